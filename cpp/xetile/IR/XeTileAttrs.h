@@ -1,0 +1,11 @@
+//===- XeTileAttrs.h - wg_map and tile_attr ------------------------------===//
+#ifndef XETILE_IR_XETILEATTRS_H
+#define XETILE_IR_XETILEATTRS_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/OpImplementation.h"
+
+#define GET_ATTRDEF_CLASSES
+#include "xetile/IR/XeTileAttrs.h.inc"
+
+#endif // XETILE_IR_XETILEATTRS_H

@@ -1,0 +1,61 @@
+#ifndef XETILE_IR_XETILEATTRS_TD
+#define XETILE_IR_XETILEATTRS_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "xetile/IR/XeTileDialect.td"
+
+class XeTile_Attr<string name, string attrMnemonic> : AttrDef<XeTile_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+def XeTile_WgMapAttr : XeTile_Attr<"WgMap", "wg_map"> {
+  let summary = "How a workgroup's tile is owned by its subgroups";
+  let description = [{
+    `sg_layout` arranges the subgroups of a workgroup in a grid (row-major in the linear subgroup id); `sg_data` is
+    the shape that one subgroup takes at a time. Along each dimension the tile is cut in pieces of `sg_data`, given out
+    round-robin. With more pieces than subgroups a subgroup owns several; with fewer the subgroups wrap around and
+    share them.
+
+    Example: 256 rows over 8 subgroups of 32 rows each, the 32 columns shared by the 4 subgroups of a grid row:
+
+    ```mlir
+    #wg_map_a = #xetile.wg_map<sg_layout = [8, 4], sg_data = [32, 32]>
+    ```
+
+    Constraints:
+    - wg_map_c1: `sg_layout` and `sg_data` have two elements each.
+    - wg_map_c2: all of them are positive.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$sg_layout, ArrayRefParameter<"int64_t">:$sg_data);
+  let assemblyFormat = "`<` `sg_layout` `=` `[` $sg_layout `]` `,` `sg_data` `=` `[` $sg_data `]` `>`";
+  let genVerifyDecl = 1;
+  let genMnemonicAlias = 1;
+  let extraClassDeclaration = [{
+    /// Subgroups in the grid.
+    int64_t getNumSubgroups() const { return getSgLayout()[0] * getSgLayout()[1]; }
+  }];
+}
+
+def XeTile_TileAttr : XeTile_Attr<"Tile", "tile_attr"> {
+  let summary = "Properties of a tile besides its shape and element type";
+  let description = [{
+    - `wg_map`: the owner of each part, for a workgroup's tile.
+    - `order`: dimensions from the slowest- to the fastest-changing in memory, as in the memref: `[1, 0]` is
+      row-major (the default), `[0, 1]` column-major.
+
+    ```mlir
+    !xetile.tile<256x32xf16, #xetile.tile_attr<wg_map = <sg_layout = [8, 4], sg_data = [32, 32]>>>
+    !xetile.tile<64x32xf16, #xetile.tile_attr<order = [0, 1]>>
+    ```
+
+    Constraints:
+    - tile_attr_c1: `order` is `[1, 0]` or `[0, 1]`.
+  }];
+  let parameters = (ins OptionalParameter<"::xetile::WgMapAttr">:$wg_map,
+      OptionalArrayRefParameter<"int64_t">:$order);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let genMnemonicAlias = 1;
+}
+
+#endif // XETILE_IR_XETILEATTRS_TD

@@ -1,0 +1,19 @@
+//===- XeTileDialect.cpp - registration of the XeTile dialect --------------===//
+#include "xetile/IR/XeTileDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "xetile/IR/XeTileOps.h"
+#include "xetile/IR/XeTileTypes.h"
+
+using namespace mlir;
+using namespace xetile;
+
+#include "xetile/IR/XeTileDialect.cpp.inc"
+
+void XeTileDialect::initialize() {
+  registerAttrs();
+  registerTypes();
+  addOperations<
+#define GET_OP_LIST
+#include "xetile/IR/XeTileOps.cpp.inc"
+      >();
+}

@@ -1,0 +1,74 @@
+//===- XeTileTypes.cpp - syntax and constraints of tiles --------------------===//
+#include "xetile/IR/XeTileTypes.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "xetile/IR/WgMap.h"
+#include "xetile/IR/XeTileDialect.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace xetile;
+
+#define GET_TYPEDEF_CLASSES
+#include "xetile/IR/XeTileTypes.cpp.inc"
+
+void XeTileDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "xetile/IR/XeTileTypes.cpp.inc"
+      >();
+}
+
+static bool isTileElementType(Type type) {
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return llvm::is_contained({8, 16, 32, 64}, integer.getWidth());
+  return isa<Float16Type, BFloat16Type, FloatTF32Type, Float32Type, Float64Type>(type);
+}
+
+LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError,
+                               ArrayRef<int64_t> shape, Type elementType, TileAttr encoding) {
+  if (shape.size() != 2) // tile_c1
+    return emitError() << "expected a tile of two dimensions, got " << shape.size();
+  for (int64_t size : shape)
+    if (ShapedType::isDynamic(size) || size < 1) // tile_c1
+      return emitError() << "expected the sizes of a tile to be static and positive, got "
+                         << (ShapedType::isDynamic(size) ? Twine("?") : Twine(size));
+  if (!isTileElementType(elementType)) // tile_c2
+    return emitError()
+           << "expected tile elements of type i8, i16, i32, i64, f16, bf16, tf32, f32 or f64, got "
+           << elementType;
+  if (encoding && encoding.getWgMap())
+    return verifyWgMap(encoding.getWgMap(), shape, emitError);
+  return success();
+}
+
+TileType TileType::withWgMap(WgMapAttr map) const {
+  ArrayRef<int64_t> order = getEncoding() ? getEncoding().getOrder() : ArrayRef<int64_t>();
+  TileAttr encoding = map || !order.empty() ? TileAttr::get(getContext(), map, order) : TileAttr();
+  return TileType::get(getShape(), getElementType(), encoding);
+}
+
+void TileType::print(AsmPrinter &printer) const {
+  printer << "<";
+  printer.printDimensionList(getShape());
+  printer << "x" << getElementType();
+  if (getEncoding())
+    printer << ", " << getEncoding();
+  printer << ">";
+}
+
+Type TileType::parse(AsmParser &parser) {
+  SMLoc start = parser.getCurrentLocation();
+  SmallVector<int64_t> shape;
+  Type elementType;
+  TileAttr encoding;
+  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/true) ||
+      parser.parseType(elementType))
+    return {};
+  if (succeeded(parser.parseOptionalComma()) && parser.parseAttribute(encoding))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<TileType>(start, parser.getContext(), ArrayRef<int64_t>(shape),
+                                     elementType, encoding);
+}

@@ -1,0 +1,55 @@
+#ifndef XETILE_IR_XETILETYPES_TD
+#define XETILE_IR_XETILETYPES_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinTypeInterfaces.td"
+include "xetile/IR/XeTileAttrs.td"
+
+def XeTile_TileType : TypeDef<XeTile_Dialect, "Tile", [ShapedTypeInterface]> {
+  let mnemonic = "tile";
+  let summary = "A 2D region of a matrix in memory";
+  let description = [{
+    A static 2D shape, an element type and, if needed, `#xetile.tile_attr` properties.
+
+    ```mlir
+    !xetile.tile<64x32xf16>
+    !xetile.tile<256x32xf16, #xetile.tile_attr<wg_map = <sg_layout = [8, 4], sg_data = [32, 32]>>>
+    ```
+
+    Constraints:
+    - tile_c1: two dimensions, both static and positive.
+    - tile_c2: elements are integers of 8, 16, 32 or 64 bits, f16, bf16, tf32, f32 or f64.
+    - tile_c3: in each dimension `sg_data` of the wg_map divides the tile.
+    - tile_c4: in each dimension `sg_layout * sg_data` divides the tile or is divided by it.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType,
+      OptionalParameter<"::xetile::TileAttr">:$encoding);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let builders = [TypeBuilderWithInferredContext<(ins "::llvm::ArrayRef<int64_t>":$shape,
+      "::mlir::Type":$elementType, CArg<"::xetile::TileAttr", "{}">:$encoding), [{
+    return $_get(elementType.getContext(), shape, elementType, encoding);
+  }]>];
+  let extraClassDeclaration = [{
+    bool hasRank() const { return true; }
+    TileType cloneWith(std::optional<::llvm::ArrayRef<int64_t>> shape, ::mlir::Type elementType) const {
+      return TileType::get(shape.value_or(getShape()), elementType, getEncoding());
+    }
+    /// The workgroup map, or null for a subgroup's tile.
+    ::xetile::WgMapAttr getWgMap() const {
+      return getEncoding() ? getEncoding().getWgMap() : ::xetile::WgMapAttr();
+    }
+    /// True for `order = [0, 1]`: consecutive rows are adjacent in memory.
+    bool isColumnMajor() const {
+      return getEncoding() && !getEncoding().getOrder().empty() && getEncoding().getOrder()[0] == 0;
+    }
+    /// The same tile with another workgroup map; null removes the map.
+    TileType withWgMap(::xetile::WgMapAttr map) const;
+    /// The vector that a load of this tile gives.
+    ::mlir::VectorType getVectorType() const {
+      return ::mlir::VectorType::get(getShape(), getElementType());
+    }
+  }];
+}
+
+#endif // XETILE_IR_XETILETYPES_TD
