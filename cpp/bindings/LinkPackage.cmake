@@ -1,0 +1,15 @@
+# cmake -DFROM=python/xetile -DTO=<package> -DSCHEDULES=schedules -P LinkPackage.cmake
+# Makes TO hold a link to each of FROM's files and folders, and to the schedules. Its folder mlir is built, not linked.
+file(MAKE_DIRECTORY ${TO})
+file(GLOB _entries RELATIVE ${FROM} ${FROM}/*)
+list(REMOVE_ITEM _entries mlir __pycache__)
+file(GLOB _old RELATIVE ${TO} ${TO}/*)
+foreach(_entry ${_old})
+  if(IS_SYMLINK ${TO}/${_entry} AND NOT _entry IN_LIST _entries AND NOT _entry STREQUAL schedules)
+    file(REMOVE ${TO}/${_entry})
+  endif()
+endforeach()
+foreach(_entry ${_entries})
+  file(CREATE_LINK ${FROM}/${_entry} ${TO}/${_entry} SYMBOLIC)
+endforeach()
+file(CREATE_LINK ${SCHEDULES} ${TO}/schedules SYMBOLIC)

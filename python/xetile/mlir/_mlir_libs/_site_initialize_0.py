@@ -1,0 +1,6 @@
+"""Registers XeTile in every `xetile.mlir.ir.Context`; upstream's package calls this when it is imported."""
+
+# Importing the extension registers the passes.
+from ._xetile import register_dialects
+
+__all__ = ["register_dialects"]

@@ -1,0 +1,3 @@
+"""The transform ops that XeTile adds to schedules, generated from their definition."""
+
+from .._xetile_transform_ops_gen import *  # noqa: F403
