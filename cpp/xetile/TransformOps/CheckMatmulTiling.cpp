@@ -1,0 +1,147 @@
+//===- CheckMatmulTiling.cpp - transform.xetile.check_matmul_tiling ---------===//
+// In: a linalg.matmul and the tile sizes a schedule wants for it. Out: nothing changes.
+// Refused: sizes that leave a remainder, and what the target's DPAS, workgroups or registers cannot
+// take.
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "xetile/Target/TargetInfo.h"
+#include "xetile/TransformOps/Params.h"
+#include "xetile/TransformOps/TransformOps.h"
+
+using namespace mlir;
+using namespace mlir::transform;
+
+namespace xetile::transform_ops {
+namespace {
+
+/// Bounds every product below, so that none can overflow 64 bits.
+constexpr int64_t kMaxTileSize = 1 << 20;
+
+/// The schedule's parameters, m, n, k in this order.
+struct Tiling {
+  std::array<int64_t, 3> tile = {};
+  std::array<int64_t, 2> layout = {};
+  int64_t prefetch = 0;
+  StringRef target;
+};
+
+constexpr std::array<StringLiteral, 3> kTileNames = {"workgroup_m", "workgroup_n", "k_step"};
+constexpr std::array<StringLiteral, 2> kLayoutNames = {"subgroups_m", "subgroups_n"};
+constexpr std::array<StringLiteral, 3> kDimNames = {"m", "n", "k"};
+
+/// Checks c3 to c7; returns what is wrong, or an empty string.
+std::string findMistake(const Tiling &tiling, ArrayRef<int64_t> problem, Type inputType,
+                        const TargetInfo &device) {
+  std::string mistake;
+  llvm::raw_string_ostream os(mistake);
+  for (auto [name, size, dimName, dim] : llvm::zip(kTileNames, tiling.tile, kDimNames, problem))
+    if (dim % size != 0) {
+      os << name << " = " << size << " does not divide " << dimName << " = " << dim
+         << " of the matmul; expected a divisor of " << dim;
+      return mistake;
+    }
+  for (auto [name, count, tileName, size] :
+       llvm::zip(kLayoutNames, tiling.layout, kTileNames, tiling.tile))
+    if (size % count != 0) {
+      os << name << " = " << count << " does not divide " << tileName << " = " << size
+         << "; expected a divisor of " << size;
+      return mistake;
+    }
+
+  unsigned inputBits = inputType.getIntOrFloatBitWidth();
+  std::array<int64_t, 3> subgroupTile = {tiling.tile[0] / tiling.layout[0],
+                                         tiling.tile[1] / tiling.layout[1], tiling.tile[2]};
+  std::array<int64_t, 3> dpas = {device.dpasM, device.dpasN, device.dpasK(inputBits)};
+  for (unsigned i = 0; i < 3; ++i)
+    if (subgroupTile[i] % dpas[i] != 0) {
+      os << kTileNames[i] << " = " << tiling.tile[i];
+      if (i < 2)
+        os << " over " << kLayoutNames[i] << " = " << tiling.layout[i];
+      os << " gives each subgroup " << subgroupTile[i] << " of " << kDimNames[i]
+         << "; expected a multiple of " << dpas[i] << ", the " << kDimNames[i] << " of DPAS for "
+         << inputType << " on " << device.name;
+      return mistake;
+    }
+
+  int64_t subgroups = tiling.layout[0] * tiling.layout[1];
+  if (subgroups > device.maxSubgroupsPerWorkgroup) {
+    os << "subgroups_m * subgroups_n = " << tiling.layout[0] << " * " << tiling.layout[1] << " = "
+       << subgroups << "; expected at most " << device.maxSubgroupsPerWorkgroup
+       << " subgroups in a workgroup on " << device.name;
+    return mistake;
+  }
+
+  auto [m, n, k] = subgroupTile;
+  int64_t accumulatorBytes = m * n * 4;
+  int64_t operandBytes = (m * k + k * n) * inputBits / 8;
+  int64_t registerBytes = device.registerBytesPerThread;
+  if (accumulatorBytes + operandBytes > registerBytes) {
+    os << "a subgroup's tile of " << m << " x " << n << " and k_step = " << k << " need "
+       << accumulatorBytes + operandBytes << " bytes of registers (" << accumulatorBytes
+       << " of accumulators, " << operandBytes << " of operands); expected at most "
+       << registerBytes << " on " << device.name
+       << ": make workgroup_m, workgroup_n or k_step smaller or the subgroup layout larger";
+  }
+  return mistake;
+}
+
+/// Reads all parameters into `tiling` (c1).
+DiagnosedSilenceableFailure readTiling(CheckMatmulTilingOp op, TransformState &state,
+                                       Tiling &tiling) {
+  auto step = cast<TransformOpInterface>(op.getOperation());
+  std::array<Value, 3> tile = {op.getWorkgroupM(), op.getWorkgroupN(), op.getKStep()};
+  std::array<Value, 2> layout = {op.getSubgroupsM(), op.getSubgroupsN()};
+  auto readPositive = [&](Value param, StringRef name, int64_t &value) {
+    DiagnosedSilenceableFailure diag = readInteger(step, state, param, name, 1, value);
+    if (diag.succeeded() && value > kMaxTileSize)
+      return DiagnosedSilenceableFailure(step.emitDefiniteFailure()
+                                         << name << " = " << value << ": expected at most "
+                                         << kMaxTileSize);
+    return diag;
+  };
+  for (unsigned i = 0; i < 3; ++i)
+    if (auto diag = readPositive(tile[i], kTileNames[i], tiling.tile[i]); !diag.succeeded())
+      return diag;
+  for (unsigned i = 0; i < 2; ++i)
+    if (auto diag = readPositive(layout[i], kLayoutNames[i], tiling.layout[i]); !diag.succeeded())
+      return diag;
+  if (auto diag = readInteger(step, state, op.getPrefetch(), "prefetch", 0, tiling.prefetch);
+      !diag.succeeded())
+    return diag;
+  return readString(step, state, op.getTarget(), "target", tiling.target);
+}
+
+} // namespace
+
+DiagnosedSilenceableFailure CheckMatmulTilingOp::apply(TransformRewriter &rewriter,
+                                                       TransformResults &results,
+                                                       TransformState &state) {
+  auto op = cast<TransformOpInterface>(getOperation());
+  Tiling tiling;
+  if (auto diag = readTiling(*this, state, tiling); !diag.succeeded())
+    return diag;
+  const TargetInfo *device = lookupTarget(tiling.target);
+  if (!device)
+    return op.emitDefiniteFailure()
+           << "target = \"" << tiling.target << "\" is unknown; expected " << describeTargets();
+
+  for (Operation *target : state.getPayloadOps(getMatmul())) {
+    auto matmul = dyn_cast<linalg::MatmulOp>(target);
+    if (!matmul)
+      return wrongTarget(op, target, "linalg.matmul");
+    SmallVector<int64_t> problem = matmul.getStaticLoopRanges();
+    Type inputType = getElementTypeOrSelf(matmul.getDpsInputOperand(0)->get());
+    if (std::string mistake = findMistake(tiling, problem, inputType, *device); !mistake.empty()) {
+      DiagnosedDefiniteFailure diag = op.emitDefiniteFailure() << mistake;
+      diag.attachNote(matmul.getLoc()) << "the matmul to tile";
+      return diag;
+    }
+  }
+  return DiagnosedSilenceableFailure::success();
+}
+
+void CheckMatmulTilingOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  onlyReadsHandle(getOperation()->getOpOperands(), effects);
+  onlyReadsPayload(effects);
+}
+
+} // namespace xetile::transform_ops

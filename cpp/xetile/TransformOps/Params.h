@@ -1,0 +1,31 @@
+//===- Params.h - reading parameters and handles of transform ops -----------===//
+//
+// Every failure here is definite and names the parameter as the schedule's user knows it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef XETILE_TRANSFORMOPS_PARAMS_H
+#define XETILE_TRANSFORMOPS_PARAMS_H
+
+#include "mlir/Dialect/Transform/Interfaces/TransformInterfaces.h"
+
+namespace xetile {
+
+/// Reads the one integer of `param` into `value`; refuses values below `minimum`.
+mlir::DiagnosedSilenceableFailure readInteger(mlir::transform::TransformOpInterface op,
+                                              mlir::transform::TransformState &state,
+                                              mlir::Value param, llvm::StringRef name,
+                                              int64_t minimum, int64_t &value);
+
+/// Reads the one string of `param` into `value`, which lives as long as the context.
+mlir::DiagnosedSilenceableFailure readString(mlir::transform::TransformOpInterface op,
+                                             mlir::transform::TransformState &state,
+                                             mlir::Value param, llvm::StringRef name,
+                                             llvm::StringRef &value);
+
+/// A definite failure of `op` because its payload `target` is not an `expected`.
+mlir::DiagnosedSilenceableFailure wrongTarget(mlir::transform::TransformOpInterface op,
+                                              mlir::Operation *target, llvm::StringRef expected);
+
+} // namespace xetile
+
+#endif // XETILE_TRANSFORMOPS_PARAMS_H

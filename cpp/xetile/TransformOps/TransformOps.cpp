@@ -1,0 +1,154 @@
+//===- TransformOps.cpp - registration, and the steps that set attributes ---===//
+// In: functions on tensors, gpu.launch, xetile.tile_mma.
+// Out: the same with argument attributes, a block size, a wg_map.
+// Refused: other targets and layouts that do not divide the tile, as definite failures.
+#include "xetile/TransformOps/TransformOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "xetile/IR/XeTileDialect.h"
+#include "xetile/IR/XeTileOps.h"
+#include "xetile/TransformOps/Params.h"
+
+using namespace mlir;
+using namespace mlir::transform;
+
+#define GET_OP_CLASSES
+#include "xetile/TransformOps/TransformOps.cpp.inc"
+
+namespace xetile {
+namespace {
+class XeTileTransformExtension : public TransformDialectExtension<XeTileTransformExtension> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(XeTileTransformExtension)
+
+  XeTileTransformExtension() {
+    declareGeneratedDialect<arith::ArithDialect>();
+    declareGeneratedDialect<gpu::GPUDialect>();
+    declareGeneratedDialect<XeTileDialect>();
+    registerTransformOps<
+#define GET_OP_LIST
+#include "xetile/TransformOps/TransformOps.cpp.inc"
+        >();
+  }
+};
+} // namespace
+
+void registerTransformExtension(DialectRegistry &registry) {
+  registry.addExtensions<XeTileTransformExtension>();
+}
+
+namespace transform_ops {
+
+//===----------------------------------------------------------------------===//
+// preserve_arguments
+//===----------------------------------------------------------------------===//
+
+DiagnosedSilenceableFailure PreserveArgumentsOp::apply(TransformRewriter &rewriter,
+                                                       TransformResults &results,
+                                                       TransformState &state) {
+  StringRef writable = bufferization::BufferizationDialect::kWritableAttrName;
+  for (Operation *target : state.getPayloadOps(getTarget()))
+    target->walk([&](FunctionOpInterface function) {
+      if (function.isExternal())
+        return;
+      for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
+        if (isa<TensorType>(type) && !function.getArgAttr(index, writable))
+          rewriter.modifyOpInPlace(function, [&, index = index] {
+            function.setArgAttr(index, writable, rewriter.getBoolAttr(false));
+          });
+    });
+  return DiagnosedSilenceableFailure::success();
+}
+
+void PreserveArgumentsOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  onlyReadsHandle(getTargetMutable(), effects);
+  modifiesPayload(effects);
+}
+
+//===----------------------------------------------------------------------===//
+// set_launch_subgroups
+//===----------------------------------------------------------------------===//
+
+DiagnosedSilenceableFailure SetLaunchSubgroupsOp::apply(TransformRewriter &rewriter,
+                                                        TransformResults &results,
+                                                        TransformState &state) {
+  auto op = cast<TransformOpInterface>(getOperation());
+  int64_t rows, columns;
+  DiagnosedSilenceableFailure diag =
+      readInteger(op, state, getSubgroupsM(), "subgroups_m", 1, rows);
+  if (diag.succeeded())
+    diag = readInteger(op, state, getSubgroupsN(), "subgroups_n", 1, columns);
+  if (!diag.succeeded())
+    return diag;
+  int64_t workItems;
+  if (llvm::MulOverflow(rows, columns, workItems) ||
+      llvm::MulOverflow<int64_t>(workItems, getSubgroupSize(), workItems))
+    return op.emitDefiniteFailure() << "subgroup layout " << rows << " x " << columns
+                                    << ": its work items do not fit 64 bits";
+
+  for (Operation *target : state.getPayloadOps(getTarget())) {
+    auto launch = dyn_cast<gpu::LaunchOp>(target);
+    if (!launch)
+      return wrongTarget(op, target, "gpu.launch");
+    rewriter.setInsertionPoint(launch);
+    Value x = arith::ConstantIndexOp::create(rewriter, launch.getLoc(), workItems);
+    Value one = arith::ConstantIndexOp::create(rewriter, launch.getLoc(), 1);
+    rewriter.modifyOpInPlace(launch, [&] {
+      launch.getBlockSizeXMutable().assign(x);
+      launch.getBlockSizeYMutable().assign(one);
+      launch.getBlockSizeZMutable().assign(one);
+    });
+  }
+  return DiagnosedSilenceableFailure::success();
+}
+
+void SetLaunchSubgroupsOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  onlyReadsHandle(getOperation()->getOpOperands(), effects);
+  modifiesPayload(effects);
+}
+
+//===----------------------------------------------------------------------===//
+// set_wg_map
+//===----------------------------------------------------------------------===//
+
+DiagnosedSilenceableFailure SetWgMapOp::apply(TransformRewriter &rewriter,
+                                              TransformResults &results, TransformState &state) {
+  auto op = cast<TransformOpInterface>(getOperation());
+  int64_t rows, columns;
+  DiagnosedSilenceableFailure diag =
+      readInteger(op, state, getSubgroupsM(), "subgroups_m", 1, rows);
+  if (diag.succeeded())
+    diag = readInteger(op, state, getSubgroupsN(), "subgroups_n", 1, columns);
+  if (!diag.succeeded())
+    return diag;
+
+  for (Operation *target : state.getPayloadOps(getTarget())) {
+    auto mma = dyn_cast<TileMmaOp>(target);
+    if (!mma)
+      return wrongTarget(op, target, "xetile.tile_mma");
+    ArrayRef<int64_t> shape = cast<VectorType>(mma.getResult().getType()).getShape();
+    if (shape[0] % rows != 0 || shape[1] % columns != 0) {
+      DiagnosedDefiniteFailure failure = op.emitDefiniteFailure()
+                                         << "sg_layout = [" << rows << ", " << columns
+                                         << "] does not divide the result of " << shape[0] << " x "
+                                         << shape[1] << " elements";
+      failure.attachNote(mma.getLoc()) << "target op";
+      return failure;
+    }
+    auto map = WgMapAttr::get(rewriter.getContext(), {rows, columns},
+                              {shape[0] / rows, shape[1] / columns});
+    rewriter.modifyOpInPlace(mma, [&] { mma.setWgMapAttr(map); });
+  }
+  return DiagnosedSilenceableFailure::success();
+}
+
+void SetWgMapOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  onlyReadsHandle(getOperation()->getOpOperands(), effects);
+  modifiesPayload(effects);
+}
+
+} // namespace transform_ops
+} // namespace xetile

@@ -1,0 +1,23 @@
+//===- TransformOps.h - the transform ops that schedules call ---------------===//
+#ifndef XETILE_TRANSFORMOPS_TRANSFORMOPS_H
+#define XETILE_TRANSFORMOPS_TRANSFORMOPS_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Transform/IR/TransformDialect.h"
+#include "mlir/Dialect/Transform/Interfaces/TransformInterfaces.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+
+namespace mlir {
+class DialectRegistry;
+}
+
+#define GET_OP_CLASSES
+#include "xetile/TransformOps/TransformOps.h.inc"
+
+namespace xetile {
+/// Adds `transform.xetile.*` to the transform dialect.
+void registerTransformExtension(mlir::DialectRegistry &registry);
+} // namespace xetile
+
+#endif // XETILE_TRANSFORMOPS_TRANSFORMOPS_H
