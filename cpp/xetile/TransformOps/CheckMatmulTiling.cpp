@@ -28,9 +28,9 @@ constexpr std::array<StringLiteral, 3> kTileNames = {"workgroup_m", "workgroup_n
 constexpr std::array<StringLiteral, 2> kLayoutNames = {"subgroups_m", "subgroups_n"};
 constexpr std::array<StringLiteral, 3> kDimNames = {"m", "n", "k"};
 
-/// Checks c3 to c7; returns what is wrong, or an empty string.
-std::string findMistake(const Tiling &tiling, ArrayRef<int64_t> problem, Type inputType,
-                        const TargetInfo &device) {
+/// c3, c4: everything divides evenly. Returns what does not, or an empty string; so do the next
+/// ones.
+std::string findRemainder(const Tiling &tiling, ArrayRef<int64_t> problem) {
   std::string mistake;
   llvm::raw_string_ostream os(mistake);
   for (auto [name, size, dimName, dim] : llvm::zip(kTileNames, tiling.tile, kDimNames, problem))
@@ -46,11 +46,17 @@ std::string findMistake(const Tiling &tiling, ArrayRef<int64_t> problem, Type in
          << "; expected a divisor of " << size;
       return mistake;
     }
+  return mistake;
+}
 
+/// c5 to c7: the device takes the subgroups' tiles and their number.
+std::string findExcess(const Tiling &tiling, Type inputType, const TargetInfo &device) {
+  std::string mistake;
+  llvm::raw_string_ostream os(mistake);
   unsigned inputBits = inputType.getIntOrFloatBitWidth();
   std::array<int64_t, 3> subgroupTile = {tiling.tile[0] / tiling.layout[0],
                                          tiling.tile[1] / tiling.layout[1], tiling.tile[2]};
-  std::array<int64_t, 3> dpas = {device.dpasM, device.dpasN, device.dpasK(inputBits)};
+  std::array<int64_t, 3> dpas = {device.dpas.maxM, device.dpas.n, device.dpasK(inputBits)};
   for (unsigned i = 0; i < 3; ++i)
     if (subgroupTile[i] % dpas[i] != 0) {
       os << kTileNames[i] << " = " << tiling.tile[i];
@@ -58,30 +64,45 @@ std::string findMistake(const Tiling &tiling, ArrayRef<int64_t> problem, Type in
         os << " over " << kLayoutNames[i] << " = " << tiling.layout[i];
       os << " gives each subgroup " << subgroupTile[i] << " of " << kDimNames[i]
          << "; expected a multiple of " << dpas[i] << ", the " << kDimNames[i] << " of DPAS for "
-         << inputType << " on " << device.name;
+         << inputType << " on " << device.chip;
       return mistake;
     }
-
-  int64_t subgroups = tiling.layout[0] * tiling.layout[1];
-  if (subgroups > device.maxSubgroupsPerWorkgroup) {
-    os << "subgroups_m * subgroups_n = " << tiling.layout[0] << " * " << tiling.layout[1] << " = "
-       << subgroups << "; expected at most " << device.maxSubgroupsPerWorkgroup
-       << " subgroups in a workgroup on " << device.name;
-    return mistake;
-  }
 
   auto [m, n, k] = subgroupTile;
   int64_t accumulatorBytes = m * n * 4;
   int64_t operandBytes = (m * k + k * n) * inputBits / 8;
-  int64_t registerBytes = device.registerBytesPerThread;
-  if (accumulatorBytes + operandBytes > registerBytes) {
-    os << "a subgroup's tile of " << m << " x " << n << " and k_step = " << k << " need "
+  int64_t largestFile = int64_t(device.largeRegisters) * device.registerBytes;
+  if (accumulatorBytes + operandBytes > largestFile) {
+    os << "a subgroup's tile of " << m << " x " << n << " with k_step = " << k << " needs "
        << accumulatorBytes + operandBytes << " bytes of registers (" << accumulatorBytes
-       << " of accumulators, " << operandBytes << " of operands); expected at most "
-       << registerBytes << " on " << device.name
+       << " of accumulators, " << operandBytes << " of operands); expected at most " << largestFile
+       << " on " << device.chip
        << ": make workgroup_m, workgroup_n or k_step smaller or the subgroup layout larger";
+    return mistake;
   }
+
+  bool large =
+      accumulatorBytes + operandBytes > int64_t(device.registersPerThread) * device.registerBytes;
+  int64_t subgroups = tiling.layout[0] * tiling.layout[1];
+  if (subgroups > device.maxSubgroups(large))
+    os << "subgroups_m * subgroups_n = " << tiling.layout[0] << " * " << tiling.layout[1] << " = "
+       << subgroups << "; expected at most " << device.maxSubgroups(large)
+       << " subgroups in a workgroup on " << device.chip << " with "
+       << (large ? device.largeRegisters : device.registersPerThread) << " registers each";
   return mistake;
+}
+
+/// c8: the matrices' rows are surfaces of the 2D block messages.
+std::string findBadSurface(linalg::MatmulOp matmul, const TargetInfo &device) {
+  constexpr std::array<StringLiteral, 3> names = {"A", "B", "C"};
+  for (auto [name, operand] : llvm::zip(names, matmul->getOperands())) {
+    auto type = cast<RankedTensorType>(operand.getType());
+    unsigned bits = type.getElementTypeBitWidth();
+    uint64_t rowBytes = uint64_t(type.getDimSize(1)) * bits / 8;
+    if (auto why = device.checkSurface(rowBytes, type.getDimSize(0), rowBytes, bits))
+      return (name + " cannot be loaded in blocks on " + device.chip + ": " + *why).str();
+  }
+  return {};
 }
 
 /// Reads all parameters into `tiling` (c1).
@@ -119,10 +140,9 @@ DiagnosedSilenceableFailure CheckMatmulTilingOp::apply(TransformRewriter &rewrit
   Tiling tiling;
   if (auto diag = readTiling(*this, state, tiling); !diag.succeeded())
     return diag;
-  const TargetInfo *device = lookupTarget(tiling.target);
-  if (!device)
-    return op.emitDefiniteFailure()
-           << "target = \"" << tiling.target << "\" is unknown; expected " << describeTargets();
+  if (std::optional<std::string> why = checkChip(tiling.target))
+    return op.emitDefiniteFailure() << "target: " << *why;
+  const TargetInfo &device = *lookupTarget(tiling.target);
 
   for (Operation *target : state.getPayloadOps(getMatmul())) {
     auto matmul = dyn_cast<linalg::MatmulOp>(target);
@@ -130,7 +150,12 @@ DiagnosedSilenceableFailure CheckMatmulTilingOp::apply(TransformRewriter &rewrit
       return wrongTarget(op, target, "linalg.matmul");
     SmallVector<int64_t> problem = matmul.getStaticLoopRanges();
     Type inputType = getElementTypeOrSelf(matmul.getDpsInputOperand(0)->get());
-    if (std::string mistake = findMistake(tiling, problem, inputType, *device); !mistake.empty()) {
+    std::string mistake = findRemainder(tiling, problem);
+    if (mistake.empty())
+      mistake = findExcess(tiling, inputType, device);
+    if (mistake.empty())
+      mistake = findBadSurface(matmul, device);
+    if (!mistake.empty()) {
       DiagnosedDefiniteFailure diag = op.emitDefiniteFailure() << mistake;
       diag.attachNote(matmul.getLoc()) << "the matmul to tile";
       return diag;

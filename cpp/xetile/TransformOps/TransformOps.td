@@ -65,8 +65,9 @@ def CheckMatmulTilingOp : XeTile_TransformOp<"check_matmul_tiling",
     - check_tiling_c3: `workgroup_m`, `workgroup_n` and `k_step` divide m, n and k of the matmul.
     - check_tiling_c4: `subgroups_m` and `subgroups_n` divide `workgroup_m` and `workgroup_n`.
     - check_tiling_c5: a subgroup's tile and `k_step` are multiples of the device's DPAS shape (8 x 16 x 16 for f16).
-    - check_tiling_c6: the device runs that many subgroups in one workgroup.
-    - check_tiling_c7: accumulators and operand tiles of a subgroup fit its registers.
+    - check_tiling_c6: the device runs that many subgroups in one workgroup (half as many in large-register mode).
+    - check_tiling_c7: accumulators and operand tiles of a subgroup fit its registers, in large-register mode if need be.
+    - check_tiling_c8: rows of A, B and C are surfaces that 2D block messages take (64 bytes or more, ...).
   }];
   let arguments = (ins TransformHandleTypeInterface:$matmul,
       TransformParamTypeInterface:$workgroup_m, TransformParamTypeInterface:$workgroup_n,
