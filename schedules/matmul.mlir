@@ -1,0 +1,88 @@
+// linalg.matmul on tensors -> one XeTile kernel at workgroup level (levels 0 to 1).
+//
+//   for each workgroup (m, n):                               // a grid of workgroups, any order
+//     acc = C[m : m+256, n : n+256]                          // or zeros; 8 x 4 subgroups own 32 x 64 each
+//     prefetch the first 3 slices of A and B
+//     for k = 0 .. K step 32:
+//       prefetch A[m : m+256, k+96 : k+128], B[k+96 : k+128, n : n+256]
+//       acc += A[m : m+256, k : k+32] * B[k : k+32, n : n+256]
+//     D[m : m+256, n : n+256] = acc
+//
+// Run it on a payload:
+//   mlir-opt-22 --load-dialect-plugin=XeTilePlugin.so --load-pass-plugin=XeTilePlugin.so payload.mlir
+//     --transform-preload-library=transform-library-paths=schedules/parts,schedules/matmul.mlir --transform-interpreter
+//
+// Parameters are knobs: `xetile compile --set workgroup_m=128` and Python's `with_params` choose other values. Defaults
+// are for large f16 problems on pvc:
+//   (1) 32 x 64 per subgroup: 8 KB of accumulators, half of a thread's 16 KB in large-register mode.
+//   (2) 8 x 4 subgroups: all 32 threads of a core in that mode; 256 x 256 reads each element of A and B from memory
+//       once per 256 columns or rows.
+//   (3) k steps of 32: rows of A are 64 bytes, a cache line, and two DPAS deep.
+//   (4) 3 steps ahead cover the latency of memory at about 1 microsecond.
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence private @tile_workgroups(
+      !transform.any_op {transform.consumed}, !transform.any_op {transform.consumed},
+      !transform.param<i64> {transform.readonly}, !transform.param<i64> {transform.readonly})
+      -> (!transform.any_op, !transform.any_op)
+  transform.named_sequence private @tile_k(
+      !transform.any_op {transform.consumed}, !transform.param<i64> {transform.readonly})
+      -> (!transform.any_op, !transform.any_op)
+  transform.named_sequence private @vectorize(
+      !transform.any_op {transform.consumed}, !transform.any_op {transform.consumed},
+      !transform.any_op {transform.readonly})
+  transform.named_sequence private @bufferize(!transform.any_op {transform.consumed}) -> !transform.any_op
+  transform.named_sequence private @outline_kernel(
+      !transform.any_op {transform.consumed}, !transform.param<i64> {transform.readonly},
+      !transform.param<i64> {transform.readonly}, !transform.any_param {transform.readonly})
+      -> (!transform.any_op, !transform.any_op)
+  transform.named_sequence private @to_xetile(
+      !transform.any_op {transform.consumed}, !transform.param<i64> {transform.readonly},
+      !transform.param<i64> {transform.readonly}) -> (!transform.any_op, !transform.any_op)
+  transform.named_sequence private @prefetch_operands(
+      !transform.any_op {transform.readonly}, !transform.param<i64> {transform.readonly})
+
+  // The entry yields the transformed module, so that further steps can be appended.
+  transform.named_sequence @__transform_main(%module: !transform.any_op {transform.consumed}) -> !transform.any_op {
+    %workgroup_m = transform.tune.knob<"workgroup_m"> = 256 from
+        options = {min = 1, doc = "rows of C per workgroup"} -> !transform.param<i64>
+    %workgroup_n = transform.tune.knob<"workgroup_n"> = 256 from
+        options = {min = 1, doc = "columns of C per workgroup"} -> !transform.param<i64>
+    %subgroups_m = transform.tune.knob<"subgroups_m"> = 8 from
+        options = {min = 1, doc = "subgroups along the rows of a workgroup's tile"} -> !transform.param<i64>
+    %subgroups_n = transform.tune.knob<"subgroups_n"> = 4 from
+        options = {min = 1, doc = "subgroups along the columns of a workgroup's tile"} -> !transform.param<i64>
+    %k_step = transform.tune.knob<"k_step"> = 32 from
+        options = {min = 1, doc = "columns of A and rows of B per step of the k loop"} -> !transform.param<i64>
+    %prefetch = transform.tune.knob<"prefetch"> = 3 from
+        options = {min = 0, max = 64, doc = "steps of the k loop that prefetches run ahead; 0 for none"}
+        -> !transform.param<i64>
+    %target = transform.tune.knob<"target"> = "pvc" from
+        options = {doc = "chip to compile for"} -> !transform.any_param
+
+    %matmul, %init = transform.xetile.get_matmul in %module
+        : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+    transform.xetile.check_matmul_tiling %matmul
+        workgroup_tile = [%workgroup_m, %workgroup_n] subgroup_layout = [%subgroups_m, %subgroups_n]
+        k_step = %k_step prefetch = %prefetch target = %target
+        : !transform.any_op, !transform.param<i64>, !transform.any_param
+
+    %workgroup_matmul, %init_tile = transform.include @tile_workgroups failures(propagate)
+        (%matmul, %init, %workgroup_m, %workgroup_n)
+        : (!transform.any_op, !transform.any_op, !transform.param<i64>, !transform.param<i64>)
+        -> (!transform.any_op, !transform.any_op)
+    %slice_matmul, %k_loop = transform.include @tile_k failures(propagate) (%workgroup_matmul, %k_step)
+        : (!transform.any_op, !transform.param<i64>) -> (!transform.any_op, !transform.any_op)
+    transform.include @vectorize failures(propagate) (%slice_matmul, %init_tile, %k_loop)
+        : (!transform.any_op, !transform.any_op, !transform.any_op) -> ()
+    %buffers = transform.include @bufferize failures(propagate) (%module) : (!transform.any_op) -> !transform.any_op
+    %outlined, %kernel = transform.include @outline_kernel failures(propagate)
+        (%buffers, %subgroups_m, %subgroups_n, %target)
+        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.any_param)
+        -> (!transform.any_op, !transform.any_op)
+    %tiled_kernel, %mma = transform.include @to_xetile failures(propagate) (%kernel, %subgroups_m, %subgroups_n)
+        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>) -> (!transform.any_op, !transform.any_op)
+    transform.include @prefetch_operands failures(propagate) (%mma, %prefetch)
+        : (!transform.any_op, !transform.param<i64>) -> ()
+    transform.yield %outlined : !transform.any_op
+  }
+}

@@ -1,0 +1,21 @@
+// While a workgroup multiplies one slice of k, its subgroups together prefetch a later one.
+//
+//   for k: a = load A[m, k]; b = load B[k, n]; ...
+// becomes
+//   prefetch the first slices of A and B
+//   for k: prefetch A[m, k + distance], B[k + distance, n]
+//          a = load A[m, k]; b = load B[k, n]; ...
+//
+// %prefetch is the distance in steps of the k loop; 0 inserts nothing.
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @prefetch_operands(%mma: !transform.any_op {transform.readonly},
+                                              %prefetch: !transform.param<i64> {transform.readonly}) {
+    %load_a = transform.get_producer_of_operand %mma[0] : (!transform.any_op) -> !transform.any_op
+    %load_b = transform.get_producer_of_operand %mma[1] : (!transform.any_op) -> !transform.any_op
+    %prefetch_a = transform.xetile.insert_prefetch %load_a distance = %prefetch
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    %prefetch_b = transform.xetile.insert_prefetch %load_b distance = %prefetch
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.yield
+  }
+}
