@@ -1,0 +1,38 @@
+"""xetile: a `linalg.matmul` goes in, a validated SPIR-V kernel for Intel GPUs comes out, and runs here.
+
+The names below are the public surface. Each is imported when it is first used: `import xetile` alone loads neither
+MLIR nor an OpenCL driver. Upstream's MLIR bindings, with XeTile registered, are the subpackage `xetile.mlir`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from xetile.errors import Diagnostic, XeTileError
+
+# Public name -> the module that defines it; a module's own name stands for the module.
+_LAZY = {
+    "Kernel": "xetile.compiler",
+    "Target": "xetile.target",
+    "compile": "xetile.compiler",
+    "matmul": "xetile.compiler",
+    "report": "xetile.report",
+    "runtime": "xetile.runtime",
+    "schedule": "xetile.schedule",
+}
+
+__all__ = ["Diagnostic", "XeTileError", *_LAZY]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'xetile' has no attribute {name!r}; it has {', '.join(sorted(__all__))}")
+    module = import_module(_LAZY[name])
+    value = module if module.__name__ == f"xetile.{name}" else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

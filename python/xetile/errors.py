@@ -1,0 +1,65 @@
+"""The one exception that xetile raises on input it cannot handle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One message of the compiler about one place in the input.
+
+    `severity` is "error", "warning", "remark" or "note". `location` reads `file:line:column`, or says in other words
+    where the operation came from; it is None where nothing is known. `notes` belong to this message.
+    """
+
+    severity: str
+    message: str
+    location: str | None = None
+    notes: tuple[Diagnostic, ...] = ()
+
+    @classmethod
+    def from_mlir(cls, info: Any) -> Diagnostic:
+        """Copies an `xetile.mlir.ir.DiagnosticInfo` (or `Diagnostic`, while its handler runs)."""
+        location = str(info.location).removeprefix("loc(").removesuffix(")").replace('"', "")
+        return cls(
+            severity=str(info.severity).rpartition(".")[2].lower(),
+            message=info.message,
+            location=None if location == "unknown" else location,
+            notes=tuple(cls.from_mlir(note) for note in info.notes),
+        )
+
+    def format(self, indent: int = 0) -> str:
+        """The message, its place before it and its notes below; every line starts with `indent` spaces."""
+        place = f"{self.location}: " if self.location else ""
+        text = f"{place}{self.severity}: {self.message}".replace("\n", "\n  ")
+        lines = [" " * indent + line for line in text.split("\n")]
+        lines += [note.format(indent + 2) for note in self.notes]
+        return "\n".join(lines)
+
+
+class XeTileError(Exception):
+    """What was expected, what came and what to change; with the compiler's diagnostics where it was the compiler.
+
+    `message` is a sentence for a person, `diagnostics` a tuple of `Diagnostic`. `str` of the error gives both.
+    """
+
+    def __init__(self, message: str, diagnostics: Iterable[Diagnostic] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.diagnostics = tuple(diagnostics)
+
+    @classmethod
+    def from_mlir(cls, message: str, error: Any) -> XeTileError:
+        """Wraps an `xetile.mlir.ir.MLIRError`, as parsing, verifying and running passes raise it."""
+        return cls(message, (Diagnostic.from_mlir(info) for info in error.error_diagnostics))
+
+    def __str__(self) -> str:
+        if not self.diagnostics:
+            return self.message
+        return "\n".join([f"{self.message}:", *(diagnostic.format(2) for diagnostic in self.diagnostics)])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.message, self.diagnostics)
