@@ -1,5 +1,6 @@
 # cmake -DFROM=python/xetile -DTO=<package> -DSCHEDULES=schedules -P LinkPackage.cmake
 # Makes TO hold a link to each of FROM's files and folders, and to the schedules. Its folder mlir is built, not linked.
+cmake_minimum_required(VERSION 3.25)
 file(MAKE_DIRECTORY ${TO})
 file(GLOB _entries RELATIVE ${FROM} ${FROM}/*)
 list(REMOVE_ITEM _entries mlir __pycache__)
