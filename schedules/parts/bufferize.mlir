@@ -12,14 +12,12 @@ module attributes {transform.with_named_sequence} {
     // Identity layouts: kernels take whole row-major matrices, whose pitch is known.
     %buffers = transform.bufferization.one_shot_bufferize layout{IdentityLayoutMap} %module
         {bufferize_function_boundaries = true} : (!transform.any_op) -> !transform.any_op
-    %funcs = transform.structured.match ops{["func.func"]} in %buffers : (!transform.any_op) -> !transform.any_op
     // Subviews fold into the transfers' offsets, and what they copied onto itself disappears.
-    transform.apply_patterns to %funcs {
+    %workgroups = transform.structured.match ops{["scf.forall"]} in %buffers : (!transform.any_op) -> !transform.any_op
+    transform.apply_patterns to %workgroups {
       transform.apply_patterns.canonicalization
       transform.apply_patterns.memref.fold_memref_alias_ops
-    } : !transform.any_op
-    transform.apply_cse to %funcs : !transform.any_op
-    transform.apply_patterns to %funcs { transform.apply_patterns.canonicalization } : !transform.any_op
+    } {apply_cse} : !transform.any_op
     transform.yield %buffers : !transform.any_op
   }
 }

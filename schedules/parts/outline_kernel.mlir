@@ -21,7 +21,6 @@ module attributes {transform.with_named_sequence} {
     // Offsets and constants move into the launch, so that only the matrices are the kernel's arguments.
     %host = transform.get_parent_op %launch {op_name = "func.func"} : (!transform.any_op) -> !transform.any_op
     %arith = transform.apply_registered_pass "lower-affine" to %host : (!transform.any_op) -> !transform.any_op
-    transform.apply_cse to %arith : !transform.any_op
     %sunk = transform.apply_registered_pass "gpu-launch-sink-index-computations" to %arith
         : (!transform.any_op) -> !transform.any_op
     %outlined = transform.apply_registered_pass "gpu-kernel-outlining" to %module
@@ -31,8 +30,7 @@ module attributes {transform.with_named_sequence} {
 
     %kernel = transform.structured.match ops{["gpu.module"]} in %with_target : (!transform.any_op) -> !transform.any_op
     %host_funcs = transform.structured.match ops{["func.func"]} in %with_target : (!transform.any_op) -> !transform.any_op
-    transform.apply_patterns to %kernel { transform.apply_patterns.canonicalization } : !transform.any_op
-    transform.apply_cse to %kernel : !transform.any_op
+    transform.apply_patterns to %kernel { transform.apply_patterns.canonicalization } {apply_cse} : !transform.any_op
     transform.apply_patterns to %host_funcs { transform.apply_patterns.canonicalization } : !transform.any_op
     transform.yield %with_target, %kernel : !transform.any_op, !transform.any_op
   }
