@@ -12,14 +12,20 @@
 //   mlir-opt-22 --load-dialect-plugin=XeTilePlugin.so --load-pass-plugin=XeTilePlugin.so payload.mlir
 //     --transform-preload-library=transform-library-paths=schedules/parts,schedules/matmul.mlir --transform-interpreter
 //
-// Parameters are knobs: `xetile compile --set workgroup_m=128` and Python's `with_params` choose other values. Defaults
-// are for large f16 problems on pvc:
-//   (1) 32 x 64 per subgroup: 8 KB of accumulators, half of a thread's 16 KB in large-register mode.
-//   (2) 8 x 4 subgroups: all 32 threads of a core in that mode; 256 x 256 reads each element of A and B from memory
-//       once per 256 columns or rows.
-//   (3) k steps of 32: rows of A are 64 bytes, a cache line, and two DPAS deep.
-//   (4) 3 steps ahead cover the latency of memory at about 1 microsecond.
+// Parameters are knobs: `xetile compile --set workgroup_m=128` and Python's `with_params` choose other values. The
+// defaults are for large f16 problems on pvc:
+//   (1) 8 x 4 subgroups are all the threads of a core that have 256 registers, and 32 x 64 elements of C for each fill
+//       half of these with accumulators.
+//   (2) A workgroup's 256 x 256 elements of C then load each element of A and of B once for 256 multiplications.
+//   (3) Steps of 32 along k make rows of A of 64 bytes, a cache line.
+//   (4) Prefetches run 3 steps ahead, so that a step's loads do not wait for memory.
 module attributes {transform.with_named_sequence} {
+  transform.named_sequence private @find_matmul(
+      !transform.any_op {transform.readonly},
+      !transform.param<i64> {transform.readonly}, !transform.param<i64> {transform.readonly},
+      !transform.param<i64> {transform.readonly}, !transform.param<i64> {transform.readonly},
+      !transform.param<i64> {transform.readonly}, !transform.param<i64> {transform.readonly},
+      !transform.any_param {transform.readonly}) -> (!transform.any_op, !transform.any_op)
   transform.named_sequence private @tile_workgroups(
       !transform.any_op {transform.consumed}, !transform.any_op {transform.consumed},
       !transform.param<i64> {transform.readonly}, !transform.param<i64> {transform.readonly})
@@ -59,13 +65,11 @@ module attributes {transform.with_named_sequence} {
     %target = transform.tune.knob<"target"> = "pvc" from
         options = {doc = "chip to compile for"} -> !transform.any_param
 
-    %matmul, %init = transform.xetile.get_matmul in %module
-        : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
-    transform.xetile.check_matmul_tiling %matmul
-        workgroup_tile = [%workgroup_m, %workgroup_n] subgroup_layout = [%subgroups_m, %subgroups_n]
-        k_step = %k_step prefetch = %prefetch target = %target
-        : !transform.any_op, !transform.param<i64>, !transform.any_param
-
+    %matmul, %init = transform.include @find_matmul failures(propagate)
+        (%module, %workgroup_m, %workgroup_n, %subgroups_m, %subgroups_n, %k_step, %prefetch, %target)
+        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,
+           !transform.param<i64>, !transform.param<i64>, !transform.param<i64>, !transform.any_param)
+        -> (!transform.any_op, !transform.any_op)
     %workgroup_matmul, %init_tile = transform.include @tile_workgroups failures(propagate)
         (%matmul, %init, %workgroup_m, %workgroup_n)
         : (!transform.any_op, !transform.any_op, !transform.param<i64>, !transform.param<i64>)
