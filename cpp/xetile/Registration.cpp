@@ -1,8 +1,17 @@
 //===- Registration.cpp - everything that a tool registers -------------------===//
 #include "xetile/Registration.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "xetile/Conversion/Passes.h"
 #include "xetile/IR/XeTileDialect.h"
+#include "xetile/TransformOps/TransformOps.h"
+#include "xetile/Transforms/Passes.h"
 
-void xetile::registerDialects(mlir::DialectRegistry &registry) { registry.insert<XeTileDialect>(); }
+void xetile::registerDialects(mlir::DialectRegistry &registry) {
+  registry.insert<XeTileDialect>();
+  registerTransformExtension(registry);
+}
 
-void xetile::registerPasses() {}
+void xetile::registerPasses() {
+  registerXeTileTransformsPasses();
+  registerXeTileConversionPasses();
+}

@@ -4,6 +4,7 @@
 
 // CHECK-DAG: #[[MAP:.*]] = #xetile.wg_map<sg_layout = [8, 4], sg_data = [32, 32]>
 // CHECK-DAG: #[[MAP_C:.*]] = #xetile.wg_map<sg_layout = [8, 4], sg_data = [32, 64]>
+// CHECK-DAG: #[[COLUMNS:.*]] = #xetile.tile_attr<order = [0, 1]>
 // CHECK-DAG: #[[ATTR:.*]] = #xetile.tile_attr<wg_map = #[[MAP]]>
 #wg_map_a = #xetile.wg_map<sg_layout = [8, 4], sg_data = [32, 32]>
 #wg_map_c = #xetile.wg_map<sg_layout = [8, 4], sg_data = [32, 64]>
@@ -18,7 +19,7 @@ func.func @bases(%A: memref<1024x1024xf16>, %D: memref<?x?xf16>, %address: i64, 
   // CHECK: xetile.init_tile %[[P]][-8, 0], [100, %[[I]]], [%[[I]], 1] : i64 -> !xetile.tile<8x16xbf16>
   %raw = xetile.init_tile %address[-8, 0], [100, %i], [%i, 1] : i64 -> !xetile.tile<8x16xbf16>
   // CHECK: xetile.init_tile %[[P]][0, 0], [100, %[[I]]], [1, %[[I]]] : i64
-  // CHECK-SAME: -> !xetile.tile<8x16xbf16, #xetile.tile_attr<order = [0, 1]>>
+  // CHECK-SAME: -> !xetile.tile<8x16xbf16, #[[COLUMNS]]>
   %columns = xetile.init_tile %address[0, 0], [100, %i], [1, %i] : i64
       -> !xetile.tile<8x16xbf16, #xetile.tile_attr<order = [0, 1]>>
   return

@@ -1,0 +1,19 @@
+//===- Passes.h - conversions between XeTile and other dialects ----------------===//
+#ifndef XETILE_CONVERSION_PASSES_H
+#define XETILE_CONVERSION_PASSES_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/XeGPU/IR/XeGPU.h"
+#include "mlir/Pass/Pass.h"
+#include "xetile/IR/XeTileDialect.h"
+
+namespace xetile {
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "xetile/Conversion/Passes.h.inc"
+} // namespace xetile
+
+#endif // XETILE_CONVERSION_PASSES_H

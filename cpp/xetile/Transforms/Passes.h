@@ -1,0 +1,23 @@
+//===- Passes.h - XeTile-to-XeTile passes -------------------------------------===//
+#ifndef XETILE_TRANSFORMS_PASSES_H
+#define XETILE_TRANSFORMS_PASSES_H
+
+#include "mlir/Pass/Pass.h"
+
+namespace mlir::arith {
+class ArithDialect;
+}
+namespace mlir::gpu {
+class GPUDialect;
+}
+namespace mlir::scf {
+class SCFDialect;
+}
+
+namespace xetile {
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "xetile/Transforms/Passes.h.inc"
+} // namespace xetile
+
+#endif // XETILE_TRANSFORMS_PASSES_H

@@ -1,0 +1,92 @@
+//===- TiedValues.cpp - values that must be cut alike --------------------------===//
+#include "xetile/Transforms/TiedValues.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/OpDefinition.h"
+
+using namespace mlir;
+
+namespace xetile {
+
+bool isElementwiseOnVectors(Operation *op) {
+  return OpTrait::hasElementwiseMappableTraits(op) && op->getNumResults() == 1 &&
+         isa<VectorType>(op->getResult(0).getType());
+}
+
+/// Position `index` of a loop: initial value, argument, yielded value and result.
+static void appendLoopCarried(scf::ForOp loop, unsigned index, SmallVectorImpl<Value> &tied) {
+  tied.append({loop.getInitArgs()[index], loop.getRegionIterArg(index),
+               loop.getBody()->getTerminator()->getOperand(index), loop.getResult(index)});
+}
+
+static void appendBranches(scf::IfOp branch, unsigned index, SmallVectorImpl<Value> &tied) {
+  tied.push_back(branch.getResult(index));
+  for (Region *region : branch.getRegions())
+    if (!region->empty())
+      tied.push_back(region->front().getTerminator()->getOperand(index));
+}
+
+/// Operands and result of an elementwise operation that have `value`'s shape: not the condition of
+/// a select.
+static void appendElementwise(Operation *op, Value value, SmallVectorImpl<Value> &tied) {
+  auto shape = cast<VectorType>(value.getType()).getShape();
+  auto append = [&](Value other) {
+    auto vector = dyn_cast<VectorType>(other.getType());
+    if (vector && vector.getShape() == shape)
+      tied.push_back(other);
+  };
+  llvm::for_each(op->getOperands(), append);
+  llvm::for_each(op->getResults(), append);
+}
+
+SmallVector<Value> getTiedValues(Value value) {
+  SmallVector<Value> tied;
+  bool isVector = isa<VectorType>(value.getType());
+  if (Operation *op = value.getDefiningOp()) {
+    unsigned index = cast<OpResult>(value).getResultNumber();
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      appendLoopCarried(loop, index, tied);
+    else if (auto branch = dyn_cast<scf::IfOp>(op))
+      appendBranches(branch, index, tied);
+    else if (isVector && isElementwiseOnVectors(op))
+      appendElementwise(op, value, tied);
+  } else {
+    auto argument = cast<BlockArgument>(value);
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    if (loop && argument.getArgNumber() >= loop.getNumInductionVars())
+      appendLoopCarried(loop, argument.getArgNumber() - loop.getNumInductionVars(), tied);
+  }
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (auto loop = dyn_cast<scf::ForOp>(user)) {
+      if (use.getOperandNumber() >= loop.getNumControlOperands())
+        appendLoopCarried(loop, use.getOperandNumber() - loop.getNumControlOperands(), tied);
+    } else if (isa<scf::YieldOp>(user)) {
+      if (auto loop = dyn_cast<scf::ForOp>(user->getParentOp()))
+        appendLoopCarried(loop, use.getOperandNumber(), tied);
+      else if (auto branch = dyn_cast<scf::IfOp>(user->getParentOp()))
+        appendBranches(branch, use.getOperandNumber(), tied);
+    } else if (isVector && isElementwiseOnVectors(user)) {
+      appendElementwise(user, value, tied);
+    }
+  }
+  return tied;
+}
+
+void cloneVectorConstantsPerUse(Operation *root) {
+  SmallVector<arith::ConstantOp> constants;
+  root->walk([&](arith::ConstantOp constant) {
+    auto vector = dyn_cast<VectorType>(constant.getType());
+    if (vector && vector.getRank() == 2 && !constant->hasOneUse())
+      constants.push_back(constant);
+  });
+  for (arith::ConstantOp constant : constants) {
+    OpBuilder builder(constant);
+    for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(constant->getUses())))
+      use.set(builder.clone(*constant)->getResult(0));
+  }
+}
+
+} // namespace xetile

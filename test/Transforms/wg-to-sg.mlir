@@ -1,0 +1,97 @@
+// RUN: xetile-opt %s --xetile-infer-wg-map --xetile-wg-to-sg --cse --split-input-file | FileCheck %s
+
+#map_c = #xetile.wg_map<sg_layout = [8, 4], sg_data = [32, 64]>
+
+// The owner of a piece follows from the id in a row-major 8x4 grid; rows of A are shared by a grid row, columns of B by a
+// grid column, and the loop carries the subgroup's own piece of C.
+// CHECK-LABEL: gpu.func @gemm
+gpu.module @kernels {
+gpu.func @gemm(%A: memref<1024x1024xf16>, %B: memref<1024x1024xf16>, %C: memref<1024x1024xf32>) kernel
+    attributes {known_block_size = array<i32: 512, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c1024 = arith.constant 1024 : index
+  %m = gpu.block_id x
+  // CHECK: %[[ID:.*]] = gpu.subgroup_id : index
+  // CHECK: %[[ROW:.*]] = arith.divui %[[ID]], %c4
+  // CHECK: %[[COLUMN:.*]] = arith.remui %[[ID]], %c4
+  // CHECK: %[[M_SG:.*]] = arith.muli %[[ROW]], %c32
+  // CHECK: %[[N_SG:.*]] = arith.muli %[[COLUMN]], %c64
+  // CHECK: xetile.init_tile %{{.*}} : memref<1024x1024xf32> -> !xetile.tile<32x64xf32>
+  %tc = xetile.init_tile %C[%m, 0] : memref<1024x1024xf32> -> !xetile.tile<256x256xf32>
+  %c = xetile.load_tile %tc : !xetile.tile<256x256xf32> -> vector<256x256xf32>
+  // CHECK: %[[A:.*]] = xetile.init_tile %{{.*}} : memref<1024x1024xf16> -> !xetile.tile<32x32xf16>
+  %ta = xetile.init_tile %A[%m, 0] : memref<1024x1024xf16> -> !xetile.tile<256x32xf16>
+  // CHECK: scf.for %{{.*}} iter_args(%{{.*}} = %{{.*}}, %[[TILE:.*]] = %[[A]]) -> (vector<32x64xf32>, !xetile.tile<32x32xf16>)
+  %r:2 = scf.for %k = %c0 to %c1024 step %c32 iter_args(%acc = %c, %ak = %ta) -> (vector<256x256xf32>, !xetile.tile<256x32xf16>) {
+    // CHECK: xetile.load_tile %[[TILE]] : !xetile.tile<32x32xf16> -> vector<32x32xf16>
+    %a = xetile.load_tile %ak : !xetile.tile<256x32xf16> -> vector<256x32xf16>
+    %tb = xetile.init_tile %B[%k, 0] : memref<1024x1024xf16> -> !xetile.tile<32x256xf16>
+    %b = xetile.load_tile %tb : !xetile.tile<32x256xf16> -> vector<32x256xf16>
+    // CHECK: xetile.tile_mma {{.*}} : vector<32x32xf16>, vector<32x64xf16>, vector<32x64xf32> -> vector<32x64xf32>
+    %d = xetile.tile_mma %a, %b, %acc {wg_map = #map_c}
+        : vector<256x32xf16>, vector<32x256xf16>, vector<256x256xf32> -> vector<256x256xf32>
+    // CHECK: xetile.update_tile_offset %[[TILE]], [0, 32] : !xetile.tile<32x32xf16>
+    %next = xetile.update_tile_offset %ak, [0, 32] : !xetile.tile<256x32xf16>
+    scf.yield %d, %next : vector<256x256xf32>, !xetile.tile<256x32xf16>
+  }
+  // CHECK: xetile.store_tile %{{.*}}, %{{.*}} : vector<32x64xf32>, !xetile.tile<32x64xf32>
+  xetile.store_tile %r#0, %tc : vector<256x256xf32>, !xetile.tile<256x256xf32>
+  gpu.return
+}
+}
+
+// -----
+
+// Round-robin in rows: two pieces per subgroup, 64 rows apart; columns are shared by both subgroups of a grid row.
+// CHECK-LABEL: func @round_robin
+#map = #xetile.wg_map<sg_layout = [2, 2], sg_data = [32, 128]>
+#attr = #xetile.tile_attr<wg_map = #map>
+func.func @round_robin(%A: memref<128x128xf32>) {
+  // CHECK: %[[FIRST:.*]] = arith.muli
+  // CHECK: xetile.init_tile %{{.*}}[%[[FIRST]], %{{.*}}] : memref<128x128xf32> -> !xetile.tile<32x128xf32>
+  // CHECK: %[[SECOND:.*]] = arith.addi %[[FIRST]], %c64
+  // CHECK: xetile.init_tile %{{.*}}[%[[SECOND]], %{{.*}}] : memref<128x128xf32> -> !xetile.tile<32x128xf32>
+  %t = xetile.init_tile %A[0, 0] : memref<128x128xf32> -> !xetile.tile<128x128xf32, #attr>
+  // CHECK-COUNT-2: xetile.load_tile
+  %v = xetile.load_tile %t : !xetile.tile<128x128xf32, #attr> -> vector<128x128xf32>
+  // CHECK-COUNT-2: arith.addf %{{.*}}, %{{.*}} : vector<32x128xf32>
+  %one = arith.constant dense<1.0> : vector<128x128xf32>
+  %w = arith.addf %v, %one : vector<128x128xf32>
+  // CHECK-COUNT-2: xetile.store_tile
+  // CHECK-NOT: 128x128xf32>,
+  xetile.store_tile %w, %t : vector<128x128xf32>, !xetile.tile<128x128xf32, #attr>
+  return
+}
+
+// -----
+
+// Wrap-around: 8x8 subgroups over 4x4 pieces, subgroup (r, c) owns piece (r mod 4, c mod 4).
+// CHECK-LABEL: func @wrap_around
+#map = #xetile.wg_map<sg_layout = [8, 8], sg_data = [16, 16]>
+#attr = #xetile.tile_attr<wg_map = #map>
+func.func @wrap_around(%A: memref<64x64xf32>) {
+  // CHECK: %[[ID:.*]] = gpu.subgroup_id
+  // CHECK: %[[ROW:.*]] = arith.divui %[[ID]], %c8
+  // CHECK: %[[COLUMN:.*]] = arith.remui %[[ID]], %c8
+  // CHECK: %[[R:.*]] = arith.remui %[[ROW]], %c4
+  // CHECK: arith.muli %[[R]], %c16
+  // CHECK: %[[C:.*]] = arith.remui %[[COLUMN]], %c4
+  // CHECK: arith.muli %[[C]], %c16
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32, #attr>
+  // CHECK: xetile.prefetch_tile %{{.*}} locality<3> : !xetile.tile<16x16xf32>
+  xetile.prefetch_tile %t locality<3> : !xetile.tile<64x64xf32, #attr>
+  return
+}
+
+// -----
+
+// Without a map there is nothing to distribute.
+// CHECK-LABEL: func @subgroup_level
+func.func @subgroup_level(%A: memref<64x64xf32>) {
+  // CHECK-NEXT: %[[T:.*]] = xetile.init_tile %{{.*}}[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32>
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32>
+  // CHECK-NEXT: xetile.prefetch_tile %[[T]] locality<3> : !xetile.tile<64x64xf32>
+  xetile.prefetch_tile %t locality<3> : !xetile.tile<64x64xf32>
+  return
+}
