@@ -16,6 +16,9 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
     %prefetch_b = transform.xetile.insert_prefetch %load_b distance = %prefetch
         : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    // One offset serves A and B.
+    %kernel = transform.get_parent_op %mma {op_name = "gpu.func"} : (!transform.any_op) -> !transform.any_op
+    transform.apply_patterns to %kernel { transform.apply_patterns.canonicalization } {apply_cse} : !transform.any_op
     transform.yield
   }
 }

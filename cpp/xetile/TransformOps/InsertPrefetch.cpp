@@ -63,16 +63,10 @@ std::optional<int64_t> getTripCount(scf::ForOp loop) {
 Value advance(RewriterBase &rewriter, Location loc, Value base, scf::ForOp loop, int64_t steps) {
   if (steps == 0)
     return base;
-  OpFoldResult step = getAsOpFoldResult(loop.getStep());
-  Value delta;
-  if (std::optional<int64_t> constant = getConstantIntValue(step);
-      constant && base.getType().isIndex())
-    delta = arith::ConstantIndexOp::create(rewriter, loc, *constant * steps);
-  else
-    delta = arith::MulIOp::create(
-        rewriter, loc, loop.getStep(),
-        arith::ConstantOp::create(rewriter, loc, rewriter.getIntegerAttr(base.getType(), steps)));
-  return arith::AddIOp::create(rewriter, loc, base, delta);
+  Value count =
+      arith::ConstantOp::create(rewriter, loc, rewriter.getIntegerAttr(base.getType(), steps));
+  Value delta = rewriter.createOrFold<arith::MulIOp>(loc, loop.getStep(), count);
+  return rewriter.createOrFold<arith::AddIOp>(loc, base, delta);
 }
 
 /// Clones the tile for the induction variable `step`, with the shared map, and prefetches it.

@@ -1,0 +1,363 @@
+"""Schedules: how a `linalg.matmul` is tiled for a GPU, as transform ops that a person can read and change.
+
+A schedule is an MLIR module whose entry, `@__transform_main`, composes the steps in `schedules/parts`. It comes from a
+file (`load`) or from Python (`matmul`); both include the same parts. Its parameters are `transform.tune.knob` ops:
+
+    schedule = xetile.schedule.matmul(workgroup_tile=(128, 256), subgroup_layout=(4, 4))
+    kernel = xetile.compile(payload, schedule=schedule)
+    print(schedule)                                         # one self-contained MLIR file
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from numbers import Integral
+from os import PathLike
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from xetile.errors import Diagnostic, XeTileError
+from xetile.mlir import ir
+from xetile.mlir.dialects import transform
+from xetile.mlir.dialects.transform import interpreter, tune
+
+__all__ = ["Param", "Schedule", "available", "load", "matmul"]
+
+# The package's data; in a build tree a link to the repository's folder.
+_SCHEDULES = Path(__file__).parent / "schedules"
+_ENTRY = "__transform_main"
+_KNOB = "transform.tune.knob"
+
+Step = Callable[[ir.Value], "ir.Value | None"]
+
+
+@dataclass(frozen=True)
+class Param:
+    """A parameter of a schedule.
+
+    `type` is int or str, and so are `value`, the one that applies, and `default`. Integers lie between `minimum` and
+    `maximum`, both included, where these are given. Sizes count elements, layouts subgroups, distances steps of a loop.
+    What a device or a payload allows besides is checked when the schedule is applied.
+    """
+
+    name: str
+    type: type[int] | type[str]
+    value: int | str
+    default: int | str
+    doc: str = ""
+    minimum: int | None = None
+    maximum: int | None = None
+
+    def with_value(self, value: Any) -> Param:
+        """The parameter with another value; XeTileError if its type or range is wrong."""
+        if self.type is int:
+            if isinstance(value, bool) or not isinstance(value, Integral):
+                raise XeTileError(f"{self.name}: expected an integer, got {value!r}")
+            value = int(value)
+            low = -(2**63) if self.minimum is None else self.minimum
+            high = 2**63 - 1 if self.maximum is None else self.maximum
+            if not low <= value <= high:
+                legal = f"{low} or more" if self.maximum is None else f"{low} to {high}"
+                raise XeTileError(f"{self.name}: expected {legal}, got {value}")
+        elif not isinstance(value, str):
+            raise XeTileError(f"{self.name}: expected a string, got {value!r}")
+        return replace(self, value=value)
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A schedule with values for its parameters. Values of this class never change; methods return new ones.
+
+    `name` says where it comes from, `params` maps the names of its parameters to `Param`.
+    """
+
+    name: str
+    params: Mapping[str, Param]
+    _build: Callable[[], ir.Module] = field(repr=False)
+    _steps: tuple[Step, ...] = field(default=(), repr=False)
+
+    def with_params(self, **values: int | str) -> Schedule:
+        """The schedule with other values for some parameters.
+
+        XeTileError for an unknown name, a value of another type or one out of the parameter's range.
+        """
+        params = dict(self.params)
+        for name, value in values.items():
+            if name not in params:
+                known = ", ".join(params) or "none"
+                raise XeTileError(f"schedule {self.name!r} has no parameter {name!r}; its parameters: {known}")
+            params[name] = params[name].with_value(value)
+        return replace(self, params=MappingProxyType(params))
+
+    def extend(self, step: Step) -> Schedule:
+        """The schedule with one more step at its end.
+
+        `step(module)` is called while the entry is built, with the handle of the transformed module and an insertion
+        point and location set: it adds transform ops with the builders of `xetile.mlir.dialects.transform`. A step
+        that consumes the handle returns the new one.
+        """
+        return replace(self, _steps=(*self._steps, step))
+
+    def build(self, context: ir.Context | None = None) -> ir.Module:
+        """The schedule as one module, parts included, with the values of its parameters.
+
+        It lives in `context`, by default a new one. XeTileError if a step builds something that is not valid.
+        """
+        with context or ir.Context(), ir.Location.unknown():
+            module = self._build()
+            for name, knob in _knobs(module).items():
+                knob.attributes["selected"] = _attribute(self.params[name].value)
+            for step in self._steps:
+                _append(module, step, self.name)
+            try:
+                module.operation.verify()
+            except ir.MLIRError as error:
+                raise XeTileError.from_mlir(f"schedule {self.name!r} is not valid", error) from None
+            return module
+
+    def apply(self, payload: ir.Module) -> ir.Module:
+        """Runs the schedule on a copy of `payload` and returns the copy; `payload` stays as it is.
+
+        XeTileError with the compiler's diagnostics if the payload or the parameters do not suit the schedule.
+        """
+        if not isinstance(payload, ir.Module):
+            raise XeTileError(f"expected a module as payload, got {type(payload).__name__}")
+        schedule = self.build(payload.context)
+        with payload.context, ir.Location.unknown():
+            # With its locations: the errors are about them.
+            copy = ir.Module.parse(payload.operation.get_asm(enable_debug_info=True, binary=False))
+        try:
+            interpreter.apply_named_sequence(copy, _entry(schedule, self.name), schedule)
+        except ValueError as error:
+            message = f"schedule {self.name!r} failed"
+            raise XeTileError(message, _parse_diagnostics(str(error))) from None
+        return copy
+
+    def __str__(self) -> str:
+        """The MLIR text of `build()`: a file that plain mlir-opt with XeTile's plugin can run."""
+        return str(self.build())
+
+
+def available() -> tuple[str, ...]:
+    """Names of the schedules that come with the package, for `load`."""
+    return tuple(sorted(path.stem for path in _SCHEDULES.glob("*.mlir")))
+
+
+def load(name_or_path: str | PathLike[str]) -> Schedule:
+    """The schedule of a file: one of `available()`, or a path to one's own.
+
+    A file of one's own declares the parts it includes, as `schedules/matmul.mlir` does. XeTileError if there is no such
+    file, or if it is not a schedule.
+    """
+    path = _SCHEDULES / f"{name_or_path}.mlir"
+    if str(name_or_path) not in available():
+        path = Path(name_or_path)
+        if not path.is_file():
+            known = ", ".join(available()) or f"none (no schedules in {_SCHEDULES})"
+            raise XeTileError(f"no schedule {str(name_or_path)!r}: expected a file or one of {known}")
+    return _make(str(name_or_path), partial(_build_from_file, path))
+
+
+def matmul(
+    workgroup_tile: tuple[int, int] = (256, 256),
+    subgroup_layout: tuple[int, int] = (8, 4),
+    k_step: int = 32,
+    prefetch: int = 3,
+    target: str = "pvc",
+) -> Schedule:
+    """The schedule of `schedules/matmul.mlir`, built with upstream's transform builders.
+
+    `workgroup_tile` is the tile of C that a workgroup computes, in rows and columns; `subgroup_layout` arranges its
+    subgroups along them. A subgroup's share is a multiple of the DPAS shape (8 x 16). The k loop takes `k_step`
+    columns of A and rows of B at a time, and prefetches `prefetch` steps ahead (0: not at all). `target` is the chip.
+    XeTileError for values of another type or out of range; what the device and the payload refuse, `apply` reports.
+    """
+    workgroup_m, workgroup_n = _pair("workgroup_tile", workgroup_tile)
+    subgroups_m, subgroups_n = _pair("subgroup_layout", subgroup_layout)
+    return _make("matmul", _build_matmul).with_params(
+        workgroup_m=workgroup_m,
+        workgroup_n=workgroup_n,
+        subgroups_m=subgroups_m,
+        subgroups_n=subgroups_n,
+        k_step=k_step,
+        prefetch=prefetch,
+        target=target,
+    )
+
+
+def _pair(name: str, value: Any) -> tuple[Any, Any]:
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise XeTileError(f"{name}: expected two integers, for rows and columns, got {value!r}")
+    return value[0], value[1]
+
+
+def _make(name: str, build: Callable[[], ir.Module]) -> Schedule:
+    """The schedule with the parameters that its knobs define."""
+    with ir.Context(), ir.Location.unknown():
+        module = build()
+        _entry(module, name)
+        params = {key: _param(key, knob) for key, knob in _knobs(module).items()}
+    return Schedule(name, MappingProxyType(params), build)
+
+
+# Building modules. The functions below run in the current context, at the current location.
+
+
+def _parse(path: Path) -> ir.Module:
+    try:
+        return ir.Module.parseFile(str(path))
+    except ir.MLIRError as error:
+        raise XeTileError.from_mlir(f"cannot read the schedule {path}", error) from None
+
+
+def _merge_parts(module: ir.Module) -> None:
+    """Copies all parts into `module`, where they replace their declarations."""
+    for path in sorted((_SCHEDULES / "parts").glob("*.mlir")):
+        try:
+            interpreter.copy_symbols_and_merge_into(module, _parse(path))
+        except ValueError as error:
+            raise XeTileError(f"cannot add the part {path.name}", _parse_diagnostics(str(error))) from None
+
+
+def _build_from_file(path: Path) -> ir.Module:
+    module = _parse(path)
+    if "transform.with_named_sequence" not in module.operation.attributes:
+        raise XeTileError(f"{path} is not a schedule: its module has no transform.with_named_sequence")
+    _merge_parts(module)
+    return module
+
+
+def _build_matmul() -> ir.Module:
+    module = ir.Module.create()
+    module.operation.attributes["transform.with_named_sequence"] = ir.UnitAttr.get()
+    _merge_parts(module)
+    op = transform.AnyOpType.get()
+    with ir.InsertionPoint(module.body):
+        entry = transform.named_sequence(_ENTRY, [op], [op], arg_attrs=[{"transform.consumed": ir.UnitAttr.get()}])
+    with ir.InsertionPoint(entry.body):
+        workgroup_m = _integer("workgroup_m", 256, "rows of C per workgroup", min=1)
+        workgroup_n = _integer("workgroup_n", 256, "columns of C per workgroup", min=1)
+        subgroups_m = _integer("subgroups_m", 8, "subgroups along the rows of a workgroup's tile", min=1)
+        subgroups_n = _integer("subgroups_n", 4, "subgroups along the columns of a workgroup's tile", min=1)
+        k_step = _integer("k_step", 32, "columns of A and rows of B per step of the k loop", min=1)
+        prefetch = _integer(
+            "prefetch", 3, "steps of the k loop that prefetches run ahead; 0 for none", min=0, max=64
+        )
+        target = _string("target", "pvc", "chip to compile for")
+
+        sizes = (workgroup_m, workgroup_n, subgroups_m, subgroups_n, k_step, prefetch)
+        module_in = entry.bodyTarget
+        matmul, init = _include("find_matmul", [op, op], module_in, *sizes, target)
+        workgroup_matmul, init_tile = _include("tile_workgroups", [op, op], matmul, init, workgroup_m, workgroup_n)
+        slice_matmul, k_loop = _include("tile_k", [op, op], workgroup_matmul, k_step)
+        _include("vectorize", [], slice_matmul, init_tile, k_loop)
+        (buffers,) = _include("bufferize", [op], module_in)
+        outlined, kernel = _include("outline_kernel", [op, op], buffers, subgroups_m, subgroups_n, target)
+        _, mma = _include("to_xetile", [op, op], kernel, subgroups_m, subgroups_n)
+        _include("prefetch_operands", [], mma, prefetch)
+        transform.yield_([outlined])
+    return module
+
+
+def _include(part: str, results: list[ir.Type], *operands: ir.Value) -> list[ir.Value]:
+    include = transform.IncludeOp(results, part, transform.FailurePropagationMode.Propagate, list(operands))
+    return list(include.results)
+
+
+def _knob(result: ir.Type, name: str, value: int | str, doc: str, **limits: int) -> ir.Value:
+    options = {"doc": ir.StringAttr.get(doc), **{key: _attribute(limit) for key, limit in limits.items()}}
+    return tune.knob(result, name, ir.DictAttr.get(options), selected=_attribute(value)).result
+
+
+def _integer(name: str, value: int, doc: str, **limits: int) -> ir.Value:
+    return _knob(transform.ParamType.get(ir.IntegerType.get_signless(64)), name, value, doc, **limits)
+
+
+def _string(name: str, value: str, doc: str) -> ir.Value:
+    return _knob(transform.AnyParamType.get(), name, value, doc)
+
+
+def _append(module: ir.Module, step: Step, name: str) -> None:
+    """Lets `step` add ops before the end of the entry."""
+    end = _entry(module, name).regions[0].blocks[0].operations[-1].operation
+    if len(end.operands) != 1:
+        raise XeTileError(
+            f"cannot add a step to schedule {name!r}: its @{_ENTRY} must yield one handle, of the transformed module"
+        )
+    with ir.InsertionPoint(end):
+        handle = step(end.operands[0])
+    if handle is None:
+        return
+    if not isinstance(handle, ir.Value):
+        raise XeTileError(f"a step of schedule {name!r} must return a handle or None, got {handle!r}")
+    end.operands[0] = handle
+
+
+# Reading modules.
+
+
+def _entry(module: ir.Module, name: str) -> ir.Operation:
+    for op in module.body.operations:
+        if op.operation.name == "transform.named_sequence" and op.attributes["sym_name"].value == _ENTRY:
+            return op.operation
+    raise XeTileError(f"{name!r} is not a schedule: it has no transform.named_sequence @{_ENTRY}")
+
+
+def _knobs(module: ir.Module) -> dict[str, ir.Operation]:
+    """All knobs by name, in the order of the file."""
+    knobs: dict[str, ir.Operation] = {}
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name == _KNOB:
+            name = op.attributes["name"].value
+            if name in knobs:
+                raise XeTileError(f"two parameters of the schedule have the name {name!r}; expected different names")
+            knobs[name] = op
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    return knobs
+
+
+def _param(name: str, knob: ir.Operation) -> Param:
+    if "selected" not in knob.attributes:
+        raise XeTileError(f"parameter {name!r} of the schedule has no value; expected `knob<{name!r}> = VALUE from ...`")
+    selected = knob.attributes["selected"]
+    if not isinstance(selected, (ir.IntegerAttr, ir.StringAttr)):
+        raise XeTileError(f"parameter {name!r} of the schedule: expected an integer or a string, got {selected}")
+    options = knob.attributes["options"]
+    given = {item.name: item.attr for item in options} if isinstance(options, ir.DictAttr) else {}
+    return Param(
+        name=name,
+        type=int if isinstance(selected, ir.IntegerAttr) else str,
+        value=selected.value,
+        default=selected.value,
+        doc=given["doc"].value if "doc" in given else "",
+        minimum=given["min"].value if "min" in given else None,
+        maximum=given["max"].value if "max" in given else None,
+    )
+
+
+def _attribute(value: int | str) -> ir.Attribute:
+    if isinstance(value, str):
+        return ir.StringAttr.get(value)
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+
+
+def _parse_diagnostics(text: str) -> list[Diagnostic]:
+    """The diagnostics in a message of upstream's interpreter: `at loc(PLACE): MESSAGE`, notes on lines of their own."""
+    diagnostics: list[Diagnostic] = []
+    pieces = re.split(r"(\n?)at loc\((.*?)\): ", text.partition("Diagnostic message ")[2])
+    for newline, place, message in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
+        location = None if place == "unknown" else place.replace('"', "")
+        if newline and diagnostics:
+            last = diagnostics[-1]
+            note = Diagnostic("note", message.strip(), location)
+            diagnostics[-1] = replace(last, notes=(*last.notes, note))
+        else:
+            diagnostics.append(Diagnostic("error", message.strip(), location))
+    return diagnostics or [Diagnostic("error", text.strip())]
