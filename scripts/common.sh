@@ -23,7 +23,7 @@ debian_archive() {
   uri=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Label: Debian' 2>/dev/null | sed -n 1p)
   # Without downloaded package lists apt knows no labels.
   [ -n "$uri" ] || uri=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
-    grep -v security | grep -m1 'debian/*$')
+    sed -n '/security/d; /debian\/*$/p' | sed -n 1p)
   printf '%s' "$uri"
 }
 
