@@ -1,0 +1,59 @@
+//===- CheckLowered.cpp - fail where a lowering left its input behind -------===//
+// In: a module in any form. Out: the same.
+// Refused: ops of the dialects and names given, in gpu.modules or outside of them.
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "xetile/Binary/Passes.h"
+
+namespace xetile {
+#define GEN_PASS_DEF_CHECKLOWERED
+#include "xetile/Binary/Passes.h.inc"
+} // namespace xetile
+
+using namespace mlir;
+
+namespace {
+
+struct CheckLowered : xetile::impl::CheckLoweredBase<CheckLowered> {
+  using CheckLoweredBase::CheckLoweredBase;
+
+  void runOnOperation() override {
+    if (scope != "device" && scope != "host") {
+      getOperation().emitError() << "option scope is '" << scope
+                                 << "', expected 'device' or 'host'";
+      return signalPassFailure();
+    }
+    bool clean = true;
+    getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (op == getOperation())
+        return WalkResult::advance();
+      if (isa<gpu::GPUModuleOp>(op)) {
+        if (scope == "device")
+          op->walk([&](Operation *inside) { clean &= inside == op || check(inside); });
+        return WalkResult::skip();
+      }
+      if (scope == "host")
+        clean &= check(op);
+      return WalkResult::advance();
+    });
+    if (!clean)
+      signalPassFailure();
+  }
+
+private:
+  bool check(Operation *op) {
+    auto named = [&](ArrayRef<std::string> names) {
+      return llvm::is_contained(names, op->getName().getStringRef()) ||
+             llvm::is_contained(names, op->getName().getDialectNamespace());
+    };
+    if (!named(forbid) && (allow.empty() || named(allow)))
+      return true;
+    InFlightDiagnostic error = op->emitOpError() << "is left in " << scope << " code";
+    if (!after.empty())
+      error << " after " << after;
+    error << ": nothing lowers it in this form, change its shape, types or layout";
+    return false;
+  }
+};
+
+} // namespace

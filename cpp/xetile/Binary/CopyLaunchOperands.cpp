@@ -1,0 +1,204 @@
+//===- CopyLaunchOperands.cpp - host buffers to the device and back ---------===//
+// In: synchronous gpu.launch_func with memrefs in host memory. Out: the same on device copies.
+// Refused: unranked memrefs; launches that take or give async tokens.
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "xetile/Binary/KernelEffects.h"
+#include "xetile/Binary/Passes.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace xetile {
+#define GEN_PASS_DEF_COPYLAUNCHOPERANDS
+#include "xetile/Binary/Passes.h.inc"
+} // namespace xetile
+
+using namespace mlir;
+
+namespace {
+
+/// One host buffer and its copy on the device.
+struct Buffer {
+  bool written = false;
+  Value host;       // what gpu.memcpy takes on either side
+  Value device;     // the allocation
+  Value deviceRoot; // of the root's type
+};
+
+/// The views between a root and an operand, the outermost last.
+using ViewChain = SmallVector<ViewLikeOpInterface>;
+
+/// The buffer to copy. A reinterpret_cast may reach beyond its source: it counts as a buffer of its
+/// own.
+Value findRoot(Value operand, ViewChain &chain) {
+  while (auto view = operand.getDefiningOp<ViewLikeOpInterface>()) {
+    Value source = view.getViewSource();
+    if (isa<memref::ReinterpretCastOp>(view) || !isa<MemRefType>(source.getType()) ||
+        view->getNumResults() != 1)
+      break;
+    chain.push_back(view);
+    operand = source;
+  }
+  std::reverse(chain.begin(), chain.end());
+  return operand;
+}
+
+/// What the buffer is a part of.
+Value findBase(Value root) {
+  while (Operation *op = root.getDefiningOp()) {
+    if (auto view = dyn_cast<ViewLikeOpInterface>(op))
+      root = view.getViewSource();
+    else if (auto metadata = dyn_cast<memref::ExtractStridedMetadataOp>(op))
+      root = metadata.getSource();
+    else
+      break;
+  }
+  return root;
+}
+
+bool isDeviceMemory(Value root) { return findBase(root).getDefiningOp<gpu::AllocOp>() != nullptr; }
+
+struct CopyLaunchOperands : xetile::impl::CopyLaunchOperandsBase<CopyLaunchOperands> {
+  using CopyLaunchOperandsBase::CopyLaunchOperandsBase;
+
+  void runOnOperation() override {
+    SmallVector<gpu::LaunchFuncOp> launches;
+    getOperation().walk([&](Operation *op) {
+      if (isa<gpu::GPUModuleOp>(op))
+        return WalkResult::skip();
+      if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op))
+        launches.push_back(launch);
+      return WalkResult::advance();
+    });
+    SymbolTableCollection symbols;
+    for (gpu::LaunchFuncOp launch : launches)
+      if (failed(copyOperands(launch, symbols)))
+        return signalPassFailure();
+  }
+
+private:
+  LogicalResult copyOperands(gpu::LaunchFuncOp launch, SymbolTableCollection &symbols);
+  void copyIn(ImplicitLocOpBuilder &builder, Value root, Buffer &buffer);
+};
+
+/// Number of elements from the base pointer to the last element that the memref reaches.
+Value reach(ImplicitLocOpBuilder &builder, memref::ExtractStridedMetadataOp metadata) {
+  Value zero = arith::ConstantIndexOp::create(builder, 0);
+  Value one = arith::ConstantIndexOp::create(builder, 1);
+  Value last = metadata.getOffset();
+  Value empty = arith::ConstantIntOp::create(builder, 0, 1);
+  for (auto [size, stride] : llvm::zip_equal(metadata.getSizes(), metadata.getStrides())) {
+    Value steps = arith::SubIOp::create(builder, size, one);
+    Value step = arith::MulIOp::create(builder, steps, stride);
+    // A negative stride leads back towards the base.
+    last = arith::AddIOp::create(builder, last, arith::MaxSIOp::create(builder, step, zero));
+    Value none = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, size, zero);
+    empty = arith::OrIOp::create(builder, empty, none);
+  }
+  Value count = arith::AddIOp::create(builder, last, one);
+  return arith::SelectOp::create(builder, empty, zero, count);
+}
+
+void CopyLaunchOperands::copyIn(ImplicitLocOpBuilder &builder, Value root, Buffer &buffer) {
+  auto type = cast<MemRefType>(root.getType());
+  auto alloc = [&](MemRefType allocated, ValueRange sizes) {
+    return gpu::AllocOp::create(builder, allocated, /*asyncToken=*/Type(),
+                                /*asyncDependencies=*/ValueRange(), sizes,
+                                /*symbolOperands=*/ValueRange())
+        .getMemref();
+  };
+  if (type.getLayout().isIdentity()) {
+    SmallVector<Value> sizes;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      if (type.isDynamicDim(dim))
+        sizes.push_back(memref::DimOp::create(builder, root, dim));
+    buffer.host = root;
+    buffer.device = buffer.deviceRoot = alloc(type, sizes);
+  } else {
+    // gpu.memcpy lowers for contiguous buffers without an offset only: copy everything from the
+    // base pointer on.
+    auto metadata = memref::ExtractStridedMetadataOp::create(builder, root);
+    auto flat = MemRefType::get({ShapedType::kDynamic}, type.getElementType(),
+                                MemRefLayoutAttrInterface(), type.getMemorySpace());
+    OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+    Value count = reach(builder, metadata);
+    buffer.host = memref::ReinterpretCastOp::create(builder, flat, metadata.getBaseBuffer(), zero,
+                                                    ArrayRef<OpFoldResult>{count},
+                                                    ArrayRef<OpFoldResult>{one});
+    buffer.device = alloc(flat, count);
+    buffer.deviceRoot = memref::ReinterpretCastOp::create(
+        builder, type, buffer.device, metadata.getConstifiedMixedOffset(),
+        metadata.getConstifiedMixedSizes(), metadata.getConstifiedMixedStrides());
+  }
+  gpu::MemcpyOp::create(builder, /*asyncToken=*/TypeRange(), /*asyncDependencies=*/ValueRange(),
+                        buffer.device, buffer.host);
+  ++numCopiesIn;
+}
+
+LogicalResult CopyLaunchOperands::copyOperands(gpu::LaunchFuncOp launch,
+                                               SymbolTableCollection &symbols) {
+  Operation *kernel = symbols.lookupNearestSymbolFrom(launch, launch.getKernel());
+  llvm::MapVector<Value, Buffer> buffers;
+  SmallVector<std::pair<OpOperand *, ViewChain>> views;
+  for (auto [index, operand] : llvm::enumerate(launch.getKernelOperandsMutable())) {
+    if (isa<UnrankedMemRefType>(operand.get().getType()))
+      return launch.emitOpError() << "operand #" << index
+                                  << " of the kernel is an unranked memref, "
+                                  << "expected a ranked one: cast it before the launch";
+    if (!isa<MemRefType>(operand.get().getType()))
+      continue;
+    ViewChain chain;
+    Value root = findRoot(operand.get(), chain);
+    if (isDeviceMemory(root))
+      continue;
+    if (!cast<MemRefType>(root.getType()).isStrided())
+      return launch.emitOpError() << "operand #" << index << " of the kernel is a view of "
+                                  << root.getType() << ", expected a strided memref";
+    buffers[root].written |= xetile::kernelMayWrite(kernel, index);
+    views.push_back({&operand, chain});
+  }
+  if (buffers.empty())
+    return success();
+  llvm::SmallDenseMap<Value, unsigned> parts;
+  for (auto &[root, buffer] : buffers)
+    ++parts[findBase(root)];
+  for (auto &[root, buffer] : buffers)
+    if (buffer.written && parts[findBase(root)] > 1)
+      return launch.emitOpError()
+             << "writes to " << root.getType() << ", one of several "
+             << "memref.reinterpret_casts of a buffer: copies of them would not "
+             << "alias, expected memref.subview or gpu.alloc";
+  if (launch.getAsyncToken() || !launch.getAsyncDependencies().empty())
+    return launch.emitOpError(
+        "is asynchronous and takes host memory, expected a synchronous launch "
+        "or operands from gpu.alloc");
+
+  ImplicitLocOpBuilder builder(launch.getLoc(), launch);
+  for (auto &[root, buffer] : buffers)
+    copyIn(builder, root, buffer);
+  IRMapping mapping;
+  for (auto &[root, buffer] : buffers)
+    mapping.map(root, buffer.deviceRoot);
+  for (auto &[operand, chain] : views) {
+    for (ViewLikeOpInterface view : chain)
+      if (!mapping.contains(view->getResult(0)))
+        builder.clone(*view, mapping);
+    operand->set(mapping.lookup(operand->get()));
+  }
+  builder.setInsertionPointAfter(launch);
+  for (auto &[root, buffer] : buffers) {
+    if (buffer.written) {
+      gpu::MemcpyOp::create(builder, TypeRange(), ValueRange(), buffer.host, buffer.device);
+      ++numCopiesOut;
+    }
+  }
+  for (auto &[root, buffer] : buffers)
+    gpu::DeallocOp::create(builder, TypeRange(), ValueRange(), buffer.device);
+  return success();
+}
+
+} // namespace

@@ -1,0 +1,220 @@
+//===- EmitBinary.cpp - gpu.module in the LLVM dialect to gpu.binary --------===//
+// In: gpu.modules with a #xevm.target and LLVM dialect only. Out: gpu.binaries of SPIR-V and
+// machine code. Refused: other ops, leftover casts, other subgroup sizes, SPIR-V that does not
+// validate, a required but missing ocloc.
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/XeVMDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Target/LLVM/XeVM/Target.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/XeVM/XeVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "xetile/Binary/Ocloc.h"
+#include "xetile/Binary/Passes.h"
+#include "xetile/Binary/SpirvCodegen.h"
+#include "xetile/Binary/TargetAttr.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace xetile {
+#define GEN_PASS_DEF_EMITBINARY
+#include "xetile/Binary/Passes.h.inc"
+} // namespace xetile
+
+using namespace mlir;
+
+namespace {
+
+struct EmitBinary : xetile::impl::EmitBinaryBase<EmitBinary> {
+  using EmitBinaryBase::EmitBinaryBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    EmitBinaryBase::getDependentDialects(registry);
+    registerBuiltinDialectTranslation(registry);
+    registerGPUDialectTranslation(registry);
+    registerLLVMDialectTranslation(registry);
+    registerXeVMDialectTranslation(registry);
+    xevm::registerXeVMTargetInterfaceExternalModels(registry);
+  }
+
+  void runOnOperation() override;
+
+private:
+  LogicalResult findTools();
+  LogicalResult checkModule(gpu::GPUModuleOp module);
+  LogicalResult setSubgroupSize(gpu::GPUModuleOp module, const xetile::TargetInfo &target);
+  FailureOr<std::string> emitSpirv(gpu::GPUModuleOp module, xevm::XeVMTargetAttr target);
+  FailureOr<Attribute> emitNative(gpu::GPUModuleOp module, xevm::XeVMTargetAttr target,
+                                  StringRef chip, StringRef spirv);
+  LogicalResult dump(gpu::GPUModuleOp module, const Twine &suffix, StringRef bytes);
+  LogicalResult emit(gpu::GPUModuleOp module);
+
+  std::optional<std::string> oclocPath;
+};
+
+LogicalResult EmitBinary::findTools() {
+  if (native != "auto" && native != "require" && native != "off")
+    return getOperation().emitError()
+           << "option native is '" << native << "', expected 'auto', 'require' or 'off'";
+  for (const std::string &chip : nativeChips)
+    if (auto why = xetile::checkChip(chip))
+      return getOperation().emitError() << "option native-chips: " << *why;
+  if (native == "off")
+    return success();
+  oclocPath = xetile::findOcloc(ocloc);
+  if (oclocPath || native == "auto")
+    return success();
+  InFlightDiagnostic error = getOperation().emitError();
+  error << "machine code is required but ocloc was not found";
+  if (!ocloc.empty())
+    error << " at '" << ocloc << "'";
+  return error << ": run scripts/install-ocloc, put ocloc on PATH, or name it in XETILE_OCLOC";
+}
+
+LogicalResult EmitBinary::checkModule(gpu::GPUModuleOp module) {
+  WalkResult result = module.walk([&](Operation *op) {
+    if (op == module.getOperation() || isa_and_nonnull<LLVM::LLVMDialect>(op->getDialect()))
+      return WalkResult::advance();
+    op->emitOpError() << "is left in device code, expected only the LLVM dialect: lower it before "
+                      << getArgument();
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult EmitBinary::setSubgroupSize(gpu::GPUModuleOp module,
+                                          const xetile::TargetInfo &target) {
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+    if (!function->hasAttr(gpu::GPUDialect::getKernelFuncAttrName()))
+      continue;
+    std::optional<uint32_t> size = function.getIntelReqdSubGroupSize();
+    if (size && *size != target.subgroupSize)
+      return function.emitOpError() << "requires subgroups of " << *size << " lanes, expected "
+                                    << target.subgroupSize << " on " << target.chip;
+    function.setIntelReqdSubGroupSize(target.subgroupSize);
+  }
+  return success();
+}
+
+LogicalResult EmitBinary::dump(gpu::GPUModuleOp module, const Twine &suffix, StringRef bytes) {
+  if (dumpDir.empty())
+    return success();
+  std::error_code code = llvm::sys::fs::create_directories(dumpDir);
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+    if (!function->hasAttr(gpu::GPUDialect::getKernelFuncAttrName()))
+      continue;
+    SmallString<128> path(dumpDir);
+    llvm::sys::path::append(path, function.getName() + suffix);
+    if (!code) {
+      llvm::raw_fd_ostream stream(path, code);
+      if (!code) {
+        stream << bytes;
+        stream.flush();
+        code = stream.error();
+        stream.clear_error();
+      }
+    }
+    if (code)
+      return module.emitOpError() << "cannot write " << path.str() << ": " << code.message();
+  }
+  return success();
+}
+
+FailureOr<std::string> EmitBinary::emitSpirv(gpu::GPUModuleOp module, xevm::XeVMTargetAttr target) {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> llvmModule =
+      translateModuleToLLVMIR(module, context, module.getName());
+  if (!llvmModule)
+    return module.emitOpError("cannot be translated to LLVM IR"), failure();
+  auto fail = [&](const Twine &what, StringRef why) -> FailureOr<std::string> {
+    return module.emitOpError() << what << ": " << why;
+  };
+  if (auto why = xetile::optimizeForSpirv(*llvmModule, target.getTriple(),
+                                          static_cast<unsigned>(target.getO())))
+    return fail("cannot be prepared for SPIR-V", *why);
+  if (!dumpDir.empty()) {
+    std::string text;
+    llvm::raw_string_ostream(text) << *llvmModule;
+    if (failed(dump(module, ".ll", text)))
+      return failure();
+  }
+  std::string spirv;
+  if (auto why = xetile::translateToSpirv(*llvmModule, spirv))
+    return fail("cannot be translated to SPIR-V", *why);
+  if (failed(dump(module, ".spv", spirv)))
+    return failure();
+  if (auto why = xetile::validateSpirv(spirv))
+    return fail("became SPIR-V that is not valid", *why);
+  return spirv;
+}
+
+FailureOr<Attribute> EmitBinary::emitNative(gpu::GPUModuleOp module, xevm::XeVMTargetAttr target,
+                                            StringRef chip, StringRef spirv) {
+  const xetile::TargetInfo &info = *xetile::lookupTarget(chip);
+  xetile::NativeBinary binary;
+  if (auto why = xetile::runOcloc(*oclocPath, spirv, info.oclocDevice,
+                                  largeRegisterFile ? "-ze-opt-large-register-file" : "", binary)) {
+    module.emitOpError() << "cannot be compiled to machine code: " << *why;
+    return failure();
+  }
+  if (failed(dump(module, "." + chip + ".bin", binary.bytes)))
+    return failure();
+  Builder builder(&getContext());
+  DictionaryAttr properties = builder.getDictionaryAttr({
+      builder.getNamedAttr("chip", builder.getStringAttr(chip)),
+      builder.getNamedAttr("kind", builder.getStringAttr("native")),
+      builder.getNamedAttr("registers", builder.getI64IntegerAttr(binary.registers)),
+      builder.getNamedAttr("spill", builder.getI64IntegerAttr(binary.spillBytes)),
+  });
+  return Attribute(gpu::ObjectAttr::get(target, gpu::CompilationTarget::Binary,
+                                        builder.getStringAttr(binary.bytes), properties));
+}
+
+LogicalResult EmitBinary::emit(gpu::GPUModuleOp module) {
+  xevm::XeVMTargetAttr target = xetile::findTargetAttr(module);
+  if (!target)
+    return module.emitOpError("has no #xevm.target: run xetile-attach-target first");
+  StringRef chip = xetile::chipOf(target);
+  if (auto why = xetile::checkChip(chip))
+    return module.emitOpError() << *why;
+  if (failed(checkModule(module)) || failed(setSubgroupSize(module, *xetile::lookupTarget(chip))))
+    return failure();
+  FailureOr<std::string> spirv = emitSpirv(module, target);
+  if (failed(spirv))
+    return failure();
+
+  OpBuilder builder(module);
+  SmallVector<Attribute> objects = {
+      gpu::ObjectAttr::get(target, gpu::CompilationTarget::Binary, builder.getStringAttr(*spirv))};
+  SmallVector<StringRef> chips(nativeChips.begin(), nativeChips.end());
+  if (chips.empty())
+    chips.push_back(chip);
+  if (oclocPath)
+    for (StringRef nativeChip : chips) {
+      FailureOr<Attribute> object = emitNative(module, target, nativeChip, *spirv);
+      if (failed(object))
+        return failure();
+      objects.push_back(*object);
+    }
+  gpu::BinaryOp::create(builder, module.getLoc(), module.getName(), /*offloadingHandler=*/nullptr,
+                        builder.getArrayAttr(objects));
+  module.erase();
+  return success();
+}
+
+void EmitBinary::runOnOperation() {
+  if (failed(findTools()))
+    return signalPassFailure();
+  for (auto module : llvm::make_early_inc_range(getOperation().getOps<gpu::GPUModuleOp>()))
+    if (failed(emit(module)))
+      return signalPassFailure();
+}
+
+} // namespace

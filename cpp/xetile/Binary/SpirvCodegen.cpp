@@ -1,0 +1,201 @@
+//===- SpirvCodegen.cpp - LLVM IR to validated SPIR-V -----------------------===//
+// In: an LLVM module of kernels. Out: SPIR-V 1.4 for OpenCL.
+// Refused: what the backend cannot select, with its own message; SPIR-V that the validator rejects.
+#include "xetile/Binary/SpirvCodegen.h"
+#include "spirv-tools/libspirv.h"
+#include "xetile/Binary/WideVectors.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CodeGen.h"
+#include "llvm/Support/CrashRecoveryContext.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Target/TargetOptions.h"
+#include "llvm/TargetParser/Triple.h"
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+extern "C" {
+void LLVMInitializeSPIRVTarget();
+void LLVMInitializeSPIRVTargetInfo();
+void LLVMInitializeSPIRVTargetMC();
+void LLVMInitializeSPIRVAsmPrinter();
+}
+
+namespace llvm {
+// LLVM exports this entry point for tools that embed the SPIR-V backend but installs no header for
+// it. It takes the extensions per call; the command line options it stands for are global.
+extern "C" bool SPIRVTranslate(Module *module, std::string &spirv, std::string &error,
+                               const std::vector<std::string> &extensions, CodeGenOptLevel level,
+                               Triple triple);
+} // namespace llvm
+
+using namespace llvm;
+
+namespace {
+
+// Each extension is declared in the module only where it is used. SPV_INTEL_subgroups: 1D and SLM
+// block reads and writes. Never "all": that adds integers of arbitrary width, which consumers
+// reject.
+const std::vector<std::string> extensions = {"SPV_INTEL_subgroups"};
+
+void initializeBackend() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeSPIRVTargetInfo();
+    LLVMInitializeSPIRVTarget();
+    LLVMInitializeSPIRVTargetMC();
+    LLVMInitializeSPIRVAsmPrinter();
+  });
+}
+
+/// Collects the errors that LLVM would otherwise print before it ends the process.
+struct ErrorCollector : DiagnosticHandler {
+  explicit ErrorCollector(std::string &text) : text(text) {}
+  bool handleDiagnostics(const DiagnosticInfo &info) override {
+    if (info.getSeverity() == DS_Error) {
+      raw_string_ostream stream(text);
+      DiagnosticPrinterRawOStream printer(stream);
+      info.print(printer);
+      stream << '\n';
+    }
+    return true;
+  }
+  std::string &text;
+};
+
+// SPIR-V variables belong to the function. XeVM's private buffers are allocated where they are
+// used, in loops too: SROA and the backend want them in the entry block.
+void moveAllocasToEntry(Module &module) {
+  for (Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    BasicBlock &entry = function.getEntryBlock();
+    for (BasicBlock &block : drop_begin(function))
+      for (Instruction &inst : make_early_inc_range(block))
+        if (auto *alloca = dyn_cast<AllocaInst>(&inst);
+            alloca && isa<ConstantInt>(alloca->getArraySize()))
+          alloca->moveBefore(entry, entry.getFirstInsertionPt());
+  }
+}
+
+void runPipeline(Module &module, TargetMachine &machine, OptimizationLevel level) {
+  // A lane's code is scalar to LLVM: vectorizers would undo the choice of registers, and unrolling
+  // is the schedule's.
+  PipelineTuningOptions tuning;
+  tuning.LoopVectorization = false;
+  tuning.LoopInterleaving = false;
+  tuning.SLPVectorization = false;
+  tuning.LoopUnrolling = false;
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager sccs;
+  ModuleAnalysisManager modules;
+  PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(sccs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  ModulePassManager passes = level == OptimizationLevel::O0
+                                 ? builder.buildO0DefaultPipeline(level)
+                                 : builder.buildPerModuleDefaultPipeline(level);
+  passes.run(module, modules);
+}
+
+} // namespace
+
+std::optional<std::string> xetile::optimizeForSpirv(Module &module, StringRef triple,
+                                                    unsigned optLevel) {
+  initializeBackend();
+  std::string error;
+  Triple parsed(triple);
+  const Target *target = TargetRegistry::lookupTarget(parsed, error);
+  if (!target)
+    return "no code generator for the triple '" + triple.str() + "': " + error +
+           " (expected spirv64-unknown-unknown)";
+  std::unique_ptr<TargetMachine> machine(
+      target->createTargetMachine(parsed, "", "", TargetOptions(), std::nullopt));
+  module.setTargetTriple(parsed);
+  module.setDataLayout(machine->createDataLayout());
+
+  const OptimizationLevel levels[] = {OptimizationLevel::O0, OptimizationLevel::O1,
+                                      OptimizationLevel::O2, OptimizationLevel::O3};
+  moveAllocasToEntry(module);
+  runPipeline(module, *machine, levels[std::min(optLevel, 3u)]);
+  if (std::optional<std::string> why = splitWideVectors(module))
+    return why;
+  raw_string_ostream stream(error);
+  if (verifyModule(module, &stream))
+    return "the LLVM IR is broken after optimization: " + error;
+  return std::nullopt;
+}
+
+std::optional<std::string> xetile::translateToSpirv(Module &module, std::string &spirv) {
+  initializeBackend();
+  // The backend ends the process on what it cannot select. The recovery context brings control back
+  // here; what it had allocated is lost, which an error path can afford. Signal handlers and the
+  // fatal error handler are global.
+  static std::mutex mutex;
+  std::lock_guard<std::mutex> lock(mutex);
+
+  std::string fatal, diagnosed, error;
+  LLVMContext &context = module.getContext();
+  std::unique_ptr<DiagnosticHandler> previous = context.getDiagnosticHandler();
+  context.setDiagnosticHandler(std::make_unique<ErrorCollector>(diagnosed));
+  bool ok = false, survived = false;
+  {
+    CrashRecoveryContext::Enable();
+    ScopedFatalErrorHandler handler(
+        [](void *text, const char *reason, bool) {
+          *static_cast<std::string *>(text) = reason;
+          CrashRecoveryContext::GetCurrent()->HandleExit(1);
+        },
+        &fatal);
+    CrashRecoveryContext recovery;
+    // No optimization in code generation: its loop strength reduction yields operands of different
+    // widths. The IR is optimized already and the GPU's compiler optimizes again.
+    survived = recovery.RunSafely([&] {
+      ok = SPIRVTranslate(&module, spirv, error, extensions, CodeGenOptLevel::None,
+                          module.getTargetTriple());
+    });
+    CrashRecoveryContext::Disable();
+  }
+  context.setDiagnosticHandler(std::move(previous));
+  if (!survived)
+    return fatal.empty() ? std::string("LLVM's SPIR-V backend crashed") : fatal;
+  if (!diagnosed.empty())
+    return StringRef(diagnosed).rtrim().str();
+  if (!ok)
+    return error;
+  if (spirv.empty() || spirv.size() % 4)
+    return "LLVM's SPIR-V backend wrote " + std::to_string(spirv.size()) +
+           " bytes, expected a positive multiple of 4";
+  return std::nullopt;
+}
+
+std::optional<std::string> xetile::validateSpirv(StringRef spirv) {
+  std::vector<uint32_t> words(spirv.size() / 4);
+  std::memcpy(words.data(), spirv.data(), words.size() * 4);
+  spv_context context = spvContextCreate(SPV_ENV_UNIVERSAL_1_4);
+  spv_const_binary_t binary = {words.data(), words.size()};
+  spv_diagnostic diagnostic = nullptr;
+  std::optional<std::string> why;
+  if (spvValidate(context, &binary, &diagnostic) != SPV_SUCCESS) {
+    why = "the validator gave no reason";
+    if (diagnostic)
+      why = "word " + std::to_string(diagnostic->position.index) + ": " + diagnostic->error;
+  }
+  spvDiagnosticDestroy(diagnostic);
+  spvContextDestroy(context);
+  return why;
+}

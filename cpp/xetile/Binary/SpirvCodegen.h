@@ -1,0 +1,29 @@
+//===- SpirvCodegen.h - LLVM IR to SPIR-V -----------------------------------===//
+#ifndef XETILE_BINARY_SPIRVCODEGEN_H
+#define XETILE_BINARY_SPIRVCODEGEN_H
+
+#include "llvm/ADT/StringRef.h"
+#include <optional>
+#include <string>
+
+namespace llvm {
+class Module;
+}
+
+namespace xetile {
+
+/// Optimizes `module` for the triple (levels 0 to 3) and repairs what SPIR-V has no form for.
+/// Returns what failed.
+std::optional<std::string> optimizeForSpirv(llvm::Module &module, llvm::StringRef triple,
+                                            unsigned optLevel);
+
+/// Translates optimized IR and stores the binary in `spirv`. Returns what failed; `module` is then
+/// half rewritten.
+std::optional<std::string> translateToSpirv(llvm::Module &module, std::string &spirv);
+
+/// The validator's messages, or nothing if it accepts the module.
+std::optional<std::string> validateSpirv(llvm::StringRef spirv);
+
+} // namespace xetile
+
+#endif // XETILE_BINARY_SPIRVCODEGEN_H

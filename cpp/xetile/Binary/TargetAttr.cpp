@@ -1,0 +1,33 @@
+//===- TargetAttr.cpp - the #xevm.target of a gpu.module --------------------===//
+// In: an entry of the target table, or a gpu.module. Out: the attribute, or the chip it stands for.
+// Refused: nothing.
+#include "xetile/Binary/TargetAttr.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+
+xevm::XeVMTargetAttr xetile::makeTargetAttr(MLIRContext *context, const TargetInfo &target,
+                                            unsigned optLevel) {
+  Builder builder(context);
+  DictionaryAttr flags;
+  if (target.mlirChip != target.chip)
+    flags = builder.getDictionaryAttr(
+        builder.getNamedAttr(chipFlag, builder.getStringAttr(target.chip)));
+  return xevm::XeVMTargetAttr::get(context, static_cast<int>(optLevel), "spirv64-unknown-unknown",
+                                   target.mlirChip, flags, /*linkFiles=*/nullptr);
+}
+
+xevm::XeVMTargetAttr xetile::findTargetAttr(gpu::GPUModuleOp module) {
+  if (ArrayAttr targets = module.getTargetsAttr())
+    for (Attribute attr : targets)
+      if (auto target = dyn_cast<xevm::XeVMTargetAttr>(attr))
+        return target;
+  return {};
+}
+
+llvm::StringRef xetile::chipOf(xevm::XeVMTargetAttr attr) {
+  if (DictionaryAttr flags = attr.getFlags())
+    if (auto chip = flags.getAs<StringAttr>(chipFlag))
+      return chip.getValue();
+  return attr.getChip();
+}

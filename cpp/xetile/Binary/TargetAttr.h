@@ -1,0 +1,25 @@
+//===- TargetAttr.h - the #xevm.target of a gpu.module ----------------------===//
+#ifndef XETILE_BINARY_TARGETATTR_H
+#define XETILE_BINARY_TARGETATTR_H
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/XeVMDialect.h"
+#include "xetile/Target/TargetInfo.h"
+
+namespace xetile {
+
+/// The flag that holds the chip's own name where the attribute names the one that stands for it.
+inline constexpr llvm::StringLiteral chipFlag = "xetile.chip";
+
+mlir::xevm::XeVMTargetAttr makeTargetAttr(mlir::MLIRContext *context, const TargetInfo &target,
+                                          unsigned optLevel);
+
+/// The first XeVM target of the module, or null.
+mlir::xevm::XeVMTargetAttr findTargetAttr(mlir::gpu::GPUModuleOp module);
+
+/// The chip that was asked for.
+llvm::StringRef chipOf(mlir::xevm::XeVMTargetAttr attr);
+
+} // namespace xetile
+
+#endif // XETILE_BINARY_TARGETATTR_H

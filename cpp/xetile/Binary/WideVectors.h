@@ -1,0 +1,20 @@
+//===- WideVectors.h - vectors that SPIR-V has no type for ------------------===//
+#ifndef XETILE_BINARY_WIDEVECTORS_H
+#define XETILE_BINARY_WIDEVECTORS_H
+
+#include <optional>
+#include <string>
+
+namespace llvm {
+class Module;
+}
+
+namespace xetile {
+
+/// Rewrites every vector whose element count is not 2, 3, 4, 8 or 16. Returns what could not be
+/// rewritten.
+std::optional<std::string> splitWideVectors(llvm::Module &module);
+
+} // namespace xetile
+
+#endif // XETILE_BINARY_WIDEVECTORS_H

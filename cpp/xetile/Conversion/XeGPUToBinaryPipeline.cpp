@@ -1,0 +1,158 @@
+//===- XeGPUToBinaryPipeline.cpp - levels 4 to 6, by upstream's passes ------===//
+// In: gpu.modules of XeGPU at any of its levels, host code that launches them. Out: LLVM dialect
+// and gpu.binaries. Refused: what upstream's passes leave behind (they succeed with it), at the op
+// that is left.
+#include "xetile/Conversion/XeGPUToBinaryPipeline.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/XeGPU/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "xetile/Binary/Passes.h"
+
+using namespace mlir;
+using namespace xetile;
+
+namespace {
+
+std::unique_ptr<Pass> checkLowered(StringRef after, ArrayRef<std::string> forbid,
+                                   ArrayRef<std::string> allow = {}, StringRef scope = "device") {
+  CheckLoweredOptions options;
+  options.scope = scope.str();
+  options.forbid.assign(forbid.begin(), forbid.end());
+  options.allow.assign(allow.begin(), allow.end());
+  options.after = after.str();
+  return createCheckLowered(options);
+}
+
+void addXeGPUPasses(OpPassManager &gpuModule, XeGPULevel level) {
+  auto propagate = [&](StringRef kind) {
+    xegpu::XeGPUPropagateLayoutOptions options;
+    options.layoutKind = kind.str();
+    gpuModule.addPass(xegpu::createXeGPUPropagateLayout(options));
+  };
+  if (level == XeGPULevel::Workgroup) {
+    gpuModule.addPass(xegpu::createXeGPUWgToSgDistribute());
+    gpuModule.addPass(createCSEPass());
+  }
+  // No CSE before the layouts are known: a prefetch and a load with equal descriptors would get to
+  // share one, and its layout could suit only one of them.
+  if (level == XeGPULevel::Workgroup || level == XeGPULevel::Subgroup) {
+    propagate("inst");
+    gpuModule.addPass(xegpu::createXeGPUBlocking());
+    gpuModule.addPass(createCanonicalizerPass());
+    gpuModule.addPass(createCSEPass());
+  }
+  if (level != XeGPULevel::Lane) {
+    propagate("lane");
+    gpuModule.addPass(xegpu::createXeGPUSubgroupDistribute());
+    gpuModule.addPass(createCanonicalizerPass());
+    gpuModule.addPass(createCSEPass());
+    gpuModule.addPass(createLoopInvariantCodeMotionPass());
+    gpuModule.addPass(createCSEPass());
+    gpuModule.addPass(xegpu::createXeGPUVectorLinearize());
+  }
+}
+
+void addDeviceToXeVM(OpPassManager &pm, XeGPULevel level) {
+  OpPassManager &distribute = pm.nest<gpu::GPUModuleOp>();
+  distribute.addPass(createLowerAffinePass());
+  distribute.addPass(createCanonicalizerPass()); // an unused value would get no layout
+  addXeGPUPasses(distribute, level);
+  pm.addPass(checkLowered("xegpu-subgroup-distribute", {"gpu.warp_execute_on_lane_0"}));
+
+  OpPassManager &convert = pm.nest<gpu::GPUModuleOp>();
+  convert.addPass(createConvertMathToXeVM());
+  convert.addPass(createConvertXeGPUToXeVMPass());
+  pm.addPass(checkLowered("convert-xegpu-to-xevm", {"xegpu"}));
+
+  OpPassManager &lower = pm.nest<gpu::GPUModuleOp>();
+  arith::ArithExpandOpsPassOptions expand; // bf16 has no SPIR-V conversions without an extension
+  expand.includeBf16 = true;
+  lower.addPass(arith::createArithExpandOpsPass(expand));
+  lower.addPass(memref::createExpandStridedMetadataPass());
+  // Before control flow is lowered: it retypes all block arguments of a function, but not the branches to them.
+  ConvertGpuOpsToLLVMSPVOpsOptions spirv;
+  spirv.use64bitIndex = true;
+  lower.addPass(createConvertGpuOpsToLLVMSPVOps(spirv));
+  lower.addPass(createSCFToControlFlowPass());
+  lower.addPass(createLowerAffinePass());
+  lower.addPass(createConvertVectorToLLVMPass());
+  lower.addPass(createConvertMathToLLVMPass());
+  lower.addPass(createConvertIndexToLLVMPass());
+  lower.addPass(createArithToLLVMConversionPass());
+  lower.addPass(createUBToLLVMConversionPass());
+  // Their own passes run on builtin.module only. Without the filter the XeVM ops would go too.
+  ConvertToLLVMPassOptions llvm;
+  llvm.filterDialects = {"cf", "memref"};
+  lower.addPass(createConvertToLLVMPass(llvm));
+  lower.addPass(createReconcileUnrealizedCastsPass());
+  lower.addPass(createCanonicalizerPass());
+  lower.addPass(createCSEPass());
+  pm.addPass(checkLowered("xetile-lower-xegpu-to-xevm", {}, {"llvm", "xevm"}));
+}
+
+void addHostPasses(OpPassManager &pm) {
+  pm.addPass(createLowerAffinePass());
+  // gpu.alloc and gpu.memcpy lower only in their asynchronous form.
+  pm.addNestedPass<func::FuncOp>(createGpuAsyncRegionPass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createGpuToLLVMConversionPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createConvertToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(checkLowered("xetile-lower-xegpu-to-binary", {},
+                          {"llvm", "gpu.binary", "gpu.launch_func"}, "host"));
+}
+
+} // namespace
+
+void xetile::buildLowerXeGPUToXeVM(OpPassManager &pm, const LowerXeGPUToXeVMOptions &options) {
+  AttachTargetOptions target;
+  target.chip = options.chip;
+  target.optLevel = options.optLevel;
+  pm.addPass(createAttachTarget(target));
+  addDeviceToXeVM(pm, options.level);
+}
+
+void xetile::buildLowerXeGPUToBinary(OpPassManager &pm, const LowerXeGPUToBinaryOptions &options) {
+  AttachTargetOptions target;
+  target.chip = options.chip;
+  target.optLevel = options.optLevel;
+  pm.addPass(createAttachTarget(target));
+  // Before the kernels lose their memrefs: they tell which arguments are written.
+  if (options.copyOperands)
+    pm.addPass(createCopyLaunchOperands());
+  addDeviceToXeVM(pm, options.level);
+
+  OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
+  device.addPass(createConvertXeVMToLLVMPass());
+  device.addPass(createReconcileUnrealizedCastsPass());
+  EmitBinaryOptions emit;
+  emit.native = options.native;
+  emit.nativeChips.assign(options.nativeChips.begin(), options.nativeChips.end());
+  emit.largeRegisterFile = options.largeRegisterFile;
+  emit.ocloc = options.ocloc;
+  emit.dumpDir = options.dumpDir;
+  pm.addPass(createEmitBinary(emit));
+  addHostPasses(pm);
+}
+
+void xetile::registerXeGPUToBinaryPipelines() {
+  PassPipelineRegistration<LowerXeGPUToXeVMOptions>(
+      "xetile-lower-xegpu-to-xevm",
+      "Lower the XeGPU ops of every gpu.module to XeVM and LLVM ops (levels 4 to 5)",
+      buildLowerXeGPUToXeVM);
+  PassPipelineRegistration<LowerXeGPUToBinaryOptions>(
+      "xetile-lower-xegpu-to-binary",
+      "Lower gpu.modules of XeGPU to gpu.binary and their host code to the LLVM dialect (levels 4 "
+      "to 6)",
+      buildLowerXeGPUToBinary);
+}

@@ -1,0 +1,83 @@
+//===- XeGPUToBinaryPipeline.h - levels 4 to 6 ------------------------------===//
+#ifndef XETILE_CONVERSION_XEGPUTOBINARYPIPELINE_H
+#define XETILE_CONVERSION_XEGPUTOBINARYPIPELINE_H
+
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir {
+class OpPassManager;
+}
+
+namespace xetile {
+
+/// For what XeGPU ops stand.
+enum class XeGPULevel {
+  Workgroup,   // tiles of a workgroup, distributed by sg_layout and sg_data
+  Subgroup,    // tiles of a subgroup of any size, cut by inst_data or by upstream's choice
+  Instruction, // one op is one message or dpas; large loads are sliced with vector ops
+  Lane,        // what each lane holds
+};
+
+struct LowerXeGPUToXeVMOptions : mlir::PassPipelineOptions<LowerXeGPUToXeVMOptions> {
+  Option<std::string> chip{*this, "chip", llvm::cl::desc("Chip to compile for"),
+                           llvm::cl::init("pvc")};
+  Option<unsigned> optLevel{*this, "O", llvm::cl::desc("Optimization level of the LLVM IR, 0 to 3"),
+                            llvm::cl::init(2)};
+  Option<XeGPULevel> level{
+      *this, "xegpu-op-level", llvm::cl::desc("For what the XeGPU ops of the input stand"),
+      llvm::cl::init(XeGPULevel::Subgroup),
+      llvm::cl::values(
+          clEnumValN(XeGPULevel::Workgroup, "workgroup", "tiles of a workgroup"),
+          clEnumValN(XeGPULevel::Subgroup, "subgroup", "tiles of a subgroup of any size"),
+          clEnumValN(XeGPULevel::Instruction, "instruction",
+                     "one subgroup op is one message or dpas"),
+          clEnumValN(XeGPULevel::Lane, "lane", "what each lane holds"))};
+};
+
+struct LowerXeGPUToBinaryOptions : mlir::PassPipelineOptions<LowerXeGPUToBinaryOptions> {
+  Option<std::string> chip{*this, "chip", llvm::cl::desc("Chip to compile for"),
+                           llvm::cl::init("pvc")};
+  Option<unsigned> optLevel{*this, "O", llvm::cl::desc("Optimization level of the LLVM IR, 0 to 3"),
+                            llvm::cl::init(2)};
+  Option<XeGPULevel> level{
+      *this, "xegpu-op-level", llvm::cl::desc("For what the XeGPU ops of the input stand"),
+      llvm::cl::init(XeGPULevel::Subgroup),
+      llvm::cl::values(
+          clEnumValN(XeGPULevel::Workgroup, "workgroup", "tiles of a workgroup"),
+          clEnumValN(XeGPULevel::Subgroup, "subgroup", "tiles of a subgroup of any size"),
+          clEnumValN(XeGPULevel::Instruction, "instruction",
+                     "one subgroup op is one message or dpas"),
+          clEnumValN(XeGPULevel::Lane, "lane", "what each lane holds"))};
+  Option<bool> copyOperands{
+      *this, "copy-operands",
+      llvm::cl::desc(
+          "Copy host memory to the device around launches (xetile-copy-launch-operands)"),
+      llvm::cl::init(true)};
+  Option<std::string> native{*this, "native",
+                             llvm::cl::desc("Machine code: auto (if ocloc is found), require, off"),
+                             llvm::cl::init("auto")};
+  ListOption<std::string> nativeChips{
+      *this, "native-chips", llvm::cl::desc("Chips to make machine code for (default: chip)")};
+  Option<bool> largeRegisterFile{*this, "large-register-file",
+                                 llvm::cl::desc("Machine code with 256 registers per thread"),
+                                 llvm::cl::init(false)};
+  Option<std::string> ocloc{*this, "ocloc", llvm::cl::desc("Path of ocloc"), llvm::cl::init("")};
+  Option<std::string> dumpDir{*this, "dump-dir",
+                              llvm::cl::desc("Directory for <kernel>.ll, .spv and .<chip>.bin"),
+                              llvm::cl::init("")};
+};
+
+/// Levels 4 to 5: attaches the target, lowers every gpu.module to XeVM and LLVM ops. On
+/// builtin.module.
+void buildLowerXeGPUToXeVM(mlir::OpPassManager &pm, const LowerXeGPUToXeVMOptions &options);
+
+/// Levels 4 to 6 and the host: every gpu.module becomes a gpu.binary, the rest LLVM dialect. On
+/// builtin.module.
+void buildLowerXeGPUToBinary(mlir::OpPassManager &pm, const LowerXeGPUToBinaryOptions &options);
+
+/// xetile-lower-xegpu-to-xevm and xetile-lower-xegpu-to-binary.
+void registerXeGPUToBinaryPipelines();
+
+} // namespace xetile
+
+#endif // XETILE_CONVERSION_XEGPUTOBINARYPIPELINE_H
