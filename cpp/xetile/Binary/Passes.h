@@ -6,7 +6,10 @@
 
 namespace mlir {
 class ModuleOp;
+namespace gpu {
+class GPUModuleOp;
 }
+} // namespace mlir
 
 namespace xetile {
 

@@ -121,4 +121,25 @@ def EmitBinary : Pass<"xetile-emit-binary", "::mlir::ModuleOp"> {
                            "::mlir::xevm::XeVMDialect"];
 }
 
+def SplitDescriptors : Pass<"xetile-split-descriptors", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Give each XeGPU load, store and prefetch its own descriptor";
+  let description = [{
+    Upstream's layout propagation keeps one layout per descriptor. Where a prefetch and a load share one, which CSE
+    makes of equal ones, the layout can suit only one of them and the other fails to lower. CSE joins the descriptors
+    again once layouts are gone.
+
+    ```mlir
+    %t = xegpu.create_nd_tdesc %a : memref<256x256xf16> -> !xegpu.tensor_desc<32x32xf16>
+    xegpu.prefetch_nd %t[%m, %next] : !xegpu.tensor_desc<32x32xf16>
+    %v = xegpu.load_nd %t[%m, %k] : !xegpu.tensor_desc<32x32xf16> -> vector<32x32xf16>
+    // becomes
+    %t = xegpu.create_nd_tdesc %a : memref<256x256xf16> -> !xegpu.tensor_desc<32x32xf16>
+    %u = xegpu.create_nd_tdesc %a : memref<256x256xf16> -> !xegpu.tensor_desc<32x32xf16>
+    xegpu.prefetch_nd %u[%m, %next] : !xegpu.tensor_desc<32x32xf16>
+    %v = xegpu.load_nd %t[%m, %k] : !xegpu.tensor_desc<32x32xf16> -> vector<32x32xf16>
+    ```
+  }];
+  let dependentDialects = ["::mlir::xegpu::XeGPUDialect"];
+}
+
 #endif // XETILE_BINARY_PASSES_TD

@@ -32,6 +32,7 @@ std::unique_ptr<Pass> checkLowered(StringRef after, ArrayRef<std::string> forbid
 
 void addXeGPUPasses(OpPassManager &gpuModule, XeGPULevel level) {
   auto propagate = [&](StringRef kind) {
+    gpuModule.addPass(createSplitDescriptors());
     xegpu::XeGPUPropagateLayoutOptions options;
     options.layoutKind = kind.str();
     gpuModule.addPass(xegpu::createXeGPUPropagateLayout(options));
@@ -40,8 +41,6 @@ void addXeGPUPasses(OpPassManager &gpuModule, XeGPULevel level) {
     gpuModule.addPass(xegpu::createXeGPUWgToSgDistribute());
     gpuModule.addPass(createCSEPass());
   }
-  // No CSE before the layouts are known: a prefetch and a load with equal descriptors would get to
-  // share one, and its layout could suit only one of them.
   if (level == XeGPULevel::Workgroup || level == XeGPULevel::Subgroup) {
     propagate("inst");
     gpuModule.addPass(xegpu::createXeGPUBlocking());
