@@ -31,7 +31,7 @@ config.test_exec_root = str(BUILD / "test")
 # Our tools, then the ones of the LLVM build that we link, then FileCheck's and spirv-tools' own places.
 path = [str(BUILD / "bin"), config.llvm_tools, config.environment["PATH"]]
 config.environment["PATH"] = os.pathsep.join(path)
-for name in ("HOME", "XDG_CACHE_HOME", "XETILE_CACHE", "XETILE_DEVICE", "XETILE_OCLOC"):
+for name in ("HOME", "XDG_CACHE_HOME", "XETILE_CACHE", "XETILE_DEVICE", "XETILE_OCLOC", "XETILE_OPENCL_RT"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
@@ -55,6 +55,6 @@ def has_ocloc() -> bool:
 
 if has_ocloc():
     config.available_features.add("ocloc")
-# The OpenCL runtime for CPUs that .venv brings.
-if (Path(sys.prefix) / "lib" / "libintelocl.so").exists():
+# The OpenCL runtime for CPUs that .venv brings, or another that the user names.
+if (Path(os.environ.get("XETILE_OPENCL_RT") or Path(sys.prefix) / "lib") / "libintelocl.so").exists():
     config.available_features.add("opencl")
