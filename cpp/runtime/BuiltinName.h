@@ -1,0 +1,62 @@
+// BuiltinName.h: what an imported function's name asks for.
+// Input: an imported function of a SPIR-V module; output: block shape, matrix types, or 1D block
+// kind. Refused: names of these families with a shape or types that no Intel GPU has.
+#ifndef XETILE_RUNTIME_BUILTINNAME_H
+#define XETILE_RUNTIME_BUILTINNAME_H
+
+#include "SpirvModule.h"
+
+#include <optional>
+#include <string>
+
+namespace xetile::runtime {
+
+/// intel_sub_group_2d_block_{read,read_transform,read_transpose,write,prefetch}_<bits>b_<rows>r<columns>x<blocks>c
+struct BlockIo {
+  enum Kind { Read, ReadTransform, ReadTranspose, Write, Prefetch };
+  Kind kind;
+  unsigned bits, rows, columns, blocks;
+
+  unsigned elementBytes() const { return bits / 8; }
+};
+
+enum class MatrixElement { F16, BF16, TF32, S8, U8, S4, U4 };
+
+/// intel_sub_group_<a>_<b>_matrix_mad_k<depth>
+struct Dpas {
+  enum Accumulator { F32, F16, BF16, S32 };
+  MatrixElement a, b;
+  Accumulator accumulator;
+  /// Repeat count: rows of A and of the accumulator.
+  unsigned rows;
+  unsigned depth;
+
+  /// Consecutive k that one lane holds of a row of A.
+  unsigned elementsPerLane() const;
+};
+
+/// intel_sub_group_block_{read,write}[_uc|_us|_ui|_ul][2|4|8|16]
+struct LinearBlock {
+  bool write;
+  unsigned bits, lanes;
+};
+
+/// intel_convert_bfloat16_as_ushort, intel_convert_as_bfloat16_float,
+/// intel_convert_tfloat32_as_float, and vectors.
+struct Conversion {
+  enum Kind { FloatToBf16, Bf16ToFloat, FloatToTf32 };
+  Kind kind;
+};
+
+/// The name without its Itanium mangling.
+std::string unmangledName(const std::string &name);
+
+/// Each returns nothing if the name is of another family and throws an Error if the function does
+/// not exist.
+std::optional<BlockIo> asBlockIo(const SpirvImport &import);
+std::optional<Dpas> asDpas(const SpirvImport &import);
+std::optional<LinearBlock> asLinearBlock(const SpirvImport &import);
+std::optional<Conversion> asConversion(const SpirvImport &import);
+
+} // namespace xetile::runtime
+#endif

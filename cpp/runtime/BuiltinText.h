@@ -1,0 +1,75 @@
+// BuiltinText.h: OpenCL C definitions of Intel's subgroup builtins, for devices that lack them.
+// Input: a parsed SPIR-V module; output: one translation unit that defines the functions it
+// imports. Refused: an import of no known family, an illegal shape, a kernel without the subgroup
+// size that the builtins assume.
+#ifndef XETILE_RUNTIME_BUILTINTEXT_H
+#define XETILE_RUNTIME_BUILTINTEXT_H
+
+#include "BuiltinName.h"
+
+#include <initializer_list>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+
+namespace xetile::runtime {
+
+/// What a device brings itself.
+struct NativeBuiltins {
+  bool blockIo = false, dpas = false;
+};
+
+/// How the definitions let lanes exchange data.
+enum class Flavour {
+  /// Through subgroup broadcasts alone: right on every device.
+  Portable,
+  /// For Intel's CPU runtime, where the 16 lanes of a subgroup are one thread: values that are the
+  /// same in all lanes are
+  /// computed once, a lane's private array can be read by the others, and vector values lie lane
+  /// after lane (lane 0's
+  /// vector, then lane 1's). Matrix products and transpositions then run on whole vectors; 7 times
+  /// the speed of
+  /// the portable definitions. Each function checks at run time that the lanes' arrays lie as it
+  /// assumes.
+  Lockstep,
+};
+
+/// Collects a translation unit.
+class BuiltinText {
+public:
+  explicit BuiltinText(Flavour flavour) : flavour(flavour) {}
+  const Flavour flavour;
+
+  /// The name of a vector type of any length and of no alignment; `element` is an OpenCL C scalar
+  /// type.
+  std::string vectorType(const std::string &element, unsigned lanes);
+  void add(const std::string &text) { body << text; }
+  /// The function's head with the parameter names given, without the brace.
+  void addHead(const SpirvImport &import, std::initializer_list<const char *> parameters);
+  void requireFp16() { fp16 = true; }
+  std::string text() const;
+
+private:
+  std::set<std::pair<std::string, unsigned>> vectors;
+  std::ostringstream body;
+  bool fp16 = false;
+};
+
+/// Replaces each @key@ of `text`.
+std::string expand(std::string text,
+                   std::initializer_list<std::pair<const char *, std::string>> values);
+std::string number(unsigned value);
+
+void addBlockIo(BuiltinText &out, const SpirvImport &import, const BlockIo &block);
+void addBlockIoLockstep(BuiltinText &out, const SpirvImport &import, const BlockIo &block);
+void addDpas(BuiltinText &out, const SpirvImport &import, const Dpas &dpas);
+void addLinearBlock(BuiltinText &out, const SpirvImport &import, const LinearBlock &block);
+void addConversion(BuiltinText &out, const SpirvImport &import, const Conversion &conversion);
+
+/// Empty if the device has all that the module imports.
+std::string generateBuiltins(const SpirvModule &module, const NativeBuiltins &native,
+                             Flavour flavour);
+
+} // namespace xetile::runtime
+#endif

@@ -1,0 +1,33 @@
+// Launch.h: kernel launches.
+// Input: a kernel, grid and group sizes, pointers to the arguments' values; output: a running
+// kernel. Refused: an argument count or group size that does not fit the kernel, host pointers on a
+// device that cannot read them.
+#ifndef XETILE_RUNTIME_LAUNCH_H
+#define XETILE_RUNTIME_LAUNCH_H
+
+#include "Program.h"
+
+#include <array>
+
+namespace xetile::runtime {
+
+struct LaunchConfig {
+  /// Groups, and work-items of a group.
+  std::array<intptr_t, 3> grid, block;
+  /// Dynamic local memory in bytes.
+  int32_t localBytes;
+};
+
+/// `arguments[i]` points to the value of parameter i. Asynchronous only if `stream` is given.
+void launch(Kernel &kernel, const LaunchConfig &config, Stream *stream, void **arguments,
+            size_t argumentCount);
+
+uint64_t launchCount();
+/// Waits for the last kernel; 0 before the first.
+uint64_t lastKernelNanoseconds();
+
+/// Throws if work of the queue failed.
+void finish(cl_command_queue queue);
+
+} // namespace xetile::runtime
+#endif

@@ -1,0 +1,166 @@
+// Memory.cpp: device memory behind gpu.alloc, gpu.memcpy and gpu.memset.
+// Input: sizes and pointers of the host program; output: USM where the device has it, else SVM.
+// Refused: a device with neither; freeing a pointer that this runtime did not allocate.
+#include "Memory.h"
+
+#include "Errors.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <sstream>
+
+namespace xetile::runtime {
+namespace {
+
+constexpr cl_uint alignment = 64;
+
+enum class Kind { Usm, Svm, Host };
+
+struct Allocation {
+  size_t size;
+  Kind kind;
+  Device *device;
+};
+
+std::mutex &tableMutex() {
+  static auto *mutex = new std::mutex;
+  return *mutex;
+}
+
+// Ordered by address: kernels receive pointers into the middle of an allocation, too.
+std::map<uintptr_t, Allocation> &table() {
+  static auto *allocations = new std::map<uintptr_t, Allocation>;
+  return *allocations;
+}
+
+void *record(void *pointer, Allocation allocation) {
+  std::lock_guard<std::mutex> lock(tableMutex());
+  table()[reinterpret_cast<uintptr_t>(pointer)] = allocation;
+  return pointer;
+}
+
+std::string sizeText(size_t size) { return std::to_string(size) + " bytes"; }
+
+} // namespace
+
+void *allocate(Device &device, size_t size, bool hostShared) {
+  if (size == 0)
+    return nullptr;
+  const DeviceInfo &info = device.info();
+  cl_int status = CL_SUCCESS;
+  if (info.usm) {
+    void *pointer =
+        hostShared
+            ? device.sharedMemAlloc(device.context(), info.id, nullptr, size, alignment, &status)
+            : device.deviceMemAlloc(device.context(), info.id, nullptr, size, alignment, &status);
+    check(status, "allocating " + sizeText(size) + " on '" + info.name + "'",
+          "Free memory or use a smaller problem");
+    return record(pointer, {size, Kind::Usm, &device});
+  }
+  if (info.svm == SharedVirtualMemory::None)
+    throw Error("the device '" + info.name +
+                "' has neither unified shared memory nor shared virtual memory, so kernels cannot "
+                "take pointers on "
+                "it. Choose another device with XETILE_DEVICE");
+  if (hostShared && info.svm == SharedVirtualMemory::Coarse)
+    throw Error(
+        "gpu.alloc host_shared needs memory that host and device see at once, and the device '" +
+        info.name +
+        "' has only coarse-grained shared virtual memory. Use plain gpu.alloc with gpu.memcpy");
+  cl_svm_mem_flags flags = CL_MEM_READ_WRITE | (hostShared ? CL_MEM_SVM_FINE_GRAIN_BUFFER : 0);
+  void *pointer = clSVMAlloc(device.context(), flags, size, alignment);
+  if (!pointer)
+    throw Error("allocating " + sizeText(size) + " on '" + info.name +
+                "' failed. Free memory or use a smaller problem");
+  return record(pointer, {size, Kind::Svm, &device});
+}
+
+void *allocateHostFallback(size_t size) {
+  void *pointer = std::calloc(1, size ? size : 1);
+  return pointer ? record(pointer, {size, Kind::Host, nullptr}) : nullptr;
+}
+
+void release(void *pointer, Stream *stream) {
+  if (!pointer)
+    return;
+  Allocation allocation;
+  {
+    std::lock_guard<std::mutex> lock(tableMutex());
+    auto found = table().find(reinterpret_cast<uintptr_t>(pointer));
+    if (found == table().end()) {
+      std::ostringstream text;
+      text << "gpu.dealloc of " << pointer
+           << ", which gpu.alloc did not return or which was freed before";
+      throw Error(text.str());
+    }
+    allocation = found->second;
+    table().erase(found);
+  }
+  switch (allocation.kind) {
+  case Kind::Host:
+    std::free(pointer);
+    return;
+  case Kind::Usm:
+    check(allocation.device->memBlockingFree(allocation.device->context(), pointer),
+          "freeing device memory");
+    return;
+  case Kind::Svm:
+    check(clFinish((stream ? *stream : allocation.device->defaultStream()).queue),
+          "waiting for a command queue");
+    clSVMFree(allocation.device->context(), pointer);
+    return;
+  }
+}
+
+bool isAllocatedFor(const Device &device, const void *pointer) {
+  auto address = reinterpret_cast<uintptr_t>(pointer);
+  std::lock_guard<std::mutex> lock(tableMutex());
+  auto next = table().upper_bound(address);
+  if (next == table().begin())
+    return false;
+  auto candidate = std::prev(next);
+  // A pointer one past the end is the aligned pointer of an empty view.
+  return candidate->second.device == &device &&
+         address - candidate->first <= candidate->second.size;
+}
+
+void copy(Device &device, void *to, const void *from, size_t size, Stream *stream) {
+  if (size == 0 || to == from)
+    return;
+  if (!to || !from)
+    throw Error("gpu.memcpy of " + sizeText(size) + (to ? " from" : " to") + " a null pointer");
+  cl_command_queue queue = (stream ? *stream : device.defaultStream()).queue;
+  cl_bool blocking = stream ? CL_FALSE : CL_TRUE;
+  cl_int status = device.enqueueMemcpy
+                      ? device.enqueueMemcpy(queue, blocking, to, from, size, 0, nullptr, nullptr)
+                      : clEnqueueSVMMemcpy(queue, blocking, to, from, size, 0, nullptr, nullptr);
+  check(status, "copying " + sizeText(size) + " on '" + device.info().name + "'",
+        "Both pointers must be host memory or gpu.alloc memory of this device");
+}
+
+void fill(Device &device, void *to, const void *pattern, size_t patternSize, size_t count,
+          Stream *stream) {
+  if (count == 0)
+    return;
+  if (!to)
+    throw Error("gpu.memset of a null pointer");
+  cl_command_queue queue = (stream ? *stream : device.defaultStream()).queue;
+  size_t size = patternSize * count;
+  cl_int status =
+      device.enqueueMemFill
+          ? device.enqueueMemFill(queue, to, pattern, patternSize, size, 0, nullptr, nullptr)
+          : clEnqueueSVMMemFill(queue, to, pattern, patternSize, size, 0, nullptr, nullptr);
+  check(status, "filling " + sizeText(size) + " on '" + device.info().name + "'",
+        "The pointer must be gpu.alloc memory of this device");
+  if (!stream)
+    check(clFinish(queue), "waiting for a fill");
+}
+
+size_t liveAllocations() {
+  std::lock_guard<std::mutex> lock(tableMutex());
+  return table().size();
+}
+
+} // namespace xetile::runtime

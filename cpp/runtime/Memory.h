@@ -1,0 +1,35 @@
+// Memory.h: device memory behind gpu.alloc, gpu.memcpy and gpu.memset.
+// Input: sizes and pointers of the host program; output: unified or shared virtual memory of one
+// device. Refused: a device with neither; freeing or passing a pointer that is not known.
+#ifndef XETILE_RUNTIME_MEMORY_H
+#define XETILE_RUNTIME_MEMORY_H
+
+#include "Device.h"
+
+#include <cstddef>
+
+namespace xetile::runtime {
+
+/// At least 64-byte aligned, as 2D block messages need their base. Null for size 0.
+void *allocate(Device &device, size_t size, bool hostShared);
+
+/// Host memory that release() knows, for host code that goes on after a recorded error.
+void *allocateHostFallback(size_t size);
+
+/// Waits for the work that may still use the memory. Null is ignored.
+void release(void *pointer, Stream *stream);
+
+/// True if `pointer` lies in an allocation that `device` can access.
+bool isAllocatedFor(const Device &device, const void *pointer);
+
+/// Any mix of device allocations and pageable host memory. Asynchronous only if `stream` is given.
+void copy(Device &device, void *to, const void *from, size_t size, Stream *stream);
+
+/// Fills `count` elements of `patternSize` bytes.
+void fill(Device &device, void *to, const void *pattern, size_t patternSize, size_t count,
+          Stream *stream);
+
+size_t liveAllocations();
+
+} // namespace xetile::runtime
+#endif

@@ -1,0 +1,240 @@
+// Program.cpp: SPIR-V modules as programs of a device.
+// Input: SPIR-V binaries; output: programs with our versions of Intel's builtins linked in where
+// the device lacks them. Refused: SPIR-V that the device or the parser rejects (with the build
+// log), unknown imports, unknown kernel names.
+#include "Program.h"
+
+#include "BuiltinText.h"
+#include "Errors.h"
+#include "ProgramCache.h"
+#include "Sha256.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <list>
+#include <mutex>
+
+namespace xetile::runtime {
+namespace {
+
+std::string buildLog(cl_program program, cl_device_id device) {
+  size_t size = 0;
+  if (!program ||
+      clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) !=
+          CL_SUCCESS ||
+      size <= 1)
+    return "(empty)";
+  std::string log(size, '\0');
+  if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr) !=
+      CL_SUCCESS)
+    return "(empty)";
+  return log.c_str();
+}
+
+class OwnedProgram {
+public:
+  explicit OwnedProgram(cl_program program = nullptr) : program(program) {}
+  ~OwnedProgram() {
+    if (program)
+      clReleaseProgram(program);
+  }
+  OwnedProgram(const OwnedProgram &) = delete;
+  OwnedProgram &operator=(const OwnedProgram &) = delete;
+  cl_program get() const { return program; }
+  cl_program release() {
+    cl_program result = program;
+    program = nullptr;
+    return result;
+  }
+
+private:
+  cl_program program;
+};
+
+void checkBuild(cl_int status, cl_program program, const DeviceInfo &device,
+                const std::string &what) {
+  if (status != CL_SUCCESS)
+    throw Error(what + " for '" + device.name + "' failed: " + statusName(status) +
+                    ". Check the kernel with spirv-val; if it is valid, choose another device with "
+                    "XETILE_DEVICE",
+                buildLog(program, device.id));
+}
+
+cl_program buildFromSpirv(Device &device, const std::vector<unsigned char> &spirv,
+                          const std::string &builtins) {
+  const DeviceInfo &info = device.info();
+  if (!info.spirv)
+    throw Error("the device '" + info.name +
+                "' takes no SPIR-V. Choose another device with XETILE_DEVICE");
+  cl_int status = CL_SUCCESS;
+  OwnedProgram kernel(clCreateProgramWithIL(device.context(), spirv.data(), spirv.size(), &status));
+  check(status, "reading the kernel's SPIR-V on '" + info.name + "'",
+        "Check it with spirv-val; the device takes " + deviceText(info.id, CL_DEVICE_IL_VERSION));
+  if (builtins.empty()) {
+    checkBuild(clBuildProgram(kernel.get(), 1, &info.id, "", nullptr, nullptr), kernel.get(), info,
+               "building the kernel");
+    return kernel.release();
+  }
+  checkBuild(clCompileProgram(kernel.get(), 1, &info.id, "", 0, nullptr, nullptr, nullptr, nullptr),
+             kernel.get(), info, "compiling the kernel's SPIR-V");
+  const char *text = builtins.c_str();
+  OwnedProgram ours(clCreateProgramWithSource(device.context(), 1, &text, nullptr, &status));
+  check(status, "reading the builtins on '" + info.name + "'");
+  checkBuild(clCompileProgram(ours.get(), 1, &info.id, "-cl-std=CL3.0", 0, nullptr, nullptr,
+                              nullptr, nullptr),
+             ours.get(), info, "compiling the runtime's versions of Intel's builtins");
+  cl_program inputs[] = {kernel.get(), ours.get()};
+  OwnedProgram linked(
+      clLinkProgram(device.context(), 1, &info.id, "", 2, inputs, nullptr, nullptr, &status));
+  checkBuild(status, linked.get(), info,
+             "linking the kernel with the runtime's versions of Intel's builtins");
+  return linked.release();
+}
+
+std::vector<unsigned char> binaryOf(cl_program program) {
+  size_t size = 0;
+  if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) !=
+          CL_SUCCESS ||
+      !size)
+    return {};
+  std::vector<unsigned char> binary(size);
+  unsigned char *pointer = binary.data();
+  if (clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof pointer, &pointer, nullptr) !=
+      CL_SUCCESS)
+    return {};
+  return binary;
+}
+
+// Null if the driver does not take the binary: then it is of another driver, whatever its key says.
+cl_program buildFromBinary(Device &device, const std::vector<unsigned char> &binary) {
+  const unsigned char *data = binary.data();
+  size_t size = binary.size();
+  cl_int status = CL_SUCCESS, binaryStatus = CL_SUCCESS;
+  OwnedProgram program(clCreateProgramWithBinary(device.context(), 1, &device.info().id, &size,
+                                                 &data, &binaryStatus, &status));
+  if (status != CL_SUCCESS || binaryStatus != CL_SUCCESS ||
+      clBuildProgram(program.get(), 1, &device.info().id, "", nullptr, nullptr) != CL_SUCCESS)
+    return nullptr;
+  return program.release();
+}
+
+struct Shared {
+  std::mutex mutex;
+  BuildCounters counters;
+  /// By device and hash. Also keeps the most recently used programs alive when no module uses them:
+  /// host code unloads and loads the same module again and again.
+  std::map<std::pair<Device *, std::string>, std::weak_ptr<Program>> programs;
+  std::list<std::shared_ptr<Program>> recent;
+};
+constexpr size_t maxRecent = 32;
+
+Shared &shared() {
+  static auto *state = new Shared;
+  return *state;
+}
+
+void touch(Shared &state, const std::shared_ptr<Program> &program) {
+  state.recent.remove(program);
+  state.recent.push_front(program);
+  if (state.recent.size() > maxRecent)
+    state.recent.pop_back();
+}
+
+std::shared_ptr<Program> build(Device &device, const std::vector<unsigned char> &spirv,
+                               const std::shared_ptr<const SpirvModule> &module,
+                               BuildCounters &counters) {
+  auto start = std::chrono::steady_clock::now();
+  const DeviceInfo &info = device.info();
+  std::string builtins =
+      generateBuiltins(*module, {info.nativeBlockIo, info.nativeDpas}, flavourFor(info));
+  std::string key = programKey(info, spirv.data(), spirv.size(), builtins);
+  cl_program handle = nullptr;
+  if (std::optional<std::vector<unsigned char>> binary = loadProgram(key)) {
+    handle = buildFromBinary(device, *binary);
+    if (handle)
+      ++counters.diskHits;
+    else
+      dropProgram(key);
+  }
+  if (!handle) {
+    handle = buildFromSpirv(device, spirv, builtins);
+    ++counters.built;
+    if (std::vector<unsigned char> binary = binaryOf(handle); !binary.empty())
+      storeProgram(key, binary);
+  }
+  counters.lastNanoseconds = static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start)
+          .count());
+  return std::make_shared<Program>(device, module, handle);
+}
+
+} // namespace
+
+Flavour flavourFor(const DeviceInfo &device) {
+  const char *chosen = std::getenv("XETILE_BUILTINS");
+  std::string name = chosen ? chosen : "";
+  if (name == "portable")
+    return Flavour::Portable;
+  if (name == "lockstep" || name.empty()) {
+    if (!name.empty() && !device.runsLockstep())
+      throw Error("XETILE_BUILTINS=lockstep needs Intel's OpenCL CPU runtime; unset it for '" +
+                  device.name + "'");
+    return device.runsLockstep() ? Flavour::Lockstep : Flavour::Portable;
+  }
+  throw Error("XETILE_BUILTINS='" + name + "' is neither 'portable' nor 'lockstep'");
+}
+
+Program::~Program() {
+  for (auto &[name, kernel] : kernels)
+    clReleaseKernel(kernel->handle);
+  clReleaseProgram(clProgram);
+}
+
+Kernel *Program::kernel(const std::string &name) {
+  std::lock_guard<std::mutex> lock(shared().mutex);
+  if (auto found = kernels.find(name); found != kernels.end())
+    return found->second.get();
+  const SpirvKernel *declaration = parsed->findKernel(name);
+  if (!declaration)
+    throw Error("the module has no kernel '" + name + "'; it has " + parsed->kernelNames() +
+                ". Host code and binary must come from one compilation");
+  cl_int status = CL_SUCCESS;
+  cl_kernel handle = clCreateKernel(clProgram, name.c_str(), &status);
+  check(status, "making the kernel '" + name + "'");
+  auto kernel = std::make_unique<Kernel>(Kernel{this, declaration, handle});
+  return (kernels[name] = std::move(kernel)).get();
+}
+
+Module::Module(const void *data, size_t size) {
+  parsed = std::make_shared<const SpirvModule>(SpirvModule::parse(data, size));
+  const auto *bytes = static_cast<const unsigned char *>(data);
+  spirv.assign(bytes, bytes + size);
+  hash = sha256(data, size);
+}
+
+Program &Module::programFor(Device &device) {
+  Shared &state = shared();
+  std::lock_guard<std::mutex> lock(state.mutex);
+  std::shared_ptr<Program> &own = programs[&device];
+  if (own)
+    return *own;
+  // Another flavour is another program.
+  auto key =
+      std::make_pair(&device, hash + (flavourFor(device.info()) == Flavour::Portable ? "p" : "l"));
+  own = state.programs[key].lock();
+  if (own) {
+    ++state.counters.memoryHits;
+  } else {
+    own = build(device, spirv, parsed, state.counters);
+    state.programs[key] = own;
+  }
+  touch(state, own);
+  return *own;
+}
+
+BuildCounters buildCounters() {
+  std::lock_guard<std::mutex> lock(shared().mutex);
+  return shared().counters;
+}
+
+} // namespace xetile::runtime

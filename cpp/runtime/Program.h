@@ -1,0 +1,71 @@
+// Program.h: SPIR-V modules as programs of a device.
+// Input: SPIR-V binaries; output: built programs and their kernels, shared by everyone who loads
+// the same module. Refused: SPIR-V that the device or the parser rejects (with the build log),
+// unknown imports, unknown kernel names.
+#ifndef XETILE_RUNTIME_PROGRAM_H
+#define XETILE_RUNTIME_PROGRAM_H
+
+#include "Device.h"
+#include "SpirvModule.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace xetile::runtime {
+
+class Program;
+
+/// A kernel of a program; lives as long as the program.
+struct Kernel {
+  Program *program;
+  const SpirvKernel *declaration;
+  cl_kernel handle;
+};
+
+class Program {
+public:
+  Program(Device &device, std::shared_ptr<const SpirvModule> module, cl_program handle)
+      : target(device), parsed(std::move(module)), clProgram(handle) {}
+  ~Program();
+  Program(const Program &) = delete;
+  Program &operator=(const Program &) = delete;
+
+  Device &device() { return target; }
+  /// Throws an Error that lists the kernels there are.
+  Kernel *kernel(const std::string &name);
+
+private:
+  Device &target;
+  std::shared_ptr<const SpirvModule> parsed;
+  cl_program clProgram;
+  std::map<std::string, std::unique_ptr<Kernel>> kernels;
+};
+
+/// What mgpuModuleLoad returns: the binary, and its program on each device that it was used on.
+class Module {
+public:
+  Module(const void *data, size_t size);
+  /// Builds it, or finds it in this process or on disk.
+  Program &programFor(Device &device);
+
+private:
+  std::vector<unsigned char> spirv;
+  std::string hash;
+  std::shared_ptr<const SpirvModule> parsed;
+  std::map<Device *, std::shared_ptr<Program>> programs;
+};
+
+/// The Flavour that XETILE_BUILTINS=portable|lockstep asks for, else the one that suits the device.
+enum class Flavour;
+Flavour flavourFor(const DeviceInfo &device);
+
+struct BuildCounters {
+  uint64_t built = 0, diskHits = 0, memoryHits = 0, lastNanoseconds = 0;
+};
+BuildCounters buildCounters();
+
+} // namespace xetile::runtime
+#endif

@@ -1,0 +1,130 @@
+// RuntimeApi.cpp: the C functions of XeTileRuntime.h.
+// Input: plain C values; output: text and counters. Refused: nothing is thrown to the caller.
+#include "BuiltinText.h"
+#include "Device.h"
+#include "Errors.h"
+#include "Launch.h"
+#include "Memory.h"
+#include "Program.h"
+#include "XeTileRuntime.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace xetile::runtime;
+
+namespace {
+
+size_t copyText(const std::string &text, char *out, size_t size) {
+  if (out && size) {
+    size_t count = std::min(text.size(), size - 1);
+    std::memcpy(out, text.data(), count);
+    out[count] = '\0';
+  }
+  return text.size();
+}
+
+std::string quoted(const std::string &text) {
+  std::string result = "\"";
+  for (unsigned char c : text) {
+    if (c == '"' || c == '\\')
+      result += '\\';
+    if (c < 0x20) {
+      char escape[8];
+      std::snprintf(escape, sizeof escape, "\\u%04x", c);
+      result += escape;
+    } else {
+      result += static_cast<char>(c);
+    }
+  }
+  return result + '"';
+}
+
+const char *truth(bool value) { return value ? "true" : "false"; }
+
+std::string describe(const DeviceInfo &info, size_t index, bool selected) {
+  const char *type = info.isCpu()                             ? "cpu"
+                     : info.isGpu()                           ? "gpu"
+                     : info.type & CL_DEVICE_TYPE_ACCELERATOR ? "accelerator"
+                                                              : "other";
+  const char *svm = info.svm == SharedVirtualMemory::System   ? "system"
+                    : info.svm == SharedVirtualMemory::Fine   ? "fine"
+                    : info.svm == SharedVirtualMemory::Coarse ? "coarse"
+                                                              : "none";
+  std::string sizes;
+  for (size_t size : info.subgroupSizes)
+    sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
+  return "{\"index\": " + std::to_string(index) + ", \"name\": " + quoted(info.name) +
+         ", \"platform\": " + quoted(info.platformName) + ", \"type\": \"" + type +
+         "\", \"driver\": " + quoted(info.driver) + ", \"version\": " + quoted(info.version) +
+         ", \"subgroup_sizes\": [" + sizes + "], \"fp16\": " + truth(info.fp16) +
+         ", \"fp64\": " + truth(info.fp64) + ", \"svm\": \"" + svm +
+         "\", \"usm\": " + truth(info.usm) + ", \"spirv\": " + truth(info.spirv) +
+         ", \"native_block_io\": " + truth(info.nativeBlockIo) +
+         ", \"native_dpas\": " + truth(info.nativeDpas) +
+         ", \"compute_units\": " + std::to_string(info.computeUnits) +
+         ", \"local_memory\": " + std::to_string(info.localMemory) +
+         ", \"selected\": " + truth(selected) + "}";
+}
+
+} // namespace
+
+extern "C" {
+
+int xetileRuntimeSetErrorMode(int mode) { return setErrorMode(mode); }
+
+size_t xetileRuntimeTakeError(char *out, size_t size) {
+  return guarded<size_t>(
+      0, [&] { return out ? copyText(takeError(), out, size) : peekError().size(); });
+}
+
+size_t xetileRuntimeListDevices(char *out, size_t size) {
+  return guarded<size_t>(0, [&] {
+    std::string text = "[";
+    int selected = currentDeviceIndex();
+    const std::vector<DeviceInfo> &devices = allDevices();
+    for (size_t i = 0; i < devices.size(); ++i)
+      text += (i ? ",\n " : "") + describe(devices[i], i, static_cast<int>(i) == selected);
+    return copyText(text + "]", out, size);
+  });
+}
+
+size_t xetileRuntimeDescribeDrivers(char *out, size_t size) {
+  return guarded<size_t>(0, [&] { return copyText(driverDescription(), out, size); });
+}
+
+size_t xetileRuntimeSelectedDevice(char *out, size_t size) {
+  if (out && size)
+    out[0] = '\0';
+  return guarded<size_t>(0, [&] { return copyText(currentDevice().info().name, out, size); });
+}
+
+size_t xetileRuntimeGenerateBuiltins(const void *spirv, size_t spirvSize, int lockstep, char *out,
+                                     size_t size) {
+  if (out && size)
+    out[0] = '\0';
+  return guarded<size_t>(0, [&] {
+    SpirvModule module = SpirvModule::parse(spirv, spirvSize);
+    return copyText(generateBuiltins(module, {}, lockstep ? Flavour::Lockstep : Flavour::Portable),
+                    out, size);
+  });
+}
+
+int xetileRuntimeGetStats(XeTileRuntimeStats *stats) {
+  return guarded(1, [&] {
+    if (!stats)
+      throw Error("xetileRuntimeGetStats needs a place for the counters");
+    *stats = {};
+    BuildCounters counters = buildCounters();
+    stats->launches = launchCount();
+    stats->kernelNanoseconds = lastKernelNanoseconds();
+    stats->buildNanoseconds = counters.lastNanoseconds;
+    stats->programsBuilt = counters.built;
+    stats->diskCacheHits = counters.diskHits;
+    stats->memoryCacheHits = counters.memoryHits;
+    stats->liveAllocations = liveAllocations();
+    return 0;
+  });
+}
+
+} // extern "C"

@@ -1,0 +1,82 @@
+// XeTileRuntime.h: what libXeTileRuntime offers beside MLIR's mgpu* functions.
+// Input: plain C values; output: plain C values and text, copied into the caller's buffer.
+// Refused: nothing is thrown across this boundary; a function that can fail says so through its
+// result.
+#ifndef XETILE_RUNTIME_XETILERUNTIME_H
+#define XETILE_RUNTIME_XETILERUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define XETILE_RUNTIME_EXPORT __attribute__((visibility("default")))
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// What happens when a call of this library fails.
+enum XeTileRuntimeErrorMode {
+  /// Print `xetile runtime: error: ...` with the build log to stderr and end the process with
+  /// status 1. The default: a
+  /// lowered host program (mlir-runner, a linked executable) has no other way to hear of a failure.
+  XETILE_RUNTIME_EXIT_ON_ERROR = 0,
+  /// Keep the first message for xetileRuntimeTakeError. Until it is taken every mgpu* function is
+  /// harmless: nothing is
+  /// launched or copied, and allocations are host memory, so that host code never dereferences
+  /// null.
+  XETILE_RUNTIME_RECORD_ERRORS = 1
+};
+
+/// Sets the error mode and returns the one before. An unknown value changes nothing.
+XETILE_RUNTIME_EXPORT int xetileRuntimeSetErrorMode(int mode);
+
+/// Copies the recorded message (cut to `size` bytes, null-terminated) and forgets it. Returns the
+/// full length of the message without its null, 0 if nothing failed. With a null `out` the message
+/// stays recorded.
+XETILE_RUNTIME_EXPORT size_t xetileRuntimeTakeError(char *out, size_t size);
+
+/// All text functions below copy at most `size` bytes (always null-terminated when `size` is not 0)
+/// and return the full length without the null: call with `out` null to learn the length.
+
+/// The OpenCL devices as a JSON array, in the order that XETILE_DEVICE=<index> and
+/// mgpuSetDefaultDevice count:
+/// [{"index", "name", "platform", "type" ("cpu"|"gpu"|"accelerator"|"other"), "driver", "version",
+/// "subgroup_sizes",
+///   "fp16", "fp64", "svm" ("none"|"coarse"|"fine"|"system"), "usm", "spirv", "native_block_io",
+///   "native_dpas", "compute_units", "local_memory" (bytes), "selected"}]
+XETILE_RUNTIME_EXPORT size_t xetileRuntimeListDevices(char *out, size_t size);
+
+/// Where OpenCL drivers were looked for and what came of it: one line per place. For `xetile
+/// doctor`.
+XETILE_RUNTIME_EXPORT size_t xetileRuntimeDescribeDrivers(char *out, size_t size);
+
+/// The name of the device that the next kernel runs on. Empty, with a recorded error, if there is
+/// none.
+XETILE_RUNTIME_EXPORT size_t xetileRuntimeSelectedDevice(char *out, size_t size);
+
+/// The OpenCL C definitions that would be linked to this SPIR-V module on a device that has none of
+/// Intel's builtins. `lockstep` chooses between the versions for a CPU (1) and for a device whose
+/// lanes do not share private memory (0). Empty, with a recorded error, for a module that cannot be
+/// parsed or imports something unknown.
+XETILE_RUNTIME_EXPORT size_t xetileRuntimeGenerateBuiltins(const void *spirv, size_t spirvSize,
+                                                           int lockstep, char *out, size_t size);
+
+/// Counters of this process. Times are in nanoseconds.
+typedef struct XeTileRuntimeStats {
+  uint64_t launches;          ///< kernels launched
+  uint64_t kernelNanoseconds; ///< device time of the last kernel, 0 before the first
+  uint64_t
+      buildNanoseconds; ///< host time to compile and link, or load from the cache, the last program
+  uint64_t programsBuilt;   ///< programs compiled and linked from SPIR-V
+  uint64_t diskCacheHits;   ///< programs loaded from the disk cache
+  uint64_t memoryCacheHits; ///< module loads that found their program in this process
+  uint64_t liveAllocations; ///< mgpuMemAlloc results that were not freed
+} XeTileRuntimeStats;
+
+/// Fills `stats`; waits for the last kernel. Returns 0, or 1 with a recorded error.
+XETILE_RUNTIME_EXPORT int xetileRuntimeGetStats(XeTileRuntimeStats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
