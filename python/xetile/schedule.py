@@ -244,9 +244,7 @@ def _build_matmul() -> ir.Module:
         subgroups_m = _integer("subgroups_m", 8, "subgroups along the rows of a workgroup's tile", min=1)
         subgroups_n = _integer("subgroups_n", 4, "subgroups along the columns of a workgroup's tile", min=1)
         k_step = _integer("k_step", 32, "columns of A and rows of B per step of the k loop", min=1)
-        prefetch = _integer(
-            "prefetch", 3, "steps of the k loop that prefetches run ahead; 0 for none", min=0, max=64
-        )
+        prefetch = _integer("prefetch", 3, "steps of the k loop that prefetches run ahead; 0 for none", min=0, max=64)
         target = _string("target", "pvc", "chip to compile for")
 
         sizes = (workgroup_m, workgroup_n, subgroups_m, subgroups_n, k_step, prefetch)
@@ -309,23 +307,26 @@ def _entry(module: ir.Module, name: str) -> ir.Operation:
 
 def _knobs(module: ir.Module) -> dict[str, ir.Operation]:
     """All knobs by name, in the order of the file."""
-    knobs: dict[str, ir.Operation] = {}
+    found: list[ir.Operation] = []
 
     def visit(op: ir.Operation) -> ir.WalkResult:
         if op.name == _KNOB:
-            name = op.attributes["name"].value
-            if name in knobs:
-                raise XeTileError(f"two parameters of the schedule have the name {name!r}; expected different names")
-            knobs[name] = op
+            found.append(op)
         return ir.WalkResult.ADVANCE
 
     module.operation.walk(visit)
+    knobs: dict[str, ir.Operation] = {}
+    for op in found:
+        name = op.attributes["name"].value
+        if name in knobs:
+            raise XeTileError(f"two parameters of the schedule have the name {name!r}; expected different names")
+        knobs[name] = op
     return knobs
 
 
 def _param(name: str, knob: ir.Operation) -> Param:
     if "selected" not in knob.attributes:
-        raise XeTileError(f"parameter {name!r} of the schedule has no value; expected `knob<{name!r}> = VALUE from ...`")
+        raise XeTileError(f"parameter {name!r} of the schedule has no value; expected `= VALUE from options = ...`")
     selected = knob.attributes["selected"]
     if not isinstance(selected, (ir.IntegerAttr, ir.StringAttr)):
         raise XeTileError(f"parameter {name!r} of the schedule: expected an integer or a string, got {selected}")

@@ -128,6 +128,9 @@ DiagnosedSilenceableFailure readTiling(CheckMatmulTilingOp op, TransformState &s
   if (auto diag = readInteger(step, state, op.getPrefetch(), "prefetch", 0, tiling.prefetch);
       !diag.succeeded())
     return diag;
+  if (tiling.prefetch > kMaxPrefetchDistance)
+    return step.emitDefiniteFailure()
+           << "prefetch = " << tiling.prefetch << ": expected at most " << kMaxPrefetchDistance;
   return readString(step, state, op.getTarget(), "target", tiling.target);
 }
 

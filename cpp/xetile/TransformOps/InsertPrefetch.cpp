@@ -19,9 +19,6 @@ namespace {
 /// Keeps a tile in all caches: it is read once by each subgroup of the grid's row or column.
 constexpr int32_t kKeepInAllCaches = 3;
 
-/// Every step ahead is one more prefetch before the loop.
-constexpr int64_t kMaxDistance = 64;
-
 /// Ops of the loop's body that compute the tile, in order, the init_tile last.
 using TileSlice = llvm::SetVector<Operation *>;
 
@@ -139,9 +136,9 @@ DiagnosedSilenceableFailure InsertPrefetchOp::apply(TransformRewriter &rewriter,
   if (!diag.succeeded())
     return diag;
 
-  if (distance > kMaxDistance)
+  if (distance > kMaxPrefetchDistance)
     return op.emitDefiniteFailure()
-           << "prefetch distance = " << distance << ": expected at most " << kMaxDistance;
+           << "prefetch distance = " << distance << ": expected at most " << kMaxPrefetchDistance;
 
   SmallVector<Operation *> prefetches;
   for (Operation *target : state.getPayloadOps(getTarget())) {

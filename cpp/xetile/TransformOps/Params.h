@@ -10,6 +10,9 @@
 
 namespace xetile {
 
+/// Every step that a prefetch runs ahead is one more prefetch before the loop.
+constexpr int64_t kMaxPrefetchDistance = 64;
+
 /// Reads the one integer of `param` into `value`; refuses values below `minimum`.
 mlir::DiagnosedSilenceableFailure readInteger(mlir::transform::TransformOpInterface op,
                                               mlir::transform::TransformState &state,

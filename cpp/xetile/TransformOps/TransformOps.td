@@ -60,7 +60,7 @@ def CheckMatmulTilingOp : XeTile_TransformOp<"check_matmul_tiling",
     ```
 
     Definite failures, which name the parameter, its value and the legal ones:
-    - check_tiling_c1: every parameter is positive (`prefetch`: not negative).
+    - check_tiling_c1: every parameter is positive (`prefetch`: 0 to 64).
     - check_tiling_c2: the target is a chip of the device tables.
     - check_tiling_c3: `workgroup_m`, `workgroup_n` and `k_step` divide m, n and k of the matmul.
     - check_tiling_c4: `subgroups_m` and `subgroups_n` divide `workgroup_m` and `workgroup_n`.
