@@ -1,7 +1,10 @@
 //===- Registration.cpp - everything that a tool registers -------------------===//
 #include "xetile/Registration.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "xetile/Binary/Passes.h"
 #include "xetile/Conversion/Passes.h"
+#include "xetile/Conversion/XeGPUToBinaryPipeline.h"
+#include "xetile/Conversion/XeTileToXeGPUPipeline.h"
 #include "xetile/IR/XeTileDialect.h"
 #include "xetile/TransformOps/TransformOps.h"
 #include "xetile/Transforms/Passes.h"
@@ -14,4 +17,7 @@ void xetile::registerDialects(mlir::DialectRegistry &registry) {
 void xetile::registerPasses() {
   registerXeTileTransformsPasses();
   registerXeTileConversionPasses();
+  registerBinaryPasses();
+  registerXeTilePipelines();
+  registerXeGPUToBinaryPipelines();
 }

@@ -196,7 +196,7 @@ struct WgToSg : xetile::impl::WgToSgBase<WgToSg> {
       if (workItems != map.getNumSubgroups() * subgroupSize)
         return gpuKernel.emitOpError("is launched with workgroups of ")
                << workItems << " work-items (known_block_size), but its wg_maps need "
-               << map.getNumSubgroups() << " subgroups of " << subgroupSize << " = "
+               << map.getNumSubgroups() << " subgroups of " << int64_t(subgroupSize) << " = "
                << map.getNumSubgroups() * subgroupSize;
     }
     return success();

@@ -1,0 +1,22 @@
+//===- XeTileToXeGPUPipeline.h - levels 1 to 4, and all of 1 to 6 -------------===//
+#ifndef XETILE_CONVERSION_XETILETOXEGPUPIPELINE_H
+#define XETILE_CONVERSION_XETILETOXEGPUPIPELINE_H
+
+namespace mlir {
+class OpPassManager;
+}
+
+namespace xetile {
+
+/// Levels 1 to 2: completes the workgroup maps and distributes over subgroups. On builtin.module.
+void buildLowerToSubgroup(mlir::OpPassManager &pm);
+
+/// Levels 1 or 2 to 4: XeGPU operations of the hardware's sizes. On builtin.module.
+void buildLowerToXeGPU(mlir::OpPassManager &pm);
+
+/// xetile-lower-to-subgroup, xetile-lower-to-xegpu and xetile-lower-to-binary.
+void registerXeTilePipelines();
+
+} // namespace xetile
+
+#endif // XETILE_CONVERSION_XETILETOXEGPUPIPELINE_H

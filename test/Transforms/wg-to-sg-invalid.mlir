@@ -1,0 +1,54 @@
+// RUN: xetile-opt %s --xetile-wg-to-sg --split-input-file --verify-diagnostics
+
+#attr = #xetile.tile_attr<wg_map = <sg_layout = [2, 2], sg_data = [32, 32]>>
+func.func @unmapped_beside_mapped(%A: memref<64x64xf32>) {
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32, #attr>
+  // expected-error @+1 {{'xetile.init_tile' op has a value of type '!xetile.tile<64x64xf32>' without a wg_map, and none follows from the other maps of the kernel; set wg_map on its tile or tile_mma, or run xetile-infer-wg-map before}}
+  %u = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32>
+  xetile.prefetch_tile %t locality<3> : !xetile.tile<64x64xf32, #attr>
+  return
+}
+
+// -----
+
+#four = #xetile.tile_attr<wg_map = <sg_layout = [2, 2], sg_data = [32, 32]>>
+#two = #xetile.tile_attr<wg_map = <sg_layout = [2, 1], sg_data = [32, 64]>>
+func.func @different_numbers_of_subgroups(%A: memref<64x64xf32>) {
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32, #four>
+  // expected-error @+1 {{'xetile.init_tile' op has wg_map #xetile.wg_map<sg_layout = [2, 1], sg_data = [32, 64]> for 2 subgroups, but the kernel also has #xetile.wg_map<sg_layout = [2, 2], sg_data = [32, 32]> for 4}}
+  %u = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32, #two>
+  return
+}
+
+// -----
+
+#attr = #xetile.tile_attr<wg_map = <sg_layout = [2, 2], sg_data = [32, 32]>>
+gpu.module @kernels {
+  // expected-error @+1 {{'gpu.func' op is launched with workgroups of 128 work-items (known_block_size), but its wg_maps need 4 subgroups of 16 = 64}}
+  gpu.func @launch(%A: memref<64x64xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32, #attr>
+    gpu.return
+  }
+}
+
+// -----
+
+#attr = #xetile.tile_attr<wg_map = <sg_layout = [2, 2], sg_data = [32, 32]>>
+func.func @no_rule(%A: memref<64x64xf32>) -> vector<64xf32> {
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32, #attr>
+  %v = xetile.load_tile %t : !xetile.tile<64x64xf32, #attr> -> vector<64x64xf32>
+  // expected-error @+1 {{'vector.extract' op has no rule to distribute it over subgroups; expected xetile operations, scf.for, scf.if, elementwise operations or constants on workgroup-level values}}
+  %row = vector.extract %v[0] : vector<64xf32> from vector<64x64xf32>
+  return %row : vector<64xf32>
+}
+
+// -----
+
+#attr = #xetile.tile_attr<wg_map = <sg_layout = [2, 1], sg_data = [1, 2]>>
+func.func @constant_of_different_elements(%A: memref<64x64xf32>) {
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<2x2xf32, #attr>
+  // expected-error @+1 {{'arith.constant' op cannot be distributed: expected a constant with equal elements}}
+  %v = arith.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : vector<2x2xf32>
+  xetile.store_tile %v, %t : vector<2x2xf32>, !xetile.tile<2x2xf32, #attr>
+  return
+}
