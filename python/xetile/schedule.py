@@ -32,7 +32,7 @@ _SCHEDULES = Path(__file__).parent / "schedules"
 _ENTRY = "__transform_main"
 _KNOB = "transform.tune.knob"
 
-Step = Callable[[ir.Value], "ir.Value | None"]
+Step = Callable[[ir.Value], "ir.Value | ir.OpView | None"]
 
 
 @dataclass(frozen=True)
@@ -288,7 +288,8 @@ def _append(module: ir.Module, step: Step, name: str) -> None:
         )
     with ir.InsertionPoint(end):
         handle = step(end.operands[0])
-    if handle is None:
+    # A lambda returns what its builder does: an op without results.
+    if handle is None or (isinstance(handle, (ir.OpView, ir.Operation)) and not handle.operation.results):
         return
     if not isinstance(handle, ir.Value):
         raise XeTileError(f"a step of schedule {name!r} must return a handle or None, got {handle!r}")

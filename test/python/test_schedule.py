@@ -189,7 +189,7 @@ def test_apply_refuses_what_is_not_a_module():
 
 
 def test_extend_adds_a_step_at_the_end():
-    extended = schedule.matmul().extend(lambda module: transform.annotate(module, "mine") and None)
+    extended = schedule.matmul().extend(lambda module: transform.annotate(module, "mine"))
     assert "mine" in extended.apply(payload()).operation.attributes
     assert "mine" not in schedule.matmul().apply(payload()).operation.attributes
 
