@@ -28,7 +28,10 @@ class Diagnostic:
             severity=str(info.severity).rpartition(".")[2].lower(),
             message=info.message,
             location=None if location == "unknown" else location,
-            notes=tuple(cls.from_mlir(note) for note in info.notes),
+            # MLIR adds the whole operation to many errors; they have its place, and it may be thousands of lines.
+            notes=tuple(
+                cls.from_mlir(note) for note in info.notes if not note.message.startswith("see current operation")
+            ),
         )
 
     def format(self, indent: int = 0) -> str:

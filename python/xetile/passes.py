@@ -1,0 +1,57 @@
+"""Runs MLIR passes; what they say becomes `Diagnostic`s.
+
+    with xetile.mlir.ir.Context():
+        module = xetile.mlir.ir.Module.parseFile("kernel.mlir")
+    xetile.passes.run(module, "xetile-lower-to-xegpu{chip=pvc}")        # changes the module
+    xetile.passes.run(module, "gpu.module(convert-vector-to-xetile,canonicalize)")
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from xetile.errors import Diagnostic, XeTileError
+from xetile.mlir import ir
+from xetile.mlir.passmanager import PassManager
+
+__all__ = ["run"]
+
+
+def run(module: ir.Module, pipeline: str, *, action: str | None = None) -> tuple[Diagnostic, ...]:
+    """Runs `pipeline` on `module`, which changes, and returns its warnings and remarks.
+
+    `pipeline` is what mlir-opt takes as `--pass-pipeline`, with or without `builtin.module(...)` around it; all of
+    MLIR's and XeTile's passes are there. XeTileError for a pipeline that does not parse, and with the compiler's
+    diagnostics where a pass fails (the module is then half transformed: drop it). `action` says in that error what
+    was tried, by default "run <pipeline>".
+    """
+    if not isinstance(module, ir.Module):
+        raise XeTileError(f"expected a module to run passes on, got {type(module).__name__}")
+    text = pipeline if re.match(r"\s*(builtin\.module|any)\s*\(", pipeline) else f"builtin.module({pipeline})"
+    said: list[Diagnostic] = []
+
+    def keep(diagnostic: Any) -> bool:
+        said.append(Diagnostic.from_mlir(diagnostic))
+        return True
+
+    with module.context as context:
+        # Errors come with MLIRError; this hears the rest.
+        handler = context.attach_diagnostic_handler(keep)
+        try:
+            manager = PassManager.parse(text)
+            manager.run(module.operation)
+        except ir.MLIRError as error:
+            raise XeTileError.from_mlir(f"cannot {action or f'run {pipeline}'}", error) from None
+        except ValueError as error:
+            raise XeTileError(f"{pipeline!r} is not a pass pipeline: {_plain(error)}") from None
+        finally:
+            handler.detach()
+    return tuple(said)
+
+
+def _plain(error: Exception) -> str:
+    """The message without MLIR's source excerpt and caret."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    told = [line.partition("error: ")[2] for line in lines if "error: " in line]
+    return "; ".join(told) or str(error).strip()
