@@ -2,10 +2,10 @@
 #include "xetile/Conversion/XeTileToXeGPUAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/LLVMIR/XeVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Dominance.h"
+#include "xetile/Binary/TargetAttr.h"
 #include "xetile/Transforms/TiedValues.h"
 
 using namespace mlir;
@@ -22,10 +22,8 @@ static Operation *getOwner(Value value) {
 /// The device that `op` is compiled for; emits an error if none is known.
 static const TargetInfo *getTarget(Operation *op, StringRef chip) {
   if (auto module = op->getParentOfType<gpu::GPUModuleOp>())
-    for (Attribute target :
-         module.getTargetsAttr() ? module.getTargetsAttr() : ArrayAttr::get(op->getContext(), {}))
-      if (auto xevm = dyn_cast<xevm::XeVMTargetAttr>(target))
-        chip = xevm.getChip();
+    if (xevm::XeVMTargetAttr target = findTargetAttr(module))
+      chip = chipOf(target);
   if (chip.empty()) {
     op->emitOpError("needs a target: attach one to the gpu.module (xevm-attach-target) or give the "
                     "option chip=");
@@ -51,7 +49,7 @@ LogicalResult XeTileToXeGPUAnalysis::assignBase(Value root, const TileBase &base
       if (entry->second == base)
         continue;
       return getOwner(tile)->emitOpError(
-          "merges tiles of different matrices; expected all tiles that reach one value "
+          "merges with tiles of another matrix; expected all tiles that reach one value "
           "to have one base, base shape and base strides");
     }
     llvm::append_range(worklist, getTiedValues(tile));
