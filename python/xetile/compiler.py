@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
@@ -33,6 +33,8 @@ __all__ = ["STAGES", "Kernel", "NativeBinary", "Stage", "Stages", "compile", "re
 STAGES = ("0-linalg", "1-xetile-workgroup", "2-xetile-subgroup", "4-xegpu", "5-xevm", "6-llvm")
 """Names of the levels that `Kernel.stages` has, in order."""
 
+_COPY_OPERANDS = "xetile-copy-launch-operands"
+
 
 @dataclass(frozen=True)
 class NativeBinary:
@@ -49,19 +51,23 @@ class NativeBinary:
 
 @dataclass(frozen=True)
 class Stage:
-    """The module at one level, and the `seconds` that it took to get there from the level before."""
+    """The module at one level: `seconds` is how long the step from the level before took, `warnings` what it remarked.
+
+    `module` is for reading; later levels are made from it.
+    """
 
     name: str
     seconds: float
-    _module: ir.Operation
+    module: ir.Operation
+    warnings: tuple[Diagnostic, ...] = ()
 
     @property
     def text(self) -> str:
         """The module as MLIR text."""
-        return f"{self._module}\n"
+        return str(self.module).rstrip("\n") + "\n"
 
     def count_ops(self) -> int:
-        """The number of operations in the module, its own not counted."""
+        """The number of operations in the module, itself not counted."""
         count = -1
 
         def visit(_: ir.Operation) -> ir.WalkResult:
@@ -69,8 +75,31 @@ class Stage:
             count += 1
             return ir.WalkResult.ADVANCE
 
-        self._module.walk(visit)
+        self.module.operation.walk(visit)
         return count
+
+    def write(self, directory: str | PathLike[str]) -> Path:
+        """Writes the text to `<name>.mlir` in `directory`, which is made, and returns the path."""
+        path = Path(directory, f"{self.name}.mlir")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(self.text)
+        except OSError as error:
+            raise XeTileError(f"cannot write a stage: {error}") from None
+        return path
+
+    def binaries(self) -> tuple[bytes, dict[str, NativeBinary]]:
+        """At level 6, the kernel's SPIR-V and its machine code by chip."""
+        found = [op for op in self.module.regions[0].blocks[0].operations if op.operation.name == "gpu.binary"]
+        if len(found) != 1:
+            raise XeTileError(f"expected one gpu.binary at level {STAGES[-1]}, got {len(found)} at {self.name}")
+        spirv, *others = map(gpu.ObjectAttr, found[0].attributes["objects"])
+        native = {}
+        for code in others:
+            facts = code.properties
+            chip = facts["chip"].value
+            native[chip] = NativeBinary(chip, code.object, facts["spill"].value, facts["registers"].value)
+        return spirv.object, native
 
 
 class Stages(Mapping[str, str]):
@@ -95,16 +124,8 @@ class Stages(Mapping[str, str]):
         return self._stages[name]
 
     def write(self, directory: str | PathLike[str]) -> list[Path]:
-        """Writes `<stage>.mlir` for each into `directory`, which is made, and returns the paths."""
-        paths = []
-        try:
-            Path(directory).mkdir(parents=True, exist_ok=True)
-            for name, text in self.items():
-                paths.append(Path(directory, f"{name}.mlir"))
-                paths[-1].write_text(text)
-        except OSError as error:
-            raise XeTileError(f"cannot write the stages: {error}") from None
-        return paths
+        """Writes every stage into `directory`; see `Stage.write`."""
+        return [stage.write(directory) for stage in self._stages.values()]
 
 
 class Kernel:
@@ -119,27 +140,20 @@ class Kernel:
     `warnings`   what the compiler remarked.
     """
 
-    def __init__(
-        self,
-        *,
-        stages: Stages,
-        signature: Signature,
-        target: Target,
-        schedule: Schedule,
-        spirv: bytes,
-        native: Mapping[str, NativeBinary],
-        warnings: Iterable[Diagnostic],
-        program: HostProgram,
-    ) -> None:
+    def __init__(self, stages: Stages, signature: Signature, target: Target, schedule: Schedule) -> None:
+        """Use `compile`."""
+        last = stages.stage(STAGES[-1])
+        spirv, native = last.binaries()
         self.stages = stages
         self.signature = signature
         self.target = target
         self.schedule = schedule
         self.spirv = spirv
-        self.native = MappingProxyType(dict(native))
-        self.warnings = tuple(warnings)
+        self.native = MappingProxyType(native)
+        self.warnings = tuple(warning for name in stages for warning in stages.stage(name).warnings)
         self.timings = MappingProxyType({name: stages.stage(name).seconds for name in stages})
-        self._program = program
+        written = _written_arguments(stages.stage("4-xegpu"), signature)
+        self._program = HostProgram(last.module, signature, written)
 
     def __call__(self, *arrays: np.ndarray) -> Any:
         """Runs the payload's function: one array per argument, in order; returns its results as new arrays.
@@ -178,54 +192,61 @@ def compile(
     """
     payload = module_or_path if isinstance(module_or_path, ir.Module) else read_payload(module_or_path)
     chosen, chip = _choose(schedule, target, params)
+    levels = lower(
+        payload, chosen, chip, native=native, native_chips=native_chips, large_registers=large_registers
+    )
+    return Kernel(Stages(levels), Signature.of(payload), chip, chosen)
+
+
+def lower(
+    module_or_path: ir.Module | str | PathLike[str],
+    schedule: str | PathLike[str] | Schedule | None = None,
+    target: str | Target | None = None,
+    params: Mapping[str, int | str] | None = None,
+    *,
+    native: str = "auto",
+    native_chips: Iterable[str] | None = None,
+    large_registers: bool | None = None,
+) -> Iterator[Stage]:
+    """The levels that `compile` goes through, with its arguments. Each is made when it is asked for.
+
+    A level that fails raises XeTileError then; the ones before it have been there.
+    """
+    payload = module_or_path if isinstance(module_or_path, ir.Module) else read_payload(module_or_path)
+    chosen, chip = _choose(schedule, target, params)
     chips = _chips(native, native_chips, chip)
     signature = Signature.of(payload)
-
-    warnings: list[Diagnostic] = []
-    stages = [Stage(STAGES[0], 0.0, payload.operation.clone())]
-
-    def finish(name: str, module: ir.Module, start: float) -> None:
-        seconds = time.perf_counter() - start
-        stages.append(Stage(name, seconds, module.operation.clone()))
-
-    def lower(module: ir.Module, pipeline: str, what: str) -> None:
-        warnings.extend(passes.run(module, pipeline, action=what))
+    yield Stage(STAGES[0], 0.0, payload.operation.clone())
 
     start = time.perf_counter()
-    module = chosen.apply(payload)
-    finish("1-xetile-workgroup", module, start)
+    module = chosen.apply(payload).operation
+    yield Stage(STAGES[1], time.perf_counter() - start, module)
+
+    def step(name: str, action: str, pipeline: str) -> Stage:
+        nonlocal module
+        start = time.perf_counter()
+        module = module.clone()
+        warnings = passes.run(module, pipeline, action=action)
+        return Stage(name, time.perf_counter() - start, module, warnings)
+
+    yield step(STAGES[2], "distribute the kernel over subgroups", "xetile-lower-to-subgroup")
+    yield step(STAGES[3], "lower the kernel to XeGPU", f"xetile-lower-to-xegpu{{chip={chip}}}")
+    to_xevm = f"xetile-lower-xegpu-to-xevm{{chip={chip} xegpu-op-level=instruction}}"
+    yield step(STAGES[4], "lower the kernel to XeVM", f"{_COPY_OPERANDS},{to_xevm}")
+
+    def to_binary(large: bool) -> Stage:
+        options = f"native={native} native-chips={','.join(chips)} large-register-file={str(large).lower()}"
+        return step(STAGES[5], "make the kernel's binary", f"xetile-lower-xevm-to-binary{{{options}}}")
 
     start = time.perf_counter()
-    lower(module, "xetile-lower-to-subgroup", "distribute the kernel over subgroups")
-    finish("2-xetile-subgroup", module, start)
-
-    start = time.perf_counter()
-    lower(module, f"xetile-lower-to-xegpu{{chip={chip}}}", "lower the kernel to XeGPU")
-    finish("4-xegpu", module, start)
-
-    start = time.perf_counter()
-    lower(module, "xetile-copy-launch-operands", "copy the kernel's operands to the device")
-    copied = signature.arguments_to_copy(module)
-    xevm = f"xetile-lower-xegpu-to-xevm{{chip={chip} xegpu-op-level=instruction}}"
-    lower(module, xevm, "lower the kernel to XeVM")
-    finish("5-xevm", module, start)
-
-    start = time.perf_counter()
+    xevm = module = module.clone()
     signature.emit_c_interface(module)
-    module = _to_binary(module, native, chips, large_registers, lower)
-    finish("6-llvm", module, start)
-
-    spirv, binaries = _objects(module)
-    return Kernel(
-        stages=Stages(stages),
-        signature=signature,
-        target=chip,
-        schedule=chosen,
-        spirv=spirv,
-        native=binaries,
-        warnings=warnings,
-        program=HostProgram(module, signature, copied),
-    )
+    binary = to_binary(bool(large_registers))
+    if large_registers is None and (spills := _spill_bytes(binary)):
+        module = xevm
+        large = to_binary(True)
+        binary = large if _spill_bytes(large) < spills else binary
+    yield replace(binary, seconds=time.perf_counter() - start)
 
 
 def read_payload(path: str | PathLike[str]) -> ir.Module:
@@ -268,37 +289,12 @@ def _chips(native: str, native_chips: Iterable[str] | None, target: Target) -> l
     return list(dict.fromkeys(Target(str(chip)).chip for chip in native_chips)) or [target.chip]
 
 
-def _to_binary(module: ir.Module, native: str, chips: list[str], large_registers: bool | None, lower: Any) -> ir.Module:
-    """Level 6 with the register mode that spills less, unless one is asked for."""
-
-    def run(large: bool) -> ir.Module:
-        with module.context:
-            copy = ir.Module.parse(module.operation.get_asm(enable_debug_info=True, binary=False))
-        options = f"native={native} native-chips={','.join(chips)} large-register-file={str(large).lower()}"
-        lower(copy, f"xetile-lower-xevm-to-binary{{{options}}}", "make the kernel's binary")
-        return copy
-
-    def spills(binary: ir.Module) -> int:
-        return sum(code.spill_bytes for code in _objects(binary)[1].values())
-
-    if large_registers is not None:
-        return run(large_registers)
-    default = run(False)
-    if not spills(default):
-        return default
-    large = run(True)
-    return large if spills(large) < spills(default) else default
+def _spill_bytes(binary: Stage) -> int:
+    return sum(code.spill_bytes for code in binary.binaries()[1].values())
 
 
-def _objects(module: ir.Module) -> tuple[bytes, dict[str, NativeBinary]]:
-    """What the module's gpu.binary holds."""
-    binaries = [op for op in module.body.operations if op.operation.name == "gpu.binary"]
-    if len(binaries) != 1:
-        raise XeTileError(f"expected the schedule to make one kernel module, got {len(binaries)}")
-    spirv, *others = map(gpu.ObjectAttr, binaries[0].attributes["objects"])
-    native = {}
-    for code in others:
-        facts = code.properties
-        chip = facts["chip"].value
-        native[chip] = NativeBinary(chip, code.object, facts["spill"].value, facts["registers"].value)
-    return spirv.object, native
+def _written_arguments(xegpu: Stage, signature: Signature) -> frozenset[int]:
+    """The arguments that the host code may write to, as far as copies to and from the device show."""
+    module = xegpu.module.clone()
+    passes.run(module, _COPY_OPERANDS)
+    return signature.written_arguments(module)

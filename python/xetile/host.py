@@ -92,7 +92,7 @@ class Signature:
     @classmethod
     def of(cls, module: ir.Module) -> Signature:
         """The signature of the module's one public function with a body; XeTileError if it has several or none."""
-        functions = [op for op in module.body.operations if isinstance(op, func.FuncOp) and not op.is_external]
+        functions = _functions(module.operation)
         public = [op for op in functions if "sym_visibility" not in op.attributes or op.visibility.value == "public"]
         if len(public) != 1:
             names = ", ".join("@" + op.name.value for op in public) or "none"
@@ -103,16 +103,18 @@ class Signature:
         except XeTileError as error:
             return cls(name, reason=error.message)
 
-    def arguments_to_copy(self, module: ir.Module) -> frozenset[int]:
+    def find(self, module: ir.Operation) -> func.FuncOp:
+        """The function in `module`; XeTileError if it is not there any more."""
+        for op in _functions(module):
+            if op.name.value == self.name:
+                return op
+        raise XeTileError(f"the schedule removed the function @{self.name}; expected it to stay, as the host code")
+
+    def written_arguments(self, module: ir.Operation) -> frozenset[int]:
         """Which arguments the host code might write to; `module` has buffers and explicit copies to the device.
 
         Reading is recognised, all else counts as writing.
         """
-        entry = next(
-            (op for op in module.body.operations if isinstance(op, func.FuncOp) and op.name.value == self.name), None
-        )
-        if entry is None or entry.is_external:
-            raise XeTileError(f"the schedule removed the function @{self.name}; expected it to stay, as the host code")
 
         def only_reads(use: ir.OpOperand) -> bool:
             source = {"gpu.memcpy": 1, "memref.copy": 0}.get(use.owner.name)
@@ -120,21 +122,25 @@ class Signature:
 
         return frozenset(
             number
-            for number, argument in enumerate(entry.arguments)
+            for number, argument in enumerate(self.find(module).arguments)
             if not all(only_reads(use) for use in argument.uses)
         )
 
-    def emit_c_interface(self, module: ir.Module) -> None:
+    def emit_c_interface(self, module: ir.Operation) -> None:
         """Asks for a C function beside the function, which takes and returns memrefs by address."""
-        for op in module.body.operations:
-            if isinstance(op, func.FuncOp) and op.name.value == self.name:
-                with module.context:
-                    op.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
+        with module.context:
+            self.find(module).attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
 
     def __str__(self) -> str:
         if self.reason:
             return self.name
         return f"{self.name}({', '.join(map(str, self.arguments))}) -> ({', '.join(map(str, self.results))})"
+
+
+def _functions(module: ir.Operation) -> list[func.FuncOp]:
+    """The functions with a body."""
+    operations = module.regions[0].blocks[0].operations
+    return [op for op in operations if isinstance(op, func.FuncOp) and not op.is_external]
 
 
 class HostProgram:
@@ -143,7 +149,7 @@ class HostProgram:
     `module` must have `signature`'s function with its C interface; arguments in `copied` are passed as copies.
     """
 
-    def __init__(self, module: ir.Module, signature: Signature, copied: frozenset[int]) -> None:
+    def __init__(self, module: ir.Operation, signature: Signature, copied: frozenset[int]) -> None:
         self._module = module
         self._signature = signature
         self._copied = copied
@@ -202,8 +208,11 @@ class HostProgram:
         return copies[0] if len(copies) == 1 else copies
 
     def _compile(self) -> ExecutionEngine:
+        with self._module.context:
+            module = ir.Module.parse(str(self._module))
+        libraries = [str(runtime.library_path())]
         try:
-            engine = ExecutionEngine(self._module, shared_libs=[str(runtime.library_path())])
+            engine = ExecutionEngine(module, shared_libs=libraries, enable_object_dump=False)
         except RuntimeError as error:
             raise XeTileError(f"the host code of @{self._signature.name} cannot be compiled: {error}") from None
         engine.initialize()

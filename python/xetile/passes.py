@@ -18,7 +18,7 @@ from xetile.mlir.passmanager import PassManager
 __all__ = ["run"]
 
 
-def run(module: ir.Module, pipeline: str, *, action: str | None = None) -> tuple[Diagnostic, ...]:
+def run(module: ir.Module | ir.Operation, pipeline: str, *, action: str | None = None) -> tuple[Diagnostic, ...]:
     """Runs `pipeline` on `module`, which changes, and returns its warnings and remarks.
 
     `pipeline` is what mlir-opt takes as `--pass-pipeline`, with or without `builtin.module(...)` around it; all of
@@ -26,7 +26,7 @@ def run(module: ir.Module, pipeline: str, *, action: str | None = None) -> tuple
     diagnostics where a pass fails (the module is then half transformed: drop it). `action` says in that error what
     was tried, by default "run <pipeline>".
     """
-    if not isinstance(module, ir.Module):
+    if not isinstance(module, ir.Module) and getattr(module, "OPERATION_NAME", None) != "builtin.module":
         raise XeTileError(f"expected a module to run passes on, got {type(module).__name__}")
     text = pipeline if re.match(r"\s*(builtin\.module|any)\s*\(", pipeline) else f"builtin.module({pipeline})"
     said: list[Diagnostic] = []

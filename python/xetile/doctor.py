@@ -1,0 +1,178 @@
+"""`xetile doctor`: what is installed, which devices and tools were found, what to do about the rest.
+
+Each part is looked at on its own, so that one that is broken does not hide the others.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from xetile import tools
+from xetile.errors import XeTileError
+
+__all__ = ["Finding", "examine", "main"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One part: is it there, what was found, and what to do if it is not. Nothing works without an `essential` one."""
+
+    name: str
+    found: bool
+    detail: str
+    advice: str = ""
+    essential: bool = False
+
+    @property
+    def mark(self) -> str:
+        """ok, MISSING (essential) or missing."""
+        return "ok" if self.found else "MISSING" if self.essential else "missing"
+
+
+def examine() -> Iterator[Finding]:
+    """All findings, one by one: some parts take a second to answer."""
+    for part in (_package, _bindings, _runtime, _devices, _ocloc, _spirv_val, _mlir_opt, _tools, _cache):
+        try:
+            yield from part()
+        except Exception as error:  # noqa: BLE001  a broken installation fails in any way; the others are still told
+            yield Finding(part.__name__.strip("_"), False, f"{type(error).__name__}: {error}", "run `make build`", True)
+
+
+def main() -> int:
+    """Prints the findings as a table; 1 if something essential is missing, else 0."""
+    status = 0
+    for finding in examine():
+        first, *rest = finding.detail.splitlines() or [""]
+        print(f"{finding.mark:8} {finding.name:14} {first}")
+        if not finding.found and finding.advice:
+            rest.append(f"-> {finding.advice}")
+        for line in rest:
+            print(f"{'':8} {'':14} {line}")
+        if finding.essential and not finding.found:
+            status = 1
+    return status
+
+
+def _package() -> Iterator[Finding]:
+    try:
+        version = metadata.version("xetile")
+    except metadata.PackageNotFoundError:
+        version = "of a build tree"
+    detail = f"{version}, {Path(__file__).parent}\nPython {platform.python_version()}, {sys.executable}"
+    yield Finding("xetile", True, detail)
+
+
+def _bindings() -> Iterator[Finding]:
+    advice = "run `make build`"
+    try:
+        from xetile.mlir import ir
+        from xetile.target import available
+
+        with ir.Context():
+            ir.Module.parse("module {}")
+        chips = ", ".join(f"{target.chip} ({target.description})" for target in available())
+    except Exception as error:  # noqa: BLE001  whatever keeps the extension modules from loading
+        yield Finding("bindings", False, f"xetile.mlir: {error}", advice, True)
+        return
+    library = _mapped("libMLIR.so")
+    yield Finding("bindings", True, f"xetile.mlir on {library}", essential=True)
+    yield Finding("LLVM and MLIR", True, _llvm_version() or "of unknown version")
+    yield Finding("targets", True, chips)
+
+
+def _mapped(name: str) -> str:
+    """The file of a library in this process."""
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        path = line.split(maxsplit=5)[-1]
+        if Path(path).name.startswith(name):
+            return path
+    return name
+
+
+def _llvm_version() -> str | None:
+    numbers = [ctypes.c_uint() for _ in range(3)]
+    try:
+        ctypes.CDLL(_mapped("libLLVM")).LLVMGetVersion(*map(ctypes.byref, numbers))
+    except (OSError, AttributeError):
+        return None
+    return ".".join(str(number.value) for number in numbers)
+
+
+def _runtime() -> Iterator[Finding]:
+    from xetile import runtime
+
+    yield Finding("runtime", True, str(runtime.library_path()), essential=True)
+
+
+def _devices() -> Iterator[Finding]:
+    from xetile import runtime
+
+    advice = "pip install intel-opencl-rt intel-cmplr-lib-rt tbb, or install a GPU's OpenCL driver"
+    try:
+        devices = runtime.devices()
+    except XeTileError as error:
+        yield Finding("devices", False, str(error), advice, True)
+        return
+    if not devices:
+        yield Finding("devices", False, f"no OpenCL device\n{runtime.describe_drivers()}", advice, True)
+        return
+    lines = []
+    for device in devices:
+        builtins = {
+            (True, True): "Intel's builtins",
+            (False, False): "builtins emulated",
+        }.get((device.native_block_io, device.native_dpas), "builtins partly emulated")
+        chosen = " (selected)" if device.selected else ""
+        lines.append(f"{device.index}: {device.name}{chosen}: {device.type}, {device.compute_units} units, {builtins}")
+    yield Finding("devices", True, "\n".join(lines), essential=True)
+    try:
+        runtime.selected_device()
+    except XeTileError as error:
+        yield Finding("XETILE_DEVICE", False, str(error), "unset it, or set it to one of the above", True)
+
+
+def _ocloc() -> Iterator[Finding]:
+    try:
+        path = tools.require_ocloc()
+        yield Finding("ocloc", True, f"{tools.ocloc_version(path)}, {path}")
+    except XeTileError as error:
+        yield Finding("ocloc", False, str(error), "for native binaries: scripts/install-ocloc")
+
+
+def _spirv_val() -> Iterator[Finding]:
+    advice = "not needed, the compiler validates what it emits; to look at SPIR-V: apt-get install spirv-tools"
+    path = shutil.which("spirv-val")
+    if not path:
+        yield Finding("spirv-val", False, "not on PATH", advice)
+        return
+    run = subprocess.run([path, "--version"], capture_output=True, text=True)
+    version = (run.stdout or run.stderr).partition("\n")[0]
+    yield Finding("spirv-val", run.returncode == 0, f"{version}, {path}", advice)
+
+
+def _mlir_opt() -> Iterator[Finding]:
+    major = (_llvm_version() or "22").partition(".")[0]
+    path = shutil.which(f"mlir-opt-{major}")
+    advice = f"not needed; to run the plugin in MLIR's own tool: apt-get install mlir-{major}-tools"
+    yield Finding("mlir-opt", path is not None, path or f"no mlir-opt-{major} on PATH", advice)
+
+
+def _tools() -> Iterator[Finding]:
+    """xetile-opt and the plugin, which a build tree has and a wheel has not."""
+    root = Path(__file__).absolute().parents[2]
+    for name, path in (("xetile-opt", root / "bin" / "xetile-opt"), ("plugin", root / "lib" / "XeTilePlugin.so")):
+        yield Finding(name, path.is_file(), str(path), "not needed by the package; `make build` makes it")
+
+
+def _cache() -> Iterator[Finding]:
+    directory = tools.cache_dir()
+    sizes = [path.stat().st_size for path in directory.rglob("*") if path.is_file() and not path.is_symlink()]
+    yield Finding("cache", True, f"{directory}, {sum(sizes) / 2**20:.0f} MiB in {len(sizes)} files")
