@@ -49,6 +49,19 @@ def CheckLowered : Pass<"xetile-check-lowered", "::mlir::ModuleOp"> {
   ];
 }
 
+def CheckBlockAccesses : Pass<"xetile-check-block-accesses", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Check 2D block messages against the device's limits";
+  let description = [{
+    Upstream's passes accept any surface and emit 2D block messages for it. This checks the shape of each message, and the
+    width, height and pitch of its surface where they are constants, against the table of `xetile/Target/TargetInfo.h`.
+
+    ```mlir
+    // a row of 1001 f16 is 2002 bytes
+    // error: 'xevm.blockload2d' op cannot run on pvc: width of the surface is 2002 bytes, expected a multiple of 4
+    ```
+  }];
+}
+
 def CopyLaunchOperands : Pass<"xetile-copy-launch-operands", "::mlir::ModuleOp"> {
   let summary = "Copy host buffers to the device around each kernel launch";
   let description = [{

@@ -1,6 +1,6 @@
 //===- SplitDescriptors.cpp - one descriptor for each use -------------------===//
-// In: XeGPU where several ops share a create_nd_tdesc. Out: each load, store and prefetch has its own.
-// Refused: nothing; descriptors that loops carry stay shared.
+// In: XeGPU where several ops share a create_nd_tdesc. Out: each load, store and prefetch has its
+// own. Refused: nothing; descriptors that loops carry stay shared.
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/XeGPU/IR/XeGPU.h"
 #include "mlir/IR/Builders.h"

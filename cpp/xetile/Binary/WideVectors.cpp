@@ -321,7 +321,7 @@ bool Splitter::rewriteElementwise(Instruction &inst) {
   auto *type = cast<FixedVectorType>(inst.getType());
   Pieces pieces;
   for (auto [k, range] : enumerate(cut(type->getNumElements()))) {
-    auto at = [&](unsigned i) {
+    auto at = [&, k = k](unsigned i) {
       return operands[i].size() == count ? operands[i][k] : operands[i].front();
     };
     Type *result = pieceType(type->getElementType(), range.size);

@@ -68,6 +68,8 @@ void addDeviceToXeVM(OpPassManager &pm, XeGPULevel level) {
   OpPassManager &convert = pm.nest<gpu::GPUModuleOp>();
   convert.addPass(createConvertMathToXeVM());
   convert.addPass(createConvertXeGPUToXeVMPass());
+  convert.addPass(createCanonicalizerPass()); // shows which extents are constants
+  convert.addPass(createCheckBlockAccesses());
   pm.addPass(checkLowered("convert-xegpu-to-xevm", {"xegpu"}));
 
   OpPassManager &lower = pm.nest<gpu::GPUModuleOp>();
