@@ -77,7 +77,8 @@ void addDeviceToXeVM(OpPassManager &pm, XeGPULevel level) {
   expand.includeBf16 = true;
   lower.addPass(arith::createArithExpandOpsPass(expand));
   lower.addPass(memref::createExpandStridedMetadataPass());
-  // Before control flow is lowered: it retypes all block arguments of a function, but not the branches to them.
+  // Before control flow is lowered: it retypes all block arguments of a function, but not the
+  // branches to them.
   ConvertGpuOpsToLLVMSPVOpsOptions spirv;
   spirv.use64bitIndex = true;
   lower.addPass(createConvertGpuOpsToLLVMSPVOps(spirv));
@@ -115,24 +116,15 @@ void addHostPasses(OpPassManager &pm) {
 
 } // namespace
 
-void xetile::buildLowerXeGPUToXeVM(OpPassManager &pm, const LowerXeGPUToXeVMOptions &options) {
+void xetile::buildLowerXeGPUToXeVM(OpPassManager &pm, const ChipOptions &chip, XeGPULevel level) {
   AttachTargetOptions target;
-  target.chip = options.chip;
-  target.optLevel = options.optLevel;
+  target.chip = chip.chip;
+  target.optLevel = chip.optLevel;
   pm.addPass(createAttachTarget(target));
-  addDeviceToXeVM(pm, options.level);
+  addDeviceToXeVM(pm, level);
 }
 
-void xetile::buildLowerXeGPUToBinary(OpPassManager &pm, const LowerXeGPUToBinaryOptions &options) {
-  AttachTargetOptions target;
-  target.chip = options.chip;
-  target.optLevel = options.optLevel;
-  pm.addPass(createAttachTarget(target));
-  // Before the kernels lose their memrefs: they tell which arguments are written.
-  if (options.copyOperands)
-    pm.addPass(createCopyLaunchOperands());
-  addDeviceToXeVM(pm, options.level);
-
+void xetile::buildLowerXeVMToBinary(OpPassManager &pm, const BinaryOptions &options) {
   OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
   device.addPass(createConvertXeVMToLLVMPass());
   device.addPass(createReconcileUnrealizedCastsPass());
@@ -146,14 +138,44 @@ void xetile::buildLowerXeGPUToBinary(OpPassManager &pm, const LowerXeGPUToBinary
   addHostPasses(pm);
 }
 
+void xetile::buildLowerXeGPUToBinary(OpPassManager &pm, const ChipOptions &chip, XeGPULevel level,
+                                     const HostOptions &host, const BinaryOptions &binary) {
+  // Before the kernels lose their memrefs: they tell which arguments are written.
+  if (host.copyOperands)
+    pm.addPass(createCopyLaunchOperands());
+  buildLowerXeGPUToXeVM(pm, chip, level);
+  buildLowerXeVMToBinary(pm, binary);
+}
+
+namespace {
+struct ToXeVMOptions : PassPipelineOptions<ToXeVMOptions>, ChipOptions, LevelOptions {};
+struct XeVMToBinaryOptions : PassPipelineOptions<XeVMToBinaryOptions>, BinaryOptions {};
+struct ToBinaryOptions : PassPipelineOptions<ToBinaryOptions>,
+                         ChipOptions,
+                         LevelOptions,
+                         HostOptions,
+                         BinaryOptions {};
+} // namespace
+
 void xetile::registerXeGPUToBinaryPipelines() {
-  PassPipelineRegistration<LowerXeGPUToXeVMOptions>(
+  PassPipelineRegistration<ToXeVMOptions>(
       "xetile-lower-xegpu-to-xevm",
       "Lower the XeGPU ops of every gpu.module to XeVM and LLVM ops (levels 4 to 5)",
-      buildLowerXeGPUToXeVM);
-  PassPipelineRegistration<LowerXeGPUToBinaryOptions>(
+      [](OpPassManager &pm, const ToXeVMOptions &options) {
+        buildLowerXeGPUToXeVM(pm, options, options.level);
+      });
+  PassPipelineRegistration<XeVMToBinaryOptions>(
+      "xetile-lower-xevm-to-binary",
+      "Lower gpu.modules of XeVM and LLVM ops to gpu.binary and their host code to the LLVM "
+      "dialect (levels 5 to 6)",
+      [](OpPassManager &pm, const XeVMToBinaryOptions &options) {
+        buildLowerXeVMToBinary(pm, options);
+      });
+  PassPipelineRegistration<ToBinaryOptions>(
       "xetile-lower-xegpu-to-binary",
       "Lower gpu.modules of XeGPU to gpu.binary and their host code to the LLVM dialect (levels 4 "
       "to 6)",
-      buildLowerXeGPUToBinary);
+      [](OpPassManager &pm, const ToBinaryOptions &options) {
+        buildLowerXeGPUToBinary(pm, options, options.level, options, options);
+      });
 }

@@ -18,11 +18,15 @@ enum class XeGPULevel {
   Lane,        // what each lane holds
 };
 
-struct LowerXeGPUToXeVMOptions : mlir::PassPipelineOptions<LowerXeGPUToXeVMOptions> {
+// Option groups; each pipeline takes those that concern it.
+struct ChipOptions : virtual mlir::detail::PassOptions {
   Option<std::string> chip{*this, "chip", llvm::cl::desc("Chip to compile for"),
                            llvm::cl::init("pvc")};
   Option<unsigned> optLevel{*this, "O", llvm::cl::desc("Optimization level of the LLVM IR, 0 to 3"),
                             llvm::cl::init(2)};
+};
+
+struct LevelOptions : virtual mlir::detail::PassOptions {
   Option<XeGPULevel> level{
       *this, "xegpu-op-level", llvm::cl::desc("For what the XeGPU ops of the input stand"),
       llvm::cl::init(XeGPULevel::Subgroup),
@@ -34,25 +38,15 @@ struct LowerXeGPUToXeVMOptions : mlir::PassPipelineOptions<LowerXeGPUToXeVMOptio
           clEnumValN(XeGPULevel::Lane, "lane", "what each lane holds"))};
 };
 
-struct LowerXeGPUToBinaryOptions : mlir::PassPipelineOptions<LowerXeGPUToBinaryOptions> {
-  Option<std::string> chip{*this, "chip", llvm::cl::desc("Chip to compile for"),
-                           llvm::cl::init("pvc")};
-  Option<unsigned> optLevel{*this, "O", llvm::cl::desc("Optimization level of the LLVM IR, 0 to 3"),
-                            llvm::cl::init(2)};
-  Option<XeGPULevel> level{
-      *this, "xegpu-op-level", llvm::cl::desc("For what the XeGPU ops of the input stand"),
-      llvm::cl::init(XeGPULevel::Subgroup),
-      llvm::cl::values(
-          clEnumValN(XeGPULevel::Workgroup, "workgroup", "tiles of a workgroup"),
-          clEnumValN(XeGPULevel::Subgroup, "subgroup", "tiles of a subgroup of any size"),
-          clEnumValN(XeGPULevel::Instruction, "instruction",
-                     "one subgroup op is one message or dpas"),
-          clEnumValN(XeGPULevel::Lane, "lane", "what each lane holds"))};
+struct HostOptions : virtual mlir::detail::PassOptions {
   Option<bool> copyOperands{
       *this, "copy-operands",
       llvm::cl::desc(
           "Copy host memory to the device around launches (xetile-copy-launch-operands)"),
       llvm::cl::init(true)};
+};
+
+struct BinaryOptions : virtual mlir::detail::PassOptions {
   Option<std::string> native{*this, "native",
                              llvm::cl::desc("Machine code: auto (if ocloc is found), require, off"),
                              llvm::cl::init("auto")};
@@ -69,13 +63,17 @@ struct LowerXeGPUToBinaryOptions : mlir::PassPipelineOptions<LowerXeGPUToBinaryO
 
 /// Levels 4 to 5: attaches the target, lowers every gpu.module to XeVM and LLVM ops. On
 /// builtin.module.
-void buildLowerXeGPUToXeVM(mlir::OpPassManager &pm, const LowerXeGPUToXeVMOptions &options);
+void buildLowerXeGPUToXeVM(mlir::OpPassManager &pm, const ChipOptions &chip, XeGPULevel level);
 
-/// Levels 4 to 6 and the host: every gpu.module becomes a gpu.binary, the rest LLVM dialect. On
+/// Levels 5 to 6 and the host: every gpu.module becomes a gpu.binary, the rest LLVM dialect. On
 /// builtin.module.
-void buildLowerXeGPUToBinary(mlir::OpPassManager &pm, const LowerXeGPUToBinaryOptions &options);
+void buildLowerXeVMToBinary(mlir::OpPassManager &pm, const BinaryOptions &options);
 
-/// xetile-lower-xegpu-to-xevm and xetile-lower-xegpu-to-binary.
+/// Levels 4 to 6 and the host. On builtin.module.
+void buildLowerXeGPUToBinary(mlir::OpPassManager &pm, const ChipOptions &chip, XeGPULevel level,
+                             const HostOptions &host, const BinaryOptions &binary);
+
+/// xetile-lower-xegpu-to-xevm, xetile-lower-xevm-to-binary and xetile-lower-xegpu-to-binary.
 void registerXeGPUToBinaryPipelines();
 
 } // namespace xetile

@@ -1,7 +1,7 @@
 //===- XeTileToXeGPUPipeline.cpp - levels 1 to 4, and all of 1 to 6 ------------===//
 // In: gpu.modules of XeTile at workgroup level (or subgroup level), host code that launches them.
-// Out: XeGPU of the hardware's sizes; for xetile-lower-to-binary what xetile-lower-xegpu-to-binary gives.
-// Refused: what the single passes refuse.
+// Out: XeGPU of the hardware's sizes; for xetile-lower-to-binary what xetile-lower-xegpu-to-binary
+// gives. Refused: what the single passes refuse.
 //===----------------------------------------------------------------------===//
 #include "xetile/Conversion/XeTileToXeGPUPipeline.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -36,25 +36,41 @@ void buildLowerToXeGPU(OpPassManager &pm) {
 }
 
 namespace {
-struct LowerToXeGPUOptions : PassPipelineOptions<LowerToXeGPUOptions> {
-  Option<std::string> chip{*this, "chip", llvm::cl::desc("Chip to compile for"),
-                           llvm::cl::init("pvc")};
-};
+struct ToXeGPUOptions : PassPipelineOptions<ToXeGPUOptions>, ChipOptions {};
+struct ToBinaryOptions : PassPipelineOptions<ToBinaryOptions>,
+                         ChipOptions,
+                         HostOptions,
+                         BinaryOptions {};
+
+/// Says for which chip to lower before the levels that ask.
+void addTarget(OpPassManager &pm, const ChipOptions &options) {
+  AttachTargetOptions target;
+  target.chip = options.chip;
+  target.optLevel = options.optLevel;
+  pm.addPass(createAttachTarget(target));
+}
 } // namespace
 
 void registerXeTilePipelines() {
   PassPipelineRegistration<>("xetile-lower-to-subgroup",
                              "Distribute workgroup-level XeTile over subgroups (levels 1 to 2)",
                              buildLowerToSubgroup);
-  PassPipelineRegistration<LowerToXeGPUOptions>(
+  PassPipelineRegistration<ToXeGPUOptions>(
       "xetile-lower-to-xegpu",
       "Lower XeTile at workgroup or subgroup level to XeGPU operations of the hardware's sizes "
       "(levels 1 to 4)",
-      [](OpPassManager &pm, const LowerToXeGPUOptions &options) {
-        AttachTargetOptions target;
-        target.chip = options.chip;
-        pm.addPass(createAttachTarget(target));
+      [](OpPassManager &pm, const ToXeGPUOptions &options) {
+        addTarget(pm, options);
         buildLowerToXeGPU(pm);
+      });
+  PassPipelineRegistration<ToBinaryOptions>(
+      "xetile-lower-to-binary",
+      "Lower XeTile at workgroup or subgroup level to gpu.binary and the host code to the LLVM "
+      "dialect (levels 1 to 6)",
+      [](OpPassManager &pm, const ToBinaryOptions &options) {
+        addTarget(pm, options);
+        buildLowerToXeGPU(pm);
+        buildLowerXeGPUToBinary(pm, options, XeGPULevel::Instruction, options, options);
       });
 }
 
