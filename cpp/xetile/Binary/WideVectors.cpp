@@ -4,7 +4,6 @@
 // reductions of them.
 #include "xetile/Binary/WideVectors.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IRBuilder.h"
@@ -16,18 +15,13 @@
 #include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
+using xetile::consecutive;
+using xetile::illegalVector;
+using xetile::isLegalCount;
 
 namespace {
 
 constexpr unsigned maxElements = 16; // OpTypeVector with the capability Vector16
-
-bool isLegalCount(unsigned n) { return n == 2 || n == 3 || n == 4 || n == 8 || n == 16; }
-
-/// The vector type if SPIR-V has none like it.
-FixedVectorType *illegalVector(Type *type) {
-  auto *vector = dyn_cast<FixedVectorType>(type);
-  return vector && !isLegalCount(vector->getNumElements()) ? vector : nullptr;
-}
 
 struct Range {
   unsigned begin, size;
@@ -59,8 +53,6 @@ public:
 private:
   using Pieces = SmallVector<Value *>;
 
-  void narrowLoads();
-  void narrowLoad(LoadInst *load);
   bool isInvolved(Instruction &inst) const;
   /// Rewrites one instruction, false if there is no rule for it.
   bool rewrite(Instruction &inst);
@@ -97,76 +89,6 @@ private:
   SmallVector<PHINode *> phis;
   SmallVector<Instruction *> dead;
 };
-
-/// Offset of the first element if `mask` takes consecutive elements of an n-element vector.
-std::optional<unsigned> consecutive(ArrayRef<int> mask, unsigned n) {
-  std::optional<int> begin;
-  for (auto [i, index] : enumerate(mask))
-    if (index >= 0) {
-      int start = index - static_cast<int>(i);
-      if (begin && *begin != start)
-        return std::nullopt;
-      begin = start;
-    }
-  if (!begin || *begin < 0 || *begin + mask.size() > n)
-    return std::nullopt;
-  return *begin;
-}
-
-// A block read leaves a wide vector in a private buffer; its users take slices. A load per slice
-// keeps every slice in its own registers, where pieces of 16 would need shuffles to cut. The new
-// loads stand where the wide one stood, so no store can come between.
-void Splitter::narrowLoad(LoadInst *load) {
-  auto *type = illegalVector(load->getType());
-  uint64_t elemBits = type->getElementType()->getPrimitiveSizeInBits().getFixedValue();
-  if (!load->isSimple() || elemBits % 8)
-    return;
-  builder.SetInsertPoint(load);
-  MapVector<std::pair<unsigned, unsigned>, Value *> loaded;
-  auto narrow = [&](unsigned begin, unsigned size) {
-    Value *&value = loaded[{begin, size}];
-    if (!value) {
-      uint64_t offset = begin * (elemBits / 8);
-      Value *address = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(),
-                                                          load->getPointerOperand(), offset);
-      value = builder.CreateAlignedLoad(pieceType(type->getElementType(), size), address,
-                                        commonAlignment(load->getAlign(), offset));
-    }
-    return value;
-  };
-  for (User *user : make_early_inc_range(load->users())) {
-    if (auto *extract = dyn_cast<ExtractElementInst>(user)) {
-      auto *index = dyn_cast<ConstantInt>(extract->getIndexOperand());
-      if (!index || index->getValue().uge(type->getNumElements()))
-        continue;
-      extract->replaceAllUsesWith(narrow(index->getZExtValue(), 1));
-      extract->eraseFromParent();
-    } else if (auto *shuffle = dyn_cast<ShuffleVectorInst>(user)) {
-      unsigned size = shuffle->getShuffleMask().size();
-      std::optional<unsigned> begin =
-          shuffle->getOperand(0) == load && isLegalCount(size)
-              ? consecutive(shuffle->getShuffleMask(), type->getNumElements())
-              : std::nullopt;
-      if (!begin)
-        continue;
-      shuffle->replaceAllUsesWith(narrow(*begin, size));
-      shuffle->eraseFromParent();
-    }
-  }
-  if (load->use_empty())
-    load->eraseFromParent();
-}
-
-void Splitter::narrowLoads() {
-  SmallVector<LoadInst *> wide;
-  for (BasicBlock &block : function)
-    for (Instruction &inst : block)
-      if (auto *load = dyn_cast<LoadInst>(&inst))
-        if (illegalVector(load->getType()))
-          wide.push_back(load);
-  for (LoadInst *load : wide)
-    narrowLoad(load);
-}
 
 Value *Splitter::element(Value *value, unsigned index) {
   Pieces pieces = piecesOf(value);
@@ -520,7 +442,6 @@ std::optional<std::string> Splitter::run() {
   if (function.isDeclaration())
     return std::nullopt;
 
-  narrowLoads();
   SmallVector<Instruction *> order; // definitions before uses, phis aside
   for (BasicBlock *block : ReversePostOrderTraversal<Function *>(&function))
     for (Instruction &inst : *block)
@@ -555,6 +476,27 @@ std::optional<std::string> Splitter::run() {
 
 } // namespace
 
+bool xetile::isLegalCount(unsigned n) { return n == 2 || n == 3 || n == 4 || n == 8 || n == 16; }
+
+FixedVectorType *xetile::illegalVector(Type *type) {
+  auto *vector = dyn_cast<FixedVectorType>(type);
+  return vector && !isLegalCount(vector->getNumElements()) ? vector : nullptr;
+}
+
+std::optional<unsigned> xetile::consecutive(ArrayRef<int> mask, unsigned n) {
+  std::optional<int> begin;
+  for (auto [i, index] : enumerate(mask))
+    if (index >= 0) {
+      int start = index - static_cast<int>(i);
+      if (begin && *begin != start)
+        return std::nullopt;
+      begin = start;
+    }
+  if (!begin || *begin < 0 || *begin + mask.size() > n)
+    return std::nullopt;
+  return *begin;
+}
+
 std::optional<std::string> xetile::splitWideVectors(Module &module) {
   // Unreachable blocks have no order.
   for (Function &function : module)
@@ -563,6 +505,7 @@ std::optional<std::string> xetile::splitWideVectors(Module &module) {
   for (Function &function : module) {
     if (function.isIntrinsic()) // left by rewritten calls
       continue;
+    narrowWideLoads(function);
     if (std::optional<std::string> why = Splitter(function).run())
       return why;
   }

@@ -1,0 +1,101 @@
+//===- NarrowLoads.cpp - load slices instead of cutting a wide load ---------===//
+// In: a load of a vector that SPIR-V has no type for, with slices, elements and bitcasts of it.
+// Out: a load for each. Refused: nothing; other uses keep the wide load, which is split later.
+#include "xetile/Binary/WideVectors.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Instructions.h"
+
+using namespace llvm;
+
+namespace {
+
+uint64_t bytesOf(Type *type) {
+  uint64_t bits = type->getPrimitiveSizeInBits().getFixedValue();
+  return bits % 8 ? 0 : bits / 8;
+}
+
+// A block read leaves a wide vector in a private buffer; its users take slices. A load per slice
+// keeps every slice in registers of its own, where pieces of the wide vector would need shuffles to
+// cut.
+class Narrower {
+public:
+  explicit Narrower(LoadInst *wide) : wide(wide), builder(wide) {}
+
+  void run() {
+    worklist.push_back({wide, 0});
+    while (!worklist.empty()) {
+      auto [load, offset] = worklist.pop_back_val();
+      for (User *user : make_early_inc_range(load->users()))
+        if (Value *narrow = loadFor(cast<Instruction>(user), load, offset)) {
+          user->replaceAllUsesWith(narrow);
+          cast<Instruction>(user)->eraseFromParent();
+        }
+    }
+    for (LoadInst *load : reverse(made))
+      if (load->use_empty())
+        load->eraseFromParent();
+    if (wide->use_empty())
+      wide->eraseFromParent();
+  }
+
+private:
+  /// A load of what `user` takes of `load`, which starts `offset` bytes into the wide one. Null for
+  /// other uses.
+  Value *loadFor(Instruction *user, LoadInst *load, uint64_t offset) {
+    Type *type = user->getType();
+    if (isa<BitCastInst>(user))
+      return bytesOf(type->getScalarType()) ? loadAt(offset, type) : nullptr;
+    auto *from = dyn_cast<FixedVectorType>(load->getType());
+    uint64_t elemBytes = from ? bytesOf(from->getElementType()) : 0;
+    if (!elemBytes)
+      return nullptr;
+    if (auto *extract = dyn_cast<ExtractElementInst>(user)) {
+      auto *index = dyn_cast<ConstantInt>(extract->getIndexOperand());
+      if (!index || index->getValue().uge(from->getNumElements()))
+        return nullptr;
+      return loadAt(offset + index->getZExtValue() * elemBytes, type);
+    }
+    auto *shuffle = dyn_cast<ShuffleVectorInst>(user);
+    if (!shuffle || shuffle->getOperand(0) != load)
+      return nullptr;
+    ArrayRef<int> mask = shuffle->getShuffleMask();
+    std::optional<unsigned> begin = xetile::consecutive(mask, from->getNumElements());
+    if (!begin || !xetile::isLegalCount(mask.size()))
+      return nullptr;
+    return loadAt(offset + *begin * elemBytes, type);
+  }
+
+  // Where the wide load stands no store can come between them.
+  LoadInst *loadAt(uint64_t offset, Type *type) {
+    LoadInst *&load = loads[{offset, type}];
+    if (!load) {
+      Value *address = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(),
+                                                          wide->getPointerOperand(), offset);
+      load = builder.CreateAlignedLoad(type, address, commonAlignment(wide->getAlign(), offset));
+      made.push_back(load);
+      worklist.push_back({load, offset});
+    }
+    return load;
+  }
+
+  LoadInst *wide;
+  IRBuilder<> builder;
+  SmallDenseMap<std::pair<uint64_t, Type *>, LoadInst *> loads;
+  SmallVector<LoadInst *> made;
+  SmallVector<std::pair<LoadInst *, uint64_t>> worklist;
+};
+
+} // namespace
+
+void xetile::narrowWideLoads(Function &function) {
+  SmallVector<LoadInst *> wide;
+  for (BasicBlock &block : function)
+    for (Instruction &inst : block)
+      if (auto *load = dyn_cast<LoadInst>(&inst))
+        if (FixedVectorType *type = illegalVector(load->getType()))
+          if (load->isSimple() && bytesOf(type->getElementType()))
+            wide.push_back(load);
+  for (LoadInst *load : wide)
+    Narrower(load).run();
+}
