@@ -177,7 +177,8 @@ const std::string &driverDescription() { return deviceList().description; }
 
 Device::Device(const DeviceInfo &info) : facts(info) {
   cl_int status = CL_SUCCESS;
-  // No CL_CONTEXT_PLATFORM: the loader knows only the platforms that it enumerated (see Icd.cpp); the device names its own.
+  // No CL_CONTEXT_PLATFORM: the loader knows only the platforms that it enumerated (see Icd.cpp);
+  // the device names its own.
   clContext = clCreateContext(nullptr, 1, &info.id, nullptr, nullptr, &status);
   check(status, "opening the OpenCL device '" + info.name + "'",
         "Choose another with XETILE_DEVICE");
