@@ -155,4 +155,20 @@ def SplitDescriptors : Pass<"xetile-split-descriptors", "::mlir::gpu::GPUModuleO
   let dependentDialects = ["::mlir::xegpu::XeGPUDialect"];
 }
 
+def MaterializeOffsets : Pass<"xetile-materialize-offsets", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Turn constant offsets of XeGPU accesses into values where the others are values";
+  let description = [{
+    Upstream's `xegpu-subgroup-distribute` reads offsets that are part constant and part values wrongly: a value after a
+    constant becomes 0, and the access goes to another place without any error.
+
+    ```mlir
+    %v = xegpu.load_nd %t[0, %n] : !xegpu.tensor_desc<8x16xf16> -> vector<8x16xf16>
+    // becomes
+    %c0 = arith.constant 0 : index
+    %v = xegpu.load_nd %t[%c0, %n] : !xegpu.tensor_desc<8x16xf16> -> vector<8x16xf16>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::xegpu::XeGPUDialect"];
+}
+
 #endif // XETILE_BINARY_PASSES_TD

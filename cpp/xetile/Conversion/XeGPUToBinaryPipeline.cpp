@@ -31,6 +31,7 @@ std::unique_ptr<Pass> checkLowered(StringRef after, ArrayRef<std::string> forbid
 }
 
 void addXeGPUPasses(OpPassManager &gpuModule, XeGPULevel level) {
+  gpuModule.addPass(createMaterializeOffsets());
   auto propagate = [&](StringRef kind) {
     gpuModule.addPass(createSplitDescriptors());
     xegpu::XeGPUPropagateLayoutOptions options;
