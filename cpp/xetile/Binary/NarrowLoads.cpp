@@ -70,8 +70,9 @@ private:
   LoadInst *loadAt(uint64_t offset, Type *type) {
     LoadInst *&load = loads[{offset, type}];
     if (!load) {
-      Value *address = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(),
-                                                          wide->getPointerOperand(), offset);
+      Value *address = wide->getPointerOperand();
+      if (offset)
+        address = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), address, offset);
       load = builder.CreateAlignedLoad(type, address, commonAlignment(wide->getAlign(), offset));
       made.push_back(load);
       worklist.push_back({load, offset});

@@ -193,7 +193,8 @@ std::optional<std::string> xetile::validateSpirv(StringRef spirv) {
   if (spvValidate(context, &binary, &diagnostic) != SPV_SUCCESS) {
     why = "the validator gave no reason";
     if (diagnostic)
-      why = "word " + std::to_string(diagnostic->position.index) + ": " + diagnostic->error;
+      why = "word " + std::to_string(diagnostic->position.index) + ": " +
+            StringRef(diagnostic->error).rtrim().str();
   }
   spvDiagnosticDestroy(diagnostic);
   spvContextDestroy(context);

@@ -74,6 +74,10 @@ private:
   Value *gather(Value *first, Value *second, ArrayRef<int> mask);
   /// Elements [begin, begin + size) of the concatenation of `pieces`.
   Value *slice(ArrayRef<Value *> pieces, Type *elem, unsigned begin, unsigned size);
+  Value *addressAt(Value *pointer, uint64_t offset) {
+    return offset ? builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), pointer, offset)
+                  : pointer;
+  }
   void define(Instruction &inst, Pieces pieces) {
     split[&inst] = std::move(pieces);
     dead.push_back(&inst);
@@ -182,8 +186,7 @@ void Splitter::rewriteLoad(LoadInst &load) {
   Pieces pieces;
   for (Range range : cut(type->getNumElements())) {
     uint64_t offset = range.begin * elemBytes;
-    Value *address =
-        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), load.getPointerOperand(), offset);
+    Value *address = addressAt(load.getPointerOperand(), offset);
     LoadInst *piece = builder.CreateAlignedLoad(pieceType(type->getElementType(), range.size),
                                                 address, commonAlignment(load.getAlign(), offset));
     piece->setVolatile(load.isVolatile());
@@ -198,8 +201,7 @@ void Splitter::rewriteStore(StoreInst &store) {
   Pieces pieces = piecesOf(store.getValueOperand());
   for (auto [range, piece] : zip_equal(cut(type->getNumElements()), pieces)) {
     uint64_t offset = range.begin * elemBytes;
-    Value *address =
-        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), store.getPointerOperand(), offset);
+    Value *address = addressAt(store.getPointerOperand(), offset);
     builder.CreateAlignedStore(piece, address, commonAlignment(store.getAlign(), offset))
         ->setVolatile(store.isVolatile());
   }
@@ -444,9 +446,12 @@ std::optional<std::string> Splitter::run() {
 
   SmallVector<Instruction *> order; // definitions before uses, phis aside
   for (BasicBlock *block : ReversePostOrderTraversal<Function *>(&function))
-    for (Instruction &inst : *block)
+    for (Instruction &inst : *block) {
+      if (isa<ScalableVectorType>(inst.getType()))
+        return refuse("'" + function.getName() + "': " + inst.getOpcodeName(), inst.getType());
       if (isInvolved(inst))
         order.push_back(&inst);
+    }
   auto refuseInst = [&](Instruction &inst) {
     Type *type = inst.getType();
     for (Value *operand : inst.operands())
