@@ -115,10 +115,13 @@ int deviceByName(const std::string &choice) {
   });
 }
 
+// Other CPU drivers may come first, and lack what kernels need.
 int defaultDevice() {
-  int index = firstDevice([](const DeviceInfo &info) {
-    return info.isGpu() && info.intel && info.spirv && info.hasSubgroupSize(16);
-  });
+  auto runsKernels = [](const DeviceInfo &info) { return info.spirv && info.hasSubgroupSize(16); };
+  int index = firstDevice(
+      [&](const DeviceInfo &info) { return info.isGpu() && info.intel && runsKernels(info); });
+  if (index < 0)
+    index = firstDevice([&](const DeviceInfo &info) { return info.isCpu() && runsKernels(info); });
   return index >= 0 ? index : firstDevice([](const DeviceInfo &info) { return info.isCpu(); });
 }
 
