@@ -155,8 +155,10 @@ def check(variant: Variant, got: np.ndarray, start: np.ndarray, product: np.ndar
 
 
 def test_all_variants(flavour, rng):
-    # The portable versions repeat the same statements for each row.
-    all_variants = [v for v in variants() if flavour == "lockstep" or v.rows in (1, 8)]
+    all_variants = variants()
+    if flavour == "portable":
+        # They repeat the same statements for each row; A of tf32 alone depends on the number of rows otherwise.
+        all_variants = [v for v in all_variants if (v.rows == 8 and "s" not in v.a + v.b) or v.a == "tf32"]
     gpu = runtime()
     module = gpu.load(compile_opencl(kernel_source(all_variants)))
     for i, variant in enumerate(all_variants):
