@@ -1,6 +1,7 @@
 //===- NarrowLoads.cpp - load slices instead of cutting a wide load ---------===//
 // In: a load of a vector that SPIR-V has no type for, with slices, elements and bitcasts of it.
 // Out: a load for each. Refused: nothing; other uses keep the wide load, which is split later.
+#include "xetile/Binary/VectorPieces.h"
 #include "xetile/Binary/WideVectors.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/IRBuilder.h"

@@ -171,4 +171,19 @@ def MaterializeOffsets : Pass<"xetile-materialize-offsets", "::mlir::gpu::GPUMod
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::xegpu::XeGPUDialect"];
 }
 
+def SyncSharedAllocs : Pass<"xetile-sync-shared-allocs", "::mlir::func::FuncOp"> {
+  let summary = "Allocate memory that host and device share synchronously";
+  let description = [{
+    `gpu-async-region` makes every `gpu.alloc` asynchronous, but `gpu.alloc host_shared` lowers only in its synchronous
+    form.
+
+    ```mlir
+    %m, %t = gpu.alloc async [%s] host_shared () : memref<16xf32>
+    // becomes %s for %t, and
+    %m = gpu.alloc host_shared () : memref<16xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::gpu::GPUDialect"];
+}
+
 #endif // XETILE_BINARY_PASSES_TD

@@ -104,6 +104,7 @@ void addHostPasses(OpPassManager &pm) {
   pm.addPass(createLowerAffinePass());
   // gpu.alloc and gpu.memcpy lower only in their asynchronous form.
   pm.addNestedPass<func::FuncOp>(createGpuAsyncRegionPass());
+  pm.addNestedPass<func::FuncOp>(createSyncSharedAllocs());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createGpuToLLVMConversionPass());
