@@ -11,11 +11,13 @@ import glob
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 SOURCE_ROOT = Path(__file__).resolve().parents[2]
 SUBGROUP = 16
@@ -196,3 +198,22 @@ def memref(array: np.ndarray) -> list:
     """The kernel arguments of a strided memref: allocated, aligned, offset, sizes, strides (in elements)."""
     strides = [stride // array.itemsize for stride in array.strides]
     return [array, array, *map(ctypes.c_int64, (0, *array.shape, *strides))]
+
+
+SCALE = "__kernel void scale(__global float *x, float f) { x[get_global_id(0)] *= f; }\n"
+
+
+def failure(action) -> str:
+    """The message of the RuntimeFailure that `action` must raise."""
+    with pytest.raises(RuntimeFailure) as raised:
+        action()
+    return str(raised.value)
+
+
+def run_python(source: str, **environment: str) -> subprocess.CompletedProcess:
+    """A fresh process that has `gpu` (Runtime) and this directory's helpers."""
+    head = (
+        f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\nfrom gpu_runtime import *\ngpu = runtime()\n"
+    )
+    env = {**os.environ, "XETILE_RUNTIME_LIBRARY": library_path(), **environment}
+    return subprocess.run([sys.executable, "-c", head + source], capture_output=True, text=True, env=env)
