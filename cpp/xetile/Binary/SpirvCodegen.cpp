@@ -88,6 +88,19 @@ void moveAllocasToEntry(Module &module) {
   }
 }
 
+// XeVM names signed bytes of matrix multiplications s8; the OpenCL extension, and so GPU drivers,
+// name them i8. The mangled names differ in these letters only.
+void useOpenCLNames(Module &module) {
+  for (Function &function : module) {
+    if (!function.isDeclaration() || !function.getName().contains("_matrix_mad_k"))
+      continue;
+    std::string name = function.getName().str();
+    for (size_t at; (at = name.find("_s8_")) != std::string::npos;)
+      name.replace(at, 4, "_i8_");
+    function.setName(name);
+  }
+}
+
 void runPipeline(Module &module, TargetMachine &machine, OptimizationLevel level) {
   // A lane's code is scalar to LLVM: vectorizers would undo the choice of registers, and unrolling
   // is the schedule's.
@@ -131,6 +144,7 @@ std::optional<std::string> xetile::optimizeForSpirv(Module &module, StringRef tr
   const OptimizationLevel levels[] = {OptimizationLevel::O0, OptimizationLevel::O1,
                                       OptimizationLevel::O2, OptimizationLevel::O3};
   moveAllocasToEntry(module);
+  useOpenCLNames(module);
   runPipeline(module, *machine, levels[std::min(optLevel, 3u)]);
   if (std::optional<std::string> why = splitWideVectors(module))
     return why;
