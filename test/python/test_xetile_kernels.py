@@ -7,7 +7,6 @@ import ctypes
 
 import numpy as np
 import pytest
-
 from xetile import passes, runtime
 from xetile.mlir import ir
 from xetile.mlir.execution_engine import ExecutionEngine
@@ -78,7 +77,8 @@ GEMM = """
   %ta = xetile.init_tile %A[%m, 0] : {A} -> !xetile.tile<{wg_m}x{k_step}x{element}>
   %tb = xetile.init_tile %B[0, %n] : {B} -> !xetile.tile<{k_step}x{wg_n}x{element}>
   %r:3 = scf.for %i = %c0 to %k_end step %k_step iter_args(%sum = %zero, %a = %ta, %b = %tb)
-      -> (vector<{wg_m}x{wg_n}x{out}>, !xetile.tile<{wg_m}x{k_step}x{element}>, !xetile.tile<{k_step}x{wg_n}x{element}>) {{
+      -> (vector<{wg_m}x{wg_n}x{out}>,
+          !xetile.tile<{wg_m}x{k_step}x{element}>, !xetile.tile<{k_step}x{wg_n}x{element}>) {{
     %va = xetile.load_tile %a : !xetile.tile<{wg_m}x{k_step}x{element}> -> vector<{wg_m}x{k_step}x{element}>
     %vb = xetile.load_tile %b : !xetile.tile<{k_step}x{wg_n}x{element}> -> vector<{k_step}x{wg_n}x{element}>
     %d = xetile.tile_mma %va, %vb, %sum {{wg_map = #xetile.wg_map<sg_layout = {layout}, sg_data = {data}>}}
