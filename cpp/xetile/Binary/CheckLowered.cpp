@@ -50,10 +50,10 @@ private:
     };
     if (!named(forbid) && (allow.empty() || named(allow)))
       return true;
-    InFlightDiagnostic error = op->emitOpError() << "is left in " << scope << " code";
+    InFlightDiagnostic error = op->emitOpError() << "is left in " << StringRef(scope) << " code";
     if (!after.empty())
       error << " after " << after;
-    error << ": nothing lowers it in this form, change its shape, types or layout";
+    error << ": " << StringRef(hint);
     // An op with a region was made around the ops that did not lower.
     unsigned notes = 0;
     op->walk([&](Operation *inside) {

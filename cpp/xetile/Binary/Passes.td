@@ -45,7 +45,9 @@ def CheckLowered : Pass<"xetile-check-lowered", "::mlir::ModuleOp"> {
     Option<"scope", "scope", "std::string", "\"device\"", "'device' or 'host'">,
     ListOption<"forbid", "forbid", "std::string", "Dialects and full op names that must be gone">,
     ListOption<"allow", "allow", "std::string", "The only dialects and full op names that may be left">,
-    Option<"after", "after", "std::string", "\"\"", "What should have lowered them, for the message">
+    Option<"after", "after", "std::string", "\"\"", "What should have lowered them, for the message">,
+    Option<"hint", "hint", "std::string",
+        "\"nothing lowers it in this form, change its shape, types or layout\"", "What to do, for the message">
   ];
 }
 

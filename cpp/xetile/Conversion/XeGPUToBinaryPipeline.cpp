@@ -60,6 +60,14 @@ void addXeGPUPasses(OpPassManager &gpuModule, XeGPULevel level) {
 }
 
 void addDeviceToXeVM(OpPassManager &pm, XeGPULevel level) {
+  if (level != XeGPULevel::Lane) {
+    // Upstream's distribution over lanes crashes on functions of another dialect.
+    CheckLoweredOptions options;
+    options.forbid = {"llvm.func"};
+    options.hint = "expected gpu.func before the lowering; xegpu-op-level=lane and "
+                   "xetile-lower-xevm-to-binary take device code that is lowered already";
+    pm.addPass(createCheckLowered(options));
+  }
   OpPassManager &distribute = pm.nest<gpu::GPUModuleOp>();
   distribute.addPass(createLowerAffinePass());
   distribute.addPass(createCanonicalizerPass()); // an unused value would get no layout
