@@ -3,6 +3,7 @@
 // Refused: what the backend cannot select, with its own message; SPIR-V that the validator rejects.
 #include "xetile/Binary/SpirvCodegen.h"
 #include "spirv-tools/libspirv.h"
+#include "xetile/Binary/LoopControls.h"
 #include "xetile/Binary/WideVectors.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -194,6 +195,7 @@ std::optional<std::string> xetile::translateToSpirv(Module &module, std::string 
   if (spirv.empty() || spirv.size() % 4)
     return "LLVM's SPIR-V backend wrote " + std::to_string(spirv.size()) +
            " bytes, expected a positive multiple of 4";
+  forbidUnrolling(spirv);
   return std::nullopt;
 }
 
