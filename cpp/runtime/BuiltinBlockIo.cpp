@@ -14,7 +14,7 @@
 // lower bits. In a lane's
 //   array that is the same sequence of bytes as a plain read of 16 columns.
 // - transpose: the block's columns become rows, then the rules above hold: with R rows, lane l
-// holds row l % R.
+// holds row l % R; with 32 rows of 4 bytes, two registers each, rows l and l + 16.
 // - elements out of bounds, and elements of lanes beyond a block smaller than 16 elements, read 0;
 // none are written. Coordinates are signed and in elements, width and pitch in bytes, height in
 // rows.
@@ -55,8 +55,9 @@ void addPortable(BuiltinText &out, const SpirvImport &import, const BlockIo &blo
        {"per_block", number(perBlock)},
        {"columns", number(block.columns)},
        {"down", number(down)},
-       {"a", across >= 16 ? "lane * " + number(perRow) + " + at % " + number(perRow)
-                          : "(at * 16 + lane) % " + number(across)},
+       {"a", transpose && across > 16 ? "lane + 16 * (at % " + number(perRow) + ")"
+             : across >= 16           ? "lane * " + number(perRow) + " + at % " + number(perRow)
+                                      : "(at * 16 + lane) % " + number(across)},
        {"d", across >= 16 ? "at / " + number(perRow) : "(at * 16 + lane) / " + number(across)},
        {"x", transpose ? "d" : "a"},
        {"y", transpose ? "a" : "d"},

@@ -8,6 +8,9 @@
 // holds it row after row, the lanes' arrays column after column, so a read is a transposition:
 // log2(unitRows) perfect shuffles of 64-byte vectors. A block that hangs over an edge, or whose
 // rows are narrower than 16 units, is first copied into a tile of zeros.
+//
+// Tall blocks are transposed 16 rows at a time in a loop: the driver takes long to compile
+// shuffles.
 #include "BuiltinText.h"
 
 #include <algorithm>
@@ -38,6 +41,15 @@ struct Geometry {
     stagedColumns = wide ? block.columns * block.blocks : block.columns;
     stagedBlocks = wide ? 1 : block.blocks;
   }
+  /// 16 rows of the same columns, as a block of their own.
+  Geometry slab() const {
+    Geometry result = *this;
+    result.unitRows = slabRows;
+    result.bytesPerLane = slabRows * unit;
+    return result;
+  }
+  static constexpr unsigned slabRows = 16;
+
   unsigned blockBytes() const { return bytesPerLane * 16; }
   unsigned registerBytes() const { return std::min(64u, blockBytes()); }
   unsigned registers() const { return blockBytes() / registerBytes(); }
@@ -181,10 +193,89 @@ std::string copyToLanes(const Geometry &geometry, const std::string &from) {
                  {"count", number(geometry.unitRows)}});
 }
 
+// Loads rows of 16 units into the registers of stage 0. `address` gives the place of row i.
+template <typename Address>
+std::string loadRows(BuiltinText &out, const Geometry &geometry, const std::string &type,
+                     Address address) {
+  std::string row = out.vectorType(unsignedType(geometry.unit), 16), text;
+  unsigned rowsPerRegister = geometry.unitsPerRegister() / 16;
+  for (unsigned i = 0; i < geometry.unitRows; ++i)
+    text += "  " + row + " r" + number(i) + " = *(__generic " + row + " *)(" + address(i) + ");\n";
+  for (unsigned i = 0; i < geometry.registers(); ++i) {
+    std::string value = "r" + number(i * rowsPerRegister);
+    if (rowsPerRegister == 2)
+      value = vectorShuffle(value, "r" + number(2 * i + 1), list(32, 0, 1));
+    if (rowsPerRegister == 4)
+      value = vectorShuffle(
+          vectorShuffle("r" + number(4 * i), "r" + number(4 * i + 1), list(32, 0, 1)),
+          vectorShuffle("r" + number(4 * i + 2), "r" + number(4 * i + 3), list(32, 0, 1)),
+          list(64, 0, 1));
+    text += "  " + type + " " + registerName(0, i) + " = " + value + ";\n";
+  }
+  return text;
+}
+
+std::string shuffleStages(const Geometry &geometry, const std::string &type) {
+  std::string text;
+  for (unsigned stage = 0; stage < log2(geometry.unitRows); ++stage)
+    text += shuffleStage(geometry, type, stage);
+  return text;
+}
+
+// Reads of more than 16 rows of 16 units. After its transposition a slab has 16 consecutive units
+// of each lane.
+std::string readBySlabs(BuiltinText &out, const Geometry &geometry, const BlockIo &block) {
+  Geometry slab = geometry.slab();
+  std::string unit = unsignedType(geometry.unit),
+              type = out.vectorType(unit, slab.unitsPerRegister());
+  unsigned stages = log2(slab.unitRows), laneBytes = slab.bytesPerLane;
+  std::string text = expand(R"(  XT_LOOP for (long slab = 0; slab < @slabs@; ++slab) {
+  ulong there = from + slab % @per_block@ * 16 * step + slab / @per_block@ * @row_bytes@;
+  ulong here = to + slab * @lane_bytes@;
+)",
+                            {{"slabs", number(geometry.unitRows / Geometry::slabRows)},
+                             {"per_block", number(block.rows / Geometry::slabRows)},
+                             {"row_bytes", number(16 * geometry.unit)},
+                             {"lane_bytes", number(laneBytes)}});
+  text += loadRows(out, slab, type, [](unsigned i) { return "there + " + number(i) + " * step"; });
+  text += shuffleStages(slab, type);
+  // A lane has a part of a register, or several registers.
+  unsigned pieceBytes = std::min(slab.registerBytes(), laneBytes);
+  unsigned pieceUnits = pieceBytes / geometry.unit;
+  std::string piece = out.vectorType(unit, pieceUnits);
+  for (unsigned at = 0; at < slab.blockBytes(); at += pieceBytes) {
+    std::string value = registerName(stages, at / slab.registerBytes());
+    if (pieceBytes < slab.registerBytes())
+      value = vectorShuffle(value, value,
+                            list(pieceUnits, at % slab.registerBytes() / geometry.unit, 1));
+    unsigned place = at / laneBytes * geometry.bytesPerLane + at % laneBytes;
+    text += "  *(__private " + piece + " *)(here + " + number(place) + ") = " + value + ";\n";
+  }
+  return text + "  }\n";
+}
+
+// Reads of few rows, or of narrow ones, which the tile joins to rows of 16 units.
+std::string readAtOnce(BuiltinText &out, const Geometry &geometry, const BlockIo &block) {
+  std::string type = out.vectorType(unsignedType(geometry.unit), geometry.unitsPerRegister()), text;
+  if (geometry.wide) {
+    text = loadRows(out, geometry, type, [&](unsigned i) {
+      return "from + " + number(i % block.rows) + " * step + " +
+             number(i / block.rows * 16 * geometry.unit);
+    });
+  } else {
+    for (unsigned i = 0; i < geometry.registers(); ++i)
+      text += "  " + type + " " + registerName(0, i) + " = *(__private " + type + " *)(from + " +
+              number(i * geometry.registerBytes()) + ");\n";
+  }
+  text += shuffleStages(geometry, type);
+  for (unsigned i = 0; i < geometry.registers(); ++i)
+    text += "  *(__private " + type + " *)(to + " + number(i * geometry.registerBytes()) +
+            ") = " + registerName(log2(geometry.unitRows), i) + ";\n";
+  return text;
+}
+
 void addRead(BuiltinText &out, const SpirvImport &import, const BlockIo &block) {
   Geometry geometry(block);
-  std::string unit = unsignedType(geometry.unit),
-              type = out.vectorType(unit, geometry.unitsPerRegister());
   unsigned stagedPitch = geometry.stagedColumns * geometry.element;
   std::string body = commonStart(geometry, block, geometry.blockBytes());
   body += "  ulong from = base + y * pitch + x * " + number(geometry.element) +
@@ -192,42 +283,21 @@ void addRead(BuiltinText &out, const SpirvImport &import, const BlockIo &block) 
   body += std::string("  ") + (geometry.wide ? "if (inside < 0) " : "") + "{\n" +
           clearTile(geometry.blockBytes()) + copyInside(out, geometry, block) +
           "    from = tile;\n    step = " + number(stagedPitch) + ";\n  }\n";
-
-  if (geometry.wide) {
-    std::string row = out.vectorType(unit, 16);
-    unsigned rowsPerRegister = geometry.unitsPerRegister() / 16;
-    for (unsigned b = 0, i = 0; b < block.blocks; ++b)
-      for (unsigned r = 0; r < block.rows; ++r, ++i)
-        body += "  " + row + " r" + number(i) + " = *(__generic " + row + " *)(from + " +
-                number(r) + " * step + " + number(b * 16 * geometry.unit) + ");\n";
-    for (unsigned i = 0; i < geometry.registers(); ++i) {
-      std::string value = "r" + number(i * rowsPerRegister);
-      if (rowsPerRegister == 2)
-        value = vectorShuffle(value, "r" + number(2 * i + 1), list(32, 0, 1));
-      if (rowsPerRegister == 4)
-        value = vectorShuffle(
-            vectorShuffle(value, "r" + number(4 * i + 1), list(32, 0, 1)),
-            vectorShuffle("r" + number(4 * i + 2), "r" + number(4 * i + 3), list(32, 0, 1)),
-            list(64, 0, 1));
-      body += "  " + type + " " + registerName(0, i) + " = " + value + ";\n";
-    }
-  } else {
-    for (unsigned i = 0; i < geometry.registers(); ++i)
-      body += "  " + type + " " + registerName(0, i) + " = *(__private " + type + " *)(from + " +
-              number(i * geometry.registerBytes()) + ");\n";
-  }
-  unsigned stages = log2(geometry.unitRows);
-  for (unsigned stage = 0; stage < stages; ++stage)
-    body += shuffleStage(geometry, type, stage);
-  body += "  ulong to = packed ? first : tile;\n";
-  for (unsigned i = 0; i < geometry.registers(); ++i)
-    body += "  *(__private " + type + " *)(to + " + number(i * geometry.registerBytes()) +
-            ") = " + registerName(stages, i) + ";\n";
+  // The tile is read row by row while lanes' arrays are written: they must not share memory.
+  bool slabs = geometry.wide && geometry.unitRows > Geometry::slabRows &&
+               block.rows % Geometry::slabRows == 0;
+  if (slabs)
+    body += "  __attribute__((aligned(64))) uchar lanes_[" + number(geometry.blockBytes()) +
+            "];\n  ulong lanes = XT_FIRST((ulong)lanes_), to = packed ? first : lanes;\n" +
+            readBySlabs(out, geometry, block) + copyToLanes(geometry, "lanes");
+  else
+    body += "  ulong to = packed ? first : tile;\n" + readAtOnce(out, geometry, block) +
+            copyToLanes(geometry, "tile");
   out.addHead(import, {"base_", "width", "height", "pitch_", "corner", "array"});
-  out.add(body + copyToLanes(geometry, "tile") + "}\n");
+  out.add(body + "}\n");
 }
 
-// With 16 rows a lane's array is one row of memory, with 32 two rows interleaved; fewer rows are
+// With 16 rows lane l's array is row l of memory, with 32 rows l and l + 16 interleaved; fewer are
 // rare.
 void addTransposingRead(BuiltinText &out, const SpirvImport &import, const BlockIo &block) {
   Geometry geometry(block);
@@ -249,7 +319,7 @@ void addTransposingRead(BuiltinText &out, const SpirvImport &import, const Block
       zip += (i ? ", " : "") + number(i) + ", " + number(columns + i);
     std::string value = columns == 1 ? "(" + joined + ")(a, b)" : vectorShuffle("a", "b", zip);
     move = expand(R"(  XT_LOOP for (int l = 0; l < 16; ++l) {
-    @row@ a = *(__generic @row@ *)(from + 2 * l * step), b = *(__generic @row@ *)(from + (2 * l + 1) * step);
+    @row@ a = *(__generic @row@ *)(from + l * step), b = *(__generic @row@ *)(from + (l + 16) * step);
     *(__private @joined@ *)(to + l * @per_lane@) = @value@;
   }
 )",
@@ -259,10 +329,10 @@ void addTransposingRead(BuiltinText &out, const SpirvImport &import, const Block
                    {"per_lane", number(geometry.bytesPerLane)}});
   } else {
     // Element (r, c) of memory: row c, column r of the transposed block.
-    std::string lane = rows >= 16 ? "r / " + number(rows / 16)
-                                  : "c % " + number(16 / rows) + " * " + number(rows) + " + r";
-    std::string index = rows >= 16 ? "c * " + number(rows / 16) + " + r % " + number(rows / 16)
-                                   : "c / " + number(16 / rows);
+    std::string lane =
+        rows >= 16 ? "r % 16" : "c % " + number(16 / rows) + " * " + number(rows) + " + r";
+    std::string index =
+        rows >= 16 ? "c * " + number(rows / 16) + " + r / 16" : "c / " + number(16 / rows);
     move = expand(R"(  XT_LOOP for (int i = 0; i < @words@; ++i) ((__private uint *)to)[i] = 0;
   XT_LOOP for (int r = 0; r < @rows@; ++r)
     XT_LOOP for (int c = 0; c < @columns@; ++c)

@@ -141,6 +141,9 @@ def model_read(surface: np.ndarray, shape: Shape, x: int, y: int) -> np.ndarray:
             block = packed
         elif shape.kind == "read_transpose":
             block = block.T
+            if shape.rows == 32:
+                # Two registers of 16 lanes for each column: rows 0 to 15, then rows 16 to 31.
+                block = block.reshape(-1, 2, SUBGROUP).swapaxes(1, 2).reshape(-1, 32)
         parts.append(lanes_of(block))
     return np.concatenate(parts, axis=1).view(np.uint8)
 
