@@ -3,7 +3,7 @@
 // elements, found by running every legal message on the model. Refused: nothing.
 #include "Test.h"
 #include "xetile/Layout/MessageModel.h"
-#include <map>
+#include <vector>
 
 using namespace xetile;
 using namespace xetile::test;
@@ -14,25 +14,30 @@ std::optional<uint64_t> xetile::test::fewestMessages(const PlanRequest &request,
   Shape2D tile = instructionShape(request.dpas, request.operand);
   int64_t tileX = tile[request.contiguousDim], tileY = tile[1 - request.contiguousDim];
   bool prefetch = request.access == BlockAccess::Prefetch;
-  // (y, x) in memory -> the lane that wants it, for the first subgroup.
-  std::map<std::pair<int64_t, int64_t>, unsigned> wanted;
+  // The lane that wants an element of memory for the first subgroup; -1 where it wants none.
+  int64_t rows = request.shape[1 - request.contiguousDim],
+          columns = request.shape[request.contiguousDim];
+  std::vector<int8_t> wanted(rows * columns, -1);
   for (uint64_t lane = 0; lane < lanes; ++lane)
     for (uint64_t reg = 0; reg < registers; ++reg) {
       auto at = operand.unpackOut(operand.apply(reg + registers * lane));
-      wanted[{int64_t(at[1 - request.contiguousDim]), int64_t(at[request.contiguousDim])}] = lane;
+      wanted[at[1 - request.contiguousDim] * columns + at[request.contiguousDim]] = lane;
     }
+  auto laneOf = [&](int64_t y, int64_t x) {
+    return y < rows && x < columns ? wanted[y * columns + x] : -1;
+  };
   auto suits = [&](const BlockShape &shape) {
     int64_t pack = shape.elemBits / request.elemBits;
     int64_t width = int64_t(shape.width) * shape.blocks * pack, height = shape.height;
     if (request.oneMatrixPerLoad && (width > tileX || height > tileY))
       return false;
     // The far corners first: they tell at once if the message is too large.
-    if (!wanted.count({height - 1, width - 1}))
+    if (laneOf(height - 1, width - 1) < 0)
       return false;
     if (prefetch) {
       for (int64_t y = 0; y < height; ++y)
         for (int64_t x = 0; x < width; ++x)
-          if (!wanted.count({y, x}))
+          if (laneOf(y, x) < 0)
             return false;
       return true;
     }
@@ -44,8 +49,7 @@ std::optional<uint64_t> xetile::test::fewestMessages(const PlanRequest &request,
     for (unsigned lane = 0; lane < modelLanes; ++lane)
       for (unsigned reg = 0; reg < arrays->perLane; ++reg) {
         uint32_t cell = arrays->at(lane, reg);
-        auto found = wanted.find({cell / width, cell % width});
-        if (found == wanted.end() || found->second != lane)
+        if (laneOf(cell / width, cell % width) != int(lane))
           return false;
       }
     return true;
@@ -62,7 +66,7 @@ std::optional<uint64_t> xetile::test::fewestMessages(const PlanRequest &request,
               if (elemBits < request.elemBits || (!load && (transpose || transform)))
                 continue;
               BlockShape shape = {elemBits, width, height, blocks, transpose, transform};
-              uint64_t count = wanted.size() * request.elemBits / 8 / shape.bytes();
+              uint64_t count = registers * lanes * request.elemBits / 8 / shape.bytes();
               if (!count || (fewest && count >= *fewest))
                 continue;
               auto illegal = load ? target.check2DBlockLoad(elemBits, width, height, blocks,
