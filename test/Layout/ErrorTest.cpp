@@ -33,10 +33,11 @@ void xetile::test::testErrors(Checks &checks) {
           [](Request r) { r.dpas.threadsPerWarp = 32; });
   refused("n of a dpas is 8, expected 16",
           [](Request r) { r.dpas.executionSize = r.dpas.threadsPerWarp = 8; });
-  refused("warpsPerCTA[0] is 3, expected a power of two from 1 to 128",
+  refused("warpsPerCTA[0], subgroups along m, is 3, expected a power of two from 1 to 128",
           [](Request r) { r.dpas.warpsPerCTA = {3, 1}; });
-  refused("warpsPerCTA[1] is 0, expected", [](Request r) { r.dpas.warpsPerCTA = {1, 0}; });
-  refused("warpsPerCTA[0] * warpsPerCTA[1] is 256",
+  refused("warpsPerCTA[1], subgroups along n, is 0, expected",
+          [](Request r) { r.dpas.warpsPerCTA = {1, 0}; });
+  refused("warpsPerCTA[0] * warpsPerCTA[1], subgroups of a workgroup, is 256",
           [](Request r) { r.dpas.warpsPerCTA = {16, 16}; });
   refused("repCluster[1] is 6, expected", [](Request r) { r.dpas.repCluster = {1, 6}; });
   refused("repCluster[0] is 16, expected at most 8 for shape[0] = 64 of A",

@@ -119,14 +119,14 @@ std::optional<Error> xetile::checkDpasParams(const DpasParams &dpas) {
                     "executionSize, which is " + Twine(dpas.executionSize));
   for (unsigned dim : {0, 1}) {
     if (!llvm::isPowerOf2_32(dpas.warpsPerCTA[dim]) || dpas.warpsPerCTA[dim] > maxSubgroups)
-      return expected("warpsPerCTA[" + Twine(dim) + "]", dpas.warpsPerCTA[dim],
-                      "a power of two from 1 to " + Twine(maxSubgroups));
+      return expected("warpsPerCTA[" + Twine(dim) + "], subgroups along " + (dim ? "n" : "m") + ",",
+                      dpas.warpsPerCTA[dim], "a power of two from 1 to " + Twine(maxSubgroups));
     if (!llvm::isPowerOf2_32(dpas.repCluster[dim]) || dpas.repCluster[dim] > 64)
       return expected("repCluster[" + Twine(dim) + "]", dpas.repCluster[dim],
                       "a power of two from 1 to 64");
   }
   if (dpas.subgroups() > maxSubgroups)
-    return expected("warpsPerCTA[0] * warpsPerCTA[1]", dpas.subgroups(),
+    return expected("warpsPerCTA[0] * warpsPerCTA[1], subgroups of a workgroup,", dpas.subgroups(),
                     "at most " + Twine(maxSubgroups));
   return std::nullopt;
 }
