@@ -28,6 +28,7 @@ __all__ = [
     "Plan",
     "Slice",
     "Surface",
+    "apply",
     "dpas_layout",
     "element_bits",
     "hardware_view",
@@ -247,9 +248,9 @@ class Plan:
                 for slices in self.slices
             ],
             "layouts": {
-                "tile": layout_json(self.tile_layout),
-                "iterations": layout_json(self.iteration_layout),
-                "loads": layout_json(self.load_layout),
+                "tile": _layout_json(self.tile_layout),
+                "iterations": _layout_json(self.iteration_layout),
+                "loads": _layout_json(self.load_layout),
             },
             "assumptions": list(self.assumptions),
         }
@@ -304,7 +305,7 @@ def apply(layout: LinearLayout, **index: int) -> dict[str, int]:
     return dict(zip((name for name, _ in layout._outs()), place, strict=True))
 
 
-def layout_json(layout: LinearLayout) -> dict[str, Any]:
+def _layout_json(layout: LinearLayout) -> dict[str, Any]:
     """Bases of each input and sizes of each output, as plain values."""
     return {"bases": dict(layout._bases()), "out_dims": dict(layout._outs())}
 

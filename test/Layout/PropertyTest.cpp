@@ -180,6 +180,7 @@ bool isLegal(const PlanRequest &request, const BlockShape &shape) {
 }
 
 struct Counts {
+  uint64_t plain = 0, transforms = 0, transposes = 0, stores = 0, prefetches = 0;
   uint64_t plans = 0, malformed = 0, chip = 0, size = 0, surface = 0, noMessage = 0;
 };
 
@@ -228,6 +229,11 @@ void testOne(Checks &checks, Generator &generator, Counts &counts) {
     return;
   }
   ++counts.plans;
+  ++(prefetch                               ? counts.prefetches
+     : request.access == BlockAccess::Store ? counts.stores
+     : plan->shape.transpose                ? counts.transposes
+     : plan->shape.transform                ? counts.transforms
+                                            : counts.plain);
   checks.check(!surfaceForbids(request, plan->shape.elemBits), what + ": the surface is illegal");
   checks.check(isLegal(request, plan->shape), what + ": the message is illegal");
   checks.check(plan->messages.size() == *fewest, what + ": " + Twine(plan->messages.size()) +
