@@ -264,8 +264,10 @@ void xetile::test::testProperties(Checks &checks, std::mt19937_64 &random, uint6
   Counts counts;
   for (uint64_t i = 0; i < cases; ++i)
     testOne(checks, generator, counts);
-  llvm::outs() << cases << " cases: " << counts.plans
-               << " plans proven; refused: " << counts.malformed << " parameters, " << counts.chip
+  llvm::outs() << cases << " cases: " << counts.plans << " plans proven (" << counts.plain
+               << " plain, " << counts.transforms << " transforming and " << counts.transposes
+               << " transposing loads, " << counts.stores << " stores, " << counts.prefetches
+               << " prefetches); refused: " << counts.malformed << " parameters, " << counts.chip
                << " chips or subgroup sizes, " << counts.size << " too large, " << counts.surface
                << " surfaces, " << counts.noMessage << " without a message\n";
 }
