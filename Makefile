@@ -26,6 +26,7 @@ demo: build
 	@$(PYTHON) -m xetile.demo
 
 bench: build
+	@$(PYTHON) test/bench/layout_plan.py
 	@$(PYTHON) test/bench/run.py
 
 clean:

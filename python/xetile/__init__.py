@@ -16,6 +16,7 @@ _LAZY = {
     "Kernel": "xetile.compiler",
     "Target": "xetile.target",
     "compile": "xetile.compiler",
+    "layout": "xetile.layout",
     "matmul": "xetile.payload",
     "passes": "xetile.passes",
     "report": "xetile.report",
