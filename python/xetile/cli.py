@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xetile import layout_cli
 from xetile.errors import XeTileError
 
 # Commands import what they use when they run: `xetile --help` and `xetile doctor` need no MLIR.
@@ -95,6 +96,8 @@ def _parser() -> argparse.ArgumentParser:
     schedules = commands.add_parser("schedules", help="list schedules and their parameters")
     schedules.add_argument("names", nargs="*", metavar="NAME|FILE", help="only these (default: all that come along)")
     schedules.set_defaults(command=_schedules)
+
+    layout_cli.add_parser(commands)
 
     doctor = commands.add_parser("doctor", help="tell what is installed, what is found, what to do about the rest")
     doctor.set_defaults(command=_doctor)
@@ -216,9 +219,7 @@ def _report(options: argparse.Namespace) -> int:
     from xetile import report
 
     kernels = [
-        kernel
-        for chip in options.device
-        for kernel in report.statistics(options.kernel, chip, options.large_registers)
+        kernel for chip in options.device for kernel in report.statistics(options.kernel, chip, options.large_registers)
     ]
     print(report.format_table(kernels))
     return 0

@@ -1,5 +1,6 @@
 """The command `xetile`, in processes of its own."""
 
+import json
 import os
 import re
 import subprocess
@@ -215,3 +216,13 @@ def test_help_needs_no_mlir():
     code += "print([name for name in sys.modules if name.startswith('xetile.mlir')])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.rstrip().endswith("[]")
+
+
+def test_layout_is_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its own tests are in test_layout.py."""
+    arguments = ["layout", "--dpas", "A", "--shape", "256x32", "--type", "f16", "--subgroups", "8x4"]
+    assert main([*arguments, "--rep-cluster", "4x2", "--json"]) == 0
+    (message,) = json.loads(capsys.readouterr().out)["messages"]
+    assert (message["width"], message["height"], message["blocks"]) == (16, 32, 2)
+    assert main([*arguments, "--rep-cluster", "3x2"]) == 1
+    assert "rep" in capsys.readouterr().err
