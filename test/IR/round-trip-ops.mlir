@@ -6,6 +6,7 @@
 // CHECK-DAG: #[[MAP_T:.*]] = #xetile.wg_map<sg_layout = [4, 8], sg_data = [64, 32]>
 // CHECK-DAG: #[[MAP_R:.*]] = #xetile.wg_map<sg_layout = [32, 1], sg_data = [8, 1]>
 // CHECK-DAG: #[[ALL:.*]] = #xetile.tile_attr<wg_map = #{{.*}}, order = [0, 1], inner_blocks = [32, 16]>
+// CHECK-DAG: #[[DEFAULT:.*]] = #xetile.tile_attr<>
 // CHECK-DAG: #[[SCATTER:.*]] = #xetile.tile_attr<scatter = true>
 // CHECK-DAG: #[[BLOCKS:.*]] = #xetile.tile_attr<inner_blocks = [16, 16]>
 // CHECK-DAG: #[[SLM:.*]] = #xetile.tile_attr<memory_space = slm>
@@ -20,7 +21,7 @@
 // All properties in another order than they are printed in; defaults are not printed.
 // CHECK-LABEL: func private @properties
 // CHECK-SAME: !xetile.tile<128x128xf16, #[[ALL]]>
-// CHECK-SAME: !xetile.tile<8x16xf16, #xetile.tile_attr<>>
+// CHECK-SAME: !xetile.tile<8x16xf16, #[[DEFAULT]]>
 func.func private @properties(
     !xetile.tile<128x128xf16, #xetile.tile_attr<inner_blocks = [32, 16], order = [0, 1],
         wg_map = <sg_layout = [2, 2], sg_data = [32, 128]>>>,

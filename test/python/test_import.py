@@ -75,7 +75,7 @@ def test_builders_make_what_the_parser_reads(context):
         function = func.FuncOp("load", ((memref,), (vector,)))
     with ir.InsertionPoint(function.add_entry_block()):
         init = xetile_dialect.InitTileOp(tile, function.arguments[0], [], [], [], [0, 0])
-        load = xetile_dialect.LoadTileOp(vector, init.result)
+        load = xetile_dialect.LoadTileOp(init.result)
         func.ReturnOp([load.result])
     assert module.operation.verify()
     assert str(module) == str(ir.Module.parse(LOAD))

@@ -188,7 +188,7 @@ def XeTile_AtomicRMWTileOp : XeTile_Op<"atomic_rmw_tile",
   let arguments = (ins AtomicRMWKindAttr:$kind, XeTile_Vector:$value, XeTile_TileType:$tile);
   let results = (outs XeTile_Vector:$result);
   let assemblyFormat = [{
-    `` `<` $kind `>` $value `,` $tile attr-dict `:` type($value) `,` qualified(type($tile)) `->` type($result)
+    ` ` `<` $kind `>` $value `,` $tile attr-dict `:` type($value) `,` qualified(type($tile)) `->` type($result)
   }];
   let hasVerifier = 1;
 }
