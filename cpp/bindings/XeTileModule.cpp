@@ -1,5 +1,4 @@
 //===- XeTileModule.cpp - the Python extension module _xetile ----------------===//
-#include "XeTileTypes.h"
 #include "mlir/Bindings/Python/Nanobind.h"
 #include "mlir/Bindings/Python/NanobindAdaptors.h"
 #include "xetile-c/XeTile.h"
@@ -51,6 +50,5 @@ NB_MODULE(_xetile, m) {
         "The chips that kernels can be compiled for, as dicts, ordered by name.");
   m.def("check_chip", checkChip, nb::arg("chip"),
         "Why kernels cannot be compiled for `chip`, or None if they can.");
-  populateXeTileTypes(m);
   mlirXeTileRegisterPasses();
 }

@@ -27,19 +27,19 @@ TOLERANCE = {"f16": 1e-2, "bf16": 6e-2, "f32": 1e-5}
 ON_HOST = (
     "convert-xetile-to-vector,canonicalize,cse,func.func(lower-vector-multi-reduction),"
     "convert-vector-to-scf{full-unroll=true},expand-strided-metadata,lower-affine,convert-scf-to-cf,"
-    "convert-vector-to-llvm,convert-arith-to-llvm,convert-cf-to-llvm,finalize-memref-to-llvm,convert-func-to-llvm,"
-    "reconcile-unrealized-casts"
+    "convert-vector-to-llvm,convert-arith-to-llvm,convert-cf-to-llvm,finalize-memref-to-llvm,"
+    "convert-func-to-llvm,convert-ub-to-llvm,reconcile-unrealized-casts"
 )
 
 each_dtype = pytest.mark.parametrize("dtype", DTYPES)
 each_float = pytest.mark.parametrize("dtype", ["f16", "bf16", "f32"])
 
 
-def run(body: str, *arguments: np.ndarray | int | np.int64, attributes: str = "") -> None:
+def run(body: str, *arguments: np.ndarray | int | np.int64) -> None:
     """Runs `func.func @f(<arguments>) { body }`. Arrays are memrefs %0, %1, ...; whole numbers are of type index."""
     with ir.Context(), ir.Location.unknown():
         types = ", ".join(f"%{number}: {_type(argument)}" for number, argument in enumerate(arguments))
-        text = f"{attributes}\nfunc.func @f({types}) attributes {{llvm.emit_c_interface}} {{\n{body}\nreturn\n}}"
+        text = f"func.func @f({types}) attributes {{llvm.emit_c_interface}} {{\n{body}\nreturn\n}}"
         module = ir.Module.parse(text)
         passes.run(module, ON_HOST)
         engine = ExecutionEngine(module, opt_level=1)
@@ -50,8 +50,11 @@ def run(body: str, *arguments: np.ndarray | int | np.int64, attributes: str = ""
 def _type(argument: np.ndarray | int) -> str:
     if not isinstance(argument, np.ndarray):
         return "index"
-    element = next(name for name, dtype in {**DTYPES, "index": np.dtype(np.int64), "i1": np.dtype(bool)}.items()
-                   if dtype == argument.dtype)
+    element = next(
+        name
+        for name, dtype in {**DTYPES, "index": np.dtype(np.int64), "i1": np.dtype(bool)}.items()
+        if dtype == argument.dtype
+    )
     strides = ", ".join(str(stride // argument.itemsize) for stride in argument.strides)
     return f"memref<{'x'.join(map(str, argument.shape))}x{element}, strided<[{strides}]>>"
 
@@ -89,7 +92,10 @@ def assert_close(actual: np.ndarray, expected: np.ndarray, dtype: str, terms: in
         return
     scale = max(1.0, float(np.abs(expected.astype(np.float64)).max()))
     np.testing.assert_allclose(
-        actual.astype(np.float64), expected.astype(np.float64), rtol=0, atol=TOLERANCE[dtype] * scale * max(1, terms / 16)
+        actual.astype(np.float64),
+        expected.astype(np.float64),
+        rtol=0,
+        atol=TOLERANCE[dtype] * scale * max(1, terms / 16),
     )
 
 
@@ -143,13 +149,24 @@ def place(rng: np.random.Generator, edge: str, blocks: tuple[int, int] = (1, 1))
         dim = edge == "right"
         offset[dim] = size[dim] - shape[dim] + int(rng.integers(1, shape[dim] + 1))
     elif edge == "around":
-        size = [max(1, n - 2) for n in shape]
+        size = [int(n) for n in rng.integers(2, 7, 2)]
+        shape = tuple(-(-(n + 2) // block) * block for n, block in zip(size, blocks, strict=True))
         offset = [-1, -1]
     elif edge == "above":
         offset[0] = -shape[0] - int(rng.integers(0, 9))
     elif edge == "beyond":
         offset[1] = size[1] + int(rng.integers(0, 9))
     return Place(tuple(size), shape, tuple(offset))
+
+
+def block_shape(rng: np.random.Generator, dtype: str) -> tuple[int, int]:
+    """Rows and columns of a block.
+
+    For bf16 the sizes are even: LLVM 22 stops ("do not know how to soft promote") at shuffles of bf16 vectors of odd
+    length for CPUs with AVX512-BF16.
+    """
+    even = 2 if dtype == "bf16" else 1
+    return tuple(int(n) * even for n in rng.integers(1, 5, 2))
 
 
 def tile_type(shape: tuple[int, int], dtype: str, **attributes: str) -> str:
@@ -184,10 +201,6 @@ def write(name: str, number: int, array: np.ndarray, dtype: str) -> str:
 
 
 ZERO = "%zero = arith.constant 0 : index\n"
-
-
-def store(name: str, number: int, array: np.ndarray, dtype: str) -> str:
-    return write(name, number, array, dtype)
 
 
 def apply(op: str, results: list[tuple[tuple[int, ...], str]], *operands: tuple[np.ndarray, str]) -> list[np.ndarray]:
@@ -232,7 +245,8 @@ def test_store_drops_outside(rng, dtype, edge):
     expected = at.put(matrix, source)
     tile = tile_type(at.shape, dtype)
     run(
-        ZERO + read("v", 1, source, dtype)
+        ZERO
+        + read("v", 1, source, dtype)
         + f"%t = xetile.init_tile %0[{at.offset[0]}, %2] : {_type(matrix)} -> {tile}\n"
         f"xetile.store_tile %v, %t : {vector(at.shape, dtype)}, {tile}",
         matrix,
@@ -251,8 +265,7 @@ def test_padded_rows_are_not_touched(rng, edge):
     expected = at.put(np.ascontiguousarray(matrix), source)
     out, tile = np.zeros(at.shape, np.float32), tile_type(at.shape, "f32")
     run(
-        ZERO + read("v", 1, source, "f32")
-        + f"%t = xetile.init_tile %0[%3, %4] : {_type(matrix)} -> {tile}\n"
+        ZERO + read("v", 1, source, "f32") + f"%t = xetile.init_tile %0[%3, %4] : {_type(matrix)} -> {tile}\n"
         f"xetile.store_tile %v, %t : {vector(at.shape, 'f32')}, {tile}\n"
         f"%w = xetile.load_tile %t : {tile} -> {vector(at.shape, 'f32')}\n" + write("w", 2, out, "f32"),
         matrix,
@@ -275,8 +288,7 @@ def test_column_major_by_order(rng, dtype, edge):
     expected = at.put(np.ascontiguousarray(matrix), source)
     tile = tile_type(at.shape, dtype, order="[0, 1]")
     run(
-        ZERO + read("v", 1, source, dtype)
-        + f"%t = xetile.init_tile %0[%3, %4] : {_type(matrix)} -> {tile}\n"
+        ZERO + read("v", 1, source, dtype) + f"%t = xetile.init_tile %0[%3, %4] : {_type(matrix)} -> {tile}\n"
         f"%w = xetile.load_tile %t {{padding = {text(2, dtype)}}} : {tile} -> {vector(at.shape, dtype)}\n"
         f"xetile.store_tile %v, %t : {vector(at.shape, dtype)}, {tile}\n" + write("w", 2, out, dtype),
         matrix,
@@ -325,7 +337,7 @@ def test_shape_and_strides_given_at_run_time(rng, base, order, edge):
 @each_dtype
 @each_edge
 def test_blocks(rng, dtype, edge):
-    blocks = tuple(int(n) for n in rng.integers(1, 5, 2))
+    blocks = block_shape(rng, dtype)
     at = place(rng, edge, blocks)
     matrix, source = values(rng, dtype, *at.size), values(rng, dtype, *at.shape)
     order = rng.choice(["[1, 0]", "[0, 1]"])
@@ -335,7 +347,8 @@ def test_blocks(rng, dtype, edge):
     out = np.zeros(before.shape, matrix.dtype)
     tile = tile_type(at.shape, dtype, order=order, inner_blocks=list(blocks))
     run(
-        ZERO + read("v", 1, pack(source, blocks), dtype)
+        ZERO
+        + read("v", 1, pack(source, blocks), dtype)
         + f"%t = xetile.init_tile %0[%3, %4] : {_type(matrix)} -> {tile}\n"
         f"%w = xetile.load_tile %t {{padding = {text(1, dtype)}}} : {tile} -> {vector(out.shape, dtype)}\n"
         f"xetile.store_tile %v, %t : {vector(out.shape, dtype)}, {tile}\n" + write("w", 2, out, dtype),
@@ -382,7 +395,8 @@ def test_tile_moves_in_a_loop(rng, order):
     kept = matrix.copy()
     out, tile, sums = np.zeros(at.shape, np.int32), tile_type(at.shape, "i32", order=order), vector(at.shape, "i32")
     run(
-        ZERO + f"""%one = arith.constant 1 : index
+        ZERO
+        + f"""%one = arith.constant 1 : index
         %none = arith.constant dense<0> : {sums}
         %t = xetile.init_tile %0[%2, %3] : {_type(matrix)} -> {tile}
         %e:2 = scf.for %i = %zero to %4 step %one iter_args(%u = %t, %s = %none) -> ({tile}, {sums}) {{
@@ -393,7 +407,8 @@ def test_tile_moves_in_a_loop(rng, order):
           %next = xetile.update_tile_offset %half, [0, {step[1]}] : {tile}
           scf.yield %next, %w : {tile}, {sums}
         }}
-        """ + write("e#1", 1, out, "i32"),
+        """
+        + write("e#1", 1, out, "i32"),
         matrix,
         out,
         *at.offset,
@@ -425,10 +440,13 @@ def test_gather_and_scatter(rng, dtype):
     out, tile = np.zeros(shape, memory.dtype), tile_type(shape, dtype, scatter="true")
     indexed, masked = vector(shape, "index"), vector(shape, "i1")
     run(
-        ZERO + read("s", 1, source, dtype)
-        + read_indices("i", 2, indices) + read_indices("d", 3, deltas)
+        ZERO
+        + read("s", 1, source, dtype)
+        + read_indices("i", 2, indices)
+        + read_indices("d", 3, deltas)
         + f"""%m8 = arith.constant 0 : i8
-        %mv = vector.transfer_read %4[%zero, %zero], %m8 {{in_bounds = [true, true]}} : {_type(mask.astype(np.int8))}, {vector(shape, "i8")}
+        %mv = vector.transfer_read %4[%zero, %zero], %m8 {{in_bounds = [true, true]}}
+          : {_type(mask.astype(np.int8))}, {vector(shape, "i8")}
         %m0 = arith.constant dense<0> : {vector(shape, "i8")}
         %m = arith.cmpi ne, %mv, %m0 : {vector(shape, "i8")}
         %p = memref.extract_aligned_pointer_as_index %0 : {_type(memory)} -> index
@@ -437,7 +455,8 @@ def test_gather_and_scatter(rng, dtype):
         %u = xetile.update_tile_offset %t, %d : {tile}, {indexed}
         %v = xetile.load_gather %u, %m {{padding = {text(5, dtype)}}} : {tile}, {masked} -> {vector(shape, dtype)}
         xetile.store_scatter %s, %m, %u : {vector(shape, dtype)}, {masked}, {tile}
-        """ + write("v", 5, out, dtype),
+        """
+        + write("v", 5, out, dtype),
         memory,
         source,
         indices,
@@ -499,8 +518,7 @@ def test_atomics(rng, kind, dtype):
     out = np.full(before.shape, 1, matrix.dtype)
     shape = vector(out.shape, dtype)
     run(
-        ZERO + read("v", 1, source, dtype)
-        + f"%t = xetile.init_tile %0[%3, %4] : {_type(matrix)} -> {tile}\n"
+        ZERO + read("v", 1, source, dtype) + f"%t = xetile.init_tile %0[%3, %4] : {_type(matrix)} -> {tile}\n"
         f"%w = xetile.atomic_rmw_tile <{kind}> %v, %t : {shape}, {tile} -> {shape}\n" + write("w", 2, out, dtype),
         matrix,
         source,
@@ -584,8 +602,12 @@ REDUCTIONS = {
     "minimumf": lambda v, axes: v.min(axes, keepdims=True),
     "maximumf": lambda v, axes: v.max(axes, keepdims=True),
 }
-REDUCE = [(kind, dtype) for kind in REDUCTIONS for dtype in DTYPES
-          if kind in ("add", "mul") or kind.endswith("f") == (not dtype.startswith("i"))]
+REDUCE = [
+    (kind, dtype)
+    for kind in REDUCTIONS
+    for dtype in DTYPES
+    if kind in ("add", "mul") or kind.endswith("f") == (not dtype.startswith("i"))
+]
 
 
 @pytest.mark.parametrize("blocked", [False, True])
@@ -600,7 +622,8 @@ def test_reduce(rng, kind, dtype, blocked):
     wide = v.astype(np.float64) if not dtype.startswith("i") else v
     with np.errstate(over="ignore"):
         expected = REDUCTIONS[kind](wide, axes).astype(v.dtype)
-    op = f"%r0 = xetile.tile_reduce <{kind}> %v0, {list(axes)} : {vector(shape, dtype)} -> {vector(expected.shape, dtype)}"
+    types = f"{vector(shape, dtype)} -> {vector(expected.shape, dtype)}"
+    op = f"%r0 = xetile.tile_reduce <{kind}> %v0, {list(axes)} : {types}"
     (result,) = apply(op, [(expected.shape, dtype)], (v, dtype))
     if kind in ("add", "mul"):
         assert_close(result, expected, dtype, terms=v.size)
@@ -608,7 +631,9 @@ def test_reduce(rng, kind, dtype, blocked):
         assert_same(result, expected)
 
 
-@pytest.mark.parametrize(("kind", "expected"), [("minimumf", np.nan), ("maximumf", np.nan), ("minnumf", -2.0), ("maxnumf", 7.0)])
+@pytest.mark.parametrize(
+    ("kind", "expected"), [("minimumf", np.nan), ("maximumf", np.nan), ("minnumf", -2.0), ("maxnumf", 7.0)]
+)
 def test_reduce_of_nan(kind, expected):
     v = np.array([[np.nan, -2.0, 7.0], [np.nan, np.nan, np.nan]], np.float32)
     op = f"%r0 = xetile.tile_reduce <{kind}> %v0, [1] : vector<2x3xf32> -> vector<2x1xf32>"
@@ -642,13 +667,15 @@ def test_gemm_of_any_size(rng, dtype, sum_dtype):
     ta, tb, tc = tile_type((16, 16), dtype), tile_type((16, 16), dtype, order="[0, 1]"), tile_type((16, 16), sum_dtype)
     v, s = vector((16, 16), dtype), vector((16, 16), sum_dtype)
     run(
-        ZERO + f"""%step = arith.constant 16 : index
+        ZERO
+        + f"""%step = arith.constant 16 : index
         %none = arith.constant dense<{0 if dtype == "i8" else 0.0}> : {s}
         scf.for %i = %zero to %3 step %step {{
           scf.for %j = %zero to %4 step %step {{
             %ta = xetile.init_tile %0[%i, 0] : {_type(a)} -> {ta}
             %tb = xetile.init_tile %1[0, %j] : {_type(b)} -> {tb}
-            %e:3 = scf.for %l = %zero to %5 step %step iter_args(%x = %none, %ua = %ta, %ub = %tb) -> ({s}, {ta}, {tb}) {{
+            %e:3 = scf.for %l = %zero to %5 step %step iter_args(%x = %none, %ua = %ta, %ub = %tb)
+                -> ({s}, {ta}, {tb}) {{
               %va = xetile.load_tile %ua : {ta} -> {v}
               %vb = xetile.load_tile %ub : {tb} -> {v}
               %y = xetile.tile_mma %va, %vb, %x : {v}, {v}, {s} -> {s}

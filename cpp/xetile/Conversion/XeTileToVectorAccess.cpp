@@ -203,11 +203,20 @@ struct ConvertPrefetchTile : OpConversionPattern<PrefetchTileOp> {
 struct ConvertAtomicRMWTile : MemoryPattern<AtomicRMWTileOp> {
   using MemoryPattern::MemoryPattern;
 
-  /// Multiplication, which no machine instruction has: compare and exchange until nobody else
-  /// wrote.
-  static Value createMultiply(OpBuilder &builder, Location loc, Value value, Value base,
-                              ValueRange element) {
+  /// Kinds that processors have no instruction for: multiplication, and minima and maxima of narrow
+  /// floats, at whose atomic form LLVM's code generation stops.
+  static bool needsLoop(arith::AtomicRMWKind kind, Type type) {
+    using Kind = arith::AtomicRMWKind;
+    if (kind == Kind::mulf || kind == Kind::muli)
+      return true;
+    return (type.isF16() || type.isBF16()) && kind != Kind::addf && kind != Kind::assign;
+  }
+
+  /// Compares and exchanges until nobody else wrote between; narrow floats are computed as f32.
+  static Value createLoop(OpBuilder &builder, Location loc, arith::AtomicRMWKind kind, Value value,
+                          Value base, ValueRange element) {
     Type type = value.getType();
+    Type wide = type.isF16() || type.isBF16() ? builder.getF32Type() : type;
     Type integer = builder.getIntegerType(type.getIntOrFloatBitWidth());
     auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, base);
     Value offset = metadata.getOffset();
@@ -228,12 +237,16 @@ struct ConvertAtomicRMWTile : MemoryPattern<AtomicRMWTileOp> {
     auto loop = scf::WhileOp::create(
         builder, loc, TypeRange(integer), ValueRange(first),
         [&](OpBuilder &, Location, ValueRange seen) {
-          Value old = cast(type, seen[0]);
-          Value product = isa<FloatType>(type)
-                              ? arith::MulFOp::create(builder, loc, old, value).getResult()
-                              : arith::MulIOp::create(builder, loc, old, value).getResult();
+          Value old = cast(type, seen[0]), operand = value;
+          if (wide != type) {
+            old = arith::ExtFOp::create(builder, loc, wide, old);
+            operand = arith::ExtFOp::create(builder, loc, wide, operand);
+          }
+          Value result = arith::getReductionOp(kind, builder, loc, old, operand);
+          if (wide != type)
+            result = arith::TruncFOp::create(builder, loc, type, result);
           auto exchange = LLVM::AtomicCmpXchgOp::create(
-              builder, loc, pointer, seen[0], cast(integer, product), LLVM::AtomicOrdering::acq_rel,
+              builder, loc, pointer, seen[0], cast(integer, result), LLVM::AtomicOrdering::acq_rel,
               LLVM::AtomicOrdering::monotonic);
           Value current = LLVM::ExtractValueOp::create(builder, loc, exchange, 0);
           Value done = LLVM::ExtractValueOp::create(builder, loc, exchange, 1);
@@ -254,7 +267,6 @@ struct ConvertAtomicRMWTile : MemoryPattern<AtomicRMWTileOp> {
     MemoryTile tile = MemoryTile::get(type, adaptor.getTile());
     VectorType vector = tile.getVectorType(type);
     arith::AtomicRMWKind kind = op.getKind();
-    bool multiplies = kind == arith::AtomicRMWKind::mulf || kind == arith::AtomicRMWKind::muli;
     Value operands = buffers.get(rewriter, loc, vector);
     Value results = buffers.get(rewriter, loc, vector, /*number=*/1);
     writeInside(rewriter, loc, toMemoryOrder(rewriter, loc, type, op.getValue()), operands,
@@ -264,10 +276,11 @@ struct ConvertAtomicRMWTile : MemoryPattern<AtomicRMWTileOp> {
     createLoops(rewriter, loc, tile, /*step=*/1,
                 [&](OpBuilder &nested, ValueRange position, ValueRange element) {
                   Value value = memref::LoadOp::create(nested, loc, operands, position);
-                  Value old = multiplies ? createMultiply(nested, loc, value, tile.base, element)
-                                         : memref::AtomicRMWOp::create(nested, loc, kind, value,
-                                                                       tile.base, element)
-                                               .getResult();
+                  Value old = needsLoop(kind, type.getElementType())
+                                  ? createLoop(nested, loc, kind, value, tile.base, element)
+                                  : memref::AtomicRMWOp::create(nested, loc, kind, value, tile.base,
+                                                                element)
+                                        .getResult();
                   memref::StoreOp::create(nested, loc, old, results, position);
                 });
     Value result = readInside(rewriter, loc, vector, results, zeros(rewriter, loc));

@@ -4,8 +4,8 @@
     load = LoadTileOp(init.tile)                      # the result's type follows from the tile
 """
 
-from .._mlir_libs._xetile import TileAttr as TileAttr
-from .._mlir_libs._xetile import TileType as TileType
-from .._mlir_libs._xetile import WgMapAttr as WgMapAttr
+from .._mlir_libs._xetileTypes import TileAttr as TileAttr
+from .._mlir_libs._xetileTypes import TileType as TileType
+from .._mlir_libs._xetileTypes import WgMapAttr as WgMapAttr
 from ._xetile_ops_gen import *  # noqa: F403
 from ._xetile_ops_gen import _Dialect as _Dialect

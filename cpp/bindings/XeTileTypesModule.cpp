@@ -1,6 +1,6 @@
-//===- XeTileTypes.cpp - Python classes of XeTile's types and attributes -----===//
-#include "XeTileTypes.h"
+//===- XeTileTypesModule.cpp - the Python extension module _xetileTypes -------===//
 #include "mlir/Bindings/Python/Diagnostics.h"
+#include "mlir/Bindings/Python/Nanobind.h"
 #include "mlir/Bindings/Python/NanobindAdaptors.h"
 #include "xetile-c/XeTile.h"
 #include <optional>
@@ -131,8 +131,10 @@ void populateTileType(nb::module_ &module) {
 }
 } // namespace
 
-void populateXeTileTypes(nb::module_ &module) {
-  populateWgMap(module);
-  populateTileAttr(module);
-  populateTileType(module);
+// Not part of _xetile, which is imported before the classes that these derive from are there.
+NB_MODULE(_xetileTypes, m) {
+  m.doc() = "The types and attributes of the XeTile dialect.";
+  populateWgMap(m);
+  populateTileAttr(m);
+  populateTileType(m);
 }
