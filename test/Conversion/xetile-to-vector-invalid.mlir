@@ -46,3 +46,11 @@ func.func @unknown_user(%t: !xetile.tile<8x16xf16>) {
   "test.use"(%t) : (!xetile.tile<8x16xf16>) -> ()
   return
 }
+
+// -----
+
+func.func @layout_map(%A: memref<64x64xf16, affine_map<(d0, d1) -> (d1, d0)>>) {
+  // expected-error @+1 {{'xetile.init_tile' op has a matrix whose layout is not strided: 'memref<64x64xf16, affine_map<(d0, d1) -> (d1, d0)>>'; run normalize-memrefs before, or write it as a strided layout}}
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf16, affine_map<(d0, d1) -> (d1, d0)>> -> !xetile.tile<8x16xf16, #xetile.tile_attr<order = [0, 1]>>
+  return
+}

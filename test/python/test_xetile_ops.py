@@ -159,14 +159,18 @@ def place(rng: np.random.Generator, edge: str, blocks: tuple[int, int] = (1, 1))
     return Place(tuple(size), shape, tuple(offset))
 
 
-def block_shape(rng: np.random.Generator, dtype: str) -> tuple[int, int]:
-    """Rows and columns of a block.
+def granule(dtype: str) -> int:
+    """What the sizes of vectors are multiples of.
 
-    For bf16 the sizes are even: LLVM 22 stops ("do not know how to soft promote") at shuffles of bf16 vectors of odd
-    length for CPUs with AVX512-BF16.
+    2 for bf16: LLVM 22 stops ("do not know how to soft promote") at some operations on bf16 vectors of odd length for
+    CPUs with AVX512-BF16.
     """
-    even = 2 if dtype == "bf16" else 1
-    return tuple(int(n) * even for n in rng.integers(1, 5, 2))
+    return 2 if dtype == "bf16" else 1
+
+
+def sizes(rng: np.random.Generator, dtype: str, count: int, stop: int) -> tuple[int, ...]:
+    """`count` random sizes of vectors, 1 to `stop` - 1 granules."""
+    return tuple(int(n) * granule(dtype) for n in rng.integers(1, stop, count))
 
 
 def tile_type(shape: tuple[int, int], dtype: str, **attributes: str) -> str:
@@ -222,7 +226,7 @@ def apply(op: str, results: list[tuple[tuple[int, ...], str]], *operands: tuple[
 @each_dtype
 @each_edge
 def test_load_pads_outside(rng, dtype, edge):
-    at = place(rng, edge)
+    at = place(rng, edge, (granule(dtype),) * 2)
     matrix, padding = values(rng, dtype, *at.size), 3
     out = np.zeros(at.shape, matrix.dtype)
     tile = tile_type(at.shape, dtype)
@@ -240,7 +244,7 @@ def test_load_pads_outside(rng, dtype, edge):
 @each_dtype
 @each_edge
 def test_store_drops_outside(rng, dtype, edge):
-    at = place(rng, edge)
+    at = place(rng, edge, (granule(dtype),) * 2)
     matrix, source = values(rng, dtype, *at.size), values(rng, dtype, *at.shape)
     expected = at.put(matrix, source)
     tile = tile_type(at.shape, dtype)
@@ -281,7 +285,7 @@ def test_padded_rows_are_not_touched(rng, edge):
 @each_dtype
 @each_edge
 def test_column_major_by_order(rng, dtype, edge):
-    at = place(rng, edge)
+    at = place(rng, edge, (granule(dtype),) * 2)
     matrix = values(rng, dtype, *at.size[::-1]).T
     source, out = values(rng, dtype, *at.shape), np.zeros(at.shape, DTYPES[dtype])
     before = at.window(matrix, 2)
@@ -337,7 +341,7 @@ def test_shape_and_strides_given_at_run_time(rng, base, order, edge):
 @each_dtype
 @each_edge
 def test_blocks(rng, dtype, edge):
-    blocks = block_shape(rng, dtype)
+    blocks = sizes(rng, dtype, 2, 5)
     at = place(rng, edge, blocks)
     matrix, source = values(rng, dtype, *at.size), values(rng, dtype, *at.shape)
     order = rng.choice(["[1, 0]", "[0, 1]"])
@@ -424,7 +428,7 @@ def test_tile_moves_in_a_loop(rng, order):
 
 @each_dtype
 def test_gather_and_scatter(rng, dtype):
-    shape = tuple(int(n) for n in rng.integers(1, 9, 2))
+    shape = sizes(rng, dtype, 2, 9 // granule(dtype))
     count = shape[0] * shape[1]
     memory, source = values(rng, dtype, 3 * count + 4), values(rng, dtype, *shape)
     indices = rng.permutation(2 * count)[:count].reshape(shape).astype(np.int64)
@@ -505,7 +509,7 @@ ATOMICS = [(kind, dtype) for kind in ATOMIC_INTEGERS for dtype in ("i8", "i32")]
 
 @pytest.mark.parametrize(("kind", "dtype"), ATOMICS)
 def test_atomics(rng, kind, dtype):
-    blocks = tuple(int(n) for n in rng.integers(1, 4, 2))
+    blocks = sizes(rng, dtype, 2, 4)
     at = place(rng, rng.choice(EDGES), blocks)
     matrix, source = values(rng, dtype, *at.size), values(rng, dtype, *at.shape)
     compute = ATOMIC_INTEGERS.get(kind) if dtype.startswith("i") else ATOMIC_FLOATS.get(kind)
@@ -552,7 +556,7 @@ MMA = [
 @pytest.mark.parametrize("blocked", [False, True])
 @pytest.mark.parametrize(("dtype", "sum_dtype"), MMA)
 def test_mma(rng, dtype, sum_dtype, blocked, with_c):
-    (m, n, k), (bm, bn, bk) = rng.integers(1, 5, 3), rng.integers(1, 4, 3)
+    (m, n, k), (bm, bn, bk) = sizes(rng, "", 3, 5), sizes(rng, dtype, 3, 4)
     a, b = values(rng, dtype, m * bm, k * bk), values(rng, dtype, k * bk, n * bn)
     c = values(rng, sum_dtype, m * bm, n * bn)
     wide = np.int64 if dtype == "i8" else np.float64
@@ -570,7 +574,7 @@ def test_mma(rng, dtype, sum_dtype, blocked, with_c):
 
 @each_dtype
 def test_transpose_pack_and_unpack(rng, dtype):
-    (m, n), (bm, bn) = rng.integers(1, 6, 2), rng.integers(1, 6, 2)
+    (m, n), (bm, bn) = sizes(rng, "", 2, 6), sizes(rng, dtype, 2, 6)
     v = values(rng, dtype, m * bm, n * bn)
     packed, flat = vector((m, n, bm, bn), dtype), vector(v.shape, dtype)
     blocks = f"{{inner_blocks = array<i64: {bm}, {bn}>}}"
@@ -613,7 +617,7 @@ REDUCE = [
 @pytest.mark.parametrize("blocked", [False, True])
 @pytest.mark.parametrize(("kind", "dtype"), REDUCE)
 def test_reduce(rng, kind, dtype, blocked):
-    shape = tuple(int(n) for n in rng.integers(1, 7, 4 if blocked else 2))
+    shape = sizes(rng, dtype, 4 if blocked else 2, 7 // granule(dtype))
     v = values(rng, dtype, *shape)
     choices = [(0, 2), (1, 3), (1,), (3,), (0, 1, 2, 3)] if blocked else [(0,), (1,), (0, 1)]
     axes = choices[rng.integers(len(choices))]
@@ -644,12 +648,12 @@ def test_reduce_of_nan(kind, expected):
 @each_dtype
 @pytest.mark.parametrize("blocked", [False, True])
 def test_broadcast(rng, dtype, blocked):
-    shape = [int(n) for n in rng.integers(1, 7, 4 if blocked else 2)]
+    shape = sizes(rng, dtype, 4 if blocked else 2, 7 // granule(dtype))
     choices = [(0, 2), (1, 3), (0, 1, 2, 3)] if blocked else [(0,), (1,), (0, 1)]
     axes = choices[rng.integers(len(choices))]
     source = values(rng, dtype, *(1 if dim in axes else n for dim, n in enumerate(shape)))
     op = f"%r0 = xetile.tile_broadcast %v0, {list(axes)} : {vector(source.shape, dtype)} -> {vector(shape, dtype)}"
-    (result,) = apply(op, [(tuple(shape), dtype)], (source, dtype))
+    (result,) = apply(op, [(shape, dtype)], (source, dtype))
     assert_same(result, np.ascontiguousarray(np.broadcast_to(source, shape)))
 
 

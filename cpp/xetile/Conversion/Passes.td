@@ -21,10 +21,12 @@ def ConvertVectorToXeTile : Pass<"convert-vector-to-xetile"> {
     %d = xetile.tile_mma %a, %b, %c : vector<256x32xf16>, vector<32x256xf16>, vector<256x256xf32> -> vector<256x256xf32>
     ```
     A transfer that may be out of bounds becomes a tile that hangs over the edge; its padding becomes that of the load.
+    A transfer inside of a `memref.subview` becomes a tile of the viewed memref; one on a column-major memref a tile with
+    `order = [0, 1]`. A 2D `vector.transpose` becomes `tile_transpose`.
     Refused, each with an error at the operation: masks, permutations other than the identity, more or fewer than two
-    dimensions, memrefs that are not contiguous along rows, other contractions.
+    dimensions, memrefs that are contiguous neither along rows nor along columns, other contractions.
   }];
-  let dependentDialects = ["::xetile::XeTileDialect", "::mlir::memref::MemRefDialect"];
+  let dependentDialects = ["::xetile::XeTileDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
 
 def ConvertXeTileToVector : Pass<"convert-xetile-to-vector"> {

@@ -215,6 +215,11 @@ LogicalResult check(Operation *op) {
   if (getResultWgMap(op))
     return op->emitOpError(
         "has a wg_map: expected subgroup-level code, run xetile-wg-to-sg before");
+  if (auto init = dyn_cast<InitTileOp>(op))
+    if (auto memref = dyn_cast<MemRefType>(init.getSource().getType());
+        memref && !memref.isStrided())
+      return op->emitOpError("has a matrix whose layout is not strided: ")
+             << memref << "; run normalize-memrefs before, or write it as a strided layout";
   for (Type type : types) {
     Type element = getElementTypeOrSelf(type);
     auto integer = dyn_cast<IntegerType>(element);

@@ -55,16 +55,26 @@ SmallVector<OpFoldResult> InitTileOp::getMixedBaseShape() {
   return getMixedValues(getStaticBaseShape(), getBaseShape(), getContext());
 }
 
+std::optional<SmallVector<int64_t>> xetile::getMemRefStrides(MemRefType memref) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (succeeded(memref.getStridesAndOffset(strides, offset)))
+    return strides;
+  AffineMap transposed =
+      AffineMap::getPermutationMap(ArrayRef<unsigned>{1, 0}, memref.getContext());
+  if (memref.hasStaticShape() && memref.getLayout().getAffineMap() == transposed)
+    return SmallVector<int64_t>{1, memref.getDimSize(0)};
+  return std::nullopt;
+}
+
 SmallVector<OpFoldResult> InitTileOp::getMixedBaseStrides() {
   auto memref = dyn_cast<MemRefType>(getSource().getType());
   if (!memref || !memref.hasStaticShape())
     return getMixedValues(getStaticBaseStrides(), getBaseStrides(), getContext());
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (failed(memref.getStridesAndOffset(strides, offset)) ||
-      llvm::any_of(strides, ShapedType::isDynamic))
+  std::optional<SmallVector<int64_t>> strides = getMemRefStrides(memref);
+  if (!strides || llvm::any_of(*strides, ShapedType::isDynamic))
     return {};
-  return getMixedValues(strides, ValueRange(), getContext());
+  return getMixedValues(*strides, ValueRange(), getContext());
 }
 
 /// The memory space that a memref's attribute stands for, nothing for one that tiles cannot be in.
@@ -133,11 +143,10 @@ LogicalResult InitTileOp::verify() {
     if (!getStaticBaseShape().empty() || !getStaticBaseStrides().empty()) // init_tile_c4
       return emitOpError(
           "takes no base shape and strides for a memref of static shape, whose own are used");
-    SmallVector<int64_t> strides;
-    int64_t offset;
-    if (failed(memref.getStridesAndOffset(strides, offset)))
+    std::optional<SmallVector<int64_t>> strides = getMemRefStrides(memref);
+    if (!strides)
       return emitOpError("expected a strided memref, got ") << memref;
-    fastestStride = strides[fastest];
+    fastestStride = (*strides)[fastest];
     if (ShapedType::isDynamic(fastestStride)) // init_tile_c5
       return emitOpError("expected a static stride of 1 in dimension ")
              << fastest << ", got " << memref;

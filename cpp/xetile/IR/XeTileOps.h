@@ -13,6 +13,13 @@
 #include "xetile/IR/XeTileDialect.h"
 #include "xetile/IR/XeTileTypes.h"
 
+namespace xetile {
+/// The strides of a 2D memref, in elements, dynamic ones included; also those of a static shape
+/// whose layout is the permutation `(d0, d1) -> (d1, d0)`, which MLIR does not count as strided.
+/// Nothing for other layouts.
+std::optional<llvm::SmallVector<int64_t>> getMemRefStrides(mlir::MemRefType memref);
+} // namespace xetile
+
 #define GET_OP_CLASSES
 #include "xetile/IR/XeTileOps.h.inc"
 
