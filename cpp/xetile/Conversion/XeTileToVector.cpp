@@ -139,6 +139,14 @@ struct ConvertTileReduce : OpConversionPattern<TileReduceOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     VectorType type = op.getVector().getType();
+    Value vector = op.getVector();
+    // Exact for minima and maxima, closer for sums, and LLVM's code generation stops at some
+    // reductions of narrow floats.
+    bool isNarrow = type.getElementType().isF16() || type.getElementType().isBF16();
+    if (isNarrow) {
+      type = VectorType::get(type.getShape(), rewriter.getF32Type());
+      vector = arith::ExtFOp::create(rewriter, loc, type, vector);
+    }
     SmallVector<bool> reduced(type.getRank(), false);
     for (int64_t dim : op.getReductionDims())
       reduced[dim] = true;
@@ -151,12 +159,16 @@ struct ConvertTileReduce : OpConversionPattern<TileReduceOp> {
       neutral =
           DenseElementsAttr::get(VectorType::get(kept, type.getElementType()), Attribute(neutral));
     Value start = arith::ConstantOp::create(rewriter, loc, neutral);
-    Value result = vector::MultiDimReductionOp::create(rewriter, loc, op.getVector(), start,
-                                                       reduced, op.getKind());
+    Value result =
+        vector::MultiDimReductionOp::create(rewriter, loc, vector, start, reduced, op.getKind());
+    auto resultType = VectorType::get(op.getType().getShape(), type.getElementType());
     if (kept.empty())
-      rewriter.replaceOpWithNewOp<vector::BroadcastOp>(op, op.getType(), result);
+      result = vector::BroadcastOp::create(rewriter, loc, resultType, result);
     else
-      rewriter.replaceOpWithNewOp<vector::ShapeCastOp>(op, op.getType(), result);
+      result = vector::ShapeCastOp::create(rewriter, loc, resultType, result);
+    if (isNarrow)
+      result = arith::TruncFOp::create(rewriter, loc, op.getType(), result);
+    rewriter.replaceOp(op, result);
     return success();
   }
 };

@@ -66,8 +66,8 @@ def XeTile_TileReduceOp : XeTile_InferredOp<"tile_reduce", [Pure]> {
   let summary = "Reduces a vector along some of its dimensions";
   let description = [{
     As `vector.multi_reduction` with the same kinds, but the reduced dimensions stay, with size 1, and nothing is
-    accumulated. The order of the sum is not defined. The operand's wg_map has the whole of the reduced dimensions in
-    `sg_data`, else it is that of the result.
+    accumulated. The order of sums and products is not defined, and those of f16 and bf16 may be computed in f32. The
+    operand's wg_map has the whole of the reduced dimensions in `sg_data`, else it is that of the result.
 
     ```mlir
     %r = xetile.tile_reduce <add> %v, [1] : vector<64x32xf32> -> vector<64x1xf32>
