@@ -45,7 +45,7 @@ func.func @padding(%A: memref<64x64xf16>, %i: index, %h: f16) -> vector<32x16xf1
 // -----
 
 func.func @column_stride(%A: memref<64x64xf16, strided<[128, 2]>>, %v: vector<32x16xf16>, %i: index) {
-  // expected-error @+1 {{'vector.transfer_write' op cannot become a tile: expected a memref with column stride 1, got 'memref<64x64xf16, strided<[128, 2]>>'}}
+  // expected-error @+1 {{'vector.transfer_write' op cannot become a tile: expected a memref with column or row stride 1, got 'memref<64x64xf16, strided<[128, 2]>>'}}
   vector.transfer_write %v, %A[%i, %i] : vector<32x16xf16>, memref<64x64xf16, strided<[128, 2]>>
   return
 }

@@ -141,3 +141,27 @@ func.func @no_rule(%A: memref<64x64xf32>) -> vector<16xf32> {
   %row = vector.extract %v[0] : vector<16xf32> from vector<8x16xf32>
   return %row : vector<16xf32>
 }
+
+// -----
+
+func.func @no_lowering_yet(%v: vector<16x16xf32>) {
+  // expected-error @+1 {{'xetile.tile_reduce' op has no lowering to XeGPU yet; expected init_tile, update_tile_offset, load_tile, store_tile, prefetch_tile or tile_mma}}
+  %r = xetile.tile_reduce <add> %v, [1] : vector<16x16xf32> -> vector<16x1xf32>
+  return
+}
+
+// -----
+
+func.func @shared_local_memory(%A: memref<64x64xf16, 3>) {
+  // expected-error @+1 {{'xetile.init_tile' op has a tile that has no lowering to XeGPU yet: '!xetile.tile<16x16xf16, #xetile.tile_attr<memory_space = slm>>'; expected one without scatter and inner_blocks, in global memory}}
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf16, 3> -> !xetile.tile<16x16xf16, #xetile.tile_attr<memory_space = slm>>
+  return
+}
+
+// -----
+
+func.func @blocked_vectors(%a: vector<2x2x8x16xf16>, %b: vector<2x2x16x16xf16>) {
+  // expected-error @+1 {{'xetile.tile_mma' op has a blocked vector, which has no lowering to XeGPU yet: 'vector<2x2x8x16xf16>'; expected 2D vectors}}
+  %d = xetile.tile_mma %a, %b : vector<2x2x8x16xf16>, vector<2x2x16x16xf16> -> vector<2x2x8x16xf32>
+  return
+}

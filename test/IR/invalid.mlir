@@ -30,12 +30,12 @@
 
 // -----
 
-// expected-error @+1 {{expected wg_map or order, once each, got 'layout'}}
+// expected-error @+1 {{expected wg_map, order, inner_blocks, memory_space or scatter, once each, got 'layout'}}
 #attr = #xetile.tile_attr<layout = [1, 0]>
 
 // -----
 
-// expected-error @+1 {{expected wg_map or order, once each, got 'order'}}
+// expected-error @+1 {{expected wg_map, order, inner_blocks, memory_space or scatter, once each, got 'order'}}
 #attr = #xetile.tile_attr<order = [1, 0], order = [1, 0]>
 
 // -----

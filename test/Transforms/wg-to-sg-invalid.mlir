@@ -52,3 +52,22 @@ func.func @constant_of_different_elements(%A: memref<64x64xf32>) {
   xetile.store_tile %v, %t : vector<2x2xf32>, !xetile.tile<2x2xf32, #attr>
   return
 }
+
+// -----
+
+#attr = #xetile.tile_attr<wg_map = <sg_layout = [8, 4], sg_data = [32, 32]>>
+func.func @no_rule_yet(%t: !xetile.tile<256x32xf16, #attr>) {
+  %v = xetile.load_tile %t : !xetile.tile<256x32xf16, #attr> -> vector<256x32xf16>
+  // expected-error @+1 {{'xetile.tile_transpose' op has no rule to distribute it over subgroups yet; expected init_tile, update_tile_offset, load_tile, store_tile, prefetch_tile or tile_mma beside workgroup maps}}
+  %w = xetile.tile_transpose %v, [1, 0] : vector<256x32xf16> -> vector<32x256xf16>
+  return
+}
+
+// -----
+
+#attr = #xetile.tile_attr<wg_map = <sg_layout = [8, 4], sg_data = [32, 32]>, inner_blocks = [8, 16]>
+func.func @blocked_tile(%A: memref<256x32xf16>) {
+  // expected-error @+1 {{has a tile that has no rule to distribute it yet: '!xetile.tile<256x32xf16, #xetile.tile_attr<wg_map = <sg_layout = [8, 4], sg_data = [32, 32]>, inner_blocks = [8, 16]>>'; expected one without scatter and inner_blocks}}
+  %t = xetile.init_tile %A[0, 0] : memref<256x32xf16> -> !xetile.tile<256x32xf16, #attr>
+  return
+}

@@ -75,10 +75,60 @@ def test_builders_make_what_the_parser_reads(context):
         function = func.FuncOp("load", ((memref,), (vector,)))
     with ir.InsertionPoint(function.add_entry_block()):
         init = xetile_dialect.InitTileOp(tile, function.arguments[0], [], [], [], [0, 0])
-        load = xetile_dialect.LoadTileOp(vector, init.result)
+        load = xetile_dialect.LoadTileOp(init.result)
         func.ReturnOp([load.result])
     assert module.operation.verify()
     assert str(module) == str(ir.Module.parse(LOAD))
+
+
+def test_types_and_attributes_have_classes(context):
+    wg_map = xetile_dialect.WgMapAttr.get([8, 4], [32, 32])
+    encoding = xetile_dialect.TileAttr.get(wg_map=wg_map, order=[0, 1], inner_blocks=[16, 16], memory_space="slm")
+    tile = xetile_dialect.TileType.get([256, 32], ir.F16Type.get(), encoding)
+    assert str(tile) == (
+        "!xetile.tile<256x32xf16, #xetile.tile_attr<wg_map = <sg_layout = [8, 4], sg_data = [32, 32]>, "
+        "order = [0, 1], inner_blocks = [16, 16], memory_space = slm>>"
+    )
+    assert (tile.shape, str(tile.element_type), tile.encoding) == ([256, 32], "f16", encoding)
+    assert str(tile.vector_type) == "vector<16x2x16x16xf16>"
+    assert (wg_map.sg_layout, wg_map.sg_data) == ([8, 4], [32, 32])
+    assert (encoding.wg_map, encoding.order, encoding.inner_blocks) == (wg_map, [0, 1], [16, 16])
+    assert (encoding.memory_space, encoding.scatter) == ("slm", False)
+    assert xetile_dialect.TileType.get([8, 16], ir.F16Type.get()).encoding is None
+    assert xetile_dialect.TileAttr.get(scatter=True).scatter
+
+
+def test_parsed_types_have_their_class(context):
+    tile = ir.Type.parse("!xetile.tile<8x16xf16, #xetile.tile_attr<scatter = true>>")
+    assert isinstance(tile, xetile_dialect.TileType)
+    assert isinstance(tile.encoding, xetile_dialect.TileAttr)
+
+
+def test_wrong_types_and_attributes_are_value_errors(context):
+    with pytest.raises(ValueError, match="expected sg_layout to have two elements, rows and columns, got 3"):
+        xetile_dialect.WgMapAttr.get([8, 4, 1], [32, 32])
+    with pytest.raises(ValueError, match="expected memory_space to be 'global' or 'slm', got 'local'"):
+        xetile_dialect.TileAttr.get(memory_space="local")
+    with pytest.raises(ValueError, match=r"expected order to be \[1, 0\]"):
+        xetile_dialect.TileAttr.get(order=[1, 1])
+    with pytest.raises(ValueError, match="expected the sizes of a tile to be static and positive, got 0"):
+        xetile_dialect.TileType.get([0, 16], ir.F16Type.get())
+
+
+def test_result_types_follow_from_operands(context):
+    vector = ir.Type.parse("vector<64x32xf32>")
+    module = ir.Module.create()
+    with ir.InsertionPoint(module.body):
+        function = func.FuncOp("f", ((vector,), ()))
+    with ir.InsertionPoint(function.add_entry_block()):
+        (v,) = function.arguments
+        transposed = xetile_dialect.TileTransposeOp(v, [1, 0])
+        packed = xetile_dialect.TilePackOp(v, [16, 16])
+        unpacked = xetile_dialect.TileUnpackOp(packed.result, [16, 16])
+        func.ReturnOp([])
+    assert module.operation.verify()
+    types = [str(op.result.type) for op in (transposed, packed, unpacked)]
+    assert types == ["vector<32x64xf32>", "vector<4x2x16x16xf32>", "vector<64x32xf32>"]
 
 
 def test_verifier_errors_become_xetile_errors_with_their_place(context):
@@ -106,6 +156,7 @@ def test_error_prints_notes_below_their_diagnostic():
         "convert-vector-to-xetile",
         "xetile-infer-wg-map",
         "xetile-wg-to-sg",
+        "convert-xetile-to-vector",
         "convert-xetile-to-xegpu",
         "xetile-emit-binary",
         "xetile-lower-to-xegpu",

@@ -10,6 +10,46 @@ extern "C" {
 
 MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(XeTile, xetile);
 
+/// `#xetile.wg_map`. A location stands for the context and for where errors are reported; the
+/// result is then null.
+MLIR_CAPI_EXPORTED bool mlirAttributeIsAXeTileWgMap(MlirAttribute attribute);
+MLIR_CAPI_EXPORTED MlirTypeID mlirXeTileWgMapAttrGetTypeID(void);
+MLIR_CAPI_EXPORTED MlirAttribute mlirXeTileWgMapAttrGetChecked(MlirLocation location,
+                                                               intptr_t numLayout,
+                                                               const int64_t *sgLayout,
+                                                               intptr_t numData,
+                                                               const int64_t *sgData);
+MLIR_CAPI_EXPORTED int64_t mlirXeTileWgMapAttrGetSgLayout(MlirAttribute map, intptr_t dim);
+MLIR_CAPI_EXPORTED int64_t mlirXeTileWgMapAttrGetSgData(MlirAttribute map, intptr_t dim);
+
+/// `#xetile.tile_attr`; `order` and `innerBlocks` have no or two elements, `wgMap` may be null.
+MLIR_CAPI_EXPORTED bool mlirAttributeIsAXeTileTile(MlirAttribute attribute);
+MLIR_CAPI_EXPORTED MlirTypeID mlirXeTileTileAttrGetTypeID(void);
+MLIR_CAPI_EXPORTED MlirAttribute mlirXeTileTileAttrGetChecked(
+    MlirLocation location, MlirAttribute wgMap, intptr_t numOrder, const int64_t *order,
+    intptr_t numInnerBlocks, const int64_t *innerBlocks, bool isShared, bool scatter);
+MLIR_CAPI_EXPORTED MlirAttribute mlirXeTileTileAttrGetWgMap(MlirAttribute attribute);
+/// Elements of the list: 0 or 2.
+MLIR_CAPI_EXPORTED intptr_t mlirXeTileTileAttrGetNumOrder(MlirAttribute attribute);
+MLIR_CAPI_EXPORTED int64_t mlirXeTileTileAttrGetOrder(MlirAttribute attribute, intptr_t dim);
+MLIR_CAPI_EXPORTED intptr_t mlirXeTileTileAttrGetNumInnerBlocks(MlirAttribute attribute);
+MLIR_CAPI_EXPORTED int64_t mlirXeTileTileAttrGetInnerBlocks(MlirAttribute attribute, intptr_t dim);
+/// Whether the tile is in shared local memory, not in global memory.
+MLIR_CAPI_EXPORTED bool mlirXeTileTileAttrIsShared(MlirAttribute attribute);
+MLIR_CAPI_EXPORTED bool mlirXeTileTileAttrIsScattered(MlirAttribute attribute);
+
+/// `!xetile.tile`; `encoding` may be null.
+MLIR_CAPI_EXPORTED bool mlirTypeIsAXeTileTile(MlirType type);
+MLIR_CAPI_EXPORTED MlirTypeID mlirXeTileTileTypeGetTypeID(void);
+MLIR_CAPI_EXPORTED MlirType mlirXeTileTileTypeGetChecked(MlirLocation location, intptr_t rank,
+                                                         const int64_t *shape, MlirType elementType,
+                                                         MlirAttribute encoding);
+MLIR_CAPI_EXPORTED int64_t mlirXeTileTileTypeGetDimSize(MlirType type, intptr_t dim);
+MLIR_CAPI_EXPORTED MlirType mlirXeTileTileTypeGetElementType(MlirType type);
+MLIR_CAPI_EXPORTED MlirAttribute mlirXeTileTileTypeGetEncoding(MlirType type);
+/// The vector that a load of the tile gives.
+MLIR_CAPI_EXPORTED MlirType mlirXeTileTileTypeGetVectorType(MlirType type);
+
 /// Adds the XeTile dialect and the transform ops that schedules call.
 MLIR_CAPI_EXPORTED void mlirXeTileRegisterDialects(MlirDialectRegistry registry);
 

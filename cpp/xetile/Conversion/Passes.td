@@ -21,10 +21,48 @@ def ConvertVectorToXeTile : Pass<"convert-vector-to-xetile"> {
     %d = xetile.tile_mma %a, %b, %c : vector<256x32xf16>, vector<32x256xf16>, vector<256x256xf32> -> vector<256x256xf32>
     ```
     A transfer that may be out of bounds becomes a tile that hangs over the edge; its padding becomes that of the load.
+    A transfer inside of a `memref.subview` becomes a tile of the viewed memref; one on a column-major memref a tile with
+    `order = [0, 1]`. A 2D `vector.transpose` becomes `tile_transpose`.
     Refused, each with an error at the operation: masks, permutations other than the identity, more or fewer than two
-    dimensions, memrefs that are not contiguous along rows, other contractions.
+    dimensions, memrefs that are contiguous neither along rows nor along columns, other contractions.
   }];
-  let dependentDialects = ["::xetile::XeTileDialect", "::mlir::memref::MemRefDialect"];
+  let dependentDialects = ["::xetile::XeTileDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def ConvertXeTileToVector : Pass<"convert-xetile-to-vector"> {
+  let summary = "Lower subgroup-level or blocked XeTile to vectors and memrefs";
+  let description = [{
+    The meaning of every operation in terms of upstream's dialects, for any CPU and for GPUs without DPAS. A tile becomes
+    its matrix as a memref, the matrix's two sizes and the tile's two offsets. A load or store that is not known to be
+    inside of the matrix tests it at run time: whole vectors inside, element by element on the edge.
+
+    Before:
+    ```mlir
+    %t = xetile.init_tile %A[%m, %k] : memref<60x60xf16> -> !xetile.tile<32x32xf16>
+    %a = xetile.load_tile %t {padding = 1.0 : f16} : !xetile.tile<32x32xf16> -> vector<32x32xf16>
+    ```
+    After:
+    ```mlir
+    %a = scf.if %inside -> vector<32x32xf16> {
+      %v = vector.transfer_read %A[%m, %k], %zero {in_bounds = [true, true]} : ..., vector<32x32xf16>
+      scf.yield %v : vector<32x32xf16>
+    } else {
+      vector.transfer_write %ones, %buffer[%c0, %c0] : vector<32x32xf16>, memref<32x32xf16>
+      scf.for ... // copies the elements inside to %buffer
+      %v = vector.transfer_read %buffer[%c0, %c0], %zero : memref<32x32xf16>, vector<32x32xf16>
+      scf.yield %v : vector<32x32xf16>
+    }
+    ```
+    `tile_mma` becomes `vector.contract` in the result's element type, a scattered tile a 1D memref with a vector of indices. A
+    matrix given by its address becomes a memref through the descriptor of MLIR's lowering to LLVM. A stride that must be
+    1 but is only known at run time is checked there (`cf.assert`).
+
+    Refused, each with an error at the operation: workgroup maps, elements of type tf32 or of integer types with a sign, tiles in
+    operations other than XeTile's, `scf`'s and `func`'s.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+      "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+      "::mlir::vector::VectorDialect"];
 }
 
 def ConvertXeTileToXeGPU : Pass<"convert-xetile-to-xegpu"> {

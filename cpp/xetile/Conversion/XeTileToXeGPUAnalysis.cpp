@@ -293,7 +293,31 @@ LogicalResult XeTileToXeGPUAnalysis::check(Operation *op, StringRef chip) {
                               : chooseMessage(op, cast<TileType>(tile.getType()), *target);
 }
 
+/// Refuses the operations and kinds of tiles that have no lowering to XeGPU yet.
+static LogicalResult checkSupported(Operation *op) {
+  if (!isa_and_present<XeTileDialect>(op->getDialect()))
+    return success();
+  if (!isa<InitTileOp, UpdateTileOffsetOp, LoadTileOp, StoreTileOp, PrefetchTileOp, TileMmaOp>(op))
+    return op->emitOpError("has no lowering to XeGPU yet; expected init_tile, update_tile_offset, "
+                           "load_tile, store_tile, prefetch_tile or tile_mma");
+  for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes())) {
+    auto tile = dyn_cast<TileType>(type);
+    auto vector = dyn_cast<VectorType>(type);
+    if (tile && (tile.isScattered() || !tile.getInnerBlocks().empty() ||
+                 tile.getMemorySpace() != MemorySpace::Global))
+      return op->emitOpError("has a tile that has no lowering to XeGPU yet: ")
+             << tile << "; expected one without scatter and inner_blocks, in global memory";
+    if (vector && vector.getRank() != 2)
+      return op->emitOpError("has a blocked vector, which has no lowering to XeGPU yet: ")
+             << vector << "; expected 2D vectors";
+  }
+  return success();
+}
+
 LogicalResult XeTileToXeGPUAnalysis::run(Operation *root, StringRef chip) {
+  auto supported = [](Operation *op) { return WalkResult(checkSupported(op)); };
+  if (root->walk(supported).wasInterrupted())
+    return failure();
   cloneVectorConstantsPerUse(root);
   if (failed(findBases(root)) || failed(findBlocks(root, chip)))
     return failure();

@@ -1,6 +1,8 @@
 //===- WgMap.cpp - arithmetic of workgroup maps -----------------------------===//
 #include "xetile/IR/WgMap.h"
 #include "mlir/IR/Diagnostics.h"
+#include "xetile/IR/XeTileOps.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -34,11 +36,101 @@ DimDistribution getDimDistribution(WgMapAttr map, unsigned dim, int64_t size) {
   return {data, pieces, layout, std::max<int64_t>(1, pieces / layout)};
 }
 
-MmaOperandMaps deriveMmaOperandMaps(WgMapAttr result, int64_t k) {
-  MLIRContext *context = result.getContext();
-  ArrayRef<int64_t> data = result.getSgData();
-  return {WgMapAttr::get(context, result.getSgLayout(), {data[0], k}),
-          WgMapAttr::get(context, result.getSgLayout(), {k, data[1]}), result};
+//===----------------------------------------------------------------------===//
+// The rules of the operations
+//===----------------------------------------------------------------------===//
+
+WgMapAttr getResultWgMap(Operation *op) {
+  return TypeSwitch<Operation *, WgMapAttr>(op)
+      .Case<TileMmaOp, TileTransposeOp, TileReduceOp, TileBroadcastOp, TileConvLayoutOp>(
+          [](auto typed) { return typed.getWgMapAttr(); })
+      .Default(WgMapAttr());
+}
+
+bool setResultWgMap(Operation *op, WgMapAttr map) {
+  return TypeSwitch<Operation *, bool>(op)
+      .Case<TileMmaOp, TileTransposeOp, TileReduceOp, TileBroadcastOp, TileConvLayoutOp>(
+          [&](auto typed) {
+            typed.setWgMapAttr(map);
+            return true;
+          })
+      .Default(false);
+}
+
+WgMapAttr getStatedWgMap(Value value) {
+  if (auto tile = dyn_cast<TileType>(value.getType()))
+    return tile.getWgMap();
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return {};
+  return TypeSwitch<Operation *, WgMapAttr>(op)
+      .Case<LoadTileOp, LoadGatherOp, AtomicRMWTileOp>(
+          [](auto access) { return access.getTile().getType().getWgMap(); })
+      .Default([](Operation *other) { return getResultWgMap(other); });
+}
+
+/// The same map with other subgroups' shares: `change` edits sg_data.
+static WgMapAttr withSgData(WgMapAttr map, function_ref<void(MutableArrayRef<int64_t>)> change) {
+  SmallVector<int64_t> data(map.getSgData());
+  change(data);
+  return WgMapAttr::get(map.getContext(), map.getSgLayout(), data);
+}
+
+/// Both lists with their dimensions in the order `permutation`, which is its own inverse.
+static WgMapAttr permute(WgMapAttr map, ArrayRef<int64_t> permutation) {
+  ArrayRef<int64_t> layout = map.getSgLayout(), data = map.getSgData();
+  return WgMapAttr::get(map.getContext(), {layout[permutation[0]], layout[permutation[1]]},
+                        {data[permutation[0]], data[permutation[1]]});
+}
+
+static bool is2D(Value value) { return cast<VectorType>(value.getType()).getRank() == 2; }
+
+WgMapAttr deriveOperandMap(OpOperand &operand, WgMapAttr result) {
+  Operation *op = operand.getOwner();
+  if (auto mma = dyn_cast<TileMmaOp>(op)) {
+    if (!is2D(mma.getResult()))
+      return {};
+    int64_t k = mma.getA().getType().getDimSize(1);
+    if (operand.getOperandNumber() > 1)
+      return result;
+    return withSgData(result, [&](MutableArrayRef<int64_t> data) {
+      data[operand.getOperandNumber() == 0 ? 1 : 0] = k;
+    });
+  }
+  if (auto transpose = dyn_cast<TileTransposeOp>(op))
+    return permute(result, transpose.getPermutation());
+  if (auto reduce = dyn_cast<TileReduceOp>(op); reduce && is2D(reduce.getVector()))
+    return withSgData(result, [&](MutableArrayRef<int64_t> data) {
+      for (int64_t dim : reduce.getReductionDims())
+        data[dim] = reduce.getVector().getType().getDimSize(dim);
+    });
+  if (auto broadcast = dyn_cast<TileBroadcastOp>(op); broadcast && is2D(broadcast.getVector()))
+    return withSgData(result, [&](MutableArrayRef<int64_t> data) {
+      for (int64_t dim : broadcast.getBroadcastDims())
+        data[dim] = 1;
+    });
+  if (auto convert = dyn_cast<TileConvLayoutOp>(op))
+    return convert.getSourceWgMapAttr();
+  return {};
+}
+
+WgMapAttr deriveResultMap(OpOperand &operand, WgMapAttr map) {
+  Operation *op = operand.getOwner();
+  if (isa<TileMmaOp>(op)) // a and b do not tell n and m
+    return operand.getOperandNumber() == 2 ? map : WgMapAttr();
+  if (auto transpose = dyn_cast<TileTransposeOp>(op))
+    return permute(map, transpose.getPermutation());
+  if (auto reduce = dyn_cast<TileReduceOp>(op); reduce && is2D(reduce.getVector()))
+    return withSgData(map, [&](MutableArrayRef<int64_t> data) {
+      for (int64_t dim : reduce.getReductionDims())
+        data[dim] = 1;
+    });
+  return {};
+}
+
+bool sharesOneMap(Operation *op) {
+  return isa<InitTileOp, UpdateTileOffsetOp, LoadTileOp, StoreTileOp, PrefetchTileOp,
+             AtomicRMWTileOp, LoadGatherOp, StoreScatterOp>(op);
 }
 
 WgMapAttr getCooperativeMap(MLIRContext *context, ArrayRef<int64_t> shape, unsigned elementBits,

@@ -8,6 +8,7 @@
 #ifndef XETILE_IR_WGMAP_H
 #define XETILE_IR_WGMAP_H
 
+#include "mlir/IR/Operation.h"
 #include "xetile/IR/XeTileAttrs.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -36,12 +37,30 @@ struct DimDistribution {
 /// been verified.
 DimDistribution getDimDistribution(WgMapAttr map, unsigned dim, int64_t size);
 
-/// Maps of the operands of a tile_mma whose result has map `result`: the same grid; m and n as in
-/// the result, k whole.
-struct MmaOperandMaps {
-  WgMapAttr a, b, c;
-};
-MmaOperandMaps deriveMmaOperandMaps(WgMapAttr result, int64_t k);
+/// The map that an operation on vectors gives its result, null if it gives none.
+WgMapAttr getResultWgMap(mlir::Operation *op);
+/// Sets that map; false if the operation has no place for one.
+bool setResultWgMap(mlir::Operation *op, WgMapAttr map);
+
+/// The map that a value's own type or definition states: that of a tile, of the tile it was loaded
+/// from, or of the operation on vectors that computes it. Null if there is none.
+WgMapAttr getStatedWgMap(mlir::Value value);
+
+/// The map of an operand that follows from the map of the result of an operation on vectors, and
+/// the reverse:
+/// - tile_mma: the same grid; m and n as in the result, k whole; c as the result.
+/// - tile_transpose: both dimensions of sg_layout and sg_data permuted.
+/// - tile_reduce: the same grid; sg_data whole in the reduced dimensions of the operand, 1 in those
+///   of the result.
+/// - tile_broadcast: the same grid; sg_data 1 in the broadcast dimensions of the operand. The
+///   operand does not determine the result's.
+/// - tile_conv_layout: its source_wg_map. The operand says nothing about the result.
+/// Null for other operations and where nothing follows.
+WgMapAttr deriveOperandMap(mlir::OpOperand &operand, WgMapAttr result);
+WgMapAttr deriveResultMap(mlir::OpOperand &operand, WgMapAttr map);
+
+/// True for the operations whose tiles and vectors are all owned alike: those on tiles in memory.
+bool sharesOneMap(mlir::Operation *op);
 
 /// The map with which all subgroups of a workgroup prefetch a tile of `shape` together: pieces of
 /// at most 64 bytes of a row (one cache line), the rows shared out evenly. Null if the tile is too

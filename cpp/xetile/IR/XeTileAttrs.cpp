@@ -3,10 +3,14 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "xetile/IR/XeTileDialect.h"
+#include "llvm/ADT/SmallSet.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace xetile;
+
+#include "xetile/IR/XeTileEnums.cpp.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "xetile/IR/XeTileAttrs.cpp.inc"
@@ -33,25 +37,51 @@ LogicalResult WgMapAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 LogicalResult TileAttr::verify(function_ref<InFlightDiagnostic()> emitError, WgMapAttr wgMap,
-                               ArrayRef<int64_t> order) {
+                               ArrayRef<int64_t> order, ArrayRef<int64_t> innerBlocks,
+                               MemorySpace memorySpace, bool scatter) {
   bool rowMajor = order == ArrayRef<int64_t>{1, 0}, columnMajor = order == ArrayRef<int64_t>{0, 1};
   if (!order.empty() && !rowMajor && !columnMajor) // tile_attr_c1
     return emitError() << "expected order to be [1, 0] (row-major) or [0, 1] (column-major), got ["
                        << order << "]";
+  bool positive = llvm::all_of(innerBlocks, [](int64_t size) { return size > 0; });
+  if (!innerBlocks.empty() && (innerBlocks.size() != 2 || !positive)) // tile_attr_c2
+    return emitError()
+           << "expected inner_blocks to be two positive numbers, rows and columns, got ["
+           << innerBlocks << "]";
+  if (scatter && (!order.empty() || !innerBlocks.empty() ||
+                  memorySpace != MemorySpace::Global)) // tile_attr_c3
+    return emitError() << "expected neither order, inner_blocks nor memory_space = slm with "
+                          "scatter, whose elements have global addresses of their own";
   return success();
 }
 
+TileAttr TileAttr::withWgMap(WgMapAttr map) const {
+  if (!map && getOrder().empty() && getInnerBlocks().empty() &&
+      getMemorySpace() == MemorySpace::Global && !getScatter())
+    return {};
+  return get(getContext(), map, getOrder(), getInnerBlocks(), getMemorySpace(), getScatter());
+}
+
 void TileAttr::print(AsmPrinter &printer) const {
+  llvm::ListSeparator separator;
+  auto printIntegers = [&](StringRef name, ArrayRef<int64_t> values) {
+    if (values.empty())
+      return;
+    printer << StringRef(separator) << name << " = [";
+    llvm::interleaveComma(values, printer);
+    printer << "]";
+  };
   printer << "<";
   if (getWgMap()) {
-    printer << "wg_map = ";
+    printer << StringRef(separator) << "wg_map = ";
     printer.printStrippedAttrOrType(getWgMap());
   }
-  if (!getOrder().empty()) {
-    printer << (getWgMap() ? ", order = [" : "order = [");
-    llvm::interleaveComma(getOrder(), printer);
-    printer << "]";
-  }
+  printIntegers("order", getOrder());
+  printIntegers("inner_blocks", getInnerBlocks());
+  if (getMemorySpace() != MemorySpace::Global)
+    printer << StringRef(separator) << "memory_space = " << stringifyMemorySpace(getMemorySpace());
+  if (getScatter())
+    printer << StringRef(separator) << "scatter = true";
   printer << ">";
 }
 
@@ -61,23 +91,61 @@ static ParseResult parseIntegers(AsmParser &parser, SmallVector<int64_t> &values
                                         [&] { return parser.parseInteger(values.emplace_back()); });
 }
 
+static ParseResult parseMemorySpace(AsmParser &parser, MemorySpace &space) {
+  StringRef name;
+  SMLoc location = parser.getCurrentLocation();
+  if (parser.parseKeyword(&name))
+    return failure();
+  std::optional<MemorySpace> parsed = symbolizeMemorySpace(name);
+  if (!parsed)
+    return parser.emitError(location)
+           << "expected memory_space to be global or slm, got '" << name << "'";
+  space = *parsed;
+  return success();
+}
+
+static ParseResult parseBool(AsmParser &parser, bool &value) {
+  StringRef name;
+  SMLoc location = parser.getCurrentLocation();
+  if (parser.parseKeyword(&name))
+    return failure();
+  if (name != "true" && name != "false")
+    return parser.emitError(location)
+           << "expected scatter to be true or false, got '" << name << "'";
+  value = name == "true";
+  return success();
+}
+
 Attribute TileAttr::parse(AsmParser &parser, Type) {
   SMLoc start = parser.getCurrentLocation();
   WgMapAttr wgMap;
-  SmallVector<int64_t> order;
+  SmallVector<int64_t> order, innerBlocks;
+  MemorySpace memorySpace = MemorySpace::Global;
+  bool scatter = false;
+  llvm::SmallSet<StringRef, 5> seen;
   auto parseProperty = [&]() -> ParseResult {
     StringRef name;
     SMLoc location = parser.getCurrentLocation();
     if (parser.parseKeyword(&name) || parser.parseEqual())
       return failure();
-    if (name == "wg_map" && !wgMap)
-      return parser.parseCustomAttributeWithFallback(wgMap);
-    if (name == "order" && order.empty())
-      return parseIntegers(parser, order);
+    if (seen.insert(name).second) {
+      if (name == "wg_map")
+        return parser.parseCustomAttributeWithFallback(wgMap);
+      if (name == "order")
+        return parseIntegers(parser, order);
+      if (name == "inner_blocks")
+        return parseIntegers(parser, innerBlocks);
+      if (name == "memory_space")
+        return parseMemorySpace(parser, memorySpace);
+      if (name == "scatter")
+        return parseBool(parser, scatter);
+    }
     return parser.emitError(location)
-           << "expected wg_map or order, once each, got '" << name << "'";
+           << "expected wg_map, order, inner_blocks, memory_space or scatter, once each, got '"
+           << name << "'";
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, parseProperty))
     return {};
-  return parser.getChecked<TileAttr>(start, parser.getContext(), wgMap, ArrayRef<int64_t>(order));
+  return parser.getChecked<TileAttr>(start, parser.getContext(), wgMap, ArrayRef<int64_t>(order),
+                                     ArrayRef<int64_t>(innerBlocks), memorySpace, scatter);
 }

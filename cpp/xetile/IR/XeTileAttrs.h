@@ -5,6 +5,8 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/OpImplementation.h"
 
+#include "xetile/IR/XeTileEnums.h.inc"
+
 #define GET_ATTRDEF_CLASSES
 #include "xetile/IR/XeTileAttrs.h.inc"
 

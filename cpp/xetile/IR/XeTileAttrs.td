@@ -2,6 +2,7 @@
 #define XETILE_IR_XETILEATTRS_TD
 
 include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
 include "xetile/IR/XeTileDialect.td"
 
 class XeTile_Attr<string name, string attrMnemonic> : AttrDef<XeTile_Dialect, name> {
@@ -36,26 +37,48 @@ def XeTile_WgMapAttr : XeTile_Attr<"WgMap", "wg_map"> {
   }];
 }
 
+def XeTile_MemorySpace : I32Enum<"MemorySpace", "Where the matrix of a tile is", [
+    I32EnumCase<"Global", 0, "global">, I32EnumCase<"SLM", 3, "slm">]> {
+  let cppNamespace = "::xetile";
+}
+
 def XeTile_TileAttr : XeTile_Attr<"Tile", "tile_attr"> {
   let summary = "Properties of a tile besides its shape and element type";
   let description = [{
     - `wg_map`: the owner of each part, for a workgroup's tile.
     - `order`: dimensions from the slowest- to the fastest-changing in memory, as in the memref: `[1, 0]` is
       row-major (the default), `[0, 1]` column-major.
+    - `inner_blocks`: rows and columns of the blocks in which the tile is loaded and stored; vectors of such a tile
+      are 4D.
+    - `memory_space`: `global` (the default) or `slm`, the shared local memory of a workgroup.
+    - `scatter`: each element has an address of its own; `false` by default.
 
     ```mlir
     !xetile.tile<256x32xf16, #xetile.tile_attr<wg_map = <sg_layout = [8, 4], sg_data = [32, 32]>>>
-    !xetile.tile<64x32xf16, #xetile.tile_attr<order = [0, 1]>>
+    !xetile.tile<64x32xf16, #xetile.tile_attr<order = [0, 1], inner_blocks = [16, 16], memory_space = slm>>
+    !xetile.tile<1x256xf16, #xetile.tile_attr<scatter = true>>
     ```
 
     Constraints:
     - tile_attr_c1: `order` is `[1, 0]` or `[0, 1]`.
+    - tile_attr_c2: `inner_blocks` has two elements, both positive.
+    - tile_attr_c3: with `scatter` there is neither `order` nor `inner_blocks`, and the memory is global.
   }];
   let parameters = (ins OptionalParameter<"::xetile::WgMapAttr">:$wg_map,
-      OptionalArrayRefParameter<"int64_t">:$order);
+      OptionalArrayRefParameter<"int64_t">:$order, OptionalArrayRefParameter<"int64_t">:$inner_blocks,
+      DefaultValuedParameter<"::xetile::MemorySpace", "::xetile::MemorySpace::Global">:$memory_space,
+      DefaultValuedParameter<"bool", "false">:$scatter);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let genMnemonicAlias = 1;
+  let builders = [AttrBuilder<(ins "::xetile::WgMapAttr":$wg_map), [{
+    return $_get($_ctxt, wg_map, ::llvm::ArrayRef<int64_t>(), ::llvm::ArrayRef<int64_t>(),
+                 ::xetile::MemorySpace::Global, false);
+  }]>];
+  let extraClassDeclaration = [{
+    /// The same properties with another workgroup map; null if none is left.
+    TileAttr withWgMap(WgMapAttr map) const;
+  }];
 }
 
 #endif // XETILE_IR_XETILEATTRS_TD

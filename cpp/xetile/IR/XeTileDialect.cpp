@@ -1,6 +1,7 @@
 //===- XeTileDialect.cpp - registration of the XeTile dialect --------------===//
 #include "xetile/IR/XeTileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "xetile/IR/XeTileOps.h"
 #include "xetile/IR/XeTileTypes.h"
 
@@ -16,4 +17,9 @@ void XeTileDialect::initialize() {
 #define GET_OP_LIST
 #include "xetile/IR/XeTileOps.cpp.inc"
       >();
+}
+
+Operation *XeTileDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
+                                              Location loc) {
+  return arith::ConstantOp::materialize(builder, value, type, loc);
 }

@@ -3,6 +3,8 @@
 #define XETILE_IR_XETILEOPS_H
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
@@ -10,6 +12,13 @@
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "xetile/IR/XeTileDialect.h"
 #include "xetile/IR/XeTileTypes.h"
+
+namespace xetile {
+/// The strides of a 2D memref, in elements, dynamic ones included; also those of a static shape
+/// whose layout is the permutation `(d0, d1) -> (d1, d0)`, which MLIR does not count as strided.
+/// Nothing for other layouts.
+std::optional<llvm::SmallVector<int64_t>> getMemRefStrides(mlir::MemRefType memref);
+} // namespace xetile
 
 #define GET_OP_CLASSES
 #include "xetile/IR/XeTileOps.h.inc"

@@ -37,15 +37,32 @@ LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError()
            << "expected tile elements of type i8, i16, i32, i64, f16, bf16, tf32, f32 or f64, got "
            << elementType;
-  if (encoding && encoding.getWgMap())
-    return verifyWgMap(encoding.getWgMap(), shape, emitError);
+  if (!encoding)
+    return success();
+  WgMapAttr map = encoding.getWgMap();
+  if (map && failed(verifyWgMap(map, shape, emitError))) // tile_c3, tile_c4
+    return failure();
+  for (auto [dim, block] : llvm::enumerate(encoding.getInnerBlocks())) { // tile_c5
+    int64_t size = map ? map.getSgData()[dim] : shape[dim];
+    if (size % block != 0)
+      return emitError() << "expected inner_blocks to divide " << (map ? "sg_data" : "the tile")
+                         << " in each dimension, got " << block << " for " << size
+                         << " elements in dimension " << dim;
+  }
   return success();
 }
 
 TileType TileType::withWgMap(WgMapAttr map) const {
-  ArrayRef<int64_t> order = getEncoding() ? getEncoding().getOrder() : ArrayRef<int64_t>();
-  TileAttr encoding = map || !order.empty() ? TileAttr::get(getContext(), map, order) : TileAttr();
-  return TileType::get(getShape(), getElementType(), encoding);
+  TileAttr encoding = getEncoding() ? getEncoding() : TileAttr::get(getContext(), {});
+  return TileType::get(getShape(), getElementType(), encoding.withWgMap(map));
+}
+
+VectorType TileType::getVectorType() const {
+  ArrayRef<int64_t> blocks = getInnerBlocks(), shape = getShape();
+  if (blocks.empty())
+    return VectorType::get(shape, getElementType());
+  return VectorType::get({shape[0] / blocks[0], shape[1] / blocks[1], blocks[0], blocks[1]},
+                         getElementType());
 }
 
 void TileType::print(AsmPrinter &printer) const {

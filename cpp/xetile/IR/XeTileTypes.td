@@ -21,6 +21,7 @@ def XeTile_TileType : TypeDef<XeTile_Dialect, "Tile", [ShapedTypeInterface]> {
     - tile_c2: elements are integers of 8, 16, 32 or 64 bits, f16, bf16, tf32, f32 or f64.
     - tile_c3: in each dimension `sg_data` of the wg_map divides the tile.
     - tile_c4: in each dimension `sg_layout * sg_data` divides the tile or is divided by it.
+    - tile_c5: in each dimension `inner_blocks` divides the tile, and a subgroup's piece of it (`sg_data`).
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType,
       OptionalParameter<"::xetile::TileAttr">:$encoding);
@@ -45,10 +46,17 @@ def XeTile_TileType : TypeDef<XeTile_Dialect, "Tile", [ShapedTypeInterface]> {
     }
     /// The same tile with another workgroup map; null removes the map.
     TileType withWgMap(::xetile::WgMapAttr map) const;
-    /// The vector that a load of this tile gives.
-    ::mlir::VectorType getVectorType() const {
-      return ::mlir::VectorType::get(getShape(), getElementType());
+    /// Rows and columns of the blocks in which the tile is loaded and stored; empty if it is not blocked.
+    ::llvm::ArrayRef<int64_t> getInnerBlocks() const {
+      return getEncoding() ? getEncoding().getInnerBlocks() : ::llvm::ArrayRef<int64_t>();
     }
+    ::xetile::MemorySpace getMemorySpace() const {
+      return getEncoding() ? getEncoding().getMemorySpace() : ::xetile::MemorySpace::Global;
+    }
+    /// True if each element has an address of its own.
+    bool isScattered() const { return getEncoding() && getEncoding().getScatter(); }
+    /// The vector that a load of this tile gives: 4D for a blocked tile.
+    ::mlir::VectorType getVectorType() const;
   }];
 }
 

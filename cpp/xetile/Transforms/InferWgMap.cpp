@@ -1,8 +1,9 @@
 //===- InferWgMap.cpp - derive workgroup maps from those that are given -----------===//
-// In: XeTile with a wg_map on at least one tile or tile_mma.
-// Out: the same operations, with maps on every tile and tile_mma that the given ones determine.
+// In: XeTile with a wg_map on at least one tile or operation on vectors.
+// Out: the same operations, with maps on every tile and result that the given ones determine.
 // Refused: values that would need two different maps, maps that do not fit a value's shape.
 //===----------------------------------------------------------------------===//
+#include "xetile/IR/WgMap.h"
 #include "xetile/IR/XeTileOps.h"
 #include "xetile/Transforms/Passes.h"
 #include "xetile/Transforms/WgMapInference.h"
@@ -24,8 +25,8 @@ struct InferWgMap : xetile::impl::InferWgMapBase<InferWgMap> {
     for (auto [value, map] : inference.getMaps()) {
       if (auto tile = dyn_cast<TileType>(value.getType()))
         value.setType(tile.withWgMap(map));
-      else if (auto mma = value.getDefiningOp<TileMmaOp>())
-        mma.setWgMapAttr(map);
+      else if (Operation *op = value.getDefiningOp())
+        setResultWgMap(op, map);
     }
   }
 };

@@ -35,26 +35,28 @@ LogicalResult WgMapInference::propagate(Value value, WgMapAttr map) {
   for (Value tied : getTiedValues(value))
     next.push_back({tied, map});
 
-  Operation *definition = value.getDefiningOp();
-  if (auto load = dyn_cast_or_null<LoadTileOp>(definition)) {
-    next.push_back({load.getTile(), map});
-  } else if (auto update = dyn_cast_or_null<UpdateTileOffsetOp>(definition)) {
-    next.push_back({update.getTile(), map});
-  } else if (auto mma = dyn_cast_or_null<TileMmaOp>(definition)) {
-    auto operands = deriveMmaOperandMaps(map, cast<VectorType>(mma.getA().getType()).getDimSize(1));
-    next.append({{mma.getA(), operands.a}, {mma.getB(), operands.b}});
-    if (mma.getC())
-      next.push_back({mma.getC(), operands.c});
+  auto append = [&](Value other, WgMapAttr otherMap) {
+    if (otherMap)
+      next.push_back({other, otherMap});
+  };
+  auto appendSharing = [&](Operation *op) {
+    if (!sharesOneMap(op))
+      return;
+    for (ValueRange values : {ValueRange(op->getOperands()), ValueRange(op->getResults())})
+      for (Value other : values)
+        if (isa<TileType, VectorType>(other.getType()))
+          append(other, map);
+  };
+  if (Operation *definition = value.getDefiningOp()) {
+    appendSharing(definition);
+    for (OpOperand &operand : definition->getOpOperands())
+      append(operand.get(), deriveOperandMap(operand, map));
   }
-  for (Operation *user : value.getUsers()) {
-    if (auto load = dyn_cast<LoadTileOp>(user))
-      next.push_back({load.getValue(), map});
-    else if (auto store = dyn_cast<StoreTileOp>(user))
-      next.append({{store.getValue(), map}, {store.getTile(), map}});
-    else if (auto update = dyn_cast<UpdateTileOffsetOp>(user))
-      next.push_back({update.getResult(), map});
-    else if (auto mma = dyn_cast<TileMmaOp>(user); mma && mma.getC() == value)
-      next.push_back({mma.getResult(), map});
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    appendSharing(user);
+    if (WgMapAttr derived = deriveResultMap(use, map))
+      append(user->getResult(0), derived);
   }
   for (auto [other, otherMap] : next)
     if (failed(assign(other, otherMap)))
@@ -73,8 +75,11 @@ LogicalResult WgMapInference::run(Operation *root) {
       if (auto tile = dyn_cast<TileType>(value.getType()); tile && tile.getWgMap())
         if (failed(assign(value, tile.getWgMap())))
           return WalkResult::interrupt();
-    if (auto mma = dyn_cast<TileMmaOp>(op); mma && mma.getWgMapAttr())
-      if (failed(assign(mma.getResult(), mma.getWgMapAttr())))
+    if (WgMapAttr map = getResultWgMap(op); map && failed(assign(op->getResult(0), map)))
+      return WalkResult::interrupt();
+    // Its operand's map need not follow from that of the result.
+    if (auto convert = dyn_cast<TileConvLayoutOp>(op); convert && convert.getSourceWgMapAttr())
+      if (failed(assign(convert.getVector(), convert.getSourceWgMapAttr())))
         return WalkResult::interrupt();
     return WalkResult::advance();
   };

@@ -104,7 +104,7 @@ struct DistributeInitTile : OpConversionPattern<InitTileOp> {
                             j * distribution.columns.roundStride());
         pieces.push_back(InitTileOp::create(
             rewriter, loc, pieceType, op.getSource(), ValueRange{r, c}, op.getBaseShape(),
-            op.getBaseStrides(),
+            op.getBaseStrides(), /*indices=*/Value(),
             rewriter.getDenseI64ArrayAttr({ShapedType::kDynamic, ShapedType::kDynamic}),
             op.getStaticBaseShapeAttr(), op.getStaticBaseStridesAttr()));
       }
@@ -151,6 +151,17 @@ struct WgToSg : xetile::impl::WgToSgBase<WgToSg> {
     bool anyMapped =
         llvm::any_of(op->getOperands(), isMapped) || llvm::any_of(op->getResults(), isMapped);
     if (isa_and_present<XeTileDialect>(op->getDialect())) {
+      if (!isa<InitTileOp, UpdateTileOffsetOp, LoadTileOp, StoreTileOp, PrefetchTileOp, TileMmaOp>(
+              op))
+        return op->emitOpError("has no rule to distribute it over subgroups yet; expected "
+                               "init_tile, update_tile_offset, load_tile, store_tile, "
+                               "prefetch_tile or tile_mma beside workgroup maps");
+      for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes())) {
+        auto tile = dyn_cast<TileType>(type);
+        if (tile && (tile.isScattered() || !tile.getInnerBlocks().empty()))
+          return op->emitOpError("has a tile that has no rule to distribute it yet: ")
+                 << tile << "; expected one without scatter and inner_blocks";
+      }
       for (Value value : llvm::concat<Value>(SmallVector<Value>(op->getOperands()),
                                              SmallVector<Value>(op->getResults())))
         if (isa<TileType, VectorType>(value.getType()) && !isMapped(value))
