@@ -5,6 +5,8 @@
 #include "xetile/Conversion/Passes.h"
 #include "xetile/Conversion/XeGPUToBinaryPipeline.h"
 #include "xetile/Conversion/XeTileToXeGPUPipeline.h"
+#include "xetile/DeepTile/CpuPipeline.h"
+#include "xetile/DeepTile/Passes.h"
 #include "xetile/IR/XeTileDialect.h"
 #include "xetile/TransformOps/TransformOps.h"
 #include "xetile/Transforms/Passes.h"
@@ -18,6 +20,8 @@ void xetile::registerPasses() {
   registerXeTileTransformsPasses();
   registerXeTileConversionPasses();
   registerBinaryPasses();
+  registerXeTileDeepTilePasses();
+  registerCpuPipelines();
   registerXeTilePipelines();
   registerXeGPUToBinaryPipelines();
 }

@@ -1,0 +1,33 @@
+//===- DeepTile.h - the nine-loop rewrite of a matmul ------------------------===//
+#ifndef XETILE_DEEPTILE_DEEPTILE_H
+#define XETILE_DEEPTILE_DEEPTILE_H
+
+#include "mlir/IR/PatternMatch.h"
+#include "xetile/DeepTile/Contraction.h"
+
+namespace xetile {
+
+/// On the batch-reduce matmul that the rewrite leaves: the largest m and n that it is called with.
+constexpr llvm::StringLiteral kMicrokernelAttr = "xetile.microkernel";
+
+struct DeepTileOptions {
+  /// Copy blocks of A and B to scratch memory in the order in which the microkernel reads them.
+  bool packA = false, packB = false;
+  /// Elements of one vector that packing moves.
+  int64_t vectorLength = 16;
+  /// Interleave pairs of rows of B (16-bit elements), as dot-product instructions read them.
+  bool vnni = false;
+};
+
+/// Tells whether `config` is legal for `matmul`: an empty string, or what is wrong with which
+/// field.
+std::string checkConfig(const Contraction &matmul, const MatmulConfig &config);
+
+/// Replaces `matmul`, on tensors, by loops around batch-reduce matmuls; returns the value that took
+/// its result's place. `config` must be legal.
+mlir::Value deepTile(mlir::RewriterBase &rewriter, const Contraction &matmul,
+                     const MatmulConfig &config, const DeepTileOptions &options);
+
+} // namespace xetile
+
+#endif // XETILE_DEEPTILE_DEEPTILE_H
