@@ -6,6 +6,7 @@
 #include "xetile/Conversion/XeGPUToBinaryPipeline.h"
 #include "xetile/Conversion/XeTileToXeGPUPipeline.h"
 #include "xetile/DeepTile/CpuPipeline.h"
+#include "xetile/DeepTile/DeepTileTransformOps.h"
 #include "xetile/DeepTile/Passes.h"
 #include "xetile/IR/XeTileDialect.h"
 #include "xetile/TransformOps/TransformOps.h"
@@ -14,6 +15,7 @@
 void xetile::registerDialects(mlir::DialectRegistry &registry) {
   registry.insert<XeTileDialect>();
   registerTransformExtension(registry);
+  registerDeepTileTransformExtension(registry);
 }
 
 void xetile::registerPasses() {

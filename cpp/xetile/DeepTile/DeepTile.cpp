@@ -96,6 +96,10 @@ private:
   Value innerLoops(const Tile &block, Value carried);
   Value microkernel(const Tile &block, Value a, Value b, Value c);
   Value batchReduce(Value a, Value b, Value c);
+  /// Calls the microkernel on packed operands, pairs of k being a dimension of their own.
+  Value callOnPairs(const Tile &block, const Tile &tile, Value a, Value bBlock, Value into);
+  linalg::LinalgOp createGeneric(Value a, Value bTile, Value c, ArrayRef<AffineMap> maps,
+                                 ArrayRef<utils::IteratorType> iterators);
   void packWhereKnown(Tile &block);
   Value reducePartials(Value partials, Value init);
 
@@ -322,7 +326,7 @@ Value DeepTiler::computeThread(const Operands &operands, const std::array<Index,
   }
   if (options.packB && isPlain(1))
     scratchB = createPanelScratch(b, loc, element(1), blockSteps(kK), blockSteps(kN),
-                                  config.innermost[kN], options.vectorLength);
+                                  config.innermost[kN], options.vnni, options.vectorLength);
   Value c = thread.values[2];
   auto cType = cast<RankedTensorType>(c.getType());
   if (block.known[kK] || !isLowPrecision(cType.getElementType()))
@@ -354,7 +358,7 @@ void DeepTiler::packWhereKnown(Tile &block) {
                                full(block.sizes, false));
     bool transposed = thread.maps[1].getDimPosition(0) == matmul.tiled(kN);
     block.packedB = packPanels(b, loc, source, block.sizes[kK], block.sizes[kN], transposed,
-                               scratchB, options.vectorLength);
+                               options.vnni, scratchB, options.vectorLength);
   }
 }
 
@@ -392,6 +396,8 @@ Value DeepTiler::innerLoops(const Tile &block, Value carried) {
     tile.offsets[dim] = b.getIndexAttr(0);
   auto call = [&](Value into) {
     SmallVector<Index> at = full(tile.offsets, true), extent = full(tile.sizes, false);
+    if (block.packedB && options.vnni)
+      return callOnPairs(block, tile, a, bBlock, into);
     Value aTile = extractTile(b, loc, a, thread.maps[0], at, extent);
     Value bTile;
     if (block.packedB) {
@@ -449,6 +455,43 @@ Value DeepTiler::microkernel(const Tile &block, Value a, Value bTile, Value c) {
   return choice.getResult(0);
 }
 
+/// Splits the last dimension in pairs.
+static Value splitPairs(OpBuilder &b, Location loc, Value value, Index first, Index pairs) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<Index> sizes = {first, pairs, b.getIndexAttr(2)};
+  SmallVector<int64_t> shape = {getConstantIntValue(first).value_or(ShapedType::kDynamic),
+                                getConstantIntValue(pairs).value_or(ShapedType::kDynamic), 2};
+  SmallVector<ReassociationIndices> groups = {{0}, {1, 2}};
+  return tensor::ExpandShapeOp::create(b, loc, RankedTensorType::get(shape, type.getElementType()),
+                                       value, groups, sizes);
+}
+
+Value DeepTiler::callOnPairs(const Tile &block, const Tile &tile, Value a, Value bBlock,
+                             Value into) {
+  Index zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
+  Index pairs = ceilDivIndex(b, loc, tile.sizes[kK], 2);
+  Index m = tile.sizes[kM], n = tile.sizes[kN];
+  auto slice = [&](Value source, ArrayRef<Index> offsets, ArrayRef<Index> sizes) -> Value {
+    SmallVector<int64_t> shape;
+    for (Index size : sizes.take_back(2))
+      shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+    Type element = cast<RankedTensorType>(source.getType()).getElementType();
+    SmallVector<Index> strides(offsets.size(), one);
+    return tensor::ExtractSliceOp::create(b, loc, RankedTensorType::get(shape, element), source,
+                                          offsets, sizes, strides);
+  };
+  Value aTile = splitPairs(
+      b, loc, slice(a, {tile.offsets[kM], zero}, {m, mulIndex(b, loc, pairs, 2)}), m, pairs);
+  Value panel =
+      slice(bBlock, {floorDivIndex(b, loc, tile.offsets[kN], config.innermost[kN]), zero, zero},
+            {one, pairs, mulIndex(b, loc, n, 2)});
+  Value bTile = splitPairs(b, loc, panel, pairs, n);
+  SmallVector<Index> at = full(tile.offsets, true), extent = full(tile.sizes, false);
+  Value cTile = extractTile(b, loc, into, thread.maps[2], at, extent);
+  return insertTile(b, loc, microkernel(block, aTile, bTile, cTile), into, thread.maps[2], at,
+                    extent);
+}
+
 /// Adds a leading batch dimension of one.
 static Value addUnitBatch(OpBuilder &b, Location loc, Value value) {
   auto type = cast<RankedTensorType>(value.getType());
@@ -468,10 +511,23 @@ Value DeepTiler::batchReduce(Value a, Value bTile, Value c) {
     return isPlain(operand) && thread.maps[operand].getDimPosition(0) == row &&
            thread.maps[operand].getDimPosition(1) == column;
   };
-  bool packed = cast<RankedTensorType>(bTile.getType()).getRank() == 3 && isPlain(1);
+  bool packed = scratchB && cast<RankedTensorType>(bTile.getType()).getRank() == 3;
   bool integers = isa<IntegerType>(matmul.elementType(0));
   linalg::LinalgOp kernel;
-  if (is(0, m, k) && is(2, m, n) && (packed || is(1, k, n)) && !integers) {
+  if (packed && options.vnni) {
+    // m, n, pair of k, half of the pair.
+    AffineExpr row, column, pair, half;
+    bindDims(b.getContext(), row, column, pair, half);
+    bool columnMajor = thread.maps[2].getDimPosition(0) == n;
+    SmallVector<AffineExpr> result = {row, column};
+    if (columnMajor)
+      std::swap(result[0], result[1]);
+    SmallVector<AffineMap> maps = {AffineMap::get(4, 0, {row, pair, half}, b.getContext()),
+                                   AffineMap::get(4, 0, {pair, column, half}, b.getContext()),
+                                   AffineMap::get(4, 0, result, b.getContext())};
+    auto parallel = utils::IteratorType::parallel, reduction = utils::IteratorType::reduction;
+    kernel = createGeneric(a, bTile, c, maps, {parallel, parallel, reduction, reduction});
+  } else if (is(0, m, k) && is(2, m, n) && (packed || is(1, k, n)) && !integers) {
     a = addUnitBatch(b, loc, a);
     if (!packed)
       bTile = addUnitBatch(b, loc, bTile);
@@ -503,16 +559,21 @@ Value DeepTiler::batchReduce(Value a, Value bTile, Value c) {
         used.push_back(iterator);
     for (AffineMap &map : maps)
       map = compressDims(map, unused);
-    kernel = linalg::GenericOp::create(
-        b, loc, TypeRange(c.getType()), ValueRange{a, bTile}, ValueRange(c), maps, used,
-        [&](OpBuilder &builder, Location at, ValueRange args) {
-          Value left = extend(builder, at, args[0], args[2].getType(), isUnsigned(0));
-          Value right = extend(builder, at, args[1], args[2].getType(), isUnsigned(1));
-          linalg::YieldOp::create(builder, at, multiplyAdd(builder, at, left, right, args[2]));
-        });
+    kernel = createGeneric(a, bTile, c, maps, used);
   }
   kernel->setAttr(kMicrokernelAttr, limits);
   return kernel->getResult(0);
+}
+
+linalg::LinalgOp DeepTiler::createGeneric(Value a, Value bTile, Value c, ArrayRef<AffineMap> maps,
+                                          ArrayRef<utils::IteratorType> iterators) {
+  return linalg::GenericOp::create(
+      b, loc, TypeRange(c.getType()), ValueRange{a, bTile}, ValueRange(c), maps, iterators,
+      [&](OpBuilder &builder, Location at, ValueRange args) {
+        Value left = extend(builder, at, args[0], args[2].getType(), isUnsigned(0));
+        Value right = extend(builder, at, args[1], args[2].getType(), isUnsigned(1));
+        linalg::YieldOp::create(builder, at, multiplyAdd(builder, at, left, right, args[2]));
+      });
 }
 
 Value DeepTiler::reducePartials(Value partials, Value init) {

@@ -28,6 +28,30 @@ std::string checkConfig(const Contraction &matmul, const MatmulConfig &config);
 mlir::Value deepTile(mlir::RewriterBase &rewriter, const Contraction &matmul,
                      const MatmulConfig &config, const DeepTileOptions &options);
 
+/// What a pass or a schedule asks for.
+struct DeepTileRequest {
+  /// Fields that are not to be chosen. They win over the op's own `xetile.matmul_config`.
+  PartialConfig given;
+  /// Threads to use; 0 for all cores of the machine.
+  int64_t threads = 0;
+  /// The machine must be described by DLTI attributes.
+  bool requireDescription = false;
+  enum class Pack { Auto, Always, Never } pack = Pack::Auto;
+};
+
+/// A discardable attribute of a contraction: the fields of its configuration that are given.
+constexpr llvm::StringLiteral kConfigAttr = "xetile.matmul_config";
+
+struct ConfigChoice;
+/// The configuration for `matmul`, checked; emits an error and fails where it is not legal.
+mlir::FailureOr<ConfigChoice> decideConfig(const Contraction &matmul,
+                                           const DeepTileRequest &request);
+
+/// Replaces `matmul` by loops, configured as `request` asks for; emits an error and fails where
+/// that is not legal.
+mlir::FailureOr<mlir::Value> deepTile(mlir::RewriterBase &rewriter, const Contraction &matmul,
+                                      const DeepTileRequest &request);
+
 } // namespace xetile
 
 #endif // XETILE_DEEPTILE_DEEPTILE_H

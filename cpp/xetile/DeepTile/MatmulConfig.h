@@ -6,6 +6,8 @@
 #include "llvm/ADT/StringRef.h"
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <string>
 
 namespace xetile {
 
@@ -28,6 +30,15 @@ struct MatmulConfig {
   /// The middle loops from the outermost to the innermost: mnk, mkn, nmk, nkm, kmn, knm.
   std::array<MatmulDim, 3> middleLoops() const;
 };
+
+/// Some of the ten fields of a MatmulConfig.
+using PartialConfig = std::array<std::optional<int64_t>, MatmulConfig::kNumFields>;
+
+/// Reads a JSON object of some fields, `{"MThreads": 2, ...}`, over those in `config`. Returns what
+/// is wrong with it; an empty string if nothing is.
+std::string readConfig(llvm::StringRef json, PartialConfig &config);
+/// All fields as a JSON object, on one line.
+std::string writeConfig(const MatmulConfig &config);
 
 } // namespace xetile
 

@@ -12,6 +12,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "xetile/DeepTile/ConfigAnalysis.h"
 #include "xetile/DeepTile/DeepTile.h"
 #include "xetile/DeepTile/LoopNest.h"
 #include "xetile/DeepTile/Passes.h"
@@ -26,31 +27,6 @@ using namespace mlir;
 using namespace xetile;
 
 namespace {
-
-struct RegisterTile {
-  int64_t rows = 1, vectors = 1;
-};
-
-/// The register tile that runs through m x n in the fewest cycles of a core that starts two loads
-/// for every vector multiply-add.
-RegisterTile chooseRegisterTile(int64_t m, int64_t n, int64_t length, int64_t registers) {
-  // Fewer independent sums than this leave the multiplier waiting for its own results.
-  constexpr int64_t kSumsInFlight = 8;
-  RegisterTile best;
-  double bestCost = 0;
-  for (int64_t vectors = 1; vectors <= 4; ++vectors)
-    for (int64_t rows = 1; rows <= 30 && rows * vectors + vectors + 1 <= registers; ++rows) {
-      double tiles = double(llvm::divideCeil(m, rows)) * llvm::divideCeil(n, vectors * length);
-      double multiplies = std::max<int64_t>(rows * vectors, kSumsInFlight);
-      double cost = tiles * (std::max(multiplies, (rows + vectors) / 2.0) +
-                             0.05 * double(rows + vectors) + 0.5);
-      if (bestCost == 0 || cost < bestCost) {
-        bestCost = cost;
-        best = {rows, vectors};
-      }
-    }
-  return best;
-}
 
 class Emitter {
 public:

@@ -102,12 +102,44 @@ Value packPanelRows(Copier &copier, Index k, int64_t rows, Index n, int64_t pane
   return copier.loop(whole, n, panel, scratch, copy(false));
 }
 
+/// Rows k and k + 1 (or zeros, if `single`), interleaved, to row k / 2 of all panels.
+Value packPanelPairs(Copier &copier, Index k, bool single, Index n, int64_t panel, Value scratch) {
+  OpBuilder &builder = copier.builder;
+  Location loc = copier.loc;
+  Index row = floorDivIndex(builder, loc, k, 2);
+  Index next = addIndex(builder, loc, k, builder.getIndexAttr(1));
+  auto type = VectorType::get({copier.length}, copier.element);
+  Value zeros = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  auto copy = [&](bool inBounds) {
+    return [&, inBounds](Index column, Value destination) {
+      Index number = floorDivIndex(builder, loc, column, panel);
+      for (int64_t part = 0; part < panel; part += copier.length) {
+        Index from = addIndex(builder, loc, column, builder.getIndexAttr(part));
+        Value low = copier.read({k, from}, copier.length, inBounds);
+        Value high = single ? zeros : copier.read({next, from}, copier.length, inBounds);
+        Value both = vector::InterleaveOp::create(builder, loc, low, high);
+        destination =
+            copier.write(both, destination, {number, row, builder.getIndexAttr(2 * part)});
+      }
+      return destination;
+    };
+  };
+  Index whole = wholeSteps(builder, loc, n, panel);
+  scratch = copier.loop(builder.getIndexAttr(0), whole, panel, scratch, copy(true));
+  return copier.loop(whole, n, panel, scratch, copy(false));
+}
+
 /// An n x k source: squares of `length` are transposed in registers.
-Value packTransposed(Copier &copier, Index k, Index n, int64_t panel, Value scratch) {
+Value packTransposed(Copier &copier, Index k, Index n, int64_t panel, bool pairs, Value scratch) {
   OpBuilder &builder = copier.builder;
   Location loc = copier.loc;
   int64_t length = copier.length;
-  auto square = VectorType::get({length, length}, copier.element);
+  // A pair of k moves as one integer.
+  Type unit = pairs ? Type(builder.getI32Type()) : copier.element;
+  int64_t width = pairs ? 2 : 1;
+  auto square = VectorType::get({length, length}, unit);
+  auto unitVector = VectorType::get({length}, unit);
+  auto elementVector = VectorType::get({length * width}, copier.element);
   Index last = subIndex(builder, loc, n, builder.getIndexAttr(1));
   auto columns = [&](Index column, Value destination) {
     Index number = floorDivIndex(builder, loc, column, panel);
@@ -118,18 +150,23 @@ Value packTransposed(Copier &copier, Index k, Index n, int64_t panel, Value scra
         // Rows past the end repeat the last one: their columns of the result are never stored.
         Index at =
             minIndex(builder, loc, addIndex(builder, loc, column, builder.getIndexAttr(i)), last);
-        Value vector = copier.read({at, row}, length, false);
+        Value vector = copier.read({at, row}, length * width, false);
+        if (pairs)
+          vector = vector::BitCastOp::create(builder, loc, unitVector, vector);
         tile = vector::InsertOp::create(builder, loc, vector, tile, ArrayRef<int64_t>{i});
       }
       Value turned = vector::TransposeOp::create(builder, loc, tile, ArrayRef<int64_t>{1, 0});
       for (int64_t i = 0; i < length; ++i) {
         Value vector = vector::ExtractOp::create(builder, loc, turned, ArrayRef<int64_t>{i});
-        into = copier.write(vector, into,
-                            {number, addIndex(builder, loc, row, builder.getIndexAttr(i)), place});
+        if (pairs)
+          vector = vector::BitCastOp::create(builder, loc, elementVector, vector);
+        Index at = addIndex(builder, loc, floorDivIndex(builder, loc, row, width),
+                            builder.getIndexAttr(i));
+        into = copier.write(vector, into, {number, at, mulIndex(builder, loc, place, width)});
       }
       return into;
     };
-    return copier.loop(builder.getIndexAttr(0), k, length, destination, rows);
+    return copier.loop(builder.getIndexAttr(0), k, length * width, destination, rows);
   };
   return copier.loop(builder.getIndexAttr(0), n, length, scratch, columns);
 }
@@ -163,24 +200,32 @@ Value xetile::packRows(OpBuilder &builder, Location loc, Value source, Index row
 }
 
 Value xetile::createPanelScratch(OpBuilder &builder, Location loc, Type element, int64_t k,
-                                 int64_t n, int64_t panel, int64_t vectorLength) {
-  return emptyTensor(builder, loc,
-                     {static_cast<int64_t>(llvm::divideCeil(n, panel)),
-                      static_cast<int64_t>(llvm::alignTo(k, vectorLength)), panel},
-                     element);
+                                 int64_t n, int64_t panel, bool pairs, int64_t vectorLength) {
+  int64_t panels = llvm::divideCeil(n, panel), width = pairs ? 2 : 1;
+  int64_t rows = llvm::alignTo(llvm::divideCeil(k, width), vectorLength);
+  return emptyTensor(builder, loc, {panels, rows, panel * width}, element);
 }
 
 Value xetile::packPanels(OpBuilder &builder, Location loc, Value source, Index k, Index n,
-                         bool transposed, Value scratch, int64_t vectorLength) {
+                         bool transposed, bool pairs, Value scratch, int64_t vectorLength) {
   Copier copier(builder, loc, source, vectorLength);
-  int64_t panel = cast<RankedTensorType>(scratch.getType()).getDimSize(2);
+  int64_t panel = cast<RankedTensorType>(scratch.getType()).getDimSize(2) / (pairs ? 2 : 1);
   if (transposed)
-    return packTransposed(copier, k, n, panel, scratch);
+    return packTransposed(copier, k, n, panel, pairs, scratch);
+  Index zero = builder.getIndexAttr(0);
+  if (pairs) {
+    Index whole = wholeSteps(builder, loc, k, 2);
+    scratch = copier.loop(zero, whole, 2, scratch, [&](Index row, Value into) {
+      return packPanelPairs(copier, row, false, n, panel, into);
+    });
+    return copier.loop(whole, k, 2, scratch, [&](Index row, Value into) {
+      return packPanelPairs(copier, row, true, n, panel, into);
+    });
+  }
   Index whole = wholeSteps(builder, loc, k, kRowsAtOnce);
-  scratch =
-      copier.loop(builder.getIndexAttr(0), whole, kRowsAtOnce, scratch, [&](Index row, Value into) {
-        return packPanelRows(copier, row, kRowsAtOnce, n, panel, into);
-      });
+  scratch = copier.loop(zero, whole, kRowsAtOnce, scratch, [&](Index row, Value into) {
+    return packPanelRows(copier, row, kRowsAtOnce, n, panel, into);
+  });
   return copier.loop(whole, k, 1, scratch, [&](Index row, Value into) {
     return packPanelRows(copier, row, 1, n, panel, into);
   });

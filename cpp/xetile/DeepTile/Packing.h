@@ -15,14 +15,16 @@ mlir::Value createRowScratch(mlir::OpBuilder &builder, mlir::Location loc, mlir:
 mlir::Value packRows(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value source, Index rows,
                      Index columns, mlir::Value scratch, int64_t vectorLength);
 
-/// Scratch for B in panels: [n / panel][k][panel].
+/// Scratch for B in panels: [n / panel][k][panel]; in `pairs` of k: [n / panel][k / 2][panel * 2].
 mlir::Value createPanelScratch(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type element,
-                               int64_t k, int64_t n, int64_t panel, int64_t vectorLength);
+                               int64_t k, int64_t n, int64_t panel, bool pairs,
+                               int64_t vectorLength);
 
 /// Copies B, k x n or, if `transposed`, n x k, to `scratch`. The last panel is filled up with
 /// zeros.
 mlir::Value packPanels(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value source, Index k,
-                       Index n, bool transposed, mlir::Value scratch, int64_t vectorLength);
+                       Index n, bool transposed, bool pairs, mlir::Value scratch,
+                       int64_t vectorLength);
 
 } // namespace xetile
 

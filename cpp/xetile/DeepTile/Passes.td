@@ -42,10 +42,52 @@ def DeepTileMatmul : Pass<"deep-tile-matmul"> {
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
       "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
       "::mlir::vector::VectorDialect"];
+  let description = [{
+    Recognises matmul, batch_matmul, transposed and blocked forms and `linalg.contract` by their dimensions. The three
+    parallel loops share m, n and k between threads, the middle ones walk over blocks, the inner ones over calls of the
+    microkernel. Loops that would run once are left out.
+
+    Before:
+    ```mlir
+    %d = linalg.matmul ins(%a, %b : tensor<256x128xf32>, tensor<128x512xf32>) outs(%c : tensor<256x512xf32>)
+    ```
+    After, with two threads for m and for n, innermost blocks of 32 x 32 (the slices are left out):
+    ```mlir
+    %d = scf.forall (%mt, %nt) in (2, 2) shared_outs(%shared = %c) -> (tensor<256x512xf32>) {
+      %tile = scf.for %m = %c0 to %c128 step %c32 iter_args(...) {
+        scf.for %n = %c0 to %c256 step %c32 iter_args(...) {
+          linalg.batch_reduce_matmul ins(... : tensor<1x32x128xf32>, tensor<1x128x32xf32>) outs(... : tensor<32x32xf32>)
+        }
+      }
+      scf.forall.in_parallel { tensor.parallel_insert_slice %tile into %shared ... }
+    }
+    ```
+    With K threads every thread sums its part of k to a partial result of its own, in f32 at least; these are added in
+    the end.
+
+    What the op's attribute `xetile.matmul_config` and the option `config` leave open is chosen by a cost model for the
+    machine that DLTI attributes describe, by default this one. Refused with an error that names the field, its value
+    and the legal range: values that do not fit the problem, the machine or each other.
+  }];
   let options = [
-    ListOption<"config", "config", "int64_t", "Ten values">,
-    Option<"pack", "pack", "bool", "false", "Copy blocks of A and B to scratch memory">
+    Option<"config", "config", "std::string", "\"\"", "A JSON object of fields of the configuration">,
+    Option<"threads", "threads", "int64_t", "0", "Threads to use; 0 for the machine's cores">,
+    Option<"machine", "machine", "std::string", "\"auto\"", "'dlti' requires a description by DLTI attributes, 'auto' does not">,
+    Option<"pack", "pack", "std::string", "\"auto\"", "Copy blocks of A and B: 'auto', 'always' or 'never'">,
+    Option<"explain", "explain", "bool", "false", "Change nothing; remark the configuration and the terms of its score">
   ];
+}
+
+def PreserveArguments : Pass<"xetile-preserve-arguments"> {
+  let summary = "Mark tensors of arguments as not writable";
+  let description = [{
+    Bufferization then copies an argument before it would write to it: a caller's arrays never change.
+
+    Before: `func.func @matmul(%c: tensor<64x64xf32>)`
+
+    After: `func.func @matmul(%c: tensor<64x64xf32> {bufferization.writable = false})`
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
 
 def FreeScratch : Pass<"xetile-free-scratch"> {

@@ -6,6 +6,7 @@ include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "xetile/DeepTile/MatmulConfigAttr.td"
 include "xetile/IR/XeTileAttrs.td"
 include "xetile/IR/XeTileTypes.td"
 
