@@ -125,7 +125,7 @@ std::string copyInside(BuiltinText &out, const Geometry &geometry, const BlockIo
       long r0 = clamp(-y, 0L, @rows@L), r1 = clamp(bottom - y, 0L, @rows@L);
       XT_LOOP for (long r = r0; r < r1; ++r) {
         __global @type@ *there = (__global @type@ *)(base + (y + r) * pitch + x0 * @bytes@);
-        __private @type@ *here = (__private @type@ *)(tile + (b * @rows@ + r) * @row_bytes@);
+        __private @type@ *here = (__private @type@ *)(tile + b * @block_bytes@ + r * @row_bytes@);
         @whole@XT_LOOP for (long c = c0; c < c1; ++c) @one@;
       }
     }
@@ -138,6 +138,7 @@ std::string copyInside(BuiltinText &out, const Geometry &geometry, const BlockIo
                  {"type", unsignedType(geometry.element)},
                  {"bytes", number(geometry.element)},
                  {"row_bytes", number(columns * geometry.element)},
+                 {"block_bytes", number(geometry.blockBytes() / block.blocks)},
                  {"one", write ? "there[c] = here[c]" : "here[c] = there[c]"}});
 }
 

@@ -39,9 +39,10 @@ std::string decodeA(MatrixElement element, const std::string &x, unsigned s, uns
     break;
   }
   unsigned width = element == MatrixElement::S8 || element == MatrixElement::U8 ? 8 : 4;
+  // The casts undo C's promotion of scalars to int.
   if (isSigned(element))
-    return "convert_" + type + "(as_short" + n + "(" + x + " << (ushort)" +
-           number(16 - width - s * width) + ") >> (short)" + number(16 - width) + ")";
+    return "convert_" + type + "(as_short" + n + "((ushort" + n + ")(" + x + " << (ushort)" +
+           number(16 - width - s * width) + ")) >> (short)" + number(16 - width) + ")";
   return "convert_" + type + "((" + x + " >> (ushort)" + number(s * width) + ") & (ushort)" +
          number((1u << width) - 1) + ")";
 }
@@ -137,9 +138,6 @@ static __attribute__((always_inline)) short@n@ xt_bf16_@lanes@(float@n@ value) {
   return text;
 }
 
-// Rows as OpenCL stores them: a vector of 3 takes the room of 4.
-unsigned storedRows(unsigned rows) { return rows == 3 ? 4 : rows; }
-
 // A's column k for all rows, from the lanes' arrays; `k` runs over the chunk of depth that starts
 // at `a`.
 std::string columnOfA(const Dpas &dpas, unsigned k, unsigned rows) {
@@ -168,14 +166,11 @@ std::string columnOfA(const Dpas &dpas, unsigned k, unsigned rows) {
 // * A[k] on vectors of `rows` floats, 8 columns n at a time so that 8 sums are under way; B's
 // elements are broadcast from memory, which costs nothing beside the multiplication.
 void addLockstep(BuiltinText &out, const SpirvImport &import, const Dpas &dpas) {
-  unsigned rows = storedRows(dpas.rows), chunk = dpas.depth < 16 ? dpas.depth : 16,
-           chunks = dpas.depth / chunk;
+  unsigned rows = dpas.rows, chunk = dpas.depth < 16 ? dpas.depth : 16, chunks = dpas.depth / chunk;
   unsigned bytesOfA = import.parameters[0].bytes(), bytesOfC = import.result.bytes();
   bool separateSums = dpas.accumulator != Dpas::F32;
   std::string n = rows == 1 ? "" : number(rows), sumType = "float" + n;
-  std::string storedType = import.result.openclName(), storedA = import.parameters[0].openclName();
-  std::string stored =
-      dpas.rows == 3 ? storedType.substr(0, storedType.size() - 1) + "4" : storedType;
+  std::string typeOfA = import.parameters[0].openclName(), typeOfC = import.result.openclName();
 
   out.add(helpers(dpas, rows));
   out.addHead(import, {"a_", "b_", "c_"});
@@ -191,8 +186,8 @@ void addLockstep(BuiltinText &out, const SpirvImport &import, const Dpas &dpas) 
   __private float *floats = (__private float *)XT_FIRST((ulong)b_floats);
   XT_FENCE();
 )",
-                            {{"a_type", storedA},
-                             {"c_type", storedType},
+                            {{"a_type", typeOfA},
+                             {"c_type", typeOfC},
                              {"b_count", number(16 * chunk)},
                              {"sums", separateSums ? "  " + sumType + " sum_array[16];\n" : ""}});
   // Lanes' arrays that do not follow one another: gather them into the first lane's scratch.
@@ -216,7 +211,7 @@ void addLockstep(BuiltinText &out, const SpirvImport &import, const Dpas &dpas) 
        {"c_all", number(16 * bytesOfC)},
        {"a_bytes", number(bytesOfA)},
        {"c_bytes", number(bytesOfC)},
-       {"stored", stored}});
+       {"stored", typeOfC}});
   if (separateSums)
     body += "  __private " + sumType + " *sums = (__private " + sumType +
             " *)XT_FIRST((ulong)sum_array);\n" +

@@ -35,19 +35,6 @@ struct Dpas {
   unsigned elementsPerLane() const;
 };
 
-/// intel_sub_group_block_{read,write}[_uc|_us|_ui|_ul][2|4|8|16]
-struct LinearBlock {
-  bool write;
-  unsigned bits, lanes;
-};
-
-/// intel_convert_bfloat16_as_ushort, intel_convert_as_bfloat16_float,
-/// intel_convert_tfloat32_as_float, and vectors.
-struct Conversion {
-  enum Kind { FloatToBf16, Bf16ToFloat, FloatToTf32 };
-  Kind kind;
-};
-
 /// The name without its Itanium mangling.
 std::string unmangledName(const std::string &name);
 
@@ -55,8 +42,6 @@ std::string unmangledName(const std::string &name);
 /// not exist.
 std::optional<BlockIo> asBlockIo(const SpirvImport &import);
 std::optional<Dpas> asDpas(const SpirvImport &import);
-std::optional<LinearBlock> asLinearBlock(const SpirvImport &import);
-std::optional<Conversion> asConversion(const SpirvImport &import);
 
 } // namespace xetile::runtime
 #endif

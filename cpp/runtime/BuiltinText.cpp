@@ -59,10 +59,6 @@ void addImport(BuiltinText &out, const SpirvModule &module, const NativeBuiltins
       return;
     checkSubgroupSize(module, import);
     addDpas(out, import, *dpas);
-  } else if (std::optional<LinearBlock> linear = asLinearBlock(import)) {
-    addLinearBlock(out, import, *linear);
-  } else if (std::optional<Conversion> conversion = asConversion(import)) {
-    addConversion(out, import, *conversion);
   } else if (unmangledName(import.name) == "prefetch") {
     std::string head = "XT_FUNCTION void " + import.name + "(";
     for (size_t i = 0; i < import.parameters.size(); ++i)
@@ -70,13 +66,22 @@ void addImport(BuiltinText &out, const SpirvModule &module, const NativeBuiltins
               number(static_cast<unsigned>(i));
     out.add(head + ") {}\n");
   } else {
+    std::string name = unmangledName(import.name);
+    bool instruction =
+        name.rfind("intel_sub_group_block_", 0) == 0 || name.rfind("intel_convert_", 0) == 0;
+    // Intel's CPU compiler has these, but takes functions of the same names for its own.
+    if (instruction)
+      throw Error(
+          "the kernel imports '" + import.name +
+          "', which must be an instruction. Generate the SPIR-V with the extension that has it: "
+          "SPV_INTEL_subgroups for 1D blocks, SPV_INTEL_bfloat16_conversion, "
+          "SPV_INTEL_tensor_float32_conversion");
     throw Error("the kernel imports the function '" + import.name +
                 "', which neither the device nor this runtime defines. Known are "
                 "intel_sub_group_2d_block_{read,write,"
-                "prefetch}*, intel_sub_group_*_matrix_mad_k*, intel_sub_group_block_{read,write}*, "
-                "prefetch and the "
-                "bf16 and tf32 conversions. Lower the operation to one of these, or run on a "
-                "device that has it");
+                "prefetch}*, intel_sub_group_*_matrix_mad_k* and prefetch. Lower the operation to "
+                "one of these, or run "
+                "on a device that has it");
   }
 }
 

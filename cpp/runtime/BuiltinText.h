@@ -64,8 +64,6 @@ std::string number(unsigned value);
 void addBlockIo(BuiltinText &out, const SpirvImport &import, const BlockIo &block);
 void addBlockIoLockstep(BuiltinText &out, const SpirvImport &import, const BlockIo &block);
 void addDpas(BuiltinText &out, const SpirvImport &import, const Dpas &dpas);
-void addLinearBlock(BuiltinText &out, const SpirvImport &import, const LinearBlock &block);
-void addConversion(BuiltinText &out, const SpirvImport &import, const Conversion &conversion);
 
 /// Empty if the device has all that the module imports.
 std::string generateBuiltins(const SpirvModule &module, const NativeBuiltins &native,

@@ -115,10 +115,13 @@ int deviceByName(const std::string &choice) {
   });
 }
 
+// Other CPU drivers may come first, and lack what kernels need.
 int defaultDevice() {
-  int index = firstDevice([](const DeviceInfo &info) {
-    return info.isGpu() && info.intel && info.spirv && info.hasSubgroupSize(16);
-  });
+  auto runsKernels = [](const DeviceInfo &info) { return info.spirv && info.hasSubgroupSize(16); };
+  int index = firstDevice(
+      [&](const DeviceInfo &info) { return info.isGpu() && info.intel && runsKernels(info); });
+  if (index < 0)
+    index = firstDevice([&](const DeviceInfo &info) { return info.isCpu() && runsKernels(info); });
   return index >= 0 ? index : firstDevice([](const DeviceInfo &info) { return info.isCpu(); });
 }
 
@@ -177,7 +180,8 @@ const std::string &driverDescription() { return deviceList().description; }
 
 Device::Device(const DeviceInfo &info) : facts(info) {
   cl_int status = CL_SUCCESS;
-  // No CL_CONTEXT_PLATFORM: the loader knows only the platforms that it enumerated (see Icd.cpp); the device names its own.
+  // No CL_CONTEXT_PLATFORM: the loader knows only the platforms that it enumerated (see Icd.cpp);
+  // the device names its own.
   clContext = clCreateContext(nullptr, 1, &info.id, nullptr, nullptr, &status);
   check(status, "opening the OpenCL device '" + info.name + "'",
         "Choose another with XETILE_DEVICE");

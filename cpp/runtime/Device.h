@@ -83,7 +83,8 @@ private:
 };
 
 /// The device that mgpuSetDefaultDevice, else XETILE_DEVICE, else the default rule chose: the first
-/// Intel GPU that runs subgroups of 16, else the first CPU device.
+/// Intel GPU that runs SPIR-V in subgroups of 16, else the first such CPU device, else the first
+/// CPU device.
 Device &currentDevice();
 
 /// The index into allDevices(), or -1 if none fits (never throws).

@@ -13,22 +13,29 @@
 #include <cstdlib>
 #include <list>
 #include <mutex>
+#include <sstream>
 
 namespace xetile::runtime {
 namespace {
 
+// Without the vectoriser's remarks, one or more for each function.
 std::string buildLog(cl_program program, cl_device_id device) {
   size_t size = 0;
   if (!program ||
       clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) !=
           CL_SUCCESS ||
-      size <= 1)
+      !size)
     return "(empty)";
   std::string log(size, '\0');
   if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr) !=
       CL_SUCCESS)
     return "(empty)";
-  return log.c_str();
+  std::istringstream lines(log.c_str());
+  std::string text;
+  for (std::string line; std::getline(lines, line);)
+    if (line.compare(0, 7, "remark:") != 0)
+      text += line + "\n";
+  return text.empty() ? "(empty)" : text;
 }
 
 class OwnedProgram {

@@ -2,6 +2,13 @@
 // Input: plain C values; output: plain C values and text, copied into the caller's buffer.
 // Refused: nothing is thrown across this boundary; a function that can fail says so through its
 // result.
+//
+// Environment:
+//   XETILE_DEVICE     the device: an index, "cpu", "gpu", or a part of a device's or platform's
+//   name XETILE_OPENCL_RT  a directory that holds Intel's OpenCL CPU driver (libintelocl.so),
+//   searched before all others XETILE_CACHE      where linked programs are kept (default: xetile in
+//   the user's cache directory) XETILE_BUILTINS   "portable" or "lockstep": which versions of
+//   Intel's builtins are linked, to find a fault in them
 #ifndef XETILE_RUNTIME_XETILERUNTIME_H
 #define XETILE_RUNTIME_XETILERUNTIME_H
 

@@ -50,6 +50,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
+    except Exception as error:  # noqa: BLE001  a mistake of ours: say so, and how to see more
+        if os.environ.get("XETILE_TRACEBACK"):
+            raise
+        print(f"xetile: internal error: {type(error).__name__}: {error}", file=sys.stderr)
+        print("  XETILE_TRACEBACK=1 shows where; please report it", file=sys.stderr)
+        return 1
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -109,7 +109,11 @@ def _llvm_version() -> str | None:
 def _runtime() -> Iterator[Finding]:
     from xetile import runtime
 
-    yield Finding("runtime", True, str(runtime.library_path()), essential=True)
+    try:
+        runtime.describe_drivers()
+        yield Finding("runtime", True, str(runtime.library_path()), essential=True)
+    except XeTileError as error:
+        yield Finding("runtime", False, str(error), "run `make build`", True)
 
 
 def _devices() -> Iterator[Finding]:

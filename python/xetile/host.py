@@ -30,6 +30,8 @@ _NUMPY = {
     "ui8": "uint8",
     "index": "int64",
 }
+# The runtime records one error for the whole process.
+_one_at_a_time = threading.Lock()
 # What MLIR's lowering puts where memory must not be freed: globals.
 _NOT_ALLOCATED = 0xDEADBEEF
 
@@ -153,13 +155,12 @@ class HostProgram:
         self._module = module
         self._signature = signature
         self._copied = copied
-        self._lock = threading.Lock()
         self._engine: ExecutionEngine | None = None
 
     def __call__(self, *arrays: np.ndarray) -> Any:
         """See `Kernel.__call__`."""
         arrays = self._check(arrays)
-        with self._lock:
+        with _one_at_a_time:
             return self._run([self._pass(number, array) for number, array in enumerate(arrays)])
 
     def _check(self, arrays: tuple[Any, ...]) -> tuple[np.ndarray, ...]:

@@ -37,22 +37,24 @@ class Difference:
         return f"max|d - ref| / max|ref| = {self.max_relative:.2e}, {by_rows}"
 
 
-def evaluate(module: ir.Module, arrays: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
-    """The results of the module's function in double precision, or exact integers (int64).
+def evaluate(
+    module: ir.Module, arrays: Sequence[np.ndarray], precision: type[np.floating] = np.float64
+) -> tuple[np.ndarray, ...]:
+    """The results of the module's function, of `precision` or exact integers (int64).
 
-    `arrays` are its arguments. Inputs are taken as they are, nothing is rounded in between. XeTileError for a function
-    with other operations than payloads have.
+    `arrays` are its arguments. They are taken as they are, and all that is computed is of `precision`. XeTileError for
+    a function with other operations than payloads have.
     """
     signature = Signature.of(module)
     function = signature.find(module.operation)
     values: dict[ir.Value, np.ndarray] = {}
     for argument, array in zip(function.arguments, arrays, strict=True):
-        values[argument] = _widen(array)
+        values[argument] = _widen(array, precision)
     for op in function.entry_block.operations:
         operands = [values[operand] for operand in op.operands]
         if op.operation.name == "func.return":
             return tuple(operands)
-        result = _result(op, operands)
+        result = _result(op, operands, precision)
         values[op.results[0]] = result
     raise XeTileError(f"@{signature.name} has no return")
 
@@ -86,8 +88,8 @@ def _ratio(difference: Any, scale: Any) -> float:
     return float(difference) / float(scale) if scale else float("inf")
 
 
-def _widen(array: np.ndarray) -> np.ndarray:
-    return array.astype(np.int64 if np.issubdtype(array.dtype, np.integer) else np.float64)
+def _widen(array: np.ndarray, precision: type[np.floating] = np.float64) -> np.ndarray:
+    return array.astype(np.int64 if np.issubdtype(array.dtype, np.integer) else precision)
 
 
 def _random(spec: ArraySpec, rng: np.random.Generator) -> np.ndarray:
@@ -97,12 +99,12 @@ def _random(spec: ArraySpec, rng: np.random.Generator) -> np.ndarray:
     return rng.standard_normal(spec.shape, np.float32).astype(dtype)
 
 
-def _result(op: ir.OpView, operands: list[np.ndarray]) -> np.ndarray:
+def _result(op: ir.OpView, operands: list[np.ndarray], precision: type[np.floating]) -> np.ndarray:
     name = op.operation.name
     if name == "arith.constant" and isinstance(op.attributes["value"], (ir.FloatAttr, ir.IntegerAttr)):
-        return _widen(np.array(op.attributes["value"].value))
+        return _widen(np.array(op.attributes["value"].value), precision)
     if name == "tensor.empty" and not operands:
-        return np.zeros(op.result.type.shape)
+        return np.zeros(op.results[0].type.shape, precision)
     if name == "linalg.fill":
         value, into = operands
         return np.full(into.shape, value)

@@ -140,8 +140,8 @@ def _compile(spirv: bytes, target: Target, large: bool) -> tuple[KernelStatistic
         kernels = tuple(kernel for kernel in found if kernel)
         if not kernels:
             raise XeTileError(
-                f"{ocloc} wrote no assembly to count in: expected one that obeys IGC_ShaderDumpEnable, "
-                "as that of scripts/install-ocloc does"
+                "the module has no kernel to count in, or this ocloc ignores IGC_ShaderDumpEnable, which that of "
+                f"scripts/install-ocloc obeys: {ocloc}"
             )
         return kernels
 

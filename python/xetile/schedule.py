@@ -215,8 +215,11 @@ def _parse(path: Path) -> ir.Module:
 
 
 def _merge_parts(module: ir.Module) -> None:
-    """Copies all parts into `module`, where they replace their declarations."""
+    """Copies all parts into `module`, where they replace their declarations. What it defines itself stays."""
+    own = {op.attributes["sym_name"].value for op in module.body.operations if len(op.regions[0].blocks)}
     for path in sorted((_SCHEDULES / "parts").glob("*.mlir")):
+        if path.stem in own:
+            continue
         try:
             interpreter.copy_symbols_and_merge_into(module, _parse(path))
         except ValueError as error:

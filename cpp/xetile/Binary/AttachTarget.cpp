@@ -26,7 +26,8 @@ struct AttachTarget : xetile::impl::AttachTargetBase<AttachTarget> {
       return signalPassFailure();
     }
     if (optLevel > 3) {
-      getOperation().emitError() << "optimization level is " << optLevel << ", expected 0 to 3";
+      getOperation().emitError() << "optimization level is " << unsigned(optLevel)
+                                 << ", expected 0 to 3";
       return signalPassFailure();
     }
     xevm::XeVMTargetAttr target =

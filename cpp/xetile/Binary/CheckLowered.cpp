@@ -14,6 +14,8 @@ using namespace mlir;
 
 namespace {
 
+constexpr unsigned maxNotes = 4;
+
 struct CheckLowered : xetile::impl::CheckLoweredBase<CheckLowered> {
   using CheckLoweredBase::CheckLoweredBase;
 
@@ -48,10 +50,19 @@ private:
     };
     if (!named(forbid) && (allow.empty() || named(allow)))
       return true;
-    InFlightDiagnostic error = op->emitOpError() << "is left in " << scope << " code";
+    InFlightDiagnostic error = op->emitOpError() << "is left in " << StringRef(scope) << " code";
     if (!after.empty())
       error << " after " << after;
-    error << ": nothing lowers it in this form, change its shape, types or layout";
+    error << ": " << StringRef(hint);
+    // An op with a region was made around the ops that did not lower.
+    unsigned notes = 0;
+    op->walk([&](Operation *inside) {
+      if (inside == op || inside->hasTrait<OpTrait::ConstantLike>() ||
+          inside->hasTrait<OpTrait::IsTerminator>())
+        return;
+      if (++notes <= maxNotes)
+        error.attachNote(inside->getLoc()) << "it holds " << inside->getName();
+    });
     return false;
   }
 };

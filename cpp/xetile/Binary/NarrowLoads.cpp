@@ -1,6 +1,7 @@
 //===- NarrowLoads.cpp - load slices instead of cutting a wide load ---------===//
 // In: a load of a vector that SPIR-V has no type for, with slices, elements and bitcasts of it.
 // Out: a load for each. Refused: nothing; other uses keep the wide load, which is split later.
+#include "xetile/Binary/VectorPieces.h"
 #include "xetile/Binary/WideVectors.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/IRBuilder.h"
@@ -70,8 +71,9 @@ private:
   LoadInst *loadAt(uint64_t offset, Type *type) {
     LoadInst *&load = loads[{offset, type}];
     if (!load) {
-      Value *address = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(),
-                                                          wide->getPointerOperand(), offset);
+      Value *address = wide->getPointerOperand();
+      if (offset)
+        address = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), address, offset);
       load = builder.CreateAlignedLoad(type, address, commonAlignment(wide->getAlign(), offset));
       made.push_back(load);
       worklist.push_back({load, offset});

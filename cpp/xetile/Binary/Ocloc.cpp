@@ -4,6 +4,7 @@
 #include "xetile/Binary/Ocloc.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Object/ELF.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -51,16 +52,43 @@ int64_t largest(StringRef info, StringRef key) {
   return result;
 }
 
-void readInfo(NativeBinary &native) {
+/// Functions that machine code calls and no one defines: ocloc leaves what it does not know to a
+/// linking step that there is none of. Intel's own placeholders are filled by the driver.
+SmallVector<std::string> undefinedFunctions(const object::ELF64LEFile &file,
+                                            object::ELF64LE::ShdrRange sections) {
+  SmallVector<std::string> undefined;
+  for (const object::ELF64LE::Shdr &section : sections) {
+    if (section.sh_type != ELF::SHT_SYMTAB)
+      continue;
+    Expected<object::ELF64LE::SymRange> symbols = file.symbols(&section);
+    Expected<StringRef> names = file.getStringTableForSymtab(section);
+    if (!symbols || !names) {
+      consumeError(symbols.takeError());
+      consumeError(names.takeError());
+      continue;
+    }
+    for (const object::ELF64LE::Sym &symbol : *symbols) {
+      Expected<StringRef> name = symbol.getName(*names);
+      if (!name)
+        consumeError(name.takeError());
+      else if (symbol.isUndefined() && !name->empty() && !name->starts_with("__INTEL_"))
+        undefined.push_back(name->str());
+    }
+  }
+  return undefined;
+}
+
+/// Reads spills, registers and undefined functions. Unknown formats tell nothing.
+SmallVector<std::string> readInfo(NativeBinary &native) {
   Expected<object::ELF64LEFile> file = object::ELF64LEFile::create(native.bytes);
   if (!file) {
     consumeError(file.takeError());
-    return;
+    return {};
   }
   Expected<object::ELF64LE::ShdrRange> sections = file->sections();
   if (!sections) {
     consumeError(sections.takeError());
-    return;
+    return {};
   }
   for (const object::ELF64LE::Shdr &section : *sections) {
     Expected<StringRef> name = file->getSectionName(section);
@@ -79,6 +107,7 @@ void readInfo(NativeBinary &native) {
     native.spillBytes = largest(text, "spill_size");
     native.registers = largest(text, "grf_count");
   }
+  return undefinedFunctions(*file, *sections);
 }
 
 } // namespace
@@ -128,6 +157,11 @@ std::optional<std::string> xetile::runOcloc(StringRef ocloc, StringRef spirv, St
   if (status != 0 || result.bytes.empty())
     return (ocloc + " failed for device " + device + " (status " + Twine(status) + ")").str() +
            (message.empty() ? "" : ": " + message) + "\n" + StringRef(readFile(log)).trim().str();
-  readInfo(result);
+  SmallVector<std::string> undefined = readInfo(result);
+  if (!undefined.empty())
+    return ("machine code for device " + device +
+            " calls functions that the driver does not have: ")
+               .str() +
+           llvm::join(undefined, ", ");
   return std::nullopt;
 }

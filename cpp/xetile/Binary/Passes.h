@@ -6,6 +6,9 @@
 
 namespace mlir {
 class ModuleOp;
+namespace func {
+class FuncOp;
+}
 namespace gpu {
 class GPUModuleOp;
 }

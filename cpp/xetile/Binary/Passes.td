@@ -45,7 +45,9 @@ def CheckLowered : Pass<"xetile-check-lowered", "::mlir::ModuleOp"> {
     Option<"scope", "scope", "std::string", "\"device\"", "'device' or 'host'">,
     ListOption<"forbid", "forbid", "std::string", "Dialects and full op names that must be gone">,
     ListOption<"allow", "allow", "std::string", "The only dialects and full op names that may be left">,
-    Option<"after", "after", "std::string", "\"\"", "What should have lowered them, for the message">
+    Option<"after", "after", "std::string", "\"\"", "What should have lowered them, for the message">,
+    Option<"hint", "hint", "std::string",
+        "\"nothing lowers it in this form, change its shape, types or layout\"", "What to do, for the message">
   ];
 }
 
@@ -153,6 +155,37 @@ def SplitDescriptors : Pass<"xetile-split-descriptors", "::mlir::gpu::GPUModuleO
     ```
   }];
   let dependentDialects = ["::mlir::xegpu::XeGPUDialect"];
+}
+
+def MaterializeOffsets : Pass<"xetile-materialize-offsets", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Turn constant offsets of XeGPU accesses into values where the others are values";
+  let description = [{
+    Upstream's `xegpu-subgroup-distribute` reads offsets that are part constant and part values wrongly: a value after a
+    constant becomes 0, and the access goes to another place without any error.
+
+    ```mlir
+    %v = xegpu.load_nd %t[0, %n] : !xegpu.tensor_desc<8x16xf16> -> vector<8x16xf16>
+    // becomes
+    %c0 = arith.constant 0 : index
+    %v = xegpu.load_nd %t[%c0, %n] : !xegpu.tensor_desc<8x16xf16> -> vector<8x16xf16>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::xegpu::XeGPUDialect"];
+}
+
+def SyncSharedAllocs : Pass<"xetile-sync-shared-allocs", "::mlir::func::FuncOp"> {
+  let summary = "Allocate memory that host and device share synchronously";
+  let description = [{
+    `gpu-async-region` makes every `gpu.alloc` asynchronous, but `gpu.alloc host_shared` lowers only in its synchronous
+    form.
+
+    ```mlir
+    %m, %t = gpu.alloc async [%s] host_shared () : memref<16xf32>
+    // becomes %s for %t, and
+    %m = gpu.alloc host_shared () : memref<16xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::gpu::GPUDialect"];
 }
 
 #endif // XETILE_BINARY_PASSES_TD

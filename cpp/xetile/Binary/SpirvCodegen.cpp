@@ -3,6 +3,7 @@
 // Refused: what the backend cannot select, with its own message; SPIR-V that the validator rejects.
 #include "xetile/Binary/SpirvCodegen.h"
 #include "spirv-tools/libspirv.h"
+#include "xetile/Binary/LoopControls.h"
 #include "xetile/Binary/WideVectors.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -88,6 +89,19 @@ void moveAllocasToEntry(Module &module) {
   }
 }
 
+// XeVM names signed bytes of matrix multiplications s8; the OpenCL extension, and so GPU drivers,
+// name them i8. The mangled names differ in these letters only.
+void useOpenCLNames(Module &module) {
+  for (Function &function : module) {
+    if (!function.isDeclaration() || !function.getName().contains("_matrix_mad_k"))
+      continue;
+    std::string name = function.getName().str();
+    for (size_t at; (at = name.find("_s8_")) != std::string::npos;)
+      name.replace(at, 4, "_i8_");
+    function.setName(name);
+  }
+}
+
 void runPipeline(Module &module, TargetMachine &machine, OptimizationLevel level) {
   // A lane's code is scalar to LLVM: vectorizers would undo the choice of registers, and unrolling
   // is the schedule's.
@@ -131,6 +145,7 @@ std::optional<std::string> xetile::optimizeForSpirv(Module &module, StringRef tr
   const OptimizationLevel levels[] = {OptimizationLevel::O0, OptimizationLevel::O1,
                                       OptimizationLevel::O2, OptimizationLevel::O3};
   moveAllocasToEntry(module);
+  useOpenCLNames(module);
   runPipeline(module, *machine, levels[std::min(optLevel, 3u)]);
   if (std::optional<std::string> why = splitWideVectors(module))
     return why;
@@ -180,6 +195,7 @@ std::optional<std::string> xetile::translateToSpirv(Module &module, std::string 
   if (spirv.empty() || spirv.size() % 4)
     return "LLVM's SPIR-V backend wrote " + std::to_string(spirv.size()) +
            " bytes, expected a positive multiple of 4";
+  forbidUnrolling(spirv);
   return std::nullopt;
 }
 
@@ -193,7 +209,8 @@ std::optional<std::string> xetile::validateSpirv(StringRef spirv) {
   if (spvValidate(context, &binary, &diagnostic) != SPV_SUCCESS) {
     why = "the validator gave no reason";
     if (diagnostic)
-      why = "word " + std::to_string(diagnostic->position.index) + ": " + diagnostic->error;
+      why = "word " + std::to_string(diagnostic->position.index) + ": " +
+            StringRef(diagnostic->error).rtrim().str();
   }
   spvDiagnosticDestroy(diagnostic);
   spvContextDestroy(context);

@@ -3,6 +3,7 @@
 // scalars only. Refused: such vectors in signatures and calls, variable indices into them,
 // reductions of them.
 #include "xetile/Binary/WideVectors.h"
+#include "xetile/Binary/VectorPieces.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/VectorUtils.h"
@@ -15,34 +16,9 @@
 #include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
-using xetile::consecutive;
-using xetile::illegalVector;
-using xetile::isLegalCount;
+using namespace xetile;
 
 namespace {
-
-constexpr unsigned maxElements = 16; // OpTypeVector with the capability Vector16
-
-struct Range {
-  unsigned begin, size;
-};
-
-/// Cuts n elements into legal pieces, the largest first.
-SmallVector<Range> cut(unsigned n) {
-  SmallVector<Range> pieces;
-  for (unsigned begin = 0; begin < n;) {
-    unsigned size = std::min(n - begin, maxElements);
-    while (size != 1 && !isLegalCount(size))
-      --size;
-    pieces.push_back({begin, size});
-    begin += size;
-  }
-  return pieces;
-}
-
-Type *pieceType(Type *elem, unsigned size) {
-  return size == 1 ? elem : FixedVectorType::get(elem, size);
-}
 
 class Splitter {
 public:
@@ -72,8 +48,10 @@ private:
   Value *element(Value *value, unsigned index);
   /// A legal vector or scalar of the given elements of `source`; a negative index is poison.
   Value *gather(Value *first, Value *second, ArrayRef<int> mask);
-  /// Elements [begin, begin + size) of the concatenation of `pieces`.
-  Value *slice(ArrayRef<Value *> pieces, Type *elem, unsigned begin, unsigned size);
+  Value *addressAt(Value *pointer, uint64_t offset) {
+    return offset ? builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), pointer, offset)
+                  : pointer;
+  }
   void define(Instruction &inst, Pieces pieces) {
     split[&inst] = std::move(pieces);
     dead.push_back(&inst);
@@ -101,39 +79,6 @@ Value *Splitter::element(Value *value, unsigned index) {
   return PoisonValue::get(type->getElementType());
 }
 
-Value *Splitter::slice(ArrayRef<Value *> pieces, Type *elem, unsigned begin, unsigned size) {
-  Type *type = pieceType(elem, size);
-  Value *result = PoisonValue::get(type);
-  unsigned at = 0;
-  for (Value *piece : pieces) {
-    auto *vector = dyn_cast<FixedVectorType>(piece->getType());
-    unsigned n = vector ? vector->getNumElements() : 1;
-    unsigned low = std::max(begin, at), high = std::min(begin + size, at + n);
-    if (low < high) {
-      if (at == begin && n == size)
-        return piece;
-      if (!vector) {
-        result = size == 1 ? piece : builder.CreateInsertElement(result, piece, low - begin);
-      } else if (size == 1) {
-        result = builder.CreateExtractElement(piece, low - at);
-      } else {
-        // Stretch this piece to the result's length, in place, then merge.
-        SmallVector<int> stretch(size, -1), merge(size);
-        for (unsigned i = 0; i < size; ++i) {
-          bool here = begin + i >= low && begin + i < high;
-          stretch[i] = here ? static_cast<int>(begin + i - at) : -1;
-          merge[i] = here ? static_cast<int>(size + i) : static_cast<int>(i);
-        }
-        Value *stretched = builder.CreateShuffleVector(piece, stretch);
-        result = isa<PoisonValue>(result) ? stretched
-                                          : builder.CreateShuffleVector(result, stretched, merge);
-      }
-    }
-    at += n;
-  }
-  return result;
-}
-
 Value *Splitter::gather(Value *first, Value *second, ArrayRef<int> mask) {
   auto *type = cast<FixedVectorType>(first->getType());
   unsigned n = type->getNumElements();
@@ -141,9 +86,9 @@ Value *Splitter::gather(Value *first, Value *second, ArrayRef<int> mask) {
   for (int index : mask)
     fromSecond.push_back(index < 0 ? -1 : index - static_cast<int>(n));
   if (std::optional<unsigned> begin = consecutive(mask, n))
-    return slice(piecesOf(first), type->getElementType(), *begin, mask.size());
+    return slice(builder, piecesOf(first), type->getElementType(), *begin, mask.size());
   if (std::optional<unsigned> begin = consecutive(fromSecond, n))
-    return slice(piecesOf(second), type->getElementType(), *begin, mask.size());
+    return slice(builder, piecesOf(second), type->getElementType(), *begin, mask.size());
   Value *result = PoisonValue::get(pieceType(type->getElementType(), mask.size()));
   for (auto [i, index] : enumerate(mask)) {
     if (index < 0)
@@ -182,8 +127,7 @@ void Splitter::rewriteLoad(LoadInst &load) {
   Pieces pieces;
   for (Range range : cut(type->getNumElements())) {
     uint64_t offset = range.begin * elemBytes;
-    Value *address =
-        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), load.getPointerOperand(), offset);
+    Value *address = addressAt(load.getPointerOperand(), offset);
     LoadInst *piece = builder.CreateAlignedLoad(pieceType(type->getElementType(), range.size),
                                                 address, commonAlignment(load.getAlign(), offset));
     piece->setVolatile(load.isVolatile());
@@ -198,8 +142,7 @@ void Splitter::rewriteStore(StoreInst &store) {
   Pieces pieces = piecesOf(store.getValueOperand());
   for (auto [range, piece] : zip_equal(cut(type->getNumElements()), pieces)) {
     uint64_t offset = range.begin * elemBytes;
-    Value *address =
-        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), store.getPointerOperand(), offset);
+    Value *address = addressAt(store.getPointerOperand(), offset);
     builder.CreateAlignedStore(piece, address, commonAlignment(store.getAlign(), offset))
         ->setVolatile(store.isVolatile());
   }
@@ -359,16 +302,16 @@ bool Splitter::rewriteBitcast(BitCastInst &cast) {
   }
   Pieces units;
   for (unsigned bit = 0; bit < total; bit += unit) {
-    Value *part = slice(source, from->getElementType(), bit / fromBits, unit / fromBits);
+    Value *part = slice(builder, source, from->getElementType(), bit / fromBits, unit / fromBits);
     units.push_back(builder.CreateBitCast(part, pieceType(to->getElementType(), unit / toBits)));
   }
   if (!illegalVector(to)) {
-    replace(cast, slice(units, to->getElementType(), 0, to->getNumElements()));
+    replace(cast, slice(builder, units, to->getElementType(), 0, to->getNumElements()));
     return true;
   }
   Pieces pieces;
   for (Range range : cut(to->getNumElements()))
-    pieces.push_back(slice(units, to->getElementType(), range.begin, range.size));
+    pieces.push_back(slice(builder, units, to->getElementType(), range.begin, range.size));
   define(cast, std::move(pieces));
   return true;
 }
@@ -444,9 +387,12 @@ std::optional<std::string> Splitter::run() {
 
   SmallVector<Instruction *> order; // definitions before uses, phis aside
   for (BasicBlock *block : ReversePostOrderTraversal<Function *>(&function))
-    for (Instruction &inst : *block)
+    for (Instruction &inst : *block) {
+      if (isa<ScalableVectorType>(inst.getType()))
+        return refuse("'" + function.getName() + "': " + inst.getOpcodeName(), inst.getType());
       if (isInvolved(inst))
         order.push_back(&inst);
+    }
   auto refuseInst = [&](Instruction &inst) {
     Type *type = inst.getType();
     for (Value *operand : inst.operands())
@@ -475,27 +421,6 @@ std::optional<std::string> Splitter::run() {
 }
 
 } // namespace
-
-bool xetile::isLegalCount(unsigned n) { return n == 2 || n == 3 || n == 4 || n == 8 || n == 16; }
-
-FixedVectorType *xetile::illegalVector(Type *type) {
-  auto *vector = dyn_cast<FixedVectorType>(type);
-  return vector && !isLegalCount(vector->getNumElements()) ? vector : nullptr;
-}
-
-std::optional<unsigned> xetile::consecutive(ArrayRef<int> mask, unsigned n) {
-  std::optional<int> begin;
-  for (auto [i, index] : enumerate(mask))
-    if (index >= 0) {
-      int start = index - static_cast<int>(i);
-      if (begin && *begin != start)
-        return std::nullopt;
-      begin = start;
-    }
-  if (!begin || *begin < 0 || *begin + mask.size() > n)
-    return std::nullopt;
-  return *begin;
-}
 
 std::optional<std::string> xetile::splitWideVectors(Module &module) {
   // Unreachable blocks have no order.

@@ -31,6 +31,7 @@ std::unique_ptr<Pass> checkLowered(StringRef after, ArrayRef<std::string> forbid
 }
 
 void addXeGPUPasses(OpPassManager &gpuModule, XeGPULevel level) {
+  gpuModule.addPass(createMaterializeOffsets());
   auto propagate = [&](StringRef kind) {
     gpuModule.addPass(createSplitDescriptors());
     xegpu::XeGPUPropagateLayoutOptions options;
@@ -59,6 +60,14 @@ void addXeGPUPasses(OpPassManager &gpuModule, XeGPULevel level) {
 }
 
 void addDeviceToXeVM(OpPassManager &pm, XeGPULevel level) {
+  if (level != XeGPULevel::Lane) {
+    // Upstream's distribution over lanes crashes on functions of another dialect.
+    CheckLoweredOptions options;
+    options.forbid = {"llvm.func"};
+    options.hint = "expected gpu.func before the lowering; xegpu-op-level=lane and "
+                   "xetile-lower-xevm-to-binary take device code that is lowered already";
+    pm.addPass(createCheckLowered(options));
+  }
   OpPassManager &distribute = pm.nest<gpu::GPUModuleOp>();
   distribute.addPass(createLowerAffinePass());
   distribute.addPass(createCanonicalizerPass()); // an unused value would get no layout
@@ -103,6 +112,7 @@ void addHostPasses(OpPassManager &pm) {
   pm.addPass(createLowerAffinePass());
   // gpu.alloc and gpu.memcpy lower only in their asynchronous form.
   pm.addNestedPass<func::FuncOp>(createGpuAsyncRegionPass());
+  pm.addNestedPass<func::FuncOp>(createSyncSharedAllocs());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createGpuToLLVMConversionPass());

@@ -67,10 +67,24 @@ Value createDescriptor(OpBuilder &builder, Location loc, const TileBase &base, T
   return xegpu::CreateNdDescOp::create(builder, loc, type, base.source, base.shape, base.strides);
 }
 
-/// `offset + delta` as an operand or constant of a message.
-OpFoldResult addOffset(OpBuilder &builder, Location loc, Value offset, int64_t delta) {
-  return getAsOpFoldResult(builder.createOrFold<arith::AddIOp>(
-      loc, offset, arith::ConstantIndexOp::create(builder, loc, delta)));
+/// A message of a tile: its place within the tile and its offsets in the matrix.
+struct MessagePlace {
+  int64_t row, column;
+  SmallVector<OpFoldResult, 2> offsets;
+};
+
+/// The places of the messages that cover a tile at `tileOffsets`, row by row.
+SmallVector<MessagePlace> getPlaces(OpBuilder &builder, Location loc, TileType tile,
+                                    ValueRange tileOffsets, BlockMessage message) {
+  auto offset = [&](unsigned dim, int64_t delta) {
+    return getAsOpFoldResult(builder.createOrFold<arith::AddIOp>(
+        loc, tileOffsets[dim], arith::ConstantIndexOp::create(builder, loc, delta)));
+  };
+  SmallVector<MessagePlace> places;
+  for (int64_t row = 0; row < tile.getDimSize(0); row += message.rows)
+    for (int64_t column = 0; column < tile.getDimSize(1); column += message.totalColumns())
+      places.push_back({row, column, {offset(0, row), offset(1, column)}});
+  return places;
 }
 
 struct ConvertInitTile : OpConversionPattern<InitTileOp> {
@@ -105,7 +119,6 @@ struct ConvertLoadTile : XeTilePattern<LoadTileOp> {
     TileType tile = op.getTile().getType();
     BlockShape block = *analysis.getBlock(op.getValue());
     BlockMessage message = analysis.getMessage(op);
-    Value row = adaptor.getTile()[0], column = adaptor.getTile()[1];
     Value descriptor = createDescriptor(rewriter, loc, analysis.getBase(op.getTile()),
                                         tile.getElementType(), message);
     CacheHints hints =
@@ -118,28 +131,26 @@ struct ConvertLoadTile : XeTilePattern<LoadTileOp> {
           VectorType::get({message.count, message.rows, message.columns}, tile.getElementType());
     int64_t gridColumns = tile.getDimSize(1) / block.columns;
     SmallVector<Value> blocks(tile.getDimSize(0) / block.rows * gridColumns);
-    for (int64_t r = 0; r < tile.getDimSize(0); r += message.rows)
-      for (int64_t c = 0; c < tile.getDimSize(1); c += message.totalColumns()) {
-        SmallVector<OpFoldResult> offsets{addOffset(rewriter, loc, row, r),
-                                          addOffset(rewriter, loc, column, c)};
-        Value loaded = xegpu::LoadNdOp::create(
-            rewriter, loc, loadedType, descriptor, offsets, /*packed=*/UnitAttr(),
-            /*transpose=*/DenseI64ArrayAttr(), hints.l1, hints.l1, hints.l3,
-            /*layout=*/xegpu::DistributeLayoutAttr());
-        for (int64_t part = 0; part < message.count; ++part) {
-          Value column_blocks =
-              message.count > 1 ? vector::ExtractOp::create(rewriter, loc, loaded, part).getResult()
-                                : loaded;
-          for (int64_t i = 0; i < message.rows; i += block.rows) {
-            Value slice = column_blocks;
-            if (message.rows != block.rows)
-              slice = vector::ExtractStridedSliceOp::create(
-                  rewriter, loc, column_blocks, ArrayRef<int64_t>{i, 0},
-                  ArrayRef<int64_t>{block.rows, block.columns}, ArrayRef<int64_t>{1, 1});
-            blocks[(r + i) / block.rows * gridColumns + c / block.columns + part] = slice;
-          }
+    for (const MessagePlace &place : getPlaces(rewriter, loc, tile, adaptor.getTile(), message)) {
+      Value loaded = xegpu::LoadNdOp::create(
+          rewriter, loc, loadedType, descriptor, place.offsets, /*packed=*/UnitAttr(),
+          /*transpose=*/DenseI64ArrayAttr(), hints.l1, hints.l1, hints.l3,
+          /*layout=*/xegpu::DistributeLayoutAttr());
+      for (int64_t part = 0; part < message.count; ++part) {
+        Value stack = loaded;
+        if (message.count > 1)
+          stack = vector::ExtractOp::create(rewriter, loc, loaded, part);
+        for (int64_t i = 0; i < message.rows; i += block.rows) {
+          Value slice = stack;
+          if (message.rows != block.rows)
+            slice = vector::ExtractStridedSliceOp::create(
+                rewriter, loc, stack, ArrayRef<int64_t>{i, 0},
+                ArrayRef<int64_t>{block.rows, block.columns}, ArrayRef<int64_t>{1, 1});
+          int64_t gridRow = (place.row + i) / block.rows;
+          blocks[gridRow * gridColumns + place.column / block.columns + part] = slice;
         }
       }
+    }
     rewriter.replaceOpWithMultiple(op, {blocks});
     return success();
   }
@@ -152,20 +163,15 @@ struct ConvertStoreTile : XeTilePattern<StoreTileOp> {
     Location loc = op.getLoc();
     TileType tile = op.getTile().getType();
     BlockShape block = *analysis.getBlock(op.getValue());
+    BlockMessage message{block.rows, block.columns, 1};
     Value descriptor = createDescriptor(rewriter, loc, analysis.getBase(op.getTile()),
-                                        tile.getElementType(), {block.rows, block.columns, 1});
+                                        tile.getElementType(), message);
     CacheHints hints = getCacheHints(op.getContext(), xegpu::CachePolicy::WRITE_BACK,
                                      xegpu::CachePolicy::WRITE_BACK);
-    int64_t gridColumns = tile.getDimSize(1) / block.columns;
-    for (auto [index, value] : llvm::enumerate(adaptor.getValue())) {
-      int64_t r = int64_t(index) / gridColumns * block.rows,
-              c = int64_t(index) % gridColumns * block.columns;
-      SmallVector<OpFoldResult> offsets{addOffset(rewriter, loc, adaptor.getTile()[0], r),
-                                        addOffset(rewriter, loc, adaptor.getTile()[1], c)};
-      xegpu::StoreNdOp::create(rewriter, loc, value, descriptor, offsets, hints.l1, hints.l1,
-                               hints.l3,
-                               /*layout=*/xegpu::DistributeLayoutAttr());
-    }
+    SmallVector<MessagePlace> places = getPlaces(rewriter, loc, tile, adaptor.getTile(), message);
+    for (auto [place, value] : llvm::zip_equal(places, adaptor.getValue()))
+      xegpu::StoreNdOp::create(rewriter, loc, value, descriptor, place.offsets, hints.l1, hints.l1,
+                               hints.l3, /*layout=*/xegpu::DistributeLayoutAttr());
     rewriter.eraseOp(op);
     return success();
   }
@@ -181,14 +187,9 @@ struct ConvertPrefetchTile : XeTilePattern<PrefetchTileOp> {
     Value descriptor = createDescriptor(rewriter, loc, analysis.getBase(op.getTile()),
                                         tile.getElementType(), message);
     CacheHints hints = getPrefetchHints(op.getContext(), op.getLocality());
-    for (int64_t r = 0; r < tile.getDimSize(0); r += message.rows)
-      for (int64_t c = 0; c < tile.getDimSize(1); c += message.totalColumns()) {
-        SmallVector<OpFoldResult> offsets{addOffset(rewriter, loc, adaptor.getTile()[0], r),
-                                          addOffset(rewriter, loc, adaptor.getTile()[1], c)};
-        xegpu::PrefetchNdOp::create(rewriter, loc, descriptor, offsets, hints.l1, hints.l1,
-                                    hints.l3,
-                                    /*layout=*/xegpu::DistributeLayoutAttr());
-      }
+    for (const MessagePlace &place : getPlaces(rewriter, loc, tile, adaptor.getTile(), message))
+      xegpu::PrefetchNdOp::create(rewriter, loc, descriptor, place.offsets, hints.l1, hints.l1,
+                                  hints.l3, /*layout=*/xegpu::DistributeLayoutAttr());
     rewriter.eraseOp(op);
     return success();
   }
@@ -261,7 +262,14 @@ struct ConvertXeTileToXeGPU : xetile::impl::ConvertXeTileToXeGPUBase<ConvertXeTi
     scf::populateSCFStructuralTypeConversions(converter, patterns);
     ConversionTarget target(*context);
     target.addIllegalDialect<XeTileDialect>();
-    auto isKept = [&](Value value) { return !analysis.isTile(value) && !analysis.getBlock(value); };
+    // A vector of one block keeps its type, and its block arguments stay as they are.
+    auto isKept = [&](Value value) {
+      if (analysis.isTile(value))
+        return false;
+      const BlockShape *block = analysis.getBlock(value);
+      return !block || cast<VectorType>(value.getType()).getShape() ==
+                           ArrayRef<int64_t>{block->rows, block->columns};
+    };
     target.markUnknownOpDynamicallyLegal([&](Operation *op) {
       return llvm::all_of(op->getOperands(), isKept) && llvm::all_of(op->getResults(), isKept);
     });

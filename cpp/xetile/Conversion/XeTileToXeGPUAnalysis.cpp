@@ -233,7 +233,8 @@ LogicalResult XeTileToXeGPUAnalysis::chooseMessage(Operation *op, TileType tile,
   std::optional<std::string> problem;
   for (int64_t height = std::min<int64_t>(rows, target.block.maxLoadHeight); height >= block.rows;
        --height) {
-    if (rows % height != 0 || height % block.rows != 0)
+    // The hardware takes any height; upstream's XeVM operations take powers of two.
+    if (rows % height != 0 || height % block.rows != 0 || !llvm::isPowerOf2_64(height))
       continue;
     for (int64_t count : {4, 2, 1}) {
       if (columns % (block.columns * count) != 0)

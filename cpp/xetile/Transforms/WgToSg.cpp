@@ -232,10 +232,16 @@ struct WgToSg : xetile::impl::WgToSgBase<WgToSg> {
              isElementwiseOnVectors(op);
     });
     ConversionTarget target(*context);
-    auto isUnmapped = [&](Value value) { return !maps.lookup(value); };
+    // A single subgroup owns whole vectors. Then the conversion keeps block arguments as they are,
+    // and what uses them is distributed although their maps are still known.
+    auto isDistributed = [&](Value value) {
+      WgMapAttr map = maps.lookup(value);
+      return !map || getPieceType(map, value.getType()) == value.getType();
+    };
     target.markUnknownOpDynamicallyLegal([&](Operation *op) {
-      return llvm::all_of(op->getOperands(), isUnmapped) &&
-             llvm::all_of(op->getResults(), isUnmapped);
+      auto mma = dyn_cast<TileMmaOp>(op);
+      return (!mma || !mma.getWgMapAttr()) && llvm::all_of(op->getOperands(), isDistributed) &&
+             llvm::all_of(op->getResults(), isDistributed);
     });
     scf::populateSCFStructuralTypeConversions(converter, patterns);
     if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))

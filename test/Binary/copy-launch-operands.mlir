@@ -1,0 +1,118 @@
+// RUN: xetile-opt %s --split-input-file --xetile-copy-launch-operands | FileCheck %s
+
+// A and B are read (and prefetched), C is written: all are copied in, C is copied back.
+module attributes {gpu.container_module} {
+  gpu.module @device {
+    gpu.func @gemm(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf32>) kernel {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %ta = xegpu.create_nd_tdesc %a : memref<64x64xf16> -> !xegpu.tensor_desc<8x16xf16>
+      %base = memref.extract_aligned_pointer_as_index %b : memref<64x64xf16> -> index
+      %address = arith.index_cast %base : index to i64
+      %tb = xegpu.create_nd_tdesc %address, shape: [64, 64], strides: [64, 1]
+          : i64 -> !xegpu.tensor_desc<16x16xf16>
+      %tc = xegpu.create_nd_tdesc %c : memref<64x64xf32> -> !xegpu.tensor_desc<8x16xf32>
+      xegpu.prefetch_nd %ta[%c0, %c0] : !xegpu.tensor_desc<8x16xf16>
+      %r = scf.for %i = %c0 to %c1 step %c1 iter_args(%t = %tb) -> (!xegpu.tensor_desc<16x16xf16>) {
+        %vb = xegpu.load_nd %t[%c0, %c0] : !xegpu.tensor_desc<16x16xf16> -> vector<16x16xf16>
+        scf.yield %t : !xegpu.tensor_desc<16x16xf16>
+      }
+      %zero = arith.constant dense<0.0> : vector<8x16xf32>
+      xegpu.store_nd %zero, %tc[%c0, %c0] : vector<8x16xf32>, !xegpu.tensor_desc<8x16xf32>
+      gpu.return
+    }
+  }
+  // CHECK-LABEL: func.func @read_and_written
+  // CHECK-SAME: (%[[A:.*]]: memref<64x64xf16>, %[[B:.*]]: memref<64x64xf16>, %[[C:.*]]: memref<64x64xf32>)
+  // CHECK: %[[DA:.*]] = gpu.alloc () : memref<64x64xf16>
+  // CHECK-NEXT: gpu.memcpy %[[DA]], %[[A]]
+  // CHECK: %[[DB:.*]] = gpu.alloc () : memref<64x64xf16>
+  // CHECK-NEXT: gpu.memcpy %[[DB]], %[[B]]
+  // CHECK: %[[DC:.*]] = gpu.alloc () : memref<64x64xf32>
+  // CHECK-NEXT: gpu.memcpy %[[DC]], %[[C]]
+  // CHECK: gpu.launch_func {{.*}} args(%[[DA]] : {{.*}}, %[[DB]] : {{.*}}, %[[DC]] : {{.*}})
+  // CHECK-NEXT: gpu.memcpy %[[C]], %[[DC]]
+  // CHECK-NEXT: gpu.dealloc %[[DA]]
+  // CHECK-NEXT: gpu.dealloc %[[DB]]
+  // CHECK-NEXT: gpu.dealloc %[[DC]]
+  // CHECK-NEXT: return
+  func.func @read_and_written(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf32>) {
+    %c1 = arith.constant 1 : index
+    gpu.launch_func @device::@gemm blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+        args(%a : memref<64x64xf16>, %b : memref<64x64xf16>, %c : memref<64x64xf32>)
+    return
+  }
+
+  // CHECK-LABEL: func.func @device_memory
+  // CHECK-NOT: gpu.memcpy
+  func.func @device_memory() {
+    %c1 = arith.constant 1 : index
+    %a = gpu.alloc () : memref<64x64xf16>
+    %c = gpu.alloc host_shared () : memref<64x64xf32>
+    gpu.launch_func @device::@gemm blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+        args(%a : memref<64x64xf16>, %a : memref<64x64xf16>, %c : memref<64x64xf32>)
+    return
+  }
+
+  // CHECK-LABEL: func.func @same_buffer_twice
+  // CHECK: %[[D:.*]] = gpu.alloc
+  // CHECK: gpu.launch_func {{.*}} args(%[[D]] : {{.*}}, %[[D]] : {{.*}}, %
+  // CHECK: gpu.memcpy
+  // CHECK-NOT: gpu.memcpy
+  func.func @same_buffer_twice(%a: memref<64x64xf16>, %c: memref<64x64xf32>) {
+    %c1 = arith.constant 1 : index
+    gpu.launch_func @device::@gemm blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+        args(%a : memref<64x64xf16>, %a : memref<64x64xf16>, %c : memref<64x64xf32>)
+    return
+  }
+}
+
+// -----
+
+// What a kernel calls, or one that is lowered already, may do anything.
+module attributes {gpu.container_module} {
+  gpu.module @device {
+    gpu.func @unknown(%a: memref<?x4xf32, strided<[?, ?], offset: ?>>) kernel {
+      func.call @somewhere(%a) : (memref<?x4xf32, strided<[?, ?], offset: ?>>) -> ()
+      gpu.return
+    }
+    func.func private @somewhere(memref<?x4xf32, strided<[?, ?], offset: ?>>)
+  }
+  // From the base pointer to the last element, whatever the strides are.
+  // CHECK-LABEL: func.func @strided
+  // CHECK: %[[BASE:.*]], %[[OFFSET:.*]], %[[SIZES:.*]]:2, %[[STRIDES:.*]]:2 = memref.extract_strided_metadata
+  // CHECK: arith.muli %{{.*}}, %[[STRIDES]]#0
+  // CHECK: arith.muli %{{.*}}, %[[STRIDES]]#1
+  // CHECK: %[[COUNT:.*]] = arith.select
+  // CHECK: %[[HOST:.*]] = memref.reinterpret_cast %[[BASE]] to offset: [0], sizes: [%[[COUNT]]], strides: [1]
+  // CHECK: %[[D:.*]] = gpu.alloc (%[[COUNT]]) : memref<?xf32>
+  // CHECK: %[[VIEW:.*]] = memref.reinterpret_cast %[[D]] to offset: [%[[OFFSET]]], sizes: [%[[SIZES]]#0, 4],
+  // CHECK: gpu.memcpy %[[D]], %[[HOST]]
+  // CHECK: gpu.launch_func {{.*}} args(%[[VIEW]] :
+  // CHECK: gpu.memcpy %[[HOST]], %[[D]]
+  func.func @strided(%a: memref<?x4xf32, strided<[?, ?], offset: ?>>) {
+    %c1 = arith.constant 1 : index
+    gpu.launch_func @device::@unknown blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+        args(%a : memref<?x4xf32, strided<[?, ?], offset: ?>>)
+    return
+  }
+
+  // Dynamic sizes without strides need no flat view; the view of the part is made again on the device.
+  // CHECK-LABEL: func.func @dynamic
+  // CHECK: %[[ROWS:.*]] = memref.dim %[[M:.*]], %
+  // CHECK: %[[D:.*]] = gpu.alloc (%[[ROWS]]) : memref<?x4xf32>
+  // CHECK: gpu.memcpy %[[D]], %[[M]] : memref<?x4xf32>, memref<?x4xf32>
+  // CHECK: %[[PART:.*]] = memref.subview %[[D]][2, 0]
+  // CHECK: %[[CAST:.*]] = memref.cast %[[PART]]
+  // CHECK: gpu.launch_func {{.*}} args(%[[CAST]] :
+  func.func @dynamic(%m: memref<?x4xf32>, %n: index) {
+    %c1 = arith.constant 1 : index
+    %part = memref.subview %m[2, 0] [%n, 4] [1, 1]
+        : memref<?x4xf32> to memref<?x4xf32, strided<[4, 1], offset: 8>>
+    %a = memref.cast %part : memref<?x4xf32, strided<[4, 1], offset: 8>>
+        to memref<?x4xf32, strided<[?, ?], offset: ?>>
+    gpu.launch_func @device::@unknown blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+        args(%a : memref<?x4xf32, strided<[?, ?], offset: ?>>)
+    return
+  }
+}

@@ -1,0 +1,217 @@
+"""The command `xetile`, in processes of its own."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from xetile.cli import main
+from xetile.compiler import Kernel
+
+LEVELS = ["0-linalg", "1-xetile-workgroup", "2-xetile-subgroup", "4-xegpu", "5-xevm", "6-llvm"]
+SMALL = ["--set", "workgroup_m=128", "--set", "subgroups_m=4"]
+
+
+@pytest.fixture
+def payload(tmp_path) -> Path:
+    a, b, c = "tensor<256x128xf16>", "tensor<128x256xf16>", "tensor<256x256xf32>"
+    path = tmp_path / "small.mlir"
+    path.write_text(
+        f"func.func @small(%A: {a}, %B: {b}, %C: {c}) -> {c} {{\n"
+        f"  %D = linalg.matmul ins(%A, %B : {a}, {b}) outs(%C : {c}) -> {c}\n"
+        f"  return %D : {c}\n}}\n"
+    )
+    return path
+
+
+def xetile(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "xetile.cli", *map(str, arguments)],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+def succeed(*arguments: str | Path, **environment: str) -> str:
+    run = xetile(*arguments, **environment)
+    assert run.returncode == 0, run.stderr
+    assert run.stderr == ""
+    return run.stdout
+
+
+def fail(*arguments: str | Path, status: int = 1, **environment: str) -> str:
+    """The message; there is nothing else, a traceback least of all."""
+    run = xetile(*arguments, **environment)
+    assert run.returncode == status, run.stderr
+    assert "Traceback" not in run.stderr
+    if status == 1:
+        assert run.stderr.startswith("xetile: error: ")
+    return run.stderr
+
+
+@pytest.mark.parametrize(
+    ("emit", "decisive"),
+    [
+        ("xetile", b"#xetile.wg_map"),
+        ("xegpu", b"xegpu.dpas"),
+        ("xevm", b"xevm.mma"),
+        ("llvm", b"gpu.binary"),
+        ("native", b"\x7fELF"),
+    ],
+)
+def test_compile_emits_each_level(payload, tmp_path, emit, decisive):
+    out = tmp_path / "out"
+    assert succeed("compile", payload, "-o", out, "--emit", emit, *SMALL) == ""
+    assert decisive in out.read_bytes()
+
+
+def test_compile_writes_spirv_that_is_valid(payload, tmp_path, validate_spirv):
+    out = tmp_path / "kernel.spv"
+    succeed("compile", payload, "-o", out, "--target", "bmg")
+    validate_spirv(out.read_bytes())
+
+
+def test_compile_writes_text_to_stdout(payload):
+    assert "xetile.tile_mma" in succeed("compile", payload, "-o", "-", "--emit", "xetile")
+
+
+def test_compile_stops_at_the_level_that_is_emitted(payload, tmp_path):
+    """A missing ocloc matters to machine code only."""
+    succeed("compile", payload, "-o", tmp_path / "k", "--emit", "spirv", XETILE_OCLOC="/nowhere/ocloc")
+    message = fail("compile", payload, "-o", tmp_path / "k", "--emit", "native", XETILE_OCLOC="/nowhere/ocloc")
+    assert "ocloc was not found" in message
+    assert "scripts/install-ocloc" in message
+
+
+def test_dump_stages_writes_all_levels(payload, tmp_path):
+    succeed("compile", payload, "-o", tmp_path / "k", "--emit", "xegpu", "--dump-stages", tmp_path / "stages")
+    assert sorted(path.stem for path in (tmp_path / "stages").iterdir()) == LEVELS
+    assert (tmp_path / "stages" / "4-xegpu.mlir").read_text() == (tmp_path / "k").read_text()
+
+
+def test_dump_stages_writes_the_levels_before_a_failure(payload, tmp_path):
+    fail("compile", payload, "-o", tmp_path / "k", "--dump-stages", tmp_path / "stages", "--set", "k_step=48")
+    assert [path.stem for path in (tmp_path / "stages").iterdir()] == LEVELS[:1]
+    assert not (tmp_path / "k").exists()
+
+
+def test_set_changes_the_tiling(payload):
+    text = succeed("compile", payload, "-o", "-", "--emit", "xetile", *SMALL, "--set", "prefetch=0")
+    assert "sg_layout = [4, 4], sg_data = [32, 64]" in text
+    assert "prefetch" not in text
+
+
+def test_run_checks_against_numpy(payload):
+    output = succeed("run", payload, "--check", "--repeat", "2", *SMALL)
+    assert "small(256x128xf16, 128x256xf16, 256x256xf32) -> (256x256xf32) for pvc, on " in output
+    assert re.search(r"kernel [0-9.]+ ms, [0-9.]+ GFLOP/s; call [0-9.]+ ms; link [0-9.]+ s", output)
+    error, seed = re.search(r"max\|d - ref\| / max\|ref\| = (\S+), .* seed (\d+)", output).groups()
+    assert 0 < float(error) < 1e-5, output
+    again = succeed("run", payload, "--check", "--seed", seed, *SMALL)
+    assert f"= {error}" in again
+
+
+def test_run_without_check_says_so(payload):
+    assert "random arrays of seed 7; not checked" in succeed("run", payload, "--seed", "7")
+
+
+@pytest.mark.parametrize("spoil", [lambda d: d + 0.01 * abs(d).max(), lambda d: d * np.nan], ids=["off", "nan"])
+def test_a_wrong_result_fails_the_check(payload, monkeypatch, capsys, spoil):
+    call = Kernel.__call__
+    monkeypatch.setattr(Kernel, "__call__", lambda self, *arrays: spoil(call(self, *arrays)))
+    assert main(["run", str(payload), "--check"]) == 1
+    assert "the results are wrong: relative error" in capsys.readouterr().err
+
+
+def test_a_mistake_of_ours_is_one_message_too(payload, monkeypatch, capsys):
+    monkeypatch.setattr(Kernel, "__call__", lambda self, *arrays: 1 // 0)
+    monkeypatch.delenv("XETILE_TRACEBACK", raising=False)
+    assert main(["run", str(payload)]) == 1
+    assert capsys.readouterr().err.startswith("xetile: internal error: ZeroDivisionError: ")
+
+
+def test_run_without_a_device_is_an_error(payload):
+    assert "XETILE_DEVICE='nosuch' matches no OpenCL device" in fail("run", payload, XETILE_DEVICE="nosuch")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--set", "tile=1"], "has no parameter 'tile'; it has workgroup_m, workgroup_n, subgroups_m, "),
+        (["--set", "k_step"], "--set k_step: expected KEY=VALUE"),
+        (["--set", "k_step=big"], "--set k_step=big: expected an integer, got 'big'"),
+        (["--set", "k_step=0"], "k_step: expected 1 or more, got 0"),
+        (["--set", "target=bmg"], "expected --target bmg"),
+        (["--set", "workgroup_n=96"], "workgroup_n = 96 does not divide n = 256"),
+        (["--target", "cpu"], "unknown chip 'cpu'; known: pvc, bmg, lnl"),
+        (["--schedule", "nosuch"], "no schedule 'nosuch'"),
+    ],
+)
+def test_options_that_do_not_suit_are_one_message(payload, arguments, message):
+    assert message in fail("compile", payload, "-o", "-", *arguments)
+
+
+def test_files_that_cannot_be_read_or_written_are_errors(payload, tmp_path):
+    assert "gone.mlir: there is no such file" in fail("compile", tmp_path / "gone.mlir", "-o", "-")
+    assert "cannot write" in fail("compile", payload, "-o", tmp_path / "no" / "k", "--emit", "xetile")
+    assert "cannot write a stage" in fail("compile", payload, "-o", "-", "--dump-stages", payload)
+    assert "cannot read SPIR-V" in fail("report", tmp_path / "gone.spv", "--device", "pvc")
+    assert "magic number" in fail("report", payload, "--device", "pvc")
+    payload.write_text("func.func @f() { return 1 }")
+    assert f"{payload}:1:" in fail("run", payload)
+
+
+@pytest.mark.parametrize("arguments", [[], ["frob"], ["compile"], ["run", "x", "--repeat", "0"], ["report", "x"]])
+def test_usage_errors_have_status_2(arguments):
+    assert "usage: xetile" in fail(*arguments, status=2)
+
+
+def test_a_closed_pipe_is_no_error_message(payload):
+    code = f"{sys.executable} -m xetile.cli schedules | true"
+    run = subprocess.run(["bash", "-c", code], capture_output=True, text=True)
+    assert run.stderr == ""
+
+
+def test_schedules_lists_parameters_with_defaults_and_docs():
+    output = succeed("schedules")
+    assert output.startswith("matmul\n")
+    assert re.search(r"^  k_step +32 +>= 1 +columns of A and rows of B per step of the k loop$", output, re.MULTILINE)
+    assert re.search(r"^  prefetch +3 +>= 0 <= 64 ", output, re.MULTILINE)
+    assert succeed("schedules", "matmul") == output
+    assert "no schedule 'nosuch'" in fail("schedules", "nosuch")
+
+
+def test_report_counts_for_each_device(payload, tmp_path):
+    succeed("compile", payload, "-o", tmp_path / "k.spv")
+    lines = succeed("report", tmp_path / "k.spv", "--device", "pvc", "--device", "bmg").splitlines()
+    assert lines[0].split()[:6] == ["kernel", "chip", "bytes", "registers", "spill", "instructions"]
+    assert [line.split()[:2] for line in lines[1:]] == [["small_kernel", "pvc"], ["small_kernel", "bmg"]]
+    assert "unknown chip 'xyz'" in fail("report", tmp_path / "k.spv", "--device", "xyz")
+
+
+def test_doctor_finds_everything_here():
+    output = succeed("doctor")
+    found = {line[9:24].strip(): line[:8].strip() for line in output.splitlines() if line[:8].strip()}
+    assert found["bindings"] == found["runtime"] == found["devices"] == found["LLVM and MLIR"] == "ok"
+    assert "22." in output
+    assert "(selected)" in output
+
+
+def test_doctor_says_what_to_do_and_fails_for_what_is_essential():
+    run = xetile("doctor", XETILE_DEVICE="nosuch", XETILE_OCLOC="/nowhere/ocloc")
+    assert run.returncode == 1
+    assert re.search(r"^MISSING +XETILE_DEVICE .*nosuch", run.stdout, re.MULTILINE)
+    assert re.search(r"^missing +ocloc .*\n +-> for native binaries: scripts/install-ocloc", run.stdout, re.MULTILINE)
+    assert xetile("doctor", XETILE_OCLOC="/nowhere/ocloc").returncode == 0
+
+
+def test_help_needs_no_mlir():
+    code = "import sys, xetile.cli\ntry: xetile.cli.main(['--help'])\nexcept SystemExit: pass\n"
+    code += "print([name for name in sys.modules if name.startswith('xetile.mlir')])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.rstrip().endswith("[]")
