@@ -282,20 +282,12 @@ def find_libomp() -> Path | None:
     for line in Path("/proc/self/maps").read_text().splitlines():
         library = line.split(maxsplit=5)[5:]
         if library and "libMLIR.so" in library[0]:
-            places = {Path(library[0]).parent, Path(library[0]).resolve().parent}
-            root = "../../llvm-" + _llvm_major(library[0]) + "/lib"
-            beside = [place / part for place in places for part in (".", root[3:], root)]
-            for place in beside:
+            for place in (Path(library[0]).parent, Path(library[0]).resolve().parent):
                 for name in names:
                     if (place / name).is_file():
-                        return (place / name).resolve()
+                        return place / name
     found = ctypes.util.find_library("omp")
     return Path(found) if found else None
-
-
-def _llvm_major(library: str) -> str:
-    """The 22 of libMLIR.so.22.1."""
-    return library.rpartition(".so.")[2].partition(".")[0]
 
 
 def _read(module_or_path: ir.Module | str | PathLike[str]) -> ir.Module:

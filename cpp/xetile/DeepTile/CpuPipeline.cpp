@@ -39,6 +39,7 @@ void add(OpPassManager &pm, StringRef passes) {
 }
 
 void buildBufferize(OpPassManager &pm, const BufferizeOptions &options) {
+  pm.addPass(createPreserveArguments());
   add(pm,
       "canonicalize,cse,"
       "one-shot-bufferize{bufferize-function-boundaries "

@@ -88,6 +88,8 @@ FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
     choice.packA = choice.packB = request.pack == DeepTileRequest::Pack::Always;
   int64_t bits = std::max<int64_t>(matmul.elementType(2).getIntOrFloatBitWidth(), 32);
   choice.vectorLength = machine->vectorBits / bits;
+  // Panels are rows of whole vectors.
+  choice.packB &= choice.config.innermost[kN] % choice.vectorLength == 0;
   // Pairs of k are read from rows of A: these must run along k, and be copied to be of even length.
   AffineMap aMap = matmul.map(0);
   choice.pairs = choice.packB && choice.packA && machine->bf16Dot &&

@@ -73,7 +73,7 @@ def DeepTileMatmul : Pass<"deep-tile-matmul"> {
     Option<"config", "config", "std::string", "\"\"", "A JSON object of fields of the configuration">,
     Option<"threads", "threads", "int64_t", "0", "Threads to use; 0 for the machine's cores">,
     Option<"machine", "machine", "std::string", "\"auto\"", "'dlti' requires a description by DLTI attributes, 'auto' does not">,
-    Option<"pack", "pack", "std::string", "\"auto\"", "Copy blocks of A and B: 'auto', 'always' or 'never'">,
+    Option<"pack", "pack", "std::string", "\"auto\"", "Copy blocks of A and B: 'auto', 'always' (B where the innermost n is whole vectors) or 'never'">,
     Option<"explain", "explain", "bool", "false", "Change nothing; remark the configuration and the terms of its score">
   ];
 }
