@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import functools
 import json
 import os
 import shutil
@@ -36,7 +37,7 @@ from xetile.mlir import ir
 from xetile.mlir.dialects import func
 from xetile.mlir.execution_engine import ExecutionEngine
 
-__all__ = ["STAGES", "CpuKernel", "MatmulConfig", "compile", "explain", "find_libomp"]
+__all__ = ["STAGES", "CpuKernel", "MatmulConfig", "compile", "compile_target", "explain", "find_libomp"]
 
 STAGES = ("0-linalg", "1-tiled", "2-memory", "3-llvm")
 """Names of the levels that `CpuKernel.stages` has, in order."""
@@ -118,6 +119,7 @@ class CpuKernel:
         self._engine: ExecutionEngine | None = None
         self._function: Any = None
         self._dtypes = tuple(spec.numpy_dtype for spec in arguments)
+        self._result_dtypes = tuple(spec.numpy_dtype for spec in results)
 
     def __call__(self, *arrays: np.ndarray, out: np.ndarray | tuple[np.ndarray, ...] | None = None) -> Any:
         """Runs the function: one array per argument; returns its results, one array or a tuple.
@@ -131,7 +133,10 @@ class CpuKernel:
             if out is not None:
                 raise XeTileError(f"@{self.name}: out: results of sizes known at run time only are new arrays")
             return self._call_returning(function, inputs)
-        outputs = self._outputs(out, inputs)
+        if out is None:
+            outputs = [np.empty(spec.shape, dtype) for spec, dtype in zip(self.results, self._result_dtypes, strict=True)]
+        else:
+            outputs = self._check_outputs(out, inputs)
         _invoke(function, [_descriptor(array) for array in (*inputs, *outputs)])
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
@@ -140,7 +145,11 @@ class CpuKernel:
             raise XeTileError(f"@{self.name}: expected {len(self.arguments)} arrays, got {len(arrays)}")
         inputs = []
         for number, (spec, dtype, array) in enumerate(zip(self.arguments, self._dtypes, arrays, strict=True)):
-            if not isinstance(array, np.ndarray) or array.dtype != dtype or not _fits(array.shape, spec.shape):
+            if (
+                not isinstance(array, np.ndarray)
+                or array.dtype != dtype
+                or (array.shape != spec.shape and not _fits(array.shape, spec.shape))
+            ):
                 got = f"{array.dtype}{list(array.shape)}" if isinstance(array, np.ndarray) else type(array).__name__
                 raise XeTileError(
                     f"@{self.name}: argument {number}: expected {_text(spec)} ({dtype.name}), got {got}"
@@ -148,16 +157,15 @@ class CpuKernel:
             inputs.append(np.ascontiguousarray(array))
         return inputs
 
-    def _outputs(self, out: Any, inputs: list[np.ndarray]) -> list[np.ndarray]:
-        if out is None:
-            return [np.empty(spec.shape, spec.numpy_dtype) for spec in self.results]
+    def _check_outputs(self, out: Any, inputs: list[np.ndarray]) -> list[np.ndarray]:
         outputs = list(out) if isinstance(out, tuple) else [out]
         if len(outputs) != len(self.results):
             raise XeTileError(f"@{self.name}: out: expected {len(self.results)} arrays, got {len(outputs)}")
         for number, (spec, array) in enumerate(zip(self.results, outputs, strict=True)):
-            if wrong := spec.check(array):
-                raise XeTileError(f"@{self.name}: out {number}: {wrong}")
-            if not array.flags.c_contiguous or not array.flags.writeable:
+            if not isinstance(array, np.ndarray) or array.shape != spec.shape or array.dtype != self._result_dtypes[number]:
+                raise XeTileError(f"@{self.name}: out {number}: {spec.check(array)}")
+            flags = array.flags
+            if not flags.c_contiguous or not flags.writeable:
                 raise XeTileError(f"@{self.name}: out {number}: expected a writable array in C order")
             others = [*inputs, *outputs[:number]]
             if any(np.may_share_memory(array, other) for other in others):
@@ -236,7 +244,7 @@ def compile(
     options = _tiling_options(chosen, threads, pack)
     name, arguments, results = _signature(module)
     as_arguments = _are_static(results)
-    machine = _machine_options(module)
+    machine = _machine_options()
     stages, timings = {STAGES[0]: str(module)}, {STAGES[0]: 0.0}
     steps = (
         ("tile the matmuls", f"deep-tile-matmul{{{options}}}"),
@@ -253,6 +261,17 @@ def compile(
         timings[level] = time.perf_counter() - start
         stages[level] = str(work)
     return CpuKernel(work, name, arguments, results, stages, timings)
+
+
+def compile_target(
+    module_or_path: ir.Module | str | PathLike[str], schedule: Any, params: Mapping[str, Any] | None
+) -> CpuKernel:
+    """`xetile.compile(..., target="cpu")`: `params` has fields of the configuration, `threads` and `pack`."""
+    if schedule is not None:
+        raise XeTileError(f"target cpu: expected no schedule, got {schedule!r}; params configure the matmuls")
+    values = dict(params or {})
+    options = {name: values.pop(name) for name in ("threads", "pack") if name in values}
+    return compile(module_or_path, config=values, **options)
 
 
 def explain(
@@ -291,6 +310,7 @@ def find_libomp() -> Path | None:
 
 
 def _read(module_or_path: ir.Module | str | PathLike[str]) -> ir.Module:
+    # Here, as the compiler hands payloads for the target "cpu" to this module.
     from xetile.compiler import read_payload
 
     return module_or_path if isinstance(module_or_path, ir.Module) else read_payload(module_or_path)
@@ -304,8 +324,8 @@ def _tiling_options(config: MatmulConfig, threads: int | None, pack: str) -> str
     return f"threads={threads or 0} pack={pack} config={{{config.to_json()}}}"
 
 
-def _machine_options(module: ir.Module) -> str:
-    """Registers of the machine that the module will run on: this one."""
+def _machine_options() -> str:
+    """Registers of the machine that the code will run on: this one."""
     flags = _cpu_flags()
     wide = "avx512f" in flags
     bits, registers = (512, 32) if wide else (256, 16) if "avx2" in flags else (128, 16)
@@ -381,9 +401,14 @@ def _engine(module: ir.Module, name: str, dump: bool = False) -> ExecutionEngine
 
 def _descriptor(array: np.ndarray) -> Any:
     """A ranked memref descriptor of an array in C order: allocated and aligned address, offset, sizes, strides."""
-    address = array.__array_interface__["data"][0]
-    strides = [stride // array.itemsize for stride in array.strides]
-    return (ctypes.c_int64 * (3 + 2 * array.ndim))(address, address, 0, *array.shape, *strides)
+    address, size = array.ctypes.data, array.itemsize
+    rank = array.ndim
+    return _words(3 + 2 * rank)(address, address, 0, *array.shape, *[stride // size for stride in array.strides])
+
+
+@functools.cache
+def _words(count: int) -> Any:
+    return ctypes.c_int64 * count
 
 
 def _invoke(function: Any, descriptors: list[Any]) -> None:

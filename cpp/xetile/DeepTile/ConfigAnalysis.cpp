@@ -219,9 +219,12 @@ void Chooser::chooseBlocks() {
     return std::min(most, ceilDiv(part, inner) * inner);
   };
   double inner = std::max<int64_t>(config.innermost[kN], 1);
-  // A panel of B streams through the first-level cache, a block of A stays in half of the second,
-  // a block of B in a core's share of the third.
-  double k = double(machine.l1) / (inner * inputBytes);
+  // A panel of B streams from an eighth of the second-level cache, past rows of A that stay in half
+  // of the first; a block of A fits half of the second, a block of B half of a core's share of the
+  // third.
+  double rows = std::max<int64_t>(config.innermost[kM], 1);
+  double k =
+      std::min(machine.l2 / 8.0 / (inner * inputBytes), machine.l1 / 2.0 / (rows * inputBytes));
   config.block[kK] = given[5].value_or(fit(kK, k));
   double kBlock = std::max<int64_t>(config.block[kK], 1);
   config.block[kM] = given[3].value_or(fit(kM, machine.l2 / 2.0 / (kBlock * inputBytes)));
@@ -230,10 +233,10 @@ void Chooser::chooseBlocks() {
   config.block[kN] = given[4].value_or(fit(kN, l3 / 2.0 / (kBlock * inputBytes)));
   auto kib = [&](int64_t a, int64_t b) { return double(a) * b * inputBytes / 1024; };
   note(llvm::formatv(
-           "blocks {0}x{1}x{2}: panel of B {3:f0} KiB of {4} KiB L1, block of A {5:f0} KiB of "
+           "blocks {0}x{1}x{2}: rows of A {3:f0} KiB of {4} KiB L1, block of A {5:f0} KiB of "
            "{6} KiB L2, block of B {7:f0} KiB of {8} KiB L3",
            config.block[kM], config.block[kN], config.block[kK],
-           kib(config.innermost[kN], config.block[kK]), machine.l1 / 1024,
+           kib(config.innermost[kM], config.block[kK]), machine.l1 / 1024,
            kib(config.block[kM], config.block[kK]), machine.l2 / 1024,
            kib(config.block[kN], config.block[kK]), machine.l3 / 1024)
            .str());
