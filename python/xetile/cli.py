@@ -65,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     payload = argparse.ArgumentParser(add_help=False)
     payload.add_argument("input", metavar="IN.mlir", help="a module with one function, on tensors")
     payload.add_argument("--schedule", default="matmul", metavar="NAME|FILE", help="how to tile it (default: matmul)")
-    payload.add_argument("--target", metavar="CHIP", help="the GPU to compile for, or cpu (default: the schedule's own)")
+    payload.add_argument("--target", metavar="CHIP", help="the GPU to compile for, or cpu (default: the schedule's)")
     payload.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a parameter of the schedule; may be repeated"
     )
@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
 
     compile_ = commands.add_parser("compile", parents=[payload], help="write a kernel, or its module at some level")
     compile_.add_argument("-o", dest="output", required=True, metavar="OUT", help="the file to write; - for stdout")
-    compile_.add_argument("--emit", choices=_EMIT, help="what to write (default: spirv; native for the target cpu)")
+    compile_.add_argument("--emit", choices=_EMIT, help="what to write (default: spirv; native for cpu)")
     compile_.set_defaults(command=_compile)
 
     run = commands.add_parser("run", parents=[payload], help="run on random arrays, on the device XETILE_DEVICE names")
@@ -84,7 +84,9 @@ def _parser() -> argparse.ArgumentParser:
 
     explain = commands.add_parser("explain", help="tell how matmuls are cut for the CPU, and the scores that decided")
     explain.add_argument("input", metavar="IN.mlir", help="a module with matmuls on tensors")
-    explain.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a field of the configuration, or threads")
+    explain.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="a field of the configuration, or threads"
+    )
     explain.set_defaults(command=_explain)
 
     report = commands.add_parser("report", help="count the machine instructions of a SPIR-V kernel; needs ocloc")

@@ -105,8 +105,15 @@ class CpuKernel:
     and `results` tell what arrays it takes and gives (-1 for sizes that are known at run time only).
     """
 
-    def __init__(self, module: ir.Module, name: str, arguments: list[ArraySpec], results: list[ArraySpec],
-                 stages: dict[str, str], timings: dict[str, float]) -> None:
+    def __init__(
+        self,
+        module: ir.Module,
+        name: str,
+        arguments: list[ArraySpec],
+        results: list[ArraySpec],
+        stages: dict[str, str],
+        timings: dict[str, float],
+    ) -> None:
         """Use `compile`."""
         self.name = name
         self.arguments = tuple(arguments)
@@ -134,7 +141,9 @@ class CpuKernel:
                 raise XeTileError(f"@{self.name}: out: results of sizes known at run time only are new arrays")
             return self._call_returning(function, inputs)
         if out is None:
-            outputs = [np.empty(spec.shape, dtype) for spec, dtype in zip(self.results, self._result_dtypes, strict=True)]
+            outputs = [
+                np.empty(spec.shape, dtype) for spec, dtype in zip(self.results, self._result_dtypes, strict=True)
+            ]
         else:
             outputs = self._check_outputs(out, inputs)
         _invoke(function, [_descriptor(array) for array in (*inputs, *outputs)])
@@ -151,9 +160,7 @@ class CpuKernel:
                 or (array.shape != spec.shape and not _fits(array.shape, spec.shape))
             ):
                 got = f"{array.dtype}{list(array.shape)}" if isinstance(array, np.ndarray) else type(array).__name__
-                raise XeTileError(
-                    f"@{self.name}: argument {number}: expected {_text(spec)} ({dtype.name}), got {got}"
-                )
+                raise XeTileError(f"@{self.name}: argument {number}: expected {_text(spec)} ({dtype.name}), got {got}")
             inputs.append(np.ascontiguousarray(array))
         return inputs
 
@@ -162,7 +169,11 @@ class CpuKernel:
         if len(outputs) != len(self.results):
             raise XeTileError(f"@{self.name}: out: expected {len(self.results)} arrays, got {len(outputs)}")
         for number, (spec, array) in enumerate(zip(self.results, outputs, strict=True)):
-            if not isinstance(array, np.ndarray) or array.shape != spec.shape or array.dtype != self._result_dtypes[number]:
+            if (
+                not isinstance(array, np.ndarray)
+                or array.shape != spec.shape
+                or array.dtype != self._result_dtypes[number]
+            ):
                 raise XeTileError(f"@{self.name}: out {number}: {spec.check(array)}")
             flags = array.flags
             if not flags.c_contiguous or not flags.writeable:
@@ -248,7 +259,10 @@ def compile(
     stages, timings = {STAGES[0]: str(module)}, {STAGES[0]: 0.0}
     steps = (
         ("tile the matmuls", f"deep-tile-matmul{{{options}}}"),
-        ("take the function to memory", f"xetile-bufferize-for-cpu{{results-as-arguments={str(as_arguments).lower()}}}"),
+        (
+            "take the function to memory",
+            f"xetile-bufferize-for-cpu{{results-as-arguments={str(as_arguments).lower()}}}",
+        ),
         ("lower the function to machine code", f"xetile-lower-to-cpu{{{machine}}}"),
     )
     work = ir.Module.parse(str(module), module.context)
@@ -390,8 +404,11 @@ def _engine(module: ir.Module, name: str, dump: bool = False) -> ExecutionEngine
         )
     try:
         engine = ExecutionEngine(
-            ir.Module.parse(text, module.context), opt_level=3, shared_libs=[str(omp)] if omp else [],
-            enable_object_dump=dump, enable_pic=dump,
+            ir.Module.parse(text, module.context),
+            opt_level=3,
+            shared_libs=[str(omp)] if omp else [],
+            enable_object_dump=dump,
+            enable_pic=dump,
         )
     except RuntimeError as error:
         raise XeTileError(f"the code of @{name} cannot be compiled: {error}") from None

@@ -56,11 +56,15 @@ def run(options: argparse.Namespace) -> int:
         results = kernel(*arguments)
         seconds.append(time.perf_counter() - start)
     speed = reference.count_flops(payload) / min(seconds) * 1e-9
-    print(f"{kernel.name} on the CPU: call {min(seconds) * 1e3:.3f} ms, {speed:.1f} GFLOP/s; random arrays of seed {seed}")
+    print(
+        f"{kernel.name} on the CPU: call {min(seconds) * 1e3:.3f} ms, {speed:.1f} GFLOP/s; random arrays of seed {seed}"
+    )
     if not options.check:
         return 0
     results = results if isinstance(results, tuple) else (results,)
-    differences = [reference.compare(*pair) for pair in zip(results, reference.evaluate(payload, arguments), strict=True)]
+    differences = [
+        reference.compare(*pair) for pair in zip(results, reference.evaluate(payload, arguments), strict=True)
+    ]
     for number, difference in enumerate(differences):
         print(f"result {number}: {difference}")
     worst = max((difference.max_relative for difference in differences), default=0.0)

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
@@ -25,6 +26,9 @@ DOCUMENT = ((256, 512, 128),)
 # m, n, k of five rows of models' shapes, which fit into a benchmark.
 MODELS = ((384, 64, 384), (49, 768, 3072), (1024, 1024, 4096), (128, 256, 2048), (512, 2048, 512))
 LIMITS = {"row": 0.75, "mean": 0.95}
+TURN_SECONDS = 0.1
+# OpenMP's threads wait for 0.2 s before they sleep.
+IDLE_SECONDS = 0.3
 
 
 def peers(m: int, n: int, k: int, dtype: str, rng: np.random.Generator) -> dict[str, Callable[[], object]]:
@@ -57,9 +61,7 @@ def measure(threads: int, quick: bool) -> list[dict[str, object]]:
     for dtype in ("f32", "bf16"):
         for m, n, k in sizes[: 3 if quick else None]:
             kernel = cpu.compile(payload.matmul(m, n, k, dtype, accumulate=False), threads=threads)
-            a, b = (
-                rng.uniform(-1, 1, spec.shape).astype(spec.numpy_dtype) for spec in kernel.arguments
-            )
+            a, b = (rng.uniform(-1, 1, spec.shape).astype(spec.numpy_dtype) for spec in kernel.arguments)
             out = np.empty((m, n), "f4")
             sides = {"xetile": lambda kernel=kernel, a=a, b=b, out=out: kernel(a, b, out=out)}
             sides |= peers(m, n, k, dtype, rng)
@@ -69,19 +71,28 @@ def measure(threads: int, quick: bool) -> list[dict[str, object]]:
                 sys.exit(f"bench: error: {m}x{n}x{k} {dtype} is wrong by {error:.2g}")
             flops = 2.0 * m * n * k
             best = dict.fromkeys(sides, math.inf)
-            deadline = time.perf_counter() + (0.5 if quick else 1.5)
-            # Turns of several calls: for a while after a call a library's threads keep the cores busy, waiting.
-            while time.perf_counter() < deadline:
+            # For a while after a call a library's threads keep the cores busy, waiting: let them fall asleep.
+            for _ in range(2 if quick else 4):
                 for name, call in sides.items():
-                    turn = time.perf_counter() + 0.05
+                    time.sleep(IDLE_SECONDS)
+                    turn = time.perf_counter() + TURN_SECONDS
                     while (start := time.perf_counter()) < turn:
                         call()
                         best[name] = min(best[name], time.perf_counter() - start)
             speed = {name: flops / seconds * 1e-9 for name, seconds in best.items()}
             fastest = max((name for name in sides if name != "xetile"), key=speed.get)
             rows.append(
-                {"m": m, "n": n, "k": k, "dtype": dtype, "threads": threads, "gflops": speed, "peer": fastest,
-                 "ratio": speed["xetile"] / speed[fastest], "peak": peaks[dtype] * threads}
+                {
+                    "m": m,
+                    "n": n,
+                    "k": k,
+                    "dtype": dtype,
+                    "threads": threads,
+                    "gflops": speed,
+                    "peer": fastest,
+                    "ratio": speed["xetile"] / speed[fastest],
+                    "peak": peaks[dtype] * threads,
+                }
             )
     return rows
 
@@ -110,7 +121,7 @@ def peak(dtype: str) -> float:
     from xetile.mlir import ir
     from xetile.mlir.execution_engine import ExecutionEngine
 
-    flags = open("/proc/cpuinfo").read()
+    flags = Path("/proc/cpuinfo").read_text()
     if "avx512f" not in flags or (dtype == "bf16" and "avx512_bf16" not in flags):
         return 0.0
     chains, count = 12, 2_000_000
@@ -122,8 +133,13 @@ def peak(dtype: str) -> float:
         else "vector.fma %x, %x, %s{0} : vector<16xf32>"
     )
     text = _PEAK.format(
-        count=count, chains=chains, before=before, last=chains - 1, types=", ".join([vector] * chains),
-        inits=", ".join(f"%s{i} = %x" for i in range(chains)), names=", ".join(f"%t{i}" for i in range(chains)),
+        count=count,
+        chains=chains,
+        before=before,
+        last=chains - 1,
+        types=", ".join([vector] * chains),
+        inits=", ".join(f"%s{i} = %x" for i in range(chains)),
+        names=", ".join(f"%t{i}" for i in range(chains)),
         body="\n    ".join(f"%t{i} = " + step.format(i) for i in range(chains)),
         after="\n  ".join(
             f"%r{i} = arith.addf {'%x' if i == 0 else f'%r{i - 1}'}, %sums#{i} : {vector}" for i in range(chains)

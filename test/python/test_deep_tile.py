@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 
 import numpy as np
 import pytest
-
-from xetile import XeTileError, cpu
+from xetile import XeTileError, cli, cpu
 from xetile.mlir import ir
 
 # Dimensions of A, B and C for each form; capital letters are outer dimensions of blocked operands.
@@ -23,11 +23,21 @@ FORMS = {
     "blocked weights": ("mk", "NKkn", "mNn"),
     "blocked pairs": ("MKmkp", "NKknp", "MNmn"),
 }
-SHAPES = [(256, 512, 128), (1024, 512, 512), (32, 128, 64), (100, 200, 300), (13, 19, 17), (64, 64, 8192), (128, 1024, 1024)]
+SHAPES = [
+    (256, 512, 128),
+    (1024, 512, 512),
+    (32, 128, 64),
+    (100, 200, 300),
+    (13, 19, 17),
+    (64, 64, 8192),
+    (128, 1024, 1024),
+]
 TOLERANCE = {"f64": 1e-12, "f32": 1e-5, "f16": 2e-3, "bf16": 1.6e-2}
 
 
-def payload(form: str, sizes: dict[str, int], types: tuple[str, str, str], *, fill: bool, dynamic: str = "") -> ir.Module:
+def payload(
+    form: str, sizes: dict[str, int], types: tuple[str, str, str], *, fill: bool, dynamic: str = ""
+) -> ir.Module:
     """A module with one linalg.generic (or matmul for the plain form); `dynamic` names dimensions without a size."""
     maps = FORMS[form]
     order = [d for d in "bMNmnKkp" if any(d in m for m in maps)]
@@ -35,7 +45,11 @@ def payload(form: str, sizes: dict[str, int], types: tuple[str, str, str], *, fi
     name = dict(zip(order, dims, strict=True))
 
     def tensor(operand: int) -> str:
-        return "tensor<" + "x".join(["?" if d in dynamic else str(sizes[d]) for d in maps[operand]] + [types[operand]]) + ">"
+        return (
+            "tensor<"
+            + "x".join(["?" if d in dynamic else str(sizes[d]) for d in maps[operand]] + [types[operand]])
+            + ">"
+        )
 
     def affine(operand: int) -> str:
         return f"affine_map<({', '.join(dims)}) -> ({', '.join(name[d] for d in maps[operand])})>"
@@ -88,7 +102,9 @@ def draw(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> n
 
 
 def check(rng, form, sizes, types, *, fill=False, dynamic="", config=None, threads=2, pack="auto") -> cpu.CpuKernel:
-    kernel = cpu.compile(payload(form, sizes, types, fill=fill, dynamic=dynamic), config=config, threads=threads, pack=pack)
+    kernel = cpu.compile(
+        payload(form, sizes, types, fill=fill, dynamic=dynamic), config=config, threads=threads, pack=pack
+    )
     maps = [m.replace("K", "K") for m in FORMS[form]]
     arrays = [
         draw(rng, tuple(sizes[d] for d in dims), spec.numpy_dtype)
@@ -155,13 +171,37 @@ def test_dynamic_m(rng, form, dim):
 
 @pytest.mark.parametrize("order", range(6))
 def test_loop_orders(rng, order):
-    config = {"MBlock": 24, "NBlock": 32, "KBlock": 16, "innermostMBlock": 8, "innermostNBlock": 16, "innermostKBlock": 8}
-    kernel = check(rng, "plain", blocked("plain", 100, 90, 70), ("f32", "f32", "f32"), fill=True,
-                   config={**config, "loopOrder": order, "MThreads": 1, "NThreads": 1, "KThreads": 1})
+    config = {
+        "MBlock": 24,
+        "NBlock": 32,
+        "KBlock": 16,
+        "innermostMBlock": 8,
+        "innermostNBlock": 16,
+        "innermostKBlock": 8,
+    }
+    kernel = check(
+        rng,
+        "plain",
+        blocked("plain", 100, 90, 70),
+        ("f32", "f32", "f32"),
+        fill=True,
+        config={**config, "loopOrder": order, "MThreads": 1, "NThreads": 1, "KThreads": 1},
+    )
     assert "scf.for" in kernel.stages["1-tiled"]
 
 
-@pytest.mark.parametrize("types", [("f16", "f16", "f16"), ("bf16", "bf16", "bf16"), ("f16", "f16", "f32"), ("f64", "f64", "f64"), ("i8", "i8", "i32"), ("i32", "i32", "i32")], ids="-".join)
+@pytest.mark.parametrize(
+    "types",
+    [
+        ("f16", "f16", "f16"),
+        ("bf16", "bf16", "bf16"),
+        ("f16", "f16", "f32"),
+        ("f64", "f64", "f64"),
+        ("i8", "i8", "i32"),
+        ("i32", "i32", "i32"),
+    ],
+    ids="-".join,
+)
 @pytest.mark.parametrize("k_threads", [1, 2])
 def test_types(rng, types, k_threads):
     config = {"KThreads": k_threads, "MThreads": 1, "NThreads": 1, "KBlock": 32, "innermostKBlock": 16}
@@ -188,6 +228,7 @@ def test_random_draws(rng, number):
         ({"loopOrder": 6}, "loopOrder = 6: expected 0 to 5"),
         ({"MBlock": 10, "innermostMBlock": 4}, "MBlock = 10: expected a multiple of innermostMBlock = 4"),
         ({"NThreads": 2, "innermostNBlock": 64, "NBlock": 64}, "NThreads = 2: expected 1 to 1"),
+        ({"innermostNBlock": 2**30}, "innermostNBlock = 1073741824: expected at most 64"),
         ({"MBlocks": 2}, "unknown field 'MBlocks'"),
         ({"MBlock": "2"}, "MBlock: expected an integer"),
     ],
@@ -228,3 +269,38 @@ def test_config_round_trips_through_json():
 def test_split_k_uses_threads_of_k_by_itself():
     kernel = cpu.compile(payload("plain", blocked("plain", 16, 16, 65536), ("f32",) * 3, fill=True), threads=8)
     assert "tensor<8x16x16xf32>" in kernel.stages["1-tiled"]
+
+
+@pytest.mark.parametrize("empty", ["m", "n", "k"])
+def test_empty_dimensions(rng, empty):
+    sizes = {**blocked("plain", 20, 30, 40), empty: 0}
+    kernel = cpu.compile(payload("plain", sizes, ("f32",) * 3, fill=False), threads=2)
+    a, b, c = (draw(rng, spec.shape, np.dtype("f4")) for spec in kernel.arguments)
+    assert np.allclose(kernel(a, b, c), a @ b + c, atol=1e-4)
+
+
+def test_shared_object_is_called(rng, tmp_path):
+    kernel = cpu.compile(payload("plain", blocked("plain", 40, 50, 60), ("f32",) * 3, fill=False), threads=2)
+    kernel.write_shared_object(tmp_path / "kernel.so")
+    function = ctypes.CDLL(str(tmp_path / "kernel.so"))._mlir_ciface_f
+    a, b, c = (draw(rng, spec.shape, np.dtype("f4")) for spec in kernel.arguments)
+    d = np.empty_like(c)
+
+    def descriptor(x):
+        return (ctypes.c_int64 * 7)(x.ctypes.data, x.ctypes.data, 0, *x.shape, x.shape[1], 1)
+
+    function(*map(ctypes.byref, map(descriptor, (a, b, c, d))))
+    assert np.allclose(d, a @ b + c, atol=1e-4)
+
+
+def test_command(tmp_path, capsys):
+    source = tmp_path / "matmul.mlir"
+    source.write_text(str(payload("plain", blocked("plain", 64, 64, 64), ("f32",) * 3, fill=False)))
+    assert cli.main(["run", str(source), "--target", "cpu", "--check", "--set", "threads=2", "--seed", "1"]) == 0
+    assert "max|d - ref|" in capsys.readouterr().out
+    assert cli.main(["explain", str(source), "--set", "MThreads=1"]) == 0
+    assert '"MThreads": 1' in capsys.readouterr().out
+    assert cli.main(["compile", str(source), "--target", "cpu", "-o", str(tmp_path / "out.so")]) == 0
+    assert (tmp_path / "out.so").read_bytes().startswith(b"\x7fELF")
+    assert cli.main(["compile", str(source), "--target", "cpu", "--emit", "xegpu", "-o", "-"]) == 1
+    assert "expected native" in capsys.readouterr().err

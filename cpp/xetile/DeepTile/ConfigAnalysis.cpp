@@ -3,6 +3,7 @@
 // to pack, the reasons. Nothing is refused: checkConfig judges the fields that were given.
 //===----------------------------------------------------------------------===//
 #include "xetile/DeepTile/ConfigAnalysis.h"
+#include "xetile/DeepTile/DeepTile.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -214,7 +215,10 @@ void Chooser::chooseBlocks() {
     int64_t inner = std::max<int64_t>(config.innermost[dim], 1);
     int64_t part = share(dim, std::max<int64_t>(config.threads[dim], 1));
     if (ShapedType::isDynamic(matmul.extent(dim)))
-      part = std::max<int64_t>(part, int64_t(elements));
+      part = std::max<int64_t>(part, kLargestDynamicBlock);
+    elements = std::min(elements, double(part + inner));
+    if (ShapedType::isDynamic(matmul.extent(dim)))
+      elements = std::min<double>(elements, kLargestDynamicBlock);
     int64_t most = std::max<int64_t>(int64_t(elements) / inner, 1) * inner;
     return std::min(most, ceilDiv(part, inner) * inner);
   };

@@ -191,8 +191,8 @@ int64_t DeepTiler::blockSteps(MatmulDim dim) const {
   if (ShapedType::isDynamic(extent))
     return block;
   int64_t share = llvm::divideCeil(llvm::divideCeil(extent, step), config.threads[dim]) * step;
-  int64_t blocks = llvm::divideCeil(share, block);
-  return llvm::divideCeil(llvm::divideCeil(share, step), blocks) * step;
+  int64_t blocks = std::max<int64_t>(llvm::divideCeil(share, block), 1);
+  return llvm::divideCeil(std::max<int64_t>(llvm::divideCeil(share, step), 1), blocks) * step;
 }
 
 Value DeepTiler::run() {
@@ -631,7 +631,17 @@ std::string xetile::checkConfig(const Contraction &matmul, const MatmulConfig &c
       return wrong(3 + dim,
                    "a multiple of " + names[6 + dim] + " = " + llvm::Twine(config.innermost[dim]));
     int64_t extent = matmul.extent(dim);
-    if (ShapedType::isDynamic(extent))
+    // Scratch memory is as large as blocks are; it must not outgrow the operands by much.
+    bool isDynamic = ShapedType::isDynamic(extent);
+    int64_t most =
+        isDynamic ? kLargestDynamicBlock : llvm::alignTo(std::max<int64_t>(extent, 1), 64);
+    most = std::max(most, matmul.unit[dim]);
+    if (config.innermost[dim] > most)
+      return wrong(6 + dim, "at most " + llvm::Twine(most));
+    if (isDynamic && config.block[dim] > most)
+      return wrong(3 + dim,
+                   "at most " + llvm::Twine(most) + ", as the size is known at run time only");
+    if (isDynamic)
       continue;
     int64_t blocks = llvm::divideCeil(extent, config.innermost[dim]);
     if (config.threads[dim] > std::max<int64_t>(blocks, 1))

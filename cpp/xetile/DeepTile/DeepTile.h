@@ -10,6 +10,9 @@ namespace xetile {
 /// On the batch-reduce matmul that the rewrite leaves: the largest m and n that it is called with.
 constexpr llvm::StringLiteral kMicrokernelAttr = "xetile.microkernel";
 
+/// The largest block of a dimension whose size is known at run time only.
+constexpr int64_t kLargestDynamicBlock = 4096;
+
 struct DeepTileOptions {
   /// Copy blocks of A and B to scratch memory in the order in which the microkernel reads them.
   bool packA = false, packB = false;

@@ -104,6 +104,9 @@ FailureOr<Value> xetile::deepTile(RewriterBase &rewriter, const Contraction &mat
   FailureOr<ConfigChoice> choice = decideConfig(matmul, request);
   if (failed(choice))
     return failure();
+  // Nothing to multiply: such ops lower to loops that do not run.
+  if (llvm::is_contained(matmul.sizes, 0))
+    return matmul.op->getResult(0);
   DeepTileOptions options;
   options.packA = choice->packA;
   options.packB = choice->packB;
