@@ -5,6 +5,9 @@
 #include "xetile/Conversion/Passes.h"
 #include "xetile/Conversion/XeGPUToBinaryPipeline.h"
 #include "xetile/Conversion/XeTileToXeGPUPipeline.h"
+#include "xetile/DeepTile/CpuPipeline.h"
+#include "xetile/DeepTile/DeepTileTransformOps.h"
+#include "xetile/DeepTile/Passes.h"
 #include "xetile/IR/XeTileDialect.h"
 #include "xetile/TransformOps/TransformOps.h"
 #include "xetile/Transforms/Passes.h"
@@ -12,12 +15,15 @@
 void xetile::registerDialects(mlir::DialectRegistry &registry) {
   registry.insert<XeTileDialect>();
   registerTransformExtension(registry);
+  registerDeepTileTransformExtension(registry);
 }
 
 void xetile::registerPasses() {
   registerXeTileTransformsPasses();
   registerXeTileConversionPasses();
   registerBinaryPasses();
+  registerXeTileDeepTilePasses();
+  registerCpuPipelines();
   registerXeTilePipelines();
   registerXeGPUToBinaryPipelines();
 }

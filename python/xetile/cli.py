@@ -66,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     payload = argparse.ArgumentParser(add_help=False)
     payload.add_argument("input", metavar="IN.mlir", help="a module with one function, on tensors")
     payload.add_argument("--schedule", default="matmul", metavar="NAME|FILE", help="how to tile it (default: matmul)")
-    payload.add_argument("--target", metavar="CHIP", help="the GPU to compile for (default: the schedule's own)")
+    payload.add_argument("--target", metavar="CHIP", help="the GPU to compile for, or cpu (default: the schedule's)")
     payload.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a parameter of the schedule; may be repeated"
     )
@@ -74,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
 
     compile_ = commands.add_parser("compile", parents=[payload], help="write a kernel, or its module at some level")
     compile_.add_argument("-o", dest="output", required=True, metavar="OUT", help="the file to write; - for stdout")
-    compile_.add_argument("--emit", choices=_EMIT, default="spirv", help="what to write (default: spirv)")
+    compile_.add_argument("--emit", choices=_EMIT, help="what to write (default: spirv; native for cpu)")
     compile_.set_defaults(command=_compile)
 
     run = commands.add_parser("run", parents=[payload], help="run on random arrays, on the device XETILE_DEVICE names")
@@ -82,6 +82,13 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--seed", type=int, help="of the random arrays (default: a fresh one, which is printed)")
     run.add_argument("--repeat", type=_count, default=1, metavar="N", help="run N times, tell the fastest (default: 1)")
     run.set_defaults(command=_run)
+
+    explain = commands.add_parser("explain", help="tell how matmuls are cut for the CPU, and the scores that decided")
+    explain.add_argument("input", metavar="IN.mlir", help="a module with matmuls on tensors")
+    explain.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="a field of the configuration, or threads"
+    )
+    explain.set_defaults(command=_explain)
 
     report = commands.add_parser("report", help="count the machine instructions of a SPIR-V kernel; needs ocloc")
     report.add_argument("kernel", metavar="KERNEL.spv")
@@ -132,7 +139,18 @@ def _parameters(schedule: Schedule, settings: Sequence[str]) -> dict[str, int | 
     return values
 
 
+def _explain(options: argparse.Namespace) -> int:
+    from xetile import cpu_cli
+
+    return cpu_cli.explain(options)
+
+
 def _compile(options: argparse.Namespace) -> int:
+    if options.target == "cpu":
+        from xetile import cpu_cli
+
+        return cpu_cli.compile(options)
+    options.emit = options.emit or "spirv"
     from xetile import compiler
     from xetile import schedule as schedules
 
@@ -174,6 +192,10 @@ def _warn(warnings: Sequence[object]) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
+    if options.target == "cpu":
+        from xetile import cpu_cli
+
+        return cpu_cli.run(options)
     import numpy as np
 
     from xetile import compiler, reference, runtime

@@ -182,7 +182,8 @@ def compile(
 
     `module_or_path`   a module at level 0, or the path of a file with one; it has one public function.
     `schedule`         a Schedule, the name of one that comes with the package, or a path; by default "matmul".
-    `target`           a chip; by default the schedule's own.
+    `target`           a chip; by default the schedule's own. "cpu" gives a `cpu.CpuKernel`: it takes no schedule, and
+                       `params` are fields of `cpu.MatmulConfig`, `threads` and `pack`.
     `params`           values for parameters of the schedule.
     `native`           "auto" makes machine code if ocloc is found, "require" fails without it, "off" makes none.
     `native_chips`     chips to make machine code for, by default `target` alone.
@@ -190,6 +191,10 @@ def compile(
 
     XeTileError with the compiler's diagnostics for whatever cannot be compiled.
     """
+    if str(target) == "cpu":
+        from xetile import cpu
+
+        return cpu.compile_target(module_or_path, schedule, params)
     payload = module_or_path if isinstance(module_or_path, ir.Module) else read_payload(module_or_path)
     chosen, chip = _choose(schedule, target, params)
     levels = lower(

@@ -149,7 +149,7 @@ def test_run_without_a_device_is_an_error(payload):
         (["--set", "k_step=0"], "k_step: expected 1 or more, got 0"),
         (["--set", "target=bmg"], "expected --target bmg"),
         (["--set", "workgroup_n=96"], "workgroup_n = 96 does not divide n = 256"),
-        (["--target", "cpu"], "unknown chip 'cpu'; known: pvc, bmg, lnl"),
+        (["--target", "tpu"], "unknown chip 'tpu'; known: pvc, bmg, lnl"),
         (["--schedule", "nosuch"], "no schedule 'nosuch'"),
     ],
 )

@@ -99,7 +99,7 @@ def test_lower_makes_levels_when_they_are_asked_for():
         ({"params": {"k_step": "32"}}, "k_step: expected an integer, got '32'"),
         ({"params": {"tile": 1}}, "has no parameter 'tile'; its parameters: workgroup_m, "),
         ({"params": {"target": "bmg"}}, r"expected compile\(..., target=...\)"),
-        ({"target": "cpu"}, "target: unknown chip 'cpu'; known: pvc, bmg, lnl"),
+        ({"target": "tpu"}, "target: unknown chip 'tpu'; known: pvc, bmg, lnl"),
         ({"target": "dg2"}, "target: chip 'dg2' .* has no 2D block messages"),
         ({"target": 3}, "target: expected the name of a chip, got 3"),
         ({"schedule": "nosuch"}, "no schedule 'nosuch': expected a file or one of matmul"),

@@ -7,6 +7,7 @@ offsets. `XETILE_SEED` repeats a failure.
 from __future__ import annotations
 
 import ctypes
+import sys
 from dataclasses import dataclass
 
 import ml_dtypes
@@ -589,6 +590,16 @@ def test_transpose_pack_and_unpack(rng, dtype):
     assert_same(blocked, pack(v, (bm, bn)))
     assert_same(unpacked, w)
     assert_same(same, v)
+
+
+def test_conv_layout_keeps_the_vector(rng, monkeypatch):
+    """It has no meaning without maps; the same map on both sides folds away."""
+    monkeypatch.setattr(sys.modules[__name__], "ON_HOST", f"canonicalize,{ON_HOST}")
+    v = values(rng, "f32", 8, 16)
+    map_ = "#xetile.wg_map<sg_layout = [1, 1], sg_data = [8, 16]>"
+    op = f"%r0 = xetile.tile_conv_layout %v0 {{wg_map = {map_}, source_wg_map = {map_}}} : {vector(v.shape, 'f32')}"
+    (result,) = apply(op, [(v.shape, "f32")], (v, "f32"))
+    assert_same(result, v)
 
 
 REDUCTIONS = {

@@ -1,0 +1,38 @@
+//===- ConfigAnalysis.h - the heuristic configuration of a matmul ------------===//
+#ifndef XETILE_DEEPTILE_CONFIGANALYSIS_H
+#define XETILE_DEEPTILE_CONFIGANALYSIS_H
+
+#include "xetile/DeepTile/Contraction.h"
+#include "xetile/DeepTile/Machine.h"
+
+namespace xetile {
+
+/// Rows and vectors of C that a microkernel keeps in registers.
+struct RegisterTile {
+  int64_t rows = 1, vectors = 1;
+  /// Estimated cycles of a core for m x n and one step of k.
+  double cycles = 0;
+};
+
+/// The register tile that runs through m x n in the fewest cycles; `length` elements in a vector.
+RegisterTile chooseRegisterTile(int64_t m, int64_t n, int64_t length, int64_t registers);
+
+/// A configuration and how it came about.
+struct ConfigChoice {
+  MatmulConfig config;
+  bool packA = false, packB = false;
+  /// Elements of a vector of sums; whether B is packed in pairs along k.
+  int64_t vectorLength = 1;
+  bool pairs = false;
+  /// One line for each decision, with the terms of its score.
+  llvm::SmallVector<std::string> reasons;
+};
+
+/// Chooses what `given` leaves open: innermost blocks first, then threads, blocks and loop order.
+/// Reads the op, changes nothing.
+ConfigChoice chooseConfig(const Contraction &matmul, const Machine &machine,
+                          const PartialConfig &given);
+
+} // namespace xetile
+
+#endif // XETILE_DEEPTILE_CONFIGANALYSIS_H

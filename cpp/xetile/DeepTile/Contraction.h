@@ -1,0 +1,39 @@
+//===- Contraction.h - a matmul recognised by its dimensions -----------------===//
+#ifndef XETILE_DEEPTILE_CONTRACTION_H
+#define XETILE_DEEPTILE_CONTRACTION_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "xetile/DeepTile/MatmulConfig.h"
+
+namespace xetile {
+
+/// The roles of a contraction's iteration dimensions. A blocked operand (MKmk) has several
+/// dimensions of one role: the first is tiled, the others are its unit.
+struct Contraction {
+  /// A handle; that of a const contraction can be asked too, as MLIR's handles want it.
+  mutable mlir::linalg::LinalgOp op;
+  llvm::SmallVector<unsigned> batch;
+  /// The dimensions of each role in the order of the operand that has them.
+  std::array<llvm::SmallVector<unsigned>, 3> roles;
+  /// Sizes of iteration dimensions, ShapedType::kDynamic where unknown.
+  llvm::SmallVector<int64_t> sizes;
+  /// Elements in one step of the tiled dimension, 1 if the role has one dimension only.
+  std::array<int64_t, 3> unit = {1, 1, 1};
+
+  unsigned tiled(MatmulDim dim) const { return roles[dim].front(); }
+  /// Elements of the role, or kDynamic.
+  int64_t extent(MatmulDim dim) const;
+  mlir::AffineMap map(unsigned operand) const { return op.getIndexingMapsArray()[operand]; }
+  mlir::Type elementType(unsigned operand) const {
+    return mlir::getElementTypeOrSelf(op->getOperand(operand).getType());
+  }
+};
+
+/// Recognises `op`; `onTensors` asks for tensors, otherwise for memrefs. On failure `why` tells
+/// what was expected.
+mlir::FailureOr<Contraction> matchContraction(mlir::Operation *op, bool onTensors,
+                                              std::string &why);
+
+} // namespace xetile
+
+#endif // XETILE_DEEPTILE_CONTRACTION_H

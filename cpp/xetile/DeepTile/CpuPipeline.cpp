@@ -1,0 +1,82 @@
+//===- CpuPipeline.cpp - from tiled matmuls on tensors to the LLVM dialect ---===//
+// In: functions on tensors, as deep-tile-matmul leaves them. Out: the LLVM dialect, parallel loops
+// as OpenMP. Refused: what the passes below refuse; xetile-check-lowered names what they leave.
+//===----------------------------------------------------------------------===//
+#include "xetile/DeepTile/CpuPipeline.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "xetile/Binary/Passes.h"
+#include "xetile/DeepTile/Passes.h"
+#include "llvm/Support/ErrorHandling.h"
+
+using namespace mlir;
+using namespace xetile;
+
+namespace {
+
+struct BufferizeOptions : PassPipelineOptions<BufferizeOptions> {
+  Option<bool> resultsAsArguments{
+      *this, "results-as-arguments",
+      llvm::cl::desc("Results are written to memory that the caller passes, after the arguments"),
+      llvm::cl::init(false)};
+};
+
+struct LowerOptions : PassPipelineOptions<LowerOptions> {
+  Option<int64_t> vectorBits{*this, "vector-bits", llvm::cl::desc("Bits of a vector register"),
+                             llvm::cl::init(512)};
+  Option<int64_t> registers{*this, "registers", llvm::cl::desc("Vector registers"),
+                            llvm::cl::init(32)};
+  Option<bool> bf16Dot{*this, "bf16-dot",
+                       llvm::cl::desc("Multiply pairs of bf16 by AVX-512 BF16 instructions"),
+                       llvm::cl::init(false)};
+};
+
+/// Upstream's passes by name: the text below is what mlir-opt takes, too.
+void add(OpPassManager &pm, StringRef passes) {
+  if (failed(parsePassPipeline(passes, pm)))
+    llvm::report_fatal_error(llvm::Twine("a pass of MLIR is not registered: ") + passes,
+                             /*gen_crash_diag=*/false);
+}
+
+void buildBufferize(OpPassManager &pm, const BufferizeOptions &options) {
+  pm.addPass(createPreserveArguments());
+  add(pm,
+      "canonicalize,cse,"
+      "one-shot-bufferize{bufferize-function-boundaries "
+      "function-boundary-type-conversion=identity-layout-map buffer-alignment=64},"
+      // CSE makes source and target of copies one value, and canonicalization drops such copies.
+      "canonicalize,cse,canonicalize");
+  if (options.resultsAsArguments)
+    add(pm, "buffer-results-to-out-params{hoist-static-allocs modify-public-functions}");
+  pm.addPass(createFreeScratch());
+}
+
+void buildLower(OpPassManager &pm, const LowerOptions &options) {
+  LowerMicrokernelsOptions kernels;
+  kernels.vectorBits = options.vectorBits;
+  kernels.registers = options.registers;
+  kernels.bf16Dot = options.bf16Dot;
+  pm.addPass(createLowerMicrokernels(kernels));
+  add(pm, "func.func(convert-linalg-to-loops),scf-forall-to-parallel,canonicalize,cse,"
+          "convert-scf-to-openmp,convert-vector-to-scf,expand-strided-metadata,lower-affine,"
+          "loop-invariant-code-motion,canonicalize,cse,convert-scf-to-cf,"
+          "convert-vector-to-llvm{enable-x86vector vector-transpose-lowering=shuffle16x16},"
+          "expand-strided-metadata,lower-affine,"
+          "convert-openmp-to-llvm,convert-to-llvm,reconcile-unrealized-casts,canonicalize,cse");
+  CheckLoweredOptions check;
+  check.scope = "host";
+  check.allow = {"llvm", "omp"};
+  check.after = "xetile-lower-to-cpu";
+  pm.addPass(createCheckLowered(check));
+}
+
+} // namespace
+
+void xetile::registerCpuPipelines() {
+  PassPipelineRegistration<BufferizeOptions>(
+      "xetile-bufferize-for-cpu", "Take tiled matmuls on tensors to memory, scratch freed",
+      buildBufferize);
+  PassPipelineRegistration<LowerOptions>(
+      "xetile-lower-to-cpu",
+      "Lower bufferized matmuls to the LLVM dialect: vector code, threads by OpenMP", buildLower);
+}

@@ -1,0 +1,98 @@
+//===- DeepTileTransformOps.cpp - the deep-tiled matmul as a schedule's step --===//
+// In: contractions on tensors. Out: loops around batch-reduce matmuls.
+// Refused: other targets and configurations that are not legal, as definite failures.
+//===----------------------------------------------------------------------===//
+#include "xetile/DeepTile/DeepTileTransformOps.h"
+#include "xetile/DeepTile/DeepTile.h"
+#include "xetile/DeepTile/Passes.h"
+#include "xetile/IR/XeTileAttrs.h"
+#include "xetile/IR/XeTileDialect.h"
+#include "xetile/TransformOps/Params.h"
+
+using namespace mlir;
+using namespace mlir::transform;
+
+#define GET_OP_CLASSES
+#include "xetile/DeepTile/DeepTileTransformOps.cpp.inc"
+
+namespace xetile {
+namespace {
+class DeepTileTransformExtension : public TransformDialectExtension<DeepTileTransformExtension> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DeepTileTransformExtension)
+
+  DeepTileTransformExtension() {
+    declareGeneratedDialect<affine::AffineDialect>();
+    declareGeneratedDialect<arith::ArithDialect>();
+    declareGeneratedDialect<linalg::LinalgDialect>();
+    declareGeneratedDialect<scf::SCFDialect>();
+    declareGeneratedDialect<tensor::TensorDialect>();
+    declareGeneratedDialect<vector::VectorDialect>();
+    declareDependentDialect<XeTileDialect>();
+    registerTransformOps<
+#define GET_OP_LIST
+#include "xetile/DeepTile/DeepTileTransformOps.cpp.inc"
+        >();
+  }
+};
+} // namespace
+
+void registerDeepTileTransformExtension(DialectRegistry &registry) {
+  registry.addExtensions<DeepTileTransformExtension>();
+}
+
+namespace transform_ops {
+
+/// Reads the one configuration of `params`.
+static std::string readParam(ArrayRef<Attribute> params, PartialConfig &given) {
+  if (params.size() != 1)
+    return "expected one configuration, got " + std::to_string(params.size());
+  if (auto text = dyn_cast<StringAttr>(params[0]))
+    return readConfig(text.getValue(), given);
+  auto config = dyn_cast<MatmulConfigAttr>(params[0]);
+  if (!config)
+    return "expected the configuration to be a #xetile.matmul_config or a string of JSON";
+  for (auto [field, value] : llvm::enumerate(config.getValues()))
+    if (value != MatmulConfigAttr::kUnset)
+      given[field] = value;
+  return {};
+}
+
+DiagnosedSilenceableFailure DeepTileMatmulOp::apply(TransformRewriter &rewriter,
+                                                    TransformResults &results,
+                                                    TransformState &state) {
+  DeepTileRequest request;
+  if (Value config = getConfig())
+    if (std::string error = readParam(state.getParams(config), request.given); !error.empty())
+      return emitDefiniteFailure() << error;
+  using Pack = DeepTileRequest::Pack;
+  if (getPack() != "auto" && getPack() != "always" && getPack() != "never")
+    return emitDefiniteFailure() << "pack: expected 'auto', 'always' or 'never', got '" << getPack()
+                                 << "'";
+  request.pack = getPack() == "auto"     ? Pack::Auto
+                 : getPack() == "always" ? Pack::Always
+                                         : Pack::Never;
+  request.threads = getThreads();
+  for (Operation *target : llvm::to_vector(state.getPayloadOps(getTarget()))) {
+    std::string why;
+    FailureOr<Contraction> matmul = matchContraction(target, /*onTensors=*/true, why);
+    if (failed(matmul)) { // deep_tile_c1
+      DiagnosedDefiniteFailure failure = emitDefiniteFailure() << "cannot be tiled: " << why;
+      failure.attachNote(target->getLoc()) << "target op";
+      return failure;
+    }
+    if (failed(deepTile(rewriter, *matmul, request))) // deep_tile_c2
+      return DiagnosedSilenceableFailure::definiteFailure();
+  }
+  return DiagnosedSilenceableFailure::success();
+}
+
+void DeepTileMatmulOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  consumesHandle(getTargetMutable(), effects);
+  if (getConfig())
+    onlyReadsHandle(getConfigMutable(), effects);
+  modifiesPayload(effects);
+}
+
+} // namespace transform_ops
+} // namespace xetile

@@ -1,0 +1,84 @@
+//===- Machine.cpp - what the heuristic knows about a CPU --------------------===//
+// In: DLTI attributes, or this machine. Out: cores, caches, vectors.
+// Refused: entries that are no positive integers, absent entries where they are required.
+//===----------------------------------------------------------------------===//
+#include "xetile/DeepTile/Machine.h"
+#include "mlir/Dialect/DLTI/DLTI.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/Threading.h"
+#include "llvm/TargetParser/Host.h"
+#include <unistd.h>
+
+using namespace mlir;
+using namespace xetile;
+
+Machine xetile::detectHost() {
+  Machine machine;
+  machine.cores = std::max<int64_t>(1, llvm::hardware_concurrency().compute_thread_count());
+  auto read = [](int name, int64_t &value) {
+    if (long size = sysconf(name); size > 0)
+      value = size;
+  };
+#ifdef _SC_LEVEL1_DCACHE_SIZE
+  read(_SC_LEVEL1_DCACHE_SIZE, machine.l1);
+  read(_SC_LEVEL2_CACHE_SIZE, machine.l2);
+  read(_SC_LEVEL3_CACHE_SIZE, machine.l3);
+#endif
+  auto features = llvm::sys::getHostCPUFeatures();
+  if (features.lookup("avx512f")) {
+    machine.vectorBits = 512;
+    machine.registers = 32;
+  } else if (features.lookup("avx2")) {
+    machine.vectorBits = 256;
+  }
+  machine.bf16Dot = machine.vectorBits == 512 && features.lookup("avx512bf16");
+  return machine;
+}
+
+FailureOr<Machine> xetile::describeMachine(Operation *op, bool require) {
+  Machine machine = detectHost();
+  struct Entry {
+    StringRef name;
+    int64_t *value;
+  };
+  Entry entries[] = {{"num_threads", &machine.cores},
+                     {"L1_cache_size_in_bytes", &machine.l1},
+                     {"L2_cache_size_in_bytes", &machine.l2},
+                     {"L3_cache_size_in_bytes", &machine.l3},
+                     {"max_vector_width", &machine.vectorBits}};
+  MLIRContext *context = op->getContext();
+  auto find = [&](StringRef name) -> Attribute {
+    SmallVector<DataLayoutEntryKey> keys = {StringAttr::get(context, "CPU"),
+                                            StringAttr::get(context, name)};
+    FailureOr<Attribute> found = dlti::query(op, keys);
+    return succeeded(found) ? *found : Attribute();
+  };
+  for (Entry entry : entries) {
+    Attribute found = find(entry.name);
+    if (!found) {
+      if (!require)
+        continue;
+      return op->emitOpError() << "expected a machine description: no DLTI entry \"CPU\", \""
+                               << entry.name << "\" is around it";
+    }
+    auto integer = dyn_cast<IntegerAttr>(found);
+    if (!integer || integer.getValue().getActiveBits() > 62 || integer.getInt() < 1)
+      return op->emitOpError() << "DLTI entry \"CPU\", \"" << entry.name
+                               << "\": expected a positive integer, got " << found;
+    *entry.value = integer.getInt();
+    machine.source = "DLTI";
+    if (entry.value == &machine.vectorBits) {
+      if (!llvm::isPowerOf2_64(machine.vectorBits) || machine.vectorBits < 128 ||
+          machine.vectorBits > 512)
+        return op->emitOpError() << "DLTI entry \"CPU\", \"max_vector_width\" = "
+                                 << machine.vectorBits << ": expected 128, 256 or 512";
+      machine.registers = machine.vectorBits == 512 ? 32 : 16;
+      machine.bf16Dot &= machine.vectorBits == 512;
+    }
+  }
+  if (auto dot = dyn_cast_or_null<IntegerAttr>(find("bf16_dot")))
+    machine.bf16Dot = machine.vectorBits == 512 && !dot.getValue().isZero();
+  return machine;
+}

@@ -1,0 +1,31 @@
+//===- Machine.h - what the heuristic knows about a CPU ----------------------===//
+#ifndef XETILE_DEEPTILE_MACHINE_H
+#define XETILE_DEEPTILE_MACHINE_H
+
+#include "mlir/IR/Operation.h"
+
+namespace xetile {
+
+/// Sizes in bytes; `vectorBits` of the widest vector registers, `registers` their number.
+struct Machine {
+  int64_t cores = 1;
+  int64_t l1 = 32 << 10, l2 = 1 << 20, l3 = 16 << 20;
+  int64_t vectorBits = 128, registers = 16;
+  bool bf16Dot = false;
+  /// "DLTI" or "host".
+  llvm::StringRef source = "host";
+};
+
+/// The machine that this process runs on.
+Machine detectHost();
+
+/// The description in the DLTI attributes around `op`, of the device "CPU":
+/// `num_threads`, `L1_cache_size_in_bytes`, `L2_cache_size_in_bytes`, `L3_cache_size_in_bytes`,
+/// `max_vector_width` (bits), `bf16_dot` (0 or 1). Entries that are absent come from the host,
+/// unless `require` asks for all of the first five. Emits an error and fails for absent and wrong
+/// values.
+mlir::FailureOr<Machine> describeMachine(mlir::Operation *op, bool require);
+
+} // namespace xetile
+
+#endif // XETILE_DEEPTILE_MACHINE_H

@@ -1,0 +1,65 @@
+// RUN: xetile-opt %s --split-input-file --deep-tile-matmul="machine=dlti" --verify-diagnostics
+
+#none = #xetile.matmul_config<loopOrder = 3>
+func.func @no_machine(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-error @below {{expected a machine description: no DLTI entry "CPU", "num_threads" is around it}}
+  %d = linalg.matmul {xetile.matmul_config = #none} ins(%a, %a : tensor<8x8xf32>, tensor<8x8xf32>) outs(%a : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %d : tensor<8x8xf32>
+}
+
+// -----
+
+// expected-error @below {{MBlock = 0: expected a positive integer}}
+#zero = #xetile.matmul_config<MBlock = 0>
+
+// -----
+
+// expected-error @below {{loopOrder = 6: expected 0 to 5}}
+#order = #xetile.matmul_config<loopOrder = 6>
+
+// -----
+
+// expected-error @below {{KBlock = 100: expected a multiple of innermostKBlock = 64}}
+#multiple = #xetile.matmul_config<KBlock = 100, innermostKBlock = 64>
+
+// -----
+
+// expected-error @below {{once each, got 'mthreads'}}
+#name = #xetile.matmul_config<mthreads = 1>
+
+// -----
+
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<
+    "num_threads" = 4 : i32, "L1_cache_size_in_bytes" = 32768 : i32, "L2_cache_size_in_bytes" = 1048576 : i32,
+    "L3_cache_size_in_bytes" = 0 : i32, "max_vector_width" = 512 : i32>>} {
+  func.func @cache(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+    // expected-error @below {{"L3_cache_size_in_bytes": expected a positive integer}}
+    %d = linalg.matmul ins(%a, %a : tensor<8x8xf32>, tensor<8x8xf32>) outs(%a : tensor<8x8xf32>) -> tensor<8x8xf32>
+    return %d : tensor<8x8xf32>
+  }
+}
+
+// -----
+
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<
+    "num_threads" = 4 : i32, "L1_cache_size_in_bytes" = 32768 : i32, "L2_cache_size_in_bytes" = 1048576 : i32,
+    "L3_cache_size_in_bytes" = 33554432 : i32, "max_vector_width" = 512 : i32>>} {
+  func.func @threads(%a: tensor<64x64xf32>, %low: tensor<64x64xf8E5M2>) -> tensor<64x64xf32> {
+    // expected-error @below {{NThreads = 3: expected at most 2, as MThreads * NThreads * KThreads may be 4 at most}}
+    %d = linalg.matmul {xetile.matmul_config = #xetile.matmul_config<MThreads = 2, NThreads = 3>}
+      ins(%a, %a : tensor<64x64xf32>, tensor<64x64xf32>) outs(%a : tensor<64x64xf32>) -> tensor<64x64xf32>
+    return %d : tensor<64x64xf32>
+  }
+}
+
+// -----
+
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<
+    "num_threads" = 4 : i32, "L1_cache_size_in_bytes" = 32768 : i32, "L2_cache_size_in_bytes" = 1048576 : i32,
+    "L3_cache_size_in_bytes" = 33554432 : i32, "max_vector_width" = 512 : i32>>} {
+  func.func @type(%a: tensor<64x64xf32>, %low: tensor<64x64xf8E5M2>) -> tensor<64x64xf32> {
+    // expected-error @below {{element types 'f8E5M2', 'f8E5M2' -> 'f32': expected f16, bf16, f32 or f64}}
+    %d = linalg.matmul ins(%low, %low : tensor<64x64xf8E5M2>, tensor<64x64xf8E5M2>) outs(%a : tensor<64x64xf32>) -> tensor<64x64xf32>
+    return %d : tensor<64x64xf32>
+  }
+}

@@ -1,0 +1,20 @@
+// RUN: xetile-opt %s --deep-tile-matmul="threads=1 pack=always" | FileCheck %s
+
+// B is copied to panels outside of the loop over m, A inside of it; rows of A are an odd number of cache lines apart.
+#machine = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"max_vector_width" = 512 : i32>>
+module attributes {dlti.target_system_spec = #machine} {
+// CHECK-LABEL: func @order_nkm
+// CHECK-DAG: %[[ROWS:.*]] = tensor.empty() : tensor<128x272xf32>
+// CHECK-DAG: %[[PANELS:.*]] = tensor.empty() : tensor<8x256x32xf32>
+// CHECK: scf.for {{.*}} -> (tensor<512x256xf32>) {
+// CHECK: vector.transfer_write {{.*}} tensor<8x256x32xf32>
+// CHECK: scf.for {{.*}} -> (tensor<512x256xf32>) {
+// CHECK: vector.transfer_write {{.*}} tensor<128x272xf32>
+// CHECK: linalg.batch_reduce_matmul
+func.func @order_nkm(%a: tensor<512x1024xf32>, %b: tensor<1024x256xf32>, %c: tensor<512x256xf32>) -> tensor<512x256xf32> {
+  %d = linalg.matmul {xetile.matmul_config = #xetile.matmul_config<MBlock = 128, NBlock = 256, KBlock = 256,
+      innermostMBlock = 8, innermostNBlock = 32, innermostKBlock = 16, loopOrder = 3>}
+      ins(%a, %b : tensor<512x1024xf32>, tensor<1024x256xf32>) outs(%c : tensor<512x256xf32>) -> tensor<512x256xf32>
+  return %d : tensor<512x256xf32>
+}
+}

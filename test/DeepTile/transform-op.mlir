@@ -1,0 +1,39 @@
+// RUN: xetile-opt %s --split-input-file --transform-interpreter --verify-diagnostics | FileCheck %s
+
+// CHECK-LABEL: func @contract
+// CHECK: scf.forall (%{{.*}}, %{{.*}}) in (2, 2)
+// CHECK: linalg.generic
+// CHECK-SAME: xetile.microkernel
+func.func @contract(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %d = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>,
+      affine_map<(m, n, k) -> (m, n)>]
+      ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>) outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %d : tensor<64x64xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%module: !transform.any_op) {
+    %matmul = transform.structured.match ops{["linalg.contract"]} in %module : (!transform.any_op) -> !transform.any_op
+    %config = transform.param.constant #xetile.matmul_config<MThreads = 2, NThreads = 2, innermostMBlock = 8,
+        innermostNBlock = 16> -> !transform.any_param
+    transform.xetile.deep_tile_matmul %matmul config = %config {threads = 4, pack = "never"}
+        : !transform.any_op, !transform.any_param
+    transform.yield
+  }
+}
+
+// -----
+
+func.func @no_matmul(%c: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  // expected-note @below {{target op}}
+  %d = linalg.fill ins(%zero : f32) outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %d : tensor<64x64xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%module: !transform.any_op) {
+    %fill = transform.structured.match ops{["linalg.fill"]} in %module : (!transform.any_op) -> !transform.any_op
+    // expected-error @below {{cannot be tiled: expected two inputs and one output}}
+    transform.xetile.deep_tile_matmul %fill : !transform.any_op
+    transform.yield
+  }
+}
