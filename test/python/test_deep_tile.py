@@ -271,6 +271,11 @@ def test_split_k_uses_threads_of_k_by_itself():
     assert "tensor<8x16x16xf32>" in kernel.stages["1-tiled"]
 
 
+def test_single_batch_on_one_thread(rng):
+    sizes = blocked("batch", 20, 30, 40, batch=1)
+    check(rng, "batch", sizes, ("f32",) * 3, fill=True, threads=1)
+
+
 @pytest.mark.parametrize("empty", ["m", "n", "k"])
 def test_empty_dimensions(rng, empty):
     sizes = {**blocked("plain", 20, 30, 40), empty: 0}
