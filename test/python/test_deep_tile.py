@@ -250,7 +250,7 @@ def test_out_is_filled_and_aliases_are_refused(rng):
         kernel(a, b[:16], c)
 
 
-def test_explain_names_the_terms_and_takes_under_a_millisecond():
+def test_explain_names_the_terms():
     text = cpu.explain(payload("plain", blocked("plain", 512, 512, 512), ("f32",) * 3, fill=True), threads=2)
     first, *terms = text.splitlines()
     values = json.loads(first[first.index("{") :])
