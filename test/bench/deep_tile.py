@@ -23,8 +23,8 @@ import numpy as np
 
 SQUARES = (256, 512, 1024, 2048)
 DOCUMENT = ((256, 512, 128),)
-# m, n, k of five rows of models' shapes, which fit into a benchmark.
-MODELS = ((384, 64, 384), (49, 768, 3072), (1024, 1024, 4096), (128, 256, 2048), (512, 2048, 512))
+# m, n, k of five rows of the conformance table gemm_shapes.csv that fit into a benchmark.
+MODELS = ((197, 768, 768), (128, 1000, 1536), (1568, 512, 2048), (16, 1024, 1024), (3136, 384, 128))
 LIMITS = {"row": 0.75, "mean": 0.95}
 TURN_SECONDS = 0.1
 # OpenMP's threads wait for 0.2 s before they sleep.

@@ -250,7 +250,7 @@ def test_out_is_filled_and_aliases_are_refused(rng):
         kernel(a, b[:16], c)
 
 
-def test_explain_names_the_terms_and_takes_under_a_millisecond():
+def test_explain_names_the_terms():
     text = cpu.explain(payload("plain", blocked("plain", 512, 512, 512), ("f32",) * 3, fill=True), threads=2)
     first, *terms = text.splitlines()
     values = json.loads(first[first.index("{") :])
@@ -269,6 +269,11 @@ def test_config_round_trips_through_json():
 def test_split_k_uses_threads_of_k_by_itself():
     kernel = cpu.compile(payload("plain", blocked("plain", 16, 16, 65536), ("f32",) * 3, fill=True), threads=8)
     assert "tensor<8x16x16xf32>" in kernel.stages["1-tiled"]
+
+
+def test_single_batch_on_one_thread(rng):
+    sizes = blocked("batch", 20, 30, 40, batch=1)
+    check(rng, "batch", sizes, ("f32",) * 3, fill=True, threads=1)
 
 
 @pytest.mark.parametrize("empty", ["m", "n", "k"])

@@ -120,7 +120,8 @@ Value xetile::insertTile(OpBuilder &builder, Location loc, Value tile, Value des
                          AffineMap map, ArrayRef<Index> offsets, ArrayRef<Index> sizes) {
   auto type = cast<RankedTensorType>(destination.getType());
   Slice slice = makeSlice(builder, type, map, offsets, sizes, {});
-  if (slice.whole)
+  // A tile without its batch dimensions of one is not yet the whole.
+  if (slice.whole && tile.getType() == type)
     return tile;
   return tensor::InsertSliceOp::create(builder, loc, tile, destination, slice.offsets, slice.sizes,
                                        slice.strides);
