@@ -62,6 +62,8 @@ private:
     return maps[operand].getDimPosition(maps[operand].getNumResults() - 1);
   }
   Value constant(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
+  /// The operand and its dimension that `dim` indexes, if any.
+  std::optional<std::pair<unsigned, unsigned>> indexedBy(unsigned dim);
   Index extentOf(unsigned dim);
   SmallVector<Value> at(unsigned operand, const Indices &place) {
     SmallVector<Value> result;
@@ -109,6 +111,9 @@ private:
 } // namespace
 
 bool Emitter::prepare() {
+  for (unsigned dim = 0; dim < kernel.sizes.size(); ++dim)
+    if (!indexedBy(dim))
+      return false;
   if (!kernel.batch.empty() || !isContiguous(2))
     return false;
   if (llvm::is_contained(roles[kM], lastDim(2))) {
@@ -143,13 +148,18 @@ bool Emitter::prepare() {
   return false;
 }
 
+std::optional<std::pair<unsigned, unsigned>> Emitter::indexedBy(unsigned dim) {
+  for (unsigned operand = 0; operand < 3; ++operand)
+    if (std::optional<unsigned> place = maps[operand].getResultPosition(b.getAffineDimExpr(dim)))
+      return std::pair(operand, *place);
+  return std::nullopt;
+}
+
 Index Emitter::extentOf(unsigned dim) {
   if (!ShapedType::isDynamic(kernel.sizes[dim]))
     return b.getIndexAttr(kernel.sizes[dim]);
-  for (unsigned i = 0; i < 3; ++i)
-    if (std::optional<unsigned> place = maps[i].getResultPosition(b.getAffineDimExpr(dim)))
-      return memref::DimOp::create(b, loc, operands[i], *place).getResult();
-  llvm_unreachable("every dimension of a contraction indexes an operand");
+  auto [operand, place] = *indexedBy(dim); // prepare() has checked
+  return memref::DimOp::create(b, loc, operands[operand], place).getResult();
 }
 
 void Emitter::loop(Index low, Index high, int64_t step, function_ref<void(Value)> body) {
