@@ -1,11 +1,13 @@
 //===- NarrowLoads.cpp - load slices instead of cutting a wide load ---------===//
 // In: a load of a vector that SPIR-V has no type for, with slices, elements and bitcasts of it.
-// Out: a load for each. Refused: nothing; other uses keep the wide load, which is split later.
+// Out: a load for each, vloadn for slices of 8- and 16-bit elements. Refused: nothing; other uses
+// keep the wide load, which is split later.
 #include "xetile/Binary/VectorPieces.h"
 #include "xetile/Binary/WideVectors.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
 
 using namespace llvm;
 
@@ -33,9 +35,12 @@ public:
           cast<Instruction>(user)->eraseFromParent();
         }
     }
-    for (LoadInst *load : reverse(made))
+    for (LoadInst *load : reverse(made)) {
+      if (!load->use_empty())
+        replaceByVload(load);
       if (load->use_empty())
         load->eraseFromParent();
+    }
     if (wide->use_empty())
       wide->eraseFromParent();
   }
@@ -79,6 +84,28 @@ private:
       worklist.push_back({load, offset});
     }
     return load;
+  }
+
+  /// A CPU's driver runs a subgroup as vectors: a load of a slice becomes a gather over the lanes'
+  /// buffers, and one of 8- or 16-bit elements scalar code, the most of what linking a kernel
+  /// takes. Its vloadn is cut by whole slices. GPU drivers treat both alike.
+  static void replaceByVload(LoadInst *load) {
+    auto *type = dyn_cast<FixedVectorType>(load->getType());
+    if (!type || load->getPointerAddressSpace() != 0)
+      return;
+    unsigned bits = type->getScalarSizeInBits(), count = type->getNumElements();
+    if (bits != 8 && bits != 16)
+      return;
+    IRBuilder<> builder(load);
+    auto *integers = FixedVectorType::get(builder.getIntNTy(bits), count);
+    // Of OpenCL C: gentypen vloadn(size_t offset, const gentype *p).
+    std::string name = "vload" + std::to_string(count);
+    name = "_Z" + std::to_string(name.size()) + name + "mPK" + (bits == 8 ? "h" : "t");
+    FunctionCallee vload = load->getModule()->getOrInsertFunction(
+        name, integers, builder.getInt64Ty(), load->getPointerOperandType());
+    CallInst *slice = builder.CreateCall(vload, {builder.getInt64(0), load->getPointerOperand()});
+    slice->setCallingConv(CallingConv::SPIR_FUNC);
+    load->replaceAllUsesWith(builder.CreateBitCast(slice, type));
   }
 
   LoadInst *wide;
