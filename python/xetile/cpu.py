@@ -241,18 +241,20 @@ def compile(
     config: MatmulConfig | Mapping[str, int] | None = None,
     threads: int | None = None,
     pack: str = "auto",
+    fuse: bool = True,
 ) -> CpuKernel:
     """Compiles the one public function of a module on tensors for this CPU.
 
     `config`   fields of the configuration, for all matmuls; the heuristic chooses the others.
     `threads`  threads to use, by default one for each core.
     `pack`     copies of blocks of A and B: "auto", "always" or "never".
+    `fuse`     whether elementwise ops before and after a matmul are computed block by block inside its loops.
 
     XeTileError with the compiler's diagnostics for whatever cannot be compiled.
     """
     module = _read(module_or_path)
     chosen = MatmulConfig.of(config)
-    options = _tiling_options(chosen, threads, pack)
+    options = f"{_tiling_options(chosen, threads, pack)} fuse={str(fuse).lower()}"
     name, arguments, results = _signature(module)
     as_arguments = _are_static(results)
     machine = _machine_options()

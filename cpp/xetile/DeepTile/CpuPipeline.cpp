@@ -57,12 +57,16 @@ void buildLower(OpPassManager &pm, const LowerOptions &options) {
   kernels.registers = options.registers;
   kernels.bf16Dot = options.bf16Dot;
   pm.addPass(createLowerMicrokernels(kernels));
+  LowerElementwiseOptions elementwise;
+  elementwise.vectorBits = options.vectorBits;
+  pm.addPass(createLowerElementwise(elementwise));
   add(pm, "func.func(convert-linalg-to-loops),scf-forall-to-parallel,canonicalize,cse,"
           "convert-scf-to-openmp,convert-vector-to-scf,expand-strided-metadata,lower-affine,"
           "loop-invariant-code-motion,canonicalize,cse,convert-scf-to-cf,"
           "convert-vector-to-llvm{enable-x86vector vector-transpose-lowering=shuffle16x16},"
           "expand-strided-metadata,lower-affine,"
-          "convert-openmp-to-llvm,convert-to-llvm,reconcile-unrealized-casts,canonicalize,cse");
+          "convert-math-to-libm,convert-openmp-to-llvm,convert-to-llvm,reconcile-unrealized-casts,"
+          "canonicalize,cse");
   CheckLoweredOptions check;
   check.scope = "host";
   check.allow = {"llvm", "omp"};

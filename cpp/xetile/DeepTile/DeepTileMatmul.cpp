@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "xetile/DeepTile/ConfigAnalysis.h"
 #include "xetile/DeepTile/DeepTile.h"
+#include "xetile/DeepTile/Fusion.h"
 #include "xetile/DeepTile/Passes.h"
 #include "xetile/IR/XeTileAttrs.h"
 
@@ -112,7 +113,8 @@ FailureOr<Value> xetile::deepTile(RewriterBase &rewriter, const Contraction &mat
   options.packB = choice->packB;
   options.vectorLength = choice->vectorLength;
   options.vnni = choice->pairs;
-  return deepTile(rewriter, matmul, choice->config, options);
+  Fusion fusion = request.fuse ? mergeNeighbours(rewriter, matmul) : Fusion();
+  return deepTile(rewriter, matmul, choice->config, options, fusion);
 }
 
 namespace {
@@ -123,22 +125,25 @@ struct DeepTileMatmul : xetile::impl::DeepTileMatmulBase<DeepTileMatmul> {
     DeepTileRequest request;
     if (failed(readOptions(request)))
       return signalPassFailure();
-    SmallVector<linalg::LinalgOp> ops;
-    getOperation()->walk([&](linalg::LinalgOp op) { ops.push_back(op); });
-    IRRewriter rewriter(&getContext());
-    for (linalg::LinalgOp op : ops) {
+    // All of them first: other ops may be gone once their neighbour is tiled.
+    std::vector<Contraction> matmuls;
+    WalkResult walk = getOperation()->walk([&](linalg::LinalgOp op) {
       std::string why;
       FailureOr<Contraction> matmul = matchContraction(op, /*onTensors=*/true, why);
-      if (failed(matmul)) {
-        if (op->hasAttr(kConfigAttr)) {
-          op->emitOpError() << "has a " << kConfigAttr << " but cannot be tiled: " << why;
-          return signalPassFailure();
-        }
-        continue;
+      if (succeeded(matmul)) {
+        matmuls.push_back(*matmul);
+      } else if (op->hasAttr(kConfigAttr)) {
+        op->emitOpError() << "has a " << kConfigAttr << " but cannot be tiled: " << why;
+        return WalkResult::interrupt();
       }
-      if (failed(explain ? remark(*matmul, request) : deepTile(rewriter, *matmul, request)))
+      return WalkResult::advance();
+    });
+    if (walk.wasInterrupted())
+      return signalPassFailure();
+    IRRewriter rewriter(&getContext());
+    for (const Contraction &matmul : matmuls)
+      if (failed(explain ? remark(matmul, request) : deepTile(rewriter, matmul, request)))
         return signalPassFailure();
-    }
   }
 
 private:
@@ -154,6 +159,7 @@ private:
       return wrong("pack: expected 'auto', 'always' or 'never', got '" + Twine(pack.getValue()) +
                    "'");
     request.threads = threads;
+    request.fuse = fuse;
     request.requireDescription = machine == "dlti";
     using Pack = DeepTileRequest::Pack;
     request.pack = pack == "auto" ? Pack::Auto : pack == "always" ? Pack::Always : Pack::Never;

@@ -73,6 +73,7 @@ DiagnosedSilenceableFailure DeepTileMatmulOp::apply(TransformRewriter &rewriter,
                  : getPack() == "always" ? Pack::Always
                                          : Pack::Never;
   request.threads = getThreads();
+  request.fuse = getFuse();
   for (Operation *target : llvm::to_vector(state.getPayloadOps(getTarget()))) {
     std::string why;
     FailureOr<Contraction> matmul = matchContraction(target, /*onTensors=*/true, why);

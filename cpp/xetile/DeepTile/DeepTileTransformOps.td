@@ -27,7 +27,8 @@ def DeepTileMatmulOp : Op<Transform_Dialect, "xetile.deep_tile_matmul",
   let arguments = (ins TransformHandleTypeInterface:$target,
       Optional<TransformParamTypeInterface>:$config,
       DefaultValuedAttr<I64Attr, "0">:$threads,
-      DefaultValuedStrAttr<StrAttr, "auto">:$pack);
+      DefaultValuedStrAttr<StrAttr, "auto">:$pack,
+      DefaultValuedAttr<BoolAttr, "true">:$fuse);
   let assemblyFormat =
     "$target (`config` `=` $config^)? attr-dict `:` type($target) (`,` type($config)^)?";
   let cppNamespace = "::xetile::transform_ops";

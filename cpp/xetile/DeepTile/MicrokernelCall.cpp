@@ -50,8 +50,7 @@ static Value splitPairs(OpBuilder &b, Location loc, Value value, Index first, In
                                        value, groups, sizes);
 }
 
-Value DeepTiler::callOnPairs(const Tile &block, const Tile &tile, Value a, Value bBlock,
-                             Value into) {
+Value DeepTiler::callOnPairs(const Tile &block, const Tile &tile, Value a, Value bBlock, Value c) {
   Index zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
   Index pairs = ceilDivIndex(b, loc, tile.sizes[kK], 2);
   Index m = tile.sizes[kM], n = tile.sizes[kN];
@@ -70,10 +69,7 @@ Value DeepTiler::callOnPairs(const Tile &block, const Tile &tile, Value a, Value
       slice(bBlock, {floorDivIndex(b, loc, tile.offsets[kN], config.innermost[kN]), zero, zero},
             {one, pairs, mulIndex(b, loc, n, 2)});
   Value bTile = splitPairs(b, loc, panel, pairs, n);
-  SmallVector<Index> at = full(tile.offsets, true), extent = full(tile.sizes, false);
-  Value cTile = extractTile(b, loc, into, thread.maps[2], at, extent);
-  return insertTile(b, loc, microkernel(block, aTile, bTile, cTile), into, thread.maps[2], at,
-                    extent);
+  return microkernel(block, aTile, bTile, c);
 }
 
 /// Adds a leading batch dimension of one.

@@ -2,18 +2,28 @@
 #ifndef XETILE_DEEPTILE_PACKING_H
 #define XETILE_DEEPTILE_PACKING_H
 
+#include "mlir/IR/Block.h"
 #include "xetile/DeepTile/LoopNest.h"
 
 namespace xetile {
+
+/// What is packed, a matrix: one tensor, or what `body` computes from elements of several inputs.
+/// `maps` take its row and column to places in these; scalars have an empty one.
+struct PackSource {
+  llvm::SmallVector<mlir::Value> inputs;
+  llvm::SmallVector<mlir::AffineMap> maps;
+  mlir::Block *body = nullptr;
+  Index columns;
+};
 
 /// Scratch for `rows` x `columns` of A: rows are apart by an odd number of cache lines, so that the
 /// rows of one microkernel fall into different sets of the first-level cache.
 mlir::Value createRowScratch(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type element,
                              int64_t rows, int64_t columns, int64_t vectorLength);
 
-/// Copies the 2D tensor `source` of `rows` x `columns` to the top left of `scratch`.
-mlir::Value packRows(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value source, Index rows,
-                     Index columns, mlir::Value scratch, int64_t vectorLength);
+/// Copies `source` of `rows` x `columns` to the top left of `scratch`.
+mlir::Value packRows(mlir::OpBuilder &builder, mlir::Location loc, const PackSource &source,
+                     Index rows, Index columns, mlir::Value scratch, int64_t vectorLength);
 
 /// Scratch for B in panels: [n / panel][k][panel]; in `pairs` of k: [n / panel][k / 2][panel * 2].
 mlir::Value createPanelScratch(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type element,
@@ -22,8 +32,8 @@ mlir::Value createPanelScratch(mlir::OpBuilder &builder, mlir::Location loc, mli
 
 /// Copies B, k x n or, if `transposed`, n x k, to `scratch`. The last panel is filled up with
 /// zeros.
-mlir::Value packPanels(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value source, Index k,
-                       Index n, bool transposed, bool pairs, mlir::Value scratch,
+mlir::Value packPanels(mlir::OpBuilder &builder, mlir::Location loc, const PackSource &source,
+                       Index k, Index n, bool transposed, bool pairs, mlir::Value scratch,
                        int64_t vectorLength);
 
 } // namespace xetile
