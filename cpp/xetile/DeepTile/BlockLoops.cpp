@@ -36,14 +36,14 @@ Value DeepTiler::computeThread(const Operands &operands, const std::array<Index,
   bool computedA = !thread.values[0], computedB = !thread.values[1];
   bool rowsAreM = isPlain(0) && thread.maps[0].getDimPosition(0) == matmul.tiled(kM);
   bool rowsAreK = isPlain(1) && thread.maps[1].getDimPosition(0) == matmul.tiled(kK);
-  if ((options.packA || computedA) && isPlain(0))
+  if ((options.packA || computedA) && isPlain(0) && !constantA)
     scratchA = createRowScratch(b, loc, operandType(0), blockSteps(rowsAreM ? kM : kK),
                                 blockSteps(rowsAreM ? kK : kM), options.vectorLength);
   panels = options.packB && isPlain(1);
-  if (panels)
+  if (panels && !constantB)
     scratchB = createPanelScratch(b, loc, operandType(1), blockSteps(kK), blockSteps(kN),
                                   config.innermost[kN], options.vnni, options.vectorLength);
-  else if (computedB)
+  else if (!panels && computedB)
     scratchB = createRowScratch(b, loc, operandType(1), blockSteps(rowsAreK ? kK : kN),
                                 blockSteps(rowsAreK ? kN : kK), options.vectorLength);
   TypedAttr given = initial;
@@ -86,15 +86,68 @@ void DeepTiler::packWhereKnown(Tile &block) {
     PackSource source = packSource(operand, block);
     return packRows(b, loc, source, rows, source.columns, scratch, options.vectorLength);
   };
-  if (scratchA && !block.packedA && block.known[kM] && block.known[kK])
-    block.packedA = pack(0, scratchA);
-  if (scratchB && !block.packedB && block.known[kN] && block.known[kK]) {
+  if (!block.packedA && block.known[kM] && block.known[kK]) {
+    if (constantA)
+      block.packedA = sliceConstantA(block);
+    else if (scratchA)
+      block.packedA = pack(0, scratchA);
+  }
+  if (block.packedB || !block.known[kN] || !block.known[kK])
+    return;
+  if (constantB) {
+    block.packedB = sliceConstantB(block);
+  } else if (scratchB) {
     bool transposed = thread.maps[1].getDimPosition(0) == matmul.tiled(kN);
     block.packedB = panels
                         ? packPanels(b, loc, packSource(1, block), block.sizes[kK], block.sizes[kN],
                                      transposed, options.vnni, scratchB, options.vectorLength)
                         : pack(1, scratchB);
   }
+}
+
+void DeepTiler::packConstants() {
+  // Blocks of k must begin where a group of elements does.
+  int64_t k = matmul.sizes[matmul.tiled(kK)];
+  bool wholeGroups = !options.vnni || innerSteps[kK] % 2 == 0 ||
+                     (config.threads[kK] == 1 && !ShapedType::isDynamic(k) && k <= blockSteps(kK));
+  auto isKnown = [&](unsigned operand) {
+    return wholeGroups && !fusion.producers[operand] && matmul.map(operand).getNumResults() == 2 &&
+           isConstantMatrix(matmul.op->getOperand(operand));
+  };
+  if (options.packA && isKnown(0))
+    constantA = packConstantRows(b, loc, matmul.op->getOperand(0), options.vectorLength);
+  if (options.packB && isKnown(1))
+    constantB = packConstantPanels(b, loc, matmul.op->getOperand(1),
+                                   matmul.map(1).getDimPosition(0) == matmul.tiled(kN),
+                                   config.innermost[kN], options.vnni ? 2 : 1);
+}
+
+Value DeepTiler::sliceConstantA(const Tile &block) {
+  SmallVector<Index> offsets, sizes, strides(2, b.getIndexAttr(1));
+  for (unsigned place : {0, 1}) {
+    bool isM = thread.maps[0].getDimPosition(place) == matmul.tiled(kM);
+    MatmulDim dim = isM ? kM : kK;
+    offsets.push_back(addIndex(b, loc, threadOffsets[dim], block.offsets[dim]));
+    // The zeros that make an odd k even are part of it.
+    sizes.push_back(options.vnni && !isM
+                        ? mulIndex(b, loc, ceilDivIndex(b, loc, block.sizes[dim], 2), 2)
+                        : block.sizes[dim]);
+  }
+  return tensor::ExtractSliceOp::create(b, loc, constantA, offsets, sizes, strides);
+}
+
+Value DeepTiler::sliceConstantB(const Tile &block) {
+  int64_t panel = config.innermost[kN], group = options.vnni ? 2 : 1;
+  auto type = cast<RankedTensorType>(constantB.getType());
+  Index n = addIndex(b, loc, threadOffsets[kN], block.offsets[kN]);
+  Index k = addIndex(b, loc, threadOffsets[kK], block.offsets[kK]);
+  SmallVector<Index> offsets = {floorDivIndex(b, loc, n, panel), floorDivIndex(b, loc, k, group),
+                                b.getIndexAttr(0)};
+  SmallVector<Index> sizes = {ceilDivIndex(b, loc, block.sizes[kN], panel),
+                              ceilDivIndex(b, loc, block.sizes[kK], group),
+                              b.getIndexAttr(type.getDimSize(2))};
+  SmallVector<Index> strides(3, b.getIndexAttr(1));
+  return tensor::ExtractSliceOp::create(b, loc, constantB, offsets, sizes, strides);
 }
 
 DeepTiler::Carried DeepTiler::middleLoop(unsigned level, const Tile &outer, Carried carried) {

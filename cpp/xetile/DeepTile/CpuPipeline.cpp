@@ -41,7 +41,7 @@ void add(OpPassManager &pm, StringRef passes) {
 void buildBufferize(OpPassManager &pm, const BufferizeOptions &options) {
   pm.addPass(createPreserveArguments());
   add(pm,
-      "canonicalize,cse,"
+      "convert-elementwise-to-linalg,canonicalize,cse,"
       "one-shot-bufferize{bufferize-function-boundaries "
       "function-boundary-type-conversion=identity-layout-map buffer-alignment=64},"
       // CSE makes source and target of copies one value, and canonicalization drops such copies.

@@ -88,6 +88,7 @@ Value DeepTiler::run() {
   b.setInsertionPoint(fusion.consumer ? fusion.consumer.getOperation() : matmul.op.getOperation());
   findExtents();
   findInit();
+  packConstants();
   Operation *op = matmul.op;
   unsigned dims = matmul.sizes.size();
   bool splitK = config.threads[kK] > 1;
@@ -137,6 +138,7 @@ Value DeepTiler::run() {
       std::tie(offsets[tiled], sizes[tiled]) =
           threadRange(dim, idOf(dims + dim), config.threads[dim]);
       extents[dim] = sizes[tiled];
+      threadOffsets[dim] = offsets[tiled];
     }
     // The partial results' leading dimension is one more batch dimension, of C alone.
     AffineMap resultMap = destinationMap;

@@ -6,6 +6,7 @@
 #include "xetile/DeepTile/ConfigAnalysis.h"
 #include "xetile/DeepTile/DeepTile.h"
 #include "xetile/DeepTile/Fusion.h"
+#include "xetile/DeepTile/Packing.h"
 #include "xetile/DeepTile/Passes.h"
 #include "xetile/IR/XeTileAttrs.h"
 
@@ -87,6 +88,9 @@ FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
     return op->emitOpError() << wrong;
   if (request.pack != DeepTileRequest::Pack::Auto)
     choice.packA = choice.packB = request.pack == DeepTileRequest::Pack::Always;
+  // A constant is packed by the compiler, which costs no time.
+  if (request.pack == DeepTileRequest::Pack::Auto)
+    choice.packB |= isConstantMatrix(op->getOperand(1));
   int64_t bits = std::max<int64_t>(matmul.elementType(2).getIntOrFloatBitWidth(), 32);
   choice.vectorLength = machine->vectorBits / bits;
   // Panels are rows of whole vectors.

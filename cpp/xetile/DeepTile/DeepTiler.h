@@ -99,6 +99,11 @@ private:
                                        llvm::ArrayRef<mlir::AffineMap> maps,
                                        llvm::ArrayRef<mlir::utils::IteratorType> iterators);
   void packWhereKnown(Tile &block);
+  /// Packs operands that are constants, in front of all loops.
+  void packConstants();
+  /// The blocks of packed constants: slices.
+  mlir::Value sliceConstantA(const Tile &block);
+  mlir::Value sliceConstantB(const Tile &block);
   PackSource packSource(unsigned operand, const Tile &block);
   mlir::Type operandType(unsigned operand) const { return matmul.elementType(operand); }
   mlir::Value reducePartials(mlir::Value partials);
@@ -145,6 +150,9 @@ private:
   Operands thread;
   std::array<Index, 3> threadExtents;
   mlir::Value scratchA, scratchB;
+  /// All of A or B, packed when it was compiled; where the thread's part begins.
+  mlir::Value constantA, constantB;
+  std::array<Index, 3> threadOffsets;
   /// Whether B is packed in panels; where it cannot be, but is computed on the way, in rows.
   bool panels = false;
 

@@ -91,7 +91,7 @@ Value DeepTiler::batchReduce(Value a, Value bTile, Value c) {
     return isPlain(operand) && thread.maps[operand].getDimPosition(0) == row &&
            thread.maps[operand].getDimPosition(1) == column;
   };
-  bool packed = scratchB && cast<RankedTensorType>(bTile.getType()).getRank() == 3;
+  bool packed = panels && cast<RankedTensorType>(bTile.getType()).getRank() == 3;
   bool integers = isa<IntegerType>(matmul.elementType(0));
   linalg::LinalgOp kernel;
   if (packed && options.vnni) {

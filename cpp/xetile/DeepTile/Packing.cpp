@@ -213,11 +213,16 @@ Value packTransposed(Copier &copier, Index k, Index n, int64_t panel, bool pairs
 
 } // namespace
 
-Value xetile::createRowScratch(OpBuilder &builder, Location loc, Type element, int64_t rows,
-                               int64_t columns, int64_t vectorLength) {
+int64_t xetile::rowScratchColumns(Type element, int64_t columns, int64_t vectorLength) {
   int64_t line = kCacheLineBytes * 8 / element.getIntOrFloatBitWidth();
   int64_t lines = llvm::divideCeil(llvm::alignTo(columns, vectorLength), line);
-  return emptyTensor(builder, loc, {rows, (lines | 1) * line}, element);
+  return (lines | 1) * line;
+}
+
+Value xetile::createRowScratch(OpBuilder &builder, Location loc, Type element, int64_t rows,
+                               int64_t columns, int64_t vectorLength) {
+  return emptyTensor(builder, loc, {rows, rowScratchColumns(element, columns, vectorLength)},
+                     element);
 }
 
 Value xetile::packRows(OpBuilder &builder, Location loc, const PackSource &source, Index rows,

@@ -36,6 +36,18 @@ mlir::Value packPanels(mlir::OpBuilder &builder, mlir::Location loc, const PackS
                        Index k, Index n, bool transposed, bool pairs, mlir::Value scratch,
                        int64_t vectorLength);
 
+/// Elements that rows of A's scratch are apart.
+int64_t rowScratchColumns(mlir::Type element, int64_t columns, int64_t vectorLength);
+
+/// Whether `value` is a matrix that the compiler knows: it is packed once, when it is compiled.
+bool isConstantMatrix(mlir::Value value);
+/// All of a constant matrix in rows as in `createRowScratch`, another constant.
+mlir::Value packConstantRows(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value source,
+                             int64_t vectorLength);
+/// All of a constant B in panels as `packPanels` makes them, `group` elements of k side by side.
+mlir::Value packConstantPanels(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value source,
+                               bool transposed, int64_t panel, int64_t group);
+
 } // namespace xetile
 
 #endif // XETILE_DEEPTILE_PACKING_H
