@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
+import test_deep_tile
 from xetile import XeTileError, cli, cpu
 from xetile import compile as compile_for
 from xetile.mlir import ir
@@ -505,3 +507,42 @@ def test_schedule_tiles_instead_of_the_pass(rng, tmp_path, capsys):
         compile_for(source, "cpu_matmul", target="cpu", params={"MBlocks": 12})
     with pytest.raises(XeTileError, match="expected no config, threads, pack or fuse beside it"):
         cpu.compile(source, schedule=cpu.schedules.load("cpu_matmul"), threads=2)
+
+
+@pytest.mark.parametrize("form", test_deep_tile.FORMS)
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+@pytest.mark.parametrize("narrow", [False, True], ids=["f32", "bf16"])
+def test_consumers_of_all_forms(rng, form, dynamic, narrow):
+    sizes = test_deep_tile.blocked(form, 50, 40, 70)
+    rows = test_deep_tile.ROWS.get(form, "") if dynamic else ""
+    text = str(test_deep_tile.payload(form, sizes, ("f32",) * 3, fill=not narrow, dynamic=rows))
+    name, kind = re.search(r"return (%\w+) : (\S+)", text).groups()
+    rank = kind.count("x")
+    dims = ", ".join(f"d{i}" for i in range(rank))
+    access, kinds = f"affine_map<({dims}) -> ({dims})>", ", ".join(['"parallel"'] * rank)
+    result, element = (kind.replace("f32", "bf16"), "bf16") if narrow else (kind, "f32")
+    # The size of the result is that of the accumulator: it is no use of the result.
+    place = max(test_deep_tile.FORMS[form][2].find(rows), 0)
+    work = f"""
+    %place = arith.constant {place} : index
+    %size = tensor.dim {name}, %place : {kind}
+    %out = tensor.empty({"%size" if rows else ""}) : {result}
+    %done = linalg.generic {{indexing_maps = [{access}, {access}], iterator_types = [{kinds}]}}
+      ins({name} : {kind}) outs(%out : {result}) {{
+    ^bb0(%x: f32, %y: {element}):
+      %z = arith.negf %x : f32
+      {"%t = arith.truncf %z : f32 to bf16" if narrow else ""}
+      linalg.yield {"%t" if narrow else "%z"} : {element}
+    }} -> {result}
+    return %done : {result}"""
+    text = text.replace(f"return {name} : {kind}", work).replace(f"-> {kind} {{", f"-> {result} {{", 1)
+    config = test_deep_tile.random_config(rng, sizes, form, 4)
+    print(form, config)
+    with ir.Context():
+        kernel = cpu.compile(ir.Module.parse(text), config=config, threads=4)
+    maps = test_deep_tile.FORMS[form]
+    arrays = draw(rng, *(tuple(sizes[d] for d in dims) for dims in maps))
+    a, b, c = (array.astype("f8") for array in arrays)
+    expected = -(np.einsum(f"{maps[0]},{maps[1]}->{maps[2]}", a, b) + (c if narrow else 0))
+    difference = np.abs(kernel(*arrays).astype("f8") - expected).max() / np.abs(expected).max()
+    assert difference < (2e-2 if narrow else 1e-5)

@@ -126,6 +126,17 @@ static Operation *readInsteadOfUpdate(RewriterBase &rewriter, linalg::LinalgOp o
   return reader;
 }
 
+/// Asks the destination for sizes of a result, which it has too: they are no uses of the result.
+static void forwardSizes(RewriterBase &rewriter, Value value) {
+  auto op = value.getDefiningOp<DestinationStyleOpInterface>();
+  if (!op)
+    return;
+  Value init = op.getTiedOpOperand(cast<OpResult>(value))->get();
+  for (Operation *user : llvm::make_early_inc_range(value.getUsers()))
+    if (auto dim = dyn_cast<tensor::DimOp>(user))
+      rewriter.modifyOpInPlace(dim, [&] { dim.getSourceMutable().assign(init); });
+}
+
 using Cluster = llvm::SetVector<Operation *>;
 
 /// Adds the elementwise ops before `value` that nothing else uses.
@@ -180,9 +191,10 @@ static Cluster findNeighbours(RewriterBase &rewriter, const Contraction &matmul)
     if (llvm::all_of(before, readsRows))
       cluster.insert_range(before);
   }
-  for (Value value = op->getResult(0); Operation *user = soleUser(value);
-       value = user->getResult(0)) {
-    if (!isElementwiseOp(user) || !readsWhole(user, value))
+  for (Value value = op->getResult(0);;) {
+    forwardSizes(rewriter, value);
+    Operation *user = soleUser(value);
+    if (!user || !isElementwiseOp(user) || !readsWhole(user, value))
       break;
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(user))
       user = readInsteadOfUpdate(rewriter, linalgOp, value);
@@ -190,8 +202,8 @@ static Cluster findNeighbours(RewriterBase &rewriter, const Contraction &matmul)
     for (Value operand : user->getOperands())
       if (operand != value)
         addProducers(operand, block, cluster);
+    value = user->getResult(0);
   }
-
   return cluster;
 }
 

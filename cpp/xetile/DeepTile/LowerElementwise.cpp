@@ -3,6 +3,7 @@
 // vectors along the last dimension, edges masked; math functions as polynomials.
 // Refused: nothing; ops that read against the grain are left for the lowering to scalar loops.
 //===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -182,9 +183,22 @@ struct LowerElementwise : xetile::impl::LowerElementwiseBase<LowerElementwise> {
           << "vector-bits = " << vectorBits << ": expected a power of two from 128";
       return signalPassFailure();
     }
+    IRRewriter rewriter(&getContext());
+    // Copies between strided memory would call a function of a runtime library, which is not there.
+    SmallVector<memref::CopyOp> copies;
+    getOperation()->walk([&](memref::CopyOp op) { copies.push_back(op); });
+    for (memref::CopyOp op : copies) {
+      auto from = dyn_cast<MemRefType>(op.getSource().getType());
+      auto to = dyn_cast<MemRefType>(op.getTarget().getType());
+      if (!from || !to || from.getRank() == 0 ||
+          (from.getLayout().isIdentity() && to.getLayout().isIdentity()))
+        continue;
+      rewriter.setInsertionPoint(op);
+      linalg::makeMemRefCopyOp(rewriter, op.getLoc(), op.getSource(), op.getTarget());
+      rewriter.eraseOp(op);
+    }
     SmallVector<linalg::GenericOp> ops;
     getOperation()->walk([&](linalg::GenericOp op) { ops.push_back(op); });
-    IRRewriter rewriter(&getContext());
     for (linalg::GenericOp op : ops) {
       ElementwiseEmitter emitter(rewriter, op, vectorBits);
       if (emitter.prepare())

@@ -103,9 +103,10 @@ def LowerElementwise : Pass<"xetile-lower-elementwise"> {
     }
     ```
     What is left of a row is masked. Functions of the math dialect become polynomials where upstream has them. Ops that
-    read along other than the last dimension stay as they are.
+    read along other than the last dimension stay as they are. Copies of strided memory are lowered alike.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+      "::mlir::linalg::LinalgDialect",
       "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
       "::mlir::vector::VectorDialect"];
   let options = [
