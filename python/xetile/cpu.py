@@ -156,7 +156,7 @@ class CpuKernel:
         for number, (spec, dtype, array) in enumerate(zip(self.arguments, self._dtypes, arrays, strict=True)):
             if (
                 not isinstance(array, np.ndarray)
-                or array.dtype != dtype
+                or not _same_elements(array.dtype, dtype)
                 or (array.shape != spec.shape and not _fits(array.shape, spec.shape))
             ):
                 got = f"{array.dtype}{list(array.shape)}" if isinstance(array, np.ndarray) else type(array).__name__
@@ -255,7 +255,6 @@ def compile(
     options = _tiling_options(chosen, threads, pack)
     name, arguments, results = _signature(module)
     as_arguments = _are_static(results)
-    machine = _machine_options()
     stages, timings = {STAGES[0]: str(module)}, {STAGES[0]: 0.0}
     steps = (
         ("tile the matmuls", f"deep-tile-matmul{{{options}}}"),
@@ -263,7 +262,7 @@ def compile(
             "take the function to memory",
             f"xetile-bufferize-for-cpu{{results-as-arguments={str(as_arguments).lower()}}}",
         ),
-        ("lower the function to machine code", f"xetile-lower-to-cpu{{{machine}}}"),
+        ("lower the function to machine code", "xetile-lower-to-cpu{vector-bits=0}"),
     )
     work = ir.Module.parse(str(module), module.context)
     for level, (action, pipeline) in zip(STAGES[1:], steps, strict=True):
@@ -338,22 +337,6 @@ def _tiling_options(config: MatmulConfig, threads: int | None, pack: str) -> str
     return f"threads={threads or 0} pack={pack} config={{{config.to_json()}}}"
 
 
-def _machine_options() -> str:
-    """Registers of the machine that the code will run on: this one."""
-    flags = _cpu_flags()
-    wide = "avx512f" in flags
-    bits, registers = (512, 32) if wide else (256, 16) if "avx2" in flags else (128, 16)
-    dot = wide and "avx512_bf16" in flags
-    return f"vector-bits={bits} registers={registers} bf16-dot={str(dot).lower()}"
-
-
-def _cpu_flags() -> set[str]:
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("flags"):
-            return set(line.partition(":")[2].split())
-    return set()
-
-
 def _find(module: ir.Module, name: str) -> func.FuncOp:
     return next(op for op in module.body.operations if isinstance(op, func.FuncOp) and op.name.value == name)
 
@@ -388,6 +371,11 @@ def _fits(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
     return len(shape) == len(expected) and all(
         want in (_DYNAMIC, size) for size, want in zip(shape, expected, strict=True)
     )
+
+
+def _same_elements(got: np.dtype, expected: np.dtype) -> bool:
+    """Integers of a module have no sign: what extends them says how they are read, so that bytes of both kinds fit."""
+    return got == expected or (expected == np.int8 and got == np.uint8)
 
 
 def _text(spec: ArraySpec) -> str:

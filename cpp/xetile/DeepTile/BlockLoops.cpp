@@ -37,12 +37,15 @@ Value DeepTiler::computeThread(const Operands &operands, const std::array<Index,
   };
   if (options.packA && isPlain(0)) {
     bool rowsAreM = thread.maps[0].getDimPosition(0) == matmul.tiled(kM);
-    scratchA = createRowScratch(b, loc, element(0), blockSteps(rowsAreM ? kM : kK),
-                                blockSteps(rowsAreM ? kK : kM), options.vectorLength);
+    scratchA =
+        createRowScratch(b, loc, element(0), blockSteps(rowsAreM ? kM : kK),
+                         blockSteps(rowsAreM ? kK : kM), options.vectorLength * options.group);
   }
   if (options.packB && isPlain(1))
     scratchB = createPanelScratch(b, loc, element(1), blockSteps(kK), blockSteps(kN),
-                                  config.innermost[kN], options.vnni, options.vectorLength);
+                                  config.innermost[kN], options.group, options.vectorLength);
+  if (options.offsetA)
+    scratchSums = createColumnScratch(b, loc, blockSteps(kN), config.innermost[kN]);
   Value c = thread.values[2];
   auto cType = cast<RankedTensorType>(c.getType());
   if (block.known[kK] || !isLowPrecision(cType.getElementType()))
@@ -66,15 +69,19 @@ void DeepTiler::packWhereKnown(Tile &block) {
     Value source = extractTile(b, loc, thread.values[0], thread.maps[0], full(block.offsets, true),
                                full(block.sizes, false));
     bool rowsAreM = thread.maps[0].getDimPosition(0) == matmul.tiled(kM);
-    block.packedA = packRows(b, loc, source, block.sizes[rowsAreM ? kM : kK],
-                             block.sizes[rowsAreM ? kK : kM], scratchA, options.vectorLength);
+    block.packedA =
+        packRows(b, loc, source, block.sizes[rowsAreM ? kM : kK], block.sizes[rowsAreM ? kK : kM],
+                 options.offsetA, scratchA, options.vectorLength * options.group);
   }
   if (scratchB && !block.packedB && block.known[kN] && block.known[kK]) {
     Value source = extractTile(b, loc, thread.values[1], thread.maps[1], full(block.offsets, true),
                                full(block.sizes, false));
     bool transposed = thread.maps[1].getDimPosition(0) == matmul.tiled(kN);
     block.packedB = packPanels(b, loc, source, block.sizes[kK], block.sizes[kN], transposed,
-                               options.vnni, scratchB, options.vectorLength);
+                               options.group, scratchB, options.vectorLength);
+    if (options.offsetA)
+      block.columnSums = sumColumns(b, loc, block.packedB, block.sizes[kK], block.sizes[kN],
+                                    matmul.isUnsigned(1), scratchSums, options.vectorLength);
   }
 }
 
@@ -112,8 +119,8 @@ Value DeepTiler::innerLoops(const Tile &block, Value carried) {
     tile.offsets[dim] = b.getIndexAttr(0);
   auto call = [&](Value into) {
     SmallVector<Index> at = full(tile.offsets, true), extent = full(tile.sizes, false);
-    if (block.packedB && options.vnni)
-      return callOnPairs(block, tile, a, bBlock, into);
+    if (block.packedB && options.group > 1)
+      return callOnGroups(block, tile, a, bBlock, into);
     Value aTile = extractTile(b, loc, a, thread.maps[0], at, extent);
     Value bTile;
     if (block.packedB) {

@@ -78,6 +78,13 @@ private:
 
 } // namespace
 
+int64_t xetile::dotGroup(const Contraction &matmul, const Machine &machine) {
+  Type a = matmul.elementType(0), b = matmul.elementType(1), c = matmul.elementType(2);
+  if (machine.bf16Dot && a.isBF16() && b.isBF16() && (c.isF32() || c.isBF16()))
+    return 2;
+  return machine.int8Dot && a.isInteger(8) && b.isInteger(8) && c.isInteger(32) ? 4 : 1;
+}
+
 RegisterTile xetile::chooseRegisterTile(int64_t m, int64_t n, int64_t length, int64_t registers) {
   // Fewer independent sums than this leave the multiplier waiting for its own results; a core
   // starts two loads for every vector multiply-add.
@@ -96,8 +103,13 @@ RegisterTile xetile::chooseRegisterTile(int64_t m, int64_t n, int64_t length, in
 }
 
 void Chooser::chooseInnermost() {
+  int64_t group = dotGroup(matmul, machine);
+  bool tiles = group > 1 && machine.amx;
   RegisterTile tile = chooseRegisterTile(extents[kM], extents[kN], length, machine.registers);
   std::array<int64_t, 3> wanted = {tile.rows, tile.vectors * length, 16};
+  // Two by two tiles of sums of 16 x 16, for 16 groups of k.
+  if (tiles)
+    wanted = {32, 32, 16 * group};
   for (MatmulDim dim : {kM, kN, kK}) {
     int64_t unit = matmul.unit[dim];
     int64_t size = std::max<int64_t>(wanted[dim] / unit, 1) * unit;
@@ -112,7 +124,10 @@ void Chooser::chooseInnermost() {
     choice.config.innermost[dim] = size;
   }
   double ideal = double(extents[kM]) * extents[kN] / length;
-  cyclesPerStep = tile.cycles / (double(extents[kM]) * extents[kN]);
+  cyclesPerStep = tile.cycles / (double(extents[kM]) * extents[kN] * group);
+  // A product of tiles takes 16 cycles.
+  if (tiles)
+    cyclesPerStep = 1.0 / (16 * 16 * group);
   note(llvm::formatv("innermost {0}x{1}x{2}: registers hold {3} rows of {4} vectors of {5}; "
                      "{6:f0} cycles per step of k for {7:f0} vector multiply-adds",
                      choice.config.innermost[kM], choice.config.innermost[kN],
@@ -196,12 +211,12 @@ void Chooser::choosePacking() {
   int64_t m = share(kM, std::max<int64_t>(config.threads[kM], 1));
   int64_t n = share(kN, std::max<int64_t>(config.threads[kN], 1));
   // An element of B is read once per row of tiles: a copy pays from a few rows on. Without one n
-  // would have to be contiguous, and bf16 would have no pairs.
-  bool pairs = machine.bf16Dot && matmul.elementType(0).isBF16() && matmul.elementType(1).isBF16();
+  // would have to be contiguous, and dot products would have no groups.
+  int64_t group = dotGroup(matmul, machine);
   choice.packB = plain(1) && plain(2) &&
-                 (m > 2 * config.innermost[kM] || !lastIs(1, kN) || pairs) &&
+                 (m > 2 * config.innermost[kM] || !lastIs(1, kN) || group > 1) &&
                  config.innermost[kN] % length == 0;
-  choice.packA = plain(0) && (n > 2 * config.innermost[kN] || (pairs && choice.packB));
+  choice.packA = plain(0) && (n > 2 * config.innermost[kN] || (group > 1 && choice.packB));
   note(
       llvm::formatv("pack A: {0} ({1} elements of n use it), pack B: {2} ({3} rows of m use it{4})",
                     choice.packA ? "yes" : "no", n, choice.packB ? "yes" : "no", m,

@@ -24,6 +24,8 @@ struct Contraction {
   /// Elements of the role, or kDynamic.
   int64_t extent(MatmulDim dim) const;
   mlir::AffineMap map(unsigned operand) const { return op.getIndexingMapsArray()[operand]; }
+  /// Whether the integers of an input are extended with zeros.
+  bool isUnsigned(unsigned operand) const;
   mlir::Type elementType(unsigned operand) const {
     return mlir::getElementTypeOrSelf(op->getOperand(operand).getType());
   }

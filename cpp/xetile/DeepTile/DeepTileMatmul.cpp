@@ -90,12 +90,15 @@ FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
   choice.vectorLength = machine->vectorBits / bits;
   // Panels are rows of whole vectors.
   choice.packB &= choice.config.innermost[kN] % choice.vectorLength == 0;
-  // Pairs of k are read from rows of A: these must run along k, and be copied to be of even length.
-  AffineMap aMap = matmul.map(0);
-  choice.pairs = choice.packB && choice.packA && machine->bf16Dot &&
-                 matmul.elementType(0).isBF16() && matmul.elementType(1).isBF16() &&
-                 matmul.elementType(2).getIntOrFloatBitWidth() <= 32 &&
-                 aMap.getDimPosition(aMap.getNumResults() - 1) == matmul.tiled(kK);
+  // Groups of k are read from rows of A: these must run along k, and be copied to be whole groups.
+  AffineMap aMap = matmul.map(0), cMap = matmul.map(2);
+  if (choice.packA && choice.packB &&
+      aMap.getDimPosition(aMap.getNumResults() - 1) == matmul.tiled(kK))
+    choice.group = dotGroup(matmul, *machine);
+  // Tiles multiply bytes of any signs, VNNI instructions unsigned by signed ones.
+  choice.offsetA = choice.group == 4 && !machine->amx &&
+                   matmul.isUnsigned(0) == matmul.isUnsigned(1) &&
+                   cMap.getDimPosition(cMap.getNumResults() - 1) == matmul.tiled(kN);
   return choice;
 }
 
@@ -111,7 +114,8 @@ FailureOr<Value> xetile::deepTile(RewriterBase &rewriter, const Contraction &mat
   options.packA = choice->packA;
   options.packB = choice->packB;
   options.vectorLength = choice->vectorLength;
-  options.vnni = choice->pairs;
+  options.group = choice->group;
+  options.offsetA = choice->offsetA;
   return deepTile(rewriter, matmul, choice->config, options);
 }
 

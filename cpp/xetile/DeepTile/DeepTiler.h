@@ -46,7 +46,7 @@ private:
   struct Tile {
     std::array<Index, 3> offsets, sizes;
     std::array<bool, 3> known = {false, false, false};
-    mlir::Value packedA, packedB;
+    mlir::Value packedA, packedB, columnSums;
   };
 
   void findExtents();
@@ -58,22 +58,22 @@ private:
   mlir::Value computeThread(const Operands &operands, const std::array<Index, 3> &extents);
   mlir::Value middleLoop(unsigned level, const Tile &block, mlir::Value carried);
   mlir::Value innerLoops(const Tile &block, mlir::Value carried);
-  mlir::Value microkernel(const Tile &block, mlir::Value a, mlir::Value b, mlir::Value c);
+  /// `bias`, if any, is added to each row of `c`.
+  mlir::Value microkernel(const Tile &block, mlir::Value a, mlir::Value b, mlir::Value c,
+                          mlir::Value bias = {});
   mlir::Value batchReduce(mlir::Value a, mlir::Value b, mlir::Value c);
-  /// Calls the microkernel on packed operands, pairs of k being a dimension of their own.
-  mlir::Value callOnPairs(const Tile &block, const Tile &tile, mlir::Value a, mlir::Value bBlock,
-                          mlir::Value into);
+  /// Calls the microkernel on packed operands, groups of k being a dimension of their own.
+  mlir::Value callOnGroups(const Tile &block, const Tile &tile, mlir::Value a, mlir::Value bBlock,
+                           mlir::Value into);
   mlir::linalg::LinalgOp createGeneric(mlir::Value a, mlir::Value bTile, mlir::Value c,
                                        llvm::ArrayRef<mlir::AffineMap> maps,
                                        llvm::ArrayRef<mlir::utils::IteratorType> iterators);
   void packWhereKnown(Tile &block);
   mlir::Value reducePartials(mlir::Value partials, mlir::Value init);
 
-  /// Whether the integers of an input are extended with zeros.
+  /// Whether the integers of an input are extended with zeros; offset bytes change their sign.
   bool isUnsigned(unsigned operand) const {
-    mlir::Block &body = matmul.op->getRegion(0).front();
-    return llvm::any_of(body.getArgument(operand).getUsers(),
-                        [](mlir::Operation *user) { return isa<mlir::arith::ExtUIOp>(user); });
+    return matmul.isUnsigned(operand) != (options.offsetA && operand == 0);
   }
   bool isPlain(unsigned operand) const { return thread.maps[operand].getNumResults() == 2; }
   /// Per dimension of the iteration space: those of the tiled dimensions from `tiled`, the others
@@ -100,7 +100,7 @@ private:
   mlir::Value destination;
   Operands thread;
   std::array<Index, 3> threadExtents;
-  mlir::Value scratchA, scratchB;
+  mlir::Value scratchA, scratchB, scratchSums;
 };
 
 } // namespace xetile
