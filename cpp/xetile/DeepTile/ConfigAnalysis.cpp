@@ -128,6 +128,14 @@ void Chooser::chooseInnermost() {
   // A product of tiles takes 16 cycles.
   if (tiles)
     cyclesPerStep = 1.0 / (16 * 16 * group);
+  if (tiles) {
+    note(llvm::formatv("innermost {0}x{1}x{2}: tile registers hold 2 x 2 tiles of 16 x 16 sums; a "
+                       "product of tiles takes 16 cycles for {3} steps of k",
+                       choice.config.innermost[kM], choice.config.innermost[kN],
+                       choice.config.innermost[kK], 16 * group)
+             .str());
+    return;
+  }
   note(llvm::formatv("innermost {0}x{1}x{2}: registers hold {3} rows of {4} vectors of {5}; "
                      "{6:f0} cycles per step of k for {7:f0} vector multiply-adds",
                      choice.config.innermost[kM], choice.config.innermost[kN],

@@ -7,6 +7,7 @@
 #include "xetile/DeepTile/DeepTile.h"
 #include "xetile/DeepTile/Passes.h"
 #include "xetile/IR/XeTileAttrs.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_DEEPTILEMATMUL
@@ -99,6 +100,16 @@ FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
   choice.offsetA = choice.group == 4 && !machine->amx &&
                    matmul.isUnsigned(0) == matmul.isUnsigned(1) &&
                    cMap.getDimPosition(cMap.getNumResults() - 1) == matmul.tiled(kN);
+  if (choice.group > 1) {
+    std::string note = llvm::formatv("k in groups of {0}: an instruction adds {0} products of {1}",
+                                     choice.group, matmul.elementType(0));
+    if (machine->amx)
+      note += " in each element of tiles of 16 x 16";
+    if (choice.offsetA)
+      note += std::string("; A is offset by 128, as both inputs are ") +
+              (matmul.isUnsigned(0) ? "unsigned" : "signed");
+    choice.reasons.push_back(note);
+  }
   return choice;
 }
 
@@ -132,7 +143,8 @@ struct DeepTileMatmul : xetile::impl::DeepTileMatmulBase<DeepTileMatmul> {
     IRRewriter rewriter(&getContext());
     for (linalg::LinalgOp op : ops) {
       std::string why;
-      FailureOr<Contraction> matmul = matchContraction(op, /*onTensors=*/true, why);
+      Operation *standIn;
+      FailureOr<Contraction> matmul = matchOrUnfold(rewriter, op, why, standIn);
       if (failed(matmul)) {
         if (op->hasAttr(kConfigAttr)) {
           op->emitOpError() << "has a " << kConfigAttr << " but cannot be tiled: " << why;
@@ -140,8 +152,12 @@ struct DeepTileMatmul : xetile::impl::DeepTileMatmulBase<DeepTileMatmul> {
         }
         continue;
       }
+      if (standIn && !explain)
+        rewriter.replaceOp(op, standIn);
       if (failed(explain ? remark(*matmul, request) : deepTile(rewriter, *matmul, request)))
         return signalPassFailure();
+      if (standIn && explain)
+        eraseStandIn(rewriter, standIn);
     }
   }
 

@@ -173,7 +173,8 @@ SmallVector<SmallVector<Value>> MicrokernelEmitter::loadColumns(Indices &place, 
       loaded = vector::LoadOp::create(b, loc, vector, flat, indices);
     }
     Values split = {loaded};
-    // Even elements to the front, odd ones to the back: in the end vector i has element i of groups.
+    // Even elements to the front, odd ones to the back: in the end vector i has element i of
+    // groups.
     while (!usesDot && split.size() < size_t(group)) {
       Values even, odd;
       for (Value value : split) {
