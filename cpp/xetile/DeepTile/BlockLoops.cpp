@@ -36,7 +36,7 @@ Value DeepTiler::computeThread(const Operands &operands, const std::array<Index,
     return cast<RankedTensorType>(thread.values[i].getType()).getElementType();
   };
   if (options.packA && isPlain(0)) {
-    bool rowsAreM = thread.maps[0].getDimPosition(0) == matmul.tiled(kM);
+    bool rowsAreM = options.group > 1 || thread.maps[0].getDimPosition(0) == matmul.tiled(kM);
     scratchA =
         createRowScratch(b, loc, element(0), blockSteps(rowsAreM ? kM : kK),
                          blockSteps(rowsAreM ? kK : kM), options.vectorLength * options.group);
@@ -69,9 +69,14 @@ void DeepTiler::packWhereKnown(Tile &block) {
     Value source = extractTile(b, loc, thread.values[0], thread.maps[0], full(block.offsets, true),
                                full(block.sizes, false));
     bool rowsAreM = thread.maps[0].getDimPosition(0) == matmul.tiled(kM);
-    block.packedA =
-        packRows(b, loc, source, block.sizes[rowsAreM ? kM : kK], block.sizes[rowsAreM ? kK : kM],
-                 options.offsetA, scratchA, options.vectorLength * options.group);
+    if (!rowsAreM && options.group > 1)
+      block.packedA =
+          packRowsTransposed(b, loc, source, block.sizes[kM], block.sizes[kK], options.group,
+                             options.offsetA, scratchA, options.vectorLength);
+    else
+      block.packedA =
+          packRows(b, loc, source, block.sizes[rowsAreM ? kM : kK], block.sizes[rowsAreM ? kK : kM],
+                   options.offsetA, scratchA, options.vectorLength * options.group);
   }
   if (scratchB && !block.packedB && block.known[kN] && block.known[kK]) {
     Value source = extractTile(b, loc, thread.values[1], thread.maps[1], full(block.offsets, true),

@@ -91,11 +91,13 @@ FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
   choice.vectorLength = machine->vectorBits / bits;
   // Panels are rows of whole vectors.
   choice.packB &= choice.config.innermost[kN] % choice.vectorLength == 0;
-  // Groups of k are read from rows of A: these must run along k, and be copied to be whole groups.
-  AffineMap aMap = matmul.map(0), cMap = matmul.map(2);
-  if (choice.packA && choice.packB &&
-      aMap.getDimPosition(aMap.getNumResults() - 1) == matmul.tiled(kK))
+  // Groups of k are read from rows of A: these are copied to run along k and to be whole groups.
+  bool isPlain = llvm::all_of(ArrayRef<unsigned>{0, 1, 2}, [&](unsigned operand) {
+    return matmul.map(operand).getNumResults() == matmul.batch.size() + 2;
+  });
+  if (choice.packA && choice.packB && isPlain)
     choice.group = dotGroup(matmul, *machine);
+  AffineMap cMap = matmul.map(2);
   // Tiles multiply bytes of any signs, VNNI instructions unsigned by signed ones.
   choice.offsetA = choice.group == 4 && !machine->amx &&
                    matmul.isUnsigned(0) == matmul.isUnsigned(1) &&

@@ -113,36 +113,43 @@ Value interleaveRows(OpBuilder &builder, Location loc, ArrayRef<Value> rows) {
                                       interleaveRows(builder, loc, odd));
 }
 
+/// Rows [k, k + group) from column `from` on, interleaved; from row `end` on they are zeros.
+Value readGroup(Copier &copier, Index k, int64_t group, std::optional<Index> end, Index from,
+                bool inBounds) {
+  OpBuilder &builder = copier.builder;
+  Location loc = copier.loc;
+  auto type = VectorType::get({copier.length}, copier.element);
+  SmallVector<Value> rows;
+  for (int64_t row = 0; row < group; ++row) {
+    Index at = addIndex(builder, loc, k, builder.getIndexAttr(row));
+    if (!end || row == 0) {
+      rows.push_back(copier.read({at, from}, copier.length, inBounds));
+      continue;
+    }
+    Index last = subIndex(builder, loc, *end, builder.getIndexAttr(1));
+    Value vector = copier.read({minIndex(builder, loc, at, last), from}, copier.length, inBounds);
+    Value zeros = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+    Value isRow = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                        asValue(builder, loc, at), asValue(builder, loc, *end));
+    rows.push_back(arith::SelectOp::create(builder, loc, isRow, vector, zeros));
+  }
+  return interleaveRows(builder, loc, rows);
+}
+
 /// Rows [k, k + group), interleaved, to row k / group of all panels; from `end` on they are zeros.
 Value packPanelGroup(Copier &copier, Index k, int64_t group, std::optional<Index> end, Index n,
                      int64_t panel, Value scratch) {
   OpBuilder &builder = copier.builder;
   Location loc = copier.loc;
   Index target = floorDivIndex(builder, loc, k, group);
-  auto type = VectorType::get({copier.length}, copier.element);
-  Value zeros = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
   auto copy = [&](bool inBounds) {
     return [&, inBounds](Index column, Value destination) {
       Index number = floorDivIndex(builder, loc, column, panel);
       for (int64_t part = 0; part < panel; part += copier.length) {
         Index from = addIndex(builder, loc, column, builder.getIndexAttr(part));
-        SmallVector<Value> rows;
-        for (int64_t row = 0; row < group; ++row) {
-          Index at = addIndex(builder, loc, k, builder.getIndexAttr(row));
-          if (!end || row == 0) {
-            rows.push_back(copier.read({at, from}, copier.length, inBounds));
-            continue;
-          }
-          Index last = subIndex(builder, loc, *end, builder.getIndexAttr(1));
-          Value vector =
-              copier.read({minIndex(builder, loc, at, last), from}, copier.length, inBounds);
-          Value isRow =
-              arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
-                                    asValue(builder, loc, at), asValue(builder, loc, *end));
-          rows.push_back(arith::SelectOp::create(builder, loc, isRow, vector, zeros));
-        }
-        destination = copier.write(interleaveRows(builder, loc, rows), destination,
-                                   {number, target, builder.getIndexAttr(group * part)});
+        Value groups = readGroup(copier, k, group, end, from, inBounds);
+        destination =
+            copier.write(groups, destination, {number, target, builder.getIndexAttr(group * part)});
       }
       return destination;
     };
@@ -150,6 +157,15 @@ Value packPanelGroup(Copier &copier, Index k, int64_t group, std::optional<Index
   Index whole = wholeSteps(builder, loc, n, panel);
   scratch = copier.loop(builder.getIndexAttr(0), whole, panel, scratch, copy(true));
   return copier.loop(whole, n, panel, scratch, copy(false));
+}
+
+/// `vector` with the top bit of each integer flipped.
+Value flipSigns(OpBuilder &builder, Location loc, Value vector) {
+  auto type = cast<VectorType>(vector.getType());
+  auto flip = arith::ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::get(type, APInt::getSignMask(type.getElementTypeBitWidth())));
+  return arith::XOrIOp::create(builder, loc, vector, flip);
 }
 
 /// An n x k source: squares of `length` are transposed in registers.
@@ -208,12 +224,7 @@ Value xetile::packRows(OpBuilder &builder, Location loc, Value source, Index row
   Copier copier(builder, loc, source, vectorLength);
   auto read = [&](Index row, Index column, bool inBounds) -> Value {
     Value vector = copier.read({row, column}, vectorLength, inBounds);
-    if (!offset)
-      return vector;
-    APInt top = APInt::getSignMask(copier.element.getIntOrFloatBitWidth());
-    auto flip = arith::ConstantOp::create(
-        builder, loc, DenseElementsAttr::get(cast<ShapedType>(vector.getType()), top));
-    return arith::XOrIOp::create(builder, loc, vector, flip);
+    return offset ? flipSigns(builder, loc, vector) : vector;
   };
   int64_t wide = kVectorsAtOnce * vectorLength;
   return copier.loop(builder.getIndexAttr(0), rows, 1, scratch, [&](Index row, Value outer) {
@@ -227,6 +238,53 @@ Value xetile::packRows(OpBuilder &builder, Location loc, Value source, Index row
     });
     return copier.loop(whole, columns, vectorLength, outer, [&](Index column, Value into) {
       return copier.write(read(row, column, false), into, {row, column});
+    });
+  });
+}
+
+Value xetile::packRowsTransposed(OpBuilder &builder, Location loc, Value source, Index m, Index k,
+                                 int64_t group, bool offset, Value scratch, int64_t vectorLength) {
+  Copier copier(builder, loc, source, vectorLength);
+  // Squares of groups, each of them one integer, are transposed in registers.
+  auto square = VectorType::get({vectorLength, vectorLength}, builder.getI32Type());
+  auto units = VectorType::get({vectorLength}, builder.getI32Type());
+  auto elements = VectorType::get({vectorLength * group}, copier.element);
+  std::optional<int64_t> known = getConstantIntValue(k);
+  bool whole = known && *known % (vectorLength * group) == 0;
+  Index zero = builder.getIndexAttr(0), last = subIndex(builder, loc, m, builder.getIndexAttr(1));
+  return copier.loop(zero, k, vectorLength * group, scratch, [&](Index first, Value outer) {
+    return copier.loop(zero, m, vectorLength, outer, [&](Index column, Value into) {
+      Value tile = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(square));
+      Value zeros = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(elements));
+      for (int64_t i = 0; i < vectorLength; ++i) {
+        Index row = addIndex(builder, loc, first, builder.getIndexAttr(i * group));
+        Value groups;
+        if (whole) {
+          groups = readGroup(copier, row, group, std::nullopt, column, false);
+        } else {
+          // Groups past the end are zeros, too; they read a row that is there.
+          Index least = subIndex(builder, loc, k, builder.getIndexAttr(1));
+          groups = readGroup(copier, minIndex(builder, loc, row, least), group, k, column, false);
+          Value isThere =
+              arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                    asValue(builder, loc, row), asValue(builder, loc, k));
+          groups = arith::SelectOp::create(builder, loc, isThere, groups, zeros);
+        }
+        if (offset)
+          groups = flipSigns(builder, loc, groups);
+        Value unit = vector::BitCastOp::create(builder, loc, units, groups);
+        tile = vector::InsertOp::create(builder, loc, unit, tile, ArrayRef<int64_t>{i});
+      }
+      Value turned = vector::TransposeOp::create(builder, loc, tile, ArrayRef<int64_t>{1, 0});
+      // Rows past the end write the last one once more, from its own column.
+      for (int64_t i = vectorLength - 1; i >= 0; --i) {
+        Value unit = vector::ExtractOp::create(builder, loc, turned, ArrayRef<int64_t>{i});
+        Value row = vector::BitCastOp::create(builder, loc, elements, unit);
+        Index at =
+            minIndex(builder, loc, addIndex(builder, loc, column, builder.getIndexAttr(i)), last);
+        into = copier.write(row, into, {at, first});
+      }
+      return into;
     });
   });
 }

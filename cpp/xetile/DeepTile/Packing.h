@@ -16,6 +16,12 @@ mlir::Value createRowScratch(mlir::OpBuilder &builder, mlir::Location loc, mlir:
 mlir::Value packRows(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value source, Index rows,
                      Index columns, bool offset, mlir::Value scratch, int64_t vectorLength);
 
+/// Copies `source`, k x m, to rows of `scratch` that run along k, the last group of `group`
+/// elements of k filled up with zeros; `offset` flips the top bit of each integer.
+mlir::Value packRowsTransposed(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value source,
+                               Index m, Index k, int64_t group, bool offset, mlir::Value scratch,
+                               int64_t vectorLength);
+
 /// Scratch for B in panels: [n / panel][k / group][panel * group], `group` elements of k being side
 /// by side.
 mlir::Value createPanelScratch(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type element,
