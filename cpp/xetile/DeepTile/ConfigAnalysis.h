@@ -28,6 +28,13 @@ struct ConfigChoice {
   llvm::SmallVector<std::string> reasons;
 };
 
+/// Elements of k that one instruction of the machine multiplies and adds, 1 for plain
+/// multiply-adds.
+int64_t dotGroup(const Contraction &matmul, const Machine &machine);
+
+/// Whether all parts of k are known to be whole groups of `group`.
+bool hasWholeGroups(const Contraction &matmul, const MatmulConfig &config, int64_t group);
+
 /// Chooses what `given` leaves open: innermost blocks first, then threads, blocks and loop order.
 /// Reads the op, changes nothing.
 ConfigChoice chooseConfig(const Contraction &matmul, const Machine &machine,

@@ -90,11 +90,11 @@ FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
   choice.vectorLength = machine->vectorBits / bits;
   // Panels are rows of whole vectors.
   choice.packB &= choice.config.innermost[kN] % choice.vectorLength == 0;
-  // Pairs of k are read from rows of A: these must run along k, and be copied to be of even length.
+  // Pairs of k are read from rows of A: these must run along k, and be copied if a part of k may be
+  // of odd length.
   AffineMap aMap = matmul.map(0);
-  choice.pairs = choice.packB && choice.packA && machine->bf16Dot &&
-                 matmul.elementType(0).isBF16() && matmul.elementType(1).isBF16() &&
-                 matmul.elementType(2).getIntOrFloatBitWidth() <= 32 &&
+  choice.pairs = choice.packB && dotGroup(matmul, *machine) == 2 &&
+                 (choice.packA || hasWholeGroups(matmul, choice.config, 2)) &&
                  aMap.getDimPosition(aMap.getNumResults() - 1) == matmul.tiled(kK);
   return choice;
 }
