@@ -6,6 +6,7 @@
 #include "xetile/DeepTile/DeepTile.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace xetile;
@@ -15,16 +16,16 @@ namespace {
 /// What an unknown size counts as.
 constexpr int64_t kTypicalExtent = 1024;
 /// Costs in cycles of a core. Starting and joining threads:
-constexpr double kForkCycles = 15000;
+constexpr double kForkCycles = 8000;
 /// Copying one byte of an operand to scratch, with its share of misses:
 constexpr double kPackCyclesPerByte = 0.085;
-/// Waiting for one byte of an operand that is read in place, from past the second-level cache:
+/// Waiting for one byte of an operand that is read where it is, past the second-level cache:
 constexpr double kReadCyclesPerByte = 0.01;
 /// Reading and writing one element of C again for another block of K, in the second-level cache and
 /// past it:
 constexpr double kRevisitCycles = 0.15, kFarRevisitCycles = 1.0;
 /// Writing one partial result and adding it up:
-constexpr double kPartialCycles = 1.0;
+constexpr double kPartialCycles = 1.5;
 /// Fixed costs of one microkernel:
 constexpr double kCallCycles = 40;
 
@@ -82,9 +83,18 @@ private:
     return !isPlain(0) ||
            (runsAlong(0, kK) && (group == 1 || hasWholeGroups(matmul, choice.config, group)));
   }
-  double bytesCost(double bytes, bool copies) const {
-    return bytes * (copies ? kPackCyclesPerByte : kReadCyclesPerByte);
+  /// Cycles for copying elements of an operand, and for reading them where they are.
+  double copyCost(double elements) const { return elements * inputBytes * kPackCyclesPerByte; }
+  double readCost(double elements) const {
+    bool near = elements * inputBytes <= machine.l2;
+    return near ? 0 : elements * inputBytes * kReadCyclesPerByte;
   }
+  /// Cycles for reading k x n elements of B where they are, once for each row of tiles of m.
+  double readBCost(double m, double n, double k) const {
+    return readCost(n * k) * std::ceil(m / std::max<int64_t>(choice.config.innermost[kM], 1));
+  }
+  /// Without a copy n would have to be contiguous, and dot products would have no groups.
+  bool mustCopyB() const { return group > 1 || !runsAlong(1, kN); }
   /// Elements of `dim` that the busiest of `count` threads gets.
   int64_t share(MatmulDim dim, int64_t count) const {
     int64_t block = choice.config.innermost[dim];
@@ -165,8 +175,8 @@ double Chooser::threadCost(const std::array<int64_t, 3> &threads, std::string *t
   if (batches == 1)
     rounds = 1;
   double compute = m * n * k * cyclesPerStep;
-  double operands =
-      bytesCost(m * k * inputBytes, !readsAInPlace()) + bytesCost(n * k * inputBytes, true);
+  double operands = readsAInPlace() ? readCost(m * k) : copyCost(m * k);
+  operands += mustCopyB() ? copyCost(n * k) : std::min(copyCost(n * k), readBCost(m, n, k));
   double partial =
       threads[kK] > 1 ? threads[kK] * double(extents[kM]) * extents[kN] * kPartialCycles : 0;
   double fork = all > 1 || batches > 1 ? kForkCycles : 0;
@@ -222,17 +232,22 @@ void Chooser::choosePacking() {
   const MatmulConfig &config = choice.config;
   int64_t m = share(kM, std::max<int64_t>(config.threads[kM], 1));
   int64_t n = share(kN, std::max<int64_t>(config.threads[kN], 1));
-  // An element of B is read once per row of tiles: a copy pays from a few rows on. Without one n
-  // would have to be contiguous, and bf16 would have no pairs.
-  choice.packB = isPlain(1) && isPlain(2) &&
-                 (m > 2 * config.innermost[kM] || !runsAlong(1, kN) || group > 1) &&
+  int64_t k = share(kK, std::max<int64_t>(config.threads[kK], 1));
+  double copy = copyCost(double(n) * k), read = readBCost(m, n, k);
+  choice.packB = isPlain(1) && isPlain(2) && (mustCopyB() || copy < read) &&
                  config.innermost[kN] % length == 0;
   choice.packA = !readsAInPlace() && (n > 2 * config.innermost[kN] || (group > 1 && choice.packB));
-  note(llvm::formatv("pack A: {0} ({1}), pack B: {2} ({3} rows of m use it{4})",
-                     choice.packA ? "yes" : "no",
-                     readsAInPlace() ? std::string("its rows are read in place")
-                                     : llvm::formatv("{0} elements of n use it", n).str(),
-                     choice.packB ? "yes" : "no", m, runsAlong(1, kN) ? "" : "; it is transposed")
+  std::string whyA = "its rows are read in place", whyB;
+  if (!readsAInPlace())
+    whyA = llvm::formatv("{0} elements of n use it", n);
+  if (group > 1)
+    whyB = llvm::formatv("for products of groups of {0}", group);
+  else if (!runsAlong(1, kN))
+    whyB = "it is transposed";
+  else
+    whyB = llvm::formatv("{0:f0} cycles, reading it in place {1:f0}", copy, read);
+  note(llvm::formatv("pack A: {0} ({1}), pack B: {2} ({3})", choice.packA ? "yes" : "no", whyA,
+                     choice.packB ? "yes" : "no", whyB)
            .str());
 }
 
@@ -299,10 +314,10 @@ void Chooser::chooseOrder() {
       }
       return count / (double(trips[a]) * trips[b]);
     };
-    double aCost =
-        visits(kM, kK) * bytesCost(double(parts[kM]) * parts[kK] * inputBytes, choice.packA);
-    double bCost =
-        visits(kN, kK) * bytesCost(double(parts[kN]) * parts[kK] * inputBytes, choice.packB);
+    double aCost = visits(kM, kK), bCost = visits(kN, kK);
+    double aSize = double(parts[kM]) * parts[kK], bSize = double(parts[kN]) * parts[kK];
+    aCost *= choice.packA ? copyCost(aSize) : readCost(aSize);
+    bCost *= choice.packB ? copyCost(bSize) : readCost(bSize);
     double results = double(parts[kM]) * parts[kN];
     double cCost = (visits(kM, kN) - 1) * results *
                    (results * sumBits / 8 > machine.l2 ? kFarRevisitCycles : kRevisitCycles);
