@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from xetile import passes
+from xetile import _call, passes
 from xetile.errors import XeTileError
 from xetile.host import ArraySpec
 from xetile.mlir import ir
@@ -125,6 +125,7 @@ class CpuKernel:
         self._lock = threading.Lock()
         self._engine: ExecutionEngine | None = None
         self._function: Any = None
+        self._direct: _call.Function | None = None
         self._dtypes = tuple(spec.numpy_dtype for spec in arguments)
         self._result_dtypes = tuple(spec.numpy_dtype for spec in results)
 
@@ -134,20 +135,26 @@ class CpuKernel:
         `out` takes the results: arrays in C order of the results' shapes and types that share no memory with the
         arguments. Arguments are never changed. XeTileError for arrays that do not fit.
         """
+        if self._direct is not None:
+            # Calls only with arrays that are exactly what the function takes. The rest of this method converts others,
+            # or tells what is wrong with them.
+            direct = self._new_results() if out is None else out if isinstance(out, tuple) else (out,)
+            if self._direct(arrays, direct):
+                return direct[0] if len(direct) == 1 else direct
         inputs = self._check(arrays)
         function = self._function or self._load()
         if self._returns:
             if out is not None:
                 raise XeTileError(f"@{self.name}: out: results of sizes known at run time only are new arrays")
             return self._call_returning(function, inputs)
-        if out is None:
-            outputs = [
-                np.empty(spec.shape, dtype) for spec, dtype in zip(self.results, self._result_dtypes, strict=True)
-            ]
-        else:
-            outputs = self._check_outputs(out, inputs)
+        outputs = self._new_results() if out is None else self._check_outputs(out, inputs)
         _invoke(function, [_descriptor(array) for array in (*inputs, *outputs)])
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _new_results(self) -> tuple[np.ndarray, ...]:
+        return tuple(
+            [np.empty(spec.shape, dtype) for spec, dtype in zip(self.results, self._result_dtypes, strict=True)]
+        )
 
     def _check(self, arrays: tuple[Any, ...]) -> list[np.ndarray]:
         if len(arrays) != len(self.arguments):
@@ -188,6 +195,13 @@ class CpuKernel:
             if self._function is None:
                 self._engine = _engine(self._module, self.name)
                 self._function = self._engine.lookup(self.name)
+                if not self._returns:
+                    parameters = [
+                        [(dtype, spec.shape) for spec, dtype in zip(specs, dtypes, strict=True)]
+                        for specs, dtypes in ((self.arguments, self._dtypes), (self.results, self._result_dtypes))
+                    ]
+                    address = ctypes.cast(self._function, ctypes.c_void_p).value
+                    self._direct = _call.Function(address, *parameters, np.ndarray)
         return self._function
 
     def _call_returning(self, function: Any, inputs: list[np.ndarray]) -> Any:

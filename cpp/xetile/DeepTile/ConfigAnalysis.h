@@ -33,6 +33,13 @@ struct ConfigChoice {
 /// multiply-adds.
 int64_t dotGroup(const Contraction &matmul, const Machine &machine);
 
+/// Whether bytes of A are to be offset by 128: instructions multiply unsigned by signed ones, tiles
+/// those of any signs.
+bool offsetsBytes(const Contraction &matmul, const Machine &machine);
+
+/// Whether all parts of k are known to be whole groups of `group`.
+bool hasWholeGroups(const Contraction &matmul, const MatmulConfig &config, int64_t group);
+
 /// Chooses what `given` leaves open: innermost blocks first, then threads, blocks and loop order.
 /// Reads the op, changes nothing.
 ConfigChoice chooseConfig(const Contraction &matmul, const Machine &machine,

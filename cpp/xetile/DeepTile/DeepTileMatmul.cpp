@@ -91,17 +91,18 @@ FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
   choice.vectorLength = machine->vectorBits / bits;
   // Panels are rows of whole vectors.
   choice.packB &= choice.config.innermost[kN] % choice.vectorLength == 0;
-  // Groups of k are read from rows of A: these are copied to run along k and to be whole groups.
+  // Groups of k are read from rows of A: these are copied to run along k and to be whole
+  // groups, or do both where they are.
   bool isPlain = llvm::all_of(ArrayRef<unsigned>{0, 1, 2}, [&](unsigned operand) {
     return matmul.map(operand).getNumResults() == matmul.batch.size() + 2;
   });
-  if (choice.packA && choice.packB && isPlain)
-    choice.group = dotGroup(matmul, *machine);
-  AffineMap cMap = matmul.map(2);
-  // Tiles multiply bytes of any signs, VNNI instructions unsigned by signed ones.
-  choice.offsetA = choice.group == 4 && !machine->amx &&
-                   matmul.isUnsigned(0) == matmul.isUnsigned(1) &&
-                   cMap.getDimPosition(cMap.getNumResults() - 1) == matmul.tiled(kN);
+  AffineMap aMap = matmul.map(0);
+  int64_t group = dotGroup(matmul, *machine);
+  bool inPlace = aMap.getDimPosition(aMap.getNumResults() - 1) == matmul.tiled(kK) &&
+                 hasWholeGroups(matmul, choice.config, group);
+  if (choice.packB && isPlain && (choice.packA || inPlace))
+    choice.group = group;
+  choice.offsetA = choice.group > 1 && choice.packA && offsetsBytes(matmul, *machine);
   if (choice.group > 1) {
     std::string note = llvm::formatv("k in groups of {0}: an instruction adds {0} products of {1}",
                                      choice.group, matmul.elementType(0));
