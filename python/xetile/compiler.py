@@ -182,8 +182,8 @@ def compile(
 
     `module_or_path`   a module at level 0, or the path of a file with one; it has one public function.
     `schedule`         a Schedule, the name of one that comes with the package, or a path; by default "matmul".
-    `target`           a chip; by default the schedule's own. "cpu" gives a `cpu.CpuKernel`: it takes no schedule, and
-                       `params` are fields of `cpu.MatmulConfig`, `threads` and `pack`.
+    `target`           a chip; by default the schedule's own. "cpu" gives a `cpu.CpuKernel`: its schedule may be
+                       "cpu_matmul"; without one `params` are fields of `cpu.MatmulConfig`, `threads`, `pack`, `fuse`.
     `params`           values for parameters of the schedule.
     `native`           "auto" makes machine code if ocloc is found, "require" fails without it, "off" makes none.
     `native_chips`     chips to make machine code for, by default `target` alone.

@@ -31,11 +31,13 @@ from typing import Any
 import numpy as np
 
 from xetile import _call, passes
+from xetile import schedule as schedules
 from xetile.errors import XeTileError
 from xetile.host import ArraySpec
 from xetile.mlir import ir
 from xetile.mlir.dialects import func
 from xetile.mlir.execution_engine import ExecutionEngine
+from xetile.schedule import Schedule
 
 __all__ = ["STAGES", "CpuKernel", "MatmulConfig", "compile", "compile_target", "explain", "find_libomp"]
 
@@ -255,18 +257,24 @@ def compile(
     config: MatmulConfig | Mapping[str, int] | None = None,
     threads: int | None = None,
     pack: str = "auto",
+    fuse: bool = True,
+    schedule: Schedule | None = None,
 ) -> CpuKernel:
     """Compiles the one public function of a module on tensors for this CPU.
 
     `config`   fields of the configuration, for all matmuls; the heuristic chooses the others.
     `threads`  threads to use, by default one for each core.
     `pack`     copies of blocks of A and B: "auto", "always" or "never".
+    `fuse`     whether elementwise ops before and after a matmul are computed block by block inside its loops.
+    `schedule` tiles the matmuls instead: the options above are its parameters then, and must not be given.
 
     XeTileError with the compiler's diagnostics for whatever cannot be compiled.
     """
     module = _read(module_or_path)
     chosen = MatmulConfig.of(config)
-    options = _tiling_options(chosen, threads, pack)
+    if schedule is not None and (chosen != MatmulConfig() or threads is not None or pack != "auto" or not fuse):
+        raise XeTileError("schedule: expected no config, threads, pack or fuse beside it; set its parameters")
+    options = f"{_tiling_options(chosen, threads, pack)} fuse={str(fuse).lower()}"
     name, arguments, results = _signature(module)
     as_arguments = _are_static(results)
     stages, timings = {STAGES[0]: str(module)}, {STAGES[0]: 0.0}
@@ -284,7 +292,10 @@ def compile(
         if level == STAGES[3]:
             with work.context:
                 _find(work, name).attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
-        passes.run(work, pipeline, action=action)
+        if level == STAGES[1] and schedule is not None:
+            work = schedule.apply(work)
+        else:
+            passes.run(work, pipeline, action=action)
         timings[level] = time.perf_counter() - start
         stages[level] = str(work)
     return CpuKernel(work, name, arguments, results, stages, timings)
@@ -293,11 +304,13 @@ def compile(
 def compile_target(
     module_or_path: ir.Module | str | PathLike[str], schedule: Any, params: Mapping[str, Any] | None
 ) -> CpuKernel:
-    """`xetile.compile(..., target="cpu")`: `params` has fields of the configuration, `threads` and `pack`."""
-    if schedule is not None:
-        raise XeTileError(f"target cpu: expected no schedule, got {schedule!r}; params configure the matmuls")
+    """`xetile.compile(..., target="cpu")`: `params` has fields of the configuration, `threads`, `pack` and `fuse`, or
+    values for parameters of `schedule`, a Schedule, its name or its path."""
     values = dict(params or {})
-    options = {name: values.pop(name) for name in ("threads", "pack") if name in values}
+    if schedule is not None:
+        chosen = schedule if isinstance(schedule, Schedule) else schedules.load(schedule)
+        return compile(module_or_path, schedule=chosen.with_params(**values))
+    options = {name: values.pop(name) for name in ("threads", "pack", "fuse") if name in values}
     return compile(module_or_path, config=values, **options)
 
 

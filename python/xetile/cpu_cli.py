@@ -84,9 +84,9 @@ def explain(options: argparse.Namespace) -> int:
 
 
 def _kernel(options: argparse.Namespace) -> cpu.CpuKernel:
-    if options.schedule != "matmul":
-        raise XeTileError("--schedule: the target cpu takes none; --set configures the matmuls")
-    kernel = cpu.compile_target(options.input, None, _settings(options.set))
+    # The command's default is for GPUs; without a schedule the pass tiles.
+    schedule = None if options.schedule == "matmul" else options.schedule
+    kernel = cpu.compile_target(options.input, schedule, _settings(options.set))
     if options.dump_stages:
         for name, text in kernel.stages.items():
             _write(Path(options.dump_stages, f"{name}.mlir"), text)

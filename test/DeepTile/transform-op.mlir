@@ -37,3 +37,56 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+// Values of a schedule's parameters: 0 leaves a field open, others win over the attribute.
+// CHECK-LABEL: func @values
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c32{{.*}} -> (tensor<64x64xf32>)
+// CHECK: tensor<1x32x64xf32>
+func.func @values(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %d = linalg.matmul {xetile.matmul_config = #xetile.matmul_config<innermostMBlock = 8>}
+      ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>) outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %d : tensor<64x64xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%module: !transform.any_op) {
+    %matmul = transform.structured.match ops{["linalg.matmul"]} in %module : (!transform.any_op) -> !transform.any_op
+    %open = transform.param.constant 0 -> !transform.param<i64>
+    %rows = transform.param.constant 32 -> !transform.param<i64>
+    %one = transform.param.constant 1 -> !transform.param<i64>
+    %never = transform.param.constant "never" -> !transform.any_param
+    transform.xetile.deep_tile_matmul %matmul set ["innermostMBlock", "MBlock", "KThreads", "threads", "pack"]
+        = (%rows, %open, %one, %one, %never : !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,
+           !transform.param<i64>, !transform.any_param)
+        : !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+func.func @name(%a: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %d = linalg.matmul ins(%a, %a : tensor<64x64xf32>, tensor<64x64xf32>) outs(%a : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %d : tensor<64x64xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%module: !transform.any_op) {
+    %matmul = transform.structured.match ops{["linalg.matmul"]} in %module : (!transform.any_op) -> !transform.any_op
+    %rows = transform.param.constant 32 -> !transform.param<i64>
+    // expected-error @below {{set: unknown name 'MBlocks': expected threads, pack or one of MThreads, NThreads,}}
+    transform.xetile.deep_tile_matmul %matmul set ["MBlocks"] = (%rows : !transform.param<i64>) : !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%matmul: !transform.any_op) {
+    %rows = transform.param.constant 32 -> !transform.param<i64>
+    // expected-error @below {{set: expected a value for each of 2 names, got 1}}
+    transform.xetile.deep_tile_matmul %matmul set ["MBlock", "NBlock"] = (%rows : !transform.param<i64>) : !transform.any_op
+    transform.yield
+  }
+}

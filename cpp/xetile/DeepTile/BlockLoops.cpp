@@ -32,88 +32,191 @@ Value DeepTiler::computeThread(const Operands &operands, const std::array<Index,
     std::optional<int64_t> extent = getConstantIntValue(extents[dim]);
     block.known[dim] = extent && *extent <= blockSteps(dim);
   }
-  auto element = [&](unsigned i) {
-    return cast<RankedTensorType>(thread.values[i].getType()).getElementType();
-  };
-  if (options.packA && isPlain(0)) {
-    bool rowsAreM = options.group > 1 || thread.maps[0].getDimPosition(0) == matmul.tiled(kM);
+  severalSteps = !block.known[kK];
+  bool computedA = !thread.values[0], computedB = !thread.values[1];
+  // Groups of k are copied to rows along k, whatever A's own are.
+  bool rowsAreM =
+      isPlain(0) && (options.group > 1 || thread.maps[0].getDimPosition(0) == matmul.tiled(kM));
+  bool rowsAreK = isPlain(1) && thread.maps[1].getDimPosition(0) == matmul.tiled(kK);
+  if ((options.packA || computedA) && isPlain(0) && !constantA)
     scratchA =
-        createRowScratch(b, loc, element(0), blockSteps(rowsAreM ? kM : kK),
+        createRowScratch(b, loc, operandType(0), blockSteps(rowsAreM ? kM : kK),
                          blockSteps(rowsAreM ? kK : kM), options.vectorLength * options.group);
-  }
-  if (options.packB && isPlain(1))
-    scratchB = createPanelScratch(b, loc, element(1), blockSteps(kK), blockSteps(kN),
+  panels = options.packB && isPlain(1);
+  if (panels && !constantB)
+    scratchB = createPanelScratch(b, loc, operandType(1), blockSteps(kK), blockSteps(kN),
                                   config.innermost[kN], options.group, options.vectorLength);
+  else if (!panels && computedB)
+    scratchB = createRowScratch(b, loc, operandType(1), blockSteps(rowsAreK ? kK : kN),
+                                blockSteps(rowsAreK ? kN : kK), options.vectorLength);
   if (options.offsetA)
     scratchSums = createColumnScratch(b, loc, blockSteps(kN), config.innermost[kN]);
-  Value c = thread.values[2];
-  auto cType = cast<RankedTensorType>(c.getType());
-  if (block.known[kK] || !isLowPrecision(cType.getElementType()))
-    return middleLoop(0, block, c);
-  // The sum goes through memory between blocks of K: it stays in f32 there and is rounded once.
-  Value sum = tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, c), b.getF32Type());
-  TypedAttr lowInitial = initial;
-  if (auto value = dyn_cast_or_null<FloatAttr>(initial))
-    initial = b.getF32FloatAttr(value.getValueAsDouble());
-  else
-    sum = convertElements(b, loc, c, sum);
-  sum = middleLoop(0, block, sum);
-  initial = lowInitial;
-  return convertElements(b, loc, sum, c);
+  TypedAttr given = initial;
+  planEpilogue(block.known);
+  Value result = middleLoop(0, block, {thread.result.value})[0];
+  initial = given;
+  return result;
+}
+
+PackSource DeepTiler::packSource(unsigned operand, const Tile &block) {
+  SmallVector<Index> offsets = full(block.offsets, true), sizes = full(block.sizes, false);
+  AffineMap map = thread.maps[operand];
+  PackSource source;
+  source.columns = sizes[map.getDimPosition(1)];
+  if (thread.values[operand]) {
+    source.inputs = {extractTile(b, loc, thread.values[operand], map, offsets, sizes)};
+    return source;
+  }
+  linalg::GenericOp producer = fusion.producers[operand];
+  source.body = producer.getBody();
+  // Inputs are indexed by the row and the column of the operand.
+  SmallVector<AffineExpr> places(matmul.sizes.size(), b.getAffineConstantExpr(0));
+  for (unsigned place : {0, 1})
+    places[map.getDimPosition(place)] = b.getAffineDimExpr(place);
+  for (const Input &input : thread.produced[operand]) {
+    bool isTensor = isa<RankedTensorType>(input.value.getType());
+    source.inputs.push_back(isTensor ? extractTile(b, loc, input.value, input.map, offsets, sizes)
+                                     : input.value);
+    source.maps.push_back(input.map.replaceDimsAndSymbols(places, {}, 2, 0));
+  }
+  return source;
 }
 
 /// Packs an operand as soon as its block is known, that is outside of the loops that do not change
 /// it.
 void DeepTiler::packWhereKnown(Tile &block) {
-  if (scratchA && !block.packedA && block.known[kM] && block.known[kK]) {
-    Value source = extractTile(b, loc, thread.values[0], thread.maps[0], full(block.offsets, true),
-                               full(block.sizes, false));
-    bool rowsAreM = thread.maps[0].getDimPosition(0) == matmul.tiled(kM);
-    if (!rowsAreM && options.group > 1)
-      block.packedA =
-          packRowsTransposed(b, loc, source, block.sizes[kM], block.sizes[kK], options.group,
-                             options.offsetA, scratchA, options.vectorLength);
-    else
-      block.packedA =
-          packRows(b, loc, source, block.sizes[rowsAreM ? kM : kK], block.sizes[rowsAreM ? kK : kM],
-                   options.offsetA, scratchA, options.vectorLength * options.group);
+  auto pack = [&](unsigned operand, Value scratch) {
+    AffineMap map = thread.maps[operand];
+    Index rows = full(block.sizes, false)[map.getDimPosition(0)];
+    PackSource source = packSource(operand, block);
+    bool isA = operand == 0;
+    if (isA && options.group > 1 && map.getDimPosition(0) != matmul.tiled(kM))
+      return packRowsTransposed(b, loc, source, block.sizes[kM], block.sizes[kK], options.group,
+                                options.offsetA, scratch, options.vectorLength);
+    return packRows(b, loc, source, rows, source.columns, isA && options.offsetA, scratch,
+                    options.vectorLength * (isA ? options.group : 1));
+  };
+  if (!block.packedA && block.known[kM] && block.known[kK]) {
+    if (constantA)
+      block.packedA = sliceConstantA(block);
+    else if (scratchA)
+      block.packedA = pack(0, scratchA);
   }
-  if (scratchB && !block.packedB && block.known[kN] && block.known[kK]) {
-    Value source = extractTile(b, loc, thread.values[1], thread.maps[1], full(block.offsets, true),
-                               full(block.sizes, false));
+  if (block.packedB || !block.known[kN] || !block.known[kK])
+    return;
+  if (constantB) {
+    block.packedB = sliceConstantB(block);
+  } else if (scratchB) {
     bool transposed = thread.maps[1].getDimPosition(0) == matmul.tiled(kN);
-    block.packedB = packPanels(b, loc, source, block.sizes[kK], block.sizes[kN], transposed,
-                               options.group, scratchB, options.vectorLength);
-    if (options.offsetA)
-      block.columnSums = sumColumns(b, loc, block.packedB, block.sizes[kK], block.sizes[kN],
-                                    matmul.isUnsigned(1), scratchSums, options.vectorLength);
+    block.packedB = panels
+                        ? packPanels(b, loc, packSource(1, block), block.sizes[kK], block.sizes[kN],
+                                     transposed, options.group, scratchB, options.vectorLength)
+                        : pack(1, scratchB);
   }
+  if (options.offsetA)
+    block.columnSums = sumColumns(b, loc, block.packedB, block.sizes[kK], block.sizes[kN],
+                                  matmul.isUnsigned(1), scratchSums, options.vectorLength);
 }
 
-Value DeepTiler::middleLoop(unsigned level, const Tile &outer, Value carried) {
+void DeepTiler::packConstants() {
+  // Blocks of k must begin where a group of elements does.
+  int64_t k = matmul.sizes[matmul.tiled(kK)];
+  bool wholeGroups = innerSteps[kK] % options.group == 0 ||
+                     (config.threads[kK] == 1 && !ShapedType::isDynamic(k) && k <= blockSteps(kK));
+  auto isKnown = [&](unsigned operand) {
+    return wholeGroups && !fusion.producers[operand] && matmul.map(operand).getNumResults() == 2 &&
+           isConstantMatrix(matmul.op->getOperand(operand));
+  };
+  // Constants keep their bytes and the order of their dimensions.
+  bool asItIs = !options.offsetA &&
+                (options.group == 1 || matmul.map(0).getDimPosition(0) == matmul.tiled(kM));
+  if (options.packA && asItIs && isKnown(0))
+    constantA = packConstantRows(b, loc, matmul.op->getOperand(0), options.vectorLength);
+  if (options.packB && isKnown(1))
+    constantB = packConstantPanels(b, loc, matmul.op->getOperand(1),
+                                   matmul.map(1).getDimPosition(0) == matmul.tiled(kN),
+                                   config.innermost[kN], options.group);
+}
+
+Value DeepTiler::sliceConstantA(const Tile &block) {
+  SmallVector<Index> offsets, sizes, strides(2, b.getIndexAttr(1));
+  for (unsigned place : {0, 1}) {
+    bool isM = thread.maps[0].getDimPosition(place) == matmul.tiled(kM);
+    MatmulDim dim = isM ? kM : kK;
+    offsets.push_back(addIndex(b, loc, threadOffsets[dim], block.offsets[dim]));
+    // The zeros that fill the last group are part of it.
+    int64_t group = isM ? 1 : options.group;
+    sizes.push_back(mulIndex(b, loc, ceilDivIndex(b, loc, block.sizes[dim], group), group));
+  }
+  return tensor::ExtractSliceOp::create(b, loc, constantA, offsets, sizes, strides);
+}
+
+Value DeepTiler::sliceConstantB(const Tile &block) {
+  int64_t panel = config.innermost[kN], group = options.group;
+  auto type = cast<RankedTensorType>(constantB.getType());
+  Index n = addIndex(b, loc, threadOffsets[kN], block.offsets[kN]);
+  Index k = addIndex(b, loc, threadOffsets[kK], block.offsets[kK]);
+  SmallVector<Index> offsets = {floorDivIndex(b, loc, n, panel), floorDivIndex(b, loc, k, group),
+                                b.getIndexAttr(0)};
+  SmallVector<Index> sizes = {ceilDivIndex(b, loc, block.sizes[kN], panel),
+                              ceilDivIndex(b, loc, block.sizes[kK], group),
+                              b.getIndexAttr(type.getDimSize(2))};
+  SmallVector<Index> strides(3, b.getIndexAttr(1));
+  return tensor::ExtractSliceOp::create(b, loc, constantB, offsets, sizes, strides);
+}
+
+DeepTiler::Carried DeepTiler::middleLoop(unsigned level, const Tile &outer, Carried carried) {
   Tile block = outer;
   packWhereKnown(block);
   if (level == 3)
     return innerLoops(block, carried);
   MatmulDim dim = config.middleLoops()[level];
-  return forEachTile(b, loc, threadExtents[dim], blockSteps(dim), carried,
-                     [&](Index offset, Index size, Value value) {
-                       Tile next = block;
-                       next.offsets[dim] = offset;
-                       next.sizes[dim] = size;
-                       next.known[dim] = true;
-                       return middleLoop(level + 1, next, value);
-                     });
+  // Sums of several steps live as long as the loop over k.
+  bool startsSums = dim == kK && !inPlace && severalSteps;
+  if (startsSums) {
+    knownAtStart = block.known;
+    carried.push_back(
+        extractTile(b, loc, sumScratch, thread.maps[2],
+                    full({b.getIndexAttr(0), b.getIndexAttr(0), b.getIndexAttr(0)}, true),
+                    full(block.sizes, false)));
+  }
+  auto step = [&](Index offset, Index size, ValueRange values) {
+    Tile next = block;
+    next.offsets[dim] = offset;
+    next.sizes[dim] = size;
+    next.known[dim] = true;
+    return middleLoop(level + 1, next, Carried(values));
+  };
+  Carried results =
+      forEachTile(b, loc, threadExtents[dim], blockSteps(dim), ValueRange(carried), step);
+  if (startsSums)
+    results.pop_back();
+  return results;
 }
 
-Value DeepTiler::innerLoops(const Tile &block, Value carried) {
+/// What loops over parts of some tensors do: `body` on slices of `tensors`, which are put back.
+DeepTiler::Carried DeepTiler::onSlices(const Tile &block, const Carried &carried, TileStep body) {
   SmallVector<Index> offsets = full(block.offsets, true), sizes = full(block.sizes, false);
-  auto slice = [&](unsigned operand, Value source) {
-    return extractTile(b, loc, source, thread.maps[operand], offsets, sizes);
+  Carried parts = {extractTile(b, loc, carried[0], thread.result.map, offsets, sizes)};
+  SmallVector<Index> inSums;
+  if (carried.size() > 1) {
+    inSums = full(placeInSums(block), true);
+    parts.push_back(extractTile(b, loc, carried[1], thread.maps[2], inSums, sizes));
+  }
+  Carried results = body(parts);
+  results[0] = insertTile(b, loc, results[0], carried[0], thread.result.map, offsets, sizes);
+  if (carried.size() > 1)
+    results[1] = insertTile(b, loc, results[1], carried[1], thread.maps[2], inSums, sizes);
+  return results;
+}
+
+DeepTiler::Carried DeepTiler::innerLoops(const Tile &block, Carried carried) {
+  SmallVector<Index> offsets = full(block.offsets, true), sizes = full(block.sizes, false);
+  auto slice = [&](unsigned operand) {
+    return extractTile(b, loc, thread.values[operand], thread.maps[operand], offsets, sizes);
   };
-  Value a = block.packedA ? block.packedA : slice(0, thread.values[0]);
-  Value bBlock = block.packedB ? block.packedB : slice(1, thread.values[1]);
-  Value c = slice(2, carried);
+  Value a = block.packedA ? block.packedA : slice(0);
+  Value bBlock = block.packedB ? block.packedB : slice(1);
 
   SmallVector<MatmulDim> order;
   for (MatmulDim dim : config.middleLoops())
@@ -122,41 +225,59 @@ Value DeepTiler::innerLoops(const Tile &block, Value carried) {
   Tile tile = block;
   for (MatmulDim dim : {kM, kN, kK})
     tile.offsets[dim] = b.getIndexAttr(0);
-  auto call = [&](Value into) {
-    SmallVector<Index> at = full(tile.offsets, true), extent = full(tile.sizes, false);
-    if (block.packedB && options.group > 1)
-      return callOnGroups(block, tile, a, bBlock, into);
-    Value aTile = extractTile(b, loc, a, thread.maps[0], at, extent);
-    Value bTile;
-    if (block.packedB) {
-      int64_t panel = config.innermost[kN];
-      auto type = RankedTensorType::get(
-          {1, getConstantIntValue(tile.sizes[kK]).value_or(ShapedType::kDynamic),
-           getConstantIntValue(tile.sizes[kN]).value_or(ShapedType::kDynamic)},
-          cast<RankedTensorType>(bBlock.getType()).getElementType());
-      Index zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
-      bTile = tensor::ExtractSliceOp::create(
-          b, loc, type, bBlock,
-          ArrayRef<Index>{floorDivIndex(b, loc, tile.offsets[kN], panel), zero, zero},
-          ArrayRef<Index>{one, tile.sizes[kK], tile.sizes[kN]}, ArrayRef<Index>{one, one, one});
-    } else {
-      bTile = extractTile(b, loc, bBlock, thread.maps[1], at, extent);
-    }
-    Value cTile = extractTile(b, loc, into, thread.maps[2], at, extent);
-    return insertTile(b, loc, microkernel(block, aTile, bTile, cTile), into, thread.maps[2], at,
-                      extent);
+  auto loop = [&](MatmulDim dim, ValueRange values, TileStep body) {
+    return forEachTile(b, loc, block.sizes[dim], innerSteps[dim], values,
+                       [&](Index offset, Index size, ValueRange inner) {
+                         tile.offsets[dim] = offset;
+                         tile.sizes[dim] = size;
+                         return body(Carried(inner));
+                       });
   };
-  Value result =
-      forEachTile(b, loc, block.sizes[order[0]], innerSteps[order[0]], c,
-                  [&](Index outerOffset, Index outerSize, Value outer) {
-                    tile.offsets[order[0]] = outerOffset;
-                    tile.sizes[order[0]] = outerSize;
-                    return forEachTile(b, loc, block.sizes[order[1]], innerSteps[order[1]], outer,
-                                       [&](Index offset, Index size, Value inner) {
-                                         tile.offsets[order[1]] = offset;
-                                         tile.sizes[order[1]] = size;
-                                         return call(inner);
-                                       });
-                  });
-  return insertTile(b, loc, result, carried, thread.maps[2], offsets, sizes);
+  return onSlices(block, carried, [&](Carried parts) {
+    return loop(order[0], parts, [&](Carried outer) {
+      return loop(order[1], outer,
+                  [&](Carried inner) { return computeTile(block, tile, a, bBlock, inner); });
+    });
+  });
+}
+
+DeepTiler::Carried DeepTiler::computeTile(const Tile &block, const Tile &tile, Value a,
+                                          Value bBlock, Carried carried) {
+  SmallVector<Index> at = full(tile.offsets, true), extent = full(tile.sizes, false);
+  SmallVector<Index> zero(at.size(), b.getIndexAttr(0));
+  Value sum;
+  if (inPlace)
+    sum = extractTile(b, loc, carried[0], thread.result.map, at, extent);
+  else
+    sum = extractTile(b, loc, severalSteps ? carried[1] : sumScratch, thread.maps[2],
+                      severalSteps ? at : zero, extent);
+  sum = multiplyTile(block, tile, a, bBlock, sum);
+  if (inPlace && !(finishes && !severalSteps))
+    carried[0] = insertTile(b, loc, sum, carried[0], thread.result.map, at, extent);
+  if (finishes)
+    carried[0] = finishInLastStep(block, tile, sum, carried[0]);
+  if (carried.size() > 1)
+    carried[1] = insertTile(b, loc, sum, carried[1], thread.maps[2], at, extent);
+  return carried;
+}
+
+Value DeepTiler::multiplyTile(const Tile &block, const Tile &tile, Value a, Value bBlock,
+                              Value sums) {
+  if (panels && options.group > 1)
+    return callOnGroups(block, tile, a, bBlock, sums);
+  SmallVector<Index> at = full(tile.offsets, true), extent = full(tile.sizes, false);
+  Value aTile = extractTile(b, loc, a, thread.maps[0], at, extent);
+  if (!panels)
+    return microkernel(block, aTile, extractTile(b, loc, bBlock, thread.maps[1], at, extent), sums);
+  int64_t panel = config.innermost[kN];
+  auto type =
+      RankedTensorType::get({1, getConstantIntValue(tile.sizes[kK]).value_or(ShapedType::kDynamic),
+                             getConstantIntValue(tile.sizes[kN]).value_or(ShapedType::kDynamic)},
+                            operandType(1));
+  Index zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
+  Value bTile = tensor::ExtractSliceOp::create(
+      b, loc, type, bBlock,
+      ArrayRef<Index>{floorDivIndex(b, loc, tile.offsets[kN], panel), zero, zero},
+      ArrayRef<Index>{one, tile.sizes[kK], tile.sizes[kN]}, ArrayRef<Index>{one, one, one});
+  return microkernel(block, aTile, bTile, sums);
 }

@@ -48,7 +48,7 @@ void add(OpPassManager &pm, StringRef passes) {
 void buildBufferize(OpPassManager &pm, const BufferizeOptions &options) {
   pm.addPass(createPreserveArguments());
   add(pm,
-      "canonicalize,cse,"
+      "convert-elementwise-to-linalg,canonicalize,cse,"
       "one-shot-bufferize{bufferize-function-boundaries "
       "function-boundary-type-conversion=identity-layout-map buffer-alignment=64},"
       // CSE makes source and target of copies one value, and canonicalization drops such copies.
@@ -66,13 +66,17 @@ void buildLower(OpPassManager &pm, const LowerOptions &options) {
   kernels.int8Dot = options.int8Dot;
   kernels.amx = options.amx;
   pm.addPass(createLowerMicrokernels(kernels));
+  LowerElementwiseOptions elementwise;
+  elementwise.vectorBits = options.vectorBits;
+  pm.addPass(createLowerElementwise(elementwise));
   add(pm,
       "func.func(convert-linalg-to-loops),scf-forall-to-parallel,canonicalize,cse,"
       "convert-scf-to-openmp,convert-vector-to-scf,expand-strided-metadata,lower-affine,"
       "loop-invariant-code-motion,canonicalize,cse,convert-scf-to-cf,"
       "convert-vector-to-llvm{enable-x86vector enable-amx vector-transpose-lowering=shuffle16x16},"
       "expand-strided-metadata,lower-affine,"
-      "convert-openmp-to-llvm,convert-to-llvm,reconcile-unrealized-casts,canonicalize,cse");
+      "convert-math-to-libm,convert-openmp-to-llvm,convert-to-llvm,reconcile-unrealized-casts,"
+      "canonicalize,cse");
   CheckLoweredOptions check;
   check.scope = "host";
   check.allow = {"llvm", "omp"};

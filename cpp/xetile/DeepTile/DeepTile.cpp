@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -36,6 +37,30 @@ void DeepTiler::findInit() {
     initial = value;
     destination = fill.getOutputs()[0];
   }
+  if (config.threads[kK] > 1)
+    return;
+  consumer = fusion.consumer;
+  if (!consumer)
+    return;
+  destination = consumer.getDpsInits()[0];
+  for (OpOperand *input : consumer.getDpsInputOperands())
+    if (input->get() == matmul.op->getResult(0))
+      consumerDims =
+          inversePermutation(consumer.getMatchingIndexingMap(input)).compose(matmul.map(2));
+}
+
+AffineMap DeepTiler::consumerMap(OpOperand &operand) {
+  return consumer.getMatchingIndexingMap(&operand).compose(consumerDims);
+}
+
+AffineMap DeepTiler::dropBatch(AffineMap map) const {
+  SmallVector<AffineExpr> results;
+  for (AffineExpr expr : map.getResults()) {
+    unsigned dim = cast<AffineDimExpr>(expr).getPosition();
+    if (dim < matmul.sizes.size() && !llvm::is_contained(matmul.batch, dim))
+      results.push_back(expr);
+  }
+  return AffineMap::get(matmul.sizes.size(), 0, results, b.getContext());
 }
 
 std::pair<Index, Index> DeepTiler::threadRange(MatmulDim dim, Index id, int64_t count) {
@@ -59,9 +84,11 @@ std::pair<Index, Index> DeepTiler::threadRange(MatmulDim dim, Index id, int64_t 
 }
 
 Value DeepTiler::run() {
-  b.setInsertionPoint(matmul.op);
+  // What the consumer reads besides may be computed after the matmul.
+  b.setInsertionPoint(fusion.consumer ? fusion.consumer.getOperation() : matmul.op.getOperation());
   findExtents();
   findInit();
+  packConstants();
   Operation *op = matmul.op;
   unsigned dims = matmul.sizes.size();
   bool splitK = config.threads[kK] > 1;
@@ -83,7 +110,9 @@ Value DeepTiler::run() {
 
   Value shared = destination;
   TypedAttr outerInitial = initial;
-  Value outerInit = op->getOperand(2);
+  AffineMap cMap = matmul.map(2);
+  AffineMap destinationMap =
+      consumer ? consumerMap(*consumer.getDpsInitOperand(0)) : AffineMap(cMap);
   if (splitK) {
     SmallVector<Index> shape = {b.getIndexAttr(config.threads[kK])};
     llvm::append_range(shape, tensor::getMixedSizes(b, loc, op->getOperand(2)));
@@ -109,31 +138,51 @@ Value DeepTiler::run() {
       std::tie(offsets[tiled], sizes[tiled]) =
           threadRange(dim, idOf(dims + dim), config.threads[dim]);
       extents[dim] = sizes[tiled];
+      threadOffsets[dim] = offsets[tiled];
     }
     // The partial results' leading dimension is one more batch dimension, of C alone.
-    AffineMap cMap = matmul.map(2);
-    SmallVector<unsigned> dropC(matmul.batch);
+    AffineMap resultMap = destinationMap;
+    SmallVector<unsigned> dropResult(matmul.batch);
     if (splitK) {
       offsets.push_back(idOf(dims + kK));
       sizes.push_back(b.getIndexAttr(1));
       SmallVector<AffineExpr> results = {b.getAffineDimExpr(dims)};
-      llvm::append_range(results, cMap.getResults());
-      cMap = AffineMap::get(dims + 1, 0, results, b.getContext());
-      dropC.push_back(dims);
+      llvm::append_range(results, resultMap.getResults());
+      resultMap = AffineMap::get(dims + 1, 0, results, b.getContext());
+      dropResult.push_back(dims);
     }
+    auto slice = [&](Value source, AffineMap map) -> Input {
+      if (isa<RankedTensorType>(source.getType()))
+        source = extractTile(b, loc, source, map, offsets, sizes, matmul.batch);
+      return {source, dropBatch(map)};
+    };
     Operands operands;
-    for (unsigned i = 0; i < 3; ++i) {
-      Value source = i == 2 ? into : op->getOperand(i);
-      operands.values[i] = extractTile(b, loc, source, i == 2 ? cMap : matmul.map(i), offsets,
-                                       sizes, i == 2 ? ArrayRef(dropC) : ArrayRef(matmul.batch));
-      SmallVector<AffineExpr> results;
-      for (AffineExpr expr : matmul.map(i).getResults())
-        if (!llvm::is_contained(matmul.batch, cast<AffineDimExpr>(expr).getPosition()))
-          results.push_back(expr);
-      operands.maps[i] = AffineMap::get(dims, 0, results, b.getContext());
+    for (unsigned i : {0, 1}) {
+      operands.maps[i] = dropBatch(matmul.map(i));
+      linalg::GenericOp producer = fusion.producers[i];
+      if (!producer) {
+        operands.values[i] = slice(op->getOperand(i), matmul.map(i)).value;
+        continue;
+      }
+      AffineMap fromResult =
+          inversePermutation(producer.getMatchingIndexingMap(producer.getDpsInitOperand(0)))
+              .compose(matmul.map(i));
+      for (OpOperand *input : producer.getDpsInputOperands())
+        operands.produced[i].push_back(
+            slice(input->get(), producer.getMatchingIndexingMap(input).compose(fromResult)));
+    }
+    operands.maps[2] = dropBatch(cMap);
+    operands.result = {extractTile(b, loc, into, resultMap, offsets, sizes, dropResult),
+                       dropBatch(destinationMap)};
+    if (consumer) {
+      if (!initial)
+        operands.epilogue.push_back(slice(op->getOperand(2), cMap));
+      for (OpOperand *input : consumer.getDpsInputOperands())
+        if (input->get() != op->getResult(0))
+          operands.epilogue.push_back(slice(input->get(), consumerMap(*input)));
     }
     Value tile = computeThread(operands, extents);
-    return put(tile, cMap, offsets, sizes);
+    return put(tile, resultMap, offsets, sizes);
   };
 
   Value result;
@@ -162,17 +211,44 @@ Value DeepTiler::run() {
     result = forall.getResult(0);
   }
   if (splitK) {
-    b.setInsertionPoint(op);
     initial = outerInitial;
-    result = reducePartials(result, outerInit);
+    result = reducePartials(result);
   }
   return result;
 }
 
+/// Makes the reduction of K threads and the consumer of its result one op.
+static Value fuseReduction(RewriterBase &rewriter, Value sum, linalg::GenericOp consumer) {
+  OpOperand *use = llvm::find_if(consumer->getOpOperands(),
+                                 [&](OpOperand &operand) { return operand.get() == sum; });
+  if (!linalg::areElementwiseOpsFusable(use))
+    return consumer->getResult(0);
+  rewriter.setInsertionPoint(consumer);
+  Operation *reduction = sum.getDefiningOp();
+  FailureOr<linalg::ElementwiseOpFusionResult> fused = linalg::fuseElementwiseOps(rewriter, use);
+  if (failed(fused))
+    return consumer->getResult(0);
+  rewriter.replaceOp(consumer, fused->fusedOp->getResults());
+  if (reduction->use_empty())
+    rewriter.eraseOp(reduction);
+  return fused->fusedOp->getResult(0);
+}
+
 Value xetile::deepTile(RewriterBase &rewriter, const Contraction &matmul,
-                       const MatmulConfig &config, const DeepTileOptions &options) {
-  Value result = DeepTiler(rewriter, matmul, config, options).run();
+                       const MatmulConfig &config, const DeepTileOptions &options,
+                       const Fusion &fusion) {
+  Value result = DeepTiler(rewriter, matmul, config, options, fusion).run();
   Operation *op = matmul.op;
-  rewriter.replaceOp(op, result);
+  if (fusion.consumer && config.threads[kK] == 1) {
+    rewriter.replaceOp(fusion.consumer, result);
+    rewriter.eraseOp(op);
+  } else {
+    rewriter.replaceOp(op, result);
+    if (fusion.consumer)
+      result = fuseReduction(rewriter, result, fusion.consumer);
+  }
+  for (linalg::GenericOp producer : fusion.producers)
+    if (producer)
+      rewriter.eraseOp(producer);
   return result;
 }

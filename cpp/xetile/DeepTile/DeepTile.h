@@ -29,10 +29,12 @@ struct DeepTileOptions {
 /// field.
 std::string checkConfig(const Contraction &matmul, const MatmulConfig &config);
 
-/// Replaces `matmul`, on tensors, by loops around batch-reduce matmuls; returns the value that took
-/// its result's place. `config` must be legal.
+struct Fusion;
+/// Replaces `matmul`, on tensors, and what `fusion` has by loops around batch-reduce matmuls;
+/// returns the value that took the last result's place. `config` must be legal.
 mlir::Value deepTile(mlir::RewriterBase &rewriter, const Contraction &matmul,
-                     const MatmulConfig &config, const DeepTileOptions &options);
+                     const MatmulConfig &config, const DeepTileOptions &options,
+                     const Fusion &fusion);
 
 /// What a pass or a schedule asks for.
 struct DeepTileRequest {
@@ -43,6 +45,8 @@ struct DeepTileRequest {
   /// The machine must be described by DLTI attributes.
   bool requireDescription = false;
   enum class Pack { Auto, Always, Never } pack = Pack::Auto;
+  /// Compute elementwise ops before and after a matmul block by block, inside its loops.
+  bool fuse = true;
 };
 
 /// A discardable attribute of a contraction: the fields of its configuration that are given.

@@ -5,6 +5,8 @@
 //===----------------------------------------------------------------------===//
 #include "xetile/DeepTile/ConfigAnalysis.h"
 #include "xetile/DeepTile/DeepTile.h"
+#include "xetile/DeepTile/Fusion.h"
+#include "xetile/DeepTile/Packing.h"
 #include "xetile/DeepTile/Passes.h"
 #include "xetile/IR/XeTileAttrs.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -87,6 +89,9 @@ FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
     return op->emitOpError() << wrong;
   if (request.pack != DeepTileRequest::Pack::Auto)
     choice.packA = choice.packB = request.pack == DeepTileRequest::Pack::Always;
+  // A constant is packed by the compiler, which costs no time.
+  if (request.pack == DeepTileRequest::Pack::Auto)
+    choice.packB |= isConstantMatrix(op->getOperand(1));
   int64_t bits = std::max<int64_t>(matmul.elementType(2).getIntOrFloatBitWidth(), 32);
   choice.vectorLength = machine->vectorBits / bits;
   // Panels are rows of whole vectors.
@@ -130,7 +135,8 @@ FailureOr<Value> xetile::deepTile(RewriterBase &rewriter, const Contraction &mat
   options.vectorLength = choice->vectorLength;
   options.group = choice->group;
   options.offsetA = choice->offsetA;
-  return deepTile(rewriter, matmul, choice->config, options);
+  Fusion fusion = request.fuse ? mergeNeighbours(rewriter, matmul) : Fusion();
+  return deepTile(rewriter, matmul, choice->config, options, fusion);
 }
 
 namespace {
@@ -141,27 +147,32 @@ struct DeepTileMatmul : xetile::impl::DeepTileMatmulBase<DeepTileMatmul> {
     DeepTileRequest request;
     if (failed(readOptions(request)))
       return signalPassFailure();
+    // All of them first: other ops may be gone once their neighbour is tiled.
     SmallVector<linalg::LinalgOp> ops;
     getOperation()->walk([&](linalg::LinalgOp op) { ops.push_back(op); });
     IRRewriter rewriter(&getContext());
+    std::vector<Contraction> matmuls;
+    SmallVector<Operation *> standIns;
     for (linalg::LinalgOp op : ops) {
       std::string why;
       Operation *standIn;
       FailureOr<Contraction> matmul = matchOrUnfold(rewriter, op, why, standIn);
-      if (failed(matmul)) {
-        if (op->hasAttr(kConfigAttr)) {
-          op->emitOpError() << "has a " << kConfigAttr << " but cannot be tiled: " << why;
-          return signalPassFailure();
-        }
-        continue;
-      }
-      if (standIn && !explain)
-        rewriter.replaceOp(op, standIn);
-      if (failed(explain ? remark(*matmul, request) : deepTile(rewriter, *matmul, request)))
+      if (succeeded(matmul)) {
+        matmuls.push_back(*matmul);
+      } else if (op->hasAttr(kConfigAttr)) {
+        op->emitOpError() << "has a " << kConfigAttr << " but cannot be tiled: " << why;
         return signalPassFailure();
+      }
       if (standIn && explain)
-        eraseStandIn(rewriter, standIn);
+        standIns.push_back(standIn);
+      else if (standIn)
+        rewriter.replaceOp(op, standIn);
     }
+    for (const Contraction &matmul : matmuls)
+      if (failed(explain ? remark(matmul, request) : deepTile(rewriter, matmul, request)))
+        return signalPassFailure();
+    for (Operation *standIn : standIns)
+      eraseStandIn(rewriter, standIn);
   }
 
 private:
@@ -177,6 +188,7 @@ private:
       return wrong("pack: expected 'auto', 'always' or 'never', got '" + Twine(pack.getValue()) +
                    "'");
     request.threads = threads;
+    request.fuse = fuse;
     request.requireDescription = machine == "dlti";
     using Pack = DeepTileRequest::Pack;
     request.pack = pack == "auto" ? Pack::Auto : pack == "always" ? Pack::Always : Pack::Never;

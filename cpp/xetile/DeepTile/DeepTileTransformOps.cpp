@@ -8,6 +8,7 @@
 #include "xetile/IR/XeTileAttrs.h"
 #include "xetile/IR/XeTileDialect.h"
 #include "xetile/TransformOps/Params.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::transform;
@@ -58,6 +59,45 @@ static std::string readParam(ArrayRef<Attribute> params, PartialConfig &given) {
   return {};
 }
 
+LogicalResult DeepTileMatmulOp::verify() {
+  if (getFields().size() != getValues().size())
+    return emitOpError() << "set: expected a value for each of " << getFields().size()
+                         << " names, got " << getValues().size();
+  return success();
+}
+
+/// Reads what `set` has, over what is in `request`; `pack` is read like the attribute.
+static std::string readValues(DeepTileMatmulOp op, TransformState &state, DeepTileRequest &request,
+                              std::string &pack) {
+  for (auto [nameAttr, value] : llvm::zip_equal(op.getFields(), op.getValues())) {
+    StringRef name = cast<StringAttr>(nameAttr).getValue();
+    ArrayRef<Attribute> params = state.getParams(value);
+    Attribute param = params.size() == 1 ? params[0] : Attribute();
+    if (name == "pack") {
+      auto text = dyn_cast_or_null<StringAttr>(param);
+      if (!text)
+        return "pack: expected one string";
+      pack = text.getValue();
+      continue;
+    }
+    auto number = dyn_cast_or_null<IntegerAttr>(param);
+    if (!number || !number.getValue().isSignedIntN(64))
+      return name.str() + ": expected one integer";
+    ArrayRef<llvm::StringLiteral> names = MatmulConfig::fieldNames();
+    auto field = llvm::find(names, name);
+    int64_t chosen = number.getValue().getSExtValue();
+    if (name == "threads")
+      request.threads = chosen;
+    else if (field == names.end())
+      return "set: unknown name '" + name.str() + "': expected threads, pack or one of " +
+             llvm::join(names, ", ");
+    // 0 is a loop order like others: -1 leaves that open.
+    else if (chosen != (name == "loopOrder" ? -1 : 0))
+      request.given[field - names.begin()] = chosen;
+  }
+  return {};
+}
+
 DiagnosedSilenceableFailure DeepTileMatmulOp::apply(TransformRewriter &rewriter,
                                                     TransformResults &results,
                                                     TransformState &state) {
@@ -65,14 +105,16 @@ DiagnosedSilenceableFailure DeepTileMatmulOp::apply(TransformRewriter &rewriter,
   if (Value config = getConfig())
     if (std::string error = readParam(state.getParams(config), request.given); !error.empty())
       return emitDefiniteFailure() << error;
-  using Pack = DeepTileRequest::Pack;
-  if (getPack() != "auto" && getPack() != "always" && getPack() != "never")
-    return emitDefiniteFailure() << "pack: expected 'auto', 'always' or 'never', got '" << getPack()
-                                 << "'";
-  request.pack = getPack() == "auto"     ? Pack::Auto
-                 : getPack() == "always" ? Pack::Always
-                                         : Pack::Never;
   request.threads = getThreads();
+  std::string pack = getPack().str();
+  if (std::string error = readValues(*this, state, request, pack); !error.empty()) // deep_tile_c3
+    return emitDefiniteFailure() << error;
+  using Pack = DeepTileRequest::Pack;
+  if (pack != "auto" && pack != "always" && pack != "never")
+    return emitDefiniteFailure() << "pack: expected 'auto', 'always' or 'never', got '" << pack
+                                 << "'";
+  request.pack = pack == "auto" ? Pack::Auto : pack == "always" ? Pack::Always : Pack::Never;
+  request.fuse = getFuse();
   for (Operation *target : llvm::to_vector(state.getPayloadOps(getTarget()))) {
     std::string why;
     Operation *standIn;
@@ -94,6 +136,7 @@ void DeepTileMatmulOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance>
   consumesHandle(getTargetMutable(), effects);
   if (getConfig())
     onlyReadsHandle(getConfigMutable(), effects);
+  onlyReadsHandle(getValuesMutable(), effects);
   modifiesPayload(effects);
 }
 

@@ -60,21 +60,27 @@ Value xetile::asValue(OpBuilder &builder, Location loc, Index index) {
 
 Value xetile::forEachTile(OpBuilder &builder, Location loc, Index extent, int64_t step, Value init,
                           TileBody body) {
+  auto one = [&](Index offset, Index size, ValueRange carried) -> SmallVector<Value> {
+    return {body(offset, size, carried[0])};
+  };
+  return forEachTile(builder, loc, extent, step, ValueRange(init), one)[0];
+}
+
+SmallVector<Value> xetile::forEachTile(OpBuilder &builder, Location loc, Index extent, int64_t step,
+                                       ValueRange inits, TilesBody body) {
   std::optional<int64_t> known = getConstantIntValue(extent);
   if (known && *known <= step)
-    return body(builder.getIndexAttr(0), extent, init);
+    return body(builder.getIndexAttr(0), extent, inits);
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   Value stride = arith::ConstantIndexOp::create(builder, loc, step);
-  auto loop = scf::ForOp::create(builder, loc, zero, asValue(builder, loc, extent), stride,
-                                 ValueRange(init));
+  auto loop = scf::ForOp::create(builder, loc, zero, asValue(builder, loc, extent), stride, inits);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Index offset = loop.getInductionVar(), size = builder.getIndexAttr(step);
   if (step != 1 && (!known || *known % step != 0))
     size = minIndex(builder, loc, size, subIndex(builder, loc, extent, offset));
-  Value result = body(offset, size, loop.getRegionIterArg(0));
-  scf::YieldOp::create(builder, loc, result);
-  return loop.getResult(0);
+  scf::YieldOp::create(builder, loc, body(offset, size, loop.getRegionIterArgs()));
+  return llvm::to_vector_of<Value>(loop.getResults());
 }
 
 namespace {

@@ -67,8 +67,7 @@ static Value splitGroups(OpBuilder &b, Location loc, Value value, Index first, I
                                        value, groups, sizes);
 }
 
-Value DeepTiler::callOnGroups(const Tile &block, const Tile &tile, Value a, Value bBlock,
-                              Value into) {
+Value DeepTiler::callOnGroups(const Tile &block, const Tile &tile, Value a, Value bBlock, Value c) {
   Index zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
   Index groups = ceilDivIndex(b, loc, tile.sizes[kK], options.group);
   Index m = tile.sizes[kM], n = tile.sizes[kN];
@@ -91,10 +90,7 @@ Value DeepTiler::callOnGroups(const Tile &block, const Tile &tile, Value a, Valu
   Value bias;
   if (block.columnSums)
     bias = slice(block.columnSums, {number, zero}, {one, n}, 1);
-  SmallVector<Index> at = full(tile.offsets, true), extent = full(tile.sizes, false);
-  Value cTile = extractTile(b, loc, into, thread.maps[2], at, extent);
-  return insertTile(b, loc, microkernel(block, aTile, bTile, cTile, bias), into, thread.maps[2], at,
-                    extent);
+  return microkernel(block, aTile, bTile, c, bias);
 }
 
 /// Adds a leading batch dimension of one.
@@ -116,7 +112,7 @@ Value DeepTiler::batchReduce(Value a, Value bTile, Value c) {
     return isPlain(operand) && thread.maps[operand].getDimPosition(0) == row &&
            thread.maps[operand].getDimPosition(1) == column;
   };
-  bool packed = scratchB && cast<RankedTensorType>(bTile.getType()).getRank() == 3;
+  bool packed = panels && cast<RankedTensorType>(bTile.getType()).getRank() == 3;
   bool integers = isa<IntegerType>(matmul.elementType(0));
   linalg::LinalgOp kernel;
   if (packed && options.group > 1) {

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "xetile/DeepTile/Fusion.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -23,10 +24,11 @@ constexpr int64_t kVectorsAtOnce = 4;
 /// Writes vectors from one tensor to another, which is carried through loops.
 class Copier {
 public:
-  Copier(OpBuilder &builder, Location loc, Value source, int64_t vectorLength)
+  Copier(OpBuilder &builder, Location loc, const PackSource &source, int64_t vectorLength)
       : builder(builder), loc(loc), source(source),
-        element(cast<RankedTensorType>(source.getType()).getElementType()), length(vectorLength),
-        zero(arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element))) {}
+        element(source.body ? source.body->getTerminator()->getOperand(0).getType()
+                            : getElementTypeOrSelf(source.inputs[0].getType())),
+        length(vectorLength) {}
 
   /// `for (offset = first; offset < last; offset += step)`.
   Value loop(Index first, Index last, int64_t step, Value init,
@@ -47,9 +49,8 @@ public:
   }
 
   Value read(ArrayRef<Index> at, int64_t count, bool inBounds) {
-    auto type = VectorType::get({count}, element);
-    return vector::TransferReadOp::create(builder, loc, type, source, values(at), zero,
-                                          ArrayRef<bool>{inBounds});
+    return source.body ? compute(at, count, inBounds)
+                       : readTensor(source.inputs[0], at, count, inBounds);
   }
   Value write(Value vector, Value destination, ArrayRef<Index> at) {
     return vector::TransferWriteOp::create(builder, loc, vector, destination, values(at),
@@ -59,12 +60,51 @@ public:
 
   OpBuilder &builder;
   Location loc;
-  Value source;
+  const PackSource &source;
   Type element;
   int64_t length;
-  Value zero;
 
 private:
+  Value readTensor(Value tensor, ArrayRef<Index> at, int64_t count, bool inBounds) {
+    Type type = getElementTypeOrSelf(tensor.getType());
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+    return vector::TransferReadOp::create(builder, loc, VectorType::get({count}, type), tensor,
+                                          values(at), zero, ArrayRef<bool>{inBounds});
+  }
+
+  /// The elements at `at`, computed from those of the inputs: along a row vectors or one element
+  /// for all.
+  Value compute(ArrayRef<Index> at, int64_t count, bool inBounds) {
+    SmallVector<Value> arguments;
+    for (auto [input, map] : llvm::zip_equal(source.inputs, source.maps)) {
+      if (!isa<RankedTensorType>(input.getType())) {
+        arguments.push_back(input);
+        continue;
+      }
+      SmallVector<Index> places;
+      for (AffineExpr expr : map.getResults()) {
+        auto dim = dyn_cast<AffineDimExpr>(expr);
+        places.push_back(dim ? at[dim.getPosition()] : builder.getIndexAttr(0));
+      }
+      bool alongRow = map.isFunctionOfDim(1);
+      arguments.push_back(alongRow
+                              ? readTensor(input, places, count, inBounds)
+                              : tensor::ExtractOp::create(builder, loc, input, values(places)));
+    }
+    for (unsigned number = arguments.size(); number < source.body->getNumArguments(); ++number)
+      arguments.push_back(arith::ConstantOp::create(
+          builder, loc, builder.getZeroAttr(source.body->getArgument(number).getType())));
+    Value result = cloneOnVectors(builder, loc, *source.body, arguments, count);
+    if (inBounds)
+      return result;
+    // Past the edge there are zeros, whatever is computed from the inputs' padding.
+    Value left = asValue(builder, loc, subIndex(builder, loc, source.columns, at[1]));
+    auto mask = vector::CreateMaskOp::create(builder, loc,
+                                             VectorType::get({count}, builder.getI1Type()), left);
+    Value zeros = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(result.getType()));
+    return arith::SelectOp::create(builder, loc, mask, result, zeros);
+  }
+
   SmallVector<Value> values(ArrayRef<Index> indices) {
     return llvm::map_to_vector(indices, [&](Index index) { return asValue(builder, loc, index); });
   }
@@ -212,15 +252,20 @@ Value packTransposed(Copier &copier, Index k, Index n, int64_t panel, int64_t gr
 
 } // namespace
 
-Value xetile::createRowScratch(OpBuilder &builder, Location loc, Type element, int64_t rows,
-                               int64_t columns, int64_t vectorLength) {
+int64_t xetile::rowScratchColumns(Type element, int64_t columns, int64_t vectorLength) {
   int64_t line = kCacheLineBytes * 8 / element.getIntOrFloatBitWidth();
   int64_t lines = llvm::divideCeil(llvm::alignTo(columns, vectorLength), line);
-  return emptyTensor(builder, loc, {rows, (lines | 1) * line}, element);
+  return (lines | 1) * line;
 }
 
-Value xetile::packRows(OpBuilder &builder, Location loc, Value source, Index rows, Index columns,
-                       bool offset, Value scratch, int64_t vectorLength) {
+Value xetile::createRowScratch(OpBuilder &builder, Location loc, Type element, int64_t rows,
+                               int64_t columns, int64_t vectorLength) {
+  return emptyTensor(builder, loc, {rows, rowScratchColumns(element, columns, vectorLength)},
+                     element);
+}
+
+Value xetile::packRows(OpBuilder &builder, Location loc, const PackSource &source, Index rows,
+                       Index columns, bool offset, Value scratch, int64_t vectorLength) {
   Copier copier(builder, loc, source, vectorLength);
   auto read = [&](Index row, Index column, bool inBounds) -> Value {
     Value vector = copier.read({row, column}, vectorLength, inBounds);
@@ -242,8 +287,9 @@ Value xetile::packRows(OpBuilder &builder, Location loc, Value source, Index row
   });
 }
 
-Value xetile::packRowsTransposed(OpBuilder &builder, Location loc, Value source, Index m, Index k,
-                                 int64_t group, bool offset, Value scratch, int64_t vectorLength) {
+Value xetile::packRowsTransposed(OpBuilder &builder, Location loc, const PackSource &source,
+                                 Index m, Index k, int64_t group, bool offset, Value scratch,
+                                 int64_t vectorLength) {
   Copier copier(builder, loc, source, vectorLength);
   // Squares of groups, each of them one integer, are transposed in registers.
   auto square = VectorType::get({vectorLength, vectorLength}, builder.getI32Type());
@@ -296,8 +342,9 @@ Value xetile::createPanelScratch(OpBuilder &builder, Location loc, Type element,
   return emptyTensor(builder, loc, {panels, rows, panel * group}, element);
 }
 
-Value xetile::packPanels(OpBuilder &builder, Location loc, Value source, Index k, Index n,
-                         bool transposed, int64_t group, Value scratch, int64_t vectorLength) {
+Value xetile::packPanels(OpBuilder &builder, Location loc, const PackSource &source, Index k,
+                         Index n, bool transposed, int64_t group, Value scratch,
+                         int64_t vectorLength) {
   Copier copier(builder, loc, source, vectorLength);
   int64_t panel = cast<RankedTensorType>(scratch.getType()).getDimSize(2) / group;
   if (transposed)
@@ -346,7 +393,9 @@ static Value sumNeighbours(OpBuilder &builder, Location loc, Value vector, bool 
 Value xetile::sumColumns(OpBuilder &builder, Location loc, Value packed, Index k, Index n,
                          bool isUnsigned, Value scratch, int64_t vectorLength) {
   constexpr int64_t kGroup = 4;
-  Copier copier(builder, loc, packed, vectorLength);
+  PackSource source;
+  source.inputs = {packed};
+  Copier copier(builder, loc, source, vectorLength);
   int64_t panel = cast<RankedTensorType>(scratch.getType()).getDimSize(1);
   auto sums = VectorType::get({vectorLength}, builder.getI32Type());
   Value zeros = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(sums));

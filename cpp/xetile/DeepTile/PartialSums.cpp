@@ -24,50 +24,50 @@ Value xetile::narrowElement(OpBuilder &b, Location loc, Value value, Type type) 
   return value.getType() == type ? value : arith::TruncFOp::create(b, loc, type, value).getResult();
 }
 
-Value xetile::convertElements(OpBuilder &b, Location loc, Value source, Value into) {
-  unsigned rank = cast<RankedTensorType>(into.getType()).getRank();
-  SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(rank));
-  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
-  auto convert = linalg::GenericOp::create(
-      b, loc, TypeRange(into.getType()), ValueRange(source), ValueRange(into), maps, iterators,
-      [](OpBuilder &builder, Location at, ValueRange args) {
-        Type from = args[0].getType(), to = args[1].getType();
-        bool widens = from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth();
-        linalg::YieldOp::create(builder, at,
-                                widens ? extendElement(builder, at, args[0], to, false)
-                                       : narrowElement(builder, at, args[0], to));
-      });
-  return convert.getResult(0);
-}
-
 bool xetile::isLowPrecision(Type element) {
   return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
 }
 
-Value DeepTiler::reducePartials(Value partials, Value init) {
-  unsigned rank = cast<RankedTensorType>(init.getType()).getRank();
+Value DeepTiler::reducePartials(Value partials) {
+  Value start = matmul.op.getDpsInits()[0];
+  auto startType = cast<RankedTensorType>(start.getType());
+  unsigned rank = startType.getRank();
   SmallVector<Index> offsets(rank + 1, b.getIndexAttr(0)), strides(rank + 1, b.getIndexAttr(1));
-  SmallVector<Index> sizes = {b.getIndexAttr(1)};
-  llvm::append_range(sizes, tensor::getMixedSizes(b, loc, init));
+  SmallVector<Index> shape = tensor::getMixedSizes(b, loc, start), sizes = {b.getIndexAttr(1)};
+  llvm::append_range(sizes, shape);
   auto partialType = cast<RankedTensorType>(partials.getType());
   auto type =
       RankedTensorType::get(partialType.getShape().drop_front(), partialType.getElementType());
-  SmallVector<Value> parts;
+  SmallVector<Value> inputs;
   for (int64_t thread = 0; thread < config.threads[kK]; ++thread) {
     offsets[0] = b.getIndexAttr(thread);
-    parts.push_back(
+    inputs.push_back(
         tensor::ExtractSliceOp::create(b, loc, type, partials, offsets, sizes, strides));
   }
-  SmallVector<AffineMap> maps(parts.size() + 1, b.getMultiDimIdentityMap(rank));
+  // A consumer that is fused with this op gives it a place of its own to write to.
+  Value into = destination;
+  if (fusion.consumer) {
+    into = tensor::EmptyOp::create(b, loc, shape, startType.getElementType());
+    if (!initial)
+      inputs.push_back(start);
+  }
+  SmallVector<AffineMap> maps(inputs.size() + 1, b.getMultiDimIdentityMap(rank));
   SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
   auto sum = linalg::GenericOp::create(
-      b, loc, TypeRange(init.getType()), parts, ValueRange(init), maps, iterators,
-      [](OpBuilder &builder, Location at, ValueRange args) {
-        Value total = extendElement(builder, at, args.back(), args[0].getType(), false);
-        for (Value part : args.drop_back())
-          total = isa<FloatType>(part.getType())
-                      ? arith::AddFOp::create(builder, at, total, part).getResult()
-                      : arith::AddIOp::create(builder, at, total, part).getResult();
+      b, loc, TypeRange(into.getType()), inputs, ValueRange(into), maps, iterators,
+      [&](OpBuilder &builder, Location at, ValueRange args) {
+        SmallVector<Value> terms(args.drop_back());
+        if (!initial && !fusion.consumer)
+          terms.push_back(args.back());
+        if (initial && initial != b.getZeroAttr(initial.getType()))
+          terms.push_back(arith::ConstantOp::create(builder, at, initial));
+        Value total = terms[0];
+        for (Value term : ArrayRef(terms).drop_front()) {
+          term = extendElement(builder, at, term, total.getType(), false);
+          total = isa<FloatType>(term.getType())
+                      ? arith::AddFOp::create(builder, at, total, term).getResult()
+                      : arith::AddIOp::create(builder, at, total, term).getResult();
+        }
         linalg::YieldOp::create(builder, at,
                                 narrowElement(builder, at, total, args.back().getType()));
       });

@@ -88,7 +88,43 @@ def DeepTileMatmul : Pass<"deep-tile-matmul"> {
     Option<"threads", "threads", "int64_t", "0", "Threads to use; 0 for the machine's cores">,
     Option<"machine", "machine", "std::string", "\"auto\"", "'dlti' requires a description by DLTI attributes, 'auto' does not">,
     Option<"pack", "pack", "std::string", "\"auto\"", "Copy blocks of A and B: 'auto', 'always' (B where the innermost n is whole vectors) or 'never'">,
+    Option<"fuse", "fuse", "bool", "true", "Compute elementwise ops before and after a matmul inside its loops">,
     Option<"explain", "explain", "bool", "false", "Change nothing; remark the configuration and the terms of its score">
+  ];
+}
+
+def LowerElementwise : Pass<"xetile-lower-elementwise"> {
+  let summary = "Lower elementwise ops on memrefs to vector code";
+  let description = [{
+    Before (what follows a matmul, on one tile of it):
+    ```mlir
+    linalg.generic {indexing_maps = [affine_map<(m, n) -> (n)>, affine_map<(m, n) -> (m, n)>], ...}
+        ins(%bias : memref<32xf32>) outs(%c : memref<24x32xf32>) {
+    ^bb0(%x: f32, %sum: f32):
+      %y = arith.addf %sum, %x : f32
+      linalg.yield %y : f32
+    }
+    ```
+    After:
+    ```mlir
+    scf.for %m = %c0 to %c24 step %c1 {
+      scf.for %n = %c0 to %c32 step %c16 {
+        %x = vector.load %bias[%n] : memref<32xf32>, vector<16xf32>
+        %sum = vector.load %c[%m, %n] : memref<24x32xf32>, vector<16xf32>
+        %y = arith.addf %sum, %x : vector<16xf32>
+        vector.store %y, %c[%m, %n] : memref<24x32xf32>, vector<16xf32>
+      }
+    }
+    ```
+    What is left of a row is masked. Functions of the math dialect become polynomials where upstream has them. Ops that
+    read along other than the last dimension stay as they are.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+      "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+      "::mlir::vector::VectorDialect"];
+  let options = [
+    Option<"vectorBits", "vector-bits", "int64_t", "512",
+           "Bits of a vector register; 0 for what the machine has (DLTI attributes, else this one)">
   ];
 }
 

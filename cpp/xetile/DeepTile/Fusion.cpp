@@ -1,0 +1,244 @@
+//===- Fusion.cpp - elementwise work before and after a matmul ---------------===//
+// In: a contraction among elementwise ops on tensors. Out: one linalg.generic before each operand
+// and one after the result. Refused: nothing; what cannot be merged stays outside of the loops.
+//===----------------------------------------------------------------------===//
+#include "xetile/DeepTile/Fusion.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace xetile;
+
+bool xetile::isElementwiseBody(mlir::Block &body) {
+  return llvm::all_of(body.without_terminator(), [](Operation &op) {
+    auto isNumber = [](Type type) { return type.isIntOrFloat(); };
+    return isMemoryEffectFree(&op) && op.getNumResults() == 1 && op.getNumRegions() == 0 &&
+           llvm::all_of(op.getOperandTypes(), isNumber) && isNumber(op.getResult(0).getType()) &&
+           (op.hasTrait<OpTrait::ConstantLike>() || OpTrait::hasElementwiseMappableTraits(&op));
+  });
+}
+
+Value xetile::cloneOnVectors(OpBuilder &builder, Location loc, mlir::Block &body,
+                             ValueRange arguments, int64_t count) {
+  auto vectorOf = [&](Type element) { return VectorType::get({count}, element); };
+  IRMapping map;
+  map.map(body.getArguments(), arguments);
+  auto onVector = [&](Value value) -> Value {
+    Value mapped = map.lookupOrDefault(value);
+    if (isa<VectorType>(mapped.getType()))
+      return mapped;
+    mapped = vector::BroadcastOp::create(builder, loc, vectorOf(mapped.getType()), mapped);
+    map.map(value, mapped);
+    return mapped;
+  };
+  for (Operation &op : body.without_terminator()) {
+    if (op.hasTrait<OpTrait::ConstantLike>()) {
+      builder.clone(op, map);
+      continue;
+    }
+    SmallVector<Value> operands = llvm::map_to_vector(op.getOperands(), onVector);
+    Type type = vectorOf(op.getResult(0).getType());
+    Operation *clone =
+        builder.create(loc, op.getName().getIdentifier(), operands, type, op.getAttrs());
+    map.map(op.getResult(0), clone->getResult(0));
+  }
+  return onVector(body.getTerminator()->getOperand(0));
+}
+
+/// All its results' elements are computed alike from elements of tensors.
+static bool isElementwiseOp(Operation *op) {
+  if (!op || op->getNumResults() != 1 || !isa<RankedTensorType>(op->getResult(0).getType()))
+    return false;
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp)
+    return OpTrait::hasElementwiseMappableTraits(op) && isMemoryEffectFree(op) &&
+           llvm::all_of(op->getOperandTypes(),
+                        [](Type type) { return isa<RankedTensorType>(type); });
+  if (isa<linalg::FillOp>(op) || linalgOp.getNumParallelLoops() != linalgOp.getNumLoops() ||
+      !linalgOp.hasPureTensorSemantics() || linalgOp.getNumDpsInits() != 1 ||
+      linalgOp.hasIndexSemantics() || op->getNumRegions() != 1 ||
+      !isElementwiseBody(op->getRegion(0).front()))
+    return false;
+  return llvm::all_of(linalgOp.getIndexingMapsArray(),
+                      [](AffineMap map) { return map.isProjectedPermutation(); }) &&
+         linalgOp.getMatchingIndexingMap(linalgOp.getDpsInitOperand(0)).isPermutation();
+}
+
+static bool isContraction(Operation *op) {
+  std::string why;
+  return op && succeeded(matchContraction(op, /*onTensors=*/true, why));
+}
+
+/// The one op of the same block that uses `value`, maybe several times.
+static Operation *soleUser(Value value) {
+  Operation *user = nullptr;
+  for (Operation *next : value.getUsers()) {
+    if ((user && next != user) || next->getBlock() != value.getParentBlock())
+      return nullptr;
+    user = next;
+  }
+  return user;
+}
+
+/// Whether `op` reads all of `value` once for its result, maybe transposed.
+static bool readsWhole(Operation *op, Value value) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp)
+    return true;
+  AffineMap map;
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (operand.get() != value)
+      continue;
+    AffineMap next = linalgOp.getMatchingIndexingMap(&operand);
+    if ((map && map != next) || !next.isPermutation())
+      return false;
+    map = next;
+  }
+  return true;
+}
+
+/// `op`, which updates `value` in place, as one that reads it: its result gets a place of its own.
+static Operation *readInsteadOfUpdate(RewriterBase &rewriter, linalg::LinalgOp op, Value value) {
+  OpOperand *init = op.getDpsInitOperand(0);
+  if (init->get() != value || !op.payloadUsesValueFromOperand(init))
+    return op;
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  maps.push_back(maps.back());
+  SmallVector<Value> inputs = op.getDpsInputs();
+  inputs.push_back(value);
+  auto type = cast<RankedTensorType>(value.getType());
+  Value empty = tensor::EmptyOp::create(rewriter, loc, tensor::getMixedSizes(rewriter, loc, value),
+                                        type.getElementType());
+  auto reader = linalg::GenericOp::create(rewriter, loc, TypeRange(type), inputs, ValueRange(empty),
+                                          maps, op.getIteratorTypesArray());
+  // What was the output's element is the last input's now.
+  rewriter.inlineRegionBefore(op->getRegion(0), reader.getRegion(), reader.getRegion().begin());
+  reader.getRegion().front().addArgument(type.getElementType(), loc);
+  rewriter.replaceOp(op, reader);
+  return reader;
+}
+
+using Cluster = llvm::SetVector<Operation *>;
+
+/// Adds the elementwise ops before `value` that nothing else uses.
+static void addProducers(Value value, mlir::Block *block, Cluster &cluster) {
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != block || soleUser(value) == nullptr || !isElementwiseOp(op) ||
+      cluster.contains(op))
+    return;
+  // Work on another matmul's result belongs there.
+  if (llvm::any_of(op->getOperands(), [](Value operand) {
+        return isContraction(operand.getDefiningOp()) && soleUser(operand);
+      }))
+    return;
+  cluster.insert(op);
+  for (Value operand : op->getOperands())
+    addProducers(operand, block, cluster);
+}
+
+/// Whether blocks of the op's result can be read as vectors along its last dimension.
+static bool readsRows(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp)
+    return true;
+  AffineMap result = linalgOp.getMatchingIndexingMap(linalgOp.getDpsInitOperand(0));
+  unsigned column = result.getDimPosition(result.getNumResults() - 1);
+  if (linalgOp.payloadUsesValueFromOperand(linalgOp.getDpsInitOperand(0)))
+    return false;
+  return llvm::all_of(linalgOp.getDpsInputOperands(), [&](OpOperand *operand) {
+    Type element = getElementTypeOrSelf(operand->get().getType());
+    if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 8)
+      return false;
+    AffineMap map = linalgOp.getMatchingIndexingMap(operand);
+    for (auto [place, expr] : llvm::enumerate(map.getResults()))
+      if (cast<AffineDimExpr>(expr).getPosition() == column && place + 1 != map.getNumResults())
+        return false;
+    return true;
+  });
+}
+
+/// The elementwise ops around `matmul` that its loops can do.
+static Cluster findNeighbours(RewriterBase &rewriter, const Contraction &matmul) {
+  Operation *op = matmul.op;
+  mlir::Block *block = op->getBlock();
+  Cluster cluster;
+  for (unsigned operand : {0, 1}) {
+    Value value = op->getOperand(operand);
+    if (matmul.map(operand).getNumResults() != 2 + matmul.batch.size() ||
+        op->getOperand(1 - operand) == value)
+      continue;
+    Cluster before;
+    addProducers(value, block, before);
+    if (llvm::all_of(before, readsRows))
+      cluster.insert_range(before);
+  }
+  for (Value value = op->getResult(0); Operation *user = soleUser(value);
+       value = user->getResult(0)) {
+    if (!isElementwiseOp(user) || !readsWhole(user, value))
+      break;
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(user))
+      user = readInsteadOfUpdate(rewriter, linalgOp, value);
+    cluster.insert(user);
+    for (Value operand : user->getOperands())
+      if (operand != value)
+        addProducers(operand, block, cluster);
+  }
+
+  return cluster;
+}
+
+Fusion xetile::mergeNeighbours(RewriterBase &rewriter, const Contraction &matmul) {
+  Operation *op = matmul.op;
+  mlir::Block *block = op->getBlock();
+  GreedyRewriteConfig config;
+  config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps)
+      .enableFolding(false)
+      .enableConstantCSE(false)
+      .setListener(dyn_cast_if_present<RewriterBase::Listener>(rewriter.getListener()));
+  // First all of them become linalg.generic: merging looks at pairs of these. Without convergence
+  // the ops are valid all the same, and are looked at again below.
+  RewritePatternSet toGeneric(op->getContext());
+  linalg::populateElementwiseToLinalgConversionPatterns(toGeneric);
+  linalg::populateLinalgNamedOpsGeneralizationPatterns(toGeneric);
+  Cluster named = findNeighbours(rewriter, matmul);
+  (void)applyOpPatternsGreedily(named.getArrayRef(), std::move(toGeneric), config);
+
+  RewritePatternSet merge(op->getContext());
+  linalg::ControlFusionFn mayMerge = [](OpOperand *operand) {
+    auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+    return producer && producer->getBlock() == operand->getOwner()->getBlock() &&
+           producer->hasOneUse() && isElementwiseOp(producer) &&
+           !producer.payloadUsesValueFromOperand(producer.getDpsInitOperand(0));
+  };
+  linalg::populateElementwiseOpsFusionPatterns(merge, mayMerge);
+  FrozenRewritePatternSet merging(std::move(merge));
+  // A merged op is a neighbour of others: each round makes at least one op less.
+  bool changed = true;
+  while (changed) {
+    Cluster generic = findNeighbours(rewriter, matmul);
+    changed = false;
+    (void)applyOpPatternsGreedily(generic.getArrayRef(), merging, config, &changed);
+  }
+
+  Fusion fusion;
+  for (unsigned operand : {0, 1}) {
+    auto producer = op->getOperand(operand).getDefiningOp<linalg::GenericOp>();
+    if (producer && matmul.map(operand).getNumResults() == 2 + matmul.batch.size() &&
+        producer->getBlock() == block && producer->hasOneUse() && isElementwiseOp(producer) &&
+        readsRows(producer))
+      fusion.producers[operand] = producer;
+  }
+  auto consumer = dyn_cast_or_null<linalg::GenericOp>(soleUser(op->getResult(0)));
+  if (consumer && isElementwiseOp(consumer) && readsWhole(consumer, op->getResult(0)) &&
+      consumer.getDpsInits()[0] != op->getResult(0))
+    fusion.consumer = consumer;
+  return fusion;
+}
