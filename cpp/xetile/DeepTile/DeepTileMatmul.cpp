@@ -93,7 +93,10 @@ FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
   // Pairs of k are read from rows of A: these must run along k, and be copied if a part of k may be
   // of odd length.
   AffineMap aMap = matmul.map(0);
-  choice.pairs = choice.packB && dotGroup(matmul, *machine) == 2 &&
+  bool isPlain = llvm::all_of(ArrayRef<unsigned>{0, 1, 2}, [&](unsigned operand) {
+    return matmul.map(operand).getNumResults() == matmul.batch.size() + 2;
+  });
+  choice.pairs = choice.packB && isPlain && dotGroup(matmul, *machine) == 2 &&
                  (choice.packA || hasWholeGroups(matmul, choice.config, 2)) &&
                  aMap.getDimPosition(aMap.getNumResults() - 1) == matmul.tiled(kK);
   return choice;
