@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from xetile import passes
+from xetile import _call, passes
 from xetile import schedule as schedules
 from xetile.errors import XeTileError
 from xetile.host import ArraySpec
@@ -127,6 +127,7 @@ class CpuKernel:
         self._lock = threading.Lock()
         self._engine: ExecutionEngine | None = None
         self._function: Any = None
+        self._direct: _call.Function | None = None
         self._dtypes = tuple(spec.numpy_dtype for spec in arguments)
         self._result_dtypes = tuple(spec.numpy_dtype for spec in results)
 
@@ -136,20 +137,26 @@ class CpuKernel:
         `out` takes the results: arrays in C order of the results' shapes and types that share no memory with the
         arguments. Arguments are never changed. XeTileError for arrays that do not fit.
         """
+        if self._direct is not None:
+            # Calls only with arrays that are exactly what the function takes. The rest of this method converts others,
+            # or tells what is wrong with them.
+            direct = self._new_results() if out is None else out if isinstance(out, tuple) else (out,)
+            if self._direct(arrays, direct):
+                return direct[0] if len(direct) == 1 else direct
         inputs = self._check(arrays)
         function = self._function or self._load()
         if self._returns:
             if out is not None:
                 raise XeTileError(f"@{self.name}: out: results of sizes known at run time only are new arrays")
             return self._call_returning(function, inputs)
-        if out is None:
-            outputs = [
-                np.empty(spec.shape, dtype) for spec, dtype in zip(self.results, self._result_dtypes, strict=True)
-            ]
-        else:
-            outputs = self._check_outputs(out, inputs)
+        outputs = self._new_results() if out is None else self._check_outputs(out, inputs)
         _invoke(function, [_descriptor(array) for array in (*inputs, *outputs)])
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _new_results(self) -> tuple[np.ndarray, ...]:
+        return tuple(
+            [np.empty(spec.shape, dtype) for spec, dtype in zip(self.results, self._result_dtypes, strict=True)]
+        )
 
     def _check(self, arrays: tuple[Any, ...]) -> list[np.ndarray]:
         if len(arrays) != len(self.arguments):
@@ -158,7 +165,7 @@ class CpuKernel:
         for number, (spec, dtype, array) in enumerate(zip(self.arguments, self._dtypes, arrays, strict=True)):
             if (
                 not isinstance(array, np.ndarray)
-                or array.dtype != dtype
+                or not _same_elements(array.dtype, dtype)
                 or (array.shape != spec.shape and not _fits(array.shape, spec.shape))
             ):
                 got = f"{array.dtype}{list(array.shape)}" if isinstance(array, np.ndarray) else type(array).__name__
@@ -190,6 +197,13 @@ class CpuKernel:
             if self._function is None:
                 self._engine = _engine(self._module, self.name)
                 self._function = self._engine.lookup(self.name)
+                if not self._returns:
+                    parameters = [
+                        [(dtype, spec.shape) for spec, dtype in zip(specs, dtypes, strict=True)]
+                        for specs, dtypes in ((self.arguments, self._dtypes), (self.results, self._result_dtypes))
+                    ]
+                    address = ctypes.cast(self._function, ctypes.c_void_p).value
+                    self._direct = _call.Function(address, *parameters, np.ndarray)
         return self._function
 
     def _call_returning(self, function: Any, inputs: list[np.ndarray]) -> Any:
@@ -263,7 +277,6 @@ def compile(
     options = f"{_tiling_options(chosen, threads, pack)} fuse={str(fuse).lower()}"
     name, arguments, results = _signature(module)
     as_arguments = _are_static(results)
-    machine = _machine_options()
     stages, timings = {STAGES[0]: str(module)}, {STAGES[0]: 0.0}
     steps = (
         ("tile the matmuls", f"deep-tile-matmul{{{options}}}"),
@@ -271,7 +284,7 @@ def compile(
             "take the function to memory",
             f"xetile-bufferize-for-cpu{{results-as-arguments={str(as_arguments).lower()}}}",
         ),
-        ("lower the function to machine code", f"xetile-lower-to-cpu{{{machine}}}"),
+        ("lower the function to machine code", "xetile-lower-to-cpu{vector-bits=0}"),
     )
     work = ir.Module.parse(str(module), module.context)
     for level, (action, pipeline) in zip(STAGES[1:], steps, strict=True):
@@ -351,22 +364,6 @@ def _tiling_options(config: MatmulConfig, threads: int | None, pack: str) -> str
     return f"threads={threads or 0} pack={pack} config={{{config.to_json()}}}"
 
 
-def _machine_options() -> str:
-    """Registers of the machine that the code will run on: this one."""
-    flags = _cpu_flags()
-    wide = "avx512f" in flags
-    bits, registers = (512, 32) if wide else (256, 16) if "avx2" in flags else (128, 16)
-    dot = wide and "avx512_bf16" in flags
-    return f"vector-bits={bits} registers={registers} bf16-dot={str(dot).lower()}"
-
-
-def _cpu_flags() -> set[str]:
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("flags"):
-            return set(line.partition(":")[2].split())
-    return set()
-
-
 def _find(module: ir.Module, name: str) -> func.FuncOp:
     return next(op for op in module.body.operations if isinstance(op, func.FuncOp) and op.name.value == name)
 
@@ -401,6 +398,11 @@ def _fits(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
     return len(shape) == len(expected) and all(
         want in (_DYNAMIC, size) for size, want in zip(shape, expected, strict=True)
     )
+
+
+def _same_elements(got: np.dtype, expected: np.dtype) -> bool:
+    """Integers of a module have no sign: what extends them says how they are read, so that bytes of both kinds fit."""
+    return got == expected or (expected == np.int8 and got == np.uint8)
 
 
 def _text(spec: ArraySpec) -> str:

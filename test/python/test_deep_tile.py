@@ -310,3 +310,40 @@ def test_command(tmp_path, capsys):
     assert (tmp_path / "out.so").read_bytes().startswith(b"\x7fELF")
     assert cli.main(["compile", str(source), "--target", "cpu", "--emit", "xegpu", "-o", "-"]) == 1
     assert "expected native" in capsys.readouterr().err
+
+
+def test_later_calls_check_their_arrays_too(rng):
+    kernel = cpu.compile(payload("plain", {"m": 5, "n": 33, "k": 18}, ("bf16", "bf16", "f32"), fill=True), threads=1)
+    a, b, start = (draw(rng, spec.shape, spec.numpy_dtype) for spec in kernel.arguments)
+    expected = a.astype("f4") @ b.astype("f4")
+
+    def close(result):
+        return np.allclose(result, expected, rtol=0, atol=1e-4)
+
+    assert close(kernel(a, b, start))
+    out = np.full((5, 33), np.nan, "f4")
+    assert kernel(a, b, start, out=out) is out and close(out)
+    out[:] = np.nan
+    assert kernel(a, b, start, out=(out,)) is out and close(out)
+    # Other than in C order, at odd addresses, subclasses: converted as in the first call.
+    turned = np.asfortranarray(b)
+    shifted = np.empty(a.nbytes + 2, np.uint8)[2:].view(a.dtype).reshape(a.shape)
+    shifted[:] = a
+    for other in (turned, b[:, ::-1][:, ::-1], b.copy()):
+        assert close(kernel(shifted, other, start))
+    frozen = out.copy()
+    frozen.flags.writeable = False
+    wrong = [
+        ((a, b), {}, "expected 3 arrays, got 2"),
+        ((a.astype("f4"), b, start), {}, "argument 0: expected 5x18xbf16"),
+        ((a, b[:, :32], start), {}, "argument 1: expected 18x33xbf16"),
+        ((a, b.tolist(), start), {}, "argument 1: .* got list"),
+        ((a, b, start), {"out": frozen}, "expected a writable array in C order"),
+        ((a, b, start), {"out": np.asfortranarray(out)}, "expected a writable array in C order"),
+        ((a, b, start), {"out": start}, "it shares memory with another array"),
+        ((a, b, start), {"out": (out, out)}, "expected 1 arrays, got 2"),
+        ((a, b, start), {"out": out[:, :32].copy()}, "out 0: expected 5x33xf32"),
+    ]
+    for arrays, options, message in wrong:
+        with pytest.raises(XeTileError, match=message):
+            kernel(*arrays, **options)

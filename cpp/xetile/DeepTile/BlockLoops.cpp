@@ -34,18 +34,23 @@ Value DeepTiler::computeThread(const Operands &operands, const std::array<Index,
   }
   severalSteps = !block.known[kK];
   bool computedA = !thread.values[0], computedB = !thread.values[1];
-  bool rowsAreM = isPlain(0) && thread.maps[0].getDimPosition(0) == matmul.tiled(kM);
+  // Groups of k are copied to rows along k, whatever A's own are.
+  bool rowsAreM =
+      isPlain(0) && (options.group > 1 || thread.maps[0].getDimPosition(0) == matmul.tiled(kM));
   bool rowsAreK = isPlain(1) && thread.maps[1].getDimPosition(0) == matmul.tiled(kK);
   if ((options.packA || computedA) && isPlain(0) && !constantA)
-    scratchA = createRowScratch(b, loc, operandType(0), blockSteps(rowsAreM ? kM : kK),
-                                blockSteps(rowsAreM ? kK : kM), options.vectorLength);
+    scratchA =
+        createRowScratch(b, loc, operandType(0), blockSteps(rowsAreM ? kM : kK),
+                         blockSteps(rowsAreM ? kK : kM), options.vectorLength * options.group);
   panels = options.packB && isPlain(1);
   if (panels && !constantB)
     scratchB = createPanelScratch(b, loc, operandType(1), blockSteps(kK), blockSteps(kN),
-                                  config.innermost[kN], options.vnni, options.vectorLength);
+                                  config.innermost[kN], options.group, options.vectorLength);
   else if (!panels && computedB)
     scratchB = createRowScratch(b, loc, operandType(1), blockSteps(rowsAreK ? kK : kN),
                                 blockSteps(rowsAreK ? kN : kK), options.vectorLength);
+  if (options.offsetA)
+    scratchSums = createColumnScratch(b, loc, blockSteps(kN), config.innermost[kN]);
   TypedAttr given = initial;
   planEpilogue(block.known);
   Value result = middleLoop(0, block, {thread.result.value})[0];
@@ -84,7 +89,12 @@ void DeepTiler::packWhereKnown(Tile &block) {
     AffineMap map = thread.maps[operand];
     Index rows = full(block.sizes, false)[map.getDimPosition(0)];
     PackSource source = packSource(operand, block);
-    return packRows(b, loc, source, rows, source.columns, scratch, options.vectorLength);
+    bool isA = operand == 0;
+    if (isA && options.group > 1 && map.getDimPosition(0) != matmul.tiled(kM))
+      return packRowsTransposed(b, loc, source, block.sizes[kM], block.sizes[kK], options.group,
+                                options.offsetA, scratch, options.vectorLength);
+    return packRows(b, loc, source, rows, source.columns, isA && options.offsetA, scratch,
+                    options.vectorLength * (isA ? options.group : 1));
   };
   if (!block.packedA && block.known[kM] && block.known[kK]) {
     if (constantA)
@@ -100,26 +110,32 @@ void DeepTiler::packWhereKnown(Tile &block) {
     bool transposed = thread.maps[1].getDimPosition(0) == matmul.tiled(kN);
     block.packedB = panels
                         ? packPanels(b, loc, packSource(1, block), block.sizes[kK], block.sizes[kN],
-                                     transposed, options.vnni, scratchB, options.vectorLength)
+                                     transposed, options.group, scratchB, options.vectorLength)
                         : pack(1, scratchB);
   }
+  if (options.offsetA)
+    block.columnSums = sumColumns(b, loc, block.packedB, block.sizes[kK], block.sizes[kN],
+                                  matmul.isUnsigned(1), scratchSums, options.vectorLength);
 }
 
 void DeepTiler::packConstants() {
   // Blocks of k must begin where a group of elements does.
   int64_t k = matmul.sizes[matmul.tiled(kK)];
-  bool wholeGroups = !options.vnni || innerSteps[kK] % 2 == 0 ||
+  bool wholeGroups = innerSteps[kK] % options.group == 0 ||
                      (config.threads[kK] == 1 && !ShapedType::isDynamic(k) && k <= blockSteps(kK));
   auto isKnown = [&](unsigned operand) {
     return wholeGroups && !fusion.producers[operand] && matmul.map(operand).getNumResults() == 2 &&
            isConstantMatrix(matmul.op->getOperand(operand));
   };
-  if (options.packA && isKnown(0))
+  // Constants keep their bytes and the order of their dimensions.
+  bool asItIs = !options.offsetA &&
+                (options.group == 1 || matmul.map(0).getDimPosition(0) == matmul.tiled(kM));
+  if (options.packA && asItIs && isKnown(0))
     constantA = packConstantRows(b, loc, matmul.op->getOperand(0), options.vectorLength);
   if (options.packB && isKnown(1))
     constantB = packConstantPanels(b, loc, matmul.op->getOperand(1),
                                    matmul.map(1).getDimPosition(0) == matmul.tiled(kN),
-                                   config.innermost[kN], options.vnni ? 2 : 1);
+                                   config.innermost[kN], options.group);
 }
 
 Value DeepTiler::sliceConstantA(const Tile &block) {
@@ -128,16 +144,15 @@ Value DeepTiler::sliceConstantA(const Tile &block) {
     bool isM = thread.maps[0].getDimPosition(place) == matmul.tiled(kM);
     MatmulDim dim = isM ? kM : kK;
     offsets.push_back(addIndex(b, loc, threadOffsets[dim], block.offsets[dim]));
-    // The zeros that make an odd k even are part of it.
-    sizes.push_back(options.vnni && !isM
-                        ? mulIndex(b, loc, ceilDivIndex(b, loc, block.sizes[dim], 2), 2)
-                        : block.sizes[dim]);
+    // The zeros that fill the last group are part of it.
+    int64_t group = isM ? 1 : options.group;
+    sizes.push_back(mulIndex(b, loc, ceilDivIndex(b, loc, block.sizes[dim], group), group));
   }
   return tensor::ExtractSliceOp::create(b, loc, constantA, offsets, sizes, strides);
 }
 
 Value DeepTiler::sliceConstantB(const Tile &block) {
-  int64_t panel = config.innermost[kN], group = options.vnni ? 2 : 1;
+  int64_t panel = config.innermost[kN], group = options.group;
   auto type = cast<RankedTensorType>(constantB.getType());
   Index n = addIndex(b, loc, threadOffsets[kN], block.offsets[kN]);
   Index k = addIndex(b, loc, threadOffsets[kK], block.offsets[kK]);
@@ -248,8 +263,8 @@ DeepTiler::Carried DeepTiler::computeTile(const Tile &block, const Tile &tile, V
 
 Value DeepTiler::multiplyTile(const Tile &block, const Tile &tile, Value a, Value bBlock,
                               Value sums) {
-  if (panels && options.vnni)
-    return callOnPairs(block, tile, a, bBlock, sums);
+  if (panels && options.group > 1)
+    return callOnGroups(block, tile, a, bBlock, sums);
   SmallVector<Index> at = full(tile.offsets, true), extent = full(tile.sizes, false);
   Value aTile = extractTile(b, loc, a, thread.maps[0], at, extent);
   if (!panels)

@@ -6,6 +6,7 @@
 #include "xetile/DeepTile/DeepTile.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace xetile;
@@ -15,13 +16,16 @@ namespace {
 /// What an unknown size counts as.
 constexpr int64_t kTypicalExtent = 1024;
 /// Costs in cycles of a core. Starting and joining threads:
-constexpr double kForkCycles = 15000;
-/// Copying one element to scratch, with its share of misses:
-constexpr double kPackCycles = 0.35;
-/// Reading and writing one element of C again for another block of K:
-constexpr double kRevisitCycles = 0.15;
+constexpr double kForkCycles = 8000;
+/// Copying one byte of an operand to scratch, with its share of misses:
+constexpr double kPackCyclesPerByte = 0.085;
+/// Waiting for one byte of an operand that is read where it is, past the second-level cache:
+constexpr double kReadCyclesPerByte = 0.01;
+/// Reading and writing one element of C again for another block of K, in the second-level cache and
+/// past it:
+constexpr double kRevisitCycles = 0.15, kFarRevisitCycles = 1.0;
 /// Writing one partial result and adding it up:
-constexpr double kPartialCycles = 1.0;
+constexpr double kPartialCycles = 1.5;
 /// Fixed costs of one microkernel:
 constexpr double kCallCycles = 40;
 
@@ -38,6 +42,7 @@ public:
     for (unsigned dim : matmul.batch)
       batches *=
           ShapedType::isDynamic(matmul.sizes[dim]) ? 1 : std::max<int64_t>(matmul.sizes[dim], 1);
+    group = dotGroup(matmul, machine);
     sumBits = std::max<int64_t>(matmul.elementType(2).getIntOrFloatBitWidth(), 32);
     inputBytes = std::max<int64_t>(matmul.elementType(0).getIntOrFloatBitWidth() / 8, 1);
     length = std::max<int64_t>(machine.vectorBits / sumBits, 1);
@@ -61,6 +66,35 @@ private:
   void chooseBlocks();
   void chooseOrder();
   double threadCost(const std::array<int64_t, 3> &threads, std::string *terms) const;
+  bool isPlain(unsigned operand) const {
+    int64_t own = 0;
+    for (AffineExpr expr : matmul.map(operand).getResults())
+      own += !llvm::is_contained(matmul.batch, cast<AffineDimExpr>(expr).getPosition());
+    return own == 2;
+  }
+  /// Whether `dim` is the contiguous one of an operand.
+  bool runsAlong(unsigned operand, MatmulDim dim) const {
+    AffineMap map = matmul.map(operand);
+    return map.getDimPosition(map.getNumResults() - 1) == matmul.tiled(dim);
+  }
+  /// Rows of A that run along k are streams, which a core prefetches from where they are. Dot
+  /// products need a copy if parts of k may be no whole groups: the last group is filled up.
+  bool readsAInPlace() const {
+    return !isPlain(0) || (runsAlong(0, kK) && !offsetsBytes(matmul, machine) &&
+                           (group == 1 || hasWholeGroups(matmul, choice.config, group)));
+  }
+  /// Cycles for copying elements of an operand, and for reading them where they are.
+  double copyCost(double elements) const { return elements * inputBytes * kPackCyclesPerByte; }
+  double readCost(double elements) const {
+    bool near = elements * inputBytes <= machine.l2;
+    return near ? 0 : elements * inputBytes * kReadCyclesPerByte;
+  }
+  /// Cycles for reading k x n elements of B where they are, once for each row of tiles of m.
+  double readBCost(double m, double n, double k) const {
+    return readCost(n * k) * std::ceil(m / std::max<int64_t>(choice.config.innermost[kM], 1));
+  }
+  /// Without a copy n would have to be contiguous, and dot products would have no groups.
+  bool mustCopyB() const { return group > 1 || !runsAlong(1, kN); }
   /// Elements of `dim` that the busiest of `count` threads gets.
   int64_t share(MatmulDim dim, int64_t count) const {
     int64_t block = choice.config.innermost[dim];
@@ -73,10 +107,31 @@ private:
   ConfigChoice choice;
   std::array<int64_t, 3> extents;
   int64_t batches = 1, sumBits, inputBytes, length;
+  /// Elements of k that one instruction multiplies and adds.
+  int64_t group = 1;
   double cyclesPerStep = 1;
 };
 
 } // namespace
+
+int64_t xetile::dotGroup(const Contraction &matmul, const Machine &machine) {
+  Type a = matmul.elementType(0), b = matmul.elementType(1), c = matmul.elementType(2);
+  if (machine.bf16Dot && a.isBF16() && b.isBF16() && (c.isF32() || c.isBF16()))
+    return 2;
+  return machine.int8Dot && a.isInteger(8) && b.isInteger(8) && c.isInteger(32) ? 4 : 1;
+}
+
+bool xetile::offsetsBytes(const Contraction &matmul, const Machine &machine) {
+  AffineMap map = matmul.map(2);
+  return dotGroup(matmul, machine) == 4 && !machine.amx &&
+         matmul.isUnsigned(0) == matmul.isUnsigned(1) &&
+         map.getDimPosition(map.getNumResults() - 1) == matmul.tiled(kN);
+}
+
+bool xetile::hasWholeGroups(const Contraction &matmul, const MatmulConfig &config, int64_t group) {
+  int64_t k = matmul.extent(kK);
+  return !ShapedType::isDynamic(k) && k % group == 0 && config.innermost[kK] % group == 0;
+}
 
 RegisterTile xetile::chooseRegisterTile(int64_t m, int64_t n, int64_t length, int64_t registers) {
   // Fewer independent sums than this leave the multiplier waiting for its own results; a core
@@ -96,8 +151,12 @@ RegisterTile xetile::chooseRegisterTile(int64_t m, int64_t n, int64_t length, in
 }
 
 void Chooser::chooseInnermost() {
+  bool tiles = group > 1 && machine.amx;
   RegisterTile tile = chooseRegisterTile(extents[kM], extents[kN], length, machine.registers);
   std::array<int64_t, 3> wanted = {tile.rows, tile.vectors * length, 16};
+  // Two by two tiles of sums of 16 x 16, for 16 groups of k.
+  if (tiles)
+    wanted = {32, 32, 16 * group};
   for (MatmulDim dim : {kM, kN, kK}) {
     int64_t unit = matmul.unit[dim];
     int64_t size = std::max<int64_t>(wanted[dim] / unit, 1) * unit;
@@ -112,12 +171,23 @@ void Chooser::chooseInnermost() {
     choice.config.innermost[dim] = size;
   }
   double ideal = double(extents[kM]) * extents[kN] / length;
-  cyclesPerStep = tile.cycles / (double(extents[kM]) * extents[kN]);
+  cyclesPerStep = tile.cycles / (double(extents[kM]) * extents[kN] * group);
+  // A product of tiles takes 16 cycles.
+  if (tiles)
+    cyclesPerStep = 1.0 / (16 * 16 * group);
+  if (tiles) {
+    note(llvm::formatv("innermost {0}x{1}x{2}: tile registers hold 2 x 2 tiles of 16 x 16 sums; a "
+                       "product of tiles takes 16 cycles for {3} steps of k",
+                       choice.config.innermost[kM], choice.config.innermost[kN],
+                       choice.config.innermost[kK], 16 * group)
+             .str());
+    return;
+  }
   note(llvm::formatv("innermost {0}x{1}x{2}: registers hold {3} rows of {4} vectors of {5}; "
-                     "{6:f0} cycles per step of k for {7:f0} vector multiply-adds",
+                     "{6:f0} cycles per {8} of k for {7:f0} vector multiply-adds",
                      choice.config.innermost[kM], choice.config.innermost[kN],
                      choice.config.innermost[kK], tile.rows, tile.vectors, length, tile.cycles,
-                     ideal)
+                     ideal, group > 1 ? llvm::formatv("{0} steps", group).str() : "step")
            .str());
 }
 
@@ -129,17 +199,18 @@ double Chooser::threadCost(const std::array<int64_t, 3> &threads, std::string *t
   if (batches == 1)
     rounds = 1;
   double compute = m * n * k * cyclesPerStep;
-  double pack = (m * k + n * k) * kPackCycles;
+  double operands = readsAInPlace() ? readCost(m * k) : copyCost(m * k);
+  operands += mustCopyB() ? copyCost(n * k) : std::min(copyCost(n * k), readBCost(m, n, k));
   double partial =
       threads[kK] > 1 ? threads[kK] * double(extents[kM]) * extents[kN] * kPartialCycles : 0;
   double fork = all > 1 || batches > 1 ? kForkCycles : 0;
-  double cost = rounds * (compute + pack) + partial + fork;
+  double cost = rounds * (compute + operands) + partial + fork;
   if (terms)
-    *terms =
-        llvm::formatv("compute {0:f0} + pack {1:f0} + partial sums {2:f0} + fork {3:f0} = {4:f0} "
-                      "cycles",
-                      rounds * compute, rounds * pack, partial, fork, cost)
-            .str();
+    *terms = llvm::formatv(
+                 "compute {0:f0} + operands {1:f0} + partial sums {2:f0} + fork {3:f0} = {4:f0} "
+                 "cycles",
+                 rounds * compute, rounds * operands, partial, fork, cost)
+                 .str();
   return cost;
 }
 
@@ -183,30 +254,25 @@ void Chooser::chooseThreads() {
 
 void Chooser::choosePacking() {
   const MatmulConfig &config = choice.config;
-  auto plain = [&](unsigned operand) {
-    int64_t own = 0;
-    for (AffineExpr expr : matmul.map(operand).getResults())
-      own += !llvm::is_contained(matmul.batch, cast<AffineDimExpr>(expr).getPosition());
-    return own == 2;
-  };
-  auto lastIs = [&](unsigned operand, MatmulDim dim) {
-    AffineMap map = matmul.map(operand);
-    return map.getDimPosition(map.getNumResults() - 1) == matmul.tiled(dim);
-  };
   int64_t m = share(kM, std::max<int64_t>(config.threads[kM], 1));
   int64_t n = share(kN, std::max<int64_t>(config.threads[kN], 1));
-  // An element of B is read once per row of tiles: a copy pays from a few rows on. Without one n
-  // would have to be contiguous, and bf16 would have no pairs.
-  bool pairs = machine.bf16Dot && matmul.elementType(0).isBF16() && matmul.elementType(1).isBF16();
-  choice.packB = plain(1) && plain(2) &&
-                 (m > 2 * config.innermost[kM] || !lastIs(1, kN) || pairs) &&
+  int64_t k = share(kK, std::max<int64_t>(config.threads[kK], 1));
+  double copy = copyCost(double(n) * k), read = readBCost(m, n, k);
+  choice.packB = isPlain(1) && isPlain(2) && (mustCopyB() || copy < read) &&
                  config.innermost[kN] % length == 0;
-  choice.packA = plain(0) && (n > 2 * config.innermost[kN] || (pairs && choice.packB));
-  note(
-      llvm::formatv("pack A: {0} ({1} elements of n use it), pack B: {2} ({3} rows of m use it{4})",
-                    choice.packA ? "yes" : "no", n, choice.packB ? "yes" : "no", m,
-                    lastIs(1, kN) ? "" : "; it is transposed")
-          .str());
+  choice.packA = !readsAInPlace() && (n > 2 * config.innermost[kN] || (group > 1 && choice.packB));
+  std::string whyA = "its rows are read in place", whyB;
+  if (!readsAInPlace())
+    whyA = llvm::formatv("{0} elements of n use it", n);
+  if (group > 1)
+    whyB = llvm::formatv("for products of groups of {0}", group);
+  else if (!runsAlong(1, kN))
+    whyB = "it is transposed";
+  else
+    whyB = llvm::formatv("{0:f0} cycles, reading it in place {1:f0}", copy, read);
+  note(llvm::formatv("pack A: {0} ({1}), pack B: {2} ({3})", choice.packA ? "yes" : "no", whyA,
+                     choice.packB ? "yes" : "no", whyB)
+           .str());
 }
 
 void Chooser::chooseBlocks() {
@@ -223,26 +289,31 @@ void Chooser::chooseBlocks() {
     return std::min(most, ceilDiv(part, inner) * inner);
   };
   double inner = std::max<int64_t>(config.innermost[kN], 1);
-  // A panel of B streams from an eighth of the second-level cache, past rows of A that stay in half
-  // of the first; a block of A fits half of the second, a block of B half of a core's share of the
-  // third.
+  // A panel of B streams from a quarter of the second-level cache, past rows of A that stay in
+  // three quarters of the first; a block of A fits half of the second. If all of m is one block,
+  // each panel of B is used right after it is packed: a block of B then fits half of the second
+  // level, too, otherwise half of a core's share of the third.
   double rows = std::max<int64_t>(config.innermost[kM], 1);
   double k =
-      std::min(machine.l2 / 8.0 / (inner * inputBytes), machine.l1 / 2.0 / (rows * inputBytes));
+      std::min(machine.l2 / 4.0 / (inner * inputBytes), machine.l1 * 0.75 / (rows * inputBytes));
   config.block[kK] = given[5].value_or(fit(kK, k));
   double kBlock = std::max<int64_t>(config.block[kK], 1);
   config.block[kM] = given[3].value_or(fit(kM, machine.l2 / 2.0 / (kBlock * inputBytes)));
+  bool oneBlock = !ShapedType::isDynamic(matmul.extent(kM)) &&
+                  config.block[kM] >= share(kM, std::max<int64_t>(config.threads[kM], 1));
   double l3 =
       std::max<double>(double(machine.l3) / std::max<int64_t>(machine.cores, 1), machine.l2);
-  config.block[kN] = given[4].value_or(fit(kN, l3 / 2.0 / (kBlock * inputBytes)));
+  config.block[kN] =
+      given[4].value_or(fit(kN, (oneBlock ? machine.l2 : l3) / 2.0 / (kBlock * inputBytes)));
   auto kib = [&](int64_t a, int64_t b) { return double(a) * b * inputBytes / 1024; };
   note(llvm::formatv(
            "blocks {0}x{1}x{2}: rows of A {3:f0} KiB of {4} KiB L1, block of A {5:f0} KiB of "
-           "{6} KiB L2, block of B {7:f0} KiB of {8} KiB L3",
+           "{6} KiB L2, block of B {7:f0} KiB of {8} KiB {9}",
            config.block[kM], config.block[kN], config.block[kK],
            kib(config.innermost[kM], config.block[kK]), machine.l1 / 1024,
            kib(config.block[kM], config.block[kK]), machine.l2 / 1024,
-           kib(config.block[kN], config.block[kK]), machine.l3 / 1024)
+           kib(config.block[kN], config.block[kK]), (oneBlock ? machine.l2 : machine.l3) / 1024,
+           oneBlock ? "L2, as all of m is one block" : "L3")
            .str());
 }
 
@@ -267,9 +338,13 @@ void Chooser::chooseOrder() {
       }
       return count / (double(trips[a]) * trips[b]);
     };
-    double aCost = visits(kM, kK) * parts[kM] * parts[kK] * kPackCycles;
-    double bCost = visits(kN, kK) * parts[kN] * parts[kK] * kPackCycles;
-    double cCost = visits(kM, kN) * parts[kM] * parts[kN] * kRevisitCycles;
+    double aCost = visits(kM, kK), bCost = visits(kN, kK);
+    double aSize = double(parts[kM]) * parts[kK], bSize = double(parts[kN]) * parts[kK];
+    aCost *= choice.packA ? copyCost(aSize) : readCost(aSize);
+    bCost *= choice.packB ? copyCost(bSize) : readCost(bSize);
+    double results = double(parts[kM]) * parts[kN];
+    double cCost = (visits(kM, kN) - 1) * results *
+                   (results * sumBits / 8 > machine.l2 ? kFarRevisitCycles : kRevisitCycles);
     // With rows of tiles inside of columns a panel of B stays in the first-level cache.
     bool panelStays = llvm::find(loops, kN) < llvm::find(loops, kM);
     double calls = double(ceilDiv(parts[kM], std::max<int64_t>(config.innermost[kM], 1))) *

@@ -21,12 +21,24 @@ RegisterTile chooseRegisterTile(int64_t m, int64_t n, int64_t length, int64_t re
 struct ConfigChoice {
   MatmulConfig config;
   bool packA = false, packB = false;
-  /// Elements of a vector of sums; whether B is packed in pairs along k.
-  int64_t vectorLength = 1;
-  bool pairs = false;
+  /// Elements of a vector of sums; elements of k that are packed side by side.
+  int64_t vectorLength = 1, group = 1;
+  /// Whether packing offsets the bytes of A by 128.
+  bool offsetA = false;
   /// One line for each decision, with the terms of its score.
   llvm::SmallVector<std::string> reasons;
 };
+
+/// Elements of k that one instruction of the machine multiplies and adds, 1 for plain
+/// multiply-adds.
+int64_t dotGroup(const Contraction &matmul, const Machine &machine);
+
+/// Whether bytes of A are to be offset by 128: instructions multiply unsigned by signed ones, tiles
+/// those of any signs.
+bool offsetsBytes(const Contraction &matmul, const Machine &machine);
+
+/// Whether all parts of k are known to be whole groups of `group`.
+bool hasWholeGroups(const Contraction &matmul, const MatmulConfig &config, int64_t group);
 
 /// Chooses what `given` leaves open: innermost blocks first, then threads, blocks and loop order.
 /// Reads the op, changes nothing.

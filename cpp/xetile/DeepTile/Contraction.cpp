@@ -4,6 +4,7 @@
 // than dimensions alone.
 //===----------------------------------------------------------------------===//
 #include "xetile/DeepTile/Contraction.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -16,6 +17,34 @@ int64_t Contraction::extent(MatmulDim dim) const {
     product *= sizes[position];
   }
   return product;
+}
+
+bool Contraction::isUnsigned(unsigned operand) const {
+  mlir::Block &body = op->getRegion(0).front();
+  return llvm::any_of(body.getArgument(operand).getUsers(),
+                      [](Operation *user) { return isa<arith::ExtUIOp>(user); });
+}
+
+/// Whether a body yields `c + a * b`, a and b widened. What computes with narrower products or
+/// changes their sign is a contraction for upstream, too, but not the one that the rewrite builds.
+static bool addsProduct(mlir::Block &body) {
+  auto isInput = [&](Value value, unsigned number) {
+    Operation *cast = value.getDefiningOp();
+    if (isa_and_nonnull<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(cast))
+      value = cast->getOperand(0);
+    return value == body.getArgument(number);
+  };
+  Operation *sum = body.getTerminator()->getOperand(0).getDefiningOp();
+  if (!isa_and_nonnull<arith::AddFOp, arith::AddIOp>(sum))
+    return false;
+  for (unsigned side : {0, 1}) {
+    Operation *product = sum->getOperand(1 - side).getDefiningOp();
+    if (sum->getOperand(side) == body.getArgument(2) &&
+        isa_and_nonnull<arith::MulFOp, arith::MulIOp>(product))
+      return (isInput(product->getOperand(0), 0) && isInput(product->getOperand(1), 1)) ||
+             (isInput(product->getOperand(0), 1) && isInput(product->getOperand(1), 0));
+  }
+  return false;
 }
 
 /// Orders `dims` by their place in `map`: the order in memory, which roles are tiled by.
@@ -51,7 +80,8 @@ FailureOr<Contraction> xetile::matchContraction(Operation *op, bool onTensors, s
       why = "expected every operand to be indexed by dimensions alone, each once";
       return failure();
     }
-  if (!linalg::isaContractionOpInterface(linalgOp)) {
+  if (!linalg::isaContractionOpInterface(linalgOp) ||
+      !addsProduct(linalgOp->getRegion(0).front())) {
     why = "expected a contraction: products of two operands, added to the third";
     return failure();
   }

@@ -3,6 +3,7 @@
 #define XETILE_DEEPTILE_CONTRACTION_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/PatternMatch.h"
 #include "xetile/DeepTile/MatmulConfig.h"
 
 namespace xetile {
@@ -24,6 +25,8 @@ struct Contraction {
   /// Elements of the role, or kDynamic.
   int64_t extent(MatmulDim dim) const;
   mlir::AffineMap map(unsigned operand) const { return op.getIndexingMapsArray()[operand]; }
+  /// Whether the integers of an input are extended with zeros.
+  bool isUnsigned(unsigned operand) const;
   mlir::Type elementType(unsigned operand) const {
     return mlir::getElementTypeOrSelf(op->getOperand(operand).getType());
   }
@@ -33,6 +36,17 @@ struct Contraction {
 /// what was expected.
 mlir::FailureOr<Contraction> matchContraction(mlir::Operation *op, bool onTensors,
                                               std::string &why);
+
+/// Builds, before `op`, the same contraction on inputs whose indices are dimensions alone where
+/// `op` has sums of them (d0 * 32 + d1). Fails without a trace if there are none, or others.
+mlir::FailureOr<mlir::linalg::GenericOp> unfoldInputs(mlir::RewriterBase &builder,
+                                                      mlir::Operation *op);
+
+/// Recognises `op` on tensors, or else what unfoldInputs makes of it: that one is `standIn` then,
+/// for the caller to replace `op` by or to erase by eraseStandIn.
+mlir::FailureOr<Contraction> matchOrUnfold(mlir::RewriterBase &rewriter, mlir::Operation *op,
+                                           std::string &why, mlir::Operation *&standIn);
+void eraseStandIn(mlir::RewriterBase &rewriter, mlir::Operation *standIn);
 
 } // namespace xetile
 

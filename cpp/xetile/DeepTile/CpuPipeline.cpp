@@ -22,13 +22,20 @@ struct BufferizeOptions : PassPipelineOptions<BufferizeOptions> {
 };
 
 struct LowerOptions : PassPipelineOptions<LowerOptions> {
-  Option<int64_t> vectorBits{*this, "vector-bits", llvm::cl::desc("Bits of a vector register"),
-                             llvm::cl::init(512)};
+  Option<int64_t> vectorBits{
+      *this, "vector-bits", llvm::cl::desc("Bits of a vector register; 0 for what the machine has"),
+      llvm::cl::init(512)};
   Option<int64_t> registers{*this, "registers", llvm::cl::desc("Vector registers"),
                             llvm::cl::init(32)};
   Option<bool> bf16Dot{*this, "bf16-dot",
                        llvm::cl::desc("Multiply pairs of bf16 by AVX-512 BF16 instructions"),
                        llvm::cl::init(false)};
+  Option<bool> int8Dot{*this, "int8-dot",
+                       llvm::cl::desc("Multiply four bytes at once by VNNI instructions"),
+                       llvm::cl::init(false)};
+  Option<bool> amx{*this, "amx",
+                   llvm::cl::desc("Keep sums of bf16 and of bytes in AMX tile registers"),
+                   llvm::cl::init(false)};
 };
 
 /// Upstream's passes by name: the text below is what mlir-opt takes, too.
@@ -56,17 +63,20 @@ void buildLower(OpPassManager &pm, const LowerOptions &options) {
   kernels.vectorBits = options.vectorBits;
   kernels.registers = options.registers;
   kernels.bf16Dot = options.bf16Dot;
+  kernels.int8Dot = options.int8Dot;
+  kernels.amx = options.amx;
   pm.addPass(createLowerMicrokernels(kernels));
   LowerElementwiseOptions elementwise;
   elementwise.vectorBits = options.vectorBits;
   pm.addPass(createLowerElementwise(elementwise));
-  add(pm, "func.func(convert-linalg-to-loops),scf-forall-to-parallel,canonicalize,cse,"
-          "convert-scf-to-openmp,convert-vector-to-scf,expand-strided-metadata,lower-affine,"
-          "loop-invariant-code-motion,canonicalize,cse,convert-scf-to-cf,"
-          "convert-vector-to-llvm{enable-x86vector vector-transpose-lowering=shuffle16x16},"
-          "expand-strided-metadata,lower-affine,"
-          "convert-math-to-libm,convert-openmp-to-llvm,convert-to-llvm,reconcile-unrealized-casts,"
-          "canonicalize,cse");
+  add(pm,
+      "func.func(convert-linalg-to-loops),scf-forall-to-parallel,canonicalize,cse,"
+      "convert-scf-to-openmp,convert-vector-to-scf,expand-strided-metadata,lower-affine,"
+      "loop-invariant-code-motion,canonicalize,cse,convert-scf-to-cf,"
+      "convert-vector-to-llvm{enable-x86vector enable-amx vector-transpose-lowering=shuffle16x16},"
+      "expand-strided-metadata,lower-affine,"
+      "convert-math-to-libm,convert-openmp-to-llvm,convert-to-llvm,reconcile-unrealized-casts,"
+      "canonicalize,cse");
   CheckLoweredOptions check;
   check.scope = "host";
   check.allow = {"llvm", "omp"};

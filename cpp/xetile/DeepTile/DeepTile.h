@@ -18,8 +18,11 @@ struct DeepTileOptions {
   bool packA = false, packB = false;
   /// Elements of one vector that packing moves.
   int64_t vectorLength = 16;
-  /// Interleave pairs of rows of B (16-bit elements), as dot-product instructions read them.
-  bool vnni = false;
+  /// Elements of k that lie side by side in packed operands, as dot-product instructions read them:
+  /// 2 of bf16, 4 bytes, else 1.
+  int64_t group = 1;
+  /// Offset the bytes of A by 128, so that one operand is unsigned and the other one signed.
+  bool offsetA = false;
 };
 
 /// Tells whether `config` is legal for `matmul`: an empty string, or what is wrong with which

@@ -9,6 +9,7 @@
 #include "xetile/DeepTile/Packing.h"
 #include "xetile/DeepTile/Passes.h"
 #include "xetile/IR/XeTileAttrs.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_DEEPTILEMATMUL
@@ -95,12 +96,28 @@ FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
   choice.vectorLength = machine->vectorBits / bits;
   // Panels are rows of whole vectors.
   choice.packB &= choice.config.innermost[kN] % choice.vectorLength == 0;
-  // Pairs of k are read from rows of A: these must run along k, and be copied to be of even length.
+  // Groups of k are read from rows of A: these are copied to run along k and to be whole
+  // groups, or do both where they are.
+  bool isPlain = llvm::all_of(ArrayRef<unsigned>{0, 1, 2}, [&](unsigned operand) {
+    return matmul.map(operand).getNumResults() == matmul.batch.size() + 2;
+  });
   AffineMap aMap = matmul.map(0);
-  choice.pairs = choice.packB && choice.packA && machine->bf16Dot &&
-                 matmul.elementType(0).isBF16() && matmul.elementType(1).isBF16() &&
-                 matmul.elementType(2).getIntOrFloatBitWidth() <= 32 &&
-                 aMap.getDimPosition(aMap.getNumResults() - 1) == matmul.tiled(kK);
+  int64_t group = dotGroup(matmul, *machine);
+  bool inPlace = aMap.getDimPosition(aMap.getNumResults() - 1) == matmul.tiled(kK) &&
+                 hasWholeGroups(matmul, choice.config, group);
+  if (choice.packB && isPlain && (choice.packA || inPlace))
+    choice.group = group;
+  choice.offsetA = choice.group > 1 && choice.packA && offsetsBytes(matmul, *machine);
+  if (choice.group > 1) {
+    std::string note = llvm::formatv("k in groups of {0}: an instruction adds {0} products of {1}",
+                                     choice.group, matmul.elementType(0));
+    if (machine->amx)
+      note += " in each element of tiles of 16 x 16";
+    if (choice.offsetA)
+      note += std::string("; A is offset by 128, as both inputs are ") +
+              (matmul.isUnsigned(0) ? "unsigned" : "signed");
+    choice.reasons.push_back(note);
+  }
   return choice;
 }
 
@@ -116,7 +133,8 @@ FailureOr<Value> xetile::deepTile(RewriterBase &rewriter, const Contraction &mat
   options.packA = choice->packA;
   options.packB = choice->packB;
   options.vectorLength = choice->vectorLength;
-  options.vnni = choice->pairs;
+  options.group = choice->group;
+  options.offsetA = choice->offsetA;
   Fusion fusion = request.fuse ? mergeNeighbours(rewriter, matmul) : Fusion();
   return deepTile(rewriter, matmul, choice->config, options, fusion);
 }
@@ -130,24 +148,31 @@ struct DeepTileMatmul : xetile::impl::DeepTileMatmulBase<DeepTileMatmul> {
     if (failed(readOptions(request)))
       return signalPassFailure();
     // All of them first: other ops may be gone once their neighbour is tiled.
+    SmallVector<linalg::LinalgOp> ops;
+    getOperation()->walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+    IRRewriter rewriter(&getContext());
     std::vector<Contraction> matmuls;
-    WalkResult walk = getOperation()->walk([&](linalg::LinalgOp op) {
+    SmallVector<Operation *> standIns;
+    for (linalg::LinalgOp op : ops) {
       std::string why;
-      FailureOr<Contraction> matmul = matchContraction(op, /*onTensors=*/true, why);
+      Operation *standIn;
+      FailureOr<Contraction> matmul = matchOrUnfold(rewriter, op, why, standIn);
       if (succeeded(matmul)) {
         matmuls.push_back(*matmul);
       } else if (op->hasAttr(kConfigAttr)) {
         op->emitOpError() << "has a " << kConfigAttr << " but cannot be tiled: " << why;
-        return WalkResult::interrupt();
+        return signalPassFailure();
       }
-      return WalkResult::advance();
-    });
-    if (walk.wasInterrupted())
-      return signalPassFailure();
-    IRRewriter rewriter(&getContext());
+      if (standIn && explain)
+        standIns.push_back(standIn);
+      else if (standIn)
+        rewriter.replaceOp(op, standIn);
+    }
     for (const Contraction &matmul : matmuls)
       if (failed(explain ? remark(matmul, request) : deepTile(rewriter, matmul, request)))
         return signalPassFailure();
+    for (Operation *standIn : standIns)
+      eraseStandIn(rewriter, standIn);
   }
 
 private:

@@ -117,12 +117,15 @@ DiagnosedSilenceableFailure DeepTileMatmulOp::apply(TransformRewriter &rewriter,
   request.fuse = getFuse();
   for (Operation *target : llvm::to_vector(state.getPayloadOps(getTarget()))) {
     std::string why;
-    FailureOr<Contraction> matmul = matchContraction(target, /*onTensors=*/true, why);
+    Operation *standIn;
+    FailureOr<Contraction> matmul = matchOrUnfold(rewriter, target, why, standIn);
     if (failed(matmul)) { // deep_tile_c1
       DiagnosedDefiniteFailure failure = emitDefiniteFailure() << "cannot be tiled: " << why;
       failure.attachNote(target->getLoc()) << "target op";
       return failure;
     }
+    if (standIn)
+      rewriter.replaceOp(target, standIn);
     if (failed(deepTile(rewriter, *matmul, request))) // deep_tile_c2
       return DiagnosedSilenceableFailure::definiteFailure();
   }

@@ -57,7 +57,7 @@ private:
   struct Tile {
     std::array<Index, 3> offsets, sizes;
     std::array<bool, 3> known = {false, false, false};
-    mlir::Value packedA, packedB;
+    mlir::Value packedA, packedB, columnSums;
   };
 
   void findExtents();
@@ -90,11 +90,13 @@ private:
   /// `finish` for a tile of `carried` in the last step of k; else nothing.
   mlir::Value finishInLastStep(const Tile &block, const Tile &tile, mlir::Value sum,
                                mlir::Value carried);
-  mlir::Value microkernel(const Tile &block, mlir::Value a, mlir::Value b, mlir::Value c);
+  /// `bias`, if any, is added to each row of `c`.
+  mlir::Value microkernel(const Tile &block, mlir::Value a, mlir::Value b, mlir::Value c,
+                          mlir::Value bias = {});
   mlir::Value batchReduce(mlir::Value a, mlir::Value b, mlir::Value c);
-  /// Calls the microkernel on packed operands, pairs of k being a dimension of their own.
-  mlir::Value callOnPairs(const Tile &block, const Tile &tile, mlir::Value a, mlir::Value bBlock,
-                          mlir::Value c);
+  /// Calls the microkernel on packed operands, groups of k being a dimension of their own.
+  mlir::Value callOnGroups(const Tile &block, const Tile &tile, mlir::Value a, mlir::Value bBlock,
+                           mlir::Value c);
   mlir::linalg::LinalgOp createGeneric(mlir::Value a, mlir::Value bTile, mlir::Value c,
                                        llvm::ArrayRef<mlir::AffineMap> maps,
                                        llvm::ArrayRef<mlir::utils::IteratorType> iterators);
@@ -112,12 +114,9 @@ private:
   /// A map without the results that are batch dimensions.
   mlir::AffineMap dropBatch(mlir::AffineMap map) const;
 
-  /// Whether the integers of an input are extended with zeros.
+  /// Whether the integers of an input are extended with zeros; offset bytes change their sign.
   bool isUnsigned(unsigned operand) const {
-    mlir::Block &body = matmul.op->getRegion(0).front();
-    return llvm::any_of(body.getArgument(operand).getUsers(), [](mlir::Operation *user) {
-      return llvm::isa<mlir::arith::ExtUIOp>(user);
-    });
+    return matmul.isUnsigned(operand) != (options.offsetA && operand == 0);
   }
   bool isPlain(unsigned operand) const { return thread.maps[operand].getNumResults() == 2; }
   /// Per dimension of the iteration space: those of the tiled dimensions from `tiled`, the others
@@ -149,7 +148,7 @@ private:
   mlir::AffineMap consumerDims;
   Operands thread;
   std::array<Index, 3> threadExtents;
-  mlir::Value scratchA, scratchB;
+  mlir::Value scratchA, scratchB, scratchSums;
   /// All of A or B, packed when it was compiled; where the thread's part begins.
   mlir::Value constantA, constantB;
   std::array<Index, 3> threadOffsets;

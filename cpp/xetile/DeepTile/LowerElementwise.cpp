@@ -9,6 +9,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "xetile/DeepTile/Fusion.h"
 #include "xetile/DeepTile/LoopNest.h"
+#include "xetile/DeepTile/Machine.h"
 #include "xetile/DeepTile/Passes.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -178,9 +179,10 @@ struct LowerElementwise : xetile::impl::LowerElementwiseBase<LowerElementwise> {
   using LowerElementwiseBase::LowerElementwiseBase;
 
   void runOnOperation() override {
-    if (vectorBits < 128 || !llvm::isPowerOf2_64(vectorBits)) {
+    int64_t asked = vectorBits;
+    if (asked != 0 && (asked < 128 || !llvm::isPowerOf2_64(asked))) {
       emitError(UnknownLoc::get(&getContext()))
-          << "vector-bits = " << vectorBits << ": expected a power of two from 128";
+          << "vector-bits = " << asked << ": expected 0 (the machine's) or a power of two from 128";
       return signalPassFailure();
     }
     IRRewriter rewriter(&getContext());
@@ -200,7 +202,14 @@ struct LowerElementwise : xetile::impl::LowerElementwiseBase<LowerElementwise> {
     SmallVector<linalg::GenericOp> ops;
     getOperation()->walk([&](linalg::GenericOp op) { ops.push_back(op); });
     for (linalg::GenericOp op : ops) {
-      ElementwiseEmitter emitter(rewriter, op, vectorBits);
+      int64_t bits = asked;
+      if (asked == 0) {
+        FailureOr<Machine> machine = describeMachine(op, /*require=*/false);
+        if (failed(machine))
+          return signalPassFailure();
+        bits = machine->vectorBits;
+      }
+      ElementwiseEmitter emitter(rewriter, op, bits);
       if (emitter.prepare())
         emitter.emit();
     }

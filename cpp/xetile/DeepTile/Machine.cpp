@@ -34,6 +34,7 @@ Machine xetile::detectHost() {
     machine.vectorBits = 256;
   }
   machine.bf16Dot = machine.vectorBits == 512 && features.lookup("avx512bf16");
+  machine.int8Dot = features.lookup("avx512vnni") || features.lookup("avxvnni");
   return machine;
 }
 
@@ -78,7 +79,21 @@ FailureOr<Machine> xetile::describeMachine(Operation *op, bool require) {
       machine.bf16Dot &= machine.vectorBits == 512;
     }
   }
-  if (auto dot = dyn_cast_or_null<IntegerAttr>(find("bf16_dot")))
-    machine.bf16Dot = machine.vectorBits == 512 && !dot.getValue().isZero();
+  std::pair<StringRef, bool *> flags[] = {
+      {"bf16_dot", &machine.bf16Dot}, {"int8_dot", &machine.int8Dot}, {"amx", &machine.amx}};
+  for (auto [name, flag] : flags) {
+    Attribute found = find(name);
+    if (!found)
+      continue;
+    auto value = dyn_cast<IntegerAttr>(found);
+    if (!value || (!value.getValue().isZero() && !value.getValue().isOne()))
+      return op->emitOpError() << "DLTI entry \"CPU\", \"" << name << "\": expected 0 or 1, got "
+                               << found;
+    *flag = value.getValue().isOne();
+  }
+  // These instructions have 512-bit forms here; tiles come with both kinds of dot products.
+  machine.amx &= machine.vectorBits == 512;
+  machine.bf16Dot = machine.vectorBits == 512 && (machine.bf16Dot || machine.amx);
+  machine.int8Dot |= machine.amx;
   return machine;
 }

@@ -11,7 +11,10 @@ struct Machine {
   int64_t cores = 1;
   int64_t l1 = 32 << 10, l2 = 1 << 20, l3 = 16 << 20;
   int64_t vectorBits = 128, registers = 16;
-  bool bf16Dot = false;
+  /// Instructions that multiply and add groups of elements: pairs of bf16, four bytes.
+  bool bf16Dot = false, int8Dot = false;
+  /// Tile registers. Never detected: the system lends them to processes that ask for them.
+  bool amx = false;
   /// "DLTI" or "host".
   llvm::StringRef source = "host";
 };
@@ -21,9 +24,9 @@ Machine detectHost();
 
 /// The description in the DLTI attributes around `op`, of the device "CPU":
 /// `num_threads`, `L1_cache_size_in_bytes`, `L2_cache_size_in_bytes`, `L3_cache_size_in_bytes`,
-/// `max_vector_width` (bits), `bf16_dot` (0 or 1). Entries that are absent come from the host,
-/// unless `require` asks for all of the first five. Emits an error and fails for absent and wrong
-/// values.
+/// `max_vector_width` (bits), `bf16_dot`, `int8_dot`, `amx` (0 or 1). Entries that are absent come
+/// from the host, unless `require` asks for all of the first five. Emits an error and fails for
+/// absent and wrong values.
 mlir::FailureOr<Machine> describeMachine(mlir::Operation *op, bool require);
 
 } // namespace xetile

@@ -17,13 +17,29 @@ static Value multiplyAdd(OpBuilder &b, Location loc, Value left, Value right, Va
   return arith::AddIOp::create(b, loc, sum, arith::MulIOp::create(b, loc, left, right));
 }
 
-Value DeepTiler::microkernel(const Tile &block, Value a, Value bTile, Value c) {
+/// Adds `bias`, over n, to the rows of `c`.
+static Value addBias(OpBuilder &b, Location loc, Value bias, Value c) {
+  if (!bias)
+    return c;
+  SmallVector<AffineMap> maps = {AffineMap::get(2, 0, b.getAffineDimExpr(1)),
+                                 b.getMultiDimIdentityMap(2)};
+  SmallVector<utils::IteratorType> iterators(2, utils::IteratorType::parallel);
+  auto sum = linalg::GenericOp::create(
+      b, loc, TypeRange(c.getType()), ValueRange(bias), ValueRange(c), maps, iterators,
+      [](OpBuilder &builder, Location at, ValueRange args) {
+        linalg::YieldOp::create(builder, at,
+                                arith::AddIOp::create(builder, at, args[0], args[1]).getResult());
+      });
+  return sum.getResult(0);
+}
+
+Value DeepTiler::microkernel(const Tile &block, Value a, Value bTile, Value c, Value bias) {
   if (!initial)
-    return batchReduce(a, bTile, c);
+    return batchReduce(a, bTile, addBias(b, loc, bias, c));
   auto start = [&] {
     Value value = arith::ConstantOp::create(b, loc, initial);
     Value filled = linalg::FillOp::create(b, loc, value, c).getResult(0);
-    return batchReduce(a, bTile, filled);
+    return batchReduce(a, bTile, addBias(b, loc, bias, filled));
   };
   auto offset = dyn_cast<Value>(block.offsets[kK]);
   if (!offset)
@@ -35,41 +51,46 @@ Value DeepTiler::microkernel(const Tile &block, Value a, Value bTile, Value c) {
   b.setInsertionPointToStart(choice.thenBlock());
   scf::YieldOp::create(b, loc, start());
   b.setInsertionPointToStart(choice.elseBlock());
-  scf::YieldOp::create(b, loc, batchReduce(a, bTile, c));
+  scf::YieldOp::create(b, loc, batchReduce(a, bTile, addBias(b, loc, bias, c)));
   return choice.getResult(0);
 }
 
-/// Splits the last dimension in pairs.
-static Value splitPairs(OpBuilder &b, Location loc, Value value, Index first, Index pairs) {
+/// Splits the last dimension in groups.
+static Value splitGroups(OpBuilder &b, Location loc, Value value, Index first, Index count,
+                         int64_t group) {
   auto type = cast<RankedTensorType>(value.getType());
-  SmallVector<Index> sizes = {first, pairs, b.getIndexAttr(2)};
+  SmallVector<Index> sizes = {first, count, b.getIndexAttr(group)};
   SmallVector<int64_t> shape = {getConstantIntValue(first).value_or(ShapedType::kDynamic),
-                                getConstantIntValue(pairs).value_or(ShapedType::kDynamic), 2};
+                                getConstantIntValue(count).value_or(ShapedType::kDynamic), group};
   SmallVector<ReassociationIndices> groups = {{0}, {1, 2}};
   return tensor::ExpandShapeOp::create(b, loc, RankedTensorType::get(shape, type.getElementType()),
                                        value, groups, sizes);
 }
 
-Value DeepTiler::callOnPairs(const Tile &block, const Tile &tile, Value a, Value bBlock, Value c) {
+Value DeepTiler::callOnGroups(const Tile &block, const Tile &tile, Value a, Value bBlock, Value c) {
   Index zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
-  Index pairs = ceilDivIndex(b, loc, tile.sizes[kK], 2);
+  Index groups = ceilDivIndex(b, loc, tile.sizes[kK], options.group);
   Index m = tile.sizes[kM], n = tile.sizes[kN];
-  auto slice = [&](Value source, ArrayRef<Index> offsets, ArrayRef<Index> sizes) -> Value {
+  auto slice = [&](Value source, ArrayRef<Index> offsets, ArrayRef<Index> sizes,
+                   size_t rank = 2) -> Value {
     SmallVector<int64_t> shape;
-    for (Index size : sizes.take_back(2))
+    for (Index size : sizes.take_back(rank))
       shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
     Type element = cast<RankedTensorType>(source.getType()).getElementType();
     SmallVector<Index> strides(offsets.size(), one);
     return tensor::ExtractSliceOp::create(b, loc, RankedTensorType::get(shape, element), source,
                                           offsets, sizes, strides);
   };
-  Value aTile = splitPairs(
-      b, loc, slice(a, {tile.offsets[kM], zero}, {m, mulIndex(b, loc, pairs, 2)}), m, pairs);
-  Value panel =
-      slice(bBlock, {floorDivIndex(b, loc, tile.offsets[kN], config.innermost[kN]), zero, zero},
-            {one, pairs, mulIndex(b, loc, n, 2)});
-  Value bTile = splitPairs(b, loc, panel, pairs, n);
-  return microkernel(block, aTile, bTile, c);
+  int64_t group = options.group;
+  Value aTile = slice(a, {tile.offsets[kM], zero}, {m, mulIndex(b, loc, groups, group)});
+  aTile = splitGroups(b, loc, aTile, m, groups, group);
+  Index number = floorDivIndex(b, loc, tile.offsets[kN], config.innermost[kN]);
+  Value bTile = slice(bBlock, {number, zero, zero}, {one, groups, mulIndex(b, loc, n, group)});
+  bTile = splitGroups(b, loc, bTile, groups, n, group);
+  Value bias;
+  if (block.columnSums)
+    bias = slice(block.columnSums, {number, zero}, {one, n}, 1);
+  return microkernel(block, aTile, bTile, c, bias);
 }
 
 /// Adds a leading batch dimension of one.
@@ -94,16 +115,16 @@ Value DeepTiler::batchReduce(Value a, Value bTile, Value c) {
   bool packed = panels && cast<RankedTensorType>(bTile.getType()).getRank() == 3;
   bool integers = isa<IntegerType>(matmul.elementType(0));
   linalg::LinalgOp kernel;
-  if (packed && options.vnni) {
-    // m, n, pair of k, half of the pair.
-    AffineExpr row, column, pair, half;
-    bindDims(b.getContext(), row, column, pair, half);
+  if (packed && options.group > 1) {
+    // m, n, group of k, element of the group.
+    AffineExpr row, column, group, part;
+    bindDims(b.getContext(), row, column, group, part);
     bool columnMajor = thread.maps[2].getDimPosition(0) == n;
     SmallVector<AffineExpr> result = {row, column};
     if (columnMajor)
       std::swap(result[0], result[1]);
-    SmallVector<AffineMap> maps = {AffineMap::get(4, 0, {row, pair, half}, b.getContext()),
-                                   AffineMap::get(4, 0, {pair, column, half}, b.getContext()),
+    SmallVector<AffineMap> maps = {AffineMap::get(4, 0, {row, group, part}, b.getContext()),
+                                   AffineMap::get(4, 0, {group, column, part}, b.getContext()),
                                    AffineMap::get(4, 0, result, b.getContext())};
     auto parallel = utils::IteratorType::parallel, reduction = utils::IteratorType::reduction;
     kernel = createGeneric(a, bTile, c, maps, {parallel, parallel, reduction, reduction});

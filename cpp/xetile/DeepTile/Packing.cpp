@@ -142,24 +142,54 @@ Value packPanelRows(Copier &copier, Index k, int64_t rows, Index n, int64_t pane
   return copier.loop(whole, n, panel, scratch, copy(false));
 }
 
-/// Rows k and k + 1 (or zeros, if `single`), interleaved, to row k / 2 of all panels.
-Value packPanelPairs(Copier &copier, Index k, bool single, Index n, int64_t panel, Value scratch) {
+/// Vectors of rows one after the other: element i of each, then element i + 1.
+Value interleaveRows(OpBuilder &builder, Location loc, ArrayRef<Value> rows) {
+  if (rows.size() == 1)
+    return rows[0];
+  SmallVector<Value> even, odd;
+  for (auto [number, row] : llvm::enumerate(rows))
+    (number % 2 ? odd : even).push_back(row);
+  return vector::InterleaveOp::create(builder, loc, interleaveRows(builder, loc, even),
+                                      interleaveRows(builder, loc, odd));
+}
+
+/// Rows [k, k + group) from column `from` on, interleaved; from row `end` on they are zeros.
+Value readGroup(Copier &copier, Index k, int64_t group, std::optional<Index> end, Index from,
+                bool inBounds) {
   OpBuilder &builder = copier.builder;
   Location loc = copier.loc;
-  Index row = floorDivIndex(builder, loc, k, 2);
-  Index next = addIndex(builder, loc, k, builder.getIndexAttr(1));
   auto type = VectorType::get({copier.length}, copier.element);
-  Value zeros = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  SmallVector<Value> rows;
+  for (int64_t row = 0; row < group; ++row) {
+    Index at = addIndex(builder, loc, k, builder.getIndexAttr(row));
+    if (!end || row == 0) {
+      rows.push_back(copier.read({at, from}, copier.length, inBounds));
+      continue;
+    }
+    Index last = subIndex(builder, loc, *end, builder.getIndexAttr(1));
+    Value vector = copier.read({minIndex(builder, loc, at, last), from}, copier.length, inBounds);
+    Value zeros = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+    Value isRow = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                        asValue(builder, loc, at), asValue(builder, loc, *end));
+    rows.push_back(arith::SelectOp::create(builder, loc, isRow, vector, zeros));
+  }
+  return interleaveRows(builder, loc, rows);
+}
+
+/// Rows [k, k + group), interleaved, to row k / group of all panels; from `end` on they are zeros.
+Value packPanelGroup(Copier &copier, Index k, int64_t group, std::optional<Index> end, Index n,
+                     int64_t panel, Value scratch) {
+  OpBuilder &builder = copier.builder;
+  Location loc = copier.loc;
+  Index target = floorDivIndex(builder, loc, k, group);
   auto copy = [&](bool inBounds) {
     return [&, inBounds](Index column, Value destination) {
       Index number = floorDivIndex(builder, loc, column, panel);
       for (int64_t part = 0; part < panel; part += copier.length) {
         Index from = addIndex(builder, loc, column, builder.getIndexAttr(part));
-        Value low = copier.read({k, from}, copier.length, inBounds);
-        Value high = single ? zeros : copier.read({next, from}, copier.length, inBounds);
-        Value both = vector::InterleaveOp::create(builder, loc, low, high);
+        Value groups = readGroup(copier, k, group, end, from, inBounds);
         destination =
-            copier.write(both, destination, {number, row, builder.getIndexAttr(2 * part)});
+            copier.write(groups, destination, {number, target, builder.getIndexAttr(group * part)});
       }
       return destination;
     };
@@ -169,17 +199,26 @@ Value packPanelPairs(Copier &copier, Index k, bool single, Index n, int64_t pane
   return copier.loop(whole, n, panel, scratch, copy(false));
 }
 
+/// `vector` with the top bit of each integer flipped.
+Value flipSigns(OpBuilder &builder, Location loc, Value vector) {
+  auto type = cast<VectorType>(vector.getType());
+  auto flip = arith::ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::get(type, APInt::getSignMask(type.getElementTypeBitWidth())));
+  return arith::XOrIOp::create(builder, loc, vector, flip);
+}
+
 /// An n x k source: squares of `length` are transposed in registers.
-Value packTransposed(Copier &copier, Index k, Index n, int64_t panel, bool pairs, Value scratch) {
+Value packTransposed(Copier &copier, Index k, Index n, int64_t panel, int64_t group,
+                     Value scratch) {
   OpBuilder &builder = copier.builder;
   Location loc = copier.loc;
   int64_t length = copier.length;
-  // A pair of k moves as one integer.
-  Type unit = pairs ? Type(builder.getI32Type()) : copier.element;
-  int64_t width = pairs ? 2 : 1;
+  // A group of k moves as one integer.
+  Type unit = group > 1 ? Type(builder.getI32Type()) : copier.element;
   auto square = VectorType::get({length, length}, unit);
   auto unitVector = VectorType::get({length}, unit);
-  auto elementVector = VectorType::get({length * width}, copier.element);
+  auto elementVector = VectorType::get({length * group}, copier.element);
   Index last = subIndex(builder, loc, n, builder.getIndexAttr(1));
   auto columns = [&](Index column, Value destination) {
     Index number = floorDivIndex(builder, loc, column, panel);
@@ -190,23 +229,23 @@ Value packTransposed(Copier &copier, Index k, Index n, int64_t panel, bool pairs
         // Rows past the end repeat the last one: their columns of the result are never stored.
         Index at =
             minIndex(builder, loc, addIndex(builder, loc, column, builder.getIndexAttr(i)), last);
-        Value vector = copier.read({at, row}, length * width, false);
-        if (pairs)
+        Value vector = copier.read({at, row}, length * group, false);
+        if (group > 1)
           vector = vector::BitCastOp::create(builder, loc, unitVector, vector);
         tile = vector::InsertOp::create(builder, loc, vector, tile, ArrayRef<int64_t>{i});
       }
       Value turned = vector::TransposeOp::create(builder, loc, tile, ArrayRef<int64_t>{1, 0});
       for (int64_t i = 0; i < length; ++i) {
         Value vector = vector::ExtractOp::create(builder, loc, turned, ArrayRef<int64_t>{i});
-        if (pairs)
+        if (group > 1)
           vector = vector::BitCastOp::create(builder, loc, elementVector, vector);
-        Index at = addIndex(builder, loc, floorDivIndex(builder, loc, row, width),
+        Index at = addIndex(builder, loc, floorDivIndex(builder, loc, row, group),
                             builder.getIndexAttr(i));
-        into = copier.write(vector, into, {number, at, mulIndex(builder, loc, place, width)});
+        into = copier.write(vector, into, {number, at, mulIndex(builder, loc, place, group)});
       }
       return into;
     };
-    return copier.loop(builder.getIndexAttr(0), k, length * width, destination, rows);
+    return copier.loop(builder.getIndexAttr(0), k, length * group, destination, rows);
   };
   return copier.loop(builder.getIndexAttr(0), n, length, scratch, columns);
 }
@@ -226,46 +265,98 @@ Value xetile::createRowScratch(OpBuilder &builder, Location loc, Type element, i
 }
 
 Value xetile::packRows(OpBuilder &builder, Location loc, const PackSource &source, Index rows,
-                       Index columns, Value scratch, int64_t vectorLength) {
+                       Index columns, bool offset, Value scratch, int64_t vectorLength) {
   Copier copier(builder, loc, source, vectorLength);
+  auto read = [&](Index row, Index column, bool inBounds) -> Value {
+    Value vector = copier.read({row, column}, vectorLength, inBounds);
+    return offset ? flipSigns(builder, loc, vector) : vector;
+  };
   int64_t wide = kVectorsAtOnce * vectorLength;
   return copier.loop(builder.getIndexAttr(0), rows, 1, scratch, [&](Index row, Value outer) {
     Index whole = wholeSteps(builder, loc, columns, wide);
     outer = copier.loop(builder.getIndexAttr(0), whole, wide, outer, [&](Index column, Value into) {
       for (int64_t part = 0; part < wide; part += vectorLength) {
         Index at = addIndex(builder, loc, column, builder.getIndexAttr(part));
-        into = copier.write(copier.read({row, at}, vectorLength, true), into, {row, at});
+        into = copier.write(read(row, at, true), into, {row, at});
       }
       return into;
     });
     return copier.loop(whole, columns, vectorLength, outer, [&](Index column, Value into) {
-      return copier.write(copier.read({row, column}, vectorLength, false), into, {row, column});
+      return copier.write(read(row, column, false), into, {row, column});
+    });
+  });
+}
+
+Value xetile::packRowsTransposed(OpBuilder &builder, Location loc, const PackSource &source,
+                                 Index m, Index k, int64_t group, bool offset, Value scratch,
+                                 int64_t vectorLength) {
+  Copier copier(builder, loc, source, vectorLength);
+  // Squares of groups, each of them one integer, are transposed in registers.
+  auto square = VectorType::get({vectorLength, vectorLength}, builder.getI32Type());
+  auto units = VectorType::get({vectorLength}, builder.getI32Type());
+  auto elements = VectorType::get({vectorLength * group}, copier.element);
+  std::optional<int64_t> known = getConstantIntValue(k);
+  bool whole = known && *known % (vectorLength * group) == 0;
+  Index zero = builder.getIndexAttr(0), last = subIndex(builder, loc, m, builder.getIndexAttr(1));
+  return copier.loop(zero, k, vectorLength * group, scratch, [&](Index first, Value outer) {
+    return copier.loop(zero, m, vectorLength, outer, [&](Index column, Value into) {
+      Value tile = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(square));
+      Value zeros = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(elements));
+      for (int64_t i = 0; i < vectorLength; ++i) {
+        Index row = addIndex(builder, loc, first, builder.getIndexAttr(i * group));
+        Value groups;
+        if (whole) {
+          groups = readGroup(copier, row, group, std::nullopt, column, false);
+        } else {
+          // Groups past the end are zeros, too; they read a row that is there.
+          Index least = subIndex(builder, loc, k, builder.getIndexAttr(1));
+          groups = readGroup(copier, minIndex(builder, loc, row, least), group, k, column, false);
+          Value isThere =
+              arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                    asValue(builder, loc, row), asValue(builder, loc, k));
+          groups = arith::SelectOp::create(builder, loc, isThere, groups, zeros);
+        }
+        if (offset)
+          groups = flipSigns(builder, loc, groups);
+        Value unit = vector::BitCastOp::create(builder, loc, units, groups);
+        tile = vector::InsertOp::create(builder, loc, unit, tile, ArrayRef<int64_t>{i});
+      }
+      Value turned = vector::TransposeOp::create(builder, loc, tile, ArrayRef<int64_t>{1, 0});
+      // Rows past the end write the last one once more, from its own column.
+      for (int64_t i = vectorLength - 1; i >= 0; --i) {
+        Value unit = vector::ExtractOp::create(builder, loc, turned, ArrayRef<int64_t>{i});
+        Value row = vector::BitCastOp::create(builder, loc, elements, unit);
+        Index at =
+            minIndex(builder, loc, addIndex(builder, loc, column, builder.getIndexAttr(i)), last);
+        into = copier.write(row, into, {at, first});
+      }
+      return into;
     });
   });
 }
 
 Value xetile::createPanelScratch(OpBuilder &builder, Location loc, Type element, int64_t k,
-                                 int64_t n, int64_t panel, bool pairs, int64_t vectorLength) {
-  int64_t panels = llvm::divideCeil(n, panel), width = pairs ? 2 : 1;
-  int64_t rows = llvm::alignTo(llvm::divideCeil(k, width), vectorLength);
-  return emptyTensor(builder, loc, {panels, rows, panel * width}, element);
+                                 int64_t n, int64_t panel, int64_t group, int64_t vectorLength) {
+  int64_t panels = llvm::divideCeil(n, panel);
+  int64_t rows = llvm::alignTo(llvm::divideCeil(k, group), vectorLength);
+  return emptyTensor(builder, loc, {panels, rows, panel * group}, element);
 }
 
 Value xetile::packPanels(OpBuilder &builder, Location loc, const PackSource &source, Index k,
-                         Index n, bool transposed, bool pairs, Value scratch,
+                         Index n, bool transposed, int64_t group, Value scratch,
                          int64_t vectorLength) {
   Copier copier(builder, loc, source, vectorLength);
-  int64_t panel = cast<RankedTensorType>(scratch.getType()).getDimSize(2) / (pairs ? 2 : 1);
+  int64_t panel = cast<RankedTensorType>(scratch.getType()).getDimSize(2) / group;
   if (transposed)
-    return packTransposed(copier, k, n, panel, pairs, scratch);
+    return packTransposed(copier, k, n, panel, group, scratch);
   Index zero = builder.getIndexAttr(0);
-  if (pairs) {
-    Index whole = wholeSteps(builder, loc, k, 2);
-    scratch = copier.loop(zero, whole, 2, scratch, [&](Index row, Value into) {
-      return packPanelPairs(copier, row, false, n, panel, into);
+  if (group > 1) {
+    Index whole = wholeSteps(builder, loc, k, group);
+    scratch = copier.loop(zero, whole, group, scratch, [&](Index row, Value into) {
+      return packPanelGroup(copier, row, group, std::nullopt, n, panel, into);
     });
-    return copier.loop(whole, k, 2, scratch, [&](Index row, Value into) {
-      return packPanelPairs(copier, row, true, n, panel, into);
+    return copier.loop(whole, k, group, scratch, [&](Index row, Value into) {
+      return packPanelGroup(copier, row, group, k, n, panel, into);
     });
   }
   Index whole = wholeSteps(builder, loc, k, kRowsAtOnce);
@@ -274,5 +365,54 @@ Value xetile::packPanels(OpBuilder &builder, Location loc, const PackSource &sou
   });
   return copier.loop(whole, k, 1, scratch, [&](Index row, Value into) {
     return packPanelRows(copier, row, 1, n, panel, into);
+  });
+}
+
+Value xetile::createColumnScratch(OpBuilder &builder, Location loc, int64_t n, int64_t panel) {
+  int64_t panels = llvm::divideCeil(n, panel);
+  return emptyTensor(builder, loc, {panels, panel}, builder.getI32Type());
+}
+
+/// Sums of neighbours in `vector`, half as many and twice as wide.
+static Value sumNeighbours(OpBuilder &builder, Location loc, Value vector, bool isUnsigned) {
+  auto type = cast<VectorType>(vector.getType());
+  int64_t bits = type.getElementTypeBitWidth();
+  auto wide = VectorType::get({type.getDimSize(0) / 2}, builder.getIntegerType(2 * bits));
+  Value both = vector::BitCastOp::create(builder, loc, wide, vector);
+  Value count =
+      arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(wide, APInt(2 * bits, bits)));
+  auto down = [&](Value value) -> Value {
+    if (isUnsigned)
+      return arith::ShRUIOp::create(builder, loc, value, count);
+    return arith::ShRSIOp::create(builder, loc, value, count);
+  };
+  Value low = down(arith::ShLIOp::create(builder, loc, both, count));
+  return arith::AddIOp::create(builder, loc, low, down(both));
+}
+
+Value xetile::sumColumns(OpBuilder &builder, Location loc, Value packed, Index k, Index n,
+                         bool isUnsigned, Value scratch, int64_t vectorLength) {
+  constexpr int64_t kGroup = 4;
+  PackSource source;
+  source.inputs = {packed};
+  Copier copier(builder, loc, source, vectorLength);
+  int64_t panel = cast<RankedTensorType>(scratch.getType()).getDimSize(1);
+  auto sums = VectorType::get({vectorLength}, builder.getI32Type());
+  Value zeros = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(sums));
+  Value factor = arith::ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::get(sums, APInt(32, isUnsigned ? 128 : -128, /*isSigned=*/true)));
+  Index zero = builder.getIndexAttr(0), rows = ceilDivIndex(builder, loc, k, kGroup);
+  return copier.loop(zero, n, vectorLength, scratch, [&](Index column, Value into) {
+    Index number = floorDivIndex(builder, loc, column, panel);
+    Index place = subIndex(builder, loc, column, mulIndex(builder, loc, number, panel));
+    Value total = copier.loop(zero, rows, 1, zeros, [&](Index row, Value sum) -> Value {
+      Value groups = copier.read({number, row, mulIndex(builder, loc, place, kGroup)},
+                                 kGroup * vectorLength, true);
+      Value halves = sumNeighbours(builder, loc, groups, isUnsigned);
+      return arith::AddIOp::create(builder, loc, sum,
+                                   sumNeighbours(builder, loc, halves, isUnsigned));
+    });
+    return copier.write(arith::MulIOp::create(builder, loc, total, factor), into, {number, place});
   });
 }

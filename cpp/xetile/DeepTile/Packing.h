@@ -21,20 +21,38 @@ struct PackSource {
 mlir::Value createRowScratch(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type element,
                              int64_t rows, int64_t columns, int64_t vectorLength);
 
-/// Copies `source` of `rows` x `columns` to the top left of `scratch`.
+/// Copies `source` of `rows` x `columns` to the top left of `scratch`; `offset` flips the top bit
+/// of each integer.
 mlir::Value packRows(mlir::OpBuilder &builder, mlir::Location loc, const PackSource &source,
-                     Index rows, Index columns, mlir::Value scratch, int64_t vectorLength);
+                     Index rows, Index columns, bool offset, mlir::Value scratch,
+                     int64_t vectorLength);
 
-/// Scratch for B in panels: [n / panel][k][panel]; in `pairs` of k: [n / panel][k / 2][panel * 2].
+/// Copies `source`, k x m, to rows of `scratch` that run along k, the last group of `group`
+/// elements of k filled up with zeros; `offset` flips the top bit of each integer.
+mlir::Value packRowsTransposed(mlir::OpBuilder &builder, mlir::Location loc,
+                               const PackSource &source, Index m, Index k, int64_t group,
+                               bool offset, mlir::Value scratch, int64_t vectorLength);
+
+/// Scratch for B in panels: [n / panel][k / group][panel * group], `group` elements of k being side
+/// by side.
 mlir::Value createPanelScratch(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type element,
-                               int64_t k, int64_t n, int64_t panel, bool pairs,
+                               int64_t k, int64_t n, int64_t panel, int64_t group,
                                int64_t vectorLength);
 
-/// Copies B, k x n or, if `transposed`, n x k, to `scratch`. The last panel is filled up with
-/// zeros.
+/// Copies B, k x n or, if `transposed`, n x k, to `scratch`. The last panel and the last group are
+/// filled up with zeros.
 mlir::Value packPanels(mlir::OpBuilder &builder, mlir::Location loc, const PackSource &source,
-                       Index k, Index n, bool transposed, bool pairs, mlir::Value scratch,
+                       Index k, Index n, bool transposed, int64_t group, mlir::Value scratch,
                        int64_t vectorLength);
+
+/// Scratch for what the sums of B's columns must be corrected by: [n / panel][panel] of i32.
+mlir::Value createColumnScratch(mlir::OpBuilder &builder, mlir::Location loc, int64_t n,
+                                int64_t panel);
+
+/// Writes to `scratch` what undoes an offset of A's bytes by 128: -128 times the sum of each column
+/// of the packed B if its bytes are signed (A + 128 took A's place), else 128 times (A - 128 did).
+mlir::Value sumColumns(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value packed, Index k,
+                       Index n, bool isUnsigned, mlir::Value scratch, int64_t vectorLength);
 
 /// Elements that rows of A's scratch are apart.
 int64_t rowScratchColumns(mlir::Type element, int64_t columns, int64_t vectorLength);

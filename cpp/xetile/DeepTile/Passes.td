@@ -25,15 +25,29 @@ def LowerMicrokernels : Pass<"xetile-lower-microkernels"> {
     }
     vector.store %sums, %c[%row, %c0] : memref<24x16xf32, strided<[512, 1]>>, vector<16xf32>
     ```
+    Operands whose k is in groups side by side (VNNI layout, `k x n x 2` of bf16 or `k x n x 4` of bytes) are multiplied
+    by dot-product instructions where the machine has them: `x86vector.avx512.dot` for bf16, VPDPBUSD for bytes, which
+    takes unsigned and signed ones; if both operands have the same signedness A is offset by 128 and the sums are
+    corrected. With `amx` the sums are in 2 x 2 tile registers of 16 x 16, and vector code does the edges:
+    ```mlir
+    %sums:4 = scf.for %k = %c0 to %c64 step %c16 iter_args(...) {
+      %x = amx.tile_load %a[%row, %k2] : memref<32x128xbf16> into !amx.tile<16x32xbf16>
+      %y = amx.tile_load %b[%k, %column2] : memref<64x64xbf16> into !amx.tile<16x32xbf16>
+      %next = amx.tile_mulf %x, %y, %sum : ...
+    ```
     Contractions whose n is not contiguous in B and C stay as they are.
   }];
-  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
-      "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::amx::AMXDialect",
+      "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
       "::mlir::x86vector::X86VectorDialect"];
   let options = [
-    Option<"vectorBits", "vector-bits", "int64_t", "512", "Bits of a vector register">,
+    Option<"vectorBits", "vector-bits", "int64_t", "512",
+           "Bits of a vector register; 0 for what the machine has (DLTI attributes, else this one), whatever the other "
+           "options say">,
     Option<"registers", "registers", "int64_t", "32", "Vector registers">,
-    Option<"bf16Dot", "bf16-dot", "bool", "false", "Multiply pairs of bf16 by AVX-512 BF16 instructions">
+    Option<"bf16Dot", "bf16-dot", "bool", "false", "Multiply pairs of bf16 by AVX-512 BF16 instructions">,
+    Option<"int8Dot", "int8-dot", "bool", "false", "Multiply four bytes at once by VNNI instructions">,
+    Option<"amx", "amx", "bool", "false", "Keep sums of bf16 and of bytes in AMX tile registers">
   ];
 }
 
@@ -110,7 +124,8 @@ def LowerElementwise : Pass<"xetile-lower-elementwise"> {
       "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
       "::mlir::vector::VectorDialect"];
   let options = [
-    Option<"vectorBits", "vector-bits", "int64_t", "512", "Bits of a vector register">
+    Option<"vectorBits", "vector-bits", "int64_t", "512",
+           "Bits of a vector register; 0 for what the machine has (DLTI attributes, else this one)">
   ];
 }
 

@@ -1,0 +1,174 @@
+"""Microkernels in AMX tile registers: their instructions carried out by NumPy, as few machines have them.
+
+The vector code at the edges runs on this machine.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from ml_dtypes import bfloat16
+from xetile import cpu
+from xetile.mlir import ir
+from xetile.mlir.execution_engine import ExecutionEngine
+
+FLAGS = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+pytestmark = pytest.mark.skipif(
+    not all(flag in FLAGS for flag in ("avx512_bf16", "avx512_vnni")),
+    reason="the edges' vector code needs AVX-512 BF16 and VNNI (flags in /proc/cpuinfo)",
+)
+MODULE = """
+#machine = #dlti.target_system_spec<"CPU" =
+    #dlti.target_device_spec<"max_vector_width" = 512 : i32, "amx" = 1 : i32>>
+module attributes {{dlti.target_system_spec = #machine}} {{
+func.func @f(%A: tensor<{m}x{k}x{input}>, %B: tensor<{k}x{n}x{input}>, %C: tensor<{m}x{n}x{sum}>)
+    -> tensor<{m}x{n}x{sum}> {{
+  %zero = arith.constant {zero} : {sum}
+  %filled = linalg.fill ins(%zero : {sum}) outs(%C : tensor<{m}x{n}x{sum}>) -> tensor<{m}x{n}x{sum}>
+  %D = linalg.generic {{
+      indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+                       affine_map<(m, n, k) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}}
+      ins(%A, %B : tensor<{m}x{k}x{input}>, tensor<{k}x{n}x{input}>) outs({start} : tensor<{m}x{n}x{sum}>) {{
+  ^bb0(%a: {input}, %b: {input}, %c: {sum}):
+    %x = {left} %a : {input} to {sum}
+    %y = {right} %b : {input} to {sum}
+    %p = arith.mul{kind} %x, %y : {sum}
+    %s = arith.add{kind} %c, %p : {sum}
+    linalg.yield %s : {sum}
+  }} -> tensor<{m}x{n}x{sum}>
+  return %D : tensor<{m}x{n}x{sum}>
+}}
+}}
+"""
+
+
+class Tiles:
+    """Tile instructions on NumPy arrays; registers are numbers, as code hands them on unchanged."""
+
+    def __init__(self) -> None:
+        self.registers: dict[int, np.ndarray] = {}
+        self.products = 0
+        numbers = itertools.count(1)
+
+        def keep(array: np.ndarray) -> int:
+            number = next(numbers)
+            self.registers[number] = np.ascontiguousarray(array).view(np.uint8)
+            return number
+
+        def lines(rows: int, row_bytes: int, address: int, stride: int) -> list[np.ndarray]:
+            memory = ctypes.c_uint8 * row_bytes
+            return [np.frombuffer(memory.from_address(address + row * stride), np.uint8) for row in range(rows)]
+
+        def zero(rows: int, row_bytes: int) -> int:
+            return keep(np.zeros((rows, row_bytes), np.uint8))
+
+        def load(rows: int, row_bytes: int, address: int, stride: int) -> int:
+            return keep(np.stack(lines(rows, row_bytes, address, stride)))
+
+        def store(rows: int, row_bytes: int, address: int, stride: int, tile: int) -> None:
+            for line, row in zip(lines(rows, row_bytes, address, stride), self.registers[tile], strict=True):
+                line[:] = row
+
+        def multiply(left: type, right: type, wide: type, result: type):
+            def product(m: int, n: int, k: int, c: int, a: int, b: int) -> int:
+                self.products += 1
+                x, y = self.registers[a].view(left).astype(wide), self.registers[b].view(right).astype(wide)
+                assert self.registers[c].shape == (m, n) and self.registers[a].shape == (m, k)
+                group = 4 // np.dtype(left).itemsize
+                y = y.reshape(k // 4, n // 4, group).transpose(0, 2, 1).reshape(-1, n // 4)
+                return keep((self.registers[c].view(result).astype(wide) + x @ y).astype(result))
+
+            return product
+
+        word, long, pointer = ctypes.c_int16, ctypes.c_int64, ctypes.c_void_p
+        three = [word] * 3 + [long] * 3
+        functions = {
+            "tilezero": (zero, long, [word, word]),
+            "tileloadd64": (load, long, [word, word, pointer, long]),
+            "tilestored64": (store, None, [word, word, pointer, long, long]),
+            "tdpbf16ps": (multiply(bfloat16, bfloat16, np.float64, np.float32), long, three),
+        }
+        signs = {"s": np.int8, "u": np.uint8}
+        for a, b in itertools.product(signs, signs):
+            functions[f"tdpb{a}{b}d"] = (multiply(signs[a], signs[b], np.int64, np.int32), long, three)
+        self.callbacks = {
+            name: ctypes.CFUNCTYPE(result, *arguments)(function)
+            for name, (function, result, arguments) in functions.items()
+        }
+        words = {word: "i16", long: "i64", pointer: "!llvm.ptr"}
+        self.declarations = "\n".join(
+            f"llvm.func @{name}({', '.join(words[kind] for kind in arguments)}){' -> i64' if result else ''}"
+            for name, (_, result, arguments) in functions.items()
+        )
+
+    def run(self, kernel: cpu.CpuKernel, *arrays: np.ndarray) -> np.ndarray:
+        """Calls the code of a kernel with tile instructions replaced by calls."""
+        text = kernel.stages["3-llvm"].replace("!llvm.x86_amx", "i64")
+        for name in self.callbacks:
+            text = text.replace(f'llvm.call_intrinsic "llvm.x86.{name}.internal"', f"llvm.call @{name}")
+        assert "llvm.x86.t" not in text
+        end = text.rindex("}")
+        with ir.Context():
+            module = ir.Module.parse(text[:end] + self.declarations + text[end:])
+            engine = ExecutionEngine(module, opt_level=3)
+        for name, callback in self.callbacks.items():
+            engine.raw_register_runtime(name, ctypes.cast(callback, ctypes.c_void_p))
+        engine.initialize()
+        spec = kernel.results[0]
+        result = np.frombuffer(np.random.default_rng().bytes(np.prod(spec.shape) * 4), np.uint8).copy()
+        result = result.view(spec.numpy_dtype).reshape(spec.shape)
+        descriptors = [
+            (ctypes.c_int64 * 7)(x.ctypes.data, x.ctypes.data, 0, *x.shape, x.shape[1], 1) for x in (*arrays, result)
+        ]
+        pointers = [ctypes.c_void_p(ctypes.addressof(descriptor)) for descriptor in descriptors]
+        engine.invoke("f", *map(ctypes.byref, pointers))
+        return result
+
+
+SHAPES = [(64, 64, 128), (32, 16, 64), (100, 130, 200), (17, 33, 65), (15, 40, 70), (48, 15, 33), (40, 48, 1)]
+
+
+@pytest.mark.parametrize("fill", [False, True], ids=["added", "filled"])
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda s: "x".join(map(str, s)))
+def test_bf16(rng, shape, fill):
+    m, n, k = shape
+    text = MODULE.format(
+        m=m, n=n, k=k, input="bf16", sum="f32", zero="0.0", start="%filled" if fill else "%C", left="arith.extf",
+        right="arith.extf", kind="f",
+    )  # fmt: skip
+    with ir.Context():
+        kernel = cpu.compile(ir.Module.parse(text), threads=1)
+    a, b = rng.uniform(-1, 1, (m, k)).astype(bfloat16), rng.uniform(-1, 1, (k, n)).astype(bfloat16)
+    c = rng.uniform(-1, 1, (m, n)).astype("f4")
+    tiles = Tiles()
+    got = tiles.run(kernel, a, b, c)
+    expected = a.astype("f8") @ b.astype("f8") + (0 if fill else c)
+    assert np.abs(got - expected).max() < 1e-5 * max(np.abs(expected).max(), 1)
+    assert (tiles.products > 0) == (min(m, n) >= 16 and k >= 32)
+
+
+@pytest.mark.parametrize("signs", ["ss", "su", "us", "uu"])
+@pytest.mark.parametrize("shape", [(64, 64, 128), (50, 70, 150), (33, 17, 67)], ids=lambda s: "x".join(map(str, s)))
+def test_bytes(rng, shape, signs):
+    m, n, k = shape
+    cast = {"s": "arith.extsi", "u": "arith.extui"}
+    text = MODULE.format(
+        m=m, n=n, k=k, input="i8", sum="i32", zero="0", start="%C", left=cast[signs[0]], right=cast[signs[1]], kind="i"
+    )
+    with ir.Context():
+        kernel = cpu.compile(ir.Module.parse(text), threads=1)
+    kinds = {"s": np.int8, "u": np.uint8}
+    a, b = (
+        rng.integers(np.iinfo(kinds[sign]).min, np.iinfo(kinds[sign]).max, size, dtype=kinds[sign], endpoint=True)
+        for sign, size in zip(signs, ((m, k), (k, n)), strict=True)
+    )
+    c = rng.integers(-(2**31), 2**31, (m, n), dtype=np.int32)
+    tiles = Tiles()
+    got = tiles.run(kernel, a, b, c)
+    assert (got == (a.astype("i8") @ b.astype("i8") + c).astype(np.int32)).all()
+    assert tiles.products > 0
