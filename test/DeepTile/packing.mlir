@@ -1,4 +1,5 @@
-// RUN: xetile-opt %s --deep-tile-matmul="threads=1 pack=always" | FileCheck %s
+// RUN: xetile-opt %s --split-input-file --deep-tile-matmul="threads=1 pack=always" | FileCheck %s
+// RUN: xetile-opt %s --split-input-file --deep-tile-matmul="threads=1" | FileCheck %s --check-prefix=AUTO
 
 // B is copied to panels outside of the loop over m, A inside of it; rows of A are an odd number of cache lines apart.
 #machine = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"max_vector_width" = 512 : i32>>
@@ -16,5 +17,25 @@ func.func @order_nkm(%a: tensor<512x1024xf32>, %b: tensor<1024x256xf32>, %c: ten
       innermostMBlock = 8, innermostNBlock = 32, innermostKBlock = 16, loopOrder = 3>}
       ins(%a, %b : tensor<512x1024xf32>, tensor<1024x256xf32>) outs(%c : tensor<512x256xf32>) -> tensor<512x256xf32>
   return %d : tensor<512x256xf32>
+}
+}
+
+// -----
+
+// Pairs of k are read from rows of A where these are; B is copied in pairs.
+#machine = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"max_vector_width" = 512 : i32, "bf16_dot" = 1 : i32>>
+module attributes {dlti.target_system_spec = #machine} {
+// AUTO-LABEL: func @in_place
+// AUTO-SAME: %[[A:.*]]: tensor<8x256xbf16>, %[[B:[^:]*]]:
+// AUTO: %[[PANELS:.*]] = tensor.empty() : tensor<2x128x64xbf16>
+// AUTO-NOT: tensor.empty
+// AUTO: vector.interleave
+// AUTO: %[[ROWS:.*]] = tensor.extract_slice %[[A]][0, 0] [8, 256]
+// AUTO: %[[PAIRS:.*]] = tensor.expand_shape %[[ROWS]] {{.*}} tensor<8x256xbf16> into tensor<8x128x2xbf16>
+// AUTO: linalg.generic {{.*}} ins(%[[PAIRS]], %{{.*}} : tensor<8x128x2xbf16>, tensor<128x32x2xbf16>)
+func.func @in_place(%a: tensor<8x256xbf16>, %b: tensor<256x64xbf16>, %c: tensor<8x64xf32>) -> tensor<8x64xf32> {
+  %d = linalg.matmul {xetile.matmul_config = #xetile.matmul_config<innermostMBlock = 8, innermostNBlock = 32>}
+      ins(%a, %b : tensor<8x256xbf16>, tensor<256x64xbf16>) outs(%c : tensor<8x64xf32>) -> tensor<8x64xf32>
+  return %d : tensor<8x64xf32>
 }
 }

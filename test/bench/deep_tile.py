@@ -1,6 +1,6 @@
 """How fast deep-tiled matmuls are, against NumPy's BLAS and PyTorch's oneDNN where it is installed.
 
-usage: deep_tile.py [--json FILE] [--threads N ...] [--types T ...] [--rows MxNxK ...] [--quick]
+usage: deep_tile.py [--json FILE] [--threads N ...] [--types T ...] [--rows MxNxK ...] [--quick] [--strict]
 
 Each row takes turns between the sides in one process and keeps the best call of each. One process per number of
 threads: the libraries read it when they start. Beside the speed is its part of what the multiply-add units do.
@@ -33,7 +33,10 @@ MODELS = (
     (1, 3136, 384, 128),
     (16, 64, 64, 1500),
 )
-LIMITS = {"row": 0.75, "mean": 0.95}
+# What the geometric mean of a type's rows, and each row, is to reach.
+MEAN_LIMITS = {"f32": 0.95, "bf16": 0.90}
+ROW_LIMITS = {"f32": 0.75}
+LIMITS = {"mean": MEAN_LIMITS, "rows": ROW_LIMITS}
 TURNS = 4
 TURN_SECONDS = 0.1
 # OpenMP's threads wait for 0.2 s before they sleep.
@@ -242,9 +245,11 @@ def report(rows: list[dict[str, object]]) -> bool:
             )
         mean = math.exp(sum(math.log(row["ratio"]) for row in chosen) / len(chosen))
         worst = min(row["ratio"] for row in chosen)
-        print(f"geometric mean {mean:.3f}, worst {worst:.2f}", flush=True)
-        if dtype == "f32":
-            good &= mean >= LIMITS["mean"] and worst >= LIMITS["row"]
+        reached = mean >= MEAN_LIMITS.get(dtype, 0) and worst >= ROW_LIMITS.get(dtype, 0)
+        limits = [f"{what} {limits[dtype]:.2f}" for what, limits in LIMITS.items() if dtype in limits]
+        verdict = f" ({'reaches' if reached else 'BELOW'} {', '.join(limits)})" if limits else ""
+        print(f"geometric mean {mean:.3f}, worst {worst:.2f}{verdict}", flush=True)
+        good &= reached
     return good
 
 
@@ -262,6 +267,7 @@ def main() -> int:
     parser.add_argument("--types", nargs="+", choices=list(ACCUMULATORS), default=types_here())
     parser.add_argument("--rows", type=read_size, nargs="+", metavar="MxNxK", default=[*SQUARES, *DOCUMENT, *MODELS])
     parser.add_argument("--quick", action="store_true", help="fewer turns")
+    parser.add_argument("--strict", action="store_true", help="fail where a limit is not reached")
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     turns = 2 if options.quick else TURNS
@@ -282,7 +288,7 @@ def main() -> int:
     if options.json:
         with open(options.json, "w") as file:
             json.dump(rows, file)
-    return 0 if good else 1
+    return 1 if options.strict and not good else 0
 
 
 if __name__ == "__main__":
