@@ -239,9 +239,10 @@ def report(rows: list[dict[str, object]]) -> bool:
         print(f"{'m x n x k':>18} {'GFLOP/s':>9} {'peer':>10} {'GFLOP/s':>9} {'ratio':>6} {'of peak':>11}")
         for row in chosen:
             speed, peer = row["gflops"], row["peer"]
+            part = f"{speed['xetile'] / limit:.0%}" if limit else "-"
             print(
                 f"{name_of(row['size']):>18} {speed['xetile']:>9.1f} {peer:>10} {speed[peer]:>9.1f} "
-                f"{row['ratio']:>6.2f} {speed['xetile'] / limit if limit else 0:>10.0%}"
+                f"{row['ratio']:>6.2f} {part:>11}"
             )
         mean = math.exp(sum(math.log(row["ratio"]) for row in chosen) / len(chosen))
         worst = min(row["ratio"] for row in chosen)
