@@ -16,6 +16,7 @@
 #include "xetile/DeepTile/DeepTile.h"
 #include "xetile/DeepTile/LoopNest.h"
 #include "xetile/DeepTile/Passes.h"
+#include "xetile/DeepTile/ScalarKernel.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace xetile {
@@ -419,6 +420,21 @@ struct LowerMicrokernels : xetile::impl::LowerMicrokernelsBase<LowerMicrokernels
       Emitter emitter(rewriter, *kernel, vectorBits, registers, bf16Dot);
       if (emitter.prepare())
         emitter.emit();
+      else if (kernel->batch.empty() && roundsEverySum(*kernel))
+        emitScalarKernel(rewriter, *kernel);
+    }
+    // MLIR copies strided memory by a call of its own runtime library; loops need none.
+    SmallVector<memref::CopyOp> copies;
+    getOperation()->walk([&](memref::CopyOp op) { copies.push_back(op); });
+    for (memref::CopyOp op : copies) {
+      auto isPlain = [](Value value) {
+        auto type = dyn_cast<MemRefType>(value.getType());
+        return type && type.getLayout().isIdentity();
+      };
+      if (isPlain(op.getSource()) && isPlain(op.getTarget()))
+        continue;
+      rewriter.setInsertionPoint(op);
+      rewriter.replaceOpWithNewOp<linalg::CopyOp>(op, op.getSource(), op.getTarget());
     }
   }
 };

@@ -25,10 +25,11 @@ def LowerMicrokernels : Pass<"xetile-lower-microkernels"> {
     }
     vector.store %sums, %c[%row, %c0] : memref<24x16xf32, strided<[512, 1]>>, vector<16xf32>
     ```
-    Contractions whose n is not contiguous in B and C stay as they are.
+    Contractions whose n is not contiguous in B and C stay as they are; with results narrower than f32 they become
+    scalar loops that sum in f32. Copies of strided memory become `linalg.copy`.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
-      "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
+      "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
       "::mlir::x86vector::X86VectorDialect"];
   let options = [
     Option<"vectorBits", "vector-bits", "int64_t", "512", "Bits of a vector register">,
@@ -81,7 +82,8 @@ def DeepTileMatmul : Pass<"deep-tile-matmul"> {
 def PreserveArguments : Pass<"xetile-preserve-arguments"> {
   let summary = "Mark tensors of arguments as not writable";
   let description = [{
-    Bufferization then copies an argument before it would write to it: a caller's arrays never change.
+    Bufferization then copies an argument before it would write to it: a caller's arrays never change. An argument
+    that slices are inserted into is copied here, as a whole: bufferization would copy the slice, too.
 
     Before: `func.func @matmul(%c: tensor<64x64xf32>)`
 
