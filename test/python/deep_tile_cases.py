@@ -165,8 +165,8 @@ def compare(problem: Problem, arrays: list[np.ndarray], result: np.ndarray) -> N
         # Sums wrap around in the type of the result.
         assert (result == expected.astype(result.dtype)).all()
         return
-    scale = np.abs(expected).max() or 1.0
-    difference = np.abs(result.astype(np.float64) - expected).max() / scale
+    scale = np.abs(expected).max(initial=0.0) or 1.0
+    difference = np.abs(result.astype(np.float64) - expected).max(initial=0.0) / scale
     assert difference < TOLERANCE[problem.types[2]], f"relative error {difference:.3g}"
 
 

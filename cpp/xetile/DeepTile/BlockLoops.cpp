@@ -45,8 +45,17 @@ Value DeepTiler::computeThread(const Operands &operands, const std::array<Index,
                                   config.innermost[kN], options.vnni, options.vectorLength);
   Value c = thread.values[2];
   auto cType = cast<RankedTensorType>(c.getType());
+  auto loops = [&](Value into) {
+    // A k of run-time size may leave a thread without any step to start the sums in.
+    if (initial && ShapedType::isDynamic(matmul.extent(kK))) {
+      Value value = arith::ConstantOp::create(b, loc, initial);
+      into = linalg::FillOp::create(b, loc, value, into).getResult(0);
+      initial = {};
+    }
+    return middleLoop(0, block, into);
+  };
   if (block.known[kK] || !isLowPrecision(cType.getElementType()))
-    return middleLoop(0, block, c);
+    return loops(c);
   // The sum goes through memory between blocks of K: it stays in f32 there and is rounded once.
   Value sum = tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, c), b.getF32Type());
   TypedAttr lowInitial = initial;
@@ -54,7 +63,7 @@ Value DeepTiler::computeThread(const Operands &operands, const std::array<Index,
     initial = b.getF32FloatAttr(value.getValueAsDouble());
   else
     sum = convertElements(b, loc, c, sum);
-  sum = middleLoop(0, block, sum);
+  sum = loops(sum);
   initial = lowInitial;
   return convertElements(b, loc, sum, c);
 }
