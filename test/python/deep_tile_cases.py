@@ -111,9 +111,7 @@ class Problem:
 
     def arrays(self, rng: np.random.Generator, kernel: cpu.CpuKernel) -> list[np.ndarray]:
         """Random operands. A C that no sum starts from is not to be read: it is NaN, or a large integer."""
-        operands = [
-            draw(rng, self.shape(number), spec.numpy_dtype) for number, spec in enumerate(kernel.arguments)
-        ]
+        operands = [draw(rng, self.shape(number), spec.numpy_dtype) for number, spec in enumerate(kernel.arguments)]
         if self.fill:
             operands[2] = poisoned(operands[2].shape, operands[2].dtype)
         return operands
@@ -182,10 +180,7 @@ def check(
     kernel = cpu.compile(problem.module(), config=config, threads=threads, pack=pack)
     arrays = problem.arrays(rng, kernel)
     kept = [array.copy() for array in arrays]
-    if problem.dynamic:
-        result = kernel(*arrays)
-    else:
-        result = kernel(*arrays, out=poisoned(arrays[2].shape, arrays[2].dtype))
+    result = kernel(*arrays) if problem.dynamic else kernel(*arrays, out=poisoned(arrays[2].shape, arrays[2].dtype))
     for array, copy in zip(arrays, kept, strict=True):
         assert array.tobytes() == copy.tobytes(), "an argument was changed"
     compare(problem, arrays, result)
