@@ -162,7 +162,7 @@ static SmallVector<int64_t> threadCounts(int64_t blocks, int64_t most) {
 
 void Chooser::chooseThreads() {
   // More threads than this have to be asked for.
-  constexpr int64_t kMostThreads = 4096;
+  constexpr int64_t kMostThreads = 1024;
   int64_t asked = 1;
   std::array<SmallVector<int64_t>, 3> counts;
   for (MatmulDim dim : {kM, kN, kK}) {

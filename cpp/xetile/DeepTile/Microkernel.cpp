@@ -405,7 +405,7 @@ struct LowerMicrokernels : xetile::impl::LowerMicrokernelsBase<LowerMicrokernels
   void runOnOperation() override {
     if (vectorBits < 128 || !llvm::isPowerOf2_64(vectorBits) || registers < 8) {
       emitError(UnknownLoc::get(&getContext()))
-          << "vector-bits = " << vectorBits << ", registers = " << registers
+          << "vector-bits = " << int64_t(vectorBits) << ", registers = " << int64_t(registers)
           << ": expected a power of two from 128 and at least 8 registers";
       return signalPassFailure();
     }
