@@ -7,7 +7,7 @@ NINJA := $(firstword $(wildcard /usr/bin/ninja) ninja)
 LIT_FLAGS := -sv
 PYTEST_FLAGS := -q
 
-.PHONY: build test check demo bench clean bootstrap
+.PHONY: build test test-all check demo bench clean bootstrap
 
 build: bootstrap
 	@[ -e $(BUILD)/build.ninja ] || $(CMAKE) -G Ninja -S . -B $(BUILD) -DCMAKE_MAKE_PROGRAM=$(NINJA) \
@@ -17,6 +17,18 @@ build: bootstrap
 test: build
 	.venv/bin/lit $(LIT_FLAGS) $(BUILD)/test
 	$(PYTHON) -m pytest $(PYTEST_FLAGS)
+
+# What takes minutes, too: every configuration of the conformance table, kernels under AddressSanitizer, and the passes
+# of the deep-tiled matmul under AddressSanitizer and UBSan, built for that into a directory of their own.
+test-all: build
+	.venv/bin/lit $(LIT_FLAGS) $(BUILD)/test
+	$(PYTHON) -m pytest $(PYTEST_FLAGS) -n auto -m "exhaustive or not exhaustive"
+	@CCACHE_BASEDIR=$(CURDIR) CCACHE_NOHASHDIR=1 $(CMAKE) -G Ninja -S . -B $(BUILD)-asan -DCMAKE_MAKE_PROGRAM=$(NINJA) \
+	  -DXETILE_ENABLE_PYTHON=OFF -DXETILE_SANITIZE_DEEP_TILE=ON $(if $(MLIR_DIR),-DMLIR_DIR=$(MLIR_DIR)) > /dev/null
+	@CCACHE_BASEDIR=$(CURDIR) CCACHE_NOHASHDIR=1 $(NINJA) -C $(BUILD)-asan xetile-opt
+	.venv/bin/lit $(LIT_FLAGS) $(BUILD)-asan/test/DeepTile
+	XETILE_OPT=$(CURDIR)/$(BUILD)-asan/bin/xetile-opt $(PYTHON) -m pytest $(PYTEST_FLAGS) -n auto \
+	  -m "exhaustive or not exhaustive" test/python/test_deep_tile_refusals.py
 
 # Formatting and static checks; compiles nothing.
 check: bootstrap
@@ -31,7 +43,7 @@ bench: build
 	@$(PYTHON) test/bench/run.py
 
 clean:
-	rm -rf $(BUILD)
+	rm -rf $(BUILD) $(BUILD)-asan
 
 bootstrap:
 	@scripts/bootstrap

@@ -63,3 +63,37 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #d
     return %d : tensor<64x64xf32>
   }
 }
+
+// -----
+
+// expected-error @below {{MBlock = -9223372036854775808: expected a positive integer}}
+#least = #xetile.matmul_config<MBlock = -9223372036854775808>
+
+// -----
+
+// expected-error @below {{KThreads = -1: expected a positive integer}}
+#negative = #xetile.matmul_config<KThreads = -1>
+
+// -----
+
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<
+    "num_threads" = 4294967296 : i64, "L1_cache_size_in_bytes" = 32768 : i32,
+    "L2_cache_size_in_bytes" = 1048576 : i32, "L3_cache_size_in_bytes" = 33554432 : i32, "max_vector_width" = 512 : i32>>} {
+  func.func @cores(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+    // expected-error @below {{"num_threads" = 4294967296: expected 1 to 2147483647}}
+    %d = linalg.matmul ins(%a, %a : tensor<8x8xf32>, tensor<8x8xf32>) outs(%a : tensor<8x8xf32>) -> tensor<8x8xf32>
+    return %d : tensor<8x8xf32>
+  }
+}
+
+// -----
+
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<
+    "num_threads" = 4 : i32, "L1_cache_size_in_bytes" = 32768 : i32, "L2_cache_size_in_bytes" = 1048576 : i32,
+    "L3_cache_size_in_bytes" = 33554432 : i32, "max_vector_width" = 384 : i32>>} {
+  func.func @width(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+    // expected-error @below {{"max_vector_width" = 384: expected 128, 256 or 512}}
+    %d = linalg.matmul ins(%a, %a : tensor<8x8xf32>, tensor<8x8xf32>) outs(%a : tensor<8x8xf32>) -> tensor<8x8xf32>
+    return %d : tensor<8x8xf32>
+  }
+}

@@ -90,3 +90,66 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+func.func @cores(%c: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  // expected-error @below {{NThreads = 5: expected at most 4, as MThreads * NThreads * KThreads may be 4 at most}}
+  %d = linalg.matmul ins(%c, %c : tensor<64x64xf32>, tensor<64x64xf32>) outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %d : tensor<64x64xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%module: !transform.any_op) {
+    %matmul = transform.structured.match ops{["linalg.matmul"]} in %module : (!transform.any_op) -> !transform.any_op
+    %config = transform.param.constant "{\"NThreads\": 5}" -> !transform.any_param
+    transform.xetile.deep_tile_matmul %matmul config = %config {threads = 4} : !transform.any_op, !transform.any_param
+    transform.yield
+  }
+}
+
+// -----
+
+func.func @json(%c: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %d = linalg.matmul ins(%c, %c : tensor<64x64xf32>, tensor<64x64xf32>) outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %d : tensor<64x64xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%module: !transform.any_op) {
+    %matmul = transform.structured.match ops{["linalg.matmul"]} in %module : (!transform.any_op) -> !transform.any_op
+    %config = transform.param.constant "[3]" -> !transform.any_param
+    // expected-error @below {{matmul config: expected a JSON object, got {[3]}}}
+    transform.xetile.deep_tile_matmul %matmul config = %config : !transform.any_op, !transform.any_param
+    transform.yield
+  }
+}
+
+// -----
+
+func.func @number(%c: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %d = linalg.matmul ins(%c, %c : tensor<64x64xf32>, tensor<64x64xf32>) outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %d : tensor<64x64xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%module: !transform.any_op) {
+    %matmul = transform.structured.match ops{["linalg.matmul"]} in %module : (!transform.any_op) -> !transform.any_op
+    %config = transform.param.constant 3 : i64 -> !transform.any_param
+    // expected-error @below {{expected the configuration to be a #xetile.matmul_config or a string of JSON}}
+    transform.xetile.deep_tile_matmul %matmul config = %config : !transform.any_op, !transform.any_param
+    transform.yield
+  }
+}
+
+// -----
+
+func.func @threads(%c: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  // expected-error @below {{threads = -4: expected 0 to 2147483647}}
+  %d = linalg.matmul ins(%c, %c : tensor<64x64xf32>, tensor<64x64xf32>) outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %d : tensor<64x64xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%module: !transform.any_op) {
+    %matmul = transform.structured.match ops{["linalg.matmul"]} in %module : (!transform.any_op) -> !transform.any_op
+    transform.xetile.deep_tile_matmul %matmul {threads = -4} : !transform.any_op
+    transform.yield
+  }
+}

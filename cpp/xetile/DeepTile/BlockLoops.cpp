@@ -53,7 +53,15 @@ Value DeepTiler::computeThread(const Operands &operands, const std::array<Index,
     scratchSums = createColumnScratch(b, loc, blockSteps(kN), config.innermost[kN]);
   TypedAttr given = initial;
   planEpilogue(block.known);
-  Value result = middleLoop(0, block, {thread.result.value})[0];
+  Value into = thread.result.value;
+  if (given && ShapedType::isDynamic(matmul.extent(kK))) {
+    // A k of run-time size may leave a thread without any step to start the sums in.
+    Value value = arith::ConstantOp::create(b, loc, given);
+    into = linalg::FillOp::create(b, loc, value, into).getResult(0);
+    if (!finishes)
+      initial = {};
+  }
+  Value result = middleLoop(0, block, {into})[0];
   initial = given;
   return result;
 }

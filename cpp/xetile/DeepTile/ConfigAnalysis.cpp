@@ -214,41 +214,56 @@ double Chooser::threadCost(const std::array<int64_t, 3> &threads, std::string *t
   return cost;
 }
 
+/// Counts of threads worth a look for `blocks` innermost blocks: of those that leave the busiest
+/// thread with the same number of blocks the smallest. Far up they grow by a sixteenth at least.
+static SmallVector<int64_t> threadCounts(int64_t blocks, int64_t most) {
+  constexpr int64_t kAll = 64;
+  SmallVector<int64_t> counts;
+  for (int64_t count = 1; count <= std::min(blocks, most);) {
+    counts.push_back(count);
+    int64_t share = ceilDiv(blocks, count);
+    if (share == 1)
+      break;
+    count = ceilDiv(blocks, share - 1);
+    if (counts.back() > kAll)
+      count = std::max(count, counts.back() + counts.back() / 16);
+  }
+  return counts;
+}
+
 void Chooser::chooseThreads() {
-  int64_t cores = machine.cores;
-  std::array<int64_t, 3> limit;
-  for (MatmulDim dim : {kM, kN, kK})
-    limit[dim] = std::min(
-        cores,
-        ceilDiv(extents[dim], choice.config.innermost[dim] > 0 ? choice.config.innermost[dim] : 1));
-  auto range = [&](MatmulDim dim, int64_t most) {
-    return isGiven(dim) ? std::pair(*given[dim], *given[dim])
-                        : std::pair<int64_t, int64_t>(1, std::min(limit[dim], most));
-  };
+  // More threads than this have to be asked for.
+  constexpr int64_t kMostThreads = 1024;
+  int64_t asked = 1;
+  std::array<SmallVector<int64_t>, 3> counts;
+  for (MatmulDim dim : {kM, kN, kK}) {
+    int64_t inner = std::max<int64_t>(choice.config.innermost[dim], 1);
+    counts[dim] = isGiven(dim) ? SmallVector<int64_t>{*given[dim]}
+                               : threadCounts(ceilDiv(extents[dim], inner), kMostThreads);
+    asked *= given[dim].value_or(1);
+  }
+  int64_t cores = std::min(machine.cores, std::max(kMostThreads, asked));
   std::array<int64_t, 3> best = {1, 1, 1};
   double bestCost = -1;
-  auto [mLow, mHigh] = range(kM, cores);
-  for (int64_t m = mLow; m <= mHigh; ++m) {
-    auto [nLow, nHigh] = range(kN, std::max<int64_t>(cores / std::max<int64_t>(m, 1), 1));
-    for (int64_t n = nLow; n <= nHigh; ++n) {
-      auto [kLow, kHigh] = range(kK, std::max<int64_t>(cores / std::max<int64_t>(m * n, 1), 1));
-      for (int64_t k = kLow; k <= kHigh; ++k) {
-        if (m < 1 || n < 1 || k < 1)
-          continue;
+  int64_t candidates = 0;
+  for (int64_t m : counts[kM])
+    for (int64_t n : counts[kN])
+      for (int64_t k : counts[kK]) {
+        if (m * n * k > cores)
+          break;
+        ++candidates;
         double cost = threadCost({m, n, k}, nullptr);
         if (bestCost < 0 || cost < bestCost) {
           bestCost = cost;
           best = {m, n, k};
         }
       }
-    }
-  }
   for (MatmulDim dim : {kM, kN, kK})
     choice.config.threads[dim] = given[dim].value_or(best[dim]);
   std::string terms;
   threadCost(best, &terms);
-  note(llvm::formatv("threads {0}x{1}x{2} of {3} cores: {4}", best[kM], best[kN], best[kK], cores,
-                     terms)
+  note(llvm::formatv("threads {0}x{1}x{2} of {3} cores, best of {5}: {4}", best[kM], best[kN],
+                     best[kK], machine.cores, terms, candidates)
            .str());
 }
 

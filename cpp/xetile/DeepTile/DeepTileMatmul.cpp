@@ -48,8 +48,9 @@ FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
   FailureOr<Machine> machine = describeMachine(op, request.requireDescription);
   if (failed(machine))
     return failure();
-  if (request.threads < 0)
-    return op->emitOpError() << "threads = " << request.threads << ": expected 0 or more";
+  if (request.threads < 0 || request.threads > INT32_MAX)
+    return op->emitOpError() << "threads = " << request.threads << ": expected 0 to " << INT32_MAX
+                             << ", 0 for the machine's cores";
   if (request.threads > 0)
     machine->cores = request.threads;
 

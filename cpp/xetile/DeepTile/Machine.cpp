@@ -68,6 +68,9 @@ FailureOr<Machine> xetile::describeMachine(Operation *op, bool require) {
     if (!integer || integer.getValue().getActiveBits() > 62 || integer.getInt() < 1)
       return op->emitOpError() << "DLTI entry \"CPU\", \"" << entry.name
                                << "\": expected a positive integer, got " << found;
+    if (entry.value == &machine.cores && integer.getInt() > INT32_MAX)
+      return op->emitOpError() << "DLTI entry \"CPU\", \"num_threads\" = " << integer.getInt()
+                               << ": expected 1 to " << INT32_MAX;
     *entry.value = integer.getInt();
     machine.source = "DLTI";
     if (entry.value == &machine.vectorBits) {

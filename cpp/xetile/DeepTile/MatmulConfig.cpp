@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "xetile/DeepTile/MatmulConfig.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 
 using namespace xetile;
@@ -55,7 +56,8 @@ std::string xetile::readConfig(llvm::StringRef json, PartialConfig &config) {
           .str();
     std::optional<int64_t> integer = value.getAsInteger();
     if (!integer)
-      return ("matmul config: " + name + ": expected an integer").str();
+      return llvm::formatv("matmul config: {0} = {1}: expected an integer of 64 bits", name, value)
+          .str();
     config[found - names.begin()] = *integer;
   }
   return {};

@@ -59,7 +59,13 @@ Attribute MatmulConfigAttr::parse(AsmParser &parser, Type) {
       llvm::interleaveComma(names, error);
       return error << ", once each, got '" << name << "'";
     }
-    return parser.parseInteger(values[found - names.begin()]);
+    int64_t &value = values[found - names.begin()];
+    if (parser.parseInteger(value))
+      return failure();
+    if (value == kUnset) // the one integer that stands for no value
+      return parser.emitError(location)
+             << name << " = " << value << ": expected a positive integer";
+    return success();
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, parseField))
     return {};

@@ -17,6 +17,7 @@
 #include "xetile/DeepTile/Machine.h"
 #include "xetile/DeepTile/MicrokernelEmitter.h"
 #include "xetile/DeepTile/Passes.h"
+#include "xetile/DeepTile/ScalarKernel.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace xetile {
@@ -271,6 +272,8 @@ struct LowerMicrokernels : xetile::impl::LowerMicrokernelsBase<LowerMicrokernels
       MicrokernelEmitter emitter(rewriter, *kernel, target);
       if (emitter.prepare())
         emitter.emit();
+      else if (kernel->batch.empty() && roundsEverySum(*kernel))
+        emitScalarKernel(rewriter, *kernel);
     }
   }
 };

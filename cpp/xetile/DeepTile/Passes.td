@@ -35,7 +35,8 @@ def LowerMicrokernels : Pass<"xetile-lower-microkernels"> {
       %y = amx.tile_load %b[%k, %column2] : memref<64x64xbf16> into !amx.tile<16x32xbf16>
       %next = amx.tile_mulf %x, %y, %sum : ...
     ```
-    Contractions whose n is not contiguous in B and C stay as they are.
+    Contractions whose n is not contiguous in B and C stay as they are; with results narrower than f32 they become
+    scalar loops that sum in f32.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::amx::AMXDialect",
       "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
@@ -132,7 +133,8 @@ def LowerElementwise : Pass<"xetile-lower-elementwise"> {
 def PreserveArguments : Pass<"xetile-preserve-arguments"> {
   let summary = "Mark tensors of arguments as not writable";
   let description = [{
-    Bufferization then copies an argument before it would write to it: a caller's arrays never change.
+    Bufferization then copies an argument before it would write to it: a caller's arrays never change. An argument
+    that slices are inserted into is copied here, as a whole: bufferization would copy the slice, too.
 
     Before: `func.func @matmul(%c: tensor<64x64xf32>)`
 

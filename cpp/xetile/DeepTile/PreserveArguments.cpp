@@ -1,6 +1,6 @@
 //===- PreserveArguments.cpp - functions that do not write to their arguments --===//
-// In: functions on tensors. Out: the same, tensors of arguments marked as not writable.
-// Refused: nothing; marks that are there stay.
+// In: functions on tensors. Out: the same, tensors of arguments marked as not writable, and copied
+// where slices are inserted into them. Refused: nothing; marks that are there stay.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -21,9 +21,28 @@ struct PreserveArguments : xetile::impl::PreserveArgumentsBase<PreserveArguments
       if (function.isExternal())
         return;
       for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
-        if (isa<TensorType>(type) && !function.getArgAttr(index, writable))
+        if (isa<TensorType>(type) && !function.getArgAttr(index, writable)) {
           function.setArgAttr(index, writable, BoolAttr::get(&getContext(), false));
+          copyOnce(function.getArgument(index));
+        }
     });
+  }
+
+private:
+  /// Bufferization would copy an argument twice where a slice of it is taken, changed and put back:
+  /// once the slice, once the whole.
+  void copyOnce(BlockArgument argument) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    bool isInsertedInto = llvm::any_of(argument.getUses(), [](OpOperand &use) {
+      auto insert = dyn_cast<tensor::InsertSliceOp>(use.getOwner());
+      return insert && insert.getDest() == use.get();
+    });
+    if (!type || !isInsertedInto)
+      return;
+    OpBuilder b = OpBuilder::atBlockBegin(argument.getOwner());
+    auto copy = bufferization::AllocTensorOp::create(b, argument.getLoc(), type, ValueRange(),
+                                                     /*copy=*/argument, /*memory_space=*/{});
+    argument.replaceAllUsesExcept(copy.getResult(), copy);
   }
 };
 } // namespace

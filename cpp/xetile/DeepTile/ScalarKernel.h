@@ -1,0 +1,17 @@
+//===- ScalarKernel.h - contractions that vectors cannot be read from --------===//
+#ifndef XETILE_DEEPTILE_SCALARKERNEL_H
+#define XETILE_DEEPTILE_SCALARKERNEL_H
+
+#include "xetile/DeepTile/Contraction.h"
+
+namespace xetile {
+
+/// Whether sums of `kernel`, on memrefs, would be rounded to a narrow float after every product.
+bool roundsEverySum(const Contraction &kernel);
+
+/// Replaces `kernel`, on memrefs, by scalar loops whose sums stay in f32 through all of k.
+void emitScalarKernel(mlir::RewriterBase &rewriter, const Contraction &kernel);
+
+} // namespace xetile
+
+#endif // XETILE_DEEPTILE_SCALARKERNEL_H
