@@ -29,7 +29,7 @@
 // MANY: error: {{.*}} threads = 4611686018427387904: expected 0 to 2147483647
 // MACHINE: error: machine: expected 'auto' or 'dlti', got 'gpu'
 // PACK: error: pack: expected 'auto', 'always' or 'never', got 'sometimes'
-// BITS: error: vector-bits = 96, registers = 32: expected a power of two from 128 and at least 8 registers
+// BITS: error: vector-bits = 96, registers = 32: expected 0 (the machine's) or a power of two from 128 and at least 8 registers
 
 func.func @matmul(%a: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %d = linalg.matmul {xetile.matmul_config = #xetile.matmul_config<MBlock = 48>} ins(%a, %a : tensor<64x64xf32>, tensor<64x64xf32>) outs(%a : tensor<64x64xf32>) -> tensor<64x64xf32>

@@ -146,7 +146,8 @@ def test_command(tmp_path, capsys):
 
 
 def test_later_calls_check_their_arrays_too(rng):
-    kernel = cpu.compile(payload("plain", {"m": 5, "n": 33, "k": 18}, ("bf16", "bf16", "f32"), fill=True), threads=1)
+    problem = Problem("plain", {"m": 5, "n": 33, "k": 18}, ("bf16", "bf16", "f32"), fill=True)
+    kernel = cpu.compile(problem.module(), threads=1)
     a, b, start = (draw(rng, spec.shape, spec.numpy_dtype) for spec in kernel.arguments)
     expected = a.astype("f4") @ b.astype("f4")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-import test_deep_tile
+from deep_tile_cases import FORMS, ROWS, Problem, blocked, random_config
 from xetile import XeTileError, cli, cpu
 from xetile import compile as compile_for
 from xetile.mlir import ir
@@ -509,20 +509,21 @@ def test_schedule_tiles_instead_of_the_pass(rng, tmp_path, capsys):
         cpu.compile(source, schedule=cpu.schedules.load("cpu_matmul"), threads=2)
 
 
-@pytest.mark.parametrize("form", test_deep_tile.FORMS)
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("narrow", [False, True], ids=["f32", "bf16"])
 def test_consumers_of_all_forms(rng, form, dynamic, narrow):
-    sizes = test_deep_tile.blocked(form, 50, 40, 70)
-    rows = test_deep_tile.ROWS.get(form, "") if dynamic else ""
-    text = str(test_deep_tile.payload(form, sizes, ("f32",) * 3, fill=not narrow, dynamic=rows))
+    sizes = blocked(form, 50, 40, 70)
+    rows = ROWS.get(form, "") if dynamic else ""
+    problem = Problem(form, sizes, ("f32",) * 3, fill=not narrow, dynamic=rows)
+    text = str(problem.module())
     name, kind = re.search(r"return (%\w+) : (\S+)", text).groups()
     rank = kind.count("x")
     dims = ", ".join(f"d{i}" for i in range(rank))
     access, kinds = f"affine_map<({dims}) -> ({dims})>", ", ".join(['"parallel"'] * rank)
     result, element = (kind.replace("f32", "bf16"), "bf16") if narrow else (kind, "f32")
     # The size of the result is that of the accumulator: it is no use of the result.
-    place = max(test_deep_tile.FORMS[form][2].find(rows), 0)
+    place = max(FORMS[form][2].find(rows), 0)
     work = f"""
     %place = arith.constant {place} : index
     %size = tensor.dim {name}, %place : {kind}
@@ -536,11 +537,11 @@ def test_consumers_of_all_forms(rng, form, dynamic, narrow):
     }} -> {result}
     return %done : {result}"""
     text = text.replace(f"return {name} : {kind}", work).replace(f"-> {kind} {{", f"-> {result} {{", 1)
-    config = test_deep_tile.random_config(rng, sizes, form, 4)
+    config = random_config(rng, problem, 4)
     print(form, config)
     with ir.Context():
         kernel = cpu.compile(ir.Module.parse(text), config=config, threads=4)
-    maps = test_deep_tile.FORMS[form]
+    maps = FORMS[form]
     arrays = draw(rng, *(tuple(sizes[d] for d in dims) for dims in maps))
     a, b, c = (array.astype("f8") for array in arrays)
     expected = -(np.einsum(f"{maps[0]},{maps[1]}->{maps[2]}", a, b) + (c if narrow else 0))

@@ -25,12 +25,13 @@ bool Contraction::isUnsigned(unsigned operand) const {
                       [](Operation *user) { return isa<arith::ExtUIOp>(user); });
 }
 
-/// Whether a body yields `c + a * b`, a and b widened. What computes with narrower products or
-/// changes their sign is a contraction for upstream, too, but not the one that the rewrite builds.
+/// Whether a body yields `c + a * b`, a and b converted to the type of c. What computes with
+/// narrower products or changes their sign is a contraction for upstream, too, but not the one that
+/// the rewrite builds. Which types may be converted is checked later, with an error.
 static bool addsProduct(mlir::Block &body) {
   auto isInput = [&](Value value, unsigned number) {
     Operation *cast = value.getDefiningOp();
-    if (isa_and_nonnull<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(cast))
+    if (isa_and_nonnull<CastOpInterface>(cast) && !isa<arith::BitcastOp>(cast))
       value = cast->getOperand(0);
     return value == body.getArgument(number);
   };
