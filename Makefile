@@ -39,6 +39,7 @@ demo: build
 
 bench: build
 	@$(PYTHON) test/bench/layout_plan.py
+	@$(PYTHON) test/bench/deep_tile_config.py
 	@$(PYTHON) test/bench/deep_tile.py
 	@$(PYTHON) test/bench/run.py
 

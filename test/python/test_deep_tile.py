@@ -51,15 +51,15 @@ def test_narrow_results_are_rounded_once_without_vectors(rng, form, types):
     assert "vector." not in kernel.stages["1-tiled"]
 
 
-@pytest.mark.parametrize("rows", [0, 1, 7, 40, 5000])
 @pytest.mark.parametrize(("form", "dim"), ROWS.items())
-def test_dynamic_rows(rng, form, dim, rows):
-    sizes = {**blocked(form, 77, 65, 40), dim: 3}
-    problem = Problem(form, sizes, F32, dynamic=dim)
-    kernel = cpu.compile(problem.module(), threads=2)
-    called = Problem(form, {**sizes, dim: min(rows, 300) if dim == "M" else rows}, F32)
-    arrays = called.arrays(rng, kernel)
-    compare(called, arrays, kernel(*arrays))
+def test_dynamic_rows(rng, form, dim):
+    sizes = blocked(form, 77, 65, 40)
+    kernel = cpu.compile(Problem(form, sizes, F32, dynamic=dim).module(), threads=2)
+    for rows in (0, 1, 7, 40, 5000 if dim == "m" else 300):
+        print(f"{rows=}")
+        problem = Problem(form, {**sizes, dim: rows}, F32)
+        arrays = problem.arrays(rng, kernel)
+        compare(problem, arrays, kernel(*arrays))
 
 
 @pytest.mark.parametrize("steps", [0, 1, 7, 100])

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from deep_tile_cases import FORMS, ROWS, Problem, blocked, random_config
+from deep_tile_cases import FORMS, Problem, blocked, random_config
+from deep_tile_cases import ROWS as ROW_DIMS
 from xetile import XeTileError, cli, cpu
 from xetile import compile as compile_for
 from xetile.mlir import ir
@@ -514,7 +515,7 @@ def test_schedule_tiles_instead_of_the_pass(rng, tmp_path, capsys):
 @pytest.mark.parametrize("narrow", [False, True], ids=["f32", "bf16"])
 def test_consumers_of_all_forms(rng, form, dynamic, narrow):
     sizes = blocked(form, 50, 40, 70)
-    rows = ROWS.get(form, "") if dynamic else ""
+    rows = ROW_DIMS.get(form, "") if dynamic else ""
     problem = Problem(form, sizes, ("f32",) * 3, fill=not narrow, dynamic=rows)
     text = str(problem.module())
     name, kind = re.search(r"return (%\w+) : (\S+)", text).groups()

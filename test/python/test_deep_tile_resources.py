@@ -21,8 +21,9 @@ BYTES = {"f32": 4, "bf16": 2}
 COUNTER = r"""
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { SLOTS = 65536 };
+enum { SLOTS = 4096 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct { void *address; size_t size; } slots[SLOTS];
 static size_t live, peak;
@@ -56,7 +57,11 @@ void counted_free(void *address) {
 
 size_t counted_peak(void) { return peak; }
 size_t counted_live(void) { return live; }
-void counted_reset(void) { live = peak = 0; }
+/* What callers freed by themselves is forgotten, too. */
+void counted_reset(void) {
+  memset(slots, 0, sizeof slots);
+  live = peak = 0;
+}
 """
 
 
