@@ -16,8 +16,10 @@
 // choose other values. The defaults leave every choice to the cost model, which `xetile explain` prints; to choose:
 //   (1) innermostMBlock x innermostNBlock sums fill the vector registers: rows times vectors of n, some left for B.
 //   (2) innermostNBlock is whole vectors, as panels of packed B are.
-//   (3) KBlock * innermostNBlock elements of B, a panel, fit half of the first-level cache.
-//   (4) MBlock * KBlock elements of A fit half of the second-level cache; NBlock * KBlock of B the third level's share.
+//   (3) innermostMBlock * KBlock elements of A stay in three quarters of the first-level cache, KBlock * innermostNBlock
+//       of B, a panel, in a quarter of the second.
+//   (4) MBlock * KBlock elements of A fit half of the second-level cache; NBlock * KBlock of B half of a core's share of
+//       the third, or of the second if all of m is one block.
 //   (5) Threads share m and n first. Threads of k need memory for partial results: they pay where m and n are small.
 //   (6) The order that has k inside adds to a block of C while it is in cache; with k outside B is copied only once.
 module attributes {transform.with_named_sequence} {

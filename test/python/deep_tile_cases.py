@@ -211,3 +211,32 @@ def random_problem(rng: np.random.Generator, largest: int = 150) -> Problem:
     sizes = blocked(form, m, n, k, batch=int(rng.integers(1, 4)))
     types = TYPES[int(rng.integers(len(TYPES)))]
     return Problem(form, sizes, types, fill=bool(rng.integers(2)), dynamic=ROWS[form] if rng.integers(4) == 0 else "")
+
+
+# Modules in text
+
+T = "tensor<40x40xf32>"
+SMALL = {
+    "MThreads": 1,
+    "NThreads": 1,
+    "KThreads": 1,
+    "MBlock": 24,
+    "NBlock": 32,
+    "KBlock": 16,
+    "innermostMBlock": 8,
+    "innermostNBlock": 16,
+    "innermostKBlock": 8,
+}
+
+
+def tensor(shape: tuple[int, ...], kind: str) -> str:
+    return "tensor<" + "x".join([*map(str, shape), kind]) + ">"
+
+
+def compile_text(body: str, signature: str, **options) -> cpu.CpuKernel:
+    with ir.Context():
+        return cpu.compile(ir.Module.parse(f"func.func @f{signature} {{\n{body}\n}}"), **options)
+
+
+def floats(rng: np.random.Generator, *shapes: tuple[int, ...]) -> list[np.ndarray]:
+    return [rng.uniform(-1, 1, shape).astype("f4") for shape in shapes]

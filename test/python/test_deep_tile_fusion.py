@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from deep_tile_cases import FORMS, Problem, blocked, random_config
+from deep_tile_cases import FORMS, SMALL, Problem, T, blocked, compile_text, floats, random_config, tensor
 from deep_tile_cases import ROWS as ROW_DIMS
 from xetile import XeTileError, cli, cpu
 from xetile import compile as compile_for
@@ -19,17 +20,6 @@ COLUMNS = "affine_map<(m, n) -> (n)>"
 TRANSPOSED = "affine_map<(m, n) -> (n, m)>"
 SIZES = [(64, 64, 64), (100, 90, 70), (13, 17, 19), (1, 33, 129)]
 # Blocks of which there are several, that do not divide the sizes above.
-SMALL = {
-    "MThreads": 1,
-    "NThreads": 1,
-    "KThreads": 1,
-    "MBlock": 24,
-    "NBlock": 32,
-    "KBlock": 16,
-    "innermostMBlock": 8,
-    "innermostNBlock": 16,
-    "innermostKBlock": 8,
-}
 
 
 @dataclass(frozen=True)
@@ -62,7 +52,7 @@ GELU_TANH = Step(
     "%e_ = math.tanh %d_ : f32\n%f_ = arith.addf %e_, %c1_ : f32\n%g_ = arith.mulf %x, %c2_ : f32\n"
     "%y = arith.mulf %g_, %f_ : f32",
 )
-ERF = np.vectorize(__import__("math").erf)
+ERF = np.vectorize(math.erf)
 NUMPY = {
     id(BIAS): lambda x, bias: x + bias,
     id(RELU): lambda x: np.maximum(x, 0),
@@ -120,10 +110,6 @@ class Writer:
         body = "\n".join(self.lines)
         with ir.Context():
             return ir.Module.parse(f"func.func @f({arguments}) -> ({types}) {{\n{body}\nreturn {names} : {types}\n}}")
-
-
-def tensor(shape: tuple[int, ...], kind: str) -> str:
-    return "tensor<" + "x".join([*map(str, shape), kind]) + ">"
 
 
 def run(
@@ -251,12 +237,6 @@ def test_peak_memory_has_no_whole_intermediate(rng):
     assert " = memref.alloc() {alignment = 64 : i64} : memref<256x256xf32>" in apart.stages["2-memory"]
 
 
-def compile_text(body: str, signature: str, **options) -> cpu.CpuKernel:
-    with ir.Context():
-        return cpu.compile(ir.Module.parse(f"func.func @f{signature} {{\n{body}\n}}"), **options)
-
-
-T = "tensor<40x40xf32>"
 MATMUL = f"""
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : {T}
@@ -264,10 +244,6 @@ MATMUL = f"""
   %d = linalg.matmul ins(%a, %b : {T}, {T}) outs(%c : {T}) -> {T}
   %z = arith.constant dense<0.0> : {T}
 """
-
-
-def draw(rng: np.random.Generator, *shapes: tuple[int, ...]) -> list[np.ndarray]:
-    return [rng.uniform(-1, 1, shape).astype("f4") for shape in shapes]
 
 
 def test_ops_on_tensors_and_broadcasts_become_one(rng):
@@ -280,7 +256,7 @@ def test_ops_on_tensors_and_broadcasts_become_one(rng):
         f"(%a: {T}, %b: {T}, %v: tensor<40xf32>) -> {T}",
         threads=1,
     )
-    a, b, v = draw(rng, (40, 40), (40, 40), (40,))
+    a, b, v = floats(rng, (40, 40), (40, 40), (40,))
     assert np.allclose(kernel(a, b, v), np.maximum(a @ b + v, 0), atol=1e-4)
     assert kernel.stages["1-tiled"].count("linalg.generic") == 1
     assert "memref.global" not in kernel.stages["2-memory"]
@@ -292,7 +268,7 @@ def test_results_that_are_used_twice_stay(rng):
         f"(%a: {T}, %b: {T}) -> ({T}, {T})",
         threads=2,
     )
-    a, b = draw(rng, (40, 40), (40, 40))
+    a, b = floats(rng, (40, 40), (40, 40))
     product, positive = kernel(a, b)
     assert np.allclose(product, a @ b, atol=1e-4)
     assert np.allclose(positive, np.maximum(a @ b, 0), atol=1e-4)
@@ -305,7 +281,7 @@ def test_operands_that_are_used_twice_stay(rng):
     kernel = compile_text(
         "\n".join([zeros, relu, *lines, f"  return %d, %r : {T}, {T}"]), f"(%a: {T}, %b: {T}) -> ({T}, {T})", threads=2
     )
-    a, b = draw(rng, (40, 40), (40, 40))
+    a, b = floats(rng, (40, 40), (40, 40))
     product, positive = kernel(a, b)
     assert np.allclose(product, np.maximum(a, 0) @ b, atol=1e-4)
     assert (positive == np.maximum(a, 0)).all()
@@ -323,7 +299,7 @@ def test_two_matmuls_in_a_row_and_side_by_side(rng):
         f"(%a: {T}, %b: {T}) -> {T}",
         threads=2,
     )
-    a, b = draw(rng, (40, 40), (40, 40))
+    a, b = floats(rng, (40, 40), (40, 40))
     assert np.allclose(kernel(a, b), np.maximum(a @ b, 0) @ b - b @ a + a, atol=1e-3)
 
 
@@ -346,7 +322,7 @@ def test_updates_in_place_and_transposed_results(rng):
         f"(%a: {T}, %b: {T}) -> {T}",
         threads=2,
     )
-    a, b = draw(rng, (40, 40), (40, 40))
+    a, b = floats(rng, (40, 40), (40, 40))
     assert np.allclose(kernel(a, b), np.abs(a @ b - a).T, atol=1e-4)
     assert kernel.stages["1-tiled"].count("linalg.generic") == 1
 
@@ -365,7 +341,7 @@ def test_the_accumulator_is_read_by_the_consumer(rng):
         f"(%a: {T}, %b: {T}, %c: {T}) -> {T}",
         threads=2,
     )
-    a, b, c = draw(rng, (40, 40), (40, 40), (40, 40))
+    a, b, c = floats(rng, (40, 40), (40, 40), (40, 40))
     assert np.allclose(kernel(a, b, c), c * (a @ b + c), atol=1e-4)
 
 
@@ -394,98 +370,9 @@ def test_batches(rng):
         f"(%a: {t}, %b: {t}, %s: tensor<3xf32>, %v: tensor<3x20xf32>) -> {t}",
         threads=2,
     )
-    a, b, s, v = draw(rng, (3, 20, 20), (3, 20, 20), (3,), (3, 20))
+    a, b, s, v = floats(rng, (3, 20, 20), (3, 20, 20), (3,), (3, 20))
     assert np.allclose(kernel(a, b, s, v), (a * s[:, None, None]) @ b + v[:, None, :], atol=1e-4)
     assert kernel.stages["1-tiled"].count("linalg.generic") == 1
-
-
-def constant(values: np.ndarray, kind: str, *, resource: bool) -> tuple[str, str]:
-    """An `arith.constant`'s value with these elements, and what the module needs besides."""
-    data = values.tobytes().hex().upper()
-    if not resource:
-        return f'dense<"0x{data}"> : {tensor(values.shape, kind)}', ""
-    text = f'{{-# dialect_resources: {{ builtin: {{ w: "0x{values.itemsize:02X}000000{data}" }} }} #-}}'
-    return f"dense_resource<w> : {tensor(values.shape, kind)}", text
-
-
-@pytest.mark.parametrize("kind", ["f32", "bf16"])
-@pytest.mark.parametrize("transposed", [False, True], ids=["kn", "nk"])
-@pytest.mark.parametrize("resource", [False, True], ids=["dense", "resource"])
-@pytest.mark.parametrize("sizes", [(48, 64, 32), (100, 90, 71)], ids=lambda s: "x".join(map(str, s)))
-def test_constant_weights_are_packed_by_the_compiler(rng, sizes, kind, transposed, resource):
-    m, n, k = sizes
-    dtype = cpu.ArraySpec((), kind).numpy_dtype
-    weights = rng.uniform(-1, 1, (n, k) if transposed else (k, n)).astype(dtype)
-    value, more = constant(weights, kind, resource=resource)
-    a_type, w_type, c_type = tensor((m, k), kind), tensor(weights.shape, kind), tensor((m, n), "f32")
-    second = "(m, n, k) -> (n, k)" if transposed else "(m, n, k) -> (k, n)"
-    text = f"""
-func.func @f(%a: {a_type}, %c: {c_type}) -> {c_type} {{
-  %w = arith.constant {value}
-  %d = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<{second}>,
-      affine_map<(m, n, k) -> (m, n)>] ins(%a, %w : {a_type}, {w_type}) outs(%c : {c_type}) -> {c_type}
-  return %d : {c_type}
-}}
-{more}"""
-    with ir.Context():
-        module = ir.Module.parse(text)
-    a, c = rng.uniform(-1, 1, (m, k)).astype(dtype), rng.uniform(-1, 1, (m, n)).astype("f4")
-    wide = weights.astype("f8")
-    expected = a.astype("f8") @ (wide.T if transposed else wide) + c
-    blocks = {**SMALL, "innermostKBlock": 8, "NThreads": 2}
-    for options in ({"threads": 2}, {"threads": 2, "config": blocks}, {"threads": 1, "pack": "always"}):
-        kernel = cpu.compile(module, **options)
-        assert np.abs(kernel(a, c) - expected).max() < 1e-4 * k
-        # The weights are there once, and nothing copies them to panels.
-        memory = kernel.stages["2-memory"]
-        assert memory.count("memref.global") == 1
-        assert f"memref<{'x'.join(map(str, weights.shape))}x{kind}>" not in memory
-
-
-def test_constant_a_is_packed_by_the_compiler(rng):
-    values = rng.uniform(-1, 1, (50, 70)).astype("f4")
-    value, _ = constant(values, "f32", resource=False)
-    t, u = tensor((70, 40), "f32"), tensor((50, 40), "f32")
-    text = f"  %a = arith.constant {value}\n  %d = linalg.matmul ins(%a, %b : {tensor((50, 70), 'f32')}, {t}) "
-    for order in range(6):
-        kernel = compile_text(
-            f"{text} outs(%c : {u}) -> {u}\n  return %d : {u}",
-            f"(%b: {t}, %c: {u}) -> {u}",
-            threads=1,
-            pack="always",
-            config={**SMALL, "loopOrder": order},
-        )
-        b, c = draw(rng, (70, 40), (50, 40))
-        assert np.allclose(kernel(b, c), values @ b + c, atol=1e-4)
-        assert "memref<50x70xf32>" not in kernel.stages["2-memory"]
-
-
-def test_two_matmuls_share_packed_weights(rng):
-    weights = rng.uniform(-1, 1, (40, 40)).astype("f4")
-    value, _ = constant(weights, "f32", resource=False)
-    kernel = compile_text(
-        f"""  %w = arith.constant {value}
-  %d = linalg.matmul ins(%a, %w : {T}, {T}) outs(%b : {T}) -> {T}
-  %q = linalg.matmul ins(%b, %w : {T}, {T}) outs(%d : {T}) -> {T}
-  return %q : {T}""",
-        f"(%a: {T}, %b: {T}) -> {T}",
-        threads=2,
-    )
-    a, b = draw(rng, (40, 40), (40, 40))
-    assert np.allclose(kernel(a, b), b @ weights + a @ weights + b, atol=1e-4)
-    assert kernel.stages["2-memory"].count("memref.global") == 1
-
-
-def test_splat_weights(rng):
-    kernel = compile_text(
-        f"""  %w = arith.constant dense<0.5> : {T}
-  %d = linalg.matmul ins(%a, %w : {T}, {T}) outs(%b : {T}) -> {T}
-  return %d : {T}""",
-        f"(%a: {T}, %b: {T}) -> {T}",
-        threads=1,
-    )
-    a, b = draw(rng, (40, 40), (40, 40))
-    assert np.allclose(kernel(a, b), a @ np.full((40, 40), 0.5) + b, atol=1e-4)
 
 
 def test_schedule_tiles_instead_of_the_pass(rng, tmp_path, capsys):
@@ -494,7 +381,7 @@ def test_schedule_tiles_instead_of_the_pass(rng, tmp_path, capsys):
     source.write_text(f"func.func @f(%a: {T}, %b: {T}) -> {T} {{\n{body}\n}}")
     params = {"innermostMBlock": 5, "MBlock": 10, "threads": 1, "pack": "never"}
     kernel = compile_for(source, "cpu_matmul", target="cpu", params=params)
-    a, b = draw(rng, (40, 40), (40, 40))
+    a, b = floats(rng, (40, 40), (40, 40))
     assert np.allclose(kernel(a, b), np.maximum(a @ b, 0), atol=1e-4)
     assert "array<i64: 5," in kernel.stages["1-tiled"]
     # The maximum is on tiles, of which there is one op.
@@ -543,7 +430,7 @@ def test_consumers_of_all_forms(rng, form, dynamic, narrow):
     with ir.Context():
         kernel = cpu.compile(ir.Module.parse(text), config=config, threads=4)
     maps = FORMS[form]
-    arrays = draw(rng, *(tuple(sizes[d] for d in dims) for dims in maps))
+    arrays = floats(rng, *(tuple(sizes[d] for d in dims) for dims in maps))
     a, b, c = (array.astype("f8") for array in arrays)
     expected = -(np.einsum(f"{maps[0]},{maps[1]}->{maps[2]}", a, b) + (c if narrow else 0))
     difference = np.abs(kernel(*arrays).astype("f8") - expected).max() / np.abs(expected).max()
