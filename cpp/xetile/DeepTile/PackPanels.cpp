@@ -1,0 +1,137 @@
+//===- PackPanels.cpp - copies of blocks of B --------------------------------===//
+// In: a matrix, k x n or n x k. Out: loops of vector transfers to a scratch tensor of panels.
+// Nothing is refused: the rewrite packs plain operands only.
+//===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "xetile/DeepTile/Copier.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace xetile;
+
+/// Rows copied together: as many streams as a core's prefetcher follows with ease.
+static constexpr int64_t kRowsAtOnce = 8;
+
+/// Rows [k, k + rows) of a k x n source to their places in all panels.
+static Value packPanelRows(Copier &copier, Index k, int64_t rows, Index n, int64_t panel,
+                           Value scratch) {
+  OpBuilder &builder = copier.builder;
+  Location loc = copier.loc;
+  auto copy = [&](bool inBounds) {
+    return [&, inBounds](Index column, Value destination) {
+      Index number = floorDivIndex(builder, loc, column, panel);
+      for (int64_t row = 0; row < rows; ++row) {
+        Index at = addIndex(builder, loc, k, builder.getIndexAttr(row));
+        for (int64_t part = 0; part < panel; part += copier.length) {
+          Index from = addIndex(builder, loc, column, builder.getIndexAttr(part));
+          Value vector = copier.read({at, from}, copier.length, inBounds);
+          destination = copier.write(vector, destination, {number, at, builder.getIndexAttr(part)});
+        }
+      }
+      return destination;
+    };
+  };
+  Index whole = copier.wholeSteps(n, panel);
+  scratch = copier.loop(builder.getIndexAttr(0), whole, panel, scratch, copy(true));
+  return copier.loop(whole, n, panel, scratch, copy(false));
+}
+
+/// Rows [k, k + group), interleaved, to row k / group of all panels; from `end` on they are zeros.
+static Value packPanelGroup(Copier &copier, Index k, int64_t group, std::optional<Index> end,
+                            Index n, int64_t panel, Value scratch) {
+  OpBuilder &builder = copier.builder;
+  Location loc = copier.loc;
+  Index target = floorDivIndex(builder, loc, k, group);
+  auto copy = [&](bool inBounds) {
+    return [&, inBounds](Index column, Value destination) {
+      Index number = floorDivIndex(builder, loc, column, panel);
+      for (int64_t part = 0; part < panel; part += copier.length) {
+        Index from = addIndex(builder, loc, column, builder.getIndexAttr(part));
+        Value groups = copier.readGroup(k, group, end, from, inBounds);
+        destination =
+            copier.write(groups, destination, {number, target, builder.getIndexAttr(group * part)});
+      }
+      return destination;
+    };
+  };
+  Index whole = copier.wholeSteps(n, panel);
+  scratch = copier.loop(builder.getIndexAttr(0), whole, panel, scratch, copy(true));
+  return copier.loop(whole, n, panel, scratch, copy(false));
+}
+
+/// An n x k source: squares of `length` are transposed in registers.
+static Value packTransposed(Copier &copier, Index k, Index n, int64_t panel, int64_t group,
+                            Value scratch) {
+  OpBuilder &builder = copier.builder;
+  Location loc = copier.loc;
+  int64_t length = copier.length;
+  // A group of k moves as one integer.
+  Type unit = group > 1 ? Type(builder.getI32Type()) : copier.element;
+  auto square = VectorType::get({length, length}, unit);
+  auto unitVector = VectorType::get({length}, unit);
+  auto elementVector = VectorType::get({length * group}, copier.element);
+  Index last = subIndex(builder, loc, n, builder.getIndexAttr(1));
+  auto columns = [&](Index column, Value destination) {
+    Index number = floorDivIndex(builder, loc, column, panel);
+    Index place = subIndex(builder, loc, column, mulIndex(builder, loc, number, panel));
+    auto rows = [&](Index row, Value into) {
+      Value tile = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(square));
+      for (int64_t i = 0; i < length; ++i) {
+        // Rows past the end repeat the last one: their columns of the result are never stored.
+        Index at =
+            minIndex(builder, loc, addIndex(builder, loc, column, builder.getIndexAttr(i)), last);
+        Value vector = copier.read({at, row}, length * group, false);
+        if (group > 1)
+          vector = vector::BitCastOp::create(builder, loc, unitVector, vector);
+        tile = vector::InsertOp::create(builder, loc, vector, tile, ArrayRef<int64_t>{i});
+      }
+      Value turned = vector::TransposeOp::create(builder, loc, tile, ArrayRef<int64_t>{1, 0});
+      for (int64_t i = 0; i < length; ++i) {
+        Value vector = vector::ExtractOp::create(builder, loc, turned, ArrayRef<int64_t>{i});
+        if (group > 1)
+          vector = vector::BitCastOp::create(builder, loc, elementVector, vector);
+        Index at = addIndex(builder, loc, floorDivIndex(builder, loc, row, group),
+                            builder.getIndexAttr(i));
+        into = copier.write(vector, into, {number, at, mulIndex(builder, loc, place, group)});
+      }
+      return into;
+    };
+    return copier.loop(builder.getIndexAttr(0), k, length * group, destination, rows);
+  };
+  return copier.loop(builder.getIndexAttr(0), n, length, scratch, columns);
+}
+
+Value xetile::createPanelScratch(OpBuilder &builder, Location loc, Type element, int64_t k,
+                                 int64_t n, int64_t panel, int64_t group, int64_t vectorLength) {
+  int64_t panels = llvm::divideCeil(n, panel);
+  int64_t rows = llvm::alignTo(llvm::divideCeil(k, group), vectorLength);
+  return tensor::EmptyOp::create(builder, loc, {panels, rows, panel * group}, element);
+}
+
+Value xetile::packPanels(OpBuilder &builder, Location loc, const PackSource &source, Index k,
+                         Index n, bool transposed, int64_t group, Value scratch,
+                         int64_t vectorLength) {
+  Copier copier(builder, loc, source, vectorLength);
+  int64_t panel = cast<RankedTensorType>(scratch.getType()).getDimSize(2) / group;
+  if (transposed)
+    return packTransposed(copier, k, n, panel, group, scratch);
+  Index zero = builder.getIndexAttr(0);
+  if (group > 1) {
+    Index whole = copier.wholeSteps(k, group);
+    scratch = copier.loop(zero, whole, group, scratch, [&](Index row, Value into) {
+      return packPanelGroup(copier, row, group, std::nullopt, n, panel, into);
+    });
+    return copier.loop(whole, k, group, scratch, [&](Index row, Value into) {
+      return packPanelGroup(copier, row, group, k, n, panel, into);
+    });
+  }
+  Index whole = copier.wholeSteps(k, kRowsAtOnce);
+  scratch = copier.loop(zero, whole, kRowsAtOnce, scratch, [&](Index row, Value into) {
+    return packPanelRows(copier, row, kRowsAtOnce, n, panel, into);
+  });
+  return copier.loop(whole, k, 1, scratch, [&](Index row, Value into) {
+    return packPanelRows(copier, row, 1, n, panel, into);
+  });
+}
