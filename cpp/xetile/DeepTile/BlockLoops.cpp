@@ -53,15 +53,7 @@ Value DeepTiler::computeThread(const Operands &operands, const std::array<Index,
     scratchSums = createColumnScratch(b, loc, blockSteps(kN), config.innermost[kN]);
   TypedAttr given = initial;
   planEpilogue(block.known);
-  Value into = thread.result.value;
-  if (given && ShapedType::isDynamic(matmul.extent(kK))) {
-    // A k of run-time size may leave a thread without any step to start the sums in.
-    Value value = arith::ConstantOp::create(b, loc, given);
-    into = linalg::FillOp::create(b, loc, value, into).getResult(0);
-    if (!finishes)
-      initial = {};
-  }
-  Value result = middleLoop(0, block, {into})[0];
+  Value result = middleLoop(0, block, {thread.result.value})[0];
   initial = given;
   return result;
 }
@@ -195,8 +187,11 @@ DeepTiler::Carried DeepTiler::middleLoop(unsigned level, const Tile &outer, Carr
     next.known[dim] = true;
     return middleLoop(level + 1, next, Carried(values));
   };
-  Carried results =
-      forEachTile(b, loc, threadExtents[dim], blockSteps(dim), ValueRange(carried), step);
+  // Sums start in the first step of k and are finished in the last: there has to be one, although
+  // a k of run-time size may leave a thread without work.
+  bool mayBeEmpty = dim == kK && ShapedType::isDynamic(matmul.extent(kK));
+  Carried results = forEachTile(b, loc, threadExtents[dim], blockSteps(dim), ValueRange(carried),
+                                step, /*atLeastOnce=*/mayBeEmpty);
   if (startsSums)
     results.pop_back();
   return results;

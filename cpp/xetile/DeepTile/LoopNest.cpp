@@ -67,17 +67,21 @@ Value xetile::forEachTile(OpBuilder &builder, Location loc, Index extent, int64_
 }
 
 SmallVector<Value> xetile::forEachTile(OpBuilder &builder, Location loc, Index extent, int64_t step,
-                                       ValueRange inits, TilesBody body) {
+                                       ValueRange inits, TilesBody body, bool atLeastOnce) {
   std::optional<int64_t> known = getConstantIntValue(extent);
   if (known && *known <= step)
     return body(builder.getIndexAttr(0), extent, inits);
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   Value stride = arith::ConstantIndexOp::create(builder, loc, step);
-  auto loop = scf::ForOp::create(builder, loc, zero, asValue(builder, loc, extent), stride, inits);
+  Value bound = asValue(builder, loc, extent);
+  if (atLeastOnce)
+    bound = arith::MaxSIOp::create(builder, loc, bound,
+                                   arith::ConstantIndexOp::create(builder, loc, 1));
+  auto loop = scf::ForOp::create(builder, loc, zero, bound, stride, inits);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Index offset = loop.getInductionVar(), size = builder.getIndexAttr(step);
-  if (step != 1 && (!known || *known % step != 0))
+  if (atLeastOnce || (step != 1 && (!known || *known % step != 0)))
     size = minIndex(builder, loc, size, subIndex(builder, loc, extent, offset));
   scf::YieldOp::create(builder, loc, body(offset, size, loop.getRegionIterArgs()));
   return llvm::to_vector_of<Value>(loop.getResults());

@@ -27,12 +27,12 @@ using TileBody = llvm::function_ref<mlir::Value(Index offset, Index size, mlir::
 /// loop that runs once is no loop.
 mlir::Value forEachTile(mlir::OpBuilder &builder, mlir::Location loc, Index extent, int64_t step,
                         mlir::Value init, TileBody body);
-/// The same with several carried values.
+/// The same with several carried values. `atLeastOnce` gives an empty extent one tile, of size 0.
 using TilesBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(Index offset, Index size,
                                                                     mlir::ValueRange carried)>;
 llvm::SmallVector<mlir::Value> forEachTile(mlir::OpBuilder &builder, mlir::Location loc,
                                            Index extent, int64_t step, mlir::ValueRange inits,
-                                           TilesBody body);
+                                           TilesBody body, bool atLeastOnce = false);
 
 /// The part of `source`, indexed by the dimensions in `map`, at `offsets` of `sizes` (per dimension
 /// of the iteration space). Dimensions in `drop` have size 1 and are not part of the result's type.
