@@ -48,7 +48,7 @@ def build(kernel: cpu.CpuKernel, directory: Path) -> None:
         module = ir.Module.parse(text)
         for operation in module.body.operations:
             operation.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
-    passes.run(module, f"xetile-lower-to-cpu{{{cpu._machine_options()}}}")
+    passes.run(module, "xetile-lower-to-cpu{vector-bits=0}")
     (directory / "kernel.mlir").write_text(str(module))
     # Where AddressSanitizer keeps its shadow depends on the target.
     triple = subprocess.run([tool("clang"), "-print-target-triple"], capture_output=True, text=True, check=True).stdout
