@@ -249,9 +249,7 @@ Fusion xetile::mergeNeighbours(RewriterBase &rewriter, const Contraction &matmul
       fusion.producers[operand] = producer;
   }
   auto consumer = dyn_cast_or_null<linalg::GenericOp>(soleUser(op->getResult(0)));
-  // A k of run-time size may have no last step for it to follow.
-  bool hasSteps = !ShapedType::isDynamic(matmul.extent(kK));
-  if (consumer && hasSteps && isElementwiseOp(consumer) && readsWhole(consumer, op->getResult(0)) &&
+  if (consumer && isElementwiseOp(consumer) && readsWhole(consumer, op->getResult(0)) &&
       consumer.getDpsInits()[0] != op->getResult(0))
     fusion.consumer = consumer;
   return fusion;
