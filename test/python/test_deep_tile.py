@@ -7,7 +7,7 @@ import json
 
 import numpy as np
 import pytest
-from deep_tile_cases import FORMS, ROWS, TYPES, Problem, blocked, check, compare, draw, plain
+from deep_tile_cases import FORMS, ROWS, SMALL, TYPES, Problem, blocked, check, compare, draw, plain
 from xetile import XeTileError, cli, cpu
 
 F32 = ("f32", "f32", "f32")
@@ -22,15 +22,7 @@ def test_forms(rng, form, types):
 
 @pytest.mark.parametrize("order", range(6))
 def test_loop_orders(rng, order):
-    config = {
-        "MBlock": 24,
-        "NBlock": 32,
-        "KBlock": 16,
-        "innermostMBlock": 8,
-        "innermostNBlock": 16,
-        "innermostKBlock": 8,
-    }
-    config |= {"loopOrder": order, "MThreads": 1, "NThreads": 1, "KThreads": 1}
+    config = {**SMALL, "loopOrder": order}
     kernel = check(rng, Problem("plain", blocked("plain", 100, 90, 70), F32, fill=True), config)
     assert "scf.for" in kernel.stages["1-tiled"]
 
