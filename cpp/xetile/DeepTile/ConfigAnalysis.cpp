@@ -50,6 +50,8 @@ public:
 
   ConfigChoice run() {
     chooseInnermost();
+    inPlaceA = readsAInPlace();
+    copiedB = mustCopyB();
     chooseThreads();
     choosePacking();
     chooseBlocks();
@@ -107,6 +109,8 @@ private:
   ConfigChoice choice;
   std::array<int64_t, 3> extents;
   int64_t batches = 1, sumBits, inputBytes, length;
+  /// readsAInPlace() and mustCopyB(), which thousands of candidates for threads ask for.
+  bool inPlaceA = false, copiedB = false;
   /// Elements of k that one instruction multiplies and adds.
   int64_t group = 1;
   double cyclesPerStep = 1;
@@ -199,8 +203,8 @@ double Chooser::threadCost(const std::array<int64_t, 3> &threads, std::string *t
   if (batches == 1)
     rounds = 1;
   double compute = m * n * k * cyclesPerStep;
-  double operands = readsAInPlace() ? readCost(m * k) : copyCost(m * k);
-  operands += mustCopyB() ? copyCost(n * k) : std::min(copyCost(n * k), readBCost(m, n, k));
+  double operands = inPlaceA ? readCost(m * k) : copyCost(m * k);
+  operands += copiedB ? copyCost(n * k) : std::min(copyCost(n * k), readBCost(m, n, k));
   double partial =
       threads[kK] > 1 ? threads[kK] * double(extents[kM]) * extents[kN] * kPartialCycles : 0;
   double fork = all > 1 || batches > 1 ? kForkCycles : 0;
