@@ -1,4 +1,4 @@
-//===- LowerMicrokernels.cpp - code for the innermost blocks of a matmul -------===//
+//===- LowerMicrokernels.cpp - contractions on memrefs to vector code --------===//
 // In: contractions (batch_reduce_matmul, ...) on memrefs whose n is contiguous in B and C.
 // Out: loops over register tiles; the tile of C stays in registers through all of k.
 // Refused: nothing; other contractions are left for the lowering to scalar loops.

@@ -1,6 +1,6 @@
 //===- MicrokernelEmitter.h - vector code of one contraction -----------------===//
 //
-// One class, written by idea: forms and loops (Microkernel.cpp), sums in vector registers
+// One class, written by idea: forms and loops (LowerMicrokernels.cpp), sums in vector registers
 // (MicrokernelSteps.cpp), sums in tile registers (MicrokernelAmx.cpp).
 //
 //===----------------------------------------------------------------------===//
