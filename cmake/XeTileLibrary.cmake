@@ -1,3 +1,6 @@
+# libMLIR stays as it is: reads and writes in the core's own code are checked, in tools that link it.
+option(XETILE_SANITIZE "Build the C++ core with AddressSanitizer and UBSan" OFF)
+
 # xetile_library(NAME sources... [DEPENDS tablegen-targets...] [LINK libs...])
 # A static library of the C++ core. It links libMLIR and libLLVM only as shared libraries: a second, static copy would
 # bring a second set of type ids (facts: the stock standalone example does that).
@@ -8,4 +11,10 @@ function(xetile_library name)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
   target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
+  if(XETILE_SANITIZE)
+    # MLIR's classes are built without run-time type information for every user: no vptr checks.
+    target_compile_options(${name} PRIVATE
+      -fsanitize=address,undefined -fno-sanitize=vptr,function -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+    target_link_options(${name} INTERFACE -fsanitize=address,undefined -fno-sanitize=vptr,function)
+  endif()
 endfunction()

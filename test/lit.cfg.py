@@ -24,16 +24,22 @@ BUILD = Path(config.xetile_build)
 config.name = "xetile"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["python", "runtime", "bench", "Inputs"]
+config.excludes = ["python", "runtime", "bench", "fuzz", "Inputs"]
 config.test_source_root = str(TEST)
 config.test_exec_root = str(BUILD / "test")
 
 # Our tools, then the ones of the LLVM build that we link, then FileCheck's and spirv-tools' own places.
 path = [str(BUILD / "bin"), config.llvm_tools, config.environment["PATH"]]
 config.environment["PATH"] = os.pathsep.join(path)
-for name in ("HOME", "XDG_CACHE_HOME", "XETILE_CACHE", "XETILE_DEVICE", "XETILE_OCLOC", "XETILE_OPENCL_RT"):
+kept = ["HOME", "XDG_CACHE_HOME", "XETILE_CACHE", "XETILE_DEVICE", "XETILE_OCLOC", "XETILE_OPENCL_RT"]
+for name in [*kept, "ASAN_OPTIONS", "UBSAN_OPTIONS"]:
     if name in os.environ:
         config.environment[name] = os.environ[name]
+
+if config.xetile_sanitized:
+    # Stock mlir-opt cannot load what needs the sanitizer's runtime first; xetile-opt has the same passes.
+    stock = "mlir-opt --load-dialect-plugin=%plugin --load-pass-plugin=%plugin"
+    config.substitutions.append((stock, str(BUILD / "bin" / "xetile-opt")))
 
 config.substitutions += [
     ("%plugin", str(BUILD / "lib" / "XeTilePlugin.so")),

@@ -1,7 +1,7 @@
 //===- CallModule.cpp - the Python extension module xetile._call -------------===//
-// In: the address of a compiled function, NumPy arrays. Out: the function's call, about a
-// microsecond after Python's. Refused: nothing; arrays that do not fit are left to the caller, who
-// says why. Knows nothing of MLIR.
+// In: the addresses of a compiled function and of what checks sizes (0 for none), NumPy arrays.
+// Out: the function's call, about a microsecond after Python's. Refused: nothing; arrays that do
+// not fit are left to the caller, who says why. Knows nothing of MLIR.
 //===----------------------------------------------------------------------===//
 #include <cstdint>
 #include <nanobind/nanobind.h>
@@ -39,8 +39,9 @@ struct Memory {
 
 class Function {
 public:
-  Function(uintptr_t address, nb::sequence arguments, nb::sequence results, nb::object arrayType)
-      : address(address), arrayType(std::move(arrayType)) {
+  Function(uintptr_t address, nb::sequence arguments, nb::sequence results, nb::object arrayType,
+           uintptr_t check)
+      : address(address), check(check), arrayType(std::move(arrayType)) {
     for (nb::sequence list : {arguments, results})
       for (nb::handle item : list) {
         Parameter parameter{nb::borrow(item[0]), {}};
@@ -53,7 +54,7 @@ public:
   }
 
   /// Calls the function. False, without a call, for arrays that are not exactly as declared, in C
-  /// order, or where a result shares memory with another array.
+  /// order, where a result shares memory with another array, or where sizes do not fit together.
   bool call(nb::tuple arguments, nb::tuple results) const {
     if (arguments.size() != numArguments || results.size() != parameters.size() - numArguments)
       return false;
@@ -72,6 +73,8 @@ public:
       if (!describe(parameters[number], array, isResult, next, memories))
         return false;
     }
+    if (check && !fits(addresses.data() + parameters.size()))
+      return false;
     auto function = reinterpret_cast<void (*)(void **)>(address);
     // The tuples keep the arrays while other Python threads run.
     nb::gil_scoped_release release;
@@ -80,6 +83,17 @@ public:
   }
 
 private:
+  /// Asks the compiled check of sizes, which takes memory for its answer before the same
+  /// parameters.
+  bool fits(void *const *packed) const {
+    int64_t status[3] = {0, 0, 0};
+    void *answer = status;
+    std::vector<void *> all = {&answer};
+    all.insert(all.end(), packed, packed + parameters.size());
+    reinterpret_cast<void (*)(void **)>(check)(all.data());
+    return status[0] == 0;
+  }
+
   bool describe(const Parameter &parameter, nb::handle array, bool isResult, int64_t *&next,
                 std::vector<Memory> &memories) const {
     if (reinterpret_cast<PyObject *>(Py_TYPE(array.ptr())) != arrayType.ptr())
@@ -122,7 +136,7 @@ private:
     return true;
   }
 
-  uintptr_t address;
+  uintptr_t address, check;
   nb::object arrayType;
   std::vector<Parameter> parameters;
   size_t numArguments = 0, words = 0;
@@ -132,7 +146,8 @@ private:
 
 NB_MODULE(_call, module) {
   nb::class_<Function>(module, "Function")
-      .def(nb::init<uintptr_t, nb::sequence, nb::sequence, nb::object>(), nb::arg("address"),
-           nb::arg("arguments"), nb::arg("results"), nb::arg("array_type"))
+      .def(nb::init<uintptr_t, nb::sequence, nb::sequence, nb::object, uintptr_t>(),
+           nb::arg("address"), nb::arg("arguments"), nb::arg("results"), nb::arg("array_type"),
+           nb::arg("check"))
       .def("__call__", &Function::call, nb::arg("arguments"), nb::arg("results"));
 }

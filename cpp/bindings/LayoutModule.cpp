@@ -5,6 +5,7 @@
 #include "xetile/Layout/LaneLayout.h"
 #include "xetile/Layout/LayoutView.h"
 #include "xetile/Layout/PlanProof.h"
+#include "xetile/Layout/TileMessages.h"
 #include <nanobind/nanobind.h>
 #include <nanobind/operators.h>
 #include <nanobind/stl/array.h>
@@ -104,13 +105,17 @@ struct NativePlan {
   BlockLoadPlan plan;
 };
 
+const TargetInfo *targetOf(const std::string &chip) {
+  if (auto why = checkChip(chip))
+    raise(Error("target: " + llvm::Twine(*why)));
+  return lookupTarget(chip);
+}
+
 NativePlan planAccess(const std::string &chip, const DpasParams &dpas, const std::string &operand,
                       unsigned elemBits, Shape2D shape, unsigned contiguousDim, bool oneMatrix,
                       const std::string &access, const SurfaceFacts &surface) {
-  if (auto why = checkChip(chip))
-    raise(Error("target: " + llvm::Twine(*why)));
   PlanRequest request;
-  request.target = lookupTarget(chip);
+  request.target = targetOf(chip);
   request.dpas = dpas;
   request.operand = operandOf(operand);
   request.elemBits = elemBits;
@@ -223,6 +228,32 @@ void bindDpas(nb::module_ &m) {
       "layout"_a, "packed"_a);
 }
 
+nb::tuple shapeTuple(const BlockShape &shape) {
+  return nb::make_tuple(shape.elemBits, shape.width, shape.height, shape.blocks, shape.transpose,
+                        shape.transform);
+}
+
+std::vector<std::pair<uint64_t, uint64_t>> placesOf(llvm::ArrayRef<BlockMessage> messages) {
+  std::vector<std::pair<uint64_t, uint64_t>> places;
+  for (const BlockMessage &message : messages)
+    places.emplace_back(message.row, message.col);
+  return places;
+}
+
+/// The shape and places of the messages that the compiler makes for a subgroup's tile.
+nb::tuple tileMessages(const std::string &chip, const std::string &operand, unsigned inputBits,
+                       unsigned elemBits, Shape2D shape, const std::string &access) {
+  PlanRequest request;
+  request.target = targetOf(chip);
+  request.dpas = largestDpas(*request.target, inputBits);
+  request.operand = operandOf(operand);
+  request.elemBits = elemBits;
+  request.shape = shape;
+  request.access = accessOf(access);
+  TileMessages tile = unwrap(planTile(request));
+  return nb::make_tuple(shapeTuple(tile.shape), placesOf(tile.messages));
+}
+
 void bindPlan(nb::module_ &m) {
   nb::class_<SurfaceFacts>(m, "SurfaceFacts")
       .def(
@@ -236,19 +267,8 @@ void bindPlan(nb::module_ &m) {
           "x_multiple"_a.none());
   nb::class_<NativePlan>(m, "NativePlan")
       .def_prop_ro("operand", [](const NativePlan &self) { return self.plan.operand; })
-      .def_prop_ro("shape",
-                   [](const NativePlan &self) {
-                     const BlockShape &shape = self.plan.shape;
-                     return nb::make_tuple(shape.elemBits, shape.width, shape.height, shape.blocks,
-                                           shape.transpose, shape.transform);
-                   })
-      .def_prop_ro("places",
-                   [](const NativePlan &self) {
-                     std::vector<std::pair<uint64_t, uint64_t>> places;
-                     for (const BlockMessage &message : self.plan.messages)
-                       places.emplace_back(message.row, message.col);
-                     return places;
-                   })
+      .def_prop_ro("shape", [](const NativePlan &self) { return shapeTuple(self.plan.shape); })
+      .def_prop_ro("places", [](const NativePlan &self) { return placesOf(self.plan.messages); })
       .def_prop_ro("registers",
                    [](const NativePlan &self) {
                      std::vector<std::pair<unsigned, unsigned>> registers;
@@ -303,6 +323,8 @@ void bindPlan(nb::module_ &m) {
           "height"_a, "width"_a, "y"_a, "x"_a, "subgroup"_a);
   m.def("plan", planAccess, "target"_a, "dpas"_a, "operand"_a, "element_bits"_a, "shape"_a,
         "contiguous_dim"_a, "one_matrix"_a, "access"_a, "surface"_a);
+  m.def("tile_messages", tileMessages, "target"_a, "operand"_a, "input_bits"_a, "element_bits"_a,
+        "shape"_a, "access"_a);
 }
 
 } // namespace

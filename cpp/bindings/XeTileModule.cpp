@@ -1,9 +1,13 @@
 //===- XeTileModule.cpp - the Python extension module _xetile ----------------===//
+#include "DiagnosticCollector.h"
 #include "mlir/Bindings/Python/Nanobind.h"
 #include "mlir/Bindings/Python/NanobindAdaptors.h"
 #include "xetile-c/XeTile.h"
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace nb = nanobind;
 
@@ -39,6 +43,59 @@ std::optional<std::string> checkChip(const std::string &chip) {
   return reason;
 }
 
+void keepText(MlirStringRef text, void *out) { *static_cast<std::string *>(out) = toString(text); }
+
+/// Paths have any bytes; Python has its own way to put them into strings.
+nb::object toPath(const std::string &bytes) {
+  return nb::steal(PyUnicode_DecodeFSDefaultAndSize(bytes.data(), Py_ssize_t(bytes.size())));
+}
+
+std::pair<bool, nb::object> findOcloc() {
+  std::string text;
+  bool found = mlirXeTileFindOcloc(keepText, &text);
+  return {found, toPath(text)};
+}
+
+struct Compiled {
+  std::string bytes, why;
+  int64_t spillBytes = 0, registers = 0;
+  std::vector<std::string> assembly;
+};
+
+/// A dict, or a string that says why not.
+nb::object runOcloc(nb::bytes spirv, const std::string &device, bool largeRegisters) {
+  Compiled compiled;
+  auto take = [](const MlirXeTileNative *native, void *out) {
+    auto &into = *static_cast<Compiled *>(out);
+    into.bytes = toString(native->bytes);
+    into.spillBytes = native->spillBytes;
+    into.registers = native->registers;
+    for (intptr_t number = 0; number < native->numKernels; ++number)
+      into.assembly.push_back(toString(native->assembly[number]));
+  };
+  auto explain = [](MlirStringRef text, void *out) {
+    static_cast<Compiled *>(out)->why = toString(text);
+  };
+  bool succeeded;
+  {
+    nb::gil_scoped_release others;
+    succeeded = mlirXeTileRunOcloc(mlirStringRefCreate(spirv.c_str(), spirv.size()),
+                                   mlirStringRefCreate(device.data(), device.size()),
+                                   largeRegisters, take, explain, &compiled);
+  }
+  // Ctrl-C ends ocloc and is Python's business besides.
+  if (PyErr_CheckSignals() != 0)
+    throw nb::python_error();
+  if (!succeeded)
+    return toPath(compiled.why);
+  nb::dict result;
+  result["data"] = nb::bytes(compiled.bytes.data(), compiled.bytes.size());
+  result["spill_bytes"] = compiled.spillBytes;
+  result["registers"] = compiled.registers;
+  result["assembly"] = compiled.assembly;
+  return result;
+}
+
 } // namespace
 
 NB_MODULE(_xetile, m) {
@@ -50,5 +107,15 @@ NB_MODULE(_xetile, m) {
         "The chips that kernels can be compiled for, as dicts, ordered by name.");
   m.def("check_chip", checkChip, nb::arg("chip"),
         "Why kernels cannot be compiled for `chip`, or None if they can.");
+  m.def("find_ocloc", findOcloc,
+        "Whether there is an ocloc, and its path or what to do without one.");
+  m.def("run_ocloc", runOcloc, nb::arg("spirv"), nb::arg("device"), nb::arg("large_registers"),
+        "Machine code and assembly as a dict, or a string that says why there is none.");
+  nb::class_<DiagnosticCollector>(m, "DiagnosticCollector",
+                                  "Hears the diagnostics of a context until it is detached.")
+      .def(nb::init<MlirContext>(), nb::arg("context"))
+      .def("detach", &DiagnosticCollector::detach)
+      .def("said", &DiagnosticCollector::said,
+           "A list of (severity, location, message, notes), texts as bytes.");
   mlirXeTileRegisterPasses();
 }

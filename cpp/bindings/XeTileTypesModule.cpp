@@ -3,8 +3,10 @@
 #include "mlir/Bindings/Python/Nanobind.h"
 #include "mlir/Bindings/Python/NanobindAdaptors.h"
 #include "xetile-c/XeTile.h"
+#include <nanobind/stl/tuple.h>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace nb = nanobind;
@@ -35,6 +37,22 @@ std::optional<MlirAttribute> optional(MlirAttribute attribute) {
   return attribute.ptr ? std::optional(attribute) : std::nullopt;
 }
 
+using Piece = std::tuple<int64_t, int64_t, Sizes>;
+
+std::vector<Piece> owners(MlirAttribute map, int64_t rows, int64_t columns, int64_t maxPieces,
+                          int64_t maxOwners) {
+  MlirContext context = mlirAttributeGetContext(map);
+  mlir::python::CollectDiagnosticsToStringScope said(context);
+  std::vector<Piece> pieces;
+  auto visit = [](int64_t row, int64_t column, intptr_t count, const int64_t *ids, void *list) {
+    static_cast<std::vector<Piece> *>(list)->emplace_back(row, column, Sizes(ids, ids + count));
+  };
+  if (!mlirXeTileWgMapAttrForEachPiece(mlirLocationUnknownGet(context), map, rows, columns,
+                                       maxPieces, maxOwners, visit, &pieces))
+    throw nb::value_error(said.takeMessage().c_str());
+  return pieces;
+}
+
 void populateWgMap(nb::module_ &module) {
   auto get = [](const nb::object &cls, const Sizes &sgLayout, const Sizes &sgData,
                 MlirContext context) {
@@ -55,9 +73,16 @@ void populateWgMap(nb::module_ &module) {
           [](MlirAttribute self) {
             return list(2, [&](intptr_t dim) { return mlirXeTileWgMapAttrGetSgLayout(self, dim); });
           })
-      .def_property_readonly("sg_data", [](MlirAttribute self) {
-        return list(2, [&](intptr_t dim) { return mlirXeTileWgMapAttrGetSgData(self, dim); });
-      });
+      .def_property_readonly(
+          "sg_data",
+          [](MlirAttribute self) {
+            return list(2, [&](intptr_t dim) { return mlirXeTileWgMapAttrGetSgData(self, dim); });
+          })
+      .def("owners", owners, nb::arg("rows"), nb::arg("columns"), nb::arg("max_pieces") = 1 << 16,
+           nb::arg("max_owners") = 1 << 20,
+           "The pieces of a tile of that shape, row by row: of each the first row and column, and "
+           "the linear ids of the subgroups that own it. ValueError if the map does not distribute "
+           "such a tile, or not into so few pieces with so few owners together.");
 }
 
 void populateTileAttr(nb::module_ &module) {

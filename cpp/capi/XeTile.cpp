@@ -5,6 +5,7 @@
 #include "xetile/IR/XeTileDialect.h"
 #include "xetile/Registration.h"
 #include "xetile/Target/TargetInfo.h"
+#include "xetile/Target/Xe/Ocloc.h"
 #include "llvm/ADT/STLExtras.h"
 
 MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(XeTile, xetile, xetile::XeTileDialect)
@@ -42,4 +43,35 @@ bool mlirXeTileCheckChip(MlirStringRef chip, MlirStringCallback explain, void *u
   if (why)
     explain(wrap(llvm::StringRef(*why)), userData);
   return !why;
+}
+
+bool mlirXeTileFindOcloc(MlirStringCallback tell, void *userData) {
+  std::optional<std::string> path = xetile::findOcloc("");
+  std::string text = path ? *path : xetile::explainNoOcloc("");
+  tell(wrap(llvm::StringRef(text)), userData);
+  return path.has_value();
+}
+
+bool mlirXeTileRunOcloc(MlirStringRef spirv, MlirStringRef device, bool largeRegisters,
+                        void (*take)(const MlirXeTileNative *, void *), MlirStringCallback explain,
+                        void *userData) {
+  std::optional<std::string> ocloc = xetile::findOcloc("");
+  std::optional<std::string> why;
+  xetile::NativeBinary binary;
+  if (!ocloc)
+    why = xetile::explainNoOcloc("");
+  else
+    why =
+        xetile::runOcloc(*ocloc, {unwrap(spirv), unwrap(device), {}, largeRegisters, true}, binary);
+  if (why) {
+    explain(wrap(llvm::StringRef(*why)), userData);
+    return false;
+  }
+  llvm::SmallVector<MlirStringRef> assembly;
+  for (const std::string &text : binary.assembly)
+    assembly.push_back(wrap(llvm::StringRef(text)));
+  MlirXeTileNative native = {wrap(llvm::StringRef(binary.bytes)), binary.spillBytes,
+                             binary.registers, intptr_t(assembly.size()), assembly.data()};
+  take(&native, userData);
+  return true;
 }

@@ -3,6 +3,7 @@
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
 #include "xetile-c/XeTile.h"
+#include "xetile/IR/WgMap.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -40,6 +41,38 @@ int64_t mlirXeTileWgMapAttrGetSgLayout(MlirAttribute map, intptr_t dim) {
 
 int64_t mlirXeTileWgMapAttrGetSgData(MlirAttribute map, intptr_t dim) {
   return cast<WgMapAttr>(unwrap(map)).getSgData()[dim];
+}
+
+bool mlirXeTileWgMapAttrForEachPiece(MlirLocation location, MlirAttribute attribute, int64_t rows,
+                                     int64_t columns, int64_t maxPieces, int64_t maxOwners,
+                                     void (*visit)(int64_t, int64_t, intptr_t, const int64_t *,
+                                                   void *),
+                                     void *userData) {
+  auto map = cast<WgMapAttr>(unwrap(attribute));
+  auto emitAtLocation = emitAt(location);
+  int64_t shape[] = {rows, columns};
+  for (unsigned dim = 0; dim < 2; ++dim)
+    if (shape[dim] < 1) {
+      emitAtLocation() << "shape[" << dim << "] is " << shape[dim] << ", expected at least 1";
+      return false;
+    }
+  if (failed(verifyWgMap(map, shape, emitAtLocation)))
+    return false;
+  auto [pieces, owners] = countPieces(map, shape);
+  if (maxPieces < 0 || pieces > uint64_t(maxPieces)) {
+    emitAtLocation() << "sg_data cuts the shape into " << pieces << " pieces, expected at most "
+                     << maxPieces << "; use larger sg_data";
+    return false;
+  }
+  if (maxOwners < 0 || owners > uint64_t(maxOwners)) {
+    emitAtLocation() << "the pieces have " << owners << " owners together, expected at most "
+                     << maxOwners << "; use fewer subgroups";
+    return false;
+  }
+  forEachPiece(map, shape, [&](int64_t row, int64_t column, ArrayRef<int64_t> owners) {
+    visit(row, column, owners.size(), owners.data(), userData);
+  });
+  return true;
 }
 
 //===----------------------------------------------------------------------===//

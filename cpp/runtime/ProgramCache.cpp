@@ -1,16 +1,20 @@
 // ProgramCache.cpp: linked programs on disk.
 // Input: a key and a device binary; output: the binary of an earlier process.
-// Refused: nothing; entries that are torn, corrupt or of another format are misses.
+// Refused: nothing; entries that are torn, corrupt, of another format or another user, or no files
+// at all, are misses with a note on stderr, and replaced where that is possible.
 #include "ProgramCache.h"
 
 #include "Sha256.h"
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
-#include <fstream>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -26,6 +30,7 @@ namespace {
 // An entry is this line, the SHA-256 of the binary in hexadecimal, a newline, the binary.
 constexpr const char header[] = "xetile program 1\n";
 constexpr size_t headerSize = sizeof header - 1, hashSize = 64;
+constexpr off_t maxEntrySize = 1 << 30;
 
 std::string fromEnvironment(const char *name) {
   const char *value = std::getenv(name);
@@ -62,6 +67,67 @@ std::string driverSettings() {
   return text;
 }
 
+class Descriptor {
+public:
+  explicit Descriptor(int number) : number(number) {}
+  ~Descriptor() {
+    if (number >= 0)
+      close(number);
+  }
+  Descriptor(const Descriptor &) = delete;
+  Descriptor &operator=(const Descriptor &) = delete;
+  int get() const { return number; }
+
+private:
+  int number;
+};
+
+void note(const fs::path &path, const std::string &what) {
+  std::fprintf(stderr, "xetile runtime: note: the cache entry %s %s; the kernel is built anew\n",
+               path.c_str(), what.c_str());
+}
+
+bool readAll(int file, void *data, size_t size) {
+  auto *to = static_cast<char *>(data);
+  while (size) {
+    ssize_t count = read(file, to, size);
+    if (count == 0 || (count < 0 && errno != EINTR))
+      return false;
+    if (count > 0) {
+      to += count;
+      size -= static_cast<size_t>(count);
+    }
+  }
+  return true;
+}
+
+bool writeAll(int file, const void *data, size_t size) {
+  auto *from = static_cast<const char *>(data);
+  while (size) {
+    ssize_t count = write(file, from, size);
+    if (count < 0 && errno != EINTR)
+      return false;
+    if (count > 0) {
+      from += count;
+      size -= static_cast<size_t>(count);
+    }
+  }
+  return true;
+}
+
+std::optional<std::vector<unsigned char>> readEntry(int file, off_t size) {
+  constexpr size_t start = headerSize + hashSize + 1;
+  char head[start];
+  if (size <= off_t(start) || size > maxEntrySize || !readAll(file, head, start) ||
+      std::memcmp(head, header, headerSize) != 0)
+    return std::nullopt;
+  std::vector<unsigned char> binary(static_cast<size_t>(size) - start);
+  if (!readAll(file, binary.data(), binary.size()) ||
+      sha256(binary.data(), binary.size()) != std::string(head + headerSize, hashSize))
+    return std::nullopt;
+  return binary;
+}
+
 fs::path entryPath(const std::string &key) {
   std::string directory = programCacheDirectory();
   return directory.empty() ? fs::path() : fs::path(directory) / (key + ".bin");
@@ -90,18 +156,29 @@ std::string programKey(const DeviceInfo &device, const void *spirv, size_t size,
 
 std::optional<std::vector<unsigned char>> loadProgram(const std::string &key) {
   fs::path path = entryPath(key);
-  std::ifstream file(path, std::ios::binary);
-  if (path.empty() || !file)
+  if (path.empty())
     return std::nullopt;
-  std::vector<char> entry((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  size_t start = headerSize + hashSize + 1;
-  if (entry.size() <= start || std::memcmp(entry.data(), header, headerSize) != 0)
+  // Neither waits for a FIFO's writer nor follows links out of the cache.
+  Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+  if (file.get() < 0) {
+    if (errno != ENOENT && errno != ENOTDIR)
+      note(path, errno == ELOOP ? "is a symbolic link" : std::strerror(errno));
     return std::nullopt;
-  std::string expected(entry.data() + headerSize, hashSize);
-  if (sha256(entry.data() + start, entry.size() - start) != expected)
+  }
+  struct stat status;
+  if (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    note(path, S_ISDIR(status.st_mode) ? "is a directory" : "is not a regular file");
     return std::nullopt;
-  return std::vector<unsigned char>(entry.begin() + static_cast<std::ptrdiff_t>(start),
-                                    entry.end());
+  }
+  // What is in it runs: only our own, and the administrator's.
+  if (status.st_uid != geteuid() && status.st_uid != 0) {
+    note(path, "belongs to another user");
+    return std::nullopt;
+  }
+  std::optional<std::vector<unsigned char>> program = readEntry(file.get(), status.st_size);
+  if (!program)
+    note(path, "is damaged");
+  return program;
 }
 
 void storeProgram(const std::string &key, const std::vector<unsigned char> &binary) {
@@ -112,20 +189,25 @@ void storeProgram(const std::string &key, const std::vector<unsigned char> &bina
   static std::atomic<unsigned> serial{0};
   fs::path temporary = path;
   temporary += "." + std::to_string(getpid()) + "." + std::to_string(serial++) + ".tmp";
+  // A process of the same number may have left one.
+  unlink(temporary.c_str());
+  std::string head = header + sha256(binary.data(), binary.size()) + "\n";
+  bool written = false;
   {
-    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-    file << header << sha256(binary.data(), binary.size()) << '\n';
-    file.write(reinterpret_cast<const char *>(binary.data()),
-               static_cast<std::streamsize>(binary.size()));
-    file.close();
-    if (!file) {
-      fs::remove(temporary, failed);
+    Descriptor file(
+        open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+    if (file.get() < 0)
       return;
-    }
+    written = writeAll(file.get(), head.data(), head.size()) &&
+              writeAll(file.get(), binary.data(), binary.size());
   }
-  fs::rename(temporary, path, failed);
-  if (failed)
-    fs::remove(temporary, failed);
+  if (written && rename(temporary.c_str(), path.c_str()) == 0)
+    return;
+  // An empty directory may go; one with files in it is somebody's, and has been noted.
+  if (written && (errno == EISDIR || errno == ENOTEMPTY || errno == EEXIST) &&
+      rmdir(path.c_str()) == 0 && rename(temporary.c_str(), path.c_str()) == 0)
+    return;
+  unlink(temporary.c_str());
 }
 
 void dropProgram(const std::string &key) {

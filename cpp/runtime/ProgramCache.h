@@ -1,7 +1,7 @@
 // ProgramCache.h: linked programs on disk.
 // Input: a key and a device binary; output: the binary of an earlier process.
-// Refused: nothing; a missing, torn or foreign entry is a miss, and a directory that cannot be
-// written means no cache.
+// Refused: nothing; an entry that is missing, torn, foreign or no file is a miss, and a directory
+// that cannot be written means no cache.
 #ifndef XETILE_RUNTIME_PROGRAMCACHE_H
 #define XETILE_RUNTIME_PROGRAMCACHE_H
 

@@ -6,6 +6,8 @@
 
 #include "Errors.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <map>
 #include <set>
@@ -33,6 +35,23 @@ struct EntryPoint {
   uint32_t function;
   std::string name;
 };
+
+bool isKernelName(const std::string &name) {
+  auto fits = [](unsigned char c) {
+    return c < 128 && (std::isalnum(c) || c == '_' || c == '.' || c == '$' || c == '-');
+  };
+  return !name.empty() && name[0] != '.' && name[0] != '$' && name[0] != '-' &&
+         !std::isdigit(static_cast<unsigned char>(name[0])) &&
+         std::all_of(name.begin(), name.end(), fits);
+}
+
+/// Bytes of any kind as ASCII.
+std::string printable(const std::string &name) {
+  std::string text;
+  for (char c : name)
+    text += c >= ' ' && c <= '~' ? c : '?';
+  return text;
+}
 
 class Parser {
 public:
@@ -168,6 +187,11 @@ private:
       auto found = functions.find(entry.function);
       if (found == functions.end())
         fail("the entry point '" + entry.name + "' has no function");
+      // Intel's CPU driver ends the process at other names.
+      if (!isKernelName(entry.name))
+        throw Error("the kernel binary has a kernel '" + printable(entry.name) +
+                    "': drivers do not take this name. Expected a letter or '_', then letters, "
+                    "digits, '_', '-', '.' and '$'; rename the function");
       SpirvKernel kernel;
       kernel.name = entry.name;
       kernel.parameters = found->second.parameters;

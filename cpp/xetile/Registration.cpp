@@ -1,15 +1,17 @@
 //===- Registration.cpp - everything that a tool registers -------------------===//
 #include "xetile/Registration.h"
 #include "mlir/IR/DialectRegistry.h"
-#include "xetile/Binary/Passes.h"
 #include "xetile/Conversion/Passes.h"
-#include "xetile/Conversion/XeGPUToBinaryPipeline.h"
-#include "xetile/Conversion/XeTileToXeGPUPipeline.h"
-#include "xetile/DeepTile/CpuPipeline.h"
-#include "xetile/DeepTile/DeepTileTransformOps.h"
-#include "xetile/DeepTile/Passes.h"
 #include "xetile/IR/XeTileDialect.h"
-#include "xetile/TransformOps/TransformOps.h"
+#include "xetile/Schedule/DeepTileTransformOps.h"
+#include "xetile/Schedule/TransformOps.h"
+#include "xetile/Target/Cpu/CpuPipeline.h"
+#include "xetile/Target/Cpu/Passes.h"
+#include "xetile/Target/Host/Passes.h"
+#include "xetile/Target/Passes.h"
+#include "xetile/Target/Xe/Passes.h"
+#include "xetile/Target/Xe/XeGPUToBinaryPipeline.h"
+#include "xetile/Target/Xe/XeTileToXeGPUPipeline.h"
 #include "xetile/Transforms/Passes.h"
 
 void xetile::registerDialects(mlir::DialectRegistry &registry) {
@@ -21,8 +23,10 @@ void xetile::registerDialects(mlir::DialectRegistry &registry) {
 void xetile::registerPasses() {
   registerXeTileTransformsPasses();
   registerXeTileConversionPasses();
-  registerBinaryPasses();
-  registerXeTileDeepTilePasses();
+  registerXeTileTargetPasses();
+  registerXeTileHostPasses();
+  registerXeTileXePasses();
+  registerXeTileCpuPasses();
   registerCpuPipelines();
   registerXeTilePipelines();
   registerXeGPUToBinaryPipelines();

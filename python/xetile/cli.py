@@ -8,10 +8,9 @@ import secrets
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xetile import layout_cli
+from xetile import files, layout_cli, output
 from xetile.errors import XeTileError
 
 # Commands import what they use when they run: `xetile --help` and `xetile doctor` need no MLIR.
@@ -35,28 +34,39 @@ _TOLERANCE = 1e-3
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command with `arguments`, by default those of the process, and returns its exit status.
 
-    0 for success, 1 for an error that a message on stderr tells, 2 for a command line that is not understood.
+    0 for success, 1 for an error that a message on stderr tells, 2 for a command line that is not understood, 130
+    after Ctrl-C.
     """
-    options = _parser().parse_args(arguments)
     try:
-        status = options.command(options)
-        sys.stdout.flush()
-        return status
-    except XeTileError as error:
-        print(f"xetile: error: {error}", file=sys.stderr)
-        return 1
-    except BrokenPipeError:
-        # The reader of our output is gone; there is nobody to tell. Python's exit must not flush into it again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return _main(arguments)
     except KeyboardInterrupt:
         return 130
+
+
+def _main(arguments: Sequence[str] | None) -> int:
+    stdout = sys.stdout
+    sys.stdout = output.Stdout(stdout)
+    try:
+        try:
+            options = _parser().parse_args(arguments)
+            return options.command(options)
+        finally:
+            # What is still in the buffer fails now, where it can be told, not when Python exits.
+            sys.stdout.flush()
+    except XeTileError as error:
+        return output.complain(f"xetile: error: {error}")
+    except BrokenPipeError:
+        # The reader of our output is gone; there is nobody to tell.
+        return 1
+    except MemoryError as error:
+        return output.complain(f"xetile: error: not enough memory: {error}")
     except Exception as error:  # noqa: BLE001  a mistake of ours: say so, and how to see more
         if os.environ.get("XETILE_TRACEBACK"):
             raise
-        print(f"xetile: internal error: {type(error).__name__}: {error}", file=sys.stderr)
-        print("  XETILE_TRACEBACK=1 shows where; please report it", file=sys.stderr)
-        return 1
+        text = f"xetile: internal error: {type(error).__name__}: {error}"
+        return output.complain(f"{text}\n  XETILE_TRACEBACK=1 shows where; please report it")
+    finally:
+        sys.stdout = stdout
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -79,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
 
     run = commands.add_parser("run", parents=[payload], help="run on random arrays, on the device XETILE_DEVICE names")
     run.add_argument("--check", action="store_true", help=f"fail if NumPy's result differs by more than {_TOLERANCE}")
-    run.add_argument("--seed", type=int, help="of the random arrays (default: a fresh one, which is printed)")
+    run.add_argument("--seed", type=_seed, metavar="N", help="of the random arrays (default: a fresh one, printed)")
     run.add_argument("--repeat", type=_count, default=1, metavar="N", help="run N times, tell the fastest (default: 1)")
     run.set_defaults(command=_run)
 
@@ -114,6 +124,12 @@ def _parser() -> argparse.ArgumentParser:
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected a positive integer, got {text!r}")
+    return int(text)
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal() or len(text) > 1000:
+        raise argparse.ArgumentTypeError(f"expected 0 or a positive integer, got {text!r}")
     return int(text)
 
 
@@ -179,16 +195,13 @@ def _compile(options: argparse.Namespace) -> int:
 def _write(place: str, data: bytes) -> None:
     if place == "-":
         sys.stdout.buffer.write(data)
-        return
-    try:
-        Path(place).write_bytes(data)
-    except OSError as error:
-        raise XeTileError(f"cannot write {place}: {error.strerror}") from None
+    else:
+        files.write(place, data)
 
 
 def _warn(warnings: Sequence[object]) -> None:
     for warning in warnings:
-        print(warning.format(), file=sys.stderr)
+        output.complain(warning.format())
 
 
 def _run(options: argparse.Namespace) -> int:

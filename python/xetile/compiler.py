@@ -19,9 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from xetile import passes
+from xetile import files, passes
 from xetile import schedule as schedules
-from xetile.errors import Diagnostic, XeTileError
+from xetile.diagnostics import parse_file
+from xetile.errors import Diagnostic, XeTileError, expect, told
 from xetile.host import HostProgram, Signature
 from xetile.mlir import ir
 from xetile.mlir.dialects import gpu
@@ -80,13 +81,12 @@ class Stage:
 
     def write(self, directory: str | PathLike[str]) -> Path:
         """Writes the text to `<name>.mlir` in `directory`, which is made, and returns the path."""
-        path = Path(directory, f"{self.name}.mlir")
+        folder = files.path_of(directory, "cannot write a stage")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(self.text)
+            folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise XeTileError(f"cannot write a stage: {error}") from None
-        return path
+        return files.write(folder / f"{self.name}.mlir", self.text)
 
     def binaries(self) -> tuple[bytes, dict[str, NativeBinary]]:
         """At level 6, the kernel's SPIR-V and its machine code by chip."""
@@ -191,7 +191,8 @@ def compile(
 
     XeTileError with the compiler's diagnostics for whatever cannot be compiled.
     """
-    if str(target) == "cpu":
+    _check_native(native, native_chips, large_registers)
+    if isinstance(target, str) and target == "cpu":
         from xetile import cpu
 
         return cpu.compile_target(module_or_path, schedule, params)
@@ -218,8 +219,9 @@ def lower(
     A level that fails raises XeTileError then; the ones before it have been there.
     """
     payload = module_or_path if isinstance(module_or_path, ir.Module) else read_payload(module_or_path)
+    _check_native(native, native_chips, large_registers)
     chosen, chip = _choose(schedule, target, params)
-    chips = _chips(native, native_chips, chip)
+    chips = _chips(native_chips, chip)
     signature = Signature.of(payload)
     yield Stage(STAGES[0], 0.0, payload.operation.clone())
 
@@ -257,14 +259,9 @@ def lower(
 def read_payload(path: str | PathLike[str]) -> ir.Module:
     """The module in a file of MLIR text or bytecode. XeTileError if it cannot be read or is not valid."""
     if not isinstance(path, (str, PathLike)):
-        raise XeTileError(f"expected a module or the path of a file with one, got {type(path).__name__}")
-    if not Path(path).is_file():
-        raise XeTileError(f"cannot read {path}: there is no such file")
+        raise XeTileError(f"expected a module or the path of a file with one, got {told(path)}")
     with ir.Context():
-        try:
-            return ir.Module.parseFile(str(path))
-        except ir.MLIRError as error:
-            raise XeTileError.from_mlir(f"cannot read {path}", error) from None
+        return parse_file(path, "the module")
 
 
 def _choose(
@@ -272,7 +269,7 @@ def _choose(
 ) -> tuple[Schedule, Target]:
     """The schedule with its parameters, and the target, which a schedule may have as a parameter."""
     chosen = schedule if isinstance(schedule, Schedule) else schedules.load("matmul" if schedule is None else schedule)
-    values = dict(params or {})
+    values = schedules.values_of(params)
     if "target" in values:
         raise XeTileError("params: the target is not among them; expected compile(..., target=...)")
     own = chosen.params.get("target")
@@ -281,17 +278,23 @@ def _choose(
     chip = target if isinstance(target, Target) else Target(target)
     if own:
         values["target"] = chip.chip
-    return chosen.with_params(**values), chip
+    return chosen._with(values), chip
 
 
-def _chips(native: str, native_chips: Iterable[str] | None, target: Target) -> list[str]:
-    if native not in ("auto", "require", "off"):
-        raise XeTileError(f"native: expected 'auto', 'require' or 'off', got {native!r}")
+def _check_native(native: Any, native_chips: Any, large_registers: Any) -> None:
+    if not isinstance(native, str) or native not in ("auto", "require", "off"):
+        raise XeTileError(f"native: expected 'auto', 'require' or 'off', got {told(native)}")
+    if native_chips is not None and (isinstance(native_chips, (str, bytes)) or not isinstance(native_chips, Iterable)):
+        raise XeTileError(f"native_chips: expected a list of chips, got {told(native_chips)}")
+    if large_registers is not None:
+        expect("large_registers", large_registers, bool, "True, False or None")
+
+
+def _chips(native_chips: Iterable[str] | None, target: Target) -> list[str]:
     if native_chips is None:
         return [target.chip]
-    if isinstance(native_chips, str):
-        raise XeTileError(f"native_chips: expected a list of chips, got {native_chips!r}")
-    return list(dict.fromkeys(Target(str(chip)).chip for chip in native_chips)) or [target.chip]
+    chips = [chip if isinstance(chip, Target) else Target(chip) for chip in native_chips]
+    return list(dict.fromkeys(chip.chip for chip in chips)) or [target.chip]
 
 
 def _spill_bytes(binary: Stage) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from xetile import compiler, cpu, reference
+from xetile import compiler, cpu, files, reference
 from xetile.errors import XeTileError
 
 __all__ = ["compile", "explain", "run"]
@@ -28,7 +28,7 @@ def compile(options: argparse.Namespace) -> int:
         if options.output == "-":
             sys.stdout.write(text)
         else:
-            _write(Path(options.output), text)
+            files.write(options.output, text)
     elif options.output == "-":
         raise XeTileError("-o -: expected a file for a shared object")
     else:
@@ -46,9 +46,12 @@ def run(options: argparse.Namespace) -> int:
     rng = np.random.default_rng(seed)
     arguments = []
     for spec in kernel.arguments:
-        integers = spec.numpy_dtype.kind in "iu"
-        values = rng.integers(-8, 8, spec.shape) if integers else rng.uniform(-1, 1, spec.shape)
-        arguments.append(values.astype(spec.numpy_dtype))
+        kind = spec.numpy_dtype.kind
+        if kind in "iu":
+            values = rng.integers(-8, 8, spec.shape)
+        else:
+            values = rng.integers(0, 2, spec.shape) if kind == "b" else rng.uniform(-1, 1, spec.shape)
+        arguments.append(np.asarray(values).astype(spec.numpy_dtype))
     results = kernel(*arguments)
     seconds = []
     for _ in range(options.repeat):
@@ -89,7 +92,7 @@ def _kernel(options: argparse.Namespace) -> cpu.CpuKernel:
     kernel = cpu.compile_target(options.input, schedule, _settings(options.set))
     if options.dump_stages:
         for name, text in kernel.stages.items():
-            _write(Path(options.dump_stages, f"{name}.mlir"), text)
+            _dump(Path(options.dump_stages), f"{name}.mlir", text)
     return kernel
 
 
@@ -102,6 +105,11 @@ def _settings(settings: list[str]) -> dict[str, int | str]:
         if key == "pack":
             values[key] = text
             continue
+        if key == "fuse":
+            if text not in ("0", "1", "false", "true"):
+                raise XeTileError(f"--set {setting}: expected true or false, got {text!r}")
+            values[key] = text in ("1", "true")
+            continue
         try:
             values[key] = int(text)
         except ValueError:
@@ -109,9 +117,9 @@ def _settings(settings: list[str]) -> dict[str, int | str]:
     return values
 
 
-def _write(path: Path, text: str) -> None:
+def _dump(folder: Path, name: str, text: str) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise XeTileError(f"cannot write {path}: {error.strerror}") from None
+        raise XeTileError(f"cannot write a stage: {error}") from None
+    files.write(folder / name, text)

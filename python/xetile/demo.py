@@ -13,6 +13,7 @@ import numpy as np
 
 import xetile
 from xetile import compiler, reference, runtime, schedule, tools
+from xetile.files import write
 
 __all__ = ["main"]
 
@@ -38,12 +39,12 @@ def main(directory: str = "build/demo") -> int:
         print(f"{name:20} {stage.count_ops():6} {stage.seconds * 1e3:7.1f} ms  {path}")
 
     spirv = out / "matmul.spv"
-    spirv.write_bytes(kernel.spirv)
+    write(spirv, kernel.spirv)
     print(f"\n{'binary':8} {'bytes':>8} {'spilled':>8} {'registers':>10}  file")
     print(f"{'SPIR-V':8} {len(kernel.spirv):8} {'':8} {'':10}  {spirv}")
     for chip, code in kernel.native.items():
         path = out / f"matmul.{chip}.bin"
-        path.write_bytes(code.data)
+        write(path, code.data)
         print(f"{chip:8} {len(code.data):8} {code.spill_bytes:8} {code.registers:10}  {path}")
     if not kernel.native:
         try:

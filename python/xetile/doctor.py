@@ -6,6 +6,7 @@ Each part is looked at on its own, so that one that is broken does not hide the 
 from __future__ import annotations
 
 import ctypes
+import os
 import platform
 import shutil
 import subprocess
@@ -90,7 +91,7 @@ def _bindings() -> Iterator[Finding]:
 
 def _mapped(name: str) -> str:
     """The file of a library in this process."""
-    for line in Path("/proc/self/maps").read_text().splitlines():
+    for line in Path("/proc/self/maps").read_text(errors="surrogateescape").splitlines():
         path = line.split(maxsplit=5)[-1]
         if Path(path).name.startswith(name):
             return path
@@ -146,7 +147,8 @@ def _devices() -> Iterator[Finding]:
 def _ocloc() -> Iterator[Finding]:
     try:
         path = tools.require_ocloc()
-        yield Finding("ocloc", True, f"{tools.ocloc_version(path)}, {path}")
+        limit = f"at most {os.environ.get('XETILE_OCLOC_TIMEOUT') or 600} s for a kernel (XETILE_OCLOC_TIMEOUT)"
+        yield Finding("ocloc", True, f"{tools.ocloc_version(path)}, {path}\n{limit}")
     except XeTileError as error:
         yield Finding("ocloc", False, str(error), "for native binaries: scripts/install-ocloc")
 
@@ -157,7 +159,7 @@ def _spirv_val() -> Iterator[Finding]:
     if not path:
         yield Finding("spirv-val", False, "not on PATH", advice)
         return
-    run = subprocess.run([path, "--version"], capture_output=True, text=True)
+    run = subprocess.run([path, "--version"], capture_output=True, text=True, errors="replace", timeout=60)
     version = (run.stdout or run.stderr).partition("\n")[0]
     yield Finding("spirv-val", run.returncode == 0, f"{version}, {path}", advice)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -56,7 +57,10 @@ class XeTileError(Exception):
 
     @classmethod
     def from_mlir(cls, message: str, error: Any) -> XeTileError:
-        """Wraps an `xetile.mlir.ir.MLIRError`, as parsing, verifying and running passes raise it."""
+        """Wraps an `xetile.mlir.ir.MLIRError`, as parsing and verifying raise it.
+
+        MLIR makes its strings: names in it that are not UTF-8 end the process. `xetile.diagnostics.Heard` takes any.
+        """
         return cls(message, (Diagnostic.from_mlir(info) for info in error.error_diagnostics))
 
     def __str__(self) -> str:
@@ -66,3 +70,16 @@ class XeTileError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.message, self.diagnostics)
+
+
+def expect(what: str, value: Any, types: type | tuple[type, ...], wanted: str) -> None:
+    """XeTileError `what: expected wanted, got ...` unless `value` has one of the types. True and False are no ints."""
+    flag = isinstance(value, bool) and bool not in (types if isinstance(types, tuple) else (types,))
+    if flag or not isinstance(value, types):
+        raise XeTileError(f"{what}: expected {wanted}, got {told(value)}")
+
+
+def told(value: Any) -> str:
+    """A value in an error: short, and with its type where that is not plain."""
+    text = reprlib.repr(value)
+    return text if isinstance(value, (str, int, float, bool, type(None))) else f"{type(value).__name__} {text}"

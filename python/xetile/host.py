@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import re
 import threading
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from xetile import runtime
-from xetile.errors import XeTileError
+from xetile.errors import XeTileError, expect
 from xetile.mlir import ir
 from xetile.mlir.dialects import func
 from xetile.mlir.execution_engine import ExecutionEngine
 
-__all__ = ["ArraySpec", "HostProgram", "Signature"]
+__all__ = ["ArraySpec", "HostProgram", "Signature", "function_name", "is_special", "show_name"]
 
 _NUMPY = {
     "f16": "float16",
@@ -29,27 +30,49 @@ _NUMPY = {
     "i64": "int64",
     "ui8": "uint8",
     "index": "int64",
+    "i1": "bool",
 }
+# What becomes the name of a kernel, cpp/xetile/Target/Xe/KernelName.h, and of a symbol.
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.$-]*")
+_MAX_NAME = 1000  # schedules add to it
+# What kernels on GPUs do not take.
+_NOT_ON_GPU = frozenset({"i1"})
 # The runtime records one error for the whole process.
 _one_at_a_time = threading.Lock()
 # What MLIR's lowering puts where memory must not be freed: globals.
 _NOT_ALLOCATED = 0xDEADBEEF
 
 
+def is_special(array: np.ndarray) -> str | None:
+    """Why the array's elements are not all that it is ("expected ..., got ..."); None for a plain one."""
+    if type(array) is np.ndarray:
+        return None
+    if isinstance(array, np.ma.MaskedArray):
+        return "expected a plain array, got a masked one, whose mask would be lost: pass array.filled(value)"
+    if isinstance(array, np.matrix):
+        return "expected a plain array, got a numpy.matrix: pass numpy.asarray(matrix)"
+    return None
+
+
 @dataclass(frozen=True)
 class ArraySpec:
-    """One argument or result: `shape` in elements, `dtype` as MLIR writes it ("f16", "bf16", "f32", "i8", ...)."""
+    """One argument or result: `shape` in elements, `dtype` as MLIR writes it ("f16", "bf16", "f32", "i8", ...).
+
+    `scalar` tells a number (f32) from an array of rank 0 (tensor<f32>); kernels on CPUs take numbers.
+    """
 
     shape: tuple[int, ...]
     dtype: str
+    scalar: bool = False
 
     @classmethod
     def of(cls, kind: ir.Type) -> ArraySpec:
         if not isinstance(kind, ir.RankedTensorType) or not kind.has_static_shape:
             raise XeTileError(f"expected a tensor of static shape, got {kind}")
         dtype = str(kind.element_type)
-        if dtype != "bf16" and dtype not in _NUMPY:
-            raise XeTileError(f"expected elements of type bf16, {', '.join(_NUMPY)}, got {kind}")
+        taken = ["bf16", *(name for name in _NUMPY if name not in _NOT_ON_GPU)]
+        if dtype not in taken:
+            raise XeTileError(f"expected elements of type {', '.join(taken)}, got {kind}")
         return cls(tuple(kind.shape), dtype)
 
     @property
@@ -66,8 +89,12 @@ class ArraySpec:
         """What is wrong with `array` as this argument ("expected ..., got ..."), or None."""
         if not isinstance(array, np.ndarray):
             return f"expected a NumPy array {self}, got {type(array).__name__}"
+        if why := is_special(array):
+            return why
         if array.dtype != self.numpy_dtype:
             hint = ""
+            if array.dtype.newbyteorder("=") == self.numpy_dtype:
+                hint = "; for this machine's byte order pass array.astype(array.dtype.newbyteorder('='))"
             if self.dtype == "bf16" and array.dtype == np.uint16:
                 hint = "; for bits of bf16 pass array.view(ml_dtypes.bfloat16)"
             return f"expected {self} ({self.numpy_dtype.name}), got elements of type {array.dtype}{hint}"
@@ -94,12 +121,13 @@ class Signature:
     @classmethod
     def of(cls, module: ir.Module) -> Signature:
         """The signature of the module's one public function with a body; XeTileError if it has several or none."""
+        expect("module", module, ir.Module, "a module")
         functions = _functions(module.operation)
         public = [op for op in functions if "sym_visibility" not in op.attributes or op.visibility.value == "public"]
         if len(public) != 1:
-            names = ", ".join("@" + op.name.value for op in public) or "none"
+            names = ", ".join("@" + show_name(op) for op in public) or "none"
             raise XeTileError(f"expected a module with one public function, got {names}; make helpers `private`")
-        name, kind = public[0].name.value, public[0].type
+        name, kind = function_name(public[0]), public[0].type
         try:
             return cls(name, tuple(map(ArraySpec.of, kind.inputs)), tuple(map(ArraySpec.of, kind.results)))
         except XeTileError as error:
@@ -108,7 +136,7 @@ class Signature:
     def find(self, module: ir.Operation) -> func.FuncOp:
         """The function in `module`; XeTileError if it is not there any more."""
         for op in _functions(module):
-            if op.name.value == self.name:
+            if show_name(op) == self.name:
                 return op
         raise XeTileError(f"the schedule removed the function @{self.name}; expected it to stay, as the host code")
 
@@ -137,6 +165,24 @@ class Signature:
         if self.reason:
             return self.name
         return f"{self.name}({', '.join(map(str, self.arguments))}) -> ({', '.join(map(str, self.results))})"
+
+
+def function_name(function: func.FuncOp) -> str:
+    """The name of a payload's function. XeTileError for one that no driver, linker or file takes."""
+    name = show_name(function)
+    if len(name) > _MAX_NAME or not _NAME.fullmatch(name):
+        shown = name if len(name) <= 64 else name[:64] + "..."
+        place = str(function.location)[len("loc(") : -1].replace('"', "")
+        raise XeTileError(
+            f"{place}: a function cannot have the name '{shown}': expected a letter or '_', then letters, "
+            f"digits, '_', '-', '.' and '$', at most {_MAX_NAME} characters"
+        )
+    return name
+
+
+def show_name(function: func.FuncOp) -> str:
+    """The name as text; bytes that are not printable ASCII are escaped."""
+    return repr(ir.StringAttr(function.attributes["sym_name"]).value_bytes)[2:-1]
 
 
 def _functions(module: ir.Operation) -> list[func.FuncOp]:

@@ -5,19 +5,20 @@
     layout.hardware_view(plan.operand) # what each register of each lane holds
 
 Shapes are (rows, columns) in elements. A is m x k, B is k x n, C is m x n. All of it is computed by the compiler's own
-library; nothing needs MLIR or a GPU. Every function raises XeTileError on input that it refuses, and names the
-parameter and its legal values.
+library; nothing needs a GPU, and only `wg_map_owners` needs MLIR. Every function raises XeTileError on input that it
+refuses, and names the parameter and its legal values.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from xetile import _layout
 from xetile._layout import LinearLayout
-from xetile.errors import XeTileError
+from xetile.errors import XeTileError, expect, told
 
 __all__ = [
     "Cost",
@@ -36,6 +37,7 @@ __all__ = [
     "linear_layout",
     "plan",
     "tensor_view",
+    "tile_messages",
     "wg_map_owners",
 ]
 
@@ -52,7 +54,7 @@ def element_bits(type_: str | int) -> int:
     if isinstance(type_, int) and not isinstance(type_, bool):
         return type_
     if not isinstance(type_, str) or type_ not in _TYPES:
-        raise XeTileError(f"type: unknown type {type_!r}; known: {', '.join(_TYPES)}")
+        raise XeTileError(f"type: unknown type {told(type_)}; known: {', '.join(_TYPES)}")
     return _TYPES[type_]
 
 
@@ -179,6 +181,7 @@ class LaneLayout:
     @classmethod
     def from_linear_layout(cls, layout: LinearLayout, packed: int) -> LaneLayout:
         """The reverse, for a layout of one instruction; `packed` elements share a register of a lane."""
+        _check_layout(layout)
         return cls(*map(tuple, _layout.to_lanes(layout, _unsigned("packed", packed))))
 
 
@@ -217,6 +220,8 @@ class Plan:
 
     def blocks(self, message: int, subgroup: int = 0) -> list[tuple[int, int, int, int]]:
         """The blocks of a message on the operand's tile, each as (row, column, rows, columns)."""
+        if not 0 <= _unsigned("message", message) < len(self.messages):
+            raise XeTileError(f"message is {message}, expected 0 to {len(self.messages) - 1}")
         shape = self.messages[message]
         origin = self.subgroup_origin(subgroup)
         row, col = origin[0] + shape.row, origin[1] + shape.col
@@ -232,7 +237,7 @@ class Plan:
         XeTileError tells the first difference; there is none in a plan that this module made.
         """
         for name, value in {"height": height, "width": width, "y": y, "x": x}.items():
-            if not isinstance(value, int) or abs(value) > 2**40:
+            if isinstance(value, bool) or not isinstance(value, int) or abs(value) > 2**40:
                 raise XeTileError(f"{name}: expected an integer from -2^40 to 2^40, got {value!r}")
         self._native.prove(height, width, y, x, _unsigned("subgroup", subgroup))
 
@@ -291,6 +296,15 @@ def linear_layout(
 ) -> LinearLayout:
     """A layout from the images of each input's bits, one coordinate per output:
     `linear_layout({"lane": [(0, 1), (0, 2)]}, {"row": 1, "col": 4})`."""
+    expect("inputs", inputs, Mapping, "a mapping of names to lists of bases")
+    expect("outputs", outputs, Mapping, "a mapping of names to sizes")
+    expect("surjective", surjective, bool, "True or False")
+    for name, images in inputs.items():
+        _text("the name of an input", name)
+        for basis in _sequence(f"bases of {name!r}", images):
+            _sequence(f"a basis of {name!r}", basis)
+    for name in outputs:
+        _text("the name of an output", name)
     bases = [
         (name, [[_unsigned(f"a basis of {name!r}", value) for value in basis] for basis in images])
         for name, images in inputs.items()
@@ -301,6 +315,7 @@ def linear_layout(
 
 def apply(layout: LinearLayout, **index: int) -> dict[str, int]:
     """The outputs of one index, by name: `apply(layout, register=3, lane=5, subgroup=0)`."""
+    _check_layout(layout)
     place = layout._apply([(name, _unsigned(name, value)) for name, value in index.items()])
     return dict(zip((name for name, _ in layout._outs()), place, strict=True))
 
@@ -316,7 +331,7 @@ def dpas_layout(operand: str, shape: Sequence[int], type_: str | int, dpas: Dpas
     Without `dpas` it is one instruction per subgroup, one subgroup, on elements of the type (C: of f16).
     """
     bits = element_bits(type_)
-    dpas = dpas or _default_dpas(operand, bits)
+    dpas = _checked_dpas(dpas, operand, bits)
     return _layout.dpas_layout(
         dpas._native(), _text("operand", operand), _unsigned("type", bits), _pair("shape", shape)
     )
@@ -349,7 +364,10 @@ def plan(
     target forbids any plan.
     """
     bits = element_bits(type_)
-    dpas = dpas or _default_dpas(operand, bits)
+    dpas = _checked_dpas(dpas, operand, bits)
+    if surface is not None:
+        expect("surface", surface, Surface, "an xetile.layout.Surface")
+    expect("one_matrix", one_matrix, bool, "True or False")
     native = _layout.plan(
         _text("target", target),
         dpas._native(),
@@ -357,7 +375,7 @@ def plan(
         _unsigned("type", bits),
         _pair("shape", shape),
         _unsigned("contiguous_dim", contiguous_dim),
-        bool(one_matrix),
+        one_matrix,
         _text("access", access),
         (surface or Surface())._native(),
     )
@@ -365,7 +383,7 @@ def plan(
     message_bits, operand_bits = native.register_bits
     rows = "rows" if contiguous_dim else "columns"
     return Plan(
-        title=f"{access} {operand} {shape[0]}x{shape[1]} of {bits} bits, {rows} contiguous, on {target}",
+        title=f"{access} {operand} {'x'.join(map(str, shape))} of {bits} bits, {rows} contiguous, on {target}",
         access=access,
         element_bits=bits,
         contiguous_dim=contiguous_dim,
@@ -383,74 +401,105 @@ def plan(
     )
 
 
+def tile_messages(
+    operand: str,
+    shape: Sequence[int],
+    type_: str | int,
+    *,
+    inputs: str | int | None = None,
+    target: str = "pvc",
+    access: str = "load",
+) -> tuple[Message, ...]:
+    """The messages of one subgroup for its own row-major tile, as the compiler makes them, in their order.
+
+    Its sides need not be powers of two: the plan of the largest part with such sides that divides it is repeated.
+    `inputs` is the type of A and B where it is not that of the elements. A prefetch takes tiles of any size, and every
+    operand alike. XeTileError says which limit of the target forbids any plan.
+    """
+    bits = element_bits(type_)
+    input_bits = element_bits(inputs) if inputs is not None else 16 if operand == "C" else bits
+    message, places = _layout.tile_messages(
+        _text("target", target),
+        _text("operand", operand),
+        _unsigned("inputs", input_bits),
+        _unsigned("type", bits),
+        _pair("shape", shape),
+        _text("access", access),
+    )
+    return tuple(Message(*message, row, col) for row, col in places)
+
+
 def hardware_view(layout: LinearLayout, subgroup: int | None = None) -> str:
     """A table per subgroup (or of one): a row per register, a column per lane, the place that each holds."""
+    _check_layout(layout)
     return _layout.hardware_view(layout, None if subgroup is None else _unsigned("subgroup", subgroup))
 
 
 def tensor_view(layout: LinearLayout) -> str:
     """A line per row of the tensor: who holds each element, as "S0-3:L5:R17" (subgroups, lane, register)."""
+    _check_layout(layout)
     return _layout.tensor_view(layout)
 
 
 def wg_map_owners(
     shape: Sequence[int], sg_layout: Sequence[int], sg_data: Sequence[int]
 ) -> dict[tuple[int, int], tuple[int, ...]]:
-    """Which subgroups own each piece of a workgroup's tile, by XeTile's rule; the key is the piece's first row, column.
+    """Which subgroups own each piece of a workgroup's tile; the key is the piece's first row, column.
 
     The tile is cut into pieces of `sg_data`, dealt round-robin to `sg_layout` along each dimension. Where there are
     fewer pieces than subgroups, ids wrap around and share them. Linear ids run along columns first. The sizes need not
-    be powers of two; sg_data must divide the shape, and along each dimension the numbers of pieces and of subgroups
-    must divide one another.
+    be powers of two. The rule is the dialect's own, which this function asks; it needs xetile.mlir. There are at most
+    65536 pieces and 2^20 owners of all of them together.
     """
-    shape, sg_layout, sg_data = (
-        _pair(name, value) for name, value in (("shape", shape), ("sg_layout", sg_layout), ("sg_data", sg_data))
-    )
-    along: list[list[tuple[int, ...]]] = []
-    for dim in range(2):
-        for name, value in (("shape", shape), ("sg_layout", sg_layout), ("sg_data", sg_data)):
-            if value[dim] < 1:
-                raise XeTileError(f"{name}[{dim}] is {value[dim]}, expected at least 1")
-        if shape[dim] % sg_data[dim]:
-            raise XeTileError(f"sg_data[{dim}] is {sg_data[dim]}, expected a divisor of shape[{dim}] = {shape[dim]}")
-        pieces, subgroups = shape[dim] // sg_data[dim], sg_layout[dim]
-        if pieces % subgroups and subgroups % pieces:
-            raise XeTileError(
-                f"sg_layout[{dim}] is {subgroups} for {pieces} pieces of sg_data[{dim}] = {sg_data[dim]}; "
-                "expected a divisor or a multiple of the number of pieces"
-            )
-        along.append(
-            [
-                tuple(id_ for id_ in range(subgroups) if (id_ - piece) % min(pieces, subgroups) == 0)
-                for piece in range(pieces)
-            ]
-        )
-    return {
-        (row * sg_data[0], col * sg_data[1]): tuple(i * sg_layout[1] + j for i in rows for j in cols)
-        for row, rows in enumerate(along[0])
-        for col, cols in enumerate(along[1])
-    }
+    from xetile.mlir import ir
+    from xetile.mlir.dialects import xetile as dialect
+
+    rows, columns = _pair("shape", shape)
+    with ir.Context():
+        try:
+            wg_map = dialect.WgMapAttr.get(_pair("sg_layout", sg_layout), _pair("sg_data", sg_data))
+            return {(row, column): tuple(ids) for row, column, ids in wg_map.owners(rows, columns)}
+        except ValueError as error:
+            raise XeTileError(f"wg_map: {str(error).replace('at loc(unknown): ', '').strip()}") from None
 
 
-def _default_dpas(operand: str, bits: int) -> Dpas:
-    return Dpas() if operand == "C" else Dpas.of(bits)
+def _checked_dpas(dpas: Dpas | None, operand: str, bits: int) -> Dpas:
+    if dpas is None:
+        return Dpas() if operand == "C" else Dpas.of(bits)
+    expect("dpas", dpas, Dpas, "an xetile.layout.Dpas")
+    return dpas
+
+
+def _check_layout(value: Any) -> None:
+    expect("layout", value, LinearLayout, "a LinearLayout")
 
 
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise XeTileError(f"{name}: expected a name, got {value!r}")
+        raise XeTileError(f"{name}: expected a name, got {told(value)}")
+    # What a command line brings may hold bytes that are no characters.
+    return value.encode(errors="backslashreplace").decode()
+
+
+def _sequence(name: str, value: Any) -> Sequence[Any]:
+    if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
+        raise XeTileError(f"{name}: expected a list, got {told(value)}")
     return value
 
 
 def _unsigned(name: str, value: Any) -> int:
-    if not hasattr(value, "__index__") or isinstance(value, bool) or not 0 <= value.__index__() < 2**32:
-        raise XeTileError(f"{name}: expected an integer from 0 to 2^32 - 1, got {value!r}")
-    return value.__index__()
+    try:
+        number = -1 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = -1
+    if not 0 <= number < 2**32:
+        raise XeTileError(f"{name}: expected an integer from 0 to 2^32 - 1, got {told(value)}")
+    return number
 
 
 def _pair(name: str, value: Any) -> tuple[int, int]:
     try:
         first, second = value
     except (TypeError, ValueError):
-        raise XeTileError(f"{name}: expected two integers (rows, columns), got {value!r}") from None
+        raise XeTileError(f"{name}: expected two integers (rows, columns), got {told(value)}") from None
     return _unsigned(f"{name}[0]", first), _unsigned(f"{name}[1]", second)

@@ -8,6 +8,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
+from xetile import output
 from xetile.errors import XeTileError
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ examples:
   xetile layout --dpas B --shape 32x256 --type f16 --rep-cluster 4x2 --subgroups 8x4 --order 0,1 --plan
   xetile layout --dpas A --shape 256x32 --type f16 --rep-cluster 4x2 --subgroups 8x4 --png a.png
   xetile layout --shape 128x128 --subgroups 2x2 --sg-data 32x128 --svg map.svg
+  xetile layout --shape 256x32 --subgroups 32x1 --sg-data 8x32 --type f16 --access prefetch --plan
 """
 
 
@@ -92,10 +94,11 @@ def _picture(options: argparse.Namespace) -> str | None:
 def _run_wg_map(options: argparse.Namespace, picture: str | None) -> int:
     from xetile import layout
 
-    for name in ("plan", "json", "hw_view"):
-        if getattr(options, name):
-            raise XeTileError(f"--{name.replace('_', '-')}: expected --dpas; a wg_map has no lanes and no messages")
+    if options.hw_view:
+        raise XeTileError("--hw-view: expected --dpas; a wg_map has no lanes")
     shape, sg_layout, sg_data = options.shape, options.subgroups, options.sg_data
+    if options.plan or options.json:
+        return _plan_prefetch(options)
     owners = layout.wg_map_owners(shape, sg_layout, sg_data)
     if picture:
         from xetile import layout_draw
@@ -106,6 +109,30 @@ def _run_wg_map(options: argparse.Namespace, picture: str | None) -> int:
     for (row, col), ids in owners.items():
         rows, cols = f"{row}:{row + sg_data[0]}", f"{col}:{col + sg_data[1]}"
         print(f"[{rows}, {cols}] subgroup{'s' * (len(ids) > 1)} {', '.join(map(str, ids))}")
+    return 0
+
+
+def _plan_prefetch(options: argparse.Namespace) -> int:
+    """The messages with which a subgroup prefetches one of its pieces: no lane holds anything of it."""
+    from xetile import layout
+
+    if options.access != "prefetch" or options.order != "1,0":
+        raise XeTileError(
+            f"--{'plan' if options.plan else 'json'}: expected --dpas, or --access prefetch of contiguous rows: "
+            "the lanes of a load or store are those of an operand"
+        )
+    if options.type is None:
+        raise XeTileError("layout: expected --type, the type of the tile's elements")
+    layout.wg_map_owners(options.shape, options.subgroups, options.sg_data)  # refuses what is no wg_map
+    piece = options.sg_data
+    messages = layout.tile_messages("A", piece, options.type, target=options.target, access="prefetch")
+    if options.json:
+        print(json.dumps({"access": "prefetch", "messages": [message.to_json() for message in messages]}))
+    else:
+        plural = "s" * (len(messages) > 1)
+        print(f"prefetch {_text(piece)} of {options.type} on {options.target}: {len(messages)} message{plural}")
+        for number, message in enumerate(messages):
+            print(f"  message {number}: {message}")
     return 0
 
 
@@ -152,14 +179,16 @@ def _draw(options: argparse.Namespace, path: str, operand: Any, dpas: Dpas, requ
     from xetile import layout, layout_draw
 
     title = f"{options.dpas} {_text(options.shape)}, {options.type}"
-    plan = None
+    plan, warning = None, ""
     try:
         plan = layout.plan(options.dpas, options.shape, options.type, dpas, **request)
         title += f": {plan.title.partition(',')[2].strip()}"
     except XeTileError as error:
         # The picture shows the layout, which needs no messages; a plan that was asked for has failed before.
-        print(f"xetile: warning: no messages are drawn: {error}", file=sys.stderr)
+        warning = f"xetile: warning: no messages are drawn: {error}"
     layout_draw.draw(operand, path, plan=plan, title=title, subgroup=options.subgroup or 0)
+    if warning:
+        output.complain(warning)
 
 
 def _text(shape: tuple[int, int]) -> str:

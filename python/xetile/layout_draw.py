@@ -6,6 +6,8 @@ Needs matplotlib (`pip install xetile[draw]`). The file's suffix chooses the for
 from __future__ import annotations
 
 import colorsys
+import io
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -14,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xetile.errors import XeTileError
+from xetile import files
+from xetile.errors import XeTileError, expect
 from xetile.layout import LinearLayout, Plan, wg_map_owners
 
 if TYPE_CHECKING:
@@ -24,6 +27,9 @@ __all__ = ["draw", "draw_wg_map"]
 
 # Rows and columns of one subgroup's part that are drawn element by element.
 _MOST_CELLS = 64
+# What takes some seconds to draw.
+_MOST_ELEMENTS = 1 << 20
+_MOST_PIECES = 1 << 12
 _CELL = 0.34  # inches
 _MESSAGE_COLOUR = "#b00020"
 _DPI = 110
@@ -73,12 +79,23 @@ def draw(
     and the part of one subgroup with the lane and the register of each element. Where one subgroup owns all, only that.
     """
     path = _checked(path)
+    expect("layout", layout, LinearLayout, "a LinearLayout")
     ins, outs = layout._ins(), layout._outs()
     if [name for name, _ in ins] != ["register", "lane", "subgroup"] or len(outs) != 2:
         raise XeTileError("layout: expected one from register, lane and subgroup to two dimensions (dpas_layout)")
     subgroups = ins[2][1]
+    expect("subgroup", subgroup, int, "an integer")
     if not 0 <= subgroup < subgroups:
         raise XeTileError(f"subgroup is {subgroup}, expected 0 to {subgroups - 1}")
+    if plan is not None:
+        expect("plan", plan, Plan, "a Plan of the same operand")
+    expect("title", title, str, "a string")
+    elements = math.prod(size for _, size in ins)
+    if elements > _MOST_ELEMENTS:
+        raise XeTileError(
+            f"the subgroups hold {elements} elements together, expected at most {_MOST_ELEMENTS} to draw; "
+            "use a smaller shape"
+        )
     parts = [_Part.of(layout, number) for number in range(subgroups)]
     owners: dict[_Rectangle, list[int]] = {}
     for number, part in enumerate(parts):
@@ -86,6 +103,7 @@ def draw(
             for col, width in _runs(part.cols):
                 owners.setdefault((row, col, height, width), []).append(number)
 
+    _check_pieces(len(owners))
     rows, cols = (size for _, size in outs)
     part = parts[subgroup]
     cells = min(len(part.rows), _MOST_CELLS), min(len(part.cols), _MOST_CELLS)
@@ -104,7 +122,7 @@ def draw(
                     _outline(overview, plan.blocks(message, ids[0]), 1.0)
         _draw_part(detail, part, cells, plan, subgroup)
         figure.suptitle(title, fontsize=12)
-        figure.savefig(path, dpi=_DPI)
+        _save(figure, path)
 
 
 def draw_wg_map(
@@ -112,7 +130,9 @@ def draw_wg_map(
 ) -> None:
     """Draws which subgroups own each piece of a workgroup's tile under a wg_map. The sizes may be any."""
     path = _checked(path)
+    expect("title", title, str, "a string")
     pieces = wg_map_owners(shape, sg_layout, sg_data)
+    _check_pieces(len(pieces))
     rows, cols = shape
     with _style():
         figure = _figure()
@@ -121,7 +141,20 @@ def draw_wg_map(
         axes = figure.add_subplot()
         _draw_owners(axes, rows, cols, {(*place, *sg_data): ids for place, ids in pieces.items()})
         figure.suptitle(title, fontsize=12)
-        figure.savefig(path, dpi=_DPI)
+        _save(figure, path)
+
+
+def _check_pieces(pieces: int) -> None:
+    if pieces > _MOST_PIECES:
+        raise XeTileError(
+            f"the picture has {pieces} pieces, expected at most {_MOST_PIECES}; use a smaller shape or larger pieces"
+        )
+
+
+def _save(figure: Any, path: Path) -> None:
+    picture = io.BytesIO()
+    figure.savefig(picture, format=path.suffix.lower().removeprefix("."), dpi=_DPI)
+    files.write(path, picture.getvalue())
 
 
 def _draw_owners(axes: Axes, rows: int, cols: int, owners: dict[_Rectangle, tuple[int, ...]]) -> None:
@@ -293,7 +326,7 @@ def _panels(figure: Any, rows: int, cols: int, detail: tuple[float, float]) -> t
 
 
 def _checked(path: str | Path) -> Path:
-    path = Path(path)
+    path = files.path_of(path, "the picture")
     if path.suffix.lower() not in _FORMATS:
         raise XeTileError(f"{path}: expected a file name that ends in {' or '.join(_FORMATS)}")
     if not path.parent.is_dir():

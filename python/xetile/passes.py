@@ -9,9 +9,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
-from xetile.errors import Diagnostic, XeTileError
+from xetile.diagnostics import Heard, message_of
+from xetile.errors import Diagnostic, XeTileError, expect
 from xetile.mlir import ir
 from xetile.mlir.passmanager import PassManager
 
@@ -28,30 +28,25 @@ def run(module: ir.Module | ir.Operation, pipeline: str, *, action: str | None =
     """
     if not isinstance(module, ir.Module) and getattr(module, "OPERATION_NAME", None) != "builtin.module":
         raise XeTileError(f"expected a module to run passes on, got {type(module).__name__}")
+    expect("pipeline", pipeline, str, "a string of passes")
     text = pipeline if re.match(r"\s*(builtin\.module|any)\s*\(", pipeline) else f"builtin.module({pipeline})"
-    said: list[Diagnostic] = []
-
-    def keep(diagnostic: Any) -> bool:
-        said.append(Diagnostic.from_mlir(diagnostic))
-        return True
-
-    with module.context as context:
-        # Errors come with MLIRError; this hears the rest.
-        handler = context.attach_diagnostic_handler(keep)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise XeTileError(f"{pipeline!r} is not a pass pipeline: it is not UTF-8") from None
+    with module.context as context, Heard(context) as heard:
         try:
             manager = PassManager.parse(text)
             manager.run(module.operation)
-        except ir.MLIRError as error:
-            raise XeTileError.from_mlir(f"cannot {action or f'run {pipeline}'}", error) from None
+        except ir.MLIRError:
+            raise XeTileError(f"cannot {action or f'run {pipeline}'}", heard.errors) from None
         except ValueError as error:
             raise XeTileError(f"{pipeline!r} is not a pass pipeline: {_plain(error)}") from None
-        finally:
-            handler.detach()
-    return tuple(said)
+    return heard.others
 
 
 def _plain(error: Exception) -> str:
     """The message without MLIR's source excerpt and caret."""
-    lines = [line.strip() for line in str(error).splitlines()]
+    lines = [line.strip() for line in message_of(error).splitlines()]
     told = [line.partition("error: ")[2] for line in lines if "error: " in line]
-    return "; ".join(told) or str(error).strip()
+    return "; ".join(told) or message_of(error).strip()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from xetile.errors import XeTileError
+from xetile.errors import XeTileError, expect, told
 from xetile.mlir import ir
 from xetile.mlir.dialects import arith, func, linalg, tensor
 
@@ -42,7 +42,10 @@ def matmul(
     sizes = {"m": m, "n": n, "k": k}
     for name, size in sizes.items():
         if isinstance(size, bool) or not isinstance(size, Integral) or not 0 < size < 2**31:
-            raise XeTileError(f"matmul: expected {name} from 1 to {2**31 - 1}, got {size!r}")
+            raise XeTileError(f"matmul: expected {name} from 1 to {2**31 - 1}, got {told(size)}")
+    if context is not None:
+        expect("matmul: context", context, ir.Context, "an xetile.mlir.ir.Context")
+    expect("matmul: accumulate", accumulate, bool, "True or False")
     m, n, k = (int(size) for size in sizes.values())
     with context or ir.Context(), ir.Location.name("xetile.matmul"):
         element, accumulator = _element_type("dtype", dtype), _element_type("acc_dtype", acc_dtype)
@@ -70,8 +73,8 @@ def _element_type(name: str, dtype: Any) -> ir.Type:
     if not isinstance(dtype, str):
         try:
             text = np.dtype(dtype).name
-        except TypeError:
-            text = repr(dtype)
+        except (TypeError, ValueError, SyntaxError):
+            text = told(dtype)
     text = _NUMPY_NAMES.get(text, text)
     if text not in _TYPES:
         raise XeTileError(f"matmul: expected {name} to be one of {', '.join(_TYPES)}, got {text}")

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from xetile.errors import XeTileError
+from xetile.errors import XeTileError, expect
 from xetile.host import ArraySpec, Signature
 from xetile.mlir import ir
 
@@ -46,6 +46,11 @@ def evaluate(
     a function with other operations than payloads have.
     """
     signature = Signature.of(module)
+    expect("arrays", arrays, Sequence, "a sequence of arrays")
+    if len(arrays) != len(signature.arguments) and not signature.reason:
+        raise XeTileError(f"{signature}: expected {len(signature.arguments)} arrays, got {len(arrays)}")
+    for number, array in enumerate(arrays):
+        expect(f"{signature}: argument {number}", array, np.ndarray, "a NumPy array")
     function = signature.find(module.operation)
     values: dict[ir.Value, np.ndarray] = {}
     for argument, array in zip(function.arguments, arrays, strict=True):
@@ -61,6 +66,8 @@ def evaluate(
 
 def random_arguments(signature: Signature, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
     """Arrays for a function's arguments: floats from a normal distribution, integers from -4 to 4 (0 to 4)."""
+    expect("signature", signature, Signature, "a Signature")
+    expect("rng", rng, np.random.Generator, "a numpy.random.Generator")
     if signature.reason:
         raise XeTileError(f"@{signature.name} cannot be called with arrays: {signature.reason}")
     return tuple(_random(spec, rng) for spec in signature.arguments)
@@ -68,6 +75,10 @@ def random_arguments(signature: Signature, rng: np.random.Generator) -> tuple[np
 
 def compare(result: np.ndarray, expected: np.ndarray) -> Difference:
     """The difference of a result from its reference; infinite if the result has an element that is not finite."""
+    for name, array in (("result", result), ("expected", expected)):
+        expect(name, array, np.ndarray, "a NumPy array")
+    if result.shape != expected.shape:
+        raise XeTileError(f"result: expected shape {expected.shape}, got {result.shape}")
     result = _widen(result)
     if not np.isfinite(result).all():
         return Difference(np.inf, np.inf, np.inf)
@@ -128,6 +139,7 @@ def _is_plain(matmul: ir.OpView) -> bool:
 
 def count_flops(module: ir.Module) -> int:
     """Multiplications and additions of the module's matmuls."""
+    expect("module", module, ir.Module, "a module")
     flops = 0
 
     def visit(op: ir.Operation) -> ir.WalkResult:

@@ -8,24 +8,19 @@ The figures of merit of a matmul are spills (none), and how many instructions it
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 
-from xetile.errors import XeTileError
+from xetile import files
+from xetile.errors import XeTileError, expect
+from xetile.mlir._mlir_libs import _xetile
 from xetile.target import Target
 from xetile.tools import require_ocloc
 
 __all__ = ["InstructionCounts", "KernelStatistics", "format_table", "statistics"]
-
-LARGE_REGISTERS = "-ze-opt-large-register-file"
-_TIMEOUT = 600  # seconds; a kernel takes about 0.1
 
 
 @dataclass(frozen=True)
@@ -78,25 +73,26 @@ def statistics(
     `large_registers` compiles with twice the registers for half the threads; by default only if that spills less.
     XeTileError if there is no ocloc, for an unknown chip, and with ocloc's log if it refuses the module.
     """
-    if not isinstance(spirv, bytes):
-        try:
-            spirv = Path(spirv).read_bytes()
-        except OSError as error:
-            raise XeTileError(f"cannot read SPIR-V: {error}") from None
-    if spirv[:4] not in (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03"):
+    if large_registers is not None:
+        expect("large_registers", large_registers, bool, "True, False or None")
+    data = spirv if isinstance(spirv, bytes) else files.read(spirv, "SPIR-V")
+    if data[:4] not in (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03"):
         raise XeTileError("expected a SPIR-V module, which starts with its magic number 0x07230203")
     target = chip if isinstance(chip, Target) else Target(chip)
     if large_registers is not None:
-        return _compile(spirv, target, large_registers)
-    default = _compile(spirv, target, False)
+        return _compile(data, target, large_registers)
+    default = _compile(data, target, False)
     if not any(kernel.spill_bytes for kernel in default):
         return default
-    large = _compile(spirv, target, True)
+    large = _compile(data, target, True)
     return min(default, large, key=lambda kernels: sum(kernel.spill_bytes for kernel in kernels))
 
 
 def format_table(kernels: Sequence[KernelStatistics]) -> str:
     """A table of the figures, one line per kernel; the columns from `loop` on are about the hottest dpas loop."""
+    expect("kernels", kernels, Sequence, "a sequence of KernelStatistics")
+    for kernel in kernels:
+        expect("kernels", kernel, KernelStatistics, "a sequence of KernelStatistics")
     head = ["kernel", "chip", "bytes", "registers", "spill", "instructions"]
     head += ["|", "loop:dpas", "mov/dpas", "load/dpas", "other/dpas"]
     rows = [head]
@@ -113,37 +109,17 @@ def format_table(kernels: Sequence[KernelStatistics]) -> str:
 
 
 def _compile(spirv: bytes, target: Target, large: bool) -> tuple[KernelStatistics, ...]:
-    ocloc = require_ocloc()
-    with tempfile.TemporaryDirectory(prefix="xetile-report-") as name:
-        work = Path(name)
-        (work / "kernel.spv").write_bytes(spirv)
-        dump = work / "dump"
-        dump.mkdir()
-        command = [ocloc, "compile", "-spirv_input", "-file", "kernel.spv", "-device", target.ocloc_device]
-        command += ["-output", "kernel", "-output_no_suffix"]
-        if large:
-            command += ["-options", LARGE_REGISTERS]
-        # The compiler writes what it made as assembly when it is asked to in this way.
-        environment = os.environ | {"IGC_ShaderDumpEnable": "1", "IGC_DumpToCustomDir": str(dump)}
-        try:
-            run = subprocess.run(
-                command, cwd=work, env=environment, capture_output=True, text=True, errors="replace", timeout=_TIMEOUT
-            )
-        except (OSError, subprocess.SubprocessError) as error:
-            raise XeTileError(f"cannot run ocloc: {error}") from None
-        binary = work / "kernel.bin"
-        if run.returncode or not binary.is_file():
-            log = "\n".join(line for line in (run.stdout + run.stderr).splitlines() if line.strip())
-            raise XeTileError(f"ocloc does not compile this module for {target} (status {run.returncode}):\n{log}")
-        size = binary.stat().st_size
-        found = [_parse(path.read_text(errors="replace"), target.chip, size) for path in sorted(dump.glob("*.asm"))]
-        kernels = tuple(kernel for kernel in found if kernel)
-        if not kernels:
-            raise XeTileError(
-                "the module has no kernel to count in, or this ocloc ignores IGC_ShaderDumpEnable, which that of "
-                f"scripts/install-ocloc obeys: {ocloc}"
-            )
-        return kernels
+    made = _xetile.run_ocloc(spirv, target.ocloc_device, large)
+    if isinstance(made, str):
+        raise XeTileError(made)
+    found = [_parse(text, target.chip, len(made["data"])) for text in made["assembly"]]
+    kernels = tuple(kernel for kernel in found if kernel)
+    if not kernels:
+        raise XeTileError(
+            "the module has no kernel to count in, or this ocloc ignores IGC_ShaderDumpEnable, which that of "
+            f"scripts/install-ocloc obeys: {require_ocloc()}"
+        )
+    return kernels
 
 
 def _parse(assembly: str, chip: str, size: int) -> KernelStatistics | None:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from xetile.errors import XeTileError
+from xetile.errors import XeTileError, expect
 
 __all__ = [
     "Device",
@@ -141,6 +141,8 @@ def generate_builtins(spirv: bytes, lockstep: bool = True) -> str:
     `lockstep` chooses the versions for CPUs, otherwise those for devices whose lanes do not share memory. Raises
     XeTileError for a module that cannot be parsed or imports something unknown.
     """
+    expect("spirv", spirv, bytes, "a SPIR-V module as bytes")
+    expect("lockstep", lockstep, bool, "True or False")
     return _text(_library().xetileRuntimeGenerateBuiltins, spirv, len(spirv), int(lockstep))
 
 

@@ -20,12 +20,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from xetile.errors import Diagnostic, XeTileError
+from xetile import files
+from xetile.diagnostics import Heard, message_of, parse_file
+from xetile.errors import Diagnostic, XeTileError, expect, told
 from xetile.mlir import ir
 from xetile.mlir.dialects import transform
 from xetile.mlir.dialects.transform import interpreter, tune
 
-__all__ = ["Param", "Schedule", "available", "load", "matmul"]
+__all__ = ["Param", "Schedule", "available", "load", "matmul", "values_of"]
 
 # The package's data; in a build tree a link to the repository's folder.
 _SCHEDULES = Path(__file__).parent / "schedules"
@@ -56,15 +58,19 @@ class Param:
         """The parameter with another value; XeTileError if its type or range is wrong."""
         if self.type is int:
             if isinstance(value, bool) or not isinstance(value, Integral):
-                raise XeTileError(f"{self.name}: expected an integer, got {value!r}")
+                raise XeTileError(f"{self.name}: expected an integer, got {told(value)}")
             value = int(value)
             low = -(2**63) if self.minimum is None else self.minimum
             high = 2**63 - 1 if self.maximum is None else self.maximum
             if not low <= value <= high:
                 legal = f"{low} or more" if self.maximum is None else f"{low} to {high}"
                 raise XeTileError(f"{self.name}: expected {legal}, got {value}")
-        elif not isinstance(value, str):
-            raise XeTileError(f"{self.name}: expected a string, got {value!r}")
+        else:
+            expect(self.name, value, str, "a string")
+            try:
+                value.encode()
+            except UnicodeEncodeError:
+                raise XeTileError(f"{self.name}: expected a string of characters, got {told(value)}") from None
         return replace(self, value=value)
 
 
@@ -85,6 +91,10 @@ class Schedule:
 
         XeTileError for an unknown name, a value of another type or one out of the parameter's range.
         """
+        return self._with(values)
+
+    def _with(self, values: Mapping[Any, Any]) -> Schedule:
+        """`with_params` of a mapping, whose keys need not be strings."""
         params = dict(self.params)
         for name, value in values.items():
             if name not in params:
@@ -100,6 +110,8 @@ class Schedule:
         point and location set: it adds transform ops with the builders of `xetile.mlir.dialects.transform`. A step
         that consumes the handle returns the new one.
         """
+        if not callable(step):
+            raise XeTileError(f"a step of schedule {self.name!r}: expected a function, got {told(step)}")
         return replace(self, _steps=(*self._steps, step))
 
     def build(self, context: ir.Context | None = None) -> ir.Module:
@@ -107,16 +119,19 @@ class Schedule:
 
         It lives in `context`, by default a new one. XeTileError if a step builds something that is not valid.
         """
+        if context is not None:
+            expect("context", context, ir.Context, "an xetile.mlir.ir.Context")
         with context or ir.Context(), ir.Location.unknown():
             module = self._build()
             for name, knob in _knobs(module).items():
                 knob.attributes["selected"] = _attribute(self.params[name].value)
             for step in self._steps:
                 _append(module, step, self.name)
-            try:
-                module.operation.verify()
-            except ir.MLIRError as error:
-                raise XeTileError.from_mlir(f"schedule {self.name!r} is not valid", error) from None
+            with Heard(module.context) as heard:
+                try:
+                    module.operation.verify()
+                except ir.MLIRError:
+                    raise XeTileError(f"schedule {self.name!r} is not valid", heard.errors) from None
             return module
 
     def apply(self, payload: ir.Module) -> ir.Module:
@@ -125,7 +140,7 @@ class Schedule:
         XeTileError with the compiler's diagnostics if the payload or the parameters do not suit the schedule.
         """
         if not isinstance(payload, ir.Module):
-            raise XeTileError(f"expected a module as payload, got {type(payload).__name__}")
+            raise XeTileError(f"payload: expected a module, got {told(payload)}")
         schedule = self.build(payload.context)
         with payload.context, ir.Location.unknown():
             # With its locations: the errors are about them.
@@ -134,7 +149,7 @@ class Schedule:
             interpreter.apply_named_sequence(copy, _entry(schedule, self.name), schedule)
         except ValueError as error:
             message = f"schedule {self.name!r} failed"
-            raise XeTileError(message, _parse_diagnostics(str(error))) from None
+            raise XeTileError(message, _parse_diagnostics(message_of(error))) from None
         return copy
 
     def __str__(self) -> str:
@@ -153,12 +168,12 @@ def load(name_or_path: str | PathLike[str]) -> Schedule:
     A file of one's own declares the parts it includes, as `schedules/matmul.mlir` does. XeTileError if there is no such
     file, or if it is not a schedule.
     """
-    path = _SCHEDULES / f"{name_or_path}.mlir"
-    if str(name_or_path) not in available():
-        path = Path(name_or_path)
-        if not path.is_file():
-            known = ", ".join(available()) or f"none (no schedules in {_SCHEDULES})"
-            raise XeTileError(f"no schedule {str(name_or_path)!r}: expected a file or one of {known}")
+    path = files.path_of(name_or_path, "schedule")
+    if str(name_or_path) in available():
+        path = _SCHEDULES / f"{name_or_path}.mlir"
+    elif not files.is_file(path):
+        known = ", ".join(available()) or f"none (no schedules in {_SCHEDULES})"
+        raise XeTileError(f"no schedule {str(name_or_path)!r}: expected a file or one of {known}")
     return _make(str(name_or_path), partial(_build_from_file, path))
 
 
@@ -189,9 +204,16 @@ def matmul(
     )
 
 
+def values_of(params: Mapping[str, int | str] | None) -> dict[str, int | str]:
+    """Values for parameters, as `compile` takes them. XeTileError for other than a mapping."""
+    if params is not None:
+        expect("params", params, Mapping, "a mapping of parameters to values")
+    return dict(params or {})
+
+
 def _pair(name: str, value: Any) -> tuple[Any, Any]:
     if not isinstance(value, (tuple, list)) or len(value) != 2:
-        raise XeTileError(f"{name}: expected two integers, for rows and columns, got {value!r}")
+        raise XeTileError(f"{name}: expected two integers, for rows and columns, got {told(value)}")
     return value[0], value[1]
 
 
@@ -208,10 +230,7 @@ def _make(name: str, build: Callable[[], ir.Module]) -> Schedule:
 
 
 def _parse(path: Path) -> ir.Module:
-    try:
-        return ir.Module.parseFile(str(path))
-    except ir.MLIRError as error:
-        raise XeTileError.from_mlir(f"cannot read the schedule {path}", error) from None
+    return parse_file(path, "the schedule")
 
 
 def _merge_parts(module: ir.Module) -> None:
@@ -223,7 +242,7 @@ def _merge_parts(module: ir.Module) -> None:
         try:
             interpreter.copy_symbols_and_merge_into(module, _parse(path))
         except ValueError as error:
-            raise XeTileError(f"cannot add the part {path.name}", _parse_diagnostics(str(error))) from None
+            raise XeTileError(f"cannot add the part {path.name}", _parse_diagnostics(message_of(error))) from None
 
 
 def _build_from_file(path: Path) -> ir.Module:

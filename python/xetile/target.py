@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from xetile.errors import XeTileError
+from xetile.errors import XeTileError, told
 from xetile.mlir._mlir_libs import _xetile
 
 __all__ = ["Target", "available"]
@@ -30,8 +30,9 @@ class Target:
 
     def __post_init__(self) -> None:
         if not isinstance(self.chip, str):
-            raise XeTileError(f"target: expected the name of a chip, got {self.chip!r}")
-        if why := _xetile.check_chip(self.chip):
+            raise XeTileError(f"target: expected the name of a chip, got {told(self.chip)}")
+        # Names from a command line may have bytes that no string for C++ has.
+        if why := _xetile.check_chip(self.chip.encode(errors="backslashreplace").decode()):
             raise XeTileError(f"target: {why}")
         facts = next(facts for facts in _xetile.targets() if facts["chip"] == self.chip)
         for name, value in facts.items():

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
+from xetile import files
 from xetile.errors import XeTileError
 
 __all__ = ["cache_dir", "find_ocloc", "ocloc_version", "require_ocloc"]
@@ -22,31 +22,32 @@ def cache_dir() -> Path:
 def find_ocloc() -> Path | None:
     """Intel's offline compiler: $XETILE_OCLOC, else `ocloc` on PATH, else the one in the cache; None if there is none.
 
-    The compiler's own passes look for it in the same way.
+    The path is absolute. The compiler's own passes ask the same function.
     """
-    if chosen := os.environ.get("XETILE_OCLOC"):
-        return Path(chosen) if os.access(chosen, os.X_OK) else None
-    if found := shutil.which("ocloc"):
-        return Path(found)
-    cached = cache_dir() / "ocloc" / "ocloc"
-    return cached if os.access(cached, os.X_OK) else None
+    found, text = _ask()
+    return Path(text) if found else None
 
 
 def require_ocloc() -> Path:
     """`find_ocloc()`; XeTileError, which says how to get it, if there is none."""
-    if found := find_ocloc():
-        return found
-    place = os.environ.get("XETILE_OCLOC")
-    raise XeTileError(
-        f"ocloc was not found{f' at {place} (XETILE_OCLOC)' if place else ''}: "
-        "run scripts/install-ocloc, put ocloc on PATH, or name it in XETILE_OCLOC"
-    )
+    found, text = _ask()
+    if not found:
+        raise XeTileError(text)
+    return Path(text)
+
+
+def _ask() -> tuple[bool, str]:
+    # Here: without a compiler this module still tells where the cache is.
+    from xetile.mlir._mlir_libs import _xetile
+
+    return _xetile.find_ocloc()
 
 
 def ocloc_version(ocloc: Path) -> str:
     """What `ocloc --version` prints; XeTileError if it does not run."""
+    ocloc = files.path_of(ocloc, "ocloc")
     try:
-        run = subprocess.run([ocloc, "--version"], capture_output=True, text=True, timeout=60)
+        run = subprocess.run([ocloc, "--version"], capture_output=True, text=True, errors="replace", timeout=60)
     except (OSError, subprocess.SubprocessError) as error:
         raise XeTileError(f"{ocloc} does not run: {error}") from None
     lines = (run.stdout or run.stderr).strip().splitlines()

@@ -59,3 +59,52 @@ func.func @transposed_b(%a: vector<32x16xf16>, %b: vector<32x16xf16>, %c: vector
       kind = #vector.kind<add>} %a, %b, %c : vector<32x16xf16>, vector<32x16xf16> into vector<32x32xf32>
   return %d : vector<32x32xf32>
 }
+
+// -----
+
+func.func @elements_that_tiles_have_not(%A: memref<64x64xi1>) -> vector<8x16xi1> {
+  %c0 = arith.constant 0 : index
+  %pad = arith.constant false
+  // expected-error @+1 {{'vector.transfer_read' op cannot become a tile: expected tile elements of type i8, i16, i32, i64, f16, bf16, tf32, f32 or f64, got 'i1'}}
+  %v = vector.transfer_read %A[%c0, %c0], %pad {in_bounds = [true, true]} : memref<64x64xi1>, vector<8x16xi1>
+  return %v : vector<8x16xi1>
+}
+
+// -----
+
+func.func @index_elements(%A: memref<64x64xindex>, %v: vector<8x16xindex>) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{'vector.transfer_write' op cannot become a tile: expected tile elements of type i8, i16, i32, i64, f16, bf16, tf32, f32 or f64, got 'index'}}
+  vector.transfer_write %v, %A[%c0, %c0] {in_bounds = [true, true]} : vector<8x16xindex>, memref<64x64xindex>
+  return
+}
+
+// -----
+
+func.func @scalable(%A: memref<64x64xf32>, %v: vector<8x[16]xf32>) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{'vector.transfer_write' op cannot become a tile: expected a vector of fixed length, got 'vector<8x[16]xf32>'}}
+  vector.transfer_write %v, %A[%c0, %c0] {in_bounds = [true, true]} : vector<8x[16]xf32>, memref<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @memory_space(%A: memref<64x64xf32, 5>, %v: vector<8x16xf32>) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{'vector.transfer_write' op cannot become a tile: expected a memref in global or shared memory, got 'memref<64x64xf32, 5>'}}
+  vector.transfer_write %v, %A[%c0, %c0] {in_bounds = [true, true]} : vector<8x16xf32>, memref<64x64xf32, 5>
+  return
+}
+
+// -----
+
+#map_a = affine_map<(m, n, k) -> (m, k)>
+#map_b = affine_map<(m, n, k) -> (k, n)>
+#map_c = affine_map<(m, n, k) -> (m, n)>
+func.func @element_types(%a: vector<8x16xf64>, %b: vector<16x16xf64>, %c: vector<8x16xf64>) -> vector<8x16xf64> {
+  // expected-error @+1 {{'vector.contract' op cannot become a tile_mma: it has no 'f64' * 'f64' -> 'f64'; expected element types (f16, f16) -> f32 or f16}}
+  %d = vector.contract {indexing_maps = [#map_a, #map_b, #map_c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>}
+      %a, %b, %c : vector<8x16xf64>, vector<16x16xf64> into vector<8x16xf64>
+  return %d : vector<8x16xf64>
+}

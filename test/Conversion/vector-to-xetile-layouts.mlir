@@ -63,3 +63,13 @@ func.func @over_the_edge_of_a_view(%A: memref<256x128xbf16>, %i: index) -> vecto
   %va = vector.transfer_read %a[%c0, %c0], %pad : memref<60x32xbf16, strided<[128, 1], offset: ?>>, vector<64x32xbf16>
   return %va : vector<64x32xbf16>
 }
+
+// A memref in shared local memory gives tiles there.
+// CHECK-LABEL: func @shared_memory
+func.func @shared_memory(%A: memref<64x64xf32, 3>, %i: index) -> vector<8x16xf32> {
+  %pad = arith.constant 0.0 : f32
+  // CHECK: xetile.init_tile %{{.*}} : memref<64x64xf32, 3> -> !xetile.tile<8x16xf32, #[[SLM:.*]]>
+  // CHECK: xetile.load_tile %{{.*}} : !xetile.tile<8x16xf32, #[[SLM]]>
+  %v = vector.transfer_read %A[%i, %i], %pad {in_bounds = [true, true]} : memref<64x64xf32, 3>, vector<8x16xf32>
+  return %v : vector<8x16xf32>
+}

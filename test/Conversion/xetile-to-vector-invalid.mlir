@@ -54,3 +54,13 @@ func.func @layout_map(%A: memref<64x64xf16, affine_map<(d0, d1) -> (d1, d0)>>) {
   %t = xetile.init_tile %A[0, 0] : memref<64x64xf16, affine_map<(d0, d1) -> (d1, d0)>> -> !xetile.tile<8x16xf16, #xetile.tile_attr<order = [0, 1]>>
   return
 }
+
+// -----
+
+gpu.module @kernels {
+  // expected-error @+1 {{'gpu.func' op has a tile as argument of a block and no rule for it; expected tiles in scf.for, scf.while or arguments of func.func}}
+  gpu.func @tile_of_a_kernel(%t: !xetile.tile<8x16xf32>) {
+    xetile.prefetch_tile %t locality<3> : !xetile.tile<8x16xf32>
+    gpu.return
+  }
+}

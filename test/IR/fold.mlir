@@ -134,6 +134,19 @@ func.func @conv_layout(%v: vector<64x32xf32>, %t: !xetile.tile<64x32xf32, #to_at
   return %same, %loaded, %other : vector<64x32xf32>, vector<64x32xf32>, vector<64x32xf32>
 }
 
+// Of 32x256, both grids give each subgroup the same piece; of 64x256 they do not.
+#grid8x4 = #xetile.wg_map<sg_layout = [8, 4], sg_data = [32, 64]>
+#grid4x8 = #xetile.wg_map<sg_layout = [4, 8], sg_data = [32, 64]>
+// CHECK-LABEL: func @conv_layout_to_the_same_pieces
+// CHECK-SAME: (%[[V:.*]]: vector<32x256xf32>, %[[W:.*]]: vector<64x256xf32>)
+func.func @conv_layout_to_the_same_pieces(%v: vector<32x256xf32>, %w: vector<64x256xf32>) -> (vector<32x256xf32>, vector<64x256xf32>) {
+  // CHECK: %[[C:.*]] = xetile.tile_conv_layout %[[W]]
+  // CHECK: return %[[V]], %[[C]]
+  %same = xetile.tile_conv_layout %v {wg_map = #grid8x4, source_wg_map = #grid4x8} : vector<32x256xf32>
+  %other = xetile.tile_conv_layout %w {wg_map = #grid8x4, source_wg_map = #grid4x8} : vector<64x256xf32>
+  return %same, %other : vector<32x256xf32>, vector<64x256xf32>
+}
+
 // Vectors of equal elements stay such, whatever their shape; one with a map keeps the map.
 // CHECK-LABEL: func @splats
 func.func @splats() -> (vector<64x32xf32>, vector<32x1xf32>, vector<4x2x16x16xf32>, vector<64x32xf32>) {

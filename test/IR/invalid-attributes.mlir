@@ -82,3 +82,29 @@ func.func private @tile_garbage(
 
 // expected-error @+1 {{invalid kind of attribute specified}}
 func.func private @tile_wrong_attribute(!xetile.tile<64x32xf16, #xetile.wg_map<sg_layout = [1, 1], sg_data = [64, 32]>>)
+
+// -----
+
+// wg_map_c3
+// expected-error @+1 {{expected fewer than 2^31 subgroups, got sg_layout = [1099511627776, 1099511627776]}}
+#map = #xetile.wg_map<sg_layout = [1099511627776, 1099511627776], sg_data = [1, 1]>
+
+// -----
+
+// tile_c6
+// expected-error @+1 {{expected a tile of fewer than 2^31 elements, got 4611686018427387904x32}}
+func.func private @huge_tile() -> !xetile.tile<4611686018427387904x32xbf16>
+
+// -----
+
+// tile_c6: no more than that, even where the product is small again after an overflow.
+// expected-error @+1 {{expected a tile of fewer than 2^31 elements, got 65536x32768}}
+func.func private @just_too_large() -> !xetile.tile<65536x32768xi8>
+
+// -----
+
+func.func @huge_vector(%a: vector<4611686018427387904x4xf16>, %b: vector<4x16xf16>) {
+  // expected-error @+1 {{'xetile.tile_mma' op operand #0 must be fixed-length vector of any type values of ranks 2/4 with fewer than 2^31 elements, but got 'vector<4611686018427387904x4xf16>'}}
+  %d = xetile.tile_mma %a, %b : vector<4611686018427387904x4xf16>, vector<4x16xf16> -> vector<4611686018427387904x16xf32>
+  return
+}

@@ -41,7 +41,7 @@ func.func @tile_mma_c6_blocks(%a: vector<8x4x8x8xbf16>, %b: vector<4x8x16x16xbf1
 // -----
 
 func.func @tile_mma_rank_3(%a: vector<2x64x32xf16>, %b: vector<2x32x64xf16>) {
-  // expected-error @+1 {{'xetile.tile_mma' op operand #0 must be fixed-length vector of any type values of ranks 2/4, but got 'vector<2x64x32xf16>'}}
+  // expected-error @+1 {{'xetile.tile_mma' op operand #0 must be fixed-length vector of any type values of ranks 2/4 with fewer than 2^31 elements, but got 'vector<2x64x32xf16>'}}
   %d = xetile.tile_mma %a, %b : vector<2x64x32xf16>, vector<2x32x64xf16> -> vector<2x64x64xf32>
   return
 }
@@ -49,7 +49,7 @@ func.func @tile_mma_rank_3(%a: vector<2x64x32xf16>, %b: vector<2x32x64xf16>) {
 // -----
 
 func.func @tile_mma_scalable(%a: vector<[64]x32xf16>, %b: vector<32x64xf16>) {
-  // expected-error @+1 {{'xetile.tile_mma' op operand #0 must be fixed-length vector of any type values of ranks 2/4, but got 'vector<[64]x32xf16>'}}
+  // expected-error @+1 {{'xetile.tile_mma' op operand #0 must be fixed-length vector of any type values of ranks 2/4 with fewer than 2^31 elements, but got 'vector<[64]x32xf16>'}}
   %d = xetile.tile_mma %a, %b : vector<[64]x32xf16>, vector<32x64xf16> -> vector<64x64xf32>
   return
 }
@@ -97,7 +97,7 @@ func.func @tile_transpose_c3(%v: vector<64x32xf32>) {
 // -----
 
 func.func @tile_transpose_4d(%v: vector<4x2x16x16xf32>) {
-  // expected-error @+1 {{'xetile.tile_transpose' op operand #0 must be fixed-length vector of any type values of ranks 2, but got 'vector<4x2x16x16xf32>'}}
+  // expected-error @+1 {{'xetile.tile_transpose' op operand #0 must be fixed-length vector of any type values of ranks 2 with fewer than 2^31 elements, but got 'vector<4x2x16x16xf32>'}}
   %t = xetile.tile_transpose %v, [1, 0] : vector<4x2x16x16xf32> -> vector<4x2x16x16xf32>
   return
 }

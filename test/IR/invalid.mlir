@@ -85,8 +85,8 @@ func.func private @tile_c4(
 // -----
 
 // tile_c4
-// expected-error @+2 {{sg_layout * sg_data overflows in dimension 0: 9223372036854775807 * 64}}
-func.func private @tile_c4_overflow(
+// expected-error @+2 {{expected fewer than 2^31 subgroups, got sg_layout = [9223372036854775807, 1]}}
+func.func private @wg_map_c3_overflow(
     !xetile.tile<64x32xf16, #xetile.tile_attr<wg_map = <sg_layout = [9223372036854775807, 1], sg_data = [64, 32]>>>)
 
 // -----

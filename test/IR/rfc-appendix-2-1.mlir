@@ -4,6 +4,9 @@
 // RUN: xetile-opt %s --emit-bytecode | xetile-opt | diff %t.text -
 // The maps agree: the inference keeps them.
 // RUN: xetile-opt %s --xetile-infer-wg-map | diff %t.text -
+// RUN: xetile-opt %s --xetile-wg-to-sg --canonicalize --cse | FileCheck %s --check-prefix=SUBGROUP --implicit-check-not=wg_map
+// RUN: xetile-opt %s --xetile-wg-to-sg --convert-xetile-to-xegpu=chip=pvc --canonicalize --loop-invariant-code-motion --cse \
+// RUN:   | FileCheck %s --check-prefix=XEGPU --implicit-check-not=xetile.
 
 // Appendix 2.1: C[4096, 4096] = A[4096, 4096] * B[4096, 4096] with cooperative prefetch.
 
@@ -14,6 +17,37 @@
 #map_c = #xetile.wg_map<sg_layout = [8, 4], sg_data = [32, 64]>
 #c = #xetile.tile_attr<wg_map = #map_c>
 
+// A subgroup multiplies 32x32 by 32x64, at row id / 4 and column id mod 4, and prefetches its own 8x32 of a and of b.
+// SUBGROUP: %[[ID:.*]] = gpu.subgroup_id
+// SUBGROUP: %[[ROW:.*]] = arith.divui %[[ID]], %c4
+// SUBGROUP: %[[ROWS:.*]] = arith.muli %[[ROW]], %c32
+// SUBGROUP: %[[M:.*]] = arith.addi %{{.*}}, %[[ROWS]]
+// SUBGROUP: xetile.init_tile %{{.*}}[%[[M]], 0] : memref<4096x4096xf16> -> !xetile.tile<32x32xf16>
+// SUBGROUP: %[[COLUMN:.*]] = arith.remui %[[ID]], %c4
+// SUBGROUP: %[[COLUMNS:.*]] = arith.muli %[[COLUMN]], %c64
+// SUBGROUP: %[[N:.*]] = arith.addi %{{.*}}, %[[COLUMNS]]
+// SUBGROUP: xetile.init_tile %{{.*}}[0, %[[N]]] : memref<4096x4096xf16> -> !xetile.tile<32x64xf16>
+// SUBGROUP: %[[PREFETCHED:.*]] = arith.muli %[[ID]], %c8
+// SUBGROUP: %[[PM:.*]] = arith.addi %{{.*}}, %[[PREFETCHED]]
+// SUBGROUP: xetile.init_tile %{{.*}}[%[[PM]], 96] : memref<4096x4096xf16> -> !xetile.tile<8x32xf16>
+// SUBGROUP: xetile.init_tile %{{.*}} : memref<4096x4096xf16> -> !xetile.tile<8x32xf16>
+// SUBGROUP: xetile.init_tile %{{.*}}[%[[M]], %[[N]]] : memref<4096x4096xf32> -> !xetile.tile<32x64xf32>
+// SUBGROUP: xetile.tile_mma %{{.*}} : vector<32x32xf16>, vector<32x64xf16>, vector<32x64xf32> -> vector<32x64xf32>
+// A step: three loads of two blocks, two prefetches, 4 x 4 x 2 multiplications; 16 blocks of the result.
+// XEGPU-COUNT-5: xegpu.create_nd_tdesc
+// XEGPU-NOT: xegpu.create_nd_tdesc
+// XEGPU: scf.for
+// XEGPU: scf.for
+// XEGPU: scf.for
+// XEGPU-COUNT-3: xegpu.load_nd {{.*}} -> vector<2x32x16xf16>
+// XEGPU-NOT: xegpu.load_nd
+// XEGPU-COUNT-2: xegpu.prefetch_nd
+// XEGPU-NOT: xegpu.prefetch_nd
+// XEGPU-COUNT-32: xegpu.dpas
+// XEGPU-NOT: xegpu.dpas
+// XEGPU: scf.yield
+// XEGPU-COUNT-16: xegpu.store_nd
+// XEGPU-NOT: xegpu.store_nd
 func.func @test_gemm(%a: memref<4096x4096xf16>, %b: memref<4096x4096xf16>, %c: memref<4096x4096xf32>) {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index

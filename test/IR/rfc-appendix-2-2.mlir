@@ -4,6 +4,12 @@
 // RUN: xetile-opt %s --emit-bytecode | xetile-opt | diff %t.text -
 // The maps agree: the inference keeps them.
 // RUN: xetile-opt %s --xetile-infer-wg-map | diff %t.text -
+// Without the maps that follow from others, the inference gives the same module: what it knows of transposes, broadcasts
+// and reductions.
+// RUN: sed -e 's/, #bt>/>/' -e 's/, #bcast>/>/' -e 's/ {wg_map = #map_b}//' %s | xetile-opt --xetile-infer-wg-map | diff %t.text -
+// Distribution has no rule for the transpose yet, and says so.
+// RUN: not xetile-opt %s --xetile-wg-to-sg 2>&1 | FileCheck %s
+// CHECK: error: 'xetile.tile_transpose' op has no rule to distribute it over subgroups yet
 
 // Appendix 2.2: C = A*BT + broadcast(bcast, dim=0), reduced along dim 1.
 

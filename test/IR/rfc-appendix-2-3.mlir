@@ -2,6 +2,15 @@
 // RUN: xetile-opt %t.text | diff %t.text -
 // RUN: xetile-opt %s --mlir-print-op-generic | xetile-opt | diff %t.text -
 // RUN: xetile-opt %s --emit-bytecode | xetile-opt | diff %t.text -
+// RUN: xetile-opt %s --mlir-print-op-generic | FileCheck %s --check-prefix=GENERIC
+// Distribution has no rule for a change of owners yet, and says so.
+// RUN: not xetile-opt %s --xetile-wg-to-sg 2>&1 | FileCheck %s
+// CHECK: error: 'xetile.tile_conv_layout' op has no rule to distribute it over subgroups yet
+// GENERIC-DAG: #[[BT:.*]] = #xetile.wg_map<sg_layout = [32, 1], sg_data = [64, 32]>
+// GENERIC-DAG: #[[DERIVED:.*]] = #xetile.wg_map<sg_layout = [4, 8], sg_data = [64, 32]>
+// GENERIC-DAG: #[[B:.*]] = #xetile.wg_map<sg_layout = [8, 4], sg_data = [32, 64]>
+// GENERIC: "xetile.tile_conv_layout"(%{{.*}}) <{source_wg_map = #[[BT]], wg_map = #[[DERIVED]]}>
+// GENERIC: "xetile.tile_transpose"(%{{.*}}) <{permutation = array<i64: 1, 0>, wg_map = #[[B]]}>
 
 // Appendix 2.3: the transpose within a subgroup. The RFC gives bt the map [32, 1] x [64, 32] for 256x32 elements, whose
 // four row blocks wrap around: each is shared by eight subgroups, those of one column of b's grid. It is not the map that the

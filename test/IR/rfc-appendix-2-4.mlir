@@ -4,6 +4,10 @@
 // RUN: xetile-opt %s --emit-bytecode | xetile-opt | diff %t.text -
 // The maps agree: the inference keeps them.
 // RUN: xetile-opt %s --xetile-infer-wg-map | diff %t.text -
+// RUN: xetile-opt %s --xetile-wg-to-sg --canonicalize --cse | FileCheck %s --check-prefix=SUBGROUP --implicit-check-not=wg_map
+// RUN: not xetile-opt %s --xetile-wg-to-sg --convert-xetile-to-xegpu=chip=pvc 2>&1 | FileCheck %s --check-prefix=XEGPU
+// Shared local memory has no lowering to XeGPU yet.
+// XEGPU: error: 'xetile.init_tile' op has a tile that has no lowering to XeGPU yet: '!xetile.tile<4x32xf16, #xetile.tile_attr<memory_space = slm>>'
 
 // Appendix 2.4: cooperative load to shared local memory, in a ring of four buffers side by side, three steps ahead.
 
@@ -16,6 +20,24 @@
 #map_c = #xetile.wg_map<sg_layout = [8, 8], sg_data = [32, 32]>
 #c = #xetile.tile_attr<wg_map = #map_c>
 
+// A subgroup copies 4x32 of a and of b at a time, to the same place in the buffers, and multiplies 32x32 by 32x32 from there.
+// SUBGROUP: #[[SLM:.*]] = #xetile.tile_attr<memory_space = slm>
+// SUBGROUP: %[[ID:.*]] = gpu.subgroup_id
+// SUBGROUP: %[[A_ROW:.*]] = arith.muli %[[ID]], %c4
+// SUBGROUP: xetile.init_tile %{{.*}}[%{{.*}}, 0] : memref<4096x4096xf16> -> !xetile.tile<4x32xf16>
+// SUBGROUP: xetile.init_tile %{{.*}}[%[[A_ROW]], 0] : memref<256x128xf16, 3> -> !xetile.tile<4x32xf16, #[[SLM]]>
+// SUBGROUP: xetile.init_tile %{{.*}}[%[[B_ROW:.*]], %[[B_COLUMN:.*]]] : memref<128x256xf16, 3> -> !xetile.tile<4x32xf16, #[[SLM]]>
+// SUBGROUP-COUNT-6: xetile.load_tile
+// SUBGROUP: gpu.barrier
+// SUBGROUP-COUNT-6: xetile.store_tile {{.*}} !xetile.tile<4x32xf16, #[[SLM]]>
+// SUBGROUP: gpu.barrier
+// SUBGROUP: scf.for
+// SUBGROUP-COUNT-2: xetile.load_tile {{.*}} : !xetile.tile<4x32xf16>
+// SUBGROUP-COUNT-2: xetile.load_tile {{.*}} : !xetile.tile<32x32xf16, #[[SLM]]>
+// SUBGROUP: xetile.tile_mma
+// SUBGROUP: gpu.barrier
+// SUBGROUP: xetile.init_tile %{{.*}}[%[[A_ROW]], %{{.*}}] : memref<256x128xf16, 3>
+// SUBGROUP-COUNT-2: xetile.store_tile {{.*}} !xetile.tile<4x32xf16, #[[SLM]]>
 func.func @test_gemm(%a: memref<4096x4096xf16>, %b: memref<4096x4096xf16>, %c: memref<4096x4096xf32>,
     %slm_a: memref<256x128xf16, 3>, %slm_b: memref<128x256xf16, 3>) {
   %c0 = arith.constant 0 : index

@@ -4,6 +4,14 @@
 // RUN: xetile-opt %s --emit-bytecode | xetile-opt | diff %t.text -
 // The maps agree: the inference keeps them.
 // RUN: xetile-opt %s --xetile-infer-wg-map | diff %t.text -
+// RUN: xetile-opt %s --xetile-wg-to-sg --canonicalize --cse | FileCheck %s --check-prefix=SUBGROUP --implicit-check-not=wg_map
+// The RFC's subgroup tile of 64x64 fills all registers with sums: refused. Half of it lowers.
+// RUN: not xetile-opt %s --xetile-wg-to-sg --convert-xetile-to-xegpu=chip=pvc 2>&1 | FileCheck %s --check-prefix=REGISTERS
+// REGISTERS: error: 'xetile.tile_mma' op needs 24576 bytes of registers per subgroup: 16384 of the result, 4096 of a, 4096 of b; pvc has 16384
+// RUN: sed -e 's/512x/256x/g' -e 's/%c512/%c256/g' -e 's/sg_data = \[64, /sg_data = [32, /' -e 's/sg_data = \[16, /sg_data = [8, /' \
+// RUN:   -e '/%c256 = arith.constant 256/d' -e 's/arith.constant 512/arith.constant 256/' %s \
+// RUN:   | xetile-opt --xetile-wg-to-sg --convert-xetile-to-xegpu=chip=pvc --canonicalize --loop-invariant-code-motion --cse \
+// RUN:   | FileCheck %s --check-prefix=XEGPU --implicit-check-not=xetile.
 
 // Appendix 2.5: prefetch to two levels of caches, the outer one every fourth step.
 
@@ -16,6 +24,27 @@
 #a_l1 = #xetile.tile_attr<wg_map = <sg_layout = [32, 1], sg_data = [16, 32]>>
 #b_l1 = #xetile.tile_attr<wg_map = <sg_layout = [4, 8], sg_data = [8, 32]>>
 
+// SUBGROUP: %[[ID:.*]] = gpu.subgroup_id
+// Each subgroup prefetches 16x128 and 8x128 to the outer cache, 16x32 and 8x32 to the inner one.
+// SUBGROUP-COUNT-2: xetile.prefetch_tile %{{.*}} locality<2> : !xetile.tile<{{16|8}}x128xf16>
+// SUBGROUP: xetile.prefetch_tile %{{.*}} locality<3> : !xetile.tile<16x32xf16>
+// SUBGROUP: xetile.prefetch_tile %{{.*}} locality<3> : !xetile.tile<8x32xf16>
+// SUBGROUP: scf.for %[[K:.*]] = %c0 to %c4096 step %c32
+// SUBGROUP: %[[REST:.*]] = arith.remui %[[K]], %c128
+// SUBGROUP: %[[FOURTH:.*]] = arith.cmpi eq, %[[REST]], %c0
+// SUBGROUP: scf.if %[[FOURTH]] -> (!xetile.tile<16x128xf16>, !xetile.tile<8x128xf16>) {
+// SUBGROUP-COUNT-2: xetile.prefetch_tile {{.*}} locality<2>
+// SUBGROUP: } else {
+// SUBGROUP-COUNT-2: xetile.prefetch_tile {{.*}} locality<3>
+// SUBGROUP: xetile.tile_mma %{{.*}} : vector<64x32xf16>, vector<32x64xf16>, vector<64x64xf32> -> vector<64x64xf32>
+// Moved tiles became offsets, which the branch hands on.
+// XEGPU: scf.if %{{.*}} -> (index, index)
+// XEGPU: gpu.barrier
+// XEGPU-COUNT-4: xegpu.prefetch_nd {{.*}}l1_hint = #xegpu.cache_hint<uncached>
+// XEGPU: } else {
+// XEGPU-COUNT-2: xegpu.prefetch_nd {{.*}}l1_hint = #xegpu.cache_hint<cached>
+// XEGPU-COUNT-32: xegpu.dpas
+// XEGPU-NOT: xegpu.dpas
 func.func @test_gemm(%a: memref<4096x4096xf16>, %b: memref<4096x4096xf16>, %c: memref<4096x4096xf32>) {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index

@@ -4,6 +4,7 @@
 #include "Test.h"
 #include "xetile/Layout/LayoutView.h"
 #include "xetile/Layout/PlanProof.h"
+#include "xetile/Layout/TileMessages.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 using namespace xetile;
@@ -48,13 +49,13 @@ void xetile::test::testErrors(Checks &checks) {
   refused("shape[1] of A is 8, expected at least the 16 of one DPAS instruction (8x16)",
           [](Request r) { r.shape = {64, 8}; });
   refused("element size of A is 64, expected 4, 8, 16 or 32", [](Request r) { r.elemBits = 64; });
-  refused("element size of C is 8, expected 16 or 32", [](Request r) {
+  refused("element size of C is 4, expected 8, 16 or 32", [](Request r) {
     r.operand = DpasOperand::C;
-    r.elemBits = 8;
+    r.elemBits = 4;
   });
-  refused("element size of C is 16, expected 32 with opsPerChannel = 4", [](Request r) {
+  refused("element size of C is 64, expected 8, 16 or 32", [](Request r) {
     r.operand = DpasOperand::C;
-    r.dpas.opsPerChannel = 4;
+    r.elemBits = 64;
   });
   refused("repeatCount is 1, expected at least 2 for elements of 32 bits", [](Request r) {
     r.dpas.repeatCount = 1;
@@ -106,6 +107,37 @@ void xetile::test::testErrors(Checks &checks) {
     r.shape = {1, 16};
     r.contiguousDim = 0;
   });
+
+  // Tiles of any size, and prefetches of no operand.
+  auto tileRefused = [&](llvm::StringRef part, Shape2D shape, BlockAccess access,
+                         unsigned elemBits = 16) {
+    PlanRequest request;
+    request.target = lookupTarget("bmg");
+    request.shape = shape;
+    request.access = access;
+    request.elemBits = elemBits;
+    checks.fails(planTile(request), part, part);
+  };
+  tileRefused("shape[1] of the tile is 0", {8, 0}, BlockAccess::Load);
+  tileRefused("shape[0] of A is 4, expected at least the 8 of one DPAS instruction", {12, 16},
+              BlockAccess::Load);
+  tileRefused("width of a 16-bit 2D block prefetch is 8 elements, expected 16", {8, 8},
+              BlockAccess::Prefetch);
+  tileRefused("width of a 8-bit 2D block prefetch is 2 elements, expected 16 or 32", {8, 4},
+              BlockAccess::Prefetch, 4);
+  tileRefused("element size of a prefetch is 24 bits", {8, 16}, BlockAccess::Prefetch, 24);
+  tileRefused("shape[0] of a prefetch is 16777216, expected a power of two from 1 to 262144",
+              {1 << 24, 32}, BlockAccess::Prefetch);
+  tileRefused("messages, expected at most 4096", {1 << 18, 32}, BlockAccess::Prefetch);
+  tileRefused("elements take 16777215 times 1 messages, expected at most 1024 in all",
+              {(1 << 24) - 1, 32}, BlockAccess::Prefetch);
+  PlanRequest unsupported;
+  unsupported.target = lookupTarget("dg2");
+  unsupported.shape = {8, 32};
+  unsupported.access = BlockAccess::Prefetch;
+  checks.fails(planTile(unsupported), "has no 2D block messages", "prefetches of dg2");
+  unsupported.target = nullptr;
+  checks.fails(planTile(unsupported), "no target; expected one of", "no target");
 
   LinearLayout flat = *LinearLayout::identity(8, "lane", "dim0");
   checks.fails(hardwareView(flat), "expected a layout from register, lane and subgroup", "view");

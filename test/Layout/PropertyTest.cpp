@@ -4,6 +4,7 @@
 // each refusal has a cause. Refused: nothing.
 #include "Test.h"
 #include "xetile/Layout/PlanProof.h"
+#include "xetile/Layout/TileMessages.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace xetile;
@@ -33,7 +34,7 @@ public:
     request.operand = DpasOperand(below(3));
     request.elemBits = dpas.elemBits();
     if (request.operand == DpasOperand::C)
-      request.elemBits = dpas.opsPerChannel == 2 && oneIn(2) ? 16 : 32;
+      request.elemBits = oneIn(2) ? 32 : 8 * power(1); // narrowed results, too
     Shape2D cluster = clusterShape(dpas, request.operand);
     for (unsigned dim : {0, 1})
       request.shape[dim] = cluster[dim] * power(oneIn(2) ? 5 : 2);
@@ -137,7 +138,7 @@ bool isSound(const PlanRequest &request) {
         !isPower(request.shape[dim]))
       return false;
   if (request.operand == DpasOperand::C) {
-    if (request.elemBits != 32 && (request.elemBits != 16 || dpas.opsPerChannel != 2))
+    if (request.elemBits != 8 && request.elemBits != 16 && request.elemBits != 32)
       return false;
   } else if (request.elemBits * dpas.opsPerChannel != 32) {
     return false;
@@ -257,6 +258,39 @@ void testOne(Checks &checks, Generator &generator, Counts &counts) {
                            (error ? error->message : ""));
 }
 
+/// Tiles of any number of blocks have messages that the target takes and that cover each element
+/// once.
+void testTile(Checks &checks, Generator &generator) {
+  PlanRequest request;
+  const char *chips[] = {"pvc", "bmg", "lnl"};
+  request.target = lookupTarget(chips[generator.below(3)]);
+  request.operand = DpasOperand(generator.below(3));
+  request.access = BlockAccess(generator.below(3));
+  request.elemBits = 8 * generator.power(2);
+  unsigned inputBits = request.operand == DpasOperand::C ? 16 : request.elemBits;
+  request.dpas = largestDpas(*request.target, inputBits);
+  Shape2D block = instructionShape(request.dpas, request.operand);
+  if (request.access == BlockAccess::Prefetch)
+    block = {1, request.elemBits == 32 ? 8u : 16u};
+  for (unsigned dim : {0, 1})
+    request.shape[dim] = block[dim] * (1 + generator.below(6));
+  std::string what = describe(request);
+  Result<TileMessages> tile = planTile(request);
+  if (!checks.ok(tile, what))
+    return;
+  checks.check(isLegal(request, tile->shape), what + ": the message is illegal");
+  std::vector<unsigned> touched(request.shape[0] * request.shape[1]);
+  unsigned pack = tile->shape.elemBits / request.elemBits;
+  for (const BlockMessage &message : tile->messages)
+    for (uint64_t row = message.row; row < message.row + message.height; ++row)
+      for (uint64_t col = message.col; col < message.col + message.width * message.blocks * pack;
+           ++col)
+        if (checks.check(row < request.shape[0] && col < request.shape[1], what + ": outside"))
+          ++touched[row * request.shape[1] + col];
+  checks.check(llvm::all_of(touched, [](unsigned times) { return times == 1; }),
+               what + ": an element is not covered once");
+}
+
 } // namespace
 
 void xetile::test::testProperties(Checks &checks, std::mt19937_64 &random, uint64_t cases) {
@@ -264,6 +298,8 @@ void xetile::test::testProperties(Checks &checks, std::mt19937_64 &random, uint6
   Counts counts;
   for (uint64_t i = 0; i < cases; ++i)
     testOne(checks, generator, counts);
+  for (uint64_t i = 0; i < cases / 10; ++i)
+    testTile(checks, generator);
   llvm::outs() << cases << " cases: " << counts.plans << " plans proven (" << counts.plain
                << " plain, " << counts.transforms << " transforming and " << counts.transposes
                << " transposing loads, " << counts.stores << " stores, " << counts.prefetches

@@ -151,7 +151,7 @@ module attributes {transform.with_named_sequence} {
     %prefetch = transform.param.constant 3 : i64 -> !transform.param<i64>
     %target = transform.param.constant "pvc" -> !transform.any_param
     %matmul = transform.structured.match ops{["linalg.matmul"]} in %root : (!transform.any_op) -> !transform.any_op
-    // expected-error @below {{a subgroup's tile of 64 x 64 with k_step = 32 needs 24576 bytes of registers (16384 of accumulators, 8192 of operands); expected at most 16384 on pvc}}
+    // expected-error @below {{a subgroup's tile of 64 x 64 needs 20480 bytes of registers (16384 of accumulators, 4096 of operands for k = 16); expected at most 16384 on pvc: make workgroup_m or workgroup_n smaller or the subgroup layout larger}}
     transform.xetile.check_matmul_tiling %matmul
         workgroup_tile = [%workgroup_m, %workgroup_n] subgroup_layout = [%subgroups_m, %subgroups_n]
         k_step = %k_step prefetch = %prefetch target = %target
@@ -200,6 +200,72 @@ module attributes {transform.with_named_sequence} {
     // expected-error @below {{expected linalg.matmul, got func.func}}
     transform.xetile.check_matmul_tiling %func
         workgroup_tile = [%size, %size] subgroup_layout = [%size, %size] k_step = %size prefetch = %size target = %target
+        : !transform.any_op, !transform.param<i64>, !transform.any_param
+    transform.yield
+  }
+}
+
+// -----
+
+// check_tiling_c9: memrefs.
+func.func @matmul(%A: memref<64x64xf16>, %B: memref<64x64xf16>, %C: memref<64x64xf32>) {
+  // expected-note @below {{the matmul to tile}}
+  linalg.matmul ins(%A, %B : memref<64x64xf16>, memref<64x64xf16>) outs(%C : memref<64x64xf32>)
+  return
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %size = transform.param.constant 64 : i64 -> !transform.param<i64>
+    %one = transform.param.constant 1 : i64 -> !transform.param<i64>
+    %target = transform.param.constant "pvc" -> !transform.any_param
+    %matmul = transform.structured.match ops{["linalg.matmul"]} in %root : (!transform.any_op) -> !transform.any_op
+    // expected-error @below {{expected linalg.matmul on tensors, got memrefs}}
+    transform.xetile.check_matmul_tiling %matmul
+        workgroup_tile = [%size, %size] subgroup_layout = [%one, %one] k_step = %size prefetch = %one target = %target
+        : !transform.any_op, !transform.param<i64>, !transform.any_param
+    transform.yield
+  }
+}
+
+// -----
+
+// check_tiling_c9: elements that no DPAS takes have no DPAS shape.
+func.func @matmul(%A: tensor<64x64xf64>, %B: tensor<64x64xf64>, %C: tensor<64x64xf64>) -> tensor<64x64xf64> {
+  // expected-note @below {{the matmul to tile}}
+  %D = linalg.matmul ins(%A, %B : tensor<64x64xf64>, tensor<64x64xf64>) outs(%C : tensor<64x64xf64>) -> tensor<64x64xf64>
+  return %D : tensor<64x64xf64>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %size = transform.param.constant 64 : i64 -> !transform.param<i64>
+    %one = transform.param.constant 1 : i64 -> !transform.param<i64>
+    %target = transform.param.constant "pvc" -> !transform.any_param
+    %matmul = transform.structured.match ops{["linalg.matmul"]} in %root : (!transform.any_op) -> !transform.any_op
+    // expected-error @below {{expected f16 x f16 -> f32 or bf16 x bf16 -> f32, got f64 x f64 -> f64}}
+    transform.xetile.check_matmul_tiling %matmul
+        workgroup_tile = [%size, %size] subgroup_layout = [%one, %one] k_step = %size prefetch = %one target = %target
+        : !transform.any_op, !transform.param<i64>, !transform.any_param
+    transform.yield
+  }
+}
+
+// -----
+
+// check_tiling_c9: unknown sizes.
+func.func @matmul(%A: tensor<?x64xf16>, %B: tensor<?x64xf16>, %C: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  // expected-note @below {{the matmul to tile}}
+  %D = linalg.matmul ins(%A, %B : tensor<?x64xf16>, tensor<?x64xf16>) outs(%C : tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %D : tensor<?x64xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %size = transform.param.constant 64 : i64 -> !transform.param<i64>
+    %one = transform.param.constant 1 : i64 -> !transform.param<i64>
+    %target = transform.param.constant "pvc" -> !transform.any_param
+    %matmul = transform.structured.match ops{["linalg.matmul"]} in %root : (!transform.any_op) -> !transform.any_op
+    // expected-error @below {{expected static sizes other than zero, got tensor<?x64xf16>}}
+    transform.xetile.check_matmul_tiling %matmul
+        workgroup_tile = [%size, %size] subgroup_layout = [%one, %one] k_step = %size prefetch = %one target = %target
         : !transform.any_op, !transform.param<i64>, !transform.any_param
     transform.yield
   }

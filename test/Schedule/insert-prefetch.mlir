@@ -25,8 +25,8 @@
 // CHECK: %[[C64:.*]] = arith.constant 64 : index
 // CHECK: %[[AHEAD:.*]] = arith.addi %[[K]], %[[C64]]
 // CHECK-NEXT: %[[A_AHEAD:.*]] = xetile.init_tile %{{.*}}[%{{.*}}, %[[AHEAD]]] : memref<1024x1024xf16> -> !xetile.tile<256x32xf16, #[[A]]>
-// CHECK-NEXT: xetile.prefetch_tile %[[A_AHEAD]] locality<3> {found}
-// CHECK: xetile.prefetch_tile %{{.*}} locality<3> {found} : !xetile.tile<32x256xf16, #[[B]]>
+// CHECK-NEXT: xetile.prefetch_tile %[[A_AHEAD]] locality<3> {test.found}
+// CHECK: xetile.prefetch_tile %{{.*}} locality<3> {test.found} : !xetile.tile<32x256xf16, #[[B]]>
 // CHECK: xetile.load_tile
 // CHECK: xetile.load_tile
 // CHECK-NOT: prefetch_tile
@@ -49,7 +49,7 @@ module attributes {transform.with_named_sequence} {
     %loads = transform.structured.match ops{["xetile.load_tile"]} in %root : (!transform.any_op) -> !transform.any_op
     %prefetches = transform.xetile.insert_prefetch %loads distance = %distance
         : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
-    transform.annotate %prefetches "found" : !transform.any_op
+    transform.annotate %prefetches "test.found" : !transform.any_op
     transform.yield
   }
 }

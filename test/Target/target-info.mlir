@@ -88,7 +88,13 @@
 // ASK: prefetch pvc 16 16 32 2
 // CHECK-NEXT: prefetch pvc 16 16 32 2 -> ok
 // ASK: prefetch pvc 16 64 8 1
-// CHECK-NEXT: prefetch pvc 16 64 8 1 -> width of a 16-bit 2D block prefetch is 64 elements, expected 2 to 32 in multiples of 4 bytes
+// CHECK-NEXT: prefetch pvc 16 64 8 1 -> width of a 16-bit 2D block prefetch is 64 elements, expected 16
+// ASK: prefetch pvc 8 8 8 1
+// CHECK-NEXT: prefetch pvc 8 8 8 1 -> width of a 8-bit 2D block prefetch is 8 elements, expected 16 or 32
+// ASK: prefetch bmg 32 4 8 1
+// CHECK-NEXT: prefetch bmg 32 4 8 1 -> width of a 32-bit 2D block prefetch is 4 elements, expected 8 or 16
+// ASK: prefetch lnl 64 8 8 1
+// CHECK-NEXT: prefetch lnl 64 8 8 1 -> element size of a 2D block prefetch is 64 bits, expected 8, 16 or 32
 // ASK: store pvc 32 16 8
 // CHECK-NEXT: store pvc 32 16 8 -> ok
 // ASK: store pvc 32 16 16

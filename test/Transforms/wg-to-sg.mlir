@@ -1,4 +1,6 @@
 // RUN: xetile-opt %s --xetile-infer-wg-map --xetile-wg-to-sg --cse --split-input-file | FileCheck %s
+// The pass finds the maps that are not written itself.
+// RUN: xetile-opt %s --xetile-wg-to-sg --cse --split-input-file | FileCheck %s
 
 #map_c = #xetile.wg_map<sg_layout = [8, 4], sg_data = [32, 64]>
 
@@ -93,5 +95,56 @@ func.func @subgroup_level(%A: memref<64x64xf32>) {
   %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32>
   // CHECK-NEXT: xetile.prefetch_tile %[[T]] locality<3> : !xetile.tile<64x64xf32>
   xetile.prefetch_tile %t locality<3> : !xetile.tile<64x64xf32>
+  return
+}
+
+// -----
+
+// A constant that nothing uses has no map.
+// CHECK-LABEL: func @unused_constant
+// CHECK: return
+func.func @unused_constant() {
+  %dead = arith.constant dense<1.0> : vector<2x2xf32>
+  return
+}
+
+// -----
+
+// Of 32x256, both grids give subgroup id the columns of piece id mod 4: one map for the value, as b of the multiplication
+// and as the tile's own.
+// CHECK-LABEL: gpu.func @same_pieces
+gpu.module @kernels {
+  gpu.func @same_pieces(%A: memref<512x32xf16>, %B: memref<32x256xf16>, %C: memref<512x256xf32>) kernel {
+    // CHECK: %[[ID:.*]] = gpu.subgroup_id
+    // CHECK: xetile.init_tile %{{.*}} : memref<512x32xf16> -> !xetile.tile<64x32xf16>
+    %ta = xetile.init_tile %A[0, 0] : memref<512x32xf16> -> !xetile.tile<512x32xf16>
+    // CHECK: %[[COLUMN:.*]] = arith.remui %[[ID]], %c8
+    // CHECK: %[[PIECE:.*]] = arith.remui %[[COLUMN]], %c4
+    // CHECK: %[[N:.*]] = arith.muli %[[PIECE]], %c64
+    // CHECK: xetile.init_tile %{{.*}}[%{{.*}}, %{{.*}}] : memref<32x256xf16> -> !xetile.tile<32x64xf16>
+    %tb = xetile.init_tile %B[0, 0] : memref<32x256xf16> -> !xetile.tile<32x256xf16, #xetile.tile_attr<wg_map = <sg_layout = [4, 8], sg_data = [32, 64]>>>
+    %tc = xetile.init_tile %C[0, 0] : memref<512x256xf32> -> !xetile.tile<512x256xf32>
+    %a = xetile.load_tile %ta : !xetile.tile<512x32xf16> -> vector<512x32xf16>
+    %b = xetile.load_tile %tb : !xetile.tile<32x256xf16, #xetile.tile_attr<wg_map = <sg_layout = [4, 8], sg_data = [32, 64]>>> -> vector<32x256xf16>
+    // CHECK: xetile.tile_mma {{.*}} : vector<64x32xf16>, vector<32x64xf16> -> vector<64x64xf32>
+    %c = xetile.tile_mma %a, %b {wg_map = #xetile.wg_map<sg_layout = [8, 4], sg_data = [64, 64]>} : vector<512x32xf16>, vector<32x256xf16> -> vector<512x256xf32>
+    xetile.store_tile %c, %tc : vector<512x256xf32>, !xetile.tile<512x256xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// What could fold is distributed like everything else: a constant made on the way would be no piece.
+// CHECK-LABEL: func @constants_that_fold
+// CHECK: arith.minnumf %{{.*}} : vector<8x16xf32>
+// CHECK: xetile.store_tile %{{.*}} : vector<8x16xf32>, !xetile.tile<8x16xf32>
+#map = #xetile.wg_map<sg_layout = [2, 3], sg_data = [8, 16]>
+func.func @constants_that_fold(%A: memref<16x96xf32>) {
+  %a = arith.constant dense<1.0> : vector<16x48xf32>
+  %b = arith.constant dense<-1.0> : vector<16x48xf32>
+  %c = arith.minnumf %a, %b : vector<16x48xf32>
+  %t = xetile.init_tile %A[0, 0] : memref<16x96xf32> -> !xetile.tile<16x48xf32, #xetile.tile_attr<wg_map = #map>>
+  xetile.store_tile %c, %t : vector<16x48xf32>, !xetile.tile<16x48xf32, #xetile.tile_attr<wg_map = #map>>
   return
 }

@@ -157,7 +157,7 @@ def test_files_that_are_no_modules_are_refused(tmp_path):
     bad.write_text("func.func @f() { return 1 }")
     with pytest.raises(xetile.XeTileError, match=r"cannot read .*bad.mlir:\n .*bad.mlir:1:"):
         xetile.compile(bad)
-    with pytest.raises(xetile.XeTileError, match="expected a module or the path of a file with one, got int"):
+    with pytest.raises(xetile.XeTileError, match="expected a module or the path of a file with one, got 3"):
         xetile.compile(3)
 
 
@@ -192,3 +192,30 @@ def test_the_compiler_leaves_no_files_behind(tmp_path, monkeypatch):
     xetile.compile(xetile.matmul(256, 256, 256), native="require")
     assert os.listdir(tmp_path) == []
     assert Path.cwd() == tmp_path
+
+
+NAMED_MATMUL = """
+func.func @"{name}"(%a: tensor<8x8xf16>, %b: tensor<8x8xf16>, %c: tensor<8x8xf32>) -> tensor<8x8xf32> {{
+  %d = linalg.matmul ins(%a, %b : tensor<8x8xf16>, tensor<8x8xf16>) outs(%c : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %d : tensor<8x8xf32>
+}}"""
+
+
+@pytest.mark.parametrize("target", ["pvc", "cpu"])
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("x\\FFy", r"'x\xffy'"),
+        ("a$(b)", "'a$(b)'"),
+        ("../../escape", "'../../escape'"),
+        ("a\\00b", r"'a\x00b'"),
+        ("n" * 1001, f"'{'n' * 64}...'"),
+    ],
+)
+def test_names_that_no_driver_takes(name, shown, target):
+    with ir.Context():
+        module = ir.Module.parse(NAMED_MATMUL.format(name=name))
+    with pytest.raises(xetile.XeTileError) as error:
+        xetile.compile(module, target=target)
+    expected = f"-:2:1: a function cannot have the name {shown}: expected a letter or '_', then letters, digits"
+    assert str(error.value).startswith(expected)

@@ -14,9 +14,10 @@ F32 = ("f32", "f32", "f32")
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("types", [F32, ("bf16", "bf16", "f32")], ids=["f32", "bf16"])
-def test_forms(rng, form, types):
-    kernel = check(rng, Problem(form, blocked(form, 100, 200, 300), types))
+@pytest.mark.parametrize("types", [F32, ("bf16", "bf16", "f32"), ("i8", "i8", "i32")], ids=["f32", "bf16", "i8"])
+@pytest.mark.parametrize("pack", ["auto", "always"])
+def test_forms(rng, form, types, pack):
+    kernel = check(rng, Problem(form, blocked(form, 100, 200, 300), types), pack=pack)
     assert "xetile.microkernel" in kernel.stages["1-tiled"]
 
 

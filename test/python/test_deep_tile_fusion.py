@@ -150,6 +150,8 @@ def run(
         f"%d = linalg.matmul ins({a}, {b} : {tensor((m, k), a_kind)}, {tensor((k, n), b_kind)}) "
         f"outs({start} : {c}) -> {c}"
     )
+    # What is rounded to bf16 is off by that much at the most; no step here makes it larger by more than a fifth.
+    rounding = 1.2 * 2.0**-8 * np.abs(sums) if kind == "bf16" else 0.0
     name, element = "%d", kind
     for step in after:
         name, sums, element = writer.apply(step, name, sums, element)
@@ -158,9 +160,10 @@ def run(
     result = kernel(*writer.arrays)
     for array, copy in zip(writer.arrays, kept, strict=True):
         assert array.tobytes() == copy.tobytes(), "an argument was changed"
-    tolerance = 2e-2 if "bf16" in (element, kind) else tolerance
-    difference = np.abs(result.astype(np.float64) - sums).max() / max(np.abs(sums).max(), 1e-3)
-    assert difference < tolerance, f"{sizes} {options}: {difference}"
+    rounding = rounding + (2.0**-8 * np.abs(sums) if element == "bf16" else 0.0)
+    allowed = tolerance * max(np.abs(sums).max(), 1e-3) + rounding
+    excess = (np.abs(result.astype(np.float64) - sums) / allowed).max()
+    assert excess <= 1, f"{sizes} {options}: {excess:.3g} times the error that is allowed"
     return kernel
 
 

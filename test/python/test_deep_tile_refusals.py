@@ -44,17 +44,17 @@ SANITIZER = {"ASAN_OPTIONS": "exitcode=99", "UBSAN_OPTIONS": "exitcode=99:print_
         ({"KBlock": -4}, "KBlock = -4: expected 1 to 2147483647"),
         ({"NBlock": 2**31}, "NBlock = 2147483648: expected 1 to 2147483647"),
         ({"NBlock": 2**63 - 1}, "NBlock = 9223372036854775807: expected 1 to 2147483647"),
-        ({"NBlock": -(2**63)}, "NBlock = -9223372036854775808: expected 1 to 2147483647"),
-        ({"NBlock": 2**63}, "NBlock = .*: expected an integer of 64 bits"),
+        ({"NBlock": -(2**63)}, "NBlock: expected an integer of 64 bits, got -9223372036854775808"),
+        ({"NBlock": 2**63}, "NBlock: expected an integer of 64 bits, got 9223372036854775808"),
         ({"loopOrder": 6}, "loopOrder = 6: expected 0 to 5"),
         ({"loopOrder": -1}, "loopOrder = -1: expected 0 to 5"),
         ({"MBlock": 10, "innermostMBlock": 4}, "MBlock = 10: expected a multiple of innermostMBlock = 4"),
         ({"NThreads": 2, "innermostNBlock": 64, "NBlock": 64}, "NThreads = 2: expected 1 to 1"),
         ({"innermostNBlock": 2**30}, "innermostNBlock = 1073741824: expected at most 64"),
         ({"MBlocks": 2}, "unknown field 'MBlocks'; expected one of MThreads, NThreads"),
-        ({"MBlock": "2"}, "MBlock: expected an integer, got '2'"),
-        ({"MBlock": 2.0}, "MBlock: expected an integer, got 2.0"),
-        ({"MBlock": True}, "MBlock: expected an integer, got True"),
+        ({"MBlock": "2"}, "MBlock: expected an integer of 64 bits, got '2'"),
+        ({"MBlock": 2.0}, "MBlock: expected an integer of 64 bits, got 2.0"),
+        ({"MBlock": True}, "MBlock: expected an integer of 64 bits, got True"),
         ([2], "expected fields and their values, got list"),
     ],
 )
@@ -71,12 +71,12 @@ def test_other_json_is_refused(text):
 
 @pytest.mark.parametrize("threads", [0, -1, 2.0, "2", True])
 def test_threads_are_positive_integers(threads):
-    with pytest.raises(XeTileError, match="threads: expected a positive integer, got "):
+    with pytest.raises(XeTileError, match="threads: expected an integer from 1 to 2147483647, got "):
         cpu.compile(plain(8, 8, 8), threads=threads)
 
 
 def test_threads_have_a_limit():
-    with pytest.raises(XeTileError, match=r"threads = 4294967296: expected 0 to 2147483647"):
+    with pytest.raises(XeTileError, match="threads: expected an integer from 1 to 2147483647, got 4294967296"):
         cpu.compile(plain(8, 8, 8), threads=2**32)
 
 
@@ -94,7 +94,7 @@ def test_pack_is_one_of_three():
         (["MBlock=1.5"], "--set MBlock=1.5: expected an integer"),
         (["MBlock"], "--set MBlock: expected KEY=VALUE"),
         (["mblock=8"], "unknown field 'mblock'"),
-        (["threads=-2"], "threads: expected a positive integer, got -2"),
+        (["threads=-2"], "threads: expected an integer from 1 to 2147483647, got -2"),
         (["pack=x"], "pack: expected one of auto, always, never"),
     ],
 )

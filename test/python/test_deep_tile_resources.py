@@ -84,7 +84,7 @@ def counted(kernel: cpu.CpuKernel) -> cpu.CpuKernel:
     text = re.sub(r"@(malloc|free)\b", r"@counted_\1", kernel.stages["3-llvm"])
     with ir.Context():
         module = ir.Module.parse(text)
-    return cpu.CpuKernel(module, kernel.name, list(kernel.arguments), list(kernel.results), {}, {})
+    return cpu.CpuKernel(module, kernel.name, list(kernel.arguments), list(kernel.results), {}, {}, ())
 
 
 def packed_bytes(problem: Problem, config: dict[str, int], workers: int) -> int:
@@ -216,5 +216,8 @@ def test_blocks_of_a_large_matmul_fit_the_caches(dtype):
     loops = str(module)
     bounds = ", ".join(str(count) for count in threads if count > 1)
     assert loops.count("scf.forall (") == 1 and f"in ({bounds}) shared_outs" in loops
-    # Blocks of n, k and m, and innermost ones of n and m; more are in the copies.
-    assert loops.count("scf.for ") >= 5
+    # Over blocks of a thread's part and innermost ones of n and m, where there are several; more are in the copies.
+    shares = [4096 // count for count in threads]
+    several = [share > block for share, block in zip(shares, (m, n, k), strict=True)]
+    several += [min(shares[0], m) > config["innermostMBlock"], min(shares[1], n) > config["innermostNBlock"]]
+    assert loops.count("scf.for ") >= sum(several) >= 4

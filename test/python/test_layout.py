@@ -173,6 +173,19 @@ def test_wg_map_owners(shape, sg_layout, sg_data, expected):
     assert layout.wg_map_owners(shape, sg_layout, sg_data) == expected
 
 
+@pytest.mark.parametrize("inputs", ["f16", "i8"])
+@pytest.mark.parametrize("type_", ["i8", "f16"])
+def test_results_may_be_narrowed(inputs, type_, capsys):
+    bits = layout.element_bits(type_)
+    for access in ("load", "store"):
+        arguments = ("--dpas", "C", "--shape", "64x64", "--type", type_, "--inputs", inputs, "--access", access)
+        assert run(*arguments, "--plan") == 0
+        assert f"{access} C 64x64 of {bits} bits" in capsys.readouterr().out
+        plan = layout.plan("C", (64, 64), type_, layout.Dpas.of(inputs), access=access)
+        assert (plan.messages[0].element_bits, plan.messages[0].width, plan.cost.shuffles) == (bits, 16, 0)
+        plan.prove(60, 68, y=8, x=16)
+
+
 def test_wg_map_is_printed(capsys):
     assert run("--shape", "128x128", "--subgroups", "2x2", "--sg-data", "32x128") == 0
     assert capsys.readouterr().out.splitlines()[1] == "[32:64, 0:128] subgroups 2, 3"
@@ -198,8 +211,10 @@ def test_wg_map_is_printed(capsys):
             ("--dpas", "A", "--shape", "64x32", "--type", "i8", "--order", "0,1", "--plan"),
             "expected elements of 16 bits",
         ),
-        (("--shape", "64x64", "--subgroups", "3x1", "--sg-data", "16x64"), "sg_layout[0] is 3 for 4 pieces"),
-        (("--shape", "64x64", "--sg-data", "24x64"), "sg_data[0] is 24, expected a divisor of shape[0] = 64"),
+        (("--shape", "64x64", "--subgroups", "3x1", "--sg-data", "16x64"), "got 3 * 16 = 48 for 64 elements in"),
+        (("--shape", "64x64", "--sg-data", "24x64"), "got sg_data = 24 for 64 elements in dimension 0"),
+        (("--shape", "0x64", "--sg-data", "16x64"), "wg_map: shape[0] is 0, expected at least 1"),
+        (("--shape", "64x64", "--sg-data", "0x64"), "expected the elements of sg_data to be positive, got 0"),
         (("--shape", "64x64", "--sg-data", "16x64", "--plan"), "--plan: expected --dpas"),
         ((*DOCUMENT_A, "--png", "a.jpg"), "expected a file name that ends in .png"),
     ],

@@ -82,10 +82,10 @@ def test_input_that_does_not_suit_is_refused(spirv, tmp_path, monkeypatch):
         report.statistics(b"not SPIR-V", "pvc")
     with pytest.raises(xetile.XeTileError, match="unknown chip 'xyz'; known: pvc, bmg, lnl"):
         report.statistics(spirv, "xyz")
-    with pytest.raises(xetile.XeTileError, match=r"ocloc does not compile this module for pvc \(status \d+\)"):
+    with pytest.raises(xetile.XeTileError, match=r"ocloc failed for device pvc \(status \d+\)"):
         report.statistics(spirv[:4] + b"nonsense", "pvc")
     with pytest.raises(xetile.XeTileError, match="the module has no kernel to count in"):
         report.statistics(spirv[:200], "pvc")
     monkeypatch.setenv("XETILE_OCLOC", "/nowhere/ocloc")
-    with pytest.raises(xetile.XeTileError, match=r"ocloc was not found at /nowhere/ocloc \(XETILE_OCLOC\)"):
+    with pytest.raises(xetile.XeTileError, match=r"ocloc was not found at '/nowhere/ocloc' \(XETILE_OCLOC\)"):
         report.statistics(spirv, "pvc")

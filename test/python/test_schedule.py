@@ -184,7 +184,7 @@ def test_apply_points_at_the_matmuls_of_the_payload():
 
 
 def test_apply_refuses_what_is_not_a_module():
-    with pytest.raises(XeTileError, match="expected a module as payload, got str"):
+    with pytest.raises(XeTileError, match="payload: expected a module, got 'module {}'"):
         schedule.matmul().apply("module {}")
 
 

@@ -1,8 +1,10 @@
 """Which subgroup owns which part of a tile: the distribution of xetile-wg-to-sg, subgroup by subgroup."""
 
+import random
 import re
 
 import pytest
+from xetile import layout as layouts
 from xetile import passes
 from xetile.mlir import ir
 
@@ -50,3 +52,21 @@ def test_pieces_go_to_their_subgroups(shape, layout, data, expected):
                 piece = (row % 4 * data[0], column % 4 * data[1])
                 expected.setdefault(piece, set()).add(row * layout[1] + column)
     assert owners(shape, layout, data) == expected
+
+
+def test_python_says_what_the_pass_does():
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")
+    rng = random.Random(seed)
+    for _ in range(20):
+        shape, layout, data = [], [], []
+        for _ in range(2):
+            piece, pieces, other = rng.choice([1, 8, 12, 32]), rng.randint(1, 6), rng.randint(1, 4)
+            data.append(piece)
+            # More pieces than subgroups, or the reverse.
+            subgroups, pieces = rng.choice([(pieces, pieces * other), (pieces * other, pieces)])
+            layout.append(subgroups)
+            shape.append(piece * pieces)
+        told = layouts.wg_map_owners(shape, layout, data)
+        assert {place: set(ids) for place, ids in told.items()} == owners(shape, layout, data), (shape, layout, data)
+        assert all(list(ids) == sorted(set(ids)) for ids in told.values())

@@ -146,6 +146,53 @@ def test_maps(rng: np.random.Generator, tile: tuple[int, int, int], layout: list
     np.testing.assert_allclose(c, a.astype(np.float32) @ b.astype(np.float32), atol=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("tile", "layout", "data"),
+    [
+        ((64, 64, 256), [2, 1], [32, 64]),  # a and b in slices of 32
+        ((32, 64, 128), [1, 1], [32, 32]),  # two pieces: a is read twice and stays whole, b comes in slices
+        ((48, 96, 192), [2, 1], [24, 96]),  # slices of 16 beside 9 KB of sums
+    ],
+)
+def test_k_in_slices(rng: np.random.Generator, tile: tuple[int, int, int], layout: list[int], data: list[int]) -> None:
+    """Steps of k whose operands do not fit the registers whole; the last step hangs over the edge of k."""
+    m, n, k = 100, 192, 2 * tile[2] - 48
+    a = rng.standard_normal((m, k)).astype(np.float16)
+    b = rng.standard_normal((k, n)).astype(np.float16)
+    c = poisoned((m, n))
+    run_kernel(*_with(gemm(m, n, k, tile, layout, data), {"A": a, "B": b, "C": c}))
+    np.testing.assert_allclose(c, a.astype(np.float32) @ b.astype(np.float32), atol=1e-4)
+
+
+def test_slices_of_int8(rng: np.random.Generator) -> None:
+    m, n, k = 64, 64, 1024
+    a = rng.integers(-128, 128, (m, k), np.int8)
+    b = rng.integers(-128, 128, (k, n), np.int8)
+    c = poisoned((m, n), np.int32)
+    run_kernel(*_with(gemm(m, n, k, (32, 64, 512), [1, 1], [32, 64], "i8", "i32"), {"A": a, "B": b, "C": c}))
+    np.testing.assert_array_equal(c, a.astype(np.int32) @ b.astype(np.int32))
+
+
+def test_two_maps_with_the_same_pieces(rng: np.random.Generator) -> None:
+    """B's own grid is 4 x 8, the result's 8 x 4; of 32 x 256 both give a subgroup the same columns."""
+    a = rng.standard_normal((256, 32)).astype(np.float16)
+    b = rng.standard_normal((32, 256)).astype(np.float16)
+    c = poisoned((256, 256))
+    tile = "!xetile.tile<32x256xf16, #xetile.tile_attr<wg_map = <sg_layout = [4, 8], sg_data = [32, 64]>>>"
+    body = f"""
+      %ta = xetile.init_tile %A[0, 0] : memref<256x32xf16> -> !xetile.tile<256x32xf16>
+      %tb = xetile.init_tile %B[0, 0] : memref<32x256xf16> -> {tile}
+      %tc = xetile.init_tile %C[0, 0] : memref<256x256xf32> -> !xetile.tile<256x256xf32>
+      %a = xetile.load_tile %ta : !xetile.tile<256x32xf16> -> vector<256x32xf16>
+      %b = xetile.load_tile %tb : {tile} -> vector<32x256xf16>
+      %c = xetile.tile_mma %a, %b {{wg_map = #xetile.wg_map<sg_layout = [8, 4], sg_data = [32, 64]>}}
+          : vector<256x32xf16>, vector<32x256xf16> -> vector<256x256xf32>
+      xetile.store_tile %c, %tc : vector<256x256xf32>, !xetile.tile<256x256xf32>
+    """
+    run_kernel(body, {"A": a, "B": b, "C": c}, (1, 1), 512)
+    np.testing.assert_allclose(c, a.astype(np.float32) @ b.astype(np.float32), atol=1e-4)
+
+
 def _with(kernel: tuple[str, tuple[int, int], int], arrays: dict[str, np.ndarray]) -> tuple:
     body, grid, work_items = kernel
     return body, arrays, grid, work_items

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -83,6 +85,80 @@ def test_damaged_entries_are_rebuilt(kernel, tmp_path, damage):
     assert finish(start(kernel, cache)) == (1, 0)
     assert finish(start(kernel, cache)) == (0, 1)
     assert len(entries(cache)) == 1
+
+
+def put_instead(kind: str, entry: Path) -> None:
+    """Something else under the entry's name."""
+    good = entry.read_bytes()
+    entry.unlink()
+    if kind == "directory":
+        entry.mkdir()
+    elif kind == "full directory":
+        entry.mkdir()
+        (entry / "file").touch()
+    elif kind == "FIFO":
+        os.mkfifo(entry)
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as unix:
+            # Such a name is short.
+            here = os.getcwd()
+            os.chdir(entry.parent)
+            unix.bind("s")
+            os.chdir(here)
+            os.rename(entry.parent / "s", entry)
+    elif kind == "link to itself":
+        entry.symlink_to(entry.name)
+    elif kind == "link to a program":
+        (entry.parent.parent / "elsewhere").write_bytes(good)
+        entry.symlink_to(entry.parent.parent / "elsewhere")
+    elif kind == "huge":
+        with open(entry, "wb") as file:
+            file.write(good)
+            file.truncate(2**40)
+    elif kind == "another user's":
+        entry.write_bytes(good)
+        os.chown(entry, 65534, -1)
+
+
+NOTES = {
+    "directory": "is a directory",
+    "full directory": "is a directory",
+    "FIFO": "is not a regular file",
+    "socket": "No such device or address",
+    "link to itself": "is a symbolic link",
+    "link to a program": "is a symbolic link",
+    "huge": "is damaged",
+    "another user's": "belongs to another user",
+}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory) -> tuple[Path, Path]:
+    """A kernel and a cache that has it."""
+    folder = tmp_path_factory.mktemp("built")
+    spirv = folder / "kernel.spv"
+    spirv.write_bytes(compile_opencl("__kernel void k(__global float *x) { x[get_global_id(0)] += 1; }\n"))
+    assert finish(start(spirv, folder / "cache")) == (1, 0)
+    return spirv, folder / "cache"
+
+
+@pytest.mark.parametrize("kind", NOTES)
+def test_entries_that_are_no_files_of_ours_are_misses_with_a_note(built, tmp_path, kind):
+    if kind == "another user's" and os.geteuid() != 0:
+        pytest.xfail("only root gives files to others")
+    spirv, good = built
+    cache = shutil.copytree(good, tmp_path / "cache")
+    (entry,) = entries(cache)
+    put_instead(kind, entry)
+    out, err = start(spirv, cache).communicate(timeout=120)
+    assert err == f"xetile runtime: note: the cache entry {entry} {NOTES[kind]}; the kernel is built anew\n"
+    assert out.split() == ["1", "0"]
+    assert entries(cache) == [entry]
+    # One that has files in it is not ours to remove; all others were replaced.
+    assert entry.is_dir() == (kind == "full directory")
+    assert not entry.is_symlink()
+    if kind != "full directory":
+        assert finish(start(spirv, cache)) == (0, 1)
 
 
 def test_processes_race_for_one_entry(kernel, tmp_path):

@@ -212,3 +212,31 @@ def test_errors_end_the_process_by_default():
     assert run.returncode == 1
     assert run.stdout == "before\n"
     assert run.stderr.startswith("xetile runtime: error: the kernel binary has 1 bytes")
+
+
+NAMED = """
+OpCapability Addresses
+OpCapability Kernel
+OpMemoryModel Physical64 OpenCL
+OpEntryPoint Kernel %k "{name}"
+%void = OpTypeVoid
+%type = OpTypeFunction %void
+%k = OpFunction %void None %type
+%entry = OpLabel
+OpReturn
+OpFunctionEnd
+"""
+
+
+@pytest.mark.parametrize("name", ["a$(b)", "x\N{LATIN SMALL LETTER E WITH ACUTE}", "../../escape", "a b", "1st", "-"])
+def test_kernel_names_that_drivers_abort_on(name):
+    message = failure(lambda: runtime().load(assemble(NAMED.format(name=name))))
+    assert "drivers do not take this name" in message and message.isascii()
+
+
+@pytest.mark.parametrize("name", ["matmul.1_kernel", "a$b", "_1", "a-b"])
+def test_kernel_names_with_other_characters(name):
+    gpu = runtime()
+    module = gpu.load(assemble(NAMED.format(name=name)))
+    gpu.launch(module, name, (1, 1, 1), (1, 1, 1), [])
+    gpu.mgpuModuleUnload(module)

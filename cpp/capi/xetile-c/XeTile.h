@@ -22,6 +22,16 @@ MLIR_CAPI_EXPORTED MlirAttribute mlirXeTileWgMapAttrGetChecked(MlirLocation loca
 MLIR_CAPI_EXPORTED int64_t mlirXeTileWgMapAttrGetSgLayout(MlirAttribute map, intptr_t dim);
 MLIR_CAPI_EXPORTED int64_t mlirXeTileWgMapAttrGetSgData(MlirAttribute map, intptr_t dim);
 
+/// Calls `visit` with each piece of a tile of `rows` x `columns`: its first row and column, and the
+/// subgroups that own it. False, with an error at `location`, if the map does not distribute such a
+/// tile, or into more than `maxPieces` pieces or `maxOwners` owners of all of them together.
+MLIR_CAPI_EXPORTED bool
+mlirXeTileWgMapAttrForEachPiece(MlirLocation location, MlirAttribute map, int64_t rows,
+                                int64_t columns, int64_t maxPieces, int64_t maxOwners,
+                                void (*visit)(int64_t row, int64_t column, intptr_t numOwners,
+                                              const int64_t *owners, void *userData),
+                                void *userData);
+
 /// `#xetile.tile_attr`; `order` and `innerBlocks` have no or two elements, `wgMap` may be null.
 MLIR_CAPI_EXPORTED bool mlirAttributeIsAXeTileTile(MlirAttribute attribute);
 MLIR_CAPI_EXPORTED MlirTypeID mlirXeTileTileAttrGetTypeID(void);
@@ -76,6 +86,25 @@ MLIR_CAPI_EXPORTED void mlirXeTileForEachTarget(void (*visit)(const MlirXeTileTa
 /// Whether kernels can be compiled for `chip`; if not, `explain` is called with the reason.
 MLIR_CAPI_EXPORTED bool mlirXeTileCheckChip(MlirStringRef chip, MlirStringCallback explain,
                                             void *userData);
+
+/// Calls `tell` with the absolute path of Intel's offline compiler and returns true; without one,
+/// with what to do about that.
+MLIR_CAPI_EXPORTED bool mlirXeTileFindOcloc(MlirStringCallback tell, void *userData);
+
+/// What `mlirXeTileRunOcloc` hands over: code as an ELF file, facts of it, each kernel as text.
+typedef struct MlirXeTileNative {
+  MlirStringRef bytes;
+  int64_t spillBytes, registers;
+  intptr_t numKernels;
+  const MlirStringRef *assembly;
+} MlirXeTileNative;
+
+/// Compiles SPIR-V to machine code and assembly with the ocloc that is found. Calls `take` with
+/// them and returns true; if it fails, `explain` with the reason.
+MLIR_CAPI_EXPORTED bool mlirXeTileRunOcloc(MlirStringRef spirv, MlirStringRef device,
+                                           bool largeRegisters,
+                                           void (*take)(const MlirXeTileNative *, void *userData),
+                                           MlirStringCallback explain, void *userData);
 
 #ifdef __cplusplus
 }

@@ -65,36 +65,4 @@ def ConvertXeTileToVector : Pass<"convert-xetile-to-vector"> {
       "::mlir::vector::VectorDialect"];
 }
 
-def ConvertXeTileToXeGPU : Pass<"convert-xetile-to-xegpu"> {
-  let summary = "Lower subgroup-level XeTile to XeGPU operations of the hardware's sizes";
-  let description = [{
-    A tile becomes its two offsets; descriptors are created where they are used and are free of offsets, so that they
-    leave loops as invariants. Vectors become blocks of the DPAS shapes: a of `tile_mma` 8 x k, b k x 16, all others
-    8 x 16. A load takes several blocks at once, as many as the 2D block messages of the chip allow, and slices them.
-
-    Before:
-    ```mlir
-    %t = xetile.init_tile %A[%m, %k] : memref<1024x1024xf16> -> !xetile.tile<32x32xf16>
-    %a = xetile.load_tile %t : !xetile.tile<32x32xf16> -> vector<32x32xf16>
-    ```
-    After:
-    ```mlir
-    %desc = xegpu.create_nd_tdesc %A : memref<1024x1024xf16>
-        -> !xegpu.tensor_desc<32x16xf16, #xegpu.block_tdesc_attr<array_length = 2 : i64>>
-    %blocks = xegpu.load_nd %desc[%m, %k] <{...}> : ... -> vector<2x32x16xf16>
-    %left = vector.extract %blocks[0] : vector<32x16xf16> from vector<2x32x16xf16>
-    %a00 = vector.extract_strided_slice %left {offsets = [0, 0], sizes = [8, 16], strides = [1, 1]} : ...
-    ```
-    The chip is that of the enclosing `gpu.module`'s `#xevm.target`, or the option `chip`. Refused, each with an error at the
-    operation: workgroup maps, column-major tiles, padding other than zero, surfaces that the 2D unit cannot take, shapes
-    that are no multiples of the DPAS shape, element types without a DPAS, more values than the registers hold.
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
-      "::mlir::xegpu::XeGPUDialect"];
-  let options = [
-    Option<"chip", "chip", "std::string", "\"\"",
-        "GPU to lower for (pvc, bmg, lnl) where no gpu.module with a #xevm.target encloses the code">
-  ];
-}
-
 #endif // XETILE_CONVERSION_PASSES_TD

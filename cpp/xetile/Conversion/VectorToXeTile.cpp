@@ -18,6 +18,15 @@ namespace xetile {
 using namespace mlir;
 using namespace xetile;
 
+/// Checks that tiles can have the shape and elements of a vector.
+static LogicalResult checkTileType(Operation *op, VectorType vector) {
+  if (vector.isScalable())
+    return op->emitOpError("cannot become a tile: expected a vector of fixed length, got ")
+           << vector;
+  return TileType::verify([&] { return op->emitOpError("cannot become a tile: "); },
+                          vector.getShape(), vector.getElementType(), {});
+}
+
 /// Checks what transfer_read and transfer_write share.
 static LogicalResult checkTransfer(VectorTransferOpInterface op) {
   auto memref = dyn_cast<MemRefType>(op.getShapedType());
@@ -31,6 +40,12 @@ static LogicalResult checkTransfer(VectorTransferOpInterface op) {
     return op.emitOpError(
         "cannot become a tile: masked transfers are not supported; vectorize with tile sizes that "
         "divide the problem");
+  if (failed(checkTileType(op, op.getVectorType())))
+    return failure();
+  if (memref.getElementType() != op.getVectorType().getElementType())
+    return op.emitOpError(
+               "cannot become a tile: expected a memref with the vector's elements, got ")
+           << memref << " and " << op.getVectorType();
   if (!op.getPermutationMap().isIdentity())
     return op.emitOpError("cannot become a tile: expected an identity permutation_map, got ")
            << AffineMapAttr::get(op.getPermutationMap());
@@ -39,15 +54,23 @@ static LogicalResult checkTransfer(VectorTransferOpInterface op) {
     return op.emitOpError(
                "cannot become a tile: expected a memref with column or row stride 1, got ")
            << memref;
+  if (!getMemorySpace(memref))
+    return op.emitOpError(
+               "cannot become a tile: expected a memref in global or shared memory, got ")
+           << memref;
   return success();
 }
 
-/// The order of a tile on a memref: column-major where only the rows are adjacent in memory.
+/// The properties of a tile on a memref: column-major where only the rows are adjacent in memory.
 static TileAttr getEncoding(MemRefType memref) {
   std::optional<SmallVector<int64_t>> strides = getMemRefStrides(memref);
-  if (strides->back() == 1)
+  SmallVector<int64_t> order;
+  if (strides->back() != 1)
+    order = {0, 1};
+  MemorySpace space = getMemorySpace(memref).value_or(MemorySpace::Global);
+  if (order.empty() && space == MemorySpace::Global)
     return {};
-  return TileAttr::get(memref.getContext(), {}, {0, 1}, {}, MemorySpace::Global, false);
+  return TileAttr::get(memref.getContext(), {}, order, {}, space, false);
 }
 
 /// Whether a transfer touches nothing outside of the memref, by its in_bounds or by its sizes.
@@ -128,6 +151,18 @@ static LogicalResult convertContract(IRRewriter &rewriter, vector::ContractionOp
     return op.emitOpError("cannot become a tile_mma: masked contractions are not supported; "
                           "vectorize with tile sizes "
                           "that divide the problem");
+  auto a = op.getLhsType(), b = op.getRhsType();
+  auto result = dyn_cast<VectorType>(op.getResultType());
+  for (VectorType vector : {a, b, result})
+    if (!vector || vector.isScalable() || !isBoundedShape(vector.getShape()))
+      return op.emitOpError(
+                 "cannot become a tile_mma: expected 2D vectors of fixed length and fewer "
+                 "than 2^31 elements, got ")
+             << (vector ? Type(vector) : op.getResultType());
+  if (!isMmaTypeCombination(a.getElementType(), b.getElementType(), result.getElementType()))
+    return op.emitOpError("cannot become a tile_mma: it has no ")
+           << a.getElementType() << " * " << b.getElementType() << " -> " << result.getElementType()
+           << "; expected " << kMmaTypeCombinations;
   rewriter.replaceOpWithNewOp<TileMmaOp>(op, op.getResultType(), op.getLhs(), op.getRhs(),
                                          op.getAcc(), WgMapAttr());
   return success();
@@ -135,7 +170,9 @@ static LogicalResult convertContract(IRRewriter &rewriter, vector::ContractionOp
 
 /// Other transposes than that of a matrix are left alone: not all vectors belong to tiles.
 static void convertTranspose(IRRewriter &rewriter, vector::TransposeOp op) {
-  if (op.getPermutation() == ArrayRef<int64_t>{1, 0} && !op.getResultVectorType().isScalable())
+  VectorType type = op.getResultVectorType();
+  if (op.getPermutation() == ArrayRef<int64_t>{1, 0} && !type.isScalable() &&
+      isBoundedShape(type.getShape()))
     rewriter.replaceOpWithNewOp<TileTransposeOp>(op, op.getResultVectorType(), op.getVector(),
                                                  op.getPermutation(), WgMapAttr());
 }

@@ -210,6 +210,16 @@ bool hasTile(TypeRange types) {
 
 /// Checks what the rewrites rely on, with an error at the operation.
 LogicalResult check(Operation *op) {
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      if (hasTile(block.getArgumentTypes()) &&
+          !(isa<scf::ForOp, scf::WhileOp>(op) || (isa<func::FuncOp>(op) && block.isEntryBlock())))
+        return op->emitOpError("has a tile as argument of a block and no rule for it; expected "
+                               "tiles in scf.for, scf.while or arguments of func.func");
+  if (auto function = dyn_cast<FunctionOpInterface>(op); function && !isa<func::FuncOp>(op))
+    if (hasTile(function.getArgumentTypes()) || hasTile(function.getResultTypes()))
+      return op->emitOpError("has a tile in its signature and no rule for it; expected func.func, "
+                             "or memrefs");
   SmallVector<Type> types(op->getOperandTypes());
   llvm::append_range(types, op->getResultTypes());
   for (Type type : types)
@@ -280,7 +290,10 @@ struct ConvertXeTileToVector : xetile::impl::ConvertXeTileToVectorBase<ConvertXe
         return !hasTile(function.getArgumentTypes()) && !hasTile(function.getResultTypes());
       return !hasTile(op->getOperandTypes()) && !hasTile(op->getResultTypes());
     });
-    if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))
+    // What the patterns rely on was checked; canonicalization folds before or after.
+    ConversionConfig config;
+    config.foldingMode = DialectConversionFoldingMode::Never;
+    if (failed(applyPartialConversion(getOperation(), target, std::move(patterns), config)))
       signalPassFailure();
   }
 };

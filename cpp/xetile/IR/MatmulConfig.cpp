@@ -2,7 +2,7 @@
 // In: field numbers and values, JSON. Out: a MatmulConfig, JSON. Refused: JSON that is no object of
 // known fields with integers; the attribute's verifier and the rewrite judge the values.
 //===----------------------------------------------------------------------===//
-#include "xetile/DeepTile/MatmulConfig.h"
+#include "xetile/IR/MatmulConfig.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"

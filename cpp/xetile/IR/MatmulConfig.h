@@ -1,6 +1,6 @@
 //===- MatmulConfig.h - how a matmul is cut into nine loops ------------------===//
-#ifndef XETILE_DEEPTILE_MATMULCONFIG_H
-#define XETILE_DEEPTILE_MATMULCONFIG_H
+#ifndef XETILE_IR_MATMULCONFIG_H
+#define XETILE_IR_MATMULCONFIG_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -42,4 +42,4 @@ std::string writeConfig(const MatmulConfig &config);
 
 } // namespace xetile
 
-#endif // XETILE_DEEPTILE_MATMULCONFIG_H
+#endif // XETILE_IR_MATMULCONFIG_H

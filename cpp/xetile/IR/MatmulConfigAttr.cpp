@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
-#include "xetile/DeepTile/MatmulConfig.h"
+#include "xetile/IR/MatmulConfig.h"
 #include "xetile/IR/XeTileAttrs.h"
 
 using namespace mlir;

@@ -1,5 +1,5 @@
-#ifndef XETILE_DEEPTILE_MATMULCONFIGATTR_TD
-#define XETILE_DEEPTILE_MATMULCONFIGATTR_TD
+#ifndef XETILE_IR_MATMULCONFIGATTR_TD
+#define XETILE_IR_MATMULCONFIGATTR_TD
 
 include "xetile/IR/XeTileAttrs.td"
 
@@ -29,4 +29,4 @@ def XeTile_MatmulConfigAttr : XeTile_Attr<"MatmulConfig", "matmul_config"> {
   }];
 }
 
-#endif // XETILE_DEEPTILE_MATMULCONFIGATTR_TD
+#endif // XETILE_IR_MATMULCONFIGATTR_TD

@@ -3,6 +3,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "xetile/IR/XeTileOps.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -17,10 +18,7 @@ LogicalResult verifyWgMap(WgMapAttr map, ArrayRef<int64_t> shape,
     if (size % data != 0)
       return emitError() << "expected sg_data to divide the tile in each dimension, got sg_data = "
                          << data << " for " << size << " elements in dimension " << dim;
-    int64_t product;
-    if (llvm::MulOverflow(layout, data, product))
-      return emitError() << "sg_layout * sg_data overflows in dimension " << dim << ": " << layout
-                         << " * " << data;
+    int64_t product = layout * data; // wg_map_c3 and tile_c6 bound it
     if (size % product != 0 && product % size != 0)
       return emitError()
              << "expected sg_layout * sg_data to divide the tile or to be a multiple of it, got "
@@ -34,6 +32,47 @@ DimDistribution getDimDistribution(WgMapAttr map, unsigned dim, int64_t size) {
   int64_t data = map.getSgData()[dim], layout = map.getSgLayout()[dim];
   int64_t pieces = size / data;
   return {data, pieces, layout, std::max<int64_t>(1, pieces / layout)};
+}
+
+void forEachPiece(WgMapAttr map, ArrayRef<int64_t> shape,
+                  function_ref<void(int64_t, int64_t, ArrayRef<int64_t>)> visit) {
+  DimDistribution rows = getDimDistribution(map, 0, shape[0]),
+                  columns = getDimDistribution(map, 1, shape[1]);
+  SmallVector<int64_t> owners;
+  for (int64_t i = 0; i < rows.numPieces; ++i)
+    for (int64_t j = 0; j < columns.numPieces; ++j) {
+      owners.clear();
+      for (int64_t r = i % rows.numOwners(); r < rows.numSubgroups; r += rows.numOwners())
+        for (int64_t c = j % columns.numOwners(); c < columns.numSubgroups;
+             c += columns.numOwners())
+          owners.push_back(r * columns.numSubgroups + c);
+      visit(i * rows.pieceSize, j * columns.pieceSize, owners);
+    }
+}
+
+PieceCounts countPieces(WgMapAttr map, ArrayRef<int64_t> shape) {
+  PieceCounts counts = {1, 1};
+  for (unsigned dim = 0; dim < 2; ++dim) {
+    DimDistribution along = getDimDistribution(map, dim, shape[dim]);
+    counts.pieces = llvm::SaturatingMultiply<uint64_t>(counts.pieces, along.numPieces);
+    counts.owners = llvm::SaturatingMultiply<uint64_t>(counts.owners, along.numPieces);
+    counts.owners = llvm::SaturatingMultiply<uint64_t>(counts.owners, along.ownersPerPiece());
+  }
+  return counts;
+}
+
+bool haveSamePieces(WgMapAttr a, WgMapAttr b, ArrayRef<int64_t> shape) {
+  if (a == b)
+    return true;
+  if (!a || !b || a.getNumSubgroups() != b.getNumSubgroups() || a.getSgData() != b.getSgData())
+    return false;
+  // Subgroup id is in row id / columns of the grid, which differs between two grids, and owns the
+  // column of pieces id mod owners in both, because the owners divide the columns of a grid.
+  DimDistribution rowsA = getDimDistribution(a, 0, shape[0]),
+                  rowsB = getDimDistribution(b, 0, shape[0]);
+  return rowsA.numOwners() == 1 && rowsB.numOwners() == 1 &&
+         getDimDistribution(a, 1, shape[1]).numOwners() ==
+             getDimDistribution(b, 1, shape[1]).numOwners();
 }
 
 //===----------------------------------------------------------------------===//

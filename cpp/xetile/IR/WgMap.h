@@ -1,8 +1,8 @@
 //===- WgMap.h - arithmetic of workgroup maps -------------------------------===//
 //
 // The one place that knows what a wg_map means: which pieces a subgroup owns, and how the maps of
-// an operation's operands follow from that of its result. Verifiers, inference and distribution
-// share it.
+// an operation's operands follow from that of its result. Verifiers, inference, distribution and
+// Python (through the C API) share it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef XETILE_IR_WGMAP_H
@@ -31,11 +31,31 @@ struct DimDistribution {
   int64_t roundStride() const { return pieceSize * numSubgroups; }
   /// Subgroups that own different first pieces; the others wrap around to the same ones.
   int64_t numOwners() const { return std::min(numPieces, numSubgroups); }
+  /// Subgroups that share each piece: `piece` mod numOwners() is the first, and every
+  /// numOwners()-th after it.
+  int64_t ownersPerPiece() const { return numSubgroups / numOwners(); }
 };
 
 /// The distribution of dimension `dim` of a tile with `size` elements along it. The map must have
 /// been verified.
 DimDistribution getDimDistribution(WgMapAttr map, unsigned dim, int64_t size);
+
+/// Calls `visit` with the first row and column of each piece of a tile of `shape`, row by row, and
+/// the subgroups that own it, ascending. Linear ids run along columns first. The map must have been
+/// verified.
+void forEachPiece(
+    WgMapAttr map, llvm::ArrayRef<int64_t> shape,
+    llvm::function_ref<void(int64_t row, int64_t column, llvm::ArrayRef<int64_t> owners)> visit);
+/// How many pieces there are, and how many owners of all of them together; the largest number
+/// where there are more.
+struct PieceCounts {
+  uint64_t pieces, owners;
+};
+PieceCounts countPieces(WgMapAttr map, llvm::ArrayRef<int64_t> shape);
+/// Whether two maps give each subgroup the same pieces of a tile of `shape`: `[4, 8]` and `[8, 4]`
+/// are two grids, but where all rows are one piece both give subgroup `id` the column `id mod 4`.
+/// Both maps must have been verified.
+bool haveSamePieces(WgMapAttr a, WgMapAttr b, llvm::ArrayRef<int64_t> shape);
 
 /// The map that an operation on vectors gives its result, null if it gives none.
 WgMapAttr getResultWgMap(mlir::Operation *op);

@@ -33,6 +33,9 @@ LogicalResult WgMapAttr::verify(function_ref<InFlightDiagnostic()> emitError,
         return emitError() << "expected the elements of " << name << " to be positive, got "
                            << value;
   }
+  if (sgLayout[0] > std::numeric_limits<int32_t>::max() / sgLayout[1]) // wg_map_c3
+    return emitError() << "expected fewer than 2^31 subgroups, got sg_layout = [" << sgLayout
+                       << "]";
   return success();
 }
 

@@ -26,6 +26,7 @@ def XeTile_WgMapAttr : XeTile_Attr<"WgMap", "wg_map"> {
     Constraints:
     - wg_map_c1: `sg_layout` and `sg_data` have two elements each.
     - wg_map_c2: all of them are positive.
+    - wg_map_c3: there are fewer than 2^31 subgroups.
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$sg_layout, ArrayRefParameter<"int64_t">:$sg_data);
   let assemblyFormat = "`<` `sg_layout` `=` `[` $sg_layout `]` `,` `sg_data` `=` `[` $sg_data `]` `>`";

@@ -10,10 +10,14 @@ using namespace xetile;
 
 #include "xetile/IR/XeTileDialect.cpp.inc"
 
+template <typename... Ops> void XeTileDialect::addStrictOperations() {
+  addOperations<Strict<Ops>...>();
+}
+
 void XeTileDialect::initialize() {
   registerAttrs();
   registerTypes();
-  addOperations<
+  addStrictOperations<
 #define GET_OP_LIST
 #include "xetile/IR/XeTileOps.cpp.inc"
       >();

@@ -28,6 +28,7 @@ def XeTile_Dialect : Dialect {
   let extraClassDeclaration = [{
     void registerAttrs();
     void registerTypes();
+    template <typename... Ops> void addStrictOperations();
   }];
 }
 

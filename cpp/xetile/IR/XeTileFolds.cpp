@@ -151,5 +151,8 @@ OpFoldResult TileUnpackOp::fold(FoldAdaptor adaptor) {
 
 OpFoldResult TileConvLayoutOp::fold(FoldAdaptor) {
   WgMapAttr source = getSourceWgMapAttr();
-  return (source ? source : getStatedWgMap(getVector())) == getWgMapAttr() ? getVector() : Value();
+  if (!source)
+    source = getStatedWgMap(getVector());
+  bool movesNothing = source && haveSamePieces(source, getWgMapAttr(), getType().getShape());
+  return movesNothing ? getVector() : Value();
 }

@@ -77,8 +77,7 @@ SmallVector<OpFoldResult> InitTileOp::getMixedBaseStrides() {
   return getMixedValues(*strides, ValueRange(), getContext());
 }
 
-/// The memory space that a memref's attribute stands for, nothing for one that tiles cannot be in.
-static std::optional<MemorySpace> getMemorySpace(MemRefType memref) {
+std::optional<MemorySpace> xetile::getMemorySpace(MemRefType memref) {
   Attribute space = memref.getMemorySpace();
   if (!space)
     return MemorySpace::Global;

@@ -10,6 +10,7 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "xetile/IR/KnownAttrs.h"
 #include "xetile/IR/XeTileDialect.h"
 #include "xetile/IR/XeTileTypes.h"
 
@@ -18,6 +19,15 @@ namespace xetile {
 /// whose layout is the permutation `(d0, d1) -> (d1, d0)`, which MLIR does not count as strided.
 /// Nothing for other layouts.
 std::optional<llvm::SmallVector<int64_t>> getMemRefStrides(mlir::MemRefType memref);
+
+/// The memory space that a memref's attribute stands for, nothing for one that tiles cannot be in.
+std::optional<MemorySpace> getMemorySpace(mlir::MemRefType memref);
+
+/// Whether tile_mma multiplies such elements (tile_mma_c4), and which it does, in words.
+bool isMmaTypeCombination(mlir::Type a, mlir::Type b, mlir::Type result);
+inline constexpr llvm::StringLiteral kMmaTypeCombinations =
+    "element types (f16, f16) -> f32 or f16, (bf16, bf16) -> f32 or bf16, (f32, f32) or "
+    "(tf32, tf32) -> f32, or (i8, i8) -> i32";
 } // namespace xetile
 
 #define GET_OP_CLASSES

@@ -1,7 +1,7 @@
 #ifndef XETILE_IR_XETILEOPS_TD
 #define XETILE_IR_XETILEOPS_TD
 
-include "xetile/DeepTile/MatmulConfigAttr.td"
+include "xetile/IR/MatmulConfigAttr.td"
 include "xetile/IR/XeTileMemoryOps.td"
 include "xetile/IR/XeTileVectorOps.td"
 

@@ -19,6 +19,16 @@ void XeTileDialect::registerTypes() {
       >();
 }
 
+bool xetile::isBoundedShape(ArrayRef<int64_t> shape) {
+  int64_t elements = 1;
+  for (int64_t size : shape) {
+    if (ShapedType::isDynamic(size) || (size > 0 && elements > kMaxElements / size))
+      return false;
+    elements *= size;
+  }
+  return true;
+}
+
 static bool isTileElementType(Type type) {
   if (auto integer = dyn_cast<IntegerType>(type))
     return llvm::is_contained({8, 16, 32, 64}, integer.getWidth());
@@ -33,6 +43,9 @@ LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError,
     if (ShapedType::isDynamic(size) || size < 1) // tile_c1
       return emitError() << "expected the sizes of a tile to be static and positive, got "
                          << (ShapedType::isDynamic(size) ? Twine("?") : Twine(size));
+  if (!isBoundedShape(shape)) // tile_c6
+    return emitError() << "expected a tile of fewer than 2^31 elements, got " << shape[0] << "x"
+                       << shape[1];
   if (!isTileElementType(elementType)) // tile_c2
     return emitError()
            << "expected tile elements of type i8, i16, i32, i64, f16, bf16, tf32, f32 or f64, got "

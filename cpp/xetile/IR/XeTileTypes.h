@@ -6,6 +6,13 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "xetile/IR/XeTileAttrs.h"
 
+namespace xetile {
+/// Elements that a tile or vector may have at most, so that products of sizes do not overflow.
+inline constexpr int64_t kMaxElements = (int64_t(1) << 31) - 1;
+/// Whether all sizes are static and together not more than that.
+bool isBoundedShape(llvm::ArrayRef<int64_t> shape);
+} // namespace xetile
+
 #define GET_TYPEDEF_CLASSES
 #include "xetile/IR/XeTileTypes.h.inc"
 

@@ -22,6 +22,7 @@ def XeTile_TileType : TypeDef<XeTile_Dialect, "Tile", [ShapedTypeInterface]> {
     - tile_c3: in each dimension `sg_data` of the wg_map divides the tile.
     - tile_c4: in each dimension `sg_layout * sg_data` divides the tile or is divided by it.
     - tile_c5: in each dimension `inner_blocks` divides the tile, and a subgroup's piece of it (`sg_data`).
+    - tile_c6: fewer than 2^31 elements.
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType,
       OptionalParameter<"::xetile::TileAttr">:$encoding);

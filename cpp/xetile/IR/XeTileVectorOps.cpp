@@ -46,8 +46,7 @@ static LogicalResult verifyResultType(Operation *op, VectorType expected) {
 // tile_mma
 //===----------------------------------------------------------------------===//
 
-/// True for the combinations of constraint tile_mma_c4.
-static bool isMmaTypeCombination(Type a, Type b, Type result) {
+bool xetile::isMmaTypeCombination(Type a, Type b, Type result) {
   if (isa<Float16Type>(a) || isa<BFloat16Type>(a))
     return a == b && (result.isF32() || result == a);
   if (isa<Float32Type, FloatTF32Type>(a))
@@ -82,11 +81,9 @@ LogicalResult TileMmaOp::verify() {
            << result << ", got " << getC().getType();
   if (!isMmaTypeCombination(a.getElementType(), b.getElementType(),
                             result.getElementType())) // tile_mma_c4
-    return emitOpError(
-               "expected element types (f16, f16) -> f32 or f16, (bf16, bf16) -> f32 or bf16, "
-               "(f32, f32) or (tf32, tf32) -> f32, or (i8, i8) -> i32, got (")
-           << a.getElementType() << ", " << b.getElementType() << ") -> "
-           << result.getElementType();
+    return emitOpError("expected ")
+           << kMmaTypeCombinations << ", got (" << a.getElementType() << ", " << b.getElementType()
+           << ") -> " << result.getElementType();
   return verifyMapOfResult(*this, getWgMapAttr(), result); // tile_mma_c5
 }
 

@@ -149,7 +149,7 @@ def XeTile_TilePackOp : XeTile_InferredOp<"tile_pack", [Pure]> {
     - tile_pack_c2: the result has the shape of the blocks and the element type.
   }];
   let arguments = (ins XeTile_Vector2D:$vector, DenseI64ArrayAttr:$inner_blocks);
-  let results = (outs FixedVectorOfRankAndType<[4], [AnyType]>:$result);
+  let results = (outs XeTile_Vector4D:$result);
   let assemblyFormat = "$vector attr-dict `:` type($vector) `->` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -168,7 +168,7 @@ def XeTile_TileUnpackOp : XeTile_InferredOp<"tile_unpack", [Pure]> {
     - tile_unpack_c1: `inner_blocks` are the last two dimensions of the operand.
     - tile_unpack_c2: the result has the shape of the matrix and the element type.
   }];
-  let arguments = (ins FixedVectorOfRankAndType<[4], [AnyType]>:$vector, DenseI64ArrayAttr:$inner_blocks);
+  let arguments = (ins XeTile_Vector4D:$vector, DenseI64ArrayAttr:$inner_blocks);
   let results = (outs XeTile_Vector2D:$result);
   let assemblyFormat = "$vector attr-dict `:` type($vector) `->` type($result)";
   let hasVerifier = 1;

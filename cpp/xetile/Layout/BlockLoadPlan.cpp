@@ -14,7 +14,8 @@ using llvm::Twine;
 
 namespace {
 
-constexpr unsigned maxMessages = 4096;
+// A side that the messages of one plan can cover: each has at most 64 bytes in a row.
+constexpr uint64_t maxPrefetchExtent = 64 * maxPlanMessages;
 constexpr uint8_t notCovered = 255;
 
 /// A message shape that fits, and how well.
@@ -122,23 +123,32 @@ void Planner::searchMessages(bool transpose, bool transform) {
   unsigned maxHeight = store ? limits.maxStoreHeight : limits.maxLoadHeight;
   unsigned maxBytes = store ? limits.maxStoreBytes : limits.maxLoadBytes;
   unsigned maxBlocks = store || transpose ? 1 : 4;
+  unsigned tallest = std::min(llvm::bit_floor(maxHeight), 1u << std::min(reach.y, 16u));
   for (unsigned elemBits = std::max(8u, request.elemBits); elemBits <= 64; elemBits *= 2) {
     unsigned pack = llvm::Log2_32(elemBits / request.elemBits);
-    for (unsigned blocks = 1; blocks <= maxBlocks; blocks *= 2)
-      for (unsigned width = 1; width * blocks * elemBits <= 8 * limits.maxRowBytes; width *= 2) {
-        if (pack + llvm::Log2_32(width * blocks) > reach.x)
-          break;
-        for (unsigned height = 1; height <= maxHeight && llvm::Log2_32(height) <= reach.y;
-             height *= 2) {
+    if (pack > reach.x)
+      break;
+    unsigned widest = std::min(llvm::bit_floor(8 * limits.maxRowBytes / elemBits),
+                               1u << std::min(reach.x - pack, 16u));
+    // The largest first: once it is found, smaller ones are dismissed at a glance.
+    for (unsigned blocks = maxBlocks; blocks; blocks /= 2)
+      for (unsigned width = widest / blocks; width; width /= 2)
+        for (unsigned height = tallest; height; height /= 2) {
           BlockShape shape = {elemBits, width, height, blocks, transpose, transform};
           if (shape.bytes() <= maxBytes)
             consider(shape);
         }
-      }
   }
 }
 
 Error Planner::explain() const {
+  if (prefetch()) {
+    // Any whole number of words is legal: the rows are too short.
+    unsigned bits = std::max(8u, request.elemBits);
+    std::optional<std::string> why =
+        target.check2DBlockPrefetch(bits, (request.elemBits << reach.x) / bits, 1, 1);
+    return Error(why ? *why : "no 2D block prefetch suits; expected rows of 4 bytes or more");
+  }
   bool store = request.access == BlockAccess::Store;
   std::string is = request.contiguousDim ? "rows" : "columns";
   std::string other = request.contiguousDim ? "columns" : "rows";
@@ -262,9 +272,9 @@ Result<BlockLoadPlan> Planner::run() {
   }
   if (!best)
     return explain();
-  if (best->loadBits > llvm::Log2_32(maxMessages))
+  if (best->loadBits > llvm::Log2_32(maxPlanMessages))
     return Error("the plan has 2^" + Twine(best->loadBits) + " messages, expected at most " +
-                 Twine(maxMessages) + "; use more subgroups or a smaller tile");
+                 Twine(maxPlanMessages) + "; use more subgroups or a smaller tile");
   if (auto error = checkSurface(best->shape))
     return *error;
   return makePlan();
@@ -294,6 +304,35 @@ Shape2D BlockLoadPlan::subgroupOrigin(unsigned subgroup) const {
     packed ^= subgroup >> bit & 1 ? basis : 0;
   LinearLayout::Coordinates origin = operand.unpackOut(packed);
   return {origin[0], origin[1]};
+}
+
+Result<BlockLoadPlan> xetile::planBlockPrefetch(const TargetInfo &target, unsigned elemBits,
+                                                Shape2D shape) {
+  if (auto why = target.checkSupported())
+    return Error(*why);
+  if (!llvm::isPowerOf2_32(elemBits) || elemBits > 64)
+    return Error("element size of a prefetch is " + Twine(elemBits) +
+                 " bits, expected 1, 2, 4, 8, 16, 32 or 64");
+  LinearLayout::Input registers = {"register", {}};
+  for (unsigned dim : {1u, 0u}) {
+    if (!llvm::isPowerOf2_64(shape[dim]) || shape[dim] > maxPrefetchExtent)
+      return Error("shape[" + Twine(dim) + "] of a prefetch is " + Twine(shape[dim]) +
+                   ", expected a power of two from 1 to " + Twine(maxPrefetchExtent) +
+                   "; use more subgroups or a smaller tile");
+    for (uint64_t step = 1; step < shape[dim]; step *= 2)
+      registers.bases.push_back(dim ? LinearLayout::Coordinates{0, step}
+                                    : LinearLayout::Coordinates{step, 0});
+  }
+  Result<LinearLayout> rectangle = LinearLayout::create({registers, {"lane", {}}, {"subgroup", {}}},
+                                                        {{"dim0", shape[0]}, {"dim1", shape[1]}});
+  if (!rectangle)
+    return rectangle.error();
+  PlanRequest request;
+  request.target = &target;
+  request.elemBits = elemBits;
+  request.shape = shape;
+  request.access = BlockAccess::Prefetch;
+  return Planner(request, *std::move(rectangle)).run();
 }
 
 Result<BlockLoadPlan> xetile::planBlockAccess(const PlanRequest &request) {

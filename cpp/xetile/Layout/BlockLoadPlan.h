@@ -8,6 +8,8 @@
 
 namespace xetile {
 
+constexpr unsigned maxPlanMessages = 4096;
+
 /// What is known of the matrix in memory; what is not must be tested at run time.
 struct SurfaceFacts {
   std::optional<uint64_t> baseAlign; // bytes
@@ -70,6 +72,10 @@ struct BlockLoadPlan {
 /// The plan with the fewest messages, then the fewest shuffles. It reads or writes exactly what the
 /// subgroup owns. The error says which limit forbids any plan, so that the caller can fall back.
 Result<BlockLoadPlan> planBlockAccess(const PlanRequest &request);
+
+/// A prefetch of a whole rectangle of memory rows, whoever will read it. Its `operand` has no
+/// lanes.
+Result<BlockLoadPlan> planBlockPrefetch(const TargetInfo &target, unsigned elemBits, Shape2D shape);
 
 /// What must hold of the surface and is not known at compile time; each is a phrase.
 llvm::SmallVector<std::string> surfaceAssumptions(const PlanRequest &request,

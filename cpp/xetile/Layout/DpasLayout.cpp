@@ -73,6 +73,15 @@ StringRef xetile::toString(DpasOperand operand) {
   return operand == DpasOperand::A ? "A" : operand == DpasOperand::B ? "B" : "C";
 }
 
+DpasParams xetile::largestDpas(const TargetInfo &target, unsigned elemBits) {
+  DpasParams dpas;
+  dpas.repeatCount = target.dpas.maxM;
+  dpas.systolicDepth = target.dpas.kBits / 32;
+  dpas.executionSize = dpas.threadsPerWarp = target.dpas.n;
+  dpas.opsPerChannel = target.dpasK(elemBits) / dpas.systolicDepth;
+  return dpas;
+}
+
 Shape2D xetile::instructionShape(const DpasParams &dpas, DpasOperand operand) {
   switch (operand) {
   case DpasOperand::A:
@@ -134,11 +143,9 @@ std::optional<Error> xetile::checkDpasParams(const DpasParams &dpas) {
 std::optional<Error> xetile::checkDpasElement(const DpasParams &dpas, DpasOperand operand,
                                               unsigned elemBits) {
   if (operand == DpasOperand::C) {
-    if (elemBits != 16 && elemBits != 32)
-      return expected("element size of C", elemBits, "16 or 32 bits");
-    if (elemBits == 16 && dpas.opsPerChannel != 2)
-      return Error("element size of C is 16, expected 32 with opsPerChannel = " +
-                   Twine(dpas.opsPerChannel) + "; only 16-bit A and B accumulate in 16 bits");
+    // Not only what DPAS accumulates in: results are narrowed where they are, lane by lane.
+    if (elemBits != 8 && elemBits != 16 && elemBits != 32)
+      return expected("element size of C", elemBits, "8, 16 or 32 bits");
     return std::nullopt;
   }
   if (elemBits != 4 && elemBits != 8 && elemBits != 16 && elemBits != 32)

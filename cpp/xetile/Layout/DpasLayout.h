@@ -4,6 +4,7 @@
 #define XETILE_LAYOUT_DPASLAYOUT_H
 
 #include "xetile/Layout/LinearLayout.h"
+#include "xetile/Target/TargetInfo.h"
 #include <array>
 
 namespace xetile {
@@ -30,6 +31,10 @@ struct DpasParams {
   unsigned elemBits() const { return 32 / opsPerChannel; }
   unsigned subgroups() const { return warpsPerCTA[0] * warpsPerCTA[1]; }
 };
+
+/// The target's largest instruction on A and B of `elemBits` bits, once and by one subgroup; no
+/// instruction (opsPerChannel = 0) for elements that it does not multiply.
+DpasParams largestDpas(const TargetInfo &target, unsigned elemBits);
 
 /// Rows and columns of an operand.
 using Shape2D = std::array<uint64_t, 2>;

@@ -14,16 +14,17 @@ using llvm::Twine;
 
 namespace {
 
-constexpr uint64_t maxIndices = 1 << 24;
+// A table of this many places has 60 MB and takes seconds.
+constexpr unsigned maxBits = 22;
 
 std::optional<Error> checkDims(const LinearLayout &layout) {
   auto ins = layout.ins();
   if (ins.size() != 3 || ins[0].name != "register" || ins[1].name != "lane" ||
       ins[2].name != "subgroup" || layout.outs().size() != 2)
     return Error("expected a layout from register, lane and subgroup to two dimensions");
-  if (layout.inBits() > 24)
-    return Error("the layout has 2^" + Twine(layout.inBits()) + " indices, expected at most " +
-                 Twine(maxIndices) + " to print");
+  if (layout.inBits() > maxBits)
+    return Error("the layout has 2^" + Twine(layout.inBits()) + " indices, expected at most 2^" +
+                 Twine(maxBits) + " to print; use a smaller shape");
   return std::nullopt;
 }
 
@@ -63,6 +64,10 @@ Result<std::string> xetile::tensorView(const LinearLayout &layout) {
   uint64_t registers = layout.ins()[0].size(), lanes = layout.ins()[1].size(),
            subgroups = layout.ins()[2].size();
   uint64_t rows = layout.outs()[0].size(), cols = layout.outs()[1].size();
+  // A layout that is not surjective may name a tensor of any size.
+  if (unsigned bits = layout.outs()[0].bits + layout.outs()[1].bits; bits > maxBits)
+    return Error("the tensor has 2^" + Twine(bits) + " elements, expected at most 2^" +
+                 Twine(maxBits) + " to print; use a smaller shape");
   // Runs of subgroups that hold an element in the same lane and register, in the order of their
   // ids.
   struct Holder {

@@ -1,11 +1,11 @@
 //===- CheckMatmulTiling.cpp - transform.xetile.check_matmul_tiling ---------===//
 // In: a linalg.matmul and the tile sizes a schedule wants for it. Out: nothing changes.
-// Refused: sizes that leave a remainder, and what the target's DPAS, workgroups or registers cannot
-// take.
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
+// Refused: matmuls that get_matmul refuses, sizes that leave a remainder, and what the target's
+// DPAS, workgroups or registers cannot take.
+#include "xetile/Schedule/Params.h"
+#include "xetile/Schedule/SupportedMatmul.h"
+#include "xetile/Schedule/TransformOps.h"
 #include "xetile/Target/TargetInfo.h"
-#include "xetile/TransformOps/Params.h"
-#include "xetile/TransformOps/TransformOps.h"
 
 using namespace mlir;
 using namespace mlir::transform;
@@ -69,15 +69,16 @@ std::string findExcess(const Tiling &tiling, Type inputType, const TargetInfo &d
     }
 
   auto [m, n, k] = subgroupTile;
-  int64_t accumulatorBytes = m * n * 4;
-  int64_t operandBytes = (m * k + k * n) * inputBits / 8;
+  // The lowering loads a and b in slices of k where they do not fit whole.
+  int64_t accumulatorBytes = m * n * 4, bytesPerK = (m + n) * inputBits / 8;
+  int64_t slice = device.fitKSlice(k, dpas[2], accumulatorBytes, bytesPerK);
+  int64_t operandBytes = bytesPerK * (slice ? slice : dpas[2]);
   int64_t largestFile = int64_t(device.largeRegisters) * device.registerBytes;
-  if (accumulatorBytes + operandBytes > largestFile) {
-    os << "a subgroup's tile of " << m << " x " << n << " with k_step = " << k << " needs "
-       << accumulatorBytes + operandBytes << " bytes of registers (" << accumulatorBytes
-       << " of accumulators, " << operandBytes << " of operands); expected at most " << largestFile
-       << " on " << device.chip
-       << ": make workgroup_m, workgroup_n or k_step smaller or the subgroup layout larger";
+  if (!slice) {
+    os << "a subgroup's tile of " << m << " x " << n << " needs " << accumulatorBytes + operandBytes
+       << " bytes of registers (" << accumulatorBytes << " of accumulators, " << operandBytes
+       << " of operands for k = " << dpas[2] << "); expected at most " << largestFile << " on "
+       << device.chip << ": make workgroup_m or workgroup_n smaller or the subgroup layout larger";
     return mistake;
   }
 
@@ -151,11 +152,11 @@ DiagnosedSilenceableFailure CheckMatmulTilingOp::apply(TransformRewriter &rewrit
     auto matmul = dyn_cast<linalg::MatmulOp>(target);
     if (!matmul)
       return wrongTarget(op, target, "linalg.matmul");
-    SmallVector<int64_t> problem = matmul.getStaticLoopRanges();
-    Type inputType = getElementTypeOrSelf(matmul.getDpsInputOperand(0)->get());
-    std::string mistake = findRemainder(tiling, problem);
+    std::string mistake = whyUnsupported(matmul);
     if (mistake.empty())
-      mistake = findExcess(tiling, inputType, device);
+      mistake = findRemainder(tiling, matmul.getStaticLoopRanges());
+    if (mistake.empty())
+      mistake = findExcess(tiling, getElementTypeOrSelf(matmul.getOperand(0)), device);
     if (mistake.empty())
       mistake = findBadSurface(matmul, device);
     if (!mistake.empty()) {

@@ -2,19 +2,19 @@
 // In: contractions on tensors. Out: loops around batch-reduce matmuls.
 // Refused: other targets and configurations that are not legal, as definite failures.
 //===----------------------------------------------------------------------===//
-#include "xetile/DeepTile/DeepTileTransformOps.h"
-#include "xetile/DeepTile/DeepTile.h"
-#include "xetile/DeepTile/Passes.h"
+#include "xetile/Schedule/DeepTileTransformOps.h"
 #include "xetile/IR/XeTileAttrs.h"
 #include "xetile/IR/XeTileDialect.h"
-#include "xetile/TransformOps/Params.h"
+#include "xetile/Schedule/Params.h"
+#include "xetile/Target/Cpu/LoopNest/DeepTile.h"
+#include "xetile/Target/Cpu/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::transform;
 
 #define GET_OP_CLASSES
-#include "xetile/DeepTile/DeepTileTransformOps.cpp.inc"
+#include "xetile/Schedule/DeepTileTransformOps.cpp.inc"
 
 namespace xetile {
 namespace {
@@ -30,10 +30,15 @@ public:
     declareGeneratedDialect<tensor::TensorDialect>();
     declareGeneratedDialect<vector::VectorDialect>();
     declareDependentDialect<XeTileDialect>();
-    registerTransformOps<
+    registerStrictOps<
 #define GET_OP_LIST
-#include "xetile/DeepTile/DeepTileTransformOps.cpp.inc"
+#include "xetile/Schedule/DeepTileTransformOps.cpp.inc"
         >();
+  }
+
+private:
+  template <typename... Ops> void registerStrictOps() {
+    registerTransformOps<xetile::Strict<Ops>...>();
   }
 };
 } // namespace
@@ -133,10 +138,10 @@ DiagnosedSilenceableFailure DeepTileMatmulOp::apply(TransformRewriter &rewriter,
 }
 
 void DeepTileMatmulOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  consumesHandle(getTargetMutable(), effects);
-  if (getConfig())
-    onlyReadsHandle(getConfigMutable(), effects);
-  onlyReadsHandle(getValuesMutable(), effects);
+  // The verifier of a sequence asks before this op's own: there may be no operands.
+  MutableArrayRef<OpOperand> operands = getOperation()->getOpOperands();
+  consumesHandle(operands.take_front(1), effects);
+  onlyReadsHandle(operands.drop_front(std::min<size_t>(1, operands.size())), effects);
   modifiesPayload(effects);
 }
 

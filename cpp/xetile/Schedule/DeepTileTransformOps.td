@@ -1,14 +1,15 @@
-#ifndef XETILE_DEEPTILE_DEEPTILETRANSFORMOPS_TD
-#define XETILE_DEEPTILE_DEEPTILETRANSFORMOPS_TD
+#ifndef XETILE_SCHEDULE_DEEPTILETRANSFORMOPS_TD
+#define XETILE_SCHEDULE_DEEPTILETRANSFORMOPS_TD
 
 include "mlir/Dialect/Transform/IR/TransformDialect.td"
 include "mlir/Dialect/Transform/Interfaces/TransformInterfaces.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "xetile/IR/KnownAttrs.td"
 
 def DeepTileMatmulOp : Op<Transform_Dialect, "xetile.deep_tile_matmul",
     [DeclareOpInterfaceMethods<TransformOpInterface>, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
-     AttrSizedOperandSegments]> {
+     AttrSizedOperandSegments, XeTile_KnownAttrs]> {
   let summary = "Cuts matmuls on tensors in nine loops around batch-reduce matmuls";
   let description = [{
     What the pass `deep-tile-matmul` does, for the targets alone. `config` is a parameter with a
@@ -45,4 +46,4 @@ def DeepTileMatmulOp : Op<Transform_Dialect, "xetile.deep_tile_matmul",
   let cppNamespace = "::xetile::transform_ops";
 }
 
-#endif // XETILE_DEEPTILE_DEEPTILETRANSFORMOPS_TD
+#endif // XETILE_SCHEDULE_DEEPTILETRANSFORMOPS_TD

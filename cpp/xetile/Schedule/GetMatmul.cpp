@@ -2,8 +2,8 @@
 // In: a module with one linalg.matmul on tensors. Out: handles to it and to the fill it starts
 // from. Refused: none or several of them; memrefs, unknown sizes, other element types, transposed
 // operands.
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "xetile/TransformOps/TransformOps.h"
+#include "xetile/Schedule/SupportedMatmul.h"
+#include "xetile/Schedule/TransformOps.h"
 
 using namespace mlir;
 using namespace mlir::transform;
@@ -25,8 +25,7 @@ static bool hasPlainMaps(linalg::MatmulOp matmul) {
       [](Attribute attr, AffineMap map) { return cast<AffineMapAttr>(attr).getValue() == map; });
 }
 
-/// The reason why a schedule cannot take `matmul`, or an empty string.
-static std::string whyUnsupported(linalg::MatmulOp matmul) {
+std::string whyUnsupported(linalg::MatmulOp matmul) {
   std::string reason;
   llvm::raw_string_ostream os(reason);
   if (!matmul.hasPureTensorSemantics()) {
@@ -88,7 +87,7 @@ DiagnosedSilenceableFailure GetMatmulOp::apply(TransformRewriter &rewriter,
 }
 
 void GetMatmulOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  onlyReadsHandle(getTargetMutable(), effects);
+  onlyReadsHandle(getOperation()->getOpOperands(), effects);
   producesHandle(getOperation()->getOpResults(), effects);
   onlyReadsPayload(effects);
 }

@@ -7,8 +7,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "xetile/IR/WgMap.h"
 #include "xetile/IR/XeTileOps.h"
-#include "xetile/TransformOps/Params.h"
-#include "xetile/TransformOps/TransformOps.h"
+#include "xetile/Schedule/Params.h"
+#include "xetile/Schedule/TransformOps.h"
 
 using namespace mlir;
 using namespace mlir::transform;

@@ -1,7 +1,7 @@
 //===- Params.cpp - reading parameters and handles of transform ops ---------===//
 // In: transform parameters. Out: integers and strings.
 // Refused: lists, other kinds of attributes, integers below the minimum or beyond 64 bits.
-#include "xetile/TransformOps/Params.h"
+#include "xetile/Schedule/Params.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
 using namespace mlir;

@@ -3,8 +3,8 @@
 // Every failure here is definite and names the parameter as the schedule's user knows it.
 //
 //===----------------------------------------------------------------------===//
-#ifndef XETILE_TRANSFORMOPS_PARAMS_H
-#define XETILE_TRANSFORMOPS_PARAMS_H
+#ifndef XETILE_SCHEDULE_PARAMS_H
+#define XETILE_SCHEDULE_PARAMS_H
 
 #include "mlir/Dialect/Transform/Interfaces/TransformInterfaces.h"
 
@@ -31,4 +31,4 @@ mlir::DiagnosedSilenceableFailure wrongTarget(mlir::transform::TransformOpInterf
 
 } // namespace xetile
 
-#endif // XETILE_TRANSFORMOPS_PARAMS_H
+#endif // XETILE_SCHEDULE_PARAMS_H

@@ -2,7 +2,7 @@
 // In: functions on tensors, gpu.launch, xetile.tile_mma.
 // Out: the same with argument attributes, a block size, a wg_map.
 // Refused: other targets and layouts that do not divide the tile, as definite failures.
-#include "xetile/TransformOps/TransformOps.h"
+#include "xetile/Schedule/TransformOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -10,13 +10,13 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "xetile/IR/XeTileDialect.h"
 #include "xetile/IR/XeTileOps.h"
-#include "xetile/TransformOps/Params.h"
+#include "xetile/Schedule/Params.h"
 
 using namespace mlir;
 using namespace mlir::transform;
 
 #define GET_OP_CLASSES
-#include "xetile/TransformOps/TransformOps.cpp.inc"
+#include "xetile/Schedule/TransformOps.cpp.inc"
 
 namespace xetile {
 namespace {
@@ -28,10 +28,15 @@ public:
     declareGeneratedDialect<arith::ArithDialect>();
     declareGeneratedDialect<gpu::GPUDialect>();
     declareGeneratedDialect<XeTileDialect>();
-    registerTransformOps<
+    registerStrictOps<
 #define GET_OP_LIST
-#include "xetile/TransformOps/TransformOps.cpp.inc"
+#include "xetile/Schedule/TransformOps.cpp.inc"
         >();
+  }
+
+private:
+  template <typename... Ops> void registerStrictOps() {
+    registerTransformOps<xetile::Strict<Ops>...>();
   }
 };
 } // namespace
@@ -64,7 +69,7 @@ DiagnosedSilenceableFailure PreserveArgumentsOp::apply(TransformRewriter &rewrit
 }
 
 void PreserveArgumentsOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  onlyReadsHandle(getTargetMutable(), effects);
+  onlyReadsHandle(getOperation()->getOpOperands(), effects);
   modifiesPayload(effects);
 }
 

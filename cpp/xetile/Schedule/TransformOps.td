@@ -1,16 +1,17 @@
-#ifndef XETILE_TRANSFORMOPS_TRANSFORMOPS_TD
-#define XETILE_TRANSFORMOPS_TRANSFORMOPS_TD
+#ifndef XETILE_SCHEDULE_TRANSFORMOPS_TD
+#define XETILE_SCHEDULE_TRANSFORMOPS_TD
 
 include "mlir/Dialect/Transform/IR/TransformDialect.td"
 include "mlir/Dialect/Transform/Interfaces/TransformInterfaces.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "xetile/IR/KnownAttrs.td"
 
 /// A step of a schedule. Steps here do what no upstream transform op does; each one is documented as a rewrite.
 class XeTile_TransformOp<string mnemonic, list<Trait> traits = []>
     : Op<Transform_Dialect, "xetile." # mnemonic,
          [DeclareOpInterfaceMethods<TransformOpInterface>,
-          DeclareOpInterfaceMethods<MemoryEffectsOpInterface>] # traits> {
+          DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, XeTile_KnownAttrs] # traits> {
   let cppNamespace = "::xetile::transform_ops";
 }
 
@@ -66,8 +67,10 @@ def CheckMatmulTilingOp : XeTile_TransformOp<"check_matmul_tiling",
     - check_tiling_c4: `subgroups_m` and `subgroups_n` divide `workgroup_m` and `workgroup_n`.
     - check_tiling_c5: a subgroup's tile and `k_step` are multiples of the device's DPAS shape (8 x 16 x 16 for f16).
     - check_tiling_c6: the device runs that many subgroups in one workgroup (half as many in large-register mode).
-    - check_tiling_c7: accumulators and operand tiles of a subgroup fit its registers, in large-register mode if need be.
+    - check_tiling_c7: a subgroup's accumulators and operands for one DPAS along k fit its registers, in large-register mode
+      if need be (the lowering loads larger steps of k in slices).
     - check_tiling_c8: rows of A, B and C are surfaces that 2D block messages take (64 bytes or more, ...).
+    - check_tiling_c9: the matmul is one that `get_matmul` takes.
   }];
   let arguments = (ins TransformHandleTypeInterface:$matmul,
       TransformParamTypeInterface:$workgroup_m, TransformParamTypeInterface:$workgroup_n,
@@ -231,4 +234,4 @@ def InsertPrefetchOp : XeTile_TransformOp<"insert_prefetch"> {
   let assemblyFormat = "$target `distance` `=` $distance attr-dict `:` functional-type(operands, results)";
 }
 
-#endif // XETILE_TRANSFORMOPS_TRANSFORMOPS_TD
+#endif // XETILE_SCHEDULE_TRANSFORMOPS_TD

@@ -3,11 +3,11 @@
 // Refused: ops of the dialects and names given, in gpu.modules or outside of them.
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "xetile/Binary/Passes.h"
+#include "xetile/Target/Passes.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_CHECKLOWERED
-#include "xetile/Binary/Passes.h.inc"
+#include "xetile/Target/Passes.h.inc"
 } // namespace xetile
 
 using namespace mlir;
@@ -32,6 +32,8 @@ struct CheckLowered : xetile::impl::CheckLoweredBase<CheckLowered> {
       if (isa<gpu::GPUModuleOp>(op)) {
         if (scope == "device")
           op->walk([&](Operation *inside) { clean &= inside == op || check(inside); });
+        else if (llvm::is_contained(forbid, op->getName().getStringRef()))
+          clean &= check(op);
         return WalkResult::skip();
       }
       if (scope == "host")

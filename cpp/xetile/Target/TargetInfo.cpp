@@ -105,6 +105,15 @@ unsigned TargetInfo::dpasK(unsigned elemBits) const {
                                                                             : 0;
 }
 
+int64_t TargetInfo::fitKSlice(int64_t k, int64_t step, int64_t residentBytes,
+                              int64_t bytesPerK) const {
+  int64_t available = int64_t(largeRegisters) * registerBytes - residentBytes;
+  for (int64_t slice = std::min(k, available / bytesPerK) / step * step; slice > 0; slice -= step)
+    if (k % slice == 0)
+      return slice;
+  return 0;
+}
+
 std::optional<std::string> TargetInfo::checkSupported() const {
   if (has2DBlock)
     return std::nullopt;
@@ -151,6 +160,16 @@ std::optional<std::string> TargetInfo::check2DBlockLoad(unsigned elemBits, unsig
 std::optional<std::string> TargetInfo::check2DBlockPrefetch(unsigned elemBits, unsigned width,
                                                             unsigned height,
                                                             unsigned blocks) const {
+  // The hardware takes more, XeVM's operation and OpenCL's builtins do not.
+  bool isWide = elemBits == 8 && width == 32, isNarrow = elemBits == 32 && width == 8;
+  if (has2DBlock && elemBits == 64)
+    return expected("element size of a 2D block prefetch", "64 bits", "8, 16 or 32");
+  if (has2DBlock && isElemBits(elemBits) && width != 16 && !isWide && !isNarrow)
+    return expected(Twine("width of a ") + Twine(elemBits) + "-bit 2D block prefetch",
+                    Twine(width) + " elements",
+                    elemBits == 8    ? "16 or 32"
+                    : elemBits == 32 ? "8 or 16"
+                                     : "16");
   return checkPlain(*this, "prefetch", elemBits, width, height, blocks, block.maxLoadHeight,
                     block.maxLoadBytes);
 }

@@ -59,6 +59,9 @@ struct TargetInfo {
   unsigned maxSubgroups(bool largeRegisterFile) const;
   /// k of a dpas on elements of that size, 0 if there is none.
   unsigned dpasK(unsigned elemBits) const;
+  /// The largest part of k, a multiple of `step` that divides it, whose operands of `bytesPerK` fit
+  /// the large register file beside `residentBytes`; 0 if none does.
+  int64_t fitKSlice(int64_t k, int64_t step, int64_t residentBytes, int64_t bytesPerK) const;
 
   // Every check returns what is wrong ("... , expected ..."), or nothing.
   std::optional<std::string> checkSupported() const;

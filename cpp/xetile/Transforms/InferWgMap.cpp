@@ -3,6 +3,7 @@
 // Out: the same operations, with maps on every tile and result that the given ones determine.
 // Refused: values that would need two different maps, maps that do not fit a value's shape.
 //===----------------------------------------------------------------------===//
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "xetile/IR/WgMap.h"
 #include "xetile/IR/XeTileOps.h"
 #include "xetile/Transforms/Passes.h"
@@ -16,12 +17,36 @@ namespace xetile {
 using namespace mlir;
 using namespace xetile;
 
+/// The operations that hand a tile on with whatever type it gets.
+static bool handsTilesOn(Operation *op) {
+  return isa_and_present<XeTileDialect>(op->getDialect()) || isa<scf::ForOp, scf::IfOp>(op) ||
+         (isa<scf::YieldOp>(op) && isa<scf::ForOp, scf::IfOp>(op->getParentOp()));
+}
+
+/// Checks that the type of a tile can change: the first operation that would not follow is named.
+static LogicalResult checkTypeCanChange(Value tile, WgMapAttr map) {
+  SmallVector<Operation *> ops(tile.getUsers());
+  Operation *definition = tile.getDefiningOp();
+  ops.push_back(definition ? definition : tile.getParentBlock()->getParentOp());
+  for (Operation *op : ops)
+    if (!handsTilesOn(op))
+      return op->emitOpError("has a tile of type ")
+             << tile.getType() << " that needs " << map
+             << " by the other maps of the kernel, and no rule to give it one; expected xetile "
+                "operations, scf.for or scf.if, or the map in the type";
+  return success();
+}
+
 namespace {
 struct InferWgMap : xetile::impl::InferWgMapBase<InferWgMap> {
   void runOnOperation() override {
     WgMapInference inference;
     if (failed(inference.run(getOperation())))
       return signalPassFailure();
+    for (auto [value, map] : inference.getMaps())
+      if (auto tile = dyn_cast<TileType>(value.getType()); tile && tile.getWgMap() != map)
+        if (failed(checkTypeCanChange(value, map)))
+          return signalPassFailure();
     for (auto [value, map] : inference.getMaps()) {
       if (auto tile = dyn_cast<TileType>(value.getType()))
         value.setType(tile.withWgMap(map));

@@ -21,7 +21,9 @@ def InferWgMap : Pass<"xetile-infer-wg-map"> {
     %ta = xetile.init_tile %A[%m, %k] : memref<1024x1024xf16> -> !xetile.tile<256x32xf16, #attr>
     %a = xetile.load_tile %ta : !xetile.tile<256x32xf16, #attr> -> vector<256x32xf16>
     ```
-    Two different maps for one value are an error that names both.
+    Two maps that give each subgroup the same pieces of a value count as one: of 32x256 elements with pieces of 32x64,
+    `sg_layout = [4, 8]` and `[8, 4]` both give subgroup `id` piece `id mod 4`. Other different maps for one value are an
+    error that names both.
   }];
 }
 
@@ -46,7 +48,8 @@ def WgToSg : Pass<"xetile-wg-to-sg"> {
     ```
     Refused, each with an error at the operation: values without a map beside values with one, maps for different
     numbers of subgroups in one kernel or another number than the kernel's `known_block_size` has, operations without a
-    distribution rule.
+    distribution rule, a workgroup's tiles and vectors as arguments of functions, more than 1024 pieces of a value for one
+    subgroup. The pass finds the maps that follow from others itself; `xetile-infer-wg-map` writes them to the IR.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect"];
   let options = [

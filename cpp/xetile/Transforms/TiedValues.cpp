@@ -79,7 +79,7 @@ void cloneVectorConstantsPerUse(Operation *root) {
   SmallVector<arith::ConstantOp> constants;
   root->walk([&](arith::ConstantOp constant) {
     auto vector = dyn_cast<VectorType>(constant.getType());
-    if (vector && vector.getRank() == 2 && !constant->hasOneUse())
+    if (vector && vector.getRank() == 2 && !constant->use_empty() && !constant->hasOneUse())
       constants.push_back(constant);
   });
   for (arith::ConstantOp constant : constants) {

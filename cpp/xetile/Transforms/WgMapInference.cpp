@@ -8,25 +8,31 @@ using namespace mlir;
 
 namespace xetile {
 
+/// An order of maps with the same pieces, so that values tied to one another agree on one of them.
+static bool precedes(WgMapAttr a, WgMapAttr b) { return a.getSgLayout()[0] < b.getSgLayout()[0]; }
+
 LogicalResult WgMapInference::assign(Value value, WgMapAttr map) {
-  auto [entry, inserted] = maps.insert({value, map});
-  if (!inserted) {
-    if (entry->second == map)
-      return success();
-    Operation *op = value.getDefiningOp();
-    if (!op)
-      op = value.getParentBlock()->getParentOp();
-    return op->emitOpError("needs two workgroup maps for one value of type ")
-           << value.getType() << ": " << entry->second << " and " << map
-           << "; load it once for each, or give its users one map";
-  }
   ArrayRef<int64_t> shape = cast<ShapedType>(value.getType()).getShape();
+  WgMapAttr known = maps.lookup(value);
+  if (known == map)
+    return success();
   if (failed(verifyWgMap(map, shape, [&] {
         return emitError(value.getLoc())
                << "wg_map " << map << " does not fit " << value.getType() << ": ";
       })))
     return failure();
-  worklist.push_back(value);
+  if (known && !haveSamePieces(known, map, shape)) {
+    Operation *op = value.getDefiningOp();
+    if (!op)
+      op = value.getParentBlock()->getParentOp();
+    return op->emitOpError("needs two workgroup maps for one value of type ")
+           << value.getType() << ": " << known << " and " << map
+           << "; load it once for each, or give its users one map";
+  }
+  if (!known || precedes(map, known)) {
+    maps[value] = map;
+    worklist.push_back(value);
+  }
   return success();
 }
 
@@ -77,6 +83,14 @@ LogicalResult WgMapInference::run(Operation *root) {
           return WalkResult::interrupt();
     if (WgMapAttr map = getResultWgMap(op); map && failed(assign(op->getResult(0), map)))
       return WalkResult::interrupt();
+    // An operation that does not define a map would ignore it.
+    for (NamedAttribute attr : op->getDiscardableAttrs())
+      if (isa<WgMapAttr>(attr.getValue()) && !attr.getName().getValue().contains('.'))
+        return op->emitOpError("has the workgroup map ")
+               << attr.getName() << " = " << attr.getValue()
+               << ", which only operations of XeTile take; set it on the tile_mma or the tile "
+                  "whose "
+                  "map this one's follows from";
     // Its operand's map need not follow from that of the result.
     if (auto convert = dyn_cast<TileConvLayoutOp>(op); convert && convert.getSourceWgMapAttr())
       if (failed(assign(convert.getVector(), convert.getSourceWgMapAttr())))

@@ -41,6 +41,9 @@ static Distribution getDistribution(WgMapAttr map, ShapedType type) {
           getDimDistribution(map, 1, type.getDimSize(1))};
 }
 
+/// Pieces of one value that a subgroup may own.
+static constexpr int64_t kMaxPieces = 1024;
+
 /// The type of each piece of a tile or vector.
 static Type getPieceType(WgMapAttr map, Type type) {
   if (auto tile = dyn_cast<TileType>(type)) {
@@ -77,11 +80,13 @@ static Value addOffset(OpBuilder &builder, Location loc, OpFoldResult base, Valu
 }
 
 struct DistributeInitTile : OpConversionPattern<InitTileOp> {
-  using OpConversionPattern::OpConversionPattern;
+  DistributeInitTile(const TypeConverter &converter, MLIRContext *context,
+                     const WgMapInference &maps)
+      : OpConversionPattern(converter, context), maps(maps) {}
   LogicalResult matchAndRewrite(InitTileOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     TileType tile = op.getTile().getType();
-    WgMapAttr map = tile.getWgMap();
+    WgMapAttr map = maps.lookup(op.getTile());
     Distribution distribution = getDistribution(map, tile);
     Location loc = op.getLoc();
 
@@ -111,6 +116,8 @@ struct DistributeInitTile : OpConversionPattern<InitTileOp> {
     rewriter.replaceOpWithMultiple(op, {pieces});
     return success();
   }
+
+  const WgMapInference &maps;
 };
 
 /// Piece (i, j) of the result is the product of piece i of a and piece j of b: the maps of the
@@ -183,6 +190,38 @@ struct WgToSg : xetile::impl::WgToSgBase<WgToSg> {
         "elementwise operations or constants on workgroup-level values");
   }
 
+  /// Only loops and branches hand pieces on, and code for so many pieces must stay of a size that
+  /// can be compiled.
+  LogicalResult checkValue(Value value, WgMapAttr map) {
+    Type type = value.getType();
+    Location loc = value.getLoc();
+    if (int64_t pieces = getDistribution(map, cast<ShapedType>(type)).numPieces();
+        pieces > kMaxPieces)
+      return emitError(loc) << "wg_map " << map << " gives each subgroup " << pieces
+                            << " pieces of " << type << "; expected at most " << kMaxPieces
+                            << ": make sg_data or sg_layout larger, or the tile smaller";
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (!argument || getPieceType(map, type) == type)
+      return success();
+    Operation *owner = argument.getOwner()->getParentOp();
+    if (isa<scf::ForOp>(owner))
+      return success();
+    return owner->emitOpError("has argument #")
+           << argument.getArgNumber() << " of type " << type << " with the workgroup map " << map
+           << ", which cannot be distributed: expected a workgroup's tiles and vectors to be made "
+              "where they are used, by init_tile and load_tile, or to be carried by scf.for";
+  }
+
+  /// The same for functions without a body, whose types would keep their maps.
+  LogicalResult checkSignature(FunctionOpInterface function) {
+    for (Type type :
+         llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
+      if (auto tile = dyn_cast<TileType>(type); tile && tile.getWgMap() && function.isExternal())
+        return function.emitOpError("has a workgroup's tile in its signature, ")
+               << tile << ", which cannot be distributed; expected memrefs or addresses";
+    return success();
+  }
+
   /// One kernel has one number of subgroups, and the launch as many.
   LogicalResult checkNumSubgroups(const WgMapInference &maps) {
     llvm::SmallDenseMap<Operation *, WgMapAttr> first;
@@ -214,14 +253,18 @@ struct WgToSg : xetile::impl::WgToSgBase<WgToSg> {
   }
 
   void runOnOperation() override {
+    auto checkFunction = [&](FunctionOpInterface op) { return WalkResult(checkSignature(op)); };
     WgMapInference maps;
-    if (failed(maps.run(getOperation())))
+    if (getOperation()->walk(checkFunction).wasInterrupted() || failed(maps.run(getOperation())))
       return signalPassFailure();
     if (maps.empty())
       return;
     auto checkOne = [&](Operation *op) { return WalkResult(check(op, maps)); };
     if (failed(checkNumSubgroups(maps)) || getOperation()->walk(checkOne).wasInterrupted())
       return signalPassFailure();
+    for (auto [value, map] : maps.getMaps())
+      if (failed(checkValue(value, map)))
+        return signalPassFailure();
 
     TypeConverter converter;
     converter.addConversion([](Type type) { return type; });
@@ -237,7 +280,8 @@ struct WgToSg : xetile::impl::WgToSgBase<WgToSg> {
 
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
-    patterns.add<DistributeInitTile, DistributeTileMma>(converter, context);
+    patterns.add<DistributeInitTile>(converter, context, maps);
+    patterns.add<DistributeTileMma>(converter, context);
     populatePiecewisePatterns(converter, patterns, [](Operation *op) {
       return isa<UpdateTileOffsetOp, LoadTileOp, StoreTileOp, PrefetchTileOp>(op) ||
              isElementwiseOnVectors(op);
@@ -255,7 +299,10 @@ struct WgToSg : xetile::impl::WgToSgBase<WgToSg> {
              llvm::all_of(op->getResults(), isDistributed);
     });
     scf::populateSCFStructuralTypeConversions(converter, patterns);
-    if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))
+    // What folds would be a new value that nobody has analysed.
+    ConversionConfig config;
+    config.foldingMode = DialectConversionFoldingMode::Never;
+    if (failed(applyPartialConversion(getOperation(), target, std::move(patterns), config)))
       signalPassFailure();
   }
 };

@@ -31,11 +31,9 @@ func.func @scale_and_bias(%s: memref<8xf32>, %b: memref<20xf32>, %c: memref<8x20
   return
 }
 
-// Functions of vectors are polynomials: no call for each element.
+// Functions of vectors are for xetile-lower-math.
 // CHECK-LABEL: func @function
-// CHECK-NOT: math.tanh
-// CHECK: math.fma {{.*}} : vector<16xf32>
-// CHECK-NOT: math.tanh
+// CHECK: math.tanh {{.*}} : vector<16xf32>
 // CHECK: return
 func.func @function(%a: memref<4x16xf32>, %c: memref<4x16xf32>) {
   linalg.generic {indexing_maps = [#both, #both], iterator_types = ["parallel", "parallel"]}
@@ -43,6 +41,22 @@ func.func @function(%a: memref<4x16xf32>, %c: memref<4x16xf32>) {
   ^bb0(%x: f32, %z: f32):
     %p = math.tanh %x : f32
     linalg.yield %p : f32
+  }
+  return
+}
+
+// An op with two results is on vectors, too.
+// CHECK-LABEL: func @two_results
+// CHECK: math.sincos {{.*}} : vector<16xf32>
+// CHECK-NOT: linalg
+// CHECK: return
+func.func @two_results(%a: memref<4x16xf32>, %c: memref<4x16xf32>) {
+  linalg.generic {indexing_maps = [#both, #both], iterator_types = ["parallel", "parallel"]}
+      ins(%a : memref<4x16xf32>) outs(%c : memref<4x16xf32>) {
+  ^bb0(%x: f32, %z: f32):
+    %p, %q = math.sincos %x : f32
+    %y = arith.addf %p, %q : f32
+    linalg.yield %y : f32
   }
   return
 }

@@ -13,7 +13,7 @@
 // RUN: not xetile-opt %s --xetile-emit-binary="native=off dump-dir=/dev/null/x" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=DUMP
 
-// MISSING: error: machine code is required but ocloc was not found: run scripts/install-ocloc, put ocloc on PATH, or name it in XETILE_OCLOC
+// MISSING: error: machine code is required but ocloc was not found at '/nowhere/ocloc' (XETILE_OCLOC): run scripts/install-ocloc, put ocloc on PATH, or name it in XETILE_OCLOC
 // MISSING-AT: error: machine code is required but ocloc was not found at '/nowhere/ocloc'
 // AUTO: gpu.binary @kernels
 // AUTO-NOT: native

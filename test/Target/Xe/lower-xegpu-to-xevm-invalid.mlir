@@ -31,22 +31,3 @@ gpu.module @surface {
     gpu.return
   }
 }
-
-// -----
-
-// update_nd_offset has no lowering.
-gpu.module @offsets_of_descriptors {
-  // expected-error @below {{'gpu.warp_execute_on_lane_0' op is left in device code after xegpu-subgroup-distribute}}
-  gpu.func @k(%c: memref<64x64xf32>) kernel {
-    %c0 = arith.constant 0 : index
-    // expected-note @below {{it holds xegpu.create_nd_tdesc}}
-    %t = xegpu.create_nd_tdesc %c[%c0, %c0] : memref<64x64xf32> -> !xegpu.tensor_desc<8x16xf32>
-    // expected-note @below {{it holds xegpu.update_nd_offset}}
-    %u = xegpu.update_nd_offset %t, [%c0, %c0] : !xegpu.tensor_desc<8x16xf32>
-    // expected-note @below {{it holds xegpu.load_nd}}
-    %v = xegpu.load_nd %u : !xegpu.tensor_desc<8x16xf32> -> vector<8x16xf32>
-    // expected-note @below {{it holds xegpu.store_nd}}
-    xegpu.store_nd %v, %t : vector<8x16xf32>, !xegpu.tensor_desc<8x16xf32>
-    gpu.return
-  }
-}

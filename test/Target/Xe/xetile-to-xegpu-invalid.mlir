@@ -127,7 +127,7 @@ func.func @no_dpas(%a: vector<8x16xf16>, %b: vector<16x16xf16>) {
 // -----
 
 func.func @too_many_registers(%a: vector<64x32xf16>, %b: vector<32x128xf16>) {
-  // expected-error @+1 {{'xetile.tile_mma' op needs 45056 bytes of registers per subgroup for a, b and the result; pvc has 16384; choose a smaller subgroup tile or k step}}
+  // expected-error @+1 {{'xetile.tile_mma' op needs 45056 bytes of registers per subgroup: 32768 of the result, 4096 of a, 8192 of b; pvc has 16384; choose a smaller subgroup tile or k step, or give the tile_mma operands that it can load in slices along k: load_tiles of the same block, used only here, with no write to memory between}}
   %d = xetile.tile_mma %a, %b : vector<64x32xf16>, vector<32x128xf16> -> vector<64x128xf32>
   return
 }
@@ -163,5 +163,167 @@ func.func @shared_local_memory(%A: memref<64x64xf16, 3>) {
 func.func @blocked_vectors(%a: vector<2x2x8x16xf16>, %b: vector<2x2x16x16xf16>) {
   // expected-error @+1 {{'xetile.tile_mma' op has a blocked vector, which has no lowering to XeGPU yet: 'vector<2x2x8x16xf16>'; expected 2D vectors}}
   %d = xetile.tile_mma %a, %b : vector<2x2x8x16xf16>, vector<2x2x16x16xf16> -> vector<2x2x8x16xf32>
+  return
+}
+
+// -----
+
+// Even the thinnest slices of k do not fit beside the result.
+func.func @result_fills_the_registers(%A: memref<1024x1024xf16>, %B: memref<1024x1024xf16>) {
+  %ta = xetile.init_tile %A[0, 0] : memref<1024x1024xf16> -> !xetile.tile<64x256xf16>
+  %tb = xetile.init_tile %B[0, 0] : memref<1024x1024xf16> -> !xetile.tile<256x64xf16>
+  %a = xetile.load_tile %ta : !xetile.tile<64x256xf16> -> vector<64x256xf16>
+  %b = xetile.load_tile %tb : !xetile.tile<256x64xf16> -> vector<256x64xf16>
+  // expected-error @+1 {{'xetile.tile_mma' op needs 20480 bytes of registers per subgroup: 16384 of the result, 2048 of a (a slice of k), 2048 of b (a slice of k); pvc has 16384; choose a smaller subgroup tile}}
+  %d = xetile.tile_mma %a, %b : vector<64x256xf16>, vector<256x64xf16> -> vector<64x64xf32>
+  return
+}
+
+// -----
+
+// b stays whole: what is stored between might change its memory.
+func.func @store_between(%A: memref<1024x1024xf16>, %B: memref<1024x1024xf16>, %C: memref<1024x1024xf32>) {
+  %ta = xetile.init_tile %A[0, 0] : memref<1024x1024xf16> -> !xetile.tile<32x256xf16>
+  %tb = xetile.init_tile %B[0, 0] : memref<1024x1024xf16> -> !xetile.tile<256x64xf16>
+  %tc = xetile.init_tile %C[0, 0] : memref<1024x1024xf32> -> !xetile.tile<32x64xf32>
+  %zero = arith.constant dense<0.0> : vector<32x64xf32>
+  %b = xetile.load_tile %tb : !xetile.tile<256x64xf16> -> vector<256x64xf16>
+  xetile.store_tile %zero, %tc : vector<32x64xf32>, !xetile.tile<32x64xf32>
+  %a = xetile.load_tile %ta : !xetile.tile<32x256xf16> -> vector<32x256xf16>
+  // expected-error @+1 {{'xetile.tile_mma' op needs 41984 bytes of registers per subgroup: 8192 of the result, 1024 of a (a slice of k), 32768 of b; pvc has 16384; choose a smaller subgroup tile or k step, or}}
+  %d = xetile.tile_mma %a, %b : vector<32x256xf16>, vector<256x64xf16> -> vector<32x64xf32>
+  return
+}
+
+// -----
+
+// So does an operand that another operation uses.
+func.func @two_uses(%A: memref<1024x1024xf16>, %B: memref<1024x1024xf16>) {
+  %ta = xetile.init_tile %A[0, 0] : memref<1024x1024xf16> -> !xetile.tile<32x256xf16>
+  %tb = xetile.init_tile %B[0, 0] : memref<1024x1024xf16> -> !xetile.tile<256x64xf16>
+  %a = xetile.load_tile %ta : !xetile.tile<32x256xf16> -> vector<32x256xf16>
+  %b = xetile.load_tile %tb : !xetile.tile<256x64xf16> -> vector<256x64xf16>
+  // expected-error @+1 {{16384 of a, 2048 of b (a slice of k)}}
+  %d = xetile.tile_mma %a, %b : vector<32x256xf16>, vector<256x64xf16> -> vector<32x64xf32>
+  xetile.store_tile %a, %ta : vector<32x256xf16>, !xetile.tile<32x256xf16>
+  return
+}
+
+// -----
+
+func.func @load_of_more_than_the_registers(%A: memref<16777216x32xf32>) {
+  %t = xetile.init_tile %A[0, 0] : memref<16777216x32xf32> -> !xetile.tile<8388608x32xf32>
+  // expected-error @+1 {{'xetile.load_tile' op needs 1073741824 bytes of registers for a value of type 'vector<8388608x32xf32>'; pvc has 16384 per subgroup; choose a smaller subgroup tile}}
+  %v = xetile.load_tile %t : !xetile.tile<8388608x32xf32> -> vector<8388608x32xf32>
+  return
+}
+
+// -----
+
+func.func @store_of_more_than_the_registers(%A: memref<16777216x32xf32>) {
+  %t = xetile.init_tile %A[0, 0] : memref<16777216x32xf32> -> !xetile.tile<8388608x32xf32>
+  %v = arith.constant dense<1.0> : vector<8388608x32xf32>
+  // expected-error @+1 {{'xetile.store_tile' op needs 1073741824 bytes of registers for a value of type 'vector<8388608x32xf32>'}}
+  xetile.store_tile %v, %t : vector<8388608x32xf32>, !xetile.tile<8388608x32xf32>
+  return
+}
+
+// -----
+
+func.func @huge_prefetch(%m: memref<1024x1024xbf16>) {
+  %t = xetile.init_tile %m[0, 0] : memref<1024x1024xbf16> -> !xetile.tile<16777216x32xbf16>
+  // expected-error @+1 {{'xetile.prefetch_tile' op has no 2D block message for '!xetile.tile<16777216x32xbf16>': shape[0] of a prefetch is 16777216, expected a power of two from 1 to 262144; use more subgroups or a smaller tile}}
+  xetile.prefetch_tile %t locality<3> : !xetile.tile<16777216x32xbf16>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op has argument #0 of type 'vector<16x16xf16>', which has no rule to cut it into hardware blocks; expected vectors to be loaded where they are used, or to be carried by scf.for}}
+func.func @arguments(%a: vector<16x16xf16>, %b: vector<16x16xf16>) {
+  %d = xetile.tile_mma %a, %b : vector<16x16xf16>, vector<16x16xf16> -> vector<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @unused_moved_tile(%t: !xetile.tile<8x16xf32>, %i: index) {
+  // expected-error @+1 {{'xetile.update_tile_offset' op has a tile whose init_tile is not visible}}
+  %u = xetile.update_tile_offset %t, [0, %i] : !xetile.tile<8x16xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op has a tile in its signature, '!xetile.tile<8x16xf32>', whose init_tile is not visible; expected memrefs or addresses}}
+func.func private @declaration(!xetile.tile<8x16xf32>)
+
+// -----
+
+// Elements that no lane of a result holds.
+func.func @planner_element(%A: memref<64x64xf64>, %B: memref<64x64xf64>) {
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf64> -> !xetile.tile<8x16xf64>
+  // expected-error @+1 {{'xetile.load_tile' op has no 2D block message for '!xetile.tile<8x16xf64>': element size of C is 64, expected 8, 16 or 32 bits}}
+  %v = xetile.load_tile %t : !xetile.tile<8x16xf64> -> vector<8x16xf64>
+  %u = xetile.init_tile %B[0, 0] : memref<64x64xf64> -> !xetile.tile<8x16xf64>
+  xetile.store_tile %v, %u : vector<8x16xf64>, !xetile.tile<8x16xf64>
+  return
+}
+
+// -----
+
+// A store has messages, too.
+func.func @planner_store(%A: memref<64x64xf64>) {
+  %v = arith.constant dense<0.0> : vector<8x16xf64>
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf64> -> !xetile.tile<8x16xf64>
+  // expected-error @+1 {{'xetile.store_tile' op has no 2D block message for '!xetile.tile<8x16xf64>': element size of C is 64, expected 8, 16 or 32 bits}}
+  xetile.store_tile %v, %t : vector<8x16xf64>, !xetile.tile<8x16xf64>
+  return
+}
+
+// -----
+
+func.func @planner_prefetch_narrow(%A: memref<64x64xf16>) {
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf16> -> !xetile.tile<8x1xf16>
+  // expected-error @+1 {{'xetile.prefetch_tile' op has no 2D block message for '!xetile.tile<8x1xf16>': width of a 16-bit 2D block prefetch is 1 elements, expected 16}}
+  xetile.prefetch_tile %t locality<3> : !xetile.tile<8x1xf16>
+  return
+}
+
+// -----
+
+func.func @planner_prefetch_bound(%A: memref<64x64xf16>) {
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf16> -> !xetile.tile<65536x32xf16>
+  // expected-error @+1 {{65536x32 elements take 1 times 2048 messages, expected at most 1024 in all; use more subgroups}}
+  xetile.prefetch_tile %t locality<3> : !xetile.tile<65536x32xf16>
+  return
+}
+
+// -----
+
+// A message of 32-bit elements has 16 columns, a block of 8-bit operands 32.
+func.func @planner_converted(%A: memref<64x64xi32>, %B: memref<64x64xi8>, %C: memref<64x64xi32>) {
+  %ta = xetile.init_tile %A[0, 0] : memref<64x64xi32> -> !xetile.tile<8x32xi32>
+  // expected-error @+1 {{'xetile.load_tile' op has messages of 8x16 elements of 32 bits for '!xetile.tile<8x32xi32>', which do not fit the blocks of 8x32 that its vector is cut into}}
+  %wide = xetile.load_tile %ta : !xetile.tile<8x32xi32> -> vector<8x32xi32>
+  %a = arith.trunci %wide : vector<8x32xi32> to vector<8x32xi8>
+  %tb = xetile.init_tile %B[0, 0] : memref<64x64xi8> -> !xetile.tile<32x16xi8>
+  %b = xetile.load_tile %tb : !xetile.tile<32x16xi8> -> vector<32x16xi8>
+  %d = xetile.tile_mma %a, %b : vector<8x32xi8>, vector<32x16xi8> -> vector<8x16xi32>
+  %tc = xetile.init_tile %C[0, 0] : memref<64x64xi32> -> !xetile.tile<8x16xi32>
+  xetile.store_tile %d, %tc : vector<8x16xi32>, !xetile.tile<8x16xi32>
+  return
+}
+
+// -----
+
+// Slices of k fit the registers, all of them no program.
+func.func @endless_k(%A: memref<1048576x1048576xf16>, %B: memref<1048576x1024xf16>) {
+  %ta = xetile.init_tile %A[0, 0] : memref<1048576x1048576xf16> -> !xetile.tile<32x1048576xf16>
+  %tb = xetile.init_tile %B[0, 0] : memref<1048576x1024xf16> -> !xetile.tile<1048576x64xf16>
+  %a = xetile.load_tile %ta : !xetile.tile<32x1048576xf16> -> vector<32x1048576xf16>
+  %b = xetile.load_tile %tb : !xetile.tile<1048576x64xf16> -> vector<1048576x64xf16>
+  // expected-error @+1 {{'xetile.tile_mma' op needs 1048576 dpas for k = 1048576; expected at most 4096: choose a smaller k step, in a loop}}
+  %d = xetile.tile_mma %a, %b : vector<32x1048576xf16>, vector<1048576x64xf16> -> vector<32x64xf32>
   return
 }

@@ -84,3 +84,42 @@ func.func @described_bases(%address: i64, %D: memref<?x64xf32>, %h: index) {
   xetile.store_tile %v, %u : vector<16x16xf32>, !xetile.tile<16x16xf32>
   return
 }
+
+// -----
+
+// The planner's messages: b is cut into blocks of 16 rows, which are stored in messages of 8; bytes are prefetched in blocks of 32.
+// CHECK-LABEL: func @planned
+func.func @planned(%A: memref<64x64xf16>, %B: memref<64x64xf16>, %C: memref<64x64xf32>, %P: memref<64x64xi8>) {
+  // CHECK: %[[DESC:.*]] = xegpu.create_nd_tdesc %{{.*}} : memref<64x64xf16> -> !xegpu.tensor_desc<8x16xf16>
+  %ta = xetile.init_tile %A[0, 0] : memref<64x64xf16> -> !xetile.tile<8x16xf16>
+  %a = xetile.load_tile %ta : !xetile.tile<8x16xf16> -> vector<8x16xf16>
+  // CHECK: %[[B:.*]] = xegpu.load_nd %{{.*}}[0, 0] {{.*}} -> vector<16x16xf16>
+  %tb = xetile.init_tile %B[0, 0] : memref<64x64xf16> -> !xetile.tile<16x16xf16>
+  %b = xetile.load_tile %tb : !xetile.tile<16x16xf16> -> vector<16x16xf16>
+  // CHECK-DAG: %[[LOW:.*]] = vector.extract_strided_slice %[[B]] {offsets = [0, 0], sizes = [8, 16]
+  // CHECK-DAG: xegpu.store_nd %[[LOW]], %[[DESC]][16, 0]
+  // CHECK-DAG: %[[HIGH:.*]] = vector.extract_strided_slice %[[B]] {offsets = [8, 0], sizes = [8, 16]
+  // CHECK-DAG: xegpu.store_nd %[[HIGH]], %[[DESC]][24, 0]
+  %to = xetile.init_tile %A[16, 0] : memref<64x64xf16> -> !xetile.tile<16x16xf16>
+  xetile.store_tile %b, %to : vector<16x16xf16>, !xetile.tile<16x16xf16>
+  // CHECK: xegpu.prefetch_nd %{{.*}}[0, 0] {{.*}} !xegpu.tensor_desc<8x32xi8, #xegpu.block_tdesc_attr<array_length = 2 : i64>>
+  %tp = xetile.init_tile %P[0, 0] : memref<64x64xi8> -> !xetile.tile<8x64xi8>
+  xetile.prefetch_tile %tp locality<3> : !xetile.tile<8x64xi8>
+  %d = xetile.tile_mma %a, %b : vector<8x16xf16>, vector<16x16xf16> -> vector<8x16xf32>
+  %tc = xetile.init_tile %C[0, 0] : memref<64x64xf32> -> !xetile.tile<8x16xf32>
+  xetile.store_tile %d, %tc : vector<8x16xf32>, !xetile.tile<8x16xf32>
+  return
+}
+
+// Constants that could fold are cut in blocks, too.
+// CHECK-LABEL: func @constants_that_fold
+// CHECK-COUNT-2: xegpu.store_nd %{{.*}} : vector<8x16xf32>
+func.func @constants_that_fold(%A: memref<64x64xf32>) {
+  %a = arith.constant dense<1> : vector<16x16xi32>
+  %b = arith.constant dense<2.0> : vector<16x16xf32>
+  %f = arith.uitofp %a : vector<16x16xi32> to vector<16x16xf32>
+  %c = arith.minnumf %f, %b : vector<16x16xf32>
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<16x16xf32>
+  xetile.store_tile %c, %t : vector<16x16xf32>, !xetile.tile<16x16xf32>
+  return
+}

@@ -2,11 +2,12 @@
 // In: functions on tensors, as deep-tile-matmul leaves them. Out: the LLVM dialect, parallel loops
 // as OpenMP. Refused: what the passes below refuse; xetile-check-lowered names what they leave.
 //===----------------------------------------------------------------------===//
-#include "xetile/DeepTile/CpuPipeline.h"
+#include "xetile/Target/Cpu/CpuPipeline.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
-#include "xetile/Binary/Passes.h"
-#include "xetile/DeepTile/Passes.h"
+#include "xetile/Target/Cpu/Passes.h"
+#include "xetile/Target/Host/Passes.h"
+#include "xetile/Target/Passes.h"
 #include "llvm/Support/ErrorHandling.h"
 
 using namespace mlir;
@@ -36,6 +37,10 @@ struct LowerOptions : PassPipelineOptions<LowerOptions> {
   Option<bool> amx{*this, "amx",
                    llvm::cl::desc("Keep sums of bf16 and of bytes in AMX tile registers"),
                    llvm::cl::init(false)};
+  Option<bool> libmvec{*this, "libmvec",
+                       llvm::cl::desc("Call glibc's math functions on vectors; without, libm's for "
+                                      "each lane"),
+                       llvm::cl::init(true)};
 };
 
 /// Upstream's passes by name: the text below is what mlir-opt takes, too.
@@ -45,48 +50,75 @@ void add(OpPassManager &pm, StringRef passes) {
                              /*gen_crash_diag=*/false);
 }
 
+void buildPrepare(OpPassManager &pm) {
+  add(pm, "inline{default-pipeline=}");
+  pm.addPass(createBoxScalars());
+  pm.addPass(createCheckSizes());
+}
+
 void buildBufferize(OpPassManager &pm, const BufferizeOptions &options) {
+  pm.addPass(createWidenSums());
+  pm.addPass(createSplitSlices());
   pm.addPass(createPreserveArguments());
+  pm.addPass(createElementwiseToLinalg());
   add(pm,
-      "convert-elementwise-to-linalg,canonicalize,cse,"
+      "canonicalize,cse,"
       "one-shot-bufferize{bufferize-function-boundaries "
       "function-boundary-type-conversion=identity-layout-map buffer-alignment=64},"
       // CSE makes source and target of copies one value, and canonicalization drops such copies.
       "canonicalize,cse,canonicalize");
   if (options.resultsAsArguments)
-    add(pm, "buffer-results-to-out-params{hoist-static-allocs modify-public-functions}");
+    pm.addPass(createResultsToArguments());
+  pm.addPass(createBitsToBytes());
   pm.addPass(createFreeScratch());
 }
 
 void buildLower(OpPassManager &pm, const LowerOptions &options) {
-  LowerMicrokernelsOptions kernels;
-  kernels.vectorBits = options.vectorBits;
-  kernels.registers = options.registers;
-  kernels.bf16Dot = options.bf16Dot;
-  kernels.int8Dot = options.int8Dot;
-  kernels.amx = options.amx;
-  pm.addPass(createLowerMicrokernels(kernels));
+  // The conversions below would take a part of it.
+  CheckLoweredOptions kernels;
+  kernels.scope = "host";
+  kernels.forbid = {"gpu.module"};
+  kernels.hint = "expected code for the CPU only, remove it";
+  pm.addPass(createCheckLowered(kernels));
+  LowerMicrokernelsOptions microkernels;
+  microkernels.vectorBits = options.vectorBits;
+  microkernels.registers = options.registers;
+  microkernels.bf16Dot = options.bf16Dot;
+  microkernels.int8Dot = options.int8Dot;
+  microkernels.amx = options.amx;
+  pm.addPass(createLowerMicrokernels(microkernels));
   LowerElementwiseOptions elementwise;
   elementwise.vectorBits = options.vectorBits;
   pm.addPass(createLowerElementwise(elementwise));
+  add(pm, "func.func(convert-linalg-to-loops),scf-forall-to-parallel,canonicalize,cse");
+  LowerMathOptions functions;
+  functions.vectorBits = options.vectorBits;
+  functions.libmvec = options.libmvec;
+  pm.addPass(createLowerMath(functions));
   add(pm,
-      "func.func(convert-linalg-to-loops),scf-forall-to-parallel,canonicalize,cse,"
       "convert-scf-to-openmp,convert-vector-to-scf,expand-strided-metadata,lower-affine,"
       "loop-invariant-code-motion,canonicalize,cse,convert-scf-to-cf,"
       "convert-vector-to-llvm{enable-x86vector enable-amx vector-transpose-lowering=shuffle16x16},"
       "expand-strided-metadata,lower-affine,"
-      "convert-math-to-libm,convert-openmp-to-llvm,convert-to-llvm,reconcile-unrealized-casts,"
-      "canonicalize,cse");
+      "convert-openmp-to-llvm,convert-to-llvm,reconcile-unrealized-casts");
+  pm.addPass(createBf16AsBits());
+  add(pm, "canonicalize,cse");
+  pm.addPass(createStoreSingleLanes());
   CheckLoweredOptions check;
   check.scope = "host";
   check.allow = {"llvm", "omp"};
   check.after = "xetile-lower-to-cpu";
   pm.addPass(createCheckLowered(check));
+  pm.addPass(createCheckedEntry());
 }
 
 } // namespace
 
 void xetile::registerCpuPipelines() {
+  PassPipelineRegistration<>(
+      "xetile-prepare-for-cpu",
+      "One function on tensors, numbers too, and beside it the one that checks its sizes",
+      buildPrepare);
   PassPipelineRegistration<BufferizeOptions>(
       "xetile-bufferize-for-cpu", "Take tiled matmuls on tensors to memory, scratch freed",
       buildBufferize);

@@ -3,11 +3,11 @@
 // block. Refused: nothing; what the block's terminator hands on is kept.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
-#include "xetile/DeepTile/Passes.h"
+#include "xetile/Target/Cpu/Passes.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_FREESCRATCH
-#include "xetile/DeepTile/Passes.h.inc"
+#include "xetile/Target/Cpu/Passes.h.inc"
 } // namespace xetile
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 //===- Passes.h - passes of the deep-tiled matmul ----------------------------===//
-#ifndef XETILE_DEEPTILE_PASSES_H
-#define XETILE_DEEPTILE_PASSES_H
+#ifndef XETILE_TARGET_CPU_PASSES_H
+#define XETILE_TARGET_CPU_PASSES_H
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,9 +15,10 @@
 #include "mlir/Pass/Pass.h"
 
 namespace xetile {
+
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
-#include "xetile/DeepTile/Passes.h.inc"
+#include "xetile/Target/Cpu/Passes.h.inc"
 } // namespace xetile
 
-#endif // XETILE_DEEPTILE_PASSES_H
+#endif // XETILE_TARGET_CPU_PASSES_H

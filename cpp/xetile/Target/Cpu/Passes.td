@@ -1,5 +1,6 @@
-#ifndef XETILE_DEEPTILE_PASSES_TD
-#define XETILE_DEEPTILE_PASSES_TD
+//===- Passes.td - deep-tiled matmuls, down to the LLVM dialect ------===//
+#ifndef XETILE_TARGET_CPU_PASSES_TD
+#define XETILE_TARGET_CPU_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
 
@@ -117,12 +118,11 @@ def LowerElementwise : Pass<"xetile-lower-elementwise"> {
       }
     }
     ```
-    What is left of a row is masked. Functions of the math dialect become polynomials where upstream has them. Ops that
-    read along other than the last dimension stay as they are. Copies of strided memory are lowered alike.
+    What is left of a row is masked. Ops that read along other than the last dimension stay as they are. Copies of
+    strided memory are lowered alike.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
-      "::mlir::linalg::LinalgDialect",
-      "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+      "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
       "::mlir::vector::VectorDialect"];
   let options = [
     Option<"vectorBits", "vector-bits", "int64_t", "512",
@@ -130,17 +130,148 @@ def LowerElementwise : Pass<"xetile-lower-elementwise"> {
   ];
 }
 
-def PreserveArguments : Pass<"xetile-preserve-arguments"> {
-  let summary = "Mark tensors of arguments as not writable";
+def LowerMath : Pass<"xetile-lower-math", "::mlir::ModuleOp"> {
+  let summary = "Lower the math dialect on the host to instructions and calls of libmvec and libm, bf16 to f32";
   let description = [{
-    Bufferization then copies an argument before it would write to it: a caller's arrays never change. An argument
-    that slices are inserted into is copied here, as a whole: bufferization would copy the slice, too.
+    Before:
+    ```mlir
+    %y = math.exp %x : vector<32xbf16>
+    ```
+    After (`_ZGVeN16v_expf` is glibc's `expf` of 16 lanes in a register of AVX-512):
+    ```mlir
+    %wide = arith.extf %x : vector<32xbf16> to vector<32xf32>
+    %low = vector.shuffle %wide, %wide [0, 1, ...] : vector<32xf32>, vector<32xf32>
+    %first = call @_ZGVeN16v_expf(%low) : (vector<16xf32>) -> vector<16xf32>
+    ...
+    %y = arith.truncf %both : vector<32xf32> to vector<32xbf16>
+    ```
+    | ops | lowered to | largest error of f32 and f64 |
+    |---|---|---|
+    | absf, ceil, copysign, floor, fma, round, roundeven, sqrt, trunc | left: an instruction or some | none; fma, sqrt 0.5 ULP |
+    | absi, ctlz, cttz, ctpop | left: an instruction or some | none |
+    | isnan, isinf, isfinite, isnormal, clampf, ipowi | comparisons, arithmetic | none; ipowi wraps around |
+    | rsqrt | 1 / sqrt | 1.5 ULP |
+    | fpowi | products for exponents 0 to 4, else pow in f64 | 2 ULP in f32, 4 ULP in f64 |
+    | the others, on vectors | libmvec | 4 ULP, for all arguments |
+    | the others, on scalars (operands read against the grain) | libm | that of libm, 1 ULP for most |
 
-    Before: `func.func @matmul(%c: tensor<64x64xf32>)`
+    f16 and bf16 are computed in f32 and rounded once, ops of arith on bf16, too: LLVM calls functions of the compiler's
+    library where a machine has no instructions for that, and those that some machines have make zeros of subnormals.
+    NaN, infinities, signed zeros and subnormals are as in C; sin,
+    cos and tan reduce large arguments exactly. A negative power of an integer is 1, -1 or 0, of 0, too. `clampf` is
+    the least of `max` and the greatest of `value` and `min`; NaN stays NaN.
 
-    After: `func.func @matmul(%c: tensor<64x64xf32> {bufferization.writable = false})`
+    Vectors are passed in registers: code that calls libmvec must be generated for a machine that has registers of
+    `vector-bits`. Other programs that run it link libmvec, on Linux by `-lm`.
+
+    Refused: types other than f16, bf16, f32, f64; scalable vectors; a function of the module that has the name of a
+    library's function that is called. Code in a `gpu.module` is left alone.
   }];
-  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+      "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+      "::mlir::vector::VectorDialect"];
+  let options = [
+    Option<"vectorBits", "vector-bits", "int64_t", "512",
+           "Bits of a vector register; 0 for what the machine has (DLTI attributes, else this one)">,
+    Option<"libmvec", "libmvec", "bool", "true", "Call glibc's functions on vectors; without, libm's for each lane">
+  ];
+}
+
+def Bf16AsBits : Pass<"xetile-bf16-as-bits", "::mlir::ModuleOp"> {
+  let summary = "Make bf16 on the host integers of 16 bits, after its arithmetic was lowered";
+  let description = [{
+    LLVM keeps a bf16 as an f32 on machines without AVX-512 BF16, and converts it by a function that no library has, in
+    masked loads, too. What only moves elements needs no such type.
+
+    Before: `%x = llvm.load %p : !llvm.ptr -> vector<16xbf16>`
+
+    After: `%x = llvm.load %p : !llvm.ptr -> vector<16xi16>`
+
+    Operands of intrinsics keep their types, by `llvm.bitcast`. Code in a `gpu.module` is left alone.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def StoreSingleLanes : Pass<"xetile-store-single-lanes", "::mlir::ModuleOp"> {
+  let summary = "Store one element where a constant mask has one lane";
+  let description = [{
+    LLVM 22 stores the wide element of a truncated one there, over its neighbours in memory.
+
+    Before: `llvm.intr.masked.store %v, %p, %first {alignment = 2 : i32} : vector<16xi16>, vector<16xi1> into !llvm.ptr`
+
+    After:
+    ```mlir
+    %x = llvm.extractelement %v[%c0 : i64] : vector<16xi16>
+    llvm.store %x, %p {alignment = 2 : i64} : i16, !llvm.ptr
+    ```
+    Code in a `gpu.module` is left alone.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def WidenSums : Pass<"xetile-widen-sums"> {
+  let summary = "Sum narrow floats in f32";
+  let description = [{
+    One rule for all sums: elements narrower than f32 (f16, bf16) are multiplied and added in f32, and rounded once, when
+    the sum is complete. Contractions with m, n and k keep it by themselves, whoever tiles them; this pass rewrites the
+    others on tensors: batched ones that were not tiled, matvec, vecmat, dot, convolutions, sums of pooling windows,
+    `linalg.reduce` and `linalg.generic` that add, subtract or multiply into such a result. Integers are added in the
+    result's type and wrap around, f32 and f64 stay what they are. Sums that several ops make (a `scf.for` that carries
+    f16) are rounded between these, as written.
+
+    Before:
+    ```mlir
+    %y = linalg.matvec ins(%a, %x : tensor<16x4096xbf16>, tensor<4096xbf16>) outs(%y0 : tensor<16xbf16>)
+    ```
+    After:
+    ```mlir
+    %start = arith.extf %y0 : tensor<16xbf16> to tensor<16xf32>
+    %sums = linalg.generic {...} ins(%a, %x : ...) outs(%start : tensor<16xf32>) {
+    ^bb0(%l: bf16, %r: bf16, %sum: f32):
+      %lw = arith.extf %l : bf16 to f32
+      %rw = arith.extf %r : bf16 to f32
+      %product = arith.mulf %lw, %rw : f32
+      %next = arith.addf %sum, %product : f32
+      linalg.yield %next : f32
+    }
+    %y = arith.truncf %sums : tensor<16xf32> to tensor<16xbf16>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+      "::mlir::tensor::TensorDialect"];
+}
+
+def ElementwiseToLinalg : Pass<"xetile-elementwise-to-linalg"> {
+  let summary = "Turn elementwise ops on tensors to linalg without folding them";
+  let description = [{
+    Before: `%r = arith.xori %a, %a : tensor<?xi32>`
+
+    After:
+    ```mlir
+    %r = linalg.generic {...} ins(%a, %a : tensor<?xi32>, tensor<?xi32>) outs(%a : tensor<?xi32>) {
+    ^bb0(%x: i32, %y: i32, %z: i32):
+      %e = arith.xori %x, %y : i32
+      linalg.yield %e : i32
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def SplitSlices : Pass<"xetile-split-slices"> {
+  let summary = "Slice with steps and drop dimensions in two ops";
+  let description = [{
+    Upstream aborts on memory that both steps and drops dimensions where others that stay have size one, too.
+
+    Before: `%s = tensor.extract_slice %a[0, 0] [1, 1] [2, 1] : tensor<8x1xi32> to tensor<1xi32>`
+
+    After:
+    ```mlir
+    %all = tensor.extract_slice %a[0, 0] [1, 1] [2, 1] : tensor<8x1xi32> to tensor<1x1xi32>
+    %s = tensor.extract_slice %all[0, 0] [1, 1] [1, 1] : tensor<1x1xi32> to tensor<1xi32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
 def FreeScratch : Pass<"xetile-free-scratch"> {
@@ -157,4 +288,4 @@ def FreeScratch : Pass<"xetile-free-scratch"> {
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
-#endif // XETILE_DEEPTILE_PASSES_TD
+#endif // XETILE_TARGET_CPU_PASSES_TD

@@ -8,13 +8,13 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
-#include "xetile/Binary/KernelEffects.h"
-#include "xetile/Binary/Passes.h"
+#include "xetile/Target/Host/KernelEffects.h"
+#include "xetile/Target/Host/Passes.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_COPYLAUNCHOPERANDS
-#include "xetile/Binary/Passes.h.inc"
+#include "xetile/Target/Host/Passes.h.inc"
 } // namespace xetile
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 //===- KernelEffects.cpp - does a kernel write through an argument ----------===//
 // In: a gpu.func at any level that still has memrefs. Out: whether an argument's memory may be
 // written. Refused: nothing; a use that is not understood counts as a write.
-#include "xetile/Binary/KernelEffects.h"
+#include "xetile/Target/Host/KernelEffects.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/XeGPU/IR/XeGPU.h"

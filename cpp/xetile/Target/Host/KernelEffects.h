@@ -1,6 +1,6 @@
 //===- KernelEffects.h - what a kernel does to its arguments ----------------===//
-#ifndef XETILE_BINARY_KERNELEFFECTS_H
-#define XETILE_BINARY_KERNELEFFECTS_H
+#ifndef XETILE_TARGET_HOST_KERNELEFFECTS_H
+#define XETILE_TARGET_HOST_KERNELEFFECTS_H
 
 namespace mlir {
 class Operation;
@@ -14,4 +14,4 @@ bool kernelMayWrite(mlir::Operation *kernel, unsigned index);
 
 } // namespace xetile
 
-#endif // XETILE_BINARY_KERNELEFFECTS_H
+#endif // XETILE_TARGET_HOST_KERNELEFFECTS_H

@@ -4,11 +4,11 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
-#include "xetile/DeepTile/Passes.h"
+#include "xetile/Target/Host/Passes.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_PRESERVEARGUMENTS
-#include "xetile/DeepTile/Passes.h.inc"
+#include "xetile/Target/Host/Passes.h.inc"
 } // namespace xetile
 
 using namespace mlir;

@@ -4,11 +4,11 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Builders.h"
-#include "xetile/Binary/Passes.h"
+#include "xetile/Target/Host/Passes.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_SYNCSHAREDALLOCS
-#include "xetile/Binary/Passes.h.inc"
+#include "xetile/Target/Host/Passes.h.inc"
 } // namespace xetile
 
 using namespace mlir;

@@ -5,12 +5,12 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/XeVMDialect.h"
 #include "mlir/IR/Matchers.h"
-#include "xetile/Binary/Passes.h"
-#include "xetile/Binary/TargetAttr.h"
+#include "xetile/Target/Xe/Passes.h"
+#include "xetile/Target/Xe/TargetAttr.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_CHECKBLOCKACCESSES
-#include "xetile/Binary/Passes.h.inc"
+#include "xetile/Target/Xe/Passes.h.inc"
 } // namespace xetile
 
 using namespace mlir;

@@ -12,10 +12,11 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/XeVM/XeVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "xetile/Binary/Ocloc.h"
-#include "xetile/Binary/Passes.h"
-#include "xetile/Binary/SpirvCodegen.h"
-#include "xetile/Binary/TargetAttr.h"
+#include "xetile/Target/Xe/KernelName.h"
+#include "xetile/Target/Xe/Ocloc.h"
+#include "xetile/Target/Xe/Passes.h"
+#include "xetile/Target/Xe/SpirvCodegen.h"
+#include "xetile/Target/Xe/TargetAttr.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -25,7 +26,7 @@
 
 namespace xetile {
 #define GEN_PASS_DEF_EMITBINARY
-#include "xetile/Binary/Passes.h.inc"
+#include "xetile/Target/Xe/Passes.h.inc"
 } // namespace xetile
 
 using namespace mlir;
@@ -71,14 +72,17 @@ LogicalResult EmitBinary::findTools() {
   oclocPath = xetile::findOcloc(ocloc);
   if (oclocPath || native == "auto")
     return success();
-  InFlightDiagnostic error = getOperation().emitError();
-  error << "machine code is required but ocloc was not found";
-  if (!ocloc.empty())
-    error << " at '" << ocloc << "'";
-  return error << ": run scripts/install-ocloc, put ocloc on PATH, or name it in XETILE_OCLOC";
+  return getOperation().emitError()
+         << "machine code is required but " << xetile::explainNoOcloc(ocloc);
 }
 
 LogicalResult EmitBinary::checkModule(gpu::GPUModuleOp module) {
+  if (auto why = xetile::checkKernelName(module.getName()))
+    return module.emitOpError() << *why;
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    if (function->hasAttr(gpu::GPUDialect::getKernelFuncAttrName()))
+      if (auto why = xetile::checkKernelName(function.getName()))
+        return function.emitOpError() << *why;
   WalkResult result = module.walk([&](Operation *op) {
     if (op == module.getOperation() || isa_and_nonnull<LLVM::LLVMDialect>(op->getDialect()))
       return WalkResult::advance();
@@ -111,7 +115,7 @@ LogicalResult EmitBinary::dump(gpu::GPUModuleOp module, const Twine &suffix, Str
     if (!function->hasAttr(gpu::GPUDialect::getKernelFuncAttrName()))
       continue;
     SmallString<128> path(dumpDir);
-    llvm::sys::path::append(path, function.getName() + suffix);
+    llvm::sys::path::append(path, xetile::fileNameOfKernel(function.getName()) + suffix);
     if (!code) {
       llvm::raw_fd_ostream stream(path, code);
       if (!code) {
@@ -157,10 +161,14 @@ FailureOr<std::string> EmitBinary::emitSpirv(gpu::GPUModuleOp module, xevm::XeVM
 
 FailureOr<Attribute> EmitBinary::emitNative(gpu::GPUModuleOp module, xevm::XeVMTargetAttr target,
                                             StringRef chip, StringRef spirv) {
-  const xetile::TargetInfo &info = *xetile::lookupTarget(chip);
+  SmallVector<StringRef> kernels;
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    if (function->hasAttr(gpu::GPUDialect::getKernelFuncAttrName()))
+      kernels.push_back(function.getName());
+  xetile::OclocJob job = {spirv, xetile::lookupTarget(chip)->oclocDevice, kernels,
+                          largeRegisterFile};
   xetile::NativeBinary binary;
-  if (auto why = xetile::runOcloc(*oclocPath, spirv, info.oclocDevice,
-                                  largeRegisterFile ? "-ze-opt-large-register-file" : "", binary)) {
+  if (auto why = xetile::runOcloc(*oclocPath, job, binary)) {
     module.emitOpError() << "cannot be compiled to machine code: " << *why;
     return failure();
   }

@@ -3,7 +3,7 @@
 // DontUnroll at each block that branches to itself. Left alone: loops of several blocks, loops that
 // have an OpLoopMerge, modules that are cut off.
 //===----------------------------------------------------------------------===//
-#include "xetile/Binary/LoopControls.h"
+#include "xetile/Target/Xe/LoopControls.h"
 #include <cstdint>
 #include <cstring>
 #include <vector>

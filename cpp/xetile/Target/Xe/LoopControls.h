@@ -1,6 +1,6 @@
 //===- LoopControls.h - what a SPIR-V consumer may do to loops ----------------===//
-#ifndef XETILE_BINARY_LOOPCONTROLS_H
-#define XETILE_BINARY_LOOPCONTROLS_H
+#ifndef XETILE_TARGET_XE_LOOPCONTROLS_H
+#define XETILE_TARGET_XE_LOOPCONTROLS_H
 
 #include <string>
 
@@ -15,4 +15,4 @@ void forbidUnrolling(std::string &spirv);
 
 } // namespace xetile
 
-#endif // XETILE_BINARY_LOOPCONTROLS_H
+#endif // XETILE_TARGET_XE_LOOPCONTROLS_H

@@ -2,8 +2,8 @@
 // In: a load of a vector that SPIR-V has no type for, with slices, elements and bitcasts of it.
 // Out: a load for each, vloadn for slices of 8- and 16-bit elements. Refused: nothing; other uses
 // keep the wide load, which is split later.
-#include "xetile/Binary/VectorPieces.h"
-#include "xetile/Binary/WideVectors.h"
+#include "xetile/Target/Xe/VectorPieces.h"
+#include "xetile/Target/Xe/WideVectors.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"

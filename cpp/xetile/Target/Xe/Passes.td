@@ -1,8 +1,45 @@
-//===- Passes.td - from device code in the LLVM dialect to a binary ---------===//
-#ifndef XETILE_BINARY_PASSES_TD
-#define XETILE_BINARY_PASSES_TD
+//===- Passes.td - from XeTile to SPIR-V and machine code ------------===//
+#ifndef XETILE_TARGET_XE_PASSES_TD
+#define XETILE_TARGET_XE_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
+
+def ConvertXeTileToXeGPU : Pass<"convert-xetile-to-xegpu"> {
+  let summary = "Lower subgroup-level XeTile to XeGPU operations of the hardware's sizes";
+  let description = [{
+    A tile becomes its two offsets; descriptors are created where they are used and are free of offsets, so that they
+    leave loops as invariants. Vectors become blocks of the DPAS shapes: a of `tile_mma` 8 x k, b k x 16, all others
+    8 x 16. A load takes several blocks at once, as many as the 2D block messages of the chip allow, and slices them.
+
+    Before:
+    ```mlir
+    %t = xetile.init_tile %A[%m, %k] : memref<1024x1024xf16> -> !xetile.tile<32x32xf16>
+    %a = xetile.load_tile %t : !xetile.tile<32x32xf16> -> vector<32x32xf16>
+    ```
+    After:
+    ```mlir
+    %desc = xegpu.create_nd_tdesc %A : memref<1024x1024xf16>
+        -> !xegpu.tensor_desc<32x16xf16, #xegpu.block_tdesc_attr<array_length = 2 : i64>>
+    %blocks = xegpu.load_nd %desc[%m, %k] <{...}> : ... -> vector<2x32x16xf16>
+    %left = vector.extract %blocks[0] : vector<32x16xf16> from vector<2x32x16xf16>
+    %a00 = vector.extract_strided_slice %left {offsets = [0, 0], sizes = [8, 16], strides = [1, 1]} : ...
+    ```
+    Where a, b and the result of a `tile_mma` do not fit the registers together, those of a and b that are a `load_tile`
+    of the same block, used only there and with no write to memory between, are loaded slice by slice along k, right before
+    the multiplications of the slice.
+
+    The chip is that of the enclosing `gpu.module`'s `#xevm.target`, or the option `chip`. Refused, each with an error at the
+    operation: workgroup maps, column-major tiles, padding other than zero, surfaces that the 2D unit cannot take, shapes
+    that are no multiples of the DPAS shape, element types without a DPAS, more values than the registers hold, prefetches
+    of more than 1024 messages, multiplications of more than 4096 `dpas`, vectors and tiles that come in as arguments.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
+      "::mlir::xegpu::XeGPUDialect"];
+  let options = [
+    Option<"chip", "chip", "std::string", "\"\"",
+        "GPU to lower for (pvc, bmg, lnl) where no gpu.module with a #xevm.target encloses the code">
+  ];
+}
 
 def AttachTarget : Pass<"xetile-attach-target", "::mlir::ModuleOp"> {
   let summary = "Say for which chip every gpu.module is compiled";
@@ -28,29 +65,6 @@ def AttachTarget : Pass<"xetile-attach-target", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::xevm::XeVMDialect"];
 }
 
-def CheckLowered : Pass<"xetile-check-lowered", "::mlir::ModuleOp"> {
-  let summary = "Fail where a lowering left its input behind";
-  let description = [{
-    Upstream's passes succeed with ops left that they could not lower. Each op inside the `gpu.module`s (`scope=device`)
-    or outside of them (`scope=host`) is an error at that op if its dialect or full name is in `forbid`, or if `allow` is
-    given and names neither.
-
-    ```mlir
-    // --xetile-check-lowered="forbid=xegpu,gpu.warp_execute_on_lane_0 after=xegpu-subgroup-distribute"
-    gpu.warp_execute_on_lane_0(%lane)[16] { ... }
-    // error: 'gpu.warp_execute_on_lane_0' op is left in device code after xegpu-subgroup-distribute: ...
-    ```
-  }];
-  let options = [
-    Option<"scope", "scope", "std::string", "\"device\"", "'device' or 'host'">,
-    ListOption<"forbid", "forbid", "std::string", "Dialects and full op names that must be gone">,
-    ListOption<"allow", "allow", "std::string", "The only dialects and full op names that may be left">,
-    Option<"after", "after", "std::string", "\"\"", "What should have lowered them, for the message">,
-    Option<"hint", "hint", "std::string",
-        "\"nothing lowers it in this form, change its shape, types or layout\"", "What to do, for the message">
-  ];
-}
-
 def CheckBlockAccesses : Pass<"xetile-check-block-accesses", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Check 2D block messages against the device's limits";
   let description = [{
@@ -62,43 +76,6 @@ def CheckBlockAccesses : Pass<"xetile-check-block-accesses", "::mlir::gpu::GPUMo
     // error: 'xevm.blockload2d' op cannot run on pvc: width of the surface is 2002 bytes, expected a multiple of 4
     ```
   }];
-}
-
-def CopyLaunchOperands : Pass<"xetile-copy-launch-operands", "::mlir::ModuleOp"> {
-  let summary = "Copy host buffers to the device around each kernel launch";
-  let description = [{
-    A `gpu.launch_func` takes device memory. For every memref operand that is not from a `gpu.alloc` of the same function
-    this inserts `gpu.alloc` and a copy before the launch, a copy back after it if the kernel may write through that
-    argument, and `gpu.dealloc`. An operand passed twice is copied once. Two operands that are different views of one
-    buffer share one copy of the whole buffer, so what aliases on the host aliases on the device.
-
-    A memref may be dynamic, have an offset and strides: the bytes from its first to its last element are copied, and
-    the launch gets a view with the same sizes and strides.
-
-    ```mlir
-    gpu.launch_func @k::@gemm blocks in (%c4, %c4, %c1) threads in (%c512, %c1, %c1)
-        args(%a : memref<256x256xf16>, %c : memref<256x256xf32>)
-    // becomes
-    %da = gpu.alloc () : memref<256x256xf16>
-    gpu.memcpy %da, %a : memref<256x256xf16>, memref<256x256xf16>
-    %dc = gpu.alloc () : memref<256x256xf32>
-    gpu.memcpy %dc, %c : memref<256x256xf32>, memref<256x256xf32>
-    gpu.launch_func @k::@gemm ... args(%da : memref<256x256xf16>, %dc : memref<256x256xf32>)
-    gpu.memcpy %c, %dc : memref<256x256xf32>, memref<256x256xf32>
-    gpu.dealloc %da : memref<256x256xf16>
-    gpu.dealloc %dc : memref<256x256xf32>
-    ```
-    Buffers that different values name (two function arguments) are taken to be disjoint.
-
-    Refused: unranked memrefs; memrefs without strides; asynchronous launches (with tokens); writing through one of
-    several `memref.reinterpret_cast`s of a buffer.
-  }];
-  let statistics = [
-    Statistic<"numCopiesIn", "copies-in", "Buffers copied to the device">,
-    Statistic<"numCopiesOut", "copies-out", "Buffers copied back">
-  ];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
-                           "::mlir::memref::MemRefDialect"];
 }
 
 def EmitBinary : Pass<"xetile-emit-binary", "::mlir::ModuleOp"> {
@@ -173,19 +150,92 @@ def MaterializeOffsets : Pass<"xetile-materialize-offsets", "::mlir::gpu::GPUMod
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::xegpu::XeGPUDialect"];
 }
 
-def SyncSharedAllocs : Pass<"xetile-sync-shared-allocs", "::mlir::func::FuncOp"> {
-  let summary = "Allocate memory that host and device share synchronously";
+def AllocateSharedMemory : Pass<"xetile-allocate-shared-memory", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Give shared local memory of static size to the kernel, not to its launch";
   let description = [{
-    `gpu-async-region` makes every `gpu.alloc` asynchronous, but `gpu.alloc host_shared` lowers only in its synchronous
-    form.
+    Upstream makes a `workgroup(..)` attribution a parameter that a launch without `dynamic_shared_memory_size` leaves
+    unset, and has no lowering for `memref.alloca` in shared memory. Both become globals, which every workgroup has its
+    own of. `#gpu.address_space<workgroup>` becomes memory space 3.
 
     ```mlir
-    %m, %t = gpu.alloc async [%s] host_shared () : memref<16xf32>
-    // becomes %s for %t, and
-    %m = gpu.alloc host_shared () : memref<16xf32>
+    gpu.func @f() workgroup(%m : memref<16x16xf32, 3>) kernel { ... }
+    // becomes
+    memref.global "private" @shared : memref<16x16xf32, 3> = uninitialized {alignment = 64 : i64}
+    gpu.func @f() kernel { %m = memref.get_global @shared : memref<16x16xf32, 3> ... }
     ```
+    Refused, each with an error at the operation: shared memory of a size that is not static,
+    `gpu.dynamic_shared_memory`, `memref.alloc` in device code.
   }];
-  let dependentDialects = ["::mlir::gpu::GPUDialect"];
+  let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect"];
 }
 
-#endif // XETILE_BINARY_PASSES_TD
+def WidenBf16 : Pass<"xetile-widen-bf16", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Compute with bf16 in f32, operation by operation";
+  let description = [{
+    SPIR-V has no arithmetic on bf16. Each operation computes in f32 and rounds its result, as hardware with bf16
+    arithmetic would.
+
+    ```mlir
+    %y = arith.mulf %x, %x : vector<8xbf16>
+    // becomes
+    %w = arith.extf %x : vector<8xbf16> to vector<8xf32>
+    %p = arith.mulf %w, %w : vector<8xf32>
+    %y = arith.truncf %p : vector<8xf32> to vector<8xbf16>
+    ```
+    Contractions and reductions sum in f32 and round once.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def Bf16ToI16 : Pass<"xetile-bf16-to-i16", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Hold bf16 values of device code as the integers of their bits";
+  let description = [{
+    A bf16 in SPIR-V, if only in a loop's value, needs SPV_KHR_bfloat16, which neither drivers nor the validators of Debian
+    have. Arithmetic is done in f32 by then; what is left moves bits.
+
+    ```mlir
+    %x = llvm.load %p : !llvm.ptr<1> -> bf16
+    // becomes
+    %x = llvm.load %p : !llvm.ptr<1> -> i16
+    ```
+    Refused, with an error at the operation: arithmetic on bf16.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def DropPacking : Pass<"xetile-drop-packing", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Load elements of 32 bits without packing";
+  let description = [{
+    Operand B of a `dpas` is packed: a lane holds pairs of rows of f16. Upstream's layout propagation asks the same of the
+    load that B was converted from, although an element of 32 bits has nothing to be paired with, and no message packs it.
+    A lane holds the same rows either way.
+
+    ```mlir
+    %v = xegpu.load_nd %t[%k, %n] <{packed}> : !xegpu.tensor_desc<16x16xf32> -> vector<16xf32>
+    // becomes
+    %v = xegpu.load_nd %t[%k, %n] : !xegpu.tensor_desc<16x16xf32> -> vector<16xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::xegpu::XeGPUDialect"];
+}
+
+def CheckXeGPUSupport : Pass<"xetile-check-xegpu-support", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Refuse XeGPU that upstream's passes crash on or lower wrongly";
+  let description = [{
+    Upstream's passes from XeGPU to lanes abort, fault, exhaust memory or give wrong numbers on many programs, valid ones
+    too. This pass takes what was seen to come out right behind the level in `level`, and refuses all else with an error
+    at the operation. The table at the top of its source lists each known trigger, and the pass that it would reach.
+
+    ```mlir
+    %i = vector.bitcast %v : vector<8x16xi32> to vector<8x32xi16>
+    // error: 'vector.bitcast' op has no lowering at level subgroup: expected elements of one width on both sides: ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::xegpu::XeGPUDialect"];
+  let options = [
+    Option<"level", "level", "std::string", "\"subgroup\"",
+           "For what the XeGPU ops stand: 'workgroup', 'subgroup', 'instruction' or 'lane'">
+  ];
+}
+
+#endif // XETILE_TARGET_XE_PASSES_TD

@@ -1,11 +1,12 @@
 //===- SpirvCodegen.cpp - LLVM IR to validated SPIR-V -----------------------===//
 // In: an LLVM module of kernels. Out: SPIR-V 1.4 for OpenCL.
 // Refused: what the backend cannot select, with its own message; SPIR-V that the validator rejects.
-#include "xetile/Binary/SpirvCodegen.h"
+#include "xetile/Target/Xe/SpirvCodegen.h"
 #include "spirv-tools/libspirv.h"
-#include "xetile/Binary/LoopControls.h"
-#include "xetile/Binary/WideVectors.h"
+#include "xetile/Target/Xe/LoopControls.h"
+#include "xetile/Target/Xe/WideVectors.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/CodeGen/MachineFunction.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/Instructions.h"
@@ -21,6 +22,7 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
 #include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 #include <cstring>
 #include <mutex>
 #include <vector>
@@ -155,7 +157,10 @@ std::optional<std::string> xetile::optimizeForSpirv(Module &module, StringRef tr
   return std::nullopt;
 }
 
-std::optional<std::string> xetile::translateToSpirv(Module &module, std::string &spirv) {
+namespace {
+
+/// One translation; `module` is half rewritten then.
+std::optional<std::string> translateOnce(Module &module, std::string &spirv) {
   initializeBackend();
   // The backend ends the process on what it cannot select. The recovery context brings control back
   // here; what it had allocated is lost, which an error path can afford. Signal handlers and the
@@ -195,8 +200,28 @@ std::optional<std::string> xetile::translateToSpirv(Module &module, std::string 
   if (spirv.empty() || spirv.size() % 4)
     return "LLVM's SPIR-V backend wrote " + std::to_string(spirv.size()) +
            " bytes, expected a positive multiple of 4";
-  forbidUnrolling(spirv);
+  xetile::forbidUnrolling(spirv);
   return std::nullopt;
+}
+
+} // namespace
+
+// LLVM 22's backend keeps the ids of blocks by the address of their machine function, beyond the
+// function's life. A later function at the same address gets ids of the earlier one, which are
+// defined twice or out of bounds: the validator always sees them. Memory of that size that is taken
+// in between sends the next attempt to another address.
+std::optional<std::string> xetile::translateToSpirv(const Module &module, std::string &spirv) {
+  constexpr unsigned maxAttempts = 8;
+  std::vector<std::unique_ptr<char[]>> taken;
+  for (unsigned attempt = 0; attempt < maxAttempts; ++attempt) {
+    if (std::optional<std::string> why = translateOnce(*CloneModule(module), spirv))
+      return why;
+    if (!validateSpirv(spirv))
+      return std::nullopt;
+    for (unsigned i = 0; i < 256u << attempt; ++i)
+      taken.push_back(std::make_unique<char[]>(sizeof(MachineFunction)));
+  }
+  return std::nullopt; // not valid for another reason: the caller's validation says it
 }
 
 std::optional<std::string> xetile::validateSpirv(StringRef spirv) {

@@ -1,6 +1,6 @@
 //===- SpirvCodegen.h - LLVM IR to SPIR-V -----------------------------------===//
-#ifndef XETILE_BINARY_SPIRVCODEGEN_H
-#define XETILE_BINARY_SPIRVCODEGEN_H
+#ifndef XETILE_TARGET_XE_SPIRVCODEGEN_H
+#define XETILE_TARGET_XE_SPIRVCODEGEN_H
 
 #include "llvm/ADT/StringRef.h"
 #include <optional>
@@ -17,13 +17,12 @@ namespace xetile {
 std::optional<std::string> optimizeForSpirv(llvm::Module &module, llvm::StringRef triple,
                                             unsigned optLevel);
 
-/// Translates optimized IR and stores the binary in `spirv`. Returns what failed; `module` is then
-/// half rewritten.
-std::optional<std::string> translateToSpirv(llvm::Module &module, std::string &spirv);
+/// Translates optimized IR and stores the binary, valid or not, in `spirv`. Returns what failed.
+std::optional<std::string> translateToSpirv(const llvm::Module &module, std::string &spirv);
 
 /// The validator's messages, or nothing if it accepts the module.
 std::optional<std::string> validateSpirv(llvm::StringRef spirv);
 
 } // namespace xetile
 
-#endif // XETILE_BINARY_SPIRVCODEGEN_H
+#endif // XETILE_TARGET_XE_SPIRVCODEGEN_H

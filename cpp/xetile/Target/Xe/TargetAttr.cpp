@@ -1,7 +1,7 @@
 //===- TargetAttr.cpp - the #xevm.target of a gpu.module --------------------===//
 // In: an entry of the target table, or a gpu.module. Out: the attribute, or the chip it stands for.
 // Refused: nothing.
-#include "xetile/Binary/TargetAttr.h"
+#include "xetile/Target/Xe/TargetAttr.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 //===- TargetAttr.h - the #xevm.target of a gpu.module ----------------------===//
-#ifndef XETILE_BINARY_TARGETATTR_H
-#define XETILE_BINARY_TARGETATTR_H
+#ifndef XETILE_TARGET_XE_TARGETATTR_H
+#define XETILE_TARGET_XE_TARGETATTR_H
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/XeVMDialect.h"
@@ -22,4 +22,4 @@ llvm::StringRef chipOf(mlir::xevm::XeVMTargetAttr attr);
 
 } // namespace xetile
 
-#endif // XETILE_BINARY_TARGETATTR_H
+#endif // XETILE_TARGET_XE_TARGETATTR_H

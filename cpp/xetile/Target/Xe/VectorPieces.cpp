@@ -1,7 +1,7 @@
 //===- VectorPieces.cpp - cut vectors into those that SPIR-V has ------------===//
 // In: vectors of any fixed length, in pieces. Out: pieces of 2, 3, 4, 8 and 16 elements and
 // scalars. Refused: nothing.
-#include "xetile/Binary/VectorPieces.h"
+#include "xetile/Target/Xe/VectorPieces.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/Constants.h"
 

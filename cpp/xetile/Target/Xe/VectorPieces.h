@@ -1,6 +1,6 @@
 //===- VectorPieces.h - cut vectors into those that SPIR-V has --------------===//
-#ifndef XETILE_BINARY_VECTORPIECES_H
-#define XETILE_BINARY_VECTORPIECES_H
+#ifndef XETILE_TARGET_XE_VECTORPIECES_H
+#define XETILE_TARGET_XE_VECTORPIECES_H
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/DerivedTypes.h"
@@ -37,4 +37,4 @@ llvm::Value *slice(llvm::IRBuilder<> &builder, llvm::ArrayRef<llvm::Value *> pie
 
 } // namespace xetile
 
-#endif // XETILE_BINARY_VECTORPIECES_H
+#endif // XETILE_TARGET_XE_VECTORPIECES_H

@@ -2,8 +2,8 @@
 // In: LLVM IR with vectors of any fixed length. Out: vectors of 2, 3, 4, 8 and 16 elements and
 // scalars only. Refused: such vectors in signatures and calls, variable indices into them,
 // reductions of them.
-#include "xetile/Binary/WideVectors.h"
-#include "xetile/Binary/VectorPieces.h"
+#include "xetile/Target/Xe/WideVectors.h"
+#include "xetile/Target/Xe/VectorPieces.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/VectorUtils.h"

@@ -1,6 +1,6 @@
 //===- WideVectors.h - vectors that SPIR-V has no type for ------------------===//
-#ifndef XETILE_BINARY_WIDEVECTORS_H
-#define XETILE_BINARY_WIDEVECTORS_H
+#ifndef XETILE_TARGET_XE_WIDEVECTORS_H
+#define XETILE_TARGET_XE_WIDEVECTORS_H
 
 #include <optional>
 #include <string>
@@ -21,4 +21,4 @@ void narrowWideLoads(llvm::Function &function);
 
 } // namespace xetile
 
-#endif // XETILE_BINARY_WIDEVECTORS_H
+#endif // XETILE_TARGET_XE_WIDEVECTORS_H

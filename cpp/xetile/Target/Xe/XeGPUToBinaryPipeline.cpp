@@ -2,7 +2,7 @@
 // In: gpu.modules of XeGPU at any of its levels, host code that launches them. Out: LLVM dialect
 // and gpu.binaries. Refused: what upstream's passes leave behind (they succeed with it), at the op
 // that is left.
-#include "xetile/Conversion/XeGPUToBinaryPipeline.h"
+#include "xetile/Target/Xe/XeGPUToBinaryPipeline.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -13,7 +13,9 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
-#include "xetile/Binary/Passes.h"
+#include "xetile/Target/Host/Passes.h"
+#include "xetile/Target/Passes.h"
+#include "xetile/Target/Xe/Passes.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -32,6 +34,11 @@ std::unique_ptr<Pass> checkLowered(StringRef after, ArrayRef<std::string> forbid
 
 void addXeGPUPasses(OpPassManager &gpuModule, XeGPULevel level) {
   gpuModule.addPass(createMaterializeOffsets());
+  auto check = [&](StringRef name) {
+    CheckXeGPUSupportOptions options;
+    options.level = name.str();
+    gpuModule.addPass(createCheckXeGPUSupport(options));
+  };
   auto propagate = [&](StringRef kind) {
     gpuModule.addPass(createSplitDescriptors());
     xegpu::XeGPUPropagateLayoutOptions options;
@@ -39,15 +46,19 @@ void addXeGPUPasses(OpPassManager &gpuModule, XeGPULevel level) {
     gpuModule.addPass(xegpu::createXeGPUPropagateLayout(options));
   };
   if (level == XeGPULevel::Workgroup) {
+    check("workgroup");
     gpuModule.addPass(xegpu::createXeGPUWgToSgDistribute());
     gpuModule.addPass(createCSEPass());
   }
   if (level == XeGPULevel::Workgroup || level == XeGPULevel::Subgroup) {
+    check("subgroup");
     propagate("inst");
     gpuModule.addPass(xegpu::createXeGPUBlocking());
     gpuModule.addPass(createCanonicalizerPass());
     gpuModule.addPass(createCSEPass());
   }
+  if (level == XeGPULevel::Instruction)
+    check("instruction");
   if (level != XeGPULevel::Lane) {
     propagate("lane");
     gpuModule.addPass(xegpu::createXeGPUSubgroupDistribute());
@@ -56,7 +67,9 @@ void addXeGPUPasses(OpPassManager &gpuModule, XeGPULevel level) {
     gpuModule.addPass(createLoopInvariantCodeMotionPass());
     gpuModule.addPass(createCSEPass());
     gpuModule.addPass(xegpu::createXeGPUVectorLinearize());
+    gpuModule.addPass(createDropPacking());
   }
+  check("lane");
 }
 
 void addDeviceToXeVM(OpPassManager &pm, XeGPULevel level) {
@@ -70,18 +83,22 @@ void addDeviceToXeVM(OpPassManager &pm, XeGPULevel level) {
   }
   OpPassManager &distribute = pm.nest<gpu::GPUModuleOp>();
   distribute.addPass(createLowerAffinePass());
+  distribute.addPass(createAllocateSharedMemory());
   distribute.addPass(createCanonicalizerPass()); // an unused value would get no layout
   addXeGPUPasses(distribute, level);
   pm.addPass(checkLowered("xegpu-subgroup-distribute", {"gpu.warp_execute_on_lane_0"}));
 
   OpPassManager &convert = pm.nest<gpu::GPUModuleOp>();
-  convert.addPass(createConvertMathToXeVM());
   convert.addPass(createConvertXeGPUToXeVMPass());
   convert.addPass(createCanonicalizerPass()); // shows which extents are constants
   convert.addPass(createCheckBlockAccesses());
   pm.addPass(checkLowered("convert-xegpu-to-xevm", {"xegpu"}));
 
   OpPassManager &lower = pm.nest<gpu::GPUModuleOp>();
+  // Behind the last canonicalization that knows arith: it would make conversions to bf16 of two
+  // steps one of one step again.
+  lower.addPass(createWidenBf16());
+  lower.addPass(createConvertMathToXeVM());
   arith::ArithExpandOpsPassOptions expand; // bf16 has no SPIR-V conversions without an extension
   expand.includeBf16 = true;
   lower.addPass(arith::createArithExpandOpsPass(expand));
@@ -100,7 +117,7 @@ void addDeviceToXeVM(OpPassManager &pm, XeGPULevel level) {
   lower.addPass(createUBToLLVMConversionPass());
   // Their own passes run on builtin.module only. Without the filter the XeVM ops would go too.
   ConvertToLLVMPassOptions llvm;
-  llvm.filterDialects = {"cf", "memref"};
+  llvm.filterDialects = {"cf", "func", "memref"};
   lower.addPass(createConvertToLLVMPass(llvm));
   lower.addPass(createReconcileUnrealizedCastsPass());
   lower.addPass(createCanonicalizerPass());
@@ -138,6 +155,7 @@ void xetile::buildLowerXeVMToBinary(OpPassManager &pm, const BinaryOptions &opti
   OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
   device.addPass(createConvertXeVMToLLVMPass());
   device.addPass(createReconcileUnrealizedCastsPass());
+  device.addPass(createBf16ToI16());
   EmitBinaryOptions emit;
   emit.native = options.native;
   emit.nativeChips.assign(options.nativeChips.begin(), options.nativeChips.end());

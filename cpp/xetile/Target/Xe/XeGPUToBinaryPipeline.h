@@ -1,6 +1,6 @@
 //===- XeGPUToBinaryPipeline.h - levels 4 to 6 ------------------------------===//
-#ifndef XETILE_CONVERSION_XEGPUTOBINARYPIPELINE_H
-#define XETILE_CONVERSION_XEGPUTOBINARYPIPELINE_H
+#ifndef XETILE_TARGET_XE_XEGPUTOBINARYPIPELINE_H
+#define XETILE_TARGET_XE_XEGPUTOBINARYPIPELINE_H
 
 #include "mlir/Pass/PassOptions.h"
 
@@ -78,4 +78,4 @@ void registerXeGPUToBinaryPipelines();
 
 } // namespace xetile
 
-#endif // XETILE_CONVERSION_XEGPUTOBINARYPIPELINE_H
+#endif // XETILE_TARGET_XE_XEGPUTOBINARYPIPELINE_H

@@ -6,14 +6,14 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Transforms/DialectConversion.h"
-#include "xetile/Conversion/Passes.h"
-#include "xetile/Conversion/XeTileToXeGPUAnalysis.h"
+#include "xetile/Target/Xe/Passes.h"
+#include "xetile/Target/Xe/XeTileToXeGPUAnalysis.h"
 #include "xetile/Transforms/Piecewise.h"
 #include "xetile/Transforms/TiedValues.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_CONVERTXETILETOXEGPU
-#include "xetile/Conversion/Passes.h.inc"
+#include "xetile/Target/Xe/Passes.h.inc"
 } // namespace xetile
 
 using namespace mlir;
@@ -54,12 +54,11 @@ CacheHints getPrefetchHints(MLIRContext *context, int32_t locality) {
   }
 }
 
-/// A descriptor of the tile's whole matrix for messages of `rows` x `columns`, `count` side by
-/// side.
+/// A descriptor of the tile's whole matrix for messages of one shape.
 Value createDescriptor(OpBuilder &builder, Location loc, const TileBase &base, Type element,
-                       BlockMessage message) {
-  auto type = xegpu::TensorDescType::get({message.rows, message.columns}, element,
-                                         /*array_length=*/int(message.count),
+                       const BlockShape &shape) {
+  auto type = xegpu::TensorDescType::get({shape.height, shape.width}, element,
+                                         /*array_length=*/int(shape.blocks),
                                          /*boundary_check=*/true, xegpu::MemorySpace::Global);
   auto memref = dyn_cast<TypedValue<MemRefType>>(base.source);
   if (memref && memref.getType().hasStaticShape())
@@ -67,24 +66,70 @@ Value createDescriptor(OpBuilder &builder, Location loc, const TileBase &base, T
   return xegpu::CreateNdDescOp::create(builder, loc, type, base.source, base.shape, base.strides);
 }
 
-/// A message of a tile: its place within the tile and its offsets in the matrix.
-struct MessagePlace {
-  int64_t row, column;
-  SmallVector<OpFoldResult, 2> offsets;
+/// The part of a tile that is loaded, all of it by default.
+struct TilePart {
+  int64_t row, column, rows, columns;
+  explicit TilePart(TileType tile)
+      : row(0), column(0), rows(tile.getDimSize(0)), columns(tile.getDimSize(1)) {}
 };
 
-/// The places of the messages that cover a tile at `tileOffsets`, row by row.
-SmallVector<MessagePlace> getPlaces(OpBuilder &builder, Location loc, TileType tile,
-                                    ValueRange tileOffsets, BlockMessage message) {
+/// Where in the matrix the messages of a part of a tile at `tileOffsets` start.
+SmallVector<SmallVector<OpFoldResult, 2>> getPlaces(OpBuilder &builder, Location loc,
+                                                    const TilePart &part, ValueRange tileOffsets,
+                                                    const TileMessages &plan) {
   auto offset = [&](unsigned dim, int64_t delta) {
     return getAsOpFoldResult(builder.createOrFold<arith::AddIOp>(
         loc, tileOffsets[dim], arith::ConstantIndexOp::create(builder, loc, delta)));
   };
-  SmallVector<MessagePlace> places;
-  for (int64_t row = 0; row < tile.getDimSize(0); row += message.rows)
-    for (int64_t column = 0; column < tile.getDimSize(1); column += message.totalColumns())
-      places.push_back({row, column, {offset(0, row), offset(1, column)}});
+  SmallVector<SmallVector<OpFoldResult, 2>> places;
+  for (const BlockMessage &message : plan.messages)
+    places.push_back({offset(0, part.row + message.row), offset(1, part.column + message.col)});
   return places;
+}
+
+/// Rows `row` to `row + rows` of a vector.
+Value sliceRows(OpBuilder &builder, Location loc, Value vector, int64_t row, int64_t rows) {
+  auto type = cast<VectorType>(vector.getType());
+  if (type.getDimSize(0) == rows)
+    return vector;
+  return vector::ExtractStridedSliceOp::create(builder, loc, vector, ArrayRef<int64_t>{row, 0},
+                                               ArrayRef<int64_t>{rows, type.getDimSize(1)},
+                                               ArrayRef<int64_t>{1, 1});
+}
+
+/// Loads a part of a tile: its blocks, row by row.
+SmallVector<Value> loadBlocks(OpBuilder &builder, Location loc, Type element, const TileBase &base,
+                              const TilePart &part, ValueRange tileOffsets,
+                              const VectorBlock &block, const TileMessages &plan) {
+  int64_t rows = plan.shape.height, columns = plan.shape.width, count = plan.shape.blocks;
+  Value descriptor = createDescriptor(builder, loc, base, element, plan.shape);
+  CacheHints hints =
+      getCacheHints(builder.getContext(), xegpu::CachePolicy::CACHED, xegpu::CachePolicy::CACHED);
+  SmallVector<int64_t> loadedShape{rows, columns};
+  if (count > 1)
+    loadedShape.insert(loadedShape.begin(), count);
+  auto loadedType = VectorType::get(loadedShape, element);
+  int64_t gridColumns = part.columns / block.columns;
+  SmallVector<Value> blocks(part.rows / block.rows * gridColumns);
+  auto places = getPlaces(builder, loc, part, tileOffsets, plan);
+  for (const auto &[message, place] : llvm::zip_equal(plan.messages, places)) {
+    Value loaded =
+        xegpu::LoadNdOp::create(builder, loc, loadedType, descriptor, place, /*packed=*/UnitAttr(),
+                                /*transpose=*/DenseI64ArrayAttr(), hints.l1, hints.l1, hints.l3,
+                                /*layout=*/xegpu::DistributeLayoutAttr());
+    int64_t gridColumn = message.col / block.columns;
+    for (int64_t number = 0; number < count; ++number) {
+      Value stack = loaded;
+      if (count > 1)
+        stack = vector::ExtractOp::create(builder, loc, loaded, number);
+      for (int64_t row = 0; row < rows; row += block.rows) {
+        int64_t gridRow = (message.row + row) / block.rows;
+        blocks[gridRow * gridColumns + gridColumn + number] =
+            sliceRows(builder, loc, stack, row, block.rows);
+      }
+    }
+  }
+  return blocks;
 }
 
 struct ConvertInitTile : OpConversionPattern<InitTileOp> {
@@ -115,43 +160,15 @@ struct ConvertLoadTile : XeTilePattern<LoadTileOp> {
   using XeTilePattern::XeTilePattern;
   LogicalResult matchAndRewrite(LoadTileOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    TileType tile = op.getTile().getType();
-    BlockShape block = *analysis.getBlock(op.getValue());
-    BlockMessage message = analysis.getMessage(op);
-    Value descriptor = createDescriptor(rewriter, loc, analysis.getBase(op.getTile()),
-                                        tile.getElementType(), message);
-    CacheHints hints =
-        getCacheHints(op.getContext(), xegpu::CachePolicy::CACHED, xegpu::CachePolicy::CACHED);
-
-    auto blocksType = VectorType::get({message.rows, message.columns}, tile.getElementType());
-    VectorType loadedType = blocksType;
-    if (message.count > 1)
-      loadedType =
-          VectorType::get({message.count, message.rows, message.columns}, tile.getElementType());
-    int64_t gridColumns = tile.getDimSize(1) / block.columns;
-    SmallVector<Value> blocks(tile.getDimSize(0) / block.rows * gridColumns);
-    for (const MessagePlace &place : getPlaces(rewriter, loc, tile, adaptor.getTile(), message)) {
-      Value loaded = xegpu::LoadNdOp::create(
-          rewriter, loc, loadedType, descriptor, place.offsets, /*packed=*/UnitAttr(),
-          /*transpose=*/DenseI64ArrayAttr(), hints.l1, hints.l1, hints.l3,
-          /*layout=*/xegpu::DistributeLayoutAttr());
-      for (int64_t part = 0; part < message.count; ++part) {
-        Value stack = loaded;
-        if (message.count > 1)
-          stack = vector::ExtractOp::create(rewriter, loc, loaded, part);
-        for (int64_t i = 0; i < message.rows; i += block.rows) {
-          Value slice = stack;
-          if (message.rows != block.rows)
-            slice = vector::ExtractStridedSliceOp::create(
-                rewriter, loc, stack, ArrayRef<int64_t>{i, 0},
-                ArrayRef<int64_t>{block.rows, block.columns}, ArrayRef<int64_t>{1, 1});
-          int64_t gridRow = (place.row + i) / block.rows;
-          blocks[gridRow * gridColumns + place.column / block.columns + part] = slice;
-        }
-      }
+    SmallVector<Value> values(adaptor.getTile());
+    // A sliced load hands its tile on to the tile_mma.
+    if (!analysis.getSlicedLoad(op.getValue())) {
+      TileType tile = op.getTile().getType();
+      values = loadBlocks(rewriter, op.getLoc(), tile.getElementType(),
+                          analysis.getBase(op.getTile()), TilePart(tile), adaptor.getTile(),
+                          *analysis.getBlock(op.getValue()), analysis.getMessages(op));
     }
-    rewriter.replaceOpWithMultiple(op, {blocks});
+    rewriter.replaceOpWithMultiple(op, {values});
     return success();
   }
 };
@@ -162,16 +179,21 @@ struct ConvertStoreTile : XeTilePattern<StoreTileOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     TileType tile = op.getTile().getType();
-    BlockShape block = *analysis.getBlock(op.getValue());
-    BlockMessage message{block.rows, block.columns, 1};
+    VectorBlock block = *analysis.getBlock(op.getValue());
+    const TileMessages &plan = analysis.getMessages(op);
     Value descriptor = createDescriptor(rewriter, loc, analysis.getBase(op.getTile()),
-                                        tile.getElementType(), message);
+                                        tile.getElementType(), plan.shape);
     CacheHints hints = getCacheHints(op.getContext(), xegpu::CachePolicy::WRITE_BACK,
                                      xegpu::CachePolicy::WRITE_BACK);
-    SmallVector<MessagePlace> places = getPlaces(rewriter, loc, tile, adaptor.getTile(), message);
-    for (auto [place, value] : llvm::zip_equal(places, adaptor.getValue()))
-      xegpu::StoreNdOp::create(rewriter, loc, value, descriptor, place.offsets, hints.l1, hints.l1,
+    int64_t gridColumns = tile.getDimSize(1) / block.columns;
+    auto places = getPlaces(rewriter, loc, TilePart(tile), adaptor.getTile(), plan);
+    for (const auto &[message, place] : llvm::zip_equal(plan.messages, places)) {
+      int64_t row = message.row, column = message.col;
+      Value stored = adaptor.getValue()[row / block.rows * gridColumns + column / block.columns];
+      stored = sliceRows(rewriter, loc, stored, row % block.rows, plan.shape.height);
+      xegpu::StoreNdOp::create(rewriter, loc, stored, descriptor, place, hints.l1, hints.l1,
                                hints.l3, /*layout=*/xegpu::DistributeLayoutAttr());
+    }
     rewriter.eraseOp(op);
     return success();
   }
@@ -183,16 +205,60 @@ struct ConvertPrefetchTile : XeTilePattern<PrefetchTileOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     TileType tile = op.getTile().getType();
-    BlockMessage message = analysis.getMessage(op);
+    const TileMessages &plan = analysis.getMessages(op);
     Value descriptor = createDescriptor(rewriter, loc, analysis.getBase(op.getTile()),
-                                        tile.getElementType(), message);
+                                        tile.getElementType(), plan.shape);
     CacheHints hints = getPrefetchHints(op.getContext(), op.getLocality());
-    for (const MessagePlace &place : getPlaces(rewriter, loc, tile, adaptor.getTile(), message))
-      xegpu::PrefetchNdOp::create(rewriter, loc, descriptor, place.offsets, hints.l1, hints.l1,
-                                  hints.l3, /*layout=*/xegpu::DistributeLayoutAttr());
+    for (const auto &place : getPlaces(rewriter, loc, TilePart(tile), adaptor.getTile(), plan))
+      xegpu::PrefetchNdOp::create(rewriter, loc, descriptor, place, hints.l1, hints.l1, hints.l3,
+                                  /*layout=*/xegpu::DistributeLayoutAttr());
     rewriter.eraseOp(op);
     return success();
   }
+};
+
+/// An operand of tile_mma whose k is dimension `kDim`: blocks that are all there, or loads of a
+/// slice.
+class MmaOperand {
+public:
+  MmaOperand(const XeTileToXeGPUAnalysis &analysis, Value vector, ValueRange values, unsigned kDim)
+      : analysis(analysis), vector(vector), values(values), kDim(kDim),
+        sliced(analysis.getSlicedLoad(vector)), block(*analysis.getBlock(vector)) {}
+
+  /// Starts with the slice of `size` at `k`.
+  void advance(OpBuilder &builder, int64_t k, int64_t size) {
+    if (!sliced)
+      return;
+    auto tile = cast<TileType>(sliced->tile.getType());
+    TilePart part(tile);
+    (kDim == 0 ? part.row : part.column) = k;
+    (kDim == 0 ? part.rows : part.columns) = size;
+    loaded = loadBlocks(builder, sliced->loc, tile.getElementType(), analysis.getBase(sliced->tile),
+                        part, values, block, *sliced->messages);
+    first = k;
+    columns = part.columns;
+  }
+
+  /// The block at `outer` (m or n) and `k`, both in elements.
+  Value getBlock(int64_t outer, int64_t k) const {
+    int64_t row = kDim == 0 ? k : outer, column = kDim == 0 ? outer : k;
+    if (!sliced) {
+      int64_t gridColumns = cast<VectorType>(vector.getType()).getDimSize(1) / block.columns;
+      return values[row / block.rows * gridColumns + column / block.columns];
+    }
+    (kDim == 0 ? row : column) -= first;
+    return loaded[row / block.rows * (columns / block.columns) + column / block.columns];
+  }
+
+private:
+  const XeTileToXeGPUAnalysis &analysis;
+  Value vector;
+  ValueRange values;
+  unsigned kDim;
+  const SlicedLoad *sliced;
+  VectorBlock block;
+  SmallVector<Value> loaded;
+  int64_t first = 0, columns = 0;
 };
 
 /// k outermost, then columns: consecutive dpas share b and have independent sums.
@@ -202,11 +268,10 @@ struct ConvertTileMma : XeTilePattern<TileMmaOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     auto result = cast<VectorType>(op.getResult().getType());
-    BlockShape block = *analysis.getBlock(op.getResult());
-    int64_t rows = result.getDimSize(0) / block.rows,
-            columns = result.getDimSize(1) / block.columns;
-    int64_t depth =
-        cast<VectorType>(op.getA().getType()).getDimSize(1) / analysis.getBlock(op.getA())->columns;
+    VectorBlock block = *analysis.getBlock(op.getResult());
+    int64_t m = result.getDimSize(0), n = result.getDimSize(1);
+    int64_t k = cast<VectorType>(op.getA().getType()).getDimSize(1);
+    int64_t step = analysis.getBlock(op.getA())->columns, slice = analysis.getKSlice(op);
     auto blockType = VectorType::get({block.rows, block.columns}, result.getElementType());
 
     xegpu::DistributeLayoutAttr layout; // lanes are upstream's choice
@@ -214,15 +279,22 @@ struct ConvertTileMma : XeTilePattern<TileMmaOp> {
     if (op.getC())
       sums = llvm::to_vector(adaptor.getC());
     else
-      sums.assign(rows * columns,
+      sums.assign(m / block.rows * (n / block.columns),
                   arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(blockType)));
-    for (int64_t k = 0; k < depth; ++k)
-      for (int64_t j = 0; j < columns; ++j)
-        for (int64_t i = 0; i < rows; ++i) {
-          Value &sum = sums[i * columns + j];
-          sum = xegpu::DpasOp::create(rewriter, loc, blockType, adaptor.getA()[i * depth + k],
-                                      adaptor.getB()[k * columns + j], sum, layout, layout, layout);
+    MmaOperand a(analysis, op.getA(), adaptor.getA(), /*kDim=*/1);
+    MmaOperand b(analysis, op.getB(), adaptor.getB(), /*kDim=*/0);
+    for (int64_t at = 0; at < k; at += step) {
+      if (at % slice == 0) {
+        a.advance(rewriter, at, slice);
+        b.advance(rewriter, at, slice);
+      }
+      for (int64_t column = 0; column < n; column += block.columns)
+        for (int64_t row = 0; row < m; row += block.rows) {
+          Value &sum = sums[row / block.rows * (n / block.columns) + column / block.columns];
+          sum = xegpu::DpasOp::create(rewriter, loc, blockType, a.getBlock(row, at),
+                                      b.getBlock(column, at), sum, layout, layout, layout);
         }
+    }
     rewriter.replaceOpWithMultiple(op, {sums});
     return success();
   }
@@ -240,11 +312,11 @@ struct ConvertXeTileToXeGPU : xetile::impl::ConvertXeTileToXeGPUBase<ConvertXeTi
     converter.addConversion([](Type type) { return type; });
     converter.addConversion([&](Value value,
                                 SmallVectorImpl<Type> &types) -> std::optional<LogicalResult> {
-      if (analysis.isTile(value)) {
+      if (analysis.isTile(value) || analysis.getSlicedLoad(value)) {
         types.append(2, IndexType::get(value.getContext()));
         return success();
       }
-      const BlockShape *block = analysis.getBlock(value);
+      const VectorBlock *block = analysis.getBlock(value);
       if (!block)
         return std::nullopt;
       auto vector = cast<VectorType>(value.getType());
@@ -264,16 +336,19 @@ struct ConvertXeTileToXeGPU : xetile::impl::ConvertXeTileToXeGPUBase<ConvertXeTi
     target.addIllegalDialect<XeTileDialect>();
     // A vector of one block keeps its type, and its block arguments stay as they are.
     auto isKept = [&](Value value) {
-      if (analysis.isTile(value))
+      if (analysis.isTile(value) || analysis.getSlicedLoad(value))
         return false;
-      const BlockShape *block = analysis.getBlock(value);
+      const VectorBlock *block = analysis.getBlock(value);
       return !block || cast<VectorType>(value.getType()).getShape() ==
                            ArrayRef<int64_t>{block->rows, block->columns};
     };
     target.markUnknownOpDynamicallyLegal([&](Operation *op) {
       return llvm::all_of(op->getOperands(), isKept) && llvm::all_of(op->getResults(), isKept);
     });
-    if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))
+    // What folds would be a new value that nobody has analysed.
+    ConversionConfig config;
+    config.foldingMode = DialectConversionFoldingMode::Never;
+    if (failed(applyPartialConversion(getOperation(), target, std::move(patterns), config)))
       signalPassFailure();
   }
 };

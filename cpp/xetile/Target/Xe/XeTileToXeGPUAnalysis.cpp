@@ -1,18 +1,17 @@
 //===- XeTileToXeGPUAnalysis.cpp - what the conversion to XeGPU must know first ----===//
-#include "xetile/Conversion/XeTileToXeGPUAnalysis.h"
+#include "xetile/Target/Xe/XeTileToXeGPUAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Dominance.h"
-#include "xetile/Binary/TargetAttr.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "xetile/Target/Xe/TargetAttr.h"
 #include "xetile/Transforms/TiedValues.h"
 
 using namespace mlir;
 
 namespace xetile {
-
-static constexpr int64_t kDpasRows = 8; // repeat count; smaller ones gain nothing on whole tiles
 
 static Operation *getOwner(Value value) {
   Operation *op = value.getDefiningOp();
@@ -74,7 +73,20 @@ LogicalResult XeTileToXeGPUAnalysis::findBases(Operation *root) {
 // Blocks of vectors
 //===----------------------------------------------------------------------===//
 
-LogicalResult XeTileToXeGPUAnalysis::assignBlock(Value root, BlockShape block) {
+/// An operand of the largest dpas on elements of `elemBits` bits: smaller ones gain nothing on
+/// whole tiles.
+static VectorBlock getOperandBlock(const TargetInfo &target, DpasOperand operand,
+                                   unsigned elemBits) {
+  Shape2D shape = instructionShape(largestDpas(target, elemBits), operand);
+  return {int64_t(shape[0]), int64_t(shape[1]), operand, elemBits};
+}
+
+/// A value that no dpas takes is cut like a result.
+static VectorBlock getPlainBlock(const TargetInfo &target) {
+  return getOperandBlock(target, DpasOperand::C, /*elemBits=*/32);
+}
+
+LogicalResult XeTileToXeGPUAnalysis::assignBlock(Value root, VectorBlock block) {
   SmallVector<Value> worklist{root};
   while (!worklist.empty()) {
     Value vector = worklist.pop_back_val();
@@ -101,12 +113,13 @@ LogicalResult XeTileToXeGPUAnalysis::findBlocks(Operation *root, StringRef chip)
     const TargetInfo *target = getTarget(op, chip);
     if (!target || failed(checkMma(op, *target)))
       return failure();
-    Type element = cast<VectorType>(op.getA().getType()).getElementType();
-    int64_t k = target->dpasK(element.getIntOrFloatBitWidth()), n = target->dpas.n;
-    if (failed(assignBlock(op.getA(), {kDpasRows, k})) || failed(assignBlock(op.getB(), {k, n})) ||
-        failed(assignBlock(op.getResult(), {kDpasRows, n})))
+    unsigned bits = cast<VectorType>(op.getA().getType()).getElementTypeBitWidth();
+    auto blockOf = [&](DpasOperand operand) { return getOperandBlock(*target, operand, bits); };
+    if (failed(assignBlock(op.getA(), blockOf(DpasOperand::A))) ||
+        failed(assignBlock(op.getB(), blockOf(DpasOperand::B))) ||
+        failed(assignBlock(op.getResult(), blockOf(DpasOperand::C))))
       return failure();
-    return WalkResult(op.getC() ? assignBlock(op.getC(), {kDpasRows, n}) : success());
+    return WalkResult(op.getC() ? assignBlock(op.getC(), blockOf(DpasOperand::C)) : success());
   };
   if (root->walk(visitMma).wasInterrupted())
     return failure();
@@ -119,7 +132,7 @@ LogicalResult XeTileToXeGPUAnalysis::findBlocks(Operation *root, StringRef chip)
     if (!value || blocks.contains(value))
       return WalkResult::advance();
     const TargetInfo *target = getTarget(op, chip);
-    return WalkResult(target ? assignBlock(value, {kDpasRows, target->dpas.n}) : failure());
+    return WalkResult(target ? assignBlock(value, getPlainBlock(*target)) : failure());
   };
   return failure(root->walk(visitMemory).wasInterrupted());
 }
@@ -141,16 +154,7 @@ LogicalResult XeTileToXeGPUAnalysis::checkMma(TileMmaOp op, const TargetInfo &ta
     return op.emitOpError("has no lowering for (")
            << element << ", " << b.getElementType() << ") -> " << sum
            << "; expected (f16, f16) -> f32, (bf16, bf16) -> f32 or (i8, i8) -> i32";
-  auto bytes = [](VectorType type) {
-    return type.getNumElements() * type.getElementTypeBitWidth() / 8;
-  };
-  int64_t needed = bytes(a) + bytes(b) + bytes(result);
-  int64_t available = int64_t(target.largeRegisters) * target.registerBytes;
-  if (needed > available)
-    return op.emitOpError("needs ")
-           << needed << " bytes of registers per subgroup for a, b and the result; " << target.chip
-           << " has " << available << "; choose a smaller subgroup tile or k step";
-  return success();
+  return chooseKSlice(op, target);
 }
 
 /// The bytes that `value` elements take, if they are known.
@@ -170,10 +174,6 @@ LogicalResult XeTileToXeGPUAnalysis::checkMemoryAccess(Operation *op, Value valu
   if (tile.isColumnMajor())
     return op->emitOpError(
         "has a column-major tile (order = [0, 1]), which has no lowering yet; expected row-major");
-  if (!bases.contains(value))
-    return op->emitOpError(
-        "has a tile whose init_tile is not visible; expected one that reaches it through scf.for, "
-        "scf.if and update_tile_offset only");
   const TileBase &base = getBase(value);
   DominanceInfo dominance;
   auto dominates = [&](OpFoldResult part) {
@@ -220,45 +220,69 @@ LogicalResult XeTileToXeGPUAnalysis::checkMemoryAccess(Operation *op, Value valu
   return success();
 }
 
-/// The tallest and widest message of whole blocks that the device takes and that cuts the tile
-/// evenly.
-LogicalResult XeTileToXeGPUAnalysis::chooseMessage(Operation *op, TileType tile,
-                                                   const TargetInfo &target) {
-  int64_t rows = tile.getDimSize(0), columns = tile.getDimSize(1),
-          bits = tile.getElementTypeBitWidth();
-  bool isLoad = isa<LoadTileOp>(op);
-  BlockShape block{1, std::min<int64_t>(columns, target.dpas.n)};
-  if (isLoad)
-    block = blocks.find(cast<LoadTileOp>(op).getValue())->second;
-  std::optional<std::string> problem;
-  for (int64_t height = std::min<int64_t>(rows, target.block.maxLoadHeight); height >= block.rows;
-       --height) {
-    // The hardware takes any height; upstream's XeVM operations take powers of two.
-    if (rows % height != 0 || height % block.rows != 0 || !llvm::isPowerOf2_64(height))
-      continue;
-    for (int64_t count : {4, 2, 1}) {
-      if (columns % (block.columns * count) != 0)
-        continue;
-      problem = isLoad ? target.check2DBlockLoad(bits, block.columns, height, count, false, false)
-                       : target.check2DBlockPrefetch(bits, block.columns, height, count);
-      if (!problem) {
-        messages[op] = {height, block.columns, count};
-        return success();
-      }
-    }
+LogicalResult XeTileToXeGPUAnalysis::planMessages(Operation *op, TileType tile,
+                                                  const TargetInfo &target) {
+  PlanRequest request;
+  request.target = &target;
+  request.elemBits = tile.getElementTypeBitWidth();
+  request.shape = {uint64_t(tile.getDimSize(0)), uint64_t(tile.getDimSize(1))};
+  VectorBlock block = getPlainBlock(target);
+  if (auto load = dyn_cast<LoadTileOp>(op))
+    block = *getBlock(load.getValue());
+  else if (auto store = dyn_cast<StoreTileOp>(op))
+    block = *getBlock(store.getValue());
+  request.access = isa<LoadTileOp>(op)    ? BlockAccess::Load
+                   : isa<StoreTileOp>(op) ? BlockAccess::Store
+                                          : BlockAccess::Prefetch;
+  request.dpas = largestDpas(target, block.elemBits);
+  // What is converted to an operand's elements afterwards comes as results do, a column per lane.
+  request.operand = request.elemBits == block.elemBits ? block.operand : DpasOperand::C;
+
+  PlanKey key{&target,        request.access,   request.operand,
+              block.elemBits, request.elemBits, request.shape};
+  auto known = plans.find(key);
+  if (known == plans.end()) {
+    Result<TileMessages> plan = planTile(request);
+    if (!plan)
+      return op->emitOpError("has no 2D block message for ")
+             << tile << ": " << plan.error().message;
+    known = plans.emplace(key, *std::move(plan)).first;
   }
-  InFlightDiagnostic error = op->emitOpError("has no 2D block message for ") << tile;
-  if (problem)
-    error << ": " << *problem;
-  else
-    error << ": " << columns << " columns are not a multiple of " << block.columns;
-  return error;
+  const BlockShape &shape = known->second.shape;
+  bool isWhole = shape.elemBits == request.elemBits && !shape.transpose;
+  if (request.access == BlockAccess::Load)
+    isWhole &= shape.width == block.columns && shape.height % block.rows == 0;
+  if (request.access == BlockAccess::Store)
+    isWhole &= shape.width == block.columns && block.rows % shape.height == 0;
+  if (!isWhole)
+    return op->emitOpError("has messages of ")
+           << shape.height << "x" << shape.width << " elements of " << shape.elemBits
+           << " bits for " << tile << ", which do not fit the blocks of " << block.rows << "x"
+           << block.columns
+           << " that its vector is cut into; load elements of the operand's own type";
+  messages[op] = &known->second;
+  return success();
 }
 
 LogicalResult XeTileToXeGPUAnalysis::check(Operation *op, StringRef chip) {
   auto isConverted = [&](Value value) {
     return blocks.contains(value) || isa<TileType>(value.getType());
   };
+  auto isForeignTile = [&](Value value) {
+    return isa<TileType>(value.getType()) && !bases.contains(value);
+  };
+  if (llvm::any_of(op->getOperands(), isForeignTile) ||
+      llvm::any_of(op->getResults(), isForeignTile))
+    return op->emitOpError(
+        "has a tile whose init_tile is not visible; expected one that reaches it through scf.for, "
+        "scf.if and update_tile_offset only");
+  // Tiles of functions that nothing uses, or that have no body.
+  if (auto function = dyn_cast<FunctionOpInterface>(op))
+    for (Type type :
+         llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
+      if (isa<TileType>(type))
+        return op->emitOpError("has a tile in its signature, ")
+               << type << ", whose init_tile is not visible; expected memrefs or addresses";
   bool isXeTile = isa_and_present<XeTileDialect>(op->getDialect());
   if (!isXeTile) {
     if (llvm::none_of(op->getOperands(), isConverted) &&
@@ -289,8 +313,38 @@ LogicalResult XeTileToXeGPUAnalysis::check(Operation *op, StringRef chip) {
   const TargetInfo *target = getTarget(op, chip);
   if (!target || failed(checkMemoryAccess(op, tile, *target)))
     return failure();
-  return isa<StoreTileOp>(op) ? success()
-                              : chooseMessage(op, cast<TileType>(tile.getType()), *target);
+  auto type = cast<TileType>(tile.getType());
+  if (isa<PrefetchTileOp>(op))
+    return planMessages(op, type, *target);
+  Value loaded = isa<LoadTileOp>(op) ? op->getResult(0) : Value();
+  auto sliced = slicedLoads.find(loaded);
+  if (sliced == slicedLoads.end())
+    return failure(failed(checkRegisters(op, type.getVectorType(), *target)) ||
+                   failed(planMessages(op, type, *target)));
+  OpOperand &use = *loaded.use_begin();
+  SmallVector<int64_t> shape(type.getShape());
+  shape[use.getOperandNumber() == 0 ? 1 : 0] = kSlices.lookup(use.getOwner());
+  if (failed(planMessages(op, TileType::get(shape, type.getElementType()), *target)))
+    return failure();
+  sliced->second.messages = messages.lookup(op);
+  return success();
+}
+
+/// Refuses vectors that come from outside and would have to be cut there: only scf.for hands blocks
+/// on.
+LogicalResult XeTileToXeGPUAnalysis::checkArguments() {
+  for (auto [value, block] : blocks) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    auto type = cast<VectorType>(value.getType());
+    bool isOneBlock = type.getShape() == ArrayRef<int64_t>{block.rows, block.columns};
+    Operation *owner = argument ? argument.getOwner()->getParentOp() : nullptr;
+    if (owner && !isOneBlock && !isa<scf::ForOp>(owner))
+      return owner->emitOpError("has argument #")
+             << argument.getArgNumber() << " of type " << type
+             << ", which has no rule to cut it into hardware blocks; expected vectors to be loaded "
+                "where they are used, or to be carried by scf.for";
+  }
+  return success();
 }
 
 /// Refuses the operations and kinds of tiles that have no lowering to XeGPU yet.
@@ -322,7 +376,7 @@ LogicalResult XeTileToXeGPUAnalysis::run(Operation *root, StringRef chip) {
   if (failed(findBases(root)) || failed(findBlocks(root, chip)))
     return failure();
   auto visit = [&](Operation *op) { return WalkResult(check(op, chip)); };
-  return failure(root->walk(visit).wasInterrupted());
+  return failure(root->walk(visit).wasInterrupted() || failed(checkArguments()));
 }
 
 } // namespace xetile

@@ -3,14 +3,13 @@
 // Out: XeGPU of the hardware's sizes; for xetile-lower-to-binary what xetile-lower-xegpu-to-binary
 // gives. Refused: what the single passes refuse.
 //===----------------------------------------------------------------------===//
-#include "xetile/Conversion/XeTileToXeGPUPipeline.h"
+#include "xetile/Target/Xe/XeTileToXeGPUPipeline.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
-#include "xetile/Binary/Passes.h"
-#include "xetile/Conversion/Passes.h"
-#include "xetile/Conversion/XeGPUToBinaryPipeline.h"
+#include "xetile/Target/Xe/Passes.h"
+#include "xetile/Target/Xe/XeGPUToBinaryPipeline.h"
 #include "xetile/Transforms/Passes.h"
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 //===- XeTileToXeGPUPipeline.h - levels 1 to 4, and all of 1 to 6 -------------===//
-#ifndef XETILE_CONVERSION_XETILETOXEGPUPIPELINE_H
-#define XETILE_CONVERSION_XETILETOXEGPUPIPELINE_H
+#ifndef XETILE_TARGET_XE_XETILETOXEGPUPIPELINE_H
+#define XETILE_TARGET_XE_XETILETOXEGPUPIPELINE_H
 
 namespace mlir {
 class OpPassManager;
@@ -19,4 +19,4 @@ void registerXeTilePipelines();
 
 } // namespace xetile
 
-#endif // XETILE_CONVERSION_XETILETOXEGPUPIPELINE_H
+#endif // XETILE_TARGET_XE_XETILETOXEGPUPIPELINE_H

@@ -1,2 +1,2 @@
 // What xetile.mlir.dialects.transform.xetile is generated from.
-include "xetile/TransformOps/TransformOps.td"
+include "xetile/Schedule/TransformOps.td"

@@ -2,7 +2,7 @@
 // In: a contraction and a configuration. Out: an empty string if it is legal.
 // Refused: values that do not fit the problem or each other, with the field and its legal range.
 //===----------------------------------------------------------------------===//
-#include "xetile/DeepTile/DeepTile.h"
+#include "xetile/Target/Cpu/LoopNest/DeepTile.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

@@ -2,8 +2,8 @@
 // In: a contraction's sizes and types, a machine, fields that are given. Out: all fields, whether
 // to pack, the reasons. Nothing is refused: checkConfig judges the fields that were given.
 //===----------------------------------------------------------------------===//
-#include "xetile/DeepTile/ConfigAnalysis.h"
-#include "xetile/DeepTile/DeepTile.h"
+#include "xetile/Target/Cpu/Config/ConfigAnalysis.h"
+#include "xetile/Target/Cpu/LoopNest/DeepTile.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>

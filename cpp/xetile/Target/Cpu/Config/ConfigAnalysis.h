@@ -1,9 +1,9 @@
 //===- ConfigAnalysis.h - the heuristic configuration of a matmul ------------===//
-#ifndef XETILE_DEEPTILE_CONFIGANALYSIS_H
-#define XETILE_DEEPTILE_CONFIGANALYSIS_H
+#ifndef XETILE_TARGET_CPU_CONFIG_CONFIGANALYSIS_H
+#define XETILE_TARGET_CPU_CONFIG_CONFIGANALYSIS_H
 
-#include "xetile/DeepTile/Contraction.h"
-#include "xetile/DeepTile/Machine.h"
+#include "xetile/Target/Cpu/Config/Machine.h"
+#include "xetile/Target/Cpu/LoopNest/Contraction.h"
 
 namespace xetile {
 
@@ -47,4 +47,4 @@ ConfigChoice chooseConfig(const Contraction &matmul, const Machine &machine,
 
 } // namespace xetile
 
-#endif // XETILE_DEEPTILE_CONFIGANALYSIS_H
+#endif // XETILE_TARGET_CPU_CONFIG_CONFIGANALYSIS_H

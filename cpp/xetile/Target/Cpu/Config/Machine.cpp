@@ -2,7 +2,7 @@
 // In: DLTI attributes, or this machine. Out: cores, caches, vectors.
 // Refused: entries that are no positive integers, absent entries where they are required.
 //===----------------------------------------------------------------------===//
-#include "xetile/DeepTile/Machine.h"
+#include "xetile/Target/Cpu/Config/Machine.h"
 #include "mlir/Dialect/DLTI/DLTI.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/StringMap.h"

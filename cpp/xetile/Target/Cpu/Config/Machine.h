@@ -1,6 +1,6 @@
 //===- Machine.h - what the heuristic knows about a CPU ----------------------===//
-#ifndef XETILE_DEEPTILE_MACHINE_H
-#define XETILE_DEEPTILE_MACHINE_H
+#ifndef XETILE_TARGET_CPU_CONFIG_MACHINE_H
+#define XETILE_TARGET_CPU_CONFIG_MACHINE_H
 
 #include "mlir/IR/Operation.h"
 
@@ -31,4 +31,4 @@ mlir::FailureOr<Machine> describeMachine(mlir::Operation *op, bool require);
 
 } // namespace xetile
 
-#endif // XETILE_DEEPTILE_MACHINE_H
+#endif // XETILE_TARGET_CPU_CONFIG_MACHINE_H

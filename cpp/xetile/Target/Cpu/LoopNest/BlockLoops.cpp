@@ -5,8 +5,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "xetile/DeepTile/DeepTiler.h"
-#include "xetile/DeepTile/Packing.h"
+#include "xetile/Target/Cpu/LoopNest/DeepTiler.h"
+#include "xetile/Target/Cpu/Packing/Packing.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

@@ -3,7 +3,7 @@
 // Refused: ops that do not multiply and add two operands, or whose operands are indexed by other
 // than dimensions alone.
 //===----------------------------------------------------------------------===//
-#include "xetile/DeepTile/Contraction.h"
+#include "xetile/Target/Cpu/LoopNest/Contraction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -110,6 +110,10 @@ FailureOr<Contraction> xetile::matchContraction(Operation *op, bool onTensors, s
     for (unsigned inner : ArrayRef(result.roles[dim]).drop_front()) {
       if (ShapedType::isDynamic(result.sizes[inner])) {
         why = "expected the inner dimensions of blocked operands to have static sizes";
+        return failure();
+      }
+      if (result.sizes[inner] == 0) {
+        why = "expected the inner dimensions of blocked operands to have elements";
         return failure();
       }
       result.unit[dim] *= result.sizes[inner];

@@ -1,10 +1,10 @@
 //===- Contraction.h - a matmul recognised by its dimensions -----------------===//
-#ifndef XETILE_DEEPTILE_CONTRACTION_H
-#define XETILE_DEEPTILE_CONTRACTION_H
+#ifndef XETILE_TARGET_CPU_LOOPNEST_CONTRACTION_H
+#define XETILE_TARGET_CPU_LOOPNEST_CONTRACTION_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/PatternMatch.h"
-#include "xetile/DeepTile/MatmulConfig.h"
+#include "xetile/IR/MatmulConfig.h"
 
 namespace xetile {
 
@@ -50,4 +50,4 @@ void eraseStandIn(mlir::RewriterBase &rewriter, mlir::Operation *standIn);
 
 } // namespace xetile
 
-#endif // XETILE_DEEPTILE_CONTRACTION_H
+#endif // XETILE_TARGET_CPU_LOOPNEST_CONTRACTION_H

@@ -8,7 +8,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
-#include "xetile/DeepTile/DeepTiler.h"
+#include "xetile/Target/Cpu/LoopNest/DeepTiler.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -23,9 +23,13 @@ void DeepTiler::findExtents() {
     }
     for (unsigned operand = 0; operand < 3; ++operand)
       if (std::optional<unsigned> place =
-              matmul.map(operand).getResultPosition(b.getAffineDimExpr(dim)))
-        extentOf[dim] =
-            tensor::DimOp::create(b, loc, matmul.op->getOperand(operand), *place).getResult();
+              matmul.map(operand).getResultPosition(b.getAffineDimExpr(dim))) {
+        Value source = matmul.op->getOperand(operand);
+        // A producer is gone in the end; where it would write to has the same sizes.
+        if (operand < 2 && fusion.producers[operand])
+          source = fusion.producers[operand].getDpsInits()[0];
+        extentOf[dim] = tensor::DimOp::create(b, loc, source, *place).getResult();
+      }
   }
 }
 

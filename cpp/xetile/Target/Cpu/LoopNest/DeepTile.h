@@ -1,9 +1,9 @@
 //===- DeepTile.h - the nine-loop rewrite of a matmul ------------------------===//
-#ifndef XETILE_DEEPTILE_DEEPTILE_H
-#define XETILE_DEEPTILE_DEEPTILE_H
+#ifndef XETILE_TARGET_CPU_LOOPNEST_DEEPTILE_H
+#define XETILE_TARGET_CPU_LOOPNEST_DEEPTILE_H
 
 #include "mlir/IR/PatternMatch.h"
-#include "xetile/DeepTile/Contraction.h"
+#include "xetile/Target/Cpu/LoopNest/Contraction.h"
 
 namespace xetile {
 
@@ -64,4 +64,4 @@ mlir::FailureOr<mlir::Value> deepTile(mlir::RewriterBase &rewriter, const Contra
 
 } // namespace xetile
 
-#endif // XETILE_DEEPTILE_DEEPTILE_H
+#endif // XETILE_TARGET_CPU_LOOPNEST_DEEPTILE_H

@@ -3,17 +3,17 @@
 // Refused: configurations that are not legal, with the field, its value and the legal range;
 // element types that are neither float nor integer.
 //===----------------------------------------------------------------------===//
-#include "xetile/DeepTile/ConfigAnalysis.h"
-#include "xetile/DeepTile/DeepTile.h"
-#include "xetile/DeepTile/Fusion.h"
-#include "xetile/DeepTile/Packing.h"
-#include "xetile/DeepTile/Passes.h"
 #include "xetile/IR/XeTileAttrs.h"
+#include "xetile/Target/Cpu/Config/ConfigAnalysis.h"
+#include "xetile/Target/Cpu/LoopNest/DeepTile.h"
+#include "xetile/Target/Cpu/LoopNest/Fusion.h"
+#include "xetile/Target/Cpu/Packing/Packing.h"
+#include "xetile/Target/Cpu/Passes.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_DEEPTILEMATMUL
-#include "xetile/DeepTile/Passes.h.inc"
+#include "xetile/Target/Cpu/Passes.h.inc"
 } // namespace xetile
 
 using namespace mlir;

@@ -5,13 +5,13 @@
 // of several K threads (PartialSums.cpp).
 //
 //===----------------------------------------------------------------------===//
-#ifndef XETILE_DEEPTILE_DEEPTILER_H
-#define XETILE_DEEPTILE_DEEPTILER_H
+#ifndef XETILE_TARGET_CPU_LOOPNEST_DEEPTILER_H
+#define XETILE_TARGET_CPU_LOOPNEST_DEEPTILER_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "xetile/DeepTile/DeepTile.h"
-#include "xetile/DeepTile/Fusion.h"
-#include "xetile/DeepTile/Packing.h"
+#include "xetile/Target/Cpu/LoopNest/DeepTile.h"
+#include "xetile/Target/Cpu/LoopNest/Fusion.h"
+#include "xetile/Target/Cpu/Packing/Packing.h"
 
 namespace xetile {
 
@@ -166,4 +166,4 @@ private:
 
 } // namespace xetile
 
-#endif // XETILE_DEEPTILE_DEEPTILER_H
+#endif // XETILE_TARGET_CPU_LOOPNEST_DEEPTILER_H

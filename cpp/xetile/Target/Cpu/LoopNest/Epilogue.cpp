@@ -7,7 +7,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
-#include "xetile/DeepTile/DeepTiler.h"
+#include "xetile/Target/Cpu/LoopNest/DeepTiler.h"
 
 using namespace mlir;
 using namespace xetile;

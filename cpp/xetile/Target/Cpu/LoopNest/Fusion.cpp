@@ -2,30 +2,42 @@
 // In: a contraction among elementwise ops on tensors. Out: one linalg.generic before each operand
 // and one after the result. Refused: nothing; what cannot be merged stays outside of the loops.
 //===----------------------------------------------------------------------===//
-#include "xetile/DeepTile/Fusion.h"
+#include "xetile/Target/Cpu/LoopNest/Fusion.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace xetile;
 
+/// Integer divisions end the process if a lane that nobody asked for, of an edge, divides by zero.
+static bool mayTrap(Operation *op) {
+  if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp,
+           arith::CeilDivUIOp, arith::FloorDivSIOp>(op))
+    return false;
+  APInt divisor;
+  return !matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) || divisor.isZero() ||
+         divisor.isAllOnes();
+}
+
 bool xetile::isElementwiseBody(mlir::Block &body) {
   return llvm::all_of(body.without_terminator(), [](Operation &op) {
     auto isNumber = [](Type type) { return type.isIntOrFloat(); };
-    return isMemoryEffectFree(&op) && op.getNumResults() == 1 && op.getNumRegions() == 0 &&
-           llvm::all_of(op.getOperandTypes(), isNumber) && isNumber(op.getResult(0).getType()) &&
+    return isMemoryEffectFree(&op) && !mayTrap(&op) && op.getNumResults() > 0 &&
+           op.getNumRegions() == 0 && llvm::all_of(op.getOperandTypes(), isNumber) &&
+           llvm::all_of(op.getResultTypes(), isNumber) &&
            (op.hasTrait<OpTrait::ConstantLike>() || OpTrait::hasElementwiseMappableTraits(&op));
   });
 }
 
 Value xetile::cloneOnVectors(OpBuilder &builder, Location loc, mlir::Block &body,
                              ValueRange arguments, int64_t count) {
-  auto vectorOf = [&](Type element) { return VectorType::get({count}, element); };
+  auto vectorOf = [&](Type element) -> Type { return VectorType::get({count}, element); };
   IRMapping map;
   map.map(body.getArguments(), arguments);
   auto onVector = [&](Value value) -> Value {
@@ -42,10 +54,10 @@ Value xetile::cloneOnVectors(OpBuilder &builder, Location loc, mlir::Block &body
       continue;
     }
     SmallVector<Value> operands = llvm::map_to_vector(op.getOperands(), onVector);
-    Type type = vectorOf(op.getResult(0).getType());
+    SmallVector<Type> types = llvm::map_to_vector(op.getResultTypes(), vectorOf);
     Operation *clone =
-        builder.create(loc, op.getName().getIdentifier(), operands, type, op.getAttrs());
-    map.map(op.getResult(0), clone->getResult(0));
+        builder.create(loc, op.getName().getIdentifier(), operands, types, op.getAttrs());
+    map.map(op.getResults(), clone->getResults());
   }
   return onVector(body.getTerminator()->getOperand(0));
 }
@@ -56,7 +68,7 @@ static bool isElementwiseOp(Operation *op) {
     return false;
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp)
-    return OpTrait::hasElementwiseMappableTraits(op) && isMemoryEffectFree(op) &&
+    return OpTrait::hasElementwiseMappableTraits(op) && isMemoryEffectFree(op) && !mayTrap(op) &&
            llvm::all_of(op->getOperandTypes(),
                         [](Type type) { return isa<RankedTensorType>(type); });
   if (isa<linalg::FillOp>(op) || linalgOp.getNumParallelLoops() != linalgOp.getNumLoops() ||

@@ -1,8 +1,8 @@
 //===- Fusion.h - elementwise work before and after a matmul -----------------===//
-#ifndef XETILE_DEEPTILE_FUSION_H
-#define XETILE_DEEPTILE_FUSION_H
+#ifndef XETILE_TARGET_CPU_LOOPNEST_FUSION_H
+#define XETILE_TARGET_CPU_LOOPNEST_FUSION_H
 
-#include "xetile/DeepTile/Contraction.h"
+#include "xetile/Target/Cpu/LoopNest/Contraction.h"
 
 namespace xetile {
 
@@ -27,4 +27,4 @@ mlir::Value cloneOnVectors(mlir::OpBuilder &builder, mlir::Location loc, mlir::B
 
 } // namespace xetile
 
-#endif // XETILE_DEEPTILE_FUSION_H
+#endif // XETILE_TARGET_CPU_LOOPNEST_FUSION_H

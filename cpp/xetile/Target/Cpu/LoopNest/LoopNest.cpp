@@ -2,7 +2,7 @@
 // In: extents, steps, offsets. Out: scf.for, affine.min, slices; constants wherever they are known.
 // Nothing is refused: callers pass positive steps.
 //===----------------------------------------------------------------------===//
-#include "xetile/DeepTile/LoopNest.h"
+#include "xetile/Target/Cpu/LoopNest/LoopNest.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"

@@ -3,8 +3,8 @@
 // Index arithmetic that folds: static sizes that divide leave constants and no min.
 //
 //===----------------------------------------------------------------------===//
-#ifndef XETILE_DEEPTILE_LOOPNEST_H
-#define XETILE_DEEPTILE_LOOPNEST_H
+#ifndef XETILE_TARGET_CPU_LOOPNEST_LOOPNEST_H
+#define XETILE_TARGET_CPU_LOOPNEST_LOOPNEST_H
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -46,4 +46,4 @@ mlir::Value insertTile(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value
 
 } // namespace xetile
 
-#endif // XETILE_DEEPTILE_LOOPNEST_H
+#endif // XETILE_TARGET_CPU_LOOPNEST_LOOPNEST_H

@@ -5,7 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "xetile/DeepTile/DeepTiler.h"
+#include "xetile/Target/Cpu/LoopNest/DeepTiler.h"
 
 using namespace mlir;
 using namespace xetile;

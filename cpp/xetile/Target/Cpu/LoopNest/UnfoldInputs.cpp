@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "xetile/DeepTile/Contraction.h"
-#include "xetile/DeepTile/LoopNest.h"
+#include "xetile/Target/Cpu/LoopNest/Contraction.h"
+#include "xetile/Target/Cpu/LoopNest/LoopNest.h"
 
 using namespace mlir;
 using namespace xetile;

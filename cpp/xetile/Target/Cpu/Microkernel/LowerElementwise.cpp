@@ -1,21 +1,18 @@
 //===- LowerElementwise.cpp - elementwise ops on memrefs to vector code ------===//
 // In: linalg.generic without reductions on memrefs, as fusion leaves them on tiles. Out: loops of
-// vectors along the last dimension, edges masked; math functions as polynomials.
+// vectors along the last dimension, edges masked.
 // Refused: nothing; ops that read against the grain are left for the lowering to scalar loops.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "xetile/DeepTile/Fusion.h"
-#include "xetile/DeepTile/LoopNest.h"
-#include "xetile/DeepTile/Machine.h"
-#include "xetile/DeepTile/Passes.h"
+#include "xetile/Target/Cpu/Config/Machine.h"
+#include "xetile/Target/Cpu/LoopNest/Fusion.h"
+#include "xetile/Target/Cpu/LoopNest/LoopNest.h"
+#include "xetile/Target/Cpu/Passes.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_LOWERELEMENTWISE
-#include "xetile/DeepTile/Passes.h.inc"
+#include "xetile/Target/Cpu/Passes.h.inc"
 } // namespace xetile
 
 using namespace mlir;
@@ -192,8 +189,7 @@ struct LowerElementwise : xetile::impl::LowerElementwiseBase<LowerElementwise> {
     for (memref::CopyOp op : copies) {
       auto from = dyn_cast<MemRefType>(op.getSource().getType());
       auto to = dyn_cast<MemRefType>(op.getTarget().getType());
-      if (!from || !to || from.getRank() == 0 ||
-          (from.getLayout().isIdentity() && to.getLayout().isIdentity()))
+      if (!from || !to || (from.getLayout().isIdentity() && to.getLayout().isIdentity()))
         continue;
       rewriter.setInsertionPoint(op);
       linalg::makeMemRefCopyOp(rewriter, op.getLoc(), op.getSource(), op.getTarget());
@@ -213,17 +209,6 @@ struct LowerElementwise : xetile::impl::LowerElementwiseBase<LowerElementwise> {
       if (emitter.prepare())
         emitter.emit();
     }
-    RewritePatternSet patterns(&getContext());
-    populateMathPolynomialApproximationPatterns(patterns);
-    SmallVector<Operation *> functions;
-    getOperation()->walk([&](Operation *op) {
-      if (isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
-          isa<VectorType>(op->getResult(0).getType()))
-        functions.push_back(op);
-    });
-    GreedyRewriteConfig config;
-    config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
-    (void)applyOpPatternsGreedily(functions, std::move(patterns), config);
   }
 };
 } // namespace

@@ -13,16 +13,16 @@
 #include "mlir/Dialect/X86Vector/X86VectorDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "xetile/DeepTile/DeepTile.h"
-#include "xetile/DeepTile/Machine.h"
-#include "xetile/DeepTile/MicrokernelEmitter.h"
-#include "xetile/DeepTile/Passes.h"
-#include "xetile/DeepTile/ScalarKernel.h"
+#include "xetile/Target/Cpu/Config/Machine.h"
+#include "xetile/Target/Cpu/LoopNest/DeepTile.h"
+#include "xetile/Target/Cpu/Microkernel/MicrokernelEmitter.h"
+#include "xetile/Target/Cpu/Microkernel/ScalarKernel.h"
+#include "xetile/Target/Cpu/Passes.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_LOWERMICROKERNELS
-#include "xetile/DeepTile/Passes.h.inc"
+#include "xetile/Target/Cpu/Passes.h.inc"
 } // namespace xetile
 
 using namespace mlir;

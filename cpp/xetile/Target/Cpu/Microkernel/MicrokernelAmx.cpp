@@ -6,7 +6,7 @@
 #include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "xetile/DeepTile/MicrokernelEmitter.h"
+#include "xetile/Target/Cpu/Microkernel/MicrokernelEmitter.h"
 
 using namespace mlir;
 using namespace xetile;

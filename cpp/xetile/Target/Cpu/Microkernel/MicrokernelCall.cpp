@@ -6,7 +6,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "xetile/DeepTile/DeepTiler.h"
+#include "xetile/Target/Cpu/LoopNest/DeepTiler.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -100,7 +100,9 @@ static Value addUnitBatch(OpBuilder &b, Location loc, Value value) {
   llvm::append_range(shape, type.getShape());
   SmallVector<Index> sizes = {b.getIndexAttr(1)};
   llvm::append_range(sizes, tensor::getMixedSizes(b, loc, value));
-  SmallVector<ReassociationIndices> groups = {{0, 1}, {2}};
+  SmallVector<ReassociationIndices> groups = {{0, 1}};
+  for (int64_t dim = 2; dim <= type.getRank(); ++dim)
+    groups.push_back({dim});
   return tensor::ExpandShapeOp::create(b, loc, RankedTensorType::get(shape, type.getElementType()),
                                        value, groups, sizes);
 }
@@ -140,7 +142,7 @@ Value DeepTiler::batchReduce(Value a, Value bTile, Value c) {
     SmallVector<utils::IteratorType> iterators(matmul.op.getIteratorTypesArray());
     unsigned dims = iterators.size();
     if (packed) {
-      a = isPlain(0) ? addUnitBatch(b, loc, a) : a;
+      a = addUnitBatch(b, loc, a);
       AffineExpr batch = b.getAffineDimExpr(dims);
       maps[1] = AffineMap::get(dims + 1, 0, {batch, b.getAffineDimExpr(k), b.getAffineDimExpr(n)},
                                b.getContext());

@@ -4,13 +4,13 @@
 // (MicrokernelSteps.cpp), sums in tile registers (MicrokernelAmx.cpp).
 //
 //===----------------------------------------------------------------------===//
-#ifndef XETILE_DEEPTILE_MICROKERNELEMITTER_H
-#define XETILE_DEEPTILE_MICROKERNELEMITTER_H
+#ifndef XETILE_TARGET_CPU_MICROKERNEL_MICROKERNELEMITTER_H
+#define XETILE_TARGET_CPU_MICROKERNEL_MICROKERNELEMITTER_H
 
 #include "mlir/IR/PatternMatch.h"
-#include "xetile/DeepTile/ConfigAnalysis.h"
-#include "xetile/DeepTile/Contraction.h"
-#include "xetile/DeepTile/LoopNest.h"
+#include "xetile/Target/Cpu/Config/ConfigAnalysis.h"
+#include "xetile/Target/Cpu/LoopNest/Contraction.h"
+#include "xetile/Target/Cpu/LoopNest/LoopNest.h"
 
 namespace xetile {
 
@@ -120,4 +120,4 @@ private:
 
 } // namespace xetile
 
-#endif // XETILE_DEEPTILE_MICROKERNELEMITTER_H
+#endif // XETILE_TARGET_CPU_MICROKERNEL_MICROKERNELEMITTER_H

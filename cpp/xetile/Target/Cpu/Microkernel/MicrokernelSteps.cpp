@@ -8,7 +8,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/X86Vector/X86VectorDialect.h"
-#include "xetile/DeepTile/MicrokernelEmitter.h"
+#include "xetile/Target/Cpu/Microkernel/MicrokernelEmitter.h"
 
 using namespace mlir;
 using namespace xetile;

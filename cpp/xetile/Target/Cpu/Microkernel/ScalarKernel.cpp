@@ -2,7 +2,7 @@
 // In: contractions of floats on memrefs, results narrower than f32. Out: loops over single elements
 // with the sum in a register, in f32, rounded once. Refused: nothing; others are not passed here.
 //===----------------------------------------------------------------------===//
-#include "xetile/DeepTile/ScalarKernel.h"
+#include "xetile/Target/Cpu/Microkernel/ScalarKernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -1,8 +1,8 @@
 //===- ScalarKernel.h - contractions that vectors cannot be read from --------===//
-#ifndef XETILE_DEEPTILE_SCALARKERNEL_H
-#define XETILE_DEEPTILE_SCALARKERNEL_H
+#ifndef XETILE_TARGET_CPU_MICROKERNEL_SCALARKERNEL_H
+#define XETILE_TARGET_CPU_MICROKERNEL_SCALARKERNEL_H
 
-#include "xetile/DeepTile/Contraction.h"
+#include "xetile/Target/Cpu/LoopNest/Contraction.h"
 
 namespace xetile {
 
@@ -14,4 +14,4 @@ void emitScalarKernel(mlir::RewriterBase &rewriter, const Contraction &kernel);
 
 } // namespace xetile
 
-#endif // XETILE_DEEPTILE_SCALARKERNEL_H
+#endif // XETILE_TARGET_CPU_MICROKERNEL_SCALARKERNEL_H

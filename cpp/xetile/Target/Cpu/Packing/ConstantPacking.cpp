@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
-#include "xetile/DeepTile/Packing.h"
+#include "xetile/Target/Cpu/Packing/Packing.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>
 

@@ -2,12 +2,12 @@
 // In: a matrix, one tensor or computed from several. Out: vector transfers in loops.
 // Nothing is refused: callers ask for rows and columns that there are, or for zeros past them.
 //===----------------------------------------------------------------------===//
-#include "xetile/DeepTile/Copier.h"
+#include "xetile/Target/Cpu/Packing/Copier.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "xetile/DeepTile/Fusion.h"
+#include "xetile/Target/Cpu/LoopNest/Fusion.h"
 
 using namespace mlir;
 using namespace xetile;

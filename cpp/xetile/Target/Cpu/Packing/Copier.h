@@ -1,8 +1,8 @@
 //===- Copier.h - vectors from one tensor to another -------------------------===//
-#ifndef XETILE_DEEPTILE_COPIER_H
-#define XETILE_DEEPTILE_COPIER_H
+#ifndef XETILE_TARGET_CPU_PACKING_COPIER_H
+#define XETILE_TARGET_CPU_PACKING_COPIER_H
 
-#include "xetile/DeepTile/Packing.h"
+#include "xetile/Target/Cpu/Packing/Packing.h"
 
 namespace xetile {
 
@@ -41,4 +41,4 @@ private:
 
 } // namespace xetile
 
-#endif // XETILE_DEEPTILE_COPIER_H
+#endif // XETILE_TARGET_CPU_PACKING_COPIER_H

@@ -5,7 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "xetile/DeepTile/Copier.h"
+#include "xetile/Target/Cpu/Packing/Copier.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

@@ -1,9 +1,9 @@
 //===- Packing.h - copies of operand blocks for the microkernel --------------===//
-#ifndef XETILE_DEEPTILE_PACKING_H
-#define XETILE_DEEPTILE_PACKING_H
+#ifndef XETILE_TARGET_CPU_PACKING_PACKING_H
+#define XETILE_TARGET_CPU_PACKING_PACKING_H
 
 #include "mlir/IR/Block.h"
-#include "xetile/DeepTile/LoopNest.h"
+#include "xetile/Target/Cpu/LoopNest/LoopNest.h"
 
 namespace xetile {
 
@@ -68,4 +68,4 @@ mlir::Value packConstantPanels(mlir::OpBuilder &builder, mlir::Location loc, mli
 
 } // namespace xetile
 
-#endif // XETILE_DEEPTILE_PACKING_H
+#endif // XETILE_TARGET_CPU_PACKING_PACKING_H

@@ -4,11 +4,11 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/XeGPU/IR/XeGPU.h"
 #include "mlir/IR/Builders.h"
-#include "xetile/Binary/Passes.h"
+#include "xetile/Target/Xe/Passes.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_SPLITDESCRIPTORS
-#include "xetile/Binary/Passes.h.inc"
+#include "xetile/Target/Xe/Passes.h.inc"
 } // namespace xetile
 
 using namespace mlir;

@@ -1,0 +1,129 @@
+//===- WidenSums.cpp - sums of narrow floats in f32 --------------------------===//
+// In: linalg ops on tensors that add or multiply into results of f16 or bf16 (matvec, dot,
+// convolutions, pooling, linalg.reduce). Out: the same with f32 results, rounded once behind them.
+// Refused: nothing; contractions whose own lowering sums in f32 stay.
+//===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/IR/Matchers.h"
+#include "xetile/Target/Cpu/LoopNest/Contraction.h"
+#include "xetile/Target/Cpu/Passes.h"
+
+namespace xetile {
+#define GEN_PASS_DEF_WIDENSUMS
+#include "xetile/Target/Cpu/Passes.h.inc"
+} // namespace xetile
+
+using namespace mlir;
+
+/// The op that adds to (or multiplies) the output's element `sum`, if the body yields just that.
+static Operation *findStep(Block &body, BlockArgument sum, Value yielded) {
+  Operation *step = yielded.getDefiningOp();
+  if (!step || step->getBlock() != &body || !sum.hasOneUse() || !yielded.hasOneUse() ||
+      *sum.getUsers().begin() != step)
+    return nullptr;
+  bool updates = isa<arith::AddFOp, arith::MulFOp>(step) ||
+                 (isa<arith::SubFOp>(step) && step->getOperand(0) == sum) ||
+                 (isa<math::FmaOp>(step) && step->getOperand(2) == sum);
+  return updates ? step : nullptr;
+}
+
+static bool isNarrow(Type type) {
+  return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32;
+}
+
+/// `value` in f32; a product that nothing else reads is not rounded before.
+static Value widen(OpBuilder &b, Location loc, Value value) {
+  Type f32 = b.getF32Type();
+  if (auto product = value.getDefiningOp<arith::MulFOp>(); product && product->hasOneUse()) {
+    auto extend = [&](Value factor) { return arith::ExtFOp::create(b, loc, f32, factor); };
+    return arith::MulFOp::create(b, loc, extend(product.getLhs()), extend(product.getRhs()),
+                                 product.getFastmath());
+  }
+  return arith::ExtFOp::create(b, loc, f32, value);
+}
+
+/// What the wide sums start from.
+static Value widenInit(OpBuilder &b, Location loc, Value init) {
+  auto type = cast<RankedTensorType>(init.getType());
+  auto wide = RankedTensorType::get(type.getShape(), b.getF32Type());
+  auto fill = init.getDefiningOp<linalg::FillOp>();
+  if (!fill)
+    return arith::ExtFOp::create(b, loc, wide, init);
+  Value start = arith::ExtFOp::create(b, loc, b.getF32Type(), fill.getInputs()[0]);
+  Value empty = tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, fill.getOutputs()[0]),
+                                        b.getF32Type());
+  return linalg::FillOp::create(b, loc, start, empty).getResult(0);
+}
+
+namespace {
+struct WidenSums : xetile::impl::WidenSumsBase<WidenSums> {
+  void runOnOperation() override {
+    SmallVector<linalg::LinalgOp> ops;
+    getOperation()->walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+    IRRewriter rewriter(&getContext());
+    for (linalg::LinalgOp op : ops)
+      widenSums(rewriter, op);
+  }
+
+private:
+  static void widenSums(IRRewriter &rewriter, linalg::LinalgOp op) {
+    if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() == 0)
+      return;
+    // Vector or scalar code keeps the sums of these in registers, in f32.
+    std::string why;
+    FailureOr<xetile::Contraction> kernel = xetile::matchContraction(op, /*onTensors=*/true, why);
+    if (succeeded(kernel) && kernel->batch.empty())
+      return;
+    SmallVector<unsigned> narrow;
+    mlir::Block &body = op->getRegion(0).front();
+    for (unsigned result = 0; result < op->getNumResults(); ++result) {
+      BlockArgument sum = op.getMatchingBlockArgument(op.getDpsInitOperand(result));
+      if (isNarrow(sum.getType()) && findStep(body, sum, body.getTerminator()->getOperand(result)))
+        narrow.push_back(result);
+    }
+    if (narrow.empty())
+      return;
+    rewriter.setInsertionPoint(op);
+    if (!isa<linalg::GenericOp>(op)) {
+      FailureOr<linalg::GenericOp> generic = linalg::generalizeNamedOp(rewriter, op);
+      if (failed(generic))
+        return;
+      op = *generic;
+    }
+    rebuild(rewriter, cast<linalg::GenericOp>(op.getOperation()), narrow);
+  }
+
+  static void rebuild(IRRewriter &rewriter, linalg::GenericOp op, ArrayRef<unsigned> narrow) {
+    Location loc = op.getLoc();
+    rewriter.setInsertionPoint(op);
+    SmallVector<Value> inits(op.getOutputs());
+    for (unsigned result : narrow)
+      inits[result] = widenInit(rewriter, loc, inits[result]);
+    auto wide =
+        linalg::GenericOp::create(rewriter, loc, TypeRange(ValueRange(inits)), op.getInputs(),
+                                  inits, op.getIndexingMapsArray(), op.getIteratorTypesArray());
+    wide->setDiscardableAttrs(llvm::to_vector(op->getDiscardableAttrs()));
+    rewriter.inlineRegionBefore(op.getRegion(), wide.getRegion(), wide.getRegion().begin());
+    mlir::Block &body = wide.getRegion().front();
+    for (unsigned result : narrow) {
+      BlockArgument sum = body.getArgument(wide.getNumDpsInputs() + result);
+      Operation *step = findStep(body, sum, body.getTerminator()->getOperand(result));
+      rewriter.setInsertionPoint(step);
+      sum.setType(rewriter.getF32Type());
+      IRMapping map;
+      for (Value operand : step->getOperands())
+        if (operand != sum && !map.contains(operand))
+          map.map(operand, widen(rewriter, loc, operand));
+      Operation *next = rewriter.clone(*step, map);
+      next->getResult(0).setType(rewriter.getF32Type());
+      rewriter.replaceOp(step, next);
+    }
+    rewriter.setInsertionPointAfter(wide);
+    SmallVector<Value> results(wide.getResults());
+    for (unsigned result : narrow)
+      results[result] =
+          arith::TruncFOp::create(rewriter, loc, op.getResult(result).getType(), results[result]);
+    rewriter.replaceOp(op, results);
+  }
+};
+} // namespace

@@ -1,0 +1,449 @@
+//===- CheckSizes.cpp - a function that checks sizes before a call -----------===//
+// In: public functions on tensors. Out: beside each @f functions on descriptors of the same
+// arguments (and results, if all sizes of these are static): @f_check computes whether all ops of
+// @f will find sizes that fit together, @f_check_memory looks at the descriptors themselves.
+// Refused: conditions on sizes that only @f computes.
+//===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "xetile/Target/Host/Passes.h"
+#include "xetile/Target/Host/SizeConditions.h"
+#include "llvm/ADT/ScopeExit.h"
+
+namespace xetile {
+#define GEN_PASS_DEF_CHECKSIZES
+#include "xetile/Target/Host/Passes.h.inc"
+} // namespace xetile
+
+using namespace mlir;
+using namespace xetile;
+
+namespace {
+
+using Relation = SizeCondition::Relation;
+
+/// Memory of any sizes and strides: what the descriptor says can be looked at.
+Type descriptorOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return {};
+  MLIRContext *context = type.getContext();
+  SmallVector<int64_t> open(tensor.getRank(), ShapedType::kDynamic);
+  Type element = tensor.getElementType();
+  if (element.isInteger(1))
+    element = IntegerType::get(context, 8);
+  if (!MemRefType::isValidElementType(element))
+    return {};
+  return MemRefType::get(open, element,
+                         StridedLayoutAttr::get(context, ShapedType::kDynamic, open));
+}
+
+/// Writes one of the functions.
+class Checker {
+public:
+  Checker(func::FuncOp function, func::FuncOp check)
+      : function(function), check(check), b(OpBuilder::atBlockBegin(check.addEntryBlock())),
+        loc(function.getLoc()), numArguments(function.getNumArguments()) {}
+
+  void writeMemory();
+  LogicalResult writeSizes();
+  bool hasConditions() const { return !conditions.empty(); }
+
+private:
+  void finish();
+  void checkApart(unsigned number, Value begin, Value end,
+                  ArrayRef<std::pair<Value, Value>> others);
+  std::string nameOf(unsigned number) const {
+    return number < numArguments ? "argument " + std::to_string(number)
+                                 : "result " + std::to_string(number - numArguments);
+  }
+  Value constant(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
+  Value isZero(Value value) {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, value, constant(0));
+  }
+  Value binary(StringRef name, Value left, Value right);
+
+  LogicalResult visit(mlir::Block &block);
+  LogicalResult visitBranch(scf::IfOp branch, Value condition);
+  LogicalResult visitLoop(LoopLikeOpInterface loop);
+  LogicalResult visitBody(LoopLikeOpInterface loop);
+  LogicalResult require(Operation *op, const SizeCondition &condition);
+  bool isProved(const SizeCondition &condition);
+  void emit(Value holds, SizeTerm left, StringRef sign, SizeTerm right, const std::string &reason);
+  /// Runs `body` in a new region of `parent` and yields what is known at its end.
+  LogicalResult inRegion(Region &region, function_ref<LogicalResult()> body);
+
+  func::FuncOp function, check;
+  OpBuilder b;
+  Location loc;
+  unsigned numArguments;
+  SmallVector<SmallVector<Value>> sizes;
+  std::optional<SizeTerms> terms;
+  /// The number of the first condition that does not hold, 0 for none, and its two sides.
+  SmallVector<Value> status;
+  SmallVector<Attribute> conditions;
+  llvm::DenseSet<std::tuple<Value, Value, int>> known;
+  unsigned loops = 0;
+};
+
+Value Checker::binary(StringRef name, Value left, Value right) {
+  if (name == "or")
+    return arith::OrIOp::create(b, loc, left, right);
+  return arith::AndIOp::create(b, loc, left, right);
+}
+
+void Checker::emit(Value holds, SizeTerm left, StringRef sign, SizeTerm right,
+                   const std::string &reason) {
+  conditions.push_back(b.getStrArrayAttr({left.text, sign, right.text, reason}));
+  Value no = arith::ConstantIntOp::create(b, loc, 0, 1);
+  Value fails = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, holds, no);
+  fails = binary("and", fails, isZero(status[0]));
+  SmallVector<Value> told = {constant(conditions.size()), left.value, right.value};
+  for (auto [old, next] : llvm::zip(status, told))
+    old = arith::SelectOp::create(b, loc, fails, next, old);
+}
+
+void Checker::writeMemory() {
+  status.assign(3, constant(0));
+  SmallVector<Type> declared(function.getArgumentTypes());
+  llvm::append_range(declared, function.getResultTypes());
+  SmallVector<std::pair<Value, Value>> others;
+  for (auto [number, memory] : llvm::enumerate(check.getArguments())) {
+    auto type = cast<RankedTensorType>(declared[number]);
+    auto parts = memref::ExtractStridedMetadataOp::create(b, loc, memory);
+    std::string name = nameOf(number);
+    auto equal = [&](Value got, const std::string &what, Value expected, const std::string &text,
+                     const std::string &reason, Value unless = {}) {
+      Value holds =
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, got, expected).getResult();
+      if (unless)
+        holds = binary("or", holds, unless);
+      emit(holds, {got, name + ", " + what}, "==", {expected, text}, reason);
+    };
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      if (!type.isDynamicDim(dim))
+        equal(parts.getSizes()[dim], "dimension " + std::to_string(dim),
+              constant(type.getDimSize(dim)), std::to_string(type.getDimSize(dim)), "its type");
+    equal(parts.getOffset(), "offset", constant(0), "0", "elements start at the aligned address");
+    // Strides of empty arrays, and of dimensions of one, may be anything.
+    Value all = constant(1);
+    for (Value size : parts.getSizes())
+      all = arith::MulIOp::create(b, loc, all, size);
+    Value elements = constant(1);
+    for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
+      Value size = parts.getSizes()[dim];
+      Value any = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, size, constant(1));
+      any = binary("or", any, isZero(all));
+      equal(parts.getStrides()[dim], "stride of dimension " + std::to_string(dim), elements,
+            "product of later dimensions", "arrays are in C order", any);
+      elements = arith::MulIOp::create(b, loc, elements, size);
+    }
+    Type element = cast<MemRefType>(memory.getType()).getElementType();
+    int64_t bytes = element.isIntOrFloat() ? (element.getIntOrFloatBitWidth() + 7) / 8 : 8;
+    Value begin = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memory);
+    Value end = arith::AddIOp::create(b, loc, begin,
+                                      arith::MulIOp::create(b, loc, elements, constant(bytes)));
+    if (number >= numArguments)
+      checkApart(number, begin, end, others);
+    others.push_back({begin, end});
+  }
+  finish();
+}
+
+void Checker::checkApart(unsigned number, Value begin, Value end,
+                         ArrayRef<std::pair<Value, Value>> others) {
+  auto ends = [&](Value first, Value second) {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, first, second);
+  };
+  for (auto [other, range] : llvm::enumerate(others))
+    emit(binary("or", binary("or", ends(end, range.first), ends(range.second, begin)),
+                binary("or", ends(end, begin), ends(range.second, range.first))),
+         {begin, nameOf(number)}, "apart from", {range.first, nameOf(other)},
+         "results share no memory");
+}
+
+bool Checker::isProved(const SizeCondition &condition) {
+  bool equal = condition.relation == Relation::Equal;
+  auto compare = equal ? ValueBoundsConstraintSet::EQ : ValueBoundsConstraintSet::LE;
+  if (ValueBoundsConstraintSet::compare(condition.left.variable(), compare,
+                                        condition.right.variable()))
+    return true;
+  // A minimum is large enough if all that it is taken of is; upstream looks at these from above
+  // only.
+  const SizeExpr &right = condition.right;
+  if (equal || right.leaves.size() != 1 || !isa<AffineDimExpr>(right.expr))
+    return false;
+  auto value = dyn_cast_if_present<Value>(right.leaves[0].index);
+  auto minimum = value ? value.getDefiningOp<affine::AffineMinOp>() : affine::AffineMinOp();
+  return minimum && llvm::all_of(llvm::seq(minimum.getMap().getNumResults()), [&](unsigned part) {
+           ValueBoundsConstraintSet::Variable one(minimum.getMap().getSubMap({part}),
+                                                  minimum.getOperands());
+           return ValueBoundsConstraintSet::compare(condition.left.variable(), compare, one);
+         });
+}
+
+static std::string reasonOf(Operation *op) {
+  std::string reason = op->getName().getStringRef().str();
+  if (auto where = op->getLoc()->findInstanceOf<FileLineColLoc>())
+    reason += " in line " + std::to_string(where.getLine());
+  return reason;
+}
+
+LogicalResult Checker::require(Operation *op, const SizeCondition &condition) {
+  bool equal = condition.relation == Relation::Equal;
+  StringRef sign = equal ? "==" : "<=";
+  std::optional<int64_t> left = condition.left.constant(), right = condition.right.constant();
+  if (left && right) {
+    if (equal ? *left == *right : *left <= *right)
+      return success();
+    if (condition.unless.empty() && loops == 0)
+      return op->emitOpError() << "has sizes that do not fit together: expected " << *left << " "
+                               << sign << " " << *right;
+  }
+  bool mayProve = !equal || loops > 0;
+  if (mayProve && isProved(condition))
+    return success();
+  std::optional<SizeTerm> first = terms->of(condition.left), second = terms->of(condition.right);
+  SmallVector<Value> exceptions;
+  bool complete = first && second;
+  for (const SizeLeaf &leaf : condition.unless) {
+    std::optional<SizeTerm> term =
+        terms->of(SizeExpr(getAffineDimExpr(0, op->getContext()), ArrayRef(leaf)));
+    complete &= term.has_value();
+    if (term)
+      exceptions.push_back(term->value);
+  }
+  if (!complete) {
+    if (!mayProve && isProved(condition))
+      return success();
+    return op->emitOpError("has sizes or offsets that only the function itself computes, so that "
+                           "they cannot be checked before a call: expected ones that follow from "
+                           "sizes or elements of arguments, or that are known to be in bounds");
+  }
+  if (first->value == second->value ||
+      !known.insert({first->value, second->value, int(equal)}).second)
+    return success();
+  Value holds =
+      arith::CmpIOp::create(b, loc, equal ? arith::CmpIPredicate::eq : arith::CmpIPredicate::sle,
+                            first->value, second->value);
+  for (Value size : exceptions)
+    holds = binary("or", holds, isZero(size));
+  emit(holds, *first, sign, *second, reasonOf(op));
+  return success();
+}
+
+LogicalResult Checker::inRegion(Region &region, function_ref<LogicalResult()> body) {
+  OpBuilder::InsertionGuard guard(b);
+  auto whatIsKnown = known;
+  terms->push();
+  auto leave = llvm::make_scope_exit([&] {
+    terms->pop();
+    known = whatIsKnown;
+  });
+  if (region.empty())
+    b.createBlock(&region);
+  b.setInsertionPointToEnd(&region.front());
+  if (failed(body()))
+    return failure();
+  scf::YieldOp::create(b, loc, status);
+  return success();
+}
+
+LogicalResult Checker::visitBranch(scf::IfOp branch, Value condition) {
+  size_t before = conditions.size();
+  SmallVector<Value> start = status;
+  SmallVector<Type> types(3, b.getIndexType());
+  auto here = scf::IfOp::create(b, loc, types, condition, /*addThenBlock=*/true,
+                                /*addElseBlock=*/true);
+  for (unsigned number : {0, 1}) {
+    Region &region = branch->getRegion(number);
+    status = start;
+    if (failed(inRegion(here->getRegion(number),
+                        [&] { return region.empty() ? success() : visit(region.front()); })))
+      return failure();
+  }
+  status = here.getResults();
+  if (conditions.size() == before) {
+    status = start;
+    here.erase();
+  }
+  return success();
+}
+
+LogicalResult Checker::visitBody(LoopLikeOpInterface loop) {
+  ++loops;
+  auto leave = llvm::make_scope_exit([&] { --loops; });
+  for (Region *region : loop.getLoopRegions())
+    for (mlir::Block &block : *region)
+      if (failed(visit(block)))
+        return failure();
+  if (auto carried = dyn_cast<scf::ForOp>(loop.getOperation()))
+    return forEachSizeCondition(
+        carried, [&](const SizeCondition &condition) { return require(carried, condition); });
+  return success();
+}
+
+LogicalResult Checker::visitLoop(LoopLikeOpInterface loop) {
+  std::optional<SmallVector<Value>> indices = loop.getLoopInductionVars();
+  auto lows = loop.getLoopLowerBounds(), highs = loop.getLoopUpperBounds(),
+       steps = loop.getLoopSteps();
+  SmallVector<std::array<Value, 3>> bounds;
+  bool runs = indices && lows && highs && steps;
+  for (size_t dim = 0; runs && dim < indices->size(); ++dim) {
+    std::optional<SizeTerm> low = terms->of(SizeExpr((*lows)[dim])),
+                            high = terms->of(SizeExpr((*highs)[dim])),
+                            step = terms->of(SizeExpr((*steps)[dim]));
+    runs = low && high && step && (*indices)[dim].getType().isIndex();
+    if (!runs)
+      break;
+    if (failed(require(loop, {SizeExpr(OpFoldResult(b.getIndexAttr(1))), Relation::AtMost,
+                              SizeExpr((*steps)[dim])})))
+      return failure();
+    // What is told above is no reason to run for ever.
+    Value positive = arith::MaxSIOp::create(b, loc, step->value, constant(1));
+    bounds.push_back({low->value, high->value, positive});
+  }
+  // Of a loop whose steps are not known, conditions that change in it cannot be computed.
+  if (!runs || bounds.empty())
+    return visitBody(loop);
+  size_t before = conditions.size();
+  SmallVector<Value> start = status;
+  Operation *outermost = nullptr;
+  std::function<LogicalResult(size_t)> nest = [&](size_t dim) -> LogicalResult {
+    if (dim == bounds.size())
+      return visitBody(loop);
+    auto [low, high, step] = bounds[dim];
+    auto here = scf::ForOp::create(b, loc, low, high, step, status);
+    outermost = outermost ? outermost : here.getOperation();
+    if (failed(inRegion(here.getRegion(), [&] {
+          status = llvm::to_vector_of<Value>(here.getRegionIterArgs());
+          terms->define((*indices)[dim], here.getInductionVar(), "a loop's index");
+          return nest(dim + 1);
+        })))
+      return failure();
+    status = here.getResults();
+    return success();
+  };
+  if (failed(nest(0)))
+    return failure();
+  if (conditions.size() == before) {
+    status = start;
+    outermost->erase();
+  }
+  return success();
+}
+
+LogicalResult Checker::visit(mlir::Block &block) {
+  // Sizes of results are asked for where the ops are: these add ops.
+  SmallVector<Operation *> ops;
+  for (Operation &op : block)
+    ops.push_back(&op);
+  for (Operation *op : ops) {
+    if (auto loop = dyn_cast<LoopLikeOpInterface>(op)) {
+      if (!isa<scf::ForOp>(op) &&
+          failed(forEachSizeCondition(
+              op, [&](const SizeCondition &condition) { return require(op, condition); })))
+        return failure();
+      if (failed(visitLoop(loop)))
+        return failure();
+      continue;
+    }
+    if (failed(forEachSizeCondition(
+            op, [&](const SizeCondition &condition) { return require(op, condition); })))
+      return failure();
+    if (auto branch = dyn_cast<scf::IfOp>(op))
+      if (std::optional<SizeTerm> condition = terms->of(branch.getCondition())) {
+        if (failed(visitBranch(branch, condition->value)))
+          return failure();
+        continue;
+      }
+    for (Region &region : op->getRegions())
+      for (mlir::Block &inner : region)
+        if (failed(visit(inner)))
+          return failure();
+  }
+  return success();
+}
+
+LogicalResult Checker::writeSizes() {
+  status.assign(3, constant(0));
+  for (Value memory : check.getArguments()) {
+    auto parts = memref::ExtractStridedMetadataOp::create(b, loc, memory);
+    sizes.emplace_back(parts.getSizes().begin(), parts.getSizes().end());
+  }
+  terms.emplace(b, function, check.getArguments(), sizes);
+  terms->allowed = [&] { return isZero(status[0]); };
+  for (mlir::Block &block : function.getBody())
+    if (failed(visit(block)))
+      return failure();
+  finish();
+  return success();
+}
+
+void Checker::finish() {
+  SmallVector<Value> results;
+  for (Value value : status)
+    results.push_back(arith::IndexCastOp::create(b, loc, b.getI64Type(), value));
+  func::ReturnOp::create(b, loc, results);
+  check->setAttr(kConditionsAttr, b.getArrayAttr(conditions));
+  check->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(), b.getUnitAttr());
+}
+
+struct CheckSizes : xetile::impl::CheckSizesBase<CheckSizes> {
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> functions;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal() && function.isPublic())
+        functions.push_back(function);
+    for (func::FuncOp function : functions)
+      if (failed(addCheck(function)))
+        return signalPassFailure();
+  }
+
+private:
+  LogicalResult addCheck(func::FuncOp function) {
+    SmallVector<Type> descriptors = llvm::map_to_vector(function.getArgumentTypes(), descriptorOf);
+    bool given = llvm::all_of(function.getResultTypes(), [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return tensor && tensor.hasStaticShape();
+    });
+    if (given)
+      llvm::append_range(descriptors, llvm::map_range(function.getResultTypes(), descriptorOf));
+    // Functions on memory, or on numbers: not what this looks at.
+    if (llvm::is_contained(descriptors, Type()))
+      return success();
+    std::string name = function.getName().str();
+    for (StringRef suffix : {kCheckSuffix, kCheckMemorySuffix, kCheckedSuffix})
+      if (getOperation().lookupSymbol(name + suffix.str()))
+        return function.emitOpError()
+               << "needs the name @" << name << suffix
+               << " for a function that checks sizes: expected it to be free, rename what has it";
+    OpBuilder b(&getContext());
+    b.setInsertionPointAfter(function);
+    auto type = b.getFunctionType(descriptors, SmallVector<Type>(3, b.getI64Type()));
+    auto create = [&](StringRef suffix) {
+      return func::FuncOp::create(b, function.getLoc(), name + suffix.str(), type);
+    };
+    auto check = create(kCheckSuffix);
+    // Asking for sizes adds ops.
+    auto copy = function.clone();
+    getOperation().push_back(copy);
+    Checker sizes(copy, check);
+    LogicalResult written = sizes.writeSizes();
+    copy.erase();
+    if (failed(written) || !sizes.hasConditions())
+      check.erase();
+    if (failed(written))
+      return failure();
+    auto memory = create(kCheckMemorySuffix);
+    Checker descriptorsOnly(function, memory);
+    descriptorsOnly.writeMemory();
+    if (!descriptorsOnly.hasConditions())
+      memory.erase();
+    return success();
+  }
+};
+} // namespace

@@ -1,0 +1,123 @@
+//===- CheckedEntry.cpp - C functions that check sizes and call --------------===//
+// In: the LLVM dialect, C interfaces of @f and of its checks. Out: besides, @f_checked, which calls
+// these and, where all is well, @f; it returns null or a text that says what is wrong.
+// Refused: nothing; functions without both interfaces stay alone.
+//===----------------------------------------------------------------------===//
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "xetile/Target/Host/Passes.h"
+
+namespace xetile {
+#define GEN_PASS_DEF_CHECKEDENTRY
+#include "xetile/Target/Host/Passes.h.inc"
+} // namespace xetile
+
+using namespace mlir;
+using namespace xetile;
+
+namespace {
+struct CheckedEntry : xetile::impl::CheckedEntryBase<CheckedEntry> {
+  void runOnOperation() override {
+    SmallVector<LLVM::LLVMFuncOp> functions(getOperation().getOps<LLVM::LLVMFuncOp>());
+    for (LLVM::LLVMFuncOp function : functions) {
+      std::string name = function.getName().str();
+      LLVM::LLVMFuncOp call = find(kInterface.str() + name);
+      if (!call || find(name + kCheckedSuffix.str()))
+        continue;
+      SmallVector<Check> checks;
+      for (StringRef suffix : {kCheckMemorySuffix, kCheckSuffix}) {
+        LLVM::LLVMFuncOp check = find(name + suffix.str());
+        auto conditions = check ? check->getAttrOfType<ArrayAttr>(kConditionsAttr) : ArrayAttr();
+        LLVM::LLVMFuncOp checkCall = find(kInterface.str() + name + suffix.str());
+        if (conditions && checkCall)
+          checks.push_back({checkCall, conditions});
+      }
+      if (!checks.empty())
+        addEntry(name, call, checks);
+    }
+  }
+
+private:
+  static constexpr StringLiteral kInterface = "_mlir_ciface_";
+
+  struct Check {
+    LLVM::LLVMFuncOp function;
+    ArrayAttr conditions;
+  };
+
+  LLVM::LLVMFuncOp find(const std::string &name) {
+    return getOperation().lookupSymbol<LLVM::LLVMFuncOp>(name);
+  }
+
+  /// Texts of equal length, one after the other.
+  LLVM::GlobalOp addTexts(OpBuilder &b, const std::string &name, const Check &check,
+                          int64_t &length) {
+    SmallVector<std::string> texts;
+    size_t longest = 0;
+    for (Attribute attribute : check.conditions) {
+      auto parts = llvm::to_vector(cast<ArrayAttr>(attribute).getAsValueRange<StringAttr>());
+      texts.push_back(("@" + name + ": expected " + parts[0] + " " + parts[1] + " " + parts[2] +
+                       " (" + parts[3] + ")")
+                          .str());
+      longest = std::max(longest, texts.back().size());
+    }
+    length = longest + 1;
+    std::string all;
+    for (std::string &text : texts) {
+      text.resize(length, '\0');
+      all += text;
+    }
+    auto type = LLVM::LLVMArrayType::get(b.getI8Type(), all.size());
+    return LLVM::GlobalOp::create(
+        b, getOperation().getLoc(), type, /*isConstant=*/true, LLVM::Linkage::Internal,
+        (LLVM::LLVMFuncOp(check.function).getName() + ".conditions").str(), b.getStringAttr(all));
+  }
+
+  void addEntry(const std::string &name, LLVM::LLVMFuncOp call, ArrayRef<Check> checks) {
+    Location loc = call.getLoc();
+    OpBuilder b = OpBuilder::atBlockEnd(getOperation().getBody());
+    auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+    ArrayRef<Type> parameters = call.getFunctionType().getParams();
+    auto entry = LLVM::LLVMFuncOp::create(b, loc, name + kCheckedSuffix.str(),
+                                          LLVM::LLVMFunctionType::get(pointer, parameters));
+    mlir::Block *start = entry.addEntryBlock(b);
+    b.setInsertionPointToStart(start);
+    auto i64 = b.getI64Type();
+    Value one = LLVM::ConstantOp::create(b, loc, i64, 1);
+    Value zero = LLVM::ConstantOp::create(b, loc, i64, 0);
+    auto told = LLVM::LLVMStructType::getLiteral(b.getContext(), {i64, i64, i64});
+    Value status = LLVM::AllocaOp::create(b, loc, pointer, told, one);
+    for (const Check &check : checks) {
+      // A first parameter for results that are returned is not the check's.
+      SmallVector<Value> forwarded = {status};
+      size_t own = LLVM::LLVMFuncOp(check.function).getFunctionType().getNumParams() - 1;
+      llvm::append_range(forwarded, entry.getArguments().take_back(own));
+      LLVM::CallOp::create(b, loc, check.function, forwarded);
+      Value number = LLVM::LoadOp::create(b, loc, i64, status);
+      Value holds = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, number, zero);
+      mlir::Block *before = b.getInsertionBlock();
+      mlir::Block *wrong = b.createBlock(&entry.getBody());
+      returnText(b, loc, name, check, LLVM::SubOp::create(b, loc, number, one));
+      mlir::Block *next = b.createBlock(&entry.getBody());
+      b.setInsertionPointToEnd(before);
+      LLVM::CondBrOp::create(b, loc, holds, next, wrong);
+      b.setInsertionPointToEnd(next);
+    }
+    LLVM::CallOp::create(b, loc, call, entry.getArguments());
+    Value null = LLVM::ZeroOp::create(b, loc, pointer);
+    LLVM::ReturnOp::create(b, loc, null);
+  }
+
+  void returnText(OpBuilder &b, Location loc, const std::string &name, const Check &check,
+                  Value number) {
+    int64_t length = 0;
+    OpBuilder atEnd = OpBuilder::atBlockEnd(getOperation().getBody());
+    LLVM::GlobalOp texts = addTexts(atEnd, name, check, length);
+    Value base = LLVM::AddressOfOp::create(b, loc, texts);
+    Value width = LLVM::ConstantOp::create(b, loc, b.getI64Type(), length);
+    Value place = LLVM::MulOp::create(b, loc, number, width);
+    Value text =
+        LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), base, ValueRange(place));
+    LLVM::ReturnOp::create(b, loc, text);
+  }
+};
+} // namespace

@@ -1,0 +1,30 @@
+//===- Passes.h - host code of kernels ---------------------------------------===//
+#ifndef XETILE_TARGET_HOST_PASSES_H
+#define XETILE_TARGET_HOST_PASSES_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Pass/Pass.h"
+
+namespace xetile {
+
+/// The functions that check what @f is called with are @f_check (sizes that must fit together) and
+/// @f_check_memory (descriptors); @f_checked, for C, calls them and @f.
+constexpr llvm::StringLiteral kCheckSuffix = "_check", kCheckMemorySuffix = "_check_memory",
+                              kCheckedSuffix = "_checked";
+/// Of a function that checks: its conditions, one [left, sign, right, reason] each.
+constexpr llvm::StringLiteral kConditionsAttr = "xetile.conditions";
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "xetile/Target/Host/Passes.h.inc"
+} // namespace xetile
+
+#endif // XETILE_TARGET_HOST_PASSES_H

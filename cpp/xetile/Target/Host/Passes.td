@@ -1,0 +1,153 @@
+//===- Passes.td - host code of kernels ------------------------------===//
+#ifndef XETILE_TARGET_HOST_PASSES_TD
+#define XETILE_TARGET_HOST_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def PreserveArguments : Pass<"xetile-preserve-arguments"> {
+  let summary = "Mark tensors of arguments as not writable";
+  let description = [{
+    Bufferization then copies an argument before it would write to it: a caller's arrays never change. An argument
+    that slices are inserted into is copied here, as a whole: bufferization would copy the slice, too.
+
+    Before: `func.func @matmul(%c: tensor<64x64xf32>)`
+
+    After: `func.func @matmul(%c: tensor<64x64xf32> {bufferization.writable = false})`
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+}
+
+def BoxScalars : Pass<"xetile-box-scalars", "::mlir::ModuleOp"> {
+  let summary = "Pass numbers as tensors of rank 0";
+  let description = [{
+    Of public functions: callers pass descriptors of memory for all arguments and results, whatever the type.
+
+    Before: `func.func @scale(%a: tensor<8xf32>, %s: f32) -> f32`
+
+    After: `func.func @scale(%a: tensor<8xf32>, %s: tensor<f32>) -> tensor<f32>`
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
+def CheckSizes : Pass<"xetile-check-sizes", "::mlir::ModuleOp"> {
+  let summary = "Write the function that checks sizes before a call";
+  let description = [{
+    Sizes of arguments that are known at run time only must fit together: shared dimensions of a contraction, operands
+    of elementwise ops, what slices, concatenations and reshapes take. Beside each public `@f` on tensors two functions
+    are written: `@f_check`, if there are such conditions, and `@f_check_memory`, which looks at the descriptors alone
+    (static sizes, C order, results apart from arguments in memory). They take descriptors of the arguments, and of the
+    results where all their sizes are static, and return the number of the first condition that does not hold (0 for
+    none) and the values of its two sides. The attribute `xetile.conditions` says what the conditions are.
+
+    For `linalg.matmul` on `%a, %b: tensor<?x?xf32>`:
+    ```mlir
+    func.func @f_check(%a: memref<?x?xf32, strided<[?, ?], offset: ?>>, ...) -> (i64, i64, i64)
+      attributes {xetile.conditions = [
+        ["argument 0, dimension 1", "==", "argument 1, dimension 0", "linalg.matmul in line 3"], ...]}
+    ```
+
+    Conditions inside loops and branches are computed for each step that will run, unless they are known to hold.
+    Refused, with the op's location: sizes and offsets that depend on what the function computes, unless they are known
+    to be in bounds; ops on tensors of dynamic sizes of which it is not known here what they ask for. Elements that the
+    body of a linalg op reads by indices that are data (`tensor.extract` in a gather) are not checked.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+      "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def CheckedEntry : Pass<"xetile-add-checked-entry", "::mlir::ModuleOp"> {
+  let summary = "Write the C function that checks sizes and calls";
+  let description = [{
+    In the LLVM dialect, where `@f` and the checks of `xetile-check-sizes` have C interfaces: `@f_checked` takes the same addresses of descriptors as `_mlir_ciface_f`. It returns null after a call, or a text that says what is wrong,
+    and nothing was called then.
+
+    ```c
+    const char *f_checked(struct memref2d *a, struct memref2d *b, struct memref2d *result);
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def ResultsToArguments : Pass<"xetile-results-to-arguments", "::mlir::ModuleOp"> {
+  let summary = "Write results to memory that the caller passes";
+  let description = [{
+    Before: `func.func @f(%a: memref<4x4xf32>) -> (memref<4x4xf32>, memref<4x4xf32>)`
+
+    After: `func.func @f(%a: memref<4x4xf32>, %r0: memref<4x4xf32>, %r1: memref<4x4xf32>)`
+
+    An allocation that is returned becomes the new argument. What else is returned is copied there: an argument, a
+    constant, a view, a value that is returned twice. Refused: results of dynamic sizes, and public functions that the
+    module calls.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
+def BitsToBytes : Pass<"xetile-store-bits-as-bytes", "::mlir::ModuleOp"> {
+  let summary = "Store i1 as bytes";
+  let description = [{
+    Vectors of i1 are read as bits, single ones as bytes, as NumPy's are: memory holds bytes everywhere.
+
+    Before: `%x = memref.load %mask[%i] : memref<8xi1>`
+
+    After:
+    ```mlir
+    %byte = memref.load %mask[%i] : memref<8xi8>
+    %x = arith.cmpi ne, %byte, %zero : i8
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect"];
+}
+
+def CopyLaunchOperands : Pass<"xetile-copy-launch-operands", "::mlir::ModuleOp"> {
+  let summary = "Copy host buffers to the device around each kernel launch";
+  let description = [{
+    A `gpu.launch_func` takes device memory. For every memref operand that is not from a `gpu.alloc` of the same function
+    this inserts `gpu.alloc` and a copy before the launch, a copy back after it if the kernel may write through that
+    argument, and `gpu.dealloc`. An operand passed twice is copied once. Two operands that are different views of one
+    buffer share one copy of the whole buffer, so what aliases on the host aliases on the device.
+
+    A memref may be dynamic, have an offset and strides: the bytes from its first to its last element are copied, and
+    the launch gets a view with the same sizes and strides.
+
+    ```mlir
+    gpu.launch_func @k::@gemm blocks in (%c4, %c4, %c1) threads in (%c512, %c1, %c1)
+        args(%a : memref<256x256xf16>, %c : memref<256x256xf32>)
+    // becomes
+    %da = gpu.alloc () : memref<256x256xf16>
+    gpu.memcpy %da, %a : memref<256x256xf16>, memref<256x256xf16>
+    %dc = gpu.alloc () : memref<256x256xf32>
+    gpu.memcpy %dc, %c : memref<256x256xf32>, memref<256x256xf32>
+    gpu.launch_func @k::@gemm ... args(%da : memref<256x256xf16>, %dc : memref<256x256xf32>)
+    gpu.memcpy %c, %dc : memref<256x256xf32>, memref<256x256xf32>
+    gpu.dealloc %da : memref<256x256xf16>
+    gpu.dealloc %dc : memref<256x256xf32>
+    ```
+    Buffers that different values name (two function arguments) are taken to be disjoint.
+
+    Refused: unranked memrefs; memrefs without strides; asynchronous launches (with tokens); writing through one of
+    several `memref.reinterpret_cast`s of a buffer.
+  }];
+  let statistics = [
+    Statistic<"numCopiesIn", "copies-in", "Buffers copied to the device">,
+    Statistic<"numCopiesOut", "copies-out", "Buffers copied back">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+def SyncSharedAllocs : Pass<"xetile-sync-shared-allocs", "::mlir::func::FuncOp"> {
+  let summary = "Allocate memory that host and device share synchronously";
+  let description = [{
+    `gpu-async-region` makes every `gpu.alloc` asynchronous, but `gpu.alloc host_shared` lowers only in its synchronous
+    form.
+
+    ```mlir
+    %m, %t = gpu.alloc async [%s] host_shared () : memref<16xf32>
+    // becomes %s for %t, and
+    %m = gpu.alloc host_shared () : memref<16xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::gpu::GPUDialect"];
+}
+
+#endif // XETILE_TARGET_HOST_PASSES_TD

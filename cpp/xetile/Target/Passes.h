@@ -1,0 +1,17 @@
+//===- Passes.h - what the paths of all targets use ------------------------===//
+#ifndef XETILE_TARGET_PASSES_H
+#define XETILE_TARGET_PASSES_H
+
+#include "mlir/Pass/Pass.h"
+
+namespace mlir {
+class ModuleOp;
+}
+
+namespace xetile {
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "xetile/Target/Passes.h.inc"
+} // namespace xetile
+
+#endif // XETILE_TARGET_PASSES_H

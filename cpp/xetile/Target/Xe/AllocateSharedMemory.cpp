@@ -1,0 +1,118 @@
+//===- AllocateSharedMemory.cpp - shared local memory as globals ------------===//
+// In: workgroup attributions of gpu.func, memref.alloca in shared memory. Out: memref.global in
+// memory space 3, which a launch need not know of. Refused: shared memory of a size that is not
+// static, gpu.dynamic_shared_memory, memref.alloc and dealloc in device code.
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/SymbolTable.h"
+#include "xetile/Target/Xe/Passes.h"
+
+namespace xetile {
+#define GEN_PASS_DEF_ALLOCATESHAREDMEMORY
+#include "xetile/Target/Xe/Passes.h.inc"
+} // namespace xetile
+
+using namespace mlir;
+
+namespace {
+
+constexpr unsigned sharedSpace = 3;
+constexpr int64_t alignment = 64;
+
+bool isShared(Type type) {
+  auto memref = dyn_cast<MemRefType>(type);
+  if (!memref)
+    return false;
+  if (auto space = dyn_cast_or_null<gpu::AddressSpaceAttr>(memref.getMemorySpace()))
+    return space.getValue() == gpu::AddressSpace::Workgroup;
+  return memref.getMemorySpaceAsInt() == sharedSpace;
+}
+
+LogicalResult checkSize(Operation *op, MemRefType type) {
+  if (type.hasStaticShape() && type.getLayout().isIdentity())
+    return success();
+  return op->emitOpError() << "has shared memory of type " << type
+                           << ", expected a static shape without a layout: how much a workgroup "
+                              "has is decided when it is compiled";
+}
+
+LogicalResult check(Operation *op) {
+  if (isa<gpu::DynamicSharedMemoryOp>(op))
+    return op->emitOpError("has no lowering to SPIR-V: expected shared memory of static size, as a "
+                           "workgroup(..) attribution of the gpu.func or by memref.alloca");
+  if (isa<memref::AllocOp, memref::DeallocOp>(op))
+    return op->emitOpError("has no lowering in device code: expected memref.alloca of static size, "
+                           "or memory that the host allocates");
+  if (auto alloca = dyn_cast<memref::AllocaOp>(op))
+    return isShared(alloca.getType()) ? checkSize(op, alloca.getType()) : success();
+  if (auto function = dyn_cast<gpu::GPUFuncOp>(op))
+    for (BlockArgument argument : function.getWorkgroupAttributions())
+      if (failed(checkSize(op, cast<MemRefType>(argument.getType()))))
+        return failure();
+  return success();
+}
+
+struct AllocateSharedMemory : xetile::impl::AllocateSharedMemoryBase<AllocateSharedMemory> {
+  using AllocateSharedMemoryBase::AllocateSharedMemoryBase;
+
+  void runOnOperation() override {
+    gpu::GPUModuleOp module = getOperation();
+    if (module.walk([](Operation *op) { return WalkResult(check(op)); }).wasInterrupted())
+      return signalPassFailure();
+    SymbolTable symbols(module);
+    module.walk([&](memref::AllocaOp alloca) {
+      if (!isShared(alloca.getType()))
+        return;
+      alloca.replaceAllUsesWith(makeGlobal(symbols, alloca, alloca.getType()));
+      alloca.erase();
+    });
+    for (auto function : module.getOps<gpu::GPUFuncOp>())
+      replaceAttributions(symbols, function);
+    useNumbers(module);
+  }
+
+private:
+  /// The memory, seen at `user`.
+  Value makeGlobal(SymbolTable &symbols, Operation *user, MemRefType type) {
+    OpBuilder builder(user);
+    auto global = memref::GlobalOp::create(
+        builder, user->getLoc(), "shared", builder.getStringAttr("private"), type,
+        /*initial_value=*/builder.getUnitAttr(), /*constant=*/false,
+        builder.getI64IntegerAttr(alignment));
+    global->remove();
+    StringAttr name = symbols.insert(global, getOperation().getBody()->begin());
+    return memref::GetGlobalOp::create(builder, user->getLoc(), type, name);
+  }
+
+  void replaceAttributions(SymbolTable &symbols, gpu::GPUFuncOp function) {
+    unsigned number = function.getNumWorkgroupAttributions();
+    if (!number)
+      return;
+    unsigned first = function.getFunctionType().getNumInputs();
+    Block &entry = function.front();
+    for (unsigned i = 0; i < number; ++i) {
+      BlockArgument argument = entry.getArgument(first + i);
+      argument.replaceAllUsesWith(
+          makeGlobal(symbols, &entry.front(), cast<MemRefType>(argument.getType())));
+    }
+    entry.eraseArguments(first, number);
+    function->removeAttr(function.getWorkgroupAttribAttrsAttrName());
+    function->setAttr(gpu::GPUFuncOp::getNumWorkgroupAttributionsAttrName(),
+                      IntegerAttr::get(IntegerType::get(&getContext(), 64), 0));
+  }
+
+  /// Upstream's lowering of memrefs knows no address spaces by name.
+  void useNumbers(gpu::GPUModuleOp module) {
+    AttrTypeReplacer replacer;
+    replacer.addReplacement([](gpu::AddressSpaceAttr space) -> std::optional<Attribute> {
+      if (space.getValue() != gpu::AddressSpace::Workgroup)
+        return std::nullopt;
+      return IntegerAttr::get(IntegerType::get(space.getContext(), 64), sharedSpace);
+    });
+    replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true, /*replaceLocs=*/false,
+                                          /*replaceTypes=*/true);
+  }
+};
+
+} // namespace

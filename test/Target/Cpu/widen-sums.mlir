@@ -1,0 +1,47 @@
+// Sums of narrow floats are made in f32 and rounded once.
+// RUN: xetile-opt %s --xetile-widen-sums --canonicalize | FileCheck %s
+
+// CHECK-LABEL: func @matvec(
+// CHECK: %[[START:.*]] = arith.extf %{{.*}} : tensor<16xbf16> to tensor<16xf32>
+// CHECK: %[[SUMS:.*]] = linalg.generic
+// CHECK-SAME: outs(%[[START]] : tensor<16xf32>)
+// CHECK: ^bb0(%[[A:.*]]: bf16, %[[B:.*]]: bf16, %[[SUM:.*]]: f32):
+// CHECK-DAG: %[[X:.*]] = arith.extf %[[A]] : bf16 to f32
+// CHECK-DAG: %[[Y:.*]] = arith.extf %[[B]] : bf16 to f32
+// CHECK: %[[P:.*]] = arith.mulf %[[X]], %[[Y]] : f32
+// CHECK: %[[NEXT:.*]] = arith.addf %[[SUM]], %[[P]] : f32
+// CHECK: linalg.yield %[[NEXT]] : f32
+// CHECK: arith.truncf %[[SUMS]] : tensor<16xf32> to tensor<16xbf16>
+func.func @matvec(%a: tensor<16x64xbf16>, %x: tensor<64xbf16>, %y: tensor<16xbf16>) -> tensor<16xbf16> {
+  %r = linalg.matvec ins(%a, %x : tensor<16x64xbf16>, tensor<64xbf16>) outs(%y : tensor<16xbf16>) -> tensor<16xbf16>
+  return %r : tensor<16xbf16>
+}
+
+// A constant start needs no tensor of its own; maxima are exact.
+// CHECK-LABEL: func @reductions(
+// CHECK: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+// CHECK: linalg.fill ins(%[[ZERO]] : f32)
+// CHECK: linalg.generic
+// CHECK: linalg.reduce { arith.maximumf }
+func.func @reductions(%a: tensor<4x64xf16>, %m: tensor<4xf16>) -> (tensor<4xf16>, tensor<4xf16>) {
+  %z = arith.constant 0.0 : f16
+  %e = tensor.empty() : tensor<4xf16>
+  %f = linalg.fill ins(%z : f16) outs(%e : tensor<4xf16>) -> tensor<4xf16>
+  %r = linalg.reduce {arith.addf} ins(%a : tensor<4x64xf16>) outs(%f : tensor<4xf16>) dimensions = [1]
+  %x = linalg.reduce {arith.maximumf} ins(%a : tensor<4x64xf16>) outs(%m : tensor<4xf16>) dimensions = [1]
+  return %r, %x : tensor<4xf16>, tensor<4xf16>
+}
+
+// Others stay: integers, wide sums, contractions that registers hold.
+// CHECK-LABEL: func @others(
+// CHECK: linalg.matvec
+// CHECK: linalg.dot
+// CHECK: linalg.matmul
+// CHECK-NOT: arith.truncf
+func.func @others(%a: tensor<4x4xi8>, %x: tensor<4xi8>, %d: tensor<4xf32>, %s: tensor<f32>, %m: tensor<4x4xf16>)
+    -> (tensor<4xi8>, tensor<f32>, tensor<4x4xf16>) {
+  %r = linalg.matvec ins(%a, %x : tensor<4x4xi8>, tensor<4xi8>) outs(%x : tensor<4xi8>) -> tensor<4xi8>
+  %t = linalg.dot ins(%d, %d : tensor<4xf32>, tensor<4xf32>) outs(%s : tensor<f32>) -> tensor<f32>
+  %u = linalg.matmul ins(%m, %m : tensor<4x4xf16>, tensor<4x4xf16>) outs(%m : tensor<4x4xf16>) -> tensor<4x4xf16>
+  return %r, %t, %u : tensor<4xi8>, tensor<f32>, tensor<4x4xf16>
+}

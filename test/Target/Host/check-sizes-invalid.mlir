@@ -1,0 +1,26 @@
+// RUN: xetile-opt %s --split-input-file --xetile-check-sizes --verify-diagnostics
+
+func.func @from_data(%a: tensor<8xf32>, %b: tensor<1xindex>) -> tensor<2xf32> {
+  %c0 = arith.constant 0 : index
+  %s = arith.addi %b, %b : tensor<1xindex>
+  %i = tensor.extract %s[%c0] : tensor<1xindex>
+  // expected-error @below {{has sizes or offsets that only the function itself computes}}
+  %r = tensor.extract_slice %a[%i] [2] [1] : tensor<8xf32> to tensor<2xf32>
+  return %r : tensor<2xf32>
+}
+
+// -----
+
+func.func @not_known(%a: tensor<?xf32>, %s: tensor<2xindex>) -> tensor<?x?xf32> {
+  // expected-error @below {{takes or gives tensors of sizes known at run time only, and what sizes fit together is not known for it}}
+  %r = tensor.reshape %a(%s) : (tensor<?xf32>, tensor<2xindex>) -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}
+
+// -----
+
+// expected-error @below {{needs the name @f_checked for a function that checks sizes}}
+func.func @f(%a: tensor<8xf32>) -> tensor<8xf32> {
+  return %a : tensor<8xf32>
+}
+func.func private @f_checked(tensor<8xf32>)

@@ -1,0 +1,74 @@
+// What sizes must fit together is computed by a function beside the one that is called.
+// RUN: xetile-opt %s --split-input-file --xetile-check-sizes --canonicalize --cse | FileCheck %s
+// RUN: xetile-opt %s --split-input-file --xetile-check-sizes | FileCheck %s --check-prefix=TEXT
+
+// Each of m, n, k once, and no more; none of the outputs' sizes twice.
+// CHECK-LABEL: func @matmul_check(
+// CHECK-SAME: %[[A:[a-z0-9]+]]: memref<?x?xf32, strided<[?, ?], offset: ?>>, %{{.*}}: memref<?x?xf32, strided<[?, ?], offset: ?>>
+// CHECK-SAME: -> (i64, i64, i64)
+// CHECK: %sizes:2, {{.*}} = memref.extract_strided_metadata %[[A]]
+// CHECK-DAG: arith.cmpi {{eq|ne}}, %sizes#1, %sizes_{{[0-9]+}}#0
+// CHECK-DAG: arith.cmpi {{eq|ne}}, %sizes#0, %sizes_{{[0-9]+}}#0
+// CHECK-DAG: arith.cmpi {{eq|ne}}, %sizes_{{[0-9]+}}#1, %sizes_{{[0-9]+}}#1
+// CHECK: return
+// TEXT-LABEL: func @matmul_check(
+// TEXT-SAME: xetile.conditions = {{\[}}["argument 0, dimension 1", "==", "argument 1, dimension 0", "linalg.matmul in line {{[0-9]+}}"],
+// TEXT-SAME: ["argument 0, dimension 0", "==", "argument 2, dimension 0", "linalg.matmul in line {{[0-9]+}}"],
+// TEXT-SAME: ["argument 1, dimension 1", "==", "argument 2, dimension 1", "linalg.matmul in line {{[0-9]+}}"]]}
+func.func @matmul(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  // The result has the size of its destination.
+  %d = linalg.matmul ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %e = arith.addf %d, %c : tensor<?x?xf32>
+  return %e : tensor<?x?xf32>
+}
+
+// -----
+
+// Static sizes leave the descriptors to check, for C.
+// TEXT-NOT: func @static_check(
+// TEXT-LABEL: func @static_check_memory(
+// TEXT-SAME: ["argument 0, dimension 0", "==", "8", "its type"]
+// TEXT-SAME: ["result 0", "apart from", "argument 0", "results share no memory"]
+// TEXT-NOT: func @static_check(
+func.func @static(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %r = arith.addf %a, %a : tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+// Bounds of slices in loops that are known to hold need no loop.
+// TEXT-LABEL: func @tiles(
+// TEXT-NOT: func @tiles_check(
+func.func @tiles(%a: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %n = tensor.dim %a, %c0 : tensor<?xf32>
+  %r = scf.for %i = %c0 to %n step %c4 iter_args(%t = %a) -> (tensor<?xf32>) {
+    %s = affine.min affine_map<(i)[n] -> (4, n - i)>(%i)[%n]
+    %x = tensor.extract_slice %t[%i] [%s] [1] : tensor<?xf32> to tensor<?xf32>
+    %y = arith.addf %x, %x : tensor<?xf32>
+    %u = tensor.insert_slice %y into %t[%i] [%s] [1] : tensor<?xf32> into tensor<?xf32>
+    scf.yield %u : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+// Others are computed for each step.
+// TEXT-LABEL: func @steps_check(
+// TEXT-SAME: ["a loop's index + 4", "<=", "argument 0, dimension 0", "tensor.extract_slice in line {{[0-9]+}}"]
+// TEXT: scf.for
+func.func @steps(%a: tensor<?xf32>, %n: tensor<index>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %z = arith.constant dense<0.0> : tensor<4xf32>
+  %m = tensor.extract %n[] : tensor<index>
+  %r = scf.for %i = %c0 to %m step %c4 iter_args(%t = %z) -> (tensor<4xf32>) {
+    %x = tensor.extract_slice %a[%i] [4] [1] : tensor<?xf32> to tensor<4xf32>
+    %u = arith.addf %t, %x : tensor<4xf32>
+    scf.yield %u : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}

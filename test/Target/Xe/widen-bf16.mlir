@@ -1,0 +1,30 @@
+// RUN: xetile-opt %s --pass-pipeline="builtin.module(gpu.module(xetile-widen-bf16))" | FileCheck %s
+
+// Each operation rounds, between two others, too. What canonicalization would fold is not marked as foldable.
+// CHECK-NOT: fastmath
+// CHECK-LABEL: gpu.func @steps
+// CHECK: %[[P:.*]] = arith.mulf {{.*}} : vector<8xf32>
+// CHECK: %[[R:.*]] = arith.truncf %[[P]] : vector<8xf32> to vector<8xbf16>
+// CHECK: %[[W:.*]] = arith.extf %[[R]] : vector<8xbf16> to vector<8xf32>
+// CHECK: arith.addf %[[W]], {{.*}} : vector<8xf32>
+// CHECK: arith.truncf
+// CHECK: math.exp {{.*}} : vector<8xf32>
+// CHECK: arith.truncf
+// CHECK: arith.cmpf ogt, {{.*}} : vector<8xf32>
+// CHECK: arith.select {{.*}} : vector<8xi1>, vector<8xbf16>
+// CHECK: arith.sitofp {{.*}} : vector<8xi32> to vector<8xf32>
+// CHECK: arith.truncf
+// CHECK: vector.reduction <add>, {{.*}} : vector<8xf32> into f32
+// CHECK: arith.truncf {{.*}} : f32 to bf16
+gpu.module @device {
+  gpu.func @steps(%x: vector<8xbf16>, %i: vector<8xi32>) -> (vector<8xbf16>, vector<8xbf16>, bf16) {
+    %p = arith.mulf %x, %x : vector<8xbf16>
+    %s = arith.addf %p, %x : vector<8xbf16>
+    %e = math.exp %s : vector<8xbf16>
+    %c = arith.cmpf ogt, %e, %x : vector<8xbf16>
+    %t = arith.select %c, %e, %x : vector<8xi1>, vector<8xbf16>
+    %f = arith.sitofp %i : vector<8xi32> to vector<8xbf16>
+    %r = vector.reduction <add>, %t : vector<8xbf16> into bf16
+    gpu.return %t, %f, %r : vector<8xbf16>, vector<8xbf16>, bf16
+  }
+}
