@@ -1,0 +1,14 @@
+"""The kinds by name. Their modules import nothing heavy: each worker prepares itself."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+# Kind -> the module whose KIND it is.
+MODULES = {"ir": "ir_mutations", "cpu": "cpu_programs", "gpu": "gpu_schedules", "surfaces": "surfaces"}
+
+
+def load(name: str) -> Any:
+    """The `harness.Kind` of that name."""
+    return import_module(MODULES[name]).KIND

@@ -1,0 +1,248 @@
+"""Programs and kernels that are drawn are valid MLIR, smaller ones too; a kernel that computes wrongly is a finding."""
+
+import itertools
+import json
+import random
+
+import cpu_programs
+import gpu_schedules
+import harness
+import numpy as np
+import pytest
+import tensor_program
+import xetile_kernel
+from bounded import Bounded, contract
+from xetile import XeTileError, cpu
+from xetile.mlir import ir
+
+F32 = "f32"
+# A * B with k known at run time only.
+DYNAMIC = {
+    "args": [{"t": F32, "s": [[5], [0, "x"]]}, {"t": F32, "s": [[0, "x"], [9]]}],
+    "nodes": [{"op": "contract", "in": [0, 1], "maps": ["mk", "kn", "mn"], "t": F32, "style": "named", "fill": 0}],
+    "results": [2],
+}
+# relu(A * B), and A again.
+STATIC = {
+    "args": [{"t": F32, "s": [[5], [7]]}, {"t": F32, "s": [[7], [9]]}],
+    "nodes": [
+        {"op": "contract", "in": [0, 1], "maps": ["mk", "kn", "mn"], "t": F32, "style": "named", "fill": 0},
+        {
+            "op": "map",
+            "in": [2],
+            "maps": ["ab"],
+            "rank": 2,
+            "t": F32,
+            "style": "generic",
+            "body": ["arith.maximumf", ["in", 0], ["const", 0.0, F32]],
+        },
+    ],
+    "results": [3, 0],
+}
+CALL = {"sizes": {}, "layout": "C", "data": "normal", "out": False}
+
+
+def cases(kind, count: int, seed: int) -> list:
+    return [kind.generate(harness.case_rng(seed, kind.name, index)) for index in range(count)]
+
+
+def text_of(case) -> str:
+    return tensor_program.write(case["program"]) if "program" in case else xetile_kernel.write(case)
+
+
+def parses(case) -> bool:
+    if case.get("form") == "schedule":
+        return gpu_schedules._payload(case).operation.verify()
+    with ir.Context():
+        return ir.Module.parse(text_of(case)).operation.verify()
+
+
+@pytest.fixture
+def seed() -> int:
+    seed = random.SystemRandom().randrange(2**32)
+    print(f"{seed=}")
+    return seed
+
+
+each_kind = pytest.mark.parametrize("kind", [cpu_programs.KIND, gpu_schedules.KIND], ids=lambda kind: kind.name)
+
+
+@each_kind
+def test_cases_are_plain_data_and_valid(kind, seed):
+    for case in cases(kind, 150, seed):
+        assert json.loads(json.dumps(case)) == case
+        assert parses(case), case
+
+
+@each_kind
+def test_a_case_depends_on_its_seed_and_index_alone(kind, seed):
+    assert cases(kind, 20, seed) == cases(kind, 20, seed)
+    assert cases(kind, 20, seed) != cases(kind, 20, seed + 1)
+
+
+@each_kind
+def test_smaller_cases_are_valid_and_come_to_an_end(kind, seed):
+    for case in cases(kind, 10, seed):
+        for candidate in itertools.islice(kind.reduced(case), 60):
+            assert candidate != case
+            assert parses(candidate), candidate
+
+
+def check(program, call=CALL, **options) -> str | None:
+    kind = cpu_programs.CpuPrograms()
+    kind.prepare()
+    return kind.check({"program": program, "options": {"threads": 1, **options}, "calls": [call], "seed": 1})
+
+
+def test_a_right_kernel_is_no_finding():
+    assert check(STATIC) is None
+    assert check(STATIC, CALL | {"out": True, "layout": "strided"}) is None
+
+
+def spoil(monkeypatch, change) -> None:
+    """Lets `change(results, arrays)` spoil what a kernel gives."""
+    right = cpu.CpuKernel.__call__
+
+    def wrong(self, *arrays, **options):
+        return change([np.array(result) for result in right(self, *arrays, **options)], arrays)
+
+    monkeypatch.setattr(cpu.CpuKernel, "__call__", wrong)
+
+
+def one_off(results, _):
+    results[0][2, 3] += 1e-5
+    return tuple(results)
+
+
+def not_a_number(results, _):
+    results[0][4, 8] = np.nan
+    return tuple(results)
+
+
+def aliased(results, arrays):
+    return results[0], arrays[0]
+
+
+def lost(results, _):
+    return results[0][:, :-1], results[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (one_off, "wrong result of f32: 1 of 45 elements"),
+        (not_a_number, "wrong result of f32: 1 of 45 elements"),
+        (aliased, "a result shares memory with another array"),
+        (lost, "wrong result of f32: shape"),
+    ],
+)
+def test_a_wrong_result_is_a_finding(monkeypatch, change, said):
+    spoil(monkeypatch, change)
+    assert check(STATIC).startswith(said)
+
+
+def test_a_changed_argument_is_a_finding(monkeypatch):
+    def change(results, arrays):
+        arrays[1][0, 0] += 1
+        return tuple(results)
+
+    spoil(monkeypatch, change)
+    assert check(STATIC) == f"an argument was changed\nin call 0: {CALL}"
+
+
+def test_sizes_that_do_not_fit_must_be_refused(monkeypatch):
+    call = CALL | {"sizes": {"x": 4}}
+    assert check(DYNAMIC, call) is None
+    assert check(DYNAMIC, call | {"wrong": [1, 0, 6]}) is None
+
+    monkeypatch.setattr(cpu.CpuKernel, "__call__", lambda self, *arrays: np.zeros((5, 9), "f4"))
+    assert check(DYNAMIC, call | {"wrong": [1, 0, 6]}).startswith("sizes that do not fit each other were accepted")
+
+
+def test_an_unknown_refusal_is_a_finding(monkeypatch):
+    def refuse(*_, **__):
+        raise XeTileError("MBlock = 3: expected a multiple of 2")
+
+    monkeypatch.setattr(cpu, "compile", refuse)
+    assert check(STATIC).startswith("refused: MBlock = 3")
+    assert check(STATIC, config={"MBlock": 3}) is None
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16", "f32", "f64"])
+def test_bounds_of_sums_see_a_lost_product(dtype):
+    rng = np.random.default_rng(3)
+    a, b = (Bounded.exact(dtype, rng.uniform(0.5, 1, shape).astype("f2")) for shape in ((4, 60), (60, 5)))
+    zero = Bounded.exact(dtype, np.zeros((4, 5)))
+    value = contract(("mk", "kn", "mn"), a, b, zero)
+    right = value.values.astype("f8")
+    kind = {"f16": "f2", "f32": "f4", "f64": "f8"}.get(dtype) or cpu_programs.NUMPY["bf16"]
+    assert value.difference(right.astype(kind)) is None
+    less = right - (a.values[:, -1:] * b.values[-1:]).astype("f8")
+    assert value.difference(less.astype(kind)) is not None
+
+
+def test_a_wrong_kernel_of_tiles_is_a_finding(monkeypatch, seed):
+    load = {"t": F32, "size": [8, 16], "at": [0, 0]}
+    case = {
+        "form": "kernel",
+        "grid": [1, 1],
+        "tile": [8, 16],
+        "map": {"layout": [1, 1], "data": [8, 16]},
+        "element": "f16",
+        "maps": True,
+        "loads": [load],
+        "mma": None,
+        "walk": None,
+        "stores": [load | {"size": [8, 24], "body": ["arith.addf", ["in", 0], ["in", 0]]}],
+        "target": "pvc",
+        "builtins": "portable",
+        "data": "normal",
+        "seed": seed,
+    }
+    kind = gpu_schedules.GpuSchedules()
+    kind.prepare()
+    assert kind.check(case) is None
+    launch = gpu_schedules.GpuSchedules._launch
+
+    def wrong(at):
+        def call(self, module, arrays):
+            launch(self, module, arrays)
+            arrays["S0"][at] = 1e3
+
+        return call
+
+    monkeypatch.setattr(gpu_schedules.GpuSchedules, "_launch", wrong((7, 15)))
+    assert kind.check(case).startswith("wrong result of a kernel: f32\nmatrix S0: 1 of 192 elements")
+    # Columns past the tile must stay as they were.
+    monkeypatch.setattr(gpu_schedules.GpuSchedules, "_launch", wrong((0, 16)))
+    assert kind.check(case).startswith("wrong result of a kernel: f32\nmatrix S0: 1 of 192 elements")
+    monkeypatch.setattr(
+        gpu_schedules.GpuSchedules, "_launch", lambda self, module, arrays: arrays["L0"].__setitem__((0, 0), 1e3)
+    )
+    assert kind.check(case) == "a matrix was changed that the kernel only reads: L0"
+
+
+LEGAL = {
+    "m": 32,
+    "n": 64,
+    "k": 32,
+    "dtype": "f16",
+    "extend": [],
+    "params": {"workgroup_m": 16, "workgroup_n": 32, "subgroups_m": 2, "subgroups_n": 2, "k_step": 16, "prefetch": 1},
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "label"),
+    [
+        ({}, ""),
+        ({"dtype": "i8"}, "get_matmul_c4"),
+        ({"m": 40}, "check_tiling_c3"),
+        ({"params": LEGAL["params"] | {"subgroups_m": 3}}, "check_tiling_c4"),
+        ({"params": LEGAL["params"] | {"subgroups_m": 4}}, "check_tiling_c5"),
+        ({"params": LEGAL["params"] | {"prefetch": 65}}, "check_tiling_c1"),
+        ({"k": 16}, "check_tiling_c8"),
+    ],
+)
+def test_what_a_schedule_must_refuse_is_known(change, label):
+    assert gpu_schedules.must_refuse(LEGAL | change) == label
