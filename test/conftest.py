@@ -2,9 +2,25 @@
 
 import os
 import secrets
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
+
+
+@pytest.fixture(autouse=True)
+def same_environment() -> Iterator[None]:
+    """No test changes the environment of the next one: `monkeypatch.setenv` restores what it sets."""
+    before = dict(os.environ)
+    yield
+    # pytest itself says in a variable which test runs.
+    changed = {name for name, _ in before.items() ^ os.environ.items()} - {"PYTEST_CURRENT_TEST"}
+    for name in changed:
+        if name in before:
+            os.environ[name] = before[name]
+        else:
+            del os.environ[name]
+    assert not changed, "the test left other values in the environment"
 
 
 @pytest.fixture

@@ -59,7 +59,8 @@ def _slice_sizes(node: Node, x: Type) -> list[tuple]:
     for dim, offset, trim, stride in zip(x.shape, node["offsets"], node["trim"], node["strides"], strict=True):
         require(stride >= 1 and offset >= 0 and trim >= 0 and (stride == 1 or len(dim) == 1))
         rest = add(dim, plus=-offset - trim)
-        require(len(dim) > 1 or (rest[0] >= 0 and (offset == 0 or offset < dim[0])))
+        # MLIR takes no offset into nothing, not even 0.
+        require(len(dim) > 1 or (rest[0] >= 0 and offset < dim[0]))
         found.append((-(-rest[0] // stride),) if len(dim) == 1 else rest)
     return found
 
@@ -161,7 +162,11 @@ def _write_collapse(node: Node, kinds: list[Type], kind: Type, names: list[str],
 
 
 def _compute_collapse(node: Node, values: list[Bounded], kind: Type, sizes: Mapping[str, int]) -> Bounded:
-    return values[0].view(lambda a: a.reshape(shape_of(kind, sizes)))
+    shape = shape_of(kind, sizes)
+    # Arrays of sizes that do not fit each other have another count of elements.
+    if values[0].values.size != np.prod(shape, dtype=np.int64):
+        raise Mismatch
+    return values[0].view(lambda a: a.reshape(shape))
 
 
 def _infer_expand(node: Node, kinds: list[Type]) -> Type:

@@ -57,6 +57,13 @@ def parses(case) -> bool:
         return ir.Module.parse(text_of(case)).operation.verify()
 
 
+@pytest.fixture(autouse=True)
+def environment(monkeypatch) -> None:
+    """Kinds set variables of the process that they were given; here it is pytest's, which takes its own again."""
+    for name in ("XETILE_CACHE", "XETILE_BUILTINS"):
+        monkeypatch.delenv(name, raising=False)
+
+
 @pytest.fixture
 def seed() -> int:
     seed = random.SystemRandom().randrange(2**32)
