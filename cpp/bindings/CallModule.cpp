@@ -1,10 +1,13 @@
 //===- CallModule.cpp - the Python extension module xetile._call -------------===//
-// In: the addresses of a compiled function and of what checks sizes (0 for none), NumPy arrays.
-// Out: the function's call, about a microsecond after Python's. Refused: nothing; arrays that do
-// not fit are left to the caller, who says why. Knows nothing of MLIR.
+// In: the addresses of a compiled function's C interface and of that of what checks sizes (0 for
+// none), NumPy arrays. Out: the function's call, about a microsecond after Python's. Refused:
+// nothing; arrays that do not fit, or too many, are left to the caller, who says why. Knows nothing
+// of MLIR.
 //===----------------------------------------------------------------------===//
+#include <array>
 #include <cstdint>
 #include <nanobind/nanobind.h>
+#include <utility>
 #include <vector>
 
 namespace nb = nanobind;
@@ -37,6 +40,24 @@ struct Memory {
   bool overlaps(const Memory &other) const { return begin < other.end && other.begin < end; }
 };
 
+using Caller = void (*)(uintptr_t address, void *const *addresses);
+
+/// Calls a C function that takes `sizeof...(I)` addresses.
+template <size_t... I> Caller callerFor(std::index_sequence<I...>) {
+  return [](uintptr_t address, [[maybe_unused]] void *const *addresses) {
+    using Pointer = void *;
+    reinterpret_cast<void (*)(std::conditional_t<(I, true), Pointer, Pointer>...)>(address)(
+        addresses[I]...);
+  };
+}
+
+template <size_t... N> std::array<Caller, sizeof...(N)> makeCallers(std::index_sequence<N...>) {
+  return {callerFor(std::make_index_sequence<N>())...};
+}
+
+/// By the number of parameters.
+const std::array<Caller, 34> callers = makeCallers(std::make_index_sequence<34>());
+
 class Function {
 public:
   Function(uintptr_t address, nb::sequence arguments, nb::sequence results, nb::object arrayType,
@@ -56,44 +77,37 @@ public:
   /// Calls the function. False, without a call, for arrays that are not exactly as declared, in C
   /// order, where a result shares memory with another array, or where sizes do not fit together.
   bool call(nb::tuple arguments, nb::tuple results) const {
-    if (arguments.size() != numArguments || results.size() != parameters.size() - numArguments)
+    if (arguments.size() != numArguments || results.size() != parameters.size() - numArguments ||
+        parameters.size() + 1 >= callers.size())
       return false;
     // Memref descriptors: allocated and aligned address, offset, sizes, strides. Each parameter is
-    // the address of one; the packed interface takes the address of each parameter.
+    // the address of one. The check takes memory for its answer before the same parameters.
     std::vector<int64_t> descriptors(words);
-    std::vector<void *> addresses(2 * parameters.size());
+    int64_t status[3] = {0, 0, 0};
+    std::vector<void *> addresses(1 + parameters.size());
+    addresses[0] = status;
     std::vector<Memory> memories;
     memories.reserve(parameters.size());
     int64_t *next = descriptors.data();
     for (size_t number = 0; number < parameters.size(); ++number) {
       bool isResult = number >= numArguments;
       nb::handle array = isResult ? results[number - numArguments] : arguments[number];
-      addresses[number] = next;
-      addresses[parameters.size() + number] = &addresses[number];
+      addresses[1 + number] = next;
       if (!describe(parameters[number], array, isResult, next, memories))
         return false;
     }
-    if (check && !fits(addresses.data() + parameters.size()))
-      return false;
-    auto function = reinterpret_cast<void (*)(void **)>(address);
+    if (check) {
+      callers[addresses.size()](check, addresses.data());
+      if (status[0] != 0)
+        return false;
+    }
     // The tuples keep the arrays while other Python threads run.
     nb::gil_scoped_release release;
-    function(addresses.data() + parameters.size());
+    callers[parameters.size()](address, addresses.data() + 1);
     return true;
   }
 
 private:
-  /// Asks the compiled check of sizes, which takes memory for its answer before the same
-  /// parameters.
-  bool fits(void *const *packed) const {
-    int64_t status[3] = {0, 0, 0};
-    void *answer = status;
-    std::vector<void *> all = {&answer};
-    all.insert(all.end(), packed, packed + parameters.size());
-    reinterpret_cast<void (*)(void **)>(check)(all.data());
-    return status[0] == 0;
-  }
-
   bool describe(const Parameter &parameter, nb::handle array, bool isResult, int64_t *&next,
                 std::vector<Memory> &memories) const {
     if (reinterpret_cast<PyObject *>(Py_TYPE(array.ptr())) != arrayType.ptr())
