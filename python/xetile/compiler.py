@@ -1,10 +1,10 @@
 """From a payload and a schedule to a kernel: `compile` runs the levels one by one and keeps what each one made.
 
-    kernel = xetile.compile("schedules/payloads/matmul_f16.mlir", schedule="matmul", target="pvc")
-    kernel.spirv                                    # validated SPIR-V
-    kernel.native["pvc"].spill_bytes                # machine code, where ocloc was found
-    print(kernel.stages["4-xegpu"])                 # the module at that level
-    d = kernel(a, b, c)                             # NumPy arrays in, a new one out
+kernel = xetile.compile("schedules/payloads/matmul_f16.mlir", schedule="matmul", target="pvc")
+kernel.spirv                                    # validated SPIR-V
+kernel.native["pvc"].spill_bytes                # machine code, where ocloc was found
+print(kernel.stages["4-xegpu"])                 # the module at that level
+d = kernel(a, b, c)                             # NumPy arrays in, a new one out
 """
 
 from __future__ import annotations
@@ -198,9 +198,7 @@ def compile(
         return cpu.compile_target(module_or_path, schedule, params)
     payload = module_or_path if isinstance(module_or_path, ir.Module) else read_payload(module_or_path)
     chosen, chip = _choose(schedule, target, params)
-    levels = lower(
-        payload, chosen, chip, native=native, native_chips=native_chips, large_registers=large_registers
-    )
+    levels = lower(payload, chosen, chip, native=native, native_chips=native_chips, large_registers=large_registers)
     return Kernel(Stages(levels), Signature.of(payload), chip, chosen)
 
 

@@ -1,8 +1,8 @@
 """Hears what the compiler says, whatever bytes are in it, and reads modules from files.
 
-    with Heard(context) as heard:
-        ...                                     # parsing, verifying, running passes
-    heard.errors, heard.others                  # tuples of Diagnostic
+with Heard(context) as heard:
+    ...                                     # parsing, verifying, running passes
+heard.errors, heard.others                  # tuples of Diagnostic
 """
 
 from __future__ import annotations

@@ -243,8 +243,7 @@ class HostProgram:
             function(packed)
             bounds = [0, *np.cumsum(widths)]
             views = [
-                _view(returned[start:end], spec)
-                for (start, end), spec in zip(pairwise(bounds), results, strict=True)
+                _view(returned[start:end], spec) for (start, end), spec in zip(pairwise(bounds), results, strict=True)
             ]
             copies = tuple(view.copy() for view in views)
             owned = {int(returned[start]) for start in bounds[:-1]}

@@ -1,9 +1,9 @@
 """Runs MLIR passes; what they say becomes `Diagnostic`s.
 
-    with xetile.mlir.ir.Context():
-        module = xetile.mlir.ir.Module.parseFile("kernel.mlir")
-    xetile.passes.run(module, "xetile-lower-to-xegpu{chip=pvc}")        # changes the module
-    xetile.passes.run(module, "gpu.module(convert-vector-to-xetile,canonicalize)")
+with xetile.mlir.ir.Context():
+    module = xetile.mlir.ir.Module.parseFile("kernel.mlir")
+xetile.passes.run(module, "xetile-lower-to-xegpu{chip=pvc}")        # changes the module
+xetile.passes.run(module, "gpu.module(convert-vector-to-xetile,canonicalize)")
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The XeTile dialect: one class per operation, generated from its definition, its types and its attributes.
 
-    tile = TileType.get([64, 32], ir.F16Type.get(), TileAttr.get(order=[0, 1]))
-    load = LoadTileOp(init.tile)                      # the result's type follows from the tile
+tile = TileType.get([64, 32], ir.F16Type.get(), TileAttr.get(order=[0, 1]))
+load = LoadTileOp(init.tile)                      # the result's type follows from the tile
 """
 
 from .._mlir_libs._xetileTypes import TileAttr as TileAttr
