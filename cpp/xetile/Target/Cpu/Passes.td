@@ -274,18 +274,4 @@ def SplitSlices : Pass<"xetile-split-slices"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
-def FreeScratch : Pass<"xetile-free-scratch"> {
-  let summary = "Free allocations at the end of the block that makes them";
-  let description = [{
-    ```mlir
-    %scratch = memref.alloc() : memref<64x256x16xf32>
-    ...
-    memref.dealloc %scratch : memref<64x256x16xf32>   // new
-    return
-    ```
-    Memory that the block's terminator hands on stays: its receiver owns it.
-  }];
-  let dependentDialects = ["::mlir::memref::MemRefDialect"];
-}
-
 #endif // XETILE_TARGET_CPU_PASSES_TD

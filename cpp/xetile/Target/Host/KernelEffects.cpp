@@ -1,23 +1,26 @@
-//===- KernelEffects.cpp - does a kernel write through an argument ----------===//
-// In: a gpu.func at any level that still has memrefs. Out: whether an argument's memory may be
-// written. Refused: nothing; a use that is not understood counts as a write.
+//===- KernelEffects.cpp - does code write through an address ---------------===//
+// In: a gpu.func, or a function that launches some, at any level that still has memrefs. Out:
+// whether the memory behind a value may be written. Refused: nothing; a use that is not understood
+// counts as a write.
 #include "xetile/Target/Host/KernelEffects.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/XeGPU/IR/XeGPU.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "xetile/IR/XeTileOps.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 
 namespace {
 
-/// Values that may address the argument's memory.
+/// Values that may address the same memory.
 class Aliases {
 public:
-  explicit Aliases(Value argument) { add(argument); }
+  explicit Aliases(Value address) { add(address); }
 
   bool mayBeWritten() {
     while (!worklist.empty()) {
@@ -42,8 +45,14 @@ private:
   /// Adds what the use makes of the address, false if it may write.
   bool follow(OpOperand &use) {
     Operation *op = use.getOwner();
-    // Shapes are no addresses. Prefetches declare no effects upstream.
-    if (isa<memref::DimOp, memref::RankOp, xegpu::PrefetchNdOp, xegpu::PrefetchOp>(op))
+    // Shapes are no addresses. Prefetches change caches only; upstream's declare no effects.
+    if (isa<memref::DimOp, memref::RankOp, xegpu::PrefetchNdOp, xegpu::PrefetchOp,
+            xetile::PrefetchTileOp>(op))
+      return true;
+    if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op))
+      return followLaunch(launch, use);
+    // What a caller does with it is its own business.
+    if (isa<func::ReturnOp>(op))
       return true;
     if (auto metadata = dyn_cast<memref::ExtractStridedMetadataOp>(op)) {
       add(metadata.getBaseBuffer());
@@ -76,6 +85,14 @@ private:
     return false;
   }
 
+  static bool followLaunch(gpu::LaunchFuncOp launch, OpOperand &use) {
+    Operation *kernel = SymbolTable::lookupNearestSymbolFrom(launch, launch.getKernel());
+    for (auto [index, operand] : llvm::enumerate(launch.getKernelOperandsMutable()))
+      if (&operand == &use)
+        return !xetile::kernelMayWrite(kernel, index);
+    return true;
+  }
+
   bool followYield(OpOperand &use) {
     Operation *parent = use.getOwner()->getParentOp();
     if (auto loop = dyn_cast<LoopLikeOpInterface>(parent)) {
@@ -105,3 +122,5 @@ bool xetile::kernelMayWrite(Operation *kernel, unsigned index) {
     return true;
   return Aliases(function.getArgument(index)).mayBeWritten();
 }
+
+bool xetile::mayBeWritten(Value address) { return Aliases(address).mayBeWritten(); }

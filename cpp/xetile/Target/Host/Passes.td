@@ -77,7 +77,70 @@ def ResultsToArguments : Pass<"xetile-results-to-arguments", "::mlir::ModuleOp">
 
     An allocation that is returned becomes the new argument. What else is returned is copied there: an argument, a
     constant, a view, a value that is returned twice. Refused: results of dynamic sizes, and public functions that the
-    module calls.
+    module calls. With `where-static` functions with results of dynamic sizes return all of them, as before.
+  }];
+  let options = [
+    Option<"whereStatic", "where-static", "bool", "false",
+           "Leave functions alone that return sizes or strides known at run time only">
+  ];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
+def KeepArguments : Pass<"xetile-keep-arguments", "::mlir::ModuleOp"> {
+  let summary = "Copy arguments that a function may write to";
+  let description = [{
+    Callers of a function that was one on tensors get results and keep their arguments. A schedule may have bufferized
+    in place all the same. Each argument of a public function that something may be written through, in the function or
+    in a kernel that it launches, is copied to new memory at the entry.
+
+    Before:
+    ```mlir
+    func.func @f(%c: memref<4x4xf32>) -> memref<4x4xf32> {
+      gpu.launch_func @k::@accumulate ... args(%c : memref<4x4xf32>)
+      return %c : memref<4x4xf32>
+    }
+    ```
+    After:
+    ```mlir
+    func.func @f(%c: memref<4x4xf32>) -> memref<4x4xf32> {
+      %copy = memref.alloc() {alignment = 64 : i64} : memref<4x4xf32>
+      memref.copy %c, %copy : memref<4x4xf32> to memref<4x4xf32>
+      gpu.launch_func @k::@accumulate ... args(%copy : memref<4x4xf32>)
+      return %copy : memref<4x4xf32>
+    }
+    ```
+    `xetile-results-to-arguments` makes a copy that is returned the caller's memory, `xetile-free-scratch` frees the
+    others. Functions without results stay as they are: what they write to is all that they are called for.
+
+    Refused: memory of unknown rank, or of a layout that is not known to suit a copy in C order.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
+def AddCInterface : Pass<"xetile-add-c-interface", "::mlir::ModuleOp"> {
+  let summary = "Ask for C functions beside the public ones";
+  let description = [{
+    `_mlir_ciface_f` takes the addresses of descriptors. Upstream's `llvm-request-c-wrappers` asks for one of each
+    declaration, too, and calls those of others then.
+
+    Before: `func.func @f(%a: memref<4xf32>) { ... }`
+
+    After: `func.func @f(%a: memref<4xf32>) attributes {llvm.emit_c_interface} { ... }`
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def FreeScratch : Pass<"xetile-free-scratch"> {
+  let summary = "Free allocations at the end of the block that makes them";
+  let description = [{
+    ```mlir
+    %scratch = memref.alloc() : memref<64x256x16xf32>
+    ...
+    memref.dealloc %scratch : memref<64x256x16xf32>   // new
+    return
+    ```
+    Memory of a function's first block is freed before each return. What a terminator hands on stays: its receiver
+    owns it. So does memory of a later block that others use.
   }];
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }

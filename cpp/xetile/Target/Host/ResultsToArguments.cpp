@@ -2,7 +2,8 @@
 // In: bufferized public functions that return memrefs of static shapes. Out: the same with one
 // argument more for each such result, nothing returned. Any value may be returned: one twice, an
 // argument, a view, a constant. An allocation becomes the argument, others are copied to it.
-// Refused: results of dynamic sizes or strides; functions that the module calls itself.
+// Refused: results of dynamic sizes or strides, unless where-static leaves their functions alone;
+// functions that the module calls itself.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
@@ -17,6 +18,8 @@ using namespace mlir;
 
 namespace {
 struct ResultsToArguments : xetile::impl::ResultsToArgumentsBase<ResultsToArguments> {
+  using ResultsToArgumentsBase::ResultsToArgumentsBase;
+
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal() && function.isPublic() && failed(convert(function)))
@@ -33,10 +36,13 @@ private:
         continue;
       }
       auto memory = dyn_cast<MemRefType>(type);
-      if (!memory || !memory.hasStaticShape() || !memory.getLayout().isIdentity())
+      if (!memory || !memory.hasStaticShape() || !memory.getLayout().isIdentity()) {
+        if (whereStatic)
+          return success();
         return function.emitOpError() << "result " << number << " is " << type
                                       << ": expected static sizes in C order, as the caller "
                                          "passes its memory";
+      }
       moved.push_back(number);
     }
     if (moved.empty())

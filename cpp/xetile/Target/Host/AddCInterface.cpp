@@ -1,0 +1,24 @@
+//===- AddCInterface.cpp - functions that C can call ---------------------------===//
+// In: functions. Out: the public ones with a body ask for a C interface beside them.
+// Refused: nothing.
+//===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "xetile/Target/Host/Passes.h"
+
+namespace xetile {
+#define GEN_PASS_DEF_ADDCINTERFACE
+#include "xetile/Target/Host/Passes.h.inc"
+} // namespace xetile
+
+using namespace mlir;
+
+namespace {
+struct AddCInterface : xetile::impl::AddCInterfaceBase<AddCInterface> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal() && function.isPublic())
+        function->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(),
+                          UnitAttr::get(&getContext()));
+  }
+};
+} // namespace
