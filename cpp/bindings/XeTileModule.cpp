@@ -56,6 +56,17 @@ std::pair<bool, nb::object> findOcloc() {
   return {found, toPath(text)};
 }
 
+MlirModule cloneModule(MlirOperation op) {
+  MlirOperation copy = mlirOperationClone(op);
+  MlirModule module = mlirModuleFromOperation(copy);
+  if (mlirModuleIsNull(module)) {
+    std::string name = toString(mlirIdentifierStr(mlirOperationGetName(copy)));
+    mlirOperationDestroy(copy);
+    throw nb::value_error(("expected a builtin.module to clone, got " + name).c_str());
+  }
+  return module;
+}
+
 struct Compiled {
   std::string bytes, why;
   int64_t spillBytes = 0, registers = 0;
@@ -111,6 +122,8 @@ NB_MODULE(_xetile, m) {
         "Whether there is an ocloc, and its path or what to do without one.");
   m.def("run_ocloc", runOcloc, nb::arg("spirv"), nb::arg("device"), nb::arg("large_registers"),
         "Machine code and assembly as a dict, or a string that says why there is none.");
+  m.def("clone_module", cloneModule, nb::arg("op"),
+        "A copy of a builtin.module, given as an operation, with the locations of its ops.");
   nb::class_<DiagnosticCollector>(m, "DiagnosticCollector",
                                   "Hears the diagnostics of a context until it is detached.")
       .def(nb::init<MlirContext>(), nb::arg("context"))

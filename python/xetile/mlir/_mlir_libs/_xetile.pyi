@@ -1,0 +1,36 @@
+"""XeTile's part of the compiler; the C++ is cpp/bindings/XeTileModule.cpp."""
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias, TypedDict
+
+from xetile.mlir import ir
+
+_Said: TypeAlias = tuple[int, bytes, bytes, "list[_Said]"]
+
+class _Target(TypedDict):
+    chip: str
+    description: str
+    ocloc_device: str
+    subgroup_size: int
+    max_work_items: int
+    register_bytes: int
+    registers: int
+    large_registers: int
+
+class _Native(TypedDict):
+    data: bytes
+    spill_bytes: int
+    registers: int
+    assembly: Sequence[str]
+
+class DiagnosticCollector:
+    def __init__(self, context: ir.Context) -> None: ...
+    def detach(self) -> None: ...
+    def said(self) -> list[_Said]: ...
+
+def register_dialects(registry: Any) -> None: ...
+def targets() -> list[_Target]: ...
+def check_chip(chip: str) -> str | None: ...
+def clone_module(op: ir.Operation) -> ir.Module: ...
+def find_ocloc() -> tuple[bool, str]: ...
+def run_ocloc(spirv: bytes, device: str, large_registers: bool) -> _Native | str: ...

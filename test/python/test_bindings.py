@@ -1,0 +1,37 @@
+"""The extension module _xetile: what it gives to Python, and that its stub says so."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from xetile.mlir import ir
+from xetile.mlir._mlir_libs import _xetile
+
+STUB = Path(_xetile.__file__).with_name("_xetile.pyi")
+
+
+def parse(text: str) -> ir.Module:
+    with ir.Context():
+        return ir.Module.parse(text)
+
+
+def test_the_stub_names_all_that_is_there():
+    tree = ast.parse(STUB.read_text())
+    named = {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    public = {name for name in named if not name.startswith("_")}
+    assert public == {name for name in vars(_xetile) if not name.startswith("_")}
+
+
+def test_a_cloned_module_outlives_the_original_and_keeps_its_locations():
+    module = parse('module { func.func @f() { return } loc("here") }')
+    copy = _xetile.clone_module(module.operation)
+    module.body.operations[0].operation.erase()
+    del module
+    assert isinstance(copy, ir.Module)
+    assert str(copy.body.operations[0].location) == 'loc("here")'
+
+
+def test_only_a_module_is_cloned():
+    function = parse("func.func @f() { return }").body.operations[0].operation
+    with pytest.raises(ValueError, match=r"expected a builtin\.module to clone, got func\.func"):
+        _xetile.clone_module(function)
