@@ -1,5 +1,7 @@
 //===- XeTileModule.cpp - the Python extension module _xetile ----------------===//
 #include "DiagnosticCollector.h"
+#include "mlir-c/Bindings/Python/Interop.h"
+#include "mlir-c/ExecutionEngine.h"
 #include "mlir/Bindings/Python/Nanobind.h"
 #include "mlir/Bindings/Python/NanobindAdaptors.h"
 #include "xetile-c/XeTile.h"
@@ -67,6 +69,25 @@ MlirModule cloneModule(MlirOperation op) {
   return module;
 }
 
+/// Upstream's binding has only the interface that takes an array of addresses.
+uintptr_t lookUp(nb::object engine, const std::string &name) {
+  nb::object capsule = engine.attr(MLIR_PYTHON_CAPI_PTR_ATTR);
+  MlirExecutionEngine native = mlirPythonCapsuleToExecutionEngine(capsule.ptr());
+  if (mlirExecutionEngineIsNull(native))
+    throw nb::type_error("expected an ExecutionEngine");
+  nb::gil_scoped_release others; // compiles
+  return reinterpret_cast<uintptr_t>(
+      mlirExecutionEngineLookup(native, mlirStringRefCreate(name.data(), name.size())));
+}
+
+/// None, with a diagnostic, if there is none.
+std::optional<nb::bytes> makeObjectFile(MlirModule module, unsigned optLevel) {
+  std::string bytes;
+  if (!mlirXeTileMakeObjectFile(module, optLevel, keepText, &bytes))
+    return std::nullopt;
+  return nb::bytes(bytes.data(), bytes.size());
+}
+
 struct Compiled {
   std::string bytes, why;
   int64_t spillBytes = 0, registers = 0;
@@ -124,6 +145,11 @@ NB_MODULE(_xetile, m) {
         "Machine code and assembly as a dict, or a string that says why there is none.");
   m.def("clone_module", cloneModule, nb::arg("op"),
         "A copy of a builtin.module, given as an operation, with the locations of its ops.");
+  m.def("lookup", lookUp, nb::arg("engine"), nb::arg("name"),
+        "The address of a function of an ExecutionEngine, 0 if it has none of that name.");
+  m.def("make_object_file", makeObjectFile, nb::arg("module"), nb::arg("opt_level"),
+        "The object file of a module in the LLVM dialect, with code for this CPU; None, with a "
+        "diagnostic, if there is none.");
   nb::class_<DiagnosticCollector>(m, "DiagnosticCollector",
                                   "Hears the diagnostics of a context until it is detached.")
       .def(nb::init<MlirContext>(), nb::arg("context"))

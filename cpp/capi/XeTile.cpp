@@ -1,9 +1,11 @@
 //===- XeTile.cpp - C API of the XeTile dialect and its passes ---------------===//
 #include "xetile-c/XeTile.h"
+#include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Registration.h"
 #include "mlir/CAPI/Support.h"
 #include "xetile/IR/XeTileDialect.h"
 #include "xetile/Registration.h"
+#include "xetile/Target/Host/ObjectFile.h"
 #include "xetile/Target/TargetInfo.h"
 #include "xetile/Target/Xe/Ocloc.h"
 #include "llvm/ADT/STLExtras.h"
@@ -43,6 +45,15 @@ bool mlirXeTileCheckChip(MlirStringRef chip, MlirStringCallback explain, void *u
   if (why)
     explain(wrap(llvm::StringRef(*why)), userData);
   return !why;
+}
+
+bool mlirXeTileMakeObjectFile(MlirModule module, unsigned optLevel, MlirStringCallback take,
+                              void *userData) {
+  llvm::FailureOr<std::string> bytes =
+      xetile::makeObjectFile(unwrap(module), std::min(optLevel, 3u));
+  if (succeeded(bytes))
+    take(wrap(llvm::StringRef(*bytes)), userData);
+  return succeeded(bytes);
 }
 
 bool mlirXeTileFindOcloc(MlirStringCallback tell, void *userData) {

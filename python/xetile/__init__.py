@@ -1,4 +1,5 @@
-"""xetile: a `linalg.matmul` goes in, a validated SPIR-V kernel for Intel GPUs comes out, and runs here.
+"""xetile: a `linalg.matmul` goes in, a validated SPIR-V kernel for Intel GPUs or code for this CPU comes out, and runs
+here.
 
 The names below are the public surface. Each is imported when it is first used: `import xetile` alone loads neither
 MLIR nor an OpenCL driver. Upstream's MLIR bindings, with XeTile registered, are the subpackage `xetile.mlir`.
@@ -13,15 +14,19 @@ from xetile.errors import Diagnostic, XeTileError
 
 # Public name -> the module that defines it; a module's own name stands for the module.
 _LAZY = {
-    "Kernel": "xetile.compiler",
-    "Target": "xetile.target",
+    "Kernel": "xetile.kernel",
+    "Target": "xetile.targets",
     "compile": "xetile.compiler",
+    "cpu": "xetile.cpu",
     "layout": "xetile.layout",
+    "load": "xetile.saved",
+    "lower": "xetile.compiler",
     "matmul": "xetile.payload",
     "passes": "xetile.passes",
     "report": "xetile.report",
     "runtime": "xetile.runtime",
     "schedule": "xetile.schedule",
+    "targets": "xetile.targets",
 }
 
 __all__ = ["Diagnostic", "XeTileError", *_LAZY]

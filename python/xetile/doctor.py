@@ -75,18 +75,18 @@ def _bindings() -> Iterator[Finding]:
     advice = "run `make build`"
     try:
         from xetile.mlir import ir
-        from xetile.target import available
+        from xetile.targets import available
 
         with ir.Context():
             ir.Module.parse("module {}")
-        chips = ", ".join(f"{target.chip} ({target.description})" for target in available())
+        targets = ", ".join(f"{target.name} ({target.description})" for target in available())
     except Exception as error:  # noqa: BLE001  whatever keeps the extension modules from loading
         yield Finding("bindings", False, f"xetile.mlir: {error}", advice, True)
         return
     library = _mapped("libMLIR.so")
     yield Finding("bindings", True, f"xetile.mlir on {library}", essential=True)
     yield Finding("LLVM and MLIR", True, _llvm_version() or "of unknown version")
-    yield Finding("targets", True, chips)
+    yield Finding("targets", True, targets)
 
 
 def _mapped(name: str) -> str:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from xetile.errors import XeTileError, expect
-from xetile.host import ArraySpec, Signature
 from xetile.mlir import ir
+from xetile.signature import ArraySpec, Signature, find_function
 
 __all__ = ["Difference", "compare", "count_flops", "evaluate", "random_arguments"]
 
@@ -51,7 +51,7 @@ def evaluate(
         raise XeTileError(f"{signature}: expected {len(signature.arguments)} arrays, got {len(arrays)}")
     for number, array in enumerate(arrays):
         expect(f"{signature}: argument {number}", array, np.ndarray, "a NumPy array")
-    function = signature.find(module.operation)
+    function = find_function(module.operation, signature.name)
     values: dict[ir.Value, np.ndarray] = {}
     for argument, array in zip(function.arguments, arrays, strict=True):
         values[argument] = _widen(array, precision)
@@ -65,11 +65,16 @@ def evaluate(
 
 
 def random_arguments(signature: Signature, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-    """Arrays for a function's arguments: floats from a normal distribution, integers from -4 to 4 (0 to 4)."""
+    """Arrays for a function's arguments: floats from a normal distribution, integers from -4 to 4 (0 to 4), bools.
+
+    XeTileError for sizes that are known at run time only.
+    """
     expect("signature", signature, Signature, "a Signature")
     expect("rng", rng, np.random.Generator, "a numpy.random.Generator")
     if signature.reason:
         raise XeTileError(f"@{signature.name} cannot be called with arrays: {signature.reason}")
+    if not all(spec.is_static for spec in signature.arguments):
+        raise XeTileError(f"{signature}: expected arguments of static sizes to draw; call it with arrays of your own")
     return tuple(_random(spec, rng) for spec in signature.arguments)
 
 
@@ -105,6 +110,8 @@ def _widen(array: np.ndarray, precision: type[np.floating] = np.float64) -> np.n
 
 def _random(spec: ArraySpec, rng: np.random.Generator) -> np.ndarray:
     dtype = spec.numpy_dtype
+    if dtype == np.bool_:
+        return np.asarray(rng.integers(0, 2, spec.shape)).astype(dtype)
     if np.issubdtype(dtype, np.integer):
         return rng.integers(0 if np.issubdtype(dtype, np.unsignedinteger) else -4, 5, spec.shape).astype(dtype)
     return rng.standard_normal(spec.shape, np.float32).astype(dtype)

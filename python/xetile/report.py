@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
+from typing import Any
 
-from xetile import files
+from xetile import chips, files
 from xetile.errors import XeTileError, expect
 from xetile.mlir._mlir_libs import _xetile
-from xetile.target import Target
 from xetile.tools import require_ocloc
 
 __all__ = ["InstructionCounts", "KernelStatistics", "format_table", "statistics"]
@@ -66,9 +66,10 @@ class KernelStatistics:
 
 
 def statistics(
-    spirv: bytes | str | PathLike[str], chip: str | Target, large_registers: bool | None = None
+    spirv: bytes | str | PathLike[str], chip: Any, large_registers: bool | None = None
 ) -> tuple[KernelStatistics, ...]:
-    """Compiles SPIR-V, given as bytes or as the path of a file, for `chip` with ocloc and counts instructions.
+    """Compiles SPIR-V, given as bytes or as the path of a file, for a chip (its name or Target) with ocloc and counts
+    instructions.
 
     `large_registers` compiles with twice the registers for half the threads; by default only if that spills less.
     XeTileError if there is no ocloc, for an unknown chip, and with ocloc's log if it refuses the module.
@@ -78,13 +79,13 @@ def statistics(
     data = spirv if isinstance(spirv, bytes) else files.read(spirv, "SPIR-V")
     if data[:4] not in (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03"):
         raise XeTileError("expected a SPIR-V module, which starts with its magic number 0x07230203")
-    target = chip if isinstance(chip, Target) else Target(chip)
+    device = chips.facts_of(chip)
     if large_registers is not None:
-        return _compile(data, target, large_registers)
-    default = _compile(data, target, False)
+        return _compile(data, device, large_registers)
+    default = _compile(data, device, False)
     if not any(kernel.spill_bytes for kernel in default):
         return default
-    large = _compile(data, target, True)
+    large = _compile(data, device, True)
     return min(default, large, key=lambda kernels: sum(kernel.spill_bytes for kernel in kernels))
 
 
@@ -108,11 +109,11 @@ def format_table(kernels: Sequence[KernelStatistics]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _compile(spirv: bytes, target: Target, large: bool) -> tuple[KernelStatistics, ...]:
-    made = _xetile.run_ocloc(spirv, target.ocloc_device, large)
+def _compile(spirv: bytes, device: Mapping[str, Any], large: bool) -> tuple[KernelStatistics, ...]:
+    made = _xetile.run_ocloc(spirv, device["ocloc_device"], large)
     if isinstance(made, str):
         raise XeTileError(made)
-    found = [_parse(text, target.chip, len(made["data"])) for text in made["assembly"]]
+    found = [_parse(text, device["chip"], len(made["data"])) for text in made["assembly"]]
     kernels = tuple(kernel for kernel in found if kernel)
     if not kernels:
         raise XeTileError(

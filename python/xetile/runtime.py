@@ -1,6 +1,7 @@
 """The runtime library: where it is, which devices it sees, what it did last, and its errors as `XeTileError`.
 
-Kernels are launched by compiled host code, which calls the same library; nothing here launches anything.
+Kernels are launched by compiled host code, which calls the same library; nothing here launches anything. Neither MLIR
+nor LLVM is needed: NumPy and the runtime library run kernels that were saved (`xetile.load`).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import functools
 import json
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +26,7 @@ __all__ = [
     "describe_drivers",
     "devices",
     "generate_builtins",
+    "launching",
     "library_path",
     "raise_recorded",
     "selected_device",
@@ -144,6 +147,17 @@ def generate_builtins(spirv: bytes, lockstep: bool = True) -> str:
     expect("spirv", spirv, bytes, "a SPIR-V module as bytes")
     expect("lockstep", lockstep, bool, "True or False")
     return _text(_library().xetileRuntimeGenerateBuiltins, spirv, len(spirv), int(lockstep))
+
+
+# The library records one error for the whole process.
+_one_at_a_time = threading.Lock()
+
+
+@contextmanager
+def launching() -> Iterator[None]:
+    """`checked()`, for one thread at a time."""
+    with _one_at_a_time, checked():
+        yield
 
 
 @contextmanager

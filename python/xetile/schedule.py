@@ -1,7 +1,7 @@
 """Schedules: how a `linalg.matmul` is tiled for a GPU, as transform ops that a person can read and change.
 
 A schedule is an MLIR module whose entry, `@__transform_main`, composes the steps in `schedules/parts`. It comes from a
-file (`load`) or from Python (`matmul`); both include the same parts. Its parameters are `transform.tune.knob` ops:
+file (`load`), and Python may add steps. Its parameters are `transform.tune.knob` ops:
 
     schedule = xetile.schedule.matmul(workgroup_tile=(128, 256), subgroup_layout=(4, 4))
     kernel = xetile.compile(payload, schedule=schedule)
@@ -24,8 +24,8 @@ from xetile import files
 from xetile.diagnostics import Heard, message_of, parse_file
 from xetile.errors import Diagnostic, XeTileError, expect, told
 from xetile.mlir import ir
-from xetile.mlir.dialects import transform
-from xetile.mlir.dialects.transform import interpreter, tune
+from xetile.mlir._mlir_libs import _xetile
+from xetile.mlir.dialects.transform import interpreter
 
 __all__ = ["Param", "Schedule", "available", "load", "matmul", "values_of"]
 
@@ -91,9 +91,9 @@ class Schedule:
 
         XeTileError for an unknown name, a value of another type or one out of the parameter's range.
         """
-        return self._with(values)
+        return self.with_values(values)
 
-    def _with(self, values: Mapping[Any, Any]) -> Schedule:
+    def with_values(self, values: Mapping[Any, Any]) -> Schedule:
         """`with_params` of a mapping, whose keys need not be strings."""
         params = dict(self.params)
         for name, value in values.items():
@@ -143,14 +143,19 @@ class Schedule:
             raise XeTileError(f"payload: expected a module, got {told(payload)}")
         schedule = self.build(payload.context)
         with payload.context, ir.Location.unknown():
-            # With its locations: the errors are about them.
-            copy = ir.Module.parse(payload.operation.get_asm(enable_debug_info=True, binary=False))
+            copy = _xetile.clone_module(payload.operation)
         try:
             interpreter.apply_named_sequence(copy, _entry(schedule, self.name), schedule)
         except ValueError as error:
             message = f"schedule {self.name!r} failed"
             raise XeTileError(message, _parse_diagnostics(message_of(error))) from None
         return copy
+
+    def explain(self) -> str:
+        """Its parameters with their values and what they mean, a line each."""
+        rows = [(f"{name} = {parameter.value}", parameter.doc) for name, parameter in self.params.items()]
+        width = max((len(row[0]) for row in rows), default=0)
+        return "\n".join([f"schedule {self.name}", *(f"  {value.ljust(width)}  {doc}".rstrip() for value, doc in rows)])
 
     def __str__(self) -> str:
         """The MLIR text of `build()`: a file that plain mlir-opt with XeTile's plugin can run."""
@@ -184,7 +189,7 @@ def matmul(
     prefetch: int = 3,
     target: str = "pvc",
 ) -> Schedule:
-    """The schedule of `schedules/matmul.mlir`, built with upstream's transform builders.
+    """The schedule "matmul", of `schedules/matmul.mlir`, with its parameters in pairs.
 
     `workgroup_tile` is the tile of C that a workgroup computes, in rows and columns; `subgroup_layout` arranges its
     subgroups along them. A subgroup's share is a multiple of the DPAS shape (8 x 16). The k loop takes `k_step`
@@ -193,7 +198,7 @@ def matmul(
     """
     workgroup_m, workgroup_n = _pair("workgroup_tile", workgroup_tile)
     subgroups_m, subgroups_n = _pair("subgroup_layout", subgroup_layout)
-    return _make("matmul", _build_matmul).with_params(
+    return load("matmul").with_params(
         workgroup_m=workgroup_m,
         workgroup_n=workgroup_n,
         subgroups_m=subgroups_m,
@@ -251,54 +256,6 @@ def _build_from_file(path: Path) -> ir.Module:
         raise XeTileError(f"{path} is not a schedule: its module has no transform.with_named_sequence")
     _merge_parts(module)
     return module
-
-
-def _build_matmul() -> ir.Module:
-    module = ir.Module.create()
-    module.operation.attributes["transform.with_named_sequence"] = ir.UnitAttr.get()
-    _merge_parts(module)
-    op = transform.AnyOpType.get()
-    with ir.InsertionPoint(module.body):
-        entry = transform.named_sequence(_ENTRY, [op], [op], arg_attrs=[{"transform.consumed": ir.UnitAttr.get()}])
-    with ir.InsertionPoint(entry.body):
-        workgroup_m = _integer("workgroup_m", 256, "rows of C per workgroup", min=1)
-        workgroup_n = _integer("workgroup_n", 256, "columns of C per workgroup", min=1)
-        subgroups_m = _integer("subgroups_m", 8, "subgroups along the rows of a workgroup's tile", min=1)
-        subgroups_n = _integer("subgroups_n", 4, "subgroups along the columns of a workgroup's tile", min=1)
-        k_step = _integer("k_step", 32, "columns of A and rows of B per step of the k loop", min=1)
-        prefetch = _integer("prefetch", 3, "steps of the k loop that prefetches run ahead; 0 for none", min=0, max=64)
-        target = _string("target", "pvc", "chip to compile for")
-
-        sizes = (workgroup_m, workgroup_n, subgroups_m, subgroups_n, k_step, prefetch)
-        module_in = entry.bodyTarget
-        matmul, init = _include("find_matmul", [op, op], module_in, *sizes, target)
-        workgroup_matmul, init_tile = _include("tile_workgroups", [op, op], matmul, init, workgroup_m, workgroup_n)
-        slice_matmul, k_loop = _include("tile_k", [op, op], workgroup_matmul, k_step)
-        _include("vectorize", [], slice_matmul, init_tile, k_loop)
-        (buffers,) = _include("bufferize", [op], module_in)
-        outlined, kernel = _include("outline_kernel", [op, op], buffers, subgroups_m, subgroups_n, target)
-        _, mma = _include("to_xetile", [op, op], kernel, subgroups_m, subgroups_n)
-        _include("prefetch_operands", [], mma, prefetch)
-        transform.yield_([outlined])
-    return module
-
-
-def _include(part: str, results: list[ir.Type], *operands: ir.Value) -> list[ir.Value]:
-    include = transform.IncludeOp(results, part, transform.FailurePropagationMode.Propagate, list(operands))
-    return list(include.results)
-
-
-def _knob(result: ir.Type, name: str, value: int | str, doc: str, **limits: int) -> ir.Value:
-    options = {"doc": ir.StringAttr.get(doc), **{key: _attribute(limit) for key, limit in limits.items()}}
-    return tune.knob(result, name, ir.DictAttr.get(options), selected=_attribute(value)).result
-
-
-def _integer(name: str, value: int, doc: str, **limits: int) -> ir.Value:
-    return _knob(transform.ParamType.get(ir.IntegerType.get_signless(64)), name, value, doc, **limits)
-
-
-def _string(name: str, value: str, doc: str) -> ir.Value:
-    return _knob(transform.AnyParamType.get(), name, value, doc)
 
 
 def _append(module: ir.Module, step: Step, name: str) -> None:

@@ -1,7 +1,9 @@
-"""Where programs and files outside of the package are: the cache, ocloc, spirv-val."""
+"""Where programs, libraries and files outside of the package are: the cache, ocloc, OpenMP's runtime."""
 
 from __future__ import annotations
 
+import ctypes
+import ctypes.util
 import os
 import subprocess
 from pathlib import Path
@@ -9,7 +11,7 @@ from pathlib import Path
 from xetile import files
 from xetile.errors import XeTileError
 
-__all__ = ["cache_dir", "find_ocloc", "ocloc_version", "require_ocloc"]
+__all__ = ["cache_dir", "find_libomp", "find_ocloc", "ocloc_version", "require_ocloc"]
 
 
 def cache_dir() -> Path:
@@ -54,3 +56,35 @@ def ocloc_version(ocloc: Path) -> str:
     if run.returncode or not lines:
         raise XeTileError(f"{ocloc} --version failed: {' '.join(lines) or f'status {run.returncode}'}")
     return lines[0]
+
+
+def find_libomp() -> Path | None:
+    """LLVM's OpenMP runtime: $XETILE_LIBOMP, beside libMLIR, or where the system's libraries are; None without one.
+
+    XeTileError if XETILE_LIBOMP names something else.
+    """
+    if chosen := os.environ.get("XETILE_LIBOMP"):
+        return _check_libomp(chosen)
+    names = ("libomp.so.5", "libomp.so")
+    for line in Path("/proc/self/maps").read_text(errors="surrogateescape").splitlines():
+        library = line.split(maxsplit=5)[5:]
+        if library and "libMLIR.so" in library[0]:
+            for place in (Path(library[0]).parent, Path(library[0]).resolve().parent):
+                for name in names:
+                    if (place / name).is_file():
+                        return place / name
+    found = ctypes.util.find_library("omp")
+    return Path(found) if found else None
+
+
+def _check_libomp(name: str) -> Path:
+    path = Path(os.path.abspath(name))
+    why = "" if files.is_file(path) else "there is no such file"
+    if not why:
+        try:
+            why = "" if hasattr(ctypes.CDLL(str(path)), "__kmpc_fork_call") else "it has no __kmpc_fork_call"
+        except OSError as error:
+            why = f"it cannot be loaded: {error}"
+    if why:
+        raise XeTileError(f"XETILE_LIBOMP={name}: expected LLVM's OpenMP runtime (libomp.so.5), but {why}")
+    return path

@@ -162,7 +162,7 @@ class Surfaces:
         return self.xetile.layout.plan("B", (32, 256), "f16", self.dpas())
 
     def arrays(self, module: Any) -> list[Any]:
-        from xetile.host import Signature
+        from xetile.signature import Signature
 
         return [self.np.ones(spec.shape, spec.numpy_dtype) for spec in Signature.of(module).arguments]
 

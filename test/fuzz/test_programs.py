@@ -108,12 +108,12 @@ def test_a_right_kernel_is_no_finding():
 
 def spoil(monkeypatch, change) -> None:
     """Lets `change(results, arrays)` spoil what a kernel gives."""
-    right = cpu.CpuKernel.__call__
+    right = cpu.Kernel.__call__
 
     def wrong(self, *arrays, **options):
         return change([np.array(result) for result in right(self, *arrays, **options)], arrays)
 
-    monkeypatch.setattr(cpu.CpuKernel, "__call__", wrong)
+    monkeypatch.setattr(cpu.Kernel, "__call__", wrong)
 
 
 def one_off(results, _):
@@ -162,7 +162,7 @@ def test_sizes_that_do_not_fit_must_be_refused(monkeypatch):
     assert check(DYNAMIC, call) is None
     assert check(DYNAMIC, call | {"wrong": [1, 0, 6]}) is None
 
-    monkeypatch.setattr(cpu.CpuKernel, "__call__", lambda self, *arrays: np.zeros((5, 9), "f4"))
+    monkeypatch.setattr(cpu.Kernel, "__call__", lambda self, *arrays: np.zeros((5, 9), "f4"))
     assert check(DYNAMIC, call | {"wrong": [1, 0, 6]}).startswith("sizes that do not fit each other were accepted")
 
 

@@ -114,7 +114,7 @@ class Problem:
         with ir.Context():
             return ir.Module.parse("\n".join(lines))
 
-    def arrays(self, rng: np.random.Generator, kernel: cpu.CpuKernel) -> list[np.ndarray]:
+    def arrays(self, rng: np.random.Generator, kernel: cpu.Kernel) -> list[np.ndarray]:
         """Random operands. A C that no sum starts from is not to be read: it is NaN, or a large integer."""
         operands = [draw(rng, self.shape(number), spec.numpy_dtype) for number, spec in enumerate(kernel.arguments)]
         if self.fill:
@@ -184,7 +184,7 @@ def check(
     config: Mapping[str, int] | None = None,
     threads: int = 2,
     pack: str = "auto",
-) -> cpu.CpuKernel:
+) -> cpu.Kernel:
     """Compiles, runs on random operands and compares; operands stay, results are written everywhere."""
     print(problem, dict(config or {}), f"{threads=} {pack=}")
     kernel = cpu.compile(problem.module(), config=config, threads=threads, pack=pack)
@@ -243,7 +243,7 @@ def tensor(shape: tuple[int, ...], kind: str) -> str:
     return "tensor<" + "x".join([*map(str, shape), kind]) + ">"
 
 
-def compile_text(body: str, signature: str, **options) -> cpu.CpuKernel:
+def compile_text(body: str, signature: str, **options) -> cpu.Kernel:
     with ir.Context():
         return cpu.compile(ir.Module.parse(f"func.func @f{signature} {{\n{body}\n}}"), **options)
 

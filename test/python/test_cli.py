@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from xetile.cli import main
-from xetile.compiler import Kernel
+from xetile.kernel import Kernel
 
 LEVELS = ["0-linalg", "1-xetile-workgroup", "2-xetile-subgroup", "4-xegpu", "5-xevm", "6-llvm"]
 SMALL = ["--set", "workgroup_m=128", "--set", "subgroups_m=4"]
@@ -149,7 +149,7 @@ def test_run_without_a_device_is_an_error(payload):
         (["--set", "k_step=0"], "k_step: expected 1 or more, got 0"),
         (["--set", "target=bmg"], "expected --target bmg"),
         (["--set", "workgroup_n=96"], "workgroup_n = 96 does not divide n = 256"),
-        (["--target", "tpu"], "unknown chip 'tpu'; known: pvc, bmg, lnl"),
+        (["--target", "tpu"], "unknown chip 'tpu'; known: bmg, cpu, lnl, pvc"),
         (["--schedule", "nosuch"], "no schedule 'nosuch'"),
     ],
 )

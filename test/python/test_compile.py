@@ -9,6 +9,7 @@ import pytest
 import xetile
 from xetile import compiler, schedule
 from xetile.mlir import ir
+from xetile.targets import XeTarget
 
 T, C = "tensor<256x256xf16>", "tensor<256x256xf32>"
 MATMUL = f"linalg.matmul ins(%A, %B : {T}, {T}) outs(%C : {C}) -> {C}"
@@ -80,7 +81,7 @@ def test_a_tiling_that_fits_keeps_the_small_registers(compile_kernel):
 
 def test_lower_makes_levels_when_they_are_asked_for():
     levels = compiler.lower(xetile.matmul(256, 256, 256), native="off")
-    assert [next(levels).name for _ in range(3)] == list(compiler.STAGES[:3])
+    assert [next(levels).name for _ in range(3)] == list(XeTarget.levels[:3])
     bad = compiler.lower(xetile.matmul(256, 256, 256), params={"workgroup_m": 96})
     assert next(bad).name == "0-linalg"
     with pytest.raises(xetile.XeTileError, match="does not divide"):
@@ -99,9 +100,9 @@ def test_lower_makes_levels_when_they_are_asked_for():
         ({"params": {"k_step": "32"}}, "k_step: expected an integer, got '32'"),
         ({"params": {"tile": 1}}, "has no parameter 'tile'; its parameters: workgroup_m, "),
         ({"params": {"target": "bmg"}}, r"expected compile\(..., target=...\)"),
-        ({"target": "tpu"}, "target: unknown chip 'tpu'; known: pvc, bmg, lnl"),
+        ({"target": "tpu"}, "target: unknown chip 'tpu'; known: bmg, cpu, lnl, pvc"),
         ({"target": "dg2"}, "target: chip 'dg2' .* has no 2D block messages"),
-        ({"target": 3}, "target: expected the name of a chip, got 3"),
+        ({"target": 3}, "target: expected the name of a chip, or cpu; got 3"),
         ({"schedule": "nosuch"}, "no schedule 'nosuch': expected a file or one of cpu_matmul, matmul"),
         ({"native": "yes"}, "native: expected 'auto', 'require' or 'off', got 'yes'"),
         ({"native_chips": "pvc"}, r"native_chips: expected a list of chips, got 'pvc'"),

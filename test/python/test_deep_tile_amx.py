@@ -106,7 +106,7 @@ class Tiles:
             for name, (_, result, arguments) in functions.items()
         )
 
-    def run(self, kernel: cpu.CpuKernel, *arrays: np.ndarray) -> np.ndarray:
+    def run(self, kernel: cpu.Kernel, *arrays: np.ndarray) -> np.ndarray:
         """Calls the code of a kernel with tile instructions replaced by calls."""
         text = kernel.stages["3-llvm"].replace("!llvm.x86_amx", "i64")
         for name in self.callbacks:

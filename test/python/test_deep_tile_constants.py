@@ -7,6 +7,7 @@ import pytest
 from deep_tile_cases import SMALL, T, compile_text, floats, tensor
 from xetile import cpu
 from xetile.mlir import ir
+from xetile.signature import ArraySpec
 
 
 def constant(values: np.ndarray, kind: str, *, resource: bool) -> tuple[str, str]:
@@ -24,7 +25,7 @@ def constant(values: np.ndarray, kind: str, *, resource: bool) -> tuple[str, str
 @pytest.mark.parametrize("sizes", [(48, 64, 32), (100, 90, 71)], ids=lambda s: "x".join(map(str, s)))
 def test_constant_weights_are_packed_by_the_compiler(rng, sizes, kind, transposed, resource):
     m, n, k = sizes
-    dtype = cpu.ArraySpec((), kind).numpy_dtype
+    dtype = ArraySpec((), kind).numpy_dtype
     weights = rng.uniform(-1, 1, (n, k) if transposed else (k, n)).astype(dtype)
     value, more = constant(weights, kind, resource=resource)
     a_type, w_type, c_type = tensor((m, k), kind), tensor(weights.shape, kind), tensor((m, n), "f32")

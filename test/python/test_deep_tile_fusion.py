@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from deep_tile_cases import FORMS, SMALL, Problem, T, blocked, compile_text, floats, random_config, tensor
 from deep_tile_cases import ROWS as ROW_DIMS
-from xetile import XeTileError, cli, cpu
+from xetile import XeTileError, cli, cpu, schedule
 from xetile import compile as compile_for
 from xetile.mlir import ir
+from xetile.signature import ArraySpec
 
 MN = "affine_map<(m, n) -> (m, n)>"
 ROWS = "affine_map<(m, n) -> (m)>"
@@ -78,7 +79,7 @@ class Writer:
     def argument(self, shape: tuple[int, ...], kind: str) -> tuple[str, np.ndarray]:
         """The name of a new argument and its values."""
         self.types.append(tensor(shape, kind))
-        dtype = cpu.ArraySpec(shape, kind).numpy_dtype
+        dtype = ArraySpec(shape, kind).numpy_dtype
         self.arrays.append(self.rng.uniform(-1, 1, shape).astype(dtype))
         return f"%arg{len(self.types) - 1}", self.arrays[-1].astype(np.float64)
 
@@ -397,7 +398,7 @@ def test_schedule_tiles_instead_of_the_pass(rng, tmp_path, capsys):
     with pytest.raises(XeTileError, match="has no parameter 'MBlocks'"):
         compile_for(source, "cpu_matmul", target="cpu", params={"MBlocks": 12})
     with pytest.raises(XeTileError, match="expected no config, threads, pack or fuse beside it"):
-        cpu.compile(source, schedule=cpu.schedules.load("cpu_matmul"), threads=2)
+        cpu.compile(source, schedule=schedule.load("cpu_matmul"), threads=2)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -100,7 +100,7 @@ def product(layout, sizes, arrays) -> np.ndarray:
     return np.einsum(f"{''.join(layout[0])},{''.join(layout[1])}->{''.join(layout[2])}", a, b, optimize=True)
 
 
-def check(rng, layout, sizes, types, *, signs="ss", fill=False, machine=None, **options) -> cpu.CpuKernel:
+def check(rng, layout, sizes, types, *, signs="ss", fill=False, machine=None, **options) -> cpu.Kernel:
     kernel = cpu.compile(module(layout, sizes, types, signs=signs, fill=fill, machine=machine), **options)
     arrays = []
     for number, spec in enumerate(kernel.arguments):
@@ -292,7 +292,7 @@ def test_other_bodies_are_no_matmuls(rng, body):
     assert np.allclose(kernel(a, b, c), expected, atol=1e-4)
 
 
-def inner_loop(kernel: cpu.CpuKernel, tmp_path: Path, instruction: str) -> list[str]:
+def inner_loop(kernel: cpu.Kernel, tmp_path: Path, instruction: str) -> list[str]:
     """The instructions of the longest innermost loop around `instruction`."""
     kernel.write_shared_object(tmp_path / "kernel.so")
     tool = next(filter(None, map(shutil.which, ("llvm-objdump-22", "llvm-objdump", "objdump"))), None)

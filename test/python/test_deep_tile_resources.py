@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 from deep_tile_cases import ROWS, Problem, blocked, compare
 from xetile import cpu, passes
+from xetile.kernel import Stage, Stages
 from xetile.mlir import ir
+from xetile.targets import CpuTarget
 
 F32, BF16, LOW = ("f32", "f32", "f32"), ("bf16", "bf16", "f32"), ("bf16", "bf16", "bf16")
 BYTES = {"f32": 4, "bf16": 2}
@@ -79,12 +81,14 @@ def counter(tmp_path_factory) -> ctypes.CDLL:
     return library
 
 
-def counted(kernel: cpu.CpuKernel) -> cpu.CpuKernel:
+def counted(kernel: cpu.Kernel) -> cpu.Kernel:
     """The same kernel with another malloc and free."""
     text = re.sub(r"@(malloc|free)\b", r"@counted_\1", kernel.stages["3-llvm"])
     with ir.Context():
         module = ir.Module.parse(text)
-    return cpu.CpuKernel(module, kernel.name, list(kernel.arguments), list(kernel.results), {}, {}, ())
+    stages = Stages([Stage("3-llvm", 0.0, module.operation)])
+    plan = CpuTarget("cpu").plan(None, {}, {})
+    return cpu.Kernel(kernel.signature, "cpu", plan.code(stages, kernel.signature))
 
 
 def packed_bytes(problem: Problem, config: dict[str, int], workers: int) -> int:

@@ -36,7 +36,7 @@ def runtime() -> Path:
     return path
 
 
-def build(kernel: cpu.CpuKernel, directory: Path) -> None:
+def build(kernel: cpu.Kernel, directory: Path) -> None:
     """A shared object whose every load and store is checked, also masked ones and those of outlined threads.
 
     Checks come before optimisation, so that accesses stay which it would drop. Scratch memory is not aligned: its

@@ -63,10 +63,10 @@ def test_the_fast_path_checks_too():
             ones(8, 4),
             ones(4, 4),
         )
-    assert kernel._direct is not None
+    assert kernel._function._direct is not None
     out = ones(4, 4)
-    assert not kernel._direct((ones(4, 9), ones(8, 4), ones(4, 4)), (out,)) and np.all(out == 1)
-    assert kernel._direct((ones(4, 9), ones(9, 4), ones(4, 4)), (out,)) and np.all(out == 10)
+    assert not kernel._function._direct((ones(4, 9), ones(8, 4), ones(4, 4)), (out,)) and np.all(out == 1)
+    assert kernel._function._direct((ones(4, 9), ones(9, 4), ones(4, 4)), (out,)) and np.all(out == 10)
     assert kernel.conditions == ("argument 0, dimension 1 == argument 1, dimension 0 (linalg.matmul in line 3)",)
 
 

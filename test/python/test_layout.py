@@ -8,7 +8,8 @@ import random
 from pathlib import Path
 
 import pytest
-from xetile import XeTileError, layout, layout_cli
+from xetile import XeTileError, layout
+from xetile.cli import layout as layout_cli
 
 INPUTS = Path(__file__).parents[1] / "Layout" / "Inputs"
 DOCUMENT = layout.Dpas.of("f16", subgroups=(8, 4), rep_cluster=(4, 2))

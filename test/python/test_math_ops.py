@@ -6,7 +6,6 @@ result's type; the bounds are those that the documentation of the pass xetile-lo
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import functools
 import math
@@ -21,6 +20,7 @@ import numpy as np
 import pytest
 from xetile import XeTileError, cpu
 from xetile.mlir import ir
+from xetile.targets import cpu as cpu_target
 
 WIDE = np.longdouble
 FLOATS = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64}
@@ -204,7 +204,7 @@ def generic(lines: str, kind: str, operands: int, position: str, rows: int = ROW
 
 
 @functools.cache
-def compiled(text: str) -> cpu.CpuKernel:
+def compiled(text: str) -> cpu.Kernel:
     with ir.Context():
         return cpu.compile(ir.Module.parse(text), threads=1)
 
@@ -450,23 +450,12 @@ def test_missing_function_is_an_error_of_compile():
 
 def test_shared_object_with_a_missing_function_is_refused(tmp_path, monkeypatch):
     """As compile refuses such kernels, the linker's part is looked at with compile's check switched off."""
-    monkeypatch.setattr(cpu.CpuKernel, "_load", lambda kernel: None)
-    monkeypatch.setattr(cpu, "_engine", without_lookup)
+    monkeypatch.setattr(cpu_target.CpuCode, "load", lambda code: None)
     with ir.Context():
         kernel = cpu.compile(ir.Module.parse(UNDEFINED))
     with pytest.raises(XeTileError, match="there_is_no_such_function"):
-        kernel.write_shared_object(tmp_path / "kernel.so")
+        kernel.save(tmp_path / "kernel.so")
     assert not (tmp_path / "kernel.so").exists()
-
-
-def without_lookup(module: ir.Module, name: str, dump: bool = False) -> cpu.ExecutionEngine:
-    engine = cpu.ExecutionEngine(
-        ir.Module.parse(str(module), module.context), opt_level=3, enable_object_dump=True, enable_pic=True
-    )
-    # Fails, but leaves machine code to dump.
-    with contextlib.suppress(RuntimeError):
-        engine.lookup(name)
-    return engine
 
 
 def test_shared_object_calls_vector_functions(rng, tmp_path):
@@ -478,7 +467,7 @@ def test_shared_object_calls_vector_functions(rng, tmp_path):
 
 
 def test_without_libmvec_elements_call_libm(rng, monkeypatch):
-    monkeypatch.setattr(cpu, "_load_libmvec", lambda: False)
+    monkeypatch.setattr(cpu_target, "_load_libmvec", lambda: False)
     x = rng.uniform(-8, 8, (ROWS, COLUMNS)).astype(np.float32)
     with ir.Context():
         kernel = cpu.compile(ir.Module.parse(generic("%r = math.tanh %x : T", "f32", 1, "alone")))

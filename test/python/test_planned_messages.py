@@ -12,7 +12,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 import pytest
-from xetile import XeTileError, layout, layout_cli, passes
+from xetile import XeTileError, layout, passes
+from xetile.cli import layout as layout_cli
 from xetile.mlir import ir
 
 PRODUCTS = {"f16": ("f32", 16), "bf16": ("f32", 16), "i8": ("i32", 32)}  # A and B: C, k of one dpas

@@ -87,6 +87,11 @@ MLIR_CAPI_EXPORTED void mlirXeTileForEachTarget(void (*visit)(const MlirXeTileTa
 MLIR_CAPI_EXPORTED bool mlirXeTileCheckChip(MlirStringRef chip, MlirStringCallback explain,
                                             void *userData);
 
+/// Gives `take` the object file of a module in the LLVM dialect, with code for this CPU. False,
+/// with a diagnostic, if there is none. `optLevel` is LLVM's, 0 to 3.
+MLIR_CAPI_EXPORTED bool mlirXeTileMakeObjectFile(MlirModule module, unsigned optLevel,
+                                                 MlirStringCallback take, void *userData);
+
 /// Calls `tell` with the absolute path of Intel's offline compiler and returns true; without one,
 /// with what to do about that.
 MLIR_CAPI_EXPORTED bool mlirXeTileFindOcloc(MlirStringCallback tell, void *userData);

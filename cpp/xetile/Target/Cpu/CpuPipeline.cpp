@@ -109,7 +109,6 @@ void buildLower(OpPassManager &pm, const LowerOptions &options) {
   check.allow = {"llvm", "omp"};
   check.after = "xetile-lower-to-cpu";
   pm.addPass(createCheckLowered(check));
-  pm.addPass(createCheckedEntry());
 }
 
 } // namespace

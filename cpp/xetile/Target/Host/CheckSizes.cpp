@@ -1,8 +1,7 @@
 //===- CheckSizes.cpp - a function that checks sizes before a call -----------===//
-// In: public functions on tensors. Out: beside each @f functions on descriptors of the same
+// In: public functions on tensors. Out: beside each @f a function on descriptors of the same
 // arguments (and results, if all sizes of these are static): @f_check computes whether all ops of
-// @f will find sizes that fit together, @f_check_memory looks at the descriptors themselves.
-// Refused: conditions on sizes that only @f computes.
+// @f will find sizes that fit together. Refused: conditions on sizes that only @f computes.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -46,20 +45,13 @@ class Checker {
 public:
   Checker(func::FuncOp function, func::FuncOp check)
       : function(function), check(check), b(OpBuilder::atBlockBegin(check.addEntryBlock())),
-        loc(function.getLoc()), numArguments(function.getNumArguments()) {}
+        loc(function.getLoc()) {}
 
-  void writeMemory();
   LogicalResult writeSizes();
   bool hasConditions() const { return !conditions.empty(); }
 
 private:
   void finish();
-  void checkApart(unsigned number, Value begin, Value end,
-                  ArrayRef<std::pair<Value, Value>> others);
-  std::string nameOf(unsigned number) const {
-    return number < numArguments ? "argument " + std::to_string(number)
-                                 : "result " + std::to_string(number - numArguments);
-  }
   Value constant(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
   Value isZero(Value value) {
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, value, constant(0));
@@ -79,7 +71,6 @@ private:
   func::FuncOp function, check;
   OpBuilder b;
   Location loc;
-  unsigned numArguments;
   SmallVector<SmallVector<Value>> sizes;
   std::optional<SizeTerms> terms;
   /// The number of the first condition that does not hold, 0 for none, and its two sides.
@@ -104,65 +95,6 @@ void Checker::emit(Value holds, SizeTerm left, StringRef sign, SizeTerm right,
   SmallVector<Value> told = {constant(conditions.size()), left.value, right.value};
   for (auto [old, next] : llvm::zip(status, told))
     old = arith::SelectOp::create(b, loc, fails, next, old);
-}
-
-void Checker::writeMemory() {
-  status.assign(3, constant(0));
-  SmallVector<Type> declared(function.getArgumentTypes());
-  llvm::append_range(declared, function.getResultTypes());
-  SmallVector<std::pair<Value, Value>> others;
-  for (auto [number, memory] : llvm::enumerate(check.getArguments())) {
-    auto type = cast<RankedTensorType>(declared[number]);
-    auto parts = memref::ExtractStridedMetadataOp::create(b, loc, memory);
-    std::string name = nameOf(number);
-    auto equal = [&](Value got, const std::string &what, Value expected, const std::string &text,
-                     const std::string &reason, Value unless = {}) {
-      Value holds =
-          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, got, expected).getResult();
-      if (unless)
-        holds = binary("or", holds, unless);
-      emit(holds, {got, name + ", " + what}, "==", {expected, text}, reason);
-    };
-    for (int64_t dim = 0; dim < type.getRank(); ++dim)
-      if (!type.isDynamicDim(dim))
-        equal(parts.getSizes()[dim], "dimension " + std::to_string(dim),
-              constant(type.getDimSize(dim)), std::to_string(type.getDimSize(dim)), "its type");
-    equal(parts.getOffset(), "offset", constant(0), "0", "elements start at the aligned address");
-    // Strides of empty arrays, and of dimensions of one, may be anything.
-    Value all = constant(1);
-    for (Value size : parts.getSizes())
-      all = arith::MulIOp::create(b, loc, all, size);
-    Value elements = constant(1);
-    for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
-      Value size = parts.getSizes()[dim];
-      Value any = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, size, constant(1));
-      any = binary("or", any, isZero(all));
-      equal(parts.getStrides()[dim], "stride of dimension " + std::to_string(dim), elements,
-            "product of later dimensions", "arrays are in C order", any);
-      elements = arith::MulIOp::create(b, loc, elements, size);
-    }
-    Type element = cast<MemRefType>(memory.getType()).getElementType();
-    int64_t bytes = element.isIntOrFloat() ? (element.getIntOrFloatBitWidth() + 7) / 8 : 8;
-    Value begin = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memory);
-    Value end = arith::AddIOp::create(b, loc, begin,
-                                      arith::MulIOp::create(b, loc, elements, constant(bytes)));
-    if (number >= numArguments)
-      checkApart(number, begin, end, others);
-    others.push_back({begin, end});
-  }
-  finish();
-}
-
-void Checker::checkApart(unsigned number, Value begin, Value end,
-                         ArrayRef<std::pair<Value, Value>> others) {
-  auto ends = [&](Value first, Value second) {
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, first, second);
-  };
-  for (auto [other, range] : llvm::enumerate(others))
-    emit(binary("or", binary("or", ends(end, range.first), ends(range.second, begin)),
-                binary("or", ends(end, begin), ends(range.second, range.first))),
-         {begin, nameOf(number)}, "apart from", {range.first, nameOf(other)},
-         "results share no memory");
 }
 
 bool Checker::isProved(const SizeCondition &condition) {
@@ -416,7 +348,7 @@ private:
     if (llvm::is_contained(descriptors, Type()))
       return success();
     std::string name = function.getName().str();
-    for (StringRef suffix : {kCheckSuffix, kCheckMemorySuffix, kCheckedSuffix})
+    for (StringRef suffix : {kCheckSuffix, kCheckedSuffix})
       if (getOperation().lookupSymbol(name + suffix.str()))
         return function.emitOpError()
                << "needs the name @" << name << suffix
@@ -424,10 +356,7 @@ private:
     OpBuilder b(&getContext());
     b.setInsertionPointAfter(function);
     auto type = b.getFunctionType(descriptors, SmallVector<Type>(3, b.getI64Type()));
-    auto create = [&](StringRef suffix) {
-      return func::FuncOp::create(b, function.getLoc(), name + suffix.str(), type);
-    };
-    auto check = create(kCheckSuffix);
+    auto check = func::FuncOp::create(b, function.getLoc(), name + kCheckSuffix.str(), type);
     // Asking for sizes adds ops.
     auto copy = function.clone();
     getOperation().push_back(copy);
@@ -436,14 +365,7 @@ private:
     copy.erase();
     if (failed(written) || !sizes.hasConditions())
       check.erase();
-    if (failed(written))
-      return failure();
-    auto memory = create(kCheckMemorySuffix);
-    Checker descriptorsOnly(function, memory);
-    descriptorsOnly.writeMemory();
-    if (!descriptorsOnly.hasConditions())
-      memory.erase();
-    return success();
+    return written;
   }
 };
 } // namespace

@@ -21,6 +21,8 @@ constexpr llvm::StringLiteral kCheckSuffix = "_check", kCheckMemorySuffix = "_ch
                               kCheckedSuffix = "_checked";
 /// Of a function that checks: its conditions, one [left, sign, right, reason] each.
 constexpr llvm::StringLiteral kConditionsAttr = "xetile.conditions";
+/// Of an argument that is memory for a result.
+constexpr llvm::StringLiteral kResultAttr = "xetile.result";
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION

@@ -33,11 +33,10 @@ def CheckSizes : Pass<"xetile-check-sizes", "::mlir::ModuleOp"> {
   let summary = "Write the function that checks sizes before a call";
   let description = [{
     Sizes of arguments that are known at run time only must fit together: shared dimensions of a contraction, operands
-    of elementwise ops, what slices, concatenations and reshapes take. Beside each public `@f` on tensors two functions
-    are written: `@f_check`, if there are such conditions, and `@f_check_memory`, which looks at the descriptors alone
-    (static sizes, C order, results apart from arguments in memory). They take descriptors of the arguments, and of the
-    results where all their sizes are static, and return the number of the first condition that does not hold (0 for
-    none) and the values of its two sides. The attribute `xetile.conditions` says what the conditions are.
+    of elementwise ops, what slices, concatenations and reshapes take. Beside each public `@f` on tensors for which there
+    are such conditions `@f_check` is written. It takes descriptors of the arguments, and of the results where all their
+    sizes are static, and returns the number of the first condition that does not hold (0 for none) and the values of
+    its two sides. The attribute `xetile.conditions` says what the conditions are.
 
     For `linalg.matmul` on `%a, %b: tensor<?x?xf32>`:
     ```mlir
@@ -55,11 +54,30 @@ def CheckSizes : Pass<"xetile-check-sizes", "::mlir::ModuleOp"> {
       "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def CheckMemory : Pass<"xetile-check-memory", "::mlir::ModuleOp"> {
+  let summary = "Write the function that checks descriptors before a call";
+  let description = [{
+    Callers from C pass descriptors of memory: their sizes must be those of the types, arrays be in C order, and results
+    share no memory with others. Beside each public `@f` on such memory `@f_check_memory` is written, which computes what
+    `@f_check` of `xetile-check-sizes` computes. Arguments with the attribute `xetile.result` are results; it is removed.
+
+    For `%a: memref<8xf32>, %r: memref<8xf32> {xetile.result}`:
+    ```mlir
+    func.func @f_check_memory(%a: memref<?xf32, strided<[?], offset: ?>>, ...) -> (i64, i64, i64)
+      attributes {xetile.conditions = [["argument 0, dimension 0", "==", "8", "its type"], ...,
+        ["result 0", "apart from", "argument 0", "results share no memory"]]}
+    ```
+    Functions on numbers, or on memory of other layouts, stay alone.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"];
+}
+
 def CheckedEntry : Pass<"xetile-add-checked-entry", "::mlir::ModuleOp"> {
   let summary = "Write the C function that checks sizes and calls";
   let description = [{
-    In the LLVM dialect, where `@f` and the checks of `xetile-check-sizes` have C interfaces: `@f_checked` takes the same addresses of descriptors as `_mlir_ciface_f`. It returns null after a call, or a text that says what is wrong,
-    and nothing was called then.
+    In the LLVM dialect, where `@f` and the checks of `xetile-check-sizes` and `xetile-check-memory` have C interfaces:
+    `@f_checked` takes the same addresses of descriptors as `_mlir_ciface_f`. It returns null after a call, or a text
+    that says what is wrong, and nothing was called then.
 
     ```c
     const char *f_checked(struct memref2d *a, struct memref2d *b, struct memref2d *result);

@@ -1,0 +1,72 @@
+"""The command `xetile`: compile, run, explain, report, schedules, layout, doctor. Errors are one message on stderr and
+status 1. Each command is a module of this package.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from xetile import output
+from xetile.cli import compile, explain, layout, report, run, schedules
+from xetile.errors import XeTileError
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command with `arguments`, by default those of the process, and returns its exit status.
+
+    0 for success, 1 for an error that a message on stderr tells, 2 for a command line that is not understood, 130
+    after Ctrl-C.
+    """
+    try:
+        return _main(arguments)
+    except KeyboardInterrupt:
+        return 130
+
+
+def _main(arguments: Sequence[str] | None) -> int:
+    stdout = sys.stdout
+    sys.stdout = output.Stdout(stdout)
+    try:
+        try:
+            options = _parser().parse_args(arguments)
+            return options.command(options)
+        finally:
+            # What is still in the buffer fails now, where it can be told, not when Python exits.
+            sys.stdout.flush()
+    except XeTileError as error:
+        return output.complain(f"xetile: error: {error}")
+    except BrokenPipeError:
+        # The reader of our output is gone; there is nobody to tell.
+        return 1
+    except MemoryError as error:
+        return output.complain(f"xetile: error: not enough memory: {error}")
+    except Exception as error:  # noqa: BLE001  a mistake of ours: say so, and how to see more
+        if os.environ.get("XETILE_TRACEBACK"):
+            raise
+        text = f"xetile: internal error: {type(error).__name__}: {error}"
+        return output.complain(f"{text}\n  XETILE_TRACEBACK=1 shows where; please report it")
+    finally:
+        sys.stdout = stdout
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="xetile", description="Compiles linalg.matmul to kernels for Intel GPUs and for this CPU."
+    )
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in (compile, run, explain, report, schedules, layout):
+        command.add_parser(commands)
+    doctor = commands.add_parser("doctor", help="tell what is installed, what is found, what to do about the rest")
+    doctor.set_defaults(command=_doctor)
+    return parser
+
+
+def _doctor(_: argparse.Namespace) -> int:
+    from xetile import doctor
+
+    return doctor.main()

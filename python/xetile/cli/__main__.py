@@ -1,0 +1,7 @@
+"""`python -m xetile.cli` is the command `xetile`."""
+
+import sys
+
+from xetile.cli import main
+
+sys.exit(main())

@@ -1,0 +1,110 @@
+"""`xetile compile`: a kernel, its binary, or its module at some level, into a file."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from xetile import files
+from xetile.cli.payload import Request, add_options, read_request, watch
+from xetile.errors import XeTileError
+
+if TYPE_CHECKING:
+    from xetile.kernel import Kernel, Stage
+
+__all__ = ["add_parser"]
+
+# What the name of the output says, where --emit does not.
+_SUFFIXES = {".so": "so", ".spv": "spirv", ".h": "header", ".o": "object", ".mlir": "llvm"}
+_EPILOG = """\
+what --emit takes, besides the names of levels:
+  GPUs: xetile, xegpu, xevm, llvm (the module there), spirv, native (machine code, needs ocloc), so, header
+  cpu:  tiled, memory, llvm (the module there), object, so (also: native), header
+so is a shared object that xetile.load and C programs call; header declares its functions for C.
+Without --emit the name of OUT tells: .so, .spv, .o, .h, .mlir (the lowest level); else spirv, and so for cpu.
+"""
+
+
+def add_parser(commands: Any) -> None:
+    """Adds `compile` to the subparsers of `xetile`."""
+    parser = commands.add_parser(
+        "compile",
+        help="write a kernel, or its module at some level",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_options(parser)
+    parser.add_argument("-o", dest="output", required=True, metavar="OUT", help="the file to write; - for stdout")
+    parser.add_argument("--emit", metavar="WHAT", help="what to write (default: what OUT's name says)")
+    parser.set_defaults(command=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    request = read_request(options)
+    emits = request.target.emits
+    emit = options.emit
+    if emit is None:
+        emit = _SUFFIXES.get(PurePath(options.output).suffix, "")
+        if emit not in emits and emit not in ("so", "header"):
+            emit = request.target.default_emit
+    if emit == "native" and not request.target.has_device:
+        emit = "so"
+    if emit in ("so", "header"):
+        return _write_kernel(request, options, emit)
+    level = emits.get(emit, emit if emit in request.target.levels else None)
+    if level is None:
+        known = ", ".join([*emits, "so", "header", *request.target.levels])
+        raise XeTileError(f"--emit {emit}: expected for the target {request.target} one of {known}")
+    if emit in request.target.binary_emits:
+        kernel = _compile(request, options, native="require" if emit == "native" else None)
+        data = kernel.binaries[request.target.binary_emits[emit]]
+    else:
+        data = _lower(request, options, level).text.encode()
+    _write(options.output, data)
+    return 0
+
+
+def _write_kernel(request: Request, options: argparse.Namespace, emit: str) -> int:
+    if emit == "so" and options.output == "-":
+        raise XeTileError("-o -: expected a file for a shared object")
+    kernel = _compile(request, options)
+    if emit == "header":
+        _write(options.output, kernel.header().encode())
+    else:
+        kernel.save(options.output)
+    return 0
+
+
+def _compile(request: Request, options: argparse.Namespace, native: str | None = None) -> Kernel:
+    from xetile import compiler
+
+    more: dict[str, Any] = {}
+    if any(option.name == "native" for option in request.target.options):
+        more["native"] = native or "off"
+    return compiler.compile(*request.arguments, on_stage=watch(options), **more)
+
+
+def _lower(request: Request, options: argparse.Namespace, level: str) -> Stage:
+    """The module at a level. All levels are made if they are to be dumped."""
+    from xetile import compiler
+
+    chosen, tell = None, watch(options)
+    stages: Iterator[Stage] = compiler.lower(*request.arguments)
+    for stage in stages:
+        tell(stage)
+        if stage.name == level:
+            chosen = stage
+            if not options.dump_stages:
+                break
+    assert chosen is not None
+    return chosen
+
+
+def _write(place: str, data: bytes) -> None:
+    if place == "-":
+        sys.stdout.buffer.write(data)
+    else:
+        files.write(place, data)

@@ -1,0 +1,36 @@
+"""`xetile explain`: how a payload is cut, and why."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from xetile.cli.payload import add_options, read_request, watch
+
+__all__ = ["add_parser"]
+
+
+def add_parser(commands: Any) -> None:
+    """Adds `explain` to the subparsers of `xetile`."""
+    parser = commands.add_parser(
+        "explain",
+        help="tell how matmuls are cut: for cpu (default) the scores that decided, for GPUs messages and dpas",
+    )
+    add_options(parser)
+    parser.set_defaults(command=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from xetile import compiler
+
+    if options.target is None and options.schedule is None:
+        options.target = "cpu"
+    request = read_request(options)
+    if not request.target.has_device and request.schedule is None:
+        from xetile.targets.cpu import explain_parameters
+
+        print(explain_parameters(request.payload, request.params))
+        return 0
+    more = {"native": "auto"} if request.target.has_device else {}
+    print(compiler.compile(*request.arguments, on_stage=watch(options), **more).explain())
+    return 0

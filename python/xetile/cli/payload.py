@@ -1,0 +1,121 @@
+"""What the commands that compile have in common: the payload, its schedule, target and parameters."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from xetile import output
+from xetile.errors import XeTileError
+
+# Commands import what they use when they run: `xetile --help` needs no MLIR.
+if TYPE_CHECKING:
+    from xetile.kernel import Stage
+    from xetile.mlir import ir
+    from xetile.schedule import Schedule
+    from xetile.targets import Target
+
+__all__ = ["Request", "add_options", "read_request", "watch"]
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options that `read_request` reads."""
+    parser.add_argument("input", metavar="IN.mlir", help="a module with one function, on tensors")
+    parser.add_argument(
+        "--schedule", metavar="NAME|FILE", help="how to tile it (default: matmul; for cpu the compiler's own choice)"
+    )
+    parser.add_argument(
+        "--target", metavar="CHIP", help="the GPU to compile for, or cpu (default: the schedule's own, pvc)"
+    )
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="a parameter of the schedule; may be repeated"
+    )
+    parser.add_argument("--dump-stages", metavar="DIR", help="write the module at each level to DIR/<level>.mlir")
+
+
+class Request:
+    """What a command line asks to compile; its fields are arguments of `xetile.compile`."""
+
+    def __init__(self, payload: ir.Module, schedule: Schedule | None, target: Target, params: dict[str, Any]) -> None:
+        self.payload, self.schedule, self.target, self.params = payload, schedule, target, params
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        return self.payload, self.schedule, self.target, self.params
+
+
+def read_request(options: argparse.Namespace) -> Request:
+    """Reads files and settings. XeTileError for what is not there, or means nothing."""
+    from xetile import compiler
+    from xetile import schedule as schedules
+    from xetile.targets import Target
+
+    name = options.schedule
+    # The default is a name, so that its parameters are known to --set.
+    on_cpu = options.target == "cpu"
+    schedule = schedules.load(name or ("cpu_matmul" if on_cpu else "matmul"))
+    own = schedule.params.get("target")
+    target = Target(options.target if options.target is not None else str(own.value) if own else "pvc")
+    if on_cpu and name is None:
+        params = _pass_parameters(options.set)
+        return Request(compiler.read_payload(options.input), None, target, params)
+    params = _schedule_parameters(schedule, options.set)
+    return Request(compiler.read_payload(options.input), schedule, target, params)
+
+
+def _settings(settings: Sequence[str]) -> Iterable[tuple[str, str, str]]:
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals or not key:
+            raise XeTileError(f"--set {setting}: expected KEY=VALUE")
+        yield setting, key, text
+
+
+def _schedule_parameters(schedule: Schedule, settings: Sequence[str]) -> dict[str, Any]:
+    """The values of --set, each of its parameter's type."""
+    values: dict[str, Any] = {}
+    for setting, key, text in _settings(settings):
+        parameter = schedule.params.get(key)
+        if key == "target":
+            raise XeTileError(f"--set {setting}: expected --target {text}")
+        if parameter is None:
+            known = ", ".join(name for name in schedule.params if name != "target")
+            raise XeTileError(f"--set {setting}: schedule {schedule.name!r} has no parameter {key!r}; it has {known}")
+        values[key] = text
+        if parameter.type is int:
+            try:
+                values[key] = int(text)
+            except ValueError:
+                raise XeTileError(f"--set {setting}: expected an integer, got {text!r}") from None
+    return values
+
+
+def _pass_parameters(settings: Sequence[str]) -> dict[str, Any]:
+    """The values of --set where the pass tiles: numbers, words, and for `fuse` true or false."""
+    values: dict[str, Any] = {}
+    for setting, key, text in _settings(settings):
+        if key in ("pack", "loopOrder") and not text.lstrip("-").isdecimal():
+            values[key] = text
+        elif key == "fuse":
+            if text not in ("0", "1", "false", "true"):
+                raise XeTileError(f"--set {setting}: expected true or false, got {text!r}")
+            values[key] = text in ("1", "true")
+        else:
+            try:
+                values[key] = int(text)
+            except ValueError:
+                raise XeTileError(f"--set {setting}: expected an integer, got {text!r}") from None
+    return values
+
+
+def watch(options: argparse.Namespace) -> Callable[[Stage], None]:
+    """What is done with each level: its remarks go to stderr, its text to the folder of --dump-stages."""
+
+    def tell(stage: Stage) -> None:
+        for warning in stage.warnings:
+            output.complain(warning.format())
+        if options.dump_stages:
+            stage.write(options.dump_stages)
+
+    return tell

@@ -1,0 +1,108 @@
+"""`xetile run`: a kernel on random arrays, its speed, and whether its results are NumPy's."""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import time
+from typing import Any
+
+from xetile.cli.payload import add_options, read_request, watch
+from xetile.errors import XeTileError
+
+__all__ = ["add_parser"]
+
+_TOLERANCE = 1e-3
+
+
+def add_parser(commands: Any) -> None:
+    """Adds `run` to the subparsers of `xetile`."""
+    parser = commands.add_parser("run", help="run on random arrays, on the device XETILE_DEVICE names or this CPU")
+    add_options(parser)
+    parser.add_argument(
+        "--check", action="store_true", help=f"fail if NumPy's result differs by more than {_TOLERANCE}"
+    )
+    parser.add_argument("--seed", type=_seed, metavar="N", help="of the random arrays (default: a fresh one, printed)")
+    parser.add_argument(
+        "--repeat", type=_count, default=1, metavar="N", help="run N times, tell the fastest (default: 1)"
+    )
+    parser.set_defaults(command=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    import numpy as np
+
+    from xetile import compiler, reference
+
+    request = read_request(options)
+    more = {"native": "off"} if any(option.name == "native" for option in request.target.options) else {}
+    kernel = compiler.compile(*request.arguments, on_stage=watch(options), **more)
+
+    seed = secrets.randbits(32) if options.seed is None else options.seed
+    arguments = reference.random_arguments(kernel.signature, np.random.default_rng(seed))
+    results = kernel(*arguments)
+    clock = _Clock(request.target.has_device)
+    for _ in range(options.repeat):
+        with clock:
+            results = kernel(*arguments)
+    print(f"{kernel.signature} for {request.target}, on {clock.place}")
+    print(clock.tell(reference.count_flops(request.payload)))
+    if not options.check:
+        print(f"random arrays of seed {seed}; not checked")
+        return 0
+    expected = reference.evaluate(request.payload, arguments)
+    results = results if isinstance(results, tuple) else (results,)
+    differences = [reference.compare(*pair) for pair in zip(results, expected, strict=True)]
+    for number, difference in enumerate(differences):
+        print(f"result {number}: {difference}; random arrays of seed {seed}")
+    worst = max((difference.max_relative for difference in differences), default=0.0)
+    if worst > _TOLERANCE:
+        raise XeTileError(f"the results are wrong: relative error {worst:.3g}, expected at most {_TOLERANCE}")
+    return 0
+
+
+class _Clock:
+    """The fastest call, and on a device the fastest kernel and what it took to link; made after the first call."""
+
+    def __init__(self, on_device: bool) -> None:
+        self._calls: list[float] = []
+        self._kernels: list[float] = []
+        self.place = "this CPU"
+        self._on_device = on_device
+        if on_device:
+            from xetile import runtime
+
+            first = runtime.stats()
+            self._kernels.append(first.kernel_seconds)
+            self._link = first.build_seconds
+            self.place = runtime.selected_device()
+
+    def __enter__(self) -> None:
+        self._start = time.perf_counter()
+
+    def __exit__(self, *_: Any) -> None:
+        self._calls.append(time.perf_counter() - self._start)
+        if self._on_device:
+            from xetile import runtime
+
+            self._kernels.append(runtime.stats().kernel_seconds)
+
+    def tell(self, flops: int) -> str:
+        seconds = min(self._kernels or self._calls)
+        speed = f", {flops / seconds * 1e-9:.1f} GFLOP/s" if seconds and flops else ""
+        call = f"call {min(self._calls) * 1e3:.3f} ms"
+        if not self._on_device:
+            return f"{call}{speed}"
+        return f"kernel {seconds * 1e3:.2f} ms{speed}; {call}; link {self._link:.2f} s"
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a positive integer, got {text!r}")
+    return int(text)
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal() or len(text) > 1000:
+        raise argparse.ArgumentTypeError(f"expected 0 or a positive integer, got {text!r}")
+    return int(text)

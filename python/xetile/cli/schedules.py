@@ -1,0 +1,33 @@
+"""`xetile schedules`: schedules and their parameters."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+__all__ = ["add_parser"]
+
+
+def add_parser(commands: Any) -> None:
+    """Adds `schedules` to the subparsers of `xetile`."""
+    parser = commands.add_parser("schedules", help="list schedules and their parameters")
+    parser.add_argument("names", nargs="*", metavar="NAME|FILE", help="only these (default: all that come along)")
+    parser.set_defaults(command=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from xetile import schedule as schedules
+
+    for number, name in enumerate(options.names or schedules.available()):
+        schedule = schedules.load(name)
+        print("\n" * bool(number) + name)
+        rows = []
+        for parameter in schedule.params.values():
+            limits = {">=": parameter.minimum, "<=": parameter.maximum}
+            legal = " ".join(f"{sign} {limit}" for sign, limit in limits.items() if limit is not None)
+            rows.append((parameter.name, str(parameter.default), legal, parameter.doc))
+        widths = [max(map(len, column)) for column in list(zip(*rows, strict=True))[:3]] if rows else []
+        for *cells, doc in rows:
+            columns = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+            print(f"  {columns}  {doc}".rstrip())
+    return 0

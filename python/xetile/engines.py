@@ -1,0 +1,74 @@
+"""Modules in the LLVM dialect as machine code: of this process, or of an object file.
+
+What LLVM says becomes XeTileError; functions that no library has are named.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from pathlib import Path
+
+from xetile._elf import undefined_symbols
+from xetile.diagnostics import Heard
+from xetile.errors import XeTileError
+from xetile.function import CompiledFunction, Guard
+from xetile.mlir import ir
+from xetile.mlir._mlir_libs import _xetile
+from xetile.mlir.execution_engine import ExecutionEngine
+from xetile.signature import Signature
+
+__all__ = ["C_INTERFACE", "load", "object_file"]
+
+C_INTERFACE = "_mlir_ciface_"
+"""Before a function's name: its C function, which takes addresses of descriptors."""
+
+_CHECK = "_check"
+"""Behind it: computes whether sizes of arguments fit together."""
+
+
+def load(
+    module: ir.Module, signature: Signature, libraries: Sequence[Path], opt_level: int, *, guard: Guard | None = None
+) -> CompiledFunction:
+    """The function of `signature` in this process; takes `module`. `libraries` have what it calls besides C's library.
+
+    XeTileError if it cannot be compiled or loaded, as it calls what no library has.
+    """
+    name = signature.name
+    try:
+        engine = ExecutionEngine(
+            module, opt_level=opt_level, shared_libs=[str(path) for path in libraries], enable_object_dump=False
+        )
+        # Runs constructors, which load kernels on a device.
+        engine.initialize()
+    except RuntimeError as error:
+        raise XeTileError(f"the code of @{name} cannot be compiled: {error}") from None
+
+    def address(symbol: str) -> int:
+        if found := _xetile.lookup(engine, symbol):
+            return found
+        missing = _missing_functions(object_file(module, name, opt_level), libraries)
+        if not missing:
+            raise XeTileError(f"the code of @{name} cannot be loaded: it has no {symbol}")
+        raise XeTileError(
+            f"@{name} calls functions that no library has: {', '.join(missing)}; define them in the module or compute "
+            "with ops of linalg, math and arith"
+        )
+
+    check = address(C_INTERFACE + name + _CHECK) if signature.conditions else 0
+    return CompiledFunction(signature, address(C_INTERFACE + name), check, owner=engine, guard=guard)
+
+
+def object_file(module: ir.Module, name: str, opt_level: int) -> bytes:
+    """A relocatable object file with the code of a module for this CPU. XeTileError if LLVM makes none."""
+    with module.context as context, Heard(context) as heard:
+        code = _xetile.make_object_file(module, opt_level)
+    if code is None:
+        raise XeTileError(f"the code of @{name} cannot be compiled", heard.errors)
+    return code
+
+
+def _missing_functions(code: bytes, libraries: Sequence[Path]) -> list[str]:
+    """What machine code calls and neither this process nor the libraries have."""
+    opened = [ctypes.CDLL(None), *(ctypes.CDLL(str(path)) for path in libraries)]
+    return [name for name in undefined_symbols(code) if not any(hasattr(library, name) for library in opened)]

@@ -1,0 +1,176 @@
+"""A compiled function of this process, called with arrays. It knows no compiler: saved kernels are called by it, too.
+
+The function is MLIR's C interface of a host function: `_mlir_ciface_f(argument..., result...)`, each the address of a
+descriptor of memory. Where sizes of results are known at run time only there is one parameter before the arguments for
+descriptors of what the function allocated.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import itertools
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+
+from xetile.arguments import as_number, check_arguments, check_outputs
+from xetile.errors import XeTileError
+from xetile.signature import Signature
+
+try:
+    from xetile import _call
+except ImportError:  # a package without extension modules still calls, slower
+    _call = None  # type: ignore[assignment]
+
+__all__ = ["CompiledFunction", "descriptor_of"]
+
+# What MLIR's lowering puts where memory must not be freed: globals.
+_NOT_ALLOCATED = 0xDEADBEEF
+
+Guard = Callable[[], AbstractContextManager[Any]]
+
+
+class CompiledFunction:
+    """The function of `signature` at `address`.
+
+    `check` is the address of the function that checks sizes, 0 if all are static. `owner` keeps both in memory. Calls
+    are made inside of `guard()`, which raises what a device did not do.
+    """
+
+    def __init__(
+        self, signature: Signature, address: int, check: int = 0, *, owner: Any = None, guard: Guard | None = None
+    ) -> None:
+        self.signature = signature
+        self._address, self._check_address = address, check
+        self._owner = owner
+        self._guard = guard
+        self.failed = False
+        """Whether the guard raised: the device may have lost what the function needs, load it anew."""
+        self._results = tuple((spec.shape, spec.numpy_dtype) for spec in signature.results)
+        self._numbers = tuple(number for number, spec in enumerate(signature.arguments) if spec.scalar)
+        self._gives_numbers = any(spec.scalar for spec in signature.results)
+        self._direct = None
+        if _call and not signature.returns:
+            parameters = [
+                [(spec.numpy_dtype, spec.shape) for spec in specs] for specs in (signature.arguments, signature.results)
+            ]
+            self._direct = _call.Function(address, *parameters, np.ndarray, check)
+
+    def __call__(self, values: tuple[Any, ...], out: Any = None) -> Any:
+        """See `Kernel.__call__`."""
+        results = self._run(self._box(values) if self._numbers else values, out)
+        if not self._gives_numbers or out is not None:
+            return results
+        specs = self.signature.results
+        if len(specs) == 1:
+            return results[()]
+        return tuple(result[()] if spec.scalar else result for spec, result in zip(specs, results, strict=True))
+
+    def _run(self, values: tuple[Any, ...], out: Any) -> Any:
+        if self._direct is not None:
+            # Calls only with arrays that are exactly what the function takes. The rest of this method converts others,
+            # or tells what is wrong with them.
+            direct = self._new_results() if out is None else out if isinstance(out, tuple) else (out,)
+            if self._direct(values, direct) if self._guard is None else self._guarded(self._direct, values, direct):
+                return out if out is not None else direct[0] if len(direct) == 1 else direct
+        inputs = check_arguments(self.signature, values)
+        if self.signature.returns and out is None:
+            return self._run_returning(inputs)
+        outputs = list(self._new_results()) if out is None else check_outputs(self.signature, out, inputs)
+        descriptors = [descriptor_of(array) for array in (*inputs, *outputs)]
+        self._check_sizes(descriptors)
+        self._guarded(_invoke, self._address, descriptors)
+        if out is not None:
+            return out
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _guarded(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        if self._guard is None:
+            return call(*arguments)
+        try:
+            with self._guard():
+                return call(*arguments)
+        except BaseException:
+            self.failed = True
+            raise
+
+    def _new_results(self) -> tuple[np.ndarray, ...]:
+        return tuple([np.empty(shape, dtype) for shape, dtype in self._results])
+
+    def _box(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Numbers as arrays of rank 0; what is no number, or one that does not fit, is left to the check."""
+        boxed = list(values)
+        for number in self._numbers:
+            if number < len(boxed):
+                try:
+                    array = as_number(self.signature.arguments[number], boxed[number])
+                except XeTileError as error:
+                    raise XeTileError(f"@{self.signature.name}: argument {number}: {error.message}") from None
+                boxed[number] = boxed[number] if array is None else array
+        return tuple(boxed)
+
+    def _check_sizes(self, descriptors: list[Any]) -> None:
+        if not self._check_address:
+            return
+        status = (ctypes.c_int64 * 3)()
+        _invoke(self._check_address, [status, *descriptors])
+        number, left, right = status
+        if number:
+            raise XeTileError(f"@{self.signature.name}: {self.signature.conditions[number - 1].told(left, right)}")
+
+    def _run_returning(self, inputs: list[np.ndarray]) -> Any:
+        """Results come as descriptors of memory that is ours to free."""
+        specs = self.signature.results
+        ends = list(itertools.accumulate(3 + 2 * len(spec.shape) for spec in specs))
+        returned = (ctypes.c_int64 * ends[-1])()
+        descriptors = [descriptor_of(array) for array in inputs]
+        self._check_sizes(descriptors)
+        self._guarded(_invoke, self._address, [returned, *descriptors])
+        arrays, owned = [], set()
+        for spec, start, end in zip(specs, [0, *ends], ends, strict=False):
+            arrays.append(_copy_of(returned[start:end], spec.numpy_dtype))
+            owned.add(returned[start])
+        for address in owned - {array.ctypes.data for array in inputs} - {0, _NOT_ALLOCATED}:
+            _free(ctypes.c_void_p(address))
+        return arrays[0] if len(arrays) == 1 else tuple(arrays)
+
+
+def descriptor_of(array: np.ndarray) -> Any:
+    """A ranked memref descriptor in 64-bit words: allocated and aligned address, offset, sizes, strides in elements."""
+    address, size = array.ctypes.data, array.itemsize
+    rank = array.ndim
+    return _words(3 + 2 * rank)(address, address, 0, *array.shape, *[stride // size for stride in array.strides])
+
+
+@functools.cache
+def _words(count: int) -> Any:
+    return ctypes.c_int64 * count
+
+
+@functools.cache
+def _prototype(count: int) -> Any:
+    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * count)
+
+
+def _invoke(address: int, descriptors: list[Any]) -> None:
+    _prototype(len(descriptors))(address)(*map(ctypes.addressof, descriptors))
+
+
+def _copy_of(descriptor: list[int], dtype: np.dtype[Any]) -> np.ndarray:
+    """The array of a descriptor that the function returned."""
+    _, aligned, offset, *rest = descriptor
+    rank = len(rest) // 2
+    shape, strides = rest[:rank], [stride * dtype.itemsize for stride in rest[rank:]]
+    if 0 in shape:
+        return np.empty(shape, dtype)
+    length = sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True)) + dtype.itemsize
+    memory = (ctypes.c_char * length).from_address(aligned + offset * dtype.itemsize)
+    return np.ndarray(shape, dtype, memory, strides=strides).copy()
+
+
+_free = ctypes.CDLL(None).free
+_free.argtypes = [ctypes.c_void_p]
+_free.restype = None

@@ -1,0 +1,264 @@
+"""A compiled payload, for any target: called with arrays, saved to a file, explained. Needs no compiler to be called.
+
+kernel = xetile.compile("matmul.mlir", target="cpu")        # or "pvc", ...
+d = kernel(a, b, c)                                         # new arrays
+kernel(a, b, c, out=d)                                      # into arrays that are there
+kernel.save("matmul.so")                                    # xetile.load("matmul.so") is the same kernel
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol
+
+from xetile import files
+from xetile.errors import Diagnostic, XeTileError
+from xetile.function import CompiledFunction
+from xetile.signature import ArraySpec, Signature
+
+if TYPE_CHECKING:
+    from xetile.mlir import ir
+    from xetile.schedule import Schedule
+    from xetile.targets import Target
+
+__all__ = ["Code", "Kernel", "NativeBinary", "Stage", "Stages"]
+
+
+@dataclass(frozen=True)
+class NativeBinary:
+    """Machine code for one chip: an ELF file that the GPU driver loads.
+
+    `spill_bytes` is what a thread of the kernel spills to memory, `registers` how many registers a thread has.
+    """
+
+    chip: str
+    data: bytes
+    spill_bytes: int
+    registers: int
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The module at one level: `seconds` is how long the step from the level before took, `warnings` what it remarked.
+
+    `module` is for reading; later levels are made from it.
+    """
+
+    name: str
+    seconds: float
+    module: ir.Operation
+    warnings: tuple[Diagnostic, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The module as MLIR text."""
+        return str(self.module).rstrip("\n") + "\n"
+
+    def count_ops(self) -> int:
+        """The number of operations in the module, itself not counted."""
+
+        def count(op: Any) -> int:
+            inner = [op for region in op.regions for block in region.blocks for op in block.operations]
+            return len(inner) + sum(map(count, inner))
+
+        return count(self.module)
+
+    def write(self, directory: str | PathLike[str]) -> Path:
+        """Writes the text to `<name>.mlir` in `directory`, which is made, and returns the path."""
+        folder = files.path_of(directory, "cannot write a stage")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise XeTileError(f"cannot write a stage: {error}") from None
+        return files.write(folder / f"{self.name}.mlir", self.text)
+
+
+class Stages(Mapping[str, str]):
+    """Maps the name of a level to the module's text there. Text is made when it is asked for."""
+
+    def __init__(self, stages: Iterable[Stage] = ()) -> None:
+        self._stages = {stage.name: stage for stage in stages}
+
+    def __getitem__(self, name: str) -> str:
+        return self.stage(name).text
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._stages)
+
+    def __len__(self) -> int:
+        return len(self._stages)
+
+    def stage(self, name: str) -> Stage:
+        """The `Stage` of that name; KeyError, which lists the names, if there is none."""
+        if name not in self._stages:
+            raise KeyError(f"{name!r}; the stages: {', '.join(self._stages) or 'none, it was loaded from a file'}")
+        return self._stages[name]
+
+    def last(self) -> Stage:
+        """The lowest level."""
+        return next(reversed(self._stages.values()))
+
+    def write(self, directory: str | PathLike[str]) -> list[Path]:
+        """Writes every stage into `directory`; see `Stage.write`."""
+        return [stage.write(directory) for stage in self._stages.values()]
+
+
+class Code(Protocol):
+    """What a target makes of a payload's lowest level. `Kernel` has its methods."""
+
+    def load(self) -> CompiledFunction:
+        """The function in this process. XeTileError if it cannot be loaded."""
+
+    def binaries(self) -> Mapping[str, bytes]:
+        """Name -> file: "spirv" and chips, or "object"."""
+
+    def native(self) -> Mapping[str, NativeBinary]:
+        """Chip -> machine code of the kernel on a device; empty where the host's code is all."""
+
+    def save(self, path: Path) -> None:
+        """Writes a shared object that `xetile.load` reads."""
+
+    def explain(self) -> str:
+        """How the payload was cut, and why."""
+
+    def report(self) -> str:
+        """Figures of the machine code, a table."""
+
+
+class Kernel:
+    """A compiled payload: call it with arrays, save it, or take its binaries elsewhere.
+
+    `name`       the payload's function.
+    `signature`  what it takes and gives, also as `arguments` and `results`, and `conditions` on sizes.
+    `stages`     the module at each level, as text; see `Stages`. Empty for a kernel that was loaded from a file.
+    `timings`    level -> seconds it took.
+    `schedule`   what it was tiled with, parameters included; None where the target's own pass chose, or from a file.
+    `warnings`   what the compiler remarked.
+    """
+
+    def __init__(
+        self,
+        signature: Signature,
+        target: str,
+        code: Code,
+        stages: Stages | None = None,
+        schedule: Schedule | None = None,
+    ) -> None:
+        """Use `xetile.compile` or `xetile.load`."""
+        self.signature = signature
+        self.stages = stages if stages is not None else Stages()
+        self.schedule = schedule
+        all_stages = [self.stages.stage(name) for name in self.stages]
+        self.warnings = tuple(warning for stage in all_stages for warning in stage.warnings)
+        self.timings = MappingProxyType({stage.name: stage.seconds for stage in all_stages})
+        self._target = target
+        self._code = code
+        self._lock = threading.Lock()
+        self._function: CompiledFunction | None = None
+
+    def __call__(self, *arrays: Any, out: Any = None) -> Any:
+        """Runs the payload's function: one array or number per argument, in order; returns its results, one or a tuple.
+
+        Arrays are NumPy's, or anything with `__dlpack__` in the host's memory, and have the shapes and types of
+        `signature` (bf16 is `ml_dtypes.bfloat16`); any strides will do, those in C order are read in place. Sizes that
+        are known at run time only are checked against each other. Arguments are never changed.
+
+        `out` takes the results, one or a tuple: writable arrays in C order that share no memory with the arguments, of
+        rank 0 for numbers; it is returned. Without it results are new NumPy arrays (and numbers). A kernel for a GPU
+        runs on the device that XETILE_DEVICE chooses. XeTileError for what does not fit, and for whatever fails on the
+        device.
+        """
+        function = self._function or self._load()
+        try:
+            return function(arrays, out)
+        except XeTileError:
+            # A failure on a device can leave its module without the kernel behind: start afresh then.
+            if function.failed:
+                self._function = None
+            raise
+
+    def _load(self) -> CompiledFunction:
+        if self.signature.reason:
+            raise XeTileError(f"@{self.name} cannot be called with arrays: {self.signature.reason}")
+        with self._lock:
+            if self._function is None:
+                self._function = self._code.load()
+            return self._function
+
+    @property
+    def name(self) -> str:
+        return self.signature.name
+
+    @property
+    def arguments(self) -> tuple[ArraySpec, ...]:
+        return self.signature.arguments
+
+    @property
+    def results(self) -> tuple[ArraySpec, ...]:
+        return self.signature.results
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """What the function's operations ask of sizes of arguments: "argument 0, dimension 1 == ..."."""
+        return tuple(map(str, self.signature.conditions))
+
+    @property
+    def target(self) -> Target:
+        """What it was compiled for. Its facts come from the compiler, which this loads."""
+        from xetile.targets import Target
+
+        return Target(self._target)
+
+    @property
+    def binaries(self) -> Mapping[str, bytes]:
+        """What was made, by name: "spirv" and the chips that machine code was made for, or a CPU's "object" file."""
+        return self._code.binaries()
+
+    @property
+    def spirv(self) -> bytes:
+        """The kernel as SPIR-V, validated. XeTileError for a target without."""
+        binaries = self.binaries
+        if "spirv" not in binaries:
+            raise XeTileError(f"a kernel for {self._target} has no SPIR-V; its binaries: {', '.join(binaries)}")
+        return binaries["spirv"]
+
+    @property
+    def native(self) -> Mapping[str, NativeBinary]:
+        """Chip -> NativeBinary, for the GPUs that machine code was made for."""
+        return self._code.native()
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Writes the kernel as a shared object: `xetile.load(path)` is the same kernel in a process without a compiler.
+
+        It needs XeTile's runtime library for a GPU, OpenMP's for a CPU if it has threads, and nothing else. C calls it,
+        too: `header()` declares what it has. XeTileError if it cannot be linked or written.
+        """
+        place = files.path_of(path, "cannot write")
+        self._code.save(place)
+        return place
+
+    def write_shared_object(self, path: str | PathLike[str]) -> None:
+        """The old name of `save`."""
+        self.save(path)
+
+    def header(self) -> str:
+        """Declarations for C: the functions of a saved kernel, and what they take."""
+        from xetile.header import header_of
+
+        return header_of(self.signature, self._target)
+
+    def explain(self) -> str:
+        """How the payload was cut, and why."""
+        return self._code.explain()
+
+    def report(self) -> str:
+        """Figures of the machine code: a table as `xetile report` prints. XeTileError where there are none."""
+        return self._code.report()
+
+    def __repr__(self) -> str:
+        return f"<Kernel {self.signature} for {self._target}>"

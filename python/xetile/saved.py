@@ -1,0 +1,174 @@
+"""Kernels that were saved, in a process without a compiler: see `xetile.load`.
+
+What is read was written by `xetile.saving`; nothing in the file runs before its description has been read and fits.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import json
+import platform
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from xetile import files, runtime
+from xetile._elf import read_symbol
+from xetile.errors import XeTileError
+from xetile.function import CompiledFunction
+from xetile.kernel import Kernel, NativeBinary
+from xetile.signature import Signature
+
+__all__ = ["BINARY", "DESCRIPTION", "FORMAT", "SavedCode", "cpu_features", "load"]
+
+FORMAT = 1
+"""Of the description; others are refused."""
+DESCRIPTION = "xetile_kernel"
+BINARY = "xetile_binary_"
+
+_ON_HOST = ("cpu",)
+
+
+def load(path: str | PathLike[str]) -> Kernel:
+    """The kernel that `Kernel.save` or `xetile compile -o KERNEL.so` wrote. Loads neither MLIR nor LLVM.
+
+    It is called, explained and saved like the one that was compiled, and has its signature and binaries; `stages` are
+    empty. XeTileError for a file that is no kernel, or for another machine, and for one that cannot be loaded.
+    """
+    place = files.path_of(path, "cannot load a kernel")
+    data = files.read(place, "the kernel")
+    description = _describe(place, data)
+    try:
+        signature = Signature.from_json(json.dumps(description["signature"]))
+        target = str(description["target"])
+        missing = sorted(set(map(str, description["cpu_features"])) - set(cpu_features()))
+        sizes = {str(name): int(size) for name, size in description["binaries"].items()}
+        native = {
+            str(chip): (int(facts["spill_bytes"]), int(facts["registers"]))
+            for chip, facts in description["native"].items()
+        }
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise XeTileError(f"cannot load {place}: its description is damaged: {error}") from None
+    if missing:
+        raise XeTileError(
+            f"cannot load {place}: it was compiled for a CPU with {', '.join(missing)}, which this one has not; "
+            "compile and save it here"
+        )
+    return Kernel(signature, target, SavedCode(place, data, signature, target, sizes, native))
+
+
+def _describe(place: Path, data: bytes) -> Mapping[str, Any]:
+    try:
+        text = read_symbol(data, DESCRIPTION)
+    except ValueError as error:
+        raise XeTileError(f"cannot load {place}: {error}") from None
+    if text is None:
+        raise XeTileError(f"cannot load {place}: it is no kernel of xetile's: it has no {DESCRIPTION}")
+    try:
+        description = json.loads(text.rstrip(b"\0"))
+        form = description["format"]
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise XeTileError(f"cannot load {place}: its description is damaged: {error}") from None
+    if form != FORMAT:
+        raise XeTileError(f"cannot load {place}: expected format {FORMAT}, got {form}; save it with this version")
+    if not isinstance(description, dict):
+        raise XeTileError(f"cannot load {place}: its description is damaged")
+    return description
+
+
+class SavedCode:
+    """A file that `xetile.saving` wrote."""
+
+    def __init__(
+        self,
+        place: Path,
+        data: bytes,
+        signature: Signature,
+        target: str,
+        sizes: Mapping[str, int],
+        native: Mapping[str, tuple[int, int]],
+    ) -> None:
+        self._place, self._data, self._signature, self._target = place.absolute(), data, signature, target
+        self._sizes, self._native_facts = sizes, native
+
+    def load(self) -> CompiledFunction:
+        if self._target in _ON_HOST:
+            return self._open()
+        with runtime.launching():
+            return self._open(runtime.launching)
+
+    def _open(self, guard: Any = None) -> CompiledFunction:
+        try:
+            # Its constructor loads the kernel on the device. A process that loads two kernels of one name keeps both.
+            library = ctypes.CDLL(str(self._place))
+            address = _address(library, f"_mlir_ciface_{self._signature.name}")
+            check = _address(library, f"_mlir_ciface_{self._signature.name}_check") if self._signature.conditions else 0
+        except (OSError, AttributeError) as error:
+            advice = ""
+            if "libomp" in str(error):
+                advice = "; install LLVM's OpenMP runtime (Debian: libomp5-22), or put it on LD_LIBRARY_PATH"
+            raise XeTileError(f"cannot load {self._place}: {error}{advice}") from None
+        # OpenMP's threads outlive a call: what they run is never unloaded.
+        owner = _Library(library) if guard else library
+        return CompiledFunction(self._signature, address, check, owner=owner, guard=guard)
+
+    def binaries(self) -> Mapping[str, bytes]:
+        found = {}
+        for name, size in self._sizes.items():
+            data = read_symbol(self._data, BINARY + name)
+            if data is None or len(data) < size:
+                raise XeTileError(f"{self._place} is damaged: expected {size} bytes of the binary {name!r}")
+            found[name] = data[:size]
+        return MappingProxyType(found or {"shared object": self._data})
+
+    def native(self) -> Mapping[str, NativeBinary]:
+        binaries = self.binaries()
+        return MappingProxyType(
+            {chip: NativeBinary(chip, binaries[chip], *facts) for chip, facts in self._native_facts.items()}
+        )
+
+    def save(self, path: Path) -> None:
+        files.write(path, self._data, executable=True)
+
+    def explain(self) -> str:
+        raise XeTileError(f"{self._place} does not tell how it was compiled: compile the payload to explain it")
+
+    def report(self) -> str:
+        raise XeTileError(
+            f"{self._place} was compiled before: report on its binaries, as kernel.spirv, or compile again"
+        )
+
+
+class _Library:
+    """Unloads a library when nobody needs it: a constructor that failed runs again when it is loaded again."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._handle = library._handle
+
+    def __del__(self) -> None:
+        _close(ctypes.c_void_p(self._handle))
+
+
+def _address(library: ctypes.CDLL, name: str) -> int:
+    return ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
+
+
+_close = ctypes.CDLL(None).dlclose
+_close.argtypes = [ctypes.c_void_p]
+
+
+@functools.cache
+def cpu_features() -> list[str]:
+    """What of this CPU compiled code may use, as Linux names it; the architecture first."""
+    features = [platform.machine()]
+    for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
+        key, _, value = line.partition(":")
+        if key.strip() in ("flags", "Features"):
+            return features + sorted(flag for flag in value.split() if flag.startswith(_USED))
+    return features
+
+
+_USED = ("sse", "ssse3", "avx", "amx", "fma", "f16c", "bmi", "abm", "movbe", "popcnt", "vaes", "vpclmul", "gfni", "sha")

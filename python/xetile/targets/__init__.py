@@ -1,0 +1,16 @@
+"""What kernels are compiled for: a room for each kind of machine, all with the same interface.
+
+xetile.targets.Target("pvc").registers
+[target.name for target in xetile.targets.available()]
+"""
+
+from xetile.targets.base import Option, Plan, Target
+from xetile.targets.cpu import CpuTarget
+from xetile.targets.xe import XeTarget
+
+__all__ = ["CpuTarget", "Option", "Plan", "Target", "XeTarget", "available"]
+
+
+def available() -> tuple[Target, ...]:
+    """All targets: Intel's GPUs by name, then this CPU."""
+    return tuple(Target(name) for room in (XeTarget, CpuTarget) for name in room.names())

@@ -1,0 +1,124 @@
+"""What a target is: a name, facts about the machine, options, and the levels that a payload goes through."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from xetile.errors import XeTileError, told
+from xetile.kernel import Code, Stage, Stages
+from xetile.signature import Signature
+
+if TYPE_CHECKING:
+    from xetile.mlir import ir
+    from xetile.schedule import Schedule
+
+__all__ = ["Option", "Plan", "Target"]
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of `xetile.compile` that a target has; None leaves the choice to it."""
+
+    name: str
+    doc: str
+
+
+class Target(ABC):
+    """What kernels are compiled for: `Target("pvc")`, `Target("cpu")`. XeTileError, which lists the known, for others.
+
+    `Target(name)` is an object of the class of its room: `XeTarget` for Intel GPUs, `CpuTarget` for this CPU.
+    """
+
+    name: str
+    description: str
+    levels: ClassVar[tuple[str, ...]]
+    """Names of the levels that `Kernel.stages` has, in order."""
+    options: ClassVar[tuple[Option, ...]]
+    """What `xetile.compile` takes for it by name, besides schedule and params."""
+    emits: ClassVar[Mapping[str, str]]
+    """Short name of what `xetile compile --emit` writes -> the level that has it."""
+    binary_emits: ClassVar[Mapping[str, str]]
+    """Those of them that are a binary -> its name in `Kernel.binaries`; "native" is the target's own chip."""
+    default_emit: ClassVar[str]
+    has_device: ClassVar[bool]
+    """Whether kernels run beside the host, through the runtime library."""
+
+    _rooms: ClassVar[list[type[Target]]] = []
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        Target._rooms.append(cls)
+
+    def __new__(cls, name: Any = None) -> Target:
+        if cls is not Target:
+            return super().__new__(cls)
+        if not isinstance(name, str):
+            raise XeTileError(f"target: expected the name of a chip, or cpu; got {told(name)}")
+        for room in Target._rooms:
+            if name in room.names():
+                return super().__new__(room)
+        # A room may know a name that it does not take, and says why.
+        reasons = [reason for room in Target._rooms if (reason := room.why_not(name))]
+        known = ", ".join(sorted(name for room in Target._rooms for name in room.names()))
+        raise XeTileError(f"target: {reasons[0]}" if reasons else f"target: unknown chip {told(name)}; known: {known}")
+
+    if TYPE_CHECKING:
+
+        def __init__(self, name: str) -> None: ...
+
+    @classmethod
+    @abstractmethod
+    def names(cls) -> tuple[str, ...]:
+        """The targets of this room."""
+
+    @classmethod
+    def why_not(cls, name: str) -> str | None:
+        """Why there are no kernels for a chip that the room knows; None for others."""
+        return None
+
+    @abstractmethod
+    def plan(self, schedule: Schedule | None, params: Mapping[str, Any], options: Mapping[str, Any]) -> Plan:
+        """How to compile with these. XeTileError for what the target does not take."""
+
+    @abstractmethod
+    def check(self, signature: Signature) -> str | None:
+        """Why a kernel of that signature cannot be called here; None if it can."""
+
+    def _options(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """All options, None where nothing was said. XeTileError for one that the target does not have."""
+        names = [option.name for option in self.options]
+        for name in given:
+            if name not in names:
+                raise XeTileError(f"target {self.name} has no option {name!r}; expected one of {', '.join(names)}")
+        return {name: given.get(name) for name in names}
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Plan(ABC):
+    """A target with all that was chosen for one compilation. `schedule` is None where the target's own pass tiles."""
+
+    target: Target
+    schedule: Schedule | None
+
+    @abstractmethod
+    def lower(self, payload: ir.Module) -> Iterator[Stage]:
+        """The levels, each made when it is asked for."""
+
+    def finish(self, stages: Stages, signature: Signature) -> Signature:
+        """The signature with what only the lowest level tells."""
+        return signature
+
+    @abstractmethod
+    def code(self, stages: Stages, signature: Signature) -> Code:
+        """What the lowest level is good for."""
+
+    def signature(self, payload: ir.Module) -> Signature:
+        """The payload's, and why it cannot be called on this target, if so."""
+        found = Signature.of(payload)
+        return found if found.reason else replace(found, reason=self.target.check(found))

@@ -1,0 +1,277 @@
+"""This CPU: matmuls deep-tiled, vectorised, on threads; everything around them as loops.
+
+Arguments are arrays, and numbers where the function takes them (f32, i1, index, ...); i1 is NumPy's bool. Sizes that
+are known at run time only are checked before each call: all that the function's operations ask of one another must fit.
+
+Sums of narrow floats (f16, bf16) are computed in f32 and rounded once: products of contractions of any kind (matmul,
+batched ones, matvec, dot, convolutions), and what reductions and pooling add up. Integers are added in the result's
+type and wrap around. K threads add their parts in the end, so that the order of sums depends on the configuration.
+
+Indices that the body of an operation computes from data (`tensor.extract` in a gather) are not checked.
+
+Threads are OpenMP's: LLVM's libomp is looked for at $XETILE_LIBOMP, then beside libMLIR, then where the system's
+libraries are. OMP_NUM_THREADS and its like have their usual meaning.
+
+Functions of the math dialect are those of glibc: libmvec's on vectors, at most 4 ULP off for any argument in f32 and
+f64, and libm's for single elements (operands that are read against the grain), most of them within 1 ULP. f16 and bf16
+are computed in f32 and rounded once. NaN, infinities, signed zeros and subnormals are as in C. Without libmvec (glibc
+2.35 or newer, x86-64) libm computes every element. The table of all ops is in the documentation of the pass
+`xetile-lower-math`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from xetile import engines, passes, saving
+from xetile.errors import XeTileError, expect, told
+from xetile.function import CompiledFunction
+from xetile.kernel import NativeBinary, Stage, Stages
+from xetile.matmul_config import MatmulConfig
+from xetile.mlir import ir
+from xetile.mlir._mlir_libs import _xetile
+from xetile.schedule import Schedule
+from xetile.signature import Condition, Signature
+from xetile.targets.base import Option, Plan, Target
+from xetile.tools import find_libomp
+
+__all__ = ["CpuPlan", "CpuTarget", "explain_parameters"]
+
+_PACK = ("auto", "always", "never")
+_CHECK = "_check"
+_OPT_LEVEL = 3
+_OWN = ("config", "threads", "pack", "fuse")
+
+
+@dataclass(frozen=True)
+class CpuTarget(Target):
+    """The CPU of this process, by what it can do."""
+
+    levels = ("0-linalg", "1-tiled", "2-memory", "3-llvm")
+    options = (
+        Option("config", "fields of `MatmulConfig`, for all matmuls; by default the cost model chooses"),
+        Option("threads", "threads to use; by default one for each core"),
+        Option("pack", "copies of blocks of A and B: 'auto', 'always' or 'never'"),
+        Option(
+            "fuse", "whether elementwise ops around a matmul are computed block by block in its loops; by default yes"
+        ),
+    )
+
+    emits = MappingProxyType({"tiled": "1-tiled", "memory": "2-memory", "llvm": "3-llvm", "object": "3-llvm"})
+    binary_emits = MappingProxyType({"object": "object"})
+    default_emit = "so"
+    has_device = False
+
+    name: str = "cpu"
+    description: str = field(default="this CPU", init=False)
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        return ("cpu",)
+
+    def check(self, signature: Signature) -> str | None:
+        return None
+
+    def plan(self, schedule: Schedule | None, params: Mapping[str, Any], options: Mapping[str, Any]) -> CpuPlan:
+        given = {name: value for name, value in self._options(options).items() if value is not None}
+        if schedule is not None:
+            if given:
+                raise XeTileError("schedule: expected no config, threads, pack or fuse beside it; set its parameters")
+            if "target" in schedule.params:
+                raise XeTileError(
+                    f"schedule {schedule.name!r} is for GPUs, it has a parameter 'target'; for the target cpu expected "
+                    "cpu_matmul, one of your own, or none"
+                )
+            return CpuPlan(self, schedule.with_values(params), "")
+        return CpuPlan(self, None, _tiling(params, given))
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _tiling(params: Mapping[str, Any], options: Mapping[str, Any]) -> str:
+    """Options of the pass that tiles, which are the parameters where there is no schedule."""
+    given = dict(options)
+    fields = {}
+    for name, value in params.items():
+        if name in given:
+            raise XeTileError(f"{name}: expected it once, got it as an option and among params")
+        (given if name in _OWN else fields)[name] = value
+    config = MatmulConfig.of(given.get("config"))
+    if fields and config != MatmulConfig():
+        raise XeTileError("config: expected fields there or among params, got both")
+    if fields:
+        config = MatmulConfig.of(fields)
+    threads, pack, fuse = given.get("threads"), given.get("pack", "auto"), given.get("fuse", True)
+    if not isinstance(pack, str) or pack not in _PACK:
+        raise XeTileError(f"pack: expected one of {', '.join(_PACK)}, got {told(pack)}")
+    expect("fuse", fuse, bool, "True or False")
+    if threads is not None:
+        expect("threads", threads, int, "an integer from 1 to 2147483647")
+        if not 1 <= threads < 2**31:
+            raise XeTileError(f"threads: expected an integer from 1 to {2**31 - 1}, got {threads}")
+    return f"threads={threads or 0} pack={pack} fuse={str(fuse).lower()} config={{{config.to_json()}}}"
+
+
+@dataclass(frozen=True)
+class CpuPlan(Plan):
+    """A compilation for this CPU; `tiling` has the options of the pass where there is no schedule."""
+
+    tiling: str
+
+    def lower(self, payload: ir.Module) -> Iterator[Stage]:
+        levels = self.target.levels
+        yield Stage(levels[0], 0.0, payload.operation.clone())
+        module = payload.operation.clone()
+        signature = self.signature(payload)
+        if signature.reason:
+            raise XeTileError(signature.reason)
+        start = time.perf_counter()
+
+        def run(action: str, pipeline: str) -> tuple[Any, ...]:
+            return passes.run(module, pipeline, action=action)
+
+        warnings = run("prepare the function", "xetile-prepare-for-cpu")
+        if self.schedule is not None:
+            module = self.schedule.apply(_xetile.clone_module(module)).operation
+        else:
+            warnings += run("tile the matmuls", f"deep-tile-matmul{{{self.tiling}}}")
+        yield Stage(levels[1], time.perf_counter() - start, module, warnings)
+
+        start = time.perf_counter()
+        module = module.clone()
+        as_arguments = str(not signature.returns).lower()
+        warnings = run(
+            "take the function to memory", f"xetile-bufferize-for-cpu{{results-as-arguments={as_arguments}}}"
+        )
+        yield Stage(levels[2], time.perf_counter() - start, module, warnings)
+
+        start = time.perf_counter()
+        module = module.clone()
+        lower = f"xetile-lower-to-cpu{{vector-bits=0 libmvec={str(_load_libmvec()).lower()}}}"
+        warnings = run("lower the function to machine code", f"xetile-add-c-interface,{lower}")
+        yield Stage(levels[3], time.perf_counter() - start, module, warnings)
+
+    def code(self, stages: Stages, signature: Signature) -> CpuCode:
+        code = CpuCode(stages, signature, self)
+        # Only machine code tells what it calls: a function that is not there is an error now, not in the first call.
+        code.load()
+        return code
+
+    def finish(self, stages: Stages, signature: Signature) -> Signature:
+        """With what the prepared function expects of sizes, in the order of its check's numbers from 1."""
+        for op in stages.last().module.regions[0].blocks[0].operations:
+            attributes = op.operation.attributes
+            if (
+                "xetile.conditions" in attributes
+                and ir.StringAttr(attributes["sym_name"]).value == signature.name + _CHECK
+            ):
+                listed = [ir.ArrayAttr(entry) for entry in ir.ArrayAttr(attributes["xetile.conditions"])]
+                conditions = [Condition(*[ir.StringAttr(part).value for part in entry]) for entry in listed]
+                return replace(signature, conditions=tuple(conditions))
+        return signature
+
+
+class CpuCode:
+    """A function in the LLVM dialect."""
+
+    def __init__(self, stages: Stages, signature: Signature, plan: CpuPlan) -> None:
+        self._stages, self._signature, self._plan = stages, signature, plan
+
+    @cached_property
+    def _function(self) -> CompiledFunction:
+        module = _xetile.clone_module(self._stages.last().module)
+        return engines.load(module, self._signature, self._libraries(module), _OPT_LEVEL)
+
+    def load(self) -> CompiledFunction:
+        return self._function
+
+    def _libraries(self, module: ir.Module) -> list[Path]:
+        omp = find_libomp()
+        if omp is None and _has_threads(module):
+            raise XeTileError(
+                "libomp was not found: install LLVM's OpenMP runtime (Debian: libomp-22-dev), name it in XETILE_LIBOMP "
+                "or compile with threads=1"
+            )
+        return [omp] if omp else []
+
+    @cached_property
+    def _binaries(self) -> Mapping[str, bytes]:
+        module = _xetile.clone_module(self._stages.last().module)
+        return MappingProxyType({"object": engines.object_file(module, self._signature.name, _OPT_LEVEL)})
+
+    def binaries(self) -> Mapping[str, bytes]:
+        return self._binaries
+
+    def native(self) -> Mapping[str, NativeBinary]:
+        return MappingProxyType({})
+
+    def save(self, path: Path) -> None:
+        module = _xetile.clone_module(self._stages.last().module)
+        saving.add_checked_entry(module, self._signature)
+        saving.describe(module, self._signature, self._plan.target.name)
+        libraries = self._libraries(module) if _has_threads(module) else []
+        saving.link(path, engines.object_file(module, self._signature.name, _OPT_LEVEL), libraries)
+
+    def explain(self) -> str:
+        if self._plan.schedule is not None:
+            return self._plan.schedule.explain()
+        payload = _xetile.clone_module(self._stages.stage(self._plan.target.levels[0]).module)
+        return _explain(payload, self._plan.tiling)
+
+    def report(self) -> str:
+        raise XeTileError(
+            "report: expected a kernel for an Intel GPU, got one for cpu: its `binaries` have the object file"
+        )
+
+
+def explain_parameters(payload: ir.Module, params: Mapping[str, Any]) -> str:
+    """The configuration of each matmul, as JSON, and below it the terms that it was chosen by.
+
+    `params` are those of a compilation without a schedule.
+    """
+    return _explain(_xetile.clone_module(payload.operation), _tiling(params, {}))
+
+
+def _explain(payload: ir.Module, tiling: str) -> str:
+    said = passes.run(payload, f"deep-tile-matmul{{{tiling} explain}}", action="explain the matmuls")
+    lines = []
+    for remark in said:
+        lines.append(f"{remark.location}: {remark.message}" if remark.location else remark.message)
+        lines += [f"  {note.message}" for note in remark.notes]
+    if not lines:
+        raise XeTileError("there is no matmul on tensors to explain; expected a linalg contraction")
+    return "\n".join(lines)
+
+
+def _has_threads(module: ir.Module) -> bool:
+    """Whether the code starts threads, which libomp has."""
+    found = False
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        nonlocal found
+        found = found or op.name.startswith("omp.")
+        return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    return found
+
+
+@functools.cache
+def _load_libmvec() -> bool:
+    """Makes glibc's functions on vectors known to machine code in this process; whether all of them are there."""
+    try:
+        ctypes.CDLL("libm.so.6", mode=ctypes.RTLD_GLOBAL)
+        library = ctypes.CDLL("libmvec.so.1", mode=ctypes.RTLD_GLOBAL)
+    except OSError:
+        return False
+    # The youngest: glibc 2.35.
+    return hasattr(library, "_ZGVbN4v_tanf")

@@ -1,0 +1,288 @@
+"""Intel GPUs: a schedule tiles the payload, C++ passes lower it to SPIR-V, Intel's offline compiler makes machine code.
+
+`xetile.compile(payload, schedule, "pvc", params)` with the options of `XeTarget.options`. The very SPIR-V runs on the
+OpenCL device that XETILE_DEVICE chooses, a CPU's too.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from xetile import chips, engines, passes, report, runtime, saving
+from xetile.errors import XeTileError, expect, told
+from xetile.function import CompiledFunction
+from xetile.kernel import NativeBinary, Stage, Stages
+from xetile.mlir import ir
+from xetile.mlir._mlir_libs import _xetile
+from xetile.mlir.dialects import gpu
+from xetile.schedule import Schedule
+from xetile.schedule import load as load_schedule
+from xetile.signature import Signature, find_function
+from xetile.targets.base import Option, Plan, Target
+
+__all__ = ["XePlan", "XeTarget"]
+
+# The host code's interface, while it has memrefs: arguments stay, results are the caller's memory.
+_HOST = (
+    "xetile-keep-arguments",
+    "xetile-results-to-arguments",
+    "xetile-free-scratch",
+    "xetile-copy-launch-operands",
+)
+_OPT_LEVEL = 2  # of host code
+# What moves data at level 4, as people call it.
+_MESSAGES = {"xegpu.load_nd": "load", "xegpu.prefetch_nd": "prefetch", "xegpu.store_nd": "store"}
+
+
+@dataclass(frozen=True)
+class XeTarget(Target):
+    """An Intel GPU. The facts come from the compiler's own device table.
+
+    `registers` and `large_registers` count the registers of `register_bytes` bytes that a thread has in the default and
+    in large-register mode (at half the threads). `subgroup_size` is in lanes, `max_work_items` per workgroup;
+    `ocloc_device` is the chip's name for Intel's offline compiler.
+    """
+
+    levels = ("0-linalg", "1-xetile-workgroup", "2-xetile-subgroup", "4-xegpu", "5-xevm", "6-llvm")
+    options = (
+        Option("native", "'auto' makes machine code if ocloc is found, 'require' fails without it, 'off' makes none"),
+        Option("native_chips", "chips to make machine code for; by default the target alone"),
+        Option(
+            "large_registers", "machine code with twice the registers for half the threads; by default what spills less"
+        ),
+    )
+
+    emits = MappingProxyType(
+        {
+            "xetile": "1-xetile-workgroup",
+            "xegpu": "4-xegpu",
+            "xevm": "5-xevm",
+            "llvm": "6-llvm",
+            "spirv": "6-llvm",
+            "native": "6-llvm",
+        }
+    )
+    default_emit = "spirv"
+    has_device = True
+
+    name: str
+    description: str = field(init=False)
+    ocloc_device: str = field(init=False)
+    subgroup_size: int = field(init=False)
+    max_work_items: int = field(init=False)
+    register_bytes: int = field(init=False)
+    registers: int = field(init=False)
+    large_registers: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        for name, value in chips.facts_of(self.name).items():
+            if name != "chip":
+                object.__setattr__(self, name, value)
+
+    @property
+    def binary_emits(self) -> Mapping[str, str]:  # type: ignore[override]
+        return {"spirv": "spirv", "native": self.name}
+
+    @property
+    def chip(self) -> str:
+        """The same as `name`."""
+        return self.name
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        return chips.names()
+
+    @classmethod
+    def why_not(cls, name: str) -> str | None:
+        why = chips.why_not(name)
+        return why if why and not why.startswith("unknown") else None
+
+    def check(self, signature: Signature) -> str | None:
+        for spec in (*signature.arguments, *signature.results):
+            if spec.scalar or not spec.is_static:
+                return f"expected tensors of static shape on a GPU, got {spec}"
+            if spec.dtype == "i1":
+                return f"expected elements that kernels on GPUs take, got {spec}"
+        return None
+
+    def plan(self, schedule: Schedule | None, params: Mapping[str, Any], options: Mapping[str, Any]) -> XePlan:
+        chosen = schedule or load_schedule("matmul")
+        values = dict(params)
+        if "target" in values:
+            raise XeTileError("params: the target is not among them; expected compile(..., target=...)")
+        if "target" in chosen.params:
+            values["target"] = self.name
+        given = self._options(options)
+        native = "auto" if given["native"] is None else given["native"]
+        if not isinstance(native, str) or native not in ("auto", "require", "off"):
+            raise XeTileError(f"native: expected 'auto', 'require' or 'off', got {told(native)}")
+        large = given["large_registers"]
+        if large is not None:
+            expect("large_registers", large, bool, "True, False or None")
+        return XePlan(self, chosen.with_values(values), native, _chips(given["native_chips"], self), large)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _chips(given: Any, target: XeTarget) -> tuple[str, ...]:
+    if given is None:
+        return (target.name,)
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        raise XeTileError(f"native_chips: expected a list of chips, got {told(given)}")
+    chips = [chip if isinstance(chip, Target) else Target(chip) for chip in given]
+    for chip in chips:
+        if not isinstance(chip, XeTarget):
+            raise XeTileError(f"native_chips: expected chips, {', '.join(XeTarget.names())}; got {chip}")
+    return tuple(dict.fromkeys(chip.name for chip in chips)) or (target.name,)
+
+
+@dataclass(frozen=True)
+class XePlan(Plan):
+    """A compilation for an Intel GPU; see `XeTarget.options`."""
+
+    native: str
+    chips: tuple[str, ...]
+    large_registers: bool | None
+
+    def lower(self, payload: ir.Module) -> Iterator[Stage]:
+        levels = self.target.levels
+        yield Stage(levels[0], 0.0, payload.operation.clone())
+
+        start = time.perf_counter()
+        assert self.schedule is not None
+        module = self.schedule.apply(payload).operation
+        find_function(module, Signature.of(payload).name)
+        yield Stage(levels[1], time.perf_counter() - start, module)
+
+        def step(name: str, action: str, pipeline: str) -> Stage:
+            nonlocal module
+            start = time.perf_counter()
+            module = module.clone()
+            warnings = passes.run(module, pipeline, action=action)
+            return Stage(name, time.perf_counter() - start, module, warnings)
+
+        chip = self.target.name
+        yield step(levels[2], "distribute the kernel over subgroups", "xetile-lower-to-subgroup")
+        yield step(levels[3], "lower the kernel to XeGPU", f"xetile-lower-to-xegpu{{chip={chip}}}")
+        to_xevm = f"xetile-lower-xegpu-to-xevm{{chip={chip} xegpu-op-level=instruction}}"
+        yield step(levels[4], "lower the kernel to XeVM", f"{','.join(_HOST)},{to_xevm}")
+
+        def to_binary(large: bool) -> Stage:
+            options = (
+                f"native={self.native} native-chips={','.join(self.chips)} large-register-file={str(large).lower()}"
+            )
+            pipeline = f"xetile-add-c-interface,xetile-lower-xevm-to-binary{{{options}}}"
+            return step(levels[5], "make the kernel's binary", pipeline)
+
+        start = time.perf_counter()
+        xevm = module = module.clone()
+        binary = to_binary(bool(self.large_registers))
+        if self.large_registers is None and (spills := _spill_bytes(binary)):
+            module = xevm
+            large = to_binary(True)
+            binary = large if _spill_bytes(large) < spills else binary
+        yield replace(binary, seconds=time.perf_counter() - start)
+
+    def code(self, stages: Stages, signature: Signature) -> XeCode:
+        return XeCode(stages, signature, self)
+
+
+def _spill_bytes(binary: Stage) -> int:
+    return sum(code.spill_bytes for code in _binaries(binary)[1].values())
+
+
+def _binaries(stage: Stage) -> tuple[bytes, dict[str, NativeBinary]]:
+    """The SPIR-V and the machine code by chip of a module at the last level."""
+    found = [op for op in stage.module.regions[0].blocks[0].operations if op.operation.name == "gpu.binary"]
+    if len(found) != 1:
+        raise XeTileError(f"expected one gpu.binary at level {stage.name}, got {len(found)}")
+    spirv, *others = map(gpu.ObjectAttr, found[0].attributes["objects"])
+    native = {}
+    for code in others:
+        facts = code.properties
+        chip = facts["chip"].value
+        native[chip] = NativeBinary(chip, code.object, facts["spill"].value, facts["registers"].value)
+    return spirv.object, native
+
+
+class XeCode:
+    """Host code in the LLVM dialect with its kernel as a gpu.binary."""
+
+    def __init__(self, stages: Stages, signature: Signature, plan: XePlan) -> None:
+        self._stages, self._signature, self._plan = stages, signature, plan
+        self._spirv, native = _binaries(stages.last())
+        self._native = MappingProxyType(native)
+
+    def load(self) -> CompiledFunction:
+        module = _xetile.clone_module(self._stages.last().module)
+        with runtime.launching():
+            return engines.load(module, self._signature, [runtime.library_path()], _OPT_LEVEL, guard=runtime.launching)
+
+    @cached_property
+    def _binaries(self) -> Mapping[str, bytes]:
+        return MappingProxyType({"spirv": self._spirv} | {chip: code.data for chip, code in self._native.items()})
+
+    def binaries(self) -> Mapping[str, bytes]:
+        return self._binaries
+
+    def native(self) -> Mapping[str, NativeBinary]:
+        return self._native
+
+    def save(self, path: Path) -> None:
+        module = _xetile.clone_module(self._stages.last().module)
+        saving.add_checked_entry(module, self._signature)
+        saving.describe(module, self._signature, self._plan.target.name, self._binaries, self._native)
+        code = engines.object_file(module, self._signature.name, _OPT_LEVEL)
+        saving.link(path, code, [runtime.library_path()])
+
+    def explain(self) -> str:
+        assert self._plan.schedule is not None
+        lines = [f"{self._signature} for {self._plan.target}", self._plan.schedule.explain(), "a subgroup's operations"]
+        lines += [f"  {line}" for line in _describe_operations(self._stages.stage("4-xegpu").module)]
+        for code in self._native.values():
+            lines.append(f"{code.chip}: {code.registers} registers per thread, {code.spill_bytes} bytes spilled")
+        return "\n".join(lines)
+
+    def report(self) -> str:
+        chips = self._native or {self._plan.target.name: None}
+        kernels = [
+            kernel for chip in chips for kernel in report.statistics(self._spirv, chip, self._plan.large_registers)
+        ]
+        return report.format_table(kernels)
+
+
+def _describe_operations(xegpu: ir.Operation) -> list[str]:
+    """Messages and dpas of the kernels at level 4, equal ones as one line, those in loops apart."""
+    counts: Counter[tuple[str, str]] = Counter()
+
+    def visit(op: ir.Operation, place: str) -> None:
+        inside = "in the k loop" if op.name == "scf.for" else place
+        if op.name in _MESSAGES:
+            tile = next(str(value.type) for value in op.operands if "tensor_desc" in str(value.type))
+            counts[inside, f"{_MESSAGES[op.name]} {_shown(tile)}"] += 1
+        elif op.name == "xegpu.dpas":
+            counts[inside, "dpas " + ", ".join(_shown(str(value.type)) for value in op.operands[:2])] += 1
+        for region in op.regions:
+            for block in region.blocks:
+                for inner in block.operations:
+                    visit(inner.operation, inside)
+
+    visit(xegpu, "outside of it")
+    return [f"{place}: {count} x {text}" for (place, text), count in sorted(counts.items())]
+
+
+def _shown(kind: str) -> str:
+    """Shape, type and blocks of a tile: "32x16xf16, 2 blocks"."""
+    match = re.match(r"(?:!xegpu\.tensor_desc|vector)<([0-9x]+x\w+)", kind)
+    blocks = re.search(r"array_length = (\d+)", kind)
+    text = match[1] if match else kind
+    return f"{text} ({blocks[1]} blocks)" if blocks and blocks[1] != "1" else text
