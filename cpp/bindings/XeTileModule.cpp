@@ -95,7 +95,11 @@ struct Compiled {
 };
 
 /// A dict, or a string that says why not.
-nb::object runOcloc(nb::bytes spirv, const std::string &device, bool largeRegisters) {
+nb::object runOcloc(nb::bytes spirv, const std::string &device,
+                    std::optional<bool> largeRegisters) {
+  MlirXeTileRegisterFile registers = !largeRegisters   ? MlirXeTileRegistersAuto
+                                     : *largeRegisters ? MlirXeTileRegistersLarge
+                                                       : MlirXeTileRegistersSmall;
   Compiled compiled;
   auto take = [](const MlirXeTileNative *native, void *out) {
     auto &into = *static_cast<Compiled *>(out);
@@ -112,8 +116,8 @@ nb::object runOcloc(nb::bytes spirv, const std::string &device, bool largeRegist
   {
     nb::gil_scoped_release others;
     succeeded = mlirXeTileRunOcloc(mlirStringRefCreate(spirv.c_str(), spirv.size()),
-                                   mlirStringRefCreate(device.data(), device.size()),
-                                   largeRegisters, take, explain, &compiled);
+                                   mlirStringRefCreate(device.data(), device.size()), registers,
+                                   take, explain, &compiled);
   }
   // Ctrl-C ends ocloc and is Python's business besides.
   if (PyErr_CheckSignals() != 0)
@@ -141,8 +145,10 @@ NB_MODULE(_xetile, m) {
         "Why kernels cannot be compiled for `chip`, or None if they can.");
   m.def("find_ocloc", findOcloc,
         "Whether there is an ocloc, and its path or what to do without one.");
-  m.def("run_ocloc", runOcloc, nb::arg("spirv"), nb::arg("device"), nb::arg("large_registers"),
-        "Machine code and assembly as a dict, or a string that says why there is none.");
+  m.def("run_ocloc", runOcloc, nb::arg("spirv"), nb::arg("device"),
+        nb::arg("large_registers").none(),
+        "Machine code and assembly as a dict, or a string that says why there is none. None takes "
+        "large registers where these make it spill less.");
   m.def("clone_module", cloneModule, nb::arg("op"),
         "A copy of a builtin.module, given as an operation, with the locations of its ops.");
   m.def("lookup", lookUp, nb::arg("engine"), nb::arg("name"),

@@ -63,17 +63,19 @@ bool mlirXeTileFindOcloc(MlirStringCallback tell, void *userData) {
   return path.has_value();
 }
 
-bool mlirXeTileRunOcloc(MlirStringRef spirv, MlirStringRef device, bool largeRegisters,
+bool mlirXeTileRunOcloc(MlirStringRef spirv, MlirStringRef device, MlirXeTileRegisterFile registers,
                         void (*take)(const MlirXeTileNative *, void *), MlirStringCallback explain,
                         void *userData) {
+  auto file = registers == MlirXeTileRegistersSmall   ? xetile::RegisterFile::Small
+              : registers == MlirXeTileRegistersLarge ? xetile::RegisterFile::Large
+                                                      : xetile::RegisterFile::Auto;
   std::optional<std::string> ocloc = xetile::findOcloc("");
   std::optional<std::string> why;
   xetile::NativeBinary binary;
   if (!ocloc)
     why = xetile::explainNoOcloc("");
   else
-    why =
-        xetile::runOcloc(*ocloc, {unwrap(spirv), unwrap(device), {}, largeRegisters, true}, binary);
+    why = xetile::runOcloc(*ocloc, {unwrap(spirv), unwrap(device), {}, file, true}, binary);
   if (why) {
     explain(wrap(llvm::StringRef(*why)), userData);
     return false;

@@ -79,14 +79,7 @@ def statistics(
     data = spirv if isinstance(spirv, bytes) else files.read(spirv, "SPIR-V")
     if data[:4] not in (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03"):
         raise XeTileError("expected a SPIR-V module, which starts with its magic number 0x07230203")
-    device = chips.facts_of(chip)
-    if large_registers is not None:
-        return _compile(data, device, large_registers)
-    default = _compile(data, device, False)
-    if not any(kernel.spill_bytes for kernel in default):
-        return default
-    large = _compile(data, device, True)
-    return min(default, large, key=lambda kernels: sum(kernel.spill_bytes for kernel in kernels))
+    return _compile(data, chips.facts_of(chip), large_registers)
 
 
 def format_table(kernels: Sequence[KernelStatistics]) -> str:
@@ -109,7 +102,7 @@ def format_table(kernels: Sequence[KernelStatistics]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _compile(spirv: bytes, device: Mapping[str, Any], large: bool) -> tuple[KernelStatistics, ...]:
+def _compile(spirv: bytes, device: Mapping[str, Any], large: bool | None) -> tuple[KernelStatistics, ...]:
     made = _xetile.run_ocloc(spirv, device["ocloc_device"], large)
     if isinstance(made, str):
         raise XeTileError(made)

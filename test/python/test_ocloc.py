@@ -19,6 +19,10 @@ from xetile import XeTileError, report, tools
 OUTPUT = 'while [ "$1" != -output ]; do shift; done; out=$2.bin; '
 
 
+# Parameters of a tiling whose kernel needs no large register file.
+FITS = {"workgroup_m": 64, "workgroup_n": 64, "subgroups_m": 4, "subgroups_n": 4}
+
+
 @pytest.fixture(scope="module")
 def payload() -> object:
     return xetile.matmul(256, 256, 256)
@@ -110,6 +114,44 @@ def test_the_time_limit_ends_all_of_it(payload, kernel, folder, play, tmp_path, 
     for pid in map(int, pids.read_text().split()):
         wait_for(lambda pid=pid: not is_running(pid))
     assert list(folder.iterdir()) == []
+
+
+@pytest.fixture
+def ocloc() -> Path:
+    """The real one, before another takes its place."""
+    return tools.require_ocloc()
+
+
+def count_runs(spirv: bytes, ocloc: Path, play, tmp_path, large: bool | None) -> int:
+    """How often ocloc runs for a report."""
+    log = tmp_path / "runs"
+    play(f'echo run >> "{log}"; exec "{ocloc}" "$@"')
+    report.statistics(spirv, "pvc", large)
+    return len(log.read_text().split())
+
+
+@pytest.mark.parametrize("large", [None, True, False])
+def test_what_does_not_spill_is_compiled_once(ocloc, play, tmp_path, large):
+    small = xetile.compile(xetile.matmul(64, 64, 64), params=FITS, native="off")
+    assert count_runs(small.spirv, ocloc, play, tmp_path, large) == 1
+
+
+# Hands on what it is asked for but more registers.
+FORGETFUL = """for word; do
+  shift
+  case "$word" in -options | -ze-opt-large-register-file) ;; *) set -- "$@" "$word" ;; esac
+done
+exec "{ocloc}" "$@"
+"""
+
+
+def test_what_spills_is_compiled_twice_and_the_small_registers_stay_where_others_do_not_help(ocloc, play, tmp_path):
+    spilling = xetile.compile(xetile.matmul(1024, 1024, 1024), native="off").spirv
+    assert count_runs(spilling, ocloc, play, tmp_path, None) == 2
+    play(FORGETFUL.format(ocloc=ocloc))
+    (code,) = report.statistics(spilling, "pvc")
+    assert code.registers == 128
+    assert code.spill_bytes > 0
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "1.5", "soon", "9" * 30])

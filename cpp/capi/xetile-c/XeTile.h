@@ -104,10 +104,17 @@ typedef struct MlirXeTileNative {
   const MlirStringRef *assembly;
 } MlirXeTileNative;
 
+/// Registers of a thread: 128, 256 for half the threads, or these where they make it spill less.
+typedef enum MlirXeTileRegisterFile {
+  MlirXeTileRegistersSmall,
+  MlirXeTileRegistersLarge,
+  MlirXeTileRegistersAuto
+} MlirXeTileRegisterFile;
+
 /// Compiles SPIR-V to machine code and assembly with the ocloc that is found. Calls `take` with
 /// them and returns true; if it fails, `explain` with the reason.
 MLIR_CAPI_EXPORTED bool mlirXeTileRunOcloc(MlirStringRef spirv, MlirStringRef device,
-                                           bool largeRegisters,
+                                           MlirXeTileRegisterFile registers,
                                            void (*take)(const MlirXeTileNative *, void *userData),
                                            MlirStringCallback explain, void *userData);
 

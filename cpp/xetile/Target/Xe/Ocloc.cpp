@@ -131,8 +131,9 @@ std::string xetile::explainNoOcloc(StringRef given) {
          ": run scripts/install-ocloc, put ocloc on PATH, or name it in XETILE_OCLOC";
 }
 
-std::optional<std::string> xetile::runOcloc(StringRef ocloc, const OclocJob &job,
-                                            NativeBinary &result) {
+/// One run of ocloc.
+static std::optional<std::string> compile(StringRef ocloc, const OclocJob &job, bool largeRegisters,
+                                          NativeBinary &result) {
   std::variant<unsigned, std::string> limit = secondsAllowed();
   if (auto *why = std::get_if<std::string>(&limit))
     return *why;
@@ -156,7 +157,7 @@ std::optional<std::string> xetile::runOcloc(StringRef ocloc, const OclocJob &job
   std::vector<std::string> arguments = {
       ocloc.str(), "compile",        "-spirv_input", "-file", input,
       "-device",   job.device.str(), "-output",      output,  "-output_no_suffix"};
-  if (job.largeRegisters)
+  if (largeRegisters)
     arguments.insert(arguments.end(), {"-options", "-ze-opt-large-register-file"});
   // The compiler writes what it made as assembly when it is asked to in this way.
   std::vector<std::string> settings;
@@ -180,5 +181,19 @@ std::optional<std::string> xetile::runOcloc(StringRef ocloc, const OclocJob &job
     return "machine code for device " + job.device.str() + " cannot be used: " + *why;
   if (job.assembly)
     result.assembly = readAssembly(folder.path());
+  return std::nullopt;
+}
+
+std::optional<std::string> xetile::runOcloc(StringRef ocloc, const OclocJob &job,
+                                            NativeBinary &result) {
+  if (auto why = compile(ocloc, job, job.registers == RegisterFile::Large, result))
+    return why;
+  if (job.registers != RegisterFile::Auto || result.spillBytes == 0)
+    return std::nullopt;
+  NativeBinary large;
+  if (auto why = compile(ocloc, job, /*largeRegisters=*/true, large))
+    return why;
+  if (large.spillBytes < result.spillBytes)
+    result = std::move(large);
   return std::nullopt;
 }

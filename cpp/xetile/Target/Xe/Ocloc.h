@@ -3,6 +3,7 @@
 #define XETILE_TARGET_XE_OCLOC_H
 
 #include "xetile/Target/Xe/NativeElf.h"
+#include "xetile/Target/Xe/RegisterFile.h"
 #include <vector>
 
 namespace xetile {
@@ -12,7 +13,7 @@ struct OclocJob {
   llvm::StringRef spirv;
   llvm::StringRef device;
   llvm::ArrayRef<llvm::StringRef> kernels; // that must be in the result
-  bool largeRegisters = false;
+  RegisterFile registers = RegisterFile::Small;
   bool assembly = false; // besides, the code as text
 };
 
@@ -29,8 +30,9 @@ std::optional<std::string> findOcloc(llvm::StringRef given);
 /// Why there is none, and what to do.
 std::string explainNoOcloc(llvm::StringRef given);
 
-/// Compiles within $XETILE_OCLOC_TIMEOUT seconds (default: 600). Returns what failed, with the end
-/// of ocloc's log as UTF-8. ocloc and its files do not outlive this process.
+/// Compiles, twice where `registers` leaves the choice and the small register file spills. Each run
+/// has $XETILE_OCLOC_TIMEOUT seconds (default: 600). Returns what failed, with the end of ocloc's
+/// log as UTF-8. ocloc and its files do not outlive this process.
 std::optional<std::string> runOcloc(llvm::StringRef ocloc, const OclocJob &job,
                                     NativeBinary &result);
 

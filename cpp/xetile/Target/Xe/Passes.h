@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/XeGPU/IR/XeGPU.h"
 #include "mlir/Pass/Pass.h"
+#include "xetile/Target/Xe/RegisterFile.h"
 
 namespace xetile {
 #define GEN_PASS_DECL

@@ -87,11 +87,14 @@ def EmitBinary : Pass<"xetile-emit-binary", "::mlir::ModuleOp"> {
 
     The first object of the `gpu.binary` is the SPIR-V: it is what the host program embeds. Machine code follows, with
     properties that say what it is:
+    With `large-register-file=auto` machine code that spills is made again with twice the registers for half the threads,
+    for each module and chip, and what spills less stays. Its property `registers` tells which one that is.
+
 
     ```mlir
     gpu.binary @kernels [
       #gpu.object<#xevm.target<chip = "pvc">, bin = "...">,
-      #gpu.object<#xevm.target<chip = "pvc">, properties = {chip = "pvc", kind = "native", spill = 0 : i64}, bin = "...">]
+      #gpu.object<#xevm.target<chip = "pvc">, properties = {chip = "pvc", kind = "native", registers = 128 : i64, spill = 0 : i64}, bin = "...">]
     ```
 
     Upstream's `gpu-module-to-binary` is replaced because its loop strength reduction yields SPIR-V that is not valid.
@@ -102,8 +105,8 @@ def EmitBinary : Pass<"xetile-emit-binary", "::mlir::ModuleOp"> {
            "Machine code: 'auto' (if ocloc is found), 'require' or 'off'">,
     ListOption<"nativeChips", "native-chips", "std::string",
                "Chips to make machine code for (default: the target's own)">,
-    Option<"largeRegisterFile", "large-register-file", "bool", "false",
-           "Machine code with 256 registers per thread">,
+    Option<"largeRegisterFile", "large-register-file", "::xetile::RegisterFile", "::xetile::RegisterFile::Auto",
+           "Machine code with 256 registers per thread: true, false, or auto (where it spills less)", "::xetile::registerFileValues(), ::llvm::cl::ValueOptional">,
     Option<"ocloc", "ocloc", "std::string", "\"\"",
            "Path of ocloc (default: $XETILE_OCLOC, then PATH, then XeTile's cache)">,
     Option<"dumpDir", "dump-dir", "std::string", "\"\"",

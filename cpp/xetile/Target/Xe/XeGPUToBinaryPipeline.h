@@ -3,6 +3,7 @@
 #define XETILE_TARGET_XE_XEGPUTOBINARYPIPELINE_H
 
 #include "mlir/Pass/PassOptions.h"
+#include "xetile/Target/Xe/RegisterFile.h"
 
 namespace mlir {
 class OpPassManager;
@@ -52,9 +53,14 @@ struct BinaryOptions : virtual mlir::detail::PassOptions {
                              llvm::cl::init("auto")};
   ListOption<std::string> nativeChips{
       *this, "native-chips", llvm::cl::desc("Chips to make machine code for (default: chip)")};
-  Option<bool> largeRegisterFile{*this, "large-register-file",
-                                 llvm::cl::desc("Machine code with 256 registers per thread"),
-                                 llvm::cl::init(false)};
+  Option<RegisterFile> largeRegisterFile{
+      *this,
+      "large-register-file",
+      llvm::cl::desc("Machine code with 256 registers per thread: true, false, or auto (where it "
+                     "spills less)"),
+      llvm::cl::init(RegisterFile::Auto),
+      registerFileValues(),
+      llvm::cl::ValueOptional};
   Option<std::string> ocloc{*this, "ocloc", llvm::cl::desc("Path of ocloc"), llvm::cl::init("")};
   Option<std::string> dumpDir{*this, "dump-dir",
                               llvm::cl::desc("Directory for <kernel>.ll, .spv and .<chip>.bin"),
