@@ -345,14 +345,19 @@ private:
     if (given)
       llvm::append_range(descriptors, llvm::map_range(function.getResultTypes(), descriptorOf));
     // Functions on memory, or on numbers: not what this looks at.
-    if (llvm::is_contained(descriptors, Type()))
+    if (llvm::is_contained(descriptors, Type()) || function->hasAttr(kConditionsAttr))
       return success();
     std::string name = function.getName().str();
-    for (StringRef suffix : {kCheckSuffix, kCheckedSuffix})
-      if (getOperation().lookupSymbol(name + suffix.str()))
+    for (StringRef suffix : {kCheckSuffix, kCheckedSuffix}) {
+      Operation *present = getOperation().lookupSymbol(name + suffix.str());
+      // This pass wrote it: a module may be printed and compiled on.
+      if (present && present->hasAttr(kConditionsAttr))
+        return success();
+      if (present)
         return function.emitOpError()
                << "needs the name @" << name << suffix
                << " for a function that checks sizes: expected it to be free, rename what has it";
+    }
     OpBuilder b(&getContext());
     b.setInsertionPointAfter(function);
     auto type = b.getFunctionType(descriptors, SmallVector<Type>(3, b.getI64Type()));

@@ -14,6 +14,9 @@ def PreserveArguments : Pass<"xetile-preserve-arguments"> {
 
     After: `func.func @matmul(%c: tensor<64x64xf32> {bufferization.writable = false})`
   }];
+  let options = [
+    Option<"all", "all", "bool", "false", "Those that are marked as writable, too">
+  ];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
 

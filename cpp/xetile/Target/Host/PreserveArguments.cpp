@@ -1,6 +1,7 @@
 //===- PreserveArguments.cpp - functions that do not write to their arguments --===//
 // In: functions on tensors. Out: the same, tensors of arguments marked as not writable, and copied
-// where slices are inserted into them. Refused: nothing; marks that are there stay.
+// where slices are inserted into them. Refused: nothing; marks that are there stay, unless `all` is
+// asked for.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -15,13 +16,15 @@ using namespace mlir;
 
 namespace {
 struct PreserveArguments : xetile::impl::PreserveArgumentsBase<PreserveArguments> {
+  using PreserveArgumentsBase::PreserveArgumentsBase;
+
   void runOnOperation() override {
     StringRef writable = bufferization::BufferizationDialect::kWritableAttrName;
     getOperation()->walk([&](FunctionOpInterface function) {
       if (function.isExternal())
         return;
       for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
-        if (isa<TensorType>(type) && !function.getArgAttr(index, writable)) {
+        if (isa<TensorType>(type) && (all || !function.getArgAttr(index, writable))) {
           function.setArgAttr(index, writable, BoolAttr::get(&getContext(), false));
           copyOnce(function.getArgument(index));
         }
