@@ -5,6 +5,8 @@
 #include "mlir/Bindings/Python/Nanobind.h"
 #include "mlir/Bindings/Python/NanobindAdaptors.h"
 #include "xetile-c/XeTile.h"
+#include <map>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 #include <optional>
@@ -33,6 +35,50 @@ nb::list targets() {
   };
   mlirXeTileForEachTarget(append, &result);
   return result;
+}
+
+nb::list describeTargets() {
+  nb::list result;
+  auto append = [](const MlirXeTileTargetEntry *target, void *list) {
+    nb::dict entry, options;
+    nb::list levels;
+    for (intptr_t level = 0; level < target->numLevels; ++level)
+      levels.append(toString(target->levels[level]));
+    for (intptr_t option = 0; option < target->numOptions; ++option)
+      options[toString(target->options[option]).c_str()] = toString(target->optionHelps[option]);
+    entry["name"] = toString(target->name);
+    entry["description"] = toString(target->description);
+    entry["binary"] = toString(target->binary);
+    entry["levels"] = levels;
+    entry["options"] = options;
+    static_cast<nb::list *>(list)->append(entry);
+  };
+  mlirXeTileForEachTargetEntry(append, &result);
+  return result;
+}
+
+nb::list levels(const std::string &target, const std::map<std::string, std::string> &options) {
+  struct {
+    nb::list levels;
+    std::string why;
+  } told;
+  std::vector<MlirStringRef> names, values;
+  for (const auto &[name, value] : options) {
+    names.push_back(mlirStringRefCreate(name.data(), name.size()));
+    values.push_back(mlirStringRefCreate(value.data(), value.size()));
+  }
+  auto append = [](const MlirXeTileLevel *level, void *out) {
+    static_cast<decltype(told) *>(out)->levels.append(
+        nb::make_tuple(toString(level->name), toString(level->action), toString(level->pipeline)));
+  };
+  auto explain = [](MlirStringRef text, void *out) {
+    static_cast<decltype(told) *>(out)->why = toString(text);
+  };
+  if (!mlirXeTileForEachLevel(mlirStringRefCreate(target.data(), target.size()),
+                              intptr_t(names.size()), names.data(), values.data(), append, explain,
+                              &told))
+    throw nb::value_error(told.why.c_str());
+  return told.levels;
 }
 
 std::optional<std::string> checkChip(const std::string &chip) {
@@ -141,6 +187,11 @@ NB_MODULE(_xetile, m) {
         "Adds the XeTile dialect and the transform ops that schedules call to a DialectRegistry.");
   m.def("targets", targets,
         "The chips that kernels can be compiled for, as dicts, ordered by name.");
+  m.def("describe_targets", describeTargets,
+        "What modules can be compiled for, as dicts: name, description, binary, levels, options.");
+  m.def("levels", levels, nb::arg("target"), nb::arg("options") = nb::dict(),
+        "How each level of a target is reached from the one before: a list of (level, action, "
+        "pipeline); the pipeline is empty where only a schedule leads there.");
   m.def("check_chip", checkChip, nb::arg("chip"),
         "Why kernels cannot be compiled for `chip`, or None if they can.");
   m.def("find_ocloc", findOcloc,

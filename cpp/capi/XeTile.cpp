@@ -5,8 +5,9 @@
 #include "mlir/CAPI/Support.h"
 #include "xetile/IR/XeTileDialect.h"
 #include "xetile/Registration.h"
+#include "xetile/Target/Compile.h"
 #include "xetile/Target/Host/ObjectFile.h"
-#include "xetile/Target/TargetInfo.h"
+#include "xetile/Target/Target.h"
 #include "xetile/Target/Xe/Ocloc.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -54,6 +55,51 @@ bool mlirXeTileMakeObjectFile(MlirModule module, unsigned optLevel, MlirStringCa
   if (succeeded(bytes))
     take(wrap(llvm::StringRef(*bytes)), userData);
   return succeeded(bytes);
+}
+
+void mlirXeTileForEachTargetEntry(void (*visit)(const MlirXeTileTargetEntry *, void *),
+                                  void *userData) {
+  for (const xetile::Target *target : xetile::registeredTargets()) {
+    if (!target->refusal.empty())
+      continue;
+    std::unique_ptr<xetile::TargetOptions> options = target->makeOptions();
+    llvm::SmallVector<MlirStringRef> levels, names, helps;
+    for (const xetile::Level &level : target->levels)
+      levels.push_back(wrap(level.name));
+    for (llvm::StringRef name : options->names()) {
+      names.push_back(wrap(name));
+      helps.push_back(wrap(options->describe(name)));
+    }
+    MlirXeTileTargetEntry entry = {wrap(llvm::StringRef(target->name)),
+                                   wrap(llvm::StringRef(target->description)),
+                                   wrap(target->binary),
+                                   intptr_t(levels.size()),
+                                   levels.data(),
+                                   intptr_t(names.size()),
+                                   names.data(),
+                                   helps.data()};
+    visit(&entry, userData);
+  }
+}
+
+bool mlirXeTileForEachLevel(MlirStringRef target, intptr_t numOptions, const MlirStringRef *names,
+                            const MlirStringRef *values,
+                            void (*visit)(const MlirXeTileLevel *, void *),
+                            MlirStringCallback explain, void *userData) {
+  std::vector<std::pair<std::string, std::string>> options;
+  for (intptr_t number = 0; number < numOptions; ++number)
+    options.push_back({unwrap(names[number]).str(), unwrap(values[number]).str()});
+  std::vector<xetile::LevelStep> steps;
+  if (std::optional<std::string> why = xetile::describeLevels(unwrap(target), options, steps)) {
+    explain(wrap(llvm::StringRef(*why)), userData);
+    return false;
+  }
+  for (const xetile::LevelStep &step : steps) {
+    MlirXeTileLevel level = {wrap(step.name), wrap(step.action),
+                             wrap(llvm::StringRef(step.pipeline))};
+    visit(&level, userData);
+  }
+  return true;
 }
 
 bool mlirXeTileFindOcloc(MlirStringCallback tell, void *userData) {

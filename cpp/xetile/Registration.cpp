@@ -5,12 +5,15 @@
 #include "xetile/IR/XeTileDialect.h"
 #include "xetile/Schedule/DeepTileTransformOps.h"
 #include "xetile/Schedule/TransformOps.h"
+#include "xetile/Target/Compile.h"
 #include "xetile/Target/Cpu/CpuPipeline.h"
+#include "xetile/Target/Cpu/CpuTarget.h"
 #include "xetile/Target/Cpu/Passes.h"
 #include "xetile/Target/Host/Passes.h"
 #include "xetile/Target/Passes.h"
 #include "xetile/Target/Xe/Passes.h"
 #include "xetile/Target/Xe/XeGPUToBinaryPipeline.h"
+#include "xetile/Target/Xe/XeTarget.h"
 #include "xetile/Target/Xe/XeTileToXeGPUPipeline.h"
 #include "xetile/Transforms/Passes.h"
 
@@ -30,4 +33,7 @@ void xetile::registerPasses() {
   registerCpuPipelines();
   registerXeTilePipelines();
   registerXeGPUToBinaryPipelines();
+  registerXeTargets();
+  registerCpuTarget();
+  registerCompilePipeline();
 }

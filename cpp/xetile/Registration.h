@@ -9,7 +9,7 @@ class DialectRegistry;
 namespace xetile {
 /// The XeTile dialect and the transform ops that schedules call.
 void registerDialects(mlir::DialectRegistry &registry);
-/// All passes and pipelines, those of levels 1 to 6 included.
+/// All passes, pipelines and targets.
 void registerPasses();
 } // namespace xetile
 

@@ -92,6 +92,37 @@ MLIR_CAPI_EXPORTED bool mlirXeTileCheckChip(MlirStringRef chip, MlirStringCallba
 MLIR_CAPI_EXPORTED bool mlirXeTileMakeObjectFile(MlirModule module, unsigned optLevel,
                                                  MlirStringCallback take, void *userData);
 
+/// A target that modules can be compiled for: what it is, the names of its levels, its options and
+/// what each is for.
+typedef struct MlirXeTileTargetEntry {
+  MlirStringRef name, description;
+  MlirStringRef binary; ///< what the last level holds
+  intptr_t numLevels;
+  const MlirStringRef *levels;
+  intptr_t numOptions;
+  const MlirStringRef *options, *optionHelps;
+} MlirXeTileTargetEntry;
+
+/// Calls `visit` with each target of `xetile-compile`, in the order of their names.
+MLIR_CAPI_EXPORTED void
+mlirXeTileForEachTargetEntry(void (*visit)(const MlirXeTileTargetEntry *entry, void *userData),
+                             void *userData);
+
+/// How a level of a target is reached from the level before, the first one from what users write.
+typedef struct MlirXeTileLevel {
+  MlirStringRef name;
+  MlirStringRef action;   ///< in words, as the end of "cannot ..."
+  MlirStringRef pipeline; ///< passes as text; empty where only a schedule leads there
+} MlirXeTileLevel;
+
+/// Calls `visit` with each level of the target, from the first to the last, and returns true;
+/// `explain` if there is no such target or it does not have these options.
+MLIR_CAPI_EXPORTED bool
+mlirXeTileForEachLevel(MlirStringRef target, intptr_t numOptions, const MlirStringRef *names,
+                       const MlirStringRef *values,
+                       void (*visit)(const MlirXeTileLevel *level, void *userData),
+                       MlirStringCallback explain, void *userData);
+
 /// Calls `tell` with the absolute path of Intel's offline compiler and returns true; without one,
 /// with what to do about that.
 MLIR_CAPI_EXPORTED bool mlirXeTileFindOcloc(MlirStringCallback tell, void *userData);

@@ -2,6 +2,7 @@
 #ifndef XETILE_TARGET_PASSES_H
 #define XETILE_TARGET_PASSES_H
 
+#include "mlir/Dialect/Transform/IR/TransformDialect.h"
 #include "mlir/Pass/Pass.h"
 
 namespace mlir {

@@ -27,4 +27,23 @@ def CheckLowered : Pass<"xetile-check-lowered", "::mlir::ModuleOp"> {
   ];
 }
 
+def ApplySchedule : Pass<"xetile-apply-schedule", "::mlir::ModuleOp"> {
+  let summary = "Apply a schedule that is in files";
+  let description = [{
+    Runs `@__transform_main` of the transform ops in `files`, on the module. With a file comes the folder `parts` beside
+    it. Upstream's `transform-preload-library` and `transform-interpreter` do the same for a schedule that is the
+    context's only one; here each pass has its own, and its parameters (`transform.tune.knob`) take values:
+
+    ```
+    --xetile-apply-schedule="files=schedules/matmul.mlir values=workgroup_m=128,k_step=16 target=bmg"
+    ```
+  }];
+  let options = [
+    ListOption<"files", "files", "std::string", "Files and folders of transform ops">,
+    ListOption<"values", "values", "std::string", "Values of the schedule's parameters, each name=value">,
+    Option<"target", "target", "std::string", "\"\"", "Value of the parameter `target`, if the schedule has it">
+  ];
+  let dependentDialects = ["::mlir::transform::TransformDialect"];
+}
+
 #endif // XETILE_TARGET_PASSES_TD

@@ -15,34 +15,6 @@ using namespace xetile;
 
 namespace {
 
-struct BufferizeOptions : PassPipelineOptions<BufferizeOptions> {
-  Option<bool> resultsAsArguments{
-      *this, "results-as-arguments",
-      llvm::cl::desc("Results are written to memory that the caller passes, after the arguments"),
-      llvm::cl::init(false)};
-};
-
-struct LowerOptions : PassPipelineOptions<LowerOptions> {
-  Option<int64_t> vectorBits{
-      *this, "vector-bits", llvm::cl::desc("Bits of a vector register; 0 for what the machine has"),
-      llvm::cl::init(512)};
-  Option<int64_t> registers{*this, "registers", llvm::cl::desc("Vector registers"),
-                            llvm::cl::init(32)};
-  Option<bool> bf16Dot{*this, "bf16-dot",
-                       llvm::cl::desc("Multiply pairs of bf16 by AVX-512 BF16 instructions"),
-                       llvm::cl::init(false)};
-  Option<bool> int8Dot{*this, "int8-dot",
-                       llvm::cl::desc("Multiply four bytes at once by VNNI instructions"),
-                       llvm::cl::init(false)};
-  Option<bool> amx{*this, "amx",
-                   llvm::cl::desc("Keep sums of bf16 and of bytes in AMX tile registers"),
-                   llvm::cl::init(false)};
-  Option<bool> libmvec{*this, "libmvec",
-                       llvm::cl::desc("Call glibc's math functions on vectors; without, libm's for "
-                                      "each lane"),
-                       llvm::cl::init(true)};
-};
-
 /// Upstream's passes by name: the text below is what mlir-opt takes, too.
 void add(OpPassManager &pm, StringRef passes) {
   if (failed(parsePassPipeline(passes, pm)))
@@ -50,16 +22,30 @@ void add(OpPassManager &pm, StringRef passes) {
                              /*gen_crash_diag=*/false);
 }
 
-void buildPrepare(OpPassManager &pm) {
+} // namespace
+
+void xetile::buildPrepareForCpu(OpPassManager &pm) {
   add(pm, "inline{default-pipeline=}");
   pm.addPass(createBoxScalars());
   pm.addPass(createCheckSizes());
 }
 
-void buildBufferize(OpPassManager &pm, const BufferizeOptions &options) {
+void xetile::buildTileForCpu(OpPassManager &pm, const CpuTilingOptions &options) {
+  DeepTileMatmulOptions tiling;
+  tiling.config = options.config;
+  tiling.threads = options.threads;
+  tiling.pack = options.pack;
+  tiling.fuse = options.fuse;
+  pm.addPass(createDeepTileMatmul(tiling));
+}
+
+void xetile::buildBufferizeForCpu(OpPassManager &pm, const CpuBufferizeOptions &options,
+                                  bool keepArguments) {
   pm.addPass(createWidenSums());
   pm.addPass(createSplitSlices());
-  pm.addPass(createPreserveArguments());
+  PreserveArgumentsOptions arguments;
+  arguments.all = keepArguments;
+  pm.addPass(createPreserveArguments(arguments));
   pm.addPass(createElementwiseToLinalg());
   add(pm,
       "canonicalize,cse,"
@@ -67,13 +53,16 @@ void buildBufferize(OpPassManager &pm, const BufferizeOptions &options) {
       "function-boundary-type-conversion=identity-layout-map buffer-alignment=64},"
       // CSE makes source and target of copies one value, and canonicalization drops such copies.
       "canonicalize,cse,canonicalize");
-  if (options.resultsAsArguments)
-    pm.addPass(createResultsToArguments());
+  if (options.resultsAsArguments != ResultMemory::OwnForAll) {
+    ResultsToArgumentsOptions results;
+    results.whereStatic = options.resultsAsArguments == ResultMemory::CallersWhereStatic;
+    pm.addPass(createResultsToArguments(results));
+  }
   pm.addPass(createBitsToBytes());
   pm.addPass(createFreeScratch());
 }
 
-void buildLower(OpPassManager &pm, const LowerOptions &options) {
+void xetile::buildLowerToCpu(OpPassManager &pm, const CpuLoweringOptions &options) {
   // The conversions below would take a part of it.
   CheckLoweredOptions kernels;
   kernels.scope = "host";
@@ -111,17 +100,23 @@ void buildLower(OpPassManager &pm, const LowerOptions &options) {
   pm.addPass(createCheckLowered(check));
 }
 
+namespace {
+struct BufferizeOptions : PassPipelineOptions<BufferizeOptions>, CpuBufferizeOptions {};
+struct LoweringOptions : PassPipelineOptions<LoweringOptions>, CpuLoweringOptions {};
 } // namespace
 
 void xetile::registerCpuPipelines() {
   PassPipelineRegistration<>(
       "xetile-prepare-for-cpu",
       "One function on tensors, numbers too, and beside it the one that checks its sizes",
-      buildPrepare);
+      buildPrepareForCpu);
   PassPipelineRegistration<BufferizeOptions>(
       "xetile-bufferize-for-cpu", "Take tiled matmuls on tensors to memory, scratch freed",
-      buildBufferize);
-  PassPipelineRegistration<LowerOptions>(
+      [](OpPassManager &pm, const BufferizeOptions &options) {
+        buildBufferizeForCpu(pm, options);
+      });
+  PassPipelineRegistration<LoweringOptions>(
       "xetile-lower-to-cpu",
-      "Lower bufferized matmuls to the LLVM dialect: vector code, threads by OpenMP", buildLower);
+      "Lower bufferized matmuls to the LLVM dialect: vector code, threads by OpenMP",
+      buildLowerToCpu);
 }

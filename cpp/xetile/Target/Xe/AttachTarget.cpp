@@ -1,7 +1,7 @@
 //===- AttachTarget.cpp - say for which chip a gpu.module is compiled -------===//
-// In: gpu.modules. Out: the same, each with one #xevm.target.
-// Refused: chips that are unknown or have no 2D block messages; modules that have a target of
-// another chip.
+// In: gpu.modules. Out: the same, each with one #xevm.target, of the optimization level that is
+// asked for. Refused: chips that are unknown or have no 2D block messages; modules that have a
+// target of another chip.
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/XeVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -25,13 +25,13 @@ struct AttachTarget : xetile::impl::AttachTargetBase<AttachTarget> {
       getOperation().emitError() << *why;
       return signalPassFailure();
     }
-    if (optLevel > 3) {
-      getOperation().emitError() << "optimization level is " << unsigned(optLevel)
+    if (optLevel < -1 || optLevel > 3) {
+      getOperation().emitError() << "optimization level is " << int(optLevel)
                                  << ", expected 0 to 3";
       return signalPassFailure();
     }
-    xevm::XeVMTargetAttr target =
-        xetile::makeTargetAttr(&getContext(), *xetile::lookupTarget(chip), optLevel);
+    xevm::XeVMTargetAttr target = xetile::makeTargetAttr(&getContext(), *xetile::lookupTarget(chip),
+                                                         optLevel < 0 ? kDefaultLevel : optLevel);
     for (auto module : getOperation().getOps<gpu::GPUModuleOp>()) {
       if (!module.getTargetsAttr()) {
         module.setTargetsAttr(ArrayAttr::get(&getContext(), target));
@@ -43,7 +43,22 @@ struct AttachTarget : xetile::impl::AttachTargetBase<AttachTarget> {
                              << chip << "': compile for that chip or remove the attribute";
         return signalPassFailure();
       }
+      if (optLevel >= 0 && present.getO() != optLevel)
+        setLevel(module, present);
     }
+  }
+
+private:
+  static constexpr int kDefaultLevel = 2;
+
+  /// Of a target that is there: a schedule attaches it, and knows nothing of this option.
+  void setLevel(gpu::GPUModuleOp module, xevm::XeVMTargetAttr present) {
+    auto changed =
+        xevm::XeVMTargetAttr::get(&getContext(), optLevel, present.getTriple(), present.getChip(),
+                                  present.getFlags(), present.getLinkFiles());
+    SmallVector<Attribute> targets(module.getTargetsAttr().getValue());
+    llvm::replace(targets, Attribute(present), Attribute(changed));
+    module.setTargetsAttr(ArrayAttr::get(&getContext(), targets));
   }
 };
 

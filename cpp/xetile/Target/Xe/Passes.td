@@ -45,7 +45,8 @@ def AttachTarget : Pass<"xetile-attach-target", "::mlir::ModuleOp"> {
   let summary = "Say for which chip every gpu.module is compiled";
   let description = [{
     Puts `#xevm.target` on each `gpu.module`. The chip must be in the table of `xetile/Target/TargetInfo.h`; a module that
-    has a target of another chip is an error, one with the same chip stays as it is.
+    has a target of another chip is an error, one with the same chip stays as it is, but for an optimization level that
+    is asked for.
 
     Upstream's XeGPU passes know fewer chips than ocloc does: for those the attribute names the chip with the same core,
     and its flags keep the one that was asked for.
@@ -60,7 +61,8 @@ def AttachTarget : Pass<"xetile-attach-target", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"chip", "chip", "std::string", "\"pvc\"", "Chip to compile for">,
-    Option<"optLevel", "O", "unsigned", "2", "Optimization level of the LLVM IR, 0 to 3">
+    Option<"optLevel", "O", "int", "-1",
+           "Optimization level of the LLVM IR, 0 to 3 (-1: that of the module's target, else 2)">
   ];
   let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::xevm::XeVMDialect"];
 }
@@ -85,11 +87,11 @@ def EmitBinary : Pass<"xetile-emit-binary", "::mlir::ModuleOp"> {
     optimization, vectors of more than 16 elements split, SPIR-V 1.4 that the validator of SPIRV-Tools accepts, and where
     ocloc is found, machine code.
 
-    The first object of the `gpu.binary` is the SPIR-V: it is what the host program embeds. Machine code follows, with
-    properties that say what it is:
     With `large-register-file=auto` machine code that spills is made again with twice the registers for half the threads,
     for each module and chip, and what spills less stays. Its property `registers` tells which one that is.
 
+    The first object of the `gpu.binary` is the SPIR-V: it is what the host program embeds. Machine code follows, with
+    properties that say what it is:
 
     ```mlir
     gpu.binary @kernels [
@@ -106,7 +108,8 @@ def EmitBinary : Pass<"xetile-emit-binary", "::mlir::ModuleOp"> {
     ListOption<"nativeChips", "native-chips", "std::string",
                "Chips to make machine code for (default: the target's own)">,
     Option<"largeRegisterFile", "large-register-file", "::xetile::RegisterFile", "::xetile::RegisterFile::Auto",
-           "Machine code with 256 registers per thread: true, false, or auto (where it spills less)", "::xetile::registerFileValues(), ::llvm::cl::ValueOptional">,
+           "Machine code with 256 registers per thread: true, false, or auto (where it spills less)",
+           "::xetile::registerFileValues(), ::llvm::cl::ValueOptional">,
     Option<"ocloc", "ocloc", "std::string", "\"\"",
            "Path of ocloc (default: $XETILE_OCLOC, then PATH, then XeTile's cache)">,
     Option<"dumpDir", "dump-dir", "std::string", "\"\"",

@@ -72,7 +72,32 @@ void addXeGPUPasses(OpPassManager &gpuModule, XeGPULevel level) {
   check("lane");
 }
 
-void addDeviceToXeVM(OpPassManager &pm, XeGPULevel level) {
+void addHostPasses(OpPassManager &pm) {
+  pm.addPass(createLowerAffinePass());
+  // gpu.alloc and gpu.memcpy lower only in their asynchronous form.
+  pm.addNestedPass<func::FuncOp>(createGpuAsyncRegionPass());
+  pm.addNestedPass<func::FuncOp>(createSyncSharedAllocs());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createGpuToLLVMConversionPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createConvertToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(checkLowered("xetile-lower-xegpu-to-binary", {},
+                          {"llvm", "gpu.binary", "gpu.launch_func"}, "host"));
+}
+
+} // namespace
+
+void xetile::buildAttachTarget(OpPassManager &pm, StringRef chip, int optLevel) {
+  AttachTargetOptions target;
+  target.chip = chip.str();
+  target.optLevel = optLevel;
+  pm.addPass(createAttachTarget(target));
+}
+
+void xetile::buildLowerXeGPUToXeVM(OpPassManager &pm, XeGPULevel level) {
   if (level != XeGPULevel::Lane) {
     // Upstream's distribution over lanes crashes on functions of another dialect.
     CheckLoweredOptions options;
@@ -125,32 +150,6 @@ void addDeviceToXeVM(OpPassManager &pm, XeGPULevel level) {
   pm.addPass(checkLowered("xetile-lower-xegpu-to-xevm", {}, {"llvm", "xevm"}));
 }
 
-void addHostPasses(OpPassManager &pm) {
-  pm.addPass(createLowerAffinePass());
-  // gpu.alloc and gpu.memcpy lower only in their asynchronous form.
-  pm.addNestedPass<func::FuncOp>(createGpuAsyncRegionPass());
-  pm.addNestedPass<func::FuncOp>(createSyncSharedAllocs());
-  pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(memref::createExpandStridedMetadataPass());
-  pm.addPass(createGpuToLLVMConversionPass());
-  pm.addPass(createLowerAffinePass());
-  pm.addPass(createConvertVectorToLLVMPass());
-  pm.addPass(createConvertToLLVMPass());
-  pm.addPass(createReconcileUnrealizedCastsPass());
-  pm.addPass(checkLowered("xetile-lower-xegpu-to-binary", {},
-                          {"llvm", "gpu.binary", "gpu.launch_func"}, "host"));
-}
-
-} // namespace
-
-void xetile::buildLowerXeGPUToXeVM(OpPassManager &pm, const ChipOptions &chip, XeGPULevel level) {
-  AttachTargetOptions target;
-  target.chip = chip.chip;
-  target.optLevel = chip.optLevel;
-  pm.addPass(createAttachTarget(target));
-  addDeviceToXeVM(pm, level);
-}
-
 void xetile::buildLowerXeVMToBinary(OpPassManager &pm, const BinaryOptions &options) {
   OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
   device.addPass(createConvertXeVMToLLVMPass());
@@ -166,12 +165,12 @@ void xetile::buildLowerXeVMToBinary(OpPassManager &pm, const BinaryOptions &opti
   addHostPasses(pm);
 }
 
-void xetile::buildLowerXeGPUToBinary(OpPassManager &pm, const ChipOptions &chip, XeGPULevel level,
-                                     const HostOptions &host, const BinaryOptions &binary) {
+void xetile::buildLowerXeGPUToBinary(OpPassManager &pm, XeGPULevel level, const HostOptions &host,
+                                     const BinaryOptions &binary) {
   // Before the kernels lose their memrefs: they tell which arguments are written.
   if (host.copyOperands)
     pm.addPass(createCopyLaunchOperands());
-  buildLowerXeGPUToXeVM(pm, chip, level);
+  buildLowerXeGPUToXeVM(pm, level);
   buildLowerXeVMToBinary(pm, binary);
 }
 
@@ -190,7 +189,8 @@ void xetile::registerXeGPUToBinaryPipelines() {
       "xetile-lower-xegpu-to-xevm",
       "Lower the XeGPU ops of every gpu.module to XeVM and LLVM ops (levels 4 to 5)",
       [](OpPassManager &pm, const ToXeVMOptions &options) {
-        buildLowerXeGPUToXeVM(pm, options, options.level);
+        buildAttachTarget(pm, options.chip, options.optLevel);
+        buildLowerXeGPUToXeVM(pm, options.level);
       });
   PassPipelineRegistration<XeVMToBinaryOptions>(
       "xetile-lower-xevm-to-binary",
@@ -204,6 +204,7 @@ void xetile::registerXeGPUToBinaryPipelines() {
       "Lower gpu.modules of XeGPU to gpu.binary and their host code to the LLVM dialect (levels 4 "
       "to 6)",
       [](OpPassManager &pm, const ToBinaryOptions &options) {
-        buildLowerXeGPUToBinary(pm, options, options.level, options, options);
+        buildAttachTarget(pm, options.chip, options.optLevel);
+        buildLowerXeGPUToBinary(pm, options.level, options, options);
       });
 }

@@ -20,11 +20,16 @@ enum class XeGPULevel {
 };
 
 // Option groups; each pipeline takes those that concern it.
-struct ChipOptions : virtual mlir::detail::PassOptions {
+struct OptimizationOptions : virtual mlir::detail::PassOptions {
+  Option<int> optLevel{*this, "O",
+                       llvm::cl::desc("Optimization level of the LLVM IR, 0 to 3 (-1: that of the "
+                                      "module's target, else 2)"),
+                       llvm::cl::init(-1)};
+};
+
+struct ChipOptions : OptimizationOptions {
   Option<std::string> chip{*this, "chip", llvm::cl::desc("Chip to compile for"),
                            llvm::cl::init("pvc")};
-  Option<unsigned> optLevel{*this, "O", llvm::cl::desc("Optimization level of the LLVM IR, 0 to 3"),
-                            llvm::cl::init(2)};
 };
 
 struct LevelOptions : virtual mlir::detail::PassOptions {
@@ -67,17 +72,20 @@ struct BinaryOptions : virtual mlir::detail::PassOptions {
                               llvm::cl::init("")};
 };
 
-/// Levels 4 to 5: attaches the target, lowers every gpu.module to XeVM and LLVM ops. On
+/// Says for which chip to compile. On builtin.module.
+void buildAttachTarget(mlir::OpPassManager &pm, llvm::StringRef chip, int optLevel);
+
+/// Levels 4 to 5: lowers every gpu.module, which has a target, to XeVM and LLVM ops. On
 /// builtin.module.
-void buildLowerXeGPUToXeVM(mlir::OpPassManager &pm, const ChipOptions &chip, XeGPULevel level);
+void buildLowerXeGPUToXeVM(mlir::OpPassManager &pm, XeGPULevel level);
 
 /// Levels 5 to 6 and the host: every gpu.module becomes a gpu.binary, the rest LLVM dialect. On
 /// builtin.module.
 void buildLowerXeVMToBinary(mlir::OpPassManager &pm, const BinaryOptions &options);
 
-/// Levels 4 to 6 and the host. On builtin.module.
-void buildLowerXeGPUToBinary(mlir::OpPassManager &pm, const ChipOptions &chip, XeGPULevel level,
-                             const HostOptions &host, const BinaryOptions &binary);
+/// Levels 4 to 6 and the host, modules with a target. On builtin.module.
+void buildLowerXeGPUToBinary(mlir::OpPassManager &pm, XeGPULevel level, const HostOptions &host,
+                             const BinaryOptions &binary);
 
 /// xetile-lower-xegpu-to-xevm, xetile-lower-xevm-to-binary and xetile-lower-xegpu-to-binary.
 void registerXeGPUToBinaryPipelines();

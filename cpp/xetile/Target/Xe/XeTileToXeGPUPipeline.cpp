@@ -24,8 +24,7 @@ void buildLowerToSubgroup(OpPassManager &pm) {
   device.addPass(createCanonicalizerPass());
 }
 
-void buildLowerToXeGPU(OpPassManager &pm) {
-  buildLowerToSubgroup(pm);
+void buildConvertToXeGPU(OpPassManager &pm) {
   OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
   device.addPass(createConvertXeTileToXeGPU());
   device.addPass(createCanonicalizerPass());
@@ -41,12 +40,10 @@ struct ToBinaryOptions : PassPipelineOptions<ToBinaryOptions>,
                          HostOptions,
                          BinaryOptions {};
 
-/// Says for which chip to lower before the levels that ask.
-void addTarget(OpPassManager &pm, const ChipOptions &options) {
-  AttachTargetOptions target;
-  target.chip = options.chip;
-  target.optLevel = options.optLevel;
-  pm.addPass(createAttachTarget(target));
+void lowerToXeGPU(OpPassManager &pm, const ChipOptions &options) {
+  buildAttachTarget(pm, options.chip, options.optLevel);
+  buildLowerToSubgroup(pm);
+  buildConvertToXeGPU(pm);
 }
 } // namespace
 
@@ -58,18 +55,14 @@ void registerXeTilePipelines() {
       "xetile-lower-to-xegpu",
       "Lower XeTile at workgroup or subgroup level to XeGPU operations of the hardware's sizes "
       "(levels 1 to 4)",
-      [](OpPassManager &pm, const ToXeGPUOptions &options) {
-        addTarget(pm, options);
-        buildLowerToXeGPU(pm);
-      });
+      [](OpPassManager &pm, const ToXeGPUOptions &options) { lowerToXeGPU(pm, options); });
   PassPipelineRegistration<ToBinaryOptions>(
       "xetile-lower-to-binary",
       "Lower XeTile at workgroup or subgroup level to gpu.binary and the host code to the LLVM "
       "dialect (levels 1 to 6)",
       [](OpPassManager &pm, const ToBinaryOptions &options) {
-        addTarget(pm, options);
-        buildLowerToXeGPU(pm);
-        buildLowerXeGPUToBinary(pm, options, XeGPULevel::Instruction, options, options);
+        lowerToXeGPU(pm, options);
+        buildLowerXeGPUToBinary(pm, XeGPULevel::Instruction, options, options);
       });
 }
 

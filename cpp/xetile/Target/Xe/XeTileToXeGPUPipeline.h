@@ -11,8 +11,8 @@ namespace xetile {
 /// Levels 1 to 2: completes the workgroup maps and distributes over subgroups. On builtin.module.
 void buildLowerToSubgroup(mlir::OpPassManager &pm);
 
-/// Levels 1 or 2 to 4: XeGPU operations of the hardware's sizes. On builtin.module.
-void buildLowerToXeGPU(mlir::OpPassManager &pm);
+/// Levels 2 to 4: XeGPU operations of the hardware's sizes. On builtin.module.
+void buildConvertToXeGPU(mlir::OpPassManager &pm);
 
 /// xetile-lower-to-subgroup, xetile-lower-to-xegpu and xetile-lower-to-binary.
 void registerXeTilePipelines();

@@ -1,6 +1,6 @@
 """XeTile's part of the compiler; the C++ is cpp/bindings/XeTileModule.cpp."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, TypedDict
 
 from xetile.mlir import ir
@@ -18,6 +18,13 @@ class _Target(TypedDict):
     registers: int
     large_registers: int
 
+class _Entry(TypedDict):
+    name: str
+    description: str
+    binary: str
+    levels: list[str]
+    options: dict[str, str]
+
 class _Native(TypedDict):
     data: bytes
     spill_bytes: int
@@ -31,6 +38,8 @@ class DiagnosticCollector:
 
 def register_dialects(registry: Any) -> None: ...
 def targets() -> list[_Target]: ...
+def describe_targets() -> list[_Entry]: ...
+def levels(target: str, options: Mapping[str, str] = ...) -> list[tuple[str, str, str]]: ...
 def check_chip(chip: str) -> str | None: ...
 def clone_module(op: ir.Operation) -> ir.Module: ...
 def lookup(engine: ExecutionEngine, name: str) -> int: ...

@@ -1,0 +1,10 @@
+//===- CpuTarget.h - this machine as a target ---------------------------------===//
+#ifndef XETILE_TARGET_CPU_CPUTARGET_H
+#define XETILE_TARGET_CPU_CPUTARGET_H
+
+namespace xetile {
+/// The target "cpu".
+void registerCpuTarget();
+} // namespace xetile
+
+#endif // XETILE_TARGET_CPU_CPUTARGET_H

@@ -1,0 +1,85 @@
+//===- Target.h - what a target is -------------------------------------------===//
+// A target is data: its device's limits, its levels of IR, and functions that add the passes from
+// each level to the next. Each room below Target/ registers its own; xetile-compile, Python and the
+// command line walk the same list.
+#ifndef XETILE_TARGET_TARGET_H
+#define XETILE_TARGET_TARGET_H
+
+#include "mlir/Pass/PassOptions.h"
+#include "xetile/Target/TargetInfo.h"
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace mlir {
+class OpPassManager;
+}
+
+namespace xetile {
+
+/// What users may tell a target's levels, by name, typed; each target derives its own.
+struct TargetOptions : virtual mlir::detail::PassOptions {
+  virtual ~TargetOptions() = default;
+  /// In alphabetic order.
+  std::vector<llvm::StringRef> names() const;
+  /// What the option is for, empty if there is none of that name.
+  llvm::StringRef describe(llvm::StringRef name) const;
+};
+
+/// Adds passes, on builtin.module.
+using AddPasses = std::function<void(mlir::OpPassManager &, const TargetOptions &)>;
+
+/// A form of the program that can be printed and read again.
+struct Level {
+  llvm::StringRef name;   // "4-xegpu"
+  llvm::StringRef action; // what is done to reach it from the level before, for errors
+  AddPasses addPasses;    // that; at level 0 to what users write; null where only schedules lead
+};
+
+struct Target {
+  std::string name; // what users write
+  std::string description;
+  /// Device limits, shapes of the matrix unit, messages; null where code is for this machine.
+  const TargetInfo *device = nullptr;
+  llvm::StringRef binary; // what the last level holds
+  /// Level 0 is functions on tensors, level 1 is what schedules make of them.
+  std::vector<Level> levels;
+  std::function<std::unique_ptr<TargetOptions>()> makeOptions;
+  /// Options of the passes that a schedule replaces.
+  std::vector<llvm::StringRef> tilingOptions;
+  /// Says in the IR what it is compiled for, before the first level that asks. May be null.
+  AddPasses begin;
+  /// Why nothing can be compiled for it; empty if it can.
+  std::string refusal;
+
+  /// Whether a schedule is all that leads from level 0 to level 1.
+  bool needsSchedule() const { return !levels[1].addPasses; }
+  /// The number of the level of that name.
+  std::optional<unsigned> findLevel(llvm::StringRef level) const;
+};
+
+/// For targets: a function that takes its own options, as one that takes any.
+template <typename Options>
+AddPasses withOptions(std::function<void(mlir::OpPassManager &, const Options &)> add) {
+  // makeOptions of the same target made them.
+  return [add](mlir::OpPassManager &pm, const TargetOptions &options) {
+    add(pm, static_cast<const Options &>(options));
+  };
+}
+
+/// The names of the options in a group.
+template <typename Group> std::vector<llvm::StringRef> namesOf() {
+  struct Names : TargetOptions, Group {};
+  return Names().names();
+}
+
+/// Later ones of the same name are ignored: tools may register all passes twice.
+void registerTarget(Target target);
+/// Ordered by name; those that are refused are among them.
+std::vector<const Target *> registeredTargets();
+/// The target of that name, or null and why there is none that can be compiled for.
+const Target *findTarget(llvm::StringRef name, std::string &why);
+
+} // namespace xetile
+
+#endif // XETILE_TARGET_TARGET_H

@@ -1,0 +1,10 @@
+//===- XeTarget.h - Intel GPUs as targets -------------------------------------===//
+#ifndef XETILE_TARGET_XE_XETARGET_H
+#define XETILE_TARGET_XE_XETARGET_H
+
+namespace xetile {
+/// One target for each chip of the device table.
+void registerXeTargets();
+} // namespace xetile
+
+#endif // XETILE_TARGET_XE_XETARGET_H
