@@ -24,7 +24,7 @@ from xetile.tools import find_libomp
 
 __all__ = ["STAGES", "MatmulConfig", "compile", "explain", "find_libomp"]
 
-STAGES = CpuTarget.levels
+STAGES = CpuTarget("cpu").levels
 """Names of the levels that a kernel's `stages` has, in order."""
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from xetile import passes
 from xetile.errors import XeTileError, told
 from xetile.kernel import Code, Stage, Stages
+from xetile.mlir import ir
+from xetile.mlir._mlir_libs import _xetile
 from xetile.signature import Signature
 
 if TYPE_CHECKING:
-    from xetile.mlir import ir
     from xetile.schedule import Schedule
 
 __all__ = ["Option", "Plan", "Target"]
@@ -34,8 +37,6 @@ class Target(ABC):
 
     name: str
     description: str
-    levels: ClassVar[tuple[str, ...]]
-    """Names of the levels that `Kernel.stages` has, in order."""
     options: ClassVar[tuple[Option, ...]]
     """What `xetile.compile` takes for it by name, besides schedule and params."""
     emits: ClassVar[Mapping[str, str]]
@@ -68,6 +69,12 @@ class Target(ABC):
     if TYPE_CHECKING:
 
         def __init__(self, name: str) -> None: ...
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Names of the levels that `Kernel.stages` has, in order."""
+        entries = _xetile.describe_targets()
+        return tuple(next(entry["levels"] for entry in entries if entry["name"] == self.name))
 
     @classmethod
     @abstractmethod
@@ -107,8 +114,26 @@ class Plan(ABC):
     schedule: Schedule | None
 
     @abstractmethod
+    def options(self) -> dict[str, str]:
+        """What the compiler's levels take, as `xetile-compile` has it."""
+
     def lower(self, payload: ir.Module) -> Iterator[Stage]:
-        """The levels, each made when it is asked for."""
+        """The levels of the target, each made when it is asked for. The list is the compiler's own."""
+        first, *others = _xetile.levels(self.target.name, self.options())
+        # The payload as it came; what prepares it belongs to the next level.
+        yield Stage(first[0], 0.0, payload.operation.clone())
+        start = time.perf_counter()
+        module = _xetile.clone_module(payload.operation)
+        warnings = passes.run(module, first[2], action=first[1])
+        for number, (name, action, pipeline) in enumerate(others):
+            if number:
+                start, warnings = time.perf_counter(), ()
+                module = _xetile.clone_module(module.operation)
+            if number == 0 and self.schedule is not None:
+                module = self.schedule.apply(module)
+            else:
+                warnings += passes.run(module, pipeline, action=action)
+            yield Stage(name, time.perf_counter() - start, module.operation, warnings)
 
     def finish(self, stages: Stages, signature: Signature) -> Signature:
         """The signature with what only the lowest level tells."""

@@ -23,8 +23,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -34,7 +33,7 @@ from typing import Any
 from xetile import engines, passes, saving
 from xetile.errors import XeTileError, expect, told
 from xetile.function import CompiledFunction
-from xetile.kernel import NativeBinary, Stage, Stages
+from xetile.kernel import NativeBinary, Stages
 from xetile.matmul_config import MatmulConfig
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
@@ -55,7 +54,6 @@ _OWN = ("config", "threads", "pack", "fuse")
 class CpuTarget(Target):
     """The CPU of this process, by what it can do."""
 
-    levels = ("0-linalg", "1-tiled", "2-memory", "3-llvm")
     options = (
         Option("config", "fields of `MatmulConfig`, for all matmuls; by default the cost model chooses"),
         Option("threads", "threads to use; by default one for each core"),
@@ -90,14 +88,14 @@ class CpuTarget(Target):
                     f"schedule {schedule.name!r} is for GPUs, it has a parameter 'target'; for the target cpu expected "
                     "cpu_matmul, one of your own, or none"
                 )
-            return CpuPlan(self, schedule.with_values(params), "")
+            return CpuPlan(self, schedule.with_values(params), {})
         return CpuPlan(self, None, _tiling(params, given))
 
     def __str__(self) -> str:
         return self.name
 
 
-def _tiling(params: Mapping[str, Any], options: Mapping[str, Any]) -> str:
+def _tiling(params: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
     """Options of the pass that tiles, which are the parameters where there is no schedule."""
     given = dict(options)
     fields = {}
@@ -118,47 +116,23 @@ def _tiling(params: Mapping[str, Any], options: Mapping[str, Any]) -> str:
         expect("threads", threads, int, "an integer from 1 to 2147483647")
         if not 1 <= threads < 2**31:
             raise XeTileError(f"threads: expected an integer from 1 to {2**31 - 1}, got {threads}")
-    return f"threads={threads or 0} pack={pack} fuse={str(fuse).lower()} config={{{config.to_json()}}}"
+    return {"threads": str(threads or 0), "pack": pack, "fuse": str(fuse).lower(), "config": config.to_json()}
 
 
 @dataclass(frozen=True)
 class CpuPlan(Plan):
     """A compilation for this CPU; `tiling` has the options of the pass where there is no schedule."""
 
-    tiling: str
+    tiling: Mapping[str, str]
 
-    def lower(self, payload: ir.Module) -> Iterator[Stage]:
-        levels = self.target.levels
-        yield Stage(levels[0], 0.0, payload.operation.clone())
-        module = payload.operation.clone()
-        signature = self.signature(payload)
-        if signature.reason:
-            raise XeTileError(signature.reason)
-        start = time.perf_counter()
+    def options(self) -> dict[str, str]:
+        return {**self.tiling, "libmvec": str(_load_libmvec()).lower()}
 
-        def run(action: str, pipeline: str) -> tuple[Any, ...]:
-            return passes.run(module, pipeline, action=action)
-
-        warnings = run("prepare the function", "xetile-prepare-for-cpu")
-        if self.schedule is not None:
-            module = self.schedule.apply(_xetile.clone_module(module)).operation
-        else:
-            warnings += run("tile the matmuls", f"deep-tile-matmul{{{self.tiling}}}")
-        yield Stage(levels[1], time.perf_counter() - start, module, warnings)
-
-        start = time.perf_counter()
-        module = module.clone()
-        as_arguments = str(not signature.returns).lower()
-        warnings = run(
-            "take the function to memory", f"xetile-bufferize-for-cpu{{results-as-arguments={as_arguments}}}"
-        )
-        yield Stage(levels[2], time.perf_counter() - start, module, warnings)
-
-        start = time.perf_counter()
-        module = module.clone()
-        lower = f"xetile-lower-to-cpu{{vector-bits=0 libmvec={str(_load_libmvec()).lower()}}}"
-        warnings = run("lower the function to machine code", f"xetile-add-c-interface,{lower}")
-        yield Stage(levels[3], time.perf_counter() - start, module, warnings)
+    def signature(self, payload: ir.Module) -> Signature:
+        found = super().signature(payload)
+        if found.reason:
+            raise XeTileError(found.reason)
+        return found
 
     def code(self, stages: Stages, signature: Signature) -> CpuCode:
         code = CpuCode(stages, signature, self)
@@ -241,8 +215,11 @@ def explain_parameters(payload: ir.Module, params: Mapping[str, Any]) -> str:
     return _explain(_xetile.clone_module(payload.operation), _tiling(params, {}))
 
 
-def _explain(payload: ir.Module, tiling: str) -> str:
-    said = passes.run(payload, f"deep-tile-matmul{{{tiling} explain}}", action="explain the matmuls")
+def _explain(payload: ir.Module, tiling: Mapping[str, str]) -> str:
+    options = " ".join(
+        f"{name}={{{value}}}" if name == "config" else f"{name}={value}" for name, value in tiling.items()
+    )
+    said = passes.run(payload, f"deep-tile-matmul{{{options} explain}}", action="explain the matmuls")
     lines = []
     for remark in said:
         lines.append(f"{remark.location}: {remark.message}" if remark.location else remark.message)

@@ -7,16 +7,15 @@ OpenCL device that XETILE_DEVICE chooses, a CPU's too.
 from __future__ import annotations
 
 import re
-import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from xetile import chips, engines, passes, report, runtime, saving
+from xetile import chips, engines, report, runtime, saving
 from xetile.errors import XeTileError, expect, told
 from xetile.function import CompiledFunction
 from xetile.kernel import NativeBinary, Stage, Stages
@@ -25,18 +24,11 @@ from xetile.mlir._mlir_libs import _xetile
 from xetile.mlir.dialects import gpu
 from xetile.schedule import Schedule
 from xetile.schedule import load as load_schedule
-from xetile.signature import Signature, find_function
+from xetile.signature import Signature
 from xetile.targets.base import Option, Plan, Target
 
 __all__ = ["XePlan", "XeTarget"]
 
-# The host code's interface, while it has memrefs: arguments stay, results are the caller's memory.
-_HOST = (
-    "xetile-keep-arguments",
-    "xetile-results-to-arguments",
-    "xetile-free-scratch",
-    "xetile-copy-launch-operands",
-)
 _OPT_LEVEL = 2  # of host code
 # What moves data at level 4, as people call it.
 _MESSAGES = {"xegpu.load_nd": "load", "xegpu.prefetch_nd": "prefetch", "xegpu.store_nd": "store"}
@@ -51,7 +43,6 @@ class XeTarget(Target):
     `ocloc_device` is the chip's name for Intel's offline compiler.
     """
 
-    levels = ("0-linalg", "1-xetile-workgroup", "2-xetile-subgroup", "4-xegpu", "5-xevm", "6-llvm")
     options = (
         Option("native", "'auto' makes machine code if ocloc is found, 'require' fails without it, 'off' makes none"),
         Option("native_chips", "chips to make machine code for; by default the target alone"),
@@ -153,51 +144,12 @@ class XePlan(Plan):
     chips: tuple[str, ...]
     large_registers: bool | None
 
-    def lower(self, payload: ir.Module) -> Iterator[Stage]:
-        levels = self.target.levels
-        yield Stage(levels[0], 0.0, payload.operation.clone())
-
-        start = time.perf_counter()
-        assert self.schedule is not None
-        module = self.schedule.apply(payload).operation
-        find_function(module, Signature.of(payload).name)
-        yield Stage(levels[1], time.perf_counter() - start, module)
-
-        def step(name: str, action: str, pipeline: str) -> Stage:
-            nonlocal module
-            start = time.perf_counter()
-            module = module.clone()
-            warnings = passes.run(module, pipeline, action=action)
-            return Stage(name, time.perf_counter() - start, module, warnings)
-
-        chip = self.target.name
-        yield step(levels[2], "distribute the kernel over subgroups", "xetile-lower-to-subgroup")
-        yield step(levels[3], "lower the kernel to XeGPU", f"xetile-lower-to-xegpu{{chip={chip}}}")
-        to_xevm = f"xetile-lower-xegpu-to-xevm{{chip={chip} xegpu-op-level=instruction}}"
-        yield step(levels[4], "lower the kernel to XeVM", f"{','.join(_HOST)},{to_xevm}")
-
-        def to_binary(large: bool) -> Stage:
-            options = (
-                f"native={self.native} native-chips={','.join(self.chips)} large-register-file={str(large).lower()}"
-            )
-            pipeline = f"xetile-add-c-interface,xetile-lower-xevm-to-binary{{{options}}}"
-            return step(levels[5], "make the kernel's binary", pipeline)
-
-        start = time.perf_counter()
-        xevm = module = module.clone()
-        binary = to_binary(bool(self.large_registers))
-        if self.large_registers is None and (spills := _spill_bytes(binary)):
-            module = xevm
-            large = to_binary(True)
-            binary = large if _spill_bytes(large) < spills else binary
-        yield replace(binary, seconds=time.perf_counter() - start)
+    def options(self) -> dict[str, str]:
+        large = {None: "auto", True: "true", False: "false"}[self.large_registers]
+        return {"native": self.native, "native-chips": ",".join(self.chips), "large-register-file": large}
 
     def code(self, stages: Stages, signature: Signature) -> XeCode:
         return XeCode(stages, signature, self)
-
-
-def _spill_bytes(binary: Stage) -> int:
-    return sum(code.spill_bytes for code in _binaries(binary)[1].values())
 
 
 def _binaries(stage: Stage) -> tuple[bytes, dict[str, NativeBinary]]:
