@@ -40,8 +40,8 @@ test-all: build
 fuzz: build
 	@$(PYTHON) test/fuzz -n $(N) $(if $(SEED),--seed $(SEED)) $(if $(KIND),--kind $(KIND))
 
-# Formatting and static checks; compiles nothing.
-check: bootstrap
+# Formatting, spelling and static checks; some ask what was built.
+check: build
 	@scripts/check
 
 demo: build

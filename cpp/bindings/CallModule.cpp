@@ -161,7 +161,15 @@ private:
 NB_MODULE(_call, module) {
   nb::class_<Function>(module, "Function")
       .def(nb::init<uintptr_t, nb::sequence, nb::sequence, nb::object, uintptr_t>(),
+           nb::sig(
+               "def __init__(self, address: int, "
+               "arguments: collections.abc.Sequence[tuple[object, collections.abc.Sequence[int]]], "
+               "results: collections.abc.Sequence[tuple[object, collections.abc.Sequence[int]]], "
+               "array_type: type, check: int) -> None"),
            nb::arg("address"), nb::arg("arguments"), nb::arg("results"), nb::arg("array_type"),
            nb::arg("check"))
-      .def("__call__", &Function::call, nb::arg("arguments"), nb::arg("results"));
+      .def("__call__", &Function::call,
+           nb::sig("def __call__(self, arguments: tuple[object, ...], "
+                   "results: tuple[object, ...]) -> bool"),
+           nb::arg("arguments"), nb::arg("results"));
 }

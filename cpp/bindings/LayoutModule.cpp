@@ -12,6 +12,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
@@ -171,7 +172,7 @@ void bindLinearLayout(nb::module_ &m) {
            "Only these dimensions: other inputs are 0, other outputs are dropped.")
       .def("is_surjective", &LinearLayout::isSurjective)
       .def("is_injective", &LinearLayout::isInjective)
-      .def(nb::self == nb::self)
+      .def(nb::self == nb::self, nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__",
            [](const LinearLayout &layout) { return std::hash<std::string>()(layout.str()); })
       .def("__str__", &LinearLayout::str)
@@ -185,6 +186,13 @@ void bindLinearLayout(nb::module_ &m) {
   m.def(
       "tensor_view", [](const LinearLayout &layout) { return unwrap(tensorView(layout)); },
       "layout"_a);
+}
+
+/// Lane layout and lane data, as tuples: an array would be a list of any length in Python.
+using Lanes = std::pair<std::pair<unsigned, unsigned>, std::pair<unsigned, unsigned>>;
+
+Lanes lanesOf(const LaneLayout &lanes) {
+  return {{lanes.laneLayout[0], lanes.laneLayout[1]}, {lanes.laneData[0], lanes.laneData[1]}};
 }
 
 void bindDpas(nb::module_ &m) {
@@ -205,12 +213,10 @@ void bindDpas(nb::module_ &m) {
         return unwrap(dpasLayout(dpas, operandOf(operand), elemBits, shape));
       },
       "dpas"_a, "operand"_a, "element_bits"_a, "shape"_a);
-  using Lanes = std::pair<std::array<unsigned, 2>, std::array<unsigned, 2>>;
   m.def(
       "lane_layout",
       [](const std::string &operand, unsigned elemBits, unsigned subgroupSize) {
-        LaneLayout lanes = unwrap(xegpuLaneLayout(operandOf(operand), elemBits, subgroupSize));
-        return Lanes(lanes.laneLayout, lanes.laneData);
+        return lanesOf(unwrap(xegpuLaneLayout(operandOf(operand), elemBits, subgroupSize)));
       },
       "operand"_a, "element_bits"_a, "subgroup_size"_a);
   m.def(
@@ -222,27 +228,32 @@ void bindDpas(nb::module_ &m) {
   m.def(
       "to_lanes",
       [](const LinearLayout &layout, unsigned packed) {
-        LaneLayout lanes = unwrap(toLaneLayout(layout, packed));
-        return Lanes(lanes.laneLayout, lanes.laneData);
+        return lanesOf(unwrap(toLaneLayout(layout, packed)));
       },
       "layout"_a, "packed"_a);
 }
 
-nb::tuple shapeTuple(const BlockShape &shape) {
-  return nb::make_tuple(shape.elemBits, shape.width, shape.height, shape.blocks, shape.transpose,
-                        shape.transform);
+/// Bits of an element, width, height, blocks, transpose, transform.
+using Shape = std::tuple<unsigned, unsigned, unsigned, unsigned, bool, bool>;
+
+Shape shapeOf(const BlockShape &shape) {
+  return {shape.elemBits, shape.width,     shape.height,
+          shape.blocks,   shape.transpose, shape.transform};
 }
 
-std::vector<std::pair<uint64_t, uint64_t>> placesOf(llvm::ArrayRef<BlockMessage> messages) {
-  std::vector<std::pair<uint64_t, uint64_t>> places;
+using Places = std::vector<std::pair<uint64_t, uint64_t>>;
+
+Places placesOf(llvm::ArrayRef<BlockMessage> messages) {
+  Places places;
   for (const BlockMessage &message : messages)
     places.emplace_back(message.row, message.col);
   return places;
 }
 
 /// The shape and places of the messages that the compiler makes for a subgroup's tile.
-nb::tuple tileMessages(const std::string &chip, const std::string &operand, unsigned inputBits,
-                       unsigned elemBits, Shape2D shape, const std::string &access) {
+std::pair<Shape, Places> tileMessages(const std::string &chip, const std::string &operand,
+                                      unsigned inputBits, unsigned elemBits, Shape2D shape,
+                                      const std::string &access) {
   PlanRequest request;
   request.target = targetOf(chip);
   request.dpas = largestDpas(*request.target, inputBits);
@@ -251,7 +262,7 @@ nb::tuple tileMessages(const std::string &chip, const std::string &operand, unsi
   request.shape = shape;
   request.access = accessOf(access);
   TileMessages tile = unwrap(planTile(request));
-  return nb::make_tuple(shapeTuple(tile.shape), placesOf(tile.messages));
+  return {shapeOf(tile.shape), placesOf(tile.messages)};
 }
 
 void bindPlan(nb::module_ &m) {
@@ -267,7 +278,7 @@ void bindPlan(nb::module_ &m) {
           "x_multiple"_a.none());
   nb::class_<NativePlan>(m, "NativePlan")
       .def_prop_ro("operand", [](const NativePlan &self) { return self.plan.operand; })
-      .def_prop_ro("shape", [](const NativePlan &self) { return shapeTuple(self.plan.shape); })
+      .def_prop_ro("shape", [](const NativePlan &self) { return shapeOf(self.plan.shape); })
       .def_prop_ro("places", [](const NativePlan &self) { return placesOf(self.plan.messages); })
       .def_prop_ro("registers",
                    [](const NativePlan &self) {
@@ -279,34 +290,39 @@ void bindPlan(nb::module_ &m) {
       .def_prop_ro("cost",
                    [](const NativePlan &self) {
                      const PlanCost &cost = self.plan.cost;
-                     return nb::make_tuple(cost.messages, cost.bytes, cost.shuffles);
+                     return std::tuple(cost.messages, cost.bytes, cost.shuffles);
                    })
       .def_prop_ro("register_bits",
                    [](const NativePlan &self) {
                      return std::pair(self.plan.messageRegisterBits, self.plan.operandRegisterBits);
                    })
       .def_prop_ro("tiles", [](const NativePlan &self) { return self.plan.tiles(); })
-      .def("slices",
-           [](const NativePlan &self, unsigned tile) {
-             if (tile >= self.plan.tiles())
-               raise(Error("DPAS operand is " + llvm::Twine(tile) + ", expected 0 to " +
-                           llvm::Twine(int(self.plan.tiles()) - 1)));
-             std::vector<std::array<unsigned, 4>> slices;
-             for (const RegisterSlice &slice : self.plan.slices(tile))
-               slices.push_back({slice.reg, slice.message, slice.source, slice.count});
-             return slices;
-           })
-      .def("subgroup_origin",
-           [](const NativePlan &self, unsigned subgroup) {
-             if (subgroup >= self.plan.operand.inSize("subgroup"))
-               raise(Error("subgroup is " + llvm::Twine(subgroup) + ", expected 0 to " +
-                           llvm::Twine(self.plan.operand.inSize("subgroup") - 1)));
-             return self.plan.subgroupOrigin(subgroup);
-           })
+      .def(
+          "slices",
+          [](const NativePlan &self, unsigned tile) {
+            if (tile >= self.plan.tiles())
+              raise(Error("DPAS operand is " + llvm::Twine(tile) + ", expected 0 to " +
+                          llvm::Twine(int(self.plan.tiles()) - 1)));
+            std::vector<std::tuple<unsigned, unsigned, unsigned, unsigned>> slices;
+            for (const RegisterSlice &slice : self.plan.slices(tile))
+              slices.emplace_back(slice.reg, slice.message, slice.source, slice.count);
+            return slices;
+          },
+          "tile"_a)
+      .def(
+          "subgroup_origin",
+          [](const NativePlan &self, unsigned subgroup) {
+            if (subgroup >= self.plan.operand.inSize("subgroup"))
+              raise(Error("subgroup is " + llvm::Twine(subgroup) + ", expected 0 to " +
+                          llvm::Twine(self.plan.operand.inSize("subgroup") - 1)));
+            auto [row, column] = self.plan.subgroupOrigin(subgroup);
+            return std::pair(row, column);
+          },
+          "subgroup"_a)
       .def("layouts",
            [](const NativePlan &self) {
              BlockLayouts layouts = unwrap(blockLayouts(self.request, self.plan));
-             return nb::make_tuple(layouts.tile, layouts.iterations, layouts.loads);
+             return std::tuple(layouts.tile, layouts.iterations, layouts.loads);
            })
       .def("assumptions",
            [](const NativePlan &self) {

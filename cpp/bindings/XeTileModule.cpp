@@ -185,33 +185,44 @@ NB_MODULE(_xetile, m) {
       "Registration of the XeTile dialect, its transform ops and its passes; the device table.";
   m.def("register_dialects", mlirXeTileRegisterDialects, nb::arg("registry"),
         "Adds the XeTile dialect and the transform ops that schedules call to a DialectRegistry.");
-  m.def("targets", targets,
+  m.def("targets", targets, nb::sig("def targets() -> list[_Target]"),
         "The chips that kernels can be compiled for, as dicts, ordered by name.");
-  m.def("describe_targets", describeTargets,
+  m.def("describe_targets", describeTargets, nb::sig("def describe_targets() -> list[_Entry]"),
         "What modules can be compiled for, as dicts: name, description, binary, levels, options.");
-  m.def("levels", levels, nb::arg("target"), nb::arg("options") = nb::dict(),
+  m.def("levels", levels,
+        nb::sig("def levels(target: str, options: dict[str, str] = {}) "
+                "-> list[tuple[str, str, str]]"),
+        nb::arg("target"), nb::arg("options") = nb::dict(),
         "How each level of a target is reached from the one before: a list of (level, action, "
         "pipeline); the pipeline is empty where only a schedule leads there.");
   m.def("check_chip", checkChip, nb::arg("chip"),
         "Why kernels cannot be compiled for `chip`, or None if they can.");
-  m.def("find_ocloc", findOcloc,
+  m.def("find_ocloc", findOcloc, nb::sig("def find_ocloc() -> tuple[bool, str]"),
         "Whether there is an ocloc, and its path or what to do without one.");
-  m.def("run_ocloc", runOcloc, nb::arg("spirv"), nb::arg("device"),
-        nb::arg("large_registers").none(),
+  m.def("run_ocloc", runOcloc,
+        nb::sig("def run_ocloc(spirv: bytes, device: str, large_registers: bool | None) "
+                "-> _Native | str"),
+        nb::arg("spirv"), nb::arg("device"), nb::arg("large_registers").none(),
         "Machine code and assembly as a dict, or a string that says why there is none. None takes "
         "large registers where these make it spill less.");
   m.def("clone_module", cloneModule, nb::arg("op"),
         "A copy of a builtin.module, given as an operation, with the locations of its ops.");
-  m.def("lookup", lookUp, nb::arg("engine"), nb::arg("name"),
-        "The address of a function of an ExecutionEngine, 0 if it has none of that name.");
-  m.def("make_object_file", makeObjectFile, nb::arg("module"), nb::arg("opt_level"),
+  m.def(
+      "lookup", lookUp,
+      nb::sig("def lookup(engine: xetile.mlir.execution_engine.ExecutionEngine, name: str) -> int"),
+      nb::arg("engine"), nb::arg("name"),
+      "The address of a function of an ExecutionEngine, 0 if it has none of that name.");
+  m.def("make_object_file", makeObjectFile,
+        nb::sig("def make_object_file(module: xetile.mlir.ir.Module, opt_level: int) "
+                "-> bytes | None"),
+        nb::arg("module"), nb::arg("opt_level"),
         "The object file of a module in the LLVM dialect, with code for this CPU; None, with a "
         "diagnostic, if there is none.");
   nb::class_<DiagnosticCollector>(m, "DiagnosticCollector",
                                   "Hears the diagnostics of a context until it is detached.")
       .def(nb::init<MlirContext>(), nb::arg("context"))
       .def("detach", &DiagnosticCollector::detach)
-      .def("said", &DiagnosticCollector::said,
+      .def("said", &DiagnosticCollector::said, nb::sig("def said(self) -> list[_Said]"),
            "A list of (severity, location, message, notes), texts as bytes.");
   mlirXeTileRegisterPasses();
 }

@@ -63,11 +63,16 @@ void populateWgMap(nb::module_ &module) {
   };
   mlir_attribute_subclass(module, "WgMapAttr", mlirAttributeIsAXeTileWgMap,
                           mlirXeTileWgMapAttrGetTypeID)
-      .def_classmethod("get", get, nb::arg("cls"), nb::arg("sg_layout"), nb::arg("sg_data"),
-                       nb::arg("context").none() = nb::none(),
-                       "How the subgroups of a workgroup own a tile: `sg_layout` subgroups in rows "
-                       "and columns, each `sg_data` elements at a time. ValueError if the "
-                       "attribute's verifier refuses it.")
+      .def_classmethod(
+          "get", get, nb::arg("cls"), nb::arg("sg_layout"), nb::arg("sg_data"),
+          nb::arg("context").none() = nb::none(),
+          nb::sig("def get(cls, sg_layout: collections.abc.Sequence[int], "
+                  "sg_data: collections.abc.Sequence[int], "
+                  "context: " MAKE_MLIR_PYTHON_QUALNAME("ir.Context") " | None = None) "
+                                                                      "-> WgMapAttr"),
+          "How the subgroups of a workgroup own a tile: `sg_layout` subgroups in rows "
+          "and columns, each `sg_data` elements at a time. ValueError if the "
+          "attribute's verifier refuses it.")
       .def_property_readonly(
           "sg_layout",
           [](MlirAttribute self) {
@@ -107,10 +112,17 @@ void populateTileAttr(nb::module_ &module) {
           nb::arg("order") = Sizes(), nb::arg("inner_blocks") = Sizes(),
           nb::arg("memory_space") = "global", nb::arg("scatter") = false,
           nb::arg("context").none() = nb::none(),
+          nb::sig(
+              "def get(cls, wg_map: WgMapAttr | None = None, "
+              "order: collections.abc.Sequence[int] = (), "
+              "inner_blocks: collections.abc.Sequence[int] = (), memory_space: str = 'global', "
+              "scatter: bool = False, "
+              "context: " MAKE_MLIR_PYTHON_QUALNAME("ir.Context") " | None = None) -> TileAttr"),
           "Properties of a tile besides shape and element type. Empty lists are absent properties. "
           "ValueError if the attribute's verifier refuses it.")
       .def_property_readonly(
-          "wg_map", [](MlirAttribute self) { return optional(mlirXeTileTileAttrGetWgMap(self)); })
+          "wg_map", [](MlirAttribute self) { return optional(mlirXeTileTileAttrGetWgMap(self)); },
+          nb::sig("def wg_map(self) -> WgMapAttr | None"))
       .def_property_readonly("order",
                              [](MlirAttribute self) {
                                return list(mlirXeTileTileAttrGetNumOrder(self), [&](intptr_t dim) {
@@ -142,6 +154,10 @@ void populateTileType(nb::module_ &module) {
   mlir_type_subclass(module, "TileType", mlirTypeIsAXeTileTile, mlirXeTileTileTypeGetTypeID)
       .def_classmethod("get", get, nb::arg("cls"), nb::arg("shape"), nb::arg("element_type"),
                        nb::arg("encoding").none() = nb::none(),
+                       nb::sig("def get(cls, shape: collections.abc.Sequence[int], "
+                               "element_type: " MAKE_MLIR_PYTHON_QUALNAME(
+                                   "ir.Type") ", "
+                                              "encoding: TileAttr | None = None) -> TileType"),
                        "A tile of `shape` (rows, columns). ValueError if the type's verifier "
                        "refuses it.")
       .def_property_readonly(
@@ -151,7 +167,8 @@ void populateTileType(nb::module_ &module) {
           })
       .def_property_readonly("element_type", mlirXeTileTileTypeGetElementType)
       .def_property_readonly(
-          "encoding", [](MlirType self) { return optional(mlirXeTileTileTypeGetEncoding(self)); })
+          "encoding", [](MlirType self) { return optional(mlirXeTileTileTypeGetEncoding(self)); },
+          nb::sig("def encoding(self) -> TileAttr | None"))
       .def_property_readonly("vector_type", mlirXeTileTileTypeGetVectorType);
 }
 } // namespace

@@ -210,3 +210,11 @@ def test_one_libmlir_is_loaded(context):
     mapped = {line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines() if " r-xp " in line}
     assert len([path for path in mapped if "/libMLIR.so" in path]) == 1
     assert len([path for path in mapped if "/libLLVM" in path]) == 1
+
+
+def test_types_are_there_for_type_checkers():
+    package = Path(xetile.__file__).parent
+    assert (package / "py.typed").is_file()
+    ours = [*package.glob("*.so"), *package.glob("mlir/_mlir_libs/_xetile*.so")]
+    assert len(ours) >= 4
+    assert [path.name for path in ours if not path.with_name(f"{path.name.split('.')[0]}.pyi").is_file()] == []
