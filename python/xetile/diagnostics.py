@@ -76,7 +76,10 @@ def parse_file(value: str | PathLike[str], what: str) -> ir.Module:
     data = files.read(value, what)
     path = files.path_of(value, what)
     name = str(path)
-    with Heard(ir.Context.current) as heard:
+    context = ir.Context.current
+    if context is None:
+        raise RuntimeError("parse_file needs a context: call it inside of `with context:`")
+    with Heard(context) as heard:
         try:
             name.encode()
             # MLIR takes "-" for its standard input.

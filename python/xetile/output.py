@@ -35,7 +35,7 @@ class Stdout:
             # Names of files may hold bytes that are no characters.
             encoding = getattr(self._stream, "encoding", None) or "utf-8"
             data = data.encode(encoding, errors="backslashreplace").decode(encoding)
-        return self._try("write", data)
+        return int(self._try("write", data))
 
     def flush(self) -> None:
         if self._stream is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
@@ -13,7 +14,7 @@ from xetile.mlir.dialects import arith, func, linalg, tensor
 
 __all__ = ["matmul"]
 
-_TYPES = {
+_TYPES: dict[str, Callable[[], ir.Type]] = {
     "bf16": ir.BF16Type.get,
     "f16": ir.F16Type.get,
     "f32": ir.F32Type.get,

@@ -34,7 +34,7 @@ _SCHEDULES = Path(__file__).parent / "schedules"
 _ENTRY = "__transform_main"
 _KNOB = "transform.tune.knob"
 
-Step = Callable[[ir.Value], "ir.Value | ir.OpView | None"]
+Step = Callable[["ir.Value[Any]"], "ir.Value[Any] | ir.OpView | None"]
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ def _parse(path: Path) -> ir.Module:
 
 def _merge_parts(module: ir.Module) -> None:
     """Copies all parts into `module`, where they replace their declarations. What it defines itself stays."""
-    own = {op.attributes["sym_name"].value for op in module.body.operations if len(op.regions[0].blocks)}
+    own = {_symbol(op) for op in module.body.operations if len(op.regions[0].blocks)}
     for path in sorted((_SCHEDULES / "parts").glob("*.mlir")):
         if path.stem in own:
             continue
@@ -278,9 +278,13 @@ def _append(module: ir.Module, step: Step, name: str) -> None:
 # Reading modules.
 
 
+def _symbol(op: ir.OpView | ir.Operation) -> str:
+    return ir.StringAttr(op.attributes["sym_name"]).value
+
+
 def _entry(module: ir.Module, name: str) -> ir.Operation:
     for op in module.body.operations:
-        if op.operation.name == "transform.named_sequence" and op.attributes["sym_name"].value == _ENTRY:
+        if op.operation.name == "transform.named_sequence" and _symbol(op) == _ENTRY:
             return op.operation
     raise XeTileError(f"{name!r} is not a schedule: it has no transform.named_sequence @{_ENTRY}")
 
@@ -297,7 +301,7 @@ def _knobs(module: ir.Module) -> dict[str, ir.Operation]:
     module.operation.walk(visit)
     knobs: dict[str, ir.Operation] = {}
     for op in found:
-        name = op.attributes["name"].value
+        name = ir.StringAttr(op.attributes["name"]).value
         if name in knobs:
             raise XeTileError(f"two parameters of the schedule have the name {name!r}; expected different names")
         knobs[name] = op
@@ -312,14 +316,22 @@ def _param(name: str, knob: ir.Operation) -> Param:
         raise XeTileError(f"parameter {name!r} of the schedule: expected an integer or a string, got {selected}")
     options = knob.attributes["options"]
     given = {item.name: item.attr for item in options} if isinstance(options, ir.DictAttr) else {}
+
+    def limit(key: str) -> int | None:
+        value = given.get(key)
+        if value is not None and not isinstance(value, ir.IntegerAttr):
+            raise XeTileError(f"parameter {name!r} of the schedule: expected {key} to be an integer, got {value}")
+        return None if value is None else value.value
+
+    doc = given.get("doc")
     return Param(
         name=name,
         type=int if isinstance(selected, ir.IntegerAttr) else str,
         value=selected.value,
         default=selected.value,
-        doc=given["doc"].value if "doc" in given else "",
-        minimum=given["min"].value if "min" in given else None,
-        maximum=given["max"].value if "max" in given else None,
+        doc=doc.value if isinstance(doc, ir.StringAttr) else "",
+        minimum=limit("min"),
+        maximum=limit("max"),
     )
 
 

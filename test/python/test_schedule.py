@@ -255,8 +255,14 @@ def test_load_lists_the_schedules_for_an_unknown_name():
             ),
             "two parameters of the schedule have the name 'n'",
         ),
+        (
+            SMALLEST.replace(
+                "KNOBS", '%n = transform.tune.knob<"n"> = 1 from options = {max = "8"} -> !transform.param<i64>'
+            ),
+            "parameter 'n' of the schedule: expected max to be an integer, got \"8\"",
+        ),
     ],
-    ids=["no-sequences", "no-entry", "syntax", "no-value", "same-name"],
+    ids=["no-sequences", "no-entry", "syntax", "no-value", "same-name", "limit"],
 )
 def test_load_refuses_files_that_are_not_schedules(tmp_path, text, message):
     with pytest.raises(XeTileError, match=message):
