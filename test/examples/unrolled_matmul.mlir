@@ -1,0 +1,1 @@
+../../examples/unrolled_matmul.mlir
