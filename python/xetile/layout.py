@@ -82,20 +82,12 @@ class Dpas:
             raise XeTileError(f"type: {bits} bits, expected A and B of 4, 8, 16 or 32 bits")
         return cls(ops_per_channel=32 // bits, **parameters)
 
-    def _native(self) -> Any:
+    def _native(self) -> _layout.DpasParams:
+        numbers = ("repeat_count", "systolic_depth", "execution_size", "ops_per_channel", "threads_per_warp")
         return _layout.DpasParams(
-            *(
-                _unsigned(name, getattr(self, name))
-                for name in (
-                    "repeat_count",
-                    "systolic_depth",
-                    "execution_size",
-                    "ops_per_channel",
-                    "threads_per_warp",
-                )
-            ),
-            _pair("subgroups", self.subgroups),
-            _pair("rep_cluster", self.rep_cluster),
+            **{name: _unsigned(name, getattr(self, name)) for name in numbers},
+            warps_per_cta=_pair("subgroups", self.subgroups),
+            rep_cluster=_pair("rep_cluster", self.rep_cluster),
         )
 
 
@@ -113,7 +105,7 @@ class Surface:
     pitch: int | None = None
     x_multiple: int | None = None
 
-    def _native(self) -> Any:
+    def _native(self) -> _layout.SurfaceFacts:
         facts = ("base_align", "width", "height", "pitch", "x_multiple")
         values = {name: getattr(self, name) for name in facts}
         return _layout.SurfaceFacts(
@@ -182,7 +174,7 @@ class LaneLayout:
     def from_linear_layout(cls, layout: LinearLayout, packed: int) -> LaneLayout:
         """The reverse, for a layout of one instruction; `packed` elements share a register of a lane."""
         _check_layout(layout)
-        return cls(*map(tuple, _layout.to_lanes(layout, _unsigned("packed", packed))))
+        return cls(*_layout.to_lanes(layout, _unsigned("packed", packed)))
 
 
 @dataclass(frozen=True)
@@ -207,7 +199,7 @@ class Plan:
     slices: tuple[tuple[Slice, ...], ...]
     message_register_bits: int
     operand_register_bits: int
-    _native: Any = field(repr=False, compare=False)
+    _native: _layout.NativePlan = field(repr=False, compare=False)
 
     @property
     def registers(self) -> tuple[tuple[int, int], ...]:
@@ -216,7 +208,7 @@ class Plan:
 
     def subgroup_origin(self, subgroup: int) -> tuple[int, int]:
         """Where a subgroup's part starts: to be added to each message's `row` and `col`."""
-        return tuple(self._native.subgroup_origin(_unsigned("subgroup", subgroup)))
+        return self._native.subgroup_origin(_unsigned("subgroup", subgroup))
 
     def blocks(self, message: int, subgroup: int = 0) -> list[tuple[int, int, int, int]]:
         """The blocks of a message on the operand's tile, each as (row, column, rows, columns)."""
@@ -342,7 +334,7 @@ def lane_layout(operand: str, type_: str | int, subgroup_size: int = 16) -> Lane
     lanes = _layout.lane_layout(
         _text("operand", operand), _unsigned("type", element_bits(type_)), _unsigned("subgroup_size", subgroup_size)
     )
-    return LaneLayout(*map(tuple, lanes))
+    return LaneLayout(*lanes)
 
 
 def plan(

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xetile import files
 from xetile.errors import XeTileError, expect
@@ -45,8 +46,8 @@ class _Part:
 
     rows: list[int]
     cols: list[int]
-    lanes: np.ndarray
-    registers: np.ndarray
+    lanes: NDArray[np.int64]
+    registers: NDArray[np.int64]
 
     @classmethod
     def of(cls, layout: LinearLayout, subgroup: int) -> _Part:
@@ -117,9 +118,10 @@ def draw(
             overview, detail = _panels(figure, rows, cols, detail_size)
             _draw_owners(overview, rows, cols, {piece: tuple(ids) for piece, ids in owners.items()})
             overview.set_title("subgroups" + (" and messages" if plan else ""), fontsize=10)
-            for ids in {tuple(ids) for ids in owners.values()} if plan else ():
-                for message in range(len(plan.messages)):
-                    _outline(overview, plan.blocks(message, ids[0]), 1.0)
+            if plan:
+                for ids in {tuple(ids) for ids in owners.values()}:
+                    for message in range(len(plan.messages)):
+                        _outline(overview, plan.blocks(message, ids[0]), 1.0)
         _draw_part(detail, part, cells, plan, subgroup)
         figure.suptitle(title, fontsize=12)
         _save(figure, path)
@@ -134,12 +136,14 @@ def draw_wg_map(
     pieces = wg_map_owners(shape, sg_layout, sg_data)
     _check_pieces(len(pieces))
     rows, cols = shape
+    piece_rows, piece_cols = sg_data
     with _style():
         figure = _figure()
         width, height = _overview_size(rows, cols, 8.0)
         figure.set_size_inches(max(width, 4.0) + 0.9, height + 1.1)
         axes = figure.add_subplot()
-        _draw_owners(axes, rows, cols, {(*place, *sg_data): ids for place, ids in pieces.items()})
+        owners = {(row, col, piece_rows, piece_cols): ids for (row, col), ids in pieces.items()}
+        _draw_owners(axes, rows, cols, owners)
         figure.suptitle(title, fontsize=12)
         _save(figure, path)
 
@@ -177,8 +181,8 @@ def _draw_owners(axes: Axes, rows: int, cols: int, owners: dict[_Rectangle, tupl
         if (size := min(9.0, *room)) >= 3.5:
             # Messages are drawn over the pieces: keep their lines off the text.
             box = {"facecolor": (1, 1, 1, 0.8), "edgecolor": "none", "pad": 1.2}
-            place = {"ha": "center", "va": "center", "zorder": 6}
-            axes.text(col + width / 2, row + height / 2, text, fontsize=size, bbox=box, **place)
+            x, y = col + width / 2, row + height / 2
+            axes.text(x, y, text, fontsize=size, bbox=box, ha="center", va="center", zorder=6)
     _frame(axes, rows, cols)
     for axis, edges in (
         (axes.yaxis, {row for row, *_ in owners} | {rows}),
@@ -201,9 +205,9 @@ def _draw_part(axes: Axes, part: _Part, cells: tuple[int, int], plan: Plan | Non
     for row in range(height):
         for col in range(width):
             text = f"L{part.lanes[row, col]}\nR{part.registers[row, col]}"
-            place = {"ha": "center", "va": "center", "linespacing": 1.05}
             # Out of the layout: text in a cell needs no room, and measuring thousands takes seconds.
-            axes.text(col + 0.5, row + 0.52, text, fontsize=6.2, in_layout=False, **place)
+            x, y = col + 0.5, row + 0.52
+            axes.text(x, y, text, fontsize=6.2, linespacing=1.05, ha="center", va="center", in_layout=False)
     if plan:
         for number in range(len(plan.messages)):
             blocks = [_compressed(block, part, cells) for block in plan.blocks(number, subgroup)]
@@ -231,7 +235,7 @@ def _outline(axes: Axes, blocks: Iterable[_Rectangle], line: float) -> None:
     top, left = min(block[0] for block in blocks), min(block[1] for block in blocks)
     bottom = max(row + height for row, _, height, _ in blocks)
     right = max(col + width for _, col, _, width in blocks)
-    style = {"fill": False, "edgecolor": _MESSAGE_COLOUR, "clip_on": False}
+    style: dict[str, Any] = {"fill": False, "edgecolor": _MESSAGE_COLOUR, "clip_on": False}
     axes.add_patch(Rectangle((left, top), right - left, bottom - top, linewidth=line, zorder=4, **style))
     for row, col, height, width in blocks if len(blocks) > 1 else ():
         axes.add_patch(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xetile.errors import XeTileError, expect
 from xetile.mlir import ir
@@ -38,8 +39,8 @@ class Difference:
 
 
 def evaluate(
-    module: ir.Module, arrays: Sequence[np.ndarray], precision: type[np.floating] = np.float64
-) -> tuple[np.ndarray, ...]:
+    module: ir.Module, arrays: Sequence[NDArray[Any]], precision: type[np.floating[Any]] = np.float64
+) -> tuple[NDArray[Any], ...]:
     """The results of the module's function, of `precision` or exact integers (int64).
 
     `arrays` are its arguments. They are taken as they are, and all that is computed is of `precision`. XeTileError for
@@ -52,7 +53,7 @@ def evaluate(
     for number, array in enumerate(arrays):
         expect(f"{signature}: argument {number}", array, np.ndarray, "a NumPy array")
     function = find_function(module.operation, signature.name)
-    values: dict[ir.Value, np.ndarray] = {}
+    values: dict[ir.Value[Any], NDArray[Any]] = {}
     for argument, array in zip(function.arguments, arrays, strict=True):
         values[argument] = _widen(array, precision)
     for op in function.entry_block.operations:
@@ -64,7 +65,7 @@ def evaluate(
     raise XeTileError(f"@{signature.name} has no return")
 
 
-def random_arguments(signature: Signature, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+def random_arguments(signature: Signature, rng: np.random.Generator) -> tuple[NDArray[Any], ...]:
     """Arrays for a function's arguments: floats from a normal distribution, integers from -4 to 4 (0 to 4), bools.
 
     XeTileError for sizes that are known at run time only.
@@ -78,7 +79,7 @@ def random_arguments(signature: Signature, rng: np.random.Generator) -> tuple[np
     return tuple(_random(spec, rng) for spec in signature.arguments)
 
 
-def compare(result: np.ndarray, expected: np.ndarray) -> Difference:
+def compare(result: NDArray[Any], expected: NDArray[Any]) -> Difference:
     """The difference of a result from its reference; infinite if the result has an element that is not finite."""
     for name, array in (("result", result), ("expected", expected)):
         expect(name, array, np.ndarray, "a NumPy array")
@@ -104,11 +105,11 @@ def _ratio(difference: Any, scale: Any) -> float:
     return float(difference) / float(scale) if scale else float("inf")
 
 
-def _widen(array: np.ndarray, precision: type[np.floating] = np.float64) -> np.ndarray:
+def _widen(array: NDArray[Any], precision: type[np.floating[Any]] = np.float64) -> NDArray[Any]:
     return array.astype(np.int64 if np.issubdtype(array.dtype, np.integer) else precision)
 
 
-def _random(spec: ArraySpec, rng: np.random.Generator) -> np.ndarray:
+def _random(spec: ArraySpec, rng: np.random.Generator) -> NDArray[Any]:
     dtype = spec.numpy_dtype
     if dtype == np.bool_:
         return np.asarray(rng.integers(0, 2, spec.shape)).astype(dtype)
@@ -117,18 +118,19 @@ def _random(spec: ArraySpec, rng: np.random.Generator) -> np.ndarray:
     return rng.standard_normal(spec.shape, np.float32).astype(dtype)
 
 
-def _result(op: ir.OpView, operands: list[np.ndarray], precision: type[np.floating]) -> np.ndarray:
+def _result(op: ir.OpView, operands: list[NDArray[Any]], precision: type[np.floating[Any]]) -> NDArray[Any]:
     name = op.operation.name
     if name == "arith.constant" and isinstance(op.attributes["value"], (ir.FloatAttr, ir.IntegerAttr)):
         return _widen(np.array(op.attributes["value"].value), precision)
     if name == "tensor.empty" and not operands:
-        return np.zeros(op.results[0].type.shape, precision)
+        return np.zeros(ir.RankedTensorType(op.results[0].type).shape, precision)
     if name == "linalg.fill":
         value, into = operands
         return np.full(into.shape, value)
     if name == "linalg.matmul" and _is_plain(op):
         a, b, c = operands
-        return c + a @ b
+        d: NDArray[Any] = c + a @ b
+        return d
     raise XeTileError(
         f"cannot compute {name} with NumPy; expected linalg.matmul, linalg.fill, constants and empty tensors"
     )
@@ -140,7 +142,7 @@ def _is_plain(matmul: ir.OpView) -> bool:
         return False
     if "indexing_maps" not in matmul.attributes:
         return True
-    given = [str(item.value) for item in matmul.attributes["indexing_maps"]]
+    given = [str(ir.AffineMapAttr(item).value) for item in ir.ArrayAttr(matmul.attributes["indexing_maps"])]
     return given == [f"(d0, d1, d2) -> ({dims})" for dims in ("d0, d2", "d2, d1", "d0, d1")]
 
 
@@ -152,7 +154,7 @@ def count_flops(module: ir.Module) -> int:
     def visit(op: ir.Operation) -> ir.WalkResult:
         nonlocal flops
         if op.name == "linalg.matmul":
-            (m, k), (_, n) = (operand.type.shape for operand in op.operands[:2])
+            (m, k), (_, n) = (ir.RankedTensorType(operand.type).shape for operand in op.operands[:2])
             flops += 2 * m * n * k
         return ir.WalkResult.ADVANCE
 

@@ -26,7 +26,7 @@ examples:
 """
 
 
-def add_parser(commands: Any) -> argparse.ArgumentParser:
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
     """Adds `layout` to the subparsers of `xetile`; its handler is the default `command` and returns the status."""
     parser = commands.add_parser(
         "layout",
@@ -88,7 +88,8 @@ def _picture(options: argparse.Namespace) -> str | None:
         name = getattr(options, suffix)
         if name and not name.lower().endswith(f".{suffix}"):
             raise XeTileError(f"--{suffix} {name}: expected a file name that ends in .{suffix}")
-    return options.svg or options.png
+    chosen: str | None = options.svg or options.png
+    return chosen
 
 
 def _run_wg_map(options: argparse.Namespace, picture: str | None) -> int:
