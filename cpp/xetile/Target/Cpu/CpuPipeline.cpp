@@ -47,8 +47,9 @@ void xetile::buildBufferizeForCpu(OpPassManager &pm, const CpuBufferizeOptions &
   arguments.all = keepArguments;
   pm.addPass(createPreserveArguments(arguments));
   pm.addPass(createElementwiseToLinalg());
+  add(pm, "canonicalize,cse");
+  pm.addPass(createReplacePoison());
   add(pm,
-      "canonicalize,cse,"
       "one-shot-bufferize{bufferize-function-boundaries "
       "function-boundary-type-conversion=identity-layout-map buffer-alignment=64},"
       // CSE makes source and target of copies one value, and canonicalization drops such copies.

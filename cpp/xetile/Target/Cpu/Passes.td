@@ -274,4 +274,14 @@ def SplitSlices : Pass<"xetile-split-slices"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def ReplacePoison : Pass<"xetile-replace-poison"> {
+  let summary = "Let tensors of poison hold anything, in memory";
+  let description = [{
+    Before: `%p = ub.poison : tensor<8x8xf32>`
+
+    After: `%p = tensor.empty() : tensor<8x8xf32>`
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 #endif // XETILE_TARGET_CPU_PASSES_TD

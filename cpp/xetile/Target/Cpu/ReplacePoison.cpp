@@ -1,0 +1,44 @@
+//===- ReplacePoison.cpp - tensors of poison to tensors that hold anything ---===//
+// In: ub.poison of tensors, which folding makes, too. Out: tensor.empty of the same sizes, which
+// may hold anything, as poison may. Refused: sizes known at run time only: nothing tells them.
+// Upstream's bufferization knows no memory for poison.
+//===----------------------------------------------------------------------===//
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "xetile/Target/Cpu/Passes.h"
+
+namespace xetile {
+#define GEN_PASS_DEF_REPLACEPOISON
+#include "xetile/Target/Cpu/Passes.h.inc"
+} // namespace xetile
+
+using namespace mlir;
+
+/// The place of an op, or of what is around it: what folding made has none of its own.
+static Location placeOf(Operation *op) {
+  while (isa<UnknownLoc>(op->getLoc()) && op->getParentOp())
+    op = op->getParentOp();
+  return op->getLoc();
+}
+
+namespace {
+struct ReplacePoison : xetile::impl::ReplacePoisonBase<ReplacePoison> {
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    WalkResult result = getOperation()->walk([&](ub::PoisonOp op) -> WalkResult {
+      if (!isa<TensorType>(op.getType()))
+        return WalkResult::advance();
+      auto type = dyn_cast<RankedTensorType>(op.getType());
+      if (!type || !type.hasStaticShape())
+        return emitError(placeOf(op))
+               << "'" << op->getName() << "' op has the type " << op.getType()
+               << ", whose sizes nothing tells: expected static sizes, or a tensor.empty with "
+                  "sizes";
+      rewriter.setInsertionPoint(op);
+      rewriter.replaceOpWithNewOp<tensor::EmptyOp>(op, type, ValueRange());
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+} // namespace
