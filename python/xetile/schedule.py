@@ -110,7 +110,7 @@ class Schedule:
         point and location set: it adds transform ops with the builders of `xetile.mlir.dialects.transform`. A step
         that consumes the handle returns the new one.
         """
-        if not callable(step):
+        if not callable(step) or isinstance(step, type):
             raise XeTileError(f"a step of schedule {self.name!r}: expected a function, got {told(step)}")
         return replace(self, _steps=(*self._steps, step))
 

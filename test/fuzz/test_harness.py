@@ -91,6 +91,24 @@ def test_every_way_to_break_is_found_once_and_reduced(break_, expected):
     assert "1 findings" in said.splitlines()[-1]
 
 
+def test_a_process_that_gets_on_slowly_does_not_hang(monkeypatch):
+    """As one that others leave little time: asleep whenever the watch looks at it."""
+    monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 0.0, 0.0))
+
+    def crawl(_: list[int]) -> None:
+        for _ in range(15):
+            end = time.process_time() + 0.011
+            while time.process_time() < end:
+                pass
+            time.sleep(0.1)
+
+    kind = Numbers(crawl)
+    kind.time_limit = 0.5
+    index = next(i for i in range(99) if 7 in kind.generate(harness.case_rng(1, "numbers", i)))
+    status, said = run(kind, indices=[index])
+    assert status == 0, said
+
+
 def test_what_a_dead_process_said_is_shown():
     assert "Assertion `seven' failed" in run(Numbers(crash))[1]
 

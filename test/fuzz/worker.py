@@ -62,6 +62,8 @@ class Worker:
         self.log = self.folder / "log"
         self.process: multiprocessing.process.BaseProcess | None = None
         self.started = self.cpu_before = 0.0
+        # Processor time when it was last looked at, and since when it is that.
+        self.cpu = self.moved = 0.0
 
     def start(self, what: str, argument: Any) -> None:
         """Sends a request; `wait` has the answer."""
@@ -71,8 +73,8 @@ class Worker:
         self.case = argument if what == "case" else None
         with contextlib.suppress(OSError):  # dead already: `finish` tells how
             self.connection.send((what, argument))
-        self.started = time.monotonic()
-        self.cpu_before = sum(seconds for _, seconds in _session(self.process.pid))
+        self.started = self.moved = time.monotonic()
+        self.cpu_before = self.cpu = sum(seconds for _, seconds in _session(self.process.pid))
 
     def ask(self, what: str, argument: Any) -> Answer:
         """Sends a request and waits."""
@@ -138,13 +140,16 @@ class Worker:
 
         On a machine that others use, too, a process that could run may wait for its turn: that does not count.
         """
-        limit, waited = self.kind.time_limit, time.monotonic() - self.started
+        limit, now = self.kind.time_limit, time.monotonic()
+        waited = now - self.started
         if waited < limit:
             return False
         session = _session(self.process.pid)
-        computed = sum(seconds for _, seconds in session) - self.cpu_before
-        sleeps = not any(state in "RD" for state, _ in session)
-        return computed > limit or (sleeps and waited > _patience(limit)) or waited > 30 * limit
+        cpu = sum(seconds for _, seconds in session)
+        # A process that gets a little time now and then may be asleep whenever it is looked at.
+        if cpu != self.cpu or any(state in "RD" for state, _ in session):
+            self.cpu, self.moved = cpu, now
+        return cpu - self.cpu_before > limit or now - self.moved > _patience(limit) or waited > 30 * limit
 
     def _interrupt(self) -> None:
         """Lets a process that hangs print its stack."""

@@ -205,6 +205,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: schedule.load(b"matmul"), "schedule: expected a path, got bytes"),
     (lambda: schedule.load("a\0b"), r"schedule: expected the name of a file, got 'a\\x00b'"),
     (lambda: schedule.load("matmul").extend(5), "a step of schedule 'matmul': expected a function, got 5"),
+    (lambda: schedule.load("matmul").extend(int), "a step of schedule 'matmul': expected a function, got type <class"),
     (lambda: schedule.load("matmul").build(5), "context: expected an xetile.mlir.ir.Context, got 5"),
     (lambda: schedule.load("matmul").apply("x.mlir"), "payload: expected a module, got 'x.mlir'"),
     (lambda: schedule.load("matmul").with_params(target="\udcff"), "target: expected a string of characters"),
