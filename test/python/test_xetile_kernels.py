@@ -173,6 +173,24 @@ def test_slices_of_int8(rng: np.random.Generator) -> None:
     np.testing.assert_array_equal(c, a.astype(np.int32) @ b.astype(np.int32))
 
 
+def test_sums_of_a_loop_stored_as_bytes(rng: np.random.Generator) -> None:
+    """A lane has a column of the sums, not the two bytes that upstream gives to it where bytes are stored."""
+    m, n, k = 64, 128, 128
+    a = rng.integers(-128, 128, (m, k), np.int8)
+    b = rng.integers(-128, 128, (k, n), np.int8)
+    c = poisoned((m, n), np.int8)
+    body, grid, work_items = gemm(m, n, k, (32, 64, 32), [2, 2], [16, 32], "i8", "i32")
+    body = f"""{body.partition("%tc")[0]}
+      %eight = arith.constant dense<8> : vector<32x64xi32>
+      %shifted = arith.shrsi %r#0, %eight : vector<32x64xi32>
+      %bytes = arith.trunci %shifted : vector<32x64xi32> to vector<32x64xi8>
+      %tc = xetile.init_tile %C[%m, %n] : memref<{m}x{n}xi8> -> !xetile.tile<32x64xi8>
+      xetile.store_tile %bytes, %tc : vector<32x64xi8>, !xetile.tile<32x64xi8>
+    """
+    run_kernel(body, {"A": a, "B": b, "C": c}, grid, work_items)
+    np.testing.assert_array_equal(c, (a.astype(np.int32) @ b.astype(np.int32) >> 8).astype(np.int8))
+
+
 def test_two_maps_with_the_same_pieces(rng: np.random.Generator) -> None:
     """B's own grid is 4 x 8, the result's 8 x 4; of 32 x 256 both give a subgroup the same columns."""
     a = rng.standard_normal((256, 32)).astype(np.float16)

@@ -140,6 +140,23 @@ def SplitDescriptors : Pass<"xetile-split-descriptors", "::mlir::gpu::GPUModuleO
   let dependentDialects = ["::mlir::xegpu::XeGPUDialect"];
 }
 
+def ByteStoreLayout : Pass<"xetile-byte-store-layout", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Give each lane one column of 8-bit tiles that are stored";
+  let description = [{
+    Upstream's layout propagation gives each lane two bytes of a row, also where 16 columns are all that there is. A sum
+    that a loop carries has a column per lane, and where it is stored as bytes behind the loop, the two do not fit.
+
+    Before: `xegpu.store_nd %v, %t[%m, %n] : vector<8x16xi8>, !xegpu.tensor_desc<8x16xi8>`
+
+    After:
+    ```mlir
+    xegpu.store_nd %v, %t[%m, %n] <{layout = #xegpu.layout<lane_layout = [1, 16], lane_data = [1, 1]>}>
+        : vector<8x16xi8>, !xegpu.tensor_desc<8x16xi8>
+    ```
+  }];
+  let dependentDialects = ["::mlir::xegpu::XeGPUDialect"];
+}
+
 def MaterializeOffsets : Pass<"xetile-materialize-offsets", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Turn constant offsets of XeGPU accesses into values where the others are values";
   let description = [{

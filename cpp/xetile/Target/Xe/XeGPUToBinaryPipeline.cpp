@@ -60,6 +60,7 @@ void addXeGPUPasses(OpPassManager &gpuModule, XeGPULevel level) {
   if (level == XeGPULevel::Instruction)
     check("instruction");
   if (level != XeGPULevel::Lane) {
+    gpuModule.addPass(createByteStoreLayout());
     propagate("lane");
     gpuModule.addPass(xegpu::createXeGPUSubgroupDistribute());
     gpuModule.addPass(createCanonicalizerPass());
