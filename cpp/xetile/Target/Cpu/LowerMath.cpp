@@ -1,7 +1,8 @@
 //===- LowerMath.cpp - the math dialect by instructions and functions of libm ===//
 // In: math ops on scalars and vectors, arith on bf16. Out: math ops that are instructions, on f32
 // and f64; arith; calls of libmvec for vectors and of libm for scalars. Refused: other than f16,
-// bf16, f32 and f64, scalable vectors, ops that a later MLIR adds, functions named as libm's.
+// bf16, f32 and f64, scalable and huge vectors, ops that a later MLIR adds, functions named as
+// libm's.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -52,6 +53,18 @@ static bool isNarrow(Type type) {
   return element && element.getWidth() < 32;
 }
 
+/// Whether a vector is so long that a call for each few lanes of it is no program.
+static bool isHuge(VectorType vector) {
+  constexpr int64_t most = 1 << 16;
+  int64_t lanes = 1;
+  for (int64_t size : vector.getShape()) {
+    if (size > most || lanes * size > most)
+      return true;
+    lanes *= size;
+  }
+  return false;
+}
+
 namespace {
 
 /// What the rewrites add is lowered, too.
@@ -90,6 +103,9 @@ LogicalResult LowerMath::check(Operation *op) {
     auto vector = dyn_cast<VectorType>(type);
     if ((type != element && !vector) || (vector && vector.isScalable()))
       return op->emitOpError() << "expected scalars or vectors of static size, got " << type;
+    if (vector && isHuge(vector))
+      return op->emitOpError() << "expected vectors of 65536 lanes at most, got " << type
+                               << "; loop over parts of it";
     if (isa<FloatType>(element) &&
         !isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(element))
       return op->emitOpError() << "expected elements of f16, bf16, f32 or f64, got " << element
