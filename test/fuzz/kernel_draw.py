@@ -8,7 +8,7 @@ from typing import Any
 
 from bounded import NUMPY
 from expressions import Drawer, smaller
-from xetile_kernel import Kernel, input_types, sum_type
+from xetile_kernel import Kernel, input_types, reads, sum_type
 
 ELEMENTS = ["f32", "f32", "f32", "f16", "f16", "bf16", "i32", "i8", "i16"]
 
@@ -17,6 +17,8 @@ def draw_kernel(rng: random.Random) -> Kernel:
     element = rng.choice(["f16", "f16", "f16", "bf16", "bf16", "i8"])
     depth = 32 if element == "i8" else 16
     with_mma = rng.random() < 0.65
+    # Most of a case's time goes into the OpenCL driver's link, by the size of the code.
+    most = rng.choice([1, 2, 2, 4, 12])
     while True:
         layout = [rng.choice([1, 1, 2, 2, 3, 4]) for _ in range(2)]
         data = [rng.choice([8, 8, 16, 24, 32]), rng.choice([16, 16, 32, 48, 64])]
@@ -29,7 +31,7 @@ def draw_kernel(rng: random.Random) -> Kernel:
                 tile[i] = data[i] * parts
         k = depth * rng.choice([1, 1, 2, 3])
         pieces = rounds[0] * rounds[1] * (data[0] // 8) * (data[1] // 16)
-        if layout[0] * layout[1] <= 12 and pieces * (k // depth if with_mma else 1) <= 12:
+        if layout[0] * layout[1] <= 12 and pieces * (k // depth if with_mma else 1) <= most:
             break
     kernel: Kernel = {
         "grid": [rng.choice([1, 1, 2, 3]), rng.choice([1, 1, 2])],
@@ -103,7 +105,8 @@ def _mma(rng: random.Random, kernel: Kernel, k: int, edges: bool) -> dict[str, A
         mma[side] = _matrix(rng, kernel, dtype, [0, 0], edges, whole)
         drawer = Drawer(rng, [dtype], ops="arith")
         plain = ["in", 0] if dtype == element else drawer.cast(["in", 0], dtype, element)
-        mma[f"{side}_body"] = drawer.draw(element, rng.choice([1, 2])) if computed and rng.random() < 0.7 else plain
+        body = drawer.draw(element, rng.choice([1, 2])) if computed and rng.random() < 0.7 else plain
+        mma[f"{side}_body"] = body if reads(body, 0) else plain
     sums = [i for i, load in enumerate(kernel["loads"]) if load["t"] == sum_type(kernel)]
     mma["start"] = rng.choice(sums) if sums and rng.random() < 0.7 else {"const": rng.choice([0, 0, 2])}
     return mma

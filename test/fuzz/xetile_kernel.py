@@ -53,12 +53,13 @@ def input_types(kernel: Kernel) -> list[str]:
 
 def is_used(kernel: Kernel, number: int) -> bool:
     """Whether a body reads input `number`, or the product starts from it."""
-
-    def reads(expr: list) -> bool:
-        return expr == ["in", number] or any(reads(part) for part in expr if isinstance(part, list))
-
     starts = bool(kernel["mma"]) and kernel["mma"]["start"] == number and number < len(kernel["loads"])
-    return starts or any(reads(store["body"]) for store in kernel["stores"])
+    return starts or any(reads(store["body"], number) for store in kernel["stores"])
+
+
+def reads(expr: list, number: int) -> bool:
+    """Whether an expression reads input `number`."""
+    return expr == ["in", number] or any(reads(part, number) for part in expr if isinstance(part, list))
 
 
 def sum_type(kernel: Kernel) -> str:
@@ -306,12 +307,15 @@ def join(parts: list[Bounded], axis: int) -> Bounded:
 
 
 def check_types(kernel: Kernel) -> None:
-    """Invalid if a body does not give its type."""
+    """Invalid if a body does not give its type, or an operand of the product is not what is loaded for it."""
     wanted = [(store["body"], input_types(kernel), store["t"]) for store in kernel["stores"]]
     if mma := kernel["mma"]:
         wanted += [(mma[f"{x}_body"], [mma[x]["t"]], kernel["element"]) for x in "ab"]
         start = mma["start"]
         if isinstance(start, int) and kernel["loads"][start]["t"] != sum_type(kernel):
+            raise Invalid
+        # The map of an operand's tile follows from the product alone.
+        if not all(reads(mma[f"{x}_body"], 0) for x in "ab"):
             raise Invalid
     if walk := kernel["walk"]:
         wanted.append((walk["body"], [walk["load"]["t"], walk["t"]], walk["t"]))
