@@ -1,9 +1,10 @@
-//===- XeTileAttrs.h - wg_map and tile_attr ------------------------------===//
+//===- XeTileAttrs.h - wg_map, tile_attr and matmul_config ---------------===//
 #ifndef XETILE_IR_XETILEATTRS_H
 #define XETILE_IR_XETILEATTRS_H
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/OpImplementation.h"
+#include "xetile/IR/MatmulConfig.h"
 
 #include "xetile/IR/XeTileEnums.h.inc"
 

@@ -58,9 +58,7 @@ static std::string readParam(ArrayRef<Attribute> params, PartialConfig &given) {
   auto config = dyn_cast<MatmulConfigAttr>(params[0]);
   if (!config)
     return "expected the configuration to be a #xetile.matmul_config or a string of JSON";
-  for (auto [field, value] : llvm::enumerate(config.getValues()))
-    if (value != MatmulConfigAttr::kUnset)
-      given[field] = value;
+  given.overrideBy(config.getFields());
   return {};
 }
 
@@ -71,34 +69,40 @@ LogicalResult DeepTileMatmulOp::verify() {
   return success();
 }
 
-/// Reads what `set` has, over what is in `request`; `pack` is read like the attribute.
-static std::string readValues(DeepTileMatmulOp op, TransformState &state, DeepTileRequest &request,
-                              std::string &pack) {
+/// Reads what `set` has, over what is in `request`.
+static std::string readValues(DeepTileMatmulOp op, TransformState &state,
+                              DeepTileRequest &request) {
   for (auto [nameAttr, value] : llvm::zip_equal(op.getFields(), op.getValues())) {
     StringRef name = cast<StringAttr>(nameAttr).getValue();
     ArrayRef<Attribute> params = state.getParams(value);
     Attribute param = params.size() == 1 ? params[0] : Attribute();
+    auto text = dyn_cast_or_null<StringAttr>(param);
     if (name == "pack") {
-      auto text = dyn_cast_or_null<StringAttr>(param);
       if (!text)
         return "pack: expected one string";
-      pack = text.getValue();
+      if (std::string error = request.readPack(text.getValue()); !error.empty())
+        return error;
       continue;
+    }
+    std::optional<int64_t> *field = findField(request.given, name);
+    if (!field && name != "threads")
+      return "set: unknown name '" + name.str() + "': expected threads, pack or one of " +
+             joinFieldNames();
+    if (text && field == &request.given.loopOrder) {
+      if (std::optional<int64_t> order = findLoopOrder(text.getValue())) {
+        *field = order;
+        continue;
+      }
+      return ("loopOrder = \"" + text.getValue() + "\": expected " + describeLoopOrders()).str();
     }
     auto number = dyn_cast_or_null<IntegerAttr>(param);
     if (!number || !number.getValue().isSignedIntN(64))
       return name.str() + ": expected one integer";
-    ArrayRef<llvm::StringLiteral> names = MatmulConfig::fieldNames();
-    auto field = llvm::find(names, name);
     int64_t chosen = number.getValue().getSExtValue();
-    if (name == "threads")
+    if (!field)
       request.threads = chosen;
-    else if (field == names.end())
-      return "set: unknown name '" + name.str() + "': expected threads, pack or one of " +
-             llvm::join(names, ", ");
-    // 0 is a loop order like others: -1 leaves that open.
-    else if (chosen != (name == "loopOrder" ? -1 : 0))
-      request.given[field - names.begin()] = chosen;
+    else if (chosen != openValueOf(name))
+      *field = chosen;
   }
   return {};
 }
@@ -111,14 +115,10 @@ DiagnosedSilenceableFailure DeepTileMatmulOp::apply(TransformRewriter &rewriter,
     if (std::string error = readParam(state.getParams(config), request.given); !error.empty())
       return emitDefiniteFailure() << error;
   request.threads = getThreads();
-  std::string pack = getPack().str();
-  if (std::string error = readValues(*this, state, request, pack); !error.empty()) // deep_tile_c3
+  if (std::string error = request.readPack(getPack()); !error.empty())
     return emitDefiniteFailure() << error;
-  using Pack = DeepTileRequest::Pack;
-  if (pack != "auto" && pack != "always" && pack != "never")
-    return emitDefiniteFailure() << "pack: expected 'auto', 'always' or 'never', got '" << pack
-                                 << "'";
-  request.pack = pack == "auto" ? Pack::Auto : pack == "always" ? Pack::Always : Pack::Never;
+  if (std::string error = readValues(*this, state, request); !error.empty()) // deep_tile_c3
+    return emitDefiniteFailure() << error;
   request.fuse = getFuse();
   for (Operation *target : llvm::to_vector(state.getPayloadOps(getTarget()))) {
     std::string why;

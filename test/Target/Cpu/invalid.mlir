@@ -14,8 +14,23 @@ func.func @no_machine(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
 
 // -----
 
-// expected-error @below {{loopOrder = 6: expected 0 to 5}}
+// expected-error @below {{loopOrder = 6: expected 0 to 5, or one of mnk, mkn, nmk, nkm, kmn, knm}}
 #order = #xetile.matmul_config<loopOrder = 6>
+
+// -----
+
+// expected-error @below {{loopOrder = "kkk": expected 0 to 5, or one of mnk, mkn, nmk, nkm, kmn, knm}}
+#order_name = #xetile.matmul_config<loopOrder = "kkk">
+
+// -----
+
+// expected-error @below {{expected integer value}}
+#size_name = #xetile.matmul_config<MBlock = "mnk">
+
+// -----
+
+// expected-error @below {{expected one of MThreads, NThreads, KThreads, MBlock, NBlock, KBlock, innermostMBlock, innermostNBlock, innermostKBlock, loopOrder, once each, got 'MBlock'}}
+#twice = #xetile.matmul_config<MBlock = 8, MBlock = 8>
 
 // -----
 

@@ -82,6 +82,62 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
+// A loop order's name among the values: with k outside, in steps of 32, the first step starts from the fill.
+// CHECK-LABEL: func @loop_order
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c32
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c16
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c8
+func.func @loop_order(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %d = linalg.matmul {xetile.matmul_config = #xetile.matmul_config<MBlock = 8, NBlock = 16, KBlock = 32,
+      innermostMBlock = 8, innermostNBlock = 16, innermostKBlock = 8, loopOrder = 0>}
+      ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>) outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %d : tensor<64x64xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%module: !transform.any_op) {
+    %matmul = transform.structured.match ops{["linalg.matmul"]} in %module : (!transform.any_op) -> !transform.any_op
+    %order = transform.param.constant "knm" -> !transform.any_param
+    %one = transform.param.constant 1 -> !transform.param<i64>
+    transform.xetile.deep_tile_matmul %matmul set ["loopOrder", "threads"]
+        = (%order, %one : !transform.any_param, !transform.param<i64>) : !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+func.func @loop_order_name(%a: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %d = linalg.matmul ins(%a, %a : tensor<64x64xf32>, tensor<64x64xf32>) outs(%a : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %d : tensor<64x64xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%module: !transform.any_op) {
+    %matmul = transform.structured.match ops{["linalg.matmul"]} in %module : (!transform.any_op) -> !transform.any_op
+    %order = transform.param.constant "nn" -> !transform.any_param
+    // expected-error @below {{loopOrder = "nn": expected 0 to 5, or one of mnk, mkn, nmk, nkm, kmn, knm}}
+    transform.xetile.deep_tile_matmul %matmul set ["loopOrder"] = (%order : !transform.any_param) : !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+func.func @text(%a: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %d = linalg.matmul ins(%a, %a : tensor<64x64xf32>, tensor<64x64xf32>) outs(%a : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %d : tensor<64x64xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%module: !transform.any_op) {
+    %matmul = transform.structured.match ops{["linalg.matmul"]} in %module : (!transform.any_op) -> !transform.any_op
+    %rows = transform.param.constant "mnk" -> !transform.any_param
+    // expected-error @below {{MBlock: expected one integer}}
+    transform.xetile.deep_tile_matmul %matmul set ["MBlock"] = (%rows : !transform.any_param) : !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
 module attributes {transform.with_named_sequence} {
   transform.named_sequence @__transform_main(%matmul: !transform.any_op) {
     %rows = transform.param.constant 32 -> !transform.param<i64>

@@ -3,6 +3,7 @@
 #define XETILE_TARGET_CPU_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
+include "xetile/IR/MatmulFields.td"
 
 def LowerMicrokernels : Pass<"xetile-lower-microkernels"> {
   let summary = "Lower batch-reduce matmuls on memrefs to vector code";
@@ -86,7 +87,7 @@ def DeepTileMatmul : Pass<"deep-tile-matmul"> {
     and the legal range: values that do not fit the problem, the machine or each other.
   }];
   let options = [
-    Option<"config", "config", "std::string", "\"\"", "A JSON object of fields of the configuration">,
+    Option<"config", "config", "std::string", "\"\"", !strconcat("A JSON object of fields of the configuration: ", matmulFieldNames)>,
     Option<"threads", "threads", "int64_t", "0", "Threads to use; 0 for the machine's cores">,
     Option<"machine", "machine", "std::string", "\"auto\"", "'dlti' requires a description by DLTI attributes, 'auto' does not">,
     Option<"pack", "pack", "std::string", "\"auto\"", "Copy blocks of A and B: 'auto', 'always' (B where the innermost n is whole vectors) or 'never'">,

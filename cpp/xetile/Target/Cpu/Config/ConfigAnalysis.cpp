@@ -3,7 +3,6 @@
 // to pack, the reasons. Nothing is refused: checkConfig judges the fields that were given.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Config/ConfigAnalysis.h"
-#include "xetile/Target/Cpu/LoopNest/DeepTile.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
@@ -61,7 +60,6 @@ public:
 
 private:
   void note(std::string text) { choice.reasons.push_back(std::move(text)); }
-  bool isGiven(unsigned field) const { return given[field].has_value(); }
   void chooseInnermost();
   void chooseThreads();
   void choosePacking();
@@ -164,12 +162,12 @@ void Chooser::chooseInnermost() {
   for (MatmulDim dim : {kM, kN, kK}) {
     int64_t unit = matmul.unit[dim];
     int64_t size = std::max<int64_t>(wanted[dim] / unit, 1) * unit;
-    if (isGiven(6 + dim)) {
-      size = *given[6 + dim];
-    } else if (isGiven(3 + dim) && *given[3 + dim] >= 1) {
+    if (std::optional<int64_t> innermost = given.innermost[dim]) {
+      size = *innermost;
+    } else if (std::optional<int64_t> block = given.block[dim]) {
       // The largest part of the given block that is no larger than wanted.
-      size = std::min(size, *given[3 + dim]);
-      while (size > 1 && (*given[3 + dim] % size != 0 || size % unit != 0))
+      size = std::min(size, *block);
+      while (size > 1 && (*block % size != 0 || size % unit != 0))
         --size;
     }
     choice.config.innermost[dim] = size;
@@ -242,9 +240,10 @@ void Chooser::chooseThreads() {
   std::array<SmallVector<int64_t>, 3> counts;
   for (MatmulDim dim : {kM, kN, kK}) {
     int64_t inner = std::max<int64_t>(choice.config.innermost[dim], 1);
-    counts[dim] = isGiven(dim) ? SmallVector<int64_t>{*given[dim]}
-                               : threadCounts(ceilDiv(extents[dim], inner), kMostThreads);
-    asked *= given[dim].value_or(1);
+    std::optional<int64_t> count = given.threads[dim];
+    counts[dim] = count ? SmallVector<int64_t>{*count}
+                        : threadCounts(ceilDiv(extents[dim], inner), kMostThreads);
+    asked *= count.value_or(1);
   }
   int64_t cores = std::min(machine.cores, std::max(kMostThreads, asked));
   std::array<int64_t, 3> best = {1, 1, 1};
@@ -263,7 +262,7 @@ void Chooser::chooseThreads() {
         }
       }
   for (MatmulDim dim : {kM, kN, kK})
-    choice.config.threads[dim] = given[dim].value_or(best[dim]);
+    choice.config.threads[dim] = given.threads[dim].value_or(best[dim]);
   std::string terms;
   threadCost(best, &terms);
   note(llvm::formatv("threads {0}x{1}x{2} of {3} cores, best of {5}: {4}", best[kM], best[kN],
@@ -315,15 +314,15 @@ void Chooser::chooseBlocks() {
   double rows = std::max<int64_t>(config.innermost[kM], 1);
   double k =
       std::min(machine.l2 / 4.0 / (inner * inputBytes), machine.l1 * 0.75 / (rows * inputBytes));
-  config.block[kK] = given[5].value_or(fit(kK, k));
+  config.block[kK] = given.block[kK].value_or(fit(kK, k));
   double kBlock = std::max<int64_t>(config.block[kK], 1);
-  config.block[kM] = given[3].value_or(fit(kM, machine.l2 / 2.0 / (kBlock * inputBytes)));
+  config.block[kM] = given.block[kM].value_or(fit(kM, machine.l2 / 2.0 / (kBlock * inputBytes)));
   bool oneBlock = !ShapedType::isDynamic(matmul.extent(kM)) &&
                   config.block[kM] >= share(kM, std::max<int64_t>(config.threads[kM], 1));
   double l3 =
       std::max<double>(double(machine.l3) / std::max<int64_t>(machine.cores, 1), machine.l2);
   config.block[kN] =
-      given[4].value_or(fit(kN, (oneBlock ? machine.l2 : l3) / 2.0 / (kBlock * inputBytes)));
+      given.block[kN].value_or(fit(kN, (oneBlock ? machine.l2 : l3) / 2.0 / (kBlock * inputBytes)));
   auto kib = [&](int64_t a, int64_t b) { return double(a) * b * inputBytes / 1024; };
   note(llvm::formatv(
            "blocks {0}x{1}x{2}: rows of A {3:f0} KiB of {4} KiB L1, block of A {5:f0} KiB of "
@@ -377,15 +376,14 @@ void Chooser::chooseOrder() {
     return cost;
   };
   int64_t best = 3;
-  for (int64_t order = 0; order < MatmulConfig::kNumLoopOrders; ++order)
+  for (int64_t order = 0; isLoopOrder(order); ++order)
     if (score(order, nullptr) < score(best, nullptr))
       best = order;
-  config.loopOrder = given[9].value_or(best);
-  static constexpr StringLiteral names[] = {"mnk", "mkn", "nmk", "nkm", "kmn", "knm"};
-  for (int64_t order = 0; order < MatmulConfig::kNumLoopOrders; ++order) {
+  config.loopOrder = given.loopOrder.value_or(best);
+  for (int64_t order = 0; isLoopOrder(order); ++order) {
     std::string terms;
     score(order, &terms);
-    note(llvm::formatv("loop order {0} ({1}){2}: {3}", order, names[order],
+    note(llvm::formatv("loop order {0} ({1}){2}: {3}", order, loopOrderNames()[order],
                        order == config.loopOrder ? ", chosen" : "", terms)
              .str());
   }

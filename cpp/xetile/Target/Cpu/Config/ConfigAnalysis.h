@@ -17,13 +17,20 @@ struct RegisterTile {
 /// The register tile that runs through m x n in the fewest cycles; `length` elements in a vector.
 RegisterTile chooseRegisterTile(int64_t m, int64_t n, int64_t length, int64_t registers);
 
+/// The largest block of a dimension whose size is known at run time only.
+constexpr int64_t kLargestDynamicBlock = 4096;
+
 /// A configuration and how it came about.
 struct ConfigChoice {
   MatmulConfig config;
+  /// Copy blocks of A and B to scratch memory in the order in which the microkernel reads them.
   bool packA = false, packB = false;
-  /// Elements of a vector of sums; elements of k that are packed side by side.
-  int64_t vectorLength = 1, group = 1;
-  /// Whether packing offsets the bytes of A by 128.
+  /// Elements of a vector of sums, which packing moves at a time.
+  int64_t vectorLength = 1;
+  /// Elements of k that lie side by side in packed operands, as dot-product instructions read them:
+  /// 2 of bf16, 4 bytes, else 1.
+  int64_t group = 1;
+  /// Offset the bytes of A by 128, so that one operand is unsigned and the other one signed.
   bool offsetA = false;
   /// One line for each decision, with the terms of its score.
   llvm::SmallVector<std::string> reasons;
@@ -44,6 +51,10 @@ bool hasWholeGroups(const Contraction &matmul, const MatmulConfig &config, int64
 /// Reads the op, changes nothing.
 ConfigChoice chooseConfig(const Contraction &matmul, const Machine &machine,
                           const PartialConfig &given);
+
+/// Tells whether `config` is legal for `matmul`: an empty string, or what is wrong with which
+/// field.
+std::string checkConfig(const Contraction &matmul, const MatmulConfig &config);
 
 } // namespace xetile
 

@@ -239,11 +239,10 @@ static Value fuseReduction(RewriterBase &rewriter, Value sum, linalg::GenericOp 
 }
 
 Value xetile::deepTile(RewriterBase &rewriter, const Contraction &matmul,
-                       const MatmulConfig &config, const DeepTileOptions &options,
-                       const Fusion &fusion) {
-  Value result = DeepTiler(rewriter, matmul, config, options, fusion).run();
+                       const ConfigChoice &choice, const Fusion &fusion) {
+  Value result = DeepTiler(rewriter, matmul, choice, fusion).run();
   Operation *op = matmul.op;
-  if (fusion.consumer && config.threads[kK] == 1) {
+  if (fusion.consumer && choice.config.threads[kK] == 1) {
     rewriter.replaceOp(fusion.consumer, result);
     rewriter.eraseOp(op);
   } else {

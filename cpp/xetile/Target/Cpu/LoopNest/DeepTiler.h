@@ -26,10 +26,10 @@ bool isLowPrecision(mlir::Type element);
 
 class DeepTiler {
 public:
-  DeepTiler(mlir::RewriterBase &rewriter, const Contraction &matmul, const MatmulConfig &config,
-            const DeepTileOptions &options, const Fusion &fusion)
-      : b(rewriter), loc(matmul.op.getLoc()), matmul(matmul), config(config), options(options),
-        fusion(fusion) {
+  DeepTiler(mlir::RewriterBase &rewriter, const Contraction &matmul, const ConfigChoice &options,
+            const Fusion &fusion)
+      : b(rewriter), loc(matmul.op.getLoc()), matmul(matmul), config(options.config),
+        options(options), fusion(fusion) {
     for (MatmulDim dim : {kM, kN, kK})
       innerSteps[dim] = config.innermost[dim] / matmul.unit[dim];
   }
@@ -134,7 +134,7 @@ private:
   mlir::Location loc;
   const Contraction &matmul;
   const MatmulConfig &config;
-  const DeepTileOptions &options;
+  const ConfigChoice &options;
   Fusion fusion;
   std::array<int64_t, 3> innerSteps;
   llvm::SmallVector<Index> extentOf, zeros;

@@ -1,0 +1,34 @@
+//===- Request.h - what is asked of a deep-tiled matmul ----------------------===//
+#ifndef XETILE_TARGET_CPU_CONFIG_REQUEST_H
+#define XETILE_TARGET_CPU_CONFIG_REQUEST_H
+
+#include "xetile/Target/Cpu/Config/ConfigAnalysis.h"
+
+namespace xetile {
+
+/// What a pass or a schedule asks for.
+struct DeepTileRequest {
+  /// Fields that are not to be chosen. They win over the op's own `xetile.matmul_config`.
+  PartialConfig given;
+  /// Threads to use; 0 for all cores of the machine.
+  int64_t threads = 0;
+  /// The machine must be described by DLTI attributes.
+  bool requireDescription = false;
+  enum class Pack { Auto, Always, Never } pack = Pack::Auto;
+  /// Compute elementwise ops before and after a matmul block by block, inside its loops.
+  bool fuse = true;
+
+  /// Reads 'auto', 'always' or 'never'. Returns what is wrong with `text`, else an empty string.
+  std::string readPack(llvm::StringRef text);
+};
+
+/// A discardable attribute of a contraction: the fields of its configuration that are given.
+constexpr llvm::StringLiteral kConfigAttr = "xetile.matmul_config";
+
+/// The configuration for `matmul`, checked; emits an error and fails where it is not legal.
+mlir::FailureOr<ConfigChoice> decideConfig(const Contraction &matmul,
+                                           const DeepTileRequest &request);
+
+} // namespace xetile
+
+#endif // XETILE_TARGET_CPU_CONFIG_REQUEST_H
