@@ -19,6 +19,14 @@ int64_t Contraction::extent(MatmulDim dim) const {
   return product;
 }
 
+AffineMap Contraction::dropBatch(AffineMap map) const {
+  SmallVector<AffineExpr> results;
+  for (AffineExpr expr : map.getResults())
+    if (!llvm::is_contained(batch, cast<AffineDimExpr>(expr).getPosition()))
+      results.push_back(expr);
+  return AffineMap::get(map.getNumDims(), 0, results, map.getContext());
+}
+
 bool Contraction::isUnsigned(unsigned operand) const {
   mlir::Block &body = op->getRegion(0).front();
   return llvm::any_of(body.getArgument(operand).getUsers(),

@@ -25,6 +25,8 @@ struct Contraction {
   /// Elements of the role, or kDynamic.
   int64_t extent(MatmulDim dim) const;
   mlir::AffineMap map(unsigned operand) const { return op.getIndexingMapsArray()[operand]; }
+  /// `map` without the results that are batch dimensions.
+  mlir::AffineMap dropBatch(mlir::AffineMap map) const;
   /// Whether the integers of an input are extended with zeros.
   bool isUnsigned(unsigned operand) const;
   mlir::Type elementType(unsigned operand) const {

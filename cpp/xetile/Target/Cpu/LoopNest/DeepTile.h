@@ -7,9 +7,6 @@
 
 namespace xetile {
 
-/// On the batch-reduce matmul that the rewrite leaves: the largest m and n that it is called with.
-constexpr llvm::StringLiteral kMicrokernelAttr = "xetile.microkernel";
-
 struct Fusion;
 /// Replaces `matmul`, on tensors, and what `fusion` has by loops around batch-reduce matmuls;
 /// returns the value that took the last result's place. `choice` must be legal.

@@ -1,35 +1,28 @@
-//===- PartialSums.cpp - sums in other types and of several threads ---------===//
-// In: sums of K threads or in f32. Out: elementwise ops that add and convert them.
-// Nothing is refused.
+//===- PartialSums.cpp - sums of several threads of k ------------------------===//
+// In: sums of K threads, in f32 at least. Out: one elementwise op that adds and converts them, with
+// the consumer where there is one. Nothing is refused.
 //===----------------------------------------------------------------------===//
+#include "xetile/Target/Cpu/LoopNest/PartialSums.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "xetile/Target/Cpu/LoopNest/DeepTiler.h"
+#include "xetile/Target/Cpu/LoopNest/Elements.h"
+#include "xetile/Target/Cpu/LoopNest/LoopNest.h"
 
 using namespace mlir;
 using namespace xetile;
 
-Value xetile::extendElement(OpBuilder &b, Location loc, Value value, Type type, bool isUnsigned) {
-  if (value.getType() == type)
-    return value;
-  if (isa<FloatType>(type))
-    return arith::ExtFOp::create(b, loc, type, value);
-  if (isUnsigned)
-    return arith::ExtUIOp::create(b, loc, type, value);
-  return arith::ExtSIOp::create(b, loc, type, value);
+Value xetile::createPartials(OpBuilder &b, Location loc, const DeepTilePlan &plan) {
+  SmallVector<Index> shape = {b.getIndexAttr(plan.threads.counts[kK])};
+  llvm::append_range(shape, tensor::getMixedSizes(b, loc, plan.matmul.op->getOperand(2)));
+  return tensor::EmptyOp::create(b, loc, shape, plan.epilogue.resultType);
 }
 
-Value xetile::narrowElement(OpBuilder &b, Location loc, Value value, Type type) {
-  return value.getType() == type ? value : arith::TruncFOp::create(b, loc, type, value).getResult();
-}
-
-bool xetile::isLowPrecision(Type element) {
-  return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
-}
-
-Value DeepTiler::reducePartials(Value partials) {
-  Value start = matmul.op.getDpsInits()[0];
+Value xetile::addPartials(OpBuilder &b, Location loc, const DeepTilePlan &plan, Value partials) {
+  Value start = plan.matmul.op.getDpsInits()[0];
+  TypedAttr initial = plan.epilogue.accumulator;
+  bool hasConsumer = bool(plan.fusion.consumer);
   auto startType = cast<RankedTensorType>(start.getType());
   unsigned rank = startType.getRank();
   SmallVector<Index> offsets(rank + 1, b.getIndexAttr(0)), strides(rank + 1, b.getIndexAttr(1));
@@ -39,14 +32,14 @@ Value DeepTiler::reducePartials(Value partials) {
   auto type =
       RankedTensorType::get(partialType.getShape().drop_front(), partialType.getElementType());
   SmallVector<Value> inputs;
-  for (int64_t thread = 0; thread < config.threads[kK]; ++thread) {
+  for (int64_t thread = 0; thread < plan.threads.counts[kK]; ++thread) {
     offsets[0] = b.getIndexAttr(thread);
     inputs.push_back(
         tensor::ExtractSliceOp::create(b, loc, type, partials, offsets, sizes, strides));
   }
   // A consumer that is fused with this op gives it a place of its own to write to.
-  Value into = destination;
-  if (fusion.consumer) {
+  Value into = plan.epilogue.destination.value;
+  if (hasConsumer) {
     into = tensor::EmptyOp::create(b, loc, shape, startType.getElementType());
     if (!initial)
       inputs.push_back(start);
@@ -57,19 +50,33 @@ Value DeepTiler::reducePartials(Value partials) {
       b, loc, TypeRange(into.getType()), inputs, ValueRange(into), maps, iterators,
       [&](OpBuilder &builder, Location at, ValueRange args) {
         SmallVector<Value> terms(args.drop_back());
-        if (!initial && !fusion.consumer)
+        if (!initial && !hasConsumer)
           terms.push_back(args.back());
         if (initial && initial != b.getZeroAttr(initial.getType()))
           terms.push_back(arith::ConstantOp::create(builder, at, initial));
         Value total = terms[0];
         for (Value term : ArrayRef(terms).drop_front()) {
           term = extendElement(builder, at, term, total.getType(), false);
-          total = isa<FloatType>(term.getType())
-                      ? arith::AddFOp::create(builder, at, total, term).getResult()
-                      : arith::AddIOp::create(builder, at, total, term).getResult();
+          total = addElements(builder, at, total, term);
         }
         linalg::YieldOp::create(builder, at,
                                 narrowElement(builder, at, total, args.back().getType()));
       });
   return sum.getResult(0);
+}
+
+Value xetile::fuseReduction(RewriterBase &rewriter, Value sum, linalg::GenericOp consumer) {
+  OpOperand *use = llvm::find_if(consumer->getOpOperands(),
+                                 [&](OpOperand &operand) { return operand.get() == sum; });
+  if (!linalg::areElementwiseOpsFusable(use))
+    return consumer->getResult(0);
+  rewriter.setInsertionPoint(consumer);
+  Operation *reduction = sum.getDefiningOp();
+  FailureOr<linalg::ElementwiseOpFusionResult> fused = linalg::fuseElementwiseOps(rewriter, use);
+  if (failed(fused))
+    return consumer->getResult(0);
+  rewriter.replaceOp(consumer, fused->fusedOp->getResults());
+  if (reduction->use_empty())
+    rewriter.eraseOp(reduction);
+  return fused->fusedOp->getResult(0);
 }

@@ -14,7 +14,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "xetile/Target/Cpu/Config/Machine.h"
-#include "xetile/Target/Cpu/LoopNest/DeepTile.h"
+#include "xetile/Target/Cpu/Microkernel/MicrokernelCall.h"
 #include "xetile/Target/Cpu/Microkernel/MicrokernelEmitter.h"
 #include "xetile/Target/Cpu/Microkernel/ScalarKernel.h"
 #include "xetile/Target/Cpu/Passes.h"

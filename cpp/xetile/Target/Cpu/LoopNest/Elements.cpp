@@ -1,0 +1,33 @@
+//===- Elements.cpp - arithmetic on elements of one of several types ---------===//
+// In: floats or signless integers. Out: arith ops, none where there is nothing to do.
+// Nothing is refused: decideConfig has checked the types.
+//===----------------------------------------------------------------------===//
+#include "xetile/Target/Cpu/LoopNest/Elements.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace xetile;
+
+Value xetile::extendElement(OpBuilder &b, Location loc, Value value, Type type, bool isUnsigned) {
+  if (value.getType() == type)
+    return value;
+  if (isa<FloatType>(type))
+    return arith::ExtFOp::create(b, loc, type, value);
+  if (isUnsigned)
+    return arith::ExtUIOp::create(b, loc, type, value);
+  return arith::ExtSIOp::create(b, loc, type, value);
+}
+
+Value xetile::narrowElement(OpBuilder &b, Location loc, Value value, Type type) {
+  return value.getType() == type ? value : arith::TruncFOp::create(b, loc, type, value).getResult();
+}
+
+Value xetile::addElements(OpBuilder &b, Location loc, Value left, Value right) {
+  if (isa<FloatType>(left.getType()))
+    return arith::AddFOp::create(b, loc, left, right);
+  return arith::AddIOp::create(b, loc, left, right);
+}
+
+bool xetile::isLowPrecision(Type element) {
+  return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
+}

@@ -1,0 +1,23 @@
+//===- Elements.h - arithmetic on elements of one of several types -----------===//
+#ifndef XETILE_TARGET_CPU_LOOPNEST_ELEMENTS_H
+#define XETILE_TARGET_CPU_LOOPNEST_ELEMENTS_H
+
+#include "mlir/IR/Builders.h"
+
+namespace xetile {
+
+/// `value` in the wider type `type`.
+mlir::Value extendElement(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,
+                          mlir::Type type, bool isUnsigned);
+/// `value` in the narrower floating-point type `type`.
+mlir::Value narrowElement(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,
+                          mlir::Type type);
+/// The sum of two floats or two integers of one type.
+mlir::Value addElements(mlir::OpBuilder &b, mlir::Location loc, mlir::Value left,
+                        mlir::Value right);
+/// Floating-point results narrower than their sums should be.
+bool isLowPrecision(mlir::Type element);
+
+} // namespace xetile
+
+#endif // XETILE_TARGET_CPU_LOOPNEST_ELEMENTS_H

@@ -1,0 +1,21 @@
+//===- Epilogue.h - what follows a complete sum ------------------------------===//
+#ifndef XETILE_TARGET_CPU_LOOPNEST_EPILOGUE_H
+#define XETILE_TARGET_CPU_LOOPNEST_EPILOGUE_H
+
+#include "xetile/Target/Cpu/LoopNest/ThreadNest.h"
+
+namespace xetile {
+
+/// Memory of one thread, whose part is `extents`, for sums that are kept elsewhere than the result;
+/// null if they are kept there.
+mlir::Value createSumScratch(mlir::OpBuilder &b, mlir::Location loc, const DeepTilePlan &plan,
+                             const IterationSpace &space, const std::array<Index, 3> &extents);
+
+/// Finishes the sums of `tile`, a piece of `block`, if this is the last step of k: `result` is the
+/// block of the result and comes back with them.
+mlir::Value finishInLastStep(const ThreadNest &nest, const BlockPiece &block, const Piece &tile,
+                             mlir::Value sum, mlir::Value result);
+
+} // namespace xetile
+
+#endif // XETILE_TARGET_CPU_LOOPNEST_EPILOGUE_H

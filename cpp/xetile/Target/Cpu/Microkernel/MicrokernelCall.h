@@ -1,0 +1,19 @@
+//===- MicrokernelCall.h - the body of a deep-tiled matmul -------------------===//
+#ifndef XETILE_TARGET_CPU_MICROKERNEL_MICROKERNELCALL_H
+#define XETILE_TARGET_CPU_MICROKERNEL_MICROKERNELCALL_H
+
+#include "xetile/Target/Cpu/LoopNest/ThreadNest.h"
+
+namespace xetile {
+
+/// On the batch-reduce matmul that the rewrite leaves: the largest m and n that it is called with.
+constexpr llvm::StringLiteral kMicrokernelAttr = "xetile.microkernel";
+
+/// Adds to `sums`, of `tile`, a piece of `block`, the products of what it has of the block's
+/// operands `a` and `bBlock`. The first step of k starts the sums, where the plan has a start.
+mlir::Value multiplyTile(const ThreadNest &nest, const BlockPiece &block, const Piece &tile,
+                         mlir::Value a, mlir::Value bBlock, mlir::Value sums);
+
+} // namespace xetile
+
+#endif // XETILE_TARGET_CPU_MICROKERNEL_MICROKERNELCALL_H

@@ -1,0 +1,139 @@
+//===- PackBlocks.cpp - copies of a thread's blocks --------------------------===//
+// In: operands of a thread, blocks of it that the loops have come to. Out: copies in scratch
+// memory, slices of packed constants. Nothing is refused: the plan says what is copied.
+//===----------------------------------------------------------------------===//
+#include "xetile/Target/Cpu/Packing/PackBlocks.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "xetile/Target/Cpu/Packing/Packing.h"
+
+using namespace mlir;
+using namespace xetile;
+
+PackedConstants xetile::packConstants(OpBuilder &b, Location loc, const DeepTilePlan &plan) {
+  const PackingPlan &packing = plan.packing;
+  const PackingPlan::Operand &left = packing.operands[0], &right = packing.operands[1];
+  PackedConstants constants;
+  if (left.isConstant)
+    constants.a = packConstantRows(b, loc, plan.matmul.op->getOperand(0), packing.vectorLength);
+  if (right.isConstant)
+    constants.b =
+        packConstantPanels(b, loc, plan.matmul.op->getOperand(1),
+                           /*transposed=*/right.dims[0] == kN, packing.panel, packing.group);
+  return constants;
+}
+
+Scratch xetile::createPackScratch(OpBuilder &b, Location loc, const DeepTilePlan &plan) {
+  const PackingPlan &packing = plan.packing;
+  const std::array<int64_t, 3> &sizes = plan.blocks.sizes;
+  const PackingPlan::Operand &left = packing.operands[0], &right = packing.operands[1];
+  int64_t length = packing.vectorLength;
+  Scratch scratch;
+  if (left.isCopied())
+    scratch.a = createRowScratch(b, loc, plan.matmul.elementType(0), sizes[left.dims[0]],
+                                 sizes[left.dims[1]], length * packing.group);
+  if (right.isCopied() && right.form == BlockForm::Panels)
+    scratch.b = createPanelScratch(b, loc, plan.matmul.elementType(1), sizes[kK], sizes[kN],
+                                   packing.panel, packing.group, length);
+  else if (right.isCopied())
+    scratch.b = createRowScratch(b, loc, plan.matmul.elementType(1), sizes[right.dims[0]],
+                                 sizes[right.dims[1]], length);
+  if (packing.offsetA)
+    scratch.columnSums = createColumnScratch(b, loc, sizes[kN], packing.panel);
+  return scratch;
+}
+
+/// The block of an operand: a slice, or the slices that it is computed from.
+static PackSource sourceOf(const ThreadNest &nest, unsigned operand, const BlockPiece &block) {
+  OpBuilder &b = nest.b;
+  SmallVector<Index> offsets = nest.space.offsetsAt(block.offsets),
+                     sizes = nest.space.sizesOf(block.sizes);
+  AffineMap map = nest.map(operand);
+  PackSource source;
+  source.columns = sizes[map.getDimPosition(1)];
+  if (Value value = nest.operands.values[operand]) {
+    source.inputs = {extractTile(b, nest.loc, value, map, offsets, sizes)};
+    return source;
+  }
+  linalg::GenericOp producer = nest.plan.fusion.producers[operand];
+  source.body = producer.getBody();
+  // Inputs are indexed by the row and the column of the operand.
+  SmallVector<AffineExpr> places(sizes.size(), b.getAffineConstantExpr(0));
+  for (unsigned place : {0, 1})
+    places[map.getDimPosition(place)] = b.getAffineDimExpr(place);
+  for (const IndexedValue &input : nest.operands.produced[operand]) {
+    bool isTensor = isa<RankedTensorType>(input.value.getType());
+    source.inputs.push_back(
+        isTensor ? extractTile(b, nest.loc, input.value, input.map, offsets, sizes) : input.value);
+    source.maps.push_back(input.map.replaceDimsAndSymbols(places, {}, 2, 0));
+  }
+  return source;
+}
+
+static Value packBlock(const ThreadNest &nest, unsigned operand, const BlockPiece &block) {
+  const PackingPlan &packing = nest.plan.packing;
+  const PackingPlan::Operand &how = packing.operands[operand];
+  OpBuilder &b = nest.b;
+  PackSource source = sourceOf(nest, operand, block);
+  Value scratch = operand == 0 ? nest.scratch.a : nest.scratch.b;
+  bool offset = operand == 0 && packing.offsetA;
+  switch (how.form) {
+  case BlockForm::InPlace:
+    return {};
+  case BlockForm::Rows:
+    return packRows(b, nest.loc, source, block.sizes[how.dims[0]], source.columns, offset, scratch,
+                    packing.vectorLength * (operand == 0 ? packing.group : 1));
+  case BlockForm::RowsFromColumns:
+    return packRowsTransposed(b, nest.loc, source, block.sizes[kM], block.sizes[kK], packing.group,
+                              offset, scratch, packing.vectorLength);
+  case BlockForm::Panels:
+    return packPanels(b, nest.loc, source, block.sizes[kK], block.sizes[kN],
+                      /*transposed=*/how.dims[0] == kN, packing.group, scratch,
+                      packing.vectorLength);
+  }
+  llvm_unreachable("all forms are above");
+}
+
+static Value sliceConstantA(const ThreadNest &nest, const BlockPiece &block) {
+  OpBuilder &b = nest.b;
+  SmallVector<Index> offsets, sizes, strides(2, nest.space.one);
+  for (MatmulDim dim : nest.plan.packing.operands[0].dims) {
+    offsets.push_back(addIndex(b, nest.loc, nest.offsets[dim], block.offsets[dim]));
+    // The zeros that fill the last group are part of it.
+    int64_t group = dim == kM ? 1 : nest.plan.packing.group;
+    sizes.push_back(
+        mulIndex(b, nest.loc, ceilDivIndex(b, nest.loc, block.sizes[dim], group), group));
+  }
+  return tensor::ExtractSliceOp::create(b, nest.loc, nest.constants.a, offsets, sizes, strides);
+}
+
+static Value sliceConstantB(const ThreadNest &nest, const BlockPiece &block) {
+  OpBuilder &b = nest.b;
+  Location loc = nest.loc;
+  int64_t panel = nest.plan.packing.panel, group = nest.plan.packing.group;
+  auto type = cast<RankedTensorType>(nest.constants.b.getType());
+  Index n = addIndex(b, loc, nest.offsets[kN], block.offsets[kN]);
+  Index k = addIndex(b, loc, nest.offsets[kK], block.offsets[kK]);
+  SmallVector<Index> offsets = {floorDivIndex(b, loc, n, panel), floorDivIndex(b, loc, k, group),
+                                nest.space.zero};
+  SmallVector<Index> sizes = {ceilDivIndex(b, loc, block.sizes[kN], panel),
+                              ceilDivIndex(b, loc, block.sizes[kK], group),
+                              b.getIndexAttr(type.getDimSize(2))};
+  SmallVector<Index> strides(3, nest.space.one);
+  return tensor::ExtractSliceOp::create(b, loc, nest.constants.b, offsets, sizes, strides);
+}
+
+BlockPiece xetile::packWhereKnown(const ThreadNest &nest, const BlockPiece &block) {
+  const PackingPlan &packing = nest.plan.packing;
+  const PackingPlan::Operand &left = packing.operands[0], &right = packing.operands[1];
+  BlockPiece packed = block;
+  if (!block.packedA && block.known[kM] && block.known[kK] && left.form != BlockForm::InPlace)
+    packed.packedA = left.isConstant ? sliceConstantA(nest, block) : packBlock(nest, 0, block);
+  if (block.packedB || !block.known[kN] || !block.known[kK] || right.form == BlockForm::InPlace)
+    return packed;
+  packed.packedB = right.isConstant ? sliceConstantB(nest, block) : packBlock(nest, 1, block);
+  if (packing.offsetA)
+    packed.columnSums =
+        sumColumns(nest.b, nest.loc, packed.packedB, block.sizes[kK], block.sizes[kN],
+                   nest.plan.matmul.isUnsigned(1), nest.scratch.columnSums, packing.vectorLength);
+  return packed;
+}

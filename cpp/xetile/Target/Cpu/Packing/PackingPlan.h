@@ -1,0 +1,44 @@
+//===- PackingPlan.h - what of a matmul is copied ----------------------------===//
+#ifndef XETILE_TARGET_CPU_PACKING_PACKINGPLAN_H
+#define XETILE_TARGET_CPU_PACKING_PACKINGPLAN_H
+
+#include "xetile/Target/Cpu/Config/ConfigAnalysis.h"
+#include "xetile/Target/Cpu/LoopNest/BlockPlan.h"
+#include "xetile/Target/Cpu/LoopNest/Fusion.h"
+
+namespace xetile {
+
+/// How the microkernel gets a block of an operand: from where it is; copied row by row; rows of A
+/// along k, copied from columns; panels of B.
+enum class BlockForm { InPlace, Rows, RowsFromColumns, Panels };
+
+/// The third plan.
+struct PackingPlan {
+  struct Operand {
+    BlockForm form = BlockForm::InPlace;
+    /// The compiler has copied all of it.
+    bool isConstant = false;
+    /// What rows and columns of copied rows are.
+    std::array<MatmulDim, 2> dims = {kM, kK};
+
+    /// The loops copy it block by block.
+    bool isCopied() const { return form != BlockForm::InPlace && !isConstant; }
+  };
+  std::array<Operand, 2> operands;
+  /// As in ConfigChoice.
+  int64_t vectorLength, group;
+  bool offsetA;
+  /// Elements of n in a panel.
+  int64_t panel;
+  /// Whether the microkernel extends the integers of an input with zeros; an offset changes that.
+  std::array<bool, 2> isUnsigned;
+
+  bool hasPanels() const { return operands[1].form == BlockForm::Panels; }
+};
+
+PackingPlan planPacking(const Contraction &matmul, const ConfigChoice &choice, const Fusion &fusion,
+                        const ThreadPlan &threads, const BlockPlan &blocks);
+
+} // namespace xetile
+
+#endif // XETILE_TARGET_CPU_PACKING_PACKINGPLAN_H
