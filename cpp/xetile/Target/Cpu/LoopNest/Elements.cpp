@@ -1,9 +1,10 @@
 //===- Elements.cpp - arithmetic on elements of one of several types ---------===//
-// In: floats or signless integers. Out: arith ops, none where there is nothing to do.
-// Nothing is refused: decideConfig has checked the types.
+// In: floats or signless integers, or vectors of them. Out: arith ops, none where there is nothing
+// to do. Nothing is refused: decideConfig has checked the types.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/LoopNest/Elements.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -11,7 +12,7 @@ using namespace xetile;
 Value xetile::extendElement(OpBuilder &b, Location loc, Value value, Type type, bool isUnsigned) {
   if (value.getType() == type)
     return value;
-  if (isa<FloatType>(type))
+  if (isa<FloatType>(getElementTypeOrSelf(type)))
     return arith::ExtFOp::create(b, loc, type, value);
   if (isUnsigned)
     return arith::ExtUIOp::create(b, loc, type, value);

@@ -6,7 +6,7 @@
 
 namespace xetile {
 
-/// `value` in the wider type `type`.
+/// `value`, a scalar or a vector, in the wider type `type`.
 mlir::Value extendElement(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,
                           mlir::Type type, bool isUnsigned);
 /// `value` in the narrower floating-point type `type`.

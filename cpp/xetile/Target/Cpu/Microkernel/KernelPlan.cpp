@@ -1,0 +1,138 @@
+//===- KernelPlan.cpp - how a contraction is computed in registers -----------===//
+// In: a contraction on memrefs. Out: its rows and columns, groups of k, types, the instructions
+// that multiply. Refused: operands that vectors cannot be read from: n is not contiguous in B and
+// C.
+//===----------------------------------------------------------------------===//
+#include "xetile/Target/Cpu/Microkernel/KernelPlan.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "xetile/Target/Cpu/LoopNest/Elements.h"
+#include "xetile/Target/Cpu/Microkernel/TileSums.h"
+
+using namespace mlir;
+using namespace xetile;
+
+int64_t KernelPlan::strideOf(unsigned operand, unsigned place) const {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  auto type = cast<MemRefType>(operands[operand].getType());
+  return succeeded(type.getStridesAndOffset(strides, offset)) ? strides[place]
+                                                              : ShapedType::kDynamic;
+}
+
+std::optional<std::pair<unsigned, unsigned>> KernelPlan::indexedBy(unsigned dim) const {
+  for (unsigned operand = 0; operand < 3; ++operand)
+    if (std::optional<unsigned> place =
+            maps[operand].getResultPosition(getAffineDimExpr(dim, element.getContext())))
+      return std::pair(operand, *place);
+  return std::nullopt;
+}
+
+SmallVector<unsigned> KernelPlan::stepDims() const {
+  SmallVector<unsigned> dims;
+  for (unsigned dim : roles[kK])
+    if (dim != groupDim)
+      dims.push_back(dim);
+  return dims;
+}
+
+/// B in groups of k: n and the group are as one dimension. False if it is not.
+static bool planGroups(KernelPlan &plan) {
+  unsigned last = plan.lastDim(1);
+  int64_t size = plan.kernel.sizes[last];
+  if (!llvm::is_contained(plan.roles[kK], last) || plan.maps[1].getNumResults() < 2 ||
+      plan.lastDim(1, 2) != plan.columnDim || (size != 2 && size != 4) ||
+      plan.strideOf(1, plan.maps[1].getNumResults() - 2) != size)
+    return false;
+  plan.groupDim = last;
+  plan.group = size;
+  // A dot product reads a group of A at once.
+  Type a = plan.elementOf(0), b = plan.elementOf(1);
+  if (!plan.isContiguous(0) || plan.lastDim(0) != last)
+    return true;
+  bool bytes = plan.target.int8Dot && size == 4 && plan.sumType.isInteger(32) && a.isInteger(8) &&
+               b.isInteger(8);
+  bool halves =
+      plan.target.bf16Dot && size == 2 && plan.sumType.isF32() && a.isBF16() && b.isBF16();
+  plan.usesDot = bytes || halves;
+  plan.offsetsA = bytes && plan.isUnsigned(0) == plan.isUnsigned(1);
+  return true;
+}
+
+std::optional<KernelPlan> xetile::planKernel(const Contraction &kernel,
+                                             const MicrokernelTarget &target) {
+  KernelPlan plan(kernel, target);
+  for (unsigned operand : {0, 1, 2}) {
+    plan.operands[operand] = kernel.op->getOperand(operand);
+    plan.maps[operand] = kernel.map(operand);
+  }
+  plan.roles = kernel.roles;
+  plan.element = plan.elementOf(2);
+  plan.sumType = isLowPrecision(plan.element) ? Type(Float32Type::get(plan.element.getContext()))
+                                              : plan.element;
+  plan.length = target.vectorBits / plan.sumType.getIntOrFloatBitWidth();
+  for (unsigned dim = 0; dim < kernel.sizes.size(); ++dim)
+    if (!plan.indexedBy(dim))
+      return std::nullopt;
+  if (!kernel.batch.empty() || !plan.isContiguous(2))
+    return std::nullopt;
+  if (llvm::is_contained(plan.roles[kM], plan.lastDim(2))) {
+    std::swap(plan.operands[0], plan.operands[1]);
+    std::swap(plan.maps[0], plan.maps[1]);
+    std::swap(plan.roles[kM], plan.roles[kN]);
+    plan.swapped = true;
+  }
+  plan.columnDim = plan.lastDim(2);
+  plan.rowDim = plan.roles[kM].back();
+  if (!plan.isContiguous(1) || (plan.lastDim(1) != plan.columnDim && !planGroups(plan)))
+    return std::nullopt;
+  plan.usesTiles = fitsTiles(plan);
+  return plan;
+}
+
+/// Whether `op` adds a vector over n to every row of C.
+static bool addsBias(linalg::GenericOp op, Value c) {
+  auto type = dyn_cast<MemRefType>(c.getType());
+  if (!type || type.getRank() != 2 || op->getNumOperands() != 2 || op.getOutputs()[0] != c)
+    return false;
+  AffineExpr row, column;
+  bindDims(op.getContext(), row, column);
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  mlir::Block &body = op.getRegion().front();
+  auto add = dyn_cast<arith::AddIOp>(&body.front());
+  return maps[0] == AffineMap::get(2, 0, {column}, op.getContext()) && maps[1].isIdentity() &&
+         op.getNumReductionLoops() == 0 && add && add->getNextNode() == body.getTerminator() &&
+         body.getTerminator()->getOperand(0) == add.getResult() && add.getLhs() != add.getRhs() &&
+         isa<BlockArgument>(add.getLhs()) && isa<BlockArgument>(add.getRhs());
+}
+
+static SumStart findOps(const KernelPlan &plan) {
+  SumStart start;
+  Value c = plan.operands[2];
+  for (Operation *op = plan.kernel.op->getPrevNode(); op; op = op->getPrevNode()) {
+    if (auto fill = dyn_cast<linalg::FillOp>(op)) {
+      if (fill.getOutputs()[0] == c) {
+        start.initial = fill.getInputs()[0];
+        start.absorbed.push_back(fill);
+      }
+      return start;
+    }
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    if (generic && !start.bias && plan.lastDim(2, 2) == plan.rowDim && addsBias(generic, c)) {
+      start.bias = generic.getInputs()[0];
+      start.absorbed.push_back(generic);
+    } else if (!isMemoryEffectFree(op)) {
+      return start;
+    }
+  }
+  return start;
+}
+
+SumStart xetile::findStart(const KernelPlan &plan) {
+  SumStart start = findOps(plan);
+  // Tiles start from zeros or from C.
+  bool isZero = !start.initial || matchPattern(start.initial, m_AnyZeroFloat()) ||
+                matchPattern(start.initial, m_Zero());
+  return plan.usesTiles && (start.bias || !isZero) ? SumStart() : start;
+}
