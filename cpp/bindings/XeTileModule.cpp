@@ -81,6 +81,24 @@ nb::list levels(const std::string &target, const std::map<std::string, std::stri
   return told.levels;
 }
 
+std::vector<std::pair<std::string, std::string>> matmulFields() {
+  std::vector<std::pair<std::string, std::string>> fields;
+  auto append = [](MlirStringRef name, MlirStringRef doc, void *list) {
+    static_cast<decltype(fields) *>(list)->emplace_back(toString(name), toString(doc));
+  };
+  mlirXeTileForEachMatmulField(append, &fields);
+  return fields;
+}
+
+std::vector<std::string> loopOrders() {
+  std::vector<std::string> names;
+  auto append = [](MlirStringRef name, void *list) {
+    static_cast<decltype(names) *>(list)->push_back(toString(name));
+  };
+  mlirXeTileForEachLoopOrder(append, &names);
+  return names;
+}
+
 std::optional<std::string> checkChip(const std::string &chip) {
   std::string reason;
   auto keep = [](MlirStringRef text, void *out) {
@@ -195,6 +213,9 @@ NB_MODULE(_xetile, m) {
         nb::arg("target"), nb::arg("options") = nb::dict(),
         "How each level of a target is reached from the one before: a list of (level, action, "
         "pipeline); the pipeline is empty where only a schedule leads there.");
+  m.def("matmul_fields", matmulFields,
+        "Name and meaning of each field of a matmul's configuration, in the order of printing.");
+  m.def("matmul_loop_orders", loopOrders, "The names of the values of `loopOrder`, from 0 on.");
   m.def("check_chip", checkChip, nb::arg("chip"),
         "Why kernels cannot be compiled for `chip`, or None if they can.");
   m.def("find_ocloc", findOcloc, nb::sig("def find_ocloc() -> tuple[bool, str]"),

@@ -3,6 +3,7 @@
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Registration.h"
 #include "mlir/CAPI/Support.h"
+#include "xetile/IR/MatmulConfig.h"
 #include "xetile/IR/XeTileDialect.h"
 #include "xetile/Registration.h"
 #include "xetile/Target/Compile.h"
@@ -24,6 +25,17 @@ void mlirXeTileRegisterPasses() {
     return true;
   }();
   (void)registered;
+}
+
+void mlirXeTileForEachMatmulField(void (*visit)(MlirStringRef, MlirStringRef, void *),
+                                  void *userData) {
+  for (const xetile::MatmulField &field : xetile::allMatmulFields())
+    visit(wrap(field.name), wrap(field.doc), userData);
+}
+
+void mlirXeTileForEachLoopOrder(MlirStringCallback visit, void *userData) {
+  for (llvm::StringRef name : xetile::loopOrderNames())
+    visit(wrap(name), userData);
 }
 
 void mlirXeTileForEachTarget(void (*visit)(const MlirXeTileTarget *, void *), void *userData) {

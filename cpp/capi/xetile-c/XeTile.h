@@ -60,6 +60,14 @@ MLIR_CAPI_EXPORTED MlirAttribute mlirXeTileTileTypeGetEncoding(MlirType type);
 /// The vector that a load of the tile gives.
 MLIR_CAPI_EXPORTED MlirType mlirXeTileTileTypeGetVectorType(MlirType type);
 
+/// Calls `visit` with the name and the meaning of each field of `#xetile.matmul_config`, in the
+/// order in which they are printed.
+MLIR_CAPI_EXPORTED void
+mlirXeTileForEachMatmulField(void (*visit)(MlirStringRef name, MlirStringRef doc, void *userData),
+                             void *userData);
+/// Calls `visit` with the name of each `loopOrder`, in the order of their numbers.
+MLIR_CAPI_EXPORTED void mlirXeTileForEachLoopOrder(MlirStringCallback visit, void *userData);
+
 /// Adds the XeTile dialect and the transform ops that schedules call.
 MLIR_CAPI_EXPORTED void mlirXeTileRegisterDialects(MlirDialectRegistry registry);
 
