@@ -47,7 +47,8 @@ module attributes {transform.with_named_sequence} {
     %k_innermost = transform.tune.knob<"innermostKBlock"> = 0 from
         options = {min = 0, doc = "step that blocks of k are multiples of"} -> !transform.param<i64>
     %order = transform.tune.knob<"loopOrder"> = -1 from
-        options = {min = -1, max = 5, doc = "loops over blocks: 0 mnk, 1 mkn, 2 nmk, 3 nkm, 4 kmn, 5 knm; -1 leaves it to the cost model"}
+        options = {min = -1, max = 5, names = ["mnk", "mkn", "nmk", "nkm", "kmn", "knm"],
+                   doc = "loops over blocks: 0 mnk, 1 mkn, 2 nmk, 3 nkm, 4 kmn, 5 knm; -1 leaves it to the cost model"}
         -> !transform.param<i64>
     %pack = transform.tune.knob<"pack"> = "auto" from
         options = {doc = "copies of blocks of A and B: auto, always or never"} -> !transform.any_param

@@ -42,8 +42,9 @@ class Param:
     """A parameter of a schedule.
 
     `type` is int or str, and so are `value`, the one that applies, and `default`. Integers lie between `minimum` and
-    `maximum`, both included, where these are given. Sizes count elements, layouts subgroups, distances steps of a loop.
-    What a device or a payload allows besides is checked when the schedule is applied.
+    `maximum`, both included, where these are given; `names` are those of the integers from 0 on, where they have some.
+    Sizes count elements, layouts subgroups, distances steps of a loop. What a device or a payload allows besides is
+    checked when the schedule is applied.
     """
 
     name: str
@@ -53,12 +54,16 @@ class Param:
     doc: str = ""
     minimum: int | None = None
     maximum: int | None = None
+    names: tuple[str, ...] = ()
 
     def with_value(self, value: Any) -> Param:
         """The parameter with another value; XeTileError if its type or range is wrong."""
         if self.type is int:
+            if isinstance(value, str) and value in self.names:
+                value = self.names.index(value)
             if isinstance(value, bool) or not isinstance(value, Integral):
-                raise XeTileError(f"{self.name}: expected an integer, got {told(value)}")
+                named = f", or one of {', '.join(self.names)}" if self.names else ""
+                raise XeTileError(f"{self.name}: expected an integer{named}, got {told(value)}")
             value = int(value)
             low = -(2**63) if self.minimum is None else self.minimum
             high = 2**63 - 1 if self.maximum is None else self.maximum
@@ -332,7 +337,14 @@ def _param(name: str, knob: ir.Operation) -> Param:
         doc=doc.value if isinstance(doc, ir.StringAttr) else "",
         minimum=limit("min"),
         maximum=limit("max"),
+        names=_names(name, given["names"]) if "names" in given else (),
     )
+
+
+def _names(parameter: str, given: ir.Attribute) -> tuple[str, ...]:
+    if not isinstance(given, ir.ArrayAttr) or not all(isinstance(name, ir.StringAttr) for name in given):
+        raise XeTileError(f"parameter {parameter!r} of the schedule: names: expected a list of strings, got {given}")
+    return tuple(name.value for name in given)
 
 
 def _attribute(value: int | str) -> ir.Attribute:

@@ -83,7 +83,7 @@ def _schedule_parameters(schedule: Schedule, settings: Sequence[str]) -> dict[st
             known = ", ".join(name for name in schedule.params if name != "target")
             raise XeTileError(f"--set {setting}: schedule {schedule.name!r} has no parameter {key!r}; it has {known}")
         values[key] = text
-        if parameter.type is int:
+        if parameter.type is int and text not in parameter.names:
             try:
                 values[key] = int(text)
             except ValueError:
