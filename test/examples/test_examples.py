@@ -1,5 +1,6 @@
 """Every example runs. Those in MLIR are linked here, where lit finds their RUN lines."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -38,6 +39,18 @@ def test_a_schedule_of_ones_own_computes_a_matmul(tmp_path):
     schedule = EXAMPLES / "unrolled_matmul.mlir"
     out = run("-m", "xetile.cli", "run", payload, "--schedule", schedule, "--check", directory=tmp_path)
     assert "result 0: max|d - ref| / max|ref|" in out
+
+
+@pytest.mark.parametrize("target", ["pvc", "cpu"])
+def test_c_example_runs_with_what_the_command_writes(target, tmp_path):
+    payload = ROOT / "schedules" / "payloads" / "matmul_f16.mlir"
+    for name in ("matmul.so", "matmul.h"):
+        run("-m", "xetile.cli", "compile", payload, "--target", target, "-o", name, directory=tmp_path)
+    compiler = shutil.which("clang-22") or shutil.which("cc")
+    command = [compiler, "-Wall", "-Werror", EXAMPLES / "saved_kernel.c", "-I.", "./matmul.so", "-Wl,-rpath,$ORIGIN"]
+    subprocess.run([*command, "-o", "saved_kernel"], cwd=tmp_path, check=True)
+    result = subprocess.run([tmp_path / "saved_kernel"], capture_output=True, text=True, timeout=600)
+    assert (result.returncode, result.stdout) == (0, f"{1024 * 1024} elements are right\n"), result.stderr
 
 
 def test_readme_lists_every_example():
