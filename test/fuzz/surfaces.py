@@ -93,8 +93,9 @@ class Surfaces:
         import ml_dtypes
         import numpy as np
         import xetile
-        from xetile import cli, compiler, cpu, layout, layout_draw, passes, reference, report, runtime, tools
+        from xetile import cli, compiler, cpu, layout, passes, reference, report, runtime, tools
         from xetile import schedule as schedules
+        from xetile.layout import draw as layout_draw
         from xetile.mlir import ir
 
         self.np, self.xetile, self.cli, self.ir = np, xetile, cli, ir

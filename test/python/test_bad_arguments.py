@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 import xetile
-from xetile import XeTileError, cpu, files, layout, layout_draw, passes, payload, reference, report, runtime, schedule
+from xetile import XeTileError, cpu, files, layout, passes, payload, reference, report, runtime, schedule
+from xetile.layout import draw as layout_draw
 from xetile.mlir import ir
 from xetile.signature import Signature
 

@@ -76,7 +76,8 @@ def place(tmp_path_factory) -> Path:
 # Reads command lines, runs each in a child of its own, answers with its status; MLIR is loaded once.
 SERVER = """
 import json, os, signal, sys
-from xetile import cli, compiler, cpu, layout, layout_draw, report, schedule
+from xetile import cli, compiler, cpu, layout, report, schedule
+from xetile.layout import draw
 
 for line in sys.stdin:
     job = json.loads(line)

@@ -102,10 +102,10 @@ def _run_wg_map(options: argparse.Namespace, picture: str | None) -> int:
         return _plan_prefetch(options)
     owners = layout.wg_map_owners(shape, sg_layout, sg_data)
     if picture:
-        from xetile import layout_draw
+        from xetile.layout import draw
 
         title = f"{_text(shape)}: sg_layout = {list(sg_layout)}, sg_data = {list(sg_data)}"
-        layout_draw.draw_wg_map(shape, sg_layout, sg_data, picture, title=title)
+        draw.draw_wg_map(shape, sg_layout, sg_data, picture, title=title)
         return 0
     for (row, col), ids in owners.items():
         rows, cols = f"{row}:{row + sg_data[0]}", f"{col}:{col + sg_data[1]}"
@@ -177,7 +177,8 @@ def _dpas(options: argparse.Namespace) -> Dpas:
 
 
 def _draw(options: argparse.Namespace, path: str, operand: Any, dpas: Dpas, request: dict[str, Any]) -> None:
-    from xetile import layout, layout_draw
+    from xetile import layout
+    from xetile.layout import draw
 
     title = f"{options.dpas} {_text(options.shape)}, {options.type}"
     plan, warning = None, ""
@@ -187,7 +188,7 @@ def _draw(options: argparse.Namespace, path: str, operand: Any, dpas: Dpas, requ
     except XeTileError as error:
         # The picture shows the layout, which needs no messages; a plan that was asked for has failed before.
         warning = f"xetile: warning: no messages are drawn: {error}"
-    layout_draw.draw(operand, path, plan=plan, title=title, subgroup=options.subgroup or 0)
+    draw.draw(operand, path, plan=plan, title=title, subgroup=options.subgroup or 0)
     if warning:
         output.complain(warning)
 
