@@ -112,7 +112,9 @@ class Surfaces:
         self.made: dict[str, Any] = {}
         self.data = self._make_data(compiler)
         self.names = {name: getattr(self, name) for name in ("payload", "small", "add", "dynamic", "schedule")}
-        self.names |= {name: getattr(self, name) for name in ("spv", "dpas", "layout_of", "plan", "arrays", "memmap")}
+        self.names |= {
+            name: getattr(self, name) for name in ("spv", "dpas", "layout_of", "plan", "arrays", "memmap", "saved")
+        }
         self.names |= {name: getattr(self, name) for name in ("read_only", "subclass", "big_endian", "unaligned")}
         self.names |= {
             "memory": self.buffers, "cpu_kernel": lambda: self.kernel("f32"), "gpu_kernel": lambda: self.kernel("gpu"),
@@ -166,6 +168,14 @@ class Surfaces:
         from xetile.signature import Signature
 
         return [self.np.ones(spec.shape, spec.numpy_dtype) for spec in Signature.of(module).arguments]
+
+    def saved(self, cut: bool = False) -> Path:
+        """A file with a kernel, or with what is left of one."""
+        if "saved" not in self.made:
+            self.made["saved"] = self.kernel("f32").save("made.so").read_bytes()
+        path = Path("saved.so")
+        path.write_bytes(self.made["saved"][: 5000 if cut else None])
+        return path
 
     def memmap(self, array: Any) -> Any:
         place = f"array{len(list(Path().glob('array*')))}.bin"
