@@ -2,6 +2,8 @@
 // RUN: xetile-opt %t/bytes.mlir --deep-tile-matmul="threads=1" | FileCheck %t/bytes.mlir --check-prefix=TILED
 // RUN: xetile-opt %t/bytes.mlir --deep-tile-matmul="threads=1" --xetile-bufferize-for-cpu \
 // RUN:   --xetile-lower-microkernels="vector-bits=0" --canonicalize --cse | FileCheck %t/bytes.mlir
+// RUN: xetile-opt %t/threads.mlir --deep-tile-matmul="threads=2" --xetile-bufferize-for-cpu --xetile-lower-to-cpu="vector-bits=512 int8-dot" \
+// RUN:   | FileCheck %t/threads.mlir
 // RUN: xetile-opt %t/packed.mlir --xetile-lower-microkernels="int8-dot bf16-dot" --canonicalize --cse | FileCheck %t/packed.mlir
 // RUN: xetile-opt %t/unfold.mlir --deep-tile-matmul="threads=1" | FileCheck %t/unfold.mlir
 
@@ -32,6 +34,22 @@ func.func @signed(%a: tensor<48x64xi8>, %b: tensor<64x64xi8>, %c: tensor<48x64xi
   %d = linalg.matmul {xetile.matmul_config = #xetile.matmul_config<innermostMBlock = 12, innermostNBlock = 32>}
       ins(%a, %b : tensor<48x64xi8>, tensor<64x64xi8>) outs(%c : tensor<48x64xi32>) -> tensor<48x64xi32>
   return %d : tensor<48x64xi32>
+}
+}
+
+//--- threads.mlir
+#machine = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"max_vector_width" = 512 : i32, "int8_dot" = 1 : i32>>
+module attributes {dlti.target_system_spec = #machine} {
+// Each thread copies rows in a loop; beside it, in the same body, the microkernel has none.
+// CHECK-LABEL: llvm.func @threads
+// CHECK: omp.loop_nest
+// CHECK-NOT: alloca_scope
+// CHECK: llvm.cond_br
+// CHECK: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"
+// CHECK: omp.yield
+func.func @threads(%a: tensor<2x2x1xi8>, %b: tensor<2x1x1xi8>, %c: tensor<2x2x1xi32>) -> tensor<2x2x1xi32> {
+  %d = linalg.batch_matmul ins(%a, %b : tensor<2x2x1xi8>, tensor<2x1x1xi8>) outs(%c : tensor<2x2x1xi32>) -> tensor<2x2x1xi32>
+  return %d : tensor<2x2x1xi32>
 }
 }
 

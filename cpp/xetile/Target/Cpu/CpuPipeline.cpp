@@ -87,7 +87,10 @@ void xetile::buildLowerToCpu(OpPassManager &pm, const CpuLoweringOptions &option
   pm.addPass(createLowerMath(functions));
   add(pm,
       "convert-scf-to-openmp,convert-vector-to-scf,expand-strided-metadata,lower-affine,"
-      "loop-invariant-code-motion,canonicalize,cse,convert-scf-to-cf,"
+      "loop-invariant-code-motion,canonicalize,cse");
+  pm.addPass(createInlineAllocaScopes());
+  add(pm,
+      "convert-scf-to-cf,"
       "convert-vector-to-llvm{enable-x86vector enable-amx vector-transpose-lowering=shuffle16x16},"
       "expand-strided-metadata,lower-affine,"
       "convert-openmp-to-llvm,convert-to-llvm,reconcile-unrealized-casts");

@@ -275,6 +275,28 @@ def SplitSlices : Pass<"xetile-split-slices"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def InlineAllocaScopes : Pass<"xetile-inline-alloca-scopes"> {
+  let summary = "Take the scopes of stack memory away that bodies of parallel loops are in";
+  let description = [{
+    Before:
+    ```mlir
+    memref.alloca_scope {
+      %scratch = memref.alloca() : memref<16xf32>
+      ...
+    }
+    ```
+
+    After, without the stack's ops where nothing is allocated:
+    ```mlir
+    %stack = llvm.intr.stacksave : !llvm.ptr
+    %scratch = memref.alloca() : memref<16xf32>
+    ...
+    llvm.intr.stackrestore %stack : !llvm.ptr
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def ReplacePoison : Pass<"xetile-replace-poison"> {
   let summary = "Let tensors of poison hold anything, in memory";
   let description = [{
