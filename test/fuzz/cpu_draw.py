@@ -10,7 +10,7 @@ from typing import Any
 from bounded import is_float
 from expressions import Drawer, Invalid, result_type
 from scalar_ops import FLOAT_BINARY
-from tensor_linalg import LINALG_NAMED, LOOPS, NAMED, ORDER, TRANSPOSED
+from tensor_linalg import LINALG_NAMED, LOOPS, NAMED, ORDER, TRANSPOSED, takes_cast
 from tensor_program import OPS, infer
 from tensor_types import Type, make_dim, require, size_of
 
@@ -210,7 +210,7 @@ def _contract(b: Builder, rng: random.Random) -> None:
         raise Invalid
     if rng.random() < 0.35:
         wants.append(Type(c, tuple(sizes[letter] for letter in maps[2])))
-    casts = style == "generic" or (style == "named" and NAMED.get(maps) in ("matmul", "batch_matmul", "matvec"))
+    casts = style == "generic" or (style == "named" and takes_cast(tuple(maps)))
     unsigned = casts and not is_float(c) and rng.random() < 0.25
     fill = 0 if rng.random() < 0.9 else 2
     node = {"maps": list(maps), "t": c, "style": style}

@@ -49,6 +49,11 @@ TRANSPOSED = {
 ORDER = "bgMNmnhKkp"
 
 
+def takes_cast(maps: tuple[str, ...]) -> bool:
+    """Whether the named op of these maps extends its operands as its attribute `cast` says."""
+    return (NAMED.get(maps) or TRANSPOSED.get(maps)) in ("matmul", "batch_matmul")
+
+
 def _contract_order(node: Node) -> str:
     return "".join(letter for letter in ORDER if any(letter in m for m in node["maps"]))
 
@@ -66,7 +71,10 @@ def _infer_contract(node: Node, kinds: list[Type]) -> Type:
     require(all(k.dtype == node["t"] or NUMPY[k.dtype].itemsize < NUMPY[node["t"]].itemsize for k in kinds))
     if node["style"] == "named":
         require(tuple(maps) in NAMED or tuple(maps) in TRANSPOSED)
-    require(not (node.get("unsigned") and (is_float(node["t"]) or node["style"] == "contract")))
+    if node.get("unsigned"):
+        require(not is_float(node["t"]) and node["style"] != "contract")
+        # Other named ops take the attribute, too, and ignore it.
+        require(node["style"] != "named" or takes_cast(tuple(maps)))
     return kind
 
 
@@ -181,11 +189,17 @@ def _infer_map(node: Node, kinds: list[Type]) -> Type:
         require(plain and kinds and not node.get("over"))
         require(kind.is_static or not _has_constant(node["body"]))
         require(node["body"][0] not in ("in", "const"))
+        # What nothing reads is not in the program, and has any size.
+        require(all(_reads(node["body"], i) for i in range(len(kinds))))
     if style == "named":
         op, *parts = node["body"]
         require(plain and kinds and not node.get("over") and op in LINALG_NAMED)
         require(parts == [["in", i] for i in range(len(kinds))])
     return kind
+
+
+def _reads(expr: list, i: int) -> bool:
+    return expr == ["in", i] or any(_reads(part, i) for part in expr[1:] if isinstance(part, list))
 
 
 def _has_constant(expr: list) -> bool:
