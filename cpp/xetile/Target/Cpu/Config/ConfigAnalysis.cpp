@@ -3,216 +3,88 @@
 // to pack, the reasons. Nothing is refused: checkConfig judges the fields that were given.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Config/ConfigAnalysis.h"
+#include "xetile/Target/Cpu/Config/CostModel.h"
+#include "xetile/Target/Cpu/Config/RegisterTile.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
-#include <cmath>
 
 using namespace mlir;
 using namespace xetile;
 
-namespace {
-
-/// What an unknown size counts as.
-constexpr int64_t kTypicalExtent = 1024;
-/// Costs in cycles of a core. Starting and joining threads:
-constexpr double kForkCycles = 8000;
-/// Copying one byte of an operand to scratch, with its share of misses:
-constexpr double kPackCyclesPerByte = 0.085;
-/// Waiting for one byte of an operand that is read where it is, past the second-level cache:
-constexpr double kReadCyclesPerByte = 0.01;
-/// Reading and writing one element of C again for another block of K, in the second-level cache and
-/// past it:
-constexpr double kRevisitCycles = 0.15, kFarRevisitCycles = 1.0;
-/// Writing one partial result and adding it up:
-constexpr double kPartialCycles = 1.5;
-/// Fixed costs of one microkernel:
-constexpr double kCallCycles = 40;
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-class Chooser {
-public:
-  Chooser(const Contraction &matmul, const Machine &machine, const PartialConfig &given)
-      : matmul(matmul), machine(machine), given(given) {
-    for (MatmulDim dim : {kM, kN, kK}) {
-      int64_t extent = matmul.extent(dim);
-      extents[dim] = ShapedType::isDynamic(extent) ? kTypicalExtent : std::max<int64_t>(extent, 1);
-    }
-    for (unsigned dim : matmul.batch)
-      batches *=
-          ShapedType::isDynamic(matmul.sizes[dim]) ? 1 : std::max<int64_t>(matmul.sizes[dim], 1);
-    group = dotGroup(matmul, machine);
-    sumBits = std::max<int64_t>(matmul.elementType(2).getIntOrFloatBitWidth(), 32);
-    inputBytes = std::max<int64_t>(matmul.elementType(0).getIntOrFloatBitWidth() / 8, 1);
-    length = std::max<int64_t>(machine.vectorBits / sumBits, 1);
-  }
-
-  ConfigChoice run() {
-    chooseInnermost();
-    inPlaceA = readsAInPlace();
-    copiedB = mustCopyB();
-    chooseThreads();
-    choosePacking();
-    chooseBlocks();
-    chooseOrder();
-    return std::move(choice);
-  }
-
-private:
-  void note(std::string text) { choice.reasons.push_back(std::move(text)); }
-  void chooseInnermost();
-  void chooseThreads();
-  void choosePacking();
-  void chooseBlocks();
-  void chooseOrder();
-  double threadCost(const std::array<int64_t, 3> &threads, std::string *terms) const;
-  bool isPlain(unsigned operand) const {
-    int64_t own = 0;
-    for (AffineExpr expr : matmul.map(operand).getResults())
-      own += !llvm::is_contained(matmul.batch, cast<AffineDimExpr>(expr).getPosition());
-    return own == 2;
-  }
-  /// Whether `dim` is the contiguous one of an operand.
-  bool runsAlong(unsigned operand, MatmulDim dim) const {
-    AffineMap map = matmul.map(operand);
-    return map.getDimPosition(map.getNumResults() - 1) == matmul.tiled(dim);
-  }
-  /// Rows of A that run along k are streams, which a core prefetches from where they are. Dot
-  /// products need a copy if parts of k may be no whole groups: the last group is filled up.
-  bool readsAInPlace() const {
-    return !isPlain(0) || (runsAlong(0, kK) && !offsetsBytes(matmul, machine) &&
-                           (group == 1 || hasWholeGroups(matmul, choice.config, group)));
-  }
-  /// Cycles for copying elements of an operand, and for reading them where they are.
-  double copyCost(double elements) const { return elements * inputBytes * kPackCyclesPerByte; }
-  double readCost(double elements) const {
-    bool near = elements * inputBytes <= machine.l2;
-    return near ? 0 : elements * inputBytes * kReadCyclesPerByte;
-  }
-  /// Cycles for reading k x n elements of B where they are, once for each row of tiles of m.
-  double readBCost(double m, double n, double k) const {
-    return readCost(n * k) * std::ceil(m / std::max<int64_t>(choice.config.innermost[kM], 1));
-  }
-  /// Without a copy n would have to be contiguous, and dot products would have no groups.
-  bool mustCopyB() const { return group > 1 || !runsAlong(1, kN); }
-  /// Elements of `dim` that the busiest of `count` threads gets.
-  int64_t share(MatmulDim dim, int64_t count) const {
-    int64_t block = choice.config.innermost[dim];
-    return std::min(extents[dim], ceilDiv(ceilDiv(extents[dim], block), count) * block);
-  }
-
-  const Contraction &matmul;
-  const Machine &machine;
-  const PartialConfig &given;
-  ConfigChoice choice;
-  std::array<int64_t, 3> extents;
-  int64_t batches = 1, sumBits, inputBytes, length;
-  /// readsAInPlace() and mustCopyB(), which thousands of candidates for threads ask for.
-  bool inPlaceA = false, copiedB = false;
-  /// Elements of k that one instruction multiplies and adds.
-  int64_t group = 1;
-  double cyclesPerStep = 1;
-};
-
-} // namespace
-
-int64_t xetile::dotGroup(const Contraction &matmul, const Machine &machine) {
-  Type a = matmul.elementType(0), b = matmul.elementType(1), c = matmul.elementType(2);
-  if (machine.bf16Dot && a.isBF16() && b.isBF16() && (c.isF32() || c.isBF16()))
-    return 2;
-  return machine.int8Dot && a.isInteger(8) && b.isInteger(8) && c.isInteger(32) ? 4 : 1;
-}
-
-bool xetile::offsetsBytes(const Contraction &matmul, const Machine &machine) {
-  AffineMap map = matmul.map(2);
-  return dotGroup(matmul, machine) == 4 && !machine.amx &&
-         matmul.isUnsigned(0) == matmul.isUnsigned(1) &&
-         map.getDimPosition(map.getNumResults() - 1) == matmul.tiled(kN);
-}
-
-bool xetile::hasWholeGroups(const Contraction &matmul, const MatmulConfig &config, int64_t group) {
-  int64_t k = matmul.extent(kK);
-  return !ShapedType::isDynamic(k) && k % group == 0 && config.innermost[kK] % group == 0;
-}
-
-RegisterTile xetile::chooseRegisterTile(int64_t m, int64_t n, int64_t length, int64_t registers) {
-  // Fewer independent sums than this leave the multiplier waiting for its own results; a core
-  // starts two loads for every vector multiply-add.
-  constexpr int64_t kSumsInFlight = 8;
-  RegisterTile best;
-  for (int64_t vectors = 1; vectors <= 4; ++vectors)
-    for (int64_t rows = 1; rows <= 30 && rows * vectors + vectors + 1 <= registers; ++rows) {
-      double tiles = double(ceilDiv(m, rows)) * ceilDiv(n, vectors * length);
-      double multiplies = std::max<int64_t>(rows * vectors, kSumsInFlight);
-      double cost = tiles * (std::max(multiplies, (rows + vectors) / 2.0) +
-                             0.05 * double(rows + vectors) + 0.5);
-      if (best.cycles == 0 || cost < best.cycles)
-        best = {rows, vectors, cost};
-    }
-  return best;
-}
-
-void Chooser::chooseInnermost() {
-  bool tiles = group > 1 && machine.amx;
-  RegisterTile tile = chooseRegisterTile(extents[kM], extents[kN], length, machine.registers);
-  std::array<int64_t, 3> wanted = {tile.rows, tile.vectors * length, 16};
+/// Chooses the innermost blocks; returns the cycles for one step of k of one element of C.
+static double chooseInnermost(const CostModel &model, const PartialConfig &given,
+                              ConfigChoice &choice) {
+  int64_t group = model.group;
+  bool tiles = group > 1 && model.machine.amx;
+  RegisterTile tile = chooseRegisterTile(model.extents[kM], model.extents[kN], model.length,
+                                         model.machine.registers);
+  std::array<int64_t, 3> wanted = {tile.rows, tile.vectors * model.length, 16};
   // Two by two tiles of sums of 16 x 16, for 16 groups of k.
   if (tiles)
     wanted = {32, 32, 16 * group};
+  std::array<int64_t, 3> &chosen = choice.config.innermost;
   for (MatmulDim dim : {kM, kN, kK}) {
-    int64_t unit = matmul.unit[dim];
-    int64_t size = std::max<int64_t>(wanted[dim] / unit, 1) * unit;
+    int64_t unit = model.matmul.unit[dim];
+    chosen[dim] = std::max<int64_t>(wanted[dim] / unit, 1) * unit;
     if (std::optional<int64_t> innermost = given.innermost[dim]) {
-      size = *innermost;
+      chosen[dim] = *innermost;
     } else if (std::optional<int64_t> block = given.block[dim]) {
       // The largest part of the given block that is no larger than wanted.
-      size = std::min(size, *block);
-      while (size > 1 && (*block % size != 0 || size % unit != 0))
-        --size;
+      chosen[dim] = std::min(chosen[dim], *block);
+      while (chosen[dim] > 1 && (*block % chosen[dim] != 0 || chosen[dim] % unit != 0))
+        --chosen[dim];
     }
-    choice.config.innermost[dim] = size;
   }
-  double ideal = double(extents[kM]) * extents[kN] / length;
-  cyclesPerStep = tile.cycles / (double(extents[kM]) * extents[kN] * group);
-  // A product of tiles takes 16 cycles.
-  if (tiles)
-    cyclesPerStep = 1.0 / (16 * 16 * group);
   if (tiles) {
-    note(llvm::formatv("innermost {0}x{1}x{2}: tile registers hold 2 x 2 tiles of 16 x 16 sums; a "
-                       "product of tiles takes 16 cycles for {3} steps of k",
-                       choice.config.innermost[kM], choice.config.innermost[kN],
-                       choice.config.innermost[kK], 16 * group)
-             .str());
-    return;
+    choice.reasons.push_back(
+        llvm::formatv("innermost {0}x{1}x{2}: tile registers hold 2 x 2 tiles of 16 x 16 sums; a "
+                      "product of tiles takes 16 cycles for {3} steps of k",
+                      chosen[kM], chosen[kN], chosen[kK], 16 * group));
+    // A product of tiles takes 16 cycles.
+    return 1.0 / (16 * 16 * group);
   }
-  note(llvm::formatv("innermost {0}x{1}x{2}: registers hold {3} rows of {4} vectors of {5}; "
-                     "{6:f0} cycles per {8} of k for {7:f0} vector multiply-adds",
-                     choice.config.innermost[kM], choice.config.innermost[kN],
-                     choice.config.innermost[kK], tile.rows, tile.vectors, length, tile.cycles,
-                     ideal, group > 1 ? llvm::formatv("{0} steps", group).str() : "step")
-           .str());
+  double sums = double(model.extents[kM]) * model.extents[kN];
+  choice.reasons.push_back(llvm::formatv(
+      "innermost {0}x{1}x{2}: registers hold {3} rows of {4} vectors of {5}; "
+      "{6:f0} cycles per {8} of k for {7:f0} vector multiply-adds",
+      chosen[kM], chosen[kN], chosen[kK], tile.rows, tile.vectors, model.length, tile.cycles,
+      sums / model.length, group > 1 ? llvm::formatv("{0} steps", group).str() : "step"));
+  return tile.cycles / (sums * group);
 }
 
-double Chooser::threadCost(const std::array<int64_t, 3> &threads, std::string *terms) const {
-  double m = share(kM, threads[kM]), n = share(kN, threads[kN]), k = share(kK, threads[kK]);
-  int64_t all = threads[kM] * threads[kN] * threads[kK];
+namespace {
+/// What candidates for threads cost. Thousands of them ask whether operands are copied.
+struct ThreadCosts {
+  const CostModel &model;
+  const MatmulConfig &config;
+  double cyclesPerStep;
+  bool inPlaceA, copiedB;
+
+  double of(const std::array<int64_t, 3> &threads, std::string *terms = nullptr) const;
+};
+} // namespace
+
+double ThreadCosts::of(const std::array<int64_t, 3> &threads, std::string *terms) const {
+  auto share = [&](MatmulDim dim) -> double { return model.share(config, dim, threads[dim]); };
+  double m = share(kM), n = share(kN), k = share(kK);
+  int64_t all = threads[kM] * threads[kN] * threads[kK], batches = model.batches;
   // Batches and threads share one parallel loop.
-  double rounds = double(ceilDiv(batches * all, std::max<int64_t>(machine.cores, 1)));
-  if (batches == 1)
-    rounds = 1;
+  double rounds = batches == 1 ? 1 : double(llvm::divideCeil(batches * all, model.machine.cores));
   double compute = m * n * k * cyclesPerStep;
-  double operands = inPlaceA ? readCost(m * k) : copyCost(m * k);
-  operands += copiedB ? copyCost(n * k) : std::min(copyCost(n * k), readBCost(m, n, k));
+  double operands = inPlaceA ? model.readCost(m * k) : model.copyCost(m * k);
+  operands += copiedB ? model.copyCost(n * k)
+                      : std::min(model.copyCost(n * k), model.readBCost(config, m, n, k));
   double partial =
-      threads[kK] > 1 ? threads[kK] * double(extents[kM]) * extents[kN] * kPartialCycles : 0;
+      threads[kK] > 1 ? threads[kK] * double(model.extents[kM]) * model.extents[kN] * kPartialCycles
+                      : 0;
   double fork = all > 1 || batches > 1 ? kForkCycles : 0;
   double cost = rounds * (compute + operands) + partial + fork;
   if (terms)
-    *terms = llvm::formatv(
-                 "compute {0:f0} + operands {1:f0} + partial sums {2:f0} + fork {3:f0} = {4:f0} "
-                 "cycles",
-                 rounds * compute, rounds * operands, partial, fork, cost)
-                 .str();
+    *terms =
+        llvm::formatv(
+            "compute {0:f0} + operands {1:f0} + partial sums {2:f0} + fork {3:f0} = {4:f0} cycles",
+            rounds * compute, rounds * operands, partial, fork, cost)
+            .str();
   return cost;
 }
 
@@ -223,29 +95,32 @@ static SmallVector<int64_t> threadCounts(int64_t blocks, int64_t most) {
   SmallVector<int64_t> counts;
   for (int64_t count = 1; count <= std::min(blocks, most);) {
     counts.push_back(count);
-    int64_t share = ceilDiv(blocks, count);
+    int64_t share = llvm::divideCeil(blocks, count);
     if (share == 1)
       break;
-    count = ceilDiv(blocks, share - 1);
+    count = llvm::divideCeil(blocks, share - 1);
     if (counts.back() > kAll)
       count = std::max(count, counts.back() + counts.back() / 16);
   }
   return counts;
 }
 
-void Chooser::chooseThreads() {
+static void chooseThreads(const CostModel &model, const PartialConfig &given, double cyclesPerStep,
+                          ConfigChoice &choice) {
   // More threads than this have to be asked for.
   constexpr int64_t kMostThreads = 1024;
+  MatmulConfig &config = choice.config;
   int64_t asked = 1;
   std::array<SmallVector<int64_t>, 3> counts;
   for (MatmulDim dim : {kM, kN, kK}) {
-    int64_t inner = std::max<int64_t>(choice.config.innermost[dim], 1);
+    int64_t blocks = llvm::divideCeil(model.extents[dim], config.innermost[dim]);
     std::optional<int64_t> count = given.threads[dim];
-    counts[dim] = count ? SmallVector<int64_t>{*count}
-                        : threadCounts(ceilDiv(extents[dim], inner), kMostThreads);
+    counts[dim] = count ? SmallVector<int64_t>{*count} : threadCounts(blocks, kMostThreads);
     asked *= count.value_or(1);
   }
-  int64_t cores = std::min(machine.cores, std::max(kMostThreads, asked));
+  int64_t cores = std::min(model.machine.cores, std::max(kMostThreads, asked));
+  const ThreadCosts costs = {model, config, cyclesPerStep, model.readsAInPlace(config),
+                             model.mustCopyB()};
   std::array<int64_t, 3> best = {1, 1, 1};
   double bestCost = -1;
   int64_t candidates = 0;
@@ -255,141 +130,145 @@ void Chooser::chooseThreads() {
         if (m * n * k > cores)
           break;
         ++candidates;
-        double cost = threadCost({m, n, k}, nullptr);
+        double cost = costs.of({m, n, k});
         if (bestCost < 0 || cost < bestCost) {
           bestCost = cost;
           best = {m, n, k};
         }
       }
-  for (MatmulDim dim : {kM, kN, kK})
-    choice.config.threads[dim] = given.threads[dim].value_or(best[dim]);
+  config.threads = best;
   std::string terms;
-  threadCost(best, &terms);
-  note(llvm::formatv("threads {0}x{1}x{2} of {3} cores, best of {5}: {4}", best[kM], best[kN],
-                     best[kK], machine.cores, terms, candidates)
-           .str());
+  costs.of(best, &terms);
+  choice.reasons.push_back(llvm::formatv("threads {0}x{1}x{2} of {3} cores, best of {5}: {4}",
+                                         best[kM], best[kN], best[kK], model.machine.cores, terms,
+                                         candidates));
 }
 
-void Chooser::choosePacking() {
+static void choosePacking(const CostModel &model, ConfigChoice &choice) {
   const MatmulConfig &config = choice.config;
-  int64_t m = share(kM, std::max<int64_t>(config.threads[kM], 1));
-  int64_t n = share(kN, std::max<int64_t>(config.threads[kN], 1));
-  int64_t k = share(kK, std::max<int64_t>(config.threads[kK], 1));
-  double copy = copyCost(double(n) * k), read = readBCost(m, n, k);
-  choice.packB = isPlain(1) && isPlain(2) && (mustCopyB() || copy < read) &&
-                 config.innermost[kN] % length == 0;
-  choice.packA = !readsAInPlace() && (n > 2 * config.innermost[kN] || (group > 1 && choice.packB));
+  int64_t m = model.share(config, kM), n = model.share(config, kN), k = model.share(config, kK);
+  double copy = model.copyCost(double(n) * k), read = model.readBCost(config, m, n, k);
+  bool inPlaceA = model.readsAInPlace(config);
+  choice.packB = model.isPlain(1) && model.isPlain(2) && (model.mustCopyB() || copy < read) &&
+                 config.innermost[kN] % model.length == 0;
+  choice.packA = !inPlaceA && (n > 2 * config.innermost[kN] || (model.group > 1 && choice.packB));
   std::string whyA = "its rows are read in place", whyB;
-  if (!readsAInPlace())
-    whyA = llvm::formatv("{0} elements of n use it", n);
-  if (group > 1)
-    whyB = llvm::formatv("for products of groups of {0}", group);
-  else if (!runsAlong(1, kN))
+  if (!inPlaceA)
+    whyA = llvm::formatv("{0} elements of n use it", n).str();
+  if (model.group > 1)
+    whyB = llvm::formatv("for products of groups of {0}", model.group).str();
+  else if (!model.runsAlong(1, kN))
     whyB = "it is transposed";
   else
-    whyB = llvm::formatv("{0:f0} cycles, reading it in place {1:f0}", copy, read);
-  note(llvm::formatv("pack A: {0} ({1}), pack B: {2} ({3})", choice.packA ? "yes" : "no", whyA,
-                     choice.packB ? "yes" : "no", whyB)
-           .str());
+    whyB = llvm::formatv("{0:f0} cycles, reading it in place {1:f0}", copy, read).str();
+  choice.reasons.push_back(llvm::formatv("pack A: {0} ({1}), pack B: {2} ({3})",
+                                         choice.packA ? "yes" : "no", whyA,
+                                         choice.packB ? "yes" : "no", whyB));
 }
 
-void Chooser::chooseBlocks() {
+static void chooseBlocks(const CostModel &model, const PartialConfig &given, ConfigChoice &choice) {
   MatmulConfig &config = choice.config;
+  const Machine &machine = model.machine;
+  auto isDynamic = [&](MatmulDim dim) { return ShapedType::isDynamic(model.matmul.extent(dim)); };
   auto fit = [&](MatmulDim dim, double elements) {
-    int64_t inner = std::max<int64_t>(config.innermost[dim], 1);
-    int64_t part = share(dim, std::max<int64_t>(config.threads[dim], 1));
-    if (ShapedType::isDynamic(matmul.extent(dim)))
+    int64_t inner = config.innermost[dim], part = model.share(config, dim);
+    if (isDynamic(dim)) {
       part = std::max<int64_t>(part, kLargestDynamicBlock);
-    elements = std::min(elements, double(part + inner));
-    if (ShapedType::isDynamic(matmul.extent(dim)))
       elements = std::min<double>(elements, kLargestDynamicBlock);
+    }
+    elements = std::min(elements, double(part + inner));
     int64_t most = std::max<int64_t>(int64_t(elements) / inner, 1) * inner;
-    return std::min(most, ceilDiv(part, inner) * inner);
+    return std::min<int64_t>(most, llvm::divideCeil(part, inner) * inner);
   };
-  double inner = std::max<int64_t>(config.innermost[kN], 1);
   // A panel of B streams from a quarter of the second-level cache, past rows of A that stay in
   // three quarters of the first; a block of A fits half of the second. If all of m is one block,
   // each panel of B is used right after it is packed: a block of B then fits half of the second
   // level, too, otherwise half of a core's share of the third.
-  double rows = std::max<int64_t>(config.innermost[kM], 1);
-  double k =
-      std::min(machine.l2 / 4.0 / (inner * inputBytes), machine.l1 * 0.75 / (rows * inputBytes));
+  double bytes = model.inputBytes;
+  double k = std::min(machine.l2 / 4.0 / (config.innermost[kN] * bytes),
+                      machine.l1 * 0.75 / (config.innermost[kM] * bytes));
   config.block[kK] = given.block[kK].value_or(fit(kK, k));
-  double kBlock = std::max<int64_t>(config.block[kK], 1);
-  config.block[kM] = given.block[kM].value_or(fit(kM, machine.l2 / 2.0 / (kBlock * inputBytes)));
-  bool oneBlock = !ShapedType::isDynamic(matmul.extent(kM)) &&
-                  config.block[kM] >= share(kM, std::max<int64_t>(config.threads[kM], 1));
-  double l3 =
-      std::max<double>(double(machine.l3) / std::max<int64_t>(machine.cores, 1), machine.l2);
-  config.block[kN] =
-      given.block[kN].value_or(fit(kN, (oneBlock ? machine.l2 : l3) / 2.0 / (kBlock * inputBytes)));
-  auto kib = [&](int64_t a, int64_t b) { return double(a) * b * inputBytes / 1024; };
-  note(llvm::formatv(
-           "blocks {0}x{1}x{2}: rows of A {3:f0} KiB of {4} KiB L1, block of A {5:f0} KiB of "
-           "{6} KiB L2, block of B {7:f0} KiB of {8} KiB {9}",
-           config.block[kM], config.block[kN], config.block[kK],
-           kib(config.innermost[kM], config.block[kK]), machine.l1 / 1024,
-           kib(config.block[kM], config.block[kK]), machine.l2 / 1024,
-           kib(config.block[kN], config.block[kK]), (oneBlock ? machine.l2 : machine.l3) / 1024,
-           oneBlock ? "L2, as all of m is one block" : "L3")
-           .str());
+  double column = config.block[kK] * bytes;
+  config.block[kM] = given.block[kM].value_or(fit(kM, machine.l2 / 2.0 / column));
+  bool oneBlock = !isDynamic(kM) && config.block[kM] >= model.share(config, kM);
+  double l3 = std::max<double>(double(machine.l3) / machine.cores, machine.l2);
+  config.block[kN] = given.block[kN].value_or(fit(kN, (oneBlock ? machine.l2 : l3) / 2.0 / column));
+  auto kib = [&](int64_t a, int64_t b) { return double(a) * b * bytes / 1024; };
+  choice.reasons.push_back(llvm::formatv(
+      "blocks {0}x{1}x{2}: rows of A {3:f0} KiB of {4} KiB L1, block of A {5:f0} KiB of "
+      "{6} KiB L2, block of B {7:f0} KiB of {8} KiB {9}",
+      config.block[kM], config.block[kN], config.block[kK],
+      kib(config.innermost[kM], config.block[kK]), machine.l1 / 1024,
+      kib(config.block[kM], config.block[kK]), machine.l2 / 1024,
+      kib(config.block[kN], config.block[kK]), (oneBlock ? machine.l2 : machine.l3) / 1024,
+      oneBlock ? "L2, as all of m is one block" : "L3"));
 }
 
-void Chooser::chooseOrder() {
-  MatmulConfig &config = choice.config;
+/// Cycles for all blocks of a thread in one order of the loops.
+static double orderCost(const CostModel &model, const ConfigChoice &choice, int64_t order,
+                        std::string *terms = nullptr) {
+  MatmulConfig config = choice.config;
+  config.loopOrder = order;
   std::array<int64_t, 3> trips, parts;
   for (MatmulDim dim : {kM, kN, kK}) {
-    parts[dim] = share(dim, std::max<int64_t>(config.threads[dim], 1));
-    trips[dim] = ceilDiv(parts[dim], std::max<int64_t>(config.block[dim], 1));
+    parts[dim] = model.share(config, dim);
+    trips[dim] = llvm::divideCeil(parts[dim], config.block[dim]);
   }
-  auto score = [&](int64_t order, std::string *terms) {
-    MatmulConfig candidate = config;
-    candidate.loopOrder = order;
-    auto loops = candidate.middleLoops();
-    // An operand's block changes with every step of the loops down to the last of its own.
-    auto visits = [&](MatmulDim a, MatmulDim b) {
-      double count = 1, outer = 1;
-      for (MatmulDim dim : loops) {
-        outer *= trips[dim];
-        if (dim == a || dim == b)
-          count = trips[dim] > 1 ? outer : count;
-      }
-      return count / (double(trips[a]) * trips[b]);
-    };
-    double aCost = visits(kM, kK), bCost = visits(kN, kK);
-    double aSize = double(parts[kM]) * parts[kK], bSize = double(parts[kN]) * parts[kK];
-    aCost *= choice.packA ? copyCost(aSize) : readCost(aSize);
-    bCost *= choice.packB ? copyCost(bSize) : readCost(bSize);
-    double results = double(parts[kM]) * parts[kN];
-    double cCost = (visits(kM, kN) - 1) * results *
-                   (results * sumBits / 8 > machine.l2 ? kFarRevisitCycles : kRevisitCycles);
-    // With rows of tiles inside of columns a panel of B stays in the first-level cache.
-    bool panelStays = llvm::find(loops, kN) < llvm::find(loops, kM);
-    double calls = double(ceilDiv(parts[kM], std::max<int64_t>(config.innermost[kM], 1))) *
-                   ceilDiv(parts[kN], std::max<int64_t>(config.innermost[kN], 1)) * trips[kK];
-    double reload = calls * (panelStays ? kCallCycles : 2 * kCallCycles);
-    double cost = aCost + bCost + cCost + reload;
-    if (terms)
-      *terms = llvm::formatv("A {0:f0} + B {1:f0} + C {2:f0} + microkernels {3:f0} = {4:f0} cycles",
-                             aCost, bCost, cCost, reload, cost)
-                   .str();
-    return cost;
+  auto loops = config.middleLoops();
+  // An operand's block changes with every step of the loops down to the last of its own.
+  auto visits = [&](MatmulDim a, MatmulDim b) {
+    double count = 1, outer = 1;
+    for (MatmulDim dim : loops) {
+      outer *= trips[dim];
+      if (dim == a || dim == b)
+        count = trips[dim] > 1 ? outer : count;
+    }
+    return count / (double(trips[a]) * trips[b]);
   };
+  double aCost = visits(kM, kK), bCost = visits(kN, kK);
+  double aSize = double(parts[kM]) * parts[kK], bSize = double(parts[kN]) * parts[kK];
+  aCost *= choice.packA ? model.copyCost(aSize) : model.readCost(aSize);
+  bCost *= choice.packB ? model.copyCost(bSize) : model.readCost(bSize);
+  double results = double(parts[kM]) * parts[kN];
+  double cCost =
+      (visits(kM, kN) - 1) * results *
+      (results * model.sumBits / 8 > model.machine.l2 ? kFarRevisitCycles : kRevisitCycles);
+  // With rows of tiles inside of columns a panel of B stays in the first-level cache.
+  bool panelStays = llvm::find(loops, kN) < llvm::find(loops, kM);
+  double calls = double(llvm::divideCeil(parts[kM], config.innermost[kM])) *
+                 llvm::divideCeil(parts[kN], config.innermost[kN]) * trips[kK];
+  double reload = calls * (panelStays ? kCallCycles : 2 * kCallCycles);
+  double cost = aCost + bCost + cCost + reload;
+  if (terms)
+    *terms = llvm::formatv("A {0:f0} + B {1:f0} + C {2:f0} + microkernels {3:f0} = {4:f0} cycles",
+                           aCost, bCost, cCost, reload, cost)
+                 .str();
+  return cost;
+}
+
+static void chooseOrder(const CostModel &model, const PartialConfig &given, ConfigChoice &choice) {
   int64_t best = 3;
   for (int64_t order = 0; isLoopOrder(order); ++order)
-    if (score(order, nullptr) < score(best, nullptr))
+    if (orderCost(model, choice, order) < orderCost(model, choice, best))
       best = order;
-  config.loopOrder = given.loopOrder.value_or(best);
+  choice.config.loopOrder = given.loopOrder.value_or(best);
   for (int64_t order = 0; isLoopOrder(order); ++order) {
     std::string terms;
-    score(order, &terms);
-    note(llvm::formatv("loop order {0} ({1}){2}: {3}", order, loopOrderNames()[order],
-                       order == config.loopOrder ? ", chosen" : "", terms)
-             .str());
+    orderCost(model, choice, order, &terms);
+    choice.reasons.push_back(
+        llvm::formatv("loop order {0} ({1}){2}: {3}", order, loopOrderNames()[order],
+                      order == choice.config.loopOrder ? ", chosen" : "", terms));
   }
 }
 
 ConfigChoice xetile::chooseConfig(const Contraction &matmul, const Machine &machine,
                                   const PartialConfig &given) {
-  return Chooser(matmul, machine, given).run();
+  const CostModel model(matmul, machine);
+  ConfigChoice choice;
+  double cyclesPerStep = chooseInnermost(model, given, choice);
+  chooseThreads(model, given, cyclesPerStep, choice);
+  choosePacking(model, choice);
+  chooseBlocks(model, given, choice);
+  chooseOrder(model, given, choice);
+  return choice;
 }

@@ -4,6 +4,7 @@
 // the problem, the machine or each other, with the field, its value and the legal range.
 //===----------------------------------------------------------------------===//
 #include "xetile/IR/XeTileAttrs.h"
+#include "xetile/Target/Cpu/Config/DotProducts.h"
 #include "xetile/Target/Cpu/Config/Request.h"
 #include "xetile/Target/Cpu/Packing/Packing.h"
 #include "llvm/Support/FormatVariadic.h"

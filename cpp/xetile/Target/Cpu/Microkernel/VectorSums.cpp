@@ -5,7 +5,7 @@
 #include "xetile/Target/Cpu/Microkernel/VectorSums.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "xetile/Target/Cpu/Config/ConfigAnalysis.h"
+#include "xetile/Target/Cpu/Config/RegisterTile.h"
 #include "xetile/Target/Cpu/Microkernel/MicrokernelCall.h"
 #include "xetile/Target/Cpu/Microkernel/Products.h"
 

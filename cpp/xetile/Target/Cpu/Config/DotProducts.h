@@ -1,0 +1,23 @@
+//===- DotProducts.h - instructions that multiply and add groups of k -----===//
+#ifndef XETILE_TARGET_CPU_CONFIG_DOTPRODUCTS_H
+#define XETILE_TARGET_CPU_CONFIG_DOTPRODUCTS_H
+
+#include "xetile/Target/Cpu/Config/Machine.h"
+#include "xetile/Target/Cpu/LoopNest/Contraction.h"
+
+namespace xetile {
+
+/// Elements of k that one instruction of the machine multiplies and adds, 1 for plain
+/// multiply-adds.
+int64_t dotGroup(const Contraction &matmul, const Machine &machine);
+
+/// Whether bytes of A are to be offset by 128: instructions multiply unsigned by signed ones, tiles
+/// those of any signs.
+bool offsetsBytes(const Contraction &matmul, const Machine &machine);
+
+/// Whether all parts of k are known to be whole groups of `group`.
+bool hasWholeGroups(const Contraction &matmul, const MatmulConfig &config, int64_t group);
+
+} // namespace xetile
+
+#endif // XETILE_TARGET_CPU_CONFIG_DOTPRODUCTS_H
