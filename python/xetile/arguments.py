@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xetile import dlpack
 from xetile.errors import XeTileError
@@ -16,7 +17,7 @@ from xetile.signature import ArraySpec, Signature
 __all__ = ["as_number", "check_arguments", "check_outputs", "is_special"]
 
 
-def check_arguments(signature: Signature, values: Sequence[Any]) -> list[np.ndarray]:
+def check_arguments(signature: Signature, values: Sequence[Any]) -> list[NDArray[Any]]:
     """The arguments of a call as arrays in C order, of rank 0 for numbers. XeTileError for what does not fit.
 
     Objects with `__dlpack__` are read where they are. Arrays in other orders are copied.
@@ -37,14 +38,14 @@ def check_arguments(signature: Signature, values: Sequence[Any]) -> list[np.ndar
     return arrays
 
 
-def check_outputs(signature: Signature, out: Any, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+def check_outputs(signature: Signature, out: Any, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
     """The memory for results: writable arrays of their shapes and types in C order that share no memory with others."""
     name, values = signature.name, list(out) if isinstance(out, tuple) else [out]
     if signature.returns:
         raise XeTileError(f"@{name}: out: results of sizes known at run time only are new arrays")
     if len(values) != len(signature.results):
         raise XeTileError(f"@{name}: out: expected {len(signature.results)} arrays, got {len(values)}")
-    outputs: list[np.ndarray] = []
+    outputs: list[NDArray[Any]] = []
     for number, (spec, value) in enumerate(zip(signature.results, values, strict=True)):
         try:
             array = dlpack.as_numpy(value) if dlpack.is_foreign(value) else value
@@ -60,7 +61,7 @@ def check_outputs(signature: Signature, out: Any, inputs: Sequence[np.ndarray]) 
     return outputs
 
 
-def _as_array(spec: ArraySpec, value: Any) -> np.ndarray:
+def _as_array(spec: ArraySpec, value: Any) -> NDArray[Any]:
     array = dlpack.as_numpy(value) if dlpack.is_foreign(value) else value
     if spec.scalar:
         number = as_number(spec, array)
@@ -102,7 +103,7 @@ def is_special(array: Any) -> str | None:
     return None
 
 
-def as_number(spec: ArraySpec, value: Any) -> np.ndarray | None:
+def as_number(spec: ArraySpec, value: Any) -> NDArray[Any] | None:
     """`value` as an array of rank 0 of the spec's type. XeTileError for a number that the type does not have (floats
     are rounded, but not to infinity; integers have no sign: -128 to 255 fit 8 bits); None for other than numbers."""
     dtype = spec.numpy_dtype

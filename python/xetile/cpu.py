@@ -48,7 +48,7 @@ def compile(
     XeTileError with the compiler's diagnostics for whatever cannot be compiled.
     """
     expect("fuse", fuse, bool, "True or False")
-    options = {"config": config, "threads": threads, "pack": pack, "fuse": fuse}
+    options: dict[str, Any] = {"config": config, "threads": threads, "pack": pack, "fuse": fuse}
     if schedule is not None:
         expect("schedule", schedule, Schedule, "a xetile.schedule.Schedule, as xetile.schedule.load gives it")
         if MatmulConfig.of(config) != MatmulConfig() or threads is not None or pack != "auto" or not fuse:

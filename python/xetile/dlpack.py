@@ -11,6 +11,7 @@ import importlib
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xetile.errors import XeTileError
 
@@ -63,7 +64,7 @@ def is_foreign(value: Any) -> bool:
     return not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__")
 
 
-def as_numpy(value: Any) -> np.ndarray:
+def as_numpy(value: Any) -> NDArray[Any]:
     """A view of the memory of an object with `__dlpack__`, which lives as long as the view.
 
     XeTileError for memory that the host cannot reach, for elements that NumPy and ml_dtypes have not, and for what the
@@ -91,7 +92,7 @@ def _capsule_of(value: Any) -> Any:
         return value.__dlpack__()  # of a library older than versions
 
 
-def _view(capsule: Any, owner: Any) -> np.ndarray:
+def _view(capsule: Any, owner: Any) -> NDArray[Any]:
     name = next((name for name in _NAMES if _is_valid(capsule, name)), None)
     if name is None:
         raise XeTileError(f"{type(owner).__name__}.__dlpack__ gave no DLPack capsule")
@@ -114,9 +115,9 @@ def _view(capsule: Any, owner: Any) -> np.ndarray:
     low, high = sum(min(step, 0) for step in steps), sum(max(step, 0) for step in steps)
     memory = (ctypes.c_char * (high - low + dtype.itemsize)).from_address((tensor.data or 0) + tensor.byte_offset + low)
     # The view keeps its base alive, and that the capsule, whose own deleter gives the memory back.
-    memory._capsule = capsule  # type: ignore[attr-defined]
+    memory._capsule = capsule
     byte_strides = tuple(stride * dtype.itemsize for stride in strides)
-    array = np.ndarray(shape, dtype, memory, -low, byte_strides)
+    array: NDArray[Any] = np.ndarray(shape, dtype, memory, -low, byte_strides)
     if flags & _READ_ONLY:
         array.flags.writeable = False
     return array

@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xetile.arguments import as_number, check_arguments, check_outputs
 from xetile.errors import XeTileError
@@ -54,10 +55,10 @@ class CompiledFunction:
         self._gives_numbers = any(spec.scalar for spec in signature.results)
         self._direct = None
         if _call and not signature.returns:
-            parameters = [
+            arguments, results = (
                 [(spec.numpy_dtype, spec.shape) for spec in specs] for specs in (signature.arguments, signature.results)
-            ]
-            self._direct = _call.Function(address, *parameters, np.ndarray, check)
+            )
+            self._direct = _call.Function(address, arguments, results, np.ndarray, check)
 
     def __call__(self, values: tuple[Any, ...], out: Any = None) -> Any:
         """See `Kernel.__call__`."""
@@ -97,7 +98,7 @@ class CompiledFunction:
             self.failed = True
             raise
 
-    def _new_results(self) -> tuple[np.ndarray, ...]:
+    def _new_results(self) -> tuple[NDArray[Any], ...]:
         return tuple([np.empty(shape, dtype) for shape, dtype in self._results])
 
     def _box(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -121,7 +122,7 @@ class CompiledFunction:
         if number:
             raise XeTileError(f"@{self.signature.name}: {self.signature.conditions[number - 1].told(left, right)}")
 
-    def _run_returning(self, inputs: list[np.ndarray]) -> Any:
+    def _run_returning(self, inputs: list[NDArray[Any]]) -> Any:
         """Results come as descriptors of memory that is ours to free."""
         specs = self.signature.results
         ends = list(itertools.accumulate(3 + 2 * len(spec.shape) for spec in specs))
@@ -138,7 +139,7 @@ class CompiledFunction:
         return arrays[0] if len(arrays) == 1 else tuple(arrays)
 
 
-def descriptor_of(array: np.ndarray) -> Any:
+def descriptor_of(array: NDArray[Any]) -> Any:
     """A ranked memref descriptor in 64-bit words: allocated and aligned address, offset, sizes, strides in elements."""
     address, size = array.ctypes.data, array.itemsize
     rank = array.ndim
@@ -159,7 +160,7 @@ def _invoke(address: int, descriptors: list[Any]) -> None:
     _prototype(len(descriptors))(address)(*map(ctypes.addressof, descriptors))
 
 
-def _copy_of(descriptor: list[int], dtype: np.dtype[Any]) -> np.ndarray:
+def _copy_of(descriptor: list[int], dtype: np.dtype[Any]) -> NDArray[Any]:
     """The array of a descriptor that the function returned."""
     _, aligned, offset, *rest = descriptor
     rank = len(rest) // 2
@@ -168,7 +169,8 @@ def _copy_of(descriptor: list[int], dtype: np.dtype[Any]) -> np.ndarray:
         return np.empty(shape, dtype)
     length = sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True)) + dtype.itemsize
     memory = (ctypes.c_char * length).from_address(aligned + offset * dtype.itemsize)
-    return np.ndarray(shape, dtype, memory, strides=strides).copy()
+    view: NDArray[Any] = np.ndarray(shape, dtype, memoryview(memory), strides=strides)
+    return view.copy()
 
 
 _free = ctypes.CDLL(None).free

@@ -133,7 +133,7 @@ def stats() -> Stats:
     raw = _RawStats()
     _library().xetileRuntimeGetStats(ctypes.byref(raw))
     raise_recorded()
-    values = {name: getattr(raw, name) for name, _ in raw._fields_}
+    values = {field[0]: getattr(raw, field[0]) for field in raw._fields_}
     kernel, build = values.pop("kernel_nanoseconds"), values.pop("build_nanoseconds")
     return Stats(kernel_seconds=kernel * 1e-9, build_seconds=build * 1e-9, **values)
 

@@ -344,7 +344,7 @@ def _param(name: str, knob: ir.Operation) -> Param:
 def _names(parameter: str, given: ir.Attribute) -> tuple[str, ...]:
     if not isinstance(given, ir.ArrayAttr) or not all(isinstance(name, ir.StringAttr) for name in given):
         raise XeTileError(f"parameter {parameter!r} of the schedule: names: expected a list of strings, got {given}")
-    return tuple(name.value for name in given)
+    return tuple(ir.StringAttr(name).value for name in given)
 
 
 def _attribute(value: int | str) -> ir.Attribute:

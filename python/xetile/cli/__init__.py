@@ -34,7 +34,8 @@ def _main(arguments: Sequence[str] | None) -> int:
     try:
         try:
             options = _parser().parse_args(arguments)
-            return options.command(options)
+            status: int = options.command(options)
+            return status
         finally:
             # What is still in the buffer fails now, where it can be told, not when Python exits.
             sys.stdout.flush()

@@ -31,6 +31,6 @@ def _run(options: argparse.Namespace) -> int:
 
         print(explain_parameters(request.payload, request.params))
         return 0
-    more = {"native": "auto"} if request.target.has_device else {}
+    more: dict[str, Any] = {"native": "auto"} if request.target.has_device else {}
     print(compiler.compile(*request.arguments, on_stage=watch(options), **more).explain())
     return 0

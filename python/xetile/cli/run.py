@@ -35,7 +35,8 @@ def _run(options: argparse.Namespace) -> int:
     from xetile import compiler, reference
 
     request = read_request(options)
-    more = {"native": "off"} if any(option.name == "native" for option in request.target.options) else {}
+    has_native = any(option.name == "native" for option in request.target.options)
+    more: dict[str, Any] = {"native": "off"} if has_native else {}
     kernel = compiler.compile(*request.arguments, on_stage=watch(options), **more)
 
     seed = secrets.randbits(32) if options.seed is None else options.seed

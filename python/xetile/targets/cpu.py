@@ -98,7 +98,7 @@ class CpuTarget(Target):
 def _tiling(params: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
     """Options of the pass that tiles, which are the parameters where there is no schedule."""
     given = dict(options)
-    fields = {}
+    fields: dict[str, Any] = {}
     for name, value in params.items():
         if name in given:
             raise XeTileError(f"{name}: expected it once, got it as an option and among params")

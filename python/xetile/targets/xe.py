@@ -157,7 +157,7 @@ def _binaries(stage: Stage) -> tuple[bytes, dict[str, NativeBinary]]:
     found = [op for op in stage.module.regions[0].blocks[0].operations if op.operation.name == "gpu.binary"]
     if len(found) != 1:
         raise XeTileError(f"expected one gpu.binary at level {stage.name}, got {len(found)}")
-    spirv, *others = map(gpu.ObjectAttr, found[0].attributes["objects"])
+    spirv, *others = map(gpu.ObjectAttr, ir.ArrayAttr(found[0].attributes["objects"]))
     native = {}
     for code in others:
         facts = code.properties
