@@ -23,7 +23,7 @@ uint32_t rotate(uint32_t value, unsigned by) { return (value >> by) | (value << 
 
 void addBlock(uint32_t (&state)[8], const unsigned char *block) {
   uint32_t w[64];
-  for (unsigned i = 0; i < 16; ++i)
+  for (size_t i = 0; i < 16; ++i)
     w[i] = uint32_t(block[4 * i]) << 24 | uint32_t(block[4 * i + 1]) << 16 |
            uint32_t(block[4 * i + 2]) << 8 | block[4 * i + 3];
   for (unsigned i = 16; i < 64; ++i) {

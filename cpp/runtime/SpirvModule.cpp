@@ -229,7 +229,7 @@ size_t SpirvType::bytes() const {
     return 8;
   if ((kind != Int && kind != Float) || bits % 8 != 0)
     return 0;
-  return bits / 8 * (lanes == 3 ? 4 : lanes);
+  return size_t(bits) / 8 * (lanes == 3 ? 4 : lanes);
 }
 
 std::string SpirvType::openclName() const {

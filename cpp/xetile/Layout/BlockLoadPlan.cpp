@@ -15,7 +15,7 @@ using llvm::Twine;
 namespace {
 
 // A side that the messages of one plan can cover: each has at most 64 bytes in a row.
-constexpr uint64_t maxPrefetchExtent = 64 * maxPlanMessages;
+constexpr uint64_t maxPrefetchExtent = uint64_t(64) * maxPlanMessages;
 constexpr uint8_t notCovered = 255;
 
 /// A message shape that fits, and how well.

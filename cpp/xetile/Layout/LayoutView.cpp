@@ -9,7 +9,6 @@
 #include <vector>
 
 using namespace xetile;
-using llvm::StringRef;
 using llvm::Twine;
 
 namespace {

@@ -76,7 +76,7 @@ Result<LaneArrays> xetile::modelLoad(const BlockShape &message, const ModelSurfa
     return mapping.error();
   LaneArrays result;
   result.perLane = mapping->perLane();
-  result.values.resize(modelLanes * result.perLane);
+  result.values.resize(size_t(modelLanes) * result.perLane);
   for (unsigned lane = 0; lane < modelLanes; ++lane)
     for (unsigned reg = 0; reg < result.perLane; ++reg) {
       Cell cell = mapping->cell(lane, reg);
@@ -95,7 +95,8 @@ std::optional<Error> xetile::modelStore(const BlockShape &message, const ModelSu
   Result<Mapping> mapping = makeMapping(message, surface);
   if (!mapping)
     return mapping.error();
-  if (arrays.perLane != mapping->perLane() || arrays.values.size() != modelLanes * arrays.perLane)
+  if (arrays.perLane != mapping->perLane() ||
+      arrays.values.size() != size_t(modelLanes) * arrays.perLane)
     return Error("each lane has " + Twine(arrays.perLane) + " elements, expected " +
                  Twine(mapping->perLane()));
   for (unsigned lane = 0; lane < modelLanes; ++lane)
