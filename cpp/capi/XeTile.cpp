@@ -99,8 +99,9 @@ bool mlirXeTileForEachLevel(MlirStringRef target, intptr_t numOptions, const Mli
                             void (*visit)(const MlirXeTileLevel *, void *),
                             MlirStringCallback explain, void *userData) {
   std::vector<std::pair<std::string, std::string>> options;
+  options.reserve(numOptions);
   for (intptr_t number = 0; number < numOptions; ++number)
-    options.push_back({unwrap(names[number]).str(), unwrap(values[number]).str()});
+    options.emplace_back(unwrap(names[number]).str(), unwrap(values[number]).str());
   std::vector<xetile::LevelStep> steps;
   if (std::optional<std::string> why = xetile::describeLevels(unwrap(target), options, steps)) {
     explain(wrap(llvm::StringRef(*why)), userData);

@@ -85,9 +85,8 @@ void xetile::buildLowerToCpu(OpPassManager &pm, const CpuLoweringOptions &option
   functions.vectorBits = options.vectorBits;
   functions.libmvec = options.libmvec;
   pm.addPass(createLowerMath(functions));
-  add(pm,
-      "convert-scf-to-openmp,convert-vector-to-scf,expand-strided-metadata,lower-affine,"
-      "loop-invariant-code-motion,canonicalize,cse");
+  add(pm, "convert-scf-to-openmp,convert-vector-to-scf,expand-strided-metadata,lower-affine,"
+          "loop-invariant-code-motion,canonicalize,cse");
   pm.addPass(createInlineAllocaScopes());
   add(pm,
       "convert-scf-to-cf,"

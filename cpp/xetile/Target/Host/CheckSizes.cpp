@@ -171,7 +171,7 @@ LogicalResult Checker::inRegion(Region &region, function_ref<LogicalResult()> bo
   OpBuilder::InsertionGuard guard(b);
   auto whatIsKnown = known;
   terms->push();
-  auto leave = llvm::make_scope_exit([&] {
+  llvm::scope_exit leave([&] {
     terms->pop();
     known = whatIsKnown;
   });
@@ -207,7 +207,7 @@ LogicalResult Checker::visitBranch(scf::IfOp branch, Value condition) {
 
 LogicalResult Checker::visitBody(LoopLikeOpInterface loop) {
   ++loops;
-  auto leave = llvm::make_scope_exit([&] { --loops; });
+  llvm::scope_exit leave([&] { --loops; });
   for (Region *region : loop.getLoopRegions())
     for (mlir::Block &block : *region)
       if (failed(visit(block)))

@@ -26,8 +26,7 @@ static MLIRContext *contextOf(const SizeLeaf &leaf) {
   return value ? value.getContext() : cast<Attribute>(leaf.index).getContext();
 }
 
-SizeExpr::SizeExpr(SizeLeaf leaf)
-    : expr(getAffineDimExpr(0, contextOf(leaf))), leaves({std::move(leaf)}) {}
+SizeExpr::SizeExpr(SizeLeaf leaf) : expr(getAffineDimExpr(0, contextOf(leaf))), leaves({leaf}) {}
 
 static std::optional<int64_t> constantOf(const SizeLeaf &leaf) {
   if (!leaf.tensor)

@@ -232,9 +232,9 @@ bool Splitter::rewriteIntrinsic(CallInst &call) {
     if (isVectorIntrinsicWithOverloadTypeAtArg(id, -1, /*TTI=*/nullptr))
       overloads.push_back(result);
     for (auto [i, operand] : enumerate(operands)) {
-      bool scalar = isVectorIntrinsicWithScalarOpAtArg(id, i, /*TTI=*/nullptr);
+      bool scalar = isVectorIntrinsicWithScalarOpAtArg(id, unsigned(i), /*TTI=*/nullptr);
       args.push_back(scalar ? operand.front() : operand[k]);
-      if (isVectorIntrinsicWithOverloadTypeAtArg(id, i, /*TTI=*/nullptr))
+      if (isVectorIntrinsicWithOverloadTypeAtArg(id, int(i), /*TTI=*/nullptr))
         overloads.push_back(args.back()->getType());
     }
     Function *callee = Intrinsic::getOrInsertDeclaration(function.getParent(), id, overloads);

@@ -62,8 +62,8 @@ LogicalResult XeTileToXeGPUAnalysis::chooseKSlice(TileMmaOp op, const TargetInfo
                              "write to memory between");
     return error;
   }
-  int64_t number =
-      op.getResult().getType().getNumElements() / (target.dpas.maxM * target.dpas.n) * (k / step);
+  int64_t number = op.getResult().getType().getNumElements() /
+                   (int64_t(target.dpas.maxM) * target.dpas.n) * (k / step);
   if (number > kMaxDpas)
     return op.emitOpError("needs ") << number << " dpas for k = " << k << "; expected at most "
                                     << kMaxDpas << ": choose a smaller k step, in a loop";

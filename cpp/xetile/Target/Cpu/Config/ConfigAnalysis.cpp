@@ -41,7 +41,7 @@ static double chooseInnermost(const CostModel &model, const PartialConfig &given
                       "product of tiles takes 16 cycles for {3} steps of k",
                       chosen[kM], chosen[kN], chosen[kK], 16 * group));
     // A product of tiles takes 16 cycles.
-    return 1.0 / (16 * 16 * group);
+    return 1.0 / (int64_t(16) * 16 * group);
   }
   double sums = double(model.extents[kM]) * model.extents[kN];
   choice.reasons.push_back(llvm::formatv(

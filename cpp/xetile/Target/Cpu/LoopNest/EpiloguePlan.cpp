@@ -58,7 +58,7 @@ static void planSums(const ThreadPlan &threads, const BlockPlan &blocks, Epilogu
   if (!plan.start)
     plan.start = cast<TypedAttr>(b.getZeroAttr(plan.sumType));
   else if (auto value = dyn_cast<FloatAttr>(plan.start); value && value.getType() != plan.sumType)
-    plan.start = b.getF32FloatAttr(value.getValueAsDouble());
+    plan.start = b.getF32FloatAttr(float(value.getValueAsDouble()));
 }
 
 /// Whether sums can be where the results go, or else how large their own place is.

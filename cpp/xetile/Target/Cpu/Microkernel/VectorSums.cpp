@@ -138,7 +138,7 @@ static void emitColumns(const AreaBuilder &in, Indices &place, Rows rows) {
 static RegisterTile chooseTile(const KernelPlan &plan, Index rows, Index columns) {
   auto limits = plan.kernel.op->getAttrOfType<DenseI64ArrayAttr>(kMicrokernelAttr);
   auto expected = [&](Index extent, unsigned limit) {
-    constexpr int64_t kUnknown = 24 * 64;
+    constexpr int64_t kUnknown = int64_t(24) * 64;
     int64_t most = limits && limits.size() == 2 ? limits[limit] : kUnknown;
     return getConstantIntValue(extent).value_or(most);
   };

@@ -1,0 +1,21 @@
+"""docs/path.md: its files are there, and both targets have the same stations."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "docs" / "path.md").read_text()
+
+
+def test_both_targets_have_the_same_headings():
+    _, xe, cpu = re.split(r"^## .*$", TEXT, flags=re.MULTILINE)
+    headings = [re.findall(r"^### (.*)$", part, flags=re.MULTILINE) for part in (xe, cpu)]
+    assert headings[0] == headings[1] != []
+
+
+def test_every_file_that_is_named_exists():
+    names = set(re.findall(r"`([\w./]+(?:\.cpp|\.h|\.py|\.mlir|/))`", TEXT))
+    known = [path for folder in ("cpp", "python", "schedules") for path in (ROOT / folder).rglob("*")]
+    missing = {name for name in names if not any(f"{path}".endswith(f"/{name.rstrip('/')}") for path in known)}
+    assert missing == set()
+    assert len(names) > 30
