@@ -43,6 +43,7 @@ void xetile::buildBufferizeForCpu(OpPassManager &pm, const CpuBufferizeOptions &
                                   bool keepArguments) {
   pm.addPass(createWidenSums());
   pm.addPass(createSplitSlices());
+  pm.addPass(createDropEmptyPieces());
   PreserveArgumentsOptions arguments;
   arguments.all = keepArguments;
   pm.addPass(createPreserveArguments(arguments));

@@ -275,6 +275,17 @@ def SplitSlices : Pass<"xetile-split-slices"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def DropEmptyPieces : Pass<"xetile-drop-empty-pieces"> {
+  let summary = "Pad and concatenate without the tensors that have no elements";
+  let description = [{
+    Before: `%t = tensor.concat dim(0) %a, %nothing : (tensor<3x2xf32>, tensor<0x2xf32>) -> tensor<3x2xf32>`
+
+    After: `%a`. A padded tensor of no elements is generated; what has none itself is a tensor.empty.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def InlineAllocaScopes : Pass<"xetile-inline-alloca-scopes"> {
   let summary = "Take the scopes of stack memory away that bodies of parallel loops are in";
   let description = [{

@@ -1,0 +1,59 @@
+// RUN: xetile-opt %s --xetile-drop-empty-pieces | FileCheck %s
+// RUN: xetile-opt %s --xetile-bufferize-for-cpu --xetile-lower-to-cpu | FileCheck %s --check-prefix=DONE
+
+// DONE: llvm.func @padded
+// CHECK-LABEL: func @padded
+// CHECK-NEXT:    %[[ALL:.*]] = tensor.generate {
+// CHECK-NEXT:    ^bb0(%[[ROW:.*]]: index, %{{.*}}: index):
+// CHECK-NEXT:      tensor.yield %[[ROW]] : index
+// CHECK:         return %[[ALL]] : tensor<3x2xindex>
+func.func @padded(%x: tensor<0x2xindex>) -> tensor<3x2xindex> {
+  %t = tensor.pad %x low[3, 0] high[0, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %i : index
+  } : tensor<0x2xindex> to tensor<3x2xindex>
+  return %t : tensor<3x2xindex>
+}
+
+// DONE: llvm.func @sizes_known_at_run_time_only
+// CHECK-LABEL: func @sizes_known_at_run_time_only
+// CHECK-SAME:    %[[X:.*]]: tensor<?x0xf32>, %[[V:.*]]: f32
+// CHECK:         %[[ROWS:.*]] = tensor.dim %[[X]]
+// CHECK:         %[[MORE:.*]] = affine.apply #{{.*}}()[%[[ROWS]]]
+// CHECK:         tensor.generate %[[MORE]] {
+// CHECK:           tensor.yield %[[V]]
+// CHECK:         } : tensor<?x2xf32>
+func.func @sizes_known_at_run_time_only(%x: tensor<?x0xf32>, %v: f32) -> tensor<?x2xf32> {
+  %t = tensor.pad %x low[3, 0] high[0, 2] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %v : f32
+  } : tensor<?x0xf32> to tensor<?x2xf32>
+  return %t : tensor<?x2xf32>
+}
+
+// DONE: llvm.func @one_piece
+// CHECK-LABEL: func @one_piece
+// CHECK-SAME:    %{{.*}}: tensor<0x2xf32>, %[[Y:.*]]: tensor<3x2xf32>
+// CHECK-NEXT:    return %[[Y]]
+func.func @one_piece(%x: tensor<0x2xf32>, %y: tensor<3x2xf32>) -> tensor<3x2xf32> {
+  %t = tensor.concat dim(0) %y, %x : (tensor<3x2xf32>, tensor<0x2xf32>) -> tensor<3x2xf32>
+  return %t : tensor<3x2xf32>
+}
+
+// DONE: llvm.func @pieces
+// CHECK-LABEL: func @pieces
+// CHECK-SAME:    %{{.*}}: tensor<0x2xf32>, %[[Y:.*]]: tensor<?x2xf32>
+// CHECK-NEXT:    tensor.concat dim(0) %[[Y]], %[[Y]] : (tensor<?x2xf32>, tensor<?x2xf32>) -> tensor<?x2xf32>
+func.func @pieces(%x: tensor<0x2xf32>, %y: tensor<?x2xf32>) -> tensor<?x2xf32> {
+  %t = tensor.concat dim(0) %y, %x, %y : (tensor<?x2xf32>, tensor<0x2xf32>, tensor<?x2xf32>) -> tensor<?x2xf32>
+  return %t : tensor<?x2xf32>
+}
+
+// DONE: llvm.func @nothing
+// CHECK-LABEL: func @nothing
+// CHECK-NEXT:    %[[NOTHING:.*]] = tensor.empty() : tensor<6x0xf32>
+// CHECK-NEXT:    return %[[NOTHING]]
+func.func @nothing(%x: tensor<3x0xf32>) -> tensor<6x0xf32> {
+  %t = tensor.concat dim(0) %x, %x : (tensor<3x0xf32>, tensor<3x0xf32>) -> tensor<6x0xf32>
+  return %t : tensor<6x0xf32>
+}
