@@ -66,7 +66,6 @@
 // CPU-RETURNS-LABEL: func @matmul(
 // CPU-RETURNS-SAME: %{{[^:]*}}: memref<256x128xf16>, %{{[^:]*}}: memref<128x256xf16>, %{{[^:]*}}: memref<256x256xf32>) -> memref<256x256xf32>
 // CPU-THREE: llvm.func @_mlir_ciface_matmul(%{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}: !llvm.ptr)
-// CPU-THREE: llvm.func @_mlir_ciface_matmul(
 
 // PASSES: xetile-apply-schedule
 // PASSES: xetile-attach-target

@@ -17,6 +17,11 @@ _WORDS = {
     "chip": ["pvc", "bmg", "lnl"],
     "xegpu-op-level": ["workgroup", "subgroup", "instruction", "lane"],
     "native-chips": ["pvc", "pvc,bmg"],
+    "large-register-file": ["auto", "true", "false"],
+    "results-as-arguments": ["auto", "true", "false"],
+    "target": ["bmg", "cpu", "lnl", "pvc"],
+    "files": [str(ROOT / "schedules" / name) for name in ("matmul.mlir", "cpu_matmul.mlir", "parts")],
+    "values": ["k_step=16", "threads=1", "prefetch=-1", "nosuch=1"],
     "machine": ["auto", "dlti"],
     "pack": ["auto", "always", "never"],
     "scope": ["device", "host"],
@@ -35,6 +40,16 @@ _WORDS = {
     ],
 }
 _STRANGE = ["''", "nosuch", "-1", "0", "9223372036854775807", "'a b'", "pvc,", "{}", "/dev/null/x"]
+# Levels of the targets of xetile-compile, and options that each has.
+_LEVELS = {
+    "cpu": ["0-linalg", "1-tiled", "2-memory", "3-llvm"],
+    "gpu": ["0-linalg", "1-xetile-workgroup", "2-xetile-subgroup", "4-xegpu", "5-xevm", "6-llvm"],
+}
+_OPTIONS = {
+    "cpu": {"config": "string", "fuse": "", "libmvec": "", "pack": "string", "results-as-arguments": "value",
+            "threads": "long", "vector-bits": "long"},
+    "gpu": {"O": "int", "dump-dir": "string", "native-chips": "string"},
+}  # fmt: skip
 _NUMBERS = [0, 1, 2, 3, 7, 8, 16, 31, 32, 64, 128, 256, 512, 1000, 4096]
 _EDGES = [-1, -16, 2**31, 2**31 - 1, 2**32, 2**63 - 1, -(2**63)]
 
@@ -63,7 +78,7 @@ def _help(tool: str) -> list[Pass]:
     text = subprocess.run([tool, "--help"], capture_output=True, text=True, check=True).stdout
     text = re.split(r"\n(?=\S)", text[text.index("Passes:") :])[0]
     found: list[tuple[str, list[tuple[str, str]]]] = []
-    for spaces, name, value in re.findall(r"^( +)--?([\w-]+)(?:[ =]<([^>]*)>)? +-", text, re.M):
+    for spaces, name, value in re.findall(r"^( +)--?([\w-]+)(?:\[?[ =]<([^>]*)>\]?)? +-", text, re.M):
         if len(spaces) == 6:
             found.append((name, []))
         elif len(spaces) == 8 and found:
@@ -100,6 +115,8 @@ def _call(rng: random.Random) -> str:
         folder = ROOT / "schedules"
         paths = f"{folder}/parts,{folder}/{schedule}.mlir"
         return f"transform-preload-library{{transform-library-paths={paths}}},transform-interpreter"
+    if chosen.name == "xetile-compile":
+        return _compile(rng)
     options = []
     for name, type_ in chosen.options:
         if name == "native" and rng.random() < 0.98:
@@ -108,6 +125,24 @@ def _call(rng: random.Random) -> str:
             value = _value(rng, name, type_)
             options.append(name if value is None else f"{name}={value}")
     return chosen.name + ("{" + " ".join(options) + "}" if options else "")
+
+
+def _compile(rng: random.Random) -> str:
+    """A walk of xetile-compile; mostly between levels and with options that the target has."""
+    target = rng.choice(_WORDS["target"])
+    kind = "cpu" if target == "cpu" else "gpu"
+    options = [f"target={target}"] + (["native=off"] if kind == "gpu" else [])
+    for name in ("from", "to"):
+        if rng.random() < 0.5:
+            options.append(f"{name}={rng.choice(_LEVELS[kind] if rng.random() < 0.9 else _STRANGE)}")
+    if rng.random() < 0.5:
+        options.append(f"schedule={rng.choice(_WORDS['files'])}")
+        options += [f"set={rng.choice(_WORDS['values'])}"] * (rng.random() < 0.3)
+    for name, type_ in _OPTIONS[kind if rng.random() < 0.95 else "cpu"].items():
+        if rng.random() < 0.2:
+            value = _value(rng, name, type_)
+            options.append(name if value is None else f"{name}={value}")
+    return f"xetile-compile{{{' '.join(options)}}}"
 
 
 def _value(rng: random.Random, name: str, type_: str) -> str | None:

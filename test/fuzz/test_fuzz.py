@@ -36,9 +36,20 @@ def test_every_pass_of_ours_is_called():
     for path in (corpus.ROOT / "cpp").rglob("Passes.td"):
         defined |= {line.split('"')[1] for line in path.read_text().splitlines() if line.startswith("def ")}
     assert defined <= names
-    assert {"xetile-lower-to-binary", "xetile-lower-xegpu-to-binary", "xetile-lower-to-cpu"} <= names
+    assert {"xetile-lower-to-binary", "xetile-lower-xegpu-to-binary", "xetile-lower-to-cpu", "xetile-compile"} <= names
     options = {option for entry in pipelines.ours() for option, _ in entry.options}
-    assert {"chip", "xegpu-op-level", "config", "pack", "native", "O", "vector-bits"} <= options
+    assert {
+        "chip",
+        "xegpu-op-level",
+        "config",
+        "pack",
+        "native",
+        "O",
+        "vector-bits",
+        "large-register-file",
+        "from",
+        "threads",
+    } <= options
 
 
 def test_the_corpus_has_the_pieces_of_all_files_and_their_pipelines():

@@ -36,6 +36,8 @@ struct ApplySchedule : xetile::impl::ApplyScheduleBase<ApplySchedule> {
 
   // Not in runOnOperation: what parses may load dialects.
   LogicalResult initialize(MLIRContext *context) override {
+    if (files.empty())
+      return success(); // an error at the module, later
     OwningOpRef<ModuleOp> read;
     // Each file that is added verifies all of them, twice: one warning of a kind is enough.
     llvm::StringSet<> warnings;
@@ -56,6 +58,10 @@ struct ApplySchedule : xetile::impl::ApplyScheduleBase<ApplySchedule> {
   }
 
   void runOnOperation() override {
+    if (!library) {
+      getOperation().emitError() << "option files is empty, expected files of transform ops";
+      return signalPassFailure();
+    }
     transform::TransformOpInterface entry =
         transform::detail::findTransformEntryPoint(**library, ModuleOp());
     if (!entry || failed(transform::applyTransformNamedSequence(getOperation(), entry, ModuleOp(),

@@ -196,6 +196,23 @@ std::optional<std::string> quote(StringRef value) {
   return parts.size() == 2 && parts[1] == "y" ? std::optional(quoted) : std::nullopt;
 }
 
+/// For help: the walk's options and those of all targets, alike ones once.
+void showOptions(function_ref<void(const mlir::detail::PassOptions &)> show) {
+  std::vector<std::unique_ptr<TargetOptions>> groups;
+  groups.push_back(std::make_unique<WalkOptions>());
+  for (const Target *target : registeredTargets()) {
+    std::unique_ptr<TargetOptions> group = target->makeOptions();
+    if (llvm::none_of(groups, [&](auto &other) { return other->names() == group->names(); }))
+      groups.push_back(std::move(group));
+  }
+  // What asks for the width of a column takes the last answer.
+  llvm::sort(groups, [](auto &left, auto &right) {
+    return left->getOptionWidth() < right->getOptionWidth();
+  });
+  for (const auto &group : groups)
+    show(*group);
+}
+
 } // namespace
 
 std::optional<std::string>
@@ -239,5 +256,5 @@ void xetile::registerCompilePipeline() {
         walk.addPasses(pm);
         return success();
       },
-      [](function_ref<void(const mlir::detail::PassOptions &)> show) { show(WalkOptions()); });
+      showOptions);
 }
