@@ -76,7 +76,7 @@ class CompiledFunction:
             # or tells what is wrong with them.
             direct = self._new_results() if out is None else out if isinstance(out, tuple) else (out,)
             if self._direct(values, direct) if self._guard is None else self._guarded(self._direct, values, direct):
-                return out if out is not None else direct[0] if len(direct) == 1 else direct
+                return direct[0] if len(direct) == 1 else direct
         inputs = check_arguments(self.signature, values)
         if self.signature.returns and out is None:
             return self._run_returning(inputs)
@@ -84,9 +84,8 @@ class CompiledFunction:
         descriptors = [descriptor_of(array) for array in (*inputs, *outputs)]
         self._check_sizes(descriptors)
         self._guarded(_invoke, self._address, descriptors)
-        if out is not None:
-            return out
-        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+        results = tuple(outputs) if out is None else out if isinstance(out, tuple) else (out,)
+        return results[0] if len(results) == 1 else results
 
     def _guarded(self, call: Callable[..., Any], *arguments: Any) -> Any:
         if self._guard is None:

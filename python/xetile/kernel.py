@@ -169,9 +169,9 @@ class Kernel:
         are known at run time only are checked against each other. Arguments are never changed.
 
         `out` takes the results, one or a tuple: writable arrays in C order that share no memory with the arguments, of
-        rank 0 for numbers; it is returned. Without it results are new NumPy arrays (and numbers). A kernel for a GPU
-        runs on the device that XETILE_DEVICE chooses. XeTileError for what does not fit, and for whatever fails on the
-        device.
+        rank 0 for numbers; these are returned. Without it results are new NumPy arrays (and numbers). A kernel for a
+        GPU runs on the device that XETILE_DEVICE chooses. XeTileError for what does not fit, and for whatever fails on
+        the device.
         """
         function = self._function or self._load()
         try:

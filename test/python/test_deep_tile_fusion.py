@@ -392,7 +392,7 @@ def test_schedule_tiles_instead_of_the_pass(rng, tmp_path, capsys):
     assert kernel.stages["1-tiled"].count("linalg.generic") == 1
     command = ["run", str(source), "--target", "cpu", "--schedule", "cpu_matmul", "--set", "threads=1", "--seed", "1"]
     assert cli.main(command) == 0
-    assert "on the CPU" in capsys.readouterr().out
+    assert "on this CPU" in capsys.readouterr().out
     with pytest.raises(XeTileError, match="MBlock = 12: expected a multiple of innermostMBlock = 5"):
         compile_for(source, "cpu_matmul", target="cpu", params={**params, "MBlock": 12})
     with pytest.raises(XeTileError, match="has no parameter 'MBlocks'"):

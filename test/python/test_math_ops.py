@@ -14,6 +14,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import ml_dtypes
 import numpy as np
@@ -45,6 +46,18 @@ class Op:
     operands: int = 1
     others: tuple[float, float] = (-3, 3)
     rounds: bool = True
+
+
+def exact_fma(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Rounded to 64 digits once: where the sum cancels, those of the product alone are too few."""
+    out = np.asarray(x * y + z)
+    for place in np.argwhere(np.isfinite(out) & (out != 0)):
+        exact = [Fraction(float(np.asarray(part)[tuple(place)])) for part in (x, y, z)]
+        value = exact[0] * exact[1] + exact[2]
+        high = float(value) if abs(value) < 2**1023 else None
+        if high is not None:
+            out[tuple(place)] = WIDE(high) + WIDE(float(value - Fraction(high)))
+    return out
 
 
 def of_floats(name: str, numpy: Callable[..., np.ndarray], low: float = -8, high: float = 8, **options) -> Op:
@@ -102,7 +115,7 @@ FLOAT_OPS = {
     "exp2": of_floats("exp2", np.exp2),
     "expm1": of_floats("expm1", np.expm1),
     "floor": of_floats("floor", np.floor, ulp=0),
-    "fma": of_floats("fma", lambda x, y, z: x * y + z, ulp=0.51, operands=3),
+    "fma": of_floats("fma", exact_fma, ulp=0.51, operands=3),
     "fpowi": power_of("i32"),
     "fpowi of i64": power_of("i64"),
     "fpowi of 0": small_power(0),

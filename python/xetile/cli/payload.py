@@ -83,11 +83,13 @@ def _schedule_parameters(schedule: Schedule, settings: Sequence[str]) -> dict[st
             known = ", ".join(name for name in schedule.params if name != "target")
             raise XeTileError(f"--set {setting}: schedule {schedule.name!r} has no parameter {key!r}; it has {known}")
         values[key] = text
-        if parameter.type is int and text not in parameter.names:
+        if parameter.type is int:
             try:
                 values[key] = int(text)
             except ValueError:
-                raise XeTileError(f"--set {setting}: expected an integer, got {text!r}") from None
+                # A name of a value: the schedule knows which there are.
+                if not parameter.names:
+                    raise XeTileError(f"--set {setting}: expected an integer, got {text!r}") from None
     return values
 
 
