@@ -44,14 +44,14 @@ def _symbols(data: bytes, table: int) -> Iterator[tuple[str, int, int, int, int]
                 first = strings + name
                 text = data[first : data.index(b"\0", first)].decode(errors="replace")
                 yield text, info, section, address, size
-    except (struct.error, IndexError, ValueError) as error:
+    except (struct.error, IndexError, OverflowError, ValueError) as error:
         raise ValueError(f"the ELF file is damaged: {error}") from None
 
 
 def _content(data: bytes, section: int, address: int, size: int) -> bytes:
     try:
         _, kind, _, start, offset, length, _ = _sections(data)[section]
-    except (struct.error, IndexError) as error:
+    except (struct.error, IndexError, OverflowError) as error:
         raise ValueError(f"the ELF file is damaged: {error}") from None
     first = offset + address - start
     if kind == _NO_BITS or not start <= address <= address + size <= start + length or first + size > len(data):

@@ -118,7 +118,10 @@ class SavedCode:
     def binaries(self) -> Mapping[str, bytes]:
         found = {}
         for name, size in self._sizes.items():
-            data = read_symbol(self._data, BINARY + name)
+            try:
+                data = read_symbol(self._data, BINARY + name)
+            except ValueError as error:
+                raise XeTileError(f"{self._place}: {error}") from None
             if data is None or len(data) < size:
                 raise XeTileError(f"{self._place} is damaged: expected {size} bytes of the binary {name!r}")
             found[name] = data[:size]

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xetile
-from xetile import XeTileError, saved
+from xetile import XeTileError, _elf, saved
 from xetile.mlir import ir
 
 TARGETS = {
@@ -205,6 +206,7 @@ def damaged(data: bytes, old: bytes, new: bytes) -> bytes:
         (lambda data: b"", "expected an ELF file of 64 bits"),
         (lambda data: b"\x7fELF", "expected an ELF file of 64 bits"),
         (lambda data: data[:2000], "the ELF file is damaged"),
+        (lambda data: data[:0x28] + b"\xff" * 8 + data[0x30:], "the ELF file is damaged"),  # where its sections are
         (lambda data: data[:64] + bytes(len(data) - 64), "the ELF file is damaged|it is no kernel of xetile's"),
         (lambda data: damaged(data, b'{"format": 1', b'{"format": 9'), "expected format 1, got 9; save it with this"),
         (lambda data: damaged(data, b'{"format": 1', b'{"farmot": 1'), "its description is damaged"),
@@ -220,6 +222,22 @@ def test_files_that_are_no_kernels_are_refused(file, tmp_path, change, message):
     path.write_bytes(change(file.read_bytes()))
     with pytest.raises(XeTileError, match=message):
         xetile.load(path)
+
+
+def test_a_binary_outside_of_its_section_is_refused(file, tmp_path):
+    data = bytearray(file.read_bytes())
+    kernel = xetile.load(file)
+    if not kernel.binaries.keys() & {"spirv"}:
+        return  # The code of a CPU's kernel is the shared object.
+    _, _, _, _, symbols, length, link = next(entry for entry in _elf._sections(data) if entry[1] == 11)  # .dynsym
+    names = _elf._sections(data)[link][4]
+    name = data.index(f"\0{saved.BINARY}spirv\0".encode(), names) + 1 - names
+    place = next(at for at in range(symbols, symbols + length, 24) if struct.unpack_from("<I", data, at)[0] == name)
+    struct.pack_into("<Q", data, place + 16, 1 << 40)  # its size
+    path = tmp_path / "k.so"
+    path.write_bytes(data)
+    with pytest.raises(XeTileError, match=r"k\.so: the ELF file is damaged: a constant lies outside of its section"):
+        dict(xetile.load(path).binaries)
 
 
 def test_other_libraries_are_refused(tmp_path):
