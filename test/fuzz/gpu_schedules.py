@@ -206,6 +206,8 @@ def _draw_schedule(rng: random.Random) -> dict[str, Any]:
     tile = [subgroup_m * subgroups[0], subgroup_n * subgroups[1]]
     m, n = tile[0] * rng.choice([1, 1, 2, 3]), tile[1] * rng.choice([1, 1, 2, 3])
     k = k_step * rng.choice([1, 2, 3, 5])
+    if rng.random() < 0.95:  # rows of 64 bytes
+        n, k = max(n, 32 // tile[1] * tile[1]), max(k, 32 // k_step * k_step)
     params = {
         "workgroup_m": tile[0],
         "workgroup_n": tile[1],
@@ -214,8 +216,10 @@ def _draw_schedule(rng: random.Random) -> dict[str, Any]:
         "k_step": k_step,
         "prefetch": rng.choice([0, 1, 1, 2, 3, 5, 64]),
     }
+    if _prefetch_is_uneven(params, 2) and rng.random() < 0.8:
+        params["prefetch"] = 0
     case = {"m": m, "n": n, "k": k, "dtype": rng.choice(["f16", "bf16"])}
-    if rng.random() < 0.25:  # something that does not fit
+    if rng.random() < 0.2:  # something that does not fit
         if rng.random() < 0.5:
             params[rng.choice(list(params))] = rng.choice([1, 3, 8, 12, 16, 24, 40, 64, 100, 256])
         else:

@@ -27,6 +27,7 @@ from harness import count
 
 _CAST = "builtin.unrealized_conversion_cast"
 _LIBRARY = "library.mlir"
+_ATTEMPTS = 4
 # Longer ones say nothing that shorter ones do not.
 _LONGEST = 40_000
 
@@ -67,6 +68,24 @@ class IrMutations:
         }
 
     def _mutate(self, rng: random.Random, chunk: Chunk) -> str:
+        """The chunk, edited: mostly so that it is still a module, which our code sees."""
+        for _ in range(_ATTEMPTS):
+            text = self._edit(rng, chunk)
+            if rng.random() < 0.2 or self._parses(text, chunk.unregistered):
+                break
+        return text
+
+    def _parses(self, text: str, unregistered: bool) -> bool:
+        _stage("parse", is_ours=False)
+        with self._shared as context:
+            context.allow_unregistered_dialects = unregistered
+            try:
+                self.ir.Module.parse(text)
+            except (self.ir.MLIRError, UnicodeEncodeError):
+                return False
+        return True
+
+    def _edit(self, rng: random.Random, chunk: Chunk) -> str:
         as_generic = self._as_generic(chunk)
         structural = bool(as_generic) and rng.random() < 0.8
         text = as_generic if structural else chunk.text
