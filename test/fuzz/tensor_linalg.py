@@ -194,6 +194,7 @@ def _infer_map(node: Node, kinds: list[Type]) -> Type:
     if style == "named":
         op, *parts = node["body"]
         require(plain and kinds and not node.get("over") and op in LINALG_NAMED)
+        require(all(k.dtype != "i1" for k in kinds))  # some have no meaning there
         require(parts == [["in", i] for i in range(len(kinds))])
     return kind
 
@@ -268,7 +269,8 @@ def _compute_map(node: Node, values: list[Any], kind: Type, sizes: Mapping[str, 
         if found.setdefault(letter, size_of(dim, sizes)) != size_of(dim, sizes):
             raise Mismatch
     into = node.get("into") or order
-    if tuple(found[letter] for letter in into) != shape_of(kind, sizes):
+    # An operation of arith has the shape of its operands, linalg's an output of sizes that are read elsewhere.
+    if node["style"] != "arith" and tuple(found[letter] for letter in into) != shape_of(kind, sizes):
         raise Mismatch
     shape = tuple(found[letter] for letter in order)
     read = [
