@@ -47,6 +47,7 @@ def compile(
 
     XeTileError with the compiler's diagnostics for whatever cannot be compiled.
     """
+    expect("pack", pack, str, "one of auto, always, never")
     expect("fuse", fuse, bool, "True or False")
     options: dict[str, Any] = {"config": config, "threads": threads, "pack": pack, "fuse": fuse}
     if schedule is not None:

@@ -97,6 +97,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         cpu.compile,
         {"module_or_path": "module", "config": {}, "threads": 1, "pack": "never", "fuse": False, "schedule": None},
     ),
+    "cpu.compile with a schedule": (
+        cpu.compile,
+        {"module_or_path": "module", "schedule": schedule.load("cpu_matmul"), "pack": "auto", "fuse": True},
+    ),
     "load": (xetile.load, {"path": "gone.so"}),
     "Signature.from_json": (Signature.from_json, {"text": "{}"}),
     "cpu.explain": (cpu.explain, {"module_or_path": "module", "config": None, "threads": 1}),
@@ -129,6 +133,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "layout.element_bits": (layout.element_bits, {"type_": "f16"}),
     "layout.Dpas.of": (layout.Dpas.of, {"type_": "f16"}),
     "layout.dpas_layout": (layout.dpas_layout, {"operand": "A", "shape": (32, 32), "type_": "f16", "dpas": DPAS}),
+    "layout.dpas_layout without dpas": (layout.dpas_layout, {"operand": "C", "shape": (32, 32), "type_": "f16"}),
     "layout.lane_layout": (layout.lane_layout, {"operand": "A", "type_": "f16", "subgroup_size": 16}),
     "layout.LaneLayout.linear_layout": (layout.lane_layout("A", "f16").linear_layout, {"shape": (8, 16)}),
     "layout.LaneLayout.from_linear_layout": (

@@ -97,11 +97,9 @@ def dpas_layout(operand: str, shape: Sequence[int], type_: str | int, dpas: Dpas
 
     Without `dpas` it is one instruction per subgroup, one subgroup, on elements of the type (C: of f16).
     """
-    bits = element_bits(type_)
+    operand, bits = checked_text("operand", operand), element_bits(type_)
     dpas = _checked_dpas(dpas, operand, bits)
-    return _layout.dpas_layout(
-        dpas._native(), checked_text("operand", operand), unsigned("type", bits), pair("shape", shape)
-    )
+    return _layout.dpas_layout(dpas._native(), operand, unsigned("type", bits), pair("shape", shape))
 
 
 def lane_layout(operand: str, type_: str | int, subgroup_size: int = 16) -> LaneLayout:
@@ -132,7 +130,7 @@ def plan(
     or "prefetch". With `one_matrix` a message brings at most one DPAS operand. XeTileError says which limit of the
     target forbids any plan.
     """
-    bits = element_bits(type_)
+    operand, bits = checked_text("operand", operand), element_bits(type_)
     dpas = _checked_dpas(dpas, operand, bits)
     if surface is not None:
         expect("surface", surface, Surface, "an xetile.layout.Surface")
@@ -140,7 +138,7 @@ def plan(
     native = _layout.plan(
         checked_text("target", target),
         dpas._native(),
-        checked_text("operand", operand),
+        operand,
         unsigned("type", bits),
         pair("shape", shape),
         unsigned("contiguous_dim", contiguous_dim),
@@ -185,11 +183,11 @@ def tile_messages(
     `inputs` is the type of A and B where it is not that of the elements. A prefetch takes tiles of any size, and every
     operand alike. XeTileError says which limit of the target forbids any plan.
     """
-    bits = element_bits(type_)
+    operand, bits = checked_text("operand", operand), element_bits(type_)
     input_bits = element_bits(inputs) if inputs is not None else 16 if operand == "C" else bits
     message, places = _layout.tile_messages(
         checked_text("target", target),
-        checked_text("operand", operand),
+        operand,
         unsigned("inputs", input_bits),
         unsigned("type", bits),
         pair("shape", shape),
