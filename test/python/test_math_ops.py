@@ -485,7 +485,8 @@ def test_without_libmvec_elements_call_libm(rng, monkeypatch):
     with ir.Context():
         kernel = cpu.compile(ir.Module.parse(generic("%r = math.tanh %x : T", "f32", 1, "alone")))
     assert "@tanhf" in kernel.stages["3-llvm"] and "@_ZGV" not in kernel.stages["3-llvm"]
-    assert errors(kernel(x), np.tanh(x.astype(WIDE)), "f32").max() <= 2
+    # glibc's manual says 2 ULP of the rounded result.
+    assert errors(kernel(x), np.tanh(x.astype(WIDE)), "f32").max() <= 2.5
 
 
 def test_kernel_named_as_a_function_that_it_calls_is_refused():
