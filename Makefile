@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Everything that a person types. Each target first makes the machine ready; that takes no time when it is.
 BUILD := build
 PYTHON := .venv/bin/python

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # libMLIR stays as it is: reads and writes in the core's own code are checked, in tools that link it.
 option(XETILE_SANITIZE "Build the C++ core with AddressSanitizer and UBSan" OFF)
 

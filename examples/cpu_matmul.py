@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A layer of a neural network on the CPU, matmul and bias and ReLU in one pass over memory, compared with NumPy.
 
 python examples/cpu_matmul.py

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Which 2D block messages load an operand of the matrix unit, and what each lane then holds. Needs no GPU and no MLIR.
 
 python examples/layout_plan.py

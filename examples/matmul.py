@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """D = A * B + C on the GPU, or on whatever OpenCL device there is, compared with NumPy.
 
 python examples/matmul.py

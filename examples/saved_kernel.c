@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A saved kernel in a C program, for any target.
 //
 //   xetile compile schedules/payloads/matmul_f16.mlir --target cpu -o matmul.so

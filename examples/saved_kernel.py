@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A kernel as a file: compiled and saved once, then loaded and called by a process that has no compiler.
 
 python examples/saved_kernel.py

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A schedule of one's own, from the parts of schedules/ and one step more: two slices of k in each turn of the loop.
 //
 //   for each workgroup (m, n):                               // 128 x 128 of C, by 4 x 2 subgroups of 32 x 64

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Matmuls on tensors -> nine loops around a microkernel, for a CPU (level 0 to 1).
 //
 //   in parallel, for each thread (mt, nt, kt):               // MThreads x NThreads x KThreads

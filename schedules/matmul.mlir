@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // linalg.matmul on tensors -> one XeTile kernel at workgroup level (levels 0 to 1).
 //
 //   for each workgroup (m, n):                               // a grid of workgroups, any order

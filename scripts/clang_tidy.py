@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs clang-tidy, with the checks of .clang-tidy, over the C++ files that git knows and the build compiles.
 
 usage: .venv/bin/python scripts/clang_tidy.py [FILE...]     (default: what has changed below cpp, but for the bindings,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # shellcheck shell=bash
 # shellcheck disable=SC2034  # the names are for the scripts that source this
 # shellcheck disable=SC2016  # apt expands its own format strings

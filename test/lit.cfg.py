@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # ruff: noqa: F821  (config and lit_config come from lit)
 """How lit runs the .mlir tests. From a checkout: `.venv/bin/lit -sv build/test`, or `.venv/bin/lit -sv test/IR`."""
 

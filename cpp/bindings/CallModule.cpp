@@ -1,4 +1,5 @@
 //===- CallModule.cpp - the Python extension module xetile._call -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: the addresses of a compiled function's C interface and of that of what checks sizes (0 for
 // none), NumPy arrays. Out: the function's call, about a microsecond after Python's. Refused:
 // nothing; arrays that do not fit, or too many, are left to the caller, who says why. Knows nothing

@@ -1,4 +1,5 @@
 //===- DiagnosticCollector.h - what the compiler says, as bytes --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_BINDINGS_DIAGNOSTICCOLLECTOR_H
 #define XETILE_BINDINGS_DIAGNOSTICCOLLECTOR_H
 

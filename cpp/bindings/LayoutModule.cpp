@@ -1,4 +1,5 @@
 //===- LayoutModule.cpp - the Python extension module xetile._layout ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: layouts, DPAS parameters and plan requests as Python values. Out: the C++ library's answers.
 // Refused: what the library refuses, as xetile.XeTileError. Knows nothing of MLIR.
 #include "xetile/Layout/BlockLoadPlan.h"

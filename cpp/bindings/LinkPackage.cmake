@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # cmake -DFROM=python/xetile -DTO=<package> -DSCHEDULES=schedules -DLIB=<build>/lib -P LinkPackage.cmake
 # Makes TO hold a link to each of FROM's files and folders, to the schedules, and to the native libraries as _lib: what
 # is beside __file__ here is there in an installed package too. FROM's folder mlir is built, not linked.

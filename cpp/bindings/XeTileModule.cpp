@@ -1,4 +1,5 @@
 //===- XeTileModule.cpp - the Python extension module _xetile ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "DiagnosticCollector.h"
 #include "mlir-c/Bindings/Python/Interop.h"
 #include "mlir-c/ExecutionEngine.h"

@@ -1,4 +1,5 @@
 //===- XeTileTypesModule.cpp - the Python extension module _xetileTypes -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "mlir/Bindings/Python/Diagnostics.h"
 #include "mlir/Bindings/Python/Nanobind.h"
 #include "mlir/Bindings/Python/NanobindAdaptors.h"

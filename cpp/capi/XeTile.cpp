@@ -1,4 +1,5 @@
 //===- XeTile.cpp - C API of the XeTile dialect and its passes ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "xetile-c/XeTile.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Registration.h"

@@ -1,4 +1,5 @@
 //===- XeTileTypes.cpp - C API of XeTile's types and attributes --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "xetile/IR/XeTileTypes.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"

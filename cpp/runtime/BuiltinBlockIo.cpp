@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // BuiltinBlockIo.cpp: 2D block reads, writes and prefetches, lane by lane; 1D blocks and
 // conversions. Input: a block's shape; output: an OpenCL C function that is right on every device.
 // Refused: nothing; BuiltinName.cpp has checked shape and signature.

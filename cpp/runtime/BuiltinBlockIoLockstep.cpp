@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // BuiltinBlockIoLockstep.cpp: 2D block reads and writes by the whole subgroup at once
 // (Flavour::Lockstep). Input: a block's shape; output: an OpenCL C function for devices whose
 // subgroups are one thread. Refused: nothing; BuiltinName.cpp has checked shape and signature. The

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // BuiltinDpas.cpp: D = C + A * B on matrices spread over a subgroup of 16.
 // Input: element types, accumulator type and rows; output: an OpenCL C function.
 // Refused: nothing; BuiltinName.cpp has checked types and signature.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // BuiltinName.cpp: what an imported function's name asks for.
 // Input: an imported function of a SPIR-V module; output: block shape, matrix types, 1D block kind
 // or conversion. Refused: names of these families with a shape or types that no Intel GPU has, and

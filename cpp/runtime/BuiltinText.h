@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // BuiltinText.h: OpenCL C definitions of Intel's subgroup builtins, for devices that lack them.
 // Input: a parsed SPIR-V module; output: one translation unit that defines the functions it
 // imports. Refused: an import of no known family, an illegal shape, a kernel without the subgroup

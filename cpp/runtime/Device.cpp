@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Device.cpp: the OpenCL devices, the choice among them, and one device in use.
 // Input: platforms and XETILE_DEVICE (an index, "cpu", "gpu", or a part of a device's or platform's
 // name). Output: device facts, contexts, queues. Refused: a choice that names no device; no device

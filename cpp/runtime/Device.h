@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Device.h: the OpenCL devices, the choice among them, and one device in use.
 // Input: platforms and XETILE_DEVICE; output: device facts, a context, in-order queues, USM entry
 // points. Refused: a choice that names no device; no device at all.

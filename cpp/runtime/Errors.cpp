@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Errors.cpp: failures inside the runtime.
 // Input: a message; output: stderr and exit status 1, or the recorded message.
 // Refused: nothing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Errors.h: failures inside the runtime.
 // Input: an exception; output: a message on stderr and exit status 1, or a recorded message
 // (XeTileRuntime.h). Refused: nothing; an exception of any type becomes a message.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Icd.cpp: which OpenCL platforms there are.
 // Input: the system's ICD loader; $XETILE_OPENCL_RT, the configured directory and the directories
 // around this library. Output: platforms. Refused: nothing; a driver that does not load is

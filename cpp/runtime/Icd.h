@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Icd.h: which OpenCL platforms there are.
 // Input: the system's ICD loader and the places where Intel's CPU driver from PyPI may lie; output:
 // platforms. Refused: nothing; a driver that does not load is a line in the description.

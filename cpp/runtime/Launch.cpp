@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Launch.cpp: kernel launches.
 // Input: a kernel, grid and group sizes, pointers to the arguments' values (their sizes come from
 // the SPIR-V). Output: a running kernel. Refused: counts and sizes that do not fit the kernel, host

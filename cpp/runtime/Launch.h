@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Launch.h: kernel launches.
 // Input: a kernel, grid and group sizes, pointers to the arguments' values; output: a running
 // kernel. Refused: an argument count or group size that does not fit the kernel, host pointers on a

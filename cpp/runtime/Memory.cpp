@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory.cpp: device memory behind gpu.alloc, gpu.memcpy and gpu.memset.
 // Input: sizes and pointers of the host program; output: USM where the device has it, else SVM.
 // Refused: a device with neither; freeing a pointer that this runtime did not allocate.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory.h: device memory behind gpu.alloc, gpu.memcpy and gpu.memset.
 // Input: sizes and pointers of the host program; output: unified or shared virtual memory of one
 // device. Refused: a device with neither; freeing or passing a pointer that is not known.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // MgpuApi.cpp: the functions that MLIR's gpu-to-llvm conversion and its gpu.binary translation call
 // (MLIR 22). Input: the C calls of lowered host code; output: OpenCL work. Refused: by Error, as
 // XeTileRuntime.h says; while a recorded error waits every call is harmless.

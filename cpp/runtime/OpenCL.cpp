@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // OpenCL.cpp: checked OpenCL calls.
 // Input: status codes and queries; output: names, values, or an Error.
 // Refused: any status other than CL_SUCCESS in check().

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // OpenCL.h: the OpenCL headers with the versions this runtime uses, and checked calls.
 // Input: status codes; output: nothing, or an Error that names the call and the code.
 // Refused: any status other than CL_SUCCESS.

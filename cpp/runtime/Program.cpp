@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Program.cpp: SPIR-V modules as programs of a device.
 // Input: SPIR-V binaries; output: programs with our versions of Intel's builtins linked in where
 // the device lacks them. Refused: SPIR-V that the device or the parser rejects (with the build

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Program.h: SPIR-V modules as programs of a device.
 // Input: SPIR-V binaries; output: built programs and their kernels, shared by everyone who loads
 // the same module. Refused: SPIR-V that the device or the parser rejects (with the build log),

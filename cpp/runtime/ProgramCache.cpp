@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ProgramCache.cpp: linked programs on disk.
 // Input: a key and a device binary; output: the binary of an earlier process.
 // Refused: nothing; entries that are torn, corrupt, of another format or another user, or no files

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ProgramCache.h: linked programs on disk.
 // Input: a key and a device binary; output: the binary of an earlier process.
 // Refused: nothing; an entry that is missing, torn, foreign or no file is a miss, and a directory

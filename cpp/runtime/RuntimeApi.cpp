@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RuntimeApi.cpp: the C functions of XeTileRuntime.h.
 // Input: plain C values; output: text and counters. Refused: nothing is thrown to the caller.
 #include "BuiltinText.h"

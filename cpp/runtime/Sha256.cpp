@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sha256.cpp: the hash that names cached programs (FIPS 180-4).
 // Input: bytes; output: 64 hexadecimal digits. Refused: nothing.
 // Its own code because the runtime links to nothing but the OpenCL loader.

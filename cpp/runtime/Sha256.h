@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sha256.h: the hash that names cached programs.
 // Input: bytes; output: 64 hexadecimal digits. Refused: nothing.
 #ifndef XETILE_RUNTIME_SHA256_H

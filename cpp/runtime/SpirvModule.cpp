@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SpirvModule.cpp: reads the declarations of a SPIR-V binary.
 // Input: the words of a module; output: kernels with argument types, imported functions with their
 // types, who calls whom. Refused: text, other byte order, a truncated or malformed module, a module

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SpirvModule.h: what the runtime needs to know about a SPIR-V binary.
 // Input: the words of a module; output: its kernels with argument sizes, its imported functions
 // with their types. Refused: text, a truncated or malformed module, a module without kernels.

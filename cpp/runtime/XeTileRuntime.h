@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // XeTileRuntime.h: what libXeTileRuntime offers beside MLIR's mgpu* functions.
 // Input: plain C values; output: plain C values and text, copied into the caller's buffer.
 // Refused: nothing is thrown across this boundary; a function that can fail says so through its

@@ -1,4 +1,5 @@
 //===- xetile-opt.cpp - mlir-opt with XeTile built in ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"

@@ -1,4 +1,5 @@
 //===- Registration.cpp - everything that a tool registers -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "xetile/Registration.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "xetile/Conversion/Passes.h"

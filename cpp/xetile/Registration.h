@@ -1,4 +1,5 @@
 //===- Registration.h - everything that a tool registers ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_REGISTRATION_H
 #define XETILE_REGISTRATION_H
 

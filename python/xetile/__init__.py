@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """xetile: a `linalg.matmul` goes in, a validated SPIR-V kernel for Intel GPUs or code for this CPU comes out, and runs
 here.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Symbols of ELF files, read without loading them."""
 
 from __future__ import annotations

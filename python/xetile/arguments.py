@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Arrays and numbers of a call: what fits a signature, as NumPy arrays; what does not, as an error that says why."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The Intel GPUs of the compiler's device table."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """From a payload to a kernel: `compile` runs the levels of a target one by one and keeps what each one made.
 
 kernel = xetile.compile("schedules/payloads/matmul_f16.mlir", schedule="matmul", target="pvc")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Short names for kernels on this CPU; see `xetile.targets.cpu` for what holds of them.
 
 kernel = xetile.cpu.compile("matmul.mlir", threads=2)       # xetile.compile(..., target="cpu", threads=2)

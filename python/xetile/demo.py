@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`make demo`: one matmul through all levels, its files in build/demo, its result checked here.
 
 usage: python -m xetile.demo [DIR]       (default: build/demo)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Hears what the compiler says, whatever bytes are in it, and reads modules from files.
 
 with Heard(context) as heard:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Arrays of other libraries as NumPy's, without a copy: the DLPack protocol, bf16 included.
 
 NumPy's own `from_dlpack` takes neither bf16 nor memory that may not be written to. The structures are those of DLPack

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`xetile doctor`: what is installed, which devices and tools were found, what to do about the rest.
 
 Each part is looked at on its own, so that one that is broken does not hide the others.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Modules in the LLVM dialect as machine code: of this process, or of an object file.
 
 What LLVM says becomes XeTileError; functions that no library has are named.

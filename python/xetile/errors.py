@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The one exception that xetile raises on input it cannot handle."""
 
 from __future__ import annotations

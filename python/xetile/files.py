@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Files that are read and written by name: regular ones only, and whole or not at all.
 
 Everything that `xetile` writes goes through `write`: what was there stays until all of the new file is on disk.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A compiled function of this process, called with arrays. It knows no compiler: saved kernels are called by it, too.
 
 The function is MLIR's C interface of a host function: `_mlir_ciface_f(argument..., result...)`, each the address of a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Declarations in C of what a saved kernel has: `Kernel.header()`, `xetile compile --emit header`."""
 
 from __future__ import annotations

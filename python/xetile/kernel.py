@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A compiled payload, for any target: called with arrays, saved to a file, explained. Needs no compiler to be called.
 
 kernel = xetile.compile("matmul.mlir", target="cpu")        # or "pvc", ...

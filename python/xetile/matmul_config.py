@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """How a matmul is cut for a CPU: the fields that a user may set; others are chosen by the cost model."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Standard output and error of the command line, which may be closed, full, or of another encoding."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs MLIR passes; what they say becomes `Diagnostic`s.
 
 with xetile.mlir.ir.Context():

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Payloads: modules at level 0, as a schedule takes them, built with upstream's builders."""
 
 from __future__ import annotations

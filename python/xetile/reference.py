@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What a payload means, computed by NumPy: the reference that kernels are checked against.
 
 Only the operations that payloads consist of are known: linalg.matmul and linalg.fill on tensors, constants, empty

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Machine-code statistics of SPIR-V kernels: what Intel's offline compiler makes of them, without a GPU.
 
     for kernel in xetile.report.statistics("kernel.spv", "pvc"):

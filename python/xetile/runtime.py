@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The runtime library: where it is, which devices it sees, what it did last, and its errors as `XeTileError`.
 
 Kernels are launched by compiled host code, which calls the same library; nothing here launches anything. Neither MLIR

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels that were saved, in a process without a compiler: see `xetile.load`.
 
 What is read was written by `xetile.saving`; nothing in the file runs before its description has been read and fits.

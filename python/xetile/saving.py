@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A kernel as a file: a shared object with host code, binaries, a C entry and its own description.
 
     xetile.compile("matmul.mlir").save("matmul.so")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Schedules: how a `linalg.matmul` is tiled for a GPU, as transform ops that a person can read and change.
 
 A schedule is an MLIR module whose entry, `@__transform_main`, composes the steps in `schedules/parts`. It comes from a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What a kernel takes and gives, and what sizes must fit together. Plain data: a saved kernel has it as JSON.
 
 print(Signature.of(xetile.matmul(256, 256, 64)))

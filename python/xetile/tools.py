@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Where programs, libraries and files outside of the package are: the cache, ocloc, OpenMP's runtime."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensors become buffers.
 //
 //   func(A, B, C : tensor) -> tensor

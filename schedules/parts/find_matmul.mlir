@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The one linalg.matmul of a module, if it can be tiled as asked.
 //
 //   %init -> what fills its accumulator, or no operation

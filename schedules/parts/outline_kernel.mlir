@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The loop over workgroups becomes a kernel in a gpu.module of its own.
 //
 //   func: forall workgroups (m, n): ...

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // While a workgroup multiplies one slice of k, its subgroups together prefetch a later one.
 //
 //   for k: a = load A[m, k]; b = load B[k, n]; ...

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A workgroup walks along k and adds one slice at a time.
 //
 //   D = matmul(A, B) + C

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every workgroup computes one tile of C.
 //
 //   D = matmul(A, B) + C

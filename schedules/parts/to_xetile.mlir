@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Vectors that are read and written become XeTile at workgroup level, owned by subgroups.
 //
 //   a = read A[m, k];  acc = contract(a, b, acc)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tiles become vectors, and the accumulator stays in registers for the whole k loop.
 //
 //   for k: D += matmul(A[:, k], B[k, :])                     // tensors

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // D = A * B on 1024 x 1024 matrices, f16 inputs, f32 result: the accumulator starts from zero.
 func.func @matmul(%A: tensor<1024x1024xf16>, %B: tensor<1024x1024xf16>) -> tensor<1024x1024xf32> {
   %zero = arith.constant 0.0 : f32

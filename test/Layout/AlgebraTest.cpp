@@ -1,4 +1,5 @@
 //===- AlgebraTest.cpp - the laws of linear layouts --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: random layouts. Out: checks that operations agree with applying maps index by index.
 // Refused: nothing.
 #include "Test.h"

@@ -1,4 +1,5 @@
 //===- BruteForce.cpp - the fewest messages, by trying all --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: an operand in memory. Out: the fewest messages of one shape that bring each lane its own
 // elements, found by running every legal message on the model. Refused: nothing.
 #include "Test.h"

@@ -1,4 +1,5 @@
 //===- ConformanceTest.cpp - the loads that another implementation chooses ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: Inputs/block_loads.json, DPAS operands and the loads of Triton's XPU backend for them.
 // Out: checks that ours are the same, and that they deliver the right registers.
 // Refused: a malformed file.

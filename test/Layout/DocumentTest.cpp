@@ -1,4 +1,5 @@
 //===- DocumentTest.cpp - the published example, number by number -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: the tables of the Intel Triton backend's "Using Linear Layout for Intel 2D Block Loads".
 // Out: checks that views and layouts print the same, with three errors of that text put right.
 // Refused: nothing.

@@ -1,4 +1,5 @@
 //===- DpasTest.cpp - DPAS layouts against formulas and XeGPU's tables --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: all parameters. Out: checks against integer arithmetic and the XeGPU RFC's lane tables.
 // Refused: nothing.
 #include "Test.h"

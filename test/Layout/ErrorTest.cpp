@@ -1,4 +1,5 @@
 //===- ErrorTest.cpp - what is refused, and how it is said --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: requests with one thing wrong. Out: checks that the error names it and what is legal.
 // Refused: nothing.
 #include "Test.h"

@@ -1,4 +1,5 @@
 //===- Main.cpp - xetile-layout-test SECTION [--inputs DIR] [--cases N] [--seed N] -===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a section's name. Out: how many checks ran; status 1 if one failed, with the seed to repeat
 // it. Refused: unknown sections and options.
 #include "Test.h"

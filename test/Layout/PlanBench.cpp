@@ -1,4 +1,5 @@
 //===- PlanBench.cpp - how long planning takes --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: nothing. Out: one line of JSON per operand: its name, nanoseconds per plan.
 // Refused: nothing.
 #include "xetile/Layout/BlockLoadPlan.h"

@@ -1,4 +1,5 @@
 //===- PropertyTest.cpp - random operands, every plan proven ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: random types, shapes, clusters, subgroup grids, memory orders, targets and surfaces.
 // Out: checks that each plan is legal, right on the message model and as short as any, and that
 // each refusal has a cause. Refused: nothing.

@@ -1,4 +1,5 @@
 //===- Test.h - checks of the layout tests -----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TEST_LAYOUT_TEST_H
 #define XETILE_TEST_LAYOUT_TEST_H
 

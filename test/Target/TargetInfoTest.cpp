@@ -1,4 +1,5 @@
 //===- TargetInfoTest.cpp - print what the device table says ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: questions on stdin, one a line, as in target-info.mlir. Out: an answer for each.
 // Refused: questions it does not know, with status 1.
 #include "xetile/Target/TargetInfo.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """How fast deep-tiled matmuls are, against NumPy's BLAS and PyTorch's oneDNN where it is installed.
 
 usage: deep_tile.py [--json FILE] [--threads N ...] [--types T ...] [--rows MxNxK ...] [--quick] [--strict]

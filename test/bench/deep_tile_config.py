@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What choosing the configuration of a matmul takes, against tiling the same matmul with it.
 
 Prints microseconds of a matmul, the best of several runs, on described machines of more and more cores.

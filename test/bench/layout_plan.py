@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """How long the block-load planner takes for one operand; part of `make bench`.
 
 usage: layout_plan.py [--json]

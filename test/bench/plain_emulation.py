@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The peer that `make bench` compares with: Intel's builtins in the plainest OpenCL C, linked to the same SPIR-V.
 
 Every lane reads and checks each of its elements by itself, and dpas broadcasts one element at a time. Nothing of the

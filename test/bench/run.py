@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`make bench`: how fast a kernel runs and links here, against plain emulation; its machine code for Intel's GPUs.
 
 usage: run.py [--json FILE]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every example runs. Those in MLIR are linked here, where lit finds their RUN lines."""
 
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`make fuzz`: checks random cases of one kind or of all. README.md says what the kinds are and how to rerun a case."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Arrays with a bound of their error: what a compiled program may compute, from a reference that is nearly exact.
 
 Floats are evaluated in NumPy's longdouble, integers in int64 modulo their width. The bound holds for each element: it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pieces of all .mlir files in test/ and schedules/, each with the passes that its file's RUN lines name."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Draws functions on tensors for `cpu_programs`."""
 
 from __future__ import annotations

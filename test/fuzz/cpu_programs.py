@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Random functions on tensors, compiled for the CPU and compared with NumPy.
 
 A case is a program (tensor_program.py), options of `cpu.compile`, and the calls of the one kernel: sizes of what the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Expressions of arith and math: their types, their values, their text in MLIR, random ones and smaller ones.
 
 An expression is a list that JSON can hold: `["in", 0]` an input, `["out"]` what the result held before, `["index", 1]`

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """MLIR's generic form as text: finds operations, their operands, results and types, without building IR.
 
 Working on text means that a wrong edit is refused by the parser, not an abort in the middle of the edit.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Random schedules of a matmul and random kernels of XeTile, run on the CPU's OpenCL device and compared with NumPy.
 
 A case of the form "schedule" is a payload, parameters of the schedule `matmul`, steps that extend it, a target. What

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs random cases in worker processes and reports what broke: the common part of every fuzzer here.
 
 A `Kind` makes a case from a random number generator, checks it, and offers smaller ones. Workers check many cases in a

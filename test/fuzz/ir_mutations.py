@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kind "ir": a mutated piece of some .mlir file goes through our passes, in a process that may die of it.
 
 A case: {"text": the module, "passes": elements of the pipeline, "unregistered": whether unknown ops are allowed,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Draws kernels for `gpu_schedules`, and makes them smaller."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Which kernels of XeTile the path to Intel GPUs must refuse, and which it may, from what is documented."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The kinds by name. Their modules import nothing heavy: each worker prepares itself."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Random edits of MLIR text: of characters and tokens, and of the ops, values and attributes of its generic form.
 
 Every edit takes (rng, text, pool) and returns new text, or None where it has nothing to work on. `pool` holds what

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What happens below Python in a worker: LLVM prints where it crashed, and whose code that was is told from it."""
 
 from __future__ import annotations

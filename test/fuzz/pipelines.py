@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The passes and pipelines that are ours, with their options, as xetile-opt lists them; random calls of them."""
 
 from __future__ import annotations

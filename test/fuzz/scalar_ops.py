@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the ops of arith and math compute, element by element, with bounds of their errors."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the kind "surfaces" calls and with what: Python expressions, files, environment variables, command lines.
 
 Expressions are evaluated in the namespace of `surfaces.py`: np, xetile and its modules, and the helpers defined there

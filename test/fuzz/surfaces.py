@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kind "surfaces": the Python functions and the command with wrong types and values, odd arrays, files, environments.
 
 A case has "what" it does and "env", variables that are set meanwhile:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Contractions, elementwise ops, fills, constants and reductions of programs on tensors."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Functions on tensors as plain data: their types, their text in MLIR, their meaning in NumPy.
 
 A program is `{"args": [...], "nodes": [...], "results": [...]}`. Values are numbered, arguments first.

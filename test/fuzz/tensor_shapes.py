@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Ops of programs on tensors that move elements, and those on single elements."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Types of the values of a program on tensors, and the text that it is written as."""
 
 from __future__ import annotations

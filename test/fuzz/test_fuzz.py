@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """200 random cases of each kind, from a fresh seed. `make fuzz` checks more."""
 
 import os

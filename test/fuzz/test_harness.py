@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The harness finds what a kind does wrong, reduces it, and goes on."""
 
 import multiprocessing

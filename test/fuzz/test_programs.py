@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Programs and kernels that are drawn are valid MLIR, smaller ones too; a kernel that computes wrongly is a finding."""
 
 import itertools

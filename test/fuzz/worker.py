@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A process that checks cases one after the other, and the watch over it.
 
 The process is forked from one that has imported nothing heavy. Its output goes to a file, which tells why it died; it

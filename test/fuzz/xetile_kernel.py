@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels of XeTile at workgroup level as plain data: their text in MLIR, their meaning in NumPy.
 
 A kernel is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Calls a kernel's shared object on arrays of exactly the right sizes; run under AddressSanitizer's runtime.
 
 usage: call_sanitized.py DIRECTORY

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Deep-tiled matmuls for tests: forms, shapes, types, legal configurations, comparison with NumPy."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every public function of the package with values that it does not take: XeTileError, and what it says.
 
 `CALLS` has each function with arguments that it takes. Every argument is replaced by each of `WRONG` in turn; what

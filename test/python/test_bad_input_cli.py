@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The command `xetile` where files, streams and settings are hostile: one message and a status, nothing half done.
 
 `REFUSED` has command lines and what is said; a line of it is a test. Files that the names stand for are made by the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The extension module _xetile: what it gives to Python."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`xetile.compile`: its arguments, and what it refuses."""
 
 import os

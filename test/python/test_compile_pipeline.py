@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`xetile-compile` from Python: one calling convention, level by level as in one go, lines of the user's file."""
 
 import ctypes

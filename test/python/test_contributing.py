@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """CONTRIBUTING.md and CHANGELOG.md speak of files that exist."""
 
 import re

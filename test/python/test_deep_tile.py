@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Deep-tiled matmuls on the CPU: forms, types, edges, arrays, explanations, shared objects, the command."""
 
 from __future__ import annotations

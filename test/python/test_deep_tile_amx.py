@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Microkernels in AMX tile registers: their instructions carried out by NumPy, as few machines have them.
 
 The vector code at the edges runs on this machine.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the comparison of deep-tiled matmuls must see: a product that is lost, sums that are rounded too often."""
 
 from __future__ import annotations

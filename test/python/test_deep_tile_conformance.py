@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Deep-tiled matmuls against NumPy: rows of the conformance table, the document's examples, random draws.
 
 `make test` draws a part of them anew each time, `make test-all` runs all.

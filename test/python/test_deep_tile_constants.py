@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Constant operands of deep-tiled matmuls, packed when they are compiled, against NumPy."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Elementwise work before and after deep-tiled matmuls on the CPU, against NumPy."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Dot products of bytes and of bf16: signs, layouts, machines, and the machine code of the inner loop."""
 
 from __future__ import annotations

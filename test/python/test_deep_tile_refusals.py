@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Configurations of deep-tiled matmuls that are not legal: the field, its value and what is legal are named."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What deep-tiled matmuls take: memory of a kernel, and the work of choosing a configuration."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Deep-tiled matmuls under AddressSanitizer: the kernels that are generated, and the passes that generate them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tiles of one column whose elements are narrowed before they are stored: their neighbours stay."""
 
 import ml_dtypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Sizes known at run time only: what a function's operations ask of them is checked before each call."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Sums of narrow floats are computed in f32, whatever operation makes them."""
 
 from __future__ import annotations

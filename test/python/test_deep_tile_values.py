@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What functions take and give on the CPU: one buffer as several results, i1, numbers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """docs/path.md: its files are there, and both targets have the same stations."""
 
 import re

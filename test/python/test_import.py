@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`import xetile`, and upstream's bindings with XeTile in them."""
 
 import ctypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """No module of the package needs, to be imported or for its types, one that needs it."""
 
 import ast

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """xetile.layout, `xetile layout` and its pictures. The algebra and the planner have their own tests in test/Layout."""
 
 from __future__ import annotations

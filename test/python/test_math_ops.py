@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every op of the math dialect on the CPU: in all types, alone, before and after a matmul, and read against the grain.
 
 References are NumPy's functions in a wider type (f64's in the 80-bit type of x86). Errors are counted in ULP of the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels of the matmul schedule, run on this machine's OpenCL device and compared with NumPy."""
 
 import ml_dtypes

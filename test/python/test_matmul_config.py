@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The fields of a matmul's configuration: C++ defines them, Python and the schedule follow; loop orders by name."""
 
 from __future__ import annotations

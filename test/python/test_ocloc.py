@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """ocloc in every bad mood, played by scripts: what it prints, how long it takes, what it leaves, who kills whom."""
 
 from __future__ import annotations

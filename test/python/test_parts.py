@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The small modules that `compile` and the command are made of: passes, targets, payloads, the reference."""
 
 import dataclasses

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What `xetile layout --plan` prints is what a kernel loads: messages in XeGPU and XeVM against the planner's."""
 
 from __future__ import annotations

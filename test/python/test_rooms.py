@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Which room of cpp/xetile includes which: only rooms below it, and no target another target."""
 
 import re

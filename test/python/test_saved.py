@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels as files: saved, loaded without a compiler, called from C; and what is refused."""
 
 import json

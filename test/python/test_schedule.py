@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """xetile.schedule: parameters, composition with upstream's builders, and what applying one gives or refuses."""
 
 from pathlib import Path

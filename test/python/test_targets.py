@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels of all targets through one list of calls and refusals: what holds of one holds of the others."""
 
 import itertools

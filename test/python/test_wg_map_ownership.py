@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Which subgroup owns which part of a tile: the distribution of xetile-wg-to-sg, subgroup by subgroup."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """XeGPU by hand at its levels, lowered by `xetile-lower-xegpu-to-binary`, run on the device, compared with NumPy."""
 
 import ctypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels written in XeTile, lowered by `xetile-lower-to-binary`, run on the device and compared with NumPy.
 
 The schedules do not reach these: maps of every kind, tiles that hang over the edges, moved tiles, other bases, int8.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Loads, stores, moves, gathers and atomics of tiles on the host CPU, against NumPy.
 
 Tiles hang over all four edges of their matrices and start at negative offsets. `XETILE_SEED` repeats a failure.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """XeTile's operations on vectors, and a GEMM of any size, on the host CPU, against NumPy.
 
 `XETILE_SEED` repeats a failure.

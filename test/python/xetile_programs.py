@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs snippets of XeTile on the host CPU, through convert-xetile-to-vector, with NumPy arrays.
 
 What the numeric tests of its operations share: random shapes, offsets and values, text of types, comparisons.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Calls libXeTileRuntime.so the way lowered host code does, and makes SPIR-V for it from OpenCL C.
 
 Not a test: the test files of this directory import it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every 2D block read, write and prefetch that exists, against a NumPy model of SPV_INTEL_2d_block_io."""
 
 from __future__ import annotations

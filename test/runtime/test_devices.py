@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Devices: what is known of them, how one is chosen, and stock mlir-runner on the default one."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every matrix_mad that exists, against NumPy on matrices spread over the lanes as the OpenCL extensions say."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Whole matrix products from 2D blocks and matrix_mad, written by hand in OpenCL C."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """1D block reads and writes, which are instructions of the device, and prefetches, which are imported functions."""
 
 from __future__ import annotations

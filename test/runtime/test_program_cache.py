@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The disk cache of linked programs: hits, damage, races, places that cannot be written."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """xetile.runtime: devices, counters and errors of the library as Python values."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the runtime refuses, what it says then, and that nothing happens after."""
 
 from __future__ import annotations

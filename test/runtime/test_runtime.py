@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Modules, arguments, memory, streams and counters through the mgpu* functions."""
 
 from __future__ import annotations

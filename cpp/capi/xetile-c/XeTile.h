@@ -1,4 +1,5 @@
 //===- XeTile.h - C API of the XeTile dialect and its passes --------*- C -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_C_XETILE_H
 #define XETILE_C_XETILE_H
 

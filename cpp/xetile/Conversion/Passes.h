@@ -1,4 +1,5 @@
 //===- Passes.h - conversions between XeTile and other dialects ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_CONVERSION_PASSES_H
 #define XETILE_CONVERSION_PASSES_H
 

@@ -1,4 +1,5 @@
 //===- VectorToXeTile.cpp - vector transfers and contractions to XeTile ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: vector.transfer_read/write of 2D vectors on memrefs, vector.contract of the matmul form,
 // vector.transpose. Out: init_tile with load_tile/store_tile, tile_mma, tile_transpose; nothing
 // else changes. Refused: masks, permuted or broadcast transfers, other ranks, memrefs without a

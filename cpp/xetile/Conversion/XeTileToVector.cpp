@@ -1,4 +1,5 @@
 //===- XeTileToVector.cpp - XeTile of one subgroup to vectors and memrefs --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: XeTile without wg_map, 2D or blocked, in any of its memory forms.
 // Out: vector, memref, arith and scf (llvm and cf where a matrix is given by its address); no
 // XeTile. Refused: wg_maps, tf32 and integers with a sign in their type, tiles in operations

@@ -1,4 +1,5 @@
 //===- XeTileToVectorAccess.cpp - operations on tiles in memory to memref and vector --===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -1,4 +1,5 @@
 //===- XeTileToVectorMemory.cpp - tiles as memrefs and positions ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "xetile/Conversion/XeTileToVectorMemory.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"

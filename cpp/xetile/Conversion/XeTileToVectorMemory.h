@@ -1,4 +1,5 @@
 //===- XeTileToVectorMemory.h - tiles as memrefs and positions ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_CONVERSION_XETILETOVECTORMEMORY_H
 #define XETILE_CONVERSION_XETILETOVECTORMEMORY_H
 

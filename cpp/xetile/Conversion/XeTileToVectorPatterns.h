@@ -1,4 +1,5 @@
 //===- XeTileToVectorPatterns.h - parts of the conversion to vectors -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_CONVERSION_XETILETOVECTORPATTERNS_H
 #define XETILE_CONVERSION_XETILETOVECTORPATTERNS_H
 

@@ -1,4 +1,5 @@
 //===- KnownAttrs.cpp - operations without attributes that nobody reads ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "xetile/IR/KnownAttrs.h"
 
 using namespace mlir;

@@ -1,4 +1,5 @@
 //===- KnownAttrs.h - operations without attributes that nobody reads -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // MLIR keeps any attribute on any operation. One without a dialect's prefix that the operation does
 // not define looks like a property of it and is ignored: load_tile {transpose = [1, 0]} would load

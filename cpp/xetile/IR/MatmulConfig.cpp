@@ -1,4 +1,5 @@
 //===- MatmulConfig.cpp - the fields of a matmul configuration ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: names and values, JSON. Out: a MatmulConfig, JSON. Refused: JSON that is no object of known
 // fields with integers or names of loop orders; the attribute's verifier and the rewrite judge the
 // integers.

@@ -1,4 +1,5 @@
 //===- MatmulConfig.h - how a matmul is cut into nine loops ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_IR_MATMULCONFIG_H
 #define XETILE_IR_MATMULCONFIG_H
 

@@ -1,4 +1,5 @@
 //===- MatmulConfigAttr.cpp - syntax and constraints of matmul_config --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: text. Out: the attribute. Refused: unknown and repeated fields, values out of range, blocks
 // that are no multiples of innermost blocks.
 //===----------------------------------------------------------------------===//

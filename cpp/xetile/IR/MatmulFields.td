@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The fields of a matmul's configuration, once. `#xetile.matmul_config`, the C++ struct's visitor, the JSON of the pass
 // `deep-tile-matmul`, `transform.xetile.deep_tile_matmul` and Python's `xetile.cpu.MatmulConfig` take names, order and
 // meaning from here.

@@ -1,4 +1,5 @@
 //===- WgMap.cpp - arithmetic of workgroup maps -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "xetile/IR/WgMap.h"
 #include "mlir/IR/Diagnostics.h"
 #include "xetile/IR/XeTileOps.h"

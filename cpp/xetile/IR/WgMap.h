@@ -1,4 +1,5 @@
 //===- WgMap.h - arithmetic of workgroup maps -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The one place that knows what a wg_map means: which pieces a subgroup owns, and how the maps of
 // an operation's operands follow from that of its result. Verifiers, inference, distribution and

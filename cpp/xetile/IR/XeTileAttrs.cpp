@@ -1,4 +1,5 @@
 //===- XeTileAttrs.cpp - syntax and constraints of wg_map and tile_attr ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "xetile/IR/XeTileAttrs.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"

@@ -1,4 +1,5 @@
 //===- XeTileAttrs.h - wg_map, tile_attr and matmul_config ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_IR_XETILEATTRS_H
 #define XETILE_IR_XETILEATTRS_H
 

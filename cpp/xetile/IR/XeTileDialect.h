@@ -1,4 +1,5 @@
 //===- XeTileDialect.h - the XeTile dialect ------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_IR_XETILEDIALECT_H
 #define XETILE_IR_XETILEDIALECT_H
 

@@ -1,4 +1,5 @@
 //===- XeTileFolds.cpp - folds and canonicalisations of XeTile operations ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/PatternMatch.h"

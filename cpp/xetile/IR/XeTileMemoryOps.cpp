@@ -1,4 +1,5 @@
 //===- XeTileMemoryOps.cpp - verifiers of the operations on tiles in memory --===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/XeGPU/IR/XeGPU.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operations on tiles in memory.
 #ifndef XETILE_IR_XETILEMEMORYOPS_TD
 #define XETILE_IR_XETILEMEMORYOPS_TD

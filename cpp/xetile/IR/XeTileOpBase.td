@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_IR_XETILEOPBASE_TD
 #define XETILE_IR_XETILEOPBASE_TD
 

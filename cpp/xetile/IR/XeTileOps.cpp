@@ -1,4 +1,5 @@
 //===- XeTileOps.cpp - syntax of the XeTile operations -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "xetile/IR/XeTileOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"

@@ -1,4 +1,5 @@
 //===- XeTileOps.h - the XeTile operations --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_IR_XETILEOPS_H
 #define XETILE_IR_XETILEOPS_H
 

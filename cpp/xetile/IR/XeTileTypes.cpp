@@ -1,4 +1,5 @@
 //===- XeTileTypes.cpp - syntax and constraints of tiles --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "xetile/IR/XeTileTypes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"

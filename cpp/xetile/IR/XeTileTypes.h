@@ -1,4 +1,5 @@
 //===- XeTileTypes.h - the tile type --------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_IR_XETILETYPES_H
 #define XETILE_IR_XETILETYPES_H
 

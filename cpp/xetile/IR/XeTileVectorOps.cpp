@@ -1,4 +1,5 @@
 //===- XeTileVectorOps.cpp - verifiers of the operations on vectors ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "mlir/IR/Builders.h"
 #include "xetile/IR/WgMap.h"
 #include "xetile/IR/XeTileOps.h"

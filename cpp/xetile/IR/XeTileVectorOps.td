@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operations on vectors alone.
 #ifndef XETILE_IR_XETILEVECTOROPS_TD
 #define XETILE_IR_XETILEVECTOROPS_TD

@@ -1,4 +1,5 @@
 //===- BlockLayouts.cpp - how a plan grows from the DPAS tile ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a plan. Out: its layouts of one tile, of one message (iterations) and of all (loads), and
 // what it takes for granted of the surface. Refused: nothing that a plan can hold.
 #include "xetile/Layout/MemoryBits.h"

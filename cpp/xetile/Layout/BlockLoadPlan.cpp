@@ -1,4 +1,5 @@
 //===- BlockLoadPlan.cpp - which 2D block messages feed which registers ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: an operand's tile in memory and its DPAS layout. Out: messages, register map and cost.
 // Refused: what no message of the target can bring or take, with the limit that forbids it.
 #include "xetile/Layout/BlockLoadPlan.h"

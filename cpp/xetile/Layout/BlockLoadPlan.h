@@ -1,4 +1,5 @@
 //===- BlockLoadPlan.h - which 2D block messages feed which registers --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_LAYOUT_BLOCKLOADPLAN_H
 #define XETILE_LAYOUT_BLOCKLOADPLAN_H
 

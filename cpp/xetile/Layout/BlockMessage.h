@@ -1,4 +1,5 @@
 //===- BlockMessage.h - one 2D block message ---------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_LAYOUT_BLOCKMESSAGE_H
 #define XETILE_LAYOUT_BLOCKMESSAGE_H
 

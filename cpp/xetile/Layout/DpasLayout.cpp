@@ -1,4 +1,5 @@
 //===- DpasLayout.cpp - what each lane holds of a DPAS operand ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a DPAS instruction, its repetitions and an operand's shape. Out: its linear layout.
 // Refused: parameters that no DPAS has, shapes that whole instructions do not fill.
 #include "xetile/Layout/DpasLayout.h"

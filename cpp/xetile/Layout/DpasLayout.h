@@ -1,4 +1,5 @@
 //===- DpasLayout.h - what each lane holds of a DPAS operand -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // D[m,n] = A[m,k] * B[k,n] + C[m,n] on a tile of a workgroup, as linear layouts.
 #ifndef XETILE_LAYOUT_DPASLAYOUT_H
 #define XETILE_LAYOUT_DPASLAYOUT_H

@@ -1,4 +1,5 @@
 //===- LaneLayout.cpp - XeGPU's lane_layout and lane_data --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a DPAS operand, a lane layout, or a linear layout. Out: the same in the other form.
 // Refused: types that no DPAS takes, shapes that pieces do not fill, layouts of any other form.
 #include "xetile/Layout/LaneLayout.h"

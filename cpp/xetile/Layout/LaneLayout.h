@@ -1,4 +1,5 @@
 //===- LaneLayout.h - XeGPU's lane_layout and lane_data ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_LAYOUT_LANELAYOUT_H
 #define XETILE_LAYOUT_LANELAYOUT_H
 

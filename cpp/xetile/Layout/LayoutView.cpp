@@ -1,4 +1,5 @@
 //===- LayoutView.cpp - layouts as tables ------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a layout from register, lane and subgroup to rows and columns. Out: the hardware's view and
 // the tensor's as text. Refused: layouts of other dimensions, tensors too large to print.
 #include "xetile/Layout/LayoutView.h"

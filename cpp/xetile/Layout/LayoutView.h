@@ -1,4 +1,5 @@
 //===- LayoutView.h - layouts as tables --------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_LAYOUT_LAYOUTVIEW_H
 #define XETILE_LAYOUT_LAYOUTVIEW_H
 

@@ -1,4 +1,5 @@
 //===- LinearLayout.cpp - linear maps over bits ------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: images of index bits, or other layouts. Out: layouts as values, their images, their text.
 // Refused: sizes that are no powers of two, unknown or repeated names, more than 63 bits.
 #include "xetile/Layout/LinearLayout.h"

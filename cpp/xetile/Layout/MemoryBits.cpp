@@ -1,4 +1,5 @@
 //===- MemoryBits.cpp - index bits of lanes and registers in memory ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: an operand's layout, or a message's shape. Out: which bit of x or y each index bit selects.
 // Refused: nothing; callers give powers of two and layouts whose bases are single bits.
 #include "xetile/Layout/MemoryBits.h"

@@ -1,4 +1,5 @@
 //===- MemoryBits.h - index bits of lanes and registers in memory ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An operand's layout and a message's are permutations of index bits: they agree on lanes if the
 // same memory bits select the lane, and registers then follow bit by bit.
 #ifndef XETILE_LAYOUT_MEMORYBITS_H

@@ -1,4 +1,5 @@
 //===- MessageModel.cpp - what 2D block messages do --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a message, its place on a surface, the surface's elements. Out: what each lane holds.
 // Refused: messages that leave lanes without data, or cut the surface's elements.
 #include "xetile/Layout/MessageModel.h"

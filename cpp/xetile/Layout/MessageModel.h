@@ -1,4 +1,5 @@
 //===- MessageModel.h - what 2D block messages do ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The meaning of a message, element by element and in integer arithmetic: nothing here comes from
 // the planner or from linear layouts, so that plans can be proven against it.
 //

@@ -1,4 +1,5 @@
 //===- PlanProof.cpp - run a plan on the message model -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a plan and a place on a surface. Out: nothing, or the first element that comes out wrong.
 // Refused: surfaces with more elements than 32 bits count.
 #include "xetile/Layout/PlanProof.h"

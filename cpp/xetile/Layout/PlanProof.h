@@ -1,4 +1,5 @@
 //===- PlanProof.h - run a plan on the message model -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_LAYOUT_PLANPROOF_H
 #define XETILE_LAYOUT_PLANPROOF_H
 

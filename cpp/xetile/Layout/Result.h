@@ -1,4 +1,5 @@
 //===- Result.h - a value, or why there is none ------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_LAYOUT_RESULT_H
 #define XETILE_LAYOUT_RESULT_H
 

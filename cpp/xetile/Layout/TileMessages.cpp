@@ -1,4 +1,5 @@
 //===- TileMessages.cpp - what the compiler asks for each access -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a tile of one subgroup, of any size. Out: its messages, in the order in which they are made.
 // Refused: what no message of the target can bring or take, and more messages than code can hold.
 #include "xetile/Layout/TileMessages.h"

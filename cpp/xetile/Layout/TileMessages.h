@@ -1,4 +1,5 @@
 //===- TileMessages.h - what the compiler asks for each access ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_LAYOUT_TILEMESSAGES_H
 #define XETILE_LAYOUT_TILEMESSAGES_H
 

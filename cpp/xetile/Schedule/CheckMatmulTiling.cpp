@@ -1,4 +1,5 @@
 //===- CheckMatmulTiling.cpp - transform.xetile.check_matmul_tiling ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a linalg.matmul and the tile sizes a schedule wants for it. Out: nothing changes.
 // Refused: matmuls that get_matmul refuses, sizes that leave a remainder, and what the target's
 // DPAS, workgroups or registers cannot take.

@@ -1,4 +1,5 @@
 //===- DeepTileTransformOps.cpp - the deep-tiled matmul as a schedule's step --===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: contractions on tensors. Out: loops around batch-reduce matmuls.
 // Refused: other targets and configurations that are not legal, as definite failures.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,5 @@
 //===- DeepTileTransformOps.h - the deep-tiled matmul as a schedule's step ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_SCHEDULE_DEEPTILETRANSFORMOPS_H
 #define XETILE_SCHEDULE_DEEPTILETRANSFORMOPS_H
 

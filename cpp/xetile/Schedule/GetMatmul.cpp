@@ -1,4 +1,5 @@
 //===- GetMatmul.cpp - transform.xetile.get_matmul --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a module with one linalg.matmul on tensors. Out: handles to it and to the fill it starts
 // from. Refused: none or several of them; memrefs, unknown sizes, other element types, transposed
 // operands.

@@ -1,4 +1,5 @@
 //===- InsertPrefetch.cpp - transform.xetile.insert_prefetch ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: workgroup-level load_tile in scf.for. Out: prefetch_tile `distance` steps ahead of each load.
 // Refused: tiles without wg_map, tiles that do not move with the loop, uneven sharing.
 #include "mlir/Analysis/SliceAnalysis.h"

@@ -1,4 +1,5 @@
 //===- Params.cpp - reading parameters and handles of transform ops ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: transform parameters. Out: integers and strings.
 // Refused: lists, other kinds of attributes, integers below the minimum or beyond 64 bits.
 #include "xetile/Schedule/Params.h"

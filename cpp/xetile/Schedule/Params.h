@@ -1,4 +1,5 @@
 //===- Params.h - reading parameters and handles of transform ops -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Every failure here is definite and names the parameter as the schedule's user knows it.
 //

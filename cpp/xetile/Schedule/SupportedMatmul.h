@@ -1,4 +1,5 @@
 //===- SupportedMatmul.h - the matmuls that schedules for GPUs take ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_SCHEDULE_SUPPORTEDMATMUL_H
 #define XETILE_SCHEDULE_SUPPORTEDMATMUL_H
 

@@ -1,4 +1,5 @@
 //===- TransformOps.cpp - registration, and the steps that set attributes ---===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: functions on tensors, gpu.launch, xetile.tile_mma.
 // Out: the same with argument attributes, a block size, a wg_map.
 // Refused: other targets and layouts that do not divide the tile, as definite failures.

@@ -1,4 +1,5 @@
 //===- TransformOps.h - the transform ops that schedules call ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_SCHEDULE_TRANSFORMOPS_H
 #define XETILE_SCHEDULE_TRANSFORMOPS_H
 

@@ -1,4 +1,5 @@
 //===- ApplySchedule.cpp - a schedule in files, applied to a module ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a module, files of transform ops. Out: what their @__transform_main makes of it.
 // Refused: files that are no schedules, values for parameters that the schedule does not have.
 //===----------------------------------------------------------------------===//

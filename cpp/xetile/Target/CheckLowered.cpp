@@ -1,4 +1,5 @@
 //===- CheckLowered.cpp - fail where a lowering left its input behind -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a module in any form. Out: the same.
 // Refused: ops of the dialects and names given, in gpu.modules or outside of them.
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

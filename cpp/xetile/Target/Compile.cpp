@@ -1,4 +1,5 @@
 //===- Compile.cpp - xetile-compile: one walk for all targets -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: the name of a target, levels, the target's options, as text. Out: the passes between the
 // levels. Refused: unknown targets, levels and options, with the list of those there are; a walk
 // back; schedules where none is applied, or none where only a schedule leads on.

@@ -1,4 +1,5 @@
 //===- Compile.h - the walk through a target's levels -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_COMPILE_H
 #define XETILE_TARGET_COMPILE_H
 

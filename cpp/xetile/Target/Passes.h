@@ -1,4 +1,5 @@
 //===- Passes.h - what the paths of all targets use ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_PASSES_H
 #define XETILE_TARGET_PASSES_H
 

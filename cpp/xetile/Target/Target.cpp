@@ -1,4 +1,5 @@
 //===- Target.cpp - the registry of targets -----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: targets, as their rooms register them. Out: one of them, by name.
 // Refused: names that no target has; targets that nothing can be compiled for.
 #include "xetile/Target/Target.h"

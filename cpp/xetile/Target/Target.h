@@ -1,4 +1,5 @@
 //===- Target.h - what a target is -------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A target is data: its device's limits, its levels of IR, and functions that add the passes from
 // each level to the next. Each room below Target/ registers its own; xetile-compile, Python and the
 // command line walk the same list.

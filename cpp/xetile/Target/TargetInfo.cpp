@@ -1,4 +1,5 @@
 //===- TargetInfo.cpp - the table of Intel GPUs -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a chip name, or the shape of a message. Out: its limits, or what is wrong with the message.
 // Refused: unknown chips; known ones without 2D block messages.
 #include "xetile/Target/TargetInfo.h"

@@ -1,4 +1,5 @@
 //===- TargetInfo.h - what each Intel GPU can do ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Device facts as data: passes ask this table and never compare chip names.
 #ifndef XETILE_TARGET_TARGETINFO_H
 #define XETILE_TARGET_TARGETINFO_H

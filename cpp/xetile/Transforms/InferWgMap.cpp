@@ -1,4 +1,5 @@
 //===- InferWgMap.cpp - derive workgroup maps from those that are given -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: XeTile with a wg_map on at least one tile or operation on vectors.
 // Out: the same operations, with maps on every tile and result that the given ones determine.
 // Refused: values that would need two different maps, maps that do not fit a value's shape.

@@ -1,4 +1,5 @@
 //===- Passes.h - XeTile-to-XeTile passes -------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TRANSFORMS_PASSES_H
 #define XETILE_TRANSFORMS_PASSES_H
 

@@ -1,4 +1,5 @@
 //===- Piecewise.cpp - rewrites that act on each piece of a value alike ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "xetile/Transforms/Piecewise.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

@@ -1,4 +1,5 @@
 //===- Piecewise.h - rewrites that act on each piece of a value alike ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TRANSFORMS_PIECEWISE_H
 #define XETILE_TRANSFORMS_PIECEWISE_H
 

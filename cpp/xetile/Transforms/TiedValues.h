@@ -1,4 +1,5 @@
 //===- TiedValues.h - values that must be cut alike ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TRANSFORMS_TIEDVALUES_H
 #define XETILE_TRANSFORMS_TIEDVALUES_H
 

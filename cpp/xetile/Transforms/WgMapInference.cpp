@@ -1,4 +1,5 @@
 //===- WgMapInference.cpp - the workgroup map of each value ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "xetile/Transforms/WgMapInference.h"
 #include "xetile/IR/WgMap.h"
 #include "xetile/IR/XeTileOps.h"

@@ -1,4 +1,5 @@
 //===- WgMapInference.h - the workgroup map of each value ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TRANSFORMS_WGMAPINFERENCE_H
 #define XETILE_TRANSFORMS_WGMAPINFERENCE_H
 

@@ -1,4 +1,5 @@
 //===- WgToSg.cpp - distribute workgroup tiles over subgroups ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: XeTile whose tiles and tile_mmas carry a wg_map (xetile-infer-wg-map completes them).
 // Out: XeTile on the pieces of one subgroup, placed by gpu.subgroup_id; no wg_map is left.
 // Refused: unmapped values beside mapped ones, different numbers of subgroups, operations without a

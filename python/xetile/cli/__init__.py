@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The command `xetile`: compile, run, explain, report, schedules, layout, doctor. Errors are one message on stderr and
 status 1. Each command is a module of this package.
 """

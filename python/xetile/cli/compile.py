@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`xetile compile`: a kernel, its binary, or its module at some level, into a file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`xetile explain`: how a payload is cut, and why."""
 
 from __future__ import annotations

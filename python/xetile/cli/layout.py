@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The command `xetile layout`: tables, plans and pictures of DPAS operands and wg_maps."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the commands that compile have in common: the payload, its schedule, target and parameters."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`xetile run`: a kernel on random arrays, its speed, and whether its results are NumPy's."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`xetile schedules`: schedules and their parameters."""
 
 from __future__ import annotations

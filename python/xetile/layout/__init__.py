@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Which lane holds what: DPAS operands as linear layouts, and the 2D block messages that fill them.
 
     plan = layout.plan("B", (32, 256), "f16", layout.Dpas.of("f16", subgroups=(8, 4), rep_cluster=(4, 2)))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Pictures of layouts: who owns each element of a tile, and the outline of each 2D block message.
 
 Needs matplotlib (`pip install xetile[draw]`). The file's suffix chooses the format: .svg or .png.

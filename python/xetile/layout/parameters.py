@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What layouts and plans are asked with: element types, DPAS parameters, facts of a matrix; and their checks."""
 
 from __future__ import annotations

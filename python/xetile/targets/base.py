@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What a target is: a name, facts about the machine, options, and the levels that a payload goes through."""
 
 from __future__ import annotations

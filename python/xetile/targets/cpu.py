@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """This CPU: matmuls deep-tiled, vectorised, on threads; everything around them as loops.
 
 Arguments are arrays, and numbers where the function takes them (f32, i1, index, ...); i1 is NumPy's bool. Sizes that

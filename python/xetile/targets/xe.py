@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Intel GPUs: a schedule tiles the payload, C++ passes lower it to SPIR-V, Intel's offline compiler makes machine code.
 
 `xetile.compile(payload, schedule, "pvc", params)` with the options of `XeTarget.options`. The very SPIR-V runs on the

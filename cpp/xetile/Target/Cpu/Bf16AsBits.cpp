@@ -1,4 +1,5 @@
 //===- Bf16AsBits.cpp - bf16 in memory and registers as integers -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: the LLVM dialect, nothing computed in bf16. Out: the same, bf16 being i16; operands of
 // intrinsics stay, by bitcasts. Refused: bf16 in other dialects; by the verifier, arithmetic on it.
 //===----------------------------------------------------------------------===//

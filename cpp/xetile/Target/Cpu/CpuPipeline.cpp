@@ -1,4 +1,5 @@
 //===- CpuPipeline.cpp - from tiled matmuls on tensors to the LLVM dialect ---===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: functions on tensors, as deep-tile-matmul leaves them. Out: the LLVM dialect, parallel loops
 // as OpenMP. Refused: what the passes below refuse; xetile-check-lowered names what they leave.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,5 @@
 //===- CpuPipeline.h - from matmuls on tensors to the LLVM dialect -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_CPUPIPELINE_H
 #define XETILE_TARGET_CPU_CPUPIPELINE_H
 

@@ -1,4 +1,5 @@
 //===- CpuTarget.cpp - this machine as a target ---------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: functions on tensors. Out: a target that tiles their matmuls, takes them to memory and lowers
 // them to the LLVM dialect. Refused: nothing here.
 //===----------------------------------------------------------------------===//

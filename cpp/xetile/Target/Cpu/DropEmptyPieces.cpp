@@ -1,4 +1,5 @@
 //===- DropEmptyPieces.cpp - pads and concatenations of nothing ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: tensor.pad and tensor.concat of tensors that have no elements, as their types say. Out: what
 // is around them alone. Refused: nothing. Upstream takes them to views of memory that begin behind
 // its last element, which its verifier refuses.

@@ -1,4 +1,5 @@
 //===- ElementwiseToLinalg.cpp - elementwise ops on tensors to linalg --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: arith and math ops on tensors. Out: one linalg.generic for each. Refused: nothing.
 // Upstream's pass of this purpose folds first, and its folders make constants of dynamic shape
 // (of xori %x, %x), which no memory can hold.

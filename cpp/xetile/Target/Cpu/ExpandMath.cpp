@@ -1,4 +1,5 @@
 //===- ExpandMath.cpp - math ops by simpler ops ------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: math ops that neither an instruction nor a function of libm computes, on scalars and vectors.
 // Out: arith, scf.while and other math ops. Refused: nothing; the caller has checked types.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,5 @@
 //===- ExpandMath.h - math ops by simpler ops --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_EXPANDMATH_H
 #define XETILE_TARGET_CPU_EXPANDMATH_H
 

@@ -1,4 +1,5 @@
 //===- InlineAllocaScopes.cpp - bodies of parallel loops without a scope -----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: memref.alloca_scope, which convert-scf-to-openmp puts around bodies. Out: the bodies, the
 // stack restored behind those that allocate. Refused: nothing. A scope has one block, so that loops
 // inside cannot become branches; upstream inlines none with an op whose effects it does not know.

@@ -1,4 +1,5 @@
 //===- LowerMath.cpp - the math dialect by instructions and functions of libm ===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: math ops on scalars and vectors, arith on bf16. Out: math ops that are instructions, on f32
 // and f64; arith; calls of libmvec for vectors and of libm for scalars. Refused: other than f16,
 // bf16, f32 and f64, scalable and huge vectors, ops that a later MLIR adds, functions named as

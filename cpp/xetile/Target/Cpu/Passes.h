@@ -1,4 +1,5 @@
 //===- Passes.h - passes of the deep-tiled matmul ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_PASSES_H
 #define XETILE_TARGET_CPU_PASSES_H
 

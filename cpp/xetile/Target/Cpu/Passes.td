@@ -1,4 +1,5 @@
 //===- Passes.td - deep-tiled matmuls, down to the LLVM dialect ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_PASSES_TD
 #define XETILE_TARGET_CPU_PASSES_TD
 

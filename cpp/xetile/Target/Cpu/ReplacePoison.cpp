@@ -1,4 +1,5 @@
 //===- ReplacePoison.cpp - tensors of poison to tensors that hold anything ---===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: ub.poison of tensors, which folding makes, too. Out: tensor.empty of the same sizes, which
 // may hold anything, as poison may. Refused: sizes known at run time only: nothing tells them.
 // Upstream's bufferization knows no memory for poison.

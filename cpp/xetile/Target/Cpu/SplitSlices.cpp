@@ -1,4 +1,5 @@
 //===- SplitSlices.cpp - slices that step or drop dimensions, not both -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: tensor.extract_slice and tensor.insert_slice. Out: those that drop dimensions have steps of
 // one. Refused: nothing. Upstream's memref.subview cannot tell which dimensions it drops if some
 // are stepped over and others that stay are of size one too, and reads outside of its memory.

@@ -1,4 +1,5 @@
 //===- StoreSingleLanes.cpp - masked stores of one lane as plain ones --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: the LLVM dialect. Out: the same; a masked store whose constant mask has one lane stores that
 // element. Refused: nothing.
 //

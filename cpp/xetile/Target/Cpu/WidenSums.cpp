@@ -1,4 +1,5 @@
 //===- WidenSums.cpp - sums of narrow floats in f32 --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: linalg ops on tensors that add or multiply into results of f16 or bf16 (matvec, dot,
 // convolutions, pooling, linalg.reduce). Out: the same with f32 results, rounded once behind them.
 // Refused: nothing; contractions whose own lowering sums in f32 stay.

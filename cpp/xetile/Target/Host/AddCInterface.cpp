@@ -1,4 +1,5 @@
 //===- AddCInterface.cpp - functions that C can call ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: functions. Out: the public ones with a body ask for a C interface beside them.
 // Refused: nothing.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,5 @@
 //===- BitsToBytes.cpp - i1 in memory as bytes --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: functions on memrefs. Out: no memref of i1 is left; bytes are 0 or 1 where they are written,
 // anything but 0 is true where they are read, as in NumPy.
 // Refused: vectors that are read from or written to memory of i1.

@@ -1,4 +1,5 @@
 //===- BoxScalars.cpp - numbers as tensors of rank 0 at a function's boundary -===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: public functions that take or return numbers (f32, i1, index, ...). Out: the same that take
 // and return tensors of rank 0, so that a caller passes memory for all of them.
 // Refused: such functions that the module calls itself.

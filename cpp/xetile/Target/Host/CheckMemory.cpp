@@ -1,4 +1,5 @@
 //===- CheckMemory.cpp - a function that checks descriptors before a call ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: public functions on memory in C order; arguments that are results say so. Out: beside each @f
 // @f_check_memory, which looks at descriptors of the same arguments: static sizes, offsets,
 // strides, results apart from all others. Refused: nothing; functions on other memory stay alone.

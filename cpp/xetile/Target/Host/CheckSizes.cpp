@@ -1,4 +1,5 @@
 //===- CheckSizes.cpp - a function that checks sizes before a call -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: public functions on tensors. Out: beside each @f a function on descriptors of the same
 // arguments (and results, if all sizes of these are static): @f_check computes whether all ops of
 // @f will find sizes that fit together. Refused: conditions on sizes that only @f computes.

@@ -1,4 +1,5 @@
 //===- CheckedEntry.cpp - C functions that check sizes and call --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: the LLVM dialect, C interfaces of @f and of its checks. Out: besides, @f_checked, which calls
 // these and, where all is well, @f; it returns null or a text that says what is wrong.
 // Refused: nothing; functions without both interfaces stay alone.

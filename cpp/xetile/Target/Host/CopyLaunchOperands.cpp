@@ -1,4 +1,5 @@
 //===- CopyLaunchOperands.cpp - host buffers to the device and back ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: synchronous gpu.launch_func with memrefs in host memory. Out: the same on device copies.
 // Refused: unranked memrefs; launches that take or give async tokens.
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,4 +1,5 @@
 //===- FreeScratch.cpp - free allocations where their block ends -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: memref.alloc, as bufferization leaves it. Out: a memref.dealloc for each at the end of its
 // block, or of the function where that is its first block. Refused: nothing; what is handed on or
 // used by other blocks is kept.

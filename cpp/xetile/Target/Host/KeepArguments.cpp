@@ -1,4 +1,5 @@
 //===- KeepArguments.cpp - arguments that never change ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: public functions on memrefs that return results. Out: the same, each argument that may be
 // written copied to memory of the function's own. Refused: memory of unknown rank, or of a layout
 // that a copy in C order has not.

@@ -1,4 +1,5 @@
 //===- KernelEffects.cpp - does code write through an address ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a gpu.func, or a function that launches some, at any level that still has memrefs. Out:
 // whether the memory behind a value may be written. Refused: nothing; a use that is not understood
 // counts as a write.

@@ -1,4 +1,5 @@
 //===- KernelEffects.h - what code does to memory behind an address ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_HOST_KERNELEFFECTS_H
 #define XETILE_TARGET_HOST_KERNELEFFECTS_H
 

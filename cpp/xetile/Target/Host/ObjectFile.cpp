@@ -1,4 +1,5 @@
 //===- ObjectFile.cpp - machine code of host code, as a file -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a module in the LLVM dialect, gpu.binaries included. Out: the object file that LLVM makes of
 // it, as an execution engine would, but with its constructors: nothing is loaded or run. Refused:
 // what has no translation to LLVM IR.

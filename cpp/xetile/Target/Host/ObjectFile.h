@@ -1,4 +1,5 @@
 //===- ObjectFile.h - machine code of host code, as a file -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_HOST_OBJECTFILE_H
 #define XETILE_TARGET_HOST_OBJECTFILE_H
 

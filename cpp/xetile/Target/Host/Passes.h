@@ -1,4 +1,5 @@
 //===- Passes.h - host code of kernels ---------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_HOST_PASSES_H
 #define XETILE_TARGET_HOST_PASSES_H
 

@@ -1,4 +1,5 @@
 //===- PreserveArguments.cpp - functions that do not write to their arguments --===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: functions on tensors. Out: the same, tensors of arguments marked as not writable, and copied
 // where slices are inserted into them. Refused: nothing; marks that are there stay, unless `all` is
 // asked for.

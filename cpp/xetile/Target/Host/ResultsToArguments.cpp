@@ -1,4 +1,5 @@
 //===- ResultsToArguments.cpp - results in memory that the caller passes -----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: bufferized public functions that return memrefs of static shapes. Out: the same with one
 // argument more for each such result, nothing returned. Any value may be returned: one twice, an
 // argument, a view, a constant. An allocation becomes the argument, others are copied to it.

@@ -1,4 +1,5 @@
 //===- SizeConditions.h - what ops want of the sizes of their tensors --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_HOST_SIZECONDITIONS_H
 #define XETILE_TARGET_HOST_SIZECONDITIONS_H
 

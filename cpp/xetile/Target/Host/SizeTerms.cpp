@@ -1,4 +1,5 @@
 //===- SizeTerms.cpp - sizes as a caller of a function can compute them ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: indices and sizes of tensors anywhere in a function. Out: ops on its arguments' sizes (and on
 // elements of arguments) that give the same numbers, and a text for messages.
 // Refused, without an error: numbers that depend on what the function computes.

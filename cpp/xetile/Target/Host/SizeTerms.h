@@ -1,4 +1,5 @@
 //===- SizeTerms.h - sizes as a caller of a function can compute them --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_HOST_SIZETERMS_H
 #define XETILE_TARGET_HOST_SIZETERMS_H
 

@@ -1,4 +1,5 @@
 //===- SyncSharedAllocs.cpp - shared memory is allocated at once ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: asynchronous gpu.alloc host_shared, as gpu-async-region makes them. Out: synchronous ones.
 // Refused: nothing.
 #include "mlir/Dialect/Func/IR/FuncOps.h"

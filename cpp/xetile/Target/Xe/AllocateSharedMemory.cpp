@@ -1,4 +1,5 @@
 //===- AllocateSharedMemory.cpp - shared local memory as globals ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: workgroup attributions of gpu.func, memref.alloca in shared memory. Out: memref.global in
 // memory space 3, which a launch need not know of. Refused: shared memory of a size that is not
 // static, gpu.dynamic_shared_memory, memref.alloc and dealloc in device code.

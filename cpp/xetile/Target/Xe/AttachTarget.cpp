@@ -1,4 +1,5 @@
 //===- AttachTarget.cpp - say for which chip a gpu.module is compiled -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: gpu.modules. Out: the same, each with one #xevm.target, of the optimization level that is
 // asked for. Refused: chips that are unknown or have no 2D block messages; modules that have a
 // target of another chip.

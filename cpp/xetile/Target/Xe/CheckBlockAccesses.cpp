@@ -1,4 +1,5 @@
 //===- CheckBlockAccesses.cpp - 2D block messages that the device takes -----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: gpu.modules with xevm.blockload2d, blockstore2d and blockprefetch2d. Out: the same.
 // Refused: block shapes outside the device's limits; surfaces of constant extent that its 2D unit
 // cannot take.

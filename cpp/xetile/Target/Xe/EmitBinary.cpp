@@ -1,4 +1,5 @@
 //===- EmitBinary.cpp - gpu.module in the LLVM dialect to gpu.binary --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: gpu.modules with a #xevm.target and LLVM dialect only. Out: gpu.binaries of SPIR-V and
 // machine code. Refused: other ops, leftover casts, other subgroup sizes, SPIR-V that does not
 // validate, a required but missing ocloc.

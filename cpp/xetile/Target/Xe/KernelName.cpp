@@ -1,4 +1,5 @@
 //===- KernelName.cpp - names that drivers and file systems take ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: the name of a kernel. Out: the name of its files.
 // Refused: names that are no identifiers, longer ones than a driver was seen to take.
 #include "xetile/Target/Xe/KernelName.h"

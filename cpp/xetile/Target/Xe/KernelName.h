@@ -1,4 +1,5 @@
 //===- KernelName.h - names that drivers and file systems take --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_XE_KERNELNAME_H
 #define XETILE_TARGET_XE_KERNELNAME_H
 

@@ -1,4 +1,5 @@
 //===- LoopControls.cpp - what a SPIR-V consumer may do to loops --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a SPIR-V module for OpenCL, as LLVM's backend writes it. Out: the same with OpLoopMerge
 // DontUnroll at each block that branches to itself. Left alone: loops of several blocks, loops that
 // have an OpLoopMerge, modules that are cut off.

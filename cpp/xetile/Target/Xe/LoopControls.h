@@ -1,4 +1,5 @@
 //===- LoopControls.h - what a SPIR-V consumer may do to loops ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_XE_LOOPCONTROLS_H
 #define XETILE_TARGET_XE_LOOPCONTROLS_H
 

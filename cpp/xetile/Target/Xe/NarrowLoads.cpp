@@ -1,4 +1,5 @@
 //===- NarrowLoads.cpp - load slices instead of cutting a wide load ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a load of a vector that SPIR-V has no type for, with slices, elements and bitcasts of it.
 // Out: a load for each, vloadn for slices of 8- and 16-bit elements. Refused: nothing; other uses
 // keep the wide load, which is split later.

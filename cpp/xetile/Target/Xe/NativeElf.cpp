@@ -1,4 +1,5 @@
 //===- NativeElf.cpp - what machine code for Intel GPUs holds ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: an ELF file, as ocloc writes it, and the names of its kernels. Out: spills and registers.
 // Refused: other files, files without the kernels, calls of functions that no one defines.
 #include "xetile/Target/Xe/NativeElf.h"

@@ -1,4 +1,5 @@
 //===- NativeElf.h - what machine code for Intel GPUs holds -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_XE_NATIVEELF_H
 #define XETILE_TARGET_XE_NATIVEELF_H
 

@@ -1,4 +1,5 @@
 //===- Ocloc.cpp - run Intel's offline compiler -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: SPIR-V and a device name. Out: the device's ELF file, its spills and registers.
 // Refused: whatever ocloc refuses, with its log; results that no driver would load.
 #include "xetile/Target/Xe/Ocloc.h"

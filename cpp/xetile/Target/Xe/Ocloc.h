@@ -1,4 +1,5 @@
 //===- Ocloc.h - Intel's offline compiler -----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_XE_OCLOC_H
 #define XETILE_TARGET_XE_OCLOC_H
 

@@ -1,4 +1,5 @@
 //===- Passes.td - from XeTile to SPIR-V and machine code ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_XE_PASSES_TD
 #define XETILE_TARGET_XE_PASSES_TD
 

@@ -1,4 +1,5 @@
 //===- RegisterFile.h - how many registers a thread has -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_XE_REGISTERFILE_H
 #define XETILE_TARGET_XE_REGISTERFILE_H
 

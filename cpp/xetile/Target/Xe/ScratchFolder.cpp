@@ -1,4 +1,5 @@
 //===- ScratchFolder.cpp - a temporary folder, removed in any case ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: the beginning of its name. Out: a folder of our own.
 // Refused: a place for temporary files that cannot be written.
 #include "xetile/Target/Xe/ScratchFolder.h"

@@ -1,4 +1,5 @@
 //===- ScratchFolder.h - a temporary folder, removed in any case ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_XE_SCRATCHFOLDER_H
 #define XETILE_TARGET_XE_SCRATCHFOLDER_H
 

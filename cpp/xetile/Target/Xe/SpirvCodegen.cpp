@@ -1,4 +1,5 @@
 //===- SpirvCodegen.cpp - LLVM IR to validated SPIR-V -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: an LLVM module of kernels. Out: SPIR-V 1.4 for OpenCL.
 // Refused: what the backend cannot select, with its own message; SPIR-V that the validator rejects.
 #include "xetile/Target/Xe/SpirvCodegen.h"

@@ -1,4 +1,5 @@
 //===- SpirvCodegen.h - LLVM IR to SPIR-V -----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_XE_SPIRVCODEGEN_H
 #define XETILE_TARGET_XE_SPIRVCODEGEN_H
 

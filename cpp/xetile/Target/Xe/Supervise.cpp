@@ -1,4 +1,5 @@
 //===- Supervise.cpp - run a program that does not outlive us ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a program, a time limit, a folder for its files. Out: how it ended.
 // Refused: nothing; a program that cannot be started is an ending, too.
 //

@@ -1,4 +1,5 @@
 //===- Supervise.h - run a program that does not outlive us -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_XE_SUPERVISE_H
 #define XETILE_TARGET_XE_SUPERVISE_H
 

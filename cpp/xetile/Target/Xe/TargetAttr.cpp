@@ -1,4 +1,5 @@
 //===- TargetAttr.cpp - the #xevm.target of a gpu.module --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: an entry of the target table, or a gpu.module. Out: the attribute, or the chip it stands for.
 // Refused: nothing.
 #include "xetile/Target/Xe/TargetAttr.h"

@@ -1,4 +1,5 @@
 //===- TargetAttr.h - the #xevm.target of a gpu.module ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_XE_TARGETATTR_H
 #define XETILE_TARGET_XE_TARGETATTR_H
 

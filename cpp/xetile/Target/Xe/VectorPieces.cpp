@@ -1,4 +1,5 @@
 //===- VectorPieces.cpp - cut vectors into those that SPIR-V has ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: vectors of any fixed length, in pieces. Out: pieces of 2, 3, 4, 8 and 16 elements and
 // scalars. Refused: nothing.
 #include "xetile/Target/Xe/VectorPieces.h"

@@ -1,4 +1,5 @@
 //===- VectorPieces.h - cut vectors into those that SPIR-V has --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_XE_VECTORPIECES_H
 #define XETILE_TARGET_XE_VECTORPIECES_H
 

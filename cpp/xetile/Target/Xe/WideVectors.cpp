@@ -1,4 +1,5 @@
 //===- WideVectors.cpp - split vectors that SPIR-V has no type for ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: LLVM IR with vectors of any fixed length. Out: vectors of 2, 3, 4, 8 and 16 elements and
 // scalars only. Refused: such vectors in signatures and calls, variable indices into them,
 // reductions of them.

@@ -1,4 +1,5 @@
 //===- WideVectors.h - vectors that SPIR-V has no type for ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_XE_WIDEVECTORS_H
 #define XETILE_TARGET_XE_WIDEVECTORS_H
 

@@ -1,4 +1,5 @@
 //===- XeGPUToBinaryPipeline.cpp - levels 4 to 6, by upstream's passes ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: gpu.modules of XeGPU at any of its levels, host code that launches them. Out: LLVM dialect
 // and gpu.binaries. Refused: what upstream's passes leave behind (they succeed with it), at the op
 // that is left.

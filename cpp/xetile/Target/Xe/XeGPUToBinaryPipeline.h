@@ -1,4 +1,5 @@
 //===- XeGPUToBinaryPipeline.h - levels 4 to 6 ------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_XE_XEGPUTOBINARYPIPELINE_H
 #define XETILE_TARGET_XE_XEGPUTOBINARYPIPELINE_H
 

@@ -1,4 +1,5 @@
 //===- XeTarget.cpp - Intel GPUs as targets -------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: the device table. Out: a target for each chip: a schedule's kernel is distributed, lowered to
 // XeGPU, to lanes, to SPIR-V; its host code to the LLVM dialect. Refused: chips without 2D block
 // messages.

@@ -1,4 +1,5 @@
 //===- XeTarget.h - Intel GPUs as targets -------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_XE_XETARGET_H
 #define XETILE_TARGET_XE_XETARGET_H
 

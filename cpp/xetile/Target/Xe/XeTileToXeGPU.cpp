@@ -1,4 +1,5 @@
 //===- XeTileToXeGPU.cpp - subgroup-level XeTile to XeGPU of the hardware's sizes --===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: XeTile without wg_map; scf.for, scf.if, elementwise operations and constants on its vectors.
 // Out: xegpu.load_nd/store_nd/prefetch_nd with offsets, dpas of one hardware operation each.
 // Refused: everything that XeTileToXeGPUAnalysis names; nothing is changed then.

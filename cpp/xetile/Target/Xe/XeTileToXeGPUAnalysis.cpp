@@ -1,4 +1,5 @@
 //===- XeTileToXeGPUAnalysis.cpp - what the conversion to XeGPU must know first ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "xetile/Target/Xe/XeTileToXeGPUAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

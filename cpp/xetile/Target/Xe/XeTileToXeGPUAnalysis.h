@@ -1,4 +1,5 @@
 //===- XeTileToXeGPUAnalysis.h - what the conversion to XeGPU must know first ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_XE_XETILETOXEGPUANALYSIS_H
 #define XETILE_TARGET_XE_XETILETOXEGPUANALYSIS_H
 

@@ -1,4 +1,5 @@
 //===- XeTileToXeGPUPipeline.cpp - levels 1 to 4, and all of 1 to 6 ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: gpu.modules of XeTile at workgroup level (or subgroup level), host code that launches them.
 // Out: XeGPU of the hardware's sizes; for xetile-lower-to-binary what xetile-lower-xegpu-to-binary
 // gives. Refused: what the single passes refuse.

@@ -1,4 +1,5 @@
 //===- XeTileToXeGPUPipeline.h - levels 1 to 4, and all of 1 to 6 -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_XE_XETILETOXEGPUPIPELINE_H
 #define XETILE_TARGET_XE_XETILETOXEGPUPIPELINE_H
 

@@ -1,4 +1,5 @@
 //===- XeTileToXeGPUSlices.cpp - what registers hold, and k in slices ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "xetile/Target/Xe/XeTileToXeGPUAnalysis.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Registers XeTile in every `xetile.mlir.ir.Context`; upstream's package calls this when it is imported."""
 
 # Importing the extension registers the passes.

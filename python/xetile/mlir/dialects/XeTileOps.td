@@ -1,2 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What xetile.mlir.dialects.xetile is generated from.
 include "xetile/IR/XeTileOps.td"

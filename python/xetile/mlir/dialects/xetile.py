@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The XeTile dialect: one class per operation, generated from its definition, its types and its attributes.
 
 tile = TileType.get([64, 32], ir.F16Type.get(), TileAttr.get(order=[0, 1]))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes N gpu.modules in the LLVM dialect, each with one kernel of 3 to 27 blocks."""
 
 import sys

@@ -1,4 +1,5 @@
 //===- CheckConfig.cpp - whether a configuration fits a matmul --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a contraction and a configuration of positive values. Out: an empty string if it is legal.
 // Refused: values that do not fit the problem or each other, with the field and its legal range.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,5 @@
 //===- ConfigAnalysis.cpp - the heuristic configuration of a matmul ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a contraction's sizes and types, a machine, fields that are given. Out: all fields, whether
 // to pack, the reasons. Nothing is refused: checkConfig judges the fields that were given.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,5 @@
 //===- ConfigAnalysis.h - the heuristic configuration of a matmul ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_CONFIG_CONFIGANALYSIS_H
 #define XETILE_TARGET_CPU_CONFIG_CONFIGANALYSIS_H
 

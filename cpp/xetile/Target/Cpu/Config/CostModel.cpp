@@ -1,4 +1,5 @@
 //===- CostModel.cpp - what parts of a matmul cost on a machine --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a contraction's sizes and types, a machine. Out: cycles for copying and reading operands,
 // shares of threads. Nothing is refused.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,5 @@
 //===- CostModel.h - what parts of a matmul cost on a machine ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_CONFIG_COSTMODEL_H
 #define XETILE_TARGET_CPU_CONFIG_COSTMODEL_H
 

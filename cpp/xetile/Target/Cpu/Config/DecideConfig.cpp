@@ -1,4 +1,5 @@
 //===- DecideConfig.cpp - from a request to a configuration ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a contraction, what the pass or the schedule asks for. Out: a legal configuration, what is
 // packed and why. Refused: element types that are neither float nor integer; values that do not fit
 // the problem, the machine or each other, with the field, its value and the legal range.

@@ -1,4 +1,5 @@
 //===- DotProducts.cpp - instructions that multiply and add groups of k ---===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: types and signedness of a matmul, what a machine has. Out: the size of groups, whether bytes
 // of A are to be offset. Nothing is refused.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,5 @@
 //===- DotProducts.h - instructions that multiply and add groups of k -----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_CONFIG_DOTPRODUCTS_H
 #define XETILE_TARGET_CPU_CONFIG_DOTPRODUCTS_H
 

@@ -1,4 +1,5 @@
 //===- Machine.cpp - what the heuristic knows about a CPU --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: DLTI attributes, or this machine. Out: cores, caches, vectors.
 // Refused: entries that are no positive integers, absent entries where they are required.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,5 @@
 //===- Machine.h - what the heuristic knows about a CPU ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_CONFIG_MACHINE_H
 #define XETILE_TARGET_CPU_CONFIG_MACHINE_H
 

@@ -1,4 +1,5 @@
 //===- RegisterTile.cpp - sums that a microkernel keeps in registers ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: rows and columns of C, vectors and registers of the machine. Out: the register tile. Nothing
 // is refused.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,5 @@
 //===- RegisterTile.h - sums that a microkernel keeps in registers --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_CONFIG_REGISTERTILE_H
 #define XETILE_TARGET_CPU_CONFIG_REGISTERTILE_H
 

@@ -1,4 +1,5 @@
 //===- Request.h - what is asked of a deep-tiled matmul ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_CONFIG_REQUEST_H
 #define XETILE_TARGET_CPU_CONFIG_REQUEST_H
 

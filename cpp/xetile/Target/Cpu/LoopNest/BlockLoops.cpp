@@ -1,4 +1,5 @@
 //===- BlockLoops.cpp - the loops of one thread of a deep-tiled matmul ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: the operands of a thread. Out: scf.for over blocks in the loop order, packed blocks, scf.for
 // over innermost blocks around calls of the microkernel. Nothing is refused.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,5 @@
 //===- BlockLoops.h - the loops of one thread --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_LOOPNEST_BLOCKLOOPS_H
 #define XETILE_TARGET_CPU_LOOPNEST_BLOCKLOOPS_H
 

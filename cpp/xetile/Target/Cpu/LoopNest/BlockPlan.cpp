@@ -1,4 +1,5 @@
 //===- BlockPlan.cpp - the loops of one thread -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a contraction, its configuration, the threads. Out: sizes and order of the loops over blocks,
 // and what is known in them. Nothing is refused: the configuration is legal.
 //===----------------------------------------------------------------------===//

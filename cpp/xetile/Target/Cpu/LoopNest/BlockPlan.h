@@ -1,4 +1,5 @@
 //===- BlockPlan.h - the loops of one thread ---------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_LOOPNEST_BLOCKPLAN_H
 #define XETILE_TARGET_CPU_LOOPNEST_BLOCKPLAN_H
 

@@ -1,4 +1,5 @@
 //===- Contraction.cpp - recognise a matmul by its dimensions ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: any linalg op. Out: the roles m, n, k and batch of its dimensions, its sizes and units.
 // Refused: ops that do not multiply and add two operands, or whose operands are indexed by other
 // than dimensions alone.

@@ -1,4 +1,5 @@
 //===- Contraction.h - a matmul recognised by its dimensions -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_LOOPNEST_CONTRACTION_H
 #define XETILE_TARGET_CPU_LOOPNEST_CONTRACTION_H
 

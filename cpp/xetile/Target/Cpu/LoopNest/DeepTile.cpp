@@ -1,4 +1,5 @@
 //===- DeepTile.cpp - the nine-loop rewrite of a matmul ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a contraction on tensors, its configuration, the work around it. Out: loops of threads,
 // blocks and innermost blocks, and the reduction of K threads, in its place. Nothing is refused:
 // the configuration is legal.

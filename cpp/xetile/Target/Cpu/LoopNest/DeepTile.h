@@ -1,4 +1,5 @@
 //===- DeepTile.h - the nine-loop rewrite of a matmul ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_LOOPNEST_DEEPTILE_H
 #define XETILE_TARGET_CPU_LOOPNEST_DEEPTILE_H
 

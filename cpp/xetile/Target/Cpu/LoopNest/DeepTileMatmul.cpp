@@ -1,4 +1,5 @@
 //===- DeepTileMatmul.cpp - configure and tile the matmuls of a module -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: contractions on tensors, requests. Out: loops around batch-reduce matmuls, or remarks.
 // Refused: what decideConfig refuses, ops with a configuration that cannot be tiled, other values
 // of the pass's options.

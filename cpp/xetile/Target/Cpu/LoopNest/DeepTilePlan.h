@@ -1,4 +1,5 @@
 //===- DeepTilePlan.h - all that is decided before any code is written -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_LOOPNEST_DEEPTILEPLAN_H
 #define XETILE_TARGET_CPU_LOOPNEST_DEEPTILEPLAN_H
 

@@ -1,4 +1,5 @@
 //===- Elements.cpp - arithmetic on elements of one of several types ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: floats or signless integers, or vectors of them. Out: arith ops, none where there is nothing
 // to do. Nothing is refused: decideConfig has checked the types.
 //===----------------------------------------------------------------------===//

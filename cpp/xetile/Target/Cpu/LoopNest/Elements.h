@@ -1,4 +1,5 @@
 //===- Elements.h - arithmetic on elements of one of several types -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_LOOPNEST_ELEMENTS_H
 #define XETILE_TARGET_CPU_LOOPNEST_ELEMENTS_H
 

@@ -1,4 +1,5 @@
 //===- Epilogue.cpp - what follows a complete sum ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: tiles of sums in the last step of k. Out: linalg.generic on the tile: the accumulator added,
 // the cast, the consumer. Nothing is refused.
 //===----------------------------------------------------------------------===//

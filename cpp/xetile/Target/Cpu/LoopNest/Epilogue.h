@@ -1,4 +1,5 @@
 //===- Epilogue.h - what follows a complete sum ------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_LOOPNEST_EPILOGUE_H
 #define XETILE_TARGET_CPU_LOOPNEST_EPILOGUE_H
 

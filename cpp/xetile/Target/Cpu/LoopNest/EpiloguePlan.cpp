@@ -1,4 +1,5 @@
 //===- EpiloguePlan.cpp - where sums are kept and what follows them ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a contraction, the work before and after it, threads and blocks. Out: types, starts and
 // places of sums. Nothing is refused.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,5 @@
 //===- EpiloguePlan.h - where sums are kept and what follows them ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_LOOPNEST_EPILOGUEPLAN_H
 #define XETILE_TARGET_CPU_LOOPNEST_EPILOGUEPLAN_H
 

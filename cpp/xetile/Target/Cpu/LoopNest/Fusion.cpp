@@ -1,4 +1,5 @@
 //===- Fusion.cpp - elementwise work before and after a matmul ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a contraction among elementwise ops on tensors. Out: one linalg.generic before each operand
 // and one after the result. Refused: nothing; what cannot be merged stays outside of the loops.
 //===----------------------------------------------------------------------===//

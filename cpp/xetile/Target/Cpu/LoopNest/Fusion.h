@@ -1,4 +1,5 @@
 //===- Fusion.h - elementwise work before and after a matmul -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_LOOPNEST_FUSION_H
 #define XETILE_TARGET_CPU_LOOPNEST_FUSION_H
 

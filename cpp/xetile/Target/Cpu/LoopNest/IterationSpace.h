@@ -1,4 +1,5 @@
 //===- IterationSpace.h - the sizes of a matmul's dimensions as values -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_LOOPNEST_ITERATIONSPACE_H
 #define XETILE_TARGET_CPU_LOOPNEST_ITERATIONSPACE_H
 

@@ -1,4 +1,5 @@
 //===- LoopNest.cpp - loops over tiles and slices of operands ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: extents, steps, offsets. Out: scf.for, affine.min, slices; constants wherever they are known.
 // Nothing is refused: callers pass positive steps.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,5 @@
 //===- LoopNest.h - loops over tiles and slices of operands ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Index arithmetic that folds: static sizes that divide leave constants and no min.
 //

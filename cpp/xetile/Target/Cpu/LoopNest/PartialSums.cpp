@@ -1,4 +1,5 @@
 //===- PartialSums.cpp - sums of several threads of k ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: sums of K threads, in f32 at least. Out: one elementwise op that adds and converts them, with
 // the consumer where there is one. Nothing is refused.
 //===----------------------------------------------------------------------===//

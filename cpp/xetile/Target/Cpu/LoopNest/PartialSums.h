@@ -1,4 +1,5 @@
 //===- PartialSums.h - sums of several threads of k --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_LOOPNEST_PARTIALSUMS_H
 #define XETILE_TARGET_CPU_LOOPNEST_PARTIALSUMS_H
 

@@ -1,4 +1,5 @@
 //===- ThreadLoop.cpp - the parallel loop of a deep-tiled matmul -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a contraction on tensors and its plans. Out: scf.forall over batches and threads around the
 // loops of one thread, with slices of its operands. Nothing is refused.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,5 @@
 //===- ThreadLoop.h - the parallel loop of a deep-tiled matmul ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_LOOPNEST_THREADLOOP_H
 #define XETILE_TARGET_CPU_LOOPNEST_THREADLOOP_H
 

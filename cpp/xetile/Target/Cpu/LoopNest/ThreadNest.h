@@ -1,4 +1,5 @@
 //===- ThreadNest.h - what the loops of one thread read ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_LOOPNEST_THREADNEST_H
 #define XETILE_TARGET_CPU_LOOPNEST_THREADNEST_H
 

@@ -1,4 +1,5 @@
 //===- ThreadPlan.cpp - how threads share a matmul ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a contraction and its configuration. Out: counts of threads, sizes and indexing of their
 // parts. Nothing is refused: the configuration is legal.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,5 @@
 //===- ThreadPlan.h - how threads share a matmul -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_LOOPNEST_THREADPLAN_H
 #define XETILE_TARGET_CPU_LOOPNEST_THREADPLAN_H
 

@@ -1,4 +1,5 @@
 //===- UnfoldInputs.cpp - one dimension for each part of an index ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a linalg.generic whose inputs are indexed by sums as d0 * 32 + d1 * 2 + d2, as unpacked
 // activations beside packed weights are. Out: the same on inputs expanded to d0, d1, d2.
 // Refused: sums that do not count through the dimension once, element by element.

@@ -1,4 +1,5 @@
 //===- KernelBuilder.cpp - loops and places of one contraction ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: extents and operands of a contraction. Out: scf.for, vector loads; loops that run once are
 // none. Nothing is refused.
 //===----------------------------------------------------------------------===//

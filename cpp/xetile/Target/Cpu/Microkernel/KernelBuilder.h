@@ -1,4 +1,5 @@
 //===- KernelBuilder.h - loops and places of one contraction -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_MICROKERNEL_KERNELBUILDER_H
 #define XETILE_TARGET_CPU_MICROKERNEL_KERNELBUILDER_H
 

@@ -1,4 +1,5 @@
 //===- KernelPlan.cpp - how a contraction is computed in registers -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a contraction on memrefs. Out: its rows and columns, groups of k, types, the instructions
 // that multiply. Refused: operands that vectors cannot be read from: n is not contiguous in B and
 // C.

@@ -1,4 +1,5 @@
 //===- KernelPlan.h - how a contraction is computed in registers -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_MICROKERNEL_KERNELPLAN_H
 #define XETILE_TARGET_CPU_MICROKERNEL_KERNELPLAN_H
 

@@ -1,4 +1,5 @@
 //===- LowerElementwise.cpp - elementwise ops on memrefs to vector code ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: linalg.generic without reductions on memrefs, as fusion leaves them on tiles. Out: loops of
 // vectors along the last dimension, edges masked.
 // Refused: nothing; ops that read against the grain are left for the lowering to scalar loops.

@@ -1,4 +1,5 @@
 //===- LowerMicrokernels.cpp - contractions on memrefs to vector code --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: contractions (batch_reduce_matmul, ...) on memrefs whose n is contiguous in B and C.
 // Out: loops over register tiles; the tile of C stays in registers through all of k.
 // Refused: nothing; other contractions are left for the lowering to scalar loops.

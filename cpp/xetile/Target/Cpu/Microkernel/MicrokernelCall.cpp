@@ -1,4 +1,5 @@
 //===- MicrokernelCall.cpp - the body of a deep-tiled matmul ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: innermost blocks of A, B and C. Out: a batch-reduce matmul, or a contraction where the form
 // has none, with the initialisation folded into the first K step. Nothing is refused.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,5 @@
 //===- MicrokernelCall.h - the body of a deep-tiled matmul -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_MICROKERNEL_MICROKERNELCALL_H
 #define XETILE_TARGET_CPU_MICROKERNEL_MICROKERNELCALL_H
 

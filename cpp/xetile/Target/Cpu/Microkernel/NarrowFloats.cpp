@@ -1,4 +1,5 @@
 //===- NarrowFloats.cpp - bf16 and roundings that no instruction does --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: ops of arith that compute with bf16, or round f64 to f16 or bf16, on scalars and vectors.
 // Out: the same in f32, rounded by integer arithmetic. Refused: nothing; others are not passed
 // here.

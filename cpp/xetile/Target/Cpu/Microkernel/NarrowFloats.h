@@ -1,4 +1,5 @@
 //===- NarrowFloats.h - conversions that no instruction does -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_MICROKERNEL_NARROWFLOATS_H
 #define XETILE_TARGET_CPU_MICROKERNEL_NARROWFLOATS_H
 

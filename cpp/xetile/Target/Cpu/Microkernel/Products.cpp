@@ -1,4 +1,5 @@
 //===- Products.cpp - one step of k of a register tile -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: rows and columns of C, a place in k. Out: multiply-adds of vectors, or dot products of groups
 // of k. Nothing is refused.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,5 @@
 //===- Products.h - one step of k of a register tile -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_MICROKERNEL_PRODUCTS_H
 #define XETILE_TARGET_CPU_MICROKERNEL_PRODUCTS_H
 

@@ -1,4 +1,5 @@
 //===- ScalarKernel.cpp - contractions that vectors cannot be read from ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: contractions of floats on memrefs, results narrower than f32. Out: loops over single elements
 // with the sum in a register, in f32, rounded once. Refused: nothing; others are not passed here.
 //===----------------------------------------------------------------------===//

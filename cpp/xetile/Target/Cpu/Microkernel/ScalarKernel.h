@@ -1,4 +1,5 @@
 //===- ScalarKernel.h - contractions that vectors cannot be read from --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_MICROKERNEL_SCALARKERNEL_H
 #define XETILE_TARGET_CPU_MICROKERNEL_SCALARKERNEL_H
 

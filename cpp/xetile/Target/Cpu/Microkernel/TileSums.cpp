@@ -1,4 +1,5 @@
 //===- TileSums.cpp - sums in tile registers ---------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: bf16 or bytes in groups of k (VNNI layout). Out: amx ops on tiles of 16 x 16 sums, two by two
 // at a time; vector code does the edges of k, the caller those of m and n.
 // Refused by fitsTiles: other types and layouts.

@@ -1,4 +1,5 @@
 //===- TileSums.h - sums in tile registers -----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_MICROKERNEL_TILESUMS_H
 #define XETILE_TARGET_CPU_MICROKERNEL_TILESUMS_H
 

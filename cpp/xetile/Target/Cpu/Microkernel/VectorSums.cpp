@@ -1,4 +1,5 @@
 //===- VectorSums.cpp - sums in vector registers -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a part of C. Out: loops over register tiles, whose sums are carried through k in vectors. At
 // the edges the last columns are masked and the last rows repeated. Nothing is refused.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,5 @@
 //===- VectorSums.h - sums in vector registers -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_MICROKERNEL_VECTORSUMS_H
 #define XETILE_TARGET_CPU_MICROKERNEL_VECTORSUMS_H
 

@@ -1,4 +1,5 @@
 //===- ColumnSums.cpp - what undoes an offset of A's bytes -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: packed B of bytes in groups of four. Out: loops that sum its columns into a scratch tensor.
 // Nothing is refused: only panels that packPanels made come here.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,5 @@
 //===- ConstantPacking.cpp - operands packed by the compiler -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: matrices that are constants of the module. Out: constants in the order in which microkernels
 // read them. Refused: nothing; constants of other forms are packed at run time like other tensors.
 //===----------------------------------------------------------------------===//

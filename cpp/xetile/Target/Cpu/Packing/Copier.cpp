@@ -1,4 +1,5 @@
 //===- Copier.cpp - vectors from one tensor to another -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a matrix, one tensor or computed from several. Out: vector transfers in loops.
 // Nothing is refused: callers ask for rows and columns that there are, or for zeros past them.
 //===----------------------------------------------------------------------===//

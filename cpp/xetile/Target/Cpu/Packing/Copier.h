@@ -1,4 +1,5 @@
 //===- Copier.h - vectors from one tensor to another -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_PACKING_COPIER_H
 #define XETILE_TARGET_CPU_PACKING_COPIER_H
 

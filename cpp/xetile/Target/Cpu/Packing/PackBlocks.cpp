@@ -1,4 +1,5 @@
 //===- PackBlocks.cpp - copies of a thread's blocks --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: operands of a thread, blocks of it that the loops have come to. Out: copies in scratch
 // memory, slices of packed constants. Nothing is refused: the plan says what is copied.
 //===----------------------------------------------------------------------===//

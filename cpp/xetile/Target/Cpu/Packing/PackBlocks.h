@@ -1,4 +1,5 @@
 //===- PackBlocks.h - copies of a thread's blocks ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_PACKING_PACKBLOCKS_H
 #define XETILE_TARGET_CPU_PACKING_PACKBLOCKS_H
 

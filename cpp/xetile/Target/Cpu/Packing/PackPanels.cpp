@@ -1,4 +1,5 @@
 //===- PackPanels.cpp - copies of blocks of B --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a matrix, k x n or n x k. Out: loops of vector transfers to a scratch tensor of panels.
 // Nothing is refused: the rewrite packs plain operands only.
 //===----------------------------------------------------------------------===//

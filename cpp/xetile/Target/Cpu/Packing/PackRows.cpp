@@ -1,4 +1,5 @@
 //===- PackRows.cpp - copies of blocks of A ----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a matrix, m x k or k x m. Out: loops of vector transfers to a scratch tensor of rows.
 // Nothing is refused: the rewrite packs plain operands only.
 //===----------------------------------------------------------------------===//

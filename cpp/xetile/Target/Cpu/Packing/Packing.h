@@ -1,4 +1,5 @@
 //===- Packing.h - copies of operand blocks for the microkernel --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_PACKING_PACKING_H
 #define XETILE_TARGET_CPU_PACKING_PACKING_H
 

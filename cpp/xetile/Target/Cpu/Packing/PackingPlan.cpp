@@ -1,4 +1,5 @@
 //===- PackingPlan.cpp - what of a matmul is copied --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a contraction, its configuration, what is computed before it, threads and blocks. Out: the
 // form in which the microkernel gets A and B. Nothing is refused: what cannot be copied stays.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,5 @@
 //===- PackingPlan.h - what of a matmul is copied ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TARGET_CPU_PACKING_PACKINGPLAN_H
 #define XETILE_TARGET_CPU_PACKING_PACKINGPLAN_H
 

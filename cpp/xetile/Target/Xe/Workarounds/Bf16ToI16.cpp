@@ -1,4 +1,5 @@
 //===- Bf16ToI16.cpp - bf16 values as the integers that hold their bits -----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: device code in the LLVM dialect that moves bf16 values. Out: the same on i16.
 // Refused: operations that compute with bf16: they were to be widened to f32 before.
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

@@ -1,4 +1,5 @@
 //===- ByteStoreLayout.cpp - a column per lane for stores of bytes ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: XeGPU of the hardware's sizes. Out: the same, stores of 8-bit tiles of 16 columns say that
 // each lane has one of them. Refused: nothing; stores that have a layout keep it.
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

@@ -1,4 +1,5 @@
 //===- CheckXeGPUSupport.cpp - refuse what upstream's XeGPU passes break on -===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: XeGPU at the level that the option names. Out: the same. Refused: what was not seen to become
 // right numbers through upstream's passes behind that level. Goes away with them.
 //

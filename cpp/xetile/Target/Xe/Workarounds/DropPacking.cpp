@@ -1,4 +1,5 @@
 //===- DropPacking.cpp - no packing of elements that fill a register word ---===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: XeGPU of lanes. Out: load_nd of elements of 32 bits and more without {packed}.
 // Refused: nothing.
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

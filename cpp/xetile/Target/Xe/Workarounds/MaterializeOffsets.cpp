@@ -1,4 +1,5 @@
 //===- MaterializeOffsets.cpp - offsets of XeGPU accesses as values ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: load_nd, store_nd and prefetch_nd with offsets of any kind. Out: where one offset is a value,
 // all are. Refused: nothing.
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,4 +1,5 @@
 //===- SplitDescriptors.cpp - one descriptor for each use -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: XeGPU where several ops share a create_nd_tdesc. Out: each load, store and prefetch has its
 // own. Refused: nothing; descriptors that loops carry stay shared.
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

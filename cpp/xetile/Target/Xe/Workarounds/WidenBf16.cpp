@@ -1,4 +1,5 @@
 //===- WidenBf16.cpp - bf16 arithmetic in f32 -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: device code that computes with bf16. Out: each operation computes in f32 and rounds its
 // result. Refused: nothing; conversions and moves of bits stay as they are.
 #include "mlir/Dialect/Arith/IR/Arith.h"
