@@ -120,9 +120,10 @@ def check(file: Path, stamp: Path) -> list[str]:
 
 
 def cache_folder() -> Path:
-    """As scripts/common.sh says where the cache is."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folder = Path(os.environ.get("XETILE_CACHE") or Path(home, "xetile"), "clang-tidy")
+    """Where clean files are remembered; scripts/common.sh knows where the cache is."""
+    ask = '. scripts/common.sh && printf %s "$cache"'
+    place = subprocess.run(["bash", "-c", ask], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    folder = Path(place, "clang-tidy")
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 

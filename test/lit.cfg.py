@@ -4,6 +4,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -55,8 +56,8 @@ def has_ocloc() -> bool:
     """Whether xetile finds ocloc; the order is that of the product."""
     if "XETILE_OCLOC" in os.environ:
         return os.access(os.environ["XETILE_OCLOC"], os.X_OK)
-    cache_home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    cache = os.environ.get("XETILE_CACHE") or os.path.join(cache_home, "xetile")
+    ask = '. scripts/common.sh && printf %s "$cache"'
+    cache = subprocess.run(["bash", "-c", ask], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     return shutil.which("ocloc") is not None or os.access(os.path.join(cache, "ocloc", "ocloc"), os.X_OK)
 
 

@@ -6,6 +6,7 @@
 #include "ProgramCache.h"
 
 #include "Sha256.h"
+#include "common/CacheDirectory.h"
 
 #include <algorithm>
 #include <atomic>
@@ -32,11 +33,6 @@ namespace {
 constexpr const char header[] = "xetile program 1\n";
 constexpr size_t headerSize = sizeof header - 1, hashSize = 64;
 constexpr off_t maxEntrySize = 1 << 30;
-
-std::string fromEnvironment(const char *name) {
-  const char *value = std::getenv(name);
-  return value ? value : "";
-}
 
 // A home directory may be shared by machines that report the same device name and have different
 // instruction sets.
@@ -137,13 +133,8 @@ fs::path entryPath(const std::string &key) {
 } // namespace
 
 std::string programCacheDirectory() {
-  if (std::string chosen = fromEnvironment("XETILE_CACHE"); !chosen.empty())
-    return (fs::path(chosen) / "programs").string();
-  if (std::string base = fromEnvironment("XDG_CACHE_HOME"); !base.empty())
-    return (fs::path(base) / "xetile" / "programs").string();
-  if (std::string home = fromEnvironment("HOME"); !home.empty())
-    return (fs::path(home) / ".cache" / "xetile" / "programs").string();
-  return {};
+  std::string cache = cacheDirectory();
+  return cache.empty() ? cache : cache + "/programs";
 }
 
 std::string programKey(const DeviceInfo &device, const void *spirv, size_t size,

@@ -14,7 +14,7 @@
 
 namespace xetile::runtime {
 
-/// ${XETILE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/xetile}/programs, or "" if none of these is set.
+/// `programs` in the cache (common/CacheDirectory.h), or "" if there is no cache.
 std::string programCacheDirectory();
 
 /// Names the program that linking `builtins` to `spirv` gives on this device: device, driver, the

@@ -12,6 +12,7 @@
 #include "xetile/IR/XeTileDialect.h"
 #include "xetile/IR/XeTileOps.h"
 #include "xetile/Schedule/Params.h"
+#include "xetile/Target/Host/PreserveArguments.h"
 
 using namespace mlir;
 using namespace mlir::transform;
@@ -27,6 +28,7 @@ public:
 
   XeTileTransformExtension() {
     declareGeneratedDialect<arith::ArithDialect>();
+    declareGeneratedDialect<bufferization::BufferizationDialect>();
     declareGeneratedDialect<gpu::GPUDialect>();
     declareGeneratedDialect<XeTileDialect>();
     registerStrictOps<
@@ -55,17 +57,8 @@ namespace transform_ops {
 DiagnosedSilenceableFailure PreserveArgumentsOp::apply(TransformRewriter &rewriter,
                                                        TransformResults &results,
                                                        TransformState &state) {
-  StringRef writable = bufferization::BufferizationDialect::kWritableAttrName;
   for (Operation *target : state.getPayloadOps(getTarget()))
-    target->walk([&](FunctionOpInterface function) {
-      if (function.isExternal())
-        return;
-      for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
-        if (isa<TensorType>(type) && !function.getArgAttr(index, writable))
-          rewriter.modifyOpInPlace(function, [&, index = index] {
-            function.setArgAttr(index, writable, rewriter.getBoolAttr(false));
-          });
-    });
+    xetile::preserveArguments(target, /*all=*/false);
   return DiagnosedSilenceableFailure::success();
 }
 

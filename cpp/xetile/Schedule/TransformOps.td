@@ -90,7 +90,9 @@ def PreserveArgumentsOp : XeTile_TransformOp<"preserve_arguments"> {
   let summary = "Keeps functions from writing to their arguments once tensors become buffers";
   let description = [{
     Marks the tensor arguments of all functions in `target` as not writable, unless they already say whether they are.
-    Bufferisation then allocates a result where it would have overwritten an argument.
+    Bufferisation then allocates a result where it would have overwritten an argument. An argument that slices are
+    inserted into is copied here, as a whole: bufferization would copy the slice, too. The pass
+    `xetile-preserve-arguments` does the same.
 
     ```mlir
     func.func @f(%A: tensor<4x4xf16>, %C: tensor<4x4xf32> {bufferization.writable = true}) -> tensor<4x4xf32>

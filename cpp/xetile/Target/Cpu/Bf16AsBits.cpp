@@ -5,9 +5,8 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/IR/AttrTypeSubElements.h"
-#include "mlir/IR/BuiltinAttributes.h"
 #include "xetile/Target/Cpu/Passes.h"
+#include "xetile/Target/Host/Bf16Bits.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_BF16ASBITS
@@ -20,19 +19,7 @@ using namespace xetile;
 namespace {
 struct Bf16AsBits : xetile::impl::Bf16AsBitsBase<Bf16AsBits> {
   void runOnOperation() override {
-    Type bits = IntegerType::get(&getContext(), 16);
-    AttrTypeReplacer replacer;
-    replacer.addReplacement([&](BFloat16Type) { return bits; });
-    replacer.addReplacement([&](FloatAttr value) -> std::optional<Attribute> {
-      if (!value.getType().isBF16())
-        return std::nullopt;
-      return IntegerAttr::get(bits, value.getValue().bitcastToAPInt());
-    });
-    replacer.addReplacement([&](DenseElementsAttr values) -> std::optional<Attribute> {
-      if (!values.getElementType().isBF16())
-        return std::nullopt;
-      return values.bitcast(bits);
-    });
+    AttrTypeReplacer replacer = getBf16BitsReplacer(&getContext());
     auto onHost = [](Operation *op) {
       return isa<gpu::GPUModuleOp>(op) ? WalkResult::skip() : WalkResult::advance();
     };

@@ -3,6 +3,7 @@
 // In: SPIR-V and a device name. Out: the device's ELF file, its spills and registers.
 // Refused: whatever ocloc refuses, with its log; results that no driver would load.
 #include "xetile/Target/Xe/Ocloc.h"
+#include "common/CacheDirectory.h"
 #include "xetile/Target/Xe/ScratchFolder.h"
 #include "xetile/Target/Xe/Supervise.h"
 #include "llvm/ADT/SmallString.h"
@@ -11,7 +12,6 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
 #include <variant>
@@ -24,20 +24,6 @@ namespace {
 constexpr unsigned kDefaultSeconds = 600, kMostSeconds = 1000000;
 constexpr uint64_t kMostLogBytes = 1 << 14;
 constexpr const char kTimeout[] = "XETILE_OCLOC_TIMEOUT";
-
-std::string fromEnvironment(const char *name) { return sys::Process::GetEnv(name).value_or(""); }
-
-std::string cachedOcloc() {
-  SmallString<128> path(fromEnvironment("XETILE_CACHE"));
-  if (path.empty()) {
-    path = fromEnvironment("XDG_CACHE_HOME");
-    if (path.empty() && sys::path::home_directory(path))
-      sys::path::append(path, ".cache");
-    sys::path::append(path, "xetile");
-  }
-  sys::path::append(path, "ocloc", "ocloc");
-  return path.str().str();
-}
 
 std::string readFile(const std::string &path) {
   ErrorOr<std::unique_ptr<MemoryBuffer>> file =
@@ -119,7 +105,8 @@ std::optional<std::string> xetile::findOcloc(StringRef given) {
     return ifExecutable(chosen);
   if (ErrorOr<std::string> path = sys::findProgramByName("ocloc"))
     return ifExecutable(*path);
-  return ifExecutable(cachedOcloc());
+  std::string cache = cacheDirectory();
+  return cache.empty() ? cache : ifExecutable(cache + "/ocloc/ocloc");
 }
 
 std::string xetile::explainNoOcloc(StringRef given) {

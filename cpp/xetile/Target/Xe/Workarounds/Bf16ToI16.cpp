@@ -4,7 +4,7 @@
 // Refused: operations that compute with bf16: they were to be widened to f32 before.
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/IR/AttrTypeSubElements.h"
+#include "xetile/Target/Host/Bf16Bits.h"
 #include "xetile/Target/Xe/Passes.h"
 
 namespace xetile {
@@ -13,6 +13,7 @@ namespace xetile {
 } // namespace xetile
 
 using namespace mlir;
+using namespace xetile;
 
 namespace {
 
@@ -44,23 +45,9 @@ struct Bf16ToI16 : xetile::impl::Bf16ToI16Base<Bf16ToI16> {
   void runOnOperation() override {
     if (getOperation()->walk([](Operation *op) { return WalkResult(check(op)); }).wasInterrupted())
       return signalPassFailure();
-    Type i16 = IntegerType::get(&getContext(), 16);
-    AttrTypeReplacer replacer;
-    replacer.addReplacement([=](Type type) -> std::optional<Type> {
-      return type.isBF16() ? std::optional(i16) : std::nullopt;
-    });
-    replacer.addReplacement([=](FloatAttr value) -> std::optional<Attribute> {
-      if (!value.getType().isBF16())
-        return std::nullopt;
-      return IntegerAttr::get(i16, value.getValue().bitcastToAPInt());
-    });
-    replacer.addReplacement([=](DenseElementsAttr values) -> std::optional<Attribute> {
-      if (!values.getElementType().isBF16())
-        return std::nullopt;
-      return values.bitcast(i16);
-    });
-    replacer.recursivelyReplaceElementsIn(getOperation(), /*replaceAttrs=*/true,
-                                          /*replaceLocs=*/false, /*replaceTypes=*/true);
+    getBf16BitsReplacer(&getContext())
+        .recursivelyReplaceElementsIn(getOperation(), /*replaceAttrs=*/true, /*replaceLocs=*/false,
+                                      /*replaceTypes=*/true);
   }
 };
 
