@@ -15,7 +15,7 @@ from typing import Any
 
 from xetile import schedule as schedules
 from xetile.diagnostics import parse_file
-from xetile.errors import XeTileError, told
+from xetile.errors import XeTileError, expect_function, told
 from xetile.kernel import Kernel, Stage, Stages
 from xetile.mlir import ir
 from xetile.schedule import Schedule
@@ -50,6 +50,8 @@ def compile(
     XeTileError with the compiler's diagnostics for whatever cannot be compiled, and for an option that the target does
     not have.
     """
+    if on_stage is not None:
+        expect_function("on_stage", on_stage, "a Stage")
     payload = _module(module_or_path)
     plan = _plan(schedule, target, params, options)
     signature = plan.signature(payload)

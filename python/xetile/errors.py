@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 import reprlib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -78,6 +79,21 @@ def expect(what: str, value: Any, types: type | tuple[type, ...], wanted: str) -
     flag = isinstance(value, bool) and bool not in (types if isinstance(types, tuple) else (types,))
     if flag or not isinstance(value, types):
         raise XeTileError(f"{what}: expected {wanted}, got {told(value)}")
+
+
+def expect_function(what: str, value: Any, argument: str) -> None:
+    """XeTileError unless `value` is a function, no class, that may be called with one argument, which users know so."""
+    wanted = f"{what}: expected a function of one argument, {argument}"
+    if not callable(value) or isinstance(value, type):
+        raise XeTileError(f"{wanted}; got {told(value)}")
+    try:
+        signature = inspect.signature(value)
+    except (TypeError, ValueError):
+        return  # some of those that are written in C do not tell
+    try:
+        signature.bind(None)
+    except TypeError:
+        raise XeTileError(f"{wanted}; got {told(value)}, which takes {signature}") from None
 
 
 def told(value: Any) -> str:

@@ -23,7 +23,7 @@ from typing import Any
 
 from xetile import files
 from xetile.diagnostics import Heard, message_of, parse_file
-from xetile.errors import Diagnostic, XeTileError, expect, told
+from xetile.errors import Diagnostic, XeTileError, expect, expect_function, told
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 from xetile.mlir.dialects.transform import interpreter
@@ -116,8 +116,7 @@ class Schedule:
         point and location set: it adds transform ops with the builders of `xetile.mlir.dialects.transform`. A step
         that consumes the handle returns the new one.
         """
-        if not callable(step) or isinstance(step, type):
-            raise XeTileError(f"a step of schedule {self.name!r}: expected a function, got {told(step)}")
+        expect_function(f"a step of schedule {self.name!r}", step, "a handle")
         return replace(self, _steps=(*self._steps, step))
 
     def build(self, context: ir.Context | None = None) -> ir.Module:

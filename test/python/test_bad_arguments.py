@@ -92,7 +92,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "compile for the cpu": (
         xetile.compile,
-        {"module_or_path": "module", "schedule": None, "target": "cpu", "params": {"threads": 1}},
+        {"module_or_path": "module", "schedule": None, "target": "cpu", "params": {"threads": 1}, "on_stage": None},
     ),
     "cpu.compile": (
         cpu.compile,
@@ -211,8 +211,18 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: schedule.load(5), "schedule: expected a path, got int"),
     (lambda: schedule.load(b"matmul"), "schedule: expected a path, got bytes"),
     (lambda: schedule.load("a\0b"), r"schedule: expected the name of a file, got 'a\\x00b'"),
-    (lambda: schedule.load("matmul").extend(5), "a step of schedule 'matmul': expected a function, got 5"),
-    (lambda: schedule.load("matmul").extend(int), "a step of schedule 'matmul': expected a function, got type <class"),
+    (
+        lambda: schedule.load("matmul").extend(5),
+        "a step of schedule 'matmul': expected a function of one argument, a handle; got 5",
+    ),
+    (
+        lambda: schedule.load("matmul").extend(int),
+        "a step of schedule 'matmul': expected a function .*; got type <class",
+    ),
+    (
+        lambda: schedule.load("matmul").extend(lambda: None),
+        r"expected a function .*; got function .*, which takes \(\)",
+    ),
     (lambda: schedule.load("matmul").build(5), "context: expected an xetile.mlir.ir.Context, got 5"),
     (lambda: schedule.load("matmul").apply("x.mlir"), "payload: expected a module, got 'x.mlir'"),
     (lambda: schedule.load("matmul").with_params(target="\udcff"), "target: expected a string of characters"),
@@ -235,6 +245,8 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: xetile.compile(MODULE(), native_chips=5), "native_chips: expected a list of chips, got 5"),
     (lambda: xetile.compile(MODULE(), native_chips=b"pvc"), "native_chips: expected a list of chips, got bytes"),
     (lambda: xetile.compile(MODULE(), native_chips=[5]), "target: expected the name of a chip, or cpu; got 5"),
+    (lambda: xetile.compile(MODULE(), on_stage="x"), "on_stage: expected a function of one argument, a Stage; got 'x'"),
+    (lambda: xetile.compile(MODULE(), on_stage=lambda: None), r"on_stage: expected a function .*, which takes \(\)"),
     (lambda: xetile.compile(5), "expected a module or the path of a file with one, got 5"),
     (lambda: xetile.Target("\udcff"), r"unknown chip '\\udcff'"),
     (lambda: passes.run(MODULE(), 5), "pipeline: expected a string of passes, got 5"),
