@@ -227,13 +227,13 @@ class IrMutations:
     def excuse(self, text: str, log: str) -> str | None:
         """Why a death is not our finding: it happened in upstream's code, called by upstream's code."""
         stages = re.findall(r"^stage (ours|upstream): (.*)$", log, re.M)
-        if not stages or stages[-1][0] == "ours" or native.own_frames(log):
+        if not stages or stages[-1][0] == "ours":
             return None
-        return (
-            "died in upstream's parser, verifiers or printers"
-            if stages[-1][1] in ("parse", "print the input")
-            else "died in upstream's passes"
-        )
+        reads = stages[-1][1] in ("parse", "print the input")
+        # Operations of ours have their attributes read by upstream, as all have.
+        if native.own_frames(log) and not (reads and native.in_upstreams_parser(log)):
+            return None
+        return "died in upstream's parser, verifiers or printers" if reads else "died in upstream's passes"
 
     # Showing.
 

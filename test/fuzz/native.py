@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import os
 import re
 import shutil
@@ -29,12 +30,23 @@ def _loaded(name: str) -> str:
 
 def own_frames(log: str) -> list[str]:
     """The functions of ours in a stack trace, innermost first; not the C API that leads to everything."""
+    return [name for name, is_ours in _named(log) if is_ours]
+
+
+def in_upstreams_parser(log: str) -> bool:
+    """Whether upstream's parser of attributes and types crashed, called by the innermost function of ours, if any."""
+    inner = itertools.takewhile(lambda frame: not frame[1], _named(log))
+    return any(name.startswith("mlir::detail::Parser::parse") for name, _ in inner)
+
+
+def _named(log: str) -> list[tuple[str, bool]]:
+    """The functions of a stack trace, innermost first, and whether each is ours."""
     found = []
     for name, place in re.findall(r"^ *#\d+ 0x[0-9a-f]+ (.*?)(?: \(([^()]*)\+0x[0-9a-f]+\)| \S+:\d+:\d+)$", log, re.M):
         if re.search(r"nanobind::|mlir::python::", name):
             continue
-        if "xetile::" in name or "(anonymous namespace)" in name or ("XeTile" in place and "::" in name):
-            found.append(name)
+        is_ours = "xetile::" in name or "(anonymous namespace)" in name or ("XeTile" in place and "::" in name)
+        found.append((name, is_ours))
     return found
 
 

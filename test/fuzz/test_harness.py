@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import harness
+import ir_mutations
 import pytest
 
 
@@ -186,6 +187,29 @@ def test_a_kind_that_cannot_start_is_an_error_not_a_finding():
 
     with pytest.raises(RuntimeError, match="'numbers' cannot start:(.|\n)*no device"):
         run(Broken(tell))
+
+
+TRACE = """stage upstream: parse
+ #0 0x1 llvm::sys::PrintStackTrace(llvm::raw_ostream&, int) (/lib/libLLVM.so.22.1+0x1)
+{inner}
+ #4 0x5 xetile::TileUnpackOp::parse(mlir::OpAsmParser&, mlir::OperationState&) (/lib/libXeTilePythonCAPI.so+0x5)
+ #5 0x6 mlir::detail::Parser::parseOperation() (/lib/libMLIR.so.22.1+0x6)
+"""
+IN_UPSTREAM = " #3 0x4 mlir::detail::Parser::parseDenseArrayAttr(mlir::Type) (/lib/libMLIR.so.22.1+0x4)"
+
+
+@pytest.mark.parametrize(
+    ("inner", "stage", "reason"),
+    [
+        (IN_UPSTREAM, "upstream: parse", "died in upstream's parser, verifiers or printers"),
+        (IN_UPSTREAM, "ours: xetile-wg-to-sg", None),
+        (" #3 0x4 mlir::Type::getWidth() const (/lib/libMLIR.so.22.1+0x4)", "upstream: parse", None),
+    ],
+    ids=["parser of attributes", "in a pass of ours", "called by our parser"],
+)
+def test_a_death_in_upstreams_parser_is_no_finding(inner, stage, reason):
+    log = TRACE.format(inner=inner).replace("upstream: parse", stage)
+    assert ir_mutations.KIND.excuse("the process died by SIGSEGV", log) == reason
 
 
 def test_workers_die_with_the_parent(tmp_path):
