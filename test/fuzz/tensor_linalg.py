@@ -270,8 +270,10 @@ def _compute_map(node: Node, values: list[Any], kind: Type, sizes: Mapping[str, 
         if found.setdefault(letter, size_of(dim, sizes)) != size_of(dim, sizes):
             raise Mismatch
     into = node.get("into") or order
-    # An operation of arith has the shape of its operands, linalg's an output of sizes that are read elsewhere.
-    if node["style"] != "arith" and tuple(found[letter] for letter in into) != shape_of(kind, sizes):
+    # An operation of arith has the shape of its operands, and one that writes over an operand that one's; others have
+    # an output of sizes that are read elsewhere.
+    is_new = node["style"] != "arith" and not node.get("over")
+    if is_new and tuple(found[letter] for letter in into) != shape_of(kind, sizes):
         raise Mismatch
     shape = tuple(found[letter] for letter in order)
     read = [
@@ -368,7 +370,7 @@ def _compute_reduce(node: Node, values: list[Bounded], kind: Type, sizes: Mappin
     shape = tuple(x.shape[i] for i in kept)
     start = values[1] if len(values) == 2 else constant(node["start"], kind.dtype)
     start = start.view(lambda v: np.broadcast_to(v, shape)) if len(values) == 1 else start
-    if start.shape != shape or shape != shape_of(kind, sizes):
+    if start.shape != shape or (len(values) == 1 and shape != shape_of(kind, sizes)):
         raise Mismatch
     count = int(np.prod([x.shape[i] for i in node["dims"]], dtype=np.int64))
     rows = x.view(lambda a: np.transpose(a, [*node["dims"], *kept]).reshape(count, *shape))

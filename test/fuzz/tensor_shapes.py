@@ -163,10 +163,7 @@ def _write_collapse(node: Node, kinds: list[Type], kind: Type, names: list[str],
 
 
 def _compute_collapse(node: Node, values: list[Bounded], kind: Type, sizes: Mapping[str, int]) -> Bounded:
-    shape = shape_of(kind, sizes)
-    # Arrays of sizes that do not fit each other have another count of elements.
-    if values[0].values.size != np.prod(shape, dtype=np.int64):
-        raise Mismatch
+    shape = [int(np.prod([values[0].shape[i] for i in group], dtype=np.int64)) for group in node["groups"]]
     return values[0].view(lambda a: a.reshape(shape))
 
 
@@ -190,6 +187,14 @@ def _write_expand(node: Node, kinds: list[Type], kind: Type, names: list[str], w
         start += 1 + len(factors)
     sizes = ", ".join(str(dim[0]) if len(dim) == 1 else writer.size(dim) for dim in kind.shape)
     return writer.new(f"tensor.expand_shape {names[0]} {groups} output_shape [{sizes}] : {kinds[0]} into {kind}")
+
+
+def _compute_expand(node: Node, values: list[Bounded], kind: Type, sizes: Mapping[str, int]) -> Bounded:
+    shape = shape_of(kind, sizes)
+    # Arrays of sizes that do not fit each other have another count of elements.
+    if values[0].values.size != np.prod(shape, dtype=np.int64):
+        raise Mismatch
+    return values[0].view(lambda a: a.reshape(shape))
 
 
 def _infer_concat(node: Node, kinds: list[Type]) -> Type:
@@ -288,7 +293,7 @@ OPS = {
     "insert": Op(_infer_insert, _write_insert, _compute_insert),
     "pad": Op(_infer_pad, _write_pad, _compute_pad),
     "collapse": Op(_infer_collapse, _write_collapse, _compute_collapse),
-    "expand": Op(_infer_expand, _write_expand, _compute_collapse),
+    "expand": Op(_infer_expand, _write_expand, _compute_expand),
     "concat": Op(_infer_concat, _write_concat, _compute_concat),
     "dim": Op(_infer_dim, _write_dim, _compute_dim),
     "extract": Op(_infer_extract, _write_extract, _compute_extract),

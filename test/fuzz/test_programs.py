@@ -168,6 +168,25 @@ def test_sizes_that_do_not_fit_must_be_refused(monkeypatch):
     assert check(DYNAMIC, call | {"wrong": [1, 0, 6]}).startswith("sizes that do not fit each other were accepted")
 
 
+X = {"t": "f32", "s": [[0, "x"], [2]]}
+OVER = {"op": "map", "in": [1, 1], "rank": 2, "t": "f32", "style": "generic", "over": True, "maps": ["ab", "ab"]}
+SUM = {"op": "reduce", "in": [1, 2], "kind": "arith.addf", "dims": [1], "style": "reduce", "t": "f32"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "node"),
+    [
+        ([X, X], OVER | {"body": ["arith.addf", ["in", 0], ["in", 1]]}),
+        ([X, X, {"t": "f32", "s": [[0, "x"]]}], SUM),
+        ([X, X], {"op": "collapse", "in": [1], "groups": [[0, 1]]}),
+    ],
+    ids=["a map over an operand", "a sum into an operand", "a collapse"],
+)
+def test_sizes_of_one_name_that_no_op_compares_may_differ(arguments, node):
+    program = {"args": arguments, "nodes": [node], "results": [0, len(arguments)]}
+    assert check(program, CALL | {"sizes": {"x": 4}, "wrong": [0, 0, 1]}) is None
+
+
 def test_an_unknown_refusal_is_a_finding(monkeypatch):
     def refuse(*_, **__):
         raise XeTileError("MBlock = 3: expected a multiple of 2")
