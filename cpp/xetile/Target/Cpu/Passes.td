@@ -195,9 +195,11 @@ def Bf16AsBits : Pass<"xetile-bf16-as-bits", "::mlir::ModuleOp"> {
 }
 
 def StoreSingleLanes : Pass<"xetile-store-single-lanes", "::mlir::ModuleOp"> {
-  let summary = "Store one element where a constant mask has one lane";
+  let summary = "Store one element where a mask has one lane";
   let description = [{
-    LLVM 22 stores the wide element of a truncated one there, over its neighbours in memory.
+    LLVM 22 stores the wide element of a truncated one there, over its neighbours in memory, if it knows the mask. Where
+    the mask is a constant, the element is stored by itself. The masks of other stores of integers are kept from becoming
+    constants in LLVM, which unrolls loops: a value that goes through an empty piece of assembler is part of them.
 
     Before: `llvm.intr.masked.store %v, %p, %first {alignment = 2 : i32} : vector<16xi16>, vector<16xi1> into !llvm.ptr`
 
