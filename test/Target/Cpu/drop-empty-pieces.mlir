@@ -57,3 +57,43 @@ func.func @nothing(%x: tensor<3x0xf32>) -> tensor<6x0xf32> {
   %t = tensor.concat dim(0) %x, %x : (tensor<3x0xf32>, tensor<3x0xf32>) -> tensor<6x0xf32>
   return %t : tensor<6x0xf32>
 }
+
+// DONE: llvm.func @slice
+// CHECK-LABEL: func @slice
+// CHECK-NEXT:    %[[NOTHING:.*]] = tensor.empty() : tensor<0xf32>
+// CHECK-NEXT:    return %[[NOTHING]]
+func.func @slice(%x: tensor<3x3xf32>) -> tensor<0xf32> {
+  %t = tensor.extract_slice %x[1, 1] [1, 0] [2, 1] : tensor<3x3xf32> to tensor<0xf32>
+  return %t : tensor<0xf32>
+}
+
+// DONE: llvm.func @slice_of_slice
+// CHECK-LABEL: func @slice_of_slice
+// CHECK-SAME:    %{{.*}}: tensor<3x?xf32>, %[[N:.*]]: index
+// CHECK:         %[[NOTHING:.*]] = tensor.empty(%[[N]]) : tensor<0x?xf32>
+// CHECK-NEXT:    return %[[NOTHING]]
+func.func @slice_of_slice(%x: tensor<3x?xf32>, %n: index) -> tensor<0x?xf32> {
+  %s = tensor.extract_slice %x[2, 0] [1, %n] [1, 1] : tensor<3x?xf32> to tensor<1x?xf32>
+  %t = tensor.extract_slice %s[0, 0] [0, %n] [1, 1] : tensor<1x?xf32> to tensor<0x?xf32>
+  return %t : tensor<0x?xf32>
+}
+
+// DONE: llvm.func @inserted
+// CHECK-LABEL: func @inserted
+// CHECK-SAME:    %{{.*}}: tensor<0xf32>, %[[Y:.*]]: tensor<3x3xf32>
+// CHECK-NEXT:    return %[[Y]]
+func.func @inserted(%x: tensor<0xf32>, %y: tensor<3x3xf32>) -> tensor<3x3xf32> {
+  %t = tensor.insert_slice %x into %y[1, 2] [1, 0] [2, 1] : tensor<0xf32> into tensor<3x3xf32>
+  return %t : tensor<3x3xf32>
+}
+
+// Canonicalization makes this size a part of the type.
+// DONE: llvm.func @constant_size
+// CHECK-LABEL: func @constant_size
+// CHECK:         %[[ZERO:.*]] = arith.constant 0
+// CHECK:         tensor.empty(%[[ZERO]]) : tensor<?xf32>
+func.func @constant_size(%x: tensor<3xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %t = tensor.extract_slice %x[2] [%c0] [1] : tensor<3xf32> to tensor<?xf32>
+  return %t : tensor<?xf32>
+}

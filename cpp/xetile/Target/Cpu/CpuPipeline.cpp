@@ -28,6 +28,7 @@ void add(OpPassManager &pm, StringRef passes) {
 void xetile::buildPrepareForCpu(OpPassManager &pm) {
   add(pm, "inline{default-pipeline=}");
   pm.addPass(createBoxScalars());
+  pm.addPass(createReplacePoison());
   pm.addPass(createCheckSizes());
 }
 
@@ -43,13 +44,15 @@ void xetile::buildTileForCpu(OpPassManager &pm, const CpuTilingOptions &options)
 void xetile::buildBufferizeForCpu(OpPassManager &pm, const CpuBufferizeOptions &options,
                                   bool keepArguments) {
   pm.addPass(createWidenSums());
-  pm.addPass(createSplitSlices());
   pm.addPass(createDropEmptyPieces());
+  pm.addPass(createSplitSlices());
   PreserveArgumentsOptions arguments;
   arguments.all = keepArguments;
   pm.addPass(createPreserveArguments(arguments));
   pm.addPass(createElementwiseToLinalg());
+  pm.addPass(createReplacePoison());
   add(pm, "canonicalize,cse");
+  // Folding made more.
   pm.addPass(createReplacePoison());
   add(pm,
       "one-shot-bufferize{bufferize-function-boundaries "

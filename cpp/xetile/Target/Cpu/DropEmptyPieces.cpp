@@ -1,8 +1,10 @@
-//===- DropEmptyPieces.cpp - pads and concatenations of nothing ---------------===//
+//===- DropEmptyPieces.cpp - pads, concatenations and slices of nothing -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: tensor.pad and tensor.concat of tensors that have no elements, as their types say. Out: what
-// is around them alone. Refused: nothing. Upstream takes them to views of memory that begin behind
-// its last element, which its verifier refuses.
+// In: tensor.pad, tensor.concat and slices of tensors that have no elements, as their types or
+// constants say. Out: what is around them alone. Refused: nothing.
+//
+// Upstream takes them to views of memory that begin behind its last element, and slices of slices
+// to ones of their sources; its verifiers refuse both, as there is no element at that place.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Passes.h"
 
@@ -56,6 +58,11 @@ static void rewrite(IRRewriter &b, tensor::ConcatOp concat) {
   b.replaceOp(concat, all);
 }
 
+static void rewrite(IRRewriter &b, tensor::ExtractSliceOp slice) {
+  auto sizes = dynamicSizes(b, cast<ReifyRankedShapedTypeOpInterface>(slice.getOperation()));
+  b.replaceOpWithNewOp<tensor::EmptyOp>(slice, slice.getType(), sizes);
+}
+
 namespace {
 struct DropEmptyPieces : xetile::impl::DropEmptyPiecesBase<DropEmptyPieces> {
   void runOnOperation() override {
@@ -64,6 +71,12 @@ struct DropEmptyPieces : xetile::impl::DropEmptyPiecesBase<DropEmptyPieces> {
       rewriter.setInsertionPoint(op);
       if (auto pad = dyn_cast<tensor::PadOp>(op); pad && isEmpty(pad.getSourceType()))
         rewrite(rewriter, pad);
+      else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+               slice && llvm::any_of(slice.getMixedSizes(), isZeroInteger))
+        rewrite(rewriter, slice);
+      else if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
+               insertion && llvm::any_of(insertion.getMixedSizes(), isZeroInteger))
+        rewriter.replaceOp(insertion, insertion.getDest());
       else if (auto concat = dyn_cast<tensor::ConcatOp>(op);
                concat && (isEmpty(concat.getResultType()) ||
                           llvm::any_of(concat.getInputs().getTypes(), isEmpty)))

@@ -279,11 +279,12 @@ def SplitSlices : Pass<"xetile-split-slices"> {
 }
 
 def DropEmptyPieces : Pass<"xetile-drop-empty-pieces"> {
-  let summary = "Pad and concatenate without the tensors that have no elements";
+  let summary = "Pad, concatenate and cut without the tensors that have no elements";
   let description = [{
     Before: `%t = tensor.concat dim(0) %a, %nothing : (tensor<3x2xf32>, tensor<0x2xf32>) -> tensor<3x2xf32>`
 
-    After: `%a`. A padded tensor of no elements is generated; what has none itself is a tensor.empty.
+    After: `%a`. A padded tensor of no elements is generated; what has none itself, a slice too, is a tensor.empty. Slices
+    of no elements that are inserted are dropped.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
@@ -312,13 +313,13 @@ def InlineAllocaScopes : Pass<"xetile-inline-alloca-scopes"> {
 }
 
 def ReplacePoison : Pass<"xetile-replace-poison"> {
-  let summary = "Let tensors of poison hold anything, in memory";
+  let summary = "Let tensors of poison hold anything, in memory, and make numbers of poison zeros";
   let description = [{
-    Before: `%p = ub.poison : tensor<8x8xf32>`
+    Before: `%p = ub.poison : tensor<8x8xf32>`, `%n = ub.poison : f32`
 
-    After: `%p = tensor.empty() : tensor<8x8xf32>`
+    After: `%p = tensor.empty() : tensor<8x8xf32>`, `%n = arith.constant 0.0 : f32`
   }];
-  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
 #endif // XETILE_TARGET_CPU_PASSES_TD
