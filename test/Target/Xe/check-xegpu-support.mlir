@@ -60,6 +60,20 @@ gpu.module @columns {
 
 // -----
 
+// Exhausts memory without the check.
+gpu.module @large {
+  gpu.func @f(%a: memref<64x64xf16>) kernel {
+    %c0 = arith.constant 0 : index
+    // expected-error @below {{'xegpu.create_nd_tdesc' op has no lowering at level subgroup: has a value of type '!xegpu.tensor_desc<16x2147483648xf16>', expected at most 65536 elements together}}
+    %t = xegpu.create_nd_tdesc %a : memref<64x64xf16> -> !xegpu.tensor_desc<16x2147483648xf16>
+    %v = xegpu.load_nd %t[%c0, %c0] : !xegpu.tensor_desc<16x2147483648xf16> -> vector<16x2147483648xf16>
+    xegpu.store_nd %v, %t[%c0, %c0] : vector<16x2147483648xf16>, !xegpu.tensor_desc<16x2147483648xf16>
+    gpu.return
+  }
+}
+
+// -----
+
 gpu.module @one_dimension {
   gpu.func @f(%a: memref<64xf16>) kernel {
     %c0 = arith.constant 0 : index

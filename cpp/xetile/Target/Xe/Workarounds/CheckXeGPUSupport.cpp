@@ -11,6 +11,7 @@
 // vector.bitcast to narrower or wider elements  propagate-layout{inst}        aborts in half of the runs   checkVectorOp: "elements of one width"
 // tiles whose columns are no multiple of 16     propagate-layout{inst}        aborts                       checkShape: "has a tile of"
 // tiles of rows that no message has             blocking, to-xevm             error far from the op        checkShape: "has a tile of"
+// values of 2^30 elements                       blocking                      exhausts memory, aborts      checkSizes: "elements together"
 // elements i1, i4, f64, i64, index, tf32, si8   propagate-layout, blocking    SIGFPE, SIGSEGV, abort       checkElement: "has elements of type"
 // 1D tiles above lanes                          propagate-layout{inst}        aborts                       checkTile: "has a tile of 1"
 // 1D tiles of lanes, not of 32-bit elements     (the CPU's driver)            wrong elements               checkRow: "has a 1D tile"
@@ -48,6 +49,7 @@
 #include "xetile/Target/Xe/TargetAttr.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_CHECKXEGPUSUPPORT
@@ -87,6 +89,8 @@ public:
       : level(level), name(name), target(target) {}
 
   LogicalResult checkOp(Operation *op) {
+    if (failed(checkSizes(op)))
+      return failure();
     if (op->getDialect() && op->getDialect()->getNamespace() == "xegpu")
       return checkXeGPUOp(op);
     if (level == Level::Lane)
@@ -115,6 +119,7 @@ private:
     return error;
   }
 
+  LogicalResult checkSizes(Operation *op);
   LogicalResult checkXeGPUOp(Operation *op);
   LogicalResult checkVectorOp(Operation *op);
   LogicalResult checkDescriptor(xegpu::CreateNdDescOp op);
@@ -130,6 +135,22 @@ private:
   StringRef name;
   const xetile::TargetInfo &target;
 };
+
+/// Upstream cuts a value into pieces one by one. Registers of a subgroup hold 16 KiB at most, and
+/// of subgroups there are 32 or 64.
+LogicalResult Checker::checkSizes(Operation *op) {
+  int64_t most = int64_t(1) << (level == Level::Workgroup ? 21 : 16);
+  for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes())) {
+    if (!isDistributed(type))
+      continue;
+    int64_t count = 1;
+    for (int64_t size : cast<ShapedType>(type).getShape())
+      if (llvm::MulOverflow(count, size, count) || count > most)
+        return refuse(op) << "has a value of type " << type << ", expected at most " << most
+                          << " elements together";
+  }
+  return success();
+}
 
 LogicalResult Checker::checkXeGPUOp(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
