@@ -4,7 +4,6 @@
 import os
 import subprocess
 import sys
-import threading
 
 import ml_dtypes
 import numpy as np
@@ -148,22 +147,6 @@ def test_arrays_that_do_not_fit_are_refused(kernel, arrays, change, message):
     with pytest.raises(xetile.XeTileError, match=message):
         kernel(*change(*arrays))
     np.testing.assert_array_equal(kernel(*arrays), product(*arrays))
-
-
-def test_threads_may_share_a_kernel(kernel, arrays):
-    expected, wrong = product(*arrays), []
-
-    def call():
-        for _ in range(3):
-            if not np.array_equal(kernel(*arrays), expected):
-                wrong.append(threading.get_ident())
-
-    threads = [threading.Thread(target=call) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
 
 
 def test_an_argument_that_is_returned_comes_back_as_a_copy(compile_kernel, arrays):

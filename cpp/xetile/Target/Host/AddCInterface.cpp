@@ -4,6 +4,7 @@
 // Refused: nothing.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "xetile/Target/Host/EntryPoints.h"
 #include "xetile/Target/Host/Passes.h"
 
 namespace xetile {
@@ -12,14 +13,13 @@ namespace xetile {
 } // namespace xetile
 
 using namespace mlir;
+using namespace xetile;
 
 namespace {
 struct AddCInterface : xetile::impl::AddCInterfaceBase<AddCInterface> {
   void runOnOperation() override {
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal() && function.isPublic())
-        function->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(),
-                          UnitAttr::get(&getContext()));
+    for (func::FuncOp function : getEntryPoints(getOperation()))
+      function->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(), UnitAttr::get(&getContext()));
   }
 };
 } // namespace

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/SymbolTable.h"
+#include "xetile/Target/Host/EntryPoints.h"
 #include "xetile/Target/Host/Passes.h"
 
 namespace xetile {
@@ -149,11 +150,7 @@ MemRefType descriptorOf(Type type) {
 
 struct CheckMemory : xetile::impl::CheckMemoryBase<CheckMemory> {
   void runOnOperation() override {
-    SmallVector<func::FuncOp> functions;
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal() && function.isPublic())
-        functions.push_back(function);
-    for (func::FuncOp function : functions)
+    for (func::FuncOp function : getEntryPoints(getOperation()))
       if (failed(addCheck(function)))
         return signalPassFailure();
   }

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "xetile/Target/Host/EntryPoints.h"
 #include "xetile/Target/Host/Passes.h"
 #include "xetile/Target/Host/SizeConditions.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -327,11 +328,7 @@ void Checker::finish() {
 
 struct CheckSizes : xetile::impl::CheckSizesBase<CheckSizes> {
   void runOnOperation() override {
-    SmallVector<func::FuncOp> functions;
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal() && function.isPublic())
-        functions.push_back(function);
-    for (func::FuncOp function : functions)
+    for (func::FuncOp function : getEntryPoints(getOperation()))
       if (failed(addCheck(function)))
         return signalPassFailure();
   }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
+#include "xetile/Target/Host/EntryPoints.h"
 #include "xetile/Target/Host/KernelEffects.h"
 #include "xetile/Target/Host/Passes.h"
 
@@ -15,13 +16,13 @@ namespace xetile {
 } // namespace xetile
 
 using namespace mlir;
+using namespace xetile;
 
 namespace {
 struct KeepArguments : xetile::impl::KeepArgumentsBase<KeepArguments> {
   void runOnOperation() override {
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal() && function.isPublic() && function.getNumResults() > 0 &&
-          failed(keepArguments(function)))
+    for (func::FuncOp function : getEntryPoints(getOperation()))
+      if (function.getNumResults() > 0 && failed(keepArguments(function)))
         return signalPassFailure();
   }
 

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
+#include "xetile/Target/Host/EntryPoints.h"
 #include "xetile/Target/Host/Passes.h"
 
 namespace xetile {
@@ -16,14 +17,15 @@ namespace xetile {
 } // namespace xetile
 
 using namespace mlir;
+using namespace xetile;
 
 namespace {
 struct ResultsToArguments : xetile::impl::ResultsToArgumentsBase<ResultsToArguments> {
   using ResultsToArgumentsBase::ResultsToArgumentsBase;
 
   void runOnOperation() override {
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal() && function.isPublic() && failed(convert(function)))
+    for (func::FuncOp function : getEntryPoints(getOperation()))
+      if (failed(convert(function)))
         return signalPassFailure();
   }
 
