@@ -24,3 +24,19 @@ func.func @f(%a: tensor<8xf32>) -> tensor<8xf32> {
   return %a : tensor<8xf32>
 }
 func.func private @f_checked(tensor<8xf32>)
+
+// -----
+
+// Upstream's analysis reads behind its memory for such dimensions.
+func.func @no_such_dimension(%a: tensor<?xf32>) -> tensor<?xf32> {
+  %far = arith.constant 2147483647 : index
+  %c4 = arith.constant 4 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @below {{'tensor.dim' op asks for dimension 2147483647 of 'tensor<?xf32>': expected one from 0 to 0}}
+  %n = tensor.dim %a, %far : tensor<?xf32>
+  %r = scf.for %i = %far to %n step %c4 iter_args(%t = %a) -> (tensor<?xf32>) {
+    %s = tensor.extract_slice %t[%i] [%c1] [1] : tensor<?xf32> to tensor<?xf32>
+    scf.yield %t : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}

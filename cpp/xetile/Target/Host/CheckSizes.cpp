@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: public functions on tensors. Out: beside each @f a function on descriptors of the same
 // arguments (and results, if all sizes of these are static): @f_check computes whether all ops of
-// @f will find sizes that fit together. Refused: conditions on sizes that only @f computes.
+// @f will find sizes that fit together. Refused: conditions on sizes that only @f computes, and
+// dimensions that a tensor does not have.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/ShapedOpInterfaces.h"
 #include "xetile/Target/Host/EntryPoints.h"
 #include "xetile/Target/Host/Passes.h"
 #include "xetile/Target/Host/SizeConditions.h"
@@ -326,6 +328,20 @@ void Checker::finish() {
   check->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(), b.getUnitAttr());
 }
 
+/// Upstream's analysis of sizes takes a dimension of any number for one of the tensor's, and reads
+/// behind its memory.
+LogicalResult checkDimensions(func::FuncOp function) {
+  WalkResult result = function.walk([](ShapedDimOpInterface op) -> WalkResult {
+    auto type = dyn_cast<ShapedType>(op.getShapedValue().getType());
+    std::optional<int64_t> dim = getConstantIntValue(op.getDimension());
+    if (!type || !type.hasRank() || !dim || (*dim >= 0 && *dim < type.getRank()))
+      return WalkResult::advance();
+    return op->emitOpError() << "asks for dimension " << *dim << " of " << type
+                             << ": expected one from 0 to " << type.getRank() - 1;
+  });
+  return failure(result.wasInterrupted());
+}
+
 struct CheckSizes : xetile::impl::CheckSizesBase<CheckSizes> {
   void runOnOperation() override {
     for (func::FuncOp function : getEntryPoints(getOperation()))
@@ -356,6 +372,8 @@ private:
                << "needs the name @" << name << suffix
                << " for a function that checks sizes: expected it to be free, rename what has it";
     }
+    if (failed(checkDimensions(function)))
+      return failure();
     OpBuilder b(&getContext());
     b.setInsertionPointAfter(function);
     auto type = b.getFunctionType(descriptors, SmallVector<Type>(3, b.getI64Type()));
