@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""docs/path.md: its files are there, and both targets have the same stations."""
+"""docs/path.md: its files are there, and both targets have the same stations. docs/upstream.md: so are its guards."""
 
 import re
 from pathlib import Path
@@ -20,3 +20,13 @@ def test_every_file_that_is_named_exists():
     missing = {name for name in names if not any(f"{path}".endswith(f"/{name.rstrip('/')}") for path in known)}
     assert missing == set()
     assert len(names) > 30
+
+
+def test_every_guard_that_is_named_exists_and_every_workaround_is_named():
+    text = (ROOT / "docs" / "upstream.md").read_text()
+    named = {ROOT / "cpp" / place for place in re.findall(r"`(bindings/[\w./]+)`", text)}
+    named |= {ROOT / "cpp" / "xetile" / place for place in re.findall(r"`(Target/[\w./]+)`", text)}
+    assert {str(path) for path in named if not path.is_file()} == set()
+    assert len(named) > 10
+    workarounds = set((ROOT / "cpp" / "xetile" / "Target" / "Xe" / "Workarounds").glob("*.cpp"))
+    assert {path.name for path in workarounds - named} == set()
