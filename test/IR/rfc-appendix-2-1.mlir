@@ -21,13 +21,13 @@
 // SUBGROUP: %[[ID:.*]] = gpu.subgroup_id
 // SUBGROUP: %[[ROW:.*]] = arith.divui %[[ID]], %c4
 // SUBGROUP: %[[ROWS:.*]] = arith.muli %[[ROW]], %c32
-// SUBGROUP: %[[M:.*]] = arith.addi %{{.*}}, %[[ROWS]]
-// SUBGROUP: xetile.init_tile %{{.*}}[%[[M]], 0] : memref<4096x4096xf16> -> !xetile.tile<32x32xf16>
 // SUBGROUP: %[[COLUMN:.*]] = arith.remui %[[ID]], %c4
 // SUBGROUP: %[[COLUMNS:.*]] = arith.muli %[[COLUMN]], %c64
+// SUBGROUP: %[[PREFETCHED:.*]] = arith.muli %[[ID]], %c8
+// SUBGROUP: %[[M:.*]] = arith.addi %{{.*}}, %[[ROWS]]
+// SUBGROUP: xetile.init_tile %{{.*}}[%[[M]], 0] : memref<4096x4096xf16> -> !xetile.tile<32x32xf16>
 // SUBGROUP: %[[N:.*]] = arith.addi %{{.*}}, %[[COLUMNS]]
 // SUBGROUP: xetile.init_tile %{{.*}}[0, %[[N]]] : memref<4096x4096xf16> -> !xetile.tile<32x64xf16>
-// SUBGROUP: %[[PREFETCHED:.*]] = arith.muli %[[ID]], %c8
 // SUBGROUP: %[[PM:.*]] = arith.addi %{{.*}}, %[[PREFETCHED]]
 // SUBGROUP: xetile.init_tile %{{.*}}[%[[PM]], 96] : memref<4096x4096xf16> -> !xetile.tile<8x32xf16>
 // SUBGROUP: xetile.init_tile %{{.*}} : memref<4096x4096xf16> -> !xetile.tile<8x32xf16>

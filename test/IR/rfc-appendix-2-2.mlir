@@ -6,10 +6,35 @@
 // RUN: xetile-opt %s --xetile-infer-wg-map | diff %t.text -
 // Without the maps that follow from others, the inference gives the same module: what it knows of transposes, broadcasts
 // and reductions.
-// RUN: sed -e 's/, #bt>/>/' -e 's/, #bcast>/>/' -e 's/ {wg_map = #map_b}//' %s | xetile-opt --xetile-infer-wg-map | diff %t.text -
-// Distribution has no rule for the transpose yet, and says so.
-// RUN: not xetile-opt %s --xetile-wg-to-sg 2>&1 | FileCheck %s
-// CHECK: error: 'xetile.tile_transpose' op has no rule to distribute it over subgroups yet
+// RUN: sed -e 's/, #bcast>/>/' -e 's/ {wg_map = #map_b}//' %s | xetile-opt --xetile-infer-wg-map | diff %t.text -
+// Of the transposed operand it chooses the map with which each subgroup transposes what it has, that of appendix 2.3.
+// RUN: sed -e 's/, #bt>/>/' %s | xetile-opt --xetile-infer-wg-map | FileCheck %s --check-prefix=INFER
+// INFER: #xetile.wg_map<sg_layout = [32, 1], sg_data = [64, 32]>
+// RUN: xetile-opt %s --xetile-wg-to-sg --canonicalize --cse | FileCheck %s --implicit-check-not=wg_map
+
+// The maps of bt and b need shared memory for the transpose; the conversion of 256 KB goes in two parts. All share 128 KB,
+// and no store overtakes the loads before it.
+// CHECK: func.func @test_gemm{{.*}} attributes {xetile.slm_bytes = 131072 : i64}
+// CHECK: memref.alloca() {alignment = 64 : i64} : memref<131072xi8, 3>
+// CHECK: scf.for %{{.*}} step %c32
+// CHECK: gpu.barrier
+// CHECK-NEXT: xetile.store_tile %{{.*}} : vector<64x32xf16>, !xetile.tile<64x32xf16, #[[SLM:.*]]>
+// CHECK: gpu.barrier
+// CHECK-NEXT: %{{.*}} = xetile.load_tile %{{.*}} -> vector<32x64xf16>
+// CHECK-NOT: gpu.barrier
+// CHECK: xetile.tile_mma
+// CHECK: xetile.tile_broadcast %{{.*}}, [0] : vector<1x64xf32> -> vector<32x64xf32>
+// CHECK: gpu.barrier
+// CHECK-NEXT: xetile.store_tile %{{.*}} : vector<16x64xf32>
+// CHECK: gpu.barrier
+// CHECK-NEXT: %{{.*}} = xetile.load_tile
+// CHECK: gpu.barrier
+// CHECK-NEXT: xetile.store_tile %{{.*}} : vector<16x64xf32>
+// CHECK: gpu.barrier
+// CHECK-NEXT: %{{.*}} = xetile.load_tile
+// CHECK-NOT: gpu.barrier
+// CHECK: xetile.tile_reduce <add> %{{.*}}, [1] : vector<8x256xf32> -> vector<8x1xf32>
+// CHECK: xetile.atomic_rmw_tile
 
 // Appendix 2.2: C = A*BT + broadcast(bcast, dim=0), reduced along dim 1.
 

@@ -54,11 +54,14 @@ func.func @reduce_forward(%t: !xetile.tile<256x128xf32, #attr>) {
 
 // -----
 
-// A reduction over several subgroups has no map: it needs a tile_conv_layout before.
+// A reduction over several subgroups: the operand keeps its map, each subgroup gets its rows of the result.
+// CHECK-DAG: #[[R:.*]] = #xetile.wg_map<sg_layout = [8, 4], sg_data = [32, 1]>
 #attr = #xetile.tile_attr<wg_map = <sg_layout = [8, 4], sg_data = [32, 32]>>
+// CHECK-LABEL: func @reduce_across_subgroups
+// CHECK-NOT: tile_conv_layout
 func.func @reduce_across_subgroups(%t: !xetile.tile<256x128xf32, #attr>) {
-  // expected-error @+1 {{'xetile.load_tile' op needs two workgroup maps for one value of type 'vector<256x128xf32>': #xetile.wg_map<sg_layout = [8, 4], sg_data = [32, 32]> and #xetile.wg_map<sg_layout = [8, 4], sg_data = [32, 128]>; load it once for each, or give its users one map}}
   %v = xetile.load_tile %t : !xetile.tile<256x128xf32, #attr> -> vector<256x128xf32>
+  // CHECK: xetile.tile_reduce <add> %{{.*}}, [1] {wg_map = #[[R]]}
   %r = xetile.tile_reduce <add> %v, [1] : vector<256x128xf32> -> vector<256x1xf32>
   return
 }
@@ -80,7 +83,8 @@ func.func @broadcast(%A: memref<256x1xf32>) {
 
 // -----
 
-// tile_transpose: [4, 8] x [32, 64] gives [8, 4] x [64, 32], and the reverse.
+// tile_transpose: [4, 8] x [32, 64] gives [8, 4] x [64, 32], and the reverse, where no map keeps the elements in their
+// subgroups.
 // CHECK-DAG: #[[T:.*]] = #xetile.wg_map<sg_layout = [4, 8], sg_data = [32, 64]>
 // CHECK-DAG: #[[S:.*]] = #xetile.wg_map<sg_layout = [8, 4], sg_data = [64, 32]>
 // CHECK-DAG: #[[ATTR_S:.*]] = #xetile.tile_attr<wg_map = #[[S]]>
@@ -124,9 +128,10 @@ func.func @conv_layout(%A: memref<256x256xf32>) {
 #map_b = #xetile.wg_map<sg_layout = [8, 4], sg_data = [32, 64]>
 #map_a = #xetile.wg_map<sg_layout = [32, 1], sg_data = [8, 256]>
 #attr = #xetile.tile_attr<wg_map = <sg_layout = [4, 8], sg_data = [64, 32]>>
+// expected-note @+1 {{the first map is stated here}}
 func.func @conv_layout_conflict(%t: !xetile.tile<256x256xf32, #attr>) {
-  // expected-error @+1 {{'xetile.load_tile' op needs two workgroup maps for one value of type 'vector<256x256xf32>': #xetile.wg_map<sg_layout = [8, 4], sg_data = [32, 64]> and #xetile.wg_map<sg_layout = [4, 8], sg_data = [64, 32]>; load it once for each, or give its users one map}}
   %v = xetile.load_tile %t : !xetile.tile<256x256xf32, #attr> -> vector<256x256xf32>
+  // expected-error @+1 {{'xetile.tile_conv_layout' op needs two workgroup maps for one value of type 'vector<256x256xf32>': #xetile.wg_map<sg_layout = [4, 8], sg_data = [64, 32]> and #xetile.wg_map<sg_layout = [8, 4], sg_data = [32, 64]>; load it once for each, give its users one map, or put a tile_conv_layout between}}
   %c = xetile.tile_conv_layout %v {wg_map = #map_a, source_wg_map = #map_b} : vector<256x256xf32>
   return
 }

@@ -51,15 +51,3 @@ func.func @constants(%a: vector<64x32xf16>, %b: vector<32x64xf16>) {
   %f = arith.addf %zero, %zero : vector<64x64xf32>
   return
 }
-
-// -----
-
-#map = #xetile.wg_map<sg_layout = [2, 2], sg_data = [32, 32]>
-#rows = #xetile.tile_attr<wg_map = <sg_layout = [4, 1], sg_data = [16, 64]>>
-func.func @two_maps(%a: vector<64x32xf16>, %b: vector<32x64xf16>, %C: memref<64x64xf32>) {
-  // expected-error @+1 {{'xetile.tile_mma' op needs two workgroup maps for one value of type 'vector<64x64xf32>': #xetile.wg_map<sg_layout = [2, 2], sg_data = [32, 32]> and #xetile.wg_map<sg_layout = [4, 1], sg_data = [16, 64]>; load it once for each, or give its users one map}}
-  %d = xetile.tile_mma %a, %b {wg_map = #map} : vector<64x32xf16>, vector<32x64xf16> -> vector<64x64xf32>
-  %t = xetile.init_tile %C[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32, #rows>
-  xetile.store_tile %d, %t : vector<64x64xf32>, !xetile.tile<64x64xf32, #rows>
-  return
-}

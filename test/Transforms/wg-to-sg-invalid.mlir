@@ -37,7 +37,7 @@ gpu.module @kernels {
 func.func @no_rule(%A: memref<64x64xf32>) -> vector<64xf32> {
   %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32, #attr>
   %v = xetile.load_tile %t : !xetile.tile<64x64xf32, #attr> -> vector<64x64xf32>
-  // expected-error @+1 {{'vector.extract' op has no rule to distribute it over subgroups; expected xetile operations, scf.for, scf.if, elementwise operations or constants on workgroup-level values}}
+  // expected-error @+1 {{'vector.extract' op has no rule to distribute it over subgroups; expected xetile operations, scf.for, scf.if, scf.while, elementwise operations, vector.shape_cast between a row and a column, vector.broadcast of a scalar, masks or constants on workgroup-level values}}
   %row = vector.extract %v[0] : vector<64xf32> from vector<64x64xf32>
   return %row : vector<64xf32>
 }
@@ -45,36 +45,39 @@ func.func @no_rule(%A: memref<64x64xf32>) -> vector<64xf32> {
 // -----
 
 #attr = #xetile.tile_attr<wg_map = <sg_layout = [2, 1], sg_data = [1, 2]>>
-func.func @constant_of_different_elements(%A: memref<64x64xf32>) {
+func.func @constant_that_is_elsewhere(%A: memref<64x64xf32>) {
   %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<2x2xf32, #attr>
-  // expected-error @+1 {{'arith.constant' op cannot be distributed: expected a constant with equal elements}}
-  %v = arith.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : vector<2x2xf32>
+  // expected-error @+1 {{'arith.constant' op cannot be distributed: expected dense<..>, got dense_resource<elsewhere> : vector<2x2xf32>}}
+  %v = arith.constant dense_resource<elsewhere> : vector<2x2xf32>
   xetile.store_tile %v, %t : vector<2x2xf32>, !xetile.tile<2x2xf32, #attr>
   return
 }
 
 // -----
 
-#attr = #xetile.tile_attr<wg_map = <sg_layout = [8, 4], sg_data = [32, 32]>>
-func.func @no_rule_yet(%t: !xetile.tile<256x32xf16, #attr>) {
-  %v = xetile.load_tile %t : !xetile.tile<256x32xf16, #attr> -> vector<256x32xf16>
-  // expected-error @+1 {{'xetile.tile_transpose' op has no rule to distribute it over subgroups yet; expected init_tile, update_tile_offset, load_tile, store_tile, prefetch_tile or tile_mma beside workgroup maps}}
-  %w = xetile.tile_transpose %v, [1, 0] : vector<256x32xf16> -> vector<32x256xf16>
+#attr = #xetile.tile_attr<wg_map = <sg_layout = [4, 2], sg_data = [16, 16]>, inner_blocks = [8, 16]>
+func.func @reduction_of_blocks(%A: memref<64x32xf16>) {
+  %t = xetile.init_tile %A[0, 0] : memref<64x32xf16> -> !xetile.tile<64x32xf16, #attr>
+  %v = xetile.load_tile %t : !xetile.tile<64x32xf16, #attr> -> vector<8x2x8x16xf16>
+  // expected-error @+1 {{'xetile.tile_reduce' op has a value of type 'vector<8x1x8x1xf16>' without a wg_map}}
+  %r = xetile.tile_reduce <add> %v, [1, 3] : vector<8x2x8x16xf16> -> vector<8x1x8x1xf16>
   return
 }
 
 // -----
 
-#attr = #xetile.tile_attr<wg_map = <sg_layout = [8, 4], sg_data = [32, 32]>, inner_blocks = [8, 16]>
-func.func @blocked_tile(%A: memref<256x32xf16>) {
-  // expected-error @+1 {{has a tile that has no rule to distribute it yet: '!xetile.tile<256x32xf16, #xetile.tile_attr<wg_map = <sg_layout = [8, 4], sg_data = [32, 32]>, inner_blocks = [8, 16]>>'; expected one without scatter and inner_blocks}}
-  %t = xetile.init_tile %A[0, 0] : memref<256x32xf16> -> !xetile.tile<256x32xf16, #attr>
+#attr = #xetile.tile_attr<wg_map = <sg_layout = [8, 2], sg_data = [4, 16]>>
+func.func @blocks_of_two_subgroups(%A: memref<64x32xf16>) {
+  %t = xetile.init_tile %A[0, 0] : memref<64x32xf16> -> !xetile.tile<64x32xf16, #attr>
+  %v = xetile.load_tile %t : !xetile.tile<64x32xf16, #attr> -> vector<64x32xf16>
+  // expected-error @+1 {{'xetile.tile_pack' op expected inner_blocks to divide sg_data in each dimension, got 8x16 for #xetile.wg_map<sg_layout = [8, 2], sg_data = [4, 16]>}}
+  %p = xetile.tile_pack %v {inner_blocks = array<i64: 8, 16>} : vector<64x32xf16> -> vector<8x2x8x16xf16>
   return
 }
 
 // -----
 
-// expected-error @+1 {{'func.func' op has argument #0 of type 'vector<256x256xf16>' with the workgroup map #xetile.wg_map<sg_layout = [8, 4], sg_data = [32, 256]>, which cannot be distributed: expected a workgroup's tiles and vectors to be made where they are used, by init_tile and load_tile, or to be carried by scf.for}}
+// expected-error @+1 {{'func.func' op has argument #0 of type 'vector<256x256xf16>' with the workgroup map #xetile.wg_map<sg_layout = [8, 4], sg_data = [32, 256]>, which cannot be distributed: expected a workgroup's tiles and vectors to be made where they are used, by init_tile and load_tile, or to be carried by scf.for or scf.while}}
 func.func @mma_of_arguments(%a: vector<256x256xf16>, %b: vector<256x256xf16>, %c: vector<256x256xf32>) {
   %r = xetile.tile_mma %a, %b, %c {wg_map = #xetile.wg_map<sg_layout = [8, 4], sg_data = [32, 64]>}
      : vector<256x256xf16>, vector<256x256xf16>, vector<256x256xf32> -> vector<256x256xf32>
@@ -128,4 +131,119 @@ func.func @map_on_an_elementwise_operation(%v: vector<64x64xf32>) -> vector<64x6
   // expected-error @+1 {{'arith.addf' op has the workgroup map "wg_map" = #xetile.wg_map<sg_layout = [2, 2], sg_data = [32, 32]>, which only operations of XeTile take}}
   %w = arith.addf %v, %v {wg_map = #xetile.wg_map<sg_layout = [2, 2], sg_data = [32, 32]>} : vector<64x64xf32>
   return %w : vector<64x64xf32>
+}
+
+// -----
+
+// A value under two maps where a loop makes it one.
+#rows = #xetile.tile_attr<wg_map = <sg_layout = [4, 1], sg_data = [16, 64]>>
+func.func @regions_disagree(%A: memref<64x64xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-note @+1 {{the first map is stated here}}
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32, #rows>
+  %v = xetile.load_tile %t : !xetile.tile<64x64xf32, #rows> -> vector<64x64xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %v) -> (vector<64x64xf32>) {
+    // expected-error @+1 {{'xetile.tile_transpose' op needs two workgroup maps for one value of type 'vector<64x64xf32>': #xetile.wg_map<sg_layout = [4, 1], sg_data = [16, 64]> and #xetile.wg_map<sg_layout = [2, 2], sg_data = [32, 32]>; load it once for each, give its users one map, or put a tile_conv_layout between}}
+    %y = xetile.tile_transpose %x, [1, 0] {wg_map = #xetile.wg_map<sg_layout = [2, 2], sg_data = [32, 32]>} : vector<64x64xf32> -> vector<64x64xf32>
+    scf.yield %y : vector<64x64xf32>
+  }
+  return
+}
+
+// -----
+
+// Subgroups that part cannot meet at a barrier.
+#attr = #xetile.tile_attr<wg_map = <sg_layout = [2, 2], sg_data = [32, 32]>>
+#map = #xetile.wg_map<sg_layout = [4, 1], sg_data = [16, 64]>
+func.func @exchange_in_a_divergent_branch(%A: memref<64x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32, #attr>
+  %v = xetile.load_tile %t : !xetile.tile<64x64xf32, #attr> -> vector<64x64xf32>
+  %id = gpu.subgroup_id : index
+  %first = arith.cmpi eq, %id, %c0 : index
+  // expected-note @+1 {{not all subgroups of a workgroup may run this alike}}
+  scf.if %first {
+    // expected-error @+1 {{'xetile.tile_conv_layout' op brings elements to other subgroups, which needs a barrier, where not all subgroups may meet; expected it outside of branches and loops that depend on the subgroup, or maps under which each subgroup has the elements it needs}}
+    %w = xetile.tile_conv_layout %v {wg_map = #map} : vector<64x64xf32>
+  }
+  return
+}
+
+// -----
+
+// How often a loop runs may depend on the subgroup, too.
+#attr = #xetile.tile_attr<wg_map = <sg_layout = [2, 2], sg_data = [32, 32]>>
+func.func @exchange_in_a_divergent_loop(%A: memref<64x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32, #attr>
+  %id = gpu.thread_id x
+  %n = arith.addi %id, %c1 : index
+  // expected-note @+1 {{not all subgroups of a workgroup may run this alike}}
+  scf.for %i = %c0 to %n step %c1 {
+    %v = xetile.load_tile %t : !xetile.tile<64x64xf32, #attr> -> vector<64x64xf32>
+    // expected-error @+1 {{'xetile.tile_reduce' op brings elements to other subgroups}}
+    %w = xetile.tile_reduce <add> %v, [1] : vector<64x64xf32> -> vector<64x1xf32>
+  }
+  return
+}
+
+// -----
+
+// No part of this fits beside the kernel's own memory.
+#attr = #xetile.tile_attr<wg_map = <sg_layout = [2, 1], sg_data = [31, 64]>>
+#map = #xetile.wg_map<sg_layout = [1, 2], sg_data = [62, 1]>
+gpu.module @kernels {
+  gpu.func @slm_overflow(%A: memref<62x64xf64>) workgroup(%own: memref<1024x16xf64, 3>) kernel {
+    %t = xetile.init_tile %A[0, 0] : memref<62x64xf64> -> !xetile.tile<62x64xf64, #attr>
+    %v = xetile.load_tile %t : !xetile.tile<62x64xf64, #attr> -> vector<62x64xf64>
+    // expected-error @+1 {{'xetile.tile_conv_layout' op needs 1024 bytes of shared local memory to bring elements to other subgroups, expected at most 0 beside the kernel's own}}
+    %w = xetile.tile_conv_layout %v {wg_map = #map} : vector<62x64xf64>
+    gpu.return
+  }
+}
+
+// -----
+
+// Elements that no tile has.
+#map = #xetile.wg_map<sg_layout = [2, 1], sg_data = [32, 64]>
+#other = #xetile.wg_map<sg_layout = [1, 2], sg_data = [64, 32]>
+func.func @elements_of_four_bits() {
+  %v = arith.constant dense<1> : vector<64x64xi4>
+  // expected-error @+1 {{'xetile.tile_conv_layout' op moves elements of type 'i4' between subgroups, which shared local memory cannot hold; expected integers of 1, 8, 16, 32 or 64 bits, index, f16, bf16, f32 or f64}}
+  %w = xetile.tile_conv_layout %v {wg_map = #other, source_wg_map = #map} : vector<64x64xi4>
+  return
+}
+
+// -----
+
+#attr = #xetile.tile_attr<wg_map = <sg_layout = [16, 8], sg_data = [8, 8]>>
+gpu.module @kernels {
+  // expected-error @+1 {{'gpu.func' op has wg_maps for 128 subgroups of 16 = 2048 work-items, but a workgroup has at most 1024; expected an sg_layout of at most 64 subgroups}}
+  gpu.func @more_subgroups_than_threads(%A: memref<128x64xf32>) kernel {
+    %t = xetile.init_tile %A[0, 0] : memref<128x64xf32> -> !xetile.tile<128x64xf32, #attr>
+    gpu.return
+  }
+}
+
+// -----
+
+// A row of a grid with rows of its own has no column's map.
+#attr = #xetile.tile_attr<wg_map = <sg_layout = [2, 2], sg_data = [16, 1]>>
+func.func @cast_without_a_map(%A: memref<64x1xf32>) {
+  %t = xetile.init_tile %A[0, 0] : memref<64x1xf32> -> !xetile.tile<64x1xf32, #attr>
+  %v = xetile.load_tile %t : !xetile.tile<64x1xf32, #attr> -> vector<64x1xf32>
+  // expected-error @+1 {{'vector.shape_cast' op has no map for 'vector<1x64xf32>' under which each subgroup keeps its elements; expected a map with all subgroups along the rows or along the columns, which a tile_conv_layout before gives}}
+  %w = vector.shape_cast %v : vector<64x1xf32> to vector<1x64xf32>
+  return
+}
+
+// -----
+
+// The element type stays.
+func.func @conversion_of_elements(%v: vector<64x64xf32>) {
+  // expected-error @+1 {{'xetile.tile_conv_layout' op requires the same type for all operands and results}}
+  %w = "xetile.tile_conv_layout"(%v) {wg_map = #xetile.wg_map<sg_layout = [2, 2], sg_data = [32, 32]>} : (vector<64x64xf32>) -> vector<64x64xf16>
+  return
 }

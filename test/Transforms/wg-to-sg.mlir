@@ -16,8 +16,8 @@ gpu.func @gemm(%A: memref<1024x1024xf16>, %B: memref<1024x1024xf16>, %C: memref<
   %m = gpu.block_id x
   // CHECK: %[[ID:.*]] = gpu.subgroup_id : index
   // CHECK: %[[ROW:.*]] = arith.divui %[[ID]], %c4
-  // CHECK: %[[COLUMN:.*]] = arith.remui %[[ID]], %c4
   // CHECK: %[[M_SG:.*]] = arith.muli %[[ROW]], %c32
+  // CHECK: %[[COLUMN:.*]] = arith.remui %[[ID]], %c4
   // CHECK: %[[N_SG:.*]] = arith.muli %[[COLUMN]], %c64
   // CHECK: xetile.init_tile %{{.*}} : memref<1024x1024xf32> -> !xetile.tile<32x64xf32>
   %tc = xetile.init_tile %C[%m, 0] : memref<1024x1024xf32> -> !xetile.tile<256x256xf32>
@@ -75,9 +75,9 @@ func.func @round_robin(%A: memref<128x128xf32>) {
 func.func @wrap_around(%A: memref<64x64xf32>) {
   // CHECK: %[[ID:.*]] = gpu.subgroup_id
   // CHECK: %[[ROW:.*]] = arith.divui %[[ID]], %c8
-  // CHECK: %[[COLUMN:.*]] = arith.remui %[[ID]], %c8
   // CHECK: %[[R:.*]] = arith.remui %[[ROW]], %c4
   // CHECK: arith.muli %[[R]], %c16
+  // CHECK: %[[COLUMN:.*]] = arith.remui %[[ID]], %c8
   // CHECK: %[[C:.*]] = arith.remui %[[COLUMN]], %c4
   // CHECK: arith.muli %[[C]], %c16
   %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32, #attr>
@@ -116,12 +116,12 @@ func.func @unused_constant() {
 gpu.module @kernels {
   gpu.func @same_pieces(%A: memref<512x32xf16>, %B: memref<32x256xf16>, %C: memref<512x256xf32>) kernel {
     // CHECK: %[[ID:.*]] = gpu.subgroup_id
-    // CHECK: xetile.init_tile %{{.*}} : memref<512x32xf16> -> !xetile.tile<64x32xf16>
-    %ta = xetile.init_tile %A[0, 0] : memref<512x32xf16> -> !xetile.tile<512x32xf16>
     // CHECK: %[[COLUMN:.*]] = arith.remui %[[ID]], %c8
     // CHECK: %[[PIECE:.*]] = arith.remui %[[COLUMN]], %c4
     // CHECK: %[[N:.*]] = arith.muli %[[PIECE]], %c64
-    // CHECK: xetile.init_tile %{{.*}}[%{{.*}}, %{{.*}}] : memref<32x256xf16> -> !xetile.tile<32x64xf16>
+    // CHECK: xetile.init_tile %{{.*}} : memref<512x32xf16> -> !xetile.tile<64x32xf16>
+    %ta = xetile.init_tile %A[0, 0] : memref<512x32xf16> -> !xetile.tile<512x32xf16>
+    // CHECK: xetile.init_tile %{{.*}}[%{{.*}}, %[[N]]] : memref<32x256xf16> -> !xetile.tile<32x64xf16>
     %tb = xetile.init_tile %B[0, 0] : memref<32x256xf16> -> !xetile.tile<32x256xf16, #xetile.tile_attr<wg_map = <sg_layout = [4, 8], sg_data = [32, 64]>>>
     %tc = xetile.init_tile %C[0, 0] : memref<512x256xf32> -> !xetile.tile<512x256xf32>
     %a = xetile.load_tile %ta : !xetile.tile<512x32xf16> -> vector<512x32xf16>

@@ -12,21 +12,41 @@ namespace xetile {
 
 static constexpr int64_t kCacheLineBytes = 64; // PVC and Xe2
 
-LogicalResult verifyWgMap(WgMapAttr map, ArrayRef<int64_t> shape,
-                          function_ref<InFlightDiagnostic()> emitError) {
+/// The first dimension in which `map` does not distribute a tile of `shape`, and what is wrong
+/// there.
+static std::optional<std::string> whyMapMisfits(WgMapAttr map, ArrayRef<int64_t> shape) {
   for (unsigned dim = 0; dim < 2; ++dim) {
     int64_t layout = map.getSgLayout()[dim], data = map.getSgData()[dim], size = shape[dim];
     if (size % data != 0)
-      return emitError() << "expected sg_data to divide the tile in each dimension, got sg_data = "
-                         << data << " for " << size << " elements in dimension " << dim;
+      return ("expected sg_data to divide the tile in each dimension, got sg_data = " +
+              Twine(data) + " for " + Twine(size) + " elements in dimension " + Twine(dim))
+          .str();
     int64_t product = layout * data; // wg_map_c3 and tile_c6 bound it
     if (size % product != 0 && product % size != 0)
-      return emitError()
-             << "expected sg_layout * sg_data to divide the tile or to be a multiple of it, got "
-             << layout << " * " << data << " = " << product << " for " << size
-             << " elements in dimension " << dim;
+      return ("expected sg_layout * sg_data to divide the tile or to be a multiple of it, got " +
+              Twine(layout) + " * " + Twine(data) + " = " + Twine(product) + " for " + Twine(size) +
+              " elements in dimension " + Twine(dim))
+          .str();
   }
+  return std::nullopt;
+}
+
+LogicalResult verifyWgMap(WgMapAttr map, ArrayRef<int64_t> shape,
+                          function_ref<InFlightDiagnostic()> emitError) {
+  if (std::optional<std::string> why = whyMapMisfits(map, shape))
+    return emitError() << *why;
   return success();
+}
+
+bool fitsWgMap(WgMapAttr map, ArrayRef<int64_t> shape) { return !whyMapMisfits(map, shape); }
+
+SmallVector<int64_t> getMatrixShape(ShapedType type) {
+  ArrayRef<int64_t> shape = type.getShape();
+  if (shape.size() == 1)
+    return {1, shape[0]};
+  if (shape.size() == 4)
+    return {shape[0] * shape[2], shape[1] * shape[3]};
+  return SmallVector<int64_t>(shape);
 }
 
 DimDistribution getDimDistribution(WgMapAttr map, unsigned dim, int64_t size) {
@@ -62,18 +82,38 @@ PieceCounts countPieces(WgMapAttr map, ArrayRef<int64_t> shape) {
   return counts;
 }
 
+/// Subgroups that are compared one by one; no device has more in a workgroup.
+static constexpr int64_t kMaxCompared = 4096;
+
+/// The first of a subgroup's pieces along `dim`.
+static int64_t getFirstPiece(WgMapAttr map, unsigned dim, const DimDistribution &along,
+                             int64_t id) {
+  int64_t columns = map.getSgLayout()[1];
+  return (dim == 0 ? id / columns : id % columns) % along.numOwners();
+}
+
 bool haveSamePieces(WgMapAttr a, WgMapAttr b, ArrayRef<int64_t> shape) {
   if (a == b)
     return true;
-  if (!a || !b || a.getNumSubgroups() != b.getNumSubgroups() || a.getSgData() != b.getSgData())
+  if (!a || !b || a.getNumSubgroups() != b.getNumSubgroups() || a.getSgData() != b.getSgData() ||
+      a.getNumSubgroups() > kMaxCompared)
     return false;
-  // Subgroup id is in row id / columns of the grid, which differs between two grids, and owns the
-  // column of pieces id mod owners in both, because the owners divide the columns of a grid.
-  DimDistribution rowsA = getDimDistribution(a, 0, shape[0]),
-                  rowsB = getDimDistribution(b, 0, shape[0]);
-  return rowsA.numOwners() == 1 && rowsB.numOwners() == 1 &&
-         getDimDistribution(a, 1, shape[1]).numOwners() ==
-             getDimDistribution(b, 1, shape[1]).numOwners();
+  for (unsigned dim = 0; dim < 2; ++dim) {
+    DimDistribution alongA = getDimDistribution(a, dim, shape[dim]),
+                    alongB = getDimDistribution(b, dim, shape[dim]);
+    if (alongA.piecesPerSubgroup != alongB.piecesPerSubgroup ||
+        (alongA.piecesPerSubgroup > 1 && alongA.roundStride() != alongB.roundStride()))
+      return false;
+    for (int64_t id = 0; id < a.getNumSubgroups(); ++id)
+      if (getFirstPiece(a, dim, alongA, id) != getFirstPiece(b, dim, alongB, id))
+        return false;
+  }
+  return true;
+}
+
+bool hasSharedPieces(WgMapAttr map, ArrayRef<int64_t> shape) {
+  return getDimDistribution(map, 0, shape[0]).ownersPerPiece() > 1 ||
+         getDimDistribution(map, 1, shape[1]).ownersPerPiece() > 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -123,6 +163,40 @@ static WgMapAttr permute(WgMapAttr map, ArrayRef<int64_t> permutation) {
                         {data[permutation[0]], data[permutation[1]]});
 }
 
+/// The dimension along which a 1D vector, a row or a column extends; nothing for a matrix.
+static std::optional<unsigned> getLongDim(VectorType type) {
+  SmallVector<int64_t> shape = getMatrixShape(type);
+  if (type.getRank() > 2 || (shape[0] != 1 && shape[1] != 1))
+    return std::nullopt;
+  return shape[0] == 1 ? 1 : 0;
+}
+
+/// The map of `to` under which each subgroup has the elements that `map` gives it of `from`, which
+/// has the same elements in another shape. Null if there is none.
+static WgMapAttr castMap(WgMapAttr map, VectorType from, VectorType to) {
+  SmallVector<int64_t> fromShape = getMatrixShape(from), toShape = getMatrixShape(to);
+  if (fromShape == toShape)
+    return from.getRank() <= 2 && to.getRank() <= 2 ? map : WgMapAttr();
+  std::optional<unsigned> fromDim = getLongDim(from), toDim = getLongDim(to);
+  if (!fromDim || !toDim || map.getNumSubgroups() > kMaxCompared)
+    return {};
+  SmallVector<int64_t> layout = {1, 1}, data = {1, 1};
+  layout[*toDim] = map.getNumSubgroups();
+  data[*toDim] = map.getSgData()[*fromDim];
+  WgMapAttr cast = WgMapAttr::get(map.getContext(), layout, data);
+  if (!fitsWgMap(cast, toShape))
+    return {};
+  DimDistribution before = getDimDistribution(map, *fromDim, fromShape[*fromDim]),
+                  after = getDimDistribution(cast, *toDim, toShape[*toDim]);
+  if (before.piecesPerSubgroup != after.piecesPerSubgroup ||
+      (before.piecesPerSubgroup > 1 && before.roundStride() != after.roundStride()))
+    return {};
+  for (int64_t id = 0; id < map.getNumSubgroups(); ++id)
+    if (getFirstPiece(map, *fromDim, before, id) != getFirstPiece(cast, *toDim, after, id))
+      return {};
+  return cast;
+}
+
 static bool is2D(Value value) { return cast<VectorType>(value.getType()).getRank() == 2; }
 
 WgMapAttr deriveOperandMap(OpOperand &operand, WgMapAttr result) {
@@ -151,6 +225,8 @@ WgMapAttr deriveOperandMap(OpOperand &operand, WgMapAttr result) {
     });
   if (auto convert = dyn_cast<TileConvLayoutOp>(op))
     return convert.getSourceWgMapAttr();
+  if (auto cast = dyn_cast<vector::ShapeCastOp>(op))
+    return castMap(result, cast.getResultVectorType(), cast.getSourceVectorType());
   return {};
 }
 
@@ -165,6 +241,8 @@ WgMapAttr deriveResultMap(OpOperand &operand, WgMapAttr map) {
       for (int64_t dim : reduce.getReductionDims())
         data[dim] = 1;
     });
+  if (auto cast = dyn_cast<vector::ShapeCastOp>(op))
+    return castMap(map, cast.getSourceVectorType(), cast.getResultVectorType());
   return {};
 }
 

@@ -9,6 +9,7 @@
 #ifndef XETILE_IR_WGMAP_H
 #define XETILE_IR_WGMAP_H
 
+#include "mlir/IR/BuiltinTypeInterfaces.h"
 #include "mlir/IR/Operation.h"
 #include "xetile/IR/XeTileAttrs.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -20,6 +21,13 @@ namespace xetile {
 /// that `emitError` opens. Labels: tile_c3, tile_c4.
 llvm::LogicalResult verifyWgMap(WgMapAttr map, llvm::ArrayRef<int64_t> shape,
                                 llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+
+/// Whether `map` distributes a tile of `shape`.
+bool fitsWgMap(WgMapAttr map, llvm::ArrayRef<int64_t> shape);
+
+/// Rows and columns of a tile or vector as maps count them: a 1D vector is one row, and the blocks
+/// of a 4D one stand where they do in the matrix.
+llvm::SmallVector<int64_t> getMatrixShape(mlir::ShapedType type);
 
 /// How one dimension of a tile is shared out.
 struct DimDistribution {
@@ -53,10 +61,13 @@ struct PieceCounts {
   uint64_t pieces, owners;
 };
 PieceCounts countPieces(WgMapAttr map, llvm::ArrayRef<int64_t> shape);
-/// Whether two maps give each subgroup the same pieces of a tile of `shape`: `[4, 8]` and `[8, 4]`
-/// are two grids, but where all rows are one piece both give subgroup `id` the column `id mod 4`.
-/// Both maps must have been verified.
+/// Whether two maps give each subgroup the same pieces of a tile of `shape`, in the same order:
+/// `[4, 8]` and `[8, 4]` are two grids, but where all rows are one piece both give subgroup `id`
+/// the column `id mod 4`. Both maps must have been verified.
 bool haveSamePieces(WgMapAttr a, WgMapAttr b, llvm::ArrayRef<int64_t> shape);
+
+/// Whether several subgroups own the same piece of a tile of `shape`.
+bool hasSharedPieces(WgMapAttr map, llvm::ArrayRef<int64_t> shape);
 
 /// The map that an operation on vectors gives its result, null if it gives none.
 WgMapAttr getResultWgMap(mlir::Operation *op);
@@ -76,7 +87,8 @@ WgMapAttr getStatedWgMap(mlir::Value value);
 /// - tile_broadcast: the same grid; sg_data 1 in the broadcast dimensions of the operand. The
 ///   operand does not determine the result's.
 /// - tile_conv_layout: its source_wg_map. The operand says nothing about the result.
-/// Null for other operations and where nothing follows.
+/// - vector.shape_cast between a row and a column: the map under which each subgroup keeps its
+/// elements. Null for other operations and where nothing follows.
 WgMapAttr deriveOperandMap(mlir::OpOperand &operand, WgMapAttr result);
 WgMapAttr deriveResultMap(mlir::OpOperand &operand, WgMapAttr map);
 

@@ -1,8 +1,9 @@
 //===- InferWgMap.cpp - derive workgroup maps from those that are given -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: XeTile with a wg_map on at least one tile or operation on vectors.
-// Out: the same operations, with maps on every tile and result that the given ones determine.
-// Refused: values that would need two different maps, maps that do not fit a value's shape.
+// Out: the same operations, with maps on every tile and result that the given ones determine, and
+// tile_conv_layouts where an operand's producer has another map than the operation needs.
+// Refused: tiles and values of regions with two different maps, maps that do not fit a shape.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "xetile/IR/WgMap.h"
@@ -20,8 +21,11 @@ using namespace xetile;
 
 /// The operations that hand a tile on with whatever type it gets.
 static bool handsTilesOn(Operation *op) {
-  return isa_and_present<XeTileDialect>(op->getDialect()) || isa<scf::ForOp, scf::IfOp>(op) ||
-         (isa<scf::YieldOp>(op) && isa<scf::ForOp, scf::IfOp>(op->getParentOp()));
+  auto bindsValues = [](Operation *scfOp) {
+    return isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::IndexSwitchOp>(scfOp);
+  };
+  return isa_and_present<XeTileDialect>(op->getDialect()) || bindsValues(op) ||
+         (isa<scf::YieldOp, scf::ConditionOp>(op) && bindsValues(op->getParentOp()));
 }
 
 /// Checks that the type of a tile can change: the first operation that would not follow is named.
@@ -34,7 +38,8 @@ static LogicalResult checkTypeCanChange(Value tile, WgMapAttr map) {
       return op->emitOpError("has a tile of type ")
              << tile.getType() << " that needs " << map
              << " by the other maps of the kernel, and no rule to give it one; expected xetile "
-                "operations, scf.for or scf.if, or the map in the type";
+                "operations, scf.for, scf.if, scf.while or scf.index_switch, or the map in the "
+                "type";
   return success();
 }
 

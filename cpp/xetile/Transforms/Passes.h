@@ -11,8 +11,14 @@ class ArithDialect;
 namespace mlir::gpu {
 class GPUDialect;
 }
+namespace mlir::memref {
+class MemRefDialect;
+}
 namespace mlir::scf {
 class SCFDialect;
+}
+namespace mlir::vector {
+class VectorDialect;
 }
 
 namespace xetile {

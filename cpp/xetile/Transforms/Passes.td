@@ -7,9 +7,10 @@ include "mlir/Pass/PassBase.td"
 def InferWgMap : Pass<"xetile-infer-wg-map"> {
   let summary = "Derive the workgroup maps of tiles and results from those that are given";
   let description = [{
-    Starts from every `#xetile.wg_map` in the IR (on a tile type or a `tile_mma`) and follows the XeTile rules to the
-    other values: operands of `tile_mma`, loads and stores, moved tiles, loop-carried values and elementwise operations.
-    A schedule therefore sets one map, that of the result of the multiplication.
+    Starts from every `#xetile.wg_map` in the IR (on a tile type or an operation on vectors) and follows the XeTile rules
+    to the other values, forwards and backwards: through loads and stores, moved tiles, the values of `scf`'s loops and
+    branches, elementwise operations, casts between a row and a column, multiplications, reductions, broadcasts and
+    transposes. A schedule therefore sets one map, that of the result of the multiplication.
 
     Before, with `#map = #xetile.wg_map<sg_layout = [8, 4], sg_data = [32, 64]>`:
     ```mlir
@@ -23,8 +24,13 @@ def InferWgMap : Pass<"xetile-infer-wg-map"> {
     %a = xetile.load_tile %ta : !xetile.tile<256x32xf16, #attr> -> vector<256x32xf16>
     ```
     Two maps that give each subgroup the same pieces of a value count as one: of 32x256 elements with pieces of 32x64,
-    `sg_layout = [4, 8]` and `[8, 4]` both give subgroup `id` piece `id mod 4`. Other different maps for one value are an
-    error that names both.
+    `sg_layout = [4, 8]` and `[8, 4]` both give subgroup `id` piece `id mod 4`. Where an operation needs an operand under
+    another map than its producer has, a `tile_conv_layout` is inserted behind the producer: one for all uses that want the
+    same map. Reductions and transposes take operands under any map. A transpose whose operand has no map yet gives it one
+    under which each subgroup transposes what it has, if there is one, else that of the RFC's rule.
+
+    Refused: two maps for one tile, or for values that a loop or branch makes one, with a note at the other map; a map that
+    does not fit a value.
   }];
 }
 
@@ -32,7 +38,8 @@ def WgToSg : Pass<"xetile-wg-to-sg"> {
   let summary = "Distribute workgroup-level XeTile over the subgroups of a workgroup";
   let description = [{
     Every tile and vector with a workgroup map becomes the pieces that one subgroup owns: `sg_data` large, one for each
-    round of the round-robin distribution. Offsets are computed from `gpu.subgroup_id`; the grid is row-major in it.
+    round of the round-robin distribution. Offsets are computed from `gpu.subgroup_id`, once, where the kernel begins; the
+    grid is row-major in it.
 
     Before:
     ```mlir
@@ -47,14 +54,35 @@ def WgToSg : Pass<"xetile-wg-to-sg"> {
     %m_sg = arith.addi %m, %m_offset : index
     %t = xetile.init_tile %A[%m_sg, %k] : memref<1024x1024xf16> -> !xetile.tile<32x32xf16>
     ```
+    Where elements go to other subgroups (`tile_conv_layout`, `tile_transpose`, `tile_reduce`) they go through shared local
+    memory, unless each subgroup finds what it needs in its own registers:
+    ```mlir
+    %memory = memref.alloca() {alignment = 64 : i64} : memref<131072xi8, 3>
+    %view = memref.view %memory[%c0][] : memref<131072xi8, 3> to memref<256x128xf32, 3>
+    xetile.store_tile %mine, %from : vector<32x32xf32>, !xetile.tile<32x32xf32, #xetile.tile_attr<memory_space = slm>>
+    gpu.barrier
+    %part = xetile.load_tile %to : !xetile.tile<8x128xf32, #xetile.tile_attr<memory_space = slm>> -> vector<8x128xf32>
+    ```
+    What does not fit there at once goes in parts. Buffers whose contents are not needed at the same time share memory; a
+    barrier stands between the writes and the reads of a buffer, and before its memory is written again while somebody may
+    still read it. The function's attribute `xetile.slm_bytes` tells how much was taken. A reduction over several subgroups
+    exchanges what each has reduced. An atomic update is made by the first owner of each piece.
+
+    Tiles in memory are accessed by each subgroup when it comes to the operation: what one subgroup stores another one loads
+    after a `gpu.barrier`, which the user writes, also in code at workgroup level.
+
     Refused, each with an error at the operation: values without a map beside values with one, maps for different
-    numbers of subgroups in one kernel or another number than the kernel's `known_block_size` has, operations without a
-    distribution rule, a workgroup's tiles and vectors as arguments of functions, more than 1024 pieces of a value for one
-    subgroup. The pass finds the maps that follow from others itself; `xetile-infer-wg-map` writes them to the IR.
+    numbers of subgroups in one kernel or another number than the launch has, operations without a distribution rule, a
+    workgroup's tiles and vectors as arguments of functions, more than 1024 pieces of a value for one subgroup, more shared
+    local memory than there is, exchanges in branches and loops that depend on the subgroup. The pass finds the maps that
+    follow from others itself; `xetile-infer-wg-map` writes them to the IR.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+      "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
   let options = [
-    Option<"subgroupSize", "subgroup-size", "int64_t", "16", "Work-items of one subgroup, to check known_block_size">
+    Option<"subgroupSize", "subgroup-size", "int64_t", "16", "Work-items of one subgroup, to check known_block_size">,
+    Option<"slmBytes", "slm-bytes", "int64_t", "0",
+           "Shared local memory of a workgroup; 0: as much as all chips that can be compiled for have">
   ];
 }
 

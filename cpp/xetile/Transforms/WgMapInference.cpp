@@ -1,111 +1,386 @@
 //===- WgMapInference.cpp - the workgroup map of each value ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "xetile/Transforms/WgMapInference.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "xetile/IR/WgMap.h"
 #include "xetile/IR/XeTileOps.h"
+#include "xetile/Transforms/Distribution.h"
 #include "xetile/Transforms/TiedValues.h"
+#include "llvm/ADT/IntEqClasses.h"
+#include <deque>
 
 using namespace mlir;
 
 namespace xetile {
 
-/// An order of maps with the same pieces, so that values tied to one another agree on one of them.
+bool canHaveWgMap(Type type) {
+  if (isa<TileType>(type))
+    return true;
+  auto vector = dyn_cast<VectorType>(type);
+  return vector && !vector.isScalable() && llvm::is_contained({1, 2, 4}, vector.getRank()) &&
+         isBoundedShape(vector.getShape());
+}
+
+bool isFreelyDistributed(Operation *op) {
+  if (op->getNumResults() != 1 || !isa<VectorType>(op->getResult(0).getType()))
+    return false;
+  if (auto broadcast = dyn_cast<vector::BroadcastOp>(op))
+    return !isa<VectorType>(broadcast.getSourceType());
+  return isa<arith::ConstantOp, ub::PoisonOp, vector::StepOp, vector::CreateMaskOp,
+             vector::ConstantMaskOp>(op);
+}
+
+/// Gives each use of a vector that comes from nothing distributed a definition of its own.
+static void cloneFreeVectorsPerUse(Operation *root) {
+  SmallVector<Operation *> definitions;
+  root->walk([&](Operation *op) {
+    if (isFreelyDistributed(op) && canHaveWgMap(op->getResult(0).getType()) && !op->use_empty() &&
+        !op->hasOneUse())
+      definitions.push_back(op);
+  });
+  for (Operation *op : definitions) {
+    OpBuilder builder(op);
+    for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(op->getUses())))
+      use.set(builder.clone(*op)->getResult(0));
+  }
+}
+
+/// An order of maps with the same pieces, so that all values of a group agree on one of them.
 static bool precedes(WgMapAttr a, WgMapAttr b) { return a.getSgLayout()[0] < b.getSgLayout()[0]; }
 
-LogicalResult WgMapInference::assign(Value value, WgMapAttr map) {
-  ArrayRef<int64_t> shape = cast<ShapedType>(value.getType()).getShape();
-  WgMapAttr known = maps.lookup(value);
-  if (known == map)
-    return success();
-  if (failed(verifyWgMap(map, shape, [&] {
-        return emitError(value.getLoc())
-               << "wg_map " << map << " does not fit " << value.getType() << ": ";
-      })))
-    return failure();
-  if (known && !haveSamePieces(known, map, shape)) {
-    Operation *op = value.getDefiningOp();
-    if (!op)
-      op = value.getParentBlock()->getParentOp();
-    return op->emitOpError("needs two workgroup maps for one value of type ")
-           << value.getType() << ": " << known << " and " << map
-           << "; load it once for each, or give its users one map";
+/// The operation that defines `value` or owns its block.
+static Operation *getOwner(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op ? op : value.getParentBlock()->getParentOp();
+}
+
+namespace {
+
+/// A map that an operation states for a value.
+struct Statement {
+  WgMapAttr map;
+  Operation *op;
+};
+
+/// A use of a vector by an operation that owns it as it owns `user`: under the same map, or under
+/// one that follows by the operation's rule.
+struct Use {
+  OpOperand *operand;
+  Value user;
+  bool isDerived;
+  bool takesAnyMap; // the rule is only a suggestion
+};
+
+class Solver {
+public:
+  LogicalResult collect(Operation *root);
+  /// Hands maps on until nothing changes.
+  LogicalResult solve();
+  /// Inserts conversions and tells the maps of all values.
+  LogicalResult finish(llvm::MapVector<Value, WgMapAttr> &maps);
+
+private:
+  unsigned getNumber(Value value);
+  unsigned getGroup(Value value) const { return groups.findLeader(numbers.lookup(value)); }
+  void unite(Value a, Value b);
+  void bind(OperandRange from, ValueRange to);
+  LogicalResult state(Value value, WgMapAttr map, Operation *op);
+  void collectRegions(Operation *op);
+  void collectUses(Operation *op);
+  LogicalResult collectStatements(Operation *op);
+  /// The map that the use wants for its operand, and the one that the operand's suggests for the
+  /// user.
+  WgMapAttr getWanted(const Use &use, WgMapAttr map) const;
+  WgMapAttr getSuggested(const Use &use, WgMapAttr map) const;
+  LogicalResult assign(Value value, WgMapAttr map);
+  LogicalResult handOn(const Use &use);
+
+  SmallVector<Value> values;
+  llvm::DenseMap<Value, unsigned> numbers;
+  llvm::IntEqClasses groups;
+  SmallVector<std::pair<Value, Statement>> stated;
+  SmallVector<Use> uses;
+  llvm::DenseMap<unsigned, Statement> maps; // of groups
+  llvm::DenseMap<unsigned, SmallVector<unsigned>> usesOfGroup;
+  std::deque<unsigned> worklist;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Groups, statements and uses
+//===----------------------------------------------------------------------===//
+
+unsigned Solver::getNumber(Value value) {
+  auto [entry, inserted] = numbers.insert({value, values.size()});
+  if (inserted) {
+    values.push_back(value);
+    groups.grow(values.size());
   }
-  if (!known || precedes(map, known)) {
-    maps[value] = map;
-    worklist.push_back(value);
+  return entry->second;
+}
+
+void Solver::unite(Value a, Value b) {
+  if (canHaveWgMap(a.getType()) && canHaveWgMap(b.getType()))
+    groups.join(getNumber(a), getNumber(b));
+}
+
+void Solver::bind(OperandRange from, ValueRange to) {
+  for (auto [a, b] : llvm::zip(from, to))
+    unite(a, b);
+}
+
+/// What the values of scf's regions are bound to.
+void Solver::collectRegions(Operation *op) {
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    bind(loop.getInitArgs(), loop.getRegionIterArgs());
+    bind(loop.getInitArgs(), loop.getResults());
+    bind(loop.getBody()->getTerminator()->getOperands(), loop.getResults());
+  } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    bind(loop.getInits(), loop.getBeforeArguments());
+    bind(loop.getConditionOp().getArgs(), loop.getAfterArguments());
+    bind(loop.getConditionOp().getArgs(), loop.getResults());
+    bind(loop.getYieldOp()->getOperands(), loop.getBeforeArguments());
+  } else if (isa<scf::IfOp, scf::IndexSwitchOp>(op)) {
+    for (Region &region : op->getRegions())
+      if (!region.empty())
+        bind(region.front().getTerminator()->getOperands(), op->getResults());
   }
+}
+
+void Solver::collectUses(Operation *op) {
+  auto append = [&](OpOperand &operand, Value user, bool isDerived, bool takesAnyMap) {
+    if (!canHaveWgMap(operand.get().getType()) || !canHaveWgMap(user.getType()))
+      return;
+    getNumber(operand.get());
+    getNumber(user);
+    uses.push_back({&operand, user, isDerived, takesAnyMap});
+  };
+  if (sharesOneMap(op)) {
+    auto isTile = [](Value value) { return isa<TileType>(value.getType()); };
+    SmallVector<Value> values(op->getOperands());
+    llvm::append_range(values, op->getResults());
+    Value tile = *llvm::find_if(values, isTile);
+    for (Value result : op->getResults())
+      unite(tile, result);
+    for (OpOperand &operand : op->getOpOperands())
+      if (isTile(operand.get()))
+        unite(tile, operand.get());
+      else
+        append(operand, tile, /*isDerived=*/false, /*takesAnyMap=*/false);
+  } else if (isa<TileMmaOp>(op)) {
+    for (OpOperand &operand : op->getOpOperands())
+      append(operand, op->getResult(0), operand.getOperandNumber() < 2, /*takesAnyMap=*/false);
+  } else if (isa<TileBroadcastOp, vector::ShapeCastOp>(op)) {
+    append(op->getOpOperand(0), op->getResult(0), /*isDerived=*/true, /*takesAnyMap=*/false);
+  } else if (isa<TileTransposeOp, TileReduceOp>(op)) {
+    append(op->getOpOperand(0), op->getResult(0), /*isDerived=*/true, /*takesAnyMap=*/true);
+  } else if (isa<TileConvLayoutOp>(op)) {
+    append(op->getOpOperand(0), op->getResult(0), /*isDerived=*/false, /*takesAnyMap=*/true);
+  } else if (isa<TilePackOp, TileUnpackOp>(op)) {
+    append(op->getOpOperand(0), op->getResult(0), /*isDerived=*/false, /*takesAnyMap=*/false);
+  } else if (isElementwiseOnVectors(op)) {
+    // Not the scalar condition of a select.
+    for (OpOperand &operand : op->getOpOperands())
+      if (auto vector = dyn_cast<VectorType>(operand.get().getType());
+          vector && vector.getShape() == cast<VectorType>(op->getResult(0).getType()).getShape())
+        append(operand, op->getResult(0), /*isDerived=*/false, /*takesAnyMap=*/false);
+  }
+}
+
+LogicalResult Solver::collectStatements(Operation *op) {
+  SmallVector<Value> defined(op->getResults());
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      llvm::append_range(defined, block.getArguments());
+  for (Value value : defined)
+    if (canHaveWgMap(value.getType())) {
+      getNumber(value);
+      if (auto tile = dyn_cast<TileType>(value.getType()); tile && tile.getWgMap())
+        stated.push_back({value, {tile.getWgMap(), op}});
+    }
+  if (WgMapAttr map = getResultWgMap(op))
+    stated.push_back({op->getResult(0), {map, op}});
+  // What its operand's map is need not follow from that of the result.
+  if (auto convert = dyn_cast<TileConvLayoutOp>(op); convert && convert.getSourceWgMapAttr()) {
+    getNumber(convert.getVector());
+    stated.push_back({convert.getVector(), {convert.getSourceWgMapAttr(), op}});
+  }
+  // An operation that does not define a map would ignore it.
+  for (NamedAttribute attr : op->getDiscardableAttrs())
+    if (isa<WgMapAttr>(attr.getValue()) && !attr.getName().getValue().contains('.'))
+      return op->emitOpError("has the workgroup map ")
+             << attr.getName() << " = " << attr.getValue()
+             << ", which only operations of XeTile take; set it on the tile_mma or the tile whose "
+                "map this one's follows from";
   return success();
 }
 
-LogicalResult WgMapInference::propagate(Value value, WgMapAttr map) {
-  SmallVector<std::pair<Value, WgMapAttr>> next;
-  for (Value tied : getTiedValues(value))
-    next.push_back({tied, map});
+LogicalResult Solver::collect(Operation *root) {
+  auto collectOne = [&](Operation *op) {
+    collectRegions(op);
+    collectUses(op);
+    return WalkResult(collectStatements(op));
+  };
+  return failure(root->walk<WalkOrder::PreOrder>(collectOne).wasInterrupted());
+}
 
-  auto append = [&](Value other, WgMapAttr otherMap) {
-    if (otherMap)
-      next.push_back({other, otherMap});
-  };
-  auto appendSharing = [&](Operation *op) {
-    if (!sharesOneMap(op))
-      return;
-    for (ValueRange values : {ValueRange(op->getOperands()), ValueRange(op->getResults())})
-      for (Value other : values)
-        if (isa<TileType, VectorType>(other.getType()))
-          append(other, map);
-  };
-  if (Operation *definition = value.getDefiningOp()) {
-    appendSharing(definition);
-    for (OpOperand &operand : definition->getOpOperands())
-      append(operand.get(), deriveOperandMap(operand, map));
+//===----------------------------------------------------------------------===//
+// Maps of the groups
+//===----------------------------------------------------------------------===//
+
+LogicalResult Solver::state(Value value, WgMapAttr map, Operation *op) {
+  auto type = cast<ShapedType>(value.getType());
+  auto [entry, inserted] = maps.insert({getGroup(value), {map, op}});
+  Statement &known = entry->second;
+  if (inserted)
+    return success();
+  if (haveSamePieces(known.map, map, getMatrixShape(type))) {
+    if (precedes(map, known.map))
+      known = {map, op};
+    return success();
   }
-  for (OpOperand &use : value.getUses()) {
-    Operation *user = use.getOwner();
-    appendSharing(user);
-    if (WgMapAttr derived = deriveResultMap(use, map))
-      append(user->getResult(0), derived);
+  InFlightDiagnostic error =
+      op->emitOpError("needs two workgroup maps for one value of type ")
+      << type << ": " << known.map << " and " << map
+      << "; load it once for each, give its users one map, or put a tile_conv_layout between";
+  error.attachNote(known.op->getLoc()) << "the first map is stated here";
+  return error;
+}
+
+/// The map that a tile or vector has to take to be transposed within each subgroup: the RFC's
+/// optimisation of tile_transpose. The map of its rule where there is none.
+static WgMapAttr getTransposedSource(TileTransposeOp op, WgMapAttr result) {
+  WgMapAttr byRule = deriveOperandMap(op->getOpOperand(0), result);
+  if (op.getPermutation() == ArrayRef<int64_t>{0, 1})
+    return byRule;
+  ArrayRef<int64_t> shape = op.getVector().getType().getShape();
+  int64_t all = result.getNumSubgroups();
+  SmallVector<SmallVector<int64_t, 2>> grids = {
+      SmallVector<int64_t, 2>(byRule.getSgLayout()), {all, 1}, {1, all}};
+  for (ArrayRef<int64_t> grid : grids) {
+    WgMapAttr map = WgMapAttr::get(op.getContext(), grid, byRule.getSgData());
+    if (fitsWgMap(map, shape) && findLocalPieces(shape, map, result, /*transposed=*/true))
+      return map;
   }
-  for (auto [other, otherMap] : next)
-    if (failed(assign(other, otherMap)))
+  return byRule;
+}
+
+WgMapAttr Solver::getWanted(const Use &use, WgMapAttr map) const {
+  if (auto transpose = dyn_cast<TileTransposeOp>(use.operand->getOwner()))
+    return getTransposedSource(transpose, map);
+  return use.isDerived ? deriveOperandMap(*use.operand, map) : map;
+}
+
+WgMapAttr Solver::getSuggested(const Use &use, WgMapAttr map) const {
+  if (isa<TileConvLayoutOp>(use.operand->getOwner()))
+    return {};
+  return use.isDerived ? deriveResultMap(*use.operand, map) : map;
+}
+
+LogicalResult Solver::assign(Value value, WgMapAttr map) {
+  auto type = cast<ShapedType>(value.getType());
+  Operation *op = getOwner(value);
+  if (failed(verifyWgMap(map, getMatrixShape(type), [&] {
+        return emitError(value.getLoc()) << "wg_map " << map << " does not fit " << type << ": ";
+      })))
+    return failure();
+  unsigned group = getGroup(value);
+  maps[group] = {map, op};
+  worklist.push_back(group);
+  return success();
+}
+
+/// Hands a map across a use, from the side that has one to the side that has none.
+LogicalResult Solver::handOn(const Use &use) {
+  WgMapAttr operand = maps.lookup(getGroup(use.operand->get())).map,
+            user = maps.lookup(getGroup(use.user)).map;
+  if (bool(operand) == bool(user))
+    return success();
+  WgMapAttr map = user ? getWanted(use, user) : getSuggested(use, operand);
+  Value value = user ? use.operand->get() : use.user;
+  if (!map ||
+      (use.takesAnyMap && !fitsWgMap(map, getMatrixShape(cast<ShapedType>(value.getType())))))
+    return success();
+  return assign(value, map);
+}
+
+LogicalResult Solver::solve() {
+  for (auto &[value, statement] : stated)
+    if (failed(state(value, statement.map, statement.op)))
       return failure();
+  for (auto &[value, statement] : stated)
+    worklist.push_back(getGroup(value));
+  for (auto [number, use] : llvm::enumerate(uses))
+    for (unsigned group : {getGroup(use.operand->get()), getGroup(use.user)})
+      usesOfGroup[group].push_back(number);
+
+  while (true) {
+    while (!worklist.empty()) {
+      unsigned group = worklist.front();
+      worklist.pop_front();
+      for (unsigned number : usesOfGroup.lookup(group))
+        if (!uses[number].takesAnyMap && failed(handOn(uses[number])))
+          return failure();
+    }
+    for (const Use &use : uses) {
+      if (use.takesAnyMap && failed(handOn(use)))
+        return failure();
+      if (!worklist.empty())
+        break;
+    }
+    if (worklist.empty())
+      return success();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Conversions
+//===----------------------------------------------------------------------===//
+
+LogicalResult Solver::finish(llvm::MapVector<Value, WgMapAttr> &result) {
+  for (Value value : values)
+    if (WgMapAttr map = maps.lookup(getGroup(value)).map)
+      result[value] = map;
+  // One conversion serves all uses of a value that want the same map.
+  llvm::DenseMap<std::pair<Value, Attribute>, Value> converted;
+  for (const Use &use : uses) {
+    Value value = use.operand->get();
+    WgMapAttr map = result.lookup(value), user = result.lookup(use.user);
+    if (!map || !user || use.takesAnyMap)
+      continue;
+    WgMapAttr wanted = getWanted(use, user);
+    auto type = dyn_cast<VectorType>(value.getType());
+    if (!type || !wanted || haveSamePieces(map, wanted, getMatrixShape(type)))
+      continue;
+    Operation *op = use.operand->getOwner();
+    if (type.getRank() != 2 || map.getNumSubgroups() != wanted.getNumSubgroups()) {
+      InFlightDiagnostic error =
+          op->emitOpError("needs its operand of type ")
+          << type << " under the workgroup map " << wanted << ", but its producer gives " << map
+          << (type.getRank() != 2 ? "; only 2D vectors can change their owners"
+                                  : ", which is for another number of subgroups");
+      error.attachNote(getOwner(value)->getLoc()) << "produced here";
+      return error;
+    }
+    Value &replacement = converted[{value, wanted}];
+    if (!replacement) {
+      OpBuilder builder(op->getContext());
+      builder.setInsertionPointAfterValue(value);
+      replacement = TileConvLayoutOp::create(builder, value.getLoc(), type, value, wanted, map);
+      result[replacement] = wanted;
+    }
+    use.operand->set(replacement);
+  }
   return success();
 }
 
 LogicalResult WgMapInference::run(Operation *root) {
-  cloneVectorConstantsPerUse(root);
-  auto seed = [&](Operation *op) -> WalkResult {
-    SmallVector<Value> values(op->getResults());
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        llvm::append_range(values, block.getArguments());
-    for (Value value : values)
-      if (auto tile = dyn_cast<TileType>(value.getType()); tile && tile.getWgMap())
-        if (failed(assign(value, tile.getWgMap())))
-          return WalkResult::interrupt();
-    if (WgMapAttr map = getResultWgMap(op); map && failed(assign(op->getResult(0), map)))
-      return WalkResult::interrupt();
-    // An operation that does not define a map would ignore it.
-    for (NamedAttribute attr : op->getDiscardableAttrs())
-      if (isa<WgMapAttr>(attr.getValue()) && !attr.getName().getValue().contains('.'))
-        return op->emitOpError("has the workgroup map ")
-               << attr.getName() << " = " << attr.getValue()
-               << ", which only operations of XeTile take; set it on the tile_mma or the tile "
-                  "whose "
-                  "map this one's follows from";
-    // Its operand's map need not follow from that of the result.
-    if (auto convert = dyn_cast<TileConvLayoutOp>(op); convert && convert.getSourceWgMapAttr())
-      if (failed(assign(convert.getVector(), convert.getSourceWgMapAttr())))
-        return WalkResult::interrupt();
-    return WalkResult::advance();
-  };
-  if (root->walk(seed).wasInterrupted())
-    return failure();
-  while (!worklist.empty()) {
-    Value value = worklist.pop_back_val();
-    if (failed(propagate(value, maps.lookup(value))))
-      return failure();
-  }
-  return success();
+  cloneFreeVectorsPerUse(root);
+  Solver solver;
+  return failure(failed(solver.collect(root)) || failed(solver.solve()) ||
+                 failed(solver.finish(maps)));
 }
 
 } // namespace xetile

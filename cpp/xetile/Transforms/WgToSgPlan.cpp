@@ -1,0 +1,134 @@
+//===- WgToSgPlan.cpp - how each operation is distributed ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "xetile/Transforms/WgToSgPlan.h"
+#include "xetile/Transforms/Uniformity.h"
+
+using namespace mlir;
+
+namespace xetile {
+
+Type getReductionType(TileReduceOp op, const Distribution &distribution) {
+  Type element = op.getVector().getType().getElementType();
+  bool rounds =
+      op.getKind() == vector::CombiningKind::ADD || op.getKind() == vector::CombiningKind::MUL;
+  if (!rounds || !(element.isF16() || element.isBF16()))
+    return element;
+  for (int64_t dim : op.getReductionDims())
+    if (distribution.along(dim).numPieces > 1)
+      return Float32Type::get(op.getContext());
+  return element;
+}
+
+/// The map with other sizes of pieces in the dimensions `dims`.
+static WgMapAttr withData(WgMapAttr map, ArrayRef<int64_t> dims,
+                          function_ref<int64_t(int64_t)> size) {
+  SmallVector<int64_t> data(map.getSgData());
+  for (int64_t dim : dims)
+    data[dim] = size(dim);
+  return WgMapAttr::get(map.getContext(), map.getSgLayout(), data);
+}
+
+LogicalResult WgToSgPlan::decideReduction(TileReduceOp op, int64_t slmBytes) {
+  VectorType type = op.getVector().getType();
+  WgMapAttr from = maps.lookup(op.getVector()), to = maps.lookup(op.getResult());
+  Distribution distribution = getDistribution(from, type);
+  ArrayRef<int64_t> dims = op.getReductionDims();
+  WgMapAttr partial = withData(from, dims, [](int64_t) { return 1; });
+  if (llvm::all_of(dims, [&](int64_t dim) { return distribution.along(dim).numOwners() == 1; })) {
+    FailureOr<Move> move =
+        planMove(op, op.getResult().getType(), partial, to, /*transposed=*/false, slmBytes);
+    if (failed(move))
+      return failure();
+    moves.insert({op, *move});
+    return success();
+  }
+  SmallVector<int64_t> shape(type.getShape());
+  for (int64_t dim : dims)
+    shape[dim] = distribution.along(dim).numOwners();
+  Type storage = getStorageType(getReductionType(op, distribution));
+  if (!storage)
+    return op.emitOpError("reduces elements of type ")
+           << type.getElementType()
+           << " over several subgroups, which shared local memory cannot hold; expected integers "
+              "of 1, 8, 16, 32 or 64 bits, f16, bf16, f32 or f64";
+  if (int64_t bytes = getBufferBytes(shape, storage); bytes > slmBytes)
+    return emitSlmOverflow(op, bytes, slmBytes);
+  WgMapAttr all = withData(to, dims, [&](int64_t dim) { return shape[dim]; });
+  reductions.insert({op, {shape, partial, all}});
+  return success();
+}
+
+LogicalResult WgToSgPlan::decide(Operation *op, int64_t slmBytes) {
+  auto plan = [&](Value vector, Value result, bool transposed) -> LogicalResult {
+    FailureOr<Move> move = planMove(op, cast<VectorType>(vector.getType()), maps.lookup(vector),
+                                    maps.lookup(result), transposed, slmBytes);
+    if (succeeded(move))
+      moves.insert({op, *move});
+    return move;
+  };
+  if (auto convert = dyn_cast<TileConvLayoutOp>(op))
+    return plan(convert.getVector(), convert.getResult(), /*transposed=*/false);
+  if (auto transpose = dyn_cast<TileTransposeOp>(op))
+    return plan(transpose.getVector(), transpose.getResult(),
+                transpose.getPermutation() == ArrayRef<int64_t>{1, 0});
+  if (auto reduce = dyn_cast<TileReduceOp>(op))
+    return decideReduction(reduce, slmBytes);
+  auto atomic = dyn_cast<AtomicRMWTileOp>(op);
+  if (!atomic)
+    return success();
+  TileType tile = atomic.getTile().getType();
+  if (!hasSharedPieces(maps.lookup(atomic.getTile()), tile.getShape()))
+    return success();
+  guarded.insert(op);
+  if (op->use_empty())
+    return success();
+  if (!tile.getInnerBlocks().empty())
+    return op->emitOpError("has a result that several subgroups own, in blocks; expected a tile "
+                           "without inner_blocks, or a wg_map under which each piece has one "
+                           "owner");
+  if (!getStorageType(tile.getElementType()))
+    return op->emitOpError("has a result of elements ")
+           << tile.getElementType() << " that several subgroups own; expected a wg_map under which "
+           << "each piece has one owner";
+  int64_t bytes = getBufferBytes(tile.getShape(), tile.getElementType());
+  return bytes > slmBytes ? LogicalResult(emitSlmOverflow(op, bytes, slmBytes)) : success();
+}
+
+bool WgToSgPlan::isExchange(Operation *op) const {
+  if (auto move = moves.find(op); move != moves.end())
+    return !move->second.local;
+  return reductions.contains(op) || (guarded.contains(op) && !op->use_empty());
+}
+
+LogicalResult WgToSgPlan::make(Operation *root, int64_t slmBytes) {
+  llvm::DenseMap<Operation *, int64_t> available;
+  llvm::DenseMap<Operation *, Uniformity> uniformities;
+  auto visit = [&](Operation *op) -> WalkResult {
+    if (!isa<TileConvLayoutOp, TileTransposeOp, TileReduceOp, AtomicRMWTileOp>(op) ||
+        llvm::none_of(op->getOperands(), [&](Value value) { return maps.lookup(value); }))
+      return success();
+    Operation *scope = SubgroupPlace::getScope(op);
+    if (!scope)
+      return op->emitOpError("is outside of a function; expected the code of a kernel");
+    auto [bytes, isNew] = available.insert({scope, 0});
+    if (isNew)
+      bytes->second = slmBytes - getOtherSharedBytes(scope);
+    if (failed(decide(op, bytes->second)))
+      return failure();
+    if (!isExchange(op))
+      return success();
+    auto uniformity = uniformities.try_emplace(scope, scope).first;
+    Operation *parent = uniformity->second.findDivergentParent(op);
+    if (!parent)
+      return success();
+    InFlightDiagnostic error = op->emitOpError(
+        "brings elements to other subgroups, which needs a barrier, where not all subgroups may "
+        "meet; expected it outside of branches and loops that depend on the subgroup, or maps "
+        "under which each subgroup has the elements it needs");
+    error.attachNote(parent->getLoc()) << "not all subgroups of a workgroup may run this alike";
+    return error;
+  };
+  return failure(root->walk(visit).wasInterrupted());
+}
+
+} // namespace xetile

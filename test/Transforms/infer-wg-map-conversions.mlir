@@ -1,0 +1,115 @@
+// RUN: xetile-opt %s --xetile-infer-wg-map --split-input-file | FileCheck %s
+// A second run changes nothing.
+// RUN: xetile-opt %s --xetile-infer-wg-map --split-input-file -o %t.once
+// RUN: xetile-opt %t.once --xetile-infer-wg-map --split-input-file | diff %t.once -
+
+// Where an operation needs an operand under another map than its producer has, a tile_conv_layout stands between.
+
+// One load for two multiplications: the second has a conversion, behind the load and not in the loop.
+// CHECK-DAG: #[[A:.*]] = #xetile.wg_map<sg_layout = [4, 2], sg_data = [16, 32]>
+// CHECK-DAG: #[[OTHER:.*]] = #xetile.wg_map<sg_layout = [2, 4], sg_data = [32, 32]>
+// CHECK-LABEL: func @used_twice
+// CHECK: %[[V:.*]] = xetile.load_tile %{{.*}} : !xetile.tile<64x32xf16, #{{.*}}> -> vector<64x32xf16>
+// CHECK-NEXT: %[[W:.*]] = xetile.tile_conv_layout %[[V]] {source_wg_map = #[[A]], wg_map = #[[OTHER]]}
+// CHECK: xetile.tile_mma %[[V]]
+// CHECK: scf.for
+// CHECK-NOT: tile_conv_layout
+// CHECK: xetile.tile_mma %[[W]]
+#one = #xetile.wg_map<sg_layout = [4, 2], sg_data = [16, 32]>
+#two = #xetile.wg_map<sg_layout = [2, 4], sg_data = [32, 16]>
+func.func @used_twice(%A: memref<64x32xf16>, %B: memref<32x64xf16>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %ta = xetile.init_tile %A[0, 0] : memref<64x32xf16> -> !xetile.tile<64x32xf16>
+  %tb = xetile.init_tile %B[0, 0] : memref<32x64xf16> -> !xetile.tile<32x64xf16>
+  %tb2 = xetile.init_tile %B[0, 0] : memref<32x64xf16> -> !xetile.tile<32x64xf16>
+  %a = xetile.load_tile %ta : !xetile.tile<64x32xf16> -> vector<64x32xf16>
+  %b = xetile.load_tile %tb : !xetile.tile<32x64xf16> -> vector<32x64xf16>
+  %b2 = xetile.load_tile %tb2 : !xetile.tile<32x64xf16> -> vector<32x64xf16>
+  %c = xetile.tile_mma %a, %b {wg_map = #one} : vector<64x32xf16>, vector<32x64xf16> -> vector<64x64xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    %d = xetile.tile_mma %a, %b2 {wg_map = #two} : vector<64x32xf16>, vector<32x64xf16> -> vector<64x64xf32>
+  }
+  return
+}
+
+// -----
+
+// A result that is stored under another map than it is computed under.
+// CHECK-LABEL: func @stored_elsewhere
+// CHECK: %[[D:.*]] = xetile.tile_mma
+// CHECK: %[[E:.*]] = xetile.tile_conv_layout %[[D]]
+// CHECK: xetile.store_tile %[[E]]
+#map = #xetile.wg_map<sg_layout = [2, 2], sg_data = [32, 32]>
+#rows = #xetile.tile_attr<wg_map = <sg_layout = [4, 1], sg_data = [16, 64]>>
+func.func @stored_elsewhere(%a: vector<64x32xf16>, %b: vector<32x64xf16>, %C: memref<64x64xf32>) {
+  %d = xetile.tile_mma %a, %b {wg_map = #map} : vector<64x32xf16>, vector<32x64xf16> -> vector<64x64xf32>
+  %t = xetile.init_tile %C[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32, #rows>
+  xetile.store_tile %d, %t : vector<64x64xf32>, !xetile.tile<64x64xf32, #rows>
+  return
+}
+
+// -----
+
+// Through scf.while and a select of mixed types, forwards; a scalar in all elements and a constant take any map.
+// CHECK-DAG: #[[MAP_ATTR:.*]] = #xetile.wg_map<sg_layout = [4, 1], sg_data = [16, 64]>
+// CHECK-DAG: #[[ATTR:.*]] = #xetile.tile_attr<wg_map = #[[MAP_ATTR]]>
+// CHECK-LABEL: func @while_and_select
+// CHECK: -> !xetile.tile<64x64xf16, #[[ATTR]]>
+// CHECK-NOT: tile_conv_layout
+// CHECK: scf.while
+// CHECK: -> !xetile.tile<64x64xf32, #[[ATTR]]>
+func.func @while_and_select(%A: memref<64x64xf16>, %C: memref<64x64xf32>, %s: f32, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf16> -> !xetile.tile<64x64xf16, #xetile.tile_attr<wg_map = <sg_layout = [4, 1], sg_data = [16, 64]>>>
+  %h = xetile.load_tile %t : !xetile.tile<64x64xf16, #xetile.tile_attr<wg_map = <sg_layout = [4, 1], sg_data = [16, 64]>>> -> vector<64x64xf16>
+  %x = arith.extf %h : vector<64x64xf16> to vector<64x64xf32>
+  %all = vector.broadcast %s : f32 to vector<64x64xf32>
+  %zero = arith.constant dense<0.0> : vector<64x64xf32>
+  %less = arith.cmpf olt, %x, %zero : vector<64x64xf32>
+  %y = arith.select %less, %all, %x : vector<64x64xi1>, vector<64x64xf32>
+  %r:2 = scf.while (%i = %c0, %v = %y) : (index, vector<64x64xf32>) -> (index, vector<64x64xf32>) {
+    %more = arith.cmpi ult, %i, %n : index
+    scf.condition(%more) %i, %v : index, vector<64x64xf32>
+  } do {
+  ^bb0(%i: index, %v: vector<64x64xf32>):
+    %w = arith.addf %v, %v : vector<64x64xf32>
+    %next = arith.addi %i, %c1 : index
+    scf.yield %next, %w : index, vector<64x64xf32>
+  }
+  %tc = xetile.init_tile %C[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32>
+  xetile.store_tile %r#1, %tc : vector<64x64xf32>, !xetile.tile<64x64xf32>
+  return
+}
+
+// -----
+
+// A row that becomes a column: subgroup id has columns id mod 4 of the one, rows id mod 4 of the other.
+// CHECK-DAG: #[[MAP_COLUMN:.*]] = #xetile.wg_map<sg_layout = [8, 1], sg_data = [16, 1]>
+// CHECK-DAG: #[[COLUMN:.*]] = #xetile.tile_attr<wg_map = #[[MAP_COLUMN]]>
+// CHECK-LABEL: func @row_to_column
+// CHECK: -> !xetile.tile<64x1xf32, #[[COLUMN]]>
+func.func @row_to_column(%A: memref<1x64xf32>, %B: memref<64x1xf32>) {
+  %t = xetile.init_tile %A[0, 0] : memref<1x64xf32> -> !xetile.tile<1x64xf32, #xetile.tile_attr<wg_map = <sg_layout = [2, 4], sg_data = [1, 16]>>>
+  %v = xetile.load_tile %t : !xetile.tile<1x64xf32, #xetile.tile_attr<wg_map = <sg_layout = [2, 4], sg_data = [1, 16]>>> -> vector<1x64xf32>
+  %w = vector.shape_cast %v : vector<1x64xf32> to vector<64x1xf32>
+  %u = xetile.init_tile %B[0, 0] : memref<64x1xf32> -> !xetile.tile<64x1xf32>
+  xetile.store_tile %w, %u : vector<64x1xf32>, !xetile.tile<64x1xf32>
+  return
+}
+
+// -----
+
+// The transposed b: each subgroup loads what it needs transposed, as in the RFC's appendix 2.3.
+// CHECK-DAG: #[[MAP_BT:.*]] = #xetile.wg_map<sg_layout = [32, 1], sg_data = [64, 32]>
+// CHECK-DAG: #[[BT:.*]] = #xetile.tile_attr<wg_map = #[[MAP_BT]]>
+// CHECK-LABEL: func @transposed_b
+// CHECK: memref<256x32xf16> -> !xetile.tile<256x32xf16, #[[BT]]>
+func.func @transposed_b(%a: vector<256x32xf16>, %BT: memref<256x32xf16>) {
+  %t = xetile.init_tile %BT[0, 0] : memref<256x32xf16> -> !xetile.tile<256x32xf16>
+  %bt = xetile.load_tile %t : !xetile.tile<256x32xf16> -> vector<256x32xf16>
+  %b = xetile.tile_transpose %bt, [1, 0] : vector<256x32xf16> -> vector<32x256xf16>
+  %c = xetile.tile_mma %a, %b {wg_map = #xetile.wg_map<sg_layout = [8, 4], sg_data = [32, 64]>} : vector<256x32xf16>, vector<32x256xf16> -> vector<256x256xf32>
+  return
+}
