@@ -204,18 +204,22 @@ struct WgToSg : xetile::impl::WgToSgBase<WgToSg> {
   /// One kernel has one number of subgroups, and the launch as many.
   LogicalResult checkNumSubgroups(const WgMapInference &maps) {
     llvm::SmallDenseMap<Operation *, WgMapAttr> first;
-    for (auto [value, map] : maps.getMaps()) {
-      Operation *op =
-          value.getDefiningOp() ? value.getDefiningOp() : value.getParentBlock()->getParentOp();
-      Operation *scope = SubgroupPlace::getScope(op);
-      auto [entry, inserted] = first.insert({scope, map});
-      if (entry->second.getNumSubgroups() != map.getNumSubgroups())
-        return op->emitOpError("has wg_map ")
-               << map << " for " << map.getNumSubgroups() << " subgroups, but the kernel also has "
-               << entry->second << " for " << entry->second.getNumSubgroups();
-      if (inserted && scope && failed(checkLaunch(scope, map)))
-        return failure();
-    }
+    // What operations compute comes first: an argument's map follows from theirs.
+    for (bool isArgument : {false, true})
+      for (auto [value, map] : maps.getMaps()) {
+        if (isa<BlockArgument>(value) != isArgument)
+          continue;
+        Operation *op = isArgument ? value.getParentBlock()->getParentOp() : value.getDefiningOp();
+        Operation *scope = SubgroupPlace::getScope(op);
+        auto [entry, inserted] = first.insert({scope, map});
+        if (entry->second.getNumSubgroups() != map.getNumSubgroups())
+          return op->emitOpError("has wg_map ")
+                 << map << " for " << map.getNumSubgroups()
+                 << " subgroups, but the kernel also has " << entry->second << " for "
+                 << entry->second.getNumSubgroups();
+        if (inserted && scope && failed(checkLaunch(scope, map)))
+          return failure();
+      }
     return success();
   }
 

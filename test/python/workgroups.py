@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs kernels of workgroup-level XeTile stage by stage, with NumPy arrays: the round trip of meaning.
+
+`COLUMNS` names the stages. Each takes the same kernel and gives the arrays as it leaves them: a wrong stage shows.
+- workgroup: by its meaning, without maps, as if one big subgroup ran each workgroup (convert-xetile-to-vector);
+- subgroup: what xetile-wg-to-sg makes, the subgroups of a workgroup as threads that meet at barriers. Between two
+  barriers they run one after the other, in an order that is drawn anew each time.
+A further stage is a function with the same signature.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from xetile import passes
+from xetile.mlir import ir
+from xetile.mlir.execution_engine import ExecutionEngine
+from xetile_programs import DTYPES, ON_HOST, _narrow_floats, _pack, memref_type
+
+DISTRIBUTE = "xetile-infer-wg-map,xetile-wg-to-sg{{slm-bytes={slm_bytes}}},canonicalize,cse"
+BLOCKS = 2  # arguments for gpu.block_id
+# The workgroup's memory is poisoned: not a number, or -1.
+POISON = 0xFF
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """The body of a kernel whose memrefs are `arrays` by name, and how many workgroups of how many subgroups run it.
+
+    `aliases` are those of attributes that the body names.
+    """
+
+    body: str
+    arrays: dict[str, np.ndarray]
+    subgroups: int
+    grid: tuple[int, int] = (1, 1)
+    slm_bytes: int = 128 * 1024
+    aliases: str = ""
+
+    def text(self) -> str:
+        """As a function that also takes block_id x and y, the number of the subgroup and the shared memory."""
+        arguments = [f"%{name}: {plain_type(array)}" for name, array in self.arrays.items()]
+        arguments += ["%block_x: index", "%block_y: index", "%subgroup: index", "%memory: memref<?xi8, 3>"]
+        return (
+            f"{self.aliases}\nfunc.func private @barrier() attributes {{llvm.emit_c_interface}}\n"
+            f"func.func @f({', '.join(arguments)}) attributes {{llvm.emit_c_interface}} {{\n{self.body}\nreturn\n}}"
+        )
+
+    def distributed(self) -> str:
+        """The code of one subgroup, from xetile-wg-to-sg."""
+        with ir.Context(), ir.Location.unknown():
+            module = ir.Module.parse(self.text())
+            passes.run(module, DISTRIBUTE.format(slm_bytes=self.slm_bytes))
+            return str(module)
+
+
+def plain_type(array: np.ndarray) -> str:
+    """The type of a memref; without its strides where rows follow one another."""
+    return re.sub(r", strided.*", ">", memref_type(array)) if array.flags.c_contiguous else memref_type(array)
+
+
+def without_maps(code: str) -> str:
+    """The same kernel for one big subgroup; it has nobody to meet at barriers."""
+    with ir.Context(), ir.Location.unknown():
+        code = ir.Module.parse(code).operation.get_asm(use_local_scope=True)
+    wg_map = r"(?:#xetile\.wg_map)?<sg_layout = \[[^]]*\], sg_data = \[[^]]*\]>"
+    # A conversion of maps is nothing then.
+    code = re.sub(
+        r"xetile\.tile_conv_layout (%\w+(?:#\d+)?) \{[^}]*\} : (\S+)",
+        r"xetile.tile_transpose \1, [0, 1] : \2 -> \2",
+        code,
+    )
+    code = re.sub(rf"(?:, )?wg_map = {wg_map}(?:, )?", "", code)
+    code = code.replace(", #xetile.tile_attr<>", "").replace(" {}", "")
+    return code.replace("gpu.barrier", "")
+
+
+def on_host(code: str, arrays: int) -> tuple[str, int]:
+    """Code of a subgroup as an ordinary function, and how many bytes of shared memory it takes."""
+    x, y, subgroup, memory = (f"%arg{arrays + number}" for number in range(BLOCKS + 2))
+    for op, argument in [("block_id  x", x), ("block_id  y", y), ("subgroup_id :", subgroup)]:
+        code = re.sub(rf"gpu\.{op}.*", f"arith.maxui {argument}, {argument} : index", code)
+    code = code.replace("gpu.barrier", "func.call @barrier() : () -> ()")
+    size = 0
+
+    def place(match: re.Match[str]) -> str:
+        nonlocal size
+        name, shape, element = match.groups()
+        start, width = size, 8 if element == "index" else max(8, int(re.sub(r"\D", "", element))) // 8
+        size += -(-int(np.prod([int(n) for n in shape.split("x")])) * width // 64) * 64
+        return (
+            f"{name}_start = arith.constant {start} : index\n"
+            f"{name} = memref.view {memory}[{name}_start][] : memref<?xi8, 3> to memref<{shape}x{element}, 3>"
+        )
+
+    code = re.sub(r"(%\w+) = memref\.alloca\(\).* : memref<((?:\d+x)*\d+)x(\w+), 3>", place, code)
+    code = re.sub(r"(%)(\d+)_start", r"\1start_\2", code)
+    return code, size
+
+
+class Workgroup:
+    """Threads of which one runs at a time: each until a barrier or its end, in an order drawn anew every time."""
+
+    def __init__(self, subgroups: int, rng: np.random.Generator) -> None:
+        self.turn = [threading.Semaphore(0) for _ in range(subgroups)]
+        self.paused = threading.Semaphore(0)
+        self.own = threading.local()
+        self.rng = rng
+        self.finished = [False] * subgroups
+        self.error: BaseException | None = None
+
+    def barrier(self) -> None:
+        self.paused.release()
+        self.turn[self.own.number].acquire()
+
+    def _work(self, number: int, work: Callable[[int], None]) -> None:
+        self.own.number = number
+        self.turn[number].acquire()
+        try:
+            work(number)
+        except BaseException as error:  # shown by `run`, in the thread of the test
+            self.error = error
+        self.finished[number] = True
+        self.paused.release()
+
+    def run(self, work: Callable[[int], None]) -> None:
+        threads = [threading.Thread(target=self._work, args=(n, work), daemon=True) for n in range(len(self.turn))]
+        for thread in threads:
+            thread.start()
+        while not all(self.finished):
+            for number in self.rng.permutation(len(self.turn)):
+                self.turn[number].release()
+                self.paused.acquire()
+            assert self.error is None, self.error
+            assert len(set(self.finished)) == 1, "some subgroups wait at a barrier that others never reach"
+        for thread in threads:
+            thread.join()
+
+
+def blocks(kernel: Kernel) -> Iterator[tuple[int, int]]:
+    yield from np.ndindex(*kernel.grid)
+
+
+class Program:
+    """Compiled code of a subgroup."""
+
+    def __init__(self, kernel: Kernel, code: str) -> None:
+        self.kernel = kernel
+        code, self.slm_bytes = on_host(code, len(kernel.arrays))
+        self.workgroup: Workgroup | None = None
+        with ir.Context(), ir.Location.unknown():
+            module = ir.Module.parse(code)
+            passes.run(module, ON_HOST)
+            self.engine = ExecutionEngine(module, opt_level=1, shared_libs=_narrow_floats())
+        self.callback = ctypes.CFUNCTYPE(None)(self._barrier)
+        self.engine.register_runtime("barrier", self.callback)
+
+    def _barrier(self) -> None:
+        assert self.workgroup is not None
+        self.workgroup.barrier()
+
+    def run(self, rng: np.random.Generator, subgroups: int) -> dict[str, np.ndarray]:
+        arrays = {name: _copy(array) for name, array in self.kernel.arrays.items()}
+        previous = threading.stack_size(64 << 20)
+        try:
+            for x, y in blocks(self.kernel):
+                memory = np.full(max(64, self.slm_bytes), POISON, np.uint8).view(np.int8)
+
+                def work(subgroup: int, x: int = x, y: int = y, memory: np.ndarray = memory) -> None:
+                    values = [*arrays.values(), int(x), int(y), subgroup, memory]
+                    self.engine.invoke("f", *(_pack(value) for value in values))
+
+                self.workgroup = Workgroup(subgroups, rng)
+                self.workgroup.run(work)
+        finally:
+            threading.stack_size(previous)
+        return arrays
+
+
+def _copy(array: np.ndarray) -> np.ndarray:
+    """With the same strides, which are in the code."""
+    base = array if array.base is None or not isinstance(array.base, np.ndarray) else array.base
+    copy = base.copy()
+    if base is array:
+        return copy
+    offset = array.ctypes.data - base.ctypes.data
+    return np.ndarray(array.shape, array.dtype, copy, offset, array.strides)
+
+
+def run_workgroup(kernel: Kernel, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    return Program(kernel, without_maps(kernel.text())).run(rng, 1)
+
+
+def run_subgroup(kernel: Kernel, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    return Program(kernel, kernel.distributed()).run(rng, kernel.subgroups)
+
+
+COLUMNS: dict[str, Callable[[Kernel, np.random.Generator], dict[str, np.ndarray]]] = {
+    "workgroup": run_workgroup,
+    "subgroup": run_subgroup,
+}
+
+
+def wg_map(layout: tuple[int, int], data: tuple[int, int]) -> str:
+    return f"#xetile.wg_map<sg_layout = {list(layout)}, sg_data = {list(data)}>"
+
+
+def mapped_tile(shape: tuple[int, int], dtype: str, map_: str | None = None, **attributes: str) -> str:
+    inner = ", ".join([f"wg_map = {map_}"] * bool(map_) + [f"{name} = {value}" for name, value in attributes.items()])
+    return f"!xetile.tile<{shape[0]}x{shape[1]}x{dtype}{f', #xetile.tile_attr<{inner}>' if inner else ''}>"
+
+
+def random_map(rng: np.random.Generator, shape: tuple[int, int], subgroups: int) -> str:
+    """Any map of `shape` for so many subgroups: pieces shared, one each, or several each, in both dimensions."""
+
+    def choices(size: int, layout: int) -> list[int]:
+        pieces = [n for n in range(1, size + 1) if size % n == 0 and (n % layout == 0 or layout % n == 0)]
+        return [size // n for n in pieces if n <= 8 * layout]
+
+    grids = [(n, subgroups // n) for n in range(1, subgroups + 1) if subgroups % n == 0]
+    grids = [grid for grid in grids if choices(shape[0], grid[0]) and choices(shape[1], grid[1])]
+    grid = grids[rng.integers(len(grids))]
+    return wg_map(grid, tuple(int(rng.choice(choices(size, n))) for size, n in zip(shape, grid, strict=True)))
+
+
+def poisoned(shape: tuple[int, ...], dtype: str) -> np.ndarray:
+    """Not a number, or -99: an element that the kernel leaves out cannot pass for a result."""
+    return np.full(shape, np.nan if not dtype.startswith("i") else -99, DTYPES[dtype])
