@@ -148,3 +148,22 @@ func.func @constants_that_fold(%A: memref<16x96xf32>) {
   xetile.store_tile %c, %t : vector<16x48xf32>, !xetile.tile<16x48xf32, #xetile.tile_attr<wg_map = #map>>
   return
 }
+
+// -----
+
+// A kernel of one subgroup beside one of a workgroup stays as it is.
+// CHECK-LABEL: func @one_subgroup
+// CHECK: xetile.init_tile %{{.*}} -> !xetile.tile<32x32xf32>
+// CHECK-LABEL: func @workgroup
+// CHECK: xetile.init_tile %{{.*}} -> !xetile.tile<8x16xf32>
+func.func @one_subgroup(%A: memref<64x64xf32>) {
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<32x32xf32>
+  xetile.prefetch_tile %t locality<3> : !xetile.tile<32x32xf32>
+  return
+}
+#attr = #xetile.tile_attr<wg_map = <sg_layout = [4, 2], sg_data = [8, 16]>>
+func.func @workgroup(%A: memref<64x64xf32>) {
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<32x32xf32, #attr>
+  xetile.prefetch_tile %t locality<3> : !xetile.tile<32x32xf32, #attr>
+  return
+}

@@ -224,7 +224,13 @@ struct WgToSg : xetile::impl::WgToSgBase<WgToSg> {
   }
 
   LogicalResult check(const WgMapInference &maps) {
-    auto checkOne = [&](Operation *op) { return WalkResult(checkOp(op, maps)); };
+    // Other kernels of the module may be those of one subgroup.
+    llvm::SmallPtrSet<Operation *, 4> scopes;
+    for (Value value : llvm::make_first_range(maps.getMaps()))
+      scopes.insert(SubgroupPlace::getScope(value.getParentBlock()->getParentOp()));
+    auto checkOne = [&](Operation *op) -> WalkResult {
+      return scopes.contains(SubgroupPlace::getScope(op)) ? checkOp(op, maps) : success();
+    };
     if (failed(checkNumSubgroups(maps)) || getOperation()->walk(checkOne).wasInterrupted())
       return failure();
     for (auto [value, map] : maps.getMaps())
