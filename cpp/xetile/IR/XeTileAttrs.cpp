@@ -7,6 +7,7 @@
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -152,4 +153,69 @@ Attribute TileAttr::parse(AsmParser &parser, Type) {
     return {};
   return parser.getChecked<TileAttr>(start, parser.getContext(), wgMap, ArrayRef<int64_t>(order),
                                      ArrayRef<int64_t>(innerBlocks), memorySpace, scatter);
+}
+
+LogicalResult LaneLayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                     ArrayRef<int64_t> block, ArrayRef<int64_t> registers,
+                                     ArrayRef<int64_t> lanes) {
+  for (int64_t side : block)
+    if (side < 1 || !llvm::isPowerOf2_64(side)) // lane_layout_c1
+      return emitError() << "expected the sides of block to be powers of two, got " << side;
+  for (auto [name, steps] : {std::pair("register", registers), std::pair("lane", lanes)}) {
+    if (block.empty() ? !steps.empty() : steps.size() % block.size() != 0) // lane_layout_c2
+      return emitError() << "expected the steps of " << name << " to have " << block.size()
+                         << " elements each, like block";
+    for (auto [i, step] : llvm::enumerate(steps))
+      if (step < 0 || step >= block[i % block.size()]) // lane_layout_c2
+        return emitError() << "expected the steps of " << name << " to lie within the block, got "
+                           << step << " along a side of " << block[i % block.size()];
+  }
+  return success();
+}
+
+void LaneLayoutAttr::print(AsmPrinter &printer) const {
+  size_t rank = getBlock().size();
+  auto printList = [&](ArrayRef<int64_t> values) {
+    printer << "[";
+    llvm::interleaveComma(values, printer);
+    printer << "]";
+  };
+  printer << "<block = ";
+  printList(getBlock());
+  for (auto [name, steps] :
+       {std::pair("register", getRegisters()), std::pair("lane", getLanes())}) {
+    printer << ", " << name << " = [";
+    for (size_t at = 0; at < steps.size(); at += rank) {
+      printer << (at ? ", " : "");
+      printList(steps.slice(at, rank));
+    }
+    printer << "]";
+  }
+  printer << ">";
+}
+
+Attribute LaneLayoutAttr::parse(AsmParser &parser, Type) {
+  SMLoc start = parser.getCurrentLocation();
+  SmallVector<int64_t> block, registers, lanes;
+  auto parseSteps = [&](StringRef name, SmallVector<int64_t> &steps) -> ParseResult {
+    if (parser.parseComma() || parser.parseKeyword(name) || parser.parseEqual())
+      return failure();
+    return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
+      SMLoc location = parser.getCurrentLocation();
+      SmallVector<int64_t> step;
+      if (parseIntegers(parser, step))
+        return failure();
+      if (step.size() != block.size())
+        return parser.emitError(location) << "expected a step of " << block.size()
+                                          << " elements, like block, got " << step.size();
+      llvm::append_range(steps, step);
+      return success();
+    });
+  };
+  if (parser.parseLess() || parser.parseKeyword("block") || parser.parseEqual() ||
+      parseIntegers(parser, block) || parseSteps("register", registers) ||
+      parseSteps("lane", lanes) || parser.parseGreater())
+    return {};
+  return parser.getChecked<LaneLayoutAttr>(start, parser.getContext(), ArrayRef<int64_t>(block),
+                                           ArrayRef<int64_t>(registers), ArrayRef<int64_t>(lanes));
 }

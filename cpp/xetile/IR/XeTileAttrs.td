@@ -83,4 +83,28 @@ def XeTile_TileAttr : XeTile_Attr<"Tile", "tile_attr"> {
   }];
 }
 
+def XeTile_LaneLayoutAttr : XeTile_Attr<"LaneLayout", "lane_layout"> {
+  let summary = "What each lane of a subgroup holds of a vector";
+  let description = [{
+    The vector is a grid of blocks of shape `block`, in row-major order. Within a block the place of an element is a
+    linear function of the bits of its register and its lane: `register` and `lane` have, lowest bit first, the step
+    that a bit stands for. A lane bit whose step is zero: lanes that hold the same. `xetile-assign-lane-layouts` leaves
+    one for each vector that an operation gives, in its attribute `xetile.lanes`.
+
+    Example: 8x16 of f32, a column to each lane, a row to each register:
+
+    ```mlir
+    #xetile.lane_layout<block = [8, 16], register = [[1, 0], [2, 0], [4, 0]], lane = [[0, 1], [0, 2], [0, 4], [0, 8]]>
+    ```
+
+    Constraints:
+    - lane_layout_c1: the sides of `block` are powers of two.
+    - lane_layout_c2: each step has as many elements as `block`, and lies within it.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$block, ArrayRefParameter<"int64_t">:$registers,
+      ArrayRefParameter<"int64_t">:$lanes);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
 #endif // XETILE_IR_XETILEATTRS_TD

@@ -157,3 +157,8 @@ OpFoldResult TileConvLayoutOp::fold(FoldAdaptor) {
   bool movesNothing = source && haveSamePieces(source, getWgMapAttr(), getType().getShape());
   return movesNothing ? getVector() : Value();
 }
+
+// Without a layout it has nothing to say.
+OpFoldResult ConvertLanesOp::fold(FoldAdaptor) {
+  return getOperation()->hasAttr("xetile.lanes") ? Value() : getSource();
+}

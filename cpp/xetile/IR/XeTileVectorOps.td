@@ -176,4 +176,20 @@ def XeTile_TileUnpackOp : XeTile_InferredOp<"tile_unpack", [Pure]> {
   let hasFolder = 1;
 }
 
+def XeTile_ConvertLanesOp : XeTile_Op<"convert_lanes", [Pure, SameOperandsAndResultType]> {
+  let summary = "The same vector, held by other lanes";
+  let description = [{
+    Internal to the lowering of XeGPU: `xetile-assign-lane-layouts` puts one where an operation wants a value in another
+    `#xetile.lane_layout` than the one that its producer leaves it in. The layout of the result is in `xetile.lanes`.
+
+    ```mlir
+    %w = xetile.convert_lanes %v {xetile.lanes = [#xetile.lane_layout<...>]} : vector<8x16xf16>
+    ```
+  }];
+  let arguments = (ins AnyVectorOfAnyRank:$source);
+  let results = (outs AnyVectorOfAnyRank:$result);
+  let assemblyFormat = "$source attr-dict `:` type($result)";
+  let hasFolder = 1;
+}
+
 #endif // XETILE_IR_XETILEVECTOROPS_TD

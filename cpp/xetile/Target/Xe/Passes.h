@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/XeGPU/IR/XeGPU.h"
 #include "mlir/Pass/Pass.h"
+#include "xetile/IR/XeTileDialect.h"
 #include "xetile/Target/Xe/RegisterFile.h"
 
 namespace xetile {

@@ -120,60 +120,6 @@ def EmitBinary : Pass<"xetile-emit-binary", "::mlir::ModuleOp"> {
                            "::mlir::xevm::XeVMDialect"];
 }
 
-def SplitDescriptors : Pass<"xetile-split-descriptors", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Give each XeGPU load, store and prefetch its own descriptor";
-  let description = [{
-    Upstream's layout propagation keeps one layout per descriptor. Where a prefetch and a load share one, which CSE
-    makes of equal ones, the layout can suit only one of them and the other fails to lower. CSE joins the descriptors
-    again once layouts are gone.
-
-    ```mlir
-    %t = xegpu.create_nd_tdesc %a : memref<256x256xf16> -> !xegpu.tensor_desc<32x32xf16>
-    xegpu.prefetch_nd %t[%m, %next] : !xegpu.tensor_desc<32x32xf16>
-    %v = xegpu.load_nd %t[%m, %k] : !xegpu.tensor_desc<32x32xf16> -> vector<32x32xf16>
-    // becomes
-    %t = xegpu.create_nd_tdesc %a : memref<256x256xf16> -> !xegpu.tensor_desc<32x32xf16>
-    %u = xegpu.create_nd_tdesc %a : memref<256x256xf16> -> !xegpu.tensor_desc<32x32xf16>
-    xegpu.prefetch_nd %u[%m, %next] : !xegpu.tensor_desc<32x32xf16>
-    %v = xegpu.load_nd %t[%m, %k] : !xegpu.tensor_desc<32x32xf16> -> vector<32x32xf16>
-    ```
-  }];
-  let dependentDialects = ["::mlir::xegpu::XeGPUDialect"];
-}
-
-def ByteStoreLayout : Pass<"xetile-byte-store-layout", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Give each lane one column of 8-bit tiles that are stored";
-  let description = [{
-    Upstream's layout propagation gives each lane two bytes of a row, also where 16 columns are all that there is. A sum
-    that a loop carries has a column per lane, and where it is stored as bytes behind the loop, the two do not fit.
-
-    Before: `xegpu.store_nd %v, %t[%m, %n] : vector<8x16xi8>, !xegpu.tensor_desc<8x16xi8>`
-
-    After:
-    ```mlir
-    xegpu.store_nd %v, %t[%m, %n] <{layout = #xegpu.layout<lane_layout = [1, 16], lane_data = [1, 1]>}>
-        : vector<8x16xi8>, !xegpu.tensor_desc<8x16xi8>
-    ```
-  }];
-  let dependentDialects = ["::mlir::xegpu::XeGPUDialect"];
-}
-
-def MaterializeOffsets : Pass<"xetile-materialize-offsets", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Turn constant offsets of XeGPU accesses into values where the others are values";
-  let description = [{
-    Upstream's `xegpu-subgroup-distribute` reads offsets that are part constant and part values wrongly: a value after a
-    constant becomes 0, and the access goes to another place without any error.
-
-    ```mlir
-    %v = xegpu.load_nd %t[0, %n] : !xegpu.tensor_desc<8x16xf16> -> vector<8x16xf16>
-    // becomes
-    %c0 = arith.constant 0 : index
-    %v = xegpu.load_nd %t[%c0, %n] : !xegpu.tensor_desc<8x16xf16> -> vector<8x16xf16>
-    ```
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::xegpu::XeGPUDialect"];
-}
-
 def AllocateSharedMemory : Pass<"xetile-allocate-shared-memory", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Give shared local memory of static size to the kernel, not to its launch";
   let description = [{
@@ -227,39 +173,72 @@ def Bf16ToI16 : Pass<"xetile-bf16-to-i16", "::mlir::gpu::GPUModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
-def DropPacking : Pass<"xetile-drop-packing", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Load elements of 32 bits without packing";
-  let description = [{
-    Operand B of a `dpas` is packed: a lane holds pairs of rows of f16. Upstream's layout propagation asks the same of the
-    load that B was converted from, although an element of 32 bits has nothing to be paired with, and no message packs it.
-    A lane holds the same rows either way.
-
-    ```mlir
-    %v = xegpu.load_nd %t[%k, %n] <{packed}> : !xegpu.tensor_desc<16x16xf32> -> vector<16xf32>
-    // becomes
-    %v = xegpu.load_nd %t[%k, %n] : !xegpu.tensor_desc<16x16xf32> -> vector<16xf32>
-    ```
-  }];
-  let dependentDialects = ["::mlir::xegpu::XeGPUDialect"];
-}
-
 def CheckXeGPUSupport : Pass<"xetile-check-xegpu-support", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Refuse XeGPU that upstream's passes crash on or lower wrongly";
   let description = [{
-    Upstream's passes from XeGPU to lanes abort, fault, exhaust memory or give wrong numbers on many programs, valid ones
-    too. This pass takes what was seen to come out right behind the level in `level`, and refuses all else with an error
-    at the operation. The table at the top of its source lists each known trigger, and the pass that it would reach.
+    Upstream's passes from workgroups to subgroups, and from what a lane does to XeVM, abort, fault or give wrong numbers
+    on many programs, valid ones too. This pass takes what was seen to come out right behind the level in `level`, and
+    refuses all else with an error at the operation. The table at the top of its source lists each known trigger, and the
+    pass that it would reach.
 
     ```mlir
-    %i = vector.bitcast %v : vector<8x16xi32> to vector<8x32xi16>
-    // error: 'vector.bitcast' op has no lowering at level subgroup: expected elements of one width on both sides: ...
+    %t = xegpu.update_nd_offset %d, [%c0, %c8] : !xegpu.tensor_desc<8x16xf16>
+    // error: 'xegpu.update_nd_offset' op has no lowering at level lane: expected the offsets on the access, ...
     ```
   }];
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::xegpu::XeGPUDialect"];
   let options = [
-    Option<"level", "level", "std::string", "\"subgroup\"",
-           "For what the XeGPU ops stand: 'workgroup', 'subgroup', 'instruction' or 'lane'">
+    Option<"level", "level", "std::string", "\"lane\"",
+           "For what the XeGPU ops stand: 'workgroup' or 'lane'">
   ];
+}
+
+def AssignLaneLayouts : Pass<"xetile-assign-lane-layouts", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Decide which lane holds what of each vector of a subgroup";
+  let description = [{
+    Each operation that gives a vector says in `xetile.lanes` what each lane holds of it, as a
+    `#xetile.lane_layout`; loops, too, for what they carry. Layouts start at `dpas`, whose instruction wants them, then at
+    stores and loads, which are to be whole messages, and follow the operations to both sides. Where two meet,
+    `xetile.convert_lanes` stands; constants are made again instead.
+
+    ```mlir
+    %a = xegpu.load_nd %t[%m, %k] : !xegpu.tensor_desc<8x16xf16> -> vector<8x16xf16>
+    // becomes
+    %a = xegpu.load_nd %t[%m, %k] {xetile.lanes = [#xetile.lane_layout<block = [8, 16],
+        register = [[1, 0], [2, 0], [4, 0]], lane = [[0, 1], [0, 2], [0, 4], [0, 8]]>]} : ...
+    ```
+    A `lane_layout` and `lane_data` that a user gave decide which lanes hold what; registers stay the compiler's choice.
+    Refused, each with an error at the operation: `dpas` that the device has no instruction for, layouts that do not
+    cover the value or contradict the instruction.
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
+      "::xetile::XeTileDialect"];
+}
+
+def DistributeToLanes : Pass<"xetile-distribute-to-lanes", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Leave of each vector what one lane holds";
+  let description = [{
+    A vector becomes one flat vector for each block of its layout, a descriptor the numbers that it is made of. Block
+    accesses become the fewest 2D block messages that bring the layout, `dpas` becomes `xevm.mma` or the device's builtin;
+    elements move by renaming, by selects and by shuffles. Offsets of each lane, masks, matrices in shared memory and
+    surfaces that the 2D unit does not take become loads and stores of each lane.
+
+    ```mlir
+    %d = xegpu.dpas %a, %b, %c : vector<8x16xf16>, vector<16x16xf16>, vector<8x16xf32> -> vector<8x16xf32>
+    // becomes
+    %d = xevm.mma %a, %b, %c {shape = <m = 8, n = 16, k = 16>, types = <d = f32, a = f16, b = f16, c = f32>}
+        : (vector<8xf16>, vector<16xf16>, vector<8xf32>) -> vector<8xf32>
+    ```
+    Refused, each with an error at the operation: what has no lowering, operations on vectors in control flow that
+    differs from lane to lane.
+  }];
+  let options = [
+    Option<"printCosts", "print-costs", "bool", "false",
+           "Say at each operation that moves elements how many selects and shuffles that costs">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::gpu::GPUDialect",
+      "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
+      "::mlir::xevm::XeVMDialect"];
 }
 
 #endif // XETILE_TARGET_XE_PASSES_TD

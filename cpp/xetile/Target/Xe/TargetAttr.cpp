@@ -32,3 +32,16 @@ llvm::StringRef xetile::chipOf(xevm::XeVMTargetAttr attr) {
       return chip.getValue();
   return attr.getChip();
 }
+
+const xetile::TargetInfo *xetile::findTarget(gpu::GPUModuleOp module) {
+  xevm::XeVMTargetAttr attr = findTargetAttr(module);
+  if (!attr) {
+    module.emitOpError("has no #xevm.target: run xetile-attach-target first");
+    return nullptr;
+  }
+  if (auto why = checkChip(chipOf(attr))) {
+    module.emitOpError() << *why;
+    return nullptr;
+  }
+  return lookupTarget(chipOf(attr));
+}

@@ -34,44 +34,27 @@ std::unique_ptr<Pass> checkLowered(StringRef after, ArrayRef<std::string> forbid
 }
 
 void addXeGPUPasses(OpPassManager &gpuModule, XeGPULevel level) {
-  gpuModule.addPass(createMaterializeOffsets());
   auto check = [&](StringRef name) {
     CheckXeGPUSupportOptions options;
     options.level = name.str();
     gpuModule.addPass(createCheckXeGPUSupport(options));
   };
-  auto propagate = [&](StringRef kind) {
-    gpuModule.addPass(createSplitDescriptors());
-    xegpu::XeGPUPropagateLayoutOptions options;
-    options.layoutKind = kind.str();
-    gpuModule.addPass(xegpu::createXeGPUPropagateLayout(options));
-  };
   if (level == XeGPULevel::Workgroup) {
     check("workgroup");
     gpuModule.addPass(xegpu::createXeGPUWgToSgDistribute());
-    gpuModule.addPass(createCSEPass());
-  }
-  if (level == XeGPULevel::Workgroup || level == XeGPULevel::Subgroup) {
-    check("subgroup");
-    propagate("inst");
-    gpuModule.addPass(xegpu::createXeGPUBlocking());
     gpuModule.addPass(createCanonicalizerPass());
     gpuModule.addPass(createCSEPass());
   }
-  if (level == XeGPULevel::Instruction)
-    check("instruction");
-  if (level != XeGPULevel::Lane) {
-    gpuModule.addPass(createByteStoreLayout());
-    propagate("lane");
-    gpuModule.addPass(xegpu::createXeGPUSubgroupDistribute());
-    gpuModule.addPass(createCanonicalizerPass());
-    gpuModule.addPass(createCSEPass());
-    gpuModule.addPass(createLoopInvariantCodeMotionPass());
-    gpuModule.addPass(createCSEPass());
-    gpuModule.addPass(xegpu::createXeGPUVectorLinearize());
-    gpuModule.addPass(createDropPacking());
+  if (level == XeGPULevel::Lane) {
+    check("lane");
+    return;
   }
-  check("lane");
+  gpuModule.addPass(createAssignLaneLayouts());
+  gpuModule.addPass(createDistributeToLanes());
+  gpuModule.addPass(createCanonicalizerPass());
+  gpuModule.addPass(createCSEPass());
+  gpuModule.addPass(createLoopInvariantCodeMotionPass());
+  gpuModule.addPass(createCSEPass());
 }
 
 void addHostPasses(OpPassManager &pm) {
@@ -101,7 +84,7 @@ void xetile::buildAttachTarget(OpPassManager &pm, StringRef chip, int optLevel) 
 
 void xetile::buildLowerXeGPUToXeVM(OpPassManager &pm, XeGPULevel level) {
   if (level != XeGPULevel::Lane) {
-    // Upstream's distribution over lanes crashes on functions of another dialect.
+    // What one lane does cannot be among what a subgroup does.
     CheckLoweredOptions options;
     options.forbid = {"llvm.func"};
     options.hint = "expected gpu.func before the lowering; xegpu-op-level=lane and "
@@ -113,13 +96,15 @@ void xetile::buildLowerXeGPUToXeVM(OpPassManager &pm, XeGPULevel level) {
   distribute.addPass(createAllocateSharedMemory());
   distribute.addPass(createCanonicalizerPass()); // an unused value would get no layout
   addXeGPUPasses(distribute, level);
-  pm.addPass(checkLowered("xegpu-subgroup-distribute", {"gpu.warp_execute_on_lane_0"}));
-
   OpPassManager &convert = pm.nest<gpu::GPUModuleOp>();
-  convert.addPass(createConvertXeGPUToXeVMPass());
-  convert.addPass(createCanonicalizerPass()); // shows which extents are constants
+  if (level == XeGPULevel::Lane) {
+    convert.addPass(createConvertXeGPUToXeVMPass());
+    convert.addPass(createCanonicalizerPass()); // shows which extents are constants
+  }
   convert.addPass(createCheckBlockAccesses());
-  pm.addPass(checkLowered("convert-xegpu-to-xevm", {"xegpu"}));
+  pm.addPass(checkLowered(level == XeGPULevel::Lane ? "convert-xegpu-to-xevm"
+                                                    : "xetile-distribute-to-lanes",
+                          {"xegpu"}));
 
   OpPassManager &lower = pm.nest<gpu::GPUModuleOp>();
   // Behind the last canonicalization that knows arith: it would make conversions to bf16 of two

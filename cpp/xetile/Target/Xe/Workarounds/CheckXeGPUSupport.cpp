@@ -8,36 +8,19 @@
 //
 // trigger                                       upstream's pass               what happens                 guard and its message
 // --------------------------------------------  ----------------------------  ---------------------------  --------------------------------------
-// vector.bitcast to narrower or wider elements  propagate-layout{inst}        aborts in half of the runs   checkVectorOp: "elements of one width"
-// tiles whose columns are no multiple of 16     propagate-layout{inst}        aborts                       checkShape: "has a tile of"
-// tiles of rows that no message has             blocking, to-xevm             error far from the op        checkShape: "has a tile of"
-// values of 2^30 elements                       blocking                      exhausts memory, aborts      checkSizes: "elements together"
-// elements i1, i4, f64, i64, index, tf32, si8   propagate-layout, blocking    SIGFPE, SIGSEGV, abort       checkElement: "has elements of type"
-// 1D tiles above lanes                          propagate-layout{inst}        aborts                       checkTile: "has a tile of 1"
-// 1D tiles of lanes, not of 32-bit elements     (the CPU's driver)            wrong elements               checkRow: "has a 1D tile"
-// load_nd {transpose}                           subgroup-distribute           aborts, SIGSEGV              checkLoad: "without transpose"
-// load_nd {packed}                              subgroup-distribute           exhausts memory, aborts      checkLoad: "without transpose"
-// dpas of f32, f64, i4 or other accumulators    blocking, to-xevm             SIGFPE, SIGSEGV, no builtin  checkDpas: "multiplies"
-// dpas of m, n, k that no dpas divides          blocking                      aborts                       checkDpas: "multiplies"
-// scattered load and store above lanes          blocking, vector-linearize    SIGFPE, SIGSEGV              checkXeGPUOp: "scattered accesses"
-// vector.extract of a row                       subgroup-distribute           SIGSEGV                      checkVectorOp: "a block out of"
-// vector.transpose, shape_cast                  propagate-layout{inst}        aborts                       checkVectorOp: "elementwise"
-// reductions with broadcasts                    subgroup-distribute           SIGSEGV or left behind       checkVectorOp: "elementwise"
-// slices along columns                          subgroup-distribute           aborts, wrong elements       checkVectorOp: "whole rows"
-// operations that are not registered            vector-linearize              SIGSEGV                      checkOp: "dialect that is loaded"
-// func.call                                     subgroup-distribute           left behind                  checkOp: "calls at level lane"
-// vectors as arguments of functions             subgroup-distribute           left behind                  checkOp: "without vectors"
+// values of 2^30 elements                       wg-to-sg-distribute           exhausts memory, aborts      checkSizes: "elements together"
 // memref of run-time sizes without shape        wg-to-sg-distribute           SIGSEGV                      checkDescriptor: "shape and"
-// offsets at create_nd_tdesc, update_nd_offset  subgroup-distribute           left behind                  checkDescriptor: "the offsets"
-// memref outside of global memory               blocking                      SIGSEGV                      checkDescriptor: "memory space"
-// load_matrix, store_matrix, create_mem_desc    subgroup-distribute, to-xevm  SIGSEGV, also at run time    checkXeGPUOp: "32 bits"
+// vector.transpose, shape_cast, reductions      wg-to-sg-distribute           aborts or left behind        checkVectorOp: "elementwise"
+// elements i1, i4, f64, i64, index, tf32, si8   to-xevm                       SIGFPE, SIGSEGV, abort       checkElement: "has elements of type"
+// 1D tiles of lanes, not of 32-bit elements     (the CPU's driver)            wrong elements               checkRow: "has a 1D tile"
+// dpas of f32, f64, i4 or other accumulators    to-xevm                       SIGFPE, SIGSEGV, no builtin  checkDpas: "multiplies"
+// offsets at create_nd_tdesc, update_nd_offset  to-xevm                       left behind                  checkDescriptor: "the offsets"
+// load_matrix, store_matrix, create_mem_desc    to-xevm                       SIGSEGV, also at run time    checkXeGPUOp: "32 bits"
 // named barriers, atomic_rmw                    to-xevm                       left behind                  checkXeGPUOp: "gpu.barrier"
-// fence, memref.load between load_nd and user   subgroup-distribute           error far from the op        checkLoad: "that a lane holds"
+// values of a subgroup at level lane            to-xevm                       error far from the op        checkLoad: "that a lane holds"
 //
 // Out of reach of any pass: the verifiers of create_nd_tdesc and load_nd with elements of type index
 // end the process while the module is read.
-// llvm.func above lanes makes subgroup-distribute crash: the pipeline refuses it by
-// xetile-check-lowered.
 // clang-format on
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -60,7 +43,7 @@ using namespace mlir;
 
 namespace {
 
-enum class Level { Workgroup, Subgroup, Instruction, Lane };
+enum class Level { Workgroup, Lane };
 
 constexpr int64_t lanes = 16;
 
@@ -85,8 +68,7 @@ bool touchesVectors(Operation *op) {
 
 class Checker {
 public:
-  Checker(Level level, StringRef name, const xetile::TargetInfo &target)
-      : level(level), name(name), target(target) {}
+  Checker(Level level, StringRef name) : level(level), name(name) {}
 
   LogicalResult checkOp(Operation *op) {
     if (failed(checkSizes(op)))
@@ -127,13 +109,11 @@ private:
   LogicalResult checkLoad(xegpu::LoadNdOp op);
   template <typename AccessOp> LogicalResult checkAccess(AccessOp op);
   LogicalResult checkTile(Operation *op, xegpu::TensorDescType tile);
-  LogicalResult checkShape(Operation *op, ArrayRef<int64_t> shape, Type element);
   LogicalResult checkRow(Operation *op, xegpu::TensorDescType tile);
   LogicalResult checkElement(Operation *op, Type element);
 
   Level level;
   StringRef name;
-  const xetile::TargetInfo &target;
 };
 
 /// Upstream cuts a value into pieces one by one. Registers of a subgroup hold 16 KiB at most, and
@@ -160,7 +140,7 @@ LogicalResult Checker::checkXeGPUOp(Operation *op) {
       .Case([&](xegpu::PrefetchNdOp prefetch) { return checkAccess(prefetch); })
       .Case([&](xegpu::DpasOp dpas) { return checkDpas(dpas); })
       .Case([&](xegpu::ConvertLayoutOp) {
-        return level == Level::Workgroup || level == Level::Subgroup
+        return level == Level::Workgroup
                    ? success()
                    : LogicalResult(refuse(op) << "expected one layout for a value");
       })
@@ -239,25 +219,6 @@ LogicalResult Checker::checkRow(Operation *op, xegpu::TensorDescType tile) {
                        "elements as 1xN";
 }
 
-/// Shapes of tiles that are loaded, stored or multiplied above lanes.
-LogicalResult Checker::checkShape(Operation *op, ArrayRef<int64_t> shape, Type element) {
-  // Upstream gives each lane whole 16-bit words of the rows.
-  int64_t columns = element.getIntOrFloatBitWidth() == 8 ? 2 * lanes : lanes;
-  int64_t rows = shape[0];
-  bool wellRows = rows < 8 ? llvm::isPowerOf2_64(rows) : rows % 8 == 0;
-  if (level == Level::Instruction)
-    wellRows = llvm::isPowerOf2_64(rows) && rows <= 32;
-  bool wellColumns = level == Level::Instruction ? shape[1] == lanes || shape[1] == columns
-                                                 : shape[1] % columns == 0;
-  if (wellRows && wellColumns)
-    return success();
-  InFlightDiagnostic error = refuse(op);
-  error << "has a tile of " << shape[0] << "x" << shape[1] << ", expected ";
-  if (level == Level::Instruction)
-    return error << columns << " columns and 1, 2, 4, 8, 16 or 32 rows";
-  return error << "columns in multiples of " << columns << " and 1, 2, 4 or multiples of 8 rows";
-}
-
 template <typename AccessOp> LogicalResult Checker::checkAccess(AccessOp op) {
   xegpu::TensorDescType tile = op.getTensorDescType();
   if (failed(checkTile(op, tile)))
@@ -267,11 +228,7 @@ template <typename AccessOp> LogicalResult Checker::checkAccess(AccessOp op) {
   if (!op.getTensorDesc().template getDefiningOp<xegpu::CreateNdDescOp>())
     return refuse(op) << "expected a tile that a create_nd_tdesc of the same function makes, not "
                          "one that a loop or branch carries";
-  if (level == Level::Lane || isa<xegpu::PrefetchNdOp>(op))
-    return success();
-  if (level == Level::Workgroup)
-    return success();
-  return checkShape(op, tile.getShape(), tile.getElementType());
+  return success();
 }
 
 LogicalResult Checker::checkLoad(xegpu::LoadNdOp op) {
@@ -282,8 +239,7 @@ LogicalResult Checker::checkLoad(xegpu::LoadNdOp op) {
     if (vector.getRank() == 1)
       return success();
     return refuse(op) << "has a value of type " << vector
-                      << ", expected the 1D vector that a lane holds; upstream's distribution over "
-                         "lanes leaves a load that memory accesses separate from its users";
+                      << ", expected the 1D vector that a lane holds";
   }
   if (op.getTranspose() || op.getPacked())
     return refuse(op) << "expected a load without transpose and packed: dpas asks for the layout "
@@ -292,7 +248,7 @@ LogicalResult Checker::checkLoad(xegpu::LoadNdOp op) {
 }
 
 LogicalResult Checker::checkDpas(xegpu::DpasOp op) {
-  auto a = cast<VectorType>(op.getLhs().getType()), b = cast<VectorType>(op.getRhs().getType());
+  auto a = cast<VectorType>(op.getLhs().getType());
   auto result = cast<VectorType>(op.getResult().getType());
   Type element = a.getElementType(), sum = result.getElementType();
   bool fits = ((element.isF16() || element.isBF16()) && sum.isF32()) ||
@@ -301,22 +257,7 @@ LogicalResult Checker::checkDpas(xegpu::DpasOp op) {
     return refuse(op) << "multiplies " << element << " to " << sum
                       << ", expected (f16, f16) -> f32, (bf16, bf16) -> f32 or (i8, i8) -> i32 "
                          "with an accumulator of the result's type";
-  if (level == Level::Lane || level == Level::Workgroup)
-    return success();
-  if (a.getRank() != 2 || b.getRank() != 2)
-    return refuse(op) << "multiplies " << a << " and " << b << ", expected 2D vectors: B as k x n";
-  int64_t m = a.getDimSize(0), k = a.getDimSize(1), n = b.getDimSize(1);
-  int64_t step = target.dpasK(element.getIntOrFloatBitWidth()), columns = target.dpas.n;
-  bool rows = m <= 8 ? llvm::isPowerOf2_64(m) : m % 8 == 0;
-  if (level == Level::Instruction ? rows && m <= 8 && k == step && n == columns
-                                  : rows && k % step == 0 && n % columns == 0)
-    return success();
-  InFlightDiagnostic error = refuse(op);
-  error << "multiplies " << m << "x" << k << " by " << k << "x" << n << ", expected m ";
-  if (level == Level::Instruction)
-    return error << "of 1, 2, 4 or 8, k of " << step << " and n of " << columns;
-  return error << "of 1, 2, 4 or a multiple of 8, k in multiples of " << step << " and n of "
-               << columns;
+  return success();
 }
 
 bool hasOneShape(Operation *op) {
@@ -373,13 +314,8 @@ LogicalResult Checker::checkVectorOp(Operation *op) {
       return success();
     return refuse(op) << "expected slices of whole rows: lanes share the columns";
   }
-  if (auto extract = dyn_cast<vector::ExtractOp>(op)) {
-    // Blocks side by side of one load.
-    if (level == Level::Instruction && extract.getSourceVectorType().getRank() == 3 &&
-        extract.getNumIndices() == 1 && !extract.hasDynamicPosition())
-      return success();
-    return refuse(op) << "expected a block out of the 3D vector of a load, at level instruction";
-  }
+  if (isa<vector::ExtractOp>(op))
+    return refuse(op) << "expected slices by vector.extract_strided_slice";
   return refuse(op) << "expected elementwise operations, slices of rows, scf.for and scf.if on "
                        "vectors";
 }
@@ -390,25 +326,15 @@ struct CheckXeGPUSupport : xetile::impl::CheckXeGPUSupportBase<CheckXeGPUSupport
   void runOnOperation() override {
     std::optional<Level> found = llvm::StringSwitch<std::optional<Level>>(level)
                                      .Case("workgroup", Level::Workgroup)
-                                     .Case("subgroup", Level::Subgroup)
-                                     .Case("instruction", Level::Instruction)
                                      .Case("lane", Level::Lane)
                                      .Default(std::nullopt);
     if (!found) {
-      getOperation().emitError() << "option level is '" << level
-                                 << "', expected workgroup, subgroup, instruction or lane";
+      getOperation().emitError() << "option level is '" << level << "', expected workgroup or lane";
       return signalPassFailure();
     }
-    xevm::XeVMTargetAttr attr = xetile::findTargetAttr(getOperation());
-    if (!attr) {
-      getOperation().emitOpError("has no #xevm.target: run xetile-attach-target first");
+    if (!xetile::findTarget(getOperation()))
       return signalPassFailure();
-    }
-    if (auto why = xetile::checkChip(xetile::chipOf(attr))) {
-      getOperation().emitOpError() << *why;
-      return signalPassFailure();
-    }
-    Checker checker(*found, level, *xetile::lookupTarget(xetile::chipOf(attr)));
+    Checker checker(*found, level);
     WalkResult result = getOperation().walk([&](Operation *op) {
       return op == getOperation() ? WalkResult::advance() : WalkResult(checker.checkOp(op));
     });

@@ -1,0 +1,554 @@
+//===- AssignLaneLayouts.cpp - which lane holds what of each vector ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: gpu.modules of XeGPU on a subgroup's vectors. Out: the same; each vector has its layout in
+// xetile.lanes, and xetile.convert_lanes stands where layouts meet. Refused: dpas that the device
+// has no instruction for, layouts of users that do not fit the value or contradict dpas.
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "xetile/IR/XeTileOps.h"
+#include "xetile/Layout/LaneLayout.h"
+#include "xetile/Target/Xe/Lanes/LaneMessages.h"
+#include "xetile/Target/Xe/Lanes/LaneRules.h"
+#include "xetile/Target/Xe/Passes.h"
+#include "xetile/Target/Xe/TargetAttr.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace xetile {
+#define GEN_PASS_DEF_ASSIGNLANELAYOUTS
+#include "xetile/Target/Xe/Passes.h.inc"
+} // namespace xetile
+
+using namespace mlir;
+using namespace xetile;
+
+namespace {
+
+/// Bytes, if not elements, of the registers of a subgroup.
+constexpr int64_t maxElements = 1 << 16;
+
+bool isVector(Value value) { return isa<VectorType>(value.getType()); }
+
+class Assigner {
+public:
+  Assigner(gpu::GPUModuleOp module, const TargetInfo &target)
+      : module(module), target(target), lanes(target.subgroupSize), planner(target) {}
+
+  LogicalResult run();
+
+private:
+  static ArrayRef<int64_t> shapeOf(Value value) {
+    return cast<VectorType>(value.getType()).getShape();
+  }
+  bool has(Value value) const { return layouts.contains(value); }
+  LaneLayoutAttr get(Value value) const { return layouts.lookup(value); }
+
+  /// Gives a value its layout, if it has none and `map` fits it.
+  void set(Value value, const std::optional<LaneMap> &map);
+  void set(Value value, LaneLayoutAttr attr);
+  /// Follows what was set through operations until nothing is new.
+  void propagate();
+  void propagateThrough(Operation *op);
+  /// The first of `values` that has a layout gives it to the others; one that is made again for
+  /// each user only takes it.
+  void tie(ArrayRef<Value> values);
+  void setNatural(Value value) { set(value, LaneMap::natural(shapeOf(value), lanes)); }
+
+  LogicalResult anchorDpas(xegpu::DpasOp op);
+  LogicalResult applyUserLayouts();
+  LogicalResult applyUserLayout(Operation *op, Value value, xegpu::DistributeLayoutAttr layout);
+  /// A load whose layout no message brings gets the one that messages bring best.
+  void fixLoads();
+  void insertConversions();
+  void convertOperand(OpOperand &operand, LaneLayoutAttr wanted);
+  void annotate();
+  bool feedsDpasB(Value value) const;
+
+  gpu::GPUModuleOp module;
+  const TargetInfo &target;
+  unsigned lanes;
+  MessagePlanner planner;
+  DenseMap<Value, LaneLayoutAttr> layouts;
+  SmallVector<Value> worklist;
+  SmallVector<Operation *> ops;
+  DenseMap<Operation *, DpasForm> forms;
+};
+
+void Assigner::set(Value value, LaneLayoutAttr attr) {
+  if (layouts.try_emplace(value, attr).second)
+    worklist.push_back(value);
+}
+
+void Assigner::set(Value value, const std::optional<LaneMap> &map) {
+  if (!map || !isVector(value) || has(value))
+    return;
+  for (auto [side, size] : llvm::zip_equal(map->block, shapeOf(value)))
+    if (side < 1 || size % side)
+      return;
+  set(value, map->attr(module.getContext()));
+}
+
+void Assigner::tie(ArrayRef<Value> values) {
+  auto isFree = [](Value value) {
+    Operation *definition = value.getDefiningOp();
+    return definition && isFreeOfLanes(definition);
+  };
+  for (Value value : values)
+    if (isVector(value) && has(value) && !isFree(value)) {
+      LaneLayoutAttr attr = get(value);
+      for (Value other : values)
+        if (isVector(other) && shapeOf(other) == shapeOf(value))
+          set(other, attr);
+      return;
+    }
+}
+
+void Assigner::propagateThrough(Operation *op) {
+  if (isElementwise(op)) {
+    SmallVector<Value> tied(op->getResults());
+    llvm::append_range(tied, op->getOperands());
+    tie(tied);
+    return;
+  }
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    for (auto [result, init, argument, yielded] :
+         llvm::zip_equal(loop.getResults(), loop.getInitArgs(), loop.getRegionIterArgs(),
+                         loop.getYieldedValues()))
+      tie({argument, result, yielded, init});
+    return;
+  }
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    if (branch.getNumResults() == 0)
+      return;
+    for (auto [result, yes, no] :
+         llvm::zip_equal(branch.getResults(), branch.thenYield().getOperands(),
+                         branch.elseYield().getOperands()))
+      tie({result, yes, no});
+    return;
+  }
+  if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    for (auto [init, argument, yielded] : llvm::zip_equal(
+             loop.getInits(), loop.getBeforeArguments(), loop.getYieldOp().getOperands()))
+      tie({argument, yielded, init});
+    for (auto [result, argument, passed] : llvm::zip_equal(
+             loop.getResults(), loop.getAfterArguments(), loop.getConditionOp().getArgs()))
+      tie({result, argument, passed});
+    return;
+  }
+  auto chunked = [&](Value offsets, Value mask, Value value) {
+    if (!isVector(value) || !isVector(mask))
+      return;
+    if (shapeOf(value) == shapeOf(mask)) {
+      tie({value, mask, offsets && isVector(offsets) ? offsets : mask});
+      return;
+    }
+    // A chunk of each lane lies in its registers.
+    tie({mask, offsets && isVector(offsets) ? offsets : mask});
+    unsigned rank = shapeOf(value).size();
+    if (has(mask) && !has(value)) {
+      LaneMap map(get(mask));
+      map.block.push_back(1);
+      for (LaneMap::Steps *steps : {&map.registers, &map.lanes})
+        for (LaneMap::Shape &step : *steps)
+          step.push_back(0);
+      int64_t chunk = shapeOf(value).back(), side = chunk & -chunk;
+      for (int64_t at = side / 2; at >= 1; at /= 2) {
+        LaneMap::Shape step(rank, 0);
+        step.back() = at;
+        map.registers.insert(map.registers.begin(), step);
+      }
+      map.block.back() = side;
+      set(value, map);
+    }
+  };
+  if (auto load = dyn_cast<xegpu::LoadGatherOp>(op))
+    return chunked(load.getOffsets(), load.getMask(), load.getValue());
+  if (auto store = dyn_cast<xegpu::StoreScatterOp>(op))
+    return chunked(store.getOffsets(), store.getMask(), store.getValue());
+  if (auto atomic = dyn_cast<xegpu::AtomicRMWOp>(op))
+    return tie({atomic.getMask(), atomic.getValue(), atomic.getResult()});
+  if (isa<xegpu::UpdateOffsetOp>(op))
+    return;
+  if (op->getNumResults() == 0 || !isStructural(op) ||
+      isa<xegpu::ConvertLayoutOp, ConvertLanesOp, vector::ReductionOp, vector::ToElementsOp>(op))
+    return;
+  for (Value result : op->getResults())
+    if (isVector(result) && has(result))
+      for (OpOperand &operand : op->getOpOperands())
+        if (isVector(operand.get()) && !has(operand.get()))
+          set(operand.get(), mapOfOperand(op, operand.getOperandNumber(), LaneMap(get(result))));
+  for (Value result : op->getResults())
+    if (isVector(result) && !has(result))
+      for (OpOperand &operand : op->getOpOperands())
+        if (isVector(operand.get()) && has(operand.get()))
+          set(result, mapOfResult(op, operand.getOperandNumber(), LaneMap(get(operand.get()))));
+}
+
+void Assigner::propagate() {
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    if (Operation *op = value.getDefiningOp())
+      propagateThrough(op);
+    else
+      propagateThrough(value.getParentBlock()->getParentOp());
+    for (Operation *user : value.getUsers()) {
+      propagateThrough(user);
+      if (user->hasTrait<OpTrait::IsTerminator>())
+        propagateThrough(user->getParentOp());
+    }
+  }
+}
+
+LogicalResult Assigner::anchorDpas(xegpu::DpasOp op) {
+  Result<DpasForm> form = dpasForm(op, target);
+  if (!form)
+    return op.emitOpError() << form.error().message;
+  struct Part {
+    StringRef name;
+    Value value;
+    const LaneMap &map;
+    xegpu::DistributeLayoutAttr layout;
+  } parts[] = {{"layout_a", op.getLhs(), form->a, op.getLayoutAAttr()},
+               {"layout_b", op.getRhs(), form->b, op.getLayoutBAttr()},
+               {"layout_cd", op.getResult(), form->c, op.getLayoutCdAttr()}};
+  for (const Part &part : parts) {
+    if (!part.layout || part.layout.getEffectiveLaneLayoutAsInt().empty())
+      continue;
+    Result<LaneMap> given = mapOfLayout(part.layout, shapeOf(part.value), lanes);
+    if (!given)
+      return op.emitOpError() << given.error().message << ", in " << part.name;
+    if (!haveSameLanes(*given, part.map, shapeOf(part.value), lanes)) {
+      LaneMap map = part.map;
+      InFlightDiagnostic error = op.emitOpError("has a ")
+                                 << part.name << " that contradicts the instruction: expected ";
+      Result<LinearLayout> linear = map.linearLayout();
+      Result<LaneLayout> rule =
+          linear && map.rank() == 2
+              ? toLaneLayout(*linear, part.name == "layout_a"
+                                          ? std::max<int64_t>(1, map.block[1] / lanes)
+                                      : part.name == "layout_b" ? form->params.opsPerChannel
+                                                                : 1)
+              : Result<LaneLayout>(Error("a column to each lane"));
+      if (rule)
+        return error << rule->str() << ", or none";
+      return error << "each lane to hold what " << map.attr(op.getContext()) << " says, or none";
+    }
+  }
+  set(op.getResult(), form->c);
+  set(op.getLhs(), form->a);
+  set(op.getRhs(), form->b);
+  if (op.getAcc())
+    set(op.getAcc(), form->c);
+  forms.insert({op, std::move(*form)});
+  return success();
+}
+
+LogicalResult Assigner::applyUserLayout(Operation *op, Value value,
+                                        xegpu::DistributeLayoutAttr layout) {
+  if (!layout || !isVector(value) || layout.getEffectiveLaneLayoutAsInt().empty())
+    return success();
+  ArrayRef<int64_t> shape = shapeOf(value);
+  Result<LaneMap> given = mapOfLayout(layout, shape, lanes);
+  if (!given)
+    return op->emitOpError() << given.error().message;
+  // Registers are ours to number.
+  if (!haveSameLanes(*given, LaneMap(get(value)), shape, lanes))
+    layouts[value] = given->attr(module.getContext());
+  return success();
+}
+
+LogicalResult Assigner::applyUserLayouts() {
+  for (Operation *op : ops) {
+    LogicalResult result =
+        llvm::TypeSwitch<Operation *, LogicalResult>(op)
+            .Case([&](xegpu::LoadNdOp load) {
+              // A layout on the descriptor is that of memory's order.
+              if (load.getTranspose() || load.getPacked().value_or(false) ||
+                  load.getTensorDescType().getRank() != load.getType().getRank())
+                return success();
+              auto layout = load.getLayoutAttr();
+              if (!layout)
+                layout = dyn_cast_if_present<xegpu::DistributeLayoutAttr>(
+                    load.getTensorDescType().getLayout());
+              return applyUserLayout(op, load.getValue(), layout);
+            })
+            .Case([&](xegpu::LoadMatrixOp load) {
+              return applyUserLayout(op, load.getRes(), load.getLayoutAttr());
+            })
+            .Case([&](xegpu::LoadGatherOp load) {
+              return applyUserLayout(op, load.getValue(), load.getLayoutAttr());
+            })
+            .Case([&](xegpu::ConvertLayoutOp convert) {
+              return applyUserLayout(op, convert.getResult(), convert.getTargetLayoutAttr());
+            })
+            .Default([](Operation *) { return success(); });
+    if (failed(result))
+      return failure();
+    for (OpResult value : op->getResults())
+      if (auto layout = op->getAttrOfType<xegpu::DistributeLayoutAttr>(
+              "layout_result_" + std::to_string(value.getResultNumber())))
+        if (failed(applyUserLayout(op, value, layout)))
+          return failure();
+  }
+  return success();
+}
+
+bool Assigner::feedsDpasB(Value value) const {
+  SmallVector<Value> pending{value};
+  for (unsigned steps = 0; !pending.empty() && steps < 64; ++steps) {
+    Value next = pending.pop_back_val();
+    for (OpOperand &use : next.getUses()) {
+      Operation *user = use.getOwner();
+      if (auto dpas = dyn_cast<xegpu::DpasOp>(user); dpas && dpas.getRhs() == next)
+        return true;
+      if (isa<vector::ExtractOp, vector::ExtractStridedSliceOp, vector::ShapeCastOp,
+              vector::BitCastOp, vector::TransposeOp>(user))
+        llvm::append_range(pending, user->getResults());
+    }
+  }
+  return false;
+}
+
+void Assigner::fixLoads() {
+  for (Operation *op : ops) {
+    auto load = dyn_cast<xegpu::LoadNdOp>(op);
+    if (!load)
+      continue;
+    auto vector = cast<VectorType>(load.getType());
+    MessageRequest request;
+    request.vector = vector;
+    request.tile = load.getTensorDescType();
+    request.transpose = load.getTranspose().has_value();
+    request.packed = load.getPacked().value_or(false);
+    request.inDwords = feedsDpasB(load.getValue());
+    request.lanes = get(load.getValue());
+    if (planner.plan(request))
+      continue;
+    LaneMap natural = LaneMap::natural(vector.getShape(), lanes);
+    request.lanes = natural.attr(module.getContext());
+    if (planner.plan(request))
+      layouts[load.getValue()] = request.lanes;
+  }
+}
+
+void Assigner::convertOperand(OpOperand &operand, LaneLayoutAttr wanted) {
+  Value value = operand.get();
+  if (!isVector(value) || get(value) == wanted)
+    return;
+  OpBuilder builder(operand.getOwner());
+  Operation *definition = value.getDefiningOp();
+  Value converted;
+  if (definition && isFreeOfLanes(definition)) {
+    builder.setInsertionPoint(definition);
+    converted = builder.clone(*definition)->getResult(0);
+  } else {
+    converted =
+        ConvertLanesOp::create(builder, operand.getOwner()->getLoc(), value.getType(), value);
+  }
+  layouts[converted] = wanted;
+  operand.set(converted);
+}
+
+void Assigner::insertConversions() {
+  for (Operation *op : ops) {
+    auto convertTo = [&](OpOperand &operand, Value like) {
+      if (isVector(operand.get()))
+        convertOperand(operand, get(like));
+    };
+    if (isElementwise(op)) {
+      for (OpOperand &operand : op->getOpOperands())
+        convertTo(operand, op->getResult(0));
+    } else if (auto dpas = dyn_cast<xegpu::DpasOp>(op)) {
+      const DpasForm &form = forms.find(op)->second;
+      MLIRContext *context = op->getContext();
+      convertOperand(dpas.getLhsMutable(), form.a.attr(context));
+      convertOperand(dpas.getRhsMutable(), form.b.attr(context));
+      if (dpas.getAcc())
+        convertOperand(dpas.getAccMutable()[0], form.c.attr(context));
+      layouts[dpas.getResult()] = form.c.attr(context);
+    } else if (auto store = dyn_cast<xegpu::StoreNdOp>(op)) {
+      // To lanes that a message stores, if there are such.
+      MessageRequest request;
+      request.vector = cast<VectorType>(store.getValue().getType());
+      request.tile = store.getTensorDescType();
+      request.access = BlockAccess::Store;
+      request.lanes = get(store.getValue());
+      if (!planner.plan(request)) {
+        request.lanes = LaneMap::natural(request.vector.getShape(), lanes).attr(op->getContext());
+        if (planner.plan(request))
+          convertOperand(store.getValueMutable(), request.lanes);
+      }
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      for (auto [init, argument, yielded, result] :
+           llvm::zip_equal(loop.getInitArgsMutable(), loop.getRegionIterArgs(),
+                           *loop.getYieldedValuesMutable(), loop.getResults()))
+        if (isVector(argument)) {
+          layouts[result] = get(argument);
+          convertTo(init, argument);
+          convertTo(yielded, argument);
+        }
+    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      for (OpResult result : branch.getResults())
+        if (isVector(result)) {
+          convertTo(branch.thenYield()->getOpOperand(result.getResultNumber()), result);
+          convertTo(branch.elseYield()->getOpOperand(result.getResultNumber()), result);
+        }
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      for (auto [number, argument] : llvm::enumerate(loop.getBeforeArguments()))
+        if (isVector(argument)) {
+          convertTo(loop->getOpOperand(number), argument);
+          convertTo(loop.getYieldOp()->getOpOperand(number), argument);
+        }
+      for (auto [number, argument] : llvm::enumerate(loop.getAfterArguments()))
+        if (isVector(argument)) {
+          layouts[loop.getResult(number)] = get(argument);
+          convertTo(loop.getConditionOp()->getOpOperand(number + 1), argument);
+        }
+    } else if (isa<xegpu::StoreScatterOp, xegpu::LoadGatherOp, xegpu::PrefetchOp,
+                   xegpu::AtomicRMWOp>(op)) {
+      // One layout for offsets and mask; the value's is that with the chunk's registers.
+      Value like;
+      for (OpOperand &operand : op->getOpOperands()) {
+        Value value = operand.get();
+        bool isMask =
+            isVector(value) && (cast<VectorType>(value.getType()).getElementType().isInteger(1) ||
+                                cast<VectorType>(value.getType()).getElementType().isIndex());
+        if (!isMask)
+          continue;
+        if (!like)
+          like = value;
+        convertTo(operand, like);
+      }
+      if (auto atomic = dyn_cast<xegpu::AtomicRMWOp>(op)) {
+        convertTo(atomic.getValueMutable(), atomic.getMask());
+        layouts[atomic.getResult()] = get(atomic.getMask());
+      }
+    } else if (isa<func::CallOp, func::ReturnOp>(op)) {
+      for (OpOperand &operand : op->getOpOperands())
+        if (isVector(operand.get()))
+          convertOperand(operand,
+                         LaneMap::natural(shapeOf(operand.get()), lanes).attr(op->getContext()));
+    }
+  }
+}
+
+void Assigner::annotate() {
+  MLIRContext *context = module.getContext();
+  auto list = [&](ValueRange values) -> ArrayAttr {
+    SmallVector<Attribute> attrs;
+    bool any = false;
+    for (Value value : values) {
+      any |= isVector(value);
+      attrs.push_back(isVector(value) ? Attribute(get(value)) : UnitAttr::get(context));
+    }
+    return any ? ArrayAttr::get(context, attrs) : ArrayAttr();
+  };
+  module.walk([&](Operation *op) {
+    if (ArrayAttr results = list(op->getResults()))
+      op->setAttr(lanesAttr, results);
+    if (auto loop = dyn_cast<scf::WhileOp>(op))
+      if (ArrayAttr arguments = list(loop.getBeforeArguments()))
+        op->setAttr(laneArgsAttr, arguments);
+    if (auto function = dyn_cast<FunctionOpInterface>(op); function && !function.isExternal())
+      if (ArrayAttr arguments = list(function.getArguments()))
+        op->setAttr(laneArgsAttr, arguments);
+  });
+}
+
+LogicalResult Assigner::run() {
+  module.walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
+  auto refuse = [](Operation *op, VectorType type) {
+    return op->emitOpError("has a value of type ")
+           << type << ", which lanes cannot share; expected vectors of a fixed size";
+  };
+  for (Operation *op : ops)
+    for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes())) {
+      auto vector = dyn_cast<VectorType>(type);
+      if (vector && vector.isScalable())
+        return refuse(op, vector);
+      if (!isa<VectorType, xegpu::TensorDescType>(type))
+        continue;
+      int64_t count = 1;
+      for (int64_t size : cast<ShapedType>(type).getShape())
+        if (llvm::MulOverflow(count, size, count) || count > maxElements)
+          return op->emitOpError("has a value of type ")
+                 << type << ", expected at most " << maxElements
+                 << " elements: the registers of a subgroup hold no more";
+    }
+
+  // Functions agree with their callers without looking at each other.
+  for (Operation *op : ops) {
+    if (auto function = dyn_cast<FunctionOpInterface>(op))
+      if (!function.isExternal())
+        for (Value argument : function.getArguments())
+          if (isVector(argument))
+            setNatural(argument);
+    if (isa<func::CallOp>(op))
+      for (Value result : op->getResults())
+        if (isVector(result))
+          setNatural(result);
+  }
+  for (Operation *op : ops)
+    if (auto dpas = dyn_cast<xegpu::DpasOp>(op))
+      if (failed(anchorDpas(dpas)))
+        return failure();
+  propagate();
+  // What a message stores, then what is there to be loaded; the rest follows.
+  for (Operation *op : llvm::reverse(ops))
+    if (auto store = dyn_cast<xegpu::StoreNdOp>(op)) {
+      setNatural(store.getValue());
+      propagate();
+    }
+  for (Operation *op : ops) {
+    bool anchors = isa<xegpu::LoadNdOp, xegpu::LoadMatrixOp>(op);
+    SmallVector<Value> values;
+    if (anchors)
+      llvm::append_range(values, op->getResults());
+    else if (isa<xegpu::LoadGatherOp, xegpu::StoreScatterOp, xegpu::PrefetchOp, xegpu::AtomicRMWOp>(
+                 op))
+      llvm::append_range(values, op->getOperands());
+    for (Value value : values)
+      if (isVector(value)) {
+        setNatural(value);
+        propagate();
+      }
+  }
+  auto fill = [&](bool free) {
+    for (Operation *op : ops) {
+      if (isFreeOfLanes(op) != free)
+        continue;
+      for (Value result : op->getResults())
+        if (isVector(result)) {
+          setNatural(result);
+          propagate();
+        }
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (Value argument : block.getArguments())
+            if (isVector(argument)) {
+              setNatural(argument);
+              propagate();
+            }
+    }
+  };
+  fill(/*free=*/false);
+  fill(/*free=*/true);
+  fixLoads();
+  if (failed(applyUserLayouts()))
+    return failure();
+  insertConversions();
+  annotate();
+  return success();
+}
+
+struct AssignLaneLayouts : xetile::impl::AssignLaneLayoutsBase<AssignLaneLayouts> {
+  using AssignLaneLayoutsBase::AssignLaneLayoutsBase;
+
+  void runOnOperation() override {
+    const TargetInfo *target = findTarget(getOperation());
+    if (!target || failed(Assigner(getOperation(), *target).run()))
+      signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,586 @@
+//===- LaneLowering.cpp - functions, control flow, operations on elements ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: functions on a subgroup's vectors. Out: the same on pieces. Refused: operations without a
+// lowering, descriptors that branches give, vectors as arguments of kernels.
+#include "xetile/Target/Xe/Lanes/LaneLowering.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Utils/StructuredOpsUtils.h"
+#include "mlir/IR/Matchers.h"
+#include "xetile/IR/XeTileOps.h"
+#include "xetile/Target/Xe/Lanes/Uniformity.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace xetile;
+
+bool LaneLowering::isCut(Type type) {
+  return isa<VectorType, xegpu::TensorDescType, xegpu::MemDescType, xegpu::NbarrierType>(type);
+}
+
+Type LaneLowering::storedType(Type element) {
+  if (isa<FloatTF32Type>(element))
+    return b.getF32Type();
+  if (auto integer = dyn_cast<IntegerType>(element); integer && !integer.isSignless())
+    return b.getIntegerType(integer.getWidth());
+  return element;
+}
+
+LaneLayoutAttr LaneLowering::layoutOf(Value value) {
+  LaneLayoutAttr &known = layouts[value];
+  if (known)
+    return known;
+  ArrayAttr list;
+  unsigned number = 0;
+  if (auto result = dyn_cast<OpResult>(value)) {
+    list = result.getOwner()->getAttrOfType<ArrayAttr>(lanesAttr);
+    number = result.getResultNumber();
+  } else {
+    auto argument = cast<BlockArgument>(value);
+    Operation *parent = argument.getOwner()->getParentOp();
+    number = argument.getArgNumber();
+    if (isa<scf::ForOp>(parent))
+      --number;
+    bool isBefore = isa<scf::WhileOp>(parent) &&
+                    argument.getOwner()->getParent() == &cast<scf::WhileOp>(parent).getBefore();
+    list = parent->getAttrOfType<ArrayAttr>(
+        isa<FunctionOpInterface>(parent) || isBefore ? laneArgsAttr : lanesAttr);
+  }
+  if (list && number < list.size())
+    known = dyn_cast<LaneLayoutAttr>(list[number]);
+  if (!known) // made between the passes
+    known =
+        LaneMap::natural(cast<VectorType>(value.getType()).getShape(), lanes).attr(b.getContext());
+  return layouts[value] = known;
+}
+
+const LaneTable &LaneLowering::tableFor(LaneLayoutAttr layout, ArrayRef<int64_t> shape) {
+  auto &table = tables[{layout.getAsOpaquePointer(), shape.vec()}];
+  if (!table)
+    table = std::make_unique<LaneTable>(LaneMap(layout), shape, lanes);
+  return *table;
+}
+
+const LaneTable &LaneLowering::tableOf(Value value) {
+  return tableFor(layoutOf(value), cast<VectorType>(value.getType()).getShape());
+}
+
+VectorType LaneLowering::pieceType(Value value) {
+  Type element = storedType(cast<VectorType>(value.getType()).getElementType());
+  return VectorType::get({LaneMap(layoutOf(value)).numRegisters()}, element);
+}
+
+SmallVector<Type> LaneLowering::typesOf(Value value) {
+  if (isa<VectorType>(value.getType()))
+    return SmallVector<Type>(tableOf(value).pieces, pieceType(value));
+  return {value.getType()};
+}
+
+void LaneLowering::flatten(ValueRange values, Values &flat) {
+  for (Value value : values) {
+    if (isCut(value.getType()))
+      llvm::append_range(flat, piecesOf(value));
+    else
+      flat.push_back(value);
+  }
+}
+
+void LaneLowering::cutArguments(Block &block, unsigned first, ArrayRef<SmallVector<Type>> types) {
+  unsigned count = types.size();
+  SmallVector<BlockArgument> old(block.getArguments().slice(first, count));
+  unsigned at = first + count;
+  for (auto [argument, pieces] : llvm::zip_equal(old, types)) {
+    Values made;
+    for (Type type : pieces)
+      made.push_back(block.insertArgument(at++, type, argument.getLoc()));
+    if (isCut(argument.getType()))
+      define(argument, made);
+    else
+      argument.replaceAllUsesWith(made.front());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+/// Old arguments stay until their users are gone: the maps that are kept are keyed by them.
+static void eraseArguments(Block &block, unsigned first, unsigned count) {
+  for (unsigned i = 0; i < count; ++i)
+    block.getArgument(first + i).dropAllUses();
+  block.eraseArguments(first, count);
+}
+
+LogicalResult LaneLowering::lowerFor(scf::ForOp op) {
+  bool cut = llvm::any_of(op.getResultTypes(), isCut);
+  if (!cut)
+    return lowerBlock(*op.getBody());
+  Values inits;
+  SmallVector<SmallVector<Type>> types;
+  for (auto [init, argument] : llvm::zip_equal(op.getInitArgs(), op.getRegionIterArgs())) {
+    size_t before = inits.size();
+    flatten(ValueRange(init), inits);
+    types.push_back(llvm::to_vector(ValueRange(ArrayRef(inits).drop_front(before)).getTypes()));
+    if (isa<xegpu::TensorDescType>(argument.getType()))
+      rankOf[argument] = rankOf[init];
+  }
+  unsigned count = op.getNumResults();
+  auto loop = scf::ForOp::create(b, loc, op.getLowerBound(), op.getUpperBound(), op.getStep(),
+                                 inits, nullptr, op.getUnsignedCmp());
+  loop->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  loop->removeAttr(lanesAttr);
+  // The builder gave the body of the new loop no terminator where it carries something.
+  Block &body = *loop.getBody();
+  if (!body.empty())
+    body.getTerminator()->erase();
+  unsigned at = 1;
+  for (auto [argument, pieces] : llvm::zip_equal(op.getRegionIterArgs(), types)) {
+    Values made;
+    for (size_t i = 0; i < pieces.size(); ++i)
+      made.push_back(body.getArgument(at++));
+    if (!isCut(argument.getType())) {
+      argument.replaceAllUsesWith(made.front());
+      continue;
+    }
+    if (isa<VectorType>(argument.getType()))
+      layouts[argument] = layoutOf(op.getResult(argument.getArgNumber() - 1));
+    define(argument, made);
+  }
+  op.getInductionVar().replaceAllUsesWith(body.getArgument(0));
+  body.getOperations().splice(body.end(), op.getBody()->getOperations());
+  if (failed(lowerBlock(body)))
+    return failure();
+  at = 0;
+  for (auto [result, pieces] : llvm::zip_equal(op.getResults(), types)) {
+    Values made(loop.getResults().slice(at, pieces.size()));
+    at += pieces.size();
+    if (isCut(result.getType())) {
+      define(result, made);
+      rankOf[result] = rankOf[op.getRegionIterArg(result.getResultNumber())];
+    } else {
+      result.replaceAllUsesWith(made.front());
+    }
+  }
+  (void)count;
+  return success();
+}
+
+LogicalResult LaneLowering::lowerIf(scf::IfOp op) {
+  if (llvm::none_of(op.getResultTypes(), isCut)) {
+    for (Region &region : op->getRegions())
+      if (!region.empty() && failed(lowerBlock(region.front())))
+        return failure();
+    return success();
+  }
+  SmallVector<Type> types;
+  SmallVector<size_t> counts;
+  for (Value result : op.getResults()) {
+    if (isCut(result.getType()) && !isa<VectorType>(result.getType()))
+      return op.emitOpError("gives a descriptor, which has to be known where it is used; expected "
+                            "the accesses inside, or the offsets as results");
+    SmallVector<Type> pieces = typesOf(result);
+    counts.push_back(pieces.size());
+    llvm::append_range(types, pieces);
+  }
+  auto branch = scf::IfOp::create(b, loc, types, op.getCondition(), /*addThenBlock=*/true,
+                                  /*addElseBlock=*/true);
+  for (auto [from, to] : {std::pair(&op.getThenRegion(), &branch.getThenRegion()),
+                          std::pair(&op.getElseRegion(), &branch.getElseRegion())}) {
+    Block &block = to->front();
+    if (!block.empty())
+      block.getTerminator()->erase();
+    block.getOperations().splice(block.end(), from->front().getOperations());
+    if (failed(lowerBlock(block)))
+      return failure();
+  }
+  size_t at = 0;
+  for (auto [result, number] : llvm::zip_equal(op.getResults(), counts)) {
+    Values made(branch.getResults().slice(at, number));
+    at += number;
+    if (isCut(result.getType()))
+      define(result, made);
+    else
+      result.replaceAllUsesWith(made.front());
+  }
+  return success();
+}
+
+LogicalResult LaneLowering::lowerWhile(scf::WhileOp op) {
+  auto anyCut = [](auto types) { return llvm::any_of(types, isCut); };
+  if (!anyCut(op.getResultTypes()) && !anyCut(op.getInits().getTypes()))
+    return failure(failed(lowerBlock(*op.getBeforeBody())) ||
+                   failed(lowerBlock(*op.getAfterBody())));
+  for (Value value : op->getOperands())
+    if (isCut(value.getType()) && !isa<VectorType>(value.getType()))
+      return op.emitOpError("carries a descriptor; expected its offsets to be carried, and the "
+                            "descriptor before the loop");
+  Values inits;
+  flatten(op.getInits(), inits);
+  SmallVector<Type> types;
+  SmallVector<SmallVector<Type>> before, after;
+  for (Value argument : op.getBeforeArguments())
+    before.push_back(typesOf(argument));
+  for (auto [result, argument] : llvm::zip_equal(op.getResults(), op.getAfterArguments())) {
+    if (isa<VectorType>(argument.getType()))
+      layouts[argument] = layoutOf(result);
+    after.push_back(typesOf(result));
+    llvm::append_range(types, after.back());
+  }
+  auto loop = scf::WhileOp::create(b, loc, types, inits);
+  for (auto [from, to, list] : {std::tuple(&op.getBefore(), &loop.getBefore(), &before),
+                                std::tuple(&op.getAfter(), &loop.getAfter(), &after)}) {
+    to->takeBody(*from);
+    cutArguments(to->front(), 0, *list);
+  }
+  if (failed(lowerBlock(loop.getBefore().front())) || failed(lowerBlock(loop.getAfter().front())))
+    return failure();
+  size_t at = 0;
+  for (auto [result, pieces] : llvm::zip_equal(op.getResults(), after)) {
+    Values made(loop.getResults().slice(at, pieces.size()));
+    at += pieces.size();
+    if (isCut(result.getType()))
+      define(result, made);
+    else
+      result.replaceAllUsesWith(made.front());
+  }
+  eraseArguments(loop.getBefore().front(), 0, before.size());
+  eraseArguments(loop.getAfter().front(), 0, after.size());
+  return success();
+}
+
+LogicalResult LaneLowering::lowerTerminator(Operation *op) {
+  Values flat;
+  flatten(op->getOperands(), flat);
+  op->setOperands(flat);
+  return success();
+}
+
+LogicalResult LaneLowering::lowerCall(func::CallOp op) {
+  Values operands;
+  flatten(op.getOperands(), operands);
+  SmallVector<Type> types;
+  SmallVector<size_t> counts;
+  for (Value result : op.getResults()) {
+    SmallVector<Type> pieces = typesOf(result);
+    counts.push_back(pieces.size());
+    llvm::append_range(types, pieces);
+  }
+  auto call = func::CallOp::create(b, loc, op.getCallee(), types, operands);
+  size_t at = 0;
+  for (auto [result, number] : llvm::zip_equal(op.getResults(), counts)) {
+    Values made(call.getResults().slice(at, number));
+    at += number;
+    if (isCut(result.getType()))
+      define(result, made);
+    else
+      result.replaceAllUsesWith(made.front());
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Operations on elements
+//===----------------------------------------------------------------------===//
+
+LogicalResult LaneLowering::lowerElementwise(Operation *op) {
+  Value result = op->getResult(0);
+  if (!isa<VectorType>(result.getType()))
+    return op->emitOpError("has no lowering to lanes");
+  VectorType type = pieceType(result);
+  unsigned count = tableOf(result).pieces;
+  for (Value operand : op->getOperands())
+    if (isa<VectorType>(operand.getType()) && piecesOf(operand).size() != count)
+      return op->emitOpError("has operands in different lanes; run xetile-assign-lane-layouts");
+  Values pieces;
+  for (unsigned p = 0; p < count; ++p) {
+    Values operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(isa<VectorType>(operand.getType()) ? piecesOf(operand)[p] : operand);
+    Operation *made = mlir::clone(b, op, TypeRange(Type(type)), operands);
+    made->removeAttr(lanesAttr);
+    pieces.push_back(made->getResult(0));
+  }
+  define(result, pieces);
+  return success();
+}
+
+LogicalResult LaneLowering::lowerFree(Operation *op) {
+  Value result = op->getResult(0);
+  auto vector = cast<VectorType>(result.getType());
+  VectorType type = pieceType(result);
+  const LaneTable &table = tableOf(result);
+  Type element = type.getElementType();
+  ArrayRef<int64_t> shape = vector.getShape();
+  Values pieces;
+  // Element by element of what each lane holds.
+  auto buildAll = [&](function_ref<Value(ArrayRef<int64_t>)> make) {
+    for (unsigned p = 0; p < table.pieces; ++p) {
+      Values elements;
+      for (unsigned r = 0; r < table.registers; ++r)
+        elements.push_back(make(table.row(p * table.registers + r)));
+      pieces.push_back(build(type, elements));
+    }
+    define(result, pieces);
+    return success();
+  };
+  auto all = [&](Value value) {
+    define(result, Values(table.pieces, value));
+    return success();
+  };
+  auto choose = [&](ArrayRef<int64_t> row, function_ref<Value(int64_t)> valueOf) {
+    SmallVector<std::pair<uint64_t, Value>> choices;
+    uint64_t done = 0;
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      if (done >> lane & 1)
+        continue;
+      uint64_t mask = 0;
+      for (unsigned other = 0; other < lanes; ++other)
+        mask |= uint64_t(row[other] == row[lane]) << other;
+      done |= mask;
+      choices.push_back({mask, valueOf(row[lane])});
+    }
+    return selectByLane(choices);
+  };
+  /// Coordinates of the row's elements along a dimension.
+  auto along = [&](ArrayRef<int64_t> row, unsigned dim) {
+    SmallVector<int64_t> places;
+    for (int64_t number : row)
+      places.push_back(unravel(number, shape)[dim]);
+    return places;
+  };
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](arith::ConstantOp constantOp) {
+        auto dense = dyn_cast<DenseElementsAttr>(constantOp.getValue());
+        if (!dense)
+          return LogicalResult(constantOp.emitOpError("has no lowering to lanes: expected dense "
+                                                      "elements"));
+        auto attrOf = [&](Attribute value) -> TypedAttr {
+          if (auto number = dyn_cast<FloatAttr>(value))
+            return FloatAttr::get(element, number.getValueAsDouble());
+          return IntegerAttr::get(element, cast<IntegerAttr>(value).getValue());
+        };
+        if (dense.isSplat())
+          return all(arith::ConstantOp::create(
+              b, loc,
+              DenseElementsAttr::get(type, Attribute(attrOf(dense.getSplatValue<Attribute>())))));
+        SmallVector<Attribute> values(dense.getValues<Attribute>());
+        return buildAll([&](ArrayRef<int64_t> row) -> Value {
+          if (element.isIntOrIndex() && !element.isInteger(1)) {
+            SmallVector<int64_t> numbers;
+            bool small = true;
+            for (int64_t number : row) {
+              numbers.push_back(cast<IntegerAttr>(values[number]).getValue().getSExtValue());
+              small &= llvm::isInt<31>(numbers.back());
+            }
+            if (llvm::all_equal(numbers))
+              return constant(element, numbers[0]);
+            if (small && element.isIndex())
+              return laneIndex(numbers);
+            if (small)
+              return b.createOrFold<arith::TruncIOp>(loc, element, laneTable(numbers));
+          }
+          // Equal values of different elements are one choice.
+          SmallVector<int64_t> firsts;
+          for (int64_t number : row)
+            firsts.push_back(std::distance(values.begin(), llvm::find(values, values[number])));
+          return choose(firsts, [&](int64_t number) -> Value {
+            return arith::ConstantOp::create(b, loc, attrOf(values[number]));
+          });
+        });
+      })
+      .Case([&](ub::PoisonOp) { return all(ub::PoisonOp::create(b, loc, type)); })
+      .Case([&](vector::BroadcastOp broadcast) {
+        return all(vector::BroadcastOp::create(b, loc, type, broadcast.getSource()));
+      })
+      .Case([&](vector::StepOp) {
+        return buildAll([&](ArrayRef<int64_t> row) { return laneIndex(row); });
+      })
+      .Case([&](vector::FromElementsOp from) {
+        return buildAll([&](ArrayRef<int64_t> row) {
+          return choose(row, [&](int64_t number) { return from.getElements()[number]; });
+        });
+      })
+      .Case([&](vector::ConstantMaskOp mask) {
+        return buildAll([&](ArrayRef<int64_t> row) -> Value {
+          uint64_t inside = 0;
+          for (auto [lane, number] : llvm::enumerate(row)) {
+            bool all =
+                llvm::all_of(llvm::zip_equal(unravel(number, shape), mask.getMaskDimSizes()),
+                             [](auto pair) { return std::get<0>(pair) < std::get<1>(pair); });
+            inside |= uint64_t(all) << lane;
+          }
+          uint64_t every = (uint64_t(1) << lanes) - 1;
+          if (inside == 0 || inside == every)
+            return constant(b.getI1Type(), inside != 0);
+          return laneIn(inside);
+        });
+      })
+      .Case([&](vector::CreateMaskOp mask) {
+        return buildAll([&](ArrayRef<int64_t> row) {
+          Value inside;
+          for (auto [dim, bound] : llvm::enumerate(mask.getOperands())) {
+            Value here = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                               laneIndex(along(row, dim)), bound);
+            inside = inside ? arith::AndIOp::create(b, loc, inside, here).getResult() : here;
+          }
+          return inside ? inside : constant(b.getI1Type(), 1);
+        });
+      })
+      .Default([](Operation *unknown) {
+        return LogicalResult(unknown->emitOpError("has no lowering to lanes"));
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// The walk
+//===----------------------------------------------------------------------===//
+
+LogicalResult LaneLowering::lowerOp(Operation *op) {
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return lowerFor(loop);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return lowerIf(branch);
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return lowerWhile(loop);
+  for (Region &region : op->getRegions()) {
+    for (Block &block : region)
+      if (llvm::any_of(block.getArgumentTypes(), isCut))
+        return op->emitOpError("has vectors or descriptors as arguments of its region; expected "
+                               "scf.for, scf.if and scf.while around them");
+    for (Block &block : region)
+      if (failed(lowerBlock(block)))
+        return failure();
+  }
+  bool isXeGPU = op->getDialect() && op->getDialect()->getNamespace() == "xegpu";
+  bool touches = isXeGPU || llvm::any_of(op->getOperandTypes(), isCut) ||
+                 llvm::any_of(op->getResultTypes(), isCut);
+  if (!touches)
+    return success();
+  if (!op->isRegistered())
+    return op->emitOpError("has no lowering to lanes: expected operations of a dialect that is "
+                           "loaded");
+  if (op->hasTrait<OpTrait::IsTerminator>())
+    return lowerTerminator(op);
+  if (auto call = dyn_cast<func::CallOp>(op))
+    return lowerCall(call);
+  if (isElementwise(op))
+    return lowerElementwise(op);
+  if (isFreeOfLanes(op))
+    return lowerFree(op);
+  if (isStructural(op)) {
+    numSelects = numShuffles = 0;
+    if (failed(lowerStructural(op)))
+      return failure();
+    if (printCosts)
+      op->emitRemark("moves elements with ")
+          << numShuffles << " shuffles and " << numSelects << " selects";
+    return success();
+  }
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](xegpu::CreateNdDescOp create) { return lowerCreateNd(create); })
+      .Case([&](xegpu::UpdateNdOffsetOp update) { return lowerUpdateNd(update); })
+      .Case([&](xegpu::LoadNdOp load) { return lowerLoadNd(load); })
+      .Case([&](xegpu::StoreNdOp store) { return lowerStoreNd(store); })
+      .Case([&](xegpu::PrefetchNdOp prefetch) { return lowerPrefetchNd(prefetch); })
+      .Case([&](xegpu::DpasOp dpas) { return lowerDpas(dpas); })
+      .Case<xegpu::AllocNbarrierOp, xegpu::InitNbarrierOp, xegpu::NbarrierArriveOp,
+            xegpu::NbarrierWaitOp, xegpu::FenceOp>([&](auto) { return lowerBarrier(op); })
+      .Case([&](UnrealizedConversionCastOp) { return success(); })
+      .Default([&](Operation *other) { return lowerMemory(other); });
+}
+
+LogicalResult LaneLowering::lowerBlock(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    b.setInsertionPoint(&op);
+    loc = op.getLoc();
+    if (failed(lowerOp(&op)))
+      return failure();
+    bool rebuilt =
+        isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op) &&
+        (op.getNumRegions() && (op.getRegion(0).empty() || op.getRegion(0).front().empty()));
+    bool isXeGPU = op.getDialect() && op.getDialect()->getNamespace() == "xegpu";
+    bool cut = isXeGPU || llvm::any_of(op.getOperandTypes(), isCut) ||
+               llvm::any_of(op.getResultTypes(), isCut);
+    if ((rebuilt || cut) && !op.hasTrait<OpTrait::IsTerminator>())
+      dead.push_back(&op);
+  }
+  return success();
+}
+
+LogicalResult LaneLowering::lowerFunction(FunctionOpInterface function) {
+  if (function.isExternal())
+    return success();
+  laneTables.clear();
+  laneMasks.clear();
+  laneNumber = {};
+  Block &first = function.getFunctionBody().front();
+  top = &first.front();
+  unsigned count = first.getNumArguments();
+  bool cut = llvm::any_of(first.getArgumentTypes(), isCut);
+  SmallVector<Type> results;
+  if (auto type = dyn_cast<FunctionType>(function.getFunctionType()))
+    for (Type result : type.getResults()) {
+      auto vector = dyn_cast<VectorType>(result);
+      if (!vector) {
+        results.push_back(result);
+        continue;
+      }
+      cut = true;
+      LaneMap map = LaneMap::natural(vector.getShape(), lanes);
+      const LaneTable &table = tableFor(map.attr(b.getContext()), vector.getShape());
+      results.append(table.pieces, VectorType::get({int64_t(table.registers)},
+                                                   storedType(vector.getElementType())));
+    }
+  if (cut) {
+    if (!isa<func::FuncOp>(function))
+      return function.emitOpError("has vectors or descriptors as arguments, which a launch cannot "
+                                  "pass; expected memrefs and numbers");
+    SmallVector<SmallVector<Type>> types;
+    SmallVector<Type> inputs;
+    for (Value argument : first.getArguments()) {
+      if (isCut(argument.getType()) && !isa<VectorType>(argument.getType()))
+        return function.emitOpError(
+            "has a descriptor as argument; expected its memref and offsets");
+      types.push_back(typesOf(argument));
+      llvm::append_range(inputs, types.back());
+    }
+    cutArguments(first, 0, types);
+    cast<func::FuncOp>(function).setFunctionType(
+        FunctionType::get(b.getContext(), inputs, results));
+    function->removeAttr(laneArgsAttr);
+  }
+  for (Block &block : function.getFunctionBody())
+    if (failed(lowerBlock(block)))
+      return failure();
+  for (Operation *op : dead)
+    op->dropAllReferences();
+  for (Operation *op : dead) {
+    if (op->use_empty())
+      continue;
+    (*op->user_begin())->emitOpError("takes a value of a subgroup that nothing left to its lanes");
+    return failure();
+  }
+  for (Operation *op : llvm::reverse(dead))
+    op->erase();
+  dead.clear();
+  if (cut)
+    eraseArguments(first, 0, count);
+  function->removeAttr(laneArgsAttr);
+  function->walk([](Operation *op) {
+    op->removeAttr(lanesAttr);
+    op->removeAttr(laneArgsAttr);
+  });
+  held.clear();
+  layouts.clear();
+  return success();
+}
+
+LogicalResult LaneLowering::run() {
+  if (failed(checkUniform(module, lanes)))
+    return failure();
+  for (auto function : module.getOps<FunctionOpInterface>())
+    if (!isa<LLVM::LLVMFuncOp>(function.getOperation()))
+      if (failed(lowerFunction(function)))
+        return failure();
+  return success();
+}

@@ -1,0 +1,369 @@
+//===- LaneRules.cpp - how operations tie the lanes of their vectors ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: operations on vectors of a subgroup, maps of some of these. Out: maps of the others that cost
+// no instruction. Refused: dpas that the device has no instruction for, layouts that do not fit.
+#include "xetile/Target/Xe/Lanes/LaneRules.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "xetile/IR/XeTileOps.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace xetile;
+
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<VectorType>(value.getType()).getShape();
+}
+
+static SmallVector<bool> marked(unsigned rank, ArrayRef<int64_t> dims) {
+  SmallVector<bool> marks(rank, false);
+  for (int64_t dim : dims)
+    marks[dim] = true;
+  return marks;
+}
+
+static SmallVector<bool> leading(unsigned rank, unsigned count) {
+  SmallVector<bool> marks(rank, false);
+  std::fill_n(marks.begin(), count, true);
+  return marks;
+}
+
+bool xetile::isElementwise(Operation *op) {
+  return (OpTrait::hasElementwiseMappableTraits(op) || isa<vector::FMAOp>(op)) &&
+         op->getNumResults() == 1;
+}
+
+bool xetile::isFreeOfLanes(Operation *op) {
+  if (isa<arith::ConstantOp, ub::PoisonOp, vector::StepOp, vector::ConstantMaskOp,
+          vector::CreateMaskOp, vector::FromElementsOp>(op))
+    return true;
+  auto broadcast = dyn_cast<vector::BroadcastOp>(op);
+  return broadcast && !isa<VectorType>(broadcast.getSourceType());
+}
+
+bool xetile::isStructural(Operation *op) {
+  return isa<vector::BroadcastOp, vector::TransposeOp, vector::ShapeCastOp, vector::BitCastOp,
+             vector::MultiDimReductionOp, vector::ReductionOp, vector::ExtractOp, vector::InsertOp,
+             vector::ExtractStridedSliceOp, vector::InsertStridedSliceOp, vector::InterleaveOp,
+             vector::DeinterleaveOp, vector::ShuffleOp, vector::ToElementsOp, ConvertLanesOp,
+             xegpu::ConvertLayoutOp>(op);
+}
+
+/// Source elements over result elements along the last dimension: above 1, below -1.
+static int bitcastRatio(vector::BitCastOp op) {
+  int64_t from = op.getSourceVectorType().getElementTypeBitWidth();
+  int64_t to = op.getResultVectorType().getElementTypeBitWidth();
+  return from >= to ? int(from / to) : -int(to / from);
+}
+
+std::optional<LaneMap> xetile::mapOfResult(Operation *op, unsigned operand, const LaneMap &map) {
+  using Maybe = std::optional<LaneMap>;
+  return llvm::TypeSwitch<Operation *, Maybe>(op)
+      .Case([&](vector::TransposeOp transpose) -> Maybe {
+        return map.transposed(transpose.getPermutation());
+      })
+      .Case([&](vector::BroadcastOp broadcast) -> Maybe {
+        return map.prepended(broadcast.getResultVectorType().getRank() - map.rank());
+      })
+      .Case([&](vector::ShapeCastOp cast) -> Maybe {
+        return map.reshaped(shapeOf(cast.getSource()), shapeOf(cast.getResult()));
+      })
+      .Case([&](vector::BitCastOp cast) -> Maybe {
+        int ratio = bitcastRatio(cast);
+        return ratio > 0 ? Maybe(map.split(ratio)) : map.joined(-ratio);
+      })
+      .Case([&](vector::MultiDimReductionOp reduction) -> Maybe {
+        if (operand != 0)
+          return map;
+        return map.dropped(marked(map.rank(), reduction.getReductionDims()));
+      })
+      .Case([&](vector::ExtractOp extract) -> Maybe {
+        return map.dropped(leading(map.rank(), extract.getNumIndices()));
+      })
+      .Case([&](vector::InsertOp insert) -> Maybe {
+        if (operand == insert.getDestMutable().getOperandNumber())
+          return map;
+        return isa<VectorType>(insert.getValueToStoreType())
+                   ? Maybe(map.prepended(insert.getNumIndices()))
+                   : std::nullopt;
+      })
+      .Case([&](vector::ExtractStridedSliceOp slice) -> Maybe {
+        return map.trimmed(shapeOf(slice.getResult()));
+      })
+      .Case([&](vector::InsertStridedSliceOp insert) -> Maybe {
+        ArrayRef<int64_t> shape = shapeOf(insert.getResult());
+        return operand == 1 ? map : map.prepended(shape.size() - map.rank()).trimmed(shape);
+      })
+      .Case([&](vector::InterleaveOp) -> Maybe { return map.split(2); })
+      .Case([&](vector::DeinterleaveOp) -> Maybe { return map.joined(2); })
+      .Case([&](vector::ShuffleOp shuffle) -> Maybe {
+        return map.trimmed(shapeOf(shuffle.getResult()));
+      })
+      .Default([](Operation *) -> Maybe { return std::nullopt; });
+}
+
+std::optional<LaneMap> xetile::mapOfOperand(Operation *op, unsigned operand, const LaneMap &map) {
+  using Maybe = std::optional<LaneMap>;
+  return llvm::TypeSwitch<Operation *, Maybe>(op)
+      .Case([&](vector::TransposeOp transpose) -> Maybe {
+        return map.transposed(invertPermutationVector(transpose.getPermutation()));
+      })
+      .Case([&](vector::BroadcastOp broadcast) -> Maybe {
+        auto source = dyn_cast<VectorType>(broadcast.getSourceType());
+        if (!source)
+          return std::nullopt;
+        LaneMap kept = map.dropped(leading(map.rank(), map.rank() - source.getRank()));
+        SmallVector<bool> flat;
+        for (int64_t size : source.getShape())
+          flat.push_back(size == 1);
+        return kept.flattened(flat);
+      })
+      .Case([&](vector::ShapeCastOp cast) -> Maybe {
+        return map.reshaped(shapeOf(cast.getResult()), shapeOf(cast.getSource()));
+      })
+      .Case([&](vector::BitCastOp cast) -> Maybe {
+        int ratio = bitcastRatio(cast);
+        return ratio > 0 ? map.joined(ratio) : Maybe(map.split(-ratio));
+      })
+      .Case([&](vector::MultiDimReductionOp) -> Maybe {
+        return operand == 1 ? Maybe(map) : std::nullopt;
+      })
+      .Case([&](vector::ExtractOp extract) -> Maybe {
+        return map.prepended(extract.getNumIndices());
+      })
+      .Case([&](vector::InsertOp insert) -> Maybe {
+        if (operand == insert.getDestMutable().getOperandNumber())
+          return map;
+        return map.dropped(leading(map.rank(), insert.getNumIndices()));
+      })
+      .Case([&](vector::ExtractStridedSliceOp slice) -> Maybe {
+        return map.trimmed(shapeOf(slice.getSource()));
+      })
+      .Case([&](vector::InsertStridedSliceOp insert) -> Maybe {
+        if (operand == 1)
+          return map;
+        ArrayRef<int64_t> shape = shapeOf(insert.getValueToStore());
+        return map.dropped(leading(map.rank(), map.rank() - shape.size())).trimmed(shape);
+      })
+      .Case([&](vector::InterleaveOp) -> Maybe { return map.joined(2); })
+      .Case([&](vector::DeinterleaveOp) -> Maybe { return map.split(2); })
+      .Case(
+          [&](vector::ShuffleOp) -> Maybe { return map.trimmed(shapeOf(op->getOperand(operand))); })
+      .Default([](Operation *) -> Maybe { return std::nullopt; });
+}
+
+//===----------------------------------------------------------------------===//
+// dpas
+//===----------------------------------------------------------------------===//
+
+/// The bits of an element of A and B, 0 for types that no dpas multiplies.
+static unsigned operandBits(Type type) {
+  if (type.isF16() || type.isBF16())
+    return 16;
+  if (type.isF32() || isa<FloatTF32Type>(type))
+    return 32;
+  return type.isInteger(8) ? 8 : type.isInteger(4) ? 4 : 0;
+}
+
+static bool accumulates(Type operand, Type accumulator) {
+  if (operand.isInteger())
+    return accumulator.isInteger(32);
+  return accumulator.isF32() || (accumulator == operand && (operand.isF16() || operand.isBF16()));
+}
+
+Result<DpasForm> xetile::dpasForm(xegpu::DpasOp op, const TargetInfo &target) {
+  auto a = cast<VectorType>(op.getLhs().getType()), b = cast<VectorType>(op.getRhs().getType());
+  auto result = cast<VectorType>(op.getResult().getType());
+  auto text = [](auto value) {
+    std::string result;
+    llvm::raw_string_ostream(result) << value;
+    return result;
+  };
+  Type element = a.getElementType();
+  DpasForm form;
+  form.elemBits = operandBits(element);
+  if (!form.elemBits || !accumulates(element, result.getElementType()))
+    return Error(
+        "multiplies " + text(element) + " and " + text(b.getElementType()) + " into " +
+        text(result.getElementType()) +
+        "; expected f16 into f32 or f16, bf16 into f32 or bf16, tf32 into f32, or i8 or i4 "
+        "into i32");
+  if (op.getAcc() && op.getAcc().getType() != result)
+    return Error("adds " + text(op.getAcc().getType()) + " to " + text(result) +
+                 ", expected the result's type");
+  unsigned pack = 32 / form.elemBits;
+  form.packedA = a.getRank() == 3;
+  form.packedB = b.getRank() == 3;
+  if (a.getRank() < 2 || b.getRank() < 2 || result.getRank() != 2)
+    return Error("multiplies vectors of one dimension, what a lane holds; expected those of the "
+                 "subgroup, or xegpu-op-level=lane");
+  if ((form.packedA && a.getDimSize(2) != pack) || (form.packedB && b.getDimSize(2) != pack))
+    return Error("has a 3D operand whose last dimension is not the " + std::to_string(pack) +
+                 " elements that 32 bits hold of " + text(element));
+  form.m = a.getDimSize(0);
+  form.k = a.getDimSize(1) * (form.packedA ? pack : 1);
+  form.n = b.getDimSize(1);
+  int64_t rowsOfB = b.getDimSize(0) * (form.packedB ? pack : 1);
+  form.params = largestDpas(target, form.elemBits);
+  if (rowsOfB != form.k || result.getDimSize(0) != form.m || result.getDimSize(1) != form.n)
+    return Error("multiplies " + text(a) + " and " + text(b) + " into " + text(result) +
+                 ", whose m, n and k differ");
+  if (form.params.opsPerChannel == 0 || form.k % form.params.k() || form.n % form.params.n())
+    return Error("multiplies " + std::to_string(form.m) + "x" + std::to_string(form.k) + " and " +
+                 std::to_string(form.k) + "x" + std::to_string(form.n) + " of " + text(element) +
+                 "; expected n to be a multiple of " + std::to_string(form.params.n()) +
+                 " and k of " + std::to_string(form.params.k()));
+  form.params.repeatCount = std::min<int64_t>(form.params.repeatCount, form.m & -form.m);
+  unsigned wanted = form.params.repeatCount;
+  auto mapOf = [&](DpasOperand operand) -> Result<LaneMap> {
+    // A single row of tf32 fills half of the lanes; the others hold the same.
+    DpasParams params = form.params;
+    if (operand == DpasOperand::A && form.elemBits == 32 && wanted == 1)
+      params.repeatCount = 2;
+    Result<LinearLayout> layout = dpasTileLayout(params, operand);
+    if (!layout)
+      return layout.error();
+    LaneMap map(*layout);
+    if (params.repeatCount != wanted)
+      map = map.trimmed({1, int64_t(params.k())});
+    return map;
+  };
+  for (auto [operand, map] :
+       {std::pair(DpasOperand::A, &form.a), std::pair(DpasOperand::B, &form.b),
+        std::pair(DpasOperand::C, &form.c)}) {
+    Result<LaneMap> made = mapOf(operand);
+    if (!made)
+      return made.error();
+    *map = *made;
+  }
+  auto pack3D = [&](const LaneMap &map, VectorType type, bool alongRows) -> Result<LaneMap> {
+    // (k, n) is (k / pack, n, pack); (m, k) is (m, k / pack, pack).
+    LaneMap packed;
+    auto convert = [&](const LaneMap::Shape &step) {
+      int64_t k = alongRows ? step[0] : step[1], other = alongRows ? step[1] : step[0];
+      LaneMap::Shape result(3, 0);
+      result[alongRows ? 0 : 1] = k / pack;
+      result[2] = k % pack;
+      result[alongRows ? 1 : 0] = other;
+      return result;
+    };
+    packed.block = convert({map.block[0] - 1, map.block[1] - 1});
+    for (int64_t &side : packed.block)
+      ++side;
+    for (const LaneMap::Shape &step : map.registers)
+      packed.registers.push_back(convert(step));
+    for (const LaneMap::Shape &step : map.lanes)
+      packed.lanes.push_back(convert(step));
+    return packed;
+  };
+  if (form.packedA)
+    form.a = *pack3D(form.a, a, /*alongRows=*/false);
+  if (form.packedB)
+    form.b = *pack3D(form.b, b, /*alongRows=*/true);
+  return form;
+}
+
+//===----------------------------------------------------------------------===//
+// Layouts that users give
+//===----------------------------------------------------------------------===//
+
+Result<LaneMap> xetile::mapOfLayout(xegpu::DistributeLayoutAttr layout, ArrayRef<int64_t> shape,
+                                    unsigned subgroupSize) {
+  if (auto slice = dyn_cast<xegpu::SliceAttr>(layout)) {
+    // The parent describes a vector of more dimensions; how long these are does not matter.
+    xegpu::DistributeLayoutAttr parent = slice.getParent();
+    SmallVector<int64_t> dims(slice.getDims().asArrayRef());
+    SmallVector<int64_t> laneLayout = parent.getEffectiveLaneLayoutAsInt(),
+                         laneData = parent.getEffectiveLaneDataAsInt();
+    if (int64_t(shape.size() + dims.size()) != parent.getRank() || laneLayout.empty())
+      return Error("has a layout of " + llvm::Twine(parent.getRank()) + " dimensions without the " +
+                   llvm::Twine(dims.size()) + " of its slice, expected the vector's " +
+                   llvm::Twine(shape.size()));
+    SmallVector<int64_t> whole;
+    unsigned at = 0;
+    for (int64_t dim = 0; dim < parent.getRank(); ++dim)
+      whole.push_back(llvm::is_contained(dims, dim)
+                          ? laneLayout[dim] * (laneData.empty() ? 1 : laneData[dim])
+                          : shape[at++]);
+    Result<LaneMap> map = mapOfLayout(parent, whole, subgroupSize);
+    if (!map)
+      return map;
+    return map->dropped(marked(whole.size(), dims));
+  }
+  SmallVector<int64_t> laneLayout = layout.getEffectiveLaneLayoutAsInt(),
+                       laneData = layout.getEffectiveLaneDataAsInt();
+  unsigned rank = shape.size();
+  if (laneLayout.size() != rank)
+    return Error("has a layout of " + llvm::Twine(laneLayout.size()) +
+                 " dimensions, expected the vector's " + llvm::Twine(rank));
+  if (laneData.empty())
+    laneData.assign(rank, 1);
+  int64_t lanes = llvm::product_of(laneLayout);
+  if (lanes != int64_t(subgroupSize))
+    return Error("has a lane_layout of " + llvm::Twine(lanes) + " lanes, expected the " +
+                 llvm::Twine(subgroupSize) + " of a subgroup");
+  LaneMap map;
+  for (unsigned dim = 0; dim < rank; ++dim) {
+    int64_t unit = laneLayout[dim] * laneData[dim];
+    if (!llvm::isPowerOf2_64(laneLayout[dim]) || !llvm::isPowerOf2_64(laneData[dim]) ||
+        shape[dim] % unit)
+      return Error("has a layout whose lane_layout times lane_data is " + llvm::Twine(unit) +
+                   " along dimension " + llvm::Twine(dim) +
+                   ", expected powers of two whose product divides " + llvm::Twine(shape[dim]));
+    map.block.push_back(unit);
+  }
+  auto step = [&](unsigned dim, int64_t size) {
+    LaneMap::Shape result(rank, 0);
+    result[dim] = size;
+    return result;
+  };
+  for (unsigned dim = rank; dim-- > 0;)
+    for (int64_t at = 1; at < laneData[dim]; at *= 2)
+      map.registers.push_back(step(dim, at));
+  SmallVector<int64_t> order;
+  if (DenseI32ArrayAttr given = layout.getOrder())
+    llvm::append_range(order, given.asArrayRef());
+  if (order.size() != rank) {
+    order.clear();
+    for (unsigned dim = rank; dim-- > 0;)
+      order.push_back(dim);
+  }
+  for (int64_t dim : order)
+    for (int64_t at = 1; at < laneLayout[dim]; at *= 2)
+      map.lanes.push_back(step(dim, at * laneData[dim]));
+  // Rows of a block in one piece, as messages bring them.
+  if (rank >= 2)
+    for (int64_t &side = map.block[rank - 2];
+         map.numRegisters() < 8 && shape[rank - 2] % (side * 2) == 0; side *= 2)
+      map.registers.push_back(step(rank - 2, side));
+  return map;
+}
+
+bool xetile::haveSameLanes(const LaneMap &left, const LaneMap &right, ArrayRef<int64_t> shape,
+                           unsigned subgroupSize) {
+  LaneTable first(left, shape, subgroupSize), second(right, shape, subgroupSize);
+  for (int64_t element = 0, end = llvm::product_of(shape); element < end; ++element)
+    for (unsigned lane = 0; lane < subgroupSize; ++lane)
+      if ((first.find(element, lane) >= 0) != (second.find(element, lane) >= 0))
+        return false;
+  return true;
+}
+
+std::array<int64_t, 2> xetile::cellInTile(VectorType vector, xegpu::TensorDescType tile,
+                                          bool transpose, bool packed, int64_t element) {
+  LaneMap::Shape at = unravel(element, vector.getShape());
+  if (tile.getRank() == 1)
+    return {0, element};
+  if (packed) {
+    // [blocks, ] rows / f, columns, f
+    unsigned rank = at.size();
+    int64_t factor = vector.getDimSize(rank - 1), block = rank == 4 ? at[0] : 0;
+    return {at[rank - 3] * factor + at[rank - 1], block * tile.getDimSize(1) + at[rank - 2]};
+  }
+  int64_t block = at.size() == 3 ? at[0] : 0;
+  int64_t row = at[at.size() - 2], column = at[at.size() - 1];
+  if (transpose)
+    std::swap(row, column);
+  return {row, block * tile.getDimSize(1) + column};
+}

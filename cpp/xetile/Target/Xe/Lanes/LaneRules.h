@@ -1,0 +1,58 @@
+//===- LaneRules.h - how operations tie the lanes of their vectors -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef XETILE_TARGET_XE_LANES_LANERULES_H
+#define XETILE_TARGET_XE_LANES_LANERULES_H
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/XeGPU/IR/XeGPU.h"
+#include "xetile/Layout/DpasLayout.h"
+#include "xetile/Target/Xe/Lanes/LaneMap.h"
+
+namespace xetile {
+
+/// The attribute that holds the layouts of an operation's results (scf.for's are those of its
+/// carried values, too), a unit for what is no vector.
+inline constexpr llvm::StringLiteral lanesAttr = "xetile.lanes";
+/// The layouts of a function's arguments and of the values that scf.while carries to its condition.
+inline constexpr llvm::StringLiteral laneArgsAttr = "xetile.lane_args";
+/// On dpas: operands of signless integers that are unsigned.
+inline constexpr llvm::StringLiteral unsignedAAttr = "xetile.unsigned_a";
+inline constexpr llvm::StringLiteral unsignedBAttr = "xetile.unsigned_b";
+
+/// Operations that act on each element alone: one layout for all vectors.
+bool isElementwise(mlir::Operation *op);
+/// Operations that make a vector out of nothing that lanes hold: any layout is free.
+bool isFreeOfLanes(mlir::Operation *op);
+/// Operations that move elements: any layouts do, the rules below give those that cost nothing.
+bool isStructural(mlir::Operation *op);
+
+/// Of the result, if operand number `operand` has `map`; nothing where it does not follow.
+std::optional<LaneMap> mapOfResult(mlir::Operation *op, unsigned operand, const LaneMap &map);
+/// Of operand number `operand`, if the result has `map`.
+std::optional<LaneMap> mapOfOperand(mlir::Operation *op, unsigned operand, const LaneMap &map);
+
+/// How a multiplication is done.
+struct DpasForm {
+  DpasParams params;
+  int64_t m, n, k;       // of the operation
+  unsigned elemBits;     // of A and B
+  bool packedA, packedB; // 3D operands, neighbours along k last
+  LaneMap a, b, c;
+};
+/// What the operation and the device agree on; the error says what was expected.
+Result<DpasForm> dpasForm(mlir::xegpu::DpasOp op, const TargetInfo &target);
+
+/// The map that XeGPU's lane_layout and lane_data give a vector of `shape`.
+Result<LaneMap> mapOfLayout(mlir::xegpu::DistributeLayoutAttr layout, llvm::ArrayRef<int64_t> shape,
+                            unsigned subgroupSize);
+/// Whether the same lanes hold each element.
+bool haveSameLanes(const LaneMap &left, const LaneMap &right, llvm::ArrayRef<int64_t> shape,
+                   unsigned subgroupSize);
+
+/// Where an element of what load_nd gives (store_nd takes) lies in the tile: its row and column.
+std::array<int64_t, 2> cellInTile(mlir::VectorType vector, mlir::xegpu::TensorDescType tile,
+                                  bool transpose, bool packed, int64_t element);
+
+} // namespace xetile
+
+#endif // XETILE_TARGET_XE_LANES_LANERULES_H

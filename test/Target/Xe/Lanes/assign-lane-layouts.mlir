@@ -1,0 +1,73 @@
+// RUN: xetile-opt %s --pass-pipeline="builtin.module(xetile-attach-target{chip=pvc},gpu.module(xetile-assign-lane-layouts))" | FileCheck %s
+//
+// The maps of the XeGPU RFC for PVC, as the compiler uses them: a row of A to each register (of 8-bit elements two
+// columns to a lane), B's rows along k in one lane, C as A.
+
+gpu.module @k {
+  // CHECK-LABEL: gpu.func @f16
+  // A is wanted by the first multiplication, C by what follows the second.
+  // CHECK: xegpu.load_nd {{.*}} {xetile.lanes = [#xetile.lane_layout<block = [8, 16], register = {{\[\[}}1, 0], [2, 0], [4, 0]], lane = {{\[\[}}0, 1], [0, 2], [0, 4], [0, 8]]>]}
+  // CHECK: xegpu.load_nd {{.*}} {xetile.lanes = [#xetile.lane_layout<block = [16, 16], register = {{\[\[}}1, 0], [2, 0], [4, 0], [8, 0]], lane = {{\[\[}}0, 1], [0, 2], [0, 4], [0, 8]]>]}
+  // CHECK-NOT: xetile.convert_lanes
+  // CHECK: xegpu.dpas
+  // CHECK-NOT: xetile.convert_lanes
+  gpu.func @f16(%a: memref<32x32xf16>, %b: memref<32x64xf16>, %c: memref<32x64xf32>) kernel {
+    %ta = xegpu.create_nd_tdesc %a : memref<32x32xf16> -> !xegpu.tensor_desc<32x32xf16>
+    %tb = xegpu.create_nd_tdesc %b : memref<32x64xf16> -> !xegpu.tensor_desc<32x64xf16>
+    %tc = xegpu.create_nd_tdesc %c : memref<32x64xf32> -> !xegpu.tensor_desc<32x64xf32>
+    %va = xegpu.load_nd %ta[0, 0] : !xegpu.tensor_desc<32x32xf16> -> vector<32x32xf16>
+    %vb = xegpu.load_nd %tb[0, 0] : !xegpu.tensor_desc<32x64xf16> -> vector<32x64xf16>
+    %d = xegpu.dpas %va, %vb : vector<32x32xf16>, vector<32x64xf16> -> vector<32x64xf32>
+    %e = arith.addf %d, %d : vector<32x64xf32>
+    xegpu.store_nd %e, %tc[0, 0] : vector<32x64xf32>, !xegpu.tensor_desc<32x64xf32>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @i8
+  // CHECK: xegpu.load_nd {{.*}}block = [8, 32], register = {{\[\[}}0, 1], [1, 0], [2, 0], [4, 0]], lane = {{\[\[}}0, 2], [0, 4], [0, 8], [0, 16]]>
+  // CHECK: xegpu.load_nd {{.*}}block = [32, 16], register = {{\[\[}}1, 0], [2, 0], [4, 0], [8, 0], [16, 0]], lane = {{\[\[}}0, 1], [0, 2], [0, 4], [0, 8]]>
+  gpu.func @i8(%a: memref<8x64xi8>, %b: memref<64x64xi8>, %c: memref<8x16xi32>) kernel {
+    %ta = xegpu.create_nd_tdesc %a : memref<8x64xi8> -> !xegpu.tensor_desc<8x32xi8>
+    %tb = xegpu.create_nd_tdesc %b : memref<64x64xi8> -> !xegpu.tensor_desc<32x16xi8>
+    %tc = xegpu.create_nd_tdesc %c : memref<8x16xi32> -> !xegpu.tensor_desc<8x16xi32>
+    %va = xegpu.load_nd %ta[0, 0] : !xegpu.tensor_desc<8x32xi8> -> vector<8x32xi8>
+    %vb = xegpu.load_nd %tb[0, 0] : !xegpu.tensor_desc<32x16xi8> -> vector<32x16xi8>
+    %d = xegpu.dpas %va, %vb : vector<8x32xi8>, vector<32x16xi8> -> vector<8x16xi32>
+    xegpu.store_nd %d, %tc[0, 0] : vector<8x16xi32>, !xegpu.tensor_desc<8x16xi32>
+    gpu.return
+  }
+
+  // Eight columns of tf32 leave a row to half of the lanes.
+  // CHECK-LABEL: gpu.func @tf32
+  // CHECK: xegpu.load_nd {{.*}}block = [8, 8], register = {{\[\[}}2, 0], [4, 0]], lane = {{\[\[}}0, 1], [0, 2], [0, 4], [1, 0]]>
+  // CHECK: xegpu.load_nd {{.*}}block = [8, 16], register = {{\[\[}}1, 0], [2, 0], [4, 0]], lane = {{\[\[}}0, 1], [0, 2], [0, 4], [0, 8]]>
+  gpu.func @tf32(%a: memref<8x64xtf32>, %b: memref<64x64xtf32>, %c: memref<8x16xf32>) kernel {
+    %ta = xegpu.create_nd_tdesc %a : memref<8x64xtf32> -> !xegpu.tensor_desc<8x8xtf32>
+    %tb = xegpu.create_nd_tdesc %b : memref<64x64xtf32> -> !xegpu.tensor_desc<8x16xtf32>
+    %tc = xegpu.create_nd_tdesc %c : memref<8x16xf32> -> !xegpu.tensor_desc<8x16xf32>
+    %va = xegpu.load_nd %ta[0, 0] : !xegpu.tensor_desc<8x8xtf32> -> vector<8x8xtf32>
+    %vb = xegpu.load_nd %tb[0, 0] : !xegpu.tensor_desc<8x16xtf32> -> vector<8x16xtf32>
+    %d = xegpu.dpas %va, %vb : vector<8x8xtf32>, vector<8x16xtf32> -> vector<8x16xf32>
+    xegpu.store_nd %d, %tc[0, 0] : vector<8x16xf32>, !xegpu.tensor_desc<8x16xf32>
+    gpu.return
+  }
+
+  // Where layouts meet something moves; a constant is made for each.
+  // CHECK-LABEL: gpu.func @meets
+  // CHECK: %[[D:.*]] = xegpu.dpas
+  // CHECK: %[[A:.*]] = xetile.convert_lanes %[[D]] {xetile.lanes = [#xetile.lane_layout<block = [8, 32], register = {{\[\[}}0, 1]
+  // CHECK: %[[P:.*]] = arith.trunci %[[A]]
+  // CHECK: xegpu.dpas %[[P]]
+  gpu.func @meets(%a: memref<8x32xi8>, %b: memref<32x32xi8>, %c: memref<8x32xi32>) kernel {
+    %ta = xegpu.create_nd_tdesc %a : memref<8x32xi8> -> !xegpu.tensor_desc<8x32xi8>
+    %tb = xegpu.create_nd_tdesc %b : memref<32x32xi8> -> !xegpu.tensor_desc<32x32xi8>
+    %tc = xegpu.create_nd_tdesc %c : memref<8x32xi32> -> !xegpu.tensor_desc<8x32xi32>
+    %va = xegpu.load_nd %ta[0, 0] : !xegpu.tensor_desc<8x32xi8> -> vector<8x32xi8>
+    %vb = xegpu.load_nd %tb[0, 0] : !xegpu.tensor_desc<32x32xi8> -> vector<32x32xi8>
+    %d = xegpu.dpas %va, %vb : vector<8x32xi8>, vector<32x32xi8> -> vector<8x32xi32>
+    %p = arith.trunci %d : vector<8x32xi32> to vector<8x32xi8>
+    %e = xegpu.dpas %p, %vb : vector<8x32xi8>, vector<32x32xi8> -> vector<8x32xi32>
+    xegpu.store_nd %e, %tc[0, 0] : vector<8x32xi32>, !xegpu.tensor_desc<8x32xi32>
+    gpu.return
+  }
+}

@@ -1,0 +1,105 @@
+// RUN: xetile-opt %s --split-input-file --verify-diagnostics --pass-pipeline="builtin.module(xetile-attach-target{chip=pvc},gpu.module(xetile-assign-lane-layouts,xetile-distribute-to-lanes))"
+
+gpu.module @divergent {
+  gpu.func @k(%a: memref<64x64xf32>) kernel {
+    %c4 = arith.constant 4 : index
+    %l = gpu.lane_id
+    %some = arith.cmpi ult, %l, %c4 : index
+    %t = xegpu.create_nd_tdesc %a : memref<64x64xf32> -> !xegpu.tensor_desc<8x16xf32>
+    // expected-note @below {{the control flow}}
+    scf.if %some {
+      // expected-error @below {{is done by all lanes of a subgroup together, but stands in control flow that differs from lane to lane}}
+      xegpu.prefetch_nd %t[0, 0] : !xegpu.tensor_desc<8x16xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// A work-item's number over 16 is that of its subgroup.
+gpu.module @uniform {
+  gpu.func @k(%a: memref<64x64xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %c16 = arith.constant 16 : index
+    %x = gpu.thread_id x
+    %s = arith.divui %x, %c16 : index
+    %first = arith.cmpi eq, %s, %c0 : index
+    %t = xegpu.create_nd_tdesc %a : memref<64x64xf32> -> !xegpu.tensor_desc<8x16xf32>
+    scf.if %first {
+      xegpu.prefetch_nd %t[0, 0] : !xegpu.tensor_desc<8x16xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @bounds {
+  gpu.func @k(%a: memref<64xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %x = gpu.thread_id x
+    // expected-note @below {{the control flow}}
+    scf.for %i = %c0 to %x step %c1 {
+      // expected-error @below {{is done by all lanes of a subgroup together}}
+      gpu.barrier
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @unknown {
+  gpu.func @k(%a: memref<64x64xf32>) kernel {
+    %t = xegpu.create_nd_tdesc %a : memref<64x64xf32> -> !xegpu.tensor_desc<8x16xf32>
+    %v = xegpu.load_nd %t[0, 0] : !xegpu.tensor_desc<8x16xf32> -> vector<8x16xf32>
+    // expected-error @below {{'vector.print' op has no lowering to lanes: expected XeGPU, elementwise operations}}
+    vector.print %v : vector<8x16xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @arguments {
+  // expected-error @below {{has vectors or descriptors as arguments, which a launch cannot pass; expected memrefs and numbers}}
+  gpu.func @k(%v: vector<8x16xf32>) kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @lane {
+  gpu.func @k(%a: memref<64x64xf32>) kernel {
+    %t = xegpu.create_nd_tdesc %a : memref<64x64xf32> -> !xegpu.tensor_desc<8x16xf32>
+    // expected-error @below {{expected all of its elements: those of a subgroup, or xegpu-op-level=lane}}
+    %v = xegpu.load_nd %t[0, 0] : !xegpu.tensor_desc<8x16xf32> -> vector<8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @bits {
+  gpu.func @k(%a: memref<64xi1>) kernel {
+    %c0 = arith.constant 0 : index
+    // expected-error @below {{has memory with elements of 1 bits, expected whole bytes}}
+    %v = vector.load %a[%c0] : memref<64xi1>, vector<16xi1>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @some_subgroups {
+  gpu.func @k() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c1 = arith.constant 1 : i8
+    %c2 = arith.constant 2 : i8
+    // expected-error @below {{has 2 participants, expected the 4 subgroups of the workgroup}}
+    %b = xegpu.init_nbarrier %c1, %c2 : i8, i8 -> !xegpu.nbarrier
+    gpu.return
+  }
+}

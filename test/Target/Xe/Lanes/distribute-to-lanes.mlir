@@ -1,0 +1,107 @@
+// RUN: xetile-opt %s --pass-pipeline="builtin.module(xetile-attach-target{chip=pvc},gpu.module(xetile-assign-lane-layouts,xetile-distribute-to-lanes,canonicalize,cse))" | FileCheck %s
+
+gpu.module @k {
+  // The fewest messages whose registers are those of the instruction; B in dwords.
+  // CHECK-LABEL: gpu.func @matmul
+  // CHECK: xevm.blockload2d {{.*}} elem_size_in_bits = 16 : i32, pack_register = false, tile_height = 32 : i32, tile_width = 16 : i32, transpose = false, v_blocks = 2 : i32
+  // CHECK-COUNT-2: xevm.blockload2d {{.*}} elem_size_in_bits = 16 : i32, pack_register = true, tile_height = 32 : i32, tile_width = 16 : i32, transpose = false, v_blocks = 2 : i32
+  // CHECK-NOT: xevm.blockload2d
+  // CHECK-COUNT-32: xevm.mma {{.*}} (vector<8xf16>, vector<16xf16>, vector<8xf32>) -> vector<8xf32>
+  // CHECK-NOT: xevm.mma
+  // CHECK-COUNT-16: xevm.blockstore2d
+  gpu.func @matmul(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf32>) kernel {
+    %ta = xegpu.create_nd_tdesc %a : memref<64x64xf16> -> !xegpu.tensor_desc<32x32xf16>
+    %tb = xegpu.create_nd_tdesc %b : memref<64x64xf16> -> !xegpu.tensor_desc<32x64xf16>
+    %tc = xegpu.create_nd_tdesc %c : memref<64x64xf32> -> !xegpu.tensor_desc<32x64xf32>
+    %va = xegpu.load_nd %ta[0, 0] : !xegpu.tensor_desc<32x32xf16> -> vector<32x32xf16>
+    %vb = xegpu.load_nd %tb[0, 0] : !xegpu.tensor_desc<32x64xf16> -> vector<32x64xf16>
+    %d = xegpu.dpas %va, %vb : vector<32x32xf16>, vector<32x64xf16> -> vector<32x64xf32>
+    xegpu.store_nd %d, %tc[0, 0] : vector<32x64xf32>, !xegpu.tensor_desc<32x64xf32>
+    gpu.return
+  }
+
+  // What a loop carries is pieces; a descriptor only its offsets.
+  // CHECK-LABEL: gpu.func @loop
+  // CHECK: scf.for {{.*}} -> (index, vector<8xf32>, vector<8xf32>)
+  gpu.func @loop(%a: memref<64x64xf32>, %n: index) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %t = xegpu.create_nd_tdesc %a[0, 0] : memref<64x64xf32> -> !xegpu.tensor_desc<16x16xf32>
+    %zero = arith.constant dense<0.0> : vector<16x16xf32>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%u = %t, %s = %zero) -> (!xegpu.tensor_desc<16x16xf32>, vector<16x16xf32>) {
+      %v = xegpu.load_nd %u : !xegpu.tensor_desc<16x16xf32> -> vector<16x16xf32>
+      %w = arith.addf %s, %v : vector<16x16xf32>
+      %x = xegpu.update_nd_offset %u, [%c0, %c16] : !xegpu.tensor_desc<16x16xf32>
+      scf.yield %x, %w : !xegpu.tensor_desc<16x16xf32>, vector<16x16xf32>
+    }
+    xegpu.store_nd %r#1, %t : vector<16x16xf32>, !xegpu.tensor_desc<16x16xf32>
+    gpu.return
+  }
+
+  // A sum over rows adds registers; one over columns goes through the lanes in four steps.
+  // CHECK-LABEL: gpu.func @sums
+  // CHECK-NOT: sub_group_shuffle
+  // CHECK-COUNT-32: llvm.call spir_funccc @_Z21sub_group_shuffle_xorij
+  // CHECK-NOT: sub_group_shuffle
+  gpu.func @sums(%a: memref<64x64xf32>, %r: memref<16xf32>, %s: memref<8xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %t = xegpu.create_nd_tdesc %a : memref<64x64xf32> -> !xegpu.tensor_desc<8x16xf32>
+    %v = xegpu.load_nd %t[0, 0] : !xegpu.tensor_desc<8x16xf32> -> vector<8x16xf32>
+    %rows = arith.constant dense<0.0> : vector<16xf32>
+    %columns = arith.constant dense<0.0> : vector<8xf32>
+    %x = vector.multi_reduction <add>, %v, %rows [0] : vector<8x16xf32> to vector<16xf32>
+    %y = vector.multi_reduction <add>, %v, %columns [1] : vector<8x16xf32> to vector<8xf32>
+    vector.store %x, %r[%c0] : memref<16xf32>, vector<16xf32>
+    vector.store %y, %s[%c0] : memref<8xf32>, vector<8xf32>
+    gpu.return
+  }
+
+  // Types that XeVM has no word for: the device's builtin by its name.
+  // CHECK-LABEL: gpu.func @builtins
+  // CHECK: llvm.call spir_funccc @_Z36intel_sub_group_u8_u8_matrix_mad_k32Dv8_sDv8_iS0_
+  // CHECK: llvm.call spir_funccc @_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_sDv8_iDv8_Dh
+  gpu.func @builtins(%a: memref<64x64xi8>, %b: memref<64x64xf16>, %c: memref<64x64xi32>) kernel {
+    %ta = xegpu.create_nd_tdesc %a : memref<64x64xi8> -> !xegpu.tensor_desc<8x32xi8>
+    %tb = xegpu.create_nd_tdesc %a : memref<64x64xi8> -> !xegpu.tensor_desc<32x16xi8>
+    %th = xegpu.create_nd_tdesc %b : memref<64x64xf16> -> !xegpu.tensor_desc<8x16xf16>
+    %ti = xegpu.create_nd_tdesc %b : memref<64x64xf16> -> !xegpu.tensor_desc<16x16xf16>
+    %tc = xegpu.create_nd_tdesc %c : memref<64x64xi32> -> !xegpu.tensor_desc<8x16xi32>
+    %va = xegpu.load_nd %ta[0, 0] : !xegpu.tensor_desc<8x32xi8> -> vector<8x32xi8>
+    %vb = xegpu.load_nd %tb[0, 0] : !xegpu.tensor_desc<32x16xi8> -> vector<32x16xi8>
+    %vh = xegpu.load_nd %th[0, 0] : !xegpu.tensor_desc<8x16xf16> -> vector<8x16xf16>
+    %vi = xegpu.load_nd %ti[0, 0] : !xegpu.tensor_desc<16x16xf16> -> vector<16x16xf16>
+    %d = xegpu.dpas %va, %vb {xetile.unsigned_a, xetile.unsigned_b} : vector<8x32xi8>, vector<32x16xi8> -> vector<8x16xi32>
+    %e = xegpu.dpas %vh, %vi : vector<8x16xf16>, vector<16x16xf16> -> vector<8x16xf16>
+    xegpu.store_nd %d, %tc[0, 0] : vector<8x16xi32>, !xegpu.tensor_desc<8x16xi32>
+    xegpu.store_nd %e, %th[0, 0] : vector<8x16xf16>, !xegpu.tensor_desc<8x16xf16>
+    gpu.return
+  }
+
+  // A surface that the 2D unit does not take: each lane loads its elements, within the bounds.
+  // CHECK-LABEL: gpu.func @odd_pitch
+  // CHECK-NOT: blockload2d
+  // CHECK: scf.if
+  // CHECK: llvm.load
+  gpu.func @odd_pitch(%a: memref<64x1001xf16>, %b: memref<64x64xf16>) kernel {
+    %ta = xegpu.create_nd_tdesc %a : memref<64x1001xf16> -> !xegpu.tensor_desc<8x16xf16>
+    %tb = xegpu.create_nd_tdesc %b : memref<64x64xf16> -> !xegpu.tensor_desc<8x16xf16>
+    %va = xegpu.load_nd %ta[60, 990] : !xegpu.tensor_desc<8x16xf16> -> vector<8x16xf16>
+    xegpu.store_nd %va, %tb[0, 0] : vector<8x16xf16>, !xegpu.tensor_desc<8x16xf16>
+    gpu.return
+  }
+
+  // 16x16 across the diagonal: four steps over pairs of registers.
+  // CHECK-LABEL: gpu.func @transpose
+  // CHECK-COUNT-32: _Z21sub_group_shuffle_xorij
+  // CHECK-NOT: sub_group_shuffle
+  gpu.func @transpose(%a: memref<64x64xf32>) kernel {
+    %t = xegpu.create_nd_tdesc %a : memref<64x64xf32> -> !xegpu.tensor_desc<16x16xf32>
+    %v = xegpu.load_nd %t[0, 0] : !xegpu.tensor_desc<16x16xf32> -> vector<16x16xf32>
+    %s = math.sqrt %v : vector<16x16xf32>
+    xegpu.store_nd %s, %t[16, 0] : vector<16x16xf32>, !xegpu.tensor_desc<16x16xf32>
+    %w = vector.transpose %v, [1, 0] : vector<16x16xf32> to vector<16x16xf32>
+    xegpu.store_nd %w, %t[0, 16] : vector<16x16xf32>, !xegpu.tensor_desc<16x16xf32>
+    gpu.return
+  }
+}
