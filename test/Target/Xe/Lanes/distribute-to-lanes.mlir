@@ -59,7 +59,7 @@ gpu.module @k {
 
   // Types that XeVM has no word for: the device's builtin by its name.
   // CHECK-LABEL: gpu.func @builtins
-  // CHECK: llvm.call spir_funccc @_Z36intel_sub_group_u8_u8_matrix_mad_k32Dv8_sDv8_iS0_
+  // CHECK: llvm.call spir_funccc @_Z36intel_sub_group_u8_u8_matrix_mad_k32Dv8_tDv8_jDv8_i
   // CHECK: llvm.call spir_funccc @_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_sDv8_iDv8_Dh
   gpu.func @builtins(%a: memref<64x64xi8>, %b: memref<64x64xf16>, %c: memref<64x64xi32>) kernel {
     %ta = xegpu.create_nd_tdesc %a : memref<64x64xi8> -> !xegpu.tensor_desc<8x32xi8>

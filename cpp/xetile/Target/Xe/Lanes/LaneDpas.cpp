@@ -32,12 +32,12 @@ ElementName nameOf(Type type, bool isUnsigned) {
 }
 
 /// A parameter in the Itanium mangling of OpenCL's functions.
-std::string mangle(VectorType type) {
+std::string mangle(VectorType type, bool isUnsigned) {
   Type element = type.getElementType();
   std::string name = element.isF16()         ? "Dh"
                      : element.isF32()       ? "f"
-                     : element.isInteger(16) ? "s"
-                                             : "i";
+                     : element.isInteger(16) ? (isUnsigned ? "t" : "s")
+                                             : (isUnsigned ? "j" : "i");
   int64_t count = type.getNumElements();
   return count == 1 ? name : "Dv" + std::to_string(count) + "_" + name;
 }
@@ -100,8 +100,10 @@ LogicalResult LaneLowering::lowerDpas(xegpu::DpasOp op) {
     std::string parameters;
     SmallVector<std::string> seen;
     Values arguments;
-    for (Value value : {left, right, sum}) {
-      std::string mangled = mangle(cast<VectorType>(value.getType()));
+    for (auto [value, isUnsigned] :
+         {std::pair(left, a.builtin.starts_with("u")),
+          std::pair(right, bName.builtin.starts_with("u")), std::pair(sum, false)}) {
+      std::string mangled = mangle(cast<VectorType>(value.getType()), isUnsigned);
       // A vector type that came before is named by its number.
       auto found = llvm::find(seen, mangled);
       if (found != seen.end() && mangled.size() > 2)
