@@ -5,9 +5,13 @@
 // The maps agree: the inference keeps them.
 // RUN: xetile-opt %s --xetile-infer-wg-map | diff %t.text -
 // RUN: xetile-opt %s --xetile-wg-to-sg --canonicalize --cse | FileCheck %s --check-prefix=SUBGROUP --implicit-check-not=wg_map
-// RUN: not xetile-opt %s --xetile-wg-to-sg --convert-xetile-to-xegpu=chip=pvc 2>&1 | FileCheck %s --check-prefix=XEGPU
-// Shared local memory has no lowering to XeGPU yet.
-// XEGPU: error: 'xetile.init_tile' op has a tile that has no lowering to XeGPU yet: '!xetile.tile<4x32xf16, #xetile.tile_attr<memory_space = slm>>'
+// RUN: xetile-opt %s --xetile-wg-to-sg --convert-xetile-to-xegpu=chip=pvc | FileCheck %s --check-prefix=XEGPU --implicit-check-not=xetile.
+// Shared local memory is written and read element by element, blocks of dpas at a time.
+// XEGPU: xegpu.store %{{.*}} : vector<4x16xf16>, memref<?xf16, 3>, vector<4x16xindex>, vector<4x16xi1>
+// XEGPU: gpu.barrier
+// XEGPU: xegpu.load %{{.*}} : memref<?xf16, 3>, vector<8x16xindex>, vector<8x16xi1> -> vector<8x16xf16>
+// XEGPU: xegpu.dpas
+// XEGPU: xegpu.store_nd
 
 // Appendix 2.4: cooperative load to shared local memory, in a ring of four buffers side by side, three steps ahead.
 

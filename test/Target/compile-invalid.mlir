@@ -13,7 +13,7 @@
 // VALUE: option large-register-file does not take 'maybe': Machine code with 256 registers per thread: true, false, or auto
 //
 // RUN: not xetile-opt %s --xetile-compile="to=3-x" 2>&1 | FileCheck %s --check-prefix=LEVEL
-// LEVEL: option to: target 'pvc' has no level '3-x', expected one of 0-linalg, 1-xetile-workgroup, 2-xetile-subgroup, 4-xegpu, 5-xevm, 6-llvm
+// LEVEL: option to: target 'pvc' has no level '3-x', expected one of 0-linalg, 1-xetile-workgroup, 2-xetile-subgroup, 3-xetile-blocked, 4-xegpu, 5-xevm, 6-llvm
 // RUN: not xetile-opt %s --xetile-compile="target=cpu from=4-xegpu" 2>&1 | FileCheck %s --check-prefix=CPU-LEVEL
 // CPU-LEVEL: option from: target 'cpu' has no level '4-xegpu', expected one of 0-linalg, 1-tiled, 2-memory, 3-llvm
 // RUN: not xetile-opt %s --xetile-compile="target=cpu from=2-memory to=1-tiled" 2>&1 | FileCheck %s --check-prefix=BACK

@@ -44,7 +44,7 @@ _STRANGE = ["''", "nosuch", "-1", "0", "9223372036854775807", "'a b'", "pvc,", "
 # Levels of the targets of xetile-compile, and options that each has.
 _LEVELS = {
     "cpu": ["0-linalg", "1-tiled", "2-memory", "3-llvm"],
-    "gpu": ["0-linalg", "1-xetile-workgroup", "2-xetile-subgroup", "4-xegpu", "5-xevm", "6-llvm"],
+    "gpu": ["0-linalg", "1-xetile-workgroup", "2-xetile-subgroup", "3-xetile-blocked", "4-xegpu", "5-xevm", "6-llvm"],
 }
 _OPTIONS = {
     "cpu": {"config": "string", "fuse": "", "libmvec": "", "pack": "string", "results-as-arguments": "value",

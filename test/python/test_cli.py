@@ -13,7 +13,7 @@ import pytest
 from xetile.cli import main
 from xetile.kernel import Kernel
 
-LEVELS = ["0-linalg", "1-xetile-workgroup", "2-xetile-subgroup", "4-xegpu", "5-xevm", "6-llvm"]
+LEVELS = ["0-linalg", "1-xetile-workgroup", "2-xetile-subgroup", "3-xetile-blocked", "4-xegpu", "5-xevm", "6-llvm"]
 SMALL = ["--set", "workgroup_m=128", "--set", "subgroups_m=4"]
 
 

@@ -7,7 +7,7 @@ import sys
 
 from xetile import demo
 
-LEVELS = ["0-linalg", "1-xetile-workgroup", "2-xetile-subgroup", "4-xegpu", "5-xevm", "6-llvm"]
+LEVELS = ["0-linalg", "1-xetile-workgroup", "2-xetile-subgroup", "3-xetile-blocked", "4-xegpu", "5-xevm", "6-llvm"]
 
 
 def test_demo_writes_its_files_and_checks_the_result(tmp_path, validate_spirv):

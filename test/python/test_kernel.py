@@ -58,7 +58,15 @@ def run_python(code: str, **environment: str) -> str:
 def test_stages_hold_every_level(kernel):
     assert tuple(kernel.stages) == XeTarget("pvc").levels
     assert tuple(kernel.timings) == XeTarget("pvc").levels
-    decisive = ("linalg.matmul", "#xetile.wg_map", "xetile.tile_mma", "xegpu.dpas", "xevm.mma", "gpu.binary")
+    decisive = (
+        "linalg.matmul",
+        "#xetile.wg_map",
+        "xetile.tile_mma",
+        "inner_blocks",
+        "xegpu.dpas",
+        "xevm.mma",
+        "gpu.binary",
+    )
     for name, text in zip(kernel.stages, decisive, strict=True):
         assert text in kernel.stages[name], name
     assert "wg_map" not in kernel.stages["2-xetile-subgroup"]
@@ -80,7 +88,7 @@ def test_unknown_stage_lists_the_stages(kernel):
 def test_stages_are_written_to_files(kernel, tmp_path):
     paths = kernel.stages.write(tmp_path / "new")
     assert [path.name for path in paths] == [f"{name}.mlir" for name in XeTarget("pvc").levels]
-    assert paths[3].read_text() == kernel.stages["4-xegpu"]
+    assert paths[4].read_text() == kernel.stages["4-xegpu"]
 
 
 def test_spirv_is_validated_and_has_the_subgroup_size(kernel, validate_spirv):

@@ -12,6 +12,7 @@
 #include "mlir/Transforms/DialectConversion.h"
 #include "xetile/Conversion/Passes.h"
 #include "xetile/Conversion/XeTileToVectorPatterns.h"
+#include "xetile/IR/NeutralValue.h"
 #include "xetile/IR/WgMap.h"
 #include "xetile/IR/XeTileOps.h"
 
@@ -98,42 +99,6 @@ struct ConvertTileTranspose : OpConversionPattern<TileTransposeOp> {
   }
 };
 
-/// What a reduction of nothing gives, and what changes no other value: for minnumf and maxnumf NaN,
-/// for a float sum the negative zero.
-TypedAttr getNeutral(vector::CombiningKind kind, Type type) {
-  using Kind = vector::CombiningKind;
-  if (auto integer = dyn_cast<IntegerType>(type)) {
-    unsigned width = integer.getWidth();
-    switch (kind) {
-    case Kind::MUL:
-      return IntegerAttr::get(type, 1);
-    case Kind::MINSI:
-      return IntegerAttr::get(type, APInt::getSignedMaxValue(width));
-    case Kind::MAXSI:
-      return IntegerAttr::get(type, APInt::getSignedMinValue(width));
-    case Kind::MINUI:
-    case Kind::AND:
-      return IntegerAttr::get(type, APInt::getAllOnes(width));
-    default:
-      return IntegerAttr::get(type, 0);
-    }
-  }
-  const llvm::fltSemantics &semantics = cast<FloatType>(type).getFloatSemantics();
-  switch (kind) {
-  case Kind::MUL:
-    return FloatAttr::get(type, APFloat::getOne(semantics));
-  case Kind::MINNUMF:
-  case Kind::MAXNUMF:
-    return FloatAttr::get(type, APFloat::getQNaN(semantics));
-  case Kind::MINIMUMF:
-    return FloatAttr::get(type, APFloat::getInf(semantics));
-  case Kind::MAXIMUMF:
-    return FloatAttr::get(type, APFloat::getInf(semantics, /*Negative=*/true));
-  default:
-    return FloatAttr::get(type, APFloat::getZero(semantics, /*Negative=*/true));
-  }
-}
-
 struct ConvertTileReduce : OpConversionPattern<TileReduceOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(TileReduceOp op, OpAdaptor,
@@ -155,7 +120,7 @@ struct ConvertTileReduce : OpConversionPattern<TileReduceOp> {
     for (auto [size, isReduced] : llvm::zip_equal(type.getShape(), reduced))
       if (!isReduced)
         kept.push_back(size);
-    TypedAttr neutral = getNeutral(op.getKind(), type.getElementType());
+    TypedAttr neutral = getNeutralValue(op.getKind(), type.getElementType());
     if (!kept.empty())
       neutral =
           DenseElementsAttr::get(VectorType::get(kept, type.getElementType()), Attribute(neutral));

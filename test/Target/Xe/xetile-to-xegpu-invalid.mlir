@@ -31,52 +31,6 @@ func.func @mma_map(%a: vector<64x32xf16>, %b: vector<32x64xf16>) {
 
 // -----
 
-func.func @column_major(%A: memref<64x64xf16, strided<[1, 64]>>) {
-  %t = xetile.init_tile %A[0, 0] : memref<64x64xf16, strided<[1, 64]>>
-      -> !xetile.tile<16x16xf16, #xetile.tile_attr<order = [0, 1]>>
-  // expected-error @+1 {{'xetile.prefetch_tile' op has a column-major tile (order = [0, 1]), which has no lowering yet; expected row-major}}
-  xetile.prefetch_tile %t locality<3> : !xetile.tile<16x16xf16, #xetile.tile_attr<order = [0, 1]>>
-  return
-}
-
-// -----
-
-func.func @padding(%A: memref<64x64xf32>) {
-  %t = xetile.init_tile %A[60, 0] : memref<64x64xf32> -> !xetile.tile<8x16xf32>
-  // expected-error @+1 {{'xetile.load_tile' op has padding 1.000000e+00 : f32, which has no lowering yet: 2D block messages give zero out of bounds}}
-  %v = xetile.load_tile %t {padding = 1.0 : f32} : !xetile.tile<8x16xf32> -> vector<8x16xf32>
-  return
-}
-
-// -----
-
-func.func @misaligned_pitch(%A: memref<64x1001xf16>) {
-  %t = xetile.init_tile %A[0, 0] : memref<64x1001xf16> -> !xetile.tile<8x16xf16>
-  // expected-error @+1 {{'xetile.load_tile' op has a base matrix that 2D block messages cannot take}}
-  %v = xetile.load_tile %t : !xetile.tile<8x16xf16> -> vector<8x16xf16>
-  return
-}
-
-// -----
-
-func.func @misaligned_offset(%A: memref<64x64xf16, strided<[128, 1], offset: 8>>) {
-  %t = xetile.init_tile %A[0, 0] : memref<64x64xf16, strided<[128, 1], offset: 8>> -> !xetile.tile<8x16xf16>
-  // expected-error @+1 {{starts 16 bytes into its buffer}}
-  %v = xetile.load_tile %t : !xetile.tile<8x16xf16> -> vector<8x16xf16>
-  return
-}
-
-// -----
-
-func.func @unknown_pitch(%address: i64, %pitch: index) {
-  %t = xetile.init_tile %address[0, 0], [64, 64], [%pitch, 1] : i64 -> !xetile.tile<8x16xf16>
-  // expected-error @+1 {{'xetile.load_tile' op has a base matrix with a row stride that is not a constant, so that the limits of 2D block messages cannot be checked; expected constants}}
-  %v = xetile.load_tile %t : !xetile.tile<8x16xf16> -> vector<8x16xf16>
-  return
-}
-
-// -----
-
 func.func @merged_bases(%A: memref<64x64xf32>, %B: memref<64x64xf32>, %which: i1) {
   %a = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<8x16xf32>
   // expected-error @+1 {{'xetile.init_tile' op merges with tiles of another matrix; expected all tiles that reach one value to have one base, base shape and base strides}}
@@ -100,27 +54,9 @@ func.func @hidden_init(%t: !xetile.tile<8x16xf32>) {
 
 // -----
 
-func.func @two_blocks(%A: memref<64x64xf16>) {
-  %t = xetile.init_tile %A[0, 0] : memref<64x64xf16> -> !xetile.tile<32x32xf16>
-  // expected-error @+1 {{'xetile.load_tile' op has a value that is used with two block shapes, 8x16 and 16x16 (as different operands of tile_mma); load it once for each use}}
-  %v = xetile.load_tile %t : !xetile.tile<32x32xf16> -> vector<32x32xf16>
-  %d = xetile.tile_mma %v, %v : vector<32x32xf16>, vector<32x32xf16> -> vector<32x32xf32>
-  return
-}
-
-// -----
-
-// expected-error @+1 {{'func.func' op has a value of type 'vector<12x32xf16>', which is not a multiple of the block 8x16 that the hardware takes; choose a subgroup tile that is}}
-func.func @not_a_multiple(%a: vector<12x32xf16>, %b: vector<32x16xf16>) {
-  %d = xetile.tile_mma %a, %b : vector<12x32xf16>, vector<32x16xf16> -> vector<12x16xf32>
-  return
-}
-
-// -----
-
-func.func @no_dpas(%a: vector<8x16xf16>, %b: vector<16x16xf16>) {
-  // expected-error @+1 {{'xetile.tile_mma' op has no lowering for ('f16', 'f16') -> 'f16'; expected (f16, f16) -> f32, (bf16, bf16) -> f32 or (i8, i8) -> i32}}
-  %d = xetile.tile_mma %a, %b : vector<8x16xf16>, vector<16x16xf16> -> vector<8x16xf16>
+func.func @not_a_multiple(%a: vector<12x32xf16>, %b: vector<32x24xf16>) {
+  // expected-error @+1 {{'xetile.tile_mma' op has a value of type 'vector<12x24xf32>', which is not a multiple of the block 4x16 that the hardware takes; choose a subgroup tile that is}}
+  %d = xetile.tile_mma %a, %b : vector<12x32xf16>, vector<32x24xf16> -> vector<12x24xf32>
   return
 }
 
@@ -129,40 +65,6 @@ func.func @no_dpas(%a: vector<8x16xf16>, %b: vector<16x16xf16>) {
 func.func @too_many_registers(%a: vector<64x32xf16>, %b: vector<32x128xf16>) {
   // expected-error @+1 {{'xetile.tile_mma' op needs 45056 bytes of registers per subgroup: 32768 of the result, 4096 of a, 8192 of b; pvc has 16384; choose a smaller subgroup tile or k step, or give the tile_mma operands that it can load in slices along k: load_tiles of the same block, used only here, with no write to memory between}}
   %d = xetile.tile_mma %a, %b : vector<64x32xf16>, vector<32x128xf16> -> vector<64x128xf32>
-  return
-}
-
-// -----
-
-func.func @no_rule(%A: memref<64x64xf32>) -> vector<16xf32> {
-  %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<8x16xf32>
-  %v = xetile.load_tile %t : !xetile.tile<8x16xf32> -> vector<8x16xf32>
-  // expected-error @+1 {{'vector.extract' op has no rule to cut its vectors into hardware blocks; expected xetile operations, scf.for, scf.if, elementwise operations or constants with equal elements}}
-  %row = vector.extract %v[0] : vector<16xf32> from vector<8x16xf32>
-  return %row : vector<16xf32>
-}
-
-// -----
-
-func.func @no_lowering_yet(%v: vector<16x16xf32>) {
-  // expected-error @+1 {{'xetile.tile_reduce' op has no lowering to XeGPU yet; expected init_tile, update_tile_offset, load_tile, store_tile, prefetch_tile or tile_mma}}
-  %r = xetile.tile_reduce <add> %v, [1] : vector<16x16xf32> -> vector<16x1xf32>
-  return
-}
-
-// -----
-
-func.func @shared_local_memory(%A: memref<64x64xf16, 3>) {
-  // expected-error @+1 {{'xetile.init_tile' op has a tile that has no lowering to XeGPU yet: '!xetile.tile<16x16xf16, #xetile.tile_attr<memory_space = slm>>'; expected one without scatter and inner_blocks, in global memory}}
-  %t = xetile.init_tile %A[0, 0] : memref<64x64xf16, 3> -> !xetile.tile<16x16xf16, #xetile.tile_attr<memory_space = slm>>
-  return
-}
-
-// -----
-
-func.func @blocked_vectors(%a: vector<2x2x8x16xf16>, %b: vector<2x2x16x16xf16>) {
-  // expected-error @+1 {{'xetile.tile_mma' op has a blocked vector, which has no lowering to XeGPU yet: 'vector<2x2x8x16xf16>'; expected 2D vectors}}
-  %d = xetile.tile_mma %a, %b : vector<2x2x8x16xf16>, vector<2x2x16x16xf16> -> vector<2x2x8x16xf32>
   return
 }
 
@@ -232,16 +134,8 @@ func.func @store_of_more_than_the_registers(%A: memref<16777216x32xf32>) {
 
 func.func @huge_prefetch(%m: memref<1024x1024xbf16>) {
   %t = xetile.init_tile %m[0, 0] : memref<1024x1024xbf16> -> !xetile.tile<16777216x32xbf16>
-  // expected-error @+1 {{'xetile.prefetch_tile' op has no 2D block message for '!xetile.tile<16777216x32xbf16>': shape[0] of a prefetch is 16777216, expected a power of two from 1 to 262144; use more subgroups or a smaller tile}}
+  // expected-error @+1 {{'xetile.prefetch_tile' op has a tile of 16777216 cache lines, expected at most 16384; use more subgroups or a smaller tile}}
   xetile.prefetch_tile %t locality<3> : !xetile.tile<16777216x32xbf16>
-  return
-}
-
-// -----
-
-// expected-error @+1 {{'func.func' op has argument #0 of type 'vector<16x16xf16>', which has no rule to cut it into hardware blocks; expected vectors to be loaded where they are used, or to be carried by scf.for}}
-func.func @arguments(%a: vector<16x16xf16>, %b: vector<16x16xf16>) {
-  %d = xetile.tile_mma %a, %b : vector<16x16xf16>, vector<16x16xf16> -> vector<16x16xf32>
   return
 }
 
@@ -260,58 +154,10 @@ func.func private @declaration(!xetile.tile<8x16xf32>)
 
 // -----
 
-// Elements that no lane of a result holds.
-func.func @planner_element(%A: memref<64x64xf64>, %B: memref<64x64xf64>) {
-  %t = xetile.init_tile %A[0, 0] : memref<64x64xf64> -> !xetile.tile<8x16xf64>
-  // expected-error @+1 {{'xetile.load_tile' op has no 2D block message for '!xetile.tile<8x16xf64>': element size of C is 64, expected 8, 16 or 32 bits}}
-  %v = xetile.load_tile %t : !xetile.tile<8x16xf64> -> vector<8x16xf64>
-  %u = xetile.init_tile %B[0, 0] : memref<64x64xf64> -> !xetile.tile<8x16xf64>
-  xetile.store_tile %v, %u : vector<8x16xf64>, !xetile.tile<8x16xf64>
-  return
-}
-
-// -----
-
-// A store has messages, too.
-func.func @planner_store(%A: memref<64x64xf64>) {
-  %v = arith.constant dense<0.0> : vector<8x16xf64>
-  %t = xetile.init_tile %A[0, 0] : memref<64x64xf64> -> !xetile.tile<8x16xf64>
-  // expected-error @+1 {{'xetile.store_tile' op has no 2D block message for '!xetile.tile<8x16xf64>': element size of C is 64, expected 8, 16 or 32 bits}}
-  xetile.store_tile %v, %t : vector<8x16xf64>, !xetile.tile<8x16xf64>
-  return
-}
-
-// -----
-
-func.func @planner_prefetch_narrow(%A: memref<64x64xf16>) {
-  %t = xetile.init_tile %A[0, 0] : memref<64x64xf16> -> !xetile.tile<8x1xf16>
-  // expected-error @+1 {{'xetile.prefetch_tile' op has no 2D block message for '!xetile.tile<8x1xf16>': width of a 16-bit 2D block prefetch is 1 elements, expected 16}}
-  xetile.prefetch_tile %t locality<3> : !xetile.tile<8x1xf16>
-  return
-}
-
-// -----
-
 func.func @planner_prefetch_bound(%A: memref<64x64xf16>) {
   %t = xetile.init_tile %A[0, 0] : memref<64x64xf16> -> !xetile.tile<65536x32xf16>
-  // expected-error @+1 {{65536x32 elements take 1 times 2048 messages, expected at most 1024 in all; use more subgroups}}
+  // expected-error @+1 {{has a tile of 65536 cache lines, expected at most 16384; use more subgroups}}
   xetile.prefetch_tile %t locality<3> : !xetile.tile<65536x32xf16>
-  return
-}
-
-// -----
-
-// A message of 32-bit elements has 16 columns, a block of 8-bit operands 32.
-func.func @planner_converted(%A: memref<64x64xi32>, %B: memref<64x64xi8>, %C: memref<64x64xi32>) {
-  %ta = xetile.init_tile %A[0, 0] : memref<64x64xi32> -> !xetile.tile<8x32xi32>
-  // expected-error @+1 {{'xetile.load_tile' op has messages of 8x16 elements of 32 bits for '!xetile.tile<8x32xi32>', which do not fit the blocks of 8x32 that its vector is cut into}}
-  %wide = xetile.load_tile %ta : !xetile.tile<8x32xi32> -> vector<8x32xi32>
-  %a = arith.trunci %wide : vector<8x32xi32> to vector<8x32xi8>
-  %tb = xetile.init_tile %B[0, 0] : memref<64x64xi8> -> !xetile.tile<32x16xi8>
-  %b = xetile.load_tile %tb : !xetile.tile<32x16xi8> -> vector<32x16xi8>
-  %d = xetile.tile_mma %a, %b : vector<8x32xi8>, vector<32x16xi8> -> vector<8x16xi32>
-  %tc = xetile.init_tile %C[0, 0] : memref<64x64xi32> -> !xetile.tile<8x16xi32>
-  xetile.store_tile %d, %tc : vector<8x16xi32>, !xetile.tile<8x16xi32>
   return
 }
 
@@ -325,5 +171,30 @@ func.func @endless_k(%A: memref<1048576x1048576xf16>, %B: memref<1048576x1024xf1
   %b = xetile.load_tile %tb : !xetile.tile<1048576x64xf16> -> vector<1048576x64xf16>
   // expected-error @+1 {{'xetile.tile_mma' op needs 1048576 dpas for k = 1048576; expected at most 4096: choose a smaller k step, in a loop}}
   %d = xetile.tile_mma %a, %b : vector<32x1048576xf16>, vector<1048576x64xf16> -> vector<32x64xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op has a vector of blocks in its signature, 'vector<2x2x8x16xf32>'; expected 2D vectors, or blocks that are loaded where they are used}}
+func.func @blocks_from_outside(%v: vector<2x2x8x16xf32>, %A: memref<64x64xf32>) {
+  func.return
+}
+
+// -----
+
+func.func @blocks_without_a_rule(%A: memref<64x64xf32>) {
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<16x32xf32, #xetile.tile_attr<inner_blocks = [8, 16]>>
+  %v = xetile.load_tile %t : !xetile.tile<16x32xf32, #xetile.tile_attr<inner_blocks = [8, 16]>> -> vector<2x2x8x16xf32>
+  // expected-error @+1 {{'vector.extract' op has no rule for vectors of blocks; expected xetile operations, scf.for, scf.if, elementwise operations, constants or tile_unpack before}}
+  %row = vector.extract %v[0] : vector<2x8x16xf32> from vector<2x2x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @other_subgroups(%v: vector<64x64xf32>) {
+  // expected-error @+1 {{'xetile.tile_conv_layout' op has a wg_map: expected subgroup-level code, run xetile-wg-to-sg before}}
+  %w = xetile.tile_conv_layout %v {wg_map = #xetile.wg_map<sg_layout = [2, 2], sg_data = [32, 32]>} : vector<64x64xf32>
   return
 }

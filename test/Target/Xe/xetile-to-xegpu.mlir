@@ -3,8 +3,11 @@
 
 // A subgroup's 32x32x32 product: a comes in one message of two 32x16 blocks, b in one, and four dpas each share a block of b.
 // CHECK-LABEL: func @gemm
-// CHECK-SAME: (%[[A:.*]]: memref<1024x1024xf16>, %[[B:.*]]: memref<1024x1024xf16>, %[[C:.*]]: memref<1024x1024xf32>, %[[M:.*]]: index, %[[N:.*]]: index)
-func.func @gemm(%A: memref<1024x1024xf16>, %B: memref<1024x1024xf16>, %C: memref<1024x1024xf32>, %m: index, %n: index) {
+// CHECK-SAME: (%[[A:.*]]: memref<1024x1024xf16>, %[[B:.*]]: memref<1024x1024xf16>, %[[C:.*]]: memref<1024x1024xf32>, %[[M:.*]]: index, %{{.*}}: index)
+func.func @gemm(%A: memref<1024x1024xf16>, %B: memref<1024x1024xf16>, %C: memref<1024x1024xf32>, %m: index, %j: index) {
+  %c64 = arith.constant 64 : index
+  // CHECK-DAG: %[[N:.*]] = arith.muli
+  %n = arith.muli %j, %c64 : index
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
   %c1024 = arith.constant 1024 : index

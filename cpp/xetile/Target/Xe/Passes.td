@@ -5,17 +5,59 @@
 
 include "mlir/Pass/PassBase.td"
 
-def ConvertXeTileToXeGPU : Pass<"convert-xetile-to-xegpu"> {
-  let summary = "Lower subgroup-level XeTile to XeGPU operations of the hardware's sizes";
+def Blocking : Pass<"xetile-blocking"> {
+  let summary = "Cut subgroup-level XeTile into blocks of the hardware's sizes";
   let description = [{
-    A tile becomes its two offsets; descriptors are created where they are used and are free of offsets, so that they
-    leave loops as invariants. Vectors become blocks of the DPAS shapes: a of `tile_mma` 8 x k, b k x 16, all others
-    8 x 16. A load takes several blocks at once, as many as the 2D block messages of the chip allow, and slices them.
+    Each access gets an `init_tile` of its own, so that loops carry offsets instead of tiles. Loads and stores get the
+    `inner_blocks` of the planner's 2D block messages, as large as the chip allows; `tile_mma` the blocks that its matrix
+    unit multiplies; elementwise operations, reductions and loop-carried values those of the `tile_mma` that they are tied
+    to, else 8 x 16. `tile_unpack` and `tile_pack` stand between values in different blocks, and none where they agree;
+    between blocks that are slices of one another they cost nothing later. Operations without a rule, as
+    `tile_transpose`, get whole vectors. The meaning of the code stays the same.
 
     Before:
     ```mlir
     %t = xetile.init_tile %A[%m, %k] : memref<1024x1024xf16> -> !xetile.tile<32x32xf16>
     %a = xetile.load_tile %t : !xetile.tile<32x32xf16> -> vector<32x32xf16>
+    %d = xetile.tile_mma %a, %b, %c : vector<32x32xf16>, vector<32x64xf16>, vector<32x64xf32> -> vector<32x64xf32>
+    ```
+    After:
+    ```mlir
+    %t = xetile.init_tile %A[%m, %k] : memref<1024x1024xf16>
+        -> !xetile.tile<32x32xf16, #xetile.tile_attr<inner_blocks = [32, 16]>>
+    %l = xetile.load_tile %t : !xetile.tile<32x32xf16, #xetile.tile_attr<inner_blocks = [32, 16]>> -> vector<1x2x32x16xf16>
+    %u = xetile.tile_unpack %l {inner_blocks = array<i64: 32, 16>} : vector<1x2x32x16xf16> -> vector<32x32xf16>
+    %a = xetile.tile_pack %u {inner_blocks = array<i64: 8, 16>} : vector<32x32xf16> -> vector<4x2x8x16xf16>
+    %d = xetile.tile_mma %a, %b, %c : vector<4x2x8x16xf16>, vector<2x4x16x16xf16>, vector<4x4x8x16xf32> -> vector<4x4x8x16xf32>
+    ```
+    Where a, b and the result of a `tile_mma` do not fit the registers together, it becomes one for each slice of k.
+    Operands that are made of loads of the same block, used only there and with no write to memory between, are loaded
+    slice by slice, right before the multiplication of the slice.
+
+    The chip is that of the enclosing `gpu.module`'s `#xevm.target`, or the option `chip`. Refused, each with an error at
+    the operation: workgroup maps, operands of `tile_mma` that blocks do not fill, more values than the registers hold,
+    multiplications of more than 4096 `dpas`, tiles of several matrices in one value, tiles that come in as arguments.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
+      "::xetile::XeTileDialect"];
+  let options = [
+    Option<"chip", "chip", "std::string", "\"\"",
+        "GPU to block for (pvc, bmg, lnl) where no gpu.module with a #xevm.target encloses the code">
+  ];
+}
+
+def ConvertXeTileToXeGPU : Pass<"convert-xetile-to-xegpu"> {
+  let summary = "Lower subgroup-level XeTile to XeGPU operations of the hardware's sizes";
+  let description = [{
+    What is not in blocks is cut as by `xetile-blocking` first. Then each block is a vector of its own, and accesses
+    become messages: descriptors are free of offsets, so that they leave loops as invariants, and a load takes several
+    blocks at once, as many as the 2D block messages of the chip allow.
+
+    Before:
+    ```mlir
+    %t = xetile.init_tile %A[%m, %k] : memref<1024x1024xf16>
+        -> !xetile.tile<32x32xf16, #xetile.tile_attr<inner_blocks = [32, 16]>>
+    %a = xetile.load_tile %t : !xetile.tile<32x32xf16, #xetile.tile_attr<inner_blocks = [32, 16]>> -> vector<1x2x32x16xf16>
     ```
     After:
     ```mlir
@@ -23,19 +65,20 @@ def ConvertXeTileToXeGPU : Pass<"convert-xetile-to-xegpu"> {
         -> !xegpu.tensor_desc<32x16xf16, #xegpu.block_tdesc_attr<array_length = 2 : i64>>
     %blocks = xegpu.load_nd %desc[%m, %k] <{...}> : ... -> vector<2x32x16xf16>
     %left = vector.extract %blocks[0] : vector<32x16xf16> from vector<2x32x16xf16>
-    %a00 = vector.extract_strided_slice %left {offsets = [0, 0], sizes = [8, 16], strides = [1, 1]} : ...
     ```
-    Where a, b and the result of a `tile_mma` do not fit the registers together, those of a and b that are a `load_tile`
-    of the same block, used only there and with no write to memory between, are loaded slice by slice along k, right before
-    the multiplications of the slice.
+    Tiles with `order = [0, 1]` are loaded by transposing messages.
 
-    The chip is that of the enclosing `gpu.module`'s `#xevm.target`, or the option `chip`. Refused, each with an error at the
-    operation: workgroup maps, column-major tiles, padding other than zero, surfaces that the 2D unit cannot take, shapes
-    that are no multiples of the DPAS shape, element types without a DPAS, more values than the registers hold, prefetches
-    of more than 1024 messages, multiplications of more than 4096 `dpas`, vectors and tiles that come in as arguments.
+    The 2D unit wants a base, pitch, width and place that are aligned. Where the types tell that it cannot take a matrix,
+    where the tile is in shared local memory or scattered, and for `atomic_rmw_tile`, the elements are accessed one by
+    one: `xegpu.load`, `store` and `atomic_rmw` with an offset for each and a mask of those that are in the matrix. Where only
+    a run can tell, the function tests its matrices once and has its body twice, behind a uniform branch; accesses to
+    matrices that are made later test for themselves. Padding other than zero is selected by the same masks.
+
+    Refused, each with an error at the operation: what `xetile-blocking` refuses, and operations on vectors of blocks
+    that have no rule.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
-      "::mlir::xegpu::XeGPUDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+      "::mlir::vector::VectorDialect", "::mlir::xegpu::XeGPUDialect", "::xetile::XeTileDialect"];
   let options = [
     Option<"chip", "chip", "std::string", "\"\"",
         "GPU to lower for (pvc, bmg, lnl) where no gpu.module with a #xevm.target encloses the code">

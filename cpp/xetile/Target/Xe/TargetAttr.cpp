@@ -45,3 +45,19 @@ const xetile::TargetInfo *xetile::findTarget(gpu::GPUModuleOp module) {
   }
   return lookupTarget(chipOf(attr));
 }
+
+const xetile::TargetInfo *xetile::getTargetOf(Operation *op, llvm::StringRef chip) {
+  if (auto module = op->getParentOfType<gpu::GPUModuleOp>())
+    if (xevm::XeVMTargetAttr target = findTargetAttr(module))
+      chip = chipOf(target);
+  if (chip.empty()) {
+    op->emitOpError("needs a target: attach one to the gpu.module (xevm-attach-target) or give the "
+                    "option chip=");
+    return nullptr;
+  }
+  if (std::optional<std::string> problem = checkChip(chip)) {
+    op->emitOpError() << *problem;
+    return nullptr;
+  }
+  return lookupTarget(chip);
+}

@@ -24,6 +24,10 @@ const TargetInfo *findTarget(mlir::gpu::GPUModuleOp module);
 /// The chip that was asked for.
 llvm::StringRef chipOf(mlir::xevm::XeVMTargetAttr attr);
 
+/// The device that `op` is compiled for: that of its gpu.module, else `chip`. Emits an error if
+/// none is known.
+const TargetInfo *getTargetOf(mlir::Operation *op, llvm::StringRef chip);
+
 } // namespace xetile
 
 #endif // XETILE_TARGET_XE_TARGETATTR_H

@@ -65,6 +65,8 @@ Target makeTarget(const TargetInfo &device) {
               addCallerInterface(pm);
               buildLowerToSubgroup(pm);
             }),
+      level("3-xetile-blocked", "cut the kernel into blocks",
+            [](OpPassManager &pm, const XeOptions &) { buildBlocking(pm); }),
       level("4-xegpu", "lower the kernel to XeGPU",
             [](OpPassManager &pm, const XeOptions &) { buildConvertToXeGPU(pm); }),
       level("5-xevm", "lower the kernel to XeVM",

@@ -1,14 +1,19 @@
 //===- XeTileToXeGPU.cpp - subgroup-level XeTile to XeGPU of the hardware's sizes --===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: XeTile without wg_map; scf.for, scf.if, elementwise operations and constants on its vectors.
-// Out: xegpu.load_nd/store_nd/prefetch_nd with offsets, dpas of one hardware operation each.
-// Refused: everything that XeTileToXeGPUAnalysis names; nothing is changed then.
+// In: XeTile without wg_map, in blocks or not; scf, elementwise operations and constants on its
+// vectors. Out: XeGPU with offsets on its accesses, dpas of one hardware operation each; a vector
+// for each block. Refused: what blocking refuses, 4D vectors in operations without a rule.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "xetile/Target/Xe/Blocks.h"
 #include "xetile/Target/Xe/Passes.h"
-#include "xetile/Target/Xe/XeTileToXeGPUAnalysis.h"
+#include "xetile/Target/Xe/SurfaceVersions.h"
+#include "xetile/Target/Xe/TargetAttr.h"
+#include "xetile/Target/Xe/TileAccess.h"
+#include "xetile/Target/Xe/XeTileToXeGPUPatterns.h"
 #include "xetile/Transforms/Piecewise.h"
 #include "xetile/Transforms/TiedValues.h"
 
@@ -22,335 +27,304 @@ using namespace xetile;
 
 namespace {
 
-template <typename Op> struct XeTilePattern : OpConversionPattern<Op> {
-  XeTilePattern(const TypeConverter &converter, MLIRContext *context,
-                const XeTileToXeGPUAnalysis &analysis)
-      : OpConversionPattern<Op>(converter, context), analysis(analysis) {}
-  const XeTileToXeGPUAnalysis &analysis;
+constexpr int64_t kCacheLineBytes = 64;
+// Of one prefetch_tile: more would replace one another.
+constexpr int64_t kMaxPrefetchLines = 16384;
+
+struct AccessContext {
+  const SurfaceVersions &versions;
+  StringRef chip;
 };
 
-/// Cache policies for L1 and L3 (XeVM's name for the device's last level; upstream's lowering reads
-/// no other).
-struct CacheHints {
-  xegpu::CachePolicyAttr l1, l3;
-};
+template <typename Op> struct AccessPattern : OpConversionPattern<Op> {
+  AccessPattern(const TypeConverter &converter, MLIRContext *context, const AccessContext &accesses)
+      : OpConversionPattern<Op>(converter, context), accesses(accesses) {}
+  using OneToNOpAdaptor = typename OpConversionPattern<Op>::OneToNOpAdaptor;
 
-CacheHints getCacheHints(MLIRContext *context, xegpu::CachePolicy l1, xegpu::CachePolicy l3) {
-  return {xegpu::CachePolicyAttr::get(context, l1), xegpu::CachePolicyAttr::get(context, l3)};
-}
-
-/// memref.prefetch's scale: 3 keeps the data in all caches, 2 in the last level, 1 streams it, 0
-/// keeps it nowhere.
-CacheHints getPrefetchHints(MLIRContext *context, int32_t locality) {
-  using Policy = xegpu::CachePolicy;
-  switch (locality) {
-  case 3:
-    return getCacheHints(context, Policy::CACHED, Policy::CACHED);
-  case 2:
-    return getCacheHints(context, Policy::UNCACHED, Policy::CACHED);
-  case 1:
-    return getCacheHints(context, Policy::STREAMING, Policy::CACHED);
-  default:
-    return getCacheHints(context, Policy::STREAMING, Policy::UNCACHED);
-  }
-}
-
-/// A descriptor of the tile's whole matrix for messages of one shape.
-Value createDescriptor(OpBuilder &builder, Location loc, const TileBase &base, Type element,
-                       const BlockShape &shape) {
-  auto type = xegpu::TensorDescType::get({shape.height, shape.width}, element,
-                                         /*array_length=*/int(shape.blocks),
-                                         /*boundary_check=*/true, xegpu::MemorySpace::Global);
-  auto memref = dyn_cast<TypedValue<MemRefType>>(base.source);
-  if (memref && memref.getType().hasStaticShape())
-    return xegpu::CreateNdDescOp::create(builder, loc, type, memref);
-  return xegpu::CreateNdDescOp::create(builder, loc, type, base.source, base.shape, base.strides);
-}
-
-/// The part of a tile that is loaded, all of it by default.
-struct TilePart {
-  int64_t row, column, rows, columns;
-  explicit TilePart(TileType tile)
-      : row(0), column(0), rows(tile.getDimSize(0)), columns(tile.getDimSize(1)) {}
-};
-
-/// Where in the matrix the messages of a part of a tile at `tileOffsets` start.
-SmallVector<SmallVector<OpFoldResult, 2>> getPlaces(OpBuilder &builder, Location loc,
-                                                    const TilePart &part, ValueRange tileOffsets,
-                                                    const TileMessages &plan) {
-  auto offset = [&](unsigned dim, int64_t delta) {
-    return getAsOpFoldResult(builder.createOrFold<arith::AddIOp>(
-        loc, tileOffsets[dim], arith::ConstantIndexOp::create(builder, loc, delta)));
-  };
-  SmallVector<SmallVector<OpFoldResult, 2>> places;
-  for (const BlockMessage &message : plan.messages)
-    places.push_back({offset(0, part.row + message.row), offset(1, part.column + message.col)});
-  return places;
-}
-
-/// Rows `row` to `row + rows` of a vector.
-Value sliceRows(OpBuilder &builder, Location loc, Value vector, int64_t row, int64_t rows) {
-  auto type = cast<VectorType>(vector.getType());
-  if (type.getDimSize(0) == rows)
-    return vector;
-  return vector::ExtractStridedSliceOp::create(builder, loc, vector, ArrayRef<int64_t>{row, 0},
-                                               ArrayRef<int64_t>{rows, type.getDimSize(1)},
-                                               ArrayRef<int64_t>{1, 1});
-}
-
-/// Loads a part of a tile: its blocks, row by row.
-SmallVector<Value> loadBlocks(OpBuilder &builder, Location loc, Type element, const TileBase &base,
-                              const TilePart &part, ValueRange tileOffsets,
-                              const VectorBlock &block, const TileMessages &plan) {
-  int64_t rows = plan.shape.height, columns = plan.shape.width, count = plan.shape.blocks;
-  Value descriptor = createDescriptor(builder, loc, base, element, plan.shape);
-  CacheHints hints =
-      getCacheHints(builder.getContext(), xegpu::CachePolicy::CACHED, xegpu::CachePolicy::CACHED);
-  SmallVector<int64_t> loadedShape{rows, columns};
-  if (count > 1)
-    loadedShape.insert(loadedShape.begin(), count);
-  auto loadedType = VectorType::get(loadedShape, element);
-  int64_t gridColumns = part.columns / block.columns;
-  SmallVector<Value> blocks(part.rows / block.rows * gridColumns);
-  auto places = getPlaces(builder, loc, part, tileOffsets, plan);
-  for (const auto &[message, place] : llvm::zip_equal(plan.messages, places)) {
-    Value loaded =
-        xegpu::LoadNdOp::create(builder, loc, loadedType, descriptor, place, /*packed=*/UnitAttr(),
-                                /*transpose=*/DenseI64ArrayAttr(), hints.l1, hints.l1, hints.l3,
-                                /*layout=*/xegpu::DistributeLayoutAttr());
-    int64_t gridColumn = message.col / block.columns;
-    for (int64_t number = 0; number < count; ++number) {
-      Value stack = loaded;
-      if (count > 1)
-        stack = vector::ExtractOp::create(builder, loc, loaded, number);
-      for (int64_t row = 0; row < rows; row += block.rows) {
-        int64_t gridRow = (message.row + row) / block.rows;
-        blocks[gridRow * gridColumns + gridColumn + number] =
-            sliceRows(builder, loc, stack, row, block.rows);
-      }
-    }
-  }
-  return blocks;
-}
-
-struct ConvertInitTile : OpConversionPattern<InitTileOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(InitTileOp op, OpAdaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    SmallVector<Value> offsets =
-        getValueOrCreateConstantIndexOp(rewriter, op.getLoc(), op.getMixedOffsets());
-    rewriter.replaceOpWithMultiple(op, {offsets});
-    return success();
-  }
-};
-
-struct ConvertUpdateTileOffset : OpConversionPattern<UpdateTileOffsetOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(UpdateTileOffsetOp op, OneToNOpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
+  /// What a tile is described by, as the conversion has it now.
+  struct Described {
+    Surface surface;
     SmallVector<Value> offsets;
-    for (auto [offset, delta] : llvm::zip_equal(adaptor.getTile(), op.getMixedDeltas()))
-      offsets.push_back(rewriter.createOrFold<arith::AddIOp>(
-          op.getLoc(), offset, getValueOrCreateConstantIndexOp(rewriter, op.getLoc(), delta)));
-    rewriter.replaceOpWithMultiple(op, {offsets});
-    return success();
-  }
-};
-
-struct ConvertLoadTile : XeTilePattern<LoadTileOp> {
-  using XeTilePattern::XeTilePattern;
-  LogicalResult matchAndRewrite(LoadTileOp op, OneToNOpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    SmallVector<Value> values(adaptor.getTile());
-    // A sliced load hands its tile on to the tile_mma.
-    if (!analysis.getSlicedLoad(op.getValue())) {
-      TileType tile = op.getTile().getType();
-      values = loadBlocks(rewriter, op.getLoc(), tile.getElementType(),
-                          analysis.getBase(op.getTile()), TilePart(tile), adaptor.getTile(),
-                          *analysis.getBlock(op.getValue()), analysis.getMessages(op));
+  };
+  static Described describe(Op op, ConversionPatternRewriter &rewriter) {
+    InitTileOp init = getLocalInit(op);
+    Described result{Surface::of(init), {}};
+    auto remap = [&](OpFoldResult &part) {
+      if (auto value = dyn_cast_if_present<Value>(part))
+        part = rewriter.getRemappedValue(value);
+    };
+    result.surface.source = rewriter.getRemappedValue(result.surface.source);
+    for (OpFoldResult *part : {&result.surface.height, &result.surface.width, &result.surface.pitch,
+                               &result.surface.step})
+      remap(*part);
+    for (OpFoldResult offset : init.getMixedOffsets()) {
+      remap(offset);
+      result.offsets.push_back(getValueOrCreateConstantIndexOp(rewriter, op.getLoc(), offset));
     }
-    rewriter.replaceOpWithMultiple(op, {values});
+    return result;
+  }
+
+  /// Emits the access by messages or by elements, or both behind a test. Both functions take a
+  /// builder and return the blocks.
+  SmallVector<Value>
+  createVersions(Op op, ConversionPatternRewriter &rewriter, const Described &described,
+                 bool hasMessage, TypeRange types,
+                 function_ref<SmallVector<Value>(TileAccess &)> byMessages,
+                 function_ref<SmallVector<Value>(TileAccess &)> byElements) const {
+    Location loc = op.getLoc();
+    TileType tile = op.getTile().getType();
+    const TargetInfo &target = *getTargetOf(op, accesses.chip);
+    const Surface &surface = described.surface;
+    OpFoldResult fast = getAsOpFoldResult(described.offsets[surface.isColumnMajor ? 0 : 1]);
+    SurfaceKind kind = hasMessage ? accesses.versions.get(op) : SurfaceKind::Other;
+    SurfaceKind place = accesses.versions.getPlace(op);
+    auto emit = [&](OpBuilder &builder, bool isMessage) {
+      TileAccess access(builder, loc, tile, surface, described.offsets, target);
+      return isMessage ? byMessages(access) : byElements(access);
+    };
+    if (kind == SurfaceKind::Other || place == SurfaceKind::Other)
+      return emit(rewriter, false);
+    if (kind == SurfaceKind::Block && place == SurfaceKind::Block)
+      return emit(rewriter, true);
+    Value condition;
+    if (kind == SurfaceKind::Unknown)
+      condition = surface.createTest(rewriter, loc, target);
+    if (place == SurfaceKind::Unknown) {
+      Value test =
+          createPlaceTest(rewriter, loc, getValueOrCreateConstantIndexOp(rewriter, loc, fast),
+                          surface.getElementBytes());
+      condition =
+          condition ? arith::AndIOp::create(rewriter, loc, condition, test).getResult() : test;
+    }
+    auto versions = scf::IfOp::create(rewriter, loc, types, condition, /*addThenBlock=*/true,
+                                      /*addElseBlock=*/true);
+    for (bool isMessage : {true, false}) {
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(isMessage ? versions.thenBlock() : versions.elseBlock());
+      SmallVector<Value> blocks = emit(rewriter, isMessage);
+      scf::YieldOp::create(rewriter, loc, blocks);
+    }
+    return llvm::to_vector_of<Value>(versions.getResults());
+  }
+
+  const AccessContext &accesses;
+};
+
+struct ConvertLoadTile : AccessPattern<LoadTileOp> {
+  using AccessPattern::AccessPattern;
+  LogicalResult matchAndRewrite(LoadTileOp op, OneToNOpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Described described = describe(op, rewriter);
+    TileAccess shape(rewriter, op.getLoc(), op.getTile().getType(), described.surface,
+                     described.offsets, *getTargetOf(op, accesses.chip));
+    SmallVector<Type> types(shape.getNumBlocks(), shape.getBlockType());
+    TypedAttr padding = op.hasZeroPadding() ? TypedAttr() : op.getPaddingAttr();
+    SmallVector<Value> blocks = createVersions(
+        op, rewriter, described, shape.hasMessage(BlockAccess::Load), types,
+        [&](TileAccess &access) { return access.loadMessages(padding); },
+        [&](TileAccess &access) { return access.loadElements(padding); });
+    rewriter.replaceOpWithMultiple(op, {blocks});
     return success();
   }
 };
 
-struct ConvertStoreTile : XeTilePattern<StoreTileOp> {
-  using XeTilePattern::XeTilePattern;
+struct ConvertStoreTile : AccessPattern<StoreTileOp> {
+  using AccessPattern::AccessPattern;
   LogicalResult matchAndRewrite(StoreTileOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    TileType tile = op.getTile().getType();
-    VectorBlock block = *analysis.getBlock(op.getValue());
-    const TileMessages &plan = analysis.getMessages(op);
-    Value descriptor = createDescriptor(rewriter, loc, analysis.getBase(op.getTile()),
-                                        tile.getElementType(), plan.shape);
-    CacheHints hints = getCacheHints(op.getContext(), xegpu::CachePolicy::WRITE_BACK,
-                                     xegpu::CachePolicy::WRITE_BACK);
-    int64_t gridColumns = tile.getDimSize(1) / block.columns;
-    auto places = getPlaces(rewriter, loc, TilePart(tile), adaptor.getTile(), plan);
-    for (const auto &[message, place] : llvm::zip_equal(plan.messages, places)) {
-      int64_t row = message.row, column = message.col;
-      Value stored = adaptor.getValue()[row / block.rows * gridColumns + column / block.columns];
-      stored = sliceRows(rewriter, loc, stored, row % block.rows, plan.shape.height);
-      xegpu::StoreNdOp::create(rewriter, loc, stored, descriptor, place, hints.l1, hints.l1,
-                               hints.l3, /*layout=*/xegpu::DistributeLayoutAttr());
-    }
+    Described described = describe(op, rewriter);
+    TileAccess shape(rewriter, op.getLoc(), op.getTile().getType(), described.surface,
+                     described.offsets, *getTargetOf(op, accesses.chip));
+    ValueRange blocks = adaptor.getValue();
+    createVersions(
+        op, rewriter, described, shape.hasMessage(BlockAccess::Store), TypeRange(),
+        [&](TileAccess &access) {
+          access.storeMessages(blocks);
+          return SmallVector<Value>();
+        },
+        [&](TileAccess &access) {
+          access.storeElements(blocks);
+          return SmallVector<Value>();
+        });
     rewriter.eraseOp(op);
     return success();
   }
 };
 
-struct ConvertPrefetchTile : XeTilePattern<PrefetchTileOp> {
-  using XeTilePattern::XeTilePattern;
-  LogicalResult matchAndRewrite(PrefetchTileOp op, OneToNOpAdaptor adaptor,
+struct ConvertPrefetchTile : AccessPattern<PrefetchTileOp> {
+  using AccessPattern::AccessPattern;
+  LogicalResult matchAndRewrite(PrefetchTileOp op, OneToNOpAdaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
     TileType tile = op.getTile().getType();
-    const TileMessages &plan = analysis.getMessages(op);
-    Value descriptor = createDescriptor(rewriter, loc, analysis.getBase(op.getTile()),
-                                        tile.getElementType(), plan.shape);
-    CacheHints hints = getPrefetchHints(op.getContext(), op.getLocality());
-    for (const auto &place : getPlaces(rewriter, loc, TilePart(tile), adaptor.getTile(), plan))
-      xegpu::PrefetchNdOp::create(rewriter, loc, descriptor, place, hints.l1, hints.l1, hints.l3,
-                                  /*layout=*/xegpu::DistributeLayoutAttr());
+    const TargetInfo &target = *getTargetOf(op, accesses.chip);
+    PlanRequest request;
+    request.target = &target;
+    request.access = BlockAccess::Prefetch;
+    request.elemBits = tile.getElementTypeBitWidth();
+    request.shape = {uint64_t(tile.getDimSize(0)), uint64_t(tile.getDimSize(1))};
+    if (tile.isColumnMajor())
+      std::swap(request.shape[0], request.shape[1]);
+    // Rows that are too short for messages are prefetched line by line.
+    Result<TileMessages> plan = planTile(request);
+    bool hasMessage = bool(plan) && plan->shape.elemBits == request.elemBits;
+    TileMessages messages;
+    if (hasMessage)
+      messages = *plan;
+    if (tile.isColumnMajor())
+      for (BlockMessage &message : messages.messages)
+        std::swap(message.row, message.col);
+    CacheHints hints = CacheHints::forPrefetches(op.getContext(), op.getLocality());
+    createVersions(
+        op, rewriter, describe(op, rewriter), hasMessage, TypeRange(),
+        [&](TileAccess &access) {
+          access.prefetchMessages(messages.shape, messages.messages, hints);
+          return SmallVector<Value>();
+        },
+        [&](TileAccess &access) {
+          access.prefetchLines(hints);
+          return SmallVector<Value>();
+        });
     rewriter.eraseOp(op);
     return success();
   }
 };
 
-/// An operand of tile_mma whose k is dimension `kDim`: blocks that are all there, or loads of a
-/// slice.
-class MmaOperand {
-public:
-  MmaOperand(const XeTileToXeGPUAnalysis &analysis, Value vector, ValueRange values, unsigned kDim)
-      : analysis(analysis), vector(vector), values(values), kDim(kDim),
-        sliced(analysis.getSlicedLoad(vector)), block(*analysis.getBlock(vector)) {}
-
-  /// Starts with the slice of `size` at `k`.
-  void advance(OpBuilder &builder, int64_t k, int64_t size) {
-    if (!sliced)
-      return;
-    auto tile = cast<TileType>(sliced->tile.getType());
-    TilePart part(tile);
-    (kDim == 0 ? part.row : part.column) = k;
-    (kDim == 0 ? part.rows : part.columns) = size;
-    loaded = loadBlocks(builder, sliced->loc, tile.getElementType(), analysis.getBase(sliced->tile),
-                        part, values, block, *sliced->messages);
-    first = k;
-    columns = part.columns;
-  }
-
-  /// The block at `outer` (m or n) and `k`, both in elements.
-  Value getBlock(int64_t outer, int64_t k) const {
-    int64_t row = kDim == 0 ? k : outer, column = kDim == 0 ? outer : k;
-    if (!sliced) {
-      int64_t gridColumns = cast<VectorType>(vector.getType()).getDimSize(1) / block.columns;
-      return values[row / block.rows * gridColumns + column / block.columns];
-    }
-    (kDim == 0 ? row : column) -= first;
-    return loaded[row / block.rows * (columns / block.columns) + column / block.columns];
-  }
-
-private:
-  const XeTileToXeGPUAnalysis &analysis;
-  Value vector;
-  ValueRange values;
-  unsigned kDim;
-  const SlicedLoad *sliced;
-  VectorBlock block;
-  SmallVector<Value> loaded;
-  int64_t first = 0, columns = 0;
-};
-
-/// k outermost, then columns: consecutive dpas share b and have independent sums.
-struct ConvertTileMma : XeTilePattern<TileMmaOp> {
-  using XeTilePattern::XeTilePattern;
-  LogicalResult matchAndRewrite(TileMmaOp op, OneToNOpAdaptor adaptor,
+struct ConvertAtomicRMWTile : AccessPattern<AtomicRMWTileOp> {
+  using AccessPattern::AccessPattern;
+  LogicalResult matchAndRewrite(AtomicRMWTileOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    auto result = cast<VectorType>(op.getResult().getType());
-    VectorBlock block = *analysis.getBlock(op.getResult());
-    int64_t m = result.getDimSize(0), n = result.getDimSize(1);
-    int64_t k = cast<VectorType>(op.getA().getType()).getDimSize(1);
-    int64_t step = analysis.getBlock(op.getA())->columns, slice = analysis.getKSlice(op);
-    auto blockType = VectorType::get({block.rows, block.columns}, result.getElementType());
-
-    xegpu::DistributeLayoutAttr layout; // lanes are upstream's choice
-    SmallVector<Value> sums;
-    if (op.getC())
-      sums = llvm::to_vector(adaptor.getC());
-    else
-      sums.assign(m / block.rows * (n / block.columns),
-                  arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(blockType)));
-    MmaOperand a(analysis, op.getA(), adaptor.getA(), /*kDim=*/1);
-    MmaOperand b(analysis, op.getB(), adaptor.getB(), /*kDim=*/0);
-    for (int64_t at = 0; at < k; at += step) {
-      if (at % slice == 0) {
-        a.advance(rewriter, at, slice);
-        b.advance(rewriter, at, slice);
-      }
-      for (int64_t column = 0; column < n; column += block.columns)
-        for (int64_t row = 0; row < m; row += block.rows) {
-          Value &sum = sums[row / block.rows * (n / block.columns) + column / block.columns];
-          sum = xegpu::DpasOp::create(rewriter, loc, blockType, a.getBlock(row, at),
-                                      b.getBlock(column, at), sum, layout, layout, layout);
-        }
-    }
-    rewriter.replaceOpWithMultiple(op, {sums});
+    Described described = describe(op, rewriter);
+    TileAccess access(rewriter, op.getLoc(), op.getTile().getType(), described.surface,
+                      described.offsets, *getTargetOf(op, accesses.chip));
+    SmallVector<Value> results = access.updateElements(op.getKind(), adaptor.getValue());
+    rewriter.replaceOpWithMultiple(op, {results});
     return success();
   }
 };
+
+struct ConvertLoadGather : OpConversionPattern<LoadGatherOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(LoadGatherOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    InitTileOp init = getLocalInit(op);
+    VectorType type = op.getValue().getType();
+    CacheHints hints = CacheHints::forLoads(op.getContext());
+    Value loaded = xegpu::LoadGatherOp::create(
+        rewriter, op.getLoc(), type, rewriter.getRemappedValue(init.getSource()),
+        rewriter.getRemappedValue(init.getIndices()), adaptor.getMask(), IntegerAttr(), hints.l1,
+        hints.l1, hints.l3, xegpu::DistributeLayoutAttr());
+    Attribute padding =
+        op.getPadding() ? Attribute(*op.getPadding()) : rewriter.getZeroAttr(type.getElementType());
+    Value fill =
+        arith::ConstantOp::create(rewriter, op.getLoc(), DenseElementsAttr::get(type, padding));
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, adaptor.getMask(), loaded, fill);
+    return success();
+  }
+};
+
+struct ConvertStoreScatter : OpConversionPattern<StoreScatterOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(StoreScatterOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    InitTileOp init = getLocalInit(op);
+    CacheHints hints = CacheHints::forStores(op.getContext());
+    xegpu::StoreScatterOp::create(
+        rewriter, op.getLoc(), adaptor.getValue(), rewriter.getRemappedValue(init.getSource()),
+        rewriter.getRemappedValue(init.getIndices()), adaptor.getMask(), IntegerAttr(), hints.l1,
+        hints.l1, hints.l3, xegpu::DistributeLayoutAttr());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+bool isBlocked(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector && vector.getRank() == 4 && !vector.isScalable();
+}
+
+/// Refuses prefetches that would not be a program.
+LogicalResult checkPrefetch(PrefetchTileOp op) {
+  TileType tile = op.getTile().getType();
+  int64_t rows = tile.getDimSize(0), columns = tile.getDimSize(1);
+  if (tile.isColumnMajor())
+    std::swap(rows, columns);
+  int64_t lines =
+      rows * llvm::divideCeil(columns * tile.getElementTypeBitWidth() / 8, kCacheLineBytes);
+  if (lines <= kMaxPrefetchLines)
+    return success();
+  return op.emitOpError("has a tile of ")
+         << lines << " cache lines, expected at most " << kMaxPrefetchLines
+         << "; use more subgroups or a smaller tile";
+}
+
+/// Refuses operations that would be left with a vector of blocks.
+LogicalResult checkBlocked(Operation *op) {
+  if (auto prefetch = dyn_cast<PrefetchTileOp>(op))
+    return checkPrefetch(prefetch);
+  if (auto function = dyn_cast<FunctionOpInterface>(op))
+    for (Type type :
+         llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
+      if (isBlocked(type) && !function.isExternal())
+        return op->emitOpError("has a vector of blocks in its signature, ")
+               << type << "; expected 2D vectors, or blocks that are loaded where they are used";
+  if (llvm::none_of(op->getOperandTypes(), isBlocked) &&
+      llvm::none_of(op->getResultTypes(), isBlocked))
+    return success();
+  auto constant = dyn_cast<arith::ConstantOp>(op);
+  auto broadcast = dyn_cast<vector::BroadcastOp>(op);
+  if (isa_and_present<XeTileDialect>(op->getDialect()) || isElementwiseOnVectors(op) ||
+      isa<scf::ForOp, scf::IfOp, scf::YieldOp>(op) ||
+      (constant && isa<DenseElementsAttr>(constant.getValue())) ||
+      (broadcast && !isa<VectorType>(broadcast.getSourceType())))
+    return success();
+  return op->emitOpError("has no rule for vectors of blocks; expected xetile operations, scf.for, "
+                         "scf.if, elementwise operations, constants or tile_unpack before");
+}
 
 struct ConvertXeTileToXeGPU : xetile::impl::ConvertXeTileToXeGPUBase<ConvertXeTileToXeGPU> {
   using ConvertXeTileToXeGPUBase::ConvertXeTileToXeGPUBase;
 
   void runOnOperation() override {
-    XeTileToXeGPUAnalysis analysis;
-    if (failed(analysis.run(getOperation(), chip)))
+    if (failed(blockTiles(getOperation(), chip)))
+      return signalPassFailure();
+    auto check = [](Operation *op) { return WalkResult(checkBlocked(op)); };
+    SurfaceVersions versions;
+    if (getOperation()->walk(check).wasInterrupted() || failed(versions.run(getOperation(), chip)))
       return signalPassFailure();
 
     TypeConverter converter;
-    converter.addConversion([](Type type) { return type; });
-    converter.addConversion([&](Value value,
-                                SmallVectorImpl<Type> &types) -> std::optional<LogicalResult> {
-      if (analysis.isTile(value) || analysis.getSlicedLoad(value)) {
-        types.append(2, IndexType::get(value.getContext()));
-        return success();
-      }
-      const VectorBlock *block = analysis.getBlock(value);
-      if (!block)
-        return std::nullopt;
-      auto vector = cast<VectorType>(value.getType());
-      int64_t number = vector.getNumElements() / (block->rows * block->columns);
-      types.append(number, VectorType::get({block->rows, block->columns}, vector.getElementType()));
-      return success();
-    });
-
+    addBlockConversions(converter);
     MLIRContext *context = &getContext();
+    AccessContext accesses{versions, chip};
     RewritePatternSet patterns(context);
-    patterns.add<ConvertInitTile, ConvertUpdateTileOffset>(converter, context);
-    patterns.add<ConvertLoadTile, ConvertStoreTile, ConvertPrefetchTile, ConvertTileMma>(
-        converter, context, analysis);
+    patterns.add<ConvertLoadTile, ConvertStoreTile, ConvertPrefetchTile, ConvertAtomicRMWTile>(
+        converter, context, accesses);
+    patterns.add<ConvertLoadGather, ConvertStoreScatter>(converter, context);
+    populateBlockPatterns(converter, patterns);
     populatePiecewisePatterns(converter, patterns, isElementwiseOnVectors);
     scf::populateSCFStructuralTypeConversions(converter, patterns);
     ConversionTarget target(*context);
     target.addIllegalDialect<XeTileDialect>();
-    // A vector of one block keeps its type, and its block arguments stay as they are.
-    auto isKept = [&](Value value) {
-      if (analysis.isTile(value) || analysis.getSlicedLoad(value))
-        return false;
-      const VectorBlock *block = analysis.getBlock(value);
-      return !block || cast<VectorType>(value.getType()).getShape() ==
-                           ArrayRef<int64_t>{block->rows, block->columns};
-    };
-    target.markUnknownOpDynamicallyLegal([&](Operation *op) {
-      return llvm::all_of(op->getOperands(), isKept) && llvm::all_of(op->getResults(), isKept);
+    target.addLegalOp<InitTileOp>(); // of what is described by them until the end
+    target.addDynamicallyLegalOp<vector::ExtractStridedSliceOp>(
+        [](vector::ExtractStridedSliceOp op) { return !isInBlocks(op.getResult()); });
+    target.markUnknownOpDynamicallyLegal([](Operation *op) {
+      return llvm::none_of(op->getOperandTypes(), isBlocked) &&
+             llvm::none_of(op->getResultTypes(), isBlocked);
     });
-    // What folds would be a new value that nobody has analysed.
+    // What folds would be a new value that nobody has looked at.
     ConversionConfig config;
     config.foldingMode = DialectConversionFoldingMode::Never;
     if (failed(applyPartialConversion(getOperation(), target, std::move(patterns), config)))
-      signalPassFailure();
+      return signalPassFailure();
+    SmallVector<Operation *> descriptions;
+    getOperation()->walk([&](InitTileOp op) { descriptions.push_back(op); });
+    for (Operation *op : descriptions)
+      op->erase();
   }
 };
 } // namespace

@@ -25,6 +25,14 @@ void buildLowerToSubgroup(OpPassManager &pm) {
   device.addPass(createCanonicalizerPass());
 }
 
+void buildBlocking(OpPassManager &pm) {
+  OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
+  device.addPass(createBlocking());
+  // Offsets that do not change leave the loops; packing what was just unpacked so goes.
+  device.addPass(createCanonicalizerPass());
+  device.addPass(createCSEPass());
+}
+
 void buildConvertToXeGPU(OpPassManager &pm) {
   OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
   device.addPass(createConvertXeTileToXeGPU());
@@ -44,6 +52,7 @@ struct ToBinaryOptions : PassPipelineOptions<ToBinaryOptions>,
 void lowerToXeGPU(OpPassManager &pm, const ChipOptions &options) {
   buildAttachTarget(pm, options.chip, options.optLevel);
   buildLowerToSubgroup(pm);
+  buildBlocking(pm);
   buildConvertToXeGPU(pm);
 }
 } // namespace

@@ -12,7 +12,10 @@ namespace xetile {
 /// Levels 1 to 2: completes the workgroup maps and distributes over subgroups. On builtin.module.
 void buildLowerToSubgroup(mlir::OpPassManager &pm);
 
-/// Levels 2 to 4: XeGPU operations of the hardware's sizes. On builtin.module.
+/// Levels 2 to 3: vectors and tiles in blocks. On builtin.module.
+void buildBlocking(mlir::OpPassManager &pm);
+
+/// Levels 3 to 4: XeGPU operations of the hardware's sizes. On builtin.module.
 void buildConvertToXeGPU(mlir::OpPassManager &pm);
 
 /// xetile-lower-to-subgroup, xetile-lower-to-xegpu and xetile-lower-to-binary.
