@@ -13,6 +13,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/XeVM/XeVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "xetile/Target/Xe/CacheControls.h"
 #include "xetile/Target/Xe/KernelName.h"
 #include "xetile/Target/Xe/Ocloc.h"
 #include "xetile/Target/Xe/Passes.h"
@@ -52,7 +53,8 @@ private:
   LogicalResult findTools();
   LogicalResult checkModule(gpu::GPUModuleOp module);
   LogicalResult setSubgroupSize(gpu::GPUModuleOp module, const xetile::TargetInfo &target);
-  FailureOr<std::string> emitSpirv(gpu::GPUModuleOp module, xevm::XeVMTargetAttr target);
+  FailureOr<std::string> emitSpirv(gpu::GPUModuleOp module, xevm::XeVMTargetAttr target,
+                                   std::string &forMachineCode);
   FailureOr<Attribute> emitNative(gpu::GPUModuleOp module, xevm::XeVMTargetAttr target,
                                   StringRef chip, StringRef spirv);
   LogicalResult dump(gpu::GPUModuleOp module, const Twine &suffix, StringRef bytes);
@@ -132,7 +134,9 @@ LogicalResult EmitBinary::dump(gpu::GPUModuleOp module, const Twine &suffix, Str
   return success();
 }
 
-FailureOr<std::string> EmitBinary::emitSpirv(gpu::GPUModuleOp module, xevm::XeVMTargetAttr target) {
+/// `forMachineCode` is the same, with cache hints where they are asked for.
+FailureOr<std::string> EmitBinary::emitSpirv(gpu::GPUModuleOp module, xevm::XeVMTargetAttr target,
+                                             std::string &forMachineCode) {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> llvmModule =
       translateModuleToLLVMIR(module, context, module.getName());
@@ -157,6 +161,13 @@ FailureOr<std::string> EmitBinary::emitSpirv(gpu::GPUModuleOp module, xevm::XeVM
     return failure();
   if (auto why = xetile::validateSpirv(spirv))
     return fail("became SPIR-V that is not valid", *why);
+  forMachineCode = spirv;
+  if (!cacheControls || !oclocPath)
+    return spirv;
+  if (auto why = xetile::translateToSpirv(*llvmModule, forMachineCode, /*withCacheControls=*/true))
+    return fail("cannot be translated to SPIR-V with cache hints", *why);
+  if (auto why = xetile::validateSpirv(xetile::withoutCacheControls(forMachineCode)))
+    return fail("became SPIR-V with cache hints that is not valid", *why);
   return spirv;
 }
 
@@ -195,7 +206,8 @@ LogicalResult EmitBinary::emit(gpu::GPUModuleOp module) {
     return module.emitOpError() << *why;
   if (failed(checkModule(module)) || failed(setSubgroupSize(module, *xetile::lookupTarget(chip))))
     return failure();
-  FailureOr<std::string> spirv = emitSpirv(module, target);
+  std::string forMachineCode;
+  FailureOr<std::string> spirv = emitSpirv(module, target, forMachineCode);
   if (failed(spirv))
     return failure();
 
@@ -207,7 +219,7 @@ LogicalResult EmitBinary::emit(gpu::GPUModuleOp module) {
     chips.push_back(chip);
   if (oclocPath)
     for (StringRef nativeChip : chips) {
-      FailureOr<Attribute> object = emitNative(module, target, nativeChip, *spirv);
+      FailureOr<Attribute> object = emitNative(module, target, nativeChip, forMachineCode);
       if (failed(object))
         return failure();
       objects.push_back(*object);

@@ -144,7 +144,9 @@ def EmitBinary : Pass<"xetile-emit-binary", "::mlir::ModuleOp"> {
     ```
 
     Upstream's `gpu-module-to-binary` is replaced because its loop strength reduction yields SPIR-V that is not valid.
-    Cache hints do not reach SPIR-V: the validators of Debian 12 and 13 reject SPV_INTEL_cache_controls.
+    The SPIR-V has no cache hints: the validators of Debian 12 and 13 do not know SPV_INTEL_cache_controls. With
+    `cache-controls` the machine code is made of the same SPIR-V with that extension, and its loads, stores and prefetches
+    have them: `load_block2d.ugm.d32.a64.ri.ca` for a prefetch of locality 0, `.ca.ca` for locality 3.
   }];
   let options = [
     Option<"native", "native", "std::string", "\"auto\"",
@@ -154,6 +156,7 @@ def EmitBinary : Pass<"xetile-emit-binary", "::mlir::ModuleOp"> {
     Option<"largeRegisterFile", "large-register-file", "::xetile::RegisterFile", "::xetile::RegisterFile::Auto",
            "Machine code with 256 registers per thread: true, false, or auto (where it spills less)",
            "::xetile::registerFileValues(), ::llvm::cl::ValueOptional">,
+    Option<"cacheControls", "cache-controls", "bool", "false", "Give machine code the cache hints of its accesses">,
     Option<"ocloc", "ocloc", "std::string", "\"\"",
            "Path of ocloc (default: $XETILE_OCLOC, then PATH, then XeTile's cache)">,
     Option<"dumpDir", "dump-dir", "std::string", "\"\"",

@@ -4,6 +4,7 @@
 // Refused: what the backend cannot select, with its own message; SPIR-V that the validator rejects.
 #include "xetile/Target/Xe/SpirvCodegen.h"
 #include "spirv-tools/libspirv.h"
+#include "xetile/Target/Xe/CacheControls.h"
 #include "xetile/Target/Xe/LoopControls.h"
 #include "xetile/Target/Xe/WideVectors.h"
 #include "llvm/ADT/StringExtras.h"
@@ -51,6 +52,8 @@ namespace {
 // block reads and writes. Never "all": that adds integers of arbitrary width, which consumers
 // reject.
 const std::vector<std::string> extensions = {"SPV_INTEL_subgroups"};
+const std::vector<std::string> cacheExtensions = {"SPV_INTEL_subgroups",
+                                                  "SPV_INTEL_cache_controls"};
 
 void initializeBackend() {
   static std::once_flag once;
@@ -161,7 +164,8 @@ std::optional<std::string> xetile::optimizeForSpirv(Module &module, StringRef tr
 namespace {
 
 /// One translation; `module` is half rewritten then.
-std::optional<std::string> translateOnce(Module &module, std::string &spirv) {
+std::optional<std::string> translateOnce(Module &module, std::string &spirv,
+                                         bool withCacheControls) {
   initializeBackend();
   // The backend ends the process on what it cannot select. The recovery context brings control back
   // here; what it had allocated is lost, which an error path can afford. Signal handlers and the
@@ -186,8 +190,8 @@ std::optional<std::string> translateOnce(Module &module, std::string &spirv) {
     // No optimization in code generation: its loop strength reduction yields operands of different
     // widths. The IR is optimized already and the GPU's compiler optimizes again.
     survived = recovery.RunSafely([&] {
-      ok = SPIRVTranslate(&module, spirv, error, extensions, CodeGenOptLevel::None,
-                          module.getTargetTriple());
+      ok = SPIRVTranslate(&module, spirv, error, withCacheControls ? cacheExtensions : extensions,
+                          CodeGenOptLevel::None, module.getTargetTriple());
     });
     CrashRecoveryContext::Disable();
   }
@@ -211,13 +215,17 @@ std::optional<std::string> translateOnce(Module &module, std::string &spirv) {
 // function's life. A later function at the same address gets ids of the earlier one, which are
 // defined twice or out of bounds: the validator always sees them. Memory of that size that is taken
 // in between sends the next attempt to another address.
-std::optional<std::string> xetile::translateToSpirv(const Module &module, std::string &spirv) {
+std::optional<std::string> xetile::translateToSpirv(const Module &module, std::string &spirv,
+                                                    bool withCacheControls) {
   constexpr unsigned maxAttempts = 8;
   std::vector<std::unique_ptr<char[]>> taken;
   for (unsigned attempt = 0; attempt < maxAttempts; ++attempt) {
-    if (std::optional<std::string> why = translateOnce(*CloneModule(module), spirv))
+    std::unique_ptr<Module> copy = CloneModule(module);
+    if (withCacheControls)
+      decorateCacheControls(*copy);
+    if (std::optional<std::string> why = translateOnce(*copy, spirv, withCacheControls))
       return why;
-    if (!validateSpirv(spirv))
+    if (!validateSpirv(withCacheControls ? withoutCacheControls(spirv) : spirv))
       return std::nullopt;
     for (unsigned i = 0; i < 256u << attempt; ++i)
       taken.push_back(std::make_unique<char[]>(sizeof(MachineFunction)));

@@ -19,7 +19,9 @@ std::optional<std::string> optimizeForSpirv(llvm::Module &module, llvm::StringRe
                                             unsigned optLevel);
 
 /// Translates optimized IR and stores the binary, valid or not, in `spirv`. Returns what failed.
-std::optional<std::string> translateToSpirv(const llvm::Module &module, std::string &spirv);
+/// Cache hints need SPV_INTEL_cache_controls, which not every validator knows.
+std::optional<std::string> translateToSpirv(const llvm::Module &module, std::string &spirv,
+                                            bool withCacheControls = false);
 
 /// The validator's messages, or nothing if it accepts the module.
 std::optional<std::string> validateSpirv(llvm::StringRef spirv);

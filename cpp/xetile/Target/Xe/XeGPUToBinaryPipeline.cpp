@@ -146,6 +146,7 @@ void xetile::buildLowerXeVMToBinary(OpPassManager &pm, const BinaryOptions &opti
   emit.native = options.native;
   emit.nativeChips.assign(options.nativeChips.begin(), options.nativeChips.end());
   emit.largeRegisterFile = options.largeRegisterFile;
+  emit.cacheControls = options.cacheControls;
   emit.ocloc = options.ocloc;
   emit.dumpDir = options.dumpDir;
   pm.addPass(createEmitBinary(emit));

@@ -67,6 +67,9 @@ struct BinaryOptions : virtual mlir::detail::PassOptions {
       llvm::cl::init(RegisterFile::Auto),
       registerFileValues(),
       llvm::cl::ValueOptional};
+  Option<bool> cacheControls{*this, "cache-controls",
+                             llvm::cl::desc("Give machine code the cache hints of its accesses"),
+                             llvm::cl::init(false)};
   Option<std::string> ocloc{*this, "ocloc", llvm::cl::desc("Path of ocloc"), llvm::cl::init("")};
   Option<std::string> dumpDir{*this, "dump-dir",
                               llvm::cl::desc("Directory for <kernel>.ll, .spv and .<chip>.bin"),
