@@ -6,7 +6,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "xetile/IR/XeTileOps.h"
-#include "xetile/Layout/LaneLayout.h"
 #include "xetile/Target/Xe/Lanes/LaneMessages.h"
 #include "xetile/Target/Xe/Lanes/LaneRules.h"
 #include "xetile/Target/Xe/Passes.h"
@@ -61,8 +60,6 @@ private:
   void fixLoads();
   void insertConversions();
   void convertOperand(OpOperand &operand, LaneLayoutAttr wanted);
-  void annotate();
-  bool feedsDpasB(Value value) const;
 
   gpu::GPUModuleOp module;
   const TargetInfo &target;
@@ -203,37 +200,8 @@ LogicalResult Assigner::anchorDpas(xegpu::DpasOp op) {
   Result<DpasForm> form = dpasForm(op, target);
   if (!form)
     return op.emitOpError() << form.error().message;
-  struct Part {
-    StringRef name;
-    Value value;
-    const LaneMap &map;
-    xegpu::DistributeLayoutAttr layout;
-  } parts[] = {{"layout_a", op.getLhs(), form->a, op.getLayoutAAttr()},
-               {"layout_b", op.getRhs(), form->b, op.getLayoutBAttr()},
-               {"layout_cd", op.getResult(), form->c, op.getLayoutCdAttr()}};
-  for (const Part &part : parts) {
-    if (!part.layout || part.layout.getEffectiveLaneLayoutAsInt().empty())
-      continue;
-    Result<LaneMap> given = mapOfLayout(part.layout, shapeOf(part.value), lanes);
-    if (!given)
-      return op.emitOpError() << given.error().message << ", in " << part.name;
-    if (!haveSameLanes(*given, part.map, shapeOf(part.value), lanes)) {
-      LaneMap map = part.map;
-      InFlightDiagnostic error = op.emitOpError("has a ")
-                                 << part.name << " that contradicts the instruction: expected ";
-      Result<LinearLayout> linear = map.linearLayout();
-      Result<LaneLayout> rule =
-          linear && map.rank() == 2
-              ? toLaneLayout(*linear, part.name == "layout_a"
-                                          ? std::max<int64_t>(1, map.block[1] / lanes)
-                                      : part.name == "layout_b" ? form->params.opsPerChannel
-                                                                : 1)
-              : Result<LaneLayout>(Error("a column to each lane"));
-      if (rule)
-        return error << rule->str() << ", or none";
-      return error << "each lane to hold what " << map.attr(op.getContext()) << " says, or none";
-    }
-  }
+  if (failed(checkDpasLayouts(op, *form, lanes)))
+    return failure();
   set(op.getResult(), form->c);
   set(op.getLhs(), form->a);
   set(op.getRhs(), form->b);
@@ -291,22 +259,6 @@ LogicalResult Assigner::applyUserLayouts() {
           return failure();
   }
   return success();
-}
-
-bool Assigner::feedsDpasB(Value value) const {
-  SmallVector<Value> pending{value};
-  for (unsigned steps = 0; !pending.empty() && steps < 64; ++steps) {
-    Value next = pending.pop_back_val();
-    for (OpOperand &use : next.getUses()) {
-      Operation *user = use.getOwner();
-      if (auto dpas = dyn_cast<xegpu::DpasOp>(user); dpas && dpas.getRhs() == next)
-        return true;
-      if (isa<vector::ExtractOp, vector::ExtractStridedSliceOp, vector::ShapeCastOp,
-              vector::BitCastOp, vector::TransposeOp>(user))
-        llvm::append_range(pending, user->getResults());
-    }
-  }
-  return false;
 }
 
 void Assigner::fixLoads() {
@@ -432,29 +384,6 @@ void Assigner::insertConversions() {
   }
 }
 
-void Assigner::annotate() {
-  MLIRContext *context = module.getContext();
-  auto list = [&](ValueRange values) -> ArrayAttr {
-    SmallVector<Attribute> attrs;
-    bool any = false;
-    for (Value value : values) {
-      any |= isVector(value);
-      attrs.push_back(isVector(value) ? Attribute(get(value)) : UnitAttr::get(context));
-    }
-    return any ? ArrayAttr::get(context, attrs) : ArrayAttr();
-  };
-  module.walk([&](Operation *op) {
-    if (ArrayAttr results = list(op->getResults()))
-      op->setAttr(lanesAttr, results);
-    if (auto loop = dyn_cast<scf::WhileOp>(op))
-      if (ArrayAttr arguments = list(loop.getBeforeArguments()))
-        op->setAttr(laneArgsAttr, arguments);
-    if (auto function = dyn_cast<FunctionOpInterface>(op); function && !function.isExternal())
-      if (ArrayAttr arguments = list(function.getArguments()))
-        op->setAttr(laneArgsAttr, arguments);
-  });
-}
-
 LogicalResult Assigner::run() {
   module.walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
   auto refuse = [](Operation *op, VectorType type) {
@@ -537,7 +466,7 @@ LogicalResult Assigner::run() {
   if (failed(applyUserLayouts()))
     return failure();
   insertConversions();
-  annotate();
+  annotateLanes(module, layouts);
   return success();
 }
 

@@ -269,22 +269,6 @@ storeControl(MLIRContext *context, std::pair<xegpu::CachePolicy, xegpu::CachePol
   return xevm::StoreCacheControlAttr::get(context, control);
 }
 
-bool LaneLowering::feedsDpasB(Value value) const {
-  SmallVector<Value> pending{value};
-  for (unsigned steps = 0; !pending.empty() && steps < 64; ++steps) {
-    Value next = pending.pop_back_val();
-    for (OpOperand &use : next.getUses()) {
-      Operation *user = use.getOwner();
-      if (auto dpas = dyn_cast<xegpu::DpasOp>(user); dpas && dpas.getRhs() == next)
-        return true;
-      if (isa<vector::ExtractOp, vector::ExtractStridedSliceOp, vector::ShapeCastOp,
-              vector::BitCastOp, vector::TransposeOp>(user))
-        llvm::append_range(pending, user->getResults());
-    }
-  }
-  return false;
-}
-
 /// The place of a message of a plan.
 static SmallVector<Value> atCorner(OpBuilder &b, Location loc, ArrayRef<Value> place,
                                    std::array<int64_t, 2> corner) {

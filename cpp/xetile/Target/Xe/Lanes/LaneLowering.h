@@ -127,7 +127,6 @@ private:
   };
   BlockOperands blockOperands(const Surface &surface, llvm::ArrayRef<Value> place,
                               mlir::xegpu::TensorDescType tile, const BlockShape &shape);
-  bool feedsDpasB(Value value) const;
 
   // dpas (LaneDpas.cpp).
   llvm::LogicalResult lowerDpas(mlir::xegpu::DpasOp op);

@@ -4,8 +4,11 @@
 // no instruction. Refused: dpas that the device has no instruction for, layouts that do not fit.
 #include "xetile/Target/Xe/Lanes/LaneRules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "xetile/IR/XeTileOps.h"
+#include "xetile/Layout/LaneLayout.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -264,6 +267,58 @@ Result<DpasForm> xetile::dpasForm(xegpu::DpasOp op, const TargetInfo &target) {
   return form;
 }
 
+bool xetile::feedsDpasB(Value value) {
+  SmallVector<Value> pending{value};
+  for (unsigned steps = 0; !pending.empty() && steps < 64; ++steps) {
+    Value next = pending.pop_back_val();
+    for (OpOperand &use : next.getUses()) {
+      Operation *user = use.getOwner();
+      if (auto dpas = dyn_cast<xegpu::DpasOp>(user); dpas && dpas.getRhs() == next)
+        return true;
+      if (isa<vector::ExtractOp, vector::ExtractStridedSliceOp, vector::ShapeCastOp,
+              vector::BitCastOp, vector::TransposeOp>(user))
+        llvm::append_range(pending, user->getResults());
+    }
+  }
+  return false;
+}
+
+LogicalResult xetile::checkDpasLayouts(xegpu::DpasOp op, const DpasForm &form,
+                                       unsigned subgroupSize) {
+  struct Part {
+    StringRef name;
+    Value value;
+    const LaneMap &map;
+    xegpu::DistributeLayoutAttr layout;
+  } parts[] = {{"layout_a", op.getLhs(), form.a, op.getLayoutAAttr()},
+               {"layout_b", op.getRhs(), form.b, op.getLayoutBAttr()},
+               {"layout_cd", op.getResult(), form.c, op.getLayoutCdAttr()}};
+  for (const Part &part : parts) {
+    if (!part.layout || part.layout.getEffectiveLaneLayoutAsInt().empty())
+      continue;
+    Result<LaneMap> given = mapOfLayout(part.layout, shapeOf(part.value), subgroupSize);
+    if (!given)
+      return op.emitOpError() << given.error().message << ", in " << part.name;
+    if (!haveSameLanes(*given, part.map, shapeOf(part.value), subgroupSize)) {
+      LaneMap map = part.map;
+      InFlightDiagnostic error = op.emitOpError("has a ")
+                                 << part.name << " that contradicts the instruction: expected ";
+      Result<LinearLayout> linear = map.linearLayout();
+      Result<LaneLayout> rule =
+          linear && map.rank() == 2
+              ? toLaneLayout(*linear, part.name == "layout_a"
+                                          ? std::max<int64_t>(1, map.block[1] / subgroupSize)
+                                      : part.name == "layout_b" ? form.params.opsPerChannel
+                                                                : 1)
+              : Result<LaneLayout>(Error("a column to each lane"));
+      if (rule)
+        return error << rule->str() << ", or none";
+      return error << "each lane to hold what " << map.attr(op.getContext()) << " says, or none";
+    }
+  }
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Layouts that users give
 //===----------------------------------------------------------------------===//
@@ -366,4 +421,28 @@ std::array<int64_t, 2> xetile::cellInTile(VectorType vector, xegpu::TensorDescTy
   if (transpose)
     std::swap(row, column);
   return {row, block * tile.getDimSize(1) + column};
+}
+
+void xetile::annotateLanes(Operation *module, const DenseMap<Value, LaneLayoutAttr> &layouts) {
+  MLIRContext *context = module->getContext();
+  auto list = [&](ValueRange values) -> ArrayAttr {
+    SmallVector<Attribute> attrs;
+    bool any = false;
+    for (Value value : values) {
+      any |= isa<VectorType>(value.getType());
+      attrs.push_back(isa<VectorType>(value.getType()) ? Attribute(layouts.lookup(value))
+                                                       : UnitAttr::get(context));
+    }
+    return any ? ArrayAttr::get(context, attrs) : ArrayAttr();
+  };
+  module->walk([&](Operation *op) {
+    if (ArrayAttr results = list(op->getResults()))
+      op->setAttr(lanesAttr, results);
+    if (auto loop = dyn_cast<scf::WhileOp>(op))
+      if (ArrayAttr arguments = list(loop.getBeforeArguments()))
+        op->setAttr(laneArgsAttr, arguments);
+    if (auto function = dyn_cast<FunctionOpInterface>(op); function && !function.isExternal())
+      if (ArrayAttr arguments = list(function.getArguments()))
+        op->setAttr(laneArgsAttr, arguments);
+  });
 }

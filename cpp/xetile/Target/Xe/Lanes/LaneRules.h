@@ -42,6 +42,17 @@ struct DpasForm {
 /// What the operation and the device agree on; the error says what was expected.
 Result<DpasForm> dpasForm(mlir::xegpu::DpasOp op, const TargetInfo &target);
 
+/// Layouts that a user gave a dpas are those of the instruction, or an error at the operation.
+llvm::LogicalResult checkDpasLayouts(mlir::xegpu::DpasOp op, const DpasForm &form,
+                                     unsigned subgroupSize);
+
+/// Writes down what was decided, in xetile.lanes and xetile.lane_args.
+void annotateLanes(mlir::Operation *module,
+                   const llvm::DenseMap<mlir::Value, LaneLayoutAttr> &layouts);
+
+/// Whether the value, perhaps moved, is operand B of a dpas: its registers are to be dwords.
+bool feedsDpasB(mlir::Value value);
+
 /// The map that XeGPU's lane_layout and lane_data give a vector of `shape`.
 Result<LaneMap> mapOfLayout(mlir::xegpu::DistributeLayoutAttr layout, llvm::ArrayRef<int64_t> shape,
                             unsigned subgroupSize);
