@@ -185,7 +185,8 @@ def test_atomics(kind, dtype, function):
       %t = xegpu.create_tdesc %c, %from : memref<64x{dtype}>, vector<16xindex>
         -> !xegpu.tensor_desc<16x{dtype}, #xegpu.scatter_tdesc_attr<>>
       %o = xegpu.atomic_rmw {kind} %t, %m, %v
-        : !xegpu.tensor_desc<16x{dtype}, #xegpu.scatter_tdesc_attr<>>, vector<16xi1>, vector<16x{dtype}> -> vector<16x{dtype}>
+        : !xegpu.tensor_desc<16x{dtype}, #xegpu.scatter_tdesc_attr<>>, vector<16xi1>, vector<16x{dtype}>
+          -> vector<16x{dtype}>
       vector.store %o, %old[%c0] : memref<16x{dtype}>, vector<16x{dtype}>"""
     expected = c.copy()
     with np.errstate(over="ignore"):

@@ -150,7 +150,8 @@ def test_slices():
     a, b = given("f32", 24, 64), numbers("f32", 24, 64, seed=SEED + 2)
     middle = """%s = vector.extract_strided_slice %a {offsets = [3, 17], sizes = [9, 20], strides = [1, 1]}
         : vector<24x64xf32> to vector<9x20xf32>
-      %r = vector.insert_strided_slice %s, %b {offsets = [5, 40], strides = [1, 1]} : vector<9x20xf32> into vector<24x64xf32>"""
+      %r = vector.insert_strided_slice %s, %b {offsets = [5, 40], strides = [1, 1]}
+        : vector<9x20xf32> into vector<24x64xf32>"""
     expected = b.copy()
     expected[5:14, 40:60] = a[3:12, 17:37]
     assert_same(transform(middle, (24, 64), a=a, b=b), expected)
