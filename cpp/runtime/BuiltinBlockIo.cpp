@@ -20,6 +20,7 @@
 // none are written. Coordinates are signed and in elements, width and pitch in bytes, height in
 // rows.
 #include "BuiltinText.h"
+#include "PrefetchCheck.h"
 
 namespace xetile::runtime {
 namespace {
@@ -70,8 +71,7 @@ void addPortable(BuiltinText &out, const SpirvImport &import, const BlockIo &blo
 
 void addBlockIo(BuiltinText &out, const SpirvImport &import, const BlockIo &block) {
   if (block.kind == BlockIo::Prefetch) {
-    out.addHead(import, {"base", "width", "height", "pitch", "corner"});
-    out.add(" {}\n");
+    addPrefetch(out, import, block);
   } else if (out.flavour == Flavour::Lockstep) {
     addBlockIoLockstep(out, import, block);
   } else {

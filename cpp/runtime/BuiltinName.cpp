@@ -187,6 +187,92 @@ std::optional<BlockIo> asBlockIo(const SpirvImport &import) {
   return block;
 }
 
+namespace {
+
+void checkPayloadSignature(const SpirvImport &import, const PayloadCall &call) {
+  const std::vector<SpirvType> &p = import.parameters;
+  auto integers = [&](size_t first, size_t count) {
+    bool fit = p.size() == first + count;
+    for (size_t i = first; fit && i < p.size(); ++i)
+      fit = isScalar(p[i], SpirvType::Int, 32);
+    return fit;
+  };
+  bool makes = call.kind == PayloadCall::Create || call.kind == PayloadCall::Copy;
+  bool fits =
+      makes ? isPointer(import.result, {storage::function}) : import.result.kind == SpirvType::Void;
+  bool takesPayload = !p.empty() && isPointer(p[0], {storage::function});
+  switch (call.kind) {
+  case PayloadCall::Create:
+    fits = fits && !p.empty() && isScalar(p[0], SpirvType::Int, 64) && integers(1, 8);
+    break;
+  case PayloadCall::Copy:
+    fits = fits && takesPayload && integers(1, 0);
+    break;
+  case PayloadCall::Update:
+    fits = fits && takesPayload &&
+           (call.field == "base" ? p.size() == 2 && isScalar(p[1], SpirvType::Int, 64)
+                                 : integers(1, 1));
+    break;
+  case PayloadCall::Prefetch:
+    fits = fits && takesPayload && integers(1, 3);
+    break;
+  }
+  if (!fits)
+    refuse(import, "its parameters do not fit the name: a payload is a private pointer, made of a "
+                   "base as i64 and eight i32, updated by a value, prefetched with x, y and cache "
+                   "control as i32");
+}
+
+std::optional<PayloadCall> payloadCallOf(const SpirvImport &import) {
+  Cursor cursor(import.name);
+  if (!cursor.literal("__builtin_IB_subgroup_"))
+    return std::nullopt;
+  PayloadCall call{};
+  if (cursor.literal("createBlock2DAddressPayload")) {
+    call.kind = PayloadCall::Create;
+  } else if (cursor.literal("copyBlock2DAddressPayload")) {
+    call.kind = PayloadCall::Copy;
+  } else if (cursor.literal("block_read_ap_prefetch_u")) {
+    call.kind = PayloadCall::Prefetch;
+    call.block.kind = BlockIo::Prefetch;
+    if (!cursor.number(call.block.bits) || !cursor.literal("_m") ||
+        !cursor.number(call.block.rows) || !cursor.literal("k") ||
+        !cursor.number(call.block.columns) || !cursor.literal("v") ||
+        !cursor.number(call.block.blocks))
+      refuse(import, "the shape is written u<bits>_m<rows>k<columns>v<blocks>");
+    checkBlockShape(import, call.block);
+  } else {
+    call.kind = PayloadCall::Update;
+    call.adds = cursor.literal("addBlock2DAddressPayload");
+    if (!call.adds && !cursor.literal("setBlock2DAddressPayload"))
+      return std::nullopt;
+    if (cursor.literal("BlockX"))
+      call.field = "x";
+    else if (cursor.literal("BlockY"))
+      call.field = "y";
+    else if (!call.adds && cursor.literal("Base"))
+      call.field = "base";
+    else if (call.lessOne = !call.adds; call.lessOne && cursor.literal("Width"))
+      call.field = "width";
+    else if (call.lessOne && cursor.literal("Heigth")) // as Intel's library spells it
+      call.field = "height";
+    else if (call.lessOne && cursor.literal("Pitch"))
+      call.field = "pitch";
+    else
+      return std::nullopt;
+  }
+  if (!cursor.done())
+    return std::nullopt;
+  checkPayloadSignature(import, call);
+  return call;
+}
+
+} // namespace
+
+std::optional<PayloadCall> asPayloadCall(const SpirvImport &import) {
+  return payloadCallOf(import);
+}
+
 unsigned Dpas::elementsPerLane() const {
   switch (a) {
   case MatrixElement::S8:

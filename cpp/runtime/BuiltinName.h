@@ -36,12 +36,26 @@ struct Dpas {
   unsigned elementsPerLane() const;
 };
 
+/// Of __builtin_IB_subgroup_*: {create,copy}Block2DAddressPayload,
+/// {add,set}Block2DAddressPayload{BlockX,BlockY},
+/// setBlock2DAddressPayload{Base,Width,Heigth,Pitch},
+/// block_read_ap_prefetch_u<bits>_m<rows>k<columns>v<blocks>.
+struct PayloadCall {
+  enum Kind { Create, Copy, Update, Prefetch };
+  Kind kind;
+  /// What an update changes, and whether it adds; sizes are passed less one.
+  std::string field;
+  bool adds = false, lessOne = false;
+  BlockIo block{};
+};
+
 /// The name without its Itanium mangling.
 std::string unmangledName(const std::string &name);
 
 /// Each returns nothing if the name is of another family and throws an Error if the function does
 /// not exist.
 std::optional<BlockIo> asBlockIo(const SpirvImport &import);
+std::optional<PayloadCall> asPayloadCall(const SpirvImport &import);
 std::optional<Dpas> asDpas(const SpirvImport &import);
 
 } // namespace xetile::runtime

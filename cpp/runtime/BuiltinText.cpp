@@ -6,6 +6,7 @@
 #include "BuiltinText.h"
 
 #include "Errors.h"
+#include "PrefetchCheck.h"
 
 #include <algorithm>
 #include <cctype>
@@ -55,6 +56,9 @@ void addImport(BuiltinText &out, const SpirvModule &module, const NativeBuiltins
     if (block->kind != BlockIo::Prefetch)
       checkSubgroupSize(module, import);
     addBlockIo(out, import, *block);
+  } else if (std::optional<PayloadCall> call = asPayloadCall(import)) {
+    if (!native.blockIo)
+      addPayload(out, import, *call);
   } else if (std::optional<Dpas> dpas = asDpas(import)) {
     if (native.dpas)
       return;
@@ -80,8 +84,9 @@ void addImport(BuiltinText &out, const SpirvModule &module, const NativeBuiltins
     throw Error("the kernel imports the function '" + import.name +
                 "', which neither the device nor this runtime defines. Known are "
                 "intel_sub_group_2d_block_{read,write,"
-                "prefetch}*, intel_sub_group_*_matrix_mad_k* and prefetch. Lower the operation to "
-                "one of these, or run "
+                "prefetch}*, intel_sub_group_*_matrix_mad_k*, prefetch, and of "
+                "__builtin_IB_subgroup_* address payloads and their prefetches. Lower the "
+                "operation to one of these, or run "
                 "on a device that has it");
   }
 }
@@ -128,10 +133,12 @@ std::string BuiltinText::text() const {
 }
 
 std::string generateBuiltins(const SpirvModule &module, const NativeBuiltins &native,
-                             Flavour flavour) {
+                             Flavour flavour, bool checkPrefetches) {
   if (module.imports.empty() || (native.blockIo && native.dpas))
     return {};
-  BuiltinText out(flavour);
+  BuiltinText out(flavour, checkPrefetches && !native.blockIo);
+  if (out.checkPrefetches)
+    out.add(prefetchRecordText());
   for (const SpirvImport &import : module.imports)
     addImport(out, module, native, import);
   return out.text();

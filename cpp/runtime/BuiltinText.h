@@ -39,8 +39,11 @@ enum class Flavour {
 /// Collects a translation unit.
 class BuiltinText {
 public:
-  explicit BuiltinText(Flavour flavour) : flavour(flavour) {}
+  BuiltinText(Flavour flavour, bool checkPrefetches)
+      : flavour(flavour), checkPrefetches(checkPrefetches) {}
   const Flavour flavour;
+  /// Prefetches record where they point (PrefetchCheck.h).
+  const bool checkPrefetches;
 
   /// The name of a vector type of any length and of no alignment; `element` is an OpenCL C scalar
   /// type.
@@ -68,7 +71,7 @@ void addDpas(BuiltinText &out, const SpirvImport &import, const Dpas &dpas);
 
 /// Empty if the device has all that the module imports.
 std::string generateBuiltins(const SpirvModule &module, const NativeBuiltins &native,
-                             Flavour flavour);
+                             Flavour flavour, bool checkPrefetches);
 
 } // namespace xetile::runtime
 #endif

@@ -149,6 +149,7 @@ void launch(Kernel &kernel, const LaunchConfig &config, Stream *stream, void **a
     finish(queue);
   else
     check(clFlush(queue), "submitting the kernel '" + kernel.declaration->name + "'");
+  kernel.program->examine(queue, kernel.declaration->name);
 }
 
 uint64_t launchCount() {

@@ -127,6 +127,19 @@ bool isAllocatedFor(const Device &device, const void *pointer) {
          address - candidate->first <= candidate->second.size;
 }
 
+std::optional<size_t> bytesBehind(const void *pointer) {
+  auto address = reinterpret_cast<uintptr_t>(pointer);
+  std::lock_guard<std::mutex> lock(tableMutex());
+  auto next = table().upper_bound(address);
+  if (next == table().begin())
+    return std::nullopt;
+  auto candidate = std::prev(next);
+  size_t offset = address - candidate->first;
+  if (offset > candidate->second.size)
+    return std::nullopt;
+  return candidate->second.size - offset;
+}
+
 void copy(Device &device, void *to, const void *from, size_t size, Stream *stream) {
   if (size == 0 || to == from)
     return;

@@ -8,6 +8,7 @@
 #include "Device.h"
 
 #include <cstddef>
+#include <optional>
 
 namespace xetile::runtime {
 
@@ -22,6 +23,9 @@ void release(void *pointer, Stream *stream);
 
 /// True if `pointer` lies in an allocation that `device` can access.
 bool isAllocatedFor(const Device &device, const void *pointer);
+
+/// Bytes from `pointer` to the end of the allocation that it lies in, if it lies in one.
+std::optional<size_t> bytesBehind(const void *pointer);
 
 /// Any mix of device allocations and pageable host memory. Asynchronous only if `stream` is given.
 void copy(Device &device, void *to, const void *from, size_t size, Stream *stream);

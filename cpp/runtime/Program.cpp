@@ -7,6 +7,7 @@
 
 #include "BuiltinText.h"
 #include "Errors.h"
+#include "PrefetchCheck.h"
 #include "ProgramCache.h"
 #include "Sha256.h"
 
@@ -149,12 +150,12 @@ void touch(Shared &state, const std::shared_ptr<Program> &program) {
 }
 
 std::shared_ptr<Program> build(Device &device, const std::vector<unsigned char> &spirv,
-                               const std::shared_ptr<const SpirvModule> &module,
+                               const std::shared_ptr<const SpirvModule> &module, bool checks,
                                BuildCounters &counters) {
   auto start = std::chrono::steady_clock::now();
   const DeviceInfo &info = device.info();
   std::string builtins =
-      generateBuiltins(*module, {info.nativeBlockIo, info.nativeDpas}, flavourFor(info));
+      generateBuiltins(*module, {info.nativeBlockIo, info.nativeDpas}, flavourFor(info), checks);
   std::string key = programKey(info, spirv.data(), spirv.size(), builtins);
   cl_program handle = nullptr;
   if (std::optional<std::vector<unsigned char>> binary = loadProgram(key)) {
@@ -173,7 +174,8 @@ std::shared_ptr<Program> build(Device &device, const std::vector<unsigned char> 
   counters.lastNanoseconds = static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start)
           .count());
-  return std::make_shared<Program>(device, module, handle);
+  return std::make_shared<Program>(device, module, handle,
+                                   checks && builtins.find("xt_take_record") != std::string::npos);
 }
 
 } // namespace
@@ -196,6 +198,11 @@ Program::~Program() {
   for (auto &[name, kernel] : kernels)
     clReleaseKernel(kernel->handle);
   clReleaseProgram(clProgram);
+}
+
+void Program::examine(cl_command_queue queue, const std::string &kernel) {
+  if (checksPrefetches)
+    examinePrefetches(target.context(), clProgram, queue, kernel);
 }
 
 Kernel *Program::kernel(const std::string &name) {
@@ -226,14 +233,20 @@ Program &Module::programFor(Device &device) {
   std::shared_ptr<Program> &own = programs[&device];
   if (own)
     return *own;
-  // Another flavour is another program.
+  bool checks = checksPrefetches();
+  if (checks && device.info().nativeBlockIo)
+    throw Error("XETILE_CHECK_PREFETCHES=1 needs a device on which this runtime brings Intel's "
+                "builtins; unset it for '" +
+                device.info().name + "', or choose a CPU with XETILE_DEVICE");
+  // Another flavour is another program, and so are other definitions of prefetches.
   auto key =
-      std::make_pair(&device, hash + (flavourFor(device.info()) == Flavour::Portable ? "p" : "l"));
+      std::make_pair(&device, hash + (flavourFor(device.info()) == Flavour::Portable ? "p" : "l") +
+                                  (checks ? "c" : ""));
   own = state.programs[key].lock();
   if (own) {
     ++state.counters.memoryHits;
   } else {
-    own = build(device, spirv, parsed, state.counters);
+    own = build(device, spirv, parsed, checks, state.counters);
     state.programs[key] = own;
   }
   touch(state, own);

@@ -28,8 +28,10 @@ struct Kernel {
 
 class Program {
 public:
-  Program(Device &device, std::shared_ptr<const SpirvModule> module, cl_program handle)
-      : target(device), parsed(std::move(module)), clProgram(handle) {}
+  Program(Device &device, std::shared_ptr<const SpirvModule> module, cl_program handle,
+          bool checksPrefetches)
+      : target(device), parsed(std::move(module)), clProgram(handle),
+        checksPrefetches(checksPrefetches) {}
   ~Program();
   Program(const Program &) = delete;
   Program &operator=(const Program &) = delete;
@@ -37,11 +39,14 @@ public:
   Device &device() { return target; }
   /// Throws an Error that lists the kernels there are.
   Kernel *kernel(const std::string &name);
+  /// After a launch: throws an Error if prefetches are checked and one points nowhere.
+  void examine(cl_command_queue queue, const std::string &kernel);
 
 private:
   Device &target;
   std::shared_ptr<const SpirvModule> parsed;
   cl_program clProgram;
+  bool checksPrefetches;
   std::map<std::string, std::unique_ptr<Kernel>> kernels;
 };
 

@@ -6,6 +6,7 @@
 #include "Errors.h"
 #include "Launch.h"
 #include "Memory.h"
+#include "PrefetchCheck.h"
 #include "Program.h"
 #include "XeTileRuntime.h"
 
@@ -106,7 +107,8 @@ size_t xetileRuntimeGenerateBuiltins(const void *spirv, size_t spirvSize, int lo
     out[0] = '\0';
   return guarded<size_t>(0, [&] {
     SpirvModule module = SpirvModule::parse(spirv, spirvSize);
-    return copyText(generateBuiltins(module, {}, lockstep ? Flavour::Lockstep : Flavour::Portable),
+    return copyText(generateBuiltins(module, {}, lockstep ? Flavour::Lockstep : Flavour::Portable,
+                                     checksPrefetches()),
                     out, size);
   });
 }
@@ -124,6 +126,10 @@ int xetileRuntimeGetStats(XeTileRuntimeStats *stats) {
     stats->diskCacheHits = counters.diskHits;
     stats->memoryCacheHits = counters.memoryHits;
     stats->liveAllocations = liveAllocations();
+    PrefetchCounters prefetches = lastPrefetches();
+    stats->prefetches = prefetches.prefetches;
+    stats->prefetchesAhead = prefetches.ahead;
+    stats->prefetchSum = prefetches.sum;
     return 0;
   });
 }

@@ -5,11 +5,15 @@
 // result.
 //
 // Environment:
-//   XETILE_DEVICE     the device: an index, "cpu", "gpu", or a part of a device's or platform's
-//   name XETILE_OPENCL_RT  a directory that holds Intel's OpenCL CPU driver (libintelocl.so),
-//   searched before all others XETILE_CACHE      where linked programs are kept (default: xetile in
-//   the user's cache directory) XETILE_BUILTINS   "portable" or "lockstep": which versions of
-//   Intel's builtins are linked, to find a fault in them
+// - XETILE_DEVICE: the device: an index, "cpu", "gpu", or a part of a device's or platform's name
+// - XETILE_OPENCL_RT: a directory that holds Intel's OpenCL CPU driver (libintelocl.so), searched
+//   before all others
+// - XETILE_CACHE: where linked programs are kept (default: xetile in the user's cache directory)
+// - XETILE_BUILTINS: "portable" or "lockstep": which versions of Intel's builtins are linked, to
+//   find a fault in them
+// - XETILE_CHECK_PREFETCHES: 1 fails launches whose 2D block prefetches do not point into the
+//   matrix that they name, where the runtime brings Intel's builtins. A prefetch changes no result,
+//   so nothing else tells.
 #ifndef XETILE_RUNTIME_XETILERUNTIME_H
 #define XETILE_RUNTIME_XETILERUNTIME_H
 
@@ -79,6 +83,10 @@ typedef struct XeTileRuntimeStats {
   uint64_t diskCacheHits;   ///< programs loaded from the disk cache
   uint64_t memoryCacheHits; ///< module loads that found their program in this process
   uint64_t liveAllocations; ///< mgpuMemAlloc results that were not freed
+  // With XETILE_CHECK_PREFETCHES=1, of the last kernel:
+  uint64_t prefetches;      ///< 2D block prefetches
+  uint64_t prefetchesAhead; ///< of them, those wholly behind the matrix, as a loop's last ones are
+  uint64_t prefetchSum;     ///< equal for equal prefetches in any order
 } XeTileRuntimeStats;
 
 /// Fills `stats`; waits for the last kernel. Returns 0, or 1 with a recorded error.

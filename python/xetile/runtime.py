@@ -74,6 +74,10 @@ class Stats:
     `kernel_seconds` is the device's time for the last kernel, 0 before the first; `build_seconds` the time to link the
     last program, or to load it from the disk cache. A program comes from one of `programs_built`, `disk_cache_hits` and
     `memory_cache_hits`. `live_allocations` counts device allocations that were not freed.
+
+    With XETILE_CHECK_PREFETCHES=1 in the environment, of the last kernel: `prefetches` counts its 2D block prefetches,
+    `prefetches_ahead` those of them that lie wholly behind the matrix, as the last ones of a loop do, and
+    `prefetch_sum` is equal for equal prefetches in any order.
     """
 
     launches: int
@@ -83,6 +87,9 @@ class Stats:
     disk_cache_hits: int
     memory_cache_hits: int
     live_allocations: int
+    prefetches: int = 0
+    prefetches_ahead: int = 0
+    prefetch_sum: int = 0
 
 
 class _RawStats(ctypes.Structure):
@@ -98,6 +105,9 @@ class _RawStats(ctypes.Structure):
             "disk_cache_hits",
             "memory_cache_hits",
             "live_allocations",
+            "prefetches",
+            "prefetches_ahead",
+            "prefetch_sum",
         )
     ]
 

@@ -91,6 +91,9 @@ class Stats(ctypes.Structure):
             "disk_cache_hits",
             "memory_cache_hits",
             "live_allocations",
+            "prefetches",
+            "prefetches_ahead",
+            "prefetch_sum",
         )
     ]
 
