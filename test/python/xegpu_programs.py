@@ -24,7 +24,8 @@ BODY = """
 module attributes {{gpu.container_module}} {{
   gpu.module @device {{
     {extra}
-    gpu.func @kernel({parameters}) {attributions} kernel attributes {{known_block_size = array<i32: {threads}, 1, 1>}} {{
+    gpu.func @kernel({parameters}) {attributions} kernel
+        attributes {{known_block_size = array<i32: {threads}, 1, 1>}} {{
       %c0 = arith.constant 0 : index
       {body}
       gpu.return
