@@ -292,7 +292,7 @@ void examinePrefetches(cl_context context, cl_program program, cl_command_queue 
   size_t bytes = record.size() * sizeof(uint32_t), one = 1;
   cl_mem buffer = clCreateBuffer(context, CL_MEM_WRITE_ONLY, bytes, nullptr, &status);
   if (status == CL_SUCCESS)
-    status = clSetKernelArg(take, 0, sizeof buffer, &buffer);
+    status = clSetKernelArg(take, 0, sizeof(cl_mem), &buffer);
   if (status == CL_SUCCESS)
     status = clEnqueueNDRangeKernel(queue, take, 1, nullptr, &one, &one, 0, nullptr, nullptr);
   if (status == CL_SUCCESS)
