@@ -34,8 +34,8 @@ def owners(shape, layout, data):
         module = ir.Module.parse(code)
         passes.run(module, "xetile-wg-to-sg")
         text = str(module)
-        # One subgroup need not know its number.
-        assert text.count("gpu.subgroup_id") == (layout[0] * layout[1] > 1)
+        # Asked for once, or not at all where all subgroups own the same.
+        assert text.count("gpu.subgroup_id") <= 1
         for subgroup in range(layout[0] * layout[1]):
             placed = ir.Module.parse(re.sub(r"gpu.subgroup_id\s*: index", f"arith.constant {subgroup} : index", text))
             passes.run(placed, "canonicalize")

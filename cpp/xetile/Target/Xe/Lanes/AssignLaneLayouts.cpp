@@ -207,7 +207,7 @@ LogicalResult Assigner::anchorDpas(xegpu::DpasOp op) {
   set(op.getRhs(), form->b);
   if (op.getAcc())
     set(op.getAcc(), form->c);
-  forms.insert({op, std::move(*form)});
+  forms.insert({op, *form});
   return success();
 }
 

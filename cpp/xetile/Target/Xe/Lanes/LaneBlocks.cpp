@@ -350,7 +350,8 @@ LogicalResult LaneLowering::lowerLoadNd(xegpu::LoadNdOp op) {
   // Each piece: a slice of a message, else element by element.
   Values pieces;
   for (unsigned p = 0; p < table.pieces; ++p) {
-    ArrayRef<unsigned> places = ArrayRef(plan->source).slice(p * table.registers, table.registers);
+    ArrayRef<unsigned> places =
+        ArrayRef(plan->source).slice(size_t(p) * table.registers, table.registers);
     bool run =
         llvm::all_of(llvm::enumerate(places),
                      [&](auto entry) { return entry.value() == places[0] + entry.index(); }) &&

@@ -71,7 +71,7 @@ LogicalResult LaneLowering::lowerDpas(xegpu::DpasOp op) {
                (a.xevm == xevm::ElemType::F16 || a.xevm == xevm::ElemType::BF16 ||
                 a.xevm == xevm::ElemType::S8) &&
                (isFloat ? result.isF32() : true) && rows > 1;
-  auto shape = xevm::MMAShapeAttr::get(context, rows, form->params.n(), form->params.k());
+  auto shape = xevm::MMAShapeAttr::get(context, int(rows), form->params.n(), form->params.k());
   auto types = xevm::MMATypesAttr::get(context, sumName, a.xevm, bName.xevm, sumName);
   auto pack = [&](Value value, Type word) -> Value {
     auto type = cast<VectorType>(value.getType());

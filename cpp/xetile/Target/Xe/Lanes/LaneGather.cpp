@@ -97,7 +97,7 @@ LaneLowering::Values LaneLowering::exchange(VectorType piece, const LaneTable &r
   Values pieces;
   for (unsigned p = 0; p < result.pieces; ++p)
     pieces.push_back(
-        build(piece, ArrayRef(elements).slice(p * result.registers, result.registers)));
+        build(piece, ArrayRef(elements).slice(size_t(p) * result.registers, result.registers)));
   return pieces;
 }
 

@@ -47,7 +47,7 @@ SmallVector<Candidate> listCandidates(const TargetInfo &target, const MessageReq
     for (unsigned height = 1; height <= 32; height *= 2)
       for (unsigned width = 1; width <= 64; width *= 2)
         for (unsigned blocks : {1, 2, 4}) {
-          if (rows % height || columns % (width * blocks * pack))
+          if (rows % height || columns % (int64_t(width) * blocks * pack))
             continue;
           if (uint64_t(width) * height % modelLanes)
             continue;
@@ -65,7 +65,7 @@ SmallVector<Candidate> listCandidates(const TargetInfo &target, const MessageReq
           candidate.shape.blocks = blocks;
           candidate.shape.transpose = transpose;
           candidate.shape.transform = transform;
-          candidate.number = rows / height * (columns / (width * blocks * pack));
+          candidate.number = rows / height * (columns / (int64_t(width) * blocks * pack));
           candidate.otherRegisters = transform != request.inDwords;
           candidate.order = candidates.size();
           candidates.push_back(candidate);
@@ -121,7 +121,7 @@ std::optional<LaneMessages> MessagePlanner::find(const MessageRequest &request) 
     if (best && candidate.number > int64_t(best->corners.size()))
       break;
     const BlockShape &message = candidate.shape;
-    int64_t pack = message.elemBits / bits, width = message.width * message.blocks * pack;
+    int64_t pack = message.elemBits / bits, width = int64_t(message.width) * message.blocks * pack;
     Result<LaneArrays> arrays =
         modelLoad(message, {bits, rows, columns}, 0, 0,
                   [&](int64_t y, int64_t x) { return uint32_t(y * columns + x); });

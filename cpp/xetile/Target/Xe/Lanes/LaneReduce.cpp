@@ -39,7 +39,8 @@ LaneLowering::Values LaneLowering::reduce(Source source, const LaneMap &sourceMa
   }
   Values pieces;
   for (unsigned p = 0; p < result.pieces; ++p)
-    pieces.push_back(build(piece, ArrayRef(sums).slice(p * result.registers, result.registers)));
+    pieces.push_back(
+        build(piece, ArrayRef(sums).slice(size_t(p) * result.registers, result.registers)));
   return pieces;
 }
 

@@ -200,7 +200,7 @@ LogicalResult LaneLowering::lowerMatrix(Operation *op) {
   }
   // Blocks one after the other: strides of blocks, then within one.
   SmallVector<int64_t> block = type.getBlockShape();
-  if (strides.size() != 2 * rank || block.size() != rank)
+  if (strides.size() != 2 * size_t(rank) || block.size() != rank)
     return op->emitOpError("has a mem_desc of type ") << type << ", whose blocks have no strides";
   unsigned bytes = memoryBits(element) / 8;
   Values pieces, stored = isLoad ? Values() : piecesOf(value);
