@@ -16,7 +16,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import kernel_refusals
 import numpy as np
 import xetile_kernel
 from bounded import NUMPY, Bounded, contract, is_float
@@ -24,6 +23,8 @@ from expressions import Invalid, constant
 from kernel_draw import draw_kernel, smaller_kernels
 
 TARGETS = ("pvc", "bmg", "lnl")
+# The one reason for which a kernel may be refused: what a value takes of them depends on how it is cut.
+TOO_LARGE = " bytes of registers "
 ELEMENT_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "i8": 1, "i32": 4}
 # Steps that may follow in a schedule and change no result.
 EXTENSIONS = ("canonicalize", "cse", "annotate", "infer maps", "distribute", "hoist", "prefetch more")
@@ -100,19 +101,16 @@ class GpuSchedules:
         from xetile import XeTileError, passes
         from xetile.mlir import ir
 
-        illegal = kernel_refusals.must_refuse(case)
         arrays = kernel_arrays(case)
         with ir.Context():
             module = ir.Module.parse(xetile_kernel.write(case))
             try:
                 passes.run(module, f"xetile-lower-to-binary{{chip={case['target']} native=off}}")
             except XeTileError as error:
-                if kernel_refusals.is_allowed(case, str(error)):
+                if TOO_LARGE in str(error):
                     count("refused kernels")
                     return None
                 return f"kernel refused: {_line(error)}\n{error}"
-            if illegal:
-                return f"a kernel was accepted that must be refused\n{illegal}"
             kept = {name: array.copy() for name, array in arrays.items()}
             self._launch(module, arrays)
         expected = xetile_kernel.compute(case, kept)

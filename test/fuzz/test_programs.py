@@ -8,7 +8,6 @@ import random
 import cpu_programs
 import gpu_schedules
 import harness
-import kernel_refusals
 import numpy as np
 import pytest
 import tensor_program
@@ -286,52 +285,3 @@ def test_prefetches_that_cannot_be_shared_are_known():
     whole = wide | {"params": uneven | {"k_step": 32}}
     assert gpu_schedules.must_refuse(whole) == ""
     assert gpu_schedules.must_refuse(whole, narrow=True) == "insert_prefetch_c5"
-
-
-def tiles(**parts) -> dict:
-    """A kernel that copies L0, f32, to S0."""
-    load = {"t": F32, "size": [8, 16], "at": [0, 0]}
-    return {"element": "f16", "loads": [load], "mma": None, "walk": None} | {
-        "stores": [load | {"body": ["in", 0]}],
-        **parts,
-    }
-
-
-NARROW = {"t": F32, "size": [8, 12], "at": [0, 0]}
-A_OF_I32 = {
-    "a": {"t": "i32", "size": [8, 32], "at": [0, 0]},
-    "a_body": ["arith.trunci", "i8", ["in", 0]],
-    "b": {"t": "i8", "size": [32, 64], "at": [0, 0]},
-    "b_body": ["in", 0],
-    "start": {"const": 0},
-    "prefetch": False,
-}
-
-
-@pytest.mark.parametrize(
-    ("kernel", "must"),
-    [
-        (tiles(), ""),
-        (tiles(loads=[NARROW]), "2D block messages cannot take the matrices L0"),
-        (tiles(stores=[NARROW | {"body": ["const", 1, F32]}]), "2D block messages cannot take the matrices S0"),
-        # Dead, or perhaps: x * 0.
-        (tiles(loads=[NARROW], stores=[tiles()["stores"][0] | {"body": ["const", 1, F32]}]), ""),
-        (tiles(loads=[NARROW], stores=[tiles()["stores"][0] | {"body": ["arith.muli", ["in", 0], ["in", 0]]}]), ""),
-        (tiles(loads=[], mma=A_OF_I32, element="i8"), "no message loads A as i32 for a product of i8"),
-        (tiles(loads=[], mma=A_OF_I32, element="i8", stores=[]), ""),
-    ],
-)
-def test_what_a_kernel_must_refuse_is_known(kernel, must):
-    assert kernel_refusals.must_refuse(kernel) == must
-
-
-def test_a_kernel_may_be_refused_for_what_it_has_alone():
-    surface = "'xetile.load_tile' op has a base matrix that 2D block messages cannot take: its width"
-    other = (
-        "has messages of 16x16 elements of 32 bits for '!xetile.tile<16x32xi32>', which do not fit the blocks of 8x32"
-    )
-    assert not any(kernel_refusals.is_allowed(tiles(), error) for error in (surface, other, "no reason"))
-    assert kernel_refusals.is_allowed(tiles(loads=[NARROW]), surface)
-    assert not kernel_refusals.is_allowed(tiles(loads=[NARROW]), other)
-    assert kernel_refusals.is_allowed(tiles(loads=[], mma=A_OF_I32, element="i8"), other)
-    assert kernel_refusals.is_allowed(tiles(), "needs 20480 bytes of registers per subgroup")

@@ -1,4 +1,4 @@
-//===- Uniformity.cpp - what all subgroups of a workgroup do alike ---------------===//
+//===- Uniformity.cpp - what all that run code do alike ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "xetile/Transforms/Uniformity.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -15,21 +15,16 @@ bool Uniformity::isAnyDivergent(ValueRange values) const {
   return llvm::any_of(values, [&](Value value) { return isDivergent(value); });
 }
 
-void Uniformity::add(ValueRange values) { divergent.insert_range(values); }
-
-void Uniformity::addWhere(ValueRange sources, ValueRange results) {
-  for (auto [source, result] : llvm::zip(sources, results))
-    if (isDivergent(source))
-      divergent.insert(result);
+void Uniformity::add(ValueRange values, const Rules &rules) {
+  for (Value value : values)
+    if (!rules.isShared || !rules.isShared(value))
+      divergent.insert(value);
 }
 
-/// Operations whose results are equal in all subgroups if their operands are.
-static bool keepsUniform(Operation *op) {
-  if (isa<gpu::ThreadIdOp, gpu::SubgroupIdOp, gpu::LaneIdOp, gpu::GlobalIdOp>(op))
-    return false;
-  // A workgroup's vectors are one value for all of its subgroups.
-  return isMemoryEffectFree(op) || isa_and_present<XeTileDialect>(op->getDialect()) ||
-         isa<memref::LoadOp, memref::AllocaOp>(op);
+void Uniformity::addWhere(ValueRange sources, ValueRange results, const Rules &rules) {
+  for (auto [source, result] : llvm::zip(sources, results))
+    if (isDivergent(source))
+      add(result, rules);
 }
 
 bool Uniformity::isControlDivergent(Operation *op) const {
@@ -41,46 +36,48 @@ bool Uniformity::isControlDivergent(Operation *op) const {
     return isAnyDivergent({loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
   if (auto loop = dyn_cast<scf::WhileOp>(op))
     return isDivergent(loop.getConditionOp().getCondition());
-  return op->getNumRegions() > 0;
+  return doubtUnknown && op->getNumRegions() > 0;
 }
 
-void Uniformity::visit(Operation *op) {
+void Uniformity::visit(Operation *op, const Rules &rules) {
   bool isDivergentControl = isControlDivergent(op);
   if (isa<scf::IfOp, scf::IndexSwitchOp>(op)) {
     for (Region &region : op->getRegions())
       if (!region.empty())
-        addWhere(region.front().getTerminator()->getOperands(), op->getResults());
+        addWhere(region.front().getTerminator()->getOperands(), op->getResults(), rules);
   } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    addWhere(loop.getInitArgs(), loop.getRegionIterArgs());
-    addWhere(loop.getBody()->getTerminator()->getOperands(), loop.getRegionIterArgs());
-    addWhere(loop.getRegionIterArgs(), loop.getResults());
+    addWhere(loop.getInitArgs(), loop.getRegionIterArgs(), rules);
+    addWhere(loop.getBody()->getTerminator()->getOperands(), loop.getRegionIterArgs(), rules);
+    addWhere(loop.getRegionIterArgs(), loop.getResults(), rules);
     if (isAnyDivergent({loop.getLowerBound(), loop.getStep()}))
-      add(loop.getInductionVar());
+      add(loop.getInductionVar(), rules);
   } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-    addWhere(loop.getInits(), loop.getBeforeArguments());
-    addWhere(loop.getYieldOp()->getOperands(), loop.getBeforeArguments());
-    addWhere(loop.getConditionOp().getArgs(), loop.getAfterArguments());
-    addWhere(loop.getConditionOp().getArgs(), loop.getResults());
-  } else if (op->getNumRegions() > 0) {
+    addWhere(loop.getInits(), loop.getBeforeArguments(), rules);
+    addWhere(loop.getYieldOp()->getOperands(), loop.getBeforeArguments(), rules);
+    addWhere(loop.getConditionOp().getArgs(), loop.getAfterArguments(), rules);
+    addWhere(loop.getConditionOp().getArgs(), loop.getResults(), rules);
+  } else if (op->getNumRegions() > 0 && doubtUnknown) {
     for (Region &region : op->getRegions())
       for (Block &block : region)
-        add(block.getArguments());
-  } else if (!keepsUniform(op) || isAnyDivergent(op->getOperands())) {
-    add(op->getResults());
+        add(block.getArguments(), rules);
+  } else if (rules.isDivergent(op).value_or(isAnyDivergent(op->getOperands()))) {
+    add(op->getResults(), rules);
   }
   if (isDivergentControl)
-    add(op->getResults());
+    add(op->getResults(), rules);
 }
 
-Uniformity::Uniformity(Operation *scope) : scope(scope) {
+Uniformity::Uniformity(Operation *scope, const Rules &rules)
+    : scope(scope), doubtUnknown(rules.doubtUnknown) {
   size_t before;
   do {
     before = divergent.size();
     for (Region &region : scope->getRegions()) {
       // What branches between blocks hand on is not followed.
-      for (Block &block : llvm::drop_begin(region, region.empty() ? 0 : 1))
-        add(block.getArguments());
-      region.walk([&](Operation *op) { visit(op); });
+      if (doubtUnknown)
+        for (Block &block : llvm::drop_begin(region, region.empty() ? 0 : 1))
+          add(block.getArguments(), rules);
+      region.walk([&](Operation *op) { visit(op, rules); });
     }
   } while (divergent.size() != before);
 }
@@ -88,7 +85,9 @@ Uniformity::Uniformity(Operation *scope) : scope(scope) {
 Operation *Uniformity::findDivergentParent(Operation *op) const {
   while (op != scope) {
     Operation *parent = op->getParentOp();
-    if (!parent || op->getBlock() != &op->getParentRegion()->front())
+    if (!parent)
+      return nullptr;
+    if (doubtUnknown && op->getBlock() != &op->getParentRegion()->front())
       return parent; // behind a branch
     if (parent == scope)
       return nullptr;
@@ -97,6 +96,19 @@ Operation *Uniformity::findDivergentParent(Operation *op) const {
     op = parent;
   }
   return nullptr;
+}
+
+Uniformity findUniformityOfSubgroups(Operation *scope) {
+  auto isDivergent = [](Operation *op) -> std::optional<bool> {
+    if (isa<gpu::ThreadIdOp, gpu::SubgroupIdOp, gpu::LaneIdOp, gpu::GlobalIdOp>(op))
+      return true;
+    // A workgroup's vectors are one value for all of its subgroups.
+    if (isMemoryEffectFree(op) || isa_and_present<XeTileDialect>(op->getDialect()) ||
+        isa<memref::LoadOp, memref::AllocaOp>(op))
+      return std::nullopt;
+    return true;
+  };
+  return Uniformity(scope, {isDivergent});
 }
 
 } // namespace xetile

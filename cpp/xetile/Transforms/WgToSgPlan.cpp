@@ -117,7 +117,9 @@ LogicalResult WgToSgPlan::make(Operation *root, int64_t slmBytes) {
       return failure();
     if (!isExchange(op))
       return success();
-    auto uniformity = uniformities.try_emplace(scope, scope).first;
+    auto uniformity = uniformities.find(scope);
+    if (uniformity == uniformities.end())
+      uniformity = uniformities.try_emplace(scope, findUniformityOfSubgroups(scope)).first;
     Operation *parent = uniformity->second.findDivergentParent(op);
     if (!parent)
       return success();

@@ -282,6 +282,18 @@ static SmallVector<Value> atCorner(OpBuilder &b, Location loc, ArrayRef<Value> p
   return result;
 }
 
+LaneLowering::Matrix LaneLowering::matrixOf(const Surface &surface, ArrayRef<Value> place,
+                                            xegpu::TensorDescType tile) {
+  Matrix matrix;
+  matrix.address = surface.address;
+  matrix.space = tile.getMemorySpace() == xegpu::MemorySpace::SLM ? 3 : 1;
+  matrix.strides = Values(surface.strides);
+  matrix.offsets = Values(place);
+  if (tile.getBoundaryCheck() && tile.getRank() >= 2)
+    matrix.sizes = Values(surface.sizes);
+  return matrix;
+}
+
 LogicalResult LaneLowering::lowerLoadNd(xegpu::LoadNdOp op) {
   xegpu::TensorDescType tile = op.getTensorDescType();
   auto vector = dyn_cast<VectorType>(op.getType());
@@ -308,13 +320,7 @@ LogicalResult LaneLowering::lowerLoadNd(xegpu::LoadNdOp op) {
       isBlockSurface(surface, *place, tile) ? planner.plan(request) : nullptr;
   unsigned bits = memoryBits(tile.getElementType());
   if (!plan) {
-    Matrix matrix;
-    matrix.address = surface.address;
-    matrix.space = tile.getMemorySpace() == xegpu::MemorySpace::SLM ? 3 : 1;
-    matrix.strides = Values(surface.strides);
-    matrix.offsets = *place;
-    if (tile.getBoundaryCheck() && tile.getRank() >= 2)
-      matrix.sizes = Values(surface.sizes);
+    Matrix matrix = matrixOf(surface, *place, tile);
     unsigned rank = matrix.strides.size(), tileRank = tile.getRank();
     define(op.getValue(), loadLanes(
                               piece, table, matrix,
@@ -397,13 +403,7 @@ LogicalResult LaneLowering::lowerStoreNd(xegpu::StoreNdOp op) {
       isBlockSurface(surface, *place, tile) ? planner.plan(request) : nullptr;
   unsigned bits = memoryBits(tile.getElementType());
   if (!plan) {
-    Matrix matrix;
-    matrix.address = surface.address;
-    matrix.space = tile.getMemorySpace() == xegpu::MemorySpace::SLM ? 3 : 1;
-    matrix.strides = Values(surface.strides);
-    matrix.offsets = *place;
-    if (tile.getBoundaryCheck() && tile.getRank() >= 2)
-      matrix.sizes = Values(surface.sizes);
+    Matrix matrix = matrixOf(surface, *place, tile);
     unsigned rank = matrix.strides.size(), tileRank = tile.getRank();
     LaneMap::Shape shape(tile.getShape());
     storeLanes(

@@ -6,7 +6,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/IR/Matchers.h"
 #include "xetile/IR/XeTileOps.h"
-#include "xetile/Target/Xe/Lanes/Uniformity.h"
+#include "xetile/Target/Xe/Lanes/CheckUniform.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;

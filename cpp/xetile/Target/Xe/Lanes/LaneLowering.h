@@ -157,12 +157,20 @@ private:
   unsigned runLength(const LaneTable &table, unsigned flat, const Matrix &matrix,
                      Coordinate coordinate);
   llvm::FailureOr<Matrix> matrixOf(mlir::Operation *op, Value memref);
+  Matrix matrixOf(const Surface &surface, llvm::ArrayRef<Value> place,
+                  mlir::xegpu::TensorDescType tile);
   Value pointerTo(Value address, unsigned space);
   Value loadElement(mlir::Type type, Value pointer, unsigned align);
   void storeElement(Value value, Value pointer, unsigned align);
   llvm::LogicalResult lowerMemory(mlir::Operation *op);
-  llvm::LogicalResult lowerTransferRead(mlir::vector::TransferReadOp op);
-  llvm::LogicalResult lowerTransferWrite(mlir::vector::TransferWriteOp op);
+  /// What a vector.transfer accesses: for each dimension of the memory that of the vector, or -1.
+  struct Transfer {
+    Matrix matrix;
+    llvm::SmallVector<int> dims;
+    Values masks; // pieces, or none
+  };
+  template <typename Op> llvm::FailureOr<Transfer> transferOf(Op op, Value vector);
+  llvm::LogicalResult lowerTransfer(mlir::Operation *op);
   llvm::LogicalResult lowerScattered(mlir::Operation *op);
   llvm::LogicalResult lowerAtomic(mlir::xegpu::AtomicRMWOp op);
   llvm::LogicalResult lowerMatrix(mlir::Operation *op);

@@ -190,99 +190,72 @@ static SmallVector<int> dimensionsOf(AffineMap map) {
   return result;
 }
 
-LogicalResult LaneLowering::lowerTransferRead(vector::TransferReadOp op) {
-  FailureOr<Matrix> matrix =
-      isa<MemRefType>(op.getBase().getType())
-          ? matrixOf(op, op.getBase())
-          : FailureOr<Matrix>(op.emitOpError("reads a tensor, expected memory"));
+template <typename Op>
+FailureOr<LaneLowering::Transfer> LaneLowering::transferOf(Op op, Value vector) {
+  if (!isa<MemRefType>(op.getBase().getType()))
+    return op.emitOpError("accesses a tensor, expected memory");
+  FailureOr<Matrix> matrix = matrixOf(op, op.getBase());
   if (failed(matrix))
     return failure();
-  ArrayRef<int64_t> shape = op.getVectorType().getShape();
-  SmallVector<int> dims = dimensionsOf(op.getPermutationMap());
-  matrix->offsets = Values(op.getIndices());
+  Transfer transfer{*matrix, dimensionsOf(op.getPermutationMap()), {}};
+  Values &sizes = transfer.matrix.sizes;
+  transfer.matrix.offsets = Values(op.getIndices());
   SmallVector<bool> inBounds = op.getInBoundsValues();
-  for (auto [size, dim] : llvm::zip_equal(matrix->sizes, dims))
+  for (auto [size, dim] : llvm::zip_equal(sizes, transfer.dims))
     if (dim < 0 || inBounds[dim])
       size = {};
-  if (llvm::none_of(matrix->sizes, [](Value size) { return bool(size); }))
-    matrix->sizes.clear();
-  const LaneTable &table = tableOf(op.getResult());
-  Values masks;
-  if (Value mask = op.getMask()) {
-    // The mask has the shape of what is read, without what is broadcast, in memory's order.
-    AffineMap compressed = inverseAndBroadcastProjectedPermutation(op.getPermutationMap());
-    ArrayRef<int64_t> maskShape = cast<VectorType>(mask.getType()).getShape();
-    SmallVector<int> order;
-    for (int dim : dims)
-      if (dim >= 0)
-        order.push_back(dim);
-    (void)compressed;
-    if (order.size() != maskShape.size())
-      return op.emitOpError("has a mask of ")
-             << maskShape.size() << " dimensions, expected " << order.size();
-    masks = gather(VectorType::get({int64_t(table.registers)}, b.getI1Type()), table,
-                   {sourceOf(mask)}, [&](int64_t element) {
-                     LaneMap::Shape at = unravel(element, shape), place;
-                     for (int dim : order)
-                       place.push_back(at[dim]);
-                     return std::pair(0u, ravel(place, maskShape));
-                   });
-  }
-  auto maskOf = [&](unsigned flat) -> Value {
-    return element(masks[flat / table.registers], flat % table.registers);
-  };
-  auto padding = [&](unsigned) -> Value { return op.getPadding(); };
-  define(op.getResult(), loadLanes(
-                             pieceType(op.getResult()), table, *matrix,
-                             [&](int64_t element, unsigned dim) -> int64_t {
-                               return dims[dim] < 0 ? 0 : unravel(element, shape)[dims[dim]];
-                             },
-                             masks.empty() ? function_ref<Value(unsigned)>() : maskOf, padding));
-  return success();
+  if (llvm::none_of(sizes, [](Value size) { return bool(size); }))
+    sizes.clear();
+  Value mask = op.getMask();
+  if (!mask)
+    return transfer;
+  // The mask has the shape of what is accessed, without what is broadcast, in memory's order.
+  ArrayRef<int64_t> maskShape = cast<VectorType>(mask.getType()).getShape();
+  SmallVector<int> order;
+  for (int dim : transfer.dims)
+    if (dim >= 0)
+      order.push_back(dim);
+  if (order.size() != maskShape.size())
+    return op.emitOpError("has a mask of ")
+           << maskShape.size() << " dimensions, expected " << order.size();
+  const LaneTable &table = tableOf(vector);
+  ArrayRef<int64_t> shape = cast<VectorType>(vector.getType()).getShape();
+  transfer.masks = gather(VectorType::get({int64_t(table.registers)}, b.getI1Type()), table,
+                          {sourceOf(mask)}, [&](int64_t element) {
+                            LaneMap::Shape at = unravel(element, shape), place;
+                            for (int dim : order)
+                              place.push_back(at[dim]);
+                            return std::pair(0u, ravel(place, maskShape));
+                          });
+  return transfer;
 }
 
-LogicalResult LaneLowering::lowerTransferWrite(vector::TransferWriteOp op) {
-  FailureOr<Matrix> matrix =
-      isa<MemRefType>(op.getBase().getType())
-          ? matrixOf(op, op.getBase())
-          : FailureOr<Matrix>(op.emitOpError("writes a tensor, expected memory"));
-  if (failed(matrix))
+LogicalResult LaneLowering::lowerTransfer(Operation *op) {
+  auto read = dyn_cast<vector::TransferReadOp>(op);
+  auto write = dyn_cast<vector::TransferWriteOp>(op);
+  Value vector = read ? read.getResult() : write.getVector();
+  FailureOr<Transfer> transfer = read ? transferOf(read, vector) : transferOf(write, vector);
+  if (failed(transfer))
     return failure();
-  auto vector = cast<VectorType>(op.getVector().getType());
-  ArrayRef<int64_t> shape = vector.getShape();
-  SmallVector<int> dims = dimensionsOf(op.getPermutationMap());
-  matrix->offsets = Values(op.getIndices());
-  SmallVector<bool> inBounds = op.getInBoundsValues();
-  for (auto [size, dim] : llvm::zip_equal(matrix->sizes, dims))
-    if (dim < 0 || inBounds[dim])
-      size = {};
-  if (llvm::none_of(matrix->sizes, [](Value size) { return bool(size); }))
-    matrix->sizes.clear();
-  const LaneTable &table = tableOf(op.getVector());
-  Values masks;
-  if (Value mask = op.getMask()) {
-    ArrayRef<int64_t> maskShape = cast<VectorType>(mask.getType()).getShape();
-    SmallVector<int> order;
-    for (int dim : dims)
-      if (dim >= 0)
-        order.push_back(dim);
-    masks = gather(VectorType::get({int64_t(table.registers)}, b.getI1Type()), table,
-                   {sourceOf(mask)}, [&](int64_t element) {
-                     LaneMap::Shape at = unravel(element, shape), place;
-                     for (int dim : order)
-                       place.push_back(at[dim]);
-                     return std::pair(0u, ravel(place, maskShape));
-                   });
-  }
-  auto maskOf = [&](unsigned flat) -> Value {
-    return element(masks[flat / table.registers], flat % table.registers);
+  auto type = cast<VectorType>(vector.getType());
+  const LaneTable &table = tableOf(vector);
+  auto coordinate = [&](int64_t element, unsigned dim) -> int64_t {
+    int at = transfer->dims[dim];
+    return at < 0 ? 0 : unravel(element, type.getShape())[at];
   };
-  storeLanes(
-      piecesOf(op.getVector()), storedType(vector.getElementType()), table, *matrix,
-      [&](int64_t element, unsigned dim) -> int64_t {
-        return dims[dim] < 0 ? 0 : unravel(element, shape)[dims[dim]];
-      },
-      masks.empty() ? function_ref<Value(unsigned)>() : maskOf);
+  auto maskAt = [&](unsigned flat) -> Value {
+    return element(transfer->masks[flat / table.registers], flat % table.registers);
+  };
+  auto padding = [&](unsigned) -> Value { return read.getPadding(); };
+  function_ref<Value(unsigned)> maskOf;
+  if (!transfer->masks.empty())
+    maskOf = maskAt;
+  if (read)
+    define(vector,
+           loadLanes(pieceType(vector), table, transfer->matrix, coordinate, maskOf, padding));
+  else
+    storeLanes(piecesOf(vector), storedType(type.getElementType()), table, transfer->matrix,
+               coordinate, maskOf);
   return success();
 }
 
@@ -308,8 +281,8 @@ LogicalResult LaneLowering::lowerMemory(Operation *op) {
     return success();
   };
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case([&](vector::TransferReadOp read) { return lowerTransferRead(read); })
-      .Case([&](vector::TransferWriteOp write) { return lowerTransferWrite(write); })
+      .Case<vector::TransferReadOp, vector::TransferWriteOp>(
+          [&](auto transfer) { return lowerTransfer(transfer); })
       .Case([&](vector::LoadOp load) {
         return vectorAccess(load.getBase(), load.getIndices(), load.getResult(), true);
       })

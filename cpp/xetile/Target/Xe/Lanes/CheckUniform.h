@@ -1,7 +1,7 @@
-//===- Uniformity.h - control flow that all lanes of a subgroup take ---------===//
+//===- CheckUniform.h - control flow that all lanes of a subgroup take -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef XETILE_TARGET_XE_LANES_UNIFORMITY_H
-#define XETILE_TARGET_XE_LANES_UNIFORMITY_H
+#ifndef XETILE_TARGET_XE_LANES_CHECKUNIFORM_H
+#define XETILE_TARGET_XE_LANES_CHECKUNIFORM_H
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
@@ -12,4 +12,4 @@ llvm::LogicalResult checkUniform(mlir::gpu::GPUModuleOp module, unsigned subgrou
 
 } // namespace xetile
 
-#endif // XETILE_TARGET_XE_LANES_UNIFORMITY_H
+#endif // XETILE_TARGET_XE_LANES_CHECKUNIFORM_H
