@@ -102,8 +102,10 @@ def digest(path: str) -> bytes:
 def key(file: Path, command: str, headers: list[str], common: hashlib._Hash) -> str:
     whole = common.copy()
     whole.update(f"{file.relative_to(ROOT)} {command.replace(str(ROOT), '')}".encode())
-    # LLVM's and the system's headers change with their packages, whose versions the tool's tells.
-    for header in [str(file), *(name for name in headers if not name.startswith("/usr/"))]:
+    # LLVM's and the system's headers change with their packages, whose versions the tool's tells. CMake's list of
+    # precompiled headers names the checkout; what it lists is a header of ours, which is here too.
+    known = ("/usr/", "CMakeFiles/XeTileHeaders.dir/")
+    for header in [str(file), *(name for name in headers if not name.startswith(known))]:
         whole.update(digest(header))
     return whole.hexdigest()
 
