@@ -9,6 +9,8 @@ set_target_properties(XeTileHeaders PROPERTIES CXX_COMPILER_LAUNCHER "")
 target_compile_options(XeTileHeaders PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
 target_link_libraries(XeTileHeaders PRIVATE MLIR LLVM)
 xetile_sanitize(XeTileHeaders)
+# CMake's own options name the headers' list again, by its full path, which ccache would take for a part of the file.
+set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -include-pch <PCH_FILE>)
 # ccache takes this file's content for that of the compiled headers, which differ from one build directory to another.
 find_library(_libmlir MLIR HINTS ${LLVM_LIBRARY_DIR} NO_CACHE REQUIRED)
 file(TIMESTAMP ${_libmlir} _time)
