@@ -50,6 +50,11 @@ class XeTarget(Target):
         Option(
             "large_registers", "machine code with twice the registers for half the threads; by default what spills less"
         ),
+        Option(
+            "prefetch_payloads",
+            "whether loops prefetch by address payloads, which need functions of Intel's library (default: they do); "
+            "else by OpenCL's functions alone",
+        ),
     )
 
     emits = MappingProxyType(
@@ -119,7 +124,10 @@ class XeTarget(Target):
         large = given["large_registers"]
         if large is not None:
             expect("large_registers", large, bool, "True, False or None")
-        return XePlan(self, chosen.with_values(values), native, _chips(given["native_chips"], self), large)
+        payloads = True if given["prefetch_payloads"] is None else given["prefetch_payloads"]
+        expect("prefetch_payloads", payloads, bool, "True or False")
+        made_for = _chips(given["native_chips"], self)
+        return XePlan(self, chosen.with_values(values), native, made_for, large, payloads)
 
     def __str__(self) -> str:
         return self.name
@@ -144,10 +152,16 @@ class XePlan(Plan):
     native: str
     chips: tuple[str, ...]
     large_registers: bool | None
+    prefetch_payloads: bool
 
     def options(self) -> dict[str, str]:
         large = {None: "auto", True: "true", False: "false"}[self.large_registers]
-        return {"native": self.native, "native-chips": ",".join(self.chips), "large-register-file": large}
+        return {
+            "native": self.native,
+            "native-chips": ",".join(self.chips),
+            "large-register-file": large,
+            "prefetch-payloads": str(self.prefetch_payloads).lower(),
+        }
 
     def code(self, stages: Stages, signature: Signature) -> XeCode:
         return XeCode(stages, signature, self)

@@ -56,11 +56,11 @@ gpu.module @triple [#xevm.target<triple = "vax-dec-vms", chip = "pvc">] {
 
 // -----
 
-// expected-error @below {{the signature of 'somewhere' uses the vector <32 x float>; SPIR-V has vectors of 2, 3, 4, 8 and 16 elements}}
 gpu.module @wide_call [#xevm.target<chip = "pvc">] {
   llvm.func spir_funccc @somewhere(vector<32xf32>)
   llvm.func spir_kernelcc @k(%p: !llvm.ptr<1>) attributes {gpu.kernel} {
     %x = llvm.load %p : !llvm.ptr<1> -> vector<32xf32>
+    // expected-error @below {{'llvm.call' op passes 'vector<32xf32>' from or to 'somewhere', which is defined elsewhere; SPIR-V has vectors of 2, 3, 4, 8 and 16 elements: pass it in several, or in memory}}
     llvm.call spir_funccc @somewhere(%x) : (vector<32xf32>) -> ()
     llvm.return
   }
@@ -125,6 +125,72 @@ gpu.module @scalable [#xevm.target<chip = "pvc">] {
     %x = llvm.load %p : !llvm.ptr<1> -> vector<[4]xf32>
     %y = llvm.fadd %x, %x : vector<[4]xf32>
     llvm.store %y, %p : vector<[4]xf32>, !llvm.ptr<1>
+    llvm.return
+  }
+}
+
+// -----
+
+gpu.module @builtin [#xevm.target<chip = "pvc">] {
+  llvm.func spir_funccc @_Z42intel_sub_group_2d_block_read_16b_64r16x1cPU3AS1viiiDv2_iPt(!llvm.ptr<1>, i32, i32, i32, vector<2xi32>, !llvm.ptr) 
+  llvm.func spir_kernelcc @k(%a0: !llvm.ptr<1>, %a1: i32, %a2: i32, %a3: i32, %a4: vector<2xi32>, %a5: !llvm.ptr) attributes {gpu.kernel} {
+    // expected-error @below {{'llvm.call' op calls '_Z42intel_sub_group_2d_block_read_16b_64r16x1cPU3AS1viiiDv2_iPt', which pvc does not have: height of a 2D block load is 64 rows, expected 1 to 32}}
+    llvm.call spir_funccc @_Z42intel_sub_group_2d_block_read_16b_64r16x1cPU3AS1viiiDv2_iPt(%a0, %a1, %a2, %a3, %a4, %a5) : (!llvm.ptr<1>, i32, i32, i32, vector<2xi32>, !llvm.ptr) -> ()
+    llvm.return
+  }
+}
+
+// -----
+
+gpu.module @builtin [#xevm.target<chip = "pvc">] {
+  llvm.func spir_funccc @_Z51intel_sub_group_2d_block_read_transform_32b_8r16x1cPU3AS1viiiDv2_iPj(!llvm.ptr<1>, i32, i32, i32, vector<2xi32>, !llvm.ptr) 
+  llvm.func spir_kernelcc @k(%a0: !llvm.ptr<1>, %a1: i32, %a2: i32, %a3: i32, %a4: vector<2xi32>, %a5: !llvm.ptr) attributes {gpu.kernel} {
+    // expected-error @below {{which pvc does not have: element size of a transforming 2D block load is 32 bits, expected 8 or 16}}
+    llvm.call spir_funccc @_Z51intel_sub_group_2d_block_read_transform_32b_8r16x1cPU3AS1viiiDv2_iPj(%a0, %a1, %a2, %a3, %a4, %a5) : (!llvm.ptr<1>, i32, i32, i32, vector<2xi32>, !llvm.ptr) -> ()
+    llvm.return
+  }
+}
+
+// -----
+
+gpu.module @builtin [#xevm.target<chip = "pvc">] {
+  llvm.func spir_funccc @_Z42intel_sub_group_2d_block_write_16b_8r16x2cPU3AS1viiiDv2_iPt(!llvm.ptr<1>, i32, i32, i32, vector<2xi32>, !llvm.ptr) 
+  llvm.func spir_kernelcc @k(%a0: !llvm.ptr<1>, %a1: i32, %a2: i32, %a3: i32, %a4: vector<2xi32>, %a5: !llvm.ptr) attributes {gpu.kernel} {
+    // expected-error @below {{which pvc does not have: number of blocks of a 2D block store is 2, expected 1}}
+    llvm.call spir_funccc @_Z42intel_sub_group_2d_block_write_16b_8r16x2cPU3AS1viiiDv2_iPt(%a0, %a1, %a2, %a3, %a4, %a5) : (!llvm.ptr<1>, i32, i32, i32, vector<2xi32>, !llvm.ptr) -> ()
+    llvm.return
+  }
+}
+
+// -----
+
+gpu.module @builtin [#xevm.target<chip = "pvc">] {
+  llvm.func spir_funccc @_Z38intel_sub_group_2d_block_fetch_8r16x2cPU3AS1viiiDv2_iPt(!llvm.ptr<1>, i32, i32, i32, vector<2xi32>, !llvm.ptr) 
+  llvm.func spir_kernelcc @k(%a0: !llvm.ptr<1>, %a1: i32, %a2: i32, %a3: i32, %a4: vector<2xi32>, %a5: !llvm.ptr) attributes {gpu.kernel} {
+    // expected-error @below {{a 2D block access is a read, read_transform, read_transpose, write or prefetch}}
+    llvm.call spir_funccc @_Z38intel_sub_group_2d_block_fetch_8r16x2cPU3AS1viiiDv2_iPt(%a0, %a1, %a2, %a3, %a4, %a5) : (!llvm.ptr<1>, i32, i32, i32, vector<2xi32>, !llvm.ptr) -> ()
+    llvm.return
+  }
+}
+
+// -----
+
+gpu.module @builtin [#xevm.target<chip = "pvc">] {
+  llvm.func spir_funccc @_Z38intel_sub_group_f16_f16_matrix_mad_k32Dv8_sDv8_iDv8_f(vector<8xi16>, vector<8xi32>, vector<8xf32>) -> vector<8xf32>
+  llvm.func spir_kernelcc @k(%a0: vector<8xi16>, %a1: vector<8xi32>, %a2: vector<8xf32>) attributes {gpu.kernel} {
+    // expected-error @below {{which pvc does not have: k of a dpas on 16-bit elements is 32, expected 16}}
+    %r = llvm.call spir_funccc @_Z38intel_sub_group_f16_f16_matrix_mad_k32Dv8_sDv8_iDv8_f(%a0, %a1, %a2) : (vector<8xi16>, vector<8xi32>, vector<8xf32>) -> vector<8xf32>
+    llvm.return
+  }
+}
+
+// -----
+
+gpu.module @builtin [#xevm.target<chip = "pvc">] {
+  llvm.func spir_funccc @_Z39intel_sub_group_f16_bf16_matrix_mad_k16Dv8_sDv8_iDv8_f(vector<8xi16>, vector<8xi32>, vector<8xf32>) -> vector<8xf32>
+  llvm.func spir_kernelcc @k(%a0: vector<8xi16>, %a1: vector<8xi32>, %a2: vector<8xf32>) attributes {gpu.kernel} {
+    // expected-error @below {{matrices of f16 and bf16 are not multiplied, expected f16, bf16 or tf32 twice, or integers of 4 or 8 bits}}
+    %r = llvm.call spir_funccc @_Z39intel_sub_group_f16_bf16_matrix_mad_k16Dv8_sDv8_iDv8_f(%a0, %a1, %a2) : (vector<8xi16>, vector<8xi32>, vector<8xf32>) -> vector<8xf32>
     llvm.return
   }
 }

@@ -21,41 +21,71 @@ static constexpr StringLiteral kExtension = "SPV_INTEL_cache_controls";
 static constexpr uint32_t kOpExtension = 10, kOpCapability = 17, kOpDecorate = 71;
 static constexpr size_t kHeaderWords = 5;
 
-/// {decoration:"level,control"} for each, of the argument that all of them are about.
-static std::string getAnnotation(const MDNode &hints, unsigned &argument) {
-  std::string text;
-  for (const MDOperand &operand : hints.operands()) {
-    auto *hint = dyn_cast<MDNode>(operand);
-    if (!hint || hint->getNumOperands() != 4)
+namespace {
+struct Hint {
+  uint64_t decoration, level, control, argument;
+};
+} // namespace
+
+static constexpr StringLiteral kMetadata = "spirv.DecorationCacheControlINTEL";
+
+/// None where the metadata has another form.
+static SmallVector<Hint> readHints(const MDNode &node) {
+  SmallVector<Hint> hints;
+  for (const MDOperand &operand : node.operands()) {
+    auto *parts = dyn_cast<MDNode>(operand);
+    if (!parts || parts->getNumOperands() != 4)
       return {};
     uint64_t numbers[4];
-    for (auto [number, part] : zip_equal(numbers, hint->operands())) {
+    for (auto [number, part] : zip_equal(numbers, parts->operands())) {
       auto *constant = mdconst::dyn_extract<ConstantInt>(part);
       if (!constant)
         return {};
       number = constant->getZExtValue();
     }
-    if (!text.empty() && argument != numbers[3])
+    hints.push_back({numbers[0], numbers[1], numbers[2], numbers[3]});
+  }
+  return hints;
+}
+
+/// {decoration:"level,control"} for each, of the argument that all of them are about.
+static std::string getAnnotation(const MDNode &node, unsigned &argument) {
+  std::string text;
+  for (const Hint &hint : readHints(node)) {
+    if (!text.empty() && argument != hint.argument)
       return {};
-    argument = numbers[3];
-    text += "{" + std::to_string(numbers[0]) + ":\"" + std::to_string(numbers[1]) + "," +
-            std::to_string(numbers[2]) + "\"}";
+    argument = hint.argument;
+    text += "{" + std::to_string(hint.decoration) + ":\"" + std::to_string(hint.level) + "," +
+            std::to_string(hint.control) + "\"}";
   }
   return text;
+}
+
+unsigned xetile::cacheControlOfMessage(const CallInst &call) {
+  // LSC_LDCC of Intel's compiler, by what SPIR-V's numbers (0 uncached, 1 cached, 2 streaming, 3
+  // invalidate after read) say of the first and of the last cache.
+  constexpr unsigned kBothCached = 4;
+  constexpr unsigned table[4][2] = {{1, 2}, {3, kBothCached}, {5, 6}, {kBothCached, 7}};
+  const MDNode *node = call.getMetadata(kMetadata);
+  std::optional<uint64_t> controls[2];
+  for (const Hint &hint : node ? readHints(*node) : SmallVector<Hint>())
+    if (hint.decoration == kLoadControl && hint.level < 2)
+      controls[hint.level] = hint.control;
+  if (!controls[0] || !controls[1] || *controls[0] > 3 || *controls[1] > 1)
+    return kBothCached;
+  return table[*controls[0]][*controls[1]];
 }
 
 bool xetile::decorateCacheControls(Module &module) {
   SmallVector<CallInst *> calls;
   for (Function &function : module)
     for (Instruction &inst : instructions(function))
-      if (auto *call = dyn_cast<CallInst>(&inst);
-          call && call->getMetadata("spirv.DecorationCacheControlINTEL"))
+      if (auto *call = dyn_cast<CallInst>(&inst); call && call->getMetadata(kMetadata))
         calls.push_back(call);
   bool any = false;
   for (CallInst *call : calls) {
     unsigned argument = 0;
-    std::string text =
-        getAnnotation(*call->getMetadata("spirv.DecorationCacheControlINTEL"), argument);
+    std::string text = getAnnotation(*call->getMetadata(kMetadata), argument);
     if (text.empty() || argument >= call->arg_size())
       continue;
     Value *pointer = call->getArgOperand(argument);

@@ -13,12 +13,15 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/XeVM/XeVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "xetile/Target/MachineFacts.h"
+#include "xetile/Target/Xe/Builtins.h"
 #include "xetile/Target/Xe/CacheControls.h"
 #include "xetile/Target/Xe/KernelName.h"
 #include "xetile/Target/Xe/Ocloc.h"
 #include "xetile/Target/Xe/Passes.h"
 #include "xetile/Target/Xe/SpirvCodegen.h"
 #include "xetile/Target/Xe/TargetAttr.h"
+#include "xetile/Target/Xe/VectorPieces.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -52,6 +55,7 @@ struct EmitBinary : xetile::impl::EmitBinaryBase<EmitBinary> {
 private:
   LogicalResult findTools();
   LogicalResult checkModule(gpu::GPUModuleOp module);
+  LogicalResult checkCalls(gpu::GPUModuleOp module, const xetile::TargetInfo &target);
   LogicalResult setSubgroupSize(gpu::GPUModuleOp module, const xetile::TargetInfo &target);
   FailureOr<std::string> emitSpirv(gpu::GPUModuleOp module, xevm::XeVMTargetAttr target,
                                    std::string &forMachineCode);
@@ -92,6 +96,41 @@ LogicalResult EmitBinary::checkModule(gpu::GPUModuleOp module) {
     op->emitOpError() << "is left in device code, expected only the LLVM dialect: lower it before "
                       << getArgument();
     return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// Vectors of functions that others define stay as they are; wide ones elsewhere are split.
+std::optional<Type> findWideVector(LLVM::CallOp call) {
+  auto isWide = [](Type type) {
+    auto vector = dyn_cast<VectorType>(type);
+    return vector && !xetile::isLegalCount(unsigned(vector.getNumElements()));
+  };
+  for (TypeRange types : {TypeRange(call.getOperandTypes()), TypeRange(call.getResultTypes())})
+    for (Type type : types)
+      if (isWide(type))
+        return type;
+  return std::nullopt;
+}
+
+LogicalResult EmitBinary::checkCalls(gpu::GPUModuleOp module, const xetile::TargetInfo &target) {
+  WalkResult result = module.walk([&](LLVM::CallOp call) {
+    std::optional<StringRef> name = call.getCallee();
+    auto callee = name ? module.lookupSymbol<LLVM::LLVMFuncOp>(*name) : nullptr;
+    if (!callee || !callee.isExternal() || name->starts_with("llvm."))
+      return WalkResult::advance();
+    if (auto why = xetile::whyNoBuiltin(target, *name)) {
+      call.emitOpError() << "calls '" << *name << "', which " << target.chip
+                         << " does not have: " << *why;
+      return WalkResult::interrupt();
+    }
+    if (std::optional<Type> wide = findWideVector(call)) {
+      call.emitOpError() << "passes " << *wide << " from or to '" << *name
+                         << "', which is defined elsewhere; SPIR-V has vectors of 2, 3, 4, 8 and "
+                            "16 elements: pass it in several, or in memory";
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
 }
@@ -145,8 +184,11 @@ FailureOr<std::string> EmitBinary::emitSpirv(gpu::GPUModuleOp module, xevm::XeVM
   auto fail = [&](const Twine &what, StringRef why) -> FailureOr<std::string> {
     return module.emitOpError() << what << ": " << why;
   };
-  if (auto why = xetile::optimizeForSpirv(*llvmModule, target.getTriple(),
-                                          static_cast<unsigned>(target.getO())))
+  xetile::SpirvOptions options;
+  options.level = static_cast<unsigned>(target.getO());
+  options.prefetchPayloads = prefetchPayloads;
+  options.hasMessageOffsets = xetile::lookupMachineFacts(xetile::chipOf(target))->hasMessageOffsets;
+  if (auto why = xetile::optimizeForSpirv(*llvmModule, target.getTriple(), options))
     return fail("cannot be prepared for SPIR-V", *why);
   if (!dumpDir.empty()) {
     std::string text;
@@ -204,7 +246,9 @@ LogicalResult EmitBinary::emit(gpu::GPUModuleOp module) {
   StringRef chip = xetile::chipOf(target);
   if (auto why = xetile::checkChip(chip))
     return module.emitOpError() << *why;
-  if (failed(checkModule(module)) || failed(setSubgroupSize(module, *xetile::lookupTarget(chip))))
+  const xetile::TargetInfo &device = *xetile::lookupTarget(chip);
+  if (failed(checkModule(module)) || failed(checkCalls(module, device)) ||
+      failed(setSubgroupSize(module, device)))
     return failure();
   std::string forMachineCode;
   FailureOr<std::string> spirv = emitSpirv(module, target, forMachineCode);

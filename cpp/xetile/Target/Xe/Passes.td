@@ -143,6 +143,10 @@ def EmitBinary : Pass<"xetile-emit-binary", "::mlir::ModuleOp"> {
       #gpu.object<#xevm.target<chip = "pvc">, properties = {chip = "pvc", kind = "native", registers = 128 : i64, spill = 0 : i64}, bin = "...">]
     ```
 
+    Loops count in 32 bits where that is enough, and their prefetches go by address payloads that are made before the
+    loop (`prefetch-payloads`). Where a chip's messages carry offsets, two steps of a loop that multiplies matrices
+    become one. `docs/machine-code.md` tells what each is worth.
+
     Upstream's `gpu-module-to-binary` is replaced because its loop strength reduction yields SPIR-V that is not valid.
     The SPIR-V has no cache hints: the validators of Debian 12 and 13 do not know SPV_INTEL_cache_controls. With
     `cache-controls` the machine code is made of the same SPIR-V with that extension, and its loads, stores and prefetches
@@ -157,6 +161,8 @@ def EmitBinary : Pass<"xetile-emit-binary", "::mlir::ModuleOp"> {
            "Machine code with 256 registers per thread: true, false, or auto (where it spills less)",
            "::xetile::registerFileValues(), ::llvm::cl::ValueOptional">,
     Option<"cacheControls", "cache-controls", "bool", "false", "Give machine code the cache hints of its accesses">,
+    Option<"prefetchPayloads", "prefetch-payloads", "bool", "true",
+           "Prefetch in loops by address payloads, functions of Intel's library; false: by OpenCL's functions alone">,
     Option<"ocloc", "ocloc", "std::string", "\"\"",
            "Path of ocloc (default: $XETILE_OCLOC, then PATH, then XeTile's cache)">,
     Option<"dumpDir", "dump-dir", "std::string", "\"\"",

@@ -6,6 +6,7 @@
 #include "spirv-tools/libspirv.h"
 #include "xetile/Target/Xe/CacheControls.h"
 #include "xetile/Target/Xe/LoopControls.h"
+#include "xetile/Target/Xe/Loops/LoopPasses.h"
 #include "xetile/Target/Xe/WideVectors.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/CodeGen/MachineFunction.h"
@@ -24,7 +25,10 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
 #include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/LCSSA.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
 #include <cstring>
 #include <mutex>
 #include <vector>
@@ -108,7 +112,25 @@ void useOpenCLNames(Module &module) {
   }
 }
 
-void runPipeline(Module &module, TargetMachine &machine, OptimizationLevel level) {
+/// What the machine code of loops needs, and LLVM's pipelines do not do.
+void addLoopPasses(ModulePassManager &passes, const xetile::SpirvOptions &options) {
+  FunctionPassManager function;
+  function.addPass(LoopSimplifyPass());
+  function.addPass(LCSSAPass());
+  // Where messages carry offsets, the second step's need no addresses of their own.
+  function.addPass(xetile::LoopCounters());
+  if (options.hasMessageOffsets)
+    function.addPass(xetile::UnrollSteps());
+  if (options.prefetchPayloads)
+    function.addPass(xetile::PrefetchPayloads(options.hasMessageOffsets));
+  function.addPass(EarlyCSEPass());
+  passes.addPass(createModuleToFunctionPassAdaptor(std::move(function)));
+}
+
+void runPipeline(Module &module, TargetMachine &machine, const xetile::SpirvOptions &options) {
+  const OptimizationLevel levels[] = {OptimizationLevel::O0, OptimizationLevel::O1,
+                                      OptimizationLevel::O2, OptimizationLevel::O3};
+  OptimizationLevel level = levels[std::min(options.level, 3u)];
   // A lane's code is scalar to LLVM: vectorizers would undo the choice of registers, and unrolling
   // is the schedule's.
   PipelineTuningOptions tuning;
@@ -129,13 +151,15 @@ void runPipeline(Module &module, TargetMachine &machine, OptimizationLevel level
   ModulePassManager passes = level == OptimizationLevel::O0
                                  ? builder.buildO0DefaultPipeline(level)
                                  : builder.buildPerModuleDefaultPipeline(level);
+  if (level != OptimizationLevel::O0)
+    addLoopPasses(passes, options);
   passes.run(module, modules);
 }
 
 } // namespace
 
 std::optional<std::string> xetile::optimizeForSpirv(Module &module, StringRef triple,
-                                                    unsigned optLevel) {
+                                                    const SpirvOptions &options) {
   initializeBackend();
   std::string error;
   Triple parsed(triple);
@@ -148,11 +172,9 @@ std::optional<std::string> xetile::optimizeForSpirv(Module &module, StringRef tr
   module.setTargetTriple(parsed);
   module.setDataLayout(machine->createDataLayout());
 
-  const OptimizationLevel levels[] = {OptimizationLevel::O0, OptimizationLevel::O1,
-                                      OptimizationLevel::O2, OptimizationLevel::O3};
   moveAllocasToEntry(module);
   useOpenCLNames(module);
-  runPipeline(module, *machine, levels[std::min(optLevel, 3u)]);
+  runPipeline(module, *machine, options);
   if (std::optional<std::string> why = splitWideVectors(module))
     return why;
   raw_string_ostream stream(error);

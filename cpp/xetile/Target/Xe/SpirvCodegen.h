@@ -13,10 +13,16 @@ class Module;
 
 namespace xetile {
 
-/// Optimizes `module` for the triple (levels 0 to 3) and repairs what SPIR-V has no form for.
-/// Returns what failed.
+/// How to optimize kernels.
+struct SpirvOptions {
+  unsigned level = 2;            // 0 to 3; loops are left alone at 0
+  bool prefetchPayloads = true;  // prefetches in loops by address payloads
+  bool hasMessageOffsets = true; // of the chip
+};
+
+/// Optimizes `module` for the triple and repairs what SPIR-V has no form for. Returns what failed.
 std::optional<std::string> optimizeForSpirv(llvm::Module &module, llvm::StringRef triple,
-                                            unsigned optLevel);
+                                            const SpirvOptions &options);
 
 /// Translates optimized IR and stores the binary, valid or not, in `spirv`. Returns what failed.
 /// Cache hints need SPV_INTEL_cache_controls, which not every validator knows.

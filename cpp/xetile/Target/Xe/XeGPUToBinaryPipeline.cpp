@@ -147,6 +147,7 @@ void xetile::buildLowerXeVMToBinary(OpPassManager &pm, const BinaryOptions &opti
   emit.nativeChips.assign(options.nativeChips.begin(), options.nativeChips.end());
   emit.largeRegisterFile = options.largeRegisterFile;
   emit.cacheControls = options.cacheControls;
+  emit.prefetchPayloads = options.prefetchPayloads;
   emit.ocloc = options.ocloc;
   emit.dumpDir = options.dumpDir;
   pm.addPass(createEmitBinary(emit));

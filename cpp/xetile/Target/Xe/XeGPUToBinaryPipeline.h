@@ -70,6 +70,11 @@ struct BinaryOptions : virtual mlir::detail::PassOptions {
   Option<bool> cacheControls{*this, "cache-controls",
                              llvm::cl::desc("Give machine code the cache hints of its accesses"),
                              llvm::cl::init(false)};
+  Option<bool> prefetchPayloads{
+      *this, "prefetch-payloads",
+      llvm::cl::desc("Prefetch in loops by address payloads, functions of Intel's library; false: "
+                     "by OpenCL's functions alone"),
+      llvm::cl::init(true)};
   Option<std::string> ocloc{*this, "ocloc", llvm::cl::desc("Path of ocloc"), llvm::cl::init("")};
   Option<std::string> dumpDir{*this, "dump-dir",
                               llvm::cl::desc("Directory for <kernel>.ll, .spv and .<chip>.bin"),
