@@ -38,6 +38,22 @@ nb::list targets() {
   return result;
 }
 
+nb::list rates() {
+  nb::list result;
+  auto append = [](const MlirXeTileRates *rates, void *list) {
+    nb::dict entry;
+    entry["chip"] = toString(rates->chip);
+    entry["product"] = toString(rates->product);
+    entry["cores"] = rates->cores;
+    entry["operations_cycle"] = rates->operationsCycle;
+    entry["megahertz"] = rates->megahertz;
+    entry["memory_gbs"] = rates->memoryGBs;
+    static_cast<nb::list *>(list)->append(entry);
+  };
+  mlirXeTileForEachRates(append, &result);
+  return result;
+}
+
 nb::list describeTargets() {
   nb::list result;
   auto append = [](const MlirXeTileTargetEntry *target, void *list) {
@@ -206,6 +222,8 @@ NB_MODULE(_xetile, m) {
         "Adds the XeTile dialect and the transform ops that schedules call to a DialectRegistry.");
   m.def("targets", targets, nb::sig("def targets() -> list[_Target]"),
         "The chips that kernels can be compiled for, as dicts, ordered by name.");
+  m.def("rates", rates, nb::sig("def rates() -> list[_Rates]"),
+        "What rooflines are made of, for each chip of which it is known, as dicts.");
   m.def("describe_targets", describeTargets, nb::sig("def describe_targets() -> list[_Entry]"),
         "What modules can be compiled for, as dicts: name, description, binary, levels, options.");
   m.def("levels", levels,

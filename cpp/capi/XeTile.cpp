@@ -9,6 +9,7 @@
 #include "xetile/Registration.h"
 #include "xetile/Target/Compile.h"
 #include "xetile/Target/Host/ObjectFile.h"
+#include "xetile/Target/MachineFacts.h"
 #include "xetile/Target/Target.h"
 #include "xetile/Target/Xe/Ocloc.h"
 #include "llvm/ADT/STLExtras.h"
@@ -68,6 +69,14 @@ bool mlirXeTileMakeObjectFile(MlirModule module, unsigned optLevel, MlirStringCa
   if (succeeded(bytes))
     take(wrap(llvm::StringRef(*bytes)), userData);
   return succeeded(bytes);
+}
+
+void mlirXeTileForEachRates(void (*visit)(const MlirXeTileRates *, void *), void *userData) {
+  for (const xetile::MachineFacts &facts : xetile::allMachineFacts()) {
+    MlirXeTileRates rates = {wrap(facts.chip),      wrap(facts.product), facts.cores,
+                             facts.operationsCycle, facts.megahertz,     facts.memoryGBs};
+    visit(&rates, userData);
+  }
 }
 
 void mlirXeTileForEachTargetEntry(void (*visit)(const MlirXeTileTargetEntry *, void *),

@@ -5,23 +5,23 @@
         print(kernel.spill_bytes, kernel.loop.per_dpas("mov"))
 
 The figures of merit of a matmul are spills (none), and how many instructions its hottest loop has beside each dpas.
+`xetile.assembly` tells what each of them is for; `xetile.baseline` compares with what was before.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from xetile import chips, files
+from xetile import assembly, chips, files
 from xetile.errors import XeTileError, expect
 from xetile.mlir._mlir_libs import _xetile
 from xetile.tools import require_ocloc
 
-__all__ = ["InstructionCounts", "KernelStatistics", "format_table", "statistics"]
+__all__ = ["InstructionCounts", "KernelStatistics", "Roofline", "align", "describe", "format_table", "statistics"]
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,31 @@ class InstructionCounts:
 
 
 @dataclass(frozen=True)
+class Roofline:
+    """What a loop asks of a chip whose matrix units never wait.
+
+    `product` is the one whose rates these are; `loads_per_second` in bytes, of all its cores together; `memory_share`
+    that divided by what memory brings: from 1 on, this many of the bytes must come out of caches, all but one.
+    """
+
+    product: str
+    operations_per_byte: float
+    peak_per_second: float
+    loads_per_second: float
+    memory_share: float
+
+
+@dataclass(frozen=True)
 class KernelStatistics:
     """Machine code of one kernel for one chip.
 
     `binary_bytes` is the size of the ELF file, which holds all kernels of the module; `registers` per thread;
     `spill_bytes` that a thread spills; `code` counts the whole kernel, `loop` the loop with most dpas instructions
     (None if no loop has any).
+
+    Of one turn of the loop: `purposes` counts instructions by what they are for (`assembly.PURPOSES`), `caches`
+    messages by their cache controls, `loaded_bytes` is what a subgroup loads, `operations` what its dpas do (a
+    multiply-add is two), `operations_16` what they would do in this time with elements of 16 bits.
     """
 
     kernel: str
@@ -64,6 +83,31 @@ class KernelStatistics:
     spill_bytes: int
     code: InstructionCounts
     loop: InstructionCounts | None
+    purposes: Mapping[str, int]
+    caches: Mapping[str, int]
+    loaded_bytes: int
+    operations: int
+    operations_16: int
+
+    @property
+    def bytes_per_dpas(self) -> float:
+        """What a subgroup loads in the loop for each dpas. NaN without a loop."""
+        return self.loaded_bytes / self.loop["dpas"] if self.loop else float("nan")
+
+    def roofline(self) -> Roofline | None:
+        """None if the loop loads nothing, its dpas are of an unknown type, or no rates of the chip are known."""
+        rates = next((entry for entry in _xetile.rates() if entry["chip"] == self.chip), None)
+        if not rates or not self.loaded_bytes or not self.operations_16:
+            return None
+        turns = rates["cores"] * rates["operations_cycle"] * rates["megahertz"] * 1e6 / self.operations_16
+        loads = turns * self.loaded_bytes
+        return Roofline(
+            rates["product"],
+            self.operations / self.loaded_bytes,
+            turns * self.operations,
+            loads,
+            loads / (rates["memory_gbs"] * 1e9),
+        )
 
 
 def statistics(
@@ -89,18 +133,44 @@ def format_table(kernels: Sequence[KernelStatistics]) -> str:
     for kernel in kernels:
         expect("kernels", kernel, KernelStatistics, "a sequence of KernelStatistics")
     head = ["kernel", "chip", "bytes", "registers", "spill", "instructions"]
-    head += ["|", "loop:dpas", "mov/dpas", "load/dpas", "other/dpas"]
+    head += ["|", "loop:dpas", "mov/dpas", "load/dpas", "other/dpas", "bytes/dpas"]
     rows = [head]
     for kernel in kernels:
         row = [kernel.kernel, kernel.chip, kernel.binary_bytes, kernel.registers, kernel.spill_bytes, kernel.code.total]
         if loop := kernel.loop:
             row += ["|", loop["dpas"], *(f"{loop.per_dpas(kind):.2f}" for kind in ("mov", "load", "other"))]
+            row.append(f"{kernel.bytes_per_dpas:.0f}")
         else:
-            row += ["|", "none", "", "", ""]
+            row += ["|", "none", "", "", "", ""]
         rows.append([str(cell) for cell in row])
+    return align(rows)
+
+
+def align(rows: Sequence[Sequence[str]]) -> str:
+    """A table of columns as wide as their widest cell."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def describe(kernel: KernelStatistics) -> str:
+    """The loop of one kernel: instructions by purpose, cache controls, the roofline; empty without a loop."""
+    expect("kernel", kernel, KernelStatistics, "KernelStatistics")
+    if not (loop := kernel.loop):
+        return ""
+    rows = [["purpose", "instructions", "per dpas"]]
+    for purpose in assembly.PURPOSES:
+        if count := kernel.purposes.get(purpose, 0):
+            rows.append([purpose, str(count), f"{count / loop['dpas']:.2f}"])
+    lines = [f"{kernel.kernel} on {kernel.chip}, a turn of its loop", *align(rows).splitlines()]
+    lines.append("caches: " + ", ".join(f"{count} x {text}" for text, count in sorted(kernel.caches.items())))
+    if line := kernel.roofline():
+        lines.append(
+            f"roofline: {line.operations_per_byte:.1f} operations a byte; at the peak of {line.product}, "
+            f"{line.peak_per_second * 1e-12:.0f} TOP/s, its cores load {line.loads_per_second * 1e-12:.1f} TB/s, "
+            f"{line.memory_share:.1f} times what memory brings"
+        )
+    return "\n  ".join(lines)
 
 
 def _compile(spirv: bytes, device: Mapping[str, Any], large: bool | None) -> tuple[KernelStatistics, ...]:
@@ -117,50 +187,23 @@ def _compile(spirv: bytes, device: Mapping[str, Any], large: bool | None) -> tup
     return kernels
 
 
-def _parse(assembly: str, chip: str, size: int) -> KernelStatistics | None:
+def _parse(text: str, chip: str, size: int) -> KernelStatistics | None:
     """The statistics of one dumped kernel; None if the text is not one."""
-    name = re.search(r'^//\.kernel "?([^"\n]+)', assembly, re.MULTILINE)
-    if not name:
+    program = assembly.read(text)
+    if not program:
         return None
-    registers = re.search(r"\bnumGRF=(\d+)", assembly)
-    spill = re.search(r"^//\.spill size (\d+)", assembly, re.MULTILINE)
-    labels: dict[str, int] = {}
-    code: list[tuple[str, str]] = []
-    for line in assembly.splitlines():
-        text = line.partition("//")[0].strip()
-        if label := re.fullmatch(r"([A-Za-z_]\w*):", text):
-            labels[label[1]] = len(code)
-        elif instruction := re.match(r"(?:\([^)]*\)\s*)?([a-z_][\w.]*)\s*(.*)", text):
-            code.append((instruction[1], instruction[2]))
-
-    def count(start: int, end: int) -> InstructionCounts:
-        return InstructionCounts(Counter(_kind(*instruction) for instruction in code[start:end]))
-
-    # A jump to an earlier label closes a loop.
-    loops = [
-        count(labels[label], end + 1)
-        for end, (opcode, operands) in enumerate(code)
-        if opcode.partition(".")[0] in ("jmpi", "while", "goto", "brc", "brd")
-        for label in re.findall(r"\b[A-Za-z_]\w*\b", operands)
-        if labels.get(label, end + 1) <= end
-    ]
-    hottest = max(loops, key=lambda loop: loop["dpas"], default=None)
+    loop = program.hottest()
     return KernelStatistics(
-        kernel=name[1].strip(),
+        kernel=program.name,
         chip=chip,
         binary_bytes=size,
-        registers=int(registers[1]) if registers else 0,
-        spill_bytes=int(spill[1]) if spill else 0,
-        code=count(0, len(code)),
-        loop=hottest if hottest and hottest["dpas"] else None,
+        registers=program.registers,
+        spill_bytes=program.spill_bytes,
+        code=InstructionCounts(Counter(instruction.kind for instruction in program.code)),
+        loop=InstructionCounts(loop.kinds()) if loop else None,
+        purposes=loop.purposes() if loop else {},
+        caches=loop.caches() if loop else {},
+        loaded_bytes=loop.loaded_bytes() if loop else 0,
+        operations=loop.operations() if loop else 0,
+        operations_16=loop.operations_of_16_bits() if loop else 0,
     )
-
-
-def _kind(opcode: str, operands: str) -> str:
-    base = opcode.partition(".")[0]
-    if "dpas" in base:
-        return "dpas"
-    if base.startswith("load"):
-        # A load without a destination only fills the caches.
-        return "prefetch" if re.match(r"\([^)]*\)\s*null\b", operands) else "load"
-    return "store" if base.startswith("store") else base

@@ -193,8 +193,32 @@ def test_report_counts_for_each_device(payload, tmp_path):
     succeed("compile", payload, "-o", tmp_path / "k.spv")
     lines = succeed("report", tmp_path / "k.spv", "--device", "pvc", "--device", "bmg").splitlines()
     assert lines[0].split()[:6] == ["kernel", "chip", "bytes", "registers", "spill", "instructions"]
-    assert [line.split()[:2] for line in lines[1:]] == [["small_kernel", "pvc"], ["small_kernel", "bmg"]]
+    assert [line.split()[:2] for line in lines[1:3]] == [["small_kernel", "pvc"], ["small_kernel", "bmg"]]
+    assert any(line.startswith("small_kernel on bmg, a turn of its loop") for line in lines)
     assert "unknown chip 'xyz'" in fail("report", tmp_path / "k.spv", "--device", "xyz")
+
+
+def test_report_checks_and_compares_with_what_was_kept(payload, tmp_path):
+    spirv, kept = tmp_path / "k.spv", tmp_path / "kept.json"
+    succeed("compile", payload, "-o", spirv)
+    report = ["report", spirv, "--device", "pvc"]
+    kept.write_text(succeed(*report, "--json"))
+    assert "worse" not in succeed(*report, "--check", kept)
+    assert "from " + str(kept) in succeed(*report, "--compare", kept)
+    assert "other/dpas" in succeed(*report, "--compare", spirv)
+    content = json.loads(kept.read_text())
+    figures = content["kernels"][0]["figures"]
+    now = figures["other/dpas"]
+    figures["other/dpas"] = now / 1.04
+    kept.write_text(json.dumps(content))
+    succeed(*report, "--check", kept, "--tolerance", "5%")
+    run = xetile(*report, "--check", kept, "--tolerance", "0.03")
+    assert run.returncode == 1
+    (line,) = run.stdout.splitlines()[1:]
+    assert line.split()[:3] == ["small_kernel", "pvc", "other/dpas"]
+    assert line.split()[-2:] == ["+4.0%", "worse"]
+    assert "expected a share such as 5% or 0.05, got '-1'" in fail(*report, "--check", kept, "--tolerance=-1", status=2)
+    assert "is no baseline" in fail(*report, "--check", spirv)
 
 
 def test_doctor_finds_everything_here():

@@ -5,7 +5,7 @@ import math
 
 import pytest
 import xetile
-from xetile import report
+from xetile import assembly, baseline, report
 
 # What the compiler's dumps look like, cut to one loop of two dpas.
 ASSEMBLY = """//.kernel some_kernel
@@ -40,6 +40,42 @@ def test_assembly_is_counted_by_kind_and_loop():
     assert kernel.loop.counts == expected
     assert kernel.loop.per_dpas("mov") == 0.5
     assert kernel.loop.per_dpas("other") == 2.5
+    assert kernel.bytes_per_dpas == 2048 / 2
+    assert kernel.purposes == {"load": 1, "prefetch": 1, "sync": 1, "dpas": 2, "payload": 1, "loop": 1}
+
+
+def test_each_instruction_of_the_loop_has_a_purpose():
+    # What ocloc makes of a k loop on pvc, a dpas for each of many.
+    text = """//.kernel k
+_0_004:
+(W)     mov (1|M0)               r125.6<1>:d   r100.8<0;1,0>:d                  //  ALU pipe: int; $330
+(W)     add (1|M0)               r100.8<1>:d   r100.8<0;1,0>:d   32:w           //  ALU pipe: int; $367
+        load_block2d.ugm.d16.a64.ca.ca (1|M0)  null:0 [r100:1]     {I@1,$12} // ex_desc:0x0; desc:0x2080203 // $324
+(W)     mov (8|M0)               r34.0<1>:f    r125.0<1;1,0>:f                  {Compacted} //  ALU pipe: float; $332
+        load_block2d.ugm.d16v.a64 (1|M0)  r36:31 [r125:1]          {A@5,$14} // ex_desc:0x0; desc:0x3F00283 // $331
+        load_block2d.ugm.d16v.a64 (1|M0)  r68:16 [r34:1+(0x20,0x0)] {$15} // ex_desc:0x20000; desc:0x3F00283
+(W)     cmp (16|M0)   (eq)f0.0   null<1>:d     r100.8<0;1,0>:d   4096:w         //  ALU pipe: int; $368
+(W)     mov (1|M0)               null<1>:ud    r100.0<0;1,0>:ud                 {Compacted} // $325
+(W)     add (1|M0)               r126.6<1>:d   r126.6<0;1,0>:d   32:w           //  ALU pipe: int; $327
+        mov (16|M0)              r40.0<1>:f    r72.0<1;1,0>:f
+        mul (16|M0)              r41.0<1>:f    r72.0<1;1,0>:f    r40.0<1;1,0>:f
+        dpas.8x8 (16|M0)         r10:f         r10:f             r6:hf             r8.0:hf  {Atomic}
+        dpas.8x4 (16|M0)         r18:d         r18:d             r6:b              r9.0:ub  {$1}
+        sync.allwr                           ($11,$15,$16)                            // $335
+(W&~f0.0) jmpi                               _0_004                                 //  ALU pipe: int; $369
+"""
+    loop = assembly.read(text).hottest()
+    assert [purpose for purpose, _ in loop.explained()] == [
+        *("payload", "loop", "prefetch", "payload", "load", "load", "loop", "sync", "address"),
+        *("copy", "compute", "dpas", "dpas", "sync", "loop"),
+    ]
+    assert set(loop.purposes()) <= set(assembly.PURPOSES)
+    # A field of 5 bits says 31 for 32 registers of 64 bytes.
+    assert loop.loaded_bytes() == (32 + 16) * 64
+    # 16 lanes, depth 8, 8 or 4 rows, 2 or 4 products in 32 bits, each a multiplication and an addition.
+    assert loop.operations() == 2 * 16 * 8 * (8 * 2 + 4 * 4)
+    assert loop.operations_of_16_bits() == 2 * 16 * 8 * (8 + 4) * 2
+    assert loop.caches() == {"prefetch ca.ca": 1, "load default": 2}
 
 
 def test_code_without_dpas_has_no_loop_to_report():
@@ -90,3 +126,67 @@ def test_input_that_does_not_suit_is_refused(spirv, tmp_path, monkeypatch):
     monkeypatch.setenv("XETILE_OCLOC", "/nowhere/ocloc")
     with pytest.raises(xetile.XeTileError, match=r"ocloc was not found at '/nowhere/ocloc' \(XETILE_OCLOC\)"):
         report.statistics(spirv, "pvc")
+
+
+def test_the_roofline_follows_from_bytes_and_rates():
+    kernel = report._parse(ASSEMBLY, "pvc", 1000)
+    line = kernel.roofline()
+    # Two dpas of 4096 operations with 2048 bytes; a core of pvc does one dpas in a cycle.
+    assert line.operations_per_byte == 4
+    assert line.peak_per_second == pytest.approx(128 * 4096 * 1.6e9)
+    assert line.loads_per_second == pytest.approx(128 * 1.6e9 * 1024)
+    assert line.memory_share == pytest.approx(128 * 1.6e9 * 1024 / 3276.8e9)
+    text = report.describe(kernel)
+    assert "4.0 operations a byte; at the peak of Data Center GPU Max 1550, 839 TOP/s" in text
+    assert "caches: 1 x load default, 1 x prefetch ca.ca" in text
+    without = report._parse(ASSEMBLY.replace("dpas.8x8", "add"), "pvc", 1000)
+    assert without.roofline() is None
+    assert report.describe(without) == ""
+
+
+def test_a_worse_figure_is_told_and_a_better_one_is_not(tmp_path):
+    before = report._parse(ASSEMBLY, "pvc", 1000)
+    path = tmp_path / "baseline.json"
+    baseline.write(path, [before])
+    same = baseline.compare([before], baseline.read(path))
+    assert [one.figure for one in same] == list(baseline.FIGURES)
+    assert not any(one.is_worse(0) for one in same)
+    worse = report._parse(ASSEMBLY.replace("spill size 128", "spill size 130"), "pvc", 1000)
+    differences = baseline.compare([worse], baseline.read(path))
+    assert [one.figure for one in differences if one.is_worse(0)] == ["spill_bytes"]
+    assert [one.figure for one in differences if one.is_worse(0.02)] == []
+    better = report._parse(ASSEMBLY.replace("spill size 128", "spill size 0"), "pvc", 1000)
+    assert not any(one.is_worse(0) for one in baseline.compare([better], baseline.read(path)))
+    # From none to some is worse by any tolerance.
+    baseline.write(path, [better])
+    assert [one.figure for one in baseline.compare([worse], baseline.read(path)) if one.is_worse(9)] == ["spill_bytes"]
+    assert "spill_bytes  0       130" in baseline.format_differences(baseline.compare([worse], baseline.read(path)))
+    gone = baseline.compare([report._parse(ASSEMBLY.replace("dpas.8x8", "add"), "pvc", 1)], baseline.read(path))
+    assert any(one.is_worse(9) and one.now is None for one in gone)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "no JSON"),
+        ("[]", "version is not 1"),
+        ('{"version": 1}', "no list of kernels"),
+        ('{"version": 1, "kernels": [1]}', "a kernel is no object"),
+        ('{"version": 1, "kernels": [{"kernel": "k"}]}', "lacks its name, chip or figures"),
+        ('{"version": 1, "kernels": [{"kernel": "k", "chip": "pvc", "figures": {"mov/dpas": "x"}}]}', "is no number"),
+        ('{"version": 1, "kernels": [{"kernel": "k", "chip": "pvc", "figures": {"mov/dpas": NaN}}]}', "is no number"),
+    ],
+)
+def test_what_is_no_baseline_is_refused(tmp_path, content, message):
+    path = tmp_path / "baseline.json"
+    path.write_text(content)
+    with pytest.raises(xetile.XeTileError, match=message):
+        baseline.read(path)
+
+
+def test_kernels_that_have_nothing_in_common_are_refused():
+    kernel = report._parse(ASSEMBLY, "pvc", 1000)
+    with pytest.raises(
+        xetile.XeTileError, match=r"the kernels are some_kernel \(pvc\), those of the other side k \(bmg\)"
+    ):
+        baseline.compare([kernel], {("k", "bmg"): {}})

@@ -101,6 +101,18 @@ MLIR_CAPI_EXPORTED bool mlirXeTileCheckChip(MlirStringRef chip, MlirStringCallba
 MLIR_CAPI_EXPORTED bool mlirXeTileMakeObjectFile(MlirModule module, unsigned optLevel,
                                                  MlirStringCallback take, void *userData);
 
+/// Rates of a product with a chip: what rooflines are made of. `operationsCycle` of a core's matrix
+/// units on 16-bit elements, a multiply-add is two; `memoryGBs` in 10^9 bytes per second.
+typedef struct MlirXeTileRates {
+  MlirStringRef chip, product;
+  unsigned cores, operationsCycle, megahertz;
+  double memoryGBs;
+} MlirXeTileRates;
+
+/// Calls `visit` with the rates of each chip of which they are known.
+MLIR_CAPI_EXPORTED void
+mlirXeTileForEachRates(void (*visit)(const MlirXeTileRates *rates, void *userData), void *userData);
+
 /// A target that modules can be compiled for: what it is, the names of its levels, its options and
 /// what each is for.
 typedef struct MlirXeTileTargetEntry {

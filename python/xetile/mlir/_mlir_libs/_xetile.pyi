@@ -15,6 +15,14 @@ class _Target(TypedDict):
     registers: int
     large_registers: int
 
+class _Rates(TypedDict):
+    chip: str
+    product: str
+    cores: int
+    operations_cycle: int
+    megahertz: int
+    memory_gbs: float
+
 class _Entry(TypedDict):
     name: str
     description: str
@@ -30,6 +38,7 @@ class _Native(TypedDict):
 
 def register_dialects(registry: xetile.mlir.ir.DialectRegistry) -> None: ...
 def targets() -> list[_Target]: ...
+def rates() -> list[_Rates]: ...
 def describe_targets() -> list[_Entry]: ...
 def levels(target: str, options: dict[str, str] = {}) -> list[tuple[str, str, str]]: ...
 def matmul_fields() -> list[tuple[str, str]]: ...
