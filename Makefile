@@ -52,6 +52,7 @@ bench: build
 	@$(PYTHON) test/bench/layout_plan.py
 	@$(PYTHON) test/bench/deep_tile_config.py
 	@$(PYTHON) test/bench/deep_tile.py
+	@$(PYTHON) test/bench/machine_code.py
 	@$(PYTHON) test/bench/run.py
 
 clean:
