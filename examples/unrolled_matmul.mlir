@@ -34,17 +34,18 @@ module attributes {transform.with_named_sequence} {
       !transform.param<i64> {transform.readonly}, !transform.param<i64> {transform.readonly},
       !transform.param<i64> {transform.readonly}, !transform.param<i64> {transform.readonly},
       !transform.param<i64> {transform.readonly}, !transform.param<i64> {transform.readonly},
-      !transform.any_param {transform.readonly}) -> (!transform.any_op, !transform.any_op)
+      !transform.any_param {transform.readonly}, !transform.any_param {transform.readonly})
+      -> (!transform.any_op, !transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,
+          !transform.param<i64>, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>)
   transform.named_sequence private @tile_workgroups(
       !transform.any_op {transform.consumed}, !transform.any_op {transform.consumed},
-      !transform.param<i64> {transform.readonly}, !transform.param<i64> {transform.readonly})
-      -> (!transform.any_op, !transform.any_op)
+      !transform.param<i64> {transform.readonly}) -> (!transform.any_op, !transform.any_op)
   transform.named_sequence private @tile_k(
       !transform.any_op {transform.consumed}, !transform.param<i64> {transform.readonly})
       -> (!transform.any_op, !transform.any_op)
   transform.named_sequence private @vectorize(
-      !transform.any_op {transform.consumed}, !transform.any_op {transform.consumed},
-      !transform.any_op {transform.readonly})
+      !transform.any_op {transform.readonly}, !transform.param<i64> {transform.readonly},
+      !transform.param<i64> {transform.readonly}, !transform.param<i64> {transform.readonly})
   transform.named_sequence private @bufferize(!transform.any_op {transform.consumed}) -> !transform.any_op
   transform.named_sequence private @outline_kernel(
       !transform.any_op {transform.consumed}, !transform.param<i64> {transform.readonly},
@@ -59,24 +60,25 @@ module attributes {transform.with_named_sequence} {
     %target = transform.tune.knob<"target"> = "pvc" from
         options = {doc = "chip to compile for"} -> !transform.any_param
     %workgroup = transform.param.constant 128 : i64 -> !transform.param<i64>
-    %subgroups_m = transform.param.constant 4 : i64 -> !transform.param<i64>
-    %subgroups_n = transform.param.constant 2 : i64 -> !transform.param<i64>
-    %k_step = transform.param.constant 32 : i64 -> !transform.param<i64>
+    %rows = transform.param.constant 4 : i64 -> !transform.param<i64>
+    %columns = transform.param.constant 2 : i64 -> !transform.param<i64>
+    %slice = transform.param.constant 32 : i64 -> !transform.param<i64>
     %no_prefetch = transform.param.constant 0 : i64 -> !transform.param<i64>
+    %precision = transform.param.constant "exact" -> !transform.any_param
 
-    %matmul, %init = transform.include @find_matmul failures(propagate)
-        (%module, %workgroup, %workgroup, %subgroups_m, %subgroups_n, %k_step, %no_prefetch, %target)
+    %matmul, %init, %m, %n, %subgroups_m, %subgroups_n, %k_step, %prefetch, %tile =
+        transform.include @find_matmul failures(propagate)
+        (%module, %workgroup, %workgroup, %rows, %columns, %slice, %no_prefetch, %precision, %target)
         : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,
-           !transform.param<i64>, !transform.param<i64>, !transform.param<i64>, !transform.any_param)
-        -> (!transform.any_op, !transform.any_op)
-    %workgroup_matmul, %init_tile = transform.include @tile_workgroups failures(propagate)
-        (%matmul, %init, %workgroup, %workgroup)
-        : (!transform.any_op, !transform.any_op, !transform.param<i64>, !transform.param<i64>)
-        -> (!transform.any_op, !transform.any_op)
+           !transform.param<i64>, !transform.param<i64>, !transform.param<i64>, !transform.any_param, !transform.any_param)
+        -> (!transform.any_op, !transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,
+            !transform.param<i64>, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>)
+    %workgroup_matmul, %workgroups = transform.include @tile_workgroups failures(propagate) (%matmul, %init, %tile)
+        : (!transform.any_op, !transform.any_op, !transform.param<i64>) -> (!transform.any_op, !transform.any_op)
     %slice_matmul, %k_loop = transform.include @tile_k failures(propagate) (%workgroup_matmul, %k_step)
         : (!transform.any_op, !transform.param<i64>) -> (!transform.any_op, !transform.any_op)
-    transform.include @vectorize failures(propagate) (%slice_matmul, %init_tile, %k_loop)
-        : (!transform.any_op, !transform.any_op, !transform.any_op) -> ()
+    transform.include @vectorize failures(propagate) (%workgroups, %m, %n, %k_step)
+        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>) -> ()
     %buffers = transform.include @bufferize failures(propagate) (%module) : (!transform.any_op) -> !transform.any_op
     %outlined, %kernel = transform.include @outline_kernel failures(propagate)
         (%buffers, %subgroups_m, %subgroups_n, %target)

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// linalg.matmul on tensors -> one XeTile kernel at workgroup level (levels 0 to 1).
+// A matmul on tensors -> one XeTile kernel at workgroup level (levels 0 to 1).
 //
-//   for each workgroup (m, n):                               // a grid of workgroups, any order
+//   for each workgroup (m, n, batches):                      // a grid of workgroups, any order
 //     acc = C[m : m+256, n : n+256]                          // or zeros; 8 x 4 subgroups own 32 x 64 each
 //     prefetch the first 3 slices of A and B
 //     for k = 0 .. K step 32:
 //       prefetch A[m : m+256, k+96 : k+128], B[k+96 : k+128, n : n+256]
 //       acc += A[m : m+256, k : k+32] * B[k : k+32, n : n+256]
-//     D[m : m+256, n : n+256] = acc
+//     D[m : m+256, n : n+256] = acc                          // and what is computed of it
+//
+// It takes matrices of any size, known or not when it is compiled, with transposed operands, batches, and elementwise ops
+// before and after. Tiles hang over the edges: what is read there is zero, what is written there is dropped.
 //
 // Run it on a payload:
 //   mlir-opt-22 --load-dialect-plugin=XeTilePlugin.so --load-pass-plugin=XeTilePlugin.so payload.mlir
 //     --transform-preload-library=transform-library-paths=schedules/parts,schedules/matmul.mlir --transform-interpreter
 //
-// Parameters are knobs: `xetile compile --set workgroup_m=128` and Python's `with_params` choose other values. The
-// defaults are for large f16 problems on pvc:
+// Parameters are knobs: `xetile compile --set workgroup_m=128` and Python's `with_params` choose values. What is left open
+// is chosen from the matmul and the device (cpp/xetile/Target/MatmulTiling.cpp), and written at the function as
+// `xetile.tiling`. The sizes above are those for large f16 problems on pvc:
 //   (1) 8 x 4 subgroups are all the threads of a core that have 256 registers, and 32 x 64 elements of C for each fill
 //       half of these with accumulators.
 //   (2) A workgroup's 256 x 256 elements of C then load each element of A and of B once for 256 multiplications.
@@ -26,17 +30,18 @@ module attributes {transform.with_named_sequence} {
       !transform.param<i64> {transform.readonly}, !transform.param<i64> {transform.readonly},
       !transform.param<i64> {transform.readonly}, !transform.param<i64> {transform.readonly},
       !transform.param<i64> {transform.readonly}, !transform.param<i64> {transform.readonly},
-      !transform.any_param {transform.readonly}) -> (!transform.any_op, !transform.any_op)
+      !transform.any_param {transform.readonly}, !transform.any_param {transform.readonly})
+      -> (!transform.any_op, !transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,
+          !transform.param<i64>, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>)
   transform.named_sequence private @tile_workgroups(
       !transform.any_op {transform.consumed}, !transform.any_op {transform.consumed},
-      !transform.param<i64> {transform.readonly}, !transform.param<i64> {transform.readonly})
-      -> (!transform.any_op, !transform.any_op)
+      !transform.param<i64> {transform.readonly}) -> (!transform.any_op, !transform.any_op)
   transform.named_sequence private @tile_k(
       !transform.any_op {transform.consumed}, !transform.param<i64> {transform.readonly})
       -> (!transform.any_op, !transform.any_op)
   transform.named_sequence private @vectorize(
-      !transform.any_op {transform.consumed}, !transform.any_op {transform.consumed},
-      !transform.any_op {transform.readonly})
+      !transform.any_op {transform.readonly}, !transform.param<i64> {transform.readonly},
+      !transform.param<i64> {transform.readonly}, !transform.param<i64> {transform.readonly})
   transform.named_sequence private @bufferize(!transform.any_op {transform.consumed}) -> !transform.any_op
   transform.named_sequence private @outline_kernel(
       !transform.any_op {transform.consumed}, !transform.param<i64> {transform.readonly},
@@ -50,35 +55,38 @@ module attributes {transform.with_named_sequence} {
 
   // The entry yields the transformed module, so that further steps can be appended.
   transform.named_sequence @__transform_main(%module: !transform.any_op {transform.consumed}) -> !transform.any_op {
-    %workgroup_m = transform.tune.knob<"workgroup_m"> = 256 from
-        options = {min = 1, doc = "rows of C per workgroup"} -> !transform.param<i64>
-    %workgroup_n = transform.tune.knob<"workgroup_n"> = 256 from
-        options = {min = 1, doc = "columns of C per workgroup"} -> !transform.param<i64>
-    %subgroups_m = transform.tune.knob<"subgroups_m"> = 8 from
-        options = {min = 1, doc = "subgroups along the rows of a workgroup's tile"} -> !transform.param<i64>
-    %subgroups_n = transform.tune.knob<"subgroups_n"> = 4 from
-        options = {min = 1, doc = "subgroups along the columns of a workgroup's tile"} -> !transform.param<i64>
-    %k_step = transform.tune.knob<"k_step"> = 32 from
-        options = {min = 1, doc = "columns of A and rows of B per step of the k loop"} -> !transform.param<i64>
-    %prefetch = transform.tune.knob<"prefetch"> = 3 from
-        options = {min = 0, max = 64, doc = "steps of the k loop that prefetches run ahead; 0 for none"}
+    %given_m = transform.tune.knob<"workgroup_m"> = 0 from
+        options = {min = 0, doc = "rows of C per workgroup; 0 leaves it to the compiler, here and below"}
         -> !transform.param<i64>
+    %given_n = transform.tune.knob<"workgroup_n"> = 0 from
+        options = {min = 0, doc = "columns of C per workgroup"} -> !transform.param<i64>
+    %given_rows = transform.tune.knob<"subgroups_m"> = 0 from
+        options = {min = 0, doc = "subgroups along the rows of a workgroup's tile"} -> !transform.param<i64>
+    %given_columns = transform.tune.knob<"subgroups_n"> = 0 from
+        options = {min = 0, doc = "subgroups along the columns of a workgroup's tile"} -> !transform.param<i64>
+    %given_k = transform.tune.knob<"k_step"> = 0 from
+        options = {min = 0, doc = "columns of A and rows of B per step of the k loop"} -> !transform.param<i64>
+    %given_prefetch = transform.tune.knob<"prefetch"> = -1 from
+        options = {min = -1, max = 64, doc = "steps of the k loop that prefetches run ahead; 0 for none, -1 leaves it open"}
+        -> !transform.param<i64>
+    %precision = transform.tune.knob<"precision"> = "exact" from
+        options = {doc = "tf32 allows to multiply f32 with 10 bits of mantissa; exact refuses f32"} -> !transform.any_param
     %target = transform.tune.knob<"target"> = "pvc" from
         options = {doc = "chip to compile for"} -> !transform.any_param
 
-    %matmul, %init = transform.include @find_matmul failures(propagate)
-        (%module, %workgroup_m, %workgroup_n, %subgroups_m, %subgroups_n, %k_step, %prefetch, %target)
+    %matmul, %init, %workgroup_m, %workgroup_n, %subgroups_m, %subgroups_n, %k_step, %prefetch, %tile =
+        transform.include @find_matmul failures(propagate)
+        (%module, %given_m, %given_n, %given_rows, %given_columns, %given_k, %given_prefetch, %precision, %target)
         : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,
-           !transform.param<i64>, !transform.param<i64>, !transform.param<i64>, !transform.any_param)
-        -> (!transform.any_op, !transform.any_op)
-    %workgroup_matmul, %init_tile = transform.include @tile_workgroups failures(propagate)
-        (%matmul, %init, %workgroup_m, %workgroup_n)
-        : (!transform.any_op, !transform.any_op, !transform.param<i64>, !transform.param<i64>)
-        -> (!transform.any_op, !transform.any_op)
+           !transform.param<i64>, !transform.param<i64>, !transform.param<i64>, !transform.any_param, !transform.any_param)
+        -> (!transform.any_op, !transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,
+            !transform.param<i64>, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>)
+    %workgroup_matmul, %workgroups = transform.include @tile_workgroups failures(propagate) (%matmul, %init, %tile)
+        : (!transform.any_op, !transform.any_op, !transform.param<i64>) -> (!transform.any_op, !transform.any_op)
     %slice_matmul, %k_loop = transform.include @tile_k failures(propagate) (%workgroup_matmul, %k_step)
         : (!transform.any_op, !transform.param<i64>) -> (!transform.any_op, !transform.any_op)
-    transform.include @vectorize failures(propagate) (%slice_matmul, %init_tile, %k_loop)
-        : (!transform.any_op, !transform.any_op, !transform.any_op) -> ()
+    transform.include @vectorize failures(propagate) (%workgroups, %workgroup_m, %workgroup_n, %k_step)
+        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>) -> ()
     %buffers = transform.include @bufferize failures(propagate) (%module) : (!transform.any_op) -> !transform.any_op
     %outlined, %kernel = transform.include @outline_kernel failures(propagate)
         (%buffers, %subgroups_m, %subgroups_n, %target)

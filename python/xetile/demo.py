@@ -15,6 +15,7 @@ import numpy as np
 import xetile
 from xetile import compiler, reference, runtime, schedule, tools
 from xetile.files import write
+from xetile.targets.xe import describe_tiling
 
 __all__ = ["main"]
 
@@ -30,8 +31,8 @@ def main(directory: str = "build/demo") -> int:
     payload = compiler.read_payload(source)
     kernel = xetile.compile(payload, schedule="matmul", target="pvc", native_chips=_CHIPS)
     print(f"{source.name}: {kernel.signature}")
-    parameters = (f"{name}={parameter.value}" for name, parameter in kernel.schedule.params.items())
-    print(f"schedule {kernel.schedule.name}: {', '.join(parameters)}")
+    print(f"schedule {kernel.schedule.name} for {kernel.target}")
+    print(describe_tiling(kernel.stages.stage("1-xetile-workgroup")))
 
     files = kernel.stages.write(out)
     print(f"\n{'level':20} {'ops':>6} {'time':>10}  file")

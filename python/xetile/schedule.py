@@ -188,17 +188,21 @@ def load(name_or_path: str | PathLike[str]) -> Schedule:
 
 
 def matmul(
-    workgroup_tile: tuple[int, int] = (256, 256),
-    subgroup_layout: tuple[int, int] = (8, 4),
-    k_step: int = 32,
-    prefetch: int = 3,
+    workgroup_tile: tuple[int, int] = (0, 0),
+    subgroup_layout: tuple[int, int] = (0, 0),
+    k_step: int = 0,
+    prefetch: int = -1,
+    precision: str = "exact",
     target: str = "pvc",
 ) -> Schedule:
     """The schedule "matmul", of `schedules/matmul.mlir`, with its parameters in pairs.
 
     `workgroup_tile` is the tile of C that a workgroup computes, in rows and columns; `subgroup_layout` arranges its
     subgroups along them. A subgroup's share is a multiple of the DPAS shape (8 x 16). The k loop takes `k_step`
-    columns of A and rows of B at a time, and prefetches `prefetch` steps ahead (0: not at all). `target` is the chip.
+    columns of A and rows of B at a time, and prefetches `prefetch` steps ahead (0: not at all). Sizes of 0 and a
+    distance of -1 are chosen from the payload and the chip. `precision` is "exact" or "tf32", which allows to multiply
+    f32 with 10 bits of mantissa. `target` is the chip.
+
     XeTileError for values of another type or out of range; what the device and the payload refuse, `apply` reports.
     """
     workgroup_m, workgroup_n = _pair("workgroup_tile", workgroup_tile)
@@ -210,6 +214,7 @@ def matmul(
         subgroups_n=subgroups_n,
         k_step=k_step,
         prefetch=prefetch,
+        precision=precision,
         target=target,
     )
 

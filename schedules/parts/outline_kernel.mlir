@@ -3,7 +3,7 @@
 //
 //   func: forall workgroups (m, n): ...
 // becomes
-//   func: launch kernel, one workgroup for each (m, n), each with a grid of subgroups
+//   func: launch kernel, one workgroup for each (m, n, batches), each with a grid of subgroups
 //   gpu.module: kernel: ...
 //
 // From here on a workgroup's work is done by subgroups_m * subgroups_n subgroups of 16 lanes.
@@ -14,8 +14,8 @@ module attributes {transform.with_named_sequence} {
                                            %target: !transform.any_param {transform.readonly})
       -> (!transform.any_op, !transform.any_op) {
     %workgroups = transform.structured.match ops{["scf.forall"]} in %module : (!transform.any_op) -> !transform.any_op
-    %func = transform.get_parent_op %workgroups {op_name = "func.func"} : (!transform.any_op) -> !transform.any_op
-    %launch = transform.gpu.map_forall_to_blocks %func generate_gpu_launch : (!transform.any_op) -> !transform.any_op
+    // Adjacent workgroups (x) share rows of A in the caches.
+    %launch = transform.xetile.launch_workgroups %workgroups : (!transform.any_op) -> !transform.any_op
     transform.xetile.set_launch_subgroups %launch sg_layout = [%subgroups_m, %subgroups_n]
         : !transform.any_op, !transform.param<i64>
 

@@ -11,14 +11,12 @@
 module attributes {transform.with_named_sequence} {
   transform.named_sequence @prefetch_operands(%mma: !transform.any_op {transform.readonly},
                                               %prefetch: !transform.param<i64> {transform.readonly}) {
-    %load_a = transform.get_producer_of_operand %mma[0] : (!transform.any_op) -> !transform.any_op
-    %load_b = transform.get_producer_of_operand %mma[1] : (!transform.any_op) -> !transform.any_op
-    %prefetch_a = transform.xetile.insert_prefetch %load_a distance = %prefetch
-        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
-    %prefetch_b = transform.xetile.insert_prefetch %load_b distance = %prefetch
+    %kernel = transform.get_parent_op %mma {op_name = "gpu.func"} : (!transform.any_op) -> !transform.any_op
+    // A and B, and what they are computed from; loads outside of the loop are passed over.
+    %loads = transform.structured.match ops{["xetile.load_tile"]} in %kernel : (!transform.any_op) -> !transform.any_op
+    %prefetches = transform.xetile.insert_prefetch %loads distance = %prefetch
         : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
     // One offset serves A and B.
-    %kernel = transform.get_parent_op %mma {op_name = "gpu.func"} : (!transform.any_op) -> !transform.any_op
     transform.apply_patterns to %kernel { transform.apply_patterns.canonicalization } {apply_cse} : !transform.any_op
     transform.yield
   }

@@ -2,32 +2,29 @@
 // Tiles become vectors, and the accumulator stays in registers for the whole k loop.
 //
 //   for k: D += matmul(A[:, k], B[k, :])                     // tensors
+//   E = relu(D)
 // becomes
 //   acc = read D                                             // vectors from here on
 //   for k: acc = contract(read A[:, k], read B[k, :], acc)
-//   write acc to D
+//   write relu(acc) to E
 //
-// %init_tile is the fill of the accumulator's tile, or no operation; it becomes a constant to start from.
+// The vectors have the size of whole tiles at the edges of the matrices, too: reads give zeros there, writes are dropped.
+// What A, B and the start of D are computed from is computed where they are read.
 module attributes {transform.with_named_sequence} {
-  transform.named_sequence @vectorize(%matmul: !transform.any_op {transform.consumed},
-                                      %init_tile: !transform.any_op {transform.consumed},
-                                      %k_loop: !transform.any_op {transform.readonly}) {
-    // Only the loop's body is cleaned up: a loop over a single workgroup must stay, it becomes the kernel.
-    %workgroups = transform.get_parent_op %k_loop {op_name = "scf.forall"} : (!transform.any_op) -> !transform.any_op
-    // A named contraction: the inputs stay f16 or bf16, as the matrix unit takes them.
-    transform.structured.vectorize %matmul {create_named_contraction} : !transform.any_op
-    transform.structured.vectorize %init_tile : !transform.any_op
-    // Reads of slices become reads of the whole matrix at an offset, the form that hoisting and level 1 know.
-    transform.apply_patterns to %workgroups {
-      transform.apply_patterns.tensor.fold_tensor_subset_ops_into_vector_transfers
-    } {apply_cse} : !transform.any_op
-    transform.apply_licm to %k_loop : !transform.any_op
-    transform.loop.hoist_loop_invariant_subsets %k_loop : !transform.any_op
-    // Last, since it may remove a loop of a single step.
-    transform.apply_patterns to %workgroups {
-      transform.apply_patterns.canonicalization
-      transform.apply_patterns.tensor.fold_tensor_subset_ops_into_vector_transfers
-    } {apply_cse} : !transform.any_op
+  transform.named_sequence @vectorize(%workgroups: !transform.any_op {transform.readonly},
+                                      %workgroup_m: !transform.param<i64> {transform.readonly},
+                                      %workgroup_n: !transform.param<i64> {transform.readonly},
+                                      %k_step: !transform.param<i64> {transform.readonly}) {
+    %func = transform.get_parent_op %workgroups {op_name = "func.func"} : (!transform.any_op) -> !transform.any_op
+    transform.xetile.hang_over_edges %workgroups tile = [%workgroup_m, %workgroup_n, %k_step]
+        : !transform.any_op, !transform.param<i64>
+    // What was computed before the matmul, and is part of it now.
+    transform.apply_dce to %func : !transform.any_op
+    // Reads that are the same in each step leave the loop; a loop of a single step goes. Only the body is cleaned up: a
+    // loop over a single workgroup must stay, it becomes the kernel.
+    %loops = transform.structured.match ops{["scf.for"]} in %workgroups : (!transform.any_op) -> !transform.any_op
+    transform.apply_licm to %loops : !transform.any_op
+    transform.apply_patterns to %workgroups { transform.apply_patterns.canonicalization } {apply_cse} : !transform.any_op
     transform.yield
   }
 }

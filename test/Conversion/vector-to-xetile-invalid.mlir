@@ -9,11 +9,11 @@ func.func @tensor(%A: tensor<64x64xf16>, %i: index) -> vector<32x16xf16> {
 
 // -----
 
-func.func @rank(%A: memref<4x64x64xf16>, %i: index) -> vector<32x16xf16> {
+func.func @rank(%A: memref<4x64x64xf16>, %i: index) -> vector<4x32x16xf16> {
   %h = arith.constant 0.0 : f16
-  // expected-error @+1 {{'vector.transfer_read' op cannot become a tile: expected a 2D memref and vector, got 'memref<4x64x64xf16>' and 'vector<32x16xf16>'}}
-  %a = vector.transfer_read %A[%i, %i, %i], %h : memref<4x64x64xf16>, vector<32x16xf16>
-  return %a : vector<32x16xf16>
+  // expected-error @+1 {{'vector.transfer_read' op cannot become a tile: expected a 2D vector, got 'vector<4x32x16xf16>'}}
+  %a = vector.transfer_read %A[%i, %i, %i], %h : memref<4x64x64xf16>, vector<4x32x16xf16>
+  return %a : vector<4x32x16xf16>
 }
 
 // -----
@@ -27,10 +27,19 @@ func.func @mask(%A: memref<64x64xf16>, %i: index, %mask: vector<32x16xi1>) -> ve
 
 // -----
 
-func.func @transposed(%A: memref<64x64xf16>, %i: index) -> vector<32x16xf16> {
+func.func @innermost_batch(%A: memref<64x64x4xf16>, %i: index) -> vector<32x16xf16> {
   %h = arith.constant 0.0 : f16
-  // expected-error @+1 {{'vector.transfer_read' op cannot become a tile: expected an identity permutation_map, got affine_map<(d0, d1) -> (d1, d0)>}}
-  %a = vector.transfer_read %A[%i, %i], %h {permutation_map = affine_map<(m, n) -> (n, m)>} : memref<64x64xf16>, vector<32x16xf16>
+  // expected-error @+1 {{'vector.transfer_read' op cannot become a tile: expected a memref with column or row stride 1, got 'memref<64x64x4xf16>'}}
+  %a = vector.transfer_read %A[%i, %i, %i], %h {permutation_map = affine_map<(m, n, b) -> (m, n)>} : memref<64x64x4xf16>, vector<32x16xf16>
+  return %a : vector<32x16xf16>
+}
+
+// -----
+
+func.func @one_number(%A: memref<64x64xf16>, %i: index) -> vector<32x16xf16> {
+  %h = arith.constant 0.0 : f16
+  // expected-error @+1 {{'vector.transfer_read' op cannot become a tile: expected a permutation_map to one or two of the memref's dimensions, got affine_map<(d0, d1) -> (0, 0)>}}
+  %a = vector.transfer_read %A[%i, %i], %h {in_bounds = [true, true], permutation_map = affine_map<(m, n) -> (0, 0)>} : memref<64x64xf16>, vector<32x16xf16>
   return %a : vector<32x16xf16>
 }
 

@@ -37,7 +37,7 @@
 
 // TWO-LABEL: func @matmul(
 // TWO-SAME: %[[A:[^:]*]]: memref<256x128xf16>, %[[B:[^:]*]]: memref<128x256xf16>, %[[C:[^:]*]]: memref<256x256xf32>, %[[D:[^:]*]]: memref<256x256xf32>)
-// TWO-SAME: attributes {llvm.emit_c_interface}
+// TWO-SAME: attributes {llvm.emit_c_interface, xetile.tiling = 
 // TWO: memref.copy %[[C]], %[[D]]
 // TWO: gpu.launch_func {{.*}} args(%[[D]] : memref<256x256xf32>, %[[A]] : memref<256x128xf16>, %[[B]] : memref<128x256xf16>)
 // TWO: known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 4, 1>

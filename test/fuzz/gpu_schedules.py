@@ -237,26 +237,21 @@ def _draw_schedule(rng: random.Random) -> dict[str, Any]:
 def must_refuse(case: dict[str, Any], narrow: bool = False) -> str:
     """Why check_matmul_tiling refuses a case, "" if it does not; `narrow` also tells what may be refused."""
     p, bytes_ = case["params"], ELEMENT_BYTES[case["dtype"]]
-    if case["dtype"] not in ("f16", "bf16"):
-        return "get_matmul_c4"
-    if case["m"] % p["workgroup_m"] or case["n"] % p["workgroup_n"] or case["k"] % p["k_step"]:
-        return "check_tiling_c3"
+    if case["dtype"] == "f32":
+        return "choose_tiling_c4"
     if p["workgroup_m"] % p["subgroups_m"] or p["workgroup_n"] % p["subgroups_n"]:
-        return "check_tiling_c4"
+        return "check_tiling_c3"
     rows, columns = p["workgroup_m"] // p["subgroups_m"], p["workgroup_n"] // p["subgroups_n"]
-    if rows % 8 or columns % 16 or p["k_step"] % 16:
-        return "check_tiling_c5"
+    if rows % 8 or columns % 16 or p["k_step"] * bytes_ % 32:
+        return "check_tiling_c4"
     if not 0 <= p["prefetch"] <= 64:
         return "check_tiling_c1"
-    for width in (case["k"] * bytes_, case["n"] * bytes_, case["n"] * 4):
-        if width < 64 or width % 16:
-            return "check_tiling_c8"
     operands = (rows + columns) * p["k_step"] * bytes_
     sums = rows * columns * 4
     if sums > 256 * 64 or p["subgroups_m"] * p["subgroups_n"] > 64:
-        return "check_tiling_c6 or c7"
+        return "check_tiling_c5 or c6"
     if narrow and (sums + operands > 128 * 64 or p["subgroups_m"] * p["subgroups_n"] > 32):
-        return "near the limits of check_tiling_c6 and c7"
+        return "near the limits of check_tiling_c5 and c6"
     # With one step there is no loop to prefetch in.
     ahead = p["prefetch"] and case["k"] > p["k_step"]
     may_prefetch = narrow and (p["prefetch"] or "prefetch more" in case["extend"])

@@ -97,7 +97,7 @@ def test_dump_stages_writes_all_levels(payload, tmp_path):
 
 
 def test_dump_stages_writes_the_levels_before_a_failure(payload, tmp_path):
-    fail("compile", payload, "-o", tmp_path / "k", "--dump-stages", tmp_path / "stages", "--set", "k_step=48")
+    fail("compile", payload, "-o", tmp_path / "k", "--dump-stages", tmp_path / "stages", "--set", "k_step=24")
     assert [path.stem for path in (tmp_path / "stages").iterdir()] == LEVELS[:1]
     assert not (tmp_path / "k").exists()
 
@@ -105,7 +105,8 @@ def test_dump_stages_writes_the_levels_before_a_failure(payload, tmp_path):
 def test_set_changes_the_tiling(payload):
     text = succeed("compile", payload, "-o", "-", "--emit", "xetile", *SMALL, "--set", "prefetch=0")
     assert "sg_layout = [4, 4], sg_data = [32, 64]" in text
-    assert "prefetch" not in text
+    assert "prefetch = 0 : i64, subgroups = array<i64: 4, 4>, workgroup = array<i64: 128, 256>" in text
+    assert "prefetch_tile" not in text
 
 
 def test_run_checks_against_numpy(payload):
@@ -147,9 +148,9 @@ def test_run_without_a_device_is_an_error(payload):
         (["--set", "tile=1"], "has no parameter 'tile'; it has workgroup_m, workgroup_n, subgroups_m, "),
         (["--set", "k_step"], "--set k_step: expected KEY=VALUE"),
         (["--set", "k_step=big"], "--set k_step=big: expected an integer, got 'big'"),
-        (["--set", "k_step=0"], "k_step: expected 1 or more, got 0"),
+        (["--set", "k_step=-1"], "k_step: expected 0 or more, got -1"),
         (["--set", "target=bmg"], "expected --target bmg"),
-        (["--set", "workgroup_n=96"], "workgroup_n = 96 does not divide n = 256"),
+        (["--set", "workgroup_n=100"], "workgroup_n = 100 over subgroups_n = 1 gives each subgroup 100 of n"),
         (["--target", "tpu"], "unknown chip 'tpu'; known: bmg, cpu, lnl, pvc"),
         (["--schedule", "nosuch"], "no schedule 'nosuch'"),
     ],
@@ -183,8 +184,8 @@ def test_schedules_lists_parameters_with_defaults_and_docs():
     output = succeed("schedules")
     assert [line for line in output.splitlines() if line and line[0] != " "] == ["cpu_matmul", "matmul"]
     assert re.search(r"^  loopOrder +-1 +>= -1 <= 5 ", output, re.MULTILINE)
-    assert re.search(r"^  k_step +32 +>= 1 +columns of A and rows of B per step of the k loop$", output, re.MULTILINE)
-    assert re.search(r"^  prefetch +3 +>= 0 <= 64 ", output, re.MULTILINE)
+    assert re.search(r"^  k_step +0 +>= 0 +columns of A and rows of B per step of the k loop$", output, re.MULTILINE)
+    assert re.search(r"^  prefetch +-1 +>= -1 <= 64 ", output, re.MULTILINE)
     assert output.endswith(succeed("schedules", "matmul"))
     assert "no schedule 'nosuch'" in fail("schedules", "nosuch")
 

@@ -70,7 +70,7 @@ def test_stages_hold_every_level(kernel):
     for name, text in zip(kernel.stages, decisive, strict=True):
         assert text in kernel.stages[name], name
     assert "wg_map" not in kernel.stages["2-xetile-subgroup"]
-    assert "xetile." not in kernel.stages["4-xegpu"]
+    assert "xetile.tile_mma" not in kernel.stages["4-xegpu"]
     # The function, its return, the matmul and what that does to each element: extend twice, multiply, add, yield.
     assert kernel.stages.stage("0-linalg").count_ops() == 8
 

@@ -9,12 +9,13 @@ from xetile.mlir import ir
 from xetile.mlir.dialects import transform
 
 DEFAULTS = {
-    "workgroup_m": 256,
-    "workgroup_n": 256,
-    "subgroups_m": 8,
-    "subgroups_n": 4,
-    "k_step": 32,
-    "prefetch": 3,
+    "workgroup_m": 0,
+    "workgroup_n": 0,
+    "subgroups_m": 0,
+    "subgroups_n": 0,
+    "k_step": 0,
+    "prefetch": -1,
+    "precision": "exact",
     "target": "pvc",
 }
 
@@ -68,22 +69,22 @@ def test_params_have_the_documented_defaults(make):
     params = make().params
     assert {name: param.value for name, param in params.items()} == DEFAULTS
     assert all(param.doc for param in params.values())
-    assert (params["prefetch"].minimum, params["prefetch"].maximum) == (0, 64)
+    assert (params["prefetch"].minimum, params["prefetch"].maximum) == (-1, 64)
 
 
 def test_arguments_of_matmul_become_params():
     params = schedule.matmul((128, 64), (4, 2), k_step=16, prefetch=0, target="bmg").params
-    assert [param.value for param in params.values()] == [128, 64, 4, 2, 16, 0, "bmg"]
-    assert params["workgroup_m"].default == 256
+    assert [param.value for param in params.values()] == [128, 64, 4, 2, 16, 0, "exact", "bmg"]
+    assert params["workgroup_m"].default == 0
 
 
 def test_with_params_returns_a_new_schedule_and_leaves_the_old_one():
     old = schedule.load("matmul")
     new = old.with_params(k_step=64, target="lnl")
-    assert (old.params["k_step"].value, new.params["k_step"].value) == (32, 64)
+    assert (old.params["k_step"].value, new.params["k_step"].value) == (0, 64)
     assert '"k_step"> = 64 : i64' in str(new)
     assert '"target"> = "lnl"' in str(new)
-    assert '"k_step"> = 32 : i64' in str(old)
+    assert '"k_step"> = 0 : i64' in str(old)
 
 
 def test_with_params_lists_the_known_names_for_an_unknown_one():
@@ -97,11 +98,11 @@ def test_with_params_lists_the_known_names_for_an_unknown_one():
         ({"workgroup_m": "128"}, "workgroup_m: expected an integer, got '128'"),
         ({"workgroup_m": 128.0}, "workgroup_m: expected an integer, got 128.0"),
         ({"workgroup_m": True}, "workgroup_m: expected an integer, got True"),
-        ({"workgroup_m": -128}, "workgroup_m: expected 1 or more, got -128"),
-        ({"k_step": 0}, "k_step: expected 1 or more, got 0"),
-        ({"k_step": 2**63}, "k_step: expected 1 or more, got 9223372036854775808"),
-        ({"prefetch": -1}, "prefetch: expected 0 to 64, got -1"),
-        ({"prefetch": 65}, "prefetch: expected 0 to 64, got 65"),
+        ({"workgroup_m": -128}, "workgroup_m: expected 0 or more, got -128"),
+        ({"k_step": -1}, "k_step: expected 0 or more, got -1"),
+        ({"k_step": 2**63}, "k_step: expected 0 or more, got 9223372036854775808"),
+        ({"prefetch": -2}, "prefetch: expected -1 to 64, got -2"),
+        ({"prefetch": 65}, "prefetch: expected -1 to 64, got 65"),
         ({"target": 3}, "target: expected a string, got 3"),
     ],
 )
@@ -161,10 +162,10 @@ def test_apply_takes_single_workgroups_and_single_steps(m, n, k):
     [
         ({"matmuls": 0}, {}, "expected exactly one linalg.matmul, found 0"),
         ({"matmuls": 2}, {}, "expected exactly one linalg.matmul, found 2"),
-        ({"dtype": "f32"}, {}, "unsupported element types"),
-        ({"result": "f16"}, {}, "got f16 x f16 -> f16"),
-        ({"m": 300}, {}, "workgroup_m = 256 does not divide m = 300"),
-        ({}, {"subgroups_n": 3}, "subgroups_n = 3 does not divide workgroup_n = 256"),
+        ({"dtype": "f32"}, {}, "the matrix unit multiplies f32 as tf32"),
+        ({"dtype": "f32", "result": "f16"}, {}, "got f32 x f32 -> f16"),
+        ({"k": 0}, {}, "expected sizes other than zero, got tensor<256x0xf16>"),
+        ({}, {"workgroup_n": 256, "subgroups_n": 3}, "subgroups_n = 3 does not divide workgroup_n = 256"),
         ({}, {"target": "xyz"}, "unknown chip 'xyz'; known: "),
     ],
 )

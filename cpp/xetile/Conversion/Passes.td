@@ -24,8 +24,13 @@ def ConvertVectorToXeTile : Pass<"convert-vector-to-xetile"> {
     A transfer that may be out of bounds becomes a tile that hangs over the edge; its padding becomes that of the load.
     A transfer inside of a `memref.subview` becomes a tile of the viewed memref; one on a column-major memref a tile with
     `order = [0, 1]`. A 2D `vector.transpose` becomes `tile_transpose`.
-    Refused, each with an error at the operation: masks, permutations other than the identity, more or fewer than two
-    dimensions, memrefs that are contiguous neither along rows nor along columns, other contractions.
+
+    A transfer's `permutation_map` says which dimensions of the memref are rows and columns: the tile is one of a
+    `memref.transpose`, for a memref with batches of a `memref.subview`. Where it repeats a row or a column, the tile is one
+    of `memref.expand_shape`, and its vector goes through `tile_broadcast`.
+
+    Refused, each with an error at the operation: masks, vectors of more or fewer than two dimensions, memrefs that are
+    contiguous neither along rows nor along columns, other contractions.
   }];
   let dependentDialects = ["::xetile::XeTileDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }

@@ -1,14 +1,15 @@
 //===- VectorToXeTile.cpp - vector transfers and contractions to XeTile ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: vector.transfer_read/write of 2D vectors on memrefs, vector.contract of the matmul form,
-// vector.transpose. Out: init_tile with load_tile/store_tile, tile_mma, tile_transpose; nothing
-// else changes. Refused: masks, permuted or broadcast transfers, other ranks, memrefs without a
-// stride of 1, other contractions.
+// vector.transpose. Out: init_tile with load_tile/store_tile, tile_mma, tile_transpose,
+// tile_broadcast; nothing else changes. Refused: masks, vectors of other ranks, memrefs without a
+// stride of 1 along the vector, other contractions.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "xetile/Conversion/Passes.h"
+#include "xetile/IR/UnsignedOperands.h"
 #include "xetile/IR/XeTileOps.h"
 
 namespace xetile {
@@ -28,30 +29,59 @@ static LogicalResult checkTileType(Operation *op, VectorType vector) {
                           vector.getShape(), vector.getElementType(), {});
 }
 
+/// The dimensions of the memref that are the rows and the columns of the vector; nothing for one
+/// that the vector repeats itself along.
+using MatrixDims = std::array<std::optional<unsigned>, 2>;
+
+static std::optional<MatrixDims> getMatrixDims(VectorTransferOpInterface op) {
+  MatrixDims dims;
+  if (op.getPermutationMap().getNumResults() != 2)
+    return std::nullopt;
+  for (auto [result, dim] : llvm::zip_equal(op.getPermutationMap().getResults(), dims)) {
+    if (auto expr = dyn_cast<AffineDimExpr>(result))
+      dim = expr.getPosition();
+    else if (!isa<AffineConstantExpr>(result) || !isa<vector::TransferReadOp>(op))
+      return std::nullopt;
+  }
+  return dims[0] || dims[1] ? std::optional(dims) : std::nullopt;
+}
+
+/// Whether rows and columns are the two dimensions of the memref.
+static bool isPlain(VectorTransferOpInterface op) {
+  return op.getPermutationMap().isIdentity() && op.getPermutationMap().getNumDims() == 2;
+}
+
 /// Checks what transfer_read and transfer_write share.
 static LogicalResult checkTransfer(VectorTransferOpInterface op) {
   auto memref = dyn_cast<MemRefType>(op.getShapedType());
   if (!memref)
     return op.emitOpError("cannot become a tile: expected a memref, got ")
            << op.getShapedType() << "; bufferize before";
-  if (memref.getRank() != 2 || op.getVectorType().getRank() != 2)
-    return op.emitOpError("cannot become a tile: expected a 2D memref and vector, got ")
-           << memref << " and " << op.getVectorType();
+  if (op.getVectorType().getRank() != 2)
+    return op.emitOpError("cannot become a tile: expected a 2D vector, got ") << op.getVectorType();
   if (op.getMask())
     return op.emitOpError(
         "cannot become a tile: masked transfers are not supported; vectorize with tile sizes that "
-        "divide the problem");
+        "divide the problem, or with transform.xetile.hang_over_edges");
   if (failed(checkTileType(op, op.getVectorType())))
     return failure();
   if (memref.getElementType() != op.getVectorType().getElementType())
     return op.emitOpError(
                "cannot become a tile: expected a memref with the vector's elements, got ")
            << memref << " and " << op.getVectorType();
-  if (!op.getPermutationMap().isIdentity())
-    return op.emitOpError("cannot become a tile: expected an identity permutation_map, got ")
+  std::optional<MatrixDims> dims = getMatrixDims(op);
+  if (!dims)
+    return op.emitOpError("cannot become a tile: expected a permutation_map to one or two of the "
+                          "memref's dimensions, got ")
            << AffineMapAttr::get(op.getPermutationMap());
-  std::optional<SmallVector<int64_t>> strides = getMemRefStrides(memref);
-  if (!strides || !llvm::is_contained(*strides, 1))
+  std::optional<SmallVector<int64_t>> strides =
+      memref.getRank() == 2 ? getMemRefStrides(memref) : std::nullopt;
+  SmallVector<int64_t> all;
+  int64_t offset;
+  if (!strides && succeeded(memref.getStridesAndOffset(all, offset)))
+    strides = all;
+  auto isOne = [&](std::optional<unsigned> dim) { return dim && (*strides)[*dim] == 1; };
+  if (!strides || (!isOne((*dims)[0]) && !isOne((*dims)[1])))
     return op.emitOpError(
                "cannot become a tile: expected a memref with column or row stride 1, got ")
            << memref;
@@ -88,12 +118,18 @@ static bool isInside(VectorTransferOpInterface op) {
   return true;
 }
 
-/// The tile that a transfer touches. A subview becomes offsets in its source where the transfer is
-/// inside of it, else its own bounds count. A memref of dynamic shape is described by its run-time
-/// sizes and strides.
-static Value createTile(OpBuilder &builder, VectorTransferOpInterface op) {
+namespace {
+/// A matrix in memory, and where a vector starts in it.
+struct Matrix {
+  TypedValue<MemRefType> memref;
+  SmallVector<OpFoldResult> offsets;
+};
+} // namespace
+
+/// A subview becomes offsets in its source where the transfer is inside of it, else its own bounds
+/// count.
+static Matrix getPlainMatrix(OpBuilder &builder, VectorTransferOpInterface op) {
   Location loc = op.getLoc();
-  VectorType vector = op.getVectorType();
   auto base = cast<TypedValue<MemRefType>>(op.getBase());
   SmallVector<OpFoldResult> offsets = getAsOpFoldResult(op.getIndices());
   auto view = base.getDefiningOp<memref::SubViewOp>();
@@ -108,6 +144,61 @@ static Value createTile(OpBuilder &builder, VectorTransferOpInterface op) {
     base = cast<TypedValue<MemRefType>>(view.getSource());
     view = base.getDefiningOp<memref::SubViewOp>();
   }
+  return {base, offsets};
+}
+
+/// The matrix in which a vector lies that is transposed, repeated or in a batch: a view of the
+/// memref with the vector's rows and columns. What it is repeated along has size 1.
+static Matrix getViewedMatrix(OpBuilder &builder, VectorTransferOpInterface op) {
+  Location loc = op.getLoc();
+  MatrixDims dims = *getMatrixDims(op);
+  Value base = op.getBase();
+  auto memref = cast<MemRefType>(base.getType());
+  SmallVector<OpFoldResult> indices = getAsOpFoldResult(op.getIndices()), starts, sizes;
+  SmallVector<int64_t> kept;
+  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+  for (int64_t dim = 0; dim < memref.getRank(); ++dim) {
+    bool isMatrix = dim == dims[0] || dim == dims[1];
+    starts.push_back(isMatrix ? zero : indices[dim]);
+    sizes.push_back(isMatrix ? memref::getMixedSize(builder, loc, base, dim) : one);
+    if (isMatrix)
+      kept.push_back(memref.getDimSize(dim));
+  }
+  if (int64_t(kept.size()) < memref.getRank()) {
+    SmallVector<OpFoldResult> steps(memref.getRank(), one);
+    MemRefType type =
+        memref::SubViewOp::inferRankReducedResultType(kept, memref, starts, sizes, steps);
+    base = memref::SubViewOp::create(builder, loc, type, base, starts, sizes, steps);
+  }
+  SmallVector<OpFoldResult> offsets;
+  for (std::optional<unsigned> dim : dims)
+    offsets.push_back(dim ? indices[*dim] : zero);
+  if (!dims[0] || !dims[1]) {
+    SmallVector<OpFoldResult> shape{memref::getMixedSize(builder, loc, base, 0), one};
+    SmallVector<int64_t> sides{kept[0], 1};
+    if (!dims[0]) {
+      std::swap(shape[0], shape[1]);
+      std::swap(sides[0], sides[1]);
+    }
+    base = memref::ExpandShapeOp::create(builder, loc, sides, base,
+                                         ArrayRef<ReassociationIndices>{{0, 1}}, shape);
+  } else if (*dims[0] > *dims[1]) {
+    auto swapped = AffineMap::getPermutationMap(ArrayRef<unsigned>{1, 0}, builder.getContext());
+    base = memref::TransposeOp::create(builder, loc, base, AffineMapAttr::get(swapped));
+  }
+  return {cast<TypedValue<MemRefType>>(base), offsets};
+}
+
+/// The tile that a transfer touches, with size 1 where the vector repeats itself. A memref of
+/// dynamic shape is described by its run-time sizes and strides.
+static Value createTile(OpBuilder &builder, VectorTransferOpInterface op) {
+  Location loc = op.getLoc();
+  auto [base, offsets] = isPlain(op) ? getPlainMatrix(builder, op) : getViewedMatrix(builder, op);
+  SmallVector<int64_t> sides(op.getVectorType().getShape());
+  MatrixDims dims = *getMatrixDims(op);
+  for (unsigned side : {0, 1})
+    if (!dims[side])
+      sides[side] = 1;
   MemRefType memref = base.getType();
   SmallVector<OpFoldResult> shape, strides;
   if (!memref.hasStaticShape()) {
@@ -115,8 +206,7 @@ static Value createTile(OpBuilder &builder, VectorTransferOpInterface op) {
     shape = metadata.getConstifiedMixedSizes();
     strides = metadata.getConstifiedMixedStrides();
   }
-  auto tile =
-      TileType::get(vector.getShape(), vector.getElementType(), getEncoding(base.getType()));
+  auto tile = TileType::get(sides, op.getVectorType().getElementType(), getEncoding(memref));
   return InitTileOp::create(builder, loc, tile, base, offsets, shape, strides);
 }
 
@@ -129,11 +219,19 @@ static LogicalResult convertRead(IRRewriter &rewriter, vector::TransferReadOp op
         "cannot become a tile: expected a constant padding value for a transfer that may be out of "
         "bounds");
   Value tile = createTile(rewriter, op);
-  auto load = LoadTileOp::create(rewriter, op.getLoc(), op.getVectorType(), tile,
+  ArrayRef<int64_t> sides = cast<TileType>(tile.getType()).getShape();
+  auto load = LoadTileOp::create(rewriter, op.getLoc(),
+                                 VectorType::get(sides, op.getVectorType().getElementType()), tile,
                                  dyn_cast_or_null<TypedAttr>(padding));
   if (load.hasZeroPadding())
     load.removePaddingAttr();
-  rewriter.replaceOp(op, load);
+  Value vector = load;
+  MatrixDims dims = *getMatrixDims(op);
+  for (int64_t side : {0, 1})
+    if (!dims[side])
+      vector = TileBroadcastOp::create(rewriter, op.getLoc(), op.getVectorType(), vector,
+                                       ArrayRef<int64_t>{side}, WgMapAttr());
+  rewriter.replaceOp(op, vector);
   return success();
 }
 
@@ -164,8 +262,10 @@ static LogicalResult convertContract(IRRewriter &rewriter, vector::ContractionOp
     return op.emitOpError("cannot become a tile_mma: it has no ")
            << a.getElementType() << " * " << b.getElementType() << " -> " << result.getElementType()
            << "; expected " << kMmaTypeCombinations;
-  rewriter.replaceOpWithNewOp<TileMmaOp>(op, op.getResultType(), op.getLhs(), op.getRhs(),
-                                         op.getAcc(), WgMapAttr());
+  auto mma = TileMmaOp::create(rewriter, op.getLoc(), op.getResultType(), op.getLhs(), op.getRhs(),
+                               op.getAcc(), WgMapAttr());
+  copyUnsigned(op, mma);
+  rewriter.replaceOp(op, mma);
   return success();
 }
 

@@ -13,6 +13,7 @@
 #include "xetile/Conversion/Passes.h"
 #include "xetile/Conversion/XeTileToVectorPatterns.h"
 #include "xetile/IR/NeutralValue.h"
+#include "xetile/IR/UnsignedOperands.h"
 #include "xetile/IR/WgMap.h"
 #include "xetile/IR/XeTileOps.h"
 
@@ -60,16 +61,19 @@ struct ConvertTileMma : OpConversionPattern<TileMmaOp> {
     VectorType result = op.getResult().getType();
     bool isBlocked = result.getRank() == 4;
     Type sum = result.getElementType();
-    auto toMatrix = [&](Value vector) {
+    auto toMatrix = [&](Value vector, bool isUnsigned = false) -> Value {
       if (isBlocked)
         vector = unpackVector(rewriter, loc, vector);
       auto type = cast<VectorType>(vector.getType()), wide = VectorType::get(type.getShape(), sum);
       if (type == wide)
         return vector;
+      if (isUnsigned)
+        return arith::ExtUIOp::create(rewriter, loc, wide, vector);
       return isa<FloatType>(sum) ? arith::ExtFOp::create(rewriter, loc, wide, vector).getResult()
                                  : arith::ExtSIOp::create(rewriter, loc, wide, vector).getResult();
     };
-    Value a = toMatrix(op.getA()), b = toMatrix(op.getB()), c;
+    Value a = toMatrix(op.getA(), op->hasAttr(kUnsignedA)),
+          b = toMatrix(op.getB(), op->hasAttr(kUnsignedB)), c;
     if (op.getC()) {
       c = toMatrix(op.getC());
     } else {

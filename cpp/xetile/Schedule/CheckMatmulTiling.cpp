@@ -1,10 +1,10 @@
 //===- CheckMatmulTiling.cpp - transform.xetile.check_matmul_tiling ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: a linalg.matmul and the tile sizes a schedule wants for it. Out: nothing changes.
-// Refused: matmuls that get_matmul refuses, sizes that leave a remainder, and what the target's
+// In: a matmul and the tile sizes a schedule wants for it. Out: nothing changes.
+// Refused: matmuls that get_matmul refuses, layouts that leave a remainder, and what the target's
 // DPAS, workgroups or registers cannot take.
+#include "xetile/Schedule/Contraction.h"
 #include "xetile/Schedule/Params.h"
-#include "xetile/Schedule/SupportedMatmul.h"
 #include "xetile/Schedule/TransformOps.h"
 #include "xetile/Target/TargetInfo.h"
 
@@ -13,9 +13,6 @@ using namespace mlir::transform;
 
 namespace xetile::transform_ops {
 namespace {
-
-/// Bounds every product below, so that none can overflow 64 bits.
-constexpr int64_t kMaxTileSize = 1 << 20;
 
 /// The schedule's parameters, m, n, k in this order.
 struct Tiling {
@@ -29,17 +26,11 @@ constexpr std::array<StringLiteral, 3> kTileNames = {"workgroup_m", "workgroup_n
 constexpr std::array<StringLiteral, 2> kLayoutNames = {"subgroups_m", "subgroups_n"};
 constexpr std::array<StringLiteral, 3> kDimNames = {"m", "n", "k"};
 
-/// c3, c4: everything divides evenly. Returns what does not, or an empty string; so do the next
-/// ones.
-std::string findRemainder(const Tiling &tiling, ArrayRef<int64_t> problem) {
+/// c3: the layout divides the tile. Returns what does not, or an empty string; so does the next
+/// one.
+std::string findRemainder(const Tiling &tiling) {
   std::string mistake;
   llvm::raw_string_ostream os(mistake);
-  for (auto [name, size, dimName, dim] : llvm::zip(kTileNames, tiling.tile, kDimNames, problem))
-    if (dim % size != 0) {
-      os << name << " = " << size << " does not divide " << dimName << " = " << dim
-         << " of the matmul; expected a divisor of " << dim;
-      return mistake;
-    }
   for (auto [name, count, tileName, size] :
        llvm::zip(kLayoutNames, tiling.layout, kTileNames, tiling.tile))
     if (size % count != 0) {
@@ -50,11 +41,14 @@ std::string findRemainder(const Tiling &tiling, ArrayRef<int64_t> problem) {
   return mistake;
 }
 
-/// c5 to c7: the device takes the subgroups' tiles and their number.
-std::string findExcess(const Tiling &tiling, Type inputType, const TargetInfo &device) {
+/// c4 to c6: the device takes the subgroups' tiles and their number.
+std::string findExcess(const Tiling &tiling, const Contraction &contraction,
+                       const TargetInfo &device) {
   std::string mistake;
   llvm::raw_string_ostream os(mistake);
+  Type inputType = contraction.getElementType(0);
   unsigned inputBits = inputType.getIntOrFloatBitWidth();
+  int64_t sumBytes = contraction.getResultElementType().getIntOrFloatBitWidth() / 8;
   std::array<int64_t, 3> subgroupTile = {tiling.tile[0] / tiling.layout[0],
                                          tiling.tile[1] / tiling.layout[1], tiling.tile[2]};
   std::array<int64_t, 3> dpas = {device.dpas.maxM, device.dpas.n, device.dpasK(inputBits)};
@@ -71,7 +65,7 @@ std::string findExcess(const Tiling &tiling, Type inputType, const TargetInfo &d
 
   auto [m, n, k] = subgroupTile;
   // The lowering loads a and b in slices of k where they do not fit whole.
-  int64_t accumulatorBytes = m * n * 4, bytesPerK = (m + n) * inputBits / 8;
+  int64_t accumulatorBytes = m * n * sumBytes, bytesPerK = (m + n) * inputBits / 8;
   int64_t slice = device.fitKSlice(k, dpas[2], accumulatorBytes, bytesPerK);
   int64_t operandBytes = bytesPerK * (slice ? slice : dpas[2]);
   int64_t largestFile = int64_t(device.largeRegisters) * device.registerBytes;
@@ -92,19 +86,6 @@ std::string findExcess(const Tiling &tiling, Type inputType, const TargetInfo &d
        << " subgroups in a workgroup on " << device.chip << " with "
        << (large ? device.largeRegisters : device.registersPerThread) << " registers each";
   return mistake;
-}
-
-/// c8: the matrices' rows are surfaces of the 2D block messages.
-std::string findBadSurface(linalg::MatmulOp matmul, const TargetInfo &device) {
-  constexpr std::array<StringLiteral, 3> names = {"A", "B", "C"};
-  for (auto [name, operand] : llvm::zip(names, matmul->getOperands())) {
-    auto type = cast<RankedTensorType>(operand.getType());
-    unsigned bits = type.getElementTypeBitWidth();
-    uint64_t rowBytes = uint64_t(type.getDimSize(1)) * bits / 8;
-    if (auto why = device.checkSurface(rowBytes, type.getDimSize(0), rowBytes, bits))
-      return (name + " cannot be loaded in blocks on " + device.chip + ": " + *why).str();
-  }
-  return {};
 }
 
 /// Reads all parameters into `tiling` (c1).
@@ -150,19 +131,15 @@ DiagnosedSilenceableFailure CheckMatmulTilingOp::apply(TransformRewriter &rewrit
   const TargetInfo &device = *lookupTarget(tiling.target);
 
   for (Operation *target : state.getPayloadOps(getMatmul())) {
-    auto matmul = dyn_cast<linalg::MatmulOp>(target);
-    if (!matmul)
-      return wrongTarget(op, target, "linalg.matmul");
-    std::string mistake = whyUnsupported(matmul);
+    Contraction contraction;
+    std::string mistake = matchContraction(target, contraction);
     if (mistake.empty())
-      mistake = findRemainder(tiling, matmul.getStaticLoopRanges());
+      mistake = findRemainder(tiling);
     if (mistake.empty())
-      mistake = findExcess(tiling, getElementTypeOrSelf(matmul.getOperand(0)), device);
-    if (mistake.empty())
-      mistake = findBadSurface(matmul, device);
+      mistake = findExcess(tiling, contraction, device);
     if (!mistake.empty()) {
       DiagnosedDefiniteFailure diag = op.emitDefiniteFailure() << mistake;
-      diag.attachNote(matmul.getLoc()) << "the matmul to tile";
+      diag.attachNote(target->getLoc()) << "the matmul to tile";
       return diag;
     }
   }

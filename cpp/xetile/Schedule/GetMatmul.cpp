@@ -1,9 +1,11 @@
-//===- GetMatmul.cpp - transform.xetile.get_matmul --------------------------===//
+//===- GetMatmul.cpp - get_matmul and normalize_matmul -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: a module with one linalg.matmul on tensors. Out: handles to it and to the fill it starts
-// from. Refused: none or several of them; memrefs, unknown sizes, other element types, transposed
-// operands.
-#include "xetile/Schedule/SupportedMatmul.h"
+// In: a module with one matmul on tensors. Out: handles to it and to the fill it starts from; the
+// matmul with its loops in the order m, n, k, batches. Refused: none or several of them; memrefs,
+// empty matrices, element types without a matrix unit, other contractions.
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "xetile/Schedule/Contraction.h"
+#include "xetile/Schedule/Params.h"
 #include "xetile/Schedule/TransformOps.h"
 
 using namespace mlir;
@@ -19,42 +21,9 @@ static DiagnosedDefiniteFailure failAt(Operation *payload, Operation *step, cons
   return diag;
 }
 
-/// True if operand `index` is read straight: A as (m, k), B as (k, n).
-static bool hasPlainMaps(linalg::MatmulOp matmul) {
-  return llvm::equal(
-      matmul.getIndexingMaps(), linalg::MatmulOp::getDefaultIndexingMaps(matmul.getContext()),
-      [](Attribute attr, AffineMap map) { return cast<AffineMapAttr>(attr).getValue() == map; });
-}
-
-std::string whyUnsupported(linalg::MatmulOp matmul) {
-  std::string reason;
-  llvm::raw_string_ostream os(reason);
-  if (!matmul.hasPureTensorSemantics()) {
-    os << "expected linalg.matmul on tensors, got memrefs: schedules start before bufferisation";
-    return reason;
-  }
-  for (Value operand : matmul->getOperands()) {
-    auto type = cast<RankedTensorType>(operand.getType());
-    if (!type.hasStaticShape() || llvm::is_contained(type.getShape(), 0)) {
-      os << "expected static sizes other than zero, got " << type;
-      return reason;
-    }
-  }
-  // Before the element types: a broadcast operand has another rank.
-  if (!hasPlainMaps(matmul)) {
-    os << "expected A as m x k and B as k x n, got transposed or broadcast indexing_maps; "
-          "transpose "
-          "before the matmul";
-    return reason;
-  }
-  Type a = getElementTypeOrSelf(matmul.getDpsInputOperand(0)->get());
-  Type b = getElementTypeOrSelf(matmul.getDpsInputOperand(1)->get());
-  Type c = getElementTypeOrSelf(matmul.getDpsInitOperand(0)->get());
-  if (a != b || !(a.isF16() || a.isBF16()) || !c.isF32())
-    os << "unsupported element types: expected f16 x f16 -> f32 or bf16 x bf16 -> f32, got " << a
-       << " x " << b << " -> " << c;
-  return reason;
-}
+//===----------------------------------------------------------------------===//
+// get_matmul
+//===----------------------------------------------------------------------===//
 
 DiagnosedSilenceableFailure GetMatmulOp::apply(TransformRewriter &rewriter,
                                                TransformResults &results, TransformState &state) {
@@ -65,23 +34,26 @@ DiagnosedSilenceableFailure GetMatmulOp::apply(TransformRewriter &rewriter,
            << "expected one op to search, got " << llvm::range_size(targets);
 
   Operation *target = *targets.begin();
-  SmallVector<linalg::MatmulOp> matmuls;
-  target->walk([&](linalg::MatmulOp matmul) { matmuls.push_back(matmul); });
+  SmallVector<Operation *> matmuls;
+  target->walk([&](Operation *each) {
+    if (looksLikeMatmul(each))
+      matmuls.push_back(each);
+  });
   if (matmuls.size() != 1) {
     DiagnosedDefiniteFailure diag =
         failAt(target, op, "expected exactly one linalg.matmul, found " + Twine(matmuls.size()));
-    for (linalg::MatmulOp matmul : matmuls)
-      diag.attachNote(matmul.getLoc()) << "linalg.matmul";
+    for (Operation *matmul : matmuls)
+      diag.attachNote(matmul->getLoc()) << matmul->getName().getStringRef();
     return diag;
   }
 
-  linalg::MatmulOp matmul = matmuls.front();
-  if (std::string reason = whyUnsupported(matmul); !reason.empty())
-    return failAt(matmul, op, reason);
+  Contraction contraction;
+  if (std::string reason = matchContraction(matmuls.front(), contraction); !reason.empty())
+    return failAt(matmuls.front(), op, reason);
 
-  results.set(cast<OpResult>(getMatmul()), {matmul});
+  results.set(cast<OpResult>(getMatmul()), {matmuls.front()});
   SmallVector<Operation *> inits;
-  if (auto fill = matmul.getDpsInitOperand(0)->get().getDefiningOp<linalg::FillOp>())
+  if (auto fill = contraction.op.getDpsInitOperand(0)->get().getDefiningOp<linalg::FillOp>())
     inits.push_back(fill);
   results.set(cast<OpResult>(getInit()), inits);
   return DiagnosedSilenceableFailure::success();
@@ -91,6 +63,51 @@ void GetMatmulOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &eff
   onlyReadsHandle(getOperation()->getOpOperands(), effects);
   producesHandle(getOperation()->getOpResults(), effects);
   onlyReadsPayload(effects);
+}
+
+//===----------------------------------------------------------------------===//
+// normalize_matmul
+//===----------------------------------------------------------------------===//
+
+/// `contraction` as a linalg.generic with its loops in order; null if upstream cannot make one.
+static Operation *normalize(RewriterBase &rewriter, const Contraction &contraction) {
+  linalg::LinalgOp op = contraction.op;
+  rewriter.setInsertionPoint(op);
+  auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+  if (!generic) {
+    FailureOr<linalg::GenericOp> made = linalg::generalizeNamedOp(rewriter, op);
+    if (failed(made))
+      return nullptr;
+    generic = *made;
+  }
+  SmallVector<unsigned> order{contraction.m, contraction.n, contraction.k};
+  llvm::append_range(order, contraction.outer);
+  FailureOr<linalg::GenericOp> ordered = linalg::interchangeGenericOp(rewriter, generic, order);
+  return failed(ordered) ? nullptr : ordered->getOperation();
+}
+
+DiagnosedSilenceableFailure NormalizeMatmulOp::apply(TransformRewriter &rewriter,
+                                                     TransformResults &results,
+                                                     TransformState &state) {
+  auto op = cast<TransformOpInterface>(getOperation());
+  SmallVector<Operation *> normal;
+  for (Operation *target : llvm::to_vector(state.getPayloadOps(getMatmul()))) {
+    Contraction contraction;
+    if (std::string reason = matchContraction(target, contraction); !reason.empty())
+      return failAt(target, op, reason);
+    Operation *result = contraction.isNormalized() ? target : normalize(rewriter, contraction);
+    if (!result)
+      return failAt(target, op, "cannot be written as a linalg.generic");
+    normal.push_back(result);
+  }
+  results.set(cast<OpResult>(getNormal()), normal);
+  return DiagnosedSilenceableFailure::success();
+}
+
+void NormalizeMatmulOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  consumesHandle(getOperation()->getOpOperands(), effects);
+  producesHandle(getOperation()->getOpResults(), effects);
+  modifiesPayload(effects);
 }
 
 } // namespace xetile::transform_ops

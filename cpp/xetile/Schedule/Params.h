@@ -14,6 +14,9 @@ namespace xetile {
 /// Every step that a prefetch runs ahead is one more prefetch before the loop.
 constexpr int64_t kMaxPrefetchDistance = 64;
 
+/// Bounds products of tile sizes, so that none can overflow 64 bits.
+constexpr int64_t kMaxTileSize = 1 << 20;
+
 /// Reads the one integer of `param` into `value`; refuses values below `minimum`.
 mlir::DiagnosedSilenceableFailure readInteger(mlir::transform::TransformOpInterface op,
                                               mlir::transform::TransformState &state,

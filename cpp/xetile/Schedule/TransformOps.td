@@ -17,11 +17,15 @@ class XeTile_TransformOp<string mnemonic, list<Trait> traits = []>
 }
 
 def GetMatmulOp : XeTile_TransformOp<"get_matmul"> {
-  let summary = "Finds the one linalg.matmul that a schedule works on";
+  let summary = "Finds the one matmul that a schedule works on";
   let description = [{
-    Returns the only `linalg.matmul` nested in `target`, and in `init` the `linalg.fill` that gives its accumulator
+    Returns the only matmul nested in `target`, and in `init` the `linalg.fill` that gives its accumulator
     (no operation at all if the accumulator comes from elsewhere, as from a function's argument). The payload does not
     change; what the schedule cannot handle is refused here, where the user's own operation can still be pointed at.
+
+    A matmul is a `linalg.matmul`, `linalg.batch_matmul` or `linalg.contract`, or a `linalg.generic` that computes the
+    same: `C[.., m, n] += A[.., m, k] * B[.., k, n]`, each with its dimensions in any order (transposed operands), with
+    any number of batches, which an operand may lack. Sizes may be known at run time only.
 
     ```mlir
     %matmul, %init = transform.xetile.get_matmul in %module
@@ -37,22 +41,101 @@ def GetMatmulOp : XeTile_TransformOp<"get_matmul"> {
     ```
 
     Definite failures:
-    - get_matmul_c1: `target` holds no `linalg.matmul`, or several.
+    - get_matmul_c1: `target` holds no matmul, or several.
     - get_matmul_c2: its operands are tensors, not memrefs.
-    - get_matmul_c3: all of their sizes are static and not zero.
-    - get_matmul_c4: A and B are both f16 or both bf16, and the result is f32.
-    - get_matmul_c5: A is m x k, B is k x n: neither transposed nor broadcast by `indexing_maps`.
+    - get_matmul_c3: none of their sizes is known to be zero.
+    - get_matmul_c4: its element types are those of `xetile.tile_mma`: f16 into f32 or f16, bf16 into f32 or bf16, f32
+      into f32 (multiplied as tf32), i8 into i32, of which each input is signed or unsigned by its cast.
+    - get_matmul_c5: one dimension each of m, n and k; other dimensions are batches, and not the last of an operand.
   }];
   let arguments = (ins TransformHandleTypeInterface:$target);
   let results = (outs TransformHandleTypeInterface:$matmul, TransformHandleTypeInterface:$init);
   let assemblyFormat = "`in` $target attr-dict `:` functional-type(operands, results)";
 }
 
+def NormalizeMatmulOp : XeTile_TransformOp<"normalize_matmul"> {
+  let summary = "Brings the loops of a matmul into the order m, n, k, batches";
+  let description = [{
+    So that a schedule can name loops by their numbers, whichever form the matmul was written in. Operands stay as they
+    are: transposed ones are read so. A matmul whose loops are in that order is not changed.
+
+    ```mlir
+    %normal = transform.xetile.normalize_matmul %matmul : (!transform.any_op) -> !transform.any_op
+    ```
+
+    makes of `linalg.batch_matmul ins(%A, %B) outs(%C)`, whose loops are b, m, n, k,
+
+    ```mlir
+    linalg.generic {indexing_maps = [affine_map<(m, n, k, b) -> (b, m, k)>, affine_map<(m, n, k, b) -> (b, k, n)>,
+                                     affine_map<(m, n, k, b) -> (b, m, n)>],
+                    iterator_types = ["parallel", "parallel", "reduction", "parallel"]} ins(%A, %B) outs(%C)
+    ```
+
+    Definite failures:
+    - normalize_matmul_c1: the target is a matmul that `get_matmul` takes.
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$matmul);
+  let results = (outs TransformHandleTypeInterface:$normal);
+  let assemblyFormat = "$matmul attr-dict `:` functional-type(operands, results)";
+}
+
+def ChooseMatmulTilingOp : XeTile_TransformOp<"choose_matmul_tiling",
+    [AllTypesMatch<["workgroup_m", "workgroup_n", "subgroups_m", "subgroups_n", "k_step", "prefetch", "chosen_m",
+                    "chosen_n", "chosen_subgroups_m", "chosen_subgroups_n", "chosen_k_step", "chosen_prefetch",
+                    "tile_sizes"]>,
+     AllTypesMatch<["precision", "target"]>]> {
+  let summary = "Chooses the tile sizes that a schedule leaves open";
+  let description = [{
+    A size of 0 (a prefetch distance of -1) is chosen from the sizes and types of the matmul and from the device, by the
+    function `chooseMatmulTiling` (`cpp/xetile/Target/MatmulTiling.h`); others stay as they are. What then applies is the
+    result, and is written down at the function around the matmul:
+
+    ```mlir
+    func.func @matmul(...) attributes {xetile.tiling = {k_step = 32 : i64, prefetch = 3 : i64,
+        subgroups = array<i64: 8, 4>, workgroup = array<i64: 256, 256>}}
+    ```
+
+    ```mlir
+    %m, %n, %rows, %columns, %k, %ahead, %tile = transform.xetile.choose_matmul_tiling %matmul
+        workgroup_tile = [%workgroup_m, %workgroup_n] subgroup_layout = [%subgroups_m, %subgroups_n]
+        k_step = %k_step prefetch = %prefetch precision = %precision target = %target
+        : !transform.any_op, !transform.param<i64>, !transform.any_param
+    ```
+
+    `%tile` has one size for each loop of the matmul, as `tile_using_forall` takes them: the workgroup's tile, 0 for k,
+    1 for each batch.
+
+    `precision` says how f32 is multiplied: "tf32" allows the matrix unit's 10 bits of mantissa, "exact" does not.
+
+    Definite failures:
+    - choose_tiling_c1: sizes are not negative (`prefetch`: -1 or more).
+    - choose_tiling_c2: the target is a chip of the device tables.
+    - choose_tiling_c3: the matmul is one that `normalize_matmul` gives.
+    - choose_tiling_c4: `precision` is "exact" or "tf32", and "tf32" for f32.
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$matmul,
+      TransformParamTypeInterface:$workgroup_m, TransformParamTypeInterface:$workgroup_n,
+      TransformParamTypeInterface:$subgroups_m, TransformParamTypeInterface:$subgroups_n,
+      TransformParamTypeInterface:$k_step, TransformParamTypeInterface:$prefetch,
+      TransformParamTypeInterface:$precision, TransformParamTypeInterface:$target);
+  let results = (outs TransformParamTypeInterface:$chosen_m, TransformParamTypeInterface:$chosen_n,
+      TransformParamTypeInterface:$chosen_subgroups_m, TransformParamTypeInterface:$chosen_subgroups_n,
+      TransformParamTypeInterface:$chosen_k_step, TransformParamTypeInterface:$chosen_prefetch,
+      TransformParamTypeInterface:$tile_sizes);
+  let assemblyFormat = [{
+    $matmul `workgroup_tile` `=` `[` $workgroup_m `,` $workgroup_n `]`
+    `subgroup_layout` `=` `[` $subgroups_m `,` $subgroups_n `]`
+    `k_step` `=` $k_step `prefetch` `=` $prefetch `precision` `=` $precision `target` `=` $target
+    attr-dict `:` type($matmul) `,` type($workgroup_m) `,` type($target)
+  }];
+}
+
 def CheckMatmulTilingOp : XeTile_TransformOp<"check_matmul_tiling",
     [AllTypesMatch<["workgroup_m", "workgroup_n", "subgroups_m", "subgroups_n", "k_step", "prefetch"]>]> {
-  let summary = "Refuses tile sizes that do not divide the problem or that the device does not take";
+  let summary = "Refuses tile sizes that the device does not take";
   let description = [{
-    Changes nothing. Run it before tiling: every later step may then rely on whole tiles.
+    Changes nothing. Run it before tiling: every later step may then rely on what it checks. Tiles need not divide the
+    problem: they may hang over its edges.
 
     ```mlir
     transform.xetile.check_matmul_tiling %matmul
@@ -64,14 +147,12 @@ def CheckMatmulTilingOp : XeTile_TransformOp<"check_matmul_tiling",
     Definite failures, which name the parameter, its value and the legal ones:
     - check_tiling_c1: every parameter is positive (`prefetch`: 0 to 64).
     - check_tiling_c2: the target is a chip of the device tables.
-    - check_tiling_c3: `workgroup_m`, `workgroup_n` and `k_step` divide m, n and k of the matmul.
-    - check_tiling_c4: `subgroups_m` and `subgroups_n` divide `workgroup_m` and `workgroup_n`.
-    - check_tiling_c5: a subgroup's tile and `k_step` are multiples of the device's DPAS shape (8 x 16 x 16 for f16).
-    - check_tiling_c6: the device runs that many subgroups in one workgroup (half as many in large-register mode).
-    - check_tiling_c7: a subgroup's accumulators and operands for one DPAS along k fit its registers, in large-register mode
+    - check_tiling_c3: `subgroups_m` and `subgroups_n` divide `workgroup_m` and `workgroup_n`.
+    - check_tiling_c4: a subgroup's tile and `k_step` are multiples of the device's DPAS shape (8 x 16 x 16 for f16).
+    - check_tiling_c5: the device runs that many subgroups in one workgroup (half as many in large-register mode).
+    - check_tiling_c6: a subgroup's accumulators and operands for one DPAS along k fit its registers, in large-register mode
       if need be (the lowering loads larger steps of k in slices).
-    - check_tiling_c8: rows of A, B and C are surfaces that 2D block messages take (64 bytes or more, ...).
-    - check_tiling_c9: the matmul is one that `get_matmul` takes.
+    - check_tiling_c7: the matmul is one that `get_matmul` takes.
   }];
   let arguments = (ins TransformHandleTypeInterface:$matmul,
       TransformParamTypeInterface:$workgroup_m, TransformParamTypeInterface:$workgroup_n,
@@ -84,6 +165,131 @@ def CheckMatmulTilingOp : XeTile_TransformOp<"check_matmul_tiling",
     `k_step` `=` $k_step `prefetch` `=` $prefetch `target` `=` $target
     attr-dict `:` type($matmul) `,` type($workgroup_m) `,` type($target)
   }];
+}
+
+def FuseConsumersOp : XeTile_TransformOp<"fuse_consumers"> {
+  let summary = "Computes what follows on a tiled loop's results in the loop";
+  let description = [{
+    Elementwise linalg ops on the results of an `scf.forall`, and those on theirs, are computed tile by tile in the
+    loop, which then has their results, too. An op is left where it is if one of its loops does not go over the result
+    (the result is repeated, or summed up), if it uses `linalg.index`, or if an operand of it comes later than the loop's
+    results are wanted.
+
+    ```mlir
+    %fused = transform.xetile.fuse_consumers %workgroups : (!transform.any_op) -> !transform.any_op
+    ```
+
+    With `@relu` for an elementwise op
+
+    ```mlir
+    %D = scf.forall (%m, %n) ... shared_outs(%d = %C) { ...; in_parallel { parallel_insert_slice %t into %d[%m, %n] } }
+    %E = relu(%D)
+    ```
+
+    becomes
+
+    ```mlir
+    %D, %E = scf.forall (%m, %n) ... shared_outs(%d = %C, %e = %empty) {
+      ...
+      %r = relu(%t)
+      in_parallel { parallel_insert_slice %t into %d[%m, %n]; parallel_insert_slice %r into %e[%m, %n] }
+    }
+    ```
+
+    Definite failures:
+    - fuse_consumers_c1: the target is an `scf.forall`.
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$workgroups);
+  let results = (outs TransformHandleTypeInterface:$fused);
+  let assemblyFormat = "$workgroups attr-dict `:` functional-type(operands, results)";
+}
+
+def HangOverEdgesOp : XeTile_TransformOp<"hang_over_edges",
+    [AllTypesMatch<["tile_m", "tile_n", "tile_k"]>]> {
+  let summary = "Vectorizes a workgroup's share on whole tiles, which hang over the edges of the matrices";
+  let description = [{
+    The body of an `scf.forall` over tiles of a matmul becomes code on vectors of `tile = [m, n, k]`, at the edges of the
+    matrices, too: what is read there out of bounds is zero, what is written there is dropped. Nothing is padded or
+    copied, and no loop is peeled. The accumulator is carried by the loop along k as a vector.
+
+    What an operand is computed from becomes part of it: fills and elementwise ops before the matmul are computed where
+    their elements are read. Those that do not make zeros of zeros are masked in the last step of k. Operands that are
+    transposed, repeated or slices of batches are transfers with a permutation map.
+
+    ```mlir
+    transform.xetile.hang_over_edges %workgroups tile = [%workgroup_m, %workgroup_n, %k_step]
+        : !transform.any_op, !transform.param<i64>
+    ```
+
+    With tiles of 32 x 64 and steps of 16 on 100 x 100 matrices
+
+    ```mlir
+    scf.forall (%m, %n) = (0, 0) to (100, 100) step (32, 64) shared_outs(%d = %C) -> (tensor<100x100xf32>) {
+      %sm = affine.min affine_map<(m) -> (32, -m + 100)>(%m) ...
+      %c = tensor.extract_slice %d[%m, %n] [%sm, %sn] [1, 1]
+      %sum = scf.for %k = 0 to 100 step 16 iter_args(%acc = %c) -> (tensor<?x?xf32>) {
+        linalg.matmul ins(%a, %b : tensor<?x?xf16>, tensor<?x?xf16>) outs(%acc : tensor<?x?xf32>) ...
+    ```
+
+    becomes
+
+    ```mlir
+      %c = vector.transfer_read %d[%m, %n], %zero : tensor<100x100xf32>, vector<32x64xf32>
+      %sum = scf.for %k = 0 to 100 step 16 iter_args(%acc = %c) -> (vector<32x64xf32>) {
+        %a = vector.transfer_read %A[%m, %k], %z : tensor<100x100xf16>, vector<32x16xf16>
+        %b = vector.transfer_read %B[%k, %n], %z : tensor<100x100xf16>, vector<16x64xf16>
+        %s = vector.contract ... %a, %b, %acc
+        scf.yield %s
+      }
+      %w = vector.transfer_write %sum, %d[%m, %n] : vector<32x64xf32>, tensor<100x100xf32>
+    ```
+
+    Definite failures:
+    - hang_over_edges_c1: the target is an `scf.forall` with one matmul that `normalize_matmul` gave, tiled by
+      upstream's steps to `tile` along m and n and to 1 along batches.
+    - hang_over_edges_c2: the tile's sizes are positive.
+    - hang_over_edges_c3: everything around the matmul in the loop is elementwise.
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$workgroups, TransformParamTypeInterface:$tile_m,
+      TransformParamTypeInterface:$tile_n, TransformParamTypeInterface:$tile_k);
+  let assemblyFormat = [{
+    $workgroups `tile` `=` `[` $tile_m `,` $tile_n `,` $tile_k `]` attr-dict `:` type($workgroups) `,` type($tile_m)
+  }];
+}
+
+def LaunchWorkgroupsOp : XeTile_TransformOp<"launch_workgroups"> {
+  let summary = "Makes a gpu.launch of a loop over workgroups";
+  let description = [{
+    Each step of an `scf.forall` on buffers becomes a workgroup. The first loop, over m, runs along y of the grid, the
+    second, over n, along x; all others, over batches, together along z. Bounds and steps may be known at run time only; a
+    grid without workgroups is not launched.
+
+    ```mlir
+    %launch = transform.xetile.launch_workgroups %workgroups : (!transform.any_op) -> !transform.any_op
+    ```
+
+    ```mlir
+    scf.forall (%m, %n) = (0, 0) to (%M, 1000) step (256, 256) { ... }
+    ```
+
+    becomes
+
+    ```mlir
+    %rows = ceildiv(%M, 256)
+    gpu.launch blocks(%x, %y, %z) in (%gx = %c4, %gy = %rows, %gz = %c1) threads(...) in (1, 1, 1) {
+      %m = affine.apply affine_map<(y) -> (y * 256)>(%y)
+      %n = affine.apply affine_map<(x) -> (x * 256)>(%x)
+      ...
+      gpu.terminator
+    }
+    ```
+
+    Definite failures:
+    - launch_workgroups_c1: the target is an `scf.forall` of at least two loops without results.
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$workgroups);
+  let results = (outs TransformHandleTypeInterface:$launch);
+  let assemblyFormat = "$workgroups attr-dict `:` functional-type(operands, results)";
 }
 
 def PreserveArgumentsOp : XeTile_TransformOp<"preserve_arguments"> {

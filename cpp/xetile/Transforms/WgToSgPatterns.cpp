@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "xetile/IR/UnsignedOperands.h"
 #include "xetile/Transforms/Piecewise.h"
 #include "xetile/Transforms/TiedValues.h"
 #include "xetile/Transforms/WgToSgPlan.h"
@@ -142,8 +143,10 @@ struct DistributeTileMma : Distribute<TileMmaOp> {
       for (size_t j = 0; j < columns; ++j) {
         size_t piece = i * columns + j;
         Value c = op.getC() ? adaptor.getC()[piece] : Value();
-        pieces.push_back(TileMmaOp::create(rewriter, op.getLoc(), types[piece], adaptor.getA()[i],
-                                           adaptor.getB()[j], c, WgMapAttr()));
+        auto product = TileMmaOp::create(rewriter, op.getLoc(), types[piece], adaptor.getA()[i],
+                                         adaptor.getB()[j], c, WgMapAttr());
+        copyUnsigned(op, product);
+        pieces.push_back(product);
       }
     rewriter.replaceOpWithMultiple(op, {pieces});
     return success();

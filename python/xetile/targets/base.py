@@ -14,12 +14,15 @@ from xetile.errors import XeTileError, told
 from xetile.kernel import Code, Stage, Stages
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
-from xetile.signature import Signature
+from xetile.signature import Condition, Signature
 
 if TYPE_CHECKING:
     from xetile.schedule import Schedule
 
 __all__ = ["Option", "Plan", "Target"]
+
+# What the compiler adds to the name of a function for the one that checks its sizes.
+_CHECK = "_check"
 
 
 @dataclass(frozen=True)
@@ -139,7 +142,16 @@ class Plan(ABC):
             yield Stage(name, time.perf_counter() - start, module.operation, warnings)
 
     def finish(self, stages: Stages, signature: Signature) -> Signature:
-        """The signature with what only the lowest level tells."""
+        """With what the prepared function expects of sizes, in the order of its check's numbers from 1."""
+        for op in stages.last().module.regions[0].blocks[0].operations:
+            attributes = op.operation.attributes
+            if (
+                "xetile.conditions" in attributes
+                and ir.StringAttr(attributes["sym_name"]).value == signature.name + _CHECK
+            ):
+                listed = [ir.ArrayAttr(entry) for entry in ir.ArrayAttr(attributes["xetile.conditions"])]
+                conditions = [Condition(*[ir.StringAttr(part).value for part in entry]) for entry in listed]
+                return replace(signature, conditions=tuple(conditions))
         return signature
 
     @abstractmethod

@@ -25,7 +25,7 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -39,14 +39,13 @@ from xetile.matmul_config import MatmulConfig
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 from xetile.schedule import Schedule
-from xetile.signature import Condition, Signature
+from xetile.signature import Signature
 from xetile.targets.base import Option, Plan, Target
 from xetile.tools import find_libomp
 
 __all__ = ["CpuPlan", "CpuTarget", "explain_parameters"]
 
 _PACK = ("auto", "always", "never")
-_CHECK = "_check"
 _OPT_LEVEL = 3
 _OWN = ("config", "threads", "pack", "fuse")
 
@@ -140,19 +139,6 @@ class CpuPlan(Plan):
         # Only machine code tells what it calls: a function that is not there is an error now, not in the first call.
         code.load()
         return code
-
-    def finish(self, stages: Stages, signature: Signature) -> Signature:
-        """With what the prepared function expects of sizes, in the order of its check's numbers from 1."""
-        for op in stages.last().module.regions[0].blocks[0].operations:
-            attributes = op.operation.attributes
-            if (
-                "xetile.conditions" in attributes
-                and ir.StringAttr(attributes["sym_name"]).value == signature.name + _CHECK
-            ):
-                listed = [ir.ArrayAttr(entry) for entry in ir.ArrayAttr(attributes["xetile.conditions"])]
-                conditions = [Condition(*[ir.StringAttr(part).value for part in entry]) for entry in listed]
-                return replace(signature, conditions=tuple(conditions))
-        return signature
 
 
 class CpuCode:

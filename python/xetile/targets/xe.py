@@ -28,7 +28,7 @@ from xetile.schedule import load as load_schedule
 from xetile.signature import Signature
 from xetile.targets.base import Option, Plan, Target
 
-__all__ = ["XePlan", "XeTarget"]
+__all__ = ["XePlan", "XeTarget", "describe_tiling"]
 
 _OPT_LEVEL = 2  # of host code
 # What moves data at level 4, as people call it.
@@ -104,8 +104,8 @@ class XeTarget(Target):
 
     def check(self, signature: Signature) -> str | None:
         for spec in (*signature.arguments, *signature.results):
-            if spec.scalar or not spec.is_static:
-                return f"expected tensors of static shape on a GPU, got {spec}"
+            if spec.scalar:
+                return f"expected tensors on a GPU, got {spec}"
             if spec.dtype == "i1":
                 return f"expected elements that kernels on GPUs take, got {spec}"
         return None
@@ -213,7 +213,10 @@ class XeCode:
 
     def explain(self) -> str:
         assert self._plan.schedule is not None
-        lines = [f"{self._signature} for {self._plan.target}", self._plan.schedule.explain(), "a subgroup's operations"]
+        lines = [f"{self._signature} for {self._plan.target}", self._plan.schedule.explain()]
+        if tiling := describe_tiling(self._stages.stage(self._plan.target.levels[1])):
+            lines.append(tiling)
+        lines.append("a subgroup's operations")
         lines += [f"  {line}" for line in _describe_operations(self._stages.stage("4-xegpu").module)]
         for code in self._native.values():
             lines.append(f"{code.chip}: {code.registers} registers per thread, {code.spill_bytes} bytes spilled")
@@ -225,6 +228,21 @@ class XeCode:
             kernel for chip in chips for kernel in report.statistics(self._spirv, chip, self._plan.large_registers)
         ]
         return report.format_table(kernels)
+
+
+def describe_tiling(stage: Stage) -> str:
+    """The tiles that the schedule chose, in a line; empty if it says nothing of them."""
+    for op in stage.module.regions[0].blocks[0].operations:
+        if "xetile.tiling" not in op.operation.attributes:
+            continue
+        chosen = ir.DictAttr(op.operation.attributes["xetile.tiling"])
+        (m, n), (rows, columns) = (list(ir.DenseI64ArrayAttr(chosen[key])) for key in ("workgroup", "subgroups"))
+        k, ahead = (ir.IntegerAttr(chosen[key]).value for key in ("k_step", "prefetch"))
+        return (
+            f"tiles: {m} x {n} per workgroup, {rows} x {columns} subgroups of {m // rows} x {n // columns}, "
+            f"steps of {k} along k, prefetches {ahead} steps ahead"
+        )
+    return ""
 
 
 def _describe_operations(xegpu: ir.Operation) -> list[str]:

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "xetile/IR/UnsignedOperands.h"
 #include "xetile/Target/Xe/Blocks.h"
 #include "xetile/Target/Xe/LocalTiles.h"
 #include "xetile/Target/Xe/Passes.h"
@@ -125,7 +126,8 @@ struct BlockTileMma : BlockPattern<TileMmaOp> {
     Value right = reblock(rewriter, loc, adaptor.getB(), {k, n});
     Value sum = op.getC() ? reblock(rewriter, loc, adaptor.getC(), {m, n}) : Value();
     VectorType type = getBlockedType(op.getResult().getType(), {m, n});
-    Value product = TileMmaOp::create(rewriter, loc, type, left, right, sum, WgMapAttr());
+    auto product = TileMmaOp::create(rewriter, loc, type, left, right, sum, WgMapAttr());
+    copyUnsigned(op, product);
     rewriter.replaceOp(op, reblock(rewriter, loc, product, result->sides()));
     return success();
   }

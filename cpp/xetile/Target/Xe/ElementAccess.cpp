@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "xetile/Target/Xe/TileAccess.h"
@@ -72,7 +73,17 @@ Value TileAccess::fillPadding(Value block, Value mask, TypedAttr padding) {
   return arith::SelectOp::create(builder, loc, mask, block, fill);
 }
 
-std::pair<Value, Value> TileAccess::createPlaces(int64_t row, int64_t column) {
+Value TileAccess::createPlacesInside(unsigned dim, int64_t start) {
+  VectorType type = getBlockType();
+  Value places =
+      arith::AddIOp::create(builder, loc, countAlong(dim, type), repeat(place(dim, start), type));
+  Value extent = asValue(memoryDim(dim) == 0 ? surface.height : surface.width);
+  Value last = builder.createOrFold<arith::SubIOp>(loc, extent, index(1));
+  // Negative ones are large without a sign.
+  return arith::MinUIOp::create(builder, loc, places, repeat(last, type));
+}
+
+std::pair<Value, Value> TileAccess::createPlaces(int64_t row, int64_t column, bool isClamped) {
   VectorType type = getBlockType();
   Surface all = surface.withAllParts(builder, loc);
   Value strides[2] = {asValue(memoryDim(0) == 0 ? all.pitch : all.step),
@@ -84,9 +95,16 @@ std::pair<Value, Value> TileAccess::createPlaces(int64_t row, int64_t column) {
     return builder.createOrFold<arith::AddIOp>(loc, left, right);
   };
   // Within the block: the same for all blocks, so that it leaves loops.
-  Value within = sum(times(countAlong(0, type), repeat(strides[0], type)),
-                     times(countAlong(1, type), repeat(strides[1], type)));
-  Value start = sum(times(place(0, row), strides[0]), times(place(1, column), strides[1]));
+  Value within, start = index(0);
+  for (unsigned dim : {0, 1}) {
+    bool isMoved = isClamped && !isInside(dim);
+    Value places =
+        isMoved ? createPlacesInside(dim, dim == 0 ? row : column) : countAlong(dim, type);
+    Value part = times(places, repeat(strides[dim], type));
+    within = within ? sum(within, part) : part;
+    if (!isMoved)
+      start = sum(start, times(place(dim, dim == 0 ? row : column), strides[dim]));
+  }
   if (tile.getMemorySpace() == MemorySpace::Global) {
     Value bytes = times(start, index(surface.getElementBytes()));
     Value moved = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), bytes);
@@ -108,12 +126,43 @@ std::pair<Value, Value> TileAccess::createPlaces(int64_t row, int64_t column) {
 }
 
 SmallVector<Value> TileAccess::loadElements(TypedAttr padding) {
+  // A matrix without elements has none to read in place of those that are not there.
+  Value hasElements;
+  for (OpFoldResult extent : {surface.height, surface.width}) {
+    if (extent && getConstantIntValue(extent))
+      continue;
+    Value holds =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, asValue(extent), index(0));
+    hasElements =
+        hasElements ? arith::AndIOp::create(builder, loc, hasElements, holds).getResult() : holds;
+  }
+  if (!hasElements)
+    return loadClamped(padding);
+  SmallVector<Type> types(getNumBlocks(), getBlockType());
+  auto branch = scf::IfOp::create(builder, loc, types, hasElements, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(builder, loc, loadClamped(padding));
+  builder.setInsertionPointToStart(branch.elseBlock());
+  Attribute element =
+      padding ? Attribute(padding) : builder.getZeroAttr(getBlockType().getElementType());
+  Value fill =
+      arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(getBlockType(), element));
+  scf::YieldOp::create(builder, loc, SmallVector<Value>(getNumBlocks(), fill));
+  return branch.getResults();
+}
+
+SmallVector<Value> TileAccess::loadClamped(TypedAttr padding) {
   CacheHints hints = CacheHints::forLoads(builder.getContext());
   SmallVector<Value> blocks(getNumBlocks());
+  auto all =
+      DenseElementsAttr::get(VectorType::get(getBlockType().getShape(), builder.getI1Type()), true);
   forEachBlock([&](int64_t number, int64_t row, int64_t column) {
-    auto [base, places] = createPlaces(row, column);
+    // One path for all lanes: a branch for each element takes compilers and devices much longer.
+    auto [base, places] = createPlaces(row, column, /*isClamped=*/true);
     Value mask = createMaskOrTrue(row, column);
-    auto load = xegpu::LoadGatherOp::create(builder, loc, getBlockType(), base, places, mask,
+    Value every = arith::ConstantOp::create(builder, loc, all);
+    auto load = xegpu::LoadGatherOp::create(builder, loc, getBlockType(), base, places, every,
                                             /*chunk_size=*/IntegerAttr(), hints.l1, hints.l1,
                                             hints.l3, /*layout=*/xegpu::DistributeLayoutAttr());
     bool isWhole = isInside(0) && isInside(1);

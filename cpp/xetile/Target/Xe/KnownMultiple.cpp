@@ -148,7 +148,7 @@ uint64_t xetile::getKnownAlignment(Value memref, uint64_t ofBuffer) {
                     getKnownMultiple(view.getByteShift()));
   if (auto cast = dyn_cast_or_null<memref::CastOp>(op))
     return getKnownAlignment(cast.getSource(), ofBuffer);
-  if (isa_and_present<memref::CollapseShapeOp, memref::ExpandShapeOp>(op))
+  if (isa_and_present<memref::CollapseShapeOp, memref::ExpandShapeOp, memref::TransposeOp>(op))
     return getKnownAlignment(op->getOperand(0), ofBuffer);
   SmallVector<int64_t> strides;
   int64_t offset = ShapedType::kDynamic;

@@ -95,7 +95,8 @@ private:
     if (!type || load->getPointerAddressSpace() != 0)
       return;
     unsigned bits = type->getScalarSizeInBits(), count = type->getNumElements();
-    if (bits != 8 && bits != 16)
+    // OpenCL C has no others; wider ones are cut with all wide vectors.
+    if ((bits != 8 && bits != 16) || !xetile::isLegalCount(count))
       return;
     IRBuilder<> builder(load);
     auto *integers = FixedVectorType::get(builder.getIntNTy(bits), count);

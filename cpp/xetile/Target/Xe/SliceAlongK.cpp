@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "xetile/IR/UnsignedOperands.h"
 #include "xetile/Target/Xe/Blocks.h"
 #include "xetile/Target/Xe/LocalTiles.h"
 #include "xetile/Transforms/TiedValues.h"
@@ -154,7 +155,9 @@ LogicalResult xetile::sliceAlongK(TileMmaOp op, const TargetInfo &target) {
   for (int64_t from = 0; from < k; from += size) {
     Value left = slice(builder, op.getA(), 1, from, size);
     Value right = slice(builder, op.getB(), 0, from, size);
-    sum = TileMmaOp::create(builder, op.getLoc(), result, left, right, sum, WgMapAttr());
+    auto product = TileMmaOp::create(builder, op.getLoc(), result, left, right, sum, WgMapAttr());
+    copyUnsigned(op, product);
+    sum = product;
   }
   op.getResult().replaceAllUsesWith(sum);
   Value operands[] = {op.getA(), op.getB()};

@@ -35,7 +35,8 @@ public:
   llvm::SmallVector<mlir::Value> loadMessages(mlir::TypedAttr padding);
   void storeMessages(mlir::ValueRange blocks);
 
-  // Each element by itself, those that are not in the matrix not at all.
+  // Each element by itself. For those that are not in the matrix one at its edge is read and not
+  // taken; they are not written.
   llvm::SmallVector<mlir::Value> loadElements(mlir::TypedAttr padding);
   void storeElements(mlir::ValueRange blocks);
   llvm::SmallVector<mlir::Value> updateElements(mlir::arith::AtomicRMWKind kind,
@@ -64,7 +65,12 @@ private:
   mlir::Value createMask(int64_t row, int64_t column);
   mlir::Value createMaskOrTrue(int64_t row, int64_t column);
   /// Where elements are, for xegpu.load and its like: what to count from, and how far.
-  std::pair<mlir::Value, mlir::Value> createPlaces(int64_t row, int64_t column);
+  /// Clamped: those that are not in the matrix are at its edge.
+  std::pair<mlir::Value, mlir::Value> createPlaces(int64_t row, int64_t column,
+                                                   bool isClamped = false);
+  /// Rows or columns of the matrix, from `start` of the tile on, none of them beyond the last.
+  mlir::Value createPlacesInside(unsigned dim, int64_t start);
+  llvm::SmallVector<mlir::Value> loadClamped(mlir::TypedAttr padding);
   mlir::Value createDescriptor(const BlockShape &shape);
   llvm::SmallVector<mlir::OpFoldResult> getMessagePlace(int64_t row, int64_t column);
   mlir::Value fillPadding(mlir::Value block, mlir::Value mask, mlir::TypedAttr padding);

@@ -57,7 +57,8 @@ Target makeTarget(const TargetInfo &device) {
     buildAttachTarget(pm, device.chip, options.optLevel);
   });
   target.levels = {
-      level("0-linalg", "take the function", [](auto &, auto &) {}),
+      level("0-linalg", "take the function",
+            [](OpPassManager &pm, const XeOptions &) { pm.addPass(createCheckSizes()); }),
       level("1-xetile-workgroup", "apply the schedule", nullptr),
       level("2-xetile-subgroup", "distribute the kernel over subgroups",
             [](OpPassManager &pm, const XeOptions &) {

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/XeGPU/IR/XeGPU.h"
 #include "xetile/IR/NeutralValue.h"
+#include "xetile/IR/UnsignedOperands.h"
 #include "xetile/IR/XeTileOps.h"
 #include "xetile/Target/Xe/XeTileToXeGPUPatterns.h"
 
@@ -196,9 +197,11 @@ struct ConvertTileMma : OpConversionPattern<TileMmaOp> {
       for (int64_t column = 0; column < grid.gridColumns; ++column)
         for (int64_t row = 0; row < grid.gridRows; ++row) {
           Value &sum = sums[row * grid.gridColumns + column];
-          sum = xegpu::DpasOp::create(rewriter, loc, blockType, adaptor.getA()[row * steps + step],
-                                      adaptor.getB()[step * grid.gridColumns + column], sum, layout,
-                                      layout, layout);
+          auto dpas = xegpu::DpasOp::create(
+              rewriter, loc, blockType, adaptor.getA()[row * steps + step],
+              adaptor.getB()[step * grid.gridColumns + column], sum, layout, layout, layout);
+          copyUnsigned(op, dpas);
+          sum = dpas;
         }
     rewriter.replaceOpWithMultiple(op, {sums});
     return success();

@@ -1,0 +1,155 @@
+//===- ChooseMatmulTiling.cpp - transform.xetile.choose_matmul_tiling --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: a matmul, the sizes that a schedule was told. Out: all sizes, as parameters and written at
+// the function. Refused: negative sizes, unknown chips, f32 without leave to multiply it as tf32.
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "xetile/Schedule/Contraction.h"
+#include "xetile/Schedule/Params.h"
+#include "xetile/Schedule/TransformOps.h"
+#include "xetile/Target/MatmulTiling.h"
+
+using namespace mlir;
+using namespace mlir::transform;
+
+namespace xetile::transform_ops {
+
+/// Whether the 2D unit is known to take the part of `tensor` that tiles lie in.
+static bool isSurface(RankedTensorType tensor, AffineMap map, ArrayRef<unsigned> loops,
+                      const TargetInfo &device) {
+  if (!tensor.hasStaticShape())
+    return false;
+  uint64_t bits = tensor.getElementTypeBitWidth(), width = 1, height = 1, pitch = 1;
+  uint64_t stride = bits / 8;
+  bool isFirst = true;
+  for (int64_t dim = tensor.getRank() - 1; dim >= 0; --dim) {
+    uint64_t size = tensor.getDimSize(dim);
+    if (!llvm::is_contained(loops, map.getDimPosition(dim))) {
+      // A batch starts at any multiple of this.
+      if (size > 1 && device.checkBaseAlign(stride))
+        return false;
+    } else if (isFirst) {
+      width = size * stride;
+      isFirst = false;
+    } else {
+      height = size;
+      pitch = stride;
+    }
+    stride *= size;
+  }
+  return !device.checkSurface(width, height, pitch, bits);
+}
+
+static MatmulProblem describe(const Contraction &contraction, const TargetInfo &device) {
+  linalg::LinalgOp op = contraction.op;
+  auto [m, n, k] = contraction.getSizes();
+  auto known = [](int64_t size) { return ShapedType::isDynamic(size) ? -1 : size; };
+  MatmulProblem problem = {known(m), known(n), known(k),
+                           contraction.getElementType(0).getIntOrFloatBitWidth(), false};
+  std::array<unsigned, 3> loops = {contraction.m, contraction.n, contraction.k};
+  for (OpOperand &operand : op->getOpOperands())
+    problem.byElements |= !isSurface(cast<RankedTensorType>(operand.get().getType()),
+                                     op.getMatchingIndexingMap(&operand), loops, device);
+  return problem;
+}
+
+/// For whoever reads the result of the schedule.
+static void writeDown(RewriterBase &rewriter, Operation *matmul, const MatmulTiling &tiling) {
+  auto func = matmul->getParentOfType<func::FuncOp>();
+  if (!func)
+    return;
+  Builder b(matmul->getContext());
+  DictionaryAttr chosen = b.getDictionaryAttr({
+      b.getNamedAttr("k_step", b.getI64IntegerAttr(tiling.kStep)),
+      b.getNamedAttr("prefetch", b.getI64IntegerAttr(tiling.prefetch)),
+      b.getNamedAttr("subgroups", b.getDenseI64ArrayAttr({tiling.subgroupsM, tiling.subgroupsN})),
+      b.getNamedAttr("workgroup", b.getDenseI64ArrayAttr({tiling.workgroupM, tiling.workgroupN})),
+  });
+  rewriter.modifyOpInPlace(func, [&] { func->setDiscardableAttr("xetile.tiling", chosen); });
+}
+
+/// One size for each loop.
+static SmallVector<int64_t> getTileSizes(const Contraction &contraction,
+                                         const MatmulTiling &tiling) {
+  SmallVector<int64_t> sizes{tiling.workgroupM, tiling.workgroupN, 0};
+  sizes.append(contraction.outer.size(), 1);
+  return sizes;
+}
+
+DiagnosedSilenceableFailure ChooseMatmulTilingOp::apply(TransformRewriter &rewriter,
+                                                        TransformResults &results,
+                                                        TransformState &state) {
+  auto op = cast<TransformOpInterface>(getOperation());
+  MatmulTiling given;
+  StringRef target, precision;
+  struct Field {
+    Value param;
+    StringLiteral name;
+    int64_t least;
+    int64_t &value;
+  };
+  for (auto [param, name, least, value] :
+       {Field{getWorkgroupM(), "workgroup_m", 0, given.workgroupM},
+        Field{getWorkgroupN(), "workgroup_n", 0, given.workgroupN},
+        Field{getSubgroupsM(), "subgroups_m", 0, given.subgroupsM},
+        Field{getSubgroupsN(), "subgroups_n", 0, given.subgroupsN},
+        Field{getKStep(), "k_step", 0, given.kStep},
+        Field{getPrefetch(), "prefetch", MatmulTiling::kOpenPrefetch, given.prefetch}}) {
+    if (auto diag = readInteger(op, state, param, name, least, value); !diag.succeeded())
+      return diag;
+    if (value > kMaxTileSize)
+      return op.emitDefiniteFailure()
+             << name << " = " << value << ": expected at most " << kMaxTileSize;
+  }
+  if (auto diag = readString(op, state, getPrecision(), "precision", precision); !diag.succeeded())
+    return diag;
+  if (auto diag = readString(op, state, getTarget(), "target", target); !diag.succeeded())
+    return diag;
+  if (precision != "exact" && precision != "tf32")
+    return op.emitDefiniteFailure() << "precision = " << precision << ": expected exact or tf32";
+  if (std::optional<std::string> why = checkChip(target))
+    return op.emitDefiniteFailure() << "target: " << *why;
+  const TargetInfo &device = *lookupTarget(target);
+
+  auto targets = state.getPayloadOps(getMatmul());
+  if (!llvm::hasSingleElement(targets))
+    return op.emitDefiniteFailure() << "expected one matmul, got " << llvm::range_size(targets);
+  Operation *matmul = *targets.begin();
+  Contraction contraction;
+  std::string mistake = matchContraction(matmul, contraction);
+  if (mistake.empty() && !contraction.isNormalized())
+    mistake = "expected the loops in the order m, n, k, batches; run normalize_matmul before";
+  if (mistake.empty() && contraction.getElementType(0).isF32() && precision != "tf32")
+    mistake = "the matrix unit multiplies f32 as tf32, with 10 bits of mantissa; allow it with "
+              "precision=tf32, or make the inputs f16 or bf16";
+  if (!mistake.empty()) {
+    DiagnosedDefiniteFailure diag = ::emitDefiniteFailure(matmul->getLoc(), mistake);
+    diag.attachNote(op->getLoc()) << "required by this step of the schedule";
+    return diag;
+  }
+
+  MatmulTiling tiling = chooseMatmulTiling(describe(contraction, device), given, device);
+  writeDown(rewriter, matmul, tiling);
+  Builder b(getContext());
+  auto set = [&](Value result, ArrayRef<int64_t> values) {
+    results.setParams(cast<OpResult>(result),
+                      llvm::map_to_vector(values, [&](int64_t value) -> Attribute {
+                        return b.getI64IntegerAttr(value);
+                      }));
+  };
+  set(getChosenM(), tiling.workgroupM);
+  set(getChosenN(), tiling.workgroupN);
+  set(getChosenSubgroupsM(), tiling.subgroupsM);
+  set(getChosenSubgroupsN(), tiling.subgroupsN);
+  set(getChosenKStep(), tiling.kStep);
+  set(getChosenPrefetch(), tiling.prefetch);
+  set(getTileSizes(), xetile::transform_ops::getTileSizes(contraction, tiling));
+  return DiagnosedSilenceableFailure::success();
+}
+
+void ChooseMatmulTilingOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  onlyReadsHandle(getOperation()->getOpOperands(), effects);
+  producesHandle(getOperation()->getOpResults(), effects);
+  modifiesPayload(effects);
+}
+
+} // namespace xetile::transform_ops
