@@ -113,3 +113,50 @@ func.func @transposed_b(%a: vector<256x32xf16>, %BT: memref<256x32xf16>) {
   %c = xetile.tile_mma %a, %b {wg_map = #xetile.wg_map<sg_layout = [8, 4], sg_data = [32, 64]>} : vector<256x32xf16>, vector<32x256xf16> -> vector<256x256xf32>
   return
 }
+
+// -----
+
+// Under no map of this column does the row follow: both change their owners, so that all subgroups have them in turn
+// between.
+// CHECK-DAG: #[[GIVEN:.*]] = #xetile.wg_map<sg_layout = [2, 2], sg_data = [16, 1]>
+// CHECK-DAG: #[[COLUMN:.*]] = #xetile.wg_map<sg_layout = [4, 1], sg_data = [16, 1]>
+// CHECK-DAG: #[[ROW:.*]] = #xetile.wg_map<sg_layout = [1, 4], sg_data = [1, 16]>
+// CHECK-DAG: #[[STORED:.*]] = #xetile.wg_map<sg_layout = [2, 2], sg_data = [1, 8]>
+// CHECK-LABEL: func @row_as_column
+// CHECK: %[[V:.*]] = xetile.load_tile
+// CHECK: %[[BEFORE:.*]] = xetile.tile_conv_layout %[[V]] {source_wg_map = #[[GIVEN]], wg_map = #[[COLUMN]]}
+// CHECK: %[[CAST:.*]] = vector.shape_cast %[[BEFORE]]
+// CHECK: %[[BEHIND:.*]] = xetile.tile_conv_layout %[[CAST]] {source_wg_map = #[[ROW]], wg_map = #[[STORED]]}
+// CHECK: xetile.store_tile %[[BEHIND]]
+#given = #xetile.tile_attr<wg_map = <sg_layout = [2, 2], sg_data = [16, 1]>>
+#stored = #xetile.tile_attr<wg_map = <sg_layout = [2, 2], sg_data = [1, 8]>>
+func.func @row_as_column(%A: memref<64x1xf32>, %B: memref<1x64xf32>) {
+  %t = xetile.init_tile %A[0, 0] : memref<64x1xf32> -> !xetile.tile<64x1xf32, #given>
+  %v = xetile.load_tile %t : !xetile.tile<64x1xf32, #given> -> vector<64x1xf32>
+  %w = vector.shape_cast %v : vector<64x1xf32> to vector<1x64xf32>
+  %o = xetile.init_tile %B[0, 0] : memref<1x64xf32> -> !xetile.tile<1x64xf32, #stored>
+  xetile.store_tile %w, %o : vector<1x64xf32>, !xetile.tile<1x64xf32, #stored>
+  return
+}
+
+// -----
+
+// Blocks do not change their owners: what is made of them does.
+// CHECK-DAG: #[[BLOCKS:.*]] = #xetile.wg_map<sg_layout = [2, 2], sg_data = [16, 16]>
+// CHECK-DAG: #[[OTHER:.*]] = #xetile.wg_map<sg_layout = [4, 1], sg_data = [8, 32]>
+// CHECK-LABEL: func @unpacked_elsewhere
+// CHECK: %[[U:.*]] = xetile.tile_unpack
+// CHECK: %[[W:.*]] = xetile.tile_conv_layout %[[U]] {source_wg_map = #[[BLOCKS]], wg_map = #[[OTHER]]}
+// CHECK: xetile.store_tile %[[W]]
+#blocks = #xetile.tile_attr<wg_map = <sg_layout = [2, 2], sg_data = [16, 16]>>
+#other = #xetile.tile_attr<wg_map = <sg_layout = [4, 1], sg_data = [8, 32]>>
+func.func @unpacked_elsewhere(%A: memref<32x32xf32>, %B: memref<32x32xf32>) {
+  %t = xetile.init_tile %A[0, 0] : memref<32x32xf32> -> !xetile.tile<32x32xf32, #blocks>
+  %v = xetile.load_tile %t : !xetile.tile<32x32xf32, #blocks> -> vector<32x32xf32>
+  %p = xetile.tile_pack %v {inner_blocks = array<i64: 8, 16>} : vector<32x32xf32> -> vector<4x2x8x16xf32>
+  %n = arith.negf %p : vector<4x2x8x16xf32>
+  %u = xetile.tile_unpack %n {inner_blocks = array<i64: 8, 16>} : vector<4x2x8x16xf32> -> vector<32x32xf32>
+  %o = xetile.init_tile %B[0, 0] : memref<32x32xf32> -> !xetile.tile<32x32xf32, #other>
+  xetile.store_tile %u, %o : vector<32x32xf32>, !xetile.tile<32x32xf32, #other>
+  return
+}

@@ -229,18 +229,6 @@ gpu.module @kernels {
 
 // -----
 
-// A row of a grid with rows of its own has no column's map.
-#attr = #xetile.tile_attr<wg_map = <sg_layout = [2, 2], sg_data = [16, 1]>>
-func.func @cast_without_a_map(%A: memref<64x1xf32>) {
-  %t = xetile.init_tile %A[0, 0] : memref<64x1xf32> -> !xetile.tile<64x1xf32, #attr>
-  %v = xetile.load_tile %t : !xetile.tile<64x1xf32, #attr> -> vector<64x1xf32>
-  // expected-error @+1 {{'vector.shape_cast' op has no map for 'vector<1x64xf32>' under which each subgroup keeps its elements; expected a map with all subgroups along the rows or along the columns, which a tile_conv_layout before gives}}
-  %w = vector.shape_cast %v : vector<64x1xf32> to vector<1x64xf32>
-  return
-}
-
-// -----
-
 // The element type stays.
 func.func @conversion_of_elements(%v: vector<64x64xf32>) {
   // expected-error @+1 {{'xetile.tile_conv_layout' op requires the same type for all operands and results}}

@@ -7,7 +7,14 @@ from importlib import import_module
 from typing import Any
 
 # Kind -> the module whose KIND it is.
-MODULES = {"ir": "ir_mutations", "cpu": "cpu_programs", "gpu": "gpu_schedules", "surfaces": "surfaces"}
+MODULES = {
+    "ir": "ir_mutations",
+    "cpu": "cpu_programs",
+    "gpu": "gpu_schedules",
+    "workgroups": "workgroup_kernels",
+    "subgroups": "subgroup_functions",
+    "surfaces": "surfaces",
+}
 
 
 def load(name: str) -> Any:

@@ -39,6 +39,20 @@ def test_copy_of_a_tile(shape, dtype):
         assert_same(c, wanted)
 
 
+@pytest.mark.parametrize("dtype", ["i8", "f16", "f32", "i64"])
+@pytest.mark.parametrize("shape", [(5, 16), (12, 16), (24, 48), (3, 8), (8, 24)])
+def test_prefetch_of_a_tile_of_any_size(shape, dtype):
+    """Messages have powers of two of rows and columns; what hangs over the tile does no harm."""
+    kind = f"{shape[0]}x{shape[1]}x{dtype}"
+    a, c = given(dtype, 64, 128), numbers(dtype, *shape, seed=SEED + 1)
+    body = f"""%ta = xegpu.create_nd_tdesc %a : memref<64x128x{dtype}> -> !xegpu.tensor_desc<{kind}>
+      xegpu.prefetch_nd %ta[8, 16] : !xegpu.tensor_desc<{kind}>
+      %v = xegpu.load_nd %ta[8, 16] : !xegpu.tensor_desc<{kind}> -> vector<{kind}>
+      vector.store %v, %c[%c0, %c0] : memref<{kind}>, vector<{kind}>"""
+    run("subgroup", body, a=a, c=c)
+    assert_same(c, np.ascontiguousarray(a[8 : 8 + shape[0], 16 : 16 + shape[1]]))
+
+
 @pytest.mark.parametrize("dtype", ["i8", "f16", "f32"])
 @pytest.mark.parametrize("count", [16, 32, 48, 128])
 def test_row_of_one_dimension(count, dtype):

@@ -137,6 +137,12 @@ def test_shape_cast(source, target):
         ("f32", "i8", (4, 16)),
         ("i8", "i32", (3, 64)),
         ("i8", "f16", (8, 16)),
+        # One element in a lane, before or behind.
+        ("f32", "i16", (1, 16)),
+        ("i16", "f32", (1, 32)),
+        ("i64", "f16", (1, 16)),
+        ("i32", "i8", (16,)),
+        ("i8", "i64", (2, 64)),
     ],
 )
 def test_bitcast(source, target, shape):
@@ -201,6 +207,15 @@ def test_shuffle():
     mask = np.random.default_rng(SEED).integers(0, 32, 32)
     middle = f"%r = vector.shuffle %a, %b {mask.tolist()} : vector<16xf32>, vector<16xf32>"
     assert_same(transform(middle, (32,), a=a, b=b), np.concatenate([a, b])[mask])
+
+
+@pytest.mark.parametrize("dtype", ["i8", "i16", "i64"])
+def test_constants_of_any_width(dtype):
+    a = given(dtype, 3, 16)
+    table = np.random.default_rng(SEED).integers(-99, 99, (3, 16)).astype(a.dtype)
+    middle = f"""%k = arith.constant dense<{table.tolist()}> : {vector(a.shape, dtype)}
+      %r = arith.subi %a, %k : {vector(a.shape, dtype)}"""
+    assert_same(transform(middle, a.shape, a=a), a - table)
 
 
 def test_constants_steps_and_masks():

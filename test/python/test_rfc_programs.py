@@ -20,12 +20,12 @@ PROGRAMS = Path(__file__).parents[1] / "IR"
 each_column = pytest.mark.parametrize("column", COLUMNS)
 
 
-def scaled(code: str, matrix: int) -> str:
-    """Matrices of 4096 with `matrix` rows and columns, everything else but the grids by a quarter."""
+def scaled(code: str, matrix: int, parts: int = 4) -> str:
+    """Matrices of 4096 with `matrix` rows and columns, everything else but the grids by a quarter, or another part."""
 
     def number(match: re.Match[str]) -> str:
         value = int(match[0])
-        return str(matrix if value == 4096 else value // 4 if value >= 4 else value)
+        return str(matrix if value == 4096 else value // parts if value >= parts else value)
 
     grids = re.split(r"(sg_layout = \[\d+, \d+\]|affine_map<.*?>|//.*)", code)
     return "".join(

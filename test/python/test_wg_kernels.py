@@ -226,10 +226,22 @@ def test_counters_and_masks(rng, column):
 
 @each_column
 def test_rows_as_columns_by_shape_cast(rng, column):
+    """Also under maps of which neither says anything about the other."""
     x, y = values(rng, "f32", 1, 96), poisoned((96, 1), "f32")
-    maps = wg_map((2, 4), (1, 24)), random_map(rng, (96, 1), 8)
+    maps = random_map(rng, (1, 96), 8), random_map(rng, (96, 1), 8)
     op = "%y = vector.shape_cast %x : vector<1x96xf32> to vector<96x1xf32>"
     check(through(op, x, y, ("f32", "f32"), maps, subgroups=8), column, rng, Y=x.T)
+
+
+@each_column
+def test_blocks_are_put_together_for_other_owners(rng, column):
+    shape = (32, 48)
+    x, y = values(rng, "f32", *shape), poisoned(shape, "f32")
+    maps = wg_map((2, 4), (16, 12)), random_map(rng, shape, 8)
+    op = """%p = xetile.tile_pack %x {inner_blocks = array<i64: 8, 4>} : vector<32x48xf32> -> vector<4x12x8x4xf32>
+    %n = arith.negf %p : vector<4x12x8x4xf32>
+    %y = xetile.tile_unpack %n {inner_blocks = array<i64: 8, 4>} : vector<4x12x8x4xf32> -> vector<32x48xf32>"""
+    check(through(op, x, y, ("f32", "f32"), maps, subgroups=8), column, rng, Y=-x)
 
 
 @each_column

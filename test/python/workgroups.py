@@ -4,7 +4,9 @@
 `COLUMNS` names the stages. Each takes the same kernel and gives the arrays as it leaves them: a wrong stage shows.
 - workgroup: by its meaning, without maps, as if one big subgroup ran each workgroup (convert-xetile-to-vector);
 - subgroup: what xetile-wg-to-sg makes, the subgroups of a workgroup as threads that meet at barriers. Between two
-  barriers they run one after the other, in an order that is drawn anew each time.
+  barriers they run one after the other, in an order that is drawn anew each time;
+- blocked: the same, cut into blocks by xetile-blocking;
+- device: SPIR-V for the kernel's chip, run on the CPU's OpenCL device, whose driver orders the subgroups as it likes.
 A further stage is a function with the same signature.
 """
 
@@ -14,14 +16,32 @@ import ctypes
 import re
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
-from xetile import passes
+from xetile import passes, runtime
 from xetile.mlir import ir
 from xetile.mlir.execution_engine import ExecutionEngine
 from xetile_programs import DTYPES, ON_HOST, _narrow_floats, _pack, memref_type
 
+BLOCK = "xetile-blocking{{chip={chip}}},canonicalize,cse"
+LAUNCHED = """{aliases}
+module attributes {{gpu.container_module}} {{
+  gpu.module @device {{
+    gpu.func @kernel({parameters}) kernel attributes {{known_block_size = array<i32: {threads}, 1, 1>}} {{
+{body}
+      gpu.return
+    }}
+  }}
+  func.func @main({parameters}) attributes {{llvm.emit_c_interface}} {{
+    %one = arith.constant 1 : index
+    %x = arith.constant {grid[0]} : index
+    %y = arith.constant {grid[1]} : index
+    %threads = arith.constant {threads} : index
+    gpu.launch_func @device::@kernel blocks in (%x, %y, %one) threads in (%threads, %one, %one) args({arguments})
+    return
+  }}
+}}"""
 DISTRIBUTE = "xetile-infer-wg-map,xetile-wg-to-sg{{slm-bytes={slm_bytes}}},canonicalize,cse"
 BLOCKS = 2  # arguments for gpu.block_id
 # The workgroup's memory is poisoned: not a number, or -1.
@@ -32,7 +52,8 @@ POISON = 0xFF
 class Kernel:
     """The body of a kernel whose memrefs are `arrays` by name, and how many workgroups of how many subgroups run it.
 
-    `aliases` are those of attributes that the body names.
+    `aliases` are those of attributes that the body names; `chip` is for what the stages from the third on compile;
+    `types` replaces types of memrefs.
     """
 
     body: str
@@ -41,10 +62,16 @@ class Kernel:
     grid: tuple[int, int] = (1, 1)
     slm_bytes: int = 128 * 1024
     aliases: str = ""
+    chip: str = "pvc"
+    types: dict[str, str] = field(default_factory=dict)
+
+    def memrefs(self) -> dict[str, str]:
+        """The types of the memrefs by name."""
+        return {name: plain_type(array) for name, array in self.arrays.items()} | self.types
 
     def text(self) -> str:
         """As a function that also takes block_id x and y, the number of the subgroup and the shared memory."""
-        arguments = [f"%{name}: {plain_type(array)}" for name, array in self.arrays.items()]
+        arguments = [f"%{name}: {kind}" for name, kind in self.memrefs().items()]
         arguments += ["%block_x: index", "%block_y: index", "%subgroup: index", "%memory: memref<?xi8, 3>"]
         return (
             f"{self.aliases}\nfunc.func private @barrier() attributes {{llvm.emit_c_interface}}\n"
@@ -57,6 +84,25 @@ class Kernel:
             module = ir.Module.parse(self.text())
             passes.run(module, DISTRIBUTE.format(slm_bytes=self.slm_bytes))
             return str(module)
+
+    def blocked(self) -> str:
+        """The same in blocks, from xetile-blocking."""
+        with ir.Context(), ir.Location.unknown():
+            module = ir.Module.parse(self.distributed())
+            passes.run(module, BLOCK.format(chip=self.chip))
+            return str(module)
+
+    def launched(self) -> str:
+        """As a kernel, and the host's code that launches it."""
+        kinds = self.memrefs()
+        return LAUNCHED.format(
+            aliases=self.aliases,
+            body=self.body,
+            grid=self.grid,
+            threads=16 * self.subgroups,
+            parameters=", ".join(f"%{name}: {kind}" for name, kind in kinds.items()),
+            arguments=", ".join(f"%{name} : {kind}" for name, kind in kinds.items()),
+        )
 
 
 def plain_type(array: np.ndarray) -> str:
@@ -200,9 +246,28 @@ def run_subgroup(kernel: Kernel, rng: np.random.Generator) -> dict[str, np.ndarr
     return Program(kernel, kernel.distributed()).run(rng, kernel.subgroups)
 
 
+def run_blocked(kernel: Kernel, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    return Program(kernel, kernel.blocked()).run(rng, kernel.subgroups)
+
+
+def run_device(kernel: Kernel, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """`rng` stays: the driver decides which subgroup runs when."""
+    arrays = {name: _copy(array) for name, array in kernel.arrays.items()}
+    with ir.Context():
+        module = ir.Module.parse(kernel.launched())
+        passes.run(module, f"xetile-lower-to-binary{{chip={kernel.chip} native=off}}")
+        with runtime.checked():
+            engine = ExecutionEngine(module, opt_level=0, shared_libs=[str(runtime.library_path())])
+            engine.initialize()  # loads the kernel, which a global constructor does
+            engine.invoke("main", *(_pack(array) for array in arrays.values()))
+    return arrays
+
+
 COLUMNS: dict[str, Callable[[Kernel, np.random.Generator], dict[str, np.ndarray]]] = {
     "workgroup": run_workgroup,
     "subgroup": run_subgroup,
+    "blocked": run_blocked,
+    "device": run_device,
 }
 
 

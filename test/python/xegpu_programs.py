@@ -47,6 +47,7 @@ def run(
     attributions: str = "",
     subgroups: int = 1,
     kinds: dict[str, str] | None = None,
+    chip: str = "pvc",
     **arrays: np.ndarray,
 ) -> None:
     """Runs `body` on the subgroups of one workgroup; memrefs are `arrays` by name, written in place.
@@ -63,7 +64,7 @@ def run(
         parameters=", ".join(f"%{name}: {kind}" for name, kind in types.items()),
         arguments=", ".join(f"%{name} : {kind}" for name, kind in types.items()),
     )
-    options = "chip=pvc native=off"
+    options = f"chip={chip} native=off"
     pipeline = (
         f"xetile-lower-to-binary{{{options}}}"
         if level == "xetile"

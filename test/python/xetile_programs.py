@@ -25,6 +25,7 @@ DTYPES = {
     "i8": np.dtype(np.int8),
     "i32": np.dtype(np.int32),
 }
+OTHERS = {"index": np.dtype(np.int64), "i1": np.dtype(bool), "i16": np.dtype(np.int16)}
 ON_HOST = (
     "convert-xetile-to-vector,canonicalize,cse,func.func(lower-vector-multi-reduction),"
     "convert-vector-to-scf{full-unroll=true},expand-strided-metadata,lower-affine,convert-scf-to-cf,"
@@ -60,11 +61,7 @@ def _narrow_floats() -> list[str]:
 def memref_type(argument: np.ndarray | int) -> str:
     if not isinstance(argument, np.ndarray):
         return "index"
-    element = next(
-        name
-        for name, dtype in {**DTYPES, "index": np.dtype(np.int64), "i1": np.dtype(bool)}.items()
-        if dtype == argument.dtype
-    )
+    element = next(name for name, dtype in {**DTYPES, **OTHERS}.items() if dtype == argument.dtype)
     strides = ", ".join(str(stride // argument.itemsize) for stride in argument.strides)
     return f"memref<{'x'.join(map(str, argument.shape))}x{element}, strided<[{strides}]>>"
 

@@ -9,6 +9,7 @@
 #include "xetile/Transforms/TiedValues.h"
 #include "llvm/ADT/IntEqClasses.h"
 #include <deque>
+#include <numeric>
 
 using namespace mlir;
 
@@ -95,6 +96,7 @@ private:
   WgMapAttr getSuggested(const Use &use, WgMapAttr map) const;
   LogicalResult assign(Value value, WgMapAttr map);
   LogicalResult handOn(const Use &use);
+  LogicalResult handOnToCasts();
 
   SmallVector<Value> values;
   llvm::DenseMap<Value, unsigned> numbers;
@@ -292,6 +294,17 @@ LogicalResult Solver::assign(Value value, WgMapAttr map) {
   return success();
 }
 
+/// The map of a row or column whose elements all subgroups have in turn: a cast to the other keeps
+/// them where they are.
+static WgMapAttr getMapAlongVector(WgMapAttr map, ArrayRef<int64_t> shape) {
+  int64_t all = map.getNumSubgroups();
+  SmallVector<int64_t, 2> layout = {1, 1}, data(shape);
+  unsigned dim = shape[0] == 1 ? 1 : 0;
+  layout[dim] = all;
+  data[dim] = shape[dim] / std::gcd(shape[dim], all);
+  return WgMapAttr::get(map.getContext(), layout, data);
+}
+
 /// Hands a map across a use, from the side that has one to the side that has none.
 LogicalResult Solver::handOn(const Use &use) {
   WgMapAttr operand = maps.lookup(getGroup(use.operand->get())).map,
@@ -330,14 +343,47 @@ LogicalResult Solver::solve() {
       if (!worklist.empty())
         break;
     }
+    if (worklist.empty() && failed(handOnToCasts()))
+      return failure();
     if (worklist.empty())
       return success();
   }
 }
 
+/// A cast between a row and a column of which one side has a map that says nothing about the other.
+LogicalResult Solver::handOnToCasts() {
+  for (const Use &use : uses) {
+    WgMapAttr operand = maps.lookup(getGroup(use.operand->get())).map,
+              user = maps.lookup(getGroup(use.user)).map;
+    if (!isa<vector::ShapeCastOp>(use.operand->getOwner()) || bool(operand) == bool(user))
+      continue;
+    Value value = use.operand->get();
+    WgMapAttr along = getMapAlongVector(operand ? operand : user,
+                                        getMatrixShape(cast<ShapedType>(value.getType())));
+    if (operand) {
+      value = use.user;
+      along = getSuggested(use, along);
+    }
+    return along ? assign(value, along) : success();
+  }
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Conversions
 //===----------------------------------------------------------------------===//
+
+/// A conversion from `own` behind the definition of `value`, whose users go on to see its map.
+static void convertBehind(Value value, WgMapAttr own, llvm::MapVector<Value, WgMapAttr> &maps) {
+  OpBuilder builder(value.getContext());
+  builder.setInsertionPointAfterValue(value);
+  WgMapAttr map = maps.lookup(value);
+  Value converted =
+      TileConvLayoutOp::create(builder, value.getLoc(), value.getType(), value, map, own);
+  value.replaceAllUsesExcept(converted, converted.getDefiningOp());
+  maps[converted] = map;
+  maps[value] = own;
+}
 
 LogicalResult Solver::finish(llvm::MapVector<Value, WgMapAttr> &result) {
   for (Value value : values)
@@ -352,9 +398,27 @@ LogicalResult Solver::finish(llvm::MapVector<Value, WgMapAttr> &result) {
       continue;
     WgMapAttr wanted = getWanted(use, user);
     auto type = dyn_cast<VectorType>(value.getType());
+    Operation *op = use.operand->getOwner();
+    // Blocks do not change their owners, and some maps of a row say nothing about a column: then
+    // the result does.
+    if (type && isa<TileUnpackOp, vector::ShapeCastOp>(op) &&
+        map.getNumSubgroups() == user.getNumSubgroups()) {
+      WgMapAttr before = wanted;
+      if (isa<TileUnpackOp>(op))
+        before = map;
+      else if (!wanted)
+        before = getSuggested(use, map) ? map : getMapAlongVector(map, getMatrixShape(type));
+      WgMapAttr own = before == wanted ? WgMapAttr() : getSuggested(use, before);
+      if (own) {
+        if (!haveSamePieces(own, user, getMatrixShape(cast<ShapedType>(use.user.getType()))))
+          convertBehind(use.user, own, result);
+        else
+          result[use.user] = own;
+        wanted = before;
+      }
+    }
     if (!type || !wanted || haveSamePieces(map, wanted, getMatrixShape(type)))
       continue;
-    Operation *op = use.operand->getOwner();
     if (type.getRank() != 2 || map.getNumSubgroups() != wanted.getNumSubgroups()) {
       InFlightDiagnostic error =
           op->emitOpError("needs its operand of type ")

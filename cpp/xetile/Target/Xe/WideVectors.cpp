@@ -281,15 +281,33 @@ bool Splitter::rewriteInsert(InsertElementInst &insert) {
 }
 
 bool Splitter::rewriteBitcast(BitCastInst &cast) {
-  auto *from = dyn_cast<FixedVectorType>(cast.getSrcTy());
-  auto *to = dyn_cast<FixedVectorType>(cast.getDestTy());
+  // A scalar is a vector of one element here: casts go between both.
+  auto count = [](Type *type) -> unsigned {
+    auto *vector = dyn_cast<FixedVectorType>(type);
+    return vector ? vector->getNumElements() : 1;
+  };
+  Type *from = cast.getSrcTy()->getScalarType(), *to = cast.getDestTy()->getScalarType();
+  unsigned fromCount = count(cast.getSrcTy()), toCount = count(cast.getDestTy());
+  unsigned fromBits = from->getPrimitiveSizeInBits(), toBits = to->getPrimitiveSizeInBits();
   Pieces source = piecesOf(cast.getOperand(0));
-  if (!from || !to || source.empty())
+  if (!fromBits || !toBits || source.empty())
     return false;
-  if (from->getNumElements() == to->getNumElements())
+  auto finish = [&](ArrayRef<Value *> units) {
+    if (!illegalVector(cast.getDestTy())) {
+      replace(cast, slice(builder, units, to, 0, toCount));
+      return true;
+    }
+    Pieces pieces;
+    for (Range range : cut(toCount))
+      pieces.push_back(slice(builder, units, to, range.begin, range.size));
+    define(cast, std::move(pieces));
+    return true;
+  };
+  if (fromCount == 1 && toCount == 1)
+    return finish({builder.CreateBitCast(source.front(), to)});
+  if (fromCount == toCount)
     return rewriteElementwise(cast);
-  unsigned fromBits = from->getScalarSizeInBits(), toBits = to->getScalarSizeInBits();
-  unsigned total = fromBits * from->getNumElements();
+  unsigned total = fromBits * fromCount;
   // Cast in units that are whole elements and legal vectors on both sides.
   unsigned unit = std::max(fromBits, toBits);
   if (unit % fromBits || unit % toBits)
@@ -303,18 +321,10 @@ bool Splitter::rewriteBitcast(BitCastInst &cast) {
   }
   Pieces units;
   for (unsigned bit = 0; bit < total; bit += unit) {
-    Value *part = slice(builder, source, from->getElementType(), bit / fromBits, unit / fromBits);
-    units.push_back(builder.CreateBitCast(part, pieceType(to->getElementType(), unit / toBits)));
+    Value *part = slice(builder, source, from, bit / fromBits, unit / fromBits);
+    units.push_back(builder.CreateBitCast(part, pieceType(to, unit / toBits)));
   }
-  if (!illegalVector(to)) {
-    replace(cast, slice(builder, units, to->getElementType(), 0, to->getNumElements()));
-    return true;
-  }
-  Pieces pieces;
-  for (Range range : cut(to->getNumElements()))
-    pieces.push_back(slice(builder, units, to->getElementType(), range.begin, range.size));
-  define(cast, std::move(pieces));
-  return true;
+  return finish(units);
 }
 
 bool Splitter::isInvolved(Instruction &inst) const {

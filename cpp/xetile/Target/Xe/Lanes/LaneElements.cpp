@@ -104,6 +104,8 @@ LogicalResult LaneLowering::lowerFree(Operation *op) {
               return constant(element, numbers[0]);
             if (small && element.isIndex())
               return laneIndex(numbers);
+            if (small && element.getIntOrFloatBitWidth() > 32)
+              return b.createOrFold<arith::ExtSIOp>(loc, element, laneTable(numbers));
             if (small)
               return b.createOrFold<arith::TruncIOp>(loc, element, laneTable(numbers));
           }

@@ -188,11 +188,12 @@ std::optional<LaneMessages> MessagePlanner::planPrefetch(xegpu::TensorDescType t
       tile.getMemorySpace() != xegpu::MemorySpace::Global)
     return std::nullopt;
   int64_t rows = tile.getDimSize(0), width = tile.getDimSize(1), blocks = tile.getArrayLength();
-  // As it is, or what covers the tile: what hangs over does no harm.
+  // As it is, or what covers the tile: what hangs over does no harm. Upstream's op takes powers of
+  // two only.
   LaneMessages plan;
   plan.shape.elemBits = unit;
   int64_t pack = unit / bits;
-  if (width % pack == 0 &&
+  if (llvm::isPowerOf2_64(rows) && llvm::isPowerOf2_64(width) && width % pack == 0 &&
       !target.check2DBlockPrefetch(unit, width / pack, rows, blocks).has_value()) {
     plan.shape.width = width / pack;
     plan.shape.height = rows;

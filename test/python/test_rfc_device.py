@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The products of the RFC's appendices with the RFC's tiles and maps, as SPIR-V on the CPU device, against NumPy.
+
+Their text is that of test/IR/rfc-appendix-*.mlir; only the matrices are smaller than 4096. Values are small whole
+numbers, so that results are exact. `XETILE_SEED` repeats a failure.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from test_rfc_programs import PROGRAMS, scaled
+from workgroups import Kernel, poisoned, run_device
+from xetile_programs import DTYPES, assert_same
+
+SIZE = 512
+each_chip = pytest.mark.parametrize("chip", ["pvc", "bmg"])
+
+
+def whole(rng: np.random.Generator, dtype: str, *shape: int) -> np.ndarray:
+    return rng.integers(-2, 3, shape).astype(DTYPES[dtype])
+
+
+def function(code: str, name: str) -> tuple[str, str]:
+    """The aliases of a file, and the body of one of its functions."""
+    body = re.search(rf"^func\.func @{name}\([^{{]*\{{\n(.*?)^  return", code, flags=re.M | re.S)
+    assert body, name
+    return "\n".join(re.findall(r"^#.*$", code, flags=re.M)), body[1]
+
+
+def kernel(
+    appendix: str, arrays: dict[str, np.ndarray], subgroups: int, chip: str, name: str = "test_gemm", before: str = ""
+) -> Kernel:
+    code = (PROGRAMS / f"rfc-appendix-{appendix}.mlir").read_text()
+    if appendix == "2-5":
+        code = half_the_rows(code)
+    aliases, body = function(scaled(code, SIZE, parts=1), name)
+    return Kernel(before + body, arrays, subgroups, aliases=aliases, chip=chip)
+
+
+def half_the_rows(code: str) -> str:
+    """The RFC's 64x64 of a subgroup are 16 KB of sums, all the registers that there are: 32x64 are what fits."""
+    code = re.sub(r"^  %c256 = .*\n", "", code, flags=re.M)
+    code = code.replace("%c512", "%c256").replace("arith.constant 512", "arith.constant 256")
+    code = re.sub(r"(memref<[^>]*>)|512x", lambda match: match[1] or "256x", code)
+    return code.replace("sg_data = [64, ", "sg_data = [32, ").replace("sg_data = [16, ", "sg_data = [8, ")
+
+
+def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return a.astype(np.float32) @ b.astype(np.float32)
+
+
+@each_chip
+@pytest.mark.parametrize(("appendix", "subgroups"), [("2-1", 32), ("2-4", 64), ("2-5", 32)])
+def test_gemm(rng, appendix, subgroups, chip):
+    """Prefetched (2.1), loaded together into a ring of buffers in shared memory (2.4), two levels of caches (2.5)."""
+    a, b, c = whole(rng, "f16", SIZE, SIZE), whole(rng, "f16", SIZE, SIZE), poisoned((SIZE, SIZE), "f32")
+    memory = "%slm_a = memref.alloca() : memref<256x128xf16, 3>\n%slm_b = memref.alloca() : memref<128x256xf16, 3>\n"
+    code = kernel(appendix, {"a": a, "b": b, "c": c}, subgroups, chip, before=memory if appendix == "2-4" else "")
+    assert_same(run_device(code, rng)["c"], product(a, b))
