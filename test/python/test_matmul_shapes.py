@@ -125,8 +125,7 @@ SIGNS = {
 }
 
 
-@pytest.mark.parametrize("shape", [(128, 128, 256), (37, 45, 70)], ids=str)
-@pytest.mark.parametrize("signs", SIGNS)
+@pytest.mark.parametrize(("signs", "shape"), [*((signs, (128, 128, 256)) for signs in SIGNS), ("u8 x s8", (7, 15, 33))])
 def test_bytes(compile_kernel, rng, signs, shape):
     m, n, k = shape
     left, right, cast_a, cast_b = SIGNS[signs]
@@ -172,8 +171,7 @@ MAPS = {
 }
 
 
-@pytest.mark.parametrize("shape", [(128, 256, 64), (45, 37, 70)], ids=str)
-@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+@pytest.mark.parametrize(("dtype", "shape"), [("f16", (128, 256, 64)), ("bf16", (45, 37, 70))], ids=str)
 @pytest.mark.parametrize("form", MAPS)
 def test_transposed_operands(compile_kernel, rng, form, dtype, shape):
     """A column-major matrix is the transposed one of a row-major."""
@@ -224,10 +222,9 @@ def test_a_tail_along_k(compile_kernel, rng, dtype):
     check_exact(compile_kernel, rng, 128, 256, 100, dtype)
 
 
-@pytest.mark.parametrize("dtype", ["f16", "bf16"])
 @pytest.mark.parametrize("shape", UNALIGNED, ids=str)
-def test_unaligned(compile_kernel, rng, shape, dtype):
-    check_exact(compile_kernel, rng, *shape, dtype)
+def test_unaligned(compile_kernel, rng, shape):
+    check_exact(compile_kernel, rng, *shape, ("f16", "bf16")[int(rng.integers(2))])
 
 
 @pytest.mark.parametrize("batches", [(6,), (2, 3)], ids=str)
@@ -364,7 +361,7 @@ def test_residual_and_the_product_itself(compile_kernel, rng, shape):
     np.testing.assert_array_equal(total, product + residual)
 
 
-@pytest.mark.parametrize("shape", [*SHAPES, (64, 64, 100)], ids=str)
+@pytest.mark.parametrize("shape", [(256, 256, 64), (64, 64, 100)], ids=str)
 @pytest.mark.parametrize("operand", ["A", "B"])
 def test_a_computed_operand(compile_kernel, rng, operand, shape):
     """x + 1 is not zero out of bounds, where operands must be."""

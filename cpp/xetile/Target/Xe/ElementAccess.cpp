@@ -1,7 +1,8 @@
 //===- ElementAccess.cpp - accesses to tiles element by element -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a tile of any matrix, in global or shared memory. Out: xegpu.load, store, atomic_rmw and
-// prefetch with an offset for each element and a mask of those that are in the matrix.
+// prefetch with an offset for each element. Stores and updates have a mask of those that are in the
+// matrix, loads read at its edge for the others, and take the padding.
 // Refused: nothing.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/Utils/Utils.h"
