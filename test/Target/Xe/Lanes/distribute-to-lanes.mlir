@@ -39,10 +39,13 @@ gpu.module @k {
     gpu.return
   }
 
-  // A sum over rows adds registers; one over columns goes through the lanes in four steps.
+  // A sum over rows adds registers; one over columns goes through the lanes in four steps. Eight rows halve with each: 4,
+  // 2, 1 and 1 shuffles; then each goes to all lanes from where it is.
   // CHECK-LABEL: gpu.func @sums
   // CHECK-NOT: sub_group_shuffle
-  // CHECK-COUNT-32: llvm.call spir_funccc @_Z21sub_group_shuffle_xorij
+  // CHECK-COUNT-8: llvm.call spir_funccc @_Z21sub_group_shuffle_xorij
+  // CHECK-NOT: sub_group_shuffle_xor
+  // CHECK-COUNT-8: llvm.call spir_funccc @_Z17sub_group_shuffleij(%{{.*}}, %c{{[0-7]}}_i32
   // CHECK-NOT: sub_group_shuffle
   gpu.func @sums(%a: memref<64x64xf32>, %r: memref<16xf32>, %s: memref<8xf32>) kernel {
     %c0 = arith.constant 0 : index

@@ -101,6 +101,9 @@ private:
   llvm::LogicalResult lowerBitcast(mlir::vector::BitCastOp op);
   llvm::LogicalResult lowerExtract(mlir::vector::ExtractOp op);
   llvm::LogicalResult lowerInsert(mlir::vector::InsertOp op);
+  /// Combines each value with those of the lanes at the distances; all of these get the result.
+  void reduceAcross(llvm::MutableArrayRef<mlir::Value> sums, llvm::ArrayRef<unsigned> distances,
+                    mlir::vector::CombiningKind kind);
   /// Folds all elements of `source` that `map` sends to one of the result's, over all lanes.
   Values reduce(Source source, const LaneMap &sourceMap, const LaneTable &result,
                 mlir::VectorType piece, mlir::vector::CombiningKind kind,

@@ -11,6 +11,48 @@ static ArrayRef<int64_t> shapeOf(Value value) {
   return cast<VectorType>(value.getType()).getShape();
 }
 
+// Of two values, lanes on one side of a distance go on with the first, those on the other side with
+// the second: one shuffle for two. What is left of all of them is sent to all lanes in the end. The
+// sum of each is the same tree as by itself.
+void LaneLowering::reduceAcross(MutableArrayRef<Value> sums, ArrayRef<unsigned> distances,
+                                vector::CombiningKind kind) {
+  Values halves(sums.begin(), sums.end());
+  SmallVector<unsigned> split;
+  for (unsigned distance : distances) {
+    SmallVector<int64_t> partner;
+    uint64_t upper = 0;
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      partner.push_back(lane ^ distance);
+      upper |= uint64_t(lane & distance ? 1 : 0) << lane;
+    }
+    auto combine = [&](Value kept, Value sent) {
+      return vector::makeArithReduction(b, loc, kind, kept, shuffle(sent, partner));
+    };
+    if (halves.size() == 1) {
+      halves[0] = combine(halves[0], halves[0]);
+      continue;
+    }
+    Values next;
+    for (size_t i = 0; i < halves.size(); i += 2) {
+      Value kept = selectByLane({{upper, halves[i + 1]}, {0, halves[i]}});
+      Value sent = selectByLane({{upper, halves[i]}, {0, halves[i + 1]}});
+      next.push_back(combine(kept, sent));
+    }
+    halves = next;
+    split.push_back(distance);
+  }
+  if (split.empty()) {
+    sums[0] = halves[0];
+    return;
+  }
+  for (size_t i = 0; i < sums.size(); ++i) {
+    unsigned holder = 0;
+    for (auto [bit, distance] : llvm::enumerate(split))
+      holder |= i >> bit & 1 ? distance : 0;
+    sums[i] = shuffle(halves[0], SmallVector<int64_t>(lanes, holder));
+  }
+}
+
 LaneLowering::Values LaneLowering::reduce(Source source, const LaneMap &sourceMap,
                                           const LaneTable &result, VectorType piece,
                                           vector::CombiningKind kind,
@@ -25,17 +67,20 @@ LaneLowering::Values LaneLowering::reduce(Source source, const LaneMap &sourceMa
     sum = sum ? vector::makeArithReduction(b, loc, kind, sum, value) : value;
   }
   // Then those of the lanes that hold different elements of it.
+  SmallVector<unsigned> distances;
   for (unsigned bit = 0; bit < sourceMap.lanes.size(); ++bit) {
     unsigned distance = 1u << bit;
-    if (source.table.row(0)[distance] == source.table.row(0)[0])
-      continue;
-    if (map(source.table.row(0)[distance]) != map(source.table.row(0)[0]))
-      continue;
-    SmallVector<int64_t> table;
-    for (unsigned lane = 0; lane < lanes; ++lane)
-      table.push_back(lane ^ distance);
-    for (Value &sum : sums)
-      sum = vector::makeArithReduction(b, loc, kind, sum, shuffle(sum, table));
+    if (source.table.row(0)[distance] != source.table.row(0)[0] &&
+        map(source.table.row(0)[distance]) == map(source.table.row(0)[0]))
+      distances.push_back(distance);
+  }
+  MutableArrayRef<Value> left = sums;
+  while (!left.empty()) {
+    // As many at once as halve to one, if all lanes get the same.
+    size_t most = (size_t(1) << distances.size()) == lanes ? lanes : 1;
+    size_t count = llvm::bit_floor(std::min(left.size(), most));
+    reduceAcross(left.take_front(count), distances, kind);
+    left = left.drop_front(count);
   }
   Values pieces;
   for (unsigned p = 0; p < result.pieces; ++p)
