@@ -137,6 +137,15 @@ def test_what_does_not_spill_is_compiled_once(ocloc, play, tmp_path, large):
     assert count_runs(small.spirv, ocloc, play, tmp_path, large) == 1
 
 
+def test_what_is_known_to_spill_is_compiled_with_large_registers_at_once(ocloc, play, tmp_path):
+    log = tmp_path / "runs"
+    play(f'echo "$@" >> "{log}"; exec "{ocloc}" "$@"')
+    kernel = xetile.compile(xetile.matmul(1024, 1024, 1024), native="require")
+    assert (kernel.native["pvc"].registers, kernel.native["pvc"].spill_bytes) == (256, 0)
+    assert len(log.read_text().splitlines()) == 1
+    assert "large-register-file" in log.read_text()
+
+
 # Hands on what it is asked for but more registers.
 FORGETFUL = """for word; do
   shift

@@ -17,6 +17,7 @@
 #include "xetile/Target/Xe/Builtins.h"
 #include "xetile/Target/Xe/CacheControls.h"
 #include "xetile/Target/Xe/KernelName.h"
+#include "xetile/Target/Xe/Lanes/RegisterEstimate.h"
 #include "xetile/Target/Xe/Ocloc.h"
 #include "xetile/Target/Xe/Passes.h"
 #include "xetile/Target/Xe/SpirvCodegen.h"
@@ -213,19 +214,55 @@ FailureOr<std::string> EmitBinary::emitSpirv(gpu::GPUModuleOp module, xevm::XeVM
   return spirv;
 }
 
+/// What the lowering to lanes estimated of the kernel that needs most registers.
+struct Estimate {
+  LLVM::LLVMFuncOp kernel;
+  int64_t registers = 0;
+  StringRef values;
+
+  explicit Estimate(gpu::GPUModuleOp module) {
+    for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+      auto facts = function->getAttrOfType<DictionaryAttr>(xetile::registerEstimateAttr);
+      auto number = facts ? facts.getAs<IntegerAttr>("registers") : nullptr;
+      auto text = facts ? facts.getAs<StringAttr>("values") : nullptr;
+      if (number && text && number.getInt() > registers) {
+        kernel = function;
+        registers = number.getInt();
+        values = text.getValue();
+      }
+    }
+  }
+
+  void warn(const Twine &what, unsigned there) const {
+    auto function = kernel; // the location alone: notes would hold the whole function
+    mlir::emitWarning(function.getLoc())
+        << what << ": vectors of " << registers << " registers live at once, of " << there
+        << " that a thread has: " << values << "; smaller tiles or steps need fewer";
+  }
+};
+
 FailureOr<Attribute> EmitBinary::emitNative(gpu::GPUModuleOp module, xevm::XeVMTargetAttr target,
                                             StringRef chip, StringRef spirv) {
   SmallVector<StringRef> kernels;
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
     if (function->hasAttr(gpu::GPUDialect::getKernelFuncAttrName()))
       kernels.push_back(function.getName());
-  xetile::OclocJob job = {spirv, xetile::lookupTarget(chip)->oclocDevice, kernels,
-                          largeRegisterFile};
+  const xetile::TargetInfo &device = *xetile::lookupTarget(chip);
+  xetile::OclocJob job = {spirv, device.oclocDevice, kernels, largeRegisterFile};
+  // Where it cannot but spill, one run of the compiler is spared; it may order loads better than
+  // they stand here, so by a margin.
+  Estimate estimate(module);
+  if (job.registers == xetile::RegisterFile::Auto &&
+      estimate.registers > device.registersPerThread + device.registersPerThread / 4)
+    job.registers = xetile::RegisterFile::Large;
   xetile::NativeBinary binary;
   if (auto why = xetile::runOcloc(*oclocPath, job, binary)) {
     module.emitOpError() << "cannot be compiled to machine code: " << *why;
     return failure();
   }
+  if (binary.spillBytes && estimate.kernel)
+    estimate.warn("spills " + Twine(binary.spillBytes) + " bytes of a thread on " + chip,
+                  binary.registers);
   if (failed(dump(module, "." + chip + ".bin", binary.bytes)))
     return failure();
   Builder builder(&getContext());
@@ -261,6 +298,9 @@ LogicalResult EmitBinary::emit(gpu::GPUModuleOp module) {
   SmallVector<StringRef> chips(nativeChips.begin(), nativeChips.end());
   if (chips.empty())
     chips.push_back(chip);
+  Estimate estimate(module);
+  if (!oclocPath && native == "auto" && estimate.registers > device.largeRegisters)
+    estimate.warn("will spill on " + Twine(chip), device.largeRegisters);
   if (oclocPath)
     for (StringRef nativeChip : chips) {
       FailureOr<Attribute> object = emitNative(module, target, nativeChip, forMachineCode);

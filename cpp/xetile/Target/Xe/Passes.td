@@ -132,7 +132,9 @@ def EmitBinary : Pass<"xetile-emit-binary", "::mlir::ModuleOp"> {
     ocloc is found, machine code.
 
     With `large-register-file=auto` machine code that spills is made again with twice the registers for half the threads,
-    for each module and chip, and what spills less stays. Its property `registers` tells which one that is.
+    for each module and chip, and what spills less stays. Its property `registers` tells which one that is. Where
+    `xetile-distribute-to-lanes` estimated that vectors alone need a quarter more than the small file has, only the large
+    one is tried. A kernel that spills gets a warning that names the vectors that live at once.
 
     The first object of the `gpu.binary` is the SPIR-V: it is what the host program embeds. Machine code follows, with
     properties that say what it is:
@@ -273,7 +275,8 @@ def DistributeToLanes : Pass<"xetile-distribute-to-lanes", "::mlir::gpu::GPUModu
     A vector becomes one flat vector for each block of its layout, a descriptor the numbers that it is made of. Block
     accesses become the fewest 2D block messages that bring the layout, `dpas` becomes `xevm.mma` or the device's builtin;
     elements move by renaming, by selects and by shuffles. Offsets of each lane, masks, matrices in shared memory and
-    surfaces that the 2D unit does not take become loads and stores of each lane.
+    surfaces that the 2D unit does not take become loads and stores of each lane. Before, each kernel gets an estimate of
+    the registers that its vectors need at once, `xetile.register_estimate`.
 
     ```mlir
     %d = xegpu.dpas %a, %b, %c : vector<8x16xf16>, vector<16x16xf16>, vector<8x16xf32> -> vector<8x16xf32>

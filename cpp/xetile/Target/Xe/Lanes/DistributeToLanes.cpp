@@ -4,6 +4,7 @@
 // vectors of one dimension, XeVM and LLVM operations. Refused: operations without a lowering,
 // collective operations in control flow that lanes may leave.
 #include "xetile/Target/Xe/Lanes/LaneLowering.h"
+#include "xetile/Target/Xe/Lanes/RegisterEstimate.h"
 #include "xetile/Target/Xe/Passes.h"
 #include "xetile/Target/Xe/TargetAttr.h"
 
@@ -21,7 +22,11 @@ struct DistributeToLanes : xetile::impl::DistributeToLanesBase<DistributeToLanes
 
   void runOnOperation() override {
     const xetile::TargetInfo *target = xetile::findTarget(getOperation());
-    if (!target || failed(xetile::LaneLowering(getOperation(), *target, printCosts).run()))
+    if (!target)
+      return signalPassFailure();
+    // While vectors are those of a subgroup: they are what fills its registers.
+    xetile::attachRegisterEstimates(getOperation(), *target);
+    if (failed(xetile::LaneLowering(getOperation(), *target, printCosts).run()))
       signalPassFailure();
   }
 };
