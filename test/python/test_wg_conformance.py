@@ -160,7 +160,7 @@ def test_gather_and_scatter(rng, dtype, chip):
     places = rng.permutation(1000)[:256].reshape(1, 256).astype(np.int32)
     mask = rng.integers(0, 2, (1, 256)).astype(np.int8)
     tile, wide, bits = (
-        mapped_tile((1, 256), dtype, wg_map((1, 16), (1, 16)), scatter="true"),
+        mapped_tile((1, 256), dtype, wg_map((1, 8), (1, 32)), scatter="true"),
         vector((1, 256), dtype),
         "vector<1x256xi1>",
     )
@@ -186,7 +186,7 @@ def test_gather_and_scatter(rng, dtype, chip):
     arrays = {"X": x, "Y": y, "I": places, "M": mask}
     expected = y.copy()
     expected[0, places[0]] = 2 * np.where(mask[0] != 0, x[0, places[0]], DTYPES[dtype].type(7))
-    assert_same(run_device(Kernel(body, arrays, 16, chip=chip), rng)["Y"], expected)
+    assert_same(run_device(Kernel(body, arrays, 8, chip=chip), rng)["Y"], expected)
 
 
 @each_chip

@@ -121,6 +121,22 @@ LogicalResult BlockChoice::run(Operation *root, StringRef chip) {
   };
   if (root->walk(visitMma).wasInterrupted())
     return failure();
+  // Scattered accesses take their vectors whole: what these are made of is one block.
+  root->walk([&](Operation *op) {
+    if (!isa<LoadGatherOp, StoreScatterOp>(op))
+      return;
+    SmallVector<Value> values(op->getOperands());
+    llvm::append_range(values, op->getResults());
+    if (InitTileOp init = getLocalInit(op))
+      values.push_back(init.getIndices());
+    for (Value value : values)
+      if (auto type = dyn_cast<VectorType>(value.getType()); type && type.getRank() == 2)
+        if (std::optional<VectorBlock> block = getPlainBlock(type); block && !get(value)) {
+          block->rows = type.getDimSize(0);
+          block->columns = type.getDimSize(1);
+          assign(value, *block);
+        }
+  });
   auto visitMemory = [&](Operation *op) -> WalkResult {
     if (!isTileAccess(op) || isa<PrefetchTileOp>(op))
       return WalkResult::advance();
