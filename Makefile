@@ -10,7 +10,7 @@ LIT_FLAGS := -sv
 N := 1000
 PYTEST_FLAGS := -q
 
-.PHONY: build test test-all fuzz check demo bench clean bootstrap
+.PHONY: build test test-all fuzz check demo bench wheel test-wheel clean bootstrap
 
 build: bootstrap
 	@[ -e $(BUILD)/build.ninja ] || $(CMAKE) -G Ninja -S . -B $(BUILD) -DCMAKE_MAKE_PROGRAM=$(NINJA) \
@@ -55,6 +55,17 @@ bench: build
 	@$(PYTHON) test/bench/deep_tile.py
 	@$(PYTHON) test/bench/machine_code.py
 	@$(PYTHON) test/bench/run.py
+
+# Wheels in dist, for the Python of .venv and every newer CPython that is found; PYTHONS="python3.12 /opt/x/bin/python3"
+# chooses others. And the sources of them.
+wheel: build
+	@rm -rf dist
+	@$(PYTHON) scripts/wheel.py --sdist $(if $(PYTHONS),$(foreach python,$(PYTHONS),--python $(python)),--all)
+
+# The wheels in fresh environments outside of the tree, on other Linuxes where debootstrap can make them. SHORT=1 tries
+# the wheel for the Python of .venv only, as .ci/run does.
+test-wheel: build
+	$(PYTHON) -m pytest $(PYTEST_FLAGS) test/wheel $(if $(SHORT),-m "not exhaustive",-m "exhaustive or not exhaustive")
 
 clean:
 	rm -rf $(BUILD) $(BUILD)-asan

@@ -12,6 +12,7 @@ option(XETILE_PRECOMPILED_HEADERS "Read MLIR's headers once for all files of the
 function(xetile_library name)
   cmake_parse_arguments(ARG "NO_IR" "" "DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  set_property(GLOBAL APPEND PROPERTY XETILE_LIBRARIES ${name})
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()

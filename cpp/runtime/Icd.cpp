@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Icd.cpp: which OpenCL platforms there are.
-// Input: the system's ICD loader; $XETILE_OPENCL_RT, the configured directory and the directories
-// around this library. Output: platforms. Refused: nothing; a driver that does not load is
-// described, the others stay usable.
+// Input: the system's ICD loader; $XETILE_OPENCL_RT and the directories around this library.
+// Output: platforms. Refused: nothing; a driver that does not load is described, the others stay
+// usable.
 #include "Icd.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
-
-#ifndef XETILE_OPENCL_RT_DIR
-#define XETILE_OPENCL_RT_DIR ""
-#endif
 
 namespace xetile::runtime {
 namespace fs = std::filesystem;
@@ -30,15 +26,14 @@ std::string directoryOfThisLibrary() {
 }
 
 // A wheel puts this library into <prefix>/lib/python3.x/site-packages/xetile/_lib, and the wheels
-// of Intel's runtime put theirs into <prefix>/lib.
+// of Intel's runtime put theirs into <prefix>/lib; a build tree has them in its .venv. Nothing of
+// the machine that built this library is in it.
 std::vector<std::string> candidateDirectories() {
   std::vector<std::string> places;
   if (const char *chosen = std::getenv("XETILE_OPENCL_RT"); chosen && *chosen)
     places.push_back(chosen);
-  if (*XETILE_OPENCL_RT_DIR)
-    places.push_back(XETILE_OPENCL_RT_DIR);
   if (std::string here = directoryOfThisLibrary(); !here.empty())
-    for (const char *step : {"", "..", "../../../.."})
+    for (const char *step : {"", "..", "../../../..", "../../.venv/lib"})
       places.push_back((fs::path(here) / step).lexically_normal().string());
   return places;
 }

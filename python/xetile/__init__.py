@@ -34,9 +34,18 @@ __all__ = ["Diagnostic", "XeTileError", *_LAZY]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from xetile import _surroundings
+
+        return _surroundings.version()
     if name not in _LAZY:
         raise AttributeError(f"module 'xetile' has no attribute {name!r}; it has {', '.join(sorted(__all__))}")
-    module = import_module(_LAZY[name])
+    try:
+        module = import_module(_LAZY[name])
+    except ImportError as error:
+        from xetile import _surroundings
+
+        raise XeTileError(_surroundings.explain(error)) from error
     value = module if module.__name__ == f"xetile.{name}" else getattr(module, name)
     globals()[name] = value
     return value

@@ -12,15 +12,26 @@ import platform
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 
 from xetile import tools
+from xetile._surroundings import (
+    explain,
+    foreign_libraries,
+    is_installed,
+    mapped,
+    parts_missing,
+    reinstall,
+    version,
+)
 from xetile.errors import XeTileError
 
 __all__ = ["Finding", "examine", "main"]
+
+_OCLOC_ADVICE = "for native binaries: scripts/install-ocloc of the sources, or set XETILE_OCLOC to an ocloc"
 
 
 @dataclass(frozen=True)
@@ -41,11 +52,23 @@ class Finding:
 
 def examine() -> Iterator[Finding]:
     """All findings, one by one: some parts take a second to answer."""
-    for part in (_package, _bindings, _runtime, _devices, _ocloc, _spirv_val, _mlir_opt, _tools, _cache):
+    for part in (
+        _package,
+        _bindings,
+        _runtime,
+        _devices,
+        _ocloc,
+        _linker,
+        _spirv_val,
+        _mlir_opt,
+        _tools,
+        _process,
+        _cache,
+    ):
         try:
             yield from part()
         except Exception as error:  # noqa: BLE001  a broken installation fails in any way; the others are still told
-            yield Finding(part.__name__.strip("_"), False, f"{type(error).__name__}: {error}", "run `make build`", True)
+            yield Finding(part.__name__.strip("_"), False, f"{type(error).__name__}: {error}", reinstall(), True)
 
 
 def main() -> int:
@@ -64,16 +87,15 @@ def main() -> int:
 
 
 def _package() -> Iterator[Finding]:
-    try:
-        version = metadata.version("xetile")
-    except metadata.PackageNotFoundError:
-        version = "of a build tree"
-    detail = f"{version}, {Path(__file__).parent}\nPython {platform.python_version()}, {sys.executable}"
+    glibc = " ".join(platform.libc_ver()) or "another C library than glibc"
+    detail = f"{version()}, {Path(__file__).parent}\nPython {platform.python_version()}, {sys.executable}; {glibc}"
     yield Finding("xetile", True, detail)
 
 
 def _bindings() -> Iterator[Finding]:
-    advice = "run `make build`"
+    if parts_missing():
+        yield Finding("compiler", False, "xetile-runtime alone: it loads kernels", f"pip install xetile=={version()}")
+        return
     try:
         from xetile.mlir import ir
         from xetile.targets import available
@@ -81,8 +103,11 @@ def _bindings() -> Iterator[Finding]:
         with ir.Context():
             ir.Module.parse("module {}")
         targets = ", ".join(f"{target.name} ({target.description})" for target in available())
-    except Exception as error:  # noqa: BLE001  whatever keeps the extension modules from loading
-        yield Finding("bindings", False, f"xetile.mlir: {error}", advice, True)
+    except ImportError as error:
+        yield Finding("bindings", False, explain(error), "", True)
+        return
+    except Exception as error:  # noqa: BLE001  whatever keeps the extension modules from working
+        yield Finding("bindings", False, f"xetile.mlir: {error}", reinstall(), True)
         return
     library = _mapped("libMLIR.so")
     yield Finding("bindings", True, f"xetile.mlir on {library}", essential=True)
@@ -92,11 +117,7 @@ def _bindings() -> Iterator[Finding]:
 
 def _mapped(name: str) -> str:
     """The file of a library in this process."""
-    for line in Path("/proc/self/maps").read_text(errors="surrogateescape").splitlines():
-        path = line.split(maxsplit=5)[-1]
-        if Path(path).name.startswith(name):
-            return path
-    return name
+    return next((path for path in mapped() if Path(path).name.startswith(name)), name)
 
 
 def _llvm_version() -> str | None:
@@ -115,13 +136,15 @@ def _runtime() -> Iterator[Finding]:
         runtime.describe_drivers()
         yield Finding("runtime", True, str(runtime.library_path()), essential=True)
     except XeTileError as error:
-        yield Finding("runtime", False, str(error), "run `make build`", True)
+        yield Finding("runtime", False, str(error), reinstall("xetile-runtime"), True)
 
 
 def _devices() -> Iterator[Finding]:
     from xetile import runtime
 
-    advice = "pip install intel-opencl-rt intel-cmplr-lib-rt tbb, or install a GPU's OpenCL driver"
+    advice = "pip install 'xetile-runtime[run]' for an OpenCL device on this CPU, or install a GPU's OpenCL driver"
+    if not is_installed():
+        advice = "pip install intel-opencl-rt intel-cmplr-lib-rt tbb, or install a GPU's OpenCL driver"
     try:
         devices = runtime.devices()
     except XeTileError as error:
@@ -146,12 +169,22 @@ def _devices() -> Iterator[Finding]:
 
 
 def _ocloc() -> Iterator[Finding]:
+    if parts_missing():
+        return
     try:
         path = tools.require_ocloc()
         limit = f"at most {os.environ.get('XETILE_OCLOC_TIMEOUT') or 600} s for a kernel (XETILE_OCLOC_TIMEOUT)"
         yield Finding("ocloc", True, f"{tools.ocloc_version(path)}, {path}\n{limit}")
     except XeTileError as error:
-        yield Finding("ocloc", False, str(error), "for native binaries: scripts/install-ocloc")
+        yield Finding("ocloc", False, str(error), _OCLOC_ADVICE)
+
+
+def _linker() -> Iterator[Finding]:
+    """What `kernel.save` links with."""
+    if parts_missing():
+        return
+    found = next(filter(None, map(shutil.which, ("cc", "clang", "clang-22", "gcc"))), None) or tools.find_linker()
+    yield Finding("linker", bool(found), str(found or "no cc, clang or gcc on PATH"), "to save kernels: install one")
 
 
 def _spirv_val() -> Iterator[Finding]:
@@ -166,6 +199,8 @@ def _spirv_val() -> Iterator[Finding]:
 
 
 def _mlir_opt() -> Iterator[Finding]:
+    if parts_missing():
+        return
     major = (_llvm_version() or "22").partition(".")[0]
     path = shutil.which(f"mlir-opt-{major}")
     advice = f"not needed; to run the plugin in MLIR's own tool: apt-get install mlir-{major}-tools"
@@ -173,13 +208,32 @@ def _mlir_opt() -> Iterator[Finding]:
 
 
 def _tools() -> Iterator[Finding]:
-    """xetile-opt and the plugin, which a build tree has and a wheel has not."""
-    root = Path(__file__).absolute().parents[2]
-    for name, path in (("xetile-opt", root / "bin" / "xetile-opt"), ("plugin", root / "lib" / "XeTilePlugin.so")):
-        yield Finding(name, path.is_file(), str(path), "not needed by the package; `make build` makes it")
+    """xetile-opt and the plugin."""
+    if parts_missing():
+        return
+    for name in ("xetile-opt", "plugin"):
+        path = tools.path_of_part(name)
+        yield Finding(name, path.is_file(), str(path), f"not needed by the package; {reinstall()}")
+
+
+def _process() -> Iterator[Finding]:
+    """Of this process: another LLVM beside ours."""
+    if foreign := foreign_libraries():
+        yield Finding("other LLVMs", False, "\n".join(foreign), "keep what loads them in another process")
 
 
 def _cache() -> Iterator[Finding]:
     directory = tools.cache_dir()
     sizes = [path.stat().st_size for path in directory.rglob("*") if path.is_file() and not path.is_symlink()]
-    yield Finding("cache", True, f"{directory}, {sum(sizes) / 2**20:.0f} MiB in {len(sizes)} files")
+    detail = f"{directory}, {sum(sizes) / 2**20:.0f} MiB in {len(sizes)} files"
+    place = next(path for path in (directory, *directory.parents) if path.exists())
+    try:
+        with tempfile.TemporaryDirectory(dir=place):
+            yield Finding("cache", True, detail)
+    except OSError as error:
+        advice = "not needed, but kernels are linked anew in each process: set XETILE_CACHE to a folder of yours"
+        yield Finding("cache", False, f"{detail}; {place} cannot be written: {error.strerror}", advice)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from xetile._surroundings import reinstall
 from xetile.errors import XeTileError, expect
 
 __all__ = [
@@ -120,7 +121,7 @@ def library_path() -> Path:
     for place in places:
         if place.exists():
             return place.resolve()
-    raise XeTileError(f"the runtime library is in none of {', '.join(map(str, places))}: run `make build`")
+    raise XeTileError(f"the runtime library is in none of {', '.join(map(str, places))}: {reinstall('xetile-runtime')}")
 
 
 def devices() -> tuple[Device, ...]:

@@ -18,6 +18,7 @@ from typing import Any
 
 from xetile import files, runtime
 from xetile._elf import read_symbol
+from xetile._surroundings import mapped
 from xetile.errors import XeTileError
 from xetile.function import CompiledFunction
 from xetile.kernel import Kernel, NativeBinary
@@ -31,6 +32,7 @@ DESCRIPTION = "xetile_kernel"
 BINARY = "xetile_binary_"
 
 _ON_HOST = ("cpu",)
+_OPENMP = "libomp.so.5"
 
 
 def load(path: str | PathLike[str]) -> Kernel:
@@ -104,13 +106,16 @@ class SavedCode:
     def _open(self, guard: Any = None) -> CompiledFunction:
         try:
             # Its constructor loads the kernel on the device. A process that loads two kernels of one name keeps both.
-            library = ctypes.CDLL(str(self._place))
+            library = _open_library(self._place, with_threads=guard is None)
             address = _address(library, f"_mlir_ciface_{self._signature.name}")
             check = _address(library, f"_mlir_ciface_{self._signature.name}_check") if self._signature.conditions else 0
         except (OSError, AttributeError) as error:
             advice = ""
             if "libomp" in str(error):
-                advice = "; install LLVM's OpenMP runtime (Debian: libomp5-22), or put it on LD_LIBRARY_PATH"
+                advice = (
+                    "; install xetile-runtime from its wheel, or LLVM's OpenMP runtime (Debian: libomp5-22) where the "
+                    "system finds it, as by LD_LIBRARY_PATH"
+                )
             raise XeTileError(f"cannot load {self._place}: {error}{advice}") from None
         # OpenMP's threads outlive a call: what they run is never unloaded.
         owner = _Library(library) if guard else library
@@ -144,6 +149,14 @@ class SavedCode:
         raise XeTileError(
             f"{self._place} was compiled before: report on its binaries, as kernel.spirv, or compile again"
         )
+
+
+def _open_library(place: Path, with_threads: bool) -> ctypes.CDLL:
+    # A kernel looks for OpenMP where it was when it was compiled, but first takes what the process has by that name.
+    own = Path(__file__).parent / "_lib" / _OPENMP
+    if with_threads and own.is_file() and not any(Path(path).name == _OPENMP for path in mapped()):
+        ctypes.CDLL(str(own))
+    return ctypes.CDLL(str(place))
 
 
 class _Library:

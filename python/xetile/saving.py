@@ -11,16 +11,19 @@ What is inside, besides the functions that `xetile.header` declares:
 
 from __future__ import annotations
 
+import ctypes
 import json
 import re
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from xetile import files, passes
+from xetile import files, passes, tools
+from xetile._surroundings import mapped
 from xetile.engines import C_INTERFACE
 from xetile.errors import XeTileError
 from xetile.kernel import NativeBinary
@@ -32,6 +35,7 @@ __all__ = ["add_checked_entry", "describe", "link"]
 
 _CHECK_MEMORY = "_check_memory"
 _LINKERS = ("cc", "clang", "clang-22", "gcc")
+_SYSTEM_LIBRARIES = ("libm.so.6", "libmvec.so.1", "libgcc_s.so.1", "libc.so.6")
 _TIME_LIMIT = 120
 
 
@@ -107,9 +111,13 @@ def _add_constant(module: ir.Module, name: str, data: bytes) -> None:
 
 def link(place: Path, code: bytes, libraries: Sequence[Path]) -> None:
     """Writes a shared object of one object file, which finds `libraries` where they are now, or where the system has
-    them. XeTileError if there is no linker, or with what it says."""
+    them. XeTileError if there is no linker, or with what it says.
+
+    The machine's compiler links, or else the package's own linker.
+    """
     linker = next(filter(None, map(shutil.which, _LINKERS)), None)
-    if linker is None:
+    own = tools.find_linker()
+    if linker is None and own is None:
         raise XeTileError("no cc, clang or gcc on PATH: expected one to link the shared object")
     # To a linker an empty file is a script that asks for nothing.
     if not code:
@@ -118,15 +126,18 @@ def link(place: Path, code: bytes, libraries: Sequence[Path]) -> None:
     with tempfile.TemporaryDirectory(prefix="xetile-link-") as directory:
         thing, linked = Path(directory, "kernel.o"), Path(directory, "kernel.so")
         files.write(thing, code)
-        needed = [
-            part for path in libraries for part in (str(path), "-Xlinker", "-rpath", "-Xlinker", str(path.parent))
-        ]
-        # libm is a linker's script that names libmvec, too.
-        needed += ["-lm", "-Xlinker", "--no-undefined"]
+        options = ["--no-undefined"]
+        for path in libraries:
+            options += ["-rpath", str(path.parent)]
         # Without a name of its own, programs that are linked with it look for the path that they were given.
         if re.fullmatch(r"\w[\w.+-]*", place.name):
-            needed += ["-Xlinker", "-soname", "-Xlinker", place.name]
-        command = [linker, "-shared", "-o", str(linked), str(thing), *needed]
+            options += ["-soname", place.name]
+        command = ["-shared", "-o", str(linked), str(thing), *map(str, libraries)]
+        if linker is not None:
+            # libm is a linker's script that names libmvec, too.
+            command = [linker, *command, "-lm", *(part for option in options for part in ("-Xlinker", option))]
+        else:
+            command = [str(own), *command, *options, "--hash-style=gnu", "--as-needed", *_system_libraries()]
         try:
             run = subprocess.run(
                 command,
@@ -137,13 +148,22 @@ def link(place: Path, code: bytes, libraries: Sequence[Path]) -> None:
                 timeout=_TIME_LIMIT,
             )
         except subprocess.TimeoutExpired:
-            raise XeTileError(f"cannot link {place}: {linker} took more than {_TIME_LIMIT} s") from None
+            raise XeTileError(f"cannot link {place}: {command[0]} took more than {_TIME_LIMIT} s") from None
         except OSError as error:
-            raise XeTileError(f"cannot link {place}: {linker}: {error.strerror}") from None
+            raise XeTileError(f"cannot link {place}: {command[0]}: {error.strerror}") from None
         said = run.stderr.strip()
         if run.returncode < 0:
-            said = f"{linker} was killed by signal {-run.returncode}. {said}".strip()
+            said = f"{command[0]} was killed by signal {-run.returncode}. {said}".strip()
         if run.returncode or not linked.is_file():
-            raise XeTileError(f"cannot link {place}: {said or f'{linker} wrote nothing'}")
+            raise XeTileError(f"cannot link {place}: {said or f'{command[0]} wrote nothing'}")
         data = linked.read_bytes()
     files.write(place, data, executable=True)
+
+
+def _system_libraries() -> list[str]:
+    """What a compiler links by itself, where the loader has it: machines without a compiler have no files to link."""
+    for name in _SYSTEM_LIBRARIES:
+        with suppress(OSError):
+            ctypes.CDLL(name)
+    found = {Path(path).name: path for path in mapped()}
+    return [found[name] for name in _SYSTEM_LIBRARIES if name in found]

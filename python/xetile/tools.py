@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Where programs, libraries and files outside of the package are: the cache, ocloc, OpenMP's runtime."""
+"""Where programs, libraries and files are: the package's own parts, the cache, ocloc, OpenMP's runtime."""
 
 from __future__ import annotations
 
@@ -7,12 +7,60 @@ import ctypes
 import ctypes.util
 import os
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
-from xetile import files
+from xetile import _surroundings, files
 from xetile.errors import XeTileError
 
-__all__ = ["cache_dir", "find_libomp", "find_ocloc", "ocloc_version", "require_ocloc"]
+__all__ = [
+    "PARTS",
+    "Part",
+    "cache_dir",
+    "find_libomp",
+    "find_linker",
+    "find_ocloc",
+    "ocloc_version",
+    "path_of_part",
+    "require_ocloc",
+    "where",
+]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A file or folder of the package: its place there, and what it is for."""
+
+    place: str
+    text: str
+
+
+PARTS = MappingProxyType(
+    {
+        "plugin": Part("_lib/XeTilePlugin.so", "for mlir-opt: --load-dialect-plugin and --load-pass-plugin"),
+        "runtime": Part("_lib/libXeTileRuntime.so", "MLIR's mgpu functions over OpenCL; saved kernels need it"),
+        "schedules": Part("schedules", "schedules as files, their parts/, example payloads/"),
+        "xetile-opt": Part("_bin/xetile-opt", "mlir-opt with XeTile"),
+        "FileCheck": Part("_bin/FileCheck", "LLVM's, to check what a schedule made"),
+    }
+)
+"""Name -> part, as `xetile where` lists them."""
+
+
+def path_of_part(name: str) -> Path:
+    """Where a part is, or would be."""
+    return Path(__file__).parent / PARTS[name].place
+
+
+def where(name: str) -> Path:
+    """The path of a part of the package. XeTileError if there is no such part, or it is not installed."""
+    if name not in PARTS:
+        raise XeTileError(f"expected one of {', '.join(PARTS)}, got {name!r}")
+    path = path_of_part(name)
+    if not path.exists():
+        raise XeTileError(f"{name} is not installed: there is no {path}; {_surroundings.reinstall()}")
+    return path
 
 
 def cache_dir() -> Path:
@@ -67,15 +115,20 @@ def find_libomp() -> Path | None:
     if chosen := os.environ.get("XETILE_LIBOMP"):
         return _check_libomp(chosen)
     names = ("libomp.so.5", "libomp.so")
-    for line in Path("/proc/self/maps").read_text(errors="surrogateescape").splitlines():
-        library = line.split(maxsplit=5)[5:]
-        if library and "libMLIR.so" in library[0]:
-            for place in (Path(library[0]).parent, Path(library[0]).resolve().parent):
+    for library in _surroundings.mapped():
+        if "libMLIR.so" in library:
+            for place in (Path(library).parent, Path(library).resolve().parent):
                 for name in names:
                     if (place / name).is_file():
                         return place / name
     found = ctypes.util.find_library("omp")
     return Path(found) if found else None
+
+
+def find_linker() -> Path | None:
+    """LLVM's linker of the package, for machines without a compiler; None without one."""
+    path = Path(__file__).parent / "_bin" / "ld.lld"
+    return path if path.is_file() else None
 
 
 def _check_libomp(name: str) -> Path:

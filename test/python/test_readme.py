@@ -1,52 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What README.md shows is what the commands in it do."""
+"""What README.md shows is what the commands in it do, from the tree. test/wheel has the same for the wheel."""
 
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-README = (ROOT / "README.md").read_text()
-
-
-def blocks_after(mark: str) -> list[str]:
-    """The contents of the code blocks between the comment `mark` and the next heading or mark."""
-    text = README.split(f"<!-- {mark} -->", 1)[1]
-    text = re.split(r"^(?:## |<!-- )", text, maxsplit=1, flags=re.MULTILINE)[0]
-    return re.findall(r"^```\w*\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+import readme_blocks
+from readme_blocks import ROOT, blocks_after
+from xetile import tools
 
 
-def run_shell(command: str) -> str:
-    result = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=ROOT, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    return result.stdout
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    readme_blocks.prepare(tmp_path)
+    return tmp_path
 
 
-def test_mlir_opt_prints_the_loop() -> None:
-    command, shown = blocks_after("test: level 1")[:2]
-    printed = run_shell(command).splitlines()
-    lines = [line for line in shown.splitlines() if line != "..."]
-    assert len(lines) > 10
-    assert [line for line in lines if line not in printed] == []
+@pytest.fixture
+def variables() -> dict[str, str]:
+    return {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
 
-def test_mlir_runner_finds_no_wrong_element() -> None:
-    command, shown = blocks_after("test: run")[:2]
-    assert run_shell(command) == shown
+def test_mlir_opt_prints_the_loop(folder, variables):
+    readme_blocks.check_level_1(folder, variables)
 
 
-def test_python_example(tmp_path: Path) -> None:
-    (source,) = blocks_after("test: python")
-    script = tmp_path / "example.py"
-    script.write_text(source)
-    (tmp_path / "build").mkdir()
-    result = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    assert "xegpu" in result.stdout or "module" in result.stdout
-    assert (tmp_path / "build" / "matmul.spv").read_bytes()[:4] == b"\x03\x02\x23\x07"
+def test_mlir_runner_finds_no_wrong_element(folder, variables):
+    readme_blocks.check_run(folder, variables)
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_python_example(number, folder, variables):
+    printed = readme_blocks.check_python(number, folder, variables, Path(sys.executable))
+    if number == 0:
+        assert "xegpu" in printed or "module" in printed
+        assert (folder / "build" / "matmul.spv").read_bytes()[:4] == b"\x03\x02\x23\x07"
+
+
+@pytest.mark.parametrize("number", range(len(readme_blocks.shell_blocks())))
+def test_shell_commands(number, folder, variables):
+    commands = readme_blocks.shell_blocks()[number]
+    if "report" in commands and tools.find_ocloc() is None:
+        pytest.skip("no ocloc: scripts/install-ocloc")
+    assert readme_blocks.run_shell(commands, folder, variables)
 
 
 def structure(output: str) -> list[str]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The command `xetile`: compile, run, explain, report, schedules, layout, doctor. Errors are one message on stderr and
-status 1. Each command is a module of this package.
+"""The command `xetile`: compile, run, explain, report, schedules, layout, where, doctor. Errors are one message on
+stderr and status 1. Each command is a module of this package.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from xetile import output
-from xetile.cli import compile, explain, layout, report, run, schedules
+from xetile import _surroundings, output
+from xetile.cli import compile, explain, layout, report, run, schedules, where
 from xetile.errors import XeTileError
 
 __all__ = ["main"]
@@ -42,6 +42,8 @@ def _main(arguments: Sequence[str] | None) -> int:
             sys.stdout.flush()
     except XeTileError as error:
         return output.complain(f"xetile: error: {error}")
+    except ImportError as error:
+        return output.complain(f"xetile: error: {_surroundings.explain(error)}")
     except BrokenPipeError:
         # The reader of our output is gone; there is nobody to tell.
         return 1
@@ -60,8 +62,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="xetile", description="Compiles linalg.matmul to kernels for Intel GPUs and for this CPU."
     )
+    parser.add_argument("--version", action="version", version=f"xetile {_surroundings.version()}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (compile, run, explain, report, schedules, layout):
+    for command in (compile, run, explain, report, schedules, layout, where):
         command.add_parser(commands)
     doctor = commands.add_parser("doctor", help="tell what is installed, what is found, what to do about the rest")
     doctor.set_defaults(command=_doctor)

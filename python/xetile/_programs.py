@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The native programs of the package as commands: `xetile-opt`, `FileCheck`."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from xetile import tools
+from xetile.errors import XeTileError
+
+__all__ = ["filecheck", "xetile_opt"]
+
+
+def xetile_opt() -> None:
+    """`mlir-opt` with XeTile; becomes that process."""
+    _become("xetile-opt")
+
+
+def filecheck() -> None:
+    """LLVM's FileCheck; becomes that process."""
+    _become("FileCheck")
+
+
+def _become(name: str) -> None:
+    try:
+        program = str(tools.where(name))
+        os.execv(program, [program, *sys.argv[1:]])
+    except (OSError, XeTileError) as error:
+        sys.exit(f"{name}: error: {error}")

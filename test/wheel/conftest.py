@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Wheels of this build, and environments that have them."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from environments import ROOT, Environment, make_environment, wheel_of
+
+
+@pytest.fixture(scope="session")
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheels for .venv's Python, made now; those of $XETILE_DIST, if it is set, to try a test again."""
+    place = tmp_path_factory.mktemp("dist")
+    if given := os.environ.get("XETILE_DIST"):
+        return Path(given)
+    command = [sys.executable, ROOT / "scripts" / "wheel.py", "--sdist", "--out", place]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=1800)
+    assert run.returncode == 0, run.stdout + run.stderr
+    print(run.stdout)
+    return place
+
+
+@pytest.fixture(scope="session")
+def outside(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that is not below the source tree."""
+    place = tmp_path_factory.mktemp("outside").resolve()
+    assert not place.is_relative_to(ROOT), f"{place}: set TMPDIR to a folder outside of {ROOT}"
+    return place
+
+
+@pytest.fixture(scope="session")
+def environment(dist: Path, outside: Path) -> Environment:
+    """What `pip install 'xetile[run]'` gives."""
+    base = sys._base_executable
+    return make_environment(outside / "all", base, "--find-links", dist, f"{wheel_of(dist, 'xetile')}[run]")
+
+
+@pytest.fixture(scope="session")
+def runtime_alone(dist: Path, outside: Path) -> Environment:
+    """What `pip install 'xetile-runtime[run]'` gives."""
+    base = sys._base_executable
+    return make_environment(outside / "runtime", base, f"{wheel_of(dist, 'xetile_runtime')}[run]")
+
+
+@pytest.fixture
+def folder(environment: Environment) -> Iterator[Path]:
+    """An empty folder for a test's files."""
+    with tempfile.TemporaryDirectory(dir=environment.home) as place:
+        yield Path(place)

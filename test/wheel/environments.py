@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Fresh environments outside of the tree, run as by a user who has nothing else."""
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+_OPENED = re.compile(r'(?:openat\([^,]*, |open\(|execve\()"((?:[^"\\]|\\.)*)"')
+_SYSTEM_LLVM = re.compile(r"/llvm-?\d*/|lib(?:MLIR|LLVM|LTO|clang|omp)[\w.-]*\.so")
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A virtual environment, run as a user would who has nothing but it: no compiler, no LLVM, a home of its own."""
+
+    place: Path
+    home: Path
+
+    @property
+    def python(self) -> Path:
+        return self.place / "bin" / "python"
+
+    @property
+    def site(self) -> Path:
+        (found,) = (self.place / "lib").glob("python3.*/site-packages")
+        return found
+
+    def variables(self, **more: str) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "XETILE_SEED"))}
+        return {**kept, "PATH": str(self.place / "bin"), "HOME": str(self.home), "LC_ALL": "C.UTF-8", **more}
+
+    def run(self, *command: str | Path, status: int = 0, before: tuple[str, ...] = (), **variables: str) -> str:
+        """What a command prints, on both streams; its program is one of the environment's unless it is a path."""
+        program = Path(command[0])
+        if not program.is_absolute():
+            program = self.place / "bin" / program
+        result = subprocess.run(
+            [*before, *map(str, (program, *command[1:]))],
+            cwd=self.home,
+            env=self.variables(**variables),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=900,
+        )
+        assert result.returncode == status, f"{command}: status {result.returncode}\n{result.stdout}"
+        return result.stdout
+
+    def code(self, text: str, *arguments: str | Path, **variables: str) -> str:
+        return self.run("python", "-c", text, *arguments, **variables)
+
+    def opened(self, *command: str | Path, **variables: str) -> list[str]:
+        """The files that a command and all that it starts open or execute."""
+        log = self.home / "strace.log"
+        strace = ("/usr/bin/strace", "-f", "-qq", "-e", "trace=open,openat,execve", "-e", "status=successful")
+        self.run(*command, before=(*strace, "-o", str(log)), **variables)
+        lines = log.read_text(errors="replace").splitlines()
+        return [os.path.normpath(found[1]) for line in lines if (found := _OPENED.search(line))]
+
+    def strangers(self, paths: list[str]) -> list[str]:
+        """Those that are the source tree's, or a system's LLVM.
+
+        Intel's OpenCL driver looks for its own OpenMP, libiomp5, which Debian makes a link to LLVM's.
+        """
+        found = []
+        for path in dict.fromkeys(paths):
+            real = os.path.realpath(path)
+            mine = real.startswith(f"{os.path.realpath(self.place)}/")
+            if real.startswith(f"{ROOT}/") or (
+                not mine and _SYSTEM_LLVM.search(real) and not path.endswith("/libiomp5.so")
+            ):
+                found.append(path)
+        return found
+
+
+def make_environment(place: Path, python: str, *packages: str | Path) -> Environment:
+    """A fresh environment with packages. Nothing of .venv is in it."""
+    clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    subprocess.run([python, "-m", "venv", place], check=True, env=clean)
+    home = place.parent / f"{place.name}-home"
+    home.mkdir()
+    if not packages:
+        return Environment(place, home)
+    command = [place / "bin" / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check", *packages]
+    run = subprocess.run(command, cwd=home, env=clean, capture_output=True, text=True, timeout=900)
+    assert run.returncode == 0, run.stdout + run.stderr
+    return Environment(place, home)
+
+
+def wheel_of(dist: Path, name: str, number: tuple[int, int] = sys.version_info[:2]) -> Path:
+    """The wheel for a Python: its own, or that of the stable ABI of an older one."""
+    own, *more = sorted(dist.glob(f"{name}-*-cp{number[0]}{number[1]}-*.whl")) or sorted(
+        dist.glob(f"{name}-*-abi3-*.whl")
+    )
+    assert not more
+    return own

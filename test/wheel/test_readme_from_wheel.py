@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""README.md's commands, from the wheel. test/python/test_readme.py has the same from the tree."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+import readme_blocks
+from environments import make_environment
+from xetile import tools
+
+
+@pytest.fixture
+def readme(folder) -> Path:
+    readme_blocks.prepare(folder)
+    return folder
+
+
+@pytest.fixture
+def variables(environment) -> dict[str, str]:
+    """With the system's tools: README names those of LLVM, and ocloc, which no wheel has."""
+    ocloc = tools.find_ocloc()
+    more = {"XETILE_OCLOC": str(ocloc)} if ocloc else {}
+    return environment.variables(PATH=f"{environment.place}/bin:/usr/bin:/bin", **more)
+
+
+def test_the_command_that_installs(dist, outside, readme):
+    """In an environment of its own, with the folder that `make wheel` writes beside it."""
+    (readme / "dist").symlink_to(dist)
+    fresh = make_environment(outside / "readme", sys._base_executable)
+    (command,) = readme_blocks.blocks_after("test: install")[:1]
+    readme_blocks.run_shell(command, readme, fresh.variables(PATH=f"{fresh.place}/bin:/usr/bin:/bin"))
+    assert fresh.run("xetile", "--version").startswith("xetile ")
+    assert fresh.code("import xetile; print(xetile.matmul(8, 8, 8))")
+
+
+@pytest.mark.skipif(not shutil.which("mlir-opt-22"), reason="no mlir-opt-22 here: scripts/bootstrap installs it")
+def test_mlir_opt_prints_the_loop(readme, variables):
+    readme_blocks.check_level_1(readme, variables)
+
+
+@pytest.mark.skipif(not shutil.which("mlir-runner-22"), reason="no mlir-runner-22 here: scripts/bootstrap installs it")
+def test_mlir_runner_finds_no_wrong_element(readme, variables):
+    readme_blocks.check_run(readme, variables)
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_python_example(number, readme, variables, environment):
+    readme_blocks.check_python(number, readme, variables, environment.python)
+
+
+@pytest.mark.parametrize("number", range(len(readme_blocks.shell_blocks())))
+def test_shell_commands(number, readme, variables):
+    commands = readme_blocks.shell_blocks()[number]
+    if "report" in commands and "XETILE_OCLOC" not in variables:
+        pytest.skip("no ocloc: scripts/install-ocloc")
+    assert readme_blocks.run_shell(commands, readme, variables)
