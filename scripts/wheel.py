@@ -5,7 +5,7 @@
 
 Of .venv's Python the wheel is what build/ has. For another one only the extension modules are compiled, into
 build/wheel/pyX.Y, with the C++ core of build/; its headers and pip must be there. `xetile-runtime` is made for CPython
-3.11 and, in the stable ABI, once for all newer ones. Names of files and sizes are printed.
+3.11 and every newer one, or once for these where CMake knows the stable ABI. Names of files and sizes are printed.
 packaging/relocate.py puts libraries that no Linux is sure to have beside the others.
 """
 
@@ -27,8 +27,6 @@ ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build"
 WORK = BUILD / "wheel"
 OLDEST = (3, 11)
-STABLE_ABI = (3, 12)
-"""The first Python whose stable ABI nanobind's modules can use."""
 SYSTEM = ("libc.", "libm.", "libgcc_s.", "libstdc++.", "libz.", "ld-linux")
 """What stays the system's."""
 LIMITS = {"xetile": 150e6, "xetile_runtime": 2e6}
@@ -54,12 +52,13 @@ def main() -> None:
     pythons = list(dict(sorted(dict(pythons or [describe(sys.executable)]).items())).items())
     if options.sdist:
         made.append(make_sdist(version, out))
-    stable = next((number for number, _ in pythons if number >= STABLE_ABI), None)
+    stable = False
     for number, python in pythons:
         print(f"CPython {dotted(number)}: {python}", flush=True)
         tree, python = prepare(number, python)
-        if number < STABLE_ABI or number == stable:
+        if not (stable and has_stable_abi(tree)):
             made.append(make_wheel("xetile_runtime", tree, python, version, out, number))
+            stable = has_stable_abi(tree)
         made.append(make_wheel("xetile", tree, python, version, out, number))
     for path in made:
         print(f"{path.stat().st_size / 1e6:8.2f} MB  {os.path.relpath(path)}")
@@ -116,8 +115,10 @@ def prepare(number: tuple[int, int], python: str) -> tuple[Path, str]:
         return BUILD, sys.executable
     place = WORK / f"py{dotted(number)}"
     own = place / "venv" / "bin" / "python"
-    if not own.exists():
-        run([python, "-m", "venv", place / "venv"])
+    # A half-made environment is made anew.
+    packages = "import nanobind, numpy, scikit_build_core, setuptools_scm"
+    if not own.exists() or subprocess.run([own, "-c", packages], capture_output=True).returncode:
+        run([python, "-m", "venv", "--clear", place / "venv"])
         run([own, "-m", "pip", "install", "-q", "--disable-pip-version-check", *build_requirements()])
     if not (place / "tree" / "build.ninja").exists():
         flags = [f"-D{name}={value}" for name, value in core_settings().items()]
@@ -135,6 +136,11 @@ def prepare(number: tuple[int, int], python: str) -> tuple[Path, str]:
         run([*command, f"-DPython3_EXECUTABLE={own}", f"-DPython_EXECUTABLE={own}"])
     run(["ninja", "-C", place / "tree", "XeTilePythonModules", "XeTilePythonPackage"])
     return place / "tree", str(own)
+
+
+def has_stable_abi(tree: Path) -> bool:
+    """Whether the runtime's extension module is for all Pythons from this one on: CMake makes such from 3.26 on."""
+    return (tree / "python_packages" / "xetile" / "_call.abi3.so").exists()
 
 
 def core_settings() -> dict[str, str]:
@@ -188,7 +194,7 @@ def make_wheel(name: str, tree: Path, python: str, version: str, out: Path, numb
         ours = [*(BUILD / "lib").glob("*.so"), BUILD / "bin" / "xetile-opt", *(tree / "python_packages").rglob("*.so")]
         system = [path for path in theirs if path.name.startswith(SYSTEM)]
         interpreter = f"cp{number[0]}{number[1]}"
-        abi = "abi3" if runtime and number >= STABLE_ABI else interpreter
+        abi = "abi3" if runtime and has_stable_abi(tree) else interpreter
         tag = f"{interpreter}-{abi}-{platform_tag({*ours, *theirs} - set(system))}"
         options += ["-C", f"wheel.tags={tag}"]
         run([python, "-m", "pip", "wheel", *options, source], SETUPTOOLS_SCM_PRETEND_VERSION=version)
