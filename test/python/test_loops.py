@@ -106,8 +106,8 @@ def test_both_forms_prefetch_the_same_and_multiply_alike(chip, k, monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
-# Steps: 128, an odd number of 127, two.
-@pytest.mark.parametrize("k", [4096, 4064, 64])
+# Steps: 128, an odd number of 127, a part of the last one of 128, two.
+@pytest.mark.parametrize("k", [4096, 4064, 4072, 64])
 def test_machine_code_of_the_k_loop(dtype, k):
     """Instructions per dpas on ocloc 26.27; docs/machine-code.md names them."""
     most = {"pvc": (0.25, 0.70), "bmg": (0.10, 0.48)}
