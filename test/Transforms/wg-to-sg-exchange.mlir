@@ -89,7 +89,9 @@ func.func @reduce_within(%A: memref<256x128xf32>, %B: memref<256x1xf32>) {
 // Two owners of each piece: the first updates it.
 // CHECK-LABEL: func @atomic
 // CHECK: %[[ID:.*]] = gpu.subgroup_id
-// CHECK: %[[FIRST:.*]] = arith.cmpi ult, %{{.*}}, %c1
+// CHECK: %[[ROW:.*]] = arith.divui %[[ID]], %c2
+// CHECK: %[[LOWEST:.*]] = arith.muli %[[ROW]], %c2
+// CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[ID]], %[[LOWEST]]
 // CHECK: scf.if %[[FIRST]] {
 // CHECK-NEXT: xetile.atomic_rmw_tile <addf>
 #attr = #xetile.tile_attr<wg_map = <sg_layout = [2, 2], sg_data = [8, 16]>>

@@ -77,8 +77,7 @@ func.func @wrap_around(%A: memref<64x64xf32>) {
   // CHECK: %[[ROW:.*]] = arith.divui %[[ID]], %c8
   // CHECK: %[[R:.*]] = arith.remui %[[ROW]], %c4
   // CHECK: arith.muli %[[R]], %c16
-  // CHECK: %[[COLUMN:.*]] = arith.remui %[[ID]], %c8
-  // CHECK: %[[C:.*]] = arith.remui %[[COLUMN]], %c4
+  // CHECK: %[[C:.*]] = arith.remui %[[ID]], %c4
   // CHECK: arith.muli %[[C]], %c16
   %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32, #attr>
   // CHECK: xetile.prefetch_tile %{{.*}} locality<3> : !xetile.tile<16x16xf32>
@@ -116,8 +115,7 @@ func.func @unused_constant() {
 gpu.module @kernels {
   gpu.func @same_pieces(%A: memref<512x32xf16>, %B: memref<32x256xf16>, %C: memref<512x256xf32>) kernel {
     // CHECK: %[[ID:.*]] = gpu.subgroup_id
-    // CHECK: %[[COLUMN:.*]] = arith.remui %[[ID]], %c8
-    // CHECK: %[[PIECE:.*]] = arith.remui %[[COLUMN]], %c4
+    // CHECK: %[[PIECE:.*]] = arith.remui %[[ID]], %c4
     // CHECK: %[[N:.*]] = arith.muli %[[PIECE]], %c64
     // CHECK: xetile.init_tile %{{.*}} : memref<512x32xf16> -> !xetile.tile<64x32xf16>
     %ta = xetile.init_tile %A[0, 0] : memref<512x32xf16> -> !xetile.tile<512x32xf16>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "xetile/Transforms/Exchange.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "xetile/IR/XeTileOps.h"
 #include <numeric>
 
 using namespace mlir;
@@ -14,15 +14,11 @@ namespace xetile {
 // Plans
 //===----------------------------------------------------------------------===//
 
-VectorType Move::getResultType() const {
-  SmallVector<int64_t> shape(type.getShape());
-  if (transposed)
-    std::swap(shape[0], shape[1]);
-  return VectorType::get(shape, type.getElementType());
-}
+bool Move::isPermuted() const { return !isIdentityPermutation(permutation); }
 
 int64_t Move::getPeriod(unsigned dim) const {
-  return std::gcd(from.getSgData()[dim], to.getSgData()[transposed ? 1 - dim : dim]);
+  unsigned target = llvm::find(permutation, int64_t(dim)) - permutation.begin();
+  return std::gcd(from.dims[dim].pieceSize, to.dims[target].pieceSize);
 }
 
 Type getStorageType(Type element) {
@@ -47,30 +43,45 @@ InFlightDiagnostic emitSlmOverflow(Operation *op, int64_t bytes, int64_t slmByte
             "under which each subgroup has the elements it needs";
 }
 
-/// Chooses the fewest parts of which each fits; rows are cut before columns, whose elements are
-/// adjacent in memory.
+static SmallVector<int64_t> divide(ArrayRef<int64_t> shape, ArrayRef<int64_t> parts) {
+  SmallVector<int64_t> result;
+  for (auto [size, part] : llvm::zip_equal(shape, parts))
+    result.push_back(size / part);
+  return result;
+}
+
+/// Chooses the fewest parts of which each fits; the first dimensions are cut before the last, whose
+/// elements are adjacent in memory.
 static bool chooseParts(Move &move, Type storage, int64_t slmBytes) {
-  ArrayRef<int64_t> shape = move.type.getShape();
-  int64_t best = 0;
-  for (int64_t columns = 1; columns <= move.getPeriod(1); ++columns) {
-    if (move.getPeriod(1) % columns != 0)
-      continue;
-    for (int64_t rows = 1; rows <= move.getPeriod(0); ++rows) {
-      if (move.getPeriod(0) % rows != 0 || (best && rows * columns >= best) ||
-          getBufferBytes({shape[0] / rows, shape[1] / columns}, storage) > slmBytes)
-        continue;
-      best = rows * columns;
-      move.parts[0] = rows;
-      move.parts[1] = columns;
-      break;
-    }
+  SmallVector<SmallVector<int64_t>> divisors; // of each period, the last dimension first
+  SmallVector<int64_t> counts;
+  for (unsigned dim = move.from.rank(); dim-- > 0;) {
+    SmallVector<int64_t> &own = divisors.emplace_back();
+    for (int64_t part = 1; part <= move.getPeriod(dim); ++part)
+      if (move.getPeriod(dim) % part == 0)
+        own.push_back(part);
+    counts.push_back(own.size());
   }
+  int64_t best = 0;
+  forEachIndex(counts, [&](ArrayRef<int64_t> at) {
+    SmallVector<int64_t> parts;
+    for (auto [own, number] : llvm::zip_equal(divisors, at))
+      parts.insert(parts.begin(), own[number]);
+    int64_t product = computeProduct(parts);
+    if ((best && product >= best) ||
+        getBufferBytes(divide(move.type.getShape(), parts), storage) > slmBytes)
+      return;
+    best = product;
+    move.parts = parts;
+  });
   return best != 0;
 }
 
-FailureOr<Move> planMove(Operation *op, VectorType type, WgMapAttr from, WgMapAttr to,
-                         bool transposed, int64_t slmBytes) {
-  Move move{type, from, to, transposed, findLocalPieces(type.getShape(), from, to, transposed)};
+FailureOr<Move> planMove(Operation *op, VectorType type, const Ownership &from, const Ownership &to,
+                         ArrayRef<int64_t> permutation, int64_t slmBytes) {
+  Move move{
+      type, from, to, SmallVector<int64_t>(permutation), findLocalPieces(from, to, permutation),
+      {}};
   if (move.local)
     return move;
   Type storage = getStorageType(type.getElementType());
@@ -80,10 +91,10 @@ FailureOr<Move> planMove(Operation *op, VectorType type, WgMapAttr from, WgMapAt
            << " between subgroups, which shared local memory cannot hold; expected integers of 1, "
               "8, 16, 32 or 64 bits, index, f16, bf16, f32 or f64";
   if (!chooseParts(move, storage, slmBytes)) {
-    ArrayRef<int64_t> shape = type.getShape();
-    return emitSlmOverflow(
-        op, getBufferBytes({shape[0] / move.getPeriod(0), shape[1] / move.getPeriod(1)}, storage),
-        slmBytes);
+    SmallVector<int64_t> most;
+    for (unsigned dim = 0; dim < from.rank(); ++dim)
+      most.push_back(move.getPeriod(dim));
+    return emitSlmOverflow(op, getBufferBytes(divide(type.getShape(), most), storage), slmBytes);
   }
   return move;
 }
@@ -112,68 +123,35 @@ Value ExchangeBuilder::fromStorage(Value vector, Type element) const {
   return arith::TruncIOp::create(builder, loc, type, vector);
 }
 
-OpFoldResult ExchangeBuilder::getOffset(WgMapAttr map, unsigned dim, int64_t owners, int64_t size,
-                                        int64_t constant) const {
-  Value first = place.getFirstElement(builder, map, dim, owners, size);
-  if (!first)
-    return builder.getIndexAttr(constant);
-  if (constant == 0)
-    return first;
-  Value number = arith::ConstantIndexOp::create(builder, loc, constant);
-  return arith::AddIOp::create(builder, loc, first, number).getResult();
-}
-
-Value ExchangeBuilder::createTile(Value buffer, ArrayRef<int64_t> shape,
-                                  ArrayRef<OpFoldResult> offsets) const {
-  auto memref = cast<MemRefType>(buffer.getType());
-  SmallVector<int64_t> order;
-  if (!memref.getLayout().isIdentity())
-    order = {0, 1};
-  auto encoding = TileAttr::get(builder.getContext(), WgMapAttr(), order, ArrayRef<int64_t>(),
-                                MemorySpace::SLM, /*scatter=*/false);
-  auto type = TileType::get(shape, memref.getElementType(), encoding);
-  return InitTileOp::create(builder, loc, type, buffer, offsets);
-}
-
-/// Calls `visit` with the offset of each of a subgroup's pieces of a buffer that `map` shares out
-/// in pieces of `size`.
-static void
-forEachOwnPiece(const ExchangeBuilder &exchange, WgMapAttr map, ArrayRef<int64_t> shape,
-                ArrayRef<int64_t> size,
-                function_ref<void(unsigned piece, ArrayRef<OpFoldResult> offsets)> visit) {
-  DimDistribution along[2];
-  for (unsigned dim : {0, 1})
-    along[dim] = getDimDistribution(map, dim, shape[dim]);
+/// Calls `visit` with the offset of each of a subgroup's pieces of a buffer in which they have the
+/// given size.
+void ExchangeBuilder::forEachOwnPiece(
+    const Ownership &ownership, ArrayRef<int64_t> size,
+    function_ref<void(unsigned, ArrayRef<OpFoldResult>)> visit) const {
   unsigned piece = 0;
-  for (int64_t i = 0; i < along[0].piecesPerSubgroup; ++i)
-    for (int64_t j = 0; j < along[1].piecesPerSubgroup; ++j) {
-      int64_t rounds[2] = {i, j};
-      SmallVector<OpFoldResult> offsets;
-      for (unsigned dim : {0, 1})
-        offsets.push_back(exchange.getOffset(map, dim, along[dim].numOwners(), size[dim],
-                                             rounds[dim] * along[dim].numOwners() * size[dim]));
-      visit(piece++, offsets);
-    }
+  forEachIndex(ownership.rounds(), [&](ArrayRef<int64_t> round) {
+    SmallVector<OpFoldResult> offsets;
+    for (unsigned dim = 0; dim < ownership.rank(); ++dim)
+      offsets.push_back(place.getOffset(builder, loc, ownership, dim, size[dim], round[dim]));
+    visit(piece++, offsets);
+  });
 }
 
-void ExchangeBuilder::store(Value buffer, WgMapAttr map, ValueRange pieces) const {
-  forEachOwnPiece(*this, map, cast<MemRefType>(buffer.getType()).getShape(), map.getSgData(),
+void ExchangeBuilder::store(Value buffer, const Ownership &ownership, ValueRange pieces) const {
+  forEachOwnPiece(ownership, ownership.pieceShape(),
                   [&](unsigned piece, ArrayRef<OpFoldResult> offsets) {
-                    StoreTileOp::create(builder, loc, toStorage(pieces[piece]),
-                                        createTile(buffer, map.getSgData(), offsets));
+                    storeTo(buffer, toStorage(pieces[piece]), offsets);
                   });
 }
 
-SmallVector<Value> ExchangeBuilder::load(Value buffer, WgMapAttr map, Type element) const {
+SmallVector<Value> ExchangeBuilder::load(Value buffer, const Ownership &ownership,
+                                         Type element) const {
   SmallVector<Value> pieces;
   auto memref = cast<MemRefType>(buffer.getType());
-  auto type = VectorType::get(map.getSgData(), memref.getElementType());
-  forEachOwnPiece(*this, map, memref.getShape(), map.getSgData(),
-                  [&](unsigned, ArrayRef<OpFoldResult> offsets) {
-                    Value tile = createTile(buffer, map.getSgData(), offsets);
-                    Value vector = LoadTileOp::create(builder, loc, type, tile, TypedAttr());
-                    pieces.push_back(fromStorage(vector, element));
-                  });
+  auto type = VectorType::get(ownership.pieceShape(), memref.getElementType());
+  forEachOwnPiece(ownership, ownership.pieceShape(), [&](unsigned, ArrayRef<OpFoldResult> offsets) {
+    pieces.push_back(fromStorage(loadFrom(buffer, type, offsets), element));
+  });
   return pieces;
 }
 
@@ -183,7 +161,7 @@ static Value extract(OpBuilder &builder, Location loc, Value vector, ArrayRef<in
   if (cast<VectorType>(vector.getType()).getShape() == sizes)
     return vector;
   return vector::ExtractStridedSliceOp::create(builder, loc, vector, offsets, sizes,
-                                               ArrayRef<int64_t>{1, 1});
+                                               SmallVector<int64_t>(sizes.size(), 1));
 }
 
 namespace {
@@ -200,7 +178,7 @@ public:
     if (!vector)
       vector = arith::ConstantOp::create(*builder, loc, builder->getZeroAttr(type));
     vector = vector::InsertStridedSliceOp::create(*builder, loc, part, vector, offsets,
-                                                  ArrayRef<int64_t>{1, 1});
+                                                  SmallVector<int64_t>(offsets.size(), 1));
   }
   Value get() const { return vector; }
 
@@ -212,109 +190,103 @@ private:
 };
 } // namespace
 
-static Value transpose(OpBuilder &builder, Location loc, Value vector) {
-  auto type = cast<VectorType>(vector.getType());
-  auto transposed =
-      VectorType::get({type.getDimSize(1), type.getDimSize(0)}, type.getElementType());
-  return TileTransposeOp::create(builder, loc, transposed, vector, ArrayRef<int64_t>{1, 0},
-                                 WgMapAttr());
-}
-
 /// A subgroup's pieces from its own pieces.
-static SmallVector<Value> moveInRegisters(OpBuilder &builder, Location loc, const Move &move,
-                                          ValueRange pieces) {
+SmallVector<Value> ExchangeBuilder::moveInRegisters(const Move &move, ValueRange pieces) const {
   const LocalPieces &local = *move.local;
-  ArrayRef<int64_t> data = move.to.getSgData();
-  SmallVector<int64_t> shape = {data[move.transposed], data[!move.transposed]};
+  SmallVector<int64_t> shape =
+      move.to.permuted(invertPermutationVector(move.permutation)).pieceShape();
   auto type = VectorType::get(shape, move.type.getElementType());
+  SmallVector<int64_t> counts = divide(shape, local.cellShape);
   SmallVector<Value> results;
   for (ArrayRef<Cell> cells : local.pieces) {
     Assembly assembly(builder, loc, type);
-    for (auto [number, cell] : llvm::enumerate(cells)) {
-      int64_t columns = shape[1] / local.cellColumns;
-      assembly.insert(extract(builder, loc, pieces[cell.piece], {cell.row, cell.column},
-                              {local.cellRows, local.cellColumns}),
-                      {int64_t(number) / columns * local.cellRows,
-                       int64_t(number) % columns * local.cellColumns});
-    }
-    results.push_back(move.transposed ? transpose(builder, loc, assembly.get()) : assembly.get());
+    unsigned number = 0;
+    forEachIndex(counts, [&](ArrayRef<int64_t> at) {
+      const Cell &cell = cells[number++];
+      SmallVector<int64_t> offsets;
+      for (auto [place, size] : llvm::zip_equal(at, local.cellShape))
+        offsets.push_back(place * size);
+      assembly.insert(extract(builder, loc, pieces[cell.piece], cell.offsets, local.cellShape),
+                      offsets);
+    });
+    results.push_back(move.isPermuted() ? permute(assembly.get(), move.permutation)
+                                        : assembly.get());
   }
   return results;
 }
 
-/// Of each period of a piece of `size` one part: how many periods there are, and their length in
-/// the piece and in the part. Where nothing is cut the piece is one period.
+namespace {
+/// Of each period of a piece one part: how many periods there are, and their lengths in the piece
+/// and in the part. Where nothing is cut the piece is one period.
 struct PartOfPiece {
-  PartOfPiece(const Move &move, unsigned dim, int64_t size)
-      : parts(move.parts[dim]), period(parts == 1 ? size : move.getPeriod(dim)),
-        count(size / period), length(period / parts) {}
-  int64_t parts, period, count, length;
+  PartOfPiece(int64_t size, int64_t parts, int64_t period)
+      : period(parts == 1 ? size : period), count(size / this->period),
+        length(this->period / parts) {}
+  int64_t period, count, length;
 };
 
-/// Calls `visit` with where each piece of a part is: in the part, and in a subgroup's piece.
-static void forEachPeriod(const PartOfPiece &rows, const PartOfPiece &columns, int64_t row,
-                          int64_t column,
-                          function_ref<void(ArrayRef<int64_t>, ArrayRef<int64_t>)> visit) {
-  for (int64_t i = 0; i < rows.count; ++i)
-    for (int64_t j = 0; j < columns.count; ++j)
-      visit({i * rows.length, j * columns.length},
-            {i * rows.period + row * rows.length, j * columns.period + column * columns.length});
-}
+/// The same in all dimensions of a piece.
+struct PartsOfPiece {
+  PartsOfPiece(const Move &move, ArrayRef<int64_t> piece, ArrayRef<int64_t> sourceDims) {
+    for (auto [size, dim] : llvm::zip_equal(piece, sourceDims)) {
+      dims.emplace_back(size, move.parts[dim], move.getPeriod(dim));
+      counts.push_back(dims.back().count);
+      lengths.push_back(dims.back().length);
+      shape.push_back(size / move.parts[dim]);
+    }
+  }
+  /// Calls `visit` with where each piece of part `part` is: in the part, and in the piece.
+  void forEach(ArrayRef<int64_t> part,
+               function_ref<void(ArrayRef<int64_t>, ArrayRef<int64_t>)> visit) const {
+    forEachIndex(counts, [&](ArrayRef<int64_t> at) {
+      SmallVector<int64_t> inPart, inPiece;
+      for (auto [dim, number, own] : llvm::zip_equal(dims, at, part)) {
+        inPart.push_back(number * dim.length);
+        inPiece.push_back(number * dim.period + own * dim.length);
+      }
+      visit(inPart, inPiece);
+    });
+  }
+  SmallVector<PartOfPiece> dims;
+  SmallVector<int64_t> counts, lengths, shape;
+};
+} // namespace
 
-/// Through shared local memory. Part (p, q) of the vector has the p-th and q-th share of the rows
-/// and columns of every period: each subgroup has the same places of its pieces in it.
+/// Through shared local memory. Part (p, q, ..) of the vector has the p-th, q-th.. share of every
+/// period: each subgroup has the same places of its pieces in it.
 SmallVector<Value> ExchangeBuilder::move(const Move &move, ValueRange pieces) const {
   if (move.local)
-    return moveInRegisters(builder, loc, move, pieces);
-  ArrayRef<int64_t> whole = move.type.getShape(), data = move.from.getSgData();
+    return moveInRegisters(move, pieces);
   Type element = move.type.getElementType(), storage = getStorageType(element);
-  SmallVector<int64_t> shape = {whole[0] / move.parts[0], whole[1] / move.parts[1]};
-  Value buffer = scratch.create(builder, loc, shape, storage), view = buffer;
-  SmallVector<int64_t> target(move.to.getSgData());
-  if (move.transposed) {
-    AffineMap swap = AffineMap::getPermutationMap(ArrayRef<unsigned>{1, 0}, builder.getContext());
-    view = memref::TransposeOp::create(builder, loc, buffer, AffineMapAttr::get(swap));
-  }
-  // Rows and columns of the source, in the order of the result's dimensions.
-  unsigned rowDim = move.transposed ? 1 : 0, columnDim = 1 - rowDim;
-  PartOfPiece rows(move, 0, data[0]), columns(move, 1, data[1]),
-      resultRows(move, rowDim, target[0]), resultColumns(move, columnDim, target[1]);
-  SmallVector<int64_t> stored = {data[0] / move.parts[0], data[1] / move.parts[1]},
-                       loaded = {target[0] / move.parts[rowDim], target[1] / move.parts[columnDim]};
+  Value buffer = scratch.create(builder, loc, divide(move.type.getShape(), move.parts), storage),
+        view = buffer;
+  if (move.isPermuted())
+    view = memref::TransposeOp::create(
+        builder, loc, buffer,
+        AffineMapAttr::get(AffineMap::getPermutationMap(move.permutation, builder.getContext())));
+  PartsOfPiece stored(move, move.from.pieceShape(),
+                      llvm::to_vector(llvm::seq<int64_t>(0, move.from.rank())));
+  PartsOfPiece loaded(move, move.to.pieceShape(), move.permutation);
   SmallVector<Assembly> results(
-      getDimDistribution(move.to, 0, whole[rowDim]).piecesPerSubgroup *
-          getDimDistribution(move.to, 1, whole[columnDim]).piecesPerSubgroup,
-      Assembly(builder, loc, VectorType::get(target, element)));
+      move.to.numPieces(), Assembly(builder, loc, VectorType::get(move.to.pieceShape(), element)));
 
-  for (int64_t p = 0; p < move.parts[0]; ++p)
-    for (int64_t q = 0; q < move.parts[1]; ++q) {
-      forEachOwnPiece(
-          *this, move.from, whole, stored, [&](unsigned piece, ArrayRef<OpFoldResult> offsets) {
-            Assembly part(builder, loc, VectorType::get(stored, element));
-            forEachPeriod(rows, columns, p, q, [&](ArrayRef<int64_t> to, ArrayRef<int64_t> from) {
-              part.insert(extract(builder, loc, pieces[piece], from, {rows.length, columns.length}),
-                          to);
-            });
-            StoreTileOp::create(builder, loc, toStorage(part.get()),
-                                createTile(buffer, stored, offsets));
-          });
-      forEachOwnPiece(
-          *this, move.to, {whole[rowDim], whole[columnDim]}, loaded,
-          [&](unsigned piece, ArrayRef<OpFoldResult> offsets) {
-            Value tile = createTile(view, loaded, offsets);
-            Value part =
-                fromStorage(LoadTileOp::create(builder, loc, VectorType::get(loaded, storage), tile,
-                                               TypedAttr()),
-                            element);
-            forEachPeriod(
-                resultRows, resultColumns, rowDim == 0 ? p : q, rowDim == 0 ? q : p,
-                [&](ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
-                  results[piece].insert(
-                      extract(builder, loc, part, from, {resultRows.length, resultColumns.length}),
-                      to);
-                });
-          });
-    }
+  forEachIndex(move.parts, [&](ArrayRef<int64_t> part) {
+    forEachOwnPiece(move.from, stored.shape, [&](unsigned piece, ArrayRef<OpFoldResult> offsets) {
+      Assembly values(builder, loc, VectorType::get(stored.shape, element));
+      stored.forEach(part, [&](ArrayRef<int64_t> to, ArrayRef<int64_t> from) {
+        values.insert(extract(builder, loc, pieces[piece], from, stored.lengths), to);
+      });
+      storeTo(buffer, toStorage(values.get()), offsets);
+    });
+    SmallVector<int64_t> resultPart = applyPermutation(part, move.permutation);
+    forEachOwnPiece(move.to, loaded.shape, [&](unsigned piece, ArrayRef<OpFoldResult> offsets) {
+      Value values =
+          fromStorage(loadFrom(view, VectorType::get(loaded.shape, storage), offsets), element);
+      loaded.forEach(resultPart, [&](ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+        results[piece].insert(extract(builder, loc, values, from, loaded.lengths), to);
+      });
+    });
+  });
   SmallVector<Value> vectors;
   for (const Assembly &result : results)
     vectors.push_back(result.get());

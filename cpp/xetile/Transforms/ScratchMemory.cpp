@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "xetile/IR/XeTileOps.h"
 #include "llvm/ADT/BitVector.h"
@@ -16,7 +17,7 @@ namespace xetile {
 static constexpr int64_t kAlignment = 64; // of each buffer, one cache line
 
 int64_t getBufferBytes(ArrayRef<int64_t> shape, Type element) {
-  return llvm::alignTo(shape[0] * shape[1] * element.getIntOrFloatBitWidth() / 8, kAlignment);
+  return llvm::alignTo(llvm::product_of(shape) * element.getIntOrFloatBitWidth() / 8, kAlignment);
 }
 
 int64_t getOtherSharedBytes(Operation *scope) {
@@ -102,7 +103,7 @@ private:
       if (isa<memref::TransposeOp, InitTileOp>(user))
         collectAccesses(number, user->getResult(0));
       else
-        accesses[user] = {number, isa<StoreTileOp>(user)};
+        accesses[user] = {number, isa<StoreTileOp, vector::TransferWriteOp>(user)};
     }
   }
 

@@ -1,4 +1,4 @@
-//===- SubgroupPlace.cpp - where a subgroup is in the grids of maps --------------===//
+//===- SubgroupPlace.cpp - which pieces are a subgroup's own, at run time ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "xetile/Transforms/SubgroupPlace.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -53,75 +53,90 @@ Value SubgroupPlace::getConstant(OpBuilder &builder, int64_t value) {
   });
 }
 
-Value SubgroupPlace::getCoordinate(OpBuilder &builder, WgMapAttr map, unsigned dim) {
-  Location loc = builder.getUnknownLoc();
-  int64_t rows = map.getSgLayout()[0], columns = map.getSgLayout()[1];
-  if ((dim == 0 ? rows : columns) == 1)
-    return {};
-  Value id = once(builder, "id", {}, [&] {
-    return gpu::SubgroupIdOp::create(builder, loc, builder.getIndexType(), /*upper_bound=*/nullptr)
+Value SubgroupPlace::getId(OpBuilder &builder) {
+  return once(builder, "id", {}, [&] {
+    return gpu::SubgroupIdOp::create(builder, builder.getUnknownLoc(), builder.getIndexType(),
+                                     /*upper_bound=*/nullptr)
         .getOperation();
   });
-  if (columns == 1 || (dim == 1 && rows == 1))
-    return id;
-  Value divisor = getConstant(builder, columns);
-  if (dim == 0)
-    return once(builder, "row", columns,
-                [&] { return arith::DivUIOp::create(builder, loc, id, divisor).getOperation(); });
-  return once(builder, "column", columns,
-              [&] { return arith::RemUIOp::create(builder, loc, id, divisor).getOperation(); });
 }
 
-Value SubgroupPlace::getFirstPiece(OpBuilder &builder, WgMapAttr map, unsigned dim,
-                                   int64_t owners) {
-  if (owners == 1)
+Value SubgroupPlace::getFirstPiece(OpBuilder &builder, const Ownership &ownership, unsigned dim) {
+  const OwnedDim &along = ownership.dims[dim];
+  if (along.owners == 1)
     return {};
-  Value coordinate = getCoordinate(builder, map, dim);
-  if (owners == map.getSgLayout()[dim])
-    return coordinate;
-  Value divisor = getConstant(builder, owners);
-  return once(builder, dim == 0 ? "piece of row" : "piece of column",
-              {map.getSgLayout()[0], map.getSgLayout()[1], owners}, [&] {
-                return arith::RemUIOp::create(builder, builder.getUnknownLoc(), coordinate, divisor)
-                    .getOperation();
-              });
+  Location loc = builder.getUnknownLoc();
+  Value number = getId(builder);
+  if (along.idStride > 1) {
+    Value divisor = getConstant(builder, along.idStride);
+    number = once(builder, "id over", along.idStride, [&] {
+      return arith::DivUIOp::create(builder, loc, number, divisor).getOperation();
+    });
+  }
+  if (along.idStride * along.owners == ownership.numSubgroups)
+    return number;
+  Value divisor = getConstant(builder, along.owners);
+  return once(builder, "piece", {along.idStride, along.owners},
+              [&] { return arith::RemUIOp::create(builder, loc, number, divisor).getOperation(); });
 }
 
-Value SubgroupPlace::getFirstElement(OpBuilder &builder, WgMapAttr map, unsigned dim,
-                                     int64_t owners, int64_t size) {
-  Value piece = getFirstPiece(builder, map, dim, owners);
+Value SubgroupPlace::getFirstElement(OpBuilder &builder, const Ownership &ownership, unsigned dim,
+                                     int64_t size) {
+  Value piece = getFirstPiece(builder, ownership, dim);
   if (!piece || size == 1)
     return piece;
   Value factor = getConstant(builder, size);
-  return once(builder, dim == 0 ? "element of row" : "element of column",
-              {map.getSgLayout()[0], map.getSgLayout()[1], owners, size}, [&] {
+  const OwnedDim &along = ownership.dims[dim];
+  return once(builder, "element", {along.idStride, along.owners, ownership.numSubgroups, size},
+              [&] {
                 return arith::MulIOp::create(builder, builder.getUnknownLoc(), piece, factor)
                     .getOperation();
               });
 }
 
-Value SubgroupPlace::getIsFirstOwner(OpBuilder &builder, WgMapAttr map, ArrayRef<int64_t> shape) {
+OpFoldResult SubgroupPlace::getOffset(OpBuilder &builder, Location loc, const Ownership &ownership,
+                                      unsigned dim, int64_t size, int64_t round) {
+  Value first = getFirstElement(builder, ownership, dim, size);
+  int64_t constant = round * ownership.dims[dim].owners * size;
+  if (!first)
+    return builder.getIndexAttr(constant);
+  if (constant == 0)
+    return first;
+  Value number = arith::ConstantIndexOp::create(builder, loc, constant);
+  return arith::AddIOp::create(builder, loc, first, number).getResult();
+}
+
+/// Of those with the same first pieces the lowest id is their sum, each times its stride.
+Value SubgroupPlace::getIsFirstOwner(OpBuilder &builder, const Ownership &ownership) {
   Location loc = builder.getUnknownLoc();
-  Value isFirst;
-  for (unsigned dim : {0, 1}) {
-    DimDistribution along = getDimDistribution(map, dim, shape[dim]);
-    if (along.ownersPerPiece() == 1)
+  SmallVector<int64_t> key;
+  for (const OwnedDim &dim : ownership.dims)
+    key.append({dim.owners, dim.idStride});
+  Value lowest;
+  for (auto [number, dim] : llvm::enumerate(ownership.dims)) {
+    Value piece = getFirstPiece(builder, ownership, number);
+    if (!piece)
       continue;
-    Value coordinate = getCoordinate(builder, map, dim);
-    Value owners = getConstant(builder, along.numOwners());
-    Value holds = once(builder, dim == 0 ? "first row" : "first column",
-                       {map.getSgLayout()[0], map.getSgLayout()[1], along.numOwners()}, [&] {
-                         return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
-                                                      coordinate, owners)
-                             .getOperation();
-                       });
-    isFirst = !isFirst
-                  ? holds
-                  : createAtStart(builder, [&] {
-                      return arith::AndIOp::create(builder, loc, isFirst, holds).getOperation();
-                    })->getResult(0);
+    if (dim.idStride > 1) {
+      Value factor = getConstant(builder, dim.idStride);
+      piece = once(builder, "first id", {dim.idStride, dim.owners, ownership.numSubgroups}, [&] {
+        return arith::MulIOp::create(builder, loc, piece, factor).getOperation();
+      });
+    }
+    key.push_back(number);
+    lowest = lowest
+                 ? once(builder, "lowest id", key,
+                        [&] {
+                          return arith::AddIOp::create(builder, loc, lowest, piece).getOperation();
+                        })
+                 : piece;
   }
-  return isFirst;
+  if (!lowest)
+    lowest = getConstant(builder, 0);
+  Value id = getId(builder);
+  return once(builder, "is first", key, [&] {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, id, lowest).getOperation();
+  });
 }
 
 } // namespace xetile

@@ -1,10 +1,10 @@
-//===- SubgroupPlace.h - where a subgroup is in the grids of maps ----------------===//
+//===- SubgroupPlace.h - which pieces are a subgroup's own, at run time -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef XETILE_TRANSFORMS_SUBGROUPPLACE_H
 #define XETILE_TRANSFORMS_SUBGROUPPLACE_H
 
 #include "mlir/IR/Builders.h"
-#include "xetile/IR/WgMap.h"
+#include "xetile/Transforms/Ownership.h"
 
 namespace xetile {
 
@@ -16,15 +16,18 @@ public:
   /// `op`.
   static mlir::Operation *getScope(mlir::Operation *op);
 
-  /// The number of the subgroup's first piece along `dim`: its coordinate in the map's grid, modulo
-  /// the owners. An index; null where it is always 0.
-  mlir::Value getFirstPiece(mlir::OpBuilder &builder, WgMapAttr map, unsigned dim, int64_t owners);
+  /// The number of the subgroup's first piece along a dimension of what `ownership` shares out. An
+  /// index; null where it is always 0.
+  mlir::Value getFirstPiece(mlir::OpBuilder &builder, const Ownership &ownership, unsigned dim);
   /// The same in elements, for pieces of `size`.
-  mlir::Value getFirstElement(mlir::OpBuilder &builder, WgMapAttr map, unsigned dim, int64_t owners,
+  mlir::Value getFirstElement(mlir::OpBuilder &builder, const Ownership &ownership, unsigned dim,
                               int64_t size);
-  /// Whether the subgroup is the first that owns its pieces of a value of `shape`: an i1.
-  mlir::Value getIsFirstOwner(mlir::OpBuilder &builder, WgMapAttr map,
-                              llvm::ArrayRef<int64_t> shape);
+  /// The same for a later round, with the constant of the round added.
+  mlir::OpFoldResult getOffset(mlir::OpBuilder &builder, mlir::Location loc,
+                               const Ownership &ownership, unsigned dim, int64_t size,
+                               int64_t round);
+  /// Whether the subgroup is the first that owns its pieces: an i1.
+  mlir::Value getIsFirstOwner(mlir::OpBuilder &builder, const Ownership &ownership);
 
   /// Runs `create` where the code of the workgroup around the insertion point begins, behind what
   /// was made there before.
@@ -35,7 +38,7 @@ private:
   /// A number from an operation that is created once for each workgroup's code.
   mlir::Value once(mlir::OpBuilder &builder, llvm::StringRef what, llvm::ArrayRef<int64_t> numbers,
                    llvm::function_ref<mlir::Operation *()> create);
-  mlir::Value getCoordinate(mlir::OpBuilder &builder, WgMapAttr map, unsigned dim);
+  mlir::Value getId(mlir::OpBuilder &builder);
   mlir::Value getConstant(mlir::OpBuilder &builder, int64_t value);
 
   llvm::DenseMap<mlir::Block *, mlir::Operation *> last;

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/XeGPU/IR/XeGPU.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "xetile/IR/XeTileOps.h"
 
@@ -103,7 +104,8 @@ Uniformity findUniformityOfSubgroups(Operation *scope) {
     if (isa<gpu::ThreadIdOp, gpu::SubgroupIdOp, gpu::LaneIdOp, gpu::GlobalIdOp>(op))
       return true;
     // A workgroup's vectors are one value for all of its subgroups.
-    if (isMemoryEffectFree(op) || isa_and_present<XeTileDialect>(op->getDialect()) ||
+    if (isMemoryEffectFree(op) ||
+        isa_and_present<XeTileDialect, xegpu::XeGPUDialect>(op->getDialect()) ||
         isa<memref::LoadOp, memref::AllocaOp>(op))
       return std::nullopt;
     return true;

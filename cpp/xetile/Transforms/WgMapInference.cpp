@@ -263,7 +263,9 @@ static WgMapAttr getTransposedSource(TileTransposeOp op, WgMapAttr result) {
       SmallVector<int64_t, 2>(byRule.getSgLayout()), {all, 1}, {1, all}};
   for (ArrayRef<int64_t> grid : grids) {
     WgMapAttr map = WgMapAttr::get(op.getContext(), grid, byRule.getSgData());
-    if (fitsWgMap(map, shape) && findLocalPieces(shape, map, result, /*transposed=*/true))
+    if (fitsWgMap(map, shape) &&
+        findLocalPieces(getOwnership(map, op.getVector().getType()),
+                        getOwnership(result, op.getResult().getType()), {1, 0}))
       return map;
   }
   return byRule;

@@ -9,11 +9,11 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
-#include "mlir/IR/Matchers.h"
-#include "xetile/Target/TargetInfo.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "xetile/Transforms/Passes.h"
 #include "xetile/Transforms/TiedValues.h"
 #include "xetile/Transforms/WgToSgPlan.h"
+#include "xetile/Transforms/WorkgroupSize.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_WGTOSG
@@ -113,7 +113,7 @@ static LogicalResult checkOp(Operation *op, const WgMapInference &maps) {
 /// be compiled.
 static LogicalResult checkValue(Value value, WgMapAttr map) {
   auto type = cast<ShapedType>(value.getType());
-  if (int64_t pieces = getDistribution(map, type).numPieces(); pieces > kMaxPieces)
+  if (int64_t pieces = getOwnership(map, type).numPieces(); pieces > kMaxPieces)
     return emitError(value.getLoc()) << "wg_map " << map << " gives each subgroup " << pieces
                                      << " pieces of " << type << "; expected at most " << kMaxPieces
                                      << ": make sg_data or sg_layout larger, or the tile smaller";
@@ -146,60 +146,9 @@ static LogicalResult checkSignature(FunctionOpInterface function) {
   return success();
 }
 
-/// Work-items of a workgroup, where the code of a kernel or a launch says so.
-static std::optional<int64_t> getWorkItems(Operation *scope) {
-  int64_t workItems = 1;
-  if (auto kernel = dyn_cast<gpu::GPUFuncOp>(scope)) {
-    std::optional<ArrayRef<int32_t>> sizes = kernel.getKnownBlockSize();
-    for (int32_t size : sizes.value_or(ArrayRef<int32_t>()))
-      workItems *= size;
-    return sizes ? std::optional(workItems) : std::nullopt;
-  }
-  auto launch = dyn_cast<gpu::LaunchOp>(scope);
-  if (!launch)
-    return std::nullopt;
-  gpu::KernelDim3 sizes = launch.getBlockSizeOperandValues();
-  for (Value size : {sizes.x, sizes.y, sizes.z}) {
-    APInt value;
-    if (!matchPattern(size, m_ConstantInt(&value)))
-      return std::nullopt;
-    workItems *= value.getSExtValue();
-  }
-  return workItems;
-}
-
-/// The most work-items and the least shared local memory that a workgroup has on the chips that can
-/// be compiled for.
-static const TargetInfo &getSmallestTarget() {
-  const TargetInfo *smallest = nullptr;
-  for (const TargetInfo &target : allTargets())
-    if (!target.checkSupported() && (!smallest || target.slmBytes < smallest->slmBytes))
-      smallest = &target;
-  return smallest ? *smallest : allTargets().front();
-}
-
 namespace {
 struct WgToSg : xetile::impl::WgToSgBase<WgToSg> {
   using WgToSgBase::WgToSgBase;
-
-  /// A kernel of 2^31 subgroups could not be launched.
-  LogicalResult checkLaunch(Operation *scope, WgMapAttr map) {
-    int64_t needed = map.getNumSubgroups() * subgroupSize;
-    std::optional<int64_t> workItems = getWorkItems(scope);
-    if (workItems && *workItems != needed)
-      return scope->emitOpError("is launched with workgroups of ")
-             << *workItems << " work-items"
-             << (isa<gpu::GPUFuncOp>(scope) ? " (known_block_size)" : "")
-             << ", but its wg_maps need " << map.getNumSubgroups() << " subgroups of "
-             << int64_t(subgroupSize) << " = " << needed;
-    int64_t most = getSmallestTarget().maxWorkItems;
-    if (isa<gpu::GPUFuncOp, gpu::LaunchOp>(scope) && needed > most)
-      return scope->emitOpError("has wg_maps for ")
-             << map.getNumSubgroups() << " subgroups of " << int64_t(subgroupSize) << " = "
-             << needed << " work-items, but a workgroup has at most " << most
-             << "; expected an sg_layout of at most " << most / subgroupSize << " subgroups";
-    return success();
-  }
 
   /// One kernel has one number of subgroups, and the launch as many.
   LogicalResult checkNumSubgroups(const WgMapInference &maps) {
@@ -217,7 +166,9 @@ struct WgToSg : xetile::impl::WgToSgBase<WgToSg> {
                  << map << " for " << map.getNumSubgroups()
                  << " subgroups, but the kernel also has " << entry->second << " for "
                  << entry->second.getNumSubgroups();
-        if (inserted && scope && failed(checkLaunch(scope, map)))
+        if (inserted && scope &&
+            failed(checkWorkgroupSize(scope, map.getNumSubgroups(), subgroupSize,
+                                      getSmallestTarget().maxWorkItems, "wg_maps")))
           return failure();
       }
     return success();
@@ -258,8 +209,8 @@ struct WgToSg : xetile::impl::WgToSgBase<WgToSg> {
           WgMapAttr map = maps.lookup(value);
           if (!map)
             return std::nullopt;
-          Distribution distribution = getDistribution(map, cast<ShapedType>(value.getType()));
-          types.append(distribution.numPieces(), getPieceType(map, value.getType()));
+          types.append(getOwnership(map, cast<ShapedType>(value.getType())).numPieces(),
+                       getPieceType(map, value.getType()));
           return success();
         });
 

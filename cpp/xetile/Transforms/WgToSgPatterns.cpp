@@ -4,8 +4,10 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "xetile/IR/UnsignedOperands.h"
+#include "xetile/Transforms/FreePieces.h"
 #include "xetile/Transforms/Piecewise.h"
 #include "xetile/Transforms/TiedValues.h"
+#include "xetile/Transforms/TileExchange.h"
 #include "xetile/Transforms/WgToSgPlan.h"
 
 using namespace mlir;
@@ -19,8 +21,11 @@ template <typename OpTy> struct Distribute : OpConversionPattern<OpTy> {
   Distribute(const TypeConverter &converter, MLIRContext *context, WgToSgPlan &plan)
       : OpConversionPattern<OpTy>(converter, context, /*benefit=*/2), plan(plan) {}
 
-  ExchangeBuilder getExchange(ConversionPatternRewriter &rewriter, Location loc) const {
+  TileExchange getExchange(ConversionPatternRewriter &rewriter, Location loc) const {
     return {rewriter, loc, plan.place, plan.scratch};
+  }
+  Ownership getOwnership(Value value) const {
+    return xetile::getOwnership(plan.maps.lookup(value), cast<ShapedType>(value.getType()));
   }
 
   /// Calls `create` with the offsets of each of the subgroup's pieces of `value`.
@@ -29,21 +34,17 @@ template <typename OpTy> struct Distribute : OpConversionPattern<OpTy> {
     Value value = op->getResult(0);
     WgMapAttr map = plan.maps.lookup(value);
     auto type = cast<ShapedType>(value.getType());
-    Distribution distribution = getDistribution(map, type);
-    ExchangeBuilder exchange = getExchange(rewriter, op->getLoc());
+    Ownership ownership = getOwnership(value);
     SmallVector<Value> pieces;
-    for (int64_t i = 0; i < distribution.rows.piecesPerSubgroup; ++i)
-      for (int64_t j = 0; j < distribution.columns.piecesPerSubgroup; ++j) {
-        SmallVector<Value> offsets;
-        for (auto [dim, round] : {std::pair(0, i), std::pair(1, j)}) {
-          const DimDistribution &along = distribution.along(dim);
-          offsets.push_back(getValueOrCreateConstantIndexOp(
-              rewriter, op->getLoc(),
-              exchange.getOffset(map, dim, along.numOwners(), along.pieceSize,
-                                 round * along.roundStride())));
-        }
-        pieces.push_back(create(getPieceType(map, type), offsets));
-      }
+    forEachIndex(ownership.rounds(), [&](ArrayRef<int64_t> round) {
+      SmallVector<Value> offsets;
+      for (auto [dim, along] : llvm::enumerate(ownership.dims))
+        offsets.push_back(getValueOrCreateConstantIndexOp(
+            rewriter, op->getLoc(),
+            plan.place.getOffset(rewriter, op->getLoc(), ownership, dim, along.pieceSize,
+                                 round[dim])));
+      pieces.push_back(create(getPieceType(map, type), offsets));
+    });
     rewriter.replaceOpWithMultiple(op, {pieces});
   }
 
@@ -93,13 +94,13 @@ struct DistributeAtomic : Distribute<AtomicRMWTileOp> {
       return rewriter.notifyMatchFailure(op, "each piece has one owner");
     Location loc = op.getLoc();
     TileType tile = op.getTile().getType();
-    WgMapAttr map = plan.maps.lookup(op.getTile());
-    ExchangeBuilder exchange = getExchange(rewriter, loc);
+    Ownership ownership = getOwnership(op.getTile());
+    TileExchange exchange = getExchange(rewriter, loc);
     Value buffer;
     if (!op->use_empty())
       buffer = plan.scratch.create(rewriter, loc, tile.getShape(),
                                    getStorageType(tile.getElementType()));
-    Value isFirst = plan.place.getIsFirstOwner(rewriter, map, tile.getShape());
+    Value isFirst = plan.place.getIsFirstOwner(rewriter, ownership);
     auto guard = scf::IfOp::create(rewriter, loc, isFirst, /*withElseRegion=*/false);
     plan.scratch.addGuard(guard);
     {
@@ -110,13 +111,13 @@ struct DistributeAtomic : Distribute<AtomicRMWTileOp> {
         before.push_back(
             AtomicRMWTileOp::create(rewriter, loc, value.getType(), op.getKind(), value, piece));
       if (buffer)
-        exchange.store(buffer, map, before);
+        exchange.store(buffer, ownership, before);
     }
     if (!buffer) {
       rewriter.eraseOp(op);
       return success();
     }
-    SmallVector<Value> pieces = exchange.load(buffer, map, tile.getElementType());
+    SmallVector<Value> pieces = exchange.load(buffer, ownership, tile.getElementType());
     rewriter.replaceOpWithMultiple(op, {pieces});
     return success();
   }
@@ -182,15 +183,14 @@ struct DistributeTileReduce : Distribute<TileReduceOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     VectorType type = op.getVector().getType();
-    Distribution distribution = getDistribution(plan.maps.lookup(op.getVector()), type);
-    Type wide = getReductionType(op, distribution);
+    Ownership ownership = getOwnership(op.getVector());
+    Type wide = getReductionType(op, ownership);
     SmallVector<bool> isReduced(2, false);
     for (int64_t dim : op.getReductionDims())
       isReduced[dim] = true;
 
     // Pieces that differ in the reduced dimensions alone become one.
-    int64_t rows = distribution.rows.piecesPerSubgroup,
-            columns = distribution.columns.piecesPerSubgroup;
+    int64_t rows = ownership.dims[0].rounds(), columns = ownership.dims[1].rounds();
     SmallVector<Value> sums((isReduced[0] ? 1 : rows) * (isReduced[1] ? 1 : columns));
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < columns; ++j) {
@@ -203,7 +203,7 @@ struct DistributeTileReduce : Distribute<TileReduceOp> {
     for (Value sum : sums)
       pieces.push_back(reduce(rewriter, op, sum));
 
-    ExchangeBuilder exchange = getExchange(rewriter, loc);
+    TileExchange exchange = getExchange(rewriter, loc);
     if (auto found = plan.reductions.find(op); found != plan.reductions.end()) {
       const CrossReduction &cross = found->second;
       Value buffer = plan.scratch.create(rewriter, loc, cross.shape, getStorageType(wide));
@@ -238,12 +238,12 @@ struct DistributeTileBroadcast : Distribute<TileBroadcastOp> {
   LogicalResult matchAndRewrite(TileBroadcastOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     WgMapAttr map = plan.maps.lookup(op.getResult());
-    Distribution distribution = getDistribution(map, op.getType());
+    Ownership ownership = getOwnership(op.getResult());
     bool repeatsRows = llvm::is_contained(op.getBroadcastDims(), 0),
          repeatsColumns = llvm::is_contained(op.getBroadcastDims(), 1);
-    int64_t columns = distribution.columns.piecesPerSubgroup;
+    int64_t columns = ownership.dims[1].rounds();
     SmallVector<Value> pieces;
-    for (int64_t i = 0; i < distribution.rows.piecesPerSubgroup; ++i)
+    for (int64_t i = 0; i < ownership.dims[0].rounds(); ++i)
       for (int64_t j = 0; j < columns; ++j) {
         int64_t piece =
             (repeatsRows ? 0 : i) * (repeatsColumns ? 1 : columns) + (repeatsColumns ? 0 : j);
@@ -273,128 +273,15 @@ struct DistributeShapeCast : Distribute<vector::ShapeCastOp> {
 // Vectors that come from nothing distributed
 //===----------------------------------------------------------------------===//
 
-/// A constant whose elements differ: each subgroup selects its slices, of which equal ones are one.
-struct DistributeConstant : Distribute<arith::ConstantOp> {
-  using Distribute::Distribute;
-  LogicalResult matchAndRewrite(arith::ConstantOp op, Adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    auto dense = dyn_cast<DenseElementsAttr>(op.getValue());
-    if (!dense || dense.isSplat())
-      return rewriter.notifyMatchFailure(op, "its elements are equal");
-    WgMapAttr map = plan.maps.lookup(op.getResult());
-    auto type = cast<VectorType>(op.getType());
-    Distribution distribution = getDistribution(map, type);
-    SmallVector<Value> pieces;
-    for (int64_t i = 0; i < distribution.rows.piecesPerSubgroup; ++i)
-      for (int64_t j = 0; j < distribution.columns.piecesPerSubgroup; ++j)
-        pieces.push_back(createPiece(rewriter, op.getLoc(), dense, map, distribution, i, j));
-    rewriter.replaceOpWithMultiple(op, {pieces});
-    return success();
-  }
-
-private:
-  static Attribute getSlice(DenseElementsAttr dense, VectorType type, int64_t row, int64_t column) {
-    SmallVector<int64_t> whole = getMatrixShape(dense.getType()), part = getMatrixShape(type);
-    auto values = dense.getValues<Attribute>();
-    SmallVector<Attribute> slice;
-    for (int64_t r = 0; r < part[0]; ++r)
-      for (int64_t c = 0; c < part[1]; ++c)
-        slice.push_back(values[(row + r) * whole[1] + column + c]);
-    return DenseElementsAttr::get(type, slice);
-  }
-
-  Value createPiece(ConversionPatternRewriter &rewriter, Location loc, DenseElementsAttr dense,
-                    WgMapAttr map, const Distribution &distribution, int64_t i, int64_t j) const {
-    const DimDistribution &rows = distribution.rows, &columns = distribution.columns;
-    auto type = cast<VectorType>(getPieceType(map, dense.getType()));
-    // Which subgroups, by the numbers of their first pieces, have which slice.
-    llvm::MapVector<Attribute, SmallVector<std::pair<int64_t, int64_t>>> slices;
-    for (int64_t r = 0; r < rows.numOwners(); ++r)
-      for (int64_t c = 0; c < columns.numOwners(); ++c)
-        slices[getSlice(dense, type, (r + i * rows.numOwners()) * rows.pieceSize,
-                        (c + j * columns.numOwners()) * columns.pieceSize)]
-            .push_back({r, c});
-    Value result;
-    for (auto &[slice, owners] : slices) {
-      Value value = arith::ConstantOp::create(rewriter, loc, cast<TypedAttr>(slice));
-      if (!result) {
-        result = value;
-        continue;
-      }
-      Value isOwner;
-      for (auto [r, c] : owners) {
-        Value isThis = createIsAt(rewriter, loc, map, distribution, r, c);
-        isOwner = isOwner ? arith::OrIOp::create(rewriter, loc, isOwner, isThis) : isThis;
-      }
-      result = arith::SelectOp::create(rewriter, loc, isOwner, value, result);
-    }
-    return result;
-  }
-
-  Value createIsAt(ConversionPatternRewriter &rewriter, Location loc, WgMapAttr map,
-                   const Distribution &distribution, int64_t row, int64_t column) const {
-    Value holds;
-    for (auto [dim, number] : {std::pair(0, row), std::pair(1, column)}) {
-      Value piece =
-          plan.place.getFirstPiece(rewriter, map, dim, distribution.along(dim).numOwners());
-      if (!piece)
-        continue;
-      Value equal = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, piece,
-                                          arith::ConstantIndexOp::create(rewriter, loc, number));
-      holds = holds ? arith::AndIOp::create(rewriter, loc, holds, equal) : equal;
-    }
-    return holds;
-  }
-};
-
-/// A scalar in all elements, or elements of which nobody asks anything.
-template <typename OpTy> struct DistributeEqual : Distribute<OpTy> {
+template <typename OpTy> struct DistributeFree : Distribute<OpTy> {
   using Distribute<OpTy>::Distribute;
   LogicalResult matchAndRewrite(OpTy op, typename Distribute<OpTy>::Adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    this->replaceByPieces(op, rewriter, [&](Type type, ArrayRef<Value>) -> Value {
-      if constexpr (std::is_same_v<OpTy, vector::BroadcastOp>)
-        return vector::BroadcastOp::create(rewriter, op.getLoc(), type, op.getSource());
-      else
-        return OpTy::create(rewriter, op.getLoc(), type, op.getValue());
-    });
-    return success();
-  }
-};
-
-struct DistributeStep : Distribute<vector::StepOp> {
-  using Distribute::Distribute;
-  LogicalResult matchAndRewrite(vector::StepOp op, Adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    replaceByPieces(op, rewriter, [&](Type type, ArrayRef<Value> offsets) -> Value {
-      Value step = vector::StepOp::create(rewriter, loc, cast<VectorType>(type));
-      Value start = vector::BroadcastOp::create(rewriter, loc, type, offsets[1]);
-      return arith::AddIOp::create(rewriter, loc, step, start);
-    });
-    return success();
-  }
-};
-
-/// Of the first elements that are set in each dimension, as many as reach into the piece.
-template <typename OpTy> struct DistributeMask : Distribute<OpTy> {
-  using Distribute<OpTy>::Distribute;
-  LogicalResult matchAndRewrite(OpTy op, typename Distribute<OpTy>::Adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    SmallVector<Value> counts;
-    if constexpr (std::is_same_v<OpTy, vector::ConstantMaskOp>) {
-      for (int64_t count : op.getMaskDimSizes())
-        counts.push_back(arith::ConstantIndexOp::create(rewriter, loc, count));
-    } else {
-      llvm::append_range(counts, op->getOperands());
-    }
-    this->replaceByPieces(op, rewriter, [&](Type type, ArrayRef<Value> offsets) -> Value {
-      SmallVector<Value> rest;
-      for (auto [count, offset] : llvm::zip_equal(counts, offsets.take_back(counts.size())))
-        rest.push_back(rewriter.createOrFold<arith::SubIOp>(loc, count, offset));
-      return vector::CreateMaskOp::create(rewriter, loc, cast<VectorType>(type), rest);
-    });
+    Value value = op->getResult(0);
+    auto type = dyn_cast_if_present<VectorType>(
+        getPieceType(this->plan.maps.lookup(value), value.getType()));
+    rewriter.replaceOpWithMultiple(
+        op, {createFreePieces(rewriter, op, this->getOwnership(value), type, this->plan.place)});
     return success();
   }
 };
@@ -402,13 +289,13 @@ template <typename OpTy> struct DistributeMask : Distribute<OpTy> {
 
 void xetile::populateWgToSgPatterns(const TypeConverter &converter, RewritePatternSet &patterns,
                                     WgToSgPlan &plan) {
-  patterns
-      .add<DistributeInitTile, DistributeAtomic, DistributeTileMma,
-           DistributeMove<TileConvLayoutOp>, DistributeMove<TileTransposeOp>, DistributeTileReduce,
-           DistributeTileBroadcast, DistributeShapeCast, DistributeConstant,
-           DistributeEqual<vector::BroadcastOp>, DistributeEqual<ub::PoisonOp>, DistributeStep,
-           DistributeMask<vector::CreateMaskOp>, DistributeMask<vector::ConstantMaskOp>>(
-          converter, patterns.getContext(), plan);
+  patterns.add<DistributeInitTile, DistributeAtomic, DistributeTileMma,
+               DistributeMove<TileConvLayoutOp>, DistributeMove<TileTransposeOp>,
+               DistributeTileReduce, DistributeTileBroadcast, DistributeShapeCast,
+               DistributeFree<arith::ConstantOp>, DistributeFree<vector::BroadcastOp>,
+               DistributeFree<ub::PoisonOp>, DistributeFree<vector::StepOp>,
+               DistributeFree<vector::CreateMaskOp>, DistributeFree<vector::ConstantMaskOp>>(
+      converter, patterns.getContext(), plan);
   populatePiecewisePatterns(converter, patterns, [](Operation *op) {
     return isa<UpdateTileOffsetOp, LoadTileOp, StoreTileOp, PrefetchTileOp, AtomicRMWTileOp,
                LoadGatherOp, StoreScatterOp, TilePackOp, TileUnpackOp>(op) ||

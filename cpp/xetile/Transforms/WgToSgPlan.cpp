@@ -7,70 +7,70 @@ using namespace mlir;
 
 namespace xetile {
 
-Type getReductionType(TileReduceOp op, const Distribution &distribution) {
+Type getReductionType(TileReduceOp op, const Ownership &ownership) {
   Type element = op.getVector().getType().getElementType();
   bool rounds =
       op.getKind() == vector::CombiningKind::ADD || op.getKind() == vector::CombiningKind::MUL;
   if (!rounds || !(element.isF16() || element.isBF16()))
     return element;
   for (int64_t dim : op.getReductionDims())
-    if (distribution.along(dim).numPieces > 1)
+    if (!ownership.dims[dim].isWhole())
       return Float32Type::get(op.getContext());
   return element;
 }
 
-/// The map with other sizes of pieces in the dimensions `dims`.
-static WgMapAttr withData(WgMapAttr map, ArrayRef<int64_t> dims,
-                          function_ref<int64_t(int64_t)> size) {
-  SmallVector<int64_t> data(map.getSgData());
+/// With other dimensions in place of those of `dims`.
+static Ownership withDims(Ownership ownership, ArrayRef<int64_t> dims,
+                          function_ref<OwnedDim(OwnedDim)> change) {
   for (int64_t dim : dims)
-    data[dim] = size(dim);
-  return WgMapAttr::get(map.getContext(), map.getSgLayout(), data);
+    ownership.dims[dim] = change(ownership.dims[dim]);
+  return ownership;
 }
 
 LogicalResult WgToSgPlan::decideReduction(TileReduceOp op, int64_t slmBytes) {
-  VectorType type = op.getVector().getType();
-  WgMapAttr from = maps.lookup(op.getVector()), to = maps.lookup(op.getResult());
-  Distribution distribution = getDistribution(from, type);
+  VectorType type = op.getVector().getType(), resultType = op.getResult().getType();
+  Ownership from = getOwnership(maps.lookup(op.getVector()), type),
+            to = getOwnership(maps.lookup(op.getResult()), resultType);
   ArrayRef<int64_t> dims = op.getReductionDims();
-  WgMapAttr partial = withData(from, dims, [](int64_t) { return 1; });
-  if (llvm::all_of(dims, [&](int64_t dim) { return distribution.along(dim).numOwners() == 1; })) {
-    FailureOr<Move> move =
-        planMove(op, op.getResult().getType(), partial, to, /*transposed=*/false, slmBytes);
+  if (llvm::all_of(dims, [&](int64_t dim) { return from.dims[dim].owners == 1; })) {
+    Ownership partial = withDims(from, dims, [](OwnedDim) { return OwnedDim::whole(1); });
+    FailureOr<Move> move = planMove(op, resultType, partial, to, {0, 1}, slmBytes);
     if (failed(move))
       return failure();
     moves.insert({op, *move});
     return success();
   }
-  SmallVector<int64_t> shape(type.getShape());
-  for (int64_t dim : dims)
-    shape[dim] = distribution.along(dim).numOwners();
-  Type storage = getStorageType(getReductionType(op, distribution));
+  Ownership partial = withDims(
+      from, dims, [](OwnedDim dim) { return OwnedDim{dim.owners, 1, dim.owners, dim.idStride}; });
+  Type storage = getStorageType(getReductionType(op, from));
   if (!storage)
     return op.emitOpError("reduces elements of type ")
            << type.getElementType()
            << " over several subgroups, which shared local memory cannot hold; expected integers "
               "of 1, 8, 16, 32 or 64 bits, f16, bf16, f32 or f64";
-  if (int64_t bytes = getBufferBytes(shape, storage); bytes > slmBytes)
+  if (int64_t bytes = getBufferBytes(partial.shape(), storage); bytes > slmBytes)
     return emitSlmOverflow(op, bytes, slmBytes);
-  WgMapAttr all = withData(to, dims, [&](int64_t dim) { return shape[dim]; });
-  reductions.insert({op, {shape, partial, all}});
+  for (int64_t dim : dims)
+    to.dims[dim] = OwnedDim::whole(partial.dims[dim].size);
+  reductions.insert({op, {partial.shape(), partial, to}});
   return success();
 }
 
 LogicalResult WgToSgPlan::decide(Operation *op, int64_t slmBytes) {
-  auto plan = [&](Value vector, Value result, bool transposed) -> LogicalResult {
-    FailureOr<Move> move = planMove(op, cast<VectorType>(vector.getType()), maps.lookup(vector),
-                                    maps.lookup(result), transposed, slmBytes);
+  auto plan = [&](Value vector, Value result, ArrayRef<int64_t> permutation) -> LogicalResult {
+    auto type = cast<VectorType>(vector.getType());
+    FailureOr<Move> move =
+        planMove(op, type, getOwnership(maps.lookup(vector), type),
+                 getOwnership(maps.lookup(result), cast<VectorType>(result.getType())), permutation,
+                 slmBytes);
     if (succeeded(move))
       moves.insert({op, *move});
     return move;
   };
   if (auto convert = dyn_cast<TileConvLayoutOp>(op))
-    return plan(convert.getVector(), convert.getResult(), /*transposed=*/false);
+    return plan(convert.getVector(), convert.getResult(), {0, 1});
   if (auto transpose = dyn_cast<TileTransposeOp>(op))
-    return plan(transpose.getVector(), transpose.getResult(),
-                transpose.getPermutation() == ArrayRef<int64_t>{1, 0});
+    return plan(transpose.getVector(), transpose.getResult(), transpose.getPermutation());
   if (auto reduce = dyn_cast<TileReduceOp>(op))
     return decideReduction(reduce, slmBytes);
   auto atomic = dyn_cast<AtomicRMWTileOp>(op);

@@ -5,6 +5,7 @@
 
 #include "mlir/Transforms/DialectConversion.h"
 #include "xetile/IR/XeTileOps.h"
+#include "xetile/Transforms/Distribution.h"
 #include "xetile/Transforms/Exchange.h"
 #include "xetile/Transforms/WgMapInference.h"
 
@@ -14,7 +15,7 @@ namespace xetile {
 /// reduces what it loads from there under `all`.
 struct CrossReduction {
   llvm::SmallVector<int64_t> shape;
-  WgMapAttr partial, all;
+  Ownership partial, all;
 };
 
 /// Decisions about the operations of a module, all made, and all errors emitted, before anything is
@@ -42,7 +43,7 @@ private:
 
 /// In what type a reduction is computed: sums and products of narrow floats that are put together
 /// from several parts are f32, so that they are rounded once.
-mlir::Type getReductionType(TileReduceOp op, const Distribution &distribution);
+mlir::Type getReductionType(TileReduceOp op, const Ownership &ownership);
 
 /// Rewrites of operations to those on one subgroup's pieces. `plan` must outlive the conversion.
 void populateWgToSgPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns,

@@ -1,48 +1,7 @@
-// Guards of upstream's passes: what they crash on or lower wrongly is an error at the op.
+// Guards of upstream's pass from lanes to XeVM: what it crashes on or lowers wrongly is an error at the op.
 //
-// RUN: rm -rf %t && split-file %s %t
-// RUN: xetile-opt %t/workgroup.mlir --split-input-file --verify-diagnostics \
-// RUN:   --xetile-lower-xegpu-to-xevm="xegpu-op-level=workgroup" -o /dev/null
-// RUN: xetile-opt %t/lane.mlir --split-input-file --verify-diagnostics \
-// RUN:   --xetile-lower-xegpu-to-xevm="xegpu-op-level=lane" -o /dev/null
-// RUN: not xetile-opt %t/lane.mlir \
-// RUN:   --pass-pipeline="builtin.module(xetile-attach-target,gpu.module(xetile-check-xegpu-support{level=x}))" 2>&1 \
-// RUN:   | FileCheck %s --check-prefix=LEVEL
+// RUN: xetile-opt %s --split-input-file --verify-diagnostics --xetile-lower-xegpu-to-xevm="xegpu-op-level=lane" -o /dev/null
 
-// LEVEL: error: option level is 'x', expected workgroup or lane
-
-//--- workgroup.mlir
-#l = #xegpu.layout<sg_layout = [2, 2], sg_data = [8, 16], inst_data = [8, 16]>
-gpu.module @run_time_sizes {
-  gpu.func @f(%a: memref<?x?xf32>) kernel {
-    %c0 = arith.constant 0 : index
-    // expected-error @below {{has no lowering at level workgroup: expected shape and strides beside a memref of run-time sizes}}
-    %t = "xegpu.create_nd_tdesc"(%a) <{operandSegmentSizes = array<i32: 1, 0, 0, 0>}>
-        : (memref<?x?xf32>) -> !xegpu.tensor_desc<16x32xf32, #l>
-    %v = xegpu.load_nd %t[%c0, %c0] {layout = #l} : !xegpu.tensor_desc<16x32xf32, #l> -> vector<16x32xf32>
-    xegpu.store_nd %v, %t[%c0, %c0] {layout = #l} : vector<16x32xf32>, !xegpu.tensor_desc<16x32xf32, #l>
-    gpu.return
-  }
-}
-
-// -----
-
-#l = #xegpu.layout<sg_layout = [2, 2], sg_data = [8, 16], inst_data = [8, 16]>
-#t = #xegpu.layout<sg_layout = [4, 1], sg_data = [8, 16], inst_data = [8, 16]>
-gpu.module @transpose {
-  gpu.func @f(%a: memref<64x64xf32>) kernel {
-    %c0 = arith.constant 0 : index
-    %t = xegpu.create_nd_tdesc %a : memref<64x64xf32> -> !xegpu.tensor_desc<16x32xf32, #l>
-    %v = xegpu.load_nd %t[%c0, %c0] {layout = #l} : !xegpu.tensor_desc<16x32xf32, #l> -> vector<16x32xf32>
-    // expected-error @below {{'vector.transpose' op has no lowering at level workgroup: expected elementwise operations}}
-    %w = vector.transpose %v, [1, 0] : vector<16x32xf32> to vector<32x16xf32>
-    %u = xegpu.create_nd_tdesc %a : memref<64x64xf32> -> !xegpu.tensor_desc<32x16xf32, #t>
-    xegpu.store_nd %w, %u[%c0, %c0] {layout = #t} : vector<32x16xf32>, !xegpu.tensor_desc<32x16xf32, #t>
-    gpu.return
-  }
-}
-
-//--- lane.mlir
 gpu.module @matrix {
   gpu.func @f(%v: f32) kernel {
     %c0 = arith.constant 0 : index

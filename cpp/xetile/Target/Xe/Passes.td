@@ -228,23 +228,53 @@ def Bf16ToI16 : Pass<"xetile-bf16-to-i16", "::mlir::gpu::GPUModuleOp"> {
 }
 
 def CheckXeGPUSupport : Pass<"xetile-check-xegpu-support", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Refuse XeGPU that upstream's passes crash on or lower wrongly";
+  let summary = "Refuse XeGPU of lanes that upstream's lowering crashes on or lowers wrongly";
   let description = [{
-    Upstream's passes from workgroups to subgroups, and from what a lane does to XeVM, abort, fault or give wrong numbers
-    on many programs, valid ones too. This pass takes what was seen to come out right behind the level in `level`, and
-    refuses all else with an error at the operation. The table at the top of its source lists each known trigger, and the
-    pass that it would reach.
+    Upstream's pass from what a lane does to XeVM aborts, faults or gives wrong numbers on many programs, valid ones too.
+    This pass takes what was seen to come out right, and refuses all else with an error at the operation. The table at the
+    top of its source lists each known trigger.
 
     ```mlir
     %t = xegpu.update_nd_offset %d, [%c0, %c8] : !xegpu.tensor_desc<8x16xf16>
     // error: 'xegpu.update_nd_offset' op has no lowering at level lane: expected the offsets on the access, ...
     ```
   }];
-  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::xegpu::XeGPUDialect"];
-  let options = [
-    Option<"level", "level", "std::string", "\"lane\"",
-           "For what the XeGPU ops stand: 'workgroup' or 'lane'">
-  ];
+  let dependentDialects = ["::mlir::xegpu::XeGPUDialect"];
+}
+
+def XeGPUWgToSg : Pass<"xetile-xegpu-wg-to-sg", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Distribute a workgroup's XeGPU over subgroups";
+  let description = [{
+    Layouts with `sg_layout` say which subgroup owns which pieces of a value: `sg_data` large, in turn, subgroups counted in
+    `order`; subgroups along a dimension that a slice drops, or that is one piece, own the same. A layout stands on an
+    operation (`layout`, `layout_a`, `layout_b`, `layout_cd`, `input_layout`, `target_layout`, `layout_result_0`) or on a
+    descriptor; those of other values follow by the rules of the operations, to both sides. Each operation becomes one for
+    each piece; where the pieces are is added to the offsets of accesses. Where an operation wants elements that its
+    subgroup does not have, and for reductions over several subgroups, they go through shared local memory, in parts if all
+    at once does not fit, with barriers. Functions without such layouts stay as they are.
+
+    Before, for 4 x 2 subgroups:
+    ```mlir
+    #c = #xegpu.layout<sg_layout = [4, 2], sg_data = [16, 32]>
+    %t = xegpu.create_nd_tdesc %A : memref<1024x1024xf32> -> !xegpu.tensor_desc<64x64xf32, #c>
+    %v = xegpu.load_nd %t[%m, %n] : !xegpu.tensor_desc<64x64xf32, #c> -> vector<64x64xf32>
+    ```
+    After:
+    ```mlir
+    %id = gpu.subgroup_id : index
+    %row = arith.divui %id, %c2 : index
+    %column = arith.remui %id, %c2 : index
+    ...
+    %t = xegpu.create_nd_tdesc %A : memref<1024x1024xf32> -> !xegpu.tensor_desc<16x32xf32>
+    %v = xegpu.load_nd %t[%m16, %n32] : !xegpu.tensor_desc<16x32xf32> -> vector<16x32xf32>
+    ```
+    Refused, each with an error at the operation: layouts that do not cover their value, contradict `dpas`, are for another
+    number of subgroups or more than a workgroup has; values for which none follows; operations without a rule; chunks of
+    scattered accesses that pieces cut; exchanges under control flow that may differ from subgroup to subgroup, or that need
+    more shared local memory than there is.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect",
+      "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::xegpu::XeGPUDialect"];
 }
 
 def AssignLaneLayouts : Pass<"xetile-assign-lane-layouts", "::mlir::gpu::GPUModuleOp"> {

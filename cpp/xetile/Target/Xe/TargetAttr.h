@@ -18,8 +18,9 @@ mlir::xevm::XeVMTargetAttr makeTargetAttr(mlir::MLIRContext *context, const Targ
 /// The first XeVM target of the module, or null.
 mlir::xevm::XeVMTargetAttr findTargetAttr(mlir::gpu::GPUModuleOp module);
 
-/// The device of the module, or null after an error at it.
-const TargetInfo *findTarget(mlir::gpu::GPUModuleOp module);
+/// The device of the module, or null after an error at it. One that nothing can be compiled for is
+/// an error, too, unless `mayLackCode`: its layouts are known.
+const TargetInfo *findTarget(mlir::gpu::GPUModuleOp module, bool mayLackCode = false);
 
 /// The chip that was asked for.
 llvm::StringRef chipOf(mlir::xevm::XeVMTargetAttr attr);

@@ -1,8 +1,8 @@
-//===- XeGPUToBinaryPipeline.cpp - levels 4 to 6, by upstream's passes ------===//
+//===- XeGPUToBinaryPipeline.cpp - levels 4 to 6 ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: gpu.modules of XeGPU at any of its levels, host code that launches them. Out: LLVM dialect
-// and gpu.binaries. Refused: what upstream's passes leave behind (they succeed with it), at the op
-// that is left.
+// and gpu.binaries. Refused: what a pass leaves behind (upstream's succeed with it), at the op that
+// is left.
 #include "xetile/Target/Xe/XeGPUToBinaryPipeline.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -10,7 +10,6 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
-#include "mlir/Dialect/XeGPU/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -34,19 +33,8 @@ std::unique_ptr<Pass> checkLowered(StringRef after, ArrayRef<std::string> forbid
 }
 
 void addXeGPUPasses(OpPassManager &gpuModule, XeGPULevel level) {
-  auto check = [&](StringRef name) {
-    CheckXeGPUSupportOptions options;
-    options.level = name.str();
-    gpuModule.addPass(createCheckXeGPUSupport(options));
-  };
-  if (level == XeGPULevel::Workgroup) {
-    check("workgroup");
-    gpuModule.addPass(xegpu::createXeGPUWgToSgDistribute());
-    gpuModule.addPass(createCanonicalizerPass());
-    gpuModule.addPass(createCSEPass());
-  }
   if (level == XeGPULevel::Lane) {
-    check("lane");
+    gpuModule.addPass(createCheckXeGPUSupport());
     return;
   }
   gpuModule.addPass(createAssignLaneLayouts());
@@ -92,6 +80,9 @@ void xetile::buildLowerXeGPUToXeVM(OpPassManager &pm, XeGPULevel level) {
     pm.addPass(createCheckLowered(options));
   }
   OpPassManager &distribute = pm.nest<gpu::GPUModuleOp>();
+  // First of all: layouts on constants would not outlive a folding.
+  if (level == XeGPULevel::Workgroup)
+    distribute.addPass(createXeGPUWgToSg());
   distribute.addPass(createLowerAffinePass());
   distribute.addPass(createAllocateSharedMemory());
   distribute.addPass(createCanonicalizerPass()); // an unused value would get no layout

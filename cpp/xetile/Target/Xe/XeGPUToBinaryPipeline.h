@@ -15,7 +15,7 @@ namespace xetile {
 /// For what XeGPU ops stand.
 enum class XeGPULevel {
   Workgroup,   // tiles of a workgroup, distributed by sg_layout and sg_data
-  Subgroup,    // tiles of a subgroup of any size, cut by inst_data or by upstream's choice
+  Subgroup,    // tiles of a subgroup of any size
   Instruction, // one op is one message or dpas; large loads are sliced with vector ops
   Lane,        // what each lane holds
 };

@@ -1,36 +1,30 @@
-//===- CheckXeGPUSupport.cpp - refuse what upstream's XeGPU passes break on -===//
+//===- CheckXeGPUSupport.cpp - refuse lanes that upstream breaks on ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: XeGPU at the level that the option names. Out: the same. Refused: what was not seen to become
-// right numbers through upstream's passes behind that level. Goes away with them.
+// In: XeGPU of what each lane does. Out: the same. Refused: what was not seen to become right
+// numbers through upstream's convert-xegpu-to-xevm. Goes away with it.
 //
 // clang-format off
-// Known triggers in MLIR 22.1.8 (`to-xevm` is convert-xegpu-to-xevm), and the guard that refuses each:
+// Known triggers in MLIR 22.1.8, and the guard that refuses each:
 //
-// trigger                                       upstream's pass               what happens                 guard and its message
-// --------------------------------------------  ----------------------------  ---------------------------  --------------------------------------
-// values of 2^30 elements                       wg-to-sg-distribute           exhausts memory, aborts      checkSizes: "elements together"
-// memref of run-time sizes without shape        wg-to-sg-distribute           SIGSEGV                      checkDescriptor: "shape and"
-// vector.transpose, shape_cast, reductions      wg-to-sg-distribute           aborts or left behind        checkVectorOp: "elementwise"
-// elements i1, i4, f64, i64, index, tf32, si8   to-xevm                       SIGFPE, SIGSEGV, abort       checkElement: "has elements of type"
-// 1D tiles of lanes, not of 32-bit elements     (the CPU's driver)            wrong elements               checkRow: "has a 1D tile"
-// dpas of f32, f64, i4 or other accumulators    to-xevm                       SIGFPE, SIGSEGV, no builtin  checkDpas: "multiplies"
-// offsets at create_nd_tdesc, update_nd_offset  to-xevm                       left behind                  checkDescriptor: "the offsets"
-// load_matrix, store_matrix, create_mem_desc    to-xevm                       SIGSEGV, also at run time    checkXeGPUOp: "32 bits"
-// named barriers, atomic_rmw                    to-xevm                       left behind                  checkXeGPUOp: "gpu.barrier"
-// values of a subgroup at level lane            to-xevm                       error far from the op        checkLoad: "that a lane holds"
+// trigger                                       what happens                 guard and its message
+// --------------------------------------------  ---------------------------  --------------------------------------
+// elements i1, i4, f64, i64, index, tf32, si8   SIGFPE, SIGSEGV, abort       checkElement: "has elements of type"
+// 1D tiles of lanes, not of 32-bit elements     wrong elements               checkRow: "has a 1D tile"
+// dpas of f32, f64, i4 or other accumulators    SIGFPE, SIGSEGV, no builtin  checkDpas: "multiplies"
+// offsets at create_nd_tdesc, update_nd_offset  left behind                  checkDescriptor: "the offsets"
+// load_matrix, store_matrix, create_mem_desc    SIGSEGV, also at run time    checkXeGPUOp: "32 bits"
+// named barriers, atomic_rmw                    left behind                  checkXeGPUOp: "gpu.barrier"
+// values of a subgroup at level lane            error far from the op        checkLoad: "that a lane holds"
 //
 // Out of reach of any pass: the verifiers of create_nd_tdesc and load_nd with elements of type index
 // end the process while the module is read.
 // clang-format on
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/XeGPU/IR/XeGPU.h"
 #include "xetile/Target/Xe/Passes.h"
 #include "xetile/Target/Xe/TargetAttr.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -42,8 +36,6 @@ namespace xetile {
 using namespace mlir;
 
 namespace {
-
-enum class Level { Workgroup, Lane };
 
 constexpr int64_t lanes = 16;
 
@@ -57,39 +49,18 @@ bool isGlobal(Attribute space) {
   return !space;
 }
 
-bool touchesVectors(Operation *op) {
-  auto any = [](auto types) { return llvm::any_of(types, isDistributed); };
-  if (any(op->getOperandTypes()) || any(op->getResultTypes()))
-    return true;
-  return llvm::any_of(op->getRegions(), [&](Region &region) {
-    return llvm::any_of(region, [&](Block &block) { return any(block.getArgumentTypes()); });
-  });
-}
-
 class Checker {
 public:
-  Checker(Level level, StringRef name) : level(level), name(name) {}
-
   LogicalResult checkOp(Operation *op) {
     if (failed(checkSizes(op)))
       return failure();
     if (op->getDialect() && op->getDialect()->getNamespace() == "xegpu")
       return checkXeGPUOp(op);
-    if (level == Level::Lane)
-      return success();
-    if (!op->isRegistered())
-      return refuse(op) << "expected operations of a dialect that is loaded";
-    if (isa<func::CallOp>(op))
-      return refuse(op) << "expected calls at level lane, or the function's body here";
-    if (isa<gpu::GPUFuncOp, func::FuncOp>(op))
-      return touchesVectors(op) ? refuse(op) << "expected a function without vectors as arguments, "
-                                                "they have no layout"
-                                : success();
-    return touchesVectors(op) ? checkVectorOp(op) : success();
+    return success();
   }
 
 private:
-  /// Starts the error that says what the level takes.
+  /// Starts the error that says what a lane can do.
   InFlightDiagnostic refuse(Operation *op) {
     // What folding made has no place of its own.
     Location place = op->getLoc();
@@ -97,13 +68,12 @@ private:
          parent = parent->getParentOp())
       place = parent->getLoc();
     InFlightDiagnostic error = emitError(place) << "'" << op->getName() << "' op ";
-    error << "has no lowering at level " << name << ": ";
+    error << "has no lowering at level lane: ";
     return error;
   }
 
   LogicalResult checkSizes(Operation *op);
   LogicalResult checkXeGPUOp(Operation *op);
-  LogicalResult checkVectorOp(Operation *op);
   LogicalResult checkDescriptor(xegpu::CreateNdDescOp op);
   LogicalResult checkDpas(xegpu::DpasOp op);
   LogicalResult checkLoad(xegpu::LoadNdOp op);
@@ -111,15 +81,11 @@ private:
   LogicalResult checkTile(Operation *op, xegpu::TensorDescType tile);
   LogicalResult checkRow(Operation *op, xegpu::TensorDescType tile);
   LogicalResult checkElement(Operation *op, Type element);
-
-  Level level;
-  StringRef name;
 };
 
-/// Upstream cuts a value into pieces one by one. Registers of a subgroup hold 16 KiB at most, and
-/// of subgroups there are 32 or 64.
+/// Registers of a subgroup hold 16 KiB at most.
 LogicalResult Checker::checkSizes(Operation *op) {
-  int64_t most = int64_t(1) << (level == Level::Workgroup ? 21 : 16);
+  constexpr int64_t most = int64_t(1) << 16;
   for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes())) {
     if (!isDistributed(type))
       continue;
@@ -140,17 +106,10 @@ LogicalResult Checker::checkXeGPUOp(Operation *op) {
       .Case([&](xegpu::PrefetchNdOp prefetch) { return checkAccess(prefetch); })
       .Case([&](xegpu::DpasOp dpas) { return checkDpas(dpas); })
       .Case([&](xegpu::ConvertLayoutOp) {
-        return level == Level::Workgroup
-                   ? success()
-                   : LogicalResult(refuse(op) << "expected one layout for a value");
+        return LogicalResult(refuse(op) << "expected one layout for a value");
       })
-      .Case([&](xegpu::FenceOp) { return success(); })
-      .Case<xegpu::LoadGatherOp, xegpu::StoreScatterOp, xegpu::PrefetchOp>([&](auto) {
-        if (level == Level::Lane)
-          return success();
-        return LogicalResult(refuse(op) << "expected scattered accesses at level lane, one element "
-                                           "of each lane, or memref.load and memref.store there");
-      })
+      .Case<xegpu::FenceOp, xegpu::LoadGatherOp, xegpu::StoreScatterOp, xegpu::PrefetchOp>(
+          [&](auto) { return success(); })
       .Case<xegpu::CreateMemDescOp, xegpu::LoadMatrixOp, xegpu::StoreMatrixOp>([&](auto) {
         return LogicalResult(refuse(op)
                              << "its pointers to shared memory would have 32 bits; expected "
@@ -196,7 +155,7 @@ LogicalResult Checker::checkTile(Operation *op, xegpu::TensorDescType tile) {
     return refuse(op) << "has a scattered tile, expected a block";
   if (tile.getMemorySpace() != xegpu::MemorySpace::Global)
     return refuse(op) << "has a tile in shared memory, expected one in global memory";
-  if (tile.getRank() == 1 && level == Level::Lane)
+  if (tile.getRank() == 1)
     return checkRow(op, tile);
   if (tile.getRank() != 2)
     return refuse(op) << "has a tile of " << tile.getRank()
@@ -235,16 +194,10 @@ LogicalResult Checker::checkLoad(xegpu::LoadNdOp op) {
   if (failed(checkAccess(op)))
     return failure();
   auto vector = cast<VectorType>(op.getValue().getType());
-  if (level == Level::Lane) {
-    if (vector.getRank() == 1)
-      return success();
-    return refuse(op) << "has a value of type " << vector
-                      << ", expected the 1D vector that a lane holds";
-  }
-  if (op.getTranspose() || op.getPacked())
-    return refuse(op) << "expected a load without transpose and packed: dpas asks for the layout "
-                         "of its operand itself; for B of another order transpose the matrix";
-  return success();
+  if (vector.getRank() == 1)
+    return success();
+  return refuse(op) << "has a value of type " << vector
+                    << ", expected the 1D vector that a lane holds";
 }
 
 LogicalResult Checker::checkDpas(xegpu::DpasOp op) {
@@ -260,81 +213,19 @@ LogicalResult Checker::checkDpas(xegpu::DpasOp op) {
   return success();
 }
 
-bool hasOneShape(Operation *op) {
-  VectorType first;
-  for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes())) {
-    auto vector = dyn_cast<VectorType>(type);
-    if (!vector)
-      continue;
-    if (first && vector.getShape() != first.getShape())
-      return false;
-    first = vector;
-  }
-  return first && first.getRank() <= 3;
-}
-
-/// Whether a slice of `size` at `offset` takes whole rows.
-bool takesRows(VectorType whole, VectorType part, ArrayAttr strides) {
-  return whole.getRank() == 2 && part.getRank() == 2 && whole.getDimSize(1) == part.getDimSize(1) &&
-         llvm::all_of(strides.getAsValueRange<IntegerAttr>(), [](APInt s) { return s == 1; });
-}
-
-LogicalResult Checker::checkVectorOp(Operation *op) {
-  if (isa<scf::ForOp, scf::IfOp, scf::YieldOp, gpu::ReturnOp>(op))
-    return success();
-  if (auto constant = dyn_cast<arith::ConstantOp>(op))
-    return isa<SplatElementsAttr>(constant.getValue())
-               ? success()
-               : LogicalResult(refuse(op) << "expected constants with equal elements");
-  if (OpTrait::hasElementwiseMappableTraits(op)) {
-    if (hasOneShape(op))
-      return success();
-    return refuse(op) << "expected vectors of one shape";
-  }
-  if (auto bitcast = dyn_cast<vector::BitCastOp>(op)) {
-    if (bitcast.getSourceVectorType().getShape() == bitcast.getResultVectorType().getShape())
-      return success();
-    return refuse(op) << "expected elements of one width on both sides: upstream aborts, not in "
-                         "every run, where they become narrower or wider; load the type that is "
-                         "needed, and for a transposed B transpose the matrix";
-  }
-  if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
-    if (!isa<VectorType>(broadcast.getSourceType()))
-      return success();
-    return refuse(op) << "expected a broadcast of a scalar";
-  }
-  if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op)) {
-    if (takesRows(slice.getSourceVectorType(), cast<VectorType>(slice.getType()),
-                  slice.getStrides()))
-      return success();
-    return refuse(op) << "expected slices of whole rows: lanes share the columns";
-  }
-  if (auto slice = dyn_cast<vector::InsertStridedSliceOp>(op)) {
-    if (takesRows(slice.getDestVectorType(), slice.getSourceVectorType(), slice.getStrides()))
-      return success();
-    return refuse(op) << "expected slices of whole rows: lanes share the columns";
-  }
-  if (isa<vector::ExtractOp>(op))
-    return refuse(op) << "expected slices by vector.extract_strided_slice";
-  return refuse(op) << "expected elementwise operations, slices of rows, scf.for and scf.if on "
-                       "vectors";
-}
-
 struct CheckXeGPUSupport : xetile::impl::CheckXeGPUSupportBase<CheckXeGPUSupport> {
   using CheckXeGPUSupportBase::CheckXeGPUSupportBase;
 
+  /// The conversion to LLVM's dialect that follows names func, and wants it loaded.
+  void getDependentDialects(DialectRegistry &registry) const override {
+    CheckXeGPUSupportBase::getDependentDialects(registry);
+    registry.insert<func::FuncDialect>();
+  }
+
   void runOnOperation() override {
-    std::optional<Level> found = llvm::StringSwitch<std::optional<Level>>(level)
-                                     .Case("workgroup", Level::Workgroup)
-                                     .Case("lane", Level::Lane)
-                                     .Default(std::nullopt);
-    if (!found) {
-      getOperation().emitError() << "option level is '" << level << "', expected workgroup or lane";
-      return signalPassFailure();
-    }
     if (!xetile::findTarget(getOperation()))
       return signalPassFailure();
-    Checker checker(*found, level);
+    Checker checker;
     WalkResult result = getOperation().walk([&](Operation *op) {
       return op == getOperation() ? WalkResult::advance() : WalkResult(checker.checkOp(op));
     });
