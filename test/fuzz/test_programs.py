@@ -263,12 +263,14 @@ LEGAL = {
     ("change", "label"),
     [
         ({}, ""),
-        ({"dtype": "i8"}, "get_matmul_c4"),
-        ({"m": 40}, "check_tiling_c3"),
-        ({"params": LEGAL["params"] | {"subgroups_m": 3}}, "check_tiling_c4"),
-        ({"params": LEGAL["params"] | {"subgroups_m": 4}}, "check_tiling_c5"),
+        ({"m": 40}, ""),
+        ({"k": 16}, ""),
+        ({"dtype": "f32"}, "choose_tiling_c4"),
+        ({"params": LEGAL["params"] | {"subgroups_m": 3}}, "check_tiling_c3"),
+        ({"params": LEGAL["params"] | {"subgroups_m": 4}}, "check_tiling_c4"),
+        ({"dtype": "i8"}, "check_tiling_c4"),
+        ({"dtype": "i8", "params": LEGAL["params"] | {"k_step": 32}}, ""),
         ({"params": LEGAL["params"] | {"prefetch": 65}}, "check_tiling_c1"),
-        ({"k": 16}, "check_tiling_c8"),
     ],
 )
 def test_what_a_schedule_must_refuse_is_known(change, label):

@@ -92,7 +92,7 @@ void Assigner::setBlock(Value value) {
   auto type = cast<VectorType>(value.getType());
   unsigned bits = type.getElementType().isIntOrFloat() ? type.getElementTypeBitWidth() : 32;
   if (type.getRank() == 1 && (bits == 8 || bits == 16) &&
-      type.getDimSize(0) % (lanes * (32 / bits)) == 0) {
+      type.getDimSize(0) % (int64_t(lanes) * (32 / bits)) == 0) {
     LaneMap row;
     int64_t step = 1;
     for (; step < 32 / int64_t(bits); step *= 2)

@@ -104,18 +104,23 @@ std::string describe(const RegisterEstimate &estimate, const Pressure &pressure)
     ++count;
     registers += pressure.registersOf(value);
   }
-  auto sorted = kinds.takeVector();
-  llvm::stable_sort(
-      sorted, [](auto &left, auto &right) { return left.second.second > right.second.second; });
+  auto all = kinds.takeVector();
+  auto order = llvm::to_vector(llvm::seq<size_t>(0, all.size()));
+  // Of equal ones the first found comes first.
+  llvm::sort(order, [&](size_t left, size_t right) {
+    int64_t leftSum = all[left].second.second, rightSum = all[right].second.second;
+    return leftSum != rightSum ? leftSum > rightSum : left < right;
+  });
   std::string text;
   llvm::raw_string_ostream stream(text);
   constexpr size_t most = 5;
-  for (auto &[type, sums] : llvm::ArrayRef(sorted).take_front(most)) {
+  for (size_t index : llvm::ArrayRef(order).take_front(most)) {
+    auto &[type, sums] = all[index];
     stream << (text.empty() ? "" : ", ") << sums.first << " x " << type << " (" << sums.second
            << " registers)";
   }
-  if (sorted.size() > most)
-    stream << ", and " << sorted.size() - most << " other kinds";
+  if (order.size() > most)
+    stream << ", and " << order.size() - most << " other kinds";
   return text;
 }
 
@@ -136,7 +141,8 @@ void xetile::attachRegisterEstimates(gpu::GPUModuleOp module, const TargetInfo &
     function->setAttr(
         registerEstimateAttr,
         builder.getDictionaryAttr(
-            {builder.getNamedAttr("registers", builder.getI32IntegerAttr(estimate.registers)),
+            {builder.getNamedAttr("registers",
+                                  builder.getI32IntegerAttr(int32_t(estimate.registers))),
              builder.getNamedAttr("values",
                                   builder.getStringAttr(describe(estimate, Pressure(target))))}));
   }
