@@ -118,6 +118,16 @@ SmallVector<Value> regrid(OpBuilder &builder, Location loc, ValueRange blocks, c
 /// What fills a type that the conversion keeps whole: one block of a grid of one.
 Grid getWholeGrid(VectorType type) { return {type.getDimSize(0), type.getDimSize(1), 1, 1}; }
 
+/// The blocks of `operand`, whose converted values are `parts`: a 4D one's, or the whole of a 2D
+/// one, which may come in the pieces of what it was unpacked from.
+SmallVector<Value> getBlocks(OpBuilder &builder, Location loc, Value operand, ValueRange parts) {
+  auto type = cast<VectorType>(operand.getType());
+  if (type.getRank() == 4)
+    return SmallVector<Value>(parts);
+  Grid whole = getWholeGrid(type);
+  return regrid(builder, loc, parts, getPieces(operand).value_or(whole), whole);
+}
+
 struct ConvertTilePack : OpConversionPattern<TilePackOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(TilePackOp op, OneToNOpAdaptor adaptor,
@@ -231,9 +241,10 @@ struct ConvertTileReduce : OpConversionPattern<TileReduceOp> {
     };
     int64_t rows = reduces[0] ? 1 : grid.gridRows, columns = reduces[1] ? 1 : grid.gridColumns;
     SmallVector<Value> results(rows * columns);
+    SmallVector<Value> blocks = getBlocks(rewriter, loc, op.getVector(), adaptor.getVector());
     for (int64_t row = 0; row < grid.gridRows; ++row)
       for (int64_t column = 0; column < grid.gridColumns; ++column) {
-        Value block = widen(adaptor.getVector()[row * grid.gridColumns + column]);
+        Value block = widen(blocks[row * grid.gridColumns + column]);
         Value &sum = results[(reduces[0] ? 0 : row) * columns + (reduces[1] ? 0 : column)];
         sum = sum ? vector::makeArithReduction(rewriter, loc, op.getKind(), block, sum) : block;
       }
@@ -281,12 +292,12 @@ struct ConvertTileBroadcast : OpConversionPattern<TileBroadcastOp> {
     Grid to = isBlocked ? getGrid(type) : getWholeGrid(type);
     Grid from = isBlocked ? getGrid(source) : getWholeGrid(source);
     auto blockType = VectorType::get({to.rows, to.columns}, type.getElementType());
-    SmallVector<Value> repeated(from.size()), results;
-    for (auto [result, block] : llvm::zip_equal(repeated, adaptor.getVector())) {
-      result = block;
+    SmallVector<Value> repeated =
+        getBlocks(rewriter, op.getLoc(), op.getVector(), adaptor.getVector());
+    for (Value &block : repeated)
       if (block.getType() != blockType)
-        result = vector::BroadcastOp::create(rewriter, op.getLoc(), blockType, block);
-    }
+        block = vector::BroadcastOp::create(rewriter, op.getLoc(), blockType, block);
+    SmallVector<Value> results;
     for (int64_t row = 0; row < to.gridRows; ++row)
       for (int64_t column = 0; column < to.gridColumns; ++column)
         results.push_back(repeated[(from.gridRows == 1 ? 0 : row) * from.gridColumns +
