@@ -103,3 +103,29 @@ gpu.module @some_subgroups {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @poisoned_tile {
+  gpu.func @k() kernel {
+    %zero = arith.constant dense<0.0> : vector<8x16xf16>
+    // expected-error @below {{'ub.poison' op has no lowering to lanes}}
+    %t = ub.poison : !xegpu.tensor_desc<8x16xf16>
+    xegpu.store_nd %zero, %t[0, 0] : vector<8x16xf16>, !xegpu.tensor_desc<8x16xf16>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @chosen_tile {
+  gpu.func @k(%a: memref<8x16xf16>, %b: memref<8x16xf16>, %first: i1) kernel {
+    %zero = arith.constant dense<0.0> : vector<8x16xf16>
+    %x = xegpu.create_nd_tdesc %a : memref<8x16xf16> -> !xegpu.tensor_desc<8x16xf16>
+    %y = xegpu.create_nd_tdesc %b : memref<8x16xf16> -> !xegpu.tensor_desc<8x16xf16>
+    // expected-error @below {{'arith.select' op has no lowering to lanes}}
+    %t = arith.select %first, %x, %y : !xegpu.tensor_desc<8x16xf16>
+    xegpu.store_nd %zero, %t[0, 0] : vector<8x16xf16>, !xegpu.tensor_desc<8x16xf16>
+    gpu.return
+  }
+}

@@ -308,9 +308,11 @@ LogicalResult LaneLowering::lowerOp(Operation *op) {
     return lowerTerminator(op);
   if (auto call = dyn_cast<func::CallOp>(op))
     return lowerCall(call);
-  if (isElementwise(op))
+  // Descriptors may come from some of these operations, too: such a one has no lowering.
+  bool givesVectors = llvm::all_of(op->getResultTypes(), llvm::IsaPred<VectorType>);
+  if (givesVectors && isElementwise(op))
     return lowerElementwise(op);
-  if (isFreeOfLanes(op))
+  if (givesVectors && isFreeOfLanes(op))
     return lowerFree(op);
   if (isStructural(op)) {
     numSelects = numShuffles = 0;
