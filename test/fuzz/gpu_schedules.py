@@ -51,7 +51,7 @@ class GpuSchedules:
         schedule = rng.random() < 0.4
         case = {"form": "schedule", **_draw_schedule(rng)} if schedule else {"form": "kernel", **draw_kernel(rng)}
         # The portable versions of Intel's builtins link in half of the time that those for CPUs take.
-        builtins = rng.choice(["lockstep", *["portable"] * 7])
+        builtins = rng.choice(["lockstep", *["portable"] * 11])
         return case | {"target": rng.choice(TARGETS), "builtins": builtins, "seed": rng.randrange(10**6)}
 
     def check(self, case: dict[str, Any]) -> str | None:
@@ -83,11 +83,13 @@ class GpuSchedules:
         rng = np.random.default_rng(case["seed"])
         m, n, k = case["m"], case["n"], case["k"]
         arrays = [_draw(rng, (m, k), case["dtype"], case["data"]), _draw(rng, (k, n), case["dtype"], case["data"])]
-        start = constant(case["start"] if isinstance(case["start"], (int, float)) else 0, "f32")
+        sums = _sums(case)
+        number = case["start"] if case["start"] != "C" else 0
+        start = constant(number if is_float(sums) else int(number), sums)
         start = start.view(lambda v: np.broadcast_to(v, (m, n)))
         if case["start"] == "C":
-            arrays.append(_draw(rng, (m, n), "f32", case["data"]))
-            start = Bounded.exact("f32", arrays[2])
+            arrays.append(_draw(rng, (m, n), sums, case["data"]))
+            start = Bounded.exact(sums, arrays[2])
         kept = [array.copy() for array in arrays]
         a, b = (Bounded.exact(case["dtype"], array) for array in arrays[:2])
         result = kernel(*arrays)
@@ -198,7 +200,7 @@ def _draw_schedule(rng: random.Random) -> dict[str, Any]:
     subgroup_m, subgroup_n = rng.choice([8, 8, 16, 24, 32]), rng.choice([16, 16, 32, 48, 64])
     k_step = rng.choice([16, 16, 32, 32, 48, 64])
     # Most of a case's time goes into the OpenCL driver's link, by the size of the code.
-    most = rng.choice([2, 4, 4, 8, 16])
+    most = rng.choice([1, 1, 2, 2, 2, 4, 8, 16])
     while (subgroup_m // 8) * (subgroup_n // 16) * (k_step // 16) > most:
         subgroup_m, subgroup_n = rng.choice([8, 16]), rng.choice([16, 32])
         k_step = rng.choice([16, 16, 32])
@@ -276,11 +278,16 @@ def _prefetch_is_uneven(params: dict[str, int], bytes_: int) -> bool:
     return not (is_shared(params["workgroup_m"], step) and is_shared(step, params["workgroup_n"]))
 
 
+def _sums(case: dict[str, Any]) -> str:
+    """The type of what the products are added to."""
+    return "i32" if case["dtype"] == "i8" else "f32"
+
+
 def _payload(case: dict[str, Any]) -> Any:
     from xetile.mlir import ir
 
     m, n, k, dtype = (case[key] for key in ("m", "n", "k", "dtype"))
-    sums = "i32" if dtype == "i8" else "f32"
+    sums = _sums(case)
     a, b, c = f"tensor<{m}x{k}x{dtype}>", f"tensor<{k}x{n}x{dtype}>", f"tensor<{m}x{n}x{sums}>"
     start, parameters = "%C", f"%A: {a}, %B: {b}, %C: {c}"
     lines = []

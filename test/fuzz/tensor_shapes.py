@@ -8,7 +8,20 @@ from collections.abc import Mapping
 import numpy as np
 from bounded import Bounded
 from expressions import Emitter, constant, evaluate, result_type
-from tensor_types import Mismatch, Node, Op, Type, Writer, add, dims, make_dim, require, shape_of, tensor
+from tensor_types import (
+    Mismatch,
+    Node,
+    Op,
+    Type,
+    Undetermined,
+    Writer,
+    add,
+    dims,
+    make_dim,
+    require,
+    shape_of,
+    tensor,
+)
 
 
 def _infer_broadcast(node: Node, kinds: list[Type]) -> Type:
@@ -88,7 +101,7 @@ def _compute_slice(node: Node, values: list[Bounded], kind: Type, sizes: Mapping
     )
     value = x.view(lambda a: np.squeeze(a[parts], tuple(node["drop"])) if node["drop"] else a[parts])
     if value.shape != shape_of(kind, sizes):
-        raise Mismatch
+        raise Undetermined
     return value
 
 

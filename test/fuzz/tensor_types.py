@@ -18,6 +18,10 @@ class Mismatch(Exception):
     """Sizes that the program takes to be equal are not."""
 
 
+class Undetermined(Mismatch):
+    """Sizes of one name differ where the program reads only one of them: a slice of fewer rows is a slice, too."""
+
+
 @dataclass(frozen=True)
 class Type:
     """A tensor, or with `shape` None a scalar."""
