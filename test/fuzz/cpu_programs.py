@@ -18,7 +18,9 @@ from typing import Any
 import numpy as np
 from bounded import NUMPY, Bounded, is_float
 from cpu_draw import draw_calls, draw_program
+from data import draw_array
 from expressions import Invalid, smaller
+from messages import error_line
 from tensor_program import argument_types, compute, infer, live, write
 from tensor_types import Mismatch, Type, Undetermined, size_of
 
@@ -76,7 +78,7 @@ class CpuPrograms:
             if "schedule" in case["options"] and contracts and re.search(REFUSALS["contract"], str(error)):
                 count("refused contractions")
                 return None
-            return f"refused: {_first_line(error)}\n{error}"
+            return f"refused: {error_line(error)}\n{error}"
         for number, call in enumerate(case["calls"]):
             if wrong := self._call(kernel, case, number, call):
                 return f"{wrong}\nin call {number}: {call}"
@@ -105,7 +107,7 @@ class CpuPrograms:
                 return None
             if out and re.search(REFUSALS["out"], str(error)):
                 return self._call(kernel, case, number, {**call, "out": False})
-            return f"call refused: {_first_line(error)}\n{error}"
+            return f"call refused: {error_line(error)}\n{error}"
         if expected is None:
             if may_be_accepted:
                 count("sizes that a slice leaves open")
@@ -122,7 +124,7 @@ class CpuPrograms:
                 return "a result is not the array that was passed as out"
             if wrong := value.difference(np.asarray(result)):
                 kind = "integers" if not is_float(value.dtype) else value.dtype
-                return f"wrong result of {kind}: {_first_line(wrong).split(';')[0]}\nresult {i}: {wrong}"
+                return f"wrong result of {kind}: {error_line(wrong).split(';')[0]}\nresult {i}: {wrong}"
             others = [*arrays, *results[:i]]
             if any(isinstance(o, np.ndarray) and np.shares_memory(result, o) for o in others if np.ndim(result)):
                 return "a result shares memory with another array"
@@ -164,13 +166,6 @@ def again() -> None:
     print(kind.check(case) or "all is well")
 
 
-def _first_line(error: Any) -> str:
-    """What is wrong, without the place."""
-    lines = [line for line in str(error).split("\n") if line.strip()]
-    line = re.sub(r"^\S*\d+:\d+: ", "", lines[min(1, len(lines) - 1)].strip())
-    return re.sub(r"(tensor|memref|vector)<[^<>]*(<[^<>]*>[^<>]*)*>", r"\1<>", line)
-
-
 def _options(rng: random.Random, program: dict[str, Any]) -> dict[str, Any]:
     options: dict[str, Any] = {"threads": rng.choice([1, 1, 2, 2, 3, 4])}
     if rng.random() < 0.5:
@@ -204,28 +199,9 @@ def arguments(case: dict[str, Any], number: int) -> list[Any]:
         shape = None if kind.shape is None else [max(size_of(dim, call["sizes"]), 0) for dim in kind.shape]
         if shape is not None and call.get("wrong") and call["wrong"][0] == i:
             shape[call["wrong"][1]] = call["wrong"][2]
-        values = _draw(rng, tuple(shape or ()), kind.dtype, call["data"])
+        values = draw_array(rng, tuple(shape or ()), kind.dtype, call["data"])
         made.append(values[()] if shape is None else _laid_out(values, call["layout"]))
     return made
-
-
-def _draw(rng: np.random.Generator, shape: tuple[int, ...], dtype: str, data: str) -> np.ndarray:
-    if dtype == "i1":
-        return rng.integers(0, 2, shape).astype(np.bool_)
-    if not is_float(dtype):
-        info = np.iinfo(NUMPY[dtype])
-        if data == "special":
-            return np.asarray(rng.choice([info.min, info.max, -1, 0, 1], shape)).astype(NUMPY[dtype])
-        low, high = (-4, 4) if data == "integers" else (info.min, info.max)
-        return rng.integers(low, high, shape, endpoint=True).astype(NUMPY[dtype])
-    if data == "integers":
-        return np.asarray(rng.integers(-4, 5, shape)).astype(NUMPY[dtype])
-    values = np.asarray(rng.standard_normal(shape))
-    if data == "special":
-        rare = np.asarray(rng.choice([np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-30, 3e4, -1.0], shape))
-        values = np.where(np.asarray(rng.random(shape)) < 0.1, rare, values)
-    with np.errstate(all="ignore"):
-        return values.astype(NUMPY[dtype])
 
 
 def _laid_out(array: np.ndarray, layout: str) -> np.ndarray:

@@ -12,15 +12,16 @@ import ctypes
 import json
 import os
 import random
-import re
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import xetile_kernel
 from bounded import NUMPY, Bounded, contract, is_float
+from data import draw_array
 from expressions import Invalid, constant
 from kernel_draw import draw_kernel, smaller_kernels
+from messages import error_line
 
 TARGETS = ("pvc", "bmg", "lnl")
 # The one reason for which a kernel may be refused: what a value takes of them depends on how it is cut.
@@ -77,18 +78,21 @@ class GpuSchedules:
             if illegal or must_refuse(case, narrow=True):
                 count("refused schedules")
                 return None
-            return f"schedule refused: {_line(error)}\n{error}"
+            return f"schedule refused: {error_line(error)}\n{error}"
         if illegal:
             return f"a schedule was accepted that the documentation refuses: {illegal}"
         rng = np.random.default_rng(case["seed"])
         m, n, k = case["m"], case["n"], case["k"]
-        arrays = [_draw(rng, (m, k), case["dtype"], case["data"]), _draw(rng, (k, n), case["dtype"], case["data"])]
+        arrays = [
+            draw_array(rng, (m, k), case["dtype"], case["data"]),
+            draw_array(rng, (k, n), case["dtype"], case["data"]),
+        ]
         sums = _sums(case)
         number = case["start"] if case["start"] != "C" else 0
         start = constant(number if is_float(sums) else int(number), sums)
         start = start.view(lambda v: np.broadcast_to(v, (m, n)))
         if case["start"] == "C":
-            arrays.append(_draw(rng, (m, n), sums, case["data"]))
+            arrays.append(draw_array(rng, (m, n), sums, case["data"]))
             start = Bounded.exact(sums, arrays[2])
         kept = [array.copy() for array in arrays]
         a, b = (Bounded.exact(case["dtype"], array) for array in arrays[:2])
@@ -112,7 +116,7 @@ class GpuSchedules:
                 if TOO_LARGE in str(error):
                     count("refused kernels")
                     return None
-                return f"kernel refused: {_line(error)}\n{error}"
+                return f"kernel refused: {error_line(error)}\n{error}"
             kept = {name: array.copy() for name, array in arrays.items()}
             self._launch(module, arrays)
         expected = xetile_kernel.compute(case, kept)
@@ -174,22 +178,6 @@ def again() -> None:
     kind = GpuSchedules()
     kind.prepare()
     print(kind.check(json.load(sys.stdin)) or "all is well")
-
-
-def _line(error: Any) -> str:
-    lines = [line for line in str(error).split("\n") if line.strip()]
-    line = re.sub(r"^\S*\d+:\d+: ", "", lines[min(1, len(lines) - 1)].strip())
-    return re.sub(r"(tile|memref|vector)<[^<>]*(<[^<>]*(<[^<>]*>[^<>]*)*>[^<>]*)*>", r"\1<>", line)
-
-
-def _draw(rng: np.random.Generator, shape: tuple[int, ...], dtype: str, data: str) -> np.ndarray:
-    if not is_float(dtype):
-        info = np.iinfo(NUMPY[dtype])
-        low, high = (-4, 4) if data == "integers" else (info.min, info.max)
-        return rng.integers(low, high, shape, endpoint=True).astype(NUMPY[dtype])
-    if data == "integers":
-        return rng.integers(-4, 5, shape).astype(NUMPY[dtype])
-    return rng.standard_normal(shape).astype(NUMPY[dtype])
 
 
 # Schedules
@@ -379,7 +367,7 @@ def kernel_arrays(case: dict[str, Any]) -> dict[str, np.ndarray]:
             poison = np.nan if is_float(matrix["t"]) else -99
             array = np.full(whole, poison, NUMPY[matrix["t"]])
         else:
-            array = _draw(rng, whole, matrix["t"], case["data"])
+            array = draw_array(rng, whole, matrix["t"], case["data"])
         arrays[name] = array[:, :columns]
     return arrays
 

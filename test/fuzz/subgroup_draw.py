@@ -4,51 +4,46 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from typing import Any
 
+import node_draw
 from bounded import BITS, NUMPY, is_float
-from expressions import Drawer
-from subgroup_text import Function, Node
-from workgroup_draw import FLOAT_KINDS, INT_KINDS, PRODUCTS, uses, without_unused
+from node_draw import FLOAT_KINDS, INT_KINDS, PRODUCTS
+from nodes import EFFECTS, Node
+from subgroup_text import Function
 from workgroup_meaning import ATOMICS
 
 TYPES = ["f32", "f32", "f16", "f16", "bf16", "i32", "i32", "i8", "i16", "i64"]
 SIZES = [1, 2, 3, 4, 5, 8, 8, 8, 12, 16, 16, 16, 16, 24, 32]
 AREA = 256  # of one value: what a case takes grows with it
-OPS = {
-    "load": 3, "gather": 1.5, "body": 5, "transpose": 3, "broadcast": 2, "cast": 2, "bitcast": 2, "reduce": 3,
-    "slice": 2, "put": 1.5, "extract": 1, "insert": 1, "interleave": 1, "part": 1, "shuffle": 1.5, "dpas": 3,
-    "table": 1, "count": 1, "mask": 1, "shared": 1.5, "loop": 1.5, "if": 0.7, "scatter": 1, "atomic": 0.7,
-}  # fmt: skip
-INNER = {"load", "body", "transpose", "reduce", "broadcast", "cast", "slice", "put", "dpas", "shuffle", "gather"}
 
 
 def draw_function(rng: random.Random) -> Function:
     return Drawing(rng).function
 
 
-class Drawing:
+class Drawing(node_draw.Drawing):
     """One function as it grows."""
 
+    ops = {
+        "load": 3, "gather": 1.5, "body": 5, "transpose": 3, "broadcast": 2, "cast": 2, "bitcast": 2, "reduce": 3,
+        "slice": 2, "put": 1.5, "extract": 1, "insert": 1, "interleave": 1, "part": 1, "shuffle": 1.5, "dpas": 3,
+        "table": 1, "count": 1, "mask": 1, "shared": 1.5, "loop": 1.5, "if": 0.7, "scatter": 1, "atomic": 0.7,
+    }  # fmt: skip
+    inner = {"load", "body", "transpose", "reduce", "broadcast", "cast", "slice", "put", "dpas", "shuffle", "gather"}
+    dtypes = TYPES
+    without_value = set(EFFECTS)
+
     def __init__(self, rng: random.Random) -> None:
-        self.rng = rng
-        self.number = 0
-        self.types: dict[int, tuple[list[int], str]] = {}
-        self.visible: list[int] = []
+        super().__init__(rng)
         self.shapes = [self.shape(2), self.shape()]
         nodes: list[Node] = []
-        self.draw_load(nodes)
+        self.load(nodes)
         for _ in range(rng.choice([1, 2, 3, 4, 5, 6, 8])):
-            self.step(nodes, OPS)
-        used = {i for node in nodes for i in uses(node)}
-        for value in [node["id"] for node in nodes if node["id"] in self.types and node["id"] not in used]:
+            self.step(nodes, self.ops)
+        for value in self.unread(nodes):
             self.store(nodes, value)
-        self.function: Function = {
-            "nodes": without_unused(nodes),
-            "data": rng.choice(["normal", "integers", "integers"]),
-            "seed": rng.randrange(10**6),
-        }
+        self.function: Function = self.program(nodes)
 
     def shape(self, rank: int | None = None) -> list[int]:
         rank = rank or self.rng.choice([1, 2, 2, 2, 2, 3])
@@ -59,28 +54,6 @@ class Drawing:
                 count *= size
             if count <= AREA:
                 return shape
-
-    def add(self, nodes: list[Node], op: str, shape: list[int], dtype: str, /, **more: Any) -> int:
-        self.number += 1
-        nodes.append({"id": self.number, "op": op, "shape": list(shape), "t": dtype, **more})
-        if op not in ("store", "scatter", "atomic"):
-            self.types[self.number] = (list(shape), dtype)
-        return self.number
-
-    def pick(self, fits: Callable[[list[int], str], bool] | None = None) -> int | None:
-        """A value, sooner a late one."""
-        found = [i for i in self.visible if not fits or fits(*self.types[i])]
-        if not found:
-            return None
-        return found[-1] if self.rng.random() < 0.4 else self.rng.choice(found)
-
-    def step(self, nodes: list[Node], ops: dict[str, float], outer: list[int] = ()) -> None:
-        """One more node, of what is there already."""
-        self.visible = [*outer, *(node["id"] for node in nodes if node["id"] in self.types)]
-        for _ in range(10):
-            op = self.rng.choices(list(ops), list(ops.values()))[0]
-            if getattr(self, "draw_" + op)(nodes):
-                return
 
     # Memory
 
@@ -117,16 +90,19 @@ class Drawing:
         padding = rng.choice([0, 3]) if by == "transfer" else 0
         return {"by": by, "turned": turned, "matrix": matrix, "at": at, "padding": padding}
 
-    def draw_load(self, nodes: list[Node], shape: list[int] | None = None, dtype: str | None = None) -> int:
+    def load(self, nodes: list[Node], shape: list[int] | None = None, dtype: str | None = None) -> int:
         shape = shape or self.rng.choice([*self.shapes, self.shape()])
         dtype = dtype or self.rng.choice(TYPES)
         return self.add(nodes, "load", shape, dtype, **self.access(shape, dtype))
 
+    def draw_load(self, nodes: list[Node]) -> bool:
+        self.load(nodes)
+        return True
+
     def store(self, nodes: list[Node], value: int) -> None:
         shape, dtype = self.types[value]
-        if dtype == "i1":  # a mask chooses between numbers
-            expr = ["arith.select", ["in", 0], ["const", 2, "i32"], ["const", 1, "i32"]]
-            value, dtype = self.add(nodes, "body", shape, "i32", expr=expr, **{"in": [value]}), "i32"
+        if dtype == "i1":
+            value, dtype = self.numbers_of(nodes, value), "i32"
         access = self.access(shape, dtype)
         if access["turned"] and access["by"] != "transfer":
             access |= {"turned": False, "by": "vector"}
@@ -179,19 +155,6 @@ class Drawing:
         return True
 
     # Registers
-
-    def draw_body(self, nodes: list[Node]) -> bool:
-        first = self.pick()
-        if first is None:
-            return False
-        shape = self.types[first][0]
-        others = [i for i in self.visible if self.types[i][0] == shape and i != first]
-        chosen = [first, *self.rng.sample(others, min(len(others), self.rng.choice([0, 1, 1, 2])))]
-        types = [self.types[i][1] for i in chosen]
-        dtype = self.rng.choice([*types, *types, self.rng.choice(TYPES)])
-        expr = Drawer(self.rng, types, ops="arith").draw(dtype, self.rng.choice([1, 1, 2, 3]))
-        self.add(nodes, "body", shape, dtype, expr=expr, **{"in": chosen})
-        return True
 
     def draw_transpose(self, nodes: list[Node]) -> bool:
         x = self.pick(lambda shape, dtype: len(shape) > 1)
@@ -353,8 +316,8 @@ class Drawing:
             b = None
         if m * k > AREA or k * n > AREA * 2 or m * n > AREA:
             return False
-        a = a if a is not None else self.draw_load(nodes, [m, k], ab)
-        b = b if b is not None else self.draw_load(nodes, [k, n], ab)
+        a = a if a is not None else self.load(nodes, [m, k], ab)
+        b = b if b is not None else self.load(nodes, [k, n], ab)
         operands = [a, b]
         c = self.pick(lambda s, t: t == sums and s == [m, n])
         if c is not None and rng.random() < 0.7:
@@ -377,49 +340,5 @@ class Drawing:
         self.add(nodes, "count", [self.rng.choice([1, 5, 16, 32, self.shapes[0][-1]])], "i32")
         return True
 
-    def draw_mask(self, nodes: list[Node]) -> bool:
-        shape = self.rng.choice(self.shapes)
-        self.add(nodes, "mask", shape, "i1", inside=[self.rng.randrange(size + 1) for size in shape])
-        return True
-
-    def region(self, nodes: list[Node], first: list[int], like: int) -> tuple[list[Node], int]:
-        """Nodes that end with a value of the type of `like`, which they read; `first` is visible besides."""
-        outer, inner = [*self.visible, *first], []
-        for _ in range(self.rng.choice([0, 1, 1, 2])):
-            self.step(inner, {op: weight for op, weight in OPS.items() if op in INNER}, outer)
-        shape, dtype = self.types[like]
-        found = [n["id"] for n in inner if self.types[n["id"]] == (shape, dtype)]
-        same = [n["id"] for n in inner if self.types[n["id"]][0] == shape and n["id"] not in found]
-        chosen = [like, *found[-1:], *same[-1:]]
-        types = [self.types[i][1] for i in chosen]
-        expr: list = ["in", 0]
-        for i in range(1, len(chosen)):
-            part = Drawer(self.rng, types).cast(["in", i], types[i], dtype)
-            plain = "i1" if dtype == "i1" else "f" if is_float(dtype) else "i"
-            op = {"i1": "arith.xori", "f": self.rng.choice(["arith.addf", "arith.maximumf"]), "i": "arith.addi"}[plain]
-            expr = [op, expr, part]
-        if expr == ["in", 0]:
-            expr = Drawer(self.rng, types, ops="arith").draw(dtype, 2)
-        return inner, self.add(inner, "body", shape, dtype, expr=expr, **{"in": chosen})
-
-    def draw_loop(self, nodes: list[Node]) -> bool:
-        init = self.pick()
-        if init is None:
-            return False
-        shape, dtype = self.types[init]
-        self.number += 1
-        arg = self.number
-        self.types[arg] = (shape, dtype)
-        inner, end = self.region(nodes, [arg], arg)
-        more = {"trips": self.rng.choice([1, 2, 2, 3]), "init": init, "arg": arg, "nodes": inner, "yield": end}
-        self.add(nodes, "loop", shape, dtype, **more)
-        return True
-
     def draw_if(self, nodes: list[Node]) -> bool:
-        other = self.pick()
-        if other is None:
-            return False
-        inner, end = self.region(nodes, [], other)
-        more = {"nodes": inner, "other": other, "yield": end, "taken": self.rng.random() < 0.7}
-        self.add(nodes, "if", *self.types[other], **more)
-        return True
+        return self.branch(nodes, taken=self.rng.random() < 0.7)

@@ -1,46 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Random functions of XeGPU on a subgroup's vectors, run on the CPU's OpenCL device and compared with NumPy.
 
-A case is a function of `subgroup_text` and the chip that it is compiled for. What is refused must be among `LIMITS`.
+A case is a function of `subgroup_text` and the chip that it is compiled for. Nothing of it may be refused.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import random
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import subgroup_meaning as meaning
 import subgroup_text
-from bounded import Bounded, is_float
+from node_kind import NodeKind
 from subgroup_draw import draw_function
-from workgroup_draw import without_unused
-from workgroup_kernels import _line, is_complete, smaller
-from workgroup_text import all_nodes
 
 CHIPS = ["pvc", "pvc", "bmg"]
-# What may be refused, and where that is said.
-LIMITS: dict[str, str] = {}
 
 
-class SubgroupFunctions:
+class SubgroupFunctions(NodeKind):
     """A kind of the harness."""
 
     name = "subgroups"
-    time_limit = 60.0
-    memory = 6 << 30  # the OpenCL driver keeps what it compiled
 
     def prepare(self) -> None:
-        # Programs are never found in a cache, and never kept.
-        os.environ["XETILE_CACHE"] = os.devnull + "/none"
-        # The portable versions of Intel's builtins link faster.
-        os.environ["XETILE_BUILTINS"] = "portable"
-        sys.path.append(str(Path(__file__).parents[1] / "python"))
+        super().prepare()
         import xegpu_programs
 
         self.programs = xegpu_programs
@@ -49,39 +35,17 @@ class SubgroupFunctions:
         return draw_function(rng) | {"chip": rng.choice(CHIPS)}
 
     def check(self, case: dict[str, Any]) -> str | None:
-        from harness import count
         from xetile import XeTileError
 
-        for node in all_nodes(case["nodes"]):
-            count("with " + node["op"])
+        self.tally(case)
         given = meaning.arrays(case)
         result = {name: _copy(array) for name, array in given.items()}
         kinds = subgroup_text.memrefs(case)
         try:
             self.programs.run("subgroup", subgroup_text.body(case), kinds=kinds, chip=case["chip"], **result)
         except XeTileError as error:
-            for words, limit in LIMITS.items():
-                if words in str(error):
-                    count("refused: " + limit)
-                    return None
-            return f"refused: {_line(error)}\n{error}"
-        expected = meaning.compute(case, given)
-        for name, (value, written) in expected.items():
-            # OpenCL's division has 2.5 units in the last place.
-            error = np.where(written, value.error * 4, 0.0)
-            if wrong := Bounded(value.dtype, value.values, error).difference(result[name]):
-                kind = "integers" if not is_float(value.dtype) else value.dtype
-                return f"wrong result: {kind}\nmatrix {name}: {wrong}"
-        for name, array in given.items():
-            if name not in expected and array.tobytes() != result[name].tobytes():
-                return f"a matrix was changed that the function only reads: {name}"
-        return None
-
-    def reduced(self, case: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        for candidate in smaller(case):
-            nodes = without_unused(candidate["nodes"])
-            if nodes and candidate | {"nodes": nodes} != case and is_complete(nodes):
-                yield candidate | {"nodes": nodes}
+            return self.refusal(error)
+        return self.difference(meaning.compute(case, given), given, result)
 
     def describe(self, case: dict[str, Any]) -> str:
         parameters = ", ".join(f"%{name}: {kind}" for name, kind in subgroup_text.memrefs(case).items())

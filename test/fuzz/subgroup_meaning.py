@@ -6,10 +6,11 @@ from __future__ import annotations
 import numpy as np
 import workgroup_meaning
 from bounded import NUMPY, Bounded, is_float
+from data import draw_array
+from nodes import Node, all_nodes
 from scalar_ops import apply
-from subgroup_text import Function, Node, places_shape
-from workgroup_meaning import ATOMICS, FOLDS, draw_array
-from workgroup_text import all_nodes
+from subgroup_text import Function, places_shape
+from workgroup_meaning import ATOMICS, FOLDS
 
 
 def arrays(function: Function) -> dict[str, np.ndarray]:

@@ -20,17 +20,12 @@ and without a value
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from expressions import Emitter, literal
-from workgroup_text import all_nodes
+import node_text
+from expressions import literal
+from node_text import vector
+from nodes import Node, all_nodes
 
 Function = dict
-Node = dict
-
-
-def vector(shape: list[int], dtype: str) -> str:
-    return f"vector<{'x'.join(map(str, shape))}x{dtype}>"
 
 
 def memref(matrix: dict, dtype: str) -> str:
@@ -59,42 +54,12 @@ def places_shape(node: Node) -> list[int]:
     return node["shape"][:-1] if node.get("chunk", 1) > 1 else node["shape"]
 
 
-class Text:
+class Text(node_text.Text):
     """The lines of a function's body."""
 
     def __init__(self, function: Function) -> None:
-        self.kinds = memrefs(function)
-        self.lines: list[str] = []
-        self.types: dict[int, tuple[list[int], str]] = {}
-        self.names: dict[int, str] = {}
-        self.count = 0
+        super().__init__(memrefs(function))
         self.nodes(function["nodes"])
-
-    def new(self, text: str) -> str:
-        self.count += 1
-        self.lines.append(f"%x{self.count} = {text}")
-        return f"%x{self.count}"
-
-    def index(self, value: int) -> str:
-        return self.new(f"arith.constant {value} : index")
-
-    def indices(self, values: list[int]) -> str:
-        return ", ".join(self.index(value) for value in values)
-
-    def nodes(self, nodes: list[Node]) -> None:
-        for node in nodes:
-            if "t" in node:
-                self.types[node["id"]] = (node["shape"], node["t"])
-            getattr(self, "write_" + node["op"])(node)
-
-    def kind(self, value: int) -> str:
-        return vector(*self.types[value])
-
-    def name(self, value: int) -> str:
-        return self.names.get(value, f"%v{value}")
-
-    def set(self, node: Node, text: str) -> None:
-        self.lines.append(f"%v{node['id']} = {text}")
 
     # Memory
 
@@ -211,14 +176,6 @@ class Text:
 
     # Registers
 
-    def write_body(self, node: Node) -> None:
-        self.count += 1
-        shape: Callable[[str], str] = lambda dtype: vector(node["shape"], dtype)  # noqa: E731
-        emitter = Emitter(f"e{self.count}_", shape)
-        types = [self.types[i][1] for i in node["in"]]
-        self.names[node["id"]] = emitter.emit(node["expr"], [self.name(i) for i in node["in"]], types, None, 0)
-        self.lines += emitter.lines
-
     def unary(self, node: Node, text: str, word: str = "to") -> None:
         (x,) = node["in"]
         self.set(node, f"{text.replace('@', self.name(x))} : {self.kind(x)} {word} {self.kind(node['id'])}")
@@ -292,9 +249,6 @@ class Text:
         step = self.new(f"vector.step : vector<{count}xindex>")
         self.set(node, f"arith.index_cast {step} : vector<{count}xindex> to {self.kind(node['id'])}")
 
-    def write_mask(self, node: Node) -> None:
-        self.set(node, f"vector.create_mask {self.indices(node['inside'])} : {self.kind(node['id'])}")
-
     def write_loop(self, node: Node) -> None:
         i, kind = node["id"], self.kind(node["id"])
         zero, one, end = self.index(0), self.index(1), self.index(node["trips"])
@@ -305,13 +259,8 @@ class Text:
         self.lines.append(f"scf.yield {self.name(node['yield'])} : {kind}\n}}")
 
     def write_if(self, node: Node) -> None:
-        i, kind = node["id"], self.kind(node["id"])
         block = self.new("gpu.block_id x")
-        taken = self.new(f"arith.cmpi {'eq' if node['taken'] else 'ne'}, {block}, {self.index(0)} : index")
-        self.lines.append(f"%v{i} = scf.if {taken} -> ({kind}) {{")
-        self.nodes(node["nodes"])
-        self.lines.append(f"scf.yield {self.name(node['yield'])} : {kind}\n}} else {{")
-        self.lines.append(f"scf.yield {self.name(node['other'])} : {kind}\n}}")
+        self.branch(node, self.new(f"arith.cmpi {'eq' if node['taken'] else 'ne'}, {block}, {self.index(0)} : index"))
 
 
 def body(function: Function) -> str:

@@ -1,23 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Workgroup kernels and functions of a subgroup that are drawn are valid; one that computes wrongly is a finding."""
+"""A workgroup kernel, or a function of a subgroup, that computes wrongly is a finding."""
 
 from __future__ import annotations
 
-import itertools
-import json
-import random
-
-import harness
-import pytest
 import subgroup_functions
-import subgroup_text
 import workgroup_kernels
-import workgroup_text
 from xetile import XeTileError
-from xetile.mlir import ir
 
-KINDS = [workgroup_kernels.KIND, subgroup_functions.KIND]
-each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 MATRIX = {"size": [8, 16], "pitch": 16, "order": [1, 0]}
 ACCESS = {"id": 1, "op": "load", "shape": [8, 16], "t": "f32", "matrix": MATRIX, "at": [0, 0]}
 MAP = [[1, 2], [8, 8]]
@@ -40,57 +29,6 @@ SUBGROUP = {
          "matrix": {"size": [16, 8], "pitch": 8}},
     ],
 }  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def environment(monkeypatch) -> None:
-    """Kinds set variables of the process that they were given; here it is pytest's, which gets its own back."""
-    for name in ("XETILE_CACHE", "XETILE_BUILTINS"):
-        monkeypatch.setenv(name, "")
-
-
-@pytest.fixture
-def seed() -> int:
-    seed = random.SystemRandom().randrange(2**32)
-    print(f"{seed=}")
-    return seed
-
-
-def cases(kind, count: int, seed: int) -> list:
-    return [kind.generate(harness.case_rng(seed, kind.name, index)) for index in range(count)]
-
-
-def text_of(case) -> str:
-    module = workgroup_text if "grid" in case else subgroup_text
-    parameters = ", ".join(f"%{name}: {kind}" for name, kind in module.memrefs(case).items())
-    body = module.body(case)
-    return f"gpu.module @device {{\ngpu.func @kernel({parameters}) kernel {{\n{body}\ngpu.return\n}}\n}}"
-
-
-def parses(case) -> bool:
-    with ir.Context():
-        return ir.Module.parse(text_of(case)).operation.verify()
-
-
-@each_kind
-def test_cases_are_plain_data_and_valid(kind, seed):
-    for case in cases(kind, 100, seed):
-        assert json.loads(json.dumps(case)) == case
-        assert parses(case), case
-
-
-@each_kind
-def test_a_case_depends_on_its_seed_and_index_alone(kind, seed):
-    assert cases(kind, 20, seed) == cases(kind, 20, seed)
-    assert cases(kind, 20, seed) != cases(kind, 20, seed + 1)
-
-
-@each_kind
-def test_smaller_cases_are_valid(kind, seed):
-    for case in cases(kind, 10, seed):
-        for candidate in itertools.islice(kind.reduced(case), 40):
-            assert candidate != case
-            assert parses(candidate), text_of(candidate)
 
 
 def test_a_wrong_stage_is_named(monkeypatch):

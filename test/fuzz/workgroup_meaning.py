@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 from bounded import NUMPY, UNIT, Bounded, contract, is_float, settle, wrapped
+from data import draw_array
 from expressions import constant, evaluate
+from nodes import Node, all_nodes
 from scalar_ops import apply
-from workgroup_text import Kernel, Node, all_nodes
+from workgroup_text import Kernel
 
 # Numbers of a type that sums of small ones stay exact in: powers of two from an eighth to this.
 EXACT = {"f64": 2.0**50, "f32": 2.0**21, "f16": 2.0**8, "bf16": 2.0**5}
@@ -39,15 +41,6 @@ ATOMICS = {
     "maximumf": "arith.maximumf",
     "minimumf": "arith.minimumf",
 }
-
-
-def draw_array(rng: np.random.Generator, shape: tuple[int, ...], dtype: str, data: str) -> np.ndarray:
-    if not is_float(dtype):
-        low, high = (-4, 4) if data == "integers" else (np.iinfo(NUMPY[dtype]).min, np.iinfo(NUMPY[dtype]).max)
-        return rng.integers(low, high, shape, endpoint=True).astype(NUMPY[dtype])
-    if data == "integers":
-        return rng.integers(-4, 5, shape).astype(NUMPY[dtype])
-    return rng.standard_normal(shape).astype(NUMPY[dtype])
 
 
 def arrays(kernel: Kernel) -> dict[str, np.ndarray]:

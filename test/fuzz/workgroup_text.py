@@ -24,23 +24,12 @@ Workgroup (x, y) has the tile at [x * rows, y * columns] of loads and stores, mo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
-from expressions import Emitter, literal
+import node_text
+from expressions import literal
+from node_text import vector
+from nodes import Node, all_nodes
 
 Kernel = dict
-Node = dict
-
-
-def all_nodes(nodes: list[Node]) -> Iterator[Node]:
-    """Those of loops and branches, too, before them."""
-    for node in nodes:
-        yield from all_nodes(node.get("nodes", []))
-        yield node
-
-
-def vector(shape: list[int], dtype: str) -> str:
-    return f"vector<{shape[0]}x{shape[1]}x{dtype}>"
 
 
 def map_text(wg_map: list) -> str:
@@ -81,39 +70,15 @@ def memrefs(kernel: Kernel) -> dict[str, str]:
     return found
 
 
-class Text:
+class Text(node_text.Text):
     """The lines of a kernel's body."""
 
     def __init__(self, kernel: Kernel) -> None:
-        self.kinds = memrefs(kernel)
-        self.lines: list[str] = []
-        self.types: dict[int, tuple[list[int], str]] = {}
-        self.names: dict[int, str] = {}
+        super().__init__(memrefs(kernel))
         self.trip: str | None = None
         self.carried: dict[int, str] = {}
-        self.count = 0
         self.lines += ["%bx = gpu.block_id x", "%by = gpu.block_id y"]
         self.nodes(kernel["nodes"])
-
-    def new(self, text: str) -> str:
-        self.count += 1
-        self.lines.append(f"%x{self.count} = {text}")
-        return f"%x{self.count}"
-
-    def index(self, value: int) -> str:
-        return self.new(f"arith.constant {value} : index")
-
-    def nodes(self, nodes: list[Node]) -> None:
-        for node in nodes:
-            if "t" in node:
-                self.types[node["id"]] = (node["shape"], node["t"])
-            getattr(self, "write_" + node["op"])(node)
-
-    def kind(self, value: int) -> str:
-        return vector(*self.types[value])
-
-    def name(self, value: int) -> str:
-        return self.names.get(value, f"%v{value}")
 
     def set(self, node: Node, text: str) -> None:
         """The node's value; @map in `text` stands for its map."""
@@ -158,18 +123,6 @@ class Text:
         )
         self.set(node, f"xetile.load_tile {name}{padding} : {kind} -> {self.kind(i)}")
 
-    def emit(self, node: Node, names: list[str], shape: Callable[[str], str]) -> str:
-        """The node's expression of operands of these names, on vectors of that spelling."""
-        self.count += 1
-        emitter = Emitter(f"e{self.count}_", shape)
-        name = emitter.emit(node["expr"], names, [self.types[i][1] for i in node["in"]], None, 0)
-        self.lines += emitter.lines
-        return name
-
-    def write_body(self, node: Node) -> None:
-        names = [self.name(i) for i in node["in"]]
-        self.names[node["id"]] = self.emit(node, names, lambda dtype: vector(node["shape"], dtype))
-
     def write_transpose(self, node: Node) -> None:
         (x,) = node["in"]
         self.set(node, f"xetile.tile_transpose {self.name(x)}, [1, 0]@map : {self.kind(x)} -> {self.kind(node['id'])}")
@@ -206,10 +159,6 @@ class Text:
         row = self.new(f"vector.shape_cast {step} : vector<{columns}xindex> to vector<1x{columns}xindex>")
         self.set(node, f"arith.index_cast {row} : vector<1x{columns}xindex> to {self.kind(node['id'])}")
 
-    def write_mask(self, node: Node) -> None:
-        bounds = [self.index(n) for n in node["inside"]]
-        self.set(node, f"vector.create_mask {', '.join(bounds)} : {self.kind(node['id'])}")
-
     def write_shared(self, node: Node) -> None:
         (x,), i = node["in"], node["id"]
         (rows, columns), dtype = self.types[x]
@@ -220,8 +169,7 @@ class Text:
         self.lines.append(f"%t{i} = xetile.init_tile %S{i}[0, 0] : {kind} -> {to}")
         self.lines.append(f"xetile.store_tile {self.name(x)}, %t{i} : {self.kind(x)}, {to}")
         self.lines.append("gpu.barrier")
-        at = ", ".join(self.index(n) for n in node["at"])
-        name = self.new(f"xetile.init_tile %S{i}[{at}] : {kind} -> {back}")
+        name = self.new(f"xetile.init_tile %S{i}[{self.indices(node['at'])}] : {kind} -> {back}")
         self.set(node, f"xetile.load_tile {name} : {back} -> {self.kind(i)}")
         self.lines.insert(0, f"%S{i} = memref.alloca() : {kind}")
 
@@ -271,7 +219,7 @@ class Text:
 
     def write_atomic(self, node: Node) -> None:
         i, kind = node["id"], self.tile_of(node)
-        at = ", ".join(self.index(n) for n in node["at"])
+        at = self.indices(node["at"])
         name = self.new(f"xetile.init_tile %M{i}[{at}] : {self.kinds[f'M{i}']} -> {kind}")
         value = vector(node["shape"], node["t"])
         text = (
@@ -301,19 +249,14 @@ class Text:
         self.nodes(node["nodes"])
         moved = []
         for load, name in zip(carried, tiles, strict=True):
-            by = ", ".join(self.index(n) for n in load["by"])
+            by = self.indices(load["by"])
             moved.append(self.new(f"xetile.update_tile_offset %t{load['id']}, [{by}] : {name}"))
         self.lines.append(f"scf.yield {', '.join([self.name(node['yield']), *moved])} : {kinds}\n}}")
         self.trip = outer
         self.names[i] = f"%l{i}#0" if carried else f"%l{i}"
 
     def write_if(self, node: Node) -> None:
-        i, kind = node["id"], self.kind(node["id"])
-        first = self.new(f"arith.cmpi eq, %bx, {self.index(0)} : index")
-        self.lines.append(f"%v{i} = scf.if {first} -> ({kind}) {{")
-        self.nodes(node["nodes"])
-        self.lines.append(f"scf.yield {self.name(node['yield'])} : {kind}\n}} else {{")
-        self.lines.append(f"scf.yield {self.name(node['other'])} : {kind}\n}}")
+        self.branch(node, self.new(f"arith.cmpi eq, %bx, {self.index(0)} : index"))
 
 
 def body(kernel: Kernel) -> str:
