@@ -22,67 +22,16 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Iterator
-from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import native
+import numpy as np
 import surface_values as values
-from corpus import ROOT
 from harness import count
+from surface_names import KERNELS, SMALL, Names
 
 Case = dict[str, Any]
-
-_MATMUL = """func.func @main(%a: tensor<32x32xf16>, %b: tensor<32x64xf16>, %c: tensor<32x64xf32>) -> tensor<32x64xf32> {
-  %d = linalg.matmul ins(%a, %b : tensor<32x32xf16>, tensor<32x64xf16>) outs(%c : tensor<32x64xf32>)
-      -> tensor<32x64xf32>
-  return %d : tensor<32x64xf32>
-}
-"""
-_ADD = """func.func @add(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>) -> tensor<8x8xf32> {
-  %c = arith.addf %a, %b : tensor<8x8xf32>
-  return %c : tensor<8x8xf32>
-}
-"""
-_TWO = """func.func @two(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
-  %c = arith.addf %a, %b : tensor<8x8xf32>
-  %d = arith.mulf %a, %b : tensor<8x8xf32>
-  return %c, %d : tensor<8x8xf32>, tensor<8x8xf32>
-}
-"""
-_DYNAMIC = """func.func @dyn(%a: tensor<?x?xf32>) -> tensor<?x?xf32> {
-  %c = arith.addf %a, %a : tensor<?x?xf32>
-  return %c : tensor<?x?xf32>
-}
-"""
-_MEMREF = "func.func @m(%a: memref<4xf32>) { return }\n"
-# Name -> source, argument shapes and types.
-_KERNELS = {
-    "f32": (_ADD, [((8, 8), "f4")] * 2),
-    "two": (_TWO, [((8, 8), "f4")] * 2),
-    "f16": (_MATMUL, [((32, 32), "f2"), ((32, 64), "f2"), ((32, 64), "f4")]),
-    "dynamic": (_DYNAMIC, [((5, 3), "f4")]),
-    "gpu": (_MATMUL, [((32, 32), "f2"), ((32, 64), "f2"), ((32, 64), "f4")]),
-}
-_SMALL = {"workgroup_m": 16, "workgroup_n": 32, "subgroups_m": 2, "subgroups_n": 2, "k_step": 16}
-
-
-class Odd:
-    """Says that it is all kinds of things, and is none."""
-
-    def __index__(self) -> int:
-        return 3
-
-    def __fspath__(self) -> str:
-        return "good.mlir"
-
-    def __len__(self) -> int:
-        return 2
-
-
-class OddStr(str):
-    """A string of another class."""
 
 
 class Surfaces:
@@ -91,16 +40,10 @@ class Surfaces:
     memory = 3 << 30
 
     def prepare(self) -> None:
-        import ml_dtypes
-        import numpy as np
         import xetile
-        from xetile import cli, compiler, cpu, layout, passes, reference, report, runtime, tools
-        from xetile import schedule as schedules
-        from xetile.layout import draw as layout_draw
-        from xetile.mlir import ir
+        from xetile import cli, tools
 
-        self.np, self.xetile, self.cli, self.ir = np, xetile, cli, ir
-        native.print_stack_traces()
+        self.xetile, self.cli = xetile, cli
         self.home = Path.cwd()
         if ocloc := tools.find_ocloc():
             os.environ["XETILE_OCLOC"] = str(ocloc)
@@ -108,131 +51,10 @@ class Surfaces:
         os.environ["HOME"] = str(self.home)
         os.environ["XETILE_TRACEBACK"] = "1"
         os.environ.setdefault("OMP_NUM_THREADS", "2")
-        self.kernels: dict[str, Any] = {}
         self.needed: dict[str, set[str]] = {}
-        self.made: dict[str, Any] = {}
-        self.data = self._make_data(compiler)
-        self.names = {name: getattr(self, name) for name in ("payload", "small", "add", "dynamic", "schedule")}
-        self.names |= {
-            name: getattr(self, name) for name in ("spv", "dpas", "layout_of", "plan", "arrays", "memmap", "saved")
-        }
-        self.names |= {name: getattr(self, name) for name in ("read_only", "subclass", "big_endian", "unaligned")}
-        self.names |= {
-            "memory": self.buffers, "cpu_kernel": lambda: self.kernel("f32"), "gpu_kernel": lambda: self.kernel("gpu"),
-            "drain": list, "build": lambda schedule: schedule.build(), "step": lambda handle: None,
-            "step_that_returns": lambda handle: handle, "Odd": Odd, "OddStr": OddStr, "np": np, "ml_dtypes": ml_dtypes,
-            "xetile": xetile, "compiler": compiler, "cpu": cpu, "layout": layout, "layout_draw": layout_draw,
-            "passes": passes, "reference": reference, "report": report, "runtime": runtime, "tools": tools,
-            "schedules": schedules, "ir": ir, "Path": Path, "Decimal": Decimal, "Fraction": Fraction,
-            "Target": xetile.Target,
-        }  # fmt: skip
-
-    # What expressions call.
-
-    def parse(self, text: str) -> Any:
-        with self.ir.Context():
-            return self.ir.Module.parse(text)
-
-    def payload(self, type_: str = "f16") -> Any:
-        return self.xetile.matmul(64, 64, 32, type_)
-
-    def small(self) -> Any:
-        return self.parse(_MATMUL)
-
-    def add(self) -> Any:
-        return self.parse(_ADD)
-
-    def dynamic(self) -> Any:
-        return self.parse(_DYNAMIC)
-
-    def buffers(self) -> Any:
-        return self.parse(_MEMREF)
-
-    def schedule(self) -> Any:
-        if "schedule" not in self.made:
-            self.made["schedule"] = self.xetile.schedule.load("matmul")
-        return self.made["schedule"]
-
-    def spv(self) -> bytes:
-        return self.data["good.spv"]
-
-    def dpas(self) -> Any:
-        return self.xetile.layout.Dpas.of("f16", subgroups=(8, 4), rep_cluster=(4, 2))
-
-    def layout_of(self, operand: str) -> Any:
-        return self.xetile.layout.dpas_layout(operand, (16, 16), "f16")
-
-    def plan(self) -> Any:
-        return self.xetile.layout.plan("B", (32, 256), "f16", self.dpas())
-
-    def arrays(self, module: Any) -> list[Any]:
-        from xetile.signature import Signature
-
-        return [self.np.ones(spec.shape, spec.numpy_dtype) for spec in Signature.of(module).arguments]
-
-    def saved(self, cut: bool = False) -> Path:
-        """A file with a kernel, or with what is left of one."""
-        if "saved" not in self.made:
-            self.made["saved"] = self.kernel("f32").save("made.so").read_bytes()
-        path = Path("saved.so")
-        path.write_bytes(self.made["saved"][: 5000 if cut else None])
-        return path
-
-    def memmap(self, array: Any) -> Any:
-        place = f"array{len(list(Path().glob('array*')))}.bin"
-        array.tofile(place)
-        return self.np.memmap(place, array.dtype, "r", shape=array.shape)
-
-    def read_only(self, array: Any) -> Any:
-        array = array.copy()
-        array.flags.writeable = False
-        return array
-
-    def subclass(self, array: Any) -> Any:
-        class Sub(self.np.ndarray):
-            pass
-
-        return array.view(Sub)
-
-    def big_endian(self, array: Any) -> Any:
-        return array.astype(array.dtype.newbyteorder(">"))
-
-    def unaligned(self, array: Any) -> Any:
-        memory = bytearray(1) + bytearray(array.tobytes())
-        return self.np.frombuffer(memory, array.dtype, offset=1).reshape(array.shape)
-
-    def kernel(self, name: str) -> Any:
-        if name not in self.kernels:
-            text, _ = _KERNELS[name]
-            if name == "gpu":
-                made = self.xetile.compile(self.parse(text), params=_SMALL, native="off")
-            else:
-                made = self.xetile.compile(self.parse(text), target="cpu")
-            self.kernels[name] = made
-        return self.kernels[name]
-
-    def _make_data(self, compiler: Any) -> dict[str, bytes]:
-        """The files that each case finds, by name."""
-        good = self.payload()
-        bytecode = io.BytesIO()
-        good.operation.write_bytecode(bytecode)
-        kept = self.shared / "good.spv"
-        if not kept.exists():
-            scratch = Path("good.spv")
-            scratch.write_bytes(compiler.compile(self.parse(_MATMUL), params=_SMALL, native="off").spirv)
-            shutil.move(scratch, kept)
-        spirv = kept.read_bytes()
-        text = str(good).encode()
-        return {
-            "good.mlir": text, "a b.mlir": text, "é.mlir": text, "@resp": b"-o evil",
-            "small.mlir": _MATMUL.encode(), "add.mlir": _ADD.encode(), "dynamic.mlir": _DYNAMIC.encode(),
-            "memref.mlir": _MEMREF.encode(), "two.mlir": text + text.replace(b"@matmul", b"@other"),
-            "nofunc.mlir": b"module {}", "empty.mlir": b"", "text.mlir": b"hello\n", "nul.mlir": text[:40] + b"\0",
-            "latin1.mlir": b"// \xe4\n" + text.replace(b"@matmul", b'@"\xff"'), "good.mlirbc": bytecode.getvalue(),
-            "truncated.mlirbc": bytecode.getvalue()[: len(bytecode.getvalue()) // 2], "good.spv": spirv,
-            "truncated.spv": spirv[: len(spirv) // 2],
-            "schedule.mlir": (ROOT / "schedules" / "matmul.mlir").read_bytes(),
-        }  # fmt: skip
+        self.known = Names(self.shared)
+        self.names = self.known.all()
+        native.print_stack_traces()  # of LLVM, which is loaded by now
 
     # Making cases.
 
@@ -272,9 +94,9 @@ class Surfaces:
         return self.needed[function]
 
     def _kernel_call(self, rng: random.Random) -> Case:
-        name = rng.choices(list(_KERNELS), [4, 2, 3, 3, 1])[0]
+        name = rng.choices(list(KERNELS), [4, 2, 3, 3, 1])[0]
         odd = rng.random()
-        arguments = [rng.choice(values.LIKE) for _ in _KERNELS[name][1]]
+        arguments = [rng.choice(values.LIKE) for _ in KERNELS[name][1]]
         if odd < 0.5:
             arguments[rng.randrange(len(arguments))] = rng.choice(values.UNLIKE)
         elif odd < 0.6:
@@ -305,7 +127,7 @@ class Surfaces:
                 rng.randrange(len(argv) + 1), rng.choice(["--nosuch", "", "\udcff", "--", "-", "@good.mlir", "-h"])
             )
         if command in ("compile", "run") and "cpu" not in argv and rng.random() < 0.8:
-            argv += [word for name, value in _SMALL.items() for word in ("--set", f"{name}={value}")]
+            argv += [word for name, value in SMALL.items() for word in ("--set", f"{name}={value}")]
         return argv
 
     # Checking.
@@ -335,7 +157,7 @@ class Surfaces:
                 shutil.rmtree(path)
             else:
                 path.unlink()
-        for name, data in self.data.items():
+        for name, data in self.known.files.items():
             Path(name).write_bytes(data)
         Path("dir.mlir").mkdir()
         Path("loop.mlir").symlink_to("loop.mlir")
@@ -372,12 +194,11 @@ class Surfaces:
         return eval(expression, {**self.names, **more})  # noqa: S307  our own expressions
 
     def _check_kernel(self, case: Case) -> str | None:
-        np = self.np
         try:
-            kernel = self.kernel(case["kernel"])
+            kernel = self.known.kernel(case["kernel"])
         except self.xetile.XeTileError as error:
             return self._judge_message(str(error))  # of the environment: no ocloc, no temporary folder
-        specs = _KERNELS[case["kernel"]][1]
+        specs = KERNELS[case["kernel"]][1]
         rng = np.random.default_rng(1)
         plain, arguments, equal = [], [], []
         for number, expression in enumerate(case["arguments"]):
@@ -392,7 +213,7 @@ class Surfaces:
             out = self._value(case["out"], plain=np.zeros((8, 8), "f4"), arguments=arguments)
         except ValueError:
             return None
-        before = [argument.tobytes() if _small_array(np, argument) else None for argument in arguments]
+        before = [argument.tobytes() if _small_array(argument) else None for argument in arguments]
         options = {} if case["kernel"] == "gpu" else {"out": out}
         try:
             got = kernel(*arguments, **options)
@@ -401,7 +222,7 @@ class Surfaces:
             return self._judge_message(str(error))
         count("kernels that run")
         if case["out"] != "arguments[0]":
-            after = [argument.tobytes() if _small_array(np, argument) else None for argument in arguments]
+            after = [argument.tobytes() if _small_array(argument) else None for argument in arguments]
             if before != after:
                 return "a kernel changed an argument"
         if any(isinstance(argument, np.ma.MaskedArray) for argument in arguments):
@@ -508,7 +329,7 @@ class Surfaces:
             end = ")" if _inner(case["function"]) != case["function"] else ""
             return f"{env}{case['function']}({arguments}){end}"
         if case["what"] == "kernel":
-            text, specs = _KERNELS[case["kernel"]]
+            text, specs = KERNELS[case["kernel"]]
             called = f"kernel({', '.join(case['arguments'])}, out={case['out']})"
             chip = "pvc" if case["kernel"] == "gpu" else "cpu"
             return f"{env}{called}, plain arrays being {specs}; {chip} kernel of\n{text}"
@@ -530,7 +351,7 @@ def _call(function: Any, arguments: dict[str, Any], keywords: dict[str, Any]) ->
     return function(**arguments, **keywords)
 
 
-def _small_array(np: Any, value: Any) -> bool:
+def _small_array(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.size < 10**6 and not value.dtype.hasobject
 
 
