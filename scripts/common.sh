@@ -46,3 +46,18 @@ private_apt() {
     -o "Dir::State::Lists=$dir/lists" -o "Dir::State::status=$dir/status" -o "Dir::Cache=$dir/cache"
     -o Debug::NoLocking=1 -o APT::Sandbox::User= -o Acquire::Retries=3)
 }
+
+# unpack_debian DIR SUITE PACKAGE...: downloads packages of another suite of the Debian archive with all that they depend
+# on, libc included (the empty status file of private_apt sees to that), and unpacks them, not installed, into
+# DIR/out/root. Fails where that does; what apt said is in DIR/log.
+unpack_debian() {
+  local dir=$1 suite=$2 archive deb
+  shift 2
+  archive=$(debian_archive)
+  [ -n "$archive" ] || die "apt's configuration names no Debian archive"
+  private_apt "$dir/apt" "deb [signed-by=$(debian_keyring)] $archive $suite main"
+  { apt-get "${apt_options[@]}" update &&
+    apt-get "${apt_options[@]}" install -y --no-install-recommends --download-only "$@"; } > "$dir/log" 2>&1 || return 1
+  mkdir -p "$dir/out/root"
+  for deb in "$dir"/apt/cache/archives/*.deb; do dpkg -x "$deb" "$dir/out/root" || return 1; done
+}

@@ -82,12 +82,14 @@ def describe(python: str) -> tuple[tuple[int, int], str]:
 
 
 def find_pythons() -> list[tuple[tuple[int, int], str]]:
-    """.venv's, and one of each newer version: of PATH, of /usr/bin, of pyenv."""
+    """.venv's, and one of each newer version: of PATH, of /usr/bin, of pyenv, of scripts/install-python."""
     found = dict([describe(sys.executable)])
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv", "versions")
+    cache = run(["bash", "-c", '. scripts/common.sh; printf %s "$cache"'])
     for minor in range(OLDEST[1], 20):
         name = f"python3.{minor}"
         places = [shutil.which(name), f"/usr/bin/{name}", *map(str, sorted(pyenv.glob(f"3.{minor}.*/bin/{name}")))]
+        places.append(f"{cache}/python-3.{minor}/bin/{name}")
         for place in places:
             if (3, minor) not in found and place and Path(place).exists() and usable(place):
                 number, path = describe(place)
@@ -219,7 +221,10 @@ def bundled_files(tree: Path, runtime: bool) -> list[Path]:
     programs = [path.resolve() for name in ("ld.lld", "FileCheck") if (path := BUILD / "bin" / name).exists()]
     needing: list[Path] = [tree / "python_packages/xetile/mlir/_mlir_libs/libXeTilePythonCAPI.so", *programs]
     if runtime:
-        programs = [Path(core_settings()["XETILE_LIBOMP"]).resolve()]
+        libomp = Path(core_settings().get("XETILE_LIBOMP", ""))
+        if not libomp.is_file():
+            fail(f"no libomp.so.5 beside libLLVM, which kernels for CPUs need: run scripts/bootstrap, remove {BUILD}")
+        programs = [libomp.resolve()]
         needing = [BUILD / "lib" / "libXeTileRuntime.so"]
     found = {Path(line) for line in re.findall(r"=> (/\S+)", run(["ldd", *needing]))}
     return sorted({path.resolve() for path in found if not path.is_relative_to(ROOT)} | set(programs))

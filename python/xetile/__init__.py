@@ -8,6 +8,12 @@ MLIR nor an OpenCL driver. Upstream's MLIR bindings, with XeTile registered, are
 
 from __future__ import annotations
 
+import sys
+
+# Before what an older Python would stumble over. pip refuses it, PYTHONPATH and copied folders do not.
+if sys.version_info < (3, 11):  # noqa: UP036
+    raise ImportError(f"xetile: expected CPython 3.11 or newer, got {sys.version.split()[0]} ({sys.executable})")
+
 from importlib import import_module
 from typing import Any
 

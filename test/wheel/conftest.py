@@ -5,11 +5,31 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from environments import ROOT, Environment, make_environment, wheel_of
+
+_FIGURES = pytest.StashKey[list[str]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_FIGURES] = []
+
+
+def pytest_terminal_summary(terminalreporter, config: pytest.Config) -> None:
+    """Sizes and times, which pytest hides of tests that pass."""
+    if config.stash[_FIGURES]:
+        terminalreporter.section("sizes and times")
+        for line in config.stash[_FIGURES]:
+            terminalreporter.write_line(line)
+
+
+@pytest.fixture(scope="session")
+def tell(pytestconfig: pytest.Config) -> Callable[[str], None]:
+    """Prints a line below the results."""
+    return pytestconfig.stash[_FIGURES].append
 
 
 @pytest.fixture(scope="session")
@@ -21,7 +41,6 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = [sys.executable, ROOT / "scripts" / "wheel.py", "--sdist", "--out", place]
     run = subprocess.run(command, capture_output=True, text=True, timeout=1800)
     assert run.returncode == 0, run.stdout + run.stderr
-    print(run.stdout)
     return place
 
 

@@ -64,16 +64,58 @@ def test_extension_modules_of_another_python_are_told(environment, folder):
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("library", "version", "expected"),
     [
-        ("/lib/libc.so.6: version `GLIBC_2.36' not found (required by libMLIR.so)", "expected glibc 2.36 or newer"),
-        ("libstdc++.so.6: version `GLIBCXX_3.4.30' not found", "expected libstdc++ with GLIBCXX 3.4.30 or newer"),
+        ("libc.so.6", "GLIBC_2.99", "expected glibc 2.99 or newer"),
+        ("libstdc++.so.6", "GLIBCXX_3.4.99", "expected libstdc++ with GLIBCXX 3.4.99 or newer"),
     ],
 )
-def test_an_old_c_library_is_told(environment, said, expected):
-    code = "import sys; from xetile._surroundings import explain; print(explain(ImportError(sys.argv[1])))"
-    told = environment.code(code, said)
-    assert told.startswith(expected) and "this machine has glibc 2." in told and "Debian 12" in told
+def test_an_old_c_library_is_told(environment, folder, library, version, expected):
+    """A libMLIR that asks for a C library of the future: the loader's own message is explained."""
+    copy = folder / "site"
+    shutil.copytree(environment.site / "xetile", copy / "xetile", ignore=shutil.ignore_patterns("libMLIR.so*", "_bin"))
+    compiler = shutil.which("clang-22") or shutil.which("cc")
+    (folder / "of").mkdir()
+    (folder / "new.c").write_text("void of_the_future(void) {}\n")
+    (folder / "map").write_text(f"{version} {{ of_the_future; }};\n")
+    (folder / "user.c").write_text("void of_the_future(void);\nvoid use(void) { of_the_future(); }\n")
+    (mlir,) = (environment.site / "xetile" / "_lib").glob("libMLIR.so.*")
+    build = [compiler, "-shared", "-fPIC", "-nostdlib"]
+    future = [*build, "new.c", f"-Wl,-soname,{library},--version-script,map", "-o", f"of/{library}"]
+    user = [*build, "user.c", f"of/{library}", f"-Wl,-soname,{mlir.name}", "-o", copy / "xetile" / "_lib" / mlir.name]
+    for command in (future, user):
+        subprocess.run(command, cwd=folder, check=True)
+    told = environment.code(MESSAGE.format("import xetile; xetile.compile"), PYTHONPATH=str(copy))
+    assert told.startswith(f"XeTileError xetile.mlir: {expected}, this machine has glibc 2.") and "Debian 12" in told
+    told = environment.run("python", "-m", "xetile.doctor", status=1, PYTHONPATH=str(copy))
+    assert re.search(rf"^MISSING +bindings +xetile.mlir: {re.escape(expected)}", told, re.MULTILINE)
+    assert re.search(r"^ok +devices ", told, re.MULTILINE)
+
+
+def old_pythons() -> list[str]:
+    root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv", "versions")
+    return [str(path) for minor in (8, 9, 10) for path in sorted(root.glob(f"3.{minor}.*/bin/python3.{minor}"))[:1]]
+
+
+@pytest.mark.parametrize("module", ["xetile", "xetile.runtime", "xetile.doctor"])
+def test_a_python_that_is_too_old_is_told_at_import(environment, module):
+    """Where pip was not asked: a folder on PYTHONPATH. An old Python if there is one, else ours that says it is old."""
+    pretend = "import sys; sys.version_info = (3, 10, 0, 'final', 0)\n"
+    for python in (*old_pythons(), environment.python):
+        code = f"{pretend if python == environment.python else 'import sys'}\n"
+        code += f"try: import {module}\nexcept ImportError as error: print(error)"
+        told = environment.run(python, "-B", "-c", code, PYTHONPATH=str(environment.site))
+        assert told.startswith("xetile: expected CPython 3.11 or newer, got 3.") and str(python) in told
+
+
+@pytest.mark.parametrize("name", ["xetile", "xetile_runtime"])
+def test_pip_refuses_where_python_is_too_old(dist, folder, name):
+    wheel = wheel_of(dist, name)
+    platform = wheel.stem.rpartition("-")[2]
+    options = ["--only-binary=:all:", "--platform", platform, "--python-version", "3.10", "--target", folder / "t"]
+    command = [sys.executable, "-m", "pip", "install", "-q", "--dry-run", "--no-index", "--no-deps", *options, wheel]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 1 and "is not a supported wheel on this platform" in run.stderr
 
 
 def test_pip_refuses_where_the_c_library_is_older(dist, folder):
