@@ -127,8 +127,10 @@ def contract(
     sizes = dict(zip(maps[0] + maps[1], a.shape + b.shape, strict=True))
     terms = int(np.prod([size for letter, size in sizes.items() if letter not in maps[2]], dtype=np.int64))
     unit = UNIT["f64" if dtype == "f64" else "f32"]
-    # Roundings of long sums cancel: at their worst the bound would hide a product that is left out.
-    steps = min(terms, 4 * terms**0.5) + 3
+    # Roundings of long sums cancel: at their worst the bound would hide a product that is left out. Those of equal
+    # products do not.
+    equal = all(_is_constant_along(x.values, letters, maps[2]) for x, letters in ((a, maps[0]), (b, maps[1])))
+    steps = (terms if equal else min(terms, 4 * terms**0.5)) + 3
     with np.errstate(all="ignore"):
         total = np.einsum(formula, a.values, b.values) + c.values
         size = np.einsum(formula, np.abs(a.values), np.abs(b.values)) + np.abs(c.values)
@@ -140,7 +142,18 @@ def contract(
         inexact = error != 0
         error = error + np.where(np.isfinite(total), (steps * unit + products) * size, 0).astype(np.float64)
         error = np.where(~np.isfinite(total) & inexact, np.inf, error)
+        # Parts of the sum may overflow in one order, and not in another.
+        error = np.where(np.isfinite(total) & (size > LARGEST["f64" if dtype == "f64" else "f32"]), np.inf, error)
     return settle(dtype, total, error)
+
+
+def _is_constant_along(values: np.ndarray, letters: str, kept: str) -> bool:
+    """Whether all elements along the letters that are not kept are equal."""
+    summed = tuple(axis for axis, letter in enumerate(letters) if letter not in kept)
+    if not values.size:
+        return True
+    with np.errstate(all="ignore"):
+        return bool(np.all(values.max(summed) == values.min(summed)))
 
 
 def unsigned_values(x: Bounded) -> np.ndarray:

@@ -149,6 +149,23 @@ def test_bounds_of_sums_see_a_lost_product(dtype):
     assert value.difference(less.astype(kind)) is not None
 
 
+def test_bounds_of_sums_allow_for_equal_products():
+    """The roundings of 1,024 times the same product go one way, by more than those of different ones would."""
+    x, total = np.float32(0.6582751274108887), np.float32(0)
+    for _ in range(1024):
+        total += x * x
+    a = Bounded.exact("f32", np.full((1, 1024), x))
+    value = contract(("mk", "kn", "mn"), a, a.view(np.transpose), Bounded.exact("f32", np.zeros((1, 1))))
+    assert value.difference(np.full((1, 1), total)) is None
+
+
+def test_sums_whose_parts_may_overflow_may_be_anything():
+    a = Bounded.exact("f32", np.full((1, 2), 2e38))
+    b = Bounded.exact("f32", np.array([[1.0], [-1.0]]))
+    value = contract(("mk", "kn", "mn"), a, b, Bounded.exact("f32", np.full((1, 1), 2e38)))
+    assert value.difference(np.full((1, 1), np.inf, "f4")) is None
+
+
 def test_a_wrong_kernel_of_tiles_is_a_finding(monkeypatch, seed):
     load = {"t": F32, "size": [8, 16], "at": [0, 0]}
     case = {

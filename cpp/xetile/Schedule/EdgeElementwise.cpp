@@ -8,9 +8,9 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "xetile/Schedule/EdgeVectorizer.h"
 #include "xetile/Schedule/Elementwise.h"
+#include "xetile/Target/Host/SizeBounds.h"
 
 using namespace mlir;
 
@@ -52,8 +52,8 @@ static bool reachesEdge(Value source, unsigned dim, OpFoldResult offset, AffineM
     all.push_back(cast<Value>(offset));
   }
   AffineMap end = AffineMap::get(map.getNumDims(), symbols, map.getResult(0) + place);
-  FailureOr<int64_t> size =
-      Bounds::computeConstantBound(presburger::BoundType::EQ, Bounds::Variable(end, all));
+  FailureOr<int64_t> size = Bounds::computeConstantBound(
+      presburger::BoundType::EQ, Bounds::Variable(end, all), takesOperandSize);
   return succeeded(size) && *size == type.getDimSize(dim);
 }
 
@@ -89,8 +89,8 @@ bool EdgeVectorizer::isEdgeOrWhole(tensor::ExtractSliceOp slice, unsigned dim, i
              reachesEdge(source, dim, offset, map.getSubMap({i}), min.getOperands());
     });
   }
-  FailureOr<bool> isAll = Bounds::areEqual(Bounds::Variable(length), Bounds::Variable(source, dim));
-  return isZeroInteger(offset) && succeeded(isAll) && *isAll;
+  return isZeroInteger(offset) &&
+         provesBound(Bounds::Variable(length), Bounds::EQ, Bounds::Variable(source, dim));
 }
 
 /// Makes a request of a slice one of its source. False if it must stay one of the slice, whose own

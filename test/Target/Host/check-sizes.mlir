@@ -69,3 +69,19 @@ func.func @steps(%a: tensor<?xf32>, %n: tensor<index>) -> tensor<4xf32> {
   }
   return %r : tensor<4xf32>
 }
+
+// -----
+
+// Upstream has no bounds of the dimensions of arith.muli, whose operands have the same sizes: one column less is inside.
+// TEXT-LABEL: func @columns_check(
+// TEXT-SAME: conditions = {{\[}}["argument 1, dimension 1", "==", "argument 0, dimension 1", "arith.muli in line {{[0-9]+}}"],
+// TEXT-SAME: ["0", "<=", "-1 + argument 0, dimension 1", "tensor.extract_slice in line {{[0-9]+}}"]]
+func.func @columns(%a: tensor<1x?xi32>, %b: tensor<1x?xi32>) -> tensor<1x?xi32> {
+  %c1 = arith.constant 1 : index
+  %minus = arith.constant -1 : index
+  %0 = arith.muli %b, %a : tensor<1x?xi32>
+  %n = tensor.dim %a, %c1 : tensor<1x?xi32>
+  %less = arith.addi %minus, %n : index
+  %1 = tensor.extract_slice %0[0, 0] [1, %less] [1, 1] : tensor<1x?xi32> to tensor<1x?xi32>
+  return %1 : tensor<1x?xi32>
+}

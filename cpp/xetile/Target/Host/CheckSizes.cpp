@@ -13,6 +13,7 @@
 #include "mlir/Interfaces/ShapedOpInterfaces.h"
 #include "xetile/Target/Host/EntryPoints.h"
 #include "xetile/Target/Host/Passes.h"
+#include "xetile/Target/Host/SizeBounds.h"
 #include "xetile/Target/Host/SizeConditions.h"
 #include "llvm/ADT/ScopeExit.h"
 
@@ -104,8 +105,7 @@ void Checker::emit(Value holds, SizeTerm left, StringRef sign, SizeTerm right,
 bool Checker::isProved(const SizeCondition &condition) {
   bool equal = condition.relation == Relation::Equal;
   auto compare = equal ? ValueBoundsConstraintSet::EQ : ValueBoundsConstraintSet::LE;
-  if (ValueBoundsConstraintSet::compare(condition.left.variable(), compare,
-                                        condition.right.variable()))
+  if (provesBound(condition.left.variable(), compare, condition.right.variable()))
     return true;
   // A minimum is large enough if all that it is taken of is; upstream looks at these from above
   // only.
@@ -117,7 +117,7 @@ bool Checker::isProved(const SizeCondition &condition) {
   return minimum && llvm::all_of(llvm::seq(minimum.getMap().getNumResults()), [&](unsigned part) {
            ValueBoundsConstraintSet::Variable one(minimum.getMap().getSubMap({part}),
                                                   minimum.getOperands());
-           return ValueBoundsConstraintSet::compare(condition.left.variable(), compare, one);
+           return provesBound(condition.left.variable(), compare, one);
          });
 }
 
