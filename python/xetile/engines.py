@@ -10,6 +10,7 @@ import ctypes
 from collections.abc import Sequence
 from pathlib import Path
 
+from xetile import passes
 from xetile._elf import undefined_symbols
 from xetile.diagnostics import Heard
 from xetile.errors import XeTileError
@@ -36,6 +37,7 @@ def load(
     XeTileError if it cannot be compiled or loaded, as it calls what no library has.
     """
     name = signature.name
+    _expect_features(module, name)
     try:
         engine = ExecutionEngine(
             module, opt_level=opt_level, shared_libs=[str(path) for path in libraries], enable_object_dump=False
@@ -62,6 +64,7 @@ def load(
 
 def object_file(module: ir.Module, name: str, opt_level: int) -> bytes:
     """A relocatable object file with the code of a module for this CPU. XeTileError if LLVM makes none."""
+    _expect_features(module, name)
     with module.context as context, Heard(context) as heard:
         code = _xetile.make_object_file(module, opt_level)
     if code is None:
@@ -73,3 +76,8 @@ def _missing_functions(code: bytes, libraries: Sequence[Path]) -> list[str]:
     """What machine code calls and neither this process nor the libraries have."""
     opened = [ctypes.CDLL(None), *(ctypes.CDLL(str(path)) for path in libraries)]
     return [name for name in undefined_symbols(code) if not any(hasattr(library, name) for library in opened)]
+
+
+def _expect_features(module: ir.Module, name: str) -> None:
+    """LLVM ends the process where the CPU does not have an instruction."""
+    passes.run(module, "xetile-check-cpu-features", action=f"compile the code of @{name} for this CPU")

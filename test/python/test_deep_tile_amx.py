@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ml_dtypes import bfloat16
-from xetile import cpu
+from xetile import XeTileError, compiler, cpu
 from xetile.mlir import ir
 from xetile.mlir.execution_engine import ExecutionEngine
 
@@ -107,9 +107,10 @@ class Tiles:
             for name, (_, result, arguments) in functions.items()
         )
 
-    def run(self, kernel: cpu.Kernel, *arrays: np.ndarray) -> np.ndarray:
-        """Calls the code of a kernel with tile instructions replaced by calls."""
-        text = kernel.stages["3-llvm"].replace("!llvm.x86_amx", "i64")
+    def run(self, module: ir.Module, *arrays: np.ndarray) -> np.ndarray:
+        """Calls @f of a module with tile instructions replaced by calls; the result is like the last array."""
+        *_, last = compiler.lower(module, target="cpu", threads=1)
+        text = str(last.module).replace("!llvm.x86_amx", "i64")
         for name in self.callbacks:
             text = text.replace(f'llvm.call_intrinsic "llvm.x86.{name}.internal"', f"llvm.call @{name}")
         assert "llvm.x86.t" not in text
@@ -120,9 +121,8 @@ class Tiles:
         for name, callback in self.callbacks.items():
             engine.raw_register_runtime(name, ctypes.cast(callback, ctypes.c_void_p))
         engine.initialize()
-        spec = kernel.results[0]
-        result = np.frombuffer(np.random.default_rng().bytes(np.prod(spec.shape) * 4), np.uint8).copy()
-        result = result.view(spec.numpy_dtype).reshape(spec.shape)
+        like = arrays[-1]
+        result = np.frombuffer(np.random.default_rng().bytes(like.nbytes), like.dtype).reshape(like.shape).copy()
         descriptors = [
             (ctypes.c_int64 * 7)(x.ctypes.data, x.ctypes.data, 0, *x.shape, x.shape[1], 1) for x in (*arrays, result)
         ]
@@ -142,12 +142,11 @@ def test_bf16(rng, shape, fill):
         m=m, n=n, k=k, input="bf16", sum="f32", zero="0.0", start="%filled" if fill else "%C", left="arith.extf",
         right="arith.extf", kind="f",
     )  # fmt: skip
-    with ir.Context():
-        kernel = cpu.compile(ir.Module.parse(text), threads=1)
     a, b = rng.uniform(-1, 1, (m, k)).astype(bfloat16), rng.uniform(-1, 1, (k, n)).astype(bfloat16)
     c = rng.uniform(-1, 1, (m, n)).astype("f4")
     tiles = Tiles()
-    got = tiles.run(kernel, a, b, c)
+    with ir.Context():
+        got = tiles.run(ir.Module.parse(text), a, b, c)
     expected = a.astype("f8") @ b.astype("f8") + (0 if fill else c)
     assert np.abs(got - expected).max() < 1e-5 * max(np.abs(expected).max(), 1)
     assert (tiles.products > 0) == (min(m, n) >= 16 and k >= 32)
@@ -161,8 +160,6 @@ def test_bytes(rng, shape, signs):
     text = MODULE.format(
         m=m, n=n, k=k, input="i8", sum="i32", zero="0", start="%C", left=cast[signs[0]], right=cast[signs[1]], kind="i"
     )
-    with ir.Context():
-        kernel = cpu.compile(ir.Module.parse(text), threads=1)
     kinds = {"s": np.int8, "u": np.uint8}
     a, b = (
         rng.integers(np.iinfo(kinds[sign]).min, np.iinfo(kinds[sign]).max, size, dtype=kinds[sign], endpoint=True)
@@ -170,6 +167,23 @@ def test_bytes(rng, shape, signs):
     )
     c = rng.integers(-(2**31), 2**31, (m, n), dtype=np.int32)
     tiles = Tiles()
-    got = tiles.run(kernel, a, b, c)
+    with ir.Context():
+        got = tiles.run(ir.Module.parse(text), a, b, c)
     assert (got == (a.astype("i8") @ b.astype("i8") + c).astype(np.int32)).all()
     assert tiles.products > 0
+
+
+@pytest.mark.skipif(
+    "amx_bf16" in FLAGS, reason="this CPU has AMX (amx_bf16 in /proc/cpuinfo): there is nothing to refuse"
+)
+def test_a_module_for_a_cpu_with_tiles_is_refused_where_there_are_none():
+    text = MODULE.format(
+        m=64, n=64, k=64, input="bf16", sum="f32", zero="0.0", start="%C", left="arith.extf", right="arith.extf",
+        kind="f",
+    )  # fmt: skip
+    told = (
+        r"cannot compile the code of @f for this CPU:\n  -:9:8: error: llvm\.x86\.tile\w+\.internal is an instruction "
+        r'of amx-tile, which this CPU does not have; a DLTI entry "CPU" of the module'
+    )
+    with ir.Context(), pytest.raises(XeTileError, match=told):
+        cpu.compile(ir.Module.parse(text), threads=1)

@@ -94,6 +94,8 @@ def test_results_may_be_views_of_each_other_and_of_arguments(rng):
         ((4, 3, 9), (2, 1, 1), (1, 1, 4), (1, 2, 2), (1, 4)),
         ((4, 3, 9), (0, 1, 1), (2, 1, 4), (2, 1, 2), (2, 4)),
         ((4, 3, 9), (1, 2, 3), (1, 1, 1), (2, 2, 2), ()),
+        ((3, 9, 4, 7), (1, 1, 3, 3), (1, 6, 1, 4), (1, 1, 1, 1), (1, 6, 4)),
+        ((3, 9, 4, 7), (1, 1, 3, 3), (1, 6, 1, 4), (1, 1, 2, 1), (6, 1, 4)),
     ],
 )
 def test_slices_that_step_and_drop_dimensions(shape, offsets, sizes, steps, kept):
@@ -111,6 +113,27 @@ def test_slices_that_step_and_drop_dimensions(shape, offsets, sizes, steps, kept
     expected[where] **= 2
     part_, whole_ = results(kernel, a)
     assert np.array_equal(part_, a[where].reshape(kept)) and np.array_equal(whole_, expected)
+
+
+@pytest.mark.parametrize("kept", ["1x6x?", "6x1x?", "6x?"])
+@pytest.mark.parametrize("step", [1, 2])
+def test_slices_that_drop_dimensions_of_memory_whose_strides_are_not_known(rng, kept, step):
+    whole, part = "tensor<3x9x4x?xf32>", f"tensor<{kept}xf32>"
+    place = f"[1, 1, 3, 3] [1, 6, 1, %n] [1, 1, 1, {step}]"
+    body = f"""
+  %e = math.absf %a : {whole}
+  %s = tensor.extract_slice %e{place} : {whole} to {part}
+  %q = arith.mulf %s, %s : {part}
+  %r = tensor.insert_slice %q into %a{place} : {part} into {whole}
+  return %s, %r : {part}, {whole}"""
+    kernel = compile_text(body, f"(%a: {whole}, %n: index) -> ({part}, {whole})", threads=1)
+    (a,) = floats(rng, (3, 9, 4, 13))
+    where = (1, slice(1, 7), 3, slice(3, 3 + 4 * step, step))
+    expected = a.copy()
+    expected[where] **= 2
+    part_, whole_ = kernel(a, 4)
+    assert part_.shape == tuple(int(size) for size in kept.replace("?", "4").split("x"))
+    assert np.array_equal(part_.reshape(6, 4), np.abs(a[where])) and np.array_equal(whole_, expected)
 
 
 @pytest.mark.parametrize("name", ["divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui"])

@@ -66,6 +66,7 @@ void xetile::buildBufferizeForCpu(OpPassManager &pm, const CpuBufferizeOptions &
   }
   pm.addPass(createBitsToBytes());
   pm.addPass(createFreeScratch());
+  pm.addPass(createSplitSubviews());
 }
 
 void xetile::buildLowerToCpu(OpPassManager &pm, const CpuLoweringOptions &options) {

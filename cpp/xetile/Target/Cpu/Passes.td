@@ -278,6 +278,30 @@ def SplitSlices : Pass<"xetile-split-slices"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def SplitSubviews : Pass<"xetile-split-subviews"> {
+  let summary = "Drop dimensions of memory by casts where types do not tell which";
+  let description = [{
+    Upstream finds the dimensions that `memref.subview` drops by their strides. Where several have size one and strides
+    that are not known it may take another one than the result's type leaves out, and refuses what it makes of that.
+
+    Before:
+    ```mlir
+    %s = memref.subview %a[1, 1, 3] [1, 6, 1] [1, 1, 1]
+        : memref<?x?x?xf32, strided<[?, ?, ?]>> to memref<1x6xf32, strided<[?, ?], offset: ?>>
+    ```
+
+    After:
+    ```mlir
+    %all = memref.subview %a[1, 1, 3] [1, 6, 1] [1, 1, 1]
+        : memref<?x?x?xf32, strided<[?, ?, ?]>> to memref<1x6x1xf32, strided<[?, ?, ?], offset: ?>>
+    %base, %offset, %sizes:3, %strides:3 = memref.extract_strided_metadata %all : ...
+    %s = memref.reinterpret_cast %base to offset: [%offset], sizes: [1, 6], strides: [%strides#0, %strides#1]
+        : memref<f32> to memref<1x6xf32, strided<[?, ?], offset: ?>>
+    ```
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
 def DropEmptyPieces : Pass<"xetile-drop-empty-pieces"> {
   let summary = "Pad, concatenate and cut without the tensors that have no elements";
   let description = [{

@@ -33,6 +33,21 @@ def BoxScalars : Pass<"xetile-box-scalars", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def CheckCpuFeatures : Pass<"xetile-check-cpu-features", "::mlir::ModuleOp"> {
+  let summary = "Refuse intrinsics of x86 that the CPU does not have";
+  let description = [{
+    A module may describe another machine than this one (DLTI entries `amx`, `bf16_dot`, `int8_dot`), so that its code
+    can be looked at. Machine code for this CPU cannot be made of it: LLVM would end the process. This refuses, at the
+    op that asks for them, calls of `llvm.x86.*` for AMX, AVX, AVX2 and the sets that AVX-512 consists of.
+
+    With the features of a CPU without AMX, `llvm.call_intrinsic "llvm.x86.tdpbf16ps.internal"(...)` is an error:
+    `llvm.x86.tdpbf16ps.internal is an instruction of amx-bf16, which this CPU does not have; ...`
+  }];
+  let options = [
+    ListOption<"features", "features", "std::string", "LLVM's names of what the CPU has; by default this CPU's">
+  ];
+}
+
 def CheckSizes : Pass<"xetile-check-sizes", "::mlir::ModuleOp"> {
   let summary = "Write the function that checks sizes before a call";
   let description = [{
