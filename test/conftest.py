@@ -26,8 +26,11 @@ def same_environment() -> Iterator[None]:
 
 
 @pytest.fixture
-def rng() -> np.random.Generator:
-    """Random numbers from a fresh seed. The seed is printed, which pytest shows for failed tests."""
+def rng(request: pytest.FixtureRequest) -> np.random.Generator:
+    """Random numbers from a fresh seed, others in each test and each case of it even where all have one seed.
+
+    The seed is printed, which pytest shows for failed tests.
+    """
     seed = int(os.environ.get("XETILE_SEED") or secrets.randbits(32))
     print(f"seed {seed}: run again with XETILE_SEED={seed}")
-    return np.random.default_rng(seed)
+    return np.random.default_rng([seed, *request.node.name.encode()])

@@ -439,8 +439,9 @@ def test_random_sizes(compile_kernel, rng, number):
     check_exact(compile_kernel, rng, m, n, k, dtype)
 
 
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("number", range(200))
+@pytest.mark.parametrize(
+    "number", [*range(25), *(pytest.param(number, marks=pytest.mark.exhaustive) for number in range(25, 200))]
+)
 def test_large_random_sizes(compile_kernel, rng, number):
     m, n, k = (int(size) for size in rng.integers(1, 2049, 3))
     dtype = ("f16", "bf16")[number % 2]

@@ -31,13 +31,19 @@ def function(code: str, name: str) -> tuple[str, str]:
 
 
 def kernel(
-    appendix: str, arrays: dict[str, np.ndarray], subgroups: int, chip: str, name: str = "test_gemm", before: str = ""
+    appendix: str,
+    arrays: dict[str, np.ndarray],
+    subgroups: int,
+    chip: str,
+    name: str = "test_gemm",
+    before: str = "",
+    grid: tuple[int, int] = (1, 1),
 ) -> Kernel:
     code = (PROGRAMS / f"rfc-appendix-{appendix}.mlir").read_text()
     if appendix == "2-5":
         code = half_the_rows(code)
     aliases, body = function(scaled(code, SIZE, parts=1), name)
-    return Kernel(before + body, arrays, subgroups, aliases=aliases, chip=chip)
+    return Kernel(before + body, arrays, subgroups, grid, aliases=aliases, chip=chip)
 
 
 def half_the_rows(code: str) -> str:
@@ -60,3 +66,29 @@ def test_gemm(rng, appendix, subgroups, chip):
     memory = "%slm_a = memref.alloca() : memref<256x128xf16, 3>\n%slm_b = memref.alloca() : memref<128x256xf16, 3>\n"
     code = kernel(appendix, {"a": a, "b": b, "c": c}, subgroups, chip, before=memory if appendix == "2-4" else "")
     assert_same(run_device(code, rng)["c"], product(a, b))
+
+
+@each_chip
+def test_transpose_broadcast_and_reduction(rng, chip):
+    """2.2: a transpose and a conversion through shared memory, sums of all columns by atomics."""
+    a, bt = whole(rng, "f16", SIZE, SIZE), whole(rng, "f16", SIZE, SIZE)
+    bcast, res = whole(rng, "f32", SIZE), np.zeros(SIZE, np.float32)
+    code = kernel("2-2", {"a": a, "bt": bt, "bcast": bcast, "res": res}, 32, chip)
+    assert_same(run_device(code, rng)["res"], (product(a, bt.T) + bcast).sum(1))
+
+
+@each_chip
+@pytest.mark.parametrize("name", ["through_shared_memory", "in_registers"])
+def test_transpose_of_256x32(rng, name, chip):
+    """2.3: the same transpose under two maps, all over a matrix; the second needs no shared memory."""
+    bt, b = whole(rng, "f16", SIZE, SIZE), poisoned((SIZE, SIZE), "f16")
+    place = """
+      %x = gpu.block_id x
+      %y = gpu.block_id y
+      %rows = arith.constant 256 : index
+      %columns = arith.constant 32 : index
+      %j = arith.muli %x, %rows : index
+      %k = arith.muli %y, %columns : index
+    """
+    code = kernel("2-3", {"BT": bt, "B": b}, 32, chip, name, before=place, grid=(SIZE // 256, SIZE // 32))
+    assert_same(run_device(code, rng)["B"], bt.T)
