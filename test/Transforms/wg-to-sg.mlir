@@ -14,7 +14,7 @@ gpu.func @gemm(%A: memref<1024x1024xf16>, %B: memref<1024x1024xf16>, %C: memref<
   %c32 = arith.constant 32 : index
   %c1024 = arith.constant 1024 : index
   %m = gpu.block_id x
-  // CHECK: %[[ID:.*]] = gpu.subgroup_id : index
+  // CHECK: %[[ID:.*]] = gpu.subgroup_id upper_bound 32 : index
   // CHECK: %[[ROW:.*]] = arith.divui %[[ID]], %c4
   // CHECK: %[[M_SG:.*]] = arith.muli %[[ROW]], %c32
   // CHECK: %[[COLUMN:.*]] = arith.remui %[[ID]], %c4

@@ -37,7 +37,7 @@ def owners(shape, layout, data):
         # Asked for once, or not at all where all subgroups own the same.
         assert text.count("gpu.subgroup_id") <= 1
         for subgroup in range(layout[0] * layout[1]):
-            placed = ir.Module.parse(re.sub(r"gpu.subgroup_id\s*: index", f"arith.constant {subgroup} : index", text))
+            placed = ir.Module.parse(re.sub(r"gpu.subgroup_id[^:]*: index", f"arith.constant {subgroup} : index", text))
             passes.run(placed, "canonicalize")
             for row, column in re.findall(r"init_tile %\w+\[(\d+), (\d+)\]", str(placed)):
                 found.setdefault((int(row), int(column)), set()).add(subgroup)

@@ -53,10 +53,11 @@ Value SubgroupPlace::getConstant(OpBuilder &builder, int64_t value) {
   });
 }
 
-Value SubgroupPlace::getId(OpBuilder &builder) {
+Value SubgroupPlace::getId(OpBuilder &builder, const Ownership &ownership) {
+  // All maps of a function are for the same number of subgroups.
   return once(builder, "id", {}, [&] {
     return gpu::SubgroupIdOp::create(builder, builder.getUnknownLoc(), builder.getIndexType(),
-                                     /*upper_bound=*/nullptr)
+                                     builder.getIndexAttr(ownership.numSubgroups))
         .getOperation();
   });
 }
@@ -66,7 +67,7 @@ Value SubgroupPlace::getFirstPiece(OpBuilder &builder, const Ownership &ownershi
   if (along.owners == 1)
     return {};
   Location loc = builder.getUnknownLoc();
-  Value number = getId(builder);
+  Value number = getId(builder, ownership);
   if (along.idStride > 1) {
     Value divisor = getConstant(builder, along.idStride);
     number = once(builder, "id over", along.idStride, [&] {
@@ -133,7 +134,7 @@ Value SubgroupPlace::getIsFirstOwner(OpBuilder &builder, const Ownership &owners
   }
   if (!lowest)
     lowest = getConstant(builder, 0);
-  Value id = getId(builder);
+  Value id = getId(builder, ownership);
   return once(builder, "is first", key, [&] {
     return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, id, lowest).getOperation();
   });

@@ -38,7 +38,7 @@ private:
   /// A number from an operation that is created once for each workgroup's code.
   mlir::Value once(mlir::OpBuilder &builder, llvm::StringRef what, llvm::ArrayRef<int64_t> numbers,
                    llvm::function_ref<mlir::Operation *()> create);
-  mlir::Value getId(mlir::OpBuilder &builder);
+  mlir::Value getId(mlir::OpBuilder &builder, const Ownership &ownership);
   mlir::Value getConstant(mlir::OpBuilder &builder, int64_t value);
 
   llvm::DenseMap<mlir::Block *, mlir::Operation *> last;

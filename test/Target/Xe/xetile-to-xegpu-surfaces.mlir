@@ -122,3 +122,51 @@ func.func @columns_and_subviews(%A: memref<4x64x64xf16>, %B: memref<64x64xf16, s
   xetile.store_tile %d, %tc : vector<16x16xf32>, !xetile.tile<16x16xf32>
   return
 }
+
+// -----
+
+// What never reaches over its matrix needs no test: 32 subgroups in a grid of 8x4 have pieces of 32 rows and 64 columns of
+// 256x256. Of columns that do, only these are tested.
+// CHECK-LABEL: func @inside
+// CHECK-NOT: arith.minui
+// CHECK: %[[ALL:.*]] = arith.constant dense<true> : vector<8x16xi1>
+// CHECK: xegpu.load {{.*}}, %[[ALL]]
+// CHECK-NOT: arith.select
+// CHECK: return
+func.func @inside(%y: memref<256x256xf32>) {
+  %x = memref.alloca() : memref<256x256xf32, 3>
+  %c4 = arith.constant 4 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  %id = gpu.subgroup_id upper_bound 32 : index
+  %row = arith.divui %id, %c4 : index
+  %column = arith.remui %id, %c4 : index
+  %m = arith.muli %row, %c32 : index
+  %n = arith.muli %column, %c64 : index
+  %tx = xetile.init_tile %x[%m, %n] : memref<256x256xf32, 3> -> !xetile.tile<32x64xf32, #xetile.tile_attr<memory_space = slm>>
+  %ty = xetile.init_tile %y[%m, %n] : memref<256x256xf32> -> !xetile.tile<32x64xf32>
+  %v = xetile.load_tile %tx : !xetile.tile<32x64xf32, #xetile.tile_attr<memory_space = slm>> -> vector<32x64xf32>
+  xetile.store_tile %v, %ty : vector<32x64xf32>, !xetile.tile<32x64xf32>
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func @hanging_over_rows
+// CHECK: %[[LAST:.*]] = arith.constant dense<99> : vector<8x16xindex>
+// CHECK: arith.minui %{{.*}}, %[[LAST]]
+// CHECK: %[[MASK:.*]] = arith.cmpi ult
+// CHECK: xegpu.load
+// CHECK: arith.select %[[MASK]]
+// CHECK: return
+func.func @hanging_over_rows(%y: memref<256x256xf32>) {
+  %x = memref.alloca() : memref<100x64xf32, 3>
+  %c32 = arith.constant 32 : index
+  %id = gpu.subgroup_id upper_bound 4 : index
+  %m = arith.muli %id, %c32 : index
+  %tx = xetile.init_tile %x[%m, 0] : memref<100x64xf32, 3> -> !xetile.tile<32x64xf32, #xetile.tile_attr<memory_space = slm>>
+  %ty = xetile.init_tile %y[%m, 0] : memref<256x256xf32> -> !xetile.tile<32x64xf32>
+  %v = xetile.load_tile %tx : !xetile.tile<32x64xf32, #xetile.tile_attr<memory_space = slm>> -> vector<32x64xf32>
+  xetile.store_tile %v, %ty : vector<32x64xf32>, !xetile.tile<32x64xf32>
+  return
+}

@@ -34,13 +34,6 @@ Value TileAccess::countAlong(unsigned dim, VectorType type) {
   return vector::BroadcastOp::create(builder, loc, all, steps);
 }
 
-bool TileAccess::isInside(unsigned dim) const {
-  OpFoldResult extent = memoryDim(dim) == 0 ? surface.height : surface.width;
-  std::optional<int64_t> start = getConstantIntValue(offsets[dim]),
-                         size = extent ? getConstantIntValue(extent) : std::nullopt;
-  return start && size && *start >= 0 && *start + tile.getDimSize(dim) <= *size;
-}
-
 Value TileAccess::createMask(int64_t row, int64_t column) {
   VectorType type = getBlockType();
   Value mask;

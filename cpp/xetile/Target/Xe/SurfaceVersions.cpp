@@ -40,7 +40,20 @@ LogicalResult SurfaceVersions::classify(Operation *root, StringRef chip) {
     }
     return WalkResult::advance();
   };
-  return failure(root->walk(visit).wasInterrupted());
+  if (root->walk(visit).wasInterrupted())
+    return failure();
+  // The 2D unit tests for itself, but fills in zeros only.
+  SmallVector<Operation *> tested;
+  root->walk([&](Operation *op) {
+    if (!kinds.contains(op) || isa<LoadGatherOp, StoreScatterOp>(op))
+      return;
+    auto load = dyn_cast<LoadTileOp>(op);
+    if (kinds[op] != SurfaceKind::Block || places[op] != SurfaceKind::Block ||
+        (load && !load.hasZeroPadding()))
+      tested.push_back(op);
+  });
+  inside = findTilesInside(root, tested);
+  return success();
 }
 
 /// The first operation of the function's own block with an access in it.
@@ -114,6 +127,7 @@ void SurfaceVersions::split(Operation *op, StringRef chip) {
     decided.push_back({access, isTested ? SurfaceKind::Block : kind});
     decided.push_back({copy, isTested ? SurfaceKind::Other : kind});
     places[copy] = SurfaceKind(places[access]);
+    inside[copy] = std::array<bool, 2>(inside[access]);
   });
   for (auto [access, kind] : decided)
     kinds[access] = kind;

@@ -5,6 +5,7 @@
 
 #include "xetile/Target/Xe/LocalTiles.h"
 #include "xetile/Target/Xe/Surface.h"
+#include "xetile/Target/Xe/TilesInside.h"
 
 namespace xetile {
 
@@ -19,11 +20,14 @@ public:
   SurfaceKind get(mlir::Operation *access) const { return kinds.lookup(access); }
   /// The same for the place of its tile in a row of memory.
   SurfaceKind getPlace(mlir::Operation *access) const { return places.lookup(access); }
+  /// Whether the rows, and the columns, of an access that tests for itself need no test.
+  std::array<bool, 2> getInside(mlir::Operation *access) const { return inside.lookup(access); }
 
 private:
   llvm::LogicalResult classify(mlir::Operation *root, llvm::StringRef chip);
   void split(mlir::Operation *function, llvm::StringRef chip);
   llvm::DenseMap<mlir::Operation *, SurfaceKind> kinds, places;
+  llvm::DenseMap<mlir::Operation *, std::array<bool, 2>> inside;
 };
 
 } // namespace xetile

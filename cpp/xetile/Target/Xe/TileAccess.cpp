@@ -38,8 +38,9 @@ CacheHints CacheHints::forPrefetches(MLIRContext *context, int32_t locality) {
 }
 
 TileAccess::TileAccess(OpBuilder &builder, Location loc, TileType tile, const Surface &surface,
-                       ValueRange offsets, const TargetInfo &target)
-    : builder(builder), loc(loc), tile(tile), surface(surface), offsets(offsets), target(target) {
+                       ValueRange offsets, const TargetInfo &target, std::array<bool, 2> inside)
+    : builder(builder), loc(loc), tile(tile), surface(surface), offsets(offsets), target(target),
+      inside(inside) {
   ArrayRef<int64_t> block = tile.getInnerBlocks();
   blockRows = block.empty() ? tile.getDimSize(0) : block[0];
   blockColumns = block.empty() ? tile.getDimSize(1) : block[1];

@@ -27,7 +27,7 @@ struct CacheHints {
 class TileAccess {
 public:
   TileAccess(mlir::OpBuilder &builder, mlir::Location loc, TileType tile, const Surface &surface,
-             mlir::ValueRange offsets, const TargetInfo &target);
+             mlir::ValueRange offsets, const TargetInfo &target, std::array<bool, 2> inside);
 
   /// Whether one 2D block message brings or takes each block.
   bool hasMessage(BlockAccess access) const;
@@ -60,7 +60,8 @@ private:
   mlir::Value repeat(mlir::Value scalar, mlir::VectorType type);
   /// 0, 1, 2, .. along a dimension of a block.
   mlir::Value countAlong(unsigned dim, mlir::VectorType type);
-  bool isInside(unsigned dim) const;
+  /// Whether all rows, or columns, of the tile are in the matrix.
+  bool isInside(unsigned dim) const { return inside[dim]; }
   /// Which elements of the block at `row` and `column` of the tile are in the matrix; null: all.
   mlir::Value createMask(int64_t row, int64_t column);
   mlir::Value createMaskOrTrue(int64_t row, int64_t column);
@@ -84,6 +85,7 @@ private:
   Surface surface;
   llvm::SmallVector<mlir::Value, 2> offsets;
   const TargetInfo &target;
+  std::array<bool, 2> inside;
   int64_t blockRows, blockColumns, gridRows, gridColumns;
 };
 

@@ -79,7 +79,8 @@ template <typename Op> struct AccessPattern : OpConversionPattern<Op> {
     SurfaceKind kind = hasMessage ? accesses.versions.get(op) : SurfaceKind::Other;
     SurfaceKind place = accesses.versions.getPlace(op);
     auto emit = [&](OpBuilder &builder, bool isMessage) {
-      TileAccess access(builder, loc, tile, surface, described.offsets, target);
+      TileAccess access(builder, loc, tile, surface, described.offsets, target,
+                        accesses.versions.getInside(op));
       return isMessage ? byMessages(access) : byElements(access);
     };
     if (kind == SurfaceKind::Other || place == SurfaceKind::Other)
@@ -116,7 +117,8 @@ struct ConvertLoadTile : AccessPattern<LoadTileOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Described described = describe(op, rewriter);
     TileAccess shape(rewriter, op.getLoc(), op.getTile().getType(), described.surface,
-                     described.offsets, *getTargetOf(op, accesses.chip));
+                     described.offsets, *getTargetOf(op, accesses.chip),
+                     accesses.versions.getInside(op));
     SmallVector<Type> types(shape.getNumBlocks(), shape.getBlockType());
     TypedAttr padding = op.hasZeroPadding() ? TypedAttr() : op.getPaddingAttr();
     SmallVector<Value> blocks = createVersions(
@@ -134,7 +136,8 @@ struct ConvertStoreTile : AccessPattern<StoreTileOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Described described = describe(op, rewriter);
     TileAccess shape(rewriter, op.getLoc(), op.getTile().getType(), described.surface,
-                     described.offsets, *getTargetOf(op, accesses.chip));
+                     described.offsets, *getTargetOf(op, accesses.chip),
+                     accesses.versions.getInside(op));
     ValueRange blocks = adaptor.getValue();
     createVersions(
         op, rewriter, described, shape.hasMessage(BlockAccess::Store), TypeRange(),
@@ -195,7 +198,8 @@ struct ConvertAtomicRMWTile : AccessPattern<AtomicRMWTileOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Described described = describe(op, rewriter);
     TileAccess access(rewriter, op.getLoc(), op.getTile().getType(), described.surface,
-                      described.offsets, *getTargetOf(op, accesses.chip));
+                      described.offsets, *getTargetOf(op, accesses.chip),
+                      accesses.versions.getInside(op));
     SmallVector<Value> results = access.updateElements(op.getKind(), adaptor.getValue());
     rewriter.replaceOpWithMultiple(op, {results});
     return success();
