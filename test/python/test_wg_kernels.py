@@ -252,12 +252,21 @@ def test_rows_as_columns_by_shape_cast(rng, column):
     check(through(op, x, y, ("f32", "f32"), maps, subgroups=8), column, rng, Y=x.T)
 
 
-# Not on the device: convert-xetile-to-xegpu stores pieces narrower than the user's blocks with a mask of another shape.
-@pytest.mark.parametrize("column", ["workgroup", "subgroup", "blocked"])
+@each_column
 def test_blocks_are_put_together_for_other_owners(rng, column):
+    map_ = wg_map((2, 4), (16, 12))
+    check_blocks(rng, column, (map_, random_map(rng, (32, 48), 8)))
+
+
+def test_blocks_are_put_together_for_a_store(rng):
+    """Pieces of 16x12 are stored whole, and come in the blocks of 8x4 that the user chose."""
+    map_ = wg_map((2, 4), (16, 12))
+    check_blocks(rng, "device", (map_, map_))
+
+
+def check_blocks(rng: np.random.Generator, column: str, maps: tuple[str, str]) -> None:
     shape = (32, 48)
     x, y = values(rng, "f32", *shape), poisoned(shape, "f32")
-    maps = wg_map((2, 4), (16, 12)), random_map(rng, shape, 8)
     op = """%p = xetile.tile_pack %x {inner_blocks = array<i64: 8, 4>} : vector<32x48xf32> -> vector<4x12x8x4xf32>
     %n = arith.negf %p : vector<4x12x8x4xf32>
     %y = xetile.tile_unpack %n {inner_blocks = array<i64: 8, 4>} : vector<4x12x8x4xf32> -> vector<32x48xf32>"""

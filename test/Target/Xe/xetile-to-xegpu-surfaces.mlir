@@ -170,3 +170,21 @@ func.func @hanging_over_rows(%y: memref<256x256xf32>) {
   xetile.store_tile %v, %ty : vector<32x64xf32>, !xetile.tile<32x64xf32>
   return
 }
+
+// -----
+
+// Twelve columns are stored whole, in whatever blocks they come.
+// CHECK-LABEL: func @stored_whole
+// CHECK-COUNT-6: arith.negf %{{.*}} : vector<8x4xf32>
+// CHECK: vector.insert_strided_slice %{{.*}} : vector<8x4xf32> into vector<16x12xf32>
+// CHECK: xegpu.store {{.*}} : vector<16x12xf32>, i64, vector<16x12xindex>, vector<16x12xi1>
+func.func @stored_whole(%x: memref<32x48xf32>, %y: memref<32x48xf32>) {
+  %tx = xetile.init_tile %x[0, 0] : memref<32x48xf32> -> !xetile.tile<16x12xf32>
+  %ty = xetile.init_tile %y[0, 0] : memref<32x48xf32> -> !xetile.tile<16x12xf32>
+  %v = xetile.load_tile %tx : !xetile.tile<16x12xf32> -> vector<16x12xf32>
+  %p = xetile.tile_pack %v {inner_blocks = array<i64: 8, 4>} : vector<16x12xf32> -> vector<2x3x8x4xf32>
+  %n = arith.negf %p : vector<2x3x8x4xf32>
+  %w = xetile.tile_unpack %n {inner_blocks = array<i64: 8, 4>} : vector<2x3x8x4xf32> -> vector<16x12xf32>
+  xetile.store_tile %w, %ty : vector<16x12xf32>, !xetile.tile<16x12xf32>
+  return
+}

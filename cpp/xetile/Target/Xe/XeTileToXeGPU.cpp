@@ -138,7 +138,7 @@ struct ConvertStoreTile : AccessPattern<StoreTileOp> {
     TileAccess shape(rewriter, op.getLoc(), op.getTile().getType(), described.surface,
                      described.offsets, *getTargetOf(op, accesses.chip),
                      accesses.versions.getInside(op));
-    ValueRange blocks = adaptor.getValue();
+    SmallVector<Value> blocks = getBlocks(rewriter, op.getLoc(), op.getValue(), adaptor.getValue());
     createVersions(
         op, rewriter, described, shape.hasMessage(BlockAccess::Store), TypeRange(),
         [&](TileAccess &access) {
@@ -200,7 +200,8 @@ struct ConvertAtomicRMWTile : AccessPattern<AtomicRMWTileOp> {
     TileAccess access(rewriter, op.getLoc(), op.getTile().getType(), described.surface,
                       described.offsets, *getTargetOf(op, accesses.chip),
                       accesses.versions.getInside(op));
-    SmallVector<Value> results = access.updateElements(op.getKind(), adaptor.getValue());
+    SmallVector<Value> results = access.updateElements(
+        op.getKind(), getBlocks(rewriter, op.getLoc(), op.getValue(), adaptor.getValue()));
     rewriter.replaceOpWithMultiple(op, {results});
     return success();
   }

@@ -15,6 +15,11 @@ void addBlockConversions(mlir::TypeConverter &converter);
 /// Whether a 2D vector is such a one.
 bool isInBlocks(mlir::Value value);
 
+/// The blocks of `operand`, whose converted values are `parts`: a 4D one's, or the whole of a 2D
+/// one, which may come in the pieces of what it was unpacked from.
+llvm::SmallVector<mlir::Value> getBlocks(mlir::OpBuilder &builder, mlir::Location loc,
+                                         mlir::Value operand, mlir::ValueRange parts);
+
 /// Rewrites of XeTile's operations on vectors, and of constants and repeated scalars.
 void populateBlockPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 

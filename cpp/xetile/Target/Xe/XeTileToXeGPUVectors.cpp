@@ -118,16 +118,6 @@ SmallVector<Value> regrid(OpBuilder &builder, Location loc, ValueRange blocks, c
 /// What fills a type that the conversion keeps whole: one block of a grid of one.
 Grid getWholeGrid(VectorType type) { return {type.getDimSize(0), type.getDimSize(1), 1, 1}; }
 
-/// The blocks of `operand`, whose converted values are `parts`: a 4D one's, or the whole of a 2D
-/// one, which may come in the pieces of what it was unpacked from.
-SmallVector<Value> getBlocks(OpBuilder &builder, Location loc, Value operand, ValueRange parts) {
-  auto type = cast<VectorType>(operand.getType());
-  if (type.getRank() == 4)
-    return SmallVector<Value>(parts);
-  Grid whole = getWholeGrid(type);
-  return regrid(builder, loc, parts, getPieces(operand).value_or(whole), whole);
-}
-
 struct ConvertTilePack : OpConversionPattern<TilePackOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(TilePackOp op, OneToNOpAdaptor adaptor,
@@ -340,6 +330,15 @@ struct CutDenseConstant : OpConversionPattern<arith::ConstantOp> {
   }
 };
 } // namespace
+
+SmallVector<Value> xetile::getBlocks(OpBuilder &builder, Location loc, Value operand,
+                                     ValueRange parts) {
+  auto type = cast<VectorType>(operand.getType());
+  if (type.getRank() == 4)
+    return SmallVector<Value>(parts);
+  Grid whole = getWholeGrid(type);
+  return regrid(builder, loc, parts, getPieces(operand).value_or(whole), whole);
+}
 
 bool xetile::isInBlocks(Value value) { return getPieces(value).has_value(); }
 
