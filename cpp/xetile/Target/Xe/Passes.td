@@ -283,7 +283,7 @@ def AssignLaneLayouts : Pass<"xetile-assign-lane-layouts", "::mlir::gpu::GPUModu
     Each operation that gives a vector says in `xetile.lanes` what each lane holds of it, as a
     `#xetile.lane_layout`; loops, too, for what they carry. Layouts start at `dpas`, whose instruction wants them, then at
     stores and loads, which are to be whole messages, and follow the operations to both sides. Where two meet,
-    `xetile.convert_lanes` stands; constants are made again instead.
+    `xetile.convert_lanes` stands; constants, offsets and masks are made again instead.
 
     ```mlir
     %a = xegpu.load_nd %t[%m, %k] : !xegpu.tensor_desc<8x16xf16> -> vector<8x16xf16>

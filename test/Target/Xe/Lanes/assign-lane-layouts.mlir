@@ -70,4 +70,35 @@ gpu.module @k {
     xegpu.store_nd %e, %tc[0, 0] : vector<8x32xi32>, !xegpu.tensor_desc<8x32xi32>
     gpu.return
   }
+
+  // Offsets and masks of accesses are computed by the lanes that need them, for each layout once: nothing moves.
+  // CHECK-LABEL: gpu.func @offsets
+  // CHECK-DAG: %[[ROWS:.*]] = arith.addi {{.*}}lane = {{\[\[}}0, 1], [0, 2], [0, 4], [0, 8]]{{.*}} : vector<16x16xindex>
+  // CHECK-DAG: %[[COLUMNS:.*]] = arith.addi {{.*}}lane = {{\[\[}}1, 0], [2, 0], [4, 0], [8, 0]]{{.*}} : vector<16x16xindex>
+  // CHECK-NOT: arith.addi
+  // CHECK-NOT: xetile.convert_lanes
+  // CHECK: %[[T:.*]] = vector.transpose
+  // CHECK-NOT: xetile.convert_lanes
+  // CHECK: xegpu.store %[[T]], %{{.*}}[%[[COLUMNS]]]
+  // CHECK: xegpu.store %[[T]], %{{.*}}[%[[COLUMNS]]]
+  // CHECK: xegpu.store %{{.*}}, %{{.*}}[%[[ROWS]]]
+  gpu.func @offsets(%a: memref<16x16xf32>, %b: memref<1024xf32>, %c: i64, %first: index) kernel {
+    %all = arith.constant dense<true> : vector<16x16xi1>
+    %width = arith.constant dense<64> : vector<16xindex>
+    %ta = xegpu.create_nd_tdesc %a : memref<16x16xf32> -> !xegpu.tensor_desc<16x16xf32>
+    %va = xegpu.load_nd %ta[0, 0] : !xegpu.tensor_desc<16x16xf32> -> vector<16x16xf32>
+    %count = vector.step : vector<16xindex>
+    %start = vector.broadcast %first : index to vector<16xindex>
+    %n = arith.muli %start, %width : vector<16xindex>
+    %m = arith.addi %count, %n : vector<16xindex>
+    %down = vector.shape_cast %count : vector<16xindex> to vector<16x1xindex>
+    %rows = vector.broadcast %down : vector<16x1xindex> to vector<16x16xindex>
+    %columns = vector.broadcast %m : vector<16xindex> to vector<16x16xindex>
+    %offsets = arith.addi %rows, %columns : vector<16x16xindex>
+    %t = vector.transpose %va, [1, 0] : vector<16x16xf32> to vector<16x16xf32>
+    xegpu.store %t, %c[%offsets], %all : vector<16x16xf32>, i64, vector<16x16xindex>, vector<16x16xi1>
+    xegpu.store %t, %c[%offsets], %all : vector<16x16xf32>, i64, vector<16x16xindex>, vector<16x16xi1>
+    xegpu.store %va, %c[%offsets], %all : vector<16x16xf32>, i64, vector<16x16xindex>, vector<16x16xi1>
+    gpu.return
+  }
 }

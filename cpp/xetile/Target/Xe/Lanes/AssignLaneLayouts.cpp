@@ -6,8 +6,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "xetile/IR/XeTileOps.h"
+#include "xetile/Target/Xe/Lanes/FreeValues.h"
 #include "xetile/Target/Xe/Lanes/LaneMessages.h"
-#include "xetile/Target/Xe/Lanes/LaneRules.h"
 #include "xetile/Target/Xe/Passes.h"
 #include "xetile/Target/Xe/TargetAttr.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -31,7 +31,8 @@ bool isVector(Value value) { return isa<VectorType>(value.getType()); }
 class Assigner {
 public:
   Assigner(gpu::GPUModuleOp module, const TargetInfo &target)
-      : module(module), target(target), lanes(target.subgroupSize), planner(target) {}
+      : module(module), target(target), lanes(target.subgroupSize), planner(target),
+        free(layouts, lanes) {}
 
   LogicalResult run();
 
@@ -69,6 +70,7 @@ private:
   unsigned lanes;
   MessagePlanner planner;
   DenseMap<Value, LaneLayoutAttr> layouts;
+  FreeValues free;
   SmallVector<Value> worklist;
   SmallVector<Operation *> ops;
   DenseMap<Operation *, DpasForm> forms;
@@ -80,12 +82,8 @@ void Assigner::set(Value value, LaneLayoutAttr attr) {
 }
 
 void Assigner::set(Value value, const std::optional<LaneMap> &map) {
-  if (!map || !isVector(value) || has(value))
-    return;
-  for (auto [side, size] : llvm::zip_equal(map->block, shapeOf(value)))
-    if (side < 1 || size % side)
-      return;
-  set(value, map->attr(module.getContext()));
+  if (map && isVector(value) && !has(value) && map->fits(shapeOf(value)))
+    set(value, map->attr(module.getContext()));
 }
 
 void Assigner::setBlock(Value value) {
@@ -106,12 +104,8 @@ void Assigner::setBlock(Value value) {
 }
 
 void Assigner::tie(ArrayRef<Value> values) {
-  auto isFree = [](Value value) {
-    Operation *definition = value.getDefiningOp();
-    return definition && isFreeOfLanes(definition);
-  };
   for (Value value : values)
-    if (isVector(value) && has(value) && !isFree(value)) {
+    if (isVector(value) && has(value) && !free.contains(value)) {
       LaneLayoutAttr attr = get(value);
       for (Value other : values)
         if (isVector(other) && shapeOf(other) == shapeOf(value))
@@ -121,6 +115,15 @@ void Assigner::tie(ArrayRef<Value> values) {
 }
 
 void Assigner::propagateThrough(Operation *op) {
+  if (op->getNumResults() == 1 && free.contains(op->getResult(0))) {
+    Value result = op->getResult(0);
+    for (OpOperand &operand : op->getOpOperands())
+      if (has(result) && isVector(operand.get()))
+        set(operand.get(),
+            isElementwise(op) ? LaneMap(get(result))
+                              : mapOfOperand(op, operand.getOperandNumber(), LaneMap(get(result))));
+    return;
+  }
   if (isElementwise(op)) {
     SmallVector<Value> tied(op->getResults());
     llvm::append_range(tied, op->getOperands());
@@ -307,16 +310,11 @@ void Assigner::convertOperand(OpOperand &operand, LaneLayoutAttr wanted) {
   Value value = operand.get();
   if (!isVector(value) || get(value) == wanted)
     return;
+  if (free.contains(value))
+    return operand.set(free.make(value, wanted));
   OpBuilder builder(operand.getOwner());
-  Operation *definition = value.getDefiningOp();
-  Value converted;
-  if (definition && isFreeOfLanes(definition)) {
-    builder.setInsertionPoint(definition);
-    converted = builder.clone(*definition)->getResult(0);
-  } else {
-    converted =
-        ConvertLanesOp::create(builder, operand.getOwner()->getLoc(), value.getType(), value);
-  }
+  Value converted =
+      ConvertLanesOp::create(builder, operand.getOwner()->getLoc(), value.getType(), value);
   layouts[converted] = wanted;
   operand.set(converted);
 }
@@ -378,8 +376,17 @@ void Assigner::insertConversions() {
         }
     } else if (isa<xegpu::StoreScatterOp, xegpu::LoadGatherOp, xegpu::PrefetchOp,
                    xegpu::AtomicRMWOp>(op)) {
-      // One layout for offsets and mask; the value's is that with the chunk's registers.
+      // One layout for offsets and mask: that of the value, if these are free and it has no chunks
+      // (the chunk's registers are its own).
       Value like;
+      auto load = dyn_cast<xegpu::LoadGatherOp>(op);
+      auto store = dyn_cast<xegpu::StoreScatterOp>(op);
+      Value moved = load ? load.getValue() : store ? store.getValue() : Value();
+      Value mask = load ? load.getMask() : store ? store.getMask() : Value();
+      Value offsets = load ? load.getOffsets() : store ? store.getOffsets() : Value();
+      if (moved && isVector(moved) && isVector(mask) && shapeOf(moved) == shapeOf(mask) &&
+          (!offsets || free.contains(offsets)))
+        like = moved;
       for (OpOperand &operand : op->getOpOperands()) {
         Value value = operand.get();
         bool isMask =
@@ -462,9 +469,9 @@ LogicalResult Assigner::run() {
         propagate();
       }
   }
-  auto fill = [&](bool free) {
+  auto fill = [&](bool isFree) {
     for (Operation *op : ops) {
-      if (isFreeOfLanes(op) != free)
+      if ((op->getNumResults() == 1 && free.contains(op->getResult(0))) != isFree)
         continue;
       for (Value result : op->getResults())
         if (isVector(result)) {
@@ -480,12 +487,13 @@ LogicalResult Assigner::run() {
             }
     }
   };
-  fill(/*free=*/false);
-  fill(/*free=*/true);
+  fill(/*isFree=*/false);
+  fill(/*isFree=*/true);
   fixLoads();
   if (failed(applyUserLayouts()))
     return failure();
   insertConversions();
+  free.eraseUnused();
   annotateLanes(module, layouts);
   return success();
 }

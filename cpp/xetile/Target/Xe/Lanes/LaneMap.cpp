@@ -87,6 +87,13 @@ Result<LinearLayout> LaneMap::linearLayout() const {
   return LinearLayout::create(ins, outs, /*requireSurjective=*/true);
 }
 
+bool LaneMap::fits(ArrayRef<int64_t> shape) const {
+  return rank() == shape.size() && llvm::all_of(llvm::zip_equal(block, shape), [](auto sides) {
+           auto [side, size] = sides;
+           return side >= 1 && size % side == 0;
+         });
+}
+
 std::optional<std::string> LaneMap::check(ArrayRef<int64_t> shape, unsigned subgroupSize) const {
   if (rank() != shape.size())
     return "has a block of " + std::to_string(rank()) + " dimensions, expected " +

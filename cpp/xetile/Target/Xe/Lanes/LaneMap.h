@@ -38,6 +38,9 @@ struct LaneMap {
   /// shape, every element of the block held, and by one register of a lane.
   std::optional<std::string> check(llvm::ArrayRef<int64_t> shape, unsigned subgroupSize) const;
 
+  /// Whether the block has the rank of a vector of `shape` and divides it.
+  bool fits(llvm::ArrayRef<int64_t> shape) const;
+
   // Maps of one value from those of another. Where none follows: nothing.
 
   /// Result dimension i is dimension permutation[i] of this.
