@@ -12,7 +12,7 @@ import re
 import numpy as np
 import pytest
 from test_rfc_programs import PROGRAMS, scaled
-from workgroups import Kernel, poisoned, run_device
+from workgroups import Kernel, plain_type, poisoned, run_device, wg_map
 from xetile_programs import DTYPES, assert_same
 
 SIZE = 512
@@ -92,3 +92,38 @@ def test_transpose_of_256x32(rng, name, chip):
     """
     code = kernel("2-3", {"BT": bt, "B": b}, 32, chip, name, before=place, grid=(SIZE // 256, SIZE // 32))
     assert_same(run_device(code, rng)["B"], bt.T)
+
+
+@each_chip
+@pytest.mark.parametrize("name", ["plain", "viewed_by_order", "transposed_as_a_vector"])
+def test_programs_of_appendix_1(rng, name, chip):
+    """Matrices given by address, with sizes and a place that only a run knows; B as it is, by `order`, and transposed
+    as a vector. One workgroup for each 64x64 of the result; the k of the place is one step's."""
+    a, b, c = whole(rng, "bf16", SIZE, SIZE), whole(rng, "bf16", SIZE, SIZE), poisoned((SIZE, SIZE), "f32")
+    k = 32 * int(rng.integers(SIZE // 32))
+    right = "B" if name == "plain" else "BT"
+    arrays = {"A": a, right: b if name == "plain" else np.ascontiguousarray(b.T), "C": c}
+    memrefs = {f"{argument}_memref": array for argument, array in arrays.items()}
+    memrefs["sizes"] = np.array([SIZE, SIZE, SIZE, k], np.int32)
+    aliases, body = function((PROGRAMS / "rfc-appendix-1.mlir").read_text(), name)
+    before = "".join(
+        f"%{argument}_index = memref.extract_aligned_pointer_as_index %{argument}_memref : {plain_type(array)} -> index"
+        f"\n%{argument} = arith.index_cast %{argument}_index : index to i64\n"
+        for argument, array in arrays.items()
+    )
+    for number, size in enumerate("MNKk"):
+        before += f"""
+          %{size}_place = arith.constant {number} : index
+          %{size}_size = memref.load %sizes[%{size}_place] : memref<4xi32>
+          %{size} = arith.index_cast %{size}_size : i32 to index
+        """
+    before += """
+      %x = gpu.block_id x
+      %y = gpu.block_id y
+      %side = arith.constant 64 : index
+      %i = arith.muli %x, %side : index
+      %j = arith.muli %y, %side : index
+    """
+    mma = body.replace("tile_mma %va, %vb", f"tile_mma %va, %vb {{wg_map = {wg_map((2, 2), (32, 32))}}}")
+    code = Kernel(before + mma, memrefs, 4, (SIZE // 64, SIZE // 64), aliases=aliases, chip=chip)
+    assert_same(run_device(code, rng)["C_memref"], product(a[:, k : k + 32], b[k : k + 32]))

@@ -6,13 +6,16 @@
 - subgroup: what xetile-wg-to-sg makes, the subgroups of a workgroup as threads that meet at barriers. Between two
   barriers they run one after the other, in an order that is drawn anew each time;
 - blocked: the same, cut into blocks by xetile-blocking;
-- device: SPIR-V for the kernel's chip, run on the CPU's OpenCL device, whose driver orders the subgroups as it likes.
+- device: SPIR-V for the kernel's chip, run on the CPU's OpenCL device. Its driver makes one thread of a workgroup: it
+  runs the subgroups by their ids, each up to the next barrier, and has no setting that would change this. So the ids
+  are renumbered: who runs first, second, .. is drawn anew each time, the same for all barriers.
 A further stage is a function with the same signature.
 """
 
 from __future__ import annotations
 
 import ctypes
+import math
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -43,6 +46,19 @@ module attributes {{gpu.container_module}} {{
   }}
 }}"""
 DISTRIBUTE = "xetile-infer-wg-map,xetile-wg-to-sg{{slm-bytes={slm_bytes}}},canonicalize,cse"
+ORDER = "order"
+# The subgroup that is called %number by the driver is another: one of as many, by two numbers that a run brings.
+RENUMBERED = """
+      {own} = gpu.subgroup_id upper_bound {subgroups} : index
+      %order_0 = arith.constant 0 : index
+      %order_1 = arith.constant 1 : index
+      %order_step = memref.load %{order}[%order_0] : memref<2xindex>
+      %order_start = memref.load %{order}[%order_1] : memref<2xindex>
+      %order_end = arith.constant {subgroups} : index
+      %order_far = arith.muli {own}, %order_step : index
+      %order_sum = arith.addi %order_far, %order_start : index
+      {number} = arith.remui %order_sum, %order_end : index
+"""
 BLOCKS = 2  # arguments for gpu.block_id
 # The workgroup's memory is poisoned: not a number, or -1.
 POISON = 0xFF
@@ -93,8 +109,8 @@ class Kernel:
             return str(module)
 
     def launched(self) -> str:
-        """As a kernel, and the host's code that launches it."""
-        kinds = self.memrefs()
+        """As a kernel, and the host's code that launches it; `ORDER` is one argument more."""
+        kinds = self.memrefs() | {ORDER: "memref<2xindex>"}
         return LAUNCHED.format(
             aliases=self.aliases,
             body=self.body,
@@ -129,7 +145,7 @@ def without_maps(code: str) -> str:
 def on_host(code: str, arrays: int) -> tuple[str, int]:
     """Code of a subgroup as an ordinary function, and how many bytes of shared memory it takes."""
     x, y, subgroup, memory = (f"%arg{arrays + number}" for number in range(BLOCKS + 2))
-    for op, argument in [("block_id  x", x), ("block_id  y", y), ("subgroup_id :", subgroup)]:
+    for op, argument in [("block_id  x", x), ("block_id  y", y), ("subgroup_id", subgroup)]:
         code = re.sub(rf"gpu\.{op}.*", f"arith.maxui {argument}, {argument} : index", code)
     code = code.replace("gpu.barrier", "func.call @barrier() : () -> ()")
     size = 0
@@ -250,16 +266,35 @@ def run_blocked(kernel: Kernel, rng: np.random.Generator) -> dict[str, np.ndarra
     return Program(kernel, kernel.blocked()).run(rng, kernel.subgroups)
 
 
+def renumbered(code: str, subgroups: int) -> str:
+    """Code of one subgroup, with its number by ORDER, the last argument of the kernel."""
+    order = re.search(r"gpu\.func @kernel\(.*%(\w+): memref<2xindex>\)", code)
+    assert order, code
+    return re.sub(
+        r"(%\w+) = gpu\.subgroup_id.*",
+        lambda own: RENUMBERED.format(own="%order_own", number=own[1], order=order[1], subgroups=subgroups),
+        code,
+    )
+
+
+def drawn_order(rng: np.random.Generator, subgroups: int) -> np.ndarray:
+    """What RENUMBERED takes: a step that meets each of the subgroups, and a start."""
+    steps = [step for step in range(1, subgroups + 1) if math.gcd(step, subgroups) == 1]
+    return np.array([rng.choice(steps), rng.integers(subgroups)], np.int64)
+
+
 def run_device(kernel: Kernel, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """`rng` stays: the driver decides which subgroup runs when."""
     arrays = {name: _copy(array) for name, array in kernel.arrays.items()}
+    order = drawn_order(rng, kernel.subgroups)
     with ir.Context():
         module = ir.Module.parse(kernel.launched())
+        passes.run(module, "xetile-lower-to-subgroup")
+        module = ir.Module.parse(renumbered(str(module), kernel.subgroups))
         passes.run(module, f"xetile-lower-to-binary{{chip={kernel.chip} native=off}}")
         with runtime.checked():
             engine = ExecutionEngine(module, opt_level=0, shared_libs=[str(runtime.library_path())])
             engine.initialize()  # loads the kernel, which a global constructor does
-            engine.invoke("main", *(_pack(array) for array in arrays.values()))
+            engine.invoke("main", *(_pack(array) for array in [*arrays.values(), order]))
     return arrays
 
 
