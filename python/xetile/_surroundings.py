@@ -16,7 +16,8 @@ __all__ = ["explain", "foreign_libraries", "is_installed", "mapped", "parts_miss
 
 _PACKAGE = Path(__file__).parent
 _MLIR_MODULES = _PACKAGE / "mlir" / "_mlir_libs"
-_LIBRARIES = re.compile(r"(lib(?:MLIR|LLVM)[\w.+-]*\.so[\w.]*)$")
+_LIBRARIES = re.compile(r"/lib((MLIR|LLVM)(?!PythonSupport)[\w.+-]*|\w+(Python|Aggregate)CAPI)\.so[\w.]*$")
+"""libMLIR, libLLVM; and what holds both in MLIR's bindings of other projects, as upstream's CMake names it."""
 
 
 def is_installed() -> bool:

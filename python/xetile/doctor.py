@@ -219,7 +219,9 @@ def _tools() -> Iterator[Finding]:
 def _process() -> Iterator[Finding]:
     """Of this process: another LLVM beside ours."""
     if foreign := foreign_libraries():
-        yield Finding("other LLVMs", False, "\n".join(foreign), "keep what loads them in another process")
+        yield Finding(
+            "other LLVMs", False, "\n".join(foreign), "works as a rule; if not, keep what loads them in another process"
+        )
 
 
 def _cache() -> Iterator[Finding]:

