@@ -6,11 +6,10 @@ The names below are the public surface. Each is imported when it is first used: 
 MLIR nor an OpenCL driver. Upstream's MLIR bindings, with XeTile registered, are the subpackage `xetile.mlir`.
 """
 
-from __future__ import annotations
-
 import sys
 
-# Before what an older Python would stumble over. pip refuses it, PYTHONPATH and copied folders do not.
+# Before what an older Python would stumble over, as 3.6 over annotations of the future. pip refuses it, PYTHONPATH and
+# copied folders do not.
 if sys.version_info < (3, 11):  # noqa: UP036
     raise ImportError(f"xetile: expected CPython 3.11 or newer, got {sys.version.split()[0]} ({sys.executable})")
 
