@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from test_rfc_programs import PROGRAMS, scaled
 from workgroups import Kernel, plain_type, poisoned, run_device, wg_map
+from xetile import passes
+from xetile.mlir import ir
 from xetile_programs import DTYPES, assert_same
 
 SIZE = 512
@@ -127,3 +129,58 @@ def test_programs_of_appendix_1(rng, name, chip):
     mma = body.replace("tile_mma %va, %vb", f"tile_mma %va, %vb {{wg_map = {wg_map((2, 2), (32, 32))}}}")
     code = Kernel(before + mma, memrefs, 4, (SIZE // 64, SIZE // 64), aliases=aliases, chip=chip)
     assert_same(run_device(code, rng)["C_memref"], product(a[:, k : k + 32], b[k : k + 32]))
+
+
+VECTORS = """
+func.func @f(%A: {A}, %B: {B}, %C: {C}, %i: index, %j: index, %k: index) {{
+  %zero = arith.constant 0 : index
+  %pad = arith.constant 0.0 : bf16
+  %none = arith.constant dense<0.0> : vector<64x64xbf16>
+  %a = memref.subview %A[%i, %k] [64, 32] [1, 1] : {A} to memref<64x32xbf16, strided<[{size}, 1], offset: ?>>
+  %va = vector.transfer_read %a[%zero, %zero], %pad
+      : memref<64x32xbf16, strided<[{size}, 1], offset: ?>>, vector<64x32xbf16>
+  {right}
+  %vc = vector.contract {{
+    indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+    iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>
+  }} %va, %vb, %none : vector<64x32xbf16>, vector<32x64xbf16> into vector<64x64xbf16>
+  %c = memref.subview %C[%i, %j] [64, 64] [1, 1] : {C} to memref<64x64xbf16, strided<[{size}, 1], offset: ?>>
+  vector.transfer_write %vc, %c[%zero, %zero] : vector<64x64xbf16>, memref<64x64xbf16, strided<[{size}, 1], offset: ?>>
+  return
+}}"""
+COLUMN_MAJOR = """
+  %b = memref.subview %B[%k, %j] [32, 64] [1, 1] : {B} to memref<32x64xbf16, strided<[1, {size}], offset: ?>>
+  %vb = vector.transfer_read %b[%zero, %zero], %pad
+      : memref<32x64xbf16, strided<[1, {size}], offset: ?>>, vector<32x64xbf16>"""
+TRANSPOSED = """
+  %b = memref.subview %B[%j, %k] [64, 32] [1, 1] : {B} to memref<64x32xbf16, strided<[{size}, 1], offset: ?>>
+  %vbt = vector.transfer_read %b[%zero, %zero], %pad
+      : memref<64x32xbf16, strided<[{size}, 1], offset: ?>>, vector<64x32xbf16>
+  %vb = vector.transpose %vbt, [1, 0] : vector<64x32xbf16> to vector<32x64xbf16>"""
+
+
+@each_chip
+@pytest.mark.parametrize("right", [COLUMN_MAJOR, TRANSPOSED], ids=["column_major", "transposed"])
+def test_vector_programs_of_appendix_1(rng, right, chip):
+    """The same on memrefs and vectors, brought to XeTile: B is a column-major view, or transposed as a vector."""
+    a, bt, c = whole(rng, "bf16", SIZE, SIZE), whole(rng, "bf16", SIZE, SIZE), poisoned((SIZE, SIZE), "bf16")
+    k = 32 * int(rng.integers(SIZE // 32))
+    arrays = {"arg0": a, "arg1": bt.T if right == COLUMN_MAJOR else bt, "arg2": c}
+    types = dict(zip("ABC", map(plain_type, arrays.values()), strict=True))
+    text = VECTORS.format(right=right.format(size=SIZE, **types), size=SIZE, **types)
+    with ir.Context():
+        module = ir.Module.parse(text)
+        passes.run(module, "func.func(convert-vector-to-xetile,canonicalize)")
+        _, body = function(module.operation.get_asm(use_local_scope=True).replace("\n  ", "\n"), "f")
+    place = f"""
+      %x = gpu.block_id x
+      %y = gpu.block_id y
+      %side = arith.constant 64 : index
+      %arg3 = arith.muli %x, %side : index
+      %arg4 = arith.muli %y, %side : index
+      %arg5 = arith.constant {k} : index
+    """
+    mma = re.sub(r"(tile_mma (?:%\w+(?:, )?)+)", rf"\1 {{wg_map = {wg_map((2, 2), (32, 32))}}}", body)
+    code = Kernel(place + mma, arrays, 4, (SIZE // 64, SIZE // 64), chip=chip)
+    expected = product(a[:, k : k + 32], bt.T[k : k + 32]).astype(DTYPES["bf16"])
+    assert_same(run_device(code, rng)["arg2"], expected)

@@ -14,9 +14,7 @@ from test_xetile_vectors import REDUCTIONS
 from workgroups import COLUMNS, Kernel, Program, mapped_tile, plain_type, poisoned, random_map, wg_map
 from xetile_programs import DTYPES, assert_same, values, vector
 
-# Unlucky maps give a subgroup so many pieces that the OpenCL driver compiles for minutes.
-SLOW = {"device": pytest.mark.exhaustive}
-each_column = pytest.mark.parametrize("column", [pytest.param(name, marks=SLOW.get(name, ())) for name in COLUMNS])
+each_column = pytest.mark.parametrize("column", COLUMNS)
 
 
 def check(kernel: Kernel, column: str, rng: np.random.Generator, **expected: np.ndarray) -> None:

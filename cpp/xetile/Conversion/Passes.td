@@ -38,7 +38,7 @@ def ConvertVectorToXeTile : Pass<"convert-vector-to-xetile"> {
 def ConvertXeTileToVector : Pass<"convert-xetile-to-vector"> {
   let summary = "Lower subgroup-level or blocked XeTile to vectors and memrefs";
   let description = [{
-    The meaning of every operation in terms of upstream's dialects, for any CPU and for GPUs without DPAS. A tile becomes
+    The meaning of every operation in terms of upstream's dialects, for any CPU. A tile becomes
     its matrix as a memref, the matrix's two sizes and the tile's two offsets. A load or store that is not known to be
     inside of the matrix tests it at run time: whole vectors inside, element by element on the edge.
 
