@@ -10,6 +10,7 @@
 
 gpu.module @kernels [#xevm.target<chip = "pvc">] {
   llvm.func spir_funccc @fill64(!llvm.ptr)
+  llvm.func spir_funccc @fill32(!llvm.ptr)
   llvm.func spir_funccc @use8(vector<8xi16>)
   llvm.func spir_funccc @use8i(vector<8xi32>)
 
@@ -36,6 +37,26 @@ gpu.module @kernels [#xevm.target<chip = "pvc">] {
     %pairs = llvm.bitcast %half : vector<64xbf16> to vector<32xi32>
     %first = llvm.shufflevector %pairs, %pairs [0, 1, 2, 3, 4, 5, 6, 7] : vector<32xi32>
     llvm.call spir_funccc @use8i(%first) : (vector<8xi32>) -> ()
+    llvm.return
+  }
+
+  // One element of the first vector among a run of the second.
+  // CHECK-LABEL: define spir_kernel void @first_and_second
+  // CHECK: call spir_func void @fill32({{.*}} %[[A:.*]])
+  // CHECK: %[[FIRST:.*]] = load <16 x i32>, ptr %[[A]]
+  // CHECK: %[[ELEMENT:.*]] = extractelement <16 x i32> %[[FIRST]], i64 3
+  // CHECK: insertelement <8 x i32> {{.*}}, i32 %[[ELEMENT]], i64 0
+  // CHECK: ret void
+  llvm.func spir_kernelcc @first_and_second() attributes {gpu.kernel} {
+    %n = llvm.mlir.constant(32 : i32) : i32
+    %a = llvm.alloca %n x i32 : (i32) -> !llvm.ptr
+    %b = llvm.alloca %n x i32 : (i32) -> !llvm.ptr
+    llvm.call spir_funccc @fill32(%a) : (!llvm.ptr) -> ()
+    llvm.call spir_funccc @fill32(%b) : (!llvm.ptr) -> ()
+    %v = llvm.load %a : !llvm.ptr -> vector<32xi32>
+    %w = llvm.load %b : !llvm.ptr -> vector<32xi32>
+    %r = llvm.shufflevector %v, %w [3, 41, 42, 43, 44, 45, 46, 47] : vector<32xi32>
+    llvm.call spir_funccc @use8i(%r) : (vector<8xi32>) -> ()
     llvm.return
   }
 

@@ -83,9 +83,12 @@ Value *Splitter::element(Value *value, unsigned index) {
 Value *Splitter::gather(Value *first, Value *second, ArrayRef<int> mask) {
   auto *type = cast<FixedVectorType>(first->getType());
   unsigned n = type->getNumElements();
+  // An element of the first vector is none of the second, which would be poison there.
   SmallVector<int> fromSecond;
   for (int index : mask)
-    fromSecond.push_back(index < 0 ? -1 : index - static_cast<int>(n));
+    fromSecond.push_back(index < 0             ? -1
+                         : unsigned(index) < n ? int(n)
+                                               : index - static_cast<int>(n));
   if (std::optional<unsigned> begin = consecutive(mask, n))
     return slice(builder, piecesOf(first), type->getElementType(), *begin, mask.size());
   if (std::optional<unsigned> begin = consecutive(fromSecond, n))
