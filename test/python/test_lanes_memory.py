@@ -305,3 +305,37 @@ def test_users_layouts_decide_the_lanes():
       xegpu.store_nd %w, %tc[0, 0] : vector<16x16xi32>, !xegpu.tensor_desc<16x16xi32>"""
     run("subgroup", body, a=a, c=c)
     assert_same(c, a)
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_descriptors_that_branches_give(first):
+    # Of other matrices, places and pitches; what is alike is known behind the branch.
+    a, b, c = given("f32", 64, 64), numbers("f32", 64, 48, seed=SEED + 1), numbers("f32", 8, 16, seed=SEED + 2)
+    which = np.array([int(first)], np.int32)
+    tile = "!xegpu.tensor_desc<8x16xf32>"
+    body = f"""%c4 = arith.constant 4 : index
+      %c8 = arith.constant 8 : index
+      %n = memref.load %which[%c0] : memref<1xi32>
+      %is = arith.trunci %n : i32 to i1
+      %ta = xegpu.create_nd_tdesc %a : memref<64x64xf32> -> {tile}
+      %t, %row = scf.if %is -> ({tile}, index) {{
+        %moved = xegpu.update_nd_offset %ta, [%c8, %c4] : {tile}
+        scf.yield %moved, %c8 : {tile}, index
+      }} else {{
+        %tb = xegpu.create_nd_tdesc %b[%c4, %c8] : memref<64x48xf32> -> {tile}
+        scf.yield %tb, %c4 : {tile}, index
+      }}
+      %v = xegpu.load_nd %t[%row, 0] : {tile} -> vector<8x16xf32>
+      %u = scf.if %is -> ({tile}) {{
+        scf.yield %ta : {tile}
+      }} else {{
+        %other = xegpu.update_nd_offset %ta, [%c0, %c8] : {tile}
+        scf.yield %other : {tile}
+      }}
+      %w = xegpu.load_nd %u[0, 0] : {tile} -> vector<8x16xf32>
+      %s = arith.addf %v, %w : vector<8x16xf32>
+      %tc = xegpu.create_nd_tdesc %c : memref<8x16xf32> -> {tile}
+      xegpu.store_nd %s, %tc[0, 0] : vector<8x16xf32>, {tile}"""
+    expected = a[16:24, 4:20] + a[:8, :16] if first else b[8:16, 8:24] + a[:8, 8:24]
+    run("subgroup", body, a=a, b=b, c=c, which=which)
+    assert_same(c, expected)

@@ -1,7 +1,7 @@
 //===- LaneLowering.cpp - functions and control flow, op by op --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: functions on a subgroup's vectors. Out: the same on pieces. Refused: operations without a
-// lowering, descriptors that branches give, vectors as arguments of kernels.
+// lowering, descriptors that scf.while carries, vectors as arguments of kernels.
 #include "xetile/Target/Xe/Lanes/LaneLowering.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/IR/Matchers.h"
@@ -170,35 +170,58 @@ LogicalResult LaneLowering::lowerIf(scf::IfOp op) {
         return failure();
     return success();
   }
-  SmallVector<Type> types;
-  SmallVector<size_t> counts;
-  for (Value result : op.getResults()) {
-    if (isCut(result.getType()) && !isa<VectorType>(result.getType()))
-      return op.emitOpError("gives a descriptor, which has to be known where it is used; expected "
-                            "the accesses inside, or the offsets as results");
-    SmallVector<Type> pieces = typesOf(result);
-    counts.push_back(pieces.size());
-    llvm::append_range(types, pieces);
-  }
-  auto branch = scf::IfOp::create(b, loc, types, op.getCondition(), /*addThenBlock=*/true,
-                                  /*addElseBlock=*/true);
-  for (auto [from, to] : {std::pair(&op.getThenRegion(), &branch.getThenRegion()),
-                          std::pair(&op.getElseRegion(), &branch.getElseRegion())}) {
-    Block &block = to->front();
-    if (!block.empty())
-      block.getTerminator()->erase();
-    block.getOperations().splice(block.end(), from->front().getOperations());
-    if (failed(lowerBlock(block)))
+  Values yes(op.thenYield().getOperands()), no(op.elseYield().getOperands());
+  for (Region &region : op->getRegions())
+    if (failed(lowerBlock(region.front())))
       return failure();
+  b.setInsertionPoint(op);
+  loc = op.getLoc();
+  // What both branches give alike, as most of a descriptor, is known behind them, too.
+  auto commonOf = [&](Value left, Value right) -> Value {
+    APInt number, other;
+    if (left == right && !op->isAncestor(left.getParentBlock()->getParentOp()))
+      return left;
+    if (matchPattern(left, m_ConstantInt(&number)) && matchPattern(right, m_ConstantInt(&other)) &&
+        number == other)
+      return constant(left.getType(), number.getSExtValue());
+    return {};
+  };
+  Values made, yesLeft, noLeft; // null where the branches differ
+  SmallVector<size_t> counts;
+  // Terminators have pieces by now.
+  Values allYes(op.thenYield().getOperands()), allNo(op.elseYield().getOperands());
+  auto sizeOf = [&](Value value) { return isCut(value.getType()) ? piecesOf(value).size() : 1; };
+  for (auto [result, left, right] : llvm::zip_equal(op.getResults(), yes, no)) {
+    if (sizeOf(left) != sizeOf(right))
+      return op.emitOpError("gives descriptors of memory of different ranks, expected one rank");
+    rankOf[result] = rankOf.lookup(left);
+    counts.push_back(sizeOf(left));
+    for (size_t i = 0; i < counts.back(); ++i) {
+      Value mine = allYes[made.size()], other = allNo[made.size()];
+      made.push_back(isa<VectorType>(mine.getType()) ? Value() : commonOf(mine, other));
+      if (made.back())
+        continue;
+      yesLeft.push_back(mine);
+      noLeft.push_back(other);
+    }
   }
-  size_t at = 0;
-  for (auto [result, number] : llvm::zip_equal(op.getResults(), counts)) {
-    Values made(branch.getResults().slice(at, number));
-    at += number;
+  auto branch = scf::IfOp::create(b, loc, ValueRange(yesLeft).getTypes(), op.getCondition(),
+                                  /*addThenBlock=*/false, /*addElseBlock=*/false);
+  branch.getThenRegion().takeBody(op.getThenRegion());
+  branch.getElseRegion().takeBody(op.getElseRegion());
+  branch.thenYield()->setOperands(yesLeft);
+  branch.elseYield()->setOperands(noLeft);
+  unsigned number = 0;
+  for (Value &value : made)
+    if (!value)
+      value = branch.getResult(number++);
+  ArrayRef<Value> left = made;
+  for (auto [result, count] : llvm::zip_equal(op.getResults(), counts)) {
     if (isCut(result.getType()))
-      define(result, made);
+      define(result, Values(left.take_front(count)));
     else
-      result.replaceAllUsesWith(made.front());
+      result.replaceAllUsesWith(left.front());
+    left = left.drop_front(count);
   }
   return success();
 }
