@@ -180,6 +180,28 @@ LaneMap LaneMap::prepended(unsigned count) const {
   return result;
 }
 
+LaneMap LaneMap::broadcast(ArrayRef<int64_t> from, ArrayRef<int64_t> to) const {
+  LaneMap result = prepended(to.size() - from.size());
+  unsigned dim = to.size();
+  for (Shape &step : result.lanes) {
+    if (!isZero(step))
+      continue;
+    // The last dimension that is repeated and has places left.
+    auto isFull = [&](unsigned at) {
+      unsigned added = to.size() - from.size();
+      return (at >= added && from[at - added] != 1) || result.block[at] * 2 > powerOfTwoIn(to[at]);
+    };
+    while (dim > 0 && isFull(dim - 1))
+      --dim;
+    if (dim == 0)
+      break;
+    int64_t &side = result.block[dim - 1];
+    step = along(to.size(), dim - 1, side);
+    side *= 2;
+  }
+  return result;
+}
+
 LaneMap LaneMap::trimmed(ArrayRef<int64_t> shape) const {
   LaneMap result = *this;
   for (auto [side, size] : llvm::zip_equal(result.block, shape))

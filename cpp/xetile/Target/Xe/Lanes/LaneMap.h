@@ -51,6 +51,8 @@ struct LaneMap {
   LaneMap flattened(llvm::ArrayRef<bool> flat) const;
   /// `count` dimensions of block 1 in front.
   LaneMap prepended(unsigned count) const;
+  /// Of a vector of `from` repeated to one of `to`: lanes that hold the same take different copies.
+  LaneMap broadcast(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to) const;
   /// For a vector of `shape`: the block is cut down to sides that divide it.
   LaneMap trimmed(llvm::ArrayRef<int64_t> shape) const;
   /// The last dimension is cut in `factor` neighbours, which are in one lane.
@@ -85,6 +87,7 @@ public:
     return llvm::ArrayRef(elements).slice(size_t(flatRegister) * lanes, lanes);
   }
   unsigned flatRegisters() const { return pieces * registers; }
+  size_t numElements() const { return laneOf.size(); }
   /// The first register (of all pieces) of `lane` that holds the element, or -1.
   int find(int64_t element, unsigned lane) const {
     return registerOf[size_t(element) * lanes + lane];

@@ -67,7 +67,7 @@ std::optional<LaneMap> xetile::mapOfResult(Operation *op, unsigned operand, cons
         return map.transposed(transpose.getPermutation());
       })
       .Case([&](vector::BroadcastOp broadcast) -> Maybe {
-        return map.prepended(broadcast.getResultVectorType().getRank() - map.rank());
+        return map.broadcast(shapeOf(broadcast.getSource()), shapeOf(broadcast.getResult()));
       })
       .Case([&](vector::ShapeCastOp cast) -> Maybe {
         return map.reshaped(shapeOf(cast.getSource()), shapeOf(cast.getResult()));

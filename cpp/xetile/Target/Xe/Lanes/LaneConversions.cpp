@@ -1,0 +1,116 @@
+//===- LaneConversions.cpp - where layouts meet -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: vectors with layouts. Out: conversions before operations that want operands in other lanes.
+// Refused: nothing.
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "xetile/IR/XeTileOps.h"
+#include "xetile/Target/Xe/Lanes/LaneAssigner.h"
+
+using namespace mlir;
+using namespace xetile;
+
+void LaneAssigner::convertOperand(OpOperand &operand, LaneLayoutAttr wanted) {
+  Value value = operand.get();
+  if (!isVector(value) || get(value) == wanted)
+    return;
+  if (free.contains(value))
+    return operand.set(free.make(value, wanted));
+  OpBuilder builder(operand.getOwner());
+  Value converted =
+      ConvertLanesOp::create(builder, operand.getOwner()->getLoc(), value.getType(), value);
+  layouts[converted] = wanted;
+  operand.set(converted);
+}
+
+void LaneAssigner::insertConversions() {
+  for (Operation *op : ops) {
+    auto convertTo = [&](OpOperand &operand, Value like) {
+      if (isVector(operand.get()))
+        convertOperand(operand, get(like));
+    };
+    if (isElementwise(op)) {
+      for (OpOperand &operand : op->getOpOperands())
+        convertTo(operand, op->getResult(0));
+    } else if (auto dpas = dyn_cast<xegpu::DpasOp>(op)) {
+      const DpasForm &form = forms.find(op)->second;
+      MLIRContext *context = op->getContext();
+      convertOperand(dpas.getLhsMutable(), form.a.attr(context));
+      convertOperand(dpas.getRhsMutable(), form.b.attr(context));
+      if (dpas.getAcc())
+        convertOperand(dpas.getAccMutable()[0], form.c.attr(context));
+      layouts[dpas.getResult()] = form.c.attr(context);
+    } else if (auto store = dyn_cast<xegpu::StoreNdOp>(op)) {
+      // To lanes that a message stores, if there are such.
+      MessageRequest request;
+      request.vector = cast<VectorType>(store.getValue().getType());
+      request.tile = store.getTensorDescType();
+      request.access = BlockAccess::Store;
+      request.lanes = get(store.getValue());
+      if (!planner.plan(request)) {
+        request.lanes = LaneMap::natural(request.vector.getShape(), lanes).attr(op->getContext());
+        if (planner.plan(request))
+          convertOperand(store.getValueMutable(), request.lanes);
+      }
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      for (auto [init, argument, yielded, result] :
+           llvm::zip_equal(loop.getInitArgsMutable(), loop.getRegionIterArgs(),
+                           *loop.getYieldedValuesMutable(), loop.getResults()))
+        if (isVector(argument)) {
+          layouts[result] = get(argument);
+          convertTo(init, argument);
+          convertTo(yielded, argument);
+        }
+    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      for (OpResult result : branch.getResults())
+        if (isVector(result)) {
+          convertTo(branch.thenYield()->getOpOperand(result.getResultNumber()), result);
+          convertTo(branch.elseYield()->getOpOperand(result.getResultNumber()), result);
+        }
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      for (auto [number, argument] : llvm::enumerate(loop.getBeforeArguments()))
+        if (isVector(argument)) {
+          convertTo(loop->getOpOperand(number), argument);
+          convertTo(loop.getYieldOp()->getOpOperand(number), argument);
+        }
+      for (auto [number, argument] : llvm::enumerate(loop.getAfterArguments()))
+        if (isVector(argument)) {
+          layouts[loop.getResult(number)] = get(argument);
+          convertTo(loop.getConditionOp()->getOpOperand(number + 1), argument);
+        }
+    } else if (isa<xegpu::StoreScatterOp, xegpu::LoadGatherOp, xegpu::PrefetchOp,
+                   xegpu::AtomicRMWOp>(op)) {
+      // One layout for offsets and mask: that of the value, if these are free and it has no chunks
+      // (the chunk's registers are its own).
+      Value like;
+      auto load = dyn_cast<xegpu::LoadGatherOp>(op);
+      auto store = dyn_cast<xegpu::StoreScatterOp>(op);
+      Value moved = load ? load.getValue() : store ? store.getValue() : Value();
+      Value mask = load ? load.getMask() : store ? store.getMask() : Value();
+      Value offsets = load ? load.getOffsets() : store ? store.getOffsets() : Value();
+      if (moved && isVector(moved) && isVector(mask) && shapeOf(moved) == shapeOf(mask) &&
+          (!offsets || free.contains(offsets)))
+        like = moved;
+      for (OpOperand &operand : op->getOpOperands()) {
+        Value value = operand.get();
+        bool isMask =
+            isVector(value) && (cast<VectorType>(value.getType()).getElementType().isInteger(1) ||
+                                cast<VectorType>(value.getType()).getElementType().isIndex());
+        if (!isMask)
+          continue;
+        if (!like)
+          like = value;
+        convertTo(operand, like);
+      }
+      if (auto atomic = dyn_cast<xegpu::AtomicRMWOp>(op)) {
+        convertTo(atomic.getValueMutable(), atomic.getMask());
+        layouts[atomic.getResult()] = get(atomic.getMask());
+      }
+    } else if (isa<func::CallOp, func::ReturnOp>(op)) {
+      for (OpOperand &operand : op->getOpOperands())
+        if (isVector(operand.get()))
+          convertOperand(operand,
+                         LaneMap::natural(shapeOf(operand.get()), lanes).attr(op->getContext()));
+    }
+  }
+}

@@ -1,0 +1,153 @@
+//===- LanePropagation.cpp - layouts follow operations ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: layouts of some vectors. Out: those of the vectors that operations tie to them. Refused:
+// nothing.
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "xetile/IR/XeTileOps.h"
+#include "xetile/Target/Xe/Lanes/LaneAssigner.h"
+
+using namespace mlir;
+using namespace xetile;
+
+void LaneAssigner::set(Value value, LaneLayoutAttr attr) {
+  if (layouts.try_emplace(value, attr).second)
+    worklist.push_back(value);
+}
+
+void LaneAssigner::set(Value value, const std::optional<LaneMap> &map) {
+  if (map && isVector(value) && !has(value) && map->fits(shapeOf(value)))
+    set(value, map->attr(module.getContext()));
+}
+
+void LaneAssigner::setBlock(Value value) {
+  auto type = cast<VectorType>(value.getType());
+  unsigned bits = type.getElementType().isIntOrFloat() ? type.getElementTypeBitWidth() : 32;
+  if (type.getRank() == 1 && (bits == 8 || bits == 16) &&
+      type.getDimSize(0) % (int64_t(lanes) * (32 / bits)) == 0) {
+    LaneMap row;
+    int64_t step = 1;
+    for (; step < 32 / int64_t(bits); step *= 2)
+      row.registers.push_back({step});
+    for (unsigned lane = 1; lane < lanes; lane *= 2, step *= 2)
+      row.lanes.push_back({step});
+    row.block = {step};
+    set(value, row);
+  }
+  setNatural(value);
+}
+
+void LaneAssigner::tie(ArrayRef<Value> values) {
+  for (Value value : values)
+    if (isVector(value) && has(value) && !free.contains(value)) {
+      LaneLayoutAttr attr = get(value);
+      for (Value other : values)
+        if (isVector(other) && shapeOf(other) == shapeOf(value))
+          set(other, attr);
+      return;
+    }
+}
+
+void LaneAssigner::propagateThrough(Operation *op) {
+  if (op->getNumResults() == 1 && free.contains(op->getResult(0))) {
+    Value result = op->getResult(0);
+    for (OpOperand &operand : op->getOpOperands())
+      if (has(result) && isVector(operand.get()))
+        set(operand.get(),
+            isElementwise(op) ? LaneMap(get(result))
+                              : mapOfOperand(op, operand.getOperandNumber(), LaneMap(get(result))));
+    return;
+  }
+  if (isElementwise(op)) {
+    SmallVector<Value> tied(op->getResults());
+    llvm::append_range(tied, op->getOperands());
+    tie(tied);
+    return;
+  }
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    for (auto [result, init, argument, yielded] :
+         llvm::zip_equal(loop.getResults(), loop.getInitArgs(), loop.getRegionIterArgs(),
+                         loop.getYieldedValues()))
+      tie({argument, result, yielded, init});
+    return;
+  }
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    if (branch.getNumResults() == 0)
+      return;
+    for (auto [result, yes, no] :
+         llvm::zip_equal(branch.getResults(), branch.thenYield().getOperands(),
+                         branch.elseYield().getOperands()))
+      tie({result, yes, no});
+    return;
+  }
+  if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    for (auto [init, argument, yielded] : llvm::zip_equal(
+             loop.getInits(), loop.getBeforeArguments(), loop.getYieldOp().getOperands()))
+      tie({argument, yielded, init});
+    for (auto [result, argument, passed] : llvm::zip_equal(
+             loop.getResults(), loop.getAfterArguments(), loop.getConditionOp().getArgs()))
+      tie({result, argument, passed});
+    return;
+  }
+  auto chunked = [&](Value offsets, Value mask, Value value) {
+    if (!isVector(value) || !isVector(mask))
+      return;
+    if (shapeOf(value) == shapeOf(mask)) {
+      tie({value, mask, offsets && isVector(offsets) ? offsets : mask});
+      return;
+    }
+    // A chunk of each lane lies in its registers.
+    tie({mask, offsets && isVector(offsets) ? offsets : mask});
+    unsigned rank = shapeOf(value).size();
+    if (has(mask) && !has(value)) {
+      LaneMap map(get(mask));
+      map.block.push_back(1);
+      for (LaneMap::Steps *steps : {&map.registers, &map.lanes})
+        for (LaneMap::Shape &step : *steps)
+          step.push_back(0);
+      int64_t chunk = shapeOf(value).back(), side = chunk & -chunk;
+      for (int64_t at = side / 2; at >= 1; at /= 2) {
+        LaneMap::Shape step(rank, 0);
+        step.back() = at;
+        map.registers.insert(map.registers.begin(), step);
+      }
+      map.block.back() = side;
+      set(value, map);
+    }
+  };
+  if (auto load = dyn_cast<xegpu::LoadGatherOp>(op))
+    return chunked(load.getOffsets(), load.getMask(), load.getValue());
+  if (auto store = dyn_cast<xegpu::StoreScatterOp>(op))
+    return chunked(store.getOffsets(), store.getMask(), store.getValue());
+  if (auto atomic = dyn_cast<xegpu::AtomicRMWOp>(op))
+    return tie({atomic.getMask(), atomic.getValue(), atomic.getResult()});
+  if (isa<xegpu::UpdateOffsetOp>(op))
+    return;
+  if (op->getNumResults() == 0 || !isStructural(op) ||
+      isa<xegpu::ConvertLayoutOp, ConvertLanesOp, vector::ReductionOp, vector::ToElementsOp>(op))
+    return;
+  for (Value result : op->getResults())
+    if (isVector(result) && has(result))
+      for (OpOperand &operand : op->getOpOperands())
+        if (isVector(operand.get()) && !has(operand.get()))
+          set(operand.get(), mapOfOperand(op, operand.getOperandNumber(), LaneMap(get(result))));
+  for (Value result : op->getResults())
+    if (isVector(result) && !has(result))
+      for (OpOperand &operand : op->getOpOperands())
+        if (isVector(operand.get()) && has(operand.get()) && !free.contains(operand.get()))
+          set(result, mapOfResult(op, operand.getOperandNumber(), LaneMap(get(operand.get()))));
+}
+
+void LaneAssigner::propagate() {
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    if (Operation *op = value.getDefiningOp())
+      propagateThrough(op);
+    else
+      propagateThrough(value.getParentBlock()->getParentOp());
+    for (Operation *user : value.getUsers()) {
+      propagateThrough(user);
+      if (user->hasTrait<OpTrait::IsTerminator>())
+        propagateThrough(user->getParentOp());
+    }
+  }
+}
