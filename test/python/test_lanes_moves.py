@@ -303,3 +303,65 @@ def test_softmax_of_rows():
       %r = arith.divf %e, %sums : vector<16x64xf32>"""
     e = np.exp(a - a.max(1, keepdims=True))
     np.testing.assert_allclose(transform(middle, a.shape, a=a), e / e.sum(1, keepdims=True), rtol=1e-5, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16", "bf16", "i8", "i64", "f64"])
+def test_many_elements_move_through_memory(dtype):
+    order = np.random.default_rng(SEED).permutation(256)
+    a = given(dtype, 256)
+    middle = f"%r = vector.shuffle %a, %a {order.tolist()} : {vector((256,), dtype)}, {vector((256,), dtype)}"
+    assert_same(transform(middle, (256,), a=a), a[order])
+
+
+@pytest.mark.parametrize("to", [40, 33, 63, 5])
+def test_row_of_one_message_among_those_of_another(to):
+    # Two loads of 32 rows; the first has what is put into a block of the second.
+    a, r = given("f32", 64, 32), np.zeros((64, 32), np.float32)
+    tile, kind = "!xegpu.tensor_desc<64x32xf32>", vector((64, 32), "f32")
+    body = f"""%t = xegpu.create_nd_tdesc %a : memref<64x32xf32> -> {tile}
+      %v = xegpu.load_nd %t[0, 0] : {tile} -> {kind}
+      %row = vector.extract %v[3] : vector<32xf32> from {kind}
+      %w = vector.insert %row, %v [{to}] : vector<32xf32> into {kind}
+      vector.store %w, %r[%c0, %c0] : memref<64x32xf32>, {kind}"""
+    run("subgroup", body, a=a, r=r)
+    a[to] = a[3]
+    assert_same(r, a)
+
+
+@pytest.mark.parametrize("steps", [1, 3])
+def test_subgroups_have_memory_of_their_own(steps):
+    # A loop uses it again; subgroups are at different steps then.
+    orders = [np.random.default_rng(SEED + i).permutation(256) for i in range(2)]
+    a, r = given("i32", 4, 256), np.zeros((4, 256), np.int32)
+    body = f"""%number = gpu.subgroup_id : index
+      %c1 = arith.constant 1 : index
+      %end = arith.constant {steps} : index
+      %v = vector.load %a[%number, %c0] : memref<4x256xi32>, vector<256xi32>
+      %w = scf.for %i = %c0 to %end step %c1 iter_args(%x = %v) -> (vector<256xi32>) {{
+        %y = vector.shuffle %x, %x {orders[0].tolist()} : vector<256xi32>, vector<256xi32>
+        %z = vector.shuffle %y, %y {orders[1].tolist()} : vector<256xi32>, vector<256xi32>
+        scf.yield %z : vector<256xi32>
+      }}
+      vector.store %w, %r[%number, %c0] : memref<4x256xi32>, vector<256xi32>"""
+    expected = a
+    for _ in range(steps):
+        expected = expected[:, orders[0]][:, orders[1]]
+    run("subgroup", body, subgroups=4, a=a, r=r)
+    assert_same(r, np.ascontiguousarray(expected))
+
+
+LAYOUTS = [((1, 16), (1, 1)), ((8, 2), (1, 2)), ((2, 8), (1, 4)), ((4, 4), (2, 1)), ((2, 8), (4, 2)), ((16, 1), (1, 4))]
+
+
+@pytest.mark.parametrize("target", LAYOUTS)
+@pytest.mark.parametrize("source", LAYOUTS)
+def test_conversions_between_layouts_of_lanes(source, target):
+    rows = 48
+    a, r = given("f32", rows, 32), np.zeros((rows, 32), np.float32)
+    of = [f"#xegpu.layout<lane_layout = {list(lanes)}, lane_data = {list(data)}>" for lanes, data in (source, target)]
+    kind = f"vector<{rows}x32xf32>"
+    body = f"""%v = vector.load %a[%c0, %c0] {{layout_result_0 = {of[0]}}} : memref<{rows}x32xf32>, {kind}
+      %w = xegpu.convert_layout %v <{{input_layout = {of[0]}, target_layout = {of[1]}}}> : {kind}
+      vector.store %w, %r[%c0, %c0] : memref<{rows}x32xf32>, {kind}"""
+    run("subgroup", body, a=a, r=r)
+    assert_same(r, a)

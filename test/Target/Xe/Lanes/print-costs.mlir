@@ -1,5 +1,8 @@
 // RUN: xetile-opt %s --verify-diagnostics --pass-pipeline="builtin.module(xetile-attach-target{chip=pvc},gpu.module(xetile-assign-lane-layouts,xetile-distribute-to-lanes{print-costs}))"
 
+#from = #xegpu.layout<lane_layout = [1, 16], lane_data = [1, 1]>
+#to = #xegpu.layout<lane_layout = [8, 2], lane_data = [1, 2]>
+
 gpu.module @k {
   gpu.func @f(%a: memref<64x64xf32>) kernel {
     %t = xegpu.create_nd_tdesc %a : memref<64x64xf32> -> !xegpu.tensor_desc<16x16xf32>
@@ -11,6 +14,25 @@ gpu.module @k {
     // expected-remark @below {{moves elements with 0 shuffles and 0 selects}}
     %w = vector.transpose %v, [1, 0] : vector<16x16xf32> to vector<16x16xf32>
     xegpu.store_nd %w, %t[0, 16] : vector<16x16xf32>, !xegpu.tensor_desc<16x16xf32>
+    gpu.return
+  }
+
+  // Many shuffles, unless the workgroup's size tells how much memory each subgroup has.
+  gpu.func @memory(%a: memref<48x32xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %v = vector.load %a[%c0, %c0] {layout_result_0 = #from} : memref<48x32xf32>, vector<48x32xf32>
+    // expected-remark @below {{moves elements with 0 shuffles and 0 selects, and 144 messages to and from shared local memory}}
+    %w = xegpu.convert_layout %v <{input_layout = #from, target_layout = #to}> : vector<48x32xf32>
+    vector.store %w, %a[%c0, %c0] : memref<48x32xf32>, vector<48x32xf32>
+    gpu.return
+  }
+
+  gpu.func @shuffles(%a: memref<48x32xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %v = vector.load %a[%c0, %c0] {layout_result_0 = #from} : memref<48x32xf32>, vector<48x32xf32>
+    // expected-remark @below {{moves elements with 768 shuffles and 800 selects}}
+    %w = xegpu.convert_layout %v <{input_layout = #from, target_layout = #to}> : vector<48x32xf32>
+    vector.store %w, %a[%c0, %c0] : memref<48x32xf32>, vector<48x32xf32>
     gpu.return
   }
 }

@@ -1,28 +1,28 @@
 //===- LaneGather.cpp - elements that move between registers and lanes -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: where each element of a result comes from. Out: renamed registers where lanes stay, exchanges
-// where bits of lanes and registers change places, else selects by lane and shuffles.
-// Refused: nothing.
+// where bits of lanes and registers change places, else selects by lane and shuffles, or stores to
+// and loads from shared local memory where these are fewer. Refused: nothing.
 #include "xetile/Target/Xe/Lanes/LaneLowering.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace xetile;
 
-/// Where elements change between lanes and registers, and only bits of their numbers change places:
-/// one shuffle for each two registers and bit. Nothing for other moves.
-LaneLowering::Values LaneLowering::exchange(VectorType piece, const LaneTable &result,
-                                            Source source, ElementMap map) {
+/// For each bit of a place in the result, lanes first, the bit of the source's that it comes from,
+/// if elements change between lanes and registers, and only bits of their numbers change places.
+SmallVector<unsigned> LaneLowering::findExchange(const LaneTable &result, const LaneTable &source,
+                                                 ElementMap map) const {
   unsigned count = result.flatRegisters(), laneBits = llvm::Log2_32(lanes);
-  if (!llvm::isPowerOf2_32(count) || source.table.flatRegisters() != count)
+  if (!llvm::isPowerOf2_32(count) || source.flatRegisters() != count)
     return {};
   auto from = [&](unsigned place) -> unsigned {
     int64_t element = map(result.row(place / lanes)[place % lanes]).second;
-    unsigned lane = source.table.someLane(element);
-    return unsigned(source.table.find(element, lane)) * lanes + lane;
+    unsigned lane = source.someLane(element);
+    return unsigned(source.find(element, lane)) * lanes + lane;
   };
   unsigned bits = laneBits + llvm::Log2_32(count);
-  SmallVector<unsigned> origin; // of each bit of a place, lanes first
+  SmallVector<unsigned> origin;
   if (from(0) != 0)
     return {};
   for (unsigned bit = 0; bit < bits; ++bit) {
@@ -38,10 +38,17 @@ LaneLowering::Values LaneLowering::exchange(VectorType piece, const LaneTable &r
     if (sum != from(place))
       return {};
   }
-  ArrayRef<unsigned> wantedInLanes = ArrayRef(origin).take_front(laneBits);
-  if (llvm::all_of(wantedInLanes, [&](unsigned bit) { return bit < laneBits; }))
+  if (llvm::all_of(ArrayRef(origin).take_front(laneBits),
+                   [&](unsigned bit) { return bit < laneBits; }))
     return {};
+  return origin;
+}
 
+/// One shuffle for each two registers and bit that goes to lanes.
+LaneLowering::Values LaneLowering::exchange(VectorType piece, const LaneTable &result,
+                                            Source source, ArrayRef<unsigned> origin) {
+  unsigned count = result.flatRegisters(), laneBits = llvm::Log2_32(lanes), bits = origin.size();
+  ArrayRef<unsigned> wantedInLanes = origin.take_front(laneBits);
   Values values;
   for (unsigned flat = 0; flat < count; ++flat)
     values.push_back(
@@ -101,80 +108,108 @@ LaneLowering::Values LaneLowering::exchange(VectorType piece, const LaneTable &r
   return pieces;
 }
 
-/// Where a register of the result comes from, for each lane.
+/// From where each lane takes what it holds in a register of the result: one choice for each
+/// register of a source that is wanted.
+SmallVector<LaneLowering::Choice>
+LaneLowering::planRegister(ArrayRef<int64_t> row, ArrayRef<Source> sources, ElementMap map) const {
+  SmallVector<Place, 16> places(lanes);
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    auto [source, from] = map(row[lane]);
+    const LaneTable &table = sources[source].table;
+    int flat = table.find(from, lane);
+    unsigned at = lane;
+    if (flat < 0) {
+      at = table.someLane(from);
+      flat = table.find(from, at);
+    }
+    places[lane] = {source, unsigned(flat), at};
+  }
+  SmallVector<Choice> choices;
+  uint64_t done = 0;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    if (done >> lane & 1)
+      continue;
+    Choice choice{0, places[lane].source, places[lane].flat, {}};
+    bool moves = false;
+    SmallVector<int64_t> table(lanes);
+    for (unsigned other = 0; other < lanes; ++other) {
+      bool alike = places[other].source == choice.source && places[other].flat == choice.flat;
+      table[other] = alike ? places[other].lane : -1;
+      choice.mask |= uint64_t(alike) << other;
+      moves |= alike && places[other].lane != other;
+    }
+    done |= choice.mask;
+    // Lanes that do not care are to make the table simple.
+    auto complete = [&](auto guess) {
+      for (unsigned other = 0; other < lanes; ++other)
+        if (table[other] >= 0 && table[other] != int64_t(guess(other)))
+          return false;
+      for (unsigned other = 0; other < lanes; ++other)
+        table[other] = guess(other);
+      return true;
+    };
+    unsigned from = places[lane].lane, distance = from ^ lane;
+    if (!complete([&](unsigned) { return from; }) &&
+        !complete([&](unsigned other) { return other ^ distance; }))
+      for (unsigned other = 0; other < lanes; ++other)
+        table[other] = table[other] < 0 ? int64_t(other) : table[other];
+    if (moves)
+      choice.senders = table;
+    choices.push_back(choice);
+  }
+  return choices;
+}
+
 LaneLowering::Values LaneLowering::gather(VectorType piece, const LaneTable &result,
                                           ArrayRef<Source> sources, ElementMap map) {
-  Values pieces;
+  SmallVector<unsigned> origin;
   if (sources.size() == 1)
-    if (pieces = exchange(piece, result, sources[0], map); !pieces.empty())
-      return pieces;
-  SmallVector<Place> places(lanes);
+    origin = findExchange(result, sources[0].table, map);
+  SmallVector<SmallVector<Choice>> plan;
+  unsigned cost = 0;
+  if (!origin.empty()) {
+    unsigned laneBits = llvm::Log2_32(lanes), half = result.flatRegisters() / 2;
+    for (unsigned bit : ArrayRef(origin).take_front(laneBits))
+      cost += bit < laneBits ? 0 : half * (shuffleCost + 3 * selectCost);
+  } else {
+    for (unsigned flat = 0; flat < result.flatRegisters(); ++flat) {
+      plan.push_back(planRegister(result.row(flat), sources, map));
+      cost += (plan.back().size() - 1) * selectCost;
+      for (const Choice &choice : plan.back())
+        cost += choice.senders.empty() ? 0 : shuffleCost;
+    }
+  }
+  if (sources.size() == 1 && isCheaperInMemory(cost, piece, result, sources[0], map))
+    return moveThroughMemory(piece, result, sources[0], map);
+  if (!origin.empty())
+    return exchange(piece, result, sources[0], origin);
+
   auto valueOf = [&](unsigned source, unsigned flat) {
     const Source &from = sources[source];
     unsigned registers = from.table.registers;
     return element(from.pieces[flat / registers], flat % registers);
   };
+  Values pieces;
   for (unsigned p = 0; p < result.pieces; ++p) {
     // Registers of the piece that are one register in all lanes.
     SmallVector<std::optional<std::pair<unsigned, unsigned>>> renamed;
     Values elements(result.registers);
     bool allRenamed = true;
     for (unsigned r = 0; r < result.registers; ++r) {
-      bool own = true, same = true;
-      for (unsigned lane = 0; lane < lanes; ++lane) {
-        auto [source, from] = map(result.at(p, r, lane));
-        const LaneTable &table = sources[source].table;
-        int flat = table.find(from, lane);
-        unsigned at = lane;
-        if (flat < 0) {
-          own = false;
-          at = table.someLane(from);
-          flat = table.find(from, at);
-        }
-        places[lane] = {source, unsigned(flat), at};
-        same &= places[lane].source == places[0].source && places[lane].flat == places[0].flat;
-      }
-      if (own && same) {
-        renamed.push_back(std::pair(places[0].source, places[0].flat));
+      ArrayRef<Choice> choices = plan[p * result.registers + r];
+      if (choices.size() == 1 && choices[0].senders.empty()) {
+        renamed.push_back(std::pair(choices[0].source, choices[0].flat));
         continue;
       }
       allRenamed = false;
       renamed.push_back(std::nullopt);
-      // One shuffle for each register that is wanted, then selects.
-      SmallVector<std::pair<uint64_t, Value>> choices;
-      uint64_t done = 0;
-      for (unsigned lane = 0; lane < lanes; ++lane) {
-        if (done >> lane & 1)
-          continue;
-        uint64_t mask = 0;
-        bool moves = false;
-        SmallVector<int64_t> table(lanes);
-        for (unsigned other = 0; other < lanes; ++other) {
-          bool alike = places[other].source == places[lane].source &&
-                       places[other].flat == places[lane].flat;
-          table[other] = alike ? places[other].lane : -1;
-          mask |= uint64_t(alike) << other;
-          moves |= alike && places[other].lane != other;
-        }
-        done |= mask;
-        // Lanes that do not care are to make the table simple.
-        auto complete = [&](auto guess) {
-          for (unsigned other = 0; other < lanes; ++other)
-            if (table[other] >= 0 && table[other] != int64_t(guess(other)))
-              return false;
-          for (unsigned other = 0; other < lanes; ++other)
-            table[other] = guess(other);
-          return true;
-        };
-        unsigned from = places[lane].lane, distance = from ^ lane;
-        if (!complete([&](unsigned) { return from; }) &&
-            !complete([&](unsigned other) { return other ^ distance; }))
-          for (unsigned other = 0; other < lanes; ++other)
-            table[other] = table[other] < 0 ? int64_t(other) : table[other];
-        Value value = valueOf(places[lane].source, places[lane].flat);
-        choices.push_back({mask, moves ? shuffle(value, table) : value});
+      SmallVector<std::pair<uint64_t, Value>> values;
+      for (const Choice &choice : choices) {
+        Value value = valueOf(choice.source, choice.flat);
+        values.push_back(
+            {choice.mask, choice.senders.empty() ? value : shuffle(value, choice.senders)});
       }
-      elements[r] = choices.size() == 1 ? choices[0].second : selectByLane(choices);
+      elements[r] = selectByLane(values);
     }
     if (allRenamed) {
       // Whole pieces and slices of one or two.

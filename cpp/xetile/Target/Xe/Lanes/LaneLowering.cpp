@@ -338,12 +338,15 @@ LogicalResult LaneLowering::lowerOp(Operation *op) {
   if (givesVectors && isFreeOfLanes(op))
     return lowerFree(op);
   if (isStructural(op)) {
-    numSelects = numShuffles = 0;
+    numSelects = numShuffles = numMessages = 0;
     if (failed(lowerStructural(op)))
       return failure();
-    if (printCosts)
-      op->emitRemark("moves elements with ")
-          << numShuffles << " shuffles and " << numSelects << " selects";
+    if (printCosts) {
+      InFlightDiagnostic remark = op->emitRemark("moves elements with ");
+      remark << numShuffles << " shuffles and " << numSelects << " selects";
+      if (numMessages)
+        remark << ", and " << numMessages << " messages to and from shared local memory";
+    }
     return success();
   }
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
@@ -442,6 +445,7 @@ LogicalResult LaneLowering::lowerFunction(FunctionOpInterface function) {
   });
   held.clear();
   layouts.clear();
+  finishScratch();
   return success();
 }
 

@@ -90,9 +90,20 @@ private:
   struct Place {
     unsigned source, flat, lane;
   };
+  /// Lanes of `mask` take a register of a source: their own, or that of `senders`.
+  struct Choice {
+    uint64_t mask;
+    unsigned source, flat;
+    llvm::SmallVector<int64_t> senders;
+  };
   Values gather(mlir::VectorType piece, const LaneTable &result, llvm::ArrayRef<Source> sources,
                 ElementMap map);
-  Values exchange(mlir::VectorType piece, const LaneTable &result, Source source, ElementMap map);
+  llvm::SmallVector<Choice> planRegister(llvm::ArrayRef<int64_t> row,
+                                         llvm::ArrayRef<Source> sources, ElementMap map) const;
+  llvm::SmallVector<unsigned> findExchange(const LaneTable &result, const LaneTable &source,
+                                           ElementMap map) const;
+  Values exchange(mlir::VectorType piece, const LaneTable &result, Source source,
+                  llvm::ArrayRef<unsigned> origin);
   Source sourceOf(Value value) { return {piecesOf(value), tableOf(value)}; }
   Value scalarOf(Value vector, int64_t element);
   llvm::LogicalResult lowerStructural(mlir::Operation *op);
@@ -108,6 +119,21 @@ private:
   Values reduce(Source source, const LaneMap &sourceMap, const LaneTable &result,
                 mlir::VectorType piece, mlir::vector::CombiningKind kind,
                 llvm::function_ref<int64_t(int64_t)> map);
+
+  // Elements that move through shared local memory (LaneScratch.cpp).
+  /// Instructions, about: a message waits for memory, a shuffle reads its register by an index.
+  static constexpr unsigned selectCost = 1, shuffleCost = 2, messageCost = 8;
+  bool isCheaperInMemory(unsigned cost, mlir::VectorType piece, const LaneTable &result,
+                         Source source, ElementMap map);
+  Values moveThroughMemory(mlir::VectorType piece, const LaneTable &result, Source source,
+                           ElementMap map);
+  /// Bytes of shared memory that a subgroup may have, 0 if there is none.
+  int64_t scratchLimit();
+  /// The subgroup's memory, of at least `bytes`, as i64.
+  Value scratchAddress(int64_t bytes);
+  /// Once it is known how much all moves of a function need.
+  void finishScratch();
+  void subgroupBarrier();
 
   // Blocks of memory (LaneBlocks.cpp). A descriptor is address, sizes, strides, offsets.
   struct Surface {
@@ -185,7 +211,7 @@ private:
   const TargetInfo &target;
   unsigned lanes;
   bool printCosts;
-  unsigned numSelects = 0, numShuffles = 0; // of the operation
+  unsigned numSelects = 0, numShuffles = 0, numMessages = 0; // of the operation
   mlir::OpBuilder b;
   mlir::Location loc = mlir::UnknownLoc::get(b.getContext());
   MessagePlanner planner;
@@ -196,6 +222,14 @@ private:
   std::map<std::vector<int64_t>, Value> laneTables; // of the function
   std::map<uint64_t, Value> laneMasks;
   Value laneNumber;
+  /// What a function's moves through memory share: the global, a subgroup's bytes of it, and where
+  /// these begin.
+  struct Scratch {
+    int64_t subgroups = 0, limit = 0, bytes = 0;
+    mlir::LLVM::GlobalOp global;
+    mlir::arith::ConstantOp size;
+    Value address;
+  } scratch;
   /// What depends on the lane alone is computed before it, in order.
   mlir::Operation *top = nullptr;
   llvm::SmallVector<mlir::Operation *> dead;

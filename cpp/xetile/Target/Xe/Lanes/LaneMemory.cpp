@@ -121,6 +121,7 @@ LaneLowering::Values LaneLowering::loadLanes(VectorType piece, const LaneTable &
       unsigned flat = p * table.registers + r;
       unsigned run = maskOf || element.isIndex() ? 1 : runLength(table, flat, matrix, coordinate);
       LaneAddress at = addressOf(table, flat, bytes, matrix, coordinate, maskOf);
+      ++numMessages;
       if (run > 1) {
         Value loaded = loadElement(VectorType::get({int64_t(run)}, element), at.pointer, bytes);
         for (unsigned i = 0; i < run; ++i)
@@ -155,6 +156,7 @@ void LaneLowering::storeLanes(ArrayRef<Value> pieces, Type element, const LaneTa
       unsigned flat = p * table.registers + r;
       unsigned run = maskOf || element.isIndex() ? 1 : runLength(table, flat, matrix, coordinate);
       LaneAddress at = addressOf(table, flat, bytes, matrix, coordinate, maskOf);
+      ++numMessages;
       if (run > 1) {
         Value value = pieces[p];
         if (run != table.registers) {
