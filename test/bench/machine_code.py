@@ -4,7 +4,8 @@
 usage: machine_code.py [--json FILE]
 
 Counts of instructions, not times. A step's loads are the same on all three sides, or the table shows it. Exit status 1
-if ours spills, is over the must column, or has more instructions beside a dpas than the hand-written one.
+if ours spills, is over the must column, or has more instructions beside a dpas (without dpas: in the kernel) than the
+hand-written one.
 """
 
 from __future__ import annotations
@@ -155,8 +156,8 @@ def complaints(rows: list[Row]) -> Iterator[str]:
             continue
         if row.spill_bytes:
             yield f"{row.bench} on {row.chip} spills {row.spill_bytes} bytes"
-        if row.dpas and row.other > peers[row.bench, row.chip].other:
-            peer = peers[row.bench, row.chip].other
+        peer = peers[row.bench, row.chip].other
+        if row.other > peer:
             yield f"{row.bench} on {row.chip} has {row.other:.2f} others, by hand {peer:.2f}"
         if row.bench.startswith(("f16, k", "bf16")) or row.bench == "f16":
             most = MUST[row.chip]
@@ -192,7 +193,7 @@ def main() -> int:
         for chip, (mov, other) in column.items():
             show(["f16, bf16", name, chip, "0", "", "0.094", f"{mov:.2f}", f"{other:.2f}"])
     said = list(complaints(rows))
-    print("\n".join(f"bench: {text}" for text in said) or "ours reaches the must column; no loop by hand has fewer")
+    print("\n".join(f"bench: {text}" for text in said) or "ours reaches the must column; nothing by hand has fewer")
     if options.json:
         Path(options.json).write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
     return 1 if said else 0

@@ -211,6 +211,31 @@ def WidenBf16 : Pass<"xetile-widen-bf16", "::mlir::gpu::GPUModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def ExpandMath : Pass<"xetile-expand-math", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Write floating-point math in instructions that write no flags";
+  let description = [{
+    Intel's compiler decides by compares what is infinite, zero or NaN. It has eight flags of 16 lanes, which all rows of a
+    softmax want at once: hundreds of instructions copy them to registers and back. In f32 `math.exp` becomes two powers of
+    two, and quotients by one divisor share its reciprocal, each with the remainder of its own; both are right for all
+    infinities, zeros, NaNs and subnormals, and wrong by at most 2.5 units of the last place. Of trees of
+    `arith.maximumf` and `minimumf` only the leaves are tested for NaN; `maxnumf` and `minnumf` are one instruction.
+
+    ```mlir
+    %q = arith.divf %x, %s : vector<8xf32>
+    %r = arith.divf %y, %s : vector<8xf32>
+    // becomes, for positive numbers, with scale, negative and reciprocal of %s
+    %d = arith.mulf %x, %scale : vector<8xf32>
+    %p = arith.mulf %d, %reciprocal : vector<8xf32>
+    %e = math.fma %p, %negative, %d : vector<8xf32>
+    %f = llvm.intr.maxnum(%e, %below) : (vector<8xf32>, vector<8xf32>) -> vector<8xf32>
+    %q = math.fma %f, %reciprocal, %p : vector<8xf32>
+    ```
+    `fastmath<afn>` and `fastmath<arcp>` leave exponentials and quotients to others.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+      "::mlir::vector::VectorDialect"];
+}
+
 def Bf16ToI16 : Pass<"xetile-bf16-to-i16", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Hold bf16 values of device code as the integers of their bits";
   let description = [{

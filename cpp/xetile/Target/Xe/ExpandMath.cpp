@@ -1,0 +1,284 @@
+//===- ExpandMath.cpp - floating-point math without flags -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: device code with arith and math operations on scalars and vectors. Out: exp, quotients by a
+// shared divisor, maxima and minima in instructions that write no flags. Refused: nothing.
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
+#include "xetile/Target/Xe/Passes.h"
+#include "llvm/ADT/MapVector.h"
+#include <limits>
+
+namespace xetile {
+#define GEN_PASS_DEF_EXPANDMATH
+#include "xetile/Target/Xe/Passes.h.inc"
+} // namespace xetile
+
+using namespace mlir;
+
+namespace {
+
+/// Operations on scalars or vectors of one shape.
+class Builder : public ImplicitLocOpBuilder {
+public:
+  Builder(Operation *before, Type shape)
+      : ImplicitLocOpBuilder(before->getLoc(), before), shape(shape) {}
+
+  Type like(Type element) const {
+    auto vector = dyn_cast<VectorType>(shape);
+    return vector ? Type(vector.clone(element)) : element;
+  }
+  Value constant(TypedAttr number) {
+    auto vector = dyn_cast<VectorType>(shape);
+    if (!vector)
+      return arith::ConstantOp::create(*this, number);
+    return arith::ConstantOp::create(
+        *this, DenseElementsAttr::get(vector.clone(number.getType()), Attribute(number)));
+  }
+  Value f32(double value) { return constant(getF32FloatAttr(float(value))); }
+  Value i32(uint32_t value) { return constant(getI32IntegerAttr(int32_t(value))); }
+  Value asInteger(Value value) {
+    return arith::BitcastOp::create(*this, like(getI32Type()), value);
+  }
+  Value asFloat(Value value) { return arith::BitcastOp::create(*this, like(getF32Type()), value); }
+  Value fma(Value a, Value b, Value c) { return math::FmaOp::create(*this, a, b, c); }
+  Value mul(Value a, Value b) { return arith::MulFOp::create(*this, a, b); }
+  /// Of a number and a NaN the number.
+  Value max(Value a, Value b) { return LLVM::MaxNumOp::create(*this, a.getType(), a, b); }
+  Value min(Value a, Value b) { return LLVM::MinNumOp::create(*this, a.getType(), a, b); }
+
+private:
+  Type shape;
+};
+
+bool isF32(Value value) { return getElementTypeOrSelf(value.getType()).isF32(); }
+
+/// Whether LLVM's dialect has the type: vectors of one dimension at most.
+bool isLlvmType(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return !vector || (vector.getRank() == 1 && !vector.isScalable());
+}
+
+// Intel's compiler selects zero and infinity by two compares for each element; the flags that hold
+// these are the few that all rows share, and are copied to registers and back. Here x = r ln 2 + m,
+// r whole, and exp x = 2^r 2^(m / ln 2): where r is too large or small the product is infinity or
+// zero by itself. NaN arrives by m.
+void expandExp(math::ExpOp op) {
+  Builder b(op, op.getType());
+  constexpr double inverseLn2 = 1.4426950408889634;
+  // Of 15 bits, so that whole multiples are exact, and the rest.
+  constexpr double ln2High = 0.693145751953125, ln2Low = 1.428606820309417e-06;
+  // Below, 2^r is 0, above, infinity.
+  constexpr double lowest = -150, highest = 130;
+  Value x = op.getOperand();
+  Value exponent = b.max(b.mul(x, b.f32(inverseLn2)), b.f32(lowest));
+  Value whole = math::TruncOp::create(b, b.min(exponent, b.f32(highest)));
+  Value rest = b.fma(whole, b.f32(-ln2High), x);
+  rest = b.fma(whole, b.f32(-ln2Low), rest);
+  Value small = math::Exp2Op::create(b, b.mul(rest, b.f32(inverseLn2)));
+  op.replaceAllUsesWith(b.mul(math::Exp2Op::create(b, whole), small));
+  op.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// Quotients
+//===----------------------------------------------------------------------===//
+
+/// What all quotients by one divisor need.
+struct Divisor {
+  Value scale;      ///< a power of two that brings the divisor near one
+  Value scaled;     ///< the divisor by it
+  Value reciprocal; ///< of the scaled divisor
+};
+
+// The divisor is scaled to [1/2, 4) (or below, if it is subnormal), so that neither it nor its
+// reciprocal overflows, and dividends are scaled alike. One by 0 is one by 1 of a dividend times
+// infinity, one by infinity one by 1 of a dividend times 0.
+Divisor prepare(Builder &b, Value divisor) {
+  constexpr uint32_t exponentMask = 0x7f800000, sign = 0x80000000, one = 0x3f800000;
+  constexpr uint32_t most = 0x7e800000, least = 0x00800000; // 2^126, 2^-126
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Value bits = b.asInteger(divisor);
+  Value exponent = arith::AndIOp::create(b, bits, b.i32(exponentMask));
+  exponent = arith::SubIOp::create(b, b.i32(most), exponent);
+  Value scale = b.asFloat(arith::MaxSIOp::create(b, exponent, b.i32(least)));
+  Value scaled = b.mul(divisor, scale);
+  Value magnitude = math::AbsFOp::create(b, divisor);
+  auto is = [&](double value) {
+    return arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, magnitude, b.f32(value));
+  };
+  Value isZero = is(0), isInfinite = is(infinity);
+  Value unit = arith::AndIOp::create(b, bits, b.i32(sign));
+  unit = b.asFloat(arith::OrIOp::create(b, unit, b.i32(one)));
+  Value isSpecial = arith::OrIOp::create(b, isZero, isInfinite);
+  scaled = arith::SelectOp::create(b, isSpecial, unit, scaled);
+  scale = arith::SelectOp::create(b, isZero, b.f32(infinity), scale);
+  scale = arith::SelectOp::create(b, isInfinite, b.f32(0), scale);
+  return {scale, scaled, arith::DivFOp::create(b, b.f32(1), scaled)};
+}
+
+// The product with the reciprocal and its remainder, in magnitudes, so that a remainder of zero
+// leaves the sign of a zero alone. What has an infinite quotient has no remainder but a NaN or an
+// infinity of the other sign: any number does instead; this one is below all that are.
+void expandQuotient(arith::DivFOp op, const Divisor &divisor) {
+  constexpr double belowRemainders = -0x1p110;
+  constexpr uint32_t magnitude = 0x7fffffff, sign = 0x80000000;
+  Builder b(op, op.getType());
+  Value scaled = b.mul(op.getLhs(), divisor.scale);
+  Value quotient = b.mul(scaled, divisor.reciprocal);
+  auto abs = [&](Value value) -> Value { return math::AbsFOp::create(b, value); };
+  Value size = abs(quotient);
+  Value remainder = b.fma(size, arith::NegFOp::create(b, abs(divisor.scaled)), abs(scaled));
+  remainder = b.max(remainder, b.f32(belowRemainders));
+  size = b.fma(remainder, abs(divisor.reciprocal), size);
+  Value bits = arith::AndIOp::create(b, b.asInteger(size), b.i32(magnitude));
+  Value signs = arith::AndIOp::create(b, b.asInteger(quotient), b.i32(sign));
+  op.replaceAllUsesWith(b.asFloat(arith::OrIOp::create(b, bits, signs)));
+  op.erase();
+}
+
+/// The scalar of which all elements are copies, or the value itself.
+Value withoutSplat(Value value) {
+  if (auto broadcast = value.getDefiningOp<vector::BroadcastOp>())
+    if (!isa<VectorType>(broadcast.getSourceType()))
+      return broadcast.getSource();
+  if (auto from = value.getDefiningOp<vector::FromElementsOp>())
+    if (llvm::all_equal(from.getElements()))
+      return from.getElements().front();
+  return value;
+}
+
+// Intel's compiler tests the divisor anew for each quotient, and multiplies with the reciprocal
+// only: with a divisor of two or more the tests are made once, and the quotients are rounded well.
+void expandQuotients(ArrayRef<arith::DivFOp> quotients) {
+  llvm::MapVector<Value, SmallVector<arith::DivFOp>> byDivisor;
+  for (arith::DivFOp op : quotients)
+    byDivisor[withoutSplat(op.getRhs())].push_back(op);
+  for (auto &[value, ops] : byDivisor) {
+    if (ops.size() < 2 && ops.front().getRhs() == value)
+      continue;
+    Builder b(ops.front(), value.getType());
+    b.setInsertionPointAfterValue(value);
+    Divisor divisor = prepare(b, value);
+    for (arith::DivFOp op : ops) {
+      Divisor mine = divisor;
+      if (op.getType() != value.getType()) {
+        b.setInsertionPoint(op);
+        for (Value *part : {&mine.scale, &mine.scaled, &mine.reciprocal})
+          *part = vector::BroadcastOp::create(b, op.getType(), *part);
+      }
+      expandQuotient(op, mine);
+    }
+  }
+}
+
+bool isExpandedQuotient(arith::DivFOp op) {
+  // LLVM turns quotients by powers of two into products; a reciprocal is one instruction.
+  return isF32(op.getRhs()) && isLlvmType(op.getType()) &&
+         !bitEnumContainsAny(op.getFastmath(), arith::FastMathFlags::arcp) &&
+         !matchPattern(op.getRhs(), m_Constant()) && !matchPattern(op.getLhs(), m_OneFloat());
+}
+
+//===----------------------------------------------------------------------===//
+// Maxima and minima
+//===----------------------------------------------------------------------===//
+
+/// Of a tree of one kind of operation whose inner values nobody else takes.
+template <typename Op> bool isInner(Op op) {
+  return op->hasOneUse() && isa<Op>(*op->user_begin()) &&
+         (*op->user_begin())->getBlock() == op->getBlock();
+}
+
+template <typename Op> void collectLeaves(Value value, SmallVectorImpl<Value> &leaves) {
+  auto op = value.getDefiningOp<Op>();
+  if (!op || !isInner(op)) {
+    leaves.push_back(value);
+    return;
+  }
+  collectLeaves<Op>(op.getLhs(), leaves);
+  collectLeaves<Op>(op.getRhs(), leaves);
+}
+
+// The instruction for a maximum gives of a number and a NaN the number. Upstream tests both
+// operands of each maximum for NaN; of a tree it is enough to test the leaves.
+template <typename Op, typename NumberOp> void expandTree(Op root) {
+  if (isInner(root))
+    return; // goes with the root
+  SmallVector<Value> leaves;
+  collectLeaves<Op>(root.getLhs(), leaves);
+  collectLeaves<Op>(root.getRhs(), leaves);
+  if (leaves.size() < 3 || !isLlvmType(root.getType()))
+    return;
+  Builder b(root, root.getType());
+  auto build = [&](auto &self, Value value) -> Value {
+    auto op = value.getDefiningOp<Op>();
+    if (op != root && (!op || !isInner(op)))
+      return value;
+    Value left = self(self, op.getLhs()), right = self(self, op.getRhs());
+    return NumberOp::create(b, op.getType(), left, right);
+  };
+  Value number = build(build, root.getResult()), isNaN;
+  for (size_t at = 0; at < leaves.size(); at += 2) {
+    Value other = leaves[std::min(at + 1, leaves.size() - 1)];
+    Value either = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, leaves[at], other);
+    isNaN = isNaN ? arith::OrIOp::create(b, isNaN, either).getResult() : either;
+  }
+  auto type = cast<FloatType>(getElementTypeOrSelf(root.getType()));
+  Value nan = b.constant(FloatAttr::get(type, APFloat::getNaN(type.getFloatSemantics())));
+  root.replaceAllUsesWith(arith::SelectOp::create(b, isNaN, nan, number).getResult());
+}
+
+template <typename Op, typename NumberOp> void expandNumber(Op op) {
+  if (!isLlvmType(op.getType()))
+    return;
+  OpBuilder b(op);
+  op.replaceAllUsesWith(
+      NumberOp::create(b, op.getLoc(), op.getType(), op.getLhs(), op.getRhs()).getResult());
+  op.erase();
+}
+
+struct ExpandMath : xetile::impl::ExpandMathBase<ExpandMath> {
+  using ExpandMathBase::ExpandMathBase;
+
+  template <typename Op> SmallVector<Op> collect(function_ref<bool(Op)> accept) {
+    SmallVector<Op> ops;
+    getOperation().walk([&](Op op) {
+      if (accept(op))
+        ops.push_back(op);
+    });
+    return ops;
+  }
+
+  template <typename Op, typename NumberOp> void expandTrees() {
+    // Users first: what is inside of a tree is unused then.
+    SmallVector<Op> ops = collect<Op>([](Op) { return true; });
+    for (Op op : llvm::reverse(ops)) {
+      if (!op->use_empty())
+        expandTree<Op, NumberOp>(op);
+      if (op->use_empty())
+        op.erase();
+    }
+  }
+
+  void runOnOperation() override {
+    // Quick versions are chosen by others.
+    for (math::ExpOp op : collect<math::ExpOp>([](math::ExpOp op) {
+           return isF32(op) && isLlvmType(op.getType()) &&
+                  !bitEnumContainsAny(op.getFastmath(), arith::FastMathFlags::afn);
+         }))
+      expandExp(op);
+    expandQuotients(collect<arith::DivFOp>(isExpandedQuotient));
+    expandTrees<arith::MaximumFOp, LLVM::MaxNumOp>();
+    expandTrees<arith::MinimumFOp, LLVM::MinNumOp>();
+    for (auto op : collect<arith::MaxNumFOp>([](auto) { return true; }))
+      expandNumber<arith::MaxNumFOp, LLVM::MaxNumOp>(op);
+    for (auto op : collect<arith::MinNumFOp>([](auto) { return true; }))
+      expandNumber<arith::MinNumFOp, LLVM::MinNumOp>(op);
+  }
+};
+
+} // namespace
