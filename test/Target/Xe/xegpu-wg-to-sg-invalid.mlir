@@ -107,10 +107,8 @@ gpu.module @rule {
   gpu.func @f(%a: memref<32x32xf32>) kernel {
     %t = xegpu.create_nd_tdesc %a : memref<32x32xf32> -> !xegpu.tensor_desc<32x32xf32>
     %v = xegpu.load_nd %t[0, 0] <{layout = #l}> : !xegpu.tensor_desc<32x32xf32> -> vector<32x32xf32>
-    // expected-error @below {{'vector.extract' op has no rule to distribute it over subgroups; expected operations of XeGPU, elementwise ones}}
-    %w = vector.extract %v[0, 0] : f32 from vector<32x32xf32>
-    %c0 = arith.constant 0 : index
-    memref.store %w, %a[%c0, %c0] : memref<32x32xf32>
+    // expected-error @below {{'vector.shuffle' op has no rule to distribute it over subgroups; expected operations of XeGPU, elementwise ones}}
+    %w = vector.shuffle %v, %v [1, 0] {layout_result_0 = #xegpu.layout<sg_layout = [4, 1], sg_data = [2, 8]>} : vector<32x32xf32>, vector<32x32xf32>
     gpu.return
   }
 }
@@ -175,6 +173,23 @@ gpu.module @cast {
     // expected-error @below {{has a result whose layout gives no layout of 'vector<12x16xf32>' under which each subgroup keeps its elements}}
     %w = vector.shape_cast %v {layout_result_0 = #xegpu.layout<sg_layout = [4], sg_data = [24]>} : vector<12x16xf32> to vector<192xf32>
     xegpu.store_nd %w, %u[0] : vector<192xf32>, !xegpu.tensor_desc<192xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#l = #xegpu.layout<sg_layout = [4, 1], sg_data = [8, 32]>
+gpu.module @masked_permutation {
+  gpu.func @f(%a: memref<32x32xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c9 = arith.constant 9 : index
+    %pad = arith.constant 0.0 : f32
+    %mask = vector.create_mask %c9, %c9 : vector<32x32xi1>
+    // expected-error @below {{'vector.transfer_read' op has a mask and a permutation of dimensions; expected one of them, or vector.transpose beside it}}
+    %v = vector.transfer_read %a[%c0, %c0], %pad, %mask {in_bounds = [true, true], layout_result_0 = #l,
+        permutation_map = affine_map<(i, j) -> (j, i)>} : memref<32x32xf32>, vector<32x32xf32>
+    vector.transfer_write %v, %a[%c0, %c0] {in_bounds = [true, true]} : vector<32x32xf32>, memref<32x32xf32>
     gpu.return
   }
 }

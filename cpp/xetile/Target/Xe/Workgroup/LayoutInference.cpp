@@ -314,6 +314,21 @@ std::optional<Ownership> LayoutInference::getWanted(OpOperand &operand) const {
       .Case([&](xegpu::AtomicRMWOp atomic) { return withoutChunk(lookup(atomic.getResult())); })
       .Case([&](xegpu::CreateDescOp create) { return withoutChunk(lookup(create.getResult())); })
       .Case([&](xegpu::UpdateOffsetOp update) { return withoutChunk(lookup(update.getResult())); })
+      .Case([&](vector::TransferWriteOp write) { // its mask
+        return operand.get() == write.getVector() ? Maybe() : like(lookup(write.getVector()));
+      })
+      .Case([&](vector::ExtractOp extract) -> Maybe {
+        const Ownership *result = lookup(extract.getResult());
+        if (result)
+          return ownershipOfOperand(operand, *result);
+        if (isa<VectorType>(extract.getResult().getType()))
+          return std::nullopt;
+        // Every subgroup has the number.
+        Ownership whole{{}, numSubgroups};
+        for (int64_t size : cast<VectorType>(operand.get().getType()).getShape())
+          whole.dims.push_back(OwnedDim::whole(size));
+        return whole;
+      })
       .Case([&](scf::ForOp loop) {
         BlockArgument argument = loop.getTiedLoopRegionIterArg(&operand);
         return argument ? like(lookup(argument)) : Maybe();
@@ -346,8 +361,6 @@ void LayoutInference::convert(OpOperand &operand, const Ownership &wanted) {
     owners[value] = wanted;
     return;
   }
-  OpBuilder builder(scope->getContext());
-  builder.setInsertionPointAfterValue(value);
   for (Operation *user : value.getUsers()) {
     auto known = dyn_cast<xegpu::ConvertLayoutOp>(user);
     if (known && user->hasAttr("xetile.inserted") && *lookup(known.getResult()) == wanted) {
@@ -355,16 +368,37 @@ void LayoutInference::convert(OpOperand &operand, const Ownership &wanted) {
       return;
     }
   }
+  operand.set(convert(operand.getOwner()->getLoc(), value, wanted));
+}
+
+Value LayoutInference::convert(Location loc, Value value, const Ownership &wanted) {
+  OpBuilder builder(scope->getContext());
+  builder.setInsertionPointAfterValue(value);
   // What it says is not read again: the owners are known here.
   SmallVector<int32_t> ones(std::max(1u, wanted.rank()), 1);
   auto layout = xegpu::LayoutAttr::get(
       builder.getContext(), builder.getDenseI32ArrayAttr(ones), DenseI32ArrayAttr(),
       DenseI32ArrayAttr(), DenseI32ArrayAttr(), DenseI32ArrayAttr(), DenseI32ArrayAttr());
-  auto conversion = xegpu::ConvertLayoutOp::create(builder, operand.getOwner()->getLoc(),
-                                                   value.getType(), value, layout, layout);
+  auto conversion =
+      xegpu::ConvertLayoutOp::create(builder, loc, value.getType(), value, layout, layout);
   conversion->setAttr("xetile.inserted", builder.getUnitAttr());
   owners[conversion.getResult()] = wanted;
-  operand.set(conversion.getResult());
+  return conversion.getResult();
+}
+
+/// Behind an operation that cannot give its result under the ownership that was found for it.
+void LayoutInference::convertResults(Operation *op) {
+  for (Value result : op->getResults()) {
+    const Ownership *known = lookup(result);
+    if (!known)
+      continue;
+    Ownership wanted = *known, made = ownershipMade(op, wanted);
+    if (made == wanted)
+      continue;
+    owners[result] = made;
+    Value converted = convert(op->getLoc(), result, wanted);
+    result.replaceAllUsesExcept(converted, converted.getDefiningOp());
+  }
 }
 
 /// Whether a layout for subgroups stands at an operation, or on a descriptor that it takes or
@@ -437,6 +471,8 @@ LogicalResult LayoutInference::run(Operation *function) {
   propagate();
   if (failed(checkComplete()))
     return failure();
+  for (Operation *op : ops)
+    convertResults(op);
   for (Operation *op : ops)
     for (OpOperand &operand : op->getOpOperands()) {
       std::optional<Ownership> wanted = getWanted(operand);

@@ -43,7 +43,9 @@ private:
   void propagateThrough(mlir::Operation *op);
   /// How `operand` has to be shared out; nothing if the operation takes it as it is.
   std::optional<Ownership> getWanted(mlir::OpOperand &operand) const;
+  mlir::Value convert(mlir::Location loc, mlir::Value value, const Ownership &wanted);
   void convert(mlir::OpOperand &operand, const Ownership &wanted);
+  void convertResults(mlir::Operation *op);
   llvm::LogicalResult checkComplete();
 
   mlir::Operation *scope = nullptr;

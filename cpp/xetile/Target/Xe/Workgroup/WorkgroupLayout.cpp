@@ -198,6 +198,61 @@ bool xetile::isElementwiseOverSubgroups(Operation *op) {
   return isElementwiseOnVectors(op) || isa<vector::FMAOp>(op);
 }
 
+/// Of slices and insertions: the dimensions of the result that are a part of one, or hold one.
+static SmallVector<bool> getCutDims(Operation *op) {
+  ArrayRef<int64_t> result = shapeOf(op->getResult(0));
+  SmallVector<bool> cut(result.size(), false);
+  if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op)) {
+    for (auto [isCut, size, from] : llvm::zip_equal(cut, result, shapeOf(slice.getSource())))
+      isCut = size != from;
+  } else if (auto insert = dyn_cast<vector::InsertStridedSliceOp>(op)) {
+    ArrayRef<int64_t> value = shapeOf(insert.getValueToStore());
+    unsigned added = result.size() - value.size();
+    for (unsigned dim = 0; dim < result.size(); ++dim)
+      cut[dim] = dim < added || value[dim - added] != result[dim];
+  } else if (auto insert = dyn_cast<vector::InsertOp>(op)) {
+    std::fill_n(cut.begin(), insert.getNumIndices(), true);
+  }
+  return cut;
+}
+
+Ownership xetile::ownershipMade(Operation *op, const Ownership &result) {
+  if (!isa<vector::ExtractStridedSliceOp, vector::InsertStridedSliceOp, vector::InsertOp>(op))
+    return result;
+  Ownership made = result;
+  for (auto [dim, isCut] : llvm::zip_equal(made.dims, getCutDims(op)))
+    if (isCut)
+      dim = OwnedDim::whole(dim.size);
+  return made;
+}
+
+/// `count` dimensions of `shape` whole in front of those of `rest`.
+static Ownership prepended(ArrayRef<int64_t> shape, unsigned count, const Ownership &rest) {
+  Ownership result{{}, rest.numSubgroups};
+  for (int64_t size : shape.take_front(count))
+    result.dims.push_back(OwnedDim::whole(size));
+  llvm::append_range(result.dims, rest.dims);
+  return result;
+}
+
+static Ownership dropped(const Ownership &ownership, unsigned count) {
+  Ownership result = ownership;
+  result.dims.erase(result.dims.begin(), result.dims.begin() + count);
+  return result;
+}
+
+/// Dimensions that are cut whole, in the size that `shape` has; it may lack the first ones.
+static Ownership withSizes(Operation *op, const Ownership &result, ArrayRef<int64_t> shape) {
+  SmallVector<bool> cut = getCutDims(op);
+  unsigned added = result.rank() - shape.size();
+  Ownership sized = dropped(result, added);
+  for (auto [dim, size, isCut] :
+       llvm::zip_equal(sized.dims, shape, ArrayRef(cut).drop_front(added)))
+    if (isCut)
+      dim = OwnedDim::whole(size);
+  return sized;
+}
+
 /// Of the operands of dpas a and b have the pieces of m and n that the result has, and k whole.
 static std::optional<Ownership> ownershipOfDpasOperand(xegpu::DpasOp op, unsigned number,
                                                        const Ownership &result) {
@@ -240,6 +295,16 @@ std::optional<Ownership> xetile::ownershipOfOperand(OpOperand &operand, const Ow
       .Case([&](vector::MultiDimReductionOp) {
         return operand.getOperandNumber() == 1 ? Maybe(result) : Maybe();
       })
+      .Case([&](vector::ExtractOp extract) {
+        return Maybe(prepended(shape, extract.getNumIndices(), result));
+      })
+      .Case([&](vector::InsertOp insert) {
+        return Maybe(operand.getOperandNumber() == 0 ? dropped(result, insert.getNumIndices())
+                                                     : ownershipMade(op, result));
+      })
+      .Case<vector::ExtractStridedSliceOp, vector::InsertStridedSliceOp>(
+          [&](auto) { return Maybe(withSizes(op, result, shape)); })
+      .Case([&](vector::TransferReadOp) { return Maybe(result); }) // its mask
       .Default([](Operation *) { return Maybe(); });
 }
 
@@ -270,6 +335,15 @@ std::optional<Ownership> xetile::ownershipOfResult(OpOperand &operand, const Own
           if (!reduction.isReducedDim(dim))
             result.dims.push_back(along);
         return Maybe(result);
+      })
+      .Case([&](vector::ExtractOp extract) {
+        return Maybe(dropped(ownership, extract.getNumIndices()));
+      })
+      .Case<vector::InsertOp, vector::InsertStridedSliceOp>([&](auto) {
+        return operand.get().getType() == op->getResult(0).getType() ? Maybe(ownership) : Maybe();
+      })
+      .Case([&](vector::ExtractStridedSliceOp slice) {
+        return Maybe(withSizes(op, ownership, slice.getType().getShape()));
       })
       .Default([](Operation *) { return Maybe(); });
 }

@@ -43,6 +43,10 @@ bool isElementwiseOverSubgroups(mlir::Operation *op);
 std::optional<Ownership> ownershipOfOperand(mlir::OpOperand &operand, const Ownership &result);
 std::optional<Ownership> ownershipOfResult(mlir::OpOperand &operand, const Ownership &ownership);
 
+/// What an operation can give where `result` is asked for: dimensions that slices and insertions
+/// cut are whole for each subgroup.
+Ownership ownershipMade(mlir::Operation *op, const Ownership &result);
+
 /// Of the tile in memory from which a load_nd brings a vector: without its transposition and
 /// packing.
 Ownership tileOfLoad(mlir::xegpu::LoadNdOp op, const Ownership &vector);

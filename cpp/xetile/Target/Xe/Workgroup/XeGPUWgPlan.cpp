@@ -172,6 +172,15 @@ LogicalResult XeGPUWgPlan::checkDpas(xegpu::DpasOp op) {
   return success();
 }
 
+LogicalResult XeGPUWgPlan::checkTransfer(VectorTransferOpInterface op) {
+  if (!isa<MemRefType>(op.getShapedType()))
+    return op->emitOpError("accesses a tensor, expected memory");
+  if (op.getMask() && !op.getPermutationMap().isMinorIdentity())
+    return op->emitOpError("has a mask and a permutation of dimensions; expected one of them, or "
+                           "vector.transpose beside it");
+  return success();
+}
+
 LogicalResult XeGPUWgPlan::checkOp(Operation *op) {
   bool isShared = false;
   auto values = llvm::to_vector(llvm::concat<Value>(llvm::to_vector_of<Value>(op->getOperands()),
@@ -202,11 +211,14 @@ LogicalResult XeGPUWgPlan::checkOp(Operation *op) {
   if (isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::IndexSwitchOp, scf::YieldOp, scf::ConditionOp,
           xegpu::CreateNdDescOp, xegpu::UpdateNdOffsetOp, xegpu::LoadNdOp, xegpu::StoreNdOp,
           xegpu::ConvertLayoutOp, vector::TransposeOp, vector::BroadcastOp, xegpu::LoadMatrixOp,
-          xegpu::StoreMatrixOp, xegpu::UpdateOffsetOp>(op) ||
+          xegpu::StoreMatrixOp, xegpu::UpdateOffsetOp, vector::ExtractOp, vector::InsertOp,
+          vector::ExtractStridedSliceOp, vector::InsertStridedSliceOp>(op) ||
       isElementwiseOverSubgroups(op) || getReducedDims(op))
     return success();
   if (auto dpas = dyn_cast<xegpu::DpasOp>(op))
     return checkDpas(dpas);
+  if (auto transfer = dyn_cast<VectorTransferOpInterface>(op))
+    return checkTransfer(transfer);
   if (isa<vector::ShapeCastOp, vector::BitCastOp>(op)) {
     if (ownershipOfOperand(op->getOpOperand(0), *layouts.lookup(op->getResult(0))))
       return success();
@@ -241,8 +253,8 @@ LogicalResult XeGPUWgPlan::checkOp(Operation *op) {
     return checkChunk(op, atomic.getResult(), atomic.getMask());
   return op->emitOpError(
       "has no rule to distribute it over subgroups; expected operations of XeGPU, elementwise "
-      "ones, vector.broadcast, transpose, shape_cast, bitcast, multi_reduction and reduction, "
-      "masks, constants, or scf on a workgroup's values");
+      "ones, vector.broadcast, transpose, shape_cast, bitcast, multi_reduction, reduction, slices, "
+      "insertions and transfers, masks, constants, or scf on a workgroup's values");
 }
 
 //===----------------------------------------------------------------------===//

@@ -60,6 +60,7 @@ private:
   llvm::LogicalResult checkChunk(mlir::Operation *op, mlir::Value value, mlir::Value like);
   llvm::LogicalResult checkBlock(mlir::Operation *op, mlir::xegpu::TensorDescType tile);
   llvm::LogicalResult checkDpas(mlir::xegpu::DpasOp op);
+  llvm::LogicalResult checkTransfer(mlir::VectorTransferOpInterface op);
   void collectDescriptors(mlir::Operation *op);
   llvm::LogicalResult decide(mlir::Operation *op, int64_t slmBytes, bool &isExchange);
   llvm::LogicalResult decideReduction(mlir::Operation *op, int64_t slmBytes, bool &isExchange);
@@ -87,6 +88,8 @@ void populateXeGPUWgMemoryPatterns(const mlir::TypeConverter &converter,
                                    mlir::RewritePatternSet &patterns, XeGPUWgPlan &plan);
 void populateXeGPUWgVectorPatterns(const mlir::TypeConverter &converter,
                                    mlir::RewritePatternSet &patterns, XeGPUWgPlan &plan);
+void populateXeGPUWgSlicePatterns(const mlir::TypeConverter &converter,
+                                  mlir::RewritePatternSet &patterns, XeGPUWgPlan &plan);
 
 /// Exchanges by vector.transfer_write and transfer_read.
 struct VectorExchange final : ExchangeBuilder {

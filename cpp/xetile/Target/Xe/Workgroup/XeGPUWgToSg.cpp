@@ -85,6 +85,7 @@ struct XeGPUWgToSg : xetile::impl::XeGPUWgToSgBase<XeGPUWgToSg> {
     RewritePatternSet patterns(&getContext());
     populateXeGPUWgMemoryPatterns(converter, patterns, plan);
     populateXeGPUWgVectorPatterns(converter, patterns, plan);
+    populateXeGPUWgSlicePatterns(converter, patterns, plan);
     scf::populateSCFStructuralTypeConversions(converter, patterns);
     ConversionTarget conversion(getContext());
     auto isKept = [&](Value value) { return plan.isKept(value); };
