@@ -22,7 +22,8 @@ ARC = {
     "i8": ((8, 8, 32), ((1, 8), (1, 4)), ((1, 8), (4, 1))),
 }
 LANES = {"pvc": 16, "dg2": 8}
-SIGNS = ["", ", xetile.unsigned_a, xetile.unsigned_b"]
+# Of operands and their signs, which integers alone have.
+OPERANDS = [(kind, "") for kind in PVC] + [("i8", ", xetile.unsigned_a, xetile.unsigned_b")]
 
 
 def assign(body: str, parameters: str, chip: str) -> str:
@@ -88,12 +89,9 @@ def multiply(kind: str, sizes: tuple[int, int, int], chip: str, attrs: str = "")
     )
 
 
-@pytest.mark.parametrize("signs", SIGNS)
-@pytest.mark.parametrize("kind", PVC)
+@pytest.mark.parametrize(("kind", "signs"), OPERANDS)
 @pytest.mark.parametrize("chip", LANES)
 def test_operands_of_dpas(chip, kind, signs):
-    if signs and kind != "i8":
-        pytest.skip("signs are those of integers")
     (m, n, k), a, b = (PVC if chip == "pvc" else ARC)[kind]
     text = multiply(kind, (m, n, k), chip, signs)
     c = ((1, LANES[chip]), (1, 1))
