@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs snippets of XeTile of one subgroup, to be compared with NumPy.
 
-"blocked": cut into blocks by `xetile-blocking` and run on the host by the operations' meaning.
+"blocked": cut into blocks by `xetile-blocking` and run on the host by the operations' meaning;
+"device": SPIR-V for pvc, run by one subgroup on the CPU's OpenCL device.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
+from workgroups import launched, run_launched
 from xetile import passes
 from xetile.mlir import ir
 from xetile.mlir.execution_engine import ExecutionEngine
@@ -23,7 +25,7 @@ TYPES = {
     "int32": "i32",
     "int64": "i64",
 }
-STAGES = ["blocked"]
+STAGES = ["blocked", "device"]
 each_stage = pytest.mark.parametrize("stage", STAGES)
 
 
@@ -48,6 +50,10 @@ def run_stage(stage: str, body: str, *arguments: np.ndarray | int, types: dict[i
     parameters = ", ".join(f"%{number}: {kind}" for number, kind in enumerate(kinds))
     keep = [_pack(argument) for argument in arguments]
     with ir.Context(), ir.Location.unknown():
+        if stage == "device":
+            text = launched(body, {str(number): kind for number, kind in enumerate(kinds)}, subgroups=1)
+            run_launched(ir.Module.parse(text), "pvc", keep)
+            return
         assert stage == "blocked"
         text = f"func.func @f({parameters}) attributes {{llvm.emit_c_interface}} {{\n{body}\nreturn\n}}"
         module = ir.Module.parse(text)

@@ -93,6 +93,7 @@ def test_transpose_of_256x32(rng, name, chip):
       %k = arith.muli %y, %columns : index
     """
     code = kernel("2-3", {"BT": bt, "B": b}, 32, chip, name, before=place, grid=(SIZE // 256, SIZE // 32))
+    assert ("memref.alloca" in code.distributed()) == (name == "through_shared_memory")
     assert_same(run_device(code, rng)["B"], bt.T)
 
 

@@ -394,3 +394,33 @@ def test_odd_shapes(rng, stage):
     """
     run_stage(stage, body, x, out)
     assert_equal(out, x + x.sum(axis=1, keepdims=True))
+
+
+@each_stage
+def test_blocks_by_hand(rng, stage):
+    """The RFC's internal operations: tiles that come in blocks, products, sums and repetitions of blocks."""
+    a, b, c = whole(rng, "f16", (16, 32)), whole(rng, "f16", (32, 32)), whole(rng, "f32", (16, 32))
+    sums, out = whole(rng, "f32", (16, 32)), poisoned((16, 32), "f32")
+    before = sums.copy()
+    ta, tb = tile(16, 32, "f16", inner_blocks="[8, 16]"), tile(32, 32, "f16", inner_blocks="[16, 16]")
+    tc, blocks = tile(16, 32, "f32", inner_blocks="[8, 16]"), "vector<2x2x8x16xf32>"
+    body = f"""
+      %ta = xetile.init_tile %0[0, 0] : {memref(a)} -> {ta}
+      %tb = xetile.init_tile %1[0, 0] : {memref(b)} -> {tb}
+      %tc = xetile.init_tile %2[0, 0] : {memref(c)} -> {tc}
+      %ts = xetile.init_tile %3[0, 0] : {memref(sums)} -> {tc}
+      %to = xetile.init_tile %4[0, 0] : {memref(out)} -> {tc}
+      %va = xetile.load_tile %ta : {ta} -> vector<2x2x8x16xf16>
+      %vb = xetile.load_tile %tb : {tb} -> vector<2x2x16x16xf16>
+      %vc = xetile.load_tile %tc : {tc} -> {blocks}
+      %d = xetile.tile_mma %va, %vb, %vc : vector<2x2x8x16xf16>, vector<2x2x16x16xf16>, {blocks} -> {blocks}
+      %old = xetile.atomic_rmw_tile <addf> %d, %ts : {blocks}, {tc} -> {blocks}
+      %r = xetile.tile_reduce <add> %d, [1, 3] : {blocks} -> vector<2x1x8x1xf32>
+      %e = xetile.tile_broadcast %r, [1, 3] : vector<2x1x8x1xf32> -> {blocks}
+      %f = arith.addf %e, %old : {blocks}
+      xetile.store_tile %f, %to : {blocks}, {tc}
+    """
+    run_stage(stage, body, a, b, c, sums, out)
+    d = a.astype(np.float32) @ b.astype(np.float32) + c
+    assert_equal(sums, before + d)
+    assert_equal(out, d.sum(1, keepdims=True) + before)

@@ -111,14 +111,21 @@ class Kernel:
     def launched(self) -> str:
         """As a kernel, and the host's code that launches it; `ORDER` is one argument more."""
         kinds = self.memrefs() | {ORDER: "memref<2xindex>"}
-        return LAUNCHED.format(
-            aliases=self.aliases,
-            body=self.body,
-            grid=self.grid,
-            threads=16 * self.subgroups,
-            parameters=", ".join(f"%{name}: {kind}" for name, kind in kinds.items()),
-            arguments=", ".join(f"%{name} : {kind}" for name, kind in kinds.items()),
-        )
+        return launched(self.body, kinds, self.subgroups, self.grid, self.aliases)
+
+
+def launched(
+    body: str, kinds: dict[str, str], subgroups: int, grid: tuple[int, int] = (1, 1), aliases: str = ""
+) -> str:
+    """`body` as a kernel with arguments of `kinds` by name, and the host's code that launches it."""
+    return LAUNCHED.format(
+        aliases=aliases,
+        body=body,
+        grid=grid,
+        threads=16 * subgroups,
+        parameters=", ".join(f"%{name}: {kind}" for name, kind in kinds.items()),
+        arguments=", ".join(f"%{name} : {kind}" for name, kind in kinds.items()),
+    )
 
 
 def plain_type(array: np.ndarray) -> str:
@@ -283,6 +290,15 @@ def drawn_order(rng: np.random.Generator, subgroups: int) -> np.ndarray:
     return np.array([rng.choice(steps), rng.integers(subgroups)], np.int64)
 
 
+def run_launched(module: ir.Module, chip: str, arguments: list) -> None:
+    """Compiles what `launched` made, in its context, for `chip`, and runs it on the CPU's device."""
+    passes.run(module, f"xetile-lower-to-binary{{chip={chip} native=off}}")
+    with runtime.checked():
+        engine = ExecutionEngine(module, opt_level=0, shared_libs=[str(runtime.library_path())])
+        engine.initialize()  # loads the kernel, which a global constructor does
+        engine.invoke("main", *arguments)
+
+
 def run_device(kernel: Kernel, rng: np.random.Generator) -> dict[str, np.ndarray]:
     arrays = {name: _copy(array) for name, array in kernel.arrays.items()}
     order = drawn_order(rng, kernel.subgroups)
@@ -290,11 +306,7 @@ def run_device(kernel: Kernel, rng: np.random.Generator) -> dict[str, np.ndarray
         module = ir.Module.parse(kernel.launched())
         passes.run(module, "xetile-lower-to-subgroup")
         module = ir.Module.parse(renumbered(str(module), kernel.subgroups))
-        passes.run(module, f"xetile-lower-to-binary{{chip={kernel.chip} native=off}}")
-        with runtime.checked():
-            engine = ExecutionEngine(module, opt_level=0, shared_libs=[str(runtime.library_path())])
-            engine.initialize()  # loads the kernel, which a global constructor does
-            engine.invoke("main", *(_pack(array) for array in [*arrays.values(), order]))
+        run_launched(module, kernel.chip, [_pack(array) for array in [*arrays.values(), order]])
     return arrays
 
 
