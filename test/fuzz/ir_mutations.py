@@ -156,7 +156,9 @@ class IrMutations:
             _stage("print the input", is_ours=False)
             module, found = self._round_trip(module, "the input")
             if found:
-                return found if "xetile" in case["text"] else None
+                # Upstream's verifier takes operations of its own that its printer has no text for.
+                theirs = "xetile" not in case["text"] or re.search(r"does not parse: custom op '(?!xetile\.)", found)
+                return None if theirs else found
             casts = case["text"].count(_CAST)
             all_ours = True
             for element in case["passes"]:
@@ -212,7 +214,7 @@ class IrMutations:
                 said = "; ".join(str(info.message) for info in error.error_diagnostics)
                 return module, f"{what}, printed in {form}form, does not parse: {said}\n{printed}"
             again = str(module)
-            if again != text:
+            if _without_numbers(again) != _without_numbers(text):
                 rows = zip(text.splitlines(), again.splitlines(), strict=False)
                 first, second = next(((a, b) for a, b in rows if a != b), ("", ""))
                 return module, f"{what} changes when it is printed in {form}form and parsed\n{first}\n{second}"
@@ -307,6 +309,11 @@ class IrMutations:
 def _stage(name: str, is_ours: bool) -> None:
     """Into the worker's log, where `excuse` finds what was running."""
     print(f"stage {'ours' if is_ours else 'upstream'}: {name}", file=sys.stderr, flush=True)
+
+
+def _without_numbers(text: str) -> str:
+    """Names of resources without what a context adds to one that it has already."""
+    return re.sub(r"(dense_resource<\w*?)(?:_\d+)+>", r"\1>", text)
 
 
 def _left_casts(text: str) -> bool:

@@ -95,7 +95,9 @@ def test_quotients_by_one_divisor(seed):
     )
     with np.errstate(all="ignore"):
         for result, dividend in ((q, x), (r, y)):
-            assert_near(result, dividend.astype(np.float64) / s.astype(np.float64), 1)
+            # A dividend that is scaled to a subnormal number is rounded then, and the quotient again: by half a place
+            # over a divisor of at least a half, and by half a place.
+            assert_near(result, dividend.astype(np.float64) / s.astype(np.float64), 1.5)
             # Rounded as NumPy does, where nothing is subnormal.
             wanted = dividend / s
             usual = (np.abs(wanted) > 1e-37) & (np.abs(wanted) < 1e38) & (np.abs(s) > 1e-37)
@@ -116,7 +118,7 @@ def test_quotients_by_a_number():
         mr=r,
     )
     with np.errstate(all="ignore"):
-        assert_near(r, x.astype(np.float64) / np.float64(s), 1)
+        assert_near(r, x.astype(np.float64) / np.float64(s), 1.5)
 
 
 @pytest.mark.parametrize("dtype", ["f32", "f16"])

@@ -30,6 +30,14 @@ bool xetile::isBoundedShape(ArrayRef<int64_t> shape) {
   return true;
 }
 
+unsigned xetile::memoryBits(Type element) {
+  if (isa<FloatTF32Type>(element))
+    return 32;
+  if (element.isIndex())
+    return 64;
+  return element.getIntOrFloatBitWidth();
+}
+
 static bool isTileElementType(Type type) {
   if (auto integer = dyn_cast<IntegerType>(type))
     return llvm::is_contained({8, 16, 32, 64}, integer.getWidth());

@@ -12,6 +12,8 @@ namespace xetile {
 inline constexpr int64_t kMaxElements = (int64_t(1) << 31) - 1;
 /// Whether all sizes are static and together not more than that.
 bool isBoundedShape(llvm::ArrayRef<int64_t> shape);
+/// Bits of an element in memory and in registers: 32 for tf32, 64 for index.
+unsigned memoryBits(mlir::Type element);
 } // namespace xetile
 
 #define GET_TYPEDEF_CLASSES

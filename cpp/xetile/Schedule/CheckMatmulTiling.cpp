@@ -3,6 +3,7 @@
 // In: a matmul and the tile sizes a schedule wants for it. Out: nothing changes.
 // Refused: matmuls that get_matmul refuses, layouts that leave a remainder, and what the target's
 // DPAS, workgroups or registers cannot take.
+#include "xetile/IR/XeTileTypes.h"
 #include "xetile/Schedule/Contraction.h"
 #include "xetile/Schedule/Params.h"
 #include "xetile/Schedule/TransformOps.h"
@@ -47,8 +48,8 @@ std::string findExcess(const Tiling &tiling, const Contraction &contraction,
   std::string mistake;
   llvm::raw_string_ostream os(mistake);
   Type inputType = contraction.getElementType(0);
-  unsigned inputBits = inputType.getIntOrFloatBitWidth();
-  int64_t sumBytes = contraction.getResultElementType().getIntOrFloatBitWidth() / 8;
+  unsigned inputBits = memoryBits(inputType);
+  int64_t sumBytes = memoryBits(contraction.getResultElementType()) / 8;
   std::array<int64_t, 3> subgroupTile = {tiling.tile[0] / tiling.layout[0],
                                          tiling.tile[1] / tiling.layout[1], tiling.tile[2]};
   std::array<int64_t, 3> dpas = {device.dpas.maxM, device.dpas.n, device.dpasK(inputBits)};

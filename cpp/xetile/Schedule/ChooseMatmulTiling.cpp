@@ -3,6 +3,7 @@
 // In: a matmul, the sizes that a schedule was told. Out: all sizes, as parameters and written at
 // the function. Refused: negative sizes, unknown chips, f32 without leave to multiply it as tf32.
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "xetile/IR/XeTileTypes.h"
 #include "xetile/Schedule/Contraction.h"
 #include "xetile/Schedule/Params.h"
 #include "xetile/Schedule/TransformOps.h"
@@ -43,8 +44,8 @@ static MatmulProblem describe(const Contraction &contraction, const TargetInfo &
   linalg::LinalgOp op = contraction.op;
   auto [m, n, k] = contraction.getSizes();
   auto known = [](int64_t size) { return ShapedType::isDynamic(size) ? -1 : size; };
-  MatmulProblem problem = {known(m), known(n), known(k),
-                           contraction.getElementType(0).getIntOrFloatBitWidth(), false};
+  MatmulProblem problem = {known(m), known(n), known(k), memoryBits(contraction.getElementType(0)),
+                           false};
   std::array<unsigned, 3> loops = {contraction.m, contraction.n, contraction.k};
   for (OpOperand &operand : op->getOpOperands())
     problem.byElements |= !isSurface(cast<RankedTensorType>(operand.get().getType()),

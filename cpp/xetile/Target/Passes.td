@@ -28,6 +28,19 @@ def CheckLowered : Pass<"xetile-check-lowered", "::mlir::ModuleOp"> {
   ];
 }
 
+def CheckTypes : Pass<"xetile-check-types", "::mlir::ModuleOp"> {
+  let summary = "Refuse types that no lowering to LLVM takes";
+  let description = [{
+    Tensors, memory of tf32, and vectors of more than 4194304 elements. Upstream's passes fail on them without an error, or use up all
+    memory. The pipelines to LLVM's dialect begin with this.
+
+    ```mlir
+    func.func @f(%a: tensor<4xf32>) { ... }
+    // error: 'func.func' op has a value of type tensor<4xf32>, which has no memory: expected memref; ...
+    ```
+  }];
+}
+
 def ApplySchedule : Pass<"xetile-apply-schedule", "::mlir::ModuleOp"> {
   let summary = "Apply a schedule that is in files";
   let description = [{

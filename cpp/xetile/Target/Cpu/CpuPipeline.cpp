@@ -76,6 +76,7 @@ void xetile::buildLowerToCpu(OpPassManager &pm, const CpuLoweringOptions &option
   kernels.forbid = {"gpu.module"};
   kernels.hint = "expected code for the CPU only, remove it";
   pm.addPass(createCheckLowered(kernels));
+  pm.addPass(createCheckTypes());
   LowerMicrokernelsOptions microkernels;
   microkernels.vectorBits = options.vectorBits;
   microkernels.registers = options.registers;

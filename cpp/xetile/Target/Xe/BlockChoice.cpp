@@ -73,7 +73,7 @@ LogicalResult BlockChoice::chooseForMma(TileMmaOp op, const TargetInfo &target) 
   VectorType result = op.getResult().getType();
   if (result.getRank() != 2)
     return success();
-  unsigned bits = cast<VectorType>(op.getA().getType()).getElementTypeBitWidth();
+  unsigned bits = memoryBits(cast<VectorType>(op.getA().getType()).getElementType());
   DpasParams dpas = largestDpas(target, bits);
   dpas.repeatCount = getPowerOfTwo(result.getDimSize(0), dpas.repeatCount);
   // The result first: it is what loops carry.
@@ -99,7 +99,7 @@ LogicalResult BlockChoice::chooseForMma(TileMmaOp op, const TargetInfo &target) 
 /// A vector that is there as a whole must fit the registers.
 static LogicalResult checkRegisters(Operation *op, VectorType vector, const TargetInfo &target) {
   int64_t available = int64_t(target.largeRegisters) * target.registerBytes;
-  int64_t bytes = vector.getNumElements() * vector.getElementTypeBitWidth() / 8;
+  int64_t bytes = vector.getNumElements() * memoryBits(vector.getElementType()) / 8;
   if (bytes <= available)
     return success();
   return op->emitOpError("needs ")
@@ -180,7 +180,7 @@ SmallVector<int64_t> xetile::chooseInnerBlocks(TileType tile, const VectorBlock 
   PlanRequest request;
   request.target = &target;
   request.access = access;
-  request.elemBits = tile.getElementTypeBitWidth();
+  request.elemBits = memoryBits(tile.getElementType());
   request.shape = {uint64_t(tile.getDimSize(0)), uint64_t(tile.getDimSize(1))};
   request.contiguousDim = isTransposed ? 0 : 1;
   request.dpas = largestDpas(target, block.elemBits);

@@ -119,7 +119,7 @@ struct BlockTileMma : BlockPattern<TileMmaOp> {
     Location loc = op.getLoc();
     const TargetInfo &target = *getTargetOf(op, blocks.chip);
     auto a = cast<VectorType>(op.getA().getType());
-    int64_t k = target.dpasK(a.getElementTypeBitWidth()), n = target.dpas.n;
+    int64_t k = target.dpasK(memoryBits(a.getElementType())), n = target.dpas.n;
     const VectorBlock *result = blocks.choice.get(op.getResult());
     int64_t m = std::min<int64_t>(a.getDimSize(0) & -a.getDimSize(0), target.dpas.maxM);
     Value left = reblock(rewriter, loc, adaptor.getA(), {m, k});

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "xetile/IR/XeTileTypes.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
@@ -129,7 +130,7 @@ uint64_t xetile::getKnownMultiple(OpFoldResult value) { return MultipleFinder().
 
 uint64_t xetile::getKnownAlignment(Value memref, uint64_t ofBuffer) {
   auto type = cast<MemRefType>(memref.getType());
-  uint64_t bytes = type.getElementTypeBitWidth() / 8;
+  uint64_t bytes = memoryBits(type.getElementType()) / 8;
   Operation *op = memref.getDefiningOp();
   if (auto view = dyn_cast_or_null<memref::SubViewOp>(op)) {
     SmallVector<int64_t> strides;

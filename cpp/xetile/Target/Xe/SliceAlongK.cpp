@@ -19,7 +19,7 @@ using namespace xetile;
 static constexpr int64_t kMaxDpas = 4096;
 
 static int64_t getBytes(VectorType type) {
-  return type.getNumElements() * type.getElementTypeBitWidth() / 8;
+  return type.getNumElements() * memoryBits(type.getElementType()) / 8;
 }
 
 /// Whether memory stays as it is between two operations of a block.
@@ -120,7 +120,7 @@ static void eraseUnused(Value value) {
 LogicalResult xetile::sliceAlongK(TileMmaOp op, const TargetInfo &target) {
   auto a = cast<VectorType>(op.getA().getType()), b = cast<VectorType>(op.getB().getType());
   VectorType result = op.getResult().getType();
-  int64_t k = a.getDimSize(1), step = target.dpasK(a.getElementTypeBitWidth());
+  int64_t k = a.getDimSize(1), step = target.dpasK(memoryBits(a.getElementType()));
   int64_t resultBytes = getBytes(result);
   int64_t available = int64_t(target.largeRegisters) * target.registerBytes;
   if (resultBytes + getBytes(a) + getBytes(b) <= available)

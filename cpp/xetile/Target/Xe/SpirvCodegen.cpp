@@ -12,6 +12,8 @@
 #include "llvm/CodeGen/MachineFunction.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -112,6 +114,23 @@ void useOpenCLNames(Module &module) {
   }
 }
 
+// LLVM's SPIR-V backend takes the last bit of what it truncates to i1 by an operation on 32 bits,
+// whatever type that has.
+void compareLastBits(Module &module) {
+  for (Function &function : module)
+    for (Instruction &inst : make_early_inc_range(instructions(function))) {
+      auto *cast = dyn_cast<TruncInst>(&inst);
+      if (!cast || !cast->getType()->isIntOrIntVectorTy(1))
+        continue;
+      IRBuilder<> builder(cast);
+      Value *source = cast->getOperand(0);
+      Type *type = source->getType();
+      Value *bit = builder.CreateAnd(source, ConstantInt::get(type, 1));
+      cast->replaceAllUsesWith(builder.CreateICmpNE(bit, Constant::getNullValue(type)));
+      cast->eraseFromParent();
+    }
+}
+
 /// What the machine code of loops needs, and LLVM's pipelines do not do.
 void addLoopPasses(ModulePassManager &passes, const xetile::SpirvOptions &options) {
   FunctionPassManager function;
@@ -175,6 +194,7 @@ std::optional<std::string> xetile::optimizeForSpirv(Module &module, StringRef tr
   moveAllocasToEntry(module);
   useOpenCLNames(module);
   runPipeline(module, *machine, options);
+  compareLastBits(module);
   if (std::optional<std::string> why = splitWideVectors(module))
     return why;
   raw_string_ostream stream(error);

@@ -71,7 +71,7 @@ void TileAccess::forEachBlock(function_ref<void(int64_t, int64_t, int64_t)> visi
 }
 
 BlockShape TileAccess::getMessage(BlockAccess access) const {
-  unsigned bits = tile.getElementTypeBitWidth();
+  unsigned bits = memoryBits(tile.getElementType());
   BlockShape shape{bits, unsigned(blockColumns), unsigned(blockRows)};
   bool isLoad = access == BlockAccess::Load;
   if (surface.isColumnMajor) {

@@ -71,6 +71,7 @@ void xetile::buildAttachTarget(OpPassManager &pm, StringRef chip, int optLevel) 
 }
 
 void xetile::buildLowerXeGPUToXeVM(OpPassManager &pm, XeGPULevel level) {
+  pm.addPass(createCheckTypes());
   if (level != XeGPULevel::Lane) {
     // What one lane does cannot be among what a subgroup does.
     CheckLoweredOptions options;
@@ -130,6 +131,7 @@ void xetile::buildLowerXeGPUToXeVM(OpPassManager &pm, XeGPULevel level) {
 }
 
 void xetile::buildLowerXeVMToBinary(OpPassManager &pm, const BinaryOptions &options) {
+  pm.addPass(createCheckTypes());
   OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
   device.addPass(createConvertXeVMToLLVMPass());
   device.addPass(createReconcileUnrealizedCastsPass());

@@ -163,7 +163,7 @@ struct ConvertPrefetchTile : AccessPattern<PrefetchTileOp> {
     PlanRequest request;
     request.target = &target;
     request.access = BlockAccess::Prefetch;
-    request.elemBits = tile.getElementTypeBitWidth();
+    request.elemBits = memoryBits(tile.getElementType());
     request.shape = {uint64_t(tile.getDimSize(0)), uint64_t(tile.getDimSize(1))};
     if (tile.isColumnMajor())
       std::swap(request.shape[0], request.shape[1]);
@@ -258,7 +258,7 @@ LogicalResult checkPrefetch(PrefetchTileOp op) {
   if (tile.isColumnMajor())
     std::swap(rows, columns);
   int64_t lines =
-      rows * llvm::divideCeil(columns * tile.getElementTypeBitWidth() / 8, kCacheLineBytes);
+      rows * llvm::divideCeil(columns * memoryBits(tile.getElementType()) / 8, kCacheLineBytes);
   if (lines <= kMaxPrefetchLines)
     return success();
   return op.emitOpError("has a tile of ")

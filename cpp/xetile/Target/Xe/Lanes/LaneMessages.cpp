@@ -10,14 +10,6 @@
 using namespace mlir;
 using namespace xetile;
 
-unsigned xetile::memoryBits(Type element) {
-  if (isa<FloatTF32Type>(element))
-    return 32;
-  if (element.isIndex())
-    return 64;
-  return element.getIntOrFloatBitWidth();
-}
-
 namespace {
 
 struct Candidate {

@@ -3,6 +3,7 @@
 #ifndef XETILE_TARGET_XE_LANES_LANEMESSAGES_H
 #define XETILE_TARGET_XE_LANES_LANEMESSAGES_H
 
+#include "xetile/IR/XeTileTypes.h"
 #include "xetile/Layout/BlockMessage.h"
 #include "xetile/Target/TargetInfo.h"
 #include "xetile/Target/Xe/Lanes/LaneRules.h"
@@ -57,9 +58,6 @@ private:
   const TargetInfo &target;
   std::map<Key, std::optional<LaneMessages>> known;
 };
-
-/// Bits of an element in memory; 32 for tf32.
-unsigned memoryBits(mlir::Type element);
 
 } // namespace xetile
 
