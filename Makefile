@@ -10,7 +10,7 @@ LIT_FLAGS := -sv
 N := 1000
 PYTEST_FLAGS := -q
 
-.PHONY: build test test-all fuzz check demo bench wheel test-wheel clean bootstrap
+.PHONY: build test test-all fuzz check demo bench kernelbench wheel test-wheel clean bootstrap
 
 build: bootstrap
 	@[ -e $(BUILD)/build.ninja ] || $(CMAKE) -G Ninja -S . -B $(BUILD) -DCMAKE_MAKE_PROGRAM=$(NINJA) \
@@ -55,6 +55,12 @@ bench: build
 	@$(PYTHON) test/bench/deep_tile.py
 	@$(PYTHON) test/bench/machine_code.py
 	@$(PYTHON) test/bench/run.py
+
+# KernelBench through torch.compile(backend="xetile"): KERNELBENCH=DIR is a checkout of it, LEVEL="1 2" chooses, FLAGS="..."
+# are more of its options (test/kernelbench). Needs the packages of xetile[torch] in .venv.
+kernelbench: build
+	@[ -n "$(KERNELBENCH)" ] || { echo "expected KERNELBENCH=DIR, a checkout of KernelBench"; exit 2; }
+	@PYTHONPATH=$(BUILD)/python_packages $(PYTHON) test/kernelbench $(KERNELBENCH) $(if $(LEVEL),--level $(LEVEL)) $(FLAGS)
 
 # Wheels in dist, for the Python of .venv and every newer CPython that is found; PYTHONS="python3.12 /opt/x/bin/python3"
 # chooses others. And the sources of them.

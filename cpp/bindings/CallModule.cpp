@@ -160,6 +160,8 @@ private:
 } // namespace
 
 NB_MODULE(_call, module) {
+  // Whoever keeps a function until the interpreter ends (torch.compile's caches do) leaks nothing.
+  nb::set_leak_warnings(false);
   nb::class_<Function>(module, "Function")
       .def(nb::init<uintptr_t, nb::sequence, nb::sequence, nb::object, uintptr_t>(),
            nb::sig(

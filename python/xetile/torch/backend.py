@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The backend "xetile" of torch.compile: graphs forwards and backwards become kernels for this CPU.
+
+AOTAutograd hands over graphs of ATen operations without side effects; what a model writes to its buffers, and
+gradients, are results of such graphs. A graph that cannot be compiled runs as PyTorch runs it, and so do the operations
+that `xetile.torch.graphs.EAGER` lists; the logger "xetile.torch" tells.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import fx
+from torch._dynamo.backends.common import aot_autograd
+from torch._functorch.aot_autograd import make_boxed_func
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from xetile import compiler
+from xetile.errors import XeTileError
+from xetile.kernel import Kernel
+from xetile.torch import graphs
+from xetile.torch.arrays import array_of, tensor_of
+from xetile.torch.importing import decomposition_table, import_graph
+
+__all__ = ["backend"]
+
+_LOG = logging.getLogger("xetile.torch")
+_NAME = "graph"
+
+
+def backend(
+    graph: fx.GraphModule, inputs: Sequence[Any], *, options: Mapping[str, Any] | None = None, mode: str | None = None
+) -> Callable[..., Any]:
+    """What torch.compile calls for each graph: `torch.compile(model, backend="xetile", options={...})`.
+
+    `options` are those of `xetile.compile(..., target="cpu")`, and
+    `threads`  by default as many as PyTorch uses when the graph is compiled (`torch.set_num_threads`);
+    `strict`   whether a graph that cannot be compiled is an error; by default PyTorch runs it and a warning says why.
+
+    XeTileError for options that do not exist. `mode` has no meaning here.
+    """
+    settings = dict(options or {})
+    strict = settings.pop("strict", False)
+    if not isinstance(strict, bool):
+        raise XeTileError(f"strict: expected True or False, got {strict!r}")
+    if mode not in (None, "default"):
+        raise XeTileError(f"mode: expected none, got {mode!r}; `options` has what can be chosen")
+    settings.setdefault("threads", torch.get_num_threads())
+    compile_graph = functools.partial(_compile, settings=settings, strict=strict)
+    compiled = aot_autograd(fw_compiler=compile_graph, decompositions=decomposition_table())
+    # Attention in ATen's operations, with their gradients. The fused one of CPUs would keep its forward part only.
+    with sdpa_kernel(SDPBackend.MATH):
+        return compiled(graph, inputs)
+
+
+def _compile(graph: fx.GraphModule, inputs: Sequence[Any], *, settings: Mapping[str, Any], strict: bool) -> Any:
+    del inputs  # nodes know their types
+    eager = graphs.eager_nodes(graph)
+    if not eager:
+        return make_boxed_func(_function(graph, settings, strict))
+    for node, reason in eager.items():
+        _LOG.info("%s runs in PyTorch: %s%s", node.target, reason, _line(node))
+    whole, names = graphs.partition(graph, eager)
+    for name in names:
+        setattr(whole, name, _Call(_function(getattr(whole, name), settings, strict)))
+    return make_boxed_func(whole.forward)
+
+
+class _Call(torch.nn.Module):
+    """A function in the place of a submodule."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self._function = function
+
+    def forward(self, *inputs: Any) -> Any:
+        return self._function(*inputs)
+
+
+def _function(graph: fx.GraphModule, settings: Mapping[str, Any], strict: bool) -> Callable[..., Any]:
+    """What computes the graph: a kernel, or PyTorch."""
+    single = not isinstance(graphs.output_of(graph), (list, tuple))
+    try:
+        outputs = graphs.split_outputs(graph)
+        if all(place is None for place in outputs.places):
+            return graph.forward  # nothing is computed
+        module = import_graph(outputs.kernel, _NAME)
+        kernel = compiler.compile(module, target="cpu", **settings)
+    except XeTileError as error:
+        if strict:
+            raise
+        _LOG.warning("a graph runs in PyTorch: %s", error)
+        return graph.forward
+    return _KernelCall(kernel, outputs, single)
+
+
+class _KernelCall:
+    """Tensors in, tensors out."""
+
+    def __init__(self, kernel: Kernel, outputs: graphs.Outputs, single: bool) -> None:
+        self._kernel, self._outputs, self._single = kernel, outputs, single
+
+    def __call__(self, *inputs: Any) -> Any:
+        results = self._kernel(*map(array_of, inputs))
+        tensors = [tensor_of(result) for result in (results if isinstance(results, tuple) else (results,))]
+        rest = self._outputs.rest(*inputs) if self._outputs.rest is not None else [None] * len(self._outputs.places)
+        all_ = [
+            other if place is None else tensors[place] for place, other in zip(self._outputs.places, rest, strict=True)
+        ]
+        return all_[0] if self._single else all_
+
+
+def _line(node: fx.Node) -> str:
+    """Where the model asks for it."""
+    trace = node.meta.get("stack_trace")
+    return f"\n{trace}" if trace else ""

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Operations in terms of others, where torch-mlir has no lowering or one to a dialect that nobody else has.
+
+Scans (cumsum, cumprod) take log2(n) steps over the whole tensor, each adds what is 1, 2, 4, ... places before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+__all__ = ["TABLE"]
+
+_aten = torch.ops.aten
+
+
+def _scan(x: torch.Tensor, dim: int, start: float, combine: Callable[..., torch.Tensor]) -> torch.Tensor:
+    if x.ndim == 0:
+        return x
+    dim %= x.ndim
+    size, step = x.shape[dim], 1
+    while step < size:
+        before = _aten.slice.Tensor(x, dim, 0, size - step)
+        # From the last dimension to the first: how many elements before and behind.
+        padding = [0, 0] * (x.ndim - 1 - dim) + [step, 0]
+        x = combine(x, _aten.constant_pad_nd(before, padding, start))
+        step *= 2
+    return x
+
+
+def _as_sum(x: torch.Tensor, dtype: torch.dtype | None) -> torch.Tensor:
+    """In the type of the result: that of sums is 64 bits wide for integers and bool."""
+    if dtype is None:
+        dtype = x.dtype if x.dtype.is_floating_point or x.dtype.is_complex else torch.int64
+    return x if x.dtype == dtype else _aten._to_copy(x, dtype=dtype)
+
+
+def _cumsum(x: torch.Tensor, dim: int, *, dtype: torch.dtype | None = None) -> torch.Tensor:
+    return _wide(x, dim, dtype, 0, _aten.add.Tensor)
+
+
+def _cumprod(x: torch.Tensor, dim: int, *, dtype: torch.dtype | None = None) -> torch.Tensor:
+    return _wide(x, dim, dtype, 1, _aten.mul.Tensor)
+
+
+def _wide(x: torch.Tensor, dim: int, dtype: torch.dtype | None, start: float, combine: Any) -> torch.Tensor:
+    """f16 and bf16 are scanned in f32 and rounded once."""
+    x = _as_sum(x, dtype)
+    if x.dtype in (torch.float16, torch.bfloat16):
+        return _aten._to_copy(_scan(_aten._to_copy(x, dtype=torch.float32), dim, start, combine), dtype=x.dtype)
+    return _scan(x, dim, start, combine)
+
+
+def _encoder_layer(
+    x: torch.Tensor,
+    width: int,
+    heads: int,
+    qkv_weight: torch.Tensor,
+    qkv_bias: torch.Tensor,
+    out_weight: torch.Tensor,
+    out_bias: torch.Tensor,
+    use_gelu: bool,
+    norm_first: bool,
+    eps: float,
+    norm1_weight: torch.Tensor,
+    norm1_bias: torch.Tensor,
+    norm2_weight: torch.Tensor,
+    norm2_bias: torch.Tensor,
+    up_weight: torch.Tensor,
+    up_bias: torch.Tensor,
+    down_weight: torch.Tensor,
+    down_bias: torch.Tensor,
+    mask: torch.Tensor | None = None,
+    mask_type: int | None = None,
+) -> Any:
+    """The one operation that nn.TransformerEncoderLayer is in eval mode."""
+    if mask is not None and mask_type not in (0, 1):
+        return NotImplemented
+    functional = torch.nn.functional
+    batch, length = x.shape[:2]
+
+    def norm(y: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+        return functional.layer_norm(y, (width,), weight, bias, eps)
+
+    def attend(y: torch.Tensor) -> torch.Tensor:
+        parts = functional.linear(y, qkv_weight, qkv_bias).view(batch, length, 3, heads, width // heads)
+        q, k, v = parts.permute(2, 0, 3, 1, 4).unbind(0)
+        scores = q @ k.transpose(2, 3) * (width // heads) ** -0.5
+        if mask is not None:
+            # 0: pairs of places; 1: places of each sequence. True is left out.
+            hidden = mask[:, None, None, :] if mask_type == 1 else mask
+            scores = scores.masked_fill(hidden.to(torch.bool), float("-inf"))
+        y = (scores.softmax(-1) @ v).transpose(1, 2).reshape(batch, length, width)
+        return functional.linear(y, out_weight, out_bias)
+
+    def feed(y: torch.Tensor) -> torch.Tensor:
+        y = functional.linear(y, up_weight, up_bias)
+        y = functional.gelu(y) if use_gelu else functional.relu(y)
+        return functional.linear(y, down_weight, down_bias)
+
+    if norm_first:
+        x = x + attend(norm(x, norm1_weight, norm1_bias))
+        return x + feed(norm(x, norm2_weight, norm2_bias))
+    x = norm(x + attend(x), norm1_weight, norm1_bias)
+    return norm(x + feed(x), norm2_weight, norm2_bias)
+
+
+TABLE: dict[Any, Callable[..., Any]] = {
+    _aten.cumsum.default: _cumsum,
+    _aten.cumprod.default: _cumprod,
+    _aten._transformer_encoder_layer_fwd.default: _encoder_layer,
+}
+"""Overload -> function of the same arguments."""

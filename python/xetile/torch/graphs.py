@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Graphs of ATen operations, cut into what a kernel computes and what PyTorch does.
+
+A kernel gives tensors, each once. Sizes, arguments that are results, None and repeated results stay with PyTorch, and
+so do operations in `EAGER`, for which the graph is cut in pieces.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import fx
+from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
+from torch.fx.passes.operator_support import OperatorSupportBase
+
+__all__ = ["EAGER", "Outputs", "eager_nodes", "output_of", "partition", "split_outputs"]
+
+_RANDOM = "random numbers are those of PyTorch's generator"
+_SORTS = "linalg has no sorting"
+_SCATTERS = "linalg has no scattering"
+_COUNTS = "sizes of its result depend on data"
+_REASONS = {
+    _RANDOM: ("bernoulli native_dropout normal rand rand_like randint randint_like randn randn_like randperm uniform"),
+    _SORTS: "kthvalue median mode sort topk",
+    _SCATTERS: (
+        "_unsafe_index_put embedding_dense_backward index_put max_pool2d_with_indices_backward scatter scatter_add "
+        "scatter_reduce"
+    ),
+    _COUNTS: "masked_select nonzero",
+}
+EAGER = {getattr(torch.ops.aten, name): reason for reason, names in _REASONS.items() for name in names.split()}
+"""Operation -> why PyTorch computes it."""
+
+
+def eager_nodes(graph: fx.GraphModule) -> dict[fx.Node, str]:
+    """The nodes that PyTorch computes, and why."""
+    found = {}
+    for node in graph.graph.nodes:
+        if node.op == "call_function":
+            reason = EAGER.get(getattr(node.target, "overloadpacket", None)) or _other_reason(node)
+            if reason is not None:
+                found[node] = reason
+    return found
+
+
+def _other_reason(node: fx.Node) -> str | None:
+    """What depends on an operation's arguments."""
+    if node.target is torch.ops.aten.convolution_backward.default:
+        groups = node.args[9]
+        return "torch-mlir gives gradients of grouped convolutions another shape" if groups != 1 else None
+    return None
+
+
+class _Compiled(OperatorSupportBase):
+    def __init__(self, eager: dict[fx.Node, str]) -> None:
+        self._eager = eager
+
+    def is_node_supported(self, submodules: Any, node: fx.Node) -> bool:
+        return node.op == "call_function" and node not in self._eager
+
+
+def partition(graph: fx.GraphModule, eager: dict[fx.Node, str]) -> tuple[fx.GraphModule, list[str]]:
+    """The graph with all but the nodes in `eager` in submodules, as large as they can be, and the submodules' names."""
+    cut = CapabilityBasedPartitioner(graph, _Compiled(eager), allows_single_node_partition=True)
+    fused = cut.fuse_partitions(cut.propose_partitions())
+    return fused, [node.target for node in fused.graph.nodes if node.op == "call_module"]
+
+
+def output_of(graph: fx.GraphModule) -> Any:
+    """What a graph gives: a node or a constant, or a list or tuple of them."""
+    return next(node for node in graph.graph.nodes if node.op == "output").args[0]
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """`kernel` computes tensors, each once; `rest` gives all other results, with None in the tensors' places, None if
+    there are none. `places[i]` is the number of the kernel's result that is the graph's result `i`, None if it is none.
+    """
+
+    kernel: fx.GraphModule
+    rest: fx.GraphModule | None
+    places: tuple[int | None, ...]
+
+
+def split_outputs(graph: fx.GraphModule) -> Outputs:
+    """What computes which result; see `Outputs`. A graph that gives one value, not a tuple of one, has one result."""
+    output = output_of(graph)
+    values = list(output) if isinstance(output, (list, tuple)) else [output]
+    tensors = list(dict.fromkeys(value for value in values if _is_computed(value)))
+    places = tuple(tensors.index(value) if _is_computed(value) else None for value in values)
+    others = [None if place is not None else value for place, value in zip(places, values, strict=True)]
+    rest = _with_outputs(graph, others) if any(other is not None for other in others) else None
+    return Outputs(_with_outputs(graph, tensors), rest, places)
+
+
+def _is_computed(value: Any) -> bool:
+    return isinstance(value, fx.Node) and value.op != "placeholder" and isinstance(value.meta.get("val"), torch.Tensor)
+
+
+def _with_outputs(graph: fx.GraphModule, outputs: list[Any]) -> fx.GraphModule:
+    """A copy that gives `outputs`, nodes of `graph` or constants, and computes nothing else. It has all arguments."""
+    copy = fx.Graph()
+    nodes: dict[fx.Node, fx.Node] = {}
+    copy.graph_copy(graph.graph, nodes)
+    copy.output([nodes[value] if isinstance(value, fx.Node) else value for value in outputs])
+    copy.eliminate_dead_code()
+    return fx.GraphModule(graph, copy)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Graphs of ATen operations as modules of linalg on tensors, by torch-mlir."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from torch import fx
+from torch_mlir import compiler_utils
+from torch_mlir import fx as torch_mlir
+from torch_mlir import ir as their_ir
+from torch_mlir.dialects.torch import register_dialect
+from torch_mlir.extras.fx_decomp_util import get_decomposition_table
+from torch_mlir.extras.fx_importer import FxImporter
+
+from xetile.diagnostics import Heard
+from xetile.errors import XeTileError
+from xetile.mlir import ir
+from xetile.torch import decompositions
+
+__all__ = ["NotImportedError", "decomposition_table", "import_graph"]
+
+_ONLY_THEIRS = ("tm_tensor.", "torch.", "torch_c.")
+_MAX_ERRORS = 4
+
+
+class NotImportedError(XeTileError):
+    """torch-mlir made nothing of a graph that MLIR of our version has."""
+
+
+def decomposition_table() -> dict[Any, Callable[..., Any]]:
+    """torch-mlir's, and ours for operations that it lowers to dialects which nobody else has."""
+    return {**get_decomposition_table(), **decompositions.TABLE}
+
+
+def import_graph(graph: fx.GraphModule, name: str) -> ir.Module:
+    """The module with the function `name`, whose arguments and results are those of the graph, in a context of its own.
+
+    NotImportedError for a graph with operations that torch-mlir does not lower, with their lines of the model, and for
+    what MLIR of our version does not read.
+    """
+    context = their_ir.Context()
+    register_dialect(context)
+    said: list[str] = []
+    handler = context.attach_diagnostic_handler(functools.partial(_hear, said))
+    try:
+        imported = torch_mlir.stateless_fx_import(
+            graph, output_type="linalg-on-tensors", model_name=name, fx_importer=FxImporter(context=context)
+        ).operation
+    except (compiler_utils.TorchMlirCompilerError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
+        told = said or [line.strip() for line in str(error).splitlines() if line.strip()]
+        raise NotImportedError("\n  ".join(["torch-mlir does not import the graph:", *told[:_MAX_ERRORS]])) from None
+    finally:
+        handler.detach()
+    for op in _inner(imported):
+        if op.name.startswith(_ONLY_THEIRS):
+            raise NotImportedError(
+                f"torch-mlir makes {op.name} of an operation, which only it knows{_place(op.location)}"
+            )
+    # Its bytecode is of a newer MLIR, its text can be read.
+    text = imported.get_asm(enable_debug_info=True)
+    with ir.Context() as ours, Heard(ours) as heard:
+        try:
+            return ir.Module.parse(text)
+        except ir.MLIRError:
+            raise NotImportedError("MLIR does not read what torch-mlir wrote", heard.errors[:_MAX_ERRORS]) from None
+
+
+def _inner(op: Any) -> Iterator[Any]:
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                yield inner.operation
+                yield from _inner(inner.operation)
+
+
+def _place(location: Any) -> str:
+    """The line of the model that an operation comes from, where it is known."""
+    places = re.findall(r'"([^"]+\.py)":(\d+)', str(location))
+    return f", at {places[-1][0]}:{places[-1][1]}" if places else ""
+
+
+def _hear(said: list[str], diagnostic: Any) -> bool:
+    """Keeps an error, in one line, instead of what prints it."""
+    if diagnostic.severity == their_ir.DiagnosticSeverity.ERROR:
+        said.append(f"{str(diagnostic.message).splitlines()[0]}{_place(diagnostic.location)}")
+    return True

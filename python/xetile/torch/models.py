@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Whole models as modules and kernels, without torch.compile: inference, one graph.
+
+The function has the model's tensor inputs as its first arguments, in the order in which the model takes them, then its
+parameters, buffers and constants. Its results are the model's tensors.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind, OutputKind
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from xetile import compiler
+from xetile.errors import XeTileError
+from xetile.kernel import Kernel, NativeBinary
+from xetile.mlir import ir
+from xetile.torch import graphs
+from xetile.torch.arrays import array_of
+from xetile.torch.importing import decomposition_table, import_graph
+
+__all__ = ["compile", "export"]
+
+
+def export(model: torch.nn.Module, inputs: Sequence[Any], *, dynamic_shapes: Any = None, **named: Any) -> ir.Module:
+    """The model as a module at level 0: one function, linalg on tensors, parameters as arguments behind the inputs.
+
+    `inputs`, `named`  example inputs, positional and by name: tensors, or what holds tensors
+    `dynamic_shapes`   which sizes are known at run time only, as `torch.export.export` takes it
+
+    XeTileError for a model that is no single graph, changes its buffers (call its `eval()`), or has operations that
+    cannot be imported; the message has their lines of the model.
+    """
+    return _Exported.of(model, inputs, named, dynamic_shapes).module
+
+
+def compile(
+    model: torch.nn.Module,
+    inputs: Sequence[Any],
+    *,
+    dynamic_shapes: Any = None,
+    named: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Kernel:
+    """The model as a kernel for this CPU: it is called with the model's tensors, or arrays, in order; gives arrays.
+
+    The parameters are those of the model now; the kernel reads them where they are, so that it sees what changes them
+    in place. `named` are example inputs by name. `options` are those of `xetile.compile(..., target="cpu")`; `threads`
+    is what PyTorch uses by default. XeTileError as for `export`, and for whatever cannot be compiled.
+    """
+    exported = _Exported.of(model, inputs, dict(named or {}), dynamic_shapes)
+    options.setdefault("threads", torch.get_num_threads())
+    return _bind(compiler.compile(exported.module, target="cpu", **options), exported.weights)
+
+
+@dataclass(frozen=True)
+class _Exported:
+    """`weights` are the arguments behind the inputs."""
+
+    module: ir.Module
+    weights: tuple[torch.Tensor, ...]
+
+    @classmethod
+    def of(cls, model: Any, inputs: Sequence[Any], named: Mapping[str, Any], dynamic_shapes: Any) -> _Exported:
+        if not isinstance(model, torch.nn.Module):
+            raise XeTileError(f"expected a torch.nn.Module, got {type(model).__name__}")
+        if isinstance(inputs, torch.Tensor) or not isinstance(inputs, Sequence):
+            raise XeTileError(f"inputs: expected a tuple of what the model takes, got {type(inputs).__name__}")
+        with sdpa_kernel(SDPBackend.MATH), torch.no_grad():
+            try:
+                program = torch.export.export(model, tuple(inputs), dict(named), dynamic_shapes=dynamic_shapes)
+                program = program.run_decompositions(decomposition_table())
+            except Exception as error:  # PyTorch's have no common base
+                raise XeTileError(f"the model is no single graph of PyTorch's: {error}") from error
+        _expect_no_changes(program)
+        graph = program.graph_module
+        weights = _weights_last(program)
+        eager = graphs.eager_nodes(graph)
+        if eager:
+            reasons = "".join(f"\n  {node.target}: {reason}" for node, reason in eager.items())
+            raise XeTileError(
+                f"the model has operations that only PyTorch computes; torch.compile(backend='xetile') does:{reasons}"
+            )
+        outputs = graphs.split_outputs(graph)
+        if None in outputs.places or outputs.places != tuple(range(len(outputs.places))):
+            raise XeTileError("expected a model that gives tensors which it computes, each once")
+        name = re.sub(r"\W", "_", type(model).__name__).lower()
+        return cls(import_graph(outputs.kernel, name), weights)
+
+
+def _expect_no_changes(program: ExportedProgram) -> None:
+    for output in program.graph_signature.output_specs:
+        if output.kind != OutputKind.USER_OUTPUT:
+            raise XeTileError(
+                f"the model changes {output.target} when it runs: call its eval(), or use "
+                "torch.compile(backend='xetile')"
+            )
+
+
+def _weights_last(program: ExportedProgram) -> tuple[torch.Tensor, ...]:
+    """Moves what the model has itself behind its inputs, and returns it."""
+    places = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
+    last = next(reversed(places.values()), None)
+    weights = []
+    for spec in program.graph_signature.input_specs:
+        if spec.kind == InputKind.USER_INPUT:
+            continue
+        if spec.kind not in (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR):
+            raise XeTileError(f"expected a model of tensors, it has {spec.kind.name.lower()} {spec.target}")
+        node = places[spec.arg.name]
+        if last is not None and node is not last:
+            last.append(node)
+        last = node
+        held = program.state_dict if spec.target in program.state_dict else program.constants
+        weights.append(held[spec.target])
+    return tuple(weights)
+
+
+class _BoundCode:
+    """A kernel's code with its last arguments given."""
+
+    def __init__(self, kernel: Kernel, weights: tuple[torch.Tensor, ...]) -> None:
+        self._kernel, self._weights = kernel, weights
+
+    def load(self) -> Any:
+        return _BoundFunction(self._kernel, self._weights)
+
+    def binaries(self) -> Mapping[str, bytes]:
+        return self._kernel.binaries
+
+    def native(self) -> Mapping[str, NativeBinary]:
+        return self._kernel.native
+
+    def save(self, path: Any) -> None:
+        raise XeTileError(
+            f"cannot write {path}: a file would not have the model's {len(self._weights)} parameters; save "
+            "xetile.compile(xetile.torch.export(model, inputs), target='cpu') and pass them behind the inputs"
+        )
+
+    def explain(self) -> str:
+        return self._kernel.explain()
+
+    def report(self) -> str:
+        return self._kernel.report()
+
+
+class _BoundFunction:
+    """What a kernel calls: with arrays or tensors for the arguments that are left."""
+
+    failed = False
+
+    def __init__(self, kernel: Kernel, weights: tuple[torch.Tensor, ...]) -> None:
+        self._kernel = kernel
+        # The same memory: what changes a parameter in place changes the array.
+        self._weights: tuple[Any, ...] = tuple(map(array_of, weights))
+        self._inputs = len(kernel.arguments) - len(weights)
+
+    def __call__(self, values: tuple[Any, ...], out: Any = None) -> Any:
+        if len(values) != self._inputs:
+            raise XeTileError(f"@{self._kernel.name}: expected {self._inputs} inputs of the model, got {len(values)}")
+        return self._kernel(*map(array_of, values), *self._weights, out=out)
+
+
+def _bind(kernel: Kernel, weights: tuple[torch.Tensor, ...]) -> Kernel:
+    """The kernel without its last arguments, which are `weights`."""
+    count = len(kernel.arguments) - len(weights)
+    signature = replace(kernel.signature, arguments=kernel.arguments[:count])
+    return Kernel(signature, kernel.target.name, _BoundCode(kernel, weights), kernel.stages, kernel.schedule)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs one problem and prints what came of it as JSON, in a process that may crash.
+
+usage: child.py FILE --elements N --threads N [--seconds S] [--inductor]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+import xetile.torch
+from problem import Problem
+from xetile import XeTileError
+from xetile.torch.importing import NotImportedError
+
+TOLERANCE = 1e-3
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--elements", type=int, required=True)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=1.0)
+    parser.add_argument("--inductor", action="store_true")
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    torch._dynamo.config.allow_rnn = True
+    problem = Problem(options.file)
+    if options.elements:
+        problem = problem.shrunk(options.elements)
+    print(json.dumps(run(problem, options)), flush=True)
+
+
+def run(problem: Problem, options: argparse.Namespace) -> dict[str, Any]:
+    """`state` is how far it came: "not imported", "not compiled", "wrong" or "right"."""
+    model, inputs = problem.make(seed=1)
+    found: dict[str, Any] = {"constants": problem.constants}
+    with torch.no_grad():
+        expected = model(*inputs)
+        function = torch.compile(
+            model, backend=xetile.torch.backend, options={"threads": options.threads, "strict": True}, dynamic=False
+        )
+        start = time.perf_counter()
+        try:
+            got = function(*inputs)
+        except Exception as error:
+            cause = getattr(error, "inner_exception", error)
+            if not isinstance(cause, XeTileError):
+                raise
+            state = "not imported" if isinstance(cause, NotImportedError) else "not compiled"
+            return {**found, "state": state, "reason": str(cause)[:600]}
+        found["compile_seconds"] = time.perf_counter() - start
+        error = difference(got, expected)
+        if not error <= TOLERANCE:
+            return {**found, "state": "wrong", "reason": f"relative error {error:.3g}"}
+        sides = {"eager": lambda: model(*inputs), "ours": lambda: function(*inputs)}
+        if options.inductor:
+            torch._dynamo.reset()
+            other = torch.compile(model, backend="inductor", dynamic=False)
+            other(*inputs)
+            sides["inductor"] = lambda: other(*inputs)
+        return {**found, "state": "right", "error": error, "seconds": fastest(sides, options.seconds)}
+
+
+def difference(got: Any, expected: Any) -> float:
+    """The largest difference, over the largest number that was expected."""
+    if isinstance(expected, (tuple, list)):
+        return max((difference(*pair) for pair in zip(got, expected, strict=True)), default=0.0)
+    got, expected = got.double(), expected.double()
+    if got.shape != expected.shape or not torch.equal(got.isfinite(), expected.isfinite()):
+        return float("inf")
+    finite = expected.isfinite()
+    if not finite.any():
+        return 0.0
+    scale = max(expected[finite].abs().max().item(), 1e-6)
+    return (got - expected)[finite].abs().max().item() / scale
+
+
+def fastest(sides: dict[str, Callable[[], Any]], seconds: float) -> dict[str, float]:
+    """Each side's fastest call, in turns."""
+    best = dict.fromkeys(sides, float("inf"))
+    end = time.perf_counter() + seconds * len(sides)
+    turns = 0
+    while time.perf_counter() < end or turns < 3:
+        for name, side in sides.items():
+            start = time.perf_counter()
+            side()
+            best[name] = min(best[name], time.perf_counter() - start)
+        turns += 1
+    return best
+
+
+if __name__ == "__main__":
+    main()
