@@ -15,9 +15,12 @@ import pytest
 FUZZ = Path(__file__).parent
 
 
-# Not in `make test` before 20,000 cases of each kind were seen without a finding: a fresh seed would fail by chance.
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("kind", kinds.MODULES)
+# Kinds of which 20,000 cases were seen without a finding. A fresh seed of the others would fail by chance.
+PROVEN = ("cpu", "gpu", "ir", "surfaces")
+KINDS = [kind if kind in PROVEN else pytest.param(kind, marks=pytest.mark.exhaustive) for kind in kinds.MODULES]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_random_cases_have_no_finding(kind):
     """In a process of its own: workers are forked from one that has imported nothing heavy."""
     seed = os.environ.get("XETILE_SEED") or str(secrets.randbits(32))

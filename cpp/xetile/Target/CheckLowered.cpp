@@ -5,6 +5,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "xetile/Target/Passes.h"
+#include "xetile/Target/PlaceOf.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_CHECKLOWERED
@@ -53,7 +54,9 @@ private:
     };
     if (!named(forbid) && (allow.empty() || named(allow)))
       return true;
-    InFlightDiagnostic error = op->emitOpError() << "is left in " << StringRef(scope) << " code";
+    InFlightDiagnostic error = emitError(xetile::placeOf(op))
+                               << "'" << op->getName() << "' op is left in " << StringRef(scope)
+                               << " code";
     if (!after.empty())
       error << " after " << after;
     error << ": " << StringRef(hint);

@@ -8,6 +8,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "xetile/Target/Passes.h"
+#include "xetile/Target/PlaceOf.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace xetile {
@@ -40,6 +41,10 @@ struct CheckTypes : xetile::impl::CheckTypesBase<CheckTypes> {
   }
 
 private:
+  static InFlightDiagnostic refuse(Operation *op) {
+    return emitError(xetile::placeOf(op)) << "'" << op->getName() << "' op ";
+  }
+
   /// One error an operation: its results, what its regions take, and what a function takes.
   static bool check(Operation *op) {
     SmallVector<Type> types(op->getResultTypes());
@@ -50,20 +55,20 @@ private:
         llvm::append_range(types, block.getArgumentTypes());
     for (Type type : types) {
       if (isa<TensorType>(type)) {
-        op->emitOpError() << "has a value of type " << type
-                          << ", which has no memory: expected memref; bufferize before (for CPUs "
-                             "xetile-bufferize-for-cpu)";
+        refuse(op) << "has a value of type " << type
+                   << ", which has no memory: expected memref; bufferize before (for CPUs "
+                      "xetile-bufferize-for-cpu)";
         return false;
       }
       auto memory = dyn_cast<MemRefType>(type);
       if (memory && isa<FloatTF32Type>(memory.getElementType())) {
-        op->emitOpError() << "has a value of type " << type
-                          << ", but LLVM has no tf32: expected f32, which products round to tf32";
+        refuse(op) << "has a value of type " << type
+                   << ", but LLVM has no tf32: expected f32, which products round to tf32";
         return false;
       }
       if (isTooLong(type)) {
-        op->emitOpError() << "has a value of type " << type << ": expected vectors of at most "
-                          << kMaxVectorElements << " elements, cut it in loops";
+        refuse(op) << "has a value of type " << type << ": expected vectors of at most "
+                   << kMaxVectorElements << " elements, cut it in loops";
         return false;
       }
     }

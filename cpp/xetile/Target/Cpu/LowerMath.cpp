@@ -56,7 +56,7 @@ static bool isNarrow(Type type) {
 
 /// Whether a vector is so long that a call for each few lanes of it is no program.
 static bool isHuge(VectorType vector) {
-  constexpr int64_t most = 1 << 16;
+  constexpr int64_t most = 1 << 14;
   int64_t lanes = 1;
   for (int64_t size : vector.getShape()) {
     if (size > most || lanes * size > most)
@@ -105,7 +105,7 @@ LogicalResult LowerMath::check(Operation *op) {
     if ((type != element && !vector) || (vector && vector.isScalable()))
       return op->emitOpError() << "expected scalars or vectors of static size, got " << type;
     if (vector && isHuge(vector))
-      return op->emitOpError() << "expected vectors of 65536 lanes at most, got " << type
+      return op->emitOpError() << "expected vectors of 16384 lanes at most, got " << type
                                << "; loop over parts of it";
     if (isa<FloatType>(element) &&
         !isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(element))

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "xetile/Target/Cpu/Passes.h"
+#include "xetile/Target/PlaceOf.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_REPLACEPOISON
@@ -17,13 +18,6 @@ namespace xetile {
 } // namespace xetile
 
 using namespace mlir;
-
-/// The place of an op, or of what is around it: what folding made has none of its own.
-static Location placeOf(Operation *op) {
-  while (isa<UnknownLoc>(op->getLoc()) && op->getParentOp())
-    op = op->getParentOp();
-  return op->getLoc();
-}
 
 namespace {
 struct ReplacePoison : xetile::impl::ReplacePoisonBase<ReplacePoison> {
@@ -39,7 +33,7 @@ struct ReplacePoison : xetile::impl::ReplacePoisonBase<ReplacePoison> {
         return WalkResult::advance();
       auto type = dyn_cast<RankedTensorType>(op.getType());
       if (!type || !type.hasStaticShape())
-        return emitError(placeOf(op))
+        return emitError(xetile::placeOf(op))
                << "'" << op->getName() << "' op has the type " << op.getType()
                << ", whose sizes nothing tells: expected static sizes, or a tensor.empty with "
                   "sizes";

@@ -23,6 +23,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/XeGPU/IR/XeGPU.h"
+#include "xetile/Target/PlaceOf.h"
 #include "xetile/Target/Xe/Passes.h"
 #include "xetile/Target/Xe/TargetAttr.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -62,12 +63,7 @@ public:
 private:
   /// Starts the error that says what a lane can do.
   InFlightDiagnostic refuse(Operation *op) {
-    // What folding made has no place of its own.
-    Location place = op->getLoc();
-    for (Operation *parent = op->getParentOp(); isa<UnknownLoc>(place) && parent;
-         parent = parent->getParentOp())
-      place = parent->getLoc();
-    InFlightDiagnostic error = emitError(place) << "'" << op->getName() << "' op ";
+    InFlightDiagnostic error = emitError(xetile::placeOf(op)) << "'" << op->getName() << "' op ";
     error << "has no lowering at level lane: ";
     return error;
   }
