@@ -33,6 +33,7 @@ _LAZY = {
     "runtime": "xetile.runtime",
     "schedule": "xetile.schedule",
     "targets": "xetile.targets",
+    "torch": "xetile.torch",
 }
 
 __all__ = ["Diagnostic", "XeTileError", *_LAZY]

@@ -20,10 +20,10 @@ void XeTileDialect::registerTypes() {
       >();
 }
 
-bool xetile::isBoundedShape(ArrayRef<int64_t> shape) {
+bool xetile::isBoundedShape(ArrayRef<int64_t> shape, int64_t most) {
   int64_t elements = 1;
   for (int64_t size : shape) {
-    if (ShapedType::isDynamic(size) || (size > 0 && elements > kMaxElements / size))
+    if (ShapedType::isDynamic(size) || (size > 0 && elements > most / size))
       return false;
     elements *= size;
   }

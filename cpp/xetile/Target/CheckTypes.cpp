@@ -7,9 +7,9 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "xetile/IR/XeTileTypes.h"
 #include "xetile/Target/Passes.h"
 #include "xetile/Target/PlaceOf.h"
-#include "llvm/Support/MathExtras.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_CHECKTYPES
@@ -19,17 +19,7 @@ namespace xetile {
 using namespace mlir;
 
 /// Elements of a vector that are not too many: what the largest workgroup tile holds, many times.
-static constexpr uint64_t kMaxVectorElements = uint64_t(1) << 22;
-
-static bool isTooLong(Type type) {
-  auto vector = dyn_cast<VectorType>(type);
-  if (!vector)
-    return false;
-  uint64_t elements = 1;
-  for (int64_t size : vector.getShape())
-    elements = llvm::SaturatingMultiply(elements, uint64_t(size));
-  return elements > kMaxVectorElements;
-}
+static constexpr int64_t kMaxVectorElements = int64_t(1) << 22;
 
 namespace {
 struct CheckTypes : xetile::impl::CheckTypesBase<CheckTypes> {
@@ -45,7 +35,7 @@ private:
     return emitError(xetile::placeOf(op)) << "'" << op->getName() << "' op ";
   }
 
-  /// One error an operation: its results, what its regions take, and what a function takes.
+  /// One error an operation: its results, what its regions take, and what a declaration takes.
   static bool check(Operation *op) {
     SmallVector<Type> types(op->getResultTypes());
     if (auto function = dyn_cast<FunctionOpInterface>(op))
@@ -66,7 +56,8 @@ private:
                    << ", but LLVM has no tf32: expected f32, which products round to tf32";
         return false;
       }
-      if (isTooLong(type)) {
+      auto vector = dyn_cast<VectorType>(type);
+      if (vector && !xetile::isBoundedShape(vector.getShape(), kMaxVectorElements)) {
         refuse(op) << "has a value of type " << type << ": expected vectors of at most "
                    << kMaxVectorElements << " elements, cut it in loops";
         return false;

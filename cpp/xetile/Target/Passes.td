@@ -31,8 +31,8 @@ def CheckLowered : Pass<"xetile-check-lowered", "::mlir::ModuleOp"> {
 def CheckTypes : Pass<"xetile-check-types", "::mlir::ModuleOp"> {
   let summary = "Refuse types that no lowering to LLVM takes";
   let description = [{
-    Tensors, memory of tf32, and vectors of more than 4194304 elements. Upstream's passes fail on them without an error, or use up all
-    memory. The pipelines to LLVM's dialect begin with this.
+    Tensors, memory of tf32, and vectors of more than 4194304 elements. Upstream's passes fail on them without an error,
+    or use up all memory. The pipelines to LLVM's dialect begin with this.
 
     ```mlir
     func.func @f(%a: tensor<4xf32>) { ... }

@@ -22,6 +22,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from xetile import compiler
 from xetile.errors import XeTileError
 from xetile.kernel import Kernel
+from xetile.targets import Target
 from xetile.torch import graphs
 from xetile.torch.arrays import array_of, tensor_of
 from xetile.torch.importing import decomposition_table, import_graph
@@ -41,7 +42,7 @@ def backend(
     `threads`  by default as many as PyTorch uses when the graph is compiled (`torch.set_num_threads`);
     `strict`   whether a graph that cannot be compiled is an error; by default PyTorch runs it and a warning says why.
 
-    XeTileError for options that do not exist. `mode` has no meaning here.
+    XeTileError for options that do not exist or fit. `mode` has no meaning here.
     """
     settings = dict(options or {})
     strict = settings.pop("strict", False)
@@ -50,6 +51,7 @@ def backend(
     if mode not in (None, "default"):
         raise XeTileError(f"mode: expected none, got {mode!r}; `options` has what can be chosen")
     settings.setdefault("threads", torch.get_num_threads())
+    Target("cpu").plan(None, {}, settings)  # an option that is wrong is no reason to run a graph in PyTorch
     compile_graph = functools.partial(_compile, settings=settings, strict=strict)
     compiled = aot_autograd(fw_compiler=compile_graph, decompositions=decomposition_table())
     # Attention in ATen's operations, with their gradients. The fused one of CPUs would keep its forward part only.

@@ -28,7 +28,13 @@ from xetile.torch.importing import decomposition_table, import_graph
 __all__ = ["compile", "export"]
 
 
-def export(model: torch.nn.Module, inputs: Sequence[Any], *, dynamic_shapes: Any = None, **named: Any) -> ir.Module:
+def export(
+    model: torch.nn.Module,
+    inputs: Sequence[Any],
+    *,
+    named: Mapping[str, Any] | None = None,
+    dynamic_shapes: Any = None,
+) -> ir.Module:
     """The model as a module at level 0: one function, linalg on tensors, parameters as arguments behind the inputs.
 
     `inputs`, `named`  example inputs, positional and by name: tensors, or what holds tensors
@@ -37,24 +43,24 @@ def export(model: torch.nn.Module, inputs: Sequence[Any], *, dynamic_shapes: Any
     XeTileError for a model that is no single graph, changes its buffers (call its `eval()`), or has operations that
     cannot be imported; the message has their lines of the model.
     """
-    return _Exported.of(model, inputs, named, dynamic_shapes).module
+    return _Exported.of(model, inputs, named or {}, dynamic_shapes).module
 
 
 def compile(
     model: torch.nn.Module,
     inputs: Sequence[Any],
     *,
-    dynamic_shapes: Any = None,
     named: Mapping[str, Any] | None = None,
+    dynamic_shapes: Any = None,
     **options: Any,
 ) -> Kernel:
     """The model as a kernel for this CPU: it is called with the model's tensors, or arrays, in order; gives arrays.
 
     The parameters are those of the model now; the kernel reads them where they are, so that it sees what changes them
-    in place. `named` are example inputs by name. `options` are those of `xetile.compile(..., target="cpu")`; `threads`
+    in place. `inputs`, `named` and `dynamic_shapes` are those of `export`. `options` are those of `xetile.compile(..., target="cpu")`; `threads`
     is what PyTorch uses by default. XeTileError as for `export`, and for whatever cannot be compiled.
     """
-    exported = _Exported.of(model, inputs, dict(named or {}), dynamic_shapes)
+    exported = _Exported.of(model, inputs, named or {}, dynamic_shapes)
     options.setdefault("threads", torch.get_num_threads())
     return _bind(compiler.compile(exported.module, target="cpu", **options), exported.weights)
 

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "xetile/IR/XeTileTypes.h"
 #include "xetile/Target/Cpu/Config/Machine.h"
 #include "xetile/Target/Cpu/ExpandMath.h"
 #include "xetile/Target/Cpu/Microkernel/NarrowFloats.h"
@@ -54,17 +55,8 @@ static bool isNarrow(Type type) {
   return element && element.getWidth() < 32;
 }
 
-/// Whether a vector is so long that a call for each few lanes of it is no program.
-static bool isHuge(VectorType vector) {
-  constexpr int64_t most = 1 << 14;
-  int64_t lanes = 1;
-  for (int64_t size : vector.getShape()) {
-    if (size > most || lanes * size > most)
-      return true;
-    lanes *= size;
-  }
-  return false;
-}
+/// Of a longer vector a call for each few lanes is no program.
+static constexpr int64_t kMaxLanes = 1 << 14;
 
 namespace {
 
@@ -104,9 +96,9 @@ LogicalResult LowerMath::check(Operation *op) {
     auto vector = dyn_cast<VectorType>(type);
     if ((type != element && !vector) || (vector && vector.isScalable()))
       return op->emitOpError() << "expected scalars or vectors of static size, got " << type;
-    if (vector && isHuge(vector))
-      return op->emitOpError() << "expected vectors of 16384 lanes at most, got " << type
-                               << "; loop over parts of it";
+    if (vector && !isBoundedShape(vector.getShape(), kMaxLanes))
+      return op->emitOpError() << "expected vectors of " << kMaxLanes << " lanes at most, got "
+                               << type << "; loop over parts of it";
     if (isa<FloatType>(element) &&
         !isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(element))
       return op->emitOpError() << "expected elements of f16, bf16, f32 or f64, got " << element

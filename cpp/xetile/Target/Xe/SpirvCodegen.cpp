@@ -5,11 +5,11 @@
 #include "xetile/Target/Xe/SpirvCodegen.h"
 #include "spirv-tools/libspirv.h"
 #include "xetile/Target/Xe/CacheControls.h"
+#include "xetile/Target/Xe/FreshBlockNumbers.h"
 #include "xetile/Target/Xe/LoopControls.h"
 #include "xetile/Target/Xe/Loops/LoopPasses.h"
 #include "xetile/Target/Xe/WideVectors.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/CodeGen/MachineFunction.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/IRBuilder.h"
@@ -68,6 +68,7 @@ void initializeBackend() {
     LLVMInitializeSPIRVTarget();
     LLVMInitializeSPIRVTargetMC();
     LLVMInitializeSPIRVAsmPrinter();
+    xetile::numberBlocksAfresh();
   });
 }
 
@@ -205,9 +206,8 @@ std::optional<std::string> xetile::optimizeForSpirv(Module &module, StringRef tr
 
 namespace {
 
-/// One translation; `module` is half rewritten then.
-std::optional<std::string> translateOnce(Module &module, std::string &spirv,
-                                         bool withCacheControls) {
+/// Rewrites `module` on the way.
+std::optional<std::string> translate(Module &module, std::string &spirv, bool withCacheControls) {
   initializeBackend();
   // The backend ends the process on what it cannot select. The recovery context brings control back
   // here; what it had allocated is lost, which an error path can afford. Signal handlers and the
@@ -253,26 +253,12 @@ std::optional<std::string> translateOnce(Module &module, std::string &spirv,
 
 } // namespace
 
-// LLVM 22's backend keeps the ids of blocks by the address of their machine function, beyond the
-// function's life. A later function at the same address gets ids of the earlier one, which are
-// defined twice or out of bounds: the validator always sees them. Memory of that size that is taken
-// in between sends the next attempt to another address.
 std::optional<std::string> xetile::translateToSpirv(const Module &module, std::string &spirv,
                                                     bool withCacheControls) {
-  constexpr unsigned maxAttempts = 8;
-  std::vector<std::unique_ptr<char[]>> taken;
-  for (unsigned attempt = 0; attempt < maxAttempts; ++attempt) {
-    std::unique_ptr<Module> copy = CloneModule(module);
-    if (withCacheControls)
-      decorateCacheControls(*copy);
-    if (std::optional<std::string> why = translateOnce(*copy, spirv, withCacheControls))
-      return why;
-    if (!validateSpirv(withCacheControls ? withoutCacheControls(spirv) : spirv))
-      return std::nullopt;
-    for (unsigned i = 0; i < 256u << attempt; ++i)
-      taken.push_back(std::make_unique<char[]>(sizeof(MachineFunction)));
-  }
-  return std::nullopt; // not valid for another reason: the caller's validation says it
+  std::unique_ptr<Module> copy = CloneModule(module);
+  if (withCacheControls)
+    decorateCacheControls(*copy);
+  return translate(*copy, spirv, withCacheControls);
 }
 
 std::optional<std::string> xetile::validateSpirv(StringRef spirv) {
