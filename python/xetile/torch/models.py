@@ -57,8 +57,8 @@ def compile(
     """The model as a kernel for this CPU: it is called with the model's tensors, or arrays, in order; gives arrays.
 
     The parameters are those of the model now; the kernel reads them where they are, so that it sees what changes them
-    in place. `inputs`, `named` and `dynamic_shapes` are those of `export`. `options` are those of `xetile.compile(..., target="cpu")`; `threads`
-    is what PyTorch uses by default. XeTileError as for `export`, and for whatever cannot be compiled.
+    in place. `inputs`, `named` and `dynamic_shapes` are those of `export`, `options` those of
+    `xetile.compile(..., target="cpu")`; `threads` is what PyTorch uses by default. XeTileError as for `export`, and for whatever cannot be compiled.
     """
     exported = _Exported.of(model, inputs, named or {}, dynamic_shapes)
     options.setdefault("threads", torch.get_num_threads())
