@@ -58,7 +58,8 @@ def compile(
 
     The parameters are those of the model now; the kernel reads them where they are, so that it sees what changes them
     in place. `inputs`, `named` and `dynamic_shapes` are those of `export`, `options` those of
-    `xetile.compile(..., target="cpu")`; `threads` is what PyTorch uses by default. XeTileError as for `export`, and for whatever cannot be compiled.
+    `xetile.compile(..., target="cpu")`; `threads` is what PyTorch uses by default. XeTileError as for `export`, and
+    for whatever cannot be compiled.
     """
     exported = _Exported.of(model, inputs, named or {}, dynamic_shapes)
     options.setdefault("threads", torch.get_num_threads())
