@@ -8,6 +8,7 @@
 #include "xetile/Target/Xe/FreshBlockNumbers.h"
 #include "xetile/Target/Xe/LoopControls.h"
 #include "xetile/Target/Xe/Loops/LoopPasses.h"
+#include "xetile/Target/Xe/OddIntegers.h"
 #include "xetile/Target/Xe/WideVectors.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -195,6 +196,8 @@ std::optional<std::string> xetile::optimizeForSpirv(Module &module, StringRef tr
   moveAllocasToEntry(module);
   useOpenCLNames(module);
   runPipeline(module, *machine, options);
+  if (std::optional<std::string> why = widenOddIntegers(module))
+    return why;
   compareLastBits(module);
   if (std::optional<std::string> why = splitWideVectors(module))
     return why;

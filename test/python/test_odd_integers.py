@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Integers of widths that SPIR-V lacks on the device, against Python's."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from xegpu_programs import run
+
+DIVISOR = 3
+SIGNED: dict[str, Callable[[int, int], int]] = {
+    "arith.addi": lambda a, b: a + b,
+    "arith.subi": lambda a, b: a - b,
+    "arith.muli": lambda a, b: a * b,
+    "arith.divsi": lambda a, b: abs(a) // b * (1 if a >= 0 else -1),
+    "arith.remsi": lambda a, b: abs(a) % b * (1 if a >= 0 else -1),
+    "arith.shrsi": lambda a, b: a >> b,
+    "arith.shli": lambda a, b: a << b,
+    "arith.maxsi": max,
+    "arith.minsi": min,
+}
+UNSIGNED: dict[str, Callable[[int, int], int]] = {
+    "arith.divui": lambda a, b: a // b,
+    "arith.remui": lambda a, b: a % b,
+    "arith.shrui": lambda a, b: a >> b,
+    "arith.maxui": max,
+    "arith.minui": min,
+}
+
+
+def signed(value: int, width: int) -> int:
+    """The low `width` bits of `value` as a signed number."""
+    value &= (1 << width) - 1
+    return value - (value >> (width - 1) << width)
+
+
+def numbers() -> np.ndarray:
+    seed = int(np.random.default_rng().integers(1 << 30))
+    print("seed", seed)
+    edges = [0, 1, 2, 3, 7, 8, -1, -2, 1 << 20, -(1 << 23), (1 << 23) - 1]
+    values = np.random.default_rng(seed).integers(-(1 << 31), 1 << 31, 128)
+    values[: len(edges)] = edges
+    return values.astype(np.int32).reshape(8, 16)
+
+
+def computed(width: int, op: str, x: np.ndarray) -> np.ndarray:
+    """`op` of the last `width` bits of each element of x and three, as a signed number."""
+    kind = f"vector<8x16xi{width}>"
+    cast = "trunci" if width < 32 else "extsi"
+    back = "extsi" if width < 32 else "trunci"
+    result = np.zeros_like(x)
+    run(
+        "subgroup",
+        f"""%a = vector.load %x[%c0, %c0] : memref<8x16xi32>, vector<8x16xi32>
+        %three = arith.constant dense<{DIVISOR}> : {kind}
+        %t = arith.{cast} %a : vector<8x16xi32> to {kind}
+        %r = {op} %t, %three : {kind}
+        %w = arith.{back} %r : {kind} to vector<8x16xi32>
+        vector.store %w, %result[%c0, %c0] : memref<8x16xi32>, vector<8x16xi32>""",
+        x=x,
+        result=result,
+    )
+    return result
+
+
+@pytest.mark.parametrize("width", [4, 7, 12, 24])
+@pytest.mark.parametrize("op", [*SIGNED, *UNSIGNED])
+def test_arithmetic(op: str, width: int):
+    x = numbers()
+    result = computed(width, op, x)
+    for a, found in zip(x.ravel().tolist(), result.ravel().tolist(), strict=True):
+        a = signed(a, width)
+        exact = SIGNED[op](a, DIVISOR) if op in SIGNED else UNSIGNED[op](a % (1 << width), DIVISOR)
+        assert found == signed(exact, width), (a, op, width)
+
+
+@pytest.mark.parametrize("width", [2, 5, 8, 20, 32, 64])
+def test_reversed_bits(width: int):
+    x = numbers().reshape(-1)[:16].astype(np.int64)
+    result = np.zeros_like(x)
+    kind = f"i{width}"
+    there, back = ("arith.trunci", "arith.extsi") if width < 64 else ("arith.bitcast", "arith.bitcast")
+    run(
+        "lane",
+        f"""%lane = gpu.lane_id
+        %a = memref.load %x[%lane] : memref<16xi64>
+        %t = {there} %a : i64 to {kind}
+        %r = llvm.intr.bitreverse(%t) : ({kind}) -> {kind}
+        %w = {back} %r : {kind} to i64
+        memref.store %w, %result[%lane] : memref<16xi64>""",
+        x=x,
+        result=result,
+    )
+    for a, found in zip(x.tolist(), result.tolist(), strict=True):
+        text = f"{a % (1 << width):0{width}b}"
+        assert found == signed(int(text[::-1], 2), width)
+
+
+def test_transposed_by_reversing_bits():
+    # LLVM makes the address of element (i, j) of lane 2 j + i a reversal of the lane's last two bits.
+    x = np.arange(4, dtype=np.float16).reshape(4, 1)
+    result = np.zeros((2, 2), np.float16)
+    run(
+        "subgroup",
+        """%a = vector.load %x[%c0, %c0] : memref<4x1xf16>, vector<4x1xf16>
+        %b = vector.shape_cast %a : vector<4x1xf16> to vector<2x2xf16>
+        vector.transfer_write %b, %result[%c0, %c0] {permutation_map = affine_map<(d0, d1) -> (d1, d0)>}
+            : vector<2x2xf16>, memref<2x2xf16>""",
+        x=x,
+        result=result,
+    )
+    np.testing.assert_array_equal(result, x.reshape(2, 2).T)
