@@ -160,3 +160,72 @@ func.func @unpacked_elsewhere(%A: memref<32x32xf32>, %B: memref<32x32xf32>) {
   xetile.store_tile %u, %o : vector<32x32xf32>, !xetile.tile<32x32xf32, #other>
   return
 }
+
+// -----
+
+// A map that cuts blocks is that of no blocked vector: the smallest pieces of whole blocks, and the
+// same grid, take its place.
+// CHECK-DAG: #[[CUT:.*]] = #xetile.wg_map<sg_layout = [4, 1], sg_data = [4, 32]>
+// CHECK-DAG: #[[WHOLE:.*]] = #xetile.wg_map<sg_layout = [4, 1], sg_data = [8, 32]>
+// CHECK-LABEL: func @cut_blocks
+// CHECK: %[[V:.*]] = xetile.load_tile
+// CHECK: %[[C:.*]] = xetile.tile_conv_layout %[[V]] {source_wg_map = #[[CUT]], wg_map = #[[WHOLE]]}
+// CHECK: xetile.tile_pack %[[C]]
+// CHECK: %[[U:.*]] = xetile.tile_unpack
+// CHECK: %[[W:.*]] = xetile.tile_conv_layout %[[U]] {source_wg_map = #[[WHOLE]], wg_map = #[[CUT]]}
+// CHECK: xetile.store_tile %[[W]]
+#cut = #xetile.tile_attr<wg_map = <sg_layout = [4, 1], sg_data = [4, 32]>>
+func.func @cut_blocks(%A: memref<32x32xf32>) {
+  %t = xetile.init_tile %A[0, 0] : memref<32x32xf32> -> !xetile.tile<32x32xf32, #cut>
+  %v = xetile.load_tile %t : !xetile.tile<32x32xf32, #cut> -> vector<32x32xf32>
+  %p = xetile.tile_pack %v {inner_blocks = array<i64: 8, 16>} : vector<32x32xf32> -> vector<4x2x8x16xf32>
+  %n = arith.negf %p : vector<4x2x8x16xf32>
+  %u = xetile.tile_unpack %n {inner_blocks = array<i64: 8, 16>} : vector<4x2x8x16xf32> -> vector<32x32xf32>
+  xetile.store_tile %u, %t : vector<32x32xf32>, !xetile.tile<32x32xf32, #cut>
+  return
+}
+
+// -----
+
+// Backwards, from what is unpacked to blocks that no tile gives a map: six rows are no multiple of
+// three, twelve are shared by two subgroups.
+// CHECK-DAG: #[[CUT:.*]] = #xetile.wg_map<sg_layout = [4, 2], sg_data = [3, 16]>
+// CHECK-DAG: #[[WHOLE:.*]] = #xetile.wg_map<sg_layout = [4, 2], sg_data = [6, 16]>
+// CHECK-LABEL: func @cut_blocks_of_a_scalar
+// CHECK: %[[U:.*]] = xetile.tile_unpack
+// CHECK: xetile.tile_conv_layout %[[U]] {source_wg_map = #[[WHOLE]], wg_map = #[[CUT]]}
+#cut = #xetile.tile_attr<wg_map = <sg_layout = [4, 2], sg_data = [3, 16]>>
+func.func @cut_blocks_of_a_scalar(%A: memref<12x16xf32>, %x: f32) {
+  %t = xetile.init_tile %A[0, 0] : memref<12x16xf32> -> !xetile.tile<12x16xf32, #cut>
+  %p = vector.broadcast %x : f32 to vector<2x1x6x16xf32>
+  %u = xetile.tile_unpack %p {inner_blocks = array<i64: 6, 16>} : vector<2x1x6x16xf32> -> vector<12x16xf32>
+  xetile.store_tile %u, %t : vector<12x16xf32>, !xetile.tile<12x16xf32, #cut>
+  return
+}
+
+// -----
+
+// Blocks of two producers change their owners as the matrix that they make.
+// CHECK-DAG: #[[ONE:.*]] = #xetile.wg_map<sg_layout = [2, 2], sg_data = [16, 16]>
+// CHECK-DAG: #[[OTHER:.*]] = #xetile.wg_map<sg_layout = [4, 1], sg_data = [8, 32]>
+// CHECK-LABEL: func @sum_of_blocks
+// CHECK: %[[P:.*]] = xetile.tile_pack
+// CHECK: %[[Q:.*]] = xetile.tile_pack
+// CHECK: %[[U:.*]] = xetile.tile_unpack %[[Q]]
+// CHECK: %[[C:.*]] = xetile.tile_conv_layout %[[U]] {source_wg_map = #[[OTHER]], wg_map = #[[ONE]]}
+// CHECK: %[[R:.*]] = xetile.tile_pack %[[C]]
+// CHECK: arith.addf %[[P]], %[[R]]
+#one = #xetile.tile_attr<wg_map = <sg_layout = [2, 2], sg_data = [16, 16]>>
+#other = #xetile.tile_attr<wg_map = <sg_layout = [4, 1], sg_data = [8, 32]>>
+func.func @sum_of_blocks(%A: memref<32x32xf32>, %B: memref<32x32xf32>) {
+  %t = xetile.init_tile %A[0, 0] : memref<32x32xf32> -> !xetile.tile<32x32xf32, #one>
+  %v = xetile.load_tile %t : !xetile.tile<32x32xf32, #one> -> vector<32x32xf32>
+  %s = xetile.init_tile %B[0, 0] : memref<32x32xf32> -> !xetile.tile<32x32xf32, #other>
+  %w = xetile.load_tile %s : !xetile.tile<32x32xf32, #other> -> vector<32x32xf32>
+  %p = xetile.tile_pack %v {inner_blocks = array<i64: 8, 16>} : vector<32x32xf32> -> vector<4x2x8x16xf32>
+  %q = xetile.tile_pack %w {inner_blocks = array<i64: 8, 16>} : vector<32x32xf32> -> vector<4x2x8x16xf32>
+  %n = arith.addf %p, %q : vector<4x2x8x16xf32>
+  %u = xetile.tile_unpack %n {inner_blocks = array<i64: 8, 16>} : vector<4x2x8x16xf32> -> vector<32x32xf32>
+  xetile.store_tile %u, %t : vector<32x32xf32>, !xetile.tile<32x32xf32, #one>
+  return
+}

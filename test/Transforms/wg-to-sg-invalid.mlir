@@ -66,17 +66,6 @@ func.func @reduction_of_blocks(%A: memref<64x32xf16>) {
 
 // -----
 
-#attr = #xetile.tile_attr<wg_map = <sg_layout = [8, 2], sg_data = [4, 16]>>
-func.func @blocks_of_two_subgroups(%A: memref<64x32xf16>) {
-  %t = xetile.init_tile %A[0, 0] : memref<64x32xf16> -> !xetile.tile<64x32xf16, #attr>
-  %v = xetile.load_tile %t : !xetile.tile<64x32xf16, #attr> -> vector<64x32xf16>
-  // expected-error @+1 {{'xetile.tile_pack' op expected inner_blocks to divide sg_data in each dimension, got 8x16 for #xetile.wg_map<sg_layout = [8, 2], sg_data = [4, 16]>}}
-  %p = xetile.tile_pack %v {inner_blocks = array<i64: 8, 16>} : vector<64x32xf16> -> vector<8x2x8x16xf16>
-  return
-}
-
-// -----
-
 // expected-error @+1 {{'func.func' op has argument #0 of type 'vector<256x256xf16>' with the workgroup map #xetile.wg_map<sg_layout = [8, 4], sg_data = [32, 256]>, which cannot be distributed: expected a workgroup's tiles and vectors to be made where they are used, by init_tile and load_tile, or to be carried by scf.for or scf.while}}
 func.func @mma_of_arguments(%a: vector<256x256xf16>, %b: vector<256x256xf16>, %c: vector<256x256xf32>) {
   %r = xetile.tile_mma %a, %b, %c {wg_map = #xetile.wg_map<sg_layout = [8, 4], sg_data = [32, 64]>}

@@ -243,7 +243,9 @@ class Drawing(node_draw.Drawing):
         map_ = self.map(shape, certain=True)
         if map_ is None:
             return False
-        blocks = [self.rng.choice([n for n in range(1, size + 1) if size % n == 0]) for size in map_[1]]
+        # A map that cuts the blocks cannot be theirs.
+        sides = shape if self.rng.random() < 0.3 else map_[1]
+        blocks = [self.rng.choice([n for n in range(1, size + 1) if size % n == 0]) for size in sides]
         before = self.add(nodes, "convert", shape, dtype, map=map_, **{"in": [x]})
         expr = Drawer(self.rng, [dtype], ops="arith").draw(dtype, 1)
         self.add(nodes, "packed", shape, dtype, blocks=blocks, expr=expr, **{"in": [before]})

@@ -72,3 +72,26 @@ def test_rounding_to_nearest_even(target, shape):
     )
     with np.errstate(over="ignore"):
         assert_same(r, a.astype(DTYPES[target]))
+
+
+@pytest.mark.parametrize("cast", ["sitofp", "uitofp"])
+@pytest.mark.parametrize("target", ["f16", "bf16", "f32"])
+def test_bits_to_floats(cast, target):
+    """A signed bit that is set is -1."""
+    print("seed", SEED)
+    a, b = (numbers("i32", 3, 16, seed=SEED + i) for i in (0, 1))
+    result = numbers(target, 3, 16, seed=SEED + 2)
+    run(
+        "subgroup",
+        f"""
+        %v = vector.load %a[%c0, %c0] : memref<3x16xi32>, vector<3x16xi32>
+        %w = vector.load %b[%c0, %c0] : memref<3x16xi32>, vector<3x16xi32>
+        %less = arith.cmpi slt, %v, %w : vector<3x16xi32>
+        %x = arith.{cast} %less : vector<3x16xi1> to vector<3x16x{target}>
+        vector.store %x, %r[%c0, %c0] : memref<3x16x{target}>, vector<3x16x{target}>
+        """,
+        a=a,
+        b=b,
+        r=result,
+    )
+    assert_same(result, np.where(a < b, -1 if cast == "sitofp" else 1, 0).astype(DTYPES[target]))

@@ -283,6 +283,28 @@ def test_atomics(rng, stage, kind, dtype):
 
 
 @each_stage
+def test_atomics_of_values_in_other_blocks(rng, stage):
+    """Of a slice, which is in no blocks, and of a reduced value, whose blocks a tile of its shape would not have."""
+    x, flat = whole(rng, "i32", (136, 6)), whole(rng, "i32", (1, 6))
+    column, row = whole(rng, "i32", (8, 1)), flat.copy()
+    before = column.copy()
+    body = f"""
+      %s = xetile.init_tile %0[0, 0] : {memref(x)} -> !xetile.tile<136x6xi32>
+      %v = xetile.load_tile %s : !xetile.tile<136x6xi32> -> vector<136x6xi32>
+      %slice = vector.extract_strided_slice %v {{offsets = [5, 2], sizes = [8, 1], strides = [1, 1]}}
+          : vector<136x6xi32> to vector<8x1xi32>
+      %t = xetile.init_tile %1[0, 0] : {memref(column)} -> !xetile.tile<8x1xi32>
+      %r = xetile.atomic_rmw_tile <addi> %slice, %t : vector<8x1xi32>, !xetile.tile<8x1xi32> -> vector<8x1xi32>
+      %sum = xetile.tile_reduce <add> %v, [0] : vector<136x6xi32> -> vector<1x6xi32>
+      %u = xetile.init_tile %2[0, 0] : {memref(row)} -> !xetile.tile<1x6xi32>
+      %q = xetile.atomic_rmw_tile <addi> %sum, %u : vector<1x6xi32>, !xetile.tile<1x6xi32> -> vector<1x6xi32>
+    """
+    run_stage(stage, body, x, column, row)
+    assert_equal(column, before + x[5:13, 2:3])
+    assert_equal(row, flat + x.sum(axis=0, keepdims=True, dtype=np.int32))
+
+
+@each_stage
 def test_gather_and_scatter(rng, stage):
     x, out = whole(rng, "f32", (1, 512)), poisoned((1, 512), "f32")
     kind = tile(1, 64, "f32", scatter="true")

@@ -7,9 +7,9 @@
 #include "xetile/IR/XeTileOps.h"
 #include "xetile/Transforms/Distribution.h"
 #include "xetile/Transforms/TiedValues.h"
+#include "xetile/Transforms/WgMapChoice.h"
 #include "llvm/ADT/IntEqClasses.h"
 #include <deque>
-#include <numeric>
 
 using namespace mlir;
 
@@ -251,35 +251,21 @@ LogicalResult Solver::state(Value value, WgMapAttr map, Operation *op) {
   return error;
 }
 
-/// The map that a tile or vector has to take to be transposed within each subgroup: the RFC's
-/// optimisation of tile_transpose. The map of its rule where there is none.
-static WgMapAttr getTransposedSource(TileTransposeOp op, WgMapAttr result) {
-  WgMapAttr byRule = deriveOperandMap(op->getOpOperand(0), result);
-  if (op.getPermutation() == ArrayRef<int64_t>{0, 1})
-    return byRule;
-  ArrayRef<int64_t> shape = op.getVector().getType().getShape();
-  int64_t all = result.getNumSubgroups();
-  SmallVector<SmallVector<int64_t, 2>> grids = {
-      SmallVector<int64_t, 2>(byRule.getSgLayout()), {all, 1}, {1, all}};
-  for (ArrayRef<int64_t> grid : grids) {
-    WgMapAttr map = WgMapAttr::get(op.getContext(), grid, byRule.getSgData());
-    if (fitsWgMap(map, shape) &&
-        findLocalPieces(getOwnership(map, op.getVector().getType()),
-                        getOwnership(result, op.getResult().getType()), {1, 0}))
-      return map;
-  }
-  return byRule;
-}
-
 WgMapAttr Solver::getWanted(const Use &use, WgMapAttr map) const {
-  if (auto transpose = dyn_cast<TileTransposeOp>(use.operand->getOwner()))
+  Operation *op = use.operand->getOwner();
+  if (auto transpose = dyn_cast<TileTransposeOp>(op))
     return getTransposedSource(transpose, map);
+  if (auto unpack = dyn_cast<TileUnpackOp>(op))
+    return getMapOfBlocks(map, unpack.getVector().getType());
   return use.isDerived ? deriveOperandMap(*use.operand, map) : map;
 }
 
 WgMapAttr Solver::getSuggested(const Use &use, WgMapAttr map) const {
-  if (isa<TileConvLayoutOp>(use.operand->getOwner()))
+  Operation *op = use.operand->getOwner();
+  if (isa<TileConvLayoutOp>(op))
     return {};
+  if (auto pack = dyn_cast<TilePackOp>(op))
+    return getMapOfBlocks(map, pack.getResult().getType());
   return use.isDerived ? deriveResultMap(*use.operand, map) : map;
 }
 
@@ -294,17 +280,6 @@ LogicalResult Solver::assign(Value value, WgMapAttr map) {
   maps[group] = {map, op};
   worklist.push_back(group);
   return success();
-}
-
-/// The map of a row or column whose elements all subgroups have in turn: a cast to the other keeps
-/// them where they are.
-static WgMapAttr getMapAlongVector(WgMapAttr map, ArrayRef<int64_t> shape) {
-  int64_t all = map.getNumSubgroups();
-  SmallVector<int64_t, 2> layout = {1, 1}, data(shape);
-  unsigned dim = shape[0] == 1 ? 1 : 0;
-  layout[dim] = all;
-  data[dim] = shape[dim] / std::gcd(shape[dim], all);
-  return WgMapAttr::get(map.getContext(), layout, data);
 }
 
 /// Hands a map across a use, from the side that has one to the side that has none.
@@ -375,6 +350,27 @@ LogicalResult Solver::handOnToCasts() {
 // Conversions
 //===----------------------------------------------------------------------===//
 
+/// `value`, which its owners have under `map`, under `wanted`: blocks change their owners as the
+/// matrix that they make.
+static Value convert(OpBuilder &builder, Value value, WgMapAttr map, WgMapAttr wanted,
+                     llvm::MapVector<Value, WgMapAttr> &maps) {
+  Location loc = value.getLoc();
+  auto type = cast<VectorType>(value.getType());
+  ArrayRef<int64_t> blocks = type.getShape().drop_front(2);
+  if (!blocks.empty()) {
+    auto whole = VectorType::get(getMatrixShape(type), type.getElementType());
+    value = TileUnpackOp::create(builder, loc, whole, value, blocks);
+    maps[value] = map;
+  }
+  value = TileConvLayoutOp::create(builder, loc, value.getType(), value, wanted, map);
+  maps[value] = wanted;
+  if (!blocks.empty()) {
+    value = TilePackOp::create(builder, loc, type, value, blocks);
+    maps[value] = wanted;
+  }
+  return value;
+}
+
 /// A conversion from `own` behind the definition of `value`, whose users go on to see its map.
 static void convertBehind(Value value, WgMapAttr own, llvm::MapVector<Value, WgMapAttr> &maps) {
   OpBuilder builder(value.getContext());
@@ -410,7 +406,9 @@ LogicalResult Solver::finish(llvm::MapVector<Value, WgMapAttr> &result) {
         before = map;
       else if (!wanted)
         before = getSuggested(use, map) ? map : getMapAlongVector(map, getMatrixShape(type));
-      WgMapAttr own = before == wanted ? WgMapAttr() : getSuggested(use, before);
+      // A map that cuts blocks is never that of what is unpacked.
+      WgMapAttr own =
+          before == wanted && !isa<TileUnpackOp>(op) ? WgMapAttr() : getSuggested(use, before);
       if (own) {
         if (!haveSamePieces(own, user, getMatrixShape(cast<ShapedType>(use.user.getType()))))
           convertBehind(use.user, own, result);
@@ -421,11 +419,11 @@ LogicalResult Solver::finish(llvm::MapVector<Value, WgMapAttr> &result) {
     }
     if (!type || !wanted || haveSamePieces(map, wanted, getMatrixShape(type)))
       continue;
-    if (type.getRank() != 2 || map.getNumSubgroups() != wanted.getNumSubgroups()) {
+    if (type.getRank() == 1 || map.getNumSubgroups() != wanted.getNumSubgroups()) {
       InFlightDiagnostic error =
           op->emitOpError("needs its operand of type ")
           << type << " under the workgroup map " << wanted << ", but its producer gives " << map
-          << (type.getRank() != 2 ? "; only 2D vectors can change their owners"
+          << (type.getRank() == 1 ? "; vectors of one dimension cannot change their owners"
                                   : ", which is for another number of subgroups");
       error.attachNote(getOwner(value)->getLoc()) << "produced here";
       return error;
@@ -434,8 +432,7 @@ LogicalResult Solver::finish(llvm::MapVector<Value, WgMapAttr> &result) {
     if (!replacement) {
       OpBuilder builder(op->getContext());
       builder.setInsertionPointAfterValue(value);
-      replacement = TileConvLayoutOp::create(builder, value.getLoc(), type, value, wanted, map);
-      result[replacement] = wanted;
+      replacement = convert(builder, value, map, wanted, result);
     }
     use.operand->set(replacement);
   }

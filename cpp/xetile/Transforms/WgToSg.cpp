@@ -52,14 +52,6 @@ static LogicalResult checkXeTileOp(Operation *op, const WgMapInference &maps) {
       llvm::any_of(values, isBlocked))
     return op->emitOpError("has a blocked vector beside workgroup maps, and no rule to distribute "
                            "it; expected 2D vectors: blocks belong to one subgroup");
-  if (isa<TilePackOp, TileUnpackOp>(op)) {
-    Value blocks = isa<TilePackOp>(op) ? op->getResult(0) : op->getOperand(0);
-    ArrayRef<int64_t> sizes = cast<VectorType>(blocks.getType()).getShape().take_back(2),
-                      data = maps.lookup(blocks).getSgData();
-    if (data[0] % sizes[0] != 0 || data[1] % sizes[1] != 0)
-      return op->emitOpError("expected inner_blocks to divide sg_data in each dimension, got ")
-             << sizes[0] << "x" << sizes[1] << " for " << maps.lookup(blocks);
-  }
   return success();
 }
 

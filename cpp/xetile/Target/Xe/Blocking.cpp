@@ -33,9 +33,11 @@ template <typename Op> struct BlockPattern : OpConversionPattern<Op> {
   BlockPattern(const TypeConverter &converter, MLIRContext *context, const BlockContext &blocks)
       : OpConversionPattern<Op>(converter, context), blocks(blocks) {}
 
-  /// `vector`, which is in some blocks, in blocks of `sides`.
+  /// `vector`, which is whole or in some blocks, in blocks of `sides`.
   static Value reblock(OpBuilder &builder, Location loc, Value vector, ArrayRef<int64_t> sides) {
     auto type = cast<VectorType>(vector.getType());
+    if (type.getRank() == 2)
+      return TilePackOp::create(builder, loc, getBlockedType(type, sides), vector, sides);
     if (type.getShape().take_back(2) == sides)
       return vector;
     auto flat = VectorType::get(
@@ -236,8 +238,9 @@ bool isRewritten(Operation *op, const BlockChoice &choice) {
   auto constant = dyn_cast<arith::ConstantOp>(op);
   if (isa<TileReduceOp, TileBroadcastOp>(op))
     return choice.get(op->getOperand(0)) && choice.get(op->getResult(0));
-  return isa<LoadTileOp, StoreTileOp, AtomicRMWTileOp, TileMmaOp, scf::ForOp, scf::IfOp,
-             scf::YieldOp>(op) ||
+  if (isa<AtomicRMWTileOp>(op))
+    return choice.get(op->getResult(0));
+  return isa<LoadTileOp, StoreTileOp, TileMmaOp, scf::ForOp, scf::IfOp, scf::YieldOp>(op) ||
          isElementwiseOnVectors(op) || (broadcast && !isa<VectorType>(broadcast.getSourceType())) ||
          (constant && isa<DenseElementsAttr>(constant.getValue()));
 }

@@ -116,21 +116,42 @@ void useOpenCLNames(Module &module) {
   }
 }
 
-// LLVM's SPIR-V backend takes the last bit of what it truncates to i1 by an operation on 32 bits,
-// whatever type that has.
-void compareLastBits(Module &module) {
+/// What takes the place of a cast from or to one bit, null if the backend knows it.
+Value *spellOutCastOfBit(CastInst &cast) {
+  IRBuilder<> builder(&cast);
+  Value *source = cast.getOperand(0);
+  Type *from = source->getType(), *to = cast.getType();
+  bool fromBit = from->isIntOrIntVectorTy(1), toBit = to->isIntOrIntVectorTy(1);
+  switch (cast.getOpcode()) {
+  case Instruction::Trunc: { // The last bit, by an operation on 32 bits whatever type `from` is.
+    if (!toBit)
+      return nullptr;
+    Value *bit = builder.CreateAnd(source, ConstantInt::get(from, 1));
+    return builder.CreateICmpNE(bit, Constant::getNullValue(from));
+  }
+  case Instruction::SIToFP: // 1.0 for a signed bit that is set, which is -1.
+    return fromBit
+               ? builder.CreateSelect(source, ConstantFP::get(to, -1.0), Constant::getNullValue(to))
+               : nullptr;
+  case Instruction::FPToSI: // No rule at all.
+  case Instruction::FPToUI:
+    return toBit ? builder.CreateFCmpUNE(builder.CreateUnaryIntrinsic(Intrinsic::trunc, source),
+                                         Constant::getNullValue(from))
+                 : nullptr;
+  default:
+    return nullptr;
+  }
+}
+
+// What LLVM's SPIR-V backend makes of casts from and to one bit is not valid, or another number.
+void spellOutCastsOfBits(Module &module) {
   for (Function &function : module)
-    for (Instruction &inst : make_early_inc_range(instructions(function))) {
-      auto *cast = dyn_cast<TruncInst>(&inst);
-      if (!cast || !cast->getType()->isIntOrIntVectorTy(1))
-        continue;
-      IRBuilder<> builder(cast);
-      Value *source = cast->getOperand(0);
-      Type *type = source->getType();
-      Value *bit = builder.CreateAnd(source, ConstantInt::get(type, 1));
-      cast->replaceAllUsesWith(builder.CreateICmpNE(bit, Constant::getNullValue(type)));
-      cast->eraseFromParent();
-    }
+    for (Instruction &inst : make_early_inc_range(instructions(function)))
+      if (auto *cast = dyn_cast<CastInst>(&inst))
+        if (Value *value = spellOutCastOfBit(*cast)) {
+          cast->replaceAllUsesWith(value);
+          cast->eraseFromParent();
+        }
 }
 
 /// What the machine code of loops needs, and LLVM's pipelines do not do.
@@ -198,7 +219,7 @@ std::optional<std::string> xetile::optimizeForSpirv(Module &module, StringRef tr
   runPipeline(module, *machine, options);
   if (std::optional<std::string> why = widenOddIntegers(module))
     return why;
-  compareLastBits(module);
+  spellOutCastsOfBits(module);
   if (std::optional<std::string> why = splitWideVectors(module))
     return why;
   raw_string_ostream stream(error);
