@@ -206,7 +206,7 @@ CONVERSIONS = {
 
 
 @pytest.mark.parametrize(
-    ("name", "dtype"), zip(CONVERSIONS, itertools.cycle(["f16", "i8", "f32", "i64"]), strict=False)
+    ("name", "dtype"), list(zip(CONVERSIONS, itertools.cycle(["f16", "i8", "f32", "i64"]), strict=False))
 )
 def test_convert_layout(name, dtype):
     shape, source, target = CONVERSIONS[name]

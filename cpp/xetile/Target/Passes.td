@@ -13,9 +13,9 @@ def CheckLowered : Pass<"xetile-check-lowered", "::mlir::ModuleOp"> {
     given and names neither.
 
     ```mlir
-    // --xetile-check-lowered="forbid=xegpu,gpu.warp_execute_on_lane_0 after=xegpu-subgroup-distribute"
+    // --xetile-check-lowered="forbid=xegpu,gpu.warp_execute_on_lane_0 after=xetile-distribute-to-lanes"
     gpu.warp_execute_on_lane_0(%lane)[16] { ... }
-    // error: 'gpu.warp_execute_on_lane_0' op is left in device code after xegpu-subgroup-distribute: ...
+    // error: 'gpu.warp_execute_on_lane_0' op is left in device code after xetile-distribute-to-lanes: ...
     ```
   }];
   let options = [

@@ -28,7 +28,11 @@ public:
   const llvm::DenseMap<mlir::Value, Ownership> &getOwners() const { return owners; }
 
 private:
-  void cloneFreeVectors();
+  static bool isShared(mlir::Value value) { return getSharedShape(value.getType()).has_value(); }
+  /// Computed from nothing distributed, a copy for each use.
+  static bool isFree(mlir::Value value);
+
+  // StatedLayouts.cpp
   llvm::LogicalResult state(mlir::Operation *op, mlir::Value value,
                             mlir::xegpu::DistributeLayoutAttr layout);
   llvm::LogicalResult stateAccess(mlir::Operation *op, mlir::xegpu::DistributeLayoutAttr layout,
@@ -37,12 +41,16 @@ private:
                                 llvm::ArrayRef<int64_t> shape);
   llvm::LogicalResult collect(mlir::Operation *op);
   llvm::LogicalResult collectOperands(mlir::Operation *op);
+
+  // LayoutPropagation.cpp
   void set(mlir::Value value, const std::optional<Ownership> &ownership);
   void tie(mlir::ValueRange values);
   void propagate();
   void propagateThrough(mlir::Operation *op);
   /// How `operand` has to be shared out; nothing if the operation takes it as it is.
   std::optional<Ownership> getWanted(mlir::OpOperand &operand) const;
+
+  void cloneFreeVectors();
   mlir::Value convert(mlir::Location loc, mlir::Value value, const Ownership &wanted);
   void convert(mlir::OpOperand &operand, const Ownership &wanted);
   void convertResults(mlir::Operation *op);

@@ -18,6 +18,12 @@ bool xetile::isWorkgroupLayout(xegpu::DistributeLayoutAttr layout) {
   return layout && layout.isForWorkgroup();
 }
 
+xegpu::DistributeLayoutAttr xetile::layoutOfDescriptor(Type type) {
+  auto tile = dyn_cast<xegpu::TensorDescType>(type);
+  return tile ? dyn_cast_if_present<xegpu::DistributeLayoutAttr>(tile.getLayout())
+              : xegpu::DistributeLayoutAttr();
+}
+
 xegpu::DistributeLayoutAttr xetile::dropSubgroups(xegpu::DistributeLayoutAttr layout) {
   return isWorkgroupLayout(layout) ? layout.dropSgLayoutAndData() : layout;
 }

@@ -13,6 +13,9 @@ namespace xetile {
 /// Whether a layout shares a value out over subgroups.
 bool isWorkgroupLayout(mlir::xegpu::DistributeLayoutAttr layout);
 
+/// The layout that a descriptor's type states; null for other types.
+mlir::xegpu::DistributeLayoutAttr layoutOfDescriptor(mlir::Type type);
+
 /// Who owns which pieces of a value of `shape`. Ids of subgroups count along the dimensions as
 /// `order` lists them; subgroups along a dimension that a slice drops own the same. A dimension has
 /// as many pieces as subgroups, a multiple (rounds) or a fraction (shared pieces). An error says
