@@ -18,6 +18,9 @@ TYPES = ["f32", "f32", "f16", "f16", "bf16", "i32", "i32", "i8", "i16"]
 SIZES = [1, 2, 3, 4, 6, 8, 8, 12, 16, 16, 16, 24, 32, 32, 48, 64]
 SUBGROUPS = [1, 2, 2, 3, 4, 4, 4, 6, 8, 8]
 PIECES = 6  # of one value in one subgroup
+# Where the host has no instruction for a gather, LLVM makes a branch for each element, and hands the whole vector on
+# through all of them: 768 elements of f16 took it minutes.
+SCATTERED = 128
 
 
 def draw_kernel(rng: random.Random, area: int) -> Kernel:
@@ -253,12 +256,14 @@ class Drawing(node_draw.Drawing):
 
     def draw_gather(self, nodes: list[Node]) -> bool:
         shape, dtype = self.rng.choice([*self.shapes, self.shape()]), self.rng.choice(TYPES)
+        if shape[0] * shape[1] > SCATTERED:
+            return False
         more = {"count": self.rng.choice([16, 100, 777]), "padding": self.rng.choice([0, 7])}
         self.add(nodes, "gather", shape, dtype, map=self.map(shape), **more)
         return True
 
     def draw_scatter(self, nodes: list[Node]) -> bool:
-        x = self.pick(lambda shape, dtype: dtype != "i1")
+        x = self.pick(lambda shape, dtype: dtype != "i1" and shape[0] * shape[1] <= SCATTERED)
         if x is None or self.grid != [1, 1]:
             return False
         shape, dtype = self.types[x]
