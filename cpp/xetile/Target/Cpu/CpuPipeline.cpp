@@ -51,6 +51,7 @@ void xetile::buildBufferizeForCpu(OpPassManager &pm, const CpuBufferizeOptions &
   pm.addPass(createPreserveArguments(arguments));
   pm.addPass(createElementwiseToLinalg());
   pm.addPass(createReplacePoison());
+  pm.addPass(createFuseElementwise());
   add(pm, "canonicalize,cse");
   // Folding made more.
   pm.addPass(createReplacePoison());
@@ -84,9 +85,9 @@ void xetile::buildLowerToCpu(OpPassManager &pm, const CpuLoweringOptions &option
   microkernels.int8Dot = options.int8Dot;
   microkernels.amx = options.amx;
   pm.addPass(createLowerMicrokernels(microkernels));
-  LowerElementwiseOptions elementwise;
-  elementwise.vectorBits = options.vectorBits;
-  pm.addPass(createLowerElementwise(elementwise));
+  LinalgToVectorLoopsOptions loops;
+  loops.vectorBits = options.vectorBits;
+  pm.addPass(createLinalgToVectorLoops(loops));
   add(pm, "func.func(convert-linalg-to-loops),scf-forall-to-parallel,canonicalize,cse");
   LowerMathOptions functions;
   functions.vectorBits = options.vectorBits;

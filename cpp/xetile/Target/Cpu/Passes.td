@@ -97,8 +97,8 @@ def DeepTileMatmul : Pass<"deep-tile-matmul"> {
   ];
 }
 
-def LowerElementwise : Pass<"xetile-lower-elementwise"> {
-  let summary = "Lower elementwise ops on memrefs to vector code";
+def LinalgToVectorLoops : Pass<"xetile-linalg-to-vector-loops"> {
+  let summary = "Lower linalg ops on memrefs to loops of vectors where their elements lie side by side";
   let description = [{
     Before (what follows a matmul, on one tile of it):
     ```mlir
@@ -120,8 +120,21 @@ def LowerElementwise : Pass<"xetile-lower-elementwise"> {
       }
     }
     ```
-    What is left of a row is masked. Ops that read along other than the last dimension stay as they are. Copies of
-    strided memory are lowered alike.
+    What is left of a row is masked. Reductions keep what they sum up in registers. Where vectors lie along a dimension
+    that is reduced (sums of rows), there are four vectors of partial sums:
+    ```mlir
+    %sums:4 = scf.for %n = %c0 to %c256 step %c64 iter_args(%s0 = %zeros, ...) {
+      %x = vector.load %a[%m, %n] : memref<24x256xf32>, vector<16xf32>
+      %t0 = arith.addf %x, %s0 : vector<16xf32>
+      ...
+    }
+    ...
+    %sum = vector.reduction <add>, %s reassoc : vector<16xf32> into f32
+    ```
+    So sums of floating-point numbers are rounded in another order than one after the other, with no larger a bound of
+    their error. An index of an operand may be a sum, as in the window of a convolution or a pooling of stride 1. Ops
+    that read along other than the last dimension, or with steps, have several results, or use `linalg.index` stay as
+    they are. Copies of strided memory are lowered alike.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
       "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
@@ -260,6 +273,23 @@ def ElementwiseToLinalg : Pass<"xetile-elementwise-to-linalg"> {
     ```
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def FuseElementwise : Pass<"xetile-fuse-elementwise"> {
+  let summary = "Merge chains of elementwise ops, outside of loops, and drop results that nobody uses";
+  let description = [{
+    Before:
+    ```mlir
+    %d = linalg.generic {...} ins(%x, %mean : ...) outs(%any : ...) { ... arith.subf ... }
+    %e = linalg.generic {...} ins(%d : ...) outs(%any : ...) { ... math.exp ... }
+    ```
+    After: `%e = linalg.generic {...} ins(%x, %mean : ...) outs(%any : ...) { ... arith.subf ... math.exp ... }`
+
+    An op whose result has several uses stays, and so memory holds what it computes once. Upstream's pass of this purpose
+    folds constants and reshapes, too, and takes from ops in loops the memory that they were to update in place.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
+      "::mlir::tensor::TensorDialect"];
 }
 
 def SplitSlices : Pass<"xetile-split-slices"> {

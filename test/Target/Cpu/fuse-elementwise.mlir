@@ -1,0 +1,85 @@
+// RUN: xetile-opt %s --xetile-fuse-elementwise --cse | FileCheck %s
+
+#both = affine_map<(m, n) -> (m, n)>
+#rows = affine_map<(m, n) -> (m)>
+
+// exp(x - mean): one op. Its result has two uses, so neither of those takes it in.
+// CHECK-LABEL: func @chain
+// CHECK-SAME: (%[[X:.*]]: tensor<4x8xf32>, %[[MEAN:.*]]: tensor<4xf32>)
+// CHECK: %[[E:.*]] = linalg.generic {{.*}} ins(%[[X]], %[[MEAN]] : {{.*}}
+// CHECK: arith.subf
+// CHECK-NEXT: math.exp
+// CHECK-NEXT: linalg.yield
+// CHECK: linalg.generic {{.*}} ins(%[[E]]
+// CHECK: arith.negf
+// CHECK-NEXT: linalg.yield
+// CHECK-NOT: linalg.generic
+func.func @chain(%x: tensor<4x8xf32>, %mean: tensor<4xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %any = tensor.empty() : tensor<4x8xf32>
+  %d = linalg.generic {indexing_maps = [#both, #rows, #both], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %mean : tensor<4x8xf32>, tensor<4xf32>) outs(%any : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %r = arith.subf %a, %b : f32
+    linalg.yield %r : f32
+  } -> tensor<4x8xf32>
+  %e = linalg.generic {indexing_maps = [#both, #both], iterator_types = ["parallel", "parallel"]}
+      ins(%d : tensor<4x8xf32>) outs(%any : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %c: f32):
+    %r = math.exp %a : f32
+    linalg.yield %r : f32
+  } -> tensor<4x8xf32>
+  %n = linalg.generic {indexing_maps = [#both, #both], iterator_types = ["parallel", "parallel"]}
+      ins(%e : tensor<4x8xf32>) outs(%any : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %c: f32):
+    %r = arith.negf %a : f32
+    linalg.yield %r : f32
+  } -> tensor<4x8xf32>
+  return %e, %n : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// The place of the largest is not asked for: a maximum is left.
+// CHECK-LABEL: func @maximum
+// CHECK: %[[MAX:.*]] = linalg.generic
+// CHECK-NEXT: ^bb0(%{{.*}}: f32, %{{.*}}: f32):
+// CHECK-NEXT: arith.maximumf
+// CHECK-NEXT: linalg.yield
+// CHECK: return %[[MAX]]
+func.func @maximum(%x: tensor<4x8xf32>, %start: tensor<4xf32>, %zeros: tensor<4xi64>) -> tensor<4xf32> {
+  %max, %at = linalg.generic {indexing_maps = [#both, #rows, #rows], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x8xf32>) outs(%start, %zeros : tensor<4xf32>, tensor<4xi64>) {
+  ^bb0(%a: f32, %m: f32, %i: i64):
+    %n = linalg.index 1 : index
+    %k = arith.index_cast %n : index to i64
+    %larger = arith.cmpf ogt, %a, %m : f32
+    %y = arith.maximumf %a, %m : f32
+    %j = arith.select %larger, %k, %i : i64
+    linalg.yield %y, %j : f32, i64
+  } -> (tensor<4xf32>, tensor<4xi64>)
+  return %max : tensor<4xf32>
+}
+
+// In a loop the second op updates the memory of the first: both stay.
+// CHECK-LABEL: func @loop
+// CHECK: scf.for
+// CHECK: %[[D:.*]] = linalg.generic
+// CHECK: linalg.generic {{.*}} outs(%[[D]]
+func.func @loop(%x: tensor<8xf32>, %n: index) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%t = %x) -> tensor<8xf32> {
+    %d = linalg.generic {indexing_maps = [affine_map<(n) -> (n)>, affine_map<(n) -> (n)>], iterator_types = ["parallel"]}
+        ins(%x : tensor<8xf32>) outs(%t : tensor<8xf32>) {
+    ^bb0(%a: f32, %c: f32):
+      %y = arith.addf %a, %c : f32
+      linalg.yield %y : f32
+    } -> tensor<8xf32>
+    %e = linalg.generic {indexing_maps = [affine_map<(n) -> (n)>, affine_map<(n) -> (n)>], iterator_types = ["parallel"]}
+        ins(%d : tensor<8xf32>) outs(%d : tensor<8xf32>) {
+    ^bb0(%a: f32, %c: f32):
+      %y = math.exp %a : f32
+      linalg.yield %y : f32
+    } -> tensor<8xf32>
+    scf.yield %e : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}
