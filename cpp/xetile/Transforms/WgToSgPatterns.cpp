@@ -1,7 +1,6 @@
 //===- WgToSgPatterns.cpp - operations on one subgroup's pieces ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "xetile/IR/UnsignedOperands.h"
 #include "xetile/Transforms/FreePieces.h"
@@ -95,30 +94,20 @@ struct DistributeAtomic : Distribute<AtomicRMWTileOp> {
     Location loc = op.getLoc();
     TileType tile = op.getTile().getType();
     Ownership ownership = getOwnership(op.getTile());
-    TileExchange exchange = getExchange(rewriter, loc);
-    Value buffer;
-    if (!op->use_empty())
-      buffer = plan.scratch.create(rewriter, loc, tile.getShape(),
-                                   getStorageType(tile.getElementType()));
-    Value isFirst = plan.place.getIsFirstOwner(rewriter, ownership);
-    auto guard = scf::IfOp::create(rewriter, loc, isFirst, /*withElseRegion=*/false);
-    plan.scratch.addGuard(guard);
-    {
-      OpBuilder::InsertionGuard insertion(rewriter);
-      rewriter.setInsertionPointToStart(guard.thenBlock());
+    auto update = [&] {
       SmallVector<Value> before;
       for (auto [value, piece] : llvm::zip_equal(adaptor.getValue(), adaptor.getTile()))
         before.push_back(
             AtomicRMWTileOp::create(rewriter, loc, value.getType(), op.getKind(), value, piece));
-      if (buffer)
-        exchange.store(buffer, ownership, before);
-    }
-    if (!buffer) {
+      return before;
+    };
+    SmallVector<Value> pieces =
+        updateByFirstOwner(rewriter, getExchange(rewriter, loc), plan.place, plan.scratch, loc,
+                           ownership, tile, !op->use_empty(), update);
+    if (pieces.empty())
       rewriter.eraseOp(op);
-      return success();
-    }
-    SmallVector<Value> pieces = exchange.load(buffer, ownership, tile.getElementType());
-    rewriter.replaceOpWithMultiple(op, {pieces});
+    else
+      rewriter.replaceOpWithMultiple(op, {pieces});
     return success();
   }
 };
@@ -166,17 +155,6 @@ template <typename OpTy> struct DistributeMove : Distribute<OpTy> {
   }
 };
 
-/// A vector of other elements, as f32 or back.
-Value convertFloat(OpBuilder &builder, Location loc, Value vector, Type element) {
-  auto type = cast<VectorType>(vector.getType());
-  auto result = VectorType::get(type.getShape(), element);
-  if (result == type)
-    return vector;
-  if (element.getIntOrFloatBitWidth() > type.getElementTypeBitWidth())
-    return arith::ExtFOp::create(builder, loc, result, vector);
-  return arith::TruncFOp::create(builder, loc, result, vector);
-}
-
 struct DistributeTileReduce : Distribute<TileReduceOp> {
   using Distribute::Distribute;
   LogicalResult matchAndRewrite(TileReduceOp op, Adaptor adaptor,
@@ -184,29 +162,18 @@ struct DistributeTileReduce : Distribute<TileReduceOp> {
     Location loc = op.getLoc();
     VectorType type = op.getVector().getType();
     Ownership ownership = getOwnership(op.getVector());
-    Type wide = getReductionType(op, ownership);
-    SmallVector<bool> isReduced(2, false);
-    for (int64_t dim : op.getReductionDims())
-      isReduced[dim] = true;
-
-    // Pieces that differ in the reduced dimensions alone become one.
-    int64_t rows = ownership.dims[0].rounds(), columns = ownership.dims[1].rounds();
-    SmallVector<Value> sums((isReduced[0] ? 1 : rows) * (isReduced[1] ? 1 : columns));
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t j = 0; j < columns; ++j) {
-        Value piece = convertFloat(rewriter, loc, adaptor.getVector()[i * columns + j], wide);
-        Value &sum =
-            sums[(isReduced[0] ? 0 : i) * (isReduced[1] ? 1 : columns) + (isReduced[1] ? 0 : j)];
-        sum = sum ? vector::makeArithReduction(rewriter, loc, op.getKind(), piece, sum) : piece;
-      }
+    ArrayRef<int64_t> dims = op.getReductionDims();
+    Type wide = getReductionType(op.getKind(), type.getElementType(), dims, ownership);
     SmallVector<Value> pieces;
-    for (Value sum : sums)
+    for (Value sum :
+         mergePieces(rewriter, loc, op.getKind(), dims, ownership, adaptor.getVector(), wide))
       pieces.push_back(reduce(rewriter, op, sum));
 
     TileExchange exchange = getExchange(rewriter, loc);
     if (auto found = plan.reductions.find(op); found != plan.reductions.end()) {
       const CrossReduction &cross = found->second;
-      Value buffer = plan.scratch.create(rewriter, loc, cross.shape, getStorageType(wide));
+      Value buffer =
+          plan.scratch.create(rewriter, loc, cross.partial.shape(), getStorageType(wide));
       exchange.store(buffer, cross.partial, pieces);
       pieces.clear();
       for (Value partial : exchange.load(buffer, cross.all, wide))

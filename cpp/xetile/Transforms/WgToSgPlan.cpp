@@ -1,23 +1,10 @@
 //===- WgToSgPlan.cpp - how each operation is distributed ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "xetile/Transforms/WgToSgPlan.h"
-#include "xetile/Transforms/Uniformity.h"
 
 using namespace mlir;
 
 namespace xetile {
-
-Type getReductionType(TileReduceOp op, const Ownership &ownership) {
-  Type element = op.getVector().getType().getElementType();
-  bool rounds =
-      op.getKind() == vector::CombiningKind::ADD || op.getKind() == vector::CombiningKind::MUL;
-  if (!rounds || !(element.isF16() || element.isBF16()))
-    return element;
-  for (int64_t dim : op.getReductionDims())
-    if (!ownership.dims[dim].isWhole())
-      return Float32Type::get(op.getContext());
-  return element;
-}
 
 /// With other dimensions in place of those of `dims`.
 static Ownership withDims(Ownership ownership, ArrayRef<int64_t> dims,
@@ -42,17 +29,13 @@ LogicalResult WgToSgPlan::decideReduction(TileReduceOp op, int64_t slmBytes) {
   }
   Ownership partial = withDims(
       from, dims, [](OwnedDim dim) { return OwnedDim{dim.owners, 1, dim.owners, dim.idStride}; });
-  Type storage = getStorageType(getReductionType(op, from));
-  if (!storage)
-    return op.emitOpError("reduces elements of type ")
-           << type.getElementType()
-           << " over several subgroups, which shared local memory cannot hold; expected integers "
-              "of 1, 8, 16, 32 or 64 bits, f16, bf16, f32 or f64";
-  if (int64_t bytes = getBufferBytes(partial.shape(), storage); bytes > slmBytes)
-    return emitSlmOverflow(op, bytes, slmBytes);
   for (int64_t dim : dims)
     to.dims[dim] = OwnedDim::whole(partial.dims[dim].size);
-  reductions.insert({op, {partial.shape(), partial, to}});
+  CrossReduction reduction{partial, to};
+  Type wide = getReductionType(op.getKind(), type.getElementType(), dims, from);
+  if (failed(checkCrossReduction(op, reduction, wide, slmBytes)))
+    return failure();
+  reductions.insert({op, reduction});
   return success();
 }
 
@@ -120,15 +103,7 @@ LogicalResult WgToSgPlan::make(Operation *root, int64_t slmBytes) {
     auto uniformity = uniformities.find(scope);
     if (uniformity == uniformities.end())
       uniformity = uniformities.try_emplace(scope, findUniformityOfSubgroups(scope)).first;
-    Operation *parent = uniformity->second.findDivergentParent(op);
-    if (!parent)
-      return success();
-    InFlightDiagnostic error = op->emitOpError(
-        "brings elements to other subgroups, which needs a barrier, where not all subgroups may "
-        "meet; expected it outside of branches and loops that depend on the subgroup, or maps "
-        "under which each subgroup has the elements it needs");
-    error.attachNote(parent->getLoc()) << "not all subgroups of a workgroup may run this alike";
-    return error;
+    return checkAllMeet(op, uniformity->second, "maps");
   };
   return failure(root->walk(visit).wasInterrupted());
 }

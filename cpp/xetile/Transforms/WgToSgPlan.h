@@ -6,17 +6,10 @@
 #include "mlir/Transforms/DialectConversion.h"
 #include "xetile/IR/XeTileOps.h"
 #include "xetile/Transforms/Distribution.h"
-#include "xetile/Transforms/Exchange.h"
+#include "xetile/Transforms/SharedWork.h"
 #include "xetile/Transforms/WgMapInference.h"
 
 namespace xetile {
-
-/// A reduction over several subgroups: each stores what it knows to a buffer, under `partial`, and
-/// reduces what it loads from there under `all`.
-struct CrossReduction {
-  llvm::SmallVector<int64_t> shape;
-  Ownership partial, all;
-};
 
 /// Decisions about the operations of a module, all made, and all errors emitted, before anything is
 /// rewritten.
@@ -40,10 +33,6 @@ private:
   llvm::LogicalResult decideReduction(TileReduceOp op, int64_t slmBytes);
   bool isExchange(mlir::Operation *op) const;
 };
-
-/// In what type a reduction is computed: sums and products of narrow floats that are put together
-/// from several parts are f32, so that they are rounded once.
-mlir::Type getReductionType(TileReduceOp op, const Ownership &ownership);
 
 /// Rewrites of operations to those on one subgroup's pieces. `plan` must outlive the conversion.
 void populateWgToSgPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns,

@@ -3,7 +3,6 @@
 // In: descriptors and accesses of a workgroup, the plan. Out: those of one subgroup's pieces; where
 // they are in the tile is added to the offsets of the accesses. Refused: nothing; the plan has.
 #include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "xetile/Target/Xe/Workgroup/XeGPUWgPlan.h"
 
@@ -180,25 +179,13 @@ struct DistributeAtomic : DistributeXeGPU<xegpu::AtomicRMWOp> {
       rewriter.replaceOpWithMultiple(op, {update()});
       return success();
     }
-    Value buffer;
-    if (!op->use_empty())
-      buffer = plan.scratch.create(rewriter, loc, type.getShape(),
-                                   getStorageType(type.getElementType()));
-    VectorExchange exchange = getExchange(rewriter, loc);
-    auto guard = scf::IfOp::create(rewriter, loc, plan.place.getIsFirstOwner(rewriter, ownership),
-                                   /*withElseRegion=*/false);
-    plan.scratch.addGuard(guard);
-    {
-      OpBuilder::InsertionGuard insertion(rewriter);
-      rewriter.setInsertionPointToStart(guard.thenBlock());
-      SmallVector<Value> before = update();
-      if (buffer)
-        exchange.store(buffer, ownership, before);
-    }
-    if (buffer)
-      rewriter.replaceOpWithMultiple(op, {exchange.load(buffer, ownership, type.getElementType())});
-    else
+    SmallVector<Value> pieces =
+        updateByFirstOwner(rewriter, getExchange(rewriter, loc), plan.place, plan.scratch, loc,
+                           ownership, type, !op->use_empty(), update);
+    if (pieces.empty())
       rewriter.eraseOp(op);
+    else
+      rewriter.replaceOpWithMultiple(op, {pieces});
     return success();
   }
 };

@@ -270,22 +270,11 @@ std::optional<ReducedDims> xetile::getReducedDims(Operation *op) {
   return std::nullopt;
 }
 
-Type xetile::getReductionType(const ReducedDims &reduced, const Ownership &source) {
-  Type element = cast<VectorType>(reduced.source.getType()).getElementType();
-  bool rounds =
-      reduced.kind == vector::CombiningKind::ADD || reduced.kind == vector::CombiningKind::MUL;
-  if (rounds && (element.isF16() || element.isBF16()))
-    for (int64_t dim : reduced.dims)
-      if (!source.dims[dim].isWhole())
-        return Float32Type::get(element.getContext());
-  return element;
-}
-
 LogicalResult XeGPUWgPlan::decideReduction(Operation *op, int64_t slmBytes, bool &isExchange) {
   ReducedDims reduced = *getReducedDims(op);
   const Ownership &from = *layouts.lookup(reduced.source);
   const Ownership *to = layouts.lookup(op->getResult(0));
-  XeGPUReduction decision{from, from};
+  CrossReduction decision{from, from};
   bool isLocal = true;
   unsigned kept = 0;
   for (unsigned dim = 0; dim < from.rank(); ++dim) {
@@ -302,14 +291,11 @@ LogicalResult XeGPUWgPlan::decideReduction(Operation *op, int64_t slmBytes, bool
   if (isLocal)
     return success();
   isExchange = true;
-  Type element = getReductionType(reduced, from), storage = getStorageType(element);
-  if (!storage)
-    return op->emitOpError("reduces elements of type ")
-           << element
-           << " over several subgroups, which shared local memory cannot hold; expected integers "
-              "of 1, 8, 16, 32 or 64 bits, f16, bf16, f32 or f64";
-  if (int64_t bytes = getBufferBytes(decision.partial.shape(), storage); bytes > slmBytes)
-    return emitSlmOverflow(op, bytes, slmBytes);
+  Type element =
+      getReductionType(reduced.kind, cast<VectorType>(reduced.source.getType()).getElementType(),
+                       reduced.dims, from);
+  if (failed(checkCrossReduction(op, decision, element, slmBytes)))
+    return failure();
   reductions.insert({op, decision});
   return success();
 }
@@ -370,15 +356,7 @@ LogicalResult XeGPUWgPlan::make(Operation *scope) {
       return success();
     if (!uniformity)
       uniformity.emplace(findUniformityOfSubgroups(scope));
-    Operation *parent = uniformity->findDivergentParent(op);
-    if (!parent)
-      return success();
-    InFlightDiagnostic error = op->emitOpError(
-        "brings elements to other subgroups, which needs a barrier, where not all subgroups may "
-        "meet; expected it outside of branches and loops that depend on the subgroup, or layouts "
-        "under which each subgroup has the elements it needs");
-    error.attachNote(parent->getLoc()) << "not all subgroups of a workgroup may run this alike";
-    return error;
+    return checkAllMeet(op, *uniformity, "layouts");
   };
   return failure(scope->walk(visit).wasInterrupted());
 }

@@ -6,7 +6,7 @@
 #include "mlir/Transforms/DialectConversion.h"
 #include "xetile/Target/TargetInfo.h"
 #include "xetile/Target/Xe/Workgroup/LayoutInference.h"
-#include "xetile/Transforms/Exchange.h"
+#include "xetile/Transforms/SharedWork.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 
 namespace xetile {
@@ -30,13 +30,6 @@ private:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<llvm::SmallVector<int64_t>>> shapes;
 };
 
-/// A reduction to which several subgroups contribute, or after which others own the result: each
-/// stores what it knows to a buffer, and reduces what it loads from there. The reduced dimensions
-/// have as many elements there as owners.
-struct XeGPUReduction {
-  Ownership partial, all;
-};
-
 /// Decisions about a function, all made, and all errors emitted, before anything is rewritten.
 struct XeGPUWgPlan {
   XeGPUWgPlan(const LayoutInference &layouts, const TargetInfo &target)
@@ -49,7 +42,7 @@ struct XeGPUWgPlan {
   const LayoutInference &layouts;
   const TargetInfo &target;
   llvm::DenseMap<mlir::Operation *, Move> moves; ///< of convert_layout
-  llvm::DenseMap<mlir::Operation *, XeGPUReduction> reductions;
+  llvm::DenseMap<mlir::Operation *, CrossReduction> reductions;
   llvm::DenseSet<mlir::Operation *> guarded; ///< atomics of which one owner makes each
   DescriptorShapes descriptors;
   SubgroupPlace place;
@@ -78,10 +71,6 @@ struct ReducedDims {
   mlir::Value acc; ///< null if there is none
 };
 std::optional<ReducedDims> getReducedDims(mlir::Operation *op);
-
-/// In what type a reduction is computed: sums and products of narrow floats that are put together
-/// from several parts are f32, so that they are rounded once.
-mlir::Type getReductionType(const ReducedDims &reduced, const Ownership &source);
 
 /// Rewrites of operations to those on one subgroup's pieces. `plan` must outlive the conversion.
 void populateXeGPUWgMemoryPatterns(const mlir::TypeConverter &converter,

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: operations on a workgroup's vectors, the plan. Out: those on one subgroup's pieces; what
 // other subgroups need goes through shared local memory. Refused: nothing; the plan has.
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "xetile/IR/NeutralValue.h"
@@ -120,18 +119,6 @@ struct DistributeBroadcast : DistributeXeGPU<vector::BroadcastOp> {
 // Reductions
 //===----------------------------------------------------------------------===//
 
-/// A vector or scalar of other elements, as f32 or back.
-Value convertFloat(OpBuilder &builder, Location loc, Value value, Type element) {
-  if (!value || getElementTypeOrSelf(value) == element)
-    return value;
-  Type type = element;
-  if (auto vector = dyn_cast<VectorType>(value.getType()))
-    type = VectorType::get(vector.getShape(), element);
-  if (element.getIntOrFloatBitWidth() > getElementTypeOrSelf(value).getIntOrFloatBitWidth())
-    return arith::ExtFOp::create(builder, loc, type, value);
-  return arith::TruncFOp::create(builder, loc, type, value);
-}
-
 /// vector.multi_reduction and vector.reduction.
 template <typename OpTy> struct DistributeReduction : DistributeXeGPU<OpTy> {
   using DistributeXeGPU<OpTy>::DistributeXeGPU;
@@ -141,24 +128,11 @@ template <typename OpTy> struct DistributeReduction : DistributeXeGPU<OpTy> {
     ReducedDims reduced = *getReducedDims(op);
     const Ownership &source = this->getOwnership(reduced.source);
     Type element = cast<VectorType>(reduced.source.getType()).getElementType(),
-         wide = getReductionType(reduced, source);
+         wide = getReductionType(reduced.kind, element, reduced.dims, source);
     SmallVector<Value> accs(reduced.acc ? llvm::to_vector(adaptor.getAcc()) : SmallVector<Value>());
 
-    // Pieces that differ in the reduced dimensions alone become one.
-    SmallVector<int64_t> rounds = source.rounds(), keptRounds = rounds;
-    for (int64_t dim : reduced.dims)
-      keptRounds[dim] = 1;
-    SmallVector<Value> sums(computeProduct(keptRounds));
-    unsigned number = 0;
-    forEachIndex(rounds, [&](ArrayRef<int64_t> round) {
-      SmallVector<int64_t> kept(round);
-      for (int64_t dim : reduced.dims)
-        kept[dim] = 0;
-      Value piece = convertFloat(rewriter, loc, adaptor.getOperands().front()[number++], wide);
-      Value &sum = sums[numberOf(kept, keptRounds)];
-      sum = sum ? vector::makeArithReduction(rewriter, loc, reduced.kind, piece, sum) : piece;
-    });
-
+    SmallVector<Value> sums = mergePieces(rewriter, loc, reduced.kind, reduced.dims, source,
+                                          adaptor.getOperands().front(), wide);
     auto accOf = [&](unsigned piece) {
       return accs.empty() ? Value()
                           : convertFloat(rewriter, loc, accs[accs.size() == 1 ? 0 : piece], wide);
@@ -169,7 +143,7 @@ template <typename OpTy> struct DistributeReduction : DistributeXeGPU<OpTy> {
       for (auto [piece, sum] : llvm::enumerate(sums))
         pieces.push_back(reduce(rewriter, loc, reduced, sum, accOf(piece)));
     } else {
-      const XeGPUReduction &decision = found->second;
+      const CrossReduction &decision = found->second;
       VectorExchange exchange = this->getExchange(rewriter, loc);
       Value buffer =
           this->plan.scratch.create(rewriter, loc, decision.partial.shape(), getStorageType(wide));
