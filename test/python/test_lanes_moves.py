@@ -97,6 +97,17 @@ def test_multi_reduction(kind, dims):
     assert_same(transform(middle, b.shape, a=a, b=b), expected)
 
 
+# What lanes send to each other is packed in words, of which the last may not be full.
+@pytest.mark.parametrize("rows", [1, 2, 3, 7, 16, 24])
+@pytest.mark.parametrize("dtype", ["i8", "i16", "f16", "bf16"])
+def test_rows_of_narrow_elements(dtype, rows):
+    a, b = given(dtype, rows, 32), numbers(dtype, rows, seed=SEED + 2)
+    kind = "maxsi" if dtype.startswith("i") else "maxnumf"
+    types = f"{vector((rows, 32), dtype)} to {vector((rows,), dtype)}"
+    result = transform(f"%r = vector.multi_reduction <{kind}>, %a, %b [1] : {types}", (rows,), a=a, b=b)
+    assert_same(result, np.maximum(a.max(1), b))
+
+
 @pytest.mark.parametrize("count", [16, 24, 64, 7])
 def test_reduction_of_one_dimension(count):
     a = given("i32", count)

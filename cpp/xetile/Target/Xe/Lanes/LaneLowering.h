@@ -75,6 +75,8 @@ private:
   Value mul(Value left, Value right);
   /// `value` of lane table[lane].
   Value shuffle(Value value, llvm::ArrayRef<int64_t> table);
+  /// The same of several values of one type, as many in a shuffle as a word holds.
+  Values shuffleTogether(llvm::ArrayRef<Value> values, llvm::ArrayRef<int64_t> table);
   Value callBuiltin(llvm::StringRef name, mlir::Type result, mlir::ValueRange arguments,
                     bool convergent = true);
   Value element(Value piece, unsigned reg);

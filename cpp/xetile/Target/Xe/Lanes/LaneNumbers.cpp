@@ -183,6 +183,31 @@ Value LaneLowering::shuffle(Value value, ArrayRef<int64_t> table) {
   return isa<FloatType>(type) ? arith::BitcastOp::create(b, loc, type, moved).getResult() : moved;
 }
 
+// Not f16: Intel's compiler shuffles its halves of registers where they are, and packing them costs
+// more than it saves.
+LaneLowering::Values LaneLowering::shuffleTogether(ArrayRef<Value> values,
+                                                   ArrayRef<int64_t> table) {
+  Values moved;
+  Type type = values.front().getType();
+  size_t count = type.isBF16() || type.isInteger(16) ? 2 : type.isInteger(8) ? 4 : 1;
+  auto packed = VectorType::get({int64_t(count)}, type),
+       word = VectorType::get({1}, b.getI32Type());
+  while (count > 1 && values.size() > 1) {
+    Values parts(values.take_front(count));
+    values = values.drop_front(parts.size());
+    size_t used = parts.size();
+    parts.resize(count, parts.back()); // a word is whole
+    Value whole = vector::BitCastOp::create(b, loc, word, build(packed, parts));
+    whole = build(word, shuffle(element(whole, 0), table));
+    whole = vector::BitCastOp::create(b, loc, packed, whole);
+    for (size_t i = 0; i < used; ++i)
+      moved.push_back(element(whole, i));
+  }
+  for (Value value : values)
+    moved.push_back(shuffle(value, table));
+  return moved;
+}
+
 Value LaneLowering::element(Value piece, unsigned reg) {
   return b.createOrFold<vector::ExtractOp>(loc, piece, int64_t(reg));
 }

@@ -25,21 +25,19 @@ void LaneLowering::reduceAcross(MutableArrayRef<Value> sums, ArrayRef<unsigned> 
       partner.push_back(lane ^ distance);
       upper |= uint64_t(lane & distance ? 1 : 0) << lane;
     }
-    auto combine = [&](Value kept, Value sent) {
-      return vector::makeArithReduction(b, loc, kind, kept, shuffle(sent, partner));
-    };
-    if (halves.size() == 1) {
-      halves[0] = combine(halves[0], halves[0]);
-      continue;
+    Values kept, sent;
+    for (size_t i = 0; i + 1 < halves.size(); i += 2) {
+      kept.push_back(selectByLane({{upper, halves[i + 1]}, {0, halves[i]}}));
+      sent.push_back(selectByLane({{upper, halves[i]}, {0, halves[i + 1]}}));
     }
+    if (halves.size() == 1)
+      kept = sent = halves;
     Values next;
-    for (size_t i = 0; i < halves.size(); i += 2) {
-      Value kept = selectByLane({{upper, halves[i + 1]}, {0, halves[i]}});
-      Value sent = selectByLane({{upper, halves[i]}, {0, halves[i + 1]}});
-      next.push_back(combine(kept, sent));
-    }
+    for (auto [own, other] : llvm::zip_equal(kept, shuffleTogether(sent, partner)))
+      next.push_back(vector::makeArithReduction(b, loc, kind, own, other));
+    if (halves.size() > 1)
+      split.push_back(distance);
     halves = next;
-    split.push_back(distance);
   }
   if (split.empty()) {
     sums[0] = halves[0];
