@@ -206,7 +206,11 @@ def _explain(payload: ir.Module, tiling: Mapping[str, str]) -> str:
     options = " ".join(
         f"{name}={{{value}}}" if name == "config" else f"{name}={value}" for name, value in tiling.items()
     )
-    said = passes.run(payload, f"deep-tile-matmul{{{options} explain}}", action="explain the matmuls")
+    said = passes.run(
+        payload,
+        f"xetile-convolutions-to-matmuls,deep-tile-matmul{{{options} explain}}",
+        action="explain the matmuls",
+    )
     lines = []
     for remark in said:
         lines.append(f"{remark.location}: {remark.message}" if remark.location else remark.message)

@@ -30,6 +30,7 @@ void xetile::buildPrepareForCpu(OpPassManager &pm) {
   pm.addPass(createBoxScalars());
   pm.addPass(createReplacePoison());
   pm.addPass(createCheckSizes());
+  pm.addPass(createConvolutionsToMatmuls());
 }
 
 void xetile::buildTileForCpu(OpPassManager &pm, const CpuTilingOptions &options) {
@@ -68,6 +69,7 @@ void xetile::buildBufferizeForCpu(OpPassManager &pm, const CpuBufferizeOptions &
   pm.addPass(createBitsToBytes());
   pm.addPass(createFreeScratch());
   pm.addPass(createSplitSubviews());
+  pm.addPass(createExpandDynamicShapes());
 }
 
 void xetile::buildLowerToCpu(OpPassManager &pm, const CpuLoweringOptions &options) {

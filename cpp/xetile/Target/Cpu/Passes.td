@@ -275,6 +275,41 @@ def ElementwiseToLinalg : Pass<"xetile-elementwise-to-linalg"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def ConvolutionsToMatmuls : Pass<"xetile-convolutions-to-matmuls"> {
+  let summary = "Copy what the windows of a convolution see, and multiply it with the filter";
+  let description = [{
+    Before:
+    ```mlir
+    %r = linalg.conv_2d_nchw_fchw {strides = dense<1> : ..., dilations = dense<1> : ...}
+        ins(%image, %filter : tensor<4x32x58x58xf32>, tensor<64x32x3x3xf32>) outs(%c : tensor<4x64x56x56xf32>)
+    ```
+    After (a matmul of 64 x 448 x 288):
+    ```mlir
+    for %n in 0 to 4, for %h in 0 to 56 step 8:
+      %seen = linalg.generic (channel, tap, tap, row, column) : %image[%n, channel, %h + row + tap, column + tap]
+      %c = %c[%n, :, %h to %h + 8, :] + %filter as 64x288 * %seen as 288x448
+    ```
+    Images, groups and, where sizes are static, blocks of rows are loops, so that a copy stays in the second-level cache.
+    All of linalg's convolutions of a sum over channels: 1D to 3D, strides, dilations, groups, channels first or last, types
+    that are widened. Depthwise ones are for `xetile-linalg-to-vector-loops`; those with zero points stay as they are.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+      "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def ExpandDynamicShapes : Pass<"xetile-expand-dynamic-shapes"> {
+  let summary = "Write memref.expand_shape of one dimension to several unknown ones as arithmetic of strides";
+  let description = [{
+    Before: `%e = memref.expand_shape %m [[0, 1]] output_shape [%a, %b] : memref<?xf32> into memref<?x?xf32>`
+
+    After: `%e = memref.reinterpret_cast %base to offset: [0], sizes: [%a, %b], strides: [%b, 1]`
+
+    Upstream's `expand-strided-metadata` crashes on such a shape.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+      "::mlir::memref::MemRefDialect"];
+}
+
 def FuseElementwise : Pass<"xetile-fuse-elementwise"> {
   let summary = "Merge chains of elementwise ops, outside of loops, and drop results that nobody uses";
   let description = [{

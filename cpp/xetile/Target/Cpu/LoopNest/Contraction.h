@@ -35,6 +35,9 @@ struct Contraction {
   }
 };
 
+/// Whether a body yields `c + a * b`, a and b converted to the type of c.
+bool addsProduct(mlir::Block &body);
+
 /// Recognises `op`; `onTensors` asks for tensors, otherwise for memrefs. On failure `why` tells
 /// what was expected.
 mlir::FailureOr<Contraction> matchContraction(mlir::Operation *op, bool onTensors,

@@ -1,0 +1,45 @@
+// RUN: xetile-opt %s --xetile-convolutions-to-matmuls --canonicalize --cse | FileCheck %s
+
+// 288 x 448 numbers are copied at once: 8 rows of 56.
+// CHECK-DAG: #[[SEEN:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1 + d3, d2 + d4)>
+// CHECK-LABEL: func @channels_first
+// CHECK-SAME: (%[[A:.*]]: tensor<4x32x58x58xf32>, %[[F:.*]]: tensor<64x32x3x3xf32>, %[[C:.*]]: tensor<4x64x56x56xf32>)
+// CHECK: scf.for %[[N:.*]] = %c0 to %c4 step %c1 iter_args
+// CHECK: scf.for %[[H:.*]] = %c0 to %c56 step %c8 iter_args(%[[R:.*]] =
+// CHECK: %[[IMAGE:.*]] = tensor.extract_slice %[[A]][%[[N]], 0, %[[H]], 0] [1, 32, 10, 58] [1, 1, 1, 1]
+// CHECK: %[[COPY:.*]] = linalg.generic {indexing_maps = [#[[SEEN]], {{.*}}} ins(%[[IMAGE]]
+// CHECK: %[[B:.*]] = tensor.collapse_shape %[[COPY]] {{.*}} into tensor<288x448xf32>
+// CHECK: %[[W:.*]] = tensor.collapse_shape %[[F]] {{.*}} into tensor<64x288xf32>
+// CHECK: %[[OLD:.*]] = tensor.extract_slice %[[R]][%[[N]], 0, %[[H]], 0] [1, 64, 8, 56] [1, 1, 1, 1]
+// CHECK: linalg.generic {{.*}} ins(%[[W]], %[[B]] : {{.*}} outs({{.*}} : tensor<64x448xf32>)
+// CHECK: tensor.insert_slice
+func.func @channels_first(%a: tensor<4x32x58x58xf32>, %f: tensor<64x32x3x3xf32>, %c: tensor<4x64x56x56xf32>)
+    -> tensor<4x64x56x56xf32> {
+  %r = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>}
+      ins(%a, %f : tensor<4x32x58x58xf32>, tensor<64x32x3x3xf32>) outs(%c : tensor<4x64x56x56xf32>)
+      -> tensor<4x64x56x56xf32>
+  return %r : tensor<4x64x56x56xf32>
+}
+
+// Channels last: the image is the left operand, its bytes are widened by the matmul.
+// CHECK-LABEL: func @channels_last
+// CHECK: tensor.collapse_shape {{.*}} into tensor<3x6xi8>
+// CHECK: tensor.collapse_shape {{.*}} into tensor<6x5xi8>
+// CHECK: linalg.generic {{.*}} ins({{.*}} : tensor<3x6xi8>, tensor<6x5xi8>) outs({{.*}} : tensor<3x5xi32>)
+// CHECK: arith.extsi
+// CHECK: arith.muli
+// CHECK: arith.addi
+func.func @channels_last(%a: tensor<1x7x2xi8>, %f: tensor<3x2x5xi8>, %c: tensor<1x3x5xi32>) -> tensor<1x3x5xi32> {
+  %r = linalg.conv_1d_nwc_wcf {dilations = dense<1> : vector<1xi64>, strides = dense<2> : vector<1xi64>}
+      ins(%a, %f : tensor<1x7x2xi8>, tensor<3x2x5xi8>) outs(%c : tensor<1x3x5xi32>) -> tensor<1x3x5xi32>
+  return %r : tensor<1x3x5xi32>
+}
+
+// No channels are summed over, no matmul.
+// CHECK-LABEL: func @depthwise
+// CHECK: linalg.depthwise_conv_1d_ncw_cw
+func.func @depthwise(%a: tensor<1x2x9xf32>, %f: tensor<2x3xf32>, %c: tensor<1x2x7xf32>) -> tensor<1x2x7xf32> {
+  %r = linalg.depthwise_conv_1d_ncw_cw {dilations = dense<1> : vector<1xi64>, strides = dense<1> : vector<1xi64>}
+      ins(%a, %f : tensor<1x2x9xf32>, tensor<2x3xf32>) outs(%c : tensor<1x2x7xf32>) -> tensor<1x2x7xf32>
+  return %r : tensor<1x2x7xf32>
+}
