@@ -10,6 +10,7 @@ import node_draw
 from bounded import BITS, NUMPY, is_float
 from node_draw import FLOAT_KINDS, INT_KINDS, PRODUCTS
 from nodes import EFFECTS, Node
+from subgroup_meaning import NARROW
 from subgroup_text import Function
 from workgroup_meaning import ATOMICS
 
@@ -26,7 +27,8 @@ class Drawing(node_draw.Drawing):
     """One function as it grows."""
 
     ops = {
-        "load": 3, "gather": 1.5, "body": 5, "transpose": 3, "broadcast": 2, "cast": 2, "bitcast": 2, "reduce": 3,
+        "load": 3, "gather": 1.5, "body": 5, "narrow": 1, "transpose": 3, "broadcast": 2, "cast": 2, "bitcast": 2,
+        "reduce": 3,
         "slice": 2, "put": 1.5, "extract": 1, "insert": 1, "interleave": 1, "part": 1, "shuffle": 1.5, "dpas": 3,
         "table": 1, "count": 1, "mask": 1, "shared": 1.5, "loop": 1.5, "if": 0.7, "scatter": 1, "atomic": 0.7,
     }  # fmt: skip
@@ -155,6 +157,18 @@ class Drawing(node_draw.Drawing):
         return True
 
     # Registers
+
+    def draw_narrow(self, nodes: list[Node]) -> bool:
+        x = self.pick(lambda shape, dtype: dtype in ("i8", "i16", "i32", "i64"))
+        if x is None:
+            return False
+        shape, dtype = self.types[x]
+        bits = self.rng.choice([n for n in (3, 4, 7, 12, 24, 31, 40) if n < BITS[dtype]])
+        # Less than the bits, by which nothing is shifted.
+        by = self.rng.choice([1, 2, 3][: bits - 1])
+        more = {"bits": bits, "kind": self.rng.choice(list(NARROW)), "by": by}
+        self.add(nodes, "narrow", shape, dtype, **more, signed=self.rng.random() < 0.5, **{"in": [x]})
+        return True
 
     def draw_transpose(self, nodes: list[Node]) -> bool:
         x = self.pick(lambda shape, dtype: len(shape) > 1)

@@ -12,6 +12,28 @@ from scalar_ops import apply
 from subgroup_text import Function, places_shape
 from workgroup_meaning import ATOMICS, FOLDS
 
+# Operations of integers: whether they take them as signed, and the result of a number and a small positive one.
+NARROW = {
+    "addi": (True, np.add),
+    "subi": (True, np.subtract),
+    "muli": (True, np.multiply),
+    "divsi": (True, lambda x, y: np.sign(x) * (np.abs(x) // y)),
+    "remsi": (True, np.fmod),
+    "shrsi": (True, np.right_shift),
+    "shli": (True, np.left_shift),
+    "maxsi": (True, np.maximum),
+    "divui": (False, np.floor_divide),
+    "remui": (False, np.remainder),
+    "shrui": (False, np.right_shift),
+    "minui": (False, np.minimum),
+}
+
+
+def cut(values: np.ndarray, bits: int, signed: bool) -> np.ndarray:
+    """The numbers that the last `bits` of int64 are."""
+    values = values & (1 << bits) - 1
+    return values - (values >> (bits - 1) << bits) if signed else values
+
 
 def arrays(function: Function) -> dict[str, np.ndarray]:
     """The matrices by name, in the order of the parameters; what is stored to is poisoned."""
@@ -101,6 +123,12 @@ class Subgroup(workgroup_meaning.Workgroup):
             before = Bounded(node["t"], result.values[at : at + 1], result.error[at : at + 1])
             after = apply(ATOMICS[node["kind"]], [], [before, Bounded(node["t"], np.array([value]), np.array([error]))])
             result.values[at], result.error[at], written[at] = after.values[0], after.error[0], True
+
+    def run_narrow(self, node: Node, x: Bounded) -> Bounded:
+        signed, function = NARROW[node["kind"]]
+        values = cut(x.values, node["bits"], signed)
+        made = cut(function(values, np.int64(node["by"])), node["bits"], node["signed"])
+        return Bounded(node["t"], made.astype(x.values.dtype), np.where(x.error != 0, np.inf, 0.0))
 
     def run_transpose(self, node: Node, x: Bounded) -> Bounded:
         return x.view(lambda v: v.transpose(node["order"]))

@@ -7,6 +7,7 @@ A function is {"nodes": [node, ...]}, as in `workgroup_text`: a node gives the v
   gather     elements at `count` places of a row, chunks of `chunk`, by offsets or by a descriptor (`by`), where a mask
              allows, else `padding`
   body       `expr` (expressions.py) of its operands, element by element
+  narrow     `kind` of the last `bits` of an integer and `by`, extended as `signed` says
   transpose `order`, reduce `dims` `kind` onto the second operand, broadcast, cast (vector.shape_cast), bitcast
   slice, put `at`: vector.extract_strided_slice and insert_strided_slice;  extract, insert: of a row, or `at` of the run
   interleave, part (of vector.deinterleave) `number`, shuffle `order`, dpas
@@ -179,6 +180,14 @@ class Text(node_text.Text):
     def unary(self, node: Node, text: str, word: str = "to") -> None:
         (x,) = node["in"]
         self.set(node, f"{text.replace('@', self.name(x))} : {self.kind(x)} {word} {self.kind(node['id'])}")
+
+    def write_narrow(self, node: Node) -> None:
+        (x,) = node["in"]
+        wide, narrow = self.kind(x), vector(node["shape"], f"i{node['bits']}")
+        cut = self.new(f"arith.trunci {self.name(x)} : {wide} to {narrow}")
+        by = self.new(f"arith.constant dense<{node['by']}> : {narrow}")
+        made = self.new(f"arith.{node['kind']} {cut}, {by} : {narrow}")
+        self.set(node, f"arith.{'extsi' if node['signed'] else 'extui'} {made} : {narrow} to {wide}")
 
     def write_transpose(self, node: Node) -> None:
         self.unary(node, f"vector.transpose @, {node['order']}")
