@@ -98,6 +98,35 @@ def test_transpose_of_256x32(rng, name, chip):
 
 
 @each_chip
+def test_a_tile_with_map_order_and_blocks(rng, chip):
+    """The RFC's tile with all three attributes: rounds of rows, each of two subgroups, of a column-major matrix, in
+    blocks."""
+    a, b = whole(rng, "f16", SIZE, SIZE).T, poisoned((SIZE, SIZE), "f16")
+    tile, rows = "!xetile.tile<128x128xf16, #all>", "!xetile.tile<128x128xf16, #rows>"
+    body = f"""
+      %x = gpu.block_id x
+      %y = gpu.block_id y
+      %side = arith.constant 128 : index
+      %m = arith.muli %x, %side : index
+      %n = arith.muli %y, %side : index
+      %ta = xetile.init_tile %a[%m, %n] : {plain_type(a)} -> {tile}
+      %v = xetile.load_tile %ta : {tile} -> vector<4x8x32x16xf16>
+      %twice = arith.addf %v, %v : vector<4x8x32x16xf16>
+      %whole = xetile.tile_unpack %twice {{inner_blocks = array<i64: 32, 16>}}
+          : vector<4x8x32x16xf16> -> vector<128x128xf16>
+      %tb = xetile.init_tile %b[%m, %n] : {plain_type(b)} -> {rows}
+      xetile.store_tile %whole, %tb : vector<128x128xf16>, {rows}
+    """
+    aliases = f"""
+      #map = {wg_map((2, 2), (32, 128))}
+      #all = #xetile.tile_attr<wg_map = #map, order = [0, 1], inner_blocks = [32, 16]>
+      #rows = #xetile.tile_attr<wg_map = #map>
+    """
+    code = Kernel(body, {"a": a, "b": b}, 4, (SIZE // 128, SIZE // 128), aliases=aliases, chip=chip)
+    assert_same(run_device(code, rng)["b"], a + a)
+
+
+@each_chip
 @pytest.mark.parametrize("name", ["plain", "viewed_by_order", "transposed_as_a_vector"])
 def test_programs_of_appendix_1(rng, name, chip):
     """Matrices given by address, with sizes and a place that only a run knows; B as it is, by `order`, and transposed
