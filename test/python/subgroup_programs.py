@@ -11,10 +11,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 from workgroups import launched, run_launched
-from xetile import passes
 from xetile.mlir import ir
 from xetile.mlir.execution_engine import ExecutionEngine
-from xetile_programs import ON_HOST, _narrow_floats, _pack
+from xetile_programs import _narrow_floats, _pack, lower_on_host
 
 TYPES = {
     "float16": "f16",
@@ -57,7 +56,7 @@ def run_stage(stage: str, body: str, *arguments: np.ndarray | int, types: dict[i
         assert stage == "blocked"
         text = f"func.func @f({parameters}) attributes {{llvm.emit_c_interface}} {{\n{body}\nreturn\n}}"
         module = ir.Module.parse(text)
-        passes.run(module, "xetile-blocking{chip=pvc},canonicalize,cse," + ON_HOST)
+        lower_on_host(module, "xetile-blocking{chip=pvc},canonicalize,cse,")
         engine = ExecutionEngine(module, opt_level=1, shared_libs=_narrow_floats())
         engine.invoke("f", *keep)
 

@@ -25,7 +25,7 @@ import numpy as np
 from xetile import passes, runtime
 from xetile.mlir import ir
 from xetile.mlir.execution_engine import ExecutionEngine
-from xetile_programs import DTYPES, ON_HOST, _narrow_floats, _pack, memref_type
+from xetile_programs import DTYPES, _narrow_floats, _pack, lower_on_host, memref_type
 
 BLOCK = "xetile-blocking{{chip={chip}}},canonicalize,cse"
 LAUNCHED = """{aliases}
@@ -224,7 +224,7 @@ class Program:
         self.workgroup: Workgroup | None = None
         with ir.Context(), ir.Location.unknown():
             module = ir.Module.parse(code)
-            passes.run(module, ON_HOST)
+            lower_on_host(module)
             self.engine = ExecutionEngine(module, opt_level=1, shared_libs=_narrow_floats())
         self.callback = ctypes.CFUNCTYPE(None)(self._barrier)
         self.engine.register_runtime("barrier", self.callback)
