@@ -92,6 +92,8 @@ def builtin(name: str) -> str:
 
 def imports(spirv: bytes) -> list[str]:
     """Names of the builtins in a module, which has them mangled."""
+    if match := re.search(rb"__builtin_IB_\w+", spirv):
+        sys.exit(f"plain_emulation: no plain version of {match[0].decode()}")
     found = re.finditer(rb"_Z(\d+)(intel_sub_group_\w+)", spirv)
     return sorted({match[2][: int(match[1])].decode() for match in found})
 
