@@ -13,6 +13,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 import pytest
+import xetile
 from xetile import XeTileError, layout, passes
 from xetile.cli import layout as layout_cli
 from xetile.mlir import ir
@@ -220,6 +221,20 @@ def test_xevm_transforms_what_the_plan_transforms(chip):
             for message in access.plan(chip)
         )
         assert got == want, program
+
+
+@pytest.mark.parametrize("chip", ["pvc", "bmg"])
+def test_a_step_of_the_k_loop(chip):
+    """Of 4096^3 by defaults: a message of two blocks for A, two that transform for B, 32 multiplications, and beside
+    them only slices of vectors."""
+    stages = xetile.compile(xetile.matmul(4096, 4096, 4096, "f16"), target=chip).stages
+    loop = stages["4-xegpu"].partition("scf.for")[2].partition("scf.yield")[0]
+    assert re.findall(r"xegpu\.load_nd .*-> (\S+)", loop) == ["vector<2x32x16xf16>"] * 3
+    assert loop.count("xegpu.dpas") == 32
+    assert set(re.findall(r"vector\.\w+", loop)) <= {"vector.extract", "vector.extract_strided_slice"}
+    loads = [line for line in stages["5-xevm"].splitlines() if "xevm.blockload2d" in line and "in_bits = 16" in line]
+    assert all("tile_height = 32 : i32, tile_width = 16 : i32" in line and "v_blocks = 2" in line for line in loads)
+    assert Counter(re.search(r"pack_register = (\w+)", line)[1] for line in loads) == {"false": 1, "true": 2}
 
 
 def test_every_plan_is_proven():

@@ -27,8 +27,10 @@ def InferWgMap : Pass<"xetile-infer-wg-map"> {
     `sg_layout = [4, 8]` and `[8, 4]` both give subgroup `id` piece `id mod 4`. Where an operation needs an operand under
     another map than its producer has, a `tile_conv_layout` is inserted behind the producer: one for all uses that want the
     same map; behind the result of a tile_unpack, whose blocks stay where they are, and of a cast between a row and a
-    column, if one's map says nothing about the other. Reductions and transposes take operands under any map. A transpose whose operand has no map yet gives it one
-    under which each subgroup transposes what it has, if there is one, else that of the RFC's rule.
+    column, if one's map says nothing about the other. Blocked vectors have no map that cuts blocks: the one of the same
+    grid with the smallest pieces of whole blocks takes its place. Reductions and transposes take operands under any map. A
+    transpose whose operand has no map yet gives it one under which each subgroup transposes what it has, if there is one,
+    else that of the RFC's rule.
 
     Refused: two maps for one tile, or for values that a loop or branch makes one, with a note at the other map; a map that
     does not fit a value.
