@@ -49,7 +49,7 @@ def build(kernel: cpu.Kernel, directory: Path) -> None:
         module = ir.Module.parse(text)
         for operation in module.body.operations:
             operation.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
-    passes.run(module, "xetile-lower-to-cpu{vector-bits=0}")
+    passes.run(module, "xetile-lower-to-cpu{vector-bits=0 share-scratch=false}")
     (directory / "kernel.mlir").write_text(str(module))
     # Where AddressSanitizer keeps its shadow depends on the target.
     triple = subprocess.run([tool("clang"), "-print-target-triple"], capture_output=True, text=True, check=True).stdout

@@ -208,7 +208,7 @@ def _explain(payload: ir.Module, tiling: Mapping[str, str]) -> str:
     )
     said = passes.run(
         payload,
-        f"xetile-convolutions-to-matmuls,deep-tile-matmul{{{options} explain}}",
+        f"xetile-convolutions-to-matmuls,xetile-fold-transposes,deep-tile-matmul{{{options} explain}}",
         action="explain the matmuls",
     )
     lines = []

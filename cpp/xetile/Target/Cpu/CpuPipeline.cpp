@@ -31,6 +31,7 @@ void xetile::buildPrepareForCpu(OpPassManager &pm) {
   pm.addPass(createReplacePoison());
   pm.addPass(createCheckSizes());
   pm.addPass(createConvolutionsToMatmuls());
+  pm.addPass(createFoldTransposes());
 }
 
 void xetile::buildTileForCpu(OpPassManager &pm, const CpuTilingOptions &options) {
@@ -80,6 +81,8 @@ void xetile::buildLowerToCpu(OpPassManager &pm, const CpuLoweringOptions &option
   kernels.hint = "expected code for the CPU only, remove it";
   pm.addPass(createCheckLowered(kernels));
   pm.addPass(createCheckTypes());
+  if (options.shareScratch)
+    pm.addPass(createShareScratch());
   LowerMicrokernelsOptions microkernels;
   microkernels.vectorBits = options.vectorBits;
   microkernels.registers = options.registers;

@@ -69,6 +69,10 @@ struct CpuLoweringOptions : virtual mlir::detail::PassOptions {
                        llvm::cl::desc("Call glibc's math functions on vectors; without, libm's for "
                                       "each lane"),
                        llvm::cl::init(true)};
+  Option<bool> shareScratch{*this, "share-scratch",
+                            llvm::cl::desc("Allocate the scratch memory of a block at once; "
+                                           "without, a checker of memory sees each buffer's end"),
+                            llvm::cl::init(true)};
 };
 
 // All on builtin.module.

@@ -310,6 +310,24 @@ def ExpandDynamicShapes : Pass<"xetile-expand-dynamic-shapes"> {
       "::mlir::memref::MemRefDialect"];
 }
 
+def FoldTransposes : Pass<"xetile-fold-transposes"> {
+  let summary = "Let matmuls read what a linalg.transpose would write";
+  let description = [{
+    Before:
+    ```mlir
+    %t = linalg.transpose ins(%w : tensor<768x64xf32>) outs(%any : tensor<64x768xf32>) permutation = [1, 0]
+    %r = linalg.matmul ins(%x, %t : tensor<8x64xf32>, tensor<64x768xf32>) outs(%c : tensor<8x768xf32>)
+    ```
+    After:
+    ```mlir
+    %r = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, ...]}
+        ins(%x, %w : tensor<8x64xf32>, tensor<768x64xf32>) outs(%c : tensor<8x768xf32>)
+    ```
+    What packs a matmul's operands transposes blocks of them on the way. A transpose that nobody uses any more is gone.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
 def FuseElementwise : Pass<"xetile-fuse-elementwise"> {
   let summary = "Merge chains of elementwise ops, outside of loops, and drop results that nobody uses";
   let description = [{

@@ -182,6 +182,32 @@ def FreeScratch : Pass<"xetile-free-scratch"> {
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
+def ShareScratch : Pass<"xetile-share-scratch"> {
+  let summary = "Allocate the scratch of a block at once; what is not needed at the same time shares bytes";
+  let description = [{
+    Before:
+    ```mlir
+    %a = memref.alloc() : memref<16x1024xf32>      // used by the first three ops
+    %b = memref.alloc() : memref<1024xf32>         // used by the third and the fourth
+    %c = memref.alloc() : memref<16x1024xf32>      // used by the fourth and the fifth
+    ...
+    memref.dealloc %a, %b, %c, one after the other
+    ```
+    After:
+    ```mlir
+    %all = memref.alloc() {alignment = 64} : memref<69632xi8>
+    %a = memref.view %all[%c0][] : memref<69632xi8> to memref<16x1024xf32>
+    %b = memref.view %all[%c65536][] : memref<69632xi8> to memref<1024xf32>
+    %c = memref.view %all[%c0][] : memref<69632xi8> to memref<16x1024xf32>
+    ...
+    memref.dealloc %all
+    ```
+    A call takes less memory, and malloc hands out one piece again that it would give back to the system in parts.
+    Sizes must be static.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
 def BitsToBytes : Pass<"xetile-store-bits-as-bytes", "::mlir::ModuleOp"> {
   let summary = "Store i1 as bytes";
   let description = [{

@@ -1,0 +1,32 @@
+// RUN: xetile-opt %s --xetile-fold-transposes | FileCheck %s
+
+// Dimensions are batch, m, n, k. One of the transposes has another use, for which it stays.
+// CHECK-DAG: #[[X:.*]] = affine_map<(d0, d1, d2, d3) -> (d1, d0, d3)>
+// CHECK-DAG: #[[W:.*]] = affine_map<(d0, d1, d2, d3) -> (d2, d3, d0)>
+// CHECK-LABEL: func @batched
+// CHECK-SAME: (%[[X0:.*]]: tensor<8x3x4xf32>, %[[W0:.*]]: tensor<16x4x3xf32>, %[[C:.*]]: tensor<3x8x16xf32>
+// CHECK: %[[KEPT:.*]] = linalg.transpose ins(%[[W0]]
+// CHECK-NOT: linalg.transpose
+// CHECK: %[[R:.*]] = linalg.generic {indexing_maps = [#[[X]], #[[W]], {{.*}} ins(%[[X0]], %[[W0]] : {{.*}} outs(%[[C]]
+// CHECK: return %[[R]], %[[KEPT]]
+func.func @batched(%x: tensor<8x3x4xf32>, %w: tensor<16x4x3xf32>, %c: tensor<3x8x16xf32>)
+    -> (tensor<3x8x16xf32>, tensor<3x16x4xf32>) {
+  %xe = tensor.empty() : tensor<3x8x4xf32>
+  %xt = linalg.transpose ins(%x : tensor<8x3x4xf32>) outs(%xe : tensor<3x8x4xf32>) permutation = [1, 0, 2]
+  %we = tensor.empty() : tensor<3x16x4xf32>
+  %wt = linalg.transpose ins(%w : tensor<16x4x3xf32>) outs(%we : tensor<3x16x4xf32>) permutation = [2, 0, 1]
+  %ve = tensor.empty() : tensor<3x4x16xf32>
+  %v = linalg.transpose ins(%wt : tensor<3x16x4xf32>) outs(%ve : tensor<3x4x16xf32>) permutation = [0, 2, 1]
+  %r = linalg.batch_matmul ins(%xt, %v : tensor<3x8x4xf32>, tensor<3x4x16xf32>) outs(%c : tensor<3x8x16xf32>)
+      -> tensor<3x8x16xf32>
+  return %r, %wt : tensor<3x8x16xf32>, tensor<3x16x4xf32>
+}
+
+// No matmul reads it.
+// CHECK-LABEL: func @elsewhere
+// CHECK: linalg.transpose
+func.func @elsewhere(%x: tensor<8x3xf32>, %e: tensor<3x8xf32>) -> tensor<3x8xf32> {
+  %t = linalg.transpose ins(%x : tensor<8x3xf32>) outs(%e : tensor<3x8xf32>) permutation = [1, 0]
+  %r = linalg.exp ins(%t : tensor<3x8xf32>) outs(%e : tensor<3x8xf32>) -> tensor<3x8xf32>
+  return %r : tensor<3x8xf32>
+}

@@ -1,0 +1,64 @@
+// RUN: xetile-opt %s --allow-unregistered-dialect --xetile-share-scratch | FileCheck %s
+
+// %a and %c do not live at the same time, %b is used with both; %d has its size from the run.
+// CHECK-LABEL: func @chain
+// CHECK: %[[ALL:.*]] = memref.alloc() {alignment = 64 : i64} : memref<4608xi8>
+// CHECK: %[[ZERO:.*]] = arith.constant 0 : index
+// CHECK: %[[A:.*]] = memref.view %[[ALL]][%[[ZERO]]][] : memref<4608xi8> to memref<1000xf32>
+// CHECK: %[[END:.*]] = arith.constant 4032 : index
+// CHECK: %[[B:.*]] = memref.view %[[ALL]][%[[END]]][] : memref<4608xi8> to memref<72xf64>
+// CHECK: %[[AGAIN:.*]] = arith.constant 0 : index
+// CHECK: %[[C:.*]] = memref.view %[[ALL]][%[[AGAIN]]][] : memref<4608xi8> to memref<1000xf32>
+// CHECK: memref.alloc(%{{.*}}) : memref<?xf32>
+// CHECK: "test.use"(%[[A]])
+// CHECK: "test.use"(%[[A]], %[[B]])
+// CHECK: scf.for
+// CHECK: "test.use"(%[[B]], %[[C]])
+// CHECK-NOT: dealloc
+// CHECK: memref.dealloc %[[ALL]]
+// CHECK-NEXT: memref.dealloc %{{.*}} : memref<?xf32>
+// CHECK-NEXT: return
+func.func @chain(%n: index) {
+  %a = memref.alloc() : memref<1000xf32>
+  %b = memref.alloc() : memref<72xf64>
+  %c = memref.alloc() : memref<1000xf32>
+  %d = memref.alloc(%n) : memref<?xf32>
+  "test.use"(%a) : (memref<1000xf32>) -> ()
+  "test.use"(%a, %b) : (memref<1000xf32>, memref<72xf64>) -> ()
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    "test.use"(%b, %c) : (memref<72xf64>, memref<1000xf32>) -> ()
+  }
+  memref.dealloc %a : memref<1000xf32>
+  memref.dealloc %b : memref<72xf64>
+  memref.dealloc %c : memref<1000xf32>
+  memref.dealloc %d : memref<?xf32>
+  return
+}
+
+// A view keeps its memory alive; what is returned is not scratch.
+// CHECK-LABEL: func @views
+// CHECK: memref.alloc() {alignment = 64 : i64} : memref<96xi8>
+// CHECK: memref.alloc() : memref<8xf32>
+func.func @views() -> memref<8xf32> {
+  %a = memref.alloc() : memref<8xf32>
+  %b = memref.alloc() : memref<8xf32>
+  %r = memref.alloc() : memref<8xf32>
+  %v = memref.subview %a[0] [4] [1] : memref<8xf32> to memref<4xf32>
+  "test.use"(%b) : (memref<8xf32>) -> ()
+  "test.use"(%v, %r) : (memref<4xf32>, memref<8xf32>) -> ()
+  memref.dealloc %a : memref<8xf32>
+  memref.dealloc %b : memref<8xf32>
+  return %r : memref<8xf32>
+}
+
+// Nothing to share.
+// CHECK-LABEL: func @one
+// CHECK: memref.alloc() : memref<8xf32>
+func.func @one() {
+  %a = memref.alloc() : memref<8xf32>
+  "test.use"(%a) : (memref<8xf32>) -> ()
+  memref.dealloc %a : memref<8xf32>
+  return
+}
