@@ -46,6 +46,12 @@ class NodeKind:
                 return None
         return f"refused{where}: {error_line(error)}\n{error}"
 
+    def excuse(self, text: str, log: str) -> str | None:
+        """Why a death is not our finding: the compiler in the CPU's OpenCL driver gave up on SPIR-V that is valid."""
+        if "**Internal compiler error**" in log and "Intel OpenCL forum" in log:
+            return "died in the OpenCL driver's compiler"
+        return None
+
     def difference(
         self,
         expected: dict[str, tuple[Bounded, np.ndarray]],

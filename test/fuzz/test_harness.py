@@ -11,6 +11,7 @@ from typing import Any
 import harness
 import ir_mutations
 import pytest
+import subgroup_functions
 
 
 class Numbers:
@@ -210,6 +211,21 @@ IN_UPSTREAM = " #3 0x4 mlir::detail::Parser::parseDenseArrayAttr(mlir::Type) (/l
 def test_a_death_in_upstreams_parser_is_no_finding(inner, stage, reason):
     log = TRACE.format(inner=inner).replace("upstream: parse", stage)
     assert ir_mutations.KIND.excuse("the process died by SIGSEGV", log) == reason
+
+
+DRIVER = """**Internal compiler error** Cannot emit physreg copy instruction
+Please report the issue on Intel OpenCL forum
+https://software.intel.com/en-us/forums/opencl for assistance.
+"""
+
+
+@pytest.mark.parametrize(
+    ("log", "reason"),
+    [(DRIVER, "died in the OpenCL driver's compiler"), (TRACE.format(inner=IN_UPSTREAM), None), ("", None)],
+    ids=["the driver's own error", "a crash in MLIR", "nothing said"],
+)
+def test_a_death_in_the_drivers_compiler_is_no_finding(log, reason):
+    assert subgroup_functions.KIND.excuse("the process died by SIGABRT", log) == reason
 
 
 def test_workers_die_with_the_parent(tmp_path):
