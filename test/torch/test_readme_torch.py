@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What README.md shows of PyTorch."""
+
+import pytest
+import readme_blocks
+
+torch = pytest.importorskip("torch", reason="needs the extra: pip install 'xetile[torch]'")
+pytest.importorskip("torch_mlir", reason="needs the extra: pip install 'xetile[torch]'")
+
+import xetile.torch  # noqa: E402
+
+
+def test_lines_of_the_readme():
+    if "xetile" not in torch._dynamo.list_backends():  # not installed: the entry point is the package's
+        torch._dynamo.register_backend(compiler_fn=xetile.torch.backend, name="xetile")
+    (source,) = readme_blocks.blocks_after("test: torch")
+    torch._dynamo.reset()
+    names: dict = {}
+    exec(source, names)
+    model, compiled = names["model"], names["compiled"]
+    gradients = [parameter.grad for parameter in model.parameters()]
+    assert len(gradients) == 4 and all(gradient is not None for gradient in gradients)
+    # Compiled by us, with the gradient of the model itself.
+    x = torch.rand(32, 64)
+    model.zero_grad()
+    compiled(x).sum().backward()
+    got = [parameter.grad.clone() for parameter in model.parameters()]
+    model.zero_grad()
+    model(x).sum().backward()
+    for ours, theirs in zip(got, (parameter.grad for parameter in model.parameters()), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
