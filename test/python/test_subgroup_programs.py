@@ -334,6 +334,41 @@ def test_gather_and_scatter(rng, stage):
 
 
 @each_stage
+def test_scattered_by_transposed_vectors(rng, stage):
+    """A column is an element a block: its transposed indices and values are put together for the access."""
+    places, column = np.array([[5], [0], [3]], np.int32), whole(rng, "f32", (3, 1))
+    x, out = whole(rng, "f32", (1, 8)), whole(rng, "f32", (1, 8))
+    before = out.copy()
+    kind, scattered = "vector<3x1xi32>", tile(1, 3, "f32", scatter="true")
+    body = f"""
+      %p = memref.extract_aligned_pointer_as_index %2 : {memref(x)} -> index
+      %q = memref.extract_aligned_pointer_as_index %3 : {memref(out)} -> index
+      %from = arith.index_cast %p : index to i64
+      %to = arith.index_cast %q : index to i64
+      %ti = xetile.init_tile %0[0, 0] : {memref(places)} -> {tile(3, 1, "i32")}
+      %tc = xetile.init_tile %1[0, 0] : {memref(column)} -> {tile(3, 1, "f32")}
+      %i = xetile.load_tile %ti : {tile(3, 1, "i32")} -> {kind}
+      %c = xetile.load_tile %tc : {tile(3, 1, "f32")} -> vector<3x1xf32>
+      %zero = arith.constant dense<0> : {kind}
+      %some = arith.cmpi ne, %i, %zero : {kind}
+      %index = arith.index_cast %i : {kind} to vector<3x1xindex>
+      %row = xetile.tile_transpose %index, [1, 0] : vector<3x1xindex> -> vector<1x3xindex>
+      %mask = xetile.tile_transpose %some, [1, 0] : vector<3x1xi1> -> vector<1x3xi1>
+      %value = xetile.tile_transpose %c, [1, 0] : vector<3x1xf32> -> vector<1x3xf32>
+      %t = xetile.init_tile %from, %row : i64, vector<1x3xindex> -> {scattered}
+      %v = xetile.load_gather %t, %mask : {scattered}, vector<1x3xi1> -> vector<1x3xf32>
+      %sum = arith.addf %v, %value : vector<1x3xf32>
+      %o = xetile.init_tile %to, %row : i64, vector<1x3xindex> -> {scattered}
+      xetile.store_scatter %sum, %mask, %o : vector<1x3xf32>, vector<1x3xi1>, {scattered}
+    """
+    run_stage(stage, body, places, column, x, out)
+    expected = before.copy()
+    for place, value in ((5, column[0, 0]), (3, column[2, 0])):
+        expected[0, place] = x[0, place] + value
+    assert_equal(out, expected)
+
+
+@each_stage
 @pytest.mark.parametrize("columns", [64, 61])
 def test_sizes_and_strides_of_the_run(rng, stage, columns):
     """The same code for matrices that the 2D unit takes and for one that it does not."""

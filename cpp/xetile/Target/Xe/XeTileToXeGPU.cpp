@@ -207,36 +207,36 @@ struct ConvertAtomicRMWTile : AccessPattern<AtomicRMWTileOp> {
   }
 };
 
+// Scattered accesses take vectors as they are: where these are in pieces, the conversion puts them
+// together, as for operations without a rule.
 struct ConvertLoadGather : OpConversionPattern<LoadGatherOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(LoadGatherOp op, OpAdaptor adaptor,
+  LogicalResult matchAndRewrite(LoadGatherOp op, OneToNOpAdaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     InitTileOp init = getLocalInit(op);
     VectorType type = op.getValue().getType();
     CacheHints hints = CacheHints::forLoads(op.getContext());
     Value loaded = xegpu::LoadGatherOp::create(
-        rewriter, op.getLoc(), type, rewriter.getRemappedValue(init.getSource()),
-        rewriter.getRemappedValue(init.getIndices()), adaptor.getMask(), IntegerAttr(), hints.l1,
-        hints.l1, hints.l3, xegpu::DistributeLayoutAttr());
+        rewriter, op.getLoc(), type, init.getSource(), init.getIndices(), op.getMask(),
+        IntegerAttr(), hints.l1, hints.l1, hints.l3, xegpu::DistributeLayoutAttr());
     Attribute padding =
         op.getPadding() ? Attribute(*op.getPadding()) : rewriter.getZeroAttr(type.getElementType());
     Value fill =
         arith::ConstantOp::create(rewriter, op.getLoc(), DenseElementsAttr::get(type, padding));
-    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, adaptor.getMask(), loaded, fill);
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, op.getMask(), loaded, fill);
     return success();
   }
 };
 
 struct ConvertStoreScatter : OpConversionPattern<StoreScatterOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(StoreScatterOp op, OpAdaptor adaptor,
+  LogicalResult matchAndRewrite(StoreScatterOp op, OneToNOpAdaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     InitTileOp init = getLocalInit(op);
     CacheHints hints = CacheHints::forStores(op.getContext());
-    xegpu::StoreScatterOp::create(
-        rewriter, op.getLoc(), adaptor.getValue(), rewriter.getRemappedValue(init.getSource()),
-        rewriter.getRemappedValue(init.getIndices()), adaptor.getMask(), IntegerAttr(), hints.l1,
-        hints.l1, hints.l3, xegpu::DistributeLayoutAttr());
+    xegpu::StoreScatterOp::create(rewriter, op.getLoc(), op.getValue(), init.getSource(),
+                                  init.getIndices(), op.getMask(), IntegerAttr(), hints.l1,
+                                  hints.l1, hints.l3, xegpu::DistributeLayoutAttr());
     rewriter.eraseOp(op);
     return success();
   }
