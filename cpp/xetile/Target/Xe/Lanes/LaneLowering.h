@@ -75,7 +75,9 @@ private:
   Value mul(Value left, Value right);
   /// `value` of lane table[lane].
   Value shuffle(Value value, llvm::ArrayRef<int64_t> table);
-  /// The same of several values of one type, as many in a shuffle as a word holds.
+  /// How many values of a type a shuffle moves at once.
+  static size_t valuesInWord(mlir::Type type);
+  /// The same of several values of one type, as many at once.
   Values shuffleTogether(llvm::ArrayRef<Value> values, llvm::ArrayRef<int64_t> table);
   Value callBuiltin(llvm::StringRef name, mlir::Type result, mlir::ValueRange arguments,
                     bool convergent = true);

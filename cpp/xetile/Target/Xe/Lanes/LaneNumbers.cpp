@@ -185,11 +185,15 @@ Value LaneLowering::shuffle(Value value, ArrayRef<int64_t> table) {
 
 // Not f16: Intel's compiler shuffles its halves of registers where they are, and packing them costs
 // more than it saves.
+size_t LaneLowering::valuesInWord(Type type) {
+  return type.isBF16() || type.isInteger(16) ? 2 : type.isInteger(8) ? 4 : 1;
+}
+
 LaneLowering::Values LaneLowering::shuffleTogether(ArrayRef<Value> values,
                                                    ArrayRef<int64_t> table) {
   Values moved;
   Type type = values.front().getType();
-  size_t count = type.isBF16() || type.isInteger(16) ? 2 : type.isInteger(8) ? 4 : 1;
+  size_t count = valuesInWord(type);
   auto packed = VectorType::get({int64_t(count)}, type),
        word = VectorType::get({1}, b.getI32Type());
   while (count > 1 && values.size() > 1) {

@@ -25,16 +25,21 @@ void LaneLowering::reduceAcross(MutableArrayRef<Value> sums, ArrayRef<unsigned> 
       partner.push_back(lane ^ distance);
       upper |= uint64_t(lane & distance ? 1 : 0) << lane;
     }
-    Values kept, sent;
-    for (size_t i = 0; i + 1 < halves.size(); i += 2) {
-      kept.push_back(selectByLane({{upper, halves[i + 1]}, {0, halves[i]}}));
-      sent.push_back(selectByLane({{upper, halves[i]}, {0, halves[i + 1]}}));
-    }
-    if (halves.size() == 1)
-      kept = sent = halves;
     Values next;
-    for (auto [own, other] : llvm::zip_equal(kept, shuffleTogether(sent, partner)))
-      next.push_back(vector::makeArithReduction(b, loc, kind, own, other));
+    size_t together = 2 * valuesInWord(halves.front().getType());
+    for (ArrayRef<Value> left = halves; !left.empty();) {
+      ArrayRef<Value> group = left.take_front(together);
+      left = left.drop_front(group.size());
+      Values kept, sent;
+      for (size_t i = 0; i + 1 < group.size(); i += 2) {
+        kept.push_back(selectByLane({{upper, group[i + 1]}, {0, group[i]}}));
+        sent.push_back(selectByLane({{upper, group[i]}, {0, group[i + 1]}}));
+      }
+      if (group.size() == 1)
+        kept = sent = {group[0]};
+      for (auto [own, other] : llvm::zip_equal(kept, shuffleTogether(sent, partner)))
+        next.push_back(vector::makeArithReduction(b, loc, kind, own, other));
+    }
     if (halves.size() > 1)
       split.push_back(distance);
     halves = next;
