@@ -94,6 +94,19 @@ gpu.module @kernels {
     return %m, %n, %x : f32, f32, f32
   }
 
+  // A quotient that divides others is prepared once, and gone as it was.
+  // CHECK-LABEL: func @quotients_by_a_quotient
+  // CHECK-COUNT-2: arith.divf %{{.*}}, %{{.*}} : f32
+  // CHECK-NOT: arith.divf
+  // CHECK: return
+  func.func @quotients_by_a_quotient(%a: f32, %b: f32, %d: f32) -> (f32, f32, f32) {
+    %x = arith.divf %a, %d : f32
+    %y = arith.divf %b, %d : f32
+    %z = arith.divf %a, %x : f32
+    %w = arith.divf %y, %x : f32
+    return %y, %z, %w : f32, f32, f32
+  }
+
   // CHECK-LABEL: func @numbers
   // CHECK: llvm.intr.maxnum
   // CHECK: llvm.intr.minnum

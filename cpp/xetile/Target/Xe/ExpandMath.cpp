@@ -124,7 +124,7 @@ Divisor prepare(Builder &b, Value divisor) {
 // The product with the reciprocal and its remainder, in magnitudes, so that a remainder of zero
 // leaves the sign of a zero alone. What has an infinite quotient has no remainder but a NaN or an
 // infinity of the other sign: any number does instead; this one is below all that are.
-void expandQuotient(arith::DivFOp op, const Divisor &divisor) {
+Value createQuotient(arith::DivFOp op, const Divisor &divisor) {
   constexpr double belowRemainders = -0x1p110;
   constexpr uint32_t magnitude = 0x7fffffff, sign = 0x80000000;
   Builder b(op, op.getType());
@@ -137,8 +137,7 @@ void expandQuotient(arith::DivFOp op, const Divisor &divisor) {
   size = b.fma(remainder, abs(divisor.reciprocal), size);
   Value bits = arith::AndIOp::create(b, b.asInteger(size), b.i32(magnitude));
   Value signs = arith::AndIOp::create(b, b.asInteger(quotient), b.i32(sign));
-  op.replaceAllUsesWith(b.asFloat(arith::OrIOp::create(b, bits, signs)));
-  op.erase();
+  return b.asFloat(arith::OrIOp::create(b, bits, signs));
 }
 
 /// The scalar of which all elements are copies, or the value itself.
@@ -158,7 +157,10 @@ void expandQuotients(ArrayRef<arith::DivFOp> quotients) {
   llvm::MapVector<Value, SmallVector<arith::DivFOp>> byDivisor;
   for (arith::DivFOp op : quotients)
     byDivisor[withoutSplat(op.getRhs())].push_back(op);
-  for (auto &[value, ops] : byDivisor) {
+  // A quotient may be the divisor of others, whose turn comes later.
+  llvm::DenseMap<Value, Value> expanded;
+  for (auto &[divisorBefore, ops] : byDivisor) {
+    Value value = expanded.lookup_or(divisorBefore, divisorBefore);
     if (ops.size() < 2 && ops.front().getRhs() == value)
       continue;
     Builder b(ops.front(), value.getType());
@@ -171,9 +173,14 @@ void expandQuotients(ArrayRef<arith::DivFOp> quotients) {
         for (Value *part : {&mine.scale, &mine.scaled, &mine.reciprocal})
           *part = vector::BroadcastOp::create(b, op.getType(), *part);
       }
-      expandQuotient(op, mine);
+      Value quotient = createQuotient(op, mine);
+      expanded[op.getResult()] = quotient;
+      op.replaceAllUsesWith(quotient);
     }
   }
+  for (arith::DivFOp op : quotients)
+    if (expanded.contains(op.getResult()))
+      op.erase();
 }
 
 bool isExpandedQuotient(arith::DivFOp op) {
