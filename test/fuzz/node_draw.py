@@ -50,7 +50,7 @@ class Drawing:
         return self.number
 
     def values(self, nodes: list[Node]) -> list[int]:
-        return [node["id"] for node in nodes if node["id"] in self.types]
+        return [node["id"] for node in nodes if node["id"] in self.types and self.may_read(node)]
 
     def unread(self, nodes: list[Node]) -> list[int]:
         used = {i for node in nodes for i in uses(node)}
@@ -69,8 +69,7 @@ class Drawing:
 
     def step(self, nodes: list[Node], ops: dict[str, float], outer: list[int] = ()) -> None:
         """One more node, of what is there already."""
-        own = [node["id"] for node in nodes if node["id"] in self.types and self.may_read(node)]
-        self.visible = [*outer, *own]
+        self.visible = [*outer, *self.values(nodes)]
         for _ in range(10):
             op = self.rng.choices(list(ops), list(ops.values()))[0]
             if getattr(self, "draw_" + op)(nodes):
