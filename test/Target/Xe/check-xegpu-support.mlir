@@ -39,3 +39,16 @@ gpu.module @narrow_row {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @no_rows {
+  gpu.func @f(%a: memref<0x1001xf16>) kernel {
+    %c0 = arith.constant 0 : index
+    // expected-error @below {{has a matrix of type 'memref<0x1001xf16>', expected one with elements}}
+    %t = xegpu.create_nd_tdesc %a : memref<0x1001xf16> -> !xegpu.tensor_desc<8x16xf16>
+    %v = xegpu.load_nd %t[%c0, %c0] : !xegpu.tensor_desc<8x16xf16> -> vector<8xf16>
+    xegpu.store_nd %v, %t[%c0, %c0] : vector<8xf16>, !xegpu.tensor_desc<8x16xf16>
+    gpu.return
+  }
+}

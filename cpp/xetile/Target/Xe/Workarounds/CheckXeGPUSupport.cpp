@@ -11,6 +11,7 @@
 // elements i1, i4, f64, i64, index, tf32, si8   SIGFPE, SIGSEGV, abort       checkElement: "has elements of type"
 // 1D tiles of lanes, not of 32-bit elements     wrong elements               checkRow: "has a 1D tile"
 // dpas of f32, f64, i4 or other accumulators    SIGFPE, SIGSEGV, no builtin  checkDpas: "multiplies"
+// matrices without elements                     SIGSEGV                      checkDescriptor: "with elements"
 // offsets at create_nd_tdesc, update_nd_offset  left behind                  checkDescriptor: "the offsets"
 // load_matrix, store_matrix, create_mem_desc    SIGSEGV, also at run time    checkXeGPUOp: "32 bits"
 // named barriers, atomic_rmw                    left behind                  checkXeGPUOp: "gpu.barrier"
@@ -132,6 +133,8 @@ LogicalResult Checker::checkDescriptor(xegpu::CreateNdDescOp op) {
   auto memref = dyn_cast<MemRefType>(op.getSource().getType());
   if (memref && !memref.hasStaticShape() && op.getShape().empty() && !op.getConstShapeAttr())
     return refuse(op) << "expected shape and strides beside a memref of run-time sizes";
+  if (memref && llvm::is_contained(memref.getShape(), 0))
+    return refuse(op) << "has a matrix of type " << memref << ", expected one with elements";
   if (memref && !isGlobal(memref.getMemorySpace()))
     return refuse(op) << "has a matrix in memory space " << memref.getMemorySpace()
                       << ", expected one in global memory";
