@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from xetile import cpu
@@ -64,6 +64,7 @@ class Problem:
     """One matmul: `sizes` of its form's dimensions, element types of A, B and C.
 
     With `fill` the sums start from zero, else from C. `dynamic` names dimensions whose sizes the module does not tell.
+    `machine` has DLTI entries of the device "CPU".
     """
 
     form: str
@@ -71,6 +72,7 @@ class Problem:
     types: tuple[str, str, str]
     fill: bool = False
     dynamic: str = ""
+    machine: Mapping[str, int] = field(default_factory=dict)
 
     def shape(self, operand: int) -> tuple[int, ...]:
         return tuple(self.sizes[dim] for dim in FORMS[self.form][operand])
@@ -112,6 +114,11 @@ class Problem:
             lines.append(f"%s = arith.add{kind} %z, %p : {elements[2]}")
             lines += [f"linalg.yield %s : {elements[2]}", f"}} -> {c}"]
         lines += [f"return %r : {c}", "}"]
+        if self.machine:
+            entries = ", ".join(f"{json.dumps(name)} = {value} : i32" for name, value in self.machine.items())
+            device = f'"CPU" = #dlti.target_device_spec<{entries}>'
+            described = f"module attributes {{dlti.target_system_spec = #dlti.target_system_spec<{device}>}} {{"
+            lines = [described, *lines, "}"]
         with ir.Context():
             return ir.Module.parse("\n".join(lines))
 

@@ -55,10 +55,50 @@ func.func @pairs(%a: memref<8x64x2xbf16>, %b: memref<64x16x2xbf16>, %c: memref<8
   return
 }
 
-// n is not contiguous in B: left to the lowering to loops.
+// Neither n nor k is contiguous in B: left to the lowering to loops.
 // CHECK-LABEL: func @strided
 // CHECK: linalg.matmul
-func.func @strided(%a: memref<8x64xf32>, %b: memref<64x16xf32, strided<[1, 64]>>, %c: memref<8x16xf32>) {
-  linalg.matmul ins(%a, %b : memref<8x64xf32>, memref<64x16xf32, strided<[1, 64]>>) outs(%c : memref<8x16xf32>)
+func.func @strided(%a: memref<8x64xf32>, %b: memref<64x16xf32, strided<[32, 2]>>, %c: memref<8x16xf32>) {
+  linalg.matmul ins(%a, %b : memref<8x64xf32>, memref<64x16xf32, strided<[32, 2]>>) outs(%c : memref<8x16xf32>)
+  return
+}
+
+// Both inputs are contiguous along k: vectors of it, and a sum of lanes in the end. Four columns of a row are stored
+// together, as their halves of lanes are added together.
+// CHECK-LABEL: func @along_k
+// CHECK-SAME: (%[[A:.*]]: memref<6x64xf32>, %[[B:.*]]: memref<4x64xf32>, %[[C:.*]]: memref<6x4xf32>)
+// CHECK: scf.for %[[K:.*]] = %c0 to %c64 step %c16
+// CHECK: vector.load %[[B]][%c0, %[[K]]] : memref<4x64xf32>, vector<16xf32>
+// CHECK: %[[ROW:.*]] = vector.load %[[A]][%c0, %[[K]]] : memref<6x64xf32>, vector<16xf32>
+// CHECK-COUNT-24: vector.fma
+// CHECK: scf.yield
+// CHECK: vector.shuffle {{.*}} [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23]
+// CHECK: %[[SUMS:.*]] = vector.shuffle {{.*}} [0, 2, 4, 6]
+// CHECK: vector.load %[[C]][%c0, %c0] : memref<6x4xf32>, vector<4xf32>
+// CHECK-COUNT-6: vector.store {{.*}} : memref<6x4xf32>, vector<4xf32>
+// CHECK-NOT: linalg
+func.func @along_k(%a: memref<6x64xf32>, %b: memref<4x64xf32>, %c: memref<6x4xf32>) {
+  linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+    ins(%a, %b : memref<6x64xf32>, memref<4x64xf32>) outs(%c : memref<6x4xf32>)
+  return
+}
+
+// A single column: its operands are views of one vector. 5 elements of k are left.
+// CHECK-LABEL: func @column
+// CHECK: %[[X:.*]] = memref.transpose %{{.*}} (d0, d1) -> (d1, d0)
+// CHECK: vector.load %[[X]][%c0, %{{.*}}] : memref<1x37xf32, strided<[1, 1]>>, vector<16xf32>
+// CHECK: %[[MASK:.*]] = vector.constant_mask [5] : vector<16xi1>
+// CHECK: vector.maskedload %{{.*}}, %[[MASK]]
+// CHECK-NOT: linalg
+func.func @column(%a: memref<8x37xf32>, %b: memref<37x1xf32>, %c: memref<8x1xf32>) {
+  linalg.matmul ins(%a, %b : memref<8x37xf32>, memref<37x1xf32>) outs(%c : memref<8x1xf32>)
+  return
+}
+
+// Pairs of bf16 lie along k as the instruction wants them.
+// CHECK-LABEL: func @pairs_along_k
+// CHECK: x86vector.avx512.dot %{{.*}} : vector<32xbf16> -> vector<16xf32>
+func.func @pairs_along_k(%a: memref<2x64xbf16>, %b: memref<64x16xbf16, strided<[1, 64]>>, %c: memref<2x16xf32>) {
+  linalg.matmul ins(%a, %b : memref<2x64xbf16>, memref<64x16xbf16, strided<[1, 64]>>) outs(%c : memref<2x16xf32>)
   return
 }

@@ -38,8 +38,15 @@ def LowerMicrokernels : Pass<"xetile-lower-microkernels"> {
       %y = amx.tile_load %b[%k, %column2] : memref<64x64xbf16> into !amx.tile<16x32xbf16>
       %next = amx.tile_mulf %x, %y, %sum : ...
     ```
-    Contractions whose n is not contiguous in B and C stay as they are; with results narrower than f32 they become
-    scalar loops that sum in f32.
+    Where n is not contiguous in B and C, or is a single column, but k is in A and B, vectors run along k; a sum is one
+    vector, whose lanes are added in the end, those of several columns together:
+    ```mlir
+    %sums:4 = scf.for %k = %c0 to %c256 step %c16 iter_args(...) {
+      %column = vector.load %b[%n, %k] : memref<4x256xf32>, vector<16xf32>
+      %row = vector.load %a[%m, %k] : memref<8x256xf32>, vector<16xf32>
+      %next = vector.fma %row, %column, %sum : vector<16xf32>
+    ```
+    Other contractions stay as they are; with results narrower than f32 they become scalar loops that sum in f32.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::amx::AMXDialect",
       "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",

@@ -5,24 +5,15 @@
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Config/ConfigAnalysis.h"
 #include "xetile/Target/Cpu/Config/CostModel.h"
-#include "xetile/Target/Cpu/Config/RegisterTile.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace xetile;
 
-/// Chooses the innermost blocks; returns the cycles for one step of k of one element of C.
-static double chooseInnermost(const CostModel &model, const PartialConfig &given,
-                              ConfigChoice &choice) {
-  int64_t group = model.group;
-  bool tiles = group > 1 && model.machine.amx;
-  RegisterTile tile = chooseRegisterTile(model.extents[kM], model.extents[kN], model.length,
-                                         model.machine.registers);
-  std::array<int64_t, 3> wanted = {tile.rows, tile.vectors * model.length, 16};
-  // Two by two tiles of sums of 16 x 16, for 16 groups of k.
-  if (tiles)
-    wanted = {32, 32, 16 * group};
+/// Takes what is given of the innermost blocks, or fits `wanted`.
+static void fitInnermost(const CostModel &model, const PartialConfig &given,
+                         const std::array<int64_t, 3> &wanted, ConfigChoice &choice) {
   std::array<int64_t, 3> &chosen = choice.config.innermost;
   for (MatmulDim dim : {kM, kN, kK}) {
     int64_t unit = model.matmul.unit[dim];
@@ -36,14 +27,59 @@ static double chooseInnermost(const CostModel &model, const PartialConfig &given
         --chosen[dim];
     }
   }
-  if (tiles) {
-    choice.reasons.push_back(
-        llvm::formatv("innermost {0}x{1}x{2}: tile registers hold 2 x 2 tiles of 16 x 16 sums; a "
-                      "product of tiles takes 16 cycles for {3} steps of k",
-                      chosen[kM], chosen[kN], chosen[kK], 16 * group));
-    // A product of tiles takes 16 cycles.
-    return 1.0 / (int64_t(16) * 16 * group);
-  }
+}
+
+/// Innermost blocks of AMX tiles; returns the cycles for one step of k of one element of C.
+static double chooseTiles(const CostModel &model, const PartialConfig &given,
+                          ConfigChoice &choice) {
+  // Two by two tiles of sums of 16 x 16, for 16 groups of k.
+  fitInnermost(model, given, {32, 32, 16 * model.group}, choice);
+  const std::array<int64_t, 3> &chosen = choice.config.innermost;
+  choice.reasons.push_back(
+      llvm::formatv("innermost {0}x{1}x{2}: tile registers hold 2 x 2 tiles of 16 x 16 sums; a "
+                    "product of tiles takes 16 cycles for {3} steps of k",
+                    chosen[kM], chosen[kN], chosen[kK], 16 * model.group));
+  // A product of tiles takes 16 cycles.
+  return 1.0 / (int64_t(16) * 16 * model.group);
+}
+
+/// Innermost blocks of sums along k; returns the cycles for one step of k of one element of C.
+static double chooseLanes(const CostModel &model, const PartialConfig &given,
+                          ConfigChoice &choice) {
+  int64_t m = model.extents[kM], n = model.extents[kN];
+  const LaneTile &tile = model.laneTile;
+  // A column of B stays in the first-level cache for some rows.
+  constexpr int64_t kRows = 32;
+  int64_t lanes = model.length * model.group;
+  fitInnermost(model, given,
+               {std::max<int64_t>(kRows / tile.rows, 1) * tile.rows, tile.columns, lanes}, choice);
+  const std::array<int64_t, 3> &chosen = choice.config.innermost;
+  double sums = double(m) * n;
+  choice.reasons.push_back(llvm::formatv(
+      "innermost {0}x{1}x{2}: vectors of {3} run along k where A and B are; registers hold the "
+      "sums of {4} rows and {5} columns; {6:f0} cycles per vector, {7:f0} for adding lanes, "
+      "packing B would take {8:f0}",
+      chosen[kM], chosen[kN], chosen[kK], lanes, tile.rows, tile.columns, tile.cycles,
+      tile.laneCycles, model.copyCost(double(n) * model.extents[kK])));
+  return (tile.cycles / lanes + tile.laneCycles / model.extents[kK]) / sums;
+}
+
+/// Chooses the innermost blocks; returns the cycles for one step of k of one element of C.
+static double chooseInnermost(const CostModel &model, const PartialConfig &given,
+                              ConfigChoice &choice) {
+  if (model.vectorDim == kK)
+    return chooseLanes(model, given, choice);
+  bool alongM = model.vectorDim == kM;
+  int64_t group = alongM ? 1 : model.group;
+  if (group > 1 && model.machine.amx)
+    return chooseTiles(model, given, choice);
+  const RegisterTile &tile = model.registerTile;
+  int64_t columns = tile.vectors * model.length;
+  int64_t k = model.streamedRows ? model.streamedRows : 16;
+  fitInnermost(model, given,
+               alongM ? std::array{columns, tile.rows, k} : std::array{tile.rows, columns, k},
+               choice);
+  const std::array<int64_t, 3> &chosen = choice.config.innermost;
   double sums = double(model.extents[kM]) * model.extents[kN];
   choice.reasons.push_back(llvm::formatv(
       "innermost {0}x{1}x{2}: registers hold {3} rows of {4} vectors of {5}; "
@@ -150,13 +186,18 @@ static void choosePacking(const CostModel &model, ConfigChoice &choice) {
   int64_t m = model.share(config, kM), n = model.share(config, kN), k = model.share(config, kK);
   double copy = model.copyCost(double(n) * k), read = model.readBCost(config, m, n, k);
   bool inPlaceA = model.readsAInPlace(config);
-  choice.packB = model.isPlain(1) && model.isPlain(2) && (model.mustCopyB() || copy < read) &&
-                 config.innermost[kN] % model.length == 0;
+  choice.packB = model.vectorDim == kN && model.isPlain(1) && model.isPlain(2) &&
+                 (model.mustCopyB() || copy < read) && config.innermost[kN] % model.length == 0;
+  choice.turnB = model.turnsB();
   choice.packA = !inPlaceA && (n > 2 * config.innermost[kN] || (model.group > 1 && choice.packB));
   std::string whyA = "its rows are read in place", whyB;
   if (!inPlaceA)
     whyA = llvm::formatv("{0} elements of n use it", n).str();
-  if (model.group > 1)
+  if (model.vectorDim == kM)
+    whyB = "vectors run along m";
+  else if (model.vectorDim == kK)
+    whyB = model.turnsB() ? "it is copied to rows along k" : "vectors run along k";
+  else if (model.group > 1)
     whyB = llvm::formatv("for products of groups of {0}", model.group).str();
   else if (!model.runsAlong(1, kN))
     whyB = "it is transposed";
@@ -188,6 +229,12 @@ static void chooseBlocks(const CostModel &model, const PartialConfig &given, Con
   double bytes = model.inputBytes;
   double k = std::min(machine.l2 / 4.0 / (config.innermost[kN] * bytes),
                       machine.l1 * 0.75 / (config.innermost[kM] * bytes));
+  // Vectors along k: some columns of B stay in half of the first level, past which rows of A
+  // stream.
+  if (model.vectorDim == kK)
+    k = machine.l1 / 2.0 / (config.innermost[kN] * bytes);
+  if (model.streamedRows)
+    k = double(model.streamedRows);
   config.block[kK] = given.block[kK].value_or(fit(kK, k));
   double column = config.block[kK] * bytes;
   config.block[kM] = given.block[kM].value_or(fit(kM, machine.l2 / 2.0 / column));
@@ -263,8 +310,8 @@ static void chooseOrder(const CostModel &model, const PartialConfig &given, Conf
 }
 
 ConfigChoice xetile::chooseConfig(const Contraction &matmul, const Machine &machine,
-                                  const PartialConfig &given) {
-  const CostModel model(matmul, machine);
+                                  const PartialConfig &given, PanelUse panels) {
+  const CostModel model(matmul, machine, panels);
   ConfigChoice choice;
   double cyclesPerStep = chooseInnermost(model, given, choice);
   chooseThreads(model, given, cyclesPerStep, choice);

@@ -16,6 +16,8 @@ struct ConfigChoice {
   MatmulConfig config;
   /// Copy blocks of A and B to scratch memory in the order in which the microkernel reads them.
   bool packA = false, packB = false;
+  /// Copy B to rows along k, which it does not run along.
+  bool turnB = false;
   /// Elements of a vector of sums, which packing moves at a time.
   int64_t vectorLength = 1;
   /// Elements of k that lie side by side in packed operands, as dot-product instructions read them:
@@ -27,10 +29,13 @@ struct ConfigChoice {
   llvm::SmallVector<std::string> reasons;
 };
 
+/// Whether the microkernel reads B from panels: as the cost model finds, always, or never.
+enum class PanelUse { Open, Always, Never };
+
 /// Chooses what `given` leaves open: innermost blocks first, then threads, blocks and loop order.
 /// Reads the op, changes nothing.
 ConfigChoice chooseConfig(const Contraction &matmul, const Machine &machine,
-                          const PartialConfig &given);
+                          const PartialConfig &given, PanelUse panels);
 
 /// Tells whether `config` is legal for `matmul`: an empty string, or what is wrong with which
 /// field.

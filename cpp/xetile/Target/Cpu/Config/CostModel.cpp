@@ -7,6 +7,7 @@
 #include "xetile/Target/Cpu/Config/DotProducts.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
+#include <numeric>
 
 using namespace mlir;
 using namespace xetile;
@@ -15,10 +16,12 @@ using namespace xetile;
 static constexpr int64_t kTypicalExtent = 1024;
 /// Copying one byte of an operand to scratch, with its share of misses:
 static constexpr double kPackCyclesPerByte = 0.085;
+/// Copying B to rows along k instead of panels, as a factor:
+static constexpr double kTurnCost = 4;
 /// Waiting for one byte of an operand that is read where it is, past the second-level cache:
 static constexpr double kReadCyclesPerByte = 0.01;
 
-CostModel::CostModel(const Contraction &matmul, const Machine &machine)
+CostModel::CostModel(const Contraction &matmul, const Machine &machine, PanelUse panels)
     : matmul(matmul), machine(machine), group(dotGroup(matmul, machine)) {
   for (MatmulDim dim : {kM, kN, kK}) {
     int64_t extent = matmul.extent(dim);
@@ -30,6 +33,63 @@ CostModel::CostModel(const Contraction &matmul, const Machine &machine)
   sumBits = std::max<int64_t>(matmul.elementType(2).getIntOrFloatBitWidth(), 32);
   inputBytes = std::max<int64_t>(matmul.elementType(0).getIntOrFloatBitWidth() / 8, 1);
   length = std::max<int64_t>(machine.vectorBits / sumBits, 1);
+  registerTile =
+      chooseRegisterTile(extents[kM], extents[kN], length, machine.registers, rowsInFirstLevel());
+  laneTile =
+      chooseLaneTile(extents[kM], extents[kN], machine.registers, offsetsBytes(matmul, machine));
+  vectorDim = chooseVectorDim(panels);
+  if (vectorDim == kM)
+    registerTile = chooseRegisterTile(extents[kN], extents[kM], length, machine.registers);
+  streamedRows = chooseStreamedRows(panels);
+}
+
+/// The hardware prefetches lines that follow one another, of a few rows at a time: 8 to 16 of B are
+/// read through all of n before the next, where they do not come from the second level.
+int64_t CostModel::chooseStreamedRows(PanelUse panels) const {
+  constexpr int64_t kThin = 32, kFewest = 2;
+  bool alongN = vectorDim == kN && panels != PanelUse::Always && !mustCopyB();
+  int64_t rows = vectorDim == kM ? extents[kN] : extents[kM];
+  if ((!alongN && vectorDim != kM) || rows > kThin)
+    return 0;
+  if (rows <= kFewest)
+    return 8;
+  return extents[kN] * extents[kK] * inputBytes > machine.l2 / 2 ? 16 : 0;
+}
+
+/// Rows that are a multiple of 4 KiB apart share one set, as the sets of x86's first level span a
+/// page.
+int64_t CostModel::rowsInFirstLevel() const {
+  constexpr int64_t kSpan = 4096, kLine = 64, kMost = 30, kLeast = 4;
+  auto type = cast<ShapedType>(matmul.op->getOperand(0).getType());
+  int64_t apart = type.getShape().back();
+  if (!isPlain(0) || !runsAlong(0, kK) || offsetsBytes(matmul, machine) ||
+      ShapedType::isDynamic(apart) || apart * inputBytes % kLine != 0)
+    return kMost;
+  int64_t sets = kSpan / std::gcd(apart * inputBytes, kSpan);
+  // Vectors of B and C take two.
+  int64_t lines = machine.l1 / kSpan * sets - 2;
+  return std::clamp(lines, kLeast, kMost);
+}
+
+MatmulDim CostModel::chooseVectorDim(PanelUse panels) const {
+  // Measured for thin matrices; larger ones gain little.
+  constexpr int64_t kThin = 64;
+  if (panels == PanelUse::Always || !isPlain(0) || !isPlain(1) || !isPlain(2) ||
+      std::min(extents[kM], extents[kN]) > kThin)
+    return kN;
+  if (!runsAlongK(0))
+    return matmul.extent(kN) == 1 && runsAlong(0, kM) ? kM : kN;
+  double n = extents[kN], k = extents[kK];
+  double columns = registerTile.cycles * k / group + (mustCopyB() ? copyCost(n * k) : 0);
+  double lanes = laneTile.cycles * k / (length * group) + laneTile.laneCycles;
+  if (!runsAlongK(1)) {
+    // Squares of elements are transposed in registers.
+    int64_t bits = matmul.elementType(1).getIntOrFloatBitWidth();
+    if (panels == PanelUse::Never || (bits != 8 && bits != 16 && bits != 32))
+      return kN;
+    lanes += kTurnCost * copyCost(n * k);
+  }
+  return lanes < columns ? kK : kN;
 }
 
 bool CostModel::isPlain(unsigned operand) const {
@@ -41,9 +101,15 @@ bool CostModel::runsAlong(unsigned operand, MatmulDim dim) const {
   return map.getDimPosition(map.getNumResults() - 1) == matmul.tiled(dim);
 }
 
+bool CostModel::runsAlongK(unsigned operand) const {
+  MatmulDim own = operand == 0 ? kM : kN;
+  return isPlain(operand) && (runsAlong(operand, kK) || matmul.extent(own) == 1);
+}
+
 bool CostModel::readsAInPlace(const MatmulConfig &config) const {
-  return !isPlain(0) || (runsAlong(0, kK) && !offsetsBytes(matmul, machine) &&
-                         (group == 1 || hasWholeGroups(matmul, config, group)));
+  return vectorDim != kN || !isPlain(0) ||
+         (runsAlong(0, kK) && !offsetsBytes(matmul, machine) &&
+          (group == 1 || hasWholeGroups(matmul, config, group)));
 }
 
 int64_t CostModel::share(const MatmulConfig &config, MatmulDim dim, int64_t count) const {

@@ -3,7 +3,9 @@
 #ifndef XETILE_TARGET_CPU_CONFIG_COSTMODEL_H
 #define XETILE_TARGET_CPU_CONFIG_COSTMODEL_H
 
-#include "xetile/Target/Cpu/Config/Machine.h"
+#include "xetile/Target/Cpu/Config/ConfigAnalysis.h"
+#include "xetile/Target/Cpu/Config/LaneTile.h"
+#include "xetile/Target/Cpu/Config/RegisterTile.h"
 #include "xetile/Target/Cpu/LoopNest/Contraction.h"
 
 namespace xetile {
@@ -30,18 +32,32 @@ struct CostModel {
   int64_t length;
   /// Elements of k that one instruction multiplies and adds.
   int64_t group;
+  /// The dimension that the microkernel's vectors run along. k: in A where it is, in B where it is
+  /// or in a copy; the lanes of sums are added in the end. m: in A where it is, for a single column
+  /// of B.
+  MatmulDim vectorDim = kN;
+  /// Sums in registers, of vectors along n or m; and of vectors along k.
+  RegisterTile registerTile;
+  LaneTile laneTile;
+  /// Rows of B, or of A where vectors run along m, that are read together through all of n, where
+  /// they are; 0 where blocks of k may be as large as caches let them be.
+  int64_t streamedRows = 0;
 
-  CostModel(const Contraction &matmul, const Machine &machine);
+  CostModel(const Contraction &matmul, const Machine &machine, PanelUse panels);
 
   /// Whether an operand is a matrix, or several of them: not in blocks.
   bool isPlain(unsigned operand) const;
   /// Whether `dim` is the contiguous one of an operand.
   bool runsAlong(unsigned operand, MatmulDim dim) const;
+  /// Whether an input is a matrix whose elements along k are side by side.
+  bool runsAlongK(unsigned operand) const;
+  /// Whether B is copied to rows along k.
+  bool turnsB() const { return vectorDim == kK && !runsAlongK(1); }
   /// Rows of A that run along k are streams, which a core prefetches from where they are. Dot
   /// products need a copy if parts of k may be no whole groups: the last group is filled up.
   bool readsAInPlace(const MatmulConfig &config) const;
   /// Without a copy n would have to be contiguous, and dot products would have no groups.
-  bool mustCopyB() const { return group > 1 || !runsAlong(1, kN); }
+  bool mustCopyB() const { return vectorDim == kN && (group > 1 || !runsAlong(1, kN)); }
 
   /// Elements of `dim` that the busiest of `count` threads gets.
   int64_t share(const MatmulConfig &config, MatmulDim dim, int64_t count) const;
@@ -53,6 +69,12 @@ struct CostModel {
   double readCost(double elements) const;
   /// Cycles for reading k x n elements of B where they are, once for each row of tiles of m.
   double readBCost(const MatmulConfig &config, double m, double n, double k) const;
+
+private:
+  /// Rows of A, where they are, of which the first-level cache keeps one line each.
+  int64_t rowsInFirstLevel() const;
+  MatmulDim chooseVectorDim(PanelUse panels) const;
+  int64_t chooseStreamedRows(PanelUse panels) const;
 };
 
 } // namespace xetile

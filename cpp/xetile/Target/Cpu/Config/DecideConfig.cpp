@@ -95,9 +95,8 @@ static void decidePacking(const Contraction &matmul, const Machine &machine,
                           DeepTileRequest::Pack pack, ConfigChoice &choice) {
   if (pack != DeepTileRequest::Pack::Auto)
     choice.packA = choice.packB = pack == DeepTileRequest::Pack::Always;
-  // A constant is packed by the compiler, which costs no time.
   else
-    choice.packB |= isConstantMatrix(matmul.op->getOperand(1));
+    choice.packB |= matmul.extent(kN) != 1 && isConstantMatrix(matmul.op->getOperand(1));
   int64_t bits = std::max<int64_t>(matmul.elementType(2).getIntOrFloatBitWidth(), 32);
   choice.vectorLength = machine.vectorBits / bits;
   // Panels are rows of whole vectors.
@@ -137,7 +136,14 @@ FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
   FailureOr<PartialConfig> given = givenFields(op, request);
   if (failed(given) || failed(checkGiven(op, *given, *machine)))
     return failure();
-  ConfigChoice choice = chooseConfig(matmul, *machine, *given);
+  PanelUse panels = request.pack == DeepTileRequest::Pack::Never    ? PanelUse::Never
+                    : request.pack == DeepTileRequest::Pack::Always ? PanelUse::Always
+                                                                    : PanelUse::Open;
+  // A constant is packed by the compiler, which costs no time.
+  if (panels == PanelUse::Open && matmul.extent(kN) != 1 &&
+      isConstantMatrix(matmul.op->getOperand(1)))
+    panels = PanelUse::Always;
+  ConfigChoice choice = chooseConfig(matmul, *machine, *given, panels);
   if (std::string wrong = checkConfig(matmul, choice.config); !wrong.empty())
     return op->emitOpError() << wrong;
   decidePacking(matmul, *machine, request.pack, choice);

@@ -9,13 +9,16 @@
 
 using namespace xetile;
 
-RegisterTile xetile::chooseRegisterTile(int64_t m, int64_t n, int64_t length, int64_t registers) {
+RegisterTile xetile::chooseRegisterTile(int64_t m, int64_t n, int64_t length, int64_t registers,
+                                        int64_t mostRows) {
   // Fewer independent sums than this leave the multiplier waiting for its own results; a core
   // starts two loads for every vector multiply-add.
   constexpr int64_t kSumsInFlight = 8;
+  // One row or two need more vectors for that.
+  const int64_t mostVectors = m <= 2 ? 8 : 4;
   RegisterTile best;
-  for (int64_t vectors = 1; vectors <= 4; ++vectors)
-    for (int64_t rows = 1; rows <= 30 && rows * vectors + vectors + 1 <= registers; ++rows) {
+  for (int64_t vectors = 1; vectors <= mostVectors; ++vectors)
+    for (int64_t rows = 1; rows <= mostRows && rows * vectors + vectors + 1 <= registers; ++rows) {
       double tiles = double(llvm::divideCeil(m, rows)) * llvm::divideCeil(n, vectors * length);
       double multiplies = std::max<int64_t>(rows * vectors, kSumsInFlight);
       double cost = tiles * (std::max(multiplies, (rows + vectors) / 2.0) +

@@ -14,8 +14,10 @@ struct RegisterTile {
   double cycles = 0;
 };
 
-/// The register tile that runs through m x n in the fewest cycles; `length` elements in a vector.
-RegisterTile chooseRegisterTile(int64_t m, int64_t n, int64_t length, int64_t registers);
+/// The register tile of at most `mostRows` that runs through m x n in the fewest cycles; `length`
+/// elements in a vector.
+RegisterTile chooseRegisterTile(int64_t m, int64_t n, int64_t length, int64_t registers,
+                                int64_t mostRows = 30);
 
 } // namespace xetile
 

@@ -25,7 +25,7 @@ Value xetile::narrowElement(OpBuilder &b, Location loc, Value value, Type type) 
 }
 
 Value xetile::addElements(OpBuilder &b, Location loc, Value left, Value right) {
-  if (isa<FloatType>(left.getType()))
+  if (isa<FloatType>(getElementTypeOrSelf(left)))
     return arith::AddFOp::create(b, loc, left, right);
   return arith::AddIOp::create(b, loc, left, right);
 }

@@ -13,7 +13,7 @@ mlir::Value extendElement(mlir::OpBuilder &b, mlir::Location loc, mlir::Value va
 /// `value` in the narrower floating-point type `type`.
 mlir::Value narrowElement(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,
                           mlir::Type type);
-/// The sum of two floats or two integers of one type.
+/// The sum of two floats, two integers, or vectors of them, of one type.
 mlir::Value addElements(mlir::OpBuilder &b, mlir::Location loc, mlir::Value left,
                         mlir::Value right);
 /// Floating-point results narrower than their sums should be.

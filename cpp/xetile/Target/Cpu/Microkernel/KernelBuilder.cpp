@@ -9,6 +9,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "xetile/Target/Cpu/LoopNest/Elements.h"
+#include "xetile/Target/Cpu/Microkernel/MicrokernelCall.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -23,6 +24,20 @@ Index KernelBuilder::extentOf(unsigned dim) const {
     return b.getIndexAttr(size);
   auto [operand, place] = *plan.indexedBy(dim); // planKernel has checked
   return memref::DimOp::create(b, loc, plan.operands[operand], place).getResult();
+}
+
+int64_t KernelBuilder::usualSize(Index extent, MatmulDim dim, int64_t unknown) const {
+  auto limits = plan.kernel.op->getAttrOfType<DenseI64ArrayAttr>(kMicrokernelAttr);
+  int64_t most = limits && limits.size() == 2 ? limits[dim] : unknown;
+  return getConstantIntValue(extent).value_or(most);
+}
+
+int64_t KernelBuilder::usualRows(Index extent, int64_t unknown) const {
+  return usualSize(extent, plan.swapped ? kN : kM, unknown);
+}
+
+int64_t KernelBuilder::usualColumns(Index extent, int64_t unknown) const {
+  return usualSize(extent, plan.swapped ? kM : kN, unknown);
 }
 
 Values KernelBuilder::at(unsigned operand, const Indices &place) const {

@@ -27,6 +27,10 @@ struct KernelBuilder {
 
   mlir::Value constant(int64_t value) const;
   Index extentOf(unsigned dim) const;
+  /// Rows and columns of most calls: `extent` if it is known, else what the rewrite calls the
+  /// kernel with at most, or `unknown`.
+  int64_t usualRows(Index extent, int64_t unknown) const;
+  int64_t usualColumns(Index extent, int64_t unknown) const;
   /// The indices of an operand's element at `place`.
   Values at(unsigned operand, const Indices &place) const;
   void loop(Index low, Index high, int64_t step, llvm::function_ref<void(mlir::Value)> body) const;
@@ -48,6 +52,7 @@ struct KernelBuilder {
   mlir::Value widen(mlir::Value value, unsigned operand) const;
 
 private:
+  int64_t usualSize(Index extent, MatmulDim dim, int64_t unknown) const;
   Values carryDims(llvm::ArrayRef<unsigned> dims, const KSteps &steps, Indices &place, Values sums,
                    llvm::function_ref<Values(Values)> body) const;
 };

@@ -1,11 +1,12 @@
 //===- KernelPlan.cpp - how a contraction is computed in registers -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a contraction on memrefs. Out: its rows and columns, groups of k, types, the instructions
-// that multiply. Refused: operands that vectors cannot be read from: n is not contiguous in B and
-// C.
+// that multiply. Refused: operands that vectors cannot be read from: neither is n contiguous in B
+// and C, nor k in A and B.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Microkernel/KernelPlan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "xetile/Target/Cpu/LoopNest/Elements.h"
@@ -28,6 +29,13 @@ std::optional<std::pair<unsigned, unsigned>> KernelPlan::indexedBy(unsigned dim)
             maps[operand].getResultPosition(getAffineDimExpr(dim, element.getContext())))
       return std::pair(operand, *place);
   return std::nullopt;
+}
+
+void KernelPlan::swap() {
+  std::swap(operands[0], operands[1]);
+  std::swap(maps[0], maps[1]);
+  std::swap(roles[kM], roles[kN]);
+  swapped = true;
 }
 
 SmallVector<unsigned> KernelPlan::stepDims() const {
@@ -61,13 +69,76 @@ static bool planGroups(KernelPlan &plan) {
   return true;
 }
 
+/// Vectors of B and C run along n; false if these are not contiguous.
+static bool planColumns(KernelPlan &plan) {
+  if (!plan.isContiguous(2))
+    return false;
+  if (llvm::is_contained(plan.roles[kM], plan.lastDim(2)))
+    plan.swap();
+  plan.columnDim = plan.lastDim(2);
+  plan.rowDim = plan.roles[kM].back();
+  if (!plan.isContiguous(1) || (plan.lastDim(1) != plan.columnDim && !planGroups(plan)))
+    return false;
+  plan.usesTiles = fitsTiles(plan);
+  return true;
+}
+
+/// Vectors of A and B run along k; false if it is not contiguous in both.
+static bool planLanes(KernelPlan &plan) {
+  for (unsigned operand : {0, 1})
+    if (!plan.runsAlong(operand, plan.roles[kK].back()))
+      return false;
+  // Sums of one row are stored together, if they are side by side in C.
+  if (plan.runsAlong(2, plan.roles[kM].back()))
+    plan.swap();
+  plan.rowDim = plan.roles[kM].back();
+  plan.columnDim = plan.roles[kN].back();
+  Type a = plan.elementOf(0), b = plan.elementOf(1);
+  bool bytes =
+      plan.target.int8Dot && plan.sumType.isInteger(32) && a.isInteger(8) && b.isInteger(8);
+  bool halves = plan.target.bf16Dot && plan.sumType.isF32() && a.isBF16() && b.isBF16();
+  plan.sumsLanes = true;
+  plan.usesDot = bytes || halves;
+  plan.group = bytes ? 4 : halves ? 2 : 1;
+  plan.offsetsA = bytes && plan.isUnsigned(0) == plan.isUnsigned(1);
+  return true;
+}
+
+KernelOperands xetile::viewOperands(RewriterBase &rewriter, const Contraction &kernel) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(kernel.op);
+  KernelOperands operands;
+  for (unsigned operand : {0, 1, 2}) {
+    Value &value = operands.values[operand] = kernel.op->getOperand(operand);
+    AffineMap &map = operands.maps[operand] = kernel.map(operand);
+    auto type = cast<MemRefType>(value.getType());
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (type.getRank() < 2 || failed(type.getStridesAndOffset(strides, offset)) ||
+        (strides.back() == 1 && type.getShape().back() != 1))
+      continue;
+    auto isContiguous = [&](unsigned place) {
+      return strides[place] == 1 && type.getDimSize(place) != 1;
+    };
+    auto places = llvm::to_vector(llvm::seq<unsigned>(0, type.getRank()));
+    auto *found = llvm::find_if(places, isContiguous);
+    if (found == places.end())
+      continue;
+    std::rotate(found, found + 1, places.end());
+    AffineMap order = AffineMap::getPermutationMap(places, rewriter.getContext());
+    value =
+        memref::TransposeOp::create(rewriter, kernel.op.getLoc(), value, AffineMapAttr::get(order));
+    map = order.compose(map);
+  }
+  return operands;
+}
+
 std::optional<KernelPlan> xetile::planKernel(const Contraction &kernel,
+                                             const KernelOperands &operands,
                                              const MicrokernelTarget &target) {
   KernelPlan plan(kernel, target);
-  for (unsigned operand : {0, 1, 2}) {
-    plan.operands[operand] = kernel.op->getOperand(operand);
-    plan.maps[operand] = kernel.map(operand);
-  }
+  plan.operands = operands.values;
+  plan.maps = operands.maps;
   plan.roles = kernel.roles;
   plan.element = plan.elementOf(2);
   plan.sumType = isLowPrecision(plan.element) ? Type(Float32Type::get(plan.element.getContext()))
@@ -76,20 +147,16 @@ std::optional<KernelPlan> xetile::planKernel(const Contraction &kernel,
   for (unsigned dim = 0; dim < kernel.sizes.size(); ++dim)
     if (!plan.indexedBy(dim))
       return std::nullopt;
-  if (!kernel.batch.empty() || !plan.isContiguous(2))
+  if (!kernel.batch.empty())
     return std::nullopt;
-  if (llvm::is_contained(plan.roles[kM], plan.lastDim(2))) {
-    std::swap(plan.operands[0], plan.operands[1]);
-    std::swap(plan.maps[0], plan.maps[1]);
-    std::swap(plan.roles[kM], plan.roles[kN]);
-    plan.swapped = true;
-  }
-  plan.columnDim = plan.lastDim(2);
-  plan.rowDim = plan.roles[kM].back();
-  if (!plan.isContiguous(1) || (plan.lastDim(1) != plan.columnDim && !planGroups(plan)))
-    return std::nullopt;
-  plan.usesTiles = fitsTiles(plan);
-  return plan;
+  KernelPlan alongK = plan;
+  bool hasColumns = planColumns(plan);
+  // A single column would be one lane of a vector.
+  if (hasColumns && (plan.groupDim || kernel.sizes[plan.columnDim] != 1))
+    return plan;
+  if (planLanes(alongK))
+    return alongK;
+  return hasColumns ? std::optional(plan) : std::nullopt;
 }
 
 /// Whether `op` adds a vector over n to every row of C.
@@ -110,7 +177,7 @@ static bool addsBias(linalg::GenericOp op, Value c) {
 
 static SumStart findOps(const KernelPlan &plan) {
   SumStart start;
-  Value c = plan.operands[2];
+  Value c = plan.kernel.op->getOperand(2);
   for (Operation *op = plan.kernel.op->getPrevNode(); op; op = op->getPrevNode()) {
     if (auto fill = dyn_cast<linalg::FillOp>(op)) {
       if (fill.getOutputs()[0] == c) {
@@ -120,7 +187,8 @@ static SumStart findOps(const KernelPlan &plan) {
       return start;
     }
     auto generic = dyn_cast<linalg::GenericOp>(op);
-    if (generic && !start.bias && plan.lastDim(2, 2) == plan.rowDim && addsBias(generic, c)) {
+    if (generic && !start.bias && c == plan.operands[2] && plan.lastDim(2, 2) == plan.rowDim &&
+        addsBias(generic, c)) {
       start.bias = generic.getInputs()[0];
       start.absorbed.push_back(generic);
     } else if (!isMemoryEffectFree(op)) {
@@ -132,6 +200,8 @@ static SumStart findOps(const KernelPlan &plan) {
 
 SumStart xetile::findStart(const KernelPlan &plan) {
   SumStart start = findOps(plan);
+  if (plan.sumsLanes && start.bias)
+    return SumStart();
   // Tiles start from zeros or from C.
   bool isZero = !start.initial || matchPattern(start.initial, m_AnyZeroFloat()) ||
                 matchPattern(start.initial, m_Zero());

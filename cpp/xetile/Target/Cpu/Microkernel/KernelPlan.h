@@ -36,6 +36,8 @@ struct KernelPlan {
   bool offsetsA = false;
   /// Tile registers keep sums.
   bool usesTiles = false;
+  /// Both inputs are read along k: the lanes of a vector are parts of one sum.
+  bool sumsLanes = false;
 
   KernelPlan(const Contraction &kernel, const MicrokernelTarget &target)
       : kernel(kernel), target(target) {}
@@ -54,14 +56,31 @@ struct KernelPlan {
   bool isContiguous(unsigned operand) const {
     return strideOf(operand, maps[operand].getNumResults() - 1) == 1;
   }
+  /// Whether vectors of an operand can be read along `dim`.
+  bool runsAlong(unsigned operand, unsigned dim) const {
+    return isContiguous(operand) && lastDim(operand) == dim;
+  }
   /// The operand and its dimension that `dim` indexes, if any.
   std::optional<std::pair<unsigned, unsigned>> indexedBy(unsigned dim) const;
+  /// A and B change places.
+  void swap();
   /// The steps of k: its dimensions without the one of groups.
   llvm::SmallVector<unsigned> stepDims() const;
 };
 
+/// The operands of a contraction as microkernels read them.
+struct KernelOperands {
+  std::array<mlir::Value, 3> values;
+  std::array<mlir::AffineMap, 3> maps;
+};
+
+/// Views of the operands of `kernel` in which a contiguous dimension of several elements is the
+/// last one, if there is any.
+KernelOperands viewOperands(mlir::RewriterBase &rewriter, const Contraction &kernel);
+
 /// None if vectors cannot be read from the operands.
-std::optional<KernelPlan> planKernel(const Contraction &kernel, const MicrokernelTarget &target);
+std::optional<KernelPlan> planKernel(const Contraction &kernel, const KernelOperands &operands,
+                                     const MicrokernelTarget &target);
 
 /// What sums start from, instead of C, and what is added to them per column: null, or what ops
 /// right before the kernel set C to. `absorbed` are these ops, which are not needed then.

@@ -1,12 +1,13 @@
 //===- LowerMicrokernels.cpp - contractions on memrefs to vector code --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: contractions (batch_reduce_matmul, ...) on memrefs whose n is contiguous in B and C.
-// Out: loops over register tiles; the tile of C stays in registers through all of k.
+// In: contractions (batch_reduce_matmul, ...) on memrefs whose n is contiguous in B and C, or k in
+// A and B. Out: loops over register tiles; the tile of C stays in registers through all of k.
 // Refused: nothing; other contractions are left for the lowering to scalar loops.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "xetile/Target/Cpu/Config/Machine.h"
+#include "xetile/Target/Cpu/Microkernel/LaneSums.h"
 #include "xetile/Target/Cpu/Microkernel/ScalarKernel.h"
 #include "xetile/Target/Cpu/Microkernel/TileSums.h"
 #include "xetile/Target/Cpu/Passes.h"
@@ -31,6 +32,8 @@ static void emitKernel(RewriterBase &rewriter, const KernelPlan &plan) {
     if (dim != plan.columnDim)
       outer.push_back(dim);
   kernel.overDims(outer, place, [&] {
+    if (plan.sumsLanes)
+      return emitLaneSums(kernel, start, place);
     Index zero = rewriter.getIndexAttr(0), rows = kernel.extentOf(plan.rowDim),
           columns = kernel.extentOf(plan.columnDim);
     if (!plan.usesTiles)
@@ -72,7 +75,8 @@ struct LowerMicrokernels : xetile::impl::LowerMicrokernelsBase<LowerMicrokernels
         target = {machine->vectorBits, machine->registers, machine->bf16Dot, machine->int8Dot,
                   machine->amx};
       }
-      if (std::optional<KernelPlan> plan = planKernel(*kernel, target))
+      KernelOperands operands = viewOperands(rewriter, *kernel);
+      if (std::optional<KernelPlan> plan = planKernel(*kernel, operands, target))
         emitKernel(rewriter, *plan);
       else if (kernel->batch.empty() && roundsEverySum(*kernel))
         emitScalarKernel(rewriter, *kernel);

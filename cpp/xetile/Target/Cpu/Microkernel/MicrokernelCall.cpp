@@ -66,13 +66,24 @@ static linalg::LinalgOp multiplyGroups(const ThreadNest &nest, const Factors &fa
   return createGeneric(nest, factors, sums, maps, {parallel, parallel, reduction, reduction});
 }
 
+/// The map of a block of B: rows that were copied along k have their own.
+static AffineMap mapOfB(const ThreadNest &nest) {
+  if (nest.plan.packing.operands[1].form != BlockForm::RowsFromColumns)
+    return nest.map(1);
+  const Contraction &matmul = nest.plan.matmul;
+  OpBuilder &b = nest.b;
+  return AffineMap::get(
+      nest.map(1).getNumDims(), 0,
+      {b.getAffineDimExpr(matmul.tiled(kN)), b.getAffineDimExpr(matmul.tiled(kK))}, b.getContext());
+}
+
 /// Operands of any form, which keep their maps; a packed B is [1][k][n], and a dimension of one
 /// batches it.
 static linalg::LinalgOp multiplyAsTheyAre(const ThreadNest &nest, Factors factors, Value sums,
                                           bool packed) {
   OpBuilder &b = nest.b;
   const Contraction &matmul = nest.plan.matmul;
-  std::array<AffineMap, 3> maps = nest.plan.threads.maps;
+  std::array<AffineMap, 3> maps = {nest.map(0), mapOfB(nest), nest.map(2)};
   SmallVector<utils::IteratorType> iterators(matmul.op.getIteratorTypesArray());
   unsigned dims = iterators.size();
   if (packed) {
@@ -104,8 +115,9 @@ static Value multiply(const ThreadNest &nest, const Factors &factors, Value sums
   const DeepTilePlan &plan = nest.plan;
   unsigned m = plan.matmul.tiled(kM), n = plan.matmul.tiled(kN), k = plan.matmul.tiled(kK);
   auto is = [&](unsigned operand, unsigned row, unsigned column) {
-    return plan.threads.isPlain(operand) && nest.map(operand).getDimPosition(0) == row &&
-           nest.map(operand).getDimPosition(1) == column;
+    AffineMap map = operand == 1 ? mapOfB(nest) : nest.map(operand);
+    return plan.threads.isPlain(operand) && map.getDimPosition(0) == row &&
+           map.getDimPosition(1) == column;
   };
   bool packed =
       plan.packing.hasPanels() && cast<RankedTensorType>(factors.b.getType()).getRank() == 3;
@@ -224,7 +236,7 @@ static Factors tilesAsTheyAre(const ThreadNest &nest, const Piece &tile, Value a
   Factors factors;
   factors.a = extractTile(b, loc, a, nest.map(0), offsets, sizes);
   if (!nest.plan.packing.hasPanels()) {
-    factors.b = extractTile(b, loc, bBlock, nest.map(1), offsets, sizes);
+    factors.b = extractTile(b, loc, bBlock, mapOfB(nest), offsets, sizes);
     return factors;
   }
   Index zero = nest.space.zero, one = nest.space.one;

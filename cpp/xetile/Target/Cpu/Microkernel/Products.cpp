@@ -103,7 +103,7 @@ static Value dotBytes(const KernelBuilder &kernel, Value unsignedBytes, Value si
       .getResult(0);
 }
 
-static Value multiplyAdd(const KernelBuilder &kernel, Value factor, Value column, Value sum) {
+Value xetile::multiplyAdd(const KernelBuilder &kernel, Value factor, Value column, Value sum) {
   const KernelPlan &plan = kernel.plan;
   RewriterBase &b = kernel.b;
   Location loc = kernel.loc;

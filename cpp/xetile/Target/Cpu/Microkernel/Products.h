@@ -12,6 +12,10 @@ struct RegisterPlaces {
   Values rows, columns, masks;
 };
 
+/// Adds to `sum` the products of lanes, or of groups of them where the plan has dot products.
+mlir::Value multiplyAdd(const KernelBuilder &kernel, mlir::Value factor, mlir::Value column,
+                        mlir::Value sum);
+
 /// Adds the products of one step of k to `sums`, row by row.
 Values addProducts(const KernelBuilder &kernel, Indices &place, const RegisterPlaces &tile,
                    mlir::ValueRange sums);

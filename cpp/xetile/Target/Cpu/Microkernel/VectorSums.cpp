@@ -7,7 +7,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "xetile/Target/Cpu/Config/RegisterTile.h"
-#include "xetile/Target/Cpu/Microkernel/MicrokernelCall.h"
 #include "xetile/Target/Cpu/Microkernel/Products.h"
 
 using namespace mlir;
@@ -135,26 +134,16 @@ static void emitColumns(const AreaBuilder &in, Indices &place, Rows rows) {
                  [&](Value column) { emitRegisterTile(in, place, rows, column, /*masked=*/true); });
 }
 
-/// The register tile for `rows` x `columns`: those of most calls, where they are not known.
-static RegisterTile chooseTile(const KernelPlan &plan, Index rows, Index columns) {
-  auto limits = plan.kernel.op->getAttrOfType<DenseI64ArrayAttr>(kMicrokernelAttr);
-  auto expected = [&](Index extent, unsigned limit) {
-    constexpr int64_t kUnknown = int64_t(24) * 64;
-    int64_t most = limits && limits.size() == 2 ? limits[limit] : kUnknown;
-    return getConstantIntValue(extent).value_or(most);
-  };
-  return chooseRegisterTile(expected(rows, plan.swapped ? 1 : 0),
-                            expected(columns, plan.swapped ? 0 : 1), plan.length,
-                            plan.target.registers);
-}
-
 void xetile::emitVectorSums(const KernelBuilder &kernel, const SumStart &start, Index firstStep,
                             Indices &place, const Area &area) {
   OpBuilder &b = kernel.b;
   Location loc = kernel.loc;
   Index rows = subIndex(b, loc, area.rowHigh, area.rowLow);
   Index columns = subIndex(b, loc, area.columnHigh, area.columnLow);
-  RegisterTile tile = chooseTile(kernel.plan, rows, columns);
+  constexpr int64_t kUnknown = int64_t(24) * 64;
+  RegisterTile tile =
+      chooseRegisterTile(kernel.usualRows(rows, kUnknown), kernel.usualColumns(columns, kUnknown),
+                         kernel.plan.length, kernel.plan.target.registers);
   const AreaBuilder builder = {kernel, start, firstStep, area, tile};
   Index whole = addIndex(b, loc, area.rowLow,
                          mulIndex(b, loc, floorDivIndex(b, loc, rows, tile.rows), tile.rows));

@@ -83,9 +83,13 @@ static Value packBlock(const ThreadNest &nest, unsigned operand, const BlockPiec
   case BlockForm::Rows:
     return packRows(b, nest.loc, source, block.sizes[how.dims[0]], source.columns, offset, scratch,
                     packing.vectorLength * (operand == 0 ? packing.group : 1));
-  case BlockForm::RowsFromColumns:
-    return packRowsTransposed(b, nest.loc, source, block.sizes[kM], block.sizes[kK], packing.group,
-                              offset, scratch, packing.vectorLength);
+  case BlockForm::RowsFromColumns: {
+    // Elements of 32 bits are transposed.
+    int64_t group = 32 / nest.plan.matmul.elementType(operand).getIntOrFloatBitWidth();
+    return packRowsTransposed(b, nest.loc, source, block.sizes[how.dims[0]],
+                              block.sizes[how.dims[1]], group, offset, scratch,
+                              packing.vectorLength);
+  }
   case BlockForm::Panels:
     return packPanels(b, nest.loc, source, block.sizes[kK], block.sizes[kN],
                       /*transposed=*/how.dims[0] == kN, packing.group, scratch,

@@ -49,5 +49,9 @@ PackingPlan xetile::planPacking(const Contraction &matmul, const ConfigChoice &c
     b.form = choice.packB ? BlockForm::Panels : BlockForm::Rows;
     b.isConstant = choice.packB && isKnown(1);
   }
+  if (threads.isPlain(1) && choice.turnB && !choice.packB) {
+    b.form = BlockForm::RowsFromColumns;
+    b.dims = {kN, kK};
+  }
   return plan;
 }

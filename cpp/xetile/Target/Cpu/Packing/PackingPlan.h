@@ -9,8 +9,8 @@
 
 namespace xetile {
 
-/// How the microkernel gets a block of an operand: from where it is; copied row by row; rows of A
-/// along k, copied from columns; panels of B.
+/// How the microkernel gets a block of an operand: from where it is; copied row by row; rows along
+/// k, copied from columns; panels of B.
 enum class BlockForm { InPlace, Rows, RowsFromColumns, Panels };
 
 /// The third plan.
