@@ -34,6 +34,7 @@ _LAZY = {
     "schedule": "xetile.schedule",
     "targets": "xetile.targets",
     "torch": "xetile.torch",
+    "tune": "xetile.tuning",
 }
 
 __all__ = ["Diagnostic", "XeTileError", *_LAZY]

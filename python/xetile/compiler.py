@@ -44,7 +44,7 @@ def compile(
     `target`           a Target or its name: a chip, or "cpu"; by default the schedule's own.
     `params`           values for parameters of the schedule; for "cpu" without one those of "cpu_matmul".
     `options`          what the target has besides: `native`, `native_chips`, `large_registers` of GPUs, `config`,
-                       `threads`, `pack`, `fuse` of "cpu". `Target.options` tells what they mean.
+                       `threads`, `pack`, `fuse`, `tune` of "cpu". `Target.options` tells what they mean.
     `on_stage`         is called with each level when it was made, also those before one that fails.
 
     XeTileError with the compiler's diagnostics for whatever cannot be compiled, and for an option that the target does

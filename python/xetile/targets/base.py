@@ -131,6 +131,7 @@ class Plan(ABC):
         start = time.perf_counter()
         module = _xetile.clone_module(payload.operation)
         warnings = passes.run(module, first[2], action=first[1])
+        module = self.after_preparation(module, payload)
         for number, (name, action, pipeline) in enumerate(others):
             if number:
                 start, warnings = time.perf_counter(), ()
@@ -140,6 +141,10 @@ class Plan(ABC):
             else:
                 warnings += passes.run(module, pipeline, action=action)
             yield Stage(name, time.perf_counter() - start, module.operation, warnings)
+
+    def after_preparation(self, module: ir.Module, payload: ir.Module) -> ir.Module:
+        """What tiling begins with: the payload as the first level's passes left it, or something made of that."""
+        return module
 
     def finish(self, stages: Stages, signature: Signature) -> Signature:
         """With what the prepared function expects of sizes, in the order of its check's numbers from 1."""

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -42,6 +42,7 @@ from xetile.schedule import Schedule
 from xetile.signature import Signature
 from xetile.targets.base import Option, Plan, Target
 from xetile.tools import find_libomp
+from xetile.tuning import Effort, Tuned, with_tuned_configs
 
 __all__ = ["CpuPlan", "CpuTarget", "explain_parameters"]
 
@@ -60,6 +61,9 @@ class CpuTarget(Target):
         Option("pack", "copies of blocks of A and B: 'auto', 'always' or 'never'"),
         Option(
             "fuse", "whether elementwise ops around a matmul are computed block by block in its loops; by default yes"
+        ),
+        Option(
+            "tune", "whether configurations are measured where they are not known yet (`xetile.tune`); by default no"
         ),
     )
 
@@ -80,19 +84,33 @@ class CpuTarget(Target):
 
     def plan(self, schedule: Schedule | None, params: Mapping[str, Any], options: Mapping[str, Any]) -> CpuPlan:
         given = {name: value for name, value in self._options(options).items() if value is not None}
+        effort = _effort(given.pop("tune", False))
         if schedule is not None:
-            if given:
-                raise XeTileError("schedule: expected no config, threads, pack or fuse beside it; set its parameters")
+            if given or effort:
+                raise XeTileError(
+                    "schedule: expected no config, threads, pack, fuse or tune beside it; set its parameters"
+                )
             if "target" in schedule.params:
                 raise XeTileError(
                     f"schedule {schedule.name!r} is for GPUs, it has a parameter 'target'; for the target cpu expected "
                     "cpu_matmul, one of your own, or none"
                 )
             return CpuPlan(self, schedule.with_values(params), {})
-        return CpuPlan(self, None, _tiling(params, given))
+        tiling = _tiling(params, given)
+        if effort and (tiling["config"] != "{}" or tiling["pack"] != "auto"):
+            raise XeTileError("tune: expected no config and no pack beside it, they are what is measured")
+        return CpuPlan(self, None, tiling, effort)
 
     def __str__(self) -> str:
         return self.name
+
+
+def _effort(tune: Any) -> Effort | None:
+    """What `tune` asks to measure, None for nothing."""
+    if isinstance(tune, Effort):
+        return tune
+    expect("tune", tune, bool, "True or False")
+    return Effort() if tune else None
 
 
 def _tiling(params: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
@@ -124,6 +142,31 @@ class CpuPlan(Plan):
     """A compilation for this CPU; `tiling` has the options of the pass where there is no schedule."""
 
     tiling: Mapping[str, str]
+    effort: Effort | None = None
+
+    def prepared(self, payload: ir.Module) -> ir.Module:
+        """The payload as the first level's passes leave it."""
+        _, action, pipeline = _xetile.levels(self.target.name, self.options())[0]
+        module = _xetile.clone_module(payload.operation)
+        passes.run(module, pipeline, action=action)
+        return module
+
+    def tuned(
+        self, module: ir.Module, signature: Signature, on_found: Callable[[Tuned], None] = lambda found: None
+    ) -> ir.Module:
+        """A prepared module with the configurations of `xetile.tune`."""
+
+        def build(varied: ir.Module) -> CompiledFunction:
+            varied = _xetile.clone_module(varied.operation)
+            for _, action, pipeline in _xetile.levels(self.target.name, self.options())[1:]:
+                passes.run(varied, pipeline, action=action)
+            return engines.load(varied, signature, _libraries(varied), _OPT_LEVEL)
+
+        assert self.effort
+        return with_tuned_configs(module, signature, int(self.tiling["threads"]), self.effort, build, on_found)
+
+    def after_preparation(self, module: ir.Module, payload: ir.Module) -> ir.Module:
+        return self.tuned(module, self.signature(payload)) if self.effort else module
 
     def options(self) -> dict[str, str]:
         return {**self.tiling, "libmvec": str(_load_libmvec()).lower()}
@@ -150,19 +193,10 @@ class CpuCode:
     @cached_property
     def _function(self) -> CompiledFunction:
         module = _xetile.clone_module(self._stages.last().module)
-        return engines.load(module, self._signature, self._libraries(module), _OPT_LEVEL)
+        return engines.load(module, self._signature, _libraries(module), _OPT_LEVEL)
 
     def load(self) -> CompiledFunction:
         return self._function
-
-    def _libraries(self, module: ir.Module) -> list[Path]:
-        omp = find_libomp()
-        if omp is None and _has_threads(module):
-            raise XeTileError(
-                "libomp was not found: install LLVM's OpenMP runtime (Debian: libomp-22-dev), name it in XETILE_LIBOMP "
-                "or compile with threads=1"
-            )
-        return [omp] if omp else []
 
     @cached_property
     def _binaries(self) -> Mapping[str, bytes]:
@@ -179,7 +213,7 @@ class CpuCode:
         module = _xetile.clone_module(self._stages.last().module)
         saving.add_checked_entry(module, self._signature)
         saving.describe(module, self._signature, self._plan.target.name)
-        libraries = self._libraries(module) if _has_threads(module) else []
+        libraries = _libraries(module) if _has_threads(module) else []
         saving.link(path, engines.object_file(module, self._signature.name, _OPT_LEVEL), libraries)
 
     def explain(self) -> str:
@@ -218,6 +252,16 @@ def _explain(payload: ir.Module, tiling: Mapping[str, str]) -> str:
     if not lines:
         raise XeTileError("there is no matmul on tensors to explain; expected a linalg contraction")
     return "\n".join(lines)
+
+
+def _libraries(module: ir.Module) -> list[Path]:
+    omp = find_libomp()
+    if omp is None and _has_threads(module):
+        raise XeTileError(
+            "libomp was not found: install LLVM's OpenMP runtime (Debian: libomp-22-dev), name it in XETILE_LIBOMP "
+            "or compile with threads=1"
+        )
+    return [omp] if omp else []
 
 
 def _has_threads(module: ir.Module) -> bool:

@@ -90,7 +90,8 @@ def DeepTileMatmul : Pass<"deep-tile-matmul"> {
     With K threads every thread sums its part of k to a partial result of its own, in f32 at least; these are added in
     the end.
 
-    What the op's attribute `xetile.matmul_config` and the option `config` leave open is chosen by a cost model for the
+    What the op's attribute `xetile.matmul_config` and the option `config` leave open (`xetile.matmul_pack` and `pack`
+    for copies of blocks) is chosen by a cost model for the
     machine that DLTI attributes describe, by default this one. Refused with an error that names the field, its value
     and the legal range: values that do not fit the problem, the machine or each other.
   }];
@@ -101,6 +102,29 @@ def DeepTileMatmul : Pass<"deep-tile-matmul"> {
     Option<"pack", "pack", "std::string", "\"auto\"", "Copy blocks of A and B: 'auto', 'always' (B where the innermost n is whole vectors) or 'never'">,
     Option<"fuse", "fuse", "bool", "true", "Compute elementwise ops before and after a matmul inside its loops">,
     Option<"explain", "explain", "bool", "false", "Change nothing; remark the configuration and the terms of its score">
+  ];
+}
+
+def RankMatmulConfigs : Pass<"xetile-rank-matmul-configs"> {
+  let summary = "Note which configurations of each matmul are worth measuring";
+  let dependentDialects = ["::xetile::XeTileDialect"];
+  let description = [{
+    Changes nothing but attributes of what `deep-tile-matmul` would tile: `xetile.matmul_candidates`, the configuration
+    that its cost model chooses, the best one that copies other operands, then those with the fewest cycles, with the
+    packing that goes with each; and `xetile.matmul_key`, what a measurement of it holds for. `xetile.tune` measures them.
+
+    After, with `count=2` (some fields are left out):
+    ```mlir
+    %d = linalg.matmul {xetile.matmul_key = "64x64x64 (d0, d1, d2) -> (d0, d2) f32 ...", xetile.matmul_candidates = [
+        {config = #xetile.matmul_config<MThreads = 1, KBlock = 64, ...>, cycles = 2.1e4 : f64, pack = "auto"},
+        {config = #xetile.matmul_config<MThreads = 1, KBlock = 16, ...>, cycles = 2.3e4 : f64, pack = "never"}
+    ]} ...
+    ```
+    One of them is taken by setting the op's attributes `xetile.matmul_config` and `xetile.matmul_pack` to it.
+  }];
+  let options = [
+    Option<"count", "count", "unsigned", "5", "Configurations for each matmul, at most">,
+    Option<"threads", "threads", "int64_t", "0", "Threads to use; 0 for the machine's cores">
   ];
 }
 

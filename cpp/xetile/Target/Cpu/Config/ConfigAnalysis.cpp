@@ -86,7 +86,12 @@ static double chooseInnermost(const CostModel &model, const PartialConfig &given
       "{6:f0} cycles per {8} of k for {7:f0} vector multiply-adds",
       chosen[kM], chosen[kN], chosen[kK], tile.rows, tile.vectors, model.length, tile.cycles,
       sums / model.length, group > 1 ? llvm::formatv("{0} steps", group).str() : "step"));
-  return tile.cycles / (sums * group);
+  auto blocks = [&](MatmulDim dim) {
+    return double(llvm::divideCeil(model.extents[dim], chosen[dim]));
+  };
+  int64_t rows = alongM ? chosen[kN] : chosen[kM], most = alongM ? chosen[kM] : chosen[kN];
+  RegisterTile used = chooseRegisterTile(rows, most, model.length, model.machine.registers);
+  return blocks(kM) * blocks(kN) * used.cycles / (sums * group);
 }
 
 namespace {
@@ -97,11 +102,13 @@ struct ThreadCosts {
   double cyclesPerStep;
   bool inPlaceA, copiedB;
 
-  double of(const std::array<int64_t, 3> &threads, std::string *terms = nullptr) const;
+  double of(const std::array<int64_t, 3> &threads, std::string *terms = nullptr,
+            double *withoutOperands = nullptr) const;
 };
 } // namespace
 
-double ThreadCosts::of(const std::array<int64_t, 3> &threads, std::string *terms) const {
+double ThreadCosts::of(const std::array<int64_t, 3> &threads, std::string *terms,
+                       double *withoutOperands) const {
   auto share = [&](MatmulDim dim) -> double { return model.share(config, dim, threads[dim]); };
   double m = share(kM), n = share(kN), k = share(kK);
   int64_t all = threads[kM] * threads[kN] * threads[kK], batches = model.batches;
@@ -116,6 +123,8 @@ double ThreadCosts::of(const std::array<int64_t, 3> &threads, std::string *terms
                       : 0;
   double fork = all > 1 || batches > 1 ? kForkCycles : 0;
   double cost = rounds * (compute + operands) + partial + fork;
+  if (withoutOperands)
+    *withoutOperands = rounds * compute + partial + fork;
   if (terms)
     *terms =
         llvm::formatv(
@@ -175,7 +184,7 @@ static void chooseThreads(const CostModel &model, const PartialConfig &given, do
       }
   config.threads = best;
   std::string terms;
-  costs.of(best, &terms);
+  costs.of(best, &terms, &choice.cycles);
   choice.reasons.push_back(llvm::formatv("threads {0}x{1}x{2} of {3} cores, best of {5}: {4}",
                                          best[kM], best[kN], best[kK], model.machine.cores, terms,
                                          candidates));
@@ -190,6 +199,8 @@ static void choosePacking(const CostModel &model, ConfigChoice &choice) {
                  (model.mustCopyB() || copy < read) && config.innermost[kN] % model.length == 0;
   choice.turnB = model.turnsB();
   choice.packA = !inPlaceA && (n > 2 * config.innermost[kN] || (model.group > 1 && choice.packB));
+  choice.packA = model.packing.a.value_or(choice.packA);
+  choice.packB = model.packing.b.value_or(choice.packB);
   std::string whyA = "its rows are read in place", whyB;
   if (!inPlaceA)
     whyA = llvm::formatv("{0} elements of n use it", n).str();
@@ -300,6 +311,7 @@ static void chooseOrder(const CostModel &model, const PartialConfig &given, Conf
     if (orderCost(model, choice, order) < orderCost(model, choice, best))
       best = order;
   choice.config.loopOrder = given.loopOrder.value_or(best);
+  choice.cycles += orderCost(model, choice, choice.config.loopOrder);
   for (int64_t order = 0; isLoopOrder(order); ++order) {
     std::string terms;
     orderCost(model, choice, order, &terms);
@@ -310,8 +322,8 @@ static void chooseOrder(const CostModel &model, const PartialConfig &given, Conf
 }
 
 ConfigChoice xetile::chooseConfig(const Contraction &matmul, const Machine &machine,
-                                  const PartialConfig &given, PanelUse panels) {
-  const CostModel model(matmul, machine, panels);
+                                  const PartialConfig &given, PackingWish packing) {
+  const CostModel model(matmul, machine, packing);
   ConfigChoice choice;
   double cyclesPerStep = chooseInnermost(model, given, choice);
   chooseThreads(model, given, cyclesPerStep, choice);

@@ -25,17 +25,21 @@ struct ConfigChoice {
   int64_t group = 1;
   /// Offset the bytes of A by 128, so that one operand is unsigned and the other one signed.
   bool offsetA = false;
+  /// What the model says that the slowest thread takes.
+  double cycles = 0;
   /// One line for each decision, with the terms of its score.
   llvm::SmallVector<std::string> reasons;
 };
 
-/// Whether the microkernel reads B from panels: as the cost model finds, always, or never.
-enum class PanelUse { Open, Always, Never };
+/// Whether blocks of A and B are to be packed; open where the cost model chooses.
+struct PackingWish {
+  std::optional<bool> a, b;
+};
 
 /// Chooses what `given` leaves open: innermost blocks first, then threads, blocks and loop order.
 /// Reads the op, changes nothing.
 ConfigChoice chooseConfig(const Contraction &matmul, const Machine &machine,
-                          const PartialConfig &given, PanelUse panels);
+                          const PartialConfig &given, PackingWish packing);
 
 /// Tells whether `config` is legal for `matmul`: an empty string, or what is wrong with which
 /// field.

@@ -21,8 +21,8 @@ static constexpr double kTurnCost = 4;
 /// Waiting for one byte of an operand that is read where it is, past the second-level cache:
 static constexpr double kReadCyclesPerByte = 0.01;
 
-CostModel::CostModel(const Contraction &matmul, const Machine &machine, PanelUse panels)
-    : matmul(matmul), machine(machine), group(dotGroup(matmul, machine)) {
+CostModel::CostModel(const Contraction &matmul, const Machine &machine, PackingWish packing)
+    : matmul(matmul), machine(machine), group(dotGroup(matmul, machine)), packing(packing) {
   for (MatmulDim dim : {kM, kN, kK}) {
     int64_t extent = matmul.extent(dim);
     extents[dim] = ShapedType::isDynamic(extent) ? kTypicalExtent : std::max<int64_t>(extent, 1);
@@ -37,17 +37,17 @@ CostModel::CostModel(const Contraction &matmul, const Machine &machine, PanelUse
       chooseRegisterTile(extents[kM], extents[kN], length, machine.registers, rowsInFirstLevel());
   laneTile =
       chooseLaneTile(extents[kM], extents[kN], machine.registers, offsetsBytes(matmul, machine));
-  vectorDim = chooseVectorDim(panels);
+  vectorDim = chooseVectorDim();
   if (vectorDim == kM)
     registerTile = chooseRegisterTile(extents[kN], extents[kM], length, machine.registers);
-  streamedRows = chooseStreamedRows(panels);
+  streamedRows = chooseStreamedRows();
 }
 
 /// The hardware prefetches lines that follow one another, of a few rows at a time: 8 to 16 of B are
 /// read through all of n before the next, where they do not come from the second level.
-int64_t CostModel::chooseStreamedRows(PanelUse panels) const {
+int64_t CostModel::chooseStreamedRows() const {
   constexpr int64_t kThin = 32, kFewest = 2;
-  bool alongN = vectorDim == kN && panels != PanelUse::Always && !mustCopyB();
+  bool alongN = vectorDim == kN && packing.b != true && !mustCopyB();
   int64_t rows = vectorDim == kM ? extents[kN] : extents[kM];
   if ((!alongN && vectorDim != kM) || rows > kThin)
     return 0;
@@ -71,10 +71,10 @@ int64_t CostModel::rowsInFirstLevel() const {
   return std::clamp(lines, kLeast, kMost);
 }
 
-MatmulDim CostModel::chooseVectorDim(PanelUse panels) const {
+MatmulDim CostModel::chooseVectorDim() const {
   // Measured for thin matrices; larger ones gain little.
   constexpr int64_t kThin = 64;
-  if (panels == PanelUse::Always || !isPlain(0) || !isPlain(1) || !isPlain(2) ||
+  if (packing.b == true || !isPlain(0) || !isPlain(1) || !isPlain(2) ||
       std::min(extents[kM], extents[kN]) > kThin)
     return kN;
   if (!runsAlongK(0))
@@ -85,7 +85,7 @@ MatmulDim CostModel::chooseVectorDim(PanelUse panels) const {
   if (!runsAlongK(1)) {
     // Squares of elements are transposed in registers.
     int64_t bits = matmul.elementType(1).getIntOrFloatBitWidth();
-    if (panels == PanelUse::Never || (bits != 8 && bits != 16 && bits != 32))
+    if (packing.b == false || (bits != 8 && bits != 16 && bits != 32))
       return kN;
     lanes += kTurnCost * copyCost(n * k);
   }

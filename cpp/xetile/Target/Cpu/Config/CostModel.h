@@ -43,7 +43,9 @@ struct CostModel {
   /// they are; 0 where blocks of k may be as large as caches let them be.
   int64_t streamedRows = 0;
 
-  CostModel(const Contraction &matmul, const Machine &machine, PanelUse panels);
+  PackingWish packing;
+
+  CostModel(const Contraction &matmul, const Machine &machine, PackingWish packing);
 
   /// Whether an operand is a matrix, or several of them: not in blocks.
   bool isPlain(unsigned operand) const;
@@ -73,8 +75,8 @@ struct CostModel {
 private:
   /// Rows of A, where they are, of which the first-level cache keeps one line each.
   int64_t rowsInFirstLevel() const;
-  MatmulDim chooseVectorDim(PanelUse panels) const;
-  int64_t chooseStreamedRows(PanelUse panels) const;
+  MatmulDim chooseVectorDim() const;
+  int64_t chooseStreamedRows() const;
 };
 
 } // namespace xetile

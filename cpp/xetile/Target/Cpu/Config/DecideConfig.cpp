@@ -20,6 +20,23 @@ std::string DeepTileRequest::readPack(StringRef text) {
   return {};
 }
 
+StringRef DeepTileRequest::writePack(Pack pack) {
+  return pack == Pack::Auto ? "auto" : pack == Pack::Always ? "always" : "never";
+}
+
+/// What the request asks for, or else the op's attribute.
+static FailureOr<DeepTileRequest::Pack> wantedPack(Operation *op, const DeepTileRequest &request) {
+  Attribute attribute = op->getAttr(kPackAttr);
+  if (!attribute || request.pack != DeepTileRequest::Pack::Auto)
+    return request.pack;
+  auto text = dyn_cast<StringAttr>(attribute);
+  DeepTileRequest own;
+  if (!text || !own.readPack(text).empty())
+    return op->emitOpError() << "expected " << kPackAttr
+                             << " to be \"auto\", \"always\" or \"never\", got " << attribute;
+  return own.pack;
+}
+
 static LogicalResult checkTypes(const Contraction &matmul) {
   Type a = matmul.elementType(0), b = matmul.elementType(1), c = matmul.elementType(2);
   auto wrong = [&](const Twine &expected) {
@@ -91,12 +108,7 @@ static LogicalResult checkGiven(Operation *op, const PartialConfig &given, const
 }
 
 /// Settles what is packed, and in groups of how many elements of k.
-static void decidePacking(const Contraction &matmul, const Machine &machine,
-                          DeepTileRequest::Pack pack, ConfigChoice &choice) {
-  if (pack != DeepTileRequest::Pack::Auto)
-    choice.packA = choice.packB = pack == DeepTileRequest::Pack::Always;
-  else
-    choice.packB |= matmul.extent(kN) != 1 && isConstantMatrix(matmul.op->getOperand(1));
+static void decidePacking(const Contraction &matmul, const Machine &machine, ConfigChoice &choice) {
   int64_t bits = std::max<int64_t>(matmul.elementType(2).getIntOrFloatBitWidth(), 32);
   choice.vectorLength = machine.vectorBits / bits;
   // Panels are rows of whole vectors.
@@ -136,16 +148,18 @@ FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
   FailureOr<PartialConfig> given = givenFields(op, request);
   if (failed(given) || failed(checkGiven(op, *given, *machine)))
     return failure();
-  PanelUse panels = request.pack == DeepTileRequest::Pack::Never    ? PanelUse::Never
-                    : request.pack == DeepTileRequest::Pack::Always ? PanelUse::Always
-                                                                    : PanelUse::Open;
+  FailureOr<DeepTileRequest::Pack> pack = wantedPack(op, request);
+  if (failed(pack))
+    return failure();
+  PackingWish packing;
+  if (*pack != DeepTileRequest::Pack::Auto)
+    packing.a = packing.b = *pack == DeepTileRequest::Pack::Always;
   // A constant is packed by the compiler, which costs no time.
-  if (panels == PanelUse::Open && matmul.extent(kN) != 1 &&
-      isConstantMatrix(matmul.op->getOperand(1)))
-    panels = PanelUse::Always;
-  ConfigChoice choice = chooseConfig(matmul, *machine, *given, panels);
+  else if (matmul.extent(kN) != 1 && isConstantMatrix(matmul.op->getOperand(1)))
+    packing.b = true;
+  ConfigChoice choice = chooseConfig(matmul, *machine, *given, packing);
   if (std::string wrong = checkConfig(matmul, choice.config); !wrong.empty())
     return op->emitOpError() << wrong;
-  decidePacking(matmul, *machine, request.pack, choice);
+  decidePacking(matmul, *machine, choice);
   return choice;
 }

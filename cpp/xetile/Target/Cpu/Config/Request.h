@@ -21,10 +21,14 @@ struct DeepTileRequest {
 
   /// Reads 'auto', 'always' or 'never'. Returns what is wrong with `text`, else an empty string.
   std::string readPack(llvm::StringRef text);
+  static llvm::StringRef writePack(Pack pack);
 };
 
 /// A discardable attribute of a contraction: the fields of its configuration that are given.
 constexpr llvm::StringLiteral kConfigAttr = "xetile.matmul_config";
+
+/// Another one: 'always' or 'never', where the request leaves packing open.
+constexpr llvm::StringLiteral kPackAttr = "xetile.matmul_pack";
 
 /// The configuration for `matmul`, checked; emits an error and fails where it is not legal.
 mlir::FailureOr<ConfigChoice> decideConfig(const Contraction &matmul,
