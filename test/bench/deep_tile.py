@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """How fast deep-tiled matmuls are, against NumPy's BLAS and PyTorch's oneDNN where it is installed.
 
-usage: deep_tile.py [--json FILE] [--threads N ...] [--types T ...] [--rows MxNxK ...] [--quick] [--strict]
+usage: deep_tile.py [--json FILE] [--threads N ...] [--types T ...] [--rows MxNxK[T] ...] [--quick] [--strict]
 
-Each row takes turns between the sides in one process and keeps the best call of each. One process per number of
-threads: the libraries read it when they start. Beside the speed is its part of what the multiply-add units do.
+A T behind a size stands for a transposed B, n x k in memory, as PyTorch's linear layers have it. Each row takes turns
+between the sides in one process and keeps the best call of each. One process per number of threads: the libraries read
+it when they start. Beside the speed is its part of what the multiply-add units do.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-# Sizes are batches, m, n, k.
+# Sizes are batches, m, n, k, and behind them whether B is transposed.
 SQUARES = tuple((1, size, size, size) for size in (256, 512, 1024, 2048))
 DOCUMENT = ((1, 256, 512, 128),)
 # Rows of the conformance table gemm_shapes.csv that fit into a benchmark.
@@ -33,6 +34,15 @@ MODELS = (
     (1, 16, 1024, 1024),
     (1, 3136, 384, 128),
     (16, 64, 64, 1500),
+)
+# Matrix-vector products, linear layers of small batches. f32 alone: memory decides.
+THIN = (
+    (1, 2048, 1, 2048),
+    (1, 1, 2048, 2048),
+    (1, 1, 4096, 1024, True),
+    (1, 16, 1024, 4096, True),
+    (1, 8, 4096, 1024),
+    (1, 1024, 8, 1024),
 )
 # What the geometric mean of a type's rows, and each row, is to reach.
 MEAN_LIMITS = {"f32": 0.95, "bf16": 0.90}
@@ -59,9 +69,20 @@ def types_here() -> list[str]:
     return ["f32", "bf16"] + ["s8"] * bool({"avx512_vnni", "avx_vnni"} & cpu_flags())
 
 
+def machine() -> str:
+    """The CPU's name and what of it matters here."""
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text().splitlines() if path.exists() else []
+    entries = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    numbers = ", ".join(f"{name} {entries[name]}" for name in ("cpu family", "model") if name in entries)
+    features = ("avx2", "avx512f", "avx512_bf16", "avx512_vnni", "avx_vnni", "amx_tile", "amx_bf16", "amx_int8")
+    has = " ".join(name for name in features if name in cpu_flags())
+    return f"{entries.get('model name', 'unknown CPU')} ({numbers}), {os.cpu_count()} cores: {has}"
+
+
 def name_of(size: tuple[int, ...]) -> str:
     batches = [str(size[0])] if size[0] > 1 else []
-    return "x".join([*batches, *map(str, size[1:])])
+    return "x".join([*batches, *map(str, size[1:4])]) + "T" * len(size[4:])
 
 
 def module(size: tuple[int, ...], dtype: str) -> object:
@@ -69,18 +90,24 @@ def module(size: tuple[int, ...], dtype: str) -> object:
     from xetile import payload
     from xetile.mlir import ir
 
-    batches, m, n, k = size
-    if batches == 1:
+    batches, m, n, k, *transposed = size
+    if batches == 1 and not transposed:
         kinds = {"s8": "i8", "s32": "i32"}
         return payload.matmul(
             m, n, k, kinds.get(dtype, dtype), kinds.get(ACCUMULATORS[dtype], ACCUMULATORS[dtype]), accumulate=False
         )
     kind, sum_kind = dtype.replace("s", "i"), ACCUMULATORS[dtype].replace("s", "i")
+    b_shape = (n, k) if transposed else (k, n)
     a, b, c = (
-        f"tensor<{batches}x{rows}x{columns}x{element}>"
-        for rows, columns, element in ((m, k, kind), (k, n, kind), (m, n, sum_kind))
+        f"tensor<{f'{batches}x' * (batches > 1)}{rows}x{columns}x{element}>"
+        for rows, columns, element in ((m, k, kind), (*b_shape, kind), (m, n, sum_kind))
     )
     zero = "0" if sum_kind[0] == "i" else "0.0"
+    name, dims = ("linalg.batch_matmul", "z, ") if batches > 1 else ("linalg.matmul", "")
+    maps = ", ".join(
+        f"affine_map<({dims}m, n, k) -> ({dims}{indices})>"
+        for indices in ("m, k", ", ".join("nk" if transposed else "kn"), "m, n")
+    )
     with ir.Context():
         return ir.Module.parse(
             f"""
@@ -88,7 +115,7 @@ def module(size: tuple[int, ...], dtype: str) -> object:
               %zero = arith.constant {zero} : {sum_kind}
               %empty = tensor.empty() : {c}
               %start = linalg.fill ins(%zero : {sum_kind}) outs(%empty : {c}) -> {c}
-              %r = linalg.batch_matmul ins(%a, %b : {a}, {b}) outs(%start : {c}) -> {c}
+              %r = {name} indexing_maps = [{maps}] ins(%a, %b : {a}, {b}) outs(%start : {c}) -> {c}
               return %r : {c}
             }}"""
         )
@@ -98,6 +125,11 @@ def draw(rng: np.random.Generator, spec: object) -> np.ndarray:
     if spec.dtype == "i8":
         return rng.integers(-20, 20, spec.shape).astype(spec.numpy_dtype)
     return rng.uniform(-1, 1, spec.shape).astype(spec.numpy_dtype)
+
+
+def factor(b: np.ndarray, size: tuple[int, ...]) -> np.ndarray:
+    """B as NumPy multiplies by it."""
+    return b.T if size[4:] else b
 
 
 def peers(a: np.ndarray, b: np.ndarray, dtype: str) -> dict[str, Callable[[], object]]:
@@ -111,6 +143,7 @@ def peers(a: np.ndarray, b: np.ndarray, dtype: str) -> dict[str, Callable[[], ob
         return in_numpy
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
     kind = {"f32": torch.float32, "bf16": torch.bfloat16, "s8": torch.int8}[dtype]
+    # With the strides that they have.
     ta, tb = torch.from_numpy(wide_a).to(kind), torch.from_numpy(wide_b).to(kind)
     if dtype == "s8":
         if ta.dim() > 2:
@@ -131,17 +164,19 @@ def measure(threads: int, types: list[str], sizes: list[tuple[int, ...]], turns:
     for dtype in types:
         limit = peak(dtype) * threads
         for size in sizes:
+            if size in THIN and dtype != "f32" and len(types) > 1:
+                continue
             kernel = cpu.compile(module(size, dtype), threads=threads)
             a, b = (draw(rng, spec) for spec in kernel.arguments)
             out = np.empty(kernel.results[0].shape, kernel.results[0].numpy_dtype)
             sides = {"xetile": lambda kernel=kernel, a=a, b=b, out=out: kernel(a, b, out=out)}
-            sides |= peers(a, b, dtype)
+            sides |= peers(a, factor(b, size), dtype)
             sides["xetile"]()
-            error = np.abs(out - a.astype("f4") @ b.astype("f4")).max() / np.abs(out).max()
+            error = np.abs(out - a.astype("f4") @ factor(b, size).astype("f4")).max() / np.abs(out).max()
             if not error < 1e-4:
                 sys.exit(f"bench: error: {name_of(size)} {dtype} is wrong by {error:.2g}")
             best = dict.fromkeys(sides, math.inf)
-            for _ in range(turns):
+            for _ in range(turns if threads == 1 else max(2, turns - 1)):
                 for name, call in sides.items():
                     # For a while after a call a library's threads keep the cores busy, waiting: let them fall asleep.
                     time.sleep(IDLE_SECONDS if threads > 1 else 0)
@@ -149,7 +184,7 @@ def measure(threads: int, types: list[str], sizes: list[tuple[int, ...]], turns:
                     while (start := time.perf_counter()) < turn:
                         call()
                         best[name] = min(best[name], time.perf_counter() - start)
-            speed = {name: 2e-9 * math.prod(size) / seconds for name, seconds in best.items()}
+            speed = {name: 2e-9 * math.prod(size[:4]) / seconds for name, seconds in best.items()}
             fastest = max((name for name in sides if name != "xetile"), key=speed.get)
             rows.append(
                 {
@@ -263,10 +298,10 @@ def report(rows: list[dict[str, object]]) -> bool:
 
 
 def read_size(text: str) -> tuple[int, ...]:
-    numbers = [int(word) for word in text.split("x")]
-    if len(numbers) not in (3, 4) or min(numbers) < 1:
-        raise argparse.ArgumentTypeError(f"expected MxNxK or BATCHESxMxNxK, got {text}")
-    return (*[1] * (4 - len(numbers)), *numbers)
+    numbers = [int(word) for word in text.removesuffix("T").split("x")]
+    if len(numbers) not in (3, 4) or min(numbers) < 1 or (text.endswith("T") and len(numbers) == 4):
+        raise argparse.ArgumentTypeError(f"expected MxNxK, MxNxKT or BATCHESxMxNxK, got {text}")
+    return (*[1] * (4 - len(numbers)), *numbers, *[True] * text.endswith("T"))
 
 
 def main() -> int:
@@ -274,7 +309,9 @@ def main() -> int:
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--types", nargs="+", choices=list(ACCUMULATORS), default=types_here())
-    parser.add_argument("--rows", type=read_size, nargs="+", metavar="MxNxK", default=[*SQUARES, *DOCUMENT, *MODELS])
+    parser.add_argument(
+        "--rows", type=read_size, nargs="+", metavar="MxNxK", default=[*SQUARES, *DOCUMENT, *MODELS, *THIN]
+    )
     parser.add_argument("--quick", action="store_true", help="fewer turns")
     parser.add_argument("--strict", action="store_true", help="fail where a limit is not reached")
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
@@ -283,6 +320,7 @@ def main() -> int:
     if options.one:
         print(json.dumps(measure(options.one, options.types, options.rows, turns)))
         return 0
+    print(machine())
     rows = []
     for threads in options.threads:
         names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
