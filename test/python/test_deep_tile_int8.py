@@ -36,7 +36,10 @@ LAYOUTS = {
 
 
 def module(layout, sizes, types, *, signs="ss", fill=False, machine=None) -> ir.Module:
-    """A matmul whose inputs may be indexed by sums: "kp" is k * (size of p) + p."""
+    """A matmul whose inputs may be indexed by sums: "kp" is k * (size of p) + p.
+
+    For a machine without tiles, also where this one has them: `machine` has other DLTI entries of the CPU.
+    """
     dims = [d for d in "MNmnKkp" if any(d in "".join(operand) for operand in layout)]
 
     def shape(operand: int) -> list[int]:
@@ -61,10 +64,10 @@ def module(layout, sizes, types, *, signs="ss", fill=False, machine=None) -> ir.
         lines.append(f"%{value}w = {cast} %{value} : {kind} to {types[2]}" if kind != types[2] else "")
     x, y = (f"%{value}w" if kind != types[2] else f"%{value}" for value, kind in zip("xy", types, strict=False))
     kind = "f" if floats else "i"
-    entries = ", ".join(f'"{key}" = {value} : i32' for key, value in (machine or {}).items())
+    entries = ", ".join(f'"{key}" = {value} : i32' for key, value in ({"amx": 0} | (machine or {})).items())
     spec = f'#dlti.target_system_spec<"CPU" = #dlti.target_device_spec<{entries}>>'
     text = f"""
-module {f"attributes {{dlti.target_system_spec = {spec}}}" if machine else ""} {{
+module attributes {{dlti.target_system_spec = {spec}}} {{
 func.func @f(%A: {a}, %B: {b}, %C: {c}) -> {c} {{
   %zero = arith.constant {"0.0" if floats else "0"} : {types[2]}
   %filled = linalg.fill ins(%zero : {types[2]}) outs(%C : {c}) -> {c}

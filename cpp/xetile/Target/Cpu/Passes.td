@@ -105,6 +105,25 @@ def DeepTileMatmul : Pass<"deep-tile-matmul"> {
   ];
 }
 
+def RequestTileRegisters : Pass<"xetile-request-tile-registers", "::mlir::ModuleOp"> {
+  let summary = "Ask the system for AMX's registers before code with them runs";
+  let description = [{
+    Linux lends tile registers to processes that ask. A module with `llvm.x86.tile*` or `llvm.x86.tdp*` gets a
+    constructor that does, so that a saved kernel needs no library for it:
+    ```mlir
+    llvm.func internal @xetile_request_tile_registers() {
+      %0 = llvm.mlir.constant(158 : i64) : i64   // arch_prctl
+      %1 = llvm.mlir.constant(4131 : i64) : i64  // ARCH_REQ_XCOMP_PERM
+      %2 = llvm.mlir.constant(18 : i64) : i64    // XFEATURE_XTILEDATA
+      %3 = llvm.inline_asm has_side_effects "syscall", "={rax},{rax},{rdi},{rsi},~{rcx},~{r11},~{memory}" %0, %1, %2 ...
+    }
+    llvm.mlir.global_ctors ctors = [@xetile_request_tile_registers], priorities = [0 : i32], data = [#llvm.zero]
+    ```
+    The answer is not looked at: `deep-tile-matmul` uses tiles by itself only where the process that compiles got them.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def RankMatmulConfigs : Pass<"xetile-rank-matmul-configs"> {
   let summary = "Note which configurations of each matmul are worth measuring";
   let dependentDialects = ["::xetile::XeTileDialect"];

@@ -77,6 +77,10 @@ MatmulDim CostModel::chooseVectorDim() const {
   if (packing.b == true || !isPlain(0) || !isPlain(1) || !isPlain(2) ||
       std::min(extents[kM], extents[kN]) > kThin)
     return kN;
+  // Tiles multiply faster, where they are filled.
+  constexpr int64_t kTileRows = 16;
+  if (machine.amx && group > 1 && std::min(extents[kM], extents[kN]) >= kTileRows)
+    return kN;
   if (!runsAlongK(0))
     return matmul.extent(kN) == 1 && runsAlong(0, kM) ? kM : kN;
   double n = extents[kN], k = extents[kK];

@@ -53,6 +53,10 @@ struct CostModel {
   bool runsAlong(unsigned operand, MatmulDim dim) const;
   /// Whether an input is a matrix whose elements along k are side by side.
   bool runsAlongK(unsigned operand) const;
+  /// Whether tile registers hold the sums.
+  bool usesTiles() const { return vectorDim == kN && group > 1 && machine.amx; }
+  /// Columns of B that stay near for tiles: 1 KiB of each row.
+  int64_t tileColumns() const { return 1024 / inputBytes; }
   /// Whether B is copied to rows along k.
   bool turnsB() const { return vectorDim == kK && !runsAlongK(1); }
   /// Rows of A that run along k are streams, which a core prefetches from where they are. Dot

@@ -11,9 +11,24 @@
 #include "llvm/Support/Threading.h"
 #include "llvm/TargetParser/Host.h"
 #include <unistd.h>
+#if defined(__linux__) && defined(__x86_64__)
+#include <sys/syscall.h>
+#endif
 
 using namespace mlir;
 using namespace xetile;
+
+/// Asks Linux once to let this process use tile registers (Documentation/arch/x86/xstate.rst);
+/// false where it does not, or the CPU has none.
+static bool mayUseTiles() {
+#if defined(__linux__) && defined(__x86_64__)
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;
+  static const bool granted = syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  return granted;
+#else
+  return false;
+#endif
+}
 
 Machine xetile::detectHost() {
   Machine machine;
@@ -36,6 +51,8 @@ Machine xetile::detectHost() {
   }
   machine.bf16Dot = machine.vectorBits == 512 && features.lookup("avx512bf16");
   machine.int8Dot = features.lookup("avx512vnni") || features.lookup("avxvnni");
+  machine.amx = machine.bf16Dot && machine.int8Dot && features.lookup("amx-tile") &&
+                features.lookup("amx-bf16") && features.lookup("amx-int8") && mayUseTiles();
   return machine;
 }
 
@@ -95,8 +112,11 @@ FailureOr<Machine> xetile::describeMachine(Operation *op, bool require) {
                                << found;
     *flag = value.getValue().isOne();
   }
-  // These instructions have 512-bit forms here; tiles come with both kinds of dot products.
+  // These instructions have 512-bit forms here; tiles come with both kinds of dot products. A
+  // description without these is not of a machine with the host's tiles.
   machine.amx &= machine.vectorBits == 512;
+  if (!find("amx"))
+    machine.amx &= machine.bf16Dot && machine.int8Dot;
   machine.bf16Dot = machine.vectorBits == 512 && (machine.bf16Dot || machine.amx);
   machine.int8Dot |= machine.amx;
   return machine;

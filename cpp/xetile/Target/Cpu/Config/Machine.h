@@ -14,7 +14,8 @@ struct Machine {
   int64_t vectorBits = 128, registers = 16;
   /// Instructions that multiply and add groups of elements: pairs of bf16, four bytes.
   bool bf16Dot = false, int8Dot = false;
-  /// Tile registers. Never detected: the system lends them to processes that ask for them.
+  /// Tile registers, with products of bf16 and of bytes. The system lends them to processes that
+  /// ask for them, which detection does.
   bool amx = false;
   /// "DLTI" or "host".
   llvm::StringRef source = "host";
