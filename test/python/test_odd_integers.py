@@ -110,3 +110,54 @@ def test_transposed_by_reversing_bits():
         result=result,
     )
     np.testing.assert_array_equal(result, x.reshape(2, 2).T)
+
+
+@pytest.mark.parametrize(("count", "width"), [(8, 4), (32, 4), (4, 2), (40, 2), (5, 3), (3, 12)])
+def test_vectors_in_memory(count: int, width: int):
+    # Their bits lie side by side. Lanes have 16 bytes each, and must leave alone what is behind the vector.
+    used = (count * width + 7) // 8
+    x = np.random.default_rng(count).integers(0, 256, (16, 16), np.uint8)
+    result = np.full((16, 16), 0xAB, np.uint8)
+    kind = f"vector<{count}xi{width}>"
+    place = """%{0}_at = memref.extract_aligned_pointer_as_index %{0} : memref<16x16xi8> -> index
+        %{0}_own = arith.addi %{0}_at, %offset : index
+        %{0}_number = arith.index_cast %{0}_own : index to i64
+        %{0}_pointer = llvm.inttoptr %{0}_number : i64 to !llvm.ptr<1>"""
+    run(
+        "lane",
+        f"""%lane = gpu.lane_id
+        %bytes = arith.constant 16 : index
+        %offset = arith.muli %lane, %bytes : index
+        {place.format("x")}
+        {place.format("result")}
+        %v = llvm.load %x_pointer {{alignment = 1 : i64}} : !llvm.ptr<1> -> {kind}
+        %one = arith.constant dense<1> : {kind}
+        %next = arith.addi %v, %one : {kind}
+        llvm.store %next, %result_pointer {{alignment = 1 : i64}} : {kind}, !llvm.ptr<1>""",
+        x=x.view(np.int8),
+        result=result.view(np.int8),
+    )
+    for before, after in zip(x, result, strict=True):
+        number, found = (int.from_bytes(row[:used].tobytes(), "little") for row in (before, after))
+        low = (1 << width) - 1
+        expected = sum((((number >> i * width) + 1) & low) << i * width for i in range(count))
+        assert found == expected
+        assert (after[used:] == 0xAB).all()
+
+
+@pytest.mark.parametrize("width", [3, 8])
+def test_extended_by_signs_and_then_by_zeros(width: int):
+    x = numbers()
+    result = np.zeros_like(x)
+    run(
+        "subgroup",
+        f"""%a = vector.load %x[%c0, %c0] : memref<8x16xi32>, vector<8x16xi32>
+        %t = arith.trunci %a : vector<8x16xi32> to vector<8x16xi{width}>
+        %s = arith.extsi %t : vector<8x16xi{width}> to vector<8x16xi16>
+        %w = arith.extui %s : vector<8x16xi16> to vector<8x16xi32>
+        vector.store %w, %result[%c0, %c0] : memref<8x16xi32>, vector<8x16xi32>""",
+        x=x,
+        result=result,
+    )
+    expected = [signed(a, width) & 0xFFFF for a in x.ravel().tolist()]
+    assert result.ravel().tolist() == expected

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: LLVM IR with integers of any width. Out: integers of 1, 8, 16, 32 and 64 bits, none of 1 in
 // memory; no llvm.bitreverse. Refused: more than 64 bits, such integers in signatures and calls,
-// vectors of them in memory.
+// more than 64 bits of a vector in memory whose elements are no part of 64.
 //
 // LLVM's optimizer narrows to the bits that matter: a transposed 2x2 reverses two bits, a switch
 // becomes a table in an i24. The backend gives such values the next type that SPIR-V has and leaves
@@ -55,6 +55,8 @@ private:
   Value *rewriteCast(CastInst &cast);
   Value *rewriteBitcast(Value *source, Type *to);
   Value *rewriteIntrinsic(IntrinsicInst &call);
+  Value *loadNumber(const LoadInst &load, uint64_t byte, unsigned bits);
+  void storeNumber(const StoreInst &store, uint64_t byte, Value *value, unsigned bits);
   Value *rewriteLoad(LoadInst &load);
   bool rewriteStore(StoreInst &store);
   Value *reversed(Value *value);
@@ -270,42 +272,85 @@ template <typename Access> void forPieces(IRBuilder<> &builder, unsigned bytes, 
   }
 }
 
-Value *Widener::rewriteLoad(LoadInst &load) {
-  Type *type = load.getType();
-  unsigned width = type->getPrimitiveSizeInBits();
-  if ((type->isVectorTy() && !isBits(type)) || width > 64 || load.isAtomic())
-    return nullptr;
-  Value *result = Constant::getNullValue(wideType(builder.getIntNTy(std::max(width, 2u))));
-  forPieces(builder, divideCeil(width, 8), [&](uint64_t offset, Type *piece) {
-    Value *at =
-        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), load.getPointerOperand(), offset);
-    Value *part = builder.CreateAlignedLoad(piece, at, commonAlignment(load.getAlign(), offset),
-                                            load.isVolatile());
+/// The number of `bits` bits, 64 at most, in memory from `at` on.
+Value *Widener::loadNumber(const LoadInst &load, uint64_t byte, unsigned bits) {
+  Value *result = Constant::getNullValue(wideType(builder.getIntNTy(std::max(bits, 2u))));
+  forPieces(builder, divideCeil(bits, 8), [&](uint64_t offset, Type *piece) {
+    Value *at = builder.CreateConstInBoundsGEP1_64(
+        builder.getInt8Ty(), const_cast<Value *>(load.getPointerOperand()), byte + offset);
+    Value *part = builder.CreateAlignedLoad(
+        piece, at, commonAlignment(load.getAlign(), byte + offset), load.isVolatile());
     part = builder.CreateShl(builder.CreateZExt(part, result->getType()), offset * 8);
     result = builder.CreateOr(result, part);
   });
-  if (type->isIntegerTy(1))
-    return builder.CreateTrunc(result, type);
-  return isBits(type) ? rewriteBitcast(result, type) : result;
+  return result;
+}
+
+void Widener::storeNumber(const StoreInst &store, uint64_t byte, Value *value, unsigned bits) {
+  forPieces(builder, divideCeil(bits, 8), [&](uint64_t offset, Type *piece) {
+    Value *at = builder.CreateConstInBoundsGEP1_64(
+        builder.getInt8Ty(), const_cast<Value *>(store.getPointerOperand()), byte + offset);
+    Value *part = builder.CreateZExtOrTrunc(builder.CreateLShr(value, offset * 8), piece);
+    builder.CreateAlignedStore(part, at, commonAlignment(store.getAlign(), byte + offset),
+                               store.isVolatile());
+  });
+}
+
+/// Elements of a vector that are one number of memory together, whose bits lie side by side; 0 if
+/// there is no such number.
+static unsigned elementsOfNumber(const FixedVectorType *type) {
+  unsigned width = type->getScalarSizeInBits(), all = width * type->getNumElements();
+  return all <= 64 ? type->getNumElements() : 64 % width ? 0 : 64 / width;
+}
+
+Value *Widener::rewriteLoad(LoadInst &load) {
+  Type *type = load.getType();
+  auto *vector = dyn_cast<FixedVectorType>(type);
+  unsigned width = widthOf(type);
+  if (width > 64 || load.isAtomic() || (vector && !elementsOfNumber(vector)))
+    return nullptr;
+  if (!vector) {
+    Value *value = loadNumber(load, 0, width);
+    return width == 1 ? builder.CreateTrunc(value, type) : value;
+  }
+  unsigned together = elementsOfNumber(vector), count = vector->getNumElements();
+  Type *element = wideType(vector->getElementType());
+  Value *result = PoisonValue::get(FixedVectorType::get(element, count));
+  for (unsigned first = 0; first < count; first += together) {
+    unsigned some = std::min(together, count - first);
+    Value *number = loadNumber(load, uint64_t(first) * width / 8, some * width);
+    for (unsigned i = 0; i < some; ++i) {
+      Value *value = builder.CreateLShr(number, uint64_t(i) * width);
+      result = builder.CreateInsertElement(result, builder.CreateZExtOrTrunc(value, element),
+                                           uint64_t(first) + i);
+    }
+  }
+  return result;
 }
 
 bool Widener::rewriteStore(StoreInst &store) {
   Value *value = store.getValueOperand();
-  Type *type = value->getType();
-  unsigned width = type->getPrimitiveSizeInBits();
-  if ((type->isVectorTy() && !isBits(type)) || width > 64 || store.isAtomic())
+  auto *vector = dyn_cast<FixedVectorType>(value->getType());
+  unsigned width = widthOf(value->getType());
+  if (width > 64 || store.isAtomic() || (vector && !elementsOfNumber(vector)))
     return false;
-  if (type->isIntegerTy(1))
-    value = builder.CreateZExt(value, builder.getInt8Ty());
-  else
-    value = isBits(type) ? rewriteBitcast(value, builder.getIntNTy(width)) : zeros(value);
-  forPieces(builder, divideCeil(width, 8), [&](uint64_t offset, Type *piece) {
-    Value *at =
-        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), store.getPointerOperand(), offset);
-    Value *part = builder.CreateTrunc(builder.CreateLShr(value, offset * 8), piece);
-    builder.CreateAlignedStore(part, at, commonAlignment(store.getAlign(), offset),
-                               store.isVolatile());
-  });
+  if (!vector) {
+    value = width == 1 ? builder.CreateZExt(value, builder.getInt8Ty()) : zeros(value);
+    storeNumber(store, 0, value, width);
+    return true;
+  }
+  unsigned together = elementsOfNumber(vector), count = vector->getNumElements();
+  for (unsigned first = 0; first < count; first += together) {
+    unsigned some = std::min(together, count - first);
+    Type *number = wideType(builder.getIntNTy(std::max(some * width, 2u)));
+    Value *all = Constant::getNullValue(number);
+    for (unsigned i = 0; i < some; ++i) {
+      Value *part = builder.CreateExtractElement(zeros(value), uint64_t(first) + i);
+      part = builder.CreateZExt(part, number);
+      all = builder.CreateOr(all, builder.CreateShl(part, uint64_t(i) * width));
+    }
+    storeNumber(store, uint64_t(first) * width / 8, all, some * width);
+  }
   return true;
 }
 

@@ -116,8 +116,8 @@ void useOpenCLNames(Module &module) {
   }
 }
 
-/// What takes the place of a cast from or to one bit, null if the backend knows it.
-Value *spellOutCastOfBit(CastInst &cast) {
+/// What takes the place of a cast, null if the backend knows it.
+Value *spellOutCast(CastInst &cast) {
   IRBuilder<> builder(&cast);
   Value *source = cast.getOperand(0);
   Type *from = source->getType(), *to = cast.getType();
@@ -138,17 +138,26 @@ Value *spellOutCastOfBit(CastInst &cast) {
     return toBit ? builder.CreateFCmpUNE(builder.CreateUnaryIntrinsic(Intrinsic::trunc, source),
                                          Constant::getNullValue(from))
                  : nullptr;
+  case Instruction::ZExt: {
+    auto *inner = dyn_cast<SExtInst>(source);
+    if (!inner || !to->isVectorTy())
+      return nullptr;
+    APInt low = APInt::getLowBitsSet(to->getScalarSizeInBits(), from->getScalarSizeInBits());
+    return builder.CreateAnd(builder.CreateSExt(inner->getOperand(0), to),
+                             ConstantInt::get(to, low));
+  }
   default:
     return nullptr;
   }
 }
 
-// What LLVM's SPIR-V backend makes of casts from and to one bit is not valid, or another number.
-void spellOutCastsOfBits(Module &module) {
+// What LLVM's SPIR-V backend makes of casts from and to one bit is not valid, or another number; a
+// vector that is extended by its signs and then by zeros it cannot select.
+void spellOutCasts(Module &module) {
   for (Function &function : module)
     for (Instruction &inst : make_early_inc_range(instructions(function)))
       if (auto *cast = dyn_cast<CastInst>(&inst))
-        if (Value *value = spellOutCastOfBit(*cast)) {
+        if (Value *value = spellOutCast(*cast)) {
           cast->replaceAllUsesWith(value);
           cast->eraseFromParent();
         }
@@ -219,7 +228,7 @@ std::optional<std::string> xetile::optimizeForSpirv(Module &module, StringRef tr
   runPipeline(module, *machine, options);
   if (std::optional<std::string> why = widenOddIntegers(module))
     return why;
-  spellOutCastsOfBits(module);
+  spellOutCasts(module);
   if (std::optional<std::string> why = splitWideVectors(module))
     return why;
   raw_string_ostream stream(error);
