@@ -16,7 +16,7 @@ FUZZ = Path(__file__).parent
 
 
 # Kinds of which 20,000 cases were seen without a finding. A fresh seed of the others would fail by chance.
-PROVEN = ("cpu", "gpu", "ir", "surfaces")
+PROVEN = ("cpu", "gpu", "ir", "subgroups", "surfaces")
 KINDS = [kind if kind in PROVEN else pytest.param(kind, marks=pytest.mark.exhaustive) for kind in kinds.MODULES]
 
 
