@@ -376,3 +376,23 @@ def test_conversions_between_layouts_of_lanes(source, target):
       vector.store %w, %r[%c0, %c0] : memref<{rows}x32xf32>, {kind}"""
     run("subgroup", body, a=a, r=r)
     assert_same(r, a)
+
+
+@pytest.mark.parametrize(("count", "dtype"), [(32, "i8"), (5, "i32"), (24, "f32"), (12, "f16"), (7, "i64")])
+def test_element_of_a_long_vector_that_only_a_run_knows(rng: np.random.Generator, count: int, dtype: str):
+    # SPIR-V has vectors of 2, 3, 4, 8 and 16 elements: the vector is in pieces.
+    x = given(dtype, 16, count)
+    index = rng.integers(0, count, 16).astype(np.int64)
+    result = numbers(dtype, 16, seed=SEED + 1)
+    run(
+        "lane",
+        f"""%lane = gpu.lane_id
+        %v = vector.load %x[%lane, %c0] : memref<16x{count}x{dtype}>, vector<{count}x{dtype}>
+        %i = memref.load %index[%lane] : memref<16xi64>
+        %e = llvm.extractelement %v[%i : i64] : vector<{count}x{dtype}>
+        memref.store %e, %result[%lane] : memref<16x{dtype}>""",
+        x=x,
+        index=index,
+        result=result,
+    )
+    assert result.tobytes() == x[np.arange(16), index].tobytes()

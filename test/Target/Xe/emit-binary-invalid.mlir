@@ -68,13 +68,14 @@ gpu.module @wide_call [#xevm.target<chip = "pvc">] {
 
 // -----
 
-// expected-error @below {{'k': extractelement uses the vector <32 x float>}}
+// expected-error @below {{'k': insertelement uses the vector <32 x float>}}
 gpu.module @wide_index [#xevm.target<chip = "pvc">] {
   llvm.func spir_kernelcc @k(%p: !llvm.ptr<1>, %i: i32) attributes {gpu.kernel} {
     %x = llvm.load %p : !llvm.ptr<1> -> vector<32xf32>
     %y = llvm.fadd %x, %x : vector<32xf32>
-    %z = llvm.extractelement %y[%i : i32] : vector<32xf32>
-    llvm.store %z, %p : f32, !llvm.ptr<1>
+    %one = llvm.mlir.constant(1.0 : f32) : f32
+    %z = llvm.insertelement %one, %y[%i : i32] : vector<32xf32>
+    llvm.store %z, %p : vector<32xf32>, !llvm.ptr<1>
     llvm.return
   }
 }

@@ -1,7 +1,7 @@
 //===- WideVectors.cpp - split vectors that SPIR-V has no type for ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: LLVM IR with vectors of any fixed length. Out: vectors of 2, 3, 4, 8 and 16 elements and
-// scalars only. Refused: such vectors in signatures and calls, variable indices into them,
+// scalars only. Refused: such vectors in signatures and calls, insertions at variable indices,
 // reductions of them.
 #include "xetile/Target/Xe/WideVectors.h"
 #include "xetile/Target/Xe/VectorPieces.h"
@@ -47,6 +47,8 @@ private:
   /// there is no rule.
   Pieces piecesOf(Value *value);
   Value *element(Value *value, unsigned index);
+  /// The same of an index that only a run knows: of all pieces, the right one is selected.
+  Value *elementAt(Value *value, Value *index);
   /// A legal vector or scalar of the given elements of `source`; a negative index is poison.
   Value *gather(Value *first, Value *second, ArrayRef<int> mask);
   Value *addressAt(Value *pointer, uint64_t offset) {
@@ -78,6 +80,26 @@ Value *Splitter::element(Value *value, unsigned index) {
     if (index >= range.begin && index < range.begin + range.size)
       return range.size == 1 ? piece : builder.CreateExtractElement(piece, index - range.begin);
   return PoisonValue::get(type->getElementType());
+}
+
+Value *Splitter::elementAt(Value *value, Value *index) {
+  Value *result = nullptr;
+  auto *type = cast<FixedVectorType>(value->getType());
+  for (auto [range, piece] : zip_equal(cut(type->getNumElements()), piecesOf(value))) {
+    Value *begin = ConstantInt::get(index->getType(), range.begin);
+    Value *isHere = builder.CreateICmpUGE(index, begin);
+    Value *elem = piece;
+    if (range.size > 1) {
+      // No piece is read past its end, whichever is the right one.
+      Value *size = ConstantInt::get(index->getType(), range.size);
+      Value *own = builder.CreateSub(index, begin);
+      Value *fits = builder.CreateICmpULT(own, size);
+      own = builder.CreateSelect(fits, own, Constant::getNullValue(index->getType()));
+      elem = builder.CreateExtractElement(piece, own);
+    }
+    result = result ? builder.CreateSelect(isHere, elem, result) : elem;
+  }
+  return result;
 }
 
 Value *Splitter::gather(Value *first, Value *second, ArrayRef<int> mask) {
@@ -371,9 +393,10 @@ bool Splitter::rewrite(Instruction &inst) {
     return rewriteInsert(*insert);
   if (auto *extract = dyn_cast<ExtractElementInst>(&inst)) {
     auto *index = dyn_cast<ConstantInt>(extract->getIndexOperand());
-    if (!index || piecesOf(extract->getVectorOperand()).empty())
+    if (piecesOf(extract->getVectorOperand()).empty())
       return false;
-    replace(inst, element(extract->getVectorOperand(), index->getZExtValue()));
+    replace(inst, index ? element(extract->getVectorOperand(), index->getZExtValue())
+                        : elementAt(extract->getVectorOperand(), extract->getIndexOperand()));
     return true;
   }
   if (auto *cast = dyn_cast<BitCastInst>(&inst))
