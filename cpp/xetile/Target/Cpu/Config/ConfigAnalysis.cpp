@@ -56,11 +56,11 @@ static double chooseLanes(const CostModel &model, const PartialConfig &given,
   const std::array<int64_t, 3> &chosen = choice.config.innermost;
   double sums = double(m) * n;
   choice.reasons.push_back(llvm::formatv(
-      "innermost {0}x{1}x{2}: vectors of {3} run along k where A and B are; registers hold the "
-      "sums of {4} rows and {5} columns; {6:f0} cycles per vector, {7:f0} for adding lanes, "
-      "packing B would take {8:f0}",
+      "innermost {0}x{1}x{2}: vectors of {3} run along k, in A where it is, in B {8}; registers "
+      "hold the sums of {4} rows and {5} columns; {6:f0} cycles per vector, {7:f0} for adding "
+      "lanes",
       chosen[kM], chosen[kN], chosen[kK], lanes, tile.rows, tile.columns, tile.cycles,
-      tile.laneCycles, model.copyCost(double(n) * model.extents[kK])));
+      tile.laneCycles, model.turnsB() ? "in a copy" : "too"));
   return (tile.cycles / lanes + tile.laneCycles / model.extents[kK]) / sums;
 }
 

@@ -20,8 +20,8 @@ public:
   Ranking(const Contraction &matmul, const DeepTileRequest &request)
       : matmul(matmul), request(request) {}
 
-  /// False, with an error, if the first is not legal.
-  bool add(Pack pack, const PartialConfig &given);
+  /// What the model makes of `given`; none if it is not legal, with an error if it is the first.
+  std::optional<MatmulConfig> add(Pack pack, const PartialConfig &given);
   SmallVector<RankedConfig> best(unsigned count) const;
 
   SmallVector<RankedConfig> found;
@@ -40,7 +40,7 @@ bool Ranking::isNew(const RankedConfig &candidate) const {
   });
 }
 
-bool Ranking::add(Pack pack, const PartialConfig &given) {
+std::optional<MatmulConfig> Ranking::add(Pack pack, const PartialConfig &given) {
   DeepTileRequest varied = request;
   varied.pack = pack;
   varied.given = given;
@@ -50,12 +50,12 @@ bool Ranking::add(Pack pack, const PartialConfig &given) {
     quiet.emplace(matmul.op.getContext(), [](Diagnostic &) { return success(); });
   FailureOr<ConfigChoice> choice = decideConfig(matmul, varied);
   if (failed(choice))
-    return false;
+    return std::nullopt;
   RankedConfig candidate = {
       choice->config, pack, {choice->packA, choice->packB, choice->turnB}, choice->cycles};
   if (isNew(candidate))
     found.push_back(candidate);
-  return true;
+  return choice->config;
 }
 
 SmallVector<RankedConfig> Ranking::best(unsigned count) const {
@@ -106,25 +106,23 @@ xetile::rankConfigs(const Contraction &matmul, const DeepTileRequest &request, u
         tile.innermost[kM] = rows;
         tile.innermost[kN] = columns;
       }
-      size_t before = ranking.found.size();
-      ranking.add(pack, tile);
-      if (ranking.found.size() == before && rows)
+      std::optional<MatmulConfig> base = ranking.add(pack, tile);
+      if (!base)
         continue;
-      const MatmulConfig base = ranking.found.back().config;
       if (!tile.block[kK])
         for (int64_t eighths : {2, 4, 16}) {
           PartialConfig varied = tile;
-          int64_t steps = base.block[kK] / base.innermost[kK] * eighths / 8;
-          varied.block[kK] = std::max<int64_t>(steps, 1) * base.innermost[kK];
+          int64_t steps = base->block[kK] / base->innermost[kK] * eighths / 8;
+          varied.block[kK] = std::max<int64_t>(steps, 1) * base->innermost[kK];
           // Larger ones are cut to what there is.
           if (!ShapedType::isDynamic(matmul.extent(kK)) &&
-              *varied.block[kK] - base.innermost[kK] >= matmul.extent(kK))
+              *varied.block[kK] - base->innermost[kK] >= matmul.extent(kK))
             continue;
           ranking.add(pack, varied);
         }
       if (!tile.threads[kM] && !tile.threads[kN]) {
         PartialConfig varied = tile;
-        varied.threads = {base.threads[kN], base.threads[kM], base.threads[kK]};
+        varied.threads = {base->threads[kN], base->threads[kM], base->threads[kK]};
         ranking.add(pack, varied);
       }
       if (!tile.loopOrder)

@@ -46,6 +46,19 @@ SmallVector<unsigned> KernelPlan::stepDims() const {
   return dims;
 }
 
+/// Elements of k that one instruction of the target multiplies and adds, 1 without such.
+static int64_t dotGroup(const KernelPlan &plan) {
+  Type a = plan.elementOf(0), b = plan.elementOf(1);
+  if (plan.target.int8Dot && plan.sumType.isInteger(32) && a.isInteger(8) && b.isInteger(8))
+    return 4;
+  return plan.target.bf16Dot && plan.sumType.isF32() && a.isBF16() && b.isBF16() ? 2 : 1;
+}
+
+static void useDot(KernelPlan &plan) {
+  plan.usesDot = true;
+  plan.offsetsA = plan.group == 4 && plan.isUnsigned(0) == plan.isUnsigned(1);
+}
+
 /// B in groups of k: n and the group are as one dimension. False if it is not.
 static bool planGroups(KernelPlan &plan) {
   unsigned last = plan.lastDim(1);
@@ -93,14 +106,10 @@ static bool planLanes(KernelPlan &plan) {
     plan.swap();
   plan.rowDim = plan.roles[kM].back();
   plan.columnDim = plan.roles[kN].back();
-  Type a = plan.elementOf(0), b = plan.elementOf(1);
-  bool bytes =
-      plan.target.int8Dot && plan.sumType.isInteger(32) && a.isInteger(8) && b.isInteger(8);
-  bool halves = plan.target.bf16Dot && plan.sumType.isF32() && a.isBF16() && b.isBF16();
   plan.sumsLanes = true;
-  plan.usesDot = bytes || halves;
-  plan.group = bytes ? 4 : halves ? 2 : 1;
-  plan.offsetsA = bytes && plan.isUnsigned(0) == plan.isUnsigned(1);
+  plan.group = dotGroup(plan);
+  if (plan.group > 1)
+    useDot(plan);
   return true;
 }
 
