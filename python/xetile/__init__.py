@@ -22,6 +22,7 @@ from xetile.errors import Diagnostic, XeTileError
 _LAZY = {
     "Kernel": "xetile.kernel",
     "Target": "xetile.targets",
+    "calibrate": "xetile.calibration",
     "compile": "xetile.compiler",
     "cpu": "xetile.cpu",
     "layout": "xetile.layout",

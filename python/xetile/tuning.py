@@ -17,7 +17,6 @@ import hashlib
 import json
 import math
 import os
-import platform
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xetile import files, passes, reference, tools
+from xetile import _machine, files, passes, reference, tools
 from xetile._surroundings import version
 from xetile.errors import XeTileError, expect, told
 from xetile.matmul_config import MatmulConfig
@@ -240,7 +239,7 @@ class _Entry:
 
     def __init__(self, matmul: str, threads: int) -> None:
         self.matmul, self.threads = matmul, threads
-        self._holds = {"matmul": matmul, "threads": threads, "machine": _machine(), "build": _build_id()}
+        self._holds = {"matmul": matmul, "threads": threads, "machine": _machine.facts(), "build": _build_id()}
         digest = hashlib.sha256(json.dumps(self._holds, sort_keys=True).encode()).hexdigest()
         self.path = tools.cache_dir() / "tuned" / f"{digest[:32]}.json"
 
@@ -269,18 +268,6 @@ class _Entry:
                 f"cannot write {self.path}: {error.strerror}; name another folder in XETILE_CACHE"
             ) from None
         files.write(self.path, json.dumps({**self._holds, **found}, indent=2) + "\n")
-
-
-def _machine() -> dict[str, Any]:
-    """What makes one machine measure as another: the CPU's model, what it can do, its cores."""
-    facts: dict[str, Any] = {"architecture": platform.machine(), "cores": os.cpu_count()}
-    path = Path("/proc/cpuinfo")
-    lines = path.read_text(errors="replace").split("\n\n")[0].splitlines() if path.exists() else []
-    entries = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    for name in ("vendor_id", "cpu family", "model", "model name", "stepping"):
-        facts[name] = entries.get(name, "")
-    facts["flags"] = hashlib.sha256(" ".join(sorted(entries.get("flags", "").split())).encode()).hexdigest()[:16]
-    return facts
 
 
 def _build_id() -> str:

@@ -77,7 +77,9 @@ class WorkgroupKernels(NodeKind):
             result = self.workgroups.COLUMNS[stage](kernel, rng)
         except XeTileError as error:
             return self.refusal(error, where)
-        return self.difference(meaning.compute(case, given), given, result, where, on_device=stage == "device")
+        on_device = stage == "device"
+        expected = meaning.compute(case, given, 16 if on_device else 1)
+        return self.difference(expected, given, result, where, on_device=on_device)
 
     def describe(self, case: dict[str, Any]) -> str:
         kernel = self.kernel(case, meaning.arrays(case))

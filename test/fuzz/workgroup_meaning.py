@@ -72,8 +72,11 @@ def _matrix(rng: np.random.Generator, node: Node, data: str) -> np.ndarray:
     return array[:, :rows].T if turned else array[:, :columns]
 
 
-def compute(kernel: Kernel, given: dict[str, np.ndarray]) -> dict[str, tuple[Bounded, np.ndarray]]:
-    """For each array that the kernel writes what it holds in the end, and which elements were written."""
+def compute(kernel: Kernel, given: dict[str, np.ndarray], depth: int = 16) -> dict[str, tuple[Bounded, np.ndarray]]:
+    """For each array that the kernel writes what it holds in the end, and which elements were written.
+
+    Narrow sums of matrix products are rounded every `depth` elements of k: a matrix unit's, or 1 for a loop.
+    """
     results = {}
     for node in all_nodes(kernel["nodes"]):
         if node["op"] in ("store", "scatter", "atomic"):
@@ -81,7 +84,7 @@ def compute(kernel: Kernel, given: dict[str, np.ndarray]) -> dict[str, tuple[Bou
             results[f"M{node['id']}"] = (Bounded.exact(node["t"], array), np.zeros(array.shape, bool))
     for x in range(kernel["grid"][0]):
         for y in range(kernel["grid"][1]):
-            Workgroup(given, results, (x, y)).run(kernel["nodes"])
+            Workgroup(given, results, (x, y), depth).run(kernel["nodes"])
     return results
 
 
@@ -93,8 +96,8 @@ def inside(size: tuple[int, ...], at: tuple[int, int], shape: list[int]) -> tupl
 class Workgroup:
     """One workgroup's values by number."""
 
-    def __init__(self, given: dict, results: dict, block: tuple[int, int]) -> None:
-        self.given, self.results, self.block = given, results, block
+    def __init__(self, given: dict, results: dict, block: tuple[int, int], depth: int = 16) -> None:
+        self.given, self.results, self.block, self.depth = given, results, block, depth
         self.values: dict[int, Bounded] = {}
         self.trip = 0
 
@@ -152,8 +155,7 @@ class Workgroup:
         size = np.einsum("mk,kn->mn", np.abs(a.values), np.abs(b.values)) + np.abs(start.values)
         if all(is_coarse(x, 1) for x in (a, b, start)) and np.all(size < EXACT[dtype]):
             return Bounded(dtype, value.values, np.zeros(value.shape))
-        # The matrix unit rounds the sum of each of its steps.
-        steps = a.shape[1] // 16 + 1
+        steps = a.shape[1] // self.depth + 1
         return settle(dtype, value.values, value.error + (steps * UNIT[dtype] * size).astype(np.float64))
 
     def run_table(self, node: Node) -> Bounded:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import machines
 import numpy as np
 from xetile import cpu
 from xetile.mlir import ir
@@ -114,10 +115,8 @@ class Problem:
             lines.append(f"%s = arith.add{kind} %z, %p : {elements[2]}")
             lines += [f"linalg.yield %s : {elements[2]}", f"}} -> {c}"]
         lines += [f"return %r : {c}", "}"]
-        if self.machine:
-            entries = ", ".join(f"{json.dumps(name)} = {value} : i32" for name, value in self.machine.items())
-            device = f'"CPU" = #dlti.target_device_spec<{entries}>'
-            described = f"module attributes {{dlti.target_system_spec = #dlti.target_system_spec<{device}>}} {{"
+        if self.machine or machines.chosen():
+            described = f"module attributes {{dlti.target_system_spec = {machines.spec(self.machine)}}} {{"
             lines = [described, *lines, "}"]
         with ir.Context():
             return ir.Module.parse("\n".join(lines))

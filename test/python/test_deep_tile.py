@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import json
 
+import machines
 import numpy as np
 import pytest
 from deep_tile_cases import FORMS, ROWS, SMALL, TYPES, Problem, blocked, check, compare, draw, plain
@@ -68,7 +69,9 @@ def test_dynamic_k_may_leave_threads_without_work(rng, steps, k_threads, fill):
 
 
 def test_split_k_uses_threads_of_k_by_itself():
-    kernel = cpu.compile(plain(16, 16, 65536), threads=8)
+    machine = machines.CALIBRATIONS["EPYC"]
+    given = Problem("plain", blocked("plain", 16, 16, 65536), F32, fill=True, machine=machine)
+    kernel = cpu.compile(given.module(), threads=8)
     assert "tensor<8x16x16xf32>" in kernel.stages["1-tiled"]
 
 

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import machines
 import numpy as np
 import pytest
 from xetile import XeTileError, cpu
@@ -64,8 +65,8 @@ def module(layout, sizes, types, *, signs="ss", fill=False, machine=None) -> ir.
         lines.append(f"%{value}w = {cast} %{value} : {kind} to {types[2]}" if kind != types[2] else "")
     x, y = (f"%{value}w" if kind != types[2] else f"%{value}" for value, kind in zip("xy", types, strict=False))
     kind = "f" if floats else "i"
-    entries = ", ".join(f'"{key}" = {value} : i32' for key, value in ({"amx": 0} | (machine or {})).items())
-    spec = f'#dlti.target_system_spec<"CPU" = #dlti.target_device_spec<{entries}>>'
+    dots = {"bf16_dot": 1} if "avx512_bf16" in FLAGS and "max_vector_width" not in (machine or {}) else {}
+    spec = machines.spec({"amx": 0} | dots | (machine or {}))
     text = f"""
 module attributes {{dlti.target_system_spec = {spec}}} {{
 func.func @f(%A: {a}, %B: {b}, %C: {c}) -> {c} {{

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The command `xetile`: compile, run, explain, report, schedules, layout, where, doctor. Errors are one message on
-stderr and status 1. Each command is a module of this package.
+"""The command `xetile`: compile, run, explain, calibrate, tune, report, schedules, layout, where, doctor.
+
+Errors are one message on stderr and status 1. Each command is a module of this package.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from xetile import _surroundings, output
-from xetile.cli import compile, explain, layout, report, run, schedules, tune, where
+from xetile.cli import calibrate, compile, explain, layout, report, run, schedules, tune, where
 from xetile.errors import XeTileError
 
 __all__ = ["main"]
@@ -64,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"xetile {_surroundings.version()}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (compile, run, explain, tune, report, schedules, layout, where):
+    for command in (compile, run, explain, calibrate, tune, report, schedules, layout, where):
         command.add_parser(commands)
     doctor = commands.add_parser("doctor", help="tell what is installed, what is found, what to do about the rest")
     doctor.set_defaults(command=_doctor)

@@ -129,7 +129,7 @@ class Plan(ABC):
         # The payload as it came; what prepares it belongs to the next level.
         yield Stage(first[0], 0.0, payload.operation.clone())
         start = time.perf_counter()
-        module = _xetile.clone_module(payload.operation)
+        module = self.copy(payload)
         warnings = passes.run(module, first[2], action=first[1])
         module = self.after_preparation(module, payload)
         for number, (name, action, pipeline) in enumerate(others):
@@ -141,6 +141,10 @@ class Plan(ABC):
             else:
                 warnings += passes.run(module, pipeline, action=action)
             yield Stage(name, time.perf_counter() - start, module.operation, warnings)
+
+    def copy(self, payload: ir.Module) -> ir.Module:
+        """A payload to lower, with what the target knows of its machine."""
+        return _xetile.clone_module(payload.operation)
 
     def after_preparation(self, module: ir.Module, payload: ir.Module) -> ir.Module:
         """What tiling begins with: the payload as the first level's passes left it, or something made of that."""

@@ -31,7 +31,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from xetile import engines, passes, saving
+from xetile import calibration, engines, passes, saving
 from xetile.errors import XeTileError, expect, told
 from xetile.function import CompiledFunction
 from xetile.kernel import NativeBinary, Stages
@@ -147,8 +147,13 @@ class CpuPlan(Plan):
     def prepared(self, payload: ir.Module) -> ir.Module:
         """The payload as the first level's passes leave it."""
         _, action, pipeline = _xetile.levels(self.target.name, self.options())[0]
-        module = _xetile.clone_module(payload.operation)
+        module = self.copy(payload)
         passes.run(module, pipeline, action=action)
+        return module
+
+    def copy(self, payload: ir.Module) -> ir.Module:
+        module = super().copy(payload)
+        calibration.describe(module)
         return module
 
     def tuned(
@@ -219,8 +224,7 @@ class CpuCode:
     def explain(self) -> str:
         if self._plan.schedule is not None:
             return self._plan.schedule.explain()
-        payload = _xetile.clone_module(self._stages.stage(self._plan.target.levels[0]).module)
-        return _explain(payload, self._plan.tiling)
+        return _explain(self._stages.stage(self._plan.target.levels[0]).module, self._plan.tiling)
 
     def report(self) -> str:
         raise XeTileError(
@@ -233,15 +237,17 @@ def explain_parameters(payload: ir.Module, params: Mapping[str, Any]) -> str:
 
     `params` are those of a compilation without a schedule.
     """
-    return _explain(_xetile.clone_module(payload.operation), _tiling(params, {}))
+    return _explain(payload.operation, _tiling(params, {}))
 
 
-def _explain(payload: ir.Module, tiling: Mapping[str, str]) -> str:
+def _explain(payload: ir.Operation, tiling: Mapping[str, str]) -> str:
+    module = _xetile.clone_module(payload)
+    calibration.describe(module)
     options = " ".join(
         f"{name}={{{value}}}" if name == "config" else f"{name}={value}" for name, value in tiling.items()
     )
     said = passes.run(
-        payload,
+        module,
         f"xetile-convolutions-to-matmuls,xetile-fold-transposes,deep-tile-matmul{{{options} explain}}",
         action="explain the matmuls",
     )

@@ -91,8 +91,16 @@ def DeepTileMatmul : Pass<"deep-tile-matmul"> {
     the end.
 
     What the op's attribute `xetile.matmul_config` and the option `config` leave open (`xetile.matmul_pack` and `pack`
-    for copies of blocks) is chosen by a cost model for the
-    machine that DLTI attributes describe, by default this one. Refused with an error that names the field, its value
+    for copies of blocks) is chosen by a cost model for the machine that DLTI attributes describe, by default this one:
+    ```mlir
+    module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<
+        "num_threads" = 8 : i32, "max_vector_width" = 512 : i32, "L1_cache_size_in_bytes" = 49152 : i32,
+        "L2_cache_size_in_bytes" = 2097152 : i32, "L2_cache_ways" = 16 : i32, "L3_cache_size_in_bytes" = 272629760 : i32,
+        "bf16_dot" = 1 : i32, "int8_dot" = 1 : i32, "amx" = 1 : i32, "multiply_add_ns" = 0.183 : f64,
+        "copy_l3_ns" = 80.0 : f64, ...>>} {
+    ```
+    Rates are in nanoseconds (`xetile.calibration` lists them): of instructions on vectors, and for a KiB that is read,
+    copied, written or waited for. Refused with an error that names the field, its value
     and the legal range: values that do not fit the problem, the machine or each other.
   }];
   let options = [

@@ -37,10 +37,9 @@ static double chooseTiles(const CostModel &model, const PartialConfig &given,
   const std::array<int64_t, 3> &chosen = choice.config.innermost;
   choice.reasons.push_back(
       llvm::formatv("innermost {0}x{1}x{2}: tile registers hold 2 x 2 tiles of 16 x 16 sums; a "
-                    "product of tiles takes 16 cycles for {3} steps of k",
-                    chosen[kM], chosen[kN], chosen[kK], 16 * model.group));
-  // A product of tiles takes 16 cycles.
-  return 1.0 / (int64_t(16) * 16 * model.group);
+                    "product of tiles takes {4:f0} cycles for {3} steps of k",
+                    chosen[kM], chosen[kN], chosen[kK], 16 * model.group, model.tileCycles()));
+  return model.tileCycles() / double(int64_t(16) * 16 * 16 * model.group);
 }
 
 /// Innermost blocks of sums along k; returns the cycles for one step of k of one element of C.
@@ -61,7 +60,7 @@ static double chooseLanes(const CostModel &model, const PartialConfig &given,
       "lanes",
       chosen[kM], chosen[kN], chosen[kK], lanes, tile.rows, tile.columns, tile.cycles,
       tile.laneCycles, model.turnsB() ? "in a copy" : "too"));
-  return (tile.cycles / lanes + tile.laneCycles / model.extents[kK]) / sums;
+  return (tile.cycles * model.dotCycles() / lanes + tile.laneCycles / model.extents[kK]) / sums;
 }
 
 /// Chooses the innermost blocks; returns the cycles for one step of k of one element of C.
@@ -91,7 +90,8 @@ static double chooseInnermost(const CostModel &model, const PartialConfig &given
   };
   int64_t rows = alongM ? chosen[kN] : chosen[kM], most = alongM ? chosen[kM] : chosen[kN];
   RegisterTile used = chooseRegisterTile(rows, most, model.length, model.machine.registers);
-  return blocks(kM) * blocks(kN) * used.cycles / (sums * group);
+  double dot = group > 1 ? model.dotCycles() : 1;
+  return blocks(kM) * blocks(kN) * used.cycles * dot / (sums * group);
 }
 
 namespace {
@@ -115,13 +115,13 @@ double ThreadCosts::of(const std::array<int64_t, 3> &threads, std::string *terms
   // Batches and threads share one parallel loop.
   double rounds = batches == 1 ? 1 : double(llvm::divideCeil(batches * all, model.machine.cores));
   double compute = m * n * k * cyclesPerStep;
-  double operands = inPlaceA ? model.readCost(m * k) : model.copyCost(m * k);
+  double operands = inPlaceA ? model.readCost(m * k, 0) : model.copyCost(m * k);
   operands += copiedB ? model.copyCost(n * k)
                       : std::min(model.copyCost(n * k), model.readBCost(config, m, n, k));
   double partial =
       threads[kK] > 1 ? threads[kK] * double(model.extents[kM]) * model.extents[kN] * kPartialCycles
                       : 0;
-  double fork = all > 1 || batches > 1 ? kForkCycles : 0;
+  double fork = all > 1 || batches > 1 ? model.cycles(model.machine.rates.fork) : 0;
   double cost = rounds * (compute + operands) + partial + fork;
   if (withoutOperands)
     *withoutOperands = rounds * compute + partial + fork;
@@ -217,7 +217,13 @@ static void choosePacking(const CostModel &model, ConfigChoice &choice) {
   else if (!model.runsAlong(1, kN))
     whyB = "it is transposed";
   else
-    whyB = llvm::formatv("{0:f0} cycles, reading it in place {1:f0}", copy, read).str();
+    whyB = llvm::formatv("{0:f0} cycles, waiting for it in place {1:f0}; of a panel of {2:f0} KiB "
+                         "{3} KiB fit L2 there",
+                         copy, read,
+                         std::min(double(k), model.blockSteps(config)) * config.innermost[kN] *
+                             double(model.inputBytes) / 1024,
+                         model.reachOfPanel(config) / 1024)
+               .str();
   choice.reasons.push_back(llvm::formatv("pack A: {0} ({1}), pack B: {2} ({3})",
                                          choice.packA ? "yes" : "no", whyA,
                                          choice.packB ? "yes" : "no", whyB));
@@ -242,8 +248,7 @@ static void chooseBlocks(const CostModel &model, const PartialConfig &given, Con
   // each panel of B is used right after it is packed: a block of B then fits half of the second
   // level, too, otherwise half of a core's share of the third.
   double bytes = model.inputBytes;
-  double k = std::min(machine.l2 / 4.0 / (config.innermost[kN] * bytes),
-                      machine.l1 * 0.75 / (config.innermost[kM] * bytes));
+  double k = model.blockSteps(config);
   // Vectors along k: some columns of B stay in half of the first level, past which rows of A
   // stream.
   if (model.vectorDim == kK)
@@ -299,12 +304,10 @@ static double orderCost(const CostModel &model, const ConfigChoice &choice, int6
   };
   double aCost = visits(kM, kK), bCost = visits(kN, kK);
   double aSize = double(parts[kM]) * parts[kK], bSize = double(parts[kN]) * parts[kK];
-  aCost *= choice.packA ? model.copyCost(aSize) : model.readCost(aSize);
-  bCost *= choice.packB ? model.copyCost(bSize) : model.readCost(bSize);
+  aCost *= choice.packA ? model.copyCost(aSize) : model.readCost(aSize, 0);
+  bCost *= choice.packB ? model.copyCost(bSize) : model.readCost(bSize, 1);
   double results = double(parts[kM]) * parts[kN];
-  double cCost =
-      (visits(kM, kN) - 1) * results *
-      (results * model.sumBits / 8 > model.machine.l2 ? kFarRevisitCycles : kRevisitCycles);
+  double cCost = model.writeCost(results) + (visits(kM, kN) - 1) * model.revisitCost(results);
   // With rows of tiles inside of columns a panel of B stays in the first-level cache.
   bool panelStays = llvm::find(loops, kN) < llvm::find(loops, kM);
   double calls = double(llvm::divideCeil(parts[kM], config.innermost[kM])) *
@@ -337,10 +340,24 @@ static void chooseOrder(const CostModel &model, const PartialConfig &given, Conf
   }
 }
 
+/// The numbers that the terms below are made of.
+static std::string describeRates(const Machine &machine) {
+  std::string text = "rates (" + machine.ratesSource + "), ns:";
+  llvm::raw_string_ostream out(text);
+  StringRef separator = " ";
+  for (const RateField &rate : allRateFields())
+    if (double value = machine.rates.*rate.value) {
+      out << separator << rate.doc << llvm::formatv(" {0:f2}", value);
+      separator = ", ";
+    }
+  return text;
+}
+
 ConfigChoice xetile::chooseConfig(const Contraction &matmul, const Machine &machine,
                                   const PartialConfig &given, PackingWish packing) {
   const CostModel model(matmul, machine, packing);
   ConfigChoice choice;
+  choice.reasons.push_back(describeRates(machine));
   double cyclesPerStep = chooseInnermost(model, given, choice);
   chooseThreads(model, given, cyclesPerStep, choice);
   choosePacking(model, choice);

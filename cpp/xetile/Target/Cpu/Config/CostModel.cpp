@@ -14,12 +14,9 @@ using namespace xetile;
 
 /// What an unknown size counts as.
 static constexpr int64_t kTypicalExtent = 1024;
-/// Copying one byte of an operand to scratch, with its share of misses:
-static constexpr double kPackCyclesPerByte = 0.085;
 /// Copying B to rows along k instead of panels, as a factor:
 static constexpr double kTurnCost = 4;
-/// Waiting for one byte of an operand that is read where it is, past the second-level cache:
-static constexpr double kReadCyclesPerByte = 0.01;
+constexpr int64_t kLine = 64;
 
 CostModel::CostModel(const Contraction &matmul, const Machine &machine, PackingWish packing)
     : matmul(matmul), machine(machine), group(dotGroup(matmul, machine)), packing(packing) {
@@ -59,7 +56,7 @@ int64_t CostModel::chooseStreamedRows() const {
 /// Rows that are a multiple of 4 KiB apart share one set, as the sets of x86's first level span a
 /// page.
 int64_t CostModel::rowsInFirstLevel() const {
-  constexpr int64_t kSpan = 4096, kLine = 64, kMost = 30, kLeast = 4;
+  constexpr int64_t kSpan = 4096, kMost = 30, kLeast = 4;
   auto type = cast<ShapedType>(matmul.op->getOperand(0).getType());
   int64_t apart = type.getShape().back();
   if (!isPlain(0) || !runsAlong(0, kK) || offsetsBytes(matmul, machine) ||
@@ -84,8 +81,9 @@ MatmulDim CostModel::chooseVectorDim() const {
   if (!runsAlongK(0))
     return matmul.extent(kN) == 1 && runsAlong(0, kM) ? kM : kN;
   double n = extents[kN], k = extents[kK];
-  double columns = registerTile.cycles * k / group + (mustCopyB() ? copyCost(n * k) : 0);
-  double lanes = laneTile.cycles * k / (length * group) + laneTile.laneCycles;
+  double columns =
+      registerTile.cycles * dotCycles() * k / group + (mustCopyB() ? copyCost(n * k) : 0);
+  double lanes = laneTile.cycles * dotCycles() * k / (length * group) + laneTile.laneCycles;
   if (!runsAlongK(1)) {
     // Squares of elements are transposed in registers.
     int64_t bits = matmul.elementType(1).getIntOrFloatBitWidth();
@@ -126,15 +124,78 @@ int64_t CostModel::share(const MatmulConfig &config, MatmulDim dim) const {
   return share(config, dim, config.threads[dim]);
 }
 
-double CostModel::copyCost(double elements) const {
-  return elements * inputBytes * kPackCyclesPerByte;
+double CostModel::dotCycles() const {
+  double rate = group == 2 ? machine.rates.bf16Dot : machine.rates.int8Dot;
+  return group == 1 || rate == 0 ? 1 : cycles(rate);
 }
 
-double CostModel::readCost(double elements) const {
+double CostModel::tileCycles() const {
+  constexpr double kTypical = 16;
+  double rate = group == 2 ? machine.rates.bf16Tiles : machine.rates.int8Tiles;
+  return rate == 0 ? kTypical : cycles(rate);
+}
+
+double CostModel::perElement(double nanosecondsPerKib) const {
+  return cycles(nanosecondsPerKib) * double(inputBytes) / 1024;
+}
+
+double CostModel::copyCost(double elements) const {
   bool near = elements * inputBytes <= machine.l2;
-  return near ? 0 : elements * inputBytes * kReadCyclesPerByte;
+  return elements * perElement(near ? machine.rates.copyL2 : machine.rates.copyL3);
+}
+
+double CostModel::readCost(double elements, unsigned operand) const {
+  if (elements * inputBytes <= machine.l2)
+    return 0;
+  return elements *
+         perElement(isUnaligned(operand) ? machine.rates.waitUnaligned : machine.rates.waitL3);
 }
 
 double CostModel::readBCost(const MatmulConfig &config, double m, double n, double k) const {
-  return readCost(n * k) * std::ceil(m / config.innermost[kM]);
+  double passes = std::ceil(m / config.innermost[kM]), once = readCost(n * k, 1);
+  double panel = std::min(k, blockSteps(config)) * config.innermost[kN] * inputBytes;
+  if (once == 0 && panel > reachOfPanel(config))
+    once = n * k * perElement(machine.rates.waitL3);
+  return once * passes;
+}
+
+double CostModel::writeCost(double results) const {
+  double bytes = results * sumBits / 8;
+  return cycles(bytes <= machine.l2 ? machine.rates.writeL2 : machine.rates.writeL3) * bytes / 1024;
+}
+
+double CostModel::revisitCost(double results) const {
+  double bytes = results * sumBits / 8;
+  double read = bytes <= machine.l2 ? machine.rates.readL2 : machine.rates.readL3;
+  return writeCost(results) + cycles(read) * bytes / 1024;
+}
+
+double CostModel::blockSteps(const MatmulConfig &config) const {
+  return std::min(machine.l2 / 4.0 / (config.innermost[kN] * inputBytes),
+                  machine.l1 * 0.75 / (config.innermost[kM] * inputBytes));
+}
+
+bool CostModel::isUnaligned(unsigned operand) const {
+  Value value = matmul.op->getOperand(operand);
+  auto type = cast<ShapedType>(value.getType());
+  int64_t row = type.getShape().back();
+  return isa<BlockArgument>(value) || ShapedType::isDynamic(row) || row * inputBytes % kLine != 0;
+}
+
+std::optional<int64_t> CostModel::pitchOfB() const {
+  auto type = cast<ShapedType>(matmul.op->getOperand(1).getType());
+  int64_t row = type.getShape().back();
+  if (!isPlain(1) || !runsAlong(1, kN) || ShapedType::isDynamic(row))
+    return std::nullopt;
+  return row * inputBytes;
+}
+
+int64_t CostModel::reachOfPanel(const MatmulConfig &config) const {
+  std::optional<int64_t> pitch = pitchOfB();
+  if (!pitch || *pitch % kLine != 0)
+    return machine.l2;
+  int64_t sets = std::max<int64_t>(machine.l2 / (kLine * machine.l2Ways), 1);
+  int64_t starts = sets / std::gcd(*pitch / kLine, sets);
+  int64_t lines = llvm::divideCeil(config.innermost[kN] * inputBytes, kLine);
+  return std::min(sets, starts * lines) * machine.l2Ways * kLine;
 }

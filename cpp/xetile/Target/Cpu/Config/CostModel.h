@@ -10,14 +10,10 @@
 
 namespace xetile {
 
-/// Costs in cycles of a core. Starting and joining threads:
-constexpr double kForkCycles = 8000;
-/// Reading and writing one element of C again for another block of K, in the second-level cache and
-/// past it:
-constexpr double kRevisitCycles = 0.15, kFarRevisitCycles = 1.0;
-/// Writing one partial result and adding it up:
+/// Costs are in cycles, each of which is one multiply-add of f32 vectors. What no calibration
+/// measures: writing one partial result and adding it up,
 constexpr double kPartialCycles = 1.5;
-/// Fixed costs of one microkernel:
+/// and the fixed costs of one microkernel.
 constexpr double kCallCycles = 40;
 
 /// What the heuristic knows before it chooses anything.
@@ -70,13 +66,34 @@ struct CostModel {
   /// The same for the configuration's own threads.
   int64_t share(const MatmulConfig &config, MatmulDim dim) const;
 
-  /// Cycles for copying elements of an operand, and for reading them where they are.
+  /// Cycles for so many nanoseconds.
+  double cycles(double nanoseconds) const { return nanoseconds / machine.rates.multiplyAdd; }
+  /// Cycles of an instruction that is no multiply-add, of bf16 or bytes; `typical` where its rate
+  /// is not known.
+  double dotCycles() const;
+  double tileCycles() const;
+  /// Cycles for copying elements of an operand, and for waiting for them where they are: beside
+  /// multiply-adds, which go on meanwhile.
   double copyCost(double elements) const;
-  double readCost(double elements) const;
+  double readCost(double elements, unsigned operand) const;
   /// Cycles for reading k x n elements of B where they are, once for each row of tiles of m.
   double readBCost(const MatmulConfig &config, double m, double n, double k) const;
+  /// Cycles for writing results, and for reading them and writing them again.
+  double writeCost(double results) const;
+  double revisitCost(double results) const;
+
+  /// Steps of k that a block may have, for rows of A and a panel of B in their levels of caches.
+  double blockSteps(const MatmulConfig &config) const;
+  /// Bytes between rows of B where they are, if all of them have as many.
+  std::optional<int64_t> pitchOfB() const;
+  /// Bytes of the second-level cache that a panel of B can fill where it is: rows some power of two
+  /// apart share few sets.
+  int64_t reachOfPanel(const MatmulConfig &config) const;
 
 private:
+  double perElement(double nanosecondsPerKib) const;
+  /// Whether rows of an operand may begin within a line: arguments come from anywhere.
+  bool isUnaligned(unsigned operand) const;
   /// Rows of A, where they are, of which the first-level cache keeps one line each.
   int64_t rowsInFirstLevel() const;
   MatmulDim chooseVectorDim() const;

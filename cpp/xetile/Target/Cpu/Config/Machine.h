@@ -4,6 +4,7 @@
 #define XETILE_TARGET_CPU_CONFIG_MACHINE_H
 
 #include "mlir/IR/Operation.h"
+#include "xetile/Target/Cpu/Config/Rates.h"
 
 namespace xetile {
 
@@ -11,6 +12,8 @@ namespace xetile {
 struct Machine {
   int64_t cores = 1;
   int64_t l1 = 32 << 10, l2 = 1 << 20, l3 = 16 << 20;
+  /// Lines of a set.
+  int64_t l1Ways = 8, l2Ways = 8;
   int64_t vectorBits = 128, registers = 16;
   /// Instructions that multiply and add groups of elements: pairs of bf16, four bytes.
   bool bf16Dot = false, int8Dot = false;
@@ -19,16 +22,20 @@ struct Machine {
   bool amx = false;
   /// "DLTI" or "host".
   llvm::StringRef source = "host";
+  Rates rates;
+  /// Where the rates come from.
+  std::string ratesSource;
 };
 
 /// The machine that this process runs on.
-Machine detectHost();
+const Machine &detectHost();
 
 /// The description in the DLTI attributes around `op`, of the device "CPU":
 /// `num_threads`, `L1_cache_size_in_bytes`, `L2_cache_size_in_bytes`, `L3_cache_size_in_bytes`,
-/// `max_vector_width` (bits), `bf16_dot`, `int8_dot`, `amx` (0 or 1). Entries that are absent come
-/// from the host, unless `require` asks for all of the first five. Emits an error and fails for
-/// absent and wrong values.
+/// `max_vector_width` (bits), `bf16_dot`, `int8_dot`, `amx` (0 or 1), `L1_cache_ways`,
+/// `L2_cache_ways`, and the rates in nanoseconds, as floats. Entries that are absent come from the
+/// host, unless `require` asks for all of the first five. Emits an error and fails for absent and
+/// wrong values.
 mlir::FailureOr<Machine> describeMachine(mlir::Operation *op, bool require);
 
 } // namespace xetile

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Rates of this CPU, measured: what the cost model of matmuls takes instead of what it knows of such CPUs.
+
+found = xetile.calibrate()     # once, some seconds on a quiet machine; compile() takes it from then on
+print(found)
+
+The rates are kept in a file of XeTile's cache for this CPU's model and number of cores. `compile` writes them into the
+module that it lowers, as DLTI entries of the device "CPU", where `xetile explain`, dumped stages and mlir-opt see them;
+a module that has a description of its own keeps that. Without a file the compiler's table has rates of a few CPUs and
+typical ones for all others.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import json
+import math
+import os
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from xetile import _calibration_kernels as kernels
+from xetile import _machine, engines, files, passes, tools
+from xetile.errors import XeTileError, told
+from xetile.mlir import ir
+from xetile.mlir._mlir_libs import _xetile
+from xetile.mlir.execution_engine import ExecutionEngine
+
+__all__ = ["Calibration", "calibrate", "describe", "known"]
+
+RATES: Mapping[str, str] = MappingProxyType(
+    {
+        "multiply_add_ns": "a multiply-add of f32 vectors",
+        "bf16_dot_ns": "a dot product of pairs of bf16",
+        "int8_dot_ns": "a dot product of four bytes",
+        "bf16_tiles_ns": "a product of tiles of bf16",
+        "int8_tiles_ns": "a product of tiles of bytes",
+        "read_l2_ns": "reading a KiB of panels from L2",
+        "read_l3_ns": "reading a KiB of panels from L3",
+        "copy_l2_ns": "copying a KiB of rows in L2 to panels",
+        "copy_l3_ns": "copying a KiB of rows in L3 to panels",
+        "write_l2_ns": "writing a KiB of results to L2",
+        "write_l3_ns": "writing a KiB of results to L3",
+        "wait_l3_ns": "multiply-adds waiting for a KiB from L3",
+        "wait_unaligned_ns": "the same, of rows that begin within a line",
+        "fork_ns": "starting and joining all threads",
+    }
+)
+"""Entries of a calibration, in nanoseconds; instructions that a CPU lacks have none."""
+
+# As the compiler reads them.
+_LEAST, _MOST = 1e-3, 1e9
+_TURN = 0.1
+# Few, as other processes disturb them.
+_FORKS = 20
+_SPEC = "dlti.target_system_spec"
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Nanoseconds by the names of `RATES`; `seconds` is how long measuring took, 0 for what was read."""
+
+    rates: Mapping[str, float]
+    path: Path
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        lines = [f"{name:18} {value:10.3f}  {RATES[name]}" for name, value in self.rates.items()]
+        return "\n".join([*lines, f"kept in {self.path}"])
+
+
+def calibrate(*, on_measured: Callable[[str, float], None] = lambda name, value: None) -> Calibration:
+    """Measures this CPU's rates, in under ten seconds, and keeps them for `compile`.
+
+    `on_measured` is called with each rate. What runs beside this process is measured, too: do it on a quiet machine.
+    XeTileError if the loops cannot be compiled, or the file cannot be written.
+    """
+    start = time.perf_counter()
+    bench = _Bench()
+    rates: dict[str, float] = {}
+    for name, measure in bench.measures():
+        rates[name] = float(f"{min(max(measure(), _LEAST), _MOST):.4g}")
+        on_measured(name, rates[name])
+    path = _path()
+    content = _holds() | {"rates": rates}
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise XeTileError(f"cannot write {path}: {error.strerror}; name another folder in XETILE_CACHE") from None
+    files.write(path, json.dumps(content | {"digest": _digest(content)}, indent=2) + "\n")
+    return Calibration(MappingProxyType(rates), path, time.perf_counter() - start)
+
+
+def known() -> Calibration | None:
+    """What was measured on such a CPU. None if nothing was, with a warning where there is a file that is no good."""
+    path = _path()
+    if not files.is_file(path):
+        return None
+    try:
+        content = json.loads(files.read(path, "a calibration"))
+        if not isinstance(content, dict):
+            raise XeTileError("expected a JSON object")
+        for name, value in _holds().items():
+            if content.get(name) != value:
+                raise XeTileError(f"{name}: it is of another machine or version")
+        rates = _checked(content.get("rates"))
+        digest = content.pop("digest", None)
+        if digest != _digest(content):
+            raise XeTileError("it was edited")
+    except (XeTileError, ValueError, RecursionError) as error:
+        told_ = f"{path} is ignored: {error}; `xetile calibrate` writes it again, compile() takes rates from its table"
+        warnings.warn(told_, RuntimeWarning, stacklevel=2)
+        return None
+    return Calibration(MappingProxyType(rates), path)
+
+
+def describe(module: ir.Module) -> None:
+    """Writes what is known into a module, unless it has a description of machines."""
+    if _SPEC in module.operation.attributes:
+        return
+    found = known()
+    if found is None:
+        return
+    entries = ", ".join(f'"{name}" = {value!r} : f64' for name, value in found.rates.items())
+    text = f'#dlti.target_system_spec<"CPU" = #dlti.target_device_spec<{entries}>>'
+    module.operation.attributes[_SPEC] = ir.Attribute.parse(text, module.context)
+
+
+def _path() -> Path:
+    return tools.cache_dir() / "calibration" / f"{_digest(_holds())[:32]}.json"
+
+
+def _holds() -> dict[str, Any]:
+    return {"version": 1, "machine": _machine.facts()}
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _checked(rates: Any) -> dict[str, float]:
+    if not isinstance(rates, dict) or not rates:
+        raise XeTileError("expected rates")
+    for name, value in rates.items():
+        if name not in RATES:
+            raise XeTileError(f"unknown rate {told(name)}")
+        if not isinstance(value, float) or not _LEAST <= value <= _MOST:
+            raise XeTileError(f"{name}: expected {_LEAST} to {_MOST:.0f} ns, got {told(value)}")
+    return rates
+
+
+class _Memory(ctypes.Structure):
+    """A memref<?xi8>."""
+
+    _fields_ = [(name, ctypes.c_int64) for name in ("allocated", "aligned", "offset", "size", "stride")]
+
+    def __init__(self, size: int, seed: int) -> None:
+        """Floats from 0 to 1, from a page's beginning on."""
+        page = 4096
+        self.array = np.random.default_rng(seed).random((size + page) // 4, dtype=np.float32)
+        start = self.array.ctypes.data
+        super().__init__(start, start + -start % page, 0, size, 1)
+
+
+class _Bench:
+    """The kernels as machine code, with memory."""
+
+    def __init__(self) -> None:
+        flags = _machine.flags()
+        bits = 512 if "avx512f" in flags else 256 if "avx2" in flags else 128
+        caches = _machine.cache_sizes()
+        self._l2 = min(max(caches.get(2, 1 << 20), 1 << 18), 1 << 23)
+        # Several L2s; virtual machines share the third level with others.
+        self._far = max(min(4 * self._l2, caches.get(3, 1 << 24) // 2), 2 * self._l2)
+        self._vector_bytes = bits // 8
+        self._bf16 = bits == 512 and "avx512_bf16" in flags
+        self._int8 = bits == 512 and "avx512_vnni" in flags
+        self._tiles = {"amx_bf16", "amx_int8"} <= flags and _machine.lends_tile_registers()
+        omp = tools.find_libomp()
+        self._threads = omp is not None
+        text = kernels.module_text(
+            bits, os.cpu_count() or 1, bf16=self._bf16, int8=self._int8, tiles=self._tiles, threads=self._threads
+        )
+        with ir.Context():
+            module = ir.Module.parse(text)
+        passes.run(module, "xetile-lower-to-cpu", action="compile the loops to measure")
+        try:
+            self._engine = ExecutionEngine(
+                module, opt_level=3, shared_libs=[str(omp)] if omp else [], enable_object_dump=False
+            )
+            self._engine.initialize()
+        except RuntimeError as error:
+            raise XeTileError(f"calibrate: the loops cannot be compiled: {error}") from None
+        self._memory = [_Memory(2 * self._far, 1), _Memory(2 * self._far, 2), _Memory(1 << 16, 3)]
+
+    def measures(self) -> list[tuple[str, Callable[[], float]]]:
+        """What gives each rate."""
+        steps, near, far = 1000, self._l2 // 2, self._far
+
+        def of_kib(name: str, size: int) -> Callable[[], float]:
+            # Rows of half a page and a line, which fall into all sets of a cache.
+            columns = 2048
+            rows = size // columns // kernels.ROWS * kernels.ROWS
+            return lambda: self._time(name, columns, rows, columns + 64) / (rows * columns / 1024)
+
+        found = [("multiply_add_ns", lambda: self._time("multiply_add", steps) / (steps * kernels.SUMS))]
+        for name, there in (("bf16_dot", self._bf16), ("int8_dot", self._int8)):
+            if there:
+                found.append((f"{name}_ns", lambda name=name: self._time(name, steps) / (steps * kernels.SUMS)))
+        for name in ("bf16_tiles", "int8_tiles") if self._tiles else ():
+            found.append((f"{name}_ns", lambda name=name: self._time(name, 1) / kernels.TILE_PRODUCTS))
+        for name in ("read", "copy", "write"):
+            found += [(f"{name}_l2_ns", of_kib(name, near)), (f"{name}_l3_ns", of_kib(name, far))]
+        found.append(("wait_l3_ns", lambda: self._wait(64)))
+        found.append(("wait_unaligned_ns", lambda: self._wait(16)))
+        if self._threads:
+            found.append(("fork_ns", lambda: self._time("fork", times=_FORKS) / _FORKS))
+        return found
+
+    def _wait(self, more: int) -> float:
+        """For a KiB of panels of B in L3, whose rows are a page and `more` bytes apart. Rows of A stay in L1."""
+        columns = 4096
+        rows = min(self._far // columns, 1024)
+        panels = columns // kernels.STREAMS
+        size = rows * panels * kernels.TILE_VECTORS * self._vector_bytes / 1024
+        far = self._time("tile", rows, kernels.STREAMS, columns + more, times=panels)
+        near = self._time("tile", rows, 0, 0, times=panels)
+        return (far - near) / size
+
+    def _time(self, kernel: str, n: int = 0, rows: int = 0, pitch: int = 0, *, times: int = 0) -> float:
+        """Nanoseconds of one time, the fastest of many calls; of all `times` where these are given."""
+        address = _xetile.lookup(self._engine, engines.C_INTERFACE + kernel)
+        memory = [ctypes.byref(part) for part in self._memory]
+        prototype = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 4, *[ctypes.POINTER(_Memory)] * 3)
+        function = prototype(address)
+
+        def seconds(count: int) -> float:
+            start = time.perf_counter()
+            function(count, n, rows, pitch, *memory)
+            return time.perf_counter() - start
+
+        count = times or 1
+        seconds(count)
+        # Longer than the call from Python by far.
+        while not times and seconds(count) < 1e-3:
+            count *= 2
+        best, end = math.inf, time.perf_counter() + _TURN
+        while time.perf_counter() < end:
+            best = min(best, seconds(count))
+        return best * 1e9 / (1 if times else count)
