@@ -168,6 +168,23 @@ static void addProducers(Value value, mlir::Block *block, Cluster &cluster) {
     addProducers(operand, block, cluster);
 }
 
+/// Adds the elementwise ops that use `value`, and those that use these. Where all of them lead to
+/// one op, as in y * sigmoid(y), they can be merged into it, and it is the only one that uses
+/// `value` then.
+static void addUsers(Value value, mlir::Block *block, Cluster &cluster) {
+  constexpr size_t kMost = 32; // of one function like GELU, not of a whole model
+  Cluster users;
+  auto add = [&](Value used) {
+    for (Operation *user : used.getUsers())
+      if (user->getBlock() == block && isElementwiseOp(user))
+        users.insert(user);
+  };
+  add(value);
+  for (size_t next = 0; next < users.size() && users.size() <= kMost; ++next)
+    add(users[next]->getResult(0));
+  cluster.insert_range(users);
+}
+
 /// Whether blocks of the op's result can be read as vectors along its last dimension.
 static bool readsRows(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
@@ -207,6 +224,8 @@ static Cluster findNeighbours(RewriterBase &rewriter, const Contraction &matmul)
   for (Value value = op->getResult(0);;) {
     forwardSizes(rewriter, value);
     Operation *user = soleUser(value);
+    if (!user)
+      addUsers(value, block, cluster);
     if (!user || !isElementwiseOp(user) || !readsWhole(user, value))
       break;
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(user))
