@@ -43,8 +43,8 @@ func.func @elsewhere(%x: tensor<8x3xf32>, %e: tensor<3x8xf32>) -> tensor<3x8xf32
 // CHECK: return %[[R]]
 #all = affine_map<(d0, d1) -> (d0, d1)>
 func.func @widened(%x: tensor<8x3xbf16>, %w: tensor<16x3xbf16>, %c: tensor<8x16xf32>) -> tensor<8x16xf32> {
-  %te = tensor.empty() : tensor<3x16xbf16>
-  %t = linalg.transpose ins(%w : tensor<16x3xbf16>) outs(%te : tensor<3x16xbf16>) permutation = [1, 0]
+  %e0 = tensor.empty() : tensor<3x16xbf16>
+  %t = linalg.transpose ins(%w : tensor<16x3xbf16>) outs(%e0 : tensor<3x16xbf16>) permutation = [1, 0]
   %xe = tensor.empty() : tensor<8x3xf32>
   %xw = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
       ins(%x : tensor<8x3xbf16>) outs(%xe : tensor<8x3xf32>) {

@@ -168,21 +168,32 @@ static void addProducers(Value value, mlir::Block *block, Cluster &cluster) {
     addProducers(operand, block, cluster);
 }
 
-/// Adds the elementwise ops that use `value`, and those that use these. Where all of them lead to
-/// one op, as in y * sigmoid(y), they can be merged into it, and it is the only one that uses
-/// `value` then.
-static void addUsers(Value value, mlir::Block *block, Cluster &cluster) {
+/// Adds what several users of `value` compute up to the first op that all of it leads to, as in
+/// y * sigmoid(y): merged into that one, it is the only user of `value`. Adds nothing without one.
+static void addUsers(RewriterBase &rewriter, Value value, mlir::Block *block, Cluster &cluster) {
   constexpr size_t kMost = 32; // of one function like GELU, not of a whole model
   Cluster users;
-  auto add = [&](Value used) {
-    for (Operation *user : used.getUsers())
-      if (user->getBlock() == block && isElementwiseOp(user))
-        users.insert(user);
-  };
-  add(value);
-  for (size_t next = 0; next < users.size() && users.size() <= kMost; ++next)
-    add(users[next]->getResult(0));
-  cluster.insert_range(users);
+  auto isOutside = [&](Operation *user) { return !users.contains(user); };
+  while (users.size() < kMost) {
+    SmallVector<Operation *> next;
+    llvm::copy_if(value.getUsers(), std::back_inserter(next), isOutside);
+    for (Operation *op : users)
+      llvm::copy_if(op->getResult(0).getUsers(), std::back_inserter(next), isOutside);
+    if (!llvm::all_of(next, [&](Operation *user) { return user->getBlock() == block; }))
+      return;
+    Operation *first = nullptr;
+    for (Operation *user : next)
+      if (!first || user->isBeforeInBlock(first))
+        first = user;
+    if (!first || !isElementwiseOp(first))
+      return;
+    forwardSizes(rewriter, first->getResult(0));
+    users.insert(first);
+    if (!llvm::all_equal(next))
+      continue;
+    cluster.insert_range(users);
+    return;
+  }
 }
 
 /// Whether blocks of the op's result can be read as vectors along its last dimension.
@@ -225,7 +236,7 @@ static Cluster findNeighbours(RewriterBase &rewriter, const Contraction &matmul)
     forwardSizes(rewriter, value);
     Operation *user = soleUser(value);
     if (!user)
-      addUsers(value, block, cluster);
+      addUsers(rewriter, value, block, cluster);
     if (!user || !isElementwiseOp(user) || !readsWhole(user, value))
       break;
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(user))
