@@ -162,8 +162,7 @@ def test_linear_layers_with_gelu_are_one_matmul_with_a_tail(approximate, dtype, 
         expected = copy.deepcopy(model).double()(x.double())
     error = (torch.from_numpy(kernel(x).astype("f8")) - expected).abs().max() / expected.abs().max()
     assert error <= allowed
-    # The matmul reads what is in memory, and all that follows it is one op.
+    # The matmul reads what is in memory, and follows it is one op.
     tiled = kernel.stages["1-tiled"]
     assert "linalg.transpose" not in tiled
-    assert tiled.count("linalg.generic") + tiled.count("linalg.matmul") == 2
-    assert tiled.count("xetile.microkernel") == 1
+    assert tiled.count("linalg.generic") - tiled.count('"parallel", "reduction"') == 1
