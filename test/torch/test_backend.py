@@ -162,7 +162,7 @@ def test_linear_layers_with_gelu_are_one_matmul_with_a_tail(approximate, dtype, 
         expected = copy.deepcopy(model).double()(x.double())
     error = (torch.from_numpy(kernel(x).astype("f8")) - expected).abs().max() / expected.abs().max()
     assert error <= allowed
-    # The matmul reads what is in memory, and follows it is one op.
+    # The matmul reads what is in memory, and what follows it is one op.
     tiled = kernel.stages["1-tiled"]
     assert "linalg.transpose" not in tiled
     assert tiled.count("linalg.generic") - tiled.count('"parallel", "reduction"') == 1
