@@ -53,6 +53,8 @@ bench: build
 	@$(PYTHON) test/bench/workgroup_compile.py
 	@$(PYTHON) test/bench/deep_tile_config.py
 	@$(PYTHON) test/bench/deep_tile.py
+	@$(PYTHON) test/bench/fused_mlp.py
+	@$(PYTHON) test/bench/small_sizes.py
 	@$(PYTHON) test/bench/regret.py
 	@$(PYTHON) test/bench/machine_code.py
 	@$(PYTHON) test/bench/run.py

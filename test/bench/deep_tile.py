@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import importlib.util
 import json
 import math
 import os
@@ -132,6 +133,14 @@ def factor(b: np.ndarray, size: tuple[int, ...]) -> np.ndarray:
     return b.T if size[4:] else b
 
 
+def without_torch(left_out: str) -> bool:
+    """Whether PyTorch is absent; says in a line what is left out then."""
+    if importlib.util.find_spec("torch"):
+        return False
+    print(f"left out, as PyTorch is not installed (pip install 'xetile[torch]'): {left_out}")
+    return True
+
+
 def peers(a: np.ndarray, b: np.ndarray, dtype: str) -> dict[str, Callable[[], object]]:
     """What NumPy, and PyTorch if it is there, call for the product: NumPy for f32, as BLAS has nothing narrower."""
     wide_a, wide_b = a.astype("f4"), b.astype("f4")
@@ -155,6 +164,46 @@ def peers(a: np.ndarray, b: np.ndarray, dtype: str) -> dict[str, Callable[[], ob
     return in_numpy | in_torch if dtype == "f32" else in_torch
 
 
+def take_turns(
+    sides: dict[str, Callable[[], object]], turns: int, threads: int, seconds: float = TURN_SECONDS, calls: int = 1
+) -> dict[str, float]:
+    """Seconds of the best call of each side, `calls` of them between two looks at the clock."""
+    best = dict.fromkeys(sides, math.inf)
+    for _ in range(turns):
+        for name, call in sides.items():
+            # For a while after a call a library's threads keep the cores busy, waiting: let them fall asleep.
+            time.sleep(IDLE_SECONDS if threads > 1 else 0)
+            end = time.perf_counter() + seconds
+            while (start := time.perf_counter()) < end:
+                for _ in range(calls):
+                    call()
+                best[name] = min(best[name], (time.perf_counter() - start) / calls)
+    return best
+
+
+def in_processes(script: str, threads: list[int], arguments: list[str]) -> list[dict[str, object]]:
+    """The rows that `script --one THREADS` prints as JSON, in a process for each number of threads."""
+    rows = []
+    for count in threads:
+        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+        environment = {**os.environ, **dict.fromkeys(names, str(count))}
+        command = [sys.executable, script, "--one", str(count), *arguments]
+        run = subprocess.run(command, env=environment, capture_output=True, text=True)
+        if run.returncode:
+            sys.exit(run.stderr)
+        rows += json.loads(run.stdout.splitlines()[-1])
+    return rows
+
+
+def summary(ratios: list[float], limits: dict[str, float]) -> tuple[str, bool]:
+    """The geometric mean and the worst of `ratios`, and whether they reach the limits "mean" and "rows"."""
+    mean, worst = math.exp(sum(map(math.log, ratios)) / len(ratios)), min(ratios)
+    reached = mean >= limits.get("mean", 0) and worst >= limits.get("rows", 0)
+    told = ", ".join(f"{what} {limit:.2f}" for what, limit in limits.items())
+    verdict = f" ({'reaches' if reached else 'BELOW'} {told})" if limits else ""
+    return f"geometric mean of {len(ratios)} rows {mean:.3f}, worst {worst:.2f}{verdict}", reached
+
+
 def measure(threads: int, types: list[str], sizes: list[tuple[int, ...]], turns: int) -> list[dict[str, object]]:
     """One row for each size and type."""
     from xetile import cpu
@@ -175,15 +224,7 @@ def measure(threads: int, types: list[str], sizes: list[tuple[int, ...]], turns:
             error = np.abs(out - a.astype("f4") @ factor(b, size).astype("f4")).max() / np.abs(out).max()
             if not error < 1e-4:
                 sys.exit(f"bench: error: {name_of(size)} {dtype} is wrong by {error:.2g}")
-            best = dict.fromkeys(sides, math.inf)
-            for _ in range(turns if threads == 1 else max(2, turns - 1)):
-                for name, call in sides.items():
-                    # For a while after a call a library's threads keep the cores busy, waiting: let them fall asleep.
-                    time.sleep(IDLE_SECONDS if threads > 1 else 0)
-                    turn = time.perf_counter() + TURN_SECONDS
-                    while (start := time.perf_counter()) < turn:
-                        call()
-                        best[name] = min(best[name], time.perf_counter() - start)
+            best = take_turns(sides, turns if threads == 1 else max(2, turns - 1), threads)
             speed = {name: 2e-9 * math.prod(size[:4]) / seconds for name, seconds in best.items()}
             fastest = max((name for name in sides if name != "xetile"), key=speed.get)
             rows.append(
@@ -287,12 +328,9 @@ def report(rows: list[dict[str, object]]) -> bool:
         if not alike:
             print(f"no mean: no peer here multiplies {dtype}; PyTorch would")
             continue
-        mean = math.exp(sum(map(math.log, alike)) / len(alike))
-        worst = min(alike)
-        reached = mean >= MEAN_LIMITS.get(dtype, 0) and worst >= ROW_LIMITS.get(dtype, 0)
-        limits = [f"{what} {limits[dtype]:.2f}" for what, limits in LIMITS.items() if dtype in limits]
-        verdict = f" ({'reaches' if reached else 'BELOW'} {', '.join(limits)})" if limits else ""
-        print(f"geometric mean of {len(alike)} rows {mean:.3f}, worst {worst:.2f}{verdict}", flush=True)
+        limits = {what: limits[dtype] for what, limits in LIMITS.items() if dtype in limits}
+        line, reached = summary(alike, limits)
+        print(line, flush=True)
         good &= reached
     return good
 
@@ -321,16 +359,9 @@ def main() -> int:
         print(json.dumps(measure(options.one, options.types, options.rows, turns)))
         return 0
     print(machine())
-    rows = []
-    for threads in options.threads:
-        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-        environment = {**os.environ, **dict.fromkeys(names, str(threads))}
-        command = [sys.executable, __file__, "--one", str(threads), "--types", *options.types]
-        command += ["--rows", *map(name_of, options.rows)] + ["--quick"] * options.quick
-        run = subprocess.run(command, env=environment, capture_output=True, text=True)
-        if run.returncode:
-            sys.exit(run.stderr)
-        rows += json.loads(run.stdout.splitlines()[-1])
+    without_torch("oneDNN beside NumPy, and means of bf16")
+    arguments = ["--types", *options.types, "--rows", *map(name_of, options.rows)] + ["--quick"] * options.quick
+    rows = in_processes(__file__, options.threads, arguments)
     good = report(rows)
     if options.json:
         with open(options.json, "w") as file:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import xetile
+import xetile.cpu
 
 BENCH = Path(__file__).parents[1] / "bench"
 
@@ -36,3 +37,39 @@ def test_plain_emulation_refuses_functions_of_intels_library(bench):
     spirv = xetile.compile(xetile.matmul(256, 256, 256), native="off").spirv
     with pytest.raises(SystemExit, match="no plain version of __builtin_IB_subgroup"):
         plain_emulation.imports(spirv)
+
+
+def test_without_pytorch_layers_are_left_out_in_one_line(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(str(BENCH))
+    import fused_mlp
+
+    monkeypatch.setattr(fused_mlp.deep_tile.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(sys, "argv", ["fused_mlp.py"])
+    assert fused_mlp.main() == 0
+    said = capsys.readouterr().out.strip()
+    assert "\n" not in said and "layers of an MLP" in said and "pip install 'xetile[torch]'" in said
+
+
+@pytest.mark.parametrize("dtype", ["f32", "bf16"])
+@pytest.mark.parametrize("form", ["erf", "tanh"])
+def test_layers_of_the_bench_are_what_it_compares_them_with(monkeypatch, dtype, form):
+    monkeypatch.syspath_prepend(str(BENCH))
+    import deep_tile
+    import fused_mlp
+    import numpy as np
+
+    kernel = xetile.cpu.compile(fused_mlp.module((5, 70, 33), dtype, form), threads=1)
+    arrays = [deep_tile.draw(np.random.default_rng(1), spec) for spec in kernel.arguments]
+    right = fused_mlp.expected(*arrays, form)
+    error = np.abs(kernel(*arrays).astype("f8") - right).max() / np.abs(right).max()
+    assert error < fused_mlp.ERRORS[dtype]
+
+
+def test_summary_tells_whether_limits_are_reached(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCH))
+    from deep_tile import summary
+
+    assert summary([2.0, 0.5], {}) == ("geometric mean of 2 rows 1.000, worst 0.50", True)
+    assert summary([2.0, 0.5], {"mean": 1.0, "rows": 0.5})[1]
+    line, reached = summary([2.0, 0.5], {"mean": 1.0, "rows": 0.9})
+    assert not reached and line.endswith("(BELOW mean 1.00, rows 0.90)")

@@ -176,6 +176,18 @@ def test_consumers(rng, sizes, after, fill):
     run(rng, sizes, after=after, fill=fill, threads=2)
 
 
+@pytest.mark.parametrize("sizes", SIZES, ids=lambda s: "x".join(map(str, s)))
+@pytest.mark.parametrize("fill", [True, False], ids=["fill", "accumulate"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_consumers_of_narrow_tiles_take_whole_blocks(rng, sizes, fill, threads):
+    config = {"MBlock": 24, "NBlock": 20, "innermostMBlock": 8, "innermostNBlock": 4}
+    kernel = run(rng, sizes, after=[BIAS, GELU, SCALE_ROWS], fill=fill, config=config, threads=threads)
+    # All tiles of a block come before: the loops over them end where it begins.
+    tiled = kernel.stages["1-tiled"]
+    between = tiled[tiled.rindex("xetile.microkernel") : tiled.rindex("math.erf")]
+    assert between.count("scf.yield") == 1 + (sizes[0] > 1)
+
+
 @pytest.mark.parametrize("order", range(6))
 @pytest.mark.parametrize("after", [[BIAS, RELU], [BIAS, TO_BF16]], ids=["in place", "sums elsewhere"])
 @pytest.mark.parametrize("fill", [True, False], ids=["fill", "accumulate"])
@@ -277,6 +289,40 @@ def test_results_that_are_used_twice_stay(rng):
     product, positive = kernel(a, b)
     assert np.allclose(product, a @ b, atol=1e-4)
     assert np.allclose(positive, np.maximum(a @ b, 0), atol=1e-4)
+
+
+SIGMOID = f"""
+  %n = arith.negf %d : {T}
+  %x = math.exp %n : {T}
+  %o = arith.constant dense<1.0> : {T}
+  %p = arith.addf %x, %o : {T}
+  %s = arith.divf %o, %p : {T}
+"""
+
+
+def test_ops_that_share_an_input_and_meet_again_become_one(rng):
+    kernel = compile_text(
+        f"{MATMUL}{SIGMOID}\n  %r = arith.mulf %d, %s : {T}\n  return %r : {T}",
+        f"(%a: {T}, %b: {T}) -> {T}",
+        threads=2,
+    )
+    a, b = floats(rng, (40, 40), (40, 40))
+    y = a.astype("f8") @ b
+    assert np.allclose(kernel(a, b), y / (1 + np.exp(-y)), atol=1e-5)
+    assert kernel.stages["1-tiled"].count("linalg.generic") == 1
+
+
+def test_ops_that_share_an_input_and_are_results_stay(rng):
+    kernel = compile_text(
+        f"{MATMUL}{SIGMOID}\n  %r = arith.mulf %d, %s : {T}\n  return %r, %s : {T}, {T}",
+        f"(%a: {T}, %b: {T}) -> ({T}, {T})",
+        threads=2,
+    )
+    a, b = floats(rng, (40, 40), (40, 40))
+    y = a.astype("f8") @ b
+    product, sigmoid = kernel(a, b)
+    assert np.allclose(product, y / (1 + np.exp(-y)), atol=1e-5)
+    assert np.allclose(sigmoid, 1 / (1 + np.exp(-y)), atol=1e-5)
 
 
 def test_operands_that_are_used_twice_stay(rng):

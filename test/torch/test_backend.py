@@ -149,3 +149,20 @@ def test_operations_that_pytorch_computes_cut_the_graph(caplog):
 def test_options(options, told):
     with pytest.raises(torch._dynamo.exc.BackendCompilerFailed, match=told):
         torch.compile(lambda x: x @ x, backend=xetile.torch.backend, options=options)(torch.eye(3))
+
+
+@pytest.mark.parametrize("approximate", ["none", "tanh"])
+@pytest.mark.parametrize(("dtype", "allowed"), [(torch.float32, 3e-6), (torch.bfloat16, 1e-2)])
+def test_linear_layers_with_gelu_are_one_matmul_with_a_tail(approximate, dtype, allowed):
+    torch.manual_seed(1)
+    model = torch.nn.Sequential(torch.nn.Linear(96, 80), torch.nn.GELU(approximate)).to(dtype).eval()
+    x = (2 * torch.randn(33, 96)).to(dtype)
+    kernel = xetile.torch.compile(model, (x,), threads=1)
+    with torch.no_grad():
+        expected = copy.deepcopy(model).double()(x.double())
+    error = (torch.from_numpy(kernel(x).astype("f8")) - expected).abs().max() / expected.abs().max()
+    assert error <= allowed
+    # The matmul reads what is in memory, and what follows it is one op.
+    tiled = kernel.stages["1-tiled"]
+    assert "linalg.transpose" not in tiled
+    assert tiled.count("linalg.generic") - tiled.count('"parallel", "reduction"') == 1

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Operations in terms of others, where torch-mlir has no lowering or one to a dialect that nobody else has.
 
-Scans (cumsum, cumprod) take log2(n) steps over the whole tensor, each adds what is 1, 2, 4, ... places before.
+Scans (cumsum, cumprod) take log2(n) steps over the whole tensor, each adds what is 1, 2, 4, ... places before. GELU of
+f16 and bf16 is computed in f32 and rounded once, as PyTorch does it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -51,6 +53,17 @@ def _wide(x: torch.Tensor, dim: int, dtype: torch.dtype | None, start: float, co
     if x.dtype in (torch.float16, torch.bfloat16):
         return _aten._to_copy(_scan(_aten._to_copy(x, dtype=torch.float32), dim, start, combine), dtype=x.dtype)
     return _scan(x, dim, start, combine)
+
+
+def _gelu(x: torch.Tensor, *, approximate: str = "none") -> torch.Tensor:
+    if x.dtype in (torch.float16, torch.bfloat16):
+        return _aten._to_copy(_gelu(_aten._to_copy(x, dtype=torch.float32), approximate=approximate), dtype=x.dtype)
+    if approximate == "none":
+        inner = _aten.erf(_aten.mul(x, math.sqrt(0.5)))
+    else:
+        cubic = _aten.mul(_aten.mul(_aten.mul(x, x), x), 0.044715)
+        inner = _aten.tanh(_aten.mul(_aten.add(x, cubic), math.sqrt(2 / math.pi)))
+    return _aten.mul(_aten.mul(x, 0.5), _aten.add(inner, 1.0))
 
 
 def _encoder_layer(
@@ -110,6 +123,7 @@ def _encoder_layer(
 TABLE: dict[Any, Callable[..., Any]] = {
     _aten.cumsum.default: _cumsum,
     _aten.cumprod.default: _cumprod,
+    _aten.gelu.default: _gelu,
     _aten._transformer_encoder_layer_fwd.default: _encoder_layer,
 }
 """Overload -> function of the same arguments."""

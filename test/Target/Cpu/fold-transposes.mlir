@@ -30,3 +30,50 @@ func.func @elsewhere(%x: tensor<8x3xf32>, %e: tensor<3x8xf32>) -> tensor<3x8xf32
   %r = linalg.exp ins(%t : tensor<3x8xf32>) outs(%e : tensor<3x8xf32>) -> tensor<3x8xf32>
   return %r : tensor<3x8xf32>
 }
+
+// A linear layer as torch-mlir writes it: weights are transposed, then all is f32.
+// CHECK-LABEL: func @widened
+// CHECK-SAME: (%[[X0:.*]]: tensor<8x3xbf16>, %[[W0:.*]]: tensor<16x3xbf16>, %[[C:.*]]: tensor<8x16xf32>)
+// CHECK-NOT: linalg.transpose
+// CHECK: %[[R:.*]] = linalg.generic {{.*}} ins(%[[X0]], %[[W0]] : tensor<8x3xbf16>, tensor<16x3xbf16>) outs(%[[C]]
+// CHECK-NEXT: ^bb0(%[[A:.*]]: bf16, %[[B:.*]]: bf16, %[[S:.*]]: f32):
+// CHECK-DAG: %[[AW:.*]] = arith.extf %[[A]] : bf16 to f32
+// CHECK-DAG: %[[BW:.*]] = arith.extf %[[B]] : bf16 to f32
+// CHECK: arith.mulf %[[AW]], %[[BW]] : f32
+// CHECK: return %[[R]]
+#all = affine_map<(d0, d1) -> (d0, d1)>
+func.func @widened(%x: tensor<8x3xbf16>, %w: tensor<16x3xbf16>, %c: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %e0 = tensor.empty() : tensor<3x16xbf16>
+  %t = linalg.transpose ins(%w : tensor<16x3xbf16>) outs(%e0 : tensor<3x16xbf16>) permutation = [1, 0]
+  %xe = tensor.empty() : tensor<8x3xf32>
+  %xw = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<8x3xbf16>) outs(%xe : tensor<8x3xf32>) {
+  ^bb0(%in: bf16, %out: f32):
+    %e = arith.extf %in : bf16 to f32
+    linalg.yield %e : f32
+  } -> tensor<8x3xf32>
+  %we = tensor.empty() : tensor<3x16xf32>
+  %ww = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%t : tensor<3x16xbf16>) outs(%we : tensor<3x16xf32>) {
+  ^bb0(%in: bf16, %out: f32):
+    %e = arith.extf %in : bf16 to f32
+    linalg.yield %e : f32
+  } -> tensor<3x16xf32>
+  %r = linalg.matmul ins(%xw, %ww : tensor<8x3xf32>, tensor<3x16xf32>) outs(%c : tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %r : tensor<8x16xf32>
+}
+
+// The other input is f32 from the start: products of two types have no instruction.
+// CHECK-LABEL: func @one_widened
+// CHECK: linalg.matmul ins({{.*}} : tensor<8x3xf32>, tensor<3x16xf32>)
+func.func @one_widened(%x: tensor<8x3xbf16>, %w: tensor<3x16xf32>, %c: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %xe = tensor.empty() : tensor<8x3xf32>
+  %xw = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<8x3xbf16>) outs(%xe : tensor<8x3xf32>) {
+  ^bb0(%in: bf16, %out: f32):
+    %e = arith.extf %in : bf16 to f32
+    linalg.yield %e : f32
+  } -> tensor<8x3xf32>
+  %r = linalg.matmul ins(%xw, %w : tensor<8x3xf32>, tensor<3x16xf32>) outs(%c : tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %r : tensor<8x16xf32>
+}

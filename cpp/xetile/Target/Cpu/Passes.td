@@ -369,7 +369,7 @@ def ExpandDynamicShapes : Pass<"xetile-expand-dynamic-shapes"> {
 }
 
 def FoldTransposes : Pass<"xetile-fold-transposes"> {
-  let summary = "Let matmuls read what a linalg.transpose would write";
+  let summary = "Let matmuls read what was transposed, or widened to f32";
   let description = [{
     Before:
     ```mlir
@@ -382,6 +382,9 @@ def FoldTransposes : Pass<"xetile-fold-transposes"> {
         ins(%x, %w : tensor<8x64xf32>, tensor<768x64xf32>) outs(%c : tensor<8x768xf32>)
     ```
     What packs a matmul's operands transposes blocks of them on the way. A transpose that nobody uses any more is gone.
+
+    Where all of a contraction is f32 and both inputs are extended from bf16, or both from f16, by a `linalg.generic`
+    that does nothing else, it reads them narrow and extends each element: CPUs have instructions for such products.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }

@@ -64,9 +64,9 @@ static Carried emitTile(const ThreadNest &nest, const BlockPiece &block, const P
     sum = extractTile(b, loc, nest.scratch.sums, nest.map(2), zeros, extent);
   }
   sum = multiplyTile(nest, block, tile, a, bBlock, sum);
-  if (plan.inPlace && !(plan.finishes && !severalSteps))
+  if (plan.inPlace && (!plan.finishes || severalSteps || finishesBlocks(nest.plan)))
     carried[0] = insertTile(b, loc, sum, carried[0], plan.resultMap, at, extent);
-  if (plan.finishes)
+  if (plan.finishes && !finishesBlocks(nest.plan))
     carried[0] = finishInLastStep(nest, block, tile, sum, carried[0]);
   if (carried.size() > 1)
     carried[1] = insertTile(b, loc, sum, carried[1], nest.map(2), at, extent);
@@ -101,12 +101,16 @@ static Carried emitInnerLoops(const ThreadNest &nest, const BlockPiece &block,
                        });
   };
   return onSlices(nest, block, carried, [&](Carried parts) {
-    return loop(order[0], {{zero, zero, zero}, block.sizes}, parts,
-                [&](const Piece &row, const Carried &outer) {
-                  return loop(order[1], row, outer, [&](const Piece &tile, Carried inner) {
-                    return emitTile(nest, block, tile, a, bBlock, std::move(inner));
-                  });
-                });
+    Carried results =
+        loop(order[0], {{zero, zero, zero}, block.sizes}, parts,
+             [&](const Piece &row, const Carried &outer) {
+               return loop(order[1], row, outer, [&](const Piece &tile, Carried inner) {
+                 return emitTile(nest, block, tile, a, bBlock, std::move(inner));
+               });
+             });
+    if (finishesBlocks(nest.plan))
+      results[0] = finishBlock(nest, block, results[0]);
+    return results;
   });
 }
 

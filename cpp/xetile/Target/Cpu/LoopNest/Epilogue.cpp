@@ -95,6 +95,24 @@ static Value finish(const ThreadNest &nest, Value sum, Value into, const Piece &
   return work.getResult(0);
 }
 
+/// A microkernel whose vectors run along k leaves tiles a few elements wide, of which functions on
+/// vectors would use a few lanes. What is in place and complete waits for the whole block.
+bool xetile::finishesBlocks(const DeepTilePlan &plan) {
+  constexpr int64_t kLanes = 16;
+  const EpiloguePlan &epilogue = plan.epilogue;
+  if (!epilogue.finishes || !epilogue.inPlace || plan.blocks.severalSteps())
+    return false;
+  auto inner = cast<AffineDimExpr>(epilogue.resultMap.getResults().back());
+  for (MatmulDim dim : {kM, kN})
+    if (plan.matmul.tiled(dim) == inner.getPosition() && plan.matmul.roles[dim].size() == 1)
+      return plan.blocks.innermost[dim] < std::min(kLanes, plan.blocks.sizes[dim]);
+  return false;
+}
+
+Value xetile::finishBlock(const ThreadNest &nest, const BlockPiece &block, Value result) {
+  return finish(nest, {}, result, {block.offsets, block.sizes});
+}
+
 Value xetile::finishInLastStep(const ThreadNest &nest, const BlockPiece &block, const Piece &tile,
                                Value sum, Value result) {
   OpBuilder &b = nest.b;

@@ -17,6 +17,12 @@ mlir::Value createSumScratch(mlir::OpBuilder &b, mlir::Location loc, const DeepT
 mlir::Value finishInLastStep(const ThreadNest &nest, const BlockPiece &block, const Piece &tile,
                              mlir::Value sum, mlir::Value result);
 
+/// Whether what follows sums is done on blocks, by finishBlock, instead of on the microkernel's
+/// tiles.
+bool finishesBlocks(const DeepTilePlan &plan);
+/// What follows the complete sums that `result`, the block, holds.
+mlir::Value finishBlock(const ThreadNest &nest, const BlockPiece &block, mlir::Value result);
+
 } // namespace xetile
 
 #endif // XETILE_TARGET_CPU_LOOPNEST_EPILOGUE_H

@@ -168,6 +168,34 @@ static void addProducers(Value value, mlir::Block *block, Cluster &cluster) {
     addProducers(operand, block, cluster);
 }
 
+/// Adds what several users of `value` compute up to the first op that all of it leads to, as in
+/// y * sigmoid(y): merged into that one, it is the only user of `value`. Adds nothing without one.
+static void addUsers(RewriterBase &rewriter, Value value, mlir::Block *block, Cluster &cluster) {
+  constexpr size_t kMost = 32; // of one function like GELU, not of a whole model
+  Cluster users;
+  auto isOutside = [&](Operation *user) { return !users.contains(user); };
+  while (users.size() < kMost) {
+    SmallVector<Operation *> next;
+    llvm::copy_if(value.getUsers(), std::back_inserter(next), isOutside);
+    for (Operation *op : users)
+      llvm::copy_if(op->getResult(0).getUsers(), std::back_inserter(next), isOutside);
+    if (!llvm::all_of(next, [&](Operation *user) { return user->getBlock() == block; }))
+      return;
+    Operation *first = nullptr;
+    for (Operation *user : next)
+      if (!first || user->isBeforeInBlock(first))
+        first = user;
+    if (!first || !isElementwiseOp(first))
+      return;
+    forwardSizes(rewriter, first->getResult(0));
+    users.insert(first);
+    if (!llvm::all_equal(next))
+      continue;
+    cluster.insert_range(users);
+    return;
+  }
+}
+
 /// Whether blocks of the op's result can be read as vectors along its last dimension.
 static bool readsRows(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
@@ -207,6 +235,8 @@ static Cluster findNeighbours(RewriterBase &rewriter, const Contraction &matmul)
   for (Value value = op->getResult(0);;) {
     forwardSizes(rewriter, value);
     Operation *user = soleUser(value);
+    if (!user)
+      addUsers(rewriter, value, block, cluster);
     if (!user || !isElementwiseOp(user) || !readsWhole(user, value))
       break;
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(user))
