@@ -44,7 +44,8 @@ def module_text(vector_bits: int, cores: int, *, bf16: bool, int8: bool, tiles: 
             call = f'llvm.call_intrinsic "{operation}"({{0}}, %a, %b) : ({sums}, {inputs}, {inputs}) -> {sums}'
             kernels.append(_function(name, vectors.chains(call, sums, inputs)))
     if tiles:
-        kernels += [_function(name, _tile_products(*rest)) for name, *rest in _TILES]
+        for name, operation, element, count, total in _TILES:
+            kernels.append(_function(name, _tile_products(operation, element, count, total)))
     return "\n".join(kernels)
 
 

@@ -47,7 +47,7 @@ def lends_tile_registers() -> bool:
     if platform.machine() != "x86_64" or "amx_tile" not in flags():
         return False
     arch_prctl, request_permission, tile_data = 158, 0x1023, 18
-    return ctypes.CDLL(None).syscall(arch_prctl, request_permission, tile_data) == 0
+    return bool(ctypes.CDLL(None).syscall(arch_prctl, request_permission, tile_data) == 0)
 
 
 def _cpuinfo() -> Mapping[str, str]:

@@ -211,12 +211,18 @@ class _Bench:
             rows = size // columns // kernels.ROWS * kernels.ROWS
             return lambda: self._time(name, columns, rows, columns + 64) / (rows * columns / 1024)
 
-        found = [("multiply_add_ns", lambda: self._time("multiply_add", steps) / (steps * kernels.SUMS))]
+        def of_sums(name: str) -> Callable[[], float]:
+            return lambda: self._time(name, steps) / (steps * kernels.SUMS)
+
+        def of_tiles(name: str) -> Callable[[], float]:
+            return lambda: self._time(name, 1) / kernels.TILE_PRODUCTS
+
+        found = [("multiply_add_ns", of_sums("multiply_add"))]
         for name, there in (("bf16_dot", self._bf16), ("int8_dot", self._int8)):
             if there:
-                found.append((f"{name}_ns", lambda name=name: self._time(name, steps) / (steps * kernels.SUMS)))
+                found.append((f"{name}_ns", of_sums(name)))
         for name in ("bf16_tiles", "int8_tiles") if self._tiles else ():
-            found.append((f"{name}_ns", lambda name=name: self._time(name, 1) / kernels.TILE_PRODUCTS))
+            found.append((f"{name}_ns", of_tiles(name)))
         for name in ("read", "copy", "write"):
             found += [(f"{name}_l2_ns", of_kib(name, near)), (f"{name}_l3_ns", of_kib(name, far))]
         found.append(("wait_l3_ns", lambda: self._wait(64)))

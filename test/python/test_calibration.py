@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import xetile
 from deep_tile_cases import Problem, blocked, compare
-from xetile import XeTileError, calibration, cli, cpu
+from xetile import XeTileError, calibration, cli, cpu, passes
 from xetile.mlir import ir
 
 describe = calibration.describe
@@ -182,3 +182,20 @@ def test_kernels_compute_what_they_say(rng):
                 continue
             got = z[starts[2] + 16 * number :][:lanes]
             np.testing.assert_allclose(got, sums[number][:lanes] + a @ part, rtol=1e-5)
+
+
+@pytest.mark.parametrize("bits", [128, 256, 512])
+def test_kernels_of_other_machines_are_lowered(bits):
+    """Tile registers and all: what this CPU has no instructions for is not run."""
+    dots = bits == 512
+    text = calibration.kernels.module_text(bits, 3, bf16=dots, int8=dots, tiles=dots, threads=True)
+    with ir.Context():
+        module = ir.Module.parse(text)
+        passes.run(module, "xetile-lower-to-cpu")
+    lowered = str(module)
+    for name in ("multiply_add", "tile", "read", "copy", "write", "fork"):
+        assert f"@{name}(" in lowered
+    if dots:
+        assert lowered.count("llvm.x86.tdpbf16ps") == calibration.kernels.TILE_PRODUCTS
+        assert lowered.count("llvm.x86.tdpbssd") == calibration.kernels.TILE_PRODUCTS
+        assert lowered.count("dpbf16ps.512") == lowered.count("vpdpbusd.512") == calibration.kernels.SUMS
