@@ -346,7 +346,7 @@ static std::string describeRates(const Machine &machine) {
   llvm::raw_string_ostream out(text);
   StringRef separator = " ";
   for (const RateField &rate : allRateFields())
-    if (double value = machine.rates.*rate.value) {
+    if (double value = machine.rates.*rate.value; value != 0) {
       out << separator << rate.doc << llvm::formatv(" {0:f2}", value);
       separator = ", ";
     }
