@@ -73,7 +73,7 @@ struct LowerMicrokernels : xetile::impl::LowerMicrokernelsBase<LowerMicrokernels
         if (failed(machine))
           return signalPassFailure();
         target = {machine->vectorBits, machine->registers, machine->bf16Dot, machine->int8Dot,
-                  machine->amx};
+                  machine->amx, machine->l1};
       }
       KernelOperands operands = viewOperands(rewriter, *kernel);
       if (std::optional<KernelPlan> plan = planKernel(*kernel, operands, target))
