@@ -222,7 +222,7 @@ static void choosePacking(const CostModel &model, ConfigChoice &choice) {
                                              operand == 0 ? "A" : "B",
                                              model.matmul.elementType(operand)));
   std::string whyA = "its rows are read in place", whyB;
-  if (!inPlaceA)
+  if (!inPlaceA || (choice.widens[0] && choice.packA))
     whyA = llvm::formatv("{0} elements of n use it", n).str();
   if (model.vectorDim == kM)
     whyB = "vectors run along m";
