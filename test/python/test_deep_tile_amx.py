@@ -91,6 +91,7 @@ class Tiles:
         functions = {
             "tilezero": (zero, long, [word, word]),
             "tileloadd64": (load, long, [word, word, pointer, long]),
+            "tileloaddt164": (load, long, [word, word, pointer, long]),
             "tilestored64": (store, None, [word, word, pointer, long, long]),
             "tdpbf16ps": (multiply(bfloat16, bfloat16, np.float64, np.float32), long, three),
         }
@@ -134,6 +135,8 @@ class Tiles:
 SHAPES = [(64, 64, 128), (32, 16, 64), (100, 130, 200), (17, 33, 65), (15, 40, 70), (48, 15, 33), (40, 48, 1)]
 # More columns than stay near, and more of k than a block has: several blocks, A packed.
 SHAPES += [(40, 1100, 70), (20, 40, 2100)]
+# Rows of A that the first-level cache does not hold: k forwards and backwards in turns.
+SHAPES += [(40, 100, 1025), (33, 70, 2048)]
 
 
 @pytest.mark.parametrize("fill", [False, True], ids=["added", "filled"])
@@ -175,7 +178,9 @@ def test_bytes_of_every_remainder(rng, part, signs):
 
 @pytest.mark.parametrize("signs", ["ss", "su", "us", "uu"])
 @pytest.mark.parametrize(
-    "shape", [(64, 64, 128), (50, 70, 150), (33, 17, 67), (40, 1100, 70)], ids=lambda s: "x".join(map(str, s))
+    "shape",
+    [(64, 64, 128), (50, 70, 150), (33, 17, 67), (40, 1100, 70), (40, 100, 2049)],
+    ids=lambda s: "x".join(map(str, s)),
 )
 def test_bytes(rng, shape, signs):
     m, n, k = shape

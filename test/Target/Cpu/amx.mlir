@@ -1,17 +1,28 @@
 // RUN: xetile-opt %s --deep-tile-matmul="threads=1" --xetile-bufferize-for-cpu -o %t.mlir
 // RUN: xetile-opt %t.mlir --xetile-lower-microkernels="vector-bits=0" --canonicalize --cse | FileCheck %s
 // RUN: xetile-opt %t.mlir --xetile-lower-to-cpu="vector-bits=0" | mlir-translate --mlir-to-llvmir \
-// RUN:   | llc -O3 -mtriple=x86_64-linux-gnu -mattr=+amx-tile,+amx-bf16,+amx-int8,+avx512bw,+avx512vl,+avx512bf16,+avx512vnni \
+// RUN:   | llc -O3 -mtriple=x86_64-linux-gnu -mattr=+prfchw,+amx-tile,+amx-bf16,+amx-int8,+avx512bw,+avx512vl,+avx512bf16,+avx512vnni \
 // RUN:   | FileCheck %s --check-prefix=ASM
 
-#machine = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"max_vector_width" = 512 : i32, "amx" = 1 : i32>>
+#machine = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"max_vector_width" = 512 : i32, "amx" = 1 : i32,
+                                                                               "L1_cache_size_in_bytes" = 49152 : i32>>
 module attributes {dlti.target_system_spec = #machine} {
 // Two by two tiles of sums in registers through all of k; nothing else.
 // CHECK-LABEL: func @bf16
 // CHECK-COUNT-4: amx.tile_zero : !amx.tile<16x16xf32>
 // CHECK: scf.for {{.*}} -> (!amx.tile<16x16xf32>, !amx.tile<16x16xf32>, !amx.tile<16x16xf32>, !amx.tile<16x16xf32>)
-// CHECK-COUNT-4: amx.tile_load {{.*}} into !amx.tile<16x32xbf16>
-// CHECK-COUNT-4: amx.tile_mulf
+// Each of the 8 steps of k fetches 4 of 32 rows of C, which are two lines each.
+// CHECK-COUNT-8: memref.prefetch {{.*}}, write, locality<3>, data : memref<32x32xf32, strided<[64, 1], offset: ?>>
+// Tiles of A are read again by the next call, those of B pass.
+// CHECK: %[[A0:.*]] = amx.tile_load {{.*}}] : {{.*}} into !amx.tile<16x32xbf16>
+// CHECK: %[[B0:.*]] = amx.tile_load {{.*}}] {xetile.streamed} : {{.*}} into !amx.tile<16x32xbf16>
+// CHECK: amx.tile_mulf %[[A0]], %[[B0]]
+// CHECK: %[[B1:.*]] = amx.tile_load {{.*}}] {xetile.streamed} : {{.*}} into !amx.tile<16x32xbf16>
+// CHECK: amx.tile_mulf %[[A0]], %[[B1]]
+// CHECK: %[[A1:.*]] = amx.tile_load {{.*}}] : {{.*}} into !amx.tile<16x32xbf16>
+// CHECK: amx.tile_mulf %[[A1]], %[[B0]]
+// CHECK: amx.tile_mulf %[[A1]], %[[B1]]
+// CHECK-NOT: amx.tile_load
 // CHECK-COUNT-4: amx.tile_store
 // CHECK-NOT: vector.load
 //
@@ -19,8 +30,14 @@ module attributes {dlti.target_system_spec = #machine} {
 // ASM-LABEL: bf16:
 // ASM: ldtilecfg
 // ASM-COUNT-4: tilezero
-// ASM-COUNT-4: tileloadd
-// ASM-COUNT-4: tdpbf16ps
+// ASM-COUNT-8: prefetchw
+// ASM: tileloadd (
+// ASM: tileloaddt1 (
+// ASM: tdpbf16ps
+// ASM: tileloaddt1 (
+// ASM: tdpbf16ps
+// ASM: tileloadd (
+// ASM-COUNT-2: tdpbf16ps
 func.func @bf16(%a: tensor<64x256xbf16>, %b: tensor<256x64xbf16>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %zero = arith.constant 0.0 : f32
   %filled = linalg.fill ins(%zero : f32) outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
@@ -29,8 +46,37 @@ func.func @bf16(%a: tensor<64x256xbf16>, %b: tensor<256x64xbf16>, %c: tensor<64x
   return %d : tensor<64x64xf32>
 }
 
-// Unsigned by signed bytes, C added to; k = 72 leaves 2 groups of 4, m and n leave 5 and 3: vector code goes on from C.
+// 32 rows of A of 2 KiB are larger than the first-level cache: every other tile of n goes through k from its end. k comes
+// in two blocks: the second one adds to C, which has been read by then.
+// CHECK-LABEL: func @turns
+// CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
+// CHECK-DAG: %[[STEP:.*]] = arith.constant 32 : index
+// CHECK-DAG: %[[END:.*]] = arith.constant 496 : index
+// CHECK: scf.for %[[N:.*]] = %c0 to %{{.*}} step %[[STEP]]
+// CHECK: scf.if
+// CHECK: %[[NUMBER:.*]] = arith.divui %[[N]], %[[STEP]]
+// CHECK: %[[BIT:.*]] = arith.andi %[[NUMBER]], %[[C1]]
+// CHECK: %[[BACKWARDS:.*]] = arith.cmpi ne, %[[BIT]], %c0
+// CHECK: %[[ORIGIN:.*]] = arith.select %[[BACKWARDS]], %[[END]], %c0
+// CHECK: %[[SIGN:.*]] = arith.select %[[BACKWARDS]], %c-1, %[[C1]]
+// CHECK: scf.for %[[K:.*]] = %c0 to %c256 step %c16
+// CHECK: memref.prefetch
+// CHECK: %[[DISTANCE:.*]] = arith.muli %[[K]], %[[SIGN]]
+// CHECK: %[[PLACE:.*]] = arith.addi %[[ORIGIN]], %[[DISTANCE]]
+// CHECK: amx.tile_load %{{.*}}[%[[PLACE]], %c0] {xetile.streamed}
+// CHECK: scf.for {{.*}} = %c256 to %c512 step %c16
+// CHECK: else
+// CHECK-NOT: memref.prefetch
+// CHECK: scf.for {{.*}} = %c0 to %c512 step %c16
 // CHECK-LABEL: func @bytes
+func.func @turns(%a: tensor<64x2048xbf16>, %b: tensor<2048x256xbf16>, %c: tensor<64x256xf32>) -> tensor<64x256xf32> {
+  %zero = arith.constant 0.0 : f32
+  %filled = linalg.fill ins(%zero : f32) outs(%c : tensor<64x256xf32>) -> tensor<64x256xf32>
+  %d = linalg.matmul ins(%a, %b : tensor<64x2048xbf16>, tensor<2048x256xbf16>) outs(%filled : tensor<64x256xf32>) -> tensor<64x256xf32>
+  return %d : tensor<64x256xf32>
+}
+
+// Unsigned by signed bytes, C added to; k = 72 leaves 2 groups of 4, m and n leave 5 and 3: vector code goes on from C.
 // CHECK: amx.tile_load {{.*}} into !amx.tile<16x16xi32>
 // CHECK: amx.tile_muli %{{.*}} zext, %{{.*}}, %{{.*}} : !amx.tile<16x64xi8>, !amx.tile<16x64xi8>, !amx.tile<16x16xi32>
 // CHECK: amx.tile_store

@@ -109,6 +109,7 @@ void xetile::buildLowerToCpu(OpPassManager &pm, const CpuLoweringOptions &option
   pm.addPass(createBf16AsBits());
   add(pm, "canonicalize,cse");
   pm.addPass(createStoreSingleLanes());
+  pm.addPass(createStreamTiles());
   pm.addPass(createRequestTileRegisters());
   CheckLoweredOptions check;
   check.scope = "host";

@@ -35,9 +35,12 @@ def LowerMicrokernels : Pass<"xetile-lower-microkernels"> {
     ```mlir
     %sums:4 = scf.for %k = %c0 to %c64 step %c16 iter_args(...) {
       %x = amx.tile_load %a[%row, %k2] : memref<32x128xbf16> into !amx.tile<16x32xbf16>
-      %y = amx.tile_load %b[%k, %column2] : memref<64x64xbf16> into !amx.tile<16x32xbf16>
+      %y = amx.tile_load %b[%k, %column2] {xetile.streamed} : memref<64x64xbf16> into !amx.tile<16x32xbf16>
       %next = amx.tile_mulf %x, %y, %sum : ...
     ```
+    If a loop calls the contraction for one panel of A after the other of B, or the other way around, tiles of the one
+    that changes are marked as streamed; calls go through k from its end in turns if the other panel is larger than the
+    first-level cache. C's lines are fetched in the first steps of k (`memref.prefetch`), unless sums start from C.
     Where n is not contiguous in B and C, or is a single column, but k is in A and B, vectors run along k; a sum is one
     vector, whose lanes are added in the end, those of several columns together:
     ```mlir
@@ -111,6 +114,23 @@ def DeepTileMatmul : Pass<"deep-tile-matmul"> {
     Option<"fuse", "fuse", "bool", "true", "Compute elementwise ops before and after a matmul inside its loops">,
     Option<"explain", "explain", "bool", "false", "Change nothing; remark the configuration and the terms of its score">
   ];
+}
+
+def StreamTiles : Pass<"xetile-stream-tiles"> {
+  let summary = "Load streamed AMX tiles past the first-level cache";
+  let description = [{
+    `xetile-lower-microkernels` marks loads of the operand whose tiles are not read again soon; the AMX dialect has one
+    kind of loads only. Tiles of the other operand stay in the first-level cache then.
+
+    Before:
+    ```mlir
+    %0 = llvm.call_intrinsic "llvm.x86.tileloadd64.internal"(%rows, %bytes, %b, %stride) {xetile.streamed} : ...
+    ```
+    After:
+    ```mlir
+    %0 = llvm.call_intrinsic "llvm.x86.tileloaddt164.internal"(%rows, %bytes, %b, %stride) : ...
+    ```
+  }];
 }
 
 def RequestTileRegisters : Pass<"xetile-request-tile-registers", "::mlir::ModuleOp"> {

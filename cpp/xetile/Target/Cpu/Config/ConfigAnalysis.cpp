@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Config/ConfigAnalysis.h"
 #include "xetile/Target/Cpu/Config/CostModel.h"
+#include "xetile/Target/Cpu/Config/DotProducts.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -194,6 +195,15 @@ static void choosePacking(const CostModel &model, ConfigChoice &choice) {
   const MatmulConfig &config = choice.config;
   int64_t m = model.share(config, kM), n = model.share(config, kN), k = model.share(config, kK);
   double copy = model.copyCost(double(n) * k), read = model.readBCost(config, m, n, k);
+  // Copies of floats that no instruction multiplies are widened, once, else the microkernel does it
+  // whenever it reads them: a cycle for each vector. Thin matrices wait for the bytes of B instead.
+  constexpr int64_t kThin = 32;
+  auto widens = [&](unsigned operand) {
+    return model.vectorDim == kN && widensFloats(model.matmul, model.machine, operand);
+  };
+  choice.widens = {widens(0) && n > config.innermost[kN], widens(1) && m > kThin};
+  if (choice.widens[1])
+    read += double(n) * k / model.length * llvm::divideCeil(m, config.innermost[kM]);
   bool inPlaceA = model.readsAInPlace(config);
   choice.packB = model.vectorDim == kN && model.isPlain(1) && model.isPlain(2) &&
                  (model.mustCopyB() || copy < read) && config.innermost[kN] % model.length == 0;
@@ -203,10 +213,16 @@ static void choosePacking(const CostModel &model, ConfigChoice &choice) {
   // few sets of the first level, and nothing prefetches them.
   if (model.usesTiles() && choice.packB)
     choice.packA |= n > model.tileColumns();
+  choice.packA |= choice.widens[0] && choice.packB && model.isPlain(0);
   choice.packA = model.packing.a.value_or(choice.packA);
   choice.packB = model.packing.b.value_or(choice.packB);
+  for (unsigned operand : {0, 1})
+    if (choice.widens[operand] && (operand == 0 ? choice.packA : choice.packB))
+      choice.reasons.push_back(llvm::formatv("copies of {0} are f32: no instruction multiplies {1}",
+                                             operand == 0 ? "A" : "B",
+                                             model.matmul.elementType(operand)));
   std::string whyA = "its rows are read in place", whyB;
-  if (!inPlaceA)
+  if (!inPlaceA || (choice.widens[0] && choice.packA))
     whyA = llvm::formatv("{0} elements of n use it", n).str();
   if (model.vectorDim == kM)
     whyB = "vectors run along m";
@@ -219,9 +235,7 @@ static void choosePacking(const CostModel &model, ConfigChoice &choice) {
   else
     whyB = llvm::formatv("{0:f0} cycles, waiting for it in place {1:f0}; of a panel of {2:f0} KiB "
                          "{3} KiB fit L2 there",
-                         copy, read,
-                         std::min(double(k), model.blockSteps(config)) * config.innermost[kN] *
-                             double(model.inputBytes) / 1024,
+                         copy, read, model.panelBytes(config, double(k)) / 1024,
                          model.reachOfPanel(config) / 1024)
                .str();
   choice.reasons.push_back(llvm::formatv("pack A: {0} ({1}), pack B: {2} ({3})",
@@ -247,8 +261,11 @@ static void chooseBlocks(const CostModel &model, const PartialConfig &given, Con
   // three quarters of the first; a block of A fits half of the second. If all of m is one block,
   // each panel of B is used right after it is packed: a block of B then fits half of the second
   // level, too, otherwise half of a core's share of the third.
+  constexpr int64_t kWideBytes = 4;
   double bytes = model.inputBytes;
-  double k = model.blockSteps(config);
+  double bytesA = choice.packA && choice.widens[0] ? kWideBytes : bytes;
+  double bytesB = choice.packB && choice.widens[1] ? kWideBytes : bytes;
+  double k = model.blockSteps(config, bytesA, bytesB);
   // Vectors along k: some columns of B stay in half of the first level, past which rows of A
   // stream.
   if (model.vectorDim == kK)
@@ -259,25 +276,24 @@ static void chooseBlocks(const CostModel &model, const PartialConfig &given, Con
   if (model.usesTiles())
     k = 2048 / bytes;
   config.block[kK] = given.block[kK].value_or(fit(kK, k));
-  double column = config.block[kK] * bytes;
-  double rows = machine.l2 / 2.0 / column;
+  double rows = machine.l2 / 2.0 / (config.block[kK] * bytesA);
   if (model.usesTiles())
     rows = double(model.share(config, kM));
   config.block[kM] = given.block[kM].value_or(fit(kM, rows));
   bool oneBlock = !isDynamic(kM) && config.block[kM] >= model.share(config, kM);
   double l3 = std::max<double>(double(machine.l3) / machine.cores, machine.l2);
-  double columns = (oneBlock ? machine.l2 : l3) / 2.0 / column;
+  double columns = (oneBlock ? machine.l2 : l3) / 2.0 / (config.block[kK] * bytesB);
   if (model.usesTiles())
     columns = double(model.tileColumns());
   config.block[kN] = given.block[kN].value_or(fit(kN, columns));
-  auto kib = [&](int64_t a, int64_t b) { return double(a) * b * bytes / 1024; };
+  auto kib = [](int64_t a, int64_t b, double size) { return double(a) * b * size / 1024; };
   choice.reasons.push_back(llvm::formatv(
       "blocks {0}x{1}x{2}: rows of A {3:f0} KiB of {4} KiB L1, block of A {5:f0} KiB of "
       "{6} KiB L2, block of B {7:f0} KiB of {8} KiB {9}",
       config.block[kM], config.block[kN], config.block[kK],
-      kib(config.innermost[kM], config.block[kK]), machine.l1 / 1024,
-      kib(config.block[kM], config.block[kK]), machine.l2 / 1024,
-      kib(config.block[kN], config.block[kK]), (oneBlock ? machine.l2 : machine.l3) / 1024,
+      kib(config.innermost[kM], config.block[kK], bytesA), machine.l1 / 1024,
+      kib(config.block[kM], config.block[kK], bytesA), machine.l2 / 1024,
+      kib(config.block[kN], config.block[kK], bytesB), (oneBlock ? machine.l2 : machine.l3) / 1024,
       oneBlock ? "L2, as all of m is one block" : "L3"));
 }
 

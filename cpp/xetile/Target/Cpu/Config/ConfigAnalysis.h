@@ -18,6 +18,8 @@ struct ConfigChoice {
   bool packA = false, packB = false;
   /// Copy B to rows along k, which it does not run along.
   bool turnB = false;
+  /// Copies of A and B are f32, of narrower floats.
+  std::array<bool, 2> widens = {false, false};
   /// Elements of a vector of sums, which packing moves at a time.
   int64_t vectorLength = 1;
   /// Elements of k that lie side by side in packed operands, as dot-product instructions read them:

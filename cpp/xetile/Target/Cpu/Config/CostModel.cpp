@@ -153,8 +153,7 @@ double CostModel::readCost(double elements, unsigned operand) const {
 
 double CostModel::readBCost(const MatmulConfig &config, double m, double n, double k) const {
   double passes = std::ceil(m / config.innermost[kM]), once = readCost(n * k, 1);
-  double panel = std::min(k, blockSteps(config)) * config.innermost[kN] * inputBytes;
-  if (once == 0 && panel > reachOfPanel(config))
+  if (once == 0 && panelBytes(config, k) > double(reachOfPanel(config)))
     once = n * k * perElement(machine.rates.waitL3);
   return once * passes;
 }
@@ -170,9 +169,14 @@ double CostModel::revisitCost(double results) const {
   return writeCost(results) + cycles(read) * bytes / 1024;
 }
 
-double CostModel::blockSteps(const MatmulConfig &config) const {
-  return std::min(machine.l2 / 4.0 / (config.innermost[kN] * inputBytes),
-                  machine.l1 * 0.75 / (config.innermost[kM] * inputBytes));
+double CostModel::blockSteps(const MatmulConfig &config, double bytesA, double bytesB) const {
+  return std::min(machine.l2 / 4.0 / (config.innermost[kN] * bytesB),
+                  machine.l1 * 0.75 / (config.innermost[kM] * bytesA));
+}
+
+double CostModel::panelBytes(const MatmulConfig &config, double k) const {
+  auto bytes = double(inputBytes);
+  return std::min(k, blockSteps(config, bytes, bytes)) * double(config.innermost[kN]) * bytes;
 }
 
 bool CostModel::isUnaligned(unsigned operand) const {

@@ -82,8 +82,11 @@ struct CostModel {
   double writeCost(double results) const;
   double revisitCost(double results) const;
 
-  /// Steps of k that a block may have, for rows of A and a panel of B in their levels of caches.
-  double blockSteps(const MatmulConfig &config) const;
+  /// Steps of k that a block may have, for rows of A and a panel of B in their levels of caches:
+  /// of elements of so many bytes.
+  double blockSteps(const MatmulConfig &config, double bytesA, double bytesB) const;
+  /// Bytes of a panel of B where it is, of a block of at most k steps.
+  double panelBytes(const MatmulConfig &config, double k) const;
   /// Bytes between rows of B where they are, if all of them have as many.
   std::optional<int64_t> pitchOfB() const;
   /// Bytes of the second-level cache that a panel of B can fill where it is: rows some power of two

@@ -1,9 +1,10 @@
 //===- DotProducts.cpp - instructions that multiply and add groups of k ---===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: types and signedness of a matmul, what a machine has. Out: the size of groups, whether bytes
-// of A are to be offset. Nothing is refused.
+// of A are to be offset or floats widened. Nothing is refused.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Config/DotProducts.h"
+#include "xetile/Target/Cpu/LoopNest/Elements.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -20,6 +21,12 @@ bool xetile::offsetsBytes(const Contraction &matmul, const Machine &machine) {
   return dotGroup(matmul, machine) == 4 && !machine.amx &&
          matmul.isUnsigned(0) == matmul.isUnsigned(1) &&
          map.getDimPosition(map.getNumResults() - 1) == matmul.tiled(kN);
+}
+
+bool xetile::widensFloats(const Contraction &matmul, const Machine &machine, unsigned operand) {
+  Type sum = matmul.elementType(2);
+  return isLowPrecision(matmul.elementType(operand)) && (sum.isF32() || isLowPrecision(sum)) &&
+         dotGroup(matmul, machine) == 1;
 }
 
 bool xetile::hasWholeGroups(const Contraction &matmul, const MatmulConfig &config, int64_t group) {

@@ -16,6 +16,9 @@ int64_t dotGroup(const Contraction &matmul, const Machine &machine);
 /// those of any signs.
 bool offsetsBytes(const Contraction &matmul, const Machine &machine);
 
+/// Whether multiply-adds want an input widened to f32: no instruction multiplies it as it is.
+bool widensFloats(const Contraction &matmul, const Machine &machine, unsigned operand);
+
 /// Whether all parts of k are known to be whole groups of `group`.
 bool hasWholeGroups(const Contraction &matmul, const MatmulConfig &config, int64_t group);
 

@@ -11,6 +11,8 @@ namespace xetile {
 struct MicrokernelTarget {
   int64_t vectorBits = 512, registers = 32;
   bool bf16Dot = false, int8Dot = false, amx = false;
+  /// Bytes of the first-level cache.
+  int64_t l1 = 32 << 10;
 };
 
 /// The form of a contraction on memrefs. Where C is column-major A and B have changed places, to

@@ -72,8 +72,8 @@ struct LowerMicrokernels : xetile::impl::LowerMicrokernelsBase<LowerMicrokernels
         FailureOr<Machine> machine = describeMachine(op, /*require=*/false);
         if (failed(machine))
           return signalPassFailure();
-        target = {machine->vectorBits, machine->registers, machine->bf16Dot, machine->int8Dot,
-                  machine->amx};
+        target = {machine->vectorBits, machine->registers, machine->bf16Dot,
+                  machine->int8Dot,    machine->amx,       machine->l1};
       }
       KernelOperands operands = viewOperands(rewriter, *kernel);
       if (std::optional<KernelPlan> plan = planKernel(*kernel, operands, target))

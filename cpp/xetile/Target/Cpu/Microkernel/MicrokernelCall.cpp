@@ -27,8 +27,14 @@ static linalg::LinalgOp createGeneric(const ThreadNest &nest, const Factors &fac
   return linalg::GenericOp::create(
       nest.b, nest.loc, TypeRange(sums.getType()), ValueRange{factors.a, factors.b},
       ValueRange(sums), maps, iterators, [&](OpBuilder &b, Location loc, ValueRange args) {
-        Value left = extendElement(b, loc, args[0], args[2].getType(), isUnsigned[0]);
-        Value right = extendElement(b, loc, args[1], args[2].getType(), isUnsigned[1]);
+        auto convert = [&](unsigned operand) {
+          // Widened copies of a narrow result's inputs have values of its type.
+          Type type = args[2].getType();
+          return args[operand].getType().isF32() && isLowPrecision(type)
+                     ? narrowElement(b, loc, args[operand], type)
+                     : extendElement(b, loc, args[operand], type, isUnsigned[operand]);
+        };
+        Value left = convert(0), right = convert(1);
         Value product = isa<FloatType>(left.getType())
                             ? arith::MulFOp::create(b, loc, left, right).getResult()
                             : arith::MulIOp::create(b, loc, left, right).getResult();

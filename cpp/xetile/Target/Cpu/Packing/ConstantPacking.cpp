@@ -1,7 +1,8 @@
 //===- ConstantPacking.cpp - operands packed by the compiler -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: matrices that are constants of the module. Out: constants in the order in which microkernels
-// read them. Refused: nothing; constants of other forms are packed at run time like other tensors.
+// read them, widened where these are. Refused: nothing; constants of other forms are packed at run
+// time like other tensors.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -47,37 +48,52 @@ bool xetile::isConstantMatrix(Value value) {
   return attribute && bits % 8 == 0 && !bytesOf(attribute, bits / 8, memory).empty();
 }
 
+/// An element's bytes, those of a narrower float as the f32 that it is.
+static void copyElement(const char *from, Type type, char *to, Type element) {
+  if (type == element) {
+    std::memcpy(to, from, type.getIntOrFloatBitWidth() / 8);
+    return;
+  }
+  uint16_t bits = 0;
+  std::memcpy(&bits, from, sizeof(bits));
+  const APFloat narrow(cast<FloatType>(type).getFloatSemantics(), APInt(16, bits));
+  const float wide = narrow.convertToFloat();
+  std::memcpy(to, &wide, sizeof(wide));
+}
+
 /// A constant of `shape`; `place` tells where an element of the source goes, in elements. The rest
 /// is zeros.
-static Value permute(OpBuilder &builder, Location loc, Value source, ArrayRef<int64_t> shape,
+static Value permute(OpBuilder &builder, Location loc, Value source, RankedTensorType packedType,
                      function_ref<int64_t(int64_t row, int64_t column)> place) {
   auto type = cast<RankedTensorType>(source.getType());
-  int64_t width = type.getElementTypeBitWidth() / 8;
-  auto packedType = RankedTensorType::get(shape, type.getElementType());
-  SmallVector<char> memory, packed(packedType.getNumElements() * width, 0);
+  int64_t width = type.getElementTypeBitWidth() / 8,
+          packedWidth = packedType.getElementTypeBitWidth() / 8;
+  SmallVector<char> memory, packed(packedType.getNumElements() * packedWidth, 0);
   ArrayRef<char> bytes = bytesOf(constantOf(source), width, memory);
   for (int64_t row = 0; row < type.getDimSize(0); ++row)
     for (int64_t column = 0; column < type.getDimSize(1); ++column)
-      std::memcpy(&packed[place(row, column) * width],
-                  &bytes[(row * type.getDimSize(1) + column) * width], width);
+      copyElement(&bytes[(row * type.getDimSize(1) + column) * width], type.getElementType(),
+                  &packed[place(row, column) * packedWidth], packedType.getElementType());
   return arith::ConstantOp::create(builder, loc,
                                    DenseElementsAttr::getFromRawBuffer(packedType, packed));
 }
 
-Value xetile::packConstantRows(OpBuilder &builder, Location loc, Value source,
+Value xetile::packConstantRows(OpBuilder &builder, Location loc, Value source, Type element,
                                int64_t vectorLength) {
   auto type = cast<RankedTensorType>(source.getType());
-  int64_t columns = rowScratchColumns(type.getElementType(), type.getDimSize(1), vectorLength);
-  return permute(builder, loc, source, {type.getDimSize(0), columns},
+  int64_t columns = rowScratchColumns(element, type.getDimSize(1), vectorLength);
+  return permute(builder, loc, source,
+                 RankedTensorType::get({type.getDimSize(0), columns}, element),
                  [&](int64_t row, int64_t column) { return row * columns + column; });
 }
 
-Value xetile::packConstantPanels(OpBuilder &builder, Location loc, Value source, bool transposed,
-                                 int64_t panel, int64_t group) {
+Value xetile::packConstantPanels(OpBuilder &builder, Location loc, Value source, Type element,
+                                 bool transposed, int64_t panel, int64_t group) {
   auto type = cast<RankedTensorType>(source.getType());
   int64_t k = type.getDimSize(transposed ? 1 : 0), n = type.getDimSize(transposed ? 0 : 1);
   int64_t rows = llvm::divideCeil(k, group), panels = llvm::divideCeil(n, panel);
-  return permute(builder, loc, source, {panels, rows, panel * group},
+  return permute(builder, loc, source,
+                 RankedTensorType::get({panels, rows, panel * group}, element),
                  [&](int64_t row, int64_t column) {
                    auto [ki, ni] = transposed ? std::pair(column, row) : std::pair(row, column);
                    int64_t line = ni / panel * rows + ki / group;

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "xetile/Target/Cpu/LoopNest/Elements.h"
 #include "xetile/Target/Cpu/LoopNest/Fusion.h"
 
 using namespace mlir;
@@ -15,8 +16,9 @@ using namespace xetile;
 
 Copier::Copier(OpBuilder &builder, Location loc, const PackSource &source, int64_t vectorLength)
     : builder(builder), loc(loc), source(source),
-      element(source.body ? source.body->getTerminator()->getOperand(0).getType()
-                          : getElementTypeOrSelf(source.inputs[0].getType())),
+      element(source.element ? source.element
+              : source.body  ? source.body->getTerminator()->getOperand(0).getType()
+                             : getElementTypeOrSelf(source.inputs[0].getType())),
       length(vectorLength) {}
 
 Value Copier::loop(Index first, Index last, int64_t step, Value init,
@@ -37,8 +39,10 @@ Value Copier::loop(Index first, Index last, int64_t step, Value init,
 }
 
 Value Copier::read(ArrayRef<Index> at, int64_t count, bool inBounds) {
-  return source.body ? compute(at, count, inBounds)
-                     : readTensor(source.inputs[0], at, count, inBounds);
+  Value vector = source.body ? compute(at, count, inBounds)
+                             : readTensor(source.inputs[0], at, count, inBounds);
+  return extendElement(builder, loc, vector, VectorType::get({count}, element),
+                       /*isUnsigned=*/false);
 }
 
 Value Copier::write(Value vector, Value destination, ArrayRef<Index> at) {

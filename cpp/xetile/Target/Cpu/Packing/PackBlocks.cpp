@@ -15,10 +15,11 @@ PackedConstants xetile::packConstants(OpBuilder &b, Location loc, const DeepTile
   const PackingPlan::Operand &left = packing.operands[0], &right = packing.operands[1];
   PackedConstants constants;
   if (left.isConstant)
-    constants.a = packConstantRows(b, loc, plan.matmul.op->getOperand(0), packing.vectorLength);
+    constants.a =
+        packConstantRows(b, loc, plan.matmul.op->getOperand(0), left.element, packing.vectorLength);
   if (right.isConstant)
     constants.b =
-        packConstantPanels(b, loc, plan.matmul.op->getOperand(1),
+        packConstantPanels(b, loc, plan.matmul.op->getOperand(1), right.element,
                            /*transposed=*/right.dims[0] == kN, packing.panel, packing.group);
   return constants;
 }
@@ -30,14 +31,14 @@ Scratch xetile::createPackScratch(OpBuilder &b, Location loc, const DeepTilePlan
   int64_t length = packing.vectorLength;
   Scratch scratch;
   if (left.isCopied())
-    scratch.a = createRowScratch(b, loc, plan.matmul.elementType(0), sizes[left.dims[0]],
-                                 sizes[left.dims[1]], length * packing.group);
+    scratch.a = createRowScratch(b, loc, left.element, sizes[left.dims[0]], sizes[left.dims[1]],
+                                 length * packing.group);
   if (right.isCopied() && right.form == BlockForm::Panels)
-    scratch.b = createPanelScratch(b, loc, plan.matmul.elementType(1), sizes[kK], sizes[kN],
-                                   packing.panel, packing.group, length);
+    scratch.b = createPanelScratch(b, loc, right.element, sizes[kK], sizes[kN], packing.panel,
+                                   packing.group, length);
   else if (right.isCopied())
-    scratch.b = createRowScratch(b, loc, plan.matmul.elementType(1), sizes[right.dims[0]],
-                                 sizes[right.dims[1]], length);
+    scratch.b =
+        createRowScratch(b, loc, right.element, sizes[right.dims[0]], sizes[right.dims[1]], length);
   if (packing.offsetA)
     scratch.columnSums = createColumnScratch(b, loc, sizes[kN], packing.panel);
   return scratch;
@@ -51,6 +52,7 @@ static PackSource sourceOf(const ThreadNest &nest, unsigned operand, const Block
   AffineMap map = nest.map(operand);
   PackSource source;
   source.columns = sizes[map.getDimPosition(1)];
+  source.element = nest.plan.packing.operands[operand].element;
   if (Value value = nest.operands.values[operand]) {
     source.inputs = {extractTile(b, nest.loc, value, map, offsets, sizes)};
     return source;

@@ -15,6 +15,8 @@ struct PackSource {
   llvm::SmallVector<mlir::AffineMap> maps;
   mlir::Block *body = nullptr;
   Index columns;
+  /// The type of copies, of narrower floats; null for that of the source.
+  mlir::Type element;
 };
 
 /// Scratch for `rows` x `columns` of A: rows are apart by an odd number of cache lines, so that the
@@ -60,12 +62,12 @@ int64_t rowScratchColumns(mlir::Type element, int64_t columns, int64_t vectorLen
 
 /// Whether `value` is a matrix that the compiler knows: it is packed once, when it is compiled.
 bool isConstantMatrix(mlir::Value value);
-/// All of a constant matrix in rows as in `createRowScratch`, another constant.
+/// All of a constant matrix in rows as in `createRowScratch`, another constant, of `element`.
 mlir::Value packConstantRows(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value source,
-                             int64_t vectorLength);
+                             mlir::Type element, int64_t vectorLength);
 /// All of a constant B in panels as `packPanels` makes them, `group` elements of k side by side.
 mlir::Value packConstantPanels(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value source,
-                               bool transposed, int64_t panel, int64_t group);
+                               mlir::Type element, bool transposed, int64_t panel, int64_t group);
 
 } // namespace xetile
 

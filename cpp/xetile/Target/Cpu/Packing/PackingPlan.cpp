@@ -53,5 +53,11 @@ PackingPlan xetile::planPacking(const Contraction &matmul, const ConfigChoice &c
     b.form = BlockForm::RowsFromColumns;
     b.dims = {kN, kK};
   }
+  for (unsigned operand : {0, 1}) {
+    PackingPlan::Operand &how = plan.operands[operand];
+    how.element = matmul.elementType(operand);
+    if (choice.widens[operand] && (how.form == BlockForm::Rows || how.form == BlockForm::Panels))
+      how.element = Float32Type::get(matmul.op.getContext());
+  }
   return plan;
 }

@@ -19,6 +19,8 @@ struct PackingPlan {
     BlockForm form = BlockForm::InPlace;
     /// The compiler has copied all of it.
     bool isConstant = false;
+    /// What the microkernel reads.
+    mlir::Type element;
     /// What rows and columns of copied rows are.
     std::array<MatmulDim, 2> dims = {kM, kK};
 
