@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from xetile.schedule import Schedule
     from xetile.targets import Target
 
-__all__ = ["Request", "add_options", "read_request", "watch"]
+__all__ = ["Request", "add_options", "pass_parameters", "read_request", "watch"]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +59,7 @@ def read_request(options: argparse.Namespace) -> Request:
     own = schedule.params.get("target")
     target = Target(options.target if options.target is not None else str(own.value) if own else "pvc")
     if on_cpu and name is None:
-        params = _pass_parameters(options.set)
+        params = pass_parameters(options.set)
         return Request(compiler.read_payload(options.input), None, target, params)
     params = _schedule_parameters(schedule, options.set)
     return Request(compiler.read_payload(options.input), schedule, target, params)
@@ -94,7 +94,7 @@ def _schedule_parameters(schedule: Schedule, settings: Sequence[str]) -> dict[st
     return values
 
 
-def _pass_parameters(settings: Sequence[str]) -> dict[str, Any]:
+def pass_parameters(settings: Sequence[str]) -> dict[str, Any]:
     """The values of --set where the pass tiles: numbers, words, and for `fuse` true or false."""
     values: dict[str, Any] = {}
     for setting, key, text in _settings(settings):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`xetile run`: a kernel on random arrays, its speed, and whether its results are NumPy's."""
+"""`xetile run`: a kernel on random arrays, its speed, and whether its results are NumPy's; or a PyTorch model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import secrets
 import time
 from typing import Any
 
-from xetile.cli.payload import add_options, read_request, watch
+from xetile.cli import model
+from xetile.cli.payload import add_options, pass_parameters, read_request, watch
 from xetile.errors import XeTileError
 
 __all__ = ["add_parser"]
@@ -18,10 +19,12 @@ _TOLERANCE = 1e-3
 
 def add_parser(commands: Any) -> None:
     """Adds `run` to the subparsers of `xetile`."""
-    parser = commands.add_parser("run", help="run on random arrays, on the device XETILE_DEVICE names or this CPU")
+    parser = commands.add_parser(
+        "run", help="run on random arrays, on the device XETILE_DEVICE names or this CPU; or model.py:Model, of PyTorch"
+    )
     add_options(parser)
     parser.add_argument(
-        "--check", action="store_true", help=f"fail if NumPy's result differs by more than {_TOLERANCE}"
+        "--check", action="store_true", help=f"fail if NumPy's result, or PyTorch's, differs by more than {_TOLERANCE}"
     )
     parser.add_argument("--seed", type=_seed, metavar="N", help="of the random arrays (default: a fresh one, printed)")
     parser.add_argument(
@@ -31,6 +34,8 @@ def add_parser(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
+    if model.is_model(options.input):
+        return model.run(options, pass_parameters(options.set), _TOLERANCE)
     import numpy as np
 
     from xetile import compiler, reference
