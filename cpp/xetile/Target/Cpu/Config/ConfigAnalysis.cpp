@@ -270,6 +270,9 @@ static void chooseBlocks(const CostModel &model, const PartialConfig &given, Con
   // stream.
   if (model.vectorDim == kK)
     k = machine.l1 / 2.0 / (config.innermost[kN] * bytes);
+  // Columns that a single row of tiles reads pass themselves, and rows of A stay.
+  if (model.vectorDim == kK && model.share(config, kM) <= model.laneTile.rows)
+    k = machine.l1 / 2.0 / (model.laneTile.rows * bytes);
   if (model.streamedRows)
     k = double(model.streamedRows);
   // Measured on an Emerald Rapids: rows of 2 KiB of k, all of m, B in parts of 1 KiB of n.

@@ -31,9 +31,9 @@ CostModel::CostModel(const Contraction &matmul, const Machine &machine, PackingW
   inputBytes = std::max<int64_t>(matmul.elementType(0).getIntOrFloatBitWidth() / 8, 1);
   length = std::max<int64_t>(machine.vectorBits / sumBits, 1);
   registerTile =
-      chooseRegisterTile(extents[kM], extents[kN], length, machine.registers, rowsInFirstLevel());
-  laneTile =
-      chooseLaneTile(extents[kM], extents[kN], machine.registers, offsetsBytes(matmul, machine));
+      chooseRegisterTile(extents[kM], extents[kN], length, machine.registers, rowsInFirstLevel(0));
+  laneTile = chooseLaneTile(extents[kM], extents[kN], machine.registers,
+                            offsetsBytes(matmul, machine), rowsInFirstLevel(1));
   vectorDim = chooseVectorDim();
   if (vectorDim == kM)
     registerTile = chooseRegisterTile(extents[kN], extents[kM], length, machine.registers);
@@ -55,11 +55,11 @@ int64_t CostModel::chooseStreamedRows() const {
 
 /// Rows that are a multiple of 4 KiB apart share one set, as the sets of x86's first level span a
 /// page.
-int64_t CostModel::rowsInFirstLevel() const {
+int64_t CostModel::rowsInFirstLevel(unsigned operand) const {
   constexpr int64_t kSpan = 4096, kMost = 30, kLeast = 4;
-  auto type = cast<ShapedType>(matmul.op->getOperand(0).getType());
+  auto type = cast<ShapedType>(matmul.op->getOperand(operand).getType());
   int64_t apart = type.getShape().back();
-  if (!isPlain(0) || !runsAlong(0, kK) || offsetsBytes(matmul, machine) ||
+  if (!isPlain(operand) || !runsAlong(operand, kK) || offsetsBytes(matmul, machine) ||
       ShapedType::isDynamic(apart) || apart * inputBytes % kLine != 0)
     return kMost;
   int64_t sets = kSpan / std::gcd(apart * inputBytes, kSpan);

@@ -97,8 +97,9 @@ private:
   double perElement(double nanosecondsPerKib) const;
   /// Whether rows of an operand may begin within a line: arguments come from anywhere.
   bool isUnaligned(unsigned operand) const;
-  /// Rows of A, where they are, of which the first-level cache keeps one line each.
-  int64_t rowsInFirstLevel() const;
+  /// Rows of an operand along k, where they are, of which the first-level cache keeps one line
+  /// each.
+  int64_t rowsInFirstLevel(unsigned operand) const;
   MatmulDim chooseVectorDim() const;
   int64_t chooseStreamedRows() const;
 };

@@ -8,7 +8,8 @@
 
 using namespace xetile;
 
-LaneTile xetile::chooseLaneTile(int64_t m, int64_t n, int64_t registers, bool sumsColumns) {
+LaneTile xetile::chooseLaneTile(int64_t m, int64_t n, int64_t registers, bool sumsColumns,
+                                int64_t mostColumns) {
   // As in chooseRegisterTile; every vector of products takes a load of a row or a column, or both.
   constexpr int64_t kSumsInFlight = 8;
   // Two shuffles and an addition halve the lanes of a pair of sums.
@@ -16,7 +17,7 @@ LaneTile xetile::chooseLaneTile(int64_t m, int64_t n, int64_t registers, bool su
   LaneTile best;
   for (int64_t columns : {1, 2, 4, 8})
     for (int64_t rows = 1; rows <= 12; ++rows) {
-      if (rows * columns + (sumsColumns ? 2 : 1) * columns + 1 > registers)
+      if (columns > mostColumns || rows * columns + (sumsColumns ? 2 : 1) * columns + 1 > registers)
         continue;
       double tiles = double(llvm::divideCeil(m, rows)) * llvm::divideCeil(n, columns);
       double multiplies = std::max<int64_t>(rows * columns, kSumsInFlight);

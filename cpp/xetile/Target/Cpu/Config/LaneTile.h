@@ -15,9 +15,10 @@ struct LaneTile {
   double cycles = 0, laneCycles = 0;
 };
 
-/// The tile that runs through m x n in the fewest cycles. With `sumsColumns` registers hold the
-/// sums of columns of B, too.
-LaneTile chooseLaneTile(int64_t m, int64_t n, int64_t registers, bool sumsColumns);
+/// The tile of at most `mostColumns` that runs through m x n in the fewest cycles. With
+/// `sumsColumns` registers hold the sums of columns of B, too.
+LaneTile chooseLaneTile(int64_t m, int64_t n, int64_t registers, bool sumsColumns,
+                        int64_t mostColumns = 8);
 
 } // namespace xetile
 
