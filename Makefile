@@ -21,13 +21,16 @@ test: build
 	.venv/bin/lit $(LIT_FLAGS) $(BUILD)/test
 	$(PYTHON) -m pytest $(PYTEST_FLAGS) -n auto
 
-# What takes minutes, too: every configuration of the conformance table, kernels under AddressSanitizer, and the C++ core
+# What takes minutes, too: every configuration of the conformance table, the code that the cost model would choose for other
+# machines (test/python/machines.py), kernels under AddressSanitizer, and the C++ core
 # under AddressSanitizer and UBSan, built for that into a directory of its own: all lit tests, refusals, mutated files.
 # LLVM poisons memory in headers; only our side would be told of it.
 SANITIZED := ASAN_OPTIONS=exitcode=99:allow_user_poisoning=0:detect_leaks=0 UBSAN_OPTIONS=exitcode=99:print_stacktrace=1
 test-all: build
 	.venv/bin/lit $(LIT_FLAGS) $(BUILD)/test
 	$(PYTHON) -m pytest $(PYTEST_FLAGS) -n auto -m "exhaustive or not exhaustive"
+	for machine in EPYC Xeon; do \
+	  XETILE_TEST_MACHINE=$$machine $(PYTHON) -m pytest $(PYTEST_FLAGS) -n auto test/python/test_deep_tile*.py || exit 1; done
 	@CCACHE_BASEDIR=$(CURDIR) CCACHE_NOHASHDIR=1 $(CMAKE) -G Ninja -S . -B $(BUILD)-asan -DCMAKE_MAKE_PROGRAM=$(NINJA) \
 	  -DXETILE_ENABLE_PYTHON=OFF -DXETILE_SANITIZE=ON $(if $(MLIR_DIR),-DMLIR_DIR=$(MLIR_DIR)) > /dev/null
 	@CCACHE_BASEDIR=$(CURDIR) CCACHE_NOHASHDIR=1 $(NINJA) -C $(BUILD)-asan xetile-opt XeTileRuntime \
