@@ -218,9 +218,9 @@ static void choosePacking(const CostModel &model, ConfigChoice &choice) {
   choice.packB = model.packing.b.value_or(choice.packB);
   for (unsigned operand : {0, 1})
     if (choice.widens[operand] && (operand == 0 ? choice.packA : choice.packB))
-      choice.reasons.push_back(llvm::formatv("copies of {0} are f32: no instruction multiplies {1}",
-                                             operand == 0 ? "A" : "B",
-                                             model.matmul.elementType(operand)));
+      choice.reasons.push_back(
+          llvm::formatv("copies of {0} are f32: no instruction multiplies {1} faster",
+                        operand == 0 ? "A" : "B", model.matmul.elementType(operand)));
   std::string whyA = "its rows are read in place", whyB;
   if (!inPlaceA || (choice.widens[0] && choice.packA))
     whyA = llvm::formatv("{0} elements of n use it", n).str();
