@@ -123,6 +123,10 @@ double ThreadCosts::of(const std::array<int64_t, 3> &threads, std::string *terms
       threads[kK] > 1 ? threads[kK] * double(model.extents[kM]) * model.extents[kN] * kPartialCycles
                       : 0;
   double fork = all > 1 || batches > 1 ? model.cycles(model.machine.rates.fork) : 0;
+  // Threads of one row read it in shorter runs, past which less is prefetched.
+  constexpr double kShorterRuns = 1.05;
+  if (threads[kK] > 1 && inPlaceA)
+    operands *= kShorterRuns;
   double cost = rounds * (compute + operands) + partial + fork;
   if (withoutOperands)
     *withoutOperands = rounds * compute + partial + fork;
