@@ -4,6 +4,7 @@
 // Refused: other targets and configurations that are not legal, as definite failures.
 //===----------------------------------------------------------------------===//
 #include "xetile/Schedule/DeepTileTransformOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "xetile/IR/XeTileAttrs.h"
 #include "xetile/IR/XeTileDialect.h"
 #include "xetile/Schedule/Params.h"
@@ -27,6 +28,7 @@ public:
     declareGeneratedDialect<affine::AffineDialect>();
     declareGeneratedDialect<arith::ArithDialect>();
     declareGeneratedDialect<linalg::LinalgDialect>();
+    declareGeneratedDialect<LLVM::LLVMDialect>();
     declareGeneratedDialect<scf::SCFDialect>();
     declareGeneratedDialect<tensor::TensorDialect>();
     declareGeneratedDialect<vector::VectorDialect>();

@@ -16,7 +16,10 @@ module attributes {dlti.target_system_spec = #machine} {
 // TILED: %[[FLIP:.*]] = arith.constant dense<-128> : vector<64xi8>
 // TILED: arith.xori %[[BYTES]], %[[FLIP]]
 // TILED: vector.transfer_write {{.*}} vector<64xi8>, tensor<2x16x128xi8>
+// TILED: %[[ONES:.*]] = arith.constant dense<1> : vector<64xi8>
 // TILED: %[[FACTOR:.*]] = arith.constant dense<-128> : vector<16xi32>
+// TILED: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"(%{{.*}}, %[[ONES]], %{{.*}})
+// TILED: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"(%{{.*}}, %[[ONES]], %{{.*}})
 // TILED: arith.muli %{{.*}}, %[[FACTOR]] : vector<16xi32>
 // TILED: %[[C:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]} ins(%{{.*}} : tensor<32xi32>)
 // TILED: linalg.generic {{.*}} outs(%[[C]]

@@ -68,8 +68,8 @@ def LowerMicrokernels : Pass<"xetile-lower-microkernels"> {
 def DeepTileMatmul : Pass<"deep-tile-matmul"> {
   let summary = "Cut matmuls on tensors in nine loops around batch-reduce matmuls";
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
-      "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
-      "::mlir::vector::VectorDialect"];
+      "::mlir::linalg::LinalgDialect", "::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect",
+      "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"];
   let description = [{
     Recognises matmul, batch_matmul, transposed and blocked forms and `linalg.contract` by their dimensions. The three
     parallel loops share m, n and k between threads, the middle ones walk over blocks, the inner ones over calls of the

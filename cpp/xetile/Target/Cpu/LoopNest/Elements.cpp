@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/LoopNest/Elements.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -28,6 +29,17 @@ Value xetile::addElements(OpBuilder &b, Location loc, Value left, Value right) {
   if (isa<FloatType>(getElementTypeOrSelf(left)))
     return arith::AddFOp::create(b, loc, left, right);
   return arith::AddIOp::create(b, loc, left, right);
+}
+
+Value xetile::addByteProducts(OpBuilder &b, Location loc, Value unsignedBytes, Value signedBytes,
+                              Value sum) {
+  auto type = cast<VectorType>(sum.getType());
+  int64_t bits = type.getNumElements() * type.getElementTypeBitWidth();
+  // x86vector has the byte products of later instruction sets only.
+  auto name = b.getStringAttr("llvm.x86.avx512.vpdpbusd." + Twine(bits));
+  return LLVM::CallIntrinsicOp::create(b, loc, type, name,
+                                       ValueRange{sum, unsignedBytes, signedBytes})
+      .getResult(0);
 }
 
 bool xetile::isLowPrecision(Type element) {

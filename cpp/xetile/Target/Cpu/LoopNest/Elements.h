@@ -16,6 +16,10 @@ mlir::Value narrowElement(mlir::OpBuilder &b, mlir::Location loc, mlir::Value va
 /// The sum of two floats, two integers, or vectors of them, of one type.
 mlir::Value addElements(mlir::OpBuilder &b, mlir::Location loc, mlir::Value left,
                         mlir::Value right);
+/// `sum`, a vector of i32, and in each lane four products of bytes more, which wrap around as
+/// products and sums of i32 do: VNNI's instruction.
+mlir::Value addByteProducts(mlir::OpBuilder &b, mlir::Location loc, mlir::Value unsignedBytes,
+                            mlir::Value signedBytes, mlir::Value sum);
 /// Floating-point results narrower than their sums should be.
 bool isLowPrecision(mlir::Type element);
 

@@ -5,10 +5,10 @@
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Microkernel/Products.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/X86Vector/X86VectorDialect.h"
+#include "xetile/Target/Cpu/LoopNest/Elements.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -92,17 +92,6 @@ static Value loadFactor(const KernelBuilder &kernel, Indices &place, Value row, 
                                    factor);
 }
 
-/// Sums of four products of bytes; they wrap around as products and sums of i32 do.
-static Value dotBytes(const KernelBuilder &kernel, Value unsignedBytes, Value signedBytes,
-                      Value sum) {
-  // x86vector has the byte products of later instruction sets only.
-  auto name =
-      kernel.b.getStringAttr("llvm.x86.avx512.vpdpbusd." + Twine(kernel.plan.target.vectorBits));
-  return LLVM::CallIntrinsicOp::create(kernel.b, kernel.loc, sum.getType(), name,
-                                       ValueRange{sum, unsignedBytes, signedBytes})
-      .getResult(0);
-}
-
 Value xetile::multiplyAdd(const KernelBuilder &kernel, Value factor, Value column, Value sum) {
   const KernelPlan &plan = kernel.plan;
   RewriterBase &b = kernel.b;
@@ -110,8 +99,8 @@ Value xetile::multiplyAdd(const KernelBuilder &kernel, Value factor, Value colum
   if (plan.usesDot && isa<FloatType>(plan.sumType))
     return x86vector::DotBF16Op::create(b, loc, sum.getType(), sum, factor, column);
   if (plan.usesDot)
-    return plan.isUnsigned(1) ? dotBytes(kernel, column, factor, sum)
-                              : dotBytes(kernel, factor, column, sum);
+    return plan.isUnsigned(1) ? addByteProducts(b, loc, column, factor, sum)
+                              : addByteProducts(b, loc, factor, column, sum);
   if (isa<FloatType>(plan.sumType))
     return vector::FMAOp::create(b, loc, factor, column, sum);
   return arith::AddIOp::create(b, loc, sum, arith::MulIOp::create(b, loc, factor, column));

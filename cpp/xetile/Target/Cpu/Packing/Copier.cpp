@@ -66,18 +66,18 @@ static Value interleaveRows(OpBuilder &builder, Location loc, ArrayRef<Value> ro
                                       interleaveRows(builder, loc, odd));
 }
 
-Value Copier::readGroup(Index k, int64_t group, std::optional<Index> end, Index from,
+Value Copier::readGroup(Index k, int64_t count, int64_t group, std::optional<Index> end, Index from,
                         bool inBounds) {
-  auto type = VectorType::get({length}, element);
+  auto type = VectorType::get({count}, element);
   SmallVector<Value> rows;
   for (int64_t row = 0; row < group; ++row) {
     Index at = addIndex(builder, loc, k, builder.getIndexAttr(row));
     if (!end || row == 0) {
-      rows.push_back(read({at, from}, length, inBounds));
+      rows.push_back(read({at, from}, count, inBounds));
       continue;
     }
     Index last = subIndex(builder, loc, *end, builder.getIndexAttr(1));
-    Value vector = read({minIndex(builder, loc, at, last), from}, length, inBounds);
+    Value vector = read({minIndex(builder, loc, at, last), from}, count, inBounds);
     Value zeros = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
     Value isRow = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
                                         asValue(builder, loc, at), asValue(builder, loc, *end));

@@ -18,8 +18,9 @@ public:
                    llvm::function_ref<mlir::Value(Index, mlir::Value)> body);
   /// `count` elements of a row of the source, zeros past its edge.
   mlir::Value read(llvm::ArrayRef<Index> at, int64_t count, bool inBounds);
-  /// Rows [k, k + group) from column `from` on, interleaved; from row `end` on they are zeros.
-  mlir::Value readGroup(Index k, int64_t group, std::optional<Index> end, Index from,
+  /// `count` elements of each of the rows [k, k + group) from column `from` on, interleaved; from
+  /// row `end` on they are zeros.
+  mlir::Value readGroup(Index k, int64_t count, int64_t group, std::optional<Index> end, Index from,
                         bool inBounds);
   mlir::Value write(mlir::Value vector, mlir::Value destination, llvm::ArrayRef<Index> at);
   /// Largest multiple of `step` that is at most `extent`.

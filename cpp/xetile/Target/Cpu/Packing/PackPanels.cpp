@@ -48,9 +48,12 @@ static Value packPanelGroup(Copier &copier, Index k, int64_t group, std::optiona
   auto copy = [&](bool inBounds) {
     return [&, inBounds](Index column, Value destination) {
       Index number = floorDivIndex(builder, loc, column, panel);
-      for (int64_t part = 0; part < panel; part += copier.length) {
+      // Rows are interleaved by whole registers, where there are as many columns.
+      int64_t wide = inBounds ? copier.length * group : copier.length;
+      for (int64_t part = 0, count; part < panel; part += count) {
+        count = panel - part >= wide ? wide : copier.length;
         Index from = addIndex(builder, loc, column, builder.getIndexAttr(part));
-        Value groups = copier.readGroup(k, group, end, from, inBounds);
+        Value groups = copier.readGroup(k, count, group, end, from, inBounds);
         destination =
             copier.write(groups, destination, {number, target, builder.getIndexAttr(group * part)});
       }

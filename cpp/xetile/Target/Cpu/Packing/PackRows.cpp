@@ -79,11 +79,12 @@ Value xetile::packRowsTransposed(OpBuilder &builder, Location loc, const PackSou
         Index row = addIndex(builder, loc, first, builder.getIndexAttr(i * group));
         Value groups;
         if (whole) {
-          groups = copier.readGroup(row, group, std::nullopt, column, false);
+          groups = copier.readGroup(row, vectorLength, group, std::nullopt, column, false);
         } else {
           // Groups past the end are zeros, too; they read a row that is there.
           Index least = subIndex(builder, loc, k, builder.getIndexAttr(1));
-          groups = copier.readGroup(minIndex(builder, loc, row, least), group, k, column, false);
+          groups = copier.readGroup(minIndex(builder, loc, row, least), vectorLength, group, k,
+                                    column, false);
           Value isThere =
               arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
                                     asValue(builder, loc, row), asValue(builder, loc, k));
