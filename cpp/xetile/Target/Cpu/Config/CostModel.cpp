@@ -32,8 +32,11 @@ CostModel::CostModel(const Contraction &matmul, const Machine &machine, PackingW
   length = std::max<int64_t>(machine.vectorBits / sumBits, 1);
   registerTile =
       chooseRegisterTile(extents[kM], extents[kN], length, machine.registers, rowsInFirstLevel(0));
-  laneTile = chooseLaneTile(extents[kM], extents[kN], machine.registers,
-                            offsetsBytes(matmul, machine), rowsInFirstLevel(1));
+  // Columns that pass once need not stay in the first level.
+  constexpr int64_t kRowsOfOneTile = 8;
+  laneTile =
+      chooseLaneTile(extents[kM], extents[kN], machine.registers, offsetsBytes(matmul, machine),
+                     extents[kM] > kRowsOfOneTile ? rowsInFirstLevel(1) : kMostLaneColumns);
   vectorDim = chooseVectorDim();
   if (vectorDim == kM)
     registerTile = chooseRegisterTile(extents[kN], extents[kM], length, machine.registers);

@@ -15,7 +15,7 @@ LaneTile xetile::chooseLaneTile(int64_t m, int64_t n, int64_t registers, bool su
   // Two shuffles and an addition halve the lanes of a pair of sums.
   constexpr double kLaneCycles = 3.5;
   LaneTile best;
-  for (int64_t columns : {1, 2, 4, 8})
+  for (int64_t columns = 1; columns <= kMostLaneColumns; columns *= 2)
     for (int64_t rows = 1; rows <= 12; ++rows) {
       if (columns > mostColumns || rows * columns + (sumsColumns ? 2 : 1) * columns + 1 > registers)
         continue;

@@ -15,10 +15,12 @@ struct LaneTile {
   double cycles = 0, laneCycles = 0;
 };
 
+constexpr int64_t kMostLaneColumns = 8;
+
 /// The tile of at most `mostColumns` that runs through m x n in the fewest cycles. With
 /// `sumsColumns` registers hold the sums of columns of B, too.
 LaneTile chooseLaneTile(int64_t m, int64_t n, int64_t registers, bool sumsColumns,
-                        int64_t mostColumns = 8);
+                        int64_t mostColumns = kMostLaneColumns);
 
 } // namespace xetile
 
