@@ -114,9 +114,15 @@ Emitter::Sums Emitter::overVectors(int64_t atOnce, ValueRange sums, VectorsBody 
   Index left = subIndex(b, loc, extent, from);
   if (isZeroInteger(left))
     return current;
+  auto last = [&](ValueRange carried) {
+    Value count = asValue(b, loc, left);
+    return inner(1, vector::CreateMaskOp::create(b, loc, vectorOf(b.getI1Type()), count), carried);
+  };
+  // Whether elements are left may only be known when it runs: the loop has one round or none.
+  if (!getConstantIntValue(left))
+    return loop(plan.column, asValue(b, loc, from), extent, plan.length, current, last);
   place[plan.column] = asValue(b, loc, from);
-  Value mask = vector::CreateMaskOp::create(b, loc, vectorOf(b.getI1Type()), asValue(b, loc, left));
-  return inner(1, mask, current);
+  return last(current);
 }
 
 Emitter::Sums Emitter::overReduced(ArrayRef<unsigned> dims, ValueRange sums, LoopBody inner) {
