@@ -65,6 +65,56 @@ static Value packPanelGroup(Copier &copier, Index k, int64_t group, std::optiona
   return copier.loop(whole, n, panel, scratch, copy(false));
 }
 
+namespace {
+/// Elements [place, place + count) of a square's row.
+using ReadRow = llvm::function_ref<Value(int64_t row, int64_t place, int64_t count)>;
+} // namespace
+
+/// Columns of a square of 32-bit units. Fours of a row are read to where they belong in their
+/// registers, then fours by fours transposed in each quarter: half of the shuffles of whole rows.
+static SmallVector<Value> transposeFours(OpBuilder &builder, Location loc, VectorType type,
+                                         ReadRow read) {
+  int64_t length = type.getNumElements();
+  auto shuffle = [&](Value left, Value right, std::array<int64_t, 4> places) -> Value {
+    SmallVector<int64_t> mask;
+    for (int64_t four = 0; four < length; four += 4)
+      for (int64_t place : places)
+        mask.push_back(place < 4 ? four + place : length + four + place - 4);
+    return vector::ShuffleOp::create(builder, loc, left, right, mask);
+  };
+  SmallVector<Value> columns;
+  for (int64_t place = 0; place < length; place += 4) {
+    std::array<Value, 4> rows;
+    for (int64_t i = 0; i < 4; ++i) {
+      rows[i] = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+      for (int64_t four = 0; four < length; four += 4)
+        rows[i] = vector::InsertStridedSliceOp::create(builder, loc, read(four + i, place, 4),
+                                                       rows[i], four, /*strides=*/1);
+    }
+    for (std::array<int64_t, 4> places : {std::array<int64_t, 4>{0, 4, 1, 5}, {2, 6, 3, 7}}) {
+      Value upper = shuffle(rows[0], rows[1], places), lower = shuffle(rows[2], rows[3], places);
+      columns.push_back(shuffle(upper, lower, {0, 1, 4, 5}));
+      columns.push_back(shuffle(upper, lower, {2, 3, 6, 7}));
+    }
+  }
+  return columns;
+}
+
+/// Columns of a square of units of any width.
+static SmallVector<Value> transposeRows(OpBuilder &builder, Location loc, VectorType type,
+                                        ReadRow read) {
+  int64_t length = type.getNumElements();
+  auto square = VectorType::get({length, length}, type.getElementType());
+  Value rows = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(square));
+  for (int64_t i = 0; i < length; ++i)
+    rows = vector::InsertOp::create(builder, loc, read(i, 0, length), rows, ArrayRef<int64_t>{i});
+  Value turned = vector::TransposeOp::create(builder, loc, rows, ArrayRef<int64_t>{1, 0});
+  SmallVector<Value> columns;
+  for (int64_t i = 0; i < length; ++i)
+    columns.push_back(vector::ExtractOp::create(builder, loc, turned, ArrayRef<int64_t>{i}));
+  return columns;
+}
+
 /// An n x k source: squares of `length` are transposed in registers.
 static Value packTransposed(Copier &copier, Index k, Index n, int64_t panel, int64_t group,
                             Value scratch) {
@@ -73,38 +123,40 @@ static Value packTransposed(Copier &copier, Index k, Index n, int64_t panel, int
   int64_t length = copier.length;
   // A group of k moves as one integer.
   Type unit = group > 1 ? Type(builder.getI32Type()) : copier.element;
-  auto square = VectorType::get({length, length}, unit);
-  auto unitVector = VectorType::get({length}, unit);
-  auto elementVector = VectorType::get({length * group}, copier.element);
+  auto elements = VectorType::get({length * group}, copier.element);
   Index last = subIndex(builder, loc, n, builder.getIndexAttr(1));
-  auto columns = [&](Index column, Value destination) {
+  auto pack = [&](Index column, Index row, bool inBounds, Value into) {
     Index number = floorDivIndex(builder, loc, column, panel);
     Index place = subIndex(builder, loc, column, mulIndex(builder, loc, number, panel));
-    auto rows = [&](Index row, Value into) {
-      Value tile = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(square));
-      for (int64_t i = 0; i < length; ++i) {
-        // Rows past the end repeat the last one: their columns of the result are never stored.
-        Index at =
-            minIndex(builder, loc, addIndex(builder, loc, column, builder.getIndexAttr(i)), last);
-        Value vector = copier.read({at, row}, length * group, false);
-        if (group > 1)
-          vector = vector::BitCastOp::create(builder, loc, unitVector, vector);
-        tile = vector::InsertOp::create(builder, loc, vector, tile, ArrayRef<int64_t>{i});
-      }
-      Value turned = vector::TransposeOp::create(builder, loc, tile, ArrayRef<int64_t>{1, 0});
-      for (int64_t i = 0; i < length; ++i) {
-        Value vector = vector::ExtractOp::create(builder, loc, turned, ArrayRef<int64_t>{i});
-        if (group > 1)
-          vector = vector::BitCastOp::create(builder, loc, elementVector, vector);
-        Index at = addIndex(builder, loc, floorDivIndex(builder, loc, row, group),
-                            builder.getIndexAttr(i));
-        into = copier.write(vector, into, {number, at, mulIndex(builder, loc, place, group)});
-      }
-      return into;
+    auto read = [&](int64_t i, int64_t offset, int64_t count) -> Value {
+      // Rows past the end repeat the last one: their columns of the result are never stored.
+      Index at =
+          minIndex(builder, loc, addIndex(builder, loc, column, builder.getIndexAttr(i)), last);
+      Index from = addIndex(builder, loc, row, builder.getIndexAttr(offset * group));
+      Value vector = copier.read({at, from}, count * group, inBounds);
+      if (group == 1)
+        return vector;
+      return vector::BitCastOp::create(builder, loc, VectorType::get({count}, unit), vector);
     };
-    return copier.loop(builder.getIndexAttr(0), k, length * group, destination, rows);
+    bool fours = unit.getIntOrFloatBitWidth() == 32 && length % 4 == 0 && inBounds;
+    auto transpose = fours ? transposeFours : transposeRows;
+    SmallVector<Value> columns = transpose(builder, loc, VectorType::get({length}, unit), read);
+    for (auto [i, vector] : llvm::enumerate(columns)) {
+      if (group > 1)
+        vector = vector::BitCastOp::create(builder, loc, elements, vector);
+      Index at = addIndex(builder, loc, floorDivIndex(builder, loc, row, group),
+                          builder.getIndexAttr(int64_t(i)));
+      into = copier.write(vector, into, {number, at, mulIndex(builder, loc, place, group)});
+    }
+    return into;
   };
-  return copier.loop(builder.getIndexAttr(0), n, length, scratch, columns);
+  Index zero = builder.getIndexAttr(0), whole = copier.wholeSteps(k, length * group);
+  return copier.loop(zero, n, length, scratch, [&](Index column, Value destination) {
+    destination = copier.loop(zero, whole, length * group, destination,
+                              [&](Index row, Value into) { return pack(column, row, true, into); });
+    return copier.loop(whole, k, length * group, destination,
+                       [&](Index row, Value into) { return pack(column, row, false, into); });
+  });
 }
 
 Value xetile::createPanelScratch(OpBuilder &builder, Location loc, Type element, int64_t k,
