@@ -55,22 +55,32 @@ def test_equal_layers_have_weights_of_their_own():
     check(torch.nn.Sequential(*layers).eval(), torch.randn(5, 17))
 
 
-@pytest.mark.parametrize("bidirectional", [False, True])
-def test_lstm(bidirectional):
+class Recurrent(torch.nn.Module):
+    def __init__(self, kind, **settings):
+        super().__init__()
+        self.steps = kind(7, 9, 2, **settings)
+        self.head = torch.nn.Linear(9 * (2 if self.steps.bidirectional else 1), 4)
+
+    def forward(self, x):
+        steps, last = self.steps(x)
+        return self.head(steps).relu(), last[0] if isinstance(last, tuple) else last
+
+
+@pytest.mark.parametrize("kind", [torch.nn.LSTM, torch.nn.GRU, torch.nn.RNN])
+@pytest.mark.parametrize("settings", [{}, {"batch_first": True, "bidirectional": True}, {"bias": False}])
+def test_recurrent_layers(kind, settings):
     with torch._dynamo.config.patch(allow_rnn=True):
-        check_lstm(bidirectional)
+        check(Recurrent(kind, **settings).eval(), torch.randn(3, 5, 7))
 
 
-def check_lstm(bidirectional):
-
-    class Model(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.lstm = torch.nn.LSTM(7, 9, 2, batch_first=True, bidirectional=bidirectional)
-            self.head = torch.nn.Linear(9 * (1 + bidirectional), 4)
-
-        def forward(self, x):
-            steps, _ = self.lstm(x)
-            return self.head(steps[:, -1])
-
-    check(Model().eval(), torch.randn(3, 11, 7))
+def test_gradients_of_recurrent_layers():
+    module, x = Recurrent(torch.nn.GRU), torch.randn(3, 2, 7)
+    with torch._dynamo.config.patch(allow_rnn=True):
+        function = torch.compile(module, backend=xetile.torch.backend, options={"strict": True}, dynamic=False)
+        found = []
+        for each in (function, module):
+            module.zero_grad()
+            sum(result.sin().sum() for result in each(x)).backward()
+            found.append([parameter.grad.clone() for parameter in module.parameters()])
+    for got, want in zip(*found, strict=True):
+        torch.testing.assert_close(got, want, rtol=1e-4, atol=1e-4)

@@ -15,6 +15,8 @@ from torch import fx
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
+from xetile.torch.recurrent import OPERATIONS
+
 __all__ = ["EAGER", "Outputs", "eager_nodes", "output_of", "partition", "split_outputs"]
 
 _RANDOM = "random numbers are those of PyTorch's generator"
@@ -32,7 +34,10 @@ _REASONS = {
     _RECURRENCES: "mkldnn_rnn_layer",
     _COUNTS: "masked_select nonzero",
 }
-EAGER = {getattr(torch.ops.aten, name): reason for reason, names in _REASONS.items() for name in names.split()}
+EAGER: dict[Any, str] = {
+    getattr(torch.ops.aten, name): reason for reason, names in _REASONS.items() for name in names.split()
+}
+EAGER.update(dict.fromkeys(OPERATIONS.values(), _RECURRENCES))
 """Operation -> why PyTorch computes it."""
 
 
