@@ -26,6 +26,7 @@ from xetile.targets import Target
 from xetile.torch import graphs
 from xetile.torch.arrays import array_of, tensor_of
 from xetile.torch.importing import decomposition_table, import_graph
+from xetile.torch.recurrent import keep_whole
 
 __all__ = ["backend"]
 
@@ -56,7 +57,7 @@ def backend(
     compiled = aot_autograd(fw_compiler=compile_graph, decompositions=decomposition_table())
     # Attention in ATen's operations, with their gradients. The fused one of CPUs would keep its forward part only.
     with sdpa_kernel(SDPBackend.MATH):
-        return compiled(graph, inputs)
+        return compiled(keep_whole(graph, inputs), inputs)
 
 
 def _compile(graph: fx.GraphModule, inputs: Sequence[Any], *, settings: Mapping[str, Any], strict: bool) -> Any:

@@ -13,6 +13,8 @@ from typing import Any
 
 import torch
 
+from xetile.torch.transposed import convolution
+
 __all__ = ["TABLE"]
 
 _aten = torch.ops.aten
@@ -123,6 +125,7 @@ def _encoder_layer(
 TABLE: dict[Any, Callable[..., Any]] = {
     _aten.cumsum.default: _cumsum,
     _aten.cumprod.default: _cumprod,
+    _aten.convolution.default: convolution,
     _aten.gelu.default: _gelu,
     _aten._transformer_encoder_layer_fwd.default: _encoder_layer,
 }

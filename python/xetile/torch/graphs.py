@@ -15,11 +15,14 @@ from torch import fx
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
+from xetile.torch.recurrent import OPERATIONS
+
 __all__ = ["EAGER", "Outputs", "eager_nodes", "output_of", "partition", "split_outputs"]
 
 _RANDOM = "random numbers are those of PyTorch's generator"
 _SORTS = "linalg has no sorting"
 _SCATTERS = "linalg has no scattering"
+_RECURRENCES = "linalg has no recurrences over sequences"
 _COUNTS = "sizes of its result depend on data"
 _REASONS = {
     _RANDOM: ("bernoulli native_dropout normal rand rand_like randint randint_like randn randn_like randperm uniform"),
@@ -28,9 +31,13 @@ _REASONS = {
         "_unsafe_index_put embedding_dense_backward index_put max_pool2d_with_indices_backward scatter scatter_add "
         "scatter_reduce"
     ),
+    _RECURRENCES: "mkldnn_rnn_layer",
     _COUNTS: "masked_select nonzero",
 }
-EAGER = {getattr(torch.ops.aten, name): reason for reason, names in _REASONS.items() for name in names.split()}
+EAGER: dict[Any, str] = {
+    getattr(torch.ops.aten, name): reason for reason, names in _REASONS.items() for name in names.split()
+}
+EAGER.update(dict.fromkeys(OPERATIONS.values(), _RECURRENCES))
 """Operation -> why PyTorch computes it."""
 
 

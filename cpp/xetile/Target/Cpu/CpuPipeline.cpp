@@ -83,6 +83,7 @@ void xetile::buildLowerToCpu(OpPassManager &pm, const CpuLoweringOptions &option
   pm.addPass(createCheckTypes());
   if (options.shareScratch)
     pm.addPass(createShareScratch());
+  pm.addPass(createOutlineLoops());
   LowerMicrokernelsOptions microkernels;
   microkernels.vectorBits = options.vectorBits;
   microkernels.registers = options.registers;

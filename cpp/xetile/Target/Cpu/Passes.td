@@ -500,6 +500,26 @@ def InlineAllocaScopes : Pass<"xetile-inline-alloca-scopes"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def OutlineLoops : Pass<"xetile-outline-loops", "::mlir::ModuleOp"> {
+  let summary = "Make functions of the loop nests of long functions, one of equal nests";
+  let description = [{
+    Before, twice: `linalg.exp ins(%a : memref<8xf32>) outs(%b : memref<8xf32>)` with other operands
+
+    After: `call @f_loops(%a, %b)`, with other operands, and
+    ```mlir
+    func.func private @f_loops(%a: memref<8xf32>, %b: memref<8xf32>) {  // internal, not inlined
+      linalg.exp ins(%a : memref<8xf32>) outs(%b : memref<8xf32>)
+      return
+    }
+    ```
+    Operands that are views in strided memory are passed with offsets and outermost strides that the run knows.
+  }];
+  let options = [
+    Option<"fromNests", "from-nests", "int64_t", "24", "Loop nests of the shortest function that is cut">
+  ];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"];
+}
+
 def ReplacePoison : Pass<"xetile-replace-poison"> {
   let summary = "Let tensors of poison hold anything, in memory, and make numbers of poison zeros";
   let description = [{
