@@ -464,9 +464,10 @@ def FuseRows : Pass<"xetile-fuse-rows"> {
     ```
     Rows are the loops that all reductions have in common; as many of them are a block as fit half of the second-level
     cache, at least one. An op that is read elsewhere, too, stays outside, and so does one that each block would compute
-    again. Ops that touch less than that in all stay as they are. With several threads a loop is also made for
-    other ops, which need none for the cache; `xetile-share-rows` gives threads their blocks. A sum is one block's: its order
-    depends neither on blocks nor on threads.
+    again. What the last op reads element by element, as the powers here, is computed in the memory of its results.
+    Ops that touch less than that in all stay as they are. With several threads a loop is also made for other ops, which need
+    none for the cache; `xetile-share-rows` gives threads their blocks. A sum is one block's: its order depends neither on
+    blocks nor on threads.
   }];
   let options = [Option<"threads", "threads", "int64_t", /*default=*/"1", "Threads to use; 0 for the machine's cores">];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",

@@ -6,6 +6,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "xetile/Target/Cpu/Config/Machine.h"
 #include "xetile/Target/Cpu/Passes.h"
@@ -45,6 +47,40 @@ static LogicalResult emitRows(RewriterBase &b, RowPlan &plan) {
   return success();
 }
 
+/// Lets what a block's last op reads element by element be computed in the memory of its results.
+static void reuseResults(scf::ForallOp loop) {
+  for (Operation &insertion : loop.getTerminator().getYieldingOps()) {
+    auto slice = dyn_cast<tensor::ParallelInsertSliceOp>(insertion);
+    auto root = slice ? slice.getSource().getDefiningOp<linalg::LinalgOp>() : linalg::LinalgOp();
+    if (!root || root.getNumDpsInits() != 1)
+      continue;
+    OpOperand *init = root.getDpsInitOperand(0);
+    auto place = init->get().getDefiningOp<tensor::ExtractSliceOp>();
+    if (!place || root.payloadUsesValueFromOperand(init) || !root.hasPureTensorSemantics())
+      continue;
+    for (OpOperand *input : root.getDpsInputOperands()) {
+      auto producer = input->get().getDefiningOp<linalg::LinalgOp>();
+      if (!producer || producer->getBlock() != root->getBlock() ||
+          input->get().getType() != init->get().getType() ||
+          root.getMatchingIndexingMap(input) != root.getMatchingIndexingMap(init))
+        continue;
+      OpOperand *own = producer.getDpsInitOperand(0);
+      if (producer.getNumDpsInits() != 1 || producer.payloadUsesValueFromOperand(own) ||
+          !own->get().getDefiningOp<tensor::EmptyOp>() ||
+          llvm::any_of(place->getOperands(), [&](Value operand) {
+            Operation *made = operand.getDefiningOp();
+            return made && made->getBlock() == producer->getBlock() &&
+                   !made->isBeforeInBlock(producer);
+          }))
+        continue;
+      place->moveBefore(producer);
+      own->set(place);
+      init->set(producer->getResult(0));
+      break;
+    }
+  }
+}
+
 namespace {
 struct FuseRows : xetile::impl::FuseRowsBase<FuseRows> {
   using FuseRowsBase::FuseRowsBase;
@@ -82,6 +118,13 @@ struct FuseRows : xetile::impl::FuseRowsBase<FuseRows> {
     tensor::populateFoldTensorEmptyPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
+    // What several ops read of a block is there for each of them.
+    DominanceInfo dominance;
+    eliminateCommonSubExpressions(rewriter, dominance, getOperation());
+    getOperation()->walk([&](scf::ForallOp loop) {
+      if (loop->hasAttr(kRowsAttr))
+        reuseResults(loop);
+    });
   }
 };
 } // namespace
