@@ -18,7 +18,7 @@ MODELS = {
     "layer norm": (lambda: nn.LayerNorm((3, 17)), (9, 3, 17)),
     "layer norm without weights": (lambda: nn.LayerNorm(129, elementwise_affine=False), (4, 3, 129)),
     "group norm": (lambda: nn.GroupNorm(3, 6), (5, 6, 7, 9)),
-    "group norm of one place": (lambda: nn.GroupNorm(2, 4), (3, 4)),
+    "group norm of one place": (lambda: nn.GroupNorm(2, 24), (3, 24)),
     "instance norm": (lambda: nn.InstanceNorm2d(5), (3, 5, 8, 9)),
     "batch norm": (lambda: nn.BatchNorm2d(5).eval(), (3, 5, 8, 9)),
     "rms norm": (lambda: nn.RMSNorm(77), (2, 3, 77)),

@@ -43,7 +43,7 @@ static bool isCheap(linalg::GenericOp op) {
 }
 
 /// Gives each of an op's users a copy of its own, where all of them can take it in.
-static void copyToUsers(RewriterBase &b, linalg::GenericOp op, SmallVectorImpl<Operation *> &ops) {
+static void copyToUsers(RewriterBase &b, linalg::GenericOp op) {
   if (op->hasOneUse() || op->use_empty() || !isCheap(op) ||
       !llvm::all_of(op->getUses(), [](OpOperand &use) {
         auto user = dyn_cast<linalg::GenericOp>(use.getOwner());
@@ -54,33 +54,43 @@ static void copyToUsers(RewriterBase &b, linalg::GenericOp op, SmallVectorImpl<O
     b.setInsertionPoint(op);
     Operation *copy = b.clone(*op);
     b.modifyOpInPlace(use.getOwner(), [&] { use.set(copy->getResult(0)); });
-    ops.push_back(copy);
   }
 }
 
 namespace {
 struct FuseElementwise : xetile::impl::FuseElementwiseBase<FuseElementwise> {
   void runOnOperation() override {
-    SmallVector<Operation *> ops;
-    getOperation()->walk([&](linalg::GenericOp op) {
-      if (isInFunction(op))
-        ops.push_back(op);
-    });
     IRRewriter rewriter(&getContext());
-    SmallVector<Operation *> before = ops;
-    for (Operation *op : llvm::reverse(before))
-      copyToUsers(rewriter, cast<linalg::GenericOp>(op), ops);
+    SmallVector<Operation *> all = findOps();
+    for (Operation *op : llvm::reverse(all))
+      copyToUsers(rewriter, cast<linalg::GenericOp>(op));
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseOpsFusionPatterns(patterns, [](OpOperand *use) {
       Operation *producer = use->get().getDefiningOp();
       return isInFunction(producer) && isInFunction(use->getOwner()) && producer->hasOneUse() &&
              !isRepeated(use);
     });
+    FrozenRewritePatternSet frozen(std::move(patterns));
     GreedyRewriteConfig config;
     config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps)
         .enableFolding(false)
         .enableConstantCSE(false);
-    (void)applyOpPatternsGreedily(ops, std::move(patterns), config);
+    // An op that has been taken in is a use of what it reads until it is erased.
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      if (failed(applyOpPatternsGreedily(findOps(), frozen, config, &changed)))
+        break;
+    }
+  }
+
+  SmallVector<Operation *> findOps() {
+    SmallVector<Operation *> ops;
+    getOperation()->walk([&](linalg::GenericOp op) {
+      if (isInFunction(op))
+        ops.push_back(op);
+    });
+    return ops;
   }
 };
 } // namespace
