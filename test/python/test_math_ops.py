@@ -87,6 +87,11 @@ def small_power(exponent: int) -> Op:
     return Op(f"%n = arith.constant {exponent} : i32\n%r = math.fpowi %x, %n : T, i32", lambda x: x**exponent, ulp=2)
 
 
+def float_power(exponent: float) -> Op:
+    lines = f"%n = arith.constant {exponent} : T\n%r = math.powf %x, %n : T"
+    return Op(lines, lambda x: np.power(x, exponent), 0, 9, ulp=0.51)
+
+
 def power_of(kind: str) -> Op:
     """The exponent is the second operand's integer part."""
     lines = f"%n = arith.fptosi %y : T to {kind}\n%r = math.fpowi %x, %n : T, {kind}"
@@ -132,6 +137,8 @@ FLOAT_OPS = {
     "log1p": of_floats("log1p", np.log1p, -0.9, 8),
     "log2": of_floats("log2", np.log2, 1e-3, 8),
     "powf": of_floats("powf", np.power, 0.1, 8, operands=2),
+    "powf of 0.5": float_power(0.5),
+    "powf of 2": float_power(2.0),
     "round": of_floats("round", half_away, ulp=0),
     "roundeven": of_floats("roundeven", np.rint, ulp=0),
     "rsqrt": of_floats("rsqrt", lambda x: 1 / np.sqrt(x), 1e-2, 8, ulp=1.5),

@@ -68,6 +68,11 @@ def _gelu(x: torch.Tensor, *, approximate: str = "none") -> torch.Tensor:
     return _aten.mul(_aten.mul(x, 0.5), _aten.add(inner, 1.0))
 
 
+def _reciprocal(x: torch.Tensor) -> torch.Tensor:
+    """That of 0 is infinite; torch-mlir ends the program."""
+    return _aten.div.Tensor(torch.ones((), dtype=x.dtype), x)
+
+
 def _encoder_layer(
     x: torch.Tensor,
     width: int,
@@ -127,6 +132,7 @@ TABLE: dict[Any, Callable[..., Any]] = {
     _aten.cumprod.default: _cumprod,
     _aten.convolution.default: convolution,
     _aten.gelu.default: _gelu,
+    _aten.reciprocal.default: _reciprocal,
     _aten._transformer_encoder_layer_fwd.default: _encoder_layer,
 }
 """Overload -> function of the same arguments."""

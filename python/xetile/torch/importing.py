@@ -19,7 +19,7 @@ from torch_mlir.extras.fx_importer import FxImporter
 from xetile.diagnostics import Heard
 from xetile.errors import XeTileError
 from xetile.mlir import ir
-from xetile.torch import decompositions
+from xetile.torch import decompositions, norms
 
 __all__ = ["NotImportedError", "decomposition_table", "import_graph"]
 
@@ -33,7 +33,7 @@ class NotImportedError(XeTileError):
 
 def decomposition_table() -> dict[Any, Callable[..., Any]]:
     """torch-mlir's, and ours for operations that it lowers to dialects which nobody else has."""
-    return {**get_decomposition_table(), **decompositions.TABLE}
+    return {**get_decomposition_table(), **decompositions.TABLE, **norms.TABLE}
 
 
 def import_graph(graph: fx.GraphModule, name: str) -> ir.Module:

@@ -58,6 +58,48 @@ func.func @maximum(%x: tensor<4x8xf32>, %start: tensor<4xf32>, %zeros: tensor<4x
   return %max : tensor<4xf32>
 }
 
+// x - mean is cheap: both of its users take it in and read x. A factor of rows is computed once for each row.
+// CHECK-LABEL: func @cheap
+// CHECK-SAME: (%[[X:.*]]: tensor<4x8xf32>, %[[MEAN:.*]]: tensor<4xf32>, %
+// CHECK: %[[SUM:.*]] = linalg.generic {{.*}}"reduction"]} ins(%[[X]], %[[MEAN]] :
+// CHECK: arith.subf
+// CHECK: arith.addf
+// CHECK: %[[FACTOR:.*]] = linalg.generic {{.*}} ins(%[[SUM]] : tensor<4xf32>)
+// CHECK: math.rsqrt
+// CHECK: linalg.generic {{.*}} ins(%[[X]], %[[MEAN]], %[[FACTOR]] :
+// CHECK: arith.subf
+// CHECK-NEXT: arith.mulf
+func.func @cheap(%x: tensor<4x8xf32>, %mean: tensor<4xf32>, %zeros: tensor<4xf32>) -> tensor<4x8xf32> {
+  %any = tensor.empty() : tensor<4x8xf32>
+  %d = linalg.generic {indexing_maps = [#both, #rows, #both], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %mean : tensor<4x8xf32>, tensor<4xf32>) outs(%any : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %r = arith.subf %a, %b : f32
+    linalg.yield %r : f32
+  } -> tensor<4x8xf32>
+  %s = linalg.generic {indexing_maps = [#both, #rows], iterator_types = ["parallel", "reduction"]}
+      ins(%d : tensor<4x8xf32>) outs(%zeros : tensor<4xf32>) {
+  ^bb0(%a: f32, %c: f32):
+    %q = arith.mulf %a, %a : f32
+    %r = arith.addf %q, %c : f32
+    linalg.yield %r : f32
+  } -> tensor<4xf32>
+  %some = tensor.empty() : tensor<4xf32>
+  %f = linalg.generic {indexing_maps = [affine_map<(m) -> (m)>, affine_map<(m) -> (m)>], iterator_types = ["parallel"]}
+      ins(%s : tensor<4xf32>) outs(%some : tensor<4xf32>) {
+  ^bb0(%a: f32, %c: f32):
+    %r = math.rsqrt %a : f32
+    linalg.yield %r : f32
+  } -> tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [#both, #rows, #both], iterator_types = ["parallel", "parallel"]}
+      ins(%d, %f : tensor<4x8xf32>, tensor<4xf32>) outs(%any : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %r = arith.mulf %a, %b : f32
+    linalg.yield %r : f32
+  } -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
 // In a loop the second op updates the memory of the first: both stay.
 // CHECK-LABEL: func @loop
 // CHECK: scf.for

@@ -9,8 +9,8 @@
 // CHECK-LABEL: func @scale_and_bias
 // CHECK-SAME: (%[[S:.*]]: memref<8xf32>, %[[B:.*]]: memref<20xf32>, %[[C:.*]]: memref<8x20xf32>)
 // CHECK: scf.for %[[M:.*]] = %c0 to %c8 step %c1
-// CHECK: %[[X:.*]] = vector.load %[[C]][%[[M]], %c0]
 // CHECK: %[[FACTOR:.*]] = memref.load %[[S]][%[[M]]]
+// CHECK: %[[X:.*]] = vector.load %[[C]][%[[M]], %c0]
 // CHECK: %[[BIAS:.*]] = vector.load %[[B]][%c0] : memref<20xf32>, vector<16xf32>
 // CHECK: %[[FACTORS:.*]] = vector.broadcast %[[FACTOR]] : f32 to vector<16xf32>
 // CHECK: %[[P:.*]] = arith.mulf %[[X]], %[[FACTORS]] : vector<16xf32>

@@ -60,3 +60,18 @@ func.func @slices(%a: tensor<8x1x9xi32>) -> tensor<1x4xi32> {
   %s = tensor.extract_slice %a[0, 0, 0] [1, 1, 4] [3, 1, 2] : tensor<8x1x9xi32> to tensor<1x4xi32>
   return %s : tensor<1x4xi32>
 }
+
+// -----
+
+// A result that is another view of what is computed: the caller's memory is that memory.
+// CHECK-LABEL: func @reshaped(
+// CHECK-SAME: %{{.*}}: memref<6xf32>, %[[OUT:.*]]: memref<2x3xf32>)
+// CHECK: %[[VIEW:.*]] = memref.reinterpret_cast %[[OUT]] to offset: [0], sizes: [6], strides: [1]
+// CHECK: linalg.generic {{.*}} outs(%[[VIEW]] : memref<6xf32>)
+// CHECK-NOT: memref.copy
+// CHECK: return
+func.func @reshaped(%x: tensor<6xf32>) -> tensor<2x3xf32> {
+  %y = math.exp %x : tensor<6xf32>
+  %r = tensor.expand_shape %y [[0, 1]] output_shape [2, 3] : tensor<6xf32> into tensor<2x3xf32>
+  return %r : tensor<2x3xf32>
+}

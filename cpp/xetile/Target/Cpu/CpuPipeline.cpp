@@ -53,7 +53,12 @@ void xetile::buildBufferizeForCpu(OpPassManager &pm, const CpuBufferizeOptions &
   pm.addPass(createPreserveArguments(arguments));
   pm.addPass(createElementwiseToLinalg());
   pm.addPass(createReplacePoison());
+  pm.addPass(createDropUnitDims());
   pm.addPass(createFuseElementwise());
+  add(pm, "canonicalize,cse");
+  FuseRowsOptions rows;
+  rows.threads = options.threads;
+  pm.addPass(createFuseRows(rows));
   add(pm, "canonicalize,cse");
   // Folding made more.
   pm.addPass(createReplacePoison());
@@ -69,6 +74,9 @@ void xetile::buildBufferizeForCpu(OpPassManager &pm, const CpuBufferizeOptions &
   }
   pm.addPass(createBitsToBytes());
   pm.addPass(createFreeScratch());
+  ShareRowsOptions shares;
+  shares.threads = options.threads;
+  pm.addPass(createShareRows(shares));
   pm.addPass(createSplitSubviews());
   pm.addPass(createExpandDynamicShapes());
 }

@@ -19,13 +19,16 @@ enum class ResultMemory {
 };
 
 // Option groups; each pipeline takes those that concern it.
-struct CpuTilingOptions : virtual mlir::detail::PassOptions {
-  Option<std::string> config{
-      *this, "config", llvm::cl::desc("A JSON object of fields of the matmuls' configuration"),
-      llvm::cl::init("")};
+struct CpuThreadOptions : virtual mlir::detail::PassOptions {
   Option<int64_t> threads{*this, "threads",
                           llvm::cl::desc("Threads to use; 0 for the machine's cores"),
                           llvm::cl::init(0)};
+};
+
+struct CpuTilingOptions : virtual CpuThreadOptions {
+  Option<std::string> config{
+      *this, "config", llvm::cl::desc("A JSON object of fields of the matmuls' configuration"),
+      llvm::cl::init("")};
   Option<std::string> pack{*this, "pack",
                            llvm::cl::desc("Copy blocks of A and B: auto, always or never"),
                            llvm::cl::init("auto")};
@@ -35,7 +38,7 @@ struct CpuTilingOptions : virtual mlir::detail::PassOptions {
       llvm::cl::init(true)};
 };
 
-struct CpuBufferizeOptions : virtual mlir::detail::PassOptions {
+struct CpuBufferizeOptions : virtual CpuThreadOptions {
   Option<ResultMemory> resultsAsArguments{
       *this,
       "results-as-arguments",

@@ -40,6 +40,7 @@ public:
   Value rsqrt(math::RsqrtOp op);
   Value fpowi(math::FPowIOp op);
   Value ipowi(math::IPowIOp op);
+  Value powf(math::PowFOp op);
 
 private:
   Value constant(Type type, Attribute element) {
@@ -146,6 +147,31 @@ Value Expander::fpowi(math::FPowIOp op) {
   return arith::SelectOp::create(b, loc, flips, arith::NegFOp::create(b, loc, result), result);
 }
 
+/// Squares and square roots, which are rounded once; none for other powers. The root of -0 is -0,
+/// of -infinity NaN: neither is what a power gives.
+Value Expander::powf(math::PowFOp op) {
+  APFloat known(0.0);
+  if (!matchPattern(op.getRhs(), m_ConstantFloat(&known)))
+    return {};
+  Value base = op.getLhs();
+  if (known.isExactlyValue(1.0))
+    return base;
+  if (known.isExactlyValue(2.0))
+    return arith::MulFOp::create(b, loc, base, base);
+  if (!known.isExactlyValue(0.5))
+    return {};
+  const llvm::fltSemantics &format =
+      cast<FloatType>(getElementTypeOrSelf(base.getType())).getFloatSemantics();
+  auto splat = [&](const APFloat &value) {
+    return constant(base.getType(), FloatAttr::get(getElementTypeOrSelf(base.getType()), value));
+  };
+  Value lowest = splat(APFloat::getInf(format, /*Negative=*/true));
+  Value isLowest = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, base, lowest);
+  Value positive = arith::AddFOp::create(b, loc, base, splat(APFloat::getZero(format)));
+  Value root = math::SqrtOp::create(b, loc, positive);
+  return arith::SelectOp::create(b, loc, isLowest, splat(APFloat::getInf(format)), root);
+}
+
 /// `base` to powers from 0, until all lanes are done.
 Value Expander::squareAndMultiply(Value base, Value exponent) {
   Type type = base.getType();
@@ -206,6 +232,7 @@ bool xetile::expandMath(RewriterBase &rewriter, Operation *op) {
                      .Case([&](math::RsqrtOp root) { return expander.rsqrt(root); })
                      .Case([&](math::FPowIOp power) { return expander.fpowi(power); })
                      .Case([&](math::IPowIOp power) { return expander.ipowi(power); })
+                     .Case([&](math::PowFOp power) { return expander.powf(power); })
                      .Default(Value());
   if (!result)
     return false;

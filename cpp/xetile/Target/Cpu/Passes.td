@@ -244,6 +244,7 @@ def LowerMath : Pass<"xetile-lower-math", "::mlir::ModuleOp"> {
     | absi, ctlz, cttz, ctpop | left: an instruction or some | none |
     | isnan, isinf, isfinite, isnormal, clampf, ipowi | comparisons, arithmetic | none; ipowi wraps around |
     | rsqrt | 1 / sqrt | 1.5 ULP |
+    | powf with the constant 0.5, 1 or 2 | sqrt, nothing, a product | 0.5 ULP |
     | fpowi | products for exponents 0 to 4, else pow in f64 | 2 ULP in f32, 4 ULP in f64 |
     | the others, on vectors | libmvec | 4 ULP, for all arguments |
     | the others, on scalars (operands read against the grain) | libm | that of libm, 1 ULP for most |
@@ -419,11 +420,84 @@ def FuseElementwise : Pass<"xetile-fuse-elementwise"> {
     ```
     After: `%e = linalg.generic {...} ins(%x, %mean : ...) outs(%any : ...) { ... arith.subf ... math.exp ... }`
 
-    An op whose result has several uses stays, and so memory holds what it computes once. Upstream's pass of this purpose
+    An op whose result has several uses stays, and so memory holds what it computes once; so does one whose elements are
+    read more than once, as the factor of a row is. One or two sums or products of one tensor's elements are computed by
+    each of their users instead, which read that tensor in place of the result. Upstream's pass of this purpose
     folds constants and reshapes, too, and takes from ops in loops the memory that they were to update in place.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
       "::mlir::tensor::TensorDialect"];
+}
+
+def DropUnitDims : Pass<"xetile-drop-unit-dims"> {
+  let summary = "Take dimensions of size one out of linalg ops, outside of loops";
+  let description = [{
+    Before:
+    ```mlir
+    %sum = linalg.generic {indexing_maps = [(m, n) -> (m, n), (m, n) -> (m, 0)], ...}
+        ins(%x : tensor<4x8xf32>) outs(%zeros : tensor<4x1xf32>)
+    ```
+    After: the same with `(m, n) -> (m)` on tensor<4xf32>, and `tensor.expand_shape` where the other type is used.
+
+    The passes behind know which loops of two ops are the same by their maps, for which each index is a loop.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
+      "::mlir::tensor::TensorDialect"];
+}
+
+def FuseRows : Pass<"xetile-fuse-rows"> {
+  let summary = "Compute reductions and what surrounds them block by block, in one loop";
+  let description = [{
+    Before, as of a softmax:
+    ```mlir
+    %max = linalg.generic {... "parallel", "reduction" ...} ins(%x : tensor<64x4096xf32>) ...
+    %exp = linalg.generic {...} ins(%x, %max : tensor<64x4096xf32>, tensor<64xf32>) ...
+    %sum = linalg.generic {... "parallel", "reduction" ...} ins(%exp : tensor<64x4096xf32>) ...
+    %y = linalg.generic {...} ins(%exp, %sum : tensor<64x4096xf32>, tensor<64xf32>) ...
+    ```
+    After:
+    ```mlir
+    %y = scf.forall (%m) = (0) to (64) step (16) shared_outs(%all = %any) -> (tensor<64x4096xf32>) {
+      %rows = tensor.extract_slice %x[%m, 0] [16, 4096] [1, 1] : tensor<64x4096xf32> to tensor<16x4096xf32>
+      // the four ops on 16 rows
+    } {xetile.rows}
+    ```
+    Rows are the loops that all reductions have in common; as many of them are a block as fit half of the second-level
+    cache, at least one. An op that is read elsewhere, too, stays outside, and so does one that each block would compute
+    again. What the last op reads element by element, as the powers here, is computed in the memory of its results.
+    Ops that touch less than that in all stay as they are. With several threads a loop is also made for other ops, which need
+    none for the cache; `xetile-share-rows` gives threads their blocks. A sum is one block's: its order depends neither on
+    blocks nor on threads.
+  }];
+  let options = [Option<"threads", "threads", "int64_t", /*default=*/"1", "Threads to use; 0 for the machine's cores">];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
+      "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect", "::xetile::XeTileDialect"];
+}
+
+def ShareRows : Pass<"xetile-share-rows"> {
+  let summary = "Give each thread its share of a loop over blocks of rows";
+  let description = [{
+    Before, with a buffer for each block:
+    ```mlir
+    scf.forall (%m) = (0) to (64) step (16) {
+      %scratch = memref.alloc() : memref<16x4096xf32>
+      ...
+      memref.dealloc %scratch : memref<16x4096xf32>
+    } {xetile.rows}
+    ```
+    After, for two threads, with a buffer for each thread:
+    ```mlir
+    scf.forall (%thread) in (2) {
+      %scratch = memref.alloc() : memref<16x4096xf32>
+      scf.for %block = %first to %last step %c1 { ... }
+      memref.dealloc %scratch : memref<16x4096xf32>
+    }
+    ```
+    One thread has no `scf.forall`.
+  }];
+  let options = [Option<"threads", "threads", "int64_t", /*default=*/"1", "Threads to use; 0 for the machine's cores">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::affine::AffineDialect",
+      "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
 def SplitSlices : Pass<"xetile-split-slices"> {

@@ -69,16 +69,34 @@ private:
     return success();
   }
 
+  /// The memory that `value` is a view of, all of it and in the same order.
+  static Value withoutReshapes(Value value) {
+    while (Operation *op = value.getDefiningOp()) {
+      if (!isa<memref::ExpandShapeOp, memref::CollapseShapeOp>(op))
+        break;
+      value = op->getOperand(0);
+    }
+    return value;
+  }
+
   static void storeResults(func::ReturnOp op, ArrayRef<unsigned> moved,
                            ArrayRef<BlockArgument> places, bool only) {
     for (auto [number, place] : llvm::zip(moved, places)) {
       // What this replaces is an argument for later results, which are copied then.
-      auto made = op.getOperand(number).getDefiningOp<memref::AllocOp>();
+      auto made = withoutReshapes(op.getOperand(number)).getDefiningOp<memref::AllocOp>();
       if (!only || !made || made->getBlock() != place.getOwner() ||
-          made.getType() != place.getType())
+          !made.getType().hasStaticShape() || !made.getType().getLayout().isIdentity())
         continue;
-      made.getResult().replaceAllUsesWith(place);
+      Value memory = place;
+      if (made.getType() != place.getType()) {
+        OpBuilder b(made);
+        auto [strides, offset] = made.getType().getStridesAndOffset();
+        memory = memref::ReinterpretCastOp::create(b, made.getLoc(), made.getType(), place, offset,
+                                                   made.getType().getShape(), strides);
+      }
+      made.getResult().replaceAllUsesWith(memory);
       made.erase();
+      op.setOperand(number, place);
     }
     OpBuilder b(op);
     SmallVector<Value> kept;

@@ -18,6 +18,9 @@ namespace {
 
 /// Sums that are added to in turns: one alone would wait for itself.
 constexpr int64_t kSums = 4;
+/// Vectors of an elementwise op in one step of a loop, where they take few operations each.
+constexpr int64_t kVectors = 4;
+constexpr int64_t kFewOperations = 8;
 
 class Emitter {
 public:
@@ -45,6 +48,8 @@ private:
   /// `column` is reduced: one result from vectors of partial ones.
   void emitReduction();
 
+  /// Reads what is the same for a whole row before the loop along it.
+  void readRow();
   SmallVector<Value> indices(OpOperand &operand, int64_t shift);
   /// What `operand` has for the vector that is `number` vectors further; a scalar if it is the same
   /// for all of the vector.
@@ -60,6 +65,8 @@ private:
   OpOperand &init;
   SmallVector<Index> extents;
   SmallVector<Value> place;
+  /// What is read before the loop along a row.
+  llvm::SmallDenseMap<OpOperand *, Value> ofRow;
   /// Reduced dimensions but `column`.
   SmallVector<unsigned> reduced;
 };
@@ -141,8 +148,20 @@ void Emitter::overResult(ArrayRef<unsigned> dims) {
   });
 }
 
+void Emitter::readRow() {
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    bool varies = map.isFunctionOfDim(plan.column) ||
+                  llvm::any_of(reduced, [&](unsigned dim) { return map.isFunctionOfDim(dim); });
+    if (!varies && op.payloadUsesValueFromOperand(operand))
+      ofRow[operand] = read(*operand, 0, {});
+  }
+}
+
 void Emitter::emitResults() {
-  int64_t atOnce = reduced.empty() ? 1 : kSums;
+  bool isShort = llvm::range_size(body.without_terminator()) <= kFewOperations;
+  int64_t atOnce = !reduced.empty() ? kSums : isShort ? kVectors : 1;
+  readRow();
   overVectors(atOnce, {}, [&](int64_t count, Value mask, ValueRange) {
     Sums sums;
     // A result that is not read may hold anything.
@@ -169,6 +188,7 @@ void Emitter::emitResults() {
 }
 
 void Emitter::emitReduction() {
+  readRow();
   TypedAttr neutral = *arith::getNeutralElement(plan.combiner);
   VectorType type = vectorOf(neutral.getType());
   if (isa<arith::AddFOp>(plan.combiner)) // 0 + -0 is 0
@@ -249,6 +269,8 @@ Value Emitter::compute(int64_t number, Value mask, Value sofar) {
     Type type = body.getArgument(operand.getOperandNumber()).getType();
     if (&operand == &init)
       arguments.push_back(sofar);
+    else if (Value known = ofRow.lookup(&operand))
+      arguments.push_back(known);
     else if (op.payloadUsesValueFromOperand(&operand))
       arguments.push_back(read(operand, number, mask));
     else

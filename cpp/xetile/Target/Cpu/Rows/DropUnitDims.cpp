@@ -1,0 +1,46 @@
+//===- DropUnitDims.cpp - linalg ops without dimensions of size one ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: linalg ops on tensors. Out: those of a function's first block have no loops of one step, and
+// no operands of sizes one. Refused: nothing; what stands in loops stays as it is.
+//===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "xetile/Target/Cpu/Passes.h"
+#include "xetile/Target/Cpu/Rows/InFunction.h"
+
+namespace xetile {
+#define GEN_PASS_DEF_DROPUNITDIMS
+#include "xetile/Target/Cpu/Passes.h.inc"
+} // namespace xetile
+
+using namespace mlir;
+using xetile::isInFunction;
+
+namespace {
+struct DropUnitDims : xetile::impl::DropUnitDimsBase<DropUnitDims> {
+  void runOnOperation() override {
+    SmallVector<linalg::GenericOp> ops;
+    getOperation()->walk([&](linalg::GenericOp op) {
+      if (isInFunction(op))
+        ops.push_back(op);
+    });
+    IRRewriter rewriter(&getContext());
+    linalg::ControlDropUnitDims options;
+    for (linalg::GenericOp op : ops) {
+      rewriter.setInsertionPoint(op);
+      FailureOr<linalg::DropUnitDimsResult> smaller = linalg::dropUnitDims(rewriter, op, options);
+      if (succeeded(smaller))
+        rewriter.replaceOp(op, smaller->replacements);
+    }
+    // Reshapes of reshapes, and those of memory that only gives a size.
+    RewritePatternSet patterns(&getContext());
+    tensor::populateFoldTensorEmptyPatterns(patterns);
+    tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, &getContext());
+    tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, &getContext());
+    linalg::FillOp::getCanonicalizationPatterns(patterns, &getContext());
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,130 @@
+//===- FuseRows.cpp - reductions and what surrounds them, row by row -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: linalg ops on tensors, outside of loops. Out: those that share rows, as a softmax's, in one
+// loop over blocks that stay in a cache. Refused: nothing; other ops stay as they are.
+//===----------------------------------------------------------------------===//
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "xetile/Target/Cpu/Config/Machine.h"
+#include "xetile/Target/Cpu/Passes.h"
+#include "xetile/Target/Cpu/Rows/InFunction.h"
+#include "xetile/Target/Cpu/Rows/RowPlan.h"
+
+namespace xetile {
+#define GEN_PASS_DEF_FUSEROWS
+#include "xetile/Target/Cpu/Passes.h.inc"
+} // namespace xetile
+
+using namespace mlir;
+using namespace xetile;
+
+static LogicalResult emitRows(RewriterBase &b, RowPlan &plan) {
+  scf::SCFTilingOptions tiling;
+  tiling.setTileSizes(getAsIndexOpFoldResult(b.getContext(), plan.tiles));
+  tiling.setLoopType(scf::SCFTilingOptions::LoopType::ForallOp);
+  scf::SCFTileAndFuseOptions options;
+  options.setTilingOptions(tiling);
+  options.setFusionControlFn(
+      [&](tensor::ExtractSliceOp, OpResult producer,
+          bool) -> std::optional<scf::SCFTileAndFuseOptions::ControlFnResult> {
+        if (!plan.producers.contains(producer.getOwner()))
+          return std::nullopt;
+        return scf::SCFTileAndFuseOptions::ControlFnResult{};
+      });
+  b.setInsertionPoint(plan.root);
+  FailureOr<scf::SCFTileAndFuseResult> result = scf::tileConsumerAndFuseProducersUsingSCF(
+      b, cast<TilingInterface>(plan.root.getOperation()), options);
+  if (failed(result))
+    return failure();
+  for (LoopLikeOpInterface loop : result->loops)
+    loop->setAttr(kRowsAttr, b.getUnitAttr());
+  for (auto [old, replacement] : result->replacements)
+    b.replaceAllUsesWith(old, replacement);
+  return success();
+}
+
+/// Lets what a block's last op reads element by element be computed in the memory of its results.
+static void reuseResults(scf::ForallOp loop) {
+  for (Operation &insertion : loop.getTerminator().getYieldingOps()) {
+    auto slice = dyn_cast<tensor::ParallelInsertSliceOp>(insertion);
+    auto root = slice ? slice.getSource().getDefiningOp<linalg::LinalgOp>() : linalg::LinalgOp();
+    if (!root || root.getNumDpsInits() != 1)
+      continue;
+    OpOperand *init = root.getDpsInitOperand(0);
+    auto place = init->get().getDefiningOp<tensor::ExtractSliceOp>();
+    if (!place || root.payloadUsesValueFromOperand(init) || !root.hasPureTensorSemantics())
+      continue;
+    for (OpOperand *input : root.getDpsInputOperands()) {
+      auto producer = input->get().getDefiningOp<linalg::LinalgOp>();
+      if (!producer || producer->getBlock() != root->getBlock() ||
+          input->get().getType() != init->get().getType() ||
+          root.getMatchingIndexingMap(input) != root.getMatchingIndexingMap(init))
+        continue;
+      OpOperand *own = producer.getDpsInitOperand(0);
+      if (producer.getNumDpsInits() != 1 || producer.payloadUsesValueFromOperand(own) ||
+          !own->get().getDefiningOp<tensor::EmptyOp>() ||
+          llvm::any_of(place->getOperands(), [&](Value operand) {
+            Operation *made = operand.getDefiningOp();
+            return made && made->getBlock() == producer->getBlock() &&
+                   !made->isBeforeInBlock(producer);
+          }))
+        continue;
+      place->moveBefore(producer);
+      own->set(place);
+      init->set(producer->getResult(0));
+      break;
+    }
+  }
+}
+
+namespace {
+struct FuseRows : xetile::impl::FuseRowsBase<FuseRows> {
+  using FuseRowsBase::FuseRowsBase;
+
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    SmallVector<linalg::LinalgOp> ops;
+    getOperation()->walk([&](linalg::LinalgOp op) {
+      if (isInFunction(op))
+        ops.push_back(op);
+    });
+    llvm::SmallPtrSet<Operation *, 16> done;
+    bool changed = false;
+    // From the last op, which is the end of a chain.
+    for (linalg::LinalgOp op : llvm::reverse(ops)) {
+      if (done.contains(op))
+        continue;
+      FailureOr<Machine> machine = describeMachine(op, /*require=*/false);
+      if (failed(machine))
+        return signalPassFailure();
+      std::optional<RowPlan> plan = planRows(op, machine->l2 / 2, /*alone=*/threads != 1);
+      if (!plan)
+        continue;
+      done.insert(op);
+      done.insert_range(plan->producers);
+      if (failed(emitRows(rewriter, *plan))) {
+        op.emitOpError("cannot be tiled along its rows");
+        return signalPassFailure();
+      }
+      changed = true;
+    }
+    if (!changed)
+      return;
+    RewritePatternSet patterns(&getContext());
+    tensor::populateFoldTensorEmptyPatterns(patterns);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      return signalPassFailure();
+    // What several ops read of a block is there for each of them.
+    DominanceInfo dominance;
+    eliminateCommonSubExpressions(rewriter, dominance, getOperation());
+    getOperation()->walk([&](scf::ForallOp loop) {
+      if (loop->hasAttr(kRowsAttr))
+        reuseResults(loop);
+    });
+  }
+};
+} // namespace

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Norms and softmax as sums and maxima of rows, in f32 for narrow types, with nothing computed twice.
+
+A variance is the mean of squared distances from the mean, which a row in cache makes cheap; torch-mlir takes it in f64.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+__all__ = ["TABLE"]
+
+_aten = torch.ops.aten
+_NARROW = (torch.float16, torch.bfloat16)
+
+
+def _wide(x: torch.Tensor) -> torch.Tensor:
+    return _to(x, torch.float32) if x.dtype in _NARROW else x
+
+
+def _to(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    return x if x.dtype == dtype else _aten._to_copy(x, dtype=dtype)
+
+
+def _softmax(x: torch.Tensor, dim: int, half_to_float: bool) -> torch.Tensor:
+    dtype = torch.float32 if half_to_float else x.dtype
+    if x.ndim == 0 or x.numel() == 0:
+        return NotImplemented
+    x = _wide(x)
+    powers = torch.exp(x - torch.amax(x, dim, keepdim=True))
+    return _to(powers * (1 / torch.sum(powers, dim, keepdim=True)), dtype)
+
+
+def _log_softmax(x: torch.Tensor, dim: int, half_to_float: bool) -> torch.Tensor:
+    dtype = torch.float32 if half_to_float else x.dtype
+    if x.ndim == 0 or x.numel() == 0:
+        return NotImplemented
+    x = _wide(x)
+    largest = torch.amax(x, dim, keepdim=True)
+    shift = torch.log(torch.sum(torch.exp(x - largest), dim, keepdim=True))
+    return _to(x - largest - shift, dtype)
+
+
+def _moments(x: torch.Tensor, dims: list[int], eps: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """The mean, and 1 over the standard deviation, of `x` along `dims`, which are kept with size 1."""
+    count = math.prod(x.shape[dim] for dim in dims)
+    mean = torch.sum(x, dims, keepdim=True) * (1 / count)
+    far = x - mean
+    variance = torch.sum(far * far, dims, keepdim=True) * (1 / count)
+    return mean, torch.rsqrt(variance + eps)
+
+
+def _layer_norm(
+    x: torch.Tensor, shape: Sequence[int], weight: torch.Tensor | None, bias: torch.Tensor | None, eps: float
+) -> Any:
+    if x.numel() == 0:
+        return NotImplemented
+    dtype, whole, outer = x.dtype, x.shape, x.shape[: x.ndim - len(shape)]
+    x = _wide(x).reshape(math.prod(outer), math.prod(shape))
+    mean, scale = _moments(x, [1], eps)
+    y = (x - mean) * scale
+    if weight is not None:
+        y = y * _wide(weight).reshape(-1)
+    if bias is not None:
+        y = y + _wide(bias).reshape(-1)
+    kept = (*outer, *[1] * len(shape))
+    return _to(y.reshape(whole), dtype), _to(mean.reshape(kept), dtype), _to(scale.reshape(kept), dtype)
+
+
+def _group_norm(
+    x: torch.Tensor,
+    weight: torch.Tensor | None,
+    bias: torch.Tensor | None,
+    batch: int,
+    channels: int,
+    places: int,
+    groups: int,
+    eps: float,
+) -> Any:
+    if x.numel() == 0:
+        return NotImplemented
+    dtype, shape = x.dtype, x.shape
+    x = _wide(x).reshape(batch, groups, channels // groups, places)
+    mean, scale = _moments(x, [2, 3], eps)
+    y = (x - mean) * scale
+    if weight is not None:
+        y = y * _wide(weight).reshape(groups, channels // groups, 1)
+    if bias is not None:
+        y = y + _wide(bias).reshape(groups, channels // groups, 1)
+    mean, scale = mean.reshape(batch, groups), scale.reshape(batch, groups)
+    return _to(y.reshape(shape), dtype), _to(mean, dtype), _to(scale, dtype)
+
+
+def _batch_norm_with_statistics(
+    x: torch.Tensor,
+    weight: torch.Tensor | None,
+    bias: torch.Tensor | None,
+    mean: torch.Tensor,
+    variance: torch.Tensor,
+    momentum: float,
+    eps: float,
+) -> Any:
+    """One product and one sum for each element."""
+    scale = torch.rsqrt(_wide(variance) + eps)
+    if weight is not None:
+        scale = scale * _wide(weight)
+    shift = -_wide(mean) * scale
+    if bias is not None:
+        shift = shift + _wide(bias)
+    channel = (-1, *[1] * (x.ndim - 2))
+    y = _wide(x) * scale.reshape(channel) + shift.reshape(channel)
+    nothing = x.new_empty((0,), dtype=_wide(mean).dtype)
+    return _to(y, x.dtype), nothing, nothing
+
+
+TABLE: dict[Any, Callable[..., Any]] = {
+    _aten._softmax.default: _softmax,
+    _aten._log_softmax.default: _log_softmax,
+    _aten.native_layer_norm.default: _layer_norm,
+    _aten.native_group_norm.default: _group_norm,
+    _aten._native_batch_norm_legit_no_training.default: _batch_norm_with_statistics,
+}
+"""Overload -> function of the same arguments."""
