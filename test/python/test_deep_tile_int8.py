@@ -138,7 +138,8 @@ def dims(m: int, n: int, k: int, layout=LAYOUTS["plain"], group: int = 4) -> dic
 @pytest.mark.parametrize("shape", [(64, 64, 64), (13, 17, 19), (1, 1, 1), (100, 200, 301)], ids=str)
 def test_signs_and_odd_sizes(rng, shape, signs, fill):
     kernel = check(rng, LAYOUTS["plain"], dims(*shape), ("i8", "i8", "i32"), signs=signs, fill=fill, threads=2)
-    assert BYTE_DOT in kernel.stages["3-llvm"]
+    # A single product needs none.
+    assert BYTE_DOT in kernel.stages["3-llvm"] or shape == (1, 1, 1)
     assert "vpdpbusds" not in kernel.stages["3-llvm"]
 
 

@@ -48,3 +48,19 @@ func.func @loop(%x: tensor<1x8xf32>, %n: index) -> tensor<1x8xf32> {
   }
   return %r : tensor<1x8xf32>
 }
+
+// A microkernel of a tiled matmul stays as it is: its attribute says how it is lowered, and how sums are rounded.
+// CHECK-LABEL: func @microkernel
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<4x1xbf16>) attrs = {xetile.microkernel = array<i64: 4, 16>}
+func.func @microkernel(%a: tensor<4x1xbf16>, %b: tensor<1x1xbf16>, %c: tensor<4x1xbf16>) -> tensor<4x1xbf16> {
+  %d = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+      affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<4x1xbf16>, tensor<1x1xbf16>) outs(%c : tensor<4x1xbf16>)
+      attrs = {xetile.microkernel = array<i64: 4, 16>} {
+  ^bb0(%x: bf16, %y: bf16, %z: bf16):
+    %p = arith.mulf %x, %y : bf16
+    %s = arith.addf %z, %p : bf16
+    linalg.yield %s : bf16
+  } -> tensor<4x1xbf16>
+  return %d : tensor<4x1xbf16>
+}

@@ -4,12 +4,14 @@
 #define XETILE_TARGET_CPU_ROWS_INFUNCTION_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "xetile/Target/Cpu/Microkernel/MicrokernelCall.h"
 
 namespace xetile {
 
-/// Whether `op` stands in the first block of a function: loops have their order and memory already.
+/// Whether `op` stands in the first block of a function and is no microkernel of a tiled matmul:
+/// these, and loops, have their order, their memory and their way of rounding already.
 inline bool isInFunction(mlir::Operation *op) {
-  return op && mlir::isa<mlir::func::FuncOp>(op->getParentOp()) &&
+  return op && !op->hasAttr(kMicrokernelAttr) && mlir::isa<mlir::func::FuncOp>(op->getParentOp()) &&
          op->getBlock() == &op->getParentRegion()->front();
 }
 
