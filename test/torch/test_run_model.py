@@ -86,8 +86,8 @@ WRONG = [
     ("x = 1", "", "model.py: expected Model, the model: a class, or a function that makes one; it defines nothing"),
     (
         LAYER,
-        ":Modell",
-        "model.py: expected Modell, the model: a class, or a function that makes one; it defines Model, ",
+        ":Models",
+        "model.py: expected Models, the model: a class, or a function that makes one; it defines Model, ",
     ),
     (
         LAYER.replace("get_inputs", "inputs"),
