@@ -75,3 +75,16 @@ func.func @reshaped(%x: tensor<6xf32>) -> tensor<2x3xf32> {
   %r = tensor.expand_shape %y [[0, 1]] output_shape [2, 3] : tensor<6xf32> into tensor<2x3xf32>
   return %r : tensor<2x3xf32>
 }
+
+// -----
+
+// Without elements there is nothing to reuse, and nothing that is copied.
+// CHECK-LABEL: func @reshaped_without_elements(
+// CHECK-SAME: %{{.*}}: memref<2x0xf32>, %[[OUT:.*]]: memref<2x0x1xf32>)
+// CHECK-NOT: memref.reinterpret_cast
+// CHECK: return
+func.func @reshaped_without_elements(%x: tensor<2x0xf32>) -> tensor<2x0x1xf32> {
+  %y = math.exp %x : tensor<2x0xf32>
+  %r = tensor.expand_shape %y [[0], [1, 2]] output_shape [2, 0, 1] : tensor<2x0xf32> into tensor<2x0x1xf32>
+  return %r : tensor<2x0x1xf32>
+}

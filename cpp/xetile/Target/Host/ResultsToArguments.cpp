@@ -89,6 +89,9 @@ private:
         continue;
       Value memory = place;
       if (made.getType() != place.getType()) {
+        // Upstream knows no strides of memory without elements; nothing is copied then.
+        if (made.getType().getNumElements() == 0)
+          continue;
         OpBuilder b(made);
         auto [strides, offset] = made.getType().getStridesAndOffset();
         memory = memref::ReinterpretCastOp::create(b, made.getLoc(), made.getType(), place, offset,
