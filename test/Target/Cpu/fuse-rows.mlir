@@ -118,4 +118,16 @@ func.func @small(%x: tensor<8x16xf32>, %b: tensor<8xf32>) -> tensor<8xf32> {
   } -> tensor<8xf32>
   return %y : tensor<8xf32>
 }
+
+// Without elements there are no blocks.
+// CHECK-LABEL: func @without_elements(
+// CHECK-NOT: scf.forall
+// CHECK: return
+func.func @without_elements(%x: tensor<0x?xf32>) -> tensor<0x?xf32> {
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %x, %c1 : tensor<0x?xf32>
+  %e = tensor.empty(%n) : tensor<0x?xf32>
+  %y = linalg.exp ins(%x : tensor<0x?xf32>) outs(%e : tensor<0x?xf32>) -> tensor<0x?xf32>
+  return %y : tensor<0x?xf32>
+}
 }

@@ -211,7 +211,8 @@ bool Planner::chooseTiles(RowPlan &plan) {
 }
 
 std::optional<RowPlan> Planner::plan(bool alone) {
-  if (!isCandidate(root) || root.getNumParallelLoops() == 0 || isa<linalg::FillOp>(root))
+  if (!isCandidate(root) || root.getNumParallelLoops() == 0 || isa<linalg::FillOp>(root) ||
+      llvm::is_contained(root.getStaticLoopRanges(), 0))
     return std::nullopt;
   RootLoops own;
   for (unsigned dim : llvm::seq(root.getNumLoops()))
