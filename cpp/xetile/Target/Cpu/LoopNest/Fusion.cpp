@@ -196,25 +196,39 @@ static void addUsers(RewriterBase &rewriter, Value value, mlir::Block *block, Cl
   }
 }
 
-/// Whether blocks of the op's result can be read as vectors along its last dimension.
-static bool readsRows(Operation *op) {
+/// Whether blocks of the op's result can be read as vectors along its last dimension, not counting
+/// those that are `batch` places of the result: a block has one element of them.
+static bool readsRows(Operation *op, ArrayRef<unsigned> batch = {}) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp)
     return true;
   AffineMap result = linalgOp.getMatchingIndexingMap(linalgOp.getDpsInitOperand(0));
-  unsigned column = result.getDimPosition(result.getNumResults() - 1);
+  SmallVector<unsigned> dims; // of blocks
+  for (unsigned place : llvm::seq(result.getNumResults()))
+    if (!llvm::is_contained(batch, place))
+      dims.push_back(result.getDimPosition(place));
   if (linalgOp.payloadUsesValueFromOperand(linalgOp.getDpsInitOperand(0)))
     return false;
   return llvm::all_of(linalgOp.getDpsInputOperands(), [&](OpOperand *operand) {
     Type element = getElementTypeOrSelf(operand->get().getType());
     if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 8)
       return false;
-    AffineMap map = linalgOp.getMatchingIndexingMap(operand);
-    for (auto [place, expr] : llvm::enumerate(map.getResults()))
-      if (cast<AffineDimExpr>(expr).getPosition() == column && place + 1 != map.getNumResults())
-        return false;
-    return true;
+    SmallVector<unsigned> read;
+    for (AffineExpr expr : linalgOp.getMatchingIndexingMap(operand).getResults())
+      if (unsigned dim = cast<AffineDimExpr>(expr).getPosition(); llvm::is_contained(dims, dim))
+        read.push_back(dim);
+    return !llvm::is_contained(ArrayRef(read).drop_back(read.empty() ? 0 : 1), dims.back());
   });
+}
+
+/// The dimensions of an operand's tensor that its matmul has no sums or tiles along.
+static SmallVector<unsigned> batchPlaces(const Contraction &matmul, unsigned operand) {
+  AffineMap map = matmul.map(operand);
+  SmallVector<unsigned> places;
+  for (unsigned place : llvm::seq(map.getNumResults()))
+    if (llvm::is_contained(matmul.batch, map.getDimPosition(place)))
+      places.push_back(place);
+  return places;
 }
 
 /// The elementwise ops around `matmul` that its loops can do.
@@ -229,7 +243,7 @@ static Cluster findNeighbours(RewriterBase &rewriter, const Contraction &matmul)
       continue;
     Cluster before;
     addProducers(value, block, before);
-    if (llvm::all_of(before, readsRows))
+    if (llvm::all_of(before, [](Operation *op) { return readsRows(op); }))
       cluster.insert_range(before);
   }
   for (Value value = op->getResult(0);;) {
@@ -288,7 +302,7 @@ Fusion xetile::mergeNeighbours(RewriterBase &rewriter, const Contraction &matmul
     auto producer = op->getOperand(operand).getDefiningOp<linalg::GenericOp>();
     if (producer && matmul.map(operand).getNumResults() == 2 + matmul.batch.size() &&
         producer->getBlock() == block && producer->hasOneUse() && isElementwiseOp(producer) &&
-        readsRows(producer))
+        readsRows(producer, batchPlaces(matmul, operand)))
       fusion.producers[operand] = producer;
   }
   auto consumer = dyn_cast_or_null<linalg::GenericOp>(soleUser(op->getResult(0)));
