@@ -67,7 +67,8 @@ def explain(
     config: MatmulConfig | Mapping[str, int] | None = None,
     threads: int | None = None,
 ) -> str:
-    """The configuration of each matmul, as JSON, and below it the terms that it was chosen by."""
+    """The configuration of each matmul, as JSON, and below it the terms that it was chosen by; then how other ops are
+    computed: in which blocks of rows, or alone, and why."""
     module = module_or_path if isinstance(module_or_path, ir.Module) else read_payload(module_or_path)
     params = {"config": config, "threads": threads}
     return explain_parameters(module, {name: value for name, value in params.items() if value is not None})

@@ -148,3 +148,24 @@ def test_rows_are_as_in_numpy_on_any_number_of_threads(rng, name, shape, dynamic
     np.testing.assert_allclose(results[0], expected, rtol=1e-4, atol=1e-5)
     for other in results[1:]:
         np.testing.assert_array_equal(other, results[0])
+
+
+def test_explain_tells_of_matmuls_and_of_what_is_beside_them():
+    big, row = "tensor<300x500xf32>", "tensor<300xf32>"
+    text = f"""func.func @f(%a: tensor<300x40xf32>, %b: tensor<40x500xf32>, %c: {big}, %s: {row}) -> {row} {{
+  %d = linalg.matmul ins(%a, %b : tensor<300x40xf32>, tensor<40x500xf32>) outs(%c : {big}) -> {big}
+  %e = math.absf %d : {big}
+  %f = math.exp %c : {big}
+  %g = arith.mulf %f, %c : {big}
+  %h = arith.mulf %e, %e : {big}
+  %r = linalg.reduce {{ arith.addf }} ins(%h : {big}) outs(%s : {row}) dimensions = [1]
+  %q = linalg.reduce {{ arith.addf }} ins(%g : {big}) outs(%r : {row}) dimensions = [1]
+  return %q : {row}
+}}"""
+    module = f"module attributes {{dlti.target_system_spec = {SMALL.replace('4096', '65536')}}} {{\n{text}\n}}"
+    with ir.Context():
+        said = cpu.explain(ir.Module.parse(module), threads=1)
+    matmul, *others = [line for line in said.splitlines() if not line.startswith(" ")]
+    assert '"MBlock": ' in matmul
+    # The absolute values and their squares are in the matmul's loops; the second sum takes the rest along.
+    assert [other.partition(": ")[2] for other in others] == ["rows: 60 blocks of 5x500, each through 3 ops"]

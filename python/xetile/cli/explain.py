@@ -15,7 +15,8 @@ def add_parser(commands: Any) -> None:
     """Adds `explain` to the subparsers of `xetile`."""
     parser = commands.add_parser(
         "explain",
-        help="tell how matmuls are cut: for cpu (default) the scores that decided, for GPUs messages and dpas",
+        help="tell how matmuls are cut: for cpu (default) the scores that decided, and what is beside them; for GPUs "
+        "messages and dpas",
     )
     add_options(parser)
     parser.set_defaults(command=_run)

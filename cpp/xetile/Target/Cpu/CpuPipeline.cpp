@@ -43,8 +43,8 @@ void xetile::buildTileForCpu(OpPassManager &pm, const CpuTilingOptions &options)
   pm.addPass(createDeepTileMatmul(tiling));
 }
 
-void xetile::buildBufferizeForCpu(OpPassManager &pm, const CpuBufferizeOptions &options,
-                                  bool keepArguments) {
+void xetile::buildFuseForCpu(OpPassManager &pm, const CpuFusionOptions &options,
+                             bool keepArguments) {
   pm.addPass(createWidenSums());
   pm.addPass(createDropEmptyPieces());
   pm.addPass(createSplitSlices());
@@ -58,7 +58,15 @@ void xetile::buildBufferizeForCpu(OpPassManager &pm, const CpuBufferizeOptions &
   add(pm, "canonicalize,cse");
   FuseRowsOptions rows;
   rows.threads = options.threads;
+  rows.explain = options.explain;
   pm.addPass(createFuseRows(rows));
+}
+
+void xetile::buildBufferizeForCpu(OpPassManager &pm, const CpuBufferizeOptions &options,
+                                  bool keepArguments) {
+  CpuFusionOptions fusion;
+  fusion.threads = options.threads;
+  buildFuseForCpu(pm, fusion, keepArguments);
   add(pm, "canonicalize,cse");
   // Folding made more.
   pm.addPass(createReplacePoison());
@@ -128,6 +136,7 @@ void xetile::buildLowerToCpu(OpPassManager &pm, const CpuLoweringOptions &option
 }
 
 namespace {
+struct FusionOptions : PassPipelineOptions<FusionOptions>, CpuFusionOptions {};
 struct BufferizeOptions : PassPipelineOptions<BufferizeOptions>, CpuBufferizeOptions {};
 struct LoweringOptions : PassPipelineOptions<LoweringOptions>, CpuLoweringOptions {};
 } // namespace
@@ -137,6 +146,9 @@ void xetile::registerCpuPipelines() {
       "xetile-prepare-for-cpu",
       "One function on tensors, numbers too, and beside it the one that checks its sizes",
       buildPrepareForCpu);
+  PassPipelineRegistration<FusionOptions>(
+      "xetile-fuse-for-cpu", "Fuse what is beside tiled matmuls on tensors",
+      [](OpPassManager &pm, const FusionOptions &options) { buildFuseForCpu(pm, options); });
   PassPipelineRegistration<BufferizeOptions>(
       "xetile-bufferize-for-cpu", "Take tiled matmuls on tensors to memory, scratch freed",
       [](OpPassManager &pm, const BufferizeOptions &options) {

@@ -469,7 +469,10 @@ def FuseRows : Pass<"xetile-fuse-rows"> {
     none for the cache; `xetile-share-rows` gives threads their blocks. A sum is one block's: its order depends neither on
     blocks nor on threads.
   }];
-  let options = [Option<"threads", "threads", "int64_t", /*default=*/"1", "Threads to use; 0 for the machine's cores">];
+  let options = [
+    Option<"threads", "threads", "int64_t", /*default=*/"1", "Threads to use; 0 for the machine's cores">,
+    Option<"explain", "explain", "bool", "false", "Change nothing; remark the loops and what other ops have none for">
+  ];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
       "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect", "::xetile::XeTileDialect"];
 }

@@ -1,7 +1,7 @@
 //===- FuseRows.cpp - reductions and what surrounds them, row by row -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: linalg ops on tensors, outside of loops. Out: those that share rows, as a softmax's, in one
-// loop over blocks that stay in a cache. Refused: nothing; other ops stay as they are.
+// loop over blocks that stay in a cache, or remarks. Refused: nothing; other ops stay as they are.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
@@ -13,6 +13,7 @@
 #include "xetile/Target/Cpu/Passes.h"
 #include "xetile/Target/Cpu/Rows/InFunction.h"
 #include "xetile/Target/Cpu/Rows/RowPlan.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_FUSEROWS
@@ -81,12 +82,42 @@ static void reuseResults(scf::ForallOp loop) {
   }
 }
 
+/// `n` for sizes that are known at run time only.
+static std::string inNumber(int64_t number, StringRef unit) {
+  return ShapedType::isDynamic(number) ? "an unknown number of " + unit.str()
+                                       : llvm::utostr(number) + " " + unit.str();
+}
+
+/// Tells what `plan` does, at its last op.
+static void remarkRows(RowPlan &plan, int64_t cacheBytes) {
+  std::string block;
+  llvm::raw_string_ostream out(block);
+  SmallVector<int64_t> sizes = plan.root.getStaticLoopRanges();
+  for (auto [size, tile] : llvm::zip_equal(sizes, plan.tiles)) {
+    int64_t extent = tile == 0 ? size : tile;
+    out << (block.empty() ? "" : "x");
+    if (ShapedType::isDynamic(extent))
+      out << "?";
+    else
+      out << extent;
+  }
+  SmallVector<Operation *> ops = llvm::filter_to_vector(
+      llvm::reverse(plan.producers), [](Operation *op) { return !isa<linalg::FillOp>(op); });
+  InFlightDiagnostic remark = plan.root.emitRemark()
+                              << "rows: " << inNumber(plan.blocks, "blocks") << " of " << block
+                              << ", each through " << ops.size() + 1 << " ops";
+  for (Operation *op : ops)
+    remark.attachNote(op->getLoc()) << op->getName() << " to " << op->getResult(0).getType();
+  remark.attachNote() << "a block touches " << inNumber(plan.blockBytes, "bytes")
+                      << ", all of them " << inNumber(plan.allBytes, "bytes")
+                      << "; half of the second-level cache has " << cacheBytes;
+}
+
 namespace {
 struct FuseRows : xetile::impl::FuseRowsBase<FuseRows> {
   using FuseRowsBase::FuseRowsBase;
 
   void runOnOperation() override {
-    IRRewriter rewriter(&getContext());
     SmallVector<linalg::LinalgOp> ops;
     getOperation()->walk([&](linalg::LinalgOp op) {
       if (isInFunction(op))
@@ -94,6 +125,8 @@ struct FuseRows : xetile::impl::FuseRowsBase<FuseRows> {
     });
     llvm::SmallPtrSet<Operation *, 16> done;
     bool changed = false;
+    IRRewriter rewriter(&getContext());
+    SmallVector<std::function<void()>> remarks;
     // From the last op, which is the end of a chain.
     for (linalg::LinalgOp op : llvm::reverse(ops)) {
       if (done.contains(op))
@@ -101,23 +134,40 @@ struct FuseRows : xetile::impl::FuseRowsBase<FuseRows> {
       FailureOr<Machine> machine = describeMachine(op, /*require=*/false);
       if (failed(machine))
         return signalPassFailure();
-      std::optional<RowPlan> plan = planRows(op, machine->l2 / 2, /*alone=*/threads != 1);
-      if (!plan)
+      int64_t cacheBytes = machine->l2 / 2;
+      std::string why;
+      FailureOr<RowPlan> plan = planRows(op, cacheBytes, /*alone=*/threads != 1, why);
+      if (explain && failed(plan)) {
+        if (!isa<linalg::FillOp>(op))
+          remarks.push_back(
+              [=]() mutable { op.emitRemark("a loop nest of its own").attachNote() << why; });
+        continue;
+      }
+      if (failed(plan))
         continue;
       done.insert(op);
       done.insert_range(plan->producers);
-      if (failed(emitRows(rewriter, *plan))) {
+      if (explain) {
+        remarks.push_back([=, found = *plan]() mutable { remarkRows(found, cacheBytes); });
+      } else if (failed(emitRows(rewriter, *plan))) {
         op.emitOpError("cannot be tiled along its rows");
         return signalPassFailure();
+      } else {
+        changed = true;
       }
-      changed = true;
     }
-    if (!changed)
-      return;
+    for (std::function<void()> &say : llvm::reverse(remarks))
+      say();
+    if (changed && failed(reuseMemory(rewriter)))
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult reuseMemory(IRRewriter &rewriter) {
     RewritePatternSet patterns(&getContext());
     tensor::populateFoldTensorEmptyPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      return signalPassFailure();
+      return failure();
     // What several ops read of a block is there for each of them.
     DominanceInfo dominance;
     eliminateCommonSubExpressions(rewriter, dominance, getOperation());
@@ -125,6 +175,7 @@ struct FuseRows : xetile::impl::FuseRowsBase<FuseRows> {
       if (loop->hasAttr(kRowsAttr))
         reuseResults(loop);
     });
+    return success();
   }
 };
 } // namespace

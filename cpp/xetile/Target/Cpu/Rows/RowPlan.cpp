@@ -12,6 +12,8 @@ using namespace xetile;
 
 /// Columns of a block: some vectors and some lines of a cache.
 static constexpr int64_t kColumns = 64;
+/// Bytes of what has dimensions of unknown sizes.
+static constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
 
 namespace {
 
@@ -22,7 +24,7 @@ class Planner {
 public:
   Planner(linalg::LinalgOp root, int64_t cacheBytes) : root(root), cacheBytes(cacheBytes) {}
 
-  std::optional<RowPlan> plan(bool alone);
+  FailureOr<RowPlan> plan(bool alone, std::string &why);
 
 private:
   void findProducers(linalg::LinalgOp op);
@@ -150,7 +152,7 @@ int64_t Planner::bytes(ArrayRef<int64_t> tiles) {
       for (AffineExpr expr : linalgOp.getMatchingIndexingMap(&operand).getResults()) {
         int64_t extent = extents[cast<AffineDimExpr>(expr).getPosition()];
         if (ShapedType::isDynamic(extent) || llvm::MulOverflow(part, extent, part))
-          return std::numeric_limits<int64_t>::max();
+          return kUnbounded;
       }
       Value tensor = linalgOp.isDpsInit(&operand) ? op->getResult(0) : operand.get();
       parts[tensor] = std::max(parts.lookup(tensor), part);
@@ -159,7 +161,7 @@ int64_t Planner::bytes(ArrayRef<int64_t> tiles) {
   int64_t total = 0;
   for (auto [tensor, part] : parts)
     if (llvm::AddOverflow(total, part, total))
-      return std::numeric_limits<int64_t>::max();
+      return kUnbounded;
   return total;
 }
 
@@ -210,10 +212,21 @@ bool Planner::chooseTiles(RowPlan &plan) {
   return plan.blocks != 1;
 }
 
-std::optional<RowPlan> Planner::plan(bool alone) {
-  if (!isCandidate(root) || root.getNumParallelLoops() == 0 || isa<linalg::FillOp>(root) ||
-      llvm::is_contained(root.getStaticLoopRanges(), 0))
-    return std::nullopt;
+static int64_t orUnknown(int64_t bytes) {
+  return bytes == kUnbounded ? ShapedType::kDynamic : bytes;
+}
+
+FailureOr<RowPlan> Planner::plan(bool alone, std::string &why) {
+  auto no = [&](const Twine &reason) {
+    why = reason.str();
+    return failure();
+  };
+  if (!isCandidate(root) || isa<linalg::FillOp>(root))
+    return no("rows are those of ops with one result that are indexed by dimensions alone");
+  if (root.getNumParallelLoops() == 0)
+    return no("it has no rows, all of it becomes one number");
+  if (llvm::is_contained(root.getStaticLoopRanges(), 0))
+    return no("it has no elements");
   RootLoops own;
   for (unsigned dim : llvm::seq(root.getNumLoops()))
     own.push_back(dim);
@@ -224,17 +237,22 @@ std::optional<RowPlan> Planner::plan(bool alone) {
   bool hasProducers = llvm::any_of(
       loops, [&](auto &entry) { return entry.first != root && !isa<linalg::FillOp>(entry.first); });
   if (!hasProducers && !alone)
-    return std::nullopt;
+    return no("no op before it could share its rows");
   RowPlan plan;
   plan.root = root;
   for (auto &entry : loops)
     if (entry.first != root)
       plan.producers.insert(entry.first);
+  int64_t all = bytes(SmallVector<int64_t>(root.getNumLoops(), 0));
   if (!chooseTiles(plan))
-    return std::nullopt;
+    return no(all <= cacheBytes ? "all that it touches, " + Twine(all) + " bytes, stays in a cache"
+                                : Twine("its rows cannot be cut into equal blocks"));
+  plan.allBytes = orUnknown(all);
+  plan.blockBytes = orUnknown(bytes(plan.tiles));
   return plan;
 }
 
-std::optional<RowPlan> xetile::planRows(linalg::LinalgOp root, int64_t cacheBytes, bool alone) {
-  return Planner(root, cacheBytes).plan(alone);
+FailureOr<RowPlan> xetile::planRows(linalg::LinalgOp root, int64_t cacheBytes, bool alone,
+                                    std::string &why) {
+  return Planner(root, cacheBytes).plan(alone, why);
 }

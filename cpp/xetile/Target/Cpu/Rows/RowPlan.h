@@ -21,14 +21,17 @@ struct RowPlan {
   llvm::SmallVector<int64_t> tiles;
   /// How many blocks there are, if that is known.
   int64_t blocks = mlir::ShapedType::kDynamic;
+  /// What a block touches, and what all of them do; kDynamic if that is not known.
+  int64_t blockBytes = mlir::ShapedType::kDynamic, allBytes = mlir::ShapedType::kDynamic;
 };
 
 /// A plan for the ops that end in `root`; none if they have no rows in common, or if all that they
-/// touch takes no more than `cacheBytes`:
+/// touch takes no more than `cacheBytes`: `why` tells then.
 /// - rows: the loops of `root` along which each producer computes a part of its own for a block;
 /// - a producer that other ops read, too, or that blocks would compute again is none.
 /// `alone`: whether an op without producers is worth a plan.
-std::optional<RowPlan> planRows(mlir::linalg::LinalgOp root, int64_t cacheBytes, bool alone);
+mlir::FailureOr<RowPlan> planRows(mlir::linalg::LinalgOp root, int64_t cacheBytes, bool alone,
+                                  std::string &why);
 
 } // namespace xetile
 
