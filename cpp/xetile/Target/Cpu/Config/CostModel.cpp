@@ -43,17 +43,20 @@ CostModel::CostModel(const Contraction &matmul, const Machine &machine, PackingW
   streamedRows = chooseStreamedRows();
 }
 
-/// The hardware prefetches lines that follow one another, of a few rows at a time: 8 to 16 of B are
-/// read through all of n before the next, where they do not come from the second level.
+/// The hardware prefetches lines that follow one another, of a few rows at a time: where B comes from
+/// memory, few of its rows are read through all of n before the next. Each step of them visits all
+/// sums again, so that more rows of sums want longer steps.
 int64_t CostModel::chooseStreamedRows() const {
-  constexpr int64_t kThin = 32, kFewest = 2;
+  constexpr int64_t kFewest = 2, kThin = 16, kMost = 32;
   bool alongN = vectorDim == kN && packing.b != true && !mustCopyB();
   int64_t rows = vectorDim == kM ? extents[kN] : extents[kM];
-  if ((!alongN && vectorDim != kM) || rows > kThin)
+  if ((!alongN && vectorDim != kM) || rows > kMost)
     return 0;
   if (rows <= kFewest)
     return 8;
-  return extents[kN] * extents[kK] * inputBytes > machine.l2 / 2 ? 16 : 0;
+  if (extents[kN] * extents[kK] * inputBytes < machine.l3 / 2)
+    return 0;
+  return rows <= kThin ? 16 : 64;
 }
 
 /// Rows that are a multiple of 4 KiB apart share one set, as the sets of x86's first level span a
