@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from deep_tile_cases import compile_text
+from xetile import schedule
 
 K = 4096
 
@@ -30,6 +31,9 @@ CONTRACTIONS = {
     "batched dot": (("4x4096", "4x4096", "4"), "b,k", ("b,k", "b,k", "b")),
     "batched matmul": (("3x4x4096", "3x4096x5", "3x4x5"), "b,i,j,k", ("b,i,k", "b,k,j", "b,i,j")),
     "two reductions": (("4x64x64", "64x64", "4"), "i,k,l", ("i,k,l", "k,l", "i")),
+    "one row": (("1x4096", "4096x16", "1x16"), "i,j,k", ("i,k", "k,j", "i,j")),
+    "one element": (("1x4096", "4096x1", "1x1"), "i,j,k", ("i,k", "k,j", "i,j")),
+    "one element, a reduction of one": (("1x1x4096", "4096x1x1", "1x1"), "i,j,l,k", ("l,i,k", "k,j,l", "j,i")),
 }
 
 
@@ -41,6 +45,34 @@ def test_contractions(name, kind):
     a, b, c = (np.ones(spec.shape, spec.numpy_dtype) for spec in kernel.arguments)
     # In bf16 a sum of ones ends at 256, in f16 at 2048.
     assert np.all(kernel(a, b, np.zeros_like(c)).astype("f4") == K)
+
+
+@pytest.mark.parametrize("kind", ["bf16", "f16"])
+@pytest.mark.parametrize("name", ["one row", "one element", "one element, a reduction of one"])
+def test_contractions_that_a_schedule_leaves(rng, name, kind):
+    """It tiles named operations."""
+    shapes, dims, maps = CONTRACTIONS[name]
+    types = [f"tensor<{shape.replace('4096', '13')}x{kind}>" for shape in shapes]
+    listed = ", ".join(f"affine_map<({dims}) -> ({results})>" for results in maps)
+    loops = ", ".join('"reduction"' if loop in "kl" else '"parallel"' for loop in dims.split(","))
+    body = f"""
+  %r = linalg.generic {{indexing_maps = [{listed}], iterator_types = [{loops}]}}
+      ins(%a, %b : {types[0]}, {types[1]}) outs(%c : {types[2]}) {{
+  ^bb0(%x: {kind}, %y: {kind}, %z: {kind}):
+    %p = arith.mulf %x, %y : {kind}
+    %s = arith.addf %z, %p : {kind}
+    linalg.yield %s : {kind}
+  }} -> {types[2]}
+  return %r : {types[2]}"""
+    own = schedule.load("cpu_matmul").with_values({"threads": 1})
+    kernel = compile_text(body, f"(%a: {types[0]}, %b: {types[1]}, %c: {types[2]}) -> {types[2]}", schedule=own)
+    half_unit = {"bf16": 2.0**-8, "f16": 2.0**-11}[kind]
+    for _ in range(50):
+        a, b, c = (rng.standard_normal(spec.shape).astype(spec.numpy_dtype) for spec in kernel.arguments)
+        a64, b64 = a.astype("f8").reshape(1, 13), b.astype("f8").reshape(13, -1)
+        exact = a64 @ b64 + c.astype("f8")
+        sizes = np.abs(a64) @ np.abs(b64) + np.abs(c.astype("f8"))
+        assert np.all(np.abs(kernel(a, b, c).astype("f8") - exact) <= half_unit * np.abs(exact) + 1e-5 * sizes)
 
 
 STEPS = {"bf16": 2.0**-4, "f16": 2.0**-6}

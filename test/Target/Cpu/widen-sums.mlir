@@ -32,7 +32,7 @@ func.func @reductions(%a: tensor<4x64xf16>, %m: tensor<4xf16>) -> (tensor<4xf16>
   return %r, %x : tensor<4xf16>, tensor<4xf16>
 }
 
-// Others stay: integers, wide sums, contractions that registers hold.
+// Others stay: integers, wide sums, tiles of contractions, whose sums registers hold.
 // CHECK-LABEL: func @others(
 // CHECK: linalg.matvec
 // CHECK: linalg.dot
@@ -42,6 +42,17 @@ func.func @others(%a: tensor<4x4xi8>, %x: tensor<4xi8>, %d: tensor<4xf32>, %s: t
     -> (tensor<4xi8>, tensor<f32>, tensor<4x4xf16>) {
   %r = linalg.matvec ins(%a, %x : tensor<4x4xi8>, tensor<4xi8>) outs(%x : tensor<4xi8>) -> tensor<4xi8>
   %t = linalg.dot ins(%d, %d : tensor<4xf32>, tensor<4xf32>) outs(%s : tensor<f32>) -> tensor<f32>
-  %u = linalg.matmul ins(%m, %m : tensor<4x4xf16>, tensor<4x4xf16>) outs(%m : tensor<4x4xf16>) -> tensor<4x4xf16>
+  %u = linalg.matmul {xetile.microkernel = array<i64: 4, 16>} ins(%m, %m : tensor<4x4xf16>, tensor<4x4xf16>)
+      outs(%m : tensor<4x4xf16>) -> tensor<4x4xf16>
   return %r, %t, %u : tensor<4xi8>, tensor<f32>, tensor<4x4xf16>
+}
+
+// A contraction that was not tiled: without its dimensions of one element it would be none.
+// CHECK-LABEL: func @untiled(
+// CHECK: linalg.generic
+// CHECK: ^bb0(%{{.*}}: bf16, %{{.*}}: bf16, %{{.*}}: f32):
+// CHECK: arith.truncf %{{.*}} : tensor<1x1xf32> to tensor<1x1xbf16>
+func.func @untiled(%a: tensor<1x13xbf16>, %b: tensor<13x1xbf16>, %c: tensor<1x1xbf16>) -> tensor<1x1xbf16> {
+  %r = linalg.matmul ins(%a, %b : tensor<1x13xbf16>, tensor<13x1xbf16>) outs(%c : tensor<1x1xbf16>) -> tensor<1x1xbf16>
+  return %r : tensor<1x1xbf16>
 }

@@ -309,8 +309,8 @@ def WidenSums : Pass<"xetile-widen-sums"> {
   let summary = "Sum narrow floats in f32";
   let description = [{
     One rule for all sums: elements narrower than f32 (f16, bf16) are multiplied and added in f32, and rounded once, when
-    the sum is complete. Contractions with m, n and k keep it by themselves, whoever tiles them; this pass rewrites the
-    others on tensors: batched ones that were not tiled, matvec, vecmat, dot, convolutions, sums of pooling windows,
+    the sum is complete. Tiles of contractions, in loops or made by `deep-tile-matmul`, keep it by themselves; this pass
+    rewrites the others on tensors: contractions that were not tiled, convolutions, sums of pooling windows,
     `linalg.reduce` and `linalg.generic` that add, subtract or multiply into such a result. Integers are added in the
     result's type and wrap around, f32 and f64 stay what they are. Sums that several ops make (a `scf.for` that carries
     f16) are rounded between these, as written.

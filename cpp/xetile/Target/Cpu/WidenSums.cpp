@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: linalg ops on tensors that add or multiply into results of f16 or bf16 (matvec, dot,
 // convolutions, pooling, linalg.reduce). Out: the same with f32 results, rounded once behind them.
-// Refused: nothing; contractions whose own lowering sums in f32 stay.
+// Refused: nothing; tiles of contractions, whose own lowering sums in f32, stay.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/IR/Matchers.h"
 #include "xetile/Target/Cpu/LoopNest/Contraction.h"
 #include "xetile/Target/Cpu/Passes.h"
+#include "xetile/Target/Cpu/Rows/InFunction.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_WIDENSUMS
@@ -70,10 +71,11 @@ private:
   static void widenSums(IRRewriter &rewriter, linalg::LinalgOp op) {
     if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() == 0)
       return;
-    // Vector or scalar code keeps the sums of these in registers, in f32.
+    // Vector or scalar code keeps the sums of these in registers, in f32. Outside of loops other
+    // passes may make another op of one, which has no such code.
     std::string why;
     FailureOr<xetile::Contraction> kernel = xetile::matchContraction(op, /*onTensors=*/true, why);
-    if (succeeded(kernel) && kernel->batch.empty())
+    if (succeeded(kernel) && kernel->batch.empty() && !xetile::isInFunction(op))
       return;
     SmallVector<unsigned> narrow;
     mlir::Block &body = op->getRegion(0).front();
