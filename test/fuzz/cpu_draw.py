@@ -165,7 +165,7 @@ def draw_calls(rng: random.Random, program: dict[str, Any]) -> list[dict[str, An
             if len(dim) > 1
         ]
         number, axis = rng.choice(places)
-        calls.append({**calls[-1], "wrong": [number, axis, rng.choice([0, 1, 2, 5, 9, 40, 1000])]})
+        calls.append({**calls[-1], "wrong": [number, axis, rng.choice([0, 1, 2, 5, 9, 40, 70])]})
     return calls or [{"sizes": dict.fromkeys(names, 64)}]
 
 
