@@ -123,8 +123,8 @@ double ThreadCosts::of(const std::array<int64_t, 3> &threads, std::string *terms
       threads[kK] > 1 ? threads[kK] * double(model.extents[kM]) * model.extents[kN] * kPartialCycles
                       : 0;
   double fork = all > 1 || batches > 1 ? model.cycles(model.machine.rates.fork) : 0;
-  // Threads of one row read it in shorter runs, past which less is prefetched: of A, and much more so
-  // of B where that comes from memory.
+  // Threads of one row read it in shorter runs, past which less is prefetched: of A, and much more
+  // so of B where that comes from memory.
   constexpr double kShorterRuns = 1.05, kShorterStreams = 1.5;
   if (threads[kK] > 1 && inPlaceA)
     operands *= kShorterRuns;

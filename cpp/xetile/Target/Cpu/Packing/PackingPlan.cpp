@@ -50,7 +50,8 @@ PackingPlan xetile::planPacking(const Contraction &matmul, const ConfigChoice &c
     b.isConstant = choice.packB && isKnown(1);
   }
   if (threads.isPlain(1) && choice.turnB && !choice.packB) {
-    b.form = BlockForm::RowsFromColumns;
+    // Rows along k that are not contiguous, as those of batches that are, are copied as they are.
+    b.form = dims(1, kN)[0] == kN ? BlockForm::Rows : BlockForm::RowsFromColumns;
     b.dims = {kN, kK};
   }
   for (unsigned operand : {0, 1}) {
