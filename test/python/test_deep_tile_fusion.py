@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from dataclasses import dataclass
@@ -425,51 +424,6 @@ def test_batches(rng):
     a, b, s, v = floats(rng, (3, 20, 20), (3, 20, 20), (3,), (3, 20))
     assert np.allclose(kernel(a, b, s, v), (a * s[:, None, None]) @ b + v[:, None, :], atol=1e-4)
     assert kernel.stages["1-tiled"].count("linalg.generic") == 1
-
-
-@pytest.mark.parametrize("order", ["".join(order) for order in itertools.permutations("bmk")])
-def test_operands_with_dimensions_in_any_order(rng, order):
-    """What computes an operand is done block by block where a block's rows are rows of what it reads, too."""
-    extents = {"b": 3, "m": 20, "k": 33, "n": 18}
-
-    def of(dims):
-        return f"tensor<{'x'.join(str(extents[dim]) for dim in dims)}xf32>"
-
-    def affine(dims, space):
-        return f"affine_map<({', '.join(space)}) -> ({', '.join(dims)})>"
-
-    fused = []
-    for read in map("".join, itertools.permutations("bmk")):
-        kernel = compile_text(
-            f"""
-  %zero = arith.constant 0.0 : f32
-  %e = tensor.empty() : {of(order)}
-  %x = linalg.generic {{indexing_maps = [{affine(read, "bmk")}, {affine(order, "bmk")}],
-      iterator_types = ["parallel", "parallel", "parallel"]}} ins(%a : {of(read)}) outs(%e : {of(order)}) {{
-  ^bb0(%u: f32, %w: f32):
-    %p = arith.addf %u, %u : f32
-    linalg.yield %p : f32
-  }} -> {of(order)}
-  %f = tensor.empty() : {of("bmn")}
-  %c = linalg.fill ins(%zero : f32) outs(%f : {of("bmn")}) -> {of("bmn")}
-  %r = linalg.generic {{indexing_maps = [{affine(order, "bmnk")}, {affine("bkn", "bmnk")}, {affine("bmn", "bmnk")}],
-      iterator_types = ["parallel", "parallel", "parallel", "reduction"]}}
-      ins(%x, %b : {of(order)}, {of("bkn")}) outs(%c : {of("bmn")}) {{
-  ^bb0(%u: f32, %v: f32, %w: f32):
-    %p = arith.mulf %u, %v : f32
-    %q = arith.addf %p, %w : f32
-    linalg.yield %q : f32
-  }} -> {of("bmn")}
-  return %r : {of("bmn")}""",
-            f"(%a: {of(read)}, %b: {of('bkn')}) -> {of('bmn')}",
-            threads=1,
-        )
-        a, b = floats(rng, [extents[dim] for dim in read], [extents[dim] for dim in "bkn"])
-        assert np.allclose(kernel(a, b), np.einsum(f"{read},bkn->bmn", 2 * a, b), atol=1e-4), read
-        if "arith.addf %in, %in " not in kernel.stages["1-tiled"]:  # no op of its own
-            fused.append(read)
-    inner = order.replace("b", "")
-    assert fused == [read for read in map("".join, itertools.permutations("bmk")) if read.replace("b", "") == inner]
 
 
 def test_schedule_tiles_instead_of_the_pass(rng, tmp_path, capsys):

@@ -44,3 +44,48 @@ def test_orders(rng, sizes, types):
             assert np.array_equal(kernel(*arrays), expected), (a, b, c)
         else:
             assert np.allclose(kernel(*arrays).astype("f8"), expected, rtol=1e-4, atol=1e-4), (a, b, c)
+
+
+@pytest.mark.parametrize("order", orders("bmk"))
+def test_operands_that_are_computed(rng, order):
+    """What computes an operand is done block by block where a block's rows are rows of what it reads, too."""
+    extents = {"b": 3, "m": 20, "k": 33, "n": 18}
+
+    def of(dims):
+        return f"tensor<{'x'.join(str(extents[dim]) for dim in dims)}xf32>"
+
+    def affine(dims, space):
+        return f"affine_map<({', '.join(space)}) -> ({', '.join(dims)})>"
+
+    fused = []
+    for read in orders("bmk"):
+        kernel = compile_text(
+            f"""
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : {of(order)}
+  %x = linalg.generic {{indexing_maps = [{affine(read, "bmk")}, {affine(order, "bmk")}],
+      iterator_types = ["parallel", "parallel", "parallel"]}} ins(%a : {of(read)}) outs(%e : {of(order)}) {{
+  ^bb0(%u: f32, %w: f32):
+    %p = arith.addf %u, %u : f32
+    linalg.yield %p : f32
+  }} -> {of(order)}
+  %f = tensor.empty() : {of("bmn")}
+  %c = linalg.fill ins(%zero : f32) outs(%f : {of("bmn")}) -> {of("bmn")}
+  %r = linalg.generic {{indexing_maps = [{affine(order, "bmnk")}, {affine("bkn", "bmnk")}, {affine("bmn", "bmnk")}],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction"]}}
+      ins(%x, %b : {of(order)}, {of("bkn")}) outs(%c : {of("bmn")}) {{
+  ^bb0(%u: f32, %v: f32, %w: f32):
+    %p = arith.mulf %u, %v : f32
+    %q = arith.addf %p, %w : f32
+    linalg.yield %q : f32
+  }} -> {of("bmn")}
+  return %r : {of("bmn")}""",
+            f"(%a: {of(read)}, %b: {of('bkn')}) -> {of('bmn')}",
+            threads=1,
+        )
+        a, b = (draw(rng, spec.shape, spec.numpy_dtype) for spec in kernel.arguments)
+        assert np.allclose(kernel(a, b), np.einsum(f"{read},bkn->bmn", 2 * a, b), atol=1e-4), read
+        if "arith.addf %in, %in " not in kernel.stages["1-tiled"]:  # no op of its own
+            fused.append(read)
+    inner = order.replace("b", "")
+    assert fused == [read for read in orders("bmk") if read.replace("b", "") == inner]

@@ -11,22 +11,10 @@ torch = pytest.importorskip("torch", reason="needs the extra: pip install 'xetil
 pytest.importorskip("torch_mlir", reason="needs the extra: pip install 'xetile[torch]'")
 
 import xetile.torch  # noqa: E402
+from compiled import compiled  # noqa: E402
 from models import MODELS  # noqa: E402
 
 SLOW = [pytest.param(name, marks=pytest.mark.exhaustive) for name in MODELS if name != "mlp"]
-
-
-@pytest.fixture(autouse=True)
-def fresh():
-    seed = torch.seed()
-    print(f"torch.manual_seed({seed})")
-    torch._dynamo.reset()
-    yield
-    torch._dynamo.reset()
-
-
-def compiled(module, *, dynamic=False, **options):
-    return torch.compile(module, backend=xetile.torch.backend, options={"strict": True, **options}, dynamic=dynamic)
 
 
 def close(got, want, tolerance=2e-5):

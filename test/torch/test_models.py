@@ -17,11 +17,6 @@ from xetile import XeTileError  # noqa: E402
 SLOW = [pytest.param(name, marks=pytest.mark.exhaustive) for name in MODELS if name != "mlp"]
 
 
-@pytest.fixture(autouse=True)
-def fresh():
-    print(f"torch.manual_seed({torch.seed()})")
-
-
 @pytest.mark.parametrize("name", ["mlp", *SLOW])
 def test_kernels_of_models(name):
     model = MODELS[name]

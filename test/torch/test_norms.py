@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch", reason="needs the extra: pip install 'xetil
 pytest.importorskip("torch_mlir", reason="needs the extra: pip install 'xetile[torch]'")
 
 import xetile.torch  # noqa: E402
+from compiled import compiled  # noqa: E402
 
 nn = torch.nn
 MODELS = {
@@ -25,14 +26,6 @@ MODELS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def fresh():
-    print(f"torch.manual_seed({torch.seed()})")
-    torch._dynamo.reset()
-    yield
-    torch._dynamo.reset()
-
-
 def make(name):
     model, shape = MODELS[name]
     module = model()
@@ -43,10 +36,6 @@ def make(name):
             module.running_mean.uniform_(-1, 1)
             module.running_var.uniform_(0.5, 2)
     return module, torch.randn(shape) * 2 + 1
-
-
-def compiled(module):
-    return torch.compile(module, backend=xetile.torch.backend, options={"strict": True}, dynamic=False)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16], ids=str)

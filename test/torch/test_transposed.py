@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra: pip install 'xetile[torch]'")
 pytest.importorskip("torch_mlir", reason="needs the extra: pip install 'xetile[torch]'")
 
-import xetile.torch  # noqa: E402
+from compiled import check  # noqa: E402
 from xetile.torch.transposed import convolution  # noqa: E402
 
 KINDS = (torch.nn.ConvTranspose1d, torch.nn.ConvTranspose2d, torch.nn.ConvTranspose3d)
@@ -46,10 +46,5 @@ def test_any_sizes_in_eager():
 @pytest.mark.parametrize("space", [1, 2, 3])
 @pytest.mark.parametrize("settings", [{"padding": 1, "output_padding": 1}, {"bias": False}, {"groups": 2}])
 def test_compiled(space, settings):
-    print(f"torch.manual_seed({torch.seed()})")
-    torch._dynamo.reset()
     module = KINDS[space - 1](4, 6, 3, stride=2, **settings).eval()
-    x = torch.randn(2, 4, *(7, 5, 6)[:space])
-    function = torch.compile(module, backend=xetile.torch.backend, options={"strict": True}, dynamic=False)
-    with torch.no_grad():
-        torch.testing.assert_close(function(x), module(x), rtol=2e-5, atol=2e-5)
+    check(module, torch.randn(2, 4, *(7, 5, 6)[:space]))

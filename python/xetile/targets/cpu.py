@@ -241,35 +241,25 @@ def explain_parameters(payload: ir.Module, params: Mapping[str, Any]) -> str:
 
 
 def _explain(payload: ir.Operation, tiling: Mapping[str, str]) -> str:
+    module = _xetile.clone_module(payload)
+    calibration.describe(module)
     options = " ".join(
         f"{name}={{{value}}}" if name == "config" else f"{name}={value}" for name, value in tiling.items()
     )
-    matmuls = _remarks(
-        payload,
-        f"xetile-convolutions-to-matmuls,xetile-fold-transposes,deep-tile-matmul{{{options} explain}}",
-        "explain the matmuls",
+    # Other ops are those that matmuls leave when they are tiled.
+    said = passes.run(
+        module,
+        f"xetile-prepare-for-cpu,deep-tile-matmul{{{options} explain}},deep-tile-matmul{{{options}}},"
+        f"xetile-fuse-for-cpu{{threads={tiling['threads']} explain}}",
+        action="explain the operations",
     )
-    # What the matmuls' loops do is no longer there then.
-    rest = f"threads={tiling['threads']} explain"
-    others = _remarks(
-        payload,
-        f"xetile-prepare-for-cpu,deep-tile-matmul{{{options}}},xetile-fuse-for-cpu{{{rest}}}",
-        "explain the ops besides the matmuls",
-    )
-    if not matmuls and not others:
-        raise XeTileError("there is nothing to explain; expected linalg ops on tensors")
-    return "\n".join(matmuls + others)
-
-
-def _remarks(payload: ir.Operation, pipeline: str, action: str) -> list[str]:
-    """What passes say of a copy of the module, line by line."""
-    module = _xetile.clone_module(payload)
-    calibration.describe(module)
     lines = []
-    for remark in passes.run(module, pipeline, action=action):
+    for remark in said:
         lines.append(f"{remark.location}: {remark.message}" if remark.location else remark.message)
         lines += [f"  {note.message}" for note in remark.notes]
-    return lines
+    if not lines:
+        raise XeTileError("there is nothing to explain; expected linalg ops on tensors")
+    return "\n".join(lines)
 
 
 def _libraries(module: ir.Module) -> list[Path]:

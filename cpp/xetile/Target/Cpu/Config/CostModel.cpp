@@ -43,9 +43,9 @@ CostModel::CostModel(const Contraction &matmul, const Machine &machine, PackingW
   streamedRows = chooseStreamedRows();
 }
 
-/// The hardware prefetches lines that follow one another, of a few rows at a time: where B comes
-/// from memory, few of its rows are read through all of n before the next. Each step of them visits
-/// all sums again, so that more rows of sums want longer steps.
+/// The hardware prefetches lines that follow one another, of a few rows at a time: they are read
+/// through all of n before the next. One or two rows of sums wait for nothing else; more are worth
+/// it where B comes from memory, with longer steps, as each step visits all sums again.
 int64_t CostModel::chooseStreamedRows() const {
   constexpr int64_t kFewest = 2, kThin = 16, kMost = 32;
   bool alongN = vectorDim == kN && packing.b != true && !mustCopyB();

@@ -82,35 +82,30 @@ static void reuseResults(scf::ForallOp loop) {
   }
 }
 
-/// `n` for sizes that are known at run time only.
-static std::string inNumber(int64_t number, StringRef unit) {
-  return ShapedType::isDynamic(number) ? "an unknown number of " + unit.str()
-                                       : llvm::utostr(number) + " " + unit.str();
+/// "12 blocks"; the number may be known when it runs only.
+static std::string count(int64_t number, StringRef unit) {
+  std::string text = ShapedType::isDynamic(number) ? "an unknown number of" : llvm::utostr(number);
+  return text + " " + unit.str();
 }
 
 /// Tells what `plan` does, at its last op.
 static void remarkRows(RowPlan &plan, int64_t cacheBytes) {
-  std::string block;
-  llvm::raw_string_ostream out(block);
-  SmallVector<int64_t> sizes = plan.root.getStaticLoopRanges();
-  for (auto [size, tile] : llvm::zip_equal(sizes, plan.tiles)) {
+  SmallVector<std::string> block;
+  for (auto [size, tile] : llvm::zip_equal(plan.root.getStaticLoopRanges(), plan.tiles)) {
     int64_t extent = tile == 0 ? size : tile;
-    out << (block.empty() ? "" : "x");
-    if (ShapedType::isDynamic(extent))
-      out << "?";
-    else
-      out << extent;
+    block.push_back(ShapedType::isDynamic(extent) ? "?" : llvm::utostr(extent));
   }
   SmallVector<Operation *> ops = llvm::filter_to_vector(
       llvm::reverse(plan.producers), [](Operation *op) { return !isa<linalg::FillOp>(op); });
-  InFlightDiagnostic remark = plan.root.emitRemark()
-                              << "rows: " << inNumber(plan.blocks, "blocks") << " of " << block
-                              << ", each through " << ops.size() + 1 << " ops";
+  InFlightDiagnostic remark = plan.root.emitRemark() << "rows: " << count(plan.blocks, "blocks")
+                                                     << " of " << llvm::join(block, "x");
+  if (!ops.empty())
+    remark << ", each through " << ops.size() + 1 << " ops";
   for (Operation *op : ops)
     remark.attachNote(op->getLoc()) << op->getName() << " to " << op->getResult(0).getType();
-  remark.attachNote() << "a block touches " << inNumber(plan.blockBytes, "bytes")
-                      << ", all of them " << inNumber(plan.allBytes, "bytes")
-                      << "; half of the second-level cache has " << cacheBytes;
+  remark.attachNote() << "a block touches " << count(plan.blockBytes, "bytes") << ", all of them "
+                      << count(plan.allBytes, "bytes") << "; half of the second-level cache has "
+                      << cacheBytes;
 }
 
 namespace {
@@ -137,14 +132,12 @@ struct FuseRows : xetile::impl::FuseRowsBase<FuseRows> {
       int64_t cacheBytes = machine->l2 / 2;
       std::string why;
       FailureOr<RowPlan> plan = planRows(op, cacheBytes, /*alone=*/threads != 1, why);
-      if (explain && failed(plan)) {
-        if (!isa<linalg::FillOp>(op))
+      if (failed(plan)) {
+        if (explain && !isa<linalg::FillOp>(op))
           remarks.push_back(
               [=]() mutable { op.emitRemark("a loop nest of its own").attachNote() << why; });
         continue;
       }
-      if (failed(plan))
-        continue;
       done.insert(op);
       done.insert_range(plan->producers);
       if (explain) {

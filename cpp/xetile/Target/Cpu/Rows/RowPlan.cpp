@@ -244,9 +244,10 @@ FailureOr<RowPlan> Planner::plan(bool alone, std::string &why) {
     if (entry.first != root)
       plan.producers.insert(entry.first);
   int64_t all = bytes(SmallVector<int64_t>(root.getNumLoops(), 0));
+  if (all <= cacheBytes)
+    return no("all that it touches, " + Twine(all) + " bytes, stays in a cache");
   if (!chooseTiles(plan))
-    return no(all <= cacheBytes ? "all that it touches, " + Twine(all) + " bytes, stays in a cache"
-                                : Twine("its rows cannot be cut into equal blocks"));
+    return no("its rows cannot be cut into equal blocks");
   plan.allBytes = orUnknown(all);
   plan.blockBytes = orUnknown(bytes(plan.tiles));
   return plan;
