@@ -71,4 +71,42 @@ def ConvertXeTileToVector : Pass<"convert-xetile-to-vector"> {
       "::mlir::vector::VectorDialect"];
 }
 
+def ConvertTmTensorToScf : Pass<"convert-tm-tensor-to-scf"> {
+  let summary = "Convert scans as torch-mlir writes them to loops on tensors";
+  let description = [{
+    Torch-mlir takes cumsum and cumprod to `tm_tensor.scan`, of a dialect that only it has. The op is expected in its generic
+    form, in a context that allows dialects which are not registered.
+
+    Before:
+    ```mlir
+    %y:2 = "tm_tensor.scan"(%x, %any, %zeros) <{dimension = 1 : i64, inclusive = true, operandSegmentSizes = array<i32: 1, 2>}> ({
+    ^bb0(%a: f32, %b: f32):
+      %sum = arith.addf %a, %b : f32
+      "tm_tensor.yield"(%sum) : (f32) -> ()
+    }) : (tensor<4x60xf32>, tensor<4x60xf32>, tensor<4xf32>) -> (tensor<4x60xf32>, tensor<4xf32>)
+    ```
+    After:
+    ```mlir
+    %y = scf.for %m = %c0 to %c4 step %c1 iter_args(%all = %empty) -> (tensor<4x60xf32>) {
+      %row:2 = scf.for %n = %c0 to %c60 step %c1 iter_args(%out = %all, %before = %zero) -> (tensor<4x60xf32>, f64) {
+        %element = tensor.extract %x[%m, %n] : tensor<4x60xf32>
+        %wide = arith.extf %element : f32 to f64
+        %sum = arith.addf %before, %wide : f64
+        %rounded = arith.truncf %sum : f64 to f32
+        %next = tensor.insert %rounded into %out[%m, %n] : tensor<4x60xf32>
+        scf.yield %next, %sum : tensor<4x60xf32>, f64
+      }
+      scf.yield %row#0 : tensor<4x60xf32>
+    }
+    ```
+    A scan along another dimension than the last combines rows of the last one, by `linalg.generic`. Sums and products of f32 are
+    computed in f64 and those of f16 and bf16 in f32, each rounded once, as PyTorch does on CPUs.
+
+    Refused, each with an error at the operation: exclusive scans, uses of the second result, bodies other than one commutative
+    op with a neutral element, other operations of that dialect.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+      "::mlir::tensor::TensorDialect"];
+}
+
 #endif // XETILE_CONVERSION_PASSES_TD

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Operations in terms of others, where torch-mlir has no lowering or one to a dialect that nobody else has.
 
-Scans (cumsum, cumprod) take log2(n) steps over the whole tensor, each adds what is 1, 2, 4, ... places before. GELU of
-f16 and bf16 is computed in f32 and rounded once, as PyTorch does it.
+GELU of f16 and bf16 is computed in f32 and rounded once, as PyTorch does it.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -20,41 +20,14 @@ __all__ = ["TABLE"]
 _aten = torch.ops.aten
 
 
-def _scan(x: torch.Tensor, dim: int, start: float, combine: Callable[..., torch.Tensor]) -> torch.Tensor:
-    if x.ndim == 0:
-        return x
-    dim %= x.ndim
-    size, step = x.shape[dim], 1
-    while step < size:
-        before = _aten.slice.Tensor(x, dim, 0, size - step)
-        # From the last dimension to the first: how many elements before and behind.
-        padding = [0, 0] * (x.ndim - 1 - dim) + [step, 0]
-        x = combine(x, _aten.constant_pad_nd(before, padding, start))
-        step *= 2
-    return x
-
-
-def _as_sum(x: torch.Tensor, dtype: torch.dtype | None) -> torch.Tensor:
-    """In the type of the result: that of sums is 64 bits wide for integers and bool."""
+def _scan(scan: Any, x: torch.Tensor, dim: int, *, dtype: torch.dtype | None = None) -> Any:
+    """torch-mlir takes scans of numbers to views that are not there, and has no types of products."""
+    if x.ndim != 0 and dtype in (None, x.dtype):
+        return NotImplemented
     if dtype is None:
         dtype = x.dtype if x.dtype.is_floating_point or x.dtype.is_complex else torch.int64
-    return x if x.dtype == dtype else _aten._to_copy(x, dtype=dtype)
-
-
-def _cumsum(x: torch.Tensor, dim: int, *, dtype: torch.dtype | None = None) -> torch.Tensor:
-    return _wide(x, dim, dtype, 0, _aten.add.Tensor)
-
-
-def _cumprod(x: torch.Tensor, dim: int, *, dtype: torch.dtype | None = None) -> torch.Tensor:
-    return _wide(x, dim, dtype, 1, _aten.mul.Tensor)
-
-
-def _wide(x: torch.Tensor, dim: int, dtype: torch.dtype | None, start: float, combine: Any) -> torch.Tensor:
-    """f16 and bf16 are scanned in f32 and rounded once."""
-    x = _as_sum(x, dtype)
-    if x.dtype in (torch.float16, torch.bfloat16):
-        return _aten._to_copy(_scan(_aten._to_copy(x, dtype=torch.float32), dim, start, combine), dtype=x.dtype)
-    return _scan(x, dim, start, combine)
+    x = _aten._to_copy(x, dtype=dtype)
+    return x if x.ndim == 0 else scan(x, dim)
 
 
 def _gelu(x: torch.Tensor, *, approximate: str = "none") -> torch.Tensor:
@@ -128,8 +101,8 @@ def _encoder_layer(
 
 
 TABLE: dict[Any, Callable[..., Any]] = {
-    _aten.cumsum.default: _cumsum,
-    _aten.cumprod.default: _cumprod,
+    _aten.cumsum.default: functools.partial(_scan, _aten.cumsum.default),
+    _aten.cumprod.default: functools.partial(_scan, _aten.cumprod.default),
     _aten.convolution.default: convolution,
     _aten.gelu.default: _gelu,
     _aten.reciprocal.default: _reciprocal,

@@ -16,6 +16,7 @@ from torch_mlir.dialects.torch import register_dialect
 from torch_mlir.extras.fx_decomp_util import get_decomposition_table
 from torch_mlir.extras.fx_importer import FxImporter
 
+from xetile import passes
 from xetile.diagnostics import Heard
 from xetile.errors import XeTileError
 from xetile.mlir import ir
@@ -24,6 +25,7 @@ from xetile.torch import decompositions, norms
 __all__ = ["NotImportedError", "decomposition_table", "import_graph"]
 
 _ONLY_THEIRS = ("tm_tensor.", "torch.", "torch_c.")
+_SCANS = ("tm_tensor.scan", "tm_tensor.yield")
 _MAX_ERRORS = 4
 
 
@@ -55,18 +57,25 @@ def import_graph(graph: fx.GraphModule, name: str) -> ir.Module:
         raise NotImportedError("\n  ".join(["torch-mlir does not import the graph:", *told[:_MAX_ERRORS]])) from None
     finally:
         handler.detach()
+    scans = False
     for op in _inner(imported):
-        if op.name.startswith(_ONLY_THEIRS):
+        scans |= op.name in _SCANS
+        if op.name.startswith(_ONLY_THEIRS) and op.name not in _SCANS:
             raise NotImportedError(
                 f"torch-mlir makes {op.name} of an operation, which only it knows{_place(op.location)}"
             )
-    # Its bytecode is of a newer MLIR, its text can be read.
-    text = imported.get_asm(enable_debug_info=True)
+    # Its bytecode is of a newer MLIR, its text can be read; what only it knows in the generic form.
+    text = imported.get_asm(enable_debug_info=True, print_generic_op_form=scans)
     with ir.Context() as ours, Heard(ours) as heard:
+        ours.allow_unregistered_dialects = scans
         try:
-            return ir.Module.parse(text)
+            module = ir.Module.parse(text)
         except ir.MLIRError:
             raise NotImportedError("MLIR does not read what torch-mlir wrote", heard.errors[:_MAX_ERRORS]) from None
+    if scans:
+        passes.run(module, "convert-tm-tensor-to-scf,canonicalize", action="import scans")
+        ours.allow_unregistered_dialects = False
+    return module
 
 
 def _inner(op: Any) -> Iterator[Any]:

@@ -60,6 +60,9 @@ void xetile::buildFuseForCpu(OpPassManager &pm, const CpuFusionOptions &options,
   rows.threads = options.threads;
   rows.explain = options.explain;
   pm.addPass(createFuseRows(rows));
+  VectorizeScansOptions scans;
+  scans.threads = options.threads;
+  pm.addPass(createVectorizeScans(scans));
 }
 
 void xetile::buildBufferizeForCpu(OpPassManager &pm, const CpuBufferizeOptions &options,

@@ -503,6 +503,46 @@ def ShareRows : Pass<"xetile-share-rows"> {
       "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
+def VectorizeScans : Pass<"xetile-vectorize-scans"> {
+  let summary = "Compute scans along rows a vector at a time, rows shared by threads";
+  let description = [{
+    A scan is a loop on tensors that combines each element with all before it, by one commutative op of `arith` that has a neutral
+    element; elements may be converted before and after.
+
+    Before:
+    ```mlir
+    %row:2 = scf.for %n = %c0 to %c1024 step %c1 iter_args(%out = %all, %before = %zero) -> (tensor<4x1024xf32>, f64) {
+      %element = tensor.extract %x[%m, %n] : tensor<4x1024xf32>
+      %wide = arith.extf %element : f32 to f64
+      %sum = arith.addf %before, %wide : f64
+      %rounded = arith.truncf %sum : f64 to f32
+      %next = tensor.insert %rounded into %out[%m, %n] : tensor<4x1024xf32>
+      scf.yield %next, %sum : tensor<4x1024xf32>, f64
+    }
+    ```
+    After, for registers of 512 bits, and a second such loop for the elements that are left:
+    ```mlir
+    %row:2 = scf.for %n = %c0 to %c1024 step %c8 iter_args(%out = %all, %before = %zeros) -> (tensor<4x1024xf32>, vector<8xf64>) {
+      %elements = vector.transfer_read %x[%m, %n], %zero {in_bounds = [true]} : tensor<4x1024xf32>, vector<8xf32>
+      %wide = arith.extf %elements : vector<8xf32> to vector<8xf64>
+      // three times, for groups of 1, 2 and 4 lanes: the last one of a group goes to all of the next
+      %moved = vector.shuffle %none, %wide [0, 8, 2, 10, 4, 12, 6, 14] : vector<8xf64>, vector<8xf64>
+      %pairs = arith.addf %moved, %wide : vector<8xf64>
+      ...
+      %sums = arith.addf %before, %own : vector<8xf64>
+      %rounded = arith.truncf %sums : vector<8xf64> to vector<8xf32>
+      %next = vector.transfer_write %rounded, %out[%m, %n] {in_bounds = [true]} : vector<8xf32>, tensor<4x1024xf32>
+      ...
+    }
+    ```
+    Floats are added in another order, in each vector as a tree. With several threads, and more than half of the second-level cache
+    to read and write, loops around it that do nothing else become an `scf.forall` for `xetile-share-rows`.
+  }];
+  let options = [Option<"threads", "threads", "int64_t", /*default=*/"1", "Threads to use; 0 for the machine's cores">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+      "::mlir::vector::VectorDialect"];
+}
+
 def SplitSlices : Pass<"xetile-split-slices"> {
   let summary = "Slice with steps and drop dimensions in two ops";
   let description = [{
