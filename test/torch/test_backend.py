@@ -57,26 +57,6 @@ def test_training_changes_parameters_and_buffers_as_pytorch_does(name):
             close(got, want, 5e-5)
 
 
-# torch-mlir writes tensor.reshape for views of dynamic sizes, whose sizes XeTile cannot check.
-RESHAPED = ("encoder", "gpt")
-
-
-@pytest.mark.parametrize("name", ["mlp", *SLOW])
-def test_batches_of_any_size(name, caplog):
-    model = MODELS[name]
-    module = model.make().eval()
-    function = compiled(module, dynamic=True, strict=name not in RESHAPED)
-    with torch.no_grad():
-        for batch in (3, 7, 4):
-            inputs = model.inputs(batch)
-            close(function(*inputs), module(*inputs))
-    said = [record.message for record in caplog.records if record.name == "xetile.torch"]
-    if name in RESHAPED:
-        assert "a graph runs in PyTorch: " in said[0] and "'tensor.reshape' op" in said[0]
-    else:
-        assert not said
-
-
 @pytest.mark.parametrize("name", ["mlp", *SLOW])
 def test_autocast_to_bf16(name):
     model = MODELS[name]

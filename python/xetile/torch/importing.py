@@ -20,7 +20,7 @@ from xetile import passes
 from xetile.diagnostics import Heard
 from xetile.errors import XeTileError
 from xetile.mlir import ir
-from xetile.torch import decompositions, norms
+from xetile.torch import decompositions, norms, views
 
 __all__ = ["NotImportedError", "decomposition_table", "import_graph"]
 
@@ -50,7 +50,10 @@ def import_graph(graph: fx.GraphModule, name: str) -> ir.Module:
     handler = context.attach_diagnostic_handler(functools.partial(_hear, said))
     try:
         imported = torch_mlir.stateless_fx_import(
-            graph, output_type="linalg-on-tensors", model_name=name, fx_importer=FxImporter(context=context)
+            views.with_plain_sizes(graph),
+            output_type="linalg-on-tensors",
+            model_name=name,
+            fx_importer=FxImporter(context=context),
         ).operation
     except (compiler_utils.TorchMlirCompilerError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
         told = said or [line.strip() for line in str(error).splitlines() if line.strip()]

@@ -60,3 +60,23 @@ func.func @twice(%a: memref<8xf32>, %b: memref<8xf32>, %n: index) -> index {
   }
   return %sum : index
 }
+
+// -----
+
+// What the body of an op reads is a view as its operands are.
+// CHECK-LABEL: func.func private @gather_loops(
+// CHECK: %[[TABLE:[^:]*]]: memref<8xf32, strided<[1], offset: ?>>
+// CHECK: linalg.generic
+// CHECK: memref.load %[[TABLE]]
+#map = affine_map<(i) -> (i)>
+func.func @gather(%a: memref<24xf32>, %i: memref<8xindex>, %b: memref<8xf32>) {
+  %part = memref.subview %a[4] [8] [1] : memref<24xf32> to memref<8xf32, strided<[1], offset: 4>>
+  linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel"]} ins(%i : memref<8xindex>) outs(%b : memref<8xf32>) {
+  ^bb0(%at: index, %out: f32):
+    %x = memref.load %part[%at] : memref<8xf32, strided<[1], offset: 4>>
+    linalg.yield %x : f32
+  }
+  linalg.exp ins(%b : memref<8xf32>) outs(%b : memref<8xf32>)
+  linalg.exp ins(%b : memref<8xf32>) outs(%b : memref<8xf32>)
+  return
+}

@@ -29,6 +29,7 @@ void xetile::buildPrepareForCpu(OpPassManager &pm) {
   add(pm, "inline{default-pipeline=}");
   pm.addPass(createBoxScalars());
   pm.addPass(createReplacePoison());
+  pm.addPass(createReshapesToViews());
   pm.addPass(createCheckSizes());
   pm.addPass(createConvolutionsToMatmuls());
   pm.addPass(createFoldTransposes());

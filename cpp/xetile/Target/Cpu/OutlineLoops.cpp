@@ -106,7 +106,9 @@ private:
       for (Value &argument : arguments)
         if (Type general = generalize(argument.getType()); general != argument.getType()) {
           Value cast = memref::CastOp::create(outside, nest.getLoc(), general, argument);
-          nest.replaceUsesOfWith(argument, cast);
+          // In its body, too, which may read elements of it.
+          argument.replaceUsesWithIf(
+              cast, [&](OpOperand &use) { return nest.isAncestor(use.getOwner()); });
           argument = cast;
         }
 

@@ -543,6 +543,26 @@ def VectorizeScans : Pass<"xetile-vectorize-scans"> {
       "::mlir::vector::VectorDialect"];
 }
 
+def ReshapesToViews : Pass<"xetile-reshapes-to-views"> {
+  let summary = "Rewrite tensor.reshape to listed sizes as collapse_shape and expand_shape";
+  let description = [{
+    Before:
+    ```mlir
+    %shape = tensor.from_elements %m, %n, %c32 : tensor<3xindex>
+    %y = tensor.reshape %x(%shape) : (tensor<?x32xf32>, tensor<3xindex>) -> tensor<?x?x32xf32>
+    ```
+    After:
+    ```mlir
+    %y = tensor.expand_shape %x [[0, 1], [2]] output_shape [%m, %n, 32] : tensor<?x32xf32> into tensor<?x?x32xf32>
+    ```
+    Last dimensions of the same known size stay; of those before, more than one are collapsed first. A size is what it is where
+    torch-mlir would infer it from the others if it were negative: negative ones are refused when the function is called. `xetile-check-sizes` knows
+    what sizes these operations take. A reshape to sizes in a tensor that is no list of them, and one from or to a tensor without
+    dimensions, stay.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def SplitSlices : Pass<"xetile-split-slices"> {
   let summary = "Slice with steps and drop dimensions in two ops";
   let description = [{
