@@ -48,7 +48,7 @@ __all__ = ["CpuPlan", "CpuTarget", "explain_parameters"]
 
 _PACK = ("auto", "always", "never")
 _OPT_LEVEL = 3
-_OWN = ("config", "threads", "pack", "fuse")
+_OWN = ("config", "threads", "pack", "fuse", "attention")
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,11 @@ class CpuTarget(Target):
         Option("pack", "copies of blocks of A and B: 'auto', 'always' or 'never'"),
         Option(
             "fuse", "whether elementwise ops around a matmul are computed block by block in its loops; by default yes"
+        ),
+        Option(
+            "attention",
+            "whether attention is computed block by block of its rows, without all scores in memory; by default yes, "
+            "unless there is a config",
         ),
         Option(
             "tune", "whether configurations are measured where they are not known yet (`xetile.tune`); by default no"
@@ -88,7 +93,8 @@ class CpuTarget(Target):
         if schedule is not None:
             if given or effort:
                 raise XeTileError(
-                    "schedule: expected no config, threads, pack, fuse or tune beside it; set its parameters"
+                    "schedule: expected no config, threads, pack, fuse, attention or tune beside it; set its "
+                    "parameters"
                 )
             if "target" in schedule.params:
                 raise XeTileError(
@@ -130,11 +136,19 @@ def _tiling(params: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, 
     if not isinstance(pack, str) or pack not in _PACK:
         raise XeTileError(f"pack: expected one of {', '.join(_PACK)}, got {told(pack)}")
     expect("fuse", fuse, bool, "True or False")
+    attention = given.get("attention", True)
+    expect("attention", attention, bool, "True or False")
     if threads is not None:
         expect("threads", threads, int, "an integer from 1 to 2147483647")
         if not 1 <= threads < 2**31:
             raise XeTileError(f"threads: expected an integer from 1 to {2**31 - 1}, got {threads}")
-    return {"threads": str(threads or 0), "pack": pack, "fuse": str(fuse).lower(), "config": config.to_json()}
+    return {
+        "threads": str(threads or 0),
+        "pack": pack,
+        "fuse": str(fuse).lower(),
+        "attention": str(attention).lower(),
+        "config": config.to_json(),
+    }
 
 
 @dataclass(frozen=True)
@@ -243,14 +257,17 @@ def explain_parameters(payload: ir.Module, params: Mapping[str, Any]) -> str:
 def _explain(payload: ir.Operation, tiling: Mapping[str, str]) -> str:
     module = _xetile.clone_module(payload)
     calibration.describe(module)
+    tiling = dict(tiling)
+    threads, attention = tiling["threads"], tiling.pop("attention") == "true" and tiling["config"] == "{}"
     options = " ".join(
         f"{name}={{{value}}}" if name == "config" else f"{name}={value}" for name, value in tiling.items()
     )
-    # Other ops are those that matmuls leave when they are tiled.
+    fusing = f"xetile-fuse-attention{{threads={threads} explain}},xetile-fuse-attention{{threads={threads}}},"
+    # Other ops are those that attention, and then matmuls, leave when they are tiled.
     said = passes.run(
         module,
-        f"xetile-prepare-for-cpu,deep-tile-matmul{{{options} explain}},deep-tile-matmul{{{options}}},"
-        f"xetile-fuse-for-cpu{{threads={tiling['threads']} explain}}",
+        f"xetile-prepare-for-cpu,{fusing if attention else ''}deep-tile-matmul{{{options} explain}},"
+        f"deep-tile-matmul{{{options}}},xetile-fuse-for-cpu{{threads={threads} explain}}",
         action="explain the operations",
     )
     lines = []

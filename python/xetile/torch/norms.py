@@ -35,6 +35,18 @@ def _softmax(x: torch.Tensor, dim: int, half_to_float: bool) -> torch.Tensor:
     return _to(powers * (1 / torch.sum(powers, dim, keepdim=True)), dtype)
 
 
+def _safe_softmax(x: torch.Tensor, dim: int, dtype: torch.dtype | None = None) -> torch.Tensor:
+    """Zeros where all of a row is -inf, as in attention that a mask leaves nothing of."""
+    result = x.dtype if dtype is None else dtype
+    if x.ndim == 0 or x.numel() == 0 or not x.dtype.is_floating_point:
+        return NotImplemented
+    x = _wide(_to(x, result))
+    largest = torch.amax(x, dim, keepdim=True)
+    powers = torch.exp(x - torch.where(largest == -math.inf, 0.0, largest))
+    total = torch.sum(powers, dim, keepdim=True)
+    return _to(powers * torch.where(total == 0, 0.0, 1 / total), result)
+
+
 def _log_softmax(x: torch.Tensor, dim: int, half_to_float: bool) -> torch.Tensor:
     dtype = torch.float32 if half_to_float else x.dtype
     if x.ndim == 0 or x.numel() == 0:
@@ -119,6 +131,7 @@ def _batch_norm_with_statistics(
 
 TABLE: dict[Any, Callable[..., Any]] = {
     _aten._softmax.default: _softmax,
+    _aten._safe_softmax.default: _safe_softmax,
     _aten._log_softmax.default: _log_softmax,
     _aten.native_layer_norm.default: _layer_norm,
     _aten.native_group_norm.default: _group_norm,

@@ -36,6 +36,12 @@ void xetile::buildPrepareForCpu(OpPassManager &pm) {
 }
 
 void xetile::buildTileForCpu(OpPassManager &pm, const CpuTilingOptions &options) {
+  // A configuration that is given for all matmuls is for those that the user wrote.
+  if (options.attention && (options.config.empty() || options.config == "{}")) {
+    FuseAttentionOptions attention;
+    attention.threads = options.threads;
+    pm.addPass(createFuseAttention(attention));
+  }
   DeepTileMatmulOptions tiling;
   tiling.config = options.config;
   tiling.threads = options.threads;

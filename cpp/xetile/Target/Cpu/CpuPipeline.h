@@ -36,6 +36,10 @@ struct CpuTilingOptions : virtual CpuThreadOptions {
       *this, "fuse",
       llvm::cl::desc("Compute elementwise ops before and after a matmul inside its loops"),
       llvm::cl::init(true)};
+  Option<bool> attention{
+      *this, "attention",
+      llvm::cl::desc("Compute attention block by block of its rows, unless a config is given"),
+      llvm::cl::init(true)};
 };
 
 struct CpuFusionOptions : virtual CpuThreadOptions {

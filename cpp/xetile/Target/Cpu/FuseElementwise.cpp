@@ -8,6 +8,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "xetile/Target/Cpu/Passes.h"
 #include "xetile/Target/Cpu/Rows/InFunction.h"
+#include "xetile/Target/Cpu/Rows/Simplify.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_FUSEELEMENTWISE
@@ -57,40 +58,43 @@ static void copyToUsers(RewriterBase &b, linalg::GenericOp op) {
   }
 }
 
-namespace {
-struct FuseElementwise : xetile::impl::FuseElementwiseBase<FuseElementwise> {
-  void runOnOperation() override {
-    IRRewriter rewriter(&getContext());
-    SmallVector<Operation *> all = findOps();
+static SmallVector<Operation *> findOps(Operation *root) {
+  SmallVector<Operation *> ops;
+  root->walk([&](linalg::GenericOp op) {
+    if (isInFunction(op))
+      ops.push_back(op);
+  });
+  return ops;
+}
+
+void xetile::fuseElementwise(Operation *root, bool repeatCheapOps) {
+  IRRewriter rewriter(root->getContext());
+  SmallVector<Operation *> all = findOps(root);
+  if (repeatCheapOps)
     for (Operation *op : llvm::reverse(all))
       copyToUsers(rewriter, cast<linalg::GenericOp>(op));
-    RewritePatternSet patterns(&getContext());
-    linalg::populateElementwiseOpsFusionPatterns(patterns, [](OpOperand *use) {
-      Operation *producer = use->get().getDefiningOp();
-      return isInFunction(producer) && isInFunction(use->getOwner()) && producer->hasOneUse() &&
-             !isRepeated(use);
-    });
-    FrozenRewritePatternSet frozen(std::move(patterns));
-    GreedyRewriteConfig config;
-    config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps)
-        .enableFolding(false)
-        .enableConstantCSE(false);
-    // An op that has been taken in is a use of what it reads until it is erased.
-    bool changed = true;
-    while (changed) {
-      changed = false;
-      if (failed(applyOpPatternsGreedily(findOps(), frozen, config, &changed)))
-        break;
-    }
+  RewritePatternSet patterns(root->getContext());
+  linalg::populateElementwiseOpsFusionPatterns(patterns, [](OpOperand *use) {
+    Operation *producer = use->get().getDefiningOp();
+    return isInFunction(producer) && isInFunction(use->getOwner()) && producer->hasOneUse() &&
+           !isRepeated(use);
+  });
+  FrozenRewritePatternSet frozen(std::move(patterns));
+  GreedyRewriteConfig config;
+  config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps)
+      .enableFolding(false)
+      .enableConstantCSE(false);
+  // An op that has been taken in is a use of what it reads until it is erased.
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    if (failed(applyOpPatternsGreedily(findOps(root), frozen, config, &changed)))
+      break;
   }
+}
 
-  SmallVector<Operation *> findOps() {
-    SmallVector<Operation *> ops;
-    getOperation()->walk([&](linalg::GenericOp op) {
-      if (isInFunction(op))
-        ops.push_back(op);
-    });
-    return ops;
-  }
+namespace {
+struct FuseElementwise : xetile::impl::FuseElementwiseBase<FuseElementwise> {
+  void runOnOperation() override { xetile::fuseElementwise(getOperation(), /*repeatCheapOps=*/true); }
 };
 } // namespace

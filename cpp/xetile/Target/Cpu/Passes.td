@@ -477,6 +477,49 @@ def FuseRows : Pass<"xetile-fuse-rows"> {
       "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect", "::xetile::XeTileDialect"];
 }
 
+def FuseAttention : Pass<"xetile-fuse-attention"> {
+  let summary = "Compute attention block by block of its rows, without all of its scores in memory";
+  let description = [{
+    Before:
+    ```mlir
+    %s = linalg.batch_matmul ins(%q, %kt : tensor<8x512x64xf32>, tensor<8x64x512xf32>) outs(...)  // scores
+    %e, %sum = ...  // their softmax: elementwise ops, and reductions along keys
+    %y = linalg.batch_matmul ins(%p, %v : tensor<8x512x512xf32>, tensor<8x512x64xf32>) outs(...)
+    ```
+    After:
+    ```mlir
+    %y = scf.forall (%head, %part) in (8, 1) shared_outs(%all = %any) -> (tensor<8x512x64xf32>) {
+      %rows = scf.for %block = %c0 to %c2 step %c1 iter_args(...) {
+        %s = linalg.generic {xetile.matmul_config = #xetile.matmul_config<MThreads = 1, ...>, xetile.matmul_pack_before_loop}
+            ins(%q_rows, %k_head : tensor<256x64xf32>, tensor<512x64xf32>) outs(... : tensor<256x512xf32>)
+        // the softmax on 256 x 512
+        %y = linalg.generic {...} ins(%p, %v_head : tensor<256x512xf32>, tensor<512x64xf32>) ...
+      }
+      ...
+    } {xetile.rows}
+    ```
+    An attention is what its structure tells: a contraction, elementwise ops and reductions of its result, at least one,
+    and a contraction of what these lead to along the dimension that they reduce. Reshapes, transposes, copies and
+    arithmetic that nothing else uses may be anywhere, also before: a mask that is computed so is computed block by block,
+    heads that share keys read the same. A block has as many rows as have their scores in half of the second-level
+    cache, but 64 at least, which overflow it for more than some thousands of keys; blocks of keys there are none. All
+    blocks have one size: the last one computes some rows again. The contractions are left to `deep-tile-matmul`, for
+    one thread, which copies keys and values to packed blocks once for each head; `xetile-share-rows` gives threads heads,
+    and parts of the rows where heads cannot be shared evenly.
+
+    Left alone: scores that stay in half of the second-level cache; scores or powers that something else reads, as
+    gradients do; sizes that only the run knows; matmuls with a configuration of their own; contractions over so many
+    elements that scores are no matter.
+  }];
+  let options = [
+    Option<"threads", "threads", "int64_t", /*default=*/"1", "Threads to use; 0 for the machine's cores">,
+    Option<"explain", "explain", "bool", "false", "Change nothing; remark each attention, and why it is left alone">
+  ];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+      "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+      "::mlir::tensor::TensorDialect", "::xetile::XeTileDialect"];
+}
+
 def ShareRows : Pass<"xetile-share-rows"> {
   let summary = "Give each thread its share of a loop over blocks of rows";
   let description = [{

@@ -157,6 +157,9 @@ FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
   // A constant is packed by the compiler, which costs no time.
   else if (matmul.extent(kN) != 1 && isConstantMatrix(matmul.op->getOperand(1)))
     packing.b = true;
+  // What is packed once for many steps costs little.
+  else if (op->hasAttr(kPackBeforeLoopAttr))
+    packing.b = true;
   ConfigChoice choice = chooseConfig(matmul, *machine, *given, packing);
   if (std::string wrong = checkConfig(matmul, choice.config); !wrong.empty())
     return op->emitOpError() << wrong;

@@ -30,6 +30,10 @@ constexpr llvm::StringLiteral kConfigAttr = "xetile.matmul_config";
 /// Another one: 'always' or 'never', where the request leaves packing open.
 constexpr llvm::StringLiteral kPackAttr = "xetile.matmul_pack";
 
+/// Of a contraction in an scf.for, all of whose steps read the same B: that is copied to packed
+/// blocks once, before the loop. A unit attribute.
+constexpr llvm::StringLiteral kPackBeforeLoopAttr = "xetile.matmul_pack_before_loop";
+
 /// The configuration for `matmul`, checked; emits an error and fails where it is not legal.
 mlir::FailureOr<ConfigChoice> decideConfig(const Contraction &matmul,
                                            const DeepTileRequest &request);

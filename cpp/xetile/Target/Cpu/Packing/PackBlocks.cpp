@@ -10,6 +10,27 @@
 using namespace mlir;
 using namespace xetile;
 
+/// Panels of all of B before the loop around the matmul.
+static Value packBeforeLoop(OpBuilder &b, Location loc, const DeepTilePlan &plan) {
+  const PackingPlan &packing = plan.packing;
+  const PackingPlan::Operand &right = packing.operands[1];
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(plan.matmul.op->getParentOp());
+  Value matrix = plan.matmul.op->getOperand(1);
+  bool transposed = right.dims[0] == kN;
+  Index rows = tensor::getMixedSize(b, loc, matrix, 0);
+  Index columns = tensor::getMixedSize(b, loc, matrix, 1);
+  PackSource source;
+  source.inputs = {matrix};
+  source.columns = columns;
+  source.element = right.element;
+  Index k = transposed ? columns : rows, n = transposed ? rows : columns;
+  Value scratch =
+      createPanelScratch(b, loc, right.element, plan.matmul.extent(kK), plan.matmul.extent(kN),
+                         packing.panel, packing.group, packing.vectorLength);
+  return packPanels(b, loc, source, k, n, transposed, packing.group, scratch, packing.vectorLength);
+}
+
 PackedConstants xetile::packConstants(OpBuilder &b, Location loc, const DeepTilePlan &plan) {
   const PackingPlan &packing = plan.packing;
   const PackingPlan::Operand &left = packing.operands[0], &right = packing.operands[1];
@@ -21,6 +42,8 @@ PackedConstants xetile::packConstants(OpBuilder &b, Location loc, const DeepTile
     constants.b =
         packConstantPanels(b, loc, plan.matmul.op->getOperand(1), right.element,
                            /*transposed=*/right.dims[0] == kN, packing.panel, packing.group);
+  if (right.isBeforeLoop)
+    constants.b = packBeforeLoop(b, loc, plan);
   return constants;
 }
 
@@ -134,10 +157,10 @@ BlockPiece xetile::packWhereKnown(const ThreadNest &nest, const BlockPiece &bloc
   const PackingPlan::Operand &left = packing.operands[0], &right = packing.operands[1];
   BlockPiece packed = block;
   if (!block.packedA && block.known[kM] && block.known[kK] && left.form != BlockForm::InPlace)
-    packed.packedA = left.isConstant ? sliceConstantA(nest, block) : packBlock(nest, 0, block);
+    packed.packedA = left.isWhole() ? sliceConstantA(nest, block) : packBlock(nest, 0, block);
   if (block.packedB || !block.known[kN] || !block.known[kK] || right.form == BlockForm::InPlace)
     return packed;
-  packed.packedB = right.isConstant ? sliceConstantB(nest, block) : packBlock(nest, 1, block);
+  packed.packedB = right.isWhole() ? sliceConstantB(nest, block) : packBlock(nest, 1, block);
   if (packing.offsetA)
     packed.columnSums =
         sumColumns(nest.b, nest.loc, packed.packedB, block.sizes[kK], block.sizes[kN],

@@ -4,6 +4,8 @@
 // form in which the microkernel gets A and B. Nothing is refused: what cannot be copied stays.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Packing/PackingPlan.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "xetile/Target/Cpu/Config/Request.h"
 #include "xetile/Target/Cpu/Packing/Packing.h"
 
 using namespace mlir;
@@ -22,9 +24,11 @@ PackingPlan xetile::planPacking(const Contraction &matmul, const ConfigChoice &c
   // Blocks of a constant's k must begin where a group of elements does.
   bool wholeGroups =
       blocks.innermost[kK] % plan.group == 0 || (threads.counts[kK] == 1 && blocks.whole[kK]);
+  auto isMatrix = [&](unsigned operand) {
+    return wholeGroups && !fusion.producers[operand] && matmul.map(operand).getNumResults() == 2;
+  };
   auto isKnown = [&](unsigned operand) {
-    return wholeGroups && !fusion.producers[operand] && matmul.map(operand).getNumResults() == 2 &&
-           isConstantMatrix(matmul.op->getOperand(operand));
+    return isMatrix(operand) && isConstantMatrix(matmul.op->getOperand(operand));
   };
   // Rows and columns of an operand; nothing of the kind in blocked operands, which stay in place.
   auto dims = [&](unsigned operand, MatmulDim own) -> std::array<MatmulDim, 2> {
@@ -48,6 +52,11 @@ PackingPlan xetile::planPacking(const Contraction &matmul, const ConfigChoice &c
     b.dims = dims(1, kN);
     b.form = choice.packB ? BlockForm::Panels : BlockForm::Rows;
     b.isConstant = choice.packB && isKnown(1);
+    auto loop = dyn_cast<LoopLikeOpInterface>(matmul.op->getParentOp());
+    b.isBeforeLoop = choice.packB && !b.isConstant && isMatrix(1) && !choice.offsetA &&
+                     matmul.op->hasAttr(kPackBeforeLoopAttr) &&
+                     threads.counts == std::array<int64_t, 3>{1, 1, 1} && loop &&
+                     loop.isDefinedOutsideOfLoop(matmul.op->getOperand(1));
   }
   if (threads.isPlain(1) && choice.turnB && !choice.packB) {
     // Rows along k that are not contiguous, as those of batches that are, are copied as they are.

@@ -19,13 +19,17 @@ struct PackingPlan {
     BlockForm form = BlockForm::InPlace;
     /// The compiler has copied all of it.
     bool isConstant = false;
+    /// All of it is copied before the loop that the matmul stands in.
+    bool isBeforeLoop = false;
     /// What the microkernel reads.
     mlir::Type element;
     /// What rows and columns of copied rows are.
     std::array<MatmulDim, 2> dims = {kM, kK};
 
     /// The loops copy it block by block.
-    bool isCopied() const { return form != BlockForm::InPlace && !isConstant; }
+    bool isCopied() const { return form != BlockForm::InPlace && !isWhole(); }
+    /// The loops get slices of a copy of all of it.
+    bool isWhole() const { return isConstant || isBeforeLoop; }
   };
   std::array<Operand, 2> operands;
   /// As in ConfigChoice.

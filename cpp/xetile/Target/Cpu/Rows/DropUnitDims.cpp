@@ -8,6 +8,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "xetile/Target/Cpu/Passes.h"
 #include "xetile/Target/Cpu/Rows/InFunction.h"
+#include "xetile/Target/Cpu/Rows/Simplify.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_DROPUNITDIMS
@@ -17,29 +18,33 @@ namespace xetile {
 using namespace mlir;
 using xetile::isInFunction;
 
+LogicalResult xetile::dropUnitDims(Operation *root) {
+  SmallVector<linalg::GenericOp> ops;
+  root->walk([&](linalg::GenericOp op) {
+    if (isInFunction(op))
+      ops.push_back(op);
+  });
+  IRRewriter rewriter(root->getContext());
+  linalg::ControlDropUnitDims options;
+  for (linalg::GenericOp op : ops) {
+    rewriter.setInsertionPoint(op);
+    FailureOr<linalg::DropUnitDimsResult> smaller = linalg::dropUnitDims(rewriter, op, options);
+    if (succeeded(smaller))
+      rewriter.replaceOp(op, smaller->replacements);
+  }
+  // Reshapes of reshapes, and those of memory that only gives a size.
+  RewritePatternSet patterns(root->getContext());
+  tensor::populateFoldTensorEmptyPatterns(patterns);
+  tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, root->getContext());
+  tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, root->getContext());
+  linalg::FillOp::getCanonicalizationPatterns(patterns, root->getContext());
+  return applyPatternsGreedily(root, std::move(patterns));
+}
+
 namespace {
 struct DropUnitDims : xetile::impl::DropUnitDimsBase<DropUnitDims> {
   void runOnOperation() override {
-    SmallVector<linalg::GenericOp> ops;
-    getOperation()->walk([&](linalg::GenericOp op) {
-      if (isInFunction(op))
-        ops.push_back(op);
-    });
-    IRRewriter rewriter(&getContext());
-    linalg::ControlDropUnitDims options;
-    for (linalg::GenericOp op : ops) {
-      rewriter.setInsertionPoint(op);
-      FailureOr<linalg::DropUnitDimsResult> smaller = linalg::dropUnitDims(rewriter, op, options);
-      if (succeeded(smaller))
-        rewriter.replaceOp(op, smaller->replacements);
-    }
-    // Reshapes of reshapes, and those of memory that only gives a size.
-    RewritePatternSet patterns(&getContext());
-    tensor::populateFoldTensorEmptyPatterns(patterns);
-    tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, &getContext());
-    tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, &getContext());
-    linalg::FillOp::getCanonicalizationPatterns(patterns, &getContext());
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    if (failed(xetile::dropUnitDims(getOperation())))
       signalPassFailure();
   }
 };

@@ -19,8 +19,10 @@ namespace xetile {
 using namespace mlir;
 using namespace xetile;
 
-/// Memory of one block serves the next one.
+/// Memory of one block serves the next one, and so does that of loops in it.
 static void hoistScratch(Block &body, scf::ForOp loop) {
+  for (auto inner : body.getOps<scf::ForOp>())
+    hoistScratch(*inner.getBody(), inner);
   for (auto alloc : llvm::make_early_inc_range(body.getOps<memref::AllocOp>())) {
     SmallVector<Operation *> frees = llvm::filter_to_vector(
         alloc->getUsers(), [](Operation *user) { return isa<memref::DeallocOp>(user); });
