@@ -36,6 +36,7 @@ def compile(
     threads: int | None = None,
     pack: str = "auto",
     fuse: bool = True,
+    attention: bool = True,
     tune: bool = False,
     schedule: Schedule | None = None,
 ) -> Kernel:
@@ -45,6 +46,8 @@ def compile(
     `threads`  threads to use, by default one for each core.
     `pack`     copies of blocks of A and B: "auto", "always" or "never".
     `fuse`     whether elementwise ops before and after a matmul are computed block by block inside its loops.
+    `attention` whether attention is computed block by block of its rows, without all of its scores in memory; not where
+               there is a `config`.
     `tune`     measures configurations that are not known yet, see `xetile.tune`.
     `schedule` tiles the matmuls instead: the options above are its parameters then, and must not be given.
 
@@ -52,11 +55,22 @@ def compile(
     """
     expect("pack", pack, str, "one of auto, always, never")
     expect("fuse", fuse, bool, "True or False")
-    options: dict[str, Any] = {"config": config, "threads": threads, "pack": pack, "fuse": fuse, "tune": tune}
+    expect("attention", attention, bool, "True or False")
+    options: dict[str, Any] = {
+        "config": config,
+        "threads": threads,
+        "pack": pack,
+        "fuse": fuse,
+        "attention": attention,
+        "tune": tune,
+    }
     if schedule is not None:
         expect("schedule", schedule, Schedule, "a xetile.schedule.Schedule, as xetile.schedule.load gives it")
-        if MatmulConfig.of(config) != MatmulConfig() or threads is not None or pack != "auto" or not fuse or tune:
-            raise XeTileError("schedule: expected no config, threads, pack, fuse or tune beside it; set its parameters")
+        own = MatmulConfig.of(config) == MatmulConfig() and threads is None and pack == "auto"
+        if not own or not fuse or not attention or tune:
+            raise XeTileError(
+                "schedule: expected no config, threads, pack, fuse, attention or tune beside it; set its parameters"
+            )
         options = {}
     return compile_for(module_or_path, schedule, "cpu", **options)
 

@@ -444,7 +444,7 @@ def test_schedule_tiles_instead_of_the_pass(rng, tmp_path, capsys):
         compile_for(source, "cpu_matmul", target="cpu", params={**params, "MBlock": 12})
     with pytest.raises(XeTileError, match="has no parameter 'MBlocks'"):
         compile_for(source, "cpu_matmul", target="cpu", params={"MBlocks": 12})
-    with pytest.raises(XeTileError, match="expected no config, threads, pack, fuse or tune beside it"):
+    with pytest.raises(XeTileError, match="expected no config, threads, pack, fuse, attention or tune beside it"):
         cpu.compile(source, schedule=schedule.load("cpu_matmul"), threads=2)
 
 

@@ -93,8 +93,7 @@ class CpuTarget(Target):
         if schedule is not None:
             if given or effort:
                 raise XeTileError(
-                    "schedule: expected no config, threads, pack, fuse, attention or tune beside it; set its "
-                    "parameters"
+                    "schedule: expected no config, threads, pack, fuse, attention or tune beside it; set its parameters"
                 )
             if "target" in schedule.params:
                 raise XeTileError(

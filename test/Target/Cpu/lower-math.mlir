@@ -4,8 +4,15 @@
 
 // A register of lanes is one call, of glibc's function on vectors.
 // CHECK: func.func private @_ZGVeN16v_expf(vector<16xf32>) -> vector<16xf32> attributes {llvm.readnone}
+// What gives no normal number, -infinity above all, would be computed lane by lane: half of it is taken there.
 // CHECK-LABEL: func @exp
-// CHECK-NEXT: %[[Y:.*]] = call @_ZGVeN16v_expf(%{{.*}})
+// CHECK: %[[SMALL:.*]] = arith.cmpf olt, %[[X:.*]], %{{.*}}
+// CHECK: %[[BOUNDED:.*]] = arith.maximumf %[[X]]
+// CHECK: %[[HALF:.*]] = arith.mulf %[[BOUNDED]]
+// CHECK: %[[ARGUMENT:.*]] = arith.select %[[SMALL]], %[[HALF]], %[[X]]
+// CHECK: %[[POWER:.*]] = call @_ZGVeN16v_expf(%[[ARGUMENT]])
+// CHECK: %[[SQUARE:.*]] = arith.mulf %[[POWER]], %[[POWER]]
+// CHECK: %[[Y:.*]] = arith.select %[[SMALL]], %[[SQUARE]], %[[POWER]]
 // CHECK-NEXT: return %[[Y]]
 // LANES-LABEL: func @exp
 // LANES-COUNT-16: call @expf(%{{.*}}) : (f32) -> f32

@@ -84,6 +84,7 @@ private:
   FailureOr<Value> call(RewriterBase &b, Operation *op, StringRef function, ValueRange operands);
   FailureOr<Value> callOnVectors(RewriterBase &b, Operation *op, StringRef function);
   FailureOr<Value> callOnLanes(RewriterBase &b, Operation *op, StringRef function);
+  FailureOr<Value> callExp(RewriterBase &b, math::ExpOp op);
 };
 
 } // namespace
@@ -168,9 +169,11 @@ LogicalResult LowerMath::lower(RewriterBase &b, Operation *op) {
                            "libm does it; compute it by other ops of math and arith");
   b.setInsertionPoint(op);
   bool isVector = isa<VectorType>(op->getResult(0).getType());
-  FailureOr<Value> result = !isVector ? call(b, op, function, op->getOperands())
-                            : libmvec ? callOnVectors(b, op, function)
-                                      : callOnLanes(b, op, function);
+  auto power = dyn_cast<math::ExpOp>(op);
+  FailureOr<Value> result = !isVector  ? call(b, op, function, op->getOperands())
+                            : !libmvec ? callOnLanes(b, op, function)
+                            : power    ? callExp(b, power)
+                                       : callOnVectors(b, op, function);
   if (failed(result))
     return failure();
   b.replaceOp(op, *result);
@@ -250,6 +253,32 @@ FailureOr<Value> LowerMath::callOnVectors(RewriterBase &b, Operation *op, String
                                                   ArrayRef<int64_t>{1});
   }
   return result;
+}
+
+/// libmvec takes whatever gives no normal number lane by lane, above all -infinity, which masks of
+/// attention are made of. Where the power is less than the least normal one, that of half is
+/// squared.
+FailureOr<Value> LowerMath::callExp(RewriterBase &b, math::ExpOp op) {
+  Type type = op.getType();
+  if (!getElementTypeOrSelf(type).isF32())
+    return callOnVectors(b, op, "exp");
+  // The logarithm of the least normal number, and one whose power is zero.
+  constexpr float kNormal = -87.33654F, kZero = -170.0F;
+  Location loc = op.getLoc();
+  auto splat = [&](float value) -> Value {
+    return arith::ConstantOp::create(
+        b, loc, DenseElementsAttr::get(cast<VectorType>(type), b.getF32FloatAttr(value)));
+  };
+  Value x = op.getOperand();
+  Value isSmall = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, splat(kNormal));
+  Value bounded = arith::MaximumFOp::create(b, loc, x, splat(kZero));
+  Value half = arith::MulFOp::create(b, loc, bounded, splat(0.5F));
+  op.getOperandMutable().assign(arith::SelectOp::create(b, loc, isSmall, half, x).getResult());
+  FailureOr<Value> result = callOnVectors(b, op, "exp");
+  if (failed(result))
+    return failure();
+  Value square = arith::MulFOp::create(b, loc, *result, *result);
+  return arith::SelectOp::create(b, loc, isSmall, square, *result).getResult();
 }
 
 FailureOr<Value> LowerMath::callOnLanes(RewriterBase &b, Operation *op, StringRef function) {

@@ -501,13 +501,16 @@ def FuseAttention : Pass<"xetile-fuse-attention"> {
     An attention is what its structure tells: a contraction, elementwise ops and reductions of its result, at least one,
     and a contraction of what these lead to along the dimension that they reduce. Reshapes, transposes, copies and
     arithmetic that nothing else uses may be anywhere, also before: a mask that is computed so is computed block by block,
-    heads that share keys read the same. A block has as many rows as have their scores in half of the second-level
-    cache, but 64 at least, which overflow it for more than some thousands of keys; blocks of keys there are none. All
-    blocks have one size: the last one computes some rows again. The contractions are left to `deep-tile-matmul`, for
-    one thread, which copies keys and values to packed blocks once for each head; `xetile-share-rows` gives threads heads,
-    and parts of the rows where heads cannot be shared evenly.
+    heads that share keys read the same. Where powers are multiplied by a factor of their row or divided by one, as their
+    sum, the output is instead, in f32: it has fewer elements.
 
-    Left alone: scores that stay in half of the second-level cache; scores or powers that something else reads, as
+    A block has as many rows as have their scores in half of the second-level cache, but some 64 at least, which overflow
+    it for more than some thousands of keys: there are no blocks of keys. All blocks have one size, the last one computes
+    some rows again. The contractions are left to `deep-tile-matmul`, for one thread, which copies keys and values to
+    packed blocks once for each head; `xetile-share-rows` gives threads heads, and parts of the rows where heads cannot
+    be shared evenly.
+
+    Left alone: scores that all stay in the first-level cache; scores or powers that something else reads, as
     gradients do; sizes that only the run knows; matmuls with a configuration of their own; contractions over so many
     elements that scores are no matter.
   }];

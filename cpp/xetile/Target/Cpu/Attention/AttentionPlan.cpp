@@ -46,15 +46,13 @@ private:
 
 /// Takes apart what `function` computes; all has to be of the forms that can be emitted.
 bool Planner::findOps(func::FuncOp function) {
+  llvm::SmallPtrSet<Operation *, 4> reshaped;
   for (Operation &op : function.front().without_terminator()) {
     auto generic = dyn_cast<linalg::GenericOp>(op);
     if (!generic) {
-      // Reshapes of arguments, and of the result.
-      if (op.getNumOperands() > 0 && !isa<linalg::FillOp>(op) &&
-          op.getOperand(0).getDefiningOp<linalg::GenericOp>() != plan.output)
-        for (Value operand : op.getOperands())
-          if (operand.getDefiningOp<linalg::GenericOp>())
-            return no("a reshape is between its ops");
+      for (Value operand : op.getOperands())
+        if (operand.getDefiningOp<linalg::GenericOp>())
+          reshaped.insert(operand.getDefiningOp());
       continue;
     }
     if (generic->getNumResults() != 1 || generic.hasIndexSemantics() ||
@@ -71,8 +69,16 @@ bool Planner::findOps(func::FuncOp function) {
       (plan.scores ? plan.output : plan.scores) = generic;
     }
   }
-  if (!plan.output || plan.ops.back() != plan.output)
+  if (!plan.output)
     return no("it has no rows of queries or no elements of values, of which there are two or more");
+  plan.last = plan.ops.back();
+  if (plan.last != plan.output &&
+      (plan.last.getNumReductionLoops() != 0 ||
+       !llvm::is_contained(plan.last.getOperands(), plan.output->getResult(0))))
+    return no("what follows its second matmul is no elementwise op");
+  reshaped.erase(plan.last);
+  if (!reshaped.empty())
+    return no("a reshape is between its ops");
   return true;
 }
 
@@ -208,9 +214,9 @@ void Planner::chooseParts(int64_t threads) {
 }
 
 std::string Planner::refuse(const Machine &machine) const {
-  if (plan.allBytes <= machine.l2 / 2)
+  if (plan.allBytes <= machine.l1)
     return "all of its scores, " + std::to_string(plan.allBytes) +
-           " bytes, stay in half of the second-level cache";
+           " bytes, stay in the first-level cache";
   // A block reads all keys and values again, from nearer memory than scores would come from.
   constexpr int64_t kWorth = 8;
   if (plan.blockRows < plan.rows && plan.inner + plan.values > kWorth * plan.blockRows)

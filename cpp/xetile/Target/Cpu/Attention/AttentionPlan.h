@@ -14,9 +14,10 @@ namespace xetile {
 enum class AttentionDim : uint8_t { Head, Row, Key, Inner, Value };
 
 struct AttentionPlan {
-  /// In the order of their block; the last is `output`. Fills are not among them.
+  /// In the order of their block. Fills are not among them.
   llvm::SmallVector<mlir::linalg::GenericOp> ops;
-  mlir::linalg::GenericOp scores, output;
+  /// The contractions, and what computes the result: the second one, or an elementwise op on it.
+  mlir::linalg::GenericOp scores, output, last;
   /// What each loop of an op goes through, and for heads their number.
   struct Loop {
     AttentionDim dim;

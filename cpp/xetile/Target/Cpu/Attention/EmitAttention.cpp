@@ -8,6 +8,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "xetile/IR/XeTileAttrs.h"
 #include "xetile/Target/Cpu/Attention/AttentionOps.h"
 #include "xetile/Target/Cpu/Config/Request.h"
@@ -161,7 +162,7 @@ Value Emitter::initOf(linalg::GenericOp op, AffineMap map) {
   return emptyOf(op, map, getElementTypeOrSelf(init->get().getType()));
 }
 
-/// `op` on the matrices of a head; the output goes to `into`.
+/// `op` on the matrices of a head; the result goes to `into`, if that is given.
 void Emitter::emitOp(linalg::GenericOp op, Value into) {
   SmallVector<AffineMap> maps;
   SmallVector<Value> inputs;
@@ -172,10 +173,10 @@ void Emitter::emitOp(linalg::GenericOp op, Value into) {
   }
   AffineMap written = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   maps.push_back(withoutHeads(op, written));
-  if (into) {
-    auto fill = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+  auto fill = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+  if (into && fill) {
     into = linalg::FillOp::create(b, loc, fill.getInputs(), ValueRange(into)).getResult(0);
-  } else {
+  } else if (!into) {
     into = initOf(op, written);
   }
   SmallVector<utils::IteratorType> kinds;
@@ -200,19 +201,19 @@ void Emitter::emitOp(linalg::GenericOp op, Value into) {
 /// All ops of rows on the block from `row` of the part, whose result goes to its place in `into`.
 Value Emitter::emitBlock(Value into, Index row) {
   for (linalg::GenericOp op : plan.ops)
-    if (plan.hasRows(op) && op != plan.output)
+    if (plan.hasRows(op) && op != plan.last)
       emitOp(op);
-  AffineMap written = plan.output.getMatchingIndexingMap(plan.output.getDpsInitOperand(0));
-  AffineMap map = withoutHeads(plan.output, written);
+  AffineMap written = plan.last.getMatchingIndexingMap(plan.last.getDpsInitOperand(0));
+  AffineMap map = withoutHeads(plan.last, written);
   SmallVector<Index> offsets, sizes;
-  for (AttentionPlan::Loop loop : plan.loops[plan.output]) {
+  for (AttentionPlan::Loop loop : plan.loops[plan.last]) {
     if (loop.dim == AttentionDim::Head)
       continue;
     offsets.push_back(loop.dim == AttentionDim::Row ? row : zero);
     sizes.push_back(sizeOf(loop));
   }
-  emitOp(plan.output, extractTile(b, loc, into, map, offsets, sizes));
-  return insertTile(b, loc, tiles[plan.output->getResult(0)], into, map, offsets, sizes);
+  emitOp(plan.last, extractTile(b, loc, into, map, offsets, sizes));
+  return insertTile(b, loc, tiles[plan.last->getResult(0)], into, map, offsets, sizes);
 }
 
 /// All blocks of a part of `length` rows.
@@ -239,9 +240,9 @@ Value Emitter::emitPart(Value part, Index length) {
 }
 
 void Emitter::emit() {
-  linalg::GenericOp output = plan.output;
-  b.setInsertionPoint(output);
-  auto type = cast<RankedTensorType>(output->getResult(0).getType());
+  linalg::GenericOp last = plan.last;
+  b.setInsertionPoint(last);
+  auto type = cast<RankedTensorType>(last->getResult(0).getType());
   Value all = tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
   SmallVector<Index> bounds;
   for (int64_t count : plan.heads)
@@ -261,14 +262,14 @@ void Emitter::emit() {
     if (plan.rows % plan.partRows != 0)
       length = minIndex(b, loc, length, subIndex(b, loc, b.getIndexAttr(plan.rows), firstRow));
   }
-  AffineMap written = output.getMatchingIndexingMap(output.getDpsInitOperand(0));
+  AffineMap written = last.getMatchingIndexingMap(last.getDpsInitOperand(0));
   SmallVector<Index> offsets, sizes, at, extent;
-  for (AttentionPlan::Loop loop : plan.loops[output]) {
+  for (AttentionPlan::Loop loop : plan.loops[last]) {
     offsets.push_back(offsetOf(loop));
     sizes.push_back(loop.dim == AttentionDim::Row ? length : sizeOf(loop));
   }
   Value shared = forall.getRegionIterArgs()[0];
-  Value part = extractTile(b, loc, shared, written, offsets, sizes, headLoops(output));
+  Value part = extractTile(b, loc, shared, written, offsets, sizes, headLoops(last));
   part = emitPart(part, length);
   for (AffineExpr expr : written.getResults()) {
     at.push_back(offsets[cast<AffineDimExpr>(expr).getPosition()]);
@@ -277,12 +278,17 @@ void Emitter::emit() {
   SmallVector<Index> strides(at.size(), b.getIndexAttr(1));
   b.setInsertionPointToEnd(forall.getTerminator().getBody());
   tensor::ParallelInsertSliceOp::create(b, loc, part, shared, at, extent, strides);
-  b.replaceOp(output, forall.getResult(0));
+  b.replaceOp(last, forall.getResult(0));
   for (linalg::GenericOp op : llvm::reverse(plan.ops))
-    if (op != output)
+    if (op != last)
       b.eraseOp(op);
 }
 
 void xetile::emitAttention(RewriterBase &rewriter, AttentionPlan &plan) {
+  Block *block = plan.output->getBlock();
   Emitter(rewriter, plan).emit();
+  // Fills and memory of whole tensors.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
+    if (isOpTriviallyDead(&op))
+      rewriter.eraseOp(&op);
 }

@@ -4,7 +4,9 @@
 // and of the result; contractions read what was copied, in the order that it has in memory.
 // Refused: what upstream's patterns do not come to an end with.
 //===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/IR/Dominance.h"
@@ -109,6 +111,67 @@ static void readInPlace(linalg::GenericOp contraction, unsigned operand) {
   }
 }
 
+/// Whether all of a tensor is powers of differences from something, its largest element, say: they
+/// are so small that their products with values do not overflow before they are divided by a sum.
+static bool isPowers(Value value) {
+  auto op = value.getDefiningOp<linalg::GenericOp>();
+  if (!op)
+    return false;
+  auto power = op.getBody()->getTerminator()->getOperand(0).getDefiningOp<math::ExpOp>();
+  return power && power.getOperand().getDefiningOp<arith::SubFOp>();
+}
+
+/// Multiplies or divides the output by a row's factor instead of the powers that it is computed
+/// from: fewer elements, and powers are read where they are.
+static void scaleOutput(linalg::GenericOp output) {
+  auto scaled = output->getOperand(0).getDefiningOp<linalg::GenericOp>();
+  OpOperand *powers = scaled ? mainInput(scaled) : nullptr;
+  if (!powers || !scaled->hasOneUse() || scaled.getNumDpsInputs() != 2 || !isPowers(powers->get()))
+    return;
+  OpOperand *factor = scaled.getDpsInputOperand(1 - powers->getOperandNumber());
+  mlir::Block &body = *scaled.getBody();
+  Operation *product = body.getTerminator()->getOperand(0).getDefiningOp();
+  auto type = cast<RankedTensorType>(output->getResult(0).getType());
+  bool isScaling = isa_and_nonnull<arith::MulFOp, arith::DivFOp>(product) &&
+                   llvm::hasSingleElement(body.without_terminator()) &&
+                   product->getOperand(0) != product->getOperand(1) &&
+                   llvm::all_of(product->getOperands(), llvm::IsaPred<BlockArgument>) &&
+                   (isa<arith::MulFOp>(product) ||
+                    product->getOperand(0) == scaled.getMatchingBlockArgument(powers));
+  if (!isScaling || getElementTypeOrSelf(factor->get().getType()) != type.getElementType() ||
+      !type.getElementType().isF32())
+    return;
+  AffineMap use = output.getIndexingMapsArray()[0], written = output.getIndexingMapsArray()[2];
+  AffineMap read = throughProducer(use, scaled, scaled.getMatchingIndexingMap(factor));
+  SmallVector<AffineExpr> places;
+  for (AffineExpr expr : read.getResults()) {
+    std::optional<unsigned> place = written.getResultPosition(expr);
+    if (!place)
+      return;
+    places.push_back(getAffineDimExpr(*place, output.getContext()));
+  }
+  setMap(output, 0, throughProducer(use, scaled, scaled.getMatchingIndexingMap(powers)));
+  output->setOperand(0, powers->get());
+  IRRewriter b(output.getContext());
+  b.setInsertionPointAfter(output);
+  Location loc = scaled.getLoc();
+  AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
+  Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
+  auto result = linalg::GenericOp::create(
+      b, loc, TypeRange(type), ValueRange{output->getResult(0), factor->get()}, ValueRange(empty),
+      ArrayRef<AffineMap>{identity, AffineMap::get(type.getRank(), 0, places, b.getContext()),
+                          identity},
+      SmallVector<utils::IteratorType>(type.getRank(), utils::IteratorType::parallel),
+      [&](OpBuilder &builder, Location at, ValueRange values) {
+        Value result = builder
+                           .create(at, product->getName().getIdentifier(), values.take_front(2),
+                                   values[0].getType())
+                           ->getResult(0);
+        linalg::YieldOp::create(builder, at, result);
+      });
+  b.replaceAllUsesExcept(output->getResult(0), result->getResult(0), result);
+}
+
 LogicalResult xetile::simplifyAttention(func::FuncOp function) {
   if (failed(generalize(function)) || failed(dropUnitDims(function)))
     return failure();
@@ -125,6 +188,8 @@ LogicalResult xetile::simplifyAttention(func::FuncOp function) {
   for (linalg::GenericOp op : contractions)
     for (unsigned operand : {0, 1})
       readInPlace(op, operand);
+  if (!contractions.empty())
+    scaleOutput(contractions.back());
   eraseDead(function);
   return success();
 }
