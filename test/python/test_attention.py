@@ -235,7 +235,7 @@ def test_quotients_of_sums_by_powers_are_not_taken_for_factors(rng):
 def test_attention_can_be_left_alone(rng):
     sizes = Sizes(1, 2, 130, 67, 16, 24)
     arrays = sizes.arrays(rng)
-    for options in ({"attention": False}, {"config": {"innermostMBlock": 4}}):
+    for options in ({"attention": False}, {"config": {"loopOrder": 0}}):
         kernel = build(text(sizes), threads=1, **options)
         assert "attention:" not in kernel.explain()
         np.testing.assert_allclose(kernel(*arrays), attend(*arrays), rtol=2e-5, atol=2e-5)

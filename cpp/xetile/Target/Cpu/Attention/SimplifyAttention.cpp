@@ -40,6 +40,9 @@ static LogicalResult generalize(func::FuncOp function) {
       if (failed(linalg::generalizeNamedOp(rewriter, linalgOp)))
         return failure();
     }
+  // Dimensions of size one are indexed by constants, which upstream's patterns below do not take.
+  if (failed(dropUnitDims(function)))
+    return failure();
   RewritePatternSet reshapes(context);
   linalg::populateFoldReshapeOpsByExpansionPatterns(reshapes, [](OpOperand *) { return true; });
   linalg::populateEraseUnusedOperandsAndResultsPatterns(reshapes);
