@@ -102,7 +102,8 @@ def DeepTileMatmul : Pass<"deep-tile-matmul"> {
         "bf16_dot" = 1 : i32, "int8_dot" = 1 : i32, "amx" = 1 : i32, "multiply_add_ns" = 0.183 : f64,
         "copy_l3_ns" = 80.0 : f64, ...>>} {
     ```
-    Rates are in nanoseconds (`xetile.calibration` lists them): of instructions on vectors, and for a KiB that is read,
+    In a loop, `xetile.matmul_pack_before_loop` lets B be copied to packed blocks once before it, if it is the same in all
+    steps. Rates are in nanoseconds (`xetile.calibration` lists them): of instructions on vectors, and for a KiB that is read,
     copied, written or waited for. Refused with an error that names the field, its value
     and the legal range: values that do not fit the problem, the machine or each other.
   }];
@@ -167,7 +168,8 @@ def RankMatmulConfigs : Pass<"xetile-rank-matmul-configs"> {
         {config = #xetile.matmul_config<MThreads = 1, KBlock = 16, ...>, cycles = 2.3e4 : f64, pack = "never"}
     ]} ...
     ```
-    One of them is taken by setting the op's attributes `xetile.matmul_config` and `xetile.matmul_pack` to it.
+    One of them is taken by setting the op's attributes `xetile.matmul_config` and `xetile.matmul_pack` to it. Those of an
+    attention are left out: `xetile-fuse-attention` takes none that has a configuration.
   }];
   let options = [
     Option<"count", "count", "unsigned", "5", "Configurations for each matmul, at most">,

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "xetile/IR/XeTileAttrs.h"
 #include "xetile/IR/XeTileDialect.h"
+#include "xetile/Target/Cpu/Attention/AttentionOps.h"
 #include "xetile/Target/Cpu/Config/RankConfigs.h"
 #include "xetile/Target/Cpu/Passes.h"
 
@@ -36,10 +37,17 @@ struct RankMatmulConfigs : xetile::impl::RankMatmulConfigsBase<RankMatmulConfigs
     request.threads = threads;
     SmallVector<linalg::LinalgOp> ops;
     getOperation()->walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+    // With a configuration of its own a matmul would not be done in the loops of an attention.
+    llvm::SmallPtrSet<Operation *, 8> left;
+    for (linalg::LinalgOp op : ops) {
+      std::string why;
+      if (FailureOr<AttentionOps> attention = findAttention(op, why); succeeded(attention))
+        left.insert_range(ArrayRef<Operation *>{attention->scores, attention->output});
+    }
     for (linalg::LinalgOp op : ops) {
       std::string why;
       FailureOr<Contraction> matmul = matchContraction(op, /*onTensors=*/true, why);
-      if (failed(matmul) || llvm::is_contained(matmul->sizes, 0))
+      if (failed(matmul) || llvm::is_contained(matmul->sizes, 0) || left.contains(op))
         continue;
       FailureOr<SmallVector<RankedConfig>> ranked = rankConfigs(*matmul, request, count);
       if (failed(ranked))
