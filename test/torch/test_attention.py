@@ -72,6 +72,7 @@ CASES = {
     "causal, other lengths": lambda: (Attention(is_causal=True), inputs(2, 2, 200, 230, 33, 33)),
     "shared keys": lambda: (Attention(enable_gqa=True), inputs(2, 6, 130, 140, 32, 32, key_heads=2)),
     "three dimensions": lambda: (Attention(), tuple(x[0] for x in inputs(1, 4, 150, 150, 32, 32))),
+    "written, several blocks": lambda: (Written(900), causal_heads(1, 3, 857, 857, 33, 33)),
     "written": lambda: (Written(256), causal_heads(2, 3, 200, 200, 32, 32)),
 }
 
@@ -95,7 +96,7 @@ def test_attention_is_as_in_pytorch(name, threads):
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
-@pytest.mark.parametrize("name", ["no mask", "bias", "mask", "causal", "written"])
+@pytest.mark.parametrize("name", ["no mask", "bias", "mask", "causal", "written", "written, several blocks"])
 def test_narrow_types_are_rounded_as_in_pytorch(name, dtype):
     module, arguments = CASES[name]()
     narrow = [x.to(dtype) if x.is_floating_point() else x for x in arguments]

@@ -27,6 +27,29 @@ func.func @rows(%x: memref<4x6xf32>, %v: f32) {
   return
 }
 
+// Scratch of loops in a block, too, is there once for a thread.
+// CHECK-LABEL: func @inner_loop
+// CHECK: %[[INNER:.*]] = memref.alloc()
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: linalg.fill {{.*}} outs(%[[INNER]]
+// CHECK: memref.dealloc %[[INNER]]
+func.func @inner_loop(%x: memref<4x2xf32>, %v: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c7 = arith.constant 7 : index
+  scf.forall (%i) = (0) to (4) step (2) {
+    %row = memref.subview %x[%i, 0] [2, 2] [1, 1] : memref<4x2xf32> to memref<2x2xf32, strided<[2, 1], offset: ?>>
+    scf.for %j = %c0 to %c7 step %c1 {
+      %scratch = memref.alloc() : memref<2x2xf32>
+      linalg.fill ins(%v : f32) outs(%scratch : memref<2x2xf32>)
+      memref.copy %scratch, %row : memref<2x2xf32> to memref<2x2xf32, strided<[2, 1], offset: ?>>
+      memref.dealloc %scratch : memref<2x2xf32>
+    }
+  } {xetile.rows}
+  return
+}
+
 // Loops of others stay.
 // CHECK-LABEL: func @other
 // CHECK: scf.forall (%{{.*}}) in (4)
