@@ -95,6 +95,8 @@ void xetile::fuseElementwise(Operation *root, bool repeatCheapOps) {
 
 namespace {
 struct FuseElementwise : xetile::impl::FuseElementwiseBase<FuseElementwise> {
-  void runOnOperation() override { xetile::fuseElementwise(getOperation(), /*repeatCheapOps=*/true); }
+  void runOnOperation() override {
+    xetile::fuseElementwise(getOperation(), /*repeatCheapOps=*/true);
+  }
 };
 } // namespace

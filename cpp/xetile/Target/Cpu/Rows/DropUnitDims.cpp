@@ -16,7 +16,7 @@ namespace xetile {
 } // namespace xetile
 
 using namespace mlir;
-using xetile::isInFunction;
+using namespace xetile;
 
 LogicalResult xetile::dropUnitDims(Operation *root) {
   SmallVector<linalg::GenericOp> ops;

@@ -9,8 +9,8 @@ namespace xetile {
 
 /// What the pass xetile-drop-unit-dims does to the functions in `root`, which may be one.
 llvm::LogicalResult dropUnitDims(mlir::Operation *root);
-/// What the pass xetile-fuse-elementwise does; `repeatCheapOps` lets each user of a cheap op compute
-/// it again.
+/// What the pass xetile-fuse-elementwise does; `repeatCheapOps` lets each user of a cheap op
+/// compute it again.
 void fuseElementwise(mlir::Operation *root, bool repeatCheapOps);
 
 } // namespace xetile
