@@ -33,6 +33,7 @@ void xetile::buildPrepareForCpu(OpPassManager &pm) {
   pm.addPass(createCheckSizes());
   pm.addPass(createConvolutionsToMatmuls());
   pm.addPass(createFoldTransposes());
+  pm.addPass(createNarrowComparisons());
 }
 
 void xetile::buildTileForCpu(OpPassManager &pm, const CpuTilingOptions &options) {
@@ -115,6 +116,7 @@ void xetile::buildLowerToCpu(OpPassManager &pm, const CpuLoweringOptions &option
   loops.vectorBits = options.vectorBits;
   pm.addPass(createLinalgToVectorLoops(loops));
   add(pm, "func.func(convert-linalg-to-loops),scf-forall-to-parallel,canonicalize,cse");
+  pm.addPass(createSkipUnselected());
   LowerMathOptions functions;
   functions.vectorBits = options.vectorBits;
   functions.libmvec = options.libmvec;

@@ -223,18 +223,65 @@ def LinalgToVectorLoops : Pass<"xetile-linalg-to-vector-loops"> {
   ];
 }
 
+def NarrowComparisons : Pass<"xetile-narrow-comparisons"> {
+  let summary = "Compare extended floats with constants in the type before";
+  let description = [{
+    Before (PyTorch's numbers are f64):
+    ```mlir
+    %limit = arith.constant 20.0 : f64
+    %wide = arith.extf %x : f32 to f64
+    %above = arith.cmpf ogt, %wide, %limit : f64
+    ```
+    After:
+    ```mlir
+    %limit = arith.constant 20.0 : f32
+    %above = arith.cmpf ogt, %x, %limit : f32
+    ```
+    A constant that the type lacks is rounded to the side where no number of the type changes the answer; comparisons for
+    equality with such a constant stay. Scalars, as the bodies of linalg ops have them.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def SkipUnselected : Pass<"xetile-skip-unselected"> {
+  let summary = "Compute functions that a selection of lanes needs only where a lane takes them";
+  let description = [{
+    Before (ELU; nothing else uses `%power`):
+    ```mlir
+    %is_negative = arith.cmpf olt, %x, %zeros : vector<16xf32>
+    %power = math.expm1 %x : vector<16xf32>
+    %y = arith.select %is_negative, %power, %x : vector<16xi1>, vector<16xf32>
+    ```
+    After:
+    ```mlir
+    %any = vector.reduction <or>, %is_negative : vector<16xi1> into i1
+    %y = scf.if %any -> vector<16xf32> {
+      %power = math.expm1 %x : vector<16xf32>
+      %selected = arith.select %is_negative, %power, %x : vector<16xi1>, vector<16xf32>
+      scf.yield %selected : vector<16xf32>
+    } else {
+      scf.yield %x : vector<16xf32>
+    }
+    ```
+    Expensive is what xetile-lower-math computes by functions of a library or as many instructions; anything cheaper is
+    left, as are scalars, vectors of several dimensions, and ops that read memory. Where both sides are expensive, the
+    first one is skipped.
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
 def LowerMath : Pass<"xetile-lower-math", "::mlir::ModuleOp"> {
-  let summary = "Lower the math dialect on the host to instructions and calls of libmvec and libm, bf16 to f32";
+  let summary = "Lower the math dialect on the host to instructions, polynomials and calls of libmvec and libm, bf16 to f32";
   let description = [{
     Before:
     ```mlir
-    %y = math.exp %x : vector<32xbf16>
+    %y = math.sin %x : vector<32xbf16>
     ```
-    After (`_ZGVeN16v_expf` is glibc's `expf` of 16 lanes in a register of AVX-512):
+    After (`_ZGVeN16v_sinf` is glibc's `sinf` of 16 lanes in a register of AVX-512):
     ```mlir
     %wide = arith.extf %x : vector<32xbf16> to vector<32xf32>
     %low = vector.shuffle %wide, %wide [0, 1, ...] : vector<32xf32>, vector<32xf32>
-    %first = call @_ZGVeN16v_expf(%low) : (vector<16xf32>) -> vector<16xf32>
+    %first = call @_ZGVeN16v_sinf(%low) : (vector<16xf32>) -> vector<16xf32>
     ...
     %y = arith.truncf %both : vector<32xf32> to vector<32xbf16>
     ```
@@ -246,11 +293,17 @@ def LowerMath : Pass<"xetile-lower-math", "::mlir::ModuleOp"> {
     | rsqrt | 1 / sqrt | 1.5 ULP |
     | powf with the constant 0.5, 1 or 2 | sqrt, nothing, a product | 0.5 ULP |
     | fpowi | products for exponents 0 to 4, else pow in f64 | 2 ULP in f32, 4 ULP in f64 |
+    | exp, log in f32 | polynomials in arith and math.fma | 1 ULP |
+    | expm1, log1p in f32 | the same | 2 ULP |
+    | tanh, erf in f32 | the same | 3 ULP |
     | the others, on vectors | libmvec | 4 ULP, for all arguments |
     | the others, on scalars (operands read against the grain) | libm | that of libm, 1 ULP for most |
 
     f16 and bf16 are computed in f32 and rounded once, ops of arith on bf16, too: LLVM calls functions of the compiler's
     library where a machine has no instructions for that, and those that some machines have make zeros of subnormals.
+    Polynomials are inline, on vectors and scalars alike: a result does not depend on where its element is. They are for
+    machines with FMA, which `vector-bits` of 256 and more stand for; others call the libraries for these functions, too.
+
     NaN, infinities, signed zeros and subnormals are as in C; sin,
     cos and tan reduce large arguments exactly. A negative power of an integer is 1, -1 or 0, of 0, too. `clampf` is
     the least of `max` and the greatest of `value` and `min`; NaN stays NaN.
