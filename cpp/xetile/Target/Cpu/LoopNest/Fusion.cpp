@@ -38,10 +38,17 @@ bool xetile::isElementwiseBody(mlir::Block &body) {
 
 Value xetile::cloneOnVectors(OpBuilder &builder, Location loc, mlir::Block &body,
                              ValueRange arguments, int64_t count) {
+  SmallVector<SmallVector<Value>> alone = {SmallVector<Value>(arguments)};
+  return cloneInterleaved(builder, loc, body, alone, count).front();
+}
+
+SmallVector<Value> xetile::cloneInterleaved(OpBuilder &builder, Location loc, mlir::Block &body,
+                                            ArrayRef<SmallVector<Value>> arguments, int64_t count) {
   auto vectorOf = [&](Type element) -> Type { return VectorType::get({count}, element); };
-  IRMapping map;
-  map.map(body.getArguments(), arguments);
-  auto onVector = [&](Value value) -> Value {
+  SmallVector<IRMapping> maps(arguments.size());
+  for (auto [map, values] : llvm::zip_equal(maps, arguments))
+    map.map(body.getArguments(), values);
+  auto onVector = [&](IRMapping &map, Value value) -> Value {
     Value mapped = map.lookupOrDefault(value);
     if (isa<VectorType>(mapped.getType()))
       return mapped;
@@ -50,17 +57,22 @@ Value xetile::cloneOnVectors(OpBuilder &builder, Location loc, mlir::Block &body
     return mapped;
   };
   for (Operation &op : body.without_terminator()) {
-    if (op.hasTrait<OpTrait::ConstantLike>()) {
-      builder.clone(op, map);
-      continue;
+    for (IRMapping &map : maps) {
+      if (op.hasTrait<OpTrait::ConstantLike>()) {
+        builder.clone(op, map);
+        continue;
+      }
+      SmallVector<Value> operands;
+      for (Value operand : op.getOperands())
+        operands.push_back(onVector(map, operand));
+      SmallVector<Type> types = llvm::map_to_vector(op.getResultTypes(), vectorOf);
+      Operation *clone =
+          builder.create(loc, op.getName().getIdentifier(), operands, types, op.getAttrs());
+      map.map(op.getResults(), clone->getResults());
     }
-    SmallVector<Value> operands = llvm::map_to_vector(op.getOperands(), onVector);
-    SmallVector<Type> types = llvm::map_to_vector(op.getResultTypes(), vectorOf);
-    Operation *clone =
-        builder.create(loc, op.getName().getIdentifier(), operands, types, op.getAttrs());
-    map.map(op.getResults(), clone->getResults());
   }
-  return onVector(body.getTerminator()->getOperand(0));
+  return llvm::map_to_vector(
+      maps, [&](IRMapping &map) { return onVector(map, body.getTerminator()->getOperand(0)); });
 }
 
 /// All its results' elements are computed alike from elements of tensors.
