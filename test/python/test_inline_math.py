@@ -36,7 +36,7 @@ FUNCTIONS: dict[str, tuple[Function, float]] = {
     "exp": (np.exp, 1),
     "expm1": (np.expm1, 2),
     "tanh": (np.tanh, 3),
-    "erf": (of_each(math.erf), 3),
+    "erf": (of_each(math.erf), 3.5),
     "log": (np.log, 1),
     "log1p": (np.log1p, 2),
 }
