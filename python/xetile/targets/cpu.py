@@ -41,11 +41,12 @@ from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 from xetile.schedule import Schedule
 from xetile.signature import Signature
+from xetile.targets import cpu_explain
 from xetile.targets.base import Option, Plan, Target
 from xetile.tools import find_libomp
 from xetile.tuning import Effort, Tuned, with_tuned_configs
 
-__all__ = ["CpuPlan", "CpuTarget", "explain_parameters"]
+__all__ = ["CpuPlan", "CpuTarget", "explain_matmuls", "explain_parameters"]
 
 _PACK = ("auto", "always", "never")
 _OPT_LEVEL = 3
@@ -94,9 +95,12 @@ class CpuTarget(Target):
             if "target" in schedule.params:
                 raise XeTileError(
                     f"schedule {schedule.name!r} is for GPUs, it has a parameter 'target'; for the target cpu expected "
-                    "cpu_matmul, one of your own, or none"
+                    "cpu_matmul, cpu_model, one of your own, or none"
                 )
-            return CpuPlan(self, schedule.with_values(params), {})
+            chosen = schedule.with_values(params)
+            # Levels after the schedule's share loops that it left among as many threads.
+            shared = {"threads": str(chosen.params["threads"].value)} if "threads" in chosen.params else {}
+            return CpuPlan(self, chosen, shared)
         tiling = _tiling(params, given)
         if effort and (tiling["config"] != "{}" or tiling["pack"] != "auto"):
             raise XeTileError("tune: expected no config and no pack beside it, they are what is measured")
@@ -140,16 +144,17 @@ def _tiling(params: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, 
 
 @dataclass(frozen=True)
 class CpuPlan(Plan):
-    """A compilation for this CPU; `tiling` has the options of the pass where there is no schedule."""
+    """A compilation for this CPU; `tiling` has options of the pass that tiles, with a schedule its threads alone."""
 
     tiling: Mapping[str, str]
     effort: Effort | None = None
 
     def prepared(self, payload: ir.Module) -> ir.Module:
-        """The payload as the first level's passes leave it."""
+        """The payload as the first level's passes leave it, its convolutions as matmuls."""
         _, action, pipeline = _xetile.levels(self.target.name, self.options())[0]
         module = self.copy(payload)
         passes.run(module, pipeline, action=action)
+        _find_matmuls(module)
         return module
 
     def copy(self, payload: ir.Module) -> ir.Module:
@@ -172,7 +177,10 @@ class CpuPlan(Plan):
         return with_tuned_configs(module, signature, int(self.tiling["threads"]), self.effort, build, on_found)
 
     def after_preparation(self, module: ir.Module, payload: ir.Module) -> ir.Module:
-        return self.tuned(module, self.signature(payload)) if self.effort else module
+        if not self.effort:
+            return module
+        _find_matmuls(module)
+        return self.tuned(module, self.signature(payload))
 
     def options(self) -> dict[str, str]:
         return {**self.tiling, "libmvec": str(_load_libmvec()).lower()}
@@ -223,9 +231,8 @@ class CpuCode:
         saving.link(path, engines.object_file(module, self._signature.name, _OPT_LEVEL), libraries)
 
     def explain(self) -> str:
-        if self._plan.schedule is not None:
-            return self._plan.schedule.explain()
-        return _explain(self._stages.stage(self._plan.target.levels[0]).module, self._plan.tiling)
+        prepared = self._stages.stage(self._plan.target.levels[0]).module
+        return cpu_explain.explain(prepared, self._plan.tiling, self._plan.schedule)
 
     def report(self) -> str:
         raise XeTileError(
@@ -234,33 +241,18 @@ class CpuCode:
 
 
 def explain_parameters(payload: ir.Module, params: Mapping[str, Any]) -> str:
-    """The configuration of each matmul, as JSON, and below it the terms that it was chosen by; then the other ops.
-
-    `params` are those of a compilation without a schedule.
-    """
-    return _explain(payload.operation, _tiling(params, {}))
+    """What `xetile explain` prints, for `params` of a compilation without a schedule."""
+    return cpu_explain.explain(payload.operation, _tiling(params, {}))
 
 
-def _explain(payload: ir.Operation, tiling: Mapping[str, str]) -> str:
-    module = _xetile.clone_module(payload)
-    calibration.describe(module)
-    options = " ".join(
-        f"{name}={{{value}}}" if name == "config" else f"{name}={value}" for name, value in tiling.items()
-    )
-    # Other ops are those that matmuls leave when they are tiled.
-    said = passes.run(
-        module,
-        f"xetile-prepare-for-cpu,deep-tile-matmul{{{options} explain}},deep-tile-matmul{{{options}}},"
-        f"xetile-fuse-for-cpu{{threads={tiling['threads']} explain}}",
-        action="explain the operations",
-    )
-    lines = []
-    for remark in said:
-        lines.append(f"{remark.location}: {remark.message}" if remark.location else remark.message)
-        lines += [f"  {note.message}" for note in remark.notes]
-    if not lines:
-        raise XeTileError("there is nothing to explain; expected linalg ops on tensors")
-    return "\n".join(lines)
+def explain_matmuls(payload: ir.Module, params: Mapping[str, Any]) -> str:
+    """Of that, what the cost model says, and which ops are computed in blocks of rows."""
+    return cpu_explain.explain_matmuls(payload.operation, _tiling(params, {}))
+
+
+def _find_matmuls(module: ir.Module) -> None:
+    """Makes matmuls of convolutions, as tiling begins with."""
+    passes.run(module, "xetile-find-matmuls-for-cpu", action="find the matmuls")
 
 
 def _libraries(module: ir.Module) -> list[Path]:

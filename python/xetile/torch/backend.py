@@ -22,10 +22,10 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from xetile import compiler
 from xetile.errors import XeTileError
 from xetile.kernel import Kernel
-from xetile.targets import Target
 from xetile.torch import graphs
 from xetile.torch.arrays import array_of, tensor_of
 from xetile.torch.importing import decomposition_table, import_graph
+from xetile.torch.options import kernel_options
 from xetile.torch.recurrent import keep_whole
 
 __all__ = ["backend"]
@@ -41,6 +41,7 @@ def backend(
 
     `options` are those of `xetile.compile(..., target="cpu")`, and
     `threads`  by default as many as PyTorch uses when the graph is compiled (`torch.set_num_threads`);
+    `schedule`, `params`   what tiles and fuses instead, as "cpu_model" or a file of one's own, and its parameters;
     `strict`   whether a graph that cannot be compiled is an error; by default PyTorch runs it and a warning says why.
 
     XeTileError for options that do not exist or fit. `mode` has no meaning here.
@@ -51,8 +52,7 @@ def backend(
         raise XeTileError(f"strict: expected True or False, got {strict!r}")
     if mode not in (None, "default"):
         raise XeTileError(f"mode: expected none, got {mode!r}; `options` has what can be chosen")
-    settings.setdefault("threads", torch.get_num_threads())
-    Target("cpu").plan(None, {}, settings)  # an option that is wrong is no reason to run a graph in PyTorch
+    settings = kernel_options(settings)  # an option that is wrong is no reason to run a graph in PyTorch
     compile_graph = functools.partial(_compile, settings=settings, strict=strict)
     compiled = aot_autograd(fw_compiler=compile_graph, decompositions=decomposition_table())
     # Attention in ATen's operations, with their gradients. The fused one of CPUs would keep its forward part only.

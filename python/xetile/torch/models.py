@@ -24,6 +24,7 @@ from xetile.mlir import ir
 from xetile.torch import graphs
 from xetile.torch.arrays import array_of
 from xetile.torch.importing import decomposition_table, import_graph
+from xetile.torch.options import kernel_options
 
 __all__ = ["compile", "export"]
 
@@ -58,12 +59,11 @@ def compile(
 
     The parameters are those of the model now; the kernel reads them where they are, so that it sees what changes them
     in place. `inputs`, `named` and `dynamic_shapes` are those of `export`, `options` those of
-    `xetile.compile(..., target="cpu")`; `threads` is what PyTorch uses by default. XeTileError as for `export`, and
-    for whatever cannot be compiled.
+    `xetile.compile(..., target="cpu")`, `schedule` and `params` too; `threads` is what PyTorch uses by default.
+    XeTileError as for `export`, and for whatever cannot be compiled.
     """
     exported = _Exported.of(model, inputs, named or {}, dynamic_shapes)
-    options.setdefault("threads", torch.get_num_threads())
-    return _bind(compiler.compile(exported.module, target="cpu", **options), exported.weights)
+    return _bind(compiler.compile(exported.module, target="cpu", **kernel_options(options)), exported.weights)
 
 
 @dataclass(frozen=True)

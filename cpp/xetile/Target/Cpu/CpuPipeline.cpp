@@ -31,12 +31,16 @@ void xetile::buildPrepareForCpu(OpPassManager &pm) {
   pm.addPass(createReplacePoison());
   pm.addPass(createReshapesToViews());
   pm.addPass(createCheckSizes());
+}
+
+void xetile::buildFindMatmulsForCpu(OpPassManager &pm) {
   pm.addPass(createConvolutionsToMatmuls());
   pm.addPass(createFoldTransposes());
   pm.addPass(createNarrowComparisons());
 }
 
 void xetile::buildTileForCpu(OpPassManager &pm, const CpuTilingOptions &options) {
+  buildFindMatmulsForCpu(pm);
   DeepTileMatmulOptions tiling;
   tiling.config = options.config;
   tiling.threads = options.threads;
@@ -72,6 +76,7 @@ void xetile::buildBufferizeForCpu(OpPassManager &pm, const CpuBufferizeOptions &
   CpuFusionOptions fusion;
   fusion.threads = options.threads;
   buildFuseForCpu(pm, fusion, keepArguments);
+  pm.addPass(createDropScheduleMarks());
   add(pm, "canonicalize,cse");
   // Folding made more.
   pm.addPass(createReplacePoison());
@@ -152,6 +157,9 @@ void xetile::registerCpuPipelines() {
       "xetile-prepare-for-cpu",
       "One function on tensors, numbers too, and beside it the one that checks its sizes",
       buildPrepareForCpu);
+  PassPipelineRegistration<>("xetile-find-matmuls-for-cpu",
+                             "Matmuls of convolutions, and on what was transposed",
+                             buildFindMatmulsForCpu);
   PassPipelineRegistration<FusionOptions>(
       "xetile-fuse-for-cpu", "Fuse what is beside tiled matmuls on tensors",
       [](OpPassManager &pm, const FusionOptions &options) { buildFuseForCpu(pm, options); });

@@ -8,6 +8,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "xetile/Target/Cpu/Passes.h"
 #include "xetile/Target/Cpu/Rows/InFunction.h"
+#include "xetile/Target/Cpu/ScheduleMark.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_FUSEELEMENTWISE
@@ -15,7 +16,7 @@ namespace xetile {
 } // namespace xetile
 
 using namespace mlir;
-using xetile::isInFunction;
+using namespace xetile;
 
 /// Whether each element is read for several ones of the result, or of what is added up.
 static bool isRepeated(OpOperand *use) {
@@ -43,11 +44,12 @@ static bool isCheap(linalg::GenericOp op) {
 }
 
 /// Gives each of an op's users a copy of its own, where all of them can take it in.
-static void copyToUsers(RewriterBase &b, linalg::GenericOp op) {
+static void copyToUsers(RewriterBase &b, linalg::GenericOp op,
+                        function_ref<bool(Operation *)> isTaken) {
   if (op->hasOneUse() || op->use_empty() || !isCheap(op) ||
-      !llvm::all_of(op->getUses(), [](OpOperand &use) {
+      !llvm::all_of(op->getUses(), [&](OpOperand &use) {
         auto user = dyn_cast<linalg::GenericOp>(use.getOwner());
-        return user && isInFunction(user) && user.isDpsInput(&use) && !isRepeated(&use);
+        return user && isTaken(user) && user.isDpsInput(&use) && !isRepeated(&use);
       }))
     return;
   for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(op->getUses()))) {
@@ -59,15 +61,20 @@ static void copyToUsers(RewriterBase &b, linalg::GenericOp op) {
 
 namespace {
 struct FuseElementwise : xetile::impl::FuseElementwiseBase<FuseElementwise> {
+  using FuseElementwiseBase::FuseElementwiseBase;
+
   void runOnOperation() override {
+    if (getOperation()->hasAttr(kFusedAttr))
+      return;
+    auto isTaken = [this](Operation *op) { return isInFunction(op) && isFor(op, schedules); };
     IRRewriter rewriter(&getContext());
     SmallVector<Operation *> all = findOps();
     for (Operation *op : llvm::reverse(all))
-      copyToUsers(rewriter, cast<linalg::GenericOp>(op));
+      copyToUsers(rewriter, cast<linalg::GenericOp>(op), isTaken);
     RewritePatternSet patterns(&getContext());
-    linalg::populateElementwiseOpsFusionPatterns(patterns, [](OpOperand *use) {
+    linalg::populateElementwiseOpsFusionPatterns(patterns, [&](OpOperand *use) {
       Operation *producer = use->get().getDefiningOp();
-      return isInFunction(producer) && isInFunction(use->getOwner()) && producer->hasOneUse() &&
+      return isTaken(producer) && isTaken(use->getOwner()) && producer->hasOneUse() &&
              !isRepeated(use);
     });
     FrozenRewritePatternSet frozen(std::move(patterns));
@@ -87,7 +94,7 @@ struct FuseElementwise : xetile::impl::FuseElementwiseBase<FuseElementwise> {
   SmallVector<Operation *> findOps() {
     SmallVector<Operation *> ops;
     getOperation()->walk([&](linalg::GenericOp op) {
-      if (isInFunction(op))
+      if (isInFunction(op) && isFor(op, schedules))
         ops.push_back(op);
     });
     return ops;

@@ -428,6 +428,10 @@ def ConvolutionsToMatmuls : Pass<"xetile-convolutions-to-matmuls"> {
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
       "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+  let options = [
+    ListOption<"schedules", "schedules", "std::string",
+               "Take only ops whose attribute xetile.schedule is one of these, and those without; by default all but 'none'">
+  ];
 }
 
 def ExpandDynamicShapes : Pass<"xetile-expand-dynamic-shapes"> {
@@ -462,6 +466,10 @@ def FoldTransposes : Pass<"xetile-fold-transposes"> {
     that does nothing else, it reads them narrow and extends each element: CPUs have instructions for such products.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+  let options = [
+    ListOption<"schedules", "schedules", "std::string",
+               "Take only ops whose attribute xetile.schedule is one of these, and those without; by default all but 'none'">
+  ];
 }
 
 def FuseElementwise : Pass<"xetile-fuse-elementwise"> {
@@ -478,9 +486,15 @@ def FuseElementwise : Pass<"xetile-fuse-elementwise"> {
     read more than once, as the factor of a row is. One or two sums or products of one tensor's elements are computed by
     each of their users instead, which read that tensor in place of the result. Upstream's pass of this purpose
     folds constants and reshapes, too, and takes from ops in loops the memory that they were to update in place.
+
+    A module with the attribute `xetile.fused` was fused by a schedule and stays as it is.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
       "::mlir::tensor::TensorDialect"];
+  let options = [
+    ListOption<"schedules", "schedules", "std::string",
+               "Take only ops whose attribute xetile.schedule is one of these, and those without; by default all but 'none'">
+  ];
 }
 
 def DropUnitDims : Pass<"xetile-drop-unit-dims"> {
@@ -521,11 +535,15 @@ def FuseRows : Pass<"xetile-fuse-rows"> {
     again. What the last op reads element by element, as the powers here, is computed in the memory of its results.
     Ops that touch less than that in all stay as they are. With several threads a loop is also made for other ops, which need
     none for the cache; `xetile-share-rows` gives threads their blocks. A sum is one block's: its order depends neither on
-    blocks nor on threads.
+    blocks nor on threads. A module with the attribute `xetile.fused` was fused by a schedule and stays as it is.
   }];
   let options = [
     Option<"threads", "threads", "int64_t", /*default=*/"1", "Threads to use; 0 for the machine's cores">,
-    Option<"explain", "explain", "bool", "false", "Change nothing; remark the loops and what other ops have none for">
+    Option<"explain", "explain", "bool", "false", "Change nothing; remark the loops and what other ops have none for">,
+    Option<"rows", "rows", "int64_t", /*default=*/"0",
+           "Rows of a block at most; 0 for as many as half of the second-level cache holds">,
+    ListOption<"schedules", "schedules", "std::string",
+               "Take only ops whose attribute xetile.schedule is one of these, and those without; by default all but 'none'">
   ];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
       "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect", "::xetile::XeTileDialect"];
@@ -719,6 +737,35 @@ def ReplacePoison : Pass<"xetile-replace-poison"> {
     After: `%p = tensor.empty() : tensor<8x8xf32>`, `%n = arith.constant 0.0 : f32`
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def DropScheduleMarks : Pass<"xetile-drop-schedule-marks"> {
+  let summary = "Forget which schedule took which op";
+  let description = [{
+    Before: `module attributes {xetile.fused}`, `linalg.generic {xetile.schedule = "cpu_rows", ...} ...`
+
+    After: the same without these attributes, which steps on tensors look at.
+  }];
+}
+
+def NumberOps : Pass<"xetile-number-ops", "::mlir::ModuleOp"> {
+  let summary = "Write the number of each linalg op into its location";
+  let description = [{
+    So that `xetile-tell-ops` finds what passes in between made of it. Numbers are those of a walk, from 0.
+
+    Before: `linalg.generic {...} { ... arith.addf ... } loc("model.py":3:0)`
+
+    After: the same, it and what is in its body with `loc("#7"("model.py":3:0))`.
+  }];
+}
+
+def TellOps : Pass<"xetile-tell-ops", "::mlir::ModuleOp"> {
+  let summary = "Remark what became of numbered linalg ops";
+  let description = [{
+    Changes nothing. For each number that `xetile-number-ops` wrote, one remark at the module says where its computation is:
+    `7: in the loops of matmul 5`, `7: in blocks of rows with 3, 4`, `7: in one loop nest with 8`, `7: a loop nest of its own`.
+    Numbers that are nowhere have none.
+  }];
 }
 
 #endif // XETILE_TARGET_CPU_PASSES_TD

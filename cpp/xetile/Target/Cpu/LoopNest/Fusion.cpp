@@ -11,6 +11,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "xetile/Target/Cpu/ScheduleMark.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -67,7 +68,7 @@ SmallVector<Value> xetile::cloneInterleaved(OpBuilder &builder, Location loc, ml
         operands.push_back(onVector(map, operand));
       SmallVector<Type> types = llvm::map_to_vector(op.getResultTypes(), vectorOf);
       Operation *clone =
-          builder.create(loc, op.getName().getIdentifier(), operands, types, op.getAttrs());
+          builder.create(op.getLoc(), op.getName().getIdentifier(), operands, types, op.getAttrs());
       map.map(op.getResults(), clone->getResults());
     }
   }
@@ -77,7 +78,8 @@ SmallVector<Value> xetile::cloneInterleaved(OpBuilder &builder, Location loc, ml
 
 /// All its results' elements are computed alike from elements of tensors.
 static bool isElementwiseOp(Operation *op) {
-  if (!op || op->getNumResults() != 1 || !isa<RankedTensorType>(op->getResult(0).getType()))
+  if (!op || op->getNumResults() != 1 || !isa<RankedTensorType>(op->getResult(0).getType()) ||
+      !isFor(op, {}))
     return false;
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp)

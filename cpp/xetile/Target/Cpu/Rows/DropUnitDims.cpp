@@ -8,6 +8,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "xetile/Target/Cpu/Passes.h"
 #include "xetile/Target/Cpu/Rows/InFunction.h"
+#include "xetile/Target/Cpu/ScheduleMark.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_DROPUNITDIMS
@@ -15,7 +16,7 @@ namespace xetile {
 } // namespace xetile
 
 using namespace mlir;
-using xetile::isInFunction;
+using namespace xetile;
 
 namespace {
 struct DropUnitDims : xetile::impl::DropUnitDimsBase<DropUnitDims> {
@@ -30,8 +31,10 @@ struct DropUnitDims : xetile::impl::DropUnitDimsBase<DropUnitDims> {
     for (linalg::GenericOp op : ops) {
       rewriter.setInsertionPoint(op);
       FailureOr<linalg::DropUnitDimsResult> smaller = linalg::dropUnitDims(rewriter, op, options);
-      if (succeeded(smaller))
-        rewriter.replaceOp(op, smaller->replacements);
+      if (failed(smaller))
+        continue;
+      keepMark(op, smaller->resultOp);
+      rewriter.replaceOp(op, smaller->replacements);
     }
     // Reshapes of reshapes, and those of memory that only gives a size.
     RewritePatternSet patterns(&getContext());
