@@ -152,8 +152,9 @@ class Schedule:
         return self._run(payload, _ENTRY)
 
     def match(self, payload: ir.Module) -> ir.Module | None:
-        """Runs its sequence @match, which names a schedule for each op (`xetile.schedule`), on a copy of `payload`; None
-        if the schedule has none. XeTileError as for `apply`.
+        """Runs its sequence @match, which names a schedule for each op (`xetile.schedule`), on a copy of `payload`.
+
+        None if it has no such sequence; XeTileError as for `apply`.
         """
         return self._run(payload, _MATCH) if _MATCH in map(_symbol, self.build().body.operations) else None
 

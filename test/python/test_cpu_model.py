@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The schedule of models for this CPU: what users change in its files, right in any case, and what explain tells of it."""
+"""The schedule of models for this CPU: what users change in its files, right in any case; what explain tells of it."""
 
 from __future__ import annotations
 

@@ -273,10 +273,14 @@ struct ExpandMath : xetile::impl::ExpandMathBase<ExpandMath> {
   }
 
   void runOnOperation() override {
-    // Neither XeVM nor LLVM has it. It makes quotients and exponentials.
+    // Neither XeVM nor LLVM has it. It makes quotients and exponentials, and of -0 a 0.
     PatternRewriter rewriter(&getContext());
     math::ErfPolynomialApproximation erf(&getContext());
     for (math::ErfOp op : collect<math::ErfOp>([](auto) { return true; })) {
+      rewriter.setInsertionPointAfter(op);
+      auto withSign =
+          math::CopySignOp::create(rewriter, op.getLoc(), op.getResult(), op.getOperand());
+      rewriter.replaceAllUsesExcept(op.getResult(), withSign, withSign);
       rewriter.setInsertionPoint(op);
       (void)erf.matchAndRewrite(op, rewriter);
     }
