@@ -200,7 +200,7 @@ def test_every_op_is_in_the_table(name):
             assert word in lines[number], lines[number]
     if name:
         assert "in blocks of rows with 5, 6, 7, 8, 9" in lines[10]
-        assert "rows    = 4" in text
+        assert "rows = 4" in text
     else:
         assert '"innermostMBlock": ' in text.partition("\n\n")[2]
 
