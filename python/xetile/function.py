@@ -61,6 +61,12 @@ class CompiledFunction:
             )
             self._direct = _call.Function(address, arguments, results, np.ndarray, check)
 
+    @property
+    def addresses(self) -> tuple[int, int] | None:
+        """The addresses of the function and of its check (0 for none), for who passes it descriptors of memory of the
+        signature's sizes; None where a call needs more: a device, or memory that the function allocates."""
+        return None if self._guard is not None or self.signature.returns else (self._address, self._check_address)
+
     def __call__(self, values: tuple[Any, ...], out: Any = None) -> Any:
         """See `Kernel.__call__`."""
         results = self._run(self._box(values) if self._numbers else values, out)

@@ -174,7 +174,7 @@ class Kernel:
         GPU runs on the device that XETILE_DEVICE chooses. XeTileError for what does not fit, and for whatever fails on
         the device.
         """
-        function = self._function or self._load()
+        function = self._function or self.function()
         try:
             return function(arrays, out)
         except XeTileError:
@@ -183,7 +183,8 @@ class Kernel:
                 self._function = None
             raise
 
-    def _load(self) -> CompiledFunction:
+    def function(self) -> CompiledFunction:
+        """What a call calls: the function in this process. XeTileError if it cannot be loaded or called with arrays."""
         if self.signature.reason:
             raise XeTileError(f"@{self.name} cannot be called with arrays: {self.signature.reason}")
         with self._lock:

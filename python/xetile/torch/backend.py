@@ -21,10 +21,10 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from xetile import compiler
 from xetile.errors import XeTileError
-from xetile.kernel import Kernel
 from xetile.torch import graphs
-from xetile.torch.arrays import array_of, tensor_of
+from xetile.torch.calls import TensorCall
 from xetile.torch.importing import decomposition_table, import_graph
+from xetile.torch.layouts import in_memory_order
 from xetile.torch.options import kernel_options
 from xetile.torch.recurrent import keep_whole
 
@@ -64,7 +64,7 @@ def _compile(graph: fx.GraphModule, inputs: Sequence[Any], *, settings: Mapping[
     del inputs  # nodes know their types
     eager = graphs.eager_nodes(graph)
     if not eager:
-        return make_boxed_func(_function(graph, settings, strict))
+        return _boxed(_function(graph, settings, strict))
     for node, reason in eager.items():
         _LOG.info("%s runs in PyTorch: %s%s", node.target, reason, _line(node))
     whole, names = graphs.partition(graph, eager)
@@ -91,30 +91,51 @@ def _function(graph: fx.GraphModule, settings: Mapping[str, Any], strict: bool) 
         outputs = graphs.split_outputs(graph)
         if all(place is None for place in outputs.places):
             return graph.forward  # nothing is computed
-        module = import_graph(outputs.kernel, _NAME)
-        kernel = compiler.compile(module, target="cpu", **settings)
+        kernel_graph, arguments, results = in_memory_order(outputs.kernel)
+        module = import_graph(kernel_graph, _NAME)
+        call = TensorCall(compiler.compile(module, target="cpu", **settings), arguments, results)
     except XeTileError as error:
         if strict:
             raise
         _LOG.warning("a graph runs in PyTorch: %s", error)
         return graph.forward
-    return _KernelCall(kernel, outputs, single)
+    return _KernelCall(call, outputs, single)
 
 
 class _KernelCall:
-    """Tensors in, tensors out."""
+    """The graph's function of tensors and numbers."""
 
-    def __init__(self, kernel: Kernel, outputs: graphs.Outputs, single: bool) -> None:
-        self._kernel, self._outputs, self._single = kernel, outputs, single
+    def __init__(self, call: TensorCall, outputs: graphs.Outputs, single: bool) -> None:
+        self._call, self._outputs, self._single = call, outputs, single
+        self._only_kernel = outputs.places == tuple(range(len(outputs.places)))
 
     def __call__(self, *inputs: Any) -> Any:
-        results = self._kernel(*map(array_of, inputs))
-        tensors = [tensor_of(result) for result in (results if isinstance(results, tuple) else (results,))]
+        results = self.run(list(inputs))
+        return results[0] if self._single else results
+
+    def run(self, inputs: list[Any]) -> list[Any]:
+        """All results."""
+        tensors = self._call(inputs)
+        if self._only_kernel:
+            return tensors
         rest = self._outputs.rest(*inputs) if self._outputs.rest is not None else [None] * len(self._outputs.places)
-        all_ = [
+        return [
             other if place is None else tensors[place] for place, other in zip(self._outputs.places, rest, strict=True)
         ]
-        return all_[0] if self._single else all_
+
+
+def _boxed(function: Callable[..., Any]) -> Callable[[list[Any]], Any]:
+    """A function of one list, as AOTAutograd calls them, which is emptied."""
+    if not isinstance(function, _KernelCall):
+        return make_boxed_func(function)
+
+    def run(inputs: list[Any], run: Callable[[list[Any]], list[Any]] = function.run) -> list[Any]:
+        results = run(inputs)
+        inputs.clear()
+        return results
+
+    run._boxed_call = True  # type: ignore[attr-defined]
+    return run
 
 
 def _line(node: fx.Node) -> str:
