@@ -47,7 +47,7 @@ class CompiledFunction:
     ) -> None:
         self.signature = signature
         self._address, self._check_address = address, check
-        self._owner = owner
+        self.owner = owner
         self._guard = guard
         self.failed = False
         """Whether the guard raised: the device may have lost what the function needs, load it anew."""

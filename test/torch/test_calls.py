@@ -3,14 +3,11 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra: pip install 'xetile[torch]'")
 pytest.importorskip("torch_mlir", reason="needs the extra: pip install 'xetile[torch]'")
 
-import xetile.torch  # noqa: E402
 from compiled import compiled  # noqa: E402
 from xetile.errors import XeTileError  # noqa: E402
 from xetile.torch import calls  # noqa: E402
@@ -38,7 +35,7 @@ def made(monkeypatch):
             self._direct = count if inner is not None else None
 
     found = []
-    monkeypatch.setattr(sys.modules[xetile.torch.backend.__module__], "TensorCall", Recorded)
+    monkeypatch.setattr(calls, "TensorCall", Recorded)
     return found
 
 

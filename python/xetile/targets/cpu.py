@@ -34,13 +34,14 @@ from typing import Any
 
 from xetile import calibration, engines, passes, saving
 from xetile.errors import XeTileError, expect, told
+from xetile.frozen import FROZEN, FrozenFunction, FrozenParts, parts_of
 from xetile.function import CompiledFunction
 from xetile.kernel import NativeBinary, Stages
 from xetile.matmul_config import MatmulConfig
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 from xetile.schedule import Schedule
-from xetile.signature import Signature
+from xetile.signature import Signature, find_function
 from xetile.targets import cpu_explain
 from xetile.targets.base import Option, Plan, Target
 from xetile.tools import find_libomp
@@ -162,6 +163,15 @@ class CpuPlan(Plan):
         calibration.describe(module)
         return module
 
+    def after_preparation(self, module: ir.Module, payload: ir.Module) -> ir.Module:
+        if not self.effort:
+            return module
+        function = find_function(module.operation, self.signature(payload).name)
+        if "arg_attrs" in function.attributes and FROZEN in str(function.arg_attrs):
+            raise XeTileError(f"tune: expected no arguments that are {FROZEN}; tune without, configurations are kept")
+        _find_matmuls(module)
+        return self.tuned(module, self.signature(payload))
+
     def tuned(
         self, module: ir.Module, signature: Signature, on_found: Callable[[Tuned], None] = lambda found: None
     ) -> ir.Module:
@@ -175,12 +185,6 @@ class CpuPlan(Plan):
 
         assert self.effort
         return with_tuned_configs(module, signature, int(self.tiling["threads"]), self.effort, build, on_found)
-
-    def after_preparation(self, module: ir.Module, payload: ir.Module) -> ir.Module:
-        if not self.effort:
-            return module
-        _find_matmuls(module)
-        return self.tuned(module, self.signature(payload))
 
     def options(self) -> dict[str, str]:
         return {**self.tiling, "libmvec": str(_load_libmvec()).lower()}
@@ -205,11 +209,19 @@ class CpuCode:
         self._stages, self._signature, self._plan = stages, signature, plan
 
     @cached_property
-    def _function(self) -> CompiledFunction:
-        module = _xetile.clone_module(self._stages.last().module)
-        return engines.load(module, self._signature, _libraries(module), _OPT_LEVEL)
+    def _parts(self) -> FrozenParts | None:
+        return parts_of(self._stages.stage(self._plan.target.levels[1]).module, self._signature)
 
-    def load(self) -> CompiledFunction:
+    @cached_property
+    def _function(self) -> CompiledFunction | FrozenFunction:
+        module = _xetile.clone_module(self._stages.last().module)
+        libraries = _libraries(module)
+        if self._parts is None:
+            return engines.load(module, self._signature, libraries, _OPT_LEVEL)
+        function = engines.load(module, self._parts.call, libraries, _OPT_LEVEL)
+        return FrozenFunction(self._parts, engines.sibling(function, self._parts.freeze), function, self._signature)
+
+    def load(self) -> CompiledFunction | FrozenFunction:
         return self._function
 
     @cached_property
@@ -224,6 +236,11 @@ class CpuCode:
         return MappingProxyType({})
 
     def save(self, path: Path) -> None:
+        if self._parts is not None:
+            raise XeTileError(
+                f"cannot write {path}: @{self._signature.name} takes arrays that are packed in this process; compile "
+                f"it without arguments that are {FROZEN}"
+            )
         module = _xetile.clone_module(self._stages.last().module)
         saving.add_checked_entry(module, self._signature)
         saving.describe(module, self._signature, self._plan.target.name)

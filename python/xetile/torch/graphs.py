@@ -68,11 +68,12 @@ class _Compiled(OperatorSupportBase):
         return node.op == "call_function" and node not in self._eager
 
 
-def partition(graph: fx.GraphModule, eager: dict[fx.Node, str]) -> tuple[fx.GraphModule, list[str]]:
-    """The graph with all but the nodes in `eager` in submodules, as large as they can be, and the submodules' names."""
+def partition(graph: fx.GraphModule, eager: dict[fx.Node, str]) -> tuple[fx.GraphModule, list[Any]]:
+    """The graph with all but the nodes in `eager` in submodules, as large as they can be, and the nodes that call
+    these."""
     cut = CapabilityBasedPartitioner(graph, _Compiled(eager), allows_single_node_partition=True)
     fused = cut.fuse_partitions(cut.propose_partitions())
-    return fused, [node.target for node in fused.graph.nodes if node.op == "call_module"]
+    return fused, [node for node in fused.graph.nodes if node.op == "call_module"]
 
 
 def output_of(graph: fx.GraphModule) -> Any:

@@ -47,6 +47,7 @@ void xetile::buildTileForCpu(OpPassManager &pm, const CpuTilingOptions &options)
   tiling.pack = options.pack;
   tiling.fuse = options.fuse;
   pm.addPass(createDeepTileMatmul(tiling));
+  pm.addPass(createSplitFrozen());
 }
 
 void xetile::buildFuseForCpu(OpPassManager &pm, const CpuFusionOptions &options,

@@ -11,6 +11,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "xetile/Target/Cpu/Frozen.h"
 #include "xetile/Target/Cpu/ScheduleMark.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -166,11 +167,12 @@ static void forwardSizes(RewriterBase &rewriter, Value value) {
 
 using Cluster = llvm::SetVector<Operation *>;
 
-/// Adds the elementwise ops before `value` that nothing else uses.
+/// Adds the elementwise ops before `value` that nothing else uses. What is computed once for all
+/// calls stays outside of the loops.
 static void addProducers(Value value, mlir::Block *block, Cluster &cluster) {
   Operation *op = value.getDefiningOp();
-  if (!op || op->getBlock() != block || soleUser(value) == nullptr || !isElementwiseOp(op) ||
-      cluster.contains(op))
+  if (!op || isFrozen(value) || op->getBlock() != block || soleUser(value) == nullptr ||
+      !isElementwiseOp(op) || cluster.contains(op))
     return;
   // Work on another matmul's result belongs there.
   if (llvm::any_of(op->getOperands(), [](Value operand) {
@@ -298,7 +300,7 @@ Fusion xetile::mergeNeighbours(RewriterBase &rewriter, const Contraction &matmul
   linalg::ControlFusionFn mayMerge = [](OpOperand *operand) {
     auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
     return producer && producer->getBlock() == operand->getOwner()->getBlock() &&
-           producer->hasOneUse() && isElementwiseOp(producer) &&
+           producer->hasOneUse() && isElementwiseOp(producer) && !isFrozen(operand->get()) &&
            !producer.payloadUsesValueFromOperand(producer.getDpsInitOperand(0));
   };
   linalg::populateElementwiseOpsFusionPatterns(merge, mayMerge);
@@ -316,7 +318,7 @@ Fusion xetile::mergeNeighbours(RewriterBase &rewriter, const Contraction &matmul
     auto producer = op->getOperand(operand).getDefiningOp<linalg::GenericOp>();
     if (producer && matmul.map(operand).getNumResults() == 2 + matmul.batch.size() &&
         producer->getBlock() == block && producer->hasOneUse() && isElementwiseOp(producer) &&
-        readsRows(producer, batchPlaces(matmul, operand)))
+        !isFrozen(producer.getResult(0)) && readsRows(producer, batchPlaces(matmul, operand)))
       fusion.producers[operand] = producer;
   }
   auto consumer = dyn_cast_or_null<linalg::GenericOp>(soleUser(op->getResult(0)));

@@ -24,7 +24,7 @@ PackingPlan xetile::planPacking(const Contraction &matmul, const ConfigChoice &c
       blocks.innermost[kK] % plan.group == 0 || (threads.counts[kK] == 1 && blocks.whole[kK]);
   auto isKnown = [&](unsigned operand) {
     return wholeGroups && !fusion.producers[operand] && matmul.map(operand).getNumResults() == 2 &&
-           isConstantMatrix(matmul.op->getOperand(operand));
+           isKnownMatrix(matmul.op->getOperand(operand));
   };
   // Rows and columns of an operand; nothing of the kind in blocked operands, which stay in place.
   auto dims = [&](unsigned operand, MatmulDim own) -> std::array<MatmulDim, 2> {
