@@ -156,7 +156,7 @@ FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
     packing.a = packing.b = *pack == DeepTileRequest::Pack::Always;
   // A constant is packed by the compiler, what is frozen once for all calls: it costs no time.
   else if (matmul.extent(kN) != 1 && isKnownMatrix(matmul.op->getOperand(1)))
-    packing.b = true;
+    packing.b = packing.aheadB = true;
   ConfigChoice choice = chooseConfig(matmul, *machine, *given, packing);
   if (std::string wrong = checkConfig(matmul, choice.config); !wrong.empty())
     return op->emitOpError() << wrong;
