@@ -165,8 +165,11 @@ struct SplitFrozen : xetile::impl::SplitFrozenBase<SplitFrozen> {
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     for (func::FuncOp function : getEntryPoints(getOperation())) {
-      if (!function.getBody().hasOneBlock() || !hasStaticSizes(function))
+      if (!function.getBody().hasOneBlock() || !hasFrozen(function) || !hasStaticSizes(function))
         continue;
+      // Slices that nothing reads would keep arguments.
+      IRRewriter rewriter(&getContext());
+      (void)runRegionDCE(rewriter, function->getRegions());
       Split split(function);
       split.find();
       if (split.isEmpty())
@@ -182,6 +185,12 @@ struct SplitFrozen : xetile::impl::SplitFrozenBase<SplitFrozen> {
   }
 
 private:
+  static bool hasFrozen(func::FuncOp function) {
+    return llvm::any_of(llvm::seq(function.getNumArguments()), [&](unsigned number) {
+      return bool(function.getArgAttr(number, kFrozenAttr));
+    });
+  }
+
   static bool hasStaticSizes(func::FuncOp function) {
     return llvm::all_of(function.getArgumentTypes(), [](Type type) {
       auto tensor = dyn_cast<RankedTensorType>(type);
