@@ -14,12 +14,11 @@ Threads are OpenMP's: LLVM's libomp is looked for at $XETILE_LIBOMP, then beside
 libraries are. OMP_NUM_THREADS and its like have their usual meaning.
 
 exp, expm1, log, log1p, tanh and erf of f32 are inline on CPUs with FMA, at most 3.5 ULP off for any argument and the
-same wherever an element is. Other functions of the math dialect are those of glibc: libmvec's on vectors, at most 4 ULP off
-for any argument in f32 and f64, and libm's for single elements (operands that are read against the grain), most of them
-within 1 ULP. f16 and bf16 are computed in f32 and rounded once. NaN, infinities, signed zeros and subnormals are as in
-C. Without libmvec (glibc 2.35 or newer, x86-64) libm computes every element. The table of all ops is in the
-documentation of the pass `xetile-lower-math`.
-"""
+same wherever an element is. Other functions of the math dialect are those of glibc: libmvec's on vectors, at most 4
+ULP off for any argument in f32 and f64, and libm's for single elements (operands that are read against the grain),
+most of them within 1 ULP. f16 and bf16 are computed in f32 and rounded once. NaN, infinities, signed zeros and
+subnormals are as in C. Without libmvec (glibc 2.35 or newer, x86-64) libm computes every element. The table of all
+ops is in the documentation of the pass `xetile-lower-math`."""
 
 from __future__ import annotations
 

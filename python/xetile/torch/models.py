@@ -64,7 +64,8 @@ def compile(
     in place. With `freeze` it packs them in its first call, and when PyTorch counts that one changed; they must not be
     written to through `tensor.data` or arrays then, and such a kernel cannot be saved. `inputs`, `named` and
     `dynamic_shapes` are those of `export`, `options` those of `xetile.compile(..., target="cpu")`, `schedule` and
-    `params` too; `threads` is what PyTorch uses by default. XeTileError as for `export`, and for whatever cannot be compiled.
+    `params` too; `threads` is what PyTorch uses by default. XeTileError as for `export`, and for whatever cannot be
+    compiled.
     """
     expect("freeze", freeze, bool, "True or False")
     exported = _Exported.of(model, inputs, named or {}, dynamic_shapes, freeze)
