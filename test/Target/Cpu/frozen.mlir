@@ -1,4 +1,4 @@
-// RUN: xetile-opt %s --pass-pipeline='builtin.module(xetile-prepare-for-cpu,deep-tile-matmul{threads=1},xetile-split-frozen)' | FileCheck %s
+// RUN: xetile-opt %s --pass-pipeline='builtin.module(xetile-prepare-for-cpu,xetile-fold-transposes,deep-tile-matmul{threads=1},xetile-split-frozen)' | FileCheck %s
 // A frozen B is packed whole, once for all calls, and loops read slices of it.
 
 #machine = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"max_vector_width" = 512 : i32>>
