@@ -74,9 +74,16 @@ module attributes {transform.with_named_sequence} {
     %target = transform.tune.knob<"target"> = "pvc" from
         options = {doc = "chip to compile for"} -> !transform.any_param
 
+    // As PyTorch's layers come: transposed weights are read as they are, f16 and bf16 that were extended to f32 as such;
+    // what follows on a result, maybe on several ways, as in y * sigmoid(y), becomes one op.
+    %straight = transform.apply_registered_pass "xetile-fold-transposes" to %module
+        : (!transform.any_op) -> !transform.any_op
+    %fused = transform.apply_registered_pass "xetile-fuse-elementwise" to %straight
+        : (!transform.any_op) -> !transform.any_op
+    transform.xetile.refuse_rest in %fused : !transform.any_op
     %matmul, %init, %workgroup_m, %workgroup_n, %subgroups_m, %subgroups_n, %k_step, %prefetch, %tile =
         transform.include @find_matmul failures(propagate)
-        (%module, %given_m, %given_n, %given_rows, %given_columns, %given_k, %given_prefetch, %precision, %target)
+        (%fused, %given_m, %given_n, %given_rows, %given_columns, %given_k, %given_prefetch, %precision, %target)
         : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,
            !transform.param<i64>, !transform.param<i64>, !transform.param<i64>, !transform.any_param, !transform.any_param)
         -> (!transform.any_op, !transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,
@@ -87,7 +94,8 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op, !transform.param<i64>) -> (!transform.any_op, !transform.any_op)
     transform.include @vectorize failures(propagate) (%workgroups, %workgroup_m, %workgroup_n, %k_step)
         : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>) -> ()
-    %buffers = transform.include @bufferize failures(propagate) (%module) : (!transform.any_op) -> !transform.any_op
+    transform.xetile.refuse_rest in %fused : !transform.any_op
+    %buffers = transform.include @bufferize failures(propagate) (%fused) : (!transform.any_op) -> !transform.any_op
     %outlined, %kernel = transform.include @outline_kernel failures(propagate)
         (%buffers, %subgroups_m, %subgroups_n, %target)
         : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.any_param)

@@ -3,9 +3,10 @@
 // In: the addresses of a compiled function's C interface and of that of what checks sizes (0 for
 // none), NumPy arrays. Out: the function's call, about a microsecond after Python's. Refused:
 // nothing; arrays that do not fit, or too many, are left to the caller, who says why. Knows nothing
-// of MLIR.
+// of MLIR. Calls with tensors: TensorCall.cpp.
 //===----------------------------------------------------------------------===//
-#include <array>
+#include "Callers.h"
+#include "TensorCall.h"
 #include <cstdint>
 #include <nanobind/nanobind.h>
 #include <utility>
@@ -41,24 +42,6 @@ struct Memory {
   bool overlaps(const Memory &other) const { return begin < other.end && other.begin < end; }
 };
 
-using Caller = void (*)(uintptr_t address, void *const *addresses);
-
-/// Calls a C function that takes `sizeof...(I)` addresses.
-template <size_t... I> Caller callerFor(std::index_sequence<I...>) {
-  return [](uintptr_t address, [[maybe_unused]] void *const *addresses) {
-    using Pointer = void *;
-    reinterpret_cast<void (*)(std::conditional_t<(I, true), Pointer, Pointer>...)>(address)(
-        addresses[I]...);
-  };
-}
-
-template <size_t... N> std::array<Caller, sizeof...(N)> makeCallers(std::index_sequence<N...>) {
-  return {callerFor(std::make_index_sequence<N>())...};
-}
-
-/// By the number of parameters.
-const std::array<Caller, 34> callers = makeCallers(std::make_index_sequence<34>());
-
 class Function {
 public:
   Function(uintptr_t address, nb::sequence arguments, nb::sequence results, nb::object arrayType,
@@ -79,13 +62,13 @@ public:
   /// order, where a result shares memory with another array, or where sizes do not fit together.
   bool call(nb::tuple arguments, nb::tuple results) const {
     if (arguments.size() != numArguments || results.size() != parameters.size() - numArguments ||
-        parameters.size() + 1 >= callers.size())
+        !xetile::hasCaller(1 + parameters.size()))
       return false;
     // Memref descriptors: allocated and aligned address, offset, sizes, strides. Each parameter is
     // the address of one. The check takes memory for its answer before the same parameters.
     std::vector<int64_t> descriptors(words);
     int64_t status[3] = {0, 0, 0};
-    std::vector<void *> addresses(1 + parameters.size());
+    std::vector<void *> addresses(1 + xetile::paddedCount(1 + parameters.size()));
     addresses[0] = status;
     std::vector<Memory> memories;
     memories.reserve(parameters.size());
@@ -98,13 +81,13 @@ public:
         return false;
     }
     if (check) {
-      callers[addresses.size()](check, addresses.data());
+      xetile::callWith(check, addresses.data(), 1 + parameters.size());
       if (status[0] != 0)
         return false;
     }
     // The tuples keep the arrays while other Python threads run.
     nb::gil_scoped_release release;
-    callers[parameters.size()](address, addresses.data() + 1);
+    xetile::callWith(address, addresses.data() + 1, parameters.size());
     return true;
   }
 
@@ -175,4 +158,5 @@ NB_MODULE(_call, module) {
            nb::sig("def __call__(self, arguments: tuple[object, ...], "
                    "results: tuple[object, ...]) -> bool"),
            nb::arg("arguments"), nb::arg("results"));
+  xetile::addTensorCall(module);
 }

@@ -218,6 +218,8 @@ nb::object runOcloc(nb::bytes spirv, const std::string &device,
 NB_MODULE(_xetile, m) {
   m.doc() =
       "Registration of the XeTile dialect, its transform ops and its passes; the device table.";
+  m.def("print_no_ops_in_diagnostics", mlirXeTileContextPrintNoOpsInDiagnostics, nb::arg("context"),
+        "Diagnostics of a context come without the operation that they are about.");
   m.def("register_dialects", mlirXeTileRegisterDialects, nb::arg("registry"),
         "Adds the XeTile dialect and the transform ops that schedules call to a DialectRegistry.");
   m.def("targets", targets, nb::sig("def targets() -> list[_Target]"),

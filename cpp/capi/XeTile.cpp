@@ -16,6 +16,10 @@
 
 MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(XeTile, xetile, xetile::XeTileDialect)
 
+void mlirXeTileContextPrintNoOpsInDiagnostics(MlirContext context) {
+  unwrap(context)->printOpOnDiagnostic(false);
+}
+
 void mlirXeTileRegisterDialects(MlirDialectRegistry registry) {
   xetile::registerDialects(*unwrap(registry));
 }

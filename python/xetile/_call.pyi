@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 class Function:
     def __init__(
@@ -10,3 +10,16 @@ class Function:
         check: int,
     ) -> None: ...
     def __call__(self, arguments: tuple[object, ...], results: tuple[object, ...]) -> bool: ...
+
+class TensorFunction:
+    def __init__(
+        self,
+        address: int,
+        check: int,
+        arguments: Sequence[tuple[object, ...]],
+        results: Sequence[tuple[object, ...]],
+        make_result: Callable[..., object],
+        types: Sequence[type],
+        exchange: object,
+    ) -> None: ...
+    def __call__(self, arguments: list[object]) -> list[object] | None: ...

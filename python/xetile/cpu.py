@@ -20,7 +20,7 @@ from xetile.kernel import Kernel
 from xetile.matmul_config import MatmulConfig
 from xetile.mlir import ir
 from xetile.schedule import Schedule
-from xetile.targets.cpu import CpuTarget, explain_parameters
+from xetile.targets.cpu import CpuTarget, explain_matmuls
 from xetile.tools import find_libomp
 
 __all__ = ["STAGES", "MatmulConfig", "compile", "explain", "find_libomp"]
@@ -85,7 +85,7 @@ def explain(
     computed: in which blocks of rows, or alone, and why."""
     module = module_or_path if isinstance(module_or_path, ir.Module) else read_payload(module_or_path)
     params = {"config": config, "threads": threads}
-    return explain_parameters(module, {name: value for name, value in params.items() if value is not None})
+    return explain_matmuls(module, {name: value for name, value in params.items() if value is not None})
 
 
 def __getattr__(name: str) -> Any:

@@ -33,6 +33,7 @@ def load(
     module: ir.Module, signature: Signature, libraries: Sequence[Path], opt_level: int, *, guard: Guard | None = None
 ) -> CompiledFunction:
     """The function of `signature` in this process; takes `module`. `libraries` have what it calls besides C's library.
+    `sibling` gives others of the module.
 
     XeTileError if it cannot be compiled or loaded, as it calls what no library has.
     """
@@ -60,6 +61,15 @@ def load(
 
     check = address(C_INTERFACE + name + _CHECK) if signature.conditions else 0
     return CompiledFunction(signature, address(C_INTERFACE + name), check, owner=engine, guard=guard)
+
+
+def sibling(function: CompiledFunction, signature: Signature) -> CompiledFunction:
+    """Another function of the module that `load` has loaded. XeTileError if it is not there."""
+    engine = function.owner
+    address = _xetile.lookup(engine, C_INTERFACE + signature.name)
+    if not address:
+        raise XeTileError(f"the code of @{function.signature.name} has no @{signature.name}")
+    return CompiledFunction(signature, address, owner=engine)
 
 
 def object_file(module: ir.Module, name: str, opt_level: int) -> bytes:

@@ -47,7 +47,7 @@ class CompiledFunction:
     ) -> None:
         self.signature = signature
         self._address, self._check_address = address, check
-        self._owner = owner
+        self.owner = owner
         self._guard = guard
         self.failed = False
         """Whether the guard raised: the device may have lost what the function needs, load it anew."""
@@ -60,6 +60,12 @@ class CompiledFunction:
                 [(spec.numpy_dtype, spec.shape) for spec in specs] for specs in (signature.arguments, signature.results)
             )
             self._direct = _call.Function(address, arguments, results, np.ndarray, check)
+
+    @property
+    def addresses(self) -> tuple[int, int] | None:
+        """The addresses of the function and of its check (0 for none), for who passes it descriptors of memory of the
+        signature's sizes; None where a call needs more: a device, or memory that the function allocates."""
+        return None if self._guard is not None or self.signature.returns else (self._address, self._check_address)
 
     def __call__(self, values: tuple[Any, ...], out: Any = None) -> Any:
         """See `Kernel.__call__`."""

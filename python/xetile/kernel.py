@@ -23,6 +23,7 @@ from xetile.function import CompiledFunction
 from xetile.signature import ArraySpec, Signature
 
 if TYPE_CHECKING:
+    from xetile.frozen import FrozenFunction
     from xetile.mlir import ir
     from xetile.schedule import Schedule
     from xetile.targets import Target
@@ -112,7 +113,7 @@ class Stages(Mapping[str, str]):
 class Code(Protocol):
     """What a target makes of a payload's lowest level. `Kernel` has its methods."""
 
-    def load(self) -> CompiledFunction:
+    def load(self) -> CompiledFunction | FrozenFunction:
         """The function in this process. XeTileError if it cannot be loaded."""
 
     def binaries(self) -> Mapping[str, bytes]:
@@ -160,7 +161,7 @@ class Kernel:
         self._target = target
         self._code = code
         self._lock = threading.Lock()
-        self._function: CompiledFunction | None = None
+        self._function: CompiledFunction | FrozenFunction | None = None
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         """Runs the payload's function: one array or number per argument, in order; returns its results, one or a tuple.
@@ -174,7 +175,7 @@ class Kernel:
         GPU runs on the device that XETILE_DEVICE chooses. XeTileError for what does not fit, and for whatever fails on
         the device.
         """
-        function = self._function or self._load()
+        function = self._function or self.function()
         try:
             return function(arrays, out)
         except XeTileError:
@@ -183,7 +184,8 @@ class Kernel:
                 self._function = None
             raise
 
-    def _load(self) -> CompiledFunction:
+    def function(self) -> CompiledFunction | FrozenFunction:
+        """What a call calls: the function in this process. XeTileError if it cannot be loaded or called with arrays."""
         if self.signature.reason:
             raise XeTileError(f"@{self.name} cannot be called with arrays: {self.signature.reason}")
         with self._lock:

@@ -32,7 +32,10 @@ __all__ = ["Param", "Schedule", "available", "load", "matmul", "values_of"]
 
 # The package's data; in a build tree a link to the repository's folder.
 _SCHEDULES = Path(__file__).parent / "schedules"
+# Files there that schedules include, as they do parts.
+_LIBRARIES = ("match",)
 _ENTRY = "__transform_main"
+_MATCH = "match"
 _KNOB = "transform.tune.knob"
 
 Step = Callable[["ir.Value[Any]"], "ir.Value[Any] | ir.OpView | None"]
@@ -146,11 +149,21 @@ class Schedule:
         """
         if not isinstance(payload, ir.Module):
             raise XeTileError(f"payload: expected a module, got {told(payload)}")
+        return self._run(payload, _ENTRY)
+
+    def match(self, payload: ir.Module) -> ir.Module | None:
+        """Runs its sequence @match, which names a schedule for each op (`xetile.schedule`), on a copy of `payload`.
+
+        None if it has no such sequence; XeTileError as for `apply`.
+        """
+        return self._run(payload, _MATCH) if _MATCH in map(_symbol, self.build().body.operations) else None
+
+    def _run(self, payload: ir.Module, entry: str) -> ir.Module:
         schedule = self.build(payload.context)
         with payload.context, ir.Location.unknown():
             copy = _xetile.clone_module(payload.operation)
         try:
-            interpreter.apply_named_sequence(copy, _entry(schedule, self.name), schedule)
+            interpreter.apply_named_sequence(copy, _entry(schedule, self.name, entry), schedule)
         except ValueError as error:
             message = f"schedule {self.name!r} failed"
             raise XeTileError(message, _parse_diagnostics(message_of(error))) from None
@@ -169,14 +182,15 @@ class Schedule:
 
 def available() -> tuple[str, ...]:
     """Names of the schedules that come with the package, for `load`."""
-    return tuple(sorted(path.stem for path in _SCHEDULES.glob("*.mlir")))
+    return tuple(sorted(path.stem for path in _SCHEDULES.glob("*.mlir") if path.stem not in _LIBRARIES))
 
 
 def load(name_or_path: str | PathLike[str]) -> Schedule:
     """The schedule of a file: one of `available()`, or a path to one's own.
 
-    A file of one's own declares the parts it includes, as `schedules/matmul.mlir` does. XeTileError if there is no such
-    file, or if it is not a schedule.
+    A file of one's own declares the parts it includes, as `schedules/matmul.mlir` does. What it declares besides is in
+    a file of that name, beside it or with the package, as `match.mlir`. XeTileError if there is no such file, or if it
+    is not a schedule.
     """
     path = files.path_of(name_or_path, "schedule")
     if str(name_or_path) in available():
@@ -252,12 +266,15 @@ def _merge_parts(module: ir.Module) -> None:
     """Copies all parts into `module`, where they replace their declarations. What it defines itself stays."""
     own = {_symbol(op) for op in module.body.operations if len(op.regions[0].blocks)}
     for path in sorted((_SCHEDULES / "parts").glob("*.mlir")):
-        if path.stem in own:
-            continue
-        try:
-            interpreter.copy_symbols_and_merge_into(module, _parse(path))
-        except ValueError as error:
-            raise XeTileError(f"cannot add the part {path.name}", _parse_diagnostics(message_of(error))) from None
+        if path.stem not in own:
+            _merge(module, path)
+
+
+def _merge(module: ir.Module, path: Path) -> None:
+    try:
+        interpreter.copy_symbols_and_merge_into(module, _parse(path))
+    except ValueError as error:
+        raise XeTileError(f"cannot add the part {path.name}", _parse_diagnostics(message_of(error))) from None
 
 
 def _build_from_file(path: Path) -> ir.Module:
@@ -265,7 +282,23 @@ def _build_from_file(path: Path) -> ir.Module:
     if "transform.with_named_sequence" not in module.operation.attributes:
         raise XeTileError(f"{path} is not a schedule: its module has no transform.with_named_sequence")
     _merge_parts(module)
+    _merge_declared(module, path.parent)
     return module
+
+
+def _merge_declared(module: ir.Module, folder: Path) -> None:
+    """Copies the files of the names that are still declared into `module`: those in `folder`, else the package's."""
+    tried: set[str] = set()
+    while missing := [
+        name for op in module.body.operations if not len(op.regions[0].blocks) and (name := _symbol(op)) not in tried
+    ]:
+        tried.update(missing)
+        for name in missing:
+            path = next(
+                (path for path in (folder / f"{name}.mlir", _SCHEDULES / f"{name}.mlir") if path.is_file()), None
+            )
+            if path is not None:
+                _merge(module, path)
 
 
 def _append(module: ir.Module, step: Step, name: str) -> None:
@@ -292,11 +325,11 @@ def _symbol(op: ir.OpView | ir.Operation) -> str:
     return ir.StringAttr(op.attributes["sym_name"]).value
 
 
-def _entry(module: ir.Module, name: str) -> ir.Operation:
+def _entry(module: ir.Module, name: str, entry: str = _ENTRY) -> ir.Operation:
     for op in module.body.operations:
-        if op.operation.name == "transform.named_sequence" and _symbol(op) == _ENTRY:
+        if op.operation.name == "transform.named_sequence" and _symbol(op) == entry:
             return op.operation
-    raise XeTileError(f"{name!r} is not a schedule: it has no transform.named_sequence @{_ENTRY}")
+    raise XeTileError(f"{name!r} is not a schedule: it has no transform.named_sequence @{entry}")
 
 
 def _knobs(module: ir.Module) -> dict[str, ir.Operation]:

@@ -4,8 +4,9 @@
 usage: fused_mlp.py [--json FILE] [--threads N ...] [--types T ...] [--rows MxKxN ...] [--quick] [--strict]
 
 Sizes are rows of x, features in, features out; weights lie as nn.Linear has them, out x in. "xetile" is a module of
-linalg ops, "xetile.torch" torch.compile with the backend xetile. All make a new result in each call, and take turns in
-one process; the best call counts. Results are compared with NumPy's in f64 before.
+linalg ops, "xetile.torch" torch.compile with the backend xetile, "frozen" the same with weights packed once. All make a
+new result in each call, and take turns in one process; the best call counts. Results are compared with NumPy's in f64
+before.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ WITH_TANH = LAYERS[:1] + LAYERS[2:3]
 LIMITS = {"mean": 1.15, "rows": 1.0}
 # Of the largest element: sums of f32, and roundings to bf16 of the sum and of the result.
 ERRORS = {"f32": 1e-5, "bf16": 1e-2}
-EAGER, COMPILED, OURS, THROUGH_TORCH = "eager", "inductor", "xetile", "xetile.torch"
+EAGER, COMPILED, OURS, THROUGH_TORCH, FROZEN = "eager", "inductor", "xetile", "xetile.torch", "frozen"
 # More of them on one thread: they need not wait for other libraries' threads.
 TURNS, TURN_SECONDS = {1: 6, 2: 2}, 0.05
 
@@ -125,13 +126,23 @@ def in_torch(
     def layer(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         return functional.gelu(functional.linear(x, w, b), approximate=approximate)
 
+    class Layer(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w, self.b = torch.nn.Parameter(w), torch.nn.Parameter(b)
+
+        def forward(self, x: torch.Tensor, *unused: torch.Tensor) -> torch.Tensor:
+            return functional.gelu(functional.linear(x, self.w, self.b), approximate=approximate)
+
     ways = {EAGER: layer}
     if importlib.util.find_spec("torch_mlir"):
         from xetile.torch import backend
 
-        ways[THROUGH_TORCH] = torch.compile(layer, backend=backend, options={"threads": threads, "strict": True})
+        options = {"threads": threads, "strict": True}
+        ways[THROUGH_TORCH] = torch.compile(layer, backend=backend, options=options)
+        ways[FROZEN] = torch.compile(Layer(), backend=backend, options={**options, "freeze": True})
     else:
-        said.add(f"left out, as torch-mlir is not installed (pip install 'xetile[torch]'): {THROUGH_TORCH}")
+        said.add(f"left out, as torch-mlir is not installed (pip install 'xetile[torch]'): {THROUGH_TORCH}, {FROZEN}")
     # Each function of its own: a compiled one is found by its code.
     compiled = torch.compile(functools.partial(layer))
     try:
@@ -181,7 +192,9 @@ def report(rows: list[dict[str, object]]) -> bool:
     for line in dict.fromkeys(row["said"] for row in rows if "said" in row):
         print(line)
     rows = [row for row in rows if "said" not in row]
-    sides = [side for side in (OURS, THROUGH_TORCH, EAGER, COMPILED) if all(side in row["seconds"] for row in rows)]
+    sides = [
+        side for side in (OURS, THROUGH_TORCH, FROZEN, EAGER, COMPILED) if all(side in row["seconds"] for row in rows)
+    ]
     for threads, dtype in dict.fromkeys((row["threads"], row["dtype"]) for row in rows):
         chosen = [row for row in rows if row["threads"] == threads and row["dtype"] == dtype]
         print(
@@ -196,7 +209,7 @@ def report(rows: list[dict[str, object]]) -> bool:
                 + f" {best[EAGER] / best[OURS]:>13.2f}"
             )
         for ours, peer in [(ours, peer) for ours in sides[:-1] for peer in sides[1:]]:
-            if ours not in (OURS, THROUGH_TORCH) or peer not in (EAGER, COMPILED):
+            if ours not in (OURS, THROUGH_TORCH, FROZEN) or peer not in (EAGER, COMPILED):
                 continue
             limits = LIMITS if (ours, peer) == (OURS, EAGER) else {}
             line, reached = deep_tile.summary([row["seconds"][peer] / row["seconds"][ours] for row in chosen], limits)

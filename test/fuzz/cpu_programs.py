@@ -66,6 +66,8 @@ class CpuPrograms:
         options = dict(case["options"])
         if "schedule" in options:
             options = {"schedule": schedule.load("cpu_matmul").with_params(**options["schedule"])}
+        elif "model" in options:
+            options = {"schedule": schedule.load("cpu_model").with_params(**options["model"])}
         try:
             with ir.Context():
                 kernel = self.cpu.compile(ir.Module.parse(write(case["program"])), **options)
@@ -188,6 +190,13 @@ def _options(rng: random.Random, program: dict[str, Any]) -> dict[str, Any]:
     if rng.random() < 0.12 and any(node["op"] == "contract" for node in program["nodes"]):
         knobs = options.pop("config", {}) | {"threads": options["threads"], "pack": options.get("pack", "auto")}
         return {"schedule": knobs}
+    if rng.random() < 0.2:
+        model = {
+            "threads": options["threads"],
+            "pack": options.get("pack", "auto"),
+            "rows": rng.choice([0, 1, 2, 3, 7]),
+        }
+        return {"model": model}
     return options
 
 

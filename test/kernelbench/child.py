@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs one problem and prints what came of it as JSON, in a process that may crash.
 
-usage: child.py FILE --elements N --threads N [--seconds S] [--inductor]
+usage: child.py FILE --elements N --threads N [--seconds S] [--inductor] [--freeze]
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--inductor", action="store_true")
+    parser.add_argument("--freeze", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     torch._dynamo.config.allow_rnn = True
@@ -47,9 +48,8 @@ def run(problem: Problem, options: argparse.Namespace) -> dict[str, Any]:
     found: dict[str, Any] = {"constants": problem.constants}
     with torch.no_grad():
         expected = model(*inputs)
-        function = torch.compile(
-            model, backend=xetile.torch.backend, options={"threads": options.threads, "strict": True}, dynamic=False
-        )
+        settings = {"threads": options.threads, "strict": True, "freeze": options.freeze}
+        function = torch.compile(model, backend=xetile.torch.backend, options=settings, dynamic=False)
         start = time.perf_counter()
         try:
             got = function(*inputs)

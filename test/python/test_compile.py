@@ -104,7 +104,7 @@ def test_lower_makes_levels_when_they_are_asked_for():
         ({"target": "tpu"}, "target: unknown chip 'tpu'; known: bmg, cpu, lnl, pvc"),
         ({"target": "dg2"}, "target: chip 'dg2' .* has no 2D block messages"),
         ({"target": 3}, "target: expected the name of a chip, or cpu; got 3"),
-        ({"schedule": "nosuch"}, "no schedule 'nosuch': expected a file or one of cpu_matmul, matmul"),
+        ({"schedule": "nosuch"}, "no schedule 'nosuch': expected a file or one of cpu_matmul, cpu_model, matmul"),
         ({"native": "yes"}, "native: expected 'auto', 'require' or 'off', got 'yes'"),
         ({"native_chips": "pvc"}, r"native_chips: expected a list of chips, got 'pvc'"),
         ({"native_chips": ["xyz"]}, "unknown chip 'xyz'"),

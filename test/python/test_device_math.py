@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Exponentials, quotients, maxima and minima of the device on all kinds of numbers, against NumPy."""
 
+import math
+
 import numpy as np
 import pytest
 from xegpu_programs import run
@@ -65,6 +67,25 @@ def test_exp():
     x[2] = generator.uniform(-1, 1, 16)
     with np.errstate(over="ignore"):
         assert_near(exponential(x), np.exp(x.astype(np.float64)), 2.5)
+
+
+def test_erf():
+    generator = np.random.default_rng(SEED)
+    print("seed", SEED)
+    x = generator.uniform(-5, 5, (8, 16)).astype(np.float32)
+    x[0] = [0, -0.0, np.inf, -np.inf, np.nan, 1e30, -1e30, 1e-30, 1e-40, 3.9, -3.9, 4, 0.5, -1, 1, 2]
+    x[1] = generator.uniform(-1e-3, 1e-3, 16)
+    r = np.zeros_like(x)
+    run(
+        "subgroup",
+        f"""{lines("a", 8)}
+        %r = math.erf %a : vector<8x16xf32>
+        vector.store %r, %mr[%c0, %c0] : memref<8x16xf32>, vector<8x16xf32>""",
+        ma=x,
+        mr=r,
+    )
+    exact = np.array([math.erf(number) for number in x.astype(np.float64).flat]).reshape(x.shape)
+    assert_near(r, exact, 8)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -41,14 +41,15 @@ BODIES = {
 }
 
 
-def test_problems_are_shrunk_run_and_told(tmp_path):
+@pytest.mark.parametrize("options", [[], ["--freeze"]])
+def test_problems_are_shrunk_run_and_told(options, tmp_path):
     level = tmp_path / "KernelBench" / "level1"
     level.mkdir(parents=True)
     for name, body in BODIES.items():
         (level / f"{name}.py").write_text(PROBLEM.format(body=body))
     found, page = tmp_path / "found.json", tmp_path / "page.html"
     command = [sys.executable, ROOT / "test" / "kernelbench", tmp_path, "--level", "1", "--seconds", "0.01"]
-    command += ["--elements", "100000", "--json", found, "--page", page]
+    command += ["--elements", "100000", "--json", found, "--page", page, *options]
     run = subprocess.run(
         command, capture_output=True, text=True, env={"PYTHONPATH": str(ROOT / "build" / "python_packages")}
     )

@@ -11,6 +11,10 @@ extern "C" {
 
 MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(XeTile, xetile);
 
+/// Diagnostics come without the operation they are about. To print one verifies it, which upstream
+/// does not survive where it is being verified, and it may be thousands of lines.
+MLIR_CAPI_EXPORTED void mlirXeTileContextPrintNoOpsInDiagnostics(MlirContext context);
+
 /// `#xetile.wg_map`. A location stands for the context and for where errors are reported; the
 /// result is then null.
 MLIR_CAPI_EXPORTED bool mlirAttributeIsAXeTileWgMap(MlirAttribute attribute);

@@ -9,6 +9,7 @@
 #include "xetile/Schedule/Elementwise.h"
 #include "xetile/Schedule/Params.h"
 #include "xetile/Schedule/TransformOps.h"
+#include "xetile/Schedule/Untaken.h"
 
 using namespace mlir;
 using namespace mlir::transform;
@@ -125,7 +126,10 @@ DiagnosedSilenceableFailure FuseConsumersOp::apply(TransformRewriter &rewriter,
       rewriter.setInsertionPoint(consumer);
       if (failed(scf::tileAndFuseConsumer(rewriter, consumer, loops)))
         return ::emitDefiniteFailure(consumer->getLoc(),
-                                     "cannot be computed in the loop over tiles of its operand");
+                                     describe(consumer) +
+                                         " cannot be computed in the loop over tiles of its "
+                                         "operand; " +
+                                         kTakeElsewhere);
       loop = cast<scf::ForallOp>(loops.front().getOperation());
       if (consumer->use_empty())
         rewriter.eraseOp(consumer);

@@ -7,6 +7,7 @@
 #include "xetile/Schedule/Contraction.h"
 #include "xetile/Schedule/Params.h"
 #include "xetile/Schedule/TransformOps.h"
+#include "xetile/Schedule/Untaken.h"
 
 using namespace mlir;
 using namespace mlir::transform;
@@ -40,10 +41,15 @@ DiagnosedSilenceableFailure GetMatmulOp::apply(TransformRewriter &rewriter,
       matmuls.push_back(each);
   });
   if (matmuls.size() != 1) {
-    DiagnosedDefiniteFailure diag =
-        failAt(target, op, "expected exactly one linalg.matmul, found " + Twine(matmuls.size()));
-    for (Operation *matmul : matmuls)
-      diag.attachNote(matmul->getLoc()) << matmul->getName().getStringRef();
+    DiagnosedDefiniteFailure diag = failAt(target, op,
+                                           "expected exactly one linalg.matmul, found " +
+                                               Twine(matmuls.size()) + "; " + kTakeElsewhere);
+    target->walk([&](Operation *each) {
+      if (std::string why = whyUntakable(each); !why.empty())
+        diag.attachNote(each->getLoc()) << describe(each) << ": " << why;
+      else if (llvm::is_contained(matmuls, each))
+        diag.attachNote(each->getLoc()) << describe(each);
+    });
     return diag;
   }
 

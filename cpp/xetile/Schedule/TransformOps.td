@@ -41,7 +41,7 @@ def GetMatmulOp : XeTile_TransformOp<"get_matmul"> {
     ```
 
     Definite failures:
-    - get_matmul_c1: `target` holds no matmul, or several.
+    - get_matmul_c1: `target` holds no matmul, or several; notes list these, and other ops that no schedule for GPUs takes.
     - get_matmul_c2: its operands are tensors, not memrefs.
     - get_matmul_c3: none of their sizes is known to be zero.
     - get_matmul_c4: its element types are those of `xetile.tile_mma`: f16 into f32 or f16, bf16 into f32 or bf16, f32
@@ -290,6 +290,25 @@ def LaunchWorkgroupsOp : XeTile_TransformOp<"launch_workgroups"> {
   let arguments = (ins TransformHandleTypeInterface:$workgroups);
   let results = (outs TransformHandleTypeInterface:$launch);
   let assemblyFormat = "$workgroups attr-dict `:` functional-type(operands, results)";
+}
+
+def RefuseRestOp : XeTile_TransformOp<"refuse_rest"> {
+  let summary = "Refuses what is not part of a matmul's kernel";
+  let description = [{
+    Changes nothing. Run it when the loop over workgroups has all that it takes: linalg ops (and `tensor.pad` and its like)
+    that stand outside of an `scf.forall` would be computed by nobody. The error lists all of them with their places, and
+    why a kernel cannot have them. Where there is no such loop yet, those are refused that can never be part of it:
+    convolutions, reductions.
+
+    ```mlir
+    transform.xetile.refuse_rest in %module : !transform.any_op
+    ```
+
+    Definite failures:
+    - refuse_rest_c1: an op that computes tensors is left outside of the loops over workgroups.
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target);
+  let assemblyFormat = "`in` $target attr-dict `:` type($target)";
 }
 
 def PreserveArgumentsOp : XeTile_TransformOp<"preserve_arguments"> {

@@ -13,6 +13,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 namespace xetile {
@@ -46,7 +47,14 @@ struct ApplySchedule : xetile::impl::ApplyScheduleBase<ApplySchedule> {
       return success(diagnostic.getSeverity() == DiagnosticSeverity::Warning &&
                      !warnings.insert(diagnostic.str()).second);
     });
-    if (failed(transform::detail::assembleTransformLibraryFromPaths(context, findFiles(), read)))
+    // A warning about a foreach_match that has a matcher twice comes while it is verified; to print
+    // it with that verifies what is half there.
+    bool printedOps = context->shouldPrintOpOnDiagnostic();
+    context->printOpOnDiagnostic(false);
+    LogicalResult assembled =
+        transform::detail::assembleTransformLibraryFromPaths(context, findFiles(), read);
+    context->printOpOnDiagnostic(printedOps);
+    if (failed(assembled))
       return failure();
     library = std::make_shared<OwningOpRef<ModuleOp>>(std::move(read));
     if (!target.empty())
@@ -71,21 +79,33 @@ struct ApplySchedule : xetile::impl::ApplyScheduleBase<ApplySchedule> {
   }
 
 private:
-  /// The files, and the folders of parts beside them.
+  /// The files, and what they include: folders of parts beside them, and match.mlir.
   SmallVector<std::string> findFiles() {
     SmallVector<std::string> found;
     for (const std::string &file : files) {
       SmallString<128> parts(llvm::sys::path::parent_path(file));
       llvm::sys::path::append(parts, "parts");
-      auto isParts = [&](const std::string &other) {
-        return llvm::sys::fs::equivalent(parts, other);
-      };
+      SmallString<128> match(llvm::sys::path::parent_path(file));
+      llvm::sys::path::append(match, "match.mlir");
+      if (llvm::sys::fs::is_regular_file(file) && llvm::sys::fs::is_regular_file(match) &&
+          mentionsMatch(file) && !isOneOf(match, found) && !isOneOf(match, files))
+        found.push_back(match.str().str());
       if (llvm::sys::fs::is_regular_file(file) && llvm::sys::fs::is_directory(parts) &&
-          llvm::none_of(found, isParts) && llvm::none_of(files, isParts))
+          !isOneOf(parts, found) && !isOneOf(parts, files))
         found.push_back(parts.str().str());
     }
     llvm::append_range(found, files);
     return found;
+  }
+
+  static bool isOneOf(StringRef path, ArrayRef<std::string> others) {
+    return llvm::any_of(
+        others, [&](const std::string &other) { return llvm::sys::fs::equivalent(path, other); });
+  }
+
+  static bool mentionsMatch(StringRef file) {
+    auto text = llvm::MemoryBuffer::getFile(file);
+    return text && (*text)->getBuffer().contains("@match(");
   }
 
   SmallVector<KnobOp> findKnobs(StringRef name) {

@@ -31,7 +31,7 @@ struct WalkOptions : TargetOptions {
   ListOption<std::string> schedule{
       *this, "schedule",
       llvm::cl::desc("Files and folders of transform ops that lead from level 0 to level 1; the "
-                     "folder `parts` beside a file is one of them")};
+                     "folder `parts` and the file `match.mlir` beside a file are among them")};
   ListOption<std::string> set{
       *this, "set", llvm::cl::desc("Values of the schedule's parameters, each name=value")};
 };
@@ -120,6 +120,11 @@ Problem Walk::readParts(ArrayRef<StringRef> parts) {
     if (Problem why = readOption(*options, part))
       return why;
   }
+  // Levels after a schedule's share loops that it left among as many threads.
+  for (const std::string &value : own.set)
+    if (StringRef(value).starts_with("threads=") && llvm::is_contained(options->names(), "threads"))
+      if (Problem why = readOption(*options, value))
+        return why;
   return std::nullopt;
 }
 

@@ -13,12 +13,12 @@ Indices that the body of an operation computes from data (`tensor.extract` in a 
 Threads are OpenMP's: LLVM's libomp is looked for at $XETILE_LIBOMP, then beside libMLIR, then where the system's
 libraries are. OMP_NUM_THREADS and its like have their usual meaning.
 
-Functions of the math dialect are those of glibc: libmvec's on vectors, at most 4 ULP off for any argument in f32 and
-f64, and libm's for single elements (operands that are read against the grain), most of them within 1 ULP. f16 and bf16
-are computed in f32 and rounded once. NaN, infinities, signed zeros and subnormals are as in C. Without libmvec (glibc
-2.35 or newer, x86-64) libm computes every element. The table of all ops is in the documentation of the pass
-`xetile-lower-math`.
-"""
+exp, expm1, log, log1p, tanh and erf of f32 are inline on CPUs with FMA, at most 3.5 ULP off for any argument and the
+same wherever an element is. Other functions of the math dialect are those of glibc: libmvec's on vectors, at most 4
+ULP off for any argument in f32 and f64, and libm's for single elements (operands that are read against the grain),
+most of them within 1 ULP. f16 and bf16 are computed in f32 and rounded once. NaN, infinities, signed zeros and
+subnormals are as in C. Without libmvec (glibc 2.35 or newer, x86-64) libm computes every element. The table of all
+ops is in the documentation of the pass `xetile-lower-math`."""
 
 from __future__ import annotations
 
@@ -33,18 +33,20 @@ from typing import Any
 
 from xetile import calibration, engines, passes, saving
 from xetile.errors import XeTileError, expect, told
+from xetile.frozen import FROZEN, FrozenFunction, FrozenParts, parts_of
 from xetile.function import CompiledFunction
 from xetile.kernel import NativeBinary, Stages
 from xetile.matmul_config import MatmulConfig
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 from xetile.schedule import Schedule
-from xetile.signature import Signature
+from xetile.signature import Signature, find_function
+from xetile.targets import cpu_explain
 from xetile.targets.base import Option, Plan, Target
 from xetile.tools import find_libomp
 from xetile.tuning import Effort, Tuned, with_tuned_configs
 
-__all__ = ["CpuPlan", "CpuTarget", "explain_parameters"]
+__all__ = ["CpuPlan", "CpuTarget", "explain_matmuls", "explain_parameters"]
 
 _PACK = ("auto", "always", "never")
 _OPT_LEVEL = 3
@@ -98,9 +100,12 @@ class CpuTarget(Target):
             if "target" in schedule.params:
                 raise XeTileError(
                     f"schedule {schedule.name!r} is for GPUs, it has a parameter 'target'; for the target cpu expected "
-                    "cpu_matmul, one of your own, or none"
+                    "cpu_matmul, cpu_model, one of your own, or none"
                 )
-            return CpuPlan(self, schedule.with_values(params), {})
+            chosen = schedule.with_values(params)
+            # Levels after the schedule's share loops that it left among as many threads.
+            shared = {"threads": str(chosen.params["threads"].value)} if "threads" in chosen.params else {}
+            return CpuPlan(self, chosen, shared)
         tiling = _tiling(params, given)
         if effort and (tiling["config"] != "{}" or tiling["pack"] != "auto"):
             raise XeTileError("tune: expected no config and no pack beside it, they are what is measured")
@@ -152,22 +157,32 @@ def _tiling(params: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, 
 
 @dataclass(frozen=True)
 class CpuPlan(Plan):
-    """A compilation for this CPU; `tiling` has the options of the pass where there is no schedule."""
+    """A compilation for this CPU; `tiling` has options of the pass that tiles, with a schedule its threads alone."""
 
     tiling: Mapping[str, str]
     effort: Effort | None = None
 
     def prepared(self, payload: ir.Module) -> ir.Module:
-        """The payload as the first level's passes leave it."""
+        """The payload as the first level's passes leave it, its convolutions as matmuls."""
         _, action, pipeline = _xetile.levels(self.target.name, self.options())[0]
         module = self.copy(payload)
         passes.run(module, pipeline, action=action)
+        _find_matmuls(module)
         return module
 
     def copy(self, payload: ir.Module) -> ir.Module:
         module = super().copy(payload)
         calibration.describe(module)
         return module
+
+    def after_preparation(self, module: ir.Module, payload: ir.Module) -> ir.Module:
+        if not self.effort:
+            return module
+        function = find_function(module.operation, self.signature(payload).name)
+        if "arg_attrs" in function.attributes and FROZEN in str(function.arg_attrs):
+            raise XeTileError(f"tune: expected no arguments that are {FROZEN}; tune without, configurations are kept")
+        _find_matmuls(module)
+        return self.tuned(module, self.signature(payload))
 
     def tuned(
         self, module: ir.Module, signature: Signature, on_found: Callable[[Tuned], None] = lambda found: None
@@ -182,9 +197,6 @@ class CpuPlan(Plan):
 
         assert self.effort
         return with_tuned_configs(module, signature, int(self.tiling["threads"]), self.effort, build, on_found)
-
-    def after_preparation(self, module: ir.Module, payload: ir.Module) -> ir.Module:
-        return self.tuned(module, self.signature(payload)) if self.effort else module
 
     def options(self) -> dict[str, str]:
         return {**self.tiling, "libmvec": str(_load_libmvec()).lower()}
@@ -209,11 +221,19 @@ class CpuCode:
         self._stages, self._signature, self._plan = stages, signature, plan
 
     @cached_property
-    def _function(self) -> CompiledFunction:
-        module = _xetile.clone_module(self._stages.last().module)
-        return engines.load(module, self._signature, _libraries(module), _OPT_LEVEL)
+    def _parts(self) -> FrozenParts | None:
+        return parts_of(self._stages.stage(self._plan.target.levels[1]).module, self._signature)
 
-    def load(self) -> CompiledFunction:
+    @cached_property
+    def _function(self) -> CompiledFunction | FrozenFunction:
+        module = _xetile.clone_module(self._stages.last().module)
+        libraries = _libraries(module)
+        if self._parts is None:
+            return engines.load(module, self._signature, libraries, _OPT_LEVEL)
+        function = engines.load(module, self._parts.call, libraries, _OPT_LEVEL)
+        return FrozenFunction(self._parts, engines.sibling(function, self._parts.freeze), function, self._signature)
+
+    def load(self) -> CompiledFunction | FrozenFunction:
         return self._function
 
     @cached_property
@@ -228,6 +248,11 @@ class CpuCode:
         return MappingProxyType({})
 
     def save(self, path: Path) -> None:
+        if self._parts is not None:
+            raise XeTileError(
+                f"cannot write {path}: @{self._signature.name} takes arrays that are packed in this process; compile "
+                f"it without arguments that are {FROZEN}"
+            )
         module = _xetile.clone_module(self._stages.last().module)
         saving.add_checked_entry(module, self._signature)
         saving.describe(module, self._signature, self._plan.target.name)
@@ -235,9 +260,8 @@ class CpuCode:
         saving.link(path, engines.object_file(module, self._signature.name, _OPT_LEVEL), libraries)
 
     def explain(self) -> str:
-        if self._plan.schedule is not None:
-            return self._plan.schedule.explain()
-        return _explain(self._stages.stage(self._plan.target.levels[0]).module, self._plan.tiling)
+        prepared = self._stages.stage(self._plan.target.levels[0]).module
+        return cpu_explain.explain(prepared, self._plan.tiling, self._plan.schedule)
 
     def report(self) -> str:
         raise XeTileError(
@@ -246,36 +270,18 @@ class CpuCode:
 
 
 def explain_parameters(payload: ir.Module, params: Mapping[str, Any]) -> str:
-    """The configuration of each matmul, as JSON, and below it the terms that it was chosen by; then the other ops.
-
-    `params` are those of a compilation without a schedule.
-    """
-    return _explain(payload.operation, _tiling(params, {}))
+    """What `xetile explain` prints, for `params` of a compilation without a schedule."""
+    return cpu_explain.explain(payload.operation, _tiling(params, {}))
 
 
-def _explain(payload: ir.Operation, tiling: Mapping[str, str]) -> str:
-    module = _xetile.clone_module(payload)
-    calibration.describe(module)
-    tiling = dict(tiling)
-    threads, attention = tiling["threads"], tiling.pop("attention") == "true" and tiling["config"] == "{}"
-    options = " ".join(
-        f"{name}={{{value}}}" if name == "config" else f"{name}={value}" for name, value in tiling.items()
-    )
-    fusing = f"xetile-fuse-attention{{threads={threads} explain}},xetile-fuse-attention{{threads={threads}}},"
-    # Other ops are those that attention, and then matmuls, leave when they are tiled.
-    said = passes.run(
-        module,
-        f"xetile-prepare-for-cpu,{fusing if attention else ''}deep-tile-matmul{{{options} explain}},"
-        f"deep-tile-matmul{{{options}}},xetile-fuse-for-cpu{{threads={threads} explain}}",
-        action="explain the operations",
-    )
-    lines = []
-    for remark in said:
-        lines.append(f"{remark.location}: {remark.message}" if remark.location else remark.message)
-        lines += [f"  {note.message}" for note in remark.notes]
-    if not lines:
-        raise XeTileError("there is nothing to explain; expected linalg ops on tensors")
-    return "\n".join(lines)
+def explain_matmuls(payload: ir.Module, params: Mapping[str, Any]) -> str:
+    """Of that, what the cost model says, and which ops are computed in blocks of rows."""
+    return cpu_explain.explain_matmuls(payload.operation, _tiling(params, {}))
+
+
+def _find_matmuls(module: ir.Module) -> None:
+    """Makes matmuls of convolutions, as tiling begins with."""
+    passes.run(module, "xetile-find-matmuls-for-cpu", action="find the matmuls")
 
 
 def _libraries(module: ir.Module) -> list[Path]:

@@ -11,14 +11,23 @@ import torch
 
 from xetile.errors import XeTileError
 
-__all__ = ["array_of", "tensor_of"]
+__all__ = ["array_of", "plain_of", "tensor_of"]
 
 
 def array_of(value: Any) -> Any:
-    """The array with a tensor's memory, of any strides; numbers stay. XeTileError for a tensor that is not on the CPU
-    or has no plain memory."""
+    """The array with a tensor's memory, of any strides; other values stay. XeTileError for a tensor that is not on the
+    CPU or has no plain memory."""
     if not isinstance(value, torch.Tensor):
         return value
+    plain = plain_of(value)
+    if plain.dtype is torch.bfloat16:
+        # NumPy knows the type by the package ml_dtypes, PyTorch does not.
+        return plain.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+    return plain.numpy()
+
+
+def plain_of(value: torch.Tensor) -> torch.Tensor:
+    """A tensor without gradients whose memory has its elements. XeTileError as for `array_of`."""
     if value.device.type != "cpu":
         raise XeTileError(
             f"expected tensors on the device cpu, got one on {value.device}: move the model and its inputs"
@@ -26,11 +35,7 @@ def array_of(value: Any) -> Any:
     if value.layout is not torch.strided:
         raise XeTileError(f"expected dense tensors, got one of layout {value.layout}: call its to_dense()")
     # Views that are conjugated or negated when they are read have other bits in memory.
-    plain = value.detach().resolve_conj().resolve_neg()
-    if plain.dtype is torch.bfloat16:
-        # NumPy knows the type by the package ml_dtypes, PyTorch does not.
-        return plain.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
-    return plain.numpy()
+    return value.detach().resolve_conj().resolve_neg()
 
 
 def tensor_of(array: Any) -> torch.Tensor:

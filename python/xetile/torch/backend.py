@@ -21,11 +21,12 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from xetile import compiler
 from xetile.errors import XeTileError
-from xetile.kernel import Kernel
-from xetile.targets import Target
 from xetile.torch import graphs
-from xetile.torch.arrays import array_of, tensor_of
+from xetile.torch.calls import call_of
+from xetile.torch.freezing import static_inputs
 from xetile.torch.importing import decomposition_table, import_graph
+from xetile.torch.layouts import in_memory_order
+from xetile.torch.options import kernel_options
 from xetile.torch.recurrent import keep_whole
 
 __all__ = ["backend"]
@@ -41,35 +42,55 @@ def backend(
 
     `options` are those of `xetile.compile(..., target="cpu")`, and
     `threads`  by default as many as PyTorch uses when the graph is compiled (`torch.set_num_threads`);
-    `strict`   whether a graph that cannot be compiled is an error; by default PyTorch runs it and a warning says why.
+    `schedule`, `params`   what tiles and fuses instead, as "cpu_model" or a file of one's own, and its parameters;
+    `strict`   whether a graph that cannot be compiled is an error; by default PyTorch runs it and a warning says why;
+    `freeze`   whether parameters and buffers are packed in the first call, and when PyTorch counts that they changed,
+               instead of in each call. For inference only; they must not be written to through `tensor.data` or arrays.
 
     XeTileError for options that do not exist or fit. `mode` has no meaning here.
     """
     settings = dict(options or {})
-    strict = settings.pop("strict", False)
-    if not isinstance(strict, bool):
-        raise XeTileError(f"strict: expected True or False, got {strict!r}")
+    strict, freeze = settings.pop("strict", False), settings.pop("freeze", False)
+    for name, value in (("strict", strict), ("freeze", freeze)):
+        if not isinstance(value, bool):
+            raise XeTileError(f"{name}: expected True or False, got {value!r}")
     if mode not in (None, "default"):
         raise XeTileError(f"mode: expected none, got {mode!r}; `options` has what can be chosen")
-    settings.setdefault("threads", torch.get_num_threads())
-    Target("cpu").plan(None, {}, settings)  # an option that is wrong is no reason to run a graph in PyTorch
+    settings = kernel_options(settings)  # an option that is wrong is no reason to run a graph in PyTorch
     compile_graph = functools.partial(_compile, settings=settings, strict=strict)
-    compiled = aot_autograd(fw_compiler=compile_graph, decompositions=decomposition_table())
+    compiled = aot_autograd(
+        fw_compiler=_refuse_training if freeze else compile_graph,
+        inference_compiler=functools.partial(compile_graph, freeze=freeze),
+        decompositions=decomposition_table(),
+    )
     # Attention in ATen's operations, with their gradients. The fused one of CPUs would keep its forward part only.
     with sdpa_kernel(SDPBackend.MATH):
         return compiled(keep_whole(graph, inputs), inputs)
 
 
-def _compile(graph: fx.GraphModule, inputs: Sequence[Any], *, settings: Mapping[str, Any], strict: bool) -> Any:
+def _refuse_training(graph: fx.GraphModule, inputs: Sequence[Any]) -> Any:
+    raise XeTileError(
+        "freeze: expected inference, got a graph with gradients; call the model under torch.no_grad() or compile it "
+        "without freeze"
+    )
+
+
+def _compile(
+    graph: fx.GraphModule, inputs: Sequence[Any], *, settings: Mapping[str, Any], strict: bool, freeze: bool = False
+) -> Any:
     del inputs  # nodes know their types
+    frozen = static_inputs() if freeze else frozenset()
     eager = graphs.eager_nodes(graph)
     if not eager:
-        return make_boxed_func(_function(graph, settings, strict))
+        return _boxed(_function(graph, settings, strict, frozen))
     for node, reason in eager.items():
         _LOG.info("%s runs in PyTorch: %s%s", node.target, reason, _line(node))
-    whole, names = graphs.partition(graph, eager)
-    for name in names:
-        setattr(whole, name, _Call(_function(getattr(whole, name), settings, strict)))
+    whole, calls = graphs.partition(graph, eager)
+    arguments = [node for node in whole.graph.nodes if node.op == "placeholder"]
+    weights = {arguments[number] for number in frozen}
+    for call in calls:
+        part = frozenset(number for number, node in enumerate(call.args) if node in weights)
+        setattr(whole, call.target, _Call(_function(getattr(whole, call.target), settings, strict, part)))
     return make_boxed_func(whole.forward)
 
 
@@ -84,37 +105,60 @@ class _Call(torch.nn.Module):
         return self._function(*inputs)
 
 
-def _function(graph: fx.GraphModule, settings: Mapping[str, Any], strict: bool) -> Callable[..., Any]:
-    """What computes the graph: a kernel, or PyTorch."""
+def _function(
+    graph: fx.GraphModule, settings: Mapping[str, Any], strict: bool, frozen: frozenset[int]
+) -> Callable[..., Any]:
+    """What computes the graph: a kernel, or PyTorch. `frozen` are the arguments that are packed once."""
     single = not isinstance(graphs.output_of(graph), (list, tuple))
     try:
         outputs = graphs.split_outputs(graph)
         if all(place is None for place in outputs.places):
             return graph.forward  # nothing is computed
-        module = import_graph(outputs.kernel, _NAME)
-        kernel = compiler.compile(module, target="cpu", **settings)
+        kernel_graph, arguments, results = in_memory_order(outputs.kernel)
+        module = import_graph(kernel_graph, _NAME, frozen)
+        call = call_of(compiler.compile(module, target="cpu", **settings), arguments, results)
     except XeTileError as error:
         if strict:
             raise
         _LOG.warning("a graph runs in PyTorch: %s", error)
         return graph.forward
-    return _KernelCall(kernel, outputs, single)
+    return _KernelCall(call, outputs, single)
 
 
 class _KernelCall:
-    """Tensors in, tensors out."""
+    """The graph's function of tensors and numbers."""
 
-    def __init__(self, kernel: Kernel, outputs: graphs.Outputs, single: bool) -> None:
-        self._kernel, self._outputs, self._single = kernel, outputs, single
+    def __init__(self, call: Callable[..., Any], outputs: graphs.Outputs, single: bool) -> None:
+        self._call, self._outputs, self._single = call, outputs, single
+        self._only_kernel = outputs.places == tuple(range(len(outputs.places)))
 
     def __call__(self, *inputs: Any) -> Any:
-        results = self._kernel(*map(array_of, inputs))
-        tensors = [tensor_of(result) for result in (results if isinstance(results, tuple) else (results,))]
+        results = self.run(list(inputs))
+        return results[0] if self._single else results
+
+    def run(self, inputs: list[Any]) -> list[Any]:
+        """All results."""
+        tensors = self._call(inputs)
+        if self._only_kernel:
+            return tensors
         rest = self._outputs.rest(*inputs) if self._outputs.rest is not None else [None] * len(self._outputs.places)
-        all_ = [
+        return [
             other if place is None else tensors[place] for place, other in zip(self._outputs.places, rest, strict=True)
         ]
-        return all_[0] if self._single else all_
+
+
+def _boxed(function: Callable[..., Any]) -> Callable[[list[Any]], Any]:
+    """A function of one list, as AOTAutograd calls them, which is emptied."""
+    if not isinstance(function, _KernelCall):
+        return make_boxed_func(function)
+
+    def run(inputs: list[Any], run: Callable[[list[Any]], list[Any]] = function.run) -> list[Any]:
+        results = run(inputs)
+        inputs.clear()
+        return results
+
+    run._boxed_call = True  # type: ignore[attr-defined]
+    return run
 
 
 def _line(node: fx.Node) -> str:

@@ -41,6 +41,26 @@ def _gelu(x: torch.Tensor, *, approximate: str = "none") -> torch.Tensor:
     return _aten.mul(_aten.mul(x, 0.5), _aten.add(inner, 1.0))
 
 
+def _elu(x: torch.Tensor, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> torch.Tensor:
+    """A selection, so that vectors without a negative number take no powers."""
+    if x.dtype in (torch.float16, torch.bfloat16):
+        return _aten._to_copy(_elu(_aten._to_copy(x, dtype=torch.float32), alpha, scale, input_scale), dtype=x.dtype)
+    power = _aten.expm1(_times(x, input_scale))
+    return _aten.where.self(_aten.lt(x, 0), _times(power, alpha * scale), _times(x, scale))
+
+
+def _times(x: torch.Tensor, factor: float) -> torch.Tensor:
+    return x if factor == 1 else _aten.mul(x, factor)
+
+
+def _selu(x: torch.Tensor) -> torch.Tensor:
+    return _elu(x, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946)
+
+
+def _celu(x: torch.Tensor, alpha: float = 1.0) -> torch.Tensor:
+    return _elu(x, alpha, 1, 1 / alpha)
+
+
 def _reciprocal(x: torch.Tensor) -> torch.Tensor:
     """That of 0 is infinite; torch-mlir ends the program."""
     return _aten.div.Tensor(torch.ones((), dtype=x.dtype), x)
@@ -105,6 +125,9 @@ TABLE: dict[Any, Callable[..., Any]] = {
     _aten.cumprod.default: functools.partial(_scan, _aten.cumprod.default),
     _aten.convolution.default: convolution,
     _aten.gelu.default: _gelu,
+    _aten.elu.default: _elu,
+    _aten.selu.default: _selu,
+    _aten.celu.default: _celu,
     _aten.reciprocal.default: _reciprocal,
     _aten._transformer_encoder_layer_fwd.default: _encoder_layer,
 }

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Graphs of ATen operations, cut into what a kernel computes and what PyTorch does.
 
-A kernel gives tensors, each once. Sizes, arguments that are results, None and repeated results stay with PyTorch, and
-so do operations in `EAGER`, for which the graph is cut in pieces.
+A kernel gives tensors, each once. Sizes, arguments and views of them that are results, None and repeated results stay
+with PyTorch, and so do operations in `EAGER`, for which the graph is cut in pieces.
 """
 
 from __future__ import annotations
@@ -68,11 +68,12 @@ class _Compiled(OperatorSupportBase):
         return node.op == "call_function" and node not in self._eager
 
 
-def partition(graph: fx.GraphModule, eager: dict[fx.Node, str]) -> tuple[fx.GraphModule, list[str]]:
-    """The graph with all but the nodes in `eager` in submodules, as large as they can be, and the submodules' names."""
+def partition(graph: fx.GraphModule, eager: dict[fx.Node, str]) -> tuple[fx.GraphModule, list[Any]]:
+    """The graph with all but the nodes in `eager` in submodules, as large as they can be, and the nodes that call
+    these."""
     cut = CapabilityBasedPartitioner(graph, _Compiled(eager), allows_single_node_partition=True)
     fused = cut.fuse_partitions(cut.propose_partitions())
-    return fused, [node.target for node in fused.graph.nodes if node.op == "call_module"]
+    return fused, [node for node in fused.graph.nodes if node.op == "call_module"]
 
 
 def output_of(graph: fx.GraphModule) -> Any:
@@ -102,8 +103,17 @@ def split_outputs(graph: fx.GraphModule) -> Outputs:
     return Outputs(_with_outputs(graph, tensors), rest, places)
 
 
+_VIEW_NAMES = "alias detach expand permute select slice squeeze t transpose unsqueeze view"
+_VIEWS = {getattr(torch.ops.aten, name) for name in _VIEW_NAMES.split()}
+
+
 def _is_computed(value: Any) -> bool:
-    return isinstance(value, fx.Node) and value.op != "placeholder" and isinstance(value.meta.get("val"), torch.Tensor)
+    """Whether it is a tensor that is no view of an argument."""
+    if not isinstance(value, fx.Node) or not isinstance(value.meta.get("val"), torch.Tensor):
+        return False
+    while getattr(value.target, "overloadpacket", None) in _VIEWS:
+        value = value.args[0]
+    return bool(value.op != "placeholder")
 
 
 def _with_outputs(graph: fx.GraphModule, outputs: list[Any]) -> fx.GraphModule:

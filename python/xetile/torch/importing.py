@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from torch import fx
@@ -19,7 +19,9 @@ from torch_mlir.extras.fx_importer import FxImporter
 from xetile import passes
 from xetile.diagnostics import Heard
 from xetile.errors import XeTileError
+from xetile.frozen import FROZEN
 from xetile.mlir import ir
+from xetile.signature import public_function
 from xetile.torch import decompositions, norms, views
 
 __all__ = ["NotImportedError", "decomposition_table", "import_graph"]
@@ -38,8 +40,9 @@ def decomposition_table() -> dict[Any, Callable[..., Any]]:
     return {**get_decomposition_table(), **decompositions.TABLE, **norms.TABLE}
 
 
-def import_graph(graph: fx.GraphModule, name: str) -> ir.Module:
+def import_graph(graph: fx.GraphModule, name: str, frozen: Collection[int] = ()) -> ir.Module:
     """The module with the function `name`, whose arguments and results are those of the graph, in a context of its own.
+    `frozen` lists arguments that do not change between calls.
 
     NotImportedError for a graph with operations that torch-mlir does not lower, with their lines of the model, and for
     what MLIR of our version does not read.
@@ -78,7 +81,18 @@ def import_graph(graph: fx.GraphModule, name: str) -> ir.Module:
     if scans:
         passes.run(module, "convert-tm-tensor-to-scf,canonicalize", action="import scans")
         ours.allow_unregistered_dialects = False
+    if frozen:
+        with ours:
+            _freeze(module, frozen)
     return module
+
+
+def _freeze(module: ir.Module, frozen: Collection[int]) -> None:
+    function = public_function(module)
+    marks = [
+        ir.DictAttr.get({FROZEN: ir.UnitAttr.get()} if i in frozen else {}) for i in range(len(function.arguments))
+    ]
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get(marks)
 
 
 def _inner(op: Any) -> Iterator[Any]:

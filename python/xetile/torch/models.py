@@ -18,12 +18,15 @@ from torch.export.graph_signature import InputKind, OutputKind
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from xetile import compiler
-from xetile.errors import XeTileError
+from xetile.errors import XeTileError, expect
+from xetile.frozen import FrozenFunction
 from xetile.kernel import Kernel, NativeBinary
 from xetile.mlir import ir
 from xetile.torch import graphs
 from xetile.torch.arrays import array_of
+from xetile.torch.freezing import Seen
 from xetile.torch.importing import decomposition_table, import_graph
+from xetile.torch.options import kernel_options
 
 __all__ = ["compile", "export"]
 
@@ -52,18 +55,21 @@ def compile(
     *,
     named: Mapping[str, Any] | None = None,
     dynamic_shapes: Any = None,
+    freeze: bool = False,
     **options: Any,
 ) -> Kernel:
     """The model as a kernel for this CPU: it is called with the model's tensors, or arrays, in order; gives arrays.
 
     The parameters are those of the model now; the kernel reads them where they are, so that it sees what changes them
-    in place. `inputs`, `named` and `dynamic_shapes` are those of `export`, `options` those of
-    `xetile.compile(..., target="cpu")`; `threads` is what PyTorch uses by default. XeTileError as for `export`, and
-    for whatever cannot be compiled.
+    in place. With `freeze` it packs them in its first call, and when PyTorch counts that one changed; they must not be
+    written to through `tensor.data` or arrays then, and such a kernel cannot be saved. `inputs`, `named` and
+    `dynamic_shapes` are those of `export`, `options` those of `xetile.compile(..., target="cpu")`, `schedule` and
+    `params` too; `threads` is what PyTorch uses by default. XeTileError as for `export`, and for whatever cannot be
+    compiled.
     """
-    exported = _Exported.of(model, inputs, named or {}, dynamic_shapes)
-    options.setdefault("threads", torch.get_num_threads())
-    return _bind(compiler.compile(exported.module, target="cpu", **options), exported.weights)
+    expect("freeze", freeze, bool, "True or False")
+    exported = _Exported.of(model, inputs, named or {}, dynamic_shapes, freeze)
+    return _bind(compiler.compile(exported.module, target="cpu", **kernel_options(options)), exported.weights)
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,9 @@ class _Exported:
     weights: tuple[torch.Tensor, ...]
 
     @classmethod
-    def of(cls, model: Any, inputs: Sequence[Any], named: Mapping[str, Any], dynamic_shapes: Any) -> _Exported:
+    def of(
+        cls, model: Any, inputs: Sequence[Any], named: Mapping[str, Any], dynamic_shapes: Any, freeze: bool = False
+    ) -> _Exported:
         if not isinstance(model, torch.nn.Module):
             raise XeTileError(f"expected a torch.nn.Module, got {type(model).__name__}")
         if isinstance(inputs, torch.Tensor) or not isinstance(inputs, Sequence):
@@ -98,7 +106,9 @@ class _Exported:
         if None in outputs.places or outputs.places != tuple(range(len(outputs.places))):
             raise XeTileError("expected a model that gives tensors which it computes, each once")
         name = re.sub(r"\W", "_", type(model).__name__).lower()
-        return cls(import_graph(outputs.kernel, name), weights)
+        arguments = sum(node.op == "placeholder" for node in graph.graph.nodes)
+        frozen = range(arguments - len(weights), arguments) if freeze else ()
+        return cls(import_graph(outputs.kernel, name, frozen), weights)
 
 
 def _expect_no_changes(program: ExportedProgram) -> None:
@@ -161,17 +171,33 @@ class _BoundFunction:
     """What a kernel calls: with arrays or tensors for the arguments that are left."""
 
     failed = False
+    addresses = None
 
     def __init__(self, kernel: Kernel, weights: tuple[torch.Tensor, ...]) -> None:
-        self._kernel = kernel
+        self._kernel, self._tensors = kernel, weights
         # The same memory: what changes a parameter in place changes the array.
         self._weights: tuple[Any, ...] = tuple(map(array_of, weights))
         self._inputs = len(kernel.arguments) - len(weights)
+        self._packed: tuple[Seen, tuple[Any, ...]] | None = None
 
     def __call__(self, values: tuple[Any, ...], out: Any = None) -> Any:
         if len(values) != self._inputs:
             raise XeTileError(f"@{self._kernel.name}: expected {self._inputs} inputs of the model, got {len(values)}")
-        return self._kernel(*map(array_of, values), *self._weights, out=out)
+        arrays = (*map(array_of, values), *self._weights)
+        function = self._kernel.function()
+        if isinstance(function, FrozenFunction):
+            return function.call(self._with_packed(function, arrays), out)
+        return self._kernel(*arrays, out=out)
+
+    def _with_packed(self, function: FrozenFunction, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+        if self._packed is None or not self._packed[0].are(self._tensors):
+            self._packed = None
+            seen = Seen.of(self._tensors)
+            # A parameter may have other memory by now.
+            self._weights = tuple(map(array_of, self._tensors))
+            arrays = (*arrays[: self._inputs], *self._weights)
+            self._packed = seen, function.pack(arrays)
+        return (*(arrays[number] for number in function.parts.taken), *self._packed[1])
 
 
 def _bind(kernel: Kernel, weights: tuple[torch.Tensor, ...]) -> Kernel:

@@ -1,31 +1,85 @@
 // RUN: xetile-opt %s --split-input-file --xetile-lower-math --cse | FileCheck %s
 // RUN: xetile-opt %s --split-input-file --xetile-lower-math="libmvec=false" | FileCheck %s --check-prefix=LANES
 // RUN: xetile-opt %s --split-input-file --xetile-lower-math="vector-bits=256" | FileCheck %s --check-prefix=AVX2
+// RUN: xetile-opt %s --split-input-file --xetile-lower-math="vector-bits=128" | FileCheck %s --check-prefix=SSE
 
 // A register of lanes is one call, of glibc's function on vectors.
-// CHECK: func.func private @_ZGVeN16v_expf(vector<16xf32>) -> vector<16xf32> attributes {llvm.readnone}
-// What gives no normal number, -infinity above all, would be computed lane by lane: half of it is taken there.
-// CHECK-LABEL: func @exp
-// CHECK: %[[SMALL:.*]] = arith.cmpf olt, %[[X:.*]], %{{.*}}
-// CHECK: %[[BOUNDED:.*]] = arith.maximumf %[[X]]
-// CHECK: %[[HALF:.*]] = arith.mulf %[[BOUNDED]]
-// CHECK: %[[ARGUMENT:.*]] = arith.select %[[SMALL]], %[[HALF]], %[[X]]
-// CHECK: %[[POWER:.*]] = call @_ZGVeN16v_expf(%[[ARGUMENT]])
-// CHECK: %[[SQUARE:.*]] = arith.mulf %[[POWER]], %[[POWER]]
-// CHECK: %[[Y:.*]] = arith.select %[[SMALL]], %[[SQUARE]], %[[POWER]]
+// CHECK: func.func private @_ZGVeN16v_exp2f(vector<16xf32>) -> vector<16xf32> attributes {llvm.readnone}
+// CHECK-LABEL: func @exp2
+// CHECK-NEXT: %[[Y:.*]] = call @_ZGVeN16v_exp2f(%{{.*}})
 // CHECK-NEXT: return %[[Y]]
-// LANES-LABEL: func @exp
-// LANES-COUNT-16: call @expf(%{{.*}}) : (f32) -> f32
+// LANES-LABEL: func @exp2
+// LANES-COUNT-16: call @exp2f(%{{.*}}) : (f32) -> f32
 // LANES-NOT: call
 // LANES: return
 // Two registers of AVX2.
-// AVX2-LABEL: func @exp
-// AVX2-COUNT-2: call @_ZGVdN8v_expf
+// AVX2-LABEL: func @exp2
+// AVX2-COUNT-2: call @_ZGVdN8v_exp2f
 // AVX2-NOT: call
 // AVX2: return
-func.func @exp(%x: vector<16xf32>) -> vector<16xf32> {
+func.func @exp2(%x: vector<16xf32>) -> vector<16xf32> {
+  %y = math.exp2 %x : vector<16xf32>
+  return %y : vector<16xf32>
+}
+
+// -----
+
+// Some functions of f32 are inline: a polynomial between two steps that take exponents apart and together.
+// CHECK-LABEL: func @inline
+// CHECK: %[[N:.*]] = math.fma %{{.*}}, %{{.*}}, %{{.*}} : vector<16xf32>
+// CHECK: %[[BITS:.*]] = arith.bitcast %[[N]] : vector<16xf32> to vector<16xi32>
+// CHECK-COUNT-6: math.fma
+// CHECK: %[[HALF:.*]] = arith.shrui %[[BITS]]
+// CHECK: arith.subi %[[BITS]], %[[HALF]]
+// CHECK-COUNT-2: arith.mulf
+// CHECK-NOT: call
+// CHECK: return
+// LANES-LABEL: func @inline
+// LANES-NOT: call
+// LANES: return
+// AVX2-LABEL: func @inline
+// AVX2-NOT: call
+// AVX2: return
+// Without FMA they are calls.
+// SSE-LABEL: func @inline
+// SSE-COUNT-4: call @_ZGVbN4v_expf
+func.func @inline(%x: vector<16xf32>) -> vector<16xf32> {
   %y = math.exp %x : vector<16xf32>
   return %y : vector<16xf32>
+}
+
+// -----
+
+// The stack is aligned for what does not fit into registers.
+// CHECK: func @stack({{.*}}) -> vector<16xf32> attributes {passthrough = ["noinline", "stackrealign"]}
+func.func @stack(%x: vector<16xf32>) -> vector<16xf32> attributes {passthrough = ["noinline"]} {
+  %y = math.exp %x : vector<16xf32>
+  %z = math.log %y : vector<16xf32>
+  return %z : vector<16xf32>
+}
+
+// -----
+
+// Scalars of f32, too: a result does not depend on where its element is. f64 is the libraries'.
+// CHECK-LABEL: func @inline_scalars
+// CHECK-NOT: math.{{erf|expm1|tanh|log}}
+// CHECK-NOT: call @{{.*}}f(
+// CHECK: call @erf(%{{.*}}) : (f64) -> f64
+// CHECK: return
+// SSE-LABEL: func @inline_scalars
+// SSE: call @erff
+// SSE: call @expm1f
+// SSE: call @tanhf
+// SSE: call @logf
+// SSE: call @log1pf
+func.func @inline_scalars(%x: f32, %y: f64) -> (f32, f64) {
+  %a = math.erf %x : f32
+  %b = math.expm1 %a : f32
+  %c = math.tanh %b : f32
+  %d = math.log %c : f32
+  %e = math.log1p %d : f32
+  %f = math.erf %y : f64
+  return %e, %f : f32, f64
 }
 
 // -----
@@ -42,10 +96,10 @@ func.func @two_operands(%x: vector<8xf64>, %y: vector<8xf64>) -> vector<8xf64> {
 // Fewer lanes than the least register has: what is left over repeats the first lane.
 // CHECK-LABEL: func @few_lanes
 // CHECK: %[[X:.*]] = vector.shuffle %{{.*}}, %{{.*}} [0, 1, 2, 0] : vector<3xf32>, vector<3xf32>
-// CHECK: %[[Y:.*]] = call @_ZGVbN4v_logf(%[[X]])
+// CHECK: %[[Y:.*]] = call @_ZGVbN4v_log2f(%[[X]])
 // CHECK: vector.shuffle %[[Y]], %[[Y]] [0, 1, 2]
 func.func @few_lanes(%x: vector<3xf32>) -> vector<3xf32> {
-  %y = math.log %x : vector<3xf32>
+  %y = math.log2 %x : vector<3xf32>
   return %y : vector<3xf32>
 }
 
@@ -53,11 +107,11 @@ func.func @few_lanes(%x: vector<3xf32>) -> vector<3xf32> {
 
 // More lanes than whole registers have: the last one is shorter.
 // CHECK-LABEL: func @many_lanes
-// CHECK-COUNT-2: call @_ZGVeN16v_logf
+// CHECK-COUNT-2: call @_ZGVeN16v_log2f
 // CHECK-NOT: call
 // CHECK: return
 func.func @many_lanes(%x: vector<20xf32>) -> vector<20xf32> {
-  %y = math.log %x : vector<20xf32>
+  %y = math.log2 %x : vector<20xf32>
   return %y : vector<20xf32>
 }
 
@@ -65,10 +119,10 @@ func.func @many_lanes(%x: vector<20xf32>) -> vector<20xf32> {
 
 // CHECK-LABEL: func @two_dimensions
 // CHECK: vector.shape_cast %{{.*}} : vector<2x8xf32> to vector<16xf32>
-// CHECK: call @_ZGVeN16v_tanhf
+// CHECK: call @_ZGVeN16v_sinhf
 // CHECK: vector.shape_cast %{{.*}} : vector<16xf32> to vector<2x8xf32>
 func.func @two_dimensions(%x: vector<2x8xf32>) -> vector<2x8xf32> {
-  %y = math.tanh %x : vector<2x8xf32>
+  %y = math.sinh %x : vector<2x8xf32>
   return %y : vector<2x8xf32>
 }
 

@@ -5,6 +5,7 @@
 // left as they are: those without input or output channels (depthwise ones, poolings), of other
 // bodies than a sum of products, and of operands whose channels are not before or after the image.
 //===----------------------------------------------------------------------===//
+#include "xetile/Target/Cpu/ConvolutionsToMatmuls.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -12,6 +13,7 @@
 #include "xetile/Target/Cpu/LoopNest/Contraction.h"
 #include "xetile/Target/Cpu/LoopNest/LoopNest.h"
 #include "xetile/Target/Cpu/Passes.h"
+#include "xetile/Target/Cpu/ScheduleMark.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_CONVOLUTIONSTOMATMULS
@@ -252,11 +254,21 @@ void Convolution::rewrite() {
   b.replaceOp(op, over(order, op->getOperand(2)));
 }
 
+bool xetile::becomesMatmuls(linalg::LinalgOp op) {
+  IRRewriter rewriter(op.getContext());
+  return Convolution(rewriter, op).match();
+}
+
 namespace {
 struct ConvolutionsToMatmuls : xetile::impl::ConvolutionsToMatmulsBase<ConvolutionsToMatmuls> {
+  using ConvolutionsToMatmulsBase::ConvolutionsToMatmulsBase;
+
   void runOnOperation() override {
     SmallVector<linalg::LinalgOp> ops;
-    getOperation()->walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+    getOperation()->walk([&](linalg::LinalgOp op) {
+      if (isFor(op, schedules))
+        ops.push_back(op);
+    });
     IRRewriter rewriter(&getContext());
     for (linalg::LinalgOp op : ops) {
       Convolution convolution(rewriter, op);

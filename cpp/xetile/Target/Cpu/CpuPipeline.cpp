@@ -31,11 +31,16 @@ void xetile::buildPrepareForCpu(OpPassManager &pm) {
   pm.addPass(createReplacePoison());
   pm.addPass(createReshapesToViews());
   pm.addPass(createCheckSizes());
+}
+
+void xetile::buildFindMatmulsForCpu(OpPassManager &pm) {
   pm.addPass(createConvolutionsToMatmuls());
   pm.addPass(createFoldTransposes());
+  pm.addPass(createNarrowComparisons());
 }
 
 void xetile::buildTileForCpu(OpPassManager &pm, const CpuTilingOptions &options) {
+  buildFindMatmulsForCpu(pm);
   // A configuration that is given for all matmuls is for those that the user wrote.
   if (options.attention && (options.config.empty() || options.config == "{}")) {
     FuseAttentionOptions attention;
@@ -48,6 +53,7 @@ void xetile::buildTileForCpu(OpPassManager &pm, const CpuTilingOptions &options)
   tiling.pack = options.pack;
   tiling.fuse = options.fuse;
   pm.addPass(createDeepTileMatmul(tiling));
+  pm.addPass(createSplitFrozen());
 }
 
 void xetile::buildFuseForCpu(OpPassManager &pm, const CpuFusionOptions &options,
@@ -77,6 +83,7 @@ void xetile::buildBufferizeForCpu(OpPassManager &pm, const CpuBufferizeOptions &
   CpuFusionOptions fusion;
   fusion.threads = options.threads;
   buildFuseForCpu(pm, fusion, keepArguments);
+  pm.addPass(createDropScheduleMarks());
   add(pm, "canonicalize,cse");
   // Folding made more.
   pm.addPass(createReplacePoison());
@@ -121,6 +128,7 @@ void xetile::buildLowerToCpu(OpPassManager &pm, const CpuLoweringOptions &option
   loops.vectorBits = options.vectorBits;
   pm.addPass(createLinalgToVectorLoops(loops));
   add(pm, "func.func(convert-linalg-to-loops),scf-forall-to-parallel,canonicalize,cse");
+  pm.addPass(createSkipUnselected());
   LowerMathOptions functions;
   functions.vectorBits = options.vectorBits;
   functions.libmvec = options.libmvec;
@@ -156,6 +164,9 @@ void xetile::registerCpuPipelines() {
       "xetile-prepare-for-cpu",
       "One function on tensors, numbers too, and beside it the one that checks its sizes",
       buildPrepareForCpu);
+  PassPipelineRegistration<>("xetile-find-matmuls-for-cpu",
+                             "Matmuls of convolutions, and on what was transposed",
+                             buildFindMatmulsForCpu);
   PassPipelineRegistration<FusionOptions>(
       "xetile-fuse-for-cpu", "Fuse what is beside tiled matmuls on tensors",
       [](OpPassManager &pm, const FusionOptions &options) { buildFuseForCpu(pm, options); });

@@ -95,6 +95,9 @@ struct CpuLoweringOptions : virtual mlir::detail::PassOptions {
 /// One function on tensors, and beside it those that check sizes.
 void buildPrepareForCpu(mlir::OpPassManager &pm);
 
+/// Matmuls of convolutions, and on what was transposed: the first part of buildTileForCpu.
+void buildFindMatmulsForCpu(mlir::OpPassManager &pm);
+
 /// Deep-tiled matmuls on tensors.
 void buildTileForCpu(mlir::OpPassManager &pm, const CpuTilingOptions &options);
 
@@ -111,7 +114,8 @@ void buildBufferizeForCpu(mlir::OpPassManager &pm, const CpuBufferizeOptions &op
 /// From memory to the LLVM dialect.
 void buildLowerToCpu(mlir::OpPassManager &pm, const CpuLoweringOptions &options);
 
-/// xetile-prepare-for-cpu, xetile-fuse-for-cpu, xetile-bufferize-for-cpu and xetile-lower-to-cpu.
+/// xetile-prepare-for-cpu, xetile-find-matmuls-for-cpu, xetile-fuse-for-cpu,
+/// xetile-bufferize-for-cpu and xetile-lower-to-cpu.
 void registerCpuPipelines();
 
 } // namespace xetile

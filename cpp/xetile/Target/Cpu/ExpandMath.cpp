@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -21,6 +22,16 @@ static constexpr int64_t kMaxProduct = 4;
 Type xetile::withElement(Type type, Type element) {
   auto vector = dyn_cast<VectorType>(type);
   return vector ? Type(vector.clone(element)) : element;
+}
+
+StringRef xetile::functionOf(Operation *op) {
+  StringRef name = op->getName().stripDialect();
+  return llvm::StringSwitch<StringRef>(name)
+      .Cases({"acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt"}, name)
+      .Cases({"cos", "cosh", "erf", "erfc", "exp", "exp2", "expm1", "log"}, name)
+      .Cases({"log10", "log1p", "log2", "sin", "sinh", "tan", "tanh"}, name)
+      .Case("powf", "pow")
+      .Default("");
 }
 
 bool xetile::readsBits(Operation *op) {

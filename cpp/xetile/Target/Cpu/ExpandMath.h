@@ -10,6 +10,9 @@ namespace xetile {
 /// `type` with elements of type `element`: a vector of the same shape, or `element`.
 mlir::Type withElement(mlir::Type type, mlir::Type element);
 
+/// The function of libm, in f64, that computes what `op` does, or an empty string.
+llvm::StringRef functionOf(mlir::Operation *op);
+
 /// Whether `op` looks at the bits of its operand, which a wider type would change.
 bool readsBits(mlir::Operation *op);
 

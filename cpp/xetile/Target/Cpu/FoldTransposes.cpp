@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "xetile/Target/Cpu/LoopNest/Contraction.h"
 #include "xetile/Target/Cpu/Passes.h"
+#include "xetile/Target/Cpu/ScheduleMark.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_FOLDTRANSPOSES
@@ -100,13 +101,15 @@ static void fold(RewriterBase &b, linalg::LinalgOp op, const std::array<Source, 
 
 namespace {
 struct FoldTransposes : xetile::impl::FoldTransposesBase<FoldTransposes> {
+  using FoldTransposesBase::FoldTransposesBase;
+
   void runOnOperation() override {
     SmallVector<linalg::LinalgOp> contractions, skipped;
     getOperation()->walk([&](linalg::LinalgOp op) {
       std::string why;
       if (isa<linalg::TransposeOp>(op) || isWidening(dyn_cast<linalg::GenericOp>(*op)))
         skipped.push_back(op);
-      else if (succeeded(matchContraction(op, /*onTensors=*/true, why)))
+      else if (isFor(op, schedules) && succeeded(matchContraction(op, /*onTensors=*/true, why)))
         contractions.push_back(op);
     });
     IRRewriter rewriter(&getContext());

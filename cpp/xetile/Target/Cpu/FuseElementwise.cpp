@@ -9,6 +9,7 @@
 #include "xetile/Target/Cpu/Passes.h"
 #include "xetile/Target/Cpu/Rows/InFunction.h"
 #include "xetile/Target/Cpu/Rows/Simplify.h"
+#include "xetile/Target/Cpu/ScheduleMark.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_FUSEELEMENTWISE
@@ -16,7 +17,7 @@ namespace xetile {
 } // namespace xetile
 
 using namespace mlir;
-using xetile::isInFunction;
+using namespace xetile;
 
 /// Whether each element is read for several ones of the result, or of what is added up.
 static bool isRepeated(OpOperand *use) {
@@ -44,11 +45,12 @@ static bool isCheap(linalg::GenericOp op) {
 }
 
 /// Gives each of an op's users a copy of its own, where all of them can take it in.
-static void copyToUsers(RewriterBase &b, linalg::GenericOp op) {
+static void copyToUsers(RewriterBase &b, linalg::GenericOp op,
+                        function_ref<bool(Operation *)> isTaken) {
   if (op->hasOneUse() || op->use_empty() || !isCheap(op) ||
-      !llvm::all_of(op->getUses(), [](OpOperand &use) {
+      !llvm::all_of(op->getUses(), [&](OpOperand &use) {
         auto user = dyn_cast<linalg::GenericOp>(use.getOwner());
-        return user && isInFunction(user) && user.isDpsInput(&use) && !isRepeated(&use);
+        return user && isTaken(user) && user.isDpsInput(&use) && !isRepeated(&use);
       }))
     return;
   for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(op->getUses()))) {
@@ -58,25 +60,27 @@ static void copyToUsers(RewriterBase &b, linalg::GenericOp op) {
   }
 }
 
-static SmallVector<Operation *> findOps(Operation *root) {
+static SmallVector<Operation *> findOps(Operation *root, function_ref<bool(Operation *)> isTaken) {
   SmallVector<Operation *> ops;
   root->walk([&](linalg::GenericOp op) {
-    if (isInFunction(op))
+    if (isTaken(op))
       ops.push_back(op);
   });
   return ops;
 }
 
-void xetile::fuseElementwise(Operation *root, bool repeatCheapOps) {
+void xetile::fuseElementwise(Operation *root, bool repeatCheapOps,
+                             function_ref<bool(Operation *)> mayTake) {
+  auto isTaken = [&](Operation *op) { return isInFunction(op) && mayTake(op); };
   IRRewriter rewriter(root->getContext());
-  SmallVector<Operation *> all = findOps(root);
+  SmallVector<Operation *> all = findOps(root, isTaken);
   if (repeatCheapOps)
     for (Operation *op : llvm::reverse(all))
-      copyToUsers(rewriter, cast<linalg::GenericOp>(op));
+      copyToUsers(rewriter, cast<linalg::GenericOp>(op), isTaken);
   RewritePatternSet patterns(root->getContext());
-  linalg::populateElementwiseOpsFusionPatterns(patterns, [](OpOperand *use) {
+  linalg::populateElementwiseOpsFusionPatterns(patterns, [&](OpOperand *use) {
     Operation *producer = use->get().getDefiningOp();
-    return isInFunction(producer) && isInFunction(use->getOwner()) && producer->hasOneUse() &&
+    return isTaken(producer) && isTaken(use->getOwner()) && producer->hasOneUse() &&
            !isRepeated(use);
   });
   FrozenRewritePatternSet frozen(std::move(patterns));
@@ -88,15 +92,19 @@ void xetile::fuseElementwise(Operation *root, bool repeatCheapOps) {
   bool changed = true;
   while (changed) {
     changed = false;
-    if (failed(applyOpPatternsGreedily(findOps(root), frozen, config, &changed)))
+    if (failed(applyOpPatternsGreedily(findOps(root, isTaken), frozen, config, &changed)))
       break;
   }
 }
 
 namespace {
 struct FuseElementwise : xetile::impl::FuseElementwiseBase<FuseElementwise> {
+  using FuseElementwiseBase::FuseElementwiseBase;
+
   void runOnOperation() override {
-    xetile::fuseElementwise(getOperation(), /*repeatCheapOps=*/true);
+    if (!getOperation()->hasAttr(kFusedAttr))
+      fuseElementwise(getOperation(), /*repeatCheapOps=*/true,
+                      [this](Operation *op) { return isFor(op, schedules); });
   }
 };
 } // namespace

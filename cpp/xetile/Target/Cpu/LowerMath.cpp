@@ -16,9 +16,9 @@
 #include "xetile/IR/XeTileTypes.h"
 #include "xetile/Target/Cpu/Config/Machine.h"
 #include "xetile/Target/Cpu/ExpandMath.h"
+#include "xetile/Target/Cpu/InlineMath.h"
 #include "xetile/Target/Cpu/Microkernel/NarrowFloats.h"
 #include "xetile/Target/Cpu/Passes.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
@@ -31,17 +31,6 @@ namespace xetile {
 
 using namespace mlir;
 using namespace xetile;
-
-/// The function of libm, in f64, or an empty string.
-static StringRef functionOf(Operation *op) {
-  StringRef name = op->getName().stripDialect();
-  return llvm::StringSwitch<StringRef>(name)
-      .Cases({"acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt"}, name)
-      .Cases({"cos", "cosh", "erf", "erfc", "exp", "exp2", "expm1", "log"}, name)
-      .Cases({"log10", "log1p", "log2", "sin", "sinh", "tan", "tanh"}, name)
-      .Case("powf", "pow")
-      .Default("");
-}
 
 /// What the LLVM dialect has an intrinsic for that becomes instructions, on vectors, too.
 static bool isInstruction(Operation *op) {
@@ -81,13 +70,31 @@ private:
   /// `op` on operands of other types, its results converted back by `restore`.
   void onOthers(RewriterBase &b, Operation *op, function_ref<Value(Value)> convert,
                 function_ref<Type(Type)> typeOf, function_ref<Value(Value, Type)> restore);
+  /// Of the machine that runs `op`.
+  FailureOr<int64_t> registerBits(Operation *op);
   FailureOr<Value> call(RewriterBase &b, Operation *op, StringRef function, ValueRange operands);
-  FailureOr<Value> callOnVectors(RewriterBase &b, Operation *op, StringRef function);
+  FailureOr<Value> callOnVectors(RewriterBase &b, Operation *op, StringRef function,
+                                 int64_t registerBits);
   FailureOr<Value> callOnLanes(RewriterBase &b, Operation *op, StringRef function);
-  FailureOr<Value> callExp(RewriterBase &b, math::ExpOp op);
 };
 
 } // namespace
+
+/// Polynomials have more constants than there are registers. LLVM 22 stores those that it spills
+/// across lines of the cache unless it is told beforehand to align the stack for them.
+static void realignStack(Builder &b, func::FuncOp function) {
+  constexpr StringLiteral kList = "passthrough";
+  if (!function)
+    return;
+  SmallVector<Attribute> attributes;
+  if (auto known = function->getAttrOfType<ArrayAttr>(kList))
+    llvm::append_range(attributes, known);
+  StringAttr realign = b.getStringAttr("stackrealign");
+  if (llvm::is_contained(attributes, realign))
+    return;
+  attributes.push_back(realign);
+  function->setAttr(kList, b.getArrayAttr(attributes));
+}
 
 LogicalResult LowerMath::check(Operation *op) {
   auto types = llvm::concat<Type>(SmallVector<Type>(op->getOperandTypes()),
@@ -167,17 +174,32 @@ LogicalResult LowerMath::lower(RewriterBase &b, Operation *op) {
   if (function.empty())
     return op->emitOpError("has no lowering for CPUs: neither an instruction nor a function of "
                            "libm does it; compute it by other ops of math and arith");
+  FailureOr<int64_t> bits = registerBits(op);
+  if (failed(bits))
+    return failure();
+  // What has AVX2 has FMA, too: one rounding, where two would be too many for the polynomials.
+  if (auto function = op->getParentOfType<func::FuncOp>(); *bits >= 256 && inlineMath(b, op)) {
+    realignStack(b, function);
+    return success();
+  }
   b.setInsertionPoint(op);
   bool isVector = isa<VectorType>(op->getResult(0).getType());
-  auto power = dyn_cast<math::ExpOp>(op);
-  FailureOr<Value> result = !isVector  ? call(b, op, function, op->getOperands())
-                            : !libmvec ? callOnLanes(b, op, function)
-                            : power    ? callExp(b, power)
-                                       : callOnVectors(b, op, function);
+  FailureOr<Value> result = !isVector ? call(b, op, function, op->getOperands())
+                            : libmvec ? callOnVectors(b, op, function, *bits)
+                                      : callOnLanes(b, op, function);
   if (failed(result))
     return failure();
   b.replaceOp(op, *result);
   return success();
+}
+
+FailureOr<int64_t> LowerMath::registerBits(Operation *op) {
+  if (vectorBits != 0)
+    return int64_t(vectorBits);
+  FailureOr<Machine> machine = describeMachine(op, /*require=*/false);
+  if (failed(machine))
+    return failure();
+  return machine->vectorBits;
 }
 
 /// A call of the version of `function` for the operands' type.
@@ -215,14 +237,8 @@ FailureOr<Value> LowerMath::call(RewriterBase &b, Operation *op, StringRef funct
 }
 
 /// One call for each register of lanes; a register that is not full is filled up with the first.
-FailureOr<Value> LowerMath::callOnVectors(RewriterBase &b, Operation *op, StringRef function) {
-  int64_t registerBits = vectorBits;
-  if (registerBits == 0) {
-    FailureOr<Machine> machine = describeMachine(op, /*require=*/false);
-    if (failed(machine))
-      return failure();
-    registerBits = machine->vectorBits;
-  }
+FailureOr<Value> LowerMath::callOnVectors(RewriterBase &b, Operation *op, StringRef function,
+                                          int64_t registerBits) {
   Location loc = op->getLoc();
   auto type = cast<VectorType>(op->getResult(0).getType());
   int64_t elementBits = type.getElementTypeBitWidth(), count = type.getNumElements();
@@ -253,32 +269,6 @@ FailureOr<Value> LowerMath::callOnVectors(RewriterBase &b, Operation *op, String
                                                   ArrayRef<int64_t>{1});
   }
   return result;
-}
-
-/// libmvec takes whatever gives no normal number lane by lane, above all -infinity, which masks of
-/// attention are made of. Where the power is less than the least normal one, that of half is
-/// squared.
-FailureOr<Value> LowerMath::callExp(RewriterBase &b, math::ExpOp op) {
-  Type type = op.getType();
-  if (!getElementTypeOrSelf(type).isF32())
-    return callOnVectors(b, op, "exp");
-  // The logarithm of the least normal number, and one whose power is zero.
-  constexpr float kNormal = -87.33654F, kZero = -170.0F;
-  Location loc = op.getLoc();
-  auto splat = [&](float value) -> Value {
-    return arith::ConstantOp::create(
-        b, loc, DenseElementsAttr::get(cast<VectorType>(type), b.getF32FloatAttr(value)));
-  };
-  Value x = op.getOperand();
-  Value isSmall = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, splat(kNormal));
-  Value bounded = arith::MaximumFOp::create(b, loc, x, splat(kZero));
-  Value half = arith::MulFOp::create(b, loc, bounded, splat(0.5F));
-  op.getOperandMutable().assign(arith::SelectOp::create(b, loc, isSmall, half, x).getResult());
-  FailureOr<Value> result = callOnVectors(b, op, "exp");
-  if (failed(result))
-    return failure();
-  Value square = arith::MulFOp::create(b, loc, *result, *result);
-  return arith::SelectOp::create(b, loc, isSmall, square, *result).getResult();
 }
 
 FailureOr<Value> LowerMath::callOnLanes(RewriterBase &b, Operation *op, StringRef function) {

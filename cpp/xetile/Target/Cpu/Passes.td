@@ -225,18 +225,65 @@ def LinalgToVectorLoops : Pass<"xetile-linalg-to-vector-loops"> {
   ];
 }
 
+def NarrowComparisons : Pass<"xetile-narrow-comparisons"> {
+  let summary = "Compare extended floats with constants in the type before";
+  let description = [{
+    Before (PyTorch's numbers are f64):
+    ```mlir
+    %limit = arith.constant 20.0 : f64
+    %wide = arith.extf %x : f32 to f64
+    %above = arith.cmpf ogt, %wide, %limit : f64
+    ```
+    After:
+    ```mlir
+    %limit = arith.constant 20.0 : f32
+    %above = arith.cmpf ogt, %x, %limit : f32
+    ```
+    A constant that the type lacks is rounded to the side where no number of the type changes the answer; comparisons for
+    equality with such a constant stay. Scalars, as the bodies of linalg ops have them.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def SkipUnselected : Pass<"xetile-skip-unselected"> {
+  let summary = "Compute functions that a selection of lanes needs only where a lane takes them";
+  let description = [{
+    Before (ELU; nothing else uses `%power`):
+    ```mlir
+    %is_negative = arith.cmpf olt, %x, %zeros : vector<16xf32>
+    %power = math.expm1 %x : vector<16xf32>
+    %y = arith.select %is_negative, %power, %x : vector<16xi1>, vector<16xf32>
+    ```
+    After:
+    ```mlir
+    %any = vector.reduction <or>, %is_negative : vector<16xi1> into i1
+    %y = scf.if %any -> vector<16xf32> {
+      %power = math.expm1 %x : vector<16xf32>
+      %selected = arith.select %is_negative, %power, %x : vector<16xi1>, vector<16xf32>
+      scf.yield %selected : vector<16xf32>
+    } else {
+      scf.yield %x : vector<16xf32>
+    }
+    ```
+    Expensive is what xetile-lower-math computes by functions of a library or as many instructions; anything cheaper is
+    left, as are scalars, vectors of several dimensions, and ops that read memory. Where both sides are expensive, the
+    first one is skipped.
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
 def LowerMath : Pass<"xetile-lower-math", "::mlir::ModuleOp"> {
-  let summary = "Lower the math dialect on the host to instructions and calls of libmvec and libm, bf16 to f32";
+  let summary = "Lower the math dialect on the host to instructions, polynomials and calls of libmvec and libm, bf16 to f32";
   let description = [{
     Before:
     ```mlir
-    %y = math.exp %x : vector<32xbf16>
+    %y = math.sin %x : vector<32xbf16>
     ```
-    After (`_ZGVeN16v_expf` is glibc's `expf` of 16 lanes in a register of AVX-512):
+    After (`_ZGVeN16v_sinf` is glibc's `sinf` of 16 lanes in a register of AVX-512):
     ```mlir
     %wide = arith.extf %x : vector<32xbf16> to vector<32xf32>
     %low = vector.shuffle %wide, %wide [0, 1, ...] : vector<32xf32>, vector<32xf32>
-    %first = call @_ZGVeN16v_expf(%low) : (vector<16xf32>) -> vector<16xf32>
+    %first = call @_ZGVeN16v_sinf(%low) : (vector<16xf32>) -> vector<16xf32>
     ...
     %y = arith.truncf %both : vector<32xf32> to vector<32xbf16>
     ```
@@ -248,11 +295,18 @@ def LowerMath : Pass<"xetile-lower-math", "::mlir::ModuleOp"> {
     | rsqrt | 1 / sqrt | 1.5 ULP |
     | powf with the constant 0.5, 1 or 2 | sqrt, nothing, a product | 0.5 ULP |
     | fpowi | products for exponents 0 to 4, else pow in f64 | 2 ULP in f32, 4 ULP in f64 |
+    | exp, log in f32 | polynomials in arith and math.fma | 1 ULP |
+    | expm1, log1p in f32 | the same | 2 ULP |
+    | tanh in f32 | the same | 3 ULP |
+    | erf in f32 | the same | 3.5 ULP |
     | the others, on vectors | libmvec | 4 ULP, for all arguments |
     | the others, on scalars (operands read against the grain) | libm | that of libm, 1 ULP for most |
 
     f16 and bf16 are computed in f32 and rounded once, ops of arith on bf16, too: LLVM calls functions of the compiler's
     library where a machine has no instructions for that, and those that some machines have make zeros of subnormals.
+    Polynomials are inline, on vectors and scalars alike: a result does not depend on where its element is. They are for
+    machines with FMA, which `vector-bits` of 256 and more stand for; others call the libraries for these functions, too.
+
     NaN, infinities, signed zeros and subnormals are as in C; sin,
     cos and tan reduce large arguments exactly. A negative power of an integer is 1, -1 or 0, of 0, too. `clampf` is
     the least of `max` and the greatest of `value` and `min`; NaN stays NaN.
@@ -376,6 +430,10 @@ def ConvolutionsToMatmuls : Pass<"xetile-convolutions-to-matmuls"> {
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
       "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+  let options = [
+    ListOption<"schedules", "schedules", "std::string",
+               "Take only ops whose attribute xetile.schedule is one of these, and those without; by default all but 'none'">
+  ];
 }
 
 def ExpandDynamicShapes : Pass<"xetile-expand-dynamic-shapes"> {
@@ -410,6 +468,10 @@ def FoldTransposes : Pass<"xetile-fold-transposes"> {
     that does nothing else, it reads them narrow and extends each element: CPUs have instructions for such products.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+  let options = [
+    ListOption<"schedules", "schedules", "std::string",
+               "Take only ops whose attribute xetile.schedule is one of these, and those without; by default all but 'none'">
+  ];
 }
 
 def FuseElementwise : Pass<"xetile-fuse-elementwise"> {
@@ -426,9 +488,15 @@ def FuseElementwise : Pass<"xetile-fuse-elementwise"> {
     read more than once, as the factor of a row is. One or two sums or products of one tensor's elements are computed by
     each of their users instead, which read that tensor in place of the result. Upstream's pass of this purpose
     folds constants and reshapes, too, and takes from ops in loops the memory that they were to update in place.
+
+    A module with the attribute `xetile.fused` was fused by a schedule and stays as it is.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
       "::mlir::tensor::TensorDialect"];
+  let options = [
+    ListOption<"schedules", "schedules", "std::string",
+               "Take only ops whose attribute xetile.schedule is one of these, and those without; by default all but 'none'">
+  ];
 }
 
 def DropUnitDims : Pass<"xetile-drop-unit-dims"> {
@@ -469,11 +537,15 @@ def FuseRows : Pass<"xetile-fuse-rows"> {
     again. What the last op reads element by element, as the powers here, is computed in the memory of its results.
     Ops that touch less than that in all stay as they are. With several threads a loop is also made for other ops, which need
     none for the cache; `xetile-share-rows` gives threads their blocks. A sum is one block's: its order depends neither on
-    blocks nor on threads.
+    blocks nor on threads. A module with the attribute `xetile.fused` was fused by a schedule and stays as it is.
   }];
   let options = [
     Option<"threads", "threads", "int64_t", /*default=*/"1", "Threads to use; 0 for the machine's cores">,
-    Option<"explain", "explain", "bool", "false", "Change nothing; remark the loops and what other ops have none for">
+    Option<"explain", "explain", "bool", "false", "Change nothing; remark the loops and what other ops have none for">,
+    Option<"rows", "rows", "int64_t", /*default=*/"0",
+           "Rows of a block at most; 0 for as many as half of the second-level cache holds">,
+    ListOption<"schedules", "schedules", "std::string",
+               "Take only ops whose attribute xetile.schedule is one of these, and those without; by default all but 'none'">
   ];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
       "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect", "::xetile::XeTileDialect"];
@@ -705,6 +777,39 @@ def OutlineLoops : Pass<"xetile-outline-loops", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"];
 }
 
+def SplitFrozen : Pass<"xetile-split-frozen", "::mlir::ModuleOp"> {
+  let summary = "Make a function of what depends on frozen arguments only, such as packed weights";
+  let description = [{
+    Who calls promises that the elements of arguments with the attribute `xetile.frozen` stay, calls the second function
+    once and passes its results. Numbers on arguments tell what they are: those of the first function's arguments before,
+    or of the second one's results. Nothing is kept that has more than twice the bytes of the arguments that it is made
+    of. Functions with sizes that the run knows stay whole.
+
+    Before:
+    ```mlir
+    func.func @f(%x: tensor<8x64xf32>, %w: tensor<64x32xf32> {xetile.frozen}) -> tensor<8x32xf32> {
+      %p = ... %w ... : tensor<2x64x16xf32>
+      %r = ... %x, %p ... : tensor<8x32xf32>
+      return %r : tensor<8x32xf32>
+    }
+    ```
+    After:
+    ```mlir
+    func.func @f(%x: tensor<8x64xf32> {xetile.argument = 0}, %p: tensor<2x64x16xf32> {xetile.packed = 0})
+        -> tensor<8x32xf32> {
+      %r = ... %x, %p ... : tensor<8x32xf32>
+      return %r : tensor<8x32xf32>
+    }
+    func.func @f_freeze(%w: tensor<64x32xf32> {xetile.argument = 1}) -> tensor<2x64x16xf32> {
+      %p = ... %w ... : tensor<2x64x16xf32>
+      return %p : tensor<2x64x16xf32>
+    }
+    ```
+    Refused: a module that has `@f_freeze`.
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
 def ReplacePoison : Pass<"xetile-replace-poison"> {
   let summary = "Let tensors of poison hold anything, in memory, and make numbers of poison zeros";
   let description = [{
@@ -713,6 +818,35 @@ def ReplacePoison : Pass<"xetile-replace-poison"> {
     After: `%p = tensor.empty() : tensor<8x8xf32>`, `%n = arith.constant 0.0 : f32`
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def DropScheduleMarks : Pass<"xetile-drop-schedule-marks"> {
+  let summary = "Forget which schedule took which op";
+  let description = [{
+    Before: `module attributes {xetile.fused}`, `linalg.generic {xetile.schedule = "cpu_rows", ...} ...`
+
+    After: the same without these attributes, which steps on tensors look at.
+  }];
+}
+
+def NumberOps : Pass<"xetile-number-ops", "::mlir::ModuleOp"> {
+  let summary = "Write the number of each linalg op into its location";
+  let description = [{
+    So that `xetile-tell-ops` finds what passes in between made of it. Numbers are those of a walk, from 0.
+
+    Before: `linalg.generic {...} { ... arith.addf ... } loc("model.py":3:0)`
+
+    After: the same, it and what is in its body with `loc("#7"("model.py":3:0))`.
+  }];
+}
+
+def TellOps : Pass<"xetile-tell-ops", "::mlir::ModuleOp"> {
+  let summary = "Remark what became of numbered linalg ops";
+  let description = [{
+    Changes nothing. For each number that `xetile-number-ops` wrote, one remark at the module says where its computation is:
+    `7: in the loops of matmul 5`, `7: in blocks of rows with 3, 4`, `7: in one loop nest with 8`, `7: a loop nest of its own`.
+    Numbers that are nowhere have none.
+  }];
 }
 
 #endif // XETILE_TARGET_CPU_PASSES_TD

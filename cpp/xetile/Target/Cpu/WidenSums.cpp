@@ -9,6 +9,7 @@
 #include "xetile/Target/Cpu/LoopNest/Contraction.h"
 #include "xetile/Target/Cpu/Passes.h"
 #include "xetile/Target/Cpu/Rows/InFunction.h"
+#include "xetile/Target/Cpu/ScheduleMark.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_WIDENSUMS
@@ -88,9 +89,12 @@ private:
       return;
     rewriter.setInsertionPoint(op);
     if (!isa<linalg::GenericOp>(op)) {
+      Attribute mark = op->getAttr(xetile::kScheduleAttr);
       FailureOr<linalg::GenericOp> generic = linalg::generalizeNamedOp(rewriter, op);
       if (failed(generic))
         return;
+      if (mark)
+        (*generic)->setAttr(xetile::kScheduleAttr, mark);
       op = *generic;
     }
     rebuild(rewriter, cast<linalg::GenericOp>(op.getOperation()), narrow);

@@ -1,11 +1,12 @@
 //===- ExpandMath.cpp - floating-point math without flags -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: device code with arith and math operations on scalars and vectors. Out: exp, quotients by a
-// shared divisor, maxima and minima in instructions that write no flags. Refused: nothing.
+// In: device code with arith and math operations on scalars and vectors. Out: exp, erf, quotients
+// by a shared divisor, maxima and minima in instructions that write no flags. Refused: nothing.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Approximation.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
@@ -272,6 +273,17 @@ struct ExpandMath : xetile::impl::ExpandMathBase<ExpandMath> {
   }
 
   void runOnOperation() override {
+    // Neither XeVM nor LLVM has it. It makes quotients and exponentials, and of -0 a 0.
+    PatternRewriter rewriter(&getContext());
+    math::ErfPolynomialApproximation erf(&getContext());
+    for (math::ErfOp op : collect<math::ErfOp>([](auto) { return true; })) {
+      rewriter.setInsertionPointAfter(op);
+      auto withSign =
+          math::CopySignOp::create(rewriter, op.getLoc(), op.getResult(), op.getOperand());
+      rewriter.replaceAllUsesExcept(op.getResult(), withSign, withSign);
+      rewriter.setInsertionPoint(op);
+      (void)erf.matchAndRewrite(op, rewriter);
+    }
     // Quick versions are chosen by others.
     for (math::ExpOp op : collect<math::ExpOp>([](math::ExpOp op) {
            return isF32(op) && isLlvmType(op.getType()) &&

@@ -117,8 +117,8 @@ double ThreadCosts::of(const std::array<int64_t, 3> &threads, std::string *terms
   double rounds = batches == 1 ? 1 : double(llvm::divideCeil(batches * all, model.machine.cores));
   double compute = m * n * k * cyclesPerStep;
   double operands = inPlaceA ? model.readCost(m * k, 0) : model.copyCost(m * k);
-  operands += copiedB ? model.copyCost(n * k)
-                      : std::min(model.copyCost(n * k), model.readBCost(config, m, n, k));
+  operands += copiedB ? model.panelCost(n * k)
+                      : std::min(model.panelCost(n * k), model.readBCost(config, m, n, k));
   double partial =
       threads[kK] > 1 ? threads[kK] * double(model.extents[kM]) * model.extents[kN] * kPartialCycles
                       : 0;
@@ -231,7 +231,9 @@ static void choosePacking(const CostModel &model, ConfigChoice &choice) {
   std::string whyA = "its rows are read in place", whyB;
   if (!inPlaceA || (choice.widens[0] && choice.packA))
     whyA = llvm::formatv("{0} elements of n use it", n).str();
-  if (model.vectorDim == kM)
+  if (model.packing.aheadB)
+    whyB = "it is packed ahead, once for all calls";
+  else if (model.vectorDim == kM)
     whyB = "vectors run along m";
   else if (model.vectorDim == kK)
     whyB = model.turnsB() ? "it is copied to rows along k" : "vectors run along k";
@@ -331,7 +333,7 @@ static double orderCost(const CostModel &model, const ConfigChoice &choice, int6
   double aCost = visits(kM, kK), bCost = visits(kN, kK);
   double aSize = double(parts[kM]) * parts[kK], bSize = double(parts[kN]) * parts[kK];
   aCost *= choice.packA ? model.copyCost(aSize) : model.readCost(aSize, 0);
-  bCost *= choice.packB ? model.copyCost(bSize) : model.readCost(bSize, 1);
+  bCost *= choice.packB ? model.panelCost(bSize) : model.readCost(bSize, 1);
   double results = double(parts[kM]) * parts[kN];
   double cCost = model.writeCost(results) + (visits(kM, kN) - 1) * model.revisitCost(results);
   // With rows of tiles inside of columns a panel of B stays in the first-level cache.

@@ -33,9 +33,11 @@ struct ConfigChoice {
   llvm::SmallVector<std::string> reasons;
 };
 
-/// Whether blocks of A and B are to be packed; open where the cost model chooses.
+/// Whether blocks of A and B are to be packed; open where the cost model chooses. `aheadB`: all of
+/// B is packed by the compiler, or once for all calls.
 struct PackingWish {
   std::optional<bool> a, b;
+  bool aheadB = false;
 };
 
 /// Chooses what `given` leaves open: innermost blocks first, then threads, blocks and loop order.

@@ -150,6 +150,13 @@ double CostModel::copyCost(double elements) const {
   return elements * perElement(near ? machine.rates.copyL2 : machine.rates.copyL3);
 }
 
+double CostModel::panelCost(double elements) const {
+  if (!packing.aheadB)
+    return copyCost(elements);
+  bool near = elements * inputBytes <= machine.l2;
+  return near ? 0 : elements * perElement(machine.rates.waitL3);
+}
+
 double CostModel::readCost(double elements, unsigned operand) const {
   if (elements * inputBytes <= machine.l2)
     return 0;

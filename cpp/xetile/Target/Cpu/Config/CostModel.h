@@ -75,6 +75,8 @@ struct CostModel {
   /// Cycles for copying elements of an operand, and for waiting for them where they are: beside
   /// multiply-adds, which go on meanwhile.
   double copyCost(double elements) const;
+  /// To have elements of B in panels.
+  double panelCost(double elements) const;
   double readCost(double elements, unsigned operand) const;
   /// Cycles for reading k x n elements of B where they are, once for each row of tiles of m.
   double readBCost(const MatmulConfig &config, double m, double n, double k) const;

@@ -154,9 +154,9 @@ FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
   PackingWish packing;
   if (*pack != DeepTileRequest::Pack::Auto)
     packing.a = packing.b = *pack == DeepTileRequest::Pack::Always;
-  // A constant is packed by the compiler, which costs no time.
-  else if (matmul.extent(kN) != 1 && isConstantMatrix(matmul.op->getOperand(1)))
-    packing.b = true;
+  // A constant is packed by the compiler, what is frozen once for all calls: it costs no time.
+  else if (matmul.extent(kN) != 1 && isKnownMatrix(matmul.op->getOperand(1)))
+    packing.b = packing.aheadB = true;
   // What is packed once for many steps costs little.
   else if (op->hasAttr(kPackBeforeLoopAttr))
     packing.b = true;

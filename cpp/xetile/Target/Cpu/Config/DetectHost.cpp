@@ -80,7 +80,7 @@ static Machine detectMachine() {
   if (features.lookup("avx512f")) {
     machine.vectorBits = 512;
     machine.registers = 32;
-  } else if (features.lookup("avx2")) {
+  } else if (features.lookup("avx2") && features.lookup("fma")) {
     machine.vectorBits = 256;
   }
   machine.bf16Dot = machine.vectorBits == 512 && features.lookup("avx512bf16");

@@ -7,6 +7,7 @@
 #include "xetile/Target/Cpu/LoopNest/DeepTile.h"
 #include "xetile/Target/Cpu/LoopNest/Fusion.h"
 #include "xetile/Target/Cpu/Passes.h"
+#include "xetile/Target/Cpu/ScheduleMark.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_DEEPTILEMATMUL
@@ -38,7 +39,10 @@ struct DeepTileMatmul : xetile::impl::DeepTileMatmulBase<DeepTileMatmul> {
       return signalPassFailure();
     // All of them first: other ops may be gone once their neighbour is tiled.
     SmallVector<linalg::LinalgOp> ops;
-    getOperation()->walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+    getOperation()->walk([&](linalg::LinalgOp op) {
+      if (isFor(op, {}))
+        ops.push_back(op);
+    });
     IRRewriter rewriter(&getContext());
     std::vector<Contraction> matmuls;
     SmallVector<Operation *> standIns;

@@ -11,6 +11,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "xetile/Target/Cpu/Frozen.h"
+#include "xetile/Target/Cpu/ScheduleMark.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -38,10 +40,17 @@ bool xetile::isElementwiseBody(mlir::Block &body) {
 
 Value xetile::cloneOnVectors(OpBuilder &builder, Location loc, mlir::Block &body,
                              ValueRange arguments, int64_t count) {
+  SmallVector<SmallVector<Value>> alone = {SmallVector<Value>(arguments)};
+  return cloneInterleaved(builder, loc, body, alone, count).front();
+}
+
+SmallVector<Value> xetile::cloneInterleaved(OpBuilder &builder, Location loc, mlir::Block &body,
+                                            ArrayRef<SmallVector<Value>> arguments, int64_t count) {
   auto vectorOf = [&](Type element) -> Type { return VectorType::get({count}, element); };
-  IRMapping map;
-  map.map(body.getArguments(), arguments);
-  auto onVector = [&](Value value) -> Value {
+  SmallVector<IRMapping> maps(arguments.size());
+  for (auto [map, values] : llvm::zip_equal(maps, arguments))
+    map.map(body.getArguments(), values);
+  auto onVector = [&](IRMapping &map, Value value) -> Value {
     Value mapped = map.lookupOrDefault(value);
     if (isa<VectorType>(mapped.getType()))
       return mapped;
@@ -50,22 +59,28 @@ Value xetile::cloneOnVectors(OpBuilder &builder, Location loc, mlir::Block &body
     return mapped;
   };
   for (Operation &op : body.without_terminator()) {
-    if (op.hasTrait<OpTrait::ConstantLike>()) {
-      builder.clone(op, map);
-      continue;
+    for (IRMapping &map : maps) {
+      if (op.hasTrait<OpTrait::ConstantLike>()) {
+        builder.clone(op, map);
+        continue;
+      }
+      SmallVector<Value> operands;
+      for (Value operand : op.getOperands())
+        operands.push_back(onVector(map, operand));
+      SmallVector<Type> types = llvm::map_to_vector(op.getResultTypes(), vectorOf);
+      Operation *clone =
+          builder.create(op.getLoc(), op.getName().getIdentifier(), operands, types, op.getAttrs());
+      map.map(op.getResults(), clone->getResults());
     }
-    SmallVector<Value> operands = llvm::map_to_vector(op.getOperands(), onVector);
-    SmallVector<Type> types = llvm::map_to_vector(op.getResultTypes(), vectorOf);
-    Operation *clone =
-        builder.create(loc, op.getName().getIdentifier(), operands, types, op.getAttrs());
-    map.map(op.getResults(), clone->getResults());
   }
-  return onVector(body.getTerminator()->getOperand(0));
+  return llvm::map_to_vector(
+      maps, [&](IRMapping &map) { return onVector(map, body.getTerminator()->getOperand(0)); });
 }
 
 /// All its results' elements are computed alike from elements of tensors.
 static bool isElementwiseOp(Operation *op) {
-  if (!op || op->getNumResults() != 1 || !isa<RankedTensorType>(op->getResult(0).getType()))
+  if (!op || op->getNumResults() != 1 || !isa<RankedTensorType>(op->getResult(0).getType()) ||
+      !isFor(op, {}))
     return false;
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp)
@@ -152,11 +167,12 @@ static void forwardSizes(RewriterBase &rewriter, Value value) {
 
 using Cluster = llvm::SetVector<Operation *>;
 
-/// Adds the elementwise ops before `value` that nothing else uses.
+/// Adds the elementwise ops before `value` that nothing else uses. What is computed once for all
+/// calls stays outside of the loops.
 static void addProducers(Value value, mlir::Block *block, Cluster &cluster) {
   Operation *op = value.getDefiningOp();
-  if (!op || op->getBlock() != block || soleUser(value) == nullptr || !isElementwiseOp(op) ||
-      cluster.contains(op))
+  if (!op || isFrozen(value) || op->getBlock() != block || soleUser(value) == nullptr ||
+      !isElementwiseOp(op) || cluster.contains(op))
     return;
   // Work on another matmul's result belongs there.
   if (llvm::any_of(op->getOperands(), [](Value operand) {
@@ -284,7 +300,7 @@ Fusion xetile::mergeNeighbours(RewriterBase &rewriter, const Contraction &matmul
   linalg::ControlFusionFn mayMerge = [](OpOperand *operand) {
     auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
     return producer && producer->getBlock() == operand->getOwner()->getBlock() &&
-           producer->hasOneUse() && isElementwiseOp(producer) &&
+           producer->hasOneUse() && isElementwiseOp(producer) && !isFrozen(operand->get()) &&
            !producer.payloadUsesValueFromOperand(producer.getDpsInitOperand(0));
   };
   linalg::populateElementwiseOpsFusionPatterns(merge, mayMerge);
@@ -302,7 +318,7 @@ Fusion xetile::mergeNeighbours(RewriterBase &rewriter, const Contraction &matmul
     auto producer = op->getOperand(operand).getDefiningOp<linalg::GenericOp>();
     if (producer && matmul.map(operand).getNumResults() == 2 + matmul.batch.size() &&
         producer->getBlock() == block && producer->hasOneUse() && isElementwiseOp(producer) &&
-        readsRows(producer, batchPlaces(matmul, operand)))
+        !isFrozen(producer.getResult(0)) && readsRows(producer, batchPlaces(matmul, operand)))
       fusion.producers[operand] = producer;
   }
   auto consumer = dyn_cast_or_null<linalg::GenericOp>(soleUser(op->getResult(0)));

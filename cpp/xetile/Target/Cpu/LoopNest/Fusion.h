@@ -26,6 +26,12 @@ bool isElementwiseBody(mlir::Block &body);
 mlir::Value cloneOnVectors(mlir::OpBuilder &builder, mlir::Location loc, mlir::Block &body,
                            mlir::ValueRange arguments, int64_t count);
 
+/// The same on several vectors, one step on all of them before the next: CPUs look ahead over some
+/// hundred instructions, which are to be those of different vectors.
+llvm::SmallVector<mlir::Value>
+cloneInterleaved(mlir::OpBuilder &builder, mlir::Location loc, mlir::Block &body,
+                 llvm::ArrayRef<llvm::SmallVector<mlir::Value>> arguments, int64_t count);
+
 } // namespace xetile
 
 #endif // XETILE_TARGET_CPU_LOOPNEST_FUSION_H

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "xetile/Target/Cpu/Frozen.h"
 #include "xetile/Target/Cpu/Packing/Packing.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>
@@ -46,6 +47,11 @@ bool xetile::isConstantMatrix(Value value) {
   SmallVector<char> memory;
   ElementsAttr attribute = constantOf(value);
   return attribute && bits % 8 == 0 && !bytesOf(attribute, bits / 8, memory).empty();
+}
+
+bool xetile::isKnownMatrix(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return isConstantMatrix(value) || (type && type.getRank() == 2 && isFrozen(value));
 }
 
 /// An element's bytes, those of a narrower float as the f32 that it is.

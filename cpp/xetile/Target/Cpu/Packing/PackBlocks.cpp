@@ -31,17 +31,47 @@ static Value packBeforeLoop(OpBuilder &b, Location loc, const DeepTilePlan &plan
   return packPanels(b, loc, source, k, n, transposed, packing.group, scratch, packing.vectorLength);
 }
 
+/// All of a frozen operand, in front of what the function does in loops.
+static Value packFrozen(OpBuilder &b, Location loc, const DeepTilePlan &plan, unsigned operand) {
+  const PackingPlan &packing = plan.packing;
+  const PackingPlan::Operand &how = packing.operands[operand];
+  Value value = plan.matmul.op->getOperand(operand);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(value.getParentBlock()->findAncestorOpInBlock(*b.getInsertionPoint()));
+  auto type = cast<RankedTensorType>(value.getType());
+  int64_t length = packing.vectorLength, rows = type.getDimSize(0), columns = type.getDimSize(1);
+  PackSource source;
+  source.inputs = {value};
+  source.columns = b.getIndexAttr(columns);
+  source.element = how.element;
+  if (operand == 0) {
+    Value scratch = createRowScratch(b, loc, how.element, rows, columns, length * packing.group);
+    return packRows(b, loc, source, b.getIndexAttr(rows), source.columns, /*offset=*/false, scratch,
+                    length * packing.group);
+  }
+  bool transposed = how.dims[0] == kN;
+  int64_t k = transposed ? columns : rows, n = transposed ? rows : columns;
+  Value scratch =
+      createPanelScratch(b, loc, how.element, k, n, packing.panel, packing.group, length);
+  return packPanels(b, loc, source, b.getIndexAttr(k), b.getIndexAttr(n), transposed, packing.group,
+                    scratch, length);
+}
+
 PackedConstants xetile::packConstants(OpBuilder &b, Location loc, const DeepTilePlan &plan) {
   const PackingPlan &packing = plan.packing;
   const PackingPlan::Operand &left = packing.operands[0], &right = packing.operands[1];
+  Value leftValue = plan.matmul.op->getOperand(0), rightValue = plan.matmul.op->getOperand(1);
   PackedConstants constants;
   if (left.isConstant)
-    constants.a =
-        packConstantRows(b, loc, plan.matmul.op->getOperand(0), left.element, packing.vectorLength);
+    constants.a = isConstantMatrix(leftValue)
+                      ? packConstantRows(b, loc, leftValue, left.element, packing.vectorLength)
+                      : packFrozen(b, loc, plan, 0);
   if (right.isConstant)
     constants.b =
-        packConstantPanels(b, loc, plan.matmul.op->getOperand(1), right.element,
-                           /*transposed=*/right.dims[0] == kN, packing.panel, packing.group);
+        isConstantMatrix(rightValue)
+            ? packConstantPanels(b, loc, rightValue, right.element,
+                                 /*transposed=*/right.dims[0] == kN, packing.panel, packing.group)
+            : packFrozen(b, loc, plan, 1);
   if (right.isBeforeLoop)
     constants.b = packBeforeLoop(b, loc, plan);
   return constants;

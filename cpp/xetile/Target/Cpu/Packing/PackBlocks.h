@@ -7,7 +7,7 @@
 
 namespace xetile {
 
-/// Packs operands that are constants: new constants, in front of all loops.
+/// Packs operands that are constants, or frozen: new constants, or copies in front of all loops.
 PackedConstants packConstants(mlir::OpBuilder &b, mlir::Location loc, const DeepTilePlan &plan);
 
 /// Memory of one thread for copies of blocks.

@@ -62,6 +62,8 @@ int64_t rowScratchColumns(mlir::Type element, int64_t columns, int64_t vectorLen
 
 /// Whether `value` is a matrix that the compiler knows: it is packed once, when it is compiled.
 bool isConstantMatrix(mlir::Value value);
+/// Whether it is that, or computed from frozen arguments: it is packed once for all calls.
+bool isKnownMatrix(mlir::Value value);
 /// All of a constant matrix in rows as in `createRowScratch`, another constant, of `element`.
 mlir::Value packConstantRows(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value source,
                              mlir::Type element, int64_t vectorLength);

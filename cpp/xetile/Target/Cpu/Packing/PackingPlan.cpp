@@ -28,7 +28,7 @@ PackingPlan xetile::planPacking(const Contraction &matmul, const ConfigChoice &c
     return wholeGroups && !fusion.producers[operand] && matmul.map(operand).getNumResults() == 2;
   };
   auto isKnown = [&](unsigned operand) {
-    return isMatrix(operand) && isConstantMatrix(matmul.op->getOperand(operand));
+    return isMatrix(operand) && isKnownMatrix(matmul.op->getOperand(operand));
   };
   // Rows and columns of an operand; nothing of the kind in blocked operands, which stay in place.
   auto dims = [&](unsigned operand, MatmulDim own) -> std::array<MatmulDim, 2> {

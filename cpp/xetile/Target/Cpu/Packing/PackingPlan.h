@@ -17,7 +17,7 @@ enum class BlockForm { InPlace, Rows, RowsFromColumns, Panels };
 struct PackingPlan {
   struct Operand {
     BlockForm form = BlockForm::InPlace;
-    /// The compiler has copied all of it.
+    /// All of it is copied before the loops: by the compiler, or once for all calls.
     bool isConstant = false;
     /// All of it is copied before the loop that the matmul stands in.
     bool isBeforeLoop = false;

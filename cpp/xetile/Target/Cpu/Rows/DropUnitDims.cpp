@@ -9,6 +9,7 @@
 #include "xetile/Target/Cpu/Passes.h"
 #include "xetile/Target/Cpu/Rows/InFunction.h"
 #include "xetile/Target/Cpu/Rows/Simplify.h"
+#include "xetile/Target/Cpu/ScheduleMark.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_DROPUNITDIMS
@@ -29,8 +30,10 @@ LogicalResult xetile::dropUnitDims(Operation *root) {
   for (linalg::GenericOp op : ops) {
     rewriter.setInsertionPoint(op);
     FailureOr<linalg::DropUnitDimsResult> smaller = linalg::dropUnitDims(rewriter, op, options);
-    if (succeeded(smaller))
-      rewriter.replaceOp(op, smaller->replacements);
+    if (failed(smaller))
+      continue;
+    keepMark(op, smaller->resultOp);
+    rewriter.replaceOp(op, smaller->replacements);
   }
   // Reshapes of reshapes, and those of memory that only gives a size.
   RewritePatternSet patterns(root->getContext());
@@ -44,7 +47,7 @@ LogicalResult xetile::dropUnitDims(Operation *root) {
 namespace {
 struct DropUnitDims : xetile::impl::DropUnitDimsBase<DropUnitDims> {
   void runOnOperation() override {
-    if (failed(xetile::dropUnitDims(getOperation())))
+    if (failed(dropUnitDims(getOperation())))
       signalPassFailure();
   }
 };

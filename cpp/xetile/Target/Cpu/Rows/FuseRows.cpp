@@ -13,6 +13,7 @@
 #include "xetile/Target/Cpu/Passes.h"
 #include "xetile/Target/Cpu/Rows/InFunction.h"
 #include "xetile/Target/Cpu/Rows/RowPlan.h"
+#include "xetile/Target/Cpu/ScheduleMark.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace xetile {
@@ -113,6 +114,13 @@ struct FuseRows : xetile::impl::FuseRowsBase<FuseRows> {
   using FuseRowsBase::FuseRowsBase;
 
   void runOnOperation() override {
+    if (rows < 0) {
+      getOperation()->emitError() << "rows = " << int64_t(rows)
+                                  << ": expected 0 (what a cache holds) or more";
+      return signalPassFailure();
+    }
+    if (getOperation()->hasAttr(kFusedAttr))
+      return;
     SmallVector<linalg::LinalgOp> ops;
     getOperation()->walk([&](linalg::LinalgOp op) {
       if (isInFunction(op))
@@ -129,9 +137,10 @@ struct FuseRows : xetile::impl::FuseRowsBase<FuseRows> {
       FailureOr<Machine> machine = describeMachine(op, /*require=*/false);
       if (failed(machine))
         return signalPassFailure();
-      int64_t cacheBytes = machine->l2 / 2;
+      RowOptions options{machine->l2 / 2, rows, /*alone=*/threads != 1, schedules};
+      int64_t cacheBytes = options.cacheBytes;
       std::string why;
-      FailureOr<RowPlan> plan = planRows(op, cacheBytes, /*alone=*/threads != 1, why);
+      FailureOr<RowPlan> plan = planRows(op, options, why);
       if (failed(plan)) {
         if (explain && !isa<linalg::FillOp>(op))
           remarks.push_back(

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Rows/RowPlan.h"
 #include "xetile/Target/Cpu/Rows/InFunction.h"
+#include "xetile/Target/Cpu/ScheduleMark.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -22,9 +23,9 @@ using RootLoops = SmallVector<std::optional<unsigned>>;
 
 class Planner {
 public:
-  Planner(linalg::LinalgOp root, int64_t cacheBytes) : root(root), cacheBytes(cacheBytes) {}
+  Planner(linalg::LinalgOp root, const RowOptions &options) : root(root), options(options) {}
 
-  FailureOr<RowPlan> plan(bool alone, std::string &why);
+  FailureOr<RowPlan> plan(std::string &why);
 
 private:
   void findProducers(linalg::LinalgOp op);
@@ -35,8 +36,10 @@ private:
   int64_t bytes(ArrayRef<int64_t> tiles);
   std::optional<unsigned> column();
 
+  bool isSmallEnough(ArrayRef<int64_t> tiles);
+
   linalg::LinalgOp root;
-  int64_t cacheBytes;
+  const RowOptions &options;
   /// In the order from the root backwards.
   llvm::SmallMapVector<Operation *, RootLoops, 8> loops;
   SmallVector<unsigned> rows;
@@ -63,7 +66,7 @@ static AffineMap resultMap(linalg::LinalgOp op) {
 void Planner::findProducers(linalg::LinalgOp op) {
   for (OpOperand &operand : op->getOpOperands()) {
     auto producer = operand.get().getDefiningOp<linalg::LinalgOp>();
-    if (!producer || !isCandidate(producer))
+    if (!producer || !isCandidate(producer) || !isFor(producer, options.schedules))
       continue;
     AffineMap read = op.getMatchingIndexingMap(&operand), written = resultMap(producer);
     RootLoops found(producer.getNumLoops());
@@ -180,13 +183,26 @@ std::optional<unsigned> Planner::column() {
   return found;
 }
 
+bool Planner::isSmallEnough(ArrayRef<int64_t> tiles) {
+  if (options.rows == 0)
+    return bytes(tiles) <= options.cacheBytes;
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  int64_t count = 1;
+  for (unsigned row : rows) {
+    int64_t extent = tiles[row] == 0 ? extents[row] : tiles[row];
+    if (ShapedType::isDynamic(extent) || llvm::MulOverflow(count, extent, count))
+      return false;
+  }
+  return count <= options.rows;
+}
+
 bool Planner::chooseTiles(RowPlan &plan) {
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
   plan.tiles.assign(extents.size(), 0);
   std::optional<unsigned> inLines = column();
   plan.blocks = 1;
   for (unsigned row : rows) {
-    if (bytes(plan.tiles) <= cacheBytes)
+    if (isSmallEnough(plan.tiles))
       break;
     int64_t extent = extents[row];
     int64_t least = row == inLines ? kColumns : 1;
@@ -203,7 +219,7 @@ bool Planner::chooseTiles(RowPlan &plan) {
       if (extent % count != 0 || (row == inLines && extent / count % least != 0))
         continue;
       best = plan.tiles[row] = extent / count;
-      if (bytes(plan.tiles) <= cacheBytes)
+      if (isSmallEnough(plan.tiles))
         break;
     }
     if (!ShapedType::isDynamic(plan.blocks))
@@ -216,11 +232,13 @@ static int64_t orUnknown(int64_t bytes) {
   return bytes == kUnbounded ? ShapedType::kDynamic : bytes;
 }
 
-FailureOr<RowPlan> Planner::plan(bool alone, std::string &why) {
+FailureOr<RowPlan> Planner::plan(std::string &why) {
   auto no = [&](const Twine &reason) {
     why = reason.str();
     return failure();
   };
+  if (!isFor(root, options.schedules))
+    return no("it is for the schedule '" + scheduleOf(root) + "'");
   if (!isCandidate(root) || isa<linalg::FillOp>(root))
     return no("rows are those of ops with one result that are indexed by dimensions alone");
   if (root.getNumParallelLoops() == 0)
@@ -236,7 +254,7 @@ FailureOr<RowPlan> Planner::plan(bool alone, std::string &why) {
   keepProducers();
   bool hasProducers = llvm::any_of(
       loops, [&](auto &entry) { return entry.first != root && !isa<linalg::FillOp>(entry.first); });
-  if (!hasProducers && !alone)
+  if (!hasProducers && !options.alone)
     return no("no op before it could share its rows");
   RowPlan plan;
   plan.root = root;
@@ -244,7 +262,7 @@ FailureOr<RowPlan> Planner::plan(bool alone, std::string &why) {
     if (entry.first != root)
       plan.producers.insert(entry.first);
   int64_t all = bytes(SmallVector<int64_t>(root.getNumLoops(), 0));
-  if (all <= cacheBytes)
+  if (options.rows == 0 && all <= options.cacheBytes)
     return no("all that it touches, " + Twine(all) + " bytes, stays in a cache");
   if (!chooseTiles(plan))
     return no("its rows cannot be cut into equal blocks");
@@ -253,7 +271,7 @@ FailureOr<RowPlan> Planner::plan(bool alone, std::string &why) {
   return plan;
 }
 
-FailureOr<RowPlan> xetile::planRows(linalg::LinalgOp root, int64_t cacheBytes, bool alone,
+FailureOr<RowPlan> xetile::planRows(linalg::LinalgOp root, const RowOptions &options,
                                     std::string &why) {
-  return Planner(root, cacheBytes).plan(alone, why);
+  return Planner(root, options).plan(why);
 }

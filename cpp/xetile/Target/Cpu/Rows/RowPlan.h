@@ -25,12 +25,23 @@ struct RowPlan {
   int64_t blockBytes = mlir::ShapedType::kDynamic, allBytes = mlir::ShapedType::kDynamic;
 };
 
+/// What plans are made for.
+struct RowOptions {
+  int64_t cacheBytes = 0;
+  /// Rows of a block at most, whatever they touch; 0 for as many as `cacheBytes` hold.
+  int64_t rows = 0;
+  bool alone = false;
+  /// Those whose marks ops may have (ScheduleMark.h).
+  llvm::ArrayRef<std::string> schedules;
+};
+
 /// A plan for the ops that end in `root`; none if they have no rows in common, or if all that they
-/// touch takes no more than `cacheBytes`: `why` tells then.
+/// touch takes no more than `options.cacheBytes`: `why`
+/// tells then.
 /// - rows: the loops of `root` along which each producer computes a part of its own for a block;
 /// - a producer that other ops read, too, or that blocks would compute again is none.
-/// `alone`: whether an op without producers is worth a plan.
-mlir::FailureOr<RowPlan> planRows(mlir::linalg::LinalgOp root, int64_t cacheBytes, bool alone,
+/// `options.alone`: whether an op without producers is worth a plan.
+mlir::FailureOr<RowPlan> planRows(mlir::linalg::LinalgOp root, const RowOptions &options,
                                   std::string &why);
 
 } // namespace xetile

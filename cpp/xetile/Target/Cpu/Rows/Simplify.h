@@ -9,9 +9,11 @@ namespace xetile {
 
 /// What the pass xetile-drop-unit-dims does to the functions in `root`, which may be one.
 llvm::LogicalResult dropUnitDims(mlir::Operation *root);
-/// What the pass xetile-fuse-elementwise does; `repeatCheapOps` lets each user of a cheap op
-/// compute it again.
-void fuseElementwise(mlir::Operation *root, bool repeatCheapOps);
+/// What the pass xetile-fuse-elementwise does to ops that it `mayTake`; `repeatCheapOps` lets each
+/// user of a cheap op compute it again.
+void fuseElementwise(
+    mlir::Operation *root, bool repeatCheapOps,
+    llvm::function_ref<bool(mlir::Operation *)> mayTake = [](mlir::Operation *) { return true; });
 
 } // namespace xetile
 

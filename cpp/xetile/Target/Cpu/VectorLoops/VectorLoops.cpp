@@ -54,7 +54,8 @@ private:
   /// What `operand` has for the vector that is `number` vectors further; a scalar if it is the same
   /// for all of the vector.
   Value read(OpOperand &operand, int64_t number, Value mask);
-  Value compute(int64_t number, Value mask, Value sofar);
+  /// What the body makes of so many vectors, and of what there was.
+  Sums compute(int64_t count, Value mask, ValueRange sofar);
   VectorType vectorOf(Type element) { return VectorType::get({plan.length}, element); }
 
   RewriterBase &b;
@@ -170,12 +171,8 @@ void Emitter::emitResults() {
     for (int64_t number = 0; number < count; ++number)
       sums.push_back(isRead ? read(init, number, mask)
                             : arith::ConstantOp::create(b, loc, b.getZeroAttr(vectorOf(element))));
-    sums = overReduced(reduced, sums, [&](ValueRange carried) {
-      Sums next;
-      for (int64_t number = 0; number < count; ++number)
-        next.push_back(compute(number, mask, carried[number]));
-      return next;
-    });
+    sums = overReduced(reduced, sums,
+                       [&](ValueRange carried) { return compute(count, mask, carried); });
     for (int64_t number = 0; number < count; ++number) {
       SmallVector<Value> at = indices(init, number * plan.length);
       if (mask)
@@ -198,11 +195,9 @@ void Emitter::emitReduction() {
   sums = overReduced(reduced, sums, [&](ValueRange outer) {
     return overVectors(kSums, outer, [&](int64_t count, Value mask, ValueRange carried) {
       Sums next(carried);
-      for (int64_t number = 0; number < count; ++number) {
-        next[number] = compute(number, mask, carried[number]);
-        if (mask)
-          next[number] = arith::SelectOp::create(b, loc, mask, next[number], carried[number]);
-      }
+      for (auto [number, value] : llvm::enumerate(compute(count, mask, carried.take_front(count))))
+        next[number] =
+            mask ? Value(arith::SelectOp::create(b, loc, mask, value, carried[number])) : value;
       return next;
     });
   });
@@ -263,20 +258,22 @@ Value Emitter::read(OpOperand &operand, int64_t number, Value mask) {
   return vector::MaskedLoadOp::create(b, loc, type, source, at, mask, zeros);
 }
 
-Value Emitter::compute(int64_t number, Value mask, Value sofar) {
-  SmallVector<Value> arguments;
-  for (OpOperand &operand : op->getOpOperands()) {
-    Type type = body.getArgument(operand.getOperandNumber()).getType();
-    if (&operand == &init)
-      arguments.push_back(sofar);
-    else if (Value known = ofRow.lookup(&operand))
-      arguments.push_back(known);
-    else if (op.payloadUsesValueFromOperand(&operand))
-      arguments.push_back(read(operand, number, mask));
-    else
-      arguments.push_back(arith::ConstantOp::create(b, loc, b.getZeroAttr(type)));
+Emitter::Sums Emitter::compute(int64_t count, Value mask, ValueRange sofar) {
+  SmallVector<SmallVector<Value>> arguments(count);
+  for (int64_t number = 0; number < count; ++number) {
+    for (OpOperand &operand : op->getOpOperands()) {
+      Type type = body.getArgument(operand.getOperandNumber()).getType();
+      if (&operand == &init)
+        arguments[number].push_back(sofar[number]);
+      else if (Value known = ofRow.lookup(&operand))
+        arguments[number].push_back(known);
+      else if (op.payloadUsesValueFromOperand(&operand))
+        arguments[number].push_back(read(operand, number, mask));
+      else
+        arguments[number].push_back(arith::ConstantOp::create(b, loc, b.getZeroAttr(type)));
+    }
   }
-  return cloneOnVectors(b, loc, body, arguments, plan.length);
+  return cloneInterleaved(b, loc, body, arguments, plan.length);
 }
 
 void xetile::emitVectorLoops(RewriterBase &rewriter, linalg::LinalgOp op, const VectorPlan &plan) {

@@ -1,0 +1,36 @@
+//===- MatchOps.cpp - match_matmul and match_convolution --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: an op. Out: whether the steps for CPUs take it; the payload stays as it is.
+// Refused: others, as silenceable failures that say what was expected.
+//===----------------------------------------------------------------------===//
+#include "xetile/Schedule/DeepTileTransformOps.h"
+#include "xetile/Target/Cpu/ConvolutionsToMatmuls.h"
+#include "xetile/Target/Cpu/LoopNest/Contraction.h"
+
+using namespace mlir;
+using namespace mlir::transform;
+
+namespace xetile::transform_ops {
+
+DiagnosedSilenceableFailure MatchMatmulOp::matchOperation(Operation *current, TransformResults &,
+                                                          TransformState &) {
+  IRRewriter rewriter(current->getContext());
+  std::string why;
+  Operation *standIn = nullptr;
+  FailureOr<Contraction> matmul = matchOrUnfold(rewriter, current, why, standIn);
+  if (standIn)
+    eraseStandIn(rewriter, standIn);
+  if (failed(matmul))
+    return emitSilenceableError() << "no matmul to be tiled: " << why;
+  return DiagnosedSilenceableFailure::success();
+}
+
+DiagnosedSilenceableFailure
+MatchConvolutionOp::matchOperation(Operation *current, TransformResults &, TransformState &) {
+  auto op = dyn_cast<linalg::LinalgOp>(current);
+  if (!op || !becomesMatmuls(op))
+    return emitSilenceableError() << "expected a convolution with a sum over channels";
+  return DiagnosedSilenceableFailure::success();
+}
+
+} // namespace xetile::transform_ops

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What becomes of each operation of a module on a CPU: a line for each, and what the cost model says of matmuls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from xetile import calibration, passes
+from xetile.errors import Diagnostic, XeTileError
+from xetile.mlir import ir
+from xetile.mlir._mlir_libs import _xetile
+from xetile.report import align
+from xetile.schedule import Schedule
+from xetile.schedule import load as load_schedule
+
+__all__ = ["explain", "explain_matmuls"]
+
+# The schedule that does what the compiler does without one.
+_MODEL = "cpu_model"
+_SCHEDULE = "xetile.schedule"
+# What `xetile-number-ops` writes around a location, as diagnostics and as MLIR print it.
+_NUMBERED = re.compile(r"#(\d+)(?:\((.*)\))?")
+_MATCHED = {
+    "cpu_matmul": "a contraction",
+    "cpu_convolution": "adds up over channels",
+    "cpu_elementwise": "each element by itself",
+    "cpu_rows": "reduces along dimensions",
+    "cpu_windows": "indexed by sums of loops",
+    "none": "to be left alone",
+}
+_DEEP_TILED = "deep-tiled"
+_MAX_INNER = 3
+
+
+@dataclass(frozen=True)
+class _Op:
+    """A linalg op: its name with what it computes, the types that it reads and gives, and where it was written."""
+
+    name: str
+    sizes: str
+    place: str
+
+
+def explain_matmuls(payload: ir.Operation, tiling: Mapping[str, str]) -> str:
+    """The configuration of each matmul, as JSON, and below it the terms that it was chosen by; then the other ops."""
+    module = _prepared(payload)
+    said = passes.run(module, _matmul_remarks(tiling) + _row_remarks(tiling), action="explain the operations")
+    if not said:
+        raise XeTileError("there is nothing to explain; expected linalg ops on tensors")
+    return "\n".join(_format(said))
+
+
+def explain(payload: ir.Operation, tiling: Mapping[str, str], schedule: Schedule | None = None) -> str:
+    """A table of all linalg ops: the schedule that takes each, why, and what it becomes. Then `explain_matmuls`, or the
+    parameters of `schedule`.
+
+    XeTileError for a module without such ops, or one that cannot be tiled.
+    """
+    module = _prepared(payload)
+    passes.run(module, "xetile-number-ops", action="explain the operations")
+    ops = [_describe(op) for op in _linalg_ops(module.operation)]
+    if not ops:
+        raise XeTileError("there is nothing to explain; expected linalg ops on tensors")
+    names = _names(module, schedule or load_schedule(_MODEL))
+    said: tuple[Diagnostic, ...] = ()
+    if schedule is not None:
+        module = schedule.apply(module)
+    else:
+        said = passes.run(module, _matmul_remarks(tiling) + _row_remarks(tiling), action="explain the operations")
+    threads = tiling.get("threads", "0")
+    told = passes.run(
+        module, f"xetile-fuse-for-cpu{{threads={threads}}},xetile-tell-ops", action="explain the operations"
+    )
+    becomes = {int(number): text for number, _, text in (remark.message.partition(": ") for remark in told)}
+    reasons = _reasons(said)
+    rows = [["op", "", "sizes", "schedule", "becomes", "at"]]
+    for number, (op, name) in enumerate(zip(ops, names, strict=True)):
+        kind = f"{name}: {_MATCHED[name]}" if name in _MATCHED else name or "none matches"
+        text = becomes.get(number, _vanished(op))
+        if text == _DEEP_TILED and name == "cpu_convolution":
+            text = f"matmuls of copies of what windows see, {text}"
+        elif number in reasons and " own" in text:
+            text += f": {reasons[number]}"
+        rows.append([str(number), op.name, op.sizes, kind, text, op.place])
+    below = schedule.explain().splitlines() if schedule is not None else _format(said)
+    return "\n".join([align(rows), "", *below])
+
+
+def _prepared(payload: ir.Operation) -> ir.Module:
+    module = _xetile.clone_module(payload)
+    calibration.describe(module)
+    passes.run(module, "xetile-prepare-for-cpu", action="prepare the function")
+    return module
+
+
+def _matmul_remarks(tiling: Mapping[str, str]) -> str:
+    threads = tiling["threads"]
+    attention = f"xetile-fuse-attention{{threads={threads} explain}},xetile-fuse-attention{{threads={threads}}},"
+    tiling = dict(tiling)
+    # As the compiler does: a configuration is for the matmuls that are there.
+    if tiling.pop("attention") != "true" or tiling["config"] != "{}":
+        attention = ""
+    options = " ".join(
+        f"{name}={{{value}}}" if name == "config" else f"{name}={value}" for name, value in tiling.items()
+    )
+    return f"xetile-find-matmuls-for-cpu,{attention}deep-tile-matmul{{{options} explain}},deep-tile-matmul{{{options}}}"
+
+
+def _row_remarks(tiling: Mapping[str, str]) -> str:
+    # Other ops are those that matmuls leave when they are tiled.
+    return f",xetile-fuse-for-cpu{{threads={tiling['threads']} explain}}"
+
+
+def _names(module: ir.Module, schedule: Schedule) -> list[str]:
+    """The schedule that takes each op; empty where none does, or where `schedule` does not say."""
+    matched = schedule.match(module) or module
+    attributes = [op.attributes for op in _linalg_ops(matched.operation)]
+    return [ir.StringAttr(found[_SCHEDULE]).value if _SCHEDULE in found else "" for found in attributes]
+
+
+def _linalg_ops(op: ir.Operation) -> Iterator[ir.Operation]:
+    """In the order of their numbers."""
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                yield from _linalg_ops(inner.operation)
+                if inner.operation.name.startswith("linalg.") and len(inner.operation.regions):
+                    yield inner.operation
+
+
+def _describe(op: ir.Operation) -> _Op:
+    inner = [each.operation.name for block in op.regions[0].blocks for each in block.operations]
+    computed = [name.partition(".")[2] for name in dict.fromkeys(inner) if name.partition(".")[0] in ("arith", "math")]
+    name = op.name.removeprefix("linalg.")
+    if name in ("generic", "map", "reduce"):
+        shown = computed[:_MAX_INNER] + ["..."] * (len(computed) > _MAX_INNER)
+        name += f" {', '.join(shown)}" if shown else " copy"
+    results = [str(value.type) for value in op.results]
+    read = [str(value.type) for value in op.operands][: len(op.operands) - len(results)]
+    sizes = f"{', '.join(map(_shape, read))} -> {', '.join(map(_shape, results))}" if results else "no tensors"
+    place = str(op.location).removeprefix("loc(").removesuffix(")").replace('"', "")
+    return _Op(name, sizes, _unnumbered(place))
+
+
+def _shape(kind: str) -> str:
+    return kind.removeprefix("tensor<").removesuffix(">")
+
+
+def _vanished(op: _Op) -> str:
+    """Of an op that is in no loops."""
+    if op.name == "fill":
+        return "no loops: sums start from the number, or nobody reads it"
+    return "no loops: its users read its operands in its place, or nobody reads it"
+
+
+def _reasons(said: tuple[Diagnostic, ...]) -> dict[int, str]:
+    """What was said of each op that has a loop nest of its own."""
+    found: dict[int, str] = {}
+    for remark in said:
+        match = _NUMBERED.match(remark.location or "")
+        if match and remark.message.startswith("a loop nest") and remark.notes:
+            found[int(match[1])] = remark.notes[0].message
+    return found
+
+
+def _unnumbered(place: str) -> str:
+    match = _NUMBERED.fullmatch(place)
+    return (match[2] or "unknown") if match else place
+
+
+def _format(said: tuple[Diagnostic, ...]) -> list[str]:
+    lines = []
+    for remark in said:
+        place = _unnumbered(remark.location) if remark.location else ""
+        lines.append(f"{place}: {remark.message}" if place else remark.message)
+        lines += [f"  {note.message}" for note in remark.notes]
+    return lines

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Calls of kernels with PyTorch's tensors.
+
+Tensors that are what the graph was compiled for are checked and passed on by the extension module, within a
+microsecond or two. What is not exactly that (other strides, negated views, subclasses, sizes that only the run knows)
+takes the way of NumPy's arrays, which converts it or tells what is wrong with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+import torch
+
+from xetile.errors import XeTileError
+from xetile.frozen import FrozenFunction
+from xetile.function import CompiledFunction
+from xetile.kernel import Kernel
+from xetile.signature import ArraySpec
+from xetile.torch.arrays import array_of, plain_of, tensor_of
+from xetile.torch.freezing import Seen
+from xetile.torch.layouts import Layout
+
+try:
+    from xetile import _call
+except ImportError:  # a package without extension modules still calls, slower
+    _call = None  # type: ignore[assignment]
+
+__all__ = ["TensorCall", "call_of"]
+
+_TYPES = (torch.Tensor, torch.nn.Parameter)
+# DLPack's kinds of elements and their bits.
+_ELEMENTS = {
+    torch.int8: (0, 8),
+    torch.int16: (0, 16),
+    torch.int32: (0, 32),
+    torch.int64: (0, 64),
+    torch.float16: (2, 16),
+    torch.float32: (2, 32),
+    torch.float64: (2, 64),
+    torch.bfloat16: (4, 16),
+    torch.bool: (6, 8),
+}
+
+
+def call_of(kernel: Kernel, arguments: Sequence[Layout | None], results: Sequence[Layout]) -> Callable[..., Any]:
+    """What calls the kernel with a list of tensors and numbers, and gives a list of new tensors.
+
+    `arguments` and `results` tell how the kernel's lie in memory, None for numbers. XeTileError as the kernel's.
+    """
+    function = kernel.function()
+    if isinstance(function, FrozenFunction):
+        return _FrozenCall(function, arguments, results)
+    return TensorCall(function, arguments, results)
+
+
+class TensorCall:
+    """A list of tensors and numbers in, a list of new tensors out; see `call_of`."""
+
+    def __init__(
+        self, function: CompiledFunction, arguments: Sequence[Layout | None], results: Sequence[Layout]
+    ) -> None:
+        self._function, self._arguments, self._results = function, arguments, results
+        self._direct: Any = None
+        exchange = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
+        addresses = function.addresses
+        layouts = [layout for layout in (*arguments, *results) if layout is not None and layout.dtype in _ELEMENTS]
+        if len(layouts) != len(arguments) + len(results) or _call is None or exchange is None or addresses is None:
+            return
+        declared = [*map(_declare, layouts)]
+        self._direct = _call.TensorFunction(
+            *addresses, declared[: len(arguments)], declared[len(arguments) :], _EMPTY, _TYPES, exchange
+        )
+
+    def __call__(self, inputs: list[Any]) -> list[torch.Tensor]:
+        if self._direct is not None:
+            results: list[torch.Tensor] | None = self._direct(inputs)
+            if results is not None:
+                return results
+        # The function tells if they are too many or too few.
+        arrays = [_memory_of(value, layout) for value, layout in zip_longest(inputs, self._arguments)][: len(inputs)]
+        given = self._function(tuple(map(array_of, arrays)))
+        tensors = map(tensor_of, given if isinstance(given, tuple) else (given,))
+        return [layout.tensor_of(tensor) for tensor, layout in zip(tensors, self._results, strict=True)]
+
+
+class _FrozenCall:
+    """The same with weights packed in the first call, and when one of them changed."""
+
+    def __init__(self, function: FrozenFunction, arguments: Sequence[Layout | None], results: Sequence[Layout]) -> None:
+        self._parts = parts = function.parts
+        made = [_layout_of(spec) for spec in parts.freeze.results]
+        self._freeze = TensorCall(function.freeze, [arguments[number] for number in parts.frozen], made)
+        taken = [*(arguments[number] for number in parts.taken), *(made[number] for number in parts.packed)]
+        self._call = TensorCall(function.call, taken, results)
+        self._count = len(arguments)
+        self._packed: tuple[Seen, list[torch.Tensor]] | None = None
+
+    def __call__(self, inputs: list[Any]) -> list[torch.Tensor]:
+        if len(inputs) != self._count:
+            raise XeTileError(f"expected {self._count} tensors, got {len(inputs)}")
+        frozen = [inputs[number] for number in self._parts.frozen]
+        packed = self._packed
+        if packed is None or not packed[0].are(frozen):
+            self._packed = None  # never two of them in memory
+            seen = Seen.of(frozen)
+            made = self._freeze(frozen)
+            packed = self._packed = seen, [made[number] for number in self._parts.packed]
+        return self._call([*(inputs[number] for number in self._parts.taken), *packed[1]])
+
+
+def _memory_of(value: Any, layout: Layout | None) -> Any:
+    if layout is None or not isinstance(value, torch.Tensor):
+        return value
+    # Sizes of tensors in C order are the kernel's to check.
+    return value if layout.is_plain and value.is_contiguous() else layout.memory_of(plain_of(value))
+
+
+def _declare(layout: Layout) -> tuple[Any, ...]:
+    """What the extension module wants to know."""
+    return layout.shape, layout.sizes, layout.strides, _ELEMENTS[layout.dtype], layout.dtype
+
+
+def _layout_of(spec: ArraySpec) -> Layout:
+    """Of a new tensor."""
+    dtype = torch.bfloat16 if spec.dtype == "bf16" else torch.from_numpy(np.empty(0, spec.numpy_dtype)).dtype
+    return Layout.of(torch.empty(spec.shape, dtype=dtype, device="meta"))
+
+
+def _empty(sizes: tuple[int, ...], strides: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+    return torch.empty_strided(sizes, strides, dtype=dtype)
+
+
+# The one that inductor's code calls is twice as fast.
+_EMPTY = getattr(torch._C._dynamo.guards, "_empty_strided_cpu", _empty)
