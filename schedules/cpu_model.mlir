@@ -41,8 +41,11 @@ module attributes {transform.with_named_sequence} {
     // cpu_matmul. Weights are read as they are, not transposed before.
     %straight = transform.apply_registered_pass "xetile-fold-transposes"
         with options = {"schedules" = ["cpu_matmul"]} to %rematched : (!transform.any_op) -> !transform.any_op
+    // Comparisons with constants in the type of what is compared, vectors of which are longer.
+    %compared = transform.apply_registered_pass "xetile-narrow-comparisons" to %straight
+        : (!transform.any_op) -> !transform.any_op
     // Attention first: blocks of its rows, whose matmuls are smaller ones. Without this step its scores are a tensor.
-    %attended = transform.apply_registered_pass "xetile-fuse-attention" with options = {"threads" = %threads} to %straight
+    %attended = transform.apply_registered_pass "xetile-fuse-attention" with options = {"threads" = %threads} to %compared
         : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
     %ready = transform.include @match failures(propagate) (%attended) : (!transform.any_op) -> !transform.any_op
     %matmuls = transform.structured.match attributes {xetile.schedule = "cpu_matmul"} in %ready
