@@ -252,6 +252,12 @@ def test_parameters_of_inference_mode():
             close(function(x), module(x))
 
 
+def test_a_schedule_of_ones_own_is_refused():
+    x = torch.randn(4, 8)
+    with pytest.raises(XeTileError, match="schedule: expected no arguments that are xetile.frozen"):
+        xetile.torch.compile(torch.nn.Linear(8, 5).eval(), (x,), freeze=True, schedule="cpu_model")
+
+
 def test_training_is_refused():
     module, x = torch.nn.Linear(40, 60), torch.randn(33, 40)
     function = compiled(module, freeze=True)

@@ -176,11 +176,18 @@ class CpuPlan(Plan):
         return module
 
     def after_preparation(self, module: ir.Module, payload: ir.Module) -> ir.Module:
-        if not self.effort:
+        if self.schedule is None and not self.effort:
             return module
         function = find_function(module.operation, self.signature(payload).name)
         if "arg_attrs" in function.attributes and FROZEN in str(function.arg_attrs):
+            if self.schedule is not None:
+                raise XeTileError(
+                    f"schedule: expected no arguments that are {FROZEN}, which only the compiler's own steps pack ahead; "
+                    "compile without the schedule, or without freezing"
+                )
             raise XeTileError(f"tune: expected no arguments that are {FROZEN}; tune without, configurations are kept")
+        if not self.effort:
+            return module
         _find_matmuls(module)
         return self.tuned(module, self.signature(payload))
 
