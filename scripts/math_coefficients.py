@@ -10,21 +10,25 @@ between its versions.
 import math
 
 import numpy as np
+from numpy.typing import NDArray
+
+Points = NDArray[np.float64]
 
 ERF_END = 3.93
 ERF_SCALE = float.fromhex("0x1.5aba64p+0")
 """Of some hundred factors the one with the least error when the quotient is computed in f32."""
 
 
-def nodes(low: float, high: float, count: int = 3000) -> np.ndarray:
-    return (low + high) / 2 + (high - low) / 2 * np.cos(np.pi * (np.arange(count) + 0.5) / count)
+def nodes(low: float, high: float, count: int = 3000) -> Points:
+    points: Points = (low + high) / 2 + (high - low) / 2 * np.cos(np.pi * (np.arange(count) + 0.5) / count)
+    return points
 
 
 def rounded(value: float) -> float:
     return float(np.float32(value))
 
 
-def lawson(terms: np.ndarray, values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def lawson(terms: Points, values: Points, weights: Points) -> Points:
     """Factors of `terms` (points x factors) whose sums are near `values`."""
     share, best, least = np.ones(len(values)) / len(values), np.zeros(0), np.inf
     for _ in range(400):
@@ -38,7 +42,7 @@ def lawson(terms: np.ndarray, values: np.ndarray, weights: np.ndarray) -> np.nda
     return best
 
 
-def polynomial(x: np.ndarray, values: np.ndarray, weights: np.ndarray, degree: int) -> tuple[float, list[float]]:
+def polynomial(x: Points, values: Points, weights: Points, degree: int) -> tuple[float, list[float]]:
     known: list[float] = []
     left = values.copy()
     for first in range(degree + 1):
@@ -48,7 +52,7 @@ def polynomial(x: np.ndarray, values: np.ndarray, weights: np.ndarray, degree: i
     return float(np.abs(weights * left).max()), known
 
 
-def quotient(x: np.ndarray, values: np.ndarray, degree: int) -> tuple[float, list[float], list[float]]:
+def quotient(x: Points, values: Points, degree: int) -> tuple[float, list[float], list[float]]:
     """P and Q with Q(0) = 1 from P - values Q = 0, divided by the Q of the step before."""
     size, below, share, least = x.max(), np.ones_like(x), np.ones(len(x)) / len(x), np.inf
     powers = np.stack([(x / size) ** power for power in range(degree + 1)], 1)

@@ -182,8 +182,8 @@ class CpuPlan(Plan):
         if "arg_attrs" in function.attributes and FROZEN in str(function.arg_attrs):
             if self.schedule is not None:
                 raise XeTileError(
-                    f"schedule: expected no arguments that are {FROZEN}, which only the compiler's own steps pack ahead; "
-                    "compile without the schedule, or without freezing"
+                    f"schedule: expected no arguments that are {FROZEN}, which only the compiler's own steps pack "
+                    "ahead; compile without the schedule, or without freezing"
                 )
             raise XeTileError(f"tune: expected no arguments that are {FROZEN}; tune without, configurations are kept")
         if not self.effort:
