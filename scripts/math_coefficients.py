@@ -77,7 +77,7 @@ def show(name: str, error: float, coefficients: list[float]) -> None:
 def main() -> None:
     r = nodes(-math.log(2) / 2 * 1.002, math.log(2) / 2 * 1.002, 2000)
     r = r[np.abs(r) > 1e-4]
-    tail = sum(r**k / math.factorial(k + 2) for k in range(12))
+    tail: Points = np.sum([r**k / math.factorial(k + 2) for k in range(12)], axis=0)
     show("kExp", *polynomial(r, tail, r**2 / np.exp(r), 4))
     show("kExpm1", *polynomial(r, tail, r**2 / np.abs(np.expm1(r)), 4))
 
