@@ -86,8 +86,10 @@ def counted(kernel: cpu.Kernel) -> cpu.Kernel:
     """The same kernel with another malloc and free."""
     text = re.sub(r"@(malloc|free)\b", r"@counted_\1", kernel.stages["3-llvm"])
     with ir.Context():
-        module = ir.Module.parse(text)
-    stages = Stages([Stage("3-llvm", 0.0, module.operation)])
+        levels = {name: ir.Module.parse(kernel.stages[name]) for name in kernel.stages} | {
+            "3-llvm": ir.Module.parse(text)
+        }
+    stages = Stages([Stage(name, 0.0, module.operation) for name, module in levels.items()])
     plan = CpuTarget("cpu").plan(None, {}, {})
     return cpu.Kernel(kernel.signature, "cpu", plan.code(stages, kernel.signature))
 
