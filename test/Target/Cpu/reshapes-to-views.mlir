@@ -67,3 +67,32 @@ func.func @inferred(%x: tensor<?xf32>, %m: index, %n: index) -> tensor<?x?xf32> 
   %y = tensor.reshape %x(%shape) : (tensor<?xf32>, tensor<2xindex>) -> tensor<?x?xf32>
   return %y : tensor<?x?xf32>
 }
+
+// -----
+
+// Only ones are moved.
+// CHECK-LABEL: func @ones
+// CHECK: %[[DENSE:.*]] = tensor.collapse_shape %{{.*}} {{\[\[}}0, 1, 2], [3]] : tensor<1x?x1x5xf32> into tensor<?x5xf32>
+// CHECK: tensor.expand_shape %[[DENSE]] {{\[\[}}0], [1, 2, 3]] output_shape [%{{.*}}, 5, 1, 1] : tensor<?x5xf32> into tensor<?x5x1x1xf32>
+// CHECK-NOT: linalg.transpose
+func.func @ones(%x: tensor<1x?x1x5xf32>, %n: index) -> tensor<?x5x1x1xf32> {
+  %any = tensor.empty(%n) : tensor<?x5x1x1xf32>
+  %y = linalg.transpose ins(%x : tensor<1x?x1x5xf32>) outs(%any : tensor<?x5x1x1xf32>) permutation = [1, 3, 0, 2]
+  return %y : tensor<?x5x1x1xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @all_ones
+// CHECK-NOT: linalg.transpose
+// CHECK-LABEL: func @swapped
+// CHECK: linalg.transpose
+func.func @all_ones(%x: tensor<1x1xf32>) -> tensor<1x1xf32> {
+  %any = tensor.empty() : tensor<1x1xf32>
+  %y = linalg.transpose ins(%x : tensor<1x1xf32>) outs(%any : tensor<1x1xf32>) permutation = [1, 0]
+  return %y : tensor<1x1xf32>
+}
+func.func @swapped(%x: tensor<1x3x?xf32>, %any: tensor<?x3x1xf32>) -> tensor<?x3x1xf32> {
+  %y = linalg.transpose ins(%x : tensor<1x3x?xf32>) outs(%any : tensor<?x3x1xf32>) permutation = [2, 1, 0]
+  return %y : tensor<?x3x1xf32>
+}

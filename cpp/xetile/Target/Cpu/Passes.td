@@ -664,7 +664,7 @@ def VectorizeScans : Pass<"xetile-vectorize-scans"> {
 }
 
 def ReshapesToViews : Pass<"xetile-reshapes-to-views"> {
-  let summary = "Rewrite tensor.reshape to listed sizes as collapse_shape and expand_shape";
+  let summary = "Rewrite tensor.reshape to listed sizes, and transposes that only move ones, as collapse_shape and expand_shape";
   let description = [{
     Before:
     ```mlir
@@ -679,6 +679,7 @@ def ReshapesToViews : Pass<"xetile-reshapes-to-views"> {
     torch-mlir would infer it from the others if it were negative: negative ones are refused when the function is called. `xetile-check-sizes` knows
     what sizes these operations take. A reshape to sizes in a tensor that is no list of them, and one from or to a tensor without
     dimensions, stay.
+    A `linalg.transpose` that only moves dimensions of one is such a view, too.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }

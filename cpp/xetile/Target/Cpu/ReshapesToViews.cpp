@@ -1,9 +1,10 @@
-//===- ReshapesToViews.cpp - tensor.reshape as collapse_shape and expand_shape ---===//
+//===- ReshapesToViews.cpp - reshapes as collapse_shape and expand_shape -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: tensor.reshape to sizes that tensor.from_elements lists. Out: dimensions before the last ones
-// that stay are collapsed to one, which is expanded. Refused: nothing; others stay.
+// In: tensor.reshape to sizes that tensor.from_elements lists, transposes that only move dimensions
+// of one. Out: dimensions that are collapsed to one and expanded. Refused: nothing; others stay.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "xetile/Target/Cpu/Passes.h"
@@ -68,14 +69,53 @@ static void rewrite(IRRewriter &b, tensor::ReshapeOp reshape) {
   b.replaceOp(reshape, value);
 }
 
+/// Groups of dimensions with one that is not 1 each, if there is any.
+static SmallVector<ReassociationIndices> groupsAroundOnes(ArrayRef<int64_t> shape) {
+  SmallVector<ReassociationIndices> groups(1);
+  bool isFull = false;
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    if (isFull && size != 1)
+      groups.emplace_back();
+    isFull |= size != 1;
+    groups.back().push_back(dim);
+  }
+  return groups;
+}
+
+static void rewrite(IRRewriter &b, linalg::TransposeOp transpose) {
+  if (!transpose.hasPureTensorSemantics())
+    return;
+  auto source = cast<RankedTensorType>(transpose.getInput().getType());
+  auto type = cast<RankedTensorType>(transpose->getResult(0).getType());
+  // In the order of the source, the dimensions that are more than one.
+  SmallVector<int64_t> moved = llvm::to_vector(llvm::make_filter_range(
+      transpose.getPermutation(), [&](int64_t dim) { return source.getDimSize(dim) != 1; }));
+  if (source.getRank() == 0 || !llvm::is_sorted(moved))
+    return;
+  Location loc = transpose.getLoc();
+  b.setInsertionPoint(transpose);
+  Value dense = tensor::CollapseShapeOp::create(b, loc, transpose.getInput(),
+                                                groupsAroundOnes(source.getShape()));
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(b, loc, transpose.getDpsInitOperand(0)->get());
+  b.replaceOpWithNewOp<tensor::ExpandShapeOp>(transpose, type, dense,
+                                              groupsAroundOnes(type.getShape()), sizes);
+}
+
 namespace {
 struct ReshapesToViews : xetile::impl::ReshapesToViewsBase<ReshapesToViews> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    SmallVector<tensor::ReshapeOp> ops;
-    getOperation()->walk([&](tensor::ReshapeOp op) { ops.push_back(op); });
-    for (tensor::ReshapeOp op : ops)
-      rewrite(rewriter, op);
+    SmallVector<Operation *> ops;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<tensor::ReshapeOp, linalg::TransposeOp>(op))
+        ops.push_back(op);
+    });
+    for (Operation *op : ops)
+      if (auto transpose = dyn_cast<linalg::TransposeOp>(op))
+        rewrite(rewriter, transpose);
+      else
+        rewrite(rewriter, cast<tensor::ReshapeOp>(op));
   }
 };
 } // namespace
