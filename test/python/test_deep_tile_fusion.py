@@ -486,20 +486,3 @@ def test_consumers_of_all_forms(rng, form, dynamic, narrow):
     expected = -(np.einsum(f"{maps[0]},{maps[1]}->{maps[2]}", a, b) + (c if narrow else 0))
     difference = np.abs(kernel(*arrays).astype("f8") - expected).max() / np.abs(expected).max()
     assert difference < (2e-2 if narrow else 1e-5)
-
-
-@pytest.mark.parametrize("steps", [0, 1, 100])
-@pytest.mark.parametrize("k_threads", [1, 4])
-def test_consumers_run_without_steps_of_k(rng, steps, k_threads):
-    text = """func.func @f(%a: tensor<20x?xf32>, %b: tensor<?x30xf32>, %c: tensor<20x30xf32>) -> tensor<20x30xf32> {
-      %d = linalg.matmul ins(%a, %b : tensor<20x?xf32>, tensor<?x30xf32>) outs(%c : tensor<20x30xf32>)
-          -> tensor<20x30xf32>
-      %e = tensor.empty() : tensor<20x30xf32>
-      %n = linalg.negf ins(%d : tensor<20x30xf32>) outs(%e : tensor<20x30xf32>) -> tensor<20x30xf32>
-      return %n : tensor<20x30xf32>
-    }"""
-    with ir.Context():
-        kernel = cpu.compile(ir.Module.parse(text), config={"KThreads": k_threads, "innermostKBlock": 8}, threads=4)
-    a, b, c = (rng.uniform(-1, 1, shape).astype("f4") for shape in ((20, steps), (steps, 30), (20, 30)))
-    out = np.full((20, 30), np.nan, "f4")
-    assert np.allclose(kernel(a, b, c, out=out), -(a @ b + c), atol=1e-4)

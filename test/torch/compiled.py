@@ -12,6 +12,13 @@ def compiled(module, *, dynamic=False, **options):
     return torch.compile(module, backend=xetile.torch.backend, options={"strict": True, **options}, dynamic=dynamic)
 
 
+def close(got, want, tolerance=2e-5):
+    """Within `tolerance` of the largest number."""
+    assert got.dtype == want.dtype and got.shape == want.shape
+    worst = (got.double() - want.double()).abs().max().item()
+    assert worst <= tolerance * max(want.double().abs().max().item(), 1.0), worst
+
+
 def check(module, *inputs, **options):
     """Compares the results of inference, a tensor or a tuple of them, with PyTorch's."""
     with torch.no_grad():

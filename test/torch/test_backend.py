@@ -11,17 +11,10 @@ torch = pytest.importorskip("torch", reason="needs the extra: pip install 'xetil
 pytest.importorskip("torch_mlir", reason="needs the extra: pip install 'xetile[torch]'")
 
 import xetile.torch  # noqa: E402
-from compiled import compiled  # noqa: E402
+from compiled import close, compiled  # noqa: E402
 from models import MODELS  # noqa: E402
 
 SLOW = [pytest.param(name, marks=pytest.mark.exhaustive) for name in MODELS if name != "mlp"]
-
-
-def close(got, want, tolerance=2e-5):
-    """Within `tolerance` of the largest number."""
-    assert got.dtype == want.dtype and got.shape == want.shape
-    worst = (got.double() - want.double()).abs().max().item()
-    assert worst <= tolerance * max(want.double().abs().max().item(), 1.0), worst
 
 
 @pytest.mark.parametrize("name", ["mlp", *SLOW])

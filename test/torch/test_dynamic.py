@@ -10,17 +10,10 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra: pip install 'xetile[torch]'")
 pytest.importorskip("torch_mlir", reason="needs the extra: pip install 'xetile[torch]'")
 
-from compiled import compiled  # noqa: E402
+from compiled import close, compiled  # noqa: E402
 from models import MODELS  # noqa: E402
 
 NAMES = ["mlp", *(pytest.param(name, marks=pytest.mark.exhaustive) for name in MODELS if name != "mlp")]
-
-
-def close(got, want, tolerance):
-    """Within `tolerance` of the largest number."""
-    assert got.shape == want.shape
-    worst = (got.double() - want.double()).abs().max().item()
-    assert worst <= tolerance * max(want.double().abs().max().item(), 1.0), worst
 
 
 @pytest.mark.parametrize("bf16", [False, True], ids=["f32", "bf16"])

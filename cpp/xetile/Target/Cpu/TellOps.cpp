@@ -1,7 +1,7 @@
 //===- TellOps.cpp - what became of the linalg ops of a module --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: linalg ops; later, what passes made of them. Out: their numbers in locations; remarks on the
-// loops that compute each of them. Refused: nothing.
+// In: what passes made of linalg ops that NumberOps numbered. Out: remarks on the loops that
+// compute each of them. Refused: nothing.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "xetile/Target/Cpu/Microkernel/MicrokernelCall.h"
@@ -12,7 +12,6 @@
 #include <set>
 
 namespace xetile {
-#define GEN_PASS_DEF_NUMBEROPS
 #define GEN_PASS_DEF_TELLOPS
 #include "xetile/Target/Cpu/Passes.h.inc"
 } // namespace xetile
@@ -21,17 +20,6 @@ using namespace mlir;
 using namespace xetile;
 
 namespace {
-
-struct NumberOps : xetile::impl::NumberOpsBase<NumberOps> {
-  void runOnOperation() override {
-    int64_t next = 0;
-    getOperation()->walk([&](linalg::LinalgOp op) {
-      auto name = StringAttr::get(&getContext(), "#" + Twine(next++));
-      auto mark = [&](Operation *each) { each->setLoc(NameLoc::get(name, each->getLoc())); };
-      op->walk(mark);
-    });
-  }
-};
 
 using Numbers = std::set<int64_t>;
 

@@ -53,11 +53,8 @@ struct FuseAttention : xetile::impl::FuseAttentionBase<FuseAttention> {
   using FuseAttentionBase::FuseAttentionBase;
 
   void runOnOperation() override {
-    if (threads < 0) {
-      getOperation()->emitError() << "threads = " << int64_t(threads)
-                                  << ": expected 0 (the machine's cores) or more";
+    if (failed(checkThreads(getOperation(), threads)))
       return signalPassFailure();
-    }
     SmallVector<linalg::LinalgOp> ops;
     getOperation()->walk([&](linalg::LinalgOp op) {
       if (isContraction(op))

@@ -11,6 +11,13 @@
 using namespace mlir;
 using namespace xetile;
 
+LogicalResult xetile::checkThreads(Operation *op, int64_t threads) {
+  if (threads >= 0)
+    return success();
+  return emitError(op->getLoc()) << "threads = " << threads
+                                 << ": expected 0 (the machine's cores) or more";
+}
+
 FailureOr<Machine> xetile::describeMachine(Operation *op, bool require) {
   Machine machine = detectHost();
   struct Entry {

@@ -27,6 +27,9 @@ struct Machine {
   std::string ratesSource;
 };
 
+/// Emits an error and fails for an option of threads below 0, which is all cores.
+mlir::LogicalResult checkThreads(mlir::Operation *op, int64_t threads);
+
 /// The machine that this process runs on.
 const Machine &detectHost();
 

@@ -102,11 +102,8 @@ struct ShareRows : xetile::impl::ShareRowsBase<ShareRows> {
   using ShareRowsBase::ShareRowsBase;
 
   void runOnOperation() override {
-    if (threads < 0) {
-      getOperation()->emitError() << "threads = " << int64_t(threads)
-                                  << ": expected 0 (the machine's cores) or more";
+    if (failed(checkThreads(getOperation(), threads)))
       return signalPassFailure();
-    }
     SmallVector<scf::ForallOp> loops;
     getOperation()->walk([&](scf::ForallOp op) {
       if (op->hasAttr(kRowsAttr) && op.getOutputs().empty())

@@ -143,11 +143,8 @@ struct VectorizeScans : xetile::impl::VectorizeScansBase<VectorizeScans> {
   using VectorizeScansBase::VectorizeScansBase;
 
   void runOnOperation() override {
-    if (threads < 0) {
-      getOperation()->emitError() << "threads = " << int64_t(threads)
-                                  << ": expected 0 (the machine's cores) or more";
+    if (failed(checkThreads(getOperation(), threads)))
       return signalPassFailure();
-    }
     SmallVector<ScanLoop> scans;
     getOperation()->walk([&](scf::ForOp loop) {
       if (std::optional<ScanLoop> scan = ScanLoop::match(loop))

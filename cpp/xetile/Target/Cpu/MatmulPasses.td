@@ -1,0 +1,296 @@
+//===- MatmulPasses.td - deep-tiled matmuls and what leads to them ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef XETILE_TARGET_CPU_MATMULPASSES_TD
+#define XETILE_TARGET_CPU_MATMULPASSES_TD
+
+include "mlir/Pass/PassBase.td"
+include "xetile/IR/MatmulFields.td"
+
+def ConvolutionsToMatmuls : Pass<"xetile-convolutions-to-matmuls"> {
+  let summary = "Copy what the windows of a convolution see, and multiply it with the filter";
+  let description = [{
+    Before:
+    ```mlir
+    %r = linalg.conv_2d_nchw_fchw {strides = dense<1> : ..., dilations = dense<1> : ...}
+        ins(%image, %filter : tensor<4x32x58x58xf32>, tensor<64x32x3x3xf32>) outs(%c : tensor<4x64x56x56xf32>)
+    ```
+    After (a matmul of 64 x 448 x 288):
+    ```mlir
+    for %n in 0 to 4, for %h in 0 to 56 step 8:
+      %seen = linalg.generic (channel, tap, tap, row, column) : %image[%n, channel, %h + row + tap, column + tap]
+      %c = %c[%n, :, %h to %h + 8, :] + %filter as 64x288 * %seen as 288x448
+    ```
+    Images, groups and, where sizes are static, blocks of rows are loops, so that a copy stays in the second-level cache.
+    All of linalg's convolutions of a sum over channels: 1D to 3D, strides, dilations, groups, channels first or last, types
+    that are widened. Depthwise ones are for `xetile-linalg-to-vector-loops`; those with zero points stay as they are.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+      "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+  let options = [
+    ListOption<"schedules", "schedules", "std::string",
+               "Take only ops whose attribute xetile.schedule is one of these, and those without; by default all but 'none'">
+  ];
+}
+
+def FoldTransposes : Pass<"xetile-fold-transposes"> {
+  let summary = "Let matmuls read what was transposed, or widened to f32";
+  let description = [{
+    Before:
+    ```mlir
+    %t = linalg.transpose ins(%w : tensor<768x64xf32>) outs(%any : tensor<64x768xf32>) permutation = [1, 0]
+    %r = linalg.matmul ins(%x, %t : tensor<8x64xf32>, tensor<64x768xf32>) outs(%c : tensor<8x768xf32>)
+    ```
+    After:
+    ```mlir
+    %r = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, ...]}
+        ins(%x, %w : tensor<8x64xf32>, tensor<768x64xf32>) outs(%c : tensor<8x768xf32>)
+    ```
+    What packs a matmul's operands transposes blocks of them on the way. A transpose that nobody uses any more is gone.
+
+    Where all of a contraction is f32 and both inputs are extended from bf16, or both from f16, by a `linalg.generic`
+    that does nothing else, it reads them narrow and extends each element: CPUs have instructions for such products.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+  let options = [
+    ListOption<"schedules", "schedules", "std::string",
+               "Take only ops whose attribute xetile.schedule is one of these, and those without; by default all but 'none'">
+  ];
+}
+
+def RankMatmulConfigs : Pass<"xetile-rank-matmul-configs"> {
+  let summary = "Note which configurations of each matmul are worth measuring";
+  let dependentDialects = ["::xetile::XeTileDialect"];
+  let description = [{
+    Changes nothing but attributes of what `deep-tile-matmul` would tile: `xetile.matmul_candidates`, the configuration
+    that its cost model chooses, the best one that copies other operands, then those with the fewest cycles, with the
+    packing that goes with each; and `xetile.matmul_key`, what a measurement of it holds for. `xetile.tune` measures them.
+
+    After, with `count=2` (some fields are left out):
+    ```mlir
+    %d = linalg.matmul {xetile.matmul_key = "64x64x64 (d0, d1, d2) -> (d0, d2) f32 ...", xetile.matmul_candidates = [
+        {config = #xetile.matmul_config<MThreads = 1, KBlock = 64, ...>, cycles = 2.1e4 : f64, pack = "auto"},
+        {config = #xetile.matmul_config<MThreads = 1, KBlock = 16, ...>, cycles = 2.3e4 : f64, pack = "never"}
+    ]} ...
+    ```
+    One of them is taken by setting the op's attributes `xetile.matmul_config` and `xetile.matmul_pack` to it. Those of an
+    attention are left out: `xetile-fuse-attention` takes none that has a configuration.
+  }];
+  let options = [
+    Option<"count", "count", "unsigned", "5", "Configurations for each matmul, at most">,
+    Option<"threads", "threads", "int64_t", "0", "Threads to use; 0 for the machine's cores">
+  ];
+}
+
+def DeepTileMatmul : Pass<"deep-tile-matmul"> {
+  let summary = "Cut matmuls on tensors in nine loops around batch-reduce matmuls";
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+      "::mlir::linalg::LinalgDialect", "::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect",
+      "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"];
+  let description = [{
+    Recognises matmul, batch_matmul, transposed and blocked forms and `linalg.contract` by their dimensions. The three
+    parallel loops share m, n and k between threads, the middle ones walk over blocks, the inner ones over calls of the
+    microkernel. Loops that would run once are left out.
+
+    Before:
+    ```mlir
+    %d = linalg.matmul ins(%a, %b : tensor<256x128xf32>, tensor<128x512xf32>) outs(%c : tensor<256x512xf32>)
+    ```
+    After, with two threads for m and for n, innermost blocks of 32 x 32 (the slices are left out):
+    ```mlir
+    %d = scf.forall (%mt, %nt) in (2, 2) shared_outs(%shared = %c) -> (tensor<256x512xf32>) {
+      %tile = scf.for %m = %c0 to %c128 step %c32 iter_args(...) {
+        scf.for %n = %c0 to %c256 step %c32 iter_args(...) {
+          linalg.batch_reduce_matmul ins(... : tensor<1x32x128xf32>, tensor<1x128x32xf32>) outs(... : tensor<32x32xf32>)
+        }
+      }
+      scf.forall.in_parallel { tensor.parallel_insert_slice %tile into %shared ... }
+    }
+    ```
+    With K threads every thread sums its part of k to a partial result of its own, in f32 at least; these are added in
+    the end.
+
+    What the op's attribute `xetile.matmul_config` and the option `config` leave open (`xetile.matmul_pack` and `pack`
+    for copies of blocks) is chosen by a cost model for the machine that DLTI attributes describe, by default this one:
+    ```mlir
+    module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<
+        "num_threads" = 8 : i32, "max_vector_width" = 512 : i32, "L1_cache_size_in_bytes" = 49152 : i32,
+        "L2_cache_size_in_bytes" = 2097152 : i32, "L2_cache_ways" = 16 : i32, "L3_cache_size_in_bytes" = 272629760 : i32,
+        "bf16_dot" = 1 : i32, "int8_dot" = 1 : i32, "amx" = 1 : i32, "multiply_add_ns" = 0.183 : f64,
+        "copy_l3_ns" = 80.0 : f64, ...>>} {
+    ```
+    In a loop, `xetile.matmul_pack_before_loop` lets B be copied to packed blocks once before it, if it is the same in all
+    steps. Rates are in nanoseconds (`xetile.calibration` lists them): of instructions on vectors, and for a KiB that is read,
+    copied, written or waited for. Refused with an error that names the field, its value
+    and the legal range: values that do not fit the problem, the machine or each other.
+  }];
+  let options = [
+    Option<"config", "config", "std::string", "\"\"", !strconcat("A JSON object of fields of the configuration: ", matmulFieldNames)>,
+    Option<"threads", "threads", "int64_t", "0", "Threads to use; 0 for the machine's cores">,
+    Option<"machine", "machine", "std::string", "\"auto\"", "'dlti' requires a description by DLTI attributes, 'auto' does not">,
+    Option<"pack", "pack", "std::string", "\"auto\"", "Copy blocks of A and B: 'auto', 'always' (B where the innermost n is whole vectors) or 'never'">,
+    Option<"fuse", "fuse", "bool", "true", "Compute elementwise ops before and after a matmul inside its loops">,
+    Option<"explain", "explain", "bool", "false", "Change nothing; remark the configuration and the terms of its score">
+  ];
+}
+
+def WidenSums : Pass<"xetile-widen-sums"> {
+  let summary = "Sum narrow floats in f32";
+  let description = [{
+    One rule for all sums: elements narrower than f32 (f16, bf16) are multiplied and added in f32, and rounded once, when
+    the sum is complete. Tiles of contractions, in loops or made by `deep-tile-matmul`, keep it by themselves; this pass
+    rewrites the others on tensors: contractions that were not tiled, convolutions, sums of pooling windows,
+    `linalg.reduce` and `linalg.generic` that add, subtract or multiply into such a result. Integers are added in the
+    result's type and wrap around, f32 and f64 stay what they are. Sums that several ops make (a `scf.for` that carries
+    f16) are rounded between these, as written.
+
+    Before:
+    ```mlir
+    %y = linalg.matvec ins(%a, %x : tensor<16x4096xbf16>, tensor<4096xbf16>) outs(%y0 : tensor<16xbf16>)
+    ```
+    After:
+    ```mlir
+    %start = arith.extf %y0 : tensor<16xbf16> to tensor<16xf32>
+    %sums = linalg.generic {...} ins(%a, %x : ...) outs(%start : tensor<16xf32>) {
+    ^bb0(%l: bf16, %r: bf16, %sum: f32):
+      %lw = arith.extf %l : bf16 to f32
+      %rw = arith.extf %r : bf16 to f32
+      %product = arith.mulf %lw, %rw : f32
+      %next = arith.addf %sum, %product : f32
+      linalg.yield %next : f32
+    }
+    %y = arith.truncf %sums : tensor<16xf32> to tensor<16xbf16>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+      "::mlir::tensor::TensorDialect"];
+}
+
+def SplitFrozen : Pass<"xetile-split-frozen", "::mlir::ModuleOp"> {
+  let summary = "Make a function of what depends on frozen arguments only, such as packed weights";
+  let description = [{
+    Who calls promises that the elements of arguments with the attribute `xetile.frozen` stay, calls the second function
+    once and passes its results. Numbers on arguments tell what they are: those of the first function's arguments before,
+    or of the second one's results. Nothing is kept that has more than twice the bytes of the arguments that it is made
+    of. Functions with sizes that the run knows stay whole.
+
+    Before:
+    ```mlir
+    func.func @f(%x: tensor<8x64xf32>, %w: tensor<64x32xf32> {xetile.frozen}) -> tensor<8x32xf32> {
+      %p = ... %w ... : tensor<2x64x16xf32>
+      %r = ... %x, %p ... : tensor<8x32xf32>
+      return %r : tensor<8x32xf32>
+    }
+    ```
+    After:
+    ```mlir
+    func.func @f(%x: tensor<8x64xf32> {xetile.argument = 0}, %p: tensor<2x64x16xf32> {xetile.packed = 0})
+        -> tensor<8x32xf32> {
+      %r = ... %x, %p ... : tensor<8x32xf32>
+      return %r : tensor<8x32xf32>
+    }
+    func.func @f_freeze(%w: tensor<64x32xf32> {xetile.argument = 1}) -> tensor<2x64x16xf32> {
+      %p = ... %w ... : tensor<2x64x16xf32>
+      return %p : tensor<2x64x16xf32>
+    }
+    ```
+    Refused: a module that has `@f_freeze`.
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
+def LowerMicrokernels : Pass<"xetile-lower-microkernels"> {
+  let summary = "Lower batch-reduce matmuls on memrefs to vector code";
+  let description = [{
+    Cuts each contraction in register tiles, whose sums stay in vector registers through all of k. At the edges the
+    last columns are masked and the last rows repeated. A `linalg.fill` right before becomes the sums' start.
+
+    Before:
+    ```mlir
+    linalg.fill ins(%zero : f32) outs(%c : memref<24x16xf32, strided<[512, 1]>>)
+    linalg.batch_reduce_matmul ins(%a, %b : memref<1x24x256xf32>, memref<1x256x16xf32>) outs(%c : ...)
+    ```
+    After (one row of 24):
+    ```mlir
+    %sums = scf.for %k = %c0 to %c256 step %c1 iter_args(%sum = %zeros) -> vector<16xf32> {
+      %column = vector.load %b[%c0, %k, %c0] : memref<1x256x16xf32>, vector<16xf32>
+      %element = memref.load %a[%c0, %row, %k] : memref<1x24x256xf32>
+      %factor = vector.broadcast %element : f32 to vector<16xf32>
+      %next = vector.fma %factor, %column, %sum : vector<16xf32>
+      scf.yield %next : vector<16xf32>
+    }
+    vector.store %sums, %c[%row, %c0] : memref<24x16xf32, strided<[512, 1]>>, vector<16xf32>
+    ```
+    Operands whose k is in groups side by side (VNNI layout, `k x n x 2` of bf16 or `k x n x 4` of bytes) are multiplied
+    by dot-product instructions where the machine has them: `x86vector.avx512.dot` for bf16, VPDPBUSD for bytes, which
+    takes unsigned and signed ones; if both operands have the same signedness A is offset by 128 and the sums are
+    corrected. With `amx` the sums are in 2 x 2 tile registers of 16 x 16, and vector code does the edges:
+    ```mlir
+    %sums:4 = scf.for %k = %c0 to %c64 step %c16 iter_args(...) {
+      %x = amx.tile_load %a[%row, %k2] : memref<32x128xbf16> into !amx.tile<16x32xbf16>
+      %y = amx.tile_load %b[%k, %column2] {xetile.streamed} : memref<64x64xbf16> into !amx.tile<16x32xbf16>
+      %next = amx.tile_mulf %x, %y, %sum : ...
+    ```
+    If a loop calls the contraction for one panel of A after the other of B, or the other way around, tiles of the one
+    that changes are marked as streamed; calls go through k from its end in turns if the other panel is larger than the
+    first-level cache. C's lines are fetched in the first steps of k (`memref.prefetch`), unless sums start from C.
+    Where n is not contiguous in B and C, or is a single column, but k is in A and B, vectors run along k; a sum is one
+    vector, whose lanes are added in the end, those of several columns together:
+    ```mlir
+    %sums:4 = scf.for %k = %c0 to %c256 step %c16 iter_args(...) {
+      %column = vector.load %b[%n, %k] : memref<4x256xf32>, vector<16xf32>
+      %row = vector.load %a[%m, %k] : memref<8x256xf32>, vector<16xf32>
+      %next = vector.fma %row, %column, %sum : vector<16xf32>
+    ```
+    Other contractions stay as they are; with results narrower than f32 they become scalar loops that sum in f32.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::amx::AMXDialect",
+      "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
+      "::mlir::x86vector::X86VectorDialect"];
+  let options = [
+    Option<"vectorBits", "vector-bits", "int64_t", "512",
+           "Bits of a vector register; 0 for what the machine has (DLTI attributes, else this one), whatever the other "
+           "options say">,
+    Option<"registers", "registers", "int64_t", "32", "Vector registers">,
+    Option<"bf16Dot", "bf16-dot", "bool", "false", "Multiply pairs of bf16 by AVX-512 BF16 instructions">,
+    Option<"int8Dot", "int8-dot", "bool", "false", "Multiply four bytes at once by VNNI instructions">,
+    Option<"amx", "amx", "bool", "false", "Keep sums of bf16 and of bytes in AMX tile registers">
+  ];
+}
+
+def StreamTiles : Pass<"xetile-stream-tiles"> {
+  let summary = "Load streamed AMX tiles past the first-level cache";
+  let description = [{
+    `xetile-lower-microkernels` marks loads of the operand whose tiles are not read again soon; the AMX dialect has one
+    kind of loads only. Tiles of the other operand stay in the first-level cache then.
+
+    Before:
+    ```mlir
+    %0 = llvm.call_intrinsic "llvm.x86.tileloadd64.internal"(%rows, %bytes, %b, %stride) {xetile.streamed} : ...
+    ```
+    After:
+    ```mlir
+    %0 = llvm.call_intrinsic "llvm.x86.tileloaddt164.internal"(%rows, %bytes, %b, %stride) : ...
+    ```
+  }];
+}
+
+def RequestTileRegisters : Pass<"xetile-request-tile-registers", "::mlir::ModuleOp"> {
+  let summary = "Ask the system for AMX's registers before code with them runs";
+  let description = [{
+    Linux lends tile registers to processes that ask. A module with `llvm.x86.tile*` or `llvm.x86.tdp*` gets a
+    constructor that does, so that a saved kernel needs no library for it:
+    ```mlir
+    llvm.func internal @xetile_request_tile_registers() {
+      %0 = llvm.mlir.constant(158 : i64) : i64   // arch_prctl
+      %1 = llvm.mlir.constant(4131 : i64) : i64  // ARCH_REQ_XCOMP_PERM
+      %2 = llvm.mlir.constant(18 : i64) : i64    // XFEATURE_XTILEDATA
+      %3 = llvm.inline_asm has_side_effects "syscall", "={rax},{rax},{rdi},{rsi},~{rcx},~{r11},~{memory}" %0, %1, %2 ...
+    }
+    llvm.mlir.global_ctors ctors = [@xetile_request_tile_registers], priorities = [0 : i32], data = [#llvm.zero]
+    ```
+    The answer is not looked at: `deep-tile-matmul` uses tiles by itself only where the process that compiles got them.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+#endif // XETILE_TARGET_CPU_MATMULPASSES_TD

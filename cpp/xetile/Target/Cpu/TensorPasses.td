@@ -1,0 +1,322 @@
+//===- TensorPasses.td - what is beside matmuls, on tensors ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef XETILE_TARGET_CPU_TENSORPASSES_TD
+#define XETILE_TARGET_CPU_TENSORPASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ReplacePoison : Pass<"xetile-replace-poison"> {
+  let summary = "Let tensors of poison hold anything, in memory, and make numbers of poison zeros";
+  let description = [{
+    Before: `%p = ub.poison : tensor<8x8xf32>`, `%n = ub.poison : f32`
+
+    After: `%p = tensor.empty() : tensor<8x8xf32>`, `%n = arith.constant 0.0 : f32`
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def ReshapesToViews : Pass<"xetile-reshapes-to-views"> {
+  let summary = "Rewrite tensor.reshape to listed sizes, and transposes that only move ones, as collapse_shape and expand_shape";
+  let description = [{
+    Before:
+    ```mlir
+    %shape = tensor.from_elements %m, %n, %c32 : tensor<3xindex>
+    %y = tensor.reshape %x(%shape) : (tensor<?x32xf32>, tensor<3xindex>) -> tensor<?x?x32xf32>
+    ```
+    After:
+    ```mlir
+    %y = tensor.expand_shape %x [[0, 1], [2]] output_shape [%m, %n, 32] : tensor<?x32xf32> into tensor<?x?x32xf32>
+    ```
+    Last dimensions of the same known size stay; of those before, more than one are collapsed first. A size is what it is where
+    torch-mlir would infer it from the others if it were negative: negative ones are refused when the function is called. `xetile-check-sizes` knows
+    what sizes these operations take. A reshape to sizes in a tensor that is no list of them, and one from or to a tensor without
+    dimensions, stay.
+    A `linalg.transpose` that only moves dimensions of one is such a view, too.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def DropEmptyPieces : Pass<"xetile-drop-empty-pieces"> {
+  let summary = "Pad, concatenate and cut without the tensors that have no elements";
+  let description = [{
+    Before: `%t = tensor.concat dim(0) %a, %nothing : (tensor<3x2xf32>, tensor<0x2xf32>) -> tensor<3x2xf32>`
+
+    After: `%a`. A padded tensor of no elements is generated; what has none itself, a slice too, is a tensor.empty. Slices
+    of no elements that are inserted are dropped.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def SplitSlices : Pass<"xetile-split-slices"> {
+  let summary = "Slice with steps and drop dimensions in two ops";
+  let description = [{
+    Upstream aborts on memory that both steps and drops dimensions where others that stay have size one, too.
+
+    Before: `%s = tensor.extract_slice %a[0, 0] [1, 1] [2, 1] : tensor<8x1xi32> to tensor<1xi32>`
+
+    After:
+    ```mlir
+    %all = tensor.extract_slice %a[0, 0] [1, 1] [2, 1] : tensor<8x1xi32> to tensor<1x1xi32>
+    %s = tensor.extract_slice %all[0, 0] [1, 1] [1, 1] : tensor<1x1xi32> to tensor<1xi32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
+def ElementwiseToLinalg : Pass<"xetile-elementwise-to-linalg"> {
+  let summary = "Turn elementwise ops on tensors to linalg without folding them";
+  let description = [{
+    Before: `%r = arith.xori %a, %a : tensor<?xi32>`
+
+    After:
+    ```mlir
+    %r = linalg.generic {...} ins(%a, %a : tensor<?xi32>, tensor<?xi32>) outs(%a : tensor<?xi32>) {
+    ^bb0(%x: i32, %y: i32, %z: i32):
+      %e = arith.xori %x, %y : i32
+      linalg.yield %e : i32
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def NarrowComparisons : Pass<"xetile-narrow-comparisons"> {
+  let summary = "Compare extended floats with constants in the type before";
+  let description = [{
+    Before (PyTorch's numbers are f64):
+    ```mlir
+    %limit = arith.constant 20.0 : f64
+    %wide = arith.extf %x : f32 to f64
+    %above = arith.cmpf ogt, %wide, %limit : f64
+    ```
+    After:
+    ```mlir
+    %limit = arith.constant 20.0 : f32
+    %above = arith.cmpf ogt, %x, %limit : f32
+    ```
+    A constant that the type lacks is rounded to the side where no number of the type changes the answer; comparisons for
+    equality with such a constant stay. Scalars, as the bodies of linalg ops have them.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def DropUnitDims : Pass<"xetile-drop-unit-dims"> {
+  let summary = "Take dimensions of size one out of linalg ops, outside of loops";
+  let description = [{
+    Before:
+    ```mlir
+    %sum = linalg.generic {indexing_maps = [(m, n) -> (m, n), (m, n) -> (m, 0)], ...}
+        ins(%x : tensor<4x8xf32>) outs(%zeros : tensor<4x1xf32>)
+    ```
+    After: the same with `(m, n) -> (m)` on tensor<4xf32>, and `tensor.expand_shape` where the other type is used.
+
+    The passes behind know which loops of two ops are the same by their maps, for which each index is a loop.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
+      "::mlir::tensor::TensorDialect"];
+}
+
+def FuseElementwise : Pass<"xetile-fuse-elementwise"> {
+  let summary = "Merge chains of elementwise ops, outside of loops, and drop results that nobody uses";
+  let description = [{
+    Before:
+    ```mlir
+    %d = linalg.generic {...} ins(%x, %mean : ...) outs(%any : ...) { ... arith.subf ... }
+    %e = linalg.generic {...} ins(%d : ...) outs(%any : ...) { ... math.exp ... }
+    ```
+    After: `%e = linalg.generic {...} ins(%x, %mean : ...) outs(%any : ...) { ... arith.subf ... math.exp ... }`
+
+    An op whose result has several uses stays, and so memory holds what it computes once; so does one whose elements are
+    read more than once, as the factor of a row is. One or two sums or products of one tensor's elements are computed by
+    each of their users instead, which read that tensor in place of the result. Upstream's pass of this purpose
+    folds constants and reshapes, too, and takes from ops in loops the memory that they were to update in place.
+
+    A module with the attribute `xetile.fused` was fused by a schedule and stays as it is.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
+      "::mlir::tensor::TensorDialect"];
+  let options = [
+    ListOption<"schedules", "schedules", "std::string",
+               "Take only ops whose attribute xetile.schedule is one of these, and those without; by default all but 'none'">
+  ];
+}
+
+def FuseRows : Pass<"xetile-fuse-rows"> {
+  let summary = "Compute reductions and what surrounds them block by block, in one loop";
+  let description = [{
+    Before, as of a softmax:
+    ```mlir
+    %max = linalg.generic {... "parallel", "reduction" ...} ins(%x : tensor<64x4096xf32>) ...
+    %exp = linalg.generic {...} ins(%x, %max : tensor<64x4096xf32>, tensor<64xf32>) ...
+    %sum = linalg.generic {... "parallel", "reduction" ...} ins(%exp : tensor<64x4096xf32>) ...
+    %y = linalg.generic {...} ins(%exp, %sum : tensor<64x4096xf32>, tensor<64xf32>) ...
+    ```
+    After:
+    ```mlir
+    %y = scf.forall (%m) = (0) to (64) step (16) shared_outs(%all = %any) -> (tensor<64x4096xf32>) {
+      %rows = tensor.extract_slice %x[%m, 0] [16, 4096] [1, 1] : tensor<64x4096xf32> to tensor<16x4096xf32>
+      // the four ops on 16 rows
+    } {xetile.rows}
+    ```
+    Rows are the loops that all reductions have in common; as many of them are a block as fit half of the second-level
+    cache, at least one. An op that is read elsewhere, too, stays outside, and so does one that each block would compute
+    again. What the last op reads element by element, as the powers here, is computed in the memory of its results.
+    Ops that touch less than that in all stay as they are. With several threads a loop is also made for other ops, which need
+    none for the cache; `xetile-share-rows` gives threads their blocks. A sum is one block's: its order depends neither on
+    blocks nor on threads. A module with the attribute `xetile.fused` was fused by a schedule and stays as it is.
+  }];
+  let options = [
+    Option<"threads", "threads", "int64_t", /*default=*/"1", "Threads to use; 0 for the machine's cores">,
+    Option<"explain", "explain", "bool", "false", "Change nothing; remark the loops and what other ops have none for">,
+    Option<"rows", "rows", "int64_t", /*default=*/"0",
+           "Rows of a block at most; 0 for as many as half of the second-level cache holds">,
+    ListOption<"schedules", "schedules", "std::string",
+               "Take only ops whose attribute xetile.schedule is one of these, and those without; by default all but 'none'">
+  ];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
+      "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect", "::xetile::XeTileDialect"];
+}
+
+def FuseAttention : Pass<"xetile-fuse-attention"> {
+  let summary = "Compute attention block by block of its rows, without all of its scores in memory";
+  let description = [{
+    Before:
+    ```mlir
+    %s = linalg.batch_matmul ins(%q, %kt : tensor<8x512x64xf32>, tensor<8x64x512xf32>) outs(...)  // scores
+    %e, %sum = ...  // their softmax: elementwise ops, and reductions along keys
+    %y = linalg.batch_matmul ins(%p, %v : tensor<8x512x512xf32>, tensor<8x512x64xf32>) outs(...)
+    ```
+    After:
+    ```mlir
+    %y = scf.forall (%head, %part) in (8, 1) shared_outs(%all = %any) -> (tensor<8x512x64xf32>) {
+      %rows = scf.for %block = %c0 to %c2 step %c1 iter_args(...) {
+        %s = linalg.generic {xetile.matmul_config = #xetile.matmul_config<MThreads = 1, ...>, xetile.matmul_pack_before_loop}
+            ins(%q_rows, %k_head : tensor<256x64xf32>, tensor<512x64xf32>) outs(... : tensor<256x512xf32>)
+        // the softmax on 256 x 512
+        %y = linalg.generic {...} ins(%p, %v_head : tensor<256x512xf32>, tensor<512x64xf32>) ...
+      }
+      ...
+    } {xetile.rows}
+    ```
+    An attention is what its structure tells: a contraction, elementwise ops and reductions of its result, at least one,
+    and a contraction of what these lead to along the dimension that they reduce. Reshapes, transposes, copies and
+    arithmetic that nothing else uses may be anywhere, also before: a mask that is computed so is computed block by block,
+    heads that share keys read the same. Where powers are multiplied by a factor of their row or divided by one, as their
+    sum, the output is instead, in f32: it has fewer elements.
+
+    A block has as many rows as have their scores in half of the second-level cache, but some 64 at least, which overflow
+    it for more than some thousands of keys: there are no blocks of keys. All blocks have one size, the last one computes
+    some rows again. The contractions are left to `deep-tile-matmul`, for one thread, which copies keys and values to
+    packed blocks once for each head; `xetile-share-rows` gives threads heads, and parts of the rows where heads cannot
+    be shared evenly.
+
+    Left alone: scores that all stay in the first-level cache; scores or powers that something else reads, as
+    gradients do; sizes that only the run knows; matmuls with a configuration of their own; contractions over so many
+    elements that scores are no matter.
+  }];
+  let options = [
+    Option<"threads", "threads", "int64_t", /*default=*/"1", "Threads to use; 0 for the machine's cores">,
+    Option<"explain", "explain", "bool", "false", "Change nothing; remark each attention, and why it is left alone">
+  ];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+      "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+      "::mlir::tensor::TensorDialect", "::xetile::XeTileDialect"];
+}
+
+def ShareRows : Pass<"xetile-share-rows"> {
+  let summary = "Give each thread its share of a loop over blocks of rows";
+  let description = [{
+    Before, with a buffer for each block:
+    ```mlir
+    scf.forall (%m) = (0) to (64) step (16) {
+      %scratch = memref.alloc() : memref<16x4096xf32>
+      ...
+      memref.dealloc %scratch : memref<16x4096xf32>
+    } {xetile.rows}
+    ```
+    After, for two threads, with a buffer for each thread:
+    ```mlir
+    scf.forall (%thread) in (2) {
+      %scratch = memref.alloc() : memref<16x4096xf32>
+      scf.for %block = %first to %last step %c1 { ... }
+      memref.dealloc %scratch : memref<16x4096xf32>
+    }
+    ```
+    One thread has no `scf.forall`.
+  }];
+  let options = [Option<"threads", "threads", "int64_t", /*default=*/"1", "Threads to use; 0 for the machine's cores">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::affine::AffineDialect",
+      "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
+def VectorizeScans : Pass<"xetile-vectorize-scans"> {
+  let summary = "Compute scans along rows a vector at a time, rows shared by threads";
+  let description = [{
+    A scan is a loop on tensors that combines each element with all before it, by one commutative op of `arith` that has a neutral
+    element; elements may be converted before and after.
+
+    Before:
+    ```mlir
+    %row:2 = scf.for %n = %c0 to %c1024 step %c1 iter_args(%out = %all, %before = %zero) -> (tensor<4x1024xf32>, f64) {
+      %element = tensor.extract %x[%m, %n] : tensor<4x1024xf32>
+      %wide = arith.extf %element : f32 to f64
+      %sum = arith.addf %before, %wide : f64
+      %rounded = arith.truncf %sum : f64 to f32
+      %next = tensor.insert %rounded into %out[%m, %n] : tensor<4x1024xf32>
+      scf.yield %next, %sum : tensor<4x1024xf32>, f64
+    }
+    ```
+    After, for registers of 512 bits, and a second such loop for the elements that are left:
+    ```mlir
+    %row:2 = scf.for %n = %c0 to %c1024 step %c8 iter_args(%out = %all, %before = %zeros) -> (tensor<4x1024xf32>, vector<8xf64>) {
+      %elements = vector.transfer_read %x[%m, %n], %zero {in_bounds = [true]} : tensor<4x1024xf32>, vector<8xf32>
+      %wide = arith.extf %elements : vector<8xf32> to vector<8xf64>
+      // three times, for groups of 1, 2 and 4 lanes: the last one of a group goes to all of the next
+      %moved = vector.shuffle %none, %wide [0, 8, 2, 10, 4, 12, 6, 14] : vector<8xf64>, vector<8xf64>
+      %pairs = arith.addf %moved, %wide : vector<8xf64>
+      ...
+      %sums = arith.addf %before, %own : vector<8xf64>
+      %rounded = arith.truncf %sums : vector<8xf64> to vector<8xf32>
+      %next = vector.transfer_write %rounded, %out[%m, %n] {in_bounds = [true]} : vector<8xf32>, tensor<4x1024xf32>
+      ...
+    }
+    ```
+    Floats are added in another order, in each vector as a tree. With several threads, and more than half of the second-level cache
+    to read and write, loops around it that do nothing else become an `scf.forall` for `xetile-share-rows`.
+  }];
+  let options = [Option<"threads", "threads", "int64_t", /*default=*/"1", "Threads to use; 0 for the machine's cores">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+      "::mlir::vector::VectorDialect"];
+}
+
+def DropScheduleMarks : Pass<"xetile-drop-schedule-marks"> {
+  let summary = "Forget which schedule took which op";
+  let description = [{
+    Before: `module attributes {xetile.fused}`, `linalg.generic {xetile.schedule = "cpu_rows", ...} ...`
+
+    After: the same without these attributes, which steps on tensors look at.
+  }];
+}
+
+def NumberOps : Pass<"xetile-number-ops", "::mlir::ModuleOp"> {
+  let summary = "Write the number of each linalg op into its location";
+  let description = [{
+    So that `xetile-tell-ops` finds what passes in between made of it. Numbers are those of a walk, from 0.
+
+    Before: `linalg.generic {...} { ... arith.addf ... } loc("model.py":3:0)`
+
+    After: the same, it and what is in its body with `loc("#7"("model.py":3:0))`.
+  }];
+}
+
+def TellOps : Pass<"xetile-tell-ops", "::mlir::ModuleOp"> {
+  let summary = "Remark what became of numbered linalg ops";
+  let description = [{
+    Changes nothing. For each number that `xetile-number-ops` wrote, one remark at the module says where its computation is:
+    `7: in the loops of matmul 5`, `7: in blocks of rows with 3, 4`, `7: in one loop nest with 8`, `7: a loop nest of its own`.
+    Numbers that are nowhere have none.
+  }];
+}
+
+#endif // XETILE_TARGET_CPU_TENSORPASSES_TD
