@@ -84,8 +84,9 @@ def RankMatmulConfigs : Pass<"xetile-rank-matmul-configs"> {
 def DeepTileMatmul : Pass<"deep-tile-matmul"> {
   let summary = "Cut matmuls on tensors in nine loops around batch-reduce matmuls";
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
-      "::mlir::linalg::LinalgDialect", "::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect",
-      "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"];
+      "::mlir::bufferization::BufferizationDialect", "::mlir::linalg::LinalgDialect", "::mlir::LLVM::LLVMDialect",
+      "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+      "::mlir::vector::VectorDialect"];
   let description = [{
     Recognises matmul, batch_matmul, transposed and blocked forms and `linalg.contract` by their dimensions. The three
     parallel loops share m, n and k between threads, the middle ones walk over blocks, the inner ones over calls of the
@@ -118,6 +119,10 @@ def DeepTileMatmul : Pass<"deep-tile-matmul"> {
         "bf16_dot" = 1 : i32, "int8_dot" = 1 : i32, "amx" = 1 : i32, "multiply_add_ns" = 0.183 : f64,
         "copy_l3_ns" = 80.0 : f64, ...>>} {
     ```
+    Where blocks of B are copied from beyond the second-level cache, a `memref.prefetch` before each of the last calls for
+    a block stands for some rows of the next one, `xetile.fetched = array<i64: rows, columns>`; `xetile-lower-microkernels`
+    fetches them line by line in its steps of k.
+
     In a loop, `xetile.matmul_pack_before_loop` lets B be copied to packed blocks once before it, if it is the same in all
     steps. Rates are in nanoseconds (`xetile.calibration` lists them): of instructions on vectors, and for a KiB that is read,
     copied, written or waited for. Refused with an error that names the field, its value

@@ -368,6 +368,23 @@ static void chooseOrder(const CostModel &model, const PartialConfig &given, Conf
   }
 }
 
+/// Blocks of B that come from beyond the second level are fetched to it before they are packed:
+/// hardware follows rows, but not to the next block's. Tiles are not kept waiting by it.
+static void chooseFetches(const CostModel &model, ConfigChoice &choice) {
+  const MatmulConfig &config = choice.config;
+  bool isStatic = llvm::none_of(ArrayRef{kM, kN, kK}, [&](MatmulDim dim) {
+    return ShapedType::isDynamic(model.matmul.extent(dim));
+  });
+  if (!isStatic || !choice.packB || model.packing.aheadB || model.usesTiles())
+    return;
+  int64_t n = model.share(config, kN), k = model.share(config, kK);
+  choice.fetchB = (n > config.block[kN] || k > config.block[kK]) &&
+                  double(n) * k * model.inputBytes > model.machine.l2 / 2.0;
+  if (choice.fetchB)
+    choice.reasons.push_back("the block of B that is packed next is fetched to L2 in the last "
+                             "steps of the one before");
+}
+
 /// The numbers that the terms below are made of.
 static std::string describeRates(const Machine &machine) {
   std::string text = "rates (" + machine.ratesSource + "), ns:";
@@ -391,5 +408,6 @@ ConfigChoice xetile::chooseConfig(const Contraction &matmul, const Machine &mach
   choosePacking(model, choice);
   chooseBlocks(model, given, choice);
   chooseOrder(model, given, choice);
+  chooseFetches(model, choice);
   return choice;
 }

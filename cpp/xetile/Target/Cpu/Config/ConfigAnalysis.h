@@ -16,6 +16,8 @@ struct ConfigChoice {
   MatmulConfig config;
   /// Copy blocks of A and B to scratch memory in the order in which the microkernel reads them.
   bool packA = false, packB = false;
+  /// Fetch the block of B that is packed next while the one before is multiplied.
+  bool fetchB = false;
   /// Copy B to rows along k, which it does not run along.
   bool turnB = false;
   /// Copies of A and B are f32, of narrower floats.

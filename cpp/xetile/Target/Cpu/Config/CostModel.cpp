@@ -16,7 +16,6 @@ using namespace xetile;
 static constexpr int64_t kTypicalExtent = 1024;
 /// Copying B to rows along k instead of panels, as a factor:
 static constexpr double kTurnCost = 4;
-constexpr int64_t kLine = 64;
 
 CostModel::CostModel(const Contraction &matmul, const Machine &machine, PackingWish packing)
     : matmul(matmul), machine(machine), group(dotGroup(matmul, machine)), packing(packing) {
@@ -66,7 +65,7 @@ int64_t CostModel::rowsInFirstLevel(unsigned operand) const {
   auto type = cast<ShapedType>(matmul.op->getOperand(operand).getType());
   int64_t apart = type.getShape().back();
   if (!isPlain(operand) || !runsAlong(operand, kK) || offsetsBytes(matmul, machine) ||
-      ShapedType::isDynamic(apart) || apart * inputBytes % kLine != 0)
+      ShapedType::isDynamic(apart) || apart * inputBytes % kCacheLineBytes != 0)
     return kMost;
   int64_t sets = kSpan / std::gcd(apart * inputBytes, kSpan);
   // Vectors of B and C take two.
@@ -196,7 +195,8 @@ bool CostModel::isUnaligned(unsigned operand) const {
   Value value = matmul.op->getOperand(operand);
   auto type = cast<ShapedType>(value.getType());
   int64_t row = type.getShape().back();
-  return isa<BlockArgument>(value) || ShapedType::isDynamic(row) || row * inputBytes % kLine != 0;
+  return isa<BlockArgument>(value) || ShapedType::isDynamic(row) ||
+         row * inputBytes % kCacheLineBytes != 0;
 }
 
 std::optional<int64_t> CostModel::pitchOfB() const {
@@ -209,10 +209,10 @@ std::optional<int64_t> CostModel::pitchOfB() const {
 
 int64_t CostModel::reachOfPanel(const MatmulConfig &config) const {
   std::optional<int64_t> pitch = pitchOfB();
-  if (!pitch || *pitch % kLine != 0)
+  if (!pitch || *pitch % kCacheLineBytes != 0)
     return machine.l2;
-  int64_t sets = std::max<int64_t>(machine.l2 / (kLine * machine.l2Ways), 1);
-  int64_t starts = sets / std::gcd(*pitch / kLine, sets);
-  int64_t lines = llvm::divideCeil(config.innermost[kN] * inputBytes, kLine);
-  return std::min(sets, starts * lines) * machine.l2Ways * kLine;
+  int64_t sets = std::max<int64_t>(machine.l2 / (kCacheLineBytes * machine.l2Ways), 1);
+  int64_t starts = sets / std::gcd(*pitch / kCacheLineBytes, sets);
+  int64_t lines = llvm::divideCeil(config.innermost[kN] * inputBytes, kCacheLineBytes);
+  return std::min(sets, starts * lines) * machine.l2Ways * kCacheLineBytes;
 }

@@ -8,6 +8,9 @@
 
 namespace xetile {
 
+/// Of all x86 CPUs.
+constexpr int64_t kCacheLineBytes = 64;
+
 /// Sizes in bytes; `vectorBits` of the widest vector registers, `registers` their number.
 struct Machine {
   int64_t cores = 1;

@@ -4,7 +4,7 @@
 #define XETILE_TARGET_CPU_LOOPNEST_DEEPTILEPLAN_H
 
 #include "xetile/Target/Cpu/LoopNest/EpiloguePlan.h"
-#include "xetile/Target/Cpu/Packing/PackingPlan.h"
+#include "xetile/Target/Cpu/LoopNest/FetchPlan.h"
 
 namespace xetile {
 
@@ -15,12 +15,14 @@ struct DeepTilePlan {
   const ThreadPlan threads;
   const BlockPlan blocks;
   const PackingPlan packing;
+  const FetchPlan fetches;
   const EpiloguePlan epilogue;
 
   DeepTilePlan(const Contraction &matmul, const ConfigChoice &choice, const Fusion &fusion)
       : matmul(matmul), fusion(fusion), threads(planThreads(matmul, choice.config)),
         blocks(planBlocks(matmul, choice.config, threads)),
         packing(planPacking(matmul, choice, fusion, threads, blocks)),
+        fetches(planFetches(matmul, choice, fusion, blocks, packing)),
         epilogue(planEpilogue(matmul, fusion, threads, blocks)) {}
 };
 

@@ -80,6 +80,36 @@ Values KernelBuilder::carry(const KSteps &steps, Indices &place, Values sums,
   return carryDims(plan.stepDims(), steps, place, std::move(sums), body);
 }
 
+Values KernelBuilder::carryFetching(unsigned dim, int64_t first, int64_t last, int64_t stride,
+                                    Indices &place, Values sums,
+                                    function_ref<Values(Values)> body) const {
+  int64_t steps = llvm::divideCeil(last - first, stride);
+  int64_t stretch = fetched->stepsBetween(steps) * stride;
+  auto loop = [&](Value low, Value high, int64_t step, Values carried,
+                  function_ref<Values(Value, Values)> inside) {
+    auto made = scf::ForOp::create(b, loc, low, high, constant(step), carried);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(made.getBody());
+    Values results = inside(made.getInductionVar(), Values(made.getRegionIterArgs()));
+    scf::YieldOp::create(b, loc, results);
+    return Values(made.getResults());
+  };
+  auto step = [&](Value index, Values carried) {
+    place[dim] = index;
+    return body(std::move(carried));
+  };
+  return loop(constant(first), constant(last), stretch, sums, [&](Value from, Values carried) {
+    Index distance = subIndex(b, loc, from, b.getIndexAttr(first));
+    fetched->fetch(b, loc, asValue(b, loc, floorDivIndex(b, loc, distance, stretch)));
+    if (stretch == stride)
+      return step(from, std::move(carried));
+    Index to = addIndex(b, loc, from, b.getIndexAttr(stretch));
+    if ((last - first) % stretch != 0)
+      to = minIndex(b, loc, to, b.getIndexAttr(last));
+    return loop(from, asValue(b, loc, to), stride, std::move(carried), step);
+  });
+}
+
 Values KernelBuilder::carryDims(ArrayRef<unsigned> dims, const KSteps &steps, Indices &place,
                                 Values sums, function_ref<Values(Values)> body) const {
   if (plan.groupDim)
@@ -95,6 +125,8 @@ Values KernelBuilder::carryDims(ArrayRef<unsigned> dims, const KSteps &steps, In
     place[dims[0]] = constant(*first);
     return carryDims(dims.drop_front(), steps, place, sums, body);
   }
+  if (innermost && fetched && first && end && *first < *end)
+    return carryFetching(dims[0], *first, *end, stride, place, std::move(sums), body);
   auto loop = scf::ForOp::create(b, loc, asValue(b, loc, low), asValue(b, loc, high),
                                  constant(stride), sums);
   OpBuilder::InsertionGuard guard(b);

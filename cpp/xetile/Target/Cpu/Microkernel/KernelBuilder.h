@@ -5,6 +5,7 @@
 
 #include "mlir/IR/PatternMatch.h"
 #include "xetile/Target/Cpu/LoopNest/LoopNest.h"
+#include "xetile/Target/Cpu/Microkernel/FetchedRows.h"
 #include "xetile/Target/Cpu/Microkernel/KernelPlan.h"
 
 namespace xetile {
@@ -24,6 +25,8 @@ struct KernelBuilder {
   mlir::RewriterBase &b;
   mlir::Location loc;
   const KernelPlan &plan;
+  /// What vector code fetches in its steps of k, if anything.
+  const std::optional<FetchedRows> &fetched;
 
   mlir::Value constant(int64_t value) const;
   Index extentOf(unsigned dim) const;
@@ -55,6 +58,9 @@ private:
   int64_t usualSize(Index extent, MatmulDim dim, int64_t unknown) const;
   Values carryDims(llvm::ArrayRef<unsigned> dims, const KSteps &steps, Indices &place, Values sums,
                    llvm::function_ref<Values(Values)> body) const;
+  /// The innermost of these loops, if a line is fetched after every some steps.
+  Values carryFetching(unsigned dim, int64_t first, int64_t last, int64_t stride, Indices &place,
+                       Values sums, llvm::function_ref<Values(Values)> body) const;
 };
 
 } // namespace xetile

@@ -24,7 +24,13 @@ using namespace xetile;
 /// Replaces the contraction of `plan` by vector code.
 static void emitKernel(RewriterBase &rewriter, const KernelPlan &plan) {
   rewriter.setInsertionPoint(plan.kernel.op);
-  const KernelBuilder kernel = {rewriter, plan.kernel.op.getLoc(), plan};
+  std::optional<FetchedRows> fetched = FetchedRows::before(plan.kernel.op);
+  // Tiles gain nothing by it.
+  if (fetched && plan.usesTiles) {
+    rewriter.eraseOp(fetched->op);
+    fetched.reset();
+  }
+  const KernelBuilder kernel = {rewriter, plan.kernel.op.getLoc(), plan, fetched};
   const SumStart start = findStart(plan);
   Indices place(plan.kernel.sizes.size());
   SmallVector<unsigned> outer(ArrayRef(plan.roles[kM]).drop_back());
@@ -45,6 +51,8 @@ static void emitKernel(RewriterBase &rewriter, const KernelPlan &plan) {
   for (Operation *op : start.absorbed)
     rewriter.eraseOp(op);
   rewriter.eraseOp(plan.kernel.op);
+  if (fetched)
+    rewriter.eraseOp(fetched->op);
 }
 
 namespace {

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "xetile/Target/Cpu/LoopNest/Elements.h"
+#include "xetile/Target/Cpu/Packing/FetchBlocks.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -159,15 +160,19 @@ static Value addBias(OpBuilder &b, Location loc, Value bias, Value c) {
 }
 
 /// The call, from the plan's start in the first step of k.
-static Value startAndMultiply(const ThreadNest &nest, const BlockPiece &block,
+static Value startAndMultiply(const ThreadNest &nest, const BlockPiece &block, const Piece &tile,
                               const Factors &factors, Value sums) {
   OpBuilder &b = nest.b;
   Location loc = nest.loc;
   TypedAttr initial = nest.plan.epilogue.start;
-  auto go = [&] { return multiply(nest, factors, addBias(b, loc, factors.bias, sums)); };
+  auto go = [&] {
+    fetchNextBlock(nest, block, tile);
+    return multiply(nest, factors, addBias(b, loc, factors.bias, sums));
+  };
   if (!initial)
     return go();
   auto start = [&] {
+    fetchNextBlock(nest, block, tile);
     Value value = arith::ConstantOp::create(b, loc, initial);
     Value filled = linalg::FillOp::create(b, loc, value, sums).getResult(0);
     return multiply(nest, factors, addBias(b, loc, factors.bias, filled));
@@ -257,5 +262,5 @@ Value xetile::multiplyTile(const ThreadNest &nest, const BlockPiece &block, cons
   bool inGroups = nest.plan.packing.hasPanels() && nest.plan.packing.group > 1;
   Factors factors = inGroups ? tilesOfGroups(nest, block, tile, a, bBlock)
                              : tilesAsTheyAre(nest, tile, a, bBlock);
-  return startAndMultiply(nest, block, factors, sums);
+  return startAndMultiply(nest, block, tile, factors, sums);
 }

@@ -6,13 +6,13 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "xetile/Target/Cpu/Config/Machine.h"
 #include "xetile/Target/Cpu/Packing/Copier.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace xetile;
 
-static constexpr int64_t kCacheLineBytes = 64;
 /// Vectors copied together.
 static constexpr int64_t kVectorsAtOnce = 4;
 

@@ -1,0 +1,63 @@
+//===- FetchedRows.cpp - lines that come while a microkernel runs ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: a marked memref.prefetch before a contraction. Out: a memref.prefetch for each line of what
+// it stands for. Nothing is refused: what is not marked stays.
+//===----------------------------------------------------------------------===//
+#include "xetile/Target/Cpu/Microkernel/FetchedRows.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "xetile/Target/Cpu/Config/Machine.h"
+#include "xetile/Target/Cpu/LoopNest/LoopNest.h"
+#include "xetile/Target/Cpu/Packing/FetchBlocks.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace xetile;
+
+static int64_t bytesOf(MemRefType type) {
+  return llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+}
+
+std::optional<FetchedRows> FetchedRows::before(linalg::LinalgOp kernel) {
+  for (Operation *op = kernel->getPrevNode(); op; op = op->getPrevNode()) {
+    if (auto fetch = dyn_cast<memref::PrefetchOp>(op)) {
+      auto marked = fetch->getAttrOfType<DenseI64ArrayAttr>(kFetchedAttr);
+      if (!marked || marked.size() != 2 || marked[0] < 1 || marked[1] < 1 ||
+          fetch.getMemRefType().getRank() != 2)
+        return std::nullopt;
+      int64_t bytes = marked[1] * bytesOf(fetch.getMemRefType());
+      return FetchedRows{fetch, marked[0], int64_t(llvm::divideCeil(bytes, kCacheLineBytes))};
+    }
+    // What sums start from.
+    if (!isMemoryEffectFree(op) && !isa<linalg::LinalgOp>(op))
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+int64_t FetchedRows::stepsBetween(int64_t steps) const {
+  int64_t most = std::max<int64_t>(steps / (rows * lines), 1);
+  // All stretches are equally long, unless that fetches twice as often.
+  for (int64_t between = most; 2 * between > most; --between)
+    if (steps % between == 0)
+      return between;
+  return most;
+}
+
+void FetchedRows::fetch(OpBuilder &b, Location loc, Value number) const {
+  AffineExpr line = b.getAffineSymbolExpr(0), from = b.getAffineSymbolExpr(1);
+  memref::PrefetchOp marked = op;
+  MemRefType type = marked.getMemRefType();
+  int64_t elements = kCacheLineBytes / bytesOf(type);
+  AffineExpr places[] = {from + line.floorDiv(lines), from + (line % lines) * elements};
+  SmallVector<Value> indices;
+  for (auto [dim, place] : llvm::enumerate(places)) {
+    Index at = affine::makeComposedFoldedAffineApply(
+        b, loc, AffineMap::get(0, 2, place), {Index(number), Index(marked.getIndices()[dim])});
+    Value size = memref::DimOp::create(b, loc, marked.getMemref(), int64_t(dim));
+    Value last = arith::SubIOp::create(b, loc, size, arith::ConstantIndexOp::create(b, loc, 1));
+    indices.push_back(arith::MinUIOp::create(b, loc, asValue(b, loc, at), last));
+  }
+  memref::PrefetchOp::create(b, loc, marked.getMemref(), indices, marked.getIsWrite(),
+                             marked.getLocalityHint(), marked.getIsDataCache());
+}

@@ -1,0 +1,26 @@
+//===- FetchedRows.h - lines that come while a microkernel runs --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef XETILE_TARGET_CPU_MICROKERNEL_FETCHEDROWS_H
+#define XETILE_TARGET_CPU_MICROKERNEL_FETCHEDROWS_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+namespace xetile {
+
+/// Rows of a matrix in memory, from a place on, whose lines a microkernel fetches.
+struct FetchedRows {
+  mlir::memref::PrefetchOp op;
+  int64_t rows, lines;
+
+  /// What is marked before `kernel`, if anything is.
+  static std::optional<FetchedRows> before(mlir::linalg::LinalgOp kernel);
+  /// Steps of k between two lines, of `steps` in all.
+  int64_t stepsBetween(int64_t steps) const;
+  /// Fetches the line of that number; behind the matrix its last one.
+  void fetch(mlir::OpBuilder &b, mlir::Location loc, mlir::Value number) const;
+};
+
+} // namespace xetile
+
+#endif // XETILE_TARGET_CPU_MICROKERNEL_FETCHEDROWS_H
