@@ -46,7 +46,8 @@ module attributes {dlti.target_system_spec = #machine} {
 // CHECK-LABEL: remark: {"MThreads": 1
 // CHECK: cycles per 2 steps of k
 // CHECK: pack A: no (its rows are read in place), pack B: yes (for products of groups of 2)
-// CHECK: blocks 16x256x1024: {{.*}}, block of B 512 KiB of 1024 KiB L2, as all of m is one block
+// CHECK: blocks 16x128x1024: {{.*}}, block of B 256 KiB of 1024 KiB L2, as all of m is one block
+// CHECK: the block of B that is packed next is fetched to L2
 func.func @few_rows(%a: tensor<16x1024xbf16>, %b: tensor<1024x1024xbf16>, %c: tensor<16x1024xf32>) -> tensor<16x1024xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<16x1024xbf16>, tensor<1024x1024xbf16>) outs(%c : tensor<16x1024xf32>) -> tensor<16x1024xf32>
   return %d : tensor<16x1024xf32>

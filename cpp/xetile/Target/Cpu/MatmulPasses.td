@@ -120,8 +120,8 @@ def DeepTileMatmul : Pass<"deep-tile-matmul"> {
         "copy_l3_ns" = 80.0 : f64, ...>>} {
     ```
     Where blocks of B are copied from beyond the second-level cache, a `memref.prefetch` before each of the last calls for
-    a block stands for some rows of the next one, `xetile.fetched = array<i64: rows, columns>`; `xetile-lower-microkernels`
-    fetches them line by line in its steps of k.
+    a block stands for some rows of the next one, `xetile.fetched = array<i64: columns, steps>`:
+    `xetile-lower-microkernels` fetches a line of these columns after every so many of its steps of k.
 
     In a loop, `xetile.matmul_pack_before_loop` lets B be copied to packed blocks once before it, if it is the same in all
     steps. Rates are in nanoseconds (`xetile.calibration` lists them): of instructions on vectors, and for a KiB that is read,

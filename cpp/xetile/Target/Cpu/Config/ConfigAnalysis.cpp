@@ -252,6 +252,17 @@ static void choosePacking(const CostModel &model, ConfigChoice &choice) {
                                          choice.packB ? "yes" : "no", whyB));
 }
 
+/// Whether blocks of B are fetched to the second level before they are packed, where they come from
+/// beyond it: hardware follows rows, but not to the next block's. Tiles are not kept waiting by it.
+static bool mayFetchB(const CostModel &model, const ConfigChoice &choice) {
+  bool isStatic = llvm::none_of(ArrayRef{kM, kN, kK}, [&](MatmulDim dim) {
+    return ShapedType::isDynamic(model.matmul.extent(dim));
+  });
+  double elements = double(model.share(choice.config, kN)) * model.share(choice.config, kK);
+  return isStatic && choice.packB && !model.packing.aheadB && !model.usesTiles() &&
+         elements * model.inputBytes > model.machine.l2 / 2.0;
+}
+
 static void chooseBlocks(const CostModel &model, const PartialConfig &given, ConfigChoice &choice) {
   MatmulConfig &config = choice.config;
   const Machine &machine = model.machine;
@@ -269,7 +280,7 @@ static void chooseBlocks(const CostModel &model, const PartialConfig &given, Con
   // A panel of B streams from a quarter of the second-level cache, past rows of A that stay in
   // three quarters of the first; a block of A fits half of the second. If all of m is one block,
   // each panel of B is used right after it is packed: a block of B then fits half of the second
-  // level, too, otherwise half of a core's share of the third.
+  // level, too, with the next one that is fetched, otherwise half of a core's share of the third.
   constexpr int64_t kWideBytes = 4;
   double bytes = model.inputBytes;
   double bytesA = choice.packA && choice.widens[0] ? kWideBytes : bytes;
@@ -294,7 +305,9 @@ static void chooseBlocks(const CostModel &model, const PartialConfig &given, Con
   config.block[kM] = given.block[kM].value_or(fit(kM, rows));
   bool oneBlock = !isDynamic(kM) && config.block[kM] >= model.share(config, kM);
   double l3 = std::max<double>(double(machine.l3) / machine.cores, machine.l2);
-  double columns = (oneBlock ? machine.l2 : l3) / 2.0 / (config.block[kK] * bytesB);
+  choice.fetchB = oneBlock && mayFetchB(model, choice);
+  double columns = (oneBlock ? machine.l2 : l3) / 2.0 /
+                   (config.block[kK] * (choice.fetchB ? bytesB + bytes : bytesB));
   if (model.usesTiles())
     columns = double(model.tileColumns());
   config.block[kN] = given.block[kN].value_or(fit(kN, columns));
@@ -307,6 +320,11 @@ static void chooseBlocks(const CostModel &model, const PartialConfig &given, Con
       kib(config.block[kM], config.block[kK], bytesA), machine.l2 / 1024,
       kib(config.block[kN], config.block[kK], bytesB), (oneBlock ? machine.l2 : machine.l3) / 1024,
       oneBlock ? "L2, as all of m is one block" : "L3"));
+  choice.fetchB &=
+      model.share(config, kN) > config.block[kN] || model.share(config, kK) > config.block[kK];
+  if (choice.fetchB)
+    choice.reasons.push_back("the block of B that is packed next is fetched to L2 in the last "
+                             "calls of the microkernel for the one before");
 }
 
 /// Cycles for all blocks of a thread in one order of the loops.
@@ -368,23 +386,6 @@ static void chooseOrder(const CostModel &model, const PartialConfig &given, Conf
   }
 }
 
-/// Blocks of B that come from beyond the second level are fetched to it before they are packed:
-/// hardware follows rows, but not to the next block's. Tiles are not kept waiting by it.
-static void chooseFetches(const CostModel &model, ConfigChoice &choice) {
-  const MatmulConfig &config = choice.config;
-  bool isStatic = llvm::none_of(ArrayRef{kM, kN, kK}, [&](MatmulDim dim) {
-    return ShapedType::isDynamic(model.matmul.extent(dim));
-  });
-  if (!isStatic || !choice.packB || model.packing.aheadB || model.usesTiles())
-    return;
-  int64_t n = model.share(config, kN), k = model.share(config, kK);
-  choice.fetchB = (n > config.block[kN] || k > config.block[kK]) &&
-                  double(n) * k * model.inputBytes > model.machine.l2 / 2.0;
-  if (choice.fetchB)
-    choice.reasons.push_back("the block of B that is packed next is fetched to L2 in the last "
-                             "steps of the one before");
-}
-
 /// The numbers that the terms below are made of.
 static std::string describeRates(const Machine &machine) {
   std::string text = "rates (" + machine.ratesSource + "), ns:";
@@ -408,6 +409,5 @@ ConfigChoice xetile::chooseConfig(const Contraction &matmul, const Machine &mach
   choosePacking(model, choice);
   chooseBlocks(model, given, choice);
   chooseOrder(model, given, choice);
-  chooseFetches(model, choice);
   return choice;
 }

@@ -9,6 +9,16 @@
 using namespace mlir;
 using namespace xetile;
 
+/// From one of `lines` to the next, in `steps`. All stretches are equally long, unless that fetches
+/// twice as often.
+static int64_t stepsBetween(int64_t steps, int64_t lines) {
+  int64_t most = std::max<int64_t>(steps / lines, 1);
+  for (int64_t between = most; 2 * between > most; --between)
+    if (steps % between == 0)
+      return between;
+  return most;
+}
+
 FetchPlan xetile::planFetches(const Contraction &matmul, const ConfigChoice &choice,
                               const Fusion &fusion, const BlockPlan &blocks,
                               const PackingPlan &packing) {
@@ -23,8 +33,10 @@ FetchPlan xetile::planFetches(const Contraction &matmul, const ConfigChoice &cho
     calls *= llvm::divideCeil(blocks.sizes[dim], blocks.innermost[dim]);
   int64_t all = blocks.sizes[right.dims[0]], fetching = std::min(calls, all);
   // More than a line in a step of k would have to wait for one another.
-  int64_t most = std::max<int64_t>(blocks.sizes[kK] / packing.group / lines, 1);
+  int64_t steps = std::max<int64_t>(blocks.sizes[kK] / packing.group, 1);
+  int64_t most = std::max<int64_t>(steps / lines, 1);
   plan.rows = std::min<int64_t>(llvm::divideCeil(all, fetching), most);
+  plan.steps = stepsBetween(steps, plan.rows * lines);
   plan.columns = blocks.sizes[right.dims[1]];
   plan.firstCall = calls - fetching;
   return plan;

@@ -13,6 +13,8 @@ struct FetchPlan {
   /// Rows of B's memory that a call of the microkernel fetches, and elements of each; no rows where
   /// nothing is fetched.
   int64_t rows = 0, columns = 0;
+  /// Steps of k from one line to the next.
+  int64_t steps = 1;
   /// The first call, of those for one block, that fetches.
   int64_t firstCall = 0;
 

@@ -25,23 +25,14 @@ std::optional<FetchedRows> FetchedRows::before(linalg::LinalgOp kernel) {
       if (!marked || marked.size() != 2 || marked[0] < 1 || marked[1] < 1 ||
           fetch.getMemRefType().getRank() != 2)
         return std::nullopt;
-      int64_t bytes = marked[1] * bytesOf(fetch.getMemRefType());
-      return FetchedRows{fetch, marked[0], int64_t(llvm::divideCeil(bytes, kCacheLineBytes))};
+      int64_t bytes = marked[0] * bytesOf(fetch.getMemRefType());
+      return FetchedRows{fetch, int64_t(llvm::divideCeil(bytes, kCacheLineBytes)), marked[1]};
     }
     // What sums start from.
     if (!isMemoryEffectFree(op) && !isa<linalg::LinalgOp>(op))
       return std::nullopt;
   }
   return std::nullopt;
-}
-
-int64_t FetchedRows::stepsBetween(int64_t steps) const {
-  int64_t most = std::max<int64_t>(steps / (rows * lines), 1);
-  // All stretches are equally long, unless that fetches twice as often.
-  for (int64_t between = most; 2 * between > most; --between)
-    if (steps % between == 0)
-      return between;
-  return most;
 }
 
 void FetchedRows::fetch(OpBuilder &b, Location loc, Value number) const {

@@ -11,12 +11,13 @@ namespace xetile {
 /// Rows of a matrix in memory, from a place on, whose lines a microkernel fetches.
 struct FetchedRows {
   mlir::memref::PrefetchOp op;
-  int64_t rows, lines;
+  /// Lines of a row.
+  int64_t lines;
+  /// Steps of k from one line to the next.
+  int64_t steps;
 
   /// What is marked before `kernel`, if anything is.
   static std::optional<FetchedRows> before(mlir::linalg::LinalgOp kernel);
-  /// Steps of k between two lines, of `steps` in all.
-  int64_t stepsBetween(int64_t steps) const;
   /// Fetches the line of that number; behind the matrix its last one.
   void fetch(mlir::OpBuilder &b, mlir::Location loc, mlir::Value number) const;
 };

@@ -80,14 +80,13 @@ Values KernelBuilder::carry(const KSteps &steps, Indices &place, Values sums,
   return carryDims(plan.stepDims(), steps, place, std::move(sums), body);
 }
 
-Values KernelBuilder::carryFetching(unsigned dim, int64_t first, int64_t last, int64_t stride,
-                                    Indices &place, Values sums,
+Values KernelBuilder::carryFetching(unsigned dim, const KSteps &steps, Indices &place, Values sums,
                                     function_ref<Values(Values)> body) const {
-  int64_t steps = llvm::divideCeil(last - first, stride);
-  int64_t stretch = fetched->stepsBetween(steps) * stride;
-  auto loop = [&](Value low, Value high, int64_t step, Values carried,
+  int64_t stretch = fetched->steps * steps.by;
+  auto loop = [&](Index low, Index high, int64_t step, Values carried,
                   function_ref<Values(Value, Values)> inside) {
-    auto made = scf::ForOp::create(b, loc, low, high, constant(step), carried);
+    auto made = scf::ForOp::create(b, loc, asValue(b, loc, low), asValue(b, loc, high),
+                                   constant(step), carried);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(made.getBody());
     Values results = inside(made.getInductionVar(), Values(made.getRegionIterArgs()));
@@ -98,15 +97,16 @@ Values KernelBuilder::carryFetching(unsigned dim, int64_t first, int64_t last, i
     place[dim] = index;
     return body(std::move(carried));
   };
-  return loop(constant(first), constant(last), stretch, sums, [&](Value from, Values carried) {
-    Index distance = subIndex(b, loc, from, b.getIndexAttr(first));
+  std::optional<int64_t> count = getConstantIntValue(subIndex(b, loc, steps.last, steps.first));
+  return loop(steps.first, steps.last, stretch, sums, [&](Value from, Values carried) {
+    Index distance = subIndex(b, loc, from, steps.first);
     fetched->fetch(b, loc, asValue(b, loc, floorDivIndex(b, loc, distance, stretch)));
-    if (stretch == stride)
+    if (stretch == steps.by)
       return step(from, std::move(carried));
     Index to = addIndex(b, loc, from, b.getIndexAttr(stretch));
-    if ((last - first) % stretch != 0)
-      to = minIndex(b, loc, to, b.getIndexAttr(last));
-    return loop(from, asValue(b, loc, to), stride, std::move(carried), step);
+    if (!count || *count % stretch != 0)
+      to = minIndex(b, loc, to, steps.last);
+    return loop(from, to, steps.by, std::move(carried), step);
   });
 }
 
@@ -125,8 +125,8 @@ Values KernelBuilder::carryDims(ArrayRef<unsigned> dims, const KSteps &steps, In
     place[dims[0]] = constant(*first);
     return carryDims(dims.drop_front(), steps, place, sums, body);
   }
-  if (innermost && fetched && first && end && *first < *end)
-    return carryFetching(dims[0], *first, *end, stride, place, std::move(sums), body);
+  if (innermost && fetched)
+    return carryFetching(dims[0], steps, place, std::move(sums), body);
   auto loop = scf::ForOp::create(b, loc, asValue(b, loc, low), asValue(b, loc, high),
                                  constant(stride), sums);
   OpBuilder::InsertionGuard guard(b);

@@ -59,8 +59,8 @@ private:
   Values carryDims(llvm::ArrayRef<unsigned> dims, const KSteps &steps, Indices &place, Values sums,
                    llvm::function_ref<Values(Values)> body) const;
   /// The innermost of these loops, if a line is fetched after every some steps.
-  Values carryFetching(unsigned dim, int64_t first, int64_t last, int64_t stride, Indices &place,
-                       Values sums, llvm::function_ref<Values(Values)> body) const;
+  Values carryFetching(unsigned dim, const KSteps &steps, Indices &place, Values sums,
+                       llvm::function_ref<Values(Values)> body) const;
 };
 
 } // namespace xetile

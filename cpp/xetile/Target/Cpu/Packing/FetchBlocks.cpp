@@ -1,7 +1,7 @@
 //===- FetchBlocks.cpp - lines of the block that is packed next --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: a block of B, and a tile that is multiplied by it. Out: memref.prefetch of some rows of the
-// next block, marked with their number. Nothing is refused: the plan says where this is done.
+// In: a block of B, and a tile that is multiplied by it. Out: memref.prefetch of rows of the
+// next block, marked with how often. Nothing is refused: the plan says where this is done.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Packing/FetchBlocks.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -90,5 +90,5 @@ void xetile::fetchNextBlock(const ThreadNest &nest, const BlockPiece &block, con
   }
   auto fetch = memref::PrefetchOp::create(b, loc, memory, place, /*isWrite=*/false,
                                           /*localityHint=*/2, /*isDataCache=*/true);
-  fetch->setAttr(kFetchedAttr, b.getDenseI64ArrayAttr({plan.rows, plan.columns}));
+  fetch->setAttr(kFetchedAttr, b.getDenseI64ArrayAttr({plan.columns, plan.steps}));
 }

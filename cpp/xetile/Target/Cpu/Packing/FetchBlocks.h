@@ -7,8 +7,8 @@
 
 namespace xetile {
 
-/// On a `memref.prefetch` before a microkernel: it stands for [rows, columns] elements from its
-/// place on, whose lines are to be fetched in the microkernel's steps of k.
+/// [columns, steps] on a `memref.prefetch` before a microkernel: it stands for the lines of rows of
+/// so many elements, from its place on, one after every so many of the microkernel's steps of k.
 constexpr llvm::StringLiteral kFetchedAttr = "xetile.fetched";
 
 /// What the call of the microkernel for `tile`, a piece of `block`, fetches of the block of B that
