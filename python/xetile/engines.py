@@ -18,6 +18,7 @@ from xetile.function import CompiledFunction, Guard
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 from xetile.mlir.execution_engine import ExecutionEngine
+from xetile.saved import REFUSED
 from xetile.signature import Signature
 
 __all__ = ["C_INTERFACE", "load", "object_file"]
@@ -35,10 +36,14 @@ def load(
     """The function of `signature` in this process; takes `module`. `libraries` have what it calls besides C's library.
     `sibling` gives others of the module.
 
-    XeTileError if it cannot be compiled or loaded, as it calls what no library has.
+    XeTileError if it cannot be compiled or loaded, as it calls what no library has or the system refuses what it needs.
     """
     name = signature.name
     _expect_features(module, name)
+    asks = any(
+        "sym_name" in op.attributes and ir.StringAttr(op.attributes["sym_name"]).value == REFUSED
+        for op in module.body.operations
+    )
     try:
         engine = ExecutionEngine(
             module, opt_level=opt_level, shared_libs=[str(path) for path in libraries], enable_object_dump=False
@@ -47,6 +52,8 @@ def load(
         engine.initialize()
     except RuntimeError as error:
         raise XeTileError(f"the code of @{name} cannot be compiled: {error}") from None
+    if asks and (refused := ctypes.c_char_p.from_address(_xetile.lookup(engine, REFUSED)).value):
+        raise XeTileError(f"@{name} cannot be called: {refused.decode()}")
 
     def address(symbol: str) -> int:
         if found := _xetile.lookup(engine, symbol):

@@ -24,12 +24,15 @@ from xetile.function import CompiledFunction
 from xetile.kernel import Kernel, NativeBinary
 from xetile.signature import Signature
 
-__all__ = ["BINARY", "DESCRIPTION", "FORMAT", "SavedCode", "cpu_features", "load"]
+__all__ = ["BINARY", "DESCRIPTION", "FORMAT", "REFUSED", "SavedCode", "cpu_features", "load"]
 
 FORMAT = 1
 """Of the description; others are refused."""
 DESCRIPTION = "xetile_kernel"
 BINARY = "xetile_binary_"
+
+REFUSED = "xetile_refused"
+"""Of code: a variable that points to what its constructors did not get from the system, or null."""
 
 _ON_HOST = ("cpu",)
 _OPENMP = "libomp.so.5"
@@ -117,6 +120,8 @@ class SavedCode:
                     "system finds it, as by LD_LIBRARY_PATH"
                 )
             raise XeTileError(f"cannot load {self._place}: {error}{advice}") from None
+        if refused := _refusal(library):
+            raise XeTileError(f"cannot load {self._place}: {refused}")
         # OpenMP's threads outlive a call: what they run is never unloaded.
         owner = _Library(library) if guard else library
         return CompiledFunction(self._signature, address, check, owner=owner, guard=guard)
@@ -157,6 +162,14 @@ def _open_library(place: Path, with_threads: bool) -> ctypes.CDLL:
     if with_threads and own.is_file() and not any(Path(path).name == _OPENMP for path in mapped()):
         ctypes.CDLL(str(own))
     return ctypes.CDLL(str(place))
+
+
+def _refusal(library: ctypes.CDLL) -> str | None:
+    try:
+        text = ctypes.c_char_p.in_dll(library, REFUSED).value
+    except ValueError:
+        return None
+    return text.decode() if text else None
 
 
 class _Library:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels as files: saved, loaded without a compiler, called from C; and what is refused."""
 
+import ctypes
 import json
 import shutil
 import struct
@@ -11,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xetile
-from xetile import XeTileError, _elf, saved
+from xetile import XeTileError, _elf, engines, saved, saving, tools
 from xetile.mlir import ir
 
 TARGETS = {
@@ -270,3 +271,40 @@ def test_the_description_is_readable(file):
     assert description["format"] == saved.FORMAT
     assert description["signature"]["name"] == "matmul"
     assert "x86_64" in description["cpu_features"]
+
+
+REFUSAL = """
+llvm.mlir.global internal constant @text("expected some registers\\00")
+llvm.mlir.global weak @xetile_refused() : !llvm.ptr {
+  %0 = llvm.mlir.addressof @text : !llvm.ptr
+  llvm.return %0 : !llvm.ptr
+}
+"""
+
+
+def add_refusal(module: ir.Module) -> None:
+    """As if a constructor had not got what the code needs."""
+    for op in list(ir.Module.parse(REFUSAL, module.context).body.operations):
+        module.body.append(op)
+
+
+def test_what_the_system_refuses_is_said_before_a_call(tmp_path, monkeypatch):
+    kernel = compiled("cpu")
+    write = saving.add_checked_entry
+    monkeypatch.setattr(saving, "add_checked_entry", lambda module, of: (add_refusal(module), write(module, of)))
+    file = kernel.save(tmp_path / "matmul.so")
+    with pytest.raises(XeTileError, match=r"cannot load .*matmul.so: expected some registers"):
+        xetile.load(file)(*(np.zeros(shape, "f2") for shape in ((M, K), (K, N))), np.zeros((M, N), "f4"))
+    library = ctypes.CDLL(str(file))
+    library.matmul_checked.restype = ctypes.c_char_p
+    # Nothing is read of arguments.
+    assert library.matmul_checked(None, None, None, None) == b"expected some registers"
+
+
+def test_code_that_the_system_refuses_is_not_called():
+    kernel = compiled("cpu")
+    with ir.Context():
+        module = ir.Module.parse(kernel.stages["3-llvm"])
+        add_refusal(module)
+        with pytest.raises(XeTileError, match="@matmul cannot be called: expected some registers"):
+            engines.load(module, kernel._code._signature, [tools.find_libomp()], 3)

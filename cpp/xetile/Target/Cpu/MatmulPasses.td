@@ -290,10 +290,12 @@ def RequestTileRegisters : Pass<"xetile-request-tile-registers", "::mlir::Module
       %1 = llvm.mlir.constant(4131 : i64) : i64  // ARCH_REQ_XCOMP_PERM
       %2 = llvm.mlir.constant(18 : i64) : i64    // XFEATURE_XTILEDATA
       %3 = llvm.inline_asm has_side_effects "syscall", "={rax},{rax},{rdi},{rsi},~{rcx},~{r11},~{memory}" %0, %1, %2 ...
+      ...                                        // where it is not 0, @xetile_refused points to a text
     }
     llvm.mlir.global_ctors ctors = [@xetile_request_tile_registers], priorities = [0 : i32], data = [#llvm.zero]
     ```
-    The answer is not looked at: `deep-tile-matmul` uses tiles by itself only where the process that compiles got them.
+    `f_checked` of `xetile-add-checked-entry`, `xetile.load` and the compiler look at `@xetile_refused` before they call:
+    without permission these instructions end the process.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }

@@ -87,6 +87,8 @@ private:
     Value zero = LLVM::ConstantOp::create(b, loc, i64, 0);
     auto told = LLVM::LLVMStructType::getLiteral(b.getContext(), {i64, i64, i64});
     Value status = LLVM::AllocaOp::create(b, loc, pointer, told, one);
+    if (auto refusal = getOperation().lookupSymbol<LLVM::GlobalOp>(kRefusal))
+      returnRefusal(b, loc, refusal, entry);
     for (const Check &check : checks) {
       // A first parameter for results that are returned is not the check's.
       SmallVector<Value> forwarded = {status};
@@ -106,6 +108,22 @@ private:
     LLVM::CallOp::create(b, loc, call, entry.getArguments());
     Value null = LLVM::ZeroOp::create(b, loc, pointer);
     LLVM::ReturnOp::create(b, loc, null);
+  }
+
+  /// Returns what `refusal` points to, unless that is null.
+  static void returnRefusal(OpBuilder &b, Location loc, LLVM::GlobalOp refusal,
+                            LLVM::LLVMFuncOp entry) {
+    auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+    Value text = LLVM::LoadOp::create(b, loc, pointer, LLVM::AddressOfOp::create(b, loc, refusal));
+    Value null = LLVM::ZeroOp::create(b, loc, pointer);
+    Value lent = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, text, null);
+    mlir::Block *before = b.getInsertionBlock();
+    mlir::Block *refused = b.createBlock(&entry.getBody());
+    LLVM::ReturnOp::create(b, loc, text);
+    mlir::Block *next = b.createBlock(&entry.getBody());
+    b.setInsertionPointToEnd(before);
+    LLVM::CondBrOp::create(b, loc, lent, next, refused);
+    b.setInsertionPointToEnd(next);
   }
 
   void returnText(OpBuilder &b, Location loc, const std::string &name, const Check &check,

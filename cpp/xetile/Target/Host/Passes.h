@@ -20,6 +20,10 @@ namespace xetile {
 /// @f_check_memory (descriptors); @f_checked, for C, calls them and @f.
 constexpr llvm::StringLiteral kCheckSuffix = "_check", kCheckMemorySuffix = "_check_memory",
                               kCheckedSuffix = "_checked";
+
+/// Of code in the LLVM dialect: a variable that points to a text about what its constructors did
+/// not get from the system, or null. Whoever calls looks at it before.
+constexpr llvm::StringLiteral kRefusal = "xetile_refused";
 /// Of a function that checks: its conditions, one [left, sign, right, reason] each.
 constexpr llvm::StringLiteral kConditionsAttr = "xetile.conditions";
 /// Of an argument that is memory for a result.

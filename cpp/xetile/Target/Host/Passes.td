@@ -96,7 +96,8 @@ def CheckedEntry : Pass<"xetile-add-checked-entry", "::mlir::ModuleOp"> {
   let description = [{
     In the LLVM dialect, where `@f` and the checks of `xetile-check-sizes` and `xetile-check-memory` have C interfaces:
     `@f_checked` takes the same addresses of descriptors as `_mlir_ciface_f`. It returns null after a call, or a text
-    that says what is wrong, and nothing was called then.
+    that says what is wrong, and nothing was called then. Where the module has the variable `@xetile_refused`, a text that
+    it points to is returned first: what the system did not lend.
 
     ```c
     const char *f_checked(struct memref2d *a, struct memref2d *b, struct memref2d *result);
