@@ -4,6 +4,7 @@
 usage: .venv/bin/python scripts/clang_tidy.py [FILE...]     (default: what has changed below cpp, but for the bindings,
 thin files that see upstream's)
 
+Headers are not taken precompiled: checks walk through all that is known to a file, which is ten times as much then.
 A file takes seconds, so one that was clean is not looked at again until it, a header that it includes, the checks or
 the tool change. What is known to be clean is in XeTile's cache, as empty files named by a hash of all these; paths are
 relative in it, so that checkouts share it. Only the compiler knows the headers: `make build` first.
@@ -22,6 +23,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
+from build_tree import ninja
+
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build"
 VERSIONS = (ROOT / "scripts" / "versions.env").read_text()
@@ -33,6 +36,7 @@ DAYS_KEPT = 30
 def main(chosen: list[str]) -> int:
     files = [Path(name).resolve() for name in chosen] or list(known_files())
     commands = compile_commands()
+    database = write_commands(commands)
     if unknown := [str(file) for file in files if chosen and file not in commands]:
         sys.exit(f"clang_tidy: error: not compiled by the build: {', '.join(unknown)}")
     headers = dependencies()
@@ -53,7 +57,7 @@ def main(chosen: list[str]) -> int:
     said: set[str] = set()
     start = time.monotonic()
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        for finds in pool.map(lambda work: check(*work), todo):
+        for finds in pool.map(lambda work: check(*work, database), todo):
             # A header's find comes with every file that includes it.
             for find in finds:
                 if find not in said:
@@ -77,13 +81,25 @@ def compile_commands() -> dict[Path, str]:
     path = BUILD / "compile_commands.json"
     if not path.exists():
         sys.exit(f"clang_tidy: error: there is no {path}: run make build")
-    return {Path(entry["file"]): entry["command"] for entry in json.loads(path.read_text())}
+    precompiled = (
+        r" -Winvalid-pch(?: -Xclang)? -include-pch(?: -Xclang)? \S+(?:(?: -Xclang)? -include(?: -Xclang)? \S+)?"
+    )
+    return {Path(entry["file"]): re.sub(precompiled, "", entry["command"]) for entry in json.loads(path.read_text())}
+
+
+def write_commands(commands: dict[Path, str]) -> Path:
+    """The folder of a compilation database of these commands, in the build directory."""
+    folder = BUILD / "clang-tidy"
+    folder.mkdir(exist_ok=True)
+    entries = [{"directory": str(BUILD), "command": command, "file": str(file)} for file, command in commands.items()]
+    (folder / "compile_commands.json").write_text(json.dumps(entries))
+    return folder
 
 
 def dependencies() -> dict[Path, list[str]]:
     """What each file was compiled from, as ninja keeps it; the file itself comes first."""
     found: dict[Path, list[str]] = {}
-    for block in run("ninja", "-C", BUILD, "-t", "deps").split("\n\n"):
+    for block in run(ninja(BUILD), "-C", BUILD, "-t", "deps").split("\n\n"):
         names = [line.strip() for line in block.splitlines() if line.startswith(" ")]
         if names:
             found[(BUILD / names[0]).resolve()] = names
@@ -110,9 +126,9 @@ def key(file: Path, command: str, headers: list[str], common: hashlib._Hash) -> 
     return whole.hexdigest()
 
 
-def check(file: Path, stamp: Path) -> list[str]:
+def check(file: Path, stamp: Path, database: Path) -> list[str]:
     """What clang-tidy has to say, find by find; nothing for a clean file, which is remembered."""
-    command: list[str | Path] = [TOOL, "--quiet", f"--config-file={CHECKS}", "-p", BUILD, file]
+    command: list[str | Path] = [TOOL, "--quiet", f"--config-file={CHECKS}", "-p", database, file]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if result.returncode == 0:
         stamp.touch()

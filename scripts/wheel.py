@@ -23,6 +23,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from build_tree import ninja
+
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build"
 WORK = BUILD / "wheel"
@@ -113,7 +115,7 @@ def project_version() -> str:
 def prepare(number: tuple[int, int], python: str) -> tuple[Path, str]:
     """A build directory with extension modules for a Python, and the Python that has the build's packages."""
     if number == sys.version_info[:2]:
-        run(["ninja", "-C", BUILD])
+        run([ninja(BUILD), "-C", BUILD])
         return BUILD, sys.executable
     place = WORK / f"py{dotted(number)}"
     own = place / "venv" / "bin" / "python"
@@ -136,7 +138,7 @@ def prepare(number: tuple[int, int], python: str) -> tuple[Path, str]:
             *flags,
         ]
         run([*command, f"-DPython3_EXECUTABLE={own}", f"-DPython_EXECUTABLE={own}"])
-    run(["ninja", "-C", place / "tree", "XeTilePythonModules", "XeTilePythonPackage"])
+    run([ninja(place / "tree"), "-C", place / "tree", "XeTilePythonModules", "XeTilePythonPackage"])
     return place / "tree", str(own)
 
 
