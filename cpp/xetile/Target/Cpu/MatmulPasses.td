@@ -120,7 +120,7 @@ def DeepTileMatmul : Pass<"deep-tile-matmul"> {
         "copy_l3_ns" = 80.0 : f64, ...>>} {
     ```
     Where blocks of B are copied from beyond the second-level cache, a `memref.prefetch` before each of the last calls for
-    a block stands for some rows of the next one, `xetile.fetched = array<i64: columns, steps>`:
+    a block stands for some rows of the next one. The call's `xetile.fetched = array<i64: columns, steps>` says how:
     `xetile-lower-microkernels` fetches a line of these columns after every so many of its steps of k.
 
     In a loop, `xetile.matmul_pack_before_loop` lets B be copied to packed blocks once before it, if it is the same in all

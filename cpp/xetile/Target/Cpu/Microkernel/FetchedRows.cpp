@@ -1,7 +1,7 @@
 //===- FetchedRows.cpp - lines that come while a microkernel runs ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: a marked memref.prefetch before a contraction. Out: a memref.prefetch for each line of what
-// it stands for. Nothing is refused: what is not marked stays.
+// In: a memref.prefetch before a contraction that is marked. Out: a memref.prefetch for each line
+// of what it stands for. Nothing is refused: before other contractions it stays.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Microkernel/FetchedRows.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -19,11 +19,12 @@ static int64_t bytesOf(MemRefType type) {
 }
 
 std::optional<FetchedRows> FetchedRows::before(linalg::LinalgOp kernel) {
+  auto marked = kernel->getAttrOfType<DenseI64ArrayAttr>(kFetchedAttr);
+  if (!marked || marked.size() != 2 || marked[0] < 1 || marked[1] < 1)
+    return std::nullopt;
   for (Operation *op = kernel->getPrevNode(); op; op = op->getPrevNode()) {
     if (auto fetch = dyn_cast<memref::PrefetchOp>(op)) {
-      auto marked = fetch->getAttrOfType<DenseI64ArrayAttr>(kFetchedAttr);
-      if (!marked || marked.size() != 2 || marked[0] < 1 || marked[1] < 1 ||
-          fetch.getMemRefType().getRank() != 2)
+      if (fetch.getMemRefType().getRank() != 2)
         return std::nullopt;
       int64_t bytes = marked[0] * bytesOf(fetch.getMemRefType());
       return FetchedRows{fetch, int64_t(llvm::divideCeil(bytes, kCacheLineBytes)), marked[1]};

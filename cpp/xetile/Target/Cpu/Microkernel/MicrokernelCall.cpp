@@ -141,6 +141,7 @@ static Value multiply(const ThreadNest &nest, const Factors &factors, Value sums
     kernel = multiplyAsTheyAre(nest, factors, sums, packed);
   }
   kernel->setAttr(kMicrokernelAttr, nest.b.getDenseI64ArrayAttr(plan.blocks.limits));
+  markFetching(plan.fetches, kernel);
   return kernel->getResult(0);
 }
 

@@ -1,7 +1,8 @@
 //===- FetchBlocks.cpp - lines of the block that is packed next --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a block of B, and a tile that is multiplied by it. Out: memref.prefetch of rows of the
-// next block, marked with how often. Nothing is refused: the plan says where this is done.
+// next block, for which the microkernel's mark says how often. Nothing is refused: the plan says
+// where this is done.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Packing/FetchBlocks.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -66,9 +67,14 @@ static Index fetchedBefore(const ThreadNest &nest, const Piece &tile) {
   return affine::makeComposedFoldedAffineMax(b, loc, map, {call});
 }
 
+void xetile::markFetching(const FetchPlan &plan, Operation *kernel) {
+  if (plan.fetches())
+    kernel->setAttr(kFetchedAttr,
+                    DenseI64ArrayAttr::get(kernel->getContext(), {plan.columns, plan.steps}));
+}
+
 void xetile::fetchNextBlock(const ThreadNest &nest, const BlockPiece &block, const Piece &tile) {
-  const FetchPlan &plan = nest.plan.fetches;
-  if (!plan.fetches())
+  if (!nest.plan.fetches.fetches())
     return;
   OpBuilder &b = nest.b;
   Location loc = nest.loc;
@@ -88,7 +94,6 @@ void xetile::fetchNextBlock(const ThreadNest &nest, const BlockPiece &block, con
     Index last = subIndex(b, loc, nest.extents[dim], nest.space.one);
     place.push_back(asValue(b, loc, minIndex(b, loc, next[dim], last)));
   }
-  auto fetch = memref::PrefetchOp::create(b, loc, memory, place, /*isWrite=*/false,
-                                          /*localityHint=*/2, /*isDataCache=*/true);
-  fetch->setAttr(kFetchedAttr, b.getDenseI64ArrayAttr({plan.columns, plan.steps}));
+  memref::PrefetchOp::create(b, loc, memory, place, /*isWrite=*/false, /*localityHint=*/2,
+                             /*isDataCache=*/true);
 }
