@@ -284,7 +284,8 @@ llvm.mlir.global weak @xetile_refused() : !llvm.ptr {
 
 def add_refusal(module: ir.Module) -> None:
     """As if a constructor had not got what the code needs."""
-    for op in list(ir.Module.parse(REFUSAL, module.context).body.operations):
+    refusal = ir.Module.parse(REFUSAL, module.context)
+    for op in list(refusal.body.operations):
         module.body.append(op)
 
 
