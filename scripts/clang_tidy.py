@@ -4,7 +4,7 @@
 usage: .venv/bin/python scripts/clang_tidy.py [FILE...]     (default: what has changed below cpp, but for the bindings,
 thin files that see upstream's)
 
-Headers are not taken precompiled: checks walk through all that is known to a file, which is ten times as much then.
+Headers are not taken precompiled: a file must include what it uses, and checks walk through nothing else.
 A file takes seconds, so one that was clean is not looked at again until it, a header that it includes, the checks or
 the tool change. What is known to be clean is in XeTile's cache, as empty files named by a hash of all these; paths are
 relative in it, so that checkouts share it. Only the compiler knows the headers: `make build` first.
@@ -57,7 +57,7 @@ def main(chosen: list[str]) -> int:
     said: set[str] = set()
     start = time.monotonic()
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        for finds in pool.map(lambda work: check(*work, database), todo):
+        for finds in pool.map(lambda work: check(work[0], work[1], database), todo):
             # A header's find comes with every file that includes it.
             for find in finds:
                 if find not in said:

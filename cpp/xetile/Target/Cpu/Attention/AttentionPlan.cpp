@@ -5,6 +5,7 @@
 // they are, and contractions so large that scores are no matter.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Attention/AttentionPlan.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "xetile/Target/Cpu/Attention/AttentionOps.h"
 #include "xetile/Target/Cpu/LoopNest/Contraction.h"

@@ -4,6 +4,7 @@
 // and the size of a block. Refused: ops without common rows, and small ones.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Rows/RowPlan.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "xetile/Target/Cpu/Rows/InFunction.h"
 #include "xetile/Target/Cpu/ScheduleMark.h"
 #include "llvm/Support/MathExtras.h"
