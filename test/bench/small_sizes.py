@@ -40,7 +40,7 @@ def measure(types: list[str], sizes: list[tuple[int, ...]], turns: int) -> list[
             if not error < 1e-5:
                 sys.exit(f"bench: error: {deep_tile.name_of(size)} {dtype} is wrong by {error:.2g}")
             sides = {"call": lambda kernel=kernel, a=a, b=b, out=out: kernel(a, b, out=out)}
-            if (direct := kernel._load()._direct) is not None:
+            if (direct := kernel.function()._direct) is not None:
                 sides["xetile"] = lambda direct=direct, inputs=(a, b), outputs=(out,): direct(inputs, outputs)
             else:
                 sides["xetile"] = sides["call"]

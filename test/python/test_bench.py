@@ -73,3 +73,31 @@ def test_summary_tells_whether_limits_are_reached(monkeypatch):
     assert summary([2.0, 0.5], {"mean": 1.0, "rows": 0.5})[1]
     line, reached = summary([2.0, 0.5], {"mean": 1.0, "rows": 0.9})
     assert not reached and line.endswith("(BELOW mean 1.00, rows 0.90)")
+
+
+def test_small_sizes_and_large_ones_are_measured(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCH))
+    import deep_tile
+    import small_sizes
+
+    # Beside NumPy, without peers that may be there or not.
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setattr(deep_tile, "peak", lambda dtype: 1.0)
+    monkeypatch.setattr(
+        deep_tile, "take_turns", lambda sides, *_: {name: call() is None or 1.0 for name, call in sides.items()}
+    )
+    (small,) = small_sizes.measure(["f32"], [(1, 8, 9, 10)], 1)
+    assert {"call", "xetile", small["peer"]} <= small["seconds"].keys()
+    (large,) = deep_tile.measure(1, ["f32"], [(1, 8, 9, 10)], 1)
+    assert large["ratio"] == 1
+
+
+def test_regret_is_that_of_the_chosen_configuration(monkeypatch, capsys, tmp_path):
+    monkeypatch.syspath_prepend(str(BENCH))
+    import regret
+
+    monkeypatch.setenv("XETILE_CACHE", str(tmp_path))
+    monkeypatch.setattr(regret, "best_times", lambda kernels, *_: [3.0, 2.0, *range(4, 2 + len(kernels))])
+    monkeypatch.setattr(sys, "argv", ["regret.py", "--rows", "8x9x10", "--configurations", "2", "--strict"])
+    assert regret.main() == 1
+    assert "worst 1.50 (ABOVE" in capsys.readouterr().out
