@@ -119,8 +119,9 @@ def in_torch(
 
     torch.set_num_threads(threads)
     torch._dynamo.reset()
-    kind = {"f32": torch.float32, "bf16": torch.bfloat16}[dtype]
-    x, w, b = (torch.from_numpy(array.astype("f4")).to(kind) for array in arrays)
+    # The same memory for all: NumPy asks for huge pages, PyTorch does not.
+    kind, bits = {"f32": (torch.float32, "i4"), "bf16": (torch.bfloat16, "i2")}[dtype]
+    x, w, b = (torch.from_numpy(array.view(bits)).view(kind) for array in arrays)
     approximate = "tanh" if form == TANH else "none"
 
     def layer(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:

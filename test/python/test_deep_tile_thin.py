@@ -69,6 +69,15 @@ def test_vectors_of_other_widths(rng, machine, form, types):
         assert "llvm.x86." not in kernel.stages["3-llvm"]
 
 
+@pytest.mark.parametrize("columns", [2, 3, 4, 33, 64])
+def test_more_sums_than_a_vector_has_lanes(rng, columns):
+    """Two f64 are a vector of SSE, and a tile has four columns."""
+    problem = Problem("transposed B", blocked("transposed B", 54, 142, 34), ("f64",) * 3, machine=MACHINES["SSE"])
+    for fill in (False, True):
+        config = {"MBlock": 31, "NBlock": 2 * columns, "KBlock": 14, "innermostMBlock": 1, "innermostNBlock": columns}
+        check(rng, replace(problem, fill=fill), config, threads=2)
+
+
 @pytest.mark.parametrize("types", [F32, ("bf16", "bf16", "f32"), ("i8", "i8", "i32")], ids="-".join)
 def test_nothing_is_packed_for_a_column(types):
     for form in ("plain", "transposed A", "transposed B"):

@@ -157,16 +157,25 @@ Value LaneSums::addHalves(Value left, Value right, int64_t segment) {
 }
 
 Value LaneSums::addLanes(Values vectors) {
-  for (int64_t segment = plan.length; segment > 1; segment /= 2) {
+  auto inPairs = [&](llvm::function_ref<Value(Value, Value)> combine) {
     Values next;
     if (vectors.size() > 1 && vectors.size() % 2 != 0)
       vectors.push_back(arith::ConstantOp::create(b, loc, b.getZeroAttr(vectors[0].getType())));
     for (size_t pair = 0; pair < vectors.size(); pair += 2) {
       Value left = vectors[pair];
-      next.push_back(addHalves(left, vectors.size() == 1 ? left : vectors[pair + 1], segment));
+      next.push_back(combine(left, vectors.size() == 1 ? left : vectors[pair + 1]));
     }
     vectors = std::move(next);
-  }
+  };
+  for (int64_t segment = plan.length; segment > 1; segment /= 2)
+    inPairs([&](Value left, Value right) { return addHalves(left, right, segment); });
+  // More sums than a vector has lanes.
+  while (vectors.size() > 1)
+    inPairs([&](Value left, Value right) {
+      int64_t lanes = 2 * cast<VectorType>(left.getType()).getDimSize(0);
+      return vector::ShuffleOp::create(b, loc, left, right, llvm::to_vector(llvm::seq(lanes)))
+          .getResult();
+    });
   return vectors[0];
 }
 

@@ -18,9 +18,38 @@ namespace {
 
 /// Sums that are added to in turns: one alone would wait for itself.
 constexpr int64_t kSums = 4;
-/// Vectors of an elementwise op in one step of a loop, where they take few operations each.
+/// Vectors of an elementwise op in one step of a loop, where they take few operations each, or some
+/// more on few registers.
 constexpr int64_t kVectors = 4;
-constexpr int64_t kFewOperations = 8;
+constexpr int64_t kFewOperations = 8, kSomeOperations = 16, kFewValues = 3;
+
+/// Values of `body` that are needed at the same time, at most.
+int64_t valuesAtOnce(mlir::Block &body) {
+  auto isLast = [&](Value value, Operation *user) {
+    return llvm::all_of(value.getUsers(), [&](Operation *other) {
+      return other == user || other->isBeforeInBlock(user);
+    });
+  };
+  int64_t alive =
+      llvm::count_if(body.getArguments(), [](Value value) { return !value.use_empty(); });
+  int64_t most = alive;
+  for (Operation &op : body) {
+    SetVector<Value> operands(op.operand_begin(), op.operand_end());
+    alive -= llvm::count_if(operands, [&](Value value) {
+      return value.getParentBlock() == &body && isLast(value, &op);
+    });
+    alive += llvm::count_if(op.getResults(), [](Value value) { return !value.use_empty(); });
+    most = std::max(most, alive);
+  }
+  return most;
+}
+
+/// Whether several vectors are computed in turns, so that none waits for what it has just computed.
+bool takesFewRegisters(mlir::Block &body) {
+  int64_t operations = llvm::range_size(body.without_terminator());
+  return operations <= kFewOperations ||
+         (operations <= kSomeOperations && valuesAtOnce(body) <= kFewValues);
+}
 
 class Emitter {
 public:
@@ -160,8 +189,7 @@ void Emitter::readRow() {
 }
 
 void Emitter::emitResults() {
-  bool isShort = llvm::range_size(body.without_terminator()) <= kFewOperations;
-  int64_t atOnce = !reduced.empty() ? kSums : isShort ? kVectors : 1;
+  int64_t atOnce = !reduced.empty() ? kSums : takesFewRegisters(body) ? kVectors : 1;
   readRow();
   overVectors(atOnce, {}, [&](int64_t count, Value mask, ValueRange) {
     Sums sums;
