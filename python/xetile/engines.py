@@ -40,10 +40,6 @@ def load(
     """
     name = signature.name
     _expect_features(module, name)
-    asks = any(
-        "sym_name" in op.attributes and ir.StringAttr(op.attributes["sym_name"]).value == REFUSED
-        for op in module.body.operations
-    )
     try:
         engine = ExecutionEngine(
             module, opt_level=opt_level, shared_libs=[str(path) for path in libraries], enable_object_dump=False
@@ -52,7 +48,8 @@ def load(
         engine.initialize()
     except RuntimeError as error:
         raise XeTileError(f"the code of @{name} cannot be compiled: {error}") from None
-    if asks and (refused := ctypes.c_char_p.from_address(_xetile.lookup(engine, REFUSED)).value):
+    asked = _xetile.lookup(engine, REFUSED)
+    if asked and (refused := ctypes.c_char_p.from_address(asked).value):
         raise XeTileError(f"@{name} cannot be called: {refused.decode()}")
 
     def address(symbol: str) -> int:

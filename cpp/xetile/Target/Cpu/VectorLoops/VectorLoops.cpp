@@ -3,6 +3,7 @@
 // In: a linalg op on memrefs with a plan. Out: loops of vectors. Refused: nothing.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/VectorLoops/VectorLoops.h"
+#include "mlir/Analysis/Liveness.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -23,32 +24,20 @@ constexpr int64_t kSums = 4;
 constexpr int64_t kVectors = 4;
 constexpr int64_t kFewOperations = 8, kSomeOperations = 16, kFewValues = 3;
 
-/// Values of `body` that are needed at the same time, at most.
-int64_t valuesAtOnce(mlir::Block &body) {
-  auto isLast = [&](Value value, Operation *user) {
-    return llvm::all_of(value.getUsers(), [&](Operation *other) {
-      return other == user || other->isBeforeInBlock(user);
-    });
-  };
-  int64_t alive =
-      llvm::count_if(body.getArguments(), [](Value value) { return !value.use_empty(); });
-  int64_t most = alive;
-  for (Operation &op : body) {
-    SetVector<Value> operands(op.operand_begin(), op.operand_end());
-    alive -= llvm::count_if(operands, [&](Value value) {
-      return value.getParentBlock() == &body && isLast(value, &op);
-    });
-    alive += llvm::count_if(op.getResults(), [](Value value) { return !value.use_empty(); });
-    most = std::max(most, alive);
-  }
-  return most;
-}
-
 /// Whether several vectors are computed in turns, so that none waits for what it has just computed.
 bool takesFewRegisters(mlir::Block &body) {
   int64_t operations = llvm::range_size(body.without_terminator());
-  return operations <= kFewOperations ||
-         (operations <= kSomeOperations && valuesAtOnce(body) <= kFewValues);
+  if (operations <= kFewOperations)
+    return true;
+  if (operations > kSomeOperations)
+    return false;
+  Liveness liveness(body.getParentOp());
+  return llvm::all_of(body, [&](Operation &op) {
+    // What comes from outside is the same for all vectors.
+    auto isOwn = [&](Value value) { return value.getParentBlock() == &body && !value.use_empty(); };
+    return llvm::count_if(liveness.getLiveness(&body)->currentlyLiveValues(&op), isOwn) <=
+           kFewValues;
+  });
 }
 
 class Emitter {
