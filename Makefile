@@ -31,9 +31,9 @@ test-all: build
 	$(PYTHON) -m pytest $(PYTEST_FLAGS) -n auto -m "exhaustive or not exhaustive"
 	for machine in EPYC Xeon; do \
 	  XETILE_TEST_MACHINE=$$machine $(PYTHON) -m pytest $(PYTEST_FLAGS) -n auto test/python/test_deep_tile*.py || exit 1; done
-	@CCACHE_BASEDIR=$(CURDIR) CCACHE_NOHASHDIR=1 $(CMAKE) -G Ninja -S . -B $(BUILD)-asan -DCMAKE_MAKE_PROGRAM=$(NINJA) \
+	@$(CMAKE) -G Ninja -S . -B $(BUILD)-asan -DCMAKE_MAKE_PROGRAM=$(NINJA) \
 	  -DXETILE_ENABLE_PYTHON=OFF -DXETILE_SANITIZE=ON $(if $(MLIR_DIR),-DMLIR_DIR=$(MLIR_DIR)) > /dev/null
-	@CCACHE_BASEDIR=$(CURDIR) CCACHE_NOHASHDIR=1 $(NINJA) -C $(BUILD)-asan xetile-opt XeTileRuntime \
+	@$(NINJA) -C $(BUILD)-asan xetile-opt XeTileRuntime \
 	  xetile-layout-test xetile-target-info-test
 	$(SANITIZED) .venv/bin/lit $(LIT_FLAGS) $(BUILD)-asan/test
 	XETILE_OPT=$(CURDIR)/$(BUILD)-asan/bin/xetile-opt $(PYTHON) -m pytest $(PYTEST_FLAGS) -n auto \
