@@ -110,6 +110,18 @@ func.func @scattered(%address: i64, %indices: vector<2x8xindex>, %mask: vector<2
 
 // -----
 
+// The padding is what a gather passes through where the mask is off.
+// CHECK-LABEL: func @padded_gather
+func.func @padded_gather(%address: i64, %indices: vector<2x8xindex>, %mask: vector<2x8xi1>) -> vector<2x8xf32> {
+  %t = xetile.init_tile %address, %indices : i64, vector<2x8xindex> -> !xetile.tile<2x8xf32, #xetile.tile_attr<scatter = true>>
+  // CHECK: %[[SEVENS:.*]] = arith.constant dense<7.000000e+00> : vector<16xf32>
+  // CHECK: vector.gather %{{.*}}, %[[SEVENS]] :
+  %v = xetile.load_gather %t, %mask {padding = 7.0 : f32} : !xetile.tile<2x8xf32, #xetile.tile_attr<scatter = true>>, vector<2x8xi1> -> vector<2x8xf32>
+  return %v : vector<2x8xf32>
+}
+
+// -----
+
 // A stride that must be 1 but is only known at run time is checked there.
 // CHECK-LABEL: func @stride
 // CHECK-SAME: %[[S:[^:]*]]: index)

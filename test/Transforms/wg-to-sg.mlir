@@ -165,3 +165,40 @@ func.func @workgroup(%A: memref<64x64xf32>) {
   xetile.prefetch_tile %t locality<3> : !xetile.tile<32x32xf32, #attr>
   return
 }
+
+// -----
+
+// Of three by two pieces of a subgroup each is made of another piece of the operand: a column repeated to the right, a row
+// repeated downwards.
+// CHECK-LABEL: func @broadcast_in_rounds
+// CHECK: %[[C0:.*]] = xetile.load_tile %{{.*}} -> vector<8x1xf32>
+// CHECK: %[[C1:.*]] = xetile.load_tile %{{.*}} -> vector<8x1xf32>
+// CHECK: %[[C2:.*]] = xetile.load_tile %{{.*}} -> vector<8x1xf32>
+// CHECK: %[[B0:.*]] = xetile.tile_broadcast %[[C0]], [1] : vector<8x1xf32> -> vector<8x16xf32>
+// CHECK: %[[B1:.*]] = xetile.tile_broadcast %[[C1]], [1]
+// CHECK: %[[B2:.*]] = xetile.tile_broadcast %[[C2]], [1]
+// CHECK: %[[R0:.*]] = xetile.load_tile %{{.*}} -> vector<1x16xf32>
+// CHECK: %[[R1:.*]] = xetile.load_tile %{{.*}} -> vector<1x16xf32>
+// CHECK: %[[D0:.*]] = xetile.tile_broadcast %[[R0]], [0] : vector<1x16xf32> -> vector<8x16xf32>
+// CHECK: %[[D1:.*]] = xetile.tile_broadcast %[[R1]], [0]
+// CHECK: arith.addf %[[B0]], %[[D0]]
+// CHECK: arith.addf %[[B0]], %[[D1]]
+// CHECK: arith.addf %[[B1]], %[[D0]]
+// CHECK: arith.addf %[[B1]], %[[D1]]
+// CHECK: arith.addf %[[B2]], %[[D0]]
+// CHECK: arith.addf %[[B2]], %[[D1]]
+#map = #xetile.wg_map<sg_layout = [2, 2], sg_data = [8, 16]>
+#column = #xetile.tile_attr<wg_map = <sg_layout = [2, 2], sg_data = [8, 1]>>
+#row = #xetile.tile_attr<wg_map = <sg_layout = [2, 2], sg_data = [1, 16]>>
+func.func @broadcast_in_rounds(%A: memref<48x1xf32>, %B: memref<1x64xf32>, %C: memref<48x64xf32>) {
+  %ta = xetile.init_tile %A[0, 0] : memref<48x1xf32> -> !xetile.tile<48x1xf32, #column>
+  %a = xetile.load_tile %ta : !xetile.tile<48x1xf32, #column> -> vector<48x1xf32>
+  %columns = xetile.tile_broadcast %a, [1] {wg_map = #map} : vector<48x1xf32> -> vector<48x64xf32>
+  %tb = xetile.init_tile %B[0, 0] : memref<1x64xf32> -> !xetile.tile<1x64xf32, #row>
+  %b = xetile.load_tile %tb : !xetile.tile<1x64xf32, #row> -> vector<1x64xf32>
+  %rows = xetile.tile_broadcast %b, [0] {wg_map = #map} : vector<1x64xf32> -> vector<48x64xf32>
+  %sum = arith.addf %columns, %rows : vector<48x64xf32>
+  %tc = xetile.init_tile %C[0, 0] : memref<48x64xf32> -> !xetile.tile<48x64xf32, #xetile.tile_attr<wg_map = #map>>
+  xetile.store_tile %sum, %tc : vector<48x64xf32>, !xetile.tile<48x64xf32, #xetile.tile_attr<wg_map = #map>>
+  return
+}

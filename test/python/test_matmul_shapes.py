@@ -390,6 +390,29 @@ def test_a_computed_operand(compile_kernel, rng, operand, shape):
     np.testing.assert_array_equal(call(kernel, x, y, c), left @ right + c)
 
 
+@pytest.mark.parametrize("k", [40, 64])
+def test_operands_computed_with_constants(compile_kernel, rng, k):
+    """(a + 2)(b + 3): beyond k = 40 neither is zero, and a constant tensor has no edge that would say so."""
+    m, n = 64, 64
+    a, b, d = tensor((m, k), "f16"), tensor((k, n), "f16"), tensor((m, n), "f32")
+    text = f"""
+      func.func @f(%a: {a}, %b: {b}, %c: {d}) -> {d} {{
+        %two = arith.constant dense<2.0> : {a}
+        %three = arith.constant dense<3.0> : {b}
+        %left = tensor.empty() : {a}
+        %right = tensor.empty() : {b}
+        %p = linalg.elementwise kind=#linalg.elementwise_kind<add> ins(%a, %two : {a}, {a}) outs(%left : {a}) -> {a}
+        %q = linalg.elementwise kind=#linalg.elementwise_kind<add> ins(%b, %three : {b}, {b}) outs(%right : {b}) -> {b}
+        %d = linalg.matmul ins(%p, %q : {a}, {b}) outs(%c : {d}) -> {d}
+        return %d : {d}
+      }}"""
+    kernel = compile_kernel(parse(text))
+    x, y = small(rng, (m, k), np.float16), small(rng, (k, n), np.float16)
+    c = small(rng, (m, n), np.float32)
+    exact = (x.astype(np.float32) + 2) @ (y.astype(np.float32) + 3) + c
+    np.testing.assert_array_equal(call(kernel, x, y, c), exact)
+
+
 # Sizes that only a run knows
 
 

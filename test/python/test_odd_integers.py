@@ -27,6 +27,13 @@ UNSIGNED: dict[str, Callable[[int, int], int]] = {
     "arith.minui": min,
 }
 
+ALONE: dict[str, Callable[[int, int], int]] = {
+    "math.absi": lambda a, width: abs(a),
+    "math.ctpop": lambda a, width: f"{a % (1 << width):b}".count("1"),
+    "math.ctlz": lambda a, width: width - (a % (1 << width)).bit_length(),
+    "math.cttz": lambda a, width: next((i for i in range(width) if a >> i & 1), width),
+}
+
 
 def signed(value: int, width: int) -> int:
     """The low `width` bits of `value` as a signed number."""
@@ -44,7 +51,8 @@ def numbers() -> np.ndarray:
 
 
 def computed(width: int, op: str, x: np.ndarray) -> np.ndarray:
-    """`op` of the last `width` bits of each element of x and three, as a signed number."""
+    """`op` of the last `width` bits of each element of x, and of three if it takes two, as a signed number."""
+    operands = "%t" if op in ALONE else "%t, %three"
     kind = f"vector<8x16xi{width}>"
     cast = "trunci" if width < 32 else "extsi"
     back = "extsi" if width < 32 else "trunci"
@@ -54,7 +62,7 @@ def computed(width: int, op: str, x: np.ndarray) -> np.ndarray:
         f"""%a = vector.load %x[%c0, %c0] : memref<8x16xi32>, vector<8x16xi32>
         %three = arith.constant dense<{DIVISOR}> : {kind}
         %t = arith.{cast} %a : vector<8x16xi32> to {kind}
-        %r = {op} %t, %three : {kind}
+        %r = {op} {operands} : {kind}
         %w = arith.{back} %r : {kind} to vector<8x16xi32>
         vector.store %w, %result[%c0, %c0] : memref<8x16xi32>, vector<8x16xi32>""",
         x=x,
@@ -72,6 +80,52 @@ def test_arithmetic(op: str, width: int):
         a = signed(a, width)
         exact = SIGNED[op](a, DIVISOR) if op in SIGNED else UNSIGNED[op](a % (1 << width), DIVISOR)
         assert found == signed(exact, width), (a, op, width)
+
+
+@pytest.mark.parametrize("width", [4, 7, 12, 24])
+@pytest.mark.parametrize("op", ALONE)
+def test_of_one_operand(op: str, width: int):
+    """Also the least number, which has no absolute value, and zero, which has no first bit."""
+    x = numbers()
+    x[0, :2] = -(1 << (width - 1)), 0
+    result = computed(width, op, x)
+    for a, found in zip(x.ravel().tolist(), result.ravel().tolist(), strict=True):
+        exact = ALONE[op](signed(a, width), width)
+        assert found == signed(exact, width), (a, op, width)
+
+
+@pytest.mark.parametrize("width", [4, 12, 24])
+@pytest.mark.parametrize("op", ["usub.sat", "fshl", "fshr"])
+def test_saturating_differences_and_funnel_shifts(op: str, width: int):
+    """Of numbers without a sign; shifts by any number, whose rest by the width counts."""
+    x = numbers().reshape(-1)[:48].astype(np.int64).reshape(3, 16)
+    result = np.zeros(16, np.int64)
+    kind = f"i{width}"
+    operands, kinds = ("%n0, %n1, %n2", [kind] * 3) if op.startswith("fsh") else ("%n0, %n1", [kind] * 2)
+    loads = "\n".join(
+        f"""%row{i} = arith.constant {i} : index
+        %a{i} = memref.load %x[%row{i}, %lane] : memref<3x16xi64>
+        %n{i} = arith.trunci %a{i} : i64 to {kind}"""
+        for i in range(3)
+    )
+    run(
+        "lane",
+        f"""%lane = gpu.lane_id
+        {loads}
+        %r = llvm.intr.{op}({operands}) : ({", ".join(kinds)}) -> {kind}
+        %w = arith.extui %r : {kind} to i64
+        memref.store %w, %result[%lane] : memref<16xi64>""",
+        x=x,
+        result=result,
+    )
+    low = (1 << width) - 1
+    for a, b, by, found in zip(*(x & low).tolist(), result.tolist(), strict=True):
+        if op == "usub.sat":
+            exact = max(0, a - b)
+        else:
+            both, left = a << width | b, by % width
+            exact = both << left >> width if op == "fshl" else both >> left
+        assert found == exact & low, (a, b, by, op, width)
 
 
 @pytest.mark.parametrize("width", [2, 5, 8, 20, 32, 64])

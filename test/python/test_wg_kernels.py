@@ -162,6 +162,19 @@ def test_operand_in_pieces_of_a_result_in_one(rng, column, op):
 
 
 @each_column
+@pytest.mark.parametrize("axes", AXES, ids=str)
+def test_broadcast_in_rounds(rng, column, axes):
+    """Each subgroup owns three by two pieces, and each is made of another piece of the operand."""
+    shape = (48, 64)
+    x, y = values(rng, "f32", *(1 if dim in axes else n for dim, n in enumerate(shape))), poisoned(shape, "f32")
+    x += np.arange(x.size, dtype=x.dtype).reshape(x.shape) * 16  # no two elements are equal
+    map_ = wg_map((2, 2), (8, 16))
+    types = f"{vector(x.shape, 'f32')} -> {vector(shape, 'f32')}"
+    op = f"%y = xetile.tile_broadcast %x, {list(axes)} {{wg_map = {map_}}} : {types}"
+    check(through(op, x, y, ("f32", "f32"), ("", map_), subgroups=4), column, rng, Y=np.broadcast_to(x, shape).copy())
+
+
+@each_column
 def test_elementwise_of_differently_owned_vectors(rng, column):
     """Mixed types, a select by a mask, a scalar in all elements; operands are brought to one map."""
     shape, subgroups = (48, 64), 8

@@ -126,3 +126,20 @@ func.func @constants_that_fold(%A: memref<64x64xf32>) {
   xetile.store_tile %c, %t : vector<16x16xf32>, !xetile.tile<16x16xf32>
   return
 }
+
+// -----
+
+// What the mask leaves out takes the padding, zero where none is given: a message leaves any value there.
+// CHECK-LABEL: func @gather
+// CHECK-SAME: %[[ADDRESS:[a-z0-9]+]]: i64, %[[PLACES:[a-z0-9]+]]: vector<1x16xindex>, %[[MASK:[a-z0-9]+]]: vector<1x16xi1>
+// CHECK-DAG: %[[ZEROS:.*]] = arith.constant dense<0.000000e+00> : vector<1x16xf32>
+// CHECK-DAG: %[[SEVENS:.*]] = arith.constant dense<7.000000e+00> : vector<1x16xf32>
+// CHECK: %[[LOADED:.*]] = xegpu.load %[[ADDRESS]][%[[PLACES]]], %[[MASK]]
+// CHECK: arith.select %[[MASK]], %[[LOADED]], %[[SEVENS]]
+// CHECK: arith.select %[[MASK]], %[[LOADED]], %[[ZEROS]]
+func.func @gather(%address: i64, %places: vector<1x16xindex>, %mask: vector<1x16xi1>) -> (vector<1x16xf32>, vector<1x16xf32>) {
+  %t = xetile.init_tile %address, %places : i64, vector<1x16xindex> -> !xetile.tile<1x16xf32, #xetile.tile_attr<scatter = true>>
+  %v = xetile.load_gather %t, %mask {padding = 7.0 : f32} : !xetile.tile<1x16xf32, #xetile.tile_attr<scatter = true>>, vector<1x16xi1> -> vector<1x16xf32>
+  %w = xetile.load_gather %t, %mask : !xetile.tile<1x16xf32, #xetile.tile_attr<scatter = true>>, vector<1x16xi1> -> vector<1x16xf32>
+  return %v, %w : vector<1x16xf32>, vector<1x16xf32>
+}

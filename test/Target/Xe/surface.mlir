@@ -1,0 +1,172 @@
+// RUN: xetile-opt %s --convert-xetile-to-xegpu=chip=pvc --canonicalize --split-input-file | FileCheck %s --implicit-check-not=xetile.
+
+// What the 2D unit asks of a matrix, one requirement at a time: each of these meets all others, and is read element by
+// element. The first meets all.
+
+// CHECK-LABEL: func @fits
+// CHECK: xegpu.load_nd
+// CHECK: return
+func.func @fits(%A: memref<64x64xf16, strided<[72, 1]>>, %B: memref<64x64xf16>) {
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf16, strided<[72, 1]>> -> !xetile.tile<8x16xf16>
+  %v = xetile.load_tile %t : !xetile.tile<8x16xf16> -> vector<8x16xf16>
+  %o = xetile.init_tile %B[0, 0] : memref<64x64xf16> -> !xetile.tile<8x16xf16>
+  xetile.store_tile %v, %o : vector<8x16xf16>, !xetile.tile<8x16xf16>
+  return
+}
+
+// -----
+
+// Rows of 128 bytes at a pitch of 136, which is no multiple of 16.
+// CHECK-LABEL: func @pitch_multiple
+// CHECK-NOT: load_nd
+// CHECK: xegpu.load %
+// CHECK: xegpu.store_nd
+func.func @pitch_multiple(%A: memref<64x64xf16, strided<[68, 1]>>, %B: memref<64x64xf16>) {
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf16, strided<[68, 1]>> -> !xetile.tile<8x16xf16>
+  %v = xetile.load_tile %t : !xetile.tile<8x16xf16> -> vector<8x16xf16>
+  %o = xetile.init_tile %B[0, 0] : memref<64x64xf16> -> !xetile.tile<8x16xf16>
+  xetile.store_tile %v, %o : vector<8x16xf16>, !xetile.tile<8x16xf16>
+  return
+}
+
+// -----
+
+// Stores and prefetches ask for the same.
+// CHECK-LABEL: func @pitch_multiple_of_other_accesses
+// CHECK-NOT: _nd
+// CHECK: xegpu.prefetch %
+// CHECK-NOT: _nd
+// CHECK: xegpu.store %
+func.func @pitch_multiple_of_other_accesses(%A: memref<64x64xf16, strided<[68, 1]>>, %v: vector<8x16xf16>) {
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf16, strided<[68, 1]>> -> !xetile.tile<8x16xf16>
+  xetile.prefetch_tile %t locality<3> : !xetile.tile<8x16xf16>
+  xetile.store_tile %v, %t : vector<8x16xf16>, !xetile.tile<8x16xf16>
+  return
+}
+
+// -----
+
+// 60 bytes.
+// CHECK-LABEL: func @least_width
+// CHECK-NOT: load_nd
+// CHECK: xegpu.load %
+func.func @least_width(%A: memref<64x30xf16, strided<[64, 1]>>, %B: memref<64x64xf16>) {
+  %t = xetile.init_tile %A[0, 0] : memref<64x30xf16, strided<[64, 1]>> -> !xetile.tile<8x16xf16>
+  %v = xetile.load_tile %t : !xetile.tile<8x16xf16> -> vector<8x16xf16>
+  %o = xetile.init_tile %B[0, 0] : memref<64x64xf16> -> !xetile.tile<8x16xf16>
+  xetile.store_tile %v, %o : vector<8x16xf16>, !xetile.tile<8x16xf16>
+  return
+}
+
+// -----
+
+// 61 columns of two bytes: not whole words.
+// CHECK-LABEL: func @width_multiple
+// CHECK-NOT: load_nd
+// CHECK: xegpu.load %
+func.func @width_multiple(%A: memref<64x61xf16, strided<[64, 1]>>, %B: memref<64x64xf16>) {
+  %t = xetile.init_tile %A[0, 0] : memref<64x61xf16, strided<[64, 1]>> -> !xetile.tile<8x16xf16>
+  %v = xetile.load_tile %t : !xetile.tile<8x16xf16> -> vector<8x16xf16>
+  %o = xetile.init_tile %B[0, 0] : memref<64x64xf16> -> !xetile.tile<8x16xf16>
+  xetile.store_tile %v, %o : vector<8x16xf16>, !xetile.tile<8x16xf16>
+  return
+}
+
+// -----
+
+// Rows that overlap.
+// CHECK-LABEL: func @pitch_below_width
+// CHECK-NOT: load_nd
+// CHECK: xegpu.load %
+func.func @pitch_below_width(%A: memref<64x64xf16, strided<[56, 1]>>, %B: memref<64x64xf16>) {
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf16, strided<[56, 1]>> -> !xetile.tile<8x16xf16>
+  %v = xetile.load_tile %t : !xetile.tile<8x16xf16> -> vector<8x16xf16>
+  %o = xetile.init_tile %B[0, 0] : memref<64x64xf16> -> !xetile.tile<8x16xf16>
+  xetile.store_tile %v, %o : vector<8x16xf16>, !xetile.tile<8x16xf16>
+  return
+}
+
+// -----
+
+// 2^24 + 16 bytes from row to row, and 2^24 + 1 rows.
+// CHECK-LABEL: func @pitch_limit
+// CHECK-NOT: load_nd
+// CHECK: xegpu.load %
+func.func @pitch_limit(%A: memref<64x64xf16, strided<[8388616, 1]>>, %B: memref<64x64xf16>) {
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf16, strided<[8388616, 1]>> -> !xetile.tile<8x16xf16>
+  %v = xetile.load_tile %t : !xetile.tile<8x16xf16> -> vector<8x16xf16>
+  %o = xetile.init_tile %B[0, 0] : memref<64x64xf16> -> !xetile.tile<8x16xf16>
+  xetile.store_tile %v, %o : vector<8x16xf16>, !xetile.tile<8x16xf16>
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func @height_limit
+// CHECK-NOT: load_nd
+// CHECK: xegpu.load %
+func.func @height_limit(%A: memref<16777217x64xf16>, %B: memref<64x64xf16>) {
+  %t = xetile.init_tile %A[0, 0] : memref<16777217x64xf16> -> !xetile.tile<8x16xf16>
+  %v = xetile.load_tile %t : !xetile.tile<8x16xf16> -> vector<8x16xf16>
+  %o = xetile.init_tile %B[0, 0] : memref<64x64xf16> -> !xetile.tile<8x16xf16>
+  xetile.store_tile %v, %o : vector<8x16xf16>, !xetile.tile<8x16xf16>
+  return
+}
+
+// -----
+
+// 32 bytes into a buffer that is aligned to 64.
+// CHECK-LABEL: func @base
+// CHECK-NOT: load_nd
+// CHECK: xegpu.load %
+func.func @base(%A: memref<64x64xf16, strided<[64, 1], offset: 16>>, %B: memref<64x64xf16>) {
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf16, strided<[64, 1], offset: 16>> -> !xetile.tile<8x16xf16>
+  %v = xetile.load_tile %t : !xetile.tile<8x16xf16> -> vector<8x16xf16>
+  %o = xetile.init_tile %B[0, 0] : memref<64x64xf16> -> !xetile.tile<8x16xf16>
+  xetile.store_tile %v, %o : vector<8x16xf16>, !xetile.tile<8x16xf16>
+  return
+}
+
+// -----
+
+// What only a run knows is asked for there, each requirement once: at least 64 bytes and at most 2^24, words,
+// 2^24 rows, a pitch of at most 2^24 bytes in steps of 16 that is no less than the
+// width, neighbours, and the address.
+// CHECK-LABEL: func @of_the_run
+// CHECK-SAME: (%[[A:[a-z0-9]+]]: i64, %{{[a-z0-9]+}}: memref<64x64xf16>, %[[ROWS:[a-z0-9]+]]: index, %[[COLUMNS:[a-z0-9]+]]: index, %[[PITCH:[a-z0-9]+]]: index, %[[STEP:[a-z0-9]+]]: index)
+// CHECK-DAG: %[[WIDTH_BYTES:.*]] = arith.muli %[[COLUMNS]], %c2
+// CHECK-DAG: %[[PITCH_BYTES:.*]] = arith.muli %[[PITCH]], %c2
+// CHECK: %[[LEAST:.*]] = arith.cmpi uge, %[[WIDTH_BYTES]], %c64
+// CHECK: %[[MOST:.*]] = arith.cmpi ule, %[[WIDTH_BYTES]], %c16777216
+// CHECK: %[[OK1:.*]] = arith.andi %[[LEAST]], %[[MOST]]
+// CHECK: %[[REST:.*]] = arith.remui %[[WIDTH_BYTES]], %c4
+// CHECK: %[[WORDS:.*]] = arith.cmpi eq, %[[REST]], %c0
+// CHECK: %[[OK2:.*]] = arith.andi %[[OK1]], %[[WORDS]]
+// CHECK: %[[ANY:.*]] = arith.cmpi uge, %[[ROWS]], %c1
+// CHECK: %[[OK3:.*]] = arith.andi %[[OK2]], %[[ANY]]
+// CHECK: %[[FEW:.*]] = arith.cmpi ule, %[[ROWS]], %c16777216
+// CHECK: %[[OK4:.*]] = arith.andi %[[OK3]], %[[FEW]]
+// CHECK: %[[SHORT:.*]] = arith.cmpi ule, %[[PITCH_BYTES]], %c16777216
+// CHECK: %[[OK5:.*]] = arith.andi %[[OK4]], %[[SHORT]]
+// CHECK: %[[OVER:.*]] = arith.remui %[[PITCH_BYTES]], %c16
+// CHECK: %[[STEPS:.*]] = arith.cmpi eq, %[[OVER]], %c0
+// CHECK: %[[OK6:.*]] = arith.andi %[[OK5]], %[[STEPS]]
+// CHECK: %[[APART:.*]] = arith.cmpi uge, %[[PITCH_BYTES]], %[[WIDTH_BYTES]]
+// CHECK: %[[OK7:.*]] = arith.andi %[[OK6]], %[[APART]]
+// CHECK: %[[NEIGHBOURS:.*]] = arith.cmpi eq, %[[STEP]], %c1
+// CHECK: %[[OK8:.*]] = arith.andi %[[OK7]], %[[NEIGHBOURS]]
+// CHECK: %[[ADDRESS:.*]] = arith.index_cast %[[A]]
+// CHECK: %[[BEHIND:.*]] = arith.remui %[[ADDRESS]], %c64
+// CHECK: %[[ALIGNED:.*]] = arith.cmpi eq, %[[BEHIND]], %c0
+// CHECK: %[[OK9:.*]] = arith.andi %[[OK8]], %[[ALIGNED]]
+// CHECK: scf.if %[[OK9]]
+// CHECK: xegpu.load_nd
+// CHECK: else
+// CHECK: xegpu.load %
+func.func @of_the_run(%A: i64, %B: memref<64x64xf16>, %rows: index, %columns: index, %pitch: index, %step: index) {
+  %t = xetile.init_tile %A[0, 0], [%rows, %columns], [%pitch, %step] : i64 -> !xetile.tile<8x16xf16>
+  %v = xetile.load_tile %t : !xetile.tile<8x16xf16> -> vector<8x16xf16>
+  %o = xetile.init_tile %B[0, 0] : memref<64x64xf16> -> !xetile.tile<8x16xf16>
+  xetile.store_tile %v, %o : vector<8x16xf16>, !xetile.tile<8x16xf16>
+  return
+}
