@@ -9,7 +9,6 @@ kernel.save("matmul.so")                                    # xetile.load("matmu
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -17,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from xetile import files
+from xetile import _forks, files
 from xetile.errors import Diagnostic, XeTileError
 from xetile.function import CompiledFunction
 from xetile.signature import ArraySpec, Signature
@@ -160,7 +159,7 @@ class Kernel:
         self.timings = MappingProxyType({stage.name: stage.seconds for stage in all_stages})
         self._target = target
         self._code = code
-        self._lock = threading.Lock()
+        self._lock = _forks.Lock()
         self._function: CompiledFunction | FrozenFunction | None = None
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:

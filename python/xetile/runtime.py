@@ -12,12 +12,12 @@ import functools
 import json
 import os
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from xetile import _forks
 from xetile._surroundings import reinstall
 from xetile.errors import XeTileError, expect
 
@@ -161,8 +161,8 @@ def generate_builtins(spirv: bytes, lockstep: bool = True) -> str:
     return _text(_library().xetileRuntimeGenerateBuiltins, spirv, len(spirv), int(lockstep))
 
 
-# The library records one error for the whole process.
-_one_at_a_time = threading.Lock()
+# The library records one error for the whole process, and has locks of its own.
+_one_at_a_time = _forks.held_over_fork()
 
 
 @contextmanager
