@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import random
 from pathlib import Path
 
@@ -63,26 +64,30 @@ def test_json_holds_messages(capsys):
     assert plan["layouts"]["loads"]["out_dims"] == {"dim0": 256, "dim1": 16}
 
 
+def plan_of(case: dict) -> layout.Plan:
+    given = case["dpas"]
+    dpas = layout.Dpas(
+        given["repeatCount"],
+        given["systolicDepth"],
+        given["executionSize"],
+        given["opsPerChannel"],
+        given["threadsPerWarp"],
+        tuple(given["warpsPerCTA"]),
+        tuple(given["repCluster"]),
+    )
+    return layout.plan(
+        case["operand"],
+        case["shape"],
+        case["element_bits"],
+        dpas,
+        contiguous_dim=case["contiguous_dim"],
+        one_matrix=case["one_matrix_per_load"],
+    )
+
+
 def test_conformance_cases_through_python():
     for case in json.loads((INPUTS / "block_loads.json").read_text()):
-        given, expect = case["dpas"], case["expect"]
-        dpas = layout.Dpas(
-            given["repeatCount"],
-            given["systolicDepth"],
-            given["executionSize"],
-            given["opsPerChannel"],
-            given["threadsPerWarp"],
-            tuple(given["warpsPerCTA"]),
-            tuple(given["repCluster"]),
-        )
-        plan = layout.plan(
-            case["operand"],
-            case["shape"],
-            case["element_bits"],
-            dpas,
-            contiguous_dim=case["contiguous_dim"],
-            one_matrix=case["one_matrix_per_load"],
-        )
+        plan, expect = plan_of(case), case["expect"]
         message = plan.messages[0]
         got = {name: getattr(message, name) for name in ("element_bits", "width", "height", "blocks", "transpose")}
         assert got | {"vnni": message.transform, "count": len(plan.messages)} == expect, case["name"]
@@ -107,6 +112,28 @@ def test_registers_hold_what_the_layout_says(operand):
     for _ in range(20):
         height, width = place.randint(1, 80), 2 * place.randint(1, 60)
         plan.prove(height, width, y=place.randint(-20, 60), x=2 * place.randint(-10, 30))
+
+
+def test_blocks_are_where_registers_come_from():
+    """In elements of the operand, of which an element of a message may hold several: for each plan of the conformance
+    table the blocks of all messages are what lanes hold of it."""
+    widths = set()
+    for case in json.loads((INPUTS / "block_loads.json").read_text()):
+        if math.prod(case["shape"]) > 1 << 15:
+            continue
+        plan = plan_of(case)
+        assert plan.registers
+        wanted = {
+            tuple(layout.apply(plan.operand, register=register, lane=lane, subgroup=0).values())
+            for register in range(len(plan.registers))
+            for lane in range(case["dpas"]["threadsPerWarp"])
+        }
+        blocks = [block for number in range(len(plan.messages)) for block in plan.blocks(number)]
+        got = [(row + i, col + j) for row, col, rows, cols in blocks for i in range(rows) for j in range(cols)]
+        assert len(got) == len(set(got)) and set(got) == wanted, case["name"]
+        assert len(got) * case["element_bits"] == plan.cost.bytes * 8
+        widths |= {(message.element_bits, case["element_bits"]) for message in plan.messages}
+    assert any(message > element for message, element in widths)
 
 
 def test_slices_cover_every_register_once():

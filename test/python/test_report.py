@@ -78,6 +78,24 @@ _0_004:
     assert loop.caches() == {"prefetch ca.ca": 1, "load default": 2}
 
 
+def test_the_hottest_loop_has_most_dpas_not_most_instructions():
+    def loop(label: str, *code: str) -> str:
+        return "\n".join([f"{label}:", *code, f"(W&f0.0) jmpi    {label}"])
+
+    move = "        mov (16|M0)              r40.0<1>:f    r72.0<1;1,0>:f"
+    dpas = "        dpas.8x8 (16|M0)         r10:f         r10:f             r6:hf             r8.0:hf"
+    text = "//.kernel k\n"
+    text += "\n".join([loop("_0_001", *[move] * 9, dpas), loop("_0_002", dpas, dpas), loop("_0_003", *[move] * 12)])
+    program = assembly.read(text)
+    assert [len(each.code) for each in program.loops] == [11, 3, 13]
+    assert program.hottest() is program.loops[1]
+    # Loops in loops: the inner one is turned oftener, and has as many as the outer.
+    nested = "//.kernel k\n" + loop("_0_001", move, loop("_0_002", dpas), move)
+    program = assembly.read(nested)
+    assert [len(each.code) for each in program.loops] == [2, 5]
+    assert program.hottest() is program.loops[0]
+
+
 def test_code_without_dpas_has_no_loop_to_report():
     kernel = report._parse(ASSEMBLY.replace("dpas.8x8", "add"), "pvc", 1000)
     assert kernel.loop is None
