@@ -4,6 +4,10 @@
 //   xetile compile schedules/payloads/matmul_f16.mlir --target cpu -o matmul.so
 //   xetile compile schedules/payloads/matmul_f16.mlir --target cpu -o matmul.h
 //   cc examples/saved_kernel.c -I. ./matmul.so -Wl,-rpath,'$ORIGIN' -o saved_kernel
+//
+// The system's loader does not look at the digest that the file has, as xetile.load does. After a
+// copy over a network, say:
+//   python -c 'import xetile; xetile.load("matmul.so")'
 #include "matmul.h"
 #include <stdio.h>
 #include <stdlib.h>

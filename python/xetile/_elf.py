@@ -24,9 +24,16 @@ def undefined_symbols(data: bytes) -> list[str]:
 
 def read_symbol(data: bytes, wanted: str) -> bytes | None:
     """The bytes of a constant that a shared object exports; None if it has none of that name. ValueError as above."""
+    place = find_symbol(data, wanted)
+    return None if place is None else data[place]
+
+
+def find_symbol(data: bytes, wanted: str) -> slice | None:
+    """Where in the file the bytes of an exported constant are; None if there is none of that name. ValueError as
+    above."""
     for name, _, section, address, size in _symbols(data, _DYNAMIC_SYMBOLS):
         if name == wanted and section != 0:
-            return _content(data, section, address, size)
+            return _place(data, section, address, size)
     return None
 
 
@@ -49,7 +56,7 @@ def _symbols(data: bytes, table: int) -> Iterator[tuple[str, int, int, int, int]
         raise ValueError(f"the ELF file is damaged: {error}") from None
 
 
-def _content(data: bytes, section: int, address: int, size: int) -> bytes:
+def _place(data: bytes, section: int, address: int, size: int) -> slice:
     try:
         _, kind, _, start, offset, length, _ = _sections(data)[section]
     except (struct.error, IndexError, OverflowError) as error:
@@ -57,7 +64,7 @@ def _content(data: bytes, section: int, address: int, size: int) -> bytes:
     first = offset + address - start
     if kind == _NO_BITS or not start <= address <= address + size <= start + length or first + size > len(data):
         raise ValueError("the ELF file is damaged: a constant lies outside of its section")
-    return data[first : first + size]
+    return slice(first, first + size)
 
 
 def _sections(data: bytes) -> list[tuple[int, ...]]:

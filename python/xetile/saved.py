@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels that were saved, in a process without a compiler: see `xetile.load`.
 
-What is read was written by `xetile.saving`; nothing in the file runs before its description has been read and fits.
+What is read was written by `xetile.saving`; nothing in the file runs before its description has been read and fits, and
+its digest is that of its bytes.
 """
 
 from __future__ import annotations
 
 import ctypes
 import functools
+import hashlib
 import json
 import platform
 from collections.abc import Mapping
@@ -17,19 +19,33 @@ from types import MappingProxyType
 from typing import Any
 
 from xetile import files, runtime
-from xetile._elf import read_symbol
+from xetile._elf import find_symbol, read_symbol
 from xetile._surroundings import mapped
-from xetile.errors import XeTileError
+from xetile.errors import XeTileError, expect
 from xetile.function import CompiledFunction
 from xetile.kernel import Kernel, NativeBinary
 from xetile.signature import Signature
 
-__all__ = ["BINARY", "DESCRIPTION", "FORMAT", "REFUSED", "SavedCode", "cpu_features", "load"]
+__all__ = [
+    "BINARY",
+    "DESCRIPTION",
+    "DIGEST",
+    "DIGEST_BYTES",
+    "FORMAT",
+    "REFUSED",
+    "SavedCode",
+    "cpu_features",
+    "load",
+    "with_digest",
+]
 
-FORMAT = 1
+FORMAT = 2
 """Of the description; others are refused."""
 DESCRIPTION = "xetile_kernel"
 BINARY = "xetile_binary_"
+DIGEST = "xetile_digest"
+"""A constant of DIGEST_BYTES: SHA-256 of the file, these bytes taken as zeros."""
+DIGEST_BYTES = 32
 
 REFUSED = "xetile_refused"
 """Of code: a variable that points to what its constructors did not get from the system, or null."""
@@ -38,15 +54,22 @@ _ON_HOST = ("cpu",)
 _OPENMP = "libomp.so.5"
 
 
-def load(path: str | PathLike[str]) -> Kernel:
+def load(path: str | PathLike[str], *, check_digest: bool = True) -> Kernel:
     """The kernel that `Kernel.save` or `xetile compile -o KERNEL.so` wrote. Loads neither MLIR nor LLVM.
 
     It is called, explained and saved like the one that was compiled, and has its signature and binaries; `stages` are
     empty. XeTileError for a file that is no kernel, or for another machine, and for one that cannot be loaded.
+
+    `check_digest`  compares the file's SHA-256 with the one in it, which takes 1 to 2 ms per MB: XeTileError
+                    for a file of which any bit changed since it was written. Without, such a file may compute wrong
+                    numbers or end the process; leave it out only for files that something else has checked.
     """
+    expect("check_digest", check_digest, bool, "True or False")
     place = files.path_of(path, "cannot load a kernel")
     data = files.read(place, "the kernel")
     description = _describe(place, data)
+    if check_digest:
+        _check_digest(place, data)
     try:
         signature = Signature.from_json(json.dumps(description["signature"]))
         target = str(description["target"])
@@ -64,6 +87,33 @@ def load(path: str | PathLike[str]) -> Kernel:
             "compile and save it here"
         )
     return Kernel(signature, target, SavedCode(place, data, signature, target, sizes, native))
+
+
+def with_digest(data: bytes) -> bytes:
+    """The shared object with its digest, where it has room for one, as kernels that `describe` described have."""
+    place = find_symbol(data, DIGEST)
+    return data if place is None else data[: place.start] + _digest(data, place) + data[place.stop :]
+
+
+def _digest(data: bytes, place: slice) -> bytes:
+    """SHA-256 of all bytes, those of `place` as zeros."""
+    view = memoryview(data)
+    found = hashlib.sha256(view[: place.start])
+    found.update(bytes(place.stop - place.start))
+    found.update(view[place.stop :])
+    return found.digest()
+
+
+def _check_digest(place: Path, data: bytes) -> None:
+    try:
+        found = find_symbol(data, DIGEST)
+    except ValueError as error:
+        raise XeTileError(f"cannot load {place}: {error}") from None
+    if found is None or data[found] != _digest(data, found):
+        raise XeTileError(
+            f"cannot load {place}: it is damaged, or was changed since it was written: its digest is not that of its "
+            "bytes; save it again"
+        )
 
 
 def _describe(place: Path, data: bytes) -> Mapping[str, Any]:

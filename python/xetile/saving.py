@@ -6,6 +6,7 @@
 What is inside, besides the functions that `xetile.header` declares:
     xetile_kernel           JSON, ends with a null: format, target, signature, the CPU's features, sizes of binaries
     xetile_binary_NAME      the kernel's binaries for a device: SPIR-V, machine code of chips
+    xetile_digest           SHA-256 of the file, its own 32 bytes taken as zeros; `xetile.load` compares it
 `xetile.load` reads it without MLIR.
 """
 
@@ -28,7 +29,7 @@ from xetile.engines import C_INTERFACE
 from xetile.errors import XeTileError
 from xetile.kernel import NativeBinary
 from xetile.mlir import ir
-from xetile.saved import BINARY, DESCRIPTION, FORMAT, cpu_features
+from xetile.saved import BINARY, DESCRIPTION, DIGEST, DIGEST_BYTES, FORMAT, cpu_features, with_digest
 from xetile.signature import DYNAMIC, ArraySpec, Signature
 
 __all__ = ["add_checked_entry", "describe", "link"]
@@ -62,6 +63,8 @@ def describe(
     _add_constant(module, DESCRIPTION, json.dumps(description).encode() + b"\0")
     for name, data in binaries.items():
         _add_constant(module, BINARY + name, data)
+    # `link` fills it in.
+    _add_constant(module, DIGEST, bytes(DIGEST_BYTES))
 
 
 def add_checked_entry(module: ir.Module, signature: Signature) -> None:
@@ -111,7 +114,7 @@ def _add_constant(module: ir.Module, name: str, data: bytes) -> None:
 
 def link(place: Path, code: bytes, libraries: Sequence[Path]) -> None:
     """Writes a shared object of one object file, which finds `libraries` where they are now, or where the system has
-    them. XeTileError if there is no linker, or with what it says.
+    them, and its digest where `describe` left room. XeTileError if there is no linker, or with what it says.
 
     The machine's compiler links, or else the package's own linker.
     """
@@ -157,7 +160,7 @@ def link(place: Path, code: bytes, libraries: Sequence[Path]) -> None:
         if run.returncode or not linked.is_file():
             raise XeTileError(f"cannot link {place}: {said or f'{command[0]} wrote nothing'}")
         data = linked.read_bytes()
-    files.write(place, data, executable=True)
+    files.write(place, with_digest(data), executable=True)
 
 
 def _system_libraries() -> list[str]:

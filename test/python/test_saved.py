@@ -2,6 +2,7 @@
 """Kernels as files: saved, loaded without a compiler, called from C; and what is refused."""
 
 import ctypes
+import hashlib
 import json
 import shutil
 import struct
@@ -202,6 +203,13 @@ def damaged(data: bytes, old: bytes, new: bytes) -> bytes:
     return data.replace(old, new)
 
 
+def rewritten(data: bytes) -> bytes:
+    """As if it had been written so: with the digest of its bytes, computed as `xetile.saving` says it is."""
+    place = _elf.find_symbol(data, "xetile_digest")
+    empty = data[: place.start] + bytes(32) + data[place.stop :]
+    return data[: place.start] + hashlib.sha256(empty).digest() + data[place.stop :]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -210,13 +218,19 @@ def damaged(data: bytes, old: bytes, new: bytes) -> bytes:
         (lambda data: data[:2000], "the ELF file is damaged"),
         (lambda data: data[:0x28] + b"\xff" * 8 + data[0x30:], "the ELF file is damaged"),  # where its sections are
         (lambda data: data[:64] + bytes(len(data) - 64), "the ELF file is damaged|it is no kernel of xetile's"),
-        (lambda data: damaged(data, b'{"format": 1', b'{"format": 9'), "expected format 1, got 9; save it with this"),
-        (lambda data: damaged(data, b'{"format": 1', b'{"farmot": 1'), "its description is damaged"),
-        (lambda data: damaged(data, b'"dtype": "f16"', b'"dtype": "x16"'), "expected what Signature.to_json writes"),
+        (lambda data: damaged(data, b'{"format": 2', b'{"format": 1'), "expected format 2, got 1; save it with this"),
+        (lambda data: damaged(data, b'{"format": 2', b'{"farmot": 2'), "its description is damaged"),
         (
-            lambda data: damaged(data, b'"x86_64"', b'"armv99"'),
+            lambda data: rewritten(damaged(data, b'"dtype": "f16"', b'"dtype": "x16"')),
+            "expected what Signature.to_json writes",
+        ),
+        (
+            lambda data: rewritten(damaged(data, b'"x86_64"', b'"armv99"')),
             "compiled for a CPU with armv99, which this one has not",
         ),
+        (lambda data: damaged(data, b'"x86_64"', b'"armv99"'), "damaged, or was changed .* its digest is not that"),
+        (lambda data: data + b"\0", "its digest is not that of its bytes; save it again"),
+        (lambda data: data.replace(b"\0xetile_digest\0", b"\0xetile_dijest\0"), "its digest is not that of its bytes"),
     ],
 )
 def test_files_that_are_no_kernels_are_refused(file, tmp_path, change, message):
@@ -237,7 +251,7 @@ def test_a_binary_outside_of_its_section_is_refused(file, tmp_path):
     place = next(at for at in range(symbols, symbols + length, 24) if struct.unpack_from("<I", data, at)[0] == name)
     struct.pack_into("<Q", data, place + 16, 1 << 40)  # its size
     path = tmp_path / "k.so"
-    path.write_bytes(data)
+    path.write_bytes(rewritten(bytes(data)))
     with pytest.raises(XeTileError, match=r"k\.so: the ELF file is damaged: a constant lies outside of its section"):
         dict(xetile.load(path).binaries)
 
@@ -249,8 +263,57 @@ def test_other_libraries_are_refused(tmp_path):
         xetile.load(tmp_path / "gone.so")
 
 
+def test_no_file_with_a_flipped_bit_is_loaded(file, tmp_path):
+    """Of what is not checked, some ends the process, and some computes other numbers."""
+    data, path = file.read_bytes(), tmp_path / "k.so"
+    assert rewritten(data) == data
+    seed = np.random.SeedSequence().entropy
+    for place in np.random.default_rng(seed).integers(0, 8 * len(data), 400):
+        broken = bytearray(data)
+        broken[place // 8] ^= 1 << place % 8
+        path.write_bytes(broken)
+        with pytest.raises(XeTileError):
+            xetile.load(path)
+            pytest.fail(f"bit {place % 8} of byte {place // 8} (seed {seed})")
+
+
+def test_the_digest_is_not_looked_at_where_the_caller_says_so(file, tmp_path, arrays):
+    data, path = bytearray(file.read_bytes()), tmp_path / "k.so"
+    place = _elf.find_symbol(bytes(data), saved.DIGEST)
+    data[place.start] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(XeTileError, match="its digest is not that of its bytes"):
+        xetile.load(path)
+    np.testing.assert_array_equal(xetile.load(path, check_digest=False)(*arrays), product(*arrays))
+    with pytest.raises(XeTileError, match="check_digest: expected True or False, got 1"):
+        xetile.load(file, check_digest=1)
+
+
+def test_facts_of_machine_code_come_back_each_by_its_name(tmp_path):
+    """Without Intel's compiler: what it would have made is made up."""
+    kernel = compiled("cpu")
+    signature, path = kernel.signature, tmp_path / "k.so"
+    code = {
+        "pvc": xetile.kernel.NativeBinary("pvc", b"code of pvc", spill_bytes=192, registers=256),
+        "bmg": xetile.kernel.NativeBinary("bmg", b"code of bmg, longer", spill_bytes=0, registers=128),
+    }
+    binaries = {"spirv": b"\x03\x02\x23\x07more"} | {chip: native.data for chip, native in code.items()}
+    with ir.Context():
+        module = ir.Module.parse("module {}")
+        saving.describe(module, signature, "pvc", binaries, code)
+        saving.link(path, engines.object_file(module, "matmul", 0), [])
+    loaded = xetile.load(path)
+    assert dict(loaded.native) == code and dict(loaded.binaries) == binaries
+    assert loaded.target == xetile.Target("pvc")
+    # The description says more bytes than there are.
+    broken = damaged(path.read_bytes(), b'"pvc": 11', b'"pvc": 12')
+    path.write_bytes(rewritten(broken))
+    with pytest.raises(XeTileError, match=r"k\.so is damaged: expected 12 bytes of the binary 'pvc'"):
+        dict(xetile.load(path).binaries)
+
+
 def test_no_file_that_is_cut_or_changed_somewhere_crashes(file, tmp_path, rng):
-    """What says it is a kernel may still be damaged: an error, or the same description; never another exception."""
+    """Without its digest, too, an error, or the same description; never another exception."""
     data, path = file.read_bytes(), tmp_path / "k.so"
     for _ in range(100):
         broken = bytearray(data)
@@ -258,7 +321,7 @@ def test_no_file_that_is_cut_or_changed_somewhere_crashes(file, tmp_path, rng):
             broken[int(rng.integers(0, 4096 if rng.random() < 0.5 else len(data)))] = int(rng.integers(0, 256))
         path.write_bytes(bytes(broken[: int(rng.integers(1, len(data)))] if rng.random() < 0.3 else broken))
         try:
-            loaded = xetile.load(path)
+            loaded = xetile.load(path, check_digest=False)
             dict(loaded.binaries)
         except XeTileError as error:
             assert str(error)
