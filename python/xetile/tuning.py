@@ -145,7 +145,7 @@ def with_tuned_configs(
     bench = _Bench(signature, build, effort.seconds)
     for matmul in matmuls:
         database = _Entry(matmul.key, threads or os.cpu_count() or 1)
-        known = None if effort.again else database.read()
+        known = None if effort.again else database.read(module.context)
         if known is None:
             known = bench.fastest(module, matmul, database.threads)
             database.write(known)
@@ -164,9 +164,18 @@ class _Matmul:
 
     def take(self, config: MatmulConfig, pack: str) -> None:
         for op in self.ops:
-            fields = ", ".join(f"{name} = {value}" for name, value in json.loads(config.to_json()).items())
-            op.attributes[_CONFIG] = ir.Attribute.parse(f"#xetile.matmul_config<{fields}>", op.context)
+            op.attributes[_CONFIG] = _attribute(config, op.context)
             op.attributes[_PACK] = ir.StringAttr.get(pack, op.context)
+
+
+def _attribute(config: MatmulConfig, context: ir.Context) -> ir.Attribute:
+    """XeTileError for values that no configuration has."""
+    fields = ", ".join(f"{name} = {value}" for name, value in json.loads(config.to_json()).items())
+    try:
+        return ir.Attribute.parse(f"#xetile.matmul_config<{fields}>", context)
+    except ir.MLIRError as error:
+        told_ = "; ".join(diagnostic.message for diagnostic in error.error_diagnostics)
+        raise XeTileError(f"matmul config: {told_ or error}") from None
 
 
 def _matmuls(module: ir.Module) -> Iterator[_Matmul]:
@@ -240,10 +249,9 @@ class _Entry:
     def __init__(self, matmul: str, threads: int) -> None:
         self.matmul, self.threads = matmul, threads
         self._holds = {"matmul": matmul, "threads": threads, "machine": _machine.facts(), "build": _build_id()}
-        digest = hashlib.sha256(json.dumps(self._holds, sort_keys=True).encode()).hexdigest()
-        self.path = tools.cache_dir() / "tuned" / f"{digest[:32]}.json"
+        self.path = tools.cache_dir() / "tuned" / f"{_digest(self._holds)[:32]}.json"
 
-    def read(self) -> Tuned | None:
+    def read(self, context: ir.Context) -> Tuned | None:
         """None, with a warning where there is such a file, if nothing is known."""
         if not files.is_file(self.path):
             return None
@@ -251,9 +259,12 @@ class _Entry:
             content = json.loads(files.read(self.path, "a measured configuration"))
             if not isinstance(content, dict) or {name: content.get(name) for name in self._holds} != self._holds:
                 raise XeTileError("it is not of this machine, matmul and build")
+            if content.pop("digest", None) != _digest(content):
+                raise XeTileError("it was edited or damaged")
             config, pack, speedup = MatmulConfig.of(content["config"]), content["pack"], content["speedup"]
             if pack not in ("auto", "always", "never") or not isinstance(speedup, float):
                 raise XeTileError(f"unknown values, pack {told(pack)}, speedup {told(speedup)}")
+            _attribute(config, context)
         except (XeTileError, ValueError, KeyError, RecursionError) as error:
             warnings.warn(f"{self.path} is ignored: {error}; it is measured again", RuntimeWarning, stacklevel=2)
             return None
@@ -267,7 +278,12 @@ class _Entry:
             raise XeTileError(
                 f"cannot write {self.path}: {error.strerror}; name another folder in XETILE_CACHE"
             ) from None
-        files.write(self.path, json.dumps({**self._holds, **found}, indent=2) + "\n")
+        content = {**self._holds, **found}
+        files.write(self.path, json.dumps(content | {"digest": _digest(content)}, indent=2) + "\n")
+
+
+def _digest(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _build_id() -> str:

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
+import warnings
 
 import numpy as np
 import pytest
@@ -81,8 +84,7 @@ def test_a_known_configuration_tiles(rng, cache):
     given = problem()
     xetile.tune(given.module(), candidates=1, **QUICK)
     (file,) = cache.iterdir()
-    content = json.loads(file.read_text())
-    file.write_text(json.dumps({**content, "config": SMALL, "pack": "always"}))
+    file.write_text(rewritten(file.read_text(), config=SMALL, pack="always"))
     kernel = cpu.compile(given.module(), threads=1, tune=True)
     expected = cpu.compile(given.module(), threads=1, config=SMALL, pack="always")
     assert kernel.stages["1-tiled"] == expected.stages["1-tiled"]
@@ -91,9 +93,21 @@ def test_a_known_configuration_tiles(rng, cache):
     compare(given, arrays, kernel(*arrays))
 
 
+def rewritten(text: str, **changes) -> str:
+    """As if it had been measured so: with its digest."""
+    content = json.loads(text) | changes
+    del content["digest"]
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    return json.dumps(content | {"digest": digest})
+
+
 @pytest.mark.parametrize(
     "edit",
     [
+        lambda text: re.sub('"innermostNBlock": [0-9]+', '"innermostNBlock": 3', text),
+        lambda text: rewritten(re.sub('"innermostNBlock": [0-9]+', '"innermostNBlock": 0', text)),
+        lambda text: re.sub('"speedup": [0-9]', '"speedup": 7', text),
+        lambda text: text.replace('"digest"', '"digset"'),
         lambda text: text[: len(text) // 2],
         lambda text: "",
         lambda text: "[]",
@@ -103,7 +117,20 @@ def test_a_known_configuration_tiles(rng, cache):
         lambda text: text.replace('"threads": 1', '"threads": 64'),
         lambda text: text.replace('"speedup"', '"speed"'),
     ],
-    ids=["half", "empty", "list", "pack", "field", "machine", "threads", "missing"],
+    ids=[
+        "edited",
+        "illegal",
+        "speedup",
+        "no digest",
+        "half",
+        "empty",
+        "list",
+        "pack",
+        "field",
+        "machine",
+        "threads",
+        "missing",
+    ],
 )
 def test_files_that_are_wrong_are_ignored_by_name(cache, edit):
     module = problem().module()
@@ -116,13 +143,33 @@ def test_files_that_are_wrong_are_ignored_by_name(cache, edit):
     assert xetile.tune(module, **QUICK)[0].tried == 0
 
 
+def test_no_flipped_bit_of_a_file_is_an_error_or_another_configuration(cache):
+    module = problem().module()
+    (first,) = xetile.tune(module, candidates=1, **QUICK)
+    (file,) = cache.iterdir()
+    data, entry = file.read_bytes(), tuning._Entry(first.matmul, 1)
+    seed = np.random.SeedSequence().entropy
+    for place in np.random.default_rng(seed).integers(0, 8 * len(data), 300):
+        broken = bytearray(data)
+        broken[place // 8] ^= 1 << place % 8
+        file.write_bytes(broken)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            found = entry.read(module.context)
+        # White space and the case of \\u escapes say the same.
+        known = None if found is None else (found.config, found.pack, found.speedup)
+        assert known in (None, (first.config, first.pack, first.speedup)), f"seed {seed}, bit {place}"
+        assert len(told) == (found is None)
+    file.write_bytes(data)
+    assert entry.read(module.context) is not None
+
+
 def test_an_illegal_configuration_in_a_file_is_an_error_of_its_field(cache):
     module = problem().module()
     xetile.tune(module, candidates=1, **QUICK)
     (file,) = cache.iterdir()
-    content = json.loads(file.read_text())
-    content["config"]["MThreads"] = 77
-    file.write_text(json.dumps(content))
+    config = json.loads(file.read_text())["config"]
+    file.write_text(rewritten(file.read_text(), config=config | {"MThreads": 77}))
     with pytest.raises(XeTileError, match="MThreads = 77: expected"):
         cpu.compile(module, threads=1, tune=True)
 
