@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What a payload means, computed by NumPy: the reference that kernels are checked against.
 
-Only the operations that payloads consist of are known: linalg.matmul and linalg.fill on tensors, constants, empty
-tensors and returns.
+Known are the structured ops of linalg, named or generic, with bodies of arith and math; linalg.softmax, pack and
+unpack; arith and math on tensors and numbers; reshapes, slices and pads of tensors. Named ops mean what MLIR's own
+generic form of them says.
 """
 
 from __future__ import annotations
@@ -14,11 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from xetile import linalg_reference, passes, scalar_reference, tensor_reference
 from xetile.errors import XeTileError, expect
 from xetile.mlir import ir
+from xetile.mlir._mlir_libs import _xetile
 from xetile.signature import ArraySpec, Signature, find_function
 
-__all__ = ["Difference", "compare", "count_flops", "evaluate", "random_arguments"]
+__all__ = ["Difference", "compare", "count_flops", "evaluate", "random_arguments", "tolerance"]
+
+_GENERALIZE = "linalg-generalize-named-ops"
+# Of sums in f32, whose order nobody promises.
+_TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -44,8 +51,9 @@ def evaluate(
 ) -> tuple[NDArray[Any], ...]:
     """The results of the module's function, of `precision` or exact integers (int64).
 
-    `arrays` are its arguments. They are taken as they are, and all that is computed is of `precision`. XeTileError for
-    a function with other operations than payloads have.
+    `arrays` are its arguments. They are taken as they are, and all that is computed is of `precision`, rounded to f16
+    or bf16 where an operation's result has that type: sums once, at their end. XeTileError for a function with other
+    operations than are known.
     """
     signature = Signature.of(module)
     expect("arrays", arrays, Sequence, "a sequence of arrays")
@@ -53,17 +61,46 @@ def evaluate(
         raise XeTileError(f"{signature}: expected {len(signature.arguments)} arrays, got {len(arrays)}")
     for number, array in enumerate(arrays):
         expect(f"{signature}: argument {number}", array, np.ndarray, "a NumPy array")
-    function = find_function(module.operation, signature.name)
+    generic = _generic(module)
+    function = find_function(generic.operation, signature.name)
     values: dict[ir.Value[Any], NDArray[Any]] = {}
-    for argument, array in zip(function.arguments, arrays, strict=True):
-        values[argument] = _widen(array, precision)
+    for argument, spec, array in zip(function.arguments, signature.arguments, arrays, strict=True):
+        if not spec.takes(array.shape):
+            raise XeTileError(f"{signature}: expected an argument of {spec}, got one of {list(array.shape)}")
+        kind = argument.type.element_type if isinstance(argument.type, ir.ShapedType) else argument.type
+        values[argument] = array.astype(scalar_reference.dtype_of(kind, precision))
     for op in function.entry_block.operations:
         operands = [values[operand] for operand in op.operands]
         if op.operation.name == "func.return":
-            return tuple(operands)
-        result = _result(op, operands, precision)
-        values[op.results[0]] = result
+            return tuple(_widen(result, precision) for result in operands)
+        results = _results(op.operation, operands, values, precision)
+        values.update(zip(op.results, results, strict=True))
     raise XeTileError(f"@{signature.name} has no return")
+
+
+def tolerance(module: ir.Module) -> float:
+    """How far results may be from `evaluate`'s, relative to the largest: sums in f32 in any order, and one neighbour of
+    a narrow float where a result, or what is between, is rounded to one."""
+    expect("module", module, ir.Module, "a module")
+    found = [_TOLERANCE]
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        for result in op.results:
+            kind = result.type.element_type if isinstance(result.type, ir.ShapedType) else result.type
+            if isinstance(kind, ir.BF16Type):
+                found.append(2.0**-7)
+            elif isinstance(kind, ir.F16Type):
+                found.append(2.0**-10)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    return max(found)
+
+
+def _generic(module: ir.Module) -> ir.Module:
+    copy = _xetile.clone_module(module.operation)
+    passes.run(copy, _GENERALIZE, action="compute the payload with NumPy")
+    return copy
 
 
 def random_arguments(signature: Signature, rng: np.random.Generator) -> tuple[NDArray[Any], ...]:
@@ -119,45 +156,35 @@ def _random(spec: ArraySpec, rng: np.random.Generator) -> NDArray[Any]:
     return rng.standard_normal(spec.shape, np.float32).astype(dtype)
 
 
-def _result(op: ir.OpView, operands: list[NDArray[Any]], precision: type[np.floating[Any]]) -> NDArray[Any]:
-    name = op.operation.name
-    if name == "arith.constant" and isinstance(op.attributes["value"], (ir.FloatAttr, ir.IntegerAttr)):
-        return _widen(np.array(op.attributes["value"].value), precision)
-    if name == "tensor.empty" and not operands:
-        return np.zeros(ir.RankedTensorType(op.results[0].type).shape, precision)
-    if name == "linalg.fill":
-        value, into = operands
-        return np.full(into.shape, value)
-    if name == "linalg.matmul" and _is_plain(op):
-        a, b, c = operands
-        d: NDArray[Any] = c + a @ b
-        return d
-    raise XeTileError(
-        f"cannot compute {name} with NumPy; expected linalg.matmul, linalg.fill, constants and empty tensors"
-    )
-
-
-def _is_plain(matmul: ir.OpView) -> bool:
-    """Whether neither operand is transposed or broadcast, and signed numbers are multiplied as such."""
-    if "cast" in matmul.attributes and "unsigned" in str(matmul.attributes["cast"]):
-        return False
-    if "indexing_maps" not in matmul.attributes:
-        return True
-    given = [str(ir.AffineMapAttr(item).value) for item in ir.ArrayAttr(matmul.attributes["indexing_maps"])]
-    return given == [f"(d0, d1, d2) -> ({dims})" for dims in ("d0, d2", "d2, d1", "d0, d1")]
+def _results(
+    op: ir.Operation, operands: list[NDArray[Any]], values: dict[Any, NDArray[Any]], precision: type[np.floating[Any]]
+) -> list[NDArray[Any]]:
+    if op.name == "linalg.generic":
+        return linalg_reference.Generic(op, operands, values, precision).results()
+    result = tensor_reference.compute(op, operands, precision)
+    if result is None:
+        result = scalar_reference.compute(op, operands, precision)
+    if result is None:
+        raise XeTileError(
+            f"cannot compute {op.name} with NumPy; expected ops of linalg, arith and math, and reshapes, slices and "
+            "pads of tensors"
+        )
+    return [result]
 
 
 def count_flops(module: ir.Module) -> int:
-    """Multiplications and additions of the module's matmuls."""
+    """Multiplications and additions of the module's sums of products: matmuls, convolutions and the like."""
     expect("module", module, ir.Module, "a module")
     flops = 0
 
     def visit(op: ir.Operation) -> ir.WalkResult:
         nonlocal flops
-        if op.name == "linalg.matmul":
-            (m, k), (_, n) = (ir.RankedTensorType(operand.type).shape for operand in op.operands[:2])
-            flops += 2 * m * n * k
+        if op.name == "linalg.generic":
+            names = [inner.operation.name for inner in op.regions[0].blocks[0].operations]
+            if {"arith.mulf", "arith.addf"} <= set(names) or {"arith.muli", "arith.addi"} <= set(names):
+                flops += linalg_reference.count_products(op)
         return ir.WalkResult.ADVANCE
 
-    module.operation.walk(visit)
+    generic = _generic(module)
+    generic.operation.walk(visit)
     return flops
