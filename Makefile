@@ -10,7 +10,7 @@ LIT_FLAGS := -sv
 N := 1000
 PYTEST_FLAGS := -q
 
-.PHONY: build test test-all fuzz check demo bench kernelbench wheel test-wheel clean bootstrap
+.PHONY: build test test-all test-torch torch-ops fuzz check demo bench kernelbench wheel test-wheel clean bootstrap
 
 build: bootstrap
 	@[ -e $(BUILD)/build.ninja ] || $(CMAKE) -G Ninja -S . -B $(BUILD) -DCMAKE_MAKE_PROGRAM=$(NINJA) \
@@ -39,6 +39,17 @@ test-all: build
 	XETILE_OPT=$(CURDIR)/$(BUILD)-asan/bin/xetile-opt $(PYTHON) -m pytest $(PYTEST_FLAGS) -n auto \
 	  -m "exhaustive or not exhaustive" test/python/test_deep_tile_refusals.py
 	$(SANITIZED) XETILE_FUZZ_OPT=$(CURDIR)/$(BUILD)-asan/bin/xetile-opt $(PYTHON) test/fuzz --kind ir -n 2000
+
+# With PyTorch, in an environment of its own, .venv-torch, which takes a minute to install.
+WITH_TORCH := PYTHONPATH=$(BUILD)/python_packages .venv-torch/bin/python
+test-torch: build
+	@scripts/bootstrap-torch
+	$(WITH_TORCH) -m pytest $(PYTEST_FLAGS) -n auto test/torch
+
+# PyTorch's own operator database against eager: FLAGS="--draw 100 --seed 7", test/torch_ops/README.md tells more.
+torch-ops: build
+	@scripts/bootstrap-torch
+	@$(WITH_TORCH) test/torch_ops $(FLAGS)
 
 # Random cases: mutated files, programs, schedules, calls. `make fuzz N=20000 SEED=7 KIND=ir`.
 fuzz: build

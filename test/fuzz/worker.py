@@ -222,6 +222,8 @@ def _answer(kind: Any, what: str, argument: Any, answer: Answer) -> None:
         answer.value = list(itertools.islice(kind.reduced(case), width))
     elif what == "describe":
         answer.value = kind.describe(argument)
+    elif what == "value":
+        answer.value = kind.value(argument)
     else:
         if what == "case":
             answer.case = argument
