@@ -84,7 +84,6 @@ def signature(text: str, log: str = "") -> str:
     line = text.strip().split("\n", 1)[0]
     if line.startswith(DIED):
         why = "Assertion|LLVM ERROR|terminate called|AddressSanitizer|runtime error"
-        why = "Assertion|LLVM ERROR|terminate called|AddressSanitizer|runtime error"
         causes = re.findall(rf"^.*(?:{why}).*$", log, re.M)[:1]
         # A process that was interrupted is somewhere else each time.
         frames = [] if "takes longer" in line else native.frames(log)[:3]
