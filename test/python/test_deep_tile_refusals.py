@@ -29,7 +29,8 @@ TYPES = [
     ("i8", "i32"),
     ("f32", "f64"),
 ]
-# A build of the passes under AddressSanitizer tells an error of its own by this exit code.
+# A build of the passes under AddressSanitizer tells an error of its own by this exit code; what the environment says
+# of sanitizers (`make test-sanitized`) comes first.
 SANITIZER = {"ASAN_OPTIONS": "exitcode=99", "UBSAN_OPTIONS": "exitcode=99:print_stacktrace=1"}
 
 
@@ -162,7 +163,7 @@ def optimise(text: str, *passes: str) -> subprocess.CompletedProcess:
     return subprocess.run(
         [xetile_opt(), *passes],
         input=text,
-        env={**os.environ, **SANITIZER},
+        env={**SANITIZER, **os.environ},
         capture_output=True,
         text=True,
         timeout=120,
