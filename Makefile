@@ -10,7 +10,10 @@ LIT_FLAGS := -sv
 N := 1000
 PYTEST_FLAGS := -q
 
-.PHONY: build test test-all test-torch torch-ops fuzz check demo bench kernelbench wheel test-wheel clean bootstrap
+# Each takes all cores: with -j, too, one target after the other.
+.NOTPARALLEL:
+.PHONY: build build-sanitized test test-all test-exhaustive test-machines test-sanitized test-sanitized-fuzz test-torch \
+  torch-ops fuzz check demo bench kernelbench wheel test-wheel clean bootstrap
 
 build: bootstrap
 	@[ -e $(BUILD)/build.ninja ] || $(CMAKE) -G Ninja -S . -B $(BUILD) -DCMAKE_MAKE_PROGRAM=$(NINJA) \
@@ -21,24 +24,36 @@ test: build
 	.venv/bin/lit $(LIT_FLAGS) $(BUILD)/test
 	$(PYTHON) -m pytest $(PYTEST_FLAGS) -n auto
 
-# What takes minutes, too: every configuration of the conformance table, the code that the cost model would choose for other
-# machines (test/python/machines.py), kernels under AddressSanitizer, and the C++ core
-# under AddressSanitizer and UBSan, built for that into a directory of its own: all lit tests, refusals, mutated files.
-# LLVM poisons memory in headers; only our side would be told of it.
-SANITIZED := ASAN_OPTIONS=exitcode=99:allow_user_poisoning=0:detect_leaks=0 UBSAN_OPTIONS=exitcode=99:print_stacktrace=1
-test-all: build
-	.venv/bin/lit $(LIT_FLAGS) $(BUILD)/test
-	$(PYTHON) -m pytest $(PYTEST_FLAGS) -n auto -m "exhaustive or not exhaustive"
+# What takes minutes, too, in parts that aim at less than an hour on two cores. A part first builds what it needs.
+test-all: test test-exhaustive test-machines test-sanitized test-sanitized-fuzz
+
+# Every configuration of the conformance table, many more random cases, kernels under AddressSanitizer.
+test-exhaustive: build
+	$(PYTHON) -m pytest $(PYTEST_FLAGS) -n auto -m exhaustive
+
+# The code that the cost model would choose for other machines (test/python/machines.py).
+test-machines: build
 	for machine in EPYC Xeon; do \
 	  XETILE_TEST_MACHINE=$$machine $(PYTHON) -m pytest $(PYTEST_FLAGS) -n auto test/python/test_deep_tile*.py || exit 1; done
+
+# The C++ core under AddressSanitizer and UBSan, built for that into a directory of its own: all lit tests, refusals; and
+# SANITIZED_N mutated files. LLVM poisons memory in headers; only our side would be told of it.
+SANITIZED := ASAN_OPTIONS=exitcode=99:allow_user_poisoning=0:detect_leaks=0 UBSAN_OPTIONS=exitcode=99:print_stacktrace=1
+SANITIZED_OPT := $(CURDIR)/$(BUILD)-asan/bin/xetile-opt
+SANITIZED_N := 2000
+build-sanitized: build
 	@$(CMAKE) -G Ninja -S . -B $(BUILD)-asan -DCMAKE_MAKE_PROGRAM=$(NINJA) \
 	  -DXETILE_ENABLE_PYTHON=OFF -DXETILE_SANITIZE=ON $(if $(MLIR_DIR),-DMLIR_DIR=$(MLIR_DIR)) > /dev/null
-	@$(NINJA) -C $(BUILD)-asan xetile-opt XeTileRuntime \
-	  xetile-layout-test xetile-target-info-test
+	@$(NINJA) -C $(BUILD)-asan xetile-opt XeTileRuntime xetile-layout-test xetile-target-info-test
+
+test-sanitized: build-sanitized
 	$(SANITIZED) .venv/bin/lit $(LIT_FLAGS) $(BUILD)-asan/test
-	XETILE_OPT=$(CURDIR)/$(BUILD)-asan/bin/xetile-opt $(PYTHON) -m pytest $(PYTEST_FLAGS) -n auto \
+	$(SANITIZED) XETILE_OPT=$(SANITIZED_OPT) $(PYTHON) -m pytest $(PYTEST_FLAGS) -n auto \
 	  -m "exhaustive or not exhaustive" test/python/test_deep_tile_refusals.py
-	$(SANITIZED) XETILE_FUZZ_OPT=$(CURDIR)/$(BUILD)-asan/bin/xetile-opt $(PYTHON) test/fuzz --kind ir -n 2000
+
+test-sanitized-fuzz: build-sanitized
+	$(SANITIZED) XETILE_FUZZ_OPT=$(SANITIZED_OPT) $(PYTHON) test/fuzz --kind ir -n $(SANITIZED_N) \
+	  $(if $(SEED),--seed $(SEED))
 
 # With PyTorch, in an environment of its own, .venv-torch, which takes a minute to install.
 WITH_TORCH := PYTHONPATH=$(BUILD)/python_packages .venv-torch/bin/python

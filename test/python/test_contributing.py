@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""CONTRIBUTING.md and CHANGELOG.md speak of files that exist."""
+"""CONTRIBUTING.md and CHANGELOG.md speak of files that exist, and of targets of the Makefile."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -26,3 +27,28 @@ def test_readme_links_the_pages():
     readme = (ROOT / "README.md").read_text()
     assert "(CONTRIBUTING.md)" in readme
     assert "(CHANGELOG.md)" in readme
+
+
+def would_run(target: str) -> str:
+    """The commands of a make target; nothing runs."""
+    run = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+def test_every_make_target_exists():
+    for page in ("CONTRIBUTING.md", "README.md", "test/fuzz/README.md"):
+        targets = set(re.findall(r"`make\s([a-z][\w-]*)", (ROOT / page).read_text()))
+        assert targets
+        for target in targets:
+            would_run(target)
+
+
+def test_all_of_its_parts_make_up_test_all():
+    """Without those in environments of their own: wheels, PyTorch."""
+    told = (ROOT / "CONTRIBUTING.md").read_text()
+    parts = set(re.findall(r"`make (test-(?!all|wheel|torch)[\w-]*)", told)) | {"test"}
+    assert parts >= {"test", "test-exhaustive", "test-machines", "test-sanitized", "test-sanitized-fuzz"}
+    every = would_run("test-all").splitlines()
+    for part in parts:
+        assert set(would_run(part).splitlines()) <= set(every), f"make test-all leaves out make {part}"

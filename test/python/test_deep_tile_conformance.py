@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Deep-tiled matmuls against NumPy: rows of the conformance table, the document's examples, random draws.
 
-`make test` draws a part of them anew each time, `make test-all` runs all.
+`make test` draws a part of them anew each time, `make test-exhaustive` runs all.
 """
 
 from __future__ import annotations
