@@ -188,9 +188,9 @@ def available() -> tuple[str, ...]:
 def load(name_or_path: str | PathLike[str]) -> Schedule:
     """The schedule of a file: one of `available()`, or a path to one's own.
 
-    A file of one's own declares the parts it includes, as `schedules/matmul.mlir` does. What it declares besides is in
-    a file of that name, beside it or with the package, as `match.mlir`. XeTileError if there is no such file, or if it
-    is not a schedule.
+    A file of one's own declares the parts it includes, as `schedules/matmul.mlir` does. What it declares and does not
+    define comes from beside it, else from the package: a part NAME from `parts/NAME.mlir`, another sequence, as
+    @match, from `NAME.mlir`. XeTileError if there is no such file, or if it is not a schedule.
     """
     path = files.path_of(name_or_path, "schedule")
     if str(name_or_path) in available():
@@ -262,12 +262,18 @@ def _parse(path: Path) -> ir.Module:
     return parse_file(path, "the schedule")
 
 
-def _merge_parts(module: ir.Module) -> None:
-    """Copies all parts into `module`, where they replace their declarations. What it defines itself stays."""
+def _merge_parts(module: ir.Module, folder: Path) -> None:
+    """Copies all parts into `module`, where they replace their declarations: those in `folder`, else the package's.
+    What it defines itself stays."""
     own = {_symbol(op) for op in module.body.operations if len(op.regions[0].blocks)}
-    for path in sorted((_SCHEDULES / "parts").glob("*.mlir")):
-        if path.stem not in own:
-            _merge(module, path)
+    found = {
+        path.stem: path
+        for place in (_SCHEDULES, folder)
+        for path in (place / "parts").glob("*.mlir")
+        if files.is_file(path) and path.stem not in own
+    }
+    for _, path in sorted(found.items()):
+        _merge(module, path)
 
 
 def _merge(module: ir.Module, path: Path) -> None:
@@ -281,7 +287,7 @@ def _build_from_file(path: Path) -> ir.Module:
     module = _parse(path)
     if "transform.with_named_sequence" not in module.operation.attributes:
         raise XeTileError(f"{path} is not a schedule: its module has no transform.with_named_sequence")
-    _merge_parts(module)
+    _merge_parts(module, path.parent)
     _merge_declared(module, path.parent)
     return module
 

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """xetile.schedule: parameters, composition with upstream's builders, and what applying one gives or refuses."""
 
+import re
+import shutil
 from pathlib import Path
 
 import pytest
 from xetile import XeTileError, schedule
 from xetile.mlir import ir
 from xetile.mlir.dialects import transform
+from xetile.tools import where
 
 DEFAULTS = {
     "workgroup_m": 0,
@@ -183,6 +186,52 @@ def test_apply_points_at_the_matmuls_of_the_payload():
     (diagnostic,) = error.value.diagnostics
     places = [note.location for note in diagnostic.notes if note.message == "linalg.matmul"]
     assert places == ["-:2:16", "-:6:16"]
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """The package's schedules, copied to be edited."""
+    folder = tmp_path / "mine"
+    shutil.copytree(where("schedules"), folder)
+    return folder
+
+
+def add_mark(part: Path) -> None:
+    """Lets a part annotate what it yields."""
+    text = part.read_text()
+    end = text.index("    transform.yield %buffers")
+    part.write_text(text[:end] + '    transform.annotate %buffers "mine.mark" : !transform.any_op\n' + text[end:])
+
+
+def test_an_edited_part_beside_the_file_replaces_the_packages(mine):
+    add_mark(mine / "parts" / "bufferize.mlir")
+    assert "mine.mark" in schedule.load(mine / "matmul.mlir").apply(payload()).operation.attributes
+    assert "mine.mark" not in schedule.load("matmul").apply(payload()).operation.attributes
+
+
+def test_other_parts_come_from_the_package(mine):
+    add_mark(mine / "parts" / "bufferize.mlir")
+    for part in (mine / "parts").glob("*.mlir"):
+        if part.stem != "bufferize":
+            part.unlink()
+    assert "mine.mark" in schedule.load(mine / "matmul.mlir").apply(payload()).operation.attributes
+
+
+def test_a_definition_in_the_file_goes_before_parts_beside_it(mine):
+    part = (mine / "parts" / "bufferize.mlir").read_text()
+    add_mark(mine / "parts" / "bufferize.mlir")
+    text = (mine / "matmul.mlir").read_text()
+    declared = re.search(r"  transform.named_sequence private @bufferize\([^\n]*\n", text)[0]
+    body = part[part.index("  transform.named_sequence @bufferize") : part.rindex("}")]
+    (mine / "matmul.mlir").write_text(text.replace(declared, body))
+    assert "mine.mark" not in schedule.load(mine / "matmul.mlir").apply(payload()).operation.attributes
+
+
+def test_a_part_beside_the_file_that_cannot_be_read_is_refused(mine):
+    (mine / "parts" / "bufferize.mlir").write_text("garbage")
+    with pytest.raises(XeTileError) as error:
+        schedule.load(mine / "matmul.mlir")
+    assert "bufferize.mlir:1:1" in str(error.value)
 
 
 def test_apply_refuses_what_is_not_a_module():
