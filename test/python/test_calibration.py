@@ -199,3 +199,10 @@ def test_kernels_of_other_machines_are_lowered(bits):
         assert lowered.count("llvm.x86.tdpbf16ps") == calibration.kernels.TILE_PRODUCTS
         assert lowered.count("llvm.x86.tdpbssd") == calibration.kernels.TILE_PRODUCTS
         assert lowered.count("dpbf16ps.512") == lowered.count("vpdpbusd.512") == calibration.kernels.SUMS
+
+
+@pytest.mark.parametrize("value", [1e-4, 2e9, float("inf"), float("nan"), 5, True, "1.0", None])
+def test_rates_are_floats_that_the_compiler_takes(value):
+    with pytest.raises(XeTileError, match=r"fork_ns: expected 0\.001 to 1000000000 ns, got "):
+        calibration._checked({"multiply_add_ns": 0.5, "fork_ns": value})
+    assert calibration._checked({"fork_ns": 1e9, "copy_l2_ns": 1e-3}) == {"fork_ns": 1e9, "copy_l2_ns": 1e-3}
