@@ -78,6 +78,51 @@ def check(rng, name, sizes, dtypes, *, stride=1, dilation=1, dynamic="", **optio
     np.testing.assert_array_equal(kernel(image, weights, before.copy()), expected)
 
 
+MIXED = {"u8": ("arith.extui", np.uint8), "s8": ("arith.extsi", np.int8)}
+
+
+@pytest.mark.parametrize("kinds", [("u8", "s8"), ("s8", "u8"), ("u8", "u8")], ids="-by-".join)
+@pytest.mark.parametrize("maps", ["channels first", "channels last"])
+def test_signs_of_image_and_filter_are_their_own(rng, kinds, maps):
+    """Where channels come first the filter is the left operand: what extends each goes with it."""
+    n, f, h, w, c, i, j = (f"d{number}" for number in range(7))
+    image, weights, result = ((2, 3, 7, 9), (5, 3, 2, 3), (2, 5, 6, 7))
+    places = (f"{n}, {c}, {h} + {i}, {w} + {j}", f"{f}, {c}, {i}, {j}", f"{n}, {f}, {h}, {w}")
+    if maps == "channels last":
+        image, weights, result = ((2, 7, 9, 3), (2, 3, 3, 5), (2, 6, 7, 5))
+        places = (f"{n}, {h} + {i}, {w} + {j}, {c}", f"{i}, {j}, {c}, {f}", f"{n}, {h}, {w}, {f}")
+    types = [f"tensor<{'x'.join(map(str, shape))}x" for shape in (image, weights, result)]
+    types = [types[0] + "i8>", types[1] + "i8>", types[2] + "i32>"]
+    loops = ", ".join((n, f, h, w, c, i, j))
+    kernel = compile_text(
+        f"""
+  %r = linalg.generic {{indexing_maps = [{", ".join(f"affine_map<({loops}) -> ({place})>" for place in places)}],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}}
+      ins(%a, %f : {types[0]}, {types[1]}) outs(%c : {types[2]}) {{
+  ^bb0(%x: i8, %y: i8, %o: i32):
+    %u = {MIXED[kinds[0]][0]} %x : i8 to i32
+    %v = {MIXED[kinds[1]][0]} %y : i8 to i32
+    %p = arith.muli %u, %v : i32
+    %s = arith.addi %o, %p : i32
+    linalg.yield %s : i32
+  }} -> {types[2]}
+  return %r : {types[2]}""",
+        f"(%a: {types[0]}, %f: {types[1]}, %c: {types[2]}) -> {types[2]}",
+        threads=1,
+    )
+    assert "tensor.collapse_shape" in kernel.stages["1-tiled"], "it is no matmul"
+    arrays = [rng.integers(0, 256, shape).astype(np.uint8) for shape in (image, weights)]
+    before = rng.integers(-9, 10, result).astype(np.int32)
+    seen, filters = (array.view(MIXED[kind][1]).astype(np.int64) for array, kind in zip(arrays, kinds, strict=True))
+    if maps == "channels last":
+        seen, filters = seen.transpose(0, 3, 1, 2), filters.transpose(3, 2, 0, 1)
+    windows = np.lib.stride_tricks.sliding_window_view(seen, (2, 3), (2, 3))
+    sums = np.einsum("nchwij,fcij->nfhw", windows, filters)
+    if maps == "channels last":
+        sums = sums.transpose(0, 2, 3, 1)
+    np.testing.assert_array_equal(kernel(arrays[0].view(np.int8), arrays[1].view(np.int8), before), before + sums)
+
+
 SIZES = {"n": 2, "g": 3, "c": 5, "f": 7, "h": 6, "w": 19, "d": 4, "i": 3, "j": 2, "l": 2}
 
 

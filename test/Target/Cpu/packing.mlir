@@ -39,3 +39,41 @@ func.func @in_place(%a: tensor<8x256xbf16>, %b: tensor<256x64xbf16>, %c: tensor<
   return %d : tensor<8x64xf32>
 }
 }
+
+// -----
+
+// What is computed from the zeros past the edge of k is no zero: it is masked, in A, and in B that is transposed.
+#machine = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"max_vector_width" = 512 : i32, "bf16_dot" = 1 : i32>>
+#id = affine_map<(i, j) -> (i, j)>
+module attributes {dlti.target_system_spec = #machine} {
+// CHECK-LABEL: func @computed_edge
+// CHECK: %[[A:.*]] = math.log %{{.*}} : vector<32xbf16>
+// CHECK: %[[INSIDE:.*]] = vector.create_mask %{{.*}} : vector<32xi1>
+// CHECK: %[[ZEROS:.*]] = arith.constant dense<0.000000e+00> : vector<32xbf16>
+// CHECK: %[[MASKED:.*]] = arith.select %[[INSIDE]], %[[A]], %[[ZEROS]]
+// CHECK: vector.transfer_write %[[MASKED]]
+// CHECK: %[[B:.*]] = math.exp %{{.*}} : vector<32xbf16>
+// CHECK: %[[COLUMNS:.*]] = vector.create_mask %{{.*}} : vector<32xi1>
+// CHECK: %[[NONE:.*]] = arith.constant dense<0.000000e+00> : vector<32xbf16>
+// CHECK: %[[ROW:.*]] = arith.select %[[COLUMNS]], %[[B]], %[[NONE]]
+// CHECK: vector.bitcast %[[ROW]] : vector<32xbf16> to vector<16xi32>
+func.func @computed_edge(%a: tensor<40x31xbf16>, %b: tensor<64x31xbf16>, %c: tensor<40x64xf32>) -> tensor<40x64xf32> {
+  %ea = tensor.empty() : tensor<40x31xbf16>
+  %eb = tensor.empty() : tensor<64x31xbf16>
+  %la = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a : tensor<40x31xbf16>) outs(%ea : tensor<40x31xbf16>) {
+  ^bb0(%x: bf16, %o: bf16):
+    %y = math.log %x : bf16
+    linalg.yield %y : bf16
+  } -> tensor<40x31xbf16>
+  %lb = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%b : tensor<64x31xbf16>) outs(%eb : tensor<64x31xbf16>) {
+  ^bb0(%x: bf16, %o: bf16):
+    %y = math.exp %x : bf16
+    linalg.yield %y : bf16
+  } -> tensor<64x31xbf16>
+  %r = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+      ins(%la, %lb : tensor<40x31xbf16>, tensor<64x31xbf16>) outs(%c : tensor<40x64xf32>) -> tensor<40x64xf32>
+  return %r : tensor<40x64xf32>
+}
+}

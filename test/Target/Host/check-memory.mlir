@@ -35,6 +35,24 @@ func.func @bits(%a: memref<4xi1>) {
 
 // -----
 
+// A bit has a byte of its own: the end of four of them is four bytes behind the first, that of six numbers of 12 bits
+// twelve.
+// CHECK-LABEL: func @narrow_check_memory(
+// CHECK: arith.constant 1 : index
+// CHECK: %[[BITS:.*]] = memref.extract_aligned_pointer_as_index %arg0
+// CHECK: %[[BYTE:.*]] = arith.constant 1 : index
+// CHECK: %[[LENGTH:.*]] = arith.muli %{{.*}}, %[[BYTE]]
+// CHECK: arith.addi %[[BITS]], %[[LENGTH]]
+// CHECK: %[[ODD:.*]] = memref.extract_aligned_pointer_as_index %arg1
+// CHECK: %[[BYTES:.*]] = arith.constant 2 : index
+// CHECK: %[[ALL:.*]] = arith.muli %{{.*}}, %[[BYTES]]
+// CHECK: arith.addi %[[ODD]], %[[ALL]]
+func.func @narrow(%a: memref<4xi1> {xetile.result}, %b: memref<6xi12> {xetile.result}) {
+  return
+}
+
+// -----
+
 // Not ours to check.
 // CHECK-LABEL: func @numbers(
 // CHECK-NOT: func @
