@@ -45,6 +45,8 @@ public:
   Value toBf16(Value value);
   /// f64 to f32, such that rounding the result is rounding the value.
   Value toOdd(Value value);
+  /// An integer that f64 has, and that becomes the same bf16.
+  Value dropLowBits(Value value, bool isSigned);
 
 private:
   Value constant(Type type, int64_t value) {
@@ -114,6 +116,38 @@ Value Rounder::toOdd(Value value) {
   return arith::BitcastOp::create(b, loc, f32, odd);
 }
 
+Value Rounder::dropLowBits(Value value, bool isSigned) {
+  Type type = value.getType();
+  unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  if (width <= 53)
+    return value;
+  auto constantOf = [&](const APInt &number) -> Value {
+    Attribute element = b.getIntegerAttr(getElementTypeOrSelf(type), number);
+    if (auto vector = dyn_cast<VectorType>(type))
+      return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(vector, element));
+    return arith::ConstantOp::create(b, loc, cast<TypedAttr>(element));
+  };
+  Value zero = constantOf(APInt::getZero(width));
+  // Of what is 2^(low + 16) or more, the lowest bits only tell whether it is more than the rest:
+  // one bit does. Then at most 49 bits count.
+  for (unsigned low = 16; low + 16 < width; low += 32) {
+    Type fewer = withElement(type, b.getIntegerType(low + 16));
+    Value cut = arith::TruncIOp::create(b, loc, fewer, value);
+    Value back = isSigned ? arith::ExtSIOp::create(b, loc, type, cut).getResult()
+                          : arith::ExtUIOp::create(b, loc, type, cut).getResult();
+    Value isLarge = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, back, value);
+    APInt mask = APInt::getLowBitsSet(width, low);
+    Value rest = arith::AndIOp::create(b, loc, value, constantOf(mask));
+    Value hasRest = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, rest, zero);
+    Value sticky = arith::SelectOp::create(b, loc, hasRest,
+                                           constantOf(APInt::getOneBitSet(width, low - 1)), zero);
+    Value upper = arith::AndIOp::create(b, loc, value, constantOf(~mask));
+    Value dropped = arith::OrIOp::create(b, loc, upper, sticky);
+    value = arith::SelectOp::create(b, loc, isLarge, dropped, value);
+  }
+  return value;
+}
+
 void xetile::lowerNarrow(RewriterBase &b, Operation *op) {
   Location loc = op->getLoc();
   b.setInsertionPoint(op);
@@ -142,6 +176,8 @@ void xetile::lowerNarrow(RewriterBase &b, Operation *op) {
     bool isLarge = getElementTypeOrSelf(operands[0].getType()).isInteger() &&
                    getElementTypeOrSelf(operands[0].getType()).getIntOrFloatBitWidth() > 24;
     computed = isLarge ? withElement(type, b.getF64Type()) : withElement(type, b.getF32Type());
+    if (isLarge)
+      operands[0] = rounder.dropLowBits(operands[0], isa<arith::SIToFPOp>(op));
   }
   Operation *other =
       b.create(loc, op->getName().getIdentifier(), operands, computed, op->getAttrs());
