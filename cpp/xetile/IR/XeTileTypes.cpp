@@ -6,6 +6,7 @@
 #include "xetile/IR/WgMap.h"
 #include "xetile/IR/XeTileDialect.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -33,9 +34,15 @@ bool xetile::isBoundedShape(ArrayRef<int64_t> shape, int64_t most) {
 unsigned xetile::memoryBits(Type element) {
   if (isa<FloatTF32Type>(element))
     return 32;
-  if (element.isIndex())
-    return 64;
-  return element.getIntOrFloatBitWidth();
+  if (element.isIntOrFloat())
+    return element.getIntOrFloatBitWidth();
+  if (auto number = dyn_cast<ComplexType>(element))
+    return 2 * memoryBits(number.getElementType());
+  if (auto vector = dyn_cast<VectorType>(element))
+    return llvm::PowerOf2Ceil(vector.getNumElements() * memoryBits(vector.getElementType()));
+  if (auto memory = dyn_cast<MemRefType>(element))
+    return 64 * (3 + 2 * memory.getRank());
+  return 64; // index, pointers
 }
 
 static bool isTileElementType(Type type) {

@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/SymbolTable.h"
+#include "xetile/IR/XeTileTypes.h"
 #include "xetile/Target/Host/EntryPoints.h"
 #include "xetile/Target/Host/Passes.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_CHECKMEMORY
@@ -97,7 +99,7 @@ Writer::Range Writer::writeArgument(unsigned number, const std::string &name) {
     elements = arith::MulIOp::create(b, loc, elements, size);
   }
   Type element = type.getElementType();
-  int64_t bytes = element.isIntOrFloat() ? (element.getIntOrFloatBitWidth() + 7) / 8 : 8;
+  int64_t bytes = llvm::divideCeil(memoryBits(element), 8);
   Value begin = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memory);
   Value length = arith::MulIOp::create(b, loc, elements, constant(bytes));
   return {name, begin, arith::AddIOp::create(b, loc, begin, length)};

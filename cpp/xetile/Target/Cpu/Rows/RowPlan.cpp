@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Rows/RowPlan.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "xetile/IR/XeTileTypes.h"
 #include "xetile/Target/Cpu/Rows/InFunction.h"
 #include "xetile/Target/Cpu/ScheduleMark.h"
 #include "llvm/Support/MathExtras.h"
@@ -152,7 +153,7 @@ int64_t Planner::bytes(ArrayRef<int64_t> tiles) {
       auto type = dyn_cast<RankedTensorType>(operand.get().getType());
       if (!type)
         continue;
-      int64_t part = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+      int64_t part = llvm::divideCeil(memoryBits(type.getElementType()), 8);
       for (AffineExpr expr : linalgOp.getMatchingIndexingMap(&operand).getResults()) {
         int64_t extent = extents[cast<AffineDimExpr>(expr).getPosition()];
         if (ShapedType::isDynamic(extent) || llvm::MulOverflow(part, extent, part))

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "xetile/IR/XeTileOps.h"
+#include "xetile/IR/XeTileTypes.h"
 #include "xetile/Layout/LaneLayout.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -55,8 +56,8 @@ bool xetile::isStructural(Operation *op) {
 
 /// Source elements over result elements along the last dimension: above 1, below -1.
 static int bitcastRatio(vector::BitCastOp op) {
-  int64_t from = op.getSourceVectorType().getElementTypeBitWidth();
-  int64_t to = op.getResultVectorType().getElementTypeBitWidth();
+  int64_t from = memoryBits(op.getSourceVectorType().getElementType());
+  int64_t to = memoryBits(op.getResultVectorType().getElementType());
   return from >= to ? int(from / to) : -int(to / from);
 }
 

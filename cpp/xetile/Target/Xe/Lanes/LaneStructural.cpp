@@ -3,6 +3,7 @@
 // In: transposes, broadcasts, casts, slices and their like. Out: elements gathered from where the
 // operand's lanes hold them. Refused: positions known at run time only, of more than one element.
 #include "xetile/IR/XeTileOps.h"
+#include "xetile/IR/XeTileTypes.h"
 #include "xetile/Target/Xe/Lanes/LaneLowering.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -217,8 +218,8 @@ LogicalResult LaneLowering::lowerInsert(vector::InsertOp op) {
 }
 
 LogicalResult LaneLowering::lowerBitcast(vector::BitCastOp op) {
-  int64_t from = op.getSourceVectorType().getElementTypeBitWidth(),
-          to = op.getResultVectorType().getElementTypeBitWidth();
+  int64_t from = memoryBits(op.getSourceVectorType().getElementType()),
+          to = memoryBits(op.getResultVectorType().getElementType());
   bool narrows = to < from;
   int64_t ratio = narrows ? from / to : to / from;
   LaneMap result(layoutOf(op.getResult()));

@@ -4,6 +4,7 @@
 // how that follows from operands to results and back. Refused: layouts that do not cover a value.
 #include "xetile/Target/Xe/Workgroup/WorkgroupLayout.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "xetile/IR/XeTileTypes.h"
 #include "xetile/Transforms/TiedValues.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -295,8 +296,8 @@ std::optional<Ownership> xetile::ownershipOfOperand(OpOperand &operand, const Ow
       })
       .Case([&](vector::ShapeCastOp) { return castOwnership(result, shape); })
       .Case([&](vector::BitCastOp cast) {
-        return rescaled(result, cast.getSourceVectorType().getElementTypeBitWidth(),
-                        cast.getResultVectorType().getElementTypeBitWidth());
+        return rescaled(result, memoryBits(cast.getSourceVectorType().getElementType()),
+                        memoryBits(cast.getResultVectorType().getElementType()));
       })
       .Case([&](vector::MultiDimReductionOp) {
         return operand.getOperandNumber() == 1 ? Maybe(result) : Maybe();
@@ -330,8 +331,8 @@ std::optional<Ownership> xetile::ownershipOfResult(OpOperand &operand, const Own
         return castOwnership(ownership, cast.getResultVectorType().getShape());
       })
       .Case([&](vector::BitCastOp cast) {
-        return rescaled(ownership, cast.getResultVectorType().getElementTypeBitWidth(),
-                        cast.getSourceVectorType().getElementTypeBitWidth());
+        return rescaled(ownership, memoryBits(cast.getResultVectorType().getElementType()),
+                        memoryBits(cast.getSourceVectorType().getElementType()));
       })
       .Case([&](vector::MultiDimReductionOp reduction) {
         if (operand.getOperandNumber() == 1)
