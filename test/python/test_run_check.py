@@ -57,6 +57,11 @@ PAYLOADS = {
         " ins(%a, %b : tensor<2x3x11x13xf32>, tensor<5x3x3x2xf32>) outs(%c : tensor<2x5x5x12xf32>)"
         " -> tensor<2x5x5x12xf32>",
     ),
+    "softmax": (
+        "%a: tensor<9x21xf32>, %c: tensor<9x21xf32>",
+        "tensor<9x21xf32>",
+        "%r = linalg.softmax dimension(1) ins(%a : tensor<9x21xf32>) outs(%c : tensor<9x21xf32>) -> tensor<9x21xf32>",
+    ),
     "reduction": (
         "%a: tensor<9x21xf32>, %c: tensor<9xf32>",
         "tensor<9xf32>",

@@ -27,33 +27,47 @@ struct CheckLowered : xetile::impl::CheckLoweredBase<CheckLowered> {
                                  << "', expected 'device' or 'host'";
       return signalPassFailure();
     }
-    bool clean = true;
+    SmallVector<Operation *> left;
+    auto look = [&](Operation *op) {
+      if (isLeft(op))
+        left.push_back(op);
+    };
     getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (op == getOperation())
         return WalkResult::advance();
       if (isa<gpu::GPUModuleOp>(op)) {
         if (scope == "device")
-          op->walk([&](Operation *inside) { clean &= inside == op || check(inside); });
+          op->walk([&](Operation *inside) {
+            if (inside != op)
+              look(inside);
+          });
         else if (llvm::is_contained(forbid, op->getName().getStringRef()))
-          clean &= check(op);
+          look(op);
         return WalkResult::skip();
       }
       if (scope == "host")
-        clean &= check(op);
+        look(op);
       return WalkResult::advance();
     });
-    if (!clean)
+    // Casts are between what was lowered and what was not: that tells more.
+    bool onlyCasts = llvm::all_of(left, llvm::IsaPred<UnrealizedConversionCastOp>);
+    for (Operation *op : left)
+      if (onlyCasts || !isa<UnrealizedConversionCastOp>(op))
+        complain(op);
+    if (!left.empty())
       signalPassFailure();
   }
 
 private:
-  bool check(Operation *op) {
+  bool isLeft(Operation *op) {
     auto named = [&](ArrayRef<std::string> names) {
       return llvm::is_contained(names, op->getName().getStringRef()) ||
              llvm::is_contained(names, op->getName().getDialectNamespace());
     };
-    if (!named(forbid) && (allow.empty() || named(allow)))
-      return true;
+    return named(forbid) || (!allow.empty() && !named(allow));
+  }
+
+  void complain(Operation *op) {
     InFlightDiagnostic error = emitError(xetile::placeOf(op))
                                << "'" << op->getName() << "' op is left in " << StringRef(scope)
                                << " code";
@@ -69,7 +83,6 @@ private:
       if (++notes <= maxNotes)
         error.attachNote(inside->getLoc()) << "it holds " << inside->getName();
     });
-    return false;
   }
 };
 

@@ -29,6 +29,7 @@ void xetile::buildPrepareForCpu(OpPassManager &pm) {
   add(pm, "inline{default-pipeline=}");
   pm.addPass(createBoxScalars());
   pm.addPass(createReplacePoison());
+  pm.addPass(createDecomposeLinalg());
   pm.addPass(createReshapesToViews());
   pm.addPass(createCheckSizes());
 }
@@ -127,7 +128,8 @@ void xetile::buildLowerToCpu(OpPassManager &pm, const CpuLoweringOptions &option
   LinalgToVectorLoopsOptions loops;
   loops.vectorBits = options.vectorBits;
   pm.addPass(createLinalgToVectorLoops(loops));
-  add(pm, "func.func(convert-linalg-to-loops),scf-forall-to-parallel,canonicalize,cse");
+  add(pm, "func.func(convert-linalg-to-loops),scf-forall-to-parallel,"
+          "convert-complex-to-standard,canonicalize,cse");
   pm.addPass(createSkipUnselected());
   LowerMathOptions functions;
   functions.vectorBits = options.vectorBits;

@@ -15,6 +15,22 @@ def ReplacePoison : Pass<"xetile-replace-poison"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def DecomposeLinalg : Pass<"xetile-decompose-linalg"> {
+  let summary = "Give linalg ops that have no loops of their own such: softmax, pack, unpack, Winograd's transforms";
+  let description = [{
+    Before: `%y = linalg.softmax dimension(1) ins(%x : tensor<8x64xf16>) outs(%e : tensor<8x64xf16>) -> tensor<8x64xf16>`
+
+    After: `linalg.generic` ops for the maxima, the differences' exponentials, their sums and the quotients, here in f32 between
+    two that convert. `linalg.pack` becomes `tensor.pad`, `tensor.expand_shape` and `linalg.transpose`, `linalg.unpack` the way
+    back; of sizes known at run time only each becomes one `linalg.generic` that looks elements up. Nothing is read outside of a
+    tensor: there the padding value is, or zero.
+
+    Refused: transforms of Winograd's convolution whose sizes are known at run time only.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def ReshapesToViews : Pass<"xetile-reshapes-to-views"> {
   let summary = "Rewrite tensor.reshape to listed sizes, and transposes that only move ones, as collapse_shape and expand_shape";
   let description = [{
