@@ -17,6 +17,8 @@ from worker import Answer, Worker
 
 __all__ = ["Samples", "checked"]
 
+LOG_CHARACTERS = 3000
+
 
 class Samples:
     """What a worker does; the fuzzer's processes ask it."""
@@ -111,4 +113,6 @@ def _outcome(answer: Answer, row: dict[str, Any]) -> dict[str, Any]:
         return {"state": state, "reason": answer.finding.strip().splitlines()[0][:400]}
     if row["sample"] is None:
         return {"state": "skipped", "reason": f"its samples: {answer.finding}"}
-    return {"state": "crashed", "reason": signature(answer.finding, answer.log), "log": answer.log[-3000:]}
+    # Frames of Python name no cause; the first lines are the innermost.
+    said = native.without_python(answer.log)
+    return {"state": "crashed", "reason": signature(answer.finding, said), "log": said.strip()[:LOG_CHARACTERS]}
