@@ -83,3 +83,16 @@ def test_numbers_that_need_no_function_skip_it(name):
     kernel = xetile.torch.compile(MODELS[name](), (torch.zeros(16, 64),), threads=1)
     assert "vector.reduce." in kernel.stages["3-llvm"] or "vector_reduce" in kernel.stages["3-llvm"]
     assert "f64" not in kernel.stages["2-memory"].split("linalg.generic")[-1].split("truncf")[0]
+
+
+@pytest.mark.parametrize("function", [torch.softmax, torch.log_softmax])
+@pytest.mark.parametrize("gradient", [False, True])
+def test_softmax_of_a_number_is_left_to_pytorch(function, gradient, caplog):
+    # torch-mlir rewrites it without an end: this test hangs where it is asked for it.
+    number = torch.tensor(2.0, requires_grad=gradient)
+    with caplog.at_level("INFO", logger="xetile.torch"):
+        got = compiled(lambda x: function(x, 0) + x)(number)
+    assert "does not end at a softmax of a tensor without dimensions" in caplog.text
+    torch.testing.assert_close(got, function(number, 0) + number)
+    if gradient:
+        torch.testing.assert_close(*torch.autograd.grad(got, number), torch.ones(()))

@@ -57,7 +57,12 @@ def _other_reason(node: fx.Node) -> str | None:
     if node.target is torch.ops.aten.convolution_backward.default:
         groups = node.args[9]
         return "torch-mlir gives gradients of grouped convolutions another shape" if groups != 1 else None
+    if node.target in _SOFTMAX and node.args[0].meta["val"].ndim == 0:
+        return "torch-mlir does not end at a softmax of a tensor without dimensions"
     return None
+
+
+_SOFTMAX = (torch.ops.aten._softmax.default, torch.ops.aten._log_softmax.default)
 
 
 class _Compiled(OperatorSupportBase):
