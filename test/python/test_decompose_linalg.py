@@ -138,3 +138,36 @@ def test_complex_elements_between(rng):
     z = x.astype(np.float64) + 1j * y
     expected = np.exp(z) * z
     np.testing.assert_allclose(kernel(x, y), np.stack([expected.real, expected.imag], -1), rtol=1e-5, atol=1e-6)
+
+
+def test_winograds_transforms_give_the_convolution(rng):
+    """F(2 x 2, 3 x 3) of an image of 6 x 6."""
+    kernel = compile_text(
+        """
+  %0 = tensor.empty() : tensor<4x4x5x3xf32>
+  %1 = linalg.winograd_filter_transform fmr(F_2_3) ins(%arg1 : tensor<3x3x3x5xf32>) outs(%0 : tensor<4x4x5x3xf32>)
+      -> tensor<4x4x5x3xf32>
+  %2 = tensor.empty() : tensor<4x4x2x2x2x5xf32>
+  %3 = linalg.winograd_input_transform fmr(F_2_3) ins(%arg0 : tensor<2x6x6x5xf32>)
+      outs(%2 : tensor<4x4x2x2x2x5xf32>) -> tensor<4x4x2x2x2x5xf32>
+  %collapsed = tensor.collapse_shape %1 [[0, 1], [2], [3]] : tensor<4x4x5x3xf32> into tensor<16x5x3xf32>
+  %collapsed_0 = tensor.collapse_shape %3 [[0, 1], [2, 3, 4], [5]] : tensor<4x4x2x2x2x5xf32> into tensor<16x8x5xf32>
+  %4 = tensor.empty() : tensor<16x8x3xf32>
+  %cst = arith.constant 0.000000e+00 : f32
+  %5 = linalg.fill ins(%cst : f32) outs(%4 : tensor<16x8x3xf32>) -> tensor<16x8x3xf32>
+  %6 = linalg.batch_matmul ins(%collapsed_0, %collapsed : tensor<16x8x5xf32>, tensor<16x5x3xf32>)
+      outs(%5 : tensor<16x8x3xf32>) -> tensor<16x8x3xf32>
+  %expanded = tensor.expand_shape %6 [[0, 1], [2, 3, 4], [5]] output_shape [4, 4, 2, 2, 2, 3] : tensor<16x8x3xf32>
+      into tensor<4x4x2x2x2x3xf32>
+  %7 = linalg.winograd_output_transform fmr(F_2_3) ins(%expanded : tensor<4x4x2x2x2x3xf32>)
+      outs(%arg2 : tensor<2x4x4x3xf32>) -> tensor<2x4x4x3xf32>
+  return %7 : tensor<2x4x4x3xf32>""",
+        "(%arg0: tensor<2x6x6x5xf32>, %arg1: tensor<3x3x3x5xf32>, %arg2: tensor<2x4x4x3xf32>)
+      -> tensor<2x4x4x3xf32>",
+        threads=1,
+    )
+    image, weights = rng.standard_normal((2, 6, 6, 5)).astype("f4"), rng.standard_normal((3, 3, 3, 5)).astype("f4")
+    windows = np.lib.stride_tricks.sliding_window_view(image.astype(np.float64), (3, 3), (1, 2))
+    expected = np.einsum("nhwcij,fijc->nhwf", windows, weights)
+    got = kernel(image, weights, np.zeros((2, 4, 4, 3), np.float32))
+    np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-4)
