@@ -162,8 +162,7 @@ def test_winograds_transforms_give_the_convolution(rng):
   %7 = linalg.winograd_output_transform fmr(F_2_3) ins(%expanded : tensor<4x4x2x2x2x3xf32>)
       outs(%arg2 : tensor<2x4x4x3xf32>) -> tensor<2x4x4x3xf32>
   return %7 : tensor<2x4x4x3xf32>""",
-        "(%arg0: tensor<2x6x6x5xf32>, %arg1: tensor<3x3x3x5xf32>, %arg2: tensor<2x4x4x3xf32>)
-      -> tensor<2x4x4x3xf32>",
+        "(%arg0: tensor<2x6x6x5xf32>, %arg1: tensor<3x3x3x5xf32>, %arg2: tensor<2x4x4x3xf32>) -> tensor<2x4x4x3xf32>",
         threads=1,
     )
     image, weights = rng.standard_normal((2, 6, 6, 5)).astype("f4"), rng.standard_normal((3, 3, 3, 5)).astype("f4")
