@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Microkernels in AMX tile registers: their instructions carried out by NumPy, as few machines have them.
 
-The vector code at the edges runs on this machine.
+The vector code at the edges runs on this machine, whatever it is: its dot products are computed in other ops.
 """
 
 from __future__ import annotations
@@ -9,21 +9,68 @@ from __future__ import annotations
 import ctypes
 import itertools
 import json
-from pathlib import Path
+import math
+import re
+from collections.abc import Mapping
 
 import machines
 import numpy as np
 import pytest
 from ml_dtypes import bfloat16
-from xetile import XeTileError, compiler, cpu
+from xetile import XeTileError, _machine, compiler, cpu
 from xetile.mlir import ir
 from xetile.mlir.execution_engine import ExecutionEngine
+from xetile.tools import find_libomp
 
-FLAGS = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
-pytestmark = pytest.mark.skipif(
-    not all(flag in FLAGS for flag in ("avx512_bf16", "avx512_vnni")),
-    reason="the edges' vector code needs AVX-512 BF16 and VNNI (flags in /proc/cpuinfo)",
-)
+FLAGS = _machine.flags()
+
+
+def dot_products() -> dict[str, str]:
+    """Dot products of 512 bits, which edges are computed with, in ops that every CPU has: intrinsic -> function."""
+
+    def part(name: str, value: str, number: int, of: int, element: str) -> str:
+        places = ", ".join(str(of * lane + number) for lane in range(16))
+        vector = f"vector<{16 * of}x{element}>"
+        return f"%{name}{number} = llvm.shufflevector %{value}, %{value} [{places}] : {vector}"
+
+    lines = []
+    for number in range(4):
+        lines += [part("a", "x", number, 4, "i8"), part("b", "y", number, 4, "i8")]
+        lines += [
+            f"%c{number} = llvm.zext %a{number} : vector<16xi8> to vector<16xi32>",
+            f"%d{number} = llvm.sext %b{number} : vector<16xi8> to vector<16xi32>",
+            f"%p{number} = llvm.mul %c{number}, %d{number} : vector<16xi32>",
+            f"%s{number + 1} = llvm.add %s{number}, %p{number} : vector<16xi32>",
+        ]
+    body = "\n".join(lines)
+    byte_dot = f"""llvm.func @byte_dot(%s0: vector<16xi32>, %x: vector<64xi8>, %y: vector<64xi8>) -> vector<16xi32> {{
+    {body}
+    llvm.return %s4 : vector<16xi32> }}"""
+    lines = [
+        f"%{word} = llvm.bitcast %{value} : vector<32xbf16> to vector<32xi16>"
+        for word, value in (("v", "x"), ("w", "y"))
+    ]
+    for number in range(2):
+        lines += [part("a", "v", number, 2, "i16"), part("b", "w", number, 2, "i16")]
+        for name in "ab":
+            lines += [
+                f"%{name}w{number} = llvm.zext %{name}{number} : vector<16xi16> to vector<16xi32>",
+                f"%{name}s{number} = llvm.shl %{name}w{number}, %shift : vector<16xi32>",
+                f"%{name}f{number} = llvm.bitcast %{name}s{number} : vector<16xi32> to vector<16xf32>",
+            ]
+        lines += [
+            f"%p{number} = llvm.fmul %af{number}, %bf{number} : vector<16xf32>",
+            f"%s{number + 1} = llvm.fadd %s{number}, %p{number} : vector<16xf32>",
+        ]
+    body = "\n".join(lines)
+    half_dot = f"""llvm.func @half_dot(%s0: vector<16xf32>, %x: vector<32xbf16>, %y: vector<32xbf16>)
+        -> vector<16xf32> {{
+    %shift = llvm.mlir.constant(dense<16> : vector<16xi32>) : vector<16xi32>
+    {body}
+    llvm.return %s2 : vector<16xf32> }}"""
+    return {"llvm.x86.avx512.vpdpbusd.512": byte_dot, "llvm.x86.avx512bf16.dpbf16ps.512": half_dot}
+
+
 MODULE = """
 module attributes {{dlti.target_system_spec = #machine}} {{
 func.func @f(%A: tensor<{m}x{k}x{input}>, %B: tensor<{k}x{n}x{input}>, %C: tensor<{m}x{n}x{sum}>)
@@ -108,17 +155,28 @@ class Tiles:
             for name, (_, result, arguments) in functions.items()
         )
 
-    def run(self, module: ir.Module, *arrays: np.ndarray) -> np.ndarray:
-        """Calls @f of a module with tile instructions replaced by calls; the result is like the last array."""
-        *_, last = compiler.lower(module, target="cpu", threads=1)
-        text = str(last.module).replace("!llvm.x86_amx", "i64")
+    def run(self, module: ir.Module, *arrays: np.ndarray, team: Mapping[str, int] | None = None) -> np.ndarray:
+        """Calls @f of a module with tile instructions replaced by calls; the result is like the last array.
+
+        `team` has the threads of each dimension, as a configuration names them; by default there is one.
+        """
+        threads = math.prod((team or {}).values())
+        *_, last = compiler.lower(module, target="cpu", threads=threads, config=team)
+        text = str(last.module)
+        assert ("omp.parallel" in text) == (threads > 1)
+        text = text.replace("!llvm.x86_amx", "i64")
         for name in self.callbacks:
             text = text.replace(f'llvm.call_intrinsic "llvm.x86.{name}.internal"', f"llvm.call @{name}")
-        assert "llvm.x86.t" not in text
+        for name, function in dot_products().items():
+            called = re.search(r"@\w+", function)[0]
+            text = text.replace(f'llvm.call_intrinsic "{name}"', f"llvm.call {called}")
+        assert "llvm.x86." not in text
         end = text.rindex("}")
         with ir.Context():
-            module = ir.Module.parse(text[:end] + self.declarations + text[end:])
-            engine = ExecutionEngine(module, opt_level=3)
+            functions = "\n".join([self.declarations, *dot_products().values()])
+            module = ir.Module.parse(text[:end] + functions + text[end:])
+            libraries = [str(find_libomp())] if threads > 1 else []
+            engine = ExecutionEngine(module, opt_level=3, shared_libs=libraries)
         for name, callback in self.callbacks.items():
             engine.raw_register_runtime(name, ctypes.cast(callback, ctypes.c_void_p))
         engine.initialize()
@@ -141,7 +199,7 @@ SHAPES += [(40, 100, 1025), (33, 70, 2048)]
 
 @pytest.mark.parametrize("fill", [False, True], ids=["added", "filled"])
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda s: "x".join(map(str, s)))
-def test_bf16(rng, shape, fill):
+def test_bf16(rng, shape, fill, team=None):
     m, n, k = shape
     text = MODULE.format(
         m=m, n=n, k=k, input="bf16", sum="f32", zero="0.0", start="%filled" if fill else "%C", left="arith.extf",
@@ -151,7 +209,7 @@ def test_bf16(rng, shape, fill):
     c = rng.uniform(-1, 1, (m, n)).astype("f4")
     tiles = Tiles()
     with ir.Context():
-        got = tiles.run(ir.Module.parse(text), a, b, c)
+        got = tiles.run(ir.Module.parse(text), a, b, c, team=team)
     expected = a.astype("f8") @ b.astype("f8") + (0 if fill else c)
     assert np.abs(got - expected).max() < 1e-5 * max(np.abs(expected).max(), 1)
     assert (tiles.products > 0) == (min(m, n) >= 16 and k >= 32)
@@ -182,7 +240,7 @@ def test_bytes_of_every_remainder(rng, part, signs):
     [(64, 64, 128), (50, 70, 150), (33, 17, 67), (40, 1100, 70), (40, 100, 2049)],
     ids=lambda s: "x".join(map(str, s)),
 )
-def test_bytes(rng, shape, signs):
+def test_bytes(rng, shape, signs, team=None):
     m, n, k = shape
     cast = {"s": "arith.extsi", "u": "arith.extui"}
     text = MODULE.format(
@@ -196,9 +254,23 @@ def test_bytes(rng, shape, signs):
     c = rng.integers(-(2**31), 2**31, (m, n), dtype=np.int32)
     tiles = Tiles()
     with ir.Context():
-        got = tiles.run(ir.Module.parse(text), a, b, c)
+        got = tiles.run(ir.Module.parse(text), a, b, c, team=team)
     assert (got == (a.astype("i8") @ b.astype("i8") + c).astype(np.int32)).all()
     assert tiles.products > 0
+
+
+# Threads of m, n and k: two and three of a dimension, and of several.
+TEAMS = [{"MThreads": 2}, {"NThreads": 3}, {"KThreads": 2}, {"MThreads": 2, "NThreads": 2}]
+
+
+@pytest.mark.parametrize("team", TEAMS, ids=lambda team: "x".join(f"{name[0]}{count}" for name, count in team.items()))
+@pytest.mark.parametrize("kind", ["bf16", "ss", "us"])
+def test_a_team_multiplies_tiles(rng, team, kind):
+    shape = (97, 101, 131)
+    if kind == "bf16":
+        test_bf16(rng, shape, fill=bool(rng.integers(2)), team=team)
+    else:
+        test_bytes(rng, shape, kind, team=team)
 
 
 def configuration(m: int, n: int, k: int) -> dict[str, int]:

@@ -141,8 +141,9 @@ void xetile::buildLowerToCpu(OpPassManager &pm, const CpuLoweringOptions &option
   add(pm,
       "convert-scf-to-cf,"
       "convert-vector-to-llvm{enable-x86vector enable-amx vector-transpose-lowering=shuffle16x16},"
-      "expand-strided-metadata,lower-affine,"
-      "convert-openmp-to-llvm,convert-to-llvm,reconcile-unrealized-casts");
+      // OpenMP with all else: alone, its conversion does not know the tiles of AMX that blocks of
+      // its loops take.
+      "expand-strided-metadata,lower-affine,convert-to-llvm,reconcile-unrealized-casts");
   pm.addPass(createBf16AsBits());
   add(pm, "canonicalize,cse");
   pm.addPass(createStoreSingleLanes());
