@@ -11,7 +11,7 @@ from pathlib import Path
 import machines
 import numpy as np
 import pytest
-from xetile import XeTileError, cpu
+from xetile import XeTileError, compiler, cpu
 from xetile.mlir import ir
 
 FLAGS = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
@@ -340,3 +340,36 @@ def test_inner_loop_is_dot_products_and_loads(tmp_path, types, instruction):
     assert len(memory) <= len(products) / 2
     others = [line for line in body if line not in products and line not in memory]
     assert len(others) <= 6, others
+
+
+@pytest.mark.parametrize("cpu_name", ["icelake-server", "rocketlake", "sapphirerapids"])
+@pytest.mark.parametrize("size", [2, 3])
+def test_so_few_signed_bytes_that_all_are_in_registers_are_compiled(tmp_path, size, cpu_name):
+    """LLVM's selection never ended where it flipped the signs of A's bytes before it put them into all lanes."""
+    tools = {name: shutil.which(f"{name}-22") for name in ("mlir-translate", "opt", "llc")}
+    assert all(tools.values()), f"scripts/bootstrap installs them: {tools}"
+    spec = machines.spec({"max_vector_width": 512, "int8_dot": 1, "bf16_dot": 1, "amx": 1})
+    a, c = f"tensor<1x{size}x{size}xi8>", f"tensor<1x{size}x{size}xi32>"
+    maps = "(b, m, n, k) -> (b, k, m)", "(b, m, n, k) -> (b, k, n)", "(b, m, n, k) -> (b, m, n)"
+    text = f"""module attributes {{dlti.target_system_spec = {spec}}} {{
+func.func @f(%a: {a}) -> {c} {{
+  %zero = arith.constant 0 : i32
+  %empty = tensor.empty() : {c}
+  %filled = linalg.fill ins(%zero : i32) outs(%empty : {c}) -> {c}
+  %d = linalg.batch_matmul indexing_maps = [{", ".join(f"affine_map<{each}>" for each in maps)}]
+      ins(%a, %a : {a}, {a}) outs(%filled : {c}) -> {c}
+  return %d : {c}
+}} }}"""
+    with ir.Context():
+        *_, last = compiler.lower(ir.Module.parse(text), target="cpu", threads=1)
+        lowered = str(last.module)
+    assert lowered.count("vpdpbusd.512") > size
+    machine = ["-mtriple=x86_64-linux-gnu", f"-mcpu={cpu_name}"]
+    for name, flags in (("mlir-translate", ["--mlir-to-llvmir"]), ("opt", ["-passes=default<O3>", *machine, "-S"])):
+        run = subprocess.run(
+            [tools[name], *flags], input=lowered, text=True, capture_output=True, timeout=60, check=True
+        )
+        lowered = run.stdout
+    # A fraction of a second; without an end otherwise.
+    run = subprocess.run([tools["llc"], "-O3", *machine], input=lowered, text=True, capture_output=True, timeout=60)
+    assert run.returncode == 0 and "vpdpbusd" in run.stdout, run.stderr

@@ -82,12 +82,14 @@ static Value loadFactor(const KernelBuilder &kernel, Indices &place, Value row, 
   Value elements = vector::LoadOp::create(b, loc, few, plan.operands[0], kernel.at(0, place));
   Value bits = vector::BitCastOp::create(b, loc, VectorType::get({1}, b.getI32Type()), elements);
   Value word = vector::ExtractOp::create(b, loc, bits, ArrayRef<int64_t>{0});
-  Value factor = vector::BroadcastOp::create(b, loc, words, word);
+  // Flipped before it is in all lanes: LLVM 22 on x86 never ends selecting for a vector of 64 bytes
+  // whose one use puts four of the bytes into all lanes, which it makes of a flip behind.
   if (plan.offsetsA) {
     Value flip =
-        arith::ConstantOp::create(b, loc, DenseElementsAttr::get(words, APInt(32, 0x80808080u)));
-    factor = arith::XOrIOp::create(b, loc, factor, flip);
+        arith::ConstantOp::create(b, loc, b.getIntegerAttr(b.getI32Type(), APInt(32, 0x80808080u)));
+    word = arith::XOrIOp::create(b, loc, word, flip);
   }
+  Value factor = vector::BroadcastOp::create(b, loc, words, word);
   return vector::BitCastOp::create(b, loc, VectorType::get({group * length}, plan.elementOf(0)),
                                    factor);
 }
