@@ -64,3 +64,47 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// Operands that are constants are as well known as what stands in the operation.
+func.func @constant_stride(%address: i64) -> vector<8x16xf16> {
+  %c1 = arith.constant 1 : index
+  %c1024 = arith.constant 1024 : index
+  // expected-error @+1 {{'xetile.init_tile' op expected stride 1 in dimension 1, the fastest-changing one of a row-major tile, got 1024; order = [0, 1] describes the other layout}}
+  %t = xetile.init_tile %address[0, 0], [%c1024, %c1024], [%c1, %c1024] : i64 -> !xetile.tile<8x16xf16>
+  %v = xetile.load_tile %t : !xetile.tile<8x16xf16> -> vector<8x16xf16>
+  return %v : vector<8x16xf16>
+}
+
+// -----
+
+func.func @constant_stride_of_columns(%A: memref<?x?xf16>) -> vector<8x16xf16> {
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  // expected-error @+1 {{expected stride 1 in dimension 0, the fastest-changing one of a column-major tile, got 64; order = [1, 0] describes the other layout}}
+  %t = xetile.init_tile %A[0, 0], [%c64, %c64], [%c64, %c1] : memref<?x?xf16> -> !xetile.tile<8x16xf16, #xetile.tile_attr<order = [0, 1]>>
+  %v = xetile.load_tile %t : !xetile.tile<8x16xf16, #xetile.tile_attr<order = [0, 1]>> -> vector<8x16xf16>
+  return %v : vector<8x16xf16>
+}
+
+// -----
+
+func.func @constant_sizes(%address: i64) -> vector<8x16xf16> {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  // expected-error @+1 {{expected base sizes to be positive, got 0}}
+  %t = xetile.init_tile %address[0, 0], [%c64, %c0], [%c64, 1] : i64 -> !xetile.tile<8x16xf16>
+  %v = xetile.load_tile %t : !xetile.tile<8x16xf16> -> vector<8x16xf16>
+  return %v : vector<8x16xf16>
+}
+
+// -----
+
+func.func @constant_pitch(%address: i64) -> vector<8x16xf16> {
+  %negative = arith.constant -64 : index
+  // expected-error @+1 {{expected base strides to be positive, got -64}}
+  %t = xetile.init_tile %address[0, 0], [64, 64], [%negative, 1] : i64 -> !xetile.tile<8x16xf16>
+  %v = xetile.load_tile %t : !xetile.tile<8x16xf16> -> vector<8x16xf16>
+  return %v : vector<8x16xf16>
+}

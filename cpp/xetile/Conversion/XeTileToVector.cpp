@@ -178,6 +178,24 @@ bool hasTile(TypeRange types) {
   return llvm::any_of(types, [](Type type) { return isa<TileType>(type); });
 }
 
+/// The verifier asks the same of what is in the operation itself; constants beside it that no
+/// folding has brought there are as well known.
+LogicalResult checkConstantBase(InitTileOp op) {
+  SmallVector<OpFoldResult> shape = op.getMixedBaseShape(), strides = op.getMixedBaseStrides();
+  for (auto [what, parts] : {std::pair("sizes", shape), std::pair("strides", strides)})
+    for (OpFoldResult part : parts)
+      if (std::optional<int64_t> value = getConstantIntValue(part); value && *value < 1)
+        return op.emitOpError("expected base ") << what << " to be positive, got " << *value;
+  bool isColumnMajor = op.getTile().getType().isColumnMajor();
+  unsigned fastest = isColumnMajor ? 0 : 1;
+  if (strides.empty() || getConstantIntValue(strides[fastest]).value_or(1) == 1)
+    return success();
+  return op.emitOpError("expected stride 1 in dimension ")
+         << fastest << ", the fastest-changing one of a " << (isColumnMajor ? "column" : "row")
+         << "-major tile, got " << *getConstantIntValue(strides[fastest])
+         << "; order = " << (isColumnMajor ? "[1, 0]" : "[0, 1]") << " describes the other layout";
+}
+
 /// Checks what the rewrites rely on, with an error at the operation.
 LogicalResult check(Operation *op) {
   for (Region &region : op->getRegions())
@@ -207,11 +225,15 @@ LogicalResult check(Operation *op) {
   if (getResultWgMap(op))
     return op->emitOpError(
         "has a wg_map: expected subgroup-level code, run xetile-wg-to-sg before");
-  if (auto init = dyn_cast<InitTileOp>(op))
+  auto init = dyn_cast<InitTileOp>(op);
+  if (init && !init.getTile().getType().isScattered()) {
+    if (failed(checkConstantBase(init)))
+      return failure();
     if (auto memref = dyn_cast<MemRefType>(init.getSource().getType());
         memref && !memref.isStrided())
       return op->emitOpError("has a matrix whose layout is not strided: ")
              << memref << "; run normalize-memrefs before, or write it as a strided layout";
+  }
   for (Type type : types) {
     Type element = getElementTypeOrSelf(type);
     auto integer = dyn_cast<IntegerType>(element);
