@@ -22,11 +22,47 @@ static void appendLoopCarried(scf::ForOp loop, unsigned index, SmallVectorImpl<V
                loop.getBody()->getTerminator()->getOperand(index), loop.getResult(index)});
 }
 
-static void appendBranches(scf::IfOp branch, unsigned index, SmallVectorImpl<Value> &tied) {
-  tied.push_back(branch.getResult(index));
-  for (Region *region : branch.getRegions())
-    if (!region->empty())
-      tied.push_back(region->front().getTerminator()->getOperand(index));
+/// What comes to the condition of a loop: initial value, argument and yielded value.
+static void appendBeforeCondition(scf::WhileOp loop, unsigned index, SmallVectorImpl<Value> &tied) {
+  tied.append({loop.getInits()[index], loop.getBeforeArguments()[index],
+               loop.getYieldOp().getOperand(index)});
+}
+
+/// What goes on from there: the condition's operand, argument of the body and result.
+static void appendBehindCondition(scf::WhileOp loop, unsigned index, SmallVectorImpl<Value> &tied) {
+  tied.append({loop.getConditionOp().getArgs()[index], loop.getAfterArguments()[index],
+               loop.getResult(index)});
+}
+
+/// Position `index` of scf.if or scf.index_switch: the result and what each branch yields.
+static void appendBranches(Operation *branch, unsigned index, SmallVectorImpl<Value> &tied) {
+  tied.push_back(branch->getResult(index));
+  for (Region &region : branch->getRegions())
+    if (!region.empty())
+      tied.push_back(region.front().getTerminator()->getOperand(index));
+}
+
+static void appendOfArgument(BlockArgument argument, SmallVectorImpl<Value> &tied) {
+  Operation *parent = argument.getOwner()->getParentOp();
+  unsigned index = argument.getArgNumber();
+  if (auto loop = dyn_cast<scf::ForOp>(parent)) {
+    if (index >= loop.getNumInductionVars())
+      appendLoopCarried(loop, index - loop.getNumInductionVars(), tied);
+  } else if (auto loop = dyn_cast<scf::WhileOp>(parent)) {
+    if (argument.getOwner() == loop.getBeforeBody())
+      appendBeforeCondition(loop, index, tied);
+    else
+      appendBehindCondition(loop, index, tied);
+  }
+}
+
+static void appendOfYield(Operation *parent, unsigned index, SmallVectorImpl<Value> &tied) {
+  if (auto loop = dyn_cast<scf::ForOp>(parent))
+    appendLoopCarried(loop, index, tied);
+  else if (auto loop = dyn_cast<scf::WhileOp>(parent))
+    appendBeforeCondition(loop, index, tied);
+  else if (isa<scf::IfOp, scf::IndexSwitchOp>(parent))
+    appendBranches(parent, index, tied);
 }
 
 /// Operands and result of an elementwise operation that have `value`'s shape: not the condition of
@@ -49,26 +85,28 @@ SmallVector<Value> getTiedValues(Value value) {
     unsigned index = cast<OpResult>(value).getResultNumber();
     if (auto loop = dyn_cast<scf::ForOp>(op))
       appendLoopCarried(loop, index, tied);
-    else if (auto branch = dyn_cast<scf::IfOp>(op))
-      appendBranches(branch, index, tied);
+    else if (auto loop = dyn_cast<scf::WhileOp>(op))
+      appendBehindCondition(loop, index, tied);
+    else if (isa<scf::IfOp, scf::IndexSwitchOp>(op))
+      appendBranches(op, index, tied);
     else if (isVector && isElementwiseOnVectors(op))
       appendElementwise(op, value, tied);
   } else {
-    auto argument = cast<BlockArgument>(value);
-    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
-    if (loop && argument.getArgNumber() >= loop.getNumInductionVars())
-      appendLoopCarried(loop, argument.getArgNumber() - loop.getNumInductionVars(), tied);
+    appendOfArgument(cast<BlockArgument>(value), tied);
   }
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
+    unsigned index = use.getOperandNumber();
     if (auto loop = dyn_cast<scf::ForOp>(user)) {
-      if (use.getOperandNumber() >= loop.getNumControlOperands())
-        appendLoopCarried(loop, use.getOperandNumber() - loop.getNumControlOperands(), tied);
+      if (index >= loop.getNumControlOperands())
+        appendLoopCarried(loop, index - loop.getNumControlOperands(), tied);
+    } else if (auto loop = dyn_cast<scf::WhileOp>(user)) {
+      appendBeforeCondition(loop, index, tied);
+    } else if (auto condition = dyn_cast<scf::ConditionOp>(user)) {
+      if (index > 0)
+        appendBehindCondition(condition->getParentOfType<scf::WhileOp>(), index - 1, tied);
     } else if (isa<scf::YieldOp>(user)) {
-      if (auto loop = dyn_cast<scf::ForOp>(user->getParentOp()))
-        appendLoopCarried(loop, use.getOperandNumber(), tied);
-      else if (auto branch = dyn_cast<scf::IfOp>(user->getParentOp()))
-        appendBranches(branch, use.getOperandNumber(), tied);
+      appendOfYield(user->getParentOp(), index, tied);
     } else if (isVector && isElementwiseOnVectors(user)) {
       appendElementwise(user, value, tied);
     }

@@ -99,3 +99,42 @@ func.func @columns_and_shared_memory(%A: memref<32x32xf16, 3>, %B: memref<64x64x
   xetile.store_tile %d, %o : vector<32x32xf32>, !xetile.tile<32x32xf32>
   return
 }
+
+// -----
+
+// A gather gives one block: what scf.while and scf.index_switch hand on has the blocks of what makes it.
+// CHECK-LABEL: func @carried_by_while
+// CHECK: scf.while {{.*}} : (index, vector<1x1x1x64xf32>) -> (index, vector<1x1x1x64xf32>)
+// CHECK: scf.condition({{.*}}) {{.*}} : index, vector<1x1x1x64xf32>
+// CHECK: ^bb0(%{{.*}}: index, %{{.*}}: vector<1x1x1x64xf32>):
+// CHECK: arith.addf {{.*}} : vector<1x1x1x64xf32>
+// CHECK: scf.yield {{.*}} : index, vector<1x1x1x64xf32>
+// CHECK: scf.index_switch {{.*}} -> vector<1x1x1x64xf32>
+// CHECK: arith.negf {{.*}} : vector<1x1x1x64xf32>
+func.func @carried_by_while(%p: i64, %places: vector<1x64xindex>, %mask: vector<1x64xi1>, %n: index, %B: memref<8x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : vector<1x64xf32>
+  %t = xetile.init_tile %p, %places : i64, vector<1x64xindex> -> !xetile.tile<1x64xf32, #xetile.tile_attr<scatter = true>>
+  %r:2 = scf.while (%i = %c0, %sum = %zero) : (index, vector<1x64xf32>) -> (index, vector<1x64xf32>) {
+    %more = arith.cmpi ult, %i, %n : index
+    scf.condition(%more) %i, %sum : index, vector<1x64xf32>
+  } do {
+  ^bb0(%i: index, %sum: vector<1x64xf32>):
+    %v = xetile.load_gather %t, %mask : !xetile.tile<1x64xf32, #xetile.tile_attr<scatter = true>>, vector<1x64xi1> -> vector<1x64xf32>
+    %new = arith.addf %sum, %v : vector<1x64xf32>
+    %next = arith.addi %i, %c1 : index
+    scf.yield %next, %new : index, vector<1x64xf32>
+  }
+  %s = scf.index_switch %n -> vector<1x64xf32>
+  case 0 {
+    %m = arith.negf %r#1 : vector<1x64xf32>
+    scf.yield %m : vector<1x64xf32>
+  }
+  default {
+    scf.yield %r#1 : vector<1x64xf32>
+  }
+  %to = xetile.init_tile %B[0, 0] : memref<8x64xf32> -> !xetile.tile<1x64xf32>
+  xetile.store_tile %s, %to : vector<1x64xf32>, !xetile.tile<1x64xf32>
+  return
+}

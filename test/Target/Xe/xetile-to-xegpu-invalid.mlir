@@ -47,7 +47,7 @@ func.func @merged_bases(%A: memref<64x64xf32>, %B: memref<64x64xf32>, %which: i1
 // -----
 
 func.func @hidden_init(%t: !xetile.tile<8x16xf32>) {
-  // expected-error @+1 {{'xetile.prefetch_tile' op has a tile whose init_tile is not visible; expected one that reaches it through scf.for, scf.if and update_tile_offset only}}
+  // expected-error @+1 {{'xetile.prefetch_tile' op has a tile whose init_tile is not visible; expected one that reaches it through scf.for, scf.while, scf.if, scf.index_switch and update_tile_offset only}}
   xetile.prefetch_tile %t locality<3> : !xetile.tile<8x16xf32>
   return
 }
@@ -186,7 +186,7 @@ func.func @blocks_from_outside(%v: vector<2x2x8x16xf32>, %A: memref<64x64xf32>) 
 func.func @blocks_without_a_rule(%A: memref<64x64xf32>) {
   %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<16x32xf32, #xetile.tile_attr<inner_blocks = [8, 16]>>
   %v = xetile.load_tile %t : !xetile.tile<16x32xf32, #xetile.tile_attr<inner_blocks = [8, 16]>> -> vector<2x2x8x16xf32>
-  // expected-error @+1 {{'vector.extract' op has no rule for vectors of blocks; expected xetile operations, scf.for, scf.if, elementwise operations, constants or tile_unpack before}}
+  // expected-error @+1 {{'vector.extract' op has no rule for vectors of blocks; expected xetile operations, scf.for, scf.while, scf.if, scf.index_switch, elementwise operations, constants or tile_unpack before}}
   %row = vector.extract %v[0] : vector<2x8x16xf32> from vector<2x2x8x16xf32>
   return
 }

@@ -240,7 +240,11 @@ bool isRewritten(Operation *op, const BlockChoice &choice) {
     return choice.get(op->getOperand(0)) && choice.get(op->getResult(0));
   if (isa<AtomicRMWTileOp>(op))
     return choice.get(op->getResult(0));
-  return isa<LoadTileOp, StoreTileOp, TileMmaOp, scf::ForOp, scf::IfOp, scf::YieldOp>(op) ||
+  // What others than these yield stays whole, as their results do.
+  if (isa<scf::YieldOp>(op))
+    op = op->getParentOp();
+  return isa<LoadTileOp, StoreTileOp, TileMmaOp, scf::ForOp, scf::WhileOp, scf::IfOp,
+             scf::IndexSwitchOp, scf::ConditionOp>(op) ||
          isElementwiseOnVectors(op) || (broadcast && !isa<VectorType>(broadcast.getSourceType())) ||
          (constant && isa<DenseElementsAttr>(constant.getValue()));
 }

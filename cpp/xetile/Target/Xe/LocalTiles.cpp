@@ -1,6 +1,6 @@
 //===- LocalTiles.cpp - tiles that are described where they are used --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: XeTile of one subgroup; tiles that scf.for, scf.if and update_tile_offset hand on.
+// In: XeTile of one subgroup; tiles that loops and branches of scf and update_tile_offset hand on.
 // Out: an init_tile for each access, right before it; loops carry offsets; no update_tile_offset.
 // Refused: tiles with a wg_map, tiles of several matrices in one value, tiles from outside.
 //===----------------------------------------------------------------------===//
@@ -92,7 +92,7 @@ LogicalResult TileBases::check(Operation *op) const {
       llvm::any_of(op->getResults(), isForeignTile))
     return op->emitOpError(
         "has a tile whose init_tile is not visible; expected one that reaches it through scf.for, "
-        "scf.if and update_tile_offset only");
+        "scf.while, scf.if, scf.index_switch and update_tile_offset only");
   // Tiles of functions that nothing uses, or that have no body.
   if (auto function = dyn_cast<FunctionOpInterface>(op))
     for (Type type :

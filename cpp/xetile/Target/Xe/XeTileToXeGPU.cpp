@@ -282,12 +282,14 @@ LogicalResult checkBlocked(Operation *op) {
   auto constant = dyn_cast<arith::ConstantOp>(op);
   auto broadcast = dyn_cast<vector::BroadcastOp>(op);
   if (isa_and_present<XeTileDialect>(op->getDialect()) || isElementwiseOnVectors(op) ||
-      isa<scf::ForOp, scf::IfOp, scf::YieldOp>(op) ||
+      isa<scf::ForOp, scf::WhileOp, scf::IfOp, scf::IndexSwitchOp, scf::YieldOp, scf::ConditionOp>(
+          op) ||
       (constant && isa<DenseElementsAttr>(constant.getValue())) ||
       (broadcast && !isa<VectorType>(broadcast.getSourceType())))
     return success();
   return op->emitOpError("has no rule for vectors of blocks; expected xetile operations, scf.for, "
-                         "scf.if, elementwise operations, constants or tile_unpack before");
+                         "scf.while, scf.if, scf.index_switch, elementwise operations, constants "
+                         "or tile_unpack before");
 }
 
 struct ConvertXeTileToXeGPU : xetile::impl::ConvertXeTileToXeGPUBase<ConvertXeTileToXeGPU> {
