@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # cmake -DFROM=python/xetile -DTO=<package> -DSCHEDULES=schedules -DLIB=<build>/lib -DBIN=<build>/bin
-#   -P LinkPackage.cmake
+#   -DPYPROJECT=pyproject.toml -P LinkPackage.cmake
 # Makes TO hold a link to each of FROM's files and folders, to the schedules, to the native libraries as _lib and to
 # programs as _bin: what is beside __file__ here is there in an installed package too. FROM's folder mlir is built, not linked.
+# Beside TO, what tells others that the package is there (PyTorch its backend): entry points, as a wheel has them.
 cmake_minimum_required(VERSION 3.25)
 file(MAKE_DIRECTORY ${TO})
 file(GLOB _entries RELATIVE ${FROM} ${FROM}/*)
@@ -19,3 +20,21 @@ endforeach()
 file(CREATE_LINK ${SCHEDULES} ${TO}/schedules SYMBOLIC)
 file(CREATE_LINK ${LIB} ${TO}/_lib SYMBOLIC)
 file(CREATE_LINK ${BIN} ${TO}/_bin SYMBOLIC)
+
+file(READ ${PYPROJECT} _pyproject)
+string(REGEX MATCH "fallback_version = \"([^\"]+)\"" _found "${_pyproject}")
+set(_version "${CMAKE_MATCH_1}+checkout")
+string(REGEX MATCH "\\[project\\.entry-points\\.torch_dynamo_backends\\]\n([^\n]+)\n" _found "${_pyproject}")
+string(REPLACE "\"" "" _backend "${CMAKE_MATCH_1}")
+if(NOT _backend)
+  message(FATAL_ERROR "${PYPROJECT}: expected entry points torch_dynamo_backends")
+endif()
+cmake_path(GET TO PARENT_PATH _beside)
+set(_about ${_beside}/xetile-${_version}.dist-info)
+file(GLOB _other ${_beside}/xetile-*.dist-info)
+list(REMOVE_ITEM _other ${_about})
+if(_other)
+  file(REMOVE_RECURSE ${_other})
+endif()
+file(CONFIGURE OUTPUT ${_about}/METADATA CONTENT "Metadata-Version: 2.1\nName: xetile\nVersion: @_version@\n" @ONLY)
+file(CONFIGURE OUTPUT ${_about}/entry_points.txt CONTENT "[torch_dynamo_backends]\n@_backend@\n" @ONLY)

@@ -26,13 +26,15 @@ def is_installed() -> bool:
 
 
 def version() -> str:
-    """Of the installed package. A build tree has none."""
+    """Of the installed package. A build tree has none, whatever else is installed."""
+    if not is_installed():
+        return "of a build tree"
     for name in ("xetile", "xetile-runtime"):
         try:
             return metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    return "of a build tree"
+    return "unknown"
 
 
 def reinstall(name: str = "xetile") -> str:

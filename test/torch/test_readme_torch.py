@@ -7,12 +7,8 @@ import readme_blocks
 torch = pytest.importorskip("torch", reason="needs the extra: pip install 'xetile[torch]'")
 pytest.importorskip("torch_mlir", reason="needs the extra: pip install 'xetile[torch]'")
 
-import xetile.torch  # noqa: E402
-
 
 def test_lines_of_the_readme():
-    if "xetile" not in torch._dynamo.list_backends():  # not installed: the entry point is the package's
-        torch._dynamo.register_backend(compiler_fn=xetile.torch.backend, name="xetile")
     (source,) = readme_blocks.blocks_after("test: torch")
     torch._dynamo.reset()
     names: dict = {}
