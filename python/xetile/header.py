@@ -18,6 +18,8 @@ _C = {
     "i1": "uint8_t",
     "i8": "int8_t",
     "ui8": "uint8_t",
+    "ui16": "uint16_t",
+    "ui32": "uint32_t",
     "i16": "int16_t",
     "i32": "int32_t",
     "i64": "int64_t",

@@ -45,6 +45,8 @@ _NUMPY = {
     "i32": "int32",
     "i64": "int64",
     "ui8": "uint8",
+    "ui16": "uint16",
+    "ui32": "uint32",
     "index": "int64",
     "i1": "bool",
 }

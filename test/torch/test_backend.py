@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import copy
+import subprocess
+import sys
 
 import pytest
 
@@ -74,11 +76,19 @@ def test_what_results_are_beside_tensors_that_are_computed():
     assert torch.equal(got[5], want[5]) and torch.equal(got[6], want[6])
 
 
+def test_pytorch_finds_the_backend_by_its_name():
+    code = (
+        "import torch; print(torch.compile(lambda x: x + 1, backend='xetile', options={'strict': True})(torch.ones(3)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "tensor([2., 2., 2.])\n", done.stderr
+
+
 def test_what_cannot_be_compiled_runs_in_pytorch(caplog):
     def function(x):
-        return torch.fft.fft(x).real.sin() * 2
+        return torch.linalg.householder_product(x, x[0]).sin() * 2
 
-    x = torch.randn(4, 8)
+    x = torch.randn(8, 4)
     with pytest.raises(torch._dynamo.exc.BackendCompilerFailed, match="torch-mlir does not import the graph"):
         compiled(function)(x)
     torch._dynamo.reset()

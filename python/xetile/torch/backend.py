@@ -21,7 +21,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from xetile import compiler
 from xetile.errors import XeTileError
-from xetile.torch import graphs
+from xetile.torch import checks, graphs
 from xetile.torch.calls import call_of
 from xetile.torch.freezing import static_inputs
 from xetile.torch.importing import decomposition_table, import_graph
@@ -81,7 +81,7 @@ def _compile(
     del inputs  # nodes know their types
     frozen = static_inputs() if freeze else frozenset()
     eager = graphs.eager_nodes(graph)
-    if not eager:
+    if not eager and not graphs.has_foreign_arguments(graph):
         return _boxed(_function(graph, settings, strict, frozen))
     for node, reason in eager.items():
         _LOG.info("%s runs in PyTorch: %s%s", node.target, reason, _line(node))
@@ -114,6 +114,7 @@ def _function(
         outputs = graphs.split_outputs(graph)
         if all(place is None for place in outputs.places):
             return graph.forward  # nothing is computed
+        looked_at = checks.with_checks(outputs.kernel)
         kernel_graph, arguments, results = in_memory_order(outputs.kernel)
         module = import_graph(kernel_graph, _NAME, frozen)
         call = call_of(compiler.compile(module, target="cpu", **settings), arguments, results)
@@ -122,14 +123,16 @@ def _function(
             raise
         _LOG.warning("a graph runs in PyTorch: %s", error)
         return graph.forward
-    return _KernelCall(call, outputs, single)
+    return _KernelCall(call, outputs, single, looked_at)
 
 
 class _KernelCall:
     """The graph's function of tensors and numbers."""
 
-    def __init__(self, call: Callable[..., Any], outputs: graphs.Outputs, single: bool) -> None:
-        self._call, self._outputs, self._single = call, outputs, single
+    def __init__(
+        self, call: Callable[..., Any], outputs: graphs.Outputs, single: bool, looked_at: Sequence[checks.Check]
+    ) -> None:
+        self._call, self._outputs, self._single, self._checks = call, outputs, single, looked_at
         self._only_kernel = outputs.places == tuple(range(len(outputs.places)))
 
     def __call__(self, *inputs: Any) -> Any:
@@ -137,8 +140,10 @@ class _KernelCall:
         return results[0] if self._single else results
 
     def run(self, inputs: list[Any]) -> list[Any]:
-        """All results."""
+        """All results. XeTileError for indices that are out of range, and divisions by 0."""
         tensors = self._call(inputs)
+        if self._checks:
+            checks.expect_in_range(self._checks, tensors.pop())
         if self._only_kernel:
             return tensors
         rest = self._outputs.rest(*inputs) if self._outputs.rest is not None else [None] * len(self._outputs.places)

@@ -21,6 +21,7 @@ from xetile.function import CompiledFunction
 from xetile.kernel import Kernel
 from xetile.signature import ArraySpec
 from xetile.torch.arrays import array_of, plain_of, tensor_of
+from xetile.torch.elements import MEMORY
 from xetile.torch.freezing import Seen
 from xetile.torch.layouts import Layout
 
@@ -34,6 +35,9 @@ __all__ = ["TensorCall", "call_of"]
 _TYPES = (torch.Tensor, torch.nn.Parameter)
 # DLPack's kinds of elements and their bits.
 _ELEMENTS = {
+    torch.uint8: (1, 8),
+    torch.uint16: (1, 16),
+    torch.uint32: (1, 32),
     torch.int8: (0, 8),
     torch.int16: (0, 16),
     torch.int32: (0, 32),
@@ -84,7 +88,7 @@ class TensorCall:
         arrays = [_memory_of(value, layout) for value, layout in zip_longest(inputs, self._arguments)][: len(inputs)]
         given = self._function(tuple(map(array_of, arrays)))
         tensors = map(tensor_of, given if isinstance(given, tuple) else (given,))
-        return [layout.tensor_of(tensor) for tensor, layout in zip(tensors, self._results, strict=True)]
+        return [_typed(layout.tensor_of(tensor), layout) for tensor, layout in zip(tensors, self._results, strict=True)]
 
 
 class _FrozenCall:
@@ -116,7 +120,13 @@ def _memory_of(value: Any, layout: Layout | None) -> Any:
     if layout is None or not isinstance(value, torch.Tensor):
         return value
     # Sizes of tensors in C order are the kernel's to check.
-    return value if layout.is_plain and value.is_contiguous() else layout.memory_of(plain_of(value))
+    memory = value if layout.is_plain and value.is_contiguous() else layout.memory_of(plain_of(value))
+    return memory.view(MEMORY[value.dtype]) if value.dtype == layout.dtype and value.dtype in MEMORY else memory
+
+
+def _typed(tensor: torch.Tensor, layout: Layout) -> torch.Tensor:
+    """What a kernel gives as integers of unknown signs."""
+    return tensor.view(layout.dtype) if layout.dtype in MEMORY else tensor
 
 
 def _declare(layout: Layout) -> tuple[Any, ...]:

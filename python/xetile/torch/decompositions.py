@@ -66,6 +66,25 @@ def _reciprocal(x: torch.Tensor) -> torch.Tensor:
     return _aten.div.Tensor(torch.ones((), dtype=x.dtype), x)
 
 
+def _or_number(x: torch.Tensor, number: int) -> torch.Tensor:
+    """torch-mlir has a conjunction with a number only."""
+    if x.dtype is torch.bool or isinstance(number, bool):
+        return NotImplemented
+    return _aten.bitwise_not(_aten.bitwise_and.Scalar(_aten.bitwise_not(x), _complement(number, x.dtype)))
+
+
+def _xor_number(x: torch.Tensor, number: int) -> torch.Tensor:
+    if x.dtype is torch.bool or isinstance(number, bool):
+        return NotImplemented
+    only_x = _aten.bitwise_and.Scalar(x, _complement(number, x.dtype))
+    return _aten.bitwise_or.Tensor(only_x, _aten.bitwise_and.Scalar(_aten.bitwise_not(x), number))
+
+
+def _complement(number: int, dtype: torch.dtype) -> int:
+    info = torch.iinfo(dtype)
+    return ~number if info.min < 0 else ~number & info.max
+
+
 def _encoder_layer(
     x: torch.Tensor,
     width: int,
@@ -129,6 +148,8 @@ TABLE: dict[Any, Callable[..., Any]] = {
     _aten.selu.default: _selu,
     _aten.celu.default: _celu,
     _aten.reciprocal.default: _reciprocal,
+    _aten.bitwise_or.Scalar: _or_number,
+    _aten.bitwise_xor.Scalar: _xor_number,
     _aten._transformer_encoder_layer_fwd.default: _encoder_layer,
 }
 """Overload -> function of the same arguments."""

@@ -15,10 +15,15 @@ from torch import fx
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
+from xetile.torch.checks import reason_against_check
+from xetile.torch.elements import reason_against
+from xetile.torch.integers import reason_against_wide
+from xetile.torch.nodes import tensors_of
 from xetile.torch.recurrent import OPERATIONS
 
-__all__ = ["EAGER", "Outputs", "eager_nodes", "output_of", "partition", "split_outputs"]
+__all__ = ["EAGER", "Outputs", "eager_nodes", "has_foreign_arguments", "output_of", "partition", "split_outputs"]
 
+_POWER = torch.ops.aten.pow
 _RANDOM = "random numbers are those of PyTorch's generator"
 _SORTS = "linalg has no sorting"
 _SCATTERS = "linalg has no scattering"
@@ -44,6 +49,7 @@ EAGER.update(dict.fromkeys(OPERATIONS.values(), _RECURRENCES))
 def eager_nodes(graph: fx.GraphModule) -> dict[fx.Node, str]:
     """The nodes that PyTorch computes, and why."""
     found = {}
+    graph.graph.eliminate_dead_code()
     for node in graph.graph.nodes:
         if node.op == "call_function":
             reason = EAGER.get(getattr(node.target, "overloadpacket", None)) or _other_reason(node)
@@ -54,12 +60,23 @@ def eager_nodes(graph: fx.GraphModule) -> dict[fx.Node, str]:
 
 def _other_reason(node: fx.Node) -> str | None:
     """What depends on an operation's arguments."""
-    if node.target is torch.ops.aten.convolution_backward.default:
-        groups = node.args[9]
-        return "torch-mlir gives gradients of grouped convolutions another shape" if groups != 1 else None
+    if node.target is torch.ops.aten.convolution_backward.default and node.args[9] != 1:
+        return "torch-mlir gives gradients of grouped convolutions another shape"
     if node.target in _SOFTMAX and node.args[0].meta["val"].ndim == 0:
         return "torch-mlir does not end at a softmax of a tensor without dimensions"
-    return None
+    unknown = node.target is torch.ops.aten.fmod.Scalar or getattr(node.target, "overloadpacket", None) is _POWER
+    if unknown and not any(tensor.dtype.is_floating_point for tensor in tensors_of([node.args, node])):
+        return "torch-mlir has no powers of integers, nor remainders by a number"
+    for tensor in tensors_of([node, node.args, node.kwargs]):
+        if reason := reason_against(tensor):
+            return reason
+    return reason_against_wide(node) or reason_against_check(node)
+
+
+def has_foreign_arguments(graph: fx.GraphModule) -> bool:
+    """Whether it takes tensors that kernels do not."""
+    arguments = [node for node in graph.graph.nodes if node.op == "placeholder"]
+    return any(reason_against(tensor) is not None for tensor in tensors_of(arguments))
 
 
 _SOFTMAX = (torch.ops.aten._softmax.default, torch.ops.aten._log_softmax.default)

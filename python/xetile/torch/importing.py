@@ -22,7 +22,7 @@ from xetile.errors import XeTileError
 from xetile.frozen import FROZEN
 from xetile.mlir import ir
 from xetile.signature import public_function
-from xetile.torch import decompositions, norms, views
+from xetile.torch import decompositions, integers, norms, views
 
 __all__ = ["NotImportedError", "decomposition_table", "import_graph"]
 
@@ -53,7 +53,7 @@ def import_graph(graph: fx.GraphModule, name: str, frozen: Collection[int] = ())
     handler = context.attach_diagnostic_handler(functools.partial(_hear, said))
     try:
         imported = torch_mlir.stateless_fx_import(
-            views.with_plain_sizes(graph),
+            views.with_plain_sizes(integers.with_signs(graph)),
             output_type="linalg-on-tensors",
             model_name=name,
             fx_importer=FxImporter(context=context),

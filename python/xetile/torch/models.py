@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind
@@ -22,8 +23,10 @@ from xetile.errors import XeTileError, expect
 from xetile.frozen import FrozenFunction
 from xetile.kernel import Kernel, NativeBinary
 from xetile.mlir import ir
-from xetile.torch import graphs
+from xetile.signature import ArraySpec, Signature
+from xetile.torch import checks, graphs
 from xetile.torch.arrays import array_of
+from xetile.torch.elements import MEMORY
 from xetile.torch.freezing import Seen
 from xetile.torch.importing import decomposition_table, import_graph
 from xetile.torch.options import kernel_options
@@ -46,7 +49,7 @@ def export(
     XeTileError for a model that is no single graph, changes its buffers (call its `eval()`), or has operations that
     cannot be imported; the message has their lines of the model.
     """
-    return _Exported.of(model, inputs, named or {}, dynamic_shapes).module
+    return _Exported.of(model, inputs, named or {}, dynamic_shapes, checked=False).module
 
 
 def compile(
@@ -69,19 +72,28 @@ def compile(
     """
     expect("freeze", freeze, bool, "True or False")
     exported = _Exported.of(model, inputs, named or {}, dynamic_shapes, freeze)
-    return _bind(compiler.compile(exported.module, target="cpu", **kernel_options(options)), exported.weights)
+    return _bind(compiler.compile(exported.module, target="cpu", **kernel_options(options)), exported)
 
 
 @dataclass(frozen=True)
 class _Exported:
-    """`weights` are the arguments behind the inputs."""
+    """`weights` are the arguments behind the inputs; `types` are those of the inputs and of the results, of which the
+    module does not have the signs, None for numbers; with `checks` the last result is what they look at."""
 
     module: ir.Module
     weights: tuple[torch.Tensor, ...]
+    types: tuple[tuple[torch.dtype | None, ...], tuple[torch.dtype | None, ...]]
+    checks: tuple[checks.Check, ...] = ()
 
     @classmethod
     def of(
-        cls, model: Any, inputs: Sequence[Any], named: Mapping[str, Any], dynamic_shapes: Any, freeze: bool = False
+        cls,
+        model: Any,
+        inputs: Sequence[Any],
+        named: Mapping[str, Any],
+        dynamic_shapes: Any,
+        freeze: bool = False,
+        checked: bool = True,
     ) -> _Exported:
         if not isinstance(model, torch.nn.Module):
             raise XeTileError(f"expected a torch.nn.Module, got {type(model).__name__}")
@@ -106,9 +118,16 @@ class _Exported:
         if None in outputs.places or outputs.places != tuple(range(len(outputs.places))):
             raise XeTileError("expected a model that gives tensors which it computes, each once")
         name = re.sub(r"\W", "_", type(model).__name__).lower()
-        arguments = sum(node.op == "placeholder" for node in graph.graph.nodes)
-        frozen = range(arguments - len(weights), arguments) if freeze else ()
-        return cls(import_graph(outputs.kernel, name, frozen), weights)
+        arguments = [node for node in graph.graph.nodes if node.op == "placeholder"]
+        given = len(arguments) - len(weights)
+        frozen = range(given, len(arguments)) if freeze else ()
+        types = tuple(map(_type_of, arguments[:given])), tuple(map(_type_of, graphs.output_of(outputs.kernel)))
+        looked_at = tuple(checks.with_checks(outputs.kernel)) if checked else ()
+        return cls(import_graph(outputs.kernel, name, frozen), weights, types, looked_at)
+
+
+def _type_of(node: torch.fx.Node) -> torch.dtype | None:
+    return getattr(node.meta.get("val"), "dtype", None)
 
 
 def _expect_no_changes(program: ExportedProgram) -> None:
@@ -142,11 +161,12 @@ def _weights_last(program: ExportedProgram) -> tuple[torch.Tensor, ...]:
 class _BoundCode:
     """A kernel's code with its last arguments given."""
 
-    def __init__(self, kernel: Kernel, weights: tuple[torch.Tensor, ...]) -> None:
-        self._kernel, self._weights = kernel, weights
+    def __init__(self, kernel: Kernel, exported: _Exported, signature: Signature) -> None:
+        self._kernel, self._exported, self._signature = kernel, exported, signature
+        self._weights = exported.weights
 
     def load(self) -> Any:
-        return _BoundFunction(self._kernel, self._weights)
+        return _BoundFunction(self._kernel, self._exported, self._signature)
 
     def binaries(self) -> Mapping[str, bytes]:
         return self._kernel.binaries
@@ -173,35 +193,85 @@ class _BoundFunction:
     failed = False
     addresses = None
 
-    def __init__(self, kernel: Kernel, weights: tuple[torch.Tensor, ...]) -> None:
-        self._kernel, self._tensors = kernel, weights
+    def __init__(self, kernel: Kernel, exported: _Exported, signature: Signature) -> None:
+        weights = exported.weights
+        self._kernel, self._tensors, self._signature = kernel, weights, signature
+        self._checks = exported.checks
         # The same memory: what changes a parameter in place changes the array.
-        self._weights: tuple[Any, ...] = tuple(map(array_of, weights))
+        self._weights: tuple[Any, ...] = tuple(map(_memory_of, weights))
         self._inputs = len(kernel.arguments) - len(weights)
         self._packed: tuple[Seen, tuple[Any, ...]] | None = None
 
     def __call__(self, values: tuple[Any, ...], out: Any = None) -> Any:
         if len(values) != self._inputs:
             raise XeTileError(f"@{self._kernel.name}: expected {self._inputs} inputs of the model, got {len(values)}")
-        arrays = (*map(array_of, values), *self._weights)
+        named = enumerate(zip(values, self._signature.arguments, strict=True))
+        inputs = [self._memory_of(f"argument {number}", array_of(value), spec) for number, (value, spec) in named]
+        arrays = (*inputs, *self._weights)
+        memory = self._memory_of_out(out) if out is not None else None
         function = self._kernel.function()
         if isinstance(function, FrozenFunction):
-            return function.call(self._with_packed(function, arrays), out)
-        return self._kernel(*arrays, out=out)
+            got = function.call(self._with_packed(function, arrays), memory)
+        else:
+            got = self._kernel(*arrays, out=memory)
+        several = got if isinstance(got, tuple) else (got,)
+        if self._checks:
+            checks.expect_in_range(self._checks, several[-1])
+        typed = tuple(
+            array.view(spec.numpy_dtype) if spec.dtype.startswith("ui") else array
+            for array, spec in zip(several, self._signature.results, strict=False)
+        )
+        return typed if len(typed) > 1 else typed[0]
+
+    def _memory_of(self, what: str, array: Any, spec: ArraySpec) -> Any:
+        """The array as the kernel takes it, which knows no signs."""
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in "iu" or spec.dtype == "bf16":
+            return array
+        if array.dtype != spec.numpy_dtype:
+            raise XeTileError(
+                f"@{self._kernel.name}: {what}: expected {spec} ({spec.numpy_dtype.name}), got "
+                f"{array.dtype}{list(array.shape)}"
+            )
+        return array.view(f"i{array.itemsize}") if array.dtype.kind == "u" else array
+
+    def _memory_of_out(self, out: Any) -> Any:
+        several = tuple(out) if isinstance(out, (tuple, list)) else (out,)
+        if len(several) != len(self._signature.results):
+            return out  # the kernel says what is wrong
+        named = enumerate(zip(several, self._signature.results, strict=True))
+        made = tuple(self._memory_of(f"out {number}", array, spec) for number, (array, spec) in named)
+        if self._checks:
+            return *made, np.empty(self._kernel.results[-1].shape, np.int64)
+        return made if isinstance(out, (tuple, list)) else made[0]
 
     def _with_packed(self, function: FrozenFunction, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
         if self._packed is None or not self._packed[0].are(self._tensors):
             self._packed = None
             seen = Seen.of(self._tensors)
             # A parameter may have other memory by now.
-            self._weights = tuple(map(array_of, self._tensors))
+            self._weights = tuple(map(_memory_of, self._tensors))
             arrays = (*arrays[: self._inputs], *self._weights)
             self._packed = seen, function.pack(arrays)
         return (*(arrays[number] for number in function.parts.taken), *self._packed[1])
 
 
-def _bind(kernel: Kernel, weights: tuple[torch.Tensor, ...]) -> Kernel:
-    """The kernel without its last arguments, which are `weights`."""
-    count = len(kernel.arguments) - len(weights)
-    signature = replace(kernel.signature, arguments=kernel.arguments[:count])
-    return Kernel(signature, kernel.target.name, _BoundCode(kernel, weights), kernel.stages, kernel.schedule)
+def _memory_of(weight: torch.Tensor) -> Any:
+    """The array of a weight as the kernel takes it, which knows no signs."""
+    array = array_of(weight)
+    return array.view(f"i{array.itemsize}") if array.dtype.kind == "u" else array
+
+
+def _bind(kernel: Kernel, exported: _Exported) -> Kernel:
+    """The kernel without its last arguments, which are the weights, with the signs of its integers."""
+    given, made = exported.types
+    signature = replace(
+        kernel.signature,
+        arguments=tuple(map(_signed, kernel.arguments, given)),
+        results=tuple(_signed(spec, dtype) for spec, dtype in zip(kernel.results, made, strict=False)),
+    )
+    code = _BoundCode(kernel, exported, signature)
+    return Kernel(signature, kernel.target.name, code, kernel.stages, kernel.schedule)
+
+
+def _signed(spec: ArraySpec, dtype: torch.dtype | None) -> ArraySpec:
+    return replace(spec, dtype=f"u{spec.dtype}") if dtype in MEMORY else spec
