@@ -86,6 +86,9 @@ void xetile::buildBufferizeForCpu(OpPassManager &pm, const CpuBufferizeOptions &
   buildFuseForCpu(pm, fusion, keepArguments);
   pm.addPass(createDropScheduleMarks());
   add(pm, "canonicalize,cse");
+  pm.addPass(createBlockSums());
+  // Not CSE: each level of blocks has memory of its own.
+  add(pm, "canonicalize");
   // Folding made more.
   pm.addPass(createReplacePoison());
   add(pm,

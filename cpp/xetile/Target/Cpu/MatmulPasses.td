@@ -170,6 +170,43 @@ def WidenSums : Pass<"xetile-widen-sums"> {
       "::mlir::tensor::TensorDialect"];
 }
 
+def BlockSums : Pass<"xetile-block-sums"> {
+  let summary = "Add long sums up by blocks of some hundreds, and these by blocks again";
+  let description = [{
+    A sum of n numbers, one after the other, is wrong by up to n / 2 units in the last place: 3 % for three million equal
+    f32. Sums of f32 and f64 (those of narrower floats are f32 behind `xetile-widen-sums`) that would take more than 512
+    additions in a row are cut into blocks of 256, each from zero, whose sums are added; more than 512 blocks are cut the same
+    way, so that there are 256 x 256 in a block of blocks. What a vector's lanes, and the vectors that
+    `xetile-linalg-to-vector-loops` adds to in turns, sum up side by side counts once: a row of f32 on a machine of 512 bits
+    has blocks of 16384. Dimensions of unknown size are taken to be long; where there are several, they share a block's
+    additions evenly.
+
+    Cut are `linalg` ops on tensors that add to or subtract from such a result, in loops, too: reductions, matrix-vector and
+    dot products, sums of windows. Products of many numbers, integers, extremes and microkernels of tiled matmuls stay. These
+    add up a block of k each, from what was there.
+
+    Before:
+    ```mlir
+    %sum = linalg.reduce { arith.addf } ins(%x : tensor<3000001x2xf32>) outs(%zero : tensor<2xf32>) dimensions = [0]
+    ```
+    After, with the blocks of blocks and the 65 rows that are left not shown:
+    ```mlir
+    %sum = scf.for %i = %c0 to %c2999936 step %c256 iter_args(%total = %zero) -> (tensor<2xf32>) {
+      %rows = tensor.extract_slice %x[%i, 0] [256, 2] [1, 1] : tensor<3000001x2xf32> to tensor<256x2xf32>
+      %start = linalg.fill ins(%minus_zero : f32) outs(%scratch : tensor<2xf32>) -> tensor<2xf32>
+      %part = linalg.reduce { arith.addf } ins(%rows : tensor<256x2xf32>) outs(%start : tensor<2xf32>) dimensions = [0]
+      %next = linalg.generic {...} ins(%part : tensor<2xf32>) outs(%total : tensor<2xf32>) // adds
+      scf.yield %next : tensor<2xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+      "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"0", "Bits of the widest vectors; 0 for the machine's">
+  ];
+}
+
 def SplitFrozen : Pass<"xetile-split-frozen", "::mlir::ModuleOp"> {
   let summary = "Make a function of what depends on frozen arguments only, such as packed weights";
   let description = [{

@@ -10,6 +10,7 @@
 #include "xetile/Target/Cpu/Passes.h"
 #include "xetile/Target/Cpu/Rows/InFunction.h"
 #include "xetile/Target/Cpu/ScheduleMark.h"
+#include "xetile/Target/Cpu/SumStep.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_WIDENSUMS
@@ -17,18 +18,6 @@ namespace xetile {
 } // namespace xetile
 
 using namespace mlir;
-
-/// The op that adds to (or multiplies) the output's element `sum`, if the body yields just that.
-static Operation *findStep(Block &body, BlockArgument sum, Value yielded) {
-  Operation *step = yielded.getDefiningOp();
-  if (!step || step->getBlock() != &body || !sum.hasOneUse() || !yielded.hasOneUse() ||
-      *sum.getUsers().begin() != step)
-    return nullptr;
-  bool updates = isa<arith::AddFOp, arith::MulFOp>(step) ||
-                 (isa<arith::SubFOp>(step) && step->getOperand(0) == sum) ||
-                 (isa<math::FmaOp>(step) && step->getOperand(2) == sum);
-  return updates ? step : nullptr;
-}
 
 static bool isNarrow(Type type) {
   return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32;
@@ -82,7 +71,8 @@ private:
     mlir::Block &body = op->getRegion(0).front();
     for (unsigned result = 0; result < op->getNumResults(); ++result) {
       BlockArgument sum = op.getMatchingBlockArgument(op.getDpsInitOperand(result));
-      if (isNarrow(sum.getType()) && findStep(body, sum, body.getTerminator()->getOperand(result)))
+      if (isNarrow(sum.getType()) &&
+          xetile::findSumStep(body, sum, body.getTerminator()->getOperand(result)))
         narrow.push_back(result);
     }
     if (narrow.empty())
@@ -114,7 +104,7 @@ private:
     mlir::Block &body = wide.getRegion().front();
     for (unsigned result : narrow) {
       BlockArgument sum = body.getArgument(wide.getNumDpsInputs() + result);
-      Operation *step = findStep(body, sum, body.getTerminator()->getOperand(result));
+      Operation *step = xetile::findSumStep(body, sum, body.getTerminator()->getOperand(result));
       rewriter.setInsertionPoint(step);
       sum.setType(rewriter.getF32Type());
       IRMapping map;

@@ -42,7 +42,10 @@ struct LinalgToVectorLoops : xetile::impl::LinalgToVectorLoopsBase<LinalgToVecto
       rewriter.eraseOp(op);
     }
     SmallVector<linalg::LinalgOp> ops;
-    getOperation()->walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+    getOperation()->walk([&](linalg::LinalgOp op) {
+      if (op.hasPureBufferSemantics())
+        ops.push_back(op);
+    });
     for (linalg::LinalgOp op : ops) {
       int64_t bits = asked;
       if (asked == 0) {

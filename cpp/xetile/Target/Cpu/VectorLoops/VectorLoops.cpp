@@ -17,8 +17,6 @@ using namespace xetile;
 
 namespace {
 
-/// Sums that are added to in turns: one alone would wait for itself.
-constexpr int64_t kSums = 4;
 /// Vectors of an elementwise op in one step of a loop, where they take few operations each, or some
 /// more on few registers.
 constexpr int64_t kVectors = 4;

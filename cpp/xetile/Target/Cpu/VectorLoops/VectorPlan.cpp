@@ -40,15 +40,16 @@ static bool stepsByOne(AffineExpr expr, unsigned column) {
 
 static bool liesAlong(linalg::LinalgOp op, OpOperand &operand, unsigned column) {
   AffineMap map = op.getMatchingIndexingMap(&operand);
-  auto type = dyn_cast<MemRefType>(operand.get().getType());
-  if (!type || !map.isFunctionOfDim(column))
+  if (!isa<ShapedType>(operand.get().getType()) || !map.isFunctionOfDim(column))
     return true;
+  if (!stepsByOne(map.getResults().back(), column) ||
+      llvm::any_of(map.getResults().drop_back(),
+                   [&](AffineExpr expr) { return expr.isFunctionOfDim(column); }))
+    return false;
+  auto type = dyn_cast<MemRefType>(operand.get().getType());
   SmallVector<int64_t> strides;
   int64_t offset;
-  return stepsByOne(map.getResults().back(), column) &&
-         llvm::none_of(map.getResults().drop_back(),
-                       [&](AffineExpr expr) { return expr.isFunctionOfDim(column); }) &&
-         succeeded(type.getStridesAndOffset(strides, offset)) && strides.back() == 1;
+  return !type || (succeeded(type.getStridesAndOffset(strides, offset)) && strides.back() == 1);
 }
 
 /// The op that combines what the body computes with the result so far; its order may change.
@@ -62,8 +63,8 @@ static Operation *findCombiner(mlir::Block &body) {
 }
 
 std::optional<VectorPlan> xetile::planVectors(linalg::LinalgOp op, int64_t vectorBits) {
-  if (!op.hasPureBufferSemantics() || op.hasIndexSemantics() || op.getNumLoops() == 0 ||
-      op->getNumRegions() != 1 || !hasPlainResult(op))
+  if (op.hasIndexSemantics() || op.getNumLoops() == 0 || op->getNumRegions() != 1 ||
+      !hasPlainResult(op))
     return std::nullopt;
   mlir::Block &body = op->getRegion(0).front();
   if (!isElementwiseBody(body))

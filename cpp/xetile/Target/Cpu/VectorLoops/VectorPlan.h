@@ -7,6 +7,9 @@
 
 namespace xetile {
 
+/// Sums that are added to in turns: one alone would wait for itself.
+constexpr int64_t kSums = 4;
+
 struct VectorPlan {
   /// The dimension of the iteration space that vectors lie along.
   unsigned column = 0;
@@ -20,8 +23,9 @@ struct VectorPlan {
 /// - results: one, each of its elements at indices that are parallel dimensions or constants;
 /// - body: elementwise;
 /// - `column`: the last index of whatever depends on it, maybe plus an offset (the window of a
-///   convolution), in memory of stride 1. It is a parallel dimension, or a reduced one where the
-///   body only combines what it computes with the result so far, by an op whose order may change.
+///   convolution), in memory of stride 1, as tensors are taken to become. It is a parallel
+///   dimension, or a reduced one where the body only combines what it computes with the result so
+///   far, by an op whose order may change.
 std::optional<VectorPlan> planVectors(mlir::linalg::LinalgOp op, int64_t vectorBits);
 
 } // namespace xetile
