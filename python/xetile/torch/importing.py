@@ -22,7 +22,7 @@ from xetile.errors import XeTileError
 from xetile.frozen import FROZEN
 from xetile.mlir import ir
 from xetile.signature import public_function
-from xetile.torch import decompositions, integers, norms, views
+from xetile.torch import decompositions, extremes, integers, norms, sums, views
 
 __all__ = ["NotImportedError", "decomposition_table", "import_graph"]
 
@@ -36,8 +36,21 @@ class NotImportedError(XeTileError):
 
 
 def decomposition_table() -> dict[Any, Callable[..., Any]]:
-    """torch-mlir's, and ours for operations that it lowers to dialects which nobody else has."""
-    return {**get_decomposition_table(), **decompositions.TABLE, **norms.TABLE}
+    """torch-mlir's, and ours for operations that it lowers to dialects which nobody else has or to other numbers."""
+    table = {**get_decomposition_table(), **decompositions.TABLE, **norms.TABLE}
+    for operation, ours in {**extremes.TABLE, **sums.TABLE}.items():
+        table[operation] = _first(ours, table.get(operation))
+    return table
+
+
+def _first(ours: Callable[..., Any], theirs: Callable[..., Any] | None) -> Callable[..., Any]:
+    """`ours`, and `theirs` for arguments that it leaves alone."""
+
+    def decompose(*arguments: Any, **options: Any) -> Any:
+        result = ours(*arguments, **options)
+        return theirs(*arguments, **options) if result is NotImplemented and theirs is not None else result
+
+    return decompose
 
 
 def import_graph(graph: fx.GraphModule, name: str, frozen: Collection[int] = ()) -> ir.Module:

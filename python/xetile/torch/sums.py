@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Means, norms and other results of sums of narrow floats, computed in f32 and rounded once, as PyTorch does it.
+
+A sum alone is one operation, whose own lowering adds in f32; here are those that compute with sums before they are
+rounded: the sum of a mean of f16 is often more than f16 has.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+__all__ = ["TABLE"]
+
+_aten = torch.ops.aten
+_NARROW = (torch.float16, torch.bfloat16)
+
+
+def _to(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    return x if x.dtype == dtype else _aten._to_copy(x, dtype=dtype)
+
+
+def _wide(operation: Any, x: torch.Tensor, *arguments: Any, **options: Any) -> Any:
+    """`operation` in f32 on tensors of narrow floats, its results rounded to their type."""
+    if not isinstance(x, torch.Tensor) or x.dtype not in _NARROW or options.get("dtype") is not None:
+        return NotImplemented
+
+    def widened(value: Any) -> Any:
+        return _to(value, torch.float32) if isinstance(value, torch.Tensor) and value.dtype in _NARROW else value
+
+    results = operation(*map(widened, (x, *arguments)), **{name: widened(value) for name, value in options.items()})
+    if isinstance(results, tuple):
+        return tuple(_to(result, x.dtype) for result in results)
+    return _to(results, x.dtype)
+
+
+def _mean(x: torch.Tensor, dims: Sequence[int] | None = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    result = x.dtype if dtype is None else dtype
+    if result not in _NARROW:
+        return NotImplemented
+    dims = list(dims) if dims else list(range(x.ndim))
+    count = math.prod(x.shape[dim] for dim in dims) if x.ndim else 1
+    total = torch.sum(_to(x, torch.float32), dims, keepdim) if x.ndim else _to(x, torch.float32)
+    return _to(_aten.div(total, count), result)
+
+
+_WIDE = (
+    _aten.linalg_vector_norm.default,
+    _aten.avg_pool1d.default,
+    _aten.avg_pool2d.default,
+    _aten.avg_pool3d.default,
+    _aten._adaptive_avg_pool2d.default,
+    _aten._adaptive_avg_pool3d.default,
+    _aten.adaptive_avg_pool1d.default,
+    _aten.logsumexp.default,
+    _aten.var.correction,
+    _aten.std.correction,
+    _aten.var_mean.correction,
+    _aten.mse_loss.default,
+    _aten.smooth_l1_loss.default,
+    _aten.huber_loss.default,
+    _aten.soft_margin_loss.default,
+    _aten.binary_cross_entropy.default,
+)
+
+TABLE: dict[Any, Callable[..., Any]] = {
+    _aten.mean.default: _mean,
+    _aten.mean.dim: _mean,
+    **{operation: functools.partial(_wide, operation) for operation in _WIDE},
+}
+"""Overload -> function of the same arguments."""
