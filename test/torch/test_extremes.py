@@ -52,3 +52,37 @@ def _compare(functions, dtype):
 @pytest.mark.parametrize("dtype", _TYPES, ids=str)
 def test_bounds_of_floats_that_are_no_numbers_are_pytorchs(dtype):
     _compare(_BOUNDS, dtype)
+
+
+_EQUALITY = {
+    "equal": lambda x, y: x == y,
+    "equal to itself": lambda x, y: x == x,  # noqa: PLR0124
+    "unequal to itself": lambda x, y: x != x,  # noqa: PLR0124
+    "close to itself": lambda x, y: torch.isclose(x, x),
+    "close": lambda x, y: torch.isclose(x, y, rtol=0.1, atol=0.5),
+    "close, NaN equal": lambda x, y: torch.isclose(x, y, equal_nan=True),
+    "exactly": lambda x, y: torch.isclose(x, y, rtol=0, atol=0),
+}
+
+
+@pytest.mark.parametrize("dtype", _TYPES, ids=str)
+def test_nan_is_equal_to_nothing(dtype):
+    _compare(_EQUALITY, dtype)
+
+
+_QUOTIENTS = {
+    "rounded down": lambda x, y: x // y,
+    "rounded down by a number": lambda x, y: x // 0.1,
+    "of a number": lambda x, y: torch.div(1.0, y, rounding_mode="floor"),
+    "divided, rounded down": lambda x, y: torch.div(x, y, rounding_mode="floor"),
+    "divided, rounded to zero": lambda x, y: torch.div(x, y, rounding_mode="trunc"),
+    "fmod": torch.fmod,
+    "fmod of a number": lambda x, y: torch.fmod(x, 2.5),
+    "remainder": torch.remainder,
+    "remainder of a number": lambda x, y: torch.remainder(x, -2.5),
+}
+
+
+@pytest.mark.parametrize("dtype", _TYPES, ids=str)
+def test_quotients_and_remainders_are_pytorchs(dtype):
+    _compare(_QUOTIENTS, dtype)

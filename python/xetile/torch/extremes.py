@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Extremes and bounds of floats that keep NaN, as PyTorch has it; torch-mlir's give the other number.
+"""Extremes, bounds and equality of floats as PyTorch has them where some are NaN; torch-mlir's give the other number.
 
 A comparison with NaN is false: `where(x < low, low, x)` keeps an x that is NaN, `where(x > low, x, low)` does not.
 """
@@ -83,6 +83,20 @@ def _equal(x: torch.Tensor, y: torch.Tensor) -> Any:
     return NotImplemented if pair is None else _aten.logical_not(_aten.ne(*pair))
 
 
+def _isclose(x: torch.Tensor, y: torch.Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
+    if x.dtype != y.dtype or not x.dtype.is_floating_point:
+        return NotImplemented
+    close = _equal(x, y)
+    if equal_nan:
+        close = close | (_aten.ne(x, x) & _aten.ne(y, y))
+    if rtol == 0 and atol == 0:
+        return close
+    apart = _aten.abs(_aten.sub(x, y))
+    allowed = _aten.add(_aten.abs(_aten.mul(y, rtol)), atol)
+    # Infinite numbers are not close to what they are allowed to be apart from.
+    return close | (_aten.lt(apart, math.inf) & _aten.le(apart, allowed))
+
+
 def _logaddexp(x: torch.Tensor, y: torch.Tensor) -> Any:
     if x.dtype != y.dtype or not x.dtype.is_floating_point:
         return NotImplemented
@@ -105,6 +119,8 @@ TABLE: dict[Any, Callable[..., Any]] = {
     _aten.maximum.default: _maximum,
     _aten.minimum.default: _minimum,
     _aten.hardsigmoid.default: _hardsigmoid,
+    _aten.eq.Tensor: _equal,
+    _aten.isclose.default: _isclose,
     _aten.logaddexp.default: _logaddexp,
 }
 """Overload -> function of the same arguments, which gives NotImplemented for integers."""

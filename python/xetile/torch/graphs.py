@@ -67,10 +67,17 @@ def _other_reason(node: fx.Node) -> str | None:
     unknown = node.target is torch.ops.aten.fmod.Scalar or getattr(node.target, "overloadpacket", None) is _POWER
     if unknown and not any(tensor.dtype.is_floating_point for tensor in tensors_of([node.args, node])):
         return "torch-mlir has no powers of integers, nor remainders by a number"
+    if _has_remainder(node) and any(tensor.dtype.is_floating_point for tensor in tensors_of(node)):
+        return "torch-mlir makes remainders of quotients and rounds these down, not as PyTorch does from remainders"
     for tensor in tensors_of([node, node.args, node.kwargs]):
         if reason := reason_against(tensor):
             return reason
     return reason_against_wide(node) or reason_against_check(node)
+
+
+def _has_remainder(node: fx.Node) -> bool:
+    packet = getattr(node.target, "overloadpacket", None)
+    return packet in _REMAINDERS or (packet is torch.ops.aten.div and node.kwargs.get("rounding_mode") == "floor")
 
 
 def has_foreign_arguments(graph: fx.GraphModule) -> bool:
@@ -79,6 +86,7 @@ def has_foreign_arguments(graph: fx.GraphModule) -> bool:
     return any(reason_against(tensor) is not None for tensor in tensors_of(arguments))
 
 
+_REMAINDERS = (torch.ops.aten.floor_divide, torch.ops.aten.fmod)
 _SOFTMAX = (torch.ops.aten._softmax.default, torch.ops.aten._log_softmax.default)
 
 
