@@ -174,6 +174,25 @@ LogicalResult EmitBinary::dump(gpu::GPUModuleOp module, const Twine &suffix, Str
   return success();
 }
 
+/// Of a function's type, by the universal limits of SPIR-V.
+constexpr size_t kMaxArguments = 255;
+
+/// Wide vectors are several arguments by now.
+LogicalResult checkArguments(gpu::GPUModuleOp module, const llvm::Module &llvmModule) {
+  for (const llvm::Function &function : llvmModule) {
+    if (function.arg_size() <= kMaxArguments)
+      continue;
+    Operation *op = module.lookupSymbol(function.getName());
+    return (op ? op : module)->emitOpError("has ")
+           << function.arg_size() << " arguments in SPIR-V, whose functions take at most "
+           << kMaxArguments
+           << "; a memref is three and two for each of its dimensions, a vector one for each "
+              "block: "
+              "expected fewer memrefs, and vectors to be loaded where they are used";
+  }
+  return success();
+}
+
 /// `forMachineCode` is the same, with cache hints where they are asked for.
 FailureOr<std::string> EmitBinary::emitSpirv(gpu::GPUModuleOp module, xevm::XeVMTargetAttr target,
                                              std::string &forMachineCode) {
@@ -191,6 +210,8 @@ FailureOr<std::string> EmitBinary::emitSpirv(gpu::GPUModuleOp module, xevm::XeVM
   options.hasMessageOffsets = xetile::lookupMachineFacts(xetile::chipOf(target))->hasMessageOffsets;
   if (auto why = xetile::optimizeForSpirv(*llvmModule, target.getTriple(), options))
     return fail("cannot be prepared for SPIR-V", *why);
+  if (failed(checkArguments(module, *llvmModule)))
+    return failure();
   if (!dumpDir.empty()) {
     std::string text;
     llvm::raw_string_ostream(text) << *llvmModule;
