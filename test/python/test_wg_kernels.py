@@ -287,6 +287,32 @@ def check_blocks(rng: np.random.Generator, column: str, maps: tuple[str, str]) -
     check(through(op, x, y, ("f32", "f32"), maps, subgroups=8), column, rng, Y=-x)
 
 
+@pytest.mark.parametrize("space", ["3", "#gpu.address_space<workgroup>", "#xegpu<memory_space slm>"])
+def test_memory_that_a_kernel_allocates(rng, space):
+    """Rows of two subgroups go to shared local memory by memref.alloc, and come back turned around."""
+    x, y = values(rng, "f32", 32, 32), poisoned((32, 32), "f32")
+    slm = "!xetile.tile<16x32xf32, #xetile.tile_attr<memory_space = slm>>"
+    rows = "!xetile.tile<16x32xf32>"
+    body = f"""
+      %memory = memref.alloc() : memref<32x32xf32, {space}>
+      %id = gpu.subgroup_id : index
+      %c16 = arith.constant 16 : index
+      %mine = arith.muli %id, %c16 : index
+      %other = arith.subi %c16, %mine : index
+      %from = xetile.init_tile %X[%mine, 0] : {plain_type(x)} -> {rows}
+      %x = xetile.load_tile %from : {rows} -> vector<16x32xf32>
+      %there = xetile.init_tile %memory[%mine, 0] : memref<32x32xf32, {space}> -> {slm}
+      xetile.store_tile %x, %there : vector<16x32xf32>, {slm}
+      gpu.barrier
+      %theirs = xetile.init_tile %memory[%other, 0] : memref<32x32xf32, {space}> -> {slm}
+      %y = xetile.load_tile %theirs : {slm} -> vector<16x32xf32>
+      %to = xetile.init_tile %Y[%mine, 0] : {plain_type(y)} -> {rows}
+      xetile.store_tile %y, %to : vector<16x32xf32>, {rows}
+      memref.dealloc %memory : memref<32x32xf32, {space}>
+    """
+    check(Kernel(body, {"X": x, "Y": y}, subgroups=2), "device", rng, Y=np.concatenate([x[16:], x[:16]]))
+
+
 @each_column
 def test_exchanges_in_loops_and_branches(rng, column):
     """The transpose of a square: three times in scf.for, once in scf.if, twice in scf.while."""

@@ -29,7 +29,10 @@ int64_t getOtherSharedBytes(Operation *scope) {
       bytes += memref.getNumElements() *
                (memref.getElementType().isIndex() ? 64 : memref.getElementTypeBitWidth()) / 8;
   };
-  scope->walk([&](memref::AllocaOp alloca) { add(alloca.getType()); });
+  scope->walk([&](Operation *op) {
+    if (isa<memref::AllocOp, memref::AllocaOp>(op))
+      add(op->getResult(0).getType());
+  });
   if (auto function = dyn_cast<gpu::GPUFuncOp>(scope))
     for (BlockArgument argument : function.getWorkgroupAttributions())
       add(argument.getType());

@@ -106,7 +106,7 @@ Uniformity findUniformityOfSubgroups(Operation *scope) {
     // A workgroup's vectors are one value for all of its subgroups.
     if (isMemoryEffectFree(op) ||
         isa_and_present<XeTileDialect, xegpu::XeGPUDialect>(op->getDialect()) ||
-        isa<memref::LoadOp, memref::AllocaOp>(op))
+        isa<memref::LoadOp, memref::AllocaOp, memref::AllocOp>(op))
       return std::nullopt;
     return true;
   };

@@ -1,10 +1,11 @@
 //===- AllocateSharedMemory.cpp - shared local memory as globals ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: workgroup attributions of gpu.func, memref.alloca in shared memory. Out: memref.global in
-// memory space 3, which a launch need not know of. Refused: shared memory of a size that is not
-// static, gpu.dynamic_shared_memory, memref.alloc and dealloc in device code.
+// In: workgroup attributions of gpu.func, memref.alloca, alloc and dealloc in shared memory.
+// Out: memref.global in memory space 3, which a launch need not know of. Refused: shared memory of
+// a size that is not static, gpu.dynamic_shared_memory, memref.alloc and dealloc of other memory.
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/XeGPU/IR/XeGPU.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/SymbolTable.h"
 #include "xetile/Target/Xe/Passes.h"
@@ -27,6 +28,8 @@ bool isShared(Type type) {
     return false;
   if (auto space = dyn_cast_or_null<gpu::AddressSpaceAttr>(memref.getMemorySpace()))
     return space.getValue() == gpu::AddressSpace::Workgroup;
+  if (auto space = dyn_cast_or_null<xegpu::MemorySpaceAttr>(memref.getMemorySpace()))
+    return space.getValue() == xegpu::MemorySpace::SLM;
   return memref.getMemorySpaceAsInt() == sharedSpace;
 }
 
@@ -42,11 +45,17 @@ LogicalResult check(Operation *op) {
   if (isa<gpu::DynamicSharedMemoryOp>(op))
     return op->emitOpError("has no lowering to SPIR-V: expected shared memory of static size, as a "
                            "workgroup(..) attribution of the gpu.func or by memref.alloca");
+  if (auto dealloc = dyn_cast<memref::DeallocOp>(op);
+      dealloc && isShared(dealloc.getMemref().getType()))
+    return success();
+  if (isa<memref::AllocOp, memref::AllocaOp>(op)) {
+    auto type = cast<MemRefType>(op->getResult(0).getType());
+    if (isShared(type))
+      return checkSize(op, type);
+  }
   if (isa<memref::AllocOp, memref::DeallocOp>(op))
     return op->emitOpError("has no lowering in device code: expected memref.alloca of static size, "
-                           "or memory that the host allocates");
-  if (auto alloca = dyn_cast<memref::AllocaOp>(op))
-    return isShared(alloca.getType()) ? checkSize(op, alloca.getType()) : success();
+                           "memory that the host allocates, or shared memory, whose space is 3");
   if (auto function = dyn_cast<gpu::GPUFuncOp>(op))
     for (BlockArgument argument : function.getWorkgroupAttributions())
       if (failed(checkSize(op, cast<MemRefType>(argument.getType()))))
@@ -62,11 +71,14 @@ struct AllocateSharedMemory : xetile::impl::AllocateSharedMemoryBase<AllocateSha
     if (module.walk([](Operation *op) { return WalkResult(check(op)); }).wasInterrupted())
       return signalPassFailure();
     SymbolTable symbols(module);
-    module.walk([&](memref::AllocaOp alloca) {
-      if (!isShared(alloca.getType()))
+    // It lives as long as the workgroup, whoever frees it.
+    module.walk([&](memref::DeallocOp dealloc) { dealloc.erase(); });
+    module.walk([&](Operation *op) {
+      if (!isa<memref::AllocOp, memref::AllocaOp>(op) || !isShared(op->getResult(0).getType()))
         return;
-      alloca.replaceAllUsesWith(makeGlobal(symbols, alloca, alloca.getType()));
-      alloca.erase();
+      auto type = cast<MemRefType>(op->getResult(0).getType());
+      op->replaceAllUsesWith(ValueRange(makeGlobal(symbols, op, type)));
+      op->erase();
     });
     for (auto function : module.getOps<gpu::GPUFuncOp>())
       replaceAttributions(symbols, function);
@@ -110,6 +122,12 @@ private:
       if (space.getValue() != gpu::AddressSpace::Workgroup)
         return std::nullopt;
       return IntegerAttr::get(IntegerType::get(space.getContext(), 64), sharedSpace);
+    });
+    replacer.addReplacement([](MemRefType type) -> std::optional<Type> {
+      if (!isShared(type) || !isa<xegpu::MemorySpaceAttr>(type.getMemorySpace()))
+        return std::nullopt;
+      Attribute space = IntegerAttr::get(IntegerType::get(type.getContext(), 64), sharedSpace);
+      return MemRefType::get(type.getShape(), type.getElementType(), type.getLayout(), space);
     });
     replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true, /*replaceLocs=*/false,
                                           /*replaceTypes=*/true);

@@ -103,7 +103,8 @@ void SurfaceVersions::split(Operation *op, StringRef chip) {
   // Memory of the whole function stays there.
   for (Operation &each : llvm::make_early_inc_range(
            llvm::make_range(Block::iterator(first), body.getTerminator()->getIterator())))
-    if (isa<memref::AllocaOp>(each) && each.getNumOperands() == 0 && &each != first)
+    if (isa<memref::AllocaOp, memref::AllocOp>(each) && each.getNumOperands() == 0 &&
+        &each != first)
       each.moveBefore(condition.getDefiningOp());
   auto versions = scf::IfOp::create(builder, loc, TypeRange(), condition, /*addThenBlock=*/true,
                                     /*addElseBlock=*/true);
