@@ -161,6 +161,29 @@ uintptr_t lookUp(nb::object engine, const std::string &name) {
       mlirExecutionEngineLookup(native, mlirStringRefCreate(name.data(), name.size())));
 }
 
+MlirStringRef asRef(const std::string &text) {
+  return mlirStringRefCreate(text.data(), text.size());
+}
+
+bool completeSchedule(MlirModule schedule, nb::bytes folder) {
+  return mlirXeTileCompleteSchedule(schedule, mlirStringRefCreate(folder.c_str(), folder.size()));
+}
+
+bool probeSchedule(MlirContext context, nb::bytes file) {
+  nb::gil_scoped_release others;
+  return mlirXeTileProbeSchedule(context, mlirStringRefCreate(file.c_str(), file.size()));
+}
+
+bool isPackagedSchedule(nb::bytes file) {
+  return mlirXeTileIsPackagedSchedule(mlirStringRefCreate(file.c_str(), file.size()));
+}
+
+bool applySchedule(MlirModule payload, MlirModule schedule, const std::string &entry,
+                   bool trusted) {
+  nb::gil_scoped_release others;
+  return mlirXeTileApplySchedule(payload, schedule, asRef(entry), trusted);
+}
+
 /// None, with a diagnostic, if there is none.
 std::optional<nb::bytes> makeObjectFile(MlirModule module, unsigned optLevel) {
   std::string bytes;
@@ -249,6 +272,25 @@ NB_MODULE(_xetile, m) {
         "large registers where these make it spill less.");
   m.def("clone_module", cloneModule, nb::arg("op"),
         "A copy of a builtin.module, given as an operation, with the locations of its ops.");
+  m.def("complete_schedule", completeSchedule,
+        nb::sig("def complete_schedule(schedule: xetile.mlir.ir.Module, folder: bytes) -> bool"),
+        nb::arg("schedule"), nb::arg("folder"),
+        "Adds what a schedule of that folder declares and does not define; False, with a "
+        "diagnostic, if that fails.");
+  m.def("probe_schedule", probeSchedule,
+        nb::sig("def probe_schedule(context: xetile.mlir.ir.Context, file: bytes) -> bool"),
+        nb::arg("context"), nb::arg("file"),
+        "Whether a schedule's file can be read with its parts, in a child process; False, with "
+        "diagnostics, if it cannot.");
+  m.def("is_packaged_schedule", isPackagedSchedule,
+        nb::sig("def is_packaged_schedule(file: bytes) -> bool"), nb::arg("file"),
+        "Whether a file is one of the package's schedules.");
+  m.def("apply_schedule", applySchedule,
+        nb::sig("def apply_schedule(payload: xetile.mlir.ir.Module, schedule: "
+                "xetile.mlir.ir.Module, entry: str, trusted: bool) -> bool"),
+        nb::arg("payload"), nb::arg("schedule"), nb::arg("entry"), nb::arg("trusted"),
+        "Applies a sequence of a schedule to a payload; False, with diagnostics, if it fails. One "
+        "that is not trusted is checked and runs in a child process.");
   m.def(
       "lookup", lookUp,
       nb::sig("def lookup(engine: xetile.mlir.execution_engine.ExecutionEngine, name: str) -> int"),

@@ -10,6 +10,7 @@
 #include "xetile/Target/Compile.h"
 #include "xetile/Target/Host/ObjectFile.h"
 #include "xetile/Target/MachineFacts.h"
+#include "xetile/Target/Schedule.h"
 #include "xetile/Target/Target.h"
 #include "xetile/Target/Xe/Ocloc.h"
 #include "llvm/ADT/STLExtras.h"
@@ -64,6 +65,24 @@ bool mlirXeTileCheckChip(MlirStringRef chip, MlirStringCallback explain, void *u
   if (why)
     explain(wrap(llvm::StringRef(*why)), userData);
   return !why;
+}
+
+bool mlirXeTileCompleteSchedule(MlirModule schedule, MlirStringRef folder) {
+  return succeeded(xetile::completeSchedule(unwrap(schedule), unwrap(folder).str()));
+}
+
+bool mlirXeTileProbeSchedule(MlirContext context, MlirStringRef file) {
+  return succeeded(xetile::probeSchedule(unwrap(context), unwrap(file).str()));
+}
+
+bool mlirXeTileIsPackagedSchedule(MlirStringRef file) {
+  return xetile::isPackagedSchedule(unwrap(file));
+}
+
+bool mlirXeTileApplySchedule(MlirModule payload, MlirModule schedule, MlirStringRef entry,
+                             bool trusted) {
+  return succeeded(
+      xetile::applySchedule(unwrap(payload), unwrap(schedule), unwrap(entry), trusted));
 }
 
 bool mlirXeTileMakeObjectFile(MlirModule module, unsigned optLevel, MlirStringCallback take,

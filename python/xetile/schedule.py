@@ -11,7 +11,7 @@ file (`load`), and Python may add steps. Its parameters are `transform.tune.knob
 
 from __future__ import annotations
 
-import re
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,11 +22,10 @@ from types import MappingProxyType
 from typing import Any
 
 from xetile import files
-from xetile.diagnostics import Heard, message_of, parse_file
-from xetile.errors import Diagnostic, XeTileError, expect, expect_function, told
+from xetile.diagnostics import Heard, parse_file
+from xetile.errors import XeTileError, expect, expect_function, told
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
-from xetile.mlir.dialects.transform import interpreter
 
 __all__ = ["Param", "Schedule", "available", "load", "matmul", "values_of"]
 
@@ -94,6 +93,7 @@ class Schedule:
     params: Mapping[str, Param]
     _build: Callable[[], ir.Module] = field(repr=False)
     _steps: tuple[Step, ...] = field(default=(), repr=False)
+    _packaged: bool = field(default=False, repr=False)
 
     def with_params(self, **values: int | str) -> Schedule:
         """The schedule with other values for some parameters.
@@ -162,11 +162,12 @@ class Schedule:
         schedule = self.build(payload.context)
         with payload.context, ir.Location.unknown():
             copy = _xetile.clone_module(payload.operation)
-        try:
-            interpreter.apply_named_sequence(copy, _entry(schedule, self.name, entry), schedule)
-        except ValueError as error:
-            message = f"schedule {self.name!r} failed"
-            raise XeTileError(message, _parse_diagnostics(message_of(error))) from None
+        _entry(schedule, self.name, entry)
+        # The package's own schedules are known to end well or with an error.
+        trusted = self._packaged and not self._steps
+        with Heard(payload.context) as heard:
+            if not _xetile.apply_schedule(copy, schedule, entry, trusted):
+                raise XeTileError(f"schedule {self.name!r} failed", heard.errors)
         return copy
 
     def explain(self) -> str:
@@ -198,7 +199,10 @@ def load(name_or_path: str | PathLike[str]) -> Schedule:
     elif not files.is_file(path):
         known = ", ".join(available()) or f"none (no schedules in {_SCHEDULES})"
         raise XeTileError(f"no schedule {str(name_or_path)!r}: expected a file or one of {known}")
-    return _make(str(name_or_path), partial(_build_from_file, path))
+    packaged = _xetile.is_packaged_schedule(os.fsencode(path))
+    if not packaged:
+        _probe(path)
+    return replace(_make(str(name_or_path), partial(_build_from_file, path)), _packaged=packaged)
 
 
 def matmul(
@@ -262,49 +266,21 @@ def _parse(path: Path) -> ir.Module:
     return parse_file(path, "the schedule")
 
 
-def _merge_parts(module: ir.Module, folder: Path) -> None:
-    """Copies all parts into `module`, where they replace their declarations: those in `folder`, else the package's.
-    What it defines itself stays."""
-    own = {_symbol(op) for op in module.body.operations if len(op.regions[0].blocks)}
-    found = {
-        path.stem: path
-        for place in (_SCHEDULES, folder)
-        for path in (place / "parts").glob("*.mlir")
-        if files.is_file(path) and path.stem not in own
-    }
-    for _, path in sorted(found.items()):
-        _merge(module, path)
-
-
-def _merge(module: ir.Module, path: Path) -> None:
-    try:
-        interpreter.copy_symbols_and_merge_into(module, _parse(path))
-    except ValueError as error:
-        raise XeTileError(f"cannot add the part {path.name}", _parse_diagnostics(message_of(error))) from None
+def _probe(path: Path) -> None:
+    """XeTileError if a child process cannot read the file, or dies of it."""
+    with ir.Context() as context, Heard(context) as heard:
+        if not _xetile.probe_schedule(context, os.fsencode(path)):
+            raise XeTileError(f"cannot read the schedule {path}", heard.errors)
 
 
 def _build_from_file(path: Path) -> ir.Module:
     module = _parse(path)
     if "transform.with_named_sequence" not in module.operation.attributes:
         raise XeTileError(f"{path} is not a schedule: its module has no transform.with_named_sequence")
-    _merge_parts(module, path.parent)
-    _merge_declared(module, path.parent)
+    with Heard(module.context) as heard:
+        if not _xetile.complete_schedule(module, os.fsencode(path.parent)):
+            raise XeTileError(f"cannot read the schedule {path}", heard.errors)
     return module
-
-
-def _merge_declared(module: ir.Module, folder: Path) -> None:
-    """Copies the files of the names that are still declared into `module`: those in `folder`, else the package's."""
-    tried: set[str] = set()
-    while missing := [
-        name for op in module.body.operations if not len(op.regions[0].blocks) and (name := _symbol(op)) not in tried
-    ]:
-        tried.update(missing)
-        for name in missing:
-            path = next(
-                (path for path in (folder / f"{name}.mlir", _SCHEDULES / f"{name}.mlir") if path.is_file()), None
-            )
-            if path is not None:
-                _merge(module, path)
 
 
 def _append(module: ir.Module, step: Step, name: str) -> None:
@@ -395,18 +371,3 @@ def _attribute(value: int | str) -> ir.Attribute:
     if isinstance(value, str):
         return ir.StringAttr.get(value)
     return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
-
-
-def _parse_diagnostics(text: str) -> list[Diagnostic]:
-    """The diagnostics in a message of upstream's interpreter: `at loc(PLACE): MESSAGE`, notes on lines of their own."""
-    diagnostics: list[Diagnostic] = []
-    pieces = re.split(r"(\n?)at loc\((.*?)\): ", text.partition("Diagnostic message ")[2])
-    for newline, place, message in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
-        location = None if place == "unknown" else place.replace('"', "")
-        if newline and diagnostics:
-            last = diagnostics[-1]
-            note = Diagnostic("note", message.strip(), location)
-            diagnostics[-1] = replace(last, notes=(*last.notes, note))
-        else:
-            diagnostics.append(Diagnostic("error", message.strip(), location))
-    return diagnostics or [Diagnostic("error", text.strip())]

@@ -36,7 +36,7 @@
 // RUN: not xetile-opt %s --xetile-compile="schedule=%t.gone" 2>&1 | FileCheck %s --check-prefix=GONE
 // GONE: gone' is neither a file nor a directory
 // RUN: not xetile-opt %s --xetile-compile="schedule=%schedules/parts" 2>&1 | FileCheck %s --check-prefix=NO-ENTRY
-// NO-ENTRY: could not find a nested named sequence with name: __transform_main
+// NO-ENTRY: error: the schedule has no transform.named_sequence @__transform_main with a body
 //
 // A module at level 0 where one at level 1 is expected: at the line that no schedule took to a kernel.
 // RUN: not xetile-opt %s --xetile-compile="target=pvc native=off" 2>&1 | FileCheck %s --check-prefix=UNSCHEDULED

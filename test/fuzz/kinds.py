@@ -9,6 +9,7 @@ from typing import Any
 # Kind -> the module whose KIND it is.
 MODULES = {
     "ir": "ir_mutations",
+    "schedules": "schedule_mutations",
     "cpu": "cpu_programs",
     "gpu": "gpu_schedules",
     "workgroups": "workgroup_kernels",

@@ -240,9 +240,9 @@ def test_apply_refuses_what_is_not_a_module():
 
 
 def test_extend_adds_a_step_at_the_end():
-    extended = schedule.matmul().extend(lambda module: transform.annotate(module, "mine"))
-    assert "mine" in extended.apply(payload()).operation.attributes
-    assert "mine" not in schedule.matmul().apply(payload()).operation.attributes
+    extended = schedule.matmul().extend(lambda module: transform.annotate(module, "test.mine"))
+    assert "test.mine" in extended.apply(payload()).operation.attributes
+    assert "test.mine" not in schedule.matmul().apply(payload()).operation.attributes
 
 
 def test_extend_follows_the_handle_that_a_step_returns():
@@ -250,11 +250,11 @@ def test_extend_follows_the_handle_that_a_step_returns():
         return transform.apply_registered_pass(transform.AnyOpType.get(), module, "xetile-wg-to-sg")
 
     def tag(module: ir.Value) -> None:
-        transform.annotate(module, "after")
+        transform.annotate(module, "test.after")
 
     result = schedule.load("matmul").extend(run_pass).extend(tag).apply(payload())
     assert "wg_map" not in str(result)
-    assert "after" in result.operation.attributes
+    assert "test.after" in result.operation.attributes
 
 
 def test_extend_refuses_a_step_that_returns_something_else():
@@ -320,3 +320,33 @@ def test_load_lists_the_schedules_for_an_unknown_name():
 def test_load_refuses_files_that_are_not_schedules(tmp_path, text, message):
     with pytest.raises(XeTileError, match=message):
         schedule.load(write(tmp_path / "bad.mlir", text))
+
+
+def test_a_schedule_that_ends_the_interpreter_is_an_error_at_its_op(tmp_path):
+    path = tmp_path / "mine.mlir"
+    path.write_text(
+        "module attributes {transform.with_named_sequence} {\n"
+        "  transform.named_sequence @__transform_main(%m: !transform.any_op {transform.readonly}) {\n"
+        '    %f = transform.structured.match ops{["linalg.matmul"]} in %m : (!transform.any_op) -> !transform.any_op\n'
+        "    %s = transform.param.constant 0 : i64 -> !transform.param<i64>\n"
+        "    %t, %l = transform.structured.tile_using_forall %f tile_sizes *(%s)\n"
+        "      : (!transform.any_op, !transform.param<i64>) -> (!transform.any_op, !transform.any_op)\n"
+        "    transform.yield\n  }\n}\n"
+    )
+    with pytest.raises(XeTileError, match="tile_using_forall ended the process that applies the schedule") as raised:
+        schedule.load(path).apply(payload())
+    assert raised.value.diagnostics[0].location.startswith(f"{path}:5:")
+
+
+def test_remarks_of_a_schedule_in_its_own_process_are_heard_and_its_result_comes_back(tmp_path):
+    path = tmp_path / "mine.mlir"
+    path.write_text(
+        "module attributes {transform.with_named_sequence} {\n"
+        "  transform.named_sequence @__transform_main(%m: !transform.any_op {transform.readonly}) {\n"
+        '    transform.annotate %m "test.seen" : !transform.any_op\n    transform.yield\n  }\n}\n'
+    )
+    before = payload()
+    after = schedule.load(path).apply(before)
+    assert "test.seen" in after.operation.attributes
+    assert "test.seen" not in before.operation.attributes
+    assert str(after).replace("attributes {test.seen} ", "") == str(before)

@@ -100,6 +100,22 @@ MLIR_CAPI_EXPORTED void mlirXeTileForEachTarget(void (*visit)(const MlirXeTileTa
 MLIR_CAPI_EXPORTED bool mlirXeTileCheckChip(MlirStringRef chip, MlirStringCallback explain,
                                             void *userData);
 
+/// Adds what a schedule declares and does not define: from `folder`, else from the package. False,
+/// with a diagnostic, if a file cannot be read or merged.
+MLIR_CAPI_EXPORTED bool mlirXeTileCompleteSchedule(MlirModule schedule, MlirStringRef folder);
+
+/// Whether a schedule's file can be read with its parts, in a child process; false, with
+/// diagnostics, if it cannot.
+MLIR_CAPI_EXPORTED bool mlirXeTileProbeSchedule(MlirContext context, MlirStringRef file);
+
+/// Whether a file is one of the package's schedules.
+MLIR_CAPI_EXPORTED bool mlirXeTileIsPackagedSchedule(MlirStringRef file);
+
+/// Applies the sequence `entry` of a schedule to a payload. False, with diagnostics, if it fails.
+/// One that is not `trusted` is checked before, and runs in a child process.
+MLIR_CAPI_EXPORTED bool mlirXeTileApplySchedule(MlirModule payload, MlirModule schedule,
+                                                MlirStringRef entry, bool trusted);
+
 /// Gives `take` the object file of a module in the LLVM dialect, with code for this CPU. False,
 /// with a diagnostic, if there is none. `optLevel` is LLVM's, 0 to 3.
 MLIR_CAPI_EXPORTED bool mlirXeTileMakeObjectFile(MlirModule module, unsigned optLevel,

@@ -9,11 +9,11 @@
 #include "mlir/Dialect/Transform/TuneExtension/TuneExtensionOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "xetile/Target/Passes.h"
+#include "xetile/Target/Schedule.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 namespace xetile {
@@ -51,8 +51,13 @@ struct ApplySchedule : xetile::impl::ApplyScheduleBase<ApplySchedule> {
     // it with that verifies what is half there.
     bool printedOps = context->shouldPrintOpOnDiagnostic();
     context->printOpOnDiagnostic(false);
-    LogicalResult assembled =
-        transform::detail::assembleTransformLibraryFromPaths(context, findFiles(), read);
+    SmallVector<std::string> given(files.begin(), files.end());
+    isPackaged = llvm::all_of(given, xetile::isPackagedSchedule);
+    LogicalResult assembled = isPackaged ? success() : xetile::probeSchedule(context, given);
+    if (succeeded(assembled))
+      assembled = transform::detail::assembleTransformLibraryFromPaths(context, given, read);
+    if (succeeded(assembled))
+      assembled = xetile::completeSchedule(*read, xetile::foldersOf(given));
     context->printOpOnDiagnostic(printedOps);
     if (failed(assembled))
       return failure();
@@ -71,43 +76,13 @@ struct ApplySchedule : xetile::impl::ApplyScheduleBase<ApplySchedule> {
       getOperation().emitError() << "option files is empty, expected files of transform ops";
       return signalPassFailure();
     }
-    transform::TransformOpInterface entry =
-        transform::detail::findTransformEntryPoint(**library, ModuleOp());
-    if (!entry || failed(transform::applyTransformNamedSequence(getOperation(), entry, ModuleOp(),
-                                                                transform::TransformOptions())))
+    if (failed(xetile::applySchedule(getOperation(), **library,
+                                     transform::TransformDialect::kTransformEntryPointSymbolName,
+                                     isPackaged)))
       signalPassFailure();
   }
 
 private:
-  /// The files, and what they include: folders of parts beside them, and match.mlir.
-  SmallVector<std::string> findFiles() {
-    SmallVector<std::string> found;
-    for (const std::string &file : files) {
-      SmallString<128> parts(llvm::sys::path::parent_path(file));
-      llvm::sys::path::append(parts, "parts");
-      SmallString<128> match(llvm::sys::path::parent_path(file));
-      llvm::sys::path::append(match, "match.mlir");
-      if (llvm::sys::fs::is_regular_file(file) && llvm::sys::fs::is_regular_file(match) &&
-          mentionsMatch(file) && !isOneOf(match, found) && !isOneOf(match, files))
-        found.push_back(match.str().str());
-      if (llvm::sys::fs::is_regular_file(file) && llvm::sys::fs::is_directory(parts) &&
-          !isOneOf(parts, found) && !isOneOf(parts, files))
-        found.push_back(parts.str().str());
-    }
-    llvm::append_range(found, files);
-    return found;
-  }
-
-  static bool isOneOf(StringRef path, ArrayRef<std::string> others) {
-    return llvm::any_of(
-        others, [&](const std::string &other) { return llvm::sys::fs::equivalent(path, other); });
-  }
-
-  static bool mentionsMatch(StringRef file) {
-    auto text = llvm::MemoryBuffer::getFile(file);
-    return text && (*text)->getBuffer().contains("@match(");
-  }
-
   SmallVector<KnobOp> findKnobs(StringRef name) {
     SmallVector<KnobOp> knobs;
     (*library)->walk([&](KnobOp knob) {
@@ -152,6 +127,7 @@ private:
 
   /// Of this pass and its copies, which only read it.
   std::shared_ptr<OwningOpRef<ModuleOp>> library;
+  bool isPackaged = true;
 };
 
 } // namespace

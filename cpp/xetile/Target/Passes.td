@@ -44,8 +44,10 @@ def CheckTypes : Pass<"xetile-check-types", "::mlir::ModuleOp"> {
 def ApplySchedule : Pass<"xetile-apply-schedule", "::mlir::ModuleOp"> {
   let summary = "Apply a schedule that is in files";
   let description = [{
-    Runs `@__transform_main` of the transform ops in `files`, on the module. With a file come the folder `parts` beside
-    it and, if it mentions `@match`, `match.mlir`. Upstream's `transform-preload-library` and `transform-interpreter` do the same for a schedule that is the
+    Runs `@__transform_main` of the transform ops in `files`, on the module. What a schedule declares and does not
+    define comes from beside it, else from the package: a part NAME from `parts/NAME.mlir`, another sequence from
+    `NAME.mlir`. A schedule that is not the package's own is checked before it runs, and runs in a process of its own:
+    an op that dies of what it is given is an error at its line. Upstream's `transform-preload-library` and `transform-interpreter` do the same for a schedule that is the
     context's only one; here each pass has its own, and its parameters (`transform.tune.knob`) take values:
 
     ```
