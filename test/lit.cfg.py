@@ -33,10 +33,21 @@ config.test_exec_root = str(BUILD / "test")
 # Our tools, then the ones of the LLVM build that we link, then FileCheck's and spirv-tools' own places.
 path = [str(BUILD / "bin"), config.llvm_tools, config.environment["PATH"]]
 config.environment["PATH"] = os.pathsep.join(path)
-kept = ["HOME", "XDG_CACHE_HOME", "XETILE_CACHE", "XETILE_DEVICE", "XETILE_OCLOC", "XETILE_OPENCL_RT"]
+kept = [
+    "HOME",
+    "XDG_CACHE_HOME",
+    "XETILE_CACHE",
+    "XETILE_CPU_WITHOUT",
+    "XETILE_DEVICE",
+    "XETILE_OCLOC",
+    "XETILE_OPENCL_RT",
+]
 for name in [*kept, "ASAN_OPTIONS", "UBSAN_OPTIONS"]:
     if name in os.environ:
         config.environment[name] = os.environ[name]
+
+# What was measured on the machine at hand changes no test.
+config.environment["XETILE_CALIBRATION"] = "off"
 
 if config.xetile_sanitized:
     # Stock mlir-opt cannot load what needs the sanitizer's runtime first; xetile-opt has the same passes.

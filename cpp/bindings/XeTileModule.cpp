@@ -116,6 +116,22 @@ std::vector<std::string> loopOrders() {
   return names;
 }
 
+std::vector<std::string> absentCpuFeatures() {
+  struct {
+    std::vector<std::string> names;
+    std::string why;
+  } told;
+  auto append = [](MlirStringRef name, void *out) {
+    static_cast<decltype(told) *>(out)->names.push_back(toString(name));
+  };
+  auto explain = [](MlirStringRef text, void *out) {
+    static_cast<decltype(told) *>(out)->why = toString(text);
+  };
+  if (!mlirXeTileForEachAbsentCpuFeature(append, explain, &told))
+    throw nb::value_error(told.why.c_str());
+  return told.names;
+}
+
 std::optional<std::string> checkChip(const std::string &chip) {
   std::string reason;
   auto keep = [](MlirStringRef text, void *out) {
@@ -260,6 +276,10 @@ NB_MODULE(_xetile, m) {
   m.def("matmul_fields", matmulFields,
         "Name and meaning of each field of a matmul's configuration, in the order of printing.");
   m.def("matmul_loop_orders", loopOrders, "The names of the values of `loopOrder`, from 0 on.");
+  m.def(
+      "absent_cpu_features", absentCpuFeatures,
+      "LLVM's names of the features that this CPU does not have, or that XETILE_CPU_WITHOUT takes "
+      "from it. ValueError where that variable names none.");
   m.def("check_chip", checkChip, nb::arg("chip"),
         "Why kernels cannot be compiled for `chip`, or None if they can.");
   m.def("find_ocloc", findOcloc, nb::sig("def find_ocloc() -> tuple[bool, str]"),

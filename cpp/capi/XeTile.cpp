@@ -8,6 +8,7 @@
 #include "xetile/IR/XeTileDialect.h"
 #include "xetile/Registration.h"
 #include "xetile/Target/Compile.h"
+#include "xetile/Target/Host/HostFeatures.h"
 #include "xetile/Target/Host/ObjectFile.h"
 #include "xetile/Target/MachineFacts.h"
 #include "xetile/Target/Schedule.h"
@@ -43,6 +44,18 @@ void mlirXeTileForEachMatmulField(void (*visit)(MlirStringRef, MlirStringRef, vo
 void mlirXeTileForEachLoopOrder(MlirStringCallback visit, void *userData) {
   for (llvm::StringRef name : xetile::loopOrderNames())
     visit(wrap(name), userData);
+}
+
+bool mlirXeTileForEachAbsentCpuFeature(MlirStringCallback visit, MlirStringCallback explain,
+                                       void *userData) {
+  if (!xetile::wrongHostFeatures().empty()) {
+    explain(wrap(xetile::wrongHostFeatures()), userData);
+    return false;
+  }
+  for (const llvm::StringMapEntry<bool> &feature : xetile::hostFeatures())
+    if (!feature.second)
+      visit(wrap(feature.first()), userData);
+  return true;
 }
 
 void mlirXeTileForEachTarget(void (*visit)(const MlirXeTileTarget *, void *), void *userData) {

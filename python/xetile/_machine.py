@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What Linux says of this CPU, where it can be told."""
+"""What Linux says of this CPU, where it can be told, less what XETILE_CPU_WITHOUT takes from it.
+
+The variable lists features in LLVM's names, with commas between; the compiler reads it, once in a process.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,9 @@ import platform
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from xetile.errors import XeTileError
+from xetile.mlir._mlir_libs import _xetile
 
 __all__ = ["cache_sizes", "facts", "flags", "lends_tile_registers"]
 
@@ -25,8 +31,20 @@ def facts() -> dict[str, Any]:
 
 
 def flags() -> frozenset[str]:
-    """What the CPU can do, in Linux's words."""
-    return frozenset(_cpuinfo().get("flags", "").split())
+    """What the CPU can do, in Linux's words, without what XETILE_CPU_WITHOUT takes from it.
+
+    XeTileError where that variable names no feature.
+    """
+    try:
+        absent = {_plain(name) for name in _xetile.absent_cpu_features()}
+    except ValueError as error:
+        raise XeTileError(str(error)) from None
+    return frozenset(flag for flag in _cpuinfo().get("flags", "").split() if _plain(flag) not in absent)
+
+
+def _plain(name: str) -> str:
+    """Linux's avx512_bf16 and amx_tile are LLVM's avx512bf16 and amx-tile."""
+    return name.replace("_", "").replace("-", "").replace(".", "")
 
 
 def cache_sizes() -> dict[int, int]:

@@ -5,8 +5,9 @@ found = xetile.calibrate()     # once, some seconds on a quiet machine; compile(
 print(found)
 
 The rates are kept in a file of XeTile's cache for this CPU's model and number of cores. `compile` writes them into the
-module that it lowers, as DLTI entries of the device "CPU", where `xetile explain`, dumped stages and mlir-opt see them;
-a module that has a description of its own keeps that. Without a file the compiler's table has rates of a few CPUs and
+module that it lowers, as DLTI entries of the device "host", where `xetile explain`, dumped stages and mlir-opt see
+them; a module that has a description of its own, of the device "CPU" or of others, keeps that and gets none. Without a
+file, and where the environment variable XETILE_CALIBRATION is "off", the compiler's table has rates of a few CPUs and
 typical ones for all others.
 """
 
@@ -100,7 +101,15 @@ def calibrate(*, on_measured: Callable[[str, float], None] = lambda name, value:
 
 
 def known() -> Calibration | None:
-    """What was measured on such a CPU. None if nothing was, with a warning where there is a file that is no good."""
+    """What was measured on such a CPU. None if nothing was, with a warning where there is a file that is no good.
+
+    None, too, where XETILE_CALIBRATION is "off"; XeTileError where it is another word.
+    """
+    word = os.environ.get("XETILE_CALIBRATION", "")
+    if word not in ("", "off"):
+        raise XeTileError(f"XETILE_CALIBRATION={word}: expected 'off', or that it is not set")
+    if word:
+        return None
     path = _path()
     if not files.is_file(path):
         return None
@@ -130,7 +139,7 @@ def describe(module: ir.Module) -> None:
     if found is None:
         return
     entries = ", ".join(f'"{name}" = {value!r} : f64' for name, value in found.rates.items())
-    text = f'#dlti.target_system_spec<"CPU" = #dlti.target_device_spec<{entries}>>'
+    text = f'#dlti.target_system_spec<"host" = #dlti.target_device_spec<{entries}>>'
     module.operation.attributes[_SPEC] = ir.Attribute.parse(text, module.context)
 
 

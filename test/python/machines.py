@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Machines that the cost model may be told of: DLTI entries of the device "CPU".
+"""Machines that the cost model may be told of: DLTI entries of the device "CPU", all of them.
 
 XETILE_TEST_MACHINE=Xeon pytest test/python/test_deep_tile*.py chooses the code of a Xeon, and runs it on this CPU.
 """
@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+
+from xetile import _machine
 
 CALIBRATIONS: Mapping[str, Mapping[str, int | float]] = {
     # This project's measurements of a Zen 4 (family 25, model 17).
@@ -62,9 +64,25 @@ def chosen() -> Mapping[str, int | float]:
     return CALIBRATIONS[name] if name else {}
 
 
+def runnable(rates: Mapping[str, int | float]) -> dict[str, int | float]:
+    """What a machine with such rates needs besides, for code that this CPU runs: threads, vectors, dot products."""
+    flags = _machine.flags()
+    width = 512 if "avx512f" in flags else 256 if {"avx2", "fma"} <= flags else 128
+    # As the compiler decides for the machine at hand.
+    worth = rates["bf16_dot_ns"] < 2 * rates["multiply_add_ns"]
+    return {
+        "num_threads": os.cpu_count() or 1,
+        "max_vector_width": width,
+        "bf16_dot": int(width == 512 and "avx512_bf16" in flags and worth),
+        "int8_dot": int(not flags.isdisjoint({"avx512_vnni", "avx_vnni"})),
+        "amx": 0,
+    }
+
+
 def spec(own: Mapping[str, int | float]) -> str:
-    """A description as an attribute: a test's own entries, and those of the chosen machine beside them."""
-    entries = chosen() | dict(own)
+    """A whole description as an attribute: a test's own entries, those of the chosen machine beside them."""
+    rates = chosen() or CALIBRATIONS["EPYC"]
+    entries = dict(rates) | runnable(rates) | dict(own)
     text = ", ".join(f"{json.dumps(name)} = {value} : {_type(value)}" for name, value in entries.items())
     return f'#dlti.target_system_spec<"CPU" = #dlti.target_device_spec<{text}>>'
 

@@ -73,6 +73,13 @@ mlirXeTileForEachMatmulField(void (*visit)(MlirStringRef name, MlirStringRef doc
 /// Calls `visit` with the name of each `loopOrder`, in the order of their numbers.
 MLIR_CAPI_EXPORTED void mlirXeTileForEachLoopOrder(MlirStringCallback visit, void *userData);
 
+/// Calls `visit` with LLVM's name of each feature that this CPU does not have, or that the
+/// environment variable XETILE_CPU_WITHOUT takes from it. False, after a call of `explain` with
+/// what is wrong, where that variable names none of LLVM's features.
+MLIR_CAPI_EXPORTED bool mlirXeTileForEachAbsentCpuFeature(MlirStringCallback visit,
+                                                          MlirStringCallback explain,
+                                                          void *userData);
+
 /// Adds the XeTile dialect and the transform ops that schedules call.
 MLIR_CAPI_EXPORTED void mlirXeTileRegisterDialects(MlirDialectRegistry registry);
 

@@ -119,6 +119,10 @@ def DeepTileMatmul : Pass<"deep-tile-matmul"> {
         "bf16_dot" = 1 : i32, "int8_dot" = 1 : i32, "amx" = 1 : i32, "multiply_add_ns" = 0.183 : f64,
         "copy_l3_ns" = 80.0 : f64, ...>>} {
     ```
+    What such a description leaves out is that of any x86-64, and typical: one thread, 128 bits, no dot products. Without
+    the device "CPU" the machine is the one that this runs on, with the rates that a device "host" has, if there is one;
+    the environment's `XETILE_CPU_WITHOUT` lists features that are taken from it, in LLVM's names.
+
     Where blocks of B are copied from beyond the second-level cache, a `memref.prefetch` before each of the last calls for
     a block stands for some rows of the next one. The call's `xetile.fetched = array<i64: columns, steps>` says how:
     `xetile-lower-microkernels` fetches a line of these columns after every so many of its steps of k.

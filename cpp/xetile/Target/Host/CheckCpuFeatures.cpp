@@ -4,10 +4,10 @@
 // the CPU does not have; LLVM would end the process when it selects them.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "xetile/Target/Host/HostFeatures.h"
 #include "xetile/Target/Host/Passes.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/TargetParser/Host.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_CHECKCPUFEATURES
@@ -15,6 +15,7 @@ namespace xetile {
 } // namespace xetile
 
 using namespace mlir;
+using namespace xetile;
 
 namespace {
 struct Family {
@@ -74,8 +75,12 @@ struct CheckCpuFeatures : xetile::impl::CheckCpuFeaturesBase<CheckCpuFeatures> {
     llvm::StringSet<> available;
     for (const std::string &feature : features)
       available.insert(feature);
+    if (features.empty() && !wrongHostFeatures().empty()) {
+      getOperation().emitError() << wrongHostFeatures();
+      return signalPassFailure();
+    }
     if (features.empty())
-      for (const llvm::StringMapEntry<bool> &feature : llvm::sys::getHostCPUFeatures())
+      for (const llvm::StringMapEntry<bool> &feature : hostFeatures())
         if (feature.second)
           available.insert(feature.first());
     StringRef whose = features.empty() ? "this CPU" : "the CPU";

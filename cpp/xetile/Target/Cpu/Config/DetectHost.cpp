@@ -1,9 +1,11 @@
 //===- DetectHost.cpp - the machine that this process runs on ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: this machine, as Linux and the C library tell of it. Out: cores, caches, vectors, rates of a
-// table. Refused: nothing; what is not told is typical.
+// In: this machine, as Linux and the C library tell of it, less features that the environment takes
+// from it. Out: cores, caches, vectors, rates of a table. Refused: nothing; what is not told is
+// typical.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Config/Machine.h"
+#include "xetile/Target/Host/HostFeatures.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Threading.h"
@@ -76,7 +78,7 @@ static Machine detectMachine() {
 #endif
   readCaches(machine);
   machine.rates = lookupRates(llvm::sys::getHostCPUName(), machine.ratesSource);
-  auto features = llvm::sys::getHostCPUFeatures();
+  const llvm::StringMap<bool> &features = hostFeatures();
   if (features.lookup("avx512f")) {
     machine.vectorBits = 512;
     machine.registers = 32;

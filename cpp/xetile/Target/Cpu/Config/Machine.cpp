@@ -1,11 +1,13 @@
 //===- Machine.cpp - what the heuristic knows about a CPU --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: DLTI attributes. Out: cores, caches, vectors, rates; what is not told is the host's.
+// In: DLTI attributes. Out: cores, caches, vectors, rates: those of the device "CPU", where what is
+// not told is that of any x86-64; without such a device the host's, with rates of a device "host".
 // Refused: entries that are no positive numbers, absent entries where they are required.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Config/Machine.h"
 #include "mlir/Dialect/DLTI/DLTI.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "xetile/Target/Host/HostFeatures.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -19,7 +21,19 @@ LogicalResult xetile::checkThreads(Operation *op, int64_t threads) {
 }
 
 FailureOr<Machine> xetile::describeMachine(Operation *op, bool require) {
-  Machine machine = detectHost();
+  MLIRContext *context = op->getContext();
+  auto device = StringAttr::get(context, "CPU"), host = StringAttr::get(context, "host");
+  // A machine that is described is that, and nothing of the one below.
+  bool isDescribed = succeeded(dlti::query(op, DataLayoutEntryKey(device)));
+  if (!isDescribed && !wrongHostFeatures().empty())
+    return op->emitOpError() << wrongHostFeatures();
+  Machine machine;
+  if (isDescribed) {
+    machine.source = "DLTI";
+    machine.rates = lookupRates("", machine.ratesSource);
+  } else {
+    machine = detectHost();
+  }
   struct Entry {
     StringRef name;
     int64_t *value;
@@ -30,13 +44,12 @@ FailureOr<Machine> xetile::describeMachine(Operation *op, bool require) {
       {"L2_cache_size_in_bytes", &machine.l2},   {"L3_cache_size_in_bytes", &machine.l3},
       {"max_vector_width", &machine.vectorBits}, {"L1_cache_ways", &machine.l1Ways, true},
       {"L2_cache_ways", &machine.l2Ways, true}};
-  MLIRContext *context = op->getContext();
-  auto find = [&](StringRef name) -> Attribute {
-    SmallVector<DataLayoutEntryKey> keys = {StringAttr::get(context, "CPU"),
-                                            StringAttr::get(context, name)};
+  auto findOf = [&](StringAttr device, StringRef name) -> Attribute {
+    SmallVector<DataLayoutEntryKey> keys = {device, StringAttr::get(context, name)};
     FailureOr<Attribute> found = dlti::query(op, keys);
     return succeeded(found) ? *found : Attribute();
   };
+  auto find = [&](StringRef name) { return isDescribed ? findOf(device, name) : Attribute(); };
   for (Entry entry : entries) {
     Attribute found = find(entry.name);
     if (!found) {
@@ -53,18 +66,16 @@ FailureOr<Machine> xetile::describeMachine(Operation *op, bool require) {
       return op->emitOpError() << "DLTI entry \"CPU\", \"num_threads\" = " << integer.getInt()
                                << ": expected 1 to " << INT32_MAX;
     *entry.value = integer.getInt();
-    machine.source = "DLTI";
     if (entry.value == &machine.vectorBits) {
       if (!llvm::isPowerOf2_64(machine.vectorBits) || machine.vectorBits < 128 ||
           machine.vectorBits > 512)
         return op->emitOpError() << "DLTI entry \"CPU\", \"max_vector_width\" = "
                                  << machine.vectorBits << ": expected 128, 256 or 512";
       machine.registers = machine.vectorBits == 512 ? 32 : 16;
-      machine.bf16Dot &= machine.vectorBits == 512;
     }
   }
   for (const RateField &rate : allRateFields()) {
-    Attribute found = find(rate.name);
+    Attribute found = findOf(isDescribed ? device : host, rate.name);
     if (!found)
       continue;
     auto number = dyn_cast<FloatAttr>(found);
@@ -72,7 +83,8 @@ FailureOr<Machine> xetile::describeMachine(Operation *op, bool require) {
     // No instruction is faster, no system slower; the model divides by these numbers.
     constexpr double kLeast = 1e-3, kMost = 1e9;
     if (!(value >= kLeast && value <= kMost))
-      return op->emitOpError() << "DLTI entry \"CPU\", \"" << rate.name
+      return op->emitOpError() << "DLTI entry \"" << (isDescribed ? "CPU" : "host") << "\", \""
+                               << rate.name
                                << "\": expected nanoseconds, a float from 0.001 to 1e9, got "
                                << found;
     machine.rates.*rate.value = value;
@@ -90,13 +102,10 @@ FailureOr<Machine> xetile::describeMachine(Operation *op, bool require) {
                                << found;
     *flag = value.getValue().isOne();
   }
-  // These instructions have 512-bit forms here; tiles come with both kinds of dot products. A
-  // description without these is not of a machine with the host's tiles.
+  // These instructions have 512-bit forms here; tiles come with both kinds of dot products.
   machine.amx &= machine.vectorBits == 512;
-  if (!find("amx"))
-    machine.amx &= machine.bf16Dot && machine.int8Dot;
   // Multiply-adds of widened elements, which are half as many, may be faster.
-  if (!find("bf16_dot"))
+  if (!isDescribed)
     machine.bf16Dot &= machine.rates.bf16Dot < 2 * machine.rates.multiplyAdd;
   machine.bf16Dot = machine.vectorBits == 512 && (machine.bf16Dot || machine.amx);
   machine.int8Dot |= machine.amx;

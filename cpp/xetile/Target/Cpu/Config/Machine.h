@@ -39,9 +39,11 @@ const Machine &detectHost();
 /// The description in the DLTI attributes around `op`, of the device "CPU":
 /// `num_threads`, `L1_cache_size_in_bytes`, `L2_cache_size_in_bytes`, `L3_cache_size_in_bytes`,
 /// `max_vector_width` (bits), `bf16_dot`, `int8_dot`, `amx` (0 or 1), `L1_cache_ways`,
-/// `L2_cache_ways`, and the rates in nanoseconds, as floats. Entries that are absent come from the
-/// host, unless `require` asks for all of the first five. Emits an error and fails for absent and
-/// wrong values.
+/// `L2_cache_ways`, and the rates in nanoseconds, as floats. Nothing of it comes from the host:
+/// entries that are absent are those of any x86-64 (one thread, 128 bits, no dot products, the
+/// caches above, typical rates), unless `require` asks for all of the first five. Without that
+/// device it is the host, with the rates of the device "host", if there is one, which
+/// `xetile calibrate` measured. Emits an error and fails for absent and wrong values.
 mlir::FailureOr<Machine> describeMachine(mlir::Operation *op, bool require);
 
 } // namespace xetile

@@ -25,7 +25,7 @@ struct Rates {
 };
 
 struct RateField {
-  /// As DLTI entries of the device "CPU" and calibration files have it.
+  /// As DLTI entries of the devices "CPU" and "host", and calibration files, have it.
   llvm::StringRef name;
   double Rates::*value;
   llvm::StringRef doc;
