@@ -68,3 +68,9 @@ def test_float8_and_uint64_run_in_pytorch():
     )
     big = torch.tensor([1, 2**63 + 5], dtype=torch.uint64)
     assert compiled(lambda x: x.to(torch.int64) + 1)(big).tolist() == (big.to(torch.int64) + 1).tolist()
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.int32, torch.int64])
+def test_maxima_of_integers_in_three_dimensions_are_pytorchs(dtype):
+    x = torch.arange(2 * 3 * 6 * 5).remainder(101).to(dtype).reshape(1, 2, 3, 6, 5)
+    assert torch.equal(compiled(lambda x: F.max_pool3d(x, 3, 2) + 1)(x), F.max_pool3d(x, 3, 2) + 1)

@@ -10,7 +10,8 @@ namespace xetile {
 
 /// Values that hold the same elements in the same places as `value` and so must be distributed and
 /// blocked like it: the values that scf.for and scf.while carry, the results of scf.if and
-/// scf.index_switch, and operands and results of elementwise operations. Only direct neighbours; follow them for the whole class.
+/// scf.index_switch, and operands and results of elementwise operations. Only direct neighbours;
+/// follow them for the whole class.
 llvm::SmallVector<mlir::Value> getTiedValues(mlir::Value value);
 
 /// True for elementwise operations on vectors, whose operands and results of one shape are tied.

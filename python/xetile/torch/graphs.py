@@ -64,6 +64,8 @@ def _other_reason(node: fx.Node) -> str | None:
         return "torch-mlir gives gradients of grouped convolutions another shape"
     if node.target in _SOFTMAX and node.args[0].meta["val"].ndim == 0:
         return "torch-mlir does not end at a softmax of a tensor without dimensions"
+    if node.target is _POOL_3D and not node.args[0].meta["val"].dtype.is_floating_point:
+        return "torch-mlir dies of maxima of integers in windows of three dimensions"
     unknown = node.target is torch.ops.aten.fmod.Scalar or getattr(node.target, "overloadpacket", None) is _POWER
     if unknown and not any(tensor.dtype.is_floating_point for tensor in tensors_of([node.args, node])):
         return "torch-mlir has no powers of integers, nor remainders by a number"
@@ -87,6 +89,7 @@ def has_foreign_arguments(graph: fx.GraphModule) -> bool:
 
 
 _REMAINDERS = (torch.ops.aten.floor_divide, torch.ops.aten.fmod)
+_POOL_3D = torch.ops.aten.max_pool3d_with_indices.default
 _SOFTMAX = (torch.ops.aten._softmax.default, torch.ops.aten._log_softmax.default)
 
 
