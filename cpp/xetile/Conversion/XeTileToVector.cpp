@@ -182,7 +182,7 @@ bool hasTile(TypeRange types) {
 /// folding has brought there are as well known.
 LogicalResult checkConstantBase(InitTileOp op) {
   SmallVector<OpFoldResult> shape = op.getMixedBaseShape(), strides = op.getMixedBaseStrides();
-  for (auto [what, parts] : {std::pair("sizes", shape), std::pair("strides", strides)})
+  for (const auto &[what, parts] : {std::pair("sizes", shape), std::pair("strides", strides)})
     for (OpFoldResult part : parts)
       if (std::optional<int64_t> value = getConstantIntValue(part); value && *value < 1)
         return op.emitOpError("expected base ") << what << " to be positive, got " << *value;
