@@ -186,7 +186,8 @@ def test_json_reaches_the_tiler():
     (_, (_, _, pipeline), *_) = _xetile.levels("cpu", options)
     module = parse(MATMUL.replace("{WRITABLE}", "{}"))
     passes.run(module, pipeline)
-    assert "tensor<1x16x32xf16>" in str(module)
+    # A's panel of 16 rows and all of k; machines without arithmetic on f16 pack it as f32.
+    assert re.search(r"tensor<1x16x32xf(16|32)>", str(module))
     options["config"] = '{"MBlock": 0}'
     (_, (_, _, pipeline), *_) = _xetile.levels("cpu", options)
     with pytest.raises(xetile.XeTileError, match="MBlock = 0"):
