@@ -73,3 +73,23 @@ def test_a_sum_of_minus_zeros_keeps_its_sign():
     x, z = np.full((3001, 2), -0.0, np.float32), np.array([-0.0, 0.0], np.float32)
     got = _compile(_sum_of("3001x2", "2", "0"))(x, z)
     assert np.signbit(got).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("element", ["f16", "f32", "f64"])
+@pytest.mark.parametrize(
+    ("shape", "result", "dims", "sizes"),
+    [
+        ("0x?", "", "0, 1", (0, 64)),
+        ("?x0", "", "0, 1", (3, 0)),
+        ("?x0", "?", "1", (3, 0)),
+        ("0x?", "?", "0", (0, 5)),
+        ("0x3000", "3000", "0", (0, 3000)),
+        ("0x?", "0", "1", (0, 3000)),
+    ],
+)
+def test_sums_of_no_elements_are_what_they_started_from(shape, result, dims, sizes, element):
+    dtype = {"f16": np.float16, "f32": np.float32, "f64": np.float64}[element]
+    kernel = _compile(_sum_of(shape, result, dims, element))
+    axes = tuple(int(dim) for dim in dims.split(","))
+    start = np.full(np.zeros(sizes).sum(axis=axes).shape, 3.5, dtype)
+    np.testing.assert_array_equal(kernel(np.empty(sizes, dtype), start), start, strict=True)

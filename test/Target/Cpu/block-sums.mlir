@@ -49,3 +49,17 @@ func.func @others(%s: tensor<512x2xf32>, %x: tensor<1000x2xf32>, %i: tensor<1000
   %d = linalg.reduce {arith.addi} ins(%i : tensor<1000x2xi32>) outs(%j : tensor<2xi32>) dimensions = [0]
   return %a, %b, %c, %d : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xi32>
 }
+
+// Sums of no elements stay, whatever else is unknown.
+// CHECK-LABEL: func @empty(
+// CHECK-NOT: scf.for
+// CHECK: linalg.reduce { arith.addf } ins(%{{.*}} : tensor<0x?xf32>)
+// CHECK: linalg.reduce { arith.addf } ins(%{{.*}} : tensor<?x0xf32>)
+// CHECK: linalg.reduce { arith.addf } ins(%{{.*}} : tensor<0x1000xf32>)
+func.func @empty(%x: tensor<0x?xf32>, %y: tensor<?x0xf32>, %w: tensor<0x1000xf32>, %s: tensor<f32>, %z: tensor<0xf32>)
+    -> (tensor<f32>, tensor<0xf32>, tensor<0xf32>) {
+  %a = linalg.reduce {arith.addf} ins(%x : tensor<0x?xf32>) outs(%s : tensor<f32>) dimensions = [0, 1]
+  %b = linalg.reduce {arith.addf} ins(%y : tensor<?x0xf32>) outs(%z : tensor<0xf32>) dimensions = [0]
+  %c = linalg.reduce {arith.addf} ins(%w : tensor<0x1000xf32>) outs(%z : tensor<0xf32>) dimensions = [1]
+  return %a, %b, %c : tensor<f32>, tensor<0xf32>, tensor<0xf32>
+}

@@ -130,4 +130,19 @@ func.func @without_elements(%x: tensor<0x?xf32>) -> tensor<0x?xf32> {
   %y = linalg.exp ins(%x : tensor<0x?xf32>) outs(%e : tensor<0x?xf32>) -> tensor<0x?xf32>
   return %y : tensor<0x?xf32>
 }
+
+// A sum of no elements is no part of a block, though the rows that it makes have some.
+// CHECK-LABEL: func @empty_producer(
+// CHECK-NOT: scf.forall
+// CHECK: linalg.reduce
+// THREADS-LABEL: func @empty_producer(
+// THREADS: linalg.reduce {{.*}} ins(%{{.*}} : tensor<?x0xf32>)
+func.func @empty_producer(%x: tensor<?x0xf32>, %z: tensor<?xf32>) -> tensor<?xf32> {
+  %s = linalg.reduce {arith.addf} ins(%x : tensor<?x0xf32>) outs(%z : tensor<?xf32>) dimensions = [1]
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %z, %c0 : tensor<?xf32>
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %y = linalg.exp ins(%s : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  return %y : tensor<?xf32>
+}
 }

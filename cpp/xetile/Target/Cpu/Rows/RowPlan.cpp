@@ -65,10 +65,16 @@ static AffineMap resultMap(linalg::LinalgOp op) {
   return op.getMatchingIndexingMap(op.getDpsInitOperand(0));
 }
 
+/// Upstream's tiling reads a step of a loop of no rounds that it folds away.
+static bool hasElements(linalg::LinalgOp op) {
+  return !llvm::is_contained(op.getStaticLoopRanges(), 0);
+}
+
 void Planner::findProducers(linalg::LinalgOp op) {
   for (OpOperand &operand : op->getOpOperands()) {
     auto producer = operand.get().getDefiningOp<linalg::LinalgOp>();
-    if (!producer || !isCandidate(producer) || !isFor(producer, options.schedules))
+    if (!producer || !isCandidate(producer) || !hasElements(producer) ||
+        !isFor(producer, options.schedules))
       continue;
     AffineMap read = op.getMatchingIndexingMap(&operand), written = resultMap(producer);
     RootLoops found(producer.getNumLoops());
@@ -245,7 +251,7 @@ FailureOr<RowPlan> Planner::plan(std::string &why) {
     return no("rows are those of ops with one result that are indexed by dimensions alone");
   if (root.getNumParallelLoops() == 0)
     return no("it has no rows, all of it becomes one number");
-  if (llvm::is_contained(root.getStaticLoopRanges(), 0))
+  if (!hasElements(root))
     return no("it has no elements");
   RootLoops own;
   for (unsigned dim : llvm::seq(root.getNumLoops()))
