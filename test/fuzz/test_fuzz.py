@@ -13,7 +13,7 @@ import pipelines
 import pytest
 
 FUZZ = Path(__file__).parent
-# 200 of each kind but of those whose cases take seconds: they are compiled and run once more for each level.
+# 200 of each kind but of those of which a case takes a second or more.
 COUNTS = {"subgroups": 50, "workgroups": 50, "gpu": 100}
 
 

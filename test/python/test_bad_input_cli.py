@@ -364,17 +364,21 @@ def test_a_device_is_written_to_and_stays(place):
 
 
 def test_ctrl_c_is_a_status(place):
+    # Tests that a script's shell runs in the background ignore Ctrl-C, which children inherit.
     process = subprocess.Popen(
-        [*COMMAND, "run", "good.mlir", "--target", "cpu", "--repeat", "1000000000"],
+        ["env", "--default-signal=INT", *COMMAND, "run", "good.mlir", "--target", "cpu", "--repeat", "1000000000"],
         cwd=place,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    # Once the kernel's code is there.
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and b"libMLIR" not in Path(f"/proc/{process.pid}/maps").read_bytes():
-        time.sleep(0.05)
-    time.sleep(1)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    try:
+        # Once the kernel's code is there.
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and b"libMLIR" not in Path(f"/proc/{process.pid}/maps").read_bytes():
+            time.sleep(0.05)
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert (process.returncode, out, err) == (130, b"", b"")

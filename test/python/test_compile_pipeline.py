@@ -186,7 +186,7 @@ def test_json_reaches_the_tiler():
     (_, (_, _, pipeline), *_) = _xetile.levels("cpu", options)
     module = parse(MATMUL.replace("{WRITABLE}", "{}"))
     passes.run(module, pipeline)
-    # A's panel of 16 rows and all of k; machines without arithmetic on f16 pack it as f32.
+    # A's panel of 16 rows and all of k; in f32 where several panels of columns read it, which the vectors decide.
     assert re.search(r"tensor<1x16x32xf(16|32)>", str(module))
     options["config"] = '{"MBlock": 0}'
     (_, (_, _, pipeline), *_) = _xetile.levels("cpu", options)

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "xetile/Target/Cpu/Config/Machine.h"
+#include "xetile/Target/Cpu/HasElements.h"
 #include "xetile/Target/Cpu/Microkernel/MicrokernelCall.h"
 #include "xetile/Target/Cpu/Passes.h"
 #include "xetile/Target/Cpu/SumStep.h"
@@ -35,10 +36,9 @@ static bool isSum(linalg::LinalgOp op, unsigned number) {
   return step && !isa<arith::MulFOp>(step) && (sum.getType().isF32() || sum.getType().isF64());
 }
 
-/// Sums of no elements have no blocks: upstream's tiling reads a step of a loop that it folds away.
 static bool isCandidate(linalg::LinalgOp op) {
-  return op.hasPureTensorSemantics() && op.getNumReductionLoops() > 0 &&
-         !llvm::is_contained(op.getStaticLoopRanges(), 0) && !op->hasAttr(kMicrokernelAttr) &&
+  return op.hasPureTensorSemantics() && op.getNumReductionLoops() > 0 && hasElements(op) &&
+         !op->hasAttr(kMicrokernelAttr) &&
          llvm::any_of(llvm::seq<unsigned>(op->getNumResults()),
                       [&](unsigned number) { return isSum(op, number); });
 }

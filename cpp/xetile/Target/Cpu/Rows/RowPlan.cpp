@@ -6,6 +6,7 @@
 #include "xetile/Target/Cpu/Rows/RowPlan.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "xetile/IR/XeTileTypes.h"
+#include "xetile/Target/Cpu/HasElements.h"
 #include "xetile/Target/Cpu/Rows/InFunction.h"
 #include "xetile/Target/Cpu/ScheduleMark.h"
 #include "llvm/Support/MathExtras.h"
@@ -63,11 +64,6 @@ static bool isCandidate(Operation *op) {
 
 static AffineMap resultMap(linalg::LinalgOp op) {
   return op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-}
-
-/// Upstream's tiling reads a step of a loop of no rounds that it folds away.
-static bool hasElements(linalg::LinalgOp op) {
-  return !llvm::is_contained(op.getStaticLoopRanges(), 0);
 }
 
 void Planner::findProducers(linalg::LinalgOp op) {
