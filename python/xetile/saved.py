@@ -112,7 +112,7 @@ def _check_digest(place: Path, data: bytes) -> None:
     if found is None or data[found] != _digest(data, found):
         raise XeTileError(
             f"cannot load {place}: it is damaged, or was changed since it was written: its digest is not that of its "
-            "bytes; save it again"
+            "bytes; save it again, or load it with check_digest=False if the change was meant"
         )
 
 

@@ -9,7 +9,7 @@ comparison of two numbers that are equal within their errors, an overflow that d
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import ml_dtypes
 import numpy as np
@@ -124,6 +124,8 @@ def contract(
             error = np.einsum(formula, a.error + 1, b.error + 1) - np.einsum(formula, a.error * 0 + 1, b.error * 0 + 1)
         # With infinite errors that difference is infinite or not a number.
         return wrapped(dtype, total, np.where(error == 0, c.error, np.inf))
+    # NumPy takes a factor that a view repeats out of the sum, where infinities would cancel to no number.
+    a, b = (replace(x, values=np.array(x.values)) for x in (a, b))
     sizes = dict(zip(maps[0] + maps[1], a.shape + b.shape, strict=True))
     terms = int(np.prod([size for letter, size in sizes.items() if letter not in maps[2]], dtype=np.int64))
     unit = UNIT["f64" if dtype == "f64" else "f32"]

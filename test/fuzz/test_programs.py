@@ -159,6 +159,13 @@ def test_bounds_of_sums_allow_for_equal_products():
     assert value.difference(np.full((1, 1), total)) is None
 
 
+def test_infinities_of_a_repeated_factor_cancel():
+    a = Bounded.exact("f32", np.array([[-np.inf]])).view(lambda values: np.broadcast_to(values, (1, 2)))
+    b = Bounded.exact("f32", np.array([[1.0, -0.5]]))
+    total = contract(("mk", "nk", "mn"), a, b, Bounded.exact("f32", np.zeros((1, 1))))
+    assert np.isnan(total.values).all()
+
+
 def test_sums_whose_parts_may_overflow_may_be_anything():
     a = Bounded.exact("f32", np.full((1, 2), 2e38))
     b = Bounded.exact("f32", np.array([[1.0], [-1.0]]))

@@ -37,6 +37,27 @@ func.func @chain(%n: index) {
   return
 }
 
+// Buffers end at different places: what they share ends with the last of them.
+// CHECK-LABEL: func @ends_apart
+// CHECK: %[[ALL:.*]] = memref.alloc() {alignment = 64 : i64} : memref<32xi8>
+// CHECK: %[[A:.*]] = memref.view %[[ALL]]
+// CHECK: "test.use"(%[[A]])
+// CHECK-NOT: dealloc
+// CHECK: %[[B:.*]] = memref.view %[[ALL]]
+// CHECK: "test.use"(%[[B]])
+// CHECK: memref.dealloc %[[ALL]]
+// CHECK-NOT: dealloc
+// CHECK: return
+func.func @ends_apart() {
+  %a = memref.alloc() : memref<8xf32>
+  "test.use"(%a) : (memref<8xf32>) -> ()
+  memref.dealloc %a : memref<8xf32>
+  %b = memref.alloc() : memref<8xf32>
+  "test.use"(%b) : (memref<8xf32>) -> ()
+  memref.dealloc %b : memref<8xf32>
+  return
+}
+
 // A view keeps its memory alive; what is returned is not scratch.
 // CHECK-LABEL: func @views
 // CHECK: memref.alloc() {alignment = 64 : i64} : memref<96xi8>

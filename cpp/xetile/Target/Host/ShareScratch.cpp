@@ -1,8 +1,8 @@
 //===- ShareScratch.cpp - one allocation for the scratch of a block ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: memref.alloc of static sizes with a memref.dealloc at the end of their block. Out: parts of
-// one allocation; those whose uses do not overlap in time share bytes. Refused: nothing; what else
-// there is stays as it is.
+// In: memref.alloc of static sizes with a memref.dealloc in their block. Out: parts of one
+// allocation that ends with the last of them; those whose uses do not overlap in time share bytes.
+// Refused: nothing; what else there is stays as it is.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
@@ -119,7 +119,10 @@ private:
     Location loc = earliest.getLoc();
     auto type = MemRefType::get({total}, builder.getI8Type());
     Value all = memref::AllocOp::create(builder, loc, type, builder.getI64IntegerAttr(kAlignment));
-    builder.setInsertionPoint(buffers.front().dealloc);
+    auto endsBefore = [](const Buffer &a, const Buffer &b) {
+      return a.dealloc->isBeforeInBlock(b.dealloc);
+    };
+    builder.setInsertionPoint(llvm::max_element(buffers, endsBefore)->dealloc);
     memref::DeallocOp::create(builder, loc, all);
     for (Buffer &buffer : buffers) {
       builder.setInsertionPoint(buffer.alloc);
