@@ -1,12 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""No module of the package needs, to be imported or for its types, one that needs it."""
+"""Which module of python/xetile imports which: only rooms below its own, and never in a circle.
+
+Imports inside of functions and those that only types need count as all others do.
+"""
 
 import ast
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2] / "python" / "xetile"
-# Upstream's bindings, and what calls all others by name when it is asked.
-LEFT_OUT = ("xetile.mlir", "xetile")
+
+# From below to above: a room imports itself and rooms before it.
+ORDER = (
+    "errors",
+    "system",
+    "layout",
+    "kernels",
+    "lowering",
+    "schedule",
+    "reference",
+    "facts",
+    "reports",
+    "targets",
+    "compiling",
+    "cpu",
+    "torch",
+    "doctor",
+    "cli",
+    "programs",
+)
+# Rooms of the modules that are not in a folder of their room.
+ROOMS = {
+    "system": "_elf _forks _machine _programs _surroundings files output tools",
+    "kernels": "arguments dlpack function header kernel runtime saved signature",
+    "lowering": "diagnostics engines frozen passes saving",
+    "schedule": "matmul_config payload schedule",
+    "reference": "linalg_reference reference scalar_reference tensor_reference",
+    "facts": "_calibration_kernels calibration chips",
+    "reports": "assembly baseline report",
+    "compiling": "compiler tuning",
+    "programs": "demo selftest",
+}
+ROOM = {module: room for room, modules in ROOMS.items() for module in modules.split()}
+# Imports upwards that are still there.
+UPWARDS = {
+    ("xetile.kernel", "xetile.frozen"),
+    ("xetile.kernel", "xetile.schedule"),
+    ("xetile.kernel", "xetile.targets"),
+    ("xetile.targets.cpu", "xetile.tuning"),
+}
 
 
 def module_of(path: Path) -> str:
@@ -14,36 +55,63 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+# Without upstream's bindings, and the package itself: it calls all others by name when it is asked.
 MODULES = {
     module_of(path): path
     for path in PACKAGE.rglob("*.py")
-    if "mlir" not in path.relative_to(PACKAGE).parts and "schedules" not in path.relative_to(PACKAGE).parts
+    if not {"mlir", "schedules"} & set(path.relative_to(PACKAGE).parts) and path != PACKAGE / "__init__.py"
 }
 
 
-def imports(path: Path) -> set[str]:
-    """What is imported when the module is: not what functions import when they run, nor what only types need."""
+def room_of(module: str) -> str:
+    first = module.split(".")[1]
+    return ROOM.get(first, first)
+
+
+def imports(path: Path, *, at_once: bool = False) -> set[str]:
+    """The modules that a file imports, `at_once` only those that are imported when it is."""
     found: set[str] = set()
 
-    def visit(body: list[ast.stmt]) -> None:
-        for node in body:
-            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("xetile"):
-                found.update(
-                    full if (full := f"{node.module}.{name.name}") in MODULES else node.module for name in node.names
-                )
-            elif isinstance(node, ast.Import):
-                found.update(name.name for name in node.names if name.name.startswith("xetile"))
-            elif isinstance(node, ast.If) and ast.unparse(node.test) != "TYPE_CHECKING":
-                visit(node.body + node.orelse)
-            elif isinstance(node, ast.Try):
-                visit(node.body)
+    def visit(node: ast.AST) -> None:
+        if at_once and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            return
+        if at_once and isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            return
+        if isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, f"{path}: expected absolute imports"
+            found.update(
+                full if (full := f"{node.module}.{name.name}") in MODULES else node.module for name in node.names
+            )
+        elif isinstance(node, ast.Import):
+            found.update(name.name for name in node.names)
+        for inner in ast.iter_child_nodes(node):
+            visit(inner)
 
-    visit(ast.parse(path.read_text()).body)
-    return {name for name in found if name in MODULES and name not in LEFT_OUT and not name.startswith("xetile.mlir")}
+    visit(ast.parse(path.read_text()))
+    return found & set(MODULES)
+
+
+def test_every_room_is_known():
+    assert {room_of(name) for name in MODULES} == set(ORDER)
+    assert [name for name in ROOM if f"xetile.{name}" not in MODULES] == []
+
+
+def test_a_room_imports_only_rooms_below_it():
+    height = {room: number for number, room in enumerate(ORDER)}
+    wrong = {
+        (name, other)
+        for name, path in MODULES.items()
+        for other in imports(path)
+        if height[room_of(other)] > height[room_of(name)]
+    }
+    assert wrong == UPWARDS
 
 
 def test_there_is_no_circle():
-    graph = {name: imports(path) - {name} for name, path in MODULES.items()}
+    graph = {
+        name: {other for other in imports(path) - {name} if (name, other) not in UPWARDS}
+        for name, path in MODULES.items()
+    }
     assert len(graph) > 30 and sum(map(len, graph.values())) > 80
     done: set[str] = set()
 
@@ -65,7 +133,7 @@ def test_what_calls_saved_kernels_needs_no_compiler():
         name = todo.pop()
         if name not in reached:
             reached.add(name)
-            todo += imports(MODULES[name])
+            todo += imports(MODULES[name], at_once=True)
     assert "xetile.kernel" in reached
     for name in reached:
         assert "from xetile.mlir" not in "\n".join(
