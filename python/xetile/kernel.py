@@ -16,18 +16,17 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
+import xetile
 from xetile import _forks, files
 from xetile.errors import Diagnostic, XeTileError
-from xetile.function import CompiledFunction
+from xetile.header import header_of
 from xetile.signature import ArraySpec, Signature
 
 if TYPE_CHECKING:
-    from xetile.frozen import FrozenFunction
     from xetile.mlir import ir
     from xetile.schedule import Schedule
-    from xetile.targets import Target
 
-__all__ = ["Code", "Kernel", "NativeBinary", "Stage", "Stages"]
+__all__ = ["Code", "Function", "Kernel", "NativeBinary", "Stage", "Stages"]
 
 
 @dataclass(frozen=True)
@@ -109,10 +108,24 @@ class Stages(Mapping[str, str]):
         return [stage.write(directory) for stage in self._stages.values()]
 
 
+class Function(Protocol):
+    """What a kernel calls in this process, as `CompiledFunction` does."""
+
+    failed: bool
+    """Whether a device may have lost what the function needs: load it anew."""
+
+    @property
+    def addresses(self) -> tuple[int, int] | None:
+        """Of the function and of its check, for calls with descriptors of memory; None where a call needs more."""
+
+    def __call__(self, values: tuple[Any, ...], out: Any = None) -> Any:
+        """See `Kernel.__call__`."""
+
+
 class Code(Protocol):
     """What a target makes of a payload's lowest level. `Kernel` has its methods."""
 
-    def load(self) -> CompiledFunction | FrozenFunction:
+    def load(self) -> Function:
         """The function in this process. XeTileError if it cannot be loaded."""
 
     def binaries(self) -> Mapping[str, bytes]:
@@ -160,7 +173,7 @@ class Kernel:
         self._target = target
         self._code = code
         self._lock = _forks.Lock()
-        self._function: CompiledFunction | FrozenFunction | None = None
+        self._function: Function | None = None
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         """Runs the payload's function: one array or number per argument, in order; returns its results, one or a tuple.
@@ -183,7 +196,7 @@ class Kernel:
                 self._function = None
             raise
 
-    def function(self) -> CompiledFunction | FrozenFunction:
+    def function(self) -> Function:
         """What a call calls: the function in this process. XeTileError if it cannot be loaded or called with arrays."""
         if self.signature.reason:
             raise XeTileError(f"@{self.name} cannot be called with arrays: {self.signature.reason}")
@@ -210,11 +223,9 @@ class Kernel:
         return tuple(map(str, self.signature.conditions))
 
     @property
-    def target(self) -> Target:
-        """What it was compiled for. Its facts come from the compiler, which this loads."""
-        from xetile.targets import Target
-
-        return Target(self._target)
+    def target(self) -> Any:
+        """What it was compiled for, a `xetile.Target`. Its facts come from the compiler, which this loads."""
+        return xetile.Target(self._target)
 
     @property
     def binaries(self) -> Mapping[str, bytes]:
@@ -250,8 +261,6 @@ class Kernel:
 
     def header(self) -> str:
         """Declarations for C: the functions of a saved kernel, and what they take."""
-        from xetile.header import header_of
-
         return header_of(self.signature, self._target)
 
     def explain(self) -> str:

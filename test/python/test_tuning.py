@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import xetile
 from deep_tile_cases import SMALL, Problem, blocked, compare
-from xetile import XeTileError, cli, cpu, tuning
+from xetile import XeTileError, cli, cpu, measured_configs
 from xetile.mlir import ir
 
 F32 = ("f32", "f32", "f32")
@@ -72,7 +72,7 @@ def test_the_model_has_its_own_choice_among_the_candidates(cache):
 
 def test_the_fastest_is_kept(monkeypatch):
     given = [3.0, 2.0, 1.0, 4.0]
-    monkeypatch.setattr(tuning, "_times", lambda functions, *_: given[: len(functions)])
+    monkeypatch.setattr(measured_configs, "_times", lambda functions, *_: given[: len(functions)])
     (found,) = xetile.tune(problem(200, 300, 400).module(), candidates=4, **QUICK)
     assert (found.tried, found.speedup) == (4, 3.0)
     given[:] = [1.0, 0.99, 1.0, 1.0]
@@ -147,7 +147,7 @@ def test_no_flipped_bit_of_a_file_is_an_error_or_another_configuration(cache):
     module = problem().module()
     (first,) = xetile.tune(module, candidates=1, **QUICK)
     (file,) = cache.iterdir()
-    data, entry = file.read_bytes(), tuning._Entry(first.matmul, 1)
+    data, entry = file.read_bytes(), measured_configs._Entry(first.matmul, 1)
     seed = np.random.SeedSequence().entropy
     for place in np.random.default_rng(seed).integers(0, 8 * len(data), 300):
         broken = bytearray(data)

@@ -37,6 +37,7 @@ from xetile.frozen import FROZEN, FrozenFunction, FrozenParts, parts_of
 from xetile.function import CompiledFunction
 from xetile.kernel import NativeBinary, Stages
 from xetile.matmul_config import MatmulConfig
+from xetile.measured_configs import Effort, Tuned, with_tuned_configs
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 from xetile.schedule import Schedule
@@ -44,7 +45,6 @@ from xetile.signature import Signature, find_function
 from xetile.targets import cpu_explain
 from xetile.targets.base import Option, Plan, Target
 from xetile.tools import find_libomp
-from xetile.tuning import Effort, Tuned, with_tuned_configs
 
 __all__ = ["CpuPlan", "CpuTarget", "explain_matmuls", "explain_parameters"]
 

@@ -17,8 +17,7 @@ import torch
 
 from xetile.errors import XeTileError
 from xetile.frozen import FrozenFunction
-from xetile.function import CompiledFunction
-from xetile.kernel import Kernel
+from xetile.kernel import Function, Kernel
 from xetile.signature import ArraySpec
 from xetile.torch.arrays import array_of, plain_of, tensor_of
 from xetile.torch.elements import MEMORY
@@ -64,9 +63,7 @@ def call_of(kernel: Kernel, arguments: Sequence[Layout | None], results: Sequenc
 class TensorCall:
     """A list of tensors and numbers in, a list of new tensors out; see `call_of`."""
 
-    def __init__(
-        self, function: CompiledFunction, arguments: Sequence[Layout | None], results: Sequence[Layout]
-    ) -> None:
+    def __init__(self, function: Function, arguments: Sequence[Layout | None], results: Sequence[Layout]) -> None:
         self._function, self._arguments, self._results = function, arguments, results
         self._direct: Any = None
         exchange = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
