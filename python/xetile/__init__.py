@@ -16,6 +16,7 @@ if sys.version_info < (3, 11):  # noqa: UP036
 from importlib import import_module
 from typing import Any
 
+from xetile import _moved
 from xetile.errors import Diagnostic, XeTileError
 
 # Public name -> the module that defines it; a module's own name stands for the module.
@@ -40,21 +41,23 @@ _LAZY = {
 
 __all__ = ["Diagnostic", "XeTileError", *_LAZY]
 
+_moved.follow()
+
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from xetile import _surroundings
+        from xetile.system import surroundings
 
-        return _surroundings.version()
+        return surroundings.version()
     if name not in _LAZY:
         raise AttributeError(f"module 'xetile' has no attribute {name!r}; it has {', '.join(sorted(__all__))}")
     try:
         module = import_module(_LAZY[name])
     except ImportError as error:
-        from xetile import _surroundings
+        from xetile.system import surroundings
 
-        raise XeTileError(_surroundings.explain(error)) from error
-    value = module if module.__name__ == f"xetile.{name}" else getattr(module, name)
+        raise XeTileError(surroundings.explain(error)) from error
+    value = module if module.__name__.endswith(f".{name}") else getattr(module, name)
     globals()[name] = value
     return value
 

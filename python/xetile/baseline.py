@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from xetile import files
 from xetile.errors import XeTileError, expect
 from xetile.report import KernelStatistics, align
+from xetile.system import files
 
 __all__ = ["FIGURES", "Difference", "compare", "figures_of", "format_differences", "read", "to_json", "write"]
 

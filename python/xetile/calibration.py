@@ -29,11 +29,12 @@ from typing import Any
 import numpy as np
 
 from xetile import _calibration_kernels as kernels
-from xetile import _machine, engines, files, passes, tools
+from xetile import engines, passes
 from xetile.errors import XeTileError, told
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 from xetile.mlir.execution_engine import ExecutionEngine
+from xetile.system import files, machine, tools
 
 __all__ = ["Calibration", "calibrate", "describe", "known"]
 
@@ -148,7 +149,7 @@ def _path() -> Path:
 
 
 def _holds() -> dict[str, Any]:
-    return {"version": 1, "machine": _machine.facts()}
+    return {"version": 1, "machine": machine.facts()}
 
 
 def _digest(content: Mapping[str, Any]) -> str:
@@ -183,16 +184,16 @@ class _Bench:
     """The kernels as machine code, with memory."""
 
     def __init__(self) -> None:
-        flags = _machine.flags()
+        flags = machine.flags()
         bits = 512 if "avx512f" in flags else 256 if "avx2" in flags else 128
-        caches = _machine.cache_sizes()
+        caches = machine.cache_sizes()
         self._l2 = min(max(caches.get(2, 1 << 20), 1 << 18), 1 << 23)
         # Several L2s; virtual machines share the third level with others.
         self._far = max(min(4 * self._l2, caches.get(3, 1 << 24) // 2), 2 * self._l2)
         self._vector_bytes = bits // 8
         self._bf16 = bits == 512 and "avx512_bf16" in flags
         self._int8 = bits == 512 and "avx512_vnni" in flags
-        self._tiles = {"amx_bf16", "amx_int8"} <= flags and _machine.lends_tile_registers()
+        self._tiles = {"amx_bf16", "amx_int8"} <= flags and machine.lends_tile_registers()
         omp = tools.find_libomp()
         self._threads = omp is not None
         text = kernels.module_text(

@@ -20,8 +20,8 @@ from xetile.kernel import Kernel
 from xetile.matmul_config import MatmulConfig
 from xetile.mlir import ir
 from xetile.schedule import Schedule
+from xetile.system.tools import find_libomp
 from xetile.targets.cpu import CpuTarget, explain_matmuls
-from xetile.tools import find_libomp
 
 __all__ = ["STAGES", "MatmulConfig", "compile", "explain", "find_libomp"]
 

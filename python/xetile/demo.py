@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 
 import xetile
-from xetile import compiler, reference, runtime, schedule, tools
-from xetile.files import write
+from xetile import compiler, reference, runtime, schedule
+from xetile.system import tools
+from xetile.system.files import write
 from xetile.targets.xe import describe_tiling
 
 __all__ = ["main"]

@@ -12,10 +12,10 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
-from xetile import files
 from xetile.errors import Diagnostic, XeTileError
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
+from xetile.system import files
 
 __all__ = ["Heard", "message_of", "parse_file"]
 

@@ -17,8 +17,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from xetile import tools
-from xetile._surroundings import (
+from xetile.errors import XeTileError
+from xetile.system import tools
+from xetile.system.surroundings import (
     explain,
     foreign_libraries,
     is_installed,
@@ -27,7 +28,6 @@ from xetile._surroundings import (
     reinstall,
     version,
 )
-from xetile.errors import XeTileError
 
 __all__ = ["Finding", "examine", "main"]
 

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from xetile import passes
-from xetile._elf import undefined_symbols
 from xetile.diagnostics import Heard
 from xetile.errors import XeTileError
 from xetile.function import CompiledFunction, Guard
@@ -20,6 +19,7 @@ from xetile.mlir._mlir_libs import _xetile
 from xetile.mlir.execution_engine import ExecutionEngine
 from xetile.saved import REFUSED
 from xetile.signature import Signature
+from xetile.system.elf import undefined_symbols
 
 __all__ = ["C_INTERFACE", "load", "object_file"]
 

@@ -17,10 +17,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import xetile
-from xetile import _forks, files
 from xetile.errors import Diagnostic, XeTileError
 from xetile.header import header_of
 from xetile.signature import ArraySpec, Signature
+from xetile.system import files, forks
 
 if TYPE_CHECKING:
     from xetile.mlir import ir
@@ -172,7 +172,7 @@ class Kernel:
         self.timings = MappingProxyType({stage.name: stage.seconds for stage in all_stages})
         self._target = target
         self._code = code
-        self._lock = _forks.Lock()
+        self._lock = forks.Lock()
         self._function: Function | None = None
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:

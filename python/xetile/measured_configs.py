@@ -21,12 +21,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xetile import _machine, files, passes, reference, tools
-from xetile._surroundings import version
+from xetile import passes, reference
 from xetile.errors import XeTileError, expect, told
 from xetile.matmul_config import MatmulConfig
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
+from xetile.system import files, machine, tools
+from xetile.system.surroundings import version
 
 if TYPE_CHECKING:
     from xetile.function import CompiledFunction
@@ -201,7 +202,7 @@ class _Entry:
 
     def __init__(self, matmul: str, threads: int) -> None:
         self.matmul, self.threads = matmul, threads
-        self._holds = {"matmul": matmul, "threads": threads, "machine": _machine.facts(), "build": _build_id()}
+        self._holds = {"matmul": matmul, "threads": threads, "machine": machine.facts(), "build": _build_id()}
         self.path = tools.cache_dir() / "tuned" / f"{_digest(self._holds)[:32]}.json"
 
     def read(self, context: ir.Context) -> Tuned | None:

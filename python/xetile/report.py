@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from xetile import assembly, chips, files
+from xetile import assembly, chips
 from xetile.errors import XeTileError, expect
 from xetile.mlir._mlir_libs import _xetile
-from xetile.tools import require_ocloc
+from xetile.system import files
+from xetile.system.tools import require_ocloc
 
 __all__ = ["InstructionCounts", "KernelStatistics", "Roofline", "align", "describe", "format_table", "statistics"]
 

@@ -17,9 +17,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from xetile import _forks
-from xetile._surroundings import reinstall
 from xetile.errors import XeTileError, expect
+from xetile.system import forks
+from xetile.system.surroundings import PACKAGE, reinstall
 
 __all__ = [
     "Device",
@@ -116,7 +116,7 @@ class _RawStats(ctypes.Structure):
 @functools.cache
 def library_path() -> Path:
     """The runtime library: in the installed package, else in the build tree. Raises XeTileError if it is in neither."""
-    package = Path(__file__).parent
+    package = PACKAGE
     places = (package / "_lib" / _NAME, package.parent.parent / "lib" / _NAME)
     for place in places:
         if place.exists():
@@ -162,7 +162,7 @@ def generate_builtins(spirv: bytes, lockstep: bool = True) -> str:
 
 
 # The library records one error for the whole process, and has locks of its own.
-_one_at_a_time = _forks.held_over_fork()
+_one_at_a_time = forks.held_over_fork()
 
 
 @contextmanager

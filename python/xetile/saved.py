@@ -18,13 +18,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from xetile import files, runtime
-from xetile._elf import find_symbol, read_symbol
-from xetile._surroundings import mapped
+from xetile import runtime
 from xetile.errors import XeTileError, expect
 from xetile.function import CompiledFunction
 from xetile.kernel import Kernel, NativeBinary
 from xetile.signature import Signature
+from xetile.system import files
+from xetile.system.elf import find_symbol, read_symbol
+from xetile.system.surroundings import PACKAGE, mapped
 
 __all__ = [
     "BINARY",
@@ -208,7 +209,7 @@ class SavedCode:
 
 def _open_library(place: Path, with_threads: bool) -> ctypes.CDLL:
     # A kernel looks for OpenMP where it was when it was compiled, but first takes what the process has by that name.
-    own = Path(__file__).parent / "_lib" / _OPENMP
+    own = PACKAGE / "_lib" / _OPENMP
     if with_threads and own.is_file() and not any(Path(path).name == _OPENMP for path in mapped()):
         ctypes.CDLL(str(own))
     return ctypes.CDLL(str(place))

@@ -23,14 +23,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from xetile import files, passes, tools
-from xetile._surroundings import mapped
+from xetile import passes
 from xetile.engines import C_INTERFACE
 from xetile.errors import XeTileError
 from xetile.kernel import NativeBinary
 from xetile.mlir import ir
 from xetile.saved import BINARY, DESCRIPTION, DIGEST, DIGEST_BYTES, FORMAT, cpu_features, with_digest
 from xetile.signature import DYNAMIC, ArraySpec, Signature
+from xetile.system import files, tools
+from xetile.system.surroundings import mapped
 
 __all__ = ["add_checked_entry", "describe", "link"]
 

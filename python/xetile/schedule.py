@@ -21,11 +21,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from xetile import files
 from xetile.diagnostics import Heard, parse_file
 from xetile.errors import XeTileError, expect, expect_function, told
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
+from xetile.system import files
 
 __all__ = ["Param", "Schedule", "available", "load", "matmul", "values_of"]
 

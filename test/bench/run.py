@@ -19,7 +19,8 @@ from pathlib import Path
 
 import numpy as np
 import xetile
-from xetile import reference, report, runtime, tools
+from xetile import reference, report, runtime
+from xetile.system import tools
 
 SIZES = (256, 1024)
 SIDES = ("xetile", "plain emulation")

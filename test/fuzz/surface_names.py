@@ -81,9 +81,10 @@ class Names:
         """Each name that an expression may have, and what it is."""
         import ml_dtypes
         import xetile
-        from xetile import compiler, cpu, layout, passes, reference, report, runtime, tools
+        from xetile import compiler, cpu, layout, passes, reference, report, runtime
         from xetile import schedule as schedules
         from xetile.layout import draw as layout_draw
+        from xetile.system import tools
 
         found = {name: getattr(self, name) for name in ("payload", "small", "add", "dynamic", "schedule")}
         found |= {

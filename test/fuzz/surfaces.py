@@ -41,7 +41,8 @@ class Surfaces:
 
     def prepare(self) -> None:
         import xetile
-        from xetile import cli, tools
+        from xetile import cli
+        from xetile.system import tools
 
         self.xetile, self.cli = xetile, cli
         self.home = Path.cwd()

@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Mapping
 
-from xetile import _machine
+from xetile.system import machine
 
 CALIBRATIONS: Mapping[str, Mapping[str, int | float]] = {
     # This project's measurements of a Zen 4 (family 25, model 17).
@@ -66,7 +66,7 @@ def chosen() -> Mapping[str, int | float]:
 
 def runnable(rates: Mapping[str, int | float]) -> dict[str, int | float]:
     """What a machine with such rates needs besides, for code that this CPU runs: threads, vectors, dot products."""
-    flags = _machine.flags()
+    flags = machine.flags()
     width = 512 if "avx512f" in flags else 256 if {"avx2", "fma"} <= flags else 128
     # As the compiler decides for the machine at hand.
     worth = rates["bf16_dot_ns"] < 2 * rates["multiply_add_ns"]

@@ -17,12 +17,13 @@ import machines
 import numpy as np
 import pytest
 from ml_dtypes import bfloat16
-from xetile import XeTileError, _machine, compiler, cpu
+from xetile import XeTileError, compiler, cpu
 from xetile.mlir import ir
 from xetile.mlir.execution_engine import ExecutionEngine
-from xetile.tools import find_libomp
+from xetile.system import machine
+from xetile.system.tools import find_libomp
 
-FLAGS = _machine.flags()
+FLAGS = machine.flags()
 
 
 def dot_products() -> dict[str, str]:

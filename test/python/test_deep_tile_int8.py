@@ -11,10 +11,11 @@ from pathlib import Path
 import machines
 import numpy as np
 import pytest
-from xetile import XeTileError, _machine, compiler, cpu
+from xetile import XeTileError, compiler, cpu
 from xetile.mlir import ir
+from xetile.system import machine as this_machine
 
-FLAGS = _machine.flags()
+FLAGS = this_machine.flags()
 needs_vnni = pytest.mark.skipif("avx512_vnni" not in FLAGS, reason="needs AVX-512 VNNI (flags in /proc/cpuinfo)")
 needs_bf16 = pytest.mark.skipif("avx512_bf16" not in FLAGS, reason="needs AVX-512 BF16 (flags in /proc/cpuinfo)")
 needs_avx512 = pytest.mark.skipif("avx512f" not in FLAGS, reason="needs AVX-512 (flags in /proc/cpuinfo)")

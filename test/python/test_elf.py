@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from xetile import _elf
+from xetile.system import elf
 
 SOURCE = """
 extern int needed(int);
@@ -31,25 +31,25 @@ def files(tmp_path_factory) -> tuple[bytes, bytes]:
 
 
 def test_undefined_symbols_are_those_that_must_be_there(files):
-    assert _elf.undefined_symbols(files[0]) == ["needed"]
+    assert elf.undefined_symbols(files[0]) == ["needed"]
 
 
 def test_constants_are_read_where_they_are(files):
     data = files[1]
-    assert _elf.read_symbol(data, "told") == b"twelve bytes\0"
-    place = _elf.find_symbol(data, "told")
+    assert elf.read_symbol(data, "told") == b"twelve bytes\0"
+    place = elf.find_symbol(data, "told")
     assert data[place] == b"twelve bytes\0" and place.stop - place.start == 13
-    assert _elf.read_symbol(data, "gone") is None and _elf.read_symbol(data, "needed") is None
+    assert elf.read_symbol(data, "gone") is None and elf.read_symbol(data, "needed") is None
 
 
 def test_what_has_no_bytes_in_the_file_is_no_constant(files):
     with pytest.raises(ValueError, match="a constant lies outside of its section"):
-        _elf.read_symbol(files[1], "zeros")
+        elf.read_symbol(files[1], "zeros")
 
 
 def test_other_files_are_refused(files):
     for data in (b"", b"\x7fELF\x01\x01" + bytes(100), b"!<arch>\n"):
         with pytest.raises(ValueError, match="expected an ELF file of 64 bits"):
-            _elf.read_symbol(data, "told")
+            elf.read_symbol(data, "told")
     with pytest.raises(ValueError, match="the ELF file is damaged"):
-        _elf.read_symbol(files[1][:1000], "told")
+        elf.read_symbol(files[1][:1000], "told")

@@ -7,7 +7,8 @@ import os
 import stat
 
 import pytest
-from xetile import XeTileError, files
+from xetile import XeTileError
+from xetile.system import files
 
 
 @pytest.fixture

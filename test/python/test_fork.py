@@ -11,7 +11,8 @@ import time
 import numpy as np
 import pytest
 import xetile
-from xetile import _forks, runtime
+from xetile import runtime
+from xetile.system import forks
 
 SECONDS = 120  # a child that hangs never ends
 _PR_SET_PDEATHSIG = 1
@@ -141,7 +142,7 @@ def test_a_large_kernel_of_the_device_runs_in_a_child():
 
 
 def test_a_lock_that_another_thread_holds_is_open_in_a_child():
-    lock = _forks.Lock()
+    lock = forks.Lock()
     held, done = threading.Event(), threading.Event()
 
     def hold():
@@ -167,7 +168,7 @@ def test_a_lock_that_another_thread_holds_is_open_in_a_child():
 
 
 def lock_of_another_process():
-    return _forks.Lock()
+    return forks.Lock()
 
 
 def test_fork_waits_for_a_launch_of_another_thread():

@@ -31,7 +31,6 @@ ORDER = (
 )
 # Rooms of the modules that are not in a folder of their room.
 ROOMS = {
-    "system": "_elf _forks _machine _programs _surroundings files output tools",
     "passes": "diagnostics passes",
     "schedule": "matmul_config payload schedule",
     "kernels": "arguments dlpack function header kernel runtime saved signature",
@@ -54,8 +53,9 @@ def module_of(path: Path) -> str:
 MODULES = {
     module_of(path): path
     for path in PACKAGE.rglob("*.py")
-    if not {"mlir", "schedules"} & set(path.relative_to(PACKAGE).parts) and path != PACKAGE / "__init__.py"
+    if not {"mlir", "schedules"} & set(path.relative_to(PACKAGE).parts) and path.name != "_moved.py"
 }
+del MODULES["xetile"]
 
 
 def room_of(module: str) -> str:

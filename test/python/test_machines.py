@@ -126,7 +126,7 @@ def test_features_of_this_cpu_are_masked(tmp_path):
     for without in ("avx", " avx512f , avx "):
         told = explain(tmp_path, PLAIN, XETILE_CPU_WITHOUT=without)
         assert re.search(r"\b128\b", told), told
-    flags = "from xetile import _machine; print(*sorted(_machine.flags()))"
+    flags = "from xetile.system import machine; print(*sorted(machine.flags()))"
     code = [sys.executable, "-c", flags]
     found = {
         without: set(

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 import xetile
-from xetile import XeTileError, report, tools
+from xetile import XeTileError, report
+from xetile.system import tools
 
 # Where the arguments say that the result goes; ocloc appends .bin.
 OUTPUT = 'while [ "$1" != -output ]; do shift; done; out=$2.bin; '

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import readme_blocks
 from readme_blocks import ROOT, blocks_after
-from xetile import tools
+from xetile.system import tools
 
 
 @pytest.fixture

@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xetile
-from xetile import XeTileError, _elf, engines, saved, saving, tools
+from xetile import XeTileError, engines, saved, saving
 from xetile.mlir import ir
+from xetile.system import elf, tools
 
 TARGETS = {
     "pvc": {"target": "pvc", "params": {"workgroup_m": 64, "workgroup_n": 64, "subgroups_m": 2, "subgroups_n": 2}},
@@ -112,7 +113,7 @@ def test_a_loaded_kernel_may_be_saved_again(file, tmp_path, arrays):
 
 
 def test_machine_code_for_chips_is_inside(tmp_path):
-    from xetile import tools
+    from xetile.system import tools
 
     if tools.find_ocloc() is None:
         pytest.skip("no ocloc: scripts/install-ocloc")
@@ -205,7 +206,7 @@ def damaged(data: bytes, old: bytes, new: bytes) -> bytes:
 
 def rewritten(data: bytes) -> bytes:
     """As if it had been written so: with the digest of its bytes, computed as `xetile.saving` says it is."""
-    place = _elf.find_symbol(data, "xetile_digest")
+    place = elf.find_symbol(data, "xetile_digest")
     empty = data[: place.start] + bytes(32) + data[place.stop :]
     return data[: place.start] + hashlib.sha256(empty).digest() + data[place.stop :]
 
@@ -245,8 +246,8 @@ def test_a_binary_outside_of_its_section_is_refused(file, tmp_path):
     kernel = xetile.load(file)
     if not kernel.binaries.keys() & {"spirv"}:
         return  # The code of a CPU's kernel is the shared object.
-    _, _, _, _, symbols, length, link = next(entry for entry in _elf._sections(data) if entry[1] == 11)  # .dynsym
-    names = _elf._sections(data)[link][4]
+    _, _, _, _, symbols, length, link = next(entry for entry in elf._sections(data) if entry[1] == 11)  # .dynsym
+    names = elf._sections(data)[link][4]
     name = data.index(f"\0{saved.BINARY}spirv\0".encode(), names) + 1 - names
     place = next(at for at in range(symbols, symbols + length, 24) if struct.unpack_from("<I", data, at)[0] == name)
     struct.pack_into("<Q", data, place + 16, 1 << 40)  # its size
@@ -279,7 +280,7 @@ def test_no_file_with_a_flipped_bit_is_loaded(file, tmp_path):
 
 def test_the_digest_is_not_looked_at_where_the_caller_says_so(file, tmp_path, arrays):
     data, path = bytearray(file.read_bytes()), tmp_path / "k.so"
-    place = _elf.find_symbol(bytes(data), saved.DIGEST)
+    place = elf.find_symbol(bytes(data), saved.DIGEST)
     data[place.start] ^= 1
     path.write_bytes(data)
     with pytest.raises(XeTileError, match="its digest is not that of its bytes"):
@@ -328,7 +329,7 @@ def test_no_file_that_is_cut_or_changed_somewhere_crashes(file, tmp_path, rng):
 
 
 def test_the_description_is_readable(file):
-    from xetile._elf import read_symbol
+    from xetile.system.elf import read_symbol
 
     description = json.loads(read_symbol(file.read_bytes(), saved.DESCRIPTION).rstrip(b"\0"))
     assert description["format"] == saved.FORMAT

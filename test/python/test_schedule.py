@@ -9,7 +9,7 @@ import pytest
 from xetile import XeTileError, schedule
 from xetile.mlir import ir
 from xetile.mlir.dialects import transform
-from xetile.tools import where
+from xetile.system.tools import where
 
 DEFAULTS = {
     "workgroup_m": 0,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import readme_blocks
 from environments import make_environment
-from xetile import tools
+from xetile.system import tools
 
 
 @pytest.fixture

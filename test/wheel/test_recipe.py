@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 from environments import ROOT
-from xetile import tools
+from xetile.system import tools
 
 RECIPE = ROOT / "examples" / "ci"
 

@@ -11,9 +11,9 @@ import os
 import sys
 from collections.abc import Sequence
 
-from xetile import _surroundings, output
 from xetile.cli import calibrate, compile, explain, layout, report, run, schedules, tune, where
 from xetile.errors import XeTileError
+from xetile.system import output, surroundings
 
 __all__ = ["main"]
 
@@ -44,7 +44,7 @@ def _main(arguments: Sequence[str] | None) -> int:
     except XeTileError as error:
         return output.complain(f"xetile: error: {error}")
     except ImportError as error:
-        return output.complain(f"xetile: error: {_surroundings.explain(error)}")
+        return output.complain(f"xetile: error: {surroundings.explain(error)}")
     except BrokenPipeError:
         # The reader of our output is gone; there is nobody to tell.
         return 1
@@ -63,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="xetile", description="Compiles linalg.matmul to kernels for Intel GPUs and for this CPU."
     )
-    parser.add_argument("--version", action="version", version=f"xetile {_surroundings.version()}")
+    parser.add_argument("--version", action="version", version=f"xetile {surroundings.version()}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in (compile, run, explain, calibrate, tune, report, schedules, layout, where):
         command.add_parser(commands)

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from xetile import files
 from xetile.cli.payload import Request, add_options, read_request, watch
 from xetile.errors import XeTileError
+from xetile.system import files
 
 if TYPE_CHECKING:
     from xetile.kernel import Kernel, Stage

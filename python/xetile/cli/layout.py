@@ -9,8 +9,8 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from xetile import output
 from xetile.errors import XeTileError
+from xetile.system import output
 
 if TYPE_CHECKING:
     from xetile.layout import Dpas

@@ -7,8 +7,8 @@ import argparse
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from xetile import output
 from xetile.errors import XeTileError
+from xetile.system import output
 
 # Commands import what they use when they run: `xetile --help` needs no MLIR.
 if TYPE_CHECKING:

@@ -52,7 +52,8 @@ def _share(text: str) -> float:
 
 
 def _statistics(path: str, options: argparse.Namespace) -> list[KernelStatistics]:
-    from xetile import files, report, saved
+    from xetile import report, saved
+    from xetile.system import files
 
     code = files.read(path, "SPIR-V")
     if code[:4] == b"\x7fELF":
@@ -83,7 +84,8 @@ def _run(options: argparse.Namespace) -> int:
 
 def _other(path: str, options: argparse.Namespace) -> Any:
     """The figures of the other side: a kernel, or what was kept of one."""
-    from xetile import baseline, files
+    from xetile import baseline
+    from xetile.system import files
 
     data = files.read(path, "the other side")
     if data.lstrip()[:1] == b"{":

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from xetile import tools
+from xetile.system import tools
 
 __all__ = ["add_parser"]
 

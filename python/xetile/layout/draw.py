@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xetile import files
 from xetile.errors import XeTileError, expect
 from xetile.layout import LinearLayout, Plan, wg_map_owners
+from xetile.system import files
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

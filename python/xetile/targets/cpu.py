@@ -42,9 +42,9 @@ from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 from xetile.schedule import Schedule
 from xetile.signature import Signature, find_function
+from xetile.system.tools import find_libomp
 from xetile.targets import cpu_explain
 from xetile.targets.base import Option, Plan, Target
-from xetile.tools import find_libomp
 
 __all__ = ["CpuPlan", "CpuTarget", "explain_matmuls", "explain_parameters"]
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import os
 import sys
 
-from xetile import tools
 from xetile.errors import XeTileError
+from xetile.system import tools
 
 __all__ = ["filecheck", "xetile_opt"]
 

@@ -12,17 +12,19 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
-__all__ = ["explain", "foreign_libraries", "is_installed", "mapped", "parts_missing", "reinstall", "version"]
+__all__ = ["PACKAGE", "explain", "foreign_libraries", "is_installed", "mapped", "parts_missing", "reinstall", "version"]
 
-_PACKAGE = Path(__file__).parent
-_MLIR_MODULES = _PACKAGE / "mlir" / "_mlir_libs"
+PACKAGE = Path(__file__).parents[1]
+"""The folder of the package."""
+
+_MLIR_MODULES = PACKAGE / "mlir" / "_mlir_libs"
 _LIBRARIES = re.compile(r"/lib((MLIR|LLVM)(?!PythonSupport)[\w.+-]*|\w+(Python|Aggregate)CAPI)\.so[\w.]*$")
 """libMLIR, libLLVM; and what holds both in MLIR's bindings of other projects, as upstream's CMake names it."""
 
 
 def is_installed() -> bool:
     """Whether this is an installed package; a build tree links its libraries."""
-    return not (_PACKAGE / "_lib").is_symlink()
+    return not (PACKAGE / "_lib").is_symlink()
 
 
 def version() -> str:
@@ -59,9 +61,9 @@ def mapped() -> list[str]:
 def foreign_libraries() -> list[str]:
     """Libraries of LLVM or MLIR in this process that are not the package's own; none in a build tree, which has none
     of its own."""
-    if not is_installed() or not any((_PACKAGE / "_lib").glob("libMLIR*")):
+    if not is_installed() or not any((PACKAGE / "_lib").glob("libMLIR*")):
         return []
-    own = _PACKAGE.resolve()
+    own = PACKAGE.resolve()
     return [path for path in mapped() if _LIBRARIES.search(path) and not Path(path).resolve().is_relative_to(own)]
 
 

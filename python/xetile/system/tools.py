@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from xetile import _surroundings, files
 from xetile.errors import XeTileError
+from xetile.system import files, surroundings
 
 __all__ = [
     "PARTS",
@@ -50,7 +50,7 @@ PARTS = MappingProxyType(
 
 def path_of_part(name: str) -> Path:
     """Where a part is, or would be."""
-    return Path(__file__).parent / PARTS[name].place
+    return surroundings.PACKAGE / PARTS[name].place
 
 
 def where(name: str) -> Path:
@@ -59,7 +59,7 @@ def where(name: str) -> Path:
         raise XeTileError(f"expected one of {', '.join(PARTS)}, got {name!r}")
     path = path_of_part(name)
     if not path.exists():
-        raise XeTileError(f"{name} is not installed: there is no {path}; {_surroundings.reinstall()}")
+        raise XeTileError(f"{name} is not installed: there is no {path}; {surroundings.reinstall()}")
     return path
 
 
@@ -115,7 +115,7 @@ def find_libomp() -> Path | None:
     if chosen := os.environ.get("XETILE_LIBOMP"):
         return _check_libomp(chosen)
     names = ("libomp.so.5", "libomp.so")
-    for library in _surroundings.mapped():
+    for library in surroundings.mapped():
         if "libMLIR.so" in library:
             for place in (Path(library).parent, Path(library).resolve().parent):
                 for name in names:
@@ -127,7 +127,7 @@ def find_libomp() -> Path | None:
 
 def find_linker() -> Path | None:
     """LLVM's linker of the package, for machines without a compiler; None without one."""
-    path = Path(__file__).parent / "_bin" / "ld.lld"
+    path = surroundings.PACKAGE / "_bin" / "ld.lld"
     return path if path.is_file() else None
 
 
