@@ -21,18 +21,18 @@ from xetile.errors import Diagnostic, XeTileError
 
 # Public name -> the module that defines it; a module's own name stands for the module.
 _LAZY = {
-    "Kernel": "xetile.kernel",
+    "Kernel": "xetile.kernels.kernel",
     "Target": "xetile.targets",
     "calibrate": "xetile.calibration",
     "compile": "xetile.compiler",
     "cpu": "xetile.cpu",
     "layout": "xetile.layout",
-    "load": "xetile.saved",
+    "load": "xetile.kernels.saved",
     "lower": "xetile.compiler",
-    "matmul": "xetile.payload",
+    "matmul": "xetile.schedule.payload",
     "passes": "xetile.passes",
     "report": "xetile.report",
-    "runtime": "xetile.runtime",
+    "runtime": "xetile.kernels.runtime",
     "schedule": "xetile.schedule",
     "targets": "xetile.targets",
     "torch": "xetile.torch",
@@ -49,6 +49,8 @@ def __getattr__(name: str) -> Any:
         from xetile.system import surroundings
 
         return surroundings.version()
+    if f"xetile.{name}" in _moved.MOVED:
+        return import_module(f"xetile.{name}")
     if name not in _LAZY:
         raise AttributeError(f"module 'xetile' has no attribute {name!r}; it has {', '.join(sorted(__all__))}")
     try:

@@ -14,10 +14,25 @@ from typing import Any
 
 __all__ = ["MOVED", "PUBLIC", "follow"]
 
-PUBLIC: dict[str, str] = {}
+PUBLIC: dict[str, str] = {
+    "xetile.runtime": "xetile.kernels.runtime",
+}
 """Modules that are read at the top of the package, too, for good."""
 
 MOVED: dict[str, str] = {
+    "xetile.diagnostics": "xetile.passes.diagnostics",
+    "xetile.payload": "xetile.schedule.payload",
+    "xetile.matmul_config": "xetile.schedule.matmul_config",
+    "xetile.arguments": "xetile.kernels.arguments",
+    "xetile.dlpack": "xetile.kernels.dlpack",
+    "xetile.function": "xetile.kernels.function",
+    "xetile.header": "xetile.kernels.header",
+    "xetile.kernel": "xetile.kernels.kernel",
+    "xetile.saved": "xetile.kernels.saved",
+    "xetile.signature": "xetile.kernels.signature",
+    "xetile.engines": "xetile.codegen.engines",
+    "xetile.frozen": "xetile.codegen.frozen",
+    "xetile.saving": "xetile.codegen.saving",
     "xetile.files": "xetile.system.files",
     "xetile.output": "xetile.system.output",
     "xetile.tools": "xetile.system.tools",

@@ -29,7 +29,8 @@ from typing import Any
 import numpy as np
 
 from xetile import _calibration_kernels as kernels
-from xetile import engines, passes
+from xetile import passes
+from xetile.codegen import engines
 from xetile.errors import XeTileError, told
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile

@@ -14,12 +14,12 @@ from os import PathLike
 from typing import Any
 
 from xetile import schedule as schedules
-from xetile.diagnostics import parse_file
 from xetile.errors import XeTileError, expect_function, told
-from xetile.kernel import Kernel, Stage, Stages
+from xetile.kernels.kernel import Kernel, Stage, Stages
+from xetile.kernels.signature import Signature
 from xetile.mlir import ir
+from xetile.passes.diagnostics import parse_file
 from xetile.schedule import Schedule
-from xetile.signature import Signature
 from xetile.targets import Plan, Target
 
 __all__ = ["compile", "lower", "read_payload"]

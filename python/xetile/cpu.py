@@ -16,10 +16,10 @@ from typing import Any
 from xetile.compiler import compile as compile_for
 from xetile.compiler import read_payload
 from xetile.errors import XeTileError, expect
-from xetile.kernel import Kernel
-from xetile.matmul_config import MatmulConfig
+from xetile.kernels.kernel import Kernel
 from xetile.mlir import ir
 from xetile.schedule import Schedule
+from xetile.schedule.matmul_config import MatmulConfig
 from xetile.system.tools import find_libomp
 from xetile.targets.cpu import CpuTarget, explain_matmuls
 

@@ -13,9 +13,11 @@ from pathlib import Path
 import numpy as np
 
 import xetile
-from xetile import compiler, reference, runtime, schedule
+from xetile import compiler, reference
+from xetile.kernels import runtime
 from xetile.system import tools
 from xetile.system.files import write
+from xetile.system.surroundings import PACKAGE
 from xetile.targets.xe import describe_tiling
 
 __all__ = ["main"]
@@ -28,7 +30,7 @@ _RUNS = 3
 def main(directory: str = "build/demo") -> int:
     """Writes the files, prints a summary; 1 if the result's relative error is over the limit, else 0."""
     out = Path(directory)
-    source = Path(schedule.__file__).parent / "schedules" / "payloads" / "matmul_f16.mlir"
+    source = PACKAGE / "schedules" / "payloads" / "matmul_f16.mlir"
     payload = compiler.read_payload(source)
     kernel = xetile.compile(payload, schedule="matmul", target="pvc", native_chips=_CHIPS)
     print(f"{source.name}: {kernel.signature}")

@@ -130,7 +130,7 @@ def _llvm_version() -> str | None:
 
 
 def _runtime() -> Iterator[Finding]:
-    from xetile import runtime
+    from xetile.kernels import runtime
 
     try:
         runtime.describe_drivers()
@@ -140,7 +140,7 @@ def _runtime() -> Iterator[Finding]:
 
 
 def _devices() -> Iterator[Finding]:
-    from xetile import runtime
+    from xetile.kernels import runtime
 
     advice = "pip install 'xetile-runtime[run]' for an OpenCL device on this CPU, or install a GPU's OpenCL driver"
     if not is_installed():

@@ -61,7 +61,7 @@ class XeTileError(Exception):
     def from_mlir(cls, message: str, error: Any) -> XeTileError:
         """Wraps an `xetile.mlir.ir.MLIRError`, as parsing and verifying raise it.
 
-        MLIR makes its strings: names in it that are not UTF-8 end the process. `xetile.diagnostics.Heard` takes any.
+        MLIR makes its strings: names in it that are not UTF-8 end the process. `Heard` of `xetile.passes` takes any.
         """
         return cls(message, (Diagnostic.from_mlir(info) for info in error.error_diagnostics))
 

@@ -23,15 +23,15 @@ import numpy as np
 
 from xetile import passes, reference
 from xetile.errors import XeTileError, expect, told
-from xetile.matmul_config import MatmulConfig
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
+from xetile.schedule.matmul_config import MatmulConfig
 from xetile.system import files, machine, tools
 from xetile.system.surroundings import version
 
 if TYPE_CHECKING:
-    from xetile.function import CompiledFunction
-    from xetile.signature import Signature
+    from xetile.kernels.function import CompiledFunction
+    from xetile.kernels.signature import Signature
 
 __all__ = ["Effort", "Tuned", "with_tuned_configs"]
 

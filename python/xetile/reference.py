@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from xetile import linalg_reference, passes, scalar_reference, tensor_reference
 from xetile.errors import XeTileError, expect
+from xetile.kernels.signature import ArraySpec, Signature, find_function
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
-from xetile.signature import ArraySpec, Signature, find_function
 
 __all__ = ["Difference", "compare", "count_flops", "evaluate", "random_arguments", "tolerance"]
 

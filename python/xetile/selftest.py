@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 
 import xetile
-from xetile import XeTileError, runtime
+from xetile import XeTileError
+from xetile.kernels import runtime
 from xetile.system import tools
 
 __all__ = ["main"]

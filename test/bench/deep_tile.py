@@ -88,8 +88,8 @@ def name_of(size: tuple[int, ...]) -> str:
 
 def module(size: tuple[int, ...], dtype: str) -> object:
     """The product as a module; its result is new."""
-    from xetile import payload
     from xetile.mlir import ir
+    from xetile.schedule import payload
 
     batches, m, n, k, *transposed = size
     if batches == 1 and not transposed:

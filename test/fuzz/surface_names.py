@@ -139,7 +139,7 @@ class Names:
         return self.xetile.layout.plan("B", (32, 256), "f16", self.dpas())
 
     def arrays(self, module: Any) -> list[Any]:
-        from xetile.signature import Signature
+        from xetile.kernels.signature import Signature
 
         return [np.ones(spec.shape, spec.numpy_dtype) for spec in Signature.of(module).arguments]
 

@@ -9,8 +9,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 from test_dlpack import Giver
-from xetile import XeTileError, arguments
-from xetile.signature import ArraySpec, Signature
+from xetile import XeTileError
+from xetile.kernels import arguments
+from xetile.kernels.signature import ArraySpec, Signature
 
 SPEC = ArraySpec((4,), "i32")
 TWO = Signature("f", (SPEC,), (SPEC, SPEC))

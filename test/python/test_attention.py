@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from xetile import cpu
 from xetile.errors import XeTileError
-from xetile.kernel import Kernel
+from xetile.kernels.kernel import Kernel
 from xetile.mlir import ir
 
 SMALL = """attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<

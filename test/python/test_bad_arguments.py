@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 import pytest
 import xetile
-from xetile import XeTileError, cpu, layout, passes, payload, reference, report, runtime, schedule
+from xetile import XeTileError, cpu, layout, passes, reference, report, runtime, schedule
+from xetile.kernels.signature import Signature
 from xetile.layout import draw as layout_draw
 from xetile.mlir import ir
-from xetile.signature import Signature
+from xetile.schedule import payload
 from xetile.system import files
 
 WRONG = [

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from xetile.cli import main
-from xetile.kernel import Kernel
+from xetile.kernels.kernel import Kernel
 
 LEVELS = ["0-linalg", "1-xetile-workgroup", "2-xetile-subgroup", "3-xetile-blocked", "4-xegpu", "5-xevm", "6-llvm"]
 SMALL = ["--set", "workgroup_m=128", "--set", "subgroups_m=4"]

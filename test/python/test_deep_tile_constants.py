@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from deep_tile_cases import SMALL, T, compile_text, floats, tensor
 from xetile import cpu
+from xetile.kernels.signature import ArraySpec
 from xetile.mlir import ir
-from xetile.signature import ArraySpec
 
 
 def constant(values: np.ndarray, kind: str, *, resource: bool) -> tuple[str, str]:

@@ -10,8 +10,9 @@ import re
 import numpy as np
 import pytest
 from deep_tile_cases import Problem, blocked, check
-from xetile import cpu, engines
-from xetile.function import CompiledFunction
+from xetile import cpu
+from xetile.codegen import engines
+from xetile.kernels.function import CompiledFunction
 from xetile.mlir import ir
 
 # So small that B comes from beyond it.

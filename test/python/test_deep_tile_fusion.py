@@ -13,8 +13,8 @@ from deep_tile_cases import FORMS, SMALL, Problem, T, blocked, compile_text, flo
 from deep_tile_cases import ROWS as ROW_DIMS
 from xetile import XeTileError, cli, cpu, schedule
 from xetile import compile as compile_for
+from xetile.kernels.signature import ArraySpec
 from xetile.mlir import ir
-from xetile.signature import ArraySpec
 
 MN = "affine_map<(m, n) -> (m, n)>"
 ROWS = "affine_map<(m, n) -> (m)>"

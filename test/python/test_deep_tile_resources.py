@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from deep_tile_cases import ROWS, Problem, blocked, compare
 from xetile import cpu, passes
-from xetile.kernel import Stage, Stages
+from xetile.kernels.kernel import Stage, Stages
 from xetile.mlir import ir
 from xetile.targets import CpuTarget
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from deep_tile_cases import FORMS, Problem, blocked, check, random_config, tensor
 from xetile import cpu
+from xetile.kernels.signature import ArraySpec
 from xetile.mlir import ir
-from xetile.signature import ArraySpec
 
 TYPES = [("bf16", "bf16", "f32"), ("bf16", "bf16", "bf16"), ("f16", "f16", "f32"), ("f16", "f16", "f16")]
 MIXED = [("bf16", "f32", "f32"), ("f32", "bf16", "f32"), ("f16", "bf16", "f32"), ("bf16", "bf16", "f64")]

@@ -8,7 +8,8 @@ import ctypes
 import ml_dtypes
 import numpy as np
 import pytest
-from xetile import XeTileError, dlpack
+from xetile import XeTileError
+from xetile.kernels import dlpack
 
 _new = ctypes.pythonapi.PyCapsule_New
 _new.restype, _new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]

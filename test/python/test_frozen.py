@@ -8,9 +8,9 @@ import pytest
 import xetile
 from deep_tile_cases import SMALL, tensor
 from xetile import XeTileError
-from xetile.frozen import FrozenFunction
+from xetile.codegen.frozen import FrozenFunction
+from xetile.kernels.signature import ArraySpec
 from xetile.mlir import ir
-from xetile.signature import ArraySpec
 
 SIZES = [(48, 64, 32), (100, 90, 71), (1, 50, 33), (5, 1, 7), (33, 40, 1)]
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from xetile import XeTileError, function
-from xetile.signature import DYNAMIC, ArraySpec, Condition, Signature
+from xetile import XeTileError
+from xetile.kernels import function
+from xetile.kernels.signature import DYNAMIC, ArraySpec, Condition, Signature
 
 _malloc = ctypes.CDLL(None).malloc
 _malloc.restype, _malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]

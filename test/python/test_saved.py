@@ -13,7 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xetile
-from xetile import XeTileError, engines, saved, saving
+from xetile import XeTileError
+from xetile.codegen import engines, saving
+from xetile.kernels import saved
+from xetile.kernels.kernel import NativeBinary
 from xetile.mlir import ir
 from xetile.system import elf, tools
 
@@ -295,8 +298,8 @@ def test_facts_of_machine_code_come_back_each_by_its_name(tmp_path):
     kernel = compiled("cpu")
     signature, path = kernel.signature, tmp_path / "k.so"
     code = {
-        "pvc": xetile.kernel.NativeBinary("pvc", b"code of pvc", spill_bytes=192, registers=256),
-        "bmg": xetile.kernel.NativeBinary("bmg", b"code of bmg, longer", spill_bytes=0, registers=128),
+        "pvc": NativeBinary("pvc", b"code of pvc", spill_bytes=192, registers=256),
+        "bmg": NativeBinary("bmg", b"code of bmg, longer", spill_bytes=0, registers=128),
     }
     binaries = {"spirv": b"\x03\x02\x23\x07more"} | {chip: native.data for chip, native in code.items()}
     with ir.Context():

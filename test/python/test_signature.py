@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pytest
 from xetile import XeTileError
-from xetile.signature import DYNAMIC, ArraySpec, Condition, Signature
+from xetile.kernels.signature import DYNAMIC, ArraySpec, Condition, Signature
 
 WHOLE = Signature(
     "f",

@@ -14,7 +14,7 @@ from xetile.errors import XeTileError
 from xetile.system import files
 
 if TYPE_CHECKING:
-    from xetile.kernel import Kernel, Stage
+    from xetile.kernels.kernel import Kernel, Stage
 
 __all__ = ["add_parser"]
 

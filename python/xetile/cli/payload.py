@@ -12,7 +12,7 @@ from xetile.system import output
 
 # Commands import what they use when they run: `xetile --help` needs no MLIR.
 if TYPE_CHECKING:
-    from xetile.kernel import Stage
+    from xetile.kernels.kernel import Stage
     from xetile.mlir import ir
     from xetile.schedule import Schedule
     from xetile.targets import Target

@@ -52,7 +52,8 @@ def _share(text: str) -> float:
 
 
 def _statistics(path: str, options: argparse.Namespace) -> list[KernelStatistics]:
-    from xetile import report, saved
+    from xetile import report
+    from xetile.kernels import saved
     from xetile.system import files
 
     code = files.read(path, "SPIR-V")

@@ -77,7 +77,7 @@ class _Clock:
         self.place = "this CPU"
         self._on_device = on_device
         if on_device:
-            from xetile import runtime
+            from xetile.kernels import runtime
 
             first = runtime.stats()
             self._kernels.append(first.kernel_seconds)
@@ -90,7 +90,7 @@ class _Clock:
     def __exit__(self, *_: Any) -> None:
         self._calls.append(time.perf_counter() - self._start)
         if self._on_device:
-            from xetile import runtime
+            from xetile.kernels import runtime
 
             self._kernels.append(runtime.stats().kernel_seconds)
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from xetile import passes
 from xetile.errors import XeTileError, told
-from xetile.kernel import Code, Stage, Stages
+from xetile.kernels.kernel import Code, Stage, Stages
+from xetile.kernels.signature import Condition, Signature
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
-from xetile.signature import Condition, Signature
 
 if TYPE_CHECKING:
     from xetile.schedule import Schedule

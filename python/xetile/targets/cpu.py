@@ -31,17 +31,18 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from xetile import calibration, engines, passes, saving
+from xetile import calibration, passes
+from xetile.codegen import engines, saving
+from xetile.codegen.frozen import FROZEN, FrozenFunction, FrozenParts, parts_of
 from xetile.errors import XeTileError, expect, told
-from xetile.frozen import FROZEN, FrozenFunction, FrozenParts, parts_of
-from xetile.function import CompiledFunction
-from xetile.kernel import NativeBinary, Stages
-from xetile.matmul_config import MatmulConfig
+from xetile.kernels.function import CompiledFunction
+from xetile.kernels.kernel import NativeBinary, Stages
+from xetile.kernels.signature import Signature, find_function
 from xetile.measured_configs import Effort, Tuned, with_tuned_configs
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 from xetile.schedule import Schedule
-from xetile.signature import Signature, find_function
+from xetile.schedule.matmul_config import MatmulConfig
 from xetile.system.tools import find_libomp
 from xetile.targets import cpu_explain
 from xetile.targets.base import Option, Plan, Target

@@ -16,16 +16,18 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from xetile import chips, engines, report, runtime, saving
+from xetile import chips, report
+from xetile.codegen import engines, saving
 from xetile.errors import XeTileError, expect, told
-from xetile.function import CompiledFunction
-from xetile.kernel import NativeBinary, Stage, Stages
+from xetile.kernels import runtime
+from xetile.kernels.function import CompiledFunction
+from xetile.kernels.kernel import NativeBinary, Stage, Stages
+from xetile.kernels.signature import Signature
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 from xetile.mlir.dialects import gpu
 from xetile.schedule import Schedule
 from xetile.schedule import load as load_schedule
-from xetile.signature import Signature
 from xetile.targets.base import Option, Plan, Target
 
 __all__ = ["XePlan", "XeTarget", "describe_tiling"]

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from xetile.codegen.frozen import FrozenFunction
 from xetile.errors import XeTileError
-from xetile.frozen import FrozenFunction
-from xetile.kernel import Function, Kernel
-from xetile.signature import ArraySpec
+from xetile.kernels.kernel import Function, Kernel
+from xetile.kernels.signature import ArraySpec
 from xetile.torch.arrays import array_of, plain_of, tensor_of
 from xetile.torch.elements import MEMORY
 from xetile.torch.freezing import Seen

@@ -17,11 +17,11 @@ from torch_mlir.extras.fx_decomp_util import get_decomposition_table
 from torch_mlir.extras.fx_importer import FxImporter
 
 from xetile import passes
-from xetile.diagnostics import Heard
+from xetile.codegen.frozen import FROZEN
 from xetile.errors import XeTileError
-from xetile.frozen import FROZEN
+from xetile.kernels.signature import public_function
 from xetile.mlir import ir
-from xetile.signature import public_function
+from xetile.passes.diagnostics import Heard
 from xetile.torch import decompositions, extremes, integers, norms, sums, views
 
 __all__ = ["NotImportedError", "decomposition_table", "import_graph"]

@@ -19,11 +19,11 @@ from torch.export.graph_signature import InputKind, OutputKind
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from xetile import compiler
+from xetile.codegen.frozen import FrozenFunction
 from xetile.errors import XeTileError, expect
-from xetile.frozen import FrozenFunction
-from xetile.kernel import Kernel, NativeBinary
+from xetile.kernels.kernel import Kernel, NativeBinary
+from xetile.kernels.signature import ArraySpec, Signature
 from xetile.mlir import ir
-from xetile.signature import ArraySpec, Signature
 from xetile.torch import checks, graphs
 from xetile.torch.arrays import array_of
 from xetile.torch.elements import MEMORY

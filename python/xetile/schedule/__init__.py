@@ -21,16 +21,17 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from xetile.diagnostics import Heard, parse_file
 from xetile.errors import XeTileError, expect, expect_function, told
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
+from xetile.passes.diagnostics import Heard, parse_file
 from xetile.system import files
+from xetile.system.surroundings import PACKAGE
 
 __all__ = ["Param", "Schedule", "available", "load", "matmul", "values_of"]
 
 # The package's data; in a build tree a link to the repository's folder.
-_SCHEDULES = Path(__file__).parent / "schedules"
+_SCHEDULES = PACKAGE / "schedules"
 # Files there that schedules include, as they do parts.
 _LIBRARIES = ("match",)
 _ENTRY = "__transform_main"

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from xetile.errors import XeTileError
-from xetile.function import CompiledFunction
+from xetile.kernels.function import CompiledFunction
+from xetile.kernels.signature import ArraySpec, Signature, find_function
 from xetile.mlir import ir
-from xetile.signature import ArraySpec, Signature, find_function
 
 __all__ = ["FROZEN", "FrozenFunction", "FrozenParts", "parts_of"]
 

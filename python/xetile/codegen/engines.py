@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from xetile import passes
-from xetile.diagnostics import Heard
 from xetile.errors import XeTileError
-from xetile.function import CompiledFunction, Guard
+from xetile.kernels.function import CompiledFunction, Guard
+from xetile.kernels.saved import REFUSED
+from xetile.kernels.signature import Signature
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 from xetile.mlir.execution_engine import ExecutionEngine
-from xetile.saved import REFUSED
-from xetile.signature import Signature
+from xetile.passes.diagnostics import Heard
 from xetile.system.elf import undefined_symbols
 
 __all__ = ["C_INTERFACE", "load", "object_file"]

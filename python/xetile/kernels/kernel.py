@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import xetile
 from xetile.errors import Diagnostic, XeTileError
-from xetile.header import header_of
-from xetile.signature import ArraySpec, Signature
+from xetile.kernels.header import header_of
+from xetile.kernels.signature import ArraySpec, Signature
 from xetile.system import files, forks
 
 if TYPE_CHECKING:

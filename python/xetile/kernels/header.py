@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from xetile.errors import XeTileError
-from xetile.signature import ArraySpec, Signature
+from xetile.kernels.signature import ArraySpec, Signature
 
 __all__ = ["header_of"]
 

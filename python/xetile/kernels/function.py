@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xetile.arguments import as_number, check_arguments, check_outputs
 from xetile.errors import XeTileError
-from xetile.signature import Signature
+from xetile.kernels.arguments import as_number, check_arguments, check_outputs
+from xetile.kernels.signature import Signature
 
 try:
     from xetile import _call

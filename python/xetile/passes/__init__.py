@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 
-from xetile.diagnostics import Heard, message_of
 from xetile.errors import Diagnostic, XeTileError, expect
 from xetile.mlir import ir
 from xetile.mlir.passmanager import PassManager
+from xetile.passes.diagnostics import Heard, message_of
 
 __all__ = ["run"]
 

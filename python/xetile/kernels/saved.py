@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels that were saved, in a process without a compiler: see `xetile.load`.
 
-What is read was written by `xetile.saving`; nothing in the file runs before its description has been read and fits, and
-its digest is that of its bytes.
+What is read was written by `xetile.codegen.saving`; nothing in the file runs before its description has been read and
+fits, and its digest is that of its bytes.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from xetile import runtime
 from xetile.errors import XeTileError, expect
-from xetile.function import CompiledFunction
-from xetile.kernel import Kernel, NativeBinary
-from xetile.signature import Signature
+from xetile.kernels import runtime
+from xetile.kernels.function import CompiledFunction
+from xetile.kernels.kernel import Kernel, NativeBinary
+from xetile.kernels.signature import Signature
 from xetile.system import files
 from xetile.system.elf import find_symbol, read_symbol
 from xetile.system.surroundings import PACKAGE, mapped
@@ -137,7 +137,7 @@ def _describe(place: Path, data: bytes) -> Mapping[str, Any]:
 
 
 class SavedCode:
-    """A file that `xetile.saving` wrote."""
+    """A file that `xetile.codegen.saving` wrote."""
 
     def __init__(
         self,

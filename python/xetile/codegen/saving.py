@@ -3,7 +3,7 @@
 
     xetile.compile("matmul.mlir").save("matmul.so")
 
-What is inside, besides the functions that `xetile.header` declares:
+What is inside, besides the functions that `xetile.kernels.header` declares:
     xetile_kernel           JSON, ends with a null: format, target, signature, the CPU's features, sizes of binaries
     xetile_binary_NAME      the kernel's binaries for a device: SPIR-V, machine code of chips
     xetile_digest           SHA-256 of the file, its own 32 bytes taken as zeros; `xetile.load` compares it
@@ -24,12 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from xetile import passes
-from xetile.engines import C_INTERFACE
+from xetile.codegen.engines import C_INTERFACE
 from xetile.errors import XeTileError
-from xetile.kernel import NativeBinary
+from xetile.kernels.kernel import NativeBinary
+from xetile.kernels.saved import BINARY, DESCRIPTION, DIGEST, DIGEST_BYTES, FORMAT, cpu_features, with_digest
+from xetile.kernels.signature import DYNAMIC, ArraySpec, Signature
 from xetile.mlir import ir
-from xetile.saved import BINARY, DESCRIPTION, DIGEST, DIGEST_BYTES, FORMAT, cpu_features, with_digest
-from xetile.signature import DYNAMIC, ArraySpec, Signature
 from xetile.system import files, tools
 from xetile.system.surroundings import mapped
 

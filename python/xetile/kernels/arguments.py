@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xetile import dlpack
 from xetile.errors import XeTileError
-from xetile.signature import ArraySpec, Signature
+from xetile.kernels import dlpack
+from xetile.kernels.signature import ArraySpec, Signature
 
 __all__ = ["as_number", "check_arguments", "check_outputs", "is_special"]
 
