@@ -257,6 +257,81 @@ def HangOverEdgesOp : XeTile_TransformOp<"hang_over_edges",
   }];
 }
 
+def ToTilesOp : XeTile_TransformOp<"to_tiles",
+    [AllTypesMatch<["given_m", "given_n", "given_rows", "given_columns", "subgroups_m", "subgroups_n"]>]> {
+  let summary = "Writes a function on tensors as tiles of workgroups";
+  let description = [{
+    All that a function computes becomes one loop over workgroups, in XeTile: each workgroup computes a tile of the
+    results, from memory, with whatever the tile needs on the way. Results are asked for, not ops: the elements of a
+    tensor at some places are those of its op's operands at the places that indexing maps say; slices, pads,
+    concatenations and reshapes only change places. Nothing is computed twice in a workgroup, and no tensor in between is
+    in memory.
+
+    Every vector is R x C, with 1 where it runs along neither rows nor columns. Places that step by one in at most two
+    dimensions are tiles, all others gathers and scatters. Tiles hang over the edges: what is read there is padding, what
+    is written there is dropped. What is reduced runs along a side of the tile that is free, in blocks where it is longer,
+    and elements that do not exist are neutral: the padding of a load where memory is reduced, selected where that was
+    computed. Sums of f16 and bf16 are f32.
+
+    `tile` and `sg_layout` are rows and columns of a workgroup's tile and of its grid of subgroups; 0 leaves them to the
+    op, which gives back the grid. Dimensions of size 1 aside, columns are the last dimension of the results and rows
+    another one, whichever lets reductions run along memory; rows of a multiple of 16 elements that are reduced whole are
+    folded into 16 columns, one row a workgroup.
+
+    ```mlir
+    %workgroups, %rows, %columns = transform.xetile.to_tiles %func tile = [%m, %n] sg_layout = [%sm, %sn]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    ```
+
+    With tiles of 32 x 64 on 2 x 2 subgroups
+
+    ```mlir
+    func.func @f(%A: tensor<100x100xf32>, %b: tensor<100xf32>) -> tensor<100x100xf32> {
+      %D = linalg.generic {indexing_maps = [(i, j) -> (j, i), (i, j) -> (j), (i, j) -> (i, j)], ...}
+          ins(%A, %b) outs(%empty) { arith.addf }
+      return %D
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%A: tensor<100x100xf32>, %b: tensor<100xf32>) -> tensor<100x100xf32> {
+      %ma = bufferization.to_buffer %A read_only
+      %mb = bufferization.to_buffer %b read_only
+      %md = memref.alloc()
+      scf.forall (%m, %n) = (0, 0) to (100, 100) step (32, 64) {
+        %at = memref.transpose %ma (i, j) -> (j, i)
+        %a = xetile.load_tile (xetile.init_tile %at[%m, %n] -> !xetile.tile<32x64xf32, ... order = [0, 1]>)
+        %row = memref.expand_shape %mb [[0, 1]] output_shape [1, 100]
+        %v = xetile.load_tile (xetile.init_tile %row[0, %n] -> !xetile.tile<1x64xf32>)
+        %r = xetile.tile_broadcast %v, [0]
+        %d = arith.addf %a, %r : vector<32x64xf32>
+        xetile.store_tile %d, (xetile.init_tile %md[%m, %n])
+      }
+      %D = bufferization.to_tensor %md restrict writable
+      return %D
+    ```
+
+    Definite failures:
+    - to_tiles_c1: the target is a `func.func` with a body of one block.
+    - to_tiles_c2: it returns tensors that it computes, all of one shape, known when compiled, without sizes of zero.
+    - to_tiles_c3: they are computed by linalg ops (also on what `linalg.index` gives), slices, pads, concatenations and
+      reshapes, of tensors in memory; with `elementwise`, by none that reduces.
+    - to_tiles_c4: linalg ops compute by elementwise ops, and reduce by one op: a sum, product, minimum, maximum, and, or,
+      xor.
+    - to_tiles_c5: `sg_layout` divides `tile`.
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target,
+      TransformParamTypeInterface:$given_m, TransformParamTypeInterface:$given_n,
+      TransformParamTypeInterface:$given_rows, TransformParamTypeInterface:$given_columns, UnitAttr:$elementwise);
+  let results = (outs TransformHandleTypeInterface:$workgroups, TransformParamTypeInterface:$subgroups_m,
+      TransformParamTypeInterface:$subgroups_n);
+  let assemblyFormat = [{
+    $target `tile` `=` `[` $given_m `,` $given_n `]` `sg_layout` `=` `[` $given_rows `,` $given_columns `]`
+    (`elementwise` $elementwise^)? attr-dict `:` `(` type($target) `,` type($given_m) `)` `->` type($workgroups)
+  }];
+}
+
 def LaunchWorkgroupsOp : XeTile_TransformOp<"launch_workgroups"> {
   let summary = "Makes a gpu.launch of a loop over workgroups";
   let description = [{

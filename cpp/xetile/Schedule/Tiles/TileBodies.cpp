@@ -1,0 +1,129 @@
+//===- TileBodies.cpp - scalar code of linalg ops on vectors ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: a linalg op, the places of its loops, a scalar of its body. Out: the vector of the scalar.
+// Refused: ops that vectors do not have, scalars from outside that are no constants.
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "xetile/IR/XeTileOps.h"
+#include "xetile/Schedule/Tiles/TileWriter.h"
+
+using namespace mlir;
+
+namespace xetile::transform_ops {
+
+FailureOr<Value> TileWriter::read(linalg::LinalgOp op, OpOperand &operand, ArrayRef<Place> loops,
+                                  TypedAttr padding) {
+  if (!isa<RankedTensorType>(operand.get().getType())) {
+    if (TypedAttr constant = getSplat(operand.get()))
+      return splat(constant);
+    return refuse(op, "expected numbers known when compiled: kernels take tensors only");
+  }
+  SmallVector<Place> places;
+  for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults()) {
+    FailureOr<Place> place = placeOf(expr, loops);
+    if (failed(place))
+      return readByIndices(op, operand, loops);
+    places.push_back(*place);
+  }
+  return value(operand.get(), places, padding);
+}
+
+/// A gather of memory at indices of any affine form.
+FailureOr<Value> TileWriter::readByIndices(linalg::LinalgOp op, OpOperand &operand,
+                                           ArrayRef<Place> loops) {
+  if (!isInMemory(operand.get()))
+    return refuse(op, "expected what is indexed by quotients to be in memory, it is computed by " +
+                          operand.get().getDefiningOp()->getName().getStringRef());
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  SmallVector<Value> dims, vectors;
+  for (const Place &place : loops)
+    dims.push_back(indices(place));
+  for (AffineExpr expr : map.getResults()) {
+    FailureOr<Value> vector = indices(expr, map.getNumDims(), dims);
+    if (failed(vector))
+      return refuse(
+          op, "expected indices that are sums, products, quotients and remainders from zero on");
+    vectors.push_back(*vector);
+  }
+  return gather(memoryOf(operand.get()), vectors, {});
+}
+
+/// Ops that `wanted` is computed by, in the order of the block.
+static llvm::SmallPtrSet<Operation *, 16> opsFor(Value wanted, Block *block) {
+  llvm::SmallPtrSet<Operation *, 16> needed;
+  SmallVector<Value> open{wanted};
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val().getDefiningOp();
+    if (op && op->getBlock() == block && needed.insert(op).second)
+      llvm::append_range(open, op->getOperands());
+  }
+  return needed;
+}
+
+FailureOr<Value> TileWriter::scalarCode(linalg::LinalgOp op, ArrayRef<Place> loops, Value wanted,
+                                        TypedAttr padding) {
+  Block *block = op.getBlock();
+  DenseMap<Value, Value> known;
+  auto get = [&](Value scalar) -> FailureOr<Value> {
+    if (Value found = known.lookup(scalar))
+      return found;
+    if (auto argument = dyn_cast<BlockArgument>(scalar); argument && argument.getOwner() == block) {
+      FailureOr<Value> vector = read(op, op->getOpOperand(argument.getArgNumber()), loops, padding);
+      if (succeeded(vector))
+        known[scalar] = *vector;
+      return vector;
+    }
+    if (TypedAttr constant = getSplat(scalar))
+      return splat(constant);
+    return refuse(op, "expected numbers known when compiled: kernels take tensors only");
+  };
+  llvm::SmallPtrSet<Operation *, 16> needed = opsFor(wanted, block);
+  for (Operation &each : *block) {
+    if (!needed.contains(&each) || isa<arith::ConstantOp>(each))
+      continue;
+    if (each.getNumResults() != 1 || each.getNumRegions() != 0)
+      return refuse(&each,
+                    "expected elementwise ops of one result in the body of a linalg op, got " +
+                        each.getName().getStringRef());
+    FailureOr<Value> vector = inner(&each, op, loops, get);
+    if (failed(vector))
+      return failure();
+    known[each.getResult(0)] = *vector;
+  }
+  return get(wanted);
+}
+
+FailureOr<Value> TileWriter::inner(Operation *op, linalg::LinalgOp around, ArrayRef<Place> loops,
+                                   llvm::function_ref<FailureOr<Value>(Value)> get) {
+  if (auto index = dyn_cast<linalg::IndexOp>(op))
+    return indices(loops[index.getDim()]);
+  SmallVector<Value> operands;
+  bool extracts = isa<tensor::ExtractOp>(op);
+  for (Value operand : op->getOperands().drop_front(extracts ? 1 : 0)) {
+    FailureOr<Value> vector = get(operand);
+    if (failed(vector))
+      return failure();
+    operands.push_back(*vector);
+  }
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
+    if (!isInMemory(extract.getTensor()))
+      return refuse(op, "expected tensor.extract of a tensor in memory");
+    return gather(memoryOf(extract.getTensor()), operands, {});
+  }
+  if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
+    FailureOr<Value> vector =
+        indices(apply.getAffineMap().getResult(0), apply.getAffineMap().getNumDims(), operands);
+    if (failed(vector))
+      return refuse(op, "expected indices from zero on in quotients");
+    return vector;
+  }
+  if (!OpTrait::hasElementwiseMappableTraits(op))
+    return refuse(op, "expected elementwise ops in the body of a linalg op, got " +
+                          op->getName().getStringRef());
+  SmallVector<int64_t> shape = meet(operands);
+  OperationState state(loc, op->getName(), operands,
+                       VectorType::get(shape, op->getResult(0).getType()), op->getAttrs());
+  return b.create(state)->getResult(0);
+}
+
+} // namespace xetile::transform_ops

@@ -1,0 +1,258 @@
+//===- TileMemory.cpp - tiles that are read and written -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: tensors in memory of static shape, places. Out: load_tile and store_tile where places step by
+// one along at most two dimensions, load_gather and store_scatter elsewhere. Refused: element types
+// that tiles cannot have.
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+#include "xetile/IR/XeTileOps.h"
+#include "xetile/Schedule/Tiles/AtDepth.h"
+#include "xetile/Schedule/Tiles/TileWriter.h"
+
+using namespace mlir;
+
+namespace xetile::transform_ops {
+
+TypedAttr getSplat(Value value) {
+  TypedAttr constant;
+  if (auto splat = value.getDefiningOp<tensor::SplatOp>())
+    return splat.getDynamicSizes().empty() ? getSplat(splat.getInput()) : TypedAttr();
+  if (!matchPattern(value, m_Constant(&constant)))
+    return {};
+  if (auto elements = dyn_cast<DenseElementsAttr>(constant))
+    return elements.isSplat() ? elements.getSplatValue<TypedAttr>() : TypedAttr();
+  return isa<FloatAttr, IntegerAttr>(constant) ? constant : TypedAttr();
+}
+
+bool isTileElement(Type type) {
+  if (isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type))
+    return true;
+  return type.isSignlessInteger() &&
+         llvm::is_contained({8u, 16u, 32u, 64u}, type.getIntOrFloatBitWidth());
+}
+
+bool isInMemory(Value tensor) {
+  Operation *op = tensor.getDefiningOp();
+  if (!op)
+    return true;
+  return isa<bufferization::ToTensorOp>(op) || (isa<arith::ConstantOp>(op) && !getSplat(tensor));
+}
+
+Value TileWriter::memoryOf(Value tensor) {
+  Value &memory = memories[tensor.getAsOpaquePointer()];
+  if (!memory) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(workgroups);
+    auto type = cast<RankedTensorType>(tensor.getType());
+    memory = bufferization::ToBufferOp::create(
+        b, loc, MemRefType::get(type.getShape(), type.getElementType()), tensor,
+        /*read_only=*/true);
+  }
+  return memory;
+}
+
+static SmallVector<int64_t> stridesOf(MemRefType type) {
+  auto [strides, offset] = type.getStridesAndOffset();
+  return strides;
+}
+
+/// Dimension `folded` as one of rows of as many elements as a tile has columns.
+std::optional<TileWriter::View> TileWriter::unfold(Value memory, ArrayRef<Place> places,
+                                                   unsigned folded) {
+  auto type = cast<MemRefType>(memory.getType());
+  int64_t width = size(kColumns), extent = type.getDimSize(folded);
+  const Place &place = places[folded];
+  bool others = llvm::any_of(llvm::enumerate(places), [&](const auto &each) {
+    return each.index() != folded && !each.value().isNumber();
+  });
+  if (others || place.steps[kColumns] != 1 || place.steps[kRows] != width || extent % width != 0 ||
+      place.shift % width != 0)
+    return std::nullopt;
+  SmallVector<int64_t> shape;
+  SmallVector<ReassociationIndices> groups;
+  SmallVector<Place> unfolded;
+  for (unsigned dim = 0; dim < type.getRank(); ++dim) {
+    groups.push_back({static_cast<int64_t>(shape.size())});
+    if (dim != folded) {
+      shape.push_back(type.getDimSize(dim));
+      unfolded.push_back(places[dim]);
+      continue;
+    }
+    groups.back().push_back(shape.size() + 1);
+    llvm::append_values(shape, extent / width, width);
+    // The plan lets folded tiles start at whole rows only.
+    Place rows = Place::along(kRows, place.base ? divideIndex(place.base, width, false) : Value());
+    rows.shift = place.shift / width;
+    llvm::append_values(unfolded, rows, Place::along(kColumns));
+  }
+  Value expanded = memref::ExpandShapeOp::create(b, loc, shape, memory, groups);
+  return viewOf(expanded, unfolded);
+}
+
+std::optional<TileWriter::View> TileWriter::view(Value memory, ArrayRef<Place> places) {
+  for (auto [dim, place] : llvm::enumerate(places))
+    if (place.isFolded())
+      return unfold(memory, places, dim);
+  return viewOf(memory, SmallVector<Place>(places));
+}
+
+/// Dimensions of rows and columns for a tile of these places, -1 for none; false for a gather.
+static bool findSides(ArrayRef<Place> places, ArrayRef<int64_t> strides,
+                      std::array<int64_t, 2> &side) {
+  side = {-1, -1};
+  for (auto [dim, place] : llvm::enumerate(places)) {
+    if (place.isNumber())
+      continue;
+    Role role = place.steps[kRows] != 0 ? kRows : kColumns;
+    if (place.steps[role] != 1 || side[role] >= 0)
+      return false;
+    side[role] = static_cast<int64_t>(dim);
+  }
+  if (side[kRows] < 0 && side[kColumns] < 0)
+    return false;
+  return llvm::any_of(side, [&](int64_t dim) { return dim >= 0 && strides[dim] == 1; });
+}
+
+std::optional<TileWriter::View> TileWriter::viewOf(Value memory, SmallVector<Place> places) {
+  auto type = cast<MemRefType>(memory.getType());
+  SmallVector<int64_t> strides = stridesOf(type);
+  std::array<int64_t, 2> side;
+  if (!findSides(places, strides, side))
+    return std::nullopt;
+  View result;
+  for (unsigned role : {kRows, kColumns})
+    result.shape[role] = side[role] < 0 ? 1 : size(static_cast<Role>(role));
+  if (type.getRank() == 1) {
+    bool isRow = side[kRows] < 0;
+    SmallVector<int64_t> shape{isRow ? 1 : type.getDimSize(0), isRow ? type.getDimSize(0) : 1};
+    result.memory = memref::ExpandShapeOp::create(b, loc, shape, memory,
+                                                  ArrayRef<ReassociationIndices>({{0, 1}}));
+    result.offsets[isRow ? kColumns : kRows] = start(places[0]);
+    result.offsets[isRow ? kRows : kColumns] = b.getIndexAttr(0);
+    return result;
+  }
+  // A row or a column of a matrix: one of its other dimension's.
+  for (unsigned role : {kRows, kColumns})
+    if (side[role] < 0)
+      side[role] = side[1 - role] == type.getRank() - 1 ? type.getRank() - 2 : type.getRank() - 1;
+  SmallVector<OpFoldResult> offsets, sizes, ones(type.getRank(), b.getIndexAttr(1));
+  SmallVector<int64_t> kept;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    bool keep = llvm::is_contained(side, dim);
+    offsets.push_back(keep ? b.getIndexAttr(0) : start(places[dim]));
+    sizes.push_back(b.getIndexAttr(keep ? type.getDimSize(dim) : 1));
+    if (keep)
+      kept.push_back(type.getDimSize(dim));
+  }
+  result.memory = memory;
+  if (type.getRank() > 2) {
+    auto reduced = memref::SubViewOp::inferRankReducedResultType(kept, type, offsets, sizes, ones);
+    result.memory = memref::SubViewOp::create(b, loc, reduced, memory, offsets, sizes, ones);
+  }
+  if (side[kRows] > side[kColumns]) {
+    AffineMap swap = AffineMap::getPermutationMap(ArrayRef<unsigned>{1, 0}, b.getContext());
+    result.memory = memref::TransposeOp::create(b, loc, result.memory, AffineMapAttr::get(swap));
+  }
+  result.columnMajor = strides[side[kColumns]] != 1;
+  for (unsigned role : {kRows, kColumns})
+    result.offsets[role] = start(places[side[role]]);
+  return result;
+}
+
+TileType TileWriter::tileType(const View &view, Type element, bool mapped) const {
+  WgMapAttr map = mapped ? mapOf(view.shape) : WgMapAttr();
+  TileAttr attr;
+  SmallVector<int64_t> order;
+  if (view.columnMajor)
+    order = {0, 1};
+  if (map || view.columnMajor)
+    attr = TileAttr::get(b.getContext(), map, order, {}, MemorySpace::Global, /*scatter=*/false);
+  return TileType::get(view.shape, element, attr);
+}
+
+/// What `padding` of a load has to say: nothing for zeros.
+static TypedAttr paddingOf(TypedAttr padding) {
+  if (!padding || matchPattern(padding, m_Zero()))
+    return {};
+  if (auto number = dyn_cast<FloatAttr>(padding); number && number.getValue().isZero())
+    return {};
+  return padding;
+}
+
+FailureOr<Value> TileWriter::load(Value tensor, ArrayRef<Place> places, TypedAttr padding) {
+  Type element = cast<RankedTensorType>(tensor.getType()).getElementType();
+  if (!isTileElement(element)) {
+    std::string text;
+    llvm::raw_string_ostream(text) << kTileElements << ", got " << element;
+    Operation *op = tensor.getDefiningOp();
+    return refuse(op ? op : tensor.getParentBlock()->getParentOp(), text);
+  }
+  Value memory = memoryOf(tensor);
+  std::optional<View> found = view(memory, places);
+  if (!found) {
+    SmallVector<Value> vectors;
+    for (const Place &place : places)
+      vectors.push_back(indices(place));
+    return gather(memory, vectors, padding);
+  }
+  bool whole = found->shape[0] == size(kRows) && found->shape[1] == size(kColumns);
+  TileType type = tileType(*found, element, whole);
+  Value tile = InitTileOp::create(b, loc, type, found->memory, found->offsets);
+  return Value(
+      LoadTileOp::create(b, loc, VectorType::get(found->shape, element), tile, paddingOf(padding)));
+}
+
+/// A tile of the elements at `indices`, one vector a dimension, and the mask of those that exist.
+Value TileWriter::scattered(Value memory, ArrayRef<Value> indices, Value &mask) {
+  auto type = cast<MemRefType>(memory.getType());
+  SmallVector<int64_t> strides = stridesOf(type);
+  Value places = indexSplat(0, {1, 1});
+  mask = splat(b.getBoolAttr(true));
+  for (auto [dim, vector] : llvm::enumerate(indices)) {
+    std::array<Value, 2> masks = {mask, isBelow(vector, type.getDimSize(dim))};
+    meet(masks);
+    mask = arith::AndIOp::create(b, loc, masks[0], masks[1]);
+    Value part = vector;
+    if (strides[dim] != 1)
+      part = arith::MulIOp::create(
+          b, loc, vector, indexSplat(strides[dim], cast<VectorType>(vector.getType()).getShape()));
+    places = addVectors(places, part);
+  }
+  std::array<Value, 2> both = {places, mask};
+  SmallVector<int64_t> shape = meet(both);
+  mask = both[1];
+  Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memory);
+  address = arith::IndexCastOp::create(b, loc, b.getI64Type(), address);
+  auto attr =
+      TileAttr::get(b.getContext(), WgMapAttr(), {}, {}, MemorySpace::Global, /*scatter=*/true);
+  return InitTileOp::create(b, loc, TileType::get(shape, type.getElementType(), attr), address,
+                            both[0]);
+}
+
+Value TileWriter::gather(Value memory, ArrayRef<Value> indices, TypedAttr padding) {
+  Value mask;
+  Value tile = scattered(memory, indices, mask);
+  auto type = cast<TileType>(tile.getType());
+  return LoadGatherOp::create(b, loc, VectorType::get(type.getShape(), type.getElementType()), tile,
+                              mask, paddingOf(padding));
+}
+
+void TileWriter::store(Value vector, Value memory, ArrayRef<Place> places) {
+  Type element = cast<MemRefType>(memory.getType()).getElementType();
+  if (std::optional<View> found = view(memory, places)) {
+    Value tile = InitTileOp::create(b, loc, tileType(*found, element, /*mapped=*/true),
+                                    found->memory, found->offsets);
+    StoreTileOp::create(b, loc, repeat(vector, found->shape), tile);
+    return;
+  }
+  SmallVector<Value> vectors;
+  for (const Place &place : places)
+    vectors.push_back(indices(place));
+  Value mask;
+  Value tile = scattered(memory, vectors, mask);
+  StoreScatterOp::create(b, loc, repeat(vector, cast<TileType>(tile.getType()).getShape()), mask,
+                         tile);
+}
+
+} // namespace xetile::transform_ops

@@ -1,0 +1,350 @@
+//===- TilePlan.cpp - which tiles a workgroup computes ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: the tensors that a kernel computes. Out: which of their dimensions are the rows and columns
+// of a workgroup's tile, its sizes, its subgroups. Refused: nothing; what cannot be computed so,
+// the writer refuses.
+#include "xetile/Schedule/Tiles/TilePlan.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "xetile/Schedule/Tiles/TileWriter.h"
+#include <set>
+
+using namespace mlir;
+
+namespace xetile::transform_ops {
+namespace {
+
+/// Bits of a mask of roles.
+enum : unsigned { kRowBit = 1, kColumnBit = 2 };
+
+/// What computing the results with roles for their dimensions comes to.
+struct Probe {
+  /// The longest loop that is reduced along rows and along columns.
+  std::array<int64_t, 2> reduced = {0, 0};
+  /// Of all reductions: elements one by one, rows where columns were better.
+  double cost = 0;
+  /// All that is reduced is one length, along both roles.
+  int64_t folded = 0;
+  bool foldsAll = true, reduces = false;
+  unsigned inputs = 0;
+  std::set<std::pair<void *, std::vector<unsigned>>> seen;
+};
+
+/// The loop along which memory is contiguous for the first operand.
+std::optional<unsigned> contiguousLoop(linalg::LinalgOp op) {
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    if (map.getNumResults() == 0)
+      continue;
+    if (auto dim = dyn_cast<AffineDimExpr>(map.getResults().back()))
+      return dim.getPosition();
+  }
+  return std::nullopt;
+}
+
+void probe(Value tensor, std::vector<unsigned> roles, const TilePlan &plan, Probe &found);
+
+void probeLinalg(linalg::LinalgOp op, unsigned result, ArrayRef<unsigned> roles,
+                 const TilePlan &plan, Probe &found) {
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  SmallVector<unsigned> loops(extents.size(), 0);
+  SmallVector<bool> known(extents.size(), false);
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(result));
+  std::array<bool, 2> used = {false, false};
+  for (auto [expr, role] : llvm::zip_equal(map.getResults(), roles)) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!dim)
+      continue;
+    loops[dim.getPosition()] = role;
+    known[dim.getPosition()] = true;
+    used[kRows] |= (role & kRowBit) != 0;
+    used[kColumns] |= (role & kColumnBit) != 0;
+  }
+  SmallVector<unsigned> reduced;
+  for (auto [dim, kind] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (!known[dim] && kind == utils::IteratorType::reduction)
+      reduced.push_back(dim);
+  std::optional<unsigned> contiguous = contiguousLoop(op);
+  for (auto [dim, as] : llvm::zip_equal(reduced, planReduction(op, reduced, used, plan))) {
+    found.reduces = true;
+    if (extents[dim] > 1) {
+      found.foldsAll &=
+          as == ReducedAs::Folded && (found.folded == 0 || found.folded == extents[dim]);
+      found.folded = extents[dim];
+    }
+    if (as == ReducedAs::Loop)
+      found.cost += static_cast<double>(extents[dim] - 1);
+    if (as == ReducedAs::Rows && contiguous == dim)
+      found.cost += 0.5;
+    if (as == ReducedAs::Rows || as == ReducedAs::Columns) {
+      int64_t &longest = found.reduced[as == ReducedAs::Rows ? kRows : kColumns];
+      longest = std::max(longest, extents[dim]);
+    }
+    loops[dim] = as == ReducedAs::Rows      ? kRowBit
+                 : as == ReducedAs::Columns ? kColumnBit
+                 : as == ReducedAs::Folded  ? kRowBit | kColumnBit
+                                            : 0;
+  }
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<RankedTensorType>(operand.get().getType()))
+      continue;
+    std::vector<unsigned> inner;
+    for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults()) {
+      unsigned mask = 0;
+      expr.walk([&](AffineExpr part) {
+        if (auto dim = dyn_cast<AffineDimExpr>(part))
+          mask |= loops[dim.getPosition()];
+      });
+      inner.push_back(mask);
+    }
+    probe(operand.get(), inner, plan, found);
+  }
+}
+
+/// Roles of the dimensions of what a reshape is of: of each group, all.
+std::vector<unsigned> throughGroups(Operation *op, ArrayRef<unsigned> roles) {
+  std::vector<unsigned> inner;
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
+    for (const ReassociationIndices &group : expand.getReassociationIndices()) {
+      unsigned mask = 0;
+      for (int64_t dim : group)
+        mask |= roles[dim];
+      inner.push_back(mask);
+    }
+    return inner;
+  }
+  auto collapse = cast<tensor::CollapseShapeOp>(op);
+  ArrayRef<int64_t> shape = collapse.getSrcType().getShape();
+  for (auto [role, group] : llvm::zip_equal(roles, collapse.getReassociationIndices()))
+    for (int64_t dim : group)
+      inner.push_back(shape[dim] == 1 ? 0 : role);
+  return inner;
+}
+
+void probe(Value tensor, std::vector<unsigned> roles, const TilePlan &plan, Probe &found) {
+  if (found.seen.size() > 10000 ||
+      !found.seen.insert({tensor.getAsOpaquePointer(), roles}).second || getSplat(tensor))
+    return;
+  if (isInMemory(tensor)) {
+    ++found.inputs;
+    return;
+  }
+  Operation *op = tensor.getDefiningOp();
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    return probeLinalg(linalgOp, cast<OpResult>(tensor).getResultNumber(), roles, plan, found);
+  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
+    return probe(op->getOperand(0), throughGroups(op, roles), plan, found);
+  for (Value operand : op->getOperands()) {
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    if (!type)
+      continue;
+    std::vector<unsigned> inner = roles;
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+      inner.clear();
+      unsigned next = 0;
+      llvm::SmallBitVector dropped = slice.getDroppedDims();
+      for (unsigned dim = 0; dim < dropped.size(); ++dim)
+        inner.push_back(dropped.test(dim) ? 0 : roles[next++]);
+    }
+    inner.resize(type.getRank(), 0);
+    probe(operand, inner, plan, found);
+  }
+}
+
+Probe probeAll(ArrayRef<Value> results, const TilePlan &plan) {
+  Probe found;
+  std::vector<unsigned> roles;
+  for (DimUse use : plan.dims)
+    roles.push_back(use == DimUse::Rows      ? kRowBit
+                    : use == DimUse::Columns ? kColumnBit
+                    : use == DimUse::Folded  ? kRowBit | kColumnBit
+                                             : 0);
+  for (Value result : results)
+    probe(result, roles, plan, found);
+  return found;
+}
+
+/// Ways to take dimensions as rows and columns, the usual ones first.
+SmallVector<SmallVector<DimUse>> candidates(ArrayRef<int64_t> shape) {
+  SmallVector<SmallVector<DimUse>> all;
+  SmallVector<int64_t> live;
+  for (auto [dim, extent] : llvm::enumerate(shape))
+    if (extent > 1)
+      live.push_back(dim);
+  auto take = [&](int64_t rows, int64_t columns) {
+    SmallVector<DimUse> dims(shape.size(), DimUse::Number);
+    if (rows >= 0)
+      dims[rows] = DimUse::Rows;
+    if (columns >= 0)
+      dims[columns] = DimUse::Columns;
+    all.push_back(dims);
+  };
+  if (live.empty()) {
+    take(-1, -1);
+    return all;
+  }
+  int64_t last = live.pop_back_val();
+  for (int64_t rows : llvm::reverse(live))
+    take(rows, last);
+  take(-1, last);
+  take(last, -1);
+  take(-1, -1);
+  return all;
+}
+
+int64_t roundUp(int64_t value, int64_t by) { return llvm::divideCeil(value, by) * by; }
+
+/// Whole rows of memory folded into tiles of 16 columns: a row a subgroup where it fits, else a row
+/// for several.
+bool planFolded(ArrayRef<Value> results, TilePlan &plan) {
+  constexpr int64_t kColumnsOfTile = 16, kRowsOfSubgroup = 64, kMinimum = 256;
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(results.front().getType()).getShape();
+  for (bool keepsRow : {true, false}) {
+    TilePlan folded;
+    folded.folds = true;
+    folded.tile = {1, kColumnsOfTile};
+    folded.dims.assign(shape.size(), DimUse::Number);
+    if (keepsRow && (shape.empty() || shape.back() < kMinimum))
+      continue;
+    if (keepsRow)
+      folded.dims.back() = DimUse::Folded;
+    Probe found = probeAll(results, folded);
+    if (!found.reduces || !found.foldsAll || found.folded < kMinimum || found.cost > 0 ||
+        (keepsRow && shape.back() != found.folded))
+      continue;
+    int64_t rows = found.folded / kColumnsOfTile,
+            subgroups = llvm::divideCeil(rows, kRowsOfSubgroup);
+    while (subgroups <= 16 && rows % subgroups != 0)
+      ++subgroups;
+    if (subgroups > 16)
+      continue;
+    folded.tile[kRows] = rows;
+    folded.layout = {subgroups, 1};
+    folded.whole = {true, true};
+    plan = folded;
+    return true;
+  }
+  return false;
+}
+
+/// Tiles of a chain of elementwise ops: loads of 2048 bytes of f32.
+void sizeElementwise(int64_t rows, int64_t columns, const Probe &found, TilePlan &plan) {
+  int64_t width = columns > 16 ? 32 : 16, height = found.inputs > 3 ? 16 : 32;
+  if (rows <= 1)
+    width = std::clamp<int64_t>(roundUp(columns, 16), 16, 256);
+  height = std::min(height, rows <= 1 ? 1 : roundUp(rows, 8));
+  auto grid = [](int64_t extent, int64_t side, int64_t most) {
+    int64_t count = 1;
+    while (count < most && count * side < extent)
+      count *= 2;
+    return count;
+  };
+  plan.layout = {grid(rows, height, 4), grid(columns, width, 2)};
+  plan.tile = {height * plan.layout[kRows], width * plan.layout[kColumns]};
+}
+
+/// Tiles that hold all that is reduced, or a block of it.
+void sizeReduction(int64_t rows, int64_t columns, const Probe &found, TilePlan &plan) {
+  auto [down, along] = found.reduced;
+  if (down > 0 && along > 0) {
+    plan.layout = {1, along > 64 ? 4 : 1};
+    plan.tile = {std::min<int64_t>(roundUp(down, 8), 32),
+                 std::min<int64_t>(roundUp(along, 16), 32) * plan.layout[1]};
+  } else if (along > 128) {
+    int64_t subgroups = std::min<int64_t>(llvm::divideCeil(along, 128), 8);
+    int64_t width = std::min<int64_t>(roundUp(llvm::divideCeil(along, subgroups), 16), 128);
+    plan.layout = {1, subgroups};
+    plan.tile = {rows <= 1 ? 1 : 8, width * subgroups};
+  } else if (along > 0) {
+    int64_t height = rows <= 1 ? 1 : 8;
+    plan.layout = {std::clamp<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(rows, height)), 1, 4),
+                   1};
+    plan.tile = {height * plan.layout[0], roundUp(along, 16)};
+  } else {
+    int64_t subgroups = std::min<int64_t>(llvm::divideCeil(down, 32), 8);
+    int64_t height = std::min<int64_t>(roundUp(llvm::divideCeil(down, subgroups), 8), 32);
+    plan.layout = {subgroups, 1};
+    plan.tile = {height * subgroups, columns <= 1 ? 1 : 16};
+  }
+}
+
+} // namespace
+
+SmallVector<ReducedAs> planReduction(linalg::LinalgOp op, ArrayRef<unsigned> reduced,
+                                     std::array<bool, 2> used, const TilePlan &plan) {
+  constexpr int64_t kShort = 4;
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  SmallVector<ReducedAs> as(reduced.size(), ReducedAs::Loop);
+  SmallVector<unsigned> order(llvm::to_vector(llvm::seq<unsigned>(0, reduced.size())));
+  std::optional<unsigned> contiguous = contiguousLoop(op);
+  llvm::sort(order, [&](unsigned x, unsigned y) {
+    auto rank = [&](unsigned i) {
+      return std::tuple(contiguous != reduced[i], -extents[reduced[i]], i);
+    };
+    return rank(x) < rank(y);
+  });
+  for (unsigned i : order) {
+    int64_t extent = extents[reduced[i]];
+    if (extent <= kShort)
+      continue;
+    if (plan.folds && !used[kRows] && !used[kColumns] && extent % plan.tile[kColumns] == 0 &&
+        contiguous == reduced[i]) {
+      as[i] = ReducedAs::Folded;
+      used = {true, true};
+    } else if (!used[kColumns]) {
+      as[i] = ReducedAs::Columns;
+      used[kColumns] = true;
+    } else if (!used[kRows]) {
+      as[i] = ReducedAs::Rows;
+      used[kRows] = true;
+    }
+  }
+  return as;
+}
+
+TilePlan planTiles(ArrayRef<Value> results, std::array<int64_t, 2> tile,
+                   std::array<int64_t, 2> layout) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(results.front().getType()).getShape();
+  bool given = llvm::any_of(tile, [](int64_t side) { return side != 0; }) ||
+               llvm::any_of(layout, [](int64_t side) { return side != 0; });
+  TilePlan best;
+  if (!given && planFolded(results, best))
+    return best;
+  Probe chosen;
+  double least = -1;
+  for (const SmallVector<DimUse> &dims : candidates(shape)) {
+    TilePlan plan;
+    plan.dims = dims;
+    Probe found = probeAll(results, plan);
+    // Results that are stored column by column, elements that are computed one by one.
+    double cost = found.cost;
+    if (!llvm::is_contained(dims, DimUse::Columns) &&
+        !llvm::all_of(shape, [](int64_t extent) { return extent == 1; }))
+      cost += 0.25;
+    if (least >= 0 && cost >= least)
+      continue;
+    least = cost;
+    best = plan;
+    chosen = std::move(found);
+  }
+  std::array<int64_t, 2> extents = {1, 1};
+  for (auto [use, extent] : llvm::zip_equal(best.dims, shape)) {
+    if (use == DimUse::Rows)
+      extents[kRows] = extent;
+    if (use == DimUse::Columns)
+      extents[kColumns] = extent;
+  }
+  if (chosen.reduced[kRows] > 0 || chosen.reduced[kColumns] > 0)
+    sizeReduction(extents[kRows], extents[kColumns], chosen, best);
+  else
+    sizeElementwise(extents[kRows], extents[kColumns], chosen, best);
+  for (unsigned role : {kRows, kColumns}) {
+    best.whole[role] = chosen.reduced[role] > 0;
+    if (layout[role] != 0)
+      best.layout[role] = layout[role];
+    if (tile[role] != 0)
+      best.tile[role] = tile[role];
+  }
+  return best;
+}
+
+} // namespace xetile::transform_ops

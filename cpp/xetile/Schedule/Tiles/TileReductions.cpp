@@ -1,0 +1,228 @@
+//===- TileReductions.cpp - values of reductions ------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: a linalg op with reduced loops, the places of the others. Out: tile_reduce of the vector of
+// its elements, in loops of blocks where these are many; elements that do not exist are neutral.
+// Refused: what vectors are not reduced by.
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/IR/Matchers.h"
+#include "xetile/IR/NeutralValue.h"
+#include "xetile/IR/XeTileOps.h"
+#include "xetile/Schedule/Tiles/TileWriter.h"
+
+using namespace mlir;
+
+namespace xetile::transform_ops {
+
+/// Steps of loops that are written one by one.
+constexpr int64_t kMaxUnrolled = 16;
+
+struct TileWriter::Reduction {
+  linalg::LinalgOp op;
+  unsigned result = 0;
+  SmallVector<Place> loops;
+  SmallVector<unsigned> reduced;
+  SmallVector<ReducedAs> as;
+  SmallVector<int64_t> extents;
+  /// Loops of blocks, outermost first; the last of them are unrolled.
+  SmallVector<unsigned> carried, unrolled;
+  vector::CombiningKind kind = vector::CombiningKind::ADD;
+  /// What is combined with the result so far.
+  Value element;
+  /// Of sums: at least f32.
+  Type sumType;
+  SmallVector<int64_t> shape;
+};
+
+LogicalResult TileWriter::matchCombiner(Reduction &r) {
+  Block *block = r.op.getBlock();
+  BlockArgument total = block->getArgument(r.op.getNumDpsInputs() + r.result);
+  Value yielded = block->getTerminator()->getOperand(r.result);
+  Operation *combiner = yielded.getDefiningOp();
+  std::optional<vector::CombiningKind> kind;
+  if (combiner && combiner->getBlock() == block && combiner->getNumOperands() == 2)
+    kind = linalg::getCombinerOpKind(combiner);
+  if (!kind || !llvm::is_contained(combiner->getOperands(), total))
+    return refuse(r.op,
+                  "expected a reduction by one sum, product, minimum, maximum, and, or, xor of the "
+                  "result so far "
+                  "with an element" +
+                      (combiner ? ", got " + combiner->getName().getStringRef() : Twine("")).str());
+  r.kind = *kind;
+  r.element = combiner->getOperand(combiner->getOperand(0) == total ? 1 : 0);
+  SmallVector<Value> open{r.element};
+  while (!open.empty()) {
+    Value each = open.pop_back_val();
+    if (each == total)
+      return refuse(r.op, "expected the result so far to be used by the reduction's own op only");
+    if (Operation *op = each.getDefiningOp(); op && op->getBlock() == block)
+      llvm::append_range(open, op->getOperands());
+  }
+  r.sumType = yielded.getType();
+  bool isSum = r.kind == vector::CombiningKind::ADD || r.kind == vector::CombiningKind::MUL;
+  if (isSum && isa<Float16Type, BFloat16Type>(r.sumType))
+    r.sumType = b.getF32Type();
+  return success();
+}
+
+Value TileWriter::combine(Reduction &r, Value x, Value y) {
+  std::array<Value, 2> both = {x, y};
+  meet(both);
+  return vector::makeArithReduction(b, loc, r.kind, both[0], both[1]);
+}
+
+static Value widen(OpBuilder &b, Location loc, Value vector, Type element) {
+  auto type = cast<VectorType>(vector.getType());
+  if (type.getElementType() == element)
+    return vector;
+  return arith::ExtFOp::create(b, loc, VectorType::get(type.getShape(), element), vector);
+}
+
+/// What is reduced at the places of the moment.
+FailureOr<Value> TileWriter::element(Reduction &r) {
+  TypedAttr neutral = getNeutralValue(r.kind, r.element.getType());
+  // Memory is asked for neutral elements; of what is computed, they are selected.
+  bool direct = false;
+  if (auto argument = dyn_cast<BlockArgument>(r.element);
+      argument && argument.getOwner() == r.op.getBlock()) {
+    OpOperand &operand = r.op->getOpOperand(argument.getArgNumber());
+    if (auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+        type && isInMemory(operand.get())) {
+      AffineMap map = r.op.getMatchingIndexingMap(&operand);
+      direct = llvm::all_of(r.reduced, [&](unsigned loop) {
+        std::optional<unsigned> dim = map.getResultPosition(getAffineDimExpr(loop, b.getContext()));
+        return dim && type.getDimSize(*dim) == r.extents[loop];
+      });
+    }
+  }
+  FailureOr<Value> vector = scalarCode(r.op, r.loops, r.element, direct ? neutral : TypedAttr());
+  if (failed(vector) || direct)
+    return failed(vector) ? vector : Value(widen(b, loc, *vector, r.sumType));
+  for (auto [loop, as] : llvm::zip_equal(r.reduced, r.as)) {
+    int64_t block = as == ReducedAs::Rows      ? size(kRows)
+                    : as == ReducedAs::Columns ? size(kColumns)
+                    : as == ReducedAs::Folded  ? size(kRows) * size(kColumns)
+                                               : 1;
+    if (r.extents[loop] % block != 0)
+      vector = select(isBelow(indices(r.loops[loop]), r.extents[loop]), *vector, splat(neutral));
+  }
+  return Value(widen(b, loc, *vector, r.sumType));
+}
+
+/// Adds the elements of the loops from `next` on to `total`, which is null at the start of unrolled
+/// ones.
+FailureOr<Value> TileWriter::accumulate(Reduction &r, unsigned next, Value total) {
+  if (next < r.carried.size()) {
+    unsigned loop = r.carried[next];
+    ReducedAs as = r.as[llvm::find(r.reduced, loop) - r.reduced.begin()];
+    Place within = r.loops[loop];
+    int64_t step = as == ReducedAs::Rows      ? size(kRows)
+                   : as == ReducedAs::Columns ? size(kColumns)
+                   : as == ReducedAs::Folded  ? size(kRows) * size(kColumns)
+                                              : 1;
+    FailureOr<Value> sum = carry(r.extents[loop], step, total, [&](Value variable, Value so_far) {
+      r.loops[loop] = within;
+      r.loops[loop].base = variable;
+      return accumulate(r, next + 1, so_far);
+    });
+    r.loops[loop] = within;
+    return sum;
+  }
+  int64_t count = 1;
+  for (unsigned loop : r.unrolled)
+    count *= r.extents[loop];
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t rest = i;
+    for (unsigned loop : llvm::reverse(r.unrolled)) {
+      r.loops[loop] = Place::at(rest % r.extents[loop]);
+      rest /= r.extents[loop];
+    }
+    FailureOr<Value> each = element(r);
+    if (failed(each))
+      return failure();
+    total = total ? combine(r, total, *each) : *each;
+  }
+  return total;
+}
+
+/// Reduces the vector of sums, and adds what the result starts from.
+FailureOr<Value> TileWriter::finish(Reduction &r, Value total) {
+  for (Role role : {kRows, kColumns}) {
+    bool reduces = llvm::any_of(r.as, [&](ReducedAs as) {
+      return as == ReducedAs::Folded ||
+             as == (role == kRows ? ReducedAs::Rows : ReducedAs::Columns);
+    });
+    if (!reduces)
+      continue;
+    SmallVector<int64_t> shape(cast<VectorType>(total.getType()).getShape());
+    shape[role] = size(role);
+    total = repeat(total, shape);
+    shape[role] = 1;
+    total = TileReduceOp::create(b, loc, VectorType::get(shape, r.sumType), r.kind, total,
+                                 ArrayRef<int64_t>(static_cast<int64_t>(role)), WgMapAttr());
+  }
+  FailureOr<Value> init = read(r.op, *r.op.getDpsInitOperand(r.result), r.loops);
+  if (failed(init))
+    return failure();
+  total = combine(r, widen(b, loc, *init, r.sumType), total);
+  auto type = cast<VectorType>(total.getType());
+  if (Type wanted = cast<VectorType>(init->getType()).getElementType();
+      wanted != type.getElementType())
+    return Value(arith::TruncFOp::create(b, loc, VectorType::get(type.getShape(), wanted), total));
+  return total;
+}
+
+FailureOr<Value> TileWriter::reduce(linalg::LinalgOp op, unsigned result, SmallVector<Place> loops,
+                                    ArrayRef<unsigned> reduced) {
+  Reduction r;
+  r.op = op;
+  r.result = result;
+  r.loops = std::move(loops);
+  r.reduced.assign(reduced.begin(), reduced.end());
+  r.extents = op.getStaticLoopRanges();
+  if (failed(matchCombiner(r)))
+    return failure();
+  std::array<bool, 2> used = {false, false};
+  for (const Place &place : r.loops)
+    for (unsigned role : {kRows, kColumns})
+      used[role] |= place.steps[role] != 0;
+  r.as = planReduction(op, reduced, used, plan);
+  SmallVector<unsigned> serial;
+  for (auto [loop, as] : llvm::zip_equal(reduced, r.as)) {
+    Place &place = r.loops[loop];
+    place = Place();
+    if (as == ReducedAs::Rows || as == ReducedAs::Folded)
+      place.steps[kRows] = as == ReducedAs::Folded ? size(kColumns) : 1;
+    if (as == ReducedAs::Columns || as == ReducedAs::Folded)
+      place.steps[kColumns] = 1;
+    int64_t block = as == ReducedAs::Rows      ? size(kRows)
+                    : as == ReducedAs::Columns ? size(kColumns)
+                                               : size(kRows) * size(kColumns);
+    if (as == ReducedAs::Loop)
+      serial.push_back(loop);
+    else if (block < r.extents[loop])
+      r.carried.push_back(loop);
+  }
+  // The shortest loops are unrolled, as far as code stays short.
+  llvm::sort(serial, [&](unsigned x, unsigned y) {
+    return std::pair(r.extents[x], x) < std::pair(r.extents[y], y);
+  });
+  int64_t count = 1;
+  for (unsigned loop : serial) {
+    bool unrolls = r.extents[loop] <= kMaxUnrolled / count;
+    (unrolls ? r.unrolled : r.carried).push_back(loop);
+    count *= unrolls ? r.extents[loop] : 1;
+  }
+  Value start;
+  if (!r.carried.empty()) {
+    r.shape = {1, 1};
+    for (const Place &place : r.loops)
+      for (unsigned role : {kRows, kColumns})
+        if (place.steps[role] != 0)
+          r.shape[role] = size(static_cast<Role>(role));
+    start = repeat(splat(getNeutralValue(r.kind, r.sumType)), r.shape);
+  }
+  FailureOr<Value> total = accumulate(r, 0, start);
+  return failed(total) ? total : finish(r, *total);
+}
+
+} // namespace xetile::transform_ops

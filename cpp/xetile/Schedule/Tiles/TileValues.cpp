@@ -1,0 +1,243 @@
+//===- TileValues.cpp - values of ops that move elements ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: a tensor and places. Out: the vector of its elements there, computed once; slices, pads,
+// concatenations and reshapes change places only. Refused: other ops, and places that are none.
+#include "xetile/IR/XeTileOps.h"
+#include "xetile/Schedule/Tiles/AtDepth.h"
+#include "xetile/Schedule/Tiles/TileWriter.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace xetile::transform_ops {
+
+/// Ops behind each other in one kernel; each takes some hundred bytes of the compiler's stack.
+constexpr unsigned kMaxDepth = 1000;
+
+FailureOr<Value> TileWriter::value(Value tensor, ArrayRef<Place> places, TypedAttr padding) {
+  Key key{reinterpret_cast<int64_t>(tensor.getAsOpaquePointer()),
+          reinterpret_cast<int64_t>(Attribute(padding).getAsOpaquePointer())};
+  append(key, places);
+  if (Value *known = find(key))
+    return *known;
+  AtDepth lowest(*this, depthOf(places));
+  FailureOr<Value> result = compute(tensor, places, padding);
+  if (succeeded(result))
+    scopes.back()->known[key] = *result;
+  return result;
+}
+
+FailureOr<Value> TileWriter::compute(Value tensor, ArrayRef<Place> places, TypedAttr padding) {
+  if (TypedAttr constant = getSplat(tensor))
+    return splat(constant);
+  if (isInMemory(tensor))
+    return load(tensor, places, padding);
+  Operation *op = tensor.getDefiningOp();
+  if (depth >= kMaxDepth)
+    return refuse(op,
+                  "expected at most " + Twine(kMaxDepth) + " ops behind each other in one kernel");
+  ++depth;
+  llvm::scope_exit leave([&] { --depth; });
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    return ofLinalg(linalgOp, cast<OpResult>(tensor).getResultNumber(), places);
+  return move(tensor, places, padding);
+}
+
+FailureOr<Value> TileWriter::move(Value tensor, ArrayRef<Place> places, TypedAttr padding) {
+  using Result = FailureOr<Value>;
+  return TypeSwitch<Operation *, Result>(tensor.getDefiningOp())
+      .Case([&](tensor::EmptyOp op) -> Result {
+        return splat(cast<TypedAttr>(b.getZeroAttr(op.getType().getElementType())));
+      })
+      .Case([&](tensor::CastOp op) { return value(op.getSource(), places, padding); })
+      .Case([&](tensor::ExtractSliceOp op) { return ofSlice(op, places, padding); })
+      .Case([&](tensor::InsertSliceOp op) { return ofInsertion(op, places); })
+      .Case([&](tensor::ConcatOp op) { return ofConcat(op, places); })
+      .Case([&](tensor::PadOp op) { return ofPad(op, places); })
+      .Case([&](tensor::ExpandShapeOp op) { return ofExpansion(op, places); })
+      .Case([&](tensor::CollapseShapeOp op) { return ofCollapse(op, places); })
+      .Default([&](Operation *op) -> Result {
+        return refuse(
+            op, "expected linalg ops and ops that move elements of tensors in a kernel, got " +
+                    op->getName().getStringRef());
+      });
+}
+
+/// Places in what a slice is of.
+FailureOr<SmallVector<Place>> TileWriter::inSlice(OffsetSizeAndStrideOpInterface op,
+                                                  const llvm::SmallBitVector &dropped,
+                                                  ArrayRef<Place> places) {
+  SmallVector<Place> result;
+  unsigned next = 0;
+  for (auto [dim, offset, step] : llvm::enumerate(op.getMixedOffsets(), op.getMixedStrides())) {
+    std::optional<int64_t> by = getConstantIntValue(step);
+    FailureOr<Place> from = placeOf(offset);
+    if (!by || failed(from)) {
+      (void)refuse(op, "expected slices at offsets and steps known when compiled");
+      return failure();
+    }
+    Place inner = dropped.test(dim) ? Place() : places[next++];
+    result.push_back(add(scale(inner, *by), *from));
+  }
+  return result;
+}
+
+FailureOr<Value> TileWriter::ofSlice(tensor::ExtractSliceOp op, ArrayRef<Place> places,
+                                     TypedAttr padding) {
+  FailureOr<SmallVector<Place>> inner = inSlice(op, op.getDroppedDims(), places);
+  if (failed(inner))
+    return failure();
+  return value(op.getSource(), *inner, padding);
+}
+
+FailureOr<Value> TileWriter::ofInsertion(tensor::InsertSliceOp op, ArrayRef<Place> places) {
+  RankedTensorType type = op.getSourceType();
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  SmallVector<Place> inner;
+  Value mask;
+  for (auto [dim, offset, step] : llvm::enumerate(op.getMixedOffsets(), op.getMixedStrides())) {
+    std::optional<int64_t> from = getConstantIntValue(offset), by = getConstantIntValue(step);
+    if (!from || by != 1)
+      return refuse(op, "expected insertions with steps of 1 at offsets known when compiled");
+    Place place = add(places[dim], Place::at(-*from));
+    Value inside = isBelow(indices(place), op.getStaticSizes()[dim]);
+    std::array<Value, 2> masks = {mask ? mask : splat(b.getBoolAttr(true)), inside};
+    meet(masks);
+    mask = mask ? Value(arith::AndIOp::create(b, loc, masks[0], masks[1])) : inside;
+    if (!dropped.test(dim))
+      inner.push_back(place);
+  }
+  if (!type.hasStaticShape())
+    return refuse(op, "expected sizes known when compiled");
+  FailureOr<Value> over = value(op.getSource(), inner), under = value(op.getDest(), places);
+  if (failed(over) || failed(under))
+    return failure();
+  return mask ? select(mask, *over, *under) : *over;
+}
+
+FailureOr<Value> TileWriter::ofConcat(tensor::ConcatOp op, ArrayRef<Place> places) {
+  uint64_t dim = op.getDim();
+  int64_t from = 0;
+  FailureOr<Value> result = failure();
+  for (Value input : op.getInputs()) {
+    int64_t extent = cast<RankedTensorType>(input.getType()).getDimSize(dim);
+    SmallVector<Place> inner(places);
+    inner[dim] = add(inner[dim], Place::at(-from));
+    FailureOr<Value> part = value(input, inner);
+    if (failed(part))
+      return failure();
+    result = failed(result) ? part : select(isBelow(indices(inner[dim]), extent), *part, *result);
+    from += extent;
+  }
+  return result;
+}
+
+FailureOr<Value> TileWriter::ofPad(tensor::PadOp op, ArrayRef<Place> places) {
+  Value padding = op.getConstantPaddingValue();
+  TypedAttr around = padding ? getSplat(padding) : TypedAttr();
+  if (!around)
+    return refuse(op, "expected a constant around a padded tensor");
+  SmallVector<Place> inner;
+  for (auto [place, low] : llvm::zip_equal(places, op.getMixedLowPad())) {
+    std::optional<int64_t> by = getConstantIntValue(low);
+    if (!by)
+      return refuse(op, "expected padding known when compiled");
+    inner.push_back(add(place, Place::at(-*by)));
+  }
+  if (isInMemory(op.getSource()))
+    return value(op.getSource(), inner, around);
+  FailureOr<Value> result = value(op.getSource(), inner);
+  if (failed(result))
+    return failure();
+  for (auto [place, extent, low, high] :
+       llvm::zip_equal(inner, op.getSourceType().getShape(), op.getStaticLow(), op.getStaticHigh()))
+    if (low != 0 || high != 0)
+      result = select(isBelow(indices(place), extent), *result, splat(around));
+  return result;
+}
+
+FailureOr<Value> TileWriter::ofExpansion(tensor::ExpandShapeOp op, ArrayRef<Place> places) {
+  ArrayRef<int64_t> shape = op.getResultType().getShape();
+  SmallVector<Place> inner;
+  for (const ReassociationIndices &group : op.getReassociationIndices()) {
+    Place whole;
+    int64_t step = 1;
+    for (int64_t dim : llvm::reverse(group)) {
+      if (shape[dim] != 1)
+        whole = add(whole, scale(places[dim], step));
+      step *= shape[dim];
+    }
+    inner.push_back(whole);
+  }
+  return value(op.getSrc(), inner);
+}
+
+FailureOr<Value> TileWriter::ofCollapse(tensor::CollapseShapeOp op, ArrayRef<Place> places) {
+  ArrayRef<int64_t> shape = op.getSrcType().getShape();
+  SmallVector<Place> inner(shape.size());
+  for (auto [place, group] : llvm::zip_equal(places, op.getReassociationIndices())) {
+    int64_t below = 1;
+    SmallVector<int64_t> live;
+    for (int64_t dim : group)
+      if (shape[dim] != 1)
+        live.push_back(dim);
+    if (live.size() == 1) {
+      inner[live.front()] = place;
+      continue;
+    }
+    if (live.size() > 1 && !(place.isNumber() && place.shift >= 0))
+      return refuse(op, "a tile runs along dimensions that are collapsed: expected one of them to "
+                        "have more than one "
+                        "element, or the reshape to be done on the tensors of the caller");
+    for (int64_t dim : llvm::reverse(live)) {
+      Place rest = place.base || place.shift ? place : Place();
+      if (rest.base) {
+        Place quotient;
+        quotient.base = below == 1 ? cast<Value>(start(rest))
+                                   : divideIndex(cast<Value>(start(rest)), below, false);
+        if (dim != live.front())
+          quotient.base = divideIndex(quotient.base, shape[dim], true);
+        inner[dim] = quotient;
+      } else {
+        inner[dim] =
+            Place::at(dim == live.front() ? rest.shift / below : rest.shift / below % shape[dim]);
+      }
+      below *= shape[dim];
+    }
+  }
+  return value(op.getSrc(), inner);
+}
+
+FailureOr<Value> TileWriter::ofLinalg(linalg::LinalgOp op, unsigned result,
+                                      ArrayRef<Place> places) {
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(result));
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  SmallVector<Place> loops(extents.size());
+  llvm::SmallBitVector known(extents.size());
+  for (auto [expr, place] : llvm::zip_equal(map.getResults(), places)) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!dim && !isa<AffineConstantExpr>(expr))
+      return refuse(op, "expected results that are indexed by loops, one a dimension");
+    if (!dim)
+      continue;
+    loops[dim.getPosition()] = place;
+    known.set(dim.getPosition());
+  }
+  SmallVector<unsigned> reduced;
+  for (unsigned dim = 0; dim < loops.size(); ++dim) {
+    if (known.test(dim))
+      continue;
+    if (kinds[dim] == utils::IteratorType::reduction)
+      reduced.push_back(dim);
+    else if (extents[dim] != 1)
+      return refuse(op, "expected parallel loops to go over the result");
+  }
+  // What reduces over a single element is a reduction, too.
+  if (!reduced.empty())
+    return this->reduce(op, result, loops, reduced);
+  return scalarCode(op, loops, op.getBlock()->getTerminator()->getOperand(result));
+}
+
+} // namespace xetile::transform_ops

@@ -1,0 +1,180 @@
+//===- TileWriter.h - values of tensors as vectors of a workgroup ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The writer is asked for results, not for ops: `value(tensor, places)` is the vector of the
+// elements of `tensor` at `places`, one place a dimension. What an op reads follows from its
+// indexing maps; slices, pads, concatenations and reshapes only change places. Each value is R x C,
+// with 1 where it runs along neither rows nor columns, and is repeated where it meets others.
+//
+//===----------------------------------------------------------------------===//
+#ifndef XETILE_SCHEDULE_TILES_TILEWRITER_H
+#define XETILE_SCHEDULE_TILES_TILEWRITER_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "xetile/IR/XeTileTypes.h"
+#include "xetile/Schedule/Tiles/Place.h"
+#include "xetile/Schedule/Tiles/TilePlan.h"
+#include <map>
+#include <string>
+
+namespace xetile::transform_ops {
+
+/// Whether kernels find the elements of `tensor` in memory, rather than compute them.
+bool isInMemory(mlir::Value tensor);
+
+/// Whether tiles in memory have such elements, and which they may have, in words.
+bool isTileElement(mlir::Type type);
+inline constexpr llvm::StringLiteral kTileElements =
+    "expected tensors of f16, bf16, f32, f64 or integers of 8, 16, 32 or 64 bits in memory";
+
+/// The constant that all elements of a tensor or number have; null if there is none.
+mlir::TypedAttr getSplat(mlir::Value value);
+
+class TileWriter {
+public:
+  /// Writes at the insertion point of `b`, in `workgroups`; memory is asked for before it.
+  TileWriter(mlir::OpBuilder &b, mlir::Operation *workgroups, const TilePlan &plan);
+
+  /// The elements of `tensor` at `places`. `padding` is what memory gives out of bounds (zero by
+  /// default).
+  mlir::FailureOr<mlir::Value> value(mlir::Value tensor, llvm::ArrayRef<Place> places,
+                                     mlir::TypedAttr padding = {});
+
+  /// Stores `vector` to `memory` at `places`; elements out of bounds are dropped.
+  void store(mlir::Value vector, mlir::Value memory, llvm::ArrayRef<Place> places);
+
+  /// Runs `write` in a loop over `[0, extent)` with its variable. Nothing is carried.
+  mlir::LogicalResult inLoop(int64_t extent, int64_t step,
+                             llvm::function_ref<mlir::LogicalResult(mlir::Value)> write);
+
+  /// Where, and why it cannot be written.
+  mlir::Operation *where = nullptr;
+  std::string why;
+
+private:
+  using Key = std::vector<int64_t>;
+  /// What is known at one depth of loops; the outermost has no loop.
+  struct Scope {
+    mlir::scf::ForOp loop;
+    std::map<Key, mlir::Value> known;
+  };
+  /// Writes at a lower depth, before the loops further in, while it lives.
+  class AtDepth;
+  /// A 2D matrix in memory, and where a tile of it starts.
+  struct View {
+    mlir::Value memory;
+    std::array<mlir::OpFoldResult, 2> offsets;
+    std::array<int64_t, 2> shape;
+    bool columnMajor = false;
+  };
+  /// A reduction on its way: its op and result, the places of its loops, those that are reduced.
+  struct Reduction;
+
+  mlir::LogicalResult refuse(mlir::Operation *op, const llvm::Twine &reason);
+
+  // Depths of loops.
+  size_t depthOf(mlir::Value value) const;
+  size_t depthOf(llvm::ArrayRef<Place> places) const;
+  mlir::Value *find(const Key &key);
+  static void append(Key &key, llvm::ArrayRef<Place> places);
+  mlir::FailureOr<mlir::Value>
+  carry(int64_t extent, int64_t step, mlir::Value init,
+        llvm::function_ref<mlir::FailureOr<mlir::Value>(mlir::Value, mlir::Value)> body);
+
+  // Indices.
+  mlir::Value number(int64_t value);
+  mlir::Value addIndices(mlir::Value a, mlir::Value b);
+  mlir::Value scaleIndex(mlir::Value a, int64_t by);
+  mlir::Value divideIndex(mlir::Value a, int64_t by, bool remainder);
+  Place add(const Place &a, const Place &b);
+  Place scale(const Place &a, int64_t by);
+  mlir::OpFoldResult start(const Place &place);
+  /// The place of an affine expression; failure where it is none (quotients along a tile).
+  mlir::FailureOr<Place> placeOf(mlir::AffineExpr expr, llvm::ArrayRef<Place> dims);
+  mlir::FailureOr<Place> placeOf(mlir::OpFoldResult index);
+
+  // Vectors.
+  int64_t size(Role role) const { return plan.tile[role]; }
+  mlir::Value splat(mlir::TypedAttr value, llvm::ArrayRef<int64_t> shape = {1, 1});
+  mlir::Value indexSplat(int64_t value, llvm::ArrayRef<int64_t> shape);
+  mlir::Value repeat(mlir::Value vector, llvm::ArrayRef<int64_t> shape);
+  /// Repeats all of them to their common shape, which it returns.
+  llvm::SmallVector<int64_t> meet(llvm::MutableArrayRef<mlir::Value> vectors);
+  mlir::Value indices(const Place &place);
+  mlir::Value addVectors(mlir::Value a, mlir::Value b);
+  mlir::FailureOr<mlir::Value> indices(mlir::AffineExpr expr, unsigned numDims,
+                                       llvm::ArrayRef<mlir::Value> operands);
+  mlir::Value isBelow(mlir::Value indices, int64_t bound);
+  mlir::Value select(mlir::Value mask, mlir::Value yes, mlir::Value no);
+  WgMapAttr mapOf(llvm::ArrayRef<int64_t> shape) const;
+
+  // Memory.
+  mlir::Value memoryOf(mlir::Value tensor);
+  std::optional<View> view(mlir::Value memory, llvm::ArrayRef<Place> places);
+  std::optional<View> unfold(mlir::Value memory, llvm::ArrayRef<Place> places, unsigned folded);
+  std::optional<View> viewOf(mlir::Value memory, llvm::SmallVector<Place> places);
+  TileType tileType(const View &view, mlir::Type element, bool mapped) const;
+  mlir::FailureOr<mlir::Value> load(mlir::Value tensor, llvm::ArrayRef<Place> places,
+                                    mlir::TypedAttr padding);
+  mlir::Value gather(mlir::Value memory, llvm::ArrayRef<mlir::Value> indices,
+                     mlir::TypedAttr padding);
+  mlir::Value scattered(mlir::Value memory, llvm::ArrayRef<mlir::Value> indices, mlir::Value &mask);
+
+  // Values.
+  mlir::FailureOr<mlir::Value> compute(mlir::Value tensor, llvm::ArrayRef<Place> places,
+                                       mlir::TypedAttr padding);
+  mlir::FailureOr<mlir::Value> move(mlir::Value tensor, llvm::ArrayRef<Place> places,
+                                    mlir::TypedAttr padding);
+  mlir::FailureOr<mlir::Value> ofSlice(mlir::tensor::ExtractSliceOp op,
+                                       llvm::ArrayRef<Place> places, mlir::TypedAttr padding);
+  mlir::FailureOr<mlir::SmallVector<Place>> inSlice(mlir::OffsetSizeAndStrideOpInterface op,
+                                                    const llvm::SmallBitVector &dropped,
+                                                    llvm::ArrayRef<Place> places);
+  mlir::FailureOr<mlir::Value> ofInsertion(mlir::tensor::InsertSliceOp op,
+                                           llvm::ArrayRef<Place> places);
+  mlir::FailureOr<mlir::Value> ofConcat(mlir::tensor::ConcatOp op, llvm::ArrayRef<Place> places);
+  mlir::FailureOr<mlir::Value> ofPad(mlir::tensor::PadOp op, llvm::ArrayRef<Place> places);
+  mlir::FailureOr<mlir::Value> ofExpansion(mlir::tensor::ExpandShapeOp op,
+                                           llvm::ArrayRef<Place> places);
+  mlir::FailureOr<mlir::Value> ofCollapse(mlir::tensor::CollapseShapeOp op,
+                                          llvm::ArrayRef<Place> places);
+  mlir::FailureOr<mlir::Value> ofLinalg(mlir::linalg::LinalgOp op, unsigned result,
+                                        llvm::ArrayRef<Place> places);
+
+  // Bodies.
+  mlir::FailureOr<mlir::Value> read(mlir::linalg::LinalgOp op, mlir::OpOperand &operand,
+                                    llvm::ArrayRef<Place> loops, mlir::TypedAttr padding = {});
+  mlir::FailureOr<mlir::Value> readByIndices(mlir::linalg::LinalgOp op, mlir::OpOperand &operand,
+                                             llvm::ArrayRef<Place> loops);
+  mlir::FailureOr<mlir::Value> scalarCode(mlir::linalg::LinalgOp op, llvm::ArrayRef<Place> loops,
+                                          mlir::Value wanted, mlir::TypedAttr padding = {});
+  mlir::FailureOr<mlir::Value>
+  inner(mlir::Operation *op, mlir::linalg::LinalgOp around, llvm::ArrayRef<Place> loops,
+        llvm::function_ref<mlir::FailureOr<mlir::Value>(mlir::Value)> get);
+
+  // Reductions.
+  mlir::FailureOr<mlir::Value> reduce(mlir::linalg::LinalgOp op, unsigned result,
+                                      llvm::SmallVector<Place> loops,
+                                      llvm::ArrayRef<unsigned> reduced);
+  mlir::LogicalResult matchCombiner(Reduction &reduction);
+  mlir::FailureOr<mlir::Value> accumulate(Reduction &reduction, unsigned next, mlir::Value total);
+  mlir::FailureOr<mlir::Value> element(Reduction &reduction);
+  mlir::FailureOr<mlir::Value> finish(Reduction &reduction, mlir::Value total);
+  mlir::Value combine(Reduction &reduction, mlir::Value a, mlir::Value b);
+
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+  mlir::Operation *workgroups;
+  const TilePlan &plan;
+  llvm::SmallVector<std::unique_ptr<Scope>> scopes;
+  std::map<void *, mlir::Value> memories;
+  /// Ops that ask for each other's results; bounded, as the stack is.
+  unsigned depth = 0;
+};
+
+} // namespace xetile::transform_ops
+
+#endif // XETILE_SCHEDULE_TILES_TILEWRITER_H

@@ -1,0 +1,237 @@
+//===- ToTiles.cpp - transform.xetile.to_tiles --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: a function that computes tensors of one shape. Out: an scf.forall over workgroups that
+// computes them in XeTile, from memory to memory. Refused: run-time sizes, results of several
+// shapes, and what TileWriter refuses.
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "xetile/Schedule/Params.h"
+#include "xetile/Schedule/Tiles/TileWriter.h"
+#include "xetile/Schedule/TransformOps.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::transform;
+
+namespace xetile::transform_ops {
+namespace {
+
+/// One function on its way to tiles.
+class FunctionTiler {
+public:
+  FunctionTiler(RewriterBase &rewriter, func::FuncOp func, bool elementwise)
+      : rewriter(rewriter), func(func), elementwise(elementwise) {}
+
+  LogicalResult check();
+  LogicalResult run(std::array<int64_t, 2> tile, std::array<int64_t, 2> layout);
+
+  scf::ForallOp loop;
+  TilePlan plan;
+  Operation *where = nullptr;
+  std::string why;
+
+private:
+  LogicalResult refuse(Operation *op, const Twine &reason) {
+    where = op;
+    why = reason.str();
+    return failure();
+  }
+  LogicalResult checkOp(Operation *op);
+  void makeLoop(ArrayRef<int64_t> shape);
+  LogicalResult write(TileWriter &writer, unsigned role);
+
+  RewriterBase &rewriter;
+  func::FuncOp func;
+  bool elementwise;
+  llvm::SetVector<Value> results;
+  SmallVector<Value> memories;
+  /// Of the results' dimensions.
+  SmallVector<Place> places;
+};
+
+/// What the results are computed by must have sizes that are known and not zero.
+LogicalResult FunctionTiler::checkOp(Operation *op) {
+  for (Type type : llvm::concat<Type>(op->getOperandTypes(), op->getResultTypes())) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor)
+      continue;
+    if (!tensor.hasStaticShape())
+      return refuse(
+          op,
+          "expected sizes known when compiled: this schedule takes no tensors of run-time sizes");
+    if (tensor.getNumElements() == 0)
+      return refuse(op, "expected tensors that have elements");
+  }
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (linalgOp && elementwise && linalgOp.getNumReductionLoops() != 0)
+    return refuse(op, "expected elementwise ops: the schedule 'rows' takes reductions");
+  return success();
+}
+
+LogicalResult FunctionTiler::check() {
+  if (!func.getBody().hasOneBlock())
+    return refuse(func, "expected a function with a body of one block");
+  for (Value value : func.getBody().front().getTerminator()->getOperands())
+    if (isa<RankedTensorType>(value.getType()) && !isInMemory(value))
+      results.insert(value);
+  if (results.empty())
+    return refuse(func, "expected a function that returns tensors that it computes");
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(results.front().getType()).getShape();
+  for (Value result : results) {
+    auto type = cast<RankedTensorType>(result.getType());
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    if (type.getShape() != shape)
+      stream << "expected results of one shape in a kernel, got " << results.front().getType()
+             << " and " << type << ": compile them by themselves";
+    else if (!isTileElement(type.getElementType()))
+      stream << kTileElements << ", got " << type.getElementType();
+    if (!text.empty())
+      return refuse(result.getDefiningOp(), text);
+  }
+  llvm::SetVector<Operation *> open;
+  for (Value result : results)
+    open.insert(result.getDefiningOp());
+  for (unsigned i = 0; i < open.size(); ++i) {
+    if (failed(checkOp(open[i])))
+      return failure();
+    for (Value operand : open[i]->getOperands())
+      if (isa<RankedTensorType>(operand.getType()) && !isInMemory(operand))
+        open.insert(operand.getDefiningOp());
+  }
+  return success();
+}
+
+/// The loop over workgroups, and the places of the results that it sets.
+void FunctionTiler::makeLoop(ArrayRef<int64_t> shape) {
+  SmallVector<OpFoldResult> from, to, step;
+  SmallVector<unsigned> dims;
+  auto add = [&](unsigned dim, int64_t by) {
+    dims.push_back(dim);
+    from.push_back(rewriter.getIndexAttr(0));
+    to.push_back(rewriter.getIndexAttr(shape[dim]));
+    step.push_back(rewriter.getIndexAttr(by));
+  };
+  for (auto [use, role] : {std::pair(DimUse::Rows, kRows), std::pair(DimUse::Columns, kColumns)})
+    for (auto [dim, is] : llvm::enumerate(plan.dims))
+      if (is == use && !plan.whole[role])
+        add(dim, plan.tile[role]);
+  for (auto [dim, is] : llvm::enumerate(plan.dims))
+    if (is == DimUse::Number && shape[dim] != 1)
+      add(dim, 1);
+  while (from.size() < 2) {
+    from.push_back(rewriter.getIndexAttr(0));
+    to.push_back(rewriter.getIndexAttr(1));
+    step.push_back(rewriter.getIndexAttr(1));
+  }
+  loop = scf::ForallOp::create(rewriter, func.getLoc(), from, to, step, ValueRange(), std::nullopt);
+  places.resize(shape.size());
+  for (auto [place, use] : llvm::zip_equal(places, plan.dims)) {
+    if (use == DimUse::Rows || use == DimUse::Columns)
+      place.steps[use == DimUse::Rows ? kRows : kColumns] = 1;
+    if (use == DimUse::Folded)
+      place.steps = {plan.tile[kColumns], 1};
+  }
+  for (auto [dim, variable] : llvm::zip(dims, loop.getInductionVars()))
+    places[dim].base = variable;
+}
+
+/// Stores the results, in loops over what a workgroup computes of rows and columns beyond its tile.
+LogicalResult FunctionTiler::write(TileWriter &writer, unsigned role) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(results.front().getType()).getShape();
+  for (; role < 2; ++role) {
+    DimUse use = role == kRows ? DimUse::Rows : DimUse::Columns;
+    auto found = llvm::find(plan.dims, use);
+    if (!plan.whole[role] || found == plan.dims.end())
+      continue;
+    unsigned dim = found - plan.dims.begin();
+    if (shape[dim] <= plan.tile[role])
+      continue;
+    return writer.inLoop(shape[dim], plan.tile[role], [&](Value variable) {
+      places[dim].base = variable;
+      return write(writer, role + 1);
+    });
+  }
+  for (auto [result, memory] : llvm::zip_equal(results, memories)) {
+    FailureOr<Value> vector = writer.value(result, places);
+    if (failed(vector))
+      return failure();
+    writer.store(*vector, memory, places);
+  }
+  return success();
+}
+
+LogicalResult FunctionTiler::run(std::array<int64_t, 2> tile, std::array<int64_t, 2> layout) {
+  plan = planTiles(results.getArrayRef(), tile, layout);
+  for (unsigned role : {kRows, kColumns})
+    if (plan.tile[role] % plan.layout[role] != 0)
+      return refuse(func, "sg_layout = [" + Twine(plan.layout[0]) + ", " + Twine(plan.layout[1]) +
+                              "] does not divide the tile of " + Twine(plan.tile[0]) + " x " +
+                              Twine(plan.tile[1]) + " elements");
+  Operation *end = func.getBody().front().getTerminator();
+  rewriter.setInsertionPoint(end);
+  for (Value result : results) {
+    auto type = cast<RankedTensorType>(result.getType());
+    memories.push_back(memref::AllocOp::create(
+        rewriter, result.getLoc(), MemRefType::get(type.getShape(), type.getElementType())));
+  }
+  makeLoop(cast<RankedTensorType>(results.front().getType()).getShape());
+  for (auto [i, memory] : llvm::enumerate(memories)) {
+    Value result = results[i];
+    Value tensor =
+        bufferization::ToTensorOp::create(rewriter, result.getLoc(), result.getType(), memory,
+                                          /*restrict=*/true, /*writable=*/true);
+    rewriter.modifyOpInPlace(end, [&] { end->replaceUsesOfWith(result, tensor); });
+  }
+  rewriter.setInsertionPoint(loop.getTerminator());
+  TileWriter writer(rewriter, loop, plan);
+  if (succeeded(write(writer, 0)))
+    return success();
+  where = writer.where;
+  why = writer.why;
+  return failure();
+}
+
+} // namespace
+
+DiagnosedSilenceableFailure ToTilesOp::apply(TransformRewriter &rewriter, TransformResults &results,
+                                             TransformState &state) {
+  auto op = cast<TransformOpInterface>(getOperation());
+  std::array<int64_t, 4> given = {};
+  std::array<Value, 4> params = {getGivenM(), getGivenN(), getGivenRows(), getGivenColumns()};
+  constexpr std::array<StringLiteral, 4> names = {"rows of the tile", "columns of the tile",
+                                                  "rows of subgroups", "columns of subgroups"};
+  for (unsigned i = 0; i < 4; ++i) {
+    if (auto diag = readInteger(op, state, params[i], names[i], 0, given[i]); !diag.succeeded())
+      return diag;
+    if (given[i] > kMaxTileSize)
+      return op.emitDefiniteFailure()
+             << names[i] << " = " << given[i] << ": expected at most " << kMaxTileSize;
+  }
+  auto targets = llvm::to_vector(state.getPayloadOps(getTarget()));
+  if (targets.size() != 1)
+    return op.emitDefiniteFailure() << "expected one function, got " << targets.size();
+  auto func = dyn_cast<func::FuncOp>(targets.front());
+  if (!func || func.isExternal())
+    return wrongTarget(op, targets.front(), "func.func with a body");
+  FunctionTiler tiler(rewriter, func, getElementwise());
+  if (failed(tiler.check()) || failed(tiler.run({given[0], given[1]}, {given[2], given[3]}))) {
+    DiagnosedDefiniteFailure diag = ::emitDefiniteFailure(tiler.where->getLoc(), tiler.why);
+    diag.attachNote(op->getLoc()) << "required by this step of the schedule";
+    return diag;
+  }
+  results.set(cast<OpResult>(getWorkgroups()), {tiler.loop.getOperation()});
+  Builder b(getContext());
+  results.setParams(cast<OpResult>(getSubgroupsM()), {b.getI64IntegerAttr(tiler.plan.layout[0])});
+  results.setParams(cast<OpResult>(getSubgroupsN()), {b.getI64IntegerAttr(tiler.plan.layout[1])});
+  return DiagnosedSilenceableFailure::success();
+}
+
+void ToTilesOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  onlyReadsHandle(getOperation()->getOpOperands(), effects);
+  producesHandle(getOperation()->getOpResults(), effects);
+  modifiesPayload(effects);
+}
+
+} // namespace xetile::transform_ops

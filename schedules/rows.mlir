@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Reductions, and elementwise ops before, between and after them, -> one XeTile kernel at workgroup level (levels 0 to 1):
+// softmax, norms, sums, maxima, means, along any dimensions.
+//
+//   for each workgroup m:                                    // a row; or 8 rows and more where rows are no whole vectors
+//     x = A[m, :]                                            // folded to [n / 16, 16]: all of it in registers
+//     e = exp(x - reduce(max, x))
+//     D[m, :] = e / reduce(+, e)
+//
+// A row that is too long for the registers is read in blocks, once for each reduction and once for the results:
+//
+//     for n = 0 .. N step 1024: m = max(m, A[m, n : n+1024])
+//
+// Reductions along columns are the same with rows and columns exchanged; what is reduced besides is a loop. Elements that
+// do not exist are the neutral ones of the reduction that reads them.
+//
+// Run it on a payload:
+//   mlir-opt-22 --load-dialect-plugin=XeTilePlugin.so --load-pass-plugin=XeTilePlugin.so payload.mlir
+//     --transform-preload-library=transform-library-paths=schedules/parts,schedules/rows.mlir --transform-interpreter
+//
+// Parameters are knobs; what is left open is chosen (cpp/xetile/Schedule/Tiles/TilePlan.cpp):
+//   (1) Up to 1024 elements are one row a subgroup: sums across lanes, once a row, are all that is not elementwise.
+//   (2) Longer rows are for up to 16 subgroups, which exchange their parts of a sum through shared memory.
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence private @clean_tiles(!transform.any_op {transform.readonly})
+  transform.named_sequence private @bufferize(!transform.any_op {transform.consumed}) -> !transform.any_op
+  transform.named_sequence private @outline_kernel(
+      !transform.any_op {transform.consumed}, !transform.param<i64> {transform.readonly},
+      !transform.param<i64> {transform.readonly}, !transform.any_param {transform.readonly})
+      -> (!transform.any_op, !transform.any_op)
+
+  // The entry yields the transformed module, so that further steps can be appended.
+  transform.named_sequence @__transform_main(%module: !transform.any_op {transform.consumed}) -> !transform.any_op {
+    %given_m = transform.tune.knob<"workgroup_m"> = 0 from
+        options = {min = 0, doc = "rows of a workgroup's tile; 0 leaves it to the compiler, here and below"}
+        -> !transform.param<i64>
+    %given_n = transform.tune.knob<"workgroup_n"> = 0 from
+        options = {min = 0, doc = "columns of a workgroup's tile"} -> !transform.param<i64>
+    %given_rows = transform.tune.knob<"subgroups_m"> = 0 from
+        options = {min = 0, doc = "subgroups along the rows of a workgroup's tile"} -> !transform.param<i64>
+    %given_columns = transform.tune.knob<"subgroups_n"> = 0 from
+        options = {min = 0, doc = "subgroups along the columns of a workgroup's tile"} -> !transform.param<i64>
+    %target = transform.tune.knob<"target"> = "pvc" from
+        options = {doc = "chip to compile for"} -> !transform.any_param
+
+    %fused = transform.apply_registered_pass "xetile-fuse-elementwise" to %module
+        : (!transform.any_op) -> !transform.any_op
+    %func = transform.structured.match ops{["func.func"]} in %fused : (!transform.any_op) -> !transform.any_op
+    %workgroups, %subgroups_m, %subgroups_n = transform.xetile.to_tiles %func
+        tile = [%given_m, %given_n] sg_layout = [%given_rows, %given_columns]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.include @clean_tiles failures(propagate) (%fused) : (!transform.any_op) -> ()
+    %buffers = transform.include @bufferize failures(propagate) (%fused) : (!transform.any_op) -> !transform.any_op
+    %outlined, %kernel = transform.include @outline_kernel failures(propagate)
+        (%buffers, %subgroups_m, %subgroups_n, %target)
+        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.any_param)
+        -> (!transform.any_op, !transform.any_op)
+    %mapped = transform.apply_registered_pass "xetile-infer-wg-map" to %kernel : (!transform.any_op) -> !transform.any_op
+    transform.yield %outlined : !transform.any_op
+  }
+}

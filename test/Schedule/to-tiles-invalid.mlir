@@ -1,0 +1,246 @@
+// What to_tiles refuses.
+// RUN: xetile-opt %s --transform-interpreter --split-input-file --verify-diagnostics
+
+// to_tiles_c1
+// expected-note @below {{target op}}
+func.func private @f(tensor<4xf32>)
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    %three = transform.param.constant 0 : i64 -> !transform.param<i64>
+    // expected-error @below {{expected func.func with a body, got func.func}}
+    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%open, %open] sg_layout = [%open, %three]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+// to_tiles_c2: nothing is computed.
+// expected-error @below {{expected a function that returns tensors that it computes}}
+func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+  return %a : tensor<4xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    %three = transform.param.constant 0 : i64 -> !transform.param<i64>
+    // expected-note @below {{required by this step of the schedule}}
+    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%open, %open] sg_layout = [%open, %three]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+// to_tiles_c2: sizes of a run.
+func.func @f(%a: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-error @below {{expected sizes known when compiled: this schedule takes no tensors of run-time sizes}}
+  %y = linalg.exp ins(%a : tensor<?xf32>) outs(%a : tensor<?xf32>) -> tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    %three = transform.param.constant 0 : i64 -> !transform.param<i64>
+    // expected-note @below {{required by this step of the schedule}}
+    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%open, %open] sg_layout = [%open, %three]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+// to_tiles_c2: no elements.
+func.func @f(%a: tensor<4x0xf32>) -> tensor<4x0xf32> {
+  // expected-error @below {{expected tensors that have elements}}
+  %y = linalg.exp ins(%a : tensor<4x0xf32>) outs(%a : tensor<4x0xf32>) -> tensor<4x0xf32>
+  return %y : tensor<4x0xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    %three = transform.param.constant 0 : i64 -> !transform.param<i64>
+    // expected-note @below {{required by this step of the schedule}}
+    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%open, %open] sg_layout = [%open, %three]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+// to_tiles_c2: two shapes.
+func.func @f(%a: tensor<4x8xf32>, %b: tensor<8xf32>) -> (tensor<4x8xf32>, tensor<8xf32>) {
+  %y = linalg.exp ins(%a : tensor<4x8xf32>) outs(%a : tensor<4x8xf32>) -> tensor<4x8xf32>
+  // expected-error @below {{expected results of one shape in a kernel, got tensor<4x8xf32> and tensor<8xf32>: compile them by themselves}}
+  %z = linalg.exp ins(%b : tensor<8xf32>) outs(%b : tensor<8xf32>) -> tensor<8xf32>
+  return %y, %z : tensor<4x8xf32>, tensor<8xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    %three = transform.param.constant 0 : i64 -> !transform.param<i64>
+    // expected-note @below {{required by this step of the schedule}}
+    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%open, %open] sg_layout = [%open, %three]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+// to_tiles_c2: elements that tiles do not have.
+func.func @f(%a: tensor<8xf32>) -> tensor<8xi1> {
+  %e = tensor.empty() : tensor<8xi1>
+  // expected-error @below {{expected tensors of f16, bf16, f32, f64 or integers of 8, 16, 32 or 64 bits in memory, got i1}}
+  %y = linalg.map ins(%a : tensor<8xf32>) outs(%e : tensor<8xi1>) (%x: f32, %o: i1) {
+    %c = arith.cmpf ogt, %x, %x : f32
+    linalg.yield %c : i1
+  }
+  return %y : tensor<8xi1>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    %three = transform.param.constant 0 : i64 -> !transform.param<i64>
+    // expected-note @below {{required by this step of the schedule}}
+    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%open, %open] sg_layout = [%open, %three]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+// to_tiles_c3: another op.
+func.func @f(%a: tensor<8xf32>, %b: tensor<4xindex>) -> tensor<4x1x1xf32> {
+  %i = tensor.empty() : tensor<4x1x1xindex>
+  // expected-error @below {{expected linalg ops and ops that move elements of tensors in a kernel, got tensor.gather}}
+  %y = tensor.gather %a[%i] gather_dims([0]) : (tensor<8xf32>, tensor<4x1x1xindex>) -> tensor<4x1x1xf32>
+  return %y : tensor<4x1x1xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    %three = transform.param.constant 0 : i64 -> !transform.param<i64>
+    // expected-note @below {{required by this step of the schedule}}
+    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%open, %open] sg_layout = [%open, %three]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+// to_tiles_c3: a reduction, where elementwise ops were asked for.
+func.func @f(%a: tensor<8x8xf32>, %i: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @below {{expected elementwise ops: the schedule 'rows' takes reductions}}
+  %y = linalg.reduce { arith.addf } ins(%a : tensor<8x8xf32>) outs(%i : tensor<8xf32>) dimensions = [1]
+  return %y : tensor<8xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    %three = transform.param.constant 0 : i64 -> !transform.param<i64>
+    // expected-note @below {{required by this step of the schedule}}
+    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%open, %open] sg_layout = [%open, %three] elementwise
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+// to_tiles_c4: a reduction by two ops.
+func.func @f(%a: tensor<8x8xf32>, %i: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @below {{expected a reduction by one sum, product, minimum, maximum, and, or, xor of the result so far with an element, got arith.divf}}
+  %y = linalg.reduce { arith.divf } ins(%a : tensor<8x8xf32>) outs(%i : tensor<8xf32>) dimensions = [1]
+  return %y : tensor<8xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    %three = transform.param.constant 0 : i64 -> !transform.param<i64>
+    // expected-note @below {{required by this step of the schedule}}
+    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%open, %open] sg_layout = [%open, %three]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+// to_tiles_c4: the result so far is used twice.
+func.func @f(%a: tensor<8x8xf32>, %i: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @below {{expected the result so far to be used by the reduction's own op only}}
+  %y = linalg.reduce ins(%a : tensor<8x8xf32>) outs(%i : tensor<8xf32>) dimensions = [1] (%x: f32, %s: f32) {
+    %p = arith.mulf %x, %s : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  }
+  return %y : tensor<8xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    %three = transform.param.constant 0 : i64 -> !transform.param<i64>
+    // expected-note @below {{required by this step of the schedule}}
+    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%open, %open] sg_layout = [%open, %three]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+// to_tiles_c4: a number of the caller.
+func.func @f(%a: tensor<8xf32>, %n: f32) -> tensor<8xf32> {
+  // expected-error @below {{expected numbers known when compiled: kernels take tensors only}}
+  %y = linalg.fill ins(%n : f32) outs(%a : tensor<8xf32>) -> tensor<8xf32>
+  return %y : tensor<8xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    %three = transform.param.constant 0 : i64 -> !transform.param<i64>
+    // expected-note @below {{required by this step of the schedule}}
+    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%open, %open] sg_layout = [%open, %three]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+// to_tiles_c5
+// expected-error @below {{sg_layout = [1, 3] does not divide the tile of 8 x 64 elements}}
+func.func @f(%a: tensor<8x64xf32>) -> tensor<8x64xf32> {
+  %y = linalg.exp ins(%a : tensor<8x64xf32>) outs(%a : tensor<8x64xf32>) -> tensor<8x64xf32>
+  return %y : tensor<8x64xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    %three = transform.param.constant 3 : i64 -> !transform.param<i64>
+    // expected-note @below {{required by this step of the schedule}}
+    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%open, %open] sg_layout = [%open, %three]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.yield
+  }
+}

@@ -1,0 +1,129 @@
+// A function on tensors becomes tiles of workgroups: places of indexing maps, one vector of R x C for each value.
+// RUN: xetile-opt %s --transform-interpreter --split-input-file | FileCheck %s
+
+// CHECK-LABEL: func.func @chain(
+// CHECK-DAG: %[[A:.*]] = bufferization.to_buffer %{{.*}} read_only : tensor<100x100xf32> to memref<100x100xf32>
+// CHECK-DAG: %[[B:.*]] = bufferization.to_buffer %{{.*}} read_only : tensor<100xf32> to memref<100xf32>
+// CHECK-DAG: %[[D:.*]] = memref.alloc() : memref<100x100xf32>
+// CHECK: scf.forall (%[[M:.*]], %[[N:.*]]) = (0, 0) to (100, 100) step (32, 64)
+// CHECK: %[[AT:.*]] = memref.transpose %[[A]] (d0, d1) -> (d1, d0)
+// CHECK: xetile.init_tile %[[AT]][%[[M]], %[[N]]] : {{.*}} -> !xetile.tile<32x64xf32, #[[MAPPED:.*]]>
+// CHECK: %[[X:.*]] = xetile.load_tile
+// CHECK: memref.expand_shape %[[B]] {{\[\[}}0, 1]] output_shape [1, 100]
+// CHECK: %[[ROW:.*]] = xetile.load_tile %{{.*}} -> vector<1x64xf32>
+// CHECK: %[[ALL:.*]] = xetile.tile_broadcast %[[ROW]], [0] {wg_map = #{{.*}}}
+// CHECK: %[[S:.*]] = arith.addf %[[X]], %[[ALL]] : vector<32x64xf32>
+// CHECK: %[[T:.*]] = xetile.init_tile %[[D]][%[[M]], %[[N]]]
+// CHECK: xetile.store_tile %[[S]], %[[T]]
+// CHECK-NOT: linalg
+#id = affine_map<(i, j) -> (i, j)>
+#swap = affine_map<(i, j) -> (j, i)>
+#row = affine_map<(i, j) -> (j)>
+func.func @chain(%A: tensor<100x100xf32>, %b: tensor<100xf32>) -> tensor<100x100xf32> {
+  %empty = tensor.empty() : tensor<100x100xf32>
+  %D = linalg.generic {indexing_maps = [#swap, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%A, %b : tensor<100x100xf32>, tensor<100xf32>) outs(%empty : tensor<100x100xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %s = arith.addf %x, %y : f32
+    linalg.yield %s : f32
+  } -> tensor<100x100xf32>
+  return %D : tensor<100x100xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %m = transform.param.constant 32 : i64 -> !transform.param<i64>
+    %n = transform.param.constant 64 : i64 -> !transform.param<i64>
+    %two = transform.param.constant 2 : i64 -> !transform.param<i64>
+    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%m, %n] sg_layout = [%two, %two]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.apply_dce to %func : !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+// A row is too long for the tile: blocks of it, whose elements beyond the end are neutral. What was computed is selected,
+// memory is asked for minus infinity. The maximum is computed once, before the loop that sums.
+// CHECK-LABEL: func.func @log_sum(
+// CHECK: %[[MAX:.*]] = scf.for
+// CHECK: xetile.load_tile %{{.*}} {padding = 0xFF800000 : f32}
+// CHECK: arith.maximumf
+// CHECK: scf.yield
+// CHECK: xetile.tile_reduce <maximumf> %[[MAX]], [1] : vector<8x32xf32> -> vector<8x1xf32>
+// CHECK: %[[SUM:.*]] = scf.for
+// CHECK-NOT: scf.for
+// CHECK: %[[E:.*]] = math.exp
+// CHECK: arith.select %{{.*}}, %[[E]], %{{.*}}
+// CHECK: scf.yield
+// CHECK: xetile.tile_reduce <add> %[[SUM]], [1]
+// CHECK: memref.expand_shape %{{.*}} {{\[\[}}0, 1]] output_shape [20, 1]
+// CHECK: xetile.store_tile %{{.*}} : vector<8x1xf32>
+func.func @log_sum(%A: tensor<20x100xf32>) -> tensor<20xf32> {
+  %low = arith.constant 0xFF800000 : f32
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<20xf32>
+  %lows = linalg.fill ins(%low : f32) outs(%empty : tensor<20xf32>) -> tensor<20xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<20xf32>) -> tensor<20xf32>
+  %max = linalg.reduce { arith.maximumf } ins(%A : tensor<20x100xf32>) outs(%lows : tensor<20xf32>) dimensions = [1]
+  %sum = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>],
+                         iterator_types = ["parallel", "reduction"]}
+      ins(%A, %max : tensor<20x100xf32>, tensor<20xf32>) outs(%zeros : tensor<20xf32>) {
+  ^bb0(%x: f32, %m: f32, %s: f32):
+    %d = arith.subf %x, %m : f32
+    %e = math.exp %d : f32
+    %y = arith.addf %s, %e : f32
+    linalg.yield %y : f32
+  } -> tensor<20xf32>
+  return %sum : tensor<20xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %m = transform.param.constant 8 : i64 -> !transform.param<i64>
+    %n = transform.param.constant 32 : i64 -> !transform.param<i64>
+    %one = transform.param.constant 1 : i64 -> !transform.param<i64>
+    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%m, %n] sg_layout = [%one, %one]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.apply_dce to %func : !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+// Rows of a multiple of 16 elements that are reduced are folded: a row a workgroup, which is one subgroup.
+// CHECK-LABEL: func.func @folded(
+// CHECK: scf.forall (%[[M:.*]], %{{.*}}) in (20, 1)
+// CHECK: memref.expand_shape %{{.*}} {{\[\[}}0], [1, 2]] output_shape [20, 64, 16]
+// CHECK: memref.subview %{{.*}}[%[[M]], 0, 0] [1, 64, 16] [1, 1, 1]
+// CHECK: xetile.load_tile %{{.*}} -> vector<64x16xf32>
+// CHECK: xetile.tile_reduce <maximumf> %{{.*}}, [0] : vector<64x16xf32> -> vector<1x16xf32>
+// CHECK: xetile.tile_reduce <maximumf> %{{.*}}, [1] : vector<1x16xf32> -> vector<1x1xf32>
+// CHECK: xetile.store_tile
+func.func @folded(%A: tensor<20x1024xf32>) -> tensor<20x1024xf32> {
+  %low = arith.constant 0xFF800000 : f32
+  %empty = tensor.empty() : tensor<20xf32>
+  %all = tensor.empty() : tensor<20x1024xf32>
+  %lows = linalg.fill ins(%low : f32) outs(%empty : tensor<20xf32>) -> tensor<20xf32>
+  %max = linalg.reduce { arith.maximumf } ins(%A : tensor<20x1024xf32>) outs(%lows : tensor<20xf32>) dimensions = [1]
+  %D = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%A, %max : tensor<20x1024xf32>, tensor<20xf32>) outs(%all : tensor<20x1024xf32>) {
+  ^bb0(%x: f32, %m: f32, %o: f32):
+    %d = arith.subf %x, %m : f32
+    linalg.yield %d : f32
+  } -> tensor<20x1024xf32>
+  return %D : tensor<20x1024xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%open, %open] sg_layout = [%open, %open]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.apply_dce to %func : !transform.any_op
+    transform.yield
+  }
+}

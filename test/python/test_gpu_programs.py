@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Kernels of the schedules `elementwise` and `rows`, run on this machine's OpenCL device and compared with NumPy."""
+
+import itertools
+
+import ml_dtypes
+import numpy as np
+import pytest
+import xetile
+from xetile.errors import XeTileError
+from xetile.mlir import ir
+
+DTYPES = {
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "f32": np.float32,
+    "f64": np.float64,
+    "i8": np.int8,
+    "i32": np.int32,
+    "i64": np.int64,
+}
+EXACT = {"f16": 2e-3, "bf16": 2e-2, "f32": 2e-6, "f64": 1e-6}
+
+
+def sampled(*lists, every=5):
+    """All combinations; one of `every` in `make test`, the others are exhaustive."""
+    return [
+        pytest.param(*case, marks=() if number % every == 0 else pytest.mark.exhaustive)
+        for number, case in enumerate(itertools.product(*lists))
+    ]
+
+
+def tensor(shape, dtype):
+    return f"tensor<{''.join(f'{size}x' for size in shape)}{dtype}>"
+
+
+def generic(result, inputs, shape, dtype, maps, iterators, body, init=None):
+    """One linalg.generic; inputs are (name, type). A reduction starts from the number `init`."""
+    out = tensor(shape, dtype)
+    lines = [f"{result}_e = tensor.empty() : {out}"]
+    start = f"{result}_e"
+    if init is not None:
+        lines += [
+            f"{result}_n = arith.constant {init} : {dtype}",
+            f"{result}_i = linalg.fill ins({result}_n : {dtype}) outs({start} : {out}) -> {out}",
+        ]
+        start = f"{result}_i"
+    kinds = ", ".join('"parallel"' if kind == "p" else '"reduction"' for kind in iterators)
+    arguments = ", ".join(f"%a{i}: {kind.rsplit('x', 1)[-1].strip('<>')}" for i, (_, kind) in enumerate(inputs))
+    arguments = arguments.replace("tensor<", "")
+    lines.append(
+        f"{result} = linalg.generic {{indexing_maps = [{', '.join(f'affine_map<{each}>' for each in maps)}], "
+        f"iterator_types = [{kinds}]}} ins({', '.join(name for name, _ in inputs)} : "
+        f"{', '.join(kind for _, kind in inputs)}) outs({start} : {out}) {{\n"
+        f"^bb0({arguments}, %o: {dtype}):\n{body}}} -> {out}"
+    )
+    return "\n".join(lines) + "\n"
+
+
+def function(arguments, results, body):
+    """A module with one function; arguments and results are (name, type)."""
+    parameters = ", ".join(f"{name}: {kind}" for name, kind in arguments)
+    kinds, names = (", ".join(each) for each in zip(*[(kind, name) for name, kind in results], strict=True))
+    return f"func.func @program({parameters}) -> ({kinds}) {{\n{body}return {names} : {kinds}\n}}\n"
+
+
+@pytest.fixture
+def run(compile_kernel):
+    """Compiles the text of a program and calls it; results start as what would be seen."""
+
+    def run_(text, arrays, results, schedule="rows", target="pvc", **options):
+        with ir.Context(), ir.Location.unknown():
+            kernel = compile_kernel(ir.Module.parse(text), schedule=schedule, target=target, **options)
+        out = tuple(
+            np.frombuffer(b"\xa5" * result.nbytes, result.dtype).reshape(result.shape).copy() for result in results
+        )
+        kernel(*arrays, out=out if len(out) > 1 else out[0])
+        return out
+
+    return run_
+
+
+def draw(rng, shape, dtype):
+    if dtype[0] == "i":
+        return rng.integers(-9, 10, shape).astype(DTYPES[dtype])
+    return rng.standard_normal(shape).astype(DTYPES[dtype])
+
+
+def assert_close(got, expected, dtype, scale=1):
+    if dtype[0] == "i":
+        np.testing.assert_array_equal(got, expected)
+        return
+    np.testing.assert_allclose(got.astype(np.float64), expected, rtol=scale * EXACT[dtype], atol=scale * EXACT[dtype])
+
+
+ROW, COLUMN, BOTH, SWAPPED = "(m, n) -> (n)", "(m, n) -> (m)", "(m, n) -> (m, n)", "(m, n) -> (n, m)"
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "target"),
+    sampled([(129, 77), (64, 64), (1, 1), (1, 300), (65, 1), (7, 16)], DTYPES, ["pvc", "bmg"]),
+)
+def test_a_chain_with_broadcasts_and_a_transpose(run, rng, shape, dtype, target):
+    kind = "f" if dtype[0] != "i" else "i"
+    body = (
+        f"%1 = arith.mul{kind} %a0, %a1 : {dtype}\n%2 = arith.add{kind} %1, %a2 : {dtype}\n"
+        f"%3 = arith.sub{kind} %2, %a3 : {dtype}\nlinalg.yield %3 : {dtype}\n"
+    )
+    m, n = shape
+    kinds = [tensor(each, dtype) for each in (shape, (n,), (m,), (n, m))]
+    arguments = list(zip(["%x", "%r", "%c", "%t"], kinds, strict=True))
+    text = function(
+        arguments,
+        [("%y", kinds[0])],
+        generic("%y", arguments, shape, dtype, [BOTH, ROW, COLUMN, SWAPPED, BOTH], "pp", body),
+    )
+    x, r, c, t = (draw(rng, each, dtype) for each in (shape, (n,), (m,), (n, m)))
+    wide = [np.int64 if kind == "i" else np.float64] * 4
+    x_, r_, c_, t_ = (array.astype(each) for array, each in zip((x, r, c, t), wide, strict=True))
+    expected = x_ * r_ + c_[:, None] - t_.T
+    (got,) = run(text, [x, r, c, t], [np.empty(shape, DTYPES[dtype])], schedule="elementwise", target=target)
+    assert_close(got, expected.astype(DTYPES[dtype]) if kind == "i" else expected, dtype, 4)
+
+
+def softmax(shape, dtype, axis):
+    """The text of a softmax of a matrix along an axis."""
+    kind = tensor(shape, dtype)
+    line = (shape[1 - axis],)
+    kept = ROW if axis == 0 else COLUMN
+    low = {"f32": "0xFF800000", "f16": "0xFC00", "bf16": "0xFF80", "f64": "0xFFF0000000000000"}[dtype]
+    iterators = "rp" if axis == 0 else "pr"
+    largest = f"%1 = arith.maximumf %a0, %o : {dtype}\nlinalg.yield %1 : {dtype}\n"
+    exponential = f"%1 = arith.subf %a0, %a1 : {dtype}\n%2 = math.exp %1 : {dtype}\nlinalg.yield %2 : {dtype}\n"
+    total = f"%1 = arith.addf %a0, %o : {dtype}\nlinalg.yield %1 : {dtype}\n"
+    quotient = f"%1 = arith.divf %a0, %a1 : {dtype}\nlinalg.yield %1 : {dtype}\n"
+    small = tensor(line, dtype)
+    return function(
+        [("%x", kind)],
+        [("%y", kind)],
+        generic("%m", [("%x", kind)], line, dtype, [BOTH, kept], iterators, largest, low)
+        + generic("%p", [("%x", kind), ("%m", small)], shape, dtype, [BOTH, kept, BOTH], "pp", exponential)
+        + generic("%s", [("%p", kind)], line, dtype, [BOTH, kept], iterators, total, "0.0")
+        + generic("%y", [("%p", kind), ("%s", small)], shape, dtype, [BOTH, kept, BOTH], "pp", quotient),
+    )
+
+
+def expected_softmax(x, axis):
+    wide = x.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        raised = np.exp(wide - wide.max(axis=axis, keepdims=True))
+    return raised / raised.sum(axis=axis, keepdims=True)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "axis", "target"),
+    sampled(
+        [(5, 1024), (19, 100), (3, 33), (1, 1), (40, 2000), (260, 17), (2, 5000), (700, 3)],
+        ["f16", "bf16", "f32"],
+        [0, 1],
+        ["pvc", "bmg"],
+    ),
+)
+def test_softmax_along_rows_and_columns(run, rng, shape, dtype, axis, target):
+    x = draw(rng, shape, dtype)
+    (got,) = run(softmax(shape, dtype, axis), [x], [np.empty(shape, DTYPES[dtype])], target=target)
+    assert_close(got, expected_softmax(x, axis), dtype, 4)
+
+
+def test_nan_and_infinities_stay_in_their_rows(run, rng):
+    x = draw(rng, (12, 77), "f32")
+    x[3, 5], x[7, 76], x[9, 0] = np.nan, -np.inf, np.inf
+    (got,) = run(softmax(x.shape, "f32", 1), [x], [x])
+    expected = expected_softmax(x, 1)
+    np.testing.assert_allclose(got, expected, rtol=1e-5)
+    assert np.flatnonzero(np.isnan(got).any(axis=1)).tolist() == [3, 9]
+    assert got[7, 76] == 0
+
+
+REDUCTIONS = {
+    "addf": ("0.0", np.add),
+    "mulf": ("1.0", np.multiply),
+    "maximumf": ("LOW", np.maximum),
+    "minimumf": ("HIGH", np.minimum),
+    "addi": ("0", np.add),
+    "maxsi": ("-100", np.maximum),
+    "minsi": ("100", np.minimum),
+    "xori": ("0", np.bitwise_xor),
+}
+LIMITS = {"f16": ("0xFC00", "0x7C00"), "bf16": ("0xFF80", "0x7F80"), "f32": ("0xFF800000", "0x7F800000")}
+
+
+KINDS = [("addf", "f16"), ("addf", "bf16"), ("addf", "f32"), ("mulf", "f32"), ("maximumf", "f16"), ("minimumf", "f32")]
+KINDS += [("addi", "i32"), ("addi", "i64"), ("maxsi", "i8"), ("minsi", "i32"), ("xori", "i32")]
+
+
+@pytest.mark.parametrize(
+    ("axes", "which", "computed"),
+    sampled([(0,), (1,), (2,), (0, 2), (1, 2), (0, 1, 2)], KINDS, [False, True], every=7),
+)
+def test_reductions_along_any_axes(run, rng, axes, which, computed):
+    """Of memory, whose loads give neutral elements, and of what is computed, where they are selected."""
+    kind, dtype = which
+    shape = (5, 19, 33)
+    init, combine = REDUCTIONS[kind]
+    init = init.replace("LOW", LIMITS.get(dtype, ("", ""))[0]).replace("HIGH", LIMITS.get(dtype, ("", ""))[1])
+    kept = [dim for dim in range(3) if dim not in axes]
+    element, before = "%a0", ""
+    one = "1" if dtype[0] == "i" else "1.0"
+    if computed:  # zeros out of bounds would become ones
+        before = f"%k = arith.constant {one} : {dtype}\n%0 = arith.add{dtype[0].replace('b', 'f')} %a0, %k : {dtype}\n"
+        element = "%0"
+    body = before + f"%1 = arith.{kind} {element}, %o : {dtype}\nlinalg.yield %1 : {dtype}\n"
+    result = tuple(shape[dim] for dim in kept)
+    maps = ["(d0, d1, d2) -> (d0, d1, d2)", f"(d0, d1, d2) -> ({', '.join(f'd{dim}' for dim in kept)})"]
+    text = function(
+        [("%x", tensor(shape, dtype))],
+        [("%y", tensor(result, dtype))],
+        generic(
+            "%y",
+            [("%x", tensor(shape, dtype))],
+            result,
+            dtype,
+            maps,
+            "".join("r" if dim in axes else "p" for dim in range(3)),
+            body,
+            init,
+        ),
+    )
+    x = (rng.uniform(0.9, 1.1, shape) if kind == "mulf" else draw(rng, shape, dtype)).astype(DTYPES[dtype])
+    if computed and kind == "mulf":
+        x = (x - 1).astype(np.float32)
+    wide = x.astype(np.int64 if dtype[0] == "i" else np.float64) + (1 if computed else 0)
+    (got,) = run(text, [x], [np.empty(result, DTYPES[dtype])])
+    assert_close(got, combine.reduce(wide, axis=axes), dtype, 2 if "m" in kind else 100)
+
+
+def test_a_layer_norm_is_one_kernel(run, rng):
+    m, n = 37, 768
+    kind, line = tensor((m, n), "f32"), tensor((m,), "f32")
+    weights = tensor((n,), "f32")
+    total = "%1 = arith.addf %a0, %o : f32\nlinalg.yield %1 : f32\n"
+    mean = f"%k = arith.constant {float(n)} : f32\n%1 = arith.divf %a0, %k : f32\nlinalg.yield %1 : f32\n"
+    square = (
+        f"%k = arith.constant {float(n)} : f32\n%1 = arith.subf %a0, %a1 : f32\n%2 = arith.mulf %1, %1 : f32\n"
+        "%3 = arith.divf %2, %k : f32\n%4 = arith.addf %3, %o : f32\nlinalg.yield %4 : f32\n"
+    )
+    norm = (
+        "%k = arith.constant 1.0e-5 : f32\n%1 = arith.subf %a0, %a1 : f32\n%2 = arith.addf %a2, %k : f32\n"
+        "%3 = math.rsqrt %2 : f32\n%4 = arith.mulf %1, %3 : f32\n%5 = arith.mulf %4, %a3 : f32\n"
+        "%6 = arith.addf %5, %a4 : f32\nlinalg.yield %6 : f32\n"
+    )
+    text = function(
+        [("%x", kind), ("%w", weights), ("%b", weights)],
+        [("%y", kind)],
+        generic("%s", [("%x", kind)], (m,), "f32", [BOTH, COLUMN], "pr", total, "0.0")
+        + generic("%mean", [("%s", line)], (m,), "f32", ["(m) -> (m)", "(m) -> (m)"], "p", mean)
+        + generic("%v", [("%x", kind), ("%mean", line)], (m,), "f32", [BOTH, COLUMN, COLUMN], "pr", square, "0.0")
+        + generic(
+            "%y",
+            [("%x", kind), ("%mean", line), ("%v", line), ("%w", weights), ("%b", weights)],
+            (m, n),
+            "f32",
+            [BOTH, COLUMN, COLUMN, ROW, ROW, BOTH],
+            "pp",
+            norm,
+        ),
+    )
+    x, w, b = draw(rng, (m, n), "f32"), draw(rng, (n,), "f32"), draw(rng, (n,), "f32")
+    wide = x.astype(np.float64)
+    centred = wide - wide.mean(axis=1, keepdims=True)
+    expected = centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + 1e-5) * w + b
+    (got,) = run(text, [x, w, b], [x])
+    assert_close(got, expected, "f32", 10)
+
+
+def test_slices_pads_concatenations_and_reversed_reads(run, rng):
+    body = """
+%z = arith.constant 7.0 : f32
+%s = tensor.extract_slice %x[3, 1] [20, 16] [2, 3] : tensor<50x60xf32> to tensor<20x16xf32>
+%p = tensor.pad %s low[1, 0] high[0, 2] {
+^bb0(%i: index, %j: index):
+  tensor.yield %z : f32
+} : tensor<20x16xf32> to tensor<21x18xf32>
+%c = tensor.concat dim(0) %p, %w : (tensor<21x18xf32>, tensor<4x18xf32>) -> tensor<25x18xf32>
+""" + generic(
+        "%y",
+        [("%c", "tensor<25x18xf32>")],
+        (25, 18),
+        "f32",
+        ["(i, j) -> (i, -j + 17)", "(i, j) -> (i, j)"],
+        "pp",
+        "%n = linalg.index 0 : index\n%1 = arith.index_cast %n : index to i32\n%2 = arith.sitofp %1 : i32 to f32\n"
+        "%3 = arith.addf %2, %a0 : f32\nlinalg.yield %3 : f32\n",
+    )
+    text = function([("%x", "tensor<50x60xf32>"), ("%w", "tensor<4x18xf32>")], [("%y", "tensor<25x18xf32>")], body)
+    x, w = draw(rng, (50, 60), "f32"), draw(rng, (4, 18), "f32")
+    padded = np.pad(x[3:43:2, 1:49:3], ((1, 0), (0, 2)), constant_values=7)
+    expected = np.concatenate([padded, w])[:, ::-1] + np.arange(25, dtype=np.float32)[:, None]
+    (got,) = run(text, [x, w], [expected], schedule="elementwise")
+    np.testing.assert_array_equal(got, expected)
+
+
+def test_windows_overlap_and_products_are_exact(run, rng):
+    """A 3 x 3 convolution of two channels, f32, with a stride."""
+    maps = [
+        "(f, i, j, c, k, l) -> (c, i * 2 + k, j * 2 + l)",
+        "(f, i, j, c, k, l) -> (f, c, k, l)",
+        "(f, i, j, c, k, l) -> (f, i, j)",
+    ]
+    kinds = [("%x", "tensor<2x21x35xf32>"), ("%w", "tensor<3x2x3x3xf32>")]
+    body = "%1 = arith.mulf %a0, %a1 : f32\n%2 = arith.addf %1, %o : f32\nlinalg.yield %2 : f32\n"
+    text = function(
+        kinds, [("%y", "tensor<3x10x17xf32>")], generic("%y", kinds, (3, 10, 17), "f32", maps, "ppprrr", body, "0.0")
+    )
+    x, w = (rng.integers(-4, 5, shape).astype(np.float32) for shape in ((2, 21, 35), (3, 2, 3, 3)))
+    windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(1, 2))[:, ::2, ::2]
+    (got,) = run(text, [x, w], [np.empty((3, 10, 17), np.float32)])
+    np.testing.assert_array_equal(got, np.einsum("cijkl,fckl->fij", windows, w))
+
+
+def test_two_results_of_one_shape(run, rng):
+    kind = tensor((33, 50), "f32")
+    body = generic(
+        "%y", [("%x", kind)], (33, 50), "f32", [BOTH, BOTH], "pp", "%1 = arith.negf %a0 : f32\nlinalg.yield %1 : f32\n"
+    )
+    body += generic(
+        "%z",
+        [("%y", kind), ("%x", kind)],
+        (33, 50),
+        "f32",
+        [SWAPPED.replace("(n, m)", "(m, n)"), BOTH, BOTH],
+        "pp",
+        "%1 = arith.mulf %a0, %a1 : f32\nlinalg.yield %1 : f32\n",
+    )
+    x = draw(rng, (33, 50), "f32")
+    y, z = run(function([("%x", kind)], [("%y", kind), ("%z", kind)], body), [x], [x, x], schedule="elementwise")
+    np.testing.assert_array_equal(y, -x)
+    np.testing.assert_array_equal(z, -x * x)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{"workgroup_m": 64, "workgroup_n": 32, "subgroups_m": 2, "subgroups_n": 2}, {"workgroup_m": 8, "subgroups_m": 1}],
+    ids=str,
+)
+def test_tiles_can_be_given(run, rng, params):
+    x = draw(rng, (70, 100), "f32")
+    (got,) = run(softmax(x.shape, "f32", 1), [x], [x], params=params)
+    assert_close(got, expected_softmax(x, 1), "f32", 4)
+
+
+def test_what_reduces_is_no_chain():
+    with ir.Context(), ir.Location.unknown(), pytest.raises(XeTileError, match="the schedule 'rows' takes reductions"):
+        xetile.compile(ir.Module.parse(softmax((8, 8), "f32", 1)), schedule="elementwise", native="off")
