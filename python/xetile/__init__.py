@@ -23,20 +23,20 @@ from xetile.errors import Diagnostic, XeTileError
 _LAZY = {
     "Kernel": "xetile.kernels.kernel",
     "Target": "xetile.targets",
-    "calibrate": "xetile.calibration",
-    "compile": "xetile.compiler",
+    "calibrate": "xetile.facts.calibration",
+    "compile": "xetile.compiling.compiler",
     "cpu": "xetile.cpu",
     "layout": "xetile.layout",
     "load": "xetile.kernels.saved",
-    "lower": "xetile.compiler",
+    "lower": "xetile.compiling.compiler",
     "matmul": "xetile.schedule.payload",
     "passes": "xetile.passes",
-    "report": "xetile.report",
+    "report": "xetile.reports.report",
     "runtime": "xetile.kernels.runtime",
     "schedule": "xetile.schedule",
     "targets": "xetile.targets",
     "torch": "xetile.torch",
-    "tune": "xetile.tuning",
+    "tune": "xetile.compiling.tuning",
 }
 
 __all__ = ["Diagnostic", "XeTileError", *_LAZY]

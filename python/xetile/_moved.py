@@ -15,27 +15,37 @@ from typing import Any
 __all__ = ["MOVED", "PUBLIC", "follow"]
 
 PUBLIC: dict[str, str] = {
+    "xetile.report": "xetile.reports.report",
     "xetile.runtime": "xetile.kernels.runtime",
 }
 """Modules that are read at the top of the package, too, for good."""
 
 MOVED: dict[str, str] = {
-    "xetile.diagnostics": "xetile.passes.diagnostics",
-    "xetile.payload": "xetile.schedule.payload",
-    "xetile.matmul_config": "xetile.schedule.matmul_config",
     "xetile.arguments": "xetile.kernels.arguments",
+    "xetile.assembly": "xetile.reports.assembly",
+    "xetile.baseline": "xetile.reports.baseline",
+    "xetile.calibration": "xetile.facts.calibration",
+    "xetile.chips": "xetile.facts.chips",
+    "xetile.compiler": "xetile.compiling.compiler",
+    "xetile.diagnostics": "xetile.passes.diagnostics",
     "xetile.dlpack": "xetile.kernels.dlpack",
+    "xetile.engines": "xetile.codegen.engines",
+    "xetile.files": "xetile.system.files",
+    "xetile.frozen": "xetile.codegen.frozen",
     "xetile.function": "xetile.kernels.function",
     "xetile.header": "xetile.kernels.header",
     "xetile.kernel": "xetile.kernels.kernel",
-    "xetile.saved": "xetile.kernels.saved",
-    "xetile.signature": "xetile.kernels.signature",
-    "xetile.engines": "xetile.codegen.engines",
-    "xetile.frozen": "xetile.codegen.frozen",
-    "xetile.saving": "xetile.codegen.saving",
-    "xetile.files": "xetile.system.files",
+    "xetile.linalg_reference": "xetile.reference.linalg",
+    "xetile.matmul_config": "xetile.schedule.matmul_config",
     "xetile.output": "xetile.system.output",
+    "xetile.payload": "xetile.schedule.payload",
+    "xetile.saved": "xetile.kernels.saved",
+    "xetile.saving": "xetile.codegen.saving",
+    "xetile.scalar_reference": "xetile.reference.scalars",
+    "xetile.signature": "xetile.kernels.signature",
+    "xetile.tensor_reference": "xetile.reference.tensors",
     "xetile.tools": "xetile.system.tools",
+    "xetile.tuning": "xetile.compiling.tuning",
 }
 """Old name -> the module's name now."""
 

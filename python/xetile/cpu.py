@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
-from xetile.compiler import compile as compile_for
-from xetile.compiler import read_payload
+from xetile.compiling.compiler import compile as compile_for
+from xetile.compiling.compiler import read_payload
 from xetile.errors import XeTileError, expect
 from xetile.kernels.kernel import Kernel
 from xetile.mlir import ir

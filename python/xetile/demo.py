@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 
 import xetile
-from xetile import compiler, reference
+from xetile import reference
+from xetile.compiling import compiler
 from xetile.kernels import runtime
 from xetile.system import tools
 from xetile.system.files import write

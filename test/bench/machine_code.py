@@ -22,9 +22,10 @@ from pathlib import Path
 
 import xetile
 from machine_code_kernels import BENCHES, SIZE, Bench
-from xetile import assembly, passes
+from xetile import passes
 from xetile.mlir import ir
 from xetile.mlir.dialects import gpu
+from xetile.reports import assembly
 from xetile.system import tools
 
 CHIPS = ("pvc", "bmg")

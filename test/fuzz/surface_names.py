@@ -69,7 +69,6 @@ class Names:
 
     def __init__(self, shared: Path) -> None:
         import xetile
-        from xetile import compiler  # noqa: F401  xetile.compiler below
         from xetile.mlir import ir
 
         self.shared, self.xetile, self.ir = shared, xetile, ir
@@ -81,8 +80,9 @@ class Names:
         """Each name that an expression may have, and what it is."""
         import ml_dtypes
         import xetile
-        from xetile import compiler, cpu, layout, passes, reference, report, runtime
+        from xetile import cpu, layout, passes, reference, report, runtime
         from xetile import schedule as schedules
+        from xetile.compiling import compiler
         from xetile.layout import draw as layout_draw
         from xetile.system import tools
 
@@ -192,7 +192,7 @@ class Names:
         kept = self.shared / "good.spv"
         if not kept.exists():
             scratch = Path("good.spv")
-            scratch.write_bytes(self.xetile.compiler.compile(self.parse(_MATMUL), params=SMALL, native="off").spirv)
+            scratch.write_bytes(self.xetile.compile(self.parse(_MATMUL), params=SMALL, native="off").spirv)
             shutil.move(scratch, kept)
         spirv = kept.read_bytes()
         text = str(good).encode()

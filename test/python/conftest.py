@@ -9,7 +9,7 @@ from pathlib import Path
 import machines
 import pytest
 import xetile
-from xetile import calibration
+from xetile.facts import calibration
 from xetile.mlir import ir
 
 

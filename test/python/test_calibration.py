@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import xetile
 from deep_tile_cases import Problem, blocked, compare
-from xetile import XeTileError, calibration, cli, cpu, passes
+from xetile import XeTileError, cli, cpu, passes
+from xetile.facts import calibration
 from xetile.mlir import ir
 
 describe = calibration.describe

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 import xetile
-from xetile import compiler, schedule
+from xetile import schedule
+from xetile.compiling import compiler
 from xetile.mlir import ir
 from xetile.targets import XeTarget
 

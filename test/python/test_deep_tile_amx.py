@@ -17,7 +17,8 @@ import machines
 import numpy as np
 import pytest
 from ml_dtypes import bfloat16
-from xetile import XeTileError, compiler, cpu
+from xetile import XeTileError, cpu
+from xetile.compiling import compiler
 from xetile.mlir import ir
 from xetile.mlir.execution_engine import ExecutionEngine
 from xetile.system import machine

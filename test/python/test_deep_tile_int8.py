@@ -11,7 +11,8 @@ from pathlib import Path
 import machines
 import numpy as np
 import pytest
-from xetile import XeTileError, compiler, cpu
+from xetile import XeTileError, cpu
+from xetile.compiling import compiler
 from xetile.mlir import ir
 from xetile.system import machine as this_machine
 

@@ -29,15 +29,8 @@ ORDER = (
     "cli",
     "programs",
 )
-# Rooms of the modules that are not in a folder of their room.
-ROOMS = {
-    "reference": "linalg_reference reference scalar_reference tensor_reference",
-    "facts": "_calibration_kernels calibration chips measured_configs",
-    "reports": "assembly baseline report",
-    "compiling": "compiler tuning",
-    "programs": "demo selftest",
-}
-ROOM = {module: room for room, modules in ROOMS.items() for module in modules.split()}
+# Modules beside the rooms, but for those that are a room.
+ROOM = {"demo": "programs", "selftest": "programs"}
 
 
 def module_of(path: Path) -> str:

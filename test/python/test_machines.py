@@ -12,7 +12,7 @@ from pathlib import Path
 
 import machines
 import pytest
-from xetile import calibration
+from xetile.facts import calibration
 
 ROOT = Path(__file__).parents[2]
 PLAIN = """func.func @f(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import xetile
 from xetile import reference
+from xetile.compiling.compiler import read_payload
 
 DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16}
 # f32 sums of up to 1024 products of values near 1 differ in the last bits by their order.
@@ -86,7 +87,7 @@ def test_accumulator_can_start_from_zero(compile_kernel, rng, dtype):
 
 @pytest.mark.parametrize("name", ["matmul_f16.mlir", "matmul_bf16.mlir", "matmul_f16_zero.mlir"])
 def test_payload_files_agree_with_their_reference(compile_kernel, payloads, rng, name):
-    payload = xetile.compiler.read_payload(payloads / name)
+    payload = read_payload(payloads / name)
     kernel = compile_kernel(payloads / name)
     arguments = reference.random_arguments(kernel.signature, rng)
     (expected,) = reference.evaluate(payload, arguments)

@@ -5,7 +5,8 @@ import math
 
 import pytest
 import xetile
-from xetile import assembly, baseline, report
+from xetile import report
+from xetile.reports import assembly, baseline
 
 # What the compiler's dumps look like, cut to one loop of two dpas.
 ASSEMBLY = """//.kernel some_kernel

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 import xetile
 from deep_tile_cases import SMALL, Problem, blocked, compare
-from xetile import XeTileError, cli, cpu, measured_configs
+from xetile import XeTileError, cli, cpu
+from xetile.facts import measured_configs
 from xetile.mlir import ir
 
 F32 = ("f32", "f32", "f32")

@@ -16,7 +16,7 @@ import torch
 import xetile.torch
 from torch._prims_common import clone_preserve_strides
 from torch.utils import _pytree as pytree
-from xetile import compiler
+from xetile.compiling import compiler
 
 __all__ = ["check"]
 

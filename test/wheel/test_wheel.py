@@ -164,7 +164,9 @@ def test_where_names_parts_that_are_there_and_refuses_others(environment):
     assert "expected one of plugin" in told and "got 'moon'" in told
 
 
-@pytest.mark.parametrize(("name", "limit"), [("xetile", 0.5), ("xetile.runtime", 0.1), ("xetile.compiler", None)])
+@pytest.mark.parametrize(
+    ("name", "limit"), [("xetile", 0.5), ("xetile.runtime", 0.1), ("xetile.compiling.compiler", None)]
+)
 def test_imports_are_quick(environment, tell, name, limit):
     """Seconds of the processor, as others may use the machine; NumPy's, which the second needs, are told besides."""
     needed = float(environment.code(TIMED.format("numpy")))

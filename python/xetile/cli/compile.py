@@ -80,7 +80,7 @@ def _write_kernel(request: Request, options: argparse.Namespace, emit: str) -> i
 
 
 def _compile(request: Request, options: argparse.Namespace, native: str | None = None) -> Kernel:
-    from xetile import compiler
+    from xetile.compiling import compiler
 
     more: dict[str, Any] = {}
     if any(option.name == "native" for option in request.target.options):
@@ -90,7 +90,7 @@ def _compile(request: Request, options: argparse.Namespace, native: str | None =
 
 def _lower(request: Request, options: argparse.Namespace, level: str) -> Stage:
     """The module at a level. All levels are made if they are to be dumped."""
-    from xetile import compiler
+    from xetile.compiling import compiler
 
     chosen, tell = None, watch(options)
     stages: Iterator[Stage] = compiler.lower(*request.arguments)

@@ -23,7 +23,7 @@ def add_parser(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from xetile import compiler
+    from xetile.compiling import compiler
 
     if options.target is None and options.schedule is None:
         options.target = "cpu"

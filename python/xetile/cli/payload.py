@@ -48,8 +48,8 @@ class Request:
 
 def read_request(options: argparse.Namespace) -> Request:
     """Reads files and settings. XeTileError for what is not there, or means nothing."""
-    from xetile import compiler
     from xetile import schedule as schedules
+    from xetile.compiling import compiler
     from xetile.targets import Target
 
     name = options.schedule

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from xetile.report import KernelStatistics
+    from xetile.reports.report import KernelStatistics
 
 __all__ = ["add_parser"]
 
@@ -52,8 +52,8 @@ def _share(text: str) -> float:
 
 
 def _statistics(path: str, options: argparse.Namespace) -> list[KernelStatistics]:
-    from xetile import report
     from xetile.kernels import saved
+    from xetile.reports import report
     from xetile.system import files
 
     code = files.read(path, "SPIR-V")
@@ -63,7 +63,7 @@ def _statistics(path: str, options: argparse.Namespace) -> list[KernelStatistics
 
 
 def _run(options: argparse.Namespace) -> int:
-    from xetile import baseline, report
+    from xetile.reports import baseline, report
 
     kernels = _statistics(options.kernel, options)
     if options.check:
@@ -85,7 +85,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def _other(path: str, options: argparse.Namespace) -> Any:
     """The figures of the other side: a kernel, or what was kept of one."""
-    from xetile import baseline
+    from xetile.reports import baseline
     from xetile.system import files
 
     data = files.read(path, "the other side")

@@ -38,7 +38,8 @@ def _run(options: argparse.Namespace) -> int:
         return model.run(options, pass_parameters(options.set), _TOLERANCE)
     import numpy as np
 
-    from xetile import compiler, reference
+    from xetile import reference
+    from xetile.compiling import compiler
 
     request = read_request(options)
     has_native = any(option.name == "native" for option in request.target.options)

@@ -28,7 +28,7 @@ def add_parser(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from xetile.tuning import tune
+    from xetile.compiling.tuning import tune
 
     tune(
         options.input,

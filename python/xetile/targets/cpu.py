@@ -31,14 +31,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from xetile import calibration, passes
+from xetile import passes
 from xetile.codegen import engines, saving
 from xetile.codegen.frozen import FROZEN, FrozenFunction, FrozenParts, parts_of
 from xetile.errors import XeTileError, expect, told
+from xetile.facts import calibration
+from xetile.facts.measured_configs import Effort, Tuned, with_tuned_configs
 from xetile.kernels.function import CompiledFunction
 from xetile.kernels.kernel import NativeBinary, Stages
 from xetile.kernels.signature import Signature, find_function
-from xetile.measured_configs import Effort, Tuned, with_tuned_configs
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 from xetile.schedule import Schedule

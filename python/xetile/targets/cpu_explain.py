@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from xetile import calibration, passes
+from xetile import passes
 from xetile.errors import Diagnostic, XeTileError
+from xetile.facts import calibration
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
-from xetile.report import align
+from xetile.reports.report import align
 from xetile.schedule import Schedule
 from xetile.schedule import load as load_schedule
 

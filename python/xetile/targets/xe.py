@@ -16,9 +16,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from xetile import chips, report
 from xetile.codegen import engines, saving
 from xetile.errors import XeTileError, expect, told
+from xetile.facts import chips
 from xetile.kernels import runtime
 from xetile.kernels.function import CompiledFunction
 from xetile.kernels.kernel import NativeBinary, Stage, Stages
@@ -26,6 +26,7 @@ from xetile.kernels.signature import Signature
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 from xetile.mlir.dialects import gpu
+from xetile.reports import report
 from xetile.schedule import Schedule
 from xetile.schedule import load as load_schedule
 from xetile.targets.base import Option, Plan, Target

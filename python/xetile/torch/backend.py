@@ -19,7 +19,7 @@ from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.aot_autograd import make_boxed_func
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from xetile import compiler
+from xetile.compiling import compiler
 from xetile.errors import XeTileError
 from xetile.torch import checks, graphs
 from xetile.torch.calls import call_of

@@ -18,8 +18,8 @@ from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from xetile import compiler
 from xetile.codegen.frozen import FrozenFunction
+from xetile.compiling import compiler
 from xetile.errors import XeTileError, expect
 from xetile.kernels.kernel import Kernel, NativeBinary
 from xetile.kernels.signature import ArraySpec, Signature

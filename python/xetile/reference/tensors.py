@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xetile import scalar_reference as scalars
 from xetile.mlir import ir
+from xetile.reference import scalars
 
 __all__ = ["compute"]
 

@@ -28,10 +28,10 @@ from typing import Any
 
 import numpy as np
 
-from xetile import _calibration_kernels as kernels
 from xetile import passes
 from xetile.codegen import engines
 from xetile.errors import XeTileError, told
+from xetile.facts import calibration_kernels as kernels
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 from xetile.mlir.execution_engine import ExecutionEngine

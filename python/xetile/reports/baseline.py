@@ -17,7 +17,7 @@ from os import PathLike
 from typing import Any
 
 from xetile.errors import XeTileError, expect
-from xetile.report import KernelStatistics, align
+from xetile.reports.report import KernelStatistics, align
 from xetile.system import files
 
 __all__ = ["FIGURES", "Difference", "compare", "figures_of", "format_differences", "read", "to_json", "write"]

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xetile import linalg_reference, passes, scalar_reference, tensor_reference
+from xetile import passes
 from xetile.errors import XeTileError, expect
 from xetile.kernels.signature import ArraySpec, Signature, find_function
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
+from xetile.reference import linalg, scalars, tensors
 
 __all__ = ["Difference", "compare", "count_flops", "evaluate", "random_arguments", "tolerance"]
 
@@ -68,7 +69,7 @@ def evaluate(
         if not spec.takes(array.shape):
             raise XeTileError(f"{signature}: expected an argument of {spec}, got one of {list(array.shape)}")
         kind = argument.type.element_type if isinstance(argument.type, ir.ShapedType) else argument.type
-        values[argument] = array.astype(scalar_reference.dtype_of(kind, precision))
+        values[argument] = array.astype(scalars.dtype_of(kind, precision))
     for op in function.entry_block.operations:
         operands = [values[operand] for operand in op.operands]
         if op.operation.name == "func.return":
@@ -160,10 +161,10 @@ def _results(
     op: ir.Operation, operands: list[NDArray[Any]], values: dict[Any, NDArray[Any]], precision: type[np.floating[Any]]
 ) -> list[NDArray[Any]]:
     if op.name == "linalg.generic":
-        return linalg_reference.Generic(op, operands, values, precision).results()
-    result = tensor_reference.compute(op, operands, precision)
+        return linalg.Generic(op, operands, values, precision).results()
+    result = tensors.compute(op, operands, precision)
     if result is None:
-        result = scalar_reference.compute(op, operands, precision)
+        result = scalars.compute(op, operands, precision)
     if result is None:
         raise XeTileError(
             f"cannot compute {op.name} with NumPy; expected ops of linalg, arith and math, and reshapes, slices and "
@@ -182,7 +183,7 @@ def count_flops(module: ir.Module) -> int:
         if op.name == "linalg.generic":
             names = [inner.operation.name for inner in op.regions[0].blocks[0].operations]
             if {"arith.mulf", "arith.addf"} <= set(names) or {"arith.muli", "arith.addi"} <= set(names):
-                flops += linalg_reference.count_products(op)
+                flops += linalg.count_products(op)
         return ir.WalkResult.ADVANCE
 
     generic = _generic(module)

@@ -5,7 +5,7 @@
         print(kernel.spill_bytes, kernel.loop.per_dpas("mov"))
 
 The figures of merit of a matmul are spills (none), and how many instructions its hottest loop has beside each dpas.
-`xetile.assembly` tells what each of them is for; `xetile.baseline` compares with what was before.
+`assembly` tells what each of them is for; `baseline` compares with what was before.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from xetile import assembly, chips
 from xetile.errors import XeTileError, expect
+from xetile.facts import chips
 from xetile.mlir._mlir_libs import _xetile
+from xetile.reports import assembly
 from xetile.system import files
 from xetile.system.tools import require_ocloc
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xetile import scalar_reference as scalars
 from xetile.errors import XeTileError
 from xetile.mlir import ir
+from xetile.reference import scalars
 
 __all__ = ["Generic", "count_products"]
 

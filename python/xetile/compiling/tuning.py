@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from os import PathLike
 
-from xetile.compiler import read_payload
+from xetile.compiling.compiler import read_payload
 from xetile.errors import XeTileError
-from xetile.measured_configs import Effort, Tuned
+from xetile.facts.measured_configs import Effort, Tuned
 from xetile.mlir import ir
 from xetile.targets import CpuTarget, Target
 

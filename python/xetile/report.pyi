@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# For type checkers: the package finds the module by this name, too (_moved.py).
+from xetile.reports.report import *  # noqa: F403
