@@ -194,6 +194,11 @@ bool isPackagedSchedule(nb::bytes file) {
   return mlirXeTileIsPackagedSchedule(mlirStringRefCreate(file.c_str(), file.size()));
 }
 
+std::string suggestSchedule(MlirModule payload) {
+  MlirStringRef name = mlirXeTileSuggestSchedule(payload);
+  return {name.data, name.length};
+}
+
 bool applySchedule(MlirModule payload, MlirModule schedule, const std::string &entry,
                    bool trusted) {
   nb::gil_scoped_release others;
@@ -305,6 +310,9 @@ NB_MODULE(_xetile, m) {
   m.def("is_packaged_schedule", isPackagedSchedule,
         nb::sig("def is_packaged_schedule(file: bytes) -> bool"), nb::arg("file"),
         "Whether a file is one of the package's schedules.");
+  m.def("suggest_schedule", suggestSchedule,
+        nb::sig("def suggest_schedule(payload: xetile.mlir.ir.Module) -> str"), nb::arg("payload"),
+        "The name of the packaged schedule for a program on a GPU where none was named.");
   m.def("apply_schedule", applySchedule,
         nb::sig("def apply_schedule(payload: xetile.mlir.ir.Module, schedule: "
                 "xetile.mlir.ir.Module, entry: str, trusted: bool) -> bool"),

@@ -7,6 +7,7 @@
 #include "xetile/IR/MatmulConfig.h"
 #include "xetile/IR/XeTileDialect.h"
 #include "xetile/Registration.h"
+#include "xetile/Schedule/SuggestSchedule.h"
 #include "xetile/Target/Compile.h"
 #include "xetile/Target/Host/HostFeatures.h"
 #include "xetile/Target/Host/ObjectFile.h"
@@ -90,6 +91,10 @@ bool mlirXeTileProbeSchedule(MlirContext context, MlirStringRef file) {
 
 bool mlirXeTileIsPackagedSchedule(MlirStringRef file) {
   return xetile::isPackagedSchedule(unwrap(file));
+}
+
+MlirStringRef mlirXeTileSuggestSchedule(MlirModule payload) {
+  return wrap(xetile::suggestSchedule(unwrap(payload)));
 }
 
 bool mlirXeTileApplySchedule(MlirModule payload, MlirModule schedule, MlirStringRef entry,

@@ -5,10 +5,10 @@ module {
   func.func @f(%a: tensor<8x64xf32>, %s: tensor<8xf32>, %x: tensor<1x3x10x10xf32>, %f: tensor<8x3x3x3xf32>,
                %y: tensor<1x8x8x8xf32>) -> (tensor<8xf32>, tensor<1x8x8x8xf32>, tensor<8x66xf32>) {
     %e = linalg.exp ins(%a : tensor<8x64xf32>) outs(%a : tensor<8x64xf32>) -> tensor<8x64xf32>
-    // expected-error @below {{3 ops are not part of a matmul's kernel; a kernel for GPUs is one matmul with elementwise ops before and after: compile the others by themselves, or all of it for the target cpu}}
-    // expected-note @below {{linalg.reduce of arith.addf: no schedule for GPUs takes reductions other than a matmul's}}
+    // expected-error @below {{3 ops are not part of a matmul's kernel; a kernel of the schedule 'matmul' is one matmul with elementwise ops before and after: compile the others by themselves ('rows' and 'elementwise' take what has no matmul), or all of it for the target cpu}}
+    // expected-note @below {{linalg.reduce of arith.addf: reductions other than a matmul's are kernels of the schedule 'rows'}}
     %r = linalg.reduce { arith.addf } ins(%e : tensor<8x64xf32>) outs(%s : tensor<8xf32>) dimensions = [1]
-    // expected-note @below {{linalg.conv_2d_nchw_fchw: no schedule for GPUs takes convolutions and poolings}}
+    // expected-note @below {{linalg.conv_2d_nchw_fchw: convolutions and poolings are kernels of the schedule 'rows'}}
     %c = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>}
       ins(%x, %f : tensor<1x3x10x10xf32>, tensor<8x3x3x3xf32>) outs(%y : tensor<1x8x8x8xf32>) -> tensor<1x8x8x8xf32>
     %zero = arith.constant 0.0 : f32

@@ -244,3 +244,23 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+// to_tiles_c6: a product whose operand is a product would be computed again and again.
+func.func @f(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %i: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  // expected-error @below {{it would be computed anew in each step of another reduction: compile what comes before and what comes after it by themselves, or all of it for the target cpu}}
+  %x = linalg.matmul ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>) outs(%i : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %y = linalg.matmul ins(%x, %b : tensor<64x64xf32>, tensor<64x64xf32>) outs(%i : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %y : tensor<64x64xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    // expected-note @below {{required by this step of the schedule}}
+    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%open, %open] sg_layout = [%open, %open]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.yield
+  }
+}

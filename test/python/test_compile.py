@@ -105,7 +105,10 @@ def test_lower_makes_levels_when_they_are_asked_for():
         ({"target": "tpu"}, "target: unknown chip 'tpu'; known: bmg, cpu, lnl, pvc"),
         ({"target": "dg2"}, "target: chip 'dg2' .* has no 2D block messages"),
         ({"target": 3}, "target: expected the name of a chip, or cpu; got 3"),
-        ({"schedule": "nosuch"}, "no schedule 'nosuch': expected a file or one of cpu_matmul, cpu_model, matmul"),
+        (
+            {"schedule": "nosuch"},
+            "no schedule 'nosuch': expected a file or one of cpu_matmul, cpu_model, elementwise, matmul, rows",
+        ),
         ({"native": "yes"}, "native: expected 'auto', 'require' or 'off', got 'yes'"),
         ({"native_chips": "pvc"}, r"native_chips: expected a list of chips, got 'pvc'"),
         ({"native_chips": ["xyz"]}, "unknown chip 'xyz'"),
@@ -135,12 +138,12 @@ def test_arguments_that_do_not_suit_are_refused(arguments, message):
 )
 def test_payloads_that_do_not_suit_are_refused(text, message):
     with pytest.raises(xetile.XeTileError, match=message):
-        xetile.compile(parse(text), native="off")
+        xetile.compile(parse(text), schedule="matmul", native="off")
 
 
 def test_types_without_a_matrix_unit_are_refused():
     with pytest.raises(xetile.XeTileError, match="expected element types .*, got i32 x i32 -> i32"):
-        xetile.compile(xetile.matmul(256, 256, 256, "i32", "i32"), native="off")
+        xetile.compile(xetile.matmul(256, 256, 256, "i32", "i32"), schedule="matmul", native="off")
 
 
 def test_errors_are_about_the_users_own_lines(tmp_path):

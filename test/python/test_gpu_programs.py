@@ -352,3 +352,75 @@ def test_tiles_can_be_given(run, rng, params):
 def test_what_reduces_is_no_chain():
     with ir.Context(), ir.Location.unknown(), pytest.raises(XeTileError, match="the schedule 'rows' takes reductions"):
         xetile.compile(ir.Module.parse(softmax((8, 8), "f32", 1)), schedule="elementwise", native="off")
+
+
+EXP = "%1 = math.exp %a0 : f32\nlinalg.yield %1 : f32\n"
+SUM = "%1 = arith.addf %a0, %o : f32\nlinalg.yield %1 : f32\n"
+
+
+def matmul(dtype, result="f32"):
+    a, b, c = (tensor((32, 32), each) for each in (dtype, dtype, result))
+    return (
+        f"%y = linalg.matmul ins(%a, %b : {a}, {b}) outs(%c : {c}) -> {c}\n",
+        [("%a", a), ("%b", b), ("%c", c)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("expected", "body", "arguments"),
+    [
+        ("matmul", *matmul("f16")),
+        ("rows", *matmul("f32")),
+        ("rows", *matmul("f64", "f64")),
+        (
+            "rows",
+            generic("%y", [("%a", "tensor<8x8xf32>")], (8,), "f32", [BOTH, ROW], "rp", SUM, "0.0"),
+            [("%a", "tensor<8x8xf32>")],
+        ),
+        (
+            "elementwise",
+            generic("%y", [("%a", "tensor<8x8xf32>")], (8, 8), "f32", [BOTH, BOTH], "pp", EXP),
+            [("%a", "tensor<8x8xf32>")],
+        ),
+        (
+            "elementwise",
+            "%y = tensor.concat dim(0) %a, %a : (tensor<8xf32>, tensor<8xf32>) -> tensor<16xf32>\n",
+            [("%a", "tensor<8xf32>")],
+        ),
+    ],
+    ids=["f16_matmul", "f32_matmul", "f64_matmul", "sum", "chain", "concatenation"],
+)
+def test_the_payload_decides_the_schedule(expected, body, arguments):
+    result = body.strip().rsplit("-> ", 1)[1]
+    with ir.Context(), ir.Location.unknown():
+        module = ir.Module.parse(function(arguments, [("%y", result)], body))
+        assert xetile.schedule.suggest(module) == expected
+        assert xetile.compile(module, target="pvc", native="off").schedule.name == expected
+
+
+def test_a_matmul_of_f32_is_exact(run, rng):
+    body, arguments = matmul("f32")
+    a, b, c = (rng.integers(-999, 1000, (32, 32)).astype(np.float32) for _ in range(3))
+    (got,) = run(function(arguments, [("%y", arguments[2][1])], body), [a, b, c], [c], schedule=None)
+    np.testing.assert_array_equal(got, a @ b + c)
+
+
+def test_the_command_line_runs_and_checks_a_program(tmp_path, capfd):
+    from xetile.cli import main
+
+    (tmp_path / "program.mlir").write_text(softmax((9, 50), "f32", 1))
+    assert main(["run", str(tmp_path / "program.mlir"), "--target", "pvc", "--check"]) == 0
+    assert (
+        main(
+            [
+                "run",
+                str(tmp_path / "program.mlir"),
+                "--target",
+                "bmg",
+                "--schedule",
+                "rows",
+                "--check",
+            ]
+        )
+        == 0
+    )

@@ -118,6 +118,9 @@ MLIR_CAPI_EXPORTED bool mlirXeTileProbeSchedule(MlirContext context, MlirStringR
 /// Whether a file is one of the package's schedules.
 MLIR_CAPI_EXPORTED bool mlirXeTileIsPackagedSchedule(MlirStringRef file);
 
+/// The name of the packaged schedule for a program on a GPU where none was named.
+MLIR_CAPI_EXPORTED MlirStringRef mlirXeTileSuggestSchedule(MlirModule payload);
+
 /// Applies the sequence `entry` of a schedule to a payload. False, with diagnostics, if it fails.
 /// One that is not `trusted` is checked before, and runs in a child process.
 MLIR_CAPI_EXPORTED bool mlirXeTileApplySchedule(MlirModule payload, MlirModule schedule,

@@ -29,9 +29,9 @@ std::string whyUntakable(Operation *op) {
   if (!linalgOp)
     return "it is no elementwise op";
   if (isa<linalg::ConvolutionOpInterface>(op))
-    return "no schedule for GPUs takes convolutions and poolings";
+    return "convolutions and poolings are kernels of the schedule 'rows'";
   if (linalgOp.getNumReductionLoops() != 0)
-    return "no schedule for GPUs takes reductions other than a matmul's";
+    return "reductions other than a matmul's are kernels of the schedule 'rows'";
   if (linalgOp.hasIndexSemantics())
     return "it uses linalg.index";
   return "it is not elementwise, on vectors as well as on elements";

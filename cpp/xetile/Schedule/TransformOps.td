@@ -41,7 +41,7 @@ def GetMatmulOp : XeTile_TransformOp<"get_matmul"> {
     ```
 
     Definite failures:
-    - get_matmul_c1: `target` holds no matmul, or several; notes list these, and other ops that no schedule for GPUs takes.
+    - get_matmul_c1: `target` holds no matmul, or several; notes list these, and other ops that are no part of its kernel.
     - get_matmul_c2: its operands are tensors, not memrefs.
     - get_matmul_c3: none of their sizes is known to be zero.
     - get_matmul_c4: its element types are those of `xetile.tile_mma`: f16 into f32 or f16, bf16 into f32 or bf16, f32
@@ -320,6 +320,7 @@ def ToTilesOp : XeTile_TransformOp<"to_tiles",
     - to_tiles_c4: linalg ops compute by elementwise ops, and reduce by one op: a sum, product, minimum, maximum, and, or,
       xor.
     - to_tiles_c5: `sg_layout` divides `tile`.
+    - to_tiles_c6: no reduction is computed anew in each step of another one.
   }];
   let arguments = (ins TransformHandleTypeInterface:$target,
       TransformParamTypeInterface:$given_m, TransformParamTypeInterface:$given_n,

@@ -10,8 +10,10 @@ namespace xetile::transform_ops {
 
 /// What users can do about ops that are refused.
 constexpr llvm::StringLiteral kTakeElsewhere =
-    "a kernel for GPUs is one matmul with elementwise ops before and after: compile the others by "
-    "themselves, or all of it for the target cpu";
+    "a kernel of the schedule 'matmul' is one matmul with elementwise ops before and after: "
+    "compile "
+    "the others by themselves ('rows' and 'elementwise' take what has no matmul), or all of it for "
+    "the target cpu";
 
 /// Why a kernel around one matmul cannot have `op`, whatever surrounds it; empty if it may, and for
 /// ops that compute nothing.

@@ -24,7 +24,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The options that `read_request` reads."""
     parser.add_argument("input", metavar="IN.mlir", help="a module with one function, on tensors")
     parser.add_argument(
-        "--schedule", metavar="NAME|FILE", help="how to tile it (default: matmul; for cpu the compiler's own choice)"
+        "--schedule",
+        metavar="NAME|FILE",
+        help="how to tile it (default: what the payload needs; for cpu the compiler's own choice)",
     )
     parser.add_argument(
         "--target", metavar="CHIP", help="the GPU to compile for, or cpu (default: the schedule's own, pvc)"
@@ -55,14 +57,16 @@ def read_request(options: argparse.Namespace) -> Request:
     name = options.schedule
     # The default is a name, so that its parameters are known to --set.
     on_cpu = options.target == "cpu"
-    schedule = schedules.load(name or ("cpu_matmul" if on_cpu else "matmul"))
+    payload = compiler.read_payload(options.input)
+    default = "cpu_matmul" if on_cpu else "matmul" if options.set else schedules.suggest(payload)
+    schedule = schedules.load(name or default)
     own = schedule.params.get("target")
     target = Target(options.target if options.target is not None else str(own.value) if own else "pvc")
     if on_cpu and name is None:
         params = pass_parameters(options.set)
-        return Request(compiler.read_payload(options.input), None, target, params)
+        return Request(payload, None, target, params)
     params = _schedule_parameters(schedule, options.set)
-    return Request(compiler.read_payload(options.input), schedule, target, params)
+    return Request(payload, schedule, target, params)
 
 
 def _settings(settings: Sequence[str]) -> Iterable[tuple[str, str, str]]:

@@ -39,8 +39,9 @@ def compile(
     """Compiles a payload, which stays as it is.
 
     `module_or_path`   a module at level 0, or the path of a file with one; it has one public function.
-    `schedule`         a Schedule, the name of one that comes with the package, or a path; by default "matmul" for a
-                       GPU, the compiler's own choice for "cpu" ("cpu_matmul" makes the same choice as a schedule).
+    `schedule`         a Schedule, the name of one that comes with the package, or a path; by default what
+                       `xetile.schedule.suggest` says for a GPU ("matmul" with params), the compiler's own choice for
+                       "cpu" ("cpu_matmul" makes the same choice as a schedule).
     `target`           a Target or its name: a chip, or "cpu"; by default the schedule's own.
     `params`           values for parameters of the schedule; for "cpu" without one those of "cpu_matmul".
     `options`          what the target has besides: `native`, `native_chips`, `large_registers` of GPUs, `config`,
@@ -53,7 +54,7 @@ def compile(
     if on_stage is not None:
         expect_function("on_stage", on_stage, "a Stage")
     payload = _module(module_or_path)
-    plan = _plan(schedule, target, params, options)
+    plan = _plan(schedule, target, params, options).for_payload(payload)
     signature = plan.signature(payload)
     made = []
     for stage in plan.lower(payload):
@@ -77,7 +78,7 @@ def lower(
     A level that fails raises XeTileError then; the ones before it have been there.
     """
     payload = _module(module_or_path)
-    plan = _plan(schedule, target, params, options)
+    plan = _plan(schedule, target, params, options).for_payload(payload)
     Signature.of(payload)  # refuses other modules before the first level
     return plan.lower(payload)
 

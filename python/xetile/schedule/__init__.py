@@ -28,7 +28,7 @@ from xetile.passes.diagnostics import Heard, parse_file
 from xetile.system import files
 from xetile.system.surroundings import PACKAGE
 
-__all__ = ["Param", "Schedule", "available", "load", "matmul", "values_of"]
+__all__ = ["Param", "Schedule", "available", "load", "matmul", "suggest", "values_of"]
 
 # The package's data; in a build tree a link to the repository's folder.
 _SCHEDULES = PACKAGE / "schedules"
@@ -204,6 +204,15 @@ def load(name_or_path: str | PathLike[str]) -> Schedule:
     if not packaged:
         _probe(path)
     return replace(_make(str(name_or_path), partial(_build_from_file, path)), _packaged=packaged)
+
+
+def suggest(payload: ir.Module) -> str:
+    """The name of the schedule that takes a payload to one kernel for a GPU.
+
+    "matmul" around a matmul that a matrix unit has, "rows" where something else is reduced, "elementwise"; where none
+    does, "matmul", whose errors list what is too much.
+    """
+    return _xetile.suggest_schedule(payload)
 
 
 def matmul(

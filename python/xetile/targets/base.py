@@ -119,6 +119,10 @@ class Plan(ABC):
     target: Target
     schedule: Schedule | None
 
+    def for_payload(self, payload: ir.Module) -> Plan:
+        """The plan with what is chosen by the payload."""
+        return self
+
     @abstractmethod
     def options(self) -> dict[str, str]:
         """What the compiler's levels take, as `xetile-compile` has it."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -29,6 +29,7 @@ from xetile.mlir.dialects import gpu
 from xetile.reports import report
 from xetile.schedule import Schedule
 from xetile.schedule import load as load_schedule
+from xetile.schedule import suggest as suggest_schedule
 from xetile.targets.base import Option, Plan, Target
 
 __all__ = ["XePlan", "XeTarget", "describe_tiling"]
@@ -130,7 +131,8 @@ class XeTarget(Target):
         payloads = True if given["prefetch_payloads"] is None else given["prefetch_payloads"]
         expect("prefetch_payloads", payloads, bool, "True or False")
         made_for = _chips(given["native_chips"], self)
-        return XePlan(self, chosen.with_values(values), native, made_for, large, payloads)
+        is_open = schedule is None and not params
+        return XePlan(self, chosen.with_values(values), native, made_for, large, payloads, is_open)
 
     def __str__(self) -> str:
         return self.name
@@ -156,6 +158,14 @@ class XePlan(Plan):
     chips: tuple[str, ...]
     large_registers: bool | None
     prefetch_payloads: bool
+    is_open: bool = False
+    """Whether the payload decides the schedule."""
+
+    def for_payload(self, payload: ir.Module) -> XePlan:
+        if not self.is_open:
+            return self
+        chosen = load_schedule(suggest_schedule(payload)).with_values({"target": self.target.name})
+        return replace(self, schedule=chosen, is_open=False)
 
     def options(self) -> dict[str, str]:
         large = {None: "auto", True: "true", False: "false"}[self.large_registers]

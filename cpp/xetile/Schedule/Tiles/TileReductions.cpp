@@ -214,6 +214,9 @@ FailureOr<Value> TileWriter::reduce(linalg::LinalgOp op, unsigned result, SmallV
   }
   Value start;
   if (!r.carried.empty()) {
+    if (llvm::any_of(scopes, [](const auto &scope) { return scope->reduces; }))
+      return refuse(op, Twine("it would be computed anew in each step of another reduction: ") +
+                            kSeveralKernels);
     r.shape = {1, 1};
     for (const Place &place : r.loops)
       for (unsigned role : {kRows, kColumns})

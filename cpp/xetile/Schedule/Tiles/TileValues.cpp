@@ -14,6 +14,8 @@ namespace xetile::transform_ops {
 
 /// Ops behind each other in one kernel; each takes some hundred bytes of the compiler's stack.
 constexpr unsigned kMaxDepth = 1000;
+/// Values of one kernel; more are the same ones at ever other places.
+constexpr unsigned kMaxValues = 20000;
 
 FailureOr<Value> TileWriter::value(Value tensor, ArrayRef<Place> places, TypedAttr padding) {
   Key key{reinterpret_cast<int64_t>(tensor.getAsOpaquePointer()),
@@ -37,6 +39,8 @@ FailureOr<Value> TileWriter::compute(Value tensor, ArrayRef<Place> places, Typed
   if (depth >= kMaxDepth)
     return refuse(op,
                   "expected at most " + Twine(kMaxDepth) + " ops behind each other in one kernel");
+  if (++written > kMaxValues)
+    return refuse(op, Twine("it would be computed over and over: ") + kSeveralKernels);
   ++depth;
   llvm::scope_exit leave([&] { --depth; });
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))

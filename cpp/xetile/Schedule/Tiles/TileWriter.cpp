@@ -71,6 +71,7 @@ FailureOr<Value> TileWriter::carry(int64_t extent, int64_t step, Value init,
     b.setInsertionPoint(loop.getBody()->getTerminator());
   scopes.push_back(std::make_unique<Scope>());
   scopes.back()->loop = loop;
+  scopes.back()->reduces = init != nullptr;
   FailureOr<Value> next =
       body(loop.getInductionVar(), init ? Value(loop.getRegionIterArg(0)) : Value());
   if (succeeded(next) && init)

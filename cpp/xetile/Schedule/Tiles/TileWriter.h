@@ -30,6 +30,11 @@ bool isTileElement(mlir::Type type);
 inline constexpr llvm::StringLiteral kTileElements =
     "expected tensors of f16, bf16, f32, f64 or integers of 8, 16, 32 or 64 bits in memory";
 
+/// What users can do about programs of which a part would be computed again and again.
+inline constexpr llvm::StringLiteral kSeveralKernels =
+    "compile what comes before and what comes after it by themselves, or all of it for the target "
+    "cpu";
+
 /// The constant that all elements of a tensor or number have; null if there is none.
 mlir::TypedAttr getSplat(mlir::Value value);
 
@@ -59,6 +64,8 @@ private:
   /// What is known at one depth of loops; the outermost has no loop.
   struct Scope {
     mlir::scf::ForOp loop;
+    /// Whether the loop sums something up, rather than to store results.
+    bool reduces = false;
     std::map<Key, mlir::Value> known;
   };
   /// Writes at a lower depth, before the loops further in, while it lives.
@@ -173,6 +180,9 @@ private:
   std::map<void *, mlir::Value> memories;
   /// Ops that ask for each other's results; bounded, as the stack is.
   unsigned depth = 0;
+  /// Values that were written; bounded, as programs of several kernels may be written over and
+  /// over.
+  unsigned written = 0;
 };
 
 } // namespace xetile::transform_ops

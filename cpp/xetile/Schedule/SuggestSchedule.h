@@ -1,0 +1,17 @@
+//===- SuggestSchedule.h - the schedule of a program for a GPU -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef XETILE_SCHEDULE_SUGGESTSCHEDULE_H
+#define XETILE_SCHEDULE_SUGGESTSCHEDULE_H
+
+#include "mlir/IR/Operation.h"
+
+namespace xetile {
+
+/// The name of the packaged schedule that takes all that `module` computes to one kernel of a GPU:
+/// "matmul" around a matmul that a matrix unit has, "rows" where something else is reduced,
+/// "elementwise". Where none does, the one whose errors list what is too much.
+llvm::StringRef suggestSchedule(mlir::Operation *module);
+
+} // namespace xetile
+
+#endif // XETILE_SCHEDULE_SUGGESTSCHEDULE_H
