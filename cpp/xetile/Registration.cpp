@@ -4,6 +4,7 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "xetile/Conversion/Passes.h"
 #include "xetile/IR/XeTileDialect.h"
+#include "xetile/Linalg/Passes.h"
 #include "xetile/Schedule/DeepTileTransformOps.h"
 #include "xetile/Schedule/TransformOps.h"
 #include "xetile/Target/Compile.h"
@@ -25,6 +26,7 @@ void xetile::registerDialects(mlir::DialectRegistry &registry) {
 }
 
 void xetile::registerPasses() {
+  registerXeTileLinalgPasses();
   registerXeTileTransformsPasses();
   registerXeTileConversionPasses();
   registerXeTileTargetPasses();

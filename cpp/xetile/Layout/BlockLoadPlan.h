@@ -3,9 +3,9 @@
 #ifndef XETILE_LAYOUT_BLOCKLOADPLAN_H
 #define XETILE_LAYOUT_BLOCKLOADPLAN_H
 
+#include "xetile/Facts/TargetInfo.h"
 #include "xetile/Layout/BlockMessage.h"
 #include "xetile/Layout/DpasLayout.h"
-#include "xetile/Target/TargetInfo.h"
 
 namespace xetile {
 

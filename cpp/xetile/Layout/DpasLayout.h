@@ -4,8 +4,8 @@
 #ifndef XETILE_LAYOUT_DPASLAYOUT_H
 #define XETILE_LAYOUT_DPASLAYOUT_H
 
+#include "xetile/Facts/TargetInfo.h"
 #include "xetile/Layout/LinearLayout.h"
-#include "xetile/Target/TargetInfo.h"
 #include <array>
 
 namespace xetile {

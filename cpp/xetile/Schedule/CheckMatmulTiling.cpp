@@ -3,11 +3,11 @@
 // In: a matmul and the tile sizes a schedule wants for it. Out: nothing changes.
 // Refused: matmuls that get_matmul refuses, layouts that leave a remainder, and what the target's
 // DPAS, workgroups or registers cannot take.
+#include "xetile/Facts/TargetInfo.h"
 #include "xetile/IR/XeTileTypes.h"
 #include "xetile/Schedule/Contraction.h"
 #include "xetile/Schedule/Params.h"
 #include "xetile/Schedule/TransformOps.h"
-#include "xetile/Target/TargetInfo.h"
 
 using namespace mlir;
 using namespace mlir::transform;

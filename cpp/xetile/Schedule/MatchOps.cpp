@@ -3,9 +3,9 @@
 // In: an op. Out: whether the steps for CPUs take it; the payload stays as it is.
 // Refused: others, as silenceable failures that say what was expected.
 //===----------------------------------------------------------------------===//
+#include "xetile/Linalg/Contraction.h"
+#include "xetile/Linalg/ConvolutionsToMatmuls.h"
 #include "xetile/Schedule/DeepTileTransformOps.h"
-#include "xetile/Target/Cpu/ConvolutionsToMatmuls.h"
-#include "xetile/Target/Cpu/LoopNest/Contraction.h"
 
 using namespace mlir;
 using namespace mlir::transform;

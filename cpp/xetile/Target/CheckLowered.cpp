@@ -4,8 +4,8 @@
 // Refused: ops of the dialects and names given, in gpu.modules or outside of them.
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "xetile/IR/PlaceOf.h"
 #include "xetile/Target/Passes.h"
-#include "xetile/Target/PlaceOf.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_CHECKLOWERED

@@ -7,9 +7,9 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "xetile/IR/PlaceOf.h"
 #include "xetile/IR/XeTileTypes.h"
 #include "xetile/Target/Passes.h"
-#include "xetile/Target/PlaceOf.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_CHECKTYPES

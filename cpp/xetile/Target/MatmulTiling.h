@@ -4,7 +4,7 @@
 #ifndef XETILE_TARGET_MATMULTILING_H
 #define XETILE_TARGET_MATMULTILING_H
 
-#include "xetile/Target/TargetInfo.h"
+#include "xetile/Facts/TargetInfo.h"
 
 namespace xetile {
 

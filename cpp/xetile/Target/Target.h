@@ -7,7 +7,7 @@
 #define XETILE_TARGET_TARGET_H
 
 #include "mlir/Pass/PassOptions.h"
-#include "xetile/Target/TargetInfo.h"
+#include "xetile/Facts/TargetInfo.h"
 #include <functional>
 #include <memory>
 #include <vector>

@@ -4,7 +4,7 @@
 #define XETILE_TRANSFORMS_WORKGROUPSIZE_H
 
 #include "mlir/IR/Operation.h"
-#include "xetile/Target/TargetInfo.h"
+#include "xetile/Facts/TargetInfo.h"
 
 namespace xetile {
 

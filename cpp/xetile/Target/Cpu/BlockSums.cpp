@@ -6,11 +6,11 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
+#include "xetile/Linalg/HasElements.h"
+#include "xetile/Linalg/SumStep.h"
 #include "xetile/Target/Cpu/Config/Machine.h"
-#include "xetile/Target/Cpu/HasElements.h"
 #include "xetile/Target/Cpu/Microkernel/MicrokernelCall.h"
 #include "xetile/Target/Cpu/Passes.h"
-#include "xetile/Target/Cpu/SumStep.h"
 #include "xetile/Target/Cpu/VectorLoops/VectorPlan.h"
 #include "llvm/Support/MathExtras.h"
 

@@ -6,6 +6,7 @@
 #include "xetile/Target/Cpu/CpuPipeline.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "xetile/Linalg/Passes.h"
 #include "xetile/Target/Cpu/Passes.h"
 #include "xetile/Target/Host/Passes.h"
 #include "xetile/Target/Passes.h"

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "xetile/Target/Cpu/LoopNest/LoopNest.h"
+#include "xetile/Linalg/TileLoops.h"
 #include "xetile/Target/Cpu/Passes.h"
 
 namespace xetile {

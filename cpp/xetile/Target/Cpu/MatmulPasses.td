@@ -6,57 +6,6 @@
 include "mlir/Pass/PassBase.td"
 include "xetile/IR/MatmulFields.td"
 
-def ConvolutionsToMatmuls : Pass<"xetile-convolutions-to-matmuls"> {
-  let summary = "Copy what the windows of a convolution see, and multiply it with the filter";
-  let description = [{
-    Before:
-    ```mlir
-    %r = linalg.conv_2d_nchw_fchw {strides = dense<1> : ..., dilations = dense<1> : ...}
-        ins(%image, %filter : tensor<4x32x58x58xf32>, tensor<64x32x3x3xf32>) outs(%c : tensor<4x64x56x56xf32>)
-    ```
-    After (a matmul of 64 x 448 x 288):
-    ```mlir
-    for %n in 0 to 4, for %h in 0 to 56 step 8:
-      %seen = linalg.generic (channel, tap, tap, row, column) : %image[%n, channel, %h + row + tap, column + tap]
-      %c = %c[%n, :, %h to %h + 8, :] + %filter as 64x288 * %seen as 288x448
-    ```
-    Images, groups and, where sizes are static, blocks of rows are loops, so that a copy stays in the second-level cache.
-    All of linalg's convolutions of a sum over channels: 1D to 3D, strides, dilations, groups, channels first or last, types
-    that are widened. Depthwise ones are for `xetile-linalg-to-vector-loops`; those with zero points stay as they are.
-  }];
-  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
-      "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
-  let options = [
-    ListOption<"schedules", "schedules", "std::string",
-               "Take only ops whose attribute xetile.schedule is one of these, and those without; by default all but 'none'">
-  ];
-}
-
-def FoldTransposes : Pass<"xetile-fold-transposes"> {
-  let summary = "Let matmuls read what was transposed, or widened to f32";
-  let description = [{
-    Before:
-    ```mlir
-    %t = linalg.transpose ins(%w : tensor<768x64xf32>) outs(%any : tensor<64x768xf32>) permutation = [1, 0]
-    %r = linalg.matmul ins(%x, %t : tensor<8x64xf32>, tensor<64x768xf32>) outs(%c : tensor<8x768xf32>)
-    ```
-    After:
-    ```mlir
-    %r = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, ...]}
-        ins(%x, %w : tensor<8x64xf32>, tensor<768x64xf32>) outs(%c : tensor<8x768xf32>)
-    ```
-    What packs a matmul's operands transposes blocks of them on the way. A transpose that nobody uses any more is gone.
-
-    Where all of a contraction is f32 and both inputs are extended from bf16, or both from f16, by a `linalg.generic`
-    that does nothing else, it reads them narrow and extends each element: CPUs have instructions for such products.
-  }];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
-  let options = [
-    ListOption<"schedules", "schedules", "std::string",
-               "Take only ops whose attribute xetile.schedule is one of these, and those without; by default all but 'none'">
-  ];
-}
-
 def RankMatmulConfigs : Pass<"xetile-rank-matmul-configs"> {
   let summary = "Note which configurations of each matmul are worth measuring";
   let dependentDialects = ["::xetile::XeTileDialect"];
@@ -140,38 +89,6 @@ def DeepTileMatmul : Pass<"deep-tile-matmul"> {
     Option<"fuse", "fuse", "bool", "true", "Compute elementwise ops before and after a matmul inside its loops">,
     Option<"explain", "explain", "bool", "false", "Change nothing; remark the configuration and the terms of its score">
   ];
-}
-
-def WidenSums : Pass<"xetile-widen-sums"> {
-  let summary = "Sum narrow floats in f32";
-  let description = [{
-    One rule for all sums: elements narrower than f32 (f16, bf16) are multiplied and added in f32, and rounded once, when
-    the sum is complete. Tiles of contractions, in loops or made by `deep-tile-matmul`, keep it by themselves; this pass
-    rewrites the others on tensors: contractions that were not tiled, convolutions, sums of pooling windows,
-    `linalg.reduce` and `linalg.generic` that add, subtract or multiply into such a result. Integers are added in the
-    result's type and wrap around, f32 and f64 stay what they are. Sums that several ops make (a `scf.for` that carries
-    f16) are rounded between these, as written.
-
-    Before:
-    ```mlir
-    %y = linalg.matvec ins(%a, %x : tensor<16x4096xbf16>, tensor<4096xbf16>) outs(%y0 : tensor<16xbf16>)
-    ```
-    After:
-    ```mlir
-    %start = arith.extf %y0 : tensor<16xbf16> to tensor<16xf32>
-    %sums = linalg.generic {...} ins(%a, %x : ...) outs(%start : tensor<16xf32>) {
-    ^bb0(%l: bf16, %r: bf16, %sum: f32):
-      %lw = arith.extf %l : bf16 to f32
-      %rw = arith.extf %r : bf16 to f32
-      %product = arith.mulf %lw, %rw : f32
-      %next = arith.addf %sum, %product : f32
-      linalg.yield %next : f32
-    }
-    %y = arith.truncf %sums : tensor<16xf32> to tensor<16xbf16>
-    ```
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
-      "::mlir::tensor::TensorDialect"];
 }
 
 def BlockSums : Pass<"xetile-block-sums"> {

@@ -3,7 +3,7 @@
 #ifndef XETILE_TARGET_XE_BUILTINS_H
 #define XETILE_TARGET_XE_BUILTINS_H
 
-#include "xetile/Target/TargetInfo.h"
+#include "xetile/Facts/TargetInfo.h"
 
 namespace xetile {
 

@@ -13,7 +13,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/XeVM/XeVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "xetile/Target/MachineFacts.h"
+#include "xetile/Facts/MachineFacts.h"
 #include "xetile/Target/Xe/Builtins.h"
 #include "xetile/Target/Xe/CacheControls.h"
 #include "xetile/Target/Xe/KernelName.h"

@@ -88,7 +88,7 @@ def ConvertXeTileToXeGPU : Pass<"convert-xetile-to-xegpu"> {
 def AttachTarget : Pass<"xetile-attach-target", "::mlir::ModuleOp"> {
   let summary = "Say for which chip every gpu.module is compiled";
   let description = [{
-    Puts `#xevm.target` on each `gpu.module`. The chip must be in the table of `xetile/Target/TargetInfo.h`; a module that
+    Puts `#xevm.target` on each `gpu.module`. The chip must be in the table of `xetile/Facts/TargetInfo.h`; a module that
     has a target of another chip is an error, one with the same chip stays as it is, but for an optimization level that
     is asked for.
 
@@ -115,7 +115,7 @@ def CheckBlockAccesses : Pass<"xetile-check-block-accesses", "::mlir::gpu::GPUMo
   let summary = "Check 2D block messages against the device's limits";
   let description = [{
     Upstream's passes accept any surface and emit 2D block messages for it. This checks the shape of each message, and the
-    width, height and pitch of its surface where they are constants, against the table of `xetile/Target/TargetInfo.h`.
+    width, height and pitch of its surface where they are constants, against the table of `xetile/Facts/TargetInfo.h`.
 
     ```mlir
     // a row of 1001 f16 is 2002 bytes

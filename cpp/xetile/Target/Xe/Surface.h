@@ -4,8 +4,8 @@
 #define XETILE_TARGET_XE_SURFACE_H
 
 #include "mlir/IR/Builders.h"
+#include "xetile/Facts/TargetInfo.h"
 #include "xetile/IR/XeTileOps.h"
-#include "xetile/Target/TargetInfo.h"
 
 namespace xetile {
 

@@ -5,7 +5,7 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/XeVMDialect.h"
-#include "xetile/Target/TargetInfo.h"
+#include "xetile/Facts/TargetInfo.h"
 
 namespace xetile {
 

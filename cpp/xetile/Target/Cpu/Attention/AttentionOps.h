@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "xetile/Linalg/Contraction.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace xetile {
@@ -22,9 +23,6 @@ struct AttentionOps {
 /// The attention that ends in the contraction `output`. Without one `why` is empty, or tells what
 /// is wrong with one that is nearly there.
 mlir::FailureOr<AttentionOps> findAttention(mlir::linalg::LinalgOp output, std::string &why);
-
-/// Whether `op` is a contraction that this room can put in loops of its own.
-bool isContraction(mlir::Operation *op);
 
 /// A function of the ops alone, in no module; `arguments` are what they read of others.
 mlir::OwningOpRef<mlir::func::FuncOp>

@@ -10,9 +10,9 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "xetile/IR/XeTileAttrs.h"
+#include "xetile/Linalg/TileLoops.h"
 #include "xetile/Target/Cpu/Attention/AttentionOps.h"
 #include "xetile/Target/Cpu/Config/Request.h"
-#include "xetile/Target/Cpu/LoopNest/LoopNest.h"
 #include "xetile/Target/Cpu/Rows/RowPlan.h"
 
 using namespace mlir;

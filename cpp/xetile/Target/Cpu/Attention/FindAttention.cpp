@@ -8,17 +8,12 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "xetile/Linalg/InFunction.h"
 #include "xetile/Target/Cpu/Attention/AttentionOps.h"
 #include "xetile/Target/Cpu/Config/Request.h"
-#include "xetile/Target/Cpu/Rows/InFunction.h"
 
 using namespace mlir;
 using namespace xetile;
-
-bool xetile::isContraction(Operation *op) {
-  std::string why;
-  return op && succeeded(matchContraction(op, /*onTensors=*/true, why));
-}
 
 static bool isReshape(Operation *op) {
   return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op);

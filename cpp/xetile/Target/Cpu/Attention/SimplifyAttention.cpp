@@ -13,8 +13,8 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "xetile/Linalg/Simplify.h"
 #include "xetile/Target/Cpu/Attention/AttentionOps.h"
-#include "xetile/Target/Cpu/Rows/Simplify.h"
 
 using namespace mlir;
 using namespace xetile;

@@ -3,8 +3,8 @@
 #ifndef XETILE_TARGET_CPU_CONFIG_CONFIGANALYSIS_H
 #define XETILE_TARGET_CPU_CONFIG_CONFIGANALYSIS_H
 
+#include "xetile/Linalg/Contraction.h"
 #include "xetile/Target/Cpu/Config/Machine.h"
-#include "xetile/Target/Cpu/LoopNest/Contraction.h"
 
 namespace xetile {
 

@@ -3,10 +3,10 @@
 #ifndef XETILE_TARGET_CPU_CONFIG_COSTMODEL_H
 #define XETILE_TARGET_CPU_CONFIG_COSTMODEL_H
 
+#include "xetile/Linalg/Contraction.h"
 #include "xetile/Target/Cpu/Config/ConfigAnalysis.h"
 #include "xetile/Target/Cpu/Config/LaneTile.h"
 #include "xetile/Target/Cpu/Config/RegisterTile.h"
-#include "xetile/Target/Cpu/LoopNest/Contraction.h"
 
 namespace xetile {
 

@@ -4,10 +4,10 @@
 // Refused: what decideConfig refuses, ops with a configuration that cannot be tiled, other values
 // of the pass's options.
 //===----------------------------------------------------------------------===//
+#include "xetile/Linalg/ScheduleMark.h"
 #include "xetile/Target/Cpu/LoopNest/DeepTile.h"
 #include "xetile/Target/Cpu/LoopNest/Fusion.h"
 #include "xetile/Target/Cpu/Passes.h"
-#include "xetile/Target/Cpu/ScheduleMark.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_DEEPTILEMATMUL

@@ -11,8 +11,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "xetile/Linalg/ScheduleMark.h"
 #include "xetile/Target/Cpu/Frozen.h"
-#include "xetile/Target/Cpu/ScheduleMark.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -95,11 +95,6 @@ static bool isElementwiseOp(Operation *op) {
   return llvm::all_of(linalgOp.getIndexingMapsArray(),
                       [](AffineMap map) { return map.isProjectedPermutation(); }) &&
          linalgOp.getMatchingIndexingMap(linalgOp.getDpsInitOperand(0)).isPermutation();
-}
-
-static bool isContraction(Operation *op) {
-  std::string why;
-  return op && succeeded(matchContraction(op, /*onTensors=*/true, why));
 }
 
 /// The one op of the same block that uses `value`, maybe several times.

@@ -3,8 +3,8 @@
 #ifndef XETILE_TARGET_CPU_LOOPNEST_ITERATIONSPACE_H
 #define XETILE_TARGET_CPU_LOOPNEST_ITERATIONSPACE_H
 
-#include "xetile/Target/Cpu/LoopNest/Contraction.h"
-#include "xetile/Target/Cpu/LoopNest/LoopNest.h"
+#include "xetile/Linalg/Contraction.h"
+#include "xetile/Linalg/TileLoops.h"
 
 namespace xetile {
 

@@ -8,8 +8,8 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "xetile/Linalg/TileLoops.h"
 #include "xetile/Target/Cpu/LoopNest/Elements.h"
-#include "xetile/Target/Cpu/LoopNest/LoopNest.h"
 
 using namespace mlir;
 using namespace xetile;

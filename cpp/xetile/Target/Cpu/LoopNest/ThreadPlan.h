@@ -3,7 +3,7 @@
 #ifndef XETILE_TARGET_CPU_LOOPNEST_THREADPLAN_H
 #define XETILE_TARGET_CPU_LOOPNEST_THREADPLAN_H
 
-#include "xetile/Target/Cpu/LoopNest/Contraction.h"
+#include "xetile/Linalg/Contraction.h"
 
 namespace xetile {
 

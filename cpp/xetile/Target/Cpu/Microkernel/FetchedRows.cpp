@@ -6,8 +6,8 @@
 #include "xetile/Target/Cpu/Microkernel/FetchedRows.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "xetile/Linalg/TileLoops.h"
 #include "xetile/Target/Cpu/Config/Machine.h"
-#include "xetile/Target/Cpu/LoopNest/LoopNest.h"
 #include "xetile/Target/Cpu/Packing/FetchBlocks.h"
 #include "llvm/Support/MathExtras.h"
 

@@ -4,7 +4,7 @@
 #define XETILE_TARGET_CPU_MICROKERNEL_KERNELBUILDER_H
 
 #include "mlir/IR/PatternMatch.h"
-#include "xetile/Target/Cpu/LoopNest/LoopNest.h"
+#include "xetile/Linalg/TileLoops.h"
 #include "xetile/Target/Cpu/Microkernel/FetchedRows.h"
 #include "xetile/Target/Cpu/Microkernel/KernelPlan.h"
 

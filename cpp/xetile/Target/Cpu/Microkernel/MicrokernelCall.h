@@ -3,12 +3,10 @@
 #ifndef XETILE_TARGET_CPU_MICROKERNEL_MICROKERNELCALL_H
 #define XETILE_TARGET_CPU_MICROKERNEL_MICROKERNELCALL_H
 
+#include "xetile/Linalg/ScheduleMark.h"
 #include "xetile/Target/Cpu/LoopNest/ThreadNest.h"
 
 namespace xetile {
-
-/// On the batch-reduce matmul that the rewrite leaves: the largest m and n that it is called with.
-constexpr llvm::StringLiteral kMicrokernelAttr = "xetile.microkernel";
 
 /// Adds to `sums`, of `tile`, a piece of `block`, the products of what it has of the block's
 /// operands `a` and `bBlock`. The first step of k starts the sums, where the plan has a start.

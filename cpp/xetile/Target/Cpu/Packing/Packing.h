@@ -4,7 +4,7 @@
 #define XETILE_TARGET_CPU_PACKING_PACKING_H
 
 #include "mlir/IR/Block.h"
-#include "xetile/Target/Cpu/LoopNest/LoopNest.h"
+#include "xetile/Linalg/TileLoops.h"
 
 namespace xetile {
 

@@ -9,11 +9,11 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "xetile/Linalg/InFunction.h"
+#include "xetile/Linalg/ScheduleMark.h"
 #include "xetile/Target/Cpu/Config/Machine.h"
 #include "xetile/Target/Cpu/Passes.h"
-#include "xetile/Target/Cpu/Rows/InFunction.h"
 #include "xetile/Target/Cpu/Rows/RowPlan.h"
-#include "xetile/Target/Cpu/ScheduleMark.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace xetile {

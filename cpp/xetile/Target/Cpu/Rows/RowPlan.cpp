@@ -6,9 +6,9 @@
 #include "xetile/Target/Cpu/Rows/RowPlan.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "xetile/IR/XeTileTypes.h"
-#include "xetile/Target/Cpu/HasElements.h"
-#include "xetile/Target/Cpu/Rows/InFunction.h"
-#include "xetile/Target/Cpu/ScheduleMark.h"
+#include "xetile/Linalg/HasElements.h"
+#include "xetile/Linalg/InFunction.h"
+#include "xetile/Linalg/ScheduleMark.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

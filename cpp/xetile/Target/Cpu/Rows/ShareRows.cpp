@@ -6,8 +6,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "xetile/Linalg/TileLoops.h"
 #include "xetile/Target/Cpu/Config/Machine.h"
-#include "xetile/Target/Cpu/LoopNest/LoopNest.h"
 #include "xetile/Target/Cpu/Passes.h"
 #include "xetile/Target/Cpu/Rows/RowPlan.h"
 

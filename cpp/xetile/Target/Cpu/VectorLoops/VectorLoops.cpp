@@ -9,8 +9,8 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "xetile/Linalg/TileLoops.h"
 #include "xetile/Target/Cpu/LoopNest/Fusion.h"
-#include "xetile/Target/Cpu/LoopNest/LoopNest.h"
 
 using namespace mlir;
 using namespace xetile;

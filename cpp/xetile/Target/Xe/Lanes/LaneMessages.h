@@ -3,9 +3,9 @@
 #ifndef XETILE_TARGET_XE_LANES_LANEMESSAGES_H
 #define XETILE_TARGET_XE_LANES_LANEMESSAGES_H
 
+#include "xetile/Facts/TargetInfo.h"
 #include "xetile/IR/XeTileTypes.h"
 #include "xetile/Layout/BlockMessage.h"
-#include "xetile/Target/TargetInfo.h"
 #include "xetile/Target/Xe/Lanes/LaneRules.h"
 #include <map>
 #include <memory>

@@ -4,7 +4,7 @@
 #define XETILE_TARGET_XE_LANES_REGISTERESTIMATE_H
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "xetile/Target/TargetInfo.h"
+#include "xetile/Facts/TargetInfo.h"
 
 namespace xetile {
 

@@ -24,7 +24,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/XeGPU/IR/XeGPU.h"
-#include "xetile/Target/PlaceOf.h"
+#include "xetile/IR/PlaceOf.h"
 #include "xetile/Target/Xe/Passes.h"
 #include "xetile/Target/Xe/TargetAttr.h"
 #include "llvm/ADT/TypeSwitch.h"

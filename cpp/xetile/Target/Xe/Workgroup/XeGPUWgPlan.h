@@ -4,7 +4,7 @@
 #define XETILE_TARGET_XE_WORKGROUP_XEGPUWGPLAN_H
 
 #include "mlir/Transforms/DialectConversion.h"
-#include "xetile/Target/TargetInfo.h"
+#include "xetile/Facts/TargetInfo.h"
 #include "xetile/Target/Xe/Workgroup/LayoutInference.h"
 #include "xetile/Transforms/SharedWork.h"
 #include "llvm/ADT/EquivalenceClasses.h"

@@ -1,0 +1,136 @@
+//===- Contraction.cpp - recognise a matmul by its dimensions ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: any linalg op. Out: the roles m, n, k and batch of its dimensions, its sizes and units.
+// Refused: ops that do not multiply and add two operands, or whose operands are indexed by other
+// than dimensions alone.
+//===----------------------------------------------------------------------===//
+#include "xetile/Linalg/Contraction.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace xetile;
+
+int64_t Contraction::extent(MatmulDim dim) const {
+  int64_t product = 1;
+  for (unsigned position : roles[dim]) {
+    if (ShapedType::isDynamic(sizes[position]))
+      return ShapedType::kDynamic;
+    product *= sizes[position];
+  }
+  return product;
+}
+
+AffineMap Contraction::dropBatch(AffineMap map) const {
+  SmallVector<AffineExpr> results;
+  for (AffineExpr expr : map.getResults())
+    if (!llvm::is_contained(batch, cast<AffineDimExpr>(expr).getPosition()))
+      results.push_back(expr);
+  return AffineMap::get(map.getNumDims(), 0, results, map.getContext());
+}
+
+bool Contraction::isUnsigned(unsigned operand) const {
+  mlir::Block &body = op->getRegion(0).front();
+  return llvm::any_of(body.getArgument(operand).getUsers(),
+                      [](Operation *user) { return isa<arith::ExtUIOp>(user); });
+}
+
+// What computes with narrower products or changes their sign is a contraction for upstream, too,
+// but not the one that the rewrite builds. Which types may be converted is checked later, with an
+// error.
+bool xetile::addsProduct(mlir::Block &body) {
+  auto isInput = [&](Value value, unsigned number) {
+    Operation *cast = value.getDefiningOp();
+    if (isa_and_nonnull<CastOpInterface>(cast) && !isa<arith::BitcastOp>(cast))
+      value = cast->getOperand(0);
+    return value == body.getArgument(number);
+  };
+  Operation *sum = body.getTerminator()->getOperand(0).getDefiningOp();
+  if (!isa_and_nonnull<arith::AddFOp, arith::AddIOp>(sum))
+    return false;
+  for (unsigned side : {0, 1}) {
+    Operation *product = sum->getOperand(1 - side).getDefiningOp();
+    if (sum->getOperand(side) == body.getArgument(2) &&
+        isa_and_nonnull<arith::MulFOp, arith::MulIOp>(product))
+      return (isInput(product->getOperand(0), 0) && isInput(product->getOperand(1), 1)) ||
+             (isInput(product->getOperand(0), 1) && isInput(product->getOperand(1), 0));
+  }
+  return false;
+}
+
+/// Orders `dims` by their place in `map`: the order in memory, which roles are tiled by.
+static SmallVector<unsigned> inOrderOf(AffineMap map, ArrayRef<unsigned> dims) {
+  SmallVector<unsigned> ordered;
+  for (AffineExpr expr : map.getResults()) {
+    unsigned position = cast<AffineDimExpr>(expr).getPosition();
+    if (llvm::is_contained(dims, position))
+      ordered.push_back(position);
+  }
+  return ordered;
+}
+
+FailureOr<Contraction> xetile::matchContraction(Operation *op, bool onTensors, std::string &why) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp) {
+    why = "expected a linalg operation, got " + op->getName().getStringRef().str();
+    return failure();
+  }
+  if (linalgOp->getNumOperands() != 3 || linalgOp.getNumDpsInits() != 1) {
+    why = "expected two inputs and one output";
+    return failure();
+  }
+  for (Value operand : linalgOp->getOperands())
+    if (onTensors ? !isa<RankedTensorType>(operand.getType())
+                  : !isa<MemRefType>(operand.getType())) {
+      why = onTensors ? "expected operands to be tensors" : "expected operands to be memrefs";
+      return failure();
+    }
+  SmallVector<AffineMap> maps = linalgOp.getIndexingMapsArray();
+  for (AffineMap map : maps)
+    if (!map.isProjectedPermutation()) {
+      why = "expected every operand to be indexed by dimensions alone, each once";
+      return failure();
+    }
+  if (!linalg::isaContractionOpInterface(linalgOp) ||
+      !addsProduct(linalgOp->getRegion(0).front())) {
+    why = "expected a contraction: products of two operands, added to the third";
+    return failure();
+  }
+  FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(linalgOp);
+  if (failed(dims) || dims->m.empty() || dims->n.empty() || dims->k.empty()) {
+    why = "expected dimensions m, n and k";
+    return failure();
+  }
+  Contraction result;
+  result.op = linalgOp;
+  result.batch = inOrderOf(maps[2], dims->batch);
+  result.roles[kM] = inOrderOf(maps[0], dims->m);
+  result.roles[kN] = inOrderOf(maps[1], dims->n);
+  result.roles[kK] = inOrderOf(maps[0], dims->k);
+  if (result.batch.size() + result.roles[kM].size() + result.roles[kN].size() +
+          result.roles[kK].size() !=
+      linalgOp.getNumLoops()) {
+    why = "expected every dimension to be one of batch, m, n and k";
+    return failure();
+  }
+  result.sizes = linalgOp.getStaticLoopRanges();
+  if (!onTensors)
+    return result; // units are for the rewrite alone
+  for (MatmulDim dim : {kM, kN, kK})
+    for (unsigned inner : ArrayRef(result.roles[dim]).drop_front()) {
+      if (ShapedType::isDynamic(result.sizes[inner])) {
+        why = "expected the inner dimensions of blocked operands to have static sizes";
+        return failure();
+      }
+      if (result.sizes[inner] == 0) {
+        why = "expected the inner dimensions of blocked operands to have elements";
+        return failure();
+      }
+      result.unit[dim] *= result.sizes[inner];
+    }
+  return result;
+}
+
+bool xetile::isContraction(Operation *op) {
+  std::string why;
+  return op && succeeded(matchContraction(op, /*onTensors=*/true, why));
+}

@@ -1,0 +1,62 @@
+//===- Contraction.h - a matmul recognised by its dimensions -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef XETILE_LINALG_CONTRACTION_H
+#define XETILE_LINALG_CONTRACTION_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/PatternMatch.h"
+#include "xetile/IR/MatmulConfig.h"
+
+namespace xetile {
+
+/// The roles of a contraction's iteration dimensions. A blocked operand (MKmk) has several
+/// dimensions of one role: the first is tiled, the others are its unit.
+struct Contraction {
+  /// A handle; that of a const contraction can be asked too, as MLIR's handles want it.
+  mutable mlir::linalg::LinalgOp op;
+  llvm::SmallVector<unsigned> batch;
+  /// The dimensions of each role in the order of the operand that has them.
+  std::array<llvm::SmallVector<unsigned>, 3> roles;
+  /// Sizes of iteration dimensions, ShapedType::kDynamic where unknown.
+  llvm::SmallVector<int64_t> sizes;
+  /// Elements in one step of the tiled dimension, 1 if the role has one dimension only.
+  std::array<int64_t, 3> unit = {1, 1, 1};
+
+  unsigned tiled(MatmulDim dim) const { return roles[dim].front(); }
+  /// Elements of the role, or kDynamic.
+  int64_t extent(MatmulDim dim) const;
+  mlir::AffineMap map(unsigned operand) const { return op.getIndexingMapsArray()[operand]; }
+  /// `map` without the results that are batch dimensions.
+  mlir::AffineMap dropBatch(mlir::AffineMap map) const;
+  /// Whether the integers of an input are extended with zeros.
+  bool isUnsigned(unsigned operand) const;
+  mlir::Type elementType(unsigned operand) const {
+    return mlir::getElementTypeOrSelf(op->getOperand(operand).getType());
+  }
+};
+
+/// Whether a body yields `c + a * b`, a and b converted to the type of c.
+bool addsProduct(mlir::Block &body);
+
+/// Recognises `op`; `onTensors` asks for tensors, otherwise for memrefs. On failure `why` tells
+/// what was expected.
+mlir::FailureOr<Contraction> matchContraction(mlir::Operation *op, bool onTensors,
+                                              std::string &why);
+
+/// Whether `op`, which may be null, is a contraction on tensors that matchContraction recognises.
+bool isContraction(mlir::Operation *op);
+
+/// Builds, before `op`, the same contraction on inputs whose indices are dimensions alone where
+/// `op` has sums of them (d0 * 32 + d1). Fails without a trace if there are none, or others.
+mlir::FailureOr<mlir::linalg::GenericOp> unfoldInputs(mlir::RewriterBase &builder,
+                                                      mlir::Operation *op);
+
+/// Recognises `op` on tensors, or else what unfoldInputs makes of it: that one is `standIn` then,
+/// for the caller to replace `op` by or to erase by eraseStandIn.
+mlir::FailureOr<Contraction> matchOrUnfold(mlir::RewriterBase &rewriter, mlir::Operation *op,
+                                           std::string &why, mlir::Operation *&standIn);
+void eraseStandIn(mlir::RewriterBase &rewriter, mlir::Operation *standIn);
+
+} // namespace xetile
+
+#endif // XETILE_LINALG_CONTRACTION_H

@@ -1,0 +1,36 @@
+//===- ElementwiseToLinalg.cpp - elementwise ops on tensors to linalg --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: arith and math ops on tensors. Out: one linalg.generic for each. Refused: nothing.
+// Upstream's pass of this purpose folds first, and its folders make constants of dynamic shape
+// (of xori %x, %x), which no memory can hold.
+//===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "xetile/Linalg/Passes.h"
+
+namespace xetile {
+#define GEN_PASS_DEF_ELEMENTWISETOLINALG
+#include "xetile/Linalg/Passes.h.inc"
+} // namespace xetile
+
+using namespace mlir;
+
+namespace {
+struct ElementwiseToLinalg : xetile::impl::ElementwiseToLinalgBase<ElementwiseToLinalg> {
+  void runOnOperation() override {
+    SmallVector<Operation *> ops;
+    getOperation()->walk([&](Operation *op) {
+      if (OpTrait::hasElementwiseMappableTraits(op) &&
+          llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>))
+        ops.push_back(op);
+    });
+    RewritePatternSet patterns(&getContext());
+    linalg::populateElementwiseToLinalgConversionPatterns(patterns);
+    GreedyRewriteConfig config;
+    config.setStrictness(GreedyRewriteStrictness::ExistingOps)
+        .enableFolding(false)
+        .enableConstantCSE(false);
+    (void)applyOpPatternsGreedily(ops, std::move(patterns), config);
+  }
+};
+} // namespace

@@ -1,0 +1,110 @@
+//===- FuseElementwise.cpp - chains of elementwise ops to one each ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: linalg ops on tensors. Out: an elementwise op with one use, which reads each element once, is
+// part of the op that uses it, a cheap one part of all, and results that nobody uses are gone.
+// Refused: nothing; what stands in loops stays as it is: those were made with care for memory.
+//===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "xetile/Linalg/InFunction.h"
+#include "xetile/Linalg/Passes.h"
+#include "xetile/Linalg/ScheduleMark.h"
+#include "xetile/Linalg/Simplify.h"
+
+namespace xetile {
+#define GEN_PASS_DEF_FUSEELEMENTWISE
+#include "xetile/Linalg/Passes.h.inc"
+} // namespace xetile
+
+using namespace mlir;
+using namespace xetile;
+
+/// Whether each element is read for several ones of the result, or of what is added up.
+static bool isRepeated(OpOperand *use) {
+  auto op = cast<linalg::LinalgOp>(use->getOwner());
+  AffineMap map = op.getMatchingIndexingMap(use);
+  return llvm::any_of(llvm::seq(op.getNumLoops()),
+                      [&](unsigned dim) { return !map.isFunctionOfDim(dim); });
+}
+
+/// Whether computing `op` again costs no more than reading what it computed: an operation or two of
+/// arithmetic on one tensor, besides what is the same for many elements.
+static bool isCheap(linalg::GenericOp op) {
+  int64_t operations = 0, tensors = 0;
+  for (Operation &inner : op.getBody()->without_terminator()) {
+    if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp, arith::ExtFOp,
+             arith::TruncFOp, math::AbsFOp>(inner))
+      return false;
+    ++operations;
+  }
+  for (OpOperand *input : op.getDpsInputOperands())
+    tensors += op.getMatchingIndexingMap(input).getNumResults() == op.getNumLoops();
+  return operations <= 2 && tensors <= 1 && op.getNumResults() == 1 &&
+         op.getNumParallelLoops() == op.getNumLoops() &&
+         !op.payloadUsesValueFromOperand(op.getDpsInitOperand(0));
+}
+
+/// Gives each of an op's users a copy of its own, where all of them can take it in.
+static void copyToUsers(RewriterBase &b, linalg::GenericOp op,
+                        function_ref<bool(Operation *)> isTaken) {
+  if (op->hasOneUse() || op->use_empty() || !isCheap(op) ||
+      !llvm::all_of(op->getUses(), [&](OpOperand &use) {
+        auto user = dyn_cast<linalg::GenericOp>(use.getOwner());
+        return user && isTaken(user) && user.isDpsInput(&use) && !isRepeated(&use);
+      }))
+    return;
+  for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(op->getUses()))) {
+    b.setInsertionPoint(op);
+    Operation *copy = b.clone(*op);
+    b.modifyOpInPlace(use.getOwner(), [&] { use.set(copy->getResult(0)); });
+  }
+}
+
+static SmallVector<Operation *> findOps(Operation *root, function_ref<bool(Operation *)> isTaken) {
+  SmallVector<Operation *> ops;
+  root->walk([&](linalg::GenericOp op) {
+    if (isTaken(op))
+      ops.push_back(op);
+  });
+  return ops;
+}
+
+void xetile::fuseElementwise(Operation *root, bool repeatCheapOps,
+                             function_ref<bool(Operation *)> mayTake) {
+  auto isTaken = [&](Operation *op) { return isInFunction(op) && mayTake(op); };
+  IRRewriter rewriter(root->getContext());
+  SmallVector<Operation *> all = findOps(root, isTaken);
+  if (repeatCheapOps)
+    for (Operation *op : llvm::reverse(all))
+      copyToUsers(rewriter, cast<linalg::GenericOp>(op), isTaken);
+  RewritePatternSet patterns(root->getContext());
+  linalg::populateElementwiseOpsFusionPatterns(patterns, [&](OpOperand *use) {
+    Operation *producer = use->get().getDefiningOp();
+    return isTaken(producer) && isTaken(use->getOwner()) && producer->hasOneUse() &&
+           !isRepeated(use);
+  });
+  FrozenRewritePatternSet frozen(std::move(patterns));
+  GreedyRewriteConfig config;
+  config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps)
+      .enableFolding(false)
+      .enableConstantCSE(false);
+  // An op that has been taken in is a use of what it reads until it is erased.
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    if (failed(applyOpPatternsGreedily(findOps(root, isTaken), frozen, config, &changed)))
+      break;
+  }
+}
+
+namespace {
+struct FuseElementwise : xetile::impl::FuseElementwiseBase<FuseElementwise> {
+  using FuseElementwiseBase::FuseElementwiseBase;
+
+  void runOnOperation() override {
+    if (!getOperation()->hasAttr(kFusedAttr))
+      fuseElementwise(getOperation(), /*repeatCheapOps=*/true,
+                      [this](Operation *op) { return isFor(op, schedules); });
+  }
+};
+} // namespace

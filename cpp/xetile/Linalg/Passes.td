@@ -1,0 +1,264 @@
+//===- Passes.td - linalg on tensors, for every target -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef XETILE_LINALG_PASSES_TD
+#define XETILE_LINALG_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def NumberOps : Pass<"xetile-number-ops", "::mlir::ModuleOp"> {
+  let summary = "Write the number of each linalg op into its location";
+  let description = [{
+    So that `xetile-tell-ops` finds what passes in between made of it. Numbers are those of a walk, from 0.
+
+    Before: `linalg.generic {...} { ... arith.addf ... } loc("model.py":3:0)`
+
+    After: the same, it and what is in its body with `loc("#7"("model.py":3:0))`.
+  }];
+}
+
+def DecomposeLinalg : Pass<"xetile-decompose-linalg"> {
+  let summary = "Give linalg ops that have no loops of their own such: softmax, pack, unpack, Winograd's transforms";
+  let description = [{
+    Before: `%y = linalg.softmax dimension(1) ins(%x : tensor<8x64xf16>) outs(%e : tensor<8x64xf16>) -> tensor<8x64xf16>`
+
+    After: `linalg.generic` ops for the maxima, the differences' exponentials, their sums and the quotients, here in f32 between
+    two that convert. `linalg.pack` becomes `tensor.pad`, `tensor.expand_shape` and `linalg.transpose`, `linalg.unpack` the way
+    back; of sizes known at run time only each becomes one `linalg.generic` that looks elements up. Nothing is read outside of a
+    tensor: there the padding value is, or zero.
+
+    Refused: transforms of Winograd's convolution whose sizes are known at run time only.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def ReplacePoison : Pass<"xetile-replace-poison"> {
+  let summary = "Let tensors of poison hold anything, in memory, and make numbers of poison zeros";
+  let description = [{
+    Before: `%p = ub.poison : tensor<8x8xf32>`, `%n = ub.poison : f32`
+
+    After: `%p = tensor.empty() : tensor<8x8xf32>`, `%n = arith.constant 0.0 : f32`
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def ElementwiseToLinalg : Pass<"xetile-elementwise-to-linalg"> {
+  let summary = "Turn elementwise ops on tensors to linalg without folding them";
+  let description = [{
+    Before: `%r = arith.xori %a, %a : tensor<?xi32>`
+
+    After:
+    ```mlir
+    %r = linalg.generic {...} ins(%a, %a : tensor<?xi32>, tensor<?xi32>) outs(%a : tensor<?xi32>) {
+    ^bb0(%x: i32, %y: i32, %z: i32):
+      %e = arith.xori %x, %y : i32
+      linalg.yield %e : i32
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def NarrowComparisons : Pass<"xetile-narrow-comparisons"> {
+  let summary = "Compare extended floats with constants in the type before";
+  let description = [{
+    Before (PyTorch's numbers are f64):
+    ```mlir
+    %limit = arith.constant 20.0 : f64
+    %wide = arith.extf %x : f32 to f64
+    %above = arith.cmpf ogt, %wide, %limit : f64
+    ```
+    After:
+    ```mlir
+    %limit = arith.constant 20.0 : f32
+    %above = arith.cmpf ogt, %x, %limit : f32
+    ```
+    A constant that the type lacks is rounded to the side where no number of the type changes the answer; comparisons for
+    equality with such a constant stay. Scalars, as the bodies of linalg ops have them.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def ReshapesToViews : Pass<"xetile-reshapes-to-views"> {
+  let summary = "Rewrite tensor.reshape to listed sizes, and transposes that only move ones, as collapse_shape and expand_shape";
+  let description = [{
+    Before:
+    ```mlir
+    %shape = tensor.from_elements %m, %n, %c32 : tensor<3xindex>
+    %y = tensor.reshape %x(%shape) : (tensor<?x32xf32>, tensor<3xindex>) -> tensor<?x?x32xf32>
+    ```
+    After:
+    ```mlir
+    %y = tensor.expand_shape %x [[0, 1], [2]] output_shape [%m, %n, 32] : tensor<?x32xf32> into tensor<?x?x32xf32>
+    ```
+    Last dimensions of the same known size stay; of those before, more than one are collapsed first. A size is what it is where
+    torch-mlir would infer it from the others if it were negative: negative ones are refused when the function is called. `xetile-check-sizes` knows
+    what sizes these operations take. A reshape to sizes in a tensor that is no list of them, and one from or to a tensor without
+    dimensions, stay.
+    A `linalg.transpose` that only moves dimensions of one is such a view, too.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def DropEmptyPieces : Pass<"xetile-drop-empty-pieces"> {
+  let summary = "Pad, concatenate and cut without the tensors that have no elements";
+  let description = [{
+    Before: `%t = tensor.concat dim(0) %a, %nothing : (tensor<3x2xf32>, tensor<0x2xf32>) -> tensor<3x2xf32>`
+
+    After: `%a`. A padded tensor of no elements is generated; what has none itself, a slice too, is a tensor.empty. Slices
+    of no elements that are inserted are dropped.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def SplitSlices : Pass<"xetile-split-slices"> {
+  let summary = "Slice with steps and drop dimensions in two ops";
+  let description = [{
+    Upstream aborts on memory that both steps and drops dimensions where others that stay have size one, too.
+
+    Before: `%s = tensor.extract_slice %a[0, 0] [1, 1] [2, 1] : tensor<8x1xi32> to tensor<1xi32>`
+
+    After:
+    ```mlir
+    %all = tensor.extract_slice %a[0, 0] [1, 1] [2, 1] : tensor<8x1xi32> to tensor<1x1xi32>
+    %s = tensor.extract_slice %all[0, 0] [1, 1] [1, 1] : tensor<1x1xi32> to tensor<1xi32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
+def WidenSums : Pass<"xetile-widen-sums"> {
+  let summary = "Sum narrow floats in f32";
+  let description = [{
+    One rule for all sums: elements narrower than f32 (f16, bf16) are multiplied and added in f32, and rounded once, when
+    the sum is complete. Tiles of contractions, in loops or made by `deep-tile-matmul`, keep it by themselves; this pass
+    rewrites the others on tensors: contractions that were not tiled, convolutions, sums of pooling windows,
+    `linalg.reduce` and `linalg.generic` that add, subtract or multiply into such a result. Integers are added in the
+    result's type and wrap around, f32 and f64 stay what they are. Sums that several ops make (a `scf.for` that carries
+    f16) are rounded between these, as written.
+
+    Before:
+    ```mlir
+    %y = linalg.matvec ins(%a, %x : tensor<16x4096xbf16>, tensor<4096xbf16>) outs(%y0 : tensor<16xbf16>)
+    ```
+    After:
+    ```mlir
+    %start = arith.extf %y0 : tensor<16xbf16> to tensor<16xf32>
+    %sums = linalg.generic {...} ins(%a, %x : ...) outs(%start : tensor<16xf32>) {
+    ^bb0(%l: bf16, %r: bf16, %sum: f32):
+      %lw = arith.extf %l : bf16 to f32
+      %rw = arith.extf %r : bf16 to f32
+      %product = arith.mulf %lw, %rw : f32
+      %next = arith.addf %sum, %product : f32
+      linalg.yield %next : f32
+    }
+    %y = arith.truncf %sums : tensor<16xf32> to tensor<16xbf16>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+      "::mlir::tensor::TensorDialect"];
+}
+
+def ConvolutionsToMatmuls : Pass<"xetile-convolutions-to-matmuls"> {
+  let summary = "Copy what the windows of a convolution see, and multiply it with the filter";
+  let description = [{
+    Before:
+    ```mlir
+    %r = linalg.conv_2d_nchw_fchw {strides = dense<1> : ..., dilations = dense<1> : ...}
+        ins(%image, %filter : tensor<4x32x58x58xf32>, tensor<64x32x3x3xf32>) outs(%c : tensor<4x64x56x56xf32>)
+    ```
+    After (a matmul of 64 x 448 x 288):
+    ```mlir
+    for %n in 0 to 4, for %h in 0 to 56 step 8:
+      %seen = linalg.generic (channel, tap, tap, row, column) : %image[%n, channel, %h + row + tap, column + tap]
+      %c = %c[%n, :, %h to %h + 8, :] + %filter as 64x288 * %seen as 288x448
+    ```
+    Images, groups and, where sizes are static, blocks of rows are loops, so that a copy stays in the second-level cache.
+    All of linalg's convolutions of a sum over channels: 1D to 3D, strides, dilations, groups, channels first or last, types
+    that are widened. Depthwise ones are for `xetile-linalg-to-vector-loops`; those with zero points stay as they are.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+      "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+  let options = [
+    ListOption<"schedules", "schedules", "std::string",
+               "Take only ops whose attribute xetile.schedule is one of these, and those without; by default all but 'none'">
+  ];
+}
+
+def FoldTransposes : Pass<"xetile-fold-transposes"> {
+  let summary = "Let matmuls read what was transposed, or widened to f32";
+  let description = [{
+    Before:
+    ```mlir
+    %t = linalg.transpose ins(%w : tensor<768x64xf32>) outs(%any : tensor<64x768xf32>) permutation = [1, 0]
+    %r = linalg.matmul ins(%x, %t : tensor<8x64xf32>, tensor<64x768xf32>) outs(%c : tensor<8x768xf32>)
+    ```
+    After:
+    ```mlir
+    %r = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, ...]}
+        ins(%x, %w : tensor<8x64xf32>, tensor<768x64xf32>) outs(%c : tensor<8x768xf32>)
+    ```
+    What packs a matmul's operands transposes blocks of them on the way. A transpose that nobody uses any more is gone.
+
+    Where all of a contraction is f32 and both inputs are extended from bf16, or both from f16, by a `linalg.generic`
+    that does nothing else, it reads them narrow and extends each element: CPUs have instructions for such products.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+  let options = [
+    ListOption<"schedules", "schedules", "std::string",
+               "Take only ops whose attribute xetile.schedule is one of these, and those without; by default all but 'none'">
+  ];
+}
+
+def DropUnitDims : Pass<"xetile-drop-unit-dims"> {
+  let summary = "Take dimensions of size one out of linalg ops, outside of loops";
+  let description = [{
+    Before:
+    ```mlir
+    %sum = linalg.generic {indexing_maps = [(m, n) -> (m, n), (m, n) -> (m, 0)], ...}
+        ins(%x : tensor<4x8xf32>) outs(%zeros : tensor<4x1xf32>)
+    ```
+    After: the same with `(m, n) -> (m)` on tensor<4xf32>, and `tensor.expand_shape` where the other type is used.
+
+    The passes behind know which loops of two ops are the same by their maps, for which each index is a loop.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
+      "::mlir::tensor::TensorDialect"];
+}
+
+def FuseElementwise : Pass<"xetile-fuse-elementwise"> {
+  let summary = "Merge chains of elementwise ops, outside of loops, and drop results that nobody uses";
+  let description = [{
+    Before:
+    ```mlir
+    %d = linalg.generic {...} ins(%x, %mean : ...) outs(%any : ...) { ... arith.subf ... }
+    %e = linalg.generic {...} ins(%d : ...) outs(%any : ...) { ... math.exp ... }
+    ```
+    After: `%e = linalg.generic {...} ins(%x, %mean : ...) outs(%any : ...) { ... arith.subf ... math.exp ... }`
+
+    An op whose result has several uses stays, and so memory holds what it computes once; so does one whose elements are
+    read more than once, as the factor of a row is. One or two sums or products of one tensor's elements are computed by
+    each of their users instead, which read that tensor in place of the result. Upstream's pass of this purpose
+    folds constants and reshapes, too, and takes from ops in loops the memory that they were to update in place.
+
+    A module with the attribute `xetile.fused` was fused by a schedule and stays as it is.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
+      "::mlir::tensor::TensorDialect"];
+  let options = [
+    ListOption<"schedules", "schedules", "std::string",
+               "Take only ops whose attribute xetile.schedule is one of these, and those without; by default all but 'none'">
+  ];
+}
+
+def DropScheduleMarks : Pass<"xetile-drop-schedule-marks"> {
+  let summary = "Forget which schedule took which op";
+  let description = [{
+    Before: `module attributes {xetile.fused}`, `linalg.generic {xetile.schedule = "cpu_rows", ...} ...`
+
+    After: the same without these attributes, which steps on tensors look at.
+  }];
+}
+
+#endif // XETILE_LINALG_PASSES_TD

@@ -1,0 +1,44 @@
+//===- ScheduleMark.h - what steps tell one another on linalg ops -*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef XETILE_LINALG_SCHEDULEMARK_H
+#define XETILE_LINALG_SCHEDULEMARK_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Operation.h"
+
+namespace xetile {
+
+/// A discardable attribute of a linalg op, a string: the name of the schedule that takes it, as
+/// schedules/match.mlir writes it. `kLeaveAlone` is the name of none: such an op becomes loops.
+constexpr llvm::StringLiteral kScheduleAttr = "xetile.schedule";
+constexpr llvm::StringLiteral kLeaveAlone = "none";
+
+/// On the batch-reduce matmul that the deep-tiled one leaves: the largest m and n that it is called
+/// with.
+constexpr llvm::StringLiteral kMicrokernelAttr = "xetile.microkernel";
+
+/// Of a module, a unit attribute: a schedule has fused what is to be fused in it.
+constexpr llvm::StringLiteral kFusedAttr = "xetile.fused";
+
+inline llvm::StringRef scheduleOf(mlir::Operation *op) {
+  auto mark = op->getAttrOfType<mlir::StringAttr>(kScheduleAttr);
+  return mark ? mark.getValue() : llvm::StringRef();
+}
+
+/// Whether a step for `schedules`, or for any if there are none, may take `op`. One without a mark
+/// was made by other steps.
+inline bool isFor(mlir::Operation *op, llvm::ArrayRef<std::string> schedules) {
+  llvm::StringRef mark = scheduleOf(op);
+  return mark.empty() ||
+         (mark != kLeaveAlone && (schedules.empty() || llvm::is_contained(schedules, mark)));
+}
+
+/// Writes the mark of `from` at what takes its place.
+inline void keepMark(mlir::Operation *from, mlir::Operation *to) {
+  if (mlir::Attribute mark = from->getAttr(kScheduleAttr))
+    to->setAttr(kScheduleAttr, mark);
+}
+
+} // namespace xetile
+
+#endif // XETILE_LINALG_SCHEDULEMARK_H
