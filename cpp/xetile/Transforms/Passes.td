@@ -4,6 +4,28 @@
 
 include "mlir/Pass/PassBase.td"
 
+def CheckDistribution : Pass<"xetile-check-distribution", "::mlir::ModuleOp"> {
+  let summary = "Check that the subgroups of each launch have work of their own";
+  let description = [{
+    A kernel on XeTile has one of two forms. At workgroup level `wg_map`s say which subgroup does what; at subgroup level the
+    code asks `gpu.subgroup_id` (or `gpu.thread_id`). One with neither, launched with several subgroups, would do all of its
+    work once in each of them: atomic updates and sums in place would be wrong.
+    ```mlir
+    gpu.func @k(%A: memref<64x64xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+      // error: 'xetile.init_tile' op has no wg_map, and neither has any other value of @k ..
+      %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32>
+    ```
+    The size of a workgroup is that of `known_block_size`, or of the constants of a `gpu.launch_func`. What `xetile-wg-to-sg`
+    distributed has the attribute `xetile.subgroups` and is accepted, also where all subgroups do the same.
+
+    Refused: the first XeTile operation of such a kernel; kernels whose launch has another number of work-items than their
+    maps need.
+  }];
+  let options = [
+    Option<"subgroupSize", "subgroup-size", "int64_t", "16", "Work-items of one subgroup">
+  ];
+}
+
 def InferWgMap : Pass<"xetile-infer-wg-map"> {
   let summary = "Derive the workgroup maps of tiles and results from those that are given";
   let description = [{
@@ -78,7 +100,8 @@ def WgToSg : Pass<"xetile-wg-to-sg"> {
     numbers of subgroups in one kernel or another number than the launch has, operations without a distribution rule, a
     workgroup's tiles and vectors as arguments of functions, more than 1024 pieces of a value for one subgroup, more shared
     local memory than there is, exchanges in branches and loops that depend on the subgroup. The pass finds the maps that
-    follow from others itself; `xetile-infer-wg-map` writes them to the IR.
+    follow from others itself; `xetile-infer-wg-map` writes them to the IR. The kernel's attribute `xetile.subgroups` tells
+    that it is distributed, and over how many.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
       "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];

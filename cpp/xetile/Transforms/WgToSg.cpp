@@ -145,6 +145,7 @@ struct WgToSg : xetile::impl::WgToSgBase<WgToSg> {
   /// One kernel has one number of subgroups, and the launch as many.
   LogicalResult checkNumSubgroups(const WgMapInference &maps) {
     llvm::SmallDenseMap<Operation *, WgMapAttr> first;
+    numSubgroups.clear();
     // What operations compute comes first: an argument's map follows from theirs.
     for (bool isArgument : {false, true})
       for (auto [value, map] : maps.getMaps()) {
@@ -158,6 +159,7 @@ struct WgToSg : xetile::impl::WgToSgBase<WgToSg> {
                  << map << " for " << map.getNumSubgroups()
                  << " subgroups, but the kernel also has " << entry->second << " for "
                  << entry->second.getNumSubgroups();
+        numSubgroups[scope] = map.getNumSubgroups();
         if (inserted && scope &&
             failed(checkWorkgroupSize(scope, map.getNumSubgroups(), subgroupSize,
                                       getSmallestTarget().maxWorkItems, "wg_maps")))
@@ -165,6 +167,9 @@ struct WgToSg : xetile::impl::WgToSgBase<WgToSg> {
       }
     return success();
   }
+
+  /// Of each kernel with maps, once checkNumSubgroups has found no two.
+  llvm::SmallMapVector<Operation *, int64_t, 4> numSubgroups;
 
   LogicalResult check(const WgMapInference &maps) {
     // Other kernels of the module may be those of one subgroup.
@@ -228,6 +233,9 @@ struct WgToSg : xetile::impl::WgToSgBase<WgToSg> {
     if (failed(applyPartialConversion(getOperation(), target, std::move(patterns), config)))
       return signalPassFailure();
     plan.scratch.finish(slm);
+    for (auto [scope, subgroups] : numSubgroups)
+      if (isa_and_present<gpu::GPUFuncOp>(scope) && subgroups > 1)
+        scope->setAttr(kSubgroupsAttr, Builder(context).getI64IntegerAttr(subgroups));
   }
 };
 } // namespace

@@ -7,25 +7,30 @@
 using namespace mlir;
 using namespace xetile;
 
-/// Work-items of a workgroup, where the code of a kernel or a launch says so.
-static std::optional<int64_t> getWorkItems(Operation *scope) {
-  int64_t workItems = 1;
-  if (auto kernel = dyn_cast<gpu::GPUFuncOp>(scope)) {
-    std::optional<ArrayRef<int32_t>> sizes = kernel.getKnownBlockSize();
-    for (int32_t size : sizes.value_or(ArrayRef<int32_t>()))
-      workItems *= size;
-    return sizes ? std::optional(workItems) : std::nullopt;
-  }
-  auto launch = dyn_cast<gpu::LaunchOp>(scope);
-  if (!launch)
-    return std::nullopt;
-  gpu::KernelDim3 sizes = launch.getBlockSizeOperandValues();
+/// The product of three sizes, if all are constants.
+static std::optional<int64_t> multiply(gpu::KernelDim3 sizes) {
+  int64_t product = 1;
   for (Value size : {sizes.x, sizes.y, sizes.z}) {
     APInt value;
     if (!matchPattern(size, m_ConstantInt(&value)))
       return std::nullopt;
-    workItems *= value.getSExtValue();
+    product *= value.getSExtValue();
   }
+  return product;
+}
+
+std::optional<int64_t> xetile::getWorkItems(Operation *scope) {
+  if (auto launch = dyn_cast<gpu::LaunchOp>(scope))
+    return multiply(launch.getBlockSizeOperandValues());
+  if (auto launch = dyn_cast<gpu::LaunchFuncOp>(scope))
+    return multiply(launch.getBlockSizeOperandValues());
+  auto kernel = dyn_cast<gpu::GPUFuncOp>(scope);
+  std::optional<ArrayRef<int32_t>> sizes;
+  if (!kernel || !(sizes = kernel.getKnownBlockSize()))
+    return std::nullopt;
+  int64_t workItems = 1;
+  for (int32_t size : *sizes)
+    workItems *= size;
   return workItems;
 }
 

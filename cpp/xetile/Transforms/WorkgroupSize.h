@@ -8,6 +8,12 @@
 
 namespace xetile {
 
+/// Of a kernel that xetile-wg-to-sg distributed: over how many subgroups.
+inline constexpr llvm::StringLiteral kSubgroupsAttr = "xetile.subgroups";
+
+/// Work-items of a workgroup, where the code of a kernel or a launch says so.
+std::optional<int64_t> getWorkItems(mlir::Operation *scope);
+
 /// Checks that the code of a workgroup can be launched with `numSubgroups` subgroups, and is, where
 /// it says with how many work-items. `what` names the attributes that demand them.
 llvm::LogicalResult checkWorkgroupSize(mlir::Operation *scope, int64_t numSubgroups,

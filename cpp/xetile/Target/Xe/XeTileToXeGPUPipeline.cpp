@@ -18,6 +18,7 @@ using namespace mlir;
 namespace xetile {
 
 void buildLowerToSubgroup(OpPassManager &pm) {
+  pm.addPass(createCheckDistribution());
   OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
   device.addPass(createInferWgMap());
   device.addPass(createWgToSg());
