@@ -300,6 +300,30 @@ def test_slices_pads_concatenations_and_reversed_reads(run, rng):
     np.testing.assert_array_equal(got, expected)
 
 
+def test_rows_of_merged_dimensions(run, rng):
+    """As PyTorch's norms: what is computed is merged to a matrix, reduced along its rows, and expanded again."""
+    cube, identity = "tensor<3x7x50xf32>", "(i, j, k) -> (i, j, k)"
+    text = softmax((21, 50), "f32", 1).split("{\n", 1)[1].split("return")[0].replace("%x", "%flat")
+    body = (
+        generic(
+            "%e",
+            [("%x", cube)],
+            (3, 7, 50),
+            "f32",
+            [identity, identity],
+            "ppp",
+            "%1 = math.exp %a0 : f32\nlinalg.yield %1 : f32\n",
+        )
+        + "%flat = tensor.collapse_shape %e [[0, 1], [2]] : tensor<3x7x50xf32> into tensor<21x50xf32>\n"
+        + text
+        + "%all = tensor.expand_shape %y [[0, 1], [2]] output_shape [3, 7, 50] : tensor<21x50xf32> "
+        + f"into {cube}\n"
+    )
+    x = draw(rng, (3, 7, 50), "f32")
+    (got,) = run(function([("%x", cube)], [("%all", cube)], body), [x], [x])
+    assert_close(got, expected_softmax(np.exp(x.astype(np.float64)).reshape(21, 50), 1).reshape(3, 7, 50), "f32", 10)
+
+
 def test_windows_overlap_and_products_are_exact(run, rng):
     """A 3 x 3 convolution of two channels, f32, with a stride."""
     maps = [

@@ -1,7 +1,7 @@
 //===- LaunchWorkgroups.cpp - transform.xetile.launch_workgroups -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: an scf.forall on buffers, its loops m, n, batches. Out: a gpu.launch with a workgroup for
-// each step. Refused: other targets, loops with results, a single loop.
+// In: an scf.forall on buffers, its loops m, n, batches, or a single one. Out: a gpu.launch with a
+// workgroup for each step. Refused: other targets, loops with results.
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -46,6 +46,10 @@ gpu::LaunchOp launch(RewriterBase &rewriter, scf::ForallOp loop) {
     counts.push_back(getValueOrCreateConstantIndexOp(rewriter, loc, count));
   }
   Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
+  // Workgroups of a single loop are along x.
+  size_t added = counts.size() < 2 ? 1 : 0;
+  if (added)
+    counts.insert(counts.begin(), one);
   Value batches = multiply(rewriter, loc, ArrayRef(counts).drop_front(2));
   if (!isStatic) {
     // No driver launches a grid of nothing.
@@ -70,6 +74,7 @@ gpu::LaunchOp launch(RewriterBase &rewriter, scf::ForallOp loop) {
   if (counts.size() > 2)
     batchIds.push_back(rest);
   llvm::append_range(places, llvm::reverse(batchIds));
+  places.erase(places.begin(), places.begin() + added);
   SmallVector<Value> ivs;
   AffineExpr place, step, lower;
   bindDims(rewriter.getContext(), place);
@@ -97,8 +102,8 @@ DiagnosedSilenceableFailure LaunchWorkgroupsOp::apply(TransformRewriter &rewrite
   SmallVector<Operation *> launches;
   for (Operation *target : llvm::to_vector(state.getPayloadOps(getWorkgroups()))) {
     auto loop = dyn_cast<scf::ForallOp>(target);
-    if (!loop || loop.getRank() < 2 || loop.getNumResults() != 0)
-      return wrongTarget(op, target, "an scf.forall of two or more loops without results");
+    if (!loop || loop.getRank() == 0 || loop.getNumResults() != 0)
+      return wrongTarget(op, target, "an scf.forall without results");
     launches.push_back(launch(rewriter, loop));
   }
   results.set(cast<OpResult>(getLaunch()), launches);

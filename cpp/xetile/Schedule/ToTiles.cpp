@@ -73,7 +73,7 @@ LogicalResult FunctionTiler::check() {
   if (!func.getBody().hasOneBlock())
     return refuse(func, "expected a function with a body of one block");
   for (Value value : func.getBody().front().getTerminator()->getOperands())
-    if (isa<RankedTensorType>(value.getType()) && !isInMemory(value))
+    if (isa<RankedTensorType>(value.getType()) && !isOwnMemory(value))
       results.insert(value);
   if (results.empty())
     return refuse(func, "expected a function that returns tensors that it computes");

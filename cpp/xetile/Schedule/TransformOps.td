@@ -337,7 +337,7 @@ def LaunchWorkgroupsOp : XeTile_TransformOp<"launch_workgroups"> {
   let summary = "Makes a gpu.launch of a loop over workgroups";
   let description = [{
     Each step of an `scf.forall` on buffers becomes a workgroup. The first loop, over m, runs along y of the grid, the
-    second, over n, along x; all others, over batches, together along z. Bounds and steps may be known at run time only; a
+    second, over n, along x; all others, over batches, together along z. A single loop runs along x. Bounds and steps may be known at run time only; a
     grid without workgroups is not launched.
 
     ```mlir
@@ -361,7 +361,7 @@ def LaunchWorkgroupsOp : XeTile_TransformOp<"launch_workgroups"> {
     ```
 
     Definite failures:
-    - launch_workgroups_c1: the target is an `scf.forall` of at least two loops without results.
+    - launch_workgroups_c1: the target is an `scf.forall` without results.
   }];
   let arguments = (ins TransformHandleTypeInterface:$workgroups);
   let results = (outs TransformHandleTypeInterface:$launch);

@@ -32,16 +32,39 @@ bool isTileElement(Type type) {
          llvm::is_contained({8u, 16u, 32u, 64u}, type.getIntOrFloatBitWidth());
 }
 
-bool isInMemory(Value tensor) {
+bool isOwnMemory(Value tensor) {
   Operation *op = tensor.getDefiningOp();
   if (!op)
     return true;
   return isa<bufferization::ToTensorOp>(op) || (isa<arith::ConstantOp>(op) && !getSplat(tensor));
 }
 
+bool isInMemory(Value tensor) {
+  if (isOwnMemory(tensor))
+    return true;
+  // The same memory in another shape.
+  Operation *op = tensor.getDefiningOp();
+  return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op) &&
+         cast<RankedTensorType>(tensor.getType()).hasStaticShape() &&
+         cast<RankedTensorType>(op->getOperand(0).getType()).hasStaticShape() &&
+         isInMemory(op->getOperand(0));
+}
+
 Value TileWriter::memoryOf(Value tensor) {
-  Value &memory = memories[tensor.getAsOpaquePointer()];
-  if (!memory) {
+  if (auto found = memories.find(tensor.getAsOpaquePointer()); found != memories.end())
+    return found->second;
+  Value memory;
+  if (!isOwnMemory(tensor)) {
+    Operation *op = tensor.getDefiningOp();
+    Value source = memoryOf(op->getOperand(0));
+    AtDepth outermost(*this, 0);
+    if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))
+      memory = memref::CollapseShapeOp::create(b, loc, source, collapse.getReassociationIndices());
+    else
+      memory = memref::ExpandShapeOp::create(
+          b, loc, cast<RankedTensorType>(tensor.getType()).getShape(), source,
+          cast<tensor::ExpandShapeOp>(op).getReassociationIndices());
+  } else {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(workgroups);
     auto type = cast<RankedTensorType>(tensor.getType());
@@ -49,6 +72,7 @@ Value TileWriter::memoryOf(Value tensor) {
         b, loc, MemRefType::get(type.getShape(), type.getElementType()), tensor,
         /*read_only=*/true);
   }
+  memories[tensor.getAsOpaquePointer()] = memory;
   return memory;
 }
 

@@ -177,8 +177,46 @@ FailureOr<Value> TileWriter::ofExpansion(tensor::ExpandShapeOp op, ArrayRef<Plac
   return value(op.getSrc(), inner);
 }
 
+/// What is computed element by element of tensors of one shape, and collapsed, computed of
+/// collapsed tensors; null for others.
+Value TileWriter::collapseOperands(tensor::CollapseShapeOp op) {
+  auto source = op.getSrc().getDefiningOp<linalg::LinalgOp>();
+  if (!source || source->getNumResults() != 1 || source.hasIndexSemantics() ||
+      source.getNumParallelLoops() != source.getNumLoops() ||
+      !llvm::all_of(source.getIndexingMapsArray(), [](AffineMap map) { return map.isIdentity(); }))
+    return {};
+  Value &known = reshaped[op.getOperation()];
+  if (known)
+    return known;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(workgroups);
+  SmallVector<Value> operands;
+  for (OpOperand &operand : source->getOpOperands()) {
+    auto type = cast<RankedTensorType>(operand.get().getType());
+    operands.push_back(
+        tensor::CollapseShapeOp::create(b, loc, op.getResultType().clone(type.getElementType()),
+                                        operand.get(), op.getReassociation()));
+  }
+  unsigned rank = op.getResultType().getRank();
+  SmallVector<AffineMap> maps(operands.size(), b.getMultiDimIdentityMap(rank));
+  SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::parallel);
+  auto collapsed =
+      linalg::GenericOp::create(b, source.getLoc(), TypeRange(op.getResultType()),
+                                ArrayRef(operands).drop_back(), operands.back(), maps, kinds);
+  IRMapping mapping;
+  source->getRegion(0).cloneInto(&collapsed.getRegion(), mapping);
+  return known = collapsed.getResult(0);
+}
+
 FailureOr<Value> TileWriter::ofCollapse(tensor::CollapseShapeOp op, ArrayRef<Place> places) {
   ArrayRef<int64_t> shape = op.getSrcType().getShape();
+  bool merges =
+      llvm::any_of(llvm::zip_equal(places, op.getReassociationIndices()), [&](const auto &each) {
+        return !std::get<0>(each).isNumber() &&
+               llvm::count_if(std::get<1>(each), [&](int64_t dim) { return shape[dim] != 1; }) > 1;
+      });
+  if (Value collapsed = merges ? collapseOperands(op) : Value())
+    return value(collapsed, places);
   SmallVector<Place> inner(shape.size());
   for (auto [place, group] : llvm::zip_equal(places, op.getReassociationIndices())) {
     int64_t below = 1;

@@ -22,7 +22,11 @@
 
 namespace xetile::transform_ops {
 
-/// Whether kernels find the elements of `tensor` in memory, rather than compute them.
+/// Whether `tensor` is an argument, a constant of different elements, or a buffer.
+bool isOwnMemory(mlir::Value tensor);
+
+/// Whether kernels find the elements of `tensor` in memory, maybe of another shape, rather than
+/// compute them.
 bool isInMemory(mlir::Value tensor);
 
 /// Whether tiles in memory have such elements, and which they may have, in words.
@@ -148,6 +152,7 @@ private:
                                            llvm::ArrayRef<Place> places);
   mlir::FailureOr<mlir::Value> ofCollapse(mlir::tensor::CollapseShapeOp op,
                                           llvm::ArrayRef<Place> places);
+  mlir::Value collapseOperands(mlir::tensor::CollapseShapeOp op);
   mlir::FailureOr<mlir::Value> ofLinalg(mlir::linalg::LinalgOp op, unsigned result,
                                         llvm::ArrayRef<Place> places);
 
@@ -178,6 +183,8 @@ private:
   const TilePlan &plan;
   llvm::SmallVector<std::unique_ptr<Scope>> scopes;
   std::map<void *, mlir::Value> memories;
+  /// What reshapes of computed tensors are computed as, by the reshape.
+  std::map<void *, mlir::Value> reshaped;
   /// Ops that ask for each other's results; bounded, as the stack is.
   unsigned depth = 0;
   /// Values that were written; bounded, as programs of several kernels may be written over and
