@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Fit and print the coefficients of cpp/xetile/Target/Cpu/InlineMath.cpp, with the largest errors in 2^-24.
+"""Fit and print the coefficients of cpp/xetile/Target/Cpu/Lowering/InlineMath.cpp, with the largest errors in 2^-24.
 
 Weighted least squares whose weights follow the errors (Lawson's iteration) come near the smallest largest error. The
 lowest coefficient is rounded to f32 and the rest is fitted again, until all are. Needs NumPy; the last bits may differ

@@ -8,7 +8,7 @@
 #include "xetile/IR/XeTileAttrs.h"
 #include "xetile/IR/XeTileDialect.h"
 #include "xetile/Schedule/Params.h"
-#include "xetile/Target/Cpu/LoopNest/DeepTile.h"
+#include "xetile/Target/Cpu/Matmul/LoopNest/DeepTile.h"
 #include "xetile/Target/Cpu/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 

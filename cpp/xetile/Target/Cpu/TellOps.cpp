@@ -4,9 +4,9 @@
 // compute each of them. Refused: nothing.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "xetile/Target/Cpu/Microkernel/MicrokernelCall.h"
+#include "xetile/Target/Cpu/Blocks/Rows/RowPlan.h"
+#include "xetile/Target/Cpu/Matmul/LoopNest/MicrokernelCall.h"
 #include "xetile/Target/Cpu/Passes.h"
-#include "xetile/Target/Cpu/Rows/RowPlan.h"
 #include "llvm/ADT/StringExtras.h"
 #include <map>
 #include <set>

@@ -7,8 +7,8 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "xetile/Linalg/TileLoops.h"
-#include "xetile/Target/Cpu/Config/Machine.h"
-#include "xetile/Target/Cpu/Packing/FetchBlocks.h"
+#include "xetile/Target/Cpu/Machine/Machine.h"
+#include "xetile/Target/Cpu/Matmul/Packing/FetchBlocks.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

@@ -8,8 +8,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "xetile/Target/Cpu/LoopNest/Elements.h"
-#include "xetile/Target/Cpu/Microkernel/MicrokernelCall.h"
+#include "xetile/Target/Cpu/Matmul/LoopNest/Elements.h"
+#include "xetile/Target/Cpu/Matmul/LoopNest/MicrokernelCall.h"
 
 using namespace mlir;
 using namespace xetile;

@@ -9,7 +9,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "xetile/Target/Cpu/LoopNest/Elements.h"
+#include "xetile/Target/Cpu/Matmul/LoopNest/Elements.h"
 #include "xetile/Target/Cpu/Microkernel/TileSums.h"
 
 using namespace mlir;

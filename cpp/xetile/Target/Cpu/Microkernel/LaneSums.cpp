@@ -8,8 +8,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "xetile/Target/Cpu/Config/LaneTile.h"
-#include "xetile/Target/Cpu/LoopNest/Elements.h"
+#include "xetile/Target/Cpu/Matmul/Config/LaneTile.h"
+#include "xetile/Target/Cpu/Matmul/LoopNest/Elements.h"
 #include "xetile/Target/Cpu/Microkernel/Products.h"
 
 using namespace mlir;

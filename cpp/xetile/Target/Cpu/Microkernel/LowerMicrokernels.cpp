@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "xetile/Target/Cpu/Config/Machine.h"
+#include "xetile/Target/Cpu/Machine/Machine.h"
 #include "xetile/Target/Cpu/Microkernel/LaneSums.h"
 #include "xetile/Target/Cpu/Microkernel/ScalarKernel.h"
 #include "xetile/Target/Cpu/Microkernel/TileSums.h"

@@ -8,7 +8,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/X86Vector/X86VectorDialect.h"
-#include "xetile/Target/Cpu/LoopNest/Elements.h"
+#include "xetile/Target/Cpu/Matmul/LoopNest/Elements.h"
 
 using namespace mlir;
 using namespace xetile;

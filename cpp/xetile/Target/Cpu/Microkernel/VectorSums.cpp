@@ -6,7 +6,7 @@
 #include "xetile/Target/Cpu/Microkernel/VectorSums.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "xetile/Target/Cpu/Config/RegisterTile.h"
+#include "xetile/Target/Cpu/Matmul/Config/RegisterTile.h"
 #include "xetile/Target/Cpu/Microkernel/Products.h"
 
 using namespace mlir;

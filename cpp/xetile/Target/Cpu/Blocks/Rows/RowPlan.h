@@ -1,0 +1,49 @@
+//===- RowPlan.h - ops that share the rows of a tensor -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef XETILE_TARGET_CPU_BLOCKS_ROWS_ROWPLAN_H
+#define XETILE_TARGET_CPU_BLOCKS_ROWS_ROWPLAN_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace xetile {
+
+/// Of an scf.forall whose steps are blocks of rows, any number of which one thread may do.
+constexpr llvm::StringLiteral kRowsAttr = "xetile.rows";
+
+/// Ops that are computed block by block, each block of all of them before the next.
+struct RowPlan {
+  /// The last one: its loops are tiled.
+  mlir::linalg::LinalgOp root;
+  /// What leads to it and is computed in its loops. Nothing else reads it.
+  llvm::SmallSetVector<mlir::Operation *, 8> producers;
+  /// Sizes of a block along the loops of `root`; 0 for all of a dimension.
+  llvm::SmallVector<int64_t> tiles;
+  /// How many blocks there are, if that is known.
+  int64_t blocks = mlir::ShapedType::kDynamic;
+  /// What a block touches, and what all of them do; kDynamic if that is not known.
+  int64_t blockBytes = mlir::ShapedType::kDynamic, allBytes = mlir::ShapedType::kDynamic;
+};
+
+/// What plans are made for.
+struct RowOptions {
+  int64_t cacheBytes = 0;
+  /// Rows of a block at most, whatever they touch; 0 for as many as `cacheBytes` hold.
+  int64_t rows = 0;
+  bool alone = false;
+  /// Those whose marks ops may have (ScheduleMark.h).
+  llvm::ArrayRef<std::string> schedules;
+};
+
+/// A plan for the ops that end in `root`; none if they have no rows in common, or if all that they
+/// touch takes no more than `options.cacheBytes`: `why`
+/// tells then.
+/// - rows: the loops of `root` along which each producer computes a part of its own for a block;
+/// - a producer that other ops read, too, or that blocks would compute again is none.
+/// `options.alone`: whether an op without producers is worth a plan.
+mlir::FailureOr<RowPlan> planRows(mlir::linalg::LinalgOp root, const RowOptions &options,
+                                  std::string &why);
+
+} // namespace xetile
+
+#endif // XETILE_TARGET_CPU_BLOCKS_ROWS_ROWPLAN_H

@@ -1,0 +1,113 @@
+//===- Machine.cpp - what the heuristic knows about a CPU --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: DLTI attributes. Out: cores, caches, vectors, rates: those of the device "CPU", where what is
+// not told is that of any x86-64; without such a device the host's, with rates of a device "host".
+// Refused: entries that are no positive numbers, absent entries where they are required.
+//===----------------------------------------------------------------------===//
+#include "xetile/Target/Cpu/Machine/Machine.h"
+#include "mlir/Dialect/DLTI/DLTI.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "xetile/Target/Host/HostFeatures.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace xetile;
+
+LogicalResult xetile::checkThreads(Operation *op, int64_t threads) {
+  if (threads >= 0)
+    return success();
+  return emitError(op->getLoc()) << "threads = " << threads
+                                 << ": expected 0 (the machine's cores) or more";
+}
+
+FailureOr<Machine> xetile::describeMachine(Operation *op, bool require) {
+  MLIRContext *context = op->getContext();
+  auto device = StringAttr::get(context, "CPU"), host = StringAttr::get(context, "host");
+  // A machine that is described is that, and nothing of the one below.
+  bool isDescribed = succeeded(dlti::query(op, DataLayoutEntryKey(device)));
+  if (!isDescribed && !wrongHostFeatures().empty())
+    return op->emitOpError() << wrongHostFeatures();
+  Machine machine;
+  if (isDescribed) {
+    machine.source = "DLTI";
+    machine.rates = lookupRates("", machine.ratesSource);
+  } else {
+    machine = detectHost();
+  }
+  struct Entry {
+    StringRef name;
+    int64_t *value;
+    bool mayLack = false;
+  };
+  Entry entries[] = {
+      {"num_threads", &machine.cores},           {"L1_cache_size_in_bytes", &machine.l1},
+      {"L2_cache_size_in_bytes", &machine.l2},   {"L3_cache_size_in_bytes", &machine.l3},
+      {"max_vector_width", &machine.vectorBits}, {"L1_cache_ways", &machine.l1Ways, true},
+      {"L2_cache_ways", &machine.l2Ways, true}};
+  auto findOf = [&](StringAttr device, StringRef name) -> Attribute {
+    SmallVector<DataLayoutEntryKey> keys = {device, StringAttr::get(context, name)};
+    FailureOr<Attribute> found = dlti::query(op, keys);
+    return succeeded(found) ? *found : Attribute();
+  };
+  auto find = [&](StringRef name) { return isDescribed ? findOf(device, name) : Attribute(); };
+  for (Entry entry : entries) {
+    Attribute found = find(entry.name);
+    if (!found) {
+      if (!require || entry.mayLack)
+        continue;
+      return op->emitOpError() << "expected a machine description: no DLTI entry \"CPU\", \""
+                               << entry.name << "\" is around it";
+    }
+    auto integer = dyn_cast<IntegerAttr>(found);
+    if (!integer || integer.getValue().getActiveBits() > 62 || integer.getInt() < 1)
+      return op->emitOpError() << "DLTI entry \"CPU\", \"" << entry.name
+                               << "\": expected a positive integer, got " << found;
+    if (entry.value == &machine.cores && integer.getInt() > INT32_MAX)
+      return op->emitOpError() << "DLTI entry \"CPU\", \"num_threads\" = " << integer.getInt()
+                               << ": expected 1 to " << INT32_MAX;
+    *entry.value = integer.getInt();
+    if (entry.value == &machine.vectorBits) {
+      if (!llvm::isPowerOf2_64(machine.vectorBits) || machine.vectorBits < 128 ||
+          machine.vectorBits > 512)
+        return op->emitOpError() << "DLTI entry \"CPU\", \"max_vector_width\" = "
+                                 << machine.vectorBits << ": expected 128, 256 or 512";
+      machine.registers = machine.vectorBits == 512 ? 32 : 16;
+    }
+  }
+  for (const RateField &rate : allRateFields()) {
+    Attribute found = findOf(isDescribed ? device : host, rate.name);
+    if (!found)
+      continue;
+    auto number = dyn_cast<FloatAttr>(found);
+    double value = number ? number.getValueAsDouble() : 0;
+    // No instruction is faster, no system slower; the model divides by these numbers.
+    constexpr double kLeast = 1e-3, kMost = 1e9;
+    if (!(value >= kLeast && value <= kMost))
+      return op->emitOpError() << "DLTI entry \"" << (isDescribed ? "CPU" : "host") << "\", \""
+                               << rate.name
+                               << "\": expected nanoseconds, a float from 0.001 to 1e9, got "
+                               << found;
+    machine.rates.*rate.value = value;
+    machine.ratesSource = "DLTI";
+  }
+  std::pair<StringRef, bool *> flags[] = {
+      {"bf16_dot", &machine.bf16Dot}, {"int8_dot", &machine.int8Dot}, {"amx", &machine.amx}};
+  for (auto [name, flag] : flags) {
+    Attribute found = find(name);
+    if (!found)
+      continue;
+    auto value = dyn_cast<IntegerAttr>(found);
+    if (!value || (!value.getValue().isZero() && !value.getValue().isOne()))
+      return op->emitOpError() << "DLTI entry \"CPU\", \"" << name << "\": expected 0 or 1, got "
+                               << found;
+    *flag = value.getValue().isOne();
+  }
+  // These instructions have 512-bit forms here; tiles come with both kinds of dot products.
+  machine.amx &= machine.vectorBits == 512;
+  // Multiply-adds of widened elements, which are half as many, may be faster.
+  if (!isDescribed)
+    machine.bf16Dot &= machine.rates.bf16Dot < 2 * machine.rates.multiplyAdd;
+  machine.bf16Dot = machine.vectorBits == 512 && (machine.bf16Dot || machine.amx);
+  machine.int8Dot |= machine.amx;
+  return machine;
+}

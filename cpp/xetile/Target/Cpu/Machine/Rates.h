@@ -1,0 +1,42 @@
+//===- Rates.h - how fast a core multiplies and moves ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef XETILE_TARGET_CPU_MACHINE_RATES_H
+#define XETILE_TARGET_CPU_MACHINE_RATES_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace xetile {
+
+/// Nanoseconds, of one core. Memory: for a KiB, from or to the second-level cache, or the third.
+struct Rates {
+  /// One instruction on the widest vectors: f32 multiply-adds, dot products of pairs of bf16 and of
+  /// four bytes; one product of tile registers. All of them independent of one another.
+  double multiplyAdd, bf16Dot, int8Dot, bf16Tiles, int8Tiles;
+  /// Reading rows of panels; copying rows to panels; writing tiles of results.
+  double readL2, readL3, copyL2, copyL3, writeL2, writeL3;
+  /// What a tile of sums takes longer where rows of B come from the third level than where they
+  /// come from the first: reading overlaps with multiply-adds. From rows that begin at a line, and
+  /// from others.
+  double waitL3, waitUnaligned;
+  /// Starting and joining the threads of all cores.
+  double fork;
+};
+
+struct RateField {
+  /// As DLTI entries of the devices "CPU" and "host", and calibration files, have it.
+  llvm::StringRef name;
+  double Rates::*value;
+  llvm::StringRef doc;
+};
+
+/// In the order in which they are told.
+llvm::ArrayRef<RateField> allRateFields();
+
+/// What is known of a CPU that LLVM calls `name`, else typical rates; `source` says which.
+Rates lookupRates(llvm::StringRef name, std::string &source);
+
+} // namespace xetile
+
+#endif // XETILE_TARGET_CPU_MACHINE_RATES_H

@@ -1,0 +1,218 @@
+//===- CostModel.cpp - what parts of a matmul cost on a machine --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: a contraction's sizes and types, a machine. Out: cycles for copying and reading operands,
+// shares of threads. Nothing is refused.
+//===----------------------------------------------------------------------===//
+#include "xetile/Target/Cpu/Matmul/Config/CostModel.h"
+#include "xetile/Target/Cpu/Matmul/Config/DotProducts.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+#include <numeric>
+
+using namespace mlir;
+using namespace xetile;
+
+/// What an unknown size counts as.
+static constexpr int64_t kTypicalExtent = 1024;
+/// Copying B to rows along k instead of panels, as a factor:
+static constexpr double kTurnCost = 4;
+
+CostModel::CostModel(const Contraction &matmul, const Machine &machine, PackingWish packing)
+    : matmul(matmul), machine(machine), group(dotGroup(matmul, machine)), packing(packing) {
+  for (MatmulDim dim : {kM, kN, kK}) {
+    int64_t extent = matmul.extent(dim);
+    extents[dim] = ShapedType::isDynamic(extent) ? kTypicalExtent : std::max<int64_t>(extent, 1);
+  }
+  for (unsigned dim : matmul.batch)
+    batches *=
+        ShapedType::isDynamic(matmul.sizes[dim]) ? 1 : std::max<int64_t>(matmul.sizes[dim], 1);
+  sumBits = std::max<int64_t>(matmul.elementType(2).getIntOrFloatBitWidth(), 32);
+  inputBytes = std::max<int64_t>(matmul.elementType(0).getIntOrFloatBitWidth() / 8, 1);
+  length = std::max<int64_t>(machine.vectorBits / sumBits, 1);
+  registerTile =
+      chooseRegisterTile(extents[kM], extents[kN], length, machine.registers, rowsInFirstLevel(0));
+  // Columns that pass once need not stay in the first level.
+  constexpr int64_t kRowsOfOneTile = 8;
+  laneTile =
+      chooseLaneTile(extents[kM], extents[kN], machine.registers, offsetsBytes(matmul, machine),
+                     extents[kM] > kRowsOfOneTile ? rowsInFirstLevel(1) : kMostLaneColumns);
+  vectorDim = chooseVectorDim();
+  if (vectorDim == kM)
+    registerTile = chooseRegisterTile(extents[kN], extents[kM], length, machine.registers);
+  streamedRows = chooseStreamedRows();
+}
+
+/// The hardware prefetches lines that follow one another, of a few rows at a time: they are read
+/// through all of n before the next. One or two rows of sums wait for nothing else; more are worth
+/// it where B comes from memory, with longer steps, as each step visits all sums again.
+int64_t CostModel::chooseStreamedRows() const {
+  constexpr int64_t kFewest = 2, kThin = 16, kMost = 32;
+  bool alongN = vectorDim == kN && packing.b != true && !mustCopyB();
+  int64_t rows = vectorDim == kM ? extents[kN] : extents[kM];
+  if ((!alongN && vectorDim != kM) || rows > kMost)
+    return 0;
+  if (rows <= kFewest)
+    return 8;
+  if (extents[kN] * extents[kK] * inputBytes < machine.l3 / 2)
+    return 0;
+  return rows <= kThin ? 16 : 64;
+}
+
+/// Rows that are a multiple of 4 KiB apart share one set, as the sets of x86's first level span a
+/// page.
+int64_t CostModel::rowsInFirstLevel(unsigned operand) const {
+  constexpr int64_t kSpan = 4096, kMost = 30, kLeast = 4;
+  auto type = cast<ShapedType>(matmul.op->getOperand(operand).getType());
+  int64_t apart = type.getShape().back();
+  if (!isPlain(operand) || !runsAlong(operand, kK) || offsetsBytes(matmul, machine) ||
+      ShapedType::isDynamic(apart) || apart * inputBytes % kCacheLineBytes != 0)
+    return kMost;
+  int64_t sets = kSpan / std::gcd(apart * inputBytes, kSpan);
+  // Vectors of B and C take two.
+  int64_t lines = machine.l1 / kSpan * sets - 2;
+  return std::clamp(lines, kLeast, kMost);
+}
+
+MatmulDim CostModel::chooseVectorDim() const {
+  // Measured for thin matrices; larger ones gain little.
+  constexpr int64_t kThin = 64;
+  if (packing.b == true || !isPlain(0) || !isPlain(1) || !isPlain(2) ||
+      std::min(extents[kM], extents[kN]) > kThin)
+    return kN;
+  // Tiles multiply faster, where they are filled.
+  constexpr int64_t kTileRows = 16;
+  if (machine.amx && group > 1 && std::min(extents[kM], extents[kN]) >= kTileRows)
+    return kN;
+  if (!runsAlongK(0))
+    return matmul.extent(kN) == 1 && runsAlong(0, kM) ? kM : kN;
+  double n = extents[kN], k = extents[kK];
+  double columns =
+      registerTile.cycles * dotCycles() * k / group + (mustCopyB() ? copyCost(n * k) : 0);
+  double lanes = laneTile.cycles * dotCycles() * k / (length * group) + laneTile.laneCycles;
+  if (!runsAlongK(1)) {
+    // Squares of elements are transposed in registers.
+    int64_t bits = matmul.elementType(1).getIntOrFloatBitWidth();
+    if (packing.b == false || (bits != 8 && bits != 16 && bits != 32))
+      return kN;
+    lanes += kTurnCost * copyCost(n * k);
+  }
+  return lanes < columns ? kK : kN;
+}
+
+bool CostModel::isPlain(unsigned operand) const {
+  return matmul.dropBatch(matmul.map(operand)).getNumResults() == 2;
+}
+
+bool CostModel::runsAlong(unsigned operand, MatmulDim dim) const {
+  AffineMap map = matmul.map(operand);
+  return map.getDimPosition(map.getNumResults() - 1) == matmul.tiled(dim);
+}
+
+bool CostModel::runsAlongK(unsigned operand) const {
+  MatmulDim own = operand == 0 ? kM : kN;
+  return isPlain(operand) && (runsAlong(operand, kK) || matmul.extent(own) == 1);
+}
+
+bool CostModel::readsAInPlace(const MatmulConfig &config) const {
+  return vectorDim != kN || !isPlain(0) ||
+         (runsAlong(0, kK) && !offsetsBytes(matmul, machine) &&
+          (group == 1 || hasWholeGroups(matmul, config, group)));
+}
+
+int64_t CostModel::share(const MatmulConfig &config, MatmulDim dim, int64_t count) const {
+  int64_t block = config.innermost[dim];
+  int64_t blocks = llvm::divideCeil(llvm::divideCeil(extents[dim], block), count);
+  return std::min(extents[dim], blocks * block);
+}
+
+int64_t CostModel::share(const MatmulConfig &config, MatmulDim dim) const {
+  return share(config, dim, config.threads[dim]);
+}
+
+double CostModel::dotCycles() const {
+  double rate = group == 2 ? machine.rates.bf16Dot : machine.rates.int8Dot;
+  return group == 1 || rate == 0 ? 1 : cycles(rate);
+}
+
+double CostModel::tileCycles() const {
+  constexpr double kTypical = 16;
+  double rate = group == 2 ? machine.rates.bf16Tiles : machine.rates.int8Tiles;
+  return rate == 0 ? kTypical : cycles(rate);
+}
+
+double CostModel::perElement(double nanosecondsPerKib) const {
+  return cycles(nanosecondsPerKib) * double(inputBytes) / 1024;
+}
+
+double CostModel::copyCost(double elements) const {
+  bool near = elements * inputBytes <= machine.l2;
+  return elements * perElement(near ? machine.rates.copyL2 : machine.rates.copyL3);
+}
+
+double CostModel::panelCost(double elements) const {
+  if (!packing.aheadB)
+    return copyCost(elements);
+  bool near = elements * inputBytes <= machine.l2;
+  return near ? 0 : elements * perElement(machine.rates.waitL3);
+}
+
+double CostModel::readCost(double elements, unsigned operand) const {
+  if (elements * inputBytes <= machine.l2)
+    return 0;
+  return elements *
+         perElement(isUnaligned(operand) ? machine.rates.waitUnaligned : machine.rates.waitL3);
+}
+
+double CostModel::readBCost(const MatmulConfig &config, double m, double n, double k) const {
+  double passes = std::ceil(m / config.innermost[kM]), once = readCost(n * k, 1);
+  if (once == 0 && panelBytes(config, k) > double(reachOfPanel(config)))
+    once = n * k * perElement(machine.rates.waitL3);
+  return once * passes;
+}
+
+double CostModel::writeCost(double results) const {
+  double bytes = results * sumBits / 8;
+  return cycles(bytes <= machine.l2 ? machine.rates.writeL2 : machine.rates.writeL3) * bytes / 1024;
+}
+
+double CostModel::revisitCost(double results) const {
+  double bytes = results * sumBits / 8;
+  double read = bytes <= machine.l2 ? machine.rates.readL2 : machine.rates.readL3;
+  return writeCost(results) + cycles(read) * bytes / 1024;
+}
+
+double CostModel::blockSteps(const MatmulConfig &config, double bytesA, double bytesB) const {
+  return std::min(machine.l2 / 4.0 / (config.innermost[kN] * bytesB),
+                  machine.l1 * 0.75 / (config.innermost[kM] * bytesA));
+}
+
+double CostModel::panelBytes(const MatmulConfig &config, double k) const {
+  auto bytes = double(inputBytes);
+  return std::min(k, blockSteps(config, bytes, bytes)) * double(config.innermost[kN]) * bytes;
+}
+
+bool CostModel::isUnaligned(unsigned operand) const {
+  Value value = matmul.op->getOperand(operand);
+  auto type = cast<ShapedType>(value.getType());
+  int64_t row = type.getShape().back();
+  return isa<BlockArgument>(value) || ShapedType::isDynamic(row) ||
+         row * inputBytes % kCacheLineBytes != 0;
+}
+
+std::optional<int64_t> CostModel::pitchOfB() const {
+  auto type = cast<ShapedType>(matmul.op->getOperand(1).getType());
+  int64_t row = type.getShape().back();
+  if (!isPlain(1) || !runsAlong(1, kN) || ShapedType::isDynamic(row))
+    return std::nullopt;
+  return row * inputBytes;
+}
+
+int64_t CostModel::reachOfPanel(const MatmulConfig &config) const {
+  std::optional<int64_t> pitch = pitchOfB();
+  if (!pitch || *pitch % kCacheLineBytes != 0)
+    return machine.l2;
+  int64_t sets = std::max<int64_t>(machine.l2 / (kCacheLineBytes * machine.l2Ways), 1);
+  int64_t starts = sets / std::gcd(*pitch / kCacheLineBytes, sets);
+  int64_t lines = llvm::divideCeil(config.innermost[kN] * inputBytes, kCacheLineBytes);
+  return std::min(sets, starts * lines) * machine.l2Ways * kCacheLineBytes;
+}

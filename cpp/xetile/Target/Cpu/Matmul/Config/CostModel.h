@@ -1,0 +1,111 @@
+//===- CostModel.h - what parts of a matmul cost on a machine ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef XETILE_TARGET_CPU_MATMUL_CONFIG_COSTMODEL_H
+#define XETILE_TARGET_CPU_MATMUL_CONFIG_COSTMODEL_H
+
+#include "xetile/Linalg/Contraction.h"
+#include "xetile/Target/Cpu/Matmul/Config/ConfigAnalysis.h"
+#include "xetile/Target/Cpu/Matmul/Config/LaneTile.h"
+#include "xetile/Target/Cpu/Matmul/Config/RegisterTile.h"
+
+namespace xetile {
+
+/// Costs are in cycles, each of which is one multiply-add of f32 vectors. What no calibration
+/// measures: writing one partial result and adding it up,
+constexpr double kPartialCycles = 1.5;
+/// and the fixed costs of one microkernel.
+constexpr double kCallCycles = 40;
+
+/// What the heuristic knows before it chooses anything.
+struct CostModel {
+  const Contraction &matmul;
+  const Machine &machine;
+  /// Sizes in elements; unknown ones count as typical ones.
+  std::array<int64_t, 3> extents;
+  int64_t batches = 1;
+  int64_t sumBits, inputBytes;
+  /// Sums in a vector.
+  int64_t length;
+  /// Elements of k that one instruction multiplies and adds.
+  int64_t group;
+  /// The dimension that the microkernel's vectors run along. k: in A where it is, in B where it is
+  /// or in a copy; the lanes of sums are added in the end. m: in A where it is, for a single column
+  /// of B.
+  MatmulDim vectorDim = kN;
+  /// Sums in registers, of vectors along n or m; and of vectors along k.
+  RegisterTile registerTile;
+  LaneTile laneTile;
+  /// Rows of B, or of A where vectors run along m, that are read together through all of n, where
+  /// they are; 0 where blocks of k may be as large as caches let them be.
+  int64_t streamedRows = 0;
+
+  PackingWish packing;
+
+  CostModel(const Contraction &matmul, const Machine &machine, PackingWish packing);
+
+  /// Whether an operand is a matrix, or several of them: not in blocks.
+  bool isPlain(unsigned operand) const;
+  /// Whether `dim` is the contiguous one of an operand.
+  bool runsAlong(unsigned operand, MatmulDim dim) const;
+  /// Whether an input is a matrix whose elements along k are side by side.
+  bool runsAlongK(unsigned operand) const;
+  /// Whether tile registers hold the sums.
+  bool usesTiles() const { return vectorDim == kN && group > 1 && machine.amx; }
+  /// Columns of B that stay near for tiles: 1 KiB of each row.
+  int64_t tileColumns() const { return 1024 / inputBytes; }
+  /// Whether B is copied to rows along k.
+  bool turnsB() const { return vectorDim == kK && !runsAlongK(1); }
+  /// Rows of A that run along k are streams, which a core prefetches from where they are. Dot
+  /// products need a copy if parts of k may be no whole groups: the last group is filled up.
+  bool readsAInPlace(const MatmulConfig &config) const;
+  /// Without a copy n would have to be contiguous, and dot products would have no groups.
+  bool mustCopyB() const { return vectorDim == kN && (group > 1 || !runsAlong(1, kN)); }
+
+  /// Elements of `dim` that the busiest of `count` threads gets.
+  int64_t share(const MatmulConfig &config, MatmulDim dim, int64_t count) const;
+  /// The same for the configuration's own threads.
+  int64_t share(const MatmulConfig &config, MatmulDim dim) const;
+
+  /// Cycles for so many nanoseconds.
+  double cycles(double nanoseconds) const { return nanoseconds / machine.rates.multiplyAdd; }
+  /// Cycles of an instruction that is no multiply-add, of bf16 or bytes; `typical` where its rate
+  /// is not known.
+  double dotCycles() const;
+  double tileCycles() const;
+  /// Cycles for copying elements of an operand, and for waiting for them where they are: beside
+  /// multiply-adds, which go on meanwhile.
+  double copyCost(double elements) const;
+  /// To have elements of B in panels.
+  double panelCost(double elements) const;
+  double readCost(double elements, unsigned operand) const;
+  /// Cycles for reading k x n elements of B where they are, once for each row of tiles of m.
+  double readBCost(const MatmulConfig &config, double m, double n, double k) const;
+  /// Cycles for writing results, and for reading them and writing them again.
+  double writeCost(double results) const;
+  double revisitCost(double results) const;
+
+  /// Steps of k that a block may have, for rows of A and a panel of B in their levels of caches:
+  /// of elements of so many bytes.
+  double blockSteps(const MatmulConfig &config, double bytesA, double bytesB) const;
+  /// Bytes of a panel of B where it is, of a block of at most k steps.
+  double panelBytes(const MatmulConfig &config, double k) const;
+  /// Bytes between rows of B where they are, if all of them have as many.
+  std::optional<int64_t> pitchOfB() const;
+  /// Bytes of the second-level cache that a panel of B can fill where it is: rows some power of two
+  /// apart share few sets.
+  int64_t reachOfPanel(const MatmulConfig &config) const;
+
+private:
+  double perElement(double nanosecondsPerKib) const;
+  /// Whether rows of an operand may begin within a line: arguments come from anywhere.
+  bool isUnaligned(unsigned operand) const;
+  /// Rows of an operand along k, where they are, of which the first-level cache keeps one line
+  /// each.
+  int64_t rowsInFirstLevel(unsigned operand) const;
+  MatmulDim chooseVectorDim() const;
+  int64_t chooseStreamedRows() const;
+};
+
+} // namespace xetile
+
+#endif // XETILE_TARGET_CPU_MATMUL_CONFIG_COSTMODEL_H

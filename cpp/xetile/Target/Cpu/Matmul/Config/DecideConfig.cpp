@@ -1,0 +1,168 @@
+//===- DecideConfig.cpp - from a request to a configuration ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: a contraction, what the pass or the schedule asks for. Out: a legal configuration, what is
+// packed and why. Refused: element types that are neither float nor integer; values that do not fit
+// the problem, the machine or each other, with the field, its value and the legal range.
+//===----------------------------------------------------------------------===//
+#include "xetile/IR/XeTileAttrs.h"
+#include "xetile/Target/Cpu/Matmul/Config/DotProducts.h"
+#include "xetile/Target/Cpu/Matmul/Config/Request.h"
+#include "xetile/Target/Cpu/Matmul/Packing/Packing.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace xetile;
+
+std::string DeepTileRequest::readPack(StringRef text) {
+  if (text != "auto" && text != "always" && text != "never")
+    return "pack: expected 'auto', 'always' or 'never', got '" + text.str() + "'";
+  pack = text == "auto" ? Pack::Auto : text == "always" ? Pack::Always : Pack::Never;
+  return {};
+}
+
+StringRef DeepTileRequest::writePack(Pack pack) {
+  return pack == Pack::Auto ? "auto" : pack == Pack::Always ? "always" : "never";
+}
+
+/// What the request asks for, or else the op's attribute.
+static FailureOr<DeepTileRequest::Pack> wantedPack(Operation *op, const DeepTileRequest &request) {
+  Attribute attribute = op->getAttr(kPackAttr);
+  if (!attribute || request.pack != DeepTileRequest::Pack::Auto)
+    return request.pack;
+  auto text = dyn_cast<StringAttr>(attribute);
+  DeepTileRequest own;
+  if (!text || !own.readPack(text).empty())
+    return op->emitOpError() << "expected " << kPackAttr
+                             << " to be \"auto\", \"always\" or \"never\", got " << attribute;
+  return own.pack;
+}
+
+static LogicalResult checkTypes(const Contraction &matmul) {
+  Type a = matmul.elementType(0), b = matmul.elementType(1), c = matmul.elementType(2);
+  auto wrong = [&](const Twine &expected) {
+    return matmul.op->emitOpError()
+           << "element types " << a << ", " << b << " -> " << c << ": expected " << expected;
+  };
+  bool floats = isa<FloatType>(a) && isa<FloatType>(b) && isa<FloatType>(c);
+  bool integers = a.isSignlessInteger() && b.isSignlessInteger() && c.isSignlessInteger();
+  if (!floats && !integers)
+    return wrong("all of them floats or all of them signless integers");
+  for (Type type : {a, b, c})
+    if (floats && !type.isF16() && !type.isBF16() && !type.isF32() && !type.isF64())
+      return wrong("f16, bf16, f32 or f64");
+  for (Type type : {a, b, c})
+    if (integers && (type.getIntOrFloatBitWidth() < 8 || type.getIntOrFloatBitWidth() > 64))
+      return wrong("integers of 8 to 64 bits");
+  if (std::max(a.getIntOrFloatBitWidth(), b.getIntOrFloatBitWidth()) > c.getIntOrFloatBitWidth())
+    return wrong("a result at least as wide as the operands");
+  return success();
+}
+
+static FailureOr<Machine> machineFor(Operation *op, const DeepTileRequest &request) {
+  FailureOr<Machine> machine = describeMachine(op, request.requireDescription);
+  if (failed(machine))
+    return failure();
+  if (request.threads < 0 || request.threads > INT32_MAX)
+    return op->emitOpError() << "threads = " << request.threads << ": expected 0 to " << INT32_MAX
+                             << ", 0 for the machine's cores";
+  if (request.threads > 0)
+    machine->cores = request.threads;
+  return machine;
+}
+
+/// The fields of the op's attribute, under those of the request.
+static FailureOr<PartialConfig> givenFields(Operation *op, const DeepTileRequest &request) {
+  PartialConfig given;
+  if (Attribute attribute = op->getAttr(kConfigAttr)) {
+    auto config = dyn_cast<MatmulConfigAttr>(attribute);
+    if (!config)
+      return op->emitOpError() << "expected " << kConfigAttr
+                               << " to be a #xetile.matmul_config, got " << attribute;
+    given = config.getFields();
+  }
+  given.overrideBy(request.given);
+  return given;
+}
+
+/// The cost model divides by these values and counts up to them.
+static LogicalResult checkGiven(Operation *op, const PartialConfig &given, const Machine &machine) {
+  auto wrong = [&](const std::optional<int64_t> &field) {
+    return op->emitOpError() << fieldName(given, field) << " = " << *field << ": expected ";
+  };
+  int64_t threads = 1;
+  for (const auto *group : {&given.threads, &given.block, &given.innermost})
+    for (const std::optional<int64_t> &field : *group) {
+      if (!field)
+        continue;
+      if (*field < 1 || *field > INT32_MAX)
+        return wrong(field) << "1 to " << INT32_MAX;
+      if (group == &given.threads && (threads *= *field) > machine.cores)
+        return wrong(field) << "at most " << machine.cores / (threads / *field)
+                            << ", as MThreads * NThreads * KThreads may be " << machine.cores
+                            << " at most, the number of cores (" << machine.source
+                            << "); ask for more with the option threads";
+    }
+  if (given.loopOrder && !isLoopOrder(*given.loopOrder))
+    return wrong(given.loopOrder) << describeLoopOrders();
+  return success();
+}
+
+/// Settles what is packed, and in groups of how many elements of k.
+static void decidePacking(const Contraction &matmul, const Machine &machine, ConfigChoice &choice) {
+  int64_t bits = std::max<int64_t>(matmul.elementType(2).getIntOrFloatBitWidth(), 32);
+  choice.vectorLength = machine.vectorBits / bits;
+  // Panels are rows of whole vectors.
+  choice.packB &= choice.config.innermost[kN] % choice.vectorLength == 0;
+  // Groups of k are read from rows of A: these are copied to run along k and to be whole
+  // groups, or do both where they are.
+  bool isPlain = llvm::all_of(ArrayRef<unsigned>{0, 1, 2}, [&](unsigned operand) {
+    return matmul.map(operand).getNumResults() == matmul.batch.size() + 2;
+  });
+  AffineMap aMap = matmul.map(0);
+  int64_t group = dotGroup(matmul, machine);
+  bool inPlace = aMap.getDimPosition(aMap.getNumResults() - 1) == matmul.tiled(kK) &&
+                 hasWholeGroups(matmul, choice.config, group);
+  if (choice.packB && isPlain && (choice.packA || inPlace))
+    choice.group = group;
+  choice.offsetA = choice.group > 1 && choice.packA && offsetsBytes(matmul, machine);
+  if (choice.group == 1)
+    return;
+  std::string note = llvm::formatv("k in groups of {0}: an instruction adds {0} products of {1}",
+                                   choice.group, matmul.elementType(0));
+  if (machine.amx)
+    note += " in each element of tiles of 16 x 16";
+  if (choice.offsetA)
+    note += std::string("; A is offset by 128, as both inputs are ") +
+            (matmul.isUnsigned(0) ? "unsigned" : "signed");
+  choice.reasons.push_back(note);
+}
+
+FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
+                                             const DeepTileRequest &request) {
+  Operation *op = matmul.op;
+  if (failed(checkTypes(matmul)))
+    return failure();
+  FailureOr<Machine> machine = machineFor(op, request);
+  if (failed(machine))
+    return failure();
+  FailureOr<PartialConfig> given = givenFields(op, request);
+  if (failed(given) || failed(checkGiven(op, *given, *machine)))
+    return failure();
+  FailureOr<DeepTileRequest::Pack> pack = wantedPack(op, request);
+  if (failed(pack))
+    return failure();
+  PackingWish packing;
+  if (*pack != DeepTileRequest::Pack::Auto)
+    packing.a = packing.b = *pack == DeepTileRequest::Pack::Always;
+  // A constant is packed by the compiler, what is frozen once for all calls: it costs no time.
+  else if (matmul.extent(kN) != 1 && isKnownMatrix(matmul.op->getOperand(1)))
+    packing.b = packing.aheadB = true;
+  // What is packed once for many steps costs little.
+  else if (op->hasAttr(kPackBeforeLoopAttr))
+    packing.b = true;
+  ConfigChoice choice = chooseConfig(matmul, *machine, *given, packing);
+  if (std::string wrong = checkConfig(matmul, choice.config); !wrong.empty())
+    return op->emitOpError() << wrong;
+  decidePacking(matmul, *machine, choice);
+  return choice;
+}

@@ -1,0 +1,32 @@
+//===- RegisterTile.cpp - sums that a microkernel keeps in registers ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: rows and columns of C, vectors and registers of the machine. Out: the register tile. Nothing
+// is refused.
+//===----------------------------------------------------------------------===//
+#include "xetile/Target/Cpu/Matmul/Config/RegisterTile.h"
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+
+using namespace xetile;
+
+RegisterTile xetile::chooseRegisterTile(int64_t m, int64_t n, int64_t length, int64_t registers,
+                                        int64_t mostRows) {
+  // Fewer independent sums than this leave the multiplier waiting for its own results.
+  constexpr int64_t kSumsInFlight = 8;
+  // Vector multiply-adds that a load, of a vector or to all lanes, takes as long as: 1.1 for f32
+  // and 1.3 for pairs of bf16 on a Zen 4.
+  constexpr double kLoadCycles = 1.2;
+  // One row or two need more vectors for that.
+  const int64_t mostVectors = m <= 2 ? 8 : 6;
+  RegisterTile best;
+  for (int64_t vectors = 1; vectors <= mostVectors; ++vectors)
+    for (int64_t rows = 1; rows <= mostRows && rows * vectors + vectors + 1 <= registers; ++rows) {
+      double tiles = double(llvm::divideCeil(m, rows)) * llvm::divideCeil(n, vectors * length);
+      double multiplies = std::max<int64_t>(rows * vectors, kSumsInFlight);
+      auto loads = double(rows + vectors);
+      double cost = tiles * (std::max(multiplies, kLoadCycles * loads) + 0.05 * loads + 0.5);
+      if (best.cycles == 0 || cost < best.cycles)
+        best = {rows, vectors, cost};
+    }
+  return best;
+}

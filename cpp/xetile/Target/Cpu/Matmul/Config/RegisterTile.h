@@ -1,0 +1,24 @@
+//===- RegisterTile.h - sums that a microkernel keeps in registers --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef XETILE_TARGET_CPU_MATMUL_CONFIG_REGISTERTILE_H
+#define XETILE_TARGET_CPU_MATMUL_CONFIG_REGISTERTILE_H
+
+#include <cstdint>
+
+namespace xetile {
+
+/// Rows and vectors of C that a microkernel keeps in registers.
+struct RegisterTile {
+  int64_t rows = 1, vectors = 1;
+  /// Estimated cycles of a core for m x n and one step of k.
+  double cycles = 0;
+};
+
+/// The register tile of at most `mostRows` that runs through m x n in the fewest cycles; `length`
+/// elements in a vector.
+RegisterTile chooseRegisterTile(int64_t m, int64_t n, int64_t length, int64_t registers,
+                                int64_t mostRows = 30);
+
+} // namespace xetile
+
+#endif // XETILE_TARGET_CPU_MATMUL_CONFIG_REGISTERTILE_H

@@ -1,0 +1,156 @@
+//===- BlockLoops.cpp - the loops of one thread of a deep-tiled matmul ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: the operands of a thread. Out: scf.for over blocks in the loop order, packed blocks, scf.for
+// over innermost blocks around calls of the microkernel. Nothing is refused.
+//===----------------------------------------------------------------------===//
+#include "xetile/Target/Cpu/Matmul/LoopNest/BlockLoops.h"
+#include "xetile/Target/Cpu/Matmul/LoopNest/Epilogue.h"
+#include "xetile/Target/Cpu/Matmul/LoopNest/MicrokernelCall.h"
+#include "xetile/Target/Cpu/Matmul/Packing/PackBlocks.h"
+
+using namespace mlir;
+using namespace xetile;
+
+/// Loops carry the result, and behind it sums that are kept elsewhere and take several steps.
+using Carried = SmallVector<Value>;
+using Step = function_ref<Carried(Carried)>;
+
+/// Where the sums of `block` are, of those that live as long as the loop over k.
+static std::array<Index, 3> placeInSums(const ThreadNest &nest, const BlockPiece &block) {
+  std::array<Index, 3> place = block.offsets;
+  for (MatmulDim dim : {kM, kN, kK})
+    if (nest.plan.blocks.knownAtK[dim])
+      place[dim] = nest.space.zero;
+  return place;
+}
+
+/// What loops over parts of some tensors do: `body` on slices of `carried`, which are put back.
+static Carried onSlices(const ThreadNest &nest, const BlockPiece &block, const Carried &carried,
+                        Step body) {
+  OpBuilder &b = nest.b;
+  Location loc = nest.loc;
+  AffineMap resultMap = nest.plan.epilogue.resultMap;
+  SmallVector<Index> offsets = nest.space.offsetsAt(block.offsets),
+                     sizes = nest.space.sizesOf(block.sizes);
+  Carried parts = {extractTile(b, loc, carried[0], resultMap, offsets, sizes)};
+  SmallVector<Index> inSums;
+  if (carried.size() > 1) {
+    inSums = nest.space.offsetsAt(placeInSums(nest, block));
+    parts.push_back(extractTile(b, loc, carried[1], nest.map(2), inSums, sizes));
+  }
+  Carried results = body(parts);
+  results[0] = insertTile(b, loc, results[0], carried[0], resultMap, offsets, sizes);
+  if (carried.size() > 1)
+    results[1] = insertTile(b, loc, results[1], carried[1], nest.map(2), inSums, sizes);
+  return results;
+}
+
+/// One call of the microkernel for `tile`, a piece of `block`, and what follows its sums.
+static Carried emitTile(const ThreadNest &nest, const BlockPiece &block, const Piece &tile, Value a,
+                        Value bBlock, Carried carried) {
+  OpBuilder &b = nest.b;
+  Location loc = nest.loc;
+  const EpiloguePlan &plan = nest.plan.epilogue;
+  bool severalSteps = nest.plan.blocks.severalSteps();
+  SmallVector<Index> at = nest.space.offsetsAt(tile.offsets),
+                     extent = nest.space.sizesOf(tile.sizes);
+  Value sum;
+  if (plan.inPlace) {
+    sum = extractTile(b, loc, carried[0], plan.resultMap, at, extent);
+  } else if (severalSteps) {
+    sum = extractTile(b, loc, carried[1], nest.map(2), at, extent);
+  } else {
+    SmallVector<Index> zeros(at.size(), nest.space.zero);
+    sum = extractTile(b, loc, nest.scratch.sums, nest.map(2), zeros, extent);
+  }
+  sum = multiplyTile(nest, block, tile, a, bBlock, sum);
+  if (plan.inPlace && (!plan.finishes || severalSteps || finishesBlocks(nest.plan)))
+    carried[0] = insertTile(b, loc, sum, carried[0], plan.resultMap, at, extent);
+  if (plan.finishes && !finishesBlocks(nest.plan))
+    carried[0] = finishInLastStep(nest, block, tile, sum, carried[0]);
+  if (carried.size() > 1)
+    carried[1] = insertTile(b, loc, sum, carried[1], nest.map(2), at, extent);
+  return carried;
+}
+
+/// Loops over the innermost blocks of m and n, in the order of those over blocks.
+static Carried emitInnerLoops(const ThreadNest &nest, const BlockPiece &block,
+                              const Carried &carried) {
+  SmallVector<Index> offsets = nest.space.offsetsAt(block.offsets),
+                     sizes = nest.space.sizesOf(block.sizes);
+  auto slice = [&](unsigned operand) {
+    return extractTile(nest.b, nest.loc, nest.operands.values[operand], nest.map(operand), offsets,
+                       sizes);
+  };
+  Value a = block.packedA ? block.packedA : slice(0);
+  Value bBlock = block.packedB ? block.packedB : slice(1);
+
+  SmallVector<MatmulDim> order;
+  for (MatmulDim dim : nest.plan.blocks.order)
+    if (dim != kK)
+      order.push_back(dim);
+  Index zero = nest.space.zero;
+  auto loop = [&](MatmulDim dim, const Piece &outer, ValueRange values,
+                  function_ref<Carried(const Piece &, Carried)> body) {
+    return forEachTile(nest.b, nest.loc, block.sizes[dim], nest.plan.blocks.innermost[dim], values,
+                       [&](Index offset, Index size, ValueRange inner) {
+                         Piece tile = outer;
+                         tile.offsets[dim] = offset;
+                         tile.sizes[dim] = size;
+                         return body(tile, Carried(inner));
+                       });
+  };
+  return onSlices(nest, block, carried, [&](Carried parts) {
+    Carried results =
+        loop(order[0], {{zero, zero, zero}, block.sizes}, parts,
+             [&](const Piece &row, const Carried &outer) {
+               return loop(order[1], row, outer, [&](const Piece &tile, Carried inner) {
+                 return emitTile(nest, block, tile, a, bBlock, std::move(inner));
+               });
+             });
+    if (finishesBlocks(nest.plan))
+      results[0] = finishBlock(nest, block, results[0]);
+    return results;
+  });
+}
+
+/// The loop over blocks at place `level` of the order, and those in it.
+static Carried emitMiddleLoop(const ThreadNest &nest, unsigned level, const BlockPiece &outer,
+                              Carried carried) {
+  BlockPiece block = packWhereKnown(nest, outer);
+  const BlockPlan &plan = nest.plan.blocks;
+  if (level == plan.order.size())
+    return emitInnerLoops(nest, block, carried);
+  MatmulDim dim = plan.order[level];
+  // Sums of several steps live as long as the loop over k.
+  bool startsSums = dim == kK && nest.plan.epilogue.carriesSums(plan);
+  if (startsSums) {
+    Index zero = nest.space.zero;
+    carried.push_back(extractTile(nest.b, nest.loc, nest.scratch.sums, nest.map(2),
+                                  nest.space.offsetsAt({zero, zero, zero}),
+                                  nest.space.sizesOf(block.sizes)));
+  }
+  auto step = [&](Index offset, Index size, ValueRange values) {
+    BlockPiece next = block;
+    next.offsets[dim] = offset;
+    next.sizes[dim] = size;
+    next.known[dim] = true;
+    return emitMiddleLoop(nest, level + 1, next, Carried(values));
+  };
+  // Sums start in the first step of k and are finished in the last: there has to be one, although
+  // a k of run-time size may leave a thread without work.
+  Carried results =
+      forEachTile(nest.b, nest.loc, nest.extents[dim], plan.sizes[dim], ValueRange(carried), step,
+                  /*atLeastOnce=*/dim == kK && plan.mayLackK);
+  if (startsSums)
+    results.pop_back();
+  return results;
+}
+
+Value xetile::emitBlockLoops(const ThreadNest &nest) {
+  BlockPiece all;
+  all.offsets.fill(nest.space.zero);
+  all.sizes = nest.extents;
+  all.known = nest.plan.blocks.whole;
+  return emitMiddleLoop(nest, 0, all, {nest.operands.result})[0];
+}

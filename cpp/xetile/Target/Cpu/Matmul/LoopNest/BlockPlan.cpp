@@ -1,0 +1,38 @@
+//===- BlockPlan.cpp - the loops of one thread -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: a contraction, its configuration, the threads. Out: sizes and order of the loops over blocks,
+// and what is known in them. Nothing is refused: the configuration is legal.
+//===----------------------------------------------------------------------===//
+#include "xetile/Target/Cpu/Matmul/LoopNest/BlockPlan.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace xetile;
+
+/// The configuration's block, less what makes all blocks of a thread's part nearly equal.
+static int64_t evenBlock(int64_t block, int64_t step, int64_t extent, int64_t threads) {
+  if (ShapedType::isDynamic(extent))
+    return block;
+  int64_t share = llvm::divideCeil(llvm::divideCeil(extent, step), threads) * step;
+  int64_t blocks = std::max<int64_t>(llvm::divideCeil(share, block), 1);
+  return llvm::divideCeil(std::max<int64_t>(llvm::divideCeil(share, step), 1), blocks) * step;
+}
+
+BlockPlan xetile::planBlocks(const Contraction &matmul, const MatmulConfig &config,
+                             const ThreadPlan &threads) {
+  BlockPlan plan;
+  plan.innermost = threads.innermost;
+  plan.order = config.middleLoops();
+  bool outsideK = true;
+  for (MatmulDim dim : plan.order) {
+    plan.sizes[dim] = evenBlock(config.block[dim] / matmul.unit[dim], threads.innermost[dim],
+                                matmul.sizes[matmul.tiled(dim)], threads.counts[dim]);
+    int64_t part = threads.parts[dim];
+    plan.whole[dim] = !ShapedType::isDynamic(part) && part <= plan.sizes[dim];
+    outsideK &= dim != kK;
+    plan.knownAtK[dim] = outsideK || plan.whole[dim];
+  }
+  plan.mayLackK = ShapedType::isDynamic(matmul.extent(kK));
+  plan.limits = {config.innermost[kM], config.innermost[kN]};
+  return plan;
+}

@@ -1,0 +1,51 @@
+//===- PackingPlan.h - what of a matmul is copied ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef XETILE_TARGET_CPU_MATMUL_PACKING_PACKINGPLAN_H
+#define XETILE_TARGET_CPU_MATMUL_PACKING_PACKINGPLAN_H
+
+#include "xetile/Target/Cpu/Matmul/Config/ConfigAnalysis.h"
+#include "xetile/Target/Cpu/Matmul/LoopNest/BlockPlan.h"
+#include "xetile/Target/Cpu/Matmul/LoopNest/Fusion.h"
+
+namespace xetile {
+
+/// How the microkernel gets a block of an operand: from where it is; copied row by row; rows along
+/// k, copied from columns; panels of B.
+enum class BlockForm { InPlace, Rows, RowsFromColumns, Panels };
+
+/// The third plan.
+struct PackingPlan {
+  struct Operand {
+    BlockForm form = BlockForm::InPlace;
+    /// All of it is copied before the loops: by the compiler, or once for all calls.
+    bool isConstant = false;
+    /// All of it is copied before the loop that the matmul stands in.
+    bool isBeforeLoop = false;
+    /// What the microkernel reads.
+    mlir::Type element;
+    /// What rows and columns of copied rows are.
+    std::array<MatmulDim, 2> dims = {kM, kK};
+
+    /// The loops copy it block by block.
+    bool isCopied() const { return form != BlockForm::InPlace && !isWhole(); }
+    /// The loops get slices of a copy of all of it.
+    bool isWhole() const { return isConstant || isBeforeLoop; }
+  };
+  std::array<Operand, 2> operands;
+  /// As in ConfigChoice.
+  int64_t vectorLength, group;
+  bool offsetA;
+  /// Elements of n in a panel.
+  int64_t panel;
+  /// Whether the microkernel extends the integers of an input with zeros; an offset changes that.
+  std::array<bool, 2> isUnsigned;
+
+  bool hasPanels() const { return operands[1].form == BlockForm::Panels; }
+};
+
+PackingPlan planPacking(const Contraction &matmul, const ConfigChoice &choice, const Fusion &fusion,
+                        const ThreadPlan &threads, const BlockPlan &blocks);
+
+} // namespace xetile
+
+#endif // XETILE_TARGET_CPU_MATMUL_PACKING_PACKINGPLAN_H

@@ -1,0 +1,201 @@
+//===- SplitFrozen.cpp - what depends on frozen arguments, as a function -----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: functions on tensors, some arguments marked as frozen. Out: a second function that computes
+// what depends on these alone; the first takes that function's results instead. Refused: a module
+// that has a function of the second one's name. Left whole: functions with sizes of run time.
+//===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "xetile/Target/Cpu/Matmul/Packing/Frozen.h"
+#include "xetile/Target/Cpu/Passes.h"
+#include "xetile/Target/Host/EntryPoints.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace xetile {
+#define GEN_PASS_DEF_SPLITFROZEN
+#include "xetile/Target/Cpu/Passes.h.inc"
+} // namespace xetile
+
+using namespace mlir;
+using namespace xetile;
+
+static SetVector<Value> readBy(Operation &op) {
+  SetVector<Value> values;
+  values.insert_range(op.getOperands());
+  getUsedValuesDefinedAbove(op.getRegions(), values);
+  return values;
+}
+
+/// Costs nothing, unless it is kept.
+static bool isView(Operation *op) {
+  return isa<tensor::CastOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::ExtractSliceOp,
+             tensor::ReshapeOp>(op);
+}
+
+namespace {
+class Split {
+public:
+  explicit Split(func::FuncOp function) : function(function), block(function.getBody().front()) {}
+
+  /// Finds what depends on frozen arguments only, and is worth keeping.
+  void find();
+  bool isEmpty() const { return kept.empty(); }
+  /// Makes it a function of that name.
+  void move(const Twine &name);
+
+private:
+  bool isFrozenArgument(unsigned number) { return bool(function.getArgAttr(number, kFrozenAttr)); }
+  /// Whether it is used by what stays.
+  bool isKept(Value value) const {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      return !frozen.contains(block.findAncestorOpInBlock(*user));
+    });
+  }
+  /// Adds what `op` is computed from, before it.
+  static void addWithInputs(Operation *op, llvm::SetVector<Operation *> &all);
+
+  func::FuncOp function;
+  mlir::Block &block;
+  /// Without arguments, and of frozen ones.
+  llvm::SetVector<Operation *> constants, frozen;
+  SmallVector<Value> kept;
+};
+} // namespace
+
+void Split::find() {
+  for (Operation &op : block.without_terminator()) {
+    bool isConstant = true, isKnown = isMemoryEffectFree(&op);
+    for (Value value : readBy(op)) {
+      Operation *before = value.getDefiningOp();
+      bool ofFrozen = before ? frozen.contains(before)
+                             : isFrozenArgument(cast<BlockArgument>(value).getArgNumber());
+      isConstant &= !ofFrozen;
+      isKnown &= ofFrozen || constants.contains(before);
+    }
+    if (isKnown)
+      (isConstant ? constants : frozen).insert(&op);
+  }
+  // The last ones first: what is not worth keeping is computed from what is.
+  SmallVector<Operation *> found(frozen.getArrayRef());
+  for (Operation *op : llvm::reverse(found))
+    for (Value result : op->getResults())
+      if (isKept(result) && (isView(op) || !isFrozen(result))) {
+        frozen.remove(op);
+        break;
+      }
+  for (Operation *op : frozen)
+    llvm::copy_if(op->getResults(), std::back_inserter(kept),
+                  [&](Value result) { return isKept(result); });
+}
+
+void Split::addWithInputs(Operation *op, llvm::SetVector<Operation *> &all) {
+  if (all.contains(op))
+    return;
+  for (Value value : readBy(*op))
+    if (Operation *before = value.getDefiningOp())
+      addWithInputs(before, all);
+  all.insert(op);
+}
+
+void Split::move(const Twine &name) {
+  // What is used by both is computed by both.
+  llvm::SetVector<Operation *> all;
+  llvm::SetVector<Value> read;
+  for (Value value : kept)
+    addWithInputs(value.getDefiningOp(), all);
+  for (Operation *op : all)
+    for (Value value : readBy(*op))
+      if (isa<BlockArgument>(value))
+        read.insert(value);
+  OpBuilder builder(function.getContext());
+  Location loc = function.getLoc();
+  auto typeOf = [](Value value) { return value.getType(); };
+  auto numbered = [&](StringRef attribute, int64_t number) {
+    return builder.getDictionaryAttr(
+        builder.getNamedAttr(attribute, builder.getI64IntegerAttr(number)));
+  };
+
+  builder.setInsertionPointAfter(function);
+  auto moved = func::FuncOp::create(builder, loc, name.str(),
+                                    builder.getFunctionType(llvm::map_to_vector(read, typeOf),
+                                                            llvm::map_to_vector(kept, typeOf)));
+  mlir::Block *into = moved.addEntryBlock();
+  IRMapping map;
+  for (auto [place, value] : llvm::enumerate(read)) {
+    moved.setArgAttrs(place, numbered(kArgumentAttr, cast<BlockArgument>(value).getArgNumber()));
+    map.map(value, into->getArgument(place));
+  }
+  builder.setInsertionPointToStart(into);
+  for (Operation *op : all)
+    builder.clone(*op, map);
+  func::ReturnOp::create(builder, loc,
+                         llvm::map_to_vector(kept, [&](Value value) { return map.lookup(value); }));
+
+  unsigned count = block.getNumArguments();
+  llvm::BitVector unused(count + kept.size());
+  for (unsigned number = 0; number < count; ++number) {
+    bool wasFrozen = isFrozenArgument(number);
+    function.setArgAttrs(number, numbered(kArgumentAttr, number));
+    unused[number] = wasFrozen;
+  }
+  for (auto [number, value] : llvm::enumerate(kept)) {
+    // It has no attributes that could refuse an argument more.
+    (void)function.insertArgument(count + number, value.getType(), numbered(kPackedAttr, number),
+                                  loc);
+    value.replaceAllUsesWith(block.getArgument(count + number));
+  }
+  for (Operation *op : llvm::reverse(frozen))
+    op->erase();
+  for (Operation *op : llvm::reverse(constants))
+    if (op->use_empty())
+      op->erase();
+  for (unsigned number = 0; number < count; ++number)
+    unused[number] = unused[number] && block.getArgument(number).use_empty();
+  (void)function.eraseArguments(unused);
+}
+
+namespace {
+struct SplitFrozen : xetile::impl::SplitFrozenBase<SplitFrozen> {
+  using SplitFrozenBase::SplitFrozenBase;
+
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    for (func::FuncOp function : getEntryPoints(getOperation())) {
+      if (!function.getBody().hasOneBlock() || !hasFrozen(function) || !hasStaticSizes(function))
+        continue;
+      // Slices that nothing reads would keep arguments.
+      IRRewriter rewriter(&getContext());
+      (void)runRegionDCE(rewriter, function->getRegions());
+      Split split(function);
+      split.find();
+      if (split.isEmpty())
+        continue;
+      std::string name = (function.getName() + kFreezeSuffix).str();
+      if (Operation *other = symbols.lookup(name)) {
+        other->emitOpError() << "has the name of what is computed from frozen arguments of @"
+                             << function.getName() << ": expected another";
+        return signalPassFailure();
+      }
+      split.move(name);
+    }
+  }
+
+private:
+  static bool hasFrozen(func::FuncOp function) {
+    return llvm::any_of(llvm::seq(function.getNumArguments()), [&](unsigned number) {
+      return bool(function.getArgAttr(number, kFrozenAttr));
+    });
+  }
+
+  static bool hasStaticSizes(func::FuncOp function) {
+    return llvm::all_of(function.getArgumentTypes(), [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return tensor && tensor.hasStaticShape();
+    });
+  }
+};
+} // namespace
