@@ -63,7 +63,7 @@ func.func @not_a_multiple(%a: vector<12x32xf16>, %b: vector<32x24xf16>) {
 // -----
 
 func.func @too_many_registers(%a: vector<64x32xf16>, %b: vector<32x128xf16>) {
-  // expected-error @+1 {{'xetile.tile_mma' op needs 45056 bytes of registers per subgroup: 32768 of the result, 4096 of a, 8192 of b; pvc has 16384; choose a smaller subgroup tile or k step, or give the tile_mma operands that it can load in slices along k: load_tiles of the same block, used only here, with no write to memory between}}
+  // expected-error @+1 {{'xetile.tile_mma' op needs 45056 bytes of registers per subgroup: 32768 of the result, 4096 of a, 8192 of b; pvc has 16384; choose a smaller subgroup tile or k step, or give the tile_mma operands that it can load in slices along k: load_tiles that nothing else than tile_mmas uses, with no write to memory and no barrier between}}
   %d = xetile.tile_mma %a, %b : vector<64x32xf16>, vector<32x128xf16> -> vector<64x128xf32>
   return
 }

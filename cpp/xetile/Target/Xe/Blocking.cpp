@@ -282,6 +282,17 @@ LogicalResult xetile::blockTiles(Operation *root, StringRef chip) {
     if (!target || failed(sliceAlongK(op, *target)))
       return failure();
   }
+  SmallVector<StoreTileOp> stores;
+  root->walk([&](StoreTileOp op) {
+    if (cast<VectorType>(op.getValue().getType()).getRank() == 2)
+      stores.push_back(op);
+  });
+  for (StoreTileOp op : stores) {
+    const TargetInfo *target = getTargetOf(op, chip);
+    if (!target)
+      return failure();
+    sliceStore(op, *target);
+  }
   cloneVectorConstantsPerUse(root);
   BlockChoice choice;
   if (failed(choice.run(root, chip)))

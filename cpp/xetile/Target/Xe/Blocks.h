@@ -51,6 +51,10 @@ llvm::SmallVector<int64_t> chooseInnerBlocks(TileType tile, const VectorBlock &b
 /// Multiplies slice by slice of k where the registers ask for it. The operation is gone then.
 llvm::LogicalResult sliceAlongK(TileMmaOp op, const TargetInfo &target);
 
+/// Stores by rows what does not fit the registers and is computed from loads of the same place. The
+/// operation is gone then.
+void sliceStore(StoreTileOp op, const TargetInfo &target);
+
 /// Cuts all tiles and vectors below `root` into blocks. `chip` is used where no gpu.module has a
 /// target.
 llvm::LogicalResult blockTiles(mlir::Operation *root, llvm::StringRef chip);
