@@ -34,7 +34,7 @@ test-exhaustive: build
 # The code that the cost model would choose for other machines (test/python/machines.py).
 test-machines: build
 	for machine in EPYC Xeon; do \
-	  XETILE_TEST_MACHINE=$$machine $(PYTHON) -m pytest $(PYTEST_FLAGS) -n auto test/python/test_deep_tile*.py || exit 1; done
+	  XETILE_TEST_MACHINE=$$machine $(PYTHON) -m pytest $(PYTEST_FLAGS) -n auto test/python/targets/cpu/test_deep_tile*.py || exit 1; done
 
 # The C++ core under AddressSanitizer and UBSan, built for that into a directory of its own: all lit tests, refusals; and
 # SANITIZED_N mutated files. LLVM poisons memory in headers; only our side would be told of it.
@@ -49,7 +49,7 @@ build-sanitized: build
 test-sanitized: build-sanitized
 	$(SANITIZED) .venv/bin/lit $(LIT_FLAGS) $(BUILD)-asan/test
 	$(SANITIZED) XETILE_OPT=$(SANITIZED_OPT) $(PYTHON) -m pytest $(PYTEST_FLAGS) -n auto \
-	  -m "exhaustive or not exhaustive" test/python/test_deep_tile_refusals.py
+	  -m "exhaustive or not exhaustive" test/python/targets/cpu/test_deep_tile_refusals.py
 
 test-sanitized-fuzz: build-sanitized
 	$(SANITIZED) XETILE_FUZZ_OPT=$(SANITIZED_OPT) $(PYTHON) test/fuzz --kind ir -n $(SANITIZED_N) \

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // For the compiler and the runtime, which share nothing else: the standard library only.
 // `cache_dir` of python/xetile/tools.py and `cache` of scripts/common.sh say the same;
-// test/python/test_tools.py compares them.
+// test/python/system/test_cache_dir.py compares them.
 #ifndef XETILE_COMMON_CACHEDIRECTORY_H
 #define XETILE_COMMON_CACHEDIRECTORY_H
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Machines that the cost model may be told of: DLTI entries of the device "CPU", all of them.
 
-XETILE_TEST_MACHINE=Xeon pytest test/python/test_deep_tile*.py chooses the code of a Xeon, and runs it on this CPU.
+XETILE_TEST_MACHINE=Xeon pytest test/python/targets/cpu/test_deep_tile*.py chooses the code of a Xeon and runs it here.
 """
 
 from __future__ import annotations

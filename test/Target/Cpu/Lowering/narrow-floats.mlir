@@ -1,4 +1,4 @@
-// What bf16 is made from and of. Numbers: test/python/test_narrow_floats.py.
+// What bf16 is made from and of. Numbers: test/python/targets/cpu/test_narrow_floats.py.
 // RUN: xetile-opt %s --split-input-file --xetile-lower-math --cse | FileCheck %s
 
 // Integers that f32 has are rounded once; larger ones go through f64, rounded to odd, or they were rounded twice.

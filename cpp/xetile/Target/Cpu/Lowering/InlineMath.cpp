@@ -6,7 +6,8 @@
 // A call of libmvec saves all vector registers and waits for each result; these chains overlap.
 // Every step is an op of IEEE arithmetic on one element: a result is the same in a full vector, in
 // the last one of a row and as a scalar. Arguments of all bit patterns are within the bounds that
-// the documentation of xetile-lower-math states; test/python/test_inline_math.py looks at them.
+// the documentation of xetile-lower-math states; test/python/targets/cpu/test_inline_math.py looks
+// at them.
 //
 // scripts/math_coefficients.py fits and prints the coefficients.
 //===----------------------------------------------------------------------===//

@@ -22,7 +22,7 @@ TABLE_TYPES = {"f32": ("f32", "f32", "f32"), "bf16": ("bf16", "bf16", "f32")}
 THREADS = 4
 # The heuristic's own, three legal ones at random, each loop order.
 CONFIGS = ("default", "random 1", "random 2", "random 3", *(f"loopOrder {order}" for order in range(6)))
-DOCUMENT = Path(__file__).parents[1] / "Target" / "Cpu" / "Matmul" / "document.mlir"
+DOCUMENT = Path(__file__).parents[3] / "Target" / "Cpu" / "Matmul" / "document.mlir"
 
 
 def rows() -> list[Problem]:

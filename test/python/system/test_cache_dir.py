@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PLACES = {
     "chosen": lambda base: {"XETILE_CACHE": f"{base}/mine", "XDG_CACHE_HOME": f"{base}/xdg", "HOME": f"{base}/home"},
     "xdg": lambda base: {"XDG_CACHE_HOME": f"{base}/xdg", "HOME": f"{base}/home"},

@@ -13,7 +13,7 @@ import pytest
 from xetile import XeTileError, layout
 from xetile.cli import layout as layout_cli
 
-INPUTS = Path(__file__).parents[1] / "Layout" / "Inputs"
+INPUTS = Path(__file__).parents[2] / "Layout" / "Inputs"
 DOCUMENT = layout.Dpas.of("f16", subgroups=(8, 4), rep_cluster=(4, 2))
 
 

@@ -17,7 +17,7 @@ import pytest
 from workgroups import COLUMNS, Kernel, plain_type, poisoned, wg_map
 from xetile_programs import assert_same, values
 
-PROGRAMS = Path(__file__).parents[1] / "IR"
+PROGRAMS = Path(__file__).parents[2] / "IR"
 each_column = pytest.mark.parametrize("column", ["workgroup", "subgroup"])
 
 
