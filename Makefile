@@ -13,7 +13,7 @@ PYTEST_FLAGS := -q
 # Each takes all cores: with -j, too, one target after the other.
 .NOTPARALLEL:
 .PHONY: build build-sanitized test test-all test-exhaustive test-machines test-sanitized test-sanitized-fuzz test-torch \
-  torch-ops fuzz check demo bench kernelbench wheel test-wheel clean bootstrap
+  test-without-cpu torch-ops fuzz check demo bench kernelbench wheel test-wheel clean bootstrap
 
 build: bootstrap
 	@[ -e $(BUILD)/build.ninja ] || $(CMAKE) -G Ninja -S . -B $(BUILD) -DCMAKE_MAKE_PROGRAM=$(NINJA) \
@@ -25,7 +25,7 @@ test: build
 	$(PYTHON) -m pytest $(PYTEST_FLAGS) -n auto
 
 # What takes minutes, too, in parts that aim at less than an hour on two cores. A part first builds what it needs.
-test-all: test test-exhaustive test-machines test-sanitized test-sanitized-fuzz
+test-all: test test-without-cpu test-exhaustive test-machines test-sanitized test-sanitized-fuzz
 
 # Every configuration of the conformance table, many more random cases, kernels under AddressSanitizer.
 test-exhaustive: build
@@ -54,6 +54,14 @@ test-sanitized: build-sanitized
 test-sanitized-fuzz: build-sanitized
 	$(SANITIZED) XETILE_FUZZ_OPT=$(SANITIZED_OPT) $(PYTHON) test/fuzz --kind ir -n $(SANITIZED_N) \
 	  $(if $(SEED),--seed $(SEED))
+
+# The core without the target cpu (XETILE_ENABLE_CPU=OFF), in a directory of its own: a target can be left out, and nothing
+# else notices. Most of it is what the plain build compiled.
+test-without-cpu: build
+	@$(CMAKE) -G Ninja -S . -B $(BUILD)-gpu -DCMAKE_MAKE_PROGRAM=$(NINJA) -Wno-dev \
+	  -DXETILE_ENABLE_PYTHON=OFF -DXETILE_ENABLE_CPU=OFF $(if $(MLIR_DIR),-DMLIR_DIR=$(MLIR_DIR)) > /dev/null
+	@$(NINJA) -C $(BUILD)-gpu
+	.venv/bin/lit $(LIT_FLAGS) $(BUILD)-gpu/test
 
 # With PyTorch, in an environment of its own, .venv-torch, which takes a minute to install.
 WITH_TORCH := PYTHONPATH=$(BUILD)/python_packages .venv-torch/bin/python
@@ -106,7 +114,7 @@ test-wheel: build
 	$(PYTHON) -m pytest $(PYTEST_FLAGS) test/wheel $(if $(SHORT),-m "not exhaustive",-m "exhaustive or not exhaustive")
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-asan
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-gpu
 
 bootstrap:
 	@scripts/bootstrap

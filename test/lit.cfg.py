@@ -49,6 +49,9 @@ for name in [*kept, "ASAN_OPTIONS", "UBSAN_OPTIONS"]:
 # What was measured on the machine at hand changes no test.
 config.environment["XETILE_CALIBRATION"] = "off"
 
+if config.xetile_cpu:
+    config.available_features.add("cpu")
+
 if config.xetile_sanitized:
     # Stock mlir-opt cannot load what needs the sanitizer's runtime first; xetile-opt has the same passes.
     stock = "mlir-opt --load-dialect-plugin=%plugin --load-pass-plugin=%plugin"

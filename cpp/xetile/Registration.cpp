@@ -5,12 +5,8 @@
 #include "xetile/Conversion/Passes.h"
 #include "xetile/IR/XeTileDialect.h"
 #include "xetile/Linalg/Passes.h"
-#include "xetile/Schedule/DeepTileTransformOps.h"
 #include "xetile/Schedule/TransformOps.h"
 #include "xetile/Target/Compile.h"
-#include "xetile/Target/Cpu/CpuPipeline.h"
-#include "xetile/Target/Cpu/CpuTarget.h"
-#include "xetile/Target/Cpu/Passes.h"
 #include "xetile/Target/Host/Passes.h"
 #include "xetile/Target/Passes.h"
 #include "xetile/Target/Xe/Passes.h"
@@ -18,11 +14,19 @@
 #include "xetile/Target/Xe/XeTarget.h"
 #include "xetile/Target/Xe/XeTileToXeGPUPipeline.h"
 #include "xetile/Transforms/Passes.h"
+#ifdef XETILE_ENABLE_CPU
+#include "xetile/Schedule/DeepTileTransformOps.h"
+#include "xetile/Target/Cpu/CpuPipeline.h"
+#include "xetile/Target/Cpu/CpuTarget.h"
+#include "xetile/Target/Cpu/Passes.h"
+#endif
 
 void xetile::registerDialects(mlir::DialectRegistry &registry) {
   registry.insert<XeTileDialect>();
   registerTransformExtension(registry);
+#ifdef XETILE_ENABLE_CPU
   registerDeepTileTransformExtension(registry);
+#endif
 }
 
 void xetile::registerPasses() {
@@ -32,11 +36,13 @@ void xetile::registerPasses() {
   registerXeTileTargetPasses();
   registerXeTileHostPasses();
   registerXeTileXePasses();
-  registerXeTileCpuPasses();
-  registerCpuPipelines();
   registerXeTilePipelines();
   registerXeGPUToBinaryPipelines();
   registerXeTargets();
+#ifdef XETILE_ENABLE_CPU
+  registerXeTileCpuPasses();
+  registerCpuPipelines();
   registerCpuTarget();
+#endif
   registerCompilePipeline();
 }

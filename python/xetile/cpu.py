@@ -21,11 +21,12 @@ from xetile.mlir import ir
 from xetile.schedule import Schedule
 from xetile.schedule.matmul_config import MatmulConfig
 from xetile.system.tools import find_libomp
-from xetile.targets.cpu import CpuTarget, explain_matmuls
+from xetile.targets import Target
+from xetile.targets.cpu import explain_matmuls
 
 __all__ = ["STAGES", "MatmulConfig", "compile", "explain", "find_libomp"]
 
-STAGES = CpuTarget("cpu").levels
+STAGES = Target("cpu").levels
 """Names of the levels that a kernel's `stages` has, in order."""
 
 

@@ -1,3 +1,4 @@
+// REQUIRES: cpu
 // RUN: xetile-opt %s --split-input-file --verify-diagnostics
 
 // What looks like a property and is none would be ignored: operations refuse it. A name with a dialect's prefix is a note

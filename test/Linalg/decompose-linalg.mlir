@@ -1,3 +1,4 @@
+// REQUIRES: cpu
 // RUN: xetile-opt %s --split-input-file --xetile-decompose-linalg --verify-diagnostics | FileCheck %s
 // RUN: xetile-opt %s --split-input-file --xetile-compile=target=cpu --verify-diagnostics > /dev/null
 

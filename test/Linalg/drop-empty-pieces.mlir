@@ -1,3 +1,4 @@
+// REQUIRES: cpu
 // RUN: xetile-opt %s --xetile-drop-empty-pieces | FileCheck %s
 // RUN: xetile-opt %s --xetile-bufferize-for-cpu --xetile-lower-to-cpu | FileCheck %s --check-prefix=DONE
 

@@ -1,3 +1,4 @@
+// REQUIRES: cpu
 // RUN: xetile-opt %s --xetile-replace-poison --split-input-file --verify-diagnostics | FileCheck %s
 // RUN: xetile-opt %s --xetile-bufferize-for-cpu --split-input-file --verify-diagnostics | FileCheck %s --check-prefix=MEMORY
 

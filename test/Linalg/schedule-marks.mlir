@@ -1,4 +1,5 @@
 // Steps for some schedules leave ops of others as they are; those for none in particular leave "none".
+// REQUIRES: cpu
 // RUN: xetile-opt %s --pass-pipeline='builtin.module(xetile-convolutions-to-matmuls{schedules=mine})' | FileCheck %s --check-prefix=MINE
 // RUN: xetile-opt %s --pass-pipeline='builtin.module(xetile-convolutions-to-matmuls)' | FileCheck %s --check-prefix=ALL
 // RUN: xetile-opt %s --pass-pipeline='builtin.module(xetile-drop-schedule-marks)' | FileCheck %s --check-prefix=DROP

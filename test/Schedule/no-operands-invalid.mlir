@@ -1,4 +1,5 @@
 // A sequence's verifier asks the ops in it for their effects before they are verified themselves.
+// REQUIRES: cpu
 // RUN: xetile-opt %s --split-input-file --verify-diagnostics
 
 module attributes {transform.with_named_sequence} {

@@ -1,3 +1,4 @@
+// REQUIRES: cpu
 // RUN: xetile-opt %s --split-input-file --verify-diagnostics --xetile-check-types
 // RUN: not xetile-opt %s --pass-pipeline='builtin.module(xetile-lower-to-cpu)' 2>&1 | FileCheck %s
 // RUN: not xetile-opt %s --pass-pipeline='builtin.module(xetile-lower-xevm-to-binary{native=off})' 2>&1 | FileCheck %s

@@ -1,5 +1,6 @@
 // What xetile-compile refuses, with what it would take.
 //
+// REQUIRES: cpu
 // RUN: not xetile-opt %s --xetile-compile="target=xyz" 2>&1 | FileCheck %s --check-prefix=TARGET
 // TARGET: unknown target 'xyz'; known: bmg, cpu, lnl, pvc
 // RUN: not xetile-opt %s --xetile-compile="target=dg2" 2>&1 | FileCheck %s --check-prefix=CHIP

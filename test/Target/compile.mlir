@@ -1,5 +1,6 @@
 // xetile-compile: one walk through the levels of any target, in one go or level by level.
 //
+// REQUIRES: cpu
 // RUN: xetile-opt %s --xetile-compile="target=pvc schedule=%schedules/matmul.mlir to=1-xetile-workgroup" | FileCheck %s --check-prefixes=ONE,ONE-PVC
 // RUN: xetile-opt %s --xetile-compile="target=lnl schedule=%schedules/parts,%schedules/matmul.mlir to=1-xetile-workgroup" | FileCheck %s --check-prefixes=ONE,ONE-LNL
 // A level-1 module needs no schedule; host code gets the interface that it has on every target.

@@ -1,4 +1,5 @@
 // cpu_matmul tiles matmuls of any form: of convolutions, on transposed operands.
+// REQUIRES: cpu
 // RUN: xetile-opt %s --transform-preload-library='transform-library-paths=%schedules/cpu_matmul.mlir' \
 // RUN:     --transform-interpreter | FileCheck %s
 

@@ -1,4 +1,5 @@
 // The schedule for CPUs, in stock mlir-opt with the plugin and in xetile-opt.
+// REQUIRES: cpu
 // RUN: mlir-opt --load-dialect-plugin=%plugin --load-pass-plugin=%plugin %schedules/payloads/matmul_bf16.mlir \
 // RUN:     --transform-preload-library='transform-library-paths=%schedules/cpu_matmul.mlir' \
 // RUN:     --transform-interpreter | FileCheck %s

@@ -1,4 +1,5 @@
 // The schedule of models for CPUs, in stock mlir-opt with the plugin and in xetile-opt.
+// REQUIRES: cpu
 // RUN: mlir-opt --load-dialect-plugin=%plugin --load-pass-plugin=%plugin %s \
 // RUN:     --transform-preload-library='transform-library-paths=%schedules/match.mlir,%schedules/cpu_model.mlir' \
 // RUN:     --transform-interpreter | FileCheck %s --check-prefixes=CHECK,CONV,ROWS,MERGED

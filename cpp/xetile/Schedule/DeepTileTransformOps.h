@@ -5,7 +5,6 @@
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Transform/IR/TransformDialect.h"
-#include "mlir/Dialect/Transform/Interfaces/MatchInterfaces.h"
 #include "mlir/Dialect/Transform/Interfaces/TransformInterfaces.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
@@ -19,7 +18,7 @@ class DialectRegistry;
 #include "xetile/Schedule/DeepTileTransformOps.h.inc"
 
 namespace xetile {
-/// Adds `transform.xetile.deep_tile_matmul` and what matches its targets to the transform dialect.
+/// Adds `transform.xetile.deep_tile_matmul` to the transform dialect.
 void registerDeepTileTransformExtension(mlir::DialectRegistry &registry);
 } // namespace xetile
 

@@ -3,7 +3,6 @@
 #define XETILE_SCHEDULE_DEEPTILETRANSFORMOPS_TD
 
 include "mlir/Dialect/Transform/IR/TransformDialect.td"
-include "mlir/Dialect/Transform/Interfaces/MatchInterfaces.td"
 include "mlir/Dialect/Transform/Interfaces/TransformInterfaces.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -50,42 +49,6 @@ def DeepTileMatmulOp : Op<Transform_Dialect, "xetile.deep_tile_matmul",
     "$target (`config` `=` $config^)? (`set` $fields^ `=` `(` $values `:` type($values) `)`)? attr-dict `:` type($target) (`,` type($config)^)?";
   let hasVerifier = 1;
   let cppNamespace = "::xetile::transform_ops";
-}
-
-/// Whether a step takes an op, for sequences that transform.foreach_match asks.
-class XeTile_MatchOp<string mnemonic> : Op<Transform_Dialect, "xetile." # mnemonic,
-    [SingleOpMatcher, MatchOpInterface, MemoryEffectsOpInterface, XeTile_KnownAttrs]> {
-  let arguments = (ins TransformHandleTypeInterface:$operand_handle);
-  let assemblyFormat = "$operand_handle attr-dict `:` type($operand_handle)";
-  let extraClassDeclaration = SingleOpMatcher.extraDeclaration;
-  let cppNamespace = "::xetile::transform_ops";
-}
-
-def MatchMatmulOp : XeTile_MatchOp<"match_matmul"> {
-  let summary = "Succeeds for what deep_tile_matmul takes";
-  let description = [{
-    Contractions on tensors: matmuls of any form, `linalg.contract`, and `linalg.generic` that computes the same. A
-    silenceable failure says what was expected.
-
-    ```mlir
-    transform.named_sequence @is_matmul(%op: !transform.any_op {transform.readonly}) -> !transform.any_op {
-      transform.xetile.match_matmul %op : !transform.any_op
-      transform.yield %op : !transform.any_op
-    }
-    ```
-  }];
-}
-
-def MatchConvolutionOp : XeTile_MatchOp<"match_convolution"> {
-  let summary = "Succeeds for what xetile-convolutions-to-matmuls takes";
-  let description = [{
-    Convolutions on tensors that add up over channels, of any dimensions, strides, dilations and groups. Depthwise ones and
-    poolings are none: a silenceable failure.
-
-    ```mlir
-    transform.xetile.match_convolution %op : !transform.any_op
-    ```
-  }];
 }
 
 #endif // XETILE_SCHEDULE_DEEPTILETRANSFORMOPS_TD

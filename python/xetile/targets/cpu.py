@@ -86,7 +86,11 @@ class CpuTarget(Target):
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
-        return ("cpu",)
+        return tuple(name for name in ("cpu",) if any(entry["name"] == name for entry in _xetile.describe_targets()))
+
+    @classmethod
+    def why_not(cls, name: str) -> str | None:
+        return "cpu is no target of this build: it was made with XETILE_ENABLE_CPU=OFF" if name == "cpu" else None
 
     def check(self, signature: Signature) -> str | None:
         return None

@@ -1,4 +1,5 @@
 // What functions take and give: memory for all results, numbers in memory, bytes for i1.
+// REQUIRES: cpu
 // RUN: xetile-opt %s --split-input-file --xetile-box-scalars | FileCheck %s --check-prefix=BOX
 // RUN: xetile-opt %s --split-input-file --xetile-box-scalars --xetile-bufferize-for-cpu="results-as-arguments=true" | FileCheck %s
 

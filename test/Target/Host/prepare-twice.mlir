@@ -1,4 +1,5 @@
 // What prepares a function leaves one alone that is prepared: a module may be printed and compiled on.
+// REQUIRES: cpu
 // RUN: xetile-opt %s --xetile-prepare-for-cpu > %t.once
 // RUN: xetile-opt %t.once --xetile-prepare-for-cpu | diff %t.once -
 // RUN: FileCheck %s < %t.once
