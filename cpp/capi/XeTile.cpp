@@ -14,7 +14,7 @@
 #include "xetile/Target/Host/ObjectFile.h"
 #include "xetile/Target/Schedule.h"
 #include "xetile/Target/Target.h"
-#include "xetile/Target/Xe/Ocloc.h"
+#include "xetile/Target/Xe/Binary/Ocloc.h"
 #include "llvm/ADT/STLExtras.h"
 
 MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(XeTile, xetile, xetile::XeTileDialect)

@@ -1,7 +1,7 @@
 //===- MatchOps.cpp - match_matmul and match_convolution --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: an op. Out: whether it is a contraction, or a convolution that becomes some; the payload stays as it is.
-// Refused: others, as silenceable failures that say what was expected.
+// In: an op. Out: whether it is a contraction, or a convolution that becomes some; the payload
+// stays as it is. Refused: others, as silenceable failures that say what was expected.
 //===----------------------------------------------------------------------===//
 #include "xetile/Linalg/Contraction.h"
 #include "xetile/Linalg/ConvolutionsToMatmuls.h"

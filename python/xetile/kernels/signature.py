@@ -50,7 +50,7 @@ _NUMPY = {
     "index": "int64",
     "i1": "bool",
 }
-# What becomes the name of a kernel, cpp/xetile/Target/Xe/KernelName.h, and of a symbol.
+# What becomes the name of a kernel, cpp/xetile/Target/Xe/Binary/KernelName.h, and of a symbol.
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.$-]*")
 _MAX_NAME = 1000  # schedules add to it
 
