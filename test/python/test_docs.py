@@ -30,3 +30,19 @@ def test_every_guard_that_is_named_exists_and_every_workaround_is_named():
     assert len(named) > 10
     workarounds = set((ROOT / "cpp" / "xetile" / "Target" / "Xe" / "Workarounds").glob("*.cpp"))
     assert {path.name for path in workarounds - named} == set()
+
+
+def test_every_discardable_attribute_is_in_the_table():
+    told = set()
+    for line in (ROOT / "docs" / "attributes.md").read_text().splitlines():
+        if line.startswith("| `xetile."):
+            told |= set(re.findall(r"`xetile\.(\w+)`", line.split("|")[1]))
+    core = ROOT / "cpp" / "xetile"
+    named, operations = set(), set()
+    for path in core.rglob("*"):
+        if path.suffix in (".cpp", ".h", ".td"):
+            named |= set(re.findall(r'"xetile\.(\w+)"', path.read_text()))
+        if path.suffix == ".td":
+            operations |= set(re.findall(r'(?:XeTile_\w+<"|Op<Transform_Dialect, "xetile\.)(\w+)"', path.read_text()))
+    assert named - operations == told
+    assert len(told) > 20
