@@ -3,21 +3,23 @@
 // refuse_rest_c1: without a loop what no kernel around a matmul can have, all of it, with the reason.
 module {
   func.func @f(%a: tensor<8x64xf32>, %s: tensor<8xf32>, %x: tensor<1x3x10x10xf32>, %f: tensor<8x3x3x3xf32>,
-               %y: tensor<1x8x8x8xf32>) -> (tensor<8xf32>, tensor<1x8x8x8xf32>, tensor<8x66xf32>) {
+               %y: tensor<1x8x8x8xf32>) -> (tensor<8xf32>, tensor<1x8x8x8xf32>, tensor<8x66xf32>, tensor<8x64xf32>) {
     %e = linalg.exp ins(%a : tensor<8x64xf32>) outs(%a : tensor<8x64xf32>) -> tensor<8x64xf32>
-    // expected-error @below {{3 ops are not part of a matmul's kernel; a kernel of the schedule 'matmul' is one matmul with elementwise ops before and after: compile the others by themselves ('rows' and 'elementwise' take what has no matmul), or all of it for the target cpu}}
+    // expected-error @below {{4 ops are not part of a matmul's kernel; a kernel of the schedule 'matmul' is one matmul with elementwise ops before and after: compile the others by themselves ('rows' and 'elementwise' take what has no matmul), or all of it for the target cpu}}
     // expected-note @below {{linalg.reduce of arith.addf: reductions other than a matmul's are kernels of the schedule 'rows'}}
     %r = linalg.reduce { arith.addf } ins(%e : tensor<8x64xf32>) outs(%s : tensor<8xf32>) dimensions = [1]
     // expected-note @below {{linalg.conv_2d_nchw_fchw: convolutions and poolings are kernels of the schedule 'rows'}}
     %c = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>}
       ins(%x, %f : tensor<1x3x10x10xf32>, tensor<8x3x3x3xf32>) outs(%y : tensor<1x8x8x8xf32>) -> tensor<1x8x8x8xf32>
     %zero = arith.constant 0.0 : f32
+    // expected-note @below {{linalg.softmax: reductions other than a matmul's are kernels of the schedule 'rows'}}
+    %m = linalg.softmax dimension(1) ins(%a : tensor<8x64xf32>) outs(%a : tensor<8x64xf32>) -> tensor<8x64xf32>
     // expected-note @below {{tensor.pad: it is no elementwise op}}
     %p = tensor.pad %a low[0, 1] high[0, 1] {
-    ^bb0(%m: index, %n: index):
+    ^bb0(%row: index, %column: index):
       tensor.yield %zero : f32
     } : tensor<8x64xf32> to tensor<8x66xf32>
-    return %r, %c, %p : tensor<8xf32>, tensor<1x8x8x8xf32>, tensor<8x66xf32>
+    return %r, %c, %p, %m : tensor<8xf32>, tensor<1x8x8x8xf32>, tensor<8x66xf32>, tensor<8x64xf32>
   }
   module attributes {transform.with_named_sequence} {
   transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {

@@ -18,13 +18,15 @@ namespace xetile::transform_ops {
 
 /// Ops that compute tensors, element by element or not.
 static bool computes(Operation *op) {
-  return isa<linalg::LinalgOp, tensor::PadOp, tensor::ConcatOp, tensor::GenerateOp,
-             tensor::GatherOp, tensor::ScatterOp>(op);
+  return isa<linalg::LinalgOp, linalg::SoftmaxOp, linalg::PackOp, linalg::UnPackOp, tensor::PadOp,
+             tensor::ConcatOp, tensor::GenerateOp, tensor::GatherOp, tensor::ScatterOp>(op);
 }
 
 std::string whyUntakable(Operation *op) {
   if (!computes(op) || isElementwiseOnTensors(op) || looksLikeMatmul(op))
     return {};
+  if (isa<linalg::SoftmaxOp>(op))
+    return "reductions other than a matmul's are kernels of the schedule 'rows'";
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp)
     return "it is no elementwise op";

@@ -3,6 +3,8 @@
 // In: a module on tensors. Out: the name of a schedule. Refused: nothing; what no schedule takes,
 // the schedule refuses.
 #include "xetile/Schedule/SuggestSchedule.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "xetile/Schedule/Contraction.h"
 #include "xetile/Schedule/Untaken.h"
 
@@ -33,6 +35,13 @@ bool isForVectorUnits(Operation *op) {
          !isExtended(linalgOp->getOperand(1));
 }
 
+/// Slices, reshapes and the like, which a function may do without computing anything. Ops of
+/// dialects that nobody registered have none.
+bool movesElements(Operation *op) {
+  return isa_and_nonnull<tensor::TensorDialect>(op->getDialect()) &&
+         llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+}
+
 } // namespace
 
 StringRef xetile::suggestSchedule(Operation *module) {
@@ -44,8 +53,8 @@ StringRef xetile::suggestSchedule(Operation *module) {
       return;
     }
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-    computes |= linalgOp != nullptr;
-    reduces |= linalgOp && linalgOp.getNumReductionLoops() != 0;
+    computes |= linalgOp || movesElements(op);
+    reduces |= isa<linalg::SoftmaxOp>(op) || (linalgOp && linalgOp.getNumReductionLoops() != 0);
     untakable |= !whyUntakable(op).empty();
   });
   if (matmuls.empty())

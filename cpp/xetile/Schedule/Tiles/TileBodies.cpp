@@ -22,7 +22,7 @@ FailureOr<Value> TileWriter::read(linalg::LinalgOp op, OpOperand &operand, Array
   for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults()) {
     FailureOr<Place> place = placeOf(expr, loops);
     if (failed(place))
-      return readByIndices(op, operand, loops);
+      return readByIndices(op, operand, loops, padding);
     places.push_back(*place);
   }
   return value(operand.get(), places, padding);
@@ -30,7 +30,7 @@ FailureOr<Value> TileWriter::read(linalg::LinalgOp op, OpOperand &operand, Array
 
 /// A gather of memory at indices of any affine form.
 FailureOr<Value> TileWriter::readByIndices(linalg::LinalgOp op, OpOperand &operand,
-                                           ArrayRef<Place> loops) {
+                                           ArrayRef<Place> loops, TypedAttr padding) {
   if (!isInMemory(operand.get()))
     return refuse(op, "expected what is indexed by quotients to be in memory, it is computed by " +
                           operand.get().getDefiningOp()->getName().getStringRef());
@@ -45,7 +45,7 @@ FailureOr<Value> TileWriter::readByIndices(linalg::LinalgOp op, OpOperand &opera
           op, "expected indices that are sums, products, quotients and remainders from zero on");
     vectors.push_back(*vector);
   }
-  return gather(memoryOf(operand.get()), vectors, {});
+  return gather(memoryOf(operand.get()), vectors, padding);
 }
 
 /// Ops that `wanted` is computed by, in the order of the block.

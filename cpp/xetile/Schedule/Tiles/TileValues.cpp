@@ -177,28 +177,54 @@ FailureOr<Value> TileWriter::ofExpansion(tensor::ExpandShapeOp op, ArrayRef<Plac
   return value(op.getSrc(), inner);
 }
 
-/// What is computed element by element of tensors of one shape, and collapsed, computed of
-/// collapsed tensors; null for others.
+/// Where elements of a collapsed tensor were: for each dimension of its source, a quotient and a
+/// remainder.
+static SmallVector<AffineExpr> delinearize(tensor::CollapseShapeOp op) {
+  ArrayRef<int64_t> shape = op.getSrcType().getShape();
+  SmallVector<AffineExpr> places(shape.size());
+  for (auto [number, group] : llvm::enumerate(op.getReassociationIndices())) {
+    AffineExpr rest = getAffineDimExpr(number, op.getContext());
+    for (int64_t dim : llvm::reverse(group)) {
+      places[dim] = dim == group.front() ? rest : rest % shape[dim];
+      rest = rest.floorDiv(shape[dim]);
+    }
+  }
+  return places;
+}
+
+/// What is computed element by element, and collapsed, computed of collapsed tensors where all are
+/// of one shape, else of those in memory by quotients and remainders; null for others.
 Value TileWriter::collapseOperands(tensor::CollapseShapeOp op) {
   auto source = op.getSrc().getDefiningOp<linalg::LinalgOp>();
   if (!source || source->getNumResults() != 1 || source.hasIndexSemantics() ||
       source.getNumParallelLoops() != source.getNumLoops() ||
-      !llvm::all_of(source.getIndexingMapsArray(), [](AffineMap map) { return map.isIdentity(); }))
+      !source.getIndexingMapsArray().back().isIdentity())
     return {};
+  unsigned rank = op.getResultType().getRank();
+  SmallVector<AffineExpr> quotients = delinearize(op);
+  AffineMap identity = b.getMultiDimIdentityMap(rank);
+  SmallVector<AffineMap> maps;
+  for (OpOperand &operand : source->getOpOperands()) {
+    AffineMap map = source.getMatchingIndexingMap(&operand);
+    if (!map.isIdentity() && !isInMemory(operand.get()) && !getSplat(operand.get()))
+      return {};
+    maps.push_back(map.isIdentity() ? identity : map.replaceDimsAndSymbols(quotients, {}, rank, 0));
+  }
   Value &known = reshaped[op.getOperation()];
   if (known)
     return known;
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(workgroups);
   SmallVector<Value> operands;
-  for (OpOperand &operand : source->getOpOperands()) {
-    auto type = cast<RankedTensorType>(operand.get().getType());
-    operands.push_back(
-        tensor::CollapseShapeOp::create(b, loc, op.getResultType().clone(type.getElementType()),
-                                        operand.get(), op.getReassociation()));
+  for (auto [operand, map] :
+       llvm::zip_equal(source->getOperands(), source.getIndexingMapsArray())) {
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    operands.push_back(type && map.isIdentity()
+                           ? tensor::CollapseShapeOp::create(
+                                 b, loc, op.getResultType().clone(type.getElementType()), operand,
+                                 op.getReassociation())
+                           : operand);
   }
-  unsigned rank = op.getResultType().getRank();
-  SmallVector<AffineMap> maps(operands.size(), b.getMultiDimIdentityMap(rank));
   SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::parallel);
   auto collapsed =
       linalg::GenericOp::create(b, source.getLoc(), TypeRange(op.getResultType()),

@@ -160,7 +160,7 @@ private:
   mlir::FailureOr<mlir::Value> read(mlir::linalg::LinalgOp op, mlir::OpOperand &operand,
                                     llvm::ArrayRef<Place> loops, mlir::TypedAttr padding = {});
   mlir::FailureOr<mlir::Value> readByIndices(mlir::linalg::LinalgOp op, mlir::OpOperand &operand,
-                                             llvm::ArrayRef<Place> loops);
+                                             llvm::ArrayRef<Place> loops, mlir::TypedAttr padding);
   mlir::FailureOr<mlir::Value> scalarCode(mlir::linalg::LinalgOp op, llvm::ArrayRef<Place> loops,
                                           mlir::Value wanted, mlir::TypedAttr padding = {});
   mlir::FailureOr<mlir::Value>

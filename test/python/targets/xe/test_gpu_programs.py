@@ -2,6 +2,7 @@
 """Kernels of the schedules `elementwise` and `rows`, run on this machine's OpenCL device and compared with NumPy."""
 
 import itertools
+import re
 
 import ml_dtypes
 import numpy as np
@@ -378,6 +379,65 @@ def test_what_reduces_is_no_chain():
         xetile.compile(ir.Module.parse(softmax((8, 8), "f32", 1)), schedule="elementwise", native="off")
 
 
+def named_softmax(shape, dtype, axis):
+    kind = tensor(shape, dtype)
+    body = (
+        f"%e = tensor.empty() : {kind}\n"
+        f"%y = linalg.softmax dimension({axis}) ins(%a : {kind}) outs(%e : {kind}) -> {kind}\n"
+    )
+    return body, [("%a", kind)]
+
+
+PACK = (
+    "%p = arith.constant 7.0 : f32\n%e = tensor.empty() : tensor<4x13x8x4xf32>\n"
+    "%y = linalg.pack %a padding_value(%p : f32) inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %e : "
+    "tensor<30x50xf32> -> tensor<4x13x8x4xf32>\n"
+)
+UNPACK = (
+    "%e = tensor.empty() : tensor<30x50xf32>\n"
+    "%y = linalg.unpack %a inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %e : "
+    "tensor<4x13x8x4xf32> -> tensor<30x50xf32>\n"
+)
+
+
+@pytest.mark.parametrize("target", ["pvc", "bmg"])
+@pytest.mark.parametrize(("dtype", "axis"), [("f16", 1), ("f32", 0), ("bf16", 0)])
+def test_a_softmax_of_linalg(run, rng, dtype, axis, target):
+    x = draw(rng, (19, 100), dtype)
+    body, arguments = named_softmax(x.shape, dtype, axis)
+    (got,) = run(function(arguments, [("%y", arguments[0][1])], body), [x], [x], schedule=None, target=target)
+    assert_close(got, expected_softmax(x, axis), dtype, 4)
+
+
+def packed(x):
+    """`x` in blocks of 8 x 4, with 7 around it."""
+    (m, n), padded = (
+        x.shape,
+        np.pad(x, [(0, -size % block) for size, block in zip(x.shape, (8, 4), strict=True)], constant_values=7),
+    )
+    return padded.reshape(-(-m // 8), 8, -(-n // 4), 4).transpose(0, 2, 1, 3)
+
+
+def test_packs_and_unpacks(run, rng):
+    x = draw(rng, (30, 50), "f32")
+    rows, blocks = "tensor<30x50xf32>", "tensor<4x13x8x4xf32>"
+    (got,) = run(function([("%a", rows)], [("%y", blocks)], PACK), [x], [packed(x)], schedule=None)
+    np.testing.assert_array_equal(got, packed(x))
+    (got,) = run(function([("%a", blocks)], [("%y", rows)], UNPACK), [packed(x).copy()], [x], schedule=None)
+    np.testing.assert_array_equal(got, x)
+
+
+def test_elements_beyond_a_row_read_by_quotients_are_neutral(run):
+    kind, line = tensor((5, 19), "f32"), tensor((10,), "f32")
+    largest = "%1 = arith.maximumf %a0, %o : f32\nlinalg.yield %1 : f32\n"
+    body = generic(
+        "%y", [("%x", kind)], (10,), "f32", ["(m, n) -> (m floordiv 2, n)", COLUMN], "pr", largest, "0xFF800000"
+    )
+    x = -1 - np.arange(95, dtype=np.float32).reshape(5, 19)
+    (got,) = run(function([("%x", kind)], [("%y", line)], body), [x], [np.empty(10, np.float32)])
+    np.testing.assert_array_equal(got, np.repeat(x.max(axis=1), 2))
+
+
 EXP = "%1 = math.exp %a0 : f32\nlinalg.yield %1 : f32\n"
 SUM = "%1 = arith.addf %a0, %o : f32\nlinalg.yield %1 : f32\n"
 
@@ -411,11 +471,34 @@ def matmul(dtype, result="f32"):
             "%y = tensor.concat dim(0) %a, %a : (tensor<8xf32>, tensor<8xf32>) -> tensor<16xf32>\n",
             [("%a", "tensor<8xf32>")],
         ),
+        ("rows", *named_softmax((8, 8), "f32", 1)),
+        ("elementwise", PACK, [("%a", "tensor<30x50xf32>")]),
+        (
+            "elementwise",
+            "%y = tensor.extract_slice %a[3, 1] [5, 9] [1, 2] : tensor<9x30xf32> to tensor<5x9xf32>\n",
+            [("%a", "tensor<9x30xf32>")],
+        ),
+        (
+            "elementwise",
+            "%y = tensor.collapse_shape %a [[0, 1]] : tensor<9x30xf32> into tensor<270xf32>\n",
+            [("%a", "tensor<9x30xf32>")],
+        ),
     ],
-    ids=["f16_matmul", "f32_matmul", "f64_matmul", "sum", "chain", "concatenation"],
+    ids=[
+        "f16_matmul",
+        "f32_matmul",
+        "f64_matmul",
+        "sum",
+        "chain",
+        "concatenation",
+        "softmax",
+        "pack",
+        "slice",
+        "reshape",
+    ],
 )
 def test_the_payload_decides_the_schedule(expected, body, arguments):
-    result = body.strip().rsplit("-> ", 1)[1]
+    result = re.split("-> | to | into ", body.strip())[-1]
     with ir.Context(), ir.Location.unknown():
         module = ir.Module.parse(function(arguments, [("%y", result)], body))
         assert xetile.schedule.suggest(module) == expected
