@@ -46,7 +46,9 @@ module attributes {transform.with_named_sequence} {
     // linalg.softmax, pack and unpack have no loops of their own.
     %decomposed = transform.apply_registered_pass "xetile-decompose-linalg" to %module
         : (!transform.any_op) -> !transform.any_op
-    %fused = transform.apply_registered_pass "xetile-fuse-elementwise" to %decomposed
+    %split = transform.apply_registered_pass "xetile-split-argmax" to %decomposed
+        : (!transform.any_op) -> !transform.any_op
+    %fused = transform.apply_registered_pass "xetile-fuse-elementwise" to %split
         : (!transform.any_op) -> !transform.any_op
     %func = transform.structured.match ops{["func.func"]} in %fused : (!transform.any_op) -> !transform.any_op
     %workgroups, %subgroups_m, %subgroups_n = transform.xetile.to_tiles %func

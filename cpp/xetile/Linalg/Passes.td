@@ -32,6 +32,23 @@ def DecomposeLinalg : Pass<"xetile-decompose-linalg"> {
                            "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def SplitArgmax : Pass<"xetile-split-argmax"> {
+  let summary = "Find the index of the largest or smallest element in a reduction of its own";
+  let description = [{
+    Before: a `linalg.generic` that carries the largest element and its index, as PyTorch's argmax is exported, from minus
+    infinity (or the least integer) and 0 on; the smallest one alike.
+
+    After:
+    ```mlir
+    %max = linalg.generic ... ins(%x) outs(%low)  { arith.maximumf %in, %out }
+    %at = linalg.generic ... ins(%x, %max) outs(%far) { arith.minsi (select %in == %max, linalg.index 1, 2^63 - 1), %out }
+    ```
+    Of equal elements the first is found. A NaN is the largest and the smallest element, as in PyTorch: where there are some,
+    the index is that of the first; what the op before said of them depended on the order of the elements.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def ReplacePoison : Pass<"xetile-replace-poison"> {
   let summary = "Let tensors of poison hold anything, in memory, and make numbers of poison zeros";
   let description = [{

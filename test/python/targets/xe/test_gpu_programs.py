@@ -438,6 +438,50 @@ def test_elements_beyond_a_row_read_by_quotients_are_neutral(run):
     np.testing.assert_array_equal(got, np.repeat(x.max(axis=1), 2))
 
 
+@pytest.mark.parametrize(
+    ("dtype", "which", "axis"), [("f32", "max", 1), ("f16", "min", 0), ("bf16", "max", 0), ("i32", "min", 1)]
+)
+def test_argmax_and_argmin_find_the_first(run, rng, dtype, which, axis):
+    """As PyTorch exports them, along rows of many blocks; a NaN is the largest and the smallest element."""
+    shape = (5, 3000) if axis else (300, 7)
+    x = draw(rng, shape, dtype) if dtype == "i32" else rng.integers(-9, 10, shape).astype(DTYPES[dtype])
+    kept = tensor((shape[1 - axis],), dtype)
+    indices = kept.replace(dtype, "i64")
+    low = {"f32": "0xFF800000", "f16": "0x7C00", "bf16": "0xFF80", "i32": "2147483647"}[dtype]
+    operation = f"arith.{which}imumf" if dtype != "i32" else f"arith.{which}si"
+    order = {"max": "gt", "min": "lt"}[which]
+    compare = f"arith.cmpf o{order}" if dtype != "i32" else f"arith.cmpi s{order}"
+    maps = ", ".join(f"affine_map<{each}>" for each in [BOTH, *[COLUMN if axis else ROW] * 2])
+    kinds = '"parallel", "reduction"' if axis else '"reduction", "parallel"'
+    body = f"""
+%zero = arith.constant 0 : i64
+%low = arith.constant {low} : {dtype}
+%ie = tensor.empty() : {indices}
+%i = linalg.fill ins(%zero : i64) outs(%ie : {indices}) -> {indices}
+%me = tensor.empty() : {kept}
+%m = linalg.fill ins(%low : {dtype}) outs(%me : {kept}) -> {kept}
+%r, %at = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}}
+    ins(%x : {tensor(shape, dtype)}) outs(%m, %i : {kept}, {indices}) {{
+^bb0(%in: {dtype}, %best: {dtype}, %o: i64):
+  %index = linalg.index {axis} : index
+  %here = arith.index_cast %index : index to i64
+  %1 = {operation} %in, %best : {dtype}
+  %is = {compare}, %in, %best : {dtype}
+  %2 = arith.select %is, %here, %o : i64
+  linalg.yield %1, %2 : {dtype}, i64
+}} -> ({kept}, {indices})
+"""
+    if dtype != "i32":
+        x[3, 5], x[4, 5], x[2, 6] = np.nan, np.nan, -np.inf
+    wide = x.astype(np.float64)
+    text = function([("%x", tensor(shape, dtype))], [("%r", kept), ("%at", indices)], body)
+    expected = getattr(np, which)(wide, axis=axis).astype(x.dtype)
+    at = getattr(np, f"arg{which}")(wide, axis=axis)
+    values, got = run(text, [x], [expected, at], schedule=None)
+    np.testing.assert_array_equal(got, at)
+    np.testing.assert_array_equal(values.astype(np.float64), expected.astype(np.float64))
+
+
 EXP = "%1 = math.exp %a0 : f32\nlinalg.yield %1 : f32\n"
 SUM = "%1 = arith.addf %a0, %o : f32\nlinalg.yield %1 : f32\n"
 

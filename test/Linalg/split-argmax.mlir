@@ -1,0 +1,54 @@
+// RUN: xetile-opt %s --xetile-split-argmax | FileCheck %s
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// CHECK-LABEL: func.func @argmax(
+// CHECK: %[[FAR:.*]] = linalg.fill
+// CHECK-NOT: linalg.generic
+// CHECK: %[[LOW:.*]] = linalg.fill
+// CHECK: %[[MAX:.*]] = linalg.generic {{.*}} ins(%arg0 : {{.*}}) outs(%[[LOW]]
+// CHECK: arith.maximumf
+// CHECK: %[[AT:.*]] = linalg.generic {{.*}} ins(%arg0, %[[MAX]]
+// CHECK: arith.cmpf oeq
+// CHECK: arith.cmpf uno
+// CHECK: linalg.index 1
+// CHECK: arith.minsi
+// CHECK: return %[[MAX]], %[[AT]]
+func.func @argmax(%x: tensor<4x5xf32>) -> (tensor<4xf32>, tensor<4xi64>) {
+  %zero = arith.constant 0 : i64
+  %low = arith.constant 0xFF800000 : f32
+  %ie = tensor.empty() : tensor<4xi64>
+  %i = linalg.fill ins(%zero : i64) outs(%ie : tensor<4xi64>) -> tensor<4xi64>
+  %me = tensor.empty() : tensor<4xf32>
+  %m = linalg.fill ins(%low : f32) outs(%me : tensor<4xf32>) -> tensor<4xf32>
+  %r:2 = linalg.generic {indexing_maps = [#all, #row, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x5xf32>) outs(%m, %i : tensor<4xf32>, tensor<4xi64>) {
+  ^bb0(%in: f32, %best: f32, %at: i64):
+    %index = linalg.index 1 : index
+    %here = arith.index_cast %index : index to i64
+    %larger = arith.maximumf %in, %best : f32
+    %is = arith.cmpf ogt, %in, %best : f32
+    %next = arith.select %is, %here, %at : i64
+    linalg.yield %larger, %next : f32, i64
+  } -> (tensor<4xf32>, tensor<4xi64>)
+  return %r#0, %r#1 : tensor<4xf32>, tensor<4xi64>
+}
+
+// What starts from other values stays: an element may be worse than all of them.
+// CHECK-LABEL: func.func @given(
+// CHECK-COUNT-1: linalg.generic
+// CHECK-NOT: linalg.generic
+func.func @given(%x: tensor<4x5xf32>, %m: tensor<4xf32>, %i: tensor<4xi64>) -> (tensor<4xf32>, tensor<4xi64>) {
+  %r:2 = linalg.generic {indexing_maps = [#all, #row, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x5xf32>) outs(%m, %i : tensor<4xf32>, tensor<4xi64>) {
+  ^bb0(%in: f32, %best: f32, %at: i64):
+    %index = linalg.index 1 : index
+    %here = arith.index_cast %index : index to i64
+    %larger = arith.maximumf %in, %best : f32
+    %is = arith.cmpf ogt, %in, %best : f32
+    %next = arith.select %is, %here, %at : i64
+    linalg.yield %larger, %next : f32, i64
+  } -> (tensor<4xf32>, tensor<4xi64>)
+  return %r#0, %r#1 : tensor<4xf32>, tensor<4xi64>
+}
