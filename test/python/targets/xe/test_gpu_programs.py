@@ -482,6 +482,29 @@ def test_argmax_and_argmin_find_the_first(run, rng, dtype, which, axis):
     np.testing.assert_array_equal(values.astype(np.float64), expected.astype(np.float64))
 
 
+def test_booleans_in_memory_are_refused_with_what_to_do():
+    kind, mask = tensor((8, 8), "f32"), tensor((8, 8), "i1")
+    body = generic("%y", [("%x", kind)], (8, 8), "f32", [BOTH, BOTH], "pp", EXP)
+    x = np.zeros((8, 8), np.float32)
+    with ir.Context(), ir.Location.unknown():
+        kernel = xetile.compile(
+            ir.Module.parse(function([("%x", kind), ("%m", mask)], [("%y", kind)], body)), target="pvc", native="off"
+        )
+        with pytest.raises(XeTileError, match="integers of 8.* got .*i1: convert it from or to i8"):
+            kernel(x, x > 0, out=x)
+        compared = generic(
+            "%y",
+            [("%x", kind)],
+            (8, 8),
+            "i1",
+            [BOTH, BOTH],
+            "pp",
+            "%1 = arith.cmpf olt, %a0, %a0 : f32\nlinalg.yield %1 : i1\n",
+        )
+        with pytest.raises(XeTileError, match="integers of 8, 16, 32 or 64 bits in memory, got i1"):
+            xetile.compile(ir.Module.parse(function([("%x", kind)], [("%y", mask)], compared)), target="pvc")
+
+
 EXP = "%1 = math.exp %a0 : f32\nlinalg.yield %1 : f32\n"
 SUM = "%1 = arith.addf %a0, %o : f32\nlinalg.yield %1 : f32\n"
 
