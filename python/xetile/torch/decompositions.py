@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
+from xetile.torch.narrow import NARROW
 from xetile.torch.transposed import convolution
 
 __all__ = ["TABLE"]
@@ -64,6 +65,37 @@ def _celu(x: torch.Tensor, alpha: float = 1.0) -> torch.Tensor:
 def _reciprocal(x: torch.Tensor) -> torch.Tensor:
     """That of 0 is infinite; torch-mlir ends the program."""
     return _aten.div.Tensor(torch.ones((), dtype=x.dtype), x)
+
+
+def _arange(start: float, end: float, step: float = 1, *, dtype: torch.dtype | None = None, **options: Any) -> Any:
+    """Numbers of narrow floats are start + i * step in f32, rounded once."""
+    if dtype not in NARROW:
+        return NotImplemented
+    return _aten._to_copy(_aten.arange.start_step(start, end, step, dtype=torch.float32, **options), dtype=dtype)
+
+
+def _convolution_backward(
+    gradient: torch.Tensor,
+    x: torch.Tensor,
+    weight: torch.Tensor,
+    bias_sizes: Sequence[int] | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: Sequence[int],
+    groups: int,
+    mask: Sequence[bool],
+) -> Any:
+    """One number for each dimension; torch-mlir dies where one stands for all."""
+    space = x.ndim - 2
+    lists = (stride, padding, dilation, output_padding)
+    if space <= 1 or all(len(each) == space for each in lists):
+        return NotImplemented
+    stride, padding, dilation, output_padding = ([*each] * (space if len(each) == 1 else 1) for each in lists)
+    return _aten.convolution_backward.default(
+        gradient, x, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, mask
+    )
 
 
 def _or_number(x: torch.Tensor, number: int) -> torch.Tensor:
@@ -142,7 +174,10 @@ def _encoder_layer(
 TABLE: dict[Any, Callable[..., Any]] = {
     _aten.cumsum.default: functools.partial(_scan, _aten.cumsum.default),
     _aten.cumprod.default: functools.partial(_scan, _aten.cumprod.default),
+    _aten.arange.start_step: _arange,
+    _aten.arange.start: _arange,
     _aten.convolution.default: convolution,
+    _aten.convolution_backward.default: _convolution_backward,
     _aten.gelu.default: _gelu,
     _aten.elu.default: _elu,
     _aten.selu.default: _selu,

@@ -6,6 +6,7 @@ A comparison with NaN is false: `where(x < low, low, x)` keeps an x that is NaN,
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -30,6 +31,8 @@ def _pair(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]
 
 
 def _maximum(x: torch.Tensor, y: torch.Tensor) -> Any:
+    if torch.result_type(x, y) is torch.bool:
+        return _aten.logical_or(x, y)
     pair = _pair(x, y)
     if pair is None:
         return NotImplemented
@@ -38,6 +41,8 @@ def _maximum(x: torch.Tensor, y: torch.Tensor) -> Any:
 
 
 def _minimum(x: torch.Tensor, y: torch.Tensor) -> Any:
+    if torch.result_type(x, y) is torch.bool:
+        return _aten.logical_and(x, y)
     pair = _pair(x, y)
     if pair is None:
         return NotImplemented
@@ -47,7 +52,10 @@ def _minimum(x: torch.Tensor, y: torch.Tensor) -> Any:
 
 def _clamp(x: torch.Tensor, low: _Number | None = None, high: _Number | None = None) -> Any:
     bounds = [bound for bound in (low, high) if bound is not None]
-    if not bounds or not x.dtype.is_floating_point:
+    truth = x.dtype is torch.bool and all(
+        isinstance(bound, torch.Tensor) and bound.dtype is torch.bool for bound in bounds
+    )
+    if not bounds or not (x.dtype.is_floating_point or truth):
         return NotImplemented
     if any(math.isnan(bound) for bound in bounds if not isinstance(bound, torch.Tensor)):
         return torch.full_like(x, math.nan)
@@ -77,6 +85,21 @@ def _hardsigmoid(x: torch.Tensor) -> Any:
     return _to(_aten.mul(_clamp(_aten.add(wide, 3.0), 0.0, 6.0), 1 / 6), x.dtype)
 
 
+def _place(extreme: Any, x: torch.Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The first NaN, or the first of the largest numbers; torch-mlir's comparisons leave NaN out."""
+    if not x.dtype.is_floating_point or x.numel() == 0:
+        return NotImplemented
+    best = extreme(x, [*range(x.ndim)] if dim is None else [dim], True)
+    found = _aten.logical_or(_aten.eq(x, best), _aten.ne(x, x))
+    return _aten.argmax.default(_to(found, torch.int32), dim, keepdim)
+
+
+def _extreme(extreme: Any, x: torch.Tensor, dim: int, keepdim: bool = False) -> Any:
+    if not x.dtype.is_floating_point or x.numel() == 0:
+        return NotImplemented
+    return extreme(x, [dim], keepdim), _place(extreme, x, dim, keepdim)
+
+
 def _equal(x: torch.Tensor, y: torch.Tensor) -> Any:
     """torch-mlir takes any number for equal to itself."""
     pair = _pair(x, y)
@@ -97,13 +120,18 @@ def _isclose(x: torch.Tensor, y: torch.Tensor, rtol: float = 1e-5, atol: float =
     return close | (_aten.lt(apart, math.inf) & _aten.le(apart, allowed))
 
 
-def _logaddexp(x: torch.Tensor, y: torch.Tensor) -> Any:
+def _logaddexp(x: torch.Tensor, y: torch.Tensor, base: float = math.e) -> Any:
     if x.dtype != y.dtype or not x.dtype.is_floating_point:
         return NotImplemented
     if x.dtype in _NARROW:
-        return _to(_logaddexp(_to(x, torch.float32), _to(y, torch.float32)), x.dtype)
+        return _to(_logaddexp(_to(x, torch.float32), _to(y, torch.float32), base), x.dtype)
     larger = _maximum(x, y)
-    total = _aten.add(larger, _aten.log1p(_aten.exp(_aten.neg(_aten.abs(_aten.sub(x, y))))))
+    apart = _aten.neg(_aten.abs(_aten.sub(x, y)))
+    if base == math.e:
+        total = _aten.add(larger, _aten.log1p(_aten.exp(apart)))
+    else:
+        scale = math.log(base)
+        total = _aten.add(larger, _aten.mul(_aten.log1p(_aten.exp(_aten.mul(apart, scale))), 1 / scale))
     # Infinite numbers are no distance apart.
     return _aten.where.self(_equal(x, y) & _aten.eq(_aten.abs(x), math.inf), x, total)
 
@@ -122,5 +150,10 @@ TABLE: dict[Any, Callable[..., Any]] = {
     _aten.eq.Tensor: _equal,
     _aten.isclose.default: _isclose,
     _aten.logaddexp.default: _logaddexp,
+    _aten.logaddexp2.default: functools.partial(_logaddexp, base=2.0),
+    _aten.argmax.default: functools.partial(_place, _aten.amax.default),
+    _aten.max.dim: functools.partial(_extreme, _aten.amax.default),
+    _aten.min.dim: functools.partial(_extreme, _aten.amin.default),
+    _aten.argmin.default: functools.partial(_place, _aten.amin.default),
 }
 """Overload -> function of the same arguments, which gives NotImplemented for integers."""

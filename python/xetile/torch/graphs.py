@@ -7,6 +7,7 @@ with PyTorch, and so do operations in `EAGER`, for which the graph is cut in pie
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,8 @@ _RANDOM = "random numbers are those of PyTorch's generator"
 _SORTS = "linalg has no sorting"
 _SCATTERS = "linalg has no scattering"
 _RECURRENCES = "linalg has no recurrences over sequences"
+_POWERS = "torch-mlir adds powers of the numbers themselves, which overflow"
+_RUNNING = "linalg has no running extremes with their places"
 _COUNTS = "sizes of its result depend on data"
 _REASONS = {
     _RANDOM: ("bernoulli native_dropout normal rand rand_like randint randint_like randn randn_like randperm uniform"),
@@ -37,6 +40,8 @@ _REASONS = {
         "scatter_reduce"
     ),
     _RECURRENCES: "mkldnn_rnn_layer",
+    _POWERS: "logcumsumexp",
+    _RUNNING: "cummax cummin",
     _COUNTS: "masked_select nonzero",
 }
 EAGER: dict[Any, str] = {
@@ -60,13 +65,16 @@ def eager_nodes(graph: fx.GraphModule) -> dict[fx.Node, str]:
 
 def _other_reason(node: fx.Node) -> str | None:
     """What depends on an operation's arguments."""
+    packet = getattr(node.target, "overloadpacket", None)
     if node.target is torch.ops.aten.convolution_backward.default and node.args[9] != 1:
         return "torch-mlir gives gradients of grouped convolutions another shape"
     if node.target in _SOFTMAX and node.args[0].meta["val"].ndim == 0:
         return "torch-mlir does not end at a softmax of a tensor without dimensions"
     if node.target is _POOL_3D and not node.args[0].meta["val"].dtype.is_floating_point:
         return "torch-mlir dies of maxima of integers in windows of three dimensions"
-    unknown = node.target is torch.ops.aten.fmod.Scalar or getattr(node.target, "overloadpacket", None) is _POWER
+    if packet in _POOLS and _gives(node, 1) and node.args[0].meta["val"].dtype.is_floating_point:
+        return "torch-mlir has no places of NaN in windows"
+    unknown = node.target is torch.ops.aten.fmod.Scalar or packet is _POWER
     if unknown and not any(tensor.dtype.is_floating_point for tensor in tensors_of([node.args, node])):
         return "torch-mlir has no powers of integers, nor remainders by a number"
     if _has_remainder(node) and any(tensor.dtype.is_floating_point for tensor in tensors_of(node)):
@@ -75,6 +83,11 @@ def _other_reason(node: fx.Node) -> str | None:
         if reason := reason_against(tensor):
             return reason
     return reason_against_wide(node) or reason_against_check(node)
+
+
+def _gives(node: fx.Node, number: int) -> bool:
+    """Whether the result of this number is used."""
+    return any(user.target is operator.getitem and user.args[1] == number and user.users for user in node.users)
 
 
 def _has_remainder(node: fx.Node) -> bool:
@@ -89,6 +102,7 @@ def has_foreign_arguments(graph: fx.GraphModule) -> bool:
 
 
 _REMAINDERS = (torch.ops.aten.floor_divide, torch.ops.aten.fmod)
+_POOLS = (torch.ops.aten.max_pool2d_with_indices, torch.ops.aten.max_pool3d_with_indices)
 _POOL_3D = torch.ops.aten.max_pool3d_with_indices.default
 _SOFTMAX = (torch.ops.aten._softmax.default, torch.ops.aten._log_softmax.default)
 

@@ -22,7 +22,7 @@ from xetile.errors import XeTileError
 from xetile.kernels.signature import public_function
 from xetile.mlir import ir
 from xetile.passes.diagnostics import Heard
-from xetile.torch import decompositions, extremes, integers, norms, sums, views
+from xetile.torch import decompositions, extremes, integers, narrow, norms, sums, views
 
 __all__ = ["NotImportedError", "decomposition_table", "import_graph"]
 
@@ -66,7 +66,7 @@ def import_graph(graph: fx.GraphModule, name: str, frozen: Collection[int] = ())
     handler = context.attach_diagnostic_handler(functools.partial(_hear, said))
     try:
         imported = torch_mlir.stateless_fx_import(
-            views.with_plain_sizes(integers.with_signs(graph)),
+            views.with_plain_sizes(integers.with_signs(narrow.with_single_rounding(graph))),
             output_type="linalg-on-tensors",
             model_name=name,
             fx_importer=FxImporter(context=context),

@@ -125,8 +125,25 @@ def _batch_norm_with_statistics(
         shift = shift + _wide(bias)
     channel = (-1, *[1] * (x.ndim - 2))
     y = _wide(x) * scale.reshape(channel) + shift.reshape(channel)
-    nothing = x.new_empty((0,), dtype=_wide(mean).dtype)
+    nothing = x.new_empty((0,), dtype=mean.dtype)
     return _to(y, x.dtype), nothing, nothing
+
+
+def _batch_norm_with_update(
+    x: torch.Tensor,
+    weight: torch.Tensor | None,
+    bias: torch.Tensor | None,
+    mean: torch.Tensor,
+    variance: torch.Tensor,
+    momentum: float,
+    eps: float,
+) -> Any:
+    """That of training, whose statistics are of the parameters' type; PyTorch's table says f32."""
+    parameters = [None if each is None else _wide(each) for each in (weight, bias, mean, variance)]
+    results = _aten._native_batch_norm_legit_functional.default(_wide(x), *parameters, True, momentum, eps)
+    y, *statistics = results
+    kept, scale, new_mean, new_variance = (_to(each, mean.dtype) for each in statistics)
+    return _to(y, x.dtype), kept, scale, x.new_empty((0,), dtype=torch.uint8), new_mean, new_variance
 
 
 TABLE: dict[Any, Callable[..., Any]] = {
@@ -136,5 +153,6 @@ TABLE: dict[Any, Callable[..., Any]] = {
     _aten.native_layer_norm.default: _layer_norm,
     _aten.native_group_norm.default: _group_norm,
     _aten._native_batch_norm_legit_no_training.default: _batch_norm_with_statistics,
+    _aten._batch_norm_with_update_functional.default: _batch_norm_with_update,
 }
 """Overload -> function of the same arguments."""

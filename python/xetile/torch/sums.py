@@ -65,6 +65,7 @@ _WIDE = (
     _aten.huber_loss.default,
     _aten.soft_margin_loss.default,
     _aten.binary_cross_entropy.default,
+    _aten._trilinear.default,
 )
 
 TABLE: dict[Any, Callable[..., Any]] = {

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Operations on elements of f16 and bf16, computed in f32 and rounded once, as PyTorch does it.
+
+torch-mlir lowers many of them to several operations, each of which would round, and rounds numbers beside tensors (the
+pi of `x * pi`) to the tensors' type before anything is computed with them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import fx
+
+from xetile.torch.nodes import call, tensors_of, value_of
+
+__all__ = ["NARROW", "with_single_rounding"]
+
+NARROW = (torch.float16, torch.bfloat16)
+
+_aten = torch.ops.aten
+# What rounds nothing, or compares, selects and stores in the type of the tensor, numbers too.
+_SELECTS_NAMES = (
+    "_to_copy abs alias ceil clamp clamp_max clamp_min clone contiguous copy detach fill floor fmax fmin hardtanh "
+    "masked_fill maximum minimum neg positive relu round sgn sign threshold trunc where"
+)
+_SELECTS = {getattr(_aten, name) for name in _SELECTS_NAMES.split()}
+# One operation of arithmetic on two tensors is rounded once anyway.
+_SINGLE = {_aten.add, _aten.div, _aten.mul, _aten.sub}
+
+
+def with_single_rounding(graph: fx.GraphModule) -> fx.GraphModule:
+    """The graph, changed: what computes with elements of narrow floats takes them as f32."""
+    for node in list(graph.graph.nodes):
+        if _rounds_often(node):
+            _widen(graph.graph, node)
+    return graph
+
+
+def _rounds_often(node: fx.Node) -> bool:
+    value = node.meta.get("val")
+    if node.op != "call_function" or not isinstance(value, torch.Tensor) or value.dtype not in NARROW:
+        return False
+    target = node.target
+    if not isinstance(target, torch._ops.OpOverload) or torch.Tag.pointwise not in target.tags:
+        return False
+    packet = target.overloadpacket
+    if target.namespace != "aten" or packet in _SELECTS or "dtype" in node.kwargs:
+        return False
+    if packet not in _SINGLE:
+        return True
+    return bool(node.kwargs) or not all(isinstance(value_of(arg), torch.Tensor) for arg in node.args)
+
+
+def _widen(graph: fx.Graph, node: fx.Node) -> None:
+    def wide(arg: Any) -> Any:
+        if any(tensor.dtype in NARROW for tensor in tensors_of(arg)):
+            return call(graph, _aten._to_copy.default, arg, dtype=torch.float32, like=node)
+        return arg
+
+    with graph.inserting_before(node):
+        args, kwargs = fx.map_arg(node.args, wide), fx.map_arg(node.kwargs, wide)
+        result = call(graph, node.target, *args, like=node, **kwargs)
+        rounded = call(graph, _aten._to_copy.default, result, dtype=value_of(node).dtype, like=node)
+    node.replace_all_uses_with(rounded)
+    graph.erase_node(node)
