@@ -14,7 +14,7 @@ from xetile import cli, schedule
 from xetile.errors import XeTileError
 from xetile.mlir import ir
 
-SCHEDULES = Path(schedule.__file__).parent / "schedules"
+SCHEDULES = Path(xetile.__file__).parent / "schedules"
 # So little cache that rows are computed in blocks.
 MODEL = """
 #both = affine_map<(m, n) -> (m, n)>
