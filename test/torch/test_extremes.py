@@ -34,6 +34,7 @@ _BOUNDS = {
     "amax": lambda x, y: x.reshape(11, 11).amax(1),
     "amin": lambda x, y: x.reshape(11, 11).amin(1),
     "logaddexp": torch.logaddexp,
+    "logaddexp2": torch.logaddexp2,
 }
 
 
@@ -86,3 +87,52 @@ _QUOTIENTS = {
 @pytest.mark.parametrize("dtype", _TYPES, ids=str)
 def test_quotients_and_remainders_are_pytorchs(dtype):
     _compare(_QUOTIENTS, dtype)
+
+
+_PLACES = {
+    "argmax": lambda x: (x.argmax(1), x.argmax(), x.argmax(0, keepdim=True)),
+    "argmin": lambda x: (x.argmin(1), x.argmin(), x.argmin(0, keepdim=True)),
+    "max": lambda x: tuple(x.max(1)),
+    "min": lambda x: tuple(x.min(0, keepdim=True)),
+}
+
+
+@pytest.mark.parametrize("dtype", _TYPES, ids=str)
+@pytest.mark.parametrize("name", _PLACES)
+def test_the_place_of_an_extreme_is_that_of_the_first_nan_or_extreme(name, dtype):
+    x = torch.randint(-3, 3, (7, 9)).to(dtype)
+    x[1, 4] = x[1, 6] = math.nan
+    x[3] = math.inf
+    x[4] = -math.inf
+    for got, want in zip(compiled(_PLACES[name])(x), _PLACES[name](x), strict=True):
+        torch.testing.assert_close(got, want, rtol=0, atol=0, equal_nan=True)
+
+
+def test_extremes_of_bools_are_or_and_and():
+    x, y = torch.tensor([False, False, True, True]), torch.tensor([False, True, False, True])
+
+    def each(x, y):
+        return torch.maximum(x, y), torch.minimum(x, y), torch.clamp_min(x, y), torch.clamp_max(x, y)
+
+    for got, want in zip(compiled(each)(x, y), each(x, y), strict=True):
+        assert torch.equal(got, want)
+
+
+_EAGER = {
+    "logcumsumexp": (lambda x: torch.logcumsumexp(x, 1), "overflow"),
+    "cummax": (lambda x: torch.cummax(x, 1).indices, "running extremes"),
+    "places of windows": (lambda x: F.max_pool2d(x[None, None], 2, return_indices=True)[1], "places of NaN"),
+}
+
+
+@pytest.mark.parametrize("name", _EAGER)
+def test_what_has_no_kernel_is_pytorchs(name, caplog):
+    function, reason = _EAGER[name]
+    x = 200 * torch.randn(4, 6)
+    x[2, 3] = math.nan
+    torch._dynamo.reset()
+    caplog.set_level("INFO", "xetile.torch")
+    # The rest of a graph is compiled.
+    torch.testing.assert_close(compiled(lambda x: function(x) + 1)(x), function(x) + 1, equal_nan=True)
+    said = " ".join(record.message for record in caplog.records if record.name == "xetile.torch")
+    assert reason in said
