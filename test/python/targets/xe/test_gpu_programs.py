@@ -2,12 +2,25 @@
 """Kernels of the schedules `elementwise` and `rows`, run on this machine's OpenCL device and compared with NumPy."""
 
 import itertools
-import re
 
 import ml_dtypes
 import numpy as np
 import pytest
 import xetile
+from gpu_programs import (
+    BOTH,
+    COLUMN,
+    EXP,
+    PACK,
+    ROW,
+    SWAPPED,
+    UNPACK,
+    function,
+    generic,
+    named_softmax,
+    softmax,
+    tensor,
+)
 from xetile.errors import XeTileError
 from xetile.mlir import ir
 
@@ -29,40 +42,6 @@ def sampled(*lists, every=5):
         pytest.param(*case, marks=() if number % every == 0 else pytest.mark.exhaustive)
         for number, case in enumerate(itertools.product(*lists))
     ]
-
-
-def tensor(shape, dtype):
-    return f"tensor<{''.join(f'{size}x' for size in shape)}{dtype}>"
-
-
-def generic(result, inputs, shape, dtype, maps, iterators, body, init=None):
-    """One linalg.generic; inputs are (name, type). A reduction starts from the number `init`."""
-    out = tensor(shape, dtype)
-    lines = [f"{result}_e = tensor.empty() : {out}"]
-    start = f"{result}_e"
-    if init is not None:
-        lines += [
-            f"{result}_n = arith.constant {init} : {dtype}",
-            f"{result}_i = linalg.fill ins({result}_n : {dtype}) outs({start} : {out}) -> {out}",
-        ]
-        start = f"{result}_i"
-    kinds = ", ".join('"parallel"' if kind == "p" else '"reduction"' for kind in iterators)
-    arguments = ", ".join(f"%a{i}: {kind.rsplit('x', 1)[-1].strip('<>')}" for i, (_, kind) in enumerate(inputs))
-    arguments = arguments.replace("tensor<", "")
-    lines.append(
-        f"{result} = linalg.generic {{indexing_maps = [{', '.join(f'affine_map<{each}>' for each in maps)}], "
-        f"iterator_types = [{kinds}]}} ins({', '.join(name for name, _ in inputs)} : "
-        f"{', '.join(kind for _, kind in inputs)}) outs({start} : {out}) {{\n"
-        f"^bb0({arguments}, %o: {dtype}):\n{body}}} -> {out}"
-    )
-    return "\n".join(lines) + "\n"
-
-
-def function(arguments, results, body):
-    """A module with one function; arguments and results are (name, type)."""
-    parameters = ", ".join(f"{name}: {kind}" for name, kind in arguments)
-    kinds, names = (", ".join(each) for each in zip(*[(kind, name) for name, kind in results], strict=True))
-    return f"func.func @program({parameters}) -> ({kinds}) {{\n{body}return {names} : {kinds}\n}}\n"
 
 
 @pytest.fixture
@@ -94,9 +73,6 @@ def assert_close(got, expected, dtype, scale=1):
     np.testing.assert_allclose(got.astype(np.float64), expected, rtol=scale * EXACT[dtype], atol=scale * EXACT[dtype])
 
 
-ROW, COLUMN, BOTH, SWAPPED = "(m, n) -> (n)", "(m, n) -> (m)", "(m, n) -> (m, n)", "(m, n) -> (n, m)"
-
-
 @pytest.mark.parametrize(
     ("shape", "dtype", "target"),
     sampled([(129, 77), (64, 64), (1, 1), (1, 300), (65, 1), (7, 16)], DTYPES, ["pvc", "bmg"]),
@@ -121,28 +97,6 @@ def test_a_chain_with_broadcasts_and_a_transpose(run, rng, shape, dtype, target)
     expected = x_ * r_ + c_[:, None] - t_.T
     (got,) = run(text, [x, r, c, t], [np.empty(shape, DTYPES[dtype])], schedule="elementwise", target=target)
     assert_close(got, expected.astype(DTYPES[dtype]) if kind == "i" else expected, dtype, 4)
-
-
-def softmax(shape, dtype, axis):
-    """The text of a softmax of a matrix along an axis."""
-    kind = tensor(shape, dtype)
-    line = (shape[1 - axis],)
-    kept = ROW if axis == 0 else COLUMN
-    low = {"f32": "0xFF800000", "f16": "0xFC00", "bf16": "0xFF80", "f64": "0xFFF0000000000000"}[dtype]
-    iterators = "rp" if axis == 0 else "pr"
-    largest = f"%1 = arith.maximumf %a0, %o : {dtype}\nlinalg.yield %1 : {dtype}\n"
-    exponential = f"%1 = arith.subf %a0, %a1 : {dtype}\n%2 = math.exp %1 : {dtype}\nlinalg.yield %2 : {dtype}\n"
-    total = f"%1 = arith.addf %a0, %o : {dtype}\nlinalg.yield %1 : {dtype}\n"
-    quotient = f"%1 = arith.divf %a0, %a1 : {dtype}\nlinalg.yield %1 : {dtype}\n"
-    small = tensor(line, dtype)
-    return function(
-        [("%x", kind)],
-        [("%y", kind)],
-        generic("%m", [("%x", kind)], line, dtype, [BOTH, kept], iterators, largest, low)
-        + generic("%p", [("%x", kind), ("%m", small)], shape, dtype, [BOTH, kept, BOTH], "pp", exponential)
-        + generic("%s", [("%p", kind)], line, dtype, [BOTH, kept], iterators, total, "0.0")
-        + generic("%y", [("%p", kind), ("%s", small)], shape, dtype, [BOTH, kept, BOTH], "pp", quotient),
-    )
 
 
 def expected_softmax(x, axis):
@@ -379,27 +333,6 @@ def test_what_reduces_is_no_chain():
         xetile.compile(ir.Module.parse(softmax((8, 8), "f32", 1)), schedule="elementwise", native="off")
 
 
-def named_softmax(shape, dtype, axis):
-    kind = tensor(shape, dtype)
-    body = (
-        f"%e = tensor.empty() : {kind}\n"
-        f"%y = linalg.softmax dimension({axis}) ins(%a : {kind}) outs(%e : {kind}) -> {kind}\n"
-    )
-    return body, [("%a", kind)]
-
-
-PACK = (
-    "%p = arith.constant 7.0 : f32\n%e = tensor.empty() : tensor<4x13x8x4xf32>\n"
-    "%y = linalg.pack %a padding_value(%p : f32) inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %e : "
-    "tensor<30x50xf32> -> tensor<4x13x8x4xf32>\n"
-)
-UNPACK = (
-    "%e = tensor.empty() : tensor<30x50xf32>\n"
-    "%y = linalg.unpack %a inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %e : "
-    "tensor<4x13x8x4xf32> -> tensor<30x50xf32>\n"
-)
-
-
 @pytest.mark.parametrize("target", ["pvc", "bmg"])
 @pytest.mark.parametrize(("dtype", "axis"), [("f16", 1), ("f32", 0), ("bf16", 0)])
 def test_a_softmax_of_linalg(run, rng, dtype, axis, target):
@@ -503,98 +436,3 @@ def test_booleans_in_memory_are_refused_with_what_to_do():
         )
         with pytest.raises(XeTileError, match="integers of 8, 16, 32 or 64 bits in memory, got i1"):
             xetile.compile(ir.Module.parse(function([("%x", kind)], [("%y", mask)], compared)), target="pvc")
-
-
-EXP = "%1 = math.exp %a0 : f32\nlinalg.yield %1 : f32\n"
-SUM = "%1 = arith.addf %a0, %o : f32\nlinalg.yield %1 : f32\n"
-
-
-def matmul(dtype, result="f32"):
-    a, b, c = (tensor((32, 32), each) for each in (dtype, dtype, result))
-    return (
-        f"%y = linalg.matmul ins(%a, %b : {a}, {b}) outs(%c : {c}) -> {c}\n",
-        [("%a", a), ("%b", b), ("%c", c)],
-    )
-
-
-@pytest.mark.parametrize(
-    ("expected", "body", "arguments"),
-    [
-        ("matmul", *matmul("f16")),
-        ("rows", *matmul("f32")),
-        ("rows", *matmul("f64", "f64")),
-        (
-            "rows",
-            generic("%y", [("%a", "tensor<8x8xf32>")], (8,), "f32", [BOTH, ROW], "rp", SUM, "0.0"),
-            [("%a", "tensor<8x8xf32>")],
-        ),
-        (
-            "elementwise",
-            generic("%y", [("%a", "tensor<8x8xf32>")], (8, 8), "f32", [BOTH, BOTH], "pp", EXP),
-            [("%a", "tensor<8x8xf32>")],
-        ),
-        (
-            "elementwise",
-            "%y = tensor.concat dim(0) %a, %a : (tensor<8xf32>, tensor<8xf32>) -> tensor<16xf32>\n",
-            [("%a", "tensor<8xf32>")],
-        ),
-        ("rows", *named_softmax((8, 8), "f32", 1)),
-        ("elementwise", PACK, [("%a", "tensor<30x50xf32>")]),
-        (
-            "elementwise",
-            "%y = tensor.extract_slice %a[3, 1] [5, 9] [1, 2] : tensor<9x30xf32> to tensor<5x9xf32>\n",
-            [("%a", "tensor<9x30xf32>")],
-        ),
-        (
-            "elementwise",
-            "%y = tensor.collapse_shape %a [[0, 1]] : tensor<9x30xf32> into tensor<270xf32>\n",
-            [("%a", "tensor<9x30xf32>")],
-        ),
-    ],
-    ids=[
-        "f16_matmul",
-        "f32_matmul",
-        "f64_matmul",
-        "sum",
-        "chain",
-        "concatenation",
-        "softmax",
-        "pack",
-        "slice",
-        "reshape",
-    ],
-)
-def test_the_payload_decides_the_schedule(expected, body, arguments):
-    result = re.split("-> | to | into ", body.strip())[-1]
-    with ir.Context(), ir.Location.unknown():
-        module = ir.Module.parse(function(arguments, [("%y", result)], body))
-        assert xetile.schedule.suggest(module) == expected
-        assert xetile.compile(module, target="pvc", native="off").schedule.name == expected
-
-
-def test_a_matmul_of_f32_is_exact(run, rng):
-    body, arguments = matmul("f32")
-    a, b, c = (rng.integers(-999, 1000, (32, 32)).astype(np.float32) for _ in range(3))
-    (got,) = run(function(arguments, [("%y", arguments[2][1])], body), [a, b, c], [c], schedule=None)
-    np.testing.assert_array_equal(got, a @ b + c)
-
-
-def test_the_command_line_runs_and_checks_a_program(tmp_path, capfd):
-    from xetile.cli import main
-
-    (tmp_path / "program.mlir").write_text(softmax((9, 50), "f32", 1))
-    assert main(["run", str(tmp_path / "program.mlir"), "--target", "pvc", "--check"]) == 0
-    assert (
-        main(
-            [
-                "run",
-                str(tmp_path / "program.mlir"),
-                "--target",
-                "bmg",
-                "--schedule",
-                "rows",
-                "--check",
-            ]
-        )
-        == 0
-    )

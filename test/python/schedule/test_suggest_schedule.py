@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The schedule of a program for a GPU where none is named."""
+
+import re
+
+import pytest
+import xetile
+from gpu_programs import BOTH, EXP, PACK, ROW, function, generic, named_softmax, softmax, tensor
+from xetile.mlir import ir
+
+SUM = "%1 = arith.addf %a0, %o : f32\nlinalg.yield %1 : f32\n"
+
+
+def matmul(dtype, result="f32"):
+    a, b, c = (tensor((32, 32), each) for each in (dtype, dtype, result))
+    return (
+        f"%y = linalg.matmul ins(%a, %b : {a}, {b}) outs(%c : {c}) -> {c}\n",
+        [("%a", a), ("%b", b), ("%c", c)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("expected", "body", "arguments"),
+    [
+        ("matmul", *matmul("f16")),
+        ("rows", *matmul("f32")),
+        ("rows", *matmul("f64", "f64")),
+        (
+            "rows",
+            generic("%y", [("%a", "tensor<8x8xf32>")], (8,), "f32", [BOTH, ROW], "rp", SUM, "0.0"),
+            [("%a", "tensor<8x8xf32>")],
+        ),
+        (
+            "elementwise",
+            generic("%y", [("%a", "tensor<8x8xf32>")], (8, 8), "f32", [BOTH, BOTH], "pp", EXP),
+            [("%a", "tensor<8x8xf32>")],
+        ),
+        (
+            "elementwise",
+            "%y = tensor.concat dim(0) %a, %a : (tensor<8xf32>, tensor<8xf32>) -> tensor<16xf32>\n",
+            [("%a", "tensor<8xf32>")],
+        ),
+        ("rows", *named_softmax((8, 8), "f32", 1)),
+        ("elementwise", PACK, [("%a", "tensor<30x50xf32>")]),
+        (
+            "elementwise",
+            "%y = tensor.extract_slice %a[3, 1] [5, 9] [1, 2] : tensor<9x30xf32> to tensor<5x9xf32>\n",
+            [("%a", "tensor<9x30xf32>")],
+        ),
+        (
+            "elementwise",
+            "%y = tensor.collapse_shape %a [[0, 1]] : tensor<9x30xf32> into tensor<270xf32>\n",
+            [("%a", "tensor<9x30xf32>")],
+        ),
+    ],
+    ids=[
+        "f16_matmul",
+        "f32_matmul",
+        "f64_matmul",
+        "sum",
+        "chain",
+        "concatenation",
+        "softmax",
+        "pack",
+        "slice",
+        "reshape",
+    ],
+)
+def test_the_payload_decides_the_schedule(expected, body, arguments):
+    result = re.split("-> | to | into ", body.strip())[-1]
+    with ir.Context(), ir.Location.unknown():
+        module = ir.Module.parse(function(arguments, [("%y", result)], body))
+        assert xetile.schedule.suggest(module) == expected
+        assert xetile.compile(module, target="pvc", native="off").schedule.name == expected
+
+
+def test_the_command_line_runs_and_checks_a_program(tmp_path, capfd):
+    from xetile.cli import main
+
+    (tmp_path / "program.mlir").write_text(softmax((9, 50), "f32", 1))
+    assert main(["run", str(tmp_path / "program.mlir"), "--target", "pvc", "--check"]) == 0
+    assert (
+        main(
+            [
+                "run",
+                str(tmp_path / "program.mlir"),
+                "--target",
+                "bmg",
+                "--schedule",
+                "rows",
+                "--check",
+            ]
+        )
+        == 0
+    )
