@@ -17,7 +17,7 @@
 #include "xetile/Target/Cpu/Lowering/ExpandMath.h"
 #include "xetile/Target/Cpu/Lowering/InlineMath.h"
 #include "xetile/Target/Cpu/Lowering/NarrowFloats.h"
-#include "xetile/Target/Cpu/Machine/Machine.h"
+#include "xetile/Target/Cpu/Lowering/VectorBits.h"
 #include "xetile/Target/Cpu/Passes.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
@@ -70,8 +70,6 @@ private:
   /// `op` on operands of other types, its results converted back by `restore`.
   void onOthers(RewriterBase &b, Operation *op, function_ref<Value(Value)> convert,
                 function_ref<Type(Type)> typeOf, function_ref<Value(Value, Type)> restore);
-  /// Of the machine that runs `op`.
-  FailureOr<int64_t> registerBits(Operation *op);
   FailureOr<Value> call(RewriterBase &b, Operation *op, StringRef function, ValueRange operands);
   FailureOr<Value> callOnVectors(RewriterBase &b, Operation *op, StringRef function,
                                  int64_t registerBits);
@@ -174,7 +172,7 @@ LogicalResult LowerMath::lower(RewriterBase &b, Operation *op) {
   if (function.empty())
     return op->emitOpError("has no lowering for CPUs: neither an instruction nor a function of "
                            "libm does it; compute it by other ops of math and arith");
-  FailureOr<int64_t> bits = registerBits(op);
+  FailureOr<int64_t> bits = vectorBitsFor(op, vectorBits);
   if (failed(bits))
     return failure();
   // What has AVX2 has FMA, too: one rounding, where two would be too many for the polynomials.
@@ -191,15 +189,6 @@ LogicalResult LowerMath::lower(RewriterBase &b, Operation *op) {
     return failure();
   b.replaceOp(op, *result);
   return success();
-}
-
-FailureOr<int64_t> LowerMath::registerBits(Operation *op) {
-  if (vectorBits != 0)
-    return int64_t(vectorBits);
-  FailureOr<Machine> machine = describeMachine(op, /*require=*/false);
-  if (failed(machine))
-    return failure();
-  return machine->vectorBits;
 }
 
 /// A call of the version of `function` for the operands' type.

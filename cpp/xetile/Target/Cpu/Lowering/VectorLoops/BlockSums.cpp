@@ -8,8 +8,8 @@
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "xetile/Linalg/HasElements.h"
 #include "xetile/Linalg/SumStep.h"
+#include "xetile/Target/Cpu/Lowering/VectorBits.h"
 #include "xetile/Target/Cpu/Lowering/VectorLoops/VectorPlan.h"
-#include "xetile/Target/Cpu/Machine/Machine.h"
 #include "xetile/Target/Cpu/Matmul/LoopNest/MicrokernelCall.h"
 #include "xetile/Target/Cpu/Passes.h"
 #include "llvm/Support/MathExtras.h"
@@ -209,12 +209,8 @@ struct BlockSums : xetile::impl::BlockSumsBase<BlockSums> {
   using BlockSumsBase::BlockSumsBase;
 
   void runOnOperation() override {
-    int64_t asked = vectorBits;
-    if (asked != 0 && (asked < 128 || !llvm::isPowerOf2_64(asked))) {
-      emitError(UnknownLoc::get(&getContext()))
-          << "vector-bits = " << asked << ": expected 0 (the machine's) or a power of two from 128";
+    if (failed(checkVectorBits(vectorBits, &getContext())))
       return signalPassFailure();
-    }
     SmallVector<linalg::LinalgOp> ops;
     getOperation()->walk([&](linalg::LinalgOp op) {
       if (isCandidate(op))
@@ -222,14 +218,10 @@ struct BlockSums : xetile::impl::BlockSumsBase<BlockSums> {
     });
     IRRewriter rewriter(&getContext());
     for (linalg::LinalgOp op : ops) {
-      int64_t bits = asked;
-      if (asked == 0) {
-        FailureOr<Machine> machine = describeMachine(op, /*require=*/false);
-        if (failed(machine))
-          return signalPassFailure();
-        bits = machine->vectorBits;
-      }
-      if (failed(Cutter(rewriter, bits).cut(op)))
+      FailureOr<int64_t> bits = vectorBitsFor(op, vectorBits);
+      if (failed(bits))
+        return signalPassFailure();
+      if (failed(Cutter(rewriter, *bits).cut(op)))
         return signalPassFailure();
     }
   }

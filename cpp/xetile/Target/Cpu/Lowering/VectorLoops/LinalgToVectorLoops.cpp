@@ -4,10 +4,9 @@
 // Refused: nothing; ops that read against the grain are left for the lowering to scalar loops.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "xetile/Target/Cpu/Lowering/VectorBits.h"
 #include "xetile/Target/Cpu/Lowering/VectorLoops/VectorLoops.h"
-#include "xetile/Target/Cpu/Machine/Machine.h"
 #include "xetile/Target/Cpu/Passes.h"
-#include "llvm/Support/MathExtras.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_LINALGTOVECTORLOOPS
@@ -22,12 +21,8 @@ struct LinalgToVectorLoops : xetile::impl::LinalgToVectorLoopsBase<LinalgToVecto
   using LinalgToVectorLoopsBase::LinalgToVectorLoopsBase;
 
   void runOnOperation() override {
-    int64_t asked = vectorBits;
-    if (asked != 0 && (asked < 128 || !llvm::isPowerOf2_64(asked))) {
-      emitError(UnknownLoc::get(&getContext()))
-          << "vector-bits = " << asked << ": expected 0 (the machine's) or a power of two from 128";
+    if (failed(checkVectorBits(vectorBits, &getContext())))
       return signalPassFailure();
-    }
     IRRewriter rewriter(&getContext());
     // Copies between strided memory would call a function of a runtime library, which is not there.
     SmallVector<memref::CopyOp> copies;
@@ -47,14 +42,10 @@ struct LinalgToVectorLoops : xetile::impl::LinalgToVectorLoopsBase<LinalgToVecto
         ops.push_back(op);
     });
     for (linalg::LinalgOp op : ops) {
-      int64_t bits = asked;
-      if (asked == 0) {
-        FailureOr<Machine> machine = describeMachine(op, /*require=*/false);
-        if (failed(machine))
-          return signalPassFailure();
-        bits = machine->vectorBits;
-      }
-      if (std::optional<VectorPlan> plan = planVectors(op, bits))
+      FailureOr<int64_t> bits = vectorBitsFor(op, vectorBits);
+      if (failed(bits))
+        return signalPassFailure();
+      if (std::optional<VectorPlan> plan = planVectors(op, *bits))
         emitVectorLoops(rewriter, op, *plan);
     }
   }
