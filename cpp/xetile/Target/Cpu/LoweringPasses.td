@@ -97,7 +97,7 @@ def LinalgToVectorLoops : Pass<"xetile-linalg-to-vector-loops"> {
     %sum = vector.reduction <add>, %s reassoc : vector<16xf32> into f32
     ```
     So sums of floating-point numbers are rounded in another order than one after the other, with no larger a bound of
-    their error. An index of an operand may be a sum, as in the window of a convolution or a pooling of stride 1. Ops
+    their error; where more than 32 would be added in a row, parts of 16 are summed from zero, in registers. An index of an operand may be a sum, as in the window of a convolution or a pooling of stride 1. Ops
     that read along other than the last dimension, or with steps, have several results, or use `linalg.index` stay as
     they are. Copies of strided memory are lowered alike.
   }];

@@ -96,8 +96,8 @@ def BlockSums : Pass<"xetile-block-sums"> {
   let description = [{
     A sum of n numbers, one after the other, is wrong by up to n / 2 units in the last place: 3 % for three million equal
     f32. Sums of f32 and f64 (those of narrower floats are f32 behind `xetile-widen-sums`) that would take more than 512
-    additions in a row are cut into blocks of 256, each from zero, whose sums are added; more than 512 blocks are cut the same
-    way, so that there are 256 x 256 in a block of blocks. What a vector's lanes, and the vectors that
+    additions in a row are cut into blocks of 256, each from zero, whose sums are added; more than 32 blocks are cut the same
+    way, into blocks of 16 (of 256 where their number is unknown). What a vector's lanes, and the vectors that
     `xetile-linalg-to-vector-loops` adds to in turns, sum up side by side counts once: a row of f32 on a machine of 512 bits
     has blocks of 16384. Dimensions of unknown size are taken to be long; where there are several, they share a block's
     additions evenly.

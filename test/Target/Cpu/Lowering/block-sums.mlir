@@ -1,4 +1,4 @@
-// Long sums are cut into blocks of 256 additions in a row, and these again.
+// Long sums are cut into blocks of 256 additions in a row, and these again, 16 at a time.
 // RUN: xetile-opt %s --xetile-block-sums="vector-bits=512" --canonicalize | FileCheck %s
 
 // 1000 rows: three blocks, each from -0, and the 232 rows that are left, from -0 as well.
@@ -18,9 +18,10 @@ func.func @columns(%x: tensor<1000x2xf32>, %z: tensor<2xf32>) -> tensor<2xf32> {
   return %r : tensor<2xf32>
 }
 
-// 64 elements of a row are added up side by side; of more than 512 blocks blocks are made.
+// 64 elements of a row are added up side by side; of more than 32 blocks blocks are made.
 // CHECK-LABEL: func @row(
 // CHECK: scf.for {{.*}} step %c4194304
+// CHECK: scf.for {{.*}} step %c262144
 // CHECK: scf.for {{.*}} step %c16384
 // CHECK: linalg.reduce { arith.addf } ins(%{{.*}} : tensor<1x16384xf32>)
 func.func @row(%x: tensor<1x67108864xf32>, %z: tensor<1xf32>) -> tensor<1xf32> {

@@ -149,3 +149,31 @@ func.func @steps(%a: memref<1x1x33xf32>, %f: memref<1x1x3xf32>, %c: memref<1x1x1
   }
   return
 }
+
+// 36 rows: two parts of 16 additions, each from zero, and 4 more; no more than 32 have no parts.
+// CHECK-LABEL: func @parts_of_sums
+// CHECK-SAME: %[[X:.*]]: memref<36x16xf32>
+// CHECK: %[[BEFORE:.*]] = vector.load %{{.*}}[%c0] : memref<16xf32>
+// CHECK: %[[TOTAL:.*]] = scf.for %[[FIRST:.*]] = %c0 to %c32 step %c16 iter_args(%[[SO_FAR:.*]] = %[[BEFORE]])
+// CHECK: %[[PART:.*]] = scf.for %{{.*}} = %[[FIRST]] to %{{.*}} step %c1 iter_args(%{{.*}} = %[[ZERO:.*]])
+// CHECK: %[[SUM:.*]] = arith.addf %[[SO_FAR]], %[[PART]]
+// CHECK: scf.yield %[[SUM]]
+// CHECK: scf.for %{{.*}} = %c32 to %c36 step %c1 iter_args(%{{.*}} = %[[TOTAL]])
+// CHECK: scf.for %{{.*}} = %c0 to %c32 step %c1
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @parts_of_sums(%x: memref<36x16xf32>, %y: memref<32x16xf32>, %c: memref<16xf32>) {
+  linalg.reduce {arith.addf} ins(%x : memref<36x16xf32>) outs(%c : memref<16xf32>) dimensions = [0]
+  linalg.reduce {arith.addf} ins(%y : memref<32x16xf32>) outs(%c : memref<16xf32>) dimensions = [0]
+  return
+}
+
+// Extremes do not round.
+// CHECK-LABEL: func @extremes
+// CHECK: scf.for %{{.*}} = %c0 to %c36 step %c1
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @extremes(%x: memref<36x16xf32>, %c: memref<16xf32>) {
+  linalg.reduce {arith.maximumf} ins(%x : memref<36x16xf32>) outs(%c : memref<16xf32>) dimensions = [0]
+  return
+}

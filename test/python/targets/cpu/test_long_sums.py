@@ -61,6 +61,20 @@ def test_products_of_long_vectors_are_summed_by_blocks():
     np.testing.assert_allclose(got, x.astype(np.float64) @ x.astype(np.float64), rtol=5e-6)
 
 
+@pytest.mark.parametrize(
+    ("shape", "dims"),
+    [((64, 32_768), (1,)), ((512, 64), (0,)), ((16, 32, 64), (0, 1)), ((5000, 64), (0,)), ((8, 4_000_000), (1,))],
+)
+def test_errors_are_those_of_chains_of_some_dozens_of_additions(shape, dims):
+    x = np.random.default_rng(0).standard_normal(shape, np.float32)
+    want, sizes = x.sum(dims, np.float64), np.abs(x).sum(dims, np.float64)
+    text = _sum_of("x".join(map(str, shape)), str(len(want)), ", ".join(map(str, dims)))
+    error = np.abs(_compile(text)(x, np.zeros(len(want), np.float32)) - want) / sizes
+    # Roundings are as random as signs; of 512 in a row this is 20 and more.
+    count = x.size / len(want)
+    assert error.max() / 2**-24 * np.sqrt(count) < 16
+
+
 @pytest.mark.parametrize("special", [np.nan, np.inf, -np.inf])
 def test_what_is_no_number_goes_through_blocks(special):
     x = np.full((3001, 2), 0.1, np.float32)

@@ -24,6 +24,8 @@ using namespace xetile;
 
 /// Additions in a row of a block; sums of at most twice as many are no blocks.
 static constexpr int64_t kBlock = 256;
+/// Blocks in a block of blocks where it is known how many there are.
+static constexpr int64_t kBranch = 16;
 /// Blocks of blocks where nobody knows how many there are. Dimensions that share a block's
 /// additions evenly, though most of them may lie along one, have a level more.
 static constexpr int64_t kUnknownLevels = 2, kSharedLevels = 3;
@@ -155,8 +157,8 @@ LogicalResult Cutter::cut(linalg::LinalgOp op, int64_t levels) {
   } else if (chain <= 2 * kBlock) {
     return success();
   } else {
-    while (chain / budget > 2 * kBlock)
-      budget *= kBlock;
+    while (chain / budget > 2 * kBranch)
+      budget *= kBranch;
   }
 
   OpBuilder::InsertionGuard guard(b);

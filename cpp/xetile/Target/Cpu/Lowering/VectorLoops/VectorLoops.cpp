@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "xetile/Linalg/SumStep.h"
 #include "xetile/Linalg/TileLoops.h"
 #include "xetile/Target/Cpu/Matmul/LoopNest/Fusion.h"
 
@@ -21,6 +22,10 @@ namespace {
 /// more on few registers.
 constexpr int64_t kVectors = 4;
 constexpr int64_t kFewOperations = 8, kSomeOperations = 16, kFewValues = 3;
+
+/// Additions in a row to one vector of floats, from zero; sums of at most twice as many have no
+/// such parts. xetile-block-sums cuts what is longer by far, in memory.
+constexpr int64_t kChain = 16;
 
 /// Whether several vectors are computed in turns, so that none waits for what it has just computed.
 bool takesFewRegisters(mlir::Block &body) {
@@ -42,7 +47,7 @@ class Emitter {
 public:
   Emitter(RewriterBase &rewriter, linalg::LinalgOp op, const VectorPlan &plan)
       : b(rewriter), loc(op.getLoc()), op(op), plan(plan), body(op->getRegion(0).front()),
-        init(*op.getDpsInitOperand(0)) {}
+        init(*op.getDpsInitOperand(0)), start(startOf(op)) {}
 
   void emit();
 
@@ -57,12 +62,19 @@ private:
   /// Calls `inner` with so many vectors along the column, and the mask of the last one.
   using VectorsBody = llvm::function_ref<Sums(int64_t count, Value mask, ValueRange sums)>;
   Sums overVectors(int64_t atOnce, ValueRange sums, VectorsBody inner);
+  /// As `loop`; where `dim` is the one that is cut, by parts of sums, each from zero.
+  Sums sumLoop(unsigned dim, Index from, Index to, int64_t step, ValueRange sums, LoopBody inner);
   Sums overReduced(ArrayRef<unsigned> dims, ValueRange sums, LoopBody inner);
   void overResult(ArrayRef<unsigned> dims);
   /// `column` is parallel: vectors of results.
   void emitResults();
   /// `column` is reduced: one result from vectors of partial ones.
   void emitReduction();
+
+  /// What a part of a sum of floats starts from; nothing if `op` does not add floats up.
+  static TypedAttr startOf(linalg::LinalgOp op);
+  /// Chooses the reduced dimension whose steps make chains of additions long.
+  void chooseCut();
 
   /// Reads what is the same for a whole row before the loop along it.
   void readRow();
@@ -80,6 +92,10 @@ private:
   const VectorPlan &plan;
   mlir::Block &body;
   OpOperand &init;
+  TypedAttr start;
+  /// The reduced dimension that is cut, and its steps in each part.
+  std::optional<unsigned> cutDim;
+  int64_t cutSteps = 0;
   SmallVector<Index> extents;
   SmallVector<Value> place;
   /// What is read before the loop along a row.
@@ -103,8 +119,41 @@ void Emitter::emit() {
   for (unsigned dim = 0; dim < extents.size(); ++dim)
     if (dim != plan.column && !result.isFunctionOfDim(dim))
       reduced.push_back(dim);
+  chooseCut();
   overResult(parallel);
   b.eraseOp(op);
+}
+
+TypedAttr Emitter::startOf(linalg::LinalgOp op) {
+  mlir::Block &body = op->getRegion(0).front();
+  BlockArgument sum = op.getMatchingBlockArgument(op.getDpsInitOperand(0));
+  Operation *step = findSumStep(body, sum, body.getTerminator()->getOperand(0));
+  if (!step || isa<arith::MulFOp>(step))
+    return {};
+  return FloatAttr::get(sum.getType(), -0.0); // 0 + -0 is 0
+}
+
+void Emitter::chooseCut() {
+  if (!start)
+    return;
+  SmallVector<std::pair<unsigned, int64_t>> dims; // innermost first, and steps of their loops
+  auto steps = [&](unsigned dim, int64_t step) {
+    std::optional<int64_t> extent = getConstantIntValue(extents[dim]);
+    return extent ? *extent / step : std::numeric_limits<int64_t>::max();
+  };
+  if (plan.combiner)
+    dims.push_back({plan.column, steps(plan.column, kSums * plan.length)});
+  for (unsigned dim : llvm::reverse(reduced))
+    dims.push_back({dim, steps(dim, 1)});
+  int64_t chain = 1;
+  for (auto [dim, count] : dims) {
+    if (count > 2 * kChain / chain) {
+      cutDim = dim;
+      cutSteps = std::max<int64_t>(kChain / chain, 1);
+      return;
+    }
+    chain *= std::max<int64_t>(count, 1);
+  }
 }
 
 Emitter::Sums Emitter::loop(unsigned dim, Value from, Index to, int64_t step, ValueRange sums,
@@ -119,6 +168,32 @@ Emitter::Sums Emitter::loop(unsigned dim, Value from, Index to, int64_t step, Va
   return loop.getResults();
 }
 
+Emitter::Sums Emitter::sumLoop(unsigned dim, Index from, Index to, int64_t step, ValueRange sums,
+                               LoopBody inner) {
+  int64_t part = cutSteps * step;
+  Index parts = b.getIndexAttr(0);
+  if (cutDim == dim)
+    parts = floorDivIndex(b, loc, subIndex(b, loc, to, from), part);
+  if (isZeroInteger(parts))
+    return loop(dim, asValue(b, loc, from), to, step, sums, inner);
+  Index middle = addIndex(b, loc, from, mulIndex(b, loc, parts, part));
+  Sums totals = loop(dim, asValue(b, loc, from), middle, part, sums, [&](ValueRange before) {
+    Sums zeros = llvm::map_to_vector(before, [&](Value total) -> Value {
+      auto zero = DenseElementsAttr::get(cast<VectorType>(total.getType()), Attribute(start));
+      return arith::ConstantOp::create(b, loc, zero);
+    });
+    Value first = place[dim];
+    Index end = addIndex(b, loc, first, b.getIndexAttr(part));
+    Sums after = loop(dim, first, end, step, zeros, inner);
+    for (auto [sum, total] : llvm::zip_equal(after, before))
+      sum = arith::AddFOp::create(b, loc, total, sum);
+    return after;
+  });
+  if (isEqualConstantIntOrValue(middle, to))
+    return totals;
+  return loop(dim, asValue(b, loc, middle), to, step, totals, inner);
+}
+
 Emitter::Sums Emitter::overVectors(int64_t atOnce, ValueRange sums, VectorsBody inner) {
   Index extent = extents[plan.column];
   if (std::optional<int64_t> known = getConstantIntValue(extent))
@@ -129,8 +204,8 @@ Emitter::Sums Emitter::overVectors(int64_t atOnce, ValueRange sums, VectorsBody 
     int64_t step = count * plan.length;
     Index to = mulIndex(b, loc, floorDivIndex(b, loc, extent, step), step);
     if (!isEqualConstantIntOrValue(from, to))
-      current = loop(plan.column, asValue(b, loc, from), to, step, current,
-                     [&](ValueRange carried) { return inner(count, {}, carried); });
+      current = sumLoop(plan.column, from, to, step, current,
+                        [&](ValueRange carried) { return inner(count, {}, carried); });
     from = to;
     if (atOnce == 1)
       break;
@@ -152,8 +227,9 @@ Emitter::Sums Emitter::overVectors(int64_t atOnce, ValueRange sums, VectorsBody 
 Emitter::Sums Emitter::overReduced(ArrayRef<unsigned> dims, ValueRange sums, LoopBody inner) {
   if (dims.empty())
     return inner(sums);
-  return loop(dims.front(), constant(0), extents[dims.front()], 1, sums,
-              [&](ValueRange carried) { return overReduced(dims.drop_front(), carried, inner); });
+  return sumLoop(
+      dims.front(), b.getIndexAttr(0), extents[dims.front()], 1, sums,
+      [&](ValueRange carried) { return overReduced(dims.drop_front(), carried, inner); });
 }
 
 void Emitter::overResult(ArrayRef<unsigned> dims) {
