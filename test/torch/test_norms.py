@@ -68,3 +68,32 @@ def test_gradients_are_those_of_pytorch(name):
 def test_the_reciprocal_of_zero_is_infinite():
     x = torch.tensor([0.0, -0.0, 2.0])
     torch.testing.assert_close(torch.compile(torch.reciprocal, backend=xetile.torch.backend)(x), 1 / x)
+
+
+def test_the_mean_that_a_batch_norm_of_training_takes_is_rounded_once():
+    x = torch.randn(2, 24, 7, 7) * 0.003 + 0.33
+    module = nn.BatchNorm2d(24)
+    got, exact = compiled(module)(x), module.double()(x.double())
+    # Half a unit of 0.33's last place, in standard deviations, is 5e-6; sums of f32 one after the other give 2e-5.
+    assert (got.double() - exact).abs().max().item() <= 8e-6
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("update", [False, True])
+def test_gradients_of_batch_norm_are_of_statistics_that_were_not_rounded(update, dtype):
+    """Of two numbers the gradient is nearly 0, whatever comes from behind."""
+
+    def norm(x, *parameters):
+        if update:
+            statistics = torch.zeros_like(parameters[0]), torch.ones_like(parameters[0])
+            return torch.ops.aten._batch_norm_with_update(x, *parameters, *statistics, 0.1, 1e-5)[0]
+        return nn.functional.batch_norm(x, None, None, *parameters, training=True)
+
+    x = (torch.randn(2, 50) * 5).to(dtype).requires_grad_()
+    parameters = [torch.ones(50, dtype=dtype).requires_grad_() for _ in range(2)]
+    factors = torch.randint(-8, 9, (2, 50)).to(dtype)
+    (got,) = torch.autograd.grad(compiled(norm)(x, *parameters), x, factors)
+    wide = [each.detach().double().requires_grad_() for each in (x, *parameters)]
+    (exact,) = torch.autograd.grad(norm(*wide), wide[0], factors.double())
+    error = (got.double() - exact).abs() / torch.finfo(dtype).eps
+    assert got.dtype == dtype and (error <= exact.abs() + 1e-2).all()

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from torch._decomp.decompositions import native_batch_norm_backward
 
 __all__ = ["TABLE"]
 
@@ -146,6 +147,32 @@ def _batch_norm_with_update(
     return _to(y, x.dtype), kept, scale, x.new_empty((0,), dtype=torch.uint8), new_mean, new_variance
 
 
+def _batch_norm_backward(
+    gradient: torch.Tensor,
+    x: torch.Tensor,
+    weight: torch.Tensor | None,
+    mean: torch.Tensor | None,
+    variance: torch.Tensor | None,
+    kept: torch.Tensor | None,
+    scale: torch.Tensor | None,
+    train: bool,
+    eps: float,
+    mask: Sequence[bool],
+    reserve: torch.Tensor | None = None,
+) -> Any:
+    """In f32 for narrow types. Statistics that the forward pass rounded to such a type are computed again: a gradient
+    is what little two sums of them leave.
+    """
+    del reserve
+    if train and kept is not None and kept.dtype in _NARROW and x.numel() != 0:
+        statistics, kept = torch.var_mean(_wide(x), [0, *range(2, x.ndim)], correction=0)
+        scale = torch.rsqrt(statistics + eps)
+    wide = [None if each is None else _wide(each) for each in (gradient, x, weight, mean, variance, kept, scale)]
+    to_x, *to_parameters = native_batch_norm_backward(*wide, train, eps, mask)
+    dtype = x.dtype if weight is None else weight.dtype
+    return _to(to_x, x.dtype), *(None if each is None else _to(each, dtype) for each in to_parameters)
+
+
 TABLE: dict[Any, Callable[..., Any]] = {
     _aten._softmax.default: _softmax,
     _aten._safe_softmax.default: _safe_softmax,
@@ -154,5 +181,7 @@ TABLE: dict[Any, Callable[..., Any]] = {
     _aten.native_group_norm.default: _group_norm,
     _aten._native_batch_norm_legit_no_training.default: _batch_norm_with_statistics,
     _aten._batch_norm_with_update_functional.default: _batch_norm_with_update,
+    _aten.native_batch_norm_backward.default: _batch_norm_backward,
+    _aten.batch_norm_backward.default: _batch_norm_backward,
 }
 """Overload -> function of the same arguments."""

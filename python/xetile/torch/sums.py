@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Means, norms and other results of sums of narrow floats, computed in f32 and rounded once, as PyTorch does it.
+"""Means, norms and other results of sums, computed in a wider type and rounded once, as PyTorch does it: f32 for
+narrow floats, f64 for variances with their means.
 
 A sum alone is one operation, whose own lowering adds in f32; here are those that compute with sums before they are
 rounded: the sum of a mean of f16 is often more than f16 has.
@@ -48,6 +49,25 @@ def _mean(x: torch.Tensor, dims: Sequence[int] | None = None, keepdim: bool = Fa
     return _to(_aten.div(total, count), result)
 
 
+def _var_mean(
+    x: torch.Tensor, dims: Sequence[int] | None = None, *, correction: float | None = None, keepdim: bool = False
+) -> Any:
+    """Both sums of f32 are made in f64, as PyTorch makes those of a batch norm: torch-mlir has the mean's in f32, whose
+    error is that of all distances from it.
+    """
+    if x.dtype in _NARROW:
+        return _wide(_aten.var_mean.correction, x, dims, correction=correction, keepdim=keepdim)
+    if x.dtype != torch.float32 or x.ndim == 0 or x.numel() == 0:
+        return NotImplemented
+    dims = list(dims) if dims else list(range(x.ndim))
+    count = math.prod(x.shape[dim] for dim in dims)
+    wide = _to(x, torch.float64)
+    mean = _aten.div(torch.sum(wide, dims, keepdim=True), count)
+    far = wide - mean
+    variance = _aten.div(torch.sum(far * far, dims, keepdim), max(count - (1 if correction is None else correction), 0))
+    return _to(variance, x.dtype), _to(mean if keepdim else torch.squeeze(mean, dims), x.dtype)
+
+
 _WIDE = (
     _aten.linalg_vector_norm.default,
     _aten.avg_pool1d.default,
@@ -59,7 +79,6 @@ _WIDE = (
     _aten.logsumexp.default,
     _aten.var.correction,
     _aten.std.correction,
-    _aten.var_mean.correction,
     _aten.mse_loss.default,
     _aten.smooth_l1_loss.default,
     _aten.huber_loss.default,
@@ -71,6 +90,7 @@ _WIDE = (
 TABLE: dict[Any, Callable[..., Any]] = {
     _aten.mean.default: _mean,
     _aten.mean.dim: _mean,
+    _aten.var_mean.correction: _var_mean,
     **{operation: functools.partial(_wide, operation) for operation in _WIDE},
 }
 """Overload -> function of the same arguments."""
