@@ -39,6 +39,25 @@ func.func @edge(%A: memref<64x64xf16>, %i: index) -> vector<8x16xf16> {
 
 // -----
 
+// It is inside if it is within all four edges.
+// CHECK-LABEL: func @corner
+// CHECK-SAME: %[[I:[^:]*]]: index, %[[J:[^:]*]]: index)
+// CHECK-DAG: %[[TOP:.*]] = arith.cmpi sge, %[[I]], %
+// CHECK-DAG: %[[BOTTOM:.*]] = arith.cmpi sle, %[[I]], %
+// CHECK-DAG: %[[LEFT:.*]] = arith.cmpi sge, %[[J]], %
+// CHECK-DAG: %[[RIGHT:.*]] = arith.cmpi sle, %[[J]], %
+// CHECK-DAG: %[[ROWS:.*]] = arith.andi %[[TOP]], %[[BOTTOM]]
+// CHECK-DAG: %[[AND:.*]] = arith.andi %[[ROWS]], %[[LEFT]]
+// CHECK-DAG: %[[INSIDE:.*]] = arith.andi %[[AND]], %[[RIGHT]]
+// CHECK: scf.if %[[INSIDE]]
+func.func @corner(%A: memref<64x64xf16>, %i: index, %j: index) -> vector<8x16xf16> {
+  %t = xetile.init_tile %A[%i, %j] : memref<64x64xf16> -> !xetile.tile<8x16xf16>
+  %v = xetile.load_tile %t : !xetile.tile<8x16xf16> -> vector<8x16xf16>
+  return %v : vector<8x16xf16>
+}
+
+// -----
+
 // A column-major tile is read in memory order and transposed.
 // CHECK-LABEL: func @columns
 func.func @columns(%A: memref<64x64xf16, strided<[1, 80]>>) -> vector<8x16xf16> {

@@ -149,18 +149,21 @@ func.func @conv_layout_to_the_same_pieces(%v: vector<32x256xf32>, %w: vector<64x
 
 // Vectors of equal elements stay such, whatever their shape; one with a map keeps the map.
 // CHECK-LABEL: func @splats
-func.func @splats() -> (vector<64x32xf32>, vector<32x1xf32>, vector<4x2x16x16xf32>, vector<64x32xf32>) {
+func.func @splats() -> (vector<64x32xf32>, vector<32x1xf32>, vector<4x2x16x16xf32>, vector<64x32xf32>, vector<64x32xf32>) {
   // CHECK-DAG: %[[B:.*]] = arith.constant dense<2.000000e+00> : vector<64x32xf32>
   // CHECK-DAG: %[[T:.*]] = arith.constant dense<2.000000e+00> : vector<32x1xf32>
   // CHECK-DAG: %[[P:.*]] = arith.constant dense<2.000000e+00> : vector<4x2x16x16xf32>
   // CHECK: %[[M:.*]] = xetile.tile_broadcast
-  // CHECK: return %[[B]], %[[T]], %[[P]], %[[M]]
+  // CHECK: %[[N:.*]] = xetile.tile_transpose
+  // CHECK: return %[[B]], %[[T]], %[[P]], %[[M]], %[[N]]
   %v = arith.constant dense<2.0> : vector<1x32xf32>
   %b = xetile.tile_broadcast %v, [0] : vector<1x32xf32> -> vector<64x32xf32>
   %t = xetile.tile_transpose %v, [1, 0] : vector<1x32xf32> -> vector<32x1xf32>
   %p = xetile.tile_pack %b {inner_blocks = array<i64: 16, 16>} : vector<64x32xf32> -> vector<4x2x16x16xf32>
   %m = xetile.tile_broadcast %v, [0] {wg_map = #to} : vector<1x32xf32> -> vector<64x32xf32>
-  return %b, %t, %p, %m : vector<64x32xf32>, vector<32x1xf32>, vector<4x2x16x16xf32>, vector<64x32xf32>
+  %w = arith.constant dense<2.0> : vector<32x64xf32>
+  %n = xetile.tile_transpose %w, [1, 0] {wg_map = #to} : vector<32x64xf32> -> vector<64x32xf32>
+  return %b, %t, %p, %m, %n : vector<64x32xf32>, vector<32x1xf32>, vector<4x2x16x16xf32>, vector<64x32xf32>, vector<64x32xf32>
 }
 
 // An atomic update is a write: it stays without uses, and loads do not move across it.

@@ -77,3 +77,25 @@ func.func @one_widened(%x: tensor<8x3xbf16>, %w: tensor<3x16xf32>, %c: tensor<8x
   %r = linalg.matmul ins(%xw, %w : tensor<8x3xf32>, tensor<3x16xf32>) outs(%c : tensor<8x16xf32>) -> tensor<8x16xf32>
   return %r : tensor<8x16xf32>
 }
+
+// One input was f16, the other bf16: no instruction multiplies such pairs, either.
+// CHECK-LABEL: func @widened_of_two_types
+// CHECK: linalg.matmul ins({{.*}} : tensor<8x3xf32>, tensor<3x16xf32>)
+func.func @widened_of_two_types(%x: tensor<8x3xbf16>, %w: tensor<3x16xf16>, %c: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %xe = tensor.empty() : tensor<8x3xf32>
+  %xw = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<8x3xbf16>) outs(%xe : tensor<8x3xf32>) {
+  ^bb0(%in: bf16, %out: f32):
+    %e = arith.extf %in : bf16 to f32
+    linalg.yield %e : f32
+  } -> tensor<8x3xf32>
+  %we = tensor.empty() : tensor<3x16xf32>
+  %ww = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%w : tensor<3x16xf16>) outs(%we : tensor<3x16xf32>) {
+  ^bb0(%in: f16, %out: f32):
+    %e = arith.extf %in : f16 to f32
+    linalg.yield %e : f32
+  } -> tensor<3x16xf32>
+  %r = linalg.matmul ins(%xw, %ww : tensor<8x3xf32>, tensor<3x16xf32>) outs(%c : tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %r : tensor<8x16xf32>
+}

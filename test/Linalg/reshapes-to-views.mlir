@@ -96,3 +96,15 @@ func.func @swapped(%x: tensor<1x3x?xf32>, %any: tensor<?x3x1xf32>) -> tensor<?x3
   %y = linalg.transpose ins(%x : tensor<1x3x?xf32>) outs(%any : tensor<?x3x1xf32>) permutation = [2, 1, 0]
   return %y : tensor<?x3x1xf32>
 }
+
+// -----
+
+// Two last dimensions that only the run knows are not one size: all dimensions become one between.
+// CHECK-LABEL: func @unknown_last
+// CHECK: %[[FLAT:.*]] = tensor.collapse_shape %{{.*}} {{\[\[}}0, 1]] : tensor<?x?xf32> into tensor<?xf32>
+// CHECK: tensor.expand_shape %[[FLAT]] {{\[\[}}0, 1]] output_shape [%{{.*}}, %{{.*}}] : tensor<?xf32> into tensor<?x?xf32>
+func.func @unknown_last(%x: tensor<?x?xf32>, %m: index, %n: index) -> tensor<?x?xf32> {
+  %shape = tensor.from_elements %m, %n : tensor<2xindex>
+  %y = tensor.reshape %x(%shape) : (tensor<?x?xf32>, tensor<2xindex>) -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}

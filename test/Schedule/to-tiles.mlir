@@ -93,6 +93,63 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
+// Sums of narrow floats are f32 and rounded once. They begin with -0, which a sum of nothing but -0 keeps.
+// CHECK-LABEL: func.func @narrow_sum(
+// CHECK: %[[NOTHING:.*]] = arith.constant dense<-0.000000e+00> : vector<8x32xf32>
+// CHECK: %[[TOTAL:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %[[NOTHING]]) -> (vector<8x32xf32>)
+// CHECK: xetile.load_tile
+// CHECK: arith.extf
+// CHECK: arith.addf {{.*}} : vector<8x32xf32>
+// CHECK: %[[ALL:.*]] = xetile.tile_reduce <add> %[[TOTAL]], [1] : vector<8x32xf32> -> vector<8x1xf32>
+// CHECK: arith.addf {{.*}} : vector<8x1xf32>
+// CHECK: arith.truncf {{.*}} : vector<8x1xf32> to vector<8x1xf16>
+func.func @narrow_sum(%A: tensor<20x100xf16>, %start: tensor<20xf16>) -> tensor<20xf16> {
+  %r = linalg.reduce { arith.addf } ins(%A : tensor<20x100xf16>) outs(%start : tensor<20xf16>) dimensions = [1]
+  return %r : tensor<20xf16>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %m = transform.param.constant 8 : i64 -> !transform.param<i64>
+    %n = transform.param.constant 32 : i64 -> !transform.param<i64>
+    %one = transform.param.constant 1 : i64 -> !transform.param<i64>
+    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%m, %n] sg_layout = [%one, %one]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.apply_dce to %func : !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+// Products, too.
+// CHECK-LABEL: func.func @narrow_product(
+// CHECK: %[[TOTAL:.*]] = scf.for {{.*}} -> (vector<8x32xf32>)
+// CHECK: xetile.load_tile %{{.*}} {padding = 1.000000e+00 : f16}
+// CHECK: arith.extf
+// CHECK: arith.mulf {{.*}} : vector<8x32xf32>
+// CHECK: %[[ALL:.*]] = xetile.tile_reduce <mul> %[[TOTAL]], [1] : vector<8x32xf32> -> vector<8x1xf32>
+// CHECK: arith.mulf {{.*}} : vector<8x1xf32>
+// CHECK: arith.truncf {{.*}} : vector<8x1xf32> to vector<8x1xf16>
+func.func @narrow_product(%A: tensor<20x100xf16>, %start: tensor<20xf16>) -> tensor<20xf16> {
+  %r = linalg.reduce { arith.mulf } ins(%A : tensor<20x100xf16>) outs(%start : tensor<20xf16>) dimensions = [1]
+  return %r : tensor<20xf16>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %m = transform.param.constant 8 : i64 -> !transform.param<i64>
+    %n = transform.param.constant 32 : i64 -> !transform.param<i64>
+    %one = transform.param.constant 1 : i64 -> !transform.param<i64>
+    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%m, %n] sg_layout = [%one, %one]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.apply_dce to %func : !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
 // Rows of a multiple of 16 elements that are reduced are folded: a row a workgroup, which is one subgroup.
 // CHECK-LABEL: func.func @folded(
 // CHECK: scf.forall (%[[M:.*]], %{{.*}}) in (20, 1)

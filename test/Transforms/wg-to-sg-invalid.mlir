@@ -180,6 +180,30 @@ func.func @exchange_in_a_divergent_loop(%A: memref<64x64xf32>) {
 
 // -----
 
+// A number that a branch chooses is the subgroup's, too, though each of those that it chooses from is all subgroups' own.
+#attr = #xetile.tile_attr<wg_map = <sg_layout = [2, 2], sg_data = [32, 32]>>
+func.func @exchange_in_a_chosen_branch(%A: memref<64x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32, #attr>
+  %id = gpu.subgroup_id : index
+  %first = arith.cmpi eq, %id, %c0 : index
+  %n = scf.if %first -> index {
+    scf.yield %c0 : index
+  } else {
+    scf.yield %c1 : index
+  }
+  // expected-note @+1 {{not all subgroups of a workgroup may run this alike}}
+  scf.for %i = %c0 to %n step %c1 {
+    %v = xetile.load_tile %t : !xetile.tile<64x64xf32, #attr> -> vector<64x64xf32>
+    // expected-error @+1 {{'xetile.tile_reduce' op brings elements to other subgroups}}
+    %w = xetile.tile_reduce <add> %v, [1] : vector<64x64xf32> -> vector<64x1xf32>
+  }
+  return
+}
+
+// -----
+
 // No part of this fits beside the kernel's own memory.
 #attr = #xetile.tile_attr<wg_map = <sg_layout = [2, 1], sg_data = [31, 64]>>
 #map = #xetile.wg_map<sg_layout = [1, 2], sg_data = [62, 1]>

@@ -83,3 +83,27 @@ func.func @one() {
   memref.dealloc %a : memref<8xf32>
   return
 }
+
+// One op reads a buffer and writes the next: the last use of one is the first of the other, and they are not the same bytes,
+// whichever is larger. The first and the third are.
+// CHECK-LABEL: func @handed_on
+// CHECK: %[[ALL:.*]] = memref.alloc() {alignment = 64 : i64} : memref<96xi8>
+// CHECK: %[[BEHIND:.*]] = arith.constant 64 : index
+// CHECK: memref.view %[[ALL]][%[[BEHIND]]][] : memref<96xi8> to memref<8xf32>
+// CHECK: %[[FRONT:.*]] = arith.constant 0 : index
+// CHECK: memref.view %[[ALL]][%[[FRONT]]][] : memref<96xi8> to memref<16xf32>
+// CHECK: %[[BEHIND:.*]] = arith.constant 64 : index
+// CHECK: memref.view %[[ALL]][%[[BEHIND]]][] : memref<96xi8> to memref<8xf32>
+func.func @handed_on() {
+  %a = memref.alloc() : memref<8xf32>
+  %b = memref.alloc() : memref<16xf32>
+  %c = memref.alloc() : memref<8xf32>
+  "test.make"(%a) : (memref<8xf32>) -> ()
+  "test.copy"(%a, %b) : (memref<8xf32>, memref<16xf32>) -> ()
+  "test.copy"(%b, %c) : (memref<16xf32>, memref<8xf32>) -> ()
+  "test.use"(%c) : (memref<8xf32>) -> ()
+  memref.dealloc %a : memref<8xf32>
+  memref.dealloc %b : memref<16xf32>
+  memref.dealloc %c : memref<8xf32>
+  return
+}

@@ -13,6 +13,7 @@ gpu.module @kernels [#xevm.target<chip = "pvc">] {
   llvm.func spir_funccc @fill32(!llvm.ptr)
   llvm.func spir_funccc @use8(vector<8xi16>)
   llvm.func spir_funccc @use8i(vector<8xi32>)
+  llvm.func spir_funccc @use1(i32)
 
   // The slices of what a block read left are loaded one by one, where the wide load stood, as what they are used as:
   // those of 16-bit elements by vloadn, which a CPU's driver compiles much faster than a gather of them.
@@ -37,6 +38,26 @@ gpu.module @kernels [#xevm.target<chip = "pvc">] {
     %pairs = llvm.bitcast %half : vector<64xbf16> to vector<32xi32>
     %first = llvm.shufflevector %pairs, %pairs [0, 1, 2, 3, 4, 5, 6, 7] : vector<32xi32>
     llvm.call spir_funccc @use8i(%first) : (vector<8xi32>) -> ()
+    llvm.return
+  }
+
+  // A slice is aligned as far as its place in the wide vector is: 16 bytes behind a multiple of 64, 4 for one element.
+  // CHECK-LABEL: define spir_kernel void @aligned
+  // CHECK-DAG: %[[QUARTER:.*]] = getelementptr inbounds i8, ptr %[[WIDE:.*]], i64 16
+  // CHECK-DAG: load <8 x i32>, ptr %[[QUARTER]], align 16
+  // CHECK-DAG: %[[ODD:.*]] = getelementptr inbounds i8, ptr %[[WIDE]], i64 84
+  // CHECK-DAG: load i32, ptr %[[ODD]], align 4
+  // CHECK: ret void
+  llvm.func spir_kernelcc @aligned() attributes {gpu.kernel} {
+    %n = llvm.mlir.constant(32 : i32) : i32
+    %buffer = llvm.alloca %n x i32 {alignment = 64 : i64} : (i32) -> !llvm.ptr
+    llvm.call spir_funccc @fill32(%buffer) : (!llvm.ptr) -> ()
+    %wide = llvm.load %buffer {alignment = 64 : i64} : !llvm.ptr -> vector<32xi32>
+    %slice = llvm.shufflevector %wide, %wide [4, 5, 6, 7, 8, 9, 10, 11] : vector<32xi32>
+    llvm.call spir_funccc @use8i(%slice) : (vector<8xi32>) -> ()
+    %at = llvm.mlir.constant(21 : i32) : i32
+    %one = llvm.extractelement %wide[%at : i32] : vector<32xi32>
+    llvm.call spir_funccc @use1(%one) : (i32) -> ()
     llvm.return
   }
 

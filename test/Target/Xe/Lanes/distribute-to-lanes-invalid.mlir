@@ -35,6 +35,88 @@ gpu.module @uniform {
 
 // -----
 
+// Over 8 it is that of half a subgroup.
+gpu.module @half {
+  gpu.func @k(%a: memref<64x64xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %x = gpu.thread_id x
+    %c8 = arith.constant 8 : index
+    %s = arith.divui %x, %c8 : index
+    %first = arith.cmpi eq, %s, %c0 : index
+    %t = xegpu.create_nd_tdesc %a : memref<64x64xf32> -> !xegpu.tensor_desc<8x16xf32>
+    // expected-note @below {{the control flow}}
+    scf.if %first {
+      // expected-error @below {{is done by all lanes of a subgroup together}}
+      xegpu.prefetch_nd %t[0, 0] : !xegpu.tensor_desc<8x16xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// Without its last four bits it is that of its subgroup, without three that of half of one.
+gpu.module @shifted {
+  gpu.func @k(%a: memref<64x64xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %x = gpu.thread_id x
+    %c4 = arith.constant 4 : index
+    %s = arith.shrui %x, %c4 : index
+    %first = arith.cmpi eq, %s, %c0 : index
+    %t = xegpu.create_nd_tdesc %a : memref<64x64xf32> -> !xegpu.tensor_desc<8x16xf32>
+    scf.if %first {
+      xegpu.prefetch_nd %t[0, 0] : !xegpu.tensor_desc<8x16xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @shifted_less {
+  gpu.func @k(%a: memref<64x64xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %x = gpu.thread_id x
+    %c3 = arith.constant 3 : index
+    %s = arith.shrui %x, %c3 : index
+    %first = arith.cmpi eq, %s, %c0 : index
+    %t = xegpu.create_nd_tdesc %a : memref<64x64xf32> -> !xegpu.tensor_desc<8x16xf32>
+    // expected-note @below {{the control flow}}
+    scf.if %first {
+      // expected-error @below {{is done by all lanes of a subgroup together}}
+      xegpu.prefetch_nd %t[0, 0] : !xegpu.tensor_desc<8x16xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// Each of two numbers is the same for all lanes; which of them a lane has is its own.
+gpu.module @chosen {
+  gpu.func @k(%a: memref<64x64xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %x = gpu.thread_id x
+    %some = arith.cmpi eq, %x, %c0 : index
+    %s = scf.if %some -> index {
+      scf.yield %c0 : index
+    } else {
+      scf.yield %c1 : index
+    }
+    %first = arith.cmpi eq, %s, %c0 : index
+    %t = xegpu.create_nd_tdesc %a : memref<64x64xf32> -> !xegpu.tensor_desc<8x16xf32>
+    // expected-note @below {{the control flow}}
+    scf.if %first {
+      // expected-error @below {{is done by all lanes of a subgroup together}}
+      xegpu.prefetch_nd %t[0, 0] : !xegpu.tensor_desc<8x16xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
 gpu.module @bounds {
   gpu.func @k(%a: memref<64xf32>) kernel {
     %c0 = arith.constant 0 : index

@@ -5,6 +5,8 @@
 // RUN: cat %t/run_time.ll | FileCheck %s --check-prefix=GIVEN
 // RUN: cat %t/long.ll | FileCheck %s --check-prefix=LONG
 // RUN: cat %t/address.ll | FileCheck %s --check-prefix=ADDRESS
+// RUN: cat %t/wraps.ll | FileCheck %s --check-prefix=WRAPS
+// RUN: cat %t/fits.ll | FileCheck %s --check-prefix=FITS
 
 // DIVIDES-LABEL: @divides(
 // DIVIDES: %[[K:.*]] = phi i32 [ 0, %{{.*}} ], [ %[[NEXT:.*]], %{{.*}} ]
@@ -128,6 +130,54 @@ gpu.module @m5 [#xevm.target<chip = "pvc">] {
     %place = llvm.getelementptr %p[%k] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i32
     %value = llvm.load %place : !llvm.ptr<1> -> i32
     llvm.call spir_funccc @use(%value) : (i32) -> ()
+    %next = llvm.add %k, %step : i64
+    llvm.br ^head(%next : i64)
+  ^exit:
+    llvm.return
+  }
+}
+
+// Steps of 2 have the same low half after 2^31 of them: 2^32 - 2 steps are more, though 32 bits count them.
+// WRAPS-LABEL: @wraps(
+// WRAPS: phi i64
+// WRAPS: icmp ne i64
+gpu.module @m6 [#xevm.target<chip = "pvc">] {
+  llvm.func spir_funccc @use(i32)
+  llvm.func spir_kernelcc @wraps() attributes {gpu.kernel} {
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(2 : i64) : i64
+    %end = llvm.mlir.constant(8589934588 : i64) : i64
+    llvm.br ^head(%zero : i64)
+  ^head(%k: i64):
+    %more = llvm.icmp "slt" %k, %end : i64
+    llvm.cond_br %more, ^body, ^exit
+  ^body:
+    %short = llvm.trunc %k : i64 to i32
+    llvm.call spir_funccc @use(%short) : (i32) -> ()
+    %next = llvm.add %k, %step : i64
+    llvm.br ^head(%next : i64)
+  ^exit:
+    llvm.return
+  }
+}
+
+// 2^31 - 2 of them are not.
+// FITS-LABEL: @fits(
+// FITS: phi i32
+// FITS: icmp ne i32
+gpu.module @m7 [#xevm.target<chip = "pvc">] {
+  llvm.func spir_funccc @use(i32)
+  llvm.func spir_kernelcc @fits() attributes {gpu.kernel} {
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(2 : i64) : i64
+    %end = llvm.mlir.constant(4294967292 : i64) : i64
+    llvm.br ^head(%zero : i64)
+  ^head(%k: i64):
+    %more = llvm.icmp "slt" %k, %end : i64
+    llvm.cond_br %more, ^body, ^exit
+  ^body:
+    %short = llvm.trunc %k : i64 to i32
+    llvm.call spir_funccc @use(%short) : (i32) -> ()
     %next = llvm.add %k, %step : i64
     llvm.br ^head(%next : i64)
   ^exit:

@@ -170,3 +170,67 @@ func.func @of_the_run(%A: i64, %B: memref<64x64xf16>, %rows: index, %columns: in
   xetile.store_tile %v, %o : vector<8x16xf16>, !xetile.tile<8x16xf16>
   return
 }
+
+// -----
+
+// Each of them by itself is reason enough to ask. The width:
+// CHECK-LABEL: func @width_of_the_run
+// CHECK: scf.if
+// CHECK: xegpu.load_nd
+// CHECK: else
+// CHECK: xegpu.load %
+func.func @width_of_the_run(%A: memref<?x?xf16>, %B: memref<64x64xf16>, %n: index) {
+  %t = xetile.init_tile %A[0, 0], [64, %n], [64, 1] : memref<?x?xf16> -> !xetile.tile<8x16xf16>
+  %v = xetile.load_tile %t : !xetile.tile<8x16xf16> -> vector<8x16xf16>
+  %o = xetile.init_tile %B[0, 0] : memref<64x64xf16> -> !xetile.tile<8x16xf16>
+  xetile.store_tile %v, %o : vector<8x16xf16>, !xetile.tile<8x16xf16>
+  return
+}
+
+// -----
+
+// The height:
+// CHECK-LABEL: func @height_of_the_run
+// CHECK: scf.if
+// CHECK: xegpu.load_nd
+// CHECK: else
+// CHECK: xegpu.load %
+func.func @height_of_the_run(%A: memref<?x?xf16>, %B: memref<64x64xf16>, %n: index) {
+  %t = xetile.init_tile %A[0, 0], [%n, 64], [64, 1] : memref<?x?xf16> -> !xetile.tile<8x16xf16>
+  %v = xetile.load_tile %t : !xetile.tile<8x16xf16> -> vector<8x16xf16>
+  %o = xetile.init_tile %B[0, 0] : memref<64x64xf16> -> !xetile.tile<8x16xf16>
+  xetile.store_tile %v, %o : vector<8x16xf16>, !xetile.tile<8x16xf16>
+  return
+}
+
+// -----
+
+// The pitch:
+// CHECK-LABEL: func @pitch_of_the_run
+// CHECK: scf.if
+// CHECK: xegpu.load_nd
+// CHECK: else
+// CHECK: xegpu.load %
+func.func @pitch_of_the_run(%A: memref<?x?xf16>, %B: memref<64x64xf16>, %n: index) {
+  %t = xetile.init_tile %A[0, 0], [64, 64], [%n, 1] : memref<?x?xf16> -> !xetile.tile<8x16xf16>
+  %v = xetile.load_tile %t : !xetile.tile<8x16xf16> -> vector<8x16xf16>
+  %o = xetile.init_tile %B[0, 0] : memref<64x64xf16> -> !xetile.tile<8x16xf16>
+  xetile.store_tile %v, %o : vector<8x16xf16>, !xetile.tile<8x16xf16>
+  return
+}
+
+// -----
+
+// The distance of neighbours:
+// CHECK-LABEL: func @step_of_the_run
+// CHECK: scf.if
+// CHECK: xegpu.load_nd
+// CHECK: else
+// CHECK: xegpu.load %
+func.func @step_of_the_run(%A: memref<?x?xf16>, %B: memref<64x64xf16>, %n: index) {
+  %t = xetile.init_tile %A[0, 0], [64, 64], [64, %n] : memref<?x?xf16> -> !xetile.tile<8x16xf16>
+  %v = xetile.load_tile %t : !xetile.tile<8x16xf16> -> vector<8x16xf16>
+  %o = xetile.init_tile %B[0, 0] : memref<64x64xf16> -> !xetile.tile<8x16xf16>
+  xetile.store_tile %v, %o : vector<8x16xf16>, !xetile.tile<8x16xf16>
+  return
+}
