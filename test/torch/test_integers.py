@@ -27,6 +27,7 @@ GROUPS = {
     "other types": "x + y.to(torch.int16), x * torch.arange(6), x + y.float(), x + y.to(torch.int32), x + 1.5",
     "matmul": "x.view(2, 3) @ y.view(3, 2), x.view(2, 3).float() @ y.view(3, 2).float()",
     "left to PyTorch": "x**2, x + 300, x == 300, x.view(torch.int8), x + torch.tensor(100, dtype=x.dtype)",
+    "numbers of other signs": "x == -1, x > -1, x == -200, x < -200, x.clamp(-200, 9), x & -2, x - -1",
 }
 
 
@@ -69,6 +70,22 @@ def test_results_are_pytorchs(dtype, group):
     function = eval(f"lambda x, y: [{', '.join(codes)}]", {"torch": torch})
     for code, got, want in zip(codes, compiled(function)(x, y), function(x, y), strict=True):
         print(code, x.tolist(), y.tolist())
+        close(got, want)
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8], ids=str)
+@pytest.mark.parametrize("number", [1000, -1, 200])
+def test_tensors_without_dimensions_are_of_the_others_type_first(dtype, number):
+    """Before a maximum, a comparison or a quotient, not after; where one of the two is chosen, too."""
+
+    def function(x, n):
+        chosen = torch.where(x > 2, x, n), torch.where(x > 2, n, x)
+        bounds = torch.maximum(x, n), torch.minimum(n, x), x.clamp(min=n)
+        rest = x * n, x - n, torch.div(x, n, rounding_mode="floor"), x == n, n < x, x & n
+        return [each.long() for each in (*chosen, *bounds, *rest)]
+
+    x, n = values(dtype), torch.tensor(number)
+    for got, want in zip(compiled(function)(x, n), function(x, n), strict=True):
         close(got, want)
 
 

@@ -8,6 +8,7 @@ in int64. A result of such a type leaves as the memory that it came as.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -129,7 +130,9 @@ class _Widener:
         return copy
 
     def _operation(self, node: fx.Node) -> fx.Node:
-        args, kwargs = tree_map(_wide_type, fx.map_arg((node.args, node.kwargs), self._made.__getitem__))
+        common = _common_type(node)
+        operands = fx.map_arg((node.args, node.kwargs), lambda each: self._operand(each, common))
+        args, kwargs = tree_map(_wide_type, operands)
         copy = self._graph.call_function(node.target, args, kwargs)
         copy.meta = dict(node.meta)
         was, taken = tensors_of(node), tensors_of(node.all_input_nodes)
@@ -150,6 +153,12 @@ class _Widener:
         )
         return result if dtype not in WIDE or kept else self._cut(result, dtype)
 
+    def _operand(self, node: fx.Node, common: torch.dtype | None) -> fx.Node:
+        made, value = self._made[node], value_of(node)
+        if common is None or not isinstance(value, torch.Tensor) or value.dim() or value.dtype in (common, torch.bool):
+            return made
+        return self._cut(made, common)
+
     def _cut(self, wide: fx.Node, dtype: torch.dtype) -> fx.Node:
         """The value of the last bits."""
         if dtype in MEMORY:
@@ -165,6 +174,19 @@ class _Widener:
         if dtype not in WIDE:
             return made
         return call(self._graph, _aten._to_copy.default, made, dtype=MEMORY.get(dtype, dtype), like=value)
+
+
+def _common_type(node: fx.Node) -> torch.dtype | None:
+    """The narrow or unsigned type in which an operation of elements computes, into which PyTorch turns tensors without
+    dimensions, too; None for other types."""
+    if torch.Tag.pointwise not in getattr(node.target, "tags", ()):
+        return None
+    tensors = tensors_of([node.args, node.kwargs])
+    kinds = {tensor.dtype for tensor in tensors if tensor.dim() and tensor.dtype is not torch.bool}
+    if not kinds or any(tensor.dtype.is_floating_point for tensor in (*tensors, *tensors_of(node))):
+        return None
+    common = functools.reduce(torch.promote_types, kinds)
+    return common if common in WIDE else None
 
 
 def _wide_type(value: Any) -> Any:
