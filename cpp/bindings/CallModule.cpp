@@ -45,9 +45,9 @@ struct Memory {
 class Function {
 public:
   Function(uintptr_t address, nb::sequence arguments, nb::sequence results, nb::object arrayType,
-           uintptr_t check)
-      : address(address), check(check), arrayType(std::move(arrayType)) {
-    for (nb::sequence list : {arguments, results})
+           uintptr_t check, bool reports)
+      : address(address), check(check), reports(reports), arrayType(std::move(arrayType)) {
+    for (const nb::sequence &list : {arguments, results})
       for (nb::handle item : list) {
         Parameter parameter{nb::borrow(item[0]), {}};
         for (nb::handle size : item[1])
@@ -60,6 +60,8 @@ public:
 
   /// Calls the function. False, without a call, for arrays that are not exactly as declared, in C
   /// order, where a result shares memory with another array, or where sizes do not fit together.
+  /// False after a call that did not find in its data what it expects: the caller calls again, and
+  /// tells.
   bool call(nb::tuple arguments, nb::tuple results) const {
     if (arguments.size() != numArguments || results.size() != parameters.size() - numArguments ||
         !xetile::hasCaller(1 + parameters.size()))
@@ -87,8 +89,9 @@ public:
     }
     // The tuples keep the arrays while other Python threads run.
     nb::gil_scoped_release release;
-    xetile::callWith(address, addresses.data() + 1, parameters.size());
-    return true;
+    status[0] = 0;
+    xetile::callWith(address, addresses.data() + !reports, parameters.size() + reports);
+    return status[0] == 0;
   }
 
 private:
@@ -135,6 +138,7 @@ private:
   }
 
   uintptr_t address, check;
+  bool reports;
   nb::object arrayType;
   std::vector<Parameter> parameters;
   size_t numArguments = 0, words = 0;
@@ -146,14 +150,14 @@ NB_MODULE(_call, module) {
   // Whoever keeps a function until the interpreter ends (torch.compile's caches do) leaks nothing.
   nb::set_leak_warnings(false);
   nb::class_<Function>(module, "Function")
-      .def(nb::init<uintptr_t, nb::sequence, nb::sequence, nb::object, uintptr_t>(),
+      .def(nb::init<uintptr_t, nb::sequence, nb::sequence, nb::object, uintptr_t, bool>(),
            nb::sig(
                "def __init__(self, address: int, "
                "arguments: collections.abc.Sequence[tuple[object, collections.abc.Sequence[int]]], "
                "results: collections.abc.Sequence[tuple[object, collections.abc.Sequence[int]]], "
-               "array_type: type, check: int) -> None"),
+               "array_type: type, check: int, reports: bool) -> None"),
            nb::arg("address"), nb::arg("arguments"), nb::arg("results"), nb::arg("array_type"),
-           nb::arg("check"))
+           nb::arg("check"), nb::arg("reports"))
       .def("__call__", &Function::call,
            nb::sig("def __call__(self, arguments: tuple[object, ...], "
                    "results: tuple[object, ...]) -> bool"),

@@ -57,9 +57,10 @@ struct Parameter {
 
 class TensorFunction {
 public:
-  TensorFunction(uintptr_t address, uintptr_t check, nb::sequence arguments, nb::sequence results,
-                 nb::callable makeResult, nb::sequence types, nb::object exchange)
-      : address(address), check(check), makeResult(std::move(makeResult)) {
+  TensorFunction(uintptr_t address, uintptr_t check, bool reports, nb::sequence arguments,
+                 nb::sequence results, nb::callable makeResult, nb::sequence types,
+                 nb::object exchange)
+      : address(address), check(check), reports(reports), makeResult(std::move(makeResult)) {
     auto *framework =
         static_cast<Framework *>(PyCapsule_GetPointer(exchange.ptr(), "dlpack_exchange_api"));
     if (!framework)
@@ -81,7 +82,8 @@ public:
       numWords += parameter.words.size();
   }
 
-  /// The results, or None, without a call, for tensors that are not as declared.
+  /// The results, or None, without a call, for tensors that are not as declared. None, too, after a
+  /// call that did not find in its data what it expects: the caller calls again, and tells.
   nb::object call(nb::list arguments) const {
     if (!isCallable || arguments.size() != numArguments)
       return nb::none();
@@ -111,8 +113,13 @@ public:
         return nb::none();
     }
     // The lists keep the tensors while other Python threads run.
-    nb::gil_scoped_release release;
-    xetile::callWith(address, addresses.data() + 1, parameters.size());
+    {
+      nb::gil_scoped_release release;
+      status[0] = 0;
+      xetile::callWith(address, addresses.data() + !reports, parameters.size() + reports);
+    }
+    if (status[0] != 0)
+      return nb::none();
     return std::move(results);
   }
 
@@ -204,6 +211,7 @@ private:
   }
 
   uintptr_t address, check;
+  bool reports;
   nb::callable makeResult;
   nb::str isNegatedName = nb::str("is_neg");
   std::vector<nb::object> types;
@@ -218,15 +226,15 @@ private:
 
 void xetile::addTensorCall(nb::module_ &module) {
   nb::class_<TensorFunction>(module, "TensorFunction")
-      .def(nb::init<uintptr_t, uintptr_t, nb::sequence, nb::sequence, nb::callable, nb::sequence,
-                    nb::object>(),
-           nb::sig("def __init__(self, address: int, check: int, "
+      .def(nb::init<uintptr_t, uintptr_t, bool, nb::sequence, nb::sequence, nb::callable,
+                    nb::sequence, nb::object>(),
+           nb::sig("def __init__(self, address: int, check: int, reports: bool, "
                    "arguments: collections.abc.Sequence[tuple[object, ...]], "
                    "results: collections.abc.Sequence[tuple[object, ...]], "
                    "make_result: collections.abc.Callable[..., object], "
                    "types: collections.abc.Sequence[type], exchange: object) -> None"),
-           nb::arg("address"), nb::arg("check"), nb::arg("arguments"), nb::arg("results"),
-           nb::arg("make_result"), nb::arg("types"), nb::arg("exchange"))
+           nb::arg("address"), nb::arg("check"), nb::arg("reports"), nb::arg("arguments"),
+           nb::arg("results"), nb::arg("make_result"), nb::arg("types"), nb::arg("exchange"))
       .def("__call__", &TensorFunction::call,
            nb::sig("def __call__(self, arguments: list[object]) -> list[object] | None"),
            nb::arg("arguments"));

@@ -8,6 +8,7 @@ class Function:
         results: Sequence[tuple[object, Sequence[int]]],
         array_type: type,
         check: int,
+        reports: bool,
     ) -> None: ...
     def __call__(self, arguments: tuple[object, ...], results: tuple[object, ...]) -> bool: ...
 
@@ -16,6 +17,7 @@ class TensorFunction:
         self,
         address: int,
         check: int,
+        reports: bool,
         arguments: Sequence[tuple[object, ...]],
         results: Sequence[tuple[object, ...]],
         make_result: Callable[..., object],

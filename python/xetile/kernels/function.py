@@ -3,7 +3,8 @@
 
 The function is MLIR's C interface of a host function: `_mlir_ciface_f(argument..., result...)`, each the address of a
 descriptor of memory. Where sizes of results are known at run time only there is one parameter before the arguments for
-descriptors of what the function allocated.
+descriptors of what the function allocated. A function with expectations of its data tells which did not hold: behind
+these descriptors, or in memory of its own that is the first parameter.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ __all__ = ["CompiledFunction", "descriptor_of"]
 # What MLIR's lowering puts where memory must not be freed: globals.
 _NOT_ALLOCATED = 0xDEADBEEF
 
+# Numbers that a function with expectations tells: of which one did not hold, what came, and its bound.
+_TOLD = 3
+
 Guard = Callable[[], AbstractContextManager[Any]]
 
 
@@ -52,6 +56,7 @@ class CompiledFunction:
         self.failed = False
         """Whether the guard raised: the device may have lost what the function needs, load it anew."""
         self._results = tuple((spec.shape, spec.numpy_dtype) for spec in signature.results)
+        self._reports = bool(signature.expectations)
         self._numbers = tuple(number for number, spec in enumerate(signature.arguments) if spec.scalar)
         self._gives_numbers = any(spec.scalar for spec in signature.results)
         self._direct = None
@@ -59,13 +64,16 @@ class CompiledFunction:
             arguments, results = (
                 [(spec.numpy_dtype, spec.shape) for spec in specs] for specs in (signature.arguments, signature.results)
             )
-            self._direct = _call.Function(address, arguments, results, np.ndarray, check)
+            self._direct = _call.Function(address, arguments, results, np.ndarray, check, self._reports)
 
     @property
-    def addresses(self) -> tuple[int, int] | None:
+    def addresses(self) -> tuple[int, int, bool] | None:
         """The addresses of the function and of its check (0 for none), for who passes it descriptors of memory of the
-        signature's sizes; None where a call needs more: a device, or memory that the function allocates."""
-        return None if self._guard is not None or self.signature.returns else (self._address, self._check_address)
+        signature's sizes, and whether it takes memory before these for what it tells of its data; None where a call
+        needs more: a device, or memory that the function allocates."""
+        if self._guard is not None or self.signature.returns:
+            return None
+        return self._address, self._check_address, self._reports
 
     def __call__(self, values: tuple[Any, ...], out: Any = None) -> Any:
         """See `Kernel.__call__`."""
@@ -90,7 +98,10 @@ class CompiledFunction:
         outputs = list(self._new_results()) if out is None else check_outputs(self.signature, out, inputs)
         descriptors = [descriptor_of(array) for array in (*inputs, *outputs)]
         self._check_sizes(descriptors)
-        self._guarded(_invoke, self._address, descriptors)
+        told = [(ctypes.c_int64 * _TOLD)()] if self._reports else []
+        self._guarded(_invoke, self._address, [*told, *descriptors])
+        if told:
+            self._expect(*told[0])
         results = tuple(outputs) if out is None else out if isinstance(out, tuple) else (out,)
         return results[0] if len(results) == 1 else results
 
@@ -128,11 +139,16 @@ class CompiledFunction:
         if number:
             raise XeTileError(f"@{self.signature.name}: {self.signature.conditions[number - 1].told(left, right)}")
 
+    def _expect(self, number: int, got: int, bound: int) -> None:
+        """XeTileError if a call told the number of what did not hold."""
+        if number:
+            raise XeTileError(f"@{self.signature.name}: {self.signature.expectations[number - 1].told(got, bound)}")
+
     def _run_returning(self, inputs: list[NDArray[Any]]) -> Any:
         """Results come as descriptors of memory that is ours to free."""
         specs = self.signature.results
         ends = list(itertools.accumulate(3 + 2 * len(spec.shape) for spec in specs))
-        returned = (ctypes.c_int64 * ends[-1])()
+        returned = (ctypes.c_int64 * (ends[-1] + (_TOLD if self._reports else 0)))()
         descriptors = [descriptor_of(array) for array in inputs]
         self._check_sizes(descriptors)
         self._guarded(_invoke, self._address, [returned, *descriptors])
@@ -142,6 +158,8 @@ class CompiledFunction:
             owned.add(returned[start])
         for address in owned - {array.ctypes.data for array in inputs} - {0, _NOT_ALLOCATED}:
             _free(ctypes.c_void_p(address))
+        if self._reports:
+            self._expect(*returned[ends[-1] :])
         return arrays[0] if len(arrays) == 1 else tuple(arrays)
 
 

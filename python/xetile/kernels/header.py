@@ -27,6 +27,15 @@ _C = {
 }
 
 
+_AFTER = (
+    "// What is wrong with elements, as an index among them, it tells after the call: results are any numbers then.",
+)
+_TOLD = (
+    "// Behind the call told[0] is the number, from 1, of what is wrong with elements (0 for nothing), listed above;",
+    "// of an index, told[1] is what came, and told[2] what it has to be less than.",
+)
+
+
 def header_of(signature: Signature, target: str) -> str:
     """The header. XeTileError for a function that C cannot call by its name."""
     name = signature.name
@@ -57,19 +66,24 @@ def header_of(signature: Signature, target: str) -> str:
     if signature.returns:
         lines += [f"typedef struct {name}_results {{"]
         lines += [f"  xetile_memref{len(spec.shape)}d {key};" for key, spec in results.items()]
+        if signature.expectations:
+            lines += ["  int64_t told[3];"]
         lines += [f"}} {name}_results;"]
         parameters = [f"{name}_results *results", *parameters]
     else:
         parameters += [f"const xetile_memref{len(spec.shape)}d *{key}" for key, spec in results.items()]
     shown = ", ".join(parameters) or "void"
+    unchecked = parameters if signature.returns or not signature.expectations else ["int64_t told[3]", *parameters]
     lines += [
         "",
         "// Checks sizes, strides and that results share no memory with others, then calls. Null, or what is wrong,",
         "// and nothing was called then. Whether memory is as large as its description says, it cannot see.",
+        *(_AFTER if signature.expectations else ()),
         f"const char *{name}_checked({shown});",
         "",
         "// The same without a check: descriptors that do not fit read and write out of bounds.",
-        f"void _mlir_ciface_{name}({shown});",
+        *(_TOLD if signature.expectations else ()),
+        f"void _mlir_ciface_{name}({', '.join(unchecked) or 'void'});",
         "",
         "#ifdef __cplusplus",
         "}",
@@ -113,4 +127,6 @@ def _comment(specs: dict[str, ArraySpec], results: dict[str, ArraySpec], signatu
         f"// {key}: {spec}, elements of {_C[spec.dtype]}, {memory if signature.returns else 'memory of the caller'}"
         for key, spec in results.items()
     ]
-    return lines + [f"// {condition}" for condition in signature.conditions]
+    lines += [f"// {condition}" for condition in signature.conditions]
+    expected = enumerate(signature.expectations, start=1)
+    return lines + [f"// told {number}: {expectation}" for number, expectation in expected]

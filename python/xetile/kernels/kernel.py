@@ -115,8 +115,9 @@ class Function(Protocol):
     """Whether a device may have lost what the function needs: load it anew."""
 
     @property
-    def addresses(self) -> tuple[int, int] | None:
-        """Of the function and of its check, for calls with descriptors of memory; None where a call needs more."""
+    def addresses(self) -> tuple[int, int, bool] | None:
+        """Of the function and of its check, for calls with descriptors of memory, and whether it takes memory before
+        them for what it tells of its data; None where a call needs more."""
 
     def __call__(self, values: tuple[Any, ...], out: Any = None) -> Any:
         """See `Kernel.__call__`."""
@@ -148,7 +149,8 @@ class Kernel:
     """A compiled payload: call it with arrays, save it, or take its binaries elsewhere.
 
     `name`       the payload's function.
-    `signature`  what it takes and gives, also as `arguments` and `results`, and `conditions` on sizes.
+    `signature`  what it takes and gives, also as `arguments` and `results`, `conditions` on sizes, and `expectations`
+                 of the data, as that indices are in range.
     `stages`     the module at each level, as text; see `Stages`. Empty for a kernel that was loaded from a file.
     `timings`    level -> seconds it took.
     `schedule`   what it was tiled with, parameters included; None where the target's own pass chose, or from a file.
@@ -180,7 +182,8 @@ class Kernel:
 
         Arrays are NumPy's, or anything with `__dlpack__` in the host's memory, and have the shapes and types of
         `signature` (bf16 is `ml_dtypes.bfloat16`); any strides will do, those in C order are read in place. Sizes that
-        are known at run time only are checked against each other. Arguments are never changed.
+        are known at run time only are checked against each other. Arguments are never changed. What the function finds
+        in its data, as an index out of range, is an error after it ran: results in `out` are any numbers then.
 
         `out` takes the results, one or a tuple: writable arrays in C order that share no memory with the arguments, of
         rank 0 for numbers; these are returned. Without it results are new NumPy arrays (and numbers). A kernel for a

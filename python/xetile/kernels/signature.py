@@ -26,6 +26,7 @@ __all__ = [
     "DYNAMIC",
     "ArraySpec",
     "Condition",
+    "Expectation",
     "Signature",
     "find_function",
     "function_name",
@@ -130,9 +131,27 @@ class Condition:
 
 
 @dataclass(frozen=True)
+class Expectation:
+    """What the function expects of its data, which only a run can tell: `text`, of the operation at `place`."""
+
+    place: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.text}"
+
+    def told(self, got: int, bound: int) -> str:
+        """The same where `got` came, expected to be less than `bound`, which is -1 where there are no numbers."""
+        if bound < 0:
+            return str(self)
+        return f"{self}, {f'from 0 to {bound - 1}' if bound else 'which is empty'}, got {got}"
+
+
+@dataclass(frozen=True)
 class Signature:
     """The payload's function: its `name`, the arrays and numbers it takes, those it gives, and the `conditions` on
-    sizes that are known at run time only.
+    sizes that are known at run time only. With `expectations` of its data the function tells, with its results, which
+    of them did not hold.
 
     `reason` tells why it cannot be called with arrays, None if it can.
     """
@@ -141,6 +160,7 @@ class Signature:
     arguments: tuple[ArraySpec, ...] = ()
     results: tuple[ArraySpec, ...] = ()
     conditions: tuple[Condition, ...] = ()
+    expectations: tuple[Expectation, ...] = ()
     reason: str | None = None
 
     @classmethod
@@ -178,7 +198,10 @@ class Signature:
             if any(spec.dtype != "bf16" and spec.dtype not in _NUMPY for group in specs.values() for spec in group):
                 raise ValueError("unknown element type")
             conditions = tuple(Condition(**_strings(entry)) for entry in values["conditions"])
-            return cls(str(values["name"]), **specs, conditions=conditions, reason=values["reason"])
+            expectations = tuple(Expectation(**_strings(entry)) for entry in values["expectations"])
+            return cls(
+                str(values["name"]), **specs, conditions=conditions, expectations=expectations, reason=values["reason"]
+            )
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise XeTileError(
                 f"signature: expected what Signature.to_json writes, got {text[:80]!r}: {error}"

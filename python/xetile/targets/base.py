@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from xetile import passes
 from xetile.errors import XeTileError, told
 from xetile.kernels.kernel import Code, Stage, Stages
-from xetile.kernels.signature import Condition, Signature
+from xetile.kernels.signature import Condition, Expectation, Signature
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 
@@ -155,17 +155,16 @@ class Plan(ABC):
         return module
 
     def finish(self, stages: Stages, signature: Signature) -> Signature:
-        """With what the prepared function expects of sizes, in the order of its check's numbers from 1."""
+        """With what the prepared function expects of sizes and data, in the order of the numbers that it tells."""
+        conditions, expectations = signature.conditions, signature.expectations
         for op in stages.last().module.regions[0].blocks[0].operations:
             attributes = op.operation.attributes
-            if (
-                "xetile.conditions" in attributes
-                and ir.StringAttr(attributes["sym_name"]).value == signature.name + _CHECK
-            ):
-                listed = [ir.ArrayAttr(entry) for entry in ir.ArrayAttr(attributes["xetile.conditions"])]
-                conditions = [Condition(*[ir.StringAttr(part).value for part in entry]) for entry in listed]
-                return replace(signature, conditions=tuple(conditions))
-        return signature
+            name = ir.StringAttr(attributes["sym_name"]).value if "sym_name" in attributes else None
+            if name == signature.name + _CHECK and "xetile.conditions" in attributes:
+                conditions = tuple(Condition(*texts) for texts in _listed(attributes["xetile.conditions"]))
+            if name == signature.name and "xetile.expectations" in attributes:
+                expectations = tuple(Expectation(*texts) for texts in _listed(attributes["xetile.expectations"]))
+        return replace(signature, conditions=conditions, expectations=expectations)
 
     @abstractmethod
     def code(self, stages: Stages, signature: Signature) -> Code:
@@ -175,3 +174,8 @@ class Plan(ABC):
         """The payload's, and why it cannot be called on this target, if so."""
         found = Signature.of(payload)
         return found if found.reason else replace(found, reason=self.target.check(found))
+
+
+def _listed(attribute: ir.Attribute) -> list[list[str]]:
+    """The texts of an attribute that lists lists of texts."""
+    return [[ir.StringAttr(part).value for part in ir.ArrayAttr(entry)] for entry in ir.ArrayAttr(attribute)]

@@ -8,7 +8,9 @@ Sums of narrow floats (f16, bf16) are computed in f32 and rounded once: products
 batched ones, matvec, dot, convolutions), and what reductions and pooling add up. Integers are added in the result's
 type and wrap around. K threads add their parts in the end, so that the order of sums depends on the configuration.
 
-Indices that the body of an operation computes from data (`tensor.extract` in a gather) are not checked.
+Indices that the body of an operation computes from data (`tensor.extract` in a gather) are kept in range. Where one was
+not, the call raises XeTileError, which names the operation, its line, the index and its bound; results in `out` are any
+numbers then. Indices that are known to be in range, as constants or clamped ones, cost nothing.
 
 Threads are OpenMP's: LLVM's libomp is looked for at $XETILE_LIBOMP, then beside libMLIR, then where the system's
 libraries are. OMP_NUM_THREADS and its like have their usual meaning.

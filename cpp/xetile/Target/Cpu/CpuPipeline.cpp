@@ -30,6 +30,8 @@ void xetile::buildPrepareForCpu(OpPassManager &pm) {
   add(pm, "inline{default-pipeline=}");
   pm.addPass(createBoxScalars());
   pm.addPass(createReplacePoison());
+  // Before ops are made of others that look at indices themselves.
+  pm.addPass(createCheckIndices());
   pm.addPass(createDecomposeLinalg());
   pm.addPass(createReshapesToViews());
   pm.addPass(createCheckSizes());
@@ -109,6 +111,7 @@ void xetile::buildBufferizeForCpu(OpPassManager &pm, const CpuBufferizeOptions &
   pm.addPass(createShareRows(shares));
   pm.addPass(createSplitSubviews());
   pm.addPass(createExpandDynamicShapes());
+  pm.addPass(createReportExpectations());
 }
 
 void xetile::buildLowerToCpu(OpPassManager &pm, const CpuLoweringOptions &options) {

@@ -12,6 +12,7 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/ShapedOpInterfaces.h"
 #include "xetile/Target/Host/EntryPoints.h"
+#include "xetile/Target/Host/Expectations.h"
 #include "xetile/Target/Host/Passes.h"
 #include "xetile/Target/Host/SizeBounds.h"
 #include "xetile/Target/Host/SizeConditions.h"
@@ -121,13 +122,6 @@ bool Checker::isProved(const SizeCondition &condition) {
          });
 }
 
-static std::string reasonOf(Operation *op) {
-  std::string reason = op->getName().getStringRef().str();
-  if (auto where = op->getLoc()->findInstanceOf<FileLineColLoc>())
-    reason += " in line " + std::to_string(where.getLine());
-  return reason;
-}
-
 LogicalResult Checker::require(Operation *op, const SizeCondition &condition) {
   bool equal = condition.relation == Relation::Equal;
   StringRef sign = equal ? "==" : "<=";
@@ -167,7 +161,7 @@ LogicalResult Checker::require(Operation *op, const SizeCondition &condition) {
                             first->value, second->value);
   for (Value size : exceptions)
     holds = binary("or", holds, isZero(size));
-  emit(holds, *first, sign, *second, reasonOf(op));
+  emit(holds, *first, sign, *second, describePlace(op));
   return success();
 }
 

@@ -1,10 +1,12 @@
 //===- CheckedEntry.cpp - C functions that check sizes and call --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: the LLVM dialect, C interfaces of @f and of its checks. Out: besides, @f_checked, which calls
-// these and, where all is well, @f; it returns null or a text that says what is wrong.
+// these and, where all is well, @f; it returns null or a text that says what is wrong, with what @f
+// was called with or with what it found in data.
 // Refused: nothing; functions without both interfaces stay alone.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "xetile/Target/Host/Expectations.h"
 #include "xetile/Target/Host/Passes.h"
 
 namespace xetile {
@@ -32,13 +34,16 @@ struct CheckedEntry : xetile::impl::CheckedEntryBase<CheckedEntry> {
         if (conditions && checkCall)
           checks.push_back({checkCall, conditions});
       }
-      if (!checks.empty())
-        addEntry(name, call, checks);
+      auto expectations = function->getAttrOfType<ArrayAttr>(kExpectationsAttr);
+      if (!checks.empty() || expectations)
+        addEntry(function, call, checks, expectations);
     }
   }
 
 private:
   static constexpr StringLiteral kInterface = "_mlir_ciface_";
+  /// Numbers that tell what did not hold, the last results of a function.
+  static constexpr size_t kTold = 3;
 
   struct Check {
     LLVM::LLVMFuncOp function;
@@ -49,16 +54,23 @@ private:
     return getOperation().lookupSymbol<LLVM::LLVMFuncOp>(name);
   }
 
+  /// Of a condition on arguments, or of an expectation of data.
+  static std::string textOf(const std::string &name, Attribute attribute) {
+    auto parts = llvm::to_vector(cast<ArrayAttr>(attribute).getAsValueRange<StringAttr>());
+    if (parts.size() == 2)
+      return ("@" + name + ": " + parts[0] + ": " + parts[1]).str();
+    return ("@" + name + ": expected " + parts[0] + " " + parts[1] + " " + parts[2] + " (" +
+            parts[3] + ")")
+        .str();
+  }
+
   /// Texts of equal length, one after the other.
   LLVM::GlobalOp addTexts(OpBuilder &b, const std::string &name, const Check &check,
                           int64_t &length) {
     SmallVector<std::string> texts;
     size_t longest = 0;
     for (Attribute attribute : check.conditions) {
-      auto parts = llvm::to_vector(cast<ArrayAttr>(attribute).getAsValueRange<StringAttr>());
-      texts.push_back(("@" + name + ": expected " + parts[0] + " " + parts[1] + " " + parts[2] +
-                       " (" + parts[3] + ")")
-                          .str());
+      texts.push_back(textOf(name, attribute));
       longest = std::max(longest, texts.back().size());
     }
     length = longest + 1;
@@ -73,18 +85,24 @@ private:
         (LLVM::LLVMFuncOp(check.function).getName() + ".conditions").str(), b.getStringAttr(all));
   }
 
-  void addEntry(const std::string &name, LLVM::LLVMFuncOp call, ArrayRef<Check> checks) {
+  void addEntry(LLVM::LLVMFuncOp function, LLVM::LLVMFuncOp call, ArrayRef<Check> checks,
+                ArrayAttr expectations) {
     Location loc = call.getLoc();
+    std::string name = function.getName().str();
     OpBuilder b = OpBuilder::atBlockEnd(getOperation().getBody());
     auto pointer = LLVM::LLVMPointerType::get(b.getContext());
     ArrayRef<Type> parameters = call.getFunctionType().getParams();
+    // What the function returns of its expectations alone is this one's to look at.
+    auto returned = dyn_cast<LLVM::LLVMStructType>(function.getFunctionType().getReturnType());
+    bool ownStatus = expectations && returned.getBody().size() == kTold;
+    if (ownStatus)
+      parameters = parameters.drop_front();
     auto entry = LLVM::LLVMFuncOp::create(b, loc, name + kCheckedSuffix.str(),
                                           LLVM::LLVMFunctionType::get(pointer, parameters));
     mlir::Block *start = entry.addEntryBlock(b);
     b.setInsertionPointToStart(start);
     auto i64 = b.getI64Type();
     Value one = LLVM::ConstantOp::create(b, loc, i64, 1);
-    Value zero = LLVM::ConstantOp::create(b, loc, i64, 0);
     auto told = LLVM::LLVMStructType::getLiteral(b.getContext(), {i64, i64, i64});
     Value status = LLVM::AllocaOp::create(b, loc, pointer, told, one);
     if (auto refusal = getOperation().lookupSymbol<LLVM::GlobalOp>(kRefusal))
@@ -95,19 +113,40 @@ private:
       size_t own = LLVM::LLVMFuncOp(check.function).getFunctionType().getNumParams() - 1;
       llvm::append_range(forwarded, entry.getArguments().take_back(own));
       LLVM::CallOp::create(b, loc, check.function, forwarded);
-      Value number = LLVM::LoadOp::create(b, loc, i64, status);
-      Value holds = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, number, zero);
-      mlir::Block *before = b.getInsertionBlock();
-      mlir::Block *wrong = b.createBlock(&entry.getBody());
-      returnText(b, loc, name, check, LLVM::SubOp::create(b, loc, number, one));
-      mlir::Block *next = b.createBlock(&entry.getBody());
-      b.setInsertionPointToEnd(before);
-      LLVM::CondBrOp::create(b, loc, holds, next, wrong);
-      b.setInsertionPointToEnd(next);
+      returnUnlessZero(b, loc, entry, status, name, check);
     }
-    LLVM::CallOp::create(b, loc, call, entry.getArguments());
+    SmallVector<Value> forwarded;
+    if (ownStatus)
+      forwarded.push_back(status);
+    llvm::append_range(forwarded, entry.getArguments());
+    LLVM::CallOp::create(b, loc, call, forwarded);
+    if (expectations) {
+      Value told = status;
+      if (!ownStatus)
+        told = LLVM::GEPOp::create(
+            b, loc, pointer, returned, forwarded.front(),
+            ArrayRef<LLVM::GEPArg>{0, int32_t(returned.getBody().size() - kTold)});
+      returnUnlessZero(b, loc, entry, told, name, {function, expectations});
+    }
     Value null = LLVM::ZeroOp::create(b, loc, pointer);
     LLVM::ReturnOp::create(b, loc, null);
+  }
+
+  /// Returns the text of the number at `status`, unless that is 0.
+  void returnUnlessZero(OpBuilder &b, Location loc, LLVM::LLVMFuncOp entry, Value status,
+                        const std::string &name, const Check &check) {
+    Type i64 = b.getI64Type();
+    Value one = LLVM::ConstantOp::create(b, loc, i64, 1);
+    Value zero = LLVM::ConstantOp::create(b, loc, i64, 0);
+    Value number = LLVM::LoadOp::create(b, loc, i64, status);
+    Value holds = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, number, zero);
+    mlir::Block *before = b.getInsertionBlock();
+    mlir::Block *wrong = b.createBlock(&entry.getBody());
+    returnText(b, loc, name, check, LLVM::SubOp::create(b, loc, number, one));
+    mlir::Block *next = b.createBlock(&entry.getBody());
+    b.setInsertionPointToEnd(before);
+    LLVM::CondBrOp::create(b, loc, holds, next, wrong);
+    b.setInsertionPointToEnd(next);
   }
 
   /// Returns what `refusal` points to, unless that is null.

@@ -67,10 +67,50 @@ def CheckSizes : Pass<"xetile-check-sizes", "::mlir::ModuleOp"> {
     Conditions inside loops and branches are computed for each step that will run, unless they are known to hold.
     Refused, with the op's location: sizes and offsets that depend on what the function computes, unless they are known
     to be in bounds; ops on tensors of dynamic sizes of which it is not known here what they ask for. Elements that the
-    body of a linalg op reads by indices that are data (`tensor.extract` in a gather) are not checked.
+    body of a linalg op reads by indices that are data (`tensor.extract` in a gather) are left to `xetile-check-indices`.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
       "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def CheckIndices : Pass<"xetile-check-indices", "::mlir::ModuleOp"> {
+  let summary = "Keep indices that bodies compute in range, and tell those that were not";
+  let description = [{
+    A `tensor.extract` in the body of a linalg op (or of `tensor.generate`, `tensor.pad`) may have an index that is data.
+    One that is not proved to be in range is limited to it, so that no other memory is read. A reduction before the op,
+    over those loops that the index depends on, finds the greatest one, and the function expects of it that it was in
+    range: a call of `@xetile_expect`, for `xetile-report-expectations`, whose attribute `xetile.expectations` has place and
+    text of each. Indices that are known to be in range (constants, `linalg.index`, what was clamped, in an elementwise op
+    before, too) stay as they are.
+
+    In the body, for `%t: tensor<10xf32>`:
+    ```mlir
+    %x = arith.index_cast %in : i64 to index
+    %v = tensor.extract %t[%x] : tensor<10xf32>      // before
+    %y = arith.minui %x, %c9 : index                 // after
+    %v = tensor.extract %t[%y] : tensor<10xf32>
+    ```
+    Refused: indices that depend on what the op sums up, or on side effects; such an op in a region of the body other
+    than `scf.if` and `scf.for`; elements of tensors that the body makes.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
+      "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def ReportExpectations : Pass<"xetile-report-expectations", "::mlir::ModuleOp"> {
+  let summary = "Return which expectation of the data did not hold";
+  let description = [{
+    Calls of `@xetile_expect(number, holds, got, bound)` record the first that does not hold, in memory of the function's
+    own; threads of a parallel loop may, too. The function returns it behind its results: the number, from 1, of the
+    expectation in the attribute `xetile.expectations`, one `[place, text]` each, 0 if all hold, then `got` and `bound`.
+
+    Before: `func.func @f(%a: memref<4xi64>, %r: memref<4xf32>)`
+
+    After: `func.func @f(%a: memref<4xi64>, %r: memref<4xf32>) -> (i64, i64, i64) attributes {xetile.expectations = ...}`
+
+    Refused: such calls in functions that the module calls.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
 def CheckMemory : Pass<"xetile-check-memory", "::mlir::ModuleOp"> {
@@ -96,7 +136,8 @@ def CheckedEntry : Pass<"xetile-add-checked-entry", "::mlir::ModuleOp"> {
   let description = [{
     In the LLVM dialect, where `@f` and the checks of `xetile-check-sizes` and `xetile-check-memory` have C interfaces:
     `@f_checked` takes the same addresses of descriptors as `_mlir_ciface_f`. It returns null after a call, or a text
-    that says what is wrong, and nothing was called then. Where the module has the variable `@xetile_refused`, a text that
+    that says what is wrong, and nothing was called then. Of a function with expectations of its data
+    (`xetile-report-expectations`) it returns the text of the one that did not hold, after the call. Where the module has the variable `@xetile_refused`, a text that
     it points to is returned first: what the system did not lend.
 
     ```c

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: one op on tensors. Out: conditions without which it would read or write out of bounds.
 // Refused: ops on tensors of sizes known at run time only whose conditions are not known here.
-// Indices that the body of a linalg op computes from data are not seen.
+// Indices that the body of a linalg op computes are left to CheckIndices.cpp.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Host/SizeConditions.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"

@@ -1,0 +1,39 @@
+//===- Expectations.h - what a run expects of data --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef XETILE_TARGET_HOST_EXPECTATIONS_H
+#define XETILE_TARGET_HOST_EXPECTATIONS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace xetile {
+
+/// On @xetile_expect, then on the functions that report: what they expect, one [place, text] each.
+constexpr llvm::StringLiteral kExpectationsAttr = "xetile.expectations";
+
+/// "tensor.extract in line 7".
+std::string describePlace(mlir::Operation *op);
+
+/// What functions of a module expect of data, which only a run can tell: calls of
+/// `@xetile_expect(number, holds, got, bound)`, until xetile-report-expectations writes what they
+/// do. `got` and `bound` are numbers that an error tells: an index and what it has to be less than,
+/// 0 and -1 for none.
+class Expectations {
+public:
+  explicit Expectations(mlir::ModuleOp module) : module(module) {}
+
+  /// Calls for what `op` expects. Fails with an error if the module has another function of that
+  /// name.
+  llvm::LogicalResult expect(mlir::OpBuilder &b, mlir::Operation *op, const llvm::Twine &text,
+                             mlir::Value holds, mlir::Value got = {}, mlir::Value bound = {});
+
+  /// The function that is called; null if nothing is expected.
+  static mlir::func::FuncOp find(mlir::ModuleOp module);
+
+private:
+  mlir::ModuleOp module;
+};
+
+} // namespace xetile
+
+#endif // XETILE_TARGET_HOST_EXPECTATIONS_H
