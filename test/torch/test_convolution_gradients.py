@@ -21,3 +21,18 @@ def test_one_number_stands_for_all_dimensions(space, short):
 
     for got, want in zip(compiled(gradients)(gradient, x, weight), gradients(gradient, x, weight), strict=True):
         close(got, want)
+
+
+def test_a_filter_s_gradient_has_the_digits_that_large_products_leave():
+    x, weight = torch.randn(1, 1, 10, 11, 12) * 4, torch.randn(1, 1, 1, 2, 5)
+    gradient = torch.randn(1, 1, 10, 11, 12)
+
+    def of_filter(gradient, x, weight):
+        weight = weight.detach().requires_grad_()
+        y = torch.nn.functional.conv3d(x, weight, padding="same", dilation=2)
+        return torch.autograd.grad(y, weight, gradient)[0]
+
+    got = compiled(of_filter)(gradient, x, weight)
+    exact = of_filter(*(each.double() for each in (gradient, x, weight)))
+    # Sums of f32 are some units in the last place of the largest partial sum away.
+    assert ((got.double() - exact).abs() <= torch.finfo(torch.float32).eps * exact.abs()).all()

@@ -146,7 +146,7 @@ def SplitSlices : Pass<"xetile-split-slices"> {
 }
 
 def WidenSums : Pass<"xetile-widen-sums"> {
-  let summary = "Sum narrow floats in f32";
+  let summary = "Sum narrow floats in f32, and a few products in windows of f32 in f64";
   let description = [{
     One rule for all sums: elements narrower than f32 (f16, bf16) are multiplied and added in f32, and rounded once, when
     the sum is complete. Tiles of contractions, in loops or made by `deep-tile-matmul`, keep it by themselves; this pass
@@ -154,6 +154,10 @@ def WidenSums : Pass<"xetile-widen-sums"> {
     `linalg.reduce` and `linalg.generic` that add, subtract or multiply into such a result. Integers are added in the
     result's type and wrap around, f32 and f64 stay what they are. Sums that several ops make (a `scf.for` that carries
     f16) are rounded between these, as written.
+
+    With `short-f32=N` these stay. Products of f32 in windows are multiplied and added in f64 instead, where an op outside
+    of loops and microkernels takes N additions at most, of known number, and more than 64 for an element: the gradient of
+    a convolution's filter. That costs a microsecond, and what is left of large numbers keeps its digits.
 
     Before:
     ```mlir
@@ -175,6 +179,9 @@ def WidenSums : Pass<"xetile-widen-sums"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
       "::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"shortF32", "short-f32", "int64_t", "0", "Windows of f32 are summed in f64 by ops of so many products at most; 0: narrow floats in f32">
+  ];
 }
 
 def ConvolutionsToMatmuls : Pass<"xetile-convolutions-to-matmuls"> {

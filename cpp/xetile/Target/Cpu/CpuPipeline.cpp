@@ -60,6 +60,9 @@ void xetile::buildTileForCpu(OpPassManager &pm, const CpuTilingOptions &options)
   pm.addPass(createSplitFrozen());
 }
 
+/// Products that one op sums up in f64 within a microsecond or two.
+static constexpr int64_t kFewProducts = 1 << 14;
+
 void xetile::buildFuseForCpu(OpPassManager &pm, const CpuFusionOptions &options,
                              bool keepArguments) {
   pm.addPass(createWidenSums());
@@ -89,6 +92,10 @@ void xetile::buildBufferizeForCpu(OpPassManager &pm, const CpuBufferizeOptions &
   buildFuseForCpu(pm, fusion, keepArguments);
   pm.addPass(createDropScheduleMarks());
   add(pm, "canonicalize,cse");
+  WidenSumsOptions sums;
+  sums.shortF32 = kFewProducts;
+  pm.addPass(createWidenSums(sums));
+  pm.addPass(createElementwiseToLinalg());
   pm.addPass(createBlockSums());
   // Not CSE: each level of blocks has memory of its own.
   add(pm, "canonicalize");
