@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef XETILE_SCHEDULE_PROGRAMTRANSFORMOPS_TD
+#define XETILE_SCHEDULE_PROGRAMTRANSFORMOPS_TD
+
+include "xetile/Schedule/TransformOpBase.td"
+
+def AssignKernelsOp : XeTile_TransformOp<"assign_kernels"> {
+  let summary = "Decides which op of a program belongs to which kernel";
+  let description = [{
+    Every op on tensors of the functions in `target` gets `xetile.kernel`, the number of a kernel, and `xetile.schedule`, the
+    schedule of it: `"matmul"`, `"rows"` or `"elementwise"`. Matmuls and reductions are kernels. They take elementwise ops
+    with them where each element is computed about once: what follows a matmul in its shape, casts before it, what surrounds
+    reductions along rows, as in a softmax, which is one kernel. Elementwise ops that are left are kernels by chains.
+
+    Ops that have a number keep it, and a schedule that they name: nothing else joins their kernel.
+
+    ```mlir
+    transform.xetile.assign_kernels %module : !transform.any_op
+    ```
+
+    in
+
+    ```mlir
+    %h = linalg.matmul ins(%x, %w : tensor<64x32xf16>, tensor<32x64xf16>) outs(%zeros : tensor<64x64xf32>)
+    %r = linalg.generic ... ins(%h) { arith.maximumf }                          // relu
+    %s = linalg.generic {iterator_types = ["parallel", "reduction"], ...} ins(%r) { arith.addf }
+    %y = linalg.generic ... ins(%r, %s) { arith.divf }
+    ```
+
+    sets
+
+    ```mlir
+    %h = linalg.matmul {xetile.kernel = 0, xetile.schedule = "matmul"} ...
+    %r = linalg.generic {xetile.kernel = 1, xetile.schedule = "rows"} ...       // its readers are in two places of kernel 1
+    %s = linalg.generic {xetile.kernel = 1, xetile.schedule = "rows"} ...
+    %y = linalg.generic {xetile.kernel = 1, xetile.schedule = "rows"} ...
+    ```
+
+    Definite failures:
+    - assign_kernels_c1: kernels of numbers that were given do not read one another's results in a circle.
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target);
+  let assemblyFormat = "$target attr-dict `:` type($target)";
+}
+
+def ExtractKernelsOp : XeTile_TransformOp<"extract_kernels"> {
+  let summary = "Makes a module of each kernel of a program";
+  let description = [{
+    Ops with one number in `xetile.kernel` become a function in a module of its own, nested in `target`: what a schedule for
+    one kernel takes. The module has their `xetile.schedule`. The function that they were in calls it. Constants, slices and
+    reshapes are copied to each kernel that needs them, what else a kernel reads are its arguments. Tensors of i1 are of i8
+    between kernels.
+
+    ```mlir
+    transform.xetile.extract_kernels %module : !transform.any_op
+    ```
+
+    ```mlir
+    func.func @f(%x: tensor<64x32xf16>, %w: tensor<32x64xf16>) -> tensor<64x64xf32> {
+      %h = linalg.matmul {xetile.kernel = 0, xetile.schedule = "matmul"} ins(%x, %w) outs(%zeros)
+      %y = linalg.softmax {xetile.kernel = 1, xetile.schedule = "rows"} ins(%h) outs(%empty)
+      return %y
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func private @f_0_matmul(tensor<64x32xf16> {bufferization.access = "read"}, ...) -> tensor<64x64xf32>
+    func.func private @f_1_rows(tensor<64x64xf32> {bufferization.access = "read"}) -> tensor<64x64xf32>
+    func.func @f(%x: tensor<64x32xf16>, %w: tensor<32x64xf16>) -> tensor<64x64xf32> {
+      %h = call @f_0_matmul(%x, %w)
+      %y = call @f_1_rows(%h)
+      return %y
+    }
+    module attributes {xetile.schedule = "matmul"} { func.func @f_0_matmul(...) { ... } }
+    module attributes {xetile.schedule = "rows"} { func.func @f_1_rows(...) { ... } }
+    ```
+
+    Definite failures:
+    - extract_kernels_c1: every op that computes tensors has a number; ops of one number name one schedule.
+    - extract_kernels_c2: kernels do not read one another's results in a circle.
+    - extract_kernels_c3: a function that has such ops has a body of one block.
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target);
+  let assemblyFormat = "$target attr-dict `:` type($target)";
+}
+
+def LinkKernelsOp : XeTile_TransformOp<"link_kernels"> {
+  let summary = "Puts the kernels of a program into one module for the device";
+  let description = [{
+    The opposite of `extract_kernels`, when the kernels are on buffers and outlined: the nested modules' functions take the
+    place of their declarations, and the kernels of all `gpu.module`s go to the first of them.
+
+    ```mlir
+    transform.xetile.link_kernels %module : !transform.any_op
+    ```
+
+    ```mlir
+    func.func private @f_1_rows(memref<64x64xf32>) -> memref<64x64xf32>
+    module attributes {xetile.schedule = "rows"} {
+      func.func @f_1_rows(%x: memref<64x64xf32>) -> memref<64x64xf32> {
+        gpu.launch_func @f_1_rows_kernel::@f_1_rows_kernel ...
+      }
+      gpu.module @f_1_rows_kernel { gpu.func @f_1_rows_kernel ... }
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func private @f_1_rows(%x: memref<64x64xf32>) -> memref<64x64xf32> {
+      gpu.launch_func @f_0_matmul_kernel::@f_1_rows_kernel ...
+    }
+    gpu.module @f_0_matmul_kernel { ...  gpu.func @f_1_rows_kernel ... }
+    ```
+
+    Definite failures:
+    - link_kernels_c1: each function that a nested module has is declared in `target`, with the same type.
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target);
+  let assemblyFormat = "$target attr-dict `:` type($target)";
+}
+
+#endif // XETILE_SCHEDULE_PROGRAMTRANSFORMOPS_TD

@@ -1,0 +1,271 @@
+//===- ExtractKernels.cpp - transform.xetile.extract_kernels -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: functions on tensors, each op with the number of its kernel. Out: a nested module for each
+// kernel, with a function; calls of these. Refused: ops without a number, several schedules of a
+// kernel, kernels that wait for one another.
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "xetile/Linalg/ScheduleMark.h"
+#include "xetile/Schedule/Programs/Partition.h"
+#include "xetile/Schedule/TransformOps.h"
+#include "xetile/Schedule/Untaken.h"
+#include <map>
+
+using namespace mlir;
+using namespace mlir::transform;
+
+namespace xetile::transform_ops {
+namespace {
+
+/// An elementwise op that makes a tensor of `element` of `value`, by `make`.
+Value convert(OpBuilder &b, Value value, Type element,
+              llvm::function_ref<Value(OpBuilder &, Location, Value)> make) {
+  Location loc = value.getLoc();
+  auto type = cast<RankedTensorType>(value.getType());
+  Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), element);
+  SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(type.getRank()));
+  SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
+  return linalg::GenericOp::create(b, loc, empty.getType(), value, empty, maps, loops,
+                                   [&](OpBuilder &inner, Location at, ValueRange args) {
+                                     linalg::YieldOp::create(inner, at, make(inner, at, args[0]));
+                                   })
+      .getResult(0);
+}
+
+bool isBits(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.getElementType().isInteger(1);
+}
+
+Value toBytes(OpBuilder &b, Value bits) {
+  return convert(b, bits, b.getI8Type(), [](OpBuilder &inner, Location at, Value bit) -> Value {
+    return arith::ExtUIOp::create(inner, at, inner.getI8Type(), bit);
+  });
+}
+
+Value toBits(OpBuilder &b, Value bytes) {
+  return convert(b, bytes, b.getI1Type(), [](OpBuilder &inner, Location at, Value byte) -> Value {
+    Value zero = arith::ConstantIntOp::create(inner, at, 0, 8);
+    return arith::CmpIOp::create(inner, at, arith::CmpIPredicate::ne, byte, zero);
+  });
+}
+
+/// One function on its way.
+class Extractor {
+public:
+  Extractor(RewriterBase &rewriter, func::FuncOp func)
+      : rewriter(rewriter), func(func), block(func.getBody().front()) {}
+
+  /// Reads the numbers; returns whether they serve.
+  bool read();
+  void run();
+
+  Operation *where = nullptr;
+  std::string why;
+  SmallVector<Operation *> others;
+
+private:
+  /// The body of a kernel on its way: copies of ops, and the arguments that they ask for.
+  struct Body {
+    func::FuncOp func;
+    IRMapping mapping;
+    SmallVector<Value> inputs;
+  };
+  void copyFor(Body &body, Value value);
+  void copyOp(Body &body, Operation *op);
+  SmallVector<Value> outputsOf(const KernelOps &kernel);
+  void extract(const KernelOps &kernel);
+  Value inCaller(Value value);
+  void replaceResults();
+
+  RewriterBase &rewriter;
+  func::FuncOp func;
+  Block &block;
+  SmallVector<KernelOps> kernels;
+  /// What kernels computed, in the caller: results of calls.
+  llvm::DenseMap<Value, Value> computed;
+};
+
+bool Extractor::read() {
+  std::map<int64_t, KernelOps> found;
+  for (Operation &op : block.without_terminator()) {
+    if (!belongsToKernel(&op) || op.use_empty())
+      continue;
+    auto number = op.getAttrOfType<IntegerAttr>(kKernelAttr);
+    StringRef schedule = scheduleOf(&op);
+    if (!number || schedule.empty()) {
+      others.push_back(&op);
+      continue;
+    }
+    KernelOps &kernel = found[number.getInt()];
+    if (!kernel.ops.empty() && kernel.schedule != schedule) {
+      where = &op;
+      why = "expected one schedule for kernel " + std::to_string(number.getInt()) + ", got '" +
+            schedule.str() + "' here and '" + kernel.schedule.str() + "' before";
+      return false;
+    }
+    kernel.schedule = schedule;
+    kernel.ops.insert(&op);
+  }
+  if (!others.empty()) {
+    where = others.front();
+    why = "expected the number of a kernel (xetile.kernel) and its schedule (xetile.schedule) at "
+          "each op on tensors; assign_kernels writes them";
+    return false;
+  }
+  for (auto &[number, kernel] : found)
+    kernels.push_back(std::move(kernel));
+  where = sortKernels(kernels);
+  why = "the kernel of this op and others wait for one another's results";
+  return where == nullptr;
+}
+
+/// Makes `value` known in `body`: a copy of its op, or an argument.
+void Extractor::copyFor(Body &body, Value value) {
+  if (body.mapping.contains(value) || value.getParentBlock() != &block)
+    return;
+  Operation *op = value.getDefiningOp();
+  bool isTensor = isa<RankedTensorType>(value.getType());
+  if (op && (isTensor ? isCopiedToKernels(op) : isMemoryEffectFree(op)))
+    return copyOp(body, op);
+  Value input = computed.lookup_or(value, value);
+  body.inputs.push_back(input);
+  Value argument = body.func.getBody().front().addArgument(input.getType(), value.getLoc());
+  body.mapping.map(value, input.getType() == value.getType() ? argument
+                                                             : toBits(rewriter, argument));
+}
+
+void Extractor::copyOp(Body &body, Operation *op) {
+  llvm::SetVector<Value> needed(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), needed);
+  for (Value value : needed)
+    copyFor(body, value);
+  Operation *copy = rewriter.clone(*op, body.mapping);
+  copy->removeAttr(kKernelAttr);
+  copy->removeAttr(kScheduleAttr);
+}
+
+/// What ops of other kernels, or the caller, read.
+SmallVector<Value> Extractor::outputsOf(const KernelOps &kernel) {
+  SmallVector<Value> outputs;
+  for (Operation *op : kernel.ops)
+    for (Value result : op->getResults())
+      if (llvm::any_of(readersOf(result),
+                       [&](const Reader &reader) { return !kernel.ops.contains(reader.op); }))
+        outputs.push_back(result);
+  return outputs;
+}
+
+void Extractor::extract(const KernelOps &kernel) {
+  Location loc = kernel.ops.back()->getLoc();
+  std::string name =
+      (func.getSymName() + "_" + Twine(kernel.number) + "_" + kernel.schedule).str();
+  auto outer = func->getParentOfType<ModuleOp>();
+
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToEnd(outer.getBody());
+  auto module = ModuleOp::create(rewriter, loc);
+  module->setAttr(kScheduleAttr, rewriter.getStringAttr(kernel.schedule));
+  rewriter.setInsertionPointToStart(module.getBody());
+  Body body;
+  body.func = func::FuncOp::create(rewriter, loc, name, rewriter.getFunctionType({}, {}));
+  rewriter.setInsertionPointToStart(body.func.addEntryBlock());
+  for (Operation *op : kernel.ops)
+    copyOp(body, op);
+  SmallVector<Value> outputs = outputsOf(kernel), results;
+  for (Value output : outputs) {
+    Value result = body.mapping.lookup(output);
+    results.push_back(isBits(result) ? toBytes(rewriter, result) : result);
+  }
+  func::ReturnOp::create(rewriter, loc, results);
+  FunctionType type = rewriter.getFunctionType(body.func.getBody().getArgumentTypes(),
+                                               ValueRange(results).getTypes());
+  body.func.setFunctionType(type);
+
+  rewriter.setInsertionPoint(func);
+  auto declared = func::FuncOp::create(rewriter, loc, name, type);
+  declared.setPrivate();
+  for (unsigned i = 0; i < type.getNumInputs(); ++i)
+    declared.setArgAttr(i, bufferization::BufferizationDialect::kBufferAccessAttrName,
+                        rewriter.getStringAttr("read"));
+  rewriter.setInsertionPoint(block.getTerminator());
+  auto call = func::CallOp::create(rewriter, loc, declared, body.inputs);
+  for (auto [output, result] : llvm::zip_equal(outputs, call.getResults()))
+    computed[output] = result;
+}
+
+/// What the caller has in place of `value`: views are made anew, behind the calls.
+Value Extractor::inCaller(Value value) {
+  if (Value known = computed.lookup(value))
+    return isBits(value) ? toBits(rewriter, known) : known;
+  Operation *op = value.getDefiningOp();
+  if (!op || !isa<RankedTensorType>(value.getType()) || !isCopiedToKernels(op))
+    return value;
+  IRMapping mapping;
+  for (Value operand : op->getOperands())
+    mapping.map(operand, inCaller(operand));
+  return rewriter.clone(*op, mapping)->getResult(0);
+}
+
+void Extractor::run() {
+  for (auto [i, kernel] : llvm::enumerate(kernels)) {
+    kernel.number = static_cast<int64_t>(i);
+    extract(kernel);
+  }
+  Operation *end = block.getTerminator();
+  rewriter.setInsertionPoint(end);
+  SmallVector<Value> returned =
+      llvm::map_to_vector(end->getOperands(), [&](Value value) { return inCaller(value); });
+  rewriter.modifyOpInPlace(end, [&] { end->setOperands(returned); });
+  SmallVector<Operation *> ops;
+  for (Operation &op : block.without_terminator())
+    ops.push_back(&op);
+  for (Operation *op : llvm::reverse(ops))
+    if (op->use_empty() && isMemoryEffectFree(op))
+      rewriter.eraseOp(op);
+}
+
+} // namespace
+
+DiagnosedSilenceableFailure ExtractKernelsOp::apply(TransformRewriter &rewriter, TransformResults &,
+                                                    TransformState &state) {
+  auto op = cast<TransformOpInterface>(getOperation());
+  SmallVector<func::FuncOp> funcs;
+  for (Operation *target : state.getPayloadOps(getTarget()))
+    target->walk([&](func::FuncOp func) {
+      WalkResult found = func.walk([](Operation *each) {
+        return belongsToKernel(each) ? WalkResult::interrupt() : WalkResult::advance();
+      });
+      if (found.wasInterrupted())
+        funcs.push_back(func);
+    });
+  auto fail = [&](Operation *where, const Twine &why) {
+    DiagnosedDefiniteFailure diag = ::emitDefiniteFailure(where->getLoc(), why);
+    diag.attachNote(op->getLoc()) << "required by this step of the schedule";
+    return diag;
+  };
+  for (func::FuncOp func : funcs) {
+    if (!func.getBody().hasOneBlock())
+      return fail(func, "expected a function with a body of one block");
+    Extractor extractor(rewriter, func);
+    if (!extractor.read()) {
+      DiagnosedDefiniteFailure diag = fail(extractor.where, extractor.why);
+      for (Operation *each : extractor.others)
+        diag.attachNote(each->getLoc()) << describe(each) << " is in no kernel";
+      return diag;
+    }
+    extractor.run();
+  }
+  return DiagnosedSilenceableFailure::success();
+}
+
+void ExtractKernelsOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  onlyReadsHandle(getOperation()->getOpOperands(), effects);
+  modifiesPayload(effects);
+}
+
+} // namespace xetile::transform_ops

@@ -1,0 +1,495 @@
+//===- Partition.cpp - which op of a program belongs to which kernel ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: a function on tensors. Out: its ops by kernels. Refused: nothing; ops that no schedule takes
+// are kernels of their own, which the schedule refuses.
+//
+// From the last op to the first, an op joins the kernel of its readers where all of them are in
+// one, so no cycles can come to be, and where that kernel computes it about once:
+//
+//   elementwise ops      where each reader reads an element once, or where they cost next to
+//                        nothing
+//   sums, maxima, ...    where the workgroup that reads the result walks over what was reduced
+//                        anyway: y / sum(y) along rows
+//   matmuls              where elementwise ops of the same shape are all that follows
+//
+#include "xetile/Schedule/Programs/Partition.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "xetile/Linalg/ScheduleMark.h"
+#include "xetile/Schedule/Contraction.h"
+#include "xetile/Schedule/Elementwise.h"
+
+using namespace mlir;
+
+namespace xetile::transform_ops {
+namespace {
+
+/// Whether elements were f16 or bf16 before an op extended them.
+bool isExtended(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!isa_and_present<linalg::LinalgOp>(op))
+    return false;
+  WalkResult found = op->getRegion(0).walk([](arith::ExtFOp) { return WalkResult::interrupt(); });
+  return found.wasInterrupted();
+}
+
+bool reduces(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return linalgOp && linalgOp.getNumReductionLoops() != 0;
+}
+
+/// Ops that cost next to nothing where elements are computed again: casts, a sum with a constant.
+bool isCheap(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp || linalgOp.getNumDpsInputs() > 1 || reduces(op))
+    return false;
+  auto body = linalgOp.getBlock()->without_terminator();
+  return llvm::range_size(body) <= 2 && llvm::none_of(body, [](Operation &inner) {
+           return isa<math::MathDialect>(inner.getDialect()) ||
+                  isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, tensor::ExtractOp>(inner);
+         });
+}
+
+/// Names of loops in a kernel: a loop of one op and a loop of another have one name where they walk
+/// over the same elements. Dimensions of size 1 have none.
+enum : int64_t { kUnit = -1, kUnknown = -2 };
+using Names = SmallVector<int64_t>;
+
+/// A kernel on its way.
+struct Draft {
+  KernelOps kernel;
+  /// Numbered by the user: nothing joins.
+  bool given = false;
+  /// Of what leaves the kernel.
+  SmallVector<int64_t> shape;
+  int64_t nextName = 0;
+  /// Loops that reductions walk over, and those that they keep.
+  llvm::SmallDenseSet<int64_t> reduced, kept;
+};
+
+/// How a reduction joins a kernel: names for its loops, of which some repeat its result.
+struct Joining {
+  Names loops;
+  int64_t repetitions = 1;
+};
+
+class Partitioner {
+public:
+  explicit Partitioner(Block &block) : block(block) {}
+
+  SmallVector<KernelOps> run();
+
+private:
+  std::optional<unsigned> kernelOfReaders(ArrayRef<Reader> readers, bool &escapes);
+  bool mayJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers, bool escapes);
+  bool mayJoinMatmul(Operation *op, ArrayRef<Reader> readers);
+  bool matmulMayJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers);
+  bool readersTakeEach(Operation *op, ArrayRef<Reader> readers);
+  std::optional<Names> namesFor(Value value, ArrayRef<Reader> readers);
+  std::optional<Joining> joinReduction(linalg::LinalgOp op, const Draft &draft,
+                                       ArrayRef<Reader> readers);
+  Names nameLoops(Operation *op, Draft &draft, ArrayRef<Reader> readers);
+  void start(Operation *op);
+  void add(Operation *op, unsigned draft, ArrayRef<Reader> readers);
+
+  Block &block;
+  SmallVector<Draft> drafts;
+  llvm::DenseMap<Operation *, unsigned> draftOf;
+  llvm::DenseMap<Operation *, Names> loopsOf;
+};
+
+/// The one kernel that all readers are in; none where they are in several, or there is none.
+std::optional<unsigned> Partitioner::kernelOfReaders(ArrayRef<Reader> readers, bool &escapes) {
+  std::optional<unsigned> only;
+  for (const Reader &reader : readers) {
+    if (reader.op == block.getTerminator()) {
+      escapes = true;
+      continue;
+    }
+    auto found = draftOf.find(reader.op);
+    if (found == draftOf.end() || (only && *only != found->second))
+      return std::nullopt;
+    only = found->second;
+  }
+  return only;
+}
+
+/// Of the dimensions of what a reshape is of, by those of the reshape: of each group, the one whose
+/// size is not 1.
+Names throughReshape(Operation *op, const Names &names) {
+  auto groups = isa<tensor::ExpandShapeOp>(op)
+                    ? cast<tensor::ExpandShapeOp>(op).getReassociationIndices()
+                    : cast<tensor::CollapseShapeOp>(op).getReassociationIndices();
+  bool expands = isa<tensor::ExpandShapeOp>(op);
+  ArrayRef<int64_t> wide =
+      cast<RankedTensorType>((expands ? op->getResult(0) : op->getOperand(0)).getType()).getShape();
+  Names inner;
+  for (auto [i, group] : llvm::enumerate(groups)) {
+    SmallVector<int64_t> live;
+    for (int64_t dim : group)
+      if (wide[dim] != 1)
+        live.push_back(dim);
+    if (expands)
+      inner.push_back(live.empty() ? kUnit : live.size() == 1 ? names[live[0]] : kUnknown);
+    else
+      for (int64_t dim : group)
+        inner.push_back(wide[dim] == 1 ? kUnit : live.size() == 1 ? names[i] : kUnknown);
+  }
+  return inner;
+}
+
+/// Names of the dimensions of `value`, as all of `readers` read it; none where they differ.
+std::optional<Names> Partitioner::namesFor(Value value, ArrayRef<Reader> readers) {
+  auto type = cast<RankedTensorType>(value.getType());
+  std::optional<Names> common;
+  for (const Reader &reader : readers) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(reader.op);
+    Names names;
+    if (reader.op == block.getTerminator() && !reader.viewed) {
+      llvm::append_range(names, llvm::seq<int64_t>(0, type.getRank()));
+    } else if (!linalgOp || reader.operand->getOwner() != reader.op) {
+      return std::nullopt;
+    } else {
+      for (AffineExpr expr : linalgOp.getMatchingIndexingMap(reader.operand).getResults()) {
+        auto dim = dyn_cast<AffineDimExpr>(expr);
+        names.push_back(dim ? loopsOf.lookup(reader.op)[dim.getPosition()]
+                            : isa<AffineConstantExpr>(expr) ? kUnit : kUnknown);
+      }
+    }
+    // Back through the views.
+    for (Value read = reader.operand->get(); read != value;) {
+      Operation *view = read.getDefiningOp();
+      if (!isa_and_present<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(view))
+        return std::nullopt;
+      names = throughReshape(view, names);
+      read = view->getOperand(0);
+    }
+    for (auto [name, extent] : llvm::zip_equal(names, type.getShape()))
+      if (extent == 1)
+        name = kUnit;
+    if (llvm::is_contained(names, kUnknown) || (common && *common != names))
+      return std::nullopt;
+    common = names;
+  }
+  return common;
+}
+
+/// Whether no reader needs an element several times: not as windows and matmuls do.
+bool Partitioner::readersTakeEach(Operation *op, ArrayRef<Reader> readers) {
+  return llvm::all_of(readers, [&](const Reader &reader) {
+    if (isa<tensor::ExtractOp>(reader.operand->getOwner()))
+      return false;
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(reader.op);
+    if (!linalgOp)
+      return true;
+    if (reader.viewed)
+      return isCheap(op) || !reduces(reader.op) || !looksLikeMatmul(reader.op);
+    if (reader.operand->getOwner() != reader.op)
+      return false;
+    if (looksLikeMatmul(reader.op))
+      return isCheap(op);
+    AffineMap map = linalgOp.getMatchingIndexingMap(reader.operand);
+    return isCheap(op) || !reduces(reader.op) ||
+           map.isProjectedPermutation(/*allowZeroInResults=*/true);
+  });
+}
+
+/// What a matmul's kernel computes with it, before and after: ops that are fused to its tiles.
+/// Before it only what nothing else can take, as it is computed for each tile anew.
+bool Partitioner::mayJoinMatmul(Operation *op, ArrayRef<Reader> readers) {
+  if (!isElementwiseOnTensors(op))
+    return false;
+  bool readsMemory = llvm::none_of(op->getOperands(), [](Value operand) {
+    Operation *producer = operand.getDefiningOp();
+    return producer && belongsToKernel(producer);
+  });
+  return llvm::all_of(readers, [&](const Reader &reader) {
+    return !reader.viewed && (!looksLikeMatmul(reader.op) || (isCheap(op) && readsMemory));
+  });
+}
+
+/// A matmul joins elementwise ops of its own shape, each of which comes after it.
+bool Partitioner::matmulMayJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers) {
+  if (draft.kernel.schedule != "elementwise" ||
+      cast<RankedTensorType>(op->getResult(0).getType()).getShape() != ArrayRef(draft.shape))
+    return false;
+  for (const Reader &reader : readers)
+    if (reader.viewed || !isElementwiseOnTensors(reader.op) ||
+        !cast<linalg::LinalgOp>(reader.op).getMatchingIndexingMap(reader.operand).isPermutation())
+      return false;
+  return llvm::all_of(draft.kernel.ops, isElementwiseOnTensors);
+}
+
+/// Names for the loops of a reduction, where the workgroup that reads its result walks over what it
+/// reduces anyway: y / sum(y) along rows. Of more than two such dimensions a workgroup has a part
+/// only; each would reduce anew.
+std::optional<Joining> Partitioner::joinReduction(linalg::LinalgOp op, const Draft &draft,
+                                                  ArrayRef<Reader> readers) {
+  constexpr int64_t kMostInWorkgroup = 1 << 16;
+  if (op->getNumResults() != 1)
+    return std::nullopt;
+  std::optional<Names> names = namesFor(op->getResult(0), readers);
+  if (!names)
+    return std::nullopt;
+  Joining joining;
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  joining.loops.assign(extents.size(), kUnit);
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  for (auto [expr, name] : llvm::zip_equal(map.getResults(), *names))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+      joining.loops[dim.getPosition()] = name;
+      if (draft.reduced.contains(name))
+        return std::nullopt;
+    }
+  // Loops of readers that repeat the result, each with one that is reduced.
+  llvm::SmallDenseMap<int64_t, int64_t> repeated;
+  for (const Reader &reader : readers)
+    if (auto reading = dyn_cast<linalg::LinalgOp>(reader.op))
+      for (auto [name, extent] :
+           llvm::zip_equal(loopsOf.lookup(reader.op), reading.getStaticLoopRanges()))
+        if (extent > 1 && !llvm::is_contained(*names, name))
+          repeated[name] = extent;
+  if (repeated.size() > 2)
+    return std::nullopt;
+  for (auto [name, extent] : repeated) {
+    joining.repetitions *= extent;
+    bool found = false;
+    for (auto [i, kind] : llvm::enumerate(op.getIteratorTypesArray()))
+      if (!found && kind == utils::IteratorType::reduction && extents[i] == extent &&
+          joining.loops[i] == kUnit) {
+        joining.loops[i] = name;
+        found = true;
+      }
+    if (!found || name < 0 || draft.kept.contains(name))
+      return std::nullopt;
+  }
+  if (repeated.size() == 2 && joining.repetitions > kMostInWorkgroup)
+    return std::nullopt;
+  return joining;
+}
+
+bool Partitioner::mayJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers, bool escapes) {
+  // Bounds what is computed in registers at once.
+  constexpr size_t kMostOps = 40;
+  if (draft.given || draft.kernel.ops.size() >= kMostOps)
+    return false;
+  if (escapes && (draft.kernel.schedule == "matmul" || reduces(op) ||
+                  llvm::any_of(op->getResultTypes(), [&](Type type) {
+                    return cast<RankedTensorType>(type).getShape() != ArrayRef(draft.shape);
+                  })))
+    return false;
+  if (draft.kernel.schedule == "matmul")
+    return !reduces(op) && mayJoinMatmul(op, readers);
+  if (!reduces(op))
+    return readersTakeEach(op, readers);
+  if (scheduleOfAnchor(op) == "matmul")
+    return matmulMayJoin(op, draft, readers);
+  return llvm::none_of(readers, [](const Reader &reader) { return looksLikeMatmul(reader.op); }) &&
+         joinReduction(cast<linalg::LinalgOp>(op), draft, readers);
+}
+
+/// Names for the loops of an op of `draft`.
+Names Partitioner::nameLoops(Operation *op, Draft &draft, ArrayRef<Reader> readers) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp)
+    return {};
+  Names loops(linalgOp.getNumLoops(), kUnit);
+  SmallVector<int64_t> extents = linalgOp.getStaticLoopRanges();
+  std::optional<Joining> joining;
+  if (reduces(op))
+    joining = joinReduction(linalgOp, draft, readers);
+  if (joining) {
+    loops = joining->loops;
+  } else if (std::optional<Names> names = namesFor(op->getResult(0), readers)) {
+    AffineMap map = linalgOp.getMatchingIndexingMap(linalgOp.getDpsInitOperand(0));
+    for (auto [expr, name] : llvm::zip_equal(map.getResults(), *names))
+      if (auto dim = dyn_cast<AffineDimExpr>(expr))
+        loops[dim.getPosition()] = name;
+  } else {
+    loops.assign(loops.size(), kUnknown);
+    return loops;
+  }
+  for (auto [name, extent, kind] :
+       llvm::zip_equal(loops, extents, linalgOp.getIteratorTypesArray())) {
+    if (extent == 1)
+      name = kUnit;
+    else if (name == kUnit)
+      name = draft.nextName++;
+    if (reduces(op) && extent != 1)
+      (kind == utils::IteratorType::reduction ? draft.reduced : draft.kept).insert(name);
+  }
+  return loops;
+}
+
+void Partitioner::start(Operation *op) {
+  Draft draft;
+  draft.given = op->hasAttr(kKernelAttr);
+  draft.kernel.schedule = reduces(op) ? scheduleOfAnchor(op) : "elementwise";
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  draft.shape.assign(type.getShape().begin(), type.getShape().end());
+  draft.nextName = type.getRank();
+  draft.kernel.ops.insert(op);
+  draftOf[op] = drafts.size();
+  // Dimensions of the results have the first names.
+  Names loops;
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+    loops.assign(linalgOp.getNumLoops(), kUnit);
+    AffineMap map = linalgOp.getMatchingIndexingMap(linalgOp.getDpsInitOperand(0));
+    for (auto [i, expr] : llvm::enumerate(map.getResults()))
+      if (auto dim = dyn_cast<AffineDimExpr>(expr))
+        loops[dim.getPosition()] = static_cast<int64_t>(i);
+    for (auto [name, extent, kind] :
+         llvm::zip_equal(loops, linalgOp.getStaticLoopRanges(), linalgOp.getIteratorTypesArray())) {
+      if (extent == 1)
+        name = kUnit;
+      else if (name == kUnit)
+        name = draft.nextName++;
+      if (reduces(op) && extent != 1)
+        (kind == utils::IteratorType::reduction ? draft.reduced : draft.kept).insert(name);
+    }
+  }
+  loopsOf[op] = loops;
+  drafts.push_back(std::move(draft));
+}
+
+void Partitioner::add(Operation *op, unsigned draft, ArrayRef<Reader> readers) {
+  loopsOf[op] = nameLoops(op, drafts[draft], readers);
+  draftOf[op] = draft;
+  drafts[draft].kernel.ops.insert(op);
+  if (reduces(op))
+    drafts[draft].kernel.schedule = scheduleOfAnchor(op);
+}
+
+SmallVector<KernelOps> Partitioner::run() {
+  llvm::DenseMap<int64_t, unsigned> given;
+  for (Operation &op : llvm::reverse(block.without_terminator())) {
+    if (!belongsToKernel(&op))
+      continue;
+    SmallVector<Reader> readers;
+    for (Value result : op.getResults())
+      llvm::append_range(readers, readersOf(result));
+    if (readers.empty())
+      continue;
+    if (auto number = op.getAttrOfType<IntegerAttr>(kKernelAttr)) {
+      auto [at, isNew] = given.try_emplace(number.getInt(), drafts.size());
+      if (isNew)
+        start(&op);
+      else
+        add(&op, at->second, readers);
+      if (StringRef named = scheduleOf(&op); !named.empty())
+        drafts[at->second].kernel.schedule = named;
+      continue;
+    }
+    bool escapes = false;
+    std::optional<unsigned> only = kernelOfReaders(readers, escapes);
+    if (only && mayJoin(&op, drafts[*only], readers, escapes))
+      add(&op, *only, readers);
+    else
+      start(&op);
+  }
+  SmallVector<KernelOps> kernels;
+  for (Draft &draft : drafts) {
+    SmallVector<Operation *> ops = draft.kernel.ops.takeVector();
+    draft.kernel.ops.insert_range(llvm::reverse(ops));
+    kernels.push_back(std::move(draft.kernel));
+  }
+  return kernels;
+}
+
+} // namespace
+
+bool isCopiedToKernels(Operation *op) {
+  if (auto constantOp = dyn_cast<arith::ConstantOp>(op)) {
+    auto elements = dyn_cast<DenseElementsAttr>(constantOp.getValue());
+    return !isa<ElementsAttr>(constantOp.getValue()) || (elements && elements.isSplat());
+  }
+  return isa<linalg::FillOp, tensor::EmptyOp, tensor::SplatOp, tensor::ExpandShapeOp,
+             tensor::CollapseShapeOp, tensor::ExtractSliceOp, tensor::CastOp>(op);
+}
+
+bool belongsToKernel(Operation *op) {
+  return !isCopiedToKernels(op) && op->getNumResults() > 0 &&
+         (isa<tensor::TensorDialect>(op->getDialect()) || isa<linalg::LinalgOp>(op)) &&
+         llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+}
+
+SmallVector<Reader> readersOf(Value value) {
+  Block *block = value.getParentBlock();
+  SmallVector<Reader> readers;
+  SmallVector<std::pair<Value, bool>> open{{value, false}};
+  while (!open.empty()) {
+    auto [from, viewed] = open.pop_back_val();
+    for (OpOperand &use : from.getUses()) {
+      Operation *reader = block->findAncestorOpInBlock(*use.getOwner());
+      if (!reader)
+        continue;
+      if (isCopiedToKernels(reader))
+        open.push_back({reader->getResult(0), true});
+      else
+        readers.push_back({reader, &use, viewed});
+    }
+  }
+  return readers;
+}
+
+Operation *sortKernels(SmallVector<KernelOps> &kernels) {
+  llvm::DenseMap<Operation *, unsigned> kernelOf;
+  for (auto [i, kernel] : llvm::enumerate(kernels))
+    for (Operation *op : kernel.ops)
+      kernelOf[op] = i;
+  std::vector<llvm::SmallDenseSet<unsigned>> readBy(kernels.size());
+  SmallVector<unsigned> waitsFor(kernels.size(), 0);
+  for (auto [i, kernel] : llvm::enumerate(kernels))
+    for (Operation *op : kernel.ops)
+      for (Value result : op->getResults())
+        for (const Reader &reader : readersOf(result))
+          if (auto found = kernelOf.find(reader.op); found != kernelOf.end() && found->second != i)
+            if (readBy[i].insert(found->second).second)
+              ++waitsFor[found->second];
+  SmallVector<KernelOps> sorted;
+  llvm::SmallDenseSet<unsigned> done;
+  auto isBefore = [](const KernelOps &x, const KernelOps &y) {
+    return x.ops.front()->isBeforeInBlock(y.ops.front());
+  };
+  while (sorted.size() < kernels.size()) {
+    std::optional<unsigned> next;
+    for (unsigned i = 0; i < kernels.size(); ++i)
+      if (!done.contains(i) && waitsFor[i] == 0 && (!next || isBefore(kernels[i], kernels[*next])))
+        next = i;
+    if (!next)
+      break;
+    done.insert(*next);
+    for (unsigned reader : readBy[*next])
+      --waitsFor[reader];
+    sorted.push_back(kernels[*next]);
+  }
+  for (unsigned i = 0; i < kernels.size(); ++i)
+    if (!done.contains(i))
+      return kernels[i].ops.front();
+  kernels = std::move(sorted);
+  return nullptr;
+}
+
+StringRef scheduleOfAnchor(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp || !looksLikeMatmul(op))
+    return "rows";
+  // Sizes of a run are the matrix unit's.
+  if (linalgOp.hasDynamicShape())
+    return "matmul";
+  Contraction contraction;
+  if (!matchContraction(op, contraction).empty())
+    return "rows";
+  bool exactOnlyOnVectors = contraction.getElementType(0).isF32() &&
+                            !isExtended(linalgOp->getOperand(0)) &&
+                            !isExtended(linalgOp->getOperand(1));
+  return exactOnlyOnVectors ? "rows" : "matmul";
+}
+
+SmallVector<KernelOps> partition(func::FuncOp func) {
+  return Partitioner(func.getBody().front()).run();
+}
+
+} // namespace xetile::transform_ops

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A program on tensors, any number of linalg ops -> kernels in XeTile at workgroup level (levels 0 to 1).
+//
+//   give each op the number of a kernel                      // assign_kernels
+//   for each kernel, in a module of its own:
+//     matmul: for each workgroup, for k: acc += A * B; and what is computed of acc     // as matmul.mlir
+//     rows: for each workgroup: all that its rows need, in registers                   // as rows.mlir
+//     elementwise: for each workgroup: a tile of the results                           // as elementwise.mlir
+//   function: launch the kernels, one after the other
+//
+//   %h = matmul(%x, %w);  %y = softmax(relu(%h))
+// becomes
+//   func: %h = alloc; launch @f_0_matmul(%x, %w, %h); %y = alloc; launch @f_1_rows(%h, %y)
+//
+// Run it on a payload:
+//   mlir-opt-22 --load-dialect-plugin=XeTilePlugin.so --load-pass-plugin=XeTilePlugin.so payload.mlir
+//     --transform-preload-library=transform-library-paths=schedules/parts,schedules/gpu_model.mlir --transform-interpreter
+//
+// To change what is one kernel, write numbers (xetile.kernel) at ops before assign_kernels, or others behind it; to change
+// how kernels of a schedule are made, change @matmul or @tiles.
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence private @find_matmul(
+      !transform.any_op {transform.readonly},
+      !transform.param<i64> {transform.readonly}, !transform.param<i64> {transform.readonly},
+      !transform.param<i64> {transform.readonly}, !transform.param<i64> {transform.readonly},
+      !transform.param<i64> {transform.readonly}, !transform.param<i64> {transform.readonly},
+      !transform.any_param {transform.readonly}, !transform.any_param {transform.readonly})
+      -> (!transform.any_op, !transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,
+          !transform.param<i64>, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>)
+  transform.named_sequence private @tile_workgroups(
+      !transform.any_op {transform.consumed}, !transform.any_op {transform.consumed},
+      !transform.param<i64> {transform.readonly}) -> (!transform.any_op, !transform.any_op)
+  transform.named_sequence private @tile_k(
+      !transform.any_op {transform.consumed}, !transform.param<i64> {transform.readonly})
+      -> (!transform.any_op, !transform.any_op)
+  transform.named_sequence private @vectorize(
+      !transform.any_op {transform.readonly}, !transform.param<i64> {transform.readonly},
+      !transform.param<i64> {transform.readonly}, !transform.param<i64> {transform.readonly})
+  transform.named_sequence private @clean_tiles(!transform.any_op {transform.readonly})
+  transform.named_sequence private @bufferize(!transform.any_op {transform.consumed}) -> !transform.any_op
+  transform.named_sequence private @outline_kernel(
+      !transform.any_op {transform.consumed}, !transform.param<i64> {transform.readonly},
+      !transform.param<i64> {transform.readonly}, !transform.any_param {transform.readonly})
+      -> (!transform.any_op, !transform.any_op)
+  transform.named_sequence private @to_xetile(
+      !transform.any_op {transform.consumed}, !transform.param<i64> {transform.readonly},
+      !transform.param<i64> {transform.readonly}) -> (!transform.any_op, !transform.any_op)
+  transform.named_sequence private @prefetch_operands(
+      !transform.any_op {transform.readonly}, !transform.param<i64> {transform.readonly})
+
+  // The entry yields the transformed module, so that further steps can be appended.
+  transform.named_sequence @__transform_main(%module: !transform.any_op {transform.consumed}) -> !transform.any_op {
+    %precision = transform.tune.knob<"precision"> = "exact" from
+        options = {doc = "tf32 allows to multiply f32 with 10 bits of mantissa; exact does so on vector units"}
+        -> !transform.any_param
+    %target = transform.tune.knob<"target"> = "pvc" from
+        options = {doc = "chip to compile for"} -> !transform.any_param
+
+    // First all ops become such that can be merged. Transposed weights are read as they are.
+    %decomposed = transform.apply_registered_pass "xetile-decompose-linalg" to %module
+        : (!transform.any_op) -> !transform.any_op
+    %split = transform.apply_registered_pass "xetile-split-argmax" to %decomposed
+        : (!transform.any_op) -> !transform.any_op
+    %straight = transform.apply_registered_pass "xetile-fold-transposes" to %split
+        : (!transform.any_op) -> !transform.any_op
+    %fused = transform.apply_registered_pass "xetile-fuse-elementwise" to %straight
+        : (!transform.any_op) -> !transform.any_op
+
+    transform.xetile.assign_kernels %fused : !transform.any_op
+    transform.xetile.extract_kernels %fused : !transform.any_op
+    %matmuls = transform.structured.match ops{["builtin.module"]} attributes {xetile.schedule = "matmul"} in %fused
+        : (!transform.any_op) -> !transform.any_op
+    transform.foreach %matmuls : !transform.any_op {
+    ^bb0(%kernel: !transform.any_op):
+      transform.include @matmul failures(propagate) (%kernel, %precision, %target)
+          : (!transform.any_op, !transform.any_param, !transform.any_param) -> ()
+    }
+    %rows = transform.structured.match ops{["builtin.module"]} attributes {xetile.schedule = "rows"} in %fused
+        : (!transform.any_op) -> !transform.any_op
+    transform.foreach %rows : !transform.any_op {
+    ^bb0(%kernel: !transform.any_op):
+      transform.include @tiles failures(propagate) (%kernel, %target) : (!transform.any_op, !transform.any_param) -> ()
+    }
+    %chains = transform.structured.match ops{["builtin.module"]} attributes {xetile.schedule = "elementwise"} in %fused
+        : (!transform.any_op) -> !transform.any_op
+    transform.foreach %chains : !transform.any_op {
+    ^bb0(%kernel: !transform.any_op):
+      transform.include @tiles failures(propagate) (%kernel, %target) : (!transform.any_op, !transform.any_param) -> ()
+    }
+
+    // What is left of the function are calls: they become launches.
+    %buffers = transform.include @bufferize failures(propagate) (%fused) : (!transform.any_op) -> !transform.any_op
+    transform.xetile.link_kernels %buffers : !transform.any_op
+    %launches = transform.apply_registered_pass "inline" to %buffers : (!transform.any_op) -> !transform.any_op
+    transform.yield %launches : !transform.any_op
+  }
+
+  // One matmul, with elementwise ops before and after: the steps of matmul.mlir, sizes chosen by the compiler.
+  transform.named_sequence @matmul(%module: !transform.any_op {transform.consumed},
+                                   %precision: !transform.any_param {transform.readonly},
+                                   %target: !transform.any_param {transform.readonly}) {
+    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    %open_distance = transform.param.constant -1 : i64 -> !transform.param<i64>
+    %matmul, %init, %workgroup_m, %workgroup_n, %subgroups_m, %subgroups_n, %k_step, %prefetch, %tile =
+        transform.include @find_matmul failures(propagate)
+        (%module, %open, %open, %open, %open, %open, %open_distance, %precision, %target)
+        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,
+           !transform.param<i64>, !transform.param<i64>, !transform.param<i64>, !transform.any_param, !transform.any_param)
+        -> (!transform.any_op, !transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,
+            !transform.param<i64>, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>)
+    %workgroup_matmul, %workgroups = transform.include @tile_workgroups failures(propagate) (%matmul, %init, %tile)
+        : (!transform.any_op, !transform.any_op, !transform.param<i64>) -> (!transform.any_op, !transform.any_op)
+    %slice_matmul, %k_loop = transform.include @tile_k failures(propagate) (%workgroup_matmul, %k_step)
+        : (!transform.any_op, !transform.param<i64>) -> (!transform.any_op, !transform.any_op)
+    transform.include @vectorize failures(propagate) (%workgroups, %workgroup_m, %workgroup_n, %k_step)
+        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>) -> ()
+    transform.xetile.refuse_rest in %module : !transform.any_op
+    %buffers = transform.include @bufferize failures(propagate) (%module) : (!transform.any_op) -> !transform.any_op
+    %outlined, %kernel = transform.include @outline_kernel failures(propagate)
+        (%buffers, %subgroups_m, %subgroups_n, %target)
+        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.any_param)
+        -> (!transform.any_op, !transform.any_op)
+    %tiled_kernel, %mma = transform.include @to_xetile failures(propagate) (%kernel, %subgroups_m, %subgroups_n)
+        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>) -> (!transform.any_op, !transform.any_op)
+    transform.include @prefetch_operands failures(propagate) (%mma, %prefetch)
+        : (!transform.any_op, !transform.param<i64>) -> ()
+    transform.yield
+  }
+
+  // All else, with and without reductions: the steps of rows.mlir and elementwise.mlir.
+  transform.named_sequence @tiles(%module: !transform.any_op {transform.consumed},
+                                  %target: !transform.any_param {transform.readonly}) {
+    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    %func = transform.structured.match ops{["func.func"]} in %module : (!transform.any_op) -> !transform.any_op
+    %workgroups, %subgroups_m, %subgroups_n = transform.xetile.to_tiles %func
+        tile = [%open, %open] sg_layout = [%open, %open]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.include @clean_tiles failures(propagate) (%module) : (!transform.any_op) -> ()
+    %buffers = transform.include @bufferize failures(propagate) (%module) : (!transform.any_op) -> !transform.any_op
+    %outlined, %kernel = transform.include @outline_kernel failures(propagate)
+        (%buffers, %subgroups_m, %subgroups_n, %target)
+        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.any_param)
+        -> (!transform.any_op, !transform.any_op)
+    %mapped = transform.apply_registered_pass "xetile-infer-wg-map" to %kernel : (!transform.any_op) -> !transform.any_op
+    transform.yield
+  }
+}
