@@ -5,35 +5,17 @@
 #include "xetile/Schedule/SuggestSchedule.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Pass/PassManager.h"
+#include "xetile/Linalg/Passes.h"
 #include "xetile/Schedule/Contraction.h"
+#include "xetile/Schedule/Programs/Partition.h"
 #include "xetile/Schedule/Untaken.h"
 
 using namespace mlir;
+using namespace xetile;
 using namespace xetile::transform_ops;
 
 namespace {
-
-/// Whether elements were f16 or bf16 before an op extended them.
-bool isExtended(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!isa_and_present<linalg::LinalgOp>(op))
-    return false;
-  WalkResult found = op->getRegion(0).walk([](arith::ExtFOp) { return WalkResult::interrupt(); });
-  return found.wasInterrupted();
-}
-
-/// Matmuls of f32 that only vector units multiply exactly, of types that matrix units lack, and
-/// those with several dimensions of k. Sizes of a run are the matrix unit's.
-bool isForVectorUnits(Operation *op) {
-  auto linalgOp = cast<linalg::LinalgOp>(op);
-  if (linalgOp.hasDynamicShape())
-    return false;
-  Contraction contraction;
-  if (!matchContraction(op, contraction).empty())
-    return true;
-  return contraction.getElementType(0).isF32() && !isExtended(linalgOp->getOperand(0)) &&
-         !isExtended(linalgOp->getOperand(1));
-}
 
 /// Slices, reshapes and the like, which a function may do without computing anything. Ops of
 /// dialects that nobody registered have none.
@@ -42,9 +24,28 @@ bool movesElements(Operation *op) {
          llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
 }
 
-} // namespace
+/// Whether the program schedule makes several kernels of `module`, after the steps before it.
+bool hasSeveralKernels(Operation *module) {
+  OwningOpRef<Operation *> copy(module->clone());
+  ScopedDiagnosticHandler silent(module->getContext(), [](Diagnostic &) { return success(); });
+  PassManager pm(module->getContext(), module->getName().getStringRef());
+  pm.addPass(createDecomposeLinalg());
+  pm.addPass(createSplitArgmax());
+  pm.addPass(createFoldTransposes());
+  pm.addPass(createFuseElementwise());
+  if (failed(pm.run(*copy)))
+    return false;
+  size_t count = 0;
+  copy->walk([&](func::FuncOp func) {
+    if (!func.isExternal() && func.getBody().hasOneBlock())
+      count += partition(func).size();
+  });
+  return count > 1;
+}
 
-StringRef xetile::suggestSchedule(Operation *module) {
+/// The schedule of one kernel that takes all of `module`, or the one whose errors say why none
+/// does.
+StringRef suggestForOneKernel(Operation *module) {
   SmallVector<Operation *> matmuls;
   bool reduces = false, computes = false, untakable = false;
   module->walk([&](Operation *op) {
@@ -59,6 +60,13 @@ StringRef xetile::suggestSchedule(Operation *module) {
   });
   if (matmuls.empty())
     return reduces ? "rows" : computes || untakable ? "elementwise" : "matmul";
-  bool isVector = matmuls.size() == 1 && !untakable && isForVectorUnits(matmuls.front());
+  bool isVector =
+      matmuls.size() == 1 && !untakable && scheduleOfAnchor(matmuls.front()) == "rows";
   return isVector ? "rows" : "matmul";
+}
+
+} // namespace
+
+StringRef xetile::suggestSchedule(Operation *module) {
+  return hasSeveralKernels(module) ? "gpu_model" : suggestForOneKernel(module);
 }
