@@ -24,8 +24,8 @@ bool movesElements(Operation *op) {
          llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
 }
 
-/// Whether the program schedule makes several kernels of `module`, after the steps before it.
-bool hasSeveralKernels(Operation *module) {
+/// Schedules of the kernels that the program schedule makes of `module`, after the steps before it.
+SmallVector<StringRef> schedulesOfKernels(Operation *module) {
   OwningOpRef<Operation *> copy(module->clone());
   ScopedDiagnosticHandler silent(module->getContext(), [](Diagnostic &) { return success(); });
   PassManager pm(module->getContext(), module->getName().getStringRef());
@@ -33,19 +33,20 @@ bool hasSeveralKernels(Operation *module) {
   pm.addPass(createSplitArgmax());
   pm.addPass(createFoldTransposes());
   pm.addPass(createFuseElementwise());
+  SmallVector<StringRef> schedules;
   if (failed(pm.run(*copy)))
-    return false;
-  size_t count = 0;
+    return schedules;
   copy->walk([&](func::FuncOp func) {
     if (!func.isExternal() && func.getBody().hasOneBlock())
-      count += partition(func).size();
+      for (const KernelOps &kernel : partition(func))
+        schedules.push_back(kernel.schedule);
   });
-  return count > 1;
+  return schedules;
 }
 
 /// The schedule of one kernel that takes all of `module`, or the one whose errors say why none
-/// does.
-StringRef suggestForOneKernel(Operation *module) {
+/// does. `planned` is what the program schedule would choose for it.
+StringRef suggestForOneKernel(Operation *module, StringRef planned) {
   SmallVector<Operation *> matmuls;
   bool reduces = false, computes = false, untakable = false;
   module->walk([&](Operation *op) {
@@ -60,13 +61,14 @@ StringRef suggestForOneKernel(Operation *module) {
   });
   if (matmuls.empty())
     return reduces ? "rows" : computes || untakable ? "elementwise" : "matmul";
-  bool isVector =
-      matmuls.size() == 1 && !untakable && scheduleOfAnchor(matmuls.front()) == "rows";
-  return isVector ? "rows" : "matmul";
+  return planned == "rows" && !untakable ? "rows" : "matmul";
 }
 
 } // namespace
 
 StringRef xetile::suggestSchedule(Operation *module) {
-  return hasSeveralKernels(module) ? "gpu_model" : suggestForOneKernel(module);
+  SmallVector<StringRef> planned = schedulesOfKernels(module);
+  if (planned.size() > 1)
+    return "gpu_model";
+  return suggestForOneKernel(module, planned.empty() ? StringRef() : planned.front());
 }

@@ -69,11 +69,8 @@ struct Draft {
   llvm::SmallDenseSet<int64_t> reduced, kept;
 };
 
-/// How a reduction joins a kernel: names for its loops, of which some repeat its result.
-struct Joining {
-  Names loops;
-  int64_t repetitions = 1;
-};
+/// Loops of readers, their readers and so on that use an element again, with their sizes.
+using Repetitions = llvm::SmallDenseMap<int64_t, int64_t>;
 
 class Partitioner {
 public:
@@ -88,8 +85,10 @@ private:
   bool matmulMayJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers);
   bool readersTakeEach(Operation *op, ArrayRef<Reader> readers);
   std::optional<Names> namesFor(Value value, ArrayRef<Reader> readers);
-  std::optional<Joining> joinReduction(linalg::LinalgOp op, const Draft &draft,
-                                       ArrayRef<Reader> readers);
+  Repetitions repetitionsOf(const Names &names, ArrayRef<Reader> readers);
+  std::optional<Names> joinReduction(linalg::LinalgOp op, const Draft &draft,
+                                     ArrayRef<Reader> readers);
+  void nameOpenLoops(Operation *op, Names &loops, Draft &draft);
   Names nameLoops(Operation *op, Draft &draft, ArrayRef<Reader> readers);
   void start(Operation *op);
   void add(Operation *op, unsigned draft, ArrayRef<Reader> readers);
@@ -98,6 +97,7 @@ private:
   SmallVector<Draft> drafts;
   llvm::DenseMap<Operation *, unsigned> draftOf;
   llvm::DenseMap<Operation *, Names> loopsOf;
+  llvm::DenseMap<Operation *, Repetitions> repeated;
 };
 
 /// The one kernel that all readers are in; none where they are in several, or there is none.
@@ -222,52 +222,62 @@ bool Partitioner::matmulMayJoin(Operation *op, Draft &draft, ArrayRef<Reader> re
   return llvm::all_of(draft.kernel.ops, isElementwiseOnTensors);
 }
 
+/// Loops besides `names` along which `readers` use an element again.
+Repetitions Partitioner::repetitionsOf(const Names &names, ArrayRef<Reader> readers) {
+  Repetitions found;
+  auto add = [&](int64_t name, int64_t extent) {
+    if (extent > 1 && !llvm::is_contained(names, name))
+      found[name] = extent;
+  };
+  for (const Reader &reader : readers) {
+    if (auto reading = dyn_cast<linalg::LinalgOp>(reader.op))
+      for (auto [name, extent] :
+           llvm::zip_equal(loopsOf.lookup(reader.op), reading.getStaticLoopRanges()))
+        add(name, extent);
+    for (auto [name, extent] : repeated.lookup(reader.op))
+      add(name, extent);
+  }
+  return found;
+}
+
 /// Names for the loops of a reduction, where the workgroup that reads its result walks over what it
 /// reduces anyway: y / sum(y) along rows. Of more than two such dimensions a workgroup has a part
 /// only; each would reduce anew.
-std::optional<Joining> Partitioner::joinReduction(linalg::LinalgOp op, const Draft &draft,
-                                                  ArrayRef<Reader> readers) {
+std::optional<Names> Partitioner::joinReduction(linalg::LinalgOp op, const Draft &draft,
+                                                ArrayRef<Reader> readers) {
   constexpr int64_t kMostInWorkgroup = 1 << 16;
   if (op->getNumResults() != 1)
     return std::nullopt;
   std::optional<Names> names = namesFor(op->getResult(0), readers);
   if (!names)
     return std::nullopt;
-  Joining joining;
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
-  joining.loops.assign(extents.size(), kUnit);
+  Names loops(extents.size(), kUnit);
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   for (auto [expr, name] : llvm::zip_equal(map.getResults(), *names))
     if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
-      joining.loops[dim.getPosition()] = name;
+      loops[dim.getPosition()] = name;
       if (draft.reduced.contains(name))
         return std::nullopt;
     }
-  // Loops of readers that repeat the result, each with one that is reduced.
-  llvm::SmallDenseMap<int64_t, int64_t> repeated;
-  for (const Reader &reader : readers)
-    if (auto reading = dyn_cast<linalg::LinalgOp>(reader.op))
-      for (auto [name, extent] :
-           llvm::zip_equal(loopsOf.lookup(reader.op), reading.getStaticLoopRanges()))
-        if (extent > 1 && !llvm::is_contained(*names, name))
-          repeated[name] = extent;
-  if (repeated.size() > 2)
-    return std::nullopt;
-  for (auto [name, extent] : repeated) {
-    joining.repetitions *= extent;
+  // Each loop that repeats the result is one that is reduced.
+  Repetitions repetitions = repetitionsOf(*names, readers);
+  int64_t product = 1;
+  for (auto [name, extent] : repetitions) {
+    product *= extent;
     bool found = false;
     for (auto [i, kind] : llvm::enumerate(op.getIteratorTypesArray()))
       if (!found && kind == utils::IteratorType::reduction && extents[i] == extent &&
-          joining.loops[i] == kUnit) {
-        joining.loops[i] = name;
+          loops[i] == kUnit) {
+        loops[i] = name;
         found = true;
       }
     if (!found || name < 0 || draft.kept.contains(name))
       return std::nullopt;
   }
-  if (repeated.size() == 2 && joining.repetitions > kMostInWorkgroup)
+  if (repetitions.size() > 2 || (repetitions.size() == 2 && product > kMostInWorkgroup))
     return std::nullopt;
-  return joining;
+  return loops;
 }
 
 bool Partitioner::mayJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers, bool escapes) {
@@ -290,29 +300,11 @@ bool Partitioner::mayJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers,
          joinReduction(cast<linalg::LinalgOp>(op), draft, readers);
 }
 
-/// Names for the loops of an op of `draft`.
-Names Partitioner::nameLoops(Operation *op, Draft &draft, ArrayRef<Reader> readers) {
-  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  if (!linalgOp)
-    return {};
-  Names loops(linalgOp.getNumLoops(), kUnit);
-  SmallVector<int64_t> extents = linalgOp.getStaticLoopRanges();
-  std::optional<Joining> joining;
-  if (reduces(op))
-    joining = joinReduction(linalgOp, draft, readers);
-  if (joining) {
-    loops = joining->loops;
-  } else if (std::optional<Names> names = namesFor(op->getResult(0), readers)) {
-    AffineMap map = linalgOp.getMatchingIndexingMap(linalgOp.getDpsInitOperand(0));
-    for (auto [expr, name] : llvm::zip_equal(map.getResults(), *names))
-      if (auto dim = dyn_cast<AffineDimExpr>(expr))
-        loops[dim.getPosition()] = name;
-  } else {
-    loops.assign(loops.size(), kUnknown);
-    return loops;
-  }
+/// Gives names to loops of `op` that have none, and tells which of them it reduces.
+void Partitioner::nameOpenLoops(Operation *op, Names &loops, Draft &draft) {
+  auto linalgOp = cast<linalg::LinalgOp>(op);
   for (auto [name, extent, kind] :
-       llvm::zip_equal(loops, extents, linalgOp.getIteratorTypesArray())) {
+       llvm::zip_equal(loops, linalgOp.getStaticLoopRanges(), linalgOp.getIteratorTypesArray())) {
     if (extent == 1)
       name = kUnit;
     else if (name == kUnit)
@@ -320,6 +312,28 @@ Names Partitioner::nameLoops(Operation *op, Draft &draft, ArrayRef<Reader> reade
     if (reduces(op) && extent != 1)
       (kind == utils::IteratorType::reduction ? draft.reduced : draft.kept).insert(name);
   }
+}
+
+/// Names for the loops of an op of `draft`.
+Names Partitioner::nameLoops(Operation *op, Draft &draft, ArrayRef<Reader> readers) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp)
+    return {};
+  Names loops(linalgOp.getNumLoops(), kUnit);
+  std::optional<Names> joining;
+  if (reduces(op))
+    joining = joinReduction(linalgOp, draft, readers);
+  if (joining) {
+    loops = *joining;
+  } else if (std::optional<Names> names = namesFor(op->getResult(0), readers)) {
+    AffineMap map = linalgOp.getMatchingIndexingMap(linalgOp.getDpsInitOperand(0));
+    for (auto [expr, name] : llvm::zip_equal(map.getResults(), *names))
+      if (auto dim = dyn_cast<AffineDimExpr>(expr))
+        loops[dim.getPosition()] = name;
+  } else {
+    return Names(loops.size(), kUnknown);
+  }
+  nameOpenLoops(op, loops, draft);
   return loops;
 }
 
@@ -333,29 +347,21 @@ void Partitioner::start(Operation *op) {
   draft.kernel.ops.insert(op);
   draftOf[op] = drafts.size();
   // Dimensions of the results have the first names.
-  Names loops;
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-    loops.assign(linalgOp.getNumLoops(), kUnit);
+    Names loops(linalgOp.getNumLoops(), kUnit);
     AffineMap map = linalgOp.getMatchingIndexingMap(linalgOp.getDpsInitOperand(0));
     for (auto [i, expr] : llvm::enumerate(map.getResults()))
       if (auto dim = dyn_cast<AffineDimExpr>(expr))
         loops[dim.getPosition()] = static_cast<int64_t>(i);
-    for (auto [name, extent, kind] :
-         llvm::zip_equal(loops, linalgOp.getStaticLoopRanges(), linalgOp.getIteratorTypesArray())) {
-      if (extent == 1)
-        name = kUnit;
-      else if (name == kUnit)
-        name = draft.nextName++;
-      if (reduces(op) && extent != 1)
-        (kind == utils::IteratorType::reduction ? draft.reduced : draft.kept).insert(name);
-    }
+    nameOpenLoops(op, loops, draft);
+    loopsOf[op] = loops;
   }
-  loopsOf[op] = loops;
   drafts.push_back(std::move(draft));
 }
 
 void Partitioner::add(Operation *op, unsigned draft, ArrayRef<Reader> readers) {
   loopsOf[op] = nameLoops(op, drafts[draft], readers);
+  repeated[op] = repetitionsOf(loopsOf[op], readers);
   draftOf[op] = draft;
   drafts[draft].kernel.ops.insert(op);
   if (reduces(op))
