@@ -23,9 +23,11 @@ void moveSymbols(Operation *from, Operation *to) {
   for (Operation &op : from->getRegion(0).front())
     if (isa<SymbolOpInterface>(op))
       symbols.push_back(&op);
-  for (Operation *op : symbols) {
+  // All get their names while uses of them are beside them.
+  for (Operation *op : symbols)
     if (destination.lookup(SymbolTable::getSymbolName(op)))
       (void)source.renameToUnique(op, {&destination});
+  for (Operation *op : symbols) {
     source.remove(op);
     op->remove();
     destination.insert(op);

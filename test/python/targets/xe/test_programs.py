@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Programs of several kernels (`schedules/gpu_model.mlir`), run on the OpenCL device and compared with NumPy."""
+
+import re
+
+import ml_dtypes
+import numpy as np
+import pytest
+import xetile
+from gpu_programs import BOTH, COLUMN, EXP, ROW, function, generic, tensor
+from xetile.errors import XeTileError
+from xetile.mlir import ir
+
+CHIPS = ("pvc", "bmg")
+
+
+def parse(text):
+    with ir.Context(), ir.Location.unknown():
+        return ir.Module.parse(text)
+
+
+def kernels_of(kernel):
+    return len(re.findall("gpu.launch_func", kernel.stages["1-xetile-workgroup"]))
+
+
+def random(shape, dtype=np.float32, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
+def call(kernel, arrays, *results):
+    """Results start as what would be seen."""
+    out = tuple(np.frombuffer(b"\xa5" * r.nbytes, r.dtype).reshape(r.shape).copy() for r in results)
+    kernel(*arrays, out=out if len(out) > 1 else out[0])
+    return out
+
+
+def matmul(result, a, b, shape, dtype="f16"):
+    (m, k), n = shape[0], shape[1]
+    c = tensor((m, n), "f32")
+    return (
+        f"{result}_z = arith.constant 0.0 : f32\n{result}_e = tensor.empty() : {c}\n"
+        f"{result}_i = linalg.fill ins({result}_z : f32) outs({result}_e : {c}) -> {c}\n"
+        f"{result} = linalg.matmul ins({a}, {b} : {tensor((m, k), dtype)}, {tensor((k, n), dtype)}) "
+        f"outs({result}_i : {c}) -> {c}\n"
+    )
+
+
+def softmax_of(result, value, shape):
+    kind = tensor(shape, "f32")
+    return (
+        f"{result}_e = tensor.empty() : {kind}\n"
+        f"{result} = linalg.softmax dimension(1) ins({value} : {kind}) outs({result}_e : {kind}) -> {kind}\n"
+    )
+
+
+RELU = (
+    "%z = arith.constant 0.0 : f32\n%1 = arith.maximumf %a0, %z : f32\n%2 = arith.truncf %1 : f32 to f16\n"
+    "linalg.yield %2 : f16\n"
+)
+NARROW = {"f16": (np.float16, 2e-3), "bf16": (ml_dtypes.bfloat16, 2e-2)}
+
+
+def mlp(dtype, m=37, k=40, n=72, p=33):
+    """softmax(relu(x w) v), relu's result of the narrow type."""
+    kinds = [tensor(shape, dtype) for shape in ((m, k), (k, n), (n, p))]
+    return function(
+        list(zip(("%x", "%w", "%v"), kinds, strict=True)),
+        [("%y", tensor((m, p), "f32"))],
+        matmul("%h", "%x", "%w", ((m, k), n), dtype)
+        + generic("%r", [("%h", tensor((m, n), "f32"))], (m, n), dtype, [BOTH, BOTH], "pp", RELU.replace("f16", dtype))
+        + matmul("%g", "%r", "%v", ((m, n), p), dtype)
+        + softmax_of("%y", "%g", (m, p)),
+    )
+
+
+@pytest.mark.parametrize("target", CHIPS)
+@pytest.mark.parametrize("dtype", NARROW)
+def test_matmuls_take_what_follows_and_a_softmax_is_one_kernel(compile_kernel, dtype, target):
+    kernel = compile_kernel(parse(mlp(dtype)), target=target)
+    assert kernel.schedule.name == "gpu_model"
+    assert kernels_of(kernel) == 3
+    scalar, error = NARROW[dtype]
+    x, w, v = (random(s, scalar, i) for i, s in enumerate(((37, 40), (40, 72), (72, 33))))
+    (y,) = call(kernel, (x, w, v), np.empty((37, 33), np.float32))
+    hidden = np.maximum(x.astype(np.float64) @ w.astype(np.float64), 0).astype(scalar).astype(np.float64)
+    scores = hidden @ v.astype(np.float64)
+    e = np.exp(scores - scores.max(1, keepdims=True))
+    np.testing.assert_allclose(y, e / e.sum(1, keepdims=True), rtol=error * 20, atol=error)
+
+
+def test_a_tensor_that_several_kernels_read_stays_as_it_is(compile_kernel):
+    """h is read by a second matmul, a softmax and the caller."""
+    m, k, n = 21, 32, 48
+    f32 = tensor((m, n), "f32")
+    text = function(
+        [("%x", tensor((m, k), "f16")), ("%w", tensor((k, n), "f16"))],
+        [("%h", f32), ("%s", f32), ("%d", tensor((m,), "f32"))],
+        matmul("%h", "%x", "%w", ((m, k), n))
+        + softmax_of("%s", "%h", (m, n))
+        + generic(
+            "%d", [("%h", f32), ("%s", f32)], (m,), "f32", [BOTH, BOTH, COLUMN], "pr",
+            "%1 = arith.mulf %a0, %a1 : f32\n%2 = arith.addf %1, %o : f32\nlinalg.yield %2 : f32\n", "0.0",
+        ),
+    )  # fmt: skip
+    kernel = compile_kernel(parse(text), target="pvc")
+    x, w = random((m, k), np.float16), random((k, n), np.float16, 1)
+    h, s, d = call(kernel, (x, w), *(np.empty(shape, np.float32) for shape in ((m, n), (m, n), (m,))))
+    reference = x.astype(np.float64) @ w.astype(np.float64)
+    np.testing.assert_allclose(h, reference, rtol=1e-5, atol=1e-5)
+    e = np.exp(reference - reference.max(1, keepdims=True))
+    np.testing.assert_allclose(s, e / e.sum(1, keepdims=True), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(d, (reference * e / e.sum(1, keepdims=True)).sum(1), rtol=1e-4, atol=1e-4)
+
+
+def test_results_of_different_shapes_are_several_kernels(compile_kernel):
+    kind = tensor((9, 50), "f32")
+    total = "%1 = arith.addf %a0, %o : f32\nlinalg.yield %1 : f32\n"
+    text = function(
+        [("%x", kind)],
+        [("%s", tensor((9,), "f32")), ("%t", tensor((50,), "f32")), ("%e", kind)],
+        generic("%e", [("%x", kind)], (9, 50), "f32", [BOTH, BOTH], "pp", EXP)
+        + generic("%s", [("%e", kind)], (9,), "f32", [BOTH, COLUMN], "pr", total, "0.0")
+        + generic("%t", [("%e", kind)], (50,), "f32", [BOTH, ROW], "rp", total, "0.0"),
+    )
+    kernel = compile_kernel(parse(text), target="pvc")
+    assert kernels_of(kernel) == 3
+    x = random((9, 50))
+    s, t, e = call(kernel, (x,), *(np.empty(shape, np.float32) for shape in ((9,), (50,), (9, 50))))
+    reference = np.exp(x.astype(np.float64))
+    np.testing.assert_allclose(e, reference, rtol=1e-6)
+    np.testing.assert_allclose(s, reference.sum(1), rtol=1e-5)
+    np.testing.assert_allclose(t, reference.sum(0), rtol=1e-5)
+
+
+def test_a_mask_goes_from_one_kernel_to_two_others_as_bytes(compile_kernel):
+    kind, bits = tensor((9, 50), "f32"), tensor((9, 50), "i1")
+    larger = "%z = arith.constant 0.5 : f32\n%1 = arith.cmpf ogt, %a0, %z : f32\nlinalg.yield %1 : i1\n"
+    count = "%1 = arith.extui %a0 : i1 to i32\n%2 = arith.addi %1, %o : i32\nlinalg.yield %2 : i32\n"
+    text = function(
+        [("%x", kind)],
+        [("%s", tensor((9,), "i32")), ("%t", tensor((50,), "i32"))],
+        generic("%m", [("%x", kind)], (9, 50), "i1", [BOTH, BOTH], "pp", larger)
+        + generic("%s", [("%m", bits)], (9,), "i32", [BOTH, COLUMN], "pr", count, "0")
+        + generic("%t", [("%m", bits)], (50,), "i32", [BOTH, ROW], "rp", count, "0"),
+    )
+    kernel = compile_kernel(parse(text), target="pvc")
+    x = random((9, 50))
+    s, t = call(kernel, (x,), np.empty(9, np.int32), np.empty(50, np.int32))
+    np.testing.assert_array_equal(s, (x > 0.5).sum(1))
+    np.testing.assert_array_equal(t, (x > 0.5).sum(0))
+
+
+def test_nan_and_infinities_go_through_all_kernels(compile_kernel):
+    kernel = compile_kernel(parse(mlp("f16")), target="pvc")
+    x, w, v = (random(s, np.float16, i) for i, s in enumerate(((37, 40), (40, 72), (72, 33))))
+    x[3, 5], x[7, 0] = np.nan, np.inf
+    (y,) = call(kernel, (x, w, v), np.empty((37, 33), np.float32))
+    rest = np.delete(np.arange(37), [3, 7])
+    assert np.isnan(y[3]).all() and np.isnan(y[7]).all()
+    assert np.isfinite(y[rest]).all()
+
+
+def test_kernels_of_a_program_are_saved_reported_and_loaded_together(tmp_path):
+    kernel = xetile.compile(parse(mlp("f16")), target="pvc", native="off")
+    kernel.save(tmp_path / "mlp.so")
+    x, w, v = (random(s, np.float16, i) for i, s in enumerate(((37, 40), (40, 72), (72, 33))))
+    loaded = xetile.load(tmp_path / "mlp.so")
+    np.testing.assert_array_equal(loaded(x, w, v), kernel(x, w, v))
+
+
+def test_two_kernels_become_one_by_hand(compile_kernel):
+    """exp's two readers are kernels of their own; with one number all three are one, which has results of one shape."""
+    kind = tensor((9, 50), "f32")
+    low = "%1 = arith.minimumf %a0, %o : f32\nlinalg.yield %1 : f32\n"
+    text = function(
+        [("%x", kind)],
+        [("%s", tensor((9,), "f32")), ("%t", tensor((9,), "f32"))],
+        generic("%e", [("%x", kind)], (9, 50), "f32", [BOTH, BOTH], "pp", EXP)
+        + generic("%s", [("%e", kind)], (9,), "f32", [BOTH, COLUMN], "pr", low.replace("minimumf", "addf"), "0.0")
+        + generic("%t", [("%e", kind)], (9,), "f32", [BOTH, COLUMN], "pr", low, "0x7F800000"),
+    )
+    apart = compile_kernel(parse(text), target="pvc")
+    assert kernels_of(apart) == 3
+    numbered = re.sub(
+        r"(outs\(%\w+ : tensor<9[x0-9]*xf32>\)) \{\n",
+        r'\1 attrs = {xetile.kernel = 0, xetile.schedule = "rows"} {\n',
+        text,
+    )
+    merged = compile_kernel(parse(numbered), schedule="gpu_model", target="pvc")
+    assert kernels_of(merged) == 1
+    x = random((9, 50))
+    for kernel in (apart, merged):
+        s, t = call(kernel, (x,), np.empty(9, np.float32), np.empty(9, np.float32))
+        np.testing.assert_allclose(s, np.exp(x.astype(np.float64)).sum(1), rtol=1e-5)
+        np.testing.assert_allclose(t, np.exp(x.astype(np.float64)).min(1), rtol=1e-6)
+
+
+def test_a_schedule_that_leaves_an_op_alone_lists_it(tmp_path, compile_kernel):
+    """A copy of gpu_model.mlir without assign_kernels: the payload's own numbers are all that there is."""
+    text = (xetile.schedule._SCHEDULES / "gpu_model.mlir").read_text()
+    left = "    transform.xetile.assign_kernels %fused : !transform.any_op\n"
+    assert left in text
+    (tmp_path / "mine.mlir").write_text(text.replace(left, ""))
+    with pytest.raises(XeTileError, match="expected the number of a kernel") as caught:
+        compile_kernel(parse(mlp("f16")), schedule=tmp_path / "mine.mlir", target="pvc")
+    assert "linalg.matmul is in no kernel" in str(caught.value)
