@@ -9,8 +9,8 @@ namespace xetile {
 
 /// The name of the packaged schedule that takes all that `module` computes to kernels of a GPU:
 /// "gpu_model" where it takes several; for one "matmul" around a matmul that a matrix unit has,
-/// "rows" where something else is reduced, "elementwise". Where none does, the one whose errors list
-/// what is too much.
+/// "rows" where something else is reduced, "elementwise". Where none does, the one whose errors
+/// list what is too much.
 llvm::StringRef suggestSchedule(mlir::Operation *module);
 
 } // namespace xetile

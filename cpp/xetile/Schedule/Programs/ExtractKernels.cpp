@@ -135,8 +135,8 @@ void Extractor::copyFor(Body &body, Value value) {
   Value input = computed.lookup_or(value, value);
   body.inputs.push_back(input);
   Value argument = body.func.getBody().front().addArgument(input.getType(), value.getLoc());
-  body.mapping.map(value, input.getType() == value.getType() ? argument
-                                                             : toBits(rewriter, argument));
+  body.mapping.map(value,
+                   input.getType() == value.getType() ? argument : toBits(rewriter, argument));
 }
 
 void Extractor::copyOp(Body &body, Operation *op) {
@@ -162,8 +162,7 @@ SmallVector<Value> Extractor::outputsOf(const KernelOps &kernel) {
 
 void Extractor::extract(const KernelOps &kernel) {
   Location loc = kernel.ops.back()->getLoc();
-  std::string name =
-      (func.getSymName() + "_" + Twine(kernel.number) + "_" + kernel.schedule).str();
+  std::string name = (func.getSymName() + "_" + Twine(kernel.number) + "_" + kernel.schedule).str();
   auto outer = func->getParentOfType<ModuleOp>();
 
   OpBuilder::InsertionGuard guard(rewriter);

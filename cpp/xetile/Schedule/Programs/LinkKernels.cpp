@@ -40,8 +40,7 @@ func::FuncOp replaceDeclarations(ModuleOp outer, ModuleOp nested) {
   for (auto func : nested.getOps<func::FuncOp>()) {
     auto declared =
         dyn_cast_or_null<func::FuncOp>(SymbolTable::lookupSymbolIn(outer, func.getSymName()));
-    if (!declared || !declared.isExternal() ||
-        declared.getFunctionType() != func.getFunctionType())
+    if (!declared || !declared.isExternal() || declared.getFunctionType() != func.getFunctionType())
       return func;
     declared.erase();
     func.setPrivate();

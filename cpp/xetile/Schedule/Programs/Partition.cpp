@@ -155,7 +155,8 @@ std::optional<Names> Partitioner::namesFor(Value value, ArrayRef<Reader> readers
       for (AffineExpr expr : linalgOp.getMatchingIndexingMap(reader.operand).getResults()) {
         auto dim = dyn_cast<AffineDimExpr>(expr);
         names.push_back(dim ? loopsOf.lookup(reader.op)[dim.getPosition()]
-                            : isa<AffineConstantExpr>(expr) ? kUnit : kUnknown);
+                        : isa<AffineConstantExpr>(expr) ? kUnit
+                                                        : kUnknown);
       }
     }
     // Back through the views.
