@@ -43,6 +43,60 @@ module attributes {gpu.container_module} {
     return
   }
 
+  // Launches with nothing of the host's between them share copies; A is copied in once, C out once.
+  // CHECK-LABEL: func.func @run
+  // CHECK-SAME: (%[[A:.*]]: memref<64x64xf16>, %[[C:.*]]: memref<64x64xf32>)
+  // CHECK-DAG: gpu.memcpy %[[DA:.*]], %[[A]]
+  // CHECK-DAG: gpu.memcpy %[[DC:.*]], %[[C]]
+  // CHECK: gpu.launch_func {{.*}} args(%[[DA]] : {{.*}}, %[[DA]] : {{.*}}, %[[DC]] : {{.*}})
+  // CHECK-NOT: gpu.memcpy
+  // CHECK: gpu.launch_func {{.*}} args(%[[DA]] : {{.*}}, %[[DA]] : {{.*}}, %[[DC]] : {{.*}})
+  // CHECK-NEXT: gpu.memcpy %[[C]], %[[DC]]
+  // CHECK-NOT: gpu.memcpy
+  // CHECK: return
+  func.func @run(%a: memref<64x64xf16>, %c: memref<64x64xf32>) {
+    %c1 = arith.constant 1 : index
+    gpu.launch_func @device::@gemm blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+        args(%a : memref<64x64xf16>, %a : memref<64x64xf16>, %c : memref<64x64xf32>)
+    %c2 = arith.constant 2 : index
+    gpu.launch_func @device::@gemm blocks in (%c2, %c1, %c1) threads in (%c1, %c1, %c1)
+        args(%a : memref<64x64xf16>, %a : memref<64x64xf16>, %c : memref<64x64xf32>)
+    return
+  }
+
+  // What the host writes between two launches, the second reads.
+  // CHECK-LABEL: func.func @host_between
+  // CHECK: gpu.launch_func
+  // CHECK: gpu.memcpy %{{.*}}, %{{.*}} : memref<64x64xf32>
+  // CHECK: memref.store
+  // CHECK: gpu.memcpy
+  // CHECK: gpu.launch_func
+  func.func @host_between(%a: memref<64x64xf16>, %c: memref<64x64xf32>, %x: f16) {
+    %c1 = arith.constant 1 : index
+    gpu.launch_func @device::@gemm blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+        args(%a : memref<64x64xf16>, %a : memref<64x64xf16>, %c : memref<64x64xf32>)
+    memref.store %x, %a[%c1, %c1] : memref<64x64xf16>
+    gpu.launch_func @device::@gemm blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+        args(%a : memref<64x64xf16>, %a : memref<64x64xf16>, %c : memref<64x64xf32>)
+    return
+  }
+
+  // Memory that is made between two launches is not there before the first.
+  // CHECK-LABEL: func.func @made_between
+  // CHECK: gpu.launch_func
+  // CHECK: %[[VIEW:.*]] = memref.reinterpret_cast
+  // CHECK: gpu.memcpy %{{.*}}, %[[VIEW]]
+  // CHECK: gpu.launch_func
+  func.func @made_between(%a: memref<64x64xf16>, %b: memref<4096xf16>, %c: memref<64x64xf32>) {
+    %c1 = arith.constant 1 : index
+    gpu.launch_func @device::@gemm blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+        args(%a : memref<64x64xf16>, %a : memref<64x64xf16>, %c : memref<64x64xf32>)
+    %v = memref.reinterpret_cast %b to offset: [0], sizes: [64, 64], strides: [64, 1] : memref<4096xf16> to memref<64x64xf16>
+    gpu.launch_func @device::@gemm blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+        args(%v : memref<64x64xf16>, %a : memref<64x64xf16>, %c : memref<64x64xf32>)
+    return
+  }
+
   // CHECK-LABEL: func.func @device_memory
   // CHECK-NOT: gpu.memcpy
   func.func @device_memory() {

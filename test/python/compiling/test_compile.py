@@ -151,7 +151,7 @@ def test_errors_are_about_the_users_own_lines(tmp_path):
     lines = [f"func.func @f{HEAD} {{", f"%0 = {MATMUL}", f"%1 = {MATMUL.replace('%C', '%0')}", f"return %1 : {C}", "}"]
     path.write_text("\n".join(lines))
     with pytest.raises(xetile.XeTileError) as caught:
-        xetile.compile(path)
+        xetile.compile(path, schedule="matmul")
     assert f"{path}:3:" in str(caught.value)
 
 

@@ -30,12 +30,15 @@ DiagnosedSilenceableFailure AssignKernelsOp::apply(TransformRewriter &rewriter, 
       diag.attachNote(op->getLoc()) << "required by this step of the schedule";
       return diag;
     }
-    for (auto [i, kernel] : llvm::enumerate(kernels))
+    int64_t number = 0;
+    for (const KernelOps &kernel : kernels) {
       for (Operation *each : kernel.ops)
-        rewriter.modifyOpInPlace(each, [&, number = static_cast<int64_t>(i)] {
+        rewriter.modifyOpInPlace(each, [&] {
           each->setAttr(kKernelAttr, rewriter.getI64IntegerAttr(number));
           each->setAttr(kScheduleAttr, rewriter.getStringAttr(kernel.schedule));
         });
+      ++number;
+    }
   }
   return DiagnosedSilenceableFailure::success();
 }

@@ -1,7 +1,8 @@
 //===- CopyLaunchOperands.cpp - host buffers to the device and back ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: synchronous gpu.launch_func with memrefs in host memory. Out: the same on device copies.
-// Refused: unranked memrefs; launches that take or give async tokens.
+// In: synchronous gpu.launch_func with memrefs in host memory. Out: the same on device copies,
+// which launches with nothing of the host's between them share. Refused: unranked memrefs; launches
+// that take or give async tokens.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -63,28 +64,77 @@ Value findBase(Value root) {
 
 bool isDeviceMemory(Value root) { return findBase(root).getDefiningOp<gpu::AllocOp>() != nullptr; }
 
+/// Launches of one block, one after the other, and what they take of the host's memory.
+struct Run {
+  SmallVector<gpu::LaunchFuncOp> launches;
+  llvm::MapVector<Value, Buffer> buffers;
+  /// Operands that are in these, by the launch.
+  SmallVector<std::pair<OpOperand *, ViewChain>> views;
+};
+
 struct CopyLaunchOperands : xetile::impl::CopyLaunchOperandsBase<CopyLaunchOperands> {
   using CopyLaunchOperandsBase::CopyLaunchOperandsBase;
 
   void runOnOperation() override {
-    SmallVector<gpu::LaunchFuncOp> launches;
+    SmallVector<Run> runs;
     getOperation().walk([&](Operation *op) {
       if (isa<gpu::GPUModuleOp>(op))
         return WalkResult::skip();
-      if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op))
-        launches.push_back(launch);
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          findRuns(block, runs);
       return WalkResult::advance();
     });
     SymbolTableCollection symbols;
-    for (gpu::LaunchFuncOp launch : launches)
-      if (failed(copyOperands(launch, symbols)))
+    for (Run &run : runs)
+      if (failed(copyOperands(run, symbols)))
         return signalPassFailure();
   }
 
 private:
-  LogicalResult copyOperands(gpu::LaunchFuncOp launch, SymbolTableCollection &symbols);
+  static void findRuns(Block &block, SmallVector<Run> &runs);
+  LogicalResult collect(gpu::LaunchFuncOp launch, Run &run, SymbolTableCollection &symbols);
+  LogicalResult copyOperands(Run &run, SymbolTableCollection &symbols);
   void copyIn(ImplicitLocOpBuilder &builder, Value root, Buffer &buffer);
 };
+
+/// Whether launches before and behind `op` may share copies: it neither reads nor writes memory of
+/// the host.
+bool leavesMemoryAlone(Operation *op) {
+  return isa<gpu::AllocOp, gpu::DeallocOp>(op) || isMemoryEffectFree(op);
+}
+
+void CopyLaunchOperands::findRuns(Block &block, SmallVector<Run> &runs) {
+  Run run;
+  auto end = [&] {
+    if (!run.launches.empty())
+      runs.push_back(std::move(run));
+    run = Run();
+  };
+  for (Operation &op : block) {
+    auto launch = dyn_cast<gpu::LaunchFuncOp>(op);
+    if (!launch) {
+      if (!leavesMemoryAlone(&op))
+        end();
+      continue;
+    }
+    // What is copied before the first launch must be there then.
+    if (!run.launches.empty())
+      for (Value operand : launch.getKernelOperands())
+        if (isa<MemRefType>(operand.getType())) {
+          ViewChain chain;
+          Value root = findRoot(operand, chain);
+          Operation *made = root.getDefiningOp();
+          if (!isDeviceMemory(root) && made && made->getBlock() == &block &&
+              run.launches.front()->isBeforeInBlock(made)) {
+            end();
+            break;
+          }
+        }
+    run.launches.push_back(launch);
+  }
+  end();
+}
 
 /// Number of elements from the base pointer to the last element that the memref reaches.
 Value reach(ImplicitLocOpBuilder &builder, memref::ExtractStridedMetadataOp metadata) {
@@ -140,11 +190,11 @@ void CopyLaunchOperands::copyIn(ImplicitLocOpBuilder &builder, Value root, Buffe
   ++numCopiesIn;
 }
 
-LogicalResult CopyLaunchOperands::copyOperands(gpu::LaunchFuncOp launch,
-                                               SymbolTableCollection &symbols) {
+/// Adds what `launch` takes of the host's memory to `run`.
+LogicalResult CopyLaunchOperands::collect(gpu::LaunchFuncOp launch, Run &run,
+                                          SymbolTableCollection &symbols) {
   Operation *kernel = symbols.lookupNearestSymbolFrom(launch, launch.getKernel());
-  llvm::MapVector<Value, Buffer> buffers;
-  SmallVector<std::pair<OpOperand *, ViewChain>> views;
+  bool takesHostMemory = false;
   for (auto [index, operand] : llvm::enumerate(launch.getKernelOperandsMutable())) {
     if (isa<UnrankedMemRefType>(operand.get().getType()))
       return launch.emitOpError() << "operand #" << index
@@ -159,45 +209,66 @@ LogicalResult CopyLaunchOperands::copyOperands(gpu::LaunchFuncOp launch,
     if (!cast<MemRefType>(root.getType()).isStrided())
       return launch.emitOpError() << "operand #" << index << " of the kernel is a view of "
                                   << root.getType() << ", expected a strided memref";
-    buffers[root].written |= xetile::kernelMayWrite(kernel, index);
-    views.push_back({&operand, chain});
+    takesHostMemory = true;
+    run.buffers[root].written |= xetile::kernelMayWrite(kernel, index);
+    run.views.push_back({&operand, chain});
   }
-  if (buffers.empty())
-    return success();
-  llvm::SmallDenseMap<Value, unsigned> parts;
-  for (auto &[root, buffer] : buffers)
-    ++parts[findBase(root)];
-  for (auto &[root, buffer] : buffers)
-    if (buffer.written && parts[findBase(root)] > 1)
-      return launch.emitOpError()
-             << "writes to " << root.getType() << ", one of several "
-             << "memref.reinterpret_casts of a buffer: copies of them would not "
-             << "alias, expected memref.subview or gpu.alloc";
-  if (launch.getAsyncToken() || !launch.getAsyncDependencies().empty())
+  if (takesHostMemory && (launch.getAsyncToken() || !launch.getAsyncDependencies().empty()))
     return launch.emitOpError(
         "is asynchronous and takes host memory, expected a synchronous launch "
         "or operands from gpu.alloc");
+  return success();
+}
 
-  ImplicitLocOpBuilder builder(launch.getLoc(), launch);
-  for (auto &[root, buffer] : buffers)
+LogicalResult CopyLaunchOperands::copyOperands(Run &run, SymbolTableCollection &symbols) {
+  for (gpu::LaunchFuncOp launch : run.launches)
+    if (failed(collect(launch, run, symbols)))
+      return failure();
+  if (run.buffers.empty())
+    return success();
+  gpu::LaunchFuncOp first = run.launches.front(), last = run.launches.back();
+  llvm::SmallDenseMap<Value, unsigned> parts;
+  for (auto &[root, buffer] : run.buffers)
+    ++parts[findBase(root)];
+  for (auto &[root, buffer] : run.buffers)
+    if (buffer.written && parts[findBase(root)] > 1) {
+      if (run.launches.size() > 1) {
+        // One by one they may see the buffer as a whole.
+        for (gpu::LaunchFuncOp launch : run.launches) {
+          Run alone;
+          alone.launches.push_back(launch);
+          if (failed(copyOperands(alone, symbols)))
+            return failure();
+        }
+        return success();
+      }
+      return first.emitOpError()
+             << "writes to " << root.getType() << ", one of several "
+             << "memref.reinterpret_casts of a buffer: copies of them would not "
+             << "alias, expected memref.subview or gpu.alloc";
+    }
+
+  ImplicitLocOpBuilder builder(first.getLoc(), first);
+  for (auto &[root, buffer] : run.buffers)
     copyIn(builder, root, buffer);
   IRMapping mapping;
-  for (auto &[root, buffer] : buffers)
+  for (auto &[root, buffer] : run.buffers)
     mapping.map(root, buffer.deviceRoot);
-  for (auto &[operand, chain] : views) {
+  for (auto &[operand, chain] : run.views) {
+    builder.setInsertionPoint(operand->getOwner());
     for (ViewLikeOpInterface view : chain)
       if (!mapping.contains(view->getResult(0)))
         builder.clone(*view, mapping);
     operand->set(mapping.lookup(operand->get()));
   }
-  builder.setInsertionPointAfter(launch);
-  for (auto &[root, buffer] : buffers) {
+  builder.setInsertionPointAfter(last);
+  for (auto &[root, buffer] : run.buffers) {
     if (buffer.written) {
       gpu::MemcpyOp::create(builder, TypeRange(), ValueRange(), buffer.host, buffer.device);
       ++numCopiesOut;
     }
   }
-  for (auto &[root, buffer] : buffers)
+  for (auto &[root, buffer] : run.buffers)
     gpu::DeallocOp::create(builder, TypeRange(), ValueRange(), buffer.device);
   return success();
 }

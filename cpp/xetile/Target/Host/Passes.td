@@ -266,12 +266,34 @@ def BitsToBytes : Pass<"xetile-store-bits-as-bytes", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect"];
 }
 
+def AllocOnDevice : Pass<"xetile-alloc-on-device", "::mlir::func::FuncOp"> {
+  let summary = "Allocate on the device what kernels alone use";
+  let description = [{
+    What one kernel writes and the next ones read needs no copy to the host and back. Each allocation of which nothing but
+    launches of the same block knows, maybe through views, is one of the device; it is freed behind the last of them.
+
+    ```mlir
+    %h = memref.alloc() : memref<64x64xf32>
+    gpu.launch_func @k::@first ... args(%a : memref<64x64xf32>, %h : memref<64x64xf32>)
+    gpu.launch_func @k::@second ... args(%h : memref<64x64xf32>, %b : memref<64x64xf32>)
+    memref.dealloc %h : memref<64x64xf32>
+    // becomes
+    %h = gpu.alloc () : memref<64x64xf32>
+    gpu.launch_func @k::@first ... args(%a : memref<64x64xf32>, %h : memref<64x64xf32>)
+    gpu.launch_func @k::@second ... args(%h : memref<64x64xf32>, %b : memref<64x64xf32>)
+    gpu.dealloc %h : memref<64x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::gpu::GPUDialect"];
+}
+
 def CopyLaunchOperands : Pass<"xetile-copy-launch-operands", "::mlir::ModuleOp"> {
-  let summary = "Copy host buffers to the device around each kernel launch";
+  let summary = "Copy host buffers to the device around kernel launches";
   let description = [{
     A `gpu.launch_func` takes device memory. For every memref operand that is not from a `gpu.alloc` of the same function
     this inserts `gpu.alloc` and a copy before the launch, a copy back after it if the kernel may write through that
-    argument, and `gpu.dealloc`. An operand passed twice is copied once. Two operands that are different views of one
+    argument, and `gpu.dealloc`. Launches with nothing between them that reads or writes the host's memory are taken
+    together: copies are before the first and behind the last. An operand passed twice is copied once. Two operands that are different views of one
     buffer share one copy of the whole buffer, so what aliases on the host aliases on the device.
 
     A memref may be dynamic, have an offset and strides: the bytes from its first to its last element are copied, and

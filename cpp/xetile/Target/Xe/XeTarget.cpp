@@ -73,6 +73,7 @@ Target makeTarget(const TargetInfo &device) {
       level("5-xevm", "lower the kernel to XeVM",
             [](OpPassManager &pm, const XeOptions &) {
               // While the kernels have memrefs: they tell which arguments are written.
+              pm.addNestedPass<func::FuncOp>(createAllocOnDevice());
               pm.addPass(createCopyLaunchOperands());
               buildLowerXeGPUToXeVM(pm, XeGPULevel::Instruction);
             }),

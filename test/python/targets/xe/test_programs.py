@@ -88,6 +88,13 @@ def test_matmuls_take_what_follows_and_a_softmax_is_one_kernel(compile_kernel, d
     np.testing.assert_allclose(y, e / e.sum(1, keepdims=True), rtol=error * 20, atol=error)
 
 
+def test_what_one_kernel_writes_for_the_next_stays_on_the_device(compile_kernel):
+    """Three arguments and the result are copied, each once."""
+    copies = compile_kernel(parse(mlp("f16")), target="pvc").stages["5-xevm"]
+    assert len(re.findall(r"gpu\.memcpy", copies)) == 5
+    assert len(re.findall(r"gpu\.launch_func", copies)) == 3
+
+
 def test_a_tensor_that_several_kernels_read_stays_as_it_is(compile_kernel):
     """h is read by a second matmul, a softmax and the caller."""
     m, k, n = 21, 32, 48
