@@ -8,8 +8,8 @@ import pytest
 import xetile
 from deep_tile_cases import SMALL, tensor
 from xetile import XeTileError
-from xetile.codegen.frozen import FrozenFunction
-from xetile.kernels.signature import ArraySpec
+from xetile.codegen.frozen import FrozenFunction, FrozenParts
+from xetile.kernels.signature import ArraySpec, Signature
 from xetile.mlir import ir
 
 SIZES = [(48, 64, 32), (100, 90, 71), (1, 50, 33), (5, 1, 7), (33, 40, 1)]
@@ -134,3 +134,18 @@ def test_what_does_not_fit_is_refused(rng, tmp_path):
         taken = ir.Module.parse(text)
     with pytest.raises(XeTileError, match="has the name of what is computed from frozen arguments of @f"):
         xetile.compile(taken, target="cpu", threads=1)
+
+
+def test_each_array_goes_where_its_number_says():
+    """Of four arguments two are frozen, in another order, and what is packed of them is taken in another order."""
+    spec = ArraySpec((1,), "f32")
+    parts = FrozenParts(Signature("f_freeze"), Signature("f"), frozen=(2, 0), taken=(3, 1), packed=(1, 2, 0))
+    calls = []
+
+    def freeze(values, out=None):
+        calls.append(values)
+        return "first", "second", "third"
+
+    function = FrozenFunction(parts, freeze, lambda values, out=None: (values, out), Signature("f", (spec,) * 4))
+    assert function(("a", "b", "c", "d"), "out") == (("d", "b", "second", "third", "first"), "out")
+    assert calls == [("c", "a")]

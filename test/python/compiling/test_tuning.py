@@ -117,6 +117,9 @@ def rewritten(text: str, **changes) -> str:
         lambda text: text.replace('"x86_64"', '"z80"'),
         lambda text: text.replace('"threads": 1', '"threads": 64'),
         lambda text: text.replace('"speedup"', '"speed"'),
+        lambda text: rewritten(text.replace('"x86_64"', '"z80"')),
+        lambda text: rewritten(text.replace('"threads": 1', '"threads": 64')),
+        lambda text: rewritten(text.replace('"build": "', '"build": "0.0 ')),
     ],
     ids=[
         "edited",
@@ -131,6 +134,9 @@ def rewritten(text: str, **changes) -> str:
         "machine",
         "threads",
         "missing",
+        "whole, of another machine",
+        "whole, of other threads",
+        "whole, of another build",
     ],
 )
 def test_files_that_are_wrong_are_ignored_by_name(cache, edit):

@@ -71,3 +71,9 @@ def test_conditions_tell_numbers_beside_what_they_are_called():
 def test_a_function_returns_where_one_result_is_open():
     assert WHOLE.returns and not Signature("f", (ArraySpec((DYNAMIC,), "f32"),), (ArraySpec((1,), "f32"),)).returns
     assert str(WHOLE) == "f(2x?xbf16, f32, f32, 3xi1) -> (?xindex)"
+
+
+def test_a_function_with_several_results_returns_all_if_one_is_open():
+    closed, open_ = ArraySpec((1,), "f32"), ArraySpec((2, DYNAMIC), "f32")
+    for results, returns in [((), False), ((closed, closed), False), ((closed, open_), True), ((open_, closed), True)]:
+        assert Signature("f", (), results).returns is returns, results

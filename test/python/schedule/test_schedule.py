@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from xetile import XeTileError, schedule
 from xetile.mlir import ir
+from xetile.mlir._mlir_libs import _xetile
 from xetile.mlir.dialects import transform
 from xetile.system.tools import where
 
@@ -351,3 +352,21 @@ def test_remarks_of_a_schedule_in_its_own_process_are_heard_and_its_result_comes
     assert "test.seen" in after.operation.attributes
     assert "test.seen" not in before.operation.attributes
     assert str(after).replace("attributes {test.seen} ", "") == str(before)
+
+
+def test_only_schedules_of_the_package_run_in_this_process_and_none_with_steps_of_ones_own(tmp_path, monkeypatch):
+    trusted = []
+    apply = _xetile.apply_schedule
+
+    def listen(payload, applied, entry, is_trusted):
+        trusted.append(is_trusted)
+        return apply(payload, applied, entry, is_trusted)
+
+    monkeypatch.setattr(_xetile, "apply_schedule", listen)
+    path = tmp_path / "mine.mlir"
+    shutil.copy(where("schedules") / "matmul.mlir", path)
+    own = schedule.load(path)
+    extended = schedule.matmul().extend(lambda module: transform.annotate(module, "test.mine"))
+    for each in (schedule.matmul(), schedule.load("matmul").with_params(prefetch=0), own, extended):
+        each.apply(payload())
+    assert trusted == [True, True, False, False]

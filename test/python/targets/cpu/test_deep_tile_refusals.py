@@ -88,6 +88,26 @@ def test_pack_is_one_of_three():
 
 
 @pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            {"params": {"KBlock": 64}, "config": {"NBlock": 64}},
+            "config: expected fields there or among params, got both",
+        ),
+        (
+            {"params": {"KBlock": 64}, "config": {"KBlock": 64}},
+            "config: expected fields there or among params, got both",
+        ),
+        ({"params": {"threads": 1}, "threads": 1}, "threads: expected it once, got it as an option and among params"),
+        ({"params": {"pack": "never"}, "pack": "auto"}, "pack: expected it once, got it as an option and among params"),
+    ],
+)
+def test_fields_and_options_are_given_once(given, message):
+    with pytest.raises(XeTileError, match=message):
+        xetile.compile(plain(64, 64, 64), target="cpu", **given)
+
+
+@pytest.mark.parametrize(
     ("settings", "message"),
     [
         (["MThreads=0"], "MThreads = 0: expected 1 to"),
