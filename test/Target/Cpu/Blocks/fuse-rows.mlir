@@ -5,6 +5,7 @@
 #both = affine_map<(m, n) -> (m, n)>
 #rows = affine_map<(m, n) -> (m)>
 #columns = affine_map<(m, n) -> (n)>
+#swapped = affine_map<(m, n) -> (n, m)>
 
 module attributes {dlti.target_system_spec = #machine} {
 // A row of x, of powers and of results take 768 bytes: four of them fit half of the cache with what else there is.
@@ -71,6 +72,43 @@ func.func @columns(%x: tensor<6x256xf32>) -> tensor<6x256xf32> {
     linalg.yield %t : f32
   } -> tensor<6x256xf32>
   return %y : tensor<6x256xf32>
+}
+
+// A symmetric sum reads powers along rows and along columns: no block of rows has all of them. They stay outside, the sums
+// of rows do not.
+// CHECK-LABEL: func @read_in_two_ways
+// CHECK: %[[EXP:.*]] = linalg.generic
+// CHECK: math.exp
+// CHECK: scf.forall
+// CHECK-NOT: math.exp
+// CHECK: arith.addf
+// CHECK: arith.divf
+// CHECK: {xetile.rows}
+func.func @read_in_two_ways(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %some = tensor.empty() : tensor<64xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%some : tensor<64xf32>) -> tensor<64xf32>
+  %all = tensor.empty() : tensor<64x64xf32>
+  %exp = linalg.generic {indexing_maps = [#both, #both], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<64x64xf32>) outs(%all : tensor<64x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = math.exp %a : f32
+    linalg.yield %t : f32
+  } -> tensor<64x64xf32>
+  %sum = linalg.generic {indexing_maps = [#both, #rows], iterator_types = ["parallel", "reduction"]}
+      ins(%exp : tensor<64x64xf32>) outs(%zeros : tensor<64xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %a, %s : f32
+    linalg.yield %t : f32
+  } -> tensor<64xf32>
+  %y = linalg.generic {indexing_maps = [#both, #swapped, #rows, #both], iterator_types = ["parallel", "parallel"]}
+      ins(%exp, %exp, %sum : tensor<64x64xf32>, tensor<64x64xf32>, tensor<64xf32>) outs(%all : tensor<64x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32, %o: f32):
+    %u = arith.addf %a, %b : f32
+    %t = arith.divf %u, %s : f32
+    linalg.yield %t : f32
+  } -> tensor<64x64xf32>
+  return %y : tensor<64x64xf32>
 }
 
 // The sum is a result, too: it stays outside, and what is left is one op, which only threads have a use for.
