@@ -132,7 +132,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Expectation:
-    """What the function expects of its data, which only a run can tell: `text`, of the operation at `place`."""
+    """What the function expects of its data: `text`, of the operation at `place`."""
 
     place: str
     text: str
@@ -150,8 +150,8 @@ class Expectation:
 @dataclass(frozen=True)
 class Signature:
     """The payload's function: its `name`, the arrays and numbers it takes, those it gives, and the `conditions` on
-    sizes that are known at run time only. With `expectations` of its data the function tells, with its results, which
-    of them did not hold.
+    sizes that are known at run time only, and what else it expects of its arguments. With `expectations` of its data
+    the function tells, with its results, which of them did not hold.
 
     `reason` tells why it cannot be called with arrays, None if it can.
     """
@@ -159,7 +159,7 @@ class Signature:
     name: str
     arguments: tuple[ArraySpec, ...] = ()
     results: tuple[ArraySpec, ...] = ()
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[Condition | Expectation, ...] = ()
     expectations: tuple[Expectation, ...] = ()
     reason: str | None = None
 
@@ -197,7 +197,10 @@ class Signature:
             }
             if any(spec.dtype != "bf16" and spec.dtype not in _NUMPY for group in specs.values() for spec in group):
                 raise ValueError("unknown element type")
-            conditions = tuple(Condition(**_strings(entry)) for entry in values["conditions"])
+            conditions = tuple(
+                Expectation(**_strings(entry)) if "place" in entry else Condition(**_strings(entry))
+                for entry in values["conditions"]
+            )
             expectations = tuple(Expectation(**_strings(entry)) for entry in values["expectations"])
             return cls(
                 str(values["name"]), **specs, conditions=conditions, expectations=expectations, reason=values["reason"]

@@ -161,7 +161,8 @@ class Plan(ABC):
             attributes = op.operation.attributes
             name = ir.StringAttr(attributes["sym_name"]).value if "sym_name" in attributes else None
             if name == signature.name + _CHECK and "xetile.conditions" in attributes:
-                conditions = tuple(Condition(*texts) for texts in _listed(attributes["xetile.conditions"]))
+                listed = _listed(attributes["xetile.conditions"])
+                conditions = tuple((Expectation if len(texts) == 2 else Condition)(*texts) for texts in listed)
             if name == signature.name and "xetile.expectations" in attributes:
                 expectations = tuple(Expectation(*texts) for texts in _listed(attributes["xetile.expectations"]))
         return replace(signature, conditions=conditions, expectations=expectations)

@@ -10,7 +10,8 @@ type and wrap around. K threads add their parts in the end, so that the order of
 
 Indices that the body of an operation computes from data (`tensor.extract` in a gather) are kept in range. Where one was
 not, the call raises XeTileError, which names the operation, its line, the index and its bound; results in `out` are any
-numbers then. Indices that are known to be in range, as constants or clamped ones, cost nothing.
+numbers then. So does an assertion (`cf.assert`) that fails, with its message; where it follows from the arguments,
+before anything is computed. Indices that are known to be in range, as constants or clamped ones, cost nothing.
 
 Threads are OpenMP's: LLVM's libomp is looked for at $XETILE_LIBOMP, then beside libMLIR, then where the system's
 libraries are. OMP_NUM_THREADS and its like have their usual meaning.

@@ -85,3 +85,35 @@ func.func @columns(%a: tensor<1x?xi32>, %b: tensor<1x?xi32>) -> tensor<1x?xi32> 
   %1 = tensor.extract_slice %0[0, 0] [1, %less] [1, 1] : tensor<1x?xi32> to tensor<1x?xi32>
   return %1 : tensor<1x?xi32>
 }
+
+// -----
+
+// What the function expects is a condition where it follows from arguments, and where it is known to be asked.
+// TEXT-LABEL: func @expects_check(
+// TEXT-SAME: conditions = {{\[\[}}"cf.assert in line 3", "a"], ["cf.assert in line 4", "b"]]}
+// TEXT: arith.cmpi slt
+// TEXT: scf.if
+func.func @expects(%n: tensor<i64>, %x: tensor<f32>) {
+  %c1 = arith.constant 1 : i64
+  %c2 = arith.constant 2 : i64
+  %c3 = arith.constant 3 : i64
+  %c9 = arith.constant 9 : i64
+  %none = arith.constant -1 : i64
+  %m = tensor.extract %n[] : tensor<i64>
+  %holds = arith.cmpi slt, %m, %c9 : i64
+  call @xetile_expect(%c1, %holds, %none, %none) : (i64, i1, i64, i64) -> ()
+  %taken = arith.cmpi eq, %m, %c3 : i64
+  scf.if %taken {
+    func.call @xetile_expect(%c2, %holds, %none, %none) : (i64, i1, i64, i64) -> ()
+  }
+  %f = tensor.extract %x[] : tensor<f32>
+  %zero = arith.constant 0.0 : f32
+  %unknown = arith.cmpf ogt, %f, %zero : f32
+  scf.if %unknown {
+    func.call @xetile_expect(%c3, %holds, %none, %none) : (i64, i1, i64, i64) -> ()
+  }
+  call @xetile_expect(%c3, %unknown, %none, %none) : (i64, i1, i64, i64) -> ()
+  return
+}
+func.func private @xetile_expect(i64, i1, i64, i64)
+  attributes {xetile.expectations = [["cf.assert in line 3", "a"], ["cf.assert in line 4", "b"], ["cf.assert in line 5", "c"]]}

@@ -28,6 +28,23 @@ func.func @f(%a: memref<?xf32>, %holds: i1, %got: i64, %bound: i64) -> memref<?x
   return %a : memref<?xf32>
 }
 
+// A loop that an expectation may be to end does.
+// CHECK-LABEL: func.func @loop(
+// CHECK: scf.while
+// CHECK: %[[TAKEN:.*]] = memref.load
+// CHECK: %[[FREE:.*]] = arith.cmpi eq, %[[TAKEN]]
+// CHECK: %[[GOES:.*]] = arith.andi %arg0, %[[FREE]]
+// CHECK: scf.condition(%[[GOES]])
+func.func @loop(%holds: i1, %n: i64) {
+  call @xetile_expect(%n, %holds, %n, %n) : (i64, i1, i64, i64) -> ()
+  scf.while : () -> () {
+    scf.condition(%holds)
+  } do {
+    scf.yield
+  }
+  return
+}
+
 // CHECK-LABEL: func.func @expects_nothing(
 // CHECK-NEXT: return
 func.func @expects_nothing() {

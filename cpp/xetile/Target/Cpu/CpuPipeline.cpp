@@ -32,6 +32,7 @@ void xetile::buildPrepareForCpu(OpPassManager &pm) {
   pm.addPass(createReplacePoison());
   // Before ops are made of others that look at indices themselves.
   pm.addPass(createCheckIndices());
+  pm.addPass(createCheckAsserts());
   pm.addPass(createDecomposeLinalg());
   pm.addPass(createReshapesToViews());
   pm.addPass(createCheckSizes());

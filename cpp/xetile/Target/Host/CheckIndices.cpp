@@ -8,7 +8,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "xetile/Target/Host/EntryPoints.h"
@@ -26,14 +25,6 @@ namespace xetile {
 
 using namespace mlir;
 using namespace xetile;
-
-/// The op on tensors whose body `op` is in; null if it is in no body.
-static Operation *bodyOwner(Operation *op) {
-  for (Operation *parent = op->getParentOp(); parent; parent = parent->getParentOp())
-    if (isa<linalg::LinalgOp, tensor::GenerateOp, tensor::PadOp>(parent))
-      return parent;
-  return nullptr;
-}
 
 static bool isInRange(tensor::ExtractOp extract, unsigned dim) {
   Value index = extract.getIndices()[dim], tensor = extract.getTensor();
@@ -65,7 +56,6 @@ public:
   LogicalResult run();
 
 private:
-  FailureOr<linalg::GenericOp> toGeneric(Operation *owner);
   LogicalResult limit(tensor::ExtractOp extract);
   LogicalResult expect(Limited limited);
 
@@ -75,26 +65,6 @@ private:
   SmallVector<Limited> all;
 };
 
-FailureOr<linalg::GenericOp> Checker::toGeneric(Operation *owner) {
-  if (auto generic = dyn_cast<linalg::GenericOp>(owner))
-    return generic;
-  b.setInsertionPoint(owner);
-  if (auto named = dyn_cast<linalg::LinalgOp>(owner))
-    return linalg::generalizeNamedOp(b, named);
-  SmallVector<linalg::GenericOp> made;
-  mlir::Block *block = owner->getBlock();
-  Operation *before = owner->getPrevNode(), *after = owner->getNextNode();
-  if (auto generate = dyn_cast<tensor::GenerateOp>(owner))
-    (void)linalg::rewriteInDestinationPassingStyle(b, generate);
-  else
-    (void)linalg::rewriteInDestinationPassingStyle(b, cast<tensor::PadOp>(owner));
-  for (Operation *op = before ? before->getNextNode() : &block->front(); op && op != after;
-       op = op->getNextNode())
-    if (auto generic = dyn_cast<linalg::GenericOp>(op))
-      return generic;
-  return failure();
-}
-
 LogicalResult Checker::limit(tensor::ExtractOp extract) {
   SmallVector<unsigned> open;
   for (unsigned dim = 0; dim < extract.getIndices().size(); ++dim)
@@ -103,7 +73,7 @@ LogicalResult Checker::limit(tensor::ExtractOp extract) {
   Operation *owner = bodyOwner(extract);
   if (open.empty())
     return success();
-  FailureOr<linalg::GenericOp> op = toGeneric(owner);
+  FailureOr<linalg::GenericOp> op = toGeneric(b, owner);
   if (failed(op))
     return extract.emitOpError("is in an operation whose indices cannot be checked: expected it in "
                                "the body of a linalg operation");

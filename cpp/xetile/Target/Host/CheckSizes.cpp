@@ -71,6 +71,8 @@ private:
   LogicalResult require(Operation *op, const SizeCondition &condition);
   bool isProved(const SizeCondition &condition);
   void emit(Value holds, SizeTerm left, StringRef sign, SizeTerm right, const std::string &reason);
+  void tell(Value holds, Value left, Value right, ArrayAttr texts);
+  void requireExpectation(func::CallOp call);
   /// Runs `body` in a new region of `parent` and yields what is known at its end.
   LogicalResult inRegion(Region &region, function_ref<LogicalResult()> body);
 
@@ -84,6 +86,8 @@ private:
   SmallVector<Attribute> conditions;
   llvm::DenseSet<std::tuple<Value, Value, int>> known;
   unsigned loops = 0;
+  /// Regions around of which it is not known whether they run.
+  unsigned uncertain = 0;
 };
 
 Value Checker::binary(StringRef name, Value left, Value right) {
@@ -94,13 +98,38 @@ Value Checker::binary(StringRef name, Value left, Value right) {
 
 void Checker::emit(Value holds, SizeTerm left, StringRef sign, SizeTerm right,
                    const std::string &reason) {
-  conditions.push_back(b.getStrArrayAttr({left.text, sign, right.text, reason}));
+  tell(holds, left.value, right.value, b.getStrArrayAttr({left.text, sign, right.text, reason}));
+}
+
+void Checker::tell(Value holds, Value left, Value right, ArrayAttr texts) {
+  conditions.push_back(texts);
   Value no = arith::ConstantIntOp::create(b, loc, 0, 1);
   Value fails = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, holds, no);
   fails = binary("and", fails, isZero(status[0]));
-  SmallVector<Value> told = {constant(conditions.size()), left.value, right.value};
+  SmallVector<Value> told = {constant(conditions.size()), left, right};
   for (auto [old, next] : llvm::zip(status, told))
     old = arith::SelectOp::create(b, loc, fails, next, old);
+}
+
+/// What follows from arguments is told before the call; the rest of what the function expects it
+/// tells itself.
+void Checker::requireExpectation(func::CallOp call) {
+  func::FuncOp expect = Expectations::find(check->getParentOfType<ModuleOp>());
+  APInt number;
+  if (!expect || call.getCallee() != expect.getName() || uncertain ||
+      !matchPattern(call.getOperand(0), m_ConstantInt(&number)))
+    return;
+  SmallVector<Value> values;
+  for (Value operand : call.getOperands().drop_front()) {
+    std::optional<SizeTerm> term = terms->of(operand);
+    if (!term)
+      return;
+    values.push_back(term->value);
+  }
+  for (Value &value : MutableArrayRef(values).drop_front())
+    value = arith::IndexCastOp::create(b, loc, b.getIndexType(), value);
+  auto all = expect->getAttrOfType<ArrayAttr>(kExpectationsAttr);
+  tell(values[0], values[1], values[2], cast<ArrayAttr>(all[number.getZExtValue() - 1]));
 }
 
 bool Checker::isProved(const SizeCondition &condition) {
@@ -237,8 +266,11 @@ LogicalResult Checker::visitLoop(LoopLikeOpInterface loop) {
     bounds.push_back({low->value, high->value, positive});
   }
   // Of a loop whose steps are not known, conditions that change in it cannot be computed.
-  if (!runs || bounds.empty())
+  if (!runs || bounds.empty()) {
+    ++uncertain;
+    llvm::scope_exit leave([&] { --uncertain; });
     return visitBody(loop);
+  }
   size_t before = conditions.size();
   SmallVector<Value> start = status;
   Operation *outermost = nullptr;
@@ -290,6 +322,10 @@ LogicalResult Checker::visit(mlir::Block &block) {
           return failure();
         continue;
       }
+    if (auto call = dyn_cast<func::CallOp>(op))
+      requireExpectation(call);
+    ++uncertain;
+    llvm::scope_exit leave([&] { --uncertain; });
     for (Region &region : op->getRegions())
       for (mlir::Block &inner : region)
         if (failed(visit(inner)))

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Host/HoistFromBody.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -15,6 +17,32 @@
 
 using namespace mlir;
 using namespace xetile;
+
+Operation *xetile::bodyOwner(Operation *op) {
+  for (Operation *parent = op->getParentOp(); parent; parent = parent->getParentOp())
+    if (isa<linalg::LinalgOp, tensor::GenerateOp, tensor::PadOp>(parent))
+      return parent;
+  return nullptr;
+}
+
+FailureOr<linalg::GenericOp> xetile::toGeneric(RewriterBase &b, Operation *owner) {
+  if (auto generic = dyn_cast<linalg::GenericOp>(owner))
+    return generic;
+  b.setInsertionPoint(owner);
+  if (auto named = dyn_cast<linalg::LinalgOp>(owner))
+    return linalg::generalizeNamedOp(b, named);
+  mlir::Block *block = owner->getBlock();
+  Operation *before = owner->getPrevNode(), *after = owner->getNextNode();
+  if (auto generate = dyn_cast<tensor::GenerateOp>(owner))
+    (void)linalg::rewriteInDestinationPassingStyle(b, generate);
+  else
+    (void)linalg::rewriteInDestinationPassingStyle(b, cast<tensor::PadOp>(owner));
+  for (Operation *op = before ? before->getNextNode() : &block->front(); op && op != after;
+       op = op->getNextNode())
+    if (auto generic = dyn_cast<linalg::GenericOp>(op))
+      return generic;
+  return failure();
+}
 
 namespace {
 
@@ -56,6 +84,14 @@ void Hoist::addOperand(OpOperand &operand) {
       loops.set(dim);
 }
 
+/// Without side effects; assertions are left out, they are looked at for themselves.
+static bool isFree(Operation *op) {
+  return !op->walk([](Operation *inside) -> WalkResult {
+              bool isLeftOut = isa<cf::AssertOp>(inside) || inside->getNumRegions() != 0;
+              return WalkResult(success(isLeftOut || isMemoryEffectFree(inside)));
+            }).wasInterrupted();
+}
+
 LogicalResult Hoist::findSlice(ValueRange used) {
   mlir::Block *body = op.getBody();
   Operation *top = body->findAncestorOpInBlock(*site);
@@ -86,8 +122,7 @@ LogicalResult Hoist::findSlice(ValueRange used) {
     getUsedValuesDefinedAbove(definition->getRegions(), open);
   }
   for (Operation *inside : slice) {
-    // Other checks of the branch that the site is in are made for themselves.
-    if (inside != top && !isMemoryEffectFree(inside))
+    if (inside != top && !isFree(inside))
       return blamed->emitOpError("depends on an operation with side effects, so that it cannot be "
                                  "checked: expected operations on numbers only");
     inside->walk([&](linalg::IndexOp index) { loops.set(index.getDim()); });
@@ -253,6 +288,7 @@ Value Hoist::write() {
         "operation, in scf.if or in scf.for there");
     return {};
   }
+  generic.walk([&](cf::AssertOp op) { b.eraseOp(op); });
   generic.walk([&](linalg::IndexOp index) { index.setDim(numbers[index.getDim()]); });
   return unlessNeverRun(tensor::ExtractOp::create(b, loc, generic.getResult(0), ValueRange()));
 }

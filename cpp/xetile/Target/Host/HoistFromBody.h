@@ -8,6 +8,14 @@
 
 namespace xetile {
 
+/// The op on tensors (linalg, tensor.generate, tensor.pad) whose body `op` is in; null if it is in
+/// none.
+mlir::Operation *bodyOwner(mlir::Operation *op);
+
+/// That op as a linalg.generic with the same body, which it becomes. Fails without an error where
+/// upstream makes none of it.
+llvm::FailureOr<mlir::linalg::GenericOp> toGeneric(mlir::RewriterBase &b, mlir::Operation *owner);
+
 /// Makes an i64 where `site` stood, of copies of what it uses.
 using SiteValue =
     llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, const mlir::IRMapping &)>;

@@ -64,6 +64,9 @@ def CheckSizes : Pass<"xetile-check-sizes", "::mlir::ModuleOp"> {
         ["argument 0, dimension 1", "==", "argument 1, dimension 0", "linalg.matmul in line 3"], ...]}
     ```
 
+    What the function expects (`xetile-check-asserts`) and follows from its arguments is a condition, too, of the form
+    `[place, text]`.
+
     Conditions inside loops and branches are computed for each step that will run, unless they are known to hold.
     Refused, with the op's location: sizes and offsets that depend on what the function computes, unless they are known
     to be in bounds; ops on tensors of dynamic sizes of which it is not known here what they ask for. Elements that the
@@ -97,12 +100,31 @@ def CheckIndices : Pass<"xetile-check-indices", "::mlir::ModuleOp"> {
       "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def CheckAsserts : Pass<"xetile-check-asserts", "::mlir::ModuleOp"> {
+  let summary = "Expect what assertions assert, instead of ending the process";
+  let description = [{
+    `cf.assert` becomes a call of `@xetile_expect`, for `xetile-report-expectations`: the run goes on, and the caller gets
+    an error with place and message of the first that failed, but no results. One in the body of a linalg op (or of
+    `tensor.generate`, `tensor.pad`) becomes a reduction before the op. Assertions that are known to hold are dropped.
+    Integer divisions of functions with others divide by 1 where there is no quotient: they may be what is asserted.
+
+    Before: `cf.assert %holds, "n is small"`
+
+    After: `call @xetile_expect(%c1_i64, %holds, %c0_i64, %c-1_i64) : (i64, i1, i64, i64) -> ()`
+
+    Refused, in bodies, as by `xetile-check-indices`, which runs before.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
+      "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def ReportExpectations : Pass<"xetile-report-expectations", "::mlir::ModuleOp"> {
   let summary = "Return which expectation of the data did not hold";
   let description = [{
     Calls of `@xetile_expect(number, holds, got, bound)` record the first that does not hold, in memory of the function's
     own; threads of a parallel loop may, too. The function returns it behind its results: the number, from 1, of the
     expectation in the attribute `xetile.expectations`, one `[place, text]` each, 0 if all hold, then `got` and `bound`.
+    Loops of `scf.while` end then: a condition that was asserted may be what ends them.
 
     Before: `func.func @f(%a: memref<4xi64>, %r: memref<4xf32>)`
 

@@ -31,6 +31,7 @@ public:
 private:
   Value at(int64_t place) { return arith::ConstantIndexOp::create(b, loc, place); }
   void record(func::CallOp call);
+  void endWhereTaken(scf::WhileOp loop);
 
   func::FuncOp function;
   OpBuilder b;
@@ -60,6 +61,18 @@ void Reporter::record(func::CallOp call) {
   call.erase();
 }
 
+/// What ends the loop may be what did not hold.
+void Reporter::endWhereTaken(scf::WhileOp loop) {
+  scf::ConditionOp condition = loop.getConditionOp();
+  loc = loop.getLoc();
+  b.setInsertionPoint(condition);
+  Value zero = arith::ConstantIntOp::create(b, loc, b.getI64Type(), 0);
+  Value taken = memref::LoadOp::create(b, loc, status, at(kTaken));
+  Value free = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, taken, zero);
+  Value goes = arith::AndIOp::create(b, loc, condition.getCondition(), free);
+  condition.getConditionMutable().set(goes);
+}
+
 void Reporter::run(ArrayRef<func::CallOp> calls, ArrayAttr expectations) {
   b.setInsertionPointToStart(&function.front());
   status = memref::AllocaOp::create(b, loc, MemRefType::get({kTold + 1}, b.getI64Type()));
@@ -68,6 +81,7 @@ void Reporter::run(ArrayRef<func::CallOp> calls, ArrayAttr expectations) {
     memref::StoreOp::create(b, loc, zero, status, at(place));
   for (func::CallOp call : calls)
     record(call);
+  function.walk([&](scf::WhileOp loop) { endWhereTaken(loop); });
   loc = function.getLoc();
   function.walk([&](func::ReturnOp op) {
     b.setInsertionPoint(op);
