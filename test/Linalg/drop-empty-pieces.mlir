@@ -98,3 +98,13 @@ func.func @constant_size(%x: tensor<3xf32>) -> tensor<?xf32> {
   %t = tensor.extract_slice %x[2] [%c0] [1] : tensor<3xf32> to tensor<?xf32>
   return %t : tensor<?xf32>
 }
+
+// The result's type says what its pieces' types do not.
+// DONE: llvm.func @nothing_of_any
+// CHECK-LABEL: func @nothing_of_any
+// CHECK-NEXT:    %[[NOTHING:.*]] = tensor.empty() : tensor<0x2xf32>
+// CHECK-NEXT:    return %[[NOTHING]]
+func.func @nothing_of_any(%x: tensor<?x2xf32>) -> tensor<0x2xf32> {
+  %t = tensor.concat dim(0) %x, %x : (tensor<?x2xf32>, tensor<?x2xf32>) -> tensor<0x2xf32>
+  return %t : tensor<0x2xf32>
+}

@@ -74,3 +74,31 @@ func.func @fits(%A: memref<1024x1024xf16>, %B: memref<1024x1024xf16>, %C: memref
   xetile.store_tile %d, %tc : vector<32x32xf32>, !xetile.tile<32x32xf32>
   return
 }
+
+// -----
+
+// A store of 512 rows of which 8 fit beside the nine values that they are computed of: 64 parts, the most there are.
+// CHECK-LABEL: func @most_parts
+// CHECK: xegpu.load_nd %{{.*}}[0, 0]
+// CHECK: xegpu.store_nd %{{.*}}[0, 0]
+// CHECK: xegpu.load_nd %{{.*}}[8, 0]
+// CHECK: xegpu.store_nd %{{.*}}[8, 0]
+// CHECK: xegpu.load_nd %{{.*}}[504, 0]
+// CHECK: xegpu.store_nd %{{.*}}[504, 0]
+// CHECK: return
+func.func @most_parts(%A: memref<512x32xf32>, %B: memref<512x32xf32>) {
+  %ta = xetile.init_tile %A[0, 0] : memref<512x32xf32> -> !xetile.tile<512x32xf32>
+  %tb = xetile.init_tile %B[0, 0] : memref<512x32xf32> -> !xetile.tile<512x32xf32>
+  %a = xetile.load_tile %ta : !xetile.tile<512x32xf32> -> vector<512x32xf32>
+  %v0 = math.absf %a : vector<512x32xf32>
+  %v1 = arith.negf %v0 : vector<512x32xf32>
+  %v2 = math.absf %v1 : vector<512x32xf32>
+  %v3 = arith.negf %v2 : vector<512x32xf32>
+  %v4 = math.absf %v3 : vector<512x32xf32>
+  %v5 = arith.negf %v4 : vector<512x32xf32>
+  %v6 = math.absf %v5 : vector<512x32xf32>
+  %v7 = arith.negf %v6 : vector<512x32xf32>
+  %v8 = math.absf %v7 : vector<512x32xf32>
+  xetile.store_tile %v8, %tb : vector<512x32xf32>, !xetile.tile<512x32xf32>
+  return
+}
