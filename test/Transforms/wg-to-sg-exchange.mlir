@@ -1,9 +1,16 @@
 // RUN: xetile-opt %s --xetile-wg-to-sg --canonicalize --cse --split-input-file | FileCheck %s --implicit-check-not=wg_map
+// RUN: xetile-opt %s --xetile-wg-to-sg=slm-bytes=16384 --split-input-file | FileCheck %s --check-prefix=FITS
+// RUN: xetile-opt %s --xetile-wg-to-sg=slm-bytes=16383 --split-input-file | FileCheck %s --check-prefix=PARTS
 
 // Operations that bring elements to other subgroups.
 
 // A conversion through shared memory: each subgroup stores its piece, all meet, each loads its new piece.
 // CHECK: #[[SLM:.*]] = #xetile.tile_attr<memory_space = slm>
+// In all of the memory it is moved at once, in a byte less in two parts.
+// FITS-LABEL: func @conversion
+// FITS-SAME: xetile.slm_bytes = 16384
+// PARTS-LABEL: func @conversion
+// PARTS-SAME: xetile.slm_bytes = 8192
 // CHECK-LABEL: func @conversion
 // CHECK-SAME: attributes {xetile.slm_bytes = 16384 : i64}
 // CHECK-DAG: %[[ID:.*]] = gpu.subgroup_id

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shutil
+import struct
 import subprocess
 from pathlib import Path
 
@@ -53,3 +54,17 @@ def test_other_files_are_refused(files):
             elf.read_symbol(data, "told")
     with pytest.raises(ValueError, match="the ELF file is damaged"):
         elf.read_symbol(files[1][:1000], "told")
+
+
+def test_a_constant_behind_the_end_of_the_file_is_none(files):
+    """Its section says that it begins ten bytes before the end."""
+    data = bytearray(files[1])
+    place = elf.find_symbol(files[1], "told")
+    (start,) = struct.unpack_from("<Q", data, 0x28)
+    size, count = struct.unpack_from("<HH", data, 0x3A)
+    for header in range(start, start + size * count, size):
+        offset, length = struct.unpack_from("<QQ", data, header + 24)
+        if offset <= place.start < offset + length:
+            struct.pack_into("<Q", data, header + 24, len(data) - 10 - (place.start - offset))
+    with pytest.raises(ValueError, match="a constant lies outside of its section"):
+        elf.read_symbol(bytes(data), "told")

@@ -122,4 +122,22 @@ func.func @others(%x: tensor<9xf32>, %y: tensor<9x9xf32>) -> (tensor<9xf32>, ten
   }
   return %a#0, %b#0, %c#0, %d#0 : tensor<9xf32>, tensor<9xf32>, tensor<9x9xf32>, tensor<9xf32>
 }
+// A vector of 256 bits has ten integers of 24, which no steps that double add up: the loop stays.
+// CHECK-LABEL: func @odd_width
+// CHECK-NOT: vector
+// CHECK: return
+func.func @odd_width(%x: tensor<16xi24>) -> tensor<16xi24> {
+  %zero = arith.constant 0 : i24
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %any = tensor.empty() : tensor<16xi24>
+  %all:2 = scf.for %i = %c0 to %c16 step %c1 iter_args(%out = %any, %before = %zero) -> (tensor<16xi24>, i24) {
+    %e = tensor.extract %x[%i] : tensor<16xi24>
+    %sum = arith.addi %before, %e : i24
+    %next = tensor.insert %sum into %out[%i] : tensor<16xi24>
+    scf.yield %next, %sum : tensor<16xi24>, i24
+  }
+  return %all#0 : tensor<16xi24>
+}
 }

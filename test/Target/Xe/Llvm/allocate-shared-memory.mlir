@@ -53,6 +53,16 @@ gpu.module @allocated {
 
 // -----
 
+gpu.module @strided_alloc {
+  gpu.func @f() kernel {
+    // expected-error @below {{has shared memory of type 'memref<8x8xi32, strided<[16, 1]>, 3>', expected a static shape without a layout}}
+    %c = memref.alloc() : memref<8x8xi32, strided<[16, 1]>, 3>
+    gpu.return
+  }
+}
+
+// -----
+
 gpu.module @dynamic_alloc {
   gpu.func @f(%i: index) kernel {
     // expected-error @below {{has shared memory of type 'memref<?xi32, 3>', expected a static shape without a layout}}
