@@ -4,12 +4,13 @@
 // RUN: cat %t/on/loop.ll | FileCheck %s --check-prefix=OWN
 // RUN: cat %t/on/offsets.ll | FileCheck %s --check-prefix=SHARED
 // RUN: cat %t/on/others.ll | FileCheck %s --check-prefix=OTHERS
+// RUN: cat %t/on/streamed.ll | FileCheck %s --check-prefix=STREAMED
 // RUN: xetile-opt %s --xetile-emit-binary="native=off prefetch-payloads=false dump-dir=%t/off" -o /dev/null
 // RUN: cat %t/off/*.ll | FileCheck %s --check-prefix=OFF
 // RUN: spirv-val --target-env spv1.4 %t/on/loop.spv
 
 // OFF-NOT: Payload
-// OFF-COUNT-6: call spir_func void @_Z45intel_sub_group_2d_block_prefetch_16b_8r16x2c
+// OFF-COUNT-7: call spir_func void @_Z45intel_sub_group_2d_block_prefetch_16b_8r16x2c
 // OFF-NOT: Payload
 
 // Width, height and pitch less one; a block of 16 columns, 8 rows, twice; the cache control of the hint.
@@ -121,6 +122,35 @@ gpu.module @m2 [#xevm.target<chip = "bmg">] {
     llvm.call spir_funccc @_Z45intel_sub_group_2d_block_prefetch_16b_8r16x2cPU3AS1viiiDv2_i(%p, %bytes, %end, %bytes, %there) : (!llvm.ptr<1>, i32, i32, i32, vector<2xi32>) -> ()
     llvm.br ^latch
   ^latch:
+    %next = llvm.add %k, %step : i32
+    llvm.br ^head(%next : i32)
+  ^exit:
+    llvm.return
+  }
+}
+
+// The last cache streams for no message: a hint that says so is as none.
+// STREAMED-LABEL: @streamed(
+// STREAMED: block_read_ap_prefetch_u16_m8k16v2(ptr %{{.*}}, i32 0, i32 0, i32 4)
+gpu.module @m3 [#xevm.target<chip = "pvc">] {
+  llvm.func spir_funccc @_Z45intel_sub_group_2d_block_prefetch_16b_8r16x2cPU3AS1viiiDv2_i(!llvm.ptr<1>, i32, i32, i32, vector<2xi32>)
+  llvm.func spir_kernelcc @streamed(%p: !llvm.ptr<1>, %y: i32) attributes {gpu.kernel} {
+    %zero = llvm.mlir.constant(0 : i32) : i32
+    %one = llvm.mlir.constant(1 : i32) : i32
+    %step = llvm.mlir.constant(32 : i32) : i32
+    %end = llvm.mlir.constant(4096 : i32) : i32
+    %ahead = llvm.mlir.constant(96 : i32) : i32
+    %bytes = llvm.mlir.constant(8192 : i32) : i32
+    %none = llvm.mlir.poison : vector<2xi32>
+    llvm.br ^head(%zero : i32)
+  ^head(%k: i32):
+    %more = llvm.icmp "slt" %k, %end : i32
+    llvm.cond_br %more, ^body, ^exit
+  ^body:
+    %x = llvm.add %k, %ahead : i32
+    %v = llvm.insertelement %x, %none[%zero : i32] : vector<2xi32>
+    %at = llvm.insertelement %y, %v[%one : i32] : vector<2xi32>
+    llvm.call spir_funccc @_Z45intel_sub_group_2d_block_prefetch_16b_8r16x2cPU3AS1viiiDv2_i(%p, %bytes, %end, %bytes, %at) {xevm.DecorationCacheControl = [[6442 : i32, 0 : i32, 0 : i32, 0 : i32], [6442 : i32, 1 : i32, 2 : i32, 0 : i32]]} : (!llvm.ptr<1>, i32, i32, i32, vector<2xi32>) -> ()
     %next = llvm.add %k, %step : i32
     llvm.br ^head(%next : i32)
   ^exit:
