@@ -2,14 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: linalg ops on tensors, tensor.generate and tensor.pad, whose bodies extract elements. Out:
 // indices that are not proved to be in range are limited to it, and the function expects of the
-// greatest of each that it was. Refused: what HoistFromBody.cpp refuses; elements of tensors that
-// the body itself makes.
+// greatest of each that it was. Lanes of vector.gather that are outside of its tensor are masked.
+// Refused: what HoistFromBody.cpp refuses; elements of tensors that the body itself makes;
+// vector.gather in bodies.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "xetile/Target/Host/EntryPoints.h"
 #include "xetile/Target/Host/Expectations.h"
 #include "xetile/Target/Host/HoistFromBody.h"
@@ -58,6 +60,7 @@ public:
 private:
   LogicalResult limit(tensor::ExtractOp extract);
   LogicalResult expect(Limited limited);
+  LogicalResult expect(vector::GatherOp gather);
 
   func::FuncOp function;
   RewriterBase &b;
@@ -146,12 +149,70 @@ LogicalResult Checker::expect(Limited limited) {
                              holds, got, size);
 }
 
+LogicalResult Checker::expect(vector::GatherOp gather) {
+  if (bodyOwner(gather))
+    return gather.emitOpError("is in a body, where its indices cannot be checked: expected "
+                              "tensor.extract there");
+  Location loc = gather.getLoc();
+  b.setInsertionPoint(gather);
+  Type i64 = b.getI64Type();
+  VectorType indexType = gather.getIndexVectorType();
+  VectorType wide = VectorType::get(indexType.getShape(), i64);
+  // Counted from the first element, in C order, as memory is.
+  Value start = arith::ConstantIndexOp::create(b, loc, 0);
+  Value size = arith::ConstantIndexOp::create(b, loc, 1);
+  for (auto [dim, offset] : llvm::enumerate(gather.getOffsets())) {
+    Value length = b.createOrFold<tensor::DimOp>(loc, gather.getBase(), int64_t(dim));
+    start = b.createOrFold<arith::MulIOp>(loc, start, length);
+    start = b.createOrFold<arith::AddIOp>(loc, start, offset);
+    size = b.createOrFold<arith::MulIOp>(loc, size, length);
+  }
+  auto splat = [&](Value value) -> Value {
+    return vector::BroadcastOp::create(b, loc, wide, value);
+  };
+  auto number = [&](Value index) -> Value {
+    return arith::IndexCastOp::create(b, loc, i64, index);
+  };
+  Value index = gather.getIndices();
+  if (indexType.getElementType().isIndex())
+    index = arith::IndexCastOp::create(b, loc, wide, index);
+  else if (indexType.getElementType() != i64)
+    index = arith::ExtSIOp::create(b, loc, wide, index);
+  Value bound = number(size);
+  Value places = arith::AddIOp::create(b, loc, index, splat(number(start)));
+  Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, places, splat(bound));
+  Value mask = gather.getMask();
+  Value safe = arith::AndIOp::create(b, loc, mask, inside);
+  Value wrong = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, mask, safe);
+  Value zero = arith::ConstantIntOp::create(b, loc, i64, 0);
+  Value outside = arith::SelectOp::create(b, loc, wrong, places, splat(zero));
+  auto greatest = [&](Value vector) -> Value {
+    auto flat = VectorType::get(wide.getNumElements(), i64);
+    if (vector.getType() != flat)
+      vector = vector::ShapeCastOp::create(b, loc, flat, vector);
+    return vector::ReductionOp::create(b, loc, vector::CombiningKind::MAXUI, vector);
+  };
+  Value got = greatest(outside);
+  Value any = greatest(arith::ExtUIOp::create(b, loc, wide, wrong));
+  Value holds = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, any, zero);
+  gather.getMaskMutable().set(safe);
+  return expectations.expect(b, gather, "expected indices within the tensor", holds, got, bound);
+}
+
 LogicalResult Checker::run() {
   SmallVector<tensor::ExtractOp> extracts;
   function.walk([&](tensor::ExtractOp extract) {
     if (bodyOwner(extract))
       extracts.push_back(extract);
   });
+  SmallVector<vector::GatherOp> gathers;
+  function.walk([&](vector::GatherOp gather) {
+    if (isa<RankedTensorType>(gather.getBase().getType()))
+      gathers.push_back(gather);
+  });
+  for (vector::GatherOp gather : gathers)
+    if (failed(expect(gather)))
+      return failure();
   // All are limited before any is copied.
   for (tensor::ExtractOp extract : extracts)
     if (failed(limit(extract)))

@@ -93,10 +93,12 @@ def CheckIndices : Pass<"xetile-check-indices", "::mlir::ModuleOp"> {
     %y = arith.minui %x, %c9 : index                 // after
     %v = tensor.extract %t[%y] : tensor<10xf32>
     ```
+    A `vector.gather` of a tensor, outside of bodies, has lanes masked that are outside of the tensor, and expects none.
+
     Refused: indices that depend on what the op sums up, or on side effects; such an op in a region of the body other
-    than `scf.if` and `scf.for`; elements of tensors that the body makes.
+    than `scf.if` and `scf.for`; elements of tensors that the body makes; `vector.gather` in bodies.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
+  let dependentDialects = ["::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
       "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 

@@ -285,6 +285,28 @@ def test_in_a_loop_of_the_function():
     expect(kernel, "got 1000000000000$", TABLE, indices)
 
 
+@pytest.mark.parametrize(("base", "at"), [("10xf32", "%c0"), ("2x5xf32", "%c1, %c0")])
+def test_gathers_of_vectors(base, at):
+    text = f"""
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = tensor.empty() : tensor<4xf32>
+  %mask = arith.constant dense<[true, true, true, false]> : vector<4xi1>
+  %pass = arith.constant dense<7.0> : vector<4xf32>
+  %x = vector.transfer_read %i[%c0], %c0 {{in_bounds = [true]}} : tensor<4xindex>, vector<4xindex>
+  %g = vector.gather %t[{at}] [%x], %mask, %pass
+    : tensor<{base}>, vector<4xindex>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+  %r = vector.transfer_write %g, %e[%c0] {{in_bounds = [true]}} : vector<4xf32>, tensor<4xf32>
+  return %r : tensor<4xf32>"""
+    kernel = compile_text(text, f"(%t: tensor<{base}>, %i: tensor<4xindex>) -> tensor<4xf32>", threads=1)
+    start = 5 if "x5x" in base else 0
+    table = TABLE.reshape([int(size) for size in base.split("x")[:-1]])
+    # What is masked is not read.
+    assert np.array_equal(kernel(table, places(4, 0, 3, 10**12)), [*TABLE[start:][[4, 0, 3]], 7])
+    for wrong in (10 - start, -1 - start, 10**12):
+        expect(kernel, f"vector.gather in line .* from 0 to 9, got {wrong + start}$", table, places(4, wrong, 3, 0))
+
+
 def test_an_index_that_the_operation_sums_up_is_refused():
     text = """
   %z = arith.constant dense<0> : tensor<i64>
