@@ -2,7 +2,7 @@
 """A user's checkout of KernelBench through torch.compile(backend="xetile"), each problem in a process of its own.
 
 usage: python test/kernelbench DIR [--level 1 2 3] [--only 1 20 ..] [--elements 2000000] [--threads 1] [--inductor]
-                               [--freeze] [--timeout 300] [--jobs 1] [--json FILE] [--page FILE]
+                               [--freeze] [--target cpu] [--timeout 300] [--jobs 1] [--json FILE] [--page FILE]
 
 DIR is the checkout (its folder KernelBench/level1 and so on). Sizes are halved until no tensor has more than --elements
 elements; 0 leaves them as they are. Printed: how many problems torch-mlir imported, that were compiled, right, wrong,
@@ -40,6 +40,7 @@ def main() -> int:
     parser.add_argument("--timeout", type=float, default=300)
     parser.add_argument("--inductor", action="store_true", help="measure torch.compile's default backend, too")
     parser.add_argument("--freeze", action="store_true", help="pack weights in the first call, not in each")
+    parser.add_argument("--target", default="cpu", help="cpu, or the chip of a GPU, as pvc: right or wrong counts then")
     parser.add_argument("--jobs", type=int, default=1, help="problems at once; times mean nothing then")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--page", type=Path, help="an HTML page with a plot")
@@ -69,6 +70,7 @@ def problems(checkout: Path, level: int, only: list[int] | None) -> list[Path]:
 def run(file: Path, options: argparse.Namespace) -> dict[str, Any]:
     command = [sys.executable, "-W", "ignore", CHILD, file, "--elements", str(options.elements)]
     command += ["--threads", str(options.threads), "--seconds", str(options.seconds)]
+    command += ["--target", options.target]
     command += ["--inductor"] * options.inductor + ["--freeze"] * options.freeze
     environment = {**os.environ, "OMP_NUM_THREADS": str(options.threads)}
     try:

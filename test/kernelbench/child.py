@@ -33,6 +33,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--inductor", action="store_true")
     parser.add_argument("--freeze", action="store_true")
+    parser.add_argument("--target", default="cpu")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     torch._dynamo.config.allow_rnn = True
@@ -48,7 +49,8 @@ def run(problem: Problem, options: argparse.Namespace) -> dict[str, Any]:
     found: dict[str, Any] = {"constants": problem.constants}
     with torch.no_grad():
         expected = model(*inputs)
-        settings = {"threads": options.threads, "strict": True, "freeze": options.freeze}
+        settings = {"target": options.target, "strict": True, "freeze": options.freeze}
+        settings |= {"threads": options.threads} if options.target == "cpu" else {"native": "off"}
         function = torch.compile(model, backend=xetile.torch.backend, options=settings, dynamic=False)
         start = time.perf_counter()
         try:

@@ -121,13 +121,20 @@ def test_what_is_wrong_with_a_file(run, text, name, message):
     ("arguments", "message"),
     [
         (["--schedule", "matmul"], "--schedule: expected none for a PyTorch model"),
-        (["--target", "pvc"], "--target pvc: PyTorch models run on cpu"),
+        (["--target", "tpu"], "target: unknown chip 'tpu'"),
+        (["--target", "pvc", "--set", "threads=2"], "threads"),
         (["--set", "threads=two"], "--set threads=two: expected an integer, got 'two'"),
     ],
 )
 def test_options_that_do_not_go_with_models(run, arguments, message):
     status, _, err = run(LAYER, *arguments)
     assert status == 1 and message in err
+
+
+def test_a_model_runs_as_a_kernel_for_a_gpu(run):
+    status, out, err = run(LAYER, "--check", "--repeat", "1", "--target", "pvc")
+    assert (status, err) == (0, "")
+    assert " for pvc, on " in out and "this CPU" not in out.splitlines()[0]
 
 
 def test_a_file_that_is_not_there(capsys, tmp_path):

@@ -49,6 +49,21 @@ def SplitArgmax : Pass<"xetile-split-argmax"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def PassBitsAsBytes : Pass<"xetile-pass-bits-as-bytes", "::mlir::ModuleOp"> {
+  let summary = "Pass tensors of i1 as bytes";
+  let description = [{
+    Of public functions: GPUs have no i1 in memory, and NumPy's arrays of them have bytes.
+
+    Before: `func.func @f(%mask: tensor<8xi1>) -> tensor<8xi1>`
+
+    After: `func.func @f(%mask: tensor<8xi8>) -> tensor<8xi8>`, which compares what it takes with 0, and extends what it
+    returns.
+
+    Refused: public functions that the module calls.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def ReplacePoison : Pass<"xetile-replace-poison"> {
   let summary = "Let tensors of poison hold anything, in memory, and make numbers of poison zeros";
   let description = [{

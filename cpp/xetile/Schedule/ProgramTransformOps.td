@@ -47,9 +47,9 @@ def ExtractKernelsOp : XeTile_TransformOp<"extract_kernels"> {
   let summary = "Makes a module of each kernel of a program";
   let description = [{
     Ops with one number in `xetile.kernel` become a function in a module of its own, nested in `target`: what a schedule for
-    one kernel takes. The module has their `xetile.schedule`. The function that they were in calls it. Constants, slices and
-    reshapes are copied to each kernel that needs them, what else a kernel reads are its arguments. Tensors of i1 are of i8
-    between kernels.
+    one kernel takes. The module has their `xetile.schedule`. The function that they were in calls it. Constants and
+    slices are copied to each kernel that needs them, what else a kernel reads are its arguments, which the caller reshapes.
+    Tensors of i1 are of i8 between kernels.
 
     ```mlir
     transform.xetile.extract_kernels %module : !transform.any_op

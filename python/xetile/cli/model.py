@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`xetile run model.py:Model`: a PyTorch model of a file on this CPU, beside PyTorch itself.
+"""`xetile run model.py:Model`: a PyTorch model of a file on this CPU or a GPU, beside PyTorch itself.
 
 The file has the model, a class or a function that makes one, and `get_inputs()`, which gives what it is called with;
 `get_init_inputs()` may give what it is made with. Problems of KernelBench are such files.
@@ -33,14 +33,14 @@ def run(options: argparse.Namespace, params: Mapping[str, Any], tolerance: float
     """Runs it `options.repeat` times in turns with PyTorch, tells the fastest of each, and how far results differ."""
     if options.schedule is not None:
         raise XeTileError("--schedule: expected none for a PyTorch model; `xetile.torch.export` gives a module for one")
-    if options.target not in (None, "cpu"):
-        raise XeTileError(f"--target {options.target}: PyTorch models run on cpu")
     from xetile import torch as models
 
     compile_model = models.compile  # names what is missing without PyTorch
     import torch
 
     from xetile import reference
+    from xetile.kernels.runtime import selected_device
+    from xetile.targets import Target
     from xetile.torch.arrays import array_of
 
     match = _NAME.fullmatch(options.input)
@@ -48,14 +48,17 @@ def run(options: argparse.Namespace, params: Mapping[str, Any], tolerance: float
     seed = secrets.randbits(32) if options.seed is None else options.seed % 2**64
     torch.manual_seed(seed)
     model, inputs = _read(Path(match["path"]), match["name"] or "Model")
-    kernel = compile_model(model, inputs, **params)
+    target = Target(options.target or "cpu")
+    more: dict[str, Any] = {"native": "off"} if target.has_device else {}
+    kernel = compile_model(model, inputs, target=target, **more, **params)
+    place = selected_device() if target.has_device else "this CPU"
     if options.dump_stages:
         kernel.stages.write(options.dump_stages)
     tensors = [value for value in torch.utils._pytree.tree_leaves(list(inputs)) if isinstance(value, torch.Tensor)]
     with torch.no_grad():
         results, expected = kernel(*tensors), model(*inputs)
         ours, eager = _fastest([lambda: kernel(*tensors), lambda: model(*inputs)], options.repeat)
-    print(f"{kernel.signature} for cpu, on this CPU")
+    print(f"{kernel.signature} for {kernel.target}, on {place}")
     print(f"call {ours * 1e3:.3f} ms; PyTorch {eager * 1e3:.3f} ms, {eager / ours:.2f} times as long")
     results = results if isinstance(results, tuple) else (results,)
     differences = []

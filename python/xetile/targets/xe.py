@@ -110,11 +110,6 @@ class XeTarget(Target):
         for spec in (*signature.arguments, *signature.results):
             if spec.scalar:
                 return f"expected tensors on a GPU, got {spec}"
-            if spec.dtype == "i1":
-                return (
-                    "expected floats of 16, 32 or 64 bits or integers of 8, 16, 32 or 64 bits in a GPU's memory, got "
-                    f"{spec}: convert it from or to i8 (arith.cmpi, arith.extui), or compile it for the target cpu"
-                )
         return None
 
     def plan(self, schedule: Schedule | None, params: Mapping[str, Any], options: Mapping[str, Any]) -> XePlan:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The backend "xetile" of torch.compile: graphs forwards and backwards become kernels for this CPU.
+"""The backend "xetile" of torch.compile: graphs forwards and backwards become kernels, for this CPU by default.
 
 AOTAutograd hands over graphs of ATen operations without side effects; what a model writes to its buffers, and
 gradients, are results of such graphs. A graph that cannot be compiled runs as PyTorch runs it, and so do the operations
@@ -41,11 +41,14 @@ def backend(
     """What torch.compile calls for each graph: `torch.compile(model, backend="xetile", options={...})`.
 
     `options` are those of `xetile.compile(..., target="cpu")`, and
+    `target`   a GPU to compile for instead, as "pvc", with its options; the model's tensors stay in the CPU's memory,
+               kernels run on the device that XETILE_DEVICE chooses;
     `threads`  by default as many as PyTorch uses when the graph is compiled (`torch.set_num_threads`);
     `schedule`, `params`   what tiles and fuses instead, as "cpu_model" or a file of one's own, and its parameters;
     `strict`   whether a graph that cannot be compiled is an error; by default PyTorch runs it and a warning says why;
     `freeze`   whether parameters and buffers are packed in the first call, and when PyTorch counts that they changed,
-               instead of in each call. For inference only; they must not be written to through `tensor.data` or arrays.
+               instead of in each call. For inference on the CPU; they must not be written to through `tensor.data` or
+               arrays.
 
     XeTileError for options that do not exist or fit. `mode` has no meaning here.
     """
@@ -57,6 +60,10 @@ def backend(
     if mode not in (None, "default"):
         raise XeTileError(f"mode: expected none, got {mode!r}; `options` has what can be chosen")
     settings = kernel_options(settings)  # an option that is wrong is no reason to run a graph in PyTorch
+    if freeze and settings["target"].has_device:
+        raise XeTileError(
+            f"freeze: expected the target cpu, got {settings['target']}: weights are packed for CPUs only"
+        )
     compile_graph = functools.partial(_compile, settings=settings, strict=strict)
     compiled = aot_autograd(
         fw_compiler=_refuse_training if freeze else compile_graph,
@@ -117,7 +124,7 @@ def _function(
         looked_at = checks.with_checks(outputs.kernel)
         kernel_graph, arguments, results = in_memory_order(outputs.kernel)
         module = import_graph(kernel_graph, _NAME, frozen)
-        call = call_of(compiler.compile(module, target="cpu", **settings), arguments, results)
+        call = call_of(compiler.compile(module, **settings), arguments, results)
     except XeTileError as error:
         if strict:
             raise

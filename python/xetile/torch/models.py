@@ -61,18 +61,23 @@ def compile(
     freeze: bool = False,
     **options: Any,
 ) -> Kernel:
-    """The model as a kernel for this CPU: it is called with the model's tensors, or arrays, in order; gives arrays.
+    """The model as a kernel, called with the model's tensors, or arrays, in order; it gives arrays.
 
     The parameters are those of the model now; the kernel reads them where they are, so that it sees what changes them
     in place. With `freeze` it packs them in its first call, and when PyTorch counts that one changed; they must not be
     written to through `tensor.data` or arrays then, and such a kernel cannot be saved. `inputs`, `named` and
-    `dynamic_shapes` are those of `export`, `options` those of `xetile.compile(..., target="cpu")`, `schedule` and
-    `params` too; `threads` is what PyTorch uses by default. XeTileError as for `export`, and for whatever cannot be
-    compiled.
+    `dynamic_shapes` are those of `export`, `options` those of `xetile.compile`, `schedule` and `params` too; `target`
+    is "cpu" by default (a GPU's kernel runs on the device that XETILE_DEVICE chooses, and is for models that are not
+    frozen), `threads` what PyTorch uses. XeTileError as for `export`, and for whatever cannot be compiled.
     """
     expect("freeze", freeze, bool, "True or False")
+    settings = kernel_options(options)
+    if freeze and settings["target"].has_device:
+        raise XeTileError(
+            f"freeze: expected the target cpu, got {settings['target']}: weights are packed for CPUs only"
+        )
     exported = _Exported.of(model, inputs, named or {}, dynamic_shapes, freeze)
-    return _bind(compiler.compile(exported.module, target="cpu", **kernel_options(options)), exported)
+    return _bind(compiler.compile(exported.module, **settings), exported)
 
 
 @dataclass(frozen=True)
@@ -177,7 +182,8 @@ class _BoundCode:
     def save(self, path: Any) -> None:
         raise XeTileError(
             f"cannot write {path}: a file would not have the model's {len(self._weights)} parameters; save "
-            "xetile.compile(xetile.torch.export(model, inputs), target='cpu') and pass them behind the inputs"
+            f"xetile.compile(xetile.torch.export(model, inputs), target='{self._kernel.target}') and pass them behind "
+            "the inputs"
         )
 
     def explain(self) -> str:

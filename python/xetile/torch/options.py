@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What users may choose for models, as arguments of `xetile.compile(..., target="cpu")`."""
+"""What users may choose for models, as arguments of `xetile.compile`."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ __all__ = ["kernel_options"]
 
 
 def kernel_options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """`given` with as many threads as PyTorch uses, unless it says how many, checked.
+    """`given` with its target, "cpu" by default, and as many threads as PyTorch uses unless it says how many, checked.
 
     With a `schedule` (a Schedule, a name or a path) `threads` is its parameter of that name, if it has one; `params`
-    gives others. XeTileError for options that do not exist or fit.
+    gives others. GPUs have no threads. XeTileError for options that do not exist or fit.
     """
     options = {name: value for name, value in given.items() if name != "schedule" or value is not None}
-    if "schedule" not in options:
-        options.setdefault("threads", torch.get_num_threads())
-    else:
+    target = options["target"] = Target("cpu") if options.get("target") is None else _target(options["target"])
+    if "schedule" in options:
         chosen = options["schedule"]
         schedule = chosen if isinstance(chosen, Schedule) else schedules.load(chosen)
         params = schedules.values_of(options.get("params"))
@@ -33,6 +32,12 @@ def kernel_options(given: Mapping[str, Any]) -> dict[str, Any]:
             threads = options.pop("threads", torch.get_num_threads() if own.value == own.default else own.value)
             params.setdefault("threads", threads)
         options |= {"schedule": schedule, "params": params}
-    rest = {name: value for name, value in options.items() if name not in ("schedule", "params")}
-    Target("cpu").plan(options.get("schedule"), schedules.values_of(options.get("params")), rest)
+    elif not target.has_device:
+        options.setdefault("threads", torch.get_num_threads())
+    rest = {name: value for name, value in options.items() if name not in ("schedule", "params", "target")}
+    target.plan(options.get("schedule"), schedules.values_of(options.get("params")), rest)
     return options
+
+
+def _target(named: Any) -> Target:
+    return named if isinstance(named, Target) else Target(named)

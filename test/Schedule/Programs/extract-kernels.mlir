@@ -1,14 +1,15 @@
 // Kernels of a program become modules of their own.
 // RUN: xetile-opt %s --transform-interpreter --split-input-file | FileCheck %s
 
-// Numbers need not be in order; a function calls its kernels in the order in which they need one another. Constants and
-// reshapes go along, and memory that one kernel wrote is an argument of the next.
+// Numbers need not be in order; a function calls its kernels in the order in which they need one another. Constants go
+// along, memory that one kernel wrote is an argument of the next, which the caller reshapes.
 // CHECK: func.func private @f_0_rows(tensor<8x16xf32> {bufferization.access = "read"}) -> (tensor<8xf32>, tensor<8xf32>)
-// CHECK: func.func private @f_1_elementwise(tensor<8xf32> {bufferization.access = "read"}) -> tensor<2x4xf32>
+// CHECK: func.func private @f_1_elementwise(tensor<2x4xf32> {bufferization.access = "read"}) -> tensor<2x4xf32>
 // CHECK-LABEL: func.func @f(
 // CHECK-SAME: %[[X:.*]]: tensor<8x16xf32>
 // CHECK-NEXT: %[[ROWS:.*]]:2 = call @f_0_rows(%[[X]])
-// CHECK-NEXT: %[[CHAIN:.*]] = call @f_1_elementwise(%[[ROWS]]#0)
+// CHECK-NEXT: %[[VIEW:.*]] = tensor.expand_shape %[[ROWS]]#0
+// CHECK-NEXT: %[[CHAIN:.*]] = call @f_1_elementwise(%[[VIEW]])
 // CHECK-NEXT: %[[FLAT:.*]] = tensor.collapse_shape %[[CHAIN]]
 // CHECK-NEXT: return %[[FLAT]], %[[ROWS]]#1
 func.func @f(%x: tensor<8x16xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
@@ -33,9 +34,9 @@ func.func @f(%x: tensor<8x16xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
 // CHECK: linalg.reduce
 // CHECK-NOT: xetile.kernel
 // CHECK: module attributes {xetile.schedule = "elementwise"} {
-// CHECK: func.func @f_1_elementwise(%[[S:.*]]: tensor<8xf32>) -> tensor<2x4xf32>
-// CHECK: tensor.expand_shape %[[S]]
-// CHECK: linalg.exp
+// CHECK: func.func @f_1_elementwise(%[[S:.*]]: tensor<2x4xf32>) -> tensor<2x4xf32>
+// CHECK-NOT: tensor.expand_shape
+// CHECK: linalg.exp {{.*}}ins(%[[S]]
 module attributes {transform.with_named_sequence} {
   transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
     transform.xetile.extract_kernels %root : !transform.any_op

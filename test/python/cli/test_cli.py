@@ -186,6 +186,7 @@ def test_schedules_lists_parameters_with_defaults_and_docs():
         "cpu_matmul",
         "cpu_model",
         "elementwise",
+        "gpu_model",
         "matmul",
         "rows",
     ]

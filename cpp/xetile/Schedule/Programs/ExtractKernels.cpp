@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "xetile/Linalg/BitsAsBytes.h"
 #include "xetile/Linalg/ScheduleMark.h"
 #include "xetile/Schedule/Programs/Partition.h"
 #include "xetile/Schedule/TransformOps.h"
@@ -20,39 +21,6 @@ using namespace mlir::transform;
 
 namespace xetile::transform_ops {
 namespace {
-
-/// An elementwise op that makes a tensor of `element` of `value`, by `make`.
-Value convert(OpBuilder &b, Value value, Type element,
-              llvm::function_ref<Value(OpBuilder &, Location, Value)> make) {
-  Location loc = value.getLoc();
-  auto type = cast<RankedTensorType>(value.getType());
-  Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), element);
-  SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(type.getRank()));
-  SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
-  return linalg::GenericOp::create(b, loc, empty.getType(), value, empty, maps, loops,
-                                   [&](OpBuilder &inner, Location at, ValueRange args) {
-                                     linalg::YieldOp::create(inner, at, make(inner, at, args[0]));
-                                   })
-      .getResult(0);
-}
-
-bool isBits(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && type.getElementType().isInteger(1);
-}
-
-Value toBytes(OpBuilder &b, Value bits) {
-  return convert(b, bits, b.getI8Type(), [](OpBuilder &inner, Location at, Value bit) -> Value {
-    return arith::ExtUIOp::create(inner, at, inner.getI8Type(), bit);
-  });
-}
-
-Value toBits(OpBuilder &b, Value bytes) {
-  return convert(b, bytes, b.getI1Type(), [](OpBuilder &inner, Location at, Value byte) -> Value {
-    Value zero = arith::ConstantIntOp::create(inner, at, 0, 8);
-    return arith::CmpIOp::create(inner, at, arith::CmpIPredicate::ne, byte, zero);
-  });
-}
 
 /// One function on its way.
 class Extractor {
@@ -75,6 +43,7 @@ private:
     IRMapping mapping;
     SmallVector<Value> inputs;
   };
+  bool isViewOfMemory(const Body &body, Value value);
   void copyFor(Body &body, Value value);
   void copyOp(Body &body, Operation *op);
   SmallVector<Value> outputsOf(const KernelOps &kernel);
@@ -124,19 +93,41 @@ bool Extractor::read() {
   return where == nullptr;
 }
 
+/// Whether `value` is a reshape of what is in memory before the kernel runs. The caller reshapes
+/// it, which costs nothing; tiles run along dimensions as they are.
+bool Extractor::isViewOfMemory(const Body &body, Value value) {
+  if (isTensorOfBits(value.getType()))
+    return false;
+  Value root = value;
+  while (!body.mapping.contains(root) &&
+         isa_and_present<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(root.getDefiningOp()))
+    root = root.getDefiningOp()->getOperand(0);
+  Operation *op = root.getDefiningOp();
+  return root != value && !body.mapping.contains(root) && (!op || !isCopiedToKernels(op));
+}
+
 /// Makes `value` known in `body`: a copy of its op, or an argument.
 void Extractor::copyFor(Body &body, Value value) {
   if (body.mapping.contains(value) || value.getParentBlock() != &block)
     return;
   Operation *op = value.getDefiningOp();
   bool isTensor = isa<RankedTensorType>(value.getType());
+  if (isViewOfMemory(body, value)) {
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPoint(block.getTerminator());
+    Value view = inCaller(value);
+    body.inputs.push_back(view);
+    body.mapping.map(value,
+                     body.func.getBody().front().addArgument(value.getType(), value.getLoc()));
+    return;
+  }
   if (op && (isTensor ? isCopiedToKernels(op) : isMemoryEffectFree(op)))
     return copyOp(body, op);
   Value input = computed.lookup_or(value, value);
   body.inputs.push_back(input);
   Value argument = body.func.getBody().front().addArgument(input.getType(), value.getLoc());
   body.mapping.map(value,
-                   input.getType() == value.getType() ? argument : toBits(rewriter, argument));
+                   input.getType() == value.getType() ? argument : bytesToBits(rewriter, argument));
 }
 
 void Extractor::copyOp(Body &body, Operation *op) {
@@ -178,7 +169,7 @@ void Extractor::extract(const KernelOps &kernel) {
   SmallVector<Value> outputs = outputsOf(kernel), results;
   for (Value output : outputs) {
     Value result = body.mapping.lookup(output);
-    results.push_back(isBits(result) ? toBytes(rewriter, result) : result);
+    results.push_back(isTensorOfBits(result.getType()) ? bitsToBytes(rewriter, result) : result);
   }
   func::ReturnOp::create(rewriter, loc, results);
   FunctionType type = rewriter.getFunctionType(body.func.getBody().getArgumentTypes(),
@@ -200,7 +191,7 @@ void Extractor::extract(const KernelOps &kernel) {
 /// What the caller has in place of `value`: views are made anew, behind the calls.
 Value Extractor::inCaller(Value value) {
   if (Value known = computed.lookup(value))
-    return isBits(value) ? toBits(rewriter, known) : known;
+    return isTensorOfBits(value.getType()) ? bytesToBits(rewriter, known) : known;
   Operation *op = value.getDefiningOp();
   if (!op || !isa<RankedTensorType>(value.getType()) || !isCopiedToKernels(op))
     return value;

@@ -40,8 +40,11 @@ bool reduces(Operation *op) {
   return linalgOp && linalgOp.getNumReductionLoops() != 0;
 }
 
-/// Ops that cost next to nothing where elements are computed again: casts, a sum with a constant.
+/// Ops that cost next to nothing where elements are computed again: casts, a sum with a constant,
+/// padding.
 bool isCheap(Operation *op) {
+  if (auto pad = dyn_cast<tensor::PadOp>(op))
+    return pad.getConstantPaddingValue() != nullptr;
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp || linalgOp.getNumDpsInputs() > 1 || reduces(op))
     return false;
@@ -83,6 +86,7 @@ private:
   bool mayJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers, bool escapes);
   bool mayJoinMatmul(Operation *op, ArrayRef<Reader> readers);
   bool matmulMayJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers);
+  bool readsAgain(const Reader &reader);
   bool readersTakeEach(Operation *op, ArrayRef<Reader> readers);
   std::optional<Names> namesFor(Value value, ArrayRef<Reader> readers);
   Repetitions repetitionsOf(const Names &names, ArrayRef<Reader> readers);
@@ -98,6 +102,8 @@ private:
   llvm::DenseMap<Operation *, unsigned> draftOf;
   llvm::DenseMap<Operation *, Names> loopsOf;
   llvm::DenseMap<Operation *, Repetitions> repeated;
+  /// Ops of kernels whose elements are computed several times.
+  llvm::SmallPtrSet<Operation *, 8> readAgain;
 };
 
 /// The one kernel that all readers are in; none where they are in several, or there is none.
@@ -140,6 +146,23 @@ Names throughReshape(Operation *op, const Names &names) {
   return inner;
 }
 
+/// Whether `op` joins dimensions of more than one element: a tile would run along some of each.
+bool joinsDimensions(Operation *op) {
+  if (!isa<tensor::CollapseShapeOp>(op))
+    return false;
+  Names names(cast<RankedTensorType>(op->getResult(0).getType()).getRank(), 0);
+  return llvm::is_contained(throughReshape(op, names), kUnknown);
+}
+
+/// Whether there is such a reshape between `value` and a reader.
+bool isCollapsed(Value value, const Reader &reader) {
+  for (Value read = reader.operand->get(); read != value;
+       read = read.getDefiningOp()->getOperand(0))
+    if (joinsDimensions(read.getDefiningOp()))
+      return true;
+  return false;
+}
+
 /// Names of the dimensions of `value`, as all of `readers` read it; none where they differ.
 std::optional<Names> Partitioner::namesFor(Value value, ArrayRef<Reader> readers) {
   auto type = cast<RankedTensorType>(value.getType());
@@ -177,23 +200,26 @@ std::optional<Names> Partitioner::namesFor(Value value, ArrayRef<Reader> readers
   return common;
 }
 
-/// Whether no reader needs an element several times: not as windows and matmuls do.
+/// Whether `reader` needs an element of what it reads several times, as windows and matmuls do.
+bool Partitioner::readsAgain(const Reader &reader) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(reader.op);
+  if (!linalgOp)
+    return readAgain.contains(reader.op);
+  if (readAgain.contains(reader.op) || looksLikeMatmul(reader.op))
+    return true;
+  return reduces(reader.op) && !reader.viewed &&
+         !linalgOp.getMatchingIndexingMap(reader.operand)
+              .isProjectedPermutation(/*allowZeroInResults=*/true);
+}
+
+/// Whether each element is computed about once for all readers, or costs next to nothing.
 bool Partitioner::readersTakeEach(Operation *op, ArrayRef<Reader> readers) {
   return llvm::all_of(readers, [&](const Reader &reader) {
-    if (isa<tensor::ExtractOp>(reader.operand->getOwner()))
+    // By indices that a body computes: from memory.
+    if (isa<linalg::LinalgOp>(reader.op) && !reader.viewed &&
+        reader.operand->getOwner() != reader.op)
       return false;
-    auto linalgOp = dyn_cast<linalg::LinalgOp>(reader.op);
-    if (!linalgOp)
-      return true;
-    if (reader.viewed)
-      return isCheap(op) || !reduces(reader.op) || !looksLikeMatmul(reader.op);
-    if (reader.operand->getOwner() != reader.op)
-      return false;
-    if (looksLikeMatmul(reader.op))
-      return isCheap(op);
-    AffineMap map = linalgOp.getMatchingIndexingMap(reader.operand);
-    return isCheap(op) || !reduces(reader.op) ||
-           map.isProjectedPermutation(/*allowZeroInResults=*/true);
+    return isCheap(op) || !readsAgain(reader);
   });
 }
 
@@ -286,6 +312,10 @@ bool Partitioner::mayJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers,
   constexpr size_t kMostOps = 40;
   if (draft.given || draft.kernel.ops.size() >= kMostOps)
     return false;
+  for (Value result : op->getResults())
+    for (const Reader &reader : readersOf(result))
+      if (isCollapsed(result, reader))
+        return false;
   if (escapes && (draft.kernel.schedule == "matmul" || reduces(op) ||
                   llvm::any_of(op->getResultTypes(), [&](Type type) {
                     return cast<RankedTensorType>(type).getShape() != ArrayRef(draft.shape);
@@ -365,6 +395,8 @@ void Partitioner::add(Operation *op, unsigned draft, ArrayRef<Reader> readers) {
   repeated[op] = repetitionsOf(loopsOf[op], readers);
   draftOf[op] = draft;
   drafts[draft].kernel.ops.insert(op);
+  if (llvm::any_of(readers, [&](const Reader &reader) { return readsAgain(reader); }))
+    readAgain.insert(op);
   if (reduces(op))
     drafts[draft].kernel.schedule = scheduleOfAnchor(op);
 }
@@ -407,7 +439,20 @@ SmallVector<KernelOps> Partitioner::run() {
 
 } // namespace
 
+/// Whether the caller gets the result of `op` or a reshape of it.
+static bool isReturned(Operation *op) {
+  return llvm::any_of(op->getUsers(), [](Operation *user) {
+    return user->hasTrait<OpTrait::ReturnLike>() ||
+           (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user) && isReturned(user));
+  });
+}
+
 bool isCopiedToKernels(Operation *op) {
+  // Somebody has to write what the caller gets, and what is reshaped in memory.
+  if (isa<linalg::FillOp, tensor::SplatOp, tensor::ExtractSliceOp>(op) && isReturned(op))
+    return false;
+  if (isa<tensor::ExtractSliceOp>(op) && llvm::any_of(op->getUsers(), joinsDimensions))
+    return false;
   if (auto constantOp = dyn_cast<arith::ConstantOp>(op)) {
     auto elements = dyn_cast<DenseElementsAttr>(constantOp.getValue());
     return !isa<ElementsAttr>(constantOp.getValue()) || (elements && elements.isSplat());

@@ -290,6 +290,17 @@ def BitsToBytes : Pass<"xetile-store-bits-as-bytes", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect"];
 }
 
+def DropProvenAsserts : Pass<"xetile-drop-proven-asserts", "::mlir::func::FuncOp"> {
+  let summary = "Remove assertions that are known to hold";
+  let description = [{
+    As of indices that were limited before. Kernels of GPUs have no way to tell of the others, which a schedule refuses.
+
+    Before: `cf.assert %below, "index must be smaller than dim size"`, where `%below` compares a number from 0 to 9 with 10
+
+    After: nothing
+  }];
+}
+
 def AllocOnDevice : Pass<"xetile-alloc-on-device", "::mlir::func::FuncOp"> {
   let summary = "Allocate on the device what kernels alone use";
   let description = [{

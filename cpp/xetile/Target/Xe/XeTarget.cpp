@@ -7,6 +7,7 @@
 #include "xetile/Target/Xe/XeTarget.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "xetile/Linalg/Passes.h"
 #include "xetile/Target/Host/Passes.h"
 #include "xetile/Target/Passes.h"
 #include "xetile/Target/Target.h"
@@ -58,7 +59,11 @@ Target makeTarget(const TargetInfo &device) {
   });
   target.levels = {
       level("0-linalg", "take the function",
-            [](OpPassManager &pm, const XeOptions &) { pm.addPass(createCheckSizes()); }),
+            [](OpPassManager &pm, const XeOptions &) {
+              pm.addPass(createPassBitsAsBytes());
+              pm.addNestedPass<func::FuncOp>(createDropProvenAsserts());
+              pm.addPass(createCheckSizes());
+            }),
       level("1-xetile-workgroup", "apply the schedule", nullptr),
       level("2-xetile-subgroup", "distribute the kernel over subgroups",
             [](OpPassManager &pm, const XeOptions &) {

@@ -249,6 +249,32 @@ template <typename Op, typename NumberOp> void expandNumber(Op op) {
   op.erase();
 }
 
+/// Powers with an exponent of integers: products for 2 to 4, else of floats. LLVM's take one
+/// exponent of 32 bits.
+void expandPower(math::FPowIOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  Value x = op.getLhs();
+  APInt exponent;
+  if (!matchPattern(op.getRhs(), m_ConstantInt(&exponent)))
+    exponent = APInt(64, 0);
+  auto times = [&](Value left, Value right) -> Value {
+    return arith::MulFOp::create(b, left, right, op.getFastmath());
+  };
+  Value power;
+  if (exponent.getSignificantBits() <= 8 && exponent.sge(2) && exponent.sle(4)) {
+    power = times(x, x);
+    if (exponent == 3)
+      power = times(power, x);
+    if (exponent == 4)
+      power = times(power, power);
+  } else {
+    Value number = arith::SIToFPOp::create(b, x.getType(), op.getRhs());
+    power = math::PowFOp::create(b, x, number, op.getFastmath());
+  }
+  op.replaceAllUsesWith(power);
+  op.erase();
+}
+
 struct ExpandMath : xetile::impl::ExpandMathBase<ExpandMath> {
   using ExpandMathBase::ExpandMathBase;
 
@@ -273,6 +299,8 @@ struct ExpandMath : xetile::impl::ExpandMathBase<ExpandMath> {
   }
 
   void runOnOperation() override {
+    for (auto op : collect<math::FPowIOp>([](auto) { return true; }))
+      expandPower(op);
     // Neither XeVM nor LLVM has it. It makes quotients and exponentials, and of -0 a 0.
     PatternRewriter rewriter(&getContext());
     math::ErfPolynomialApproximation erf(&getContext());

@@ -1,0 +1,101 @@
+//===- PassBitsAsBytes.cpp - functions on bytes in place of i1 ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: public functions that take or return tensors of i1. Out: the same on tensors of i8. Refused:
+// functions that the module calls.
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "xetile/Linalg/BitsAsBytes.h"
+#include "xetile/Linalg/Passes.h"
+
+namespace xetile {
+#define GEN_PASS_DEF_PASSBITSASBYTES
+#include "xetile/Linalg/Passes.h.inc"
+} // namespace xetile
+
+using namespace mlir;
+
+/// An elementwise op that makes a tensor of `element` of `value`, by `make`.
+static Value convert(OpBuilder &b, Value value, Type element,
+                     llvm::function_ref<Value(OpBuilder &, Location, Value)> make) {
+  Location loc = value.getLoc();
+  int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
+  Value empty =
+      tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, value), element).getResult();
+  SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(rank));
+  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
+  return linalg::GenericOp::create(b, loc, empty.getType(), value, empty, maps, loops,
+                                   [&](OpBuilder &inner, Location at, ValueRange args) {
+                                     linalg::YieldOp::create(inner, at, make(inner, at, args[0]));
+                                   })
+      .getResult(0);
+}
+
+bool xetile::isTensorOfBits(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.getElementType().isInteger(1);
+}
+
+Value xetile::bitsToBytes(OpBuilder &b, Value bits) {
+  return convert(b, bits, b.getI8Type(), [](OpBuilder &inner, Location at, Value bit) -> Value {
+    return arith::ExtUIOp::create(inner, at, inner.getI8Type(), bit);
+  });
+}
+
+Value xetile::bytesToBits(OpBuilder &b, Value bytes) {
+  return convert(b, bytes, b.getI1Type(), [](OpBuilder &inner, Location at, Value byte) -> Value {
+    Value zero = arith::ConstantIntOp::create(inner, at, 0, 8);
+    return arith::CmpIOp::create(inner, at, arith::CmpIPredicate::ne, byte, zero);
+  });
+}
+
+namespace {
+struct PassBitsAsBytes : xetile::impl::PassBitsAsBytesBase<PassBitsAsBytes> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (function.isExternal() || !function.isPublic() ||
+          (llvm::none_of(function.getArgumentTypes(), xetile::isTensorOfBits) &&
+           llvm::none_of(function.getResultTypes(), xetile::isTensorOfBits)))
+        continue;
+      if (!SymbolTable::symbolKnownUseEmpty(function, getOperation())) {
+        function.emitOpError() << "takes or returns tensors of i1 and is called in its module: "
+                                  "expected calls of private functions only";
+        return signalPassFailure();
+      }
+      widen(function);
+    }
+  }
+
+private:
+  static SmallVector<Type> widen(TypeRange types) {
+    return llvm::map_to_vector(types, [](Type type) {
+      return xetile::isTensorOfBits(type)
+                 ? Type(cast<RankedTensorType>(type).clone(IntegerType::get(type.getContext(), 8)))
+                 : type;
+    });
+  }
+
+  static void widen(func::FuncOp function) {
+    function.setType(FunctionType::get(function.getContext(), widen(function.getArgumentTypes()),
+                                       widen(function.getResultTypes())));
+    OpBuilder b = OpBuilder::atBlockBegin(&function.front());
+    for (BlockArgument argument : function.getArguments()) {
+      if (!xetile::isTensorOfBits(argument.getType()))
+        continue;
+      SmallVector<OpOperand *> uses =
+          llvm::map_to_vector(argument.getUses(), [](OpOperand &use) { return &use; });
+      argument.setType(widen(argument.getType()).front());
+      Value bits = xetile::bytesToBits(b, argument);
+      for (OpOperand *use : uses)
+        use->set(bits);
+    }
+    function.walk([&](func::ReturnOp op) {
+      b.setInsertionPoint(op);
+      for (OpOperand &operand : op->getOpOperands())
+        if (xetile::isTensorOfBits(operand.get().getType()))
+          operand.set(xetile::bitsToBytes(b, operand.get()));
+    });
+  }
+};
+} // namespace

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Models on a GPU's target, their kernels on this machine's OpenCL device, against PyTorch in f64."""
+
+import pytest
+import torch
+import xetile
+from torch import nn
+from xetile import XeTileError
+
+SMALL = {
+    "mlp": (lambda: nn.Sequential(nn.Linear(40, 64), nn.GELU(), nn.Linear(64, 24), nn.Softmax(-1)), (17, 40)),
+    "norms": (lambda: nn.Sequential(nn.LayerNorm(40), nn.Linear(40, 64), nn.SiLU(), nn.LayerNorm(64)), (17, 40)),
+    "convolutions": (
+        lambda: nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(8, 4, 3)),
+        (1, 3, 14, 14),
+    ),
+    "transposed": (lambda: nn.ConvTranspose2d(4, 6, 3, stride=2), (1, 4, 7, 7)),
+    "encoder": (lambda: nn.TransformerEncoderLayer(32, 4, 64, batch_first=True), (2, 10, 32)),
+}
+
+
+def close(got, model, inputs, error=1e-5):
+    with torch.no_grad():
+        exact = model.double()(*(each.double() if each.is_floating_point() else each for each in inputs))
+    model.float()
+    assert (got.double() - exact).abs().max() <= error * exact.abs().max()
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_models_of_several_kernels_are_pytorchs(name):
+    make, shape = SMALL[name]
+    torch.manual_seed(1)
+    model, x = make().eval(), torch.randn(shape)
+    compiled = torch.compile(model, backend="xetile", options={"target": "pvc", "native": "off", "strict": True})
+    with torch.no_grad():
+        got = compiled(x)
+    close(got, model, (x,))
+
+
+def test_masks_and_indices():
+    def choose(x, index):
+        larger = x > 0.5
+        return larger, torch.where(larger, x, x[index])
+
+    torch.manual_seed(1)
+    x, index = torch.randn(9, 20), torch.randint(0, 9, (9,))
+    options = {"target": "pvc", "native": "off", "strict": True}
+    compiled = torch.compile(choose, backend="xetile", options=options)
+    for got, expected in zip(compiled(x, index), choose(x, index), strict=True):
+        assert got.dtype == expected.dtype
+        assert torch.equal(got, expected)
+    index[3] = 9
+    with pytest.raises(IndexError, match="9"):
+        compiled(x, index)
+
+
+def test_a_model_becomes_a_kernel_for_a_gpu():
+    model, x = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4)).eval(), torch.randn(3, 8)
+    kernel = xetile.torch.compile(model, (x,), target="bmg", native="off")
+    assert str(kernel.target) == "bmg"
+    got = torch.from_numpy(kernel(x))
+    close(got, model, (x,))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"target": "tpu"}, "unknown chip 'tpu'"),
+        ({"target": "pvc", "threads": 2}, "threads"),
+        ({"target": "pvc", "freeze": True}, "freeze: expected the target cpu, got pvc"),
+    ],
+)
+def test_options_that_do_not_suit_a_gpu_are_refused(options, message):
+    model = nn.Linear(8, 8)
+    with pytest.raises(Exception, match=message) as caught:
+        torch.compile(model, backend="xetile", options=options)(torch.randn(2, 8))
+    assert isinstance(getattr(caught.value, "inner_exception", caught.value), XeTileError)
+    with pytest.raises(XeTileError, match=message):
+        xetile.torch.compile(model, (torch.randn(2, 8),), **options)
