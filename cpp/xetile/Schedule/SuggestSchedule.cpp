@@ -61,7 +61,7 @@ StringRef suggestForOneKernel(Operation *module, StringRef planned) {
   });
   if (matmuls.empty())
     return reduces ? "rows" : computes || untakable ? "elementwise" : "matmul";
-  return planned == "rows" && !untakable ? "rows" : "matmul";
+  return planned == "rows" ? "rows" : "matmul";
 }
 
 } // namespace

@@ -19,9 +19,43 @@ def matmul(dtype, result="f32"):
     )
 
 
+def matmul_and_sum(dtype):
+    body, arguments = matmul(dtype)
+    kind = tensor((32, 32), "f32")
+    return body.replace("%y", "%p") + generic(
+        "%y", [("%p", kind)], (32,), "f32", [BOTH, ROW], "rp", SUM, "0.0"
+    ), arguments
+
+
+def masked_product():
+    """The upper triangle of an exact product of f32."""
+    body, arguments = matmul("f32")
+    upper = (
+        "%r = linalg.index 0 : index\n%s = linalg.index 1 : index\n%t = arith.cmpi ule, %r, %s : index\n"
+        "%n = arith.constant 0.0 : f32\n%1 = arith.select %t, %a0, %n : f32\nlinalg.yield %1 : f32\n"
+    )
+    kind = tensor((32, 32), "f32")
+    return body.replace("%y", "%p") + generic(
+        "%y", [("%p", kind)], (32, 32), "f32", [BOTH, BOTH], "pp", upper
+    ), arguments
+
+
+def two_products():
+    """x w * x v in f32, as a gated layer has it."""
+    body, arguments = matmul("f32")
+    kind = tensor((32, 32), "f32")
+    times = "%1 = arith.mulf %a0, %a1 : f32\nlinalg.yield %1 : f32\n"
+    inputs = [("%p", kind), ("%q", kind)]
+    products = body.replace("%y", "%p") + body.replace("%y", "%q").replace("%b", "%a")
+    return products + generic("%y", inputs, (32, 32), "f32", [BOTH, BOTH, BOTH], "pp", times), arguments
+
+
 @pytest.mark.parametrize(
     ("expected", "body", "arguments"),
     [
+        ("gpu_model", *matmul_and_sum("f16")),
+        ("rows", *masked_product()),
+        ("rows", *two_products()),
         ("matmul", *matmul("f16")),
         ("rows", *matmul("f32")),
         ("rows", *matmul("f64", "f64")),
@@ -54,6 +88,9 @@ def matmul(dtype, result="f32"):
         ),
     ],
     ids=[
+        "program",
+        "masked_product",
+        "two_products",
         "f16_matmul",
         "f32_matmul",
         "f64_matmul",
