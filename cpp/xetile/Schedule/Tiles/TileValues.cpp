@@ -110,7 +110,7 @@ FailureOr<Value> TileWriter::ofInsertion(tensor::InsertSliceOp op, ArrayRef<Plac
     meet(masks);
     mask = mask ? Value(arith::AndIOp::create(b, loc, masks[0], masks[1])) : inside;
     if (!dropped.test(dim))
-      inner.push_back(place);
+      inner.push_back(inBounds(place, op.getStaticSizes()[dim]));
   }
   if (!type.hasStaticShape())
     return refuse(op, "expected sizes known when compiled");
@@ -127,11 +127,12 @@ FailureOr<Value> TileWriter::ofConcat(tensor::ConcatOp op, ArrayRef<Place> place
   for (Value input : op.getInputs()) {
     int64_t extent = cast<RankedTensorType>(input.getType()).getDimSize(dim);
     SmallVector<Place> inner(places);
-    inner[dim] = add(inner[dim], Place::at(-from));
+    Place place = add(places[dim], Place::at(-from));
+    inner[dim] = inBounds(place, extent);
     FailureOr<Value> part = value(input, inner);
     if (failed(part))
       return failure();
-    result = failed(result) ? part : select(isBelow(indices(inner[dim]), extent), *part, *result);
+    result = failed(result) ? part : select(isBelow(indices(place), extent), *part, *result);
     from += extent;
   }
   return result;
@@ -142,21 +143,23 @@ FailureOr<Value> TileWriter::ofPad(tensor::PadOp op, ArrayRef<Place> places) {
   TypedAttr around = padding ? getSplat(padding) : TypedAttr();
   if (!around)
     return refuse(op, "expected a constant around a padded tensor");
-  SmallVector<Place> inner;
-  for (auto [place, low] : llvm::zip_equal(places, op.getMixedLowPad())) {
+  SmallVector<Place> padded, inner;
+  ArrayRef<int64_t> shape = op.getSourceType().getShape();
+  for (auto [place, low, extent] : llvm::zip_equal(places, op.getMixedLowPad(), shape)) {
     std::optional<int64_t> by = getConstantIntValue(low);
     if (!by)
       return refuse(op, "expected padding known when compiled");
-    inner.push_back(add(place, Place::at(-*by)));
+    padded.push_back(add(place, Place::at(-*by)));
+    inner.push_back(inBounds(padded.back(), extent));
   }
-  if (isInMemory(op.getSource()))
-    return value(op.getSource(), inner, around);
-  FailureOr<Value> result = value(op.getSource(), inner);
+  bool inMemory = isInMemory(op.getSource());
+  FailureOr<Value> result = value(op.getSource(), inner, inMemory ? around : TypedAttr());
   if (failed(result))
     return failure();
+  // Loads pad along rows and columns.
   for (auto [place, extent, low, high] :
-       llvm::zip_equal(inner, op.getSourceType().getShape(), op.getStaticLow(), op.getStaticHigh()))
-    if (low != 0 || high != 0)
+       llvm::zip_equal(padded, shape, op.getStaticLow(), op.getStaticHigh()))
+    if ((low != 0 || high != 0) && (!inMemory || place.isNumber()))
       result = select(isBelow(indices(place), extent), *result, splat(around));
   return result;
 }

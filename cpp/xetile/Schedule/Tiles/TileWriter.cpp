@@ -96,7 +96,7 @@ LogicalResult TileWriter::inLoop(int64_t extent, int64_t step,
 //===----------------------------------------------------------------------===//
 
 /// Kinds of keys besides those of values, whose first part is a pointer.
-enum : int64_t { kNumber = 1, kSum, kProduct, kQuotient, kRemainder };
+enum : int64_t { kNumber = 1, kSum, kProduct, kQuotient, kRemainder, kAtMost };
 
 static int64_t keyOf(Value value) { return reinterpret_cast<int64_t>(value.getAsOpaquePointer()); }
 
@@ -164,6 +164,25 @@ OpFoldResult TileWriter::start(const Place &place) {
   if (!place.base)
     return b.getIndexAttr(place.shift);
   return place.shift == 0 ? place.base : addIndices(place.base, number(place.shift));
+}
+
+Place TileWriter::inBounds(const Place &place, int64_t extent) {
+  if (!place.isNumber())
+    return place;
+  if (!place.base)
+    return Place::at(std::clamp<int64_t>(place.shift, 0, extent - 1));
+  auto index = cast<Value>(start(place));
+  Key key{kAtMost, keyOf(index), extent};
+  Place result;
+  if (Value *known = find(key)) {
+    result.base = *known;
+    return result;
+  }
+  Value last = number(extent - 1);
+  AtDepth depth(*this, depthOf(index));
+  // Below zero is far above, without a sign.
+  result.base = scopes.back()->known[key] = b.createOrFold<arith::MinUIOp>(loc, index, last);
+  return result;
 }
 
 /// Whether a part of `expr` may be below zero where all dimensions are above.

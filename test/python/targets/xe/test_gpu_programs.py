@@ -436,3 +436,43 @@ def test_booleans_in_memory_are_refused_with_what_to_do():
         )
         with pytest.raises(XeTileError, match="integers of 8, 16, 32 or 64 bits in memory, got i1"):
             xetile.compile(ir.Module.parse(function([("%x", kind)], [("%y", mask)], compared)), target="pvc")
+
+
+# What is read outside of a tensor along dimensions that a tile does not run along.
+OUTSIDE = {
+    "pad": (
+        "%z = arith.constant 3.0 : f32\n"
+        "%y = tensor.pad %x low[2, 1, 0, 3] high[1, 2, 1, 0] {\n^bb0(%i: index, %j: index, %k: index, %l: index):\n"
+        "tensor.yield %z : f32\n} : tensor<4x5x6x7xf32> to tensor<7x8x7x10xf32>\n",
+        lambda x: np.pad(x, ((2, 1), (1, 2), (0, 1), (3, 0)), constant_values=3),
+    ),
+    "insertion": (
+        "%z = arith.constant 3.0 : f32\n%e = tensor.empty() : tensor<9x8x7x10xf32>\n"
+        "%f = linalg.fill ins(%z : f32) outs(%e : tensor<9x8x7x10xf32>) -> tensor<9x8x7x10xf32>\n"
+        "%y = tensor.insert_slice %x into %f[4, 1, 1, 2] [4, 5, 6, 7] [1, 1, 1, 1] : "
+        "tensor<4x5x6x7xf32> into tensor<9x8x7x10xf32>\n",
+        lambda x: np.pad(x, ((4, 1), (1, 2), (1, 0), (2, 1)), constant_values=3),
+    ),
+    "concatenation": (
+        "%y = tensor.concat dim(0) %x, %x, %x : (tensor<4x5x6x7xf32>, tensor<4x5x6x7xf32>, tensor<4x5x6x7xf32>) "
+        "-> tensor<12x5x6x7xf32>\n",
+        lambda x: np.concatenate([x, x, x]),
+    ),
+}
+SQUARES = "%1 = arith.mulf %a0, %a0 : f32\nlinalg.yield %1 : f32\n"
+
+
+@pytest.mark.parametrize("computed", [False, True], ids=["memory", "computed"])
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_what_is_outside_along_other_dimensions_than_the_tiles_is_not_read(run, name, computed):
+    body, reference = OUTSIDE[name]
+    x = np.random.default_rng(1).standard_normal((4, 5, 6, 7)).astype(np.float32)
+    result = reference(x * x if computed else x)
+    kind = tensor(x.shape, "f32")
+    if computed:
+        same = "(a, b, c, d) -> (a, b, c, d)"
+        squares = generic("%q", [("%x", kind)], x.shape, "f32", [same, same], "pppp", SQUARES)
+        body = squares + body.replace("%x", "%q")
+    text = function([("%x", kind)], [("%y", tensor(result.shape, "f32"))], body)
+    (got,) = run(text, (x,), [result], schedule="elementwise")
+    np.testing.assert_array_equal(got, result)
