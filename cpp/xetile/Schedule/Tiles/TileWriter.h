@@ -103,8 +103,8 @@ private:
   Place add(const Place &a, const Place &b);
   Place scale(const Place &a, int64_t by);
   mlir::OpFoldResult start(const Place &place);
-  /// `place`, but that of the last element for a number outside of a dimension of `extent` elements:
-  /// what is read there is dropped, and must exist.
+  /// `place`, but that of the last element for a number outside of a dimension of `extent`
+  /// elements: what is read there is dropped, and must exist.
   Place inBounds(const Place &place, int64_t extent);
   /// The place of an affine expression; failure where it is none (quotients along a tile).
   mlir::FailureOr<Place> placeOf(mlir::AffineExpr expr, llvm::ArrayRef<Place> dims);

@@ -10,7 +10,6 @@ import xetile
 from gpu_programs import (
     BOTH,
     COLUMN,
-    EXP,
     PACK,
     ROW,
     SWAPPED,
@@ -415,27 +414,19 @@ def test_argmax_and_argmin_find_the_first(run, rng, dtype, which, axis):
     np.testing.assert_array_equal(values.astype(np.float64), expected.astype(np.float64))
 
 
-def test_booleans_in_memory_are_refused_with_what_to_do():
-    kind, mask = tensor((8, 8), "f32"), tensor((8, 8), "i1")
-    body = generic("%y", [("%x", kind)], (8, 8), "f32", [BOTH, BOTH], "pp", EXP)
-    x = np.zeros((8, 8), np.float32)
-    with ir.Context(), ir.Location.unknown():
-        kernel = xetile.compile(
-            ir.Module.parse(function([("%x", kind), ("%m", mask)], [("%y", kind)], body)), target="pvc", native="off"
-        )
-        with pytest.raises(XeTileError, match="integers of 8.* got .*i1: convert it from or to i8"):
-            kernel(x, x > 0, out=x)
-        compared = generic(
-            "%y",
-            [("%x", kind)],
-            (8, 8),
-            "i1",
-            [BOTH, BOTH],
-            "pp",
-            "%1 = arith.cmpf olt, %a0, %a0 : f32\nlinalg.yield %1 : i1\n",
-        )
-        with pytest.raises(XeTileError, match="integers of 8, 16, 32 or 64 bits in memory, got i1"):
-            xetile.compile(ir.Module.parse(function([("%x", kind)], [("%y", mask)], compared)), target="pvc")
+def test_booleans_are_bytes_in_memory(run):
+    kind, mask = tensor((9, 50), "f32"), tensor((9, 50), "i1")
+    body = (
+        "%1 = arith.cmpf olt, %a0, %a1 : f32\n%2 = arith.andi %1, %a2 : i1\n%3 = arith.constant true\n"
+        "%4 = arith.xori %2, %3 : i1\nlinalg.yield %4 : i1\n"
+    )
+    inputs = [("%x", kind), ("%y", kind), ("%m", mask)]
+    text = function(inputs, [("%r", mask)], generic("%r", inputs, (9, 50), "i1", [BOTH] * 4, "pp", body))
+    rng = np.random.default_rng(1)
+    x, y = rng.standard_normal((2, 9, 50)).astype(np.float32)
+    m = rng.integers(2, size=(9, 50)).astype(bool)
+    (got,) = run(text, (x, y, m), [np.empty((9, 50), bool)], schedule="elementwise")
+    np.testing.assert_array_equal(got.view(np.uint8), ~((x < y) & m))
 
 
 # What is read outside of a tensor along dimensions that a tile does not run along.
