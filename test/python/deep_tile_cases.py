@@ -58,6 +58,8 @@ TYPES = [
 SUM_ERROR = {"f64": 1e-12, "f32": 1e-5, "f16": 1e-5, "bf16": 1e-5}
 # Of the one rounding of a narrow result, relative to the element: half the distance from 1 to the next number.
 ROUNDING = {"f64": 0.0, "f32": 0.0, "f16": 2.0**-11, "bf16": 2.0**-8}
+# Half the distance from 1 to the next number of the type that sums have: where terms cancel, their error is of the terms.
+TERM_ERROR = {"f64": 2.0**-53, "f32": 2.0**-24, "f16": 2.0**-24, "bf16": 2.0**-24}
 
 
 @dataclass(frozen=True)
@@ -179,7 +181,8 @@ def compare(problem: Problem, arrays: list[np.ndarray], result: np.ndarray) -> N
         return
     kind = problem.types[2]
     sizes = np.abs(expected)
-    allowed = SUM_ERROR[kind] * (sizes.max(initial=0.0) or 1.0) + ROUNDING[kind] * sizes
+    terms = problem.expected(*map(np.abs, arrays))
+    allowed = SUM_ERROR[kind] * (sizes.max(initial=0.0) or 1.0) + ROUNDING[kind] * sizes + TERM_ERROR[kind] * terms
     excess = (np.abs(result.astype(np.float64) - expected) / allowed).max(initial=0.0)
     # Not a number is no result, either.
     assert excess <= 1, f"{excess:.3g} times the error that is allowed"
