@@ -58,7 +58,7 @@ TYPES = [
 SUM_ERROR = {"f64": 1e-12, "f32": 1e-5, "f16": 1e-5, "bf16": 1e-5}
 # Of the one rounding of a narrow result, relative to the element: half the distance from 1 to the next number.
 ROUNDING = {"f64": 0.0, "f32": 0.0, "f16": 2.0**-11, "bf16": 2.0**-8}
-# Half the distance from 1 to the next number of the type that sums have: where terms cancel, their error is of the terms.
+# Half the distance from 1 to the next number, for sums: where terms cancel, their error is of the terms.
 TERM_ERROR = {"f64": 2.0**-53, "f32": 2.0**-24, "f16": 2.0**-24, "bf16": 2.0**-24}
 
 
