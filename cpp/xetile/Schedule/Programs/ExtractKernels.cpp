@@ -5,13 +5,14 @@
 // kernel, kernels that wait for one another.
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "xetile/Linalg/BitsAsBytes.h"
 #include "xetile/Linalg/ScheduleMark.h"
-#include "xetile/Schedule/Programs/Partition.h"
+#include "xetile/Schedule/Programs/KernelOps.h"
 #include "xetile/Schedule/TransformOps.h"
 #include "xetile/Schedule/Untaken.h"
 #include <map>

@@ -16,7 +16,6 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Transforms/RegionUtils.h"
 #include "xetile/Linalg/ScheduleMark.h"
 #include "xetile/Schedule/Contraction.h"
 #include "xetile/Schedule/Elementwise.h"
@@ -25,15 +24,6 @@ using namespace mlir;
 
 namespace xetile::transform_ops {
 namespace {
-
-/// Whether elements were f16 or bf16 before an op extended them.
-bool isExtended(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!isa_and_present<linalg::LinalgOp>(op))
-    return false;
-  WalkResult found = op->getRegion(0).walk([](arith::ExtFOp) { return WalkResult::interrupt(); });
-  return found.wasInterrupted();
-}
 
 bool reduces(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
@@ -146,19 +136,11 @@ Names throughReshape(Operation *op, const Names &names) {
   return inner;
 }
 
-/// Whether `op` joins dimensions of more than one element: a tile would run along some of each.
-bool joinsDimensions(Operation *op) {
-  if (!isa<tensor::CollapseShapeOp>(op))
-    return false;
-  Names names(cast<RankedTensorType>(op->getResult(0).getType()).getRank(), 0);
-  return llvm::is_contained(throughReshape(op, names), kUnknown);
-}
-
-/// Whether there is such a reshape between `value` and a reader.
-bool isCollapsed(Value value, const Reader &reader) {
-  for (Value read = reader.operand->get(); read != value;
-       read = read.getDefiningOp()->getOperand(0))
-    if (joinsDimensions(read.getDefiningOp()))
+/// Whether a reshape between `op` and a reader of it joins dimensions.
+bool isCollapsed(Operation *op, const Reader &reader) {
+  for (Operation *view = reader.operand->get().getDefiningOp(); view != op;
+       view = view->getOperand(0).getDefiningOp())
+    if (joinsDimensions(view))
       return true;
   return false;
 }
@@ -312,10 +294,8 @@ bool Partitioner::mayJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers,
   constexpr size_t kMostOps = 40;
   if (draft.given || draft.kernel.ops.size() >= kMostOps)
     return false;
-  for (Value result : op->getResults())
-    for (const Reader &reader : readersOf(result))
-      if (isCollapsed(result, reader))
-        return false;
+  if (llvm::any_of(readers, [&](const Reader &reader) { return isCollapsed(op, reader); }))
+    return false;
   if (escapes && (draft.kernel.schedule == "matmul" || reduces(op) ||
                   llvm::any_of(op->getResultTypes(), [&](Type type) {
                     return cast<RankedTensorType>(type).getShape() != ArrayRef(draft.shape);
@@ -438,107 +418,6 @@ SmallVector<KernelOps> Partitioner::run() {
 }
 
 } // namespace
-
-/// Whether the caller gets the result of `op` or a reshape of it.
-static bool isReturned(Operation *op) {
-  return llvm::any_of(op->getUsers(), [](Operation *user) {
-    return user->hasTrait<OpTrait::ReturnLike>() ||
-           (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user) && isReturned(user));
-  });
-}
-
-bool isCopiedToKernels(Operation *op) {
-  // Somebody has to write what the caller gets, and what is reshaped in memory.
-  if (isa<linalg::FillOp, tensor::SplatOp, tensor::ExtractSliceOp>(op) && isReturned(op))
-    return false;
-  if (isa<tensor::ExtractSliceOp>(op) && llvm::any_of(op->getUsers(), joinsDimensions))
-    return false;
-  if (auto constantOp = dyn_cast<arith::ConstantOp>(op)) {
-    auto elements = dyn_cast<DenseElementsAttr>(constantOp.getValue());
-    return !isa<ElementsAttr>(constantOp.getValue()) || (elements && elements.isSplat());
-  }
-  return isa<linalg::FillOp, tensor::EmptyOp, tensor::SplatOp, tensor::ExpandShapeOp,
-             tensor::CollapseShapeOp, tensor::ExtractSliceOp, tensor::CastOp>(op);
-}
-
-bool belongsToKernel(Operation *op) {
-  return !isCopiedToKernels(op) && op->getNumResults() > 0 &&
-         (isa<tensor::TensorDialect>(op->getDialect()) || isa<linalg::LinalgOp>(op)) &&
-         llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
-}
-
-SmallVector<Reader> readersOf(Value value) {
-  Block *block = value.getParentBlock();
-  SmallVector<Reader> readers;
-  SmallVector<std::pair<Value, bool>> open{{value, false}};
-  while (!open.empty()) {
-    auto [from, viewed] = open.pop_back_val();
-    for (OpOperand &use : from.getUses()) {
-      Operation *reader = block->findAncestorOpInBlock(*use.getOwner());
-      if (!reader)
-        continue;
-      if (isCopiedToKernels(reader))
-        open.push_back({reader->getResult(0), true});
-      else
-        readers.push_back({reader, &use, viewed});
-    }
-  }
-  return readers;
-}
-
-Operation *sortKernels(SmallVector<KernelOps> &kernels) {
-  llvm::DenseMap<Operation *, unsigned> kernelOf;
-  for (auto [i, kernel] : llvm::enumerate(kernels))
-    for (Operation *op : kernel.ops)
-      kernelOf[op] = i;
-  std::vector<llvm::SmallDenseSet<unsigned>> readBy(kernels.size());
-  SmallVector<unsigned> waitsFor(kernels.size(), 0);
-  for (auto [i, kernel] : llvm::enumerate(kernels))
-    for (Operation *op : kernel.ops)
-      for (Value result : op->getResults())
-        for (const Reader &reader : readersOf(result))
-          if (auto found = kernelOf.find(reader.op); found != kernelOf.end() && found->second != i)
-            if (readBy[i].insert(found->second).second)
-              ++waitsFor[found->second];
-  SmallVector<KernelOps> sorted;
-  llvm::SmallDenseSet<unsigned> done;
-  auto isBefore = [](const KernelOps &x, const KernelOps &y) {
-    return x.ops.front()->isBeforeInBlock(y.ops.front());
-  };
-  while (sorted.size() < kernels.size()) {
-    std::optional<unsigned> next;
-    for (unsigned i = 0; i < kernels.size(); ++i)
-      if (!done.contains(i) && waitsFor[i] == 0 && (!next || isBefore(kernels[i], kernels[*next])))
-        next = i;
-    if (!next)
-      break;
-    done.insert(*next);
-    for (unsigned reader : readBy[*next])
-      --waitsFor[reader];
-    sorted.push_back(kernels[*next]);
-  }
-  for (unsigned i = 0; i < kernels.size(); ++i)
-    if (!done.contains(i))
-      return kernels[i].ops.front();
-  kernels = std::move(sorted);
-  return nullptr;
-}
-
-StringRef scheduleOfAnchor(Operation *op) {
-  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  if (!linalgOp || !looksLikeMatmul(op))
-    return "rows";
-  // Sizes of a run are the matrix unit's.
-  if (linalgOp.hasDynamicShape())
-    return "matmul";
-  Contraction contraction;
-  if (!matchContraction(op, contraction).empty())
-    return "rows";
-  bool exactOnlyOnVectors = contraction.getElementType(0).isF32() &&
-                            !isExtended(linalgOp->getOperand(0)) &&
-                            !isExtended(linalgOp->getOperand(1));
-  return exactOnlyOnVectors ? "rows" : "matmul";
-}
 
 SmallVector<KernelOps> partition(func::FuncOp func) {
   return Partitioner(func.getBody().front()).run();

@@ -4,52 +4,13 @@
 #define XETILE_SCHEDULE_PROGRAMS_PARTITION_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/SetVector.h"
+#include "xetile/Schedule/Programs/KernelOps.h"
 
 namespace xetile::transform_ops {
-
-/// A discardable attribute of an op on tensors, an integer: the number of the kernel that computes
-/// it. `xetile.schedule` beside it names that kernel's schedule.
-constexpr llvm::StringLiteral kKernelAttr = "xetile.kernel";
-
-/// Ops of one kernel, in the order of the block.
-struct KernelOps {
-  int64_t number = 0;
-  llvm::StringRef schedule;
-  llvm::SetVector<mlir::Operation *> ops;
-};
-
-/// Whether each kernel that needs the results of `op` has them from a copy of `op`: constants,
-/// memory that nothing was written to yet, other views of the same elements.
-bool isCopiedToKernels(mlir::Operation *op);
-
-/// Whether `op` computes tensors from tensors, and thus belongs to a kernel.
-bool belongsToKernel(mlir::Operation *op);
-
-/// What reads a value in the value's block: an op, the use in it or in its regions, and whether it
-/// reads a view of the value.
-struct Reader {
-  mlir::Operation *op;
-  mlir::OpOperand *operand;
-  bool viewed;
-};
-
-/// All that read `value`, also through what is copied to kernels; the block's terminator is among
-/// them.
-llvm::SmallVector<Reader> readersOf(mlir::Value value);
 
 /// The kernels of a function on tensors. Ops with a number keep it and are alone with those of the
 /// same number.
 llvm::SmallVector<KernelOps> partition(mlir::func::FuncOp func);
-
-/// Sorts `kernels` such that each comes behind those whose results it reads; as they are in the
-/// program as far as that leaves it open. Returns an op of kernels that wait for one another, if
-/// there are some.
-mlir::Operation *sortKernels(llvm::SmallVector<KernelOps> &kernels);
-
-/// The schedule of an op that is no elementwise one: "matmul" where a matrix unit multiplies, else
-/// "rows".
-llvm::StringRef scheduleOfAnchor(mlir::Operation *op);
 
 } // namespace xetile::transform_ops
 

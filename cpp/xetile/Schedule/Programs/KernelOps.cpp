@@ -1,0 +1,135 @@
+//===- KernelOps.cpp - what an op of a program is to its kernels ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: ops on tensors. Out: whether kernels compute or copy them, who reads them, which schedule
+// takes them; kernels in an order in which they can run. Refused: kernels that wait for one
+// another.
+#include "xetile/Schedule/Programs/KernelOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "xetile/Schedule/Contraction.h"
+
+using namespace mlir;
+
+namespace xetile::transform_ops {
+
+bool joinsDimensions(Operation *op) {
+  auto collapse = dyn_cast<tensor::CollapseShapeOp>(op);
+  if (!collapse)
+    return false;
+  ArrayRef<int64_t> shape = collapse.getSrcType().getShape();
+  return llvm::any_of(collapse.getReassociationIndices(), [&](const ReassociationIndices &group) {
+    return llvm::count_if(group, [&](int64_t dim) { return shape[dim] != 1; }) > 1;
+  });
+}
+
+/// Whether the caller gets the result of `op` or a reshape of it.
+static bool isReturned(Operation *op) {
+  return llvm::any_of(op->getUsers(), [](Operation *user) {
+    return user->hasTrait<OpTrait::ReturnLike>() ||
+           (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user) && isReturned(user));
+  });
+}
+
+bool isCopiedToKernels(Operation *op) {
+  // Somebody has to write what the caller gets, and what is reshaped in memory.
+  if (isa<linalg::FillOp, tensor::SplatOp, tensor::ExtractSliceOp>(op) && isReturned(op))
+    return false;
+  if (isa<tensor::ExtractSliceOp>(op) && llvm::any_of(op->getUsers(), joinsDimensions))
+    return false;
+  if (auto constantOp = dyn_cast<arith::ConstantOp>(op)) {
+    auto elements = dyn_cast<DenseElementsAttr>(constantOp.getValue());
+    return !isa<ElementsAttr>(constantOp.getValue()) || (elements && elements.isSplat());
+  }
+  return isa<linalg::FillOp, tensor::EmptyOp, tensor::SplatOp, tensor::ExpandShapeOp,
+             tensor::CollapseShapeOp, tensor::ExtractSliceOp, tensor::CastOp>(op);
+}
+
+bool belongsToKernel(Operation *op) {
+  return !isCopiedToKernels(op) && op->getNumResults() > 0 &&
+         (isa<tensor::TensorDialect>(op->getDialect()) || isa<linalg::LinalgOp>(op)) &&
+         llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+}
+
+SmallVector<Reader> readersOf(Value value) {
+  Block *block = value.getParentBlock();
+  SmallVector<Reader> readers;
+  SmallVector<std::pair<Value, bool>> open{{value, false}};
+  while (!open.empty()) {
+    auto [from, viewed] = open.pop_back_val();
+    for (OpOperand &use : from.getUses()) {
+      Operation *reader = block->findAncestorOpInBlock(*use.getOwner());
+      if (!reader)
+        continue;
+      if (isCopiedToKernels(reader))
+        open.push_back({reader->getResult(0), true});
+      else
+        readers.push_back({reader, &use, viewed});
+    }
+  }
+  return readers;
+}
+
+Operation *sortKernels(SmallVector<KernelOps> &kernels) {
+  llvm::DenseMap<Operation *, unsigned> kernelOf;
+  for (auto [i, kernel] : llvm::enumerate(kernels))
+    for (Operation *op : kernel.ops)
+      kernelOf[op] = i;
+  std::vector<llvm::SmallDenseSet<unsigned>> readBy(kernels.size());
+  SmallVector<unsigned> waitsFor(kernels.size(), 0);
+  for (auto [i, kernel] : llvm::enumerate(kernels))
+    for (Operation *op : kernel.ops)
+      for (Value result : op->getResults())
+        for (const Reader &reader : readersOf(result))
+          if (auto found = kernelOf.find(reader.op); found != kernelOf.end() && found->second != i)
+            if (readBy[i].insert(found->second).second)
+              ++waitsFor[found->second];
+  SmallVector<KernelOps> sorted;
+  llvm::SmallDenseSet<unsigned> done;
+  auto isBefore = [](const KernelOps &x, const KernelOps &y) {
+    return x.ops.front()->isBeforeInBlock(y.ops.front());
+  };
+  while (sorted.size() < kernels.size()) {
+    std::optional<unsigned> next;
+    for (unsigned i = 0; i < kernels.size(); ++i)
+      if (!done.contains(i) && waitsFor[i] == 0 && (!next || isBefore(kernels[i], kernels[*next])))
+        next = i;
+    if (!next)
+      break;
+    done.insert(*next);
+    for (unsigned reader : readBy[*next])
+      --waitsFor[reader];
+    sorted.push_back(kernels[*next]);
+  }
+  for (unsigned i = 0; i < kernels.size(); ++i)
+    if (!done.contains(i))
+      return kernels[i].ops.front();
+  kernels = std::move(sorted);
+  return nullptr;
+}
+
+/// Whether elements were f16 or bf16 before an op extended them.
+static bool isExtended(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!isa_and_present<linalg::LinalgOp>(op))
+    return false;
+  WalkResult found = op->getRegion(0).walk([](arith::ExtFOp) { return WalkResult::interrupt(); });
+  return found.wasInterrupted();
+}
+
+StringRef scheduleOfAnchor(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp || !looksLikeMatmul(op))
+    return "rows";
+  // Sizes of a run are the matrix unit's.
+  if (linalgOp.hasDynamicShape())
+    return "matmul";
+  Contraction contraction;
+  if (!matchContraction(op, contraction).empty())
+    return "rows";
+  bool exactOnlyOnVectors = contraction.getElementType(0).isF32() &&
+                            !isExtended(linalgOp->getOperand(0)) &&
+                            !isExtended(linalgOp->getOperand(1));
+  return exactOnlyOnVectors ? "rows" : "matmul";
+}
+
+} // namespace xetile::transform_ops
