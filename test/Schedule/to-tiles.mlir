@@ -184,3 +184,33 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+// Along dimensions that a tile does not run along, what is read outside of a tensor is its last element, and dropped.
+// CHECK-LABEL: func.func @outside(
+// CHECK: scf.forall (%{{.*}}, %{{.*}}, %[[I:.*]]) = (0, 0, 0) to (6, 7, 7)
+// CHECK: %[[SHIFTED:.*]] = arith.addi %[[I]], %c-2
+// CHECK: %[[INSIDE:.*]] = arith.minui %[[SHIFTED]], %c3
+// CHECK: memref.subview %{{.*}}[%[[INSIDE]], 0, 0] [1, 6, 7] [1, 1, 1]
+// CHECK: %[[MASK:.*]] = arith.cmpi ult
+// CHECK: arith.select
+// CHECK: xetile.store_tile
+func.func @outside(%A: tensor<4x6x7xf32>) -> tensor<7x6x7xf32> {
+  %three = arith.constant 3.0 : f32
+  %D = tensor.pad %A low[2, 0, 0] high[1, 0, 0] {
+  ^bb0(%i: index, %j: index, %k: index):
+    tensor.yield %three : f32
+  } : tensor<4x6x7xf32> to tensor<7x6x7xf32>
+  return %D : tensor<7x6x7xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%open, %open] sg_layout = [%open, %open]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.apply_dce to %func : !transform.any_op
+    transform.yield
+  }
+}
