@@ -117,3 +117,17 @@ func.func @element_types(%a: vector<8x16xf64>, %b: vector<16x16xf64>, %c: vector
       %a, %b, %c : vector<8x16xf64>, vector<16x16xf64> into vector<8x16xf64>
   return %d : vector<8x16xf64>
 }
+
+// -----
+
+#map_a = affine_map<(m, n, k) -> (m, k)>
+#map_b = affine_map<(m, n, k) -> (k, n)>
+#map_c = affine_map<(m, n, k) -> (m, n)>
+// Whether the bytes of b were signed, nobody can tell.
+func.func @lost_extension(%x: vector<8x32xi8>, %b: vector<32x16xi32>, %c: vector<8x16xi32>) -> vector<8x16xi32> {
+  %a = arith.extui %x : vector<8x32xi8> to vector<8x32xi32>
+  // expected-error @+1 {{'vector.contract' op cannot become a tile_mma: it has no 'i8' * 'i32' -> 'i32'; expected element types}}
+  %d = vector.contract {indexing_maps = [#map_a, #map_b, #map_c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>}
+      %a, %b, %c : vector<8x32xi32>, vector<32x16xi32> into vector<8x16xi32>
+  return %d : vector<8x16xi32>
+}

@@ -46,3 +46,30 @@ func.func @dynamic_shape(%A: memref<?x128xf16>, %k: index) -> vector<32x32xf16> 
   %v = vector.transfer_read %A[%k, %k], %h : memref<?x128xf16>, vector<32x32xf16>
   return %v : vector<32x32xf16>
 }
+
+// Bytes are signed as the extension before the contraction says, which is gone then.
+// CHECK-LABEL: func @signs
+// CHECK-SAME: (%[[A:.*]]: vector<8x32xi8>, %[[B:.*]]: vector<32x16xi8>, %[[N:.*]]: vector<32x16xi4>
+func.func @signs(%a: vector<8x32xi8>, %b: vector<32x16xi8>, %n: vector<32x16xi4>, %c: vector<8x16xi32>) -> vector<8x16xi32> {
+  %u = arith.extui %a : vector<8x32xi8> to vector<8x32xi32>
+  %s = arith.extsi %b : vector<32x16xi8> to vector<32x16xi32>
+  // CHECK-NOT: arith.ext
+  // CHECK: %[[D:.*]] = xetile.tile_mma %[[A]], %[[B]], %{{.*}} {unsigned_a} : vector<8x32xi8>, vector<32x16xi8>, vector<8x16xi32> -> vector<8x16xi32>
+  %d = vector.contract {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"],
+      kind = #vector.kind<add>} %u, %s, %c : vector<8x32xi32>, vector<32x16xi32> into vector<8x16xi32>
+  // CHECK: %[[WIDE:.*]] = arith.extui %[[N]] : vector<32x16xi4> to vector<32x16xi8>
+  // CHECK: %[[E:.*]] = xetile.tile_mma %[[A]], %[[WIDE]], %[[D]] {unsigned_a, unsigned_b}
+  %w = arith.extui %n : vector<32x16xi4> to vector<32x16xi32>
+  %e = vector.contract {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"],
+      kind = #vector.kind<add>} %u, %w, %d : vector<8x32xi32>, vector<32x16xi32> into vector<8x16xi32>
+  // CHECK-DAG: %[[ONES:.*]] = arith.constant dense<-1> : vector<32x16xi8>
+  // CHECK: xetile.tile_mma %[[A]], %[[ONES]], %[[E]] {unsigned_a} :
+  %minus = arith.constant dense<-1> : vector<32x16xi32>
+  %f = vector.contract {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"],
+      kind = #vector.kind<add>} %u, %minus, %e : vector<8x32xi32>, vector<32x16xi32> into vector<8x16xi32>
+  // CHECK: xetile.tile_mma %[[A]], %{{.*}}, %{{.*}} {unsigned_a, unsigned_b} :
+  %large = arith.constant dense<200> : vector<32x16xi32>
+  %g = vector.contract {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"],
+      kind = #vector.kind<add>} %u, %large, %f : vector<8x32xi32>, vector<32x16xi32> into vector<8x16xi32>
+  return %g : vector<8x16xi32>
+}

@@ -33,9 +33,9 @@ func.func @tf32(%a: vector<8x8xtf32>, %b: vector<8x16xtf32>) {
 
 // -----
 
-func.func @unsigned(%a: vector<8x32xui8>, %b: vector<32x16xui8>) {
-  // expected-error @+1 {{'xetile.tile_mma' op has elements of type 'ui8', which the host has no arithmetic for; expected floats of IEEE's formats, bf16 or integers without a sign in their type}}
-  %d = xetile.tile_mma %a, %b : vector<8x32xui8>, vector<32x16xui8> -> vector<8x16xi32>
+func.func @unsigned(%a: vector<8x32xui8>) {
+  // expected-error @+1 {{'xetile.tile_transpose' op has elements of type 'ui8', which the host has no arithmetic for; expected floats of IEEE's formats, bf16 or integers without a sign in their type}}
+  %d = xetile.tile_transpose %a, [1, 0] : vector<8x32xui8> -> vector<32x8xui8>
   return
 }
 

@@ -114,6 +114,16 @@ func.func @mma(%a: vector<8x16xi8>, %b: vector<16x4xi8>, %c: vector<8x4xi32>) ->
 
 // -----
 
+// CHECK-LABEL: func @unsigned
+func.func @unsigned(%a: vector<8x16xi8>, %b: vector<16x4xi8>) -> vector<8x4xi32> {
+  // CHECK: arith.extsi %{{.*}} : vector<8x16xi8> to vector<8x16xi32>
+  // CHECK: arith.extui %{{.*}} : vector<16x4xi8> to vector<16x4xi32>
+  %d = xetile.tile_mma %a, %b {unsigned_b} : vector<8x16xi8>, vector<16x4xi8> -> vector<8x4xi32>
+  return %d : vector<8x4xi32>
+}
+
+// -----
+
 // CHECK-LABEL: func @scattered
 // CHECK-SAME: %[[P:.*]]: i64, %[[I:.*]]: vector<2x8xindex>, %[[M:.*]]: vector<2x8xi1>
 func.func @scattered(%address: i64, %indices: vector<2x8xindex>, %mask: vector<2x8xi1>) {

@@ -317,3 +317,19 @@ func.func @tile_unpack_c2(%v: vector<1x2x64x16xf32>) {
   %r = xetile.tile_unpack %v {inner_blocks = array<i64: 64, 16>} : vector<1x2x64x16xf32> -> vector<64x32xbf16>
   return
 }
+
+// -----
+
+func.func @tile_mma_c7(%a: vector<64x32xbf16>, %b: vector<32x64xbf16>) {
+  // expected-error @+1 {{'xetile.tile_mma' op has unsigned_b, which is for bytes, on 'vector<32x64xbf16>'}}
+  %d = xetile.tile_mma %a, %b {unsigned_b} : vector<64x32xbf16>, vector<32x64xbf16> -> vector<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @tile_mma_c4_signs_in_types(%a: vector<64x32xui8>, %b: vector<32x64xui8>) {
+  // expected-error @+1 {{or (i8, i8) -> i32, got ('ui8', 'ui8') -> 'i32'}}
+  %d = xetile.tile_mma %a, %b : vector<64x32xui8>, vector<32x64xui8> -> vector<64x64xi32>
+  return
+}

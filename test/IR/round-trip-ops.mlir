@@ -109,3 +109,10 @@ func.func @workgroup_vectors(%v: vector<256x256xf32>) {
   %b = xetile.tile_broadcast %r, [1] {wg_map = #map} : vector<256x1xf32> -> vector<256x256xf32>
   return
 }
+
+// CHECK-LABEL: func @signs
+func.func @signs(%a: vector<8x32xi8>, %b: vector<32x16xi8>) -> vector<8x16xi32> {
+  // CHECK: xetile.tile_mma %{{.*}}, %{{.*}} {unsigned_b} : vector<8x32xi8>, vector<32x16xi8> -> vector<8x16xi32>
+  %d = xetile.tile_mma %a, %b {unsigned_b} : vector<8x32xi8>, vector<32x16xi8> -> vector<8x16xi32>
+  return %d : vector<8x16xi32>
+}

@@ -29,7 +29,7 @@ func.func @map_of_a_load(%t: !xetile.tile<64x64xf16>) -> vector<64x64xf16> {
 // -----
 
 func.func @misspelled(%a: vector<64x32xf16>, %b: vector<32x64xf16>) -> vector<64x64xf32> {
-  // expected-error @+1 {{'xetile.tile_mma' op has no attribute 'wgmap'; expected wg_map, or a name with}}
+  // expected-error @+1 {{'xetile.tile_mma' op has no attribute 'wgmap'; expected unsigned_a, unsigned_b, wg_map, or a name with}}
   %d = xetile.tile_mma %a, %b {wgmap = #xetile.wg_map<sg_layout = [2, 2], sg_data = [32, 32]>} : vector<64x32xf16>, vector<32x64xf16> -> vector<64x64xf32>
   return %d : vector<64x64xf32>
 }

@@ -9,7 +9,6 @@
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "xetile/Conversion/Passes.h"
-#include "xetile/IR/UnsignedOperands.h"
 #include "xetile/IR/XeTileOps.h"
 
 namespace xetile {
@@ -243,6 +242,45 @@ static LogicalResult convertWrite(IRRewriter &rewriter, vector::TransferWriteOp 
   return success();
 }
 
+namespace {
+/// An operand of a product as tile_mma takes it.
+struct Factor {
+  Value vector;
+  bool isUnsigned = false;
+};
+} // namespace
+
+/// The bytes that an operand of i32 is made of: sign- or zero-extended, or a constant. Other
+/// operands stay what they are; vector.contract extends bytes as signed ones.
+static Factor getBytes(OpBuilder &builder, Value operand) {
+  auto type = cast<VectorType>(operand.getType());
+  if (!type.getElementType().isSignlessInteger(32))
+    return {operand};
+  VectorType bytes = type.clone(builder.getI8Type());
+  DenseIntElementsAttr constant;
+  if (matchPattern(operand, m_Constant(&constant))) {
+    auto values = constant.getValues<APInt>();
+    bool isSigned = llvm::all_of(values, [](const APInt &x) { return x.isSignedIntN(8); });
+    if (!isSigned && !llvm::all_of(values, [](const APInt &x) { return x.isIntN(8); }))
+      return {operand};
+    Attribute narrow =
+        constant.mapValues(builder.getI8Type(), [](const APInt &x) { return x.trunc(8); });
+    return {arith::ConstantOp::create(builder, operand.getLoc(), cast<TypedAttr>(narrow)),
+            !isSigned};
+  }
+  Operation *extension = operand.getDefiningOp();
+  if (!isa_and_present<arith::ExtSIOp, arith::ExtUIOp>(extension))
+    return {operand};
+  Value narrow = extension->getOperand(0);
+  unsigned bits = getElementTypeOrSelf(narrow).getIntOrFloatBitWidth();
+  bool isUnsigned = isa<arith::ExtUIOp>(extension);
+  if (bits < 8)
+    narrow = isUnsigned
+                 ? arith::ExtUIOp::create(builder, operand.getLoc(), bytes, narrow).getResult()
+                 : arith::ExtSIOp::create(builder, operand.getLoc(), bytes, narrow);
+  return bits > 8 ? Factor{operand} : Factor{narrow, isUnsigned};
+}
+
 static LogicalResult convertContract(IRRewriter &rewriter, vector::ContractionOp op) {
   if (!isRowMajorMatmul(op.getIndexingMaps()) || op.getKind() != vector::CombiningKind::ADD)
     return op.emitOpError("cannot become a tile_mma: expected the sum over k of a[m, k] * b[k, n]");
@@ -258,14 +296,22 @@ static LogicalResult convertContract(IRRewriter &rewriter, vector::ContractionOp
                  "cannot become a tile_mma: expected 2D vectors of fixed length and fewer "
                  "than 2^31 elements, got ")
              << (vector ? Type(vector) : op.getResultType());
-  if (!isMmaTypeCombination(a.getElementType(), b.getElementType(), result.getElementType()))
+  Factor left = getBytes(rewriter, op.getLhs()), right = getBytes(rewriter, op.getRhs());
+  Type ofA = getElementTypeOrSelf(left.vector), ofB = getElementTypeOrSelf(right.vector);
+  if (!isMmaTypeCombination(ofA, ofB, result.getElementType()))
     return op.emitOpError("cannot become a tile_mma: it has no ")
-           << a.getElementType() << " * " << b.getElementType() << " -> " << result.getElementType()
-           << "; expected " << kMmaTypeCombinations;
-  auto mma = TileMmaOp::create(rewriter, op.getLoc(), op.getResultType(), op.getLhs(), op.getRhs(),
-                               op.getAcc(), WgMapAttr());
-  copyUnsigned(op, mma);
-  rewriter.replaceOp(op, mma);
+           << ofA << " * " << ofB << " -> " << result.getElementType() << "; expected "
+           << kMmaTypeCombinations
+           << (ofA.isInteger(32) || ofB.isInteger(32)
+                   ? ", or bytes extended right before the contraction"
+                   : "");
+  Operation *wide[] = {op.getLhs().getDefiningOp(), op.getRhs().getDefiningOp()};
+  rewriter.replaceOpWithNewOp<TileMmaOp>(op, op.getResultType(), left.vector, right.vector,
+                                         op.getAcc(), WgMapAttr(), left.isUnsigned,
+                                         right.isUnsigned);
+  for (Operation *extension : wide)
+    if (extension && isOpTriviallyDead(extension))
+      rewriter.eraseOp(extension);
   return success();
 }
 

@@ -13,7 +13,6 @@
 #include "xetile/Conversion/Passes.h"
 #include "xetile/Conversion/XeTileToVectorPatterns.h"
 #include "xetile/IR/NeutralValue.h"
-#include "xetile/IR/UnsignedOperands.h"
 #include "xetile/IR/WgMap.h"
 #include "xetile/IR/XeTileOps.h"
 
@@ -72,8 +71,7 @@ struct ConvertTileMma : OpConversionPattern<TileMmaOp> {
       return isa<FloatType>(sum) ? arith::ExtFOp::create(rewriter, loc, wide, vector).getResult()
                                  : arith::ExtSIOp::create(rewriter, loc, wide, vector).getResult();
     };
-    Value a = toMatrix(op.getA(), op->hasAttr(kUnsignedA)),
-          b = toMatrix(op.getB(), op->hasAttr(kUnsignedB)), c;
+    Value a = toMatrix(op.getA(), op.getUnsignedA()), b = toMatrix(op.getB(), op.getUnsignedB()), c;
     if (op.getC()) {
       c = toMatrix(op.getC());
     } else {

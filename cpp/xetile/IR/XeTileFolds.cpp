@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/PatternMatch.h"
+#include "xetile/IR/DialectAttrs.h"
 #include "xetile/IR/WgMap.h"
 #include "xetile/IR/XeTileOps.h"
 
@@ -160,5 +161,5 @@ OpFoldResult TileConvLayoutOp::fold(FoldAdaptor) {
 
 // Without a layout it has nothing to say.
 OpFoldResult ConvertLanesOp::fold(FoldAdaptor) {
-  return getOperation()->hasAttr("xetile.lanes") ? Value() : getSource();
+  return getOperation()->hasAttr(lanesAttr) ? Value() : getSource();
 }

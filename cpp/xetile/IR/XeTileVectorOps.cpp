@@ -52,7 +52,7 @@ bool xetile::isMmaTypeCombination(Type a, Type b, Type result) {
     return a == b && (result.isF32() || result == a);
   if (isa<Float32Type, FloatTF32Type>(a))
     return a == b && result.isF32();
-  return a.isInteger(8) && b.isInteger(8) && result.isInteger(32);
+  return a.isSignlessInteger(8) && b.isSignlessInteger(8) && result.isSignlessInteger(32);
 }
 
 LogicalResult TileMmaOp::verify() {
@@ -85,6 +85,10 @@ LogicalResult TileMmaOp::verify() {
     return emitOpError("expected ")
            << kMmaTypeCombinations << ", got (" << a.getElementType() << ", " << b.getElementType()
            << ") -> " << result.getElementType();
+  for (auto [name, isUnsigned, type] :
+       {std::tuple("unsigned_a", getUnsignedA(), a), std::tuple("unsigned_b", getUnsignedB(), b)})
+    if (isUnsigned && !type.getElementType().isInteger()) // tile_mma_c7
+      return emitOpError("has ") << name << ", which is for bytes, on " << type;
   return verifyMapOfResult(*this, getWgMapAttr(), result); // tile_mma_c5
 }
 

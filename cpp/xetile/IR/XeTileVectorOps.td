@@ -13,13 +13,15 @@ def XeTile_TileMmaOp : XeTile_Op<"tile_mma", [Pure]> {
     in the result's element type. `wg_map` describes the result of a workgroup-level multiplication; those of the
     operands follow from it: the same `sg_layout`, the sizes of m and n as in the result, k whole.
 
-    Blocked matrices are 4D; the sum is over both dimensions of k.
+    Blocked matrices are 4D; the sum is over both dimensions of k. Bytes are signed, those of an operand with
+    `unsigned_a` or `unsigned_b` are not.
 
     ```mlir
     %d = xetile.tile_mma %a, %b, %c : vector<64x32xf16>, vector<32x128xf16>, vector<64x128xf32> -> vector<64x128xf32>
     %e = xetile.tile_mma %a, %b : vector<64x32xf16>, vector<32x128xf16> -> vector<64x128xf32>
     %f = xetile.tile_mma %p, %q, %r : vector<8x4x8x8xbf16>, vector<4x8x8x16xbf16>, vector<8x8x8x16xf32>
         -> vector<8x8x8x16xf32>
+    %g = xetile.tile_mma %u, %s {unsigned_a} : vector<64x32xi8>, vector<32x128xi8> -> vector<64x128xi32>
     ```
 
     Constraints:
@@ -30,12 +32,20 @@ def XeTile_TileMmaOp : XeTile_Op<"tile_mma", [Pure]> {
       tf32 to f32; i8, i8 (any signs) to i32.
     - tile_mma_c5: `wg_map` fits the result as it would fit a tile (tile_c3, tile_c4), which is 2D.
     - tile_mma_c6: all operands and the result are 2D, or all are 4D; `a`'s and `b`'s blocks have the same k.
+    - tile_mma_c7: `unsigned_a` and `unsigned_b` are for operands of bytes.
   }];
   let arguments = (ins XeTile_Vector:$a, XeTile_Vector:$b, Optional<XeTile_Vector>:$c,
-      OptionalAttr<XeTile_WgMapAttr>:$wg_map);
+      OptionalAttr<XeTile_WgMapAttr>:$wg_map, UnitAttr:$unsigned_a, UnitAttr:$unsigned_b);
   let results = (outs XeTile_Vector:$result);
   let assemblyFormat = [{
     $a `,` $b (`,` $c^)? attr-dict `:` type($a) `,` type($b) (`,` type($c)^)? `->` type($result)
+  }];
+  let extraClassDeclaration = [{
+    /// The same product, signs included, of other operands and without a wg_map: a piece of this one.
+    TileMmaOp createPiece(::mlir::OpBuilder &builder, ::mlir::Type type, ::mlir::Value a, ::mlir::Value b,
+        ::mlir::Value c) {
+      return create(builder, getLoc(), type, a, b, c, WgMapAttr(), getUnsignedA(), getUnsignedB());
+    }
   }];
   let hasVerifier = 1;
 }

@@ -5,20 +5,12 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
+#include "xetile/IR/DialectAttrs.h"
 
 namespace xetile {
 
-/// A discardable attribute of a linalg op, a string: the name of the schedule that takes it, as
-/// schedules/match.mlir writes it. `kLeaveAlone` is the name of none: such an op becomes loops.
-constexpr llvm::StringLiteral kScheduleAttr = "xetile.schedule";
+/// The name of no schedule: an op that has it becomes loops.
 constexpr llvm::StringLiteral kLeaveAlone = "none";
-
-/// On the batch-reduce matmul that the deep-tiled one leaves: the largest m and n that it is called
-/// with.
-constexpr llvm::StringLiteral kMicrokernelAttr = "xetile.microkernel";
-
-/// Of a module, a unit attribute: a schedule has fused what is to be fused in it.
-constexpr llvm::StringLiteral kFusedAttr = "xetile.fused";
 
 inline llvm::StringRef scheduleOf(mlir::Operation *op) {
   auto mark = op->getAttrOfType<mlir::StringAttr>(kScheduleAttr);

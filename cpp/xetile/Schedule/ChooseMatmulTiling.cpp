@@ -3,6 +3,7 @@
 // In: a matmul, the sizes that a schedule was told. Out: all sizes, as parameters and written at
 // the function. Refused: negative sizes, unknown chips, f32 without leave to multiply it as tf32.
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "xetile/IR/DialectAttrs.h"
 #include "xetile/IR/XeTileTypes.h"
 #include "xetile/Schedule/Contraction.h"
 #include "xetile/Schedule/Params.h"
@@ -65,7 +66,7 @@ static void writeDown(RewriterBase &rewriter, Operation *matmul, const MatmulTil
       b.getNamedAttr("subgroups", b.getDenseI64ArrayAttr({tiling.subgroupsM, tiling.subgroupsN})),
       b.getNamedAttr("workgroup", b.getDenseI64ArrayAttr({tiling.workgroupM, tiling.workgroupN})),
   });
-  rewriter.modifyOpInPlace(func, [&] { func->setDiscardableAttr("xetile.tiling", chosen); });
+  rewriter.modifyOpInPlace(func, [&] { func->setDiscardableAttr(kTilingAttr, chosen); });
 }
 
 /// One size for each loop.

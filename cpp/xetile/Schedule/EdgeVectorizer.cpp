@@ -10,7 +10,6 @@
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
-#include "xetile/IR/UnsignedOperands.h"
 #include "xetile/IR/XeTileOps.h"
 #include "xetile/Schedule/Elementwise.h"
 
@@ -199,6 +198,16 @@ EdgeVectorizer::Part EdgeVectorizer::computeContraction() {
                              /*isColumn=*/true);
   Value maskedRight = maskBeyondK(right, b->get(), llvm::find(bRoles, Row) - bRoles.begin(),
                                   /*isColumn=*/false);
+  if (contraction.aIsUnsigned || contraction.bIsUnsigned) {
+    // Bytes that vector.contract extends itself are signed.
+    auto widen = [&](Value &factor, bool isUnsigned) {
+      Type wide = cast<VectorType>(factor.getType()).clone(getElementTypeOrSelf(sum.vector));
+      factor = isUnsigned ? arith::ExtUIOp::create(rewriter, op.getLoc(), wide, factor).getResult()
+                          : arith::ExtSIOp::create(rewriter, op.getLoc(), wide, factor);
+    };
+    widen(masked, contraction.aIsUnsigned);
+    widen(maskedRight, contraction.bIsUnsigned);
+  }
   using vector::IteratorType;
   auto contract = vector::ContractionOp::create(
       rewriter, op.getLoc(), masked, maskedRight, sum.vector,
@@ -210,10 +219,6 @@ EdgeVectorizer::Part EdgeVectorizer::computeContraction() {
           [&](IteratorType kind) -> Attribute {
             return vector::IteratorTypeAttr::get(op.getContext(), kind);
           })));
-  if (contraction.aIsUnsigned)
-    contract->setDiscardableAttr(kUnsignedA, rewriter.getUnitAttr());
-  if (contraction.bIsUnsigned)
-    contract->setDiscardableAttr(kUnsignedB, rewriter.getUnitAttr());
   Part part{contract.getResult(), false};
   known[op->getResult(0)] = {part, resultRoles};
   return part;

@@ -4,6 +4,7 @@
 #define XETILE_TRANSFORMS_SCRATCHMEMORY_H
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "xetile/IR/DialectAttrs.h"
 #include "xetile/Transforms/SubgroupPlace.h"
 
 namespace xetile {
@@ -32,9 +33,6 @@ private:
   llvm::SmallVector<mlir::memref::AllocaOp> buffers;
   llvm::DenseSet<mlir::Operation *> guards;
 };
-
-/// The name of the attribute that tells how much shared local memory a function's exchanges take.
-inline constexpr llvm::StringLiteral kSlmBytesAttr = "xetile.slm_bytes";
 
 /// The bytes of a buffer.
 int64_t getBufferBytes(llvm::ArrayRef<int64_t> shape, mlir::Type element);

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
-#include "xetile/IR/UnsignedOperands.h"
 #include "xetile/Transforms/FreePieces.h"
 #include "xetile/Transforms/Piecewise.h"
 #include "xetile/Transforms/TiedValues.h"
@@ -133,10 +132,8 @@ struct DistributeTileMma : Distribute<TileMmaOp> {
       for (size_t j = 0; j < columns; ++j) {
         size_t piece = i * columns + j;
         Value c = op.getC() ? adaptor.getC()[piece] : Value();
-        auto product = TileMmaOp::create(rewriter, op.getLoc(), types[piece], adaptor.getA()[i],
-                                         adaptor.getB()[j], c, WgMapAttr());
-        copyUnsigned(op, product);
-        pieces.push_back(product);
+        pieces.push_back(
+            op.createPiece(rewriter, types[piece], adaptor.getA()[i], adaptor.getB()[j], c));
       }
     rewriter.replaceOpWithMultiple(op, {pieces});
     return success();

@@ -5,11 +5,9 @@
 
 #include "mlir/IR/Operation.h"
 #include "xetile/Facts/TargetInfo.h"
+#include "xetile/IR/DialectAttrs.h"
 
 namespace xetile {
-
-/// Of a kernel that xetile-wg-to-sg distributed: over how many subgroups.
-inline constexpr llvm::StringLiteral kSubgroupsAttr = "xetile.subgroups";
 
 /// Work-items of a workgroup, where the code of a kernel or a launch says so.
 std::optional<int64_t> getWorkItems(mlir::Operation *scope);

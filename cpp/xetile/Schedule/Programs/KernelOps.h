@@ -4,13 +4,10 @@
 #define XETILE_SCHEDULE_PROGRAMS_KERNELOPS_H
 
 #include "mlir/IR/Operation.h"
+#include "xetile/IR/DialectAttrs.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace xetile::transform_ops {
-
-/// A discardable attribute of an op on tensors, an integer: the number of the kernel that computes
-/// it. `xetile.schedule` beside it names that kernel's schedule.
-constexpr llvm::StringLiteral kKernelAttr = "xetile.kernel";
 
 /// Ops of one kernel, in the order of the block.
 struct KernelOps {

@@ -65,8 +65,8 @@ private:
           {b.getNamedAttr("config", MatmulConfigAttr::get(b.getContext(), allFields(entry.config))),
            b.getNamedAttr("cycles", b.getF64FloatAttr(entry.cycles)),
            b.getNamedAttr("pack", b.getStringAttr(DeepTileRequest::writePack(entry.pack)))}));
-    matmul.op->setAttr("xetile.matmul_key", b.getStringAttr(describeMatmul(matmul)));
-    matmul.op->setAttr("xetile.matmul_candidates", b.getArrayAttr(list));
+    matmul.op->setAttr(kMatmulKeyAttr, b.getStringAttr(describeMatmul(matmul)));
+    matmul.op->setAttr(kMatmulCandidatesAttr, b.getArrayAttr(list));
   }
 };
 } // namespace

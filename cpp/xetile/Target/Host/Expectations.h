@@ -5,11 +5,9 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "xetile/IR/DialectAttrs.h"
 
 namespace xetile {
-
-/// On @xetile_expect, then on the functions that report: what they expect, one [place, text] each.
-constexpr llvm::StringLiteral kExpectationsAttr = "xetile.expectations";
 
 /// "tensor.extract in line 7".
 std::string describePlace(mlir::Operation *op);

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Pass/Pass.h"
+#include "xetile/IR/DialectAttrs.h"
 
 namespace xetile {
 
@@ -24,10 +25,6 @@ constexpr llvm::StringLiteral kCheckSuffix = "_check", kCheckMemorySuffix = "_ch
 /// Of code in the LLVM dialect: a variable that points to a text about what its constructors did
 /// not get from the system, or null. Whoever calls looks at it before.
 constexpr llvm::StringLiteral kRefusal = "xetile_refused";
-/// Of a function that checks: its conditions, one [left, sign, right, reason] each.
-constexpr llvm::StringLiteral kConditionsAttr = "xetile.conditions";
-/// Of an argument that is memory for a result.
-constexpr llvm::StringLiteral kResultAttr = "xetile.result";
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION

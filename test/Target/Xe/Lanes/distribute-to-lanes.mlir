@@ -74,7 +74,9 @@ gpu.module @k {
     %vb = xegpu.load_nd %tb[0, 0] : !xegpu.tensor_desc<32x16xi8> -> vector<32x16xi8>
     %vh = xegpu.load_nd %th[0, 0] : !xegpu.tensor_desc<8x16xf16> -> vector<8x16xf16>
     %vi = xegpu.load_nd %ti[0, 0] : !xegpu.tensor_desc<16x16xf16> -> vector<16x16xf16>
-    %d = xegpu.dpas %va, %vb {xetile.unsigned_a, xetile.unsigned_b} : vector<8x32xi8>, vector<32x16xi8> -> vector<8x16xi32>
+    %ua = vector.bitcast %va : vector<8x32xi8> to vector<8x32xui8>
+    %ub = vector.bitcast %vb : vector<32x16xi8> to vector<32x16xui8>
+    %d = xegpu.dpas %ua, %ub : vector<8x32xui8>, vector<32x16xui8> -> vector<8x16xi32>
     %e = xegpu.dpas %vh, %vi : vector<8x16xf16>, vector<16x16xf16> -> vector<8x16xf16>
     xegpu.store_nd %d, %tc[0, 0] : vector<8x16xi32>, !xegpu.tensor_desc<8x16xi32>
     xegpu.store_nd %e, %th[0, 0] : vector<8x16xf16>, !xegpu.tensor_desc<8x16xf16>

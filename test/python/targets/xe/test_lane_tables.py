@@ -23,7 +23,7 @@ ARC = {
 }
 LANES = {"pvc": 16, "dg2": 8}
 # Of operands and their signs, which integers alone have.
-OPERANDS = [(kind, "") for kind in PVC] + [("i8", ", xetile.unsigned_a, xetile.unsigned_b")]
+OPERANDS = [(kind, "") for kind in PVC] + [("i8", ', xetile.unsigned_operand = "a"')]
 
 
 def assign(body: str, parameters: str, chip: str) -> str:

@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 from xegpu_programs import DTYPES, assert_same, numbers, run
+from xetile import XeTileError
 
 SEED = int(np.random.default_rng().integers(1 << 30))
 
@@ -20,15 +21,12 @@ def store(value: str, name: str, rows: int, columns: int, dtype: str) -> str:
       xegpu.store_nd {value}, %t{name}[0, 0] : vector<{rows}x{columns}x{dtype}>, {tile}"""
 
 
-def multiply(m: int, n: int, k: int, element: str, out: str, accumulate: bool = True, attributes: str = "") -> None:
+def multiply(m: int, n: int, k: int, element: str, out: str, accumulate: bool = True) -> None:
     """Integers small enough that every order of summation is exact."""
     print("seed", SEED)
     generator = np.random.default_rng(SEED)
     low, high = (-8, 8) if element in ("i8", "i32") else (-3, 4)
-    if "unsigned" in attributes:
-        low, high = 0, 256
-    a = generator.integers(low, high, (m, k)).astype(np.uint8 if high == 256 else DTYPES[element])
-    b = generator.integers(low, high, (k, n)).astype(np.uint8 if high == 256 else DTYPES[element])
+    a, b = (generator.integers(low, high, shape).astype(DTYPES[element]) for shape in ((m, k), (k, n)))
     c = generator.integers(-9, 9, (m, n)).astype(DTYPES[out])
     expected = (a.astype(np.int64) @ b.astype(np.int64) + (c.astype(np.int64) if accumulate else 0)).astype(DTYPES[out])
     shapes = f"vector<{m}x{k}x{element}>, vector<{k}x{n}x{element}>"
@@ -38,7 +36,7 @@ def multiply(m: int, n: int, k: int, element: str, out: str, accumulate: bool = 
             load("a", m, k, element),
             load("b", k, n, element),
             load("c", m, n, out) if accumulate else "",
-            f"%d = xegpu.dpas %av, %bv{acc} {attributes} : {shapes}{acc_type} -> vector<{m}x{n}x{out}>",
+            f"%d = xegpu.dpas %av, %bv{acc} : {shapes}{acc_type} -> vector<{m}x{n}x{out}>",
             store("%d", "r", m, n, out),
         ]
     )
@@ -63,30 +61,46 @@ def test_accumulators(element, out, accumulate):
     multiply(16, 32, 64, element, out, accumulate)
 
 
-@pytest.mark.parametrize("attributes", ["{xetile.unsigned_a, xetile.unsigned_b}"])
-def test_unsigned_bytes(attributes):
-    multiply(16, 16, 64, "i8", "i32", True, attributes)
+SIGNS = {
+    (np.int8, np.int8): ("i8", ""),
+    (np.uint8, np.uint8): ("ui8", ""),
+    (np.uint8, np.int8): ("si8", '{xetile.unsigned_operand = "a"}'),
+    (np.int8, np.uint8): ("si8", '{xetile.unsigned_operand = "b"}'),
+}
 
 
-@pytest.mark.parametrize(("signs_a", "signs_b"), [(np.uint8, np.int8), (np.int8, np.uint8)])
-def test_mixed_signs(signs_a, signs_b):
-    generator = np.random.default_rng(SEED)
-    a = generator.integers(np.iinfo(signs_a).min, np.iinfo(signs_a).max, (8, 32), signs_a, endpoint=True)
-    b = generator.integers(np.iinfo(signs_b).min, np.iinfo(signs_b).max, (32, 16), signs_b, endpoint=True)
-    r = numbers("i32", 8, 16)
-    attributes = " ".join(
-        ["{", ", ".join(f"xetile.unsigned_{x}" for x, s in (("a", signs_a), ("b", signs_b)) if s == np.uint8), "}"]
-    )
-    body = "\n".join(
+def dpas_of_bytes(kind: str, attributes: str) -> str:
+    """8 x 16 x 64 of bytes that are seen as `kind`."""
+    return "\n".join(
         [
-            load("a", 8, 32, "i8"),
-            load("b", 32, 16, "i8"),
-            f"%d = xegpu.dpas %av, %bv {attributes} : vector<8x32xi8>, vector<32x16xi8> -> vector<8x16xi32>",
+            load("a", 8, 64, "i8"),
+            load("b", 64, 16, "i8"),
+            f"%x = vector.bitcast %av : vector<8x64xi8> to vector<8x64x{kind}>",
+            f"%y = vector.bitcast %bv : vector<64x16xi8> to vector<64x16x{kind}>",
+            f"%d = xegpu.dpas %x, %y {attributes} : vector<8x64x{kind}>, vector<64x16x{kind}> -> vector<8x16xi32>",
             store("%d", "r", 8, 16, "i32"),
         ]
     )
-    run("subgroup", body, a=a.view(np.int8), b=b.view(np.int8), r=r)
+
+
+@pytest.mark.parametrize("signs", SIGNS)
+def test_signs_of_bytes(signs):
+    print("seed", SEED)
+    generator = np.random.default_rng(SEED)
+    a, b = (
+        generator.integers(np.iinfo(sign).min, np.iinfo(sign).max, shape, sign, endpoint=True)
+        for sign, shape in zip(signs, ((8, 64), (64, 16)), strict=True)
+    )
+    r = numbers("i32", 8, 16)
+    run("subgroup", dpas_of_bytes(*SIGNS[signs]), a=a.view(np.int8), b=b.view(np.int8), r=r)
     assert_same(r, a.astype(np.int32) @ b.astype(np.int32))
+
+
+@pytest.mark.parametrize(("kind", "attributes"), [("si8", ""), ("i8", '{xetile.unsigned_operand = "a"}')])
+def test_bytes_whose_signs_are_not_told_are_refused(kind, attributes):
+    a, b, r = numbers("i8", 8, 64), numbers("i8", 64, 16), numbers("i32", 8, 16)
+    with pytest.raises(XeTileError, match=r"multiplies .*i8.* xetile.unsigned_operand; expected it on products of si8"):
+        run("subgroup", dpas_of_bytes(kind, attributes), a=a, b=b, r=r)
 
 
 def test_nibbles():

@@ -3,12 +3,10 @@
 #ifndef XETILE_TARGET_CPU_MICROKERNEL_TILETRAFFIC_H
 #define XETILE_TARGET_CPU_MICROKERNEL_TILETRAFFIC_H
 
+#include "xetile/IR/DialectAttrs.h"
 #include "xetile/Target/Cpu/Microkernel/KernelBuilder.h"
 
 namespace xetile {
-
-/// Marks a load of a tile that is not to push others out of the first-level cache.
-constexpr llvm::StringLiteral kStreamedAttr = "xetile.streamed";
 
 /// What calls of a kernel one after the other mean for the caches.
 struct TileTraffic {

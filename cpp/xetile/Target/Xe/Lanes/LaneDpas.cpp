@@ -4,6 +4,7 @@
 // Out: a xevm.mma for each instruction; where XeVM has no word for the types, the device's builtin.
 // Refused: what dpasForm names.
 #include "mlir/Dialect/LLVMIR/XeVMDialect.h"
+#include "xetile/IR/DialectAttrs.h"
 #include "xetile/Target/Xe/Lanes/LaneLowering.h"
 
 using namespace mlir;
@@ -55,10 +56,14 @@ LogicalResult LaneLowering::lowerDpas(xegpu::DpasOp op) {
                             "xetile-assign-lane-layouts");
   int64_t rows = form->params.m(), stepsM = form->m / rows, stepsN = form->n / form->params.n(),
           stepsK = form->k / form->params.k();
-  ElementName a = nameOf(cast<VectorType>(op.getLhs().getType()).getElementType(),
-                         op->hasAttr(unsignedAAttr)),
-              bName = nameOf(cast<VectorType>(op.getRhs().getType()).getElementType(),
-                             op->hasAttr(unsignedBAttr));
+  Type factor = getElementTypeOrSelf(op.getLhs());
+  auto unsignedOperand = op->getAttrOfType<StringAttr>(kUnsignedOperandAttr);
+  if (factor.isSignedInteger() != bool(unsignedOperand))
+    return op.emitOpError("multiplies ")
+           << factor << (unsignedOperand ? " with " : " without ") << kUnsignedOperandAttr
+           << "; expected it on products of si8 with unsigned bytes, and i8 where both are signed";
+  ElementName a = nameOf(factor, unsignedOperand && unsignedOperand == "a"),
+              bName = nameOf(factor, unsignedOperand && unsignedOperand == "b");
   Type result = cast<VectorType>(op.getType()).getElementType();
   auto sumType = VectorType::get({rows}, result);
   bool isFloat = isa<FloatType>(result);

@@ -5,19 +5,11 @@
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/XeGPU/IR/XeGPU.h"
+#include "xetile/IR/DialectAttrs.h"
 #include "xetile/Layout/DpasLayout.h"
 #include "xetile/Target/Xe/Lanes/LaneMap.h"
 
 namespace xetile {
-
-/// The attribute that holds the layouts of an operation's results (scf.for's are those of its
-/// carried values, too), a unit for what is no vector.
-inline constexpr llvm::StringLiteral lanesAttr = "xetile.lanes";
-/// The layouts of a function's arguments and of the values that scf.while carries to its condition.
-inline constexpr llvm::StringLiteral laneArgsAttr = "xetile.lane_args";
-/// On dpas: operands of signless integers that are unsigned.
-inline constexpr llvm::StringLiteral unsignedAAttr = "xetile.unsigned_a";
-inline constexpr llvm::StringLiteral unsignedBAttr = "xetile.unsigned_b";
 
 /// Operations that act on each element alone: one layout for all vectors.
 bool isElementwise(mlir::Operation *op);

@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "xetile/Facts/TargetInfo.h"
+#include "xetile/IR/DialectAttrs.h"
 
 namespace xetile {
 
@@ -15,10 +16,6 @@ struct RegisterEstimate {
 };
 
 RegisterEstimate estimateRegisters(mlir::gpu::GPUFuncOp function, const TargetInfo &target);
-
-/// What an estimate says of a kernel's machine code, on its function: a dictionary with `registers`
-/// and a text that names `values`.
-inline constexpr llvm::StringLiteral registerEstimateAttr = "xetile.register_estimate";
 
 /// Writes the estimate of each kernel of the module on its function.
 void attachRegisterEstimates(mlir::gpu::GPUModuleOp module, const TargetInfo &target);

@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Transforms/DialectConversion.h"
-#include "xetile/IR/UnsignedOperands.h"
 #include "xetile/Target/Xe/Passes.h"
 #include "xetile/Target/Xe/TargetAttr.h"
 #include "xetile/Target/Xe/ToXeGPU/Blocks.h"
@@ -128,8 +127,7 @@ struct BlockTileMma : BlockPattern<TileMmaOp> {
     Value right = reblock(rewriter, loc, adaptor.getB(), {k, n});
     Value sum = op.getC() ? reblock(rewriter, loc, adaptor.getC(), {m, n}) : Value();
     VectorType type = getBlockedType(op.getResult().getType(), {m, n});
-    auto product = TileMmaOp::create(rewriter, loc, type, left, right, sum, WgMapAttr());
-    copyUnsigned(op, product);
+    TileMmaOp product = op.createPiece(rewriter, type, left, right, sum);
     rewriter.replaceOp(op, reblock(rewriter, loc, product, result->sides()));
     return success();
   }

@@ -5,7 +5,6 @@
 // the loads of the slice, which move into its loop. Refused: what does not fit even so;
 // multiplications of too many dpas.
 //===----------------------------------------------------------------------===//
-#include "xetile/IR/UnsignedOperands.h"
 #include "xetile/Target/Xe/ToXeGPU/Blocks.h"
 #include "xetile/Target/Xe/ToXeGPU/Slices.h"
 
@@ -57,9 +56,7 @@ LogicalResult xetile::sliceAlongK(TileMmaOp op, const TargetInfo &target) {
   for (int64_t from = 0; from < k; from += size) {
     Value left = slice(builder, op.getA(), 1, from, size, op);
     Value right = slice(builder, op.getB(), 0, from, size, op);
-    auto product = TileMmaOp::create(builder, op.getLoc(), result, left, right, sum, WgMapAttr());
-    copyUnsigned(op, product);
-    sum = product;
+    sum = op.createPiece(builder, result, left, right, sum);
   }
   op.getResult().replaceAllUsesWith(sum);
   Value operands[] = {op.getA(), op.getB()};

@@ -6,8 +6,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/XeGPU/IR/XeGPU.h"
+#include "xetile/IR/DialectAttrs.h"
 #include "xetile/IR/NeutralValue.h"
-#include "xetile/IR/UnsignedOperands.h"
 #include "xetile/IR/XeTileOps.h"
 #include "xetile/Target/Xe/ToXeGPU/XeTileToXeGPUPatterns.h"
 
@@ -193,14 +193,28 @@ struct ConvertTileMma : OpConversionPattern<TileMmaOp> {
     else
       sums.assign(grid.size(), createZero(rewriter, loc, blockType));
     xegpu::DistributeLayoutAttr layout; // lanes are a later pass's choice
+    // A dpas reads the sign of bytes in the type of both operands. One with signs of two kinds
+    // takes si8, which is refused without the attribute.
+    bool isMixed = op.getUnsignedA() != op.getUnsignedB();
+    auto withSign = [&](ValueRange blocks) {
+      SmallVector<Value> typed(blocks);
+      for (Value &block : typed)
+        if (auto type = cast<VectorType>(block.getType()); op.getUnsignedA() || op.getUnsignedB())
+          block = vector::BitCastOp::create(
+              rewriter, loc, type.clone(rewriter.getIntegerType(8, /*isSigned=*/isMixed)), block);
+      return typed;
+    };
+    SmallVector<Value> a = withSign(adaptor.getA()), b = withSign(adaptor.getB());
     for (int64_t step = 0; step < steps; ++step)
       for (int64_t column = 0; column < grid.gridColumns; ++column)
         for (int64_t row = 0; row < grid.gridRows; ++row) {
           Value &sum = sums[row * grid.gridColumns + column];
-          auto dpas = xegpu::DpasOp::create(
-              rewriter, loc, blockType, adaptor.getA()[row * steps + step],
-              adaptor.getB()[step * grid.gridColumns + column], sum, layout, layout, layout);
-          copyUnsigned(op, dpas);
+          auto dpas = xegpu::DpasOp::create(rewriter, loc, blockType, a[row * steps + step],
+                                            b[step * grid.gridColumns + column], sum, layout,
+                                            layout, layout);
+          if (isMixed)
+            dpas->setDiscardableAttr(kUnsignedOperandAttr,
+                                     rewriter.getStringAttr(op.getUnsignedA() ? "a" : "b"));
           sum = dpas;
         }
     rewriter.replaceOpWithMultiple(op, {sums});

@@ -5,6 +5,7 @@
 // layouts that do not fit or are for another number of subgroups, vectors that none tells about.
 #include "xetile/Target/Xe/Workgroup/LayoutInference.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "xetile/IR/DialectAttrs.h"
 #include "xetile/Transforms/WgMapInference.h"
 
 using namespace mlir;
@@ -38,7 +39,7 @@ void LayoutInference::convert(OpOperand &operand, const Ownership &wanted) {
   }
   for (Operation *user : value.getUsers()) {
     auto known = dyn_cast<xegpu::ConvertLayoutOp>(user);
-    if (known && user->hasAttr("xetile.inserted") && *lookup(known.getResult()) == wanted) {
+    if (known && user->hasAttr(kInsertedAttr) && *lookup(known.getResult()) == wanted) {
       operand.set(known.getResult());
       return;
     }
@@ -56,7 +57,7 @@ Value LayoutInference::convert(Location loc, Value value, const Ownership &wante
       DenseI32ArrayAttr(), DenseI32ArrayAttr(), DenseI32ArrayAttr(), DenseI32ArrayAttr());
   auto conversion =
       xegpu::ConvertLayoutOp::create(builder, loc, value.getType(), value, layout, layout);
-  conversion->setAttr("xetile.inserted", builder.getUnitAttr());
+  conversion->setAttr(kInsertedAttr, builder.getUnitAttr());
   owners[conversion.getResult()] = wanted;
   return conversion.getResult();
 }

@@ -4,12 +4,10 @@
 #define XETILE_TARGET_CPU_BLOCKS_ROWS_ROWPLAN_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "xetile/IR/DialectAttrs.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace xetile {
-
-/// Of an scf.forall whose steps are blocks of rows, any number of which one thread may do.
-constexpr llvm::StringLiteral kRowsAttr = "xetile.rows";
 
 /// Ops that are computed block by block, each block of all of them before the next.
 struct RowPlan {

@@ -25,16 +25,11 @@ StringRef DeepTileRequest::writePack(Pack pack) {
 }
 
 /// What the request asks for, or else the op's attribute.
-static FailureOr<DeepTileRequest::Pack> wantedPack(Operation *op, const DeepTileRequest &request) {
-  Attribute attribute = op->getAttr(kPackAttr);
-  if (!attribute || request.pack != DeepTileRequest::Pack::Auto)
-    return request.pack;
-  auto text = dyn_cast<StringAttr>(attribute);
+static DeepTileRequest::Pack wantedPack(Operation *op, const DeepTileRequest &request) {
   DeepTileRequest own;
-  if (!text || !own.readPack(text).empty())
-    return op->emitOpError() << "expected " << kPackAttr
-                             << " to be \"auto\", \"always\" or \"never\", got " << attribute;
-  return own.pack;
+  if (auto text = op->getAttrOfType<StringAttr>(kPackAttr))
+    (void)own.readPack(text); // verified
+  return request.pack == DeepTileRequest::Pack::Auto ? own.pack : request.pack;
 }
 
 static LogicalResult checkTypes(const Contraction &matmul) {
@@ -71,15 +66,10 @@ static FailureOr<Machine> machineFor(Operation *op, const DeepTileRequest &reque
 }
 
 /// The fields of the op's attribute, under those of the request.
-static FailureOr<PartialConfig> givenFields(Operation *op, const DeepTileRequest &request) {
+static PartialConfig givenFields(Operation *op, const DeepTileRequest &request) {
   PartialConfig given;
-  if (Attribute attribute = op->getAttr(kConfigAttr)) {
-    auto config = dyn_cast<MatmulConfigAttr>(attribute);
-    if (!config)
-      return op->emitOpError() << "expected " << kConfigAttr
-                               << " to be a #xetile.matmul_config, got " << attribute;
+  if (auto config = op->getAttrOfType<MatmulConfigAttr>(kConfigAttr))
     given = config.getFields();
-  }
   given.overrideBy(request.given);
   return given;
 }
@@ -145,22 +135,20 @@ FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
   FailureOr<Machine> machine = machineFor(op, request);
   if (failed(machine))
     return failure();
-  FailureOr<PartialConfig> given = givenFields(op, request);
-  if (failed(given) || failed(checkGiven(op, *given, *machine)))
+  PartialConfig given = givenFields(op, request);
+  if (failed(checkGiven(op, given, *machine)))
     return failure();
-  FailureOr<DeepTileRequest::Pack> pack = wantedPack(op, request);
-  if (failed(pack))
-    return failure();
+  DeepTileRequest::Pack pack = wantedPack(op, request);
   PackingWish packing;
-  if (*pack != DeepTileRequest::Pack::Auto)
-    packing.a = packing.b = *pack == DeepTileRequest::Pack::Always;
+  if (pack != DeepTileRequest::Pack::Auto)
+    packing.a = packing.b = pack == DeepTileRequest::Pack::Always;
   // A constant is packed by the compiler, what is frozen once for all calls: it costs no time.
   else if (matmul.extent(kN) != 1 && isKnownMatrix(matmul.op->getOperand(1)))
     packing.b = packing.aheadB = true;
   // What is packed once for many steps costs little.
   else if (op->hasAttr(kPackBeforeLoopAttr))
     packing.b = true;
-  ConfigChoice choice = chooseConfig(matmul, *machine, *given, packing);
+  ConfigChoice choice = chooseConfig(matmul, *machine, given, packing);
   if (std::string wrong = checkConfig(matmul, choice.config); !wrong.empty())
     return op->emitOpError() << wrong;
   decidePacking(matmul, *machine, choice);

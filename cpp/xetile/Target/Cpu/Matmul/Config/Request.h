@@ -3,6 +3,7 @@
 #ifndef XETILE_TARGET_CPU_MATMUL_CONFIG_REQUEST_H
 #define XETILE_TARGET_CPU_MATMUL_CONFIG_REQUEST_H
 
+#include "xetile/IR/DialectAttrs.h"
 #include "xetile/Target/Cpu/Matmul/Config/ConfigAnalysis.h"
 
 namespace xetile {
@@ -23,16 +24,6 @@ struct DeepTileRequest {
   std::string readPack(llvm::StringRef text);
   static llvm::StringRef writePack(Pack pack);
 };
-
-/// A discardable attribute of a contraction: the fields of its configuration that are given.
-constexpr llvm::StringLiteral kConfigAttr = "xetile.matmul_config";
-
-/// Another one: 'always' or 'never', where the request leaves packing open.
-constexpr llvm::StringLiteral kPackAttr = "xetile.matmul_pack";
-
-/// Of a contraction in an scf.for, all of whose steps read the same B: that is copied to packed
-/// blocks once, before the loop. A unit attribute.
-constexpr llvm::StringLiteral kPackBeforeLoopAttr = "xetile.matmul_pack_before_loop";
 
 /// The configuration for `matmul`, checked; emits an error and fails where it is not legal.
 mlir::FailureOr<ConfigChoice> decideConfig(const Contraction &matmul,

@@ -3,14 +3,10 @@
 #ifndef XETILE_TARGET_CPU_MATMUL_PACKING_FETCHBLOCKS_H
 #define XETILE_TARGET_CPU_MATMUL_PACKING_FETCHBLOCKS_H
 
+#include "xetile/IR/DialectAttrs.h"
 #include "xetile/Target/Cpu/Matmul/LoopNest/ThreadNest.h"
 
 namespace xetile {
-
-/// [columns, steps] on a microkernel: the `memref.prefetch` before it stands for the lines of rows
-/// of so many elements, from its place on, one after every so many of the microkernel's steps of k.
-/// (Not on the prefetch: MLIR 22 prints attributes there that it does not parse.)
-constexpr llvm::StringLiteral kFetchedAttr = "xetile.fetched";
 
 /// What the call of the microkernel for `tile`, a piece of `block`, fetches of the block of B that
 /// comes next; `markFetching` marks the call. Past the end of B it fetches B's last rows again.

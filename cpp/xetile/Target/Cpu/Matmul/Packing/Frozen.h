@@ -4,16 +4,11 @@
 #define XETILE_TARGET_CPU_MATMUL_PACKING_FROZEN_H
 
 #include "mlir/IR/Value.h"
+#include "xetile/IR/DialectAttrs.h"
 
 namespace xetile {
 
-/// On an argument: its elements are those of earlier calls, so that what depends on nothing else is
-/// computed once, by the function `kFreezeSuffix` names.
-inline constexpr llvm::StringLiteral kFrozenAttr = "xetile.frozen";
-/// On arguments of functions that were split: the number among those of the whole function, or
-/// among the results of what was split off.
-inline constexpr llvm::StringLiteral kArgumentAttr = "xetile.argument";
-inline constexpr llvm::StringLiteral kPackedAttr = "xetile.packed";
+/// Of the function that computes once what depends on frozen arguments alone.
 inline constexpr llvm::StringLiteral kFreezeSuffix = "_freeze";
 
 /// Whether `value`, of the function's outermost block, is a tensor of static sizes that is computed
