@@ -56,16 +56,7 @@ module attributes {transform.with_named_sequence} {
     %target = transform.tune.knob<"target"> = "pvc" from
         options = {doc = "chip to compile for"} -> !transform.any_param
 
-    // First all ops become such that can be merged. Transposed weights are read as they are.
-    %decomposed = transform.apply_registered_pass "xetile-decompose-linalg" to %module
-        : (!transform.any_op) -> !transform.any_op
-    %split = transform.apply_registered_pass "xetile-split-argmax" to %decomposed
-        : (!transform.any_op) -> !transform.any_op
-    %straight = transform.apply_registered_pass "xetile-fold-transposes" to %split
-        : (!transform.any_op) -> !transform.any_op
-    %fused = transform.apply_registered_pass "xetile-fuse-elementwise" to %straight
-        : (!transform.any_op) -> !transform.any_op
-
+    %fused = transform.include @prepare failures(propagate) (%module) : (!transform.any_op) -> !transform.any_op
     transform.xetile.assign_kernels %fused : !transform.any_op
     transform.xetile.extract_kernels %fused : !transform.any_op
     %matmuls = transform.structured.match ops{["builtin.module"]} attributes {xetile.schedule = "matmul"} in %fused
@@ -93,6 +84,19 @@ module attributes {transform.with_named_sequence} {
     transform.xetile.link_kernels %buffers : !transform.any_op
     %launches = transform.apply_registered_pass "inline" to %buffers : (!transform.any_op) -> !transform.any_op
     transform.yield %launches : !transform.any_op
+  }
+
+  // All ops become such that can be merged. Transposed weights are read as they are. `xetile explain` asks it, too.
+  transform.named_sequence @prepare(%module: !transform.any_op {transform.consumed}) -> !transform.any_op {
+    %decomposed = transform.apply_registered_pass "xetile-decompose-linalg" to %module
+        : (!transform.any_op) -> !transform.any_op
+    %split = transform.apply_registered_pass "xetile-split-argmax" to %decomposed
+        : (!transform.any_op) -> !transform.any_op
+    %straight = transform.apply_registered_pass "xetile-fold-transposes" to %split
+        : (!transform.any_op) -> !transform.any_op
+    %fused = transform.apply_registered_pass "xetile-fuse-elementwise" to %straight
+        : (!transform.any_op) -> !transform.any_op
+    transform.yield %fused : !transform.any_op
   }
 
   // One matmul, with elementwise ops before and after: the steps of matmul.mlir, sizes chosen by the compiler.

@@ -199,6 +199,25 @@ std::string suggestSchedule(MlirModule payload) {
   return {name.data, name.length};
 }
 
+nb::tuple explainKernels(MlirModule module) {
+  struct {
+    nb::list ops, kernels;
+  } found;
+  using Found = decltype(found);
+  auto appendOp = [](const MlirXeTileOpInKernel *op, void *to) {
+    static_cast<Found *>(to)->ops.append(
+        nb::make_tuple(op->op, op->kernel, toString(op->schedule), toString(op->reason)));
+  };
+  auto appendKernel = [](const MlirXeTileKernelTraffic *kernel, void *to) {
+    static_cast<Found *>(to)->kernels.append(
+        nb::make_tuple(kernel->kernel, toString(kernel->schedule),
+                       kernel->read < 0 ? nb::object(nb::none()) : nb::cast(kernel->read),
+                       kernel->written < 0 ? nb::object(nb::none()) : nb::cast(kernel->written)));
+  };
+  mlirXeTileExplainKernels(module, appendOp, appendKernel, &found);
+  return nb::make_tuple(found.ops, found.kernels);
+}
+
 bool applySchedule(MlirModule payload, MlirModule schedule, const std::string &entry,
                    bool trusted) {
   nb::gil_scoped_release others;
@@ -313,6 +332,14 @@ NB_MODULE(_xetile, m) {
   m.def("suggest_schedule", suggestSchedule,
         nb::sig("def suggest_schedule(payload: xetile.mlir.ir.Module) -> str"), nb::arg("payload"),
         "The name of the packaged schedule for a program on a GPU where none was named.");
+  m.def("explain_kernels", explainKernels,
+        nb::sig("def explain_kernels(module: xetile.mlir.ir.Module) -> "
+                "tuple[list[tuple[xetile.mlir.ir.Operation, int, str, str]], "
+                "list[tuple[int, str, int | None, int | None]]]"),
+        nb::arg("module"),
+        "The kernels that assign_kernels would make of a program: of each op its kernel, the "
+        "schedule and the reason; of each kernel the schedule and the bytes that it reads from "
+        "memory and writes if it moves each element once, None where sizes are those of a run.");
   m.def("apply_schedule", applySchedule,
         nb::sig("def apply_schedule(payload: xetile.mlir.ir.Module, schedule: "
                 "xetile.mlir.ir.Module, entry: str, trusted: bool) -> bool"),

@@ -8,6 +8,7 @@
 #include "xetile/IR/MatmulConfig.h"
 #include "xetile/IR/XeTileDialect.h"
 #include "xetile/Registration.h"
+#include "xetile/Schedule/Programs/ExplainKernels.h"
 #include "xetile/Schedule/SuggestSchedule.h"
 #include "xetile/Target/Compile.h"
 #include "xetile/Target/Host/HostFeatures.h"
@@ -95,6 +96,23 @@ bool mlirXeTileIsPackagedSchedule(MlirStringRef file) {
 
 MlirStringRef mlirXeTileSuggestSchedule(MlirModule payload) {
   return wrap(xetile::suggestSchedule(unwrap(payload)));
+}
+
+void mlirXeTileExplainKernels(MlirModule module,
+                              void (*visitOp)(const MlirXeTileOpInKernel *, void *),
+                              void (*visitKernel)(const MlirXeTileKernelTraffic *, void *),
+                              void *userData) {
+  xetile::ExplainedKernels explained = xetile::explainKernels(unwrap(module));
+  for (const xetile::OpInKernel &each : explained.ops) {
+    MlirXeTileOpInKernel op = {wrap(each.op), each.kernel, wrap(each.schedule),
+                               wrap(llvm::StringRef(each.reason))};
+    visitOp(&op, userData);
+  }
+  for (const xetile::KernelTraffic &each : explained.kernels) {
+    MlirXeTileKernelTraffic kernel = {each.kernel, wrap(each.schedule), each.read.value_or(-1),
+                                      each.written.value_or(-1)};
+    visitKernel(&kernel, userData);
+  }
 }
 
 bool mlirXeTileApplySchedule(MlirModule payload, MlirModule schedule, MlirStringRef entry,

@@ -19,7 +19,7 @@ from xetile.kernels import runtime
 from xetile.system import tools
 from xetile.system.files import write
 from xetile.system.surroundings import PACKAGE
-from xetile.targets.xe import describe_tiling
+from xetile.targets.xe_explain import describe_tiling
 
 __all__ = ["main"]
 
@@ -36,7 +36,7 @@ def main(directory: str = "build/demo") -> int:
     kernel = xetile.compile(payload, schedule="matmul", target="pvc", native_chips=_CHIPS)
     print(f"{source.name}: {kernel.signature}")
     print(f"schedule {kernel.schedule.name} for {kernel.target}")
-    print(describe_tiling(kernel.stages.stage("1-xetile-workgroup")))
+    print(describe_tiling(kernel.stages.stage("1-xetile-workgroup").module))
 
     files = kernel.stages.write(out)
     print(f"\n{'level':20} {'ops':>6} {'time':>10}  file")

@@ -121,6 +121,28 @@ MLIR_CAPI_EXPORTED bool mlirXeTileIsPackagedSchedule(MlirStringRef file);
 /// The name of the packaged schedule for a program on a GPU where none was named.
 MLIR_CAPI_EXPORTED MlirStringRef mlirXeTileSuggestSchedule(MlirModule payload);
 
+/// An op of a program on a GPU: the number and the schedule of the kernel that computes it, and why
+/// it is in that one.
+typedef struct MlirXeTileOpInKernel {
+  MlirOperation op;
+  int64_t kernel;
+  MlirStringRef schedule, reason;
+} MlirXeTileOpInKernel;
+
+/// A kernel of such a program: bytes that it reads from memory and writes if it moves each element
+/// once, -1 where sizes are those of a run.
+typedef struct MlirXeTileKernelTraffic {
+  int64_t kernel;
+  MlirStringRef schedule;
+  int64_t read, written;
+} MlirXeTileKernelTraffic;
+
+/// Calls `visitOp` with each op of the kernels that transform.xetile.assign_kernels would make of
+/// `module`, in its order, and `visitKernel` with each kernel, in the order in which they run.
+MLIR_CAPI_EXPORTED void mlirXeTileExplainKernels(
+    MlirModule module, void (*visitOp)(const MlirXeTileOpInKernel *op, void *userData),
+    void (*visitKernel)(const MlirXeTileKernelTraffic *kernel, void *userData), void *userData);
+
 /// Applies the sequence `entry` of a schedule to a payload. False, with diagnostics, if it fails.
 /// One that is not `trusted` is checked before, and runs in a child process.
 MLIR_CAPI_EXPORTED bool mlirXeTileApplySchedule(MlirModule payload, MlirModule schedule,

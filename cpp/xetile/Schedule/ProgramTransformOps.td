@@ -90,7 +90,8 @@ def LinkKernelsOp : XeTile_TransformOp<"link_kernels"> {
   let summary = "Puts the kernels of a program into one module for the device";
   let description = [{
     The opposite of `extract_kernels`, when the kernels are on buffers and outlined: the nested modules' functions take the
-    place of their declarations, and the kernels of all `gpu.module`s go to the first of them.
+    place of their declarations, and the kernels of all `gpu.module`s go to the first of them. What a function says of its
+    tiling (`xetile.tiling`) is said of the kernel that it launches.
 
     ```mlir
     transform.xetile.link_kernels %module : !transform.any_op

@@ -157,7 +157,14 @@ class Schedule:
 
         None if it has no such sequence; XeTileError as for `apply`.
         """
-        return self._run(payload, _MATCH) if _MATCH in map(_symbol, self.build().body.operations) else None
+        return self.run(payload, _MATCH)
+
+    def run(self, payload: ir.Module, sequence: str) -> ir.Module | None:
+        """Runs its named sequence `sequence`, which takes a handle of the module, on a copy of `payload`.
+
+        None if it has no such sequence; XeTileError as for `apply`.
+        """
+        return self._run(payload, sequence) if sequence in map(_symbol, self.build().body.operations) else None
 
     def _run(self, payload: ir.Module, entry: str) -> ir.Module:
         schedule = self.build(payload.context)

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from xetile import passes
 from xetile.errors import Diagnostic, XeTileError
 from xetile.facts import calibration
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
+from xetile.reports import operations
+from xetile.reports.operations import Operation
 from xetile.reports.report import align
 from xetile.schedule import Schedule
 from xetile.schedule import load as load_schedule
@@ -32,16 +33,6 @@ _MATCHED = {
     "none": "to be left alone",
 }
 _DEEP_TILED = "deep-tiled"
-_MAX_INNER = 3
-
-
-@dataclass(frozen=True)
-class _Op:
-    """A linalg op: its name with what it computes, the types that it reads and gives, and where it was written."""
-
-    name: str
-    sizes: str
-    place: str
 
 
 def explain_matmuls(payload: ir.Operation, tiling: Mapping[str, str]) -> str:
@@ -61,7 +52,7 @@ def explain(payload: ir.Operation, tiling: Mapping[str, str], schedule: Schedule
     """
     module = _prepared(payload)
     passes.run(module, "xetile-number-ops", action="explain the operations")
-    ops = [_describe(op) for op in _linalg_ops(module.operation)]
+    ops = [operations.describe(op) for op in _linalg_ops(module.operation)]
     if not ops:
         raise XeTileError("there is nothing to explain; expected linalg ops on tensors")
     names = _names(module, schedule or load_schedule(_MODEL))
@@ -84,7 +75,7 @@ def explain(payload: ir.Operation, tiling: Mapping[str, str], schedule: Schedule
             text = f"matmuls of copies of what windows see, {text}"
         elif number in reasons and " own" in text:
             text += f": {reasons[number]}"
-        rows.append([str(number), op.name, op.sizes, kind, text, op.place])
+        rows.append([str(number), op.name, op.sizes, kind, text, _unnumbered(op.place)])
     below = schedule.explain().splitlines() if schedule is not None else _format(said)
     return "\n".join([align(rows), "", *below])
 
@@ -131,25 +122,7 @@ def _linalg_ops(op: ir.Operation) -> Iterator[ir.Operation]:
                     yield inner.operation
 
 
-def _describe(op: ir.Operation) -> _Op:
-    inner = [each.operation.name for block in op.regions[0].blocks for each in block.operations]
-    computed = [name.partition(".")[2] for name in dict.fromkeys(inner) if name.partition(".")[0] in ("arith", "math")]
-    name = op.name.removeprefix("linalg.")
-    if name in ("generic", "map", "reduce"):
-        shown = computed[:_MAX_INNER] + ["..."] * (len(computed) > _MAX_INNER)
-        name += f" {', '.join(shown)}" if shown else " copy"
-    results = [str(value.type) for value in op.results]
-    read = [str(value.type) for value in op.operands][: len(op.operands) - len(results)]
-    sizes = f"{', '.join(map(_shape, read))} -> {', '.join(map(_shape, results))}" if results else "no tensors"
-    place = str(op.location).removeprefix("loc(").removesuffix(")").replace('"', "")
-    return _Op(name, sizes, _unnumbered(place))
-
-
-def _shape(kind: str) -> str:
-    return kind.removeprefix("tensor<").removesuffix(">")
-
-
-def _vanished(op: _Op) -> str:
+def _vanished(op: Operation) -> str:
     """Of an op that is in no loops."""
     if op.name == "fill":
         return "no loops: sums start from the number, or nobody reads it"

@@ -7,8 +7,6 @@ OpenCL device that XETILE_DEVICE chooses, a CPU's too.
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -31,12 +29,11 @@ from xetile.schedule import Schedule
 from xetile.schedule import load as load_schedule
 from xetile.schedule import suggest as suggest_schedule
 from xetile.targets.base import Option, Plan, Target
+from xetile.targets.xe_explain import describe_operations, describe_tiling, explain_kernels
 
-__all__ = ["XePlan", "XeTarget", "describe_tiling"]
+__all__ = ["XePlan", "XeTarget"]
 
 _OPT_LEVEL = 2  # of host code
-# What moves data at level 4, as people call it.
-_MESSAGES = {"xegpu.load_nd": "load", "xegpu.prefetch_nd": "prefetch", "xegpu.store_nd": "store"}
 
 
 @dataclass(frozen=True)
@@ -225,10 +222,12 @@ class XeCode:
     def explain(self) -> str:
         assert self._plan.schedule is not None
         lines = [f"{self._signature} for {self._plan.target}", self._plan.schedule.explain()]
-        if tiling := describe_tiling(self._stages.stage(self._plan.target.levels[1])):
+        payload = _xetile.clone_module(self._stages.stage(self._plan.target.levels[0]).module)
+        if kernels := explain_kernels(payload, self._plan.schedule):
+            lines += ["", kernels, ""]
+        if tiling := describe_tiling(self._stages.stage(self._plan.target.levels[1]).module):
             lines.append(tiling)
-        lines.append("a subgroup's operations")
-        lines += [f"  {line}" for line in _describe_operations(self._stages.stage("4-xegpu").module)]
+        lines += describe_operations(self._stages.stage("4-xegpu").module)
         for code in self._native.values():
             lines.append(f"{code.chip}: {code.registers} registers per thread, {code.spill_bytes} bytes spilled")
         return "\n".join(lines)
@@ -239,46 +238,3 @@ class XeCode:
             kernel for chip in chips for kernel in report.statistics(self._spirv, chip, self._plan.large_registers)
         ]
         return report.format_table(kernels)
-
-
-def describe_tiling(stage: Stage) -> str:
-    """The tiles that the schedule chose, in a line; empty if it says nothing of them."""
-    for op in stage.module.regions[0].blocks[0].operations:
-        if "xetile.tiling" not in op.operation.attributes:
-            continue
-        chosen = ir.DictAttr(op.operation.attributes["xetile.tiling"])
-        (m, n), (rows, columns) = (list(ir.DenseI64ArrayAttr(chosen[key])) for key in ("workgroup", "subgroups"))
-        k, ahead = (ir.IntegerAttr(chosen[key]).value for key in ("k_step", "prefetch"))
-        return (
-            f"tiles: {m} x {n} per workgroup, {rows} x {columns} subgroups of {m // rows} x {n // columns}, "
-            f"steps of {k} along k, prefetches {ahead} steps ahead"
-        )
-    return ""
-
-
-def _describe_operations(xegpu: ir.Operation) -> list[str]:
-    """Messages and dpas of the kernels at level 4, equal ones as one line, those in loops apart."""
-    counts: Counter[tuple[str, str]] = Counter()
-
-    def visit(op: ir.Operation, place: str) -> None:
-        inside = "in the k loop" if op.name == "scf.for" else place
-        if op.name in _MESSAGES:
-            tile = next(str(value.type) for value in op.operands if "tensor_desc" in str(value.type))
-            counts[inside, f"{_MESSAGES[op.name]} {_shown(tile)}"] += 1
-        elif op.name == "xegpu.dpas":
-            counts[inside, "dpas " + ", ".join(_shown(str(value.type)) for value in op.operands[:2])] += 1
-        for region in op.regions:
-            for block in region.blocks:
-                for inner in block.operations:
-                    visit(inner.operation, inside)
-
-    visit(xegpu, "outside of it")
-    return [f"{place}: {count} x {text}" for (place, text), count in sorted(counts.items())]
-
-
-def _shown(kind: str) -> str:
-    """Shape, type and blocks of a tile: "32x16xf16, 2 blocks"."""
-    match = re.match(r"(?:!xegpu\.tensor_desc|vector)<([0-9x]+x\w+)", kind)
-    blocks = re.search(r"array_length = (\d+)", kind)
-    text = match[1] if match else kind
-    return f"{text} ({blocks[1]} blocks)" if blocks and blocks[1] != "1" else text

@@ -47,7 +47,6 @@ private:
   bool isViewOfMemory(const Body &body, Value value);
   void copyFor(Body &body, Value value);
   void copyOp(Body &body, Operation *op);
-  SmallVector<Value> outputsOf(const KernelOps &kernel);
   void extract(const KernelOps &kernel);
   Value inCaller(Value value);
   void replaceResults();
@@ -142,16 +141,6 @@ void Extractor::copyOp(Body &body, Operation *op) {
 }
 
 /// What ops of other kernels, or the caller, read.
-SmallVector<Value> Extractor::outputsOf(const KernelOps &kernel) {
-  SmallVector<Value> outputs;
-  for (Operation *op : kernel.ops)
-    for (Value result : op->getResults())
-      if (llvm::any_of(readersOf(result),
-                       [&](const Reader &reader) { return !kernel.ops.contains(reader.op); }))
-        outputs.push_back(result);
-  return outputs;
-}
-
 void Extractor::extract(const KernelOps &kernel) {
   Location loc = kernel.ops.back()->getLoc();
   std::string name = (func.getSymName() + "_" + Twine(kernel.number) + "_" + kernel.schedule).str();

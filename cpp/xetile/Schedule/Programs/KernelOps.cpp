@@ -69,6 +69,16 @@ SmallVector<Reader> readersOf(Value value) {
   return readers;
 }
 
+SmallVector<Value> outputsOf(const KernelOps &kernel) {
+  SmallVector<Value> outputs;
+  for (Operation *op : kernel.ops)
+    for (Value result : op->getResults())
+      if (llvm::any_of(readersOf(result),
+                       [&](const Reader &reader) { return !kernel.ops.contains(reader.op); }))
+        outputs.push_back(result);
+  return outputs;
+}
+
 Operation *sortKernels(SmallVector<KernelOps> &kernels) {
   llvm::DenseMap<Operation *, unsigned> kernelOf;
   for (auto [i, kernel] : llvm::enumerate(kernels))

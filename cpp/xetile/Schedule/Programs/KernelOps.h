@@ -14,6 +14,8 @@ struct KernelOps {
   int64_t number = 0;
   llvm::StringRef schedule;
   llvm::SetVector<mlir::Operation *> ops;
+  /// Of each op, why it is in this kernel, where `partition` decided.
+  llvm::SmallVector<std::string> reasons;
 };
 
 /// Whether each kernel that needs the results of `op` has them from a copy of `op`: constants,
@@ -37,6 +39,9 @@ llvm::SmallVector<Reader> readersOf(mlir::Value value);
 
 /// Whether `op` joins dimensions of more than one element: a tile would run along some of each.
 bool joinsDimensions(mlir::Operation *op);
+
+/// Results of a kernel's ops that others read, or the caller.
+llvm::SmallVector<mlir::Value> outputsOf(const KernelOps &kernel);
 
 /// Sorts `kernels` such that each comes behind those whose results it reads; as they are in the
 /// program as far as that leaves it open. Returns an op of kernels that wait for one another, if

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
+#include "xetile/IR/DialectAttrs.h"
 #include "xetile/Linalg/ScheduleMark.h"
 #include "xetile/Schedule/Params.h"
 #include "xetile/Schedule/TransformOps.h"
@@ -32,6 +33,16 @@ void moveSymbols(Operation *from, Operation *to) {
     op->remove();
     destination.insert(op);
   }
+}
+
+/// Gives the tilings of functions that launch a kernel to the kernel: functions are inlined.
+void keepTilings(ModuleOp nested) {
+  for (auto func : nested.getOps<func::FuncOp>())
+    if (Attribute tiling = func->getAttr(kTilingAttr))
+      func.walk([&](gpu::LaunchFuncOp launch) {
+        if (Operation *kernel = SymbolTable::lookupNearestSymbolFrom(launch, launch.getKernelAttr()))
+          kernel->setAttr(kTilingAttr, tiling);
+      });
 }
 
 /// Takes the declarations of what `nested` has out of `outer`. Returns a function that is not
@@ -91,6 +102,7 @@ DiagnosedSilenceableFailure LinkKernelsOp::apply(TransformRewriter &, TransformR
         diag.attachNote(op->getLoc()) << "required by this step of the schedule";
         return diag;
       }
+      keepTilings(nested);
       moveSymbols(nested, module);
       if (Attribute mark = nested->getAttr(gpu::GPUDialect::getContainerModuleAttrName()))
         module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(), mark);

@@ -19,6 +19,7 @@
 #include "xetile/Linalg/ScheduleMark.h"
 #include "xetile/Schedule/Contraction.h"
 #include "xetile/Schedule/Elementwise.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
@@ -73,7 +74,7 @@ public:
 
 private:
   std::optional<unsigned> kernelOfReaders(ArrayRef<Reader> readers, bool &escapes);
-  bool mayJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers, bool escapes);
+  StringRef whyNotJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers, bool escapes);
   bool mayJoinMatmul(Operation *op, ArrayRef<Reader> readers);
   bool matmulMayJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers);
   bool readsAgain(const Reader &reader);
@@ -88,10 +89,11 @@ private:
   void add(Operation *op, unsigned draft, ArrayRef<Reader> readers);
 
   Block &block;
-  SmallVector<Draft> drafts;
+  SmallVector<Draft, 0> drafts;
   llvm::DenseMap<Operation *, unsigned> draftOf;
   llvm::DenseMap<Operation *, Names> loopsOf;
   llvm::DenseMap<Operation *, Repetitions> repeated;
+  llvm::DenseMap<Operation *, std::string> reasons;
   /// Ops of kernels whose elements are computed several times.
   llvm::SmallPtrSet<Operation *, 8> readAgain;
 };
@@ -289,26 +291,37 @@ std::optional<Names> Partitioner::joinReduction(linalg::LinalgOp op, const Draft
   return loops;
 }
 
-bool Partitioner::mayJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers, bool escapes) {
+/// Why `op` is no part of the kernel that all its readers are in; empty if it is.
+StringRef Partitioner::whyNotJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers,
+                                  bool escapes) {
   // Bounds what is computed in registers at once.
   constexpr size_t kMostOps = 40;
-  if (draft.given || draft.kernel.ops.size() >= kMostOps)
-    return false;
+  if (draft.given)
+    return "the kernel of its readers was given by number";
+  if (draft.kernel.ops.size() >= kMostOps)
+    return "the kernel of its readers has 40 ops";
   if (llvm::any_of(readers, [&](const Reader &reader) { return isCollapsed(op, reader); }))
-    return false;
-  if (escapes && (draft.kernel.schedule == "matmul" || reduces(op) ||
-                  llvm::any_of(op->getResultTypes(), [&](Type type) {
-                    return cast<RankedTensorType>(type).getShape() != ArrayRef(draft.shape);
-                  })))
-    return false;
-  if (draft.kernel.schedule == "matmul")
-    return !reduces(op) && mayJoinMatmul(op, readers);
+    return "readers see several dimensions as one";
+  if (escapes && (draft.kernel.schedule == "matmul" || reduces(op)))
+    return "the caller reads it, too";
+  if (escapes && llvm::any_of(op->getResultTypes(), [&](Type type) {
+        return cast<RankedTensorType>(type).getShape() != ArrayRef(draft.shape);
+      }))
+    return "the caller reads it, too, in another shape than its readers' results";
+  if (draft.kernel.schedule == "matmul") {
+    if (reduces(op))
+      return "a matmul reads it";
+    return mayJoinMatmul(op, readers) ? "" : "the matmul that reads it would compute it per tile";
+  }
   if (!reduces(op))
-    return readersTakeEach(op, readers);
+    return readersTakeEach(op, readers) ? "" : "its readers need an element several times";
   if (scheduleOfAnchor(op) == "matmul")
-    return matmulMayJoin(op, draft, readers);
-  return llvm::none_of(readers, [](const Reader &reader) { return looksLikeMatmul(reader.op); }) &&
-         joinReduction(cast<linalg::LinalgOp>(op), draft, readers);
+    return matmulMayJoin(op, draft, readers) ? "" : "no elementwise ops of its shape follow";
+  if (llvm::any_of(readers, [](const Reader &reader) { return looksLikeMatmul(reader.op); }))
+    return "a matmul reads it";
+  return joinReduction(cast<linalg::LinalgOp>(op), draft, readers)
+             ? ""
+             : "its readers' workgroups do not walk over all that it reduces";
 }
 
 /// Gives names to loops of `op` that have none, and tells which of them it reduces.
@@ -381,6 +394,14 @@ void Partitioner::add(Operation *op, unsigned draft, ArrayRef<Reader> readers) {
     drafts[draft].kernel.schedule = scheduleOfAnchor(op);
 }
 
+/// What an op is where it starts a kernel.
+StringRef whatStarts(StringRef schedule) {
+  return llvm::StringSwitch<StringRef>(schedule)
+      .Case("matmul", "multiplies on the matrix unit")
+      .Case("rows", "reduces along dimensions")
+      .Default("each element by itself");
+}
+
 SmallVector<KernelOps> Partitioner::run() {
   llvm::DenseMap<int64_t, unsigned> given;
   for (Operation &op : llvm::reverse(block.without_terminator())) {
@@ -399,19 +420,28 @@ SmallVector<KernelOps> Partitioner::run() {
         add(&op, at->second, readers);
       if (StringRef named = scheduleOf(&op); !named.empty())
         drafts[at->second].kernel.schedule = named;
+      reasons[&op] = "given by number";
       continue;
     }
     bool escapes = false;
     std::optional<unsigned> only = kernelOfReaders(readers, escapes);
-    if (only && mayJoin(&op, drafts[*only], readers, escapes))
+    StringRef refused = only      ? whyNotJoin(&op, drafts[*only], readers, escapes)
+                        : escapes ? "the caller reads it"
+                                  : "its readers are in several kernels";
+    if (refused.empty()) {
       add(&op, *only, readers);
-    else
+      reasons[&op] = "each element is computed about once for its readers in the kernel";
+    } else {
       start(&op);
+      reasons[&op] = (whatStarts(drafts.back().kernel.schedule) + "; " + refused).str();
+    }
   }
   SmallVector<KernelOps> kernels;
   for (Draft &draft : drafts) {
     SmallVector<Operation *> ops = draft.kernel.ops.takeVector();
     draft.kernel.ops.insert_range(llvm::reverse(ops));
+    for (Operation *op : draft.kernel.ops)
+      draft.kernel.reasons.push_back(std::move(reasons[op]));
     kernels.push_back(std::move(draft.kernel));
   }
   return kernels;
