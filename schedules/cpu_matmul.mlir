@@ -54,12 +54,14 @@ module attributes {transform.with_named_sequence} {
     %pack = transform.tune.knob<"pack"> = "auto" from
         options = {doc = "copies of blocks of A and B: auto, always or never"} -> !transform.any_param
 
-    // Convolutions as matmuls of what their windows see, matmuls on what was transposed.
+    // Convolutions as matmuls of what their windows see, matmuls on what was transposed, short comparisons.
     %copied = transform.apply_registered_pass "xetile-convolutions-to-matmuls" to %module
         : (!transform.any_op) -> !transform.any_op
     %straight = transform.apply_registered_pass "xetile-fold-transposes" to %copied
         : (!transform.any_op) -> !transform.any_op
-    %matmuls = transform.collect_matching @is_tiled in %straight : (!transform.any_op) -> !transform.any_op
+    %compared = transform.apply_registered_pass "xetile-narrow-comparisons" to %straight
+        : (!transform.any_op) -> !transform.any_op
+    %matmuls = transform.collect_matching @is_tiled in %compared : (!transform.any_op) -> !transform.any_op
     transform.xetile.deep_tile_matmul %matmuls
         set ["threads", "MThreads", "NThreads", "KThreads", "MBlock", "NBlock", "KBlock", "innermostMBlock",
              "innermostNBlock", "innermostKBlock", "loopOrder", "pack"]
@@ -69,7 +71,7 @@ module attributes {transform.with_named_sequence} {
                !transform.param<i64>, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,
                !transform.param<i64>, !transform.param<i64>, !transform.param<i64>, !transform.any_param)
         : !transform.any_op
-    transform.yield %straight : !transform.any_op
+    transform.yield %compared : !transform.any_op
   }
 
   // Matmuls of any form.

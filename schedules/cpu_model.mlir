@@ -9,7 +9,8 @@
 //   cpu_rows: for blocks of rows that stay in a cache: sums, and what surrounds them
 //   cpu_windows: a loop nest each; nothing to do here
 //
-// This is what the compiler does without a schedule, step by step: `xetile explain --target cpu` tells the same of both.
+// This is what the compiler does without a schedule, step by step (test/python/targets/cpu/test_cpu_model.py compares the
+// two), but for what is packed ahead for frozen arguments: `xetile explain --target cpu` tells the same of both.
 //
 // Run it on a payload (beside this file Python and xetile-compile find match.mlir by themselves):
 //   mlir-opt-22 --load-dialect-plugin=XeTilePlugin.so --load-pass-plugin=XeTilePlugin.so payload.mlir
@@ -72,7 +73,11 @@ module attributes {transform.with_named_sequence} {
         with options = {"threads" = %threads, "rows" = %rows, "schedules" = ["cpu_elementwise", "cpu_rows"]} to %unique
         : (!transform.any_op, !transform.param<i64>, !transform.param<i64>) -> !transform.any_op
 
-    transform.annotate %blocked "xetile.fused" : !transform.any_op
-    transform.yield %blocked : !transform.any_op
+    // Sums along a dimension that keep all their terms.
+    %scanned = transform.apply_registered_pass "xetile-vectorize-scans" with options = {"threads" = %threads} to %blocked
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+
+    transform.annotate %scanned "xetile.fused" : !transform.any_op
+    transform.yield %scanned : !transform.any_op
   }
 }

@@ -11,10 +11,11 @@ file (`load`), and Python may add steps. Its parameters are `transform.tune.knob
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
@@ -207,10 +208,10 @@ def load(name_or_path: str | PathLike[str]) -> Schedule:
     elif not files.is_file(path):
         known = ", ".join(available()) or f"none (no schedules in {_SCHEDULES})"
         raise XeTileError(f"no schedule {str(name_or_path)!r}: expected a file or one of {known}")
-    packaged = _xetile.is_packaged_schedule(os.fsencode(path))
-    if not packaged:
-        _probe(path)
-    return replace(_make(str(name_or_path), partial(_build_from_file, path)), _packaged=packaged)
+    if _xetile.is_packaged_schedule(os.fsencode(path)):
+        return _packaged(str(name_or_path), path, _edits())
+    _probe(path)
+    return _make(str(name_or_path), partial(_read, path))
 
 
 def suggest(payload: ir.Module) -> str:
@@ -290,7 +291,22 @@ def _probe(path: Path) -> None:
             raise XeTileError(f"cannot read the schedule {path}", heard.errors)
 
 
-def _build_from_file(path: Path) -> ir.Module:
+def _edits() -> tuple[tuple[str, int], ...]:
+    """When each file of the package's schedules was written: whoever edits one in a session gets what is there now."""
+    folders = (_SCHEDULES, _SCHEDULES / "parts")
+    return tuple((entry.path, entry.stat().st_mtime_ns) for folder in folders for entry in os.scandir(folder))
+
+
+@lru_cache(maxsize=32)
+def _packaged(name: str, path: Path, _edited: tuple[tuple[str, int], ...]) -> Schedule:
+    """One of the package's schedules with its parts, parsed once for all contexts."""
+    content = io.BytesIO()
+    with ir.Context(), ir.Location.unknown():
+        _read(path).operation.write_bytecode(content)
+    return replace(_make(name, partial(ir.Module.parse, content.getvalue())), _packaged=True)
+
+
+def _read(path: Path) -> ir.Module:
     module = _parse(path)
     if "transform.with_named_sequence" not in module.operation.attributes:
         raise XeTileError(f"{path} is not a schedule: its module has no transform.with_named_sequence")

@@ -88,16 +88,10 @@ def _prepared(payload: ir.Operation) -> ir.Module:
 
 
 def _matmul_remarks(tiling: Mapping[str, str]) -> str:
-    threads = tiling["threads"]
-    attention = f"xetile-fuse-attention{{threads={threads} explain}},xetile-fuse-attention{{threads={threads}}},"
-    tiling = dict(tiling)
-    # As the compiler does: a configuration is for the matmuls that are there.
-    if tiling.pop("attention") != "true" or tiling["config"] != "{}":
-        attention = ""
     options = " ".join(
         f"{name}={{{value}}}" if name == "config" else f"{name}={value}" for name, value in tiling.items()
     )
-    return f"xetile-find-matmuls-for-cpu,{attention}deep-tile-matmul{{{options} explain}},deep-tile-matmul{{{options}}}"
+    return f"xetile-tile-for-cpu{{{options} explain}}"
 
 
 def _row_remarks(tiling: Mapping[str, str]) -> str:

@@ -44,20 +44,28 @@ void xetile::buildFindMatmulsForCpu(OpPassManager &pm) {
   pm.addPass(createNarrowComparisons());
 }
 
-void xetile::buildTileForCpu(OpPassManager &pm, const CpuTilingOptions &options) {
+void xetile::buildTileForCpu(OpPassManager &pm, const CpuTilingOptions &options, bool explain) {
+  // A pass that explains changes nothing.
+  auto addExplained = [&](auto create, auto passOptions) {
+    passOptions.explain = true;
+    if (explain)
+      pm.addPass(create(passOptions));
+    passOptions.explain = false;
+    pm.addPass(create(passOptions));
+  };
   buildFindMatmulsForCpu(pm);
   // A configuration that is given for all matmuls is for those that the user wrote.
   if (options.attention && (options.config.empty() || options.config == "{}")) {
     FuseAttentionOptions attention;
     attention.threads = options.threads;
-    pm.addPass(createFuseAttention(attention));
+    addExplained([](auto &given) { return createFuseAttention(given); }, attention);
   }
   DeepTileMatmulOptions tiling;
   tiling.config = options.config;
   tiling.threads = options.threads;
   tiling.pack = options.pack;
   tiling.fuse = options.fuse;
-  pm.addPass(createDeepTileMatmul(tiling));
+  addExplained([](auto &given) { return createDeepTileMatmul(given); }, tiling);
   pm.addPass(createSplitFrozen());
 }
 
@@ -172,6 +180,11 @@ void xetile::buildLowerToCpu(OpPassManager &pm, const CpuLoweringOptions &option
 }
 
 namespace {
+struct TilingOptions : PassPipelineOptions<TilingOptions>, CpuTilingOptions {
+  Option<bool> explain{*this, "explain",
+                       llvm::cl::desc("Remark how matmuls and attention are tiled, besides"),
+                       llvm::cl::init(false)};
+};
 struct FusionOptions : PassPipelineOptions<FusionOptions>, CpuFusionOptions {};
 struct BufferizeOptions : PassPipelineOptions<BufferizeOptions>, CpuBufferizeOptions {};
 struct LoweringOptions : PassPipelineOptions<LoweringOptions>, CpuLoweringOptions {};
@@ -185,6 +198,11 @@ void xetile::registerCpuPipelines() {
   PassPipelineRegistration<>("xetile-find-matmuls-for-cpu",
                              "Matmuls of convolutions, and on what was transposed",
                              buildFindMatmulsForCpu);
+  PassPipelineRegistration<TilingOptions>("xetile-tile-for-cpu",
+                                          "Tile matmuls and attention on tensors",
+                                          [](OpPassManager &pm, const TilingOptions &options) {
+                                            buildTileForCpu(pm, options, options.explain);
+                                          });
   PassPipelineRegistration<FusionOptions>(
       "xetile-fuse-for-cpu", "Fuse what is beside tiled matmuls on tensors",
       [](OpPassManager &pm, const FusionOptions &options) { buildFuseForCpu(pm, options); });

@@ -98,8 +98,9 @@ void buildPrepareForCpu(mlir::OpPassManager &pm);
 /// Matmuls of convolutions, and on what was transposed: the first part of buildTileForCpu.
 void buildFindMatmulsForCpu(mlir::OpPassManager &pm);
 
-/// Deep-tiled matmuls on tensors.
-void buildTileForCpu(mlir::OpPassManager &pm, const CpuTilingOptions &options);
+/// Deep-tiled matmuls on tensors; with remarks about them to `explain`.
+void buildTileForCpu(mlir::OpPassManager &pm, const CpuTilingOptions &options,
+                     bool explain = false);
 
 /// What is beside the matmuls on tensors, fused: elementwise ops, and ops with common rows. The
 /// first part of buildBufferizeForCpu.
@@ -114,7 +115,7 @@ void buildBufferizeForCpu(mlir::OpPassManager &pm, const CpuBufferizeOptions &op
 /// From memory to the LLVM dialect.
 void buildLowerToCpu(mlir::OpPassManager &pm, const CpuLoweringOptions &options);
 
-/// xetile-prepare-for-cpu, xetile-find-matmuls-for-cpu, xetile-fuse-for-cpu,
+/// xetile-prepare-for-cpu, xetile-find-matmuls-for-cpu, xetile-tile-for-cpu, xetile-fuse-for-cpu,
 /// xetile-bufferize-for-cpu and xetile-lower-to-cpu.
 void registerCpuPipelines();
 

@@ -13,6 +13,7 @@ import xetile
 from xetile import cli, schedule
 from xetile.errors import XeTileError
 from xetile.mlir import ir
+from xetile.mlir.passmanager import PassManager
 
 SCHEDULES = Path(xetile.__file__).parent / "schedules"
 # So little cache that rows are computed in blocks.
@@ -98,6 +99,33 @@ def edited(folder: Path, **edits: tuple[str, str]) -> schedule.Schedule:
 def code(stage: str) -> str:
     """What a level has without constants, whose order may be another."""
     return "\n".join(line for line in stage.splitlines() if "arith.constant" not in line)
+
+
+def steps_of_the_compiler(*pipelines: str) -> list[str]:
+    with ir.Context():
+        text = str(PassManager.parse(f"builtin.module({','.join(pipelines)})"))
+    return re.findall(r"(?:xetile-|deep-tile-)[\w-]+|\bcanonicalize\b|\bcse\b", text)
+
+
+def steps_of_a_schedule(name: str) -> list[str]:
+    text = (SCHEDULES / f"{name}.mlir").read_text()
+    found = re.findall(r'apply_registered_pass "([\w-]+)"|transform\.xetile\.(deep_tile_matmul)', text)
+    return [given or own.replace("_", "-") for given, own in found]
+
+
+# Weights are packed ahead by the compiler's own steps only; writing to arguments belongs to memory.
+NOT_OF_SCHEDULES = {"xetile-split-frozen", "xetile-preserve-arguments"}
+
+
+def test_its_steps_are_those_of_the_compiler():
+    own = steps_of_the_compiler("xetile-tile-for-cpu", "xetile-fuse-for-cpu")
+    assert set(own) >= NOT_OF_SCHEDULES
+    assert steps_of_a_schedule("cpu_model") == [step for step in own if step not in NOT_OF_SCHEDULES]
+
+
+def test_steps_of_cpu_matmul_are_those_that_the_compiler_tiles_a_matmul_with():
+    own = steps_of_the_compiler("xetile-tile-for-cpu{attention=false}")
+    assert steps_of_a_schedule("cpu_matmul") == [step for step in own if step not in NOT_OF_SCHEDULES]
 
 
 @pytest.mark.parametrize("threads", [1, 2])

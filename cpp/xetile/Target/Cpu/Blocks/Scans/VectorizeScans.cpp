@@ -5,6 +5,7 @@
 // stay.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "xetile/IR/DialectAttrs.h"
 #include "xetile/Target/Cpu/Blocks/Rows/RowPlan.h"
 #include "xetile/Target/Cpu/Blocks/Scans/ScanLoop.h"
 #include "xetile/Target/Cpu/Machine/Machine.h"
@@ -145,6 +146,8 @@ struct VectorizeScans : xetile::impl::VectorizeScansBase<VectorizeScans> {
   void runOnOperation() override {
     if (failed(checkThreads(getOperation(), threads)))
       return signalPassFailure();
+    if (getOperation()->hasAttr(kFusedAttr))
+      return;
     SmallVector<ScanLoop> scans;
     getOperation()->walk([&](scf::ForOp loop) {
       if (std::optional<ScanLoop> scan = ScanLoop::match(loop))
