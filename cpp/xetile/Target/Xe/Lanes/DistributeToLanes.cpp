@@ -26,7 +26,7 @@ struct DistributeToLanes : xetile::impl::DistributeToLanesBase<DistributeToLanes
       return signalPassFailure();
     // While vectors are those of a subgroup: they are what fills its registers.
     xetile::attachRegisterEstimates(getOperation(), *target);
-    if (failed(xetile::LaneLowering(getOperation(), *target, printCosts).run()))
+    if (failed(xetile::lowerToLanes(getOperation(), *target, printCosts)))
       signalPassFailure();
   }
 };

@@ -10,33 +10,44 @@
 using namespace mlir;
 using namespace xetile;
 
-LogicalResult LaneLowering::lowerBarrier(Operation *op) {
-  if (auto fence = dyn_cast<xegpu::FenceOp>(op)) {
-    auto scope = fence.getFenceScope() == xegpu::FenceScope::Workgroup ? xevm::MemScope::WORKGROUP
-                                                                       : xevm::MemScope::DEVICE;
-    auto space = fence.getMemoryKind() == xegpu::MemorySpace::SLM ? xevm::AddrSpace::SHARED
-                                                                  : xevm::AddrSpace::GLOBAL;
-    xevm::MemfenceOp::create(b, loc, scope, space);
-    return success();
-  }
-  if (auto init = dyn_cast<xegpu::InitNbarrierOp>(op)) {
-    APInt participants;
-    auto function = op->getParentOfType<gpu::GPUFuncOp>();
-    std::optional<ArrayRef<int32_t>> block = function ? function.getKnownBlockSize() : std::nullopt;
-    if (!matchPattern(init.getParticipantThreadNum(), m_ConstantInt(&participants)) || !block)
-      return op->emitOpError("needs a constant number of participants, and known_block_size at the "
-                             "kernel: only barriers of all subgroups have a lowering");
-    int64_t subgroups = llvm::product_of(*block) / lanes;
-    if (participants.getZExtValue() != uint64_t(subgroups))
-      return op->emitOpError("has ")
-             << participants.getZExtValue() << " participants, expected the " << subgroups
-             << " subgroups of the workgroup: no public builtin makes a "
-                "barrier of some";
-    define(init.getResult(), {});
-    return success();
-  }
-  // To arrive without waiting is to wait at the wait.
-  if (isa<xegpu::NbarrierWaitOp>(op))
-    gpu::BarrierOp::create(b, loc);
+static LogicalResult lower(xegpu::FenceOp op, LaneContext &lanes) {
+  auto scope = op.getFenceScope() == xegpu::FenceScope::Workgroup ? xevm::MemScope::WORKGROUP
+                                                                  : xevm::MemScope::DEVICE;
+  auto space = op.getMemoryKind() == xegpu::MemorySpace::SLM ? xevm::AddrSpace::SHARED
+                                                             : xevm::AddrSpace::GLOBAL;
+  xevm::MemfenceOp::create(lanes.b, scope, space);
   return success();
+}
+
+static LogicalResult lower(xegpu::InitNbarrierOp op, LaneContext &lanes) {
+  APInt participants;
+  auto function = op->getParentOfType<gpu::GPUFuncOp>();
+  std::optional<ArrayRef<int32_t>> block = function ? function.getKnownBlockSize() : std::nullopt;
+  if (!matchPattern(op.getParticipantThreadNum(), m_ConstantInt(&participants)) || !block)
+    return op->emitOpError("needs a constant number of participants, and known_block_size at the "
+                           "kernel: only barriers of all subgroups have a lowering");
+  int64_t subgroups = llvm::product_of(*block) / lanes.count;
+  if (participants.getZExtValue() != uint64_t(subgroups))
+    return op->emitOpError("has ")
+           << participants.getZExtValue() << " participants, expected the " << subgroups
+           << " subgroups of the workgroup: no public builtin makes a "
+              "barrier of some";
+  lanes.held.define(op.getResult(), {});
+  return success();
+}
+
+static LogicalResult lower(xegpu::NbarrierWaitOp, LaneContext &lanes) {
+  gpu::BarrierOp::create(lanes.b);
+  return success();
+}
+
+/// To arrive without waiting is to wait at the wait.
+template <typename Op> static LogicalResult drop(Op, LaneContext &) { return success(); }
+
+void xetile::addBarrierLowerings(LaneLowerings &table) {
+  table.add<xegpu::FenceOp>(lower);
+  table.add<xegpu::InitNbarrierOp>(lower);
+  table.add<xegpu::NbarrierWaitOp>(lower);
+  table.add<xegpu::NbarrierArriveOp>(drop);
+  table.add<xegpu::AllocNbarrierOp>(drop);
 }

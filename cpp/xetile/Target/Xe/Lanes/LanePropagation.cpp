@@ -122,9 +122,6 @@ void LaneAssigner::propagateThrough(Operation *op) {
     return tie({atomic.getMask(), atomic.getValue(), atomic.getResult()});
   if (isa<xegpu::UpdateOffsetOp>(op))
     return;
-  if (op->getNumResults() == 0 || !isStructural(op) ||
-      isa<xegpu::ConvertLayoutOp, ConvertLanesOp, vector::ReductionOp, vector::ToElementsOp>(op))
-    return;
   for (Value result : op->getResults())
     if (isVector(result) && has(result))
       for (OpOperand &operand : op->getOpOperands())

@@ -46,14 +46,6 @@ bool xetile::isFreeOfLanes(Operation *op) {
   return broadcast && !isa<VectorType>(broadcast.getSourceType());
 }
 
-bool xetile::isStructural(Operation *op) {
-  return isa<vector::BroadcastOp, vector::TransposeOp, vector::ShapeCastOp, vector::BitCastOp,
-             vector::MultiDimReductionOp, vector::ReductionOp, vector::ExtractOp, vector::InsertOp,
-             vector::ExtractStridedSliceOp, vector::InsertStridedSliceOp, vector::InterleaveOp,
-             vector::DeinterleaveOp, vector::ShuffleOp, vector::ToElementsOp, ConvertLanesOp,
-             xegpu::ConvertLayoutOp>(op);
-}
-
 /// Source elements over result elements along the last dimension: above 1, below -1.
 static int bitcastRatio(vector::BitCastOp op) {
   int64_t from = memoryBits(op.getSourceVectorType().getElementType());

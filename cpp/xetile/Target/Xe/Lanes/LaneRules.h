@@ -15,8 +15,8 @@ namespace xetile {
 bool isElementwise(mlir::Operation *op);
 /// Operations that make a vector out of nothing that lanes hold: any layout is free.
 bool isFreeOfLanes(mlir::Operation *op);
-/// Operations that move elements: any layouts do, the rules below give those that cost nothing.
-bool isStructural(mlir::Operation *op);
+
+// Operations that move elements take any layouts; these rules give those that cost nothing.
 
 /// Of the result, if operand number `operand` has `map`; nothing where it does not follow.
 std::optional<LaneMap> mapOfResult(mlir::Operation *op, unsigned operand, const LaneMap &map);
