@@ -96,11 +96,12 @@ bench: build
 	@$(PYTHON) test/bench/machine_code.py
 	@$(PYTHON) test/bench/run.py
 
-# KernelBench through torch.compile(backend="xetile"): KERNELBENCH=DIR is a checkout of it, LEVEL="1 2" chooses, FLAGS="..."
-# are more of its options (test/kernelbench). Needs the packages of xetile[torch] in .venv.
+# KernelBench through torch.compile(backend="xetile"): KERNELBENCH=DIR is a checkout of it, LEVEL="1 2" chooses, TARGET=pvc a GPU
+# instead of this CPU (right or wrong counts then: without a GPU its kernels run on this CPU), FLAGS="..." are more of its options (test/kernelbench). Needs the packages of xetile[torch] in .venv.
 kernelbench: build
 	@[ -n "$(KERNELBENCH)" ] || { echo "expected KERNELBENCH=DIR, a checkout of KernelBench"; exit 2; }
-	@PYTHONPATH=$(BUILD)/python_packages $(PYTHON) test/kernelbench $(KERNELBENCH) $(if $(LEVEL),--level $(LEVEL)) $(FLAGS)
+	@PYTHONPATH=$(BUILD)/python_packages $(PYTHON) test/kernelbench $(KERNELBENCH) $(if $(LEVEL),--level $(LEVEL)) \
+	  $(if $(TARGET),--target $(TARGET)) $(FLAGS)
 
 # Wheels in dist, for the Python of .venv and every newer CPython that is found; PYTHONS="python3.12 /opt/x/bin/python3"
 # chooses others. And the sources of them.

@@ -5,6 +5,7 @@
 //   for each kernel, in a module of its own:
 //     matmul: for each workgroup, for k: acc += A * B; and what is computed of acc     // as matmul.mlir
 //     rows: for each workgroup: all that its rows need, in registers                   // as rows.mlir
+//     scan: for each workgroup, for n: s += A[n], and what is computed of s            // as scan.mlir
 //     elementwise: for each workgroup: a tile of the results                           // as elementwise.mlir
 //   function: launch the kernels, one after the other
 //
@@ -72,6 +73,12 @@ module attributes {transform.with_named_sequence} {
     ^bb0(%kernel: !transform.any_op):
       transform.include @tiles failures(propagate) (%kernel, %target) : (!transform.any_op, !transform.any_param) -> ()
     }
+    %scans = transform.structured.match ops{["builtin.module"]} attributes {xetile.schedule = "scan"} in %fused
+        : (!transform.any_op) -> !transform.any_op
+    transform.foreach %scans : !transform.any_op {
+    ^bb0(%kernel: !transform.any_op):
+      transform.include @tiles failures(propagate) (%kernel, %target) : (!transform.any_op, !transform.any_param) -> ()
+    }
     %chains = transform.structured.match ops{["builtin.module"]} attributes {xetile.schedule = "elementwise"} in %fused
         : (!transform.any_op) -> !transform.any_op
     transform.foreach %chains : !transform.any_op {
@@ -92,7 +99,9 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op) -> !transform.any_op
     %split = transform.apply_registered_pass "xetile-split-argmax" to %decomposed
         : (!transform.any_op) -> !transform.any_op
-    %straight = transform.apply_registered_pass "xetile-fold-transposes" to %split
+    %blocked = transform.apply_registered_pass "xetile-block-scans" to %split
+        : (!transform.any_op) -> !transform.any_op
+    %straight = transform.apply_registered_pass "xetile-fold-transposes" to %blocked
         : (!transform.any_op) -> !transform.any_op
     %fused = transform.apply_registered_pass "xetile-fuse-elementwise" to %straight
         : (!transform.any_op) -> !transform.any_op
@@ -131,7 +140,7 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 
-  // All else, with and without reductions: the steps of rows.mlir and elementwise.mlir.
+  // All else, with and without reductions: the steps of rows.mlir, scan.mlir and elementwise.mlir.
   transform.named_sequence @tiles(%module: !transform.any_op {transform.consumed},
                                   %target: !transform.any_param {transform.readonly}) {
     %open = transform.param.constant 0 : i64 -> !transform.param<i64>

@@ -227,6 +227,58 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
+// to_tiles_c4: there is no memory that a quotient of indices could be read from.
+func.func @f(%a: tensor<8x64xf32>, %z: tensor<16x64xf32>) -> tensor<16x64xf32> {
+  %y = linalg.exp ins(%a : tensor<8x64xf32>) outs(%a : tensor<8x64xf32>) -> tensor<8x64xf32>
+  // expected-error @below {{expected what is inserted with steps to be in memory, it is computed by linalg.exp}}
+  %r = tensor.insert_slice %y into %z[1, 0] [8, 64] [2, 1] : tensor<8x64xf32> into tensor<16x64xf32>
+  return %r : tensor<16x64xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    // expected-note @below {{required by this step of the schedule}}
+    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%open, %open] sg_layout = [%open, %open]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+// to_tiles_c7: what is read elsewhere than where it is written is not known yet.
+#both = affine_map<(m, n) -> (m, n)>
+#last = affine_map<(m, n) -> (m)>
+func.func @f(%a: tensor<8x64xf32>) -> tensor<8x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %any = tensor.empty() : tensor<8x64xf32>
+  %start = tensor.empty() : tensor<8xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%start : tensor<8xf32>) -> tensor<8xf32>
+  // expected-error @below {{expected what reads a scan in its kernel to be elementwise, in the order of its dimensions: compile what comes after by itself}}
+  %y:2 = linalg.generic {indexing_maps = [#both, #both, #last], iterator_types = ["parallel", "reduction"]}
+      ins(%a : tensor<8x64xf32>) outs(%any, %zeros : tensor<8x64xf32>, tensor<8xf32>) {
+  ^bb0(%e: f32, %_: f32, %before: f32):
+    %sum = arith.addf %before, %e : f32
+    linalg.yield %sum, %sum : f32, f32
+  } -> (tensor<8x64xf32>, tensor<8xf32>)
+  %r = tensor.concat dim(1) %y#0, %y#0 : (tensor<8x64xf32>, tensor<8x64xf32>) -> tensor<8x128xf32>
+  %s = tensor.extract_slice %r[0, 32] [8, 64] [1, 1] : tensor<8x128xf32> to tensor<8x64xf32>
+  return %s : tensor<8x64xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    // expected-note @below {{required by this step of the schedule}}
+    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%open, %open] sg_layout = [%open, %open]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
 // to_tiles_c5
 // expected-error @below {{sg_layout = [1, 3] does not divide the tile of 8 x 64 elements}}
 func.func @f(%a: tensor<8x64xf32>) -> tensor<8x64xf32> {

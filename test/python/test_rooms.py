@@ -24,7 +24,7 @@ ALLOWED = {
     "Layout": {"Facts"},
     "Linalg": {"Facts", "IR"},
     "Transforms": {"Facts", "IR", "Layout"},
-    "Conversion": {"Facts", "IR", "Layout", "Transforms"},
+    "Conversion": {"Facts", "IR", "Layout", "Linalg", "Transforms"},
     "Target": LAYERS,
     "Target/Host": LAYERS | {"Target"},
     "Target/Xe/ToXeGPU": XE,

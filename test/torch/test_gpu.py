@@ -37,6 +37,54 @@ def test_models_of_several_kernels_are_pytorchs(name):
     close(got, model, (x,))
 
 
+@pytest.mark.parametrize(
+    "layer",
+    [
+        lambda: nn.ConvTranspose1d(4, 6, 3, stride=2, dilation=3, padding=1),
+        lambda: nn.ConvTranspose2d(4, 6, (3, 2), stride=(3, 2), dilation=(1, 2), padding=1, groups=2, bias=False),
+        lambda: nn.ConvTranspose3d(4, 8, 2, stride=2, padding=1, output_padding=1, groups=4),
+    ],
+    ids=["1d", "2d", "3d"],
+)
+def test_transposed_convolutions_of_all_kinds(layer):
+    torch.manual_seed(1)
+    model = layer().eval()
+    x = torch.randn(2, 4, *[5, 6, 7][: model.weight.ndim - 2])
+    compiled = torch.compile(model, backend="xetile", options={"target": "pvc", "native": "off", "strict": True})
+    with torch.no_grad():
+        got = compiled(x)
+    close(got, model, (x,))
+
+
+SCANS = {
+    "cumsum": lambda x: torch.cumsum(x, 1),
+    "cumprod": lambda x: torch.cumprod(1 + x / 20, 0),
+    "reverse": lambda x: torch.cumsum(x.flip(1), 1).flip(1),
+    "exclusive": lambda x: torch.cat((torch.zeros_like(x[:, :1]), torch.cumsum(x[:, :-1], 1)), 1),
+    "masked": lambda x: torch.cumsum(x * (x > 0), 1),
+}
+
+
+@pytest.mark.parametrize("shape", [(7, 30), (3, 2100)], ids=str)
+@pytest.mark.parametrize("name", SCANS)
+def test_scans_are_pytorchs(name, shape, fresh):
+    x = torch.randn(shape)
+    options = {"target": "pvc", "native": "off", "strict": True}
+    got = torch.compile(SCANS[name], backend="xetile", options=options)(x)
+    exact = SCANS[name](x.double())
+    assert (got.double() - exact).abs().max() <= 1e-6 * exact.abs().max()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.int64, torch.uint8, torch.bool], ids=str)
+def test_scans_of_other_types(dtype, fresh):
+    x = torch.randn(9, 130).to(dtype) if dtype.is_floating_point else torch.randint(0, 2, (9, 130)).to(dtype)
+    options = {"target": "pvc", "native": "off", "strict": True}
+    got = torch.compile(SCANS["cumsum"], backend="xetile", options=options)(x)
+    expected = SCANS["cumsum"](x)
+    assert got.dtype == expected.dtype
+    torch.testing.assert_close(got, expected, rtol=1e-2 if dtype == torch.bfloat16 else 1e-3, atol=1e-2)
+
+
 def test_masks_and_indices():
     def choose(x, index):
         larger = x > 0.5

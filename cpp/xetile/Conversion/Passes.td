@@ -71,8 +71,8 @@ def ConvertXeTileToVector : Pass<"convert-xetile-to-vector"> {
       "::mlir::vector::VectorDialect"];
 }
 
-def ConvertTmTensorToScf : Pass<"convert-tm-tensor-to-scf"> {
-  let summary = "Convert scans as torch-mlir writes them to loops on tensors";
+def ConvertTmTensorToLinalg : Pass<"convert-tm-tensor-to-linalg"> {
+  let summary = "Convert scans as torch-mlir writes them to linalg on tensors";
   let description = [{
     Torch-mlir takes cumsum and cumprod to `tm_tensor.scan`, of a dialect that only it has. The op is expected in its generic
     form, in a context that allows dialects which are not registered.
@@ -87,26 +87,23 @@ def ConvertTmTensorToScf : Pass<"convert-tm-tensor-to-scf"> {
     ```
     After:
     ```mlir
-    %y = scf.for %m = %c0 to %c4 step %c1 iter_args(%all = %empty) -> (tensor<4x60xf32>) {
-      %row:2 = scf.for %n = %c0 to %c60 step %c1 iter_args(%out = %all, %before = %zero) -> (tensor<4x60xf32>, f64) {
-        %element = tensor.extract %x[%m, %n] : tensor<4x60xf32>
-        %wide = arith.extf %element : f32 to f64
-        %sum = arith.addf %before, %wide : f64
-        %rounded = arith.truncf %sum : f64 to f32
-        %next = tensor.insert %rounded into %out[%m, %n] : tensor<4x60xf32>
-        scf.yield %next, %sum : tensor<4x60xf32>, f64
-      }
-      scf.yield %row#0 : tensor<4x60xf32>
+    %y:2 = linalg.generic {indexing_maps = [(m, n) -> (m, n), (m, n) -> (m, n), (m, n) -> (m)], iterator_types = ["parallel", "reduction"]}
+        ins(%x : tensor<4x60xf32>) outs(%any, %zeros : tensor<4x60xf32>, tensor<4xf64>) {
+    ^bb0(%element: f32, %_: f32, %before: f64):
+      %wide = arith.extf %element : f32 to f64
+      %sum = arith.addf %before, %wide : f64
+      %rounded = arith.truncf %sum : f64 to f32
+      linalg.yield %rounded, %sum : f32, f64
     }
     ```
-    A scan along another dimension than the last combines rows of the last one, by `linalg.generic`. Sums and products of f32 are
-    computed in f64 and those of f16 and bf16 in f32, each rounded once, as PyTorch does on CPUs.
+    The loop that is no parallel one is the scan's: it walks over the first result, too, whose elements are what the second one
+    was on the way. Sums and products of f32 are computed in f64 and those of f16 and bf16 in f32, each rounded once, as PyTorch
+    does on CPUs.
 
     Refused, each with an error at the operation: exclusive scans, uses of the second result, bodies other than one commutative
     op with a neutral element, other operations of that dialect.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
-      "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 #endif // XETILE_CONVERSION_PASSES_TD

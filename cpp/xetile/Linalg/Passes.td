@@ -49,6 +49,36 @@ def SplitArgmax : Pass<"xetile-split-argmax"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def BlockScans : Pass<"xetile-block-scans"> {
+  let summary = "Scan long dimensions in blocks, all at once";
+  let description = [{
+    A scan is a `linalg.generic` whose only loop that is no parallel one walks over its first result, too. One of more than a few
+    elements is cut into blocks:
+    ```
+    total[b] = x[b, 0] + .. + x[b, last]                  // a reduction
+    carry[b] = total[0] + .. + total[b - 1]               // a reduction of those before; a scan where there are many blocks
+    y[b, j] = carry[b] + (x[b, 0] + .. + x[b, j])         // a scan of each block
+    ```
+    Before:
+    ```mlir
+    %y:2 = linalg.generic {indexing_maps = [(n) -> (n), (n) -> (n), (n) -> ()], iterator_types = ["reduction"]}
+        ins(%x : tensor<60000xf32>) outs(%any, %zero : tensor<60000xf32>, tensor<f64>) { arith.extf, arith.addf, arith.truncf }
+    ```
+    After:
+    ```mlir
+    %xs = tensor.expand_shape %x [[0, 1]] : tensor<60000xf32> into tensor<480x125xf32>
+    %total = linalg.generic {["parallel", "reduction"]} ins(%xs) outs(%zeros : tensor<480xf64>) { arith.extf, arith.addf }
+    %carry = linalg.generic {["parallel", "reduction"]} ins(%total) outs(%zeros) { arith.select (linalg.index 1 < linalg.index 0), arith.addf }
+    %own:2 = linalg.generic {["parallel", "reduction"]} ins(%xs) outs(%any, %zeros : tensor<480x125xf64>, tensor<480xf64>) { arith.extf, arith.addf }
+    %ys = linalg.generic {["parallel", "parallel"]} ins(%carry, %own#0) { arith.addf, arith.truncf }
+    %y = tensor.collapse_shape %ys [[0, 1]]
+    ```
+    Blocks of a size that does not divide the dimension read zeros behind its end, whose results are cut off. Sizes that only the
+    run knows stay as they are, and so do scans that start from other than the neutral element.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def PassBitsAsBytes : Pass<"xetile-pass-bits-as-bytes", "::mlir::ModuleOp"> {
   let summary = "Pass tensors of i1 as bytes";
   let description = [{

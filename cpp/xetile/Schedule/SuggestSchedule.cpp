@@ -31,6 +31,7 @@ SmallVector<StringRef> schedulesOfKernels(Operation *module) {
   PassManager pm(module->getContext(), module->getName().getStringRef());
   pm.addPass(createDecomposeLinalg());
   pm.addPass(createSplitArgmax());
+  pm.addPass(createBlockScans());
   pm.addPass(createFoldTransposes());
   pm.addPass(createFuseElementwise());
   SmallVector<StringRef> schedules;
@@ -47,6 +48,8 @@ SmallVector<StringRef> schedulesOfKernels(Operation *module) {
 /// The schedule of one kernel that takes all of `module`, or the one whose errors say why none
 /// does. `planned` is what the program schedule would choose for it.
 StringRef suggestForOneKernel(Operation *module, StringRef planned) {
+  if (planned == "scan")
+    return planned;
   SmallVector<Operation *> matmuls;
   bool reduces = false, computes = false, untakable = false;
   module->walk([&](Operation *op) {

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "xetile/Schedule/Params.h"
+#include "xetile/Schedule/Tiles/ScanOf.h"
 #include "xetile/Schedule/Tiles/TileWriter.h"
 #include "xetile/Schedule/TransformOps.h"
 #include "llvm/ADT/SetVector.h"
@@ -40,11 +41,13 @@ private:
   LogicalResult checkOp(Operation *op);
   void makeLoop(ArrayRef<int64_t> shape);
   LogicalResult write(TileWriter &writer, unsigned role);
+  LogicalResult writeScan(TileWriter &writer);
 
   RewriterBase &rewriter;
   func::FuncOp func;
   bool elementwise;
   llvm::SetVector<Value> results;
+  std::optional<ScanOf> scan;
   SmallVector<Value> memories;
   /// Of the results' dimensions.
   SmallVector<Place> places;
@@ -100,6 +103,10 @@ LogicalResult FunctionTiler::check() {
       if (isa<RankedTensorType>(operand.getType()) && !isInMemory(operand))
         open.insert(operand.getDefiningOp());
   }
+  FailureOr<std::optional<ScanOf>> found = findScan(results.getArrayRef(), where, why);
+  if (failed(found))
+    return failure();
+  scan = *found;
   return success();
 }
 
@@ -162,8 +169,21 @@ LogicalResult FunctionTiler::write(TileWriter &writer, unsigned role) {
   return success();
 }
 
+/// Stores the results in a loop over the dimension that is scanned.
+LogicalResult FunctionTiler::writeScan(TileWriter &writer) {
+  auto placesAt = [&](Value variable, int64_t step) {
+    places[scan->scanned()].base = variable;
+    places[scan->scanned()].shift = step;
+    return llvm::map_to_vector(scan->dims,
+                               [&](int64_t dim) { return dim < 0 ? Place() : places[dim]; });
+  };
+  return writer.inScan(scan->scan, placesAt, [&] { return write(writer, 0); });
+}
+
 LogicalResult FunctionTiler::run(std::array<int64_t, 2> tile, std::array<int64_t, 2> layout) {
-  plan = planTiles(results.getArrayRef(), tile, layout);
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(results.front().getType()).getShape();
+  plan = scan ? planScan(shape, scan->scanned(), tile, layout)
+              : planTiles(results.getArrayRef(), tile, layout);
   for (unsigned role : {kRows, kColumns})
     if (plan.tile[role] % plan.layout[role] != 0)
       return refuse(func, "sg_layout = [" + Twine(plan.layout[0]) + ", " + Twine(plan.layout[1]) +
@@ -176,7 +196,7 @@ LogicalResult FunctionTiler::run(std::array<int64_t, 2> tile, std::array<int64_t
     memories.push_back(memref::AllocOp::create(
         rewriter, result.getLoc(), MemRefType::get(type.getShape(), type.getElementType())));
   }
-  makeLoop(cast<RankedTensorType>(results.front().getType()).getShape());
+  makeLoop(shape);
   for (auto [i, memory] : llvm::enumerate(memories)) {
     Value result = results[i];
     Value tensor =
@@ -186,7 +206,7 @@ LogicalResult FunctionTiler::run(std::array<int64_t, 2> tile, std::array<int64_t
   }
   rewriter.setInsertionPoint(loop.getTerminator());
   TileWriter writer(rewriter, loop, plan);
-  if (succeeded(write(writer, 0)))
+  if (succeeded(scan ? writeScan(writer) : write(writer, 0)))
     return success();
   where = writer.where;
   why = writer.why;

@@ -264,7 +264,8 @@ def ToTilesOp : XeTile_TransformOp<"to_tiles",
     `tile` and `sg_layout` are rows and columns of a workgroup's tile and of its grid of subgroups; 0 leaves them to the
     op, which gives back the grid. Dimensions of size 1 aside, columns are the last dimension of the results and rows
     another one, whichever lets reductions run along memory; rows of a multiple of 16 elements that are reduced whole are
-    folded into 16 columns, one row a workgroup.
+    folded into 16 columns, one row a workgroup. A workgroup walks over all of a dimension that is scanned, with the combined
+    elements of other dimensions in its columns.
 
     ```mlir
     %workgroups, %rows, %columns = transform.xetile.to_tiles %func tile = [%m, %n] sg_layout = [%sm, %sn]
@@ -306,9 +307,10 @@ def ToTilesOp : XeTile_TransformOp<"to_tiles",
     - to_tiles_c3: they are computed by linalg ops (also on what `linalg.index` gives), slices, pads, concatenations and
       reshapes, of tensors in memory; with `elementwise`, by none that reduces.
     - to_tiles_c4: linalg ops compute by elementwise ops, and reduce by one op: a sum, product, minimum, maximum, and, or,
-      xor.
+      xor; what is inserted with steps is in memory.
     - to_tiles_c5: `sg_layout` divides `tile`.
     - to_tiles_c6: no reduction is computed anew in each step of another one.
+    - to_tiles_c7: there is one scan at most, and what follows it is elementwise: it reads each value where it is written.
   }];
   let arguments = (ins TransformHandleTypeInterface:$target,
       TransformParamTypeInterface:$given_m, TransformParamTypeInterface:$given_n,

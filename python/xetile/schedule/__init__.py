@@ -217,8 +217,9 @@ def load(name_or_path: str | PathLike[str]) -> Schedule:
 def suggest(payload: ir.Module) -> str:
     """The name of the schedule that takes a payload to kernels for a GPU.
 
-    "gpu_model" where it makes several of it; for one kernel "matmul" around a matmul that a matrix unit has, "rows"
-    where something else is reduced, "elementwise"; where none does, "matmul", whose errors list what is too much.
+    "gpu_model" where it makes several of it; for one kernel "matmul" around a matmul that a matrix unit has, "scan"
+    around a scan, "rows" where something else is reduced, "elementwise"; where none does, "matmul", whose errors list
+    what is too much.
     """
     return _xetile.suggest_schedule(payload)
 

@@ -92,7 +92,7 @@ def import_graph(graph: fx.GraphModule, name: str, frozen: Collection[int] = ())
         except ir.MLIRError:
             raise NotImportedError("MLIR does not read what torch-mlir wrote", heard.errors[:_MAX_ERRORS]) from None
     if scans:
-        passes.run(module, "convert-tm-tensor-to-scf,canonicalize", action="import scans")
+        passes.run(module, "convert-tm-tensor-to-linalg,canonicalize", action="import scans")
         ours.allow_unregistered_dialects = False
     if frozen:
         with ours:

@@ -189,6 +189,7 @@ def test_schedules_lists_parameters_with_defaults_and_docs():
         "gpu_model",
         "matmul",
         "rows",
+        "scan",
     ]
     assert re.search(r"^  loopOrder +-1 +>= -1 <= 5 ", output, re.MULTILINE)
     assert re.search(r"^  k_step +0 +>= 0 +columns of A and rows of B per step of the k loop$", output, re.MULTILINE)

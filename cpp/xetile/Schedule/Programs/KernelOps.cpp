@@ -6,6 +6,7 @@
 #include "xetile/Schedule/Programs/KernelOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "xetile/Linalg/Scan.h"
 #include "xetile/Schedule/Contraction.h"
 
 using namespace mlir;
@@ -128,6 +129,8 @@ static bool isExtended(Value value) {
 
 StringRef scheduleOfAnchor(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (Scan::match(op))
+    return "scan";
   if (!linalgOp || !looksLikeMatmul(op))
     return "rows";
   // Sizes of a run are the matrix unit's.

@@ -48,8 +48,8 @@ llvm::SmallVector<mlir::Value> outputsOf(const KernelOps &kernel);
 /// there are some.
 mlir::Operation *sortKernels(llvm::SmallVector<KernelOps> &kernels);
 
-/// The schedule of an op that is no elementwise one: "matmul" where a matrix unit multiplies, else
-/// "rows".
+/// The schedule of an op that is no elementwise one: "matmul" where a matrix unit multiplies, "scan"
+/// where each element is combined with those before, else "rows".
 llvm::StringRef scheduleOfAnchor(mlir::Operation *op);
 
 } // namespace xetile::transform_ops

@@ -10,7 +10,7 @@
 //                        nothing
 //   sums, maxima, ...    where the workgroup that reads the result walks over what was reduced
 //                        anyway: y / sum(y) along rows
-//   matmuls              where elementwise ops of the same shape are all that follows
+//   matmuls, scans       where elementwise ops of the same shape are all that follows
 //
 #include "xetile/Schedule/Programs/Partition.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -76,7 +76,7 @@ private:
   std::optional<unsigned> kernelOfReaders(ArrayRef<Reader> readers, bool &escapes);
   StringRef whyNotJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers, bool escapes);
   bool mayJoinMatmul(Operation *op, ArrayRef<Reader> readers);
-  bool matmulMayJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers);
+  bool anchorMayJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers);
   bool readsAgain(const Reader &reader);
   bool readersTakeEach(Operation *op, ArrayRef<Reader> readers);
   std::optional<Names> namesFor(Value value, ArrayRef<Reader> readers);
@@ -203,6 +203,10 @@ bool Partitioner::readersTakeEach(Operation *op, ArrayRef<Reader> readers) {
     if (isa<linalg::LinalgOp>(reader.op) && !reader.viewed &&
         reader.operand->getOwner() != reader.op)
       return false;
+    // With steps between elements, too.
+    if (auto insertion = dyn_cast<tensor::InsertSliceOp>(reader.op);
+        insertion && !insertion.hasUnitStride() && reader.operand->get() == insertion.getSource())
+      return false;
     return isCheap(op) || !readsAgain(reader);
   });
 }
@@ -221,8 +225,8 @@ bool Partitioner::mayJoinMatmul(Operation *op, ArrayRef<Reader> readers) {
   });
 }
 
-/// A matmul joins elementwise ops of its own shape, each of which comes after it.
-bool Partitioner::matmulMayJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers) {
+/// A matmul, and a scan, joins elementwise ops of its own shape, each of which comes after it.
+bool Partitioner::anchorMayJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers) {
   if (draft.kernel.schedule != "elementwise" ||
       cast<RankedTensorType>(op->getResult(0).getType()).getShape() != ArrayRef(draft.shape))
     return false;
@@ -315,8 +319,10 @@ StringRef Partitioner::whyNotJoin(Operation *op, Draft &draft, ArrayRef<Reader> 
   }
   if (!reduces(op))
     return readersTakeEach(op, readers) ? "" : "its readers need an element several times";
-  if (scheduleOfAnchor(op) == "matmul")
-    return matmulMayJoin(op, draft, readers) ? "" : "no elementwise ops of its shape follow";
+  if (draft.kernel.schedule == "scan")
+    return "a scan's kernel reduces nothing else";
+  if (StringRef schedule = scheduleOfAnchor(op); schedule == "matmul" || schedule == "scan")
+    return anchorMayJoin(op, draft, readers) ? "" : "no elementwise ops of its shape follow";
   if (llvm::any_of(readers, [](const Reader &reader) { return looksLikeMatmul(reader.op); }))
     return "a matmul reads it";
   return joinReduction(cast<linalg::LinalgOp>(op), draft, readers)

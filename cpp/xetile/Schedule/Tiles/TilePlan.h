@@ -9,7 +9,7 @@
 namespace xetile::transform_ops {
 
 /// What a dimension of the results is in the tile of a workgroup.
-enum class DimUse { Number, Rows, Columns, Folded };
+enum class DimUse { Number, Rows, Columns, Folded, Scanned };
 
 struct TilePlan {
   /// Rows and columns that a workgroup computes at a time, and its grid of subgroups.
@@ -34,6 +34,11 @@ llvm::SmallVector<ReducedAs> planReduction(mlir::linalg::LinalgOp op,
 /// stay.
 TilePlan planTiles(llvm::ArrayRef<mlir::Value> results, std::array<int64_t, 2> tile,
                    std::array<int64_t, 2> layout);
+
+/// The tile for computing results of `shape`, whose dimension `scanned` a workgroup walks over.
+/// Sides that `tile` and `layout` give stay.
+TilePlan planScan(llvm::ArrayRef<int64_t> shape, unsigned scanned, std::array<int64_t, 2> tile,
+                  std::array<int64_t, 2> layout);
 
 } // namespace xetile::transform_ops
 

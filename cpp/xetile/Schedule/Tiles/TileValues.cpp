@@ -97,27 +97,57 @@ FailureOr<Value> TileWriter::ofSlice(tensor::ExtractSliceOp op, ArrayRef<Place> 
 
 FailureOr<Value> TileWriter::ofInsertion(tensor::InsertSliceOp op, ArrayRef<Place> places) {
   RankedTensorType type = op.getSourceType();
+  if (!type.hasStaticShape())
+    return refuse(op, "expected sizes known when compiled");
+  if (llvm::any_of(op.getMixedOffsets(),
+                   [](OpFoldResult each) { return !getConstantIntValue(each); }))
+    return refuse(op, "expected insertions at offsets known when compiled");
+  if (!op.hasUnitStride())
+    return ofSteppedInsertion(op, places);
   llvm::SmallBitVector dropped = op.getDroppedDims();
   SmallVector<Place> inner;
   Value mask;
-  for (auto [dim, offset, step] : llvm::enumerate(op.getMixedOffsets(), op.getMixedStrides())) {
-    std::optional<int64_t> from = getConstantIntValue(offset), by = getConstantIntValue(step);
-    if (!from || by != 1)
-      return refuse(op, "expected insertions with steps of 1 at offsets known when compiled");
-    Place place = add(places[dim], Place::at(-*from));
-    Value inside = isBelow(indices(place), op.getStaticSizes()[dim]);
-    std::array<Value, 2> masks = {mask ? mask : splat(b.getBoolAttr(true)), inside};
-    meet(masks);
-    mask = mask ? Value(arith::AndIOp::create(b, loc, masks[0], masks[1])) : inside;
+  for (auto [dim, offset] : llvm::enumerate(op.getStaticOffsets())) {
+    Place place = add(places[dim], Place::at(-offset));
+    mask = both(mask, isBelow(indices(place), op.getStaticSizes()[dim]));
     if (!dropped.test(dim))
       inner.push_back(inBounds(place, op.getStaticSizes()[dim]));
   }
-  if (!type.hasStaticShape())
-    return refuse(op, "expected sizes known when compiled");
   FailureOr<Value> over = value(op.getSource(), inner), under = value(op.getDest(), places);
   if (failed(over) || failed(under))
     return failure();
   return mask ? select(mask, *over, *under) : *over;
+}
+
+/// Elements with others between them: each index, less the offset, is divided by the step.
+FailureOr<Value> TileWriter::ofSteppedInsertion(tensor::InsertSliceOp op, ArrayRef<Place> places) {
+  if (llvm::any_of(op.getMixedStrides(),
+                   [](OpFoldResult each) { return getConstantIntValue(each).value_or(0) < 1; }))
+    return refuse(op, "expected insertions with steps from one on, known when compiled");
+  if (!isInMemory(op.getSource()))
+    return refuse(op, "expected what is inserted with steps to be in memory, it is computed by " +
+                          op.getSource().getDefiningOp()->getName().getStringRef());
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  SmallVector<Value> inner;
+  Value mask;
+  for (auto [dim, offset, step] : llvm::enumerate(op.getStaticOffsets(), op.getStaticStrides())) {
+    // Below the offset indices are far above, without a sign.
+    Value index = indices(add(places[dim], Place::at(-offset)));
+    ArrayRef<int64_t> shape = cast<VectorType>(index.getType()).getShape();
+    mask = both(mask, isBelow(index, (op.getStaticSizes()[dim] - 1) * step + 1));
+    if (step != 1) {
+      Value by = indexSplat(step, shape);
+      Value rest = arith::RemUIOp::create(b, loc, index, by);
+      mask = both(mask, isBelow(rest, 1));
+      index = arith::DivUIOp::create(b, loc, index, by);
+    }
+    if (!dropped.test(dim))
+      inner.push_back(index);
+  }
+  FailureOr<Value> under = value(op.getDest(), places);
+  if (failed(under))
+    return failure();
+  return select(mask, gather(memoryOf(op.getSource()), inner, {}), *under);
 }
 
 FailureOr<Value> TileWriter::ofConcat(tensor::ConcatOp op, ArrayRef<Place> places) {
@@ -293,6 +323,11 @@ FailureOr<Value> TileWriter::ofLinalg(linalg::LinalgOp op, unsigned result,
       return refuse(op, "expected results that are indexed by loops, one a dimension");
     if (!dim)
       continue;
+    // A scan's kernel knows its values before anything asks for them.
+    if (kinds[dim.getPosition()] == utils::IteratorType::reduction)
+      return refuse(op, "expected the results of an op that reduces to be indexed by its parallel "
+                        "loops, or a scan: one such loop, and a second result that is what is "
+                        "combined");
     loops[dim.getPosition()] = place;
     known.set(dim.getPosition());
   }

@@ -354,6 +354,14 @@ Value TileWriter::isBelow(Value indices, int64_t bound) {
                                indexSplat(bound, shapeOf(indices)));
 }
 
+Value TileWriter::both(Value mask, Value other) {
+  if (!mask)
+    return other;
+  std::array<Value, 2> masks = {mask, other};
+  meet(masks);
+  return arith::AndIOp::create(b, loc, masks[0], masks[1]);
+}
+
 Value TileWriter::select(Value mask, Value yes, Value no) {
   std::array<Value, 3> all = {mask, yes, no};
   meet(all);

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "xetile/IR/XeTileTypes.h"
+#include "xetile/Linalg/Scan.h"
 #include "xetile/Schedule/Tiles/Place.h"
 #include "xetile/Schedule/Tiles/TilePlan.h"
 #include <map>
@@ -58,6 +59,12 @@ public:
   /// Runs `write` in a loop over `[0, extent)` with its variable. Nothing is carried.
   mlir::LogicalResult inLoop(int64_t extent, int64_t step,
                              llvm::function_ref<mlir::LogicalResult(mlir::Value)> write);
+
+  /// Runs `write` for each place of a scan's loop, one after the other, where the scan's result is
+  /// known then. `placesAt` gives the places of that result for an index along the loop.
+  mlir::LogicalResult
+  inScan(Scan scan, llvm::function_ref<llvm::SmallVector<Place>(mlir::Value, int64_t)> placesAt,
+         llvm::function_ref<mlir::LogicalResult()> write);
 
   /// Where, and why it cannot be written.
   mlir::Operation *where = nullptr;
@@ -122,6 +129,8 @@ private:
   mlir::FailureOr<mlir::Value> indices(mlir::AffineExpr expr, unsigned numDims,
                                        llvm::ArrayRef<mlir::Value> operands);
   mlir::Value isBelow(mlir::Value indices, int64_t bound);
+  /// Where both masks are true; `mask` may be null.
+  mlir::Value both(mlir::Value mask, mlir::Value other);
   mlir::Value select(mlir::Value mask, mlir::Value yes, mlir::Value no);
   WgMapAttr mapOf(llvm::ArrayRef<int64_t> shape) const;
 
@@ -149,6 +158,8 @@ private:
                                                     llvm::ArrayRef<Place> places);
   mlir::FailureOr<mlir::Value> ofInsertion(mlir::tensor::InsertSliceOp op,
                                            llvm::ArrayRef<Place> places);
+  mlir::FailureOr<mlir::Value> ofSteppedInsertion(mlir::tensor::InsertSliceOp op,
+                                                  llvm::ArrayRef<Place> places);
   mlir::FailureOr<mlir::Value> ofConcat(mlir::tensor::ConcatOp op, llvm::ArrayRef<Place> places);
   mlir::FailureOr<mlir::Value> ofPad(mlir::tensor::PadOp op, llvm::ArrayRef<Place> places);
   mlir::FailureOr<mlir::Value> ofExpansion(mlir::tensor::ExpandShapeOp op,

@@ -30,6 +30,7 @@ void xetile::buildPrepareForCpu(OpPassManager &pm) {
   add(pm, "inline{default-pipeline=}");
   pm.addPass(createBoxScalars());
   pm.addPass(createReplacePoison());
+  pm.addPass(createScansToLoops());
   // Before ops are made of others that look at indices themselves.
   pm.addPass(createCheckIndices());
   pm.addPass(createCheckAsserts());

@@ -113,6 +113,44 @@ def ShareRows : Pass<"xetile-share-rows"> {
       "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
+def ScansToLoops : Pass<"xetile-scans-to-loops"> {
+  let summary = "Compute scans one element, or one row of them, after the other";
+  let description = [{
+    A scan is a `linalg.generic` whose only loop that is no parallel one walks over its first result, too, as
+    `convert-tm-tensor-to-linalg` writes it.
+
+    Before:
+    ```mlir
+    %y:2 = linalg.generic {indexing_maps = [(m, n) -> (m, n), (m, n) -> (m, n), (m, n) -> (m)], iterator_types = ["parallel", "reduction"]}
+        ins(%x : tensor<4x60xf32>) outs(%any, %zeros : tensor<4x60xf32>, tensor<4xf64>) {
+    ^bb0(%element: f32, %_: f32, %before: f64):
+      %wide = arith.extf %element : f32 to f64
+      %sum = arith.addf %before, %wide : f64
+      %rounded = arith.truncf %sum : f64 to f32
+      linalg.yield %rounded, %sum : f32, f64
+    }
+    ```
+    After:
+    ```mlir
+    %y = scf.for %m = %c0 to %c4 step %c1 iter_args(%all = %empty) -> (tensor<4x60xf32>) {
+      %row:2 = scf.for %n = %c0 to %c60 step %c1 iter_args(%out = %all, %before = %zero) -> (tensor<4x60xf32>, f64) {
+        %element = tensor.extract %x[%m, %n] : tensor<4x60xf32>
+        %wide = arith.extf %element : f32 to f64
+        %sum = arith.addf %before, %wide : f64
+        %rounded = arith.truncf %sum : f64 to f32
+        %next = tensor.insert %rounded into %out[%m, %n] : tensor<4x60xf32>
+        scf.yield %next, %sum : tensor<4x60xf32>, f64
+      }
+      scf.yield %row#0 : tensor<4x60xf32>
+    }
+    ```
+    A scan along another dimension than the last combines rows of the last one, by `linalg.generic`. Scans of several tensors, of
+    transposed ones, and those that start from other than the neutral element, stay.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+      "::mlir::tensor::TensorDialect"];
+}
+
 def VectorizeScans : Pass<"xetile-vectorize-scans"> {
   let summary = "Compute scans along rows a vector at a time, rows shared by threads";
   let description = [{

@@ -429,6 +429,39 @@ def test_booleans_are_bytes_in_memory(run):
     np.testing.assert_array_equal(got.view(np.uint8), ~((x < y) & m))
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_elements_are_inserted_with_steps(run, rng, dtype):
+    """As transposed convolutions do it; the row at the end is at the last place that there is."""
+    kind, whole, row = (tensor(shape, dtype) for shape in ((3, 5, 7), (4, 11, 25), (5, 7)))
+    body = (
+        f"%a = tensor.insert_slice %x into %z[1, 2, 0] [3, 5, 7] [1, 2, 4] : {kind} into {whole}\n"
+        f"%y = tensor.insert_slice %r into %a[3, 0, 3] [1, 5, 7] [1, 2, 3] : {row} into {whole}\n"
+    )
+    text = function([("%x", kind), ("%z", whole), ("%r", row)], [("%y", whole)], body)
+    x, z, r = (draw(rng, shape, dtype) for shape in ((3, 5, 7), (4, 11, 25), (5, 7)))
+    expected = z.copy()
+    expected[1:4, 2:11:2, 0:25:4] = x
+    expected[3, 0:10:2, 3:22:3] = r
+    (got,) = run(text, [x, z, r], [expected], schedule="elementwise", target=str(rng.choice(["pvc", "bmg"])))
+    assert got.tobytes() == expected.tobytes()
+
+
+def test_what_is_inserted_with_steps_is_computed_before(run, rng):
+    kind, whole = tensor((9, 20), "f32"), tensor((18, 20), "f32")
+    body = generic("%q", [("%x", kind)], (9, 20), "f32", [BOTH, BOTH], "pp", SQUARES)
+    body += (
+        f"%c = arith.constant 0.5 : f32\n%e = tensor.empty() : {whole}\n"
+        f"%f = linalg.fill ins(%c : f32) outs(%e : {whole}) -> {whole}\n"
+        f"%i = tensor.insert_slice %q into %f[1, 0] [9, 20] [2, 1] : {kind} into {whole}\n"
+    )
+    body += generic("%y", [("%i", whole)], (18, 20), "f32", [BOTH, BOTH], "pp", SQUARES)
+    x = rng.standard_normal((9, 20)).astype(np.float32)
+    expected = np.full((18, 20), 0.5, np.float32)
+    expected[1::2] = x * x
+    (got,) = run(function([("%x", kind)], [("%y", whole)], body), [x], [expected], schedule="gpu_model")
+    np.testing.assert_array_equal(got, expected * expected)
+
+
 # What is read outside of a tensor along dimensions that a tile does not run along.
 OUTSIDE = {
     "pad": (

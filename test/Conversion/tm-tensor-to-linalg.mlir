@@ -1,16 +1,19 @@
-// RUN: xetile-opt %s --allow-unregistered-dialect --convert-tm-tensor-to-scf --canonicalize | FileCheck %s
+// RUN: xetile-opt %s --allow-unregistered-dialect --convert-tm-tensor-to-linalg --canonicalize | FileCheck %s
 
 // Elements of f32 are added in f64, each sum is rounded once.
+// CHECK-DAG: #[[WHOLE:.*]] = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-DAG: #[[ROWS:.*]] = affine_map<(d0, d1) -> (d0)>
 // CHECK-LABEL: func @rows
 // CHECK-SAME: %[[X:.*]]: tensor<4x60xf32>
-// CHECK: scf.for %[[M:[^ ]+]] = %{{.*}} to %{{.*}} step {{.*}} iter_args(%[[ALL:.*]] = %{{.*}}) -> (tensor<4x60xf32>)
-// CHECK: scf.for %[[N:[^ ]+]] = {{.*}} iter_args(%[[OUT:.*]] = %[[ALL]], %[[BEFORE:.*]] = %{{.*}}) -> (tensor<4x60xf32>, f64)
-// CHECK: %[[E:.*]] = tensor.extract %[[X]][%[[M]], %[[N]]]
-// CHECK: %[[WIDE:.*]] = arith.extf %[[E]] : f32 to f64
+// CHECK: %[[ZEROS:.*]] = linalg.fill ins(%{{.*}} : f64) outs(%{{.*}} : tensor<4xf64>)
+// CHECK: %[[Y:.*]]:2 = linalg.generic {indexing_maps = [#[[WHOLE]], #[[WHOLE]], #[[ROWS]]], iterator_types = ["parallel", "reduction"]}
+// CHECK-SAME: ins(%[[X]] : tensor<4x60xf32>) outs(%{{.*}}, %[[ZEROS]] : tensor<4x60xf32>, tensor<4xf64>)
+// CHECK: ^bb0(%[[IN:.*]]: f32, %{{.*}}: f32, %[[BEFORE:.*]]: f64):
+// CHECK: %[[WIDE:.*]] = arith.extf %[[IN]] : f32 to f64
 // CHECK: %[[SUM:.*]] = arith.addf %[[BEFORE]], %[[WIDE]] : f64
 // CHECK: %[[ROUNDED:.*]] = arith.truncf %[[SUM]] : f64 to f32
-// CHECK: %[[NEXT:.*]] = tensor.insert %[[ROUNDED]] into %[[OUT]][%[[M]], %[[N]]]
-// CHECK: scf.yield %[[NEXT]], %[[SUM]]
+// CHECK: linalg.yield %[[ROUNDED]], %[[SUM]]
+// CHECK: return %[[Y]]#0
 func.func @rows(%x: tensor<4x60xf32>) -> tensor<4x60xf32> {
   %any = tensor.empty() : tensor<4x60xf32>
   %last = tensor.empty() : tensor<4xf32>
@@ -22,17 +25,13 @@ func.func @rows(%x: tensor<4x60xf32>) -> tensor<4x60xf32> {
   return %y#0 : tensor<4x60xf32>
 }
 
-// Along another dimension: rows are multiplied, of sizes that the run knows.
+// Along another dimension, of sizes that the run knows, of integers: products are not widened.
 // CHECK-LABEL: func @columns
 // CHECK: %[[ONE:.*]] = arith.constant 1 : i64
-// CHECK: scf.for
-// CHECK: %[[ONES:.*]] = linalg.fill ins(%[[ONE]] : i64) outs(%{{.*}} : tensor<5xi64>)
-// CHECK: scf.for {{.*}} iter_args(%[[OUT:.*]] = %{{.*}}, %[[BEFORE:.*]] = %[[ONES]]) -> (tensor<?x?x5xi64>, tensor<5xi64>)
-// CHECK: %[[ROW:.*]] = tensor.extract_slice %{{.*}}[%{{.*}}, %{{.*}}, 0] [1, 1, 5] [1, 1, 1]
-// CHECK: %[[PLACE:.*]] = tensor.extract_slice %[[OUT]]
-// CHECK: %[[SUMS:.*]]:2 = linalg.generic {{.*}} ins(%[[ROW]] : tensor<5xi64>) outs(%[[PLACE]], %[[BEFORE]] :
-// CHECK: arith.muli
-// CHECK: tensor.insert_slice %[[SUMS]]#0 into %[[OUT]]
+// CHECK: %[[ONES:.*]] = linalg.fill ins(%[[ONE]] : i64) outs(%{{.*}} : tensor<?x5xi64>)
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "reduction", "parallel"]} {{.*}} outs(%{{.*}}, %[[ONES]] : tensor<?x?x5xi64>, tensor<?x5xi64>)
+// CHECK: %[[PRODUCT:.*]] = arith.muli
+// CHECK: linalg.yield %[[PRODUCT]], %[[PRODUCT]]
 func.func @columns(%x: tensor<?x?x5xi64>) -> tensor<?x?x5xi64> {
   %any = tensor.empty() : tensor<5xi64>
   %y:2 = "tm_tensor.scan"(%x, %any, %any) <{dimension = 1 : i64, inclusive = true, operandSegmentSizes = array<i32: 1, 2>}> ({

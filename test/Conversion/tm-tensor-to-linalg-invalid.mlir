@@ -1,4 +1,4 @@
-// RUN: xetile-opt %s --allow-unregistered-dialect --convert-tm-tensor-to-scf --split-input-file --verify-diagnostics
+// RUN: xetile-opt %s --allow-unregistered-dialect --convert-tm-tensor-to-linalg --split-input-file --verify-diagnostics
 
 func.func @operands(%x: tensor<8xf32>) -> tensor<8xf32> {
   // expected-error @+1 {{a scan of torch-mlir: expected an input, two outputs and a body}}

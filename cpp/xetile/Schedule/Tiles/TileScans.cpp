@@ -1,0 +1,174 @@
+//===- TileScans.cpp - a loop that combines each element with those before ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: a scan, the places of its result for each step of its loop. Out: a loop that carries what was
+// combined so far, each lane its own. Refused: what the writer refuses of the elements.
+#include "xetile/Schedule/Tiles/ScanOf.h"
+#include "xetile/Schedule/Tiles/TileWriter.h"
+#include <set>
+
+using namespace mlir;
+
+namespace xetile::transform_ops {
+
+/// Steps of the loop that are written one by one, so that their loads do not wait for one another.
+constexpr int64_t kUnrolled = 8;
+
+LogicalResult TileWriter::inScan(Scan scan,
+                                 llvm::function_ref<SmallVector<Place>(Value, int64_t)> placesAt,
+                                 llvm::function_ref<LogicalResult()> write) {
+  linalg::GenericOp op = scan.op;
+  int64_t extent = op.getStaticLoopRanges()[scan.loop], unrolled = kUnrolled;
+  while (extent % unrolled != 0)
+    unrolled /= 2;
+  AffineMap all = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  auto loopsFor = [&](ArrayRef<Place> places) {
+    SmallVector<Place> loops(places.size());
+    for (auto [expr, place] : llvm::zip_equal(all.getResults(), places))
+      loops[cast<AffineDimExpr>(expr).getPosition()] = place;
+    return loops;
+  };
+  SmallVector<int64_t> shape{1, 1};
+  SmallVector<Place> first = placesAt(Value(), 0);
+  for (const Place &place : first)
+    for (Role role : {kRows, kColumns})
+      if (place.steps[role] != 0)
+        shape[role] = size(role);
+  FailureOr<Value> start = read(op, *op.getDpsInitOperand(1), loopsFor(first));
+  if (failed(start))
+    return failure();
+  auto step = [&](Value variable, Value last) -> FailureOr<Value> {
+    SmallVector<SmallVector<Place>> places;
+    SmallVector<Value> elements;
+    for (int64_t i = 0; i < unrolled; ++i) {
+      places.push_back(placesAt(variable, i));
+      FailureOr<Value> element = scalarCode(op, loopsFor(places.back()), scan.element);
+      if (failed(element))
+        return failure();
+      elements.push_back(repeat(*element, shape));
+    }
+    for (int64_t i = 0; i < unrolled; ++i) {
+      last = combineLike(b, loc, scan.combine, last, elements[i]);
+      Value result = last;
+      for (Operation *round : scan.rounds) {
+        OperationState state(loc, round->getName(), {result},
+                             VectorType::get(shape, round->getResult(0).getType()),
+                             round->getAttrs());
+        result = b.create(state)->getResult(0);
+      }
+      Key key{reinterpret_cast<int64_t>(op.getResult(0).getAsOpaquePointer()), 0};
+      append(key, places[i]);
+      scopes.back()->known[key] = result;
+      (void)placesAt(variable, i);
+      if (failed(write()))
+        return failure();
+    }
+    return last;
+  };
+  FailureOr<Value> done = carry(extent, unrolled, repeat(*start, shape), step);
+  return failed(done) ? failure() : success();
+}
+
+//===----------------------------------------------------------------------===//
+// What of a kernel is scanned
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Of a dimension: of size one, and of none of the results alone.
+enum : int64_t { kUnit = -1, kUnknown = -2 };
+
+/// Walks from results to the scan.
+class ScanFinder {
+public:
+  LogicalResult find(Value tensor, ArrayRef<int64_t> dims);
+
+  std::optional<ScanOf> found;
+  Operation *where = nullptr;
+  std::string why;
+
+private:
+  LogicalResult refuse(Operation *op, StringRef reason) {
+    where = op;
+    why = reason.str();
+    return failure();
+  }
+  LogicalResult take(Scan scan, ArrayRef<int64_t> dims);
+  LogicalResult throughLinalg(linalg::LinalgOp op, unsigned result, ArrayRef<int64_t> dims);
+
+  std::set<std::pair<void *, std::vector<int64_t>>> seen;
+};
+
+LogicalResult ScanFinder::take(Scan scan, ArrayRef<int64_t> dims) {
+  if (found && found->scan.op != scan.op)
+    return refuse(scan.op, "expected one scan in a kernel: compile scans by themselves");
+  if (llvm::is_contained(dims, kUnknown) || dims[scan.allDim()] == kUnit ||
+      (found && ArrayRef(found->dims) != dims))
+    return refuse(scan.op, "expected what reads a scan in its kernel to be elementwise, in the "
+                           "order of its dimensions: compile what comes after by itself");
+  found = ScanOf{scan, SmallVector<int64_t>(dims)};
+  // What it reads may have no scan.
+  return success(llvm::all_of(scan.op.getDpsInputs(),
+                              [&](Value operand) { return succeeded(find(operand, {})); }));
+}
+
+LogicalResult ScanFinder::throughLinalg(linalg::LinalgOp op, unsigned result,
+                                        ArrayRef<int64_t> dims) {
+  SmallVector<int64_t> loops(op.getNumLoops(), kUnknown);
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(result));
+  for (auto [expr, dim] : llvm::zip(map.getResults(), dims))
+    if (auto loop = dyn_cast<AffineDimExpr>(expr))
+      loops[loop.getPosition()] = dim;
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<RankedTensorType>(operand.get().getType()))
+      continue;
+    SmallVector<int64_t> inner;
+    for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults()) {
+      auto loop = dyn_cast<AffineDimExpr>(expr);
+      inner.push_back(loop                            ? loops[loop.getPosition()]
+                      : isa<AffineConstantExpr>(expr) ? kUnit
+                                                      : kUnknown);
+    }
+    if (failed(find(operand.get(), inner)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult ScanFinder::find(Value tensor, ArrayRef<int64_t> given) {
+  Operation *op = tensor.getDefiningOp();
+  auto type = dyn_cast<RankedTensorType>(tensor.getType());
+  if (!op || !type || isInMemory(tensor))
+    return success();
+  SmallVector<int64_t> dims(given);
+  dims.resize(type.getRank(), kUnknown);
+  if (!seen.insert({tensor.getAsOpaquePointer(), std::vector<int64_t>(dims.begin(), dims.end())})
+           .second)
+    return success();
+  if (std::optional<Scan> scan = Scan::match(op))
+    return take(*scan, dims);
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    return throughLinalg(linalgOp, cast<OpResult>(tensor).getResultNumber(), dims);
+  for (Value operand : op->getOperands())
+    if (failed(
+            find(operand, isa<tensor::CastOp>(op) ? ArrayRef<int64_t>(dims) : ArrayRef<int64_t>())))
+      return failure();
+  return success();
+}
+
+} // namespace
+
+FailureOr<std::optional<ScanOf>> findScan(ArrayRef<Value> results, Operation *&where,
+                                          std::string &why) {
+  ScanFinder finder;
+  for (Value result : results) {
+    auto rank = cast<RankedTensorType>(result.getType()).getRank();
+    if (failed(finder.find(result, llvm::to_vector(llvm::seq<int64_t>(0, rank))))) {
+      where = finder.where;
+      why = finder.why;
+      return failure();
+    }
+  }
+  return finder.found;
+}
+
+} // namespace xetile::transform_ops

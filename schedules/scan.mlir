@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A scan, and elementwise ops before and after it, -> one XeTile kernel at workgroup level (levels 0 to 1): cumsum, cumprod,
+// running maxima, along any dimension.
+//
+//   for each workgroup m:                                    // 16 or 32 places of another dimension, one a lane
+//     s = neutral
+//     for n = 0 .. N:                                        // 8 loads ahead
+//       s = s + f(A[n, m : m+32])
+//       D[n, m : m+32] = g(s)
+//
+// Elements are combined one after the other, in the type that the op carries. Long scans are cut into blocks before
+// (xetile-block-scans), as gpu_model.mlir does it, in three kernels or more:
+//
+//   T[b] = A[b, 0] + .. + A[b, last]                         // rows.mlir
+//   C[b] = T[0] + .. + T[b - 1]                              // rows.mlir
+//   D[b, n] = g(C[b] + (A[b, 0] + .. + A[b, n]))             // this kernel
+//
+// Run it on a payload:
+//   mlir-opt-22 --load-dialect-plugin=XeTilePlugin.so --load-pass-plugin=XeTilePlugin.so payload.mlir
+//     --transform-preload-library=transform-library-paths=schedules/parts,schedules/scan.mlir --transform-interpreter
+//
+// Parameters are knobs; what is left open is chosen (planScan in cpp/xetile/Schedule/Tiles/TilePlan.cpp):
+//   (1) Lanes are neighbours in memory, if the scanned dimension is not the last one; else the largest other dimension.
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence private @clean_tiles(!transform.any_op {transform.readonly})
+  transform.named_sequence private @bufferize(!transform.any_op {transform.consumed}) -> !transform.any_op
+  transform.named_sequence private @outline_kernel(
+      !transform.any_op {transform.consumed}, !transform.param<i64> {transform.readonly},
+      !transform.param<i64> {transform.readonly}, !transform.any_param {transform.readonly})
+      -> (!transform.any_op, !transform.any_op)
+
+  // The entry yields the transformed module, so that further steps can be appended.
+  transform.named_sequence @__transform_main(%module: !transform.any_op {transform.consumed}) -> !transform.any_op {
+    %given_m = transform.tune.knob<"workgroup_m"> = 0 from
+        options = {min = 0, doc = "rows of a workgroup's tile; 0 leaves it to the compiler, here and below"}
+        -> !transform.param<i64>
+    %given_n = transform.tune.knob<"workgroup_n"> = 0 from
+        options = {min = 0, doc = "columns of a workgroup's tile"} -> !transform.param<i64>
+    %given_rows = transform.tune.knob<"subgroups_m"> = 0 from
+        options = {min = 0, doc = "subgroups along the rows of a workgroup's tile"} -> !transform.param<i64>
+    %given_columns = transform.tune.knob<"subgroups_n"> = 0 from
+        options = {min = 0, doc = "subgroups along the columns of a workgroup's tile"} -> !transform.param<i64>
+    %target = transform.tune.knob<"target"> = "pvc" from
+        options = {doc = "chip to compile for"} -> !transform.any_param
+
+    %fused = transform.apply_registered_pass "xetile-fuse-elementwise" to %module
+        : (!transform.any_op) -> !transform.any_op
+    %func = transform.structured.match ops{["func.func"]} in %fused : (!transform.any_op) -> !transform.any_op
+    %workgroups, %subgroups_m, %subgroups_n = transform.xetile.to_tiles %func
+        tile = [%given_m, %given_n] sg_layout = [%given_rows, %given_columns]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.include @clean_tiles failures(propagate) (%fused) : (!transform.any_op) -> ()
+    %buffers = transform.include @bufferize failures(propagate) (%fused) : (!transform.any_op) -> !transform.any_op
+    %outlined, %kernel = transform.include @outline_kernel failures(propagate)
+        (%buffers, %subgroups_m, %subgroups_n, %target)
+        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.any_param)
+        -> (!transform.any_op, !transform.any_op)
+    %mapped = transform.apply_registered_pass "xetile-infer-wg-map" to %kernel : (!transform.any_op) -> !transform.any_op
+    transform.yield %outlined : !transform.any_op
+  }
+}
