@@ -103,7 +103,7 @@ module attributes {transform.with_named_sequence} {
 
 // get_matmul_c4: a result that is too narrow for the inputs.
 func.func @narrow(%A: tensor<64x64xf32>, %B: tensor<64x64xf32>, %C: tensor<64x64xf16>) -> tensor<64x64xf16> {
-  // expected-error @below {{got f32 x f32 -> f16}}
+  // expected-error @below {{expected products of factors as they are or extended, got arith.truncf}}
   %D = linalg.matmul ins(%A, %B : tensor<64x64xf32>, tensor<64x64xf32>) outs(%C : tensor<64x64xf16>) -> tensor<64x64xf16>
   return %D : tensor<64x64xf16>
 }
@@ -122,7 +122,7 @@ module attributes {transform.with_named_sequence} {
 #k = affine_map<(m, k) -> (k)>
 #m = affine_map<(m, k) -> (m)>
 func.func @vector(%A: tensor<64x64xf16>, %B: tensor<64xf16>, %C: tensor<64xf32>) -> tensor<64xf32> {
-  // expected-error @below {{expected a dimension of the result from each input and one to sum over}}
+  // expected-error @below {{expected dimensions m, n and k, as in C[m, n] += A[m, k] * B[k, n]}}
   %D = linalg.contract indexing_maps = [#m_k, #k, #m]
       ins(%A, %B : tensor<64x64xf16>, tensor<64xf16>) outs(%C : tensor<64xf32>) -> tensor<64xf32>
   return %D : tensor<64xf32>

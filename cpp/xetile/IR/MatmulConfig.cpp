@@ -109,7 +109,7 @@ std::array<MatmulDim, 3> MatmulConfig::middleLoops() const {
   return loops;
 }
 
-std::string xetile::readConfig(llvm::StringRef json, PartialConfig &config) {
+Problem xetile::readConfig(llvm::StringRef json, PartialConfig &config) {
   llvm::StringRef text = json.trim();
   if (text.empty())
     return {};

@@ -3,6 +3,7 @@
 #ifndef XETILE_IR_MATMULCONFIG_H
 #define XETILE_IR_MATMULCONFIG_H
 
+#include "xetile/Facts/Result.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/SmallVector.h"
@@ -72,8 +73,8 @@ bool isLoopOrder(int64_t number);
 std::string describeLoopOrders();
 
 /// Reads a JSON object of some fields, `{"MThreads": 2, "loopOrder": "nkm"}`, over those in
-/// `config`. Returns what is wrong with it; an empty string if nothing is.
-std::string readConfig(llvm::StringRef json, PartialConfig &config);
+/// `config`. Returns what is wrong with it.
+Problem readConfig(llvm::StringRef json, PartialConfig &config);
 /// All fields as a JSON object, on one line.
 std::string writeConfig(const MatmulConfig &config);
 

@@ -4,7 +4,7 @@
 #ifndef XETILE_LAYOUT_LINEARLAYOUT_H
 #define XETILE_LAYOUT_LINEARLAYOUT_H
 
-#include "xetile/Layout/Result.h"
+#include "xetile/Facts/Result.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"

@@ -18,8 +18,8 @@
 #ifndef XETILE_LAYOUT_MESSAGEMODEL_H
 #define XETILE_LAYOUT_MESSAGEMODEL_H
 
+#include "xetile/Facts/Result.h"
 #include "xetile/Layout/BlockMessage.h"
-#include "xetile/Layout/Result.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <vector>
 

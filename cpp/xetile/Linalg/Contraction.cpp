@@ -68,69 +68,55 @@ static SmallVector<unsigned> inOrderOf(AffineMap map, ArrayRef<unsigned> dims) {
   return ordered;
 }
 
-FailureOr<Contraction> xetile::matchContraction(Operation *op, bool onTensors, std::string &why) {
+Result<Contraction> xetile::matchProduct(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  if (!linalgOp) {
-    why = "expected a linalg operation, got " + op->getName().getStringRef().str();
-    return failure();
-  }
-  if (linalgOp->getNumOperands() != 3 || linalgOp.getNumDpsInits() != 1) {
-    why = "expected two inputs and one output";
-    return failure();
-  }
-  for (Value operand : linalgOp->getOperands())
-    if (onTensors ? !isa<RankedTensorType>(operand.getType())
-                  : !isa<MemRefType>(operand.getType())) {
-      why = onTensors ? "expected operands to be tensors" : "expected operands to be memrefs";
-      return failure();
-    }
+  if (!linalgOp)
+    return Error("expected a linalg operation, got " + op->getName().getStringRef().str());
+  if (linalgOp->getNumOperands() != 3 || linalgOp.getNumDpsInits() != 1)
+    return Error("expected two inputs and one output");
   SmallVector<AffineMap> maps = linalgOp.getIndexingMapsArray();
   for (AffineMap map : maps)
-    if (!map.isProjectedPermutation()) {
-      why = "expected every operand to be indexed by dimensions alone, each once";
-      return failure();
-    }
-  if (!linalg::isaContractionOpInterface(linalgOp) ||
-      !addsProduct(linalgOp->getRegion(0).front())) {
-    why = "expected a contraction: products of two operands, added to the third";
-    return failure();
-  }
+    if (!map.isProjectedPermutation())
+      return Error("expected every operand to be indexed by dimensions alone, each once");
+  if (!linalg::isaContractionOpInterface(linalgOp) || !addsProduct(linalgOp->getRegion(0).front()))
+    return Error("expected a contraction: products of two operands, added to the third");
   FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(linalgOp);
-  if (failed(dims) || dims->m.empty() || dims->n.empty() || dims->k.empty()) {
-    why = "expected dimensions m, n and k";
-    return failure();
-  }
+  if (failed(dims) || dims->m.empty() || dims->n.empty() || dims->k.empty())
+    return Error("expected dimensions m, n and k, as in C[m, n] += A[m, k] * B[k, n]");
   Contraction result;
   result.op = linalgOp;
   result.batch = inOrderOf(maps[2], dims->batch);
   result.roles[kM] = inOrderOf(maps[0], dims->m);
   result.roles[kN] = inOrderOf(maps[1], dims->n);
   result.roles[kK] = inOrderOf(maps[0], dims->k);
+  result.sizes = linalgOp.getStaticLoopRanges();
+  return result;
+}
+
+Result<Contraction> xetile::matchContraction(Operation *op, bool onTensors) {
+  Result<Contraction> matched = matchProduct(op);
+  if (!matched)
+    return matched;
+  Contraction result = *matched;
+  for (Value operand : op->getOperands())
+    if (onTensors ? !isa<RankedTensorType>(operand.getType()) : !isa<MemRefType>(operand.getType()))
+      return Error(onTensors ? "expected operands to be tensors"
+                             : "expected operands to be memrefs");
   if (result.batch.size() + result.roles[kM].size() + result.roles[kN].size() +
           result.roles[kK].size() !=
-      linalgOp.getNumLoops()) {
-    why = "expected every dimension to be one of batch, m, n and k";
-    return failure();
-  }
-  result.sizes = linalgOp.getStaticLoopRanges();
+      result.sizes.size())
+    return Error("expected every dimension to be one of batch, m, n and k");
   if (!onTensors)
     return result; // units are for the rewrite alone
   for (MatmulDim dim : {kM, kN, kK})
     for (unsigned inner : ArrayRef(result.roles[dim]).drop_front()) {
-      if (ShapedType::isDynamic(result.sizes[inner])) {
-        why = "expected the inner dimensions of blocked operands to have static sizes";
-        return failure();
-      }
-      if (result.sizes[inner] == 0) {
-        why = "expected the inner dimensions of blocked operands to have elements";
-        return failure();
-      }
+      if (ShapedType::isDynamic(result.sizes[inner]))
+        return Error("expected the inner dimensions of blocked operands to have static sizes");
+      if (result.sizes[inner] == 0)
+        return Error("expected the inner dimensions of blocked operands to have elements");
       result.unit[dim] *= result.sizes[inner];
     }
   return result;
 }
 
-bool xetile::isContraction(Operation *op) {
-  std::string why;
-  return op && succeeded(matchContraction(op, /*onTensors=*/true, why));
-}
+bool xetile::isContraction(Operation *op) { return op && matchContraction(op, /*onTensors=*/true); }

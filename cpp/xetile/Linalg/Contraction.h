@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/PatternMatch.h"
+#include "xetile/Facts/Result.h"
 #include "xetile/IR/MatmulConfig.h"
 
 namespace xetile {
@@ -38,10 +39,12 @@ struct Contraction {
 /// Whether a body yields `c + a * b`, a and b converted to the type of c.
 bool addsProduct(mlir::Block &body);
 
-/// Recognises `op`; `onTensors` asks for tensors, otherwise for memrefs. On failure `why` tells
-/// what was expected.
-mlir::FailureOr<Contraction> matchContraction(mlir::Operation *op, bool onTensors,
-                                              std::string &why);
+/// The roles of the dimensions of `op`, and their sizes, or what was expected.
+Result<Contraction> matchProduct(mlir::Operation *op);
+
+/// The same where tiles of all dimensions can be taken; `onTensors` asks for tensors, otherwise for
+/// memrefs.
+Result<Contraction> matchContraction(mlir::Operation *op, bool onTensors);
 
 /// Whether `op`, which may be null, is a contraction on tensors that matchContraction recognises.
 bool isContraction(mlir::Operation *op);
@@ -53,8 +56,8 @@ mlir::FailureOr<mlir::linalg::GenericOp> unfoldInputs(mlir::RewriterBase &builde
 
 /// Recognises `op` on tensors, or else what unfoldInputs makes of it: that one is `standIn` then,
 /// for the caller to replace `op` by or to erase by eraseStandIn.
-mlir::FailureOr<Contraction> matchOrUnfold(mlir::RewriterBase &rewriter, mlir::Operation *op,
-                                           std::string &why, mlir::Operation *&standIn);
+Result<Contraction> matchOrUnfold(mlir::RewriterBase &rewriter, mlir::Operation *op,
+                                  mlir::Operation *&standIn);
 void eraseStandIn(mlir::RewriterBase &rewriter, mlir::Operation *standIn);
 
 } // namespace xetile

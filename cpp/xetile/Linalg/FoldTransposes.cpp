@@ -106,10 +106,9 @@ struct FoldTransposes : xetile::impl::FoldTransposesBase<FoldTransposes> {
   void runOnOperation() override {
     SmallVector<linalg::LinalgOp> contractions, skipped;
     getOperation()->walk([&](linalg::LinalgOp op) {
-      std::string why;
       if (isa<linalg::TransposeOp>(op) || isWidening(dyn_cast<linalg::GenericOp>(*op)))
         skipped.push_back(op);
-      else if (isFor(op, schedules) && succeeded(matchContraction(op, /*onTensors=*/true, why)))
+      else if (isFor(op, schedules) && isContraction(op))
         contractions.push_back(op);
     });
     IRRewriter rewriter(&getContext());

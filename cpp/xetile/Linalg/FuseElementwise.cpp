@@ -4,8 +4,8 @@
 // part of the op that uses it, a cheap one part of all, and results that nobody uses are gone.
 // Refused: nothing; what stands in loops stays as it is: those were made with care for memory.
 //===----------------------------------------------------------------------===//
-#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "xetile/Linalg/Elementwise.h"
 #include "xetile/Linalg/InFunction.h"
 #include "xetile/Linalg/Passes.h"
 #include "xetile/Linalg/ScheduleMark.h"
@@ -77,24 +77,14 @@ void xetile::fuseElementwise(Operation *root, bool repeatCheapOps,
   if (repeatCheapOps)
     for (Operation *op : llvm::reverse(all))
       copyToUsers(rewriter, cast<linalg::GenericOp>(op), isTaken);
-  RewritePatternSet patterns(root->getContext());
-  linalg::populateElementwiseOpsFusionPatterns(patterns, [&](OpOperand *use) {
-    Operation *producer = use->get().getDefiningOp();
-    return isTaken(producer) && isTaken(use->getOwner()) && producer->hasOneUse() &&
-           !isRepeated(use);
-  });
-  FrozenRewritePatternSet frozen(std::move(patterns));
-  GreedyRewriteConfig config;
-  config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps)
-      .enableFolding(false)
-      .enableConstantCSE(false);
-  // An op that has been taken in is a use of what it reads until it is erased.
-  bool changed = true;
-  while (changed) {
-    changed = false;
-    if (failed(applyOpPatternsGreedily(findOps(root, isTaken), frozen, config, &changed)))
-      break;
-  }
+  mergeElementwise(
+      root->getContext(), [&] { return findOps(root, isTaken); },
+      [&](OpOperand *use) {
+        Operation *producer = use->get().getDefiningOp();
+        return isTaken(producer) && isTaken(use->getOwner()) && producer->hasOneUse() &&
+               !isRepeated(use);
+      },
+      plainRewrites());
 }
 
 namespace {

@@ -106,21 +106,20 @@ FailureOr<linalg::GenericOp> xetile::unfoldInputs(RewriterBase &b, Operation *op
   return unfolded;
 }
 
-FailureOr<Contraction> xetile::matchOrUnfold(RewriterBase &rewriter, Operation *op,
-                                             std::string &why, Operation *&standIn) {
+Result<Contraction> xetile::matchOrUnfold(RewriterBase &rewriter, Operation *op,
+                                          Operation *&standIn) {
   standIn = nullptr;
-  FailureOr<Contraction> matmul = matchContraction(op, /*onTensors=*/true, why);
-  if (succeeded(matmul))
+  Result<Contraction> matmul = matchContraction(op, /*onTensors=*/true);
+  if (matmul)
     return matmul;
   FailureOr<linalg::GenericOp> unfolded = unfoldInputs(rewriter, op);
   if (failed(unfolded))
-    return failure();
-  matmul = matchContraction(*unfolded, /*onTensors=*/true, why);
-  if (failed(matmul)) {
+    return matmul;
+  matmul = matchContraction(*unfolded, /*onTensors=*/true);
+  if (matmul)
+    standIn = *unfolded;
+  else
     eraseStandIn(rewriter, *unfolded);
-    return failure();
-  }
-  standIn = *unfolded;
   return matmul;
 }
 

@@ -97,9 +97,8 @@ private:
       return;
     // Vector or scalar code keeps the sums of these in registers, in f32. Outside of loops other
     // passes may make another op of one, which has no such code.
-    std::string why;
-    FailureOr<xetile::Contraction> kernel = xetile::matchContraction(op, /*onTensors=*/true, why);
-    if (succeeded(kernel) && kernel->batch.empty() && !xetile::isInFunction(op))
+    xetile::Result<xetile::Contraction> kernel = xetile::matchContraction(op, /*onTensors=*/true);
+    if (kernel && kernel->batch.empty() && !xetile::isInFunction(op))
       return;
     SmallVector<Type> wide(op->getNumResults());
     mlir::Block &body = op->getRegion(0).front();

@@ -5,7 +5,7 @@
 // DPAS, workgroups or registers cannot take.
 #include "xetile/Facts/TargetInfo.h"
 #include "xetile/IR/XeTileTypes.h"
-#include "xetile/Schedule/Contraction.h"
+#include "xetile/Schedule/MatmulLoops.h"
 #include "xetile/Schedule/Params.h"
 #include "xetile/Schedule/TransformOps.h"
 
@@ -27,9 +27,8 @@ constexpr std::array<StringLiteral, 3> kTileNames = {"workgroup_m", "workgroup_n
 constexpr std::array<StringLiteral, 2> kLayoutNames = {"subgroups_m", "subgroups_n"};
 constexpr std::array<StringLiteral, 3> kDimNames = {"m", "n", "k"};
 
-/// c3: the layout divides the tile. Returns what does not, or an empty string; so does the next
-/// one.
-std::string findRemainder(const Tiling &tiling) {
+/// c3: the layout divides the tile. Returns what does not; so does the next one.
+Problem findRemainder(const Tiling &tiling) {
   std::string mistake;
   llvm::raw_string_ostream os(mistake);
   for (auto [name, count, tileName, size] :
@@ -39,17 +38,16 @@ std::string findRemainder(const Tiling &tiling) {
          << "; expected a divisor of " << size;
       return mistake;
     }
-  return mistake;
+  return {};
 }
 
 /// c4 to c6: the device takes the subgroups' tiles and their number.
-std::string findExcess(const Tiling &tiling, const Contraction &contraction,
-                       const TargetInfo &device) {
+Problem findExcess(const Tiling &tiling, const MatmulLoops &contraction, const TargetInfo &device) {
   std::string mistake;
   llvm::raw_string_ostream os(mistake);
-  Type inputType = contraction.getElementType(0);
+  Type inputType = contraction.elementType(0);
   unsigned inputBits = memoryBits(inputType);
-  int64_t sumBytes = memoryBits(contraction.getResultElementType()) / 8;
+  int64_t sumBytes = memoryBits(contraction.elementType(2)) / 8;
   std::array<int64_t, 3> subgroupTile = {tiling.tile[0] / tiling.layout[0],
                                          tiling.tile[1] / tiling.layout[1], tiling.tile[2]};
   std::array<int64_t, 3> dpas = {device.dpas.maxM, device.dpas.n, device.dpasK(inputBits)};
@@ -81,11 +79,12 @@ std::string findExcess(const Tiling &tiling, const Contraction &contraction,
   bool large =
       accumulatorBytes + operandBytes > int64_t(device.registersPerThread) * device.registerBytes;
   int64_t subgroups = tiling.layout[0] * tiling.layout[1];
-  if (subgroups > device.maxSubgroups(large))
-    os << "subgroups_m * subgroups_n = " << tiling.layout[0] << " * " << tiling.layout[1] << " = "
-       << subgroups << "; expected at most " << device.maxSubgroups(large)
-       << " subgroups in a workgroup on " << device.chip << " with "
-       << (large ? device.largeRegisters : device.registersPerThread) << " registers each";
+  if (subgroups <= device.maxSubgroups(large))
+    return {};
+  os << "subgroups_m * subgroups_n = " << tiling.layout[0] << " * " << tiling.layout[1] << " = "
+     << subgroups << "; expected at most " << device.maxSubgroups(large)
+     << " subgroups in a workgroup on " << device.chip << " with "
+     << (large ? device.largeRegisters : device.registersPerThread) << " registers each";
   return mistake;
 }
 
@@ -132,14 +131,14 @@ DiagnosedSilenceableFailure CheckMatmulTilingOp::apply(TransformRewriter &rewrit
   const TargetInfo &device = *lookupTarget(tiling.target);
 
   for (Operation *target : state.getPayloadOps(getMatmul())) {
-    Contraction contraction;
-    std::string mistake = matchContraction(target, contraction);
-    if (mistake.empty())
-      mistake = findRemainder(tiling);
-    if (mistake.empty())
-      mistake = findExcess(tiling, contraction, device);
-    if (!mistake.empty()) {
-      DiagnosedDefiniteFailure diag = op.emitDefiniteFailure() << mistake;
+    Result<MatmulLoops> contraction = matchMatmul(target);
+    Problem mistake;
+    if (!contraction)
+      mistake = contraction.error().message;
+    else if (mistake = findRemainder(tiling); !mistake)
+      mistake = findExcess(tiling, *contraction, device);
+    if (mistake) {
+      DiagnosedDefiniteFailure diag = op.emitDefiniteFailure() << *mistake;
       diag.attachNote(target->getLoc()) << "the matmul to tile";
       return diag;
     }

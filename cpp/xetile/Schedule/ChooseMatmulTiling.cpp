@@ -5,7 +5,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "xetile/IR/DialectAttrs.h"
 #include "xetile/IR/XeTileTypes.h"
-#include "xetile/Schedule/Contraction.h"
+#include "xetile/Schedule/MatmulLoops.h"
 #include "xetile/Schedule/Params.h"
 #include "xetile/Schedule/TransformOps.h"
 #include "xetile/Target/MatmulTiling.h"
@@ -41,11 +41,12 @@ static bool isSurface(RankedTensorType tensor, AffineMap map, ArrayRef<unsigned>
   return !device.checkSurface(width, height, pitch, bits);
 }
 
-static MatmulProblem describe(const Contraction &contraction, const TargetInfo &device) {
+static MatmulProblem describe(const MatmulLoops &contraction, const TargetInfo &device) {
   linalg::LinalgOp op = contraction.op;
-  auto [m, n, k] = contraction.getSizes();
+  ArrayRef<int64_t> sizes = contraction.sizes;
   auto known = [](int64_t size) { return ShapedType::isDynamic(size) ? -1 : size; };
-  MatmulProblem problem = {known(m), known(n), known(k), memoryBits(contraction.getElementType(0)),
+  MatmulProblem problem = {known(sizes[contraction.m]), known(sizes[contraction.n]),
+                           known(sizes[contraction.k]), memoryBits(contraction.elementType(0)),
                            false};
   std::array<unsigned, 3> loops = {contraction.m, contraction.n, contraction.k};
   for (OpOperand &operand : op->getOpOperands())
@@ -70,7 +71,7 @@ static void writeDown(RewriterBase &rewriter, Operation *matmul, const MatmulTil
 }
 
 /// One size for each loop.
-static SmallVector<int64_t> getTileSizes(const Contraction &contraction,
+static SmallVector<int64_t> getTileSizes(const MatmulLoops &contraction,
                                          const MatmulTiling &tiling) {
   SmallVector<int64_t> sizes{tiling.workgroupM, tiling.workgroupN, 0};
   sizes.append(contraction.outer.size(), 1);
@@ -116,20 +117,22 @@ DiagnosedSilenceableFailure ChooseMatmulTilingOp::apply(TransformRewriter &rewri
   if (!llvm::hasSingleElement(targets))
     return op.emitDefiniteFailure() << "expected one matmul, got " << llvm::range_size(targets);
   Operation *matmul = *targets.begin();
-  Contraction contraction;
-  std::string mistake = matchContraction(matmul, contraction);
-  if (mistake.empty() && !contraction.isNormalized())
+  Result<MatmulLoops> contraction = matchMatmul(matmul);
+  Problem mistake;
+  if (!contraction)
+    mistake = contraction.error().message;
+  else if (!contraction->isNormalized())
     mistake = "expected the loops in the order m, n, k, batches; run normalize_matmul before";
-  if (mistake.empty() && contraction.getElementType(0).isF32() && precision != "tf32")
+  else if (contraction->elementType(0).isF32() && precision != "tf32")
     mistake = "the matrix unit multiplies f32 as tf32, with 10 bits of mantissa; allow it with "
               "precision=tf32, or make the inputs f16 or bf16";
-  if (!mistake.empty()) {
-    DiagnosedDefiniteFailure diag = ::emitDefiniteFailure(matmul->getLoc(), mistake);
+  if (mistake) {
+    DiagnosedDefiniteFailure diag = ::emitDefiniteFailure(matmul->getLoc(), *mistake);
     diag.attachNote(op->getLoc()) << "required by this step of the schedule";
     return diag;
   }
 
-  MatmulTiling tiling = chooseMatmulTiling(describe(contraction, device), given, device);
+  MatmulTiling tiling = chooseMatmulTiling(describe(*contraction, device), given, device);
   writeDown(rewriter, matmul, tiling);
   Builder b(getContext());
   auto set = [&](Value result, ArrayRef<int64_t> values) {
@@ -144,7 +147,7 @@ DiagnosedSilenceableFailure ChooseMatmulTilingOp::apply(TransformRewriter &rewri
   set(getChosenSubgroupsN(), tiling.subgroupsN);
   set(getChosenKStep(), tiling.kStep);
   set(getChosenPrefetch(), tiling.prefetch);
-  set(getTileSizes(), xetile::transform_ops::getTileSizes(contraction, tiling));
+  set(getTileSizes(), xetile::transform_ops::getTileSizes(*contraction, tiling));
   return DiagnosedSilenceableFailure::success();
 }
 

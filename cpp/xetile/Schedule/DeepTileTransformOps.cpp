@@ -55,7 +55,7 @@ void registerDeepTileTransformExtension(DialectRegistry &registry) {
 namespace transform_ops {
 
 /// Reads the one configuration of `params`.
-static std::string readParam(ArrayRef<Attribute> params, PartialConfig &given) {
+static Problem readParam(ArrayRef<Attribute> params, PartialConfig &given) {
   if (params.size() != 1)
     return "expected one configuration, got " + std::to_string(params.size());
   if (auto text = dyn_cast<StringAttr>(params[0]))
@@ -75,8 +75,7 @@ LogicalResult DeepTileMatmulOp::verify() {
 }
 
 /// Reads what `set` has, over what is in `request`.
-static std::string readValues(DeepTileMatmulOp op, TransformState &state,
-                              DeepTileRequest &request) {
+static Problem readValues(DeepTileMatmulOp op, TransformState &state, DeepTileRequest &request) {
   for (auto [nameAttr, value] : llvm::zip_equal(op.getFields(), op.getValues())) {
     StringRef name = cast<StringAttr>(nameAttr).getValue();
     ArrayRef<Attribute> params = state.getParams(value);
@@ -85,7 +84,7 @@ static std::string readValues(DeepTileMatmulOp op, TransformState &state,
     if (name == "pack") {
       if (!text)
         return "pack: expected one string";
-      if (std::string error = request.readPack(text.getValue()); !error.empty())
+      if (Problem error = request.readPack(text.getValue()))
         return error;
       continue;
     }
@@ -117,20 +116,20 @@ DiagnosedSilenceableFailure DeepTileMatmulOp::apply(TransformRewriter &rewriter,
                                                     TransformState &state) {
   DeepTileRequest request;
   if (Value config = getConfig())
-    if (std::string error = readParam(state.getParams(config), request.given); !error.empty())
-      return emitDefiniteFailure() << error;
+    if (Problem error = readParam(state.getParams(config), request.given))
+      return emitDefiniteFailure() << *error;
   request.threads = getThreads();
-  if (std::string error = request.readPack(getPack()); !error.empty())
-    return emitDefiniteFailure() << error;
-  if (std::string error = readValues(*this, state, request); !error.empty()) // deep_tile_c3
-    return emitDefiniteFailure() << error;
+  if (Problem error = request.readPack(getPack()))
+    return emitDefiniteFailure() << *error;
+  if (Problem error = readValues(*this, state, request)) // deep_tile_c3
+    return emitDefiniteFailure() << *error;
   request.fuse = getFuse();
   for (Operation *target : llvm::to_vector(state.getPayloadOps(getTarget()))) {
-    std::string why;
     Operation *standIn;
-    FailureOr<Contraction> matmul = matchOrUnfold(rewriter, target, why, standIn);
-    if (failed(matmul)) { // deep_tile_c1
-      DiagnosedDefiniteFailure failure = emitDefiniteFailure() << "cannot be tiled: " << why;
+    Result<Contraction> matmul = matchOrUnfold(rewriter, target, standIn);
+    if (!matmul) { // deep_tile_c1
+      DiagnosedDefiniteFailure failure = emitDefiniteFailure()
+                                         << "cannot be tiled: " << matmul.error().message;
       failure.attachNote(target->getLoc()) << "target op";
       return failure;
     }

@@ -8,8 +8,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "xetile/Linalg/Elementwise.h"
 #include "xetile/Schedule/EdgeVectorizer.h"
-#include "xetile/Schedule/Elementwise.h"
 #include "xetile/Target/Host/SizeBounds.h"
 
 using namespace mlir;
@@ -324,7 +324,12 @@ FailureOr<scf::ForallOp> EdgeVectorizer::run() {
                "expected one matmul in the loop over workgroups, found " + Twine(matmuls.size()));
     return failure();
   }
-  std::string reason = matchContraction(matmuls.front(), contraction);
+  Result<MatmulLoops> found = matchMatmul(matmuls.front());
+  std::string reason;
+  if (!found)
+    reason = found.error().message;
+  else
+    contraction = *found;
   if (reason.empty() && !contraction.isNormalized())
     reason = "expected the matmul's loops in the order m, n, k, batches; run normalize_matmul "
              "before tiling";

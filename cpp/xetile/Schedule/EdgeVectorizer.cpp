@@ -11,7 +11,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "xetile/IR/XeTileOps.h"
-#include "xetile/Schedule/Elementwise.h"
+#include "xetile/Linalg/Elementwise.h"
 
 using namespace mlir;
 
@@ -198,15 +198,15 @@ EdgeVectorizer::Part EdgeVectorizer::computeContraction() {
                              /*isColumn=*/true);
   Value maskedRight = maskBeyondK(right, b->get(), llvm::find(bRoles, Row) - bRoles.begin(),
                                   /*isColumn=*/false);
-  if (contraction.aIsUnsigned || contraction.bIsUnsigned) {
+  if (contraction.isUnsigned(contraction.a) || contraction.isUnsigned(contraction.b)) {
     // Bytes that vector.contract extends itself are signed.
     auto widen = [&](Value &factor, bool isUnsigned) {
       Type wide = cast<VectorType>(factor.getType()).clone(getElementTypeOrSelf(sum.vector));
       factor = isUnsigned ? arith::ExtUIOp::create(rewriter, op.getLoc(), wide, factor).getResult()
                           : arith::ExtSIOp::create(rewriter, op.getLoc(), wide, factor);
     };
-    widen(masked, contraction.aIsUnsigned);
-    widen(maskedRight, contraction.bIsUnsigned);
+    widen(masked, contraction.isUnsigned(contraction.a));
+    widen(maskedRight, contraction.isUnsigned(contraction.b));
   }
   using vector::IteratorType;
   auto contract = vector::ContractionOp::create(

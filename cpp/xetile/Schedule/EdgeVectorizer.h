@@ -6,7 +6,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "xetile/Schedule/Contraction.h"
+#include "xetile/Schedule/MatmulLoops.h"
 
 namespace xetile::transform_ops {
 
@@ -72,7 +72,7 @@ private:
   mlir::RewriterBase &rewriter;
   mlir::scf::ForallOp loop;
   std::array<int64_t, 3> tile;
-  Contraction contraction;
+  MatmulLoops contraction;
   Roles resultRoles; // of tiles of the matmul's result
   // Vectors of tiles, in the roles that they have.
   llvm::DenseMap<mlir::Value, std::pair<Part, Roles>> known;

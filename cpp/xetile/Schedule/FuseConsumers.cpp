@@ -6,7 +6,7 @@
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
-#include "xetile/Schedule/Elementwise.h"
+#include "xetile/Linalg/Elementwise.h"
 #include "xetile/Schedule/Params.h"
 #include "xetile/Schedule/TransformOps.h"
 #include "xetile/Schedule/Untaken.h"

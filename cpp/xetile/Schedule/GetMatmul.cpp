@@ -4,7 +4,7 @@
 // matmul with its loops in the order m, n, k, batches. Refused: none or several of them; memrefs,
 // empty matrices, element types without a matrix unit, other contractions.
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
-#include "xetile/Schedule/Contraction.h"
+#include "xetile/Schedule/MatmulLoops.h"
 #include "xetile/Schedule/Params.h"
 #include "xetile/Schedule/TransformOps.h"
 #include "xetile/Schedule/Untaken.h"
@@ -45,21 +45,21 @@ DiagnosedSilenceableFailure GetMatmulOp::apply(TransformRewriter &rewriter,
                                            "expected exactly one linalg.matmul, found " +
                                                Twine(matmuls.size()) + "; " + kTakeElsewhere);
     target->walk([&](Operation *each) {
-      if (std::string why = whyUntakable(each); !why.empty())
-        diag.attachNote(each->getLoc()) << describe(each) << ": " << why;
+      if (Problem why = whyUntakable(each))
+        diag.attachNote(each->getLoc()) << describe(each) << ": " << *why;
       else if (llvm::is_contained(matmuls, each))
         diag.attachNote(each->getLoc()) << describe(each);
     });
     return diag;
   }
 
-  Contraction contraction;
-  if (std::string reason = matchContraction(matmuls.front(), contraction); !reason.empty())
-    return failAt(matmuls.front(), op, reason);
+  Result<MatmulLoops> contraction = matchMatmul(matmuls.front());
+  if (!contraction)
+    return failAt(matmuls.front(), op, contraction.error().message);
 
   results.set(cast<OpResult>(getMatmul()), {matmuls.front()});
   SmallVector<Operation *> inits;
-  if (auto fill = contraction.op.getDpsInitOperand(0)->get().getDefiningOp<linalg::FillOp>())
+  if (auto fill = contraction->op.getDpsInitOperand(0)->get().getDefiningOp<linalg::FillOp>())
     inits.push_back(fill);
   results.set(cast<OpResult>(getInit()), inits);
   return DiagnosedSilenceableFailure::success();
@@ -76,7 +76,7 @@ void GetMatmulOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &eff
 //===----------------------------------------------------------------------===//
 
 /// `contraction` as a linalg.generic with its loops in order; null if upstream cannot make one.
-static Operation *normalize(RewriterBase &rewriter, const Contraction &contraction) {
+static Operation *normalize(RewriterBase &rewriter, const MatmulLoops &contraction) {
   linalg::LinalgOp op = contraction.op;
   rewriter.setInsertionPoint(op);
   auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
@@ -98,10 +98,10 @@ DiagnosedSilenceableFailure NormalizeMatmulOp::apply(TransformRewriter &rewriter
   auto op = cast<TransformOpInterface>(getOperation());
   SmallVector<Operation *> normal;
   for (Operation *target : llvm::to_vector(state.getPayloadOps(getMatmul()))) {
-    Contraction contraction;
-    if (std::string reason = matchContraction(target, contraction); !reason.empty())
-      return failAt(target, op, reason);
-    Operation *result = contraction.isNormalized() ? target : normalize(rewriter, contraction);
+    Result<MatmulLoops> contraction = matchMatmul(target);
+    if (!contraction)
+      return failAt(target, op, contraction.error().message);
+    Operation *result = contraction->isNormalized() ? target : normalize(rewriter, *contraction);
     if (!result)
       return failAt(target, op, "cannot be written as a linalg.generic");
     normal.push_back(result);

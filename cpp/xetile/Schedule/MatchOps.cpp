@@ -15,13 +15,12 @@ namespace xetile::transform_ops {
 DiagnosedSilenceableFailure MatchMatmulOp::matchOperation(Operation *current, TransformResults &,
                                                           TransformState &) {
   IRRewriter rewriter(current->getContext());
-  std::string why;
   Operation *standIn = nullptr;
-  FailureOr<Contraction> matmul = matchOrUnfold(rewriter, current, why, standIn);
+  Result<Contraction> matmul = matchOrUnfold(rewriter, current, standIn);
   if (standIn)
     eraseStandIn(rewriter, standIn);
-  if (failed(matmul))
-    return emitSilenceableError() << "no matmul to be tiled: " << why;
+  if (!matmul)
+    return emitSilenceableError() << "no matmul to be tiled: " << matmul.error().message;
   return DiagnosedSilenceableFailure::success();
 }
 

@@ -5,8 +5,8 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "xetile/Schedule/Contraction.h"
-#include "xetile/Schedule/Elementwise.h"
+#include "xetile/Linalg/Elementwise.h"
+#include "xetile/Schedule/MatmulLoops.h"
 #include "xetile/Schedule/TransformOps.h"
 #include "xetile/Schedule/Untaken.h"
 #include "llvm/ADT/SetVector.h"
@@ -22,7 +22,7 @@ static bool computes(Operation *op) {
              tensor::ConcatOp, tensor::GenerateOp, tensor::GatherOp, tensor::ScatterOp>(op);
 }
 
-std::string whyUntakable(Operation *op) {
+Problem whyUntakable(Operation *op) {
   if (!computes(op) || isElementwiseOnTensors(op) || looksLikeMatmul(op))
     return {};
   if (isa<linalg::SoftmaxOp>(op))
@@ -65,17 +65,16 @@ DiagnosedSilenceableFailure RefuseRestOp::apply(TransformRewriter &rewriter,
     });
     // Before, elementwise ops and matmuls may become part of it.
     if (!isTiled)
-      llvm::erase_if(rest, [](Operation *each) { return whyUntakable(each).empty(); });
+      llvm::erase_if(rest, [](Operation *each) { return !whyUntakable(each); });
     if (rest.empty())
       continue;
     std::string count = rest.size() == 1 ? "an op is" : std::to_string(rest.size()) + " ops are";
     DiagnosedDefiniteFailure diag = ::emitDefiniteFailure(
         rest.front()->getLoc(), count + " not part of a matmul's kernel; " + kTakeElsewhere);
     for (Operation *each : rest) {
-      std::string why = whyUntakable(each);
       diag.attachNote(each->getLoc())
           << describe(each) << ": "
-          << (why.empty() ? "it is beside the matmul, or behind another of these ops" : why);
+          << whyUntakable(each).value_or("it is beside the matmul, or behind another of these ops");
     }
     diag.attachNote(op->getLoc()) << "required by this step of the schedule";
     return diag;

@@ -7,7 +7,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Pass/PassManager.h"
 #include "xetile/Linalg/Passes.h"
-#include "xetile/Schedule/Contraction.h"
+#include "xetile/Schedule/MatmulLoops.h"
 #include "xetile/Schedule/Programs/Partition.h"
 #include "xetile/Schedule/Untaken.h"
 
@@ -60,7 +60,7 @@ StringRef suggestForOneKernel(Operation *module, StringRef planned) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
     computes |= linalgOp || movesElements(op);
     reduces |= isa<linalg::SoftmaxOp>(op) || (linalgOp && linalgOp.getNumReductionLoops() != 0);
-    untakable |= !whyUntakable(op).empty();
+    untakable |= whyUntakable(op).has_value();
   });
   if (matmuls.empty())
     return reduces ? "rows" : computes || untakable ? "elementwise" : "matmul";

@@ -4,6 +4,7 @@
 #define XETILE_SCHEDULE_UNTAKEN_H
 
 #include "mlir/Dialect/Transform/Interfaces/TransformInterfaces.h"
+#include "xetile/Facts/Result.h"
 #include <string>
 
 namespace xetile::transform_ops {
@@ -15,9 +16,9 @@ constexpr llvm::StringLiteral kTakeElsewhere =
     "the others by themselves ('rows' and 'elementwise' take what has no matmul), or all of it for "
     "the target cpu";
 
-/// Why a kernel around one matmul cannot have `op`, whatever surrounds it; empty if it may, and for
-/// ops that compute nothing.
-std::string whyUntakable(mlir::Operation *op);
+/// Why a kernel around one matmul cannot have `op`, whatever surrounds it; nothing if it may, and
+/// for ops that compute nothing.
+Problem whyUntakable(mlir::Operation *op);
 
 /// "linalg.generic of math.exp, arith.addf".
 std::string describe(mlir::Operation *op);

@@ -36,8 +36,6 @@ struct WalkOptions : TargetOptions {
       *this, "set", llvm::cl::desc("Values of the schedule's parameters, each name=value")};
 };
 
-using Problem = std::optional<std::string>;
-
 struct Walk {
   WalkOptions own;
   std::unique_ptr<TargetOptions> options;
@@ -97,10 +95,10 @@ Problem Walk::readParts(ArrayRef<StringRef> parts) {
   for (StringRef part : llvm::make_filter_range(parts, isOwn))
     if (Problem why = readOption(own, part))
       return why;
-  std::string why;
-  target = findTarget(own.target, why);
-  if (!target)
-    return why;
+  Result<const Target *> found = findTarget(own.target);
+  if (!found)
+    return found.error().message;
+  target = *found;
   options = target->makeOptions();
   for (StringRef part : parts) {
     if (isOwn(part))

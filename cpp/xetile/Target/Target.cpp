@@ -47,16 +47,16 @@ std::vector<const Target *> xetile::registeredTargets() {
   return targets;
 }
 
-const Target *xetile::findTarget(StringRef name, std::string &why) {
+Result<const Target *> xetile::findTarget(StringRef name) {
   auto found = registry().find(name.str());
   if (found == registry().end()) {
     llvm::SmallVector<StringRef> known;
     for (const auto &entry : registry())
       if (entry.second.refusal.empty())
         known.push_back(entry.first);
-    why = ("unknown target '" + name + "'; known: ").str() + llvm::join(known, ", ");
-    return nullptr;
+    return Error("unknown target '" + name + "'; known: " + llvm::join(known, ", "));
   }
-  why = found->second.refusal;
-  return why.empty() ? &found->second : nullptr;
+  if (!found->second.refusal.empty())
+    return Error(found->second.refusal);
+  return &found->second;
 }

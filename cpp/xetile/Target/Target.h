@@ -7,6 +7,7 @@
 #define XETILE_TARGET_TARGET_H
 
 #include "mlir/Pass/PassOptions.h"
+#include "xetile/Facts/Result.h"
 #include "xetile/Facts/TargetInfo.h"
 #include <functional>
 #include <memory>
@@ -78,8 +79,8 @@ template <typename Group> std::vector<llvm::StringRef> namesOf() {
 void registerTarget(Target target);
 /// Ordered by name; those that are refused are among them.
 std::vector<const Target *> registeredTargets();
-/// The target of that name, or null and why there is none that can be compiled for.
-const Target *findTarget(llvm::StringRef name, std::string &why);
+/// The target of that name, or why there is none that can be compiled for.
+Result<const Target *> findTarget(llvm::StringRef name);
 
 } // namespace xetile
 

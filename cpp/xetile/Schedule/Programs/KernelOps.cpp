@@ -7,7 +7,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "xetile/Linalg/Scan.h"
-#include "xetile/Schedule/Contraction.h"
+#include "xetile/Schedule/MatmulLoops.h"
 
 using namespace mlir;
 
@@ -136,10 +136,10 @@ StringRef scheduleOfAnchor(Operation *op) {
   // Sizes of a run are the matrix unit's.
   if (linalgOp.hasDynamicShape())
     return "matmul";
-  Contraction contraction;
-  if (!matchContraction(op, contraction).empty())
+  Result<MatmulLoops> contraction = matchMatmul(op);
+  if (!contraction)
     return "rows";
-  bool exactOnlyOnVectors = contraction.getElementType(0).isF32() &&
+  bool exactOnlyOnVectors = contraction->elementType(0).isF32() &&
                             !isExtended(linalgOp->getOperand(0)) &&
                             !isExtended(linalgOp->getOperand(1));
   return exactOnlyOnVectors ? "rows" : "matmul";

@@ -16,9 +16,9 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "xetile/Linalg/Elementwise.h"
 #include "xetile/Linalg/ScheduleMark.h"
-#include "xetile/Schedule/Contraction.h"
-#include "xetile/Schedule/Elementwise.h"
+#include "xetile/Schedule/MatmulLoops.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;

@@ -40,14 +40,12 @@ struct RankMatmulConfigs : xetile::impl::RankMatmulConfigsBase<RankMatmulConfigs
     // With a configuration of its own a matmul would not be done in the loops of an attention.
     llvm::SmallPtrSet<Operation *, 8> left;
     for (linalg::LinalgOp op : ops) {
-      std::string why;
-      if (FailureOr<AttentionOps> attention = findAttention(op, why); succeeded(attention))
+      if (Result<AttentionOps> attention = findAttention(op))
         left.insert_range(ArrayRef<Operation *>{attention->scores, attention->output});
     }
     for (linalg::LinalgOp op : ops) {
-      std::string why;
-      FailureOr<Contraction> matmul = matchContraction(op, /*onTensors=*/true, why);
-      if (failed(matmul) || llvm::is_contained(matmul->sizes, 0) || left.contains(op))
+      Result<Contraction> matmul = matchContraction(op, /*onTensors=*/true);
+      if (!matmul || llvm::is_contained(matmul->sizes, 0) || left.contains(op))
         continue;
       FailureOr<SmallVector<RankedConfig>> ranked = rankConfigs(*matmul, request, count);
       if (failed(ranked))

@@ -71,9 +71,8 @@ struct LowerMicrokernels : xetile::impl::LowerMicrokernelsBase<LowerMicrokernels
     getOperation()->walk([&](linalg::LinalgOp op) { kernels.push_back(op); });
     IRRewriter rewriter(&getContext());
     for (linalg::LinalgOp op : kernels) {
-      std::string why;
-      FailureOr<Contraction> kernel = matchContraction(op, /*onTensors=*/false, why);
-      if (failed(kernel))
+      Result<Contraction> kernel = matchContraction(op, /*onTensors=*/false);
+      if (!kernel)
         continue;
       MicrokernelTarget target{vectorBits, registers, bf16Dot, int8Dot, amx};
       if (vectorBits == 0) {

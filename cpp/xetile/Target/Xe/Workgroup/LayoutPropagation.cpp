@@ -62,7 +62,7 @@ void LayoutInference::propagateThrough(Operation *op) {
     }
     return;
   }
-  if (isElementwiseOverSubgroups(op)) {
+  if (isElementwiseOnVectors(op)) {
     SmallVector<Value> tied(op->getResults());
     llvm::append_range(tied, op->getOperands());
     tie(tied);

@@ -5,7 +5,6 @@
 #include "xetile/Target/Xe/Workgroup/WorkgroupLayout.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "xetile/IR/XeTileTypes.h"
-#include "xetile/Transforms/TiedValues.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -201,10 +200,6 @@ static std::optional<Ownership> rescaled(Ownership ownership, int64_t from, int6
 
 static ArrayRef<int64_t> shapeOf(Value value) { return *getSharedShape(value.getType()); }
 
-bool xetile::isElementwiseOverSubgroups(Operation *op) {
-  return isElementwiseOnVectors(op) || isa<vector::FMAOp>(op);
-}
-
 /// Of slices and insertions: the dimensions of the result that are a part of one, or hold one.
 static SmallVector<bool> getCutDims(Operation *op) {
   ArrayRef<int64_t> result = shapeOf(op->getResult(0));
@@ -277,7 +272,7 @@ static std::optional<Ownership> ownershipOfDpasOperand(xegpu::DpasOp op, unsigne
 std::optional<Ownership> xetile::ownershipOfOperand(OpOperand &operand, const Ownership &result) {
   using Maybe = std::optional<Ownership>;
   Operation *op = operand.getOwner();
-  if (isElementwiseOverSubgroups(op))
+  if (isElementwiseOnVectors(op))
     return result;
   ArrayRef<int64_t> shape = shapeOf(operand.get());
   return llvm::TypeSwitch<Operation *, Maybe>(op)
@@ -318,7 +313,7 @@ std::optional<Ownership> xetile::ownershipOfOperand(OpOperand &operand, const Ow
 std::optional<Ownership> xetile::ownershipOfResult(OpOperand &operand, const Ownership &ownership) {
   using Maybe = std::optional<Ownership>;
   Operation *op = operand.getOwner();
-  if (isElementwiseOverSubgroups(op))
+  if (isElementwiseOnVectors(op))
     return ownership;
   return llvm::TypeSwitch<Operation *, Maybe>(op)
       .Case([&](xegpu::DpasOp) {

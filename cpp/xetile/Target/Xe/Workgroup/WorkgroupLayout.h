@@ -5,8 +5,9 @@
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/XeGPU/IR/XeGPU.h"
-#include "xetile/Layout/Result.h"
+#include "xetile/Facts/Result.h"
 #include "xetile/Transforms/Ownership.h"
+#include "xetile/Transforms/TiedValues.h"
 
 namespace xetile {
 
@@ -36,9 +37,6 @@ mlir::Type getPieceType(const Ownership &ownership, mlir::Type type);
 /// Who owns the elements of a value of `to` that has those of a value shared out as `from` in
 /// another shape, so that all stay where they are. Nothing if there is no such ownership.
 std::optional<Ownership> castOwnership(const Ownership &from, llvm::ArrayRef<int64_t> to);
-
-/// Elementwise operations on vectors, whose operands and results are all shared out alike.
-bool isElementwiseOverSubgroups(mlir::Operation *op);
 
 /// For an operation that gives and takes vectors: how an operand has to be shared out if the result
 /// is as `result`, and how the result is if an operand is as `operand`, where no element needs to

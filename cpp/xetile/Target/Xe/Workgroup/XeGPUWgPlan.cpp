@@ -213,7 +213,7 @@ LogicalResult XeGPUWgPlan::checkOp(Operation *op) {
           xegpu::ConvertLayoutOp, vector::TransposeOp, vector::BroadcastOp, xegpu::LoadMatrixOp,
           xegpu::StoreMatrixOp, xegpu::UpdateOffsetOp, vector::ExtractOp, vector::InsertOp,
           vector::ExtractStridedSliceOp, vector::InsertStridedSliceOp>(op) ||
-      isElementwiseOverSubgroups(op) || getReducedDims(op))
+      isElementwiseOnVectors(op) || getReducedDims(op))
     return success();
   if (auto dpas = dyn_cast<xegpu::DpasOp>(op))
     return checkDpas(dpas);

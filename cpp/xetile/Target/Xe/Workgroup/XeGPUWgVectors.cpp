@@ -203,7 +203,7 @@ void xetile::populateXeGPUWgVectorPatterns(const TypeConverter &converter,
                DistributeFree<vector::CreateMaskOp>, DistributeFree<vector::ConstantMaskOp>>(
       converter, patterns.getContext(), plan);
   populatePiecewisePatterns(converter, patterns, [](Operation *op) {
-    return isElementwiseOverSubgroups(op) ||
+    return isElementwiseOnVectors(op) ||
            isa<xegpu::CreateDescOp, xegpu::UpdateOffsetOp, xegpu::LoadGatherOp,
                xegpu::StoreScatterOp, xegpu::PrefetchOp>(op);
   });

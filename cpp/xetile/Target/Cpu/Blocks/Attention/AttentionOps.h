@@ -20,9 +20,9 @@ struct AttentionOps {
   mlir::Value result;
 };
 
-/// The attention that ends in the contraction `output`. Without one `why` is empty, or tells what
-/// is wrong with one that is nearly there.
-mlir::FailureOr<AttentionOps> findAttention(mlir::linalg::LinalgOp output, std::string &why);
+/// The attention that ends in the contraction `output`. Without one the error is empty, or tells
+/// what is wrong with one that is nearly there.
+Result<AttentionOps> findAttention(mlir::linalg::LinalgOp output);
 
 /// A function of the ops alone, in no module; `arguments` are what they read of others.
 mlir::OwningOpRef<mlir::func::FuncOp>

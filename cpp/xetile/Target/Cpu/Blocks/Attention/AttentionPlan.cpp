@@ -26,7 +26,7 @@ public:
   bool nameLoops();
   void chooseRows(const Machine &machine);
   void chooseParts(int64_t threads);
-  std::string refuse(const Machine &machine) const;
+  Problem refuse(const Machine &machine) const;
 
   AttentionPlan plan;
   std::string why;
@@ -109,11 +109,10 @@ bool Planner::name(OpLoop loop, AttentionDim dim, unsigned head) {
 
 /// The two contractions tell what loops go through.
 bool Planner::nameContractions() {
-  std::string ignored;
-  FailureOr<Contraction> output = matchContraction(plan.output, /*onTensors=*/true, ignored);
-  FailureOr<Contraction> scores = matchContraction(plan.scores, /*onTensors=*/true, ignored);
-  if (failed(output) || failed(scores) || output->roles[kK].size() != 1 ||
-      output->roles[kN].size() != 1 || scores->roles[kK].size() != 1)
+  Result<Contraction> output = matchContraction(plan.output, /*onTensors=*/true);
+  Result<Contraction> scores = matchContraction(plan.scores, /*onTensors=*/true);
+  if (!output || !scores || output->roles[kK].size() != 1 || output->roles[kN].size() != 1 ||
+      scores->roles[kK].size() != 1)
     return no("its keys or values have several dimensions");
   // Rows are the last dimension of queries alone, others of theirs are heads that share keys.
   SmallVector<unsigned> heads = output->batch;
@@ -214,7 +213,7 @@ void Planner::chooseParts(int64_t threads) {
   plan.partRows = std::min(plan.partRows, plan.rows);
 }
 
-std::string Planner::refuse(const Machine &machine) const {
+Problem Planner::refuse(const Machine &machine) const {
   if (plan.allBytes <= machine.l1)
     return "all of its scores, " + std::to_string(plan.allBytes) +
            " bytes, stay in the first-level cache";
@@ -227,16 +226,14 @@ std::string Planner::refuse(const Machine &machine) const {
   return {};
 }
 
-FailureOr<AttentionPlan> xetile::planAttention(func::FuncOp function, const Machine &machine,
-                                               int64_t threads, std::string &why) {
+Result<AttentionPlan> xetile::planAttention(func::FuncOp function, const Machine &machine,
+                                            int64_t threads) {
   Planner planner;
-  if (!planner.findOps(function) || !planner.nameLoops()) {
-    why = planner.why;
-    return failure();
-  }
+  if (!planner.findOps(function) || !planner.nameLoops())
+    return Error(planner.why);
   planner.chooseRows(machine);
-  if (why = planner.refuse(machine); !why.empty())
-    return failure();
+  if (Problem why = planner.refuse(machine))
+    return Error(*why);
   planner.chooseParts(std::max<int64_t>(threads, 1));
   return planner.plan;
 }

@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "xetile/Facts/Result.h"
 #include "xetile/Target/Cpu/Machine/Machine.h"
 
 namespace xetile {
@@ -40,12 +41,12 @@ struct AttentionPlan {
   }
 };
 
-/// The plan for a function as simplifyAttention leaves it; `why` tells why there is none.
+/// The plan for a function as simplifyAttention leaves it, or why there is none.
 /// - a block's scores take half of the second-level cache, or as many bytes as the fewest rows do
 ///   that pay for reading keys and values again;
 /// - `threads` share heads, and where these cannot be shared evenly parts of the rows.
-mlir::FailureOr<AttentionPlan> planAttention(mlir::func::FuncOp function, const Machine &machine,
-                                             int64_t threads, std::string &why);
+Result<AttentionPlan> planAttention(mlir::func::FuncOp function, const Machine &machine,
+                                    int64_t threads);
 
 } // namespace xetile
 

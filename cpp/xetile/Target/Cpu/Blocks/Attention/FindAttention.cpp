@@ -57,13 +57,13 @@ class Finder {
 public:
   explicit Finder(linalg::LinalgOp output) { found.output = output; }
 
-  FailureOr<AttentionOps> find(std::string &why);
+  Result<AttentionOps> find();
 
 private:
   bool leadsToScores(Value value);
   void addInputs();
   void addInits();
-  std::string refuse();
+  Problem refuse();
 
   AttentionOps found;
   /// Ops that were visited, and whether they read scores.
@@ -143,7 +143,7 @@ static bool hasStaticShapes(Operation *op) {
          llvm::all_of(op->getResultTypes(), isStatic);
 }
 
-std::string Finder::refuse() {
+Problem Finder::refuse() {
   for (linalg::LinalgOp op : {found.scores, found.output})
     for (StringRef name : {StringRef(kConfigAttr), StringRef(kPackAttr)})
       if (op->hasAttr(name))
@@ -160,15 +160,15 @@ std::string Finder::refuse() {
   return {};
 }
 
-FailureOr<AttentionOps> Finder::find(std::string &why) {
+Result<AttentionOps> Finder::find() {
   linalg::LinalgOp output = found.output;
   // Something has to lie between, with a sum or the like in it: two matmuls alone share no rows.
   if (!isInFunction(output) || isContraction(output->getOperand(0).getDefiningOp()) ||
       !leadsToScores(output->getOperand(0)) || severalScores ||
       llvm::none_of(between, isReduction) || reads.lookup(output->getOperand(1).getDefiningOp()))
-    return failure();
-  if (why = refuse(); !why.empty())
-    return failure();
+    return Error("");
+  if (Problem why = refuse())
+    return Error(*why);
   found.ops.insert_range(between);
   found.ops.insert(output);
   addInputs();
@@ -187,11 +187,8 @@ FailureOr<AttentionOps> Finder::find(std::string &why) {
   return found;
 }
 
-FailureOr<AttentionOps> xetile::findAttention(linalg::LinalgOp output, std::string &why) {
-  why.clear();
-  if (!isContraction(output))
-    return failure();
-  return Finder(output).find(why);
+Result<AttentionOps> xetile::findAttention(linalg::LinalgOp output) {
+  return isContraction(output) ? Finder(output).find() : Error("");
 }
 
 OwningOpRef<func::FuncOp> xetile::outlineAttention(const AttentionOps &attention,

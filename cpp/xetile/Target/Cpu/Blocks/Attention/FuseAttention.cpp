@@ -62,11 +62,13 @@ struct FuseAttention : xetile::impl::FuseAttentionBase<FuseAttention> {
     });
     llvm::SmallPtrSet<Operation *, 8> gone;
     for (linalg::LinalgOp op : ops) {
-      std::string why;
       if (gone.contains(op))
         continue;
-      FailureOr<AttentionOps> attention = findAttention(op, why);
-      if (succeeded(attention)) {
+      Result<AttentionOps> attention = findAttention(op);
+      std::string why;
+      if (!attention) {
+        why = attention.error().message;
+      } else {
         gone.insert(attention->scores);
         if (failed(fuse(*attention, why)))
           return signalPassFailure();
@@ -77,6 +79,7 @@ struct FuseAttention : xetile::impl::FuseAttentionBase<FuseAttention> {
   }
 
 private:
+  /// Leaves in `why` what keeps it from being fused, which is no error.
   LogicalResult fuse(const AttentionOps &attention, std::string &why) {
     FailureOr<Machine> machine = describeMachine(attention.output, /*require=*/false);
     if (failed(machine))
@@ -87,16 +90,19 @@ private:
       why = "its ops could not be brought to a common form";
       return success();
     }
-    FailureOr<AttentionPlan> plan =
-        planAttention(*function, *machine, threads == 0 ? machine->cores : threads, why);
-    if (failed(plan))
+    Result<AttentionPlan> plan =
+        planAttention(*function, *machine, threads == 0 ? machine->cores : threads);
+    if (!plan) {
+      why = plan.error().message;
       return success();
+    }
+    AttentionPlan chosen = *plan;
     if (explain) {
-      remarkAttention(attention.output, *plan, machine->l2);
+      remarkAttention(attention.output, chosen, machine->l2);
       return success();
     }
     IRRewriter rewriter(&getContext());
-    emitAttention(rewriter, *plan);
+    emitAttention(rewriter, chosen);
     inlineInPlace(rewriter, attention, *function, arguments);
     return success();
   }

@@ -139,19 +139,20 @@ struct FuseRows : xetile::impl::FuseRowsBase<FuseRows> {
         return signalPassFailure();
       RowOptions options{machine->l2 / 2, rows, /*alone=*/threads != 1, schedules};
       int64_t cacheBytes = options.cacheBytes;
-      std::string why;
-      FailureOr<RowPlan> plan = planRows(op, options, why);
-      if (failed(plan)) {
+      Result<RowPlan> plan = planRows(op, options);
+      if (!plan) {
         if (explain && !isa<linalg::FillOp>(op))
-          remarks.push_back(
-              [=]() mutable { op.emitRemark("a loop nest of its own").attachNote() << why; });
+          remarks.push_back([=, why = plan.error().message]() mutable {
+            op.emitRemark("a loop nest of its own").attachNote() << why;
+          });
         continue;
       }
+      RowPlan found = *plan;
       done.insert(op);
-      done.insert_range(plan->producers);
+      done.insert_range(found.producers);
       if (explain) {
-        remarks.push_back([=, found = *plan]() mutable { remarkRows(found, cacheBytes); });
-      } else if (failed(emitRows(rewriter, *plan))) {
+        remarks.push_back([=]() mutable { remarkRows(found, cacheBytes); });
+      } else if (failed(emitRows(rewriter, found))) {
         op.emitOpError("cannot be tiled along its rows");
         return signalPassFailure();
       } else {

@@ -28,7 +28,7 @@ class Planner {
 public:
   Planner(linalg::LinalgOp root, const RowOptions &options) : root(root), options(options) {}
 
-  FailureOr<RowPlan> plan(std::string &why);
+  Result<RowPlan> plan();
 
 private:
   void findProducers(linalg::LinalgOp op);
@@ -236,19 +236,15 @@ static int64_t orUnknown(int64_t bytes) {
   return bytes == kUnbounded ? ShapedType::kDynamic : bytes;
 }
 
-FailureOr<RowPlan> Planner::plan(std::string &why) {
-  auto no = [&](const Twine &reason) {
-    why = reason.str();
-    return failure();
-  };
+Result<RowPlan> Planner::plan() {
   if (!isFor(root, options.schedules))
-    return no("it is for the schedule '" + scheduleOf(root) + "'");
+    return Error("it is for the schedule '" + scheduleOf(root) + "'");
   if (!isCandidate(root) || isa<linalg::FillOp>(root))
-    return no("rows are those of ops with one result that are indexed by dimensions alone");
+    return Error("rows are those of ops with one result that are indexed by dimensions alone");
   if (root.getNumParallelLoops() == 0)
-    return no("it has no rows, all of it becomes one number");
+    return Error("it has no rows, all of it becomes one number");
   if (!hasElements(root))
-    return no("it has no elements");
+    return Error("it has no elements");
   RootLoops own;
   for (unsigned dim : llvm::seq(root.getNumLoops()))
     own.push_back(dim);
@@ -259,7 +255,7 @@ FailureOr<RowPlan> Planner::plan(std::string &why) {
   bool hasProducers = llvm::any_of(
       loops, [&](auto &entry) { return entry.first != root && !isa<linalg::FillOp>(entry.first); });
   if (!hasProducers && !options.alone)
-    return no("no op before it could share its rows");
+    return Error("no op before it could share its rows");
   RowPlan plan;
   plan.root = root;
   for (auto &entry : loops)
@@ -267,15 +263,14 @@ FailureOr<RowPlan> Planner::plan(std::string &why) {
       plan.producers.insert(entry.first);
   int64_t all = bytes(SmallVector<int64_t>(root.getNumLoops(), 0));
   if (options.rows == 0 && all <= options.cacheBytes)
-    return no("all that it touches, " + Twine(all) + " bytes, stays in a cache");
+    return Error("all that it touches, " + Twine(all) + " bytes, stays in a cache");
   if (!chooseTiles(plan))
-    return no("its rows cannot be cut into equal blocks");
+    return Error("its rows cannot be cut into equal blocks");
   plan.allBytes = orUnknown(all);
   plan.blockBytes = orUnknown(bytes(plan.tiles));
   return plan;
 }
 
-FailureOr<RowPlan> xetile::planRows(linalg::LinalgOp root, const RowOptions &options,
-                                    std::string &why) {
-  return Planner(root, options).plan(why);
+Result<RowPlan> xetile::planRows(linalg::LinalgOp root, const RowOptions &options) {
+  return Planner(root, options).plan();
 }

@@ -4,6 +4,7 @@
 #define XETILE_TARGET_CPU_BLOCKS_ROWS_ROWPLAN_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "xetile/Facts/Result.h"
 #include "xetile/IR/DialectAttrs.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -33,14 +34,12 @@ struct RowOptions {
   llvm::ArrayRef<std::string> schedules;
 };
 
-/// A plan for the ops that end in `root`; none if they have no rows in common, or if all that they
-/// touch takes no more than `options.cacheBytes`: `why`
-/// tells then.
+/// A plan for the ops that end in `root`; an error if they have no rows in common, or if all that
+/// they touch takes no more than `options.cacheBytes`.
 /// - rows: the loops of `root` along which each producer computes a part of its own for a block;
 /// - a producer that other ops read, too, or that blocks would compute again is none.
 /// `options.alone`: whether an op without producers is worth a plan.
-mlir::FailureOr<RowPlan> planRows(mlir::linalg::LinalgOp root, const RowOptions &options,
-                                  std::string &why);
+Result<RowPlan> planRows(mlir::linalg::LinalgOp root, const RowOptions &options);
 
 } // namespace xetile
 

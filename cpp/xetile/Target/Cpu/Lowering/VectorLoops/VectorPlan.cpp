@@ -3,7 +3,7 @@
 #include "xetile/Target/Cpu/Lowering/VectorLoops/VectorPlan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
-#include "xetile/Target/Cpu/Matmul/LoopNest/Fusion.h"
+#include "xetile/Linalg/Elementwise.h"
 #include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;

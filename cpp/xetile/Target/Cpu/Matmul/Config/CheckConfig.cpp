@@ -1,6 +1,6 @@
 //===- CheckConfig.cpp - whether a configuration fits a matmul --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: a contraction and a configuration of positive values. Out: an empty string if it is legal.
+// In: a contraction and a configuration of positive values. Out: nothing if it is legal.
 // Refused: values that do not fit the problem or each other, with the field and its legal range.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Matmul/Config/ConfigAnalysis.h"
@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace xetile;
 
-std::string xetile::checkConfig(const Contraction &matmul, const MatmulConfig &config) {
+Problem xetile::checkConfig(const Contraction &matmul, const MatmulConfig &config) {
   auto wrong = [&](const int64_t &field, const llvm::Twine &legal) {
     return (fieldName(config, field) + " = " + llvm::Twine(field) + ": expected " + legal).str();
   };

@@ -47,9 +47,8 @@ struct PackingWish {
 ConfigChoice chooseConfig(const Contraction &matmul, const Machine &machine,
                           const PartialConfig &given, PackingWish packing);
 
-/// Tells whether `config` is legal for `matmul`: an empty string, or what is wrong with which
-/// field.
-std::string checkConfig(const Contraction &matmul, const MatmulConfig &config);
+/// What is wrong with which field of `config` for `matmul`.
+Problem checkConfig(const Contraction &matmul, const MatmulConfig &config);
 
 } // namespace xetile
 

@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace xetile;
 
-std::string DeepTileRequest::readPack(StringRef text) {
+Problem DeepTileRequest::readPack(StringRef text) {
   if (text != "auto" && text != "always" && text != "never")
     return "pack: expected 'auto', 'always' or 'never', got '" + text.str() + "'";
   pack = text == "auto" ? Pack::Auto : text == "always" ? Pack::Always : Pack::Never;
@@ -149,8 +149,8 @@ FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
   else if (op->hasAttr(kPackBeforeLoopAttr))
     packing.b = true;
   ConfigChoice choice = chooseConfig(matmul, *machine, given, packing);
-  if (std::string wrong = checkConfig(matmul, choice.config); !wrong.empty())
-    return op->emitOpError() << wrong;
+  if (Problem wrong = checkConfig(matmul, choice.config))
+    return op->emitOpError() << *wrong;
   decidePacking(matmul, *machine, choice);
   return choice;
 }

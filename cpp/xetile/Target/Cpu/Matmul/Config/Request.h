@@ -20,8 +20,8 @@ struct DeepTileRequest {
   /// Compute elementwise ops before and after a matmul block by block, inside its loops.
   bool fuse = true;
 
-  /// Reads 'auto', 'always' or 'never'. Returns what is wrong with `text`, else an empty string.
-  std::string readPack(llvm::StringRef text);
+  /// Reads 'auto', 'always' or 'never'. Returns what is wrong with `text`.
+  Problem readPack(llvm::StringRef text);
   static llvm::StringRef writePack(Pack pack);
 };
 

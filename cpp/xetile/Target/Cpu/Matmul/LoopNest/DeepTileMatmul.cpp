@@ -47,13 +47,13 @@ struct DeepTileMatmul : xetile::impl::DeepTileMatmulBase<DeepTileMatmul> {
     std::vector<Contraction> matmuls;
     SmallVector<Operation *> standIns;
     for (linalg::LinalgOp op : ops) {
-      std::string why;
       Operation *standIn;
-      FailureOr<Contraction> matmul = matchOrUnfold(rewriter, op, why, standIn);
-      if (succeeded(matmul)) {
+      Result<Contraction> matmul = matchOrUnfold(rewriter, op, standIn);
+      if (matmul) {
         matmuls.push_back(*matmul);
       } else if (op->hasAttr(kConfigAttr)) {
-        op->emitOpError() << "has a " << kConfigAttr << " but cannot be tiled: " << why;
+        op->emitOpError() << "has a " << kConfigAttr
+                          << " but cannot be tiled: " << matmul.error().message;
         return signalPassFailure();
       }
       if (standIn && explain)
@@ -73,12 +73,12 @@ private:
     auto wrong = [&](const Twine &message) {
       return emitError(getOperation()->getLoc()) << message;
     };
-    if (std::string error = readConfig(config, request.given); !error.empty())
-      return wrong(error);
+    if (Problem error = readConfig(config, request.given))
+      return wrong(*error);
     if (machine != "auto" && machine != "dlti")
       return wrong("machine: expected 'auto' or 'dlti', got '" + Twine(machine.getValue()) + "'");
-    if (std::string error = request.readPack(pack); !error.empty())
-      return wrong(error);
+    if (Problem error = request.readPack(pack))
+      return wrong(*error);
     request.threads = threads;
     request.fuse = fuse;
     request.requireDescription = machine == "dlti";

@@ -5,38 +5,15 @@
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Matmul/LoopNest/Fusion.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "xetile/Linalg/ScheduleMark.h"
+#include "xetile/Linalg/Elementwise.h"
 #include "xetile/Target/Cpu/Matmul/Packing/Frozen.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace xetile;
-
-/// Integer divisions end the process if a lane that nobody asked for, of an edge, divides by zero.
-static bool mayTrap(Operation *op) {
-  if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp,
-           arith::CeilDivUIOp, arith::FloorDivSIOp>(op))
-    return false;
-  APInt divisor;
-  return !matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) || divisor.isZero() ||
-         divisor.isAllOnes();
-}
-
-bool xetile::isElementwiseBody(mlir::Block &body) {
-  return llvm::all_of(body.without_terminator(), [](Operation &op) {
-    auto isNumber = [](Type type) { return type.isIntOrFloat(); };
-    return isMemoryEffectFree(&op) && !mayTrap(&op) && op.getNumResults() > 0 &&
-           op.getNumRegions() == 0 && llvm::all_of(op.getOperandTypes(), isNumber) &&
-           llvm::all_of(op.getResultTypes(), isNumber) &&
-           (op.hasTrait<OpTrait::ConstantLike>() || OpTrait::hasElementwiseMappableTraits(&op));
-  });
-}
 
 Value xetile::cloneOnVectors(OpBuilder &builder, Location loc, mlir::Block &body,
                              ValueRange arguments, int64_t count) {
@@ -75,26 +52,6 @@ SmallVector<Value> xetile::cloneInterleaved(OpBuilder &builder, Location loc, ml
   }
   return llvm::map_to_vector(
       maps, [&](IRMapping &map) { return onVector(map, body.getTerminator()->getOperand(0)); });
-}
-
-/// All its results' elements are computed alike from elements of tensors.
-static bool isElementwiseOp(Operation *op) {
-  if (!op || op->getNumResults() != 1 || !isa<RankedTensorType>(op->getResult(0).getType()) ||
-      !isFor(op, {}))
-    return false;
-  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  if (!linalgOp)
-    return OpTrait::hasElementwiseMappableTraits(op) && isMemoryEffectFree(op) && !mayTrap(op) &&
-           llvm::all_of(op->getOperandTypes(),
-                        [](Type type) { return isa<RankedTensorType>(type); });
-  if (isa<linalg::FillOp>(op) || linalgOp.getNumParallelLoops() != linalgOp.getNumLoops() ||
-      !linalgOp.hasPureTensorSemantics() || linalgOp.getNumDpsInits() != 1 ||
-      linalgOp.hasIndexSemantics() || op->getNumRegions() != 1 ||
-      !isElementwiseBody(op->getRegion(0).front()))
-    return false;
-  return llvm::all_of(linalgOp.getIndexingMapsArray(),
-                      [](AffineMap map) { return map.isProjectedPermutation(); }) &&
-         linalgOp.getMatchingIndexingMap(linalgOp.getDpsInitOperand(0)).isPermutation();
 }
 
 /// The one op of the same block that uses `value`, maybe several times.
@@ -167,7 +124,7 @@ using Cluster = llvm::SetVector<Operation *>;
 static void addProducers(Value value, mlir::Block *block, Cluster &cluster) {
   Operation *op = value.getDefiningOp();
   if (!op || isFrozen(value) || op->getBlock() != block || soleUser(value) == nullptr ||
-      !isElementwiseOp(op) || cluster.contains(op))
+      !isMergeable(op) || cluster.contains(op))
     return;
   // Work on another matmul's result belongs there.
   if (llvm::any_of(op->getOperands(), [](Value operand) {
@@ -196,7 +153,7 @@ static void addUsers(RewriterBase &rewriter, Value value, mlir::Block *block, Cl
     for (Operation *user : next)
       if (!first || user->isBeforeInBlock(first))
         first = user;
-    if (!first || !isElementwiseOp(first))
+    if (!first || !isMergeable(first))
       return;
     forwardSizes(rewriter, first->getResult(0));
     users.insert(first);
@@ -262,7 +219,7 @@ static Cluster findNeighbours(RewriterBase &rewriter, const Contraction &matmul)
     Operation *user = soleUser(value);
     if (!user)
       addUsers(rewriter, value, block, cluster);
-    if (!user || !isElementwiseOp(user) || !readsWhole(user, value))
+    if (!user || !isMergeable(user) || !readsWhole(user, value))
       break;
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(user))
       user = readInsteadOfUpdate(rewriter, linalgOp, value);
@@ -278,11 +235,8 @@ static Cluster findNeighbours(RewriterBase &rewriter, const Contraction &matmul)
 Fusion xetile::mergeNeighbours(RewriterBase &rewriter, const Contraction &matmul) {
   Operation *op = matmul.op;
   mlir::Block *block = op->getBlock();
-  GreedyRewriteConfig config;
-  config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps)
-      .enableFolding(false)
-      .enableConstantCSE(false)
-      .setListener(dyn_cast_if_present<RewriterBase::Listener>(rewriter.getListener()));
+  GreedyRewriteConfig config =
+      plainRewrites(dyn_cast_if_present<RewriterBase::Listener>(rewriter.getListener()));
   // First all of them become linalg.generic: merging looks at pairs of these. Without convergence
   // the ops are valid all the same, and are looked at again below.
   RewritePatternSet toGeneric(op->getContext());
@@ -291,33 +245,26 @@ Fusion xetile::mergeNeighbours(RewriterBase &rewriter, const Contraction &matmul
   Cluster named = findNeighbours(rewriter, matmul);
   (void)applyOpPatternsGreedily(named.getArrayRef(), std::move(toGeneric), config);
 
-  RewritePatternSet merge(op->getContext());
-  linalg::ControlFusionFn mayMerge = [](OpOperand *operand) {
-    auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
-    return producer && producer->getBlock() == operand->getOwner()->getBlock() &&
-           producer->hasOneUse() && isElementwiseOp(producer) && !isFrozen(operand->get()) &&
-           !producer.payloadUsesValueFromOperand(producer.getDpsInitOperand(0));
-  };
-  linalg::populateElementwiseOpsFusionPatterns(merge, mayMerge);
-  FrozenRewritePatternSet merging(std::move(merge));
-  // A merged op is a neighbour of others: each round makes at least one op less.
-  bool changed = true;
-  while (changed) {
-    Cluster generic = findNeighbours(rewriter, matmul);
-    changed = false;
-    (void)applyOpPatternsGreedily(generic.getArrayRef(), merging, config, &changed);
-  }
+  mergeElementwise(
+      op->getContext(), [&] { return findNeighbours(rewriter, matmul).takeVector(); },
+      [](OpOperand *operand) {
+        auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+        return producer && producer->getBlock() == operand->getOwner()->getBlock() &&
+               producer->hasOneUse() && isMergeable(producer) && !isFrozen(operand->get()) &&
+               !producer.payloadUsesValueFromOperand(producer.getDpsInitOperand(0));
+      },
+      config);
 
   Fusion fusion;
   for (unsigned operand : {0, 1}) {
     auto producer = op->getOperand(operand).getDefiningOp<linalg::GenericOp>();
     if (producer && matmul.map(operand).getNumResults() == 2 + matmul.batch.size() &&
-        producer->getBlock() == block && producer->hasOneUse() && isElementwiseOp(producer) &&
+        producer->getBlock() == block && producer->hasOneUse() && isMergeable(producer) &&
         !isFrozen(producer.getResult(0)) && readsRows(producer, batchPlaces(matmul, operand)))
       fusion.producers[operand] = producer;
   }
   auto consumer = dyn_cast_or_null<linalg::GenericOp>(soleUser(op->getResult(0)));
-  if (consumer && isElementwiseOp(consumer) && readsWhole(consumer, op->getResult(0)) &&
+  if (consumer && isMergeable(consumer) && readsWhole(consumer, op->getResult(0)) &&
       consumer.getDpsInits()[0] != op->getResult(0))
     fusion.consumer = consumer;
   return fusion;

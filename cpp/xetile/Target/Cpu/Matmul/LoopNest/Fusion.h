@@ -18,9 +18,6 @@ struct Fusion {
 /// Results that are used more than once stay as they are and end a chain.
 Fusion mergeNeighbours(mlir::RewriterBase &rewriter, const Contraction &matmul);
 
-/// Whether all that `body` computes can be done on vectors, element by element.
-bool isElementwiseBody(mlir::Block &body);
-
 /// `body` on vectors of `count` elements: `arguments` take the place of its arguments, which may be
 /// scalars where they are the same for all elements. Returns what it yields.
 mlir::Value cloneOnVectors(mlir::OpBuilder &builder, mlir::Location loc, mlir::Block &body,

@@ -1,15 +1,19 @@
 //===- Result.h - a value, or why there is none ------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef XETILE_LAYOUT_RESULT_H
-#define XETILE_LAYOUT_RESULT_H
+#ifndef XETILE_FACTS_RESULT_H
+#define XETILE_FACTS_RESULT_H
 
 #include "llvm/ADT/Twine.h"
 #include <cassert>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
 
 namespace xetile {
+
+/// What a check says: what is wrong, or nothing.
+using Problem = std::optional<std::string>;
 
 /// What is wrong, for a person: what was expected, what came, what to change.
 struct Error {
@@ -48,4 +52,4 @@ private:
 
 } // namespace xetile
 
-#endif // XETILE_LAYOUT_RESULT_H
+#endif // XETILE_FACTS_RESULT_H

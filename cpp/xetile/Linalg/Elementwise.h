@@ -1,0 +1,37 @@
+//===- Elementwise.h - what is computed element by element --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef XETILE_LINALG_ELEMENTWISE_H
+#define XETILE_LINALG_ELEMENTWISE_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace xetile {
+
+/// True if each element of the results of `op` is computed from one element of each operand, by ops
+/// that vectors take, too. Inputs may be transposed or repeated; results have all loops.
+bool isElementwiseOnTensors(mlir::Operation *op);
+
+/// Whether all that `body` computes can be done on vectors, element by element, some of which
+/// nobody asks for: without an integer division that might end the process.
+bool isElementwiseBody(mlir::Block &body);
+
+/// The one result of `op` is a tensor whose elements are computed alike from elements of tensors,
+/// each by dimensions alone, and `isElementwiseBody`. Fills are none; a linalg op has one init.
+bool isMergeable(mlir::Operation *op);
+
+/// Rewrites of given ops alone, which fold nothing besides.
+mlir::GreedyRewriteConfig plainRewrites(mlir::RewriterBase::Listener *listener = nullptr);
+
+/// Takes elementwise ops into those that read them, where `mayMerge`, until nothing changes. An op
+/// that was taken in is a use of what it reads until it is erased: `findOps` is asked anew in each
+/// round.
+void mergeElementwise(mlir::MLIRContext *context,
+                      llvm::function_ref<llvm::SmallVector<mlir::Operation *>()> findOps,
+                      const mlir::linalg::ControlFusionFn &mayMerge,
+                      mlir::GreedyRewriteConfig config);
+
+} // namespace xetile
+
+#endif // XETILE_LINALG_ELEMENTWISE_H
