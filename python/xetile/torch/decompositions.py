@@ -13,7 +13,6 @@ from typing import Any
 
 import torch
 
-from xetile.torch.narrow import NARROW
 from xetile.torch.transposed import convolution
 
 __all__ = ["TABLE"]
@@ -65,13 +64,6 @@ def _celu(x: torch.Tensor, alpha: float = 1.0) -> torch.Tensor:
 def _reciprocal(x: torch.Tensor) -> torch.Tensor:
     """That of 0 is infinite; torch-mlir ends the program."""
     return _aten.div.Tensor(torch.ones((), dtype=x.dtype), x)
-
-
-def _arange(start: float, end: float, step: float = 1, *, dtype: torch.dtype | None = None, **options: Any) -> Any:
-    """Numbers of narrow floats are start + i * step in f32, rounded once."""
-    if dtype not in NARROW:
-        return NotImplemented
-    return _aten._to_copy(_aten.arange.start_step(start, end, step, dtype=torch.float32, **options), dtype=dtype)
 
 
 def _convolution_backward(
@@ -174,8 +166,6 @@ def _encoder_layer(
 TABLE: dict[Any, Callable[..., Any]] = {
     _aten.cumsum.default: functools.partial(_scan, _aten.cumsum.default),
     _aten.cumprod.default: functools.partial(_scan, _aten.cumprod.default),
-    _aten.arange.start_step: _arange,
-    _aten.arange.start: _arange,
     _aten.convolution.default: convolution,
     _aten.convolution_backward.default: _convolution_backward,
     _aten.gelu.default: _gelu,

@@ -20,6 +20,7 @@ from xetile.torch.checks import reason_against_check
 from xetile.torch.elements import reason_against
 from xetile.torch.integers import reason_against_wide
 from xetile.torch.nodes import tensors_of
+from xetile.torch.ranges import reason_against_range
 from xetile.torch.recurrent import OPERATIONS
 
 __all__ = ["EAGER", "Outputs", "eager_nodes", "has_foreign_arguments", "output_of", "partition", "split_outputs"]
@@ -82,7 +83,7 @@ def _other_reason(node: fx.Node) -> str | None:
     for tensor in tensors_of([node, node.args, node.kwargs]):
         if reason := reason_against(tensor):
             return reason
-    return reason_against_wide(node) or reason_against_check(node)
+    return reason_against_range(node) or reason_against_wide(node) or reason_against_check(node)
 
 
 def _gives(node: fx.Node, number: int) -> bool:

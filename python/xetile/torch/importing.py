@@ -22,7 +22,7 @@ from xetile.errors import XeTileError
 from xetile.kernels.signature import public_function
 from xetile.mlir import ir
 from xetile.passes.diagnostics import Heard
-from xetile.torch import decompositions, extremes, integers, narrow, norms, sums, views
+from xetile.torch import decompositions, extremes, integers, narrow, norms, ranges, scalars, sums, views
 
 __all__ = ["NotImportedError", "decomposition_table", "import_graph"]
 
@@ -37,7 +37,7 @@ class NotImportedError(XeTileError):
 
 def decomposition_table() -> dict[Any, Callable[..., Any]]:
     """torch-mlir's, and ours for operations that it lowers to dialects which nobody else has or to other numbers."""
-    table = {**get_decomposition_table(), **decompositions.TABLE, **norms.TABLE}
+    table = {**get_decomposition_table(), **decompositions.TABLE, **norms.TABLE, **ranges.TABLE}
     for operation, ours in {**extremes.TABLE, **sums.TABLE}.items():
         table[operation] = _first(ours, table.get(operation))
     return table
@@ -66,7 +66,7 @@ def import_graph(graph: fx.GraphModule, name: str, frozen: Collection[int] = ())
     handler = context.attach_diagnostic_handler(functools.partial(_hear, said))
     try:
         imported = torch_mlir.stateless_fx_import(
-            views.with_plain_sizes(integers.with_signs(narrow.with_single_rounding(graph))),
+            _as_torch_mlir_takes_it(graph),
             output_type="linalg-on-tensors",
             model_name=name,
             fx_importer=FxImporter(context=context),
@@ -98,6 +98,11 @@ def import_graph(graph: fx.GraphModule, name: str, frozen: Collection[int] = ())
         with ours:
             _freeze(module, frozen)
     return module
+
+
+def _as_torch_mlir_takes_it(graph: fx.GraphModule) -> fx.GraphModule:
+    graph = scalars.with_wide_numbers(ranges.with_known_ranges(graph))
+    return views.with_plain_sizes(integers.with_signs(narrow.with_single_rounding(graph)))
 
 
 def _freeze(module: ir.Module, frozen: Collection[int]) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch import fx
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.utils._pytree import tree_leaves, tree_map
 
 from xetile.torch.elements import MEMORY, WIDE
@@ -125,7 +126,8 @@ class _Widener:
         held = getattr(self._old, str(node.target), None)
         if isinstance(held, torch.Tensor) and held.dtype in WIDE:
             copy.target = f"{node.target}_wide"
-            self._constants[copy.target] = held.to(WIDE[held.dtype])
+            with unset_fake_temporarily():
+                self._constants[copy.target] = held.to(WIDE[held.dtype])
             _retype(copy, WIDE[held.dtype])
         return copy
 
