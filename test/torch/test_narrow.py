@@ -86,3 +86,24 @@ def test_statistics_of_batch_norm_have_the_parameters_type(mixed, dtype):
             ours, eagers = ((each.double() - exact.double()).abs() for each in (got, want))
             limit = torch.finfo(got.dtype).eps if got.is_floating_point() else 0
             assert (ours <= torch.maximum(2 * eagers, limit * exact.double().abs() + 1e-5)).all()
+
+
+def test_sums_add_what_is_not_rounded_before():
+    torch.manual_seed(3)
+    x = torch.randn(64, 2, 3, 4).half()
+    weight = torch.ones(2).half()
+
+    def gradient(x, weight):
+        weight = weight.detach().requires_grad_()
+        y = torch.nn.functional.instance_norm(x, weight=weight)
+        return torch.autograd.grad((y * x).sum(), weight)[0]
+
+    got, exact = compiled(gradient)(x, weight), gradient(x.double(), weight.double())
+    # Gradients of 64 images, each rounded, would be some steps away.
+    assert steps(got, got, exact)[0] <= 0.52
+
+
+def test_a_rounding_that_the_model_asks_for_is_not_left_out():
+    x = torch.full((1000,), 1 + 2.0**-13)
+    got = compiled(lambda x: (x.half().sum(), x.half().float().sum(), (2 * x).half().reshape(10, 100).sum(0)))(x)
+    assert [each.flatten()[0].item() for each in got] == [1000.0, 1000.0, 20.0]

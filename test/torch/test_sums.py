@@ -15,6 +15,8 @@ _FUNCTIONS = {
     "norm": lambda x: x.norm(),
     "norm of rows": lambda x: torch.linalg.vector_norm(x, 2, -1),
     "norm 3": lambda x: torch.linalg.vector_norm(x, 3),
+    "norm of its type": lambda x: torch.linalg.vector_norm(x, 3, -1, dtype=x.dtype),
+    "distance": lambda x: F.pairwise_distance(x, -x, 5.0),
     "var": lambda x: x.var(-1),
     "std": lambda x: x.std(),
     "average of all": lambda x: F.adaptive_avg_pool2d(x, 1),

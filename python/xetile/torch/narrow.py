@@ -27,13 +27,20 @@ _SELECTS_NAMES = (
 _SELECTS = {getattr(_aten, name) for name in _SELECTS_NAMES.split()}
 # One operation of arithmetic on two tensors is rounded once anyway.
 _SINGLE = {_aten.add, _aten.div, _aten.mul, _aten.sub}
+_SUMS = (_aten.sum.default, _aten.sum.dim_IntList)
+_VIEWS_NAMES = "_unsafe_view expand permute reshape squeeze transpose unsqueeze view"
+_VIEWS = {getattr(_aten, name) for name in _VIEWS_NAMES.split()} | {torch.ops.prims.squeeze}
 
 
 def with_single_rounding(graph: fx.GraphModule) -> fx.GraphModule:
-    """The graph, changed: what computes with elements of narrow floats takes them as f32."""
+    """The graph, changed: what computes with elements of narrow floats takes them as f32; so do sums of what is rounded
+    to a narrow type before, as gradients of a batch's parts are."""
     for node in list(graph.graph.nodes):
         if _rounds_often(node):
             _widen(graph.graph, node)
+    for node in list(graph.graph.nodes):
+        if node.target in _SUMS and not node.kwargs:
+            _sum_up_wide(graph.graph, node)
     return graph
 
 
@@ -64,3 +71,35 @@ def _widen(graph: fx.Graph, node: fx.Node) -> None:
         rounded = call(graph, _aten._to_copy.default, result, dtype=value_of(node).dtype, like=node)
     node.replace_all_uses_with(rounded)
     graph.erase_node(node)
+
+
+def _sum_up_wide(graph: fx.Graph, node: fx.Node) -> None:
+    """Lets a sum add what it is given as f32 before that is rounded, unless the model asks for the rounding itself."""
+    views: list[fx.Node] = []
+    source = node.args[0]
+    if value_of(source).dtype is torch.float32:
+        source = _converted(source)
+    while isinstance(source, fx.Node) and getattr(source.target, "overloadpacket", None) in _VIEWS:
+        views.append(source)
+        source = source.args[0]
+    if not isinstance(source, fx.Node) or value_of(source).dtype not in NARROW:
+        return
+    wide = _converted(source)
+    asked = getattr(source.meta.get("original_aten"), "overloadpacket", None) is _aten._to_copy
+    if asked or wide is None or value_of(wide).dtype is not torch.float32:
+        return
+    with graph.inserting_before(node):
+        for view in reversed(views):
+            wide = call(graph, view.target, wide, *view.args[1:], like=view, **view.kwargs)
+        result = call(graph, node.target, wide, *node.args[1:], like=node)
+        if value_of(node).dtype is not torch.float32:
+            result = call(graph, _aten._to_copy.default, result, dtype=value_of(node).dtype, like=node)
+    node.replace_all_uses_with(result)
+    graph.erase_node(node)
+
+
+def _converted(node: fx.Node) -> fx.Node | None:
+    """What the node only gives another type."""
+    if node.target not in (_aten._to_copy.default, torch.ops.prims.convert_element_type.default):
+        return None
+    return node.args[0] if isinstance(node.args[0], fx.Node) else None

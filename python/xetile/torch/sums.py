@@ -27,8 +27,13 @@ def _to(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
 
 def _wide(operation: Any, x: torch.Tensor, *arguments: Any, **options: Any) -> Any:
     """`operation` in f32 on tensors of narrow floats, its results rounded to their type."""
-    if not isinstance(x, torch.Tensor) or x.dtype not in _NARROW or options.get("dtype") is not None:
+    if (
+        not isinstance(x, torch.Tensor)
+        or x.dtype not in _NARROW
+        or options.get("dtype", x.dtype) not in (x.dtype, None)
+    ):
         return NotImplemented
+    options.pop("dtype", None)
 
     def widened(value: Any) -> Any:
         return _to(value, torch.float32) if isinstance(value, torch.Tensor) and value.dtype in _NARROW else value
@@ -70,6 +75,9 @@ def _var_mean(
 
 _WIDE = (
     _aten.linalg_vector_norm.default,
+    _aten.norm.Scalar,
+    _aten.norm.ScalarOpt_dim,
+    _aten.addbmm.default,
     _aten.avg_pool1d.default,
     _aten.avg_pool2d.default,
     _aten.avg_pool3d.default,
