@@ -122,6 +122,45 @@ def test_the_distance_to_f64_decides_where_eager_is_not_near(rng):
     assert comparing.difference([ours], [nan], lambda: [exact]) is None  # f64 has a number there
 
 
+def test_eager_s_error_is_the_largest_of_arguments_nearby():
+    exact = torch.tensor([1.0], dtype=torch.float64)
+    eager, ours, far = (torch.tensor([value], dtype=torch.float16) for value in (1.0, 1.01, 1.02))
+
+    def neighbours():
+        return [([torch.tensor([value], dtype=torch.float16)], [exact]) for value in (1.0, 1.006, 1.001)]
+
+    assert comparing.difference([ours], [eager], lambda: [exact]) is not None
+    assert comparing.difference([ours], [eager], lambda: [exact], neighbours) is None
+    assert comparing.difference([far], [eager], lambda: [exact], neighbours) is not None
+
+
+def other_order(graph, inputs):
+    return lambda x, y: tuple(graph(x.flip(1).contiguous(), y.flip(0).contiguous()))
+
+
+def rounded_terms(graph, inputs):
+    return lambda x, y: tuple(graph(x.bfloat16().float(), y))
+
+
+def without_a_term(graph, inputs):
+    return lambda x, y: tuple(graph(x[:, 1:].contiguous(), y[1:].contiguous()))
+
+
+def in_narrow(graph, inputs):
+    return lambda x, y: tuple(each.half().float() for each in graph(x, y))
+
+
+@pytest.mark.parametrize(
+    ("backend", "state"),
+    [(other_order, "right"), (rounded_terms, "wrong"), (without_a_term, "wrong"), (in_narrow, "wrong")],
+)
+def test_another_order_of_a_sum_is_right_and_what_is_lost_is_noticed(backend, state, monkeypatch):
+    monkeypatch.setattr(checking.xetile.torch, "backend", backend)
+    # Sums whose terms cancel: eager has few digits, too.
+    sample = SimpleNamespace(input=torch.randn(40, 300), args=(torch.randn(300, 30),), kwargs={})
+    assert checking.check("mm", sample, 1)["state"] == state
+
+
 class Deadly(pool.Samples):
     """Samples without PyTorch: the second one ends the process, the third hangs."""
 

@@ -23,6 +23,9 @@ __all__ = ["check"]
 UNWRITTEN = {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"}
 """Operators whose results are memory that nobody wrote."""
 
+NEIGHBOURS = 16
+"""How many times eager's error is measured anew, with other last bits of the arguments."""
+
 _WIDER = {
     torch.float16: torch.float64,
     torch.bfloat16: torch.float64,
@@ -58,7 +61,8 @@ def check(name: str, sample: Any, seed: int) -> dict[str, Any]:
 
     def compared(given: list[Any]) -> str | None:
         if settled:
-            return comparing.difference(given, want, lambda: _exact(function, sample, seed))
+            neighbours = functools.partial(_neighbours, function, sample, seed)
+            return comparing.difference(given, want, lambda: _exact(function, sample, seed), neighbours)
         return comparing.forms(given, want)
 
     text = compared(got) if not told else None
@@ -85,9 +89,14 @@ def _compiled(function: Callable[..., Any], backend: Any) -> Callable[..., Any]:
     return torch.compile(call, backend=backend, dynamic=False)
 
 
-def _run(function: Callable[..., Any], sample: Any, seed: int, wide: bool = False) -> list[Any]:
-    """Results, gradients of what requires them, and the inputs afterwards, in one list."""
-    arguments = pytree.tree_map(functools.partial(_fresh, wide=wide), (sample.input, sample.args, sample.kwargs))
+def _run(
+    function: Callable[..., Any], sample: Any, seed: int, wide: bool = False, neighbour: int | None = None
+) -> list[Any]:
+    """Results, gradients of what requires them, and the inputs afterwards, in one list. With a number for `neighbour`
+    the last bits of the arguments are others."""
+    generator = None if neighbour is None else torch.Generator().manual_seed(neighbour)
+    fresh = functools.partial(_fresh, wide=wide, generator=generator)
+    arguments = pytree.tree_map(fresh, (sample.input, sample.args, sample.kwargs))
     leaves = [each for each in pytree.tree_leaves(arguments) if isinstance(each, torch.Tensor) and each.requires_grad]
     torch.manual_seed(seed)
     with warnings.catch_warnings(), torch.set_grad_enabled(bool(leaves)):
@@ -113,13 +122,17 @@ def _weights(result: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     return numbers if result.layout is torch.strided else torch.ones_like(result)
 
 
-def _fresh(value: Any, wide: bool) -> Any:
-    """A copy with the same strides, a leaf."""
+def _fresh(value: Any, wide: bool, generator: torch.Generator | None = None) -> Any:
+    """A copy with the same strides, a leaf. The generator moves each number by a last bit up or down, or not."""
     if isinstance(value, torch.dtype):
         return _WIDER.get(value, value) if wide else value
     if not isinstance(value, torch.Tensor):
         return value
     plain = value.detach()
+    if generator is not None and plain.layout is torch.strided and plain.dtype in _WIDER:
+        steps = torch.randint(-1, 2, plain.shape, generator=generator) * torch.finfo(plain.dtype).eps
+        moved = clone_preserve_strides(plain.resolve_conj().resolve_neg())
+        plain = moved.copy_(plain.to(_WIDER[plain.dtype]) * (1 + steps.double()))
     if wide and plain.dtype in _WIDER:
         copy = plain.to(_WIDER[plain.dtype])
     elif plain.layout is torch.strided and not plain.is_conj() and not plain.is_neg():
@@ -134,6 +147,14 @@ def _exact(function: Callable[..., Any], sample: Any, seed: int) -> list[Any] | 
         return _run(function, sample, seed, wide=True)
     except Exception:  # noqa: BLE001  an operator without f64
         return None
+
+
+def _neighbours(function: Callable[..., Any], sample: Any, seed: int) -> Iterator[tuple[list[Any], list[Any]]]:
+    for number in range(NEIGHBOURS):
+        try:
+            yield tuple(_run(function, sample, seed, wide, neighbour=number) for wide in (False, True))
+        except Exception:  # noqa: BLE001  another domain, or an operator without f64
+            return
 
 
 class _Watch(logging.Handler):
