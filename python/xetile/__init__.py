@@ -23,7 +23,7 @@ from xetile.errors import Diagnostic, XeTileError
 _LAZY = {
     "Kernel": "xetile.kernels.kernel",
     "Target": "xetile.targets",
-    "calibrate": "xetile.facts.calibration",
+    "calibrate": "xetile.targets.cpu_calibration",
     "compile": "xetile.compiling.compiler",
     "cpu": "xetile.cpu",
     "layout": "xetile.layout",

@@ -24,7 +24,7 @@ MOVED: dict[str, str] = {
     "xetile.arguments": "xetile.kernels.arguments",
     "xetile.assembly": "xetile.reports.assembly",
     "xetile.baseline": "xetile.reports.baseline",
-    "xetile.calibration": "xetile.facts.calibration",
+    "xetile.calibration": "xetile.targets.cpu_calibration",
     "xetile.chips": "xetile.facts.chips",
     "xetile.compiler": "xetile.compiling.compiler",
     "xetile.diagnostics": "xetile.passes.diagnostics",

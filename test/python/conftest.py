@@ -9,8 +9,8 @@ from pathlib import Path
 import machines
 import pytest
 import xetile
-from xetile.facts import calibration
 from xetile.mlir import ir
+from xetile.targets import cpu_calibration as calibration
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,7 @@ def add_parser(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from xetile.facts.calibration import calibrate
+    from xetile.targets.cpu_calibration import calibrate
 
     found = calibrate()
     print(f"{found}\nmeasured in {found.seconds:.1f} s")

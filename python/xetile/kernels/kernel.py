@@ -26,7 +26,27 @@ if TYPE_CHECKING:
     from xetile.mlir import ir
     from xetile.schedule import Schedule
 
-__all__ = ["Code", "Function", "Kernel", "NativeBinary", "Stage", "Stages"]
+__all__ = ["Code", "Function", "Kernel", "KernelTarget", "NativeBinary", "Stage", "Stages"]
+
+
+class KernelTarget(Protocol):
+    """What a kernel says of its target: a `xetile.Target`, whose room is above this one."""
+
+    @property
+    def name(self) -> str:
+        """As `xetile.compile` takes it."""
+
+    @property
+    def description(self) -> str:
+        """For people."""
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Names of the levels that `Kernel.stages` has, in order."""
+
+    @property
+    def has_device(self) -> bool:
+        """Whether kernels run beside the host, through the runtime library."""
 
 
 @dataclass(frozen=True)
@@ -226,9 +246,10 @@ class Kernel:
         return tuple(map(str, self.signature.conditions))
 
     @property
-    def target(self) -> Any:
+    def target(self) -> KernelTarget:
         """What it was compiled for, a `xetile.Target`. Its facts come from the compiler, which this loads."""
-        return xetile.Target(self._target)
+        target: KernelTarget = xetile.Target(self._target)
+        return target
 
     @property
     def binaries(self) -> Mapping[str, bytes]:

@@ -38,7 +38,6 @@ from xetile import passes
 from xetile.codegen import engines, saving
 from xetile.codegen.frozen import FROZEN, FrozenFunction, FrozenParts, parts_of
 from xetile.errors import XeTileError, expect, told
-from xetile.facts import calibration
 from xetile.facts.measured_configs import Effort, Tuned, with_tuned_configs
 from xetile.kernels.function import CompiledFunction
 from xetile.kernels.kernel import NativeBinary, Stages
@@ -48,6 +47,7 @@ from xetile.mlir._mlir_libs import _xetile
 from xetile.schedule import Schedule
 from xetile.schedule.matmul_config import MatmulConfig
 from xetile.system.tools import find_libomp
+from xetile.targets import cpu_calibration as calibration
 from xetile.targets import cpu_explain
 from xetile.targets.base import Option, Plan, Target
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 
 from xetile import passes
 from xetile.errors import Diagnostic, XeTileError
-from xetile.facts import calibration
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 from xetile.reports import operations
@@ -16,6 +15,7 @@ from xetile.reports.operations import Operation
 from xetile.reports.report import align
 from xetile.schedule import Schedule
 from xetile.schedule import load as load_schedule
+from xetile.targets import cpu_calibration as calibration
 
 __all__ = ["explain", "explain_matmuls"]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import machines
 import pytest
-from xetile.facts import calibration
+from xetile.targets import cpu_calibration as calibration
 
 ROOT = Path(__file__).parents[3]
 PLAIN = """func.func @f(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {

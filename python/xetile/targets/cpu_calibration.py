@@ -31,11 +31,11 @@ import numpy as np
 from xetile import passes
 from xetile.codegen import engines
 from xetile.errors import XeTileError, told
-from xetile.facts import calibration_kernels as kernels
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 from xetile.mlir.execution_engine import ExecutionEngine
 from xetile.system import files, machine, tools
+from xetile.targets import cpu_calibration_kernels as kernels
 
 __all__ = ["Calibration", "calibrate", "describe", "known"]
 

@@ -11,8 +11,8 @@ import pytest
 import xetile
 from deep_tile_cases import Problem, blocked, compare
 from xetile import XeTileError, cli, cpu, passes
-from xetile.facts import calibration
 from xetile.mlir import ir
+from xetile.targets import cpu_calibration as calibration
 
 describe = calibration.describe
 F32 = ("f32", "f32", "f32")
