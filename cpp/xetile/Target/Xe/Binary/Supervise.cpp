@@ -87,9 +87,8 @@ void report(const Job &job, Ending ending) {
   _exit(1);
 }
 
-/// The supervisor's whole life. All signals are blocked: it fetches those that matter.
-[[noreturn]] void supervise(const Job &job) {
-  prctl(PR_SET_PDEATHSIG, kOrphaned);
+/// SIGCHLD, and what would end a process that does not ignore it.
+sigset_t awaitedSignals() {
   sigset_t awaited;
   sigemptyset(&awaited);
   sigaddset(&awaited, SIGCHLD);
@@ -99,10 +98,11 @@ void report(const Job &job, Ending ending) {
     if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN)
       sigaddset(&awaited, signal);
   }
-  std::signal(SIGCHLD, SIG_DFL);
-  if (getppid() != job.caller)
-    removeFolder(job);
+  return awaited;
+}
 
+/// The program's process, or an end of this one.
+pid_t startProgram(const Job &job) {
   int started[2]; // closed by a successful exec, else it brings errno
   if (pipe2(started, O_CLOEXEC)) {
     report(job, {Ending::NotStarted, errno});
@@ -122,28 +122,37 @@ void report(const Job &job, Ending ending) {
     _exit(1);
   }
   setpgid(program, program);
+  return program;
+}
 
+/// Until the program ends, its time is over, or a signal comes.
+Ending awaitEnd(const Job &job, pid_t program, const sigset_t &awaited) {
   int64_t end = now() + int64_t(job.seconds) * 1000000000;
-  Ending ending;
   for (;;) {
     int status;
-    if (waitpid(program, &status, WNOHANG) == program) {
-      ending = WIFSIGNALED(status) ? Ending{Ending::Killed, WTERMSIG(status)}
-                                   : Ending{Ending::Exited, WEXITSTATUS(status)};
-      break;
-    }
+    if (waitpid(program, &status, WNOHANG) == program)
+      return WIFSIGNALED(status) ? Ending{Ending::Killed, WTERMSIG(status)}
+                                 : Ending{Ending::Exited, WEXITSTATUS(status)};
     int64_t left = end - now();
-    if (left <= 0) {
-      ending = {Ending::TimedOut, int(job.seconds)};
-      break;
-    }
+    if (left <= 0)
+      return {Ending::TimedOut, int(job.seconds)};
     timespec time = {time_t(left / 1000000000), long(left % 1000000000)};
     int signal = sigtimedwait(&awaited, nullptr, &time);
-    if (signal > 0 && signal != SIGCHLD) {
-      ending = {Ending::Interrupted, signal};
-      break;
-    }
+    if (signal > 0 && signal != SIGCHLD)
+      return {Ending::Interrupted, signal};
   }
+}
+
+/// The supervisor's whole life. All signals are blocked: it fetches those that matter.
+[[noreturn]] void supervise(const Job &job) {
+  prctl(PR_SET_PDEATHSIG, kOrphaned);
+  sigset_t awaited = awaitedSignals();
+  std::signal(SIGCHLD, SIG_DFL);
+  if (getppid() != job.caller)
+    removeFolder(job);
+
+  pid_t program = startProgram(job);
+  Ending ending = awaitEnd(job, program, awaited);
   // Whatever it has started and left behind ends with it.
   kill(-program, SIGKILL);
   while (waitpid(program, nullptr, 0) < 0 && errno == EINTR) {

@@ -110,44 +110,41 @@ void LaneAssigner::fixLoads() {
   }
 }
 
-LogicalResult LaneAssigner::run() {
-  module.walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
-  auto refuse = [](Operation *op, VectorType type) {
-    return op->emitOpError("has a value of type ")
-           << type << ", which lanes cannot share; expected vectors of a fixed size";
-  };
-  for (Operation *op : ops)
-    for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes())) {
-      auto vector = dyn_cast<VectorType>(type);
-      if (vector && vector.isScalable())
-        return refuse(op, vector);
-      if (!isa<VectorType, xegpu::TensorDescType>(type))
-        continue;
-      int64_t count = 1;
-      for (int64_t size : cast<ShapedType>(type).getShape())
-        if (llvm::MulOverflow(count, size, count) || count > maxElements)
-          return op->emitOpError("has a value of type ")
-                 << type << ", expected at most " << maxElements
-                 << " elements: the registers of a subgroup hold no more";
-    }
+/// Vectors that lanes cannot share, or that no registers hold.
+static LogicalResult checkTypes(Operation *op) {
+  for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes())) {
+    auto vector = dyn_cast<VectorType>(type);
+    if (vector && vector.isScalable())
+      return op->emitOpError("has a value of type ")
+             << type << ", which lanes cannot share; expected vectors of a fixed size";
+    if (!isa<VectorType, xegpu::TensorDescType>(type))
+      continue;
+    int64_t count = 1;
+    for (int64_t size : cast<ShapedType>(type).getShape())
+      if (llvm::MulOverflow(count, size, count) || count > maxElements)
+        return op->emitOpError("has a value of type ")
+               << type << ", expected at most " << maxElements
+               << " elements: the registers of a subgroup hold no more";
+  }
+  return success();
+}
 
-  // Functions agree with their callers without looking at each other.
+void LaneAssigner::anchorCalls() {
+  auto setAll = [&](ValueRange values) {
+    for (Value value : values)
+      if (isVector(value))
+        setNatural(value);
+  };
   for (Operation *op : ops) {
     if (auto function = dyn_cast<FunctionOpInterface>(op))
       if (!function.isExternal())
-        for (Value argument : function.getArguments())
-          if (isVector(argument))
-            setNatural(argument);
+        setAll(function.getArguments());
     if (isa<func::CallOp>(op))
-      for (Value result : op->getResults())
-        if (isVector(result))
-          setNatural(result);
+      setAll(op->getResults());
   }
-  for (Operation *op : ops)
-    if (auto dpas = dyn_cast<xegpu::DpasOp>(op))
-      if (failed(anchorDpas(dpas)))
-        return failure();
-  propagate();
+}
+
+void LaneAssigner::anchorAccesses() {
   // What a message stores, then what is there to be loaded; the rest follows.
   for (Operation *op : llvm::reverse(ops))
     if (auto store = dyn_cast<xegpu::StoreNdOp>(op)) {
@@ -155,9 +152,8 @@ LogicalResult LaneAssigner::run() {
       propagate();
     }
   for (Operation *op : ops) {
-    bool anchors = isa<xegpu::LoadNdOp, xegpu::LoadMatrixOp>(op);
     SmallVector<Value> values;
-    if (anchors)
+    if (isa<xegpu::LoadNdOp, xegpu::LoadMatrixOp>(op))
       llvm::append_range(values, op->getResults());
     else if (isa<xegpu::LoadGatherOp, xegpu::StoreScatterOp, xegpu::PrefetchOp, xegpu::AtomicRMWOp>(
                  op))
@@ -168,26 +164,39 @@ LogicalResult LaneAssigner::run() {
         propagate();
       }
   }
-  auto fill = [&](bool isFree) {
-    for (Operation *op : ops) {
-      if ((op->getNumResults() == 1 && free.contains(op->getResult(0))) != isFree)
-        continue;
-      for (Value result : op->getResults())
-        if (isVector(result)) {
-          setNatural(result);
-          propagate();
-        }
-      for (Region &region : op->getRegions())
-        for (Block &block : region)
-          for (Value argument : block.getArguments())
-            if (isVector(argument)) {
-              setNatural(argument);
-              propagate();
-            }
-    }
+}
+
+void LaneAssigner::fillRest(bool isFree) {
+  auto fill = [&](Value value) {
+    if (!isVector(value))
+      return;
+    setNatural(value);
+    propagate();
   };
-  fill(/*isFree=*/false);
-  fill(/*isFree=*/true);
+  for (Operation *op : ops) {
+    if ((op->getNumResults() == 1 && free.contains(op->getResult(0))) != isFree)
+      continue;
+    llvm::for_each(op->getResults(), fill);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::for_each(block.getArguments(), fill);
+  }
+}
+
+LogicalResult LaneAssigner::run() {
+  module.walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
+  for (Operation *op : ops)
+    if (failed(checkTypes(op)))
+      return failure();
+  anchorCalls();
+  for (Operation *op : ops)
+    if (auto dpas = dyn_cast<xegpu::DpasOp>(op))
+      if (failed(anchorDpas(dpas)))
+        return failure();
+  propagate();
+  anchorAccesses();
+  fillRest(/*isFree=*/false);
+  fillRest(/*isFree=*/true);
   fixLoads();
   if (failed(applyUserLayouts()))
     return failure();

@@ -33,6 +33,11 @@ private:
   /// Follows what was set through operations until nothing is new.
   void propagate();
   void propagateThrough(mlir::Operation *op);
+  void propagateThroughFree(mlir::Operation *op);
+  void propagateThroughRegions(mlir::Operation *op);
+  /// Of a gather or scatter.
+  void propagateThroughAccess(mlir::Value offsets, mlir::Value mask, mlir::Value value);
+  void propagateByRules(mlir::Operation *op);
   /// The first of `values` that has a layout gives it to the others; one that is made again for
   /// each user only takes it.
   void tie(llvm::ArrayRef<mlir::Value> values);
@@ -41,6 +46,11 @@ private:
   /// it.
   void setBlock(mlir::Value value);
 
+  /// Functions agree with their callers without looking at each other.
+  void anchorCalls();
+  void anchorAccesses();
+  /// Values that nothing decides: those that others are made of, then those that any lanes make.
+  void fillRest(bool isFree);
   llvm::LogicalResult anchorDpas(mlir::xegpu::DpasOp op);
   llvm::LogicalResult applyUserLayouts();
   llvm::LogicalResult applyUserLayout(mlir::Operation *op, mlir::Value value,
@@ -48,6 +58,13 @@ private:
   /// A load whose layout no message brings gets the one that messages bring best.
   void fixLoads();
   void insertConversions();
+  void convertOperands(mlir::xegpu::DpasOp op);
+  void convertOperands(mlir::xegpu::StoreNdOp op);
+  void convertCarried(mlir::Operation *op);
+  void convertScattered(mlir::Operation *op);
+  /// To the layout of another value.
+  void convertTo(mlir::OpOperand &operand, mlir::Value like);
+  void convertToNatural(mlir::OpOperand &operand);
   void convertOperand(mlir::OpOperand &operand, LaneLayoutAttr wanted);
 
   mlir::gpu::GPUModuleOp module;

@@ -23,94 +23,119 @@ void LaneAssigner::convertOperand(OpOperand &operand, LaneLayoutAttr wanted) {
   operand.set(converted);
 }
 
+void LaneAssigner::convertTo(OpOperand &operand, Value like) {
+  if (isVector(operand.get()))
+    convertOperand(operand, get(like));
+}
+
+void LaneAssigner::convertToNatural(OpOperand &operand) {
+  if (isVector(operand.get()))
+    convertOperand(operand,
+                   LaneMap::natural(shapeOf(operand.get()), lanes).attr(module.getContext()));
+}
+
+/// To the instruction's lanes.
+void LaneAssigner::convertOperands(xegpu::DpasOp op) {
+  const DpasForm &form = forms.find(op)->second;
+  MLIRContext *context = op->getContext();
+  convertOperand(op.getLhsMutable(), form.a.attr(context));
+  convertOperand(op.getRhsMutable(), form.b.attr(context));
+  if (op.getAcc())
+    convertOperand(op.getAccMutable()[0], form.c.attr(context));
+  layouts[op.getResult()] = form.c.attr(context);
+}
+
+/// To lanes that a message stores, if there are such.
+void LaneAssigner::convertOperands(xegpu::StoreNdOp op) {
+  MessageRequest request;
+  request.vector = cast<VectorType>(op.getValue().getType());
+  request.tile = op.getTensorDescType();
+  request.access = BlockAccess::Store;
+  request.lanes = get(op.getValue());
+  if (planner.plan(request))
+    return;
+  request.lanes = LaneMap::natural(request.vector.getShape(), lanes).attr(op->getContext());
+  if (planner.plan(request))
+    convertOperand(op.getValueMutable(), request.lanes);
+}
+
+/// What regions carry, to the lanes of their arguments or results.
+void LaneAssigner::convertCarried(Operation *op) {
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    for (auto [init, argument, yielded, result] :
+         llvm::zip_equal(loop.getInitArgsMutable(), loop.getRegionIterArgs(),
+                         *loop.getYieldedValuesMutable(), loop.getResults()))
+      if (isVector(argument)) {
+        layouts[result] = get(argument);
+        convertTo(init, argument);
+        convertTo(yielded, argument);
+      }
+  } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    for (OpResult result : branch.getResults())
+      if (isVector(result)) {
+        convertTo(branch.thenYield()->getOpOperand(result.getResultNumber()), result);
+        convertTo(branch.elseYield()->getOpOperand(result.getResultNumber()), result);
+      }
+  } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    for (auto [number, argument] : llvm::enumerate(loop.getBeforeArguments()))
+      if (isVector(argument)) {
+        convertTo(loop->getOpOperand(number), argument);
+        convertTo(loop.getYieldOp()->getOpOperand(number), argument);
+      }
+    for (auto [number, argument] : llvm::enumerate(loop.getAfterArguments()))
+      if (isVector(argument)) {
+        layouts[loop.getResult(number)] = get(argument);
+        convertTo(loop.getConditionOp()->getOpOperand(number + 1), argument);
+      }
+  }
+}
+
+/// One layout for offsets and mask: that of the value, if these are free and it has no chunks (the
+/// chunk's registers are its own).
+void LaneAssigner::convertScattered(Operation *op) {
+  Value like;
+  auto load = dyn_cast<xegpu::LoadGatherOp>(op);
+  auto store = dyn_cast<xegpu::StoreScatterOp>(op);
+  Value moved = load ? load.getValue() : store ? store.getValue() : Value();
+  Value mask = load ? load.getMask() : store ? store.getMask() : Value();
+  Value offsets = load ? load.getOffsets() : store ? store.getOffsets() : Value();
+  if (moved && isVector(moved) && isVector(mask) && shapeOf(moved) == shapeOf(mask) &&
+      (!offsets || free.contains(offsets)))
+    like = moved;
+  for (OpOperand &operand : op->getOpOperands()) {
+    Value value = operand.get();
+    if (!isVector(value))
+      continue;
+    Type element = cast<VectorType>(value.getType()).getElementType();
+    if (!element.isInteger(1) && !element.isIndex())
+      continue;
+    if (!like)
+      like = value;
+    convertTo(operand, like);
+  }
+  if (auto atomic = dyn_cast<xegpu::AtomicRMWOp>(op)) {
+    convertTo(atomic.getValueMutable(), atomic.getMask());
+    layouts[atomic.getResult()] = get(atomic.getMask());
+  }
+}
+
 void LaneAssigner::insertConversions() {
   for (Operation *op : ops) {
-    auto convertTo = [&](OpOperand &operand, Value like) {
-      if (isVector(operand.get()))
-        convertOperand(operand, get(like));
-    };
     if (isElementwise(op)) {
       for (OpOperand &operand : op->getOpOperands())
         convertTo(operand, op->getResult(0));
     } else if (auto dpas = dyn_cast<xegpu::DpasOp>(op)) {
-      const DpasForm &form = forms.find(op)->second;
-      MLIRContext *context = op->getContext();
-      convertOperand(dpas.getLhsMutable(), form.a.attr(context));
-      convertOperand(dpas.getRhsMutable(), form.b.attr(context));
-      if (dpas.getAcc())
-        convertOperand(dpas.getAccMutable()[0], form.c.attr(context));
-      layouts[dpas.getResult()] = form.c.attr(context);
+      convertOperands(dpas);
     } else if (auto store = dyn_cast<xegpu::StoreNdOp>(op)) {
-      // To lanes that a message stores, if there are such.
-      MessageRequest request;
-      request.vector = cast<VectorType>(store.getValue().getType());
-      request.tile = store.getTensorDescType();
-      request.access = BlockAccess::Store;
-      request.lanes = get(store.getValue());
-      if (!planner.plan(request)) {
-        request.lanes = LaneMap::natural(request.vector.getShape(), lanes).attr(op->getContext());
-        if (planner.plan(request))
-          convertOperand(store.getValueMutable(), request.lanes);
-      }
-    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      for (auto [init, argument, yielded, result] :
-           llvm::zip_equal(loop.getInitArgsMutable(), loop.getRegionIterArgs(),
-                           *loop.getYieldedValuesMutable(), loop.getResults()))
-        if (isVector(argument)) {
-          layouts[result] = get(argument);
-          convertTo(init, argument);
-          convertTo(yielded, argument);
-        }
-    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      for (OpResult result : branch.getResults())
-        if (isVector(result)) {
-          convertTo(branch.thenYield()->getOpOperand(result.getResultNumber()), result);
-          convertTo(branch.elseYield()->getOpOperand(result.getResultNumber()), result);
-        }
-    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-      for (auto [number, argument] : llvm::enumerate(loop.getBeforeArguments()))
-        if (isVector(argument)) {
-          convertTo(loop->getOpOperand(number), argument);
-          convertTo(loop.getYieldOp()->getOpOperand(number), argument);
-        }
-      for (auto [number, argument] : llvm::enumerate(loop.getAfterArguments()))
-        if (isVector(argument)) {
-          layouts[loop.getResult(number)] = get(argument);
-          convertTo(loop.getConditionOp()->getOpOperand(number + 1), argument);
-        }
+      convertOperands(store);
+    } else if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op)) {
+      convertCarried(op);
     } else if (isa<xegpu::StoreScatterOp, xegpu::LoadGatherOp, xegpu::PrefetchOp,
                    xegpu::AtomicRMWOp>(op)) {
-      // One layout for offsets and mask: that of the value, if these are free and it has no chunks
-      // (the chunk's registers are its own).
-      Value like;
-      auto load = dyn_cast<xegpu::LoadGatherOp>(op);
-      auto store = dyn_cast<xegpu::StoreScatterOp>(op);
-      Value moved = load ? load.getValue() : store ? store.getValue() : Value();
-      Value mask = load ? load.getMask() : store ? store.getMask() : Value();
-      Value offsets = load ? load.getOffsets() : store ? store.getOffsets() : Value();
-      if (moved && isVector(moved) && isVector(mask) && shapeOf(moved) == shapeOf(mask) &&
-          (!offsets || free.contains(offsets)))
-        like = moved;
-      for (OpOperand &operand : op->getOpOperands()) {
-        Value value = operand.get();
-        bool isMask =
-            isVector(value) && (cast<VectorType>(value.getType()).getElementType().isInteger(1) ||
-                                cast<VectorType>(value.getType()).getElementType().isIndex());
-        if (!isMask)
-          continue;
-        if (!like)
-          like = value;
-        convertTo(operand, like);
-      }
-      if (auto atomic = dyn_cast<xegpu::AtomicRMWOp>(op)) {
-        convertTo(atomic.getValueMutable(), atomic.getMask());
-        layouts[atomic.getResult()] = get(atomic.getMask());
-      }
+      convertScattered(op);
     } else if (isa<func::CallOp, func::ReturnOp>(op)) {
       for (OpOperand &operand : op->getOpOperands())
-        if (isVector(operand.get()))
-          convertOperand(operand,
-                         LaneMap::natural(shapeOf(operand.get()), lanes).attr(op->getContext()));
+        convertToNatural(operand);
     }
   }
 }

@@ -86,6 +86,46 @@ const LaneMessages *MessagePlanner::plan(const MessageRequest &request) {
   return entry->second ? &*entry->second : nullptr;
 }
 
+/// For each place of the messages' arrays the register that holds its cell in every lane, or false.
+static bool findStored(LaneMessages &plan, const LaneArrays &arrays, const LaneTable &table,
+                       ArrayRef<int64_t> elementOf, int64_t columns) {
+  for (auto [row, column] : plan.corners)
+    for (unsigned reg = 0; reg < plan.perLane; ++reg) {
+      int found = -1;
+      for (unsigned lane = 0; lane < modelLanes; ++lane) {
+        int64_t cell = arrays.at(lane, reg) + row * columns + column;
+        int here = table.find(elementOf[cell], lane);
+        if (here < 0 || (lane > 0 && here != found))
+          return false;
+        found = here;
+      }
+      plan.source.push_back(found);
+    }
+  return true;
+}
+
+/// For each register the place of the messages' arrays that brings it to every lane, or false.
+static bool findLoaded(LaneMessages &plan, const LaneArrays &arrays, const LaneTable &table,
+                       ArrayRef<int64_t> cellOf, int64_t columns) {
+  // Which place of which lane brings each cell.
+  std::vector<unsigned> placeOf(cellOf.size()), laneOf(cellOf.size());
+  for (auto [m, corner] : llvm::enumerate(plan.corners))
+    for (unsigned lane = 0; lane < modelLanes; ++lane)
+      for (unsigned reg = 0; reg < plan.perLane; ++reg) {
+        int64_t cell = arrays.at(lane, reg) + corner[0] * columns + corner[1];
+        placeOf[cell] = m * plan.perLane + reg;
+        laneOf[cell] = lane;
+      }
+  for (unsigned flat = 0; flat < table.flatRegisters(); ++flat) {
+    unsigned place = placeOf[cellOf[table.row(flat)[0]]];
+    for (auto [lane, element] : llvm::enumerate(table.row(flat)))
+      if (laneOf[cellOf[element]] != lane || placeOf[cellOf[element]] != place)
+        return false;
+    plan.source.push_back(place);
+  }
+  return true;
+}
+
 std::optional<LaneMessages> MessagePlanner::find(const MessageRequest &request) const {
   auto tile = request.tile;
   unsigned bits = memoryBits(tile.getElementType());
@@ -125,39 +165,9 @@ std::optional<LaneMessages> MessagePlanner::find(const MessageRequest &request) 
     for (int64_t row = 0; row < rows; row += message.height)
       for (int64_t column = 0; column < columns; column += width)
         plan.corners.push_back({row, column});
-    bool fits = true;
-    if (request.access == BlockAccess::Store) {
-      for (auto [row, column] : plan.corners)
-        for (unsigned reg = 0; fits && reg < plan.perLane; ++reg) {
-          int found = -1;
-          for (unsigned lane = 0; fits && lane < modelLanes; ++lane) {
-            int64_t cell = arrays->at(lane, reg) + row * columns + column;
-            int here = table.find(elementOf[cell], lane);
-            fits = here >= 0 && (lane == 0 || here == found);
-            found = here;
-          }
-          plan.source.push_back(found);
-        }
-    } else {
-      // Which place of which lane brings each cell.
-      std::vector<unsigned> placeOf(count), laneOf(count);
-      for (auto [m, corner] : llvm::enumerate(plan.corners))
-        for (unsigned lane = 0; lane < modelLanes; ++lane)
-          for (unsigned reg = 0; reg < plan.perLane; ++reg) {
-            int64_t cell = arrays->at(lane, reg) + corner[0] * columns + corner[1];
-            placeOf[cell] = m * plan.perLane + reg;
-            laneOf[cell] = lane;
-          }
-      for (unsigned flat = 0; fits && flat < table.flatRegisters(); ++flat) {
-        unsigned place = placeOf[cellOf[table.row(flat)[0]]];
-        for (auto [lane, element] : llvm::enumerate(table.row(flat))) {
-          int64_t cell = cellOf[element];
-          fits &= laneOf[cell] == lane && placeOf[cell] == place;
-        }
-        plan.source.push_back(place);
-      }
-    }
-    if (!fits)
+    if (!(request.access == BlockAccess::Store
+              ? findStored(plan, *arrays, table, elementOf, columns)
+              : findLoaded(plan, *arrays, table, cellOf, columns)))
       continue;
     // Places that do not follow one another.
     unsigned cuts = candidate.otherRegisters;

@@ -3,7 +3,6 @@
 // In: layouts of some vectors. Out: those of the vectors that operations tie to them. Refused:
 // nothing.
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "xetile/IR/XeTileOps.h"
 #include "xetile/Target/Xe/Lanes/LaneAssigner.h"
 
 using namespace mlir;
@@ -47,81 +46,69 @@ void LaneAssigner::tie(ArrayRef<Value> values) {
     }
 }
 
-void LaneAssigner::propagateThrough(Operation *op) {
-  if (op->getNumResults() == 1 && free.contains(op->getResult(0))) {
-    Value result = op->getResult(0);
-    for (OpOperand &operand : op->getOpOperands())
-      if (has(result) && isVector(operand.get()))
-        set(operand.get(),
-            isElementwise(op) ? LaneMap(get(result))
-                              : mapOfOperand(op, operand.getOperandNumber(), LaneMap(get(result))));
+void LaneAssigner::propagateThroughFree(Operation *op) {
+  Value result = op->getResult(0);
+  if (!has(result))
     return;
-  }
-  if (isElementwise(op)) {
-    SmallVector<Value> tied(op->getResults());
-    llvm::append_range(tied, op->getOperands());
-    tie(tied);
-    return;
-  }
+  LaneMap map(get(result));
+  for (OpOperand &operand : op->getOpOperands())
+    if (isVector(operand.get()))
+      set(operand.get(),
+          isElementwise(op) ? map : mapOfOperand(op, operand.getOperandNumber(), map));
+}
+
+void LaneAssigner::propagateThroughRegions(Operation *op) {
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     for (auto [result, init, argument, yielded] :
          llvm::zip_equal(loop.getResults(), loop.getInitArgs(), loop.getRegionIterArgs(),
                          loop.getYieldedValues()))
       tie({argument, result, yielded, init});
-    return;
-  }
-  if (auto branch = dyn_cast<scf::IfOp>(op)) {
-    if (branch.getNumResults() == 0)
-      return;
-    for (auto [result, yes, no] :
-         llvm::zip_equal(branch.getResults(), branch.thenYield().getOperands(),
-                         branch.elseYield().getOperands()))
-      tie({result, yes, no});
-    return;
-  }
-  if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+  } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    if (branch.getNumResults() != 0)
+      for (auto [result, yes, no] :
+           llvm::zip_equal(branch.getResults(), branch.thenYield().getOperands(),
+                           branch.elseYield().getOperands()))
+        tie({result, yes, no});
+  } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
     for (auto [init, argument, yielded] : llvm::zip_equal(
              loop.getInits(), loop.getBeforeArguments(), loop.getYieldOp().getOperands()))
       tie({argument, yielded, init});
     for (auto [result, argument, passed] : llvm::zip_equal(
              loop.getResults(), loop.getAfterArguments(), loop.getConditionOp().getArgs()))
       tie({result, argument, passed});
+  }
+}
+
+void LaneAssigner::propagateThroughAccess(Value offsets, Value mask, Value value) {
+  if (!isVector(value) || !isVector(mask))
+    return;
+  if (!offsets || !isVector(offsets))
+    offsets = mask;
+  if (shapeOf(value) == shapeOf(mask)) {
+    tie({value, mask, offsets});
     return;
   }
-  auto chunked = [&](Value offsets, Value mask, Value value) {
-    if (!isVector(value) || !isVector(mask))
-      return;
-    if (shapeOf(value) == shapeOf(mask)) {
-      tie({value, mask, offsets && isVector(offsets) ? offsets : mask});
-      return;
-    }
-    // A chunk of each lane lies in its registers.
-    tie({mask, offsets && isVector(offsets) ? offsets : mask});
-    unsigned rank = shapeOf(value).size();
-    if (has(mask) && !has(value)) {
-      LaneMap map(get(mask));
-      map.block.push_back(1);
-      for (LaneMap::Steps *steps : {&map.registers, &map.lanes})
-        for (LaneMap::Shape &step : *steps)
-          step.push_back(0);
-      int64_t chunk = shapeOf(value).back(), side = chunk & -chunk;
-      for (int64_t at = side / 2; at >= 1; at /= 2) {
-        LaneMap::Shape step(rank, 0);
-        step.back() = at;
-        map.registers.insert(map.registers.begin(), step);
-      }
-      map.block.back() = side;
-      set(value, map);
-    }
-  };
-  if (auto load = dyn_cast<xegpu::LoadGatherOp>(op))
-    return chunked(load.getOffsets(), load.getMask(), load.getValue());
-  if (auto store = dyn_cast<xegpu::StoreScatterOp>(op))
-    return chunked(store.getOffsets(), store.getMask(), store.getValue());
-  if (auto atomic = dyn_cast<xegpu::AtomicRMWOp>(op))
-    return tie({atomic.getMask(), atomic.getValue(), atomic.getResult()});
-  if (isa<xegpu::UpdateOffsetOp>(op))
+  // A chunk of each lane lies in its registers.
+  tie({mask, offsets});
+  if (!has(mask) || has(value))
     return;
+  unsigned rank = shapeOf(value).size();
+  LaneMap map(get(mask));
+  map.block.push_back(1);
+  for (LaneMap::Steps *steps : {&map.registers, &map.lanes})
+    for (LaneMap::Shape &step : *steps)
+      step.push_back(0);
+  int64_t chunk = shapeOf(value).back(), side = chunk & -chunk;
+  for (int64_t at = side / 2; at >= 1; at /= 2) {
+    LaneMap::Shape step(rank, 0);
+    step.back() = at;
+    map.registers.insert(map.registers.begin(), step);
+  }
+  map.block.back() = side;
+  set(value, map);
+}
+
+void LaneAssigner::propagateByRules(Operation *op) {
   for (Value result : op->getResults())
     if (isVector(result) && has(result))
       for (OpOperand &operand : op->getOpOperands())
@@ -132,6 +119,25 @@ void LaneAssigner::propagateThrough(Operation *op) {
       for (OpOperand &operand : op->getOpOperands())
         if (isVector(operand.get()) && has(operand.get()) && !free.contains(operand.get()))
           set(result, mapOfResult(op, operand.getOperandNumber(), LaneMap(get(operand.get()))));
+}
+
+void LaneAssigner::propagateThrough(Operation *op) {
+  if (op->getNumResults() == 1 && free.contains(op->getResult(0)))
+    return propagateThroughFree(op);
+  if (isElementwise(op)) {
+    SmallVector<Value> tied(op->getResults());
+    llvm::append_range(tied, op->getOperands());
+    return tie(tied);
+  }
+  if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op))
+    return propagateThroughRegions(op);
+  if (auto load = dyn_cast<xegpu::LoadGatherOp>(op))
+    return propagateThroughAccess(load.getOffsets(), load.getMask(), load.getValue());
+  if (auto store = dyn_cast<xegpu::StoreScatterOp>(op))
+    return propagateThroughAccess(store.getOffsets(), store.getMask(), store.getValue());
+  if (auto atomic = dyn_cast<xegpu::AtomicRMWOp>(op))
+    return tie({atomic.getMask(), atomic.getValue(), atomic.getResult()});
+  propagateByRules(op);
 }
 
 void LaneAssigner::propagate() {

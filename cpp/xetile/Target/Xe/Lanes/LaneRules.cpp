@@ -1,7 +1,7 @@
 //===- LaneRules.cpp - how operations tie the lanes of their vectors ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: operations on vectors of a subgroup, maps of some of these. Out: maps of the others that cost
-// no instruction. Refused: dpas that the device has no instruction for, layouts that do not fit.
+// no instruction. Refused: layouts that do not fit.
 #include "xetile/Target/Xe/Lanes/LaneRules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -9,7 +9,6 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "xetile/IR/XeTileOps.h"
 #include "xetile/IR/XeTileTypes.h"
-#include "xetile/Layout/LaneLayout.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -149,117 +148,6 @@ std::optional<LaneMap> xetile::mapOfOperand(Operation *op, unsigned operand, con
       .Default([](Operation *) -> Maybe { return std::nullopt; });
 }
 
-//===----------------------------------------------------------------------===//
-// dpas
-//===----------------------------------------------------------------------===//
-
-/// The bits of an element of A and B, 0 for types that no dpas multiplies.
-static unsigned operandBits(Type type) {
-  if (type.isF16() || type.isBF16())
-    return 16;
-  if (type.isF32() || isa<FloatTF32Type>(type))
-    return 32;
-  return type.isInteger(8) ? 8 : type.isInteger(4) ? 4 : 0;
-}
-
-static bool accumulates(Type operand, Type accumulator) {
-  if (operand.isInteger())
-    return accumulator.isInteger(32);
-  return accumulator.isF32() || (accumulator == operand && (operand.isF16() || operand.isBF16()));
-}
-
-Result<DpasForm> xetile::dpasForm(xegpu::DpasOp op, const TargetInfo &target) {
-  auto a = cast<VectorType>(op.getLhs().getType()), b = cast<VectorType>(op.getRhs().getType());
-  auto result = cast<VectorType>(op.getResult().getType());
-  auto text = [](auto value) {
-    std::string result;
-    llvm::raw_string_ostream(result) << value;
-    return result;
-  };
-  Type element = a.getElementType();
-  DpasForm form;
-  form.elemBits = operandBits(element);
-  if (!form.elemBits || !accumulates(element, result.getElementType()))
-    return Error(
-        "multiplies " + text(element) + " and " + text(b.getElementType()) + " into " +
-        text(result.getElementType()) +
-        "; expected f16 into f32 or f16, bf16 into f32 or bf16, tf32 into f32, or i8 or i4 "
-        "into i32");
-  if (op.getAcc() && op.getAcc().getType() != result)
-    return Error("adds " + text(op.getAcc().getType()) + " to " + text(result) +
-                 ", expected the result's type");
-  unsigned pack = 32 / form.elemBits;
-  form.packedA = a.getRank() == 3;
-  form.packedB = b.getRank() == 3;
-  if (a.getRank() < 2 || b.getRank() < 2 || result.getRank() != 2)
-    return Error("multiplies vectors of one dimension, what a lane holds; expected those of the "
-                 "subgroup, or xegpu-op-level=lane");
-  if ((form.packedA && a.getDimSize(2) != pack) || (form.packedB && b.getDimSize(2) != pack))
-    return Error("has a 3D operand whose last dimension is not the " + std::to_string(pack) +
-                 " elements that 32 bits hold of " + text(element));
-  form.m = a.getDimSize(0);
-  form.k = a.getDimSize(1) * (form.packedA ? pack : 1);
-  form.n = b.getDimSize(1);
-  int64_t rowsOfB = b.getDimSize(0) * (form.packedB ? pack : 1);
-  form.params = largestDpas(target, form.elemBits);
-  if (rowsOfB != form.k || result.getDimSize(0) != form.m || result.getDimSize(1) != form.n)
-    return Error("multiplies " + text(a) + " and " + text(b) + " into " + text(result) +
-                 ", whose m, n and k differ");
-  if (form.params.opsPerChannel == 0 || form.k % form.params.k() || form.n % form.params.n())
-    return Error("multiplies " + std::to_string(form.m) + "x" + std::to_string(form.k) + " and " +
-                 std::to_string(form.k) + "x" + std::to_string(form.n) + " of " + text(element) +
-                 "; expected n to be a multiple of " + std::to_string(form.params.n()) +
-                 " and k of " + std::to_string(form.params.k()));
-  form.params.repeatCount = std::min<int64_t>(form.params.repeatCount, form.m & -form.m);
-  unsigned wanted = form.params.repeatCount;
-  auto mapOf = [&](DpasOperand operand) -> Result<LaneMap> {
-    // A single row of tf32 fills half of the lanes; the others hold the same.
-    DpasParams params = form.params;
-    if (operand == DpasOperand::A && form.elemBits == 32 && wanted == 1)
-      params.repeatCount = 2;
-    Result<LinearLayout> layout = dpasTileLayout(params, operand);
-    if (!layout)
-      return layout.error();
-    LaneMap map(*layout);
-    if (params.repeatCount != wanted)
-      map = map.trimmed({1, int64_t(params.k())});
-    return map;
-  };
-  for (auto [operand, map] :
-       {std::pair(DpasOperand::A, &form.a), std::pair(DpasOperand::B, &form.b),
-        std::pair(DpasOperand::C, &form.c)}) {
-    Result<LaneMap> made = mapOf(operand);
-    if (!made)
-      return made.error();
-    *map = *made;
-  }
-  auto pack3D = [&](const LaneMap &map, VectorType type, bool alongRows) -> Result<LaneMap> {
-    // (k, n) is (k / pack, n, pack); (m, k) is (m, k / pack, pack).
-    LaneMap packed;
-    auto convert = [&](const LaneMap::Shape &step) {
-      int64_t k = alongRows ? step[0] : step[1], other = alongRows ? step[1] : step[0];
-      LaneMap::Shape result(3, 0);
-      result[alongRows ? 0 : 1] = k / pack;
-      result[2] = k % pack;
-      result[alongRows ? 1 : 0] = other;
-      return result;
-    };
-    packed.block = convert({map.block[0] - 1, map.block[1] - 1});
-    for (int64_t &side : packed.block)
-      ++side;
-    for (const LaneMap::Shape &step : map.registers)
-      packed.registers.push_back(convert(step));
-    for (const LaneMap::Shape &step : map.lanes)
-      packed.lanes.push_back(convert(step));
-    return packed;
-  };
-  if (form.packedA)
-    form.a = *pack3D(form.a, a, /*alongRows=*/false);
-  if (form.packedB)
-    form.b = *pack3D(form.b, b, /*alongRows=*/true);
-  return form;
-}
-
 bool xetile::feedsDpasB(Value value) {
   SmallVector<Value> pending{value};
   for (unsigned steps = 0; !pending.empty() && steps < 64; ++steps) {
@@ -276,69 +164,37 @@ bool xetile::feedsDpasB(Value value) {
   return false;
 }
 
-LogicalResult xetile::checkDpasLayouts(xegpu::DpasOp op, const DpasForm &form,
-                                       unsigned subgroupSize) {
-  struct Part {
-    StringRef name;
-    Value value;
-    const LaneMap &map;
-    xegpu::DistributeLayoutAttr layout;
-  } parts[] = {{"layout_a", op.getLhs(), form.a, op.getLayoutAAttr()},
-               {"layout_b", op.getRhs(), form.b, op.getLayoutBAttr()},
-               {"layout_cd", op.getResult(), form.c, op.getLayoutCdAttr()}};
-  for (const Part &part : parts) {
-    if (!part.layout || part.layout.getEffectiveLaneLayoutAsInt().empty())
-      continue;
-    Result<LaneMap> given = mapOfLayout(part.layout, shapeOf(part.value), subgroupSize);
-    if (!given)
-      return op.emitOpError() << given.error().message << ", in " << part.name;
-    if (!haveSameLanes(*given, part.map, shapeOf(part.value), subgroupSize)) {
-      LaneMap map = part.map;
-      InFlightDiagnostic error = op.emitOpError("has a ")
-                                 << part.name << " that contradicts the instruction: expected ";
-      Result<LinearLayout> linear = map.linearLayout();
-      Result<LaneLayout> rule =
-          linear && map.rank() == 2
-              ? toLaneLayout(*linear, part.name == "layout_a"
-                                          ? std::max<int64_t>(1, map.block[1] / subgroupSize)
-                                      : part.name == "layout_b" ? form.params.opsPerChannel
-                                                                : 1)
-              : Result<LaneLayout>(Error("a column to each lane"));
-      if (rule)
-        return error << rule->str() << ", or none";
-      return error << "each lane to hold what " << map.attr(op.getContext()) << " says, or none";
-    }
-  }
-  return success();
-}
-
 //===----------------------------------------------------------------------===//
 // Layouts that users give
 //===----------------------------------------------------------------------===//
 
+static Result<LaneMap> mapOfSlice(xegpu::SliceAttr slice, ArrayRef<int64_t> shape,
+                                  unsigned subgroupSize) {
+  // The parent describes a vector of more dimensions; how long these are does not matter.
+  xegpu::DistributeLayoutAttr parent = slice.getParent();
+  SmallVector<int64_t> dims(slice.getDims().asArrayRef());
+  SmallVector<int64_t> laneLayout = parent.getEffectiveLaneLayoutAsInt(),
+                       laneData = parent.getEffectiveLaneDataAsInt();
+  if (int64_t(shape.size() + dims.size()) != parent.getRank() || laneLayout.empty())
+    return Error("has a layout of " + llvm::Twine(parent.getRank()) + " dimensions without the " +
+                 llvm::Twine(dims.size()) + " of its slice, expected the vector's " +
+                 llvm::Twine(shape.size()));
+  SmallVector<int64_t> whole;
+  unsigned at = 0;
+  for (int64_t dim = 0; dim < parent.getRank(); ++dim)
+    whole.push_back(llvm::is_contained(dims, dim)
+                        ? laneLayout[dim] * (laneData.empty() ? 1 : laneData[dim])
+                        : shape[at++]);
+  Result<LaneMap> map = mapOfLayout(parent, whole, subgroupSize);
+  if (!map)
+    return map;
+  return map->dropped(marked(whole.size(), dims));
+}
+
 Result<LaneMap> xetile::mapOfLayout(xegpu::DistributeLayoutAttr layout, ArrayRef<int64_t> shape,
                                     unsigned subgroupSize) {
-  if (auto slice = dyn_cast<xegpu::SliceAttr>(layout)) {
-    // The parent describes a vector of more dimensions; how long these are does not matter.
-    xegpu::DistributeLayoutAttr parent = slice.getParent();
-    SmallVector<int64_t> dims(slice.getDims().asArrayRef());
-    SmallVector<int64_t> laneLayout = parent.getEffectiveLaneLayoutAsInt(),
-                         laneData = parent.getEffectiveLaneDataAsInt();
-    if (int64_t(shape.size() + dims.size()) != parent.getRank() || laneLayout.empty())
-      return Error("has a layout of " + llvm::Twine(parent.getRank()) + " dimensions without the " +
-                   llvm::Twine(dims.size()) + " of its slice, expected the vector's " +
-                   llvm::Twine(shape.size()));
-    SmallVector<int64_t> whole;
-    unsigned at = 0;
-    for (int64_t dim = 0; dim < parent.getRank(); ++dim)
-      whole.push_back(llvm::is_contained(dims, dim)
-                          ? laneLayout[dim] * (laneData.empty() ? 1 : laneData[dim])
-                          : shape[at++]);
-    Result<LaneMap> map = mapOfLayout(parent, whole, subgroupSize);
-    if (!map)
-      return map;
-    return map->dropped(marked(whole.size(), dims));
-  }
+  if (auto slice = dyn_cast<xegpu::SliceAttr>(layout))
+    return mapOfSlice(slice, shape, subgroupSize);
   SmallVector<int64_t> laneLayout = layout.getEffectiveLaneLayoutAsInt(),
                        laneData = layout.getEffectiveLaneDataAsInt();
   unsigned rank = shape.size();

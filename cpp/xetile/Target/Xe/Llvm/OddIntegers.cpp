@@ -48,6 +48,9 @@ public:
   std::optional<std::string> run();
 
 private:
+  std::string refuse(const Twine &what, Type *type) const;
+  /// The instruction on wide integers; why not, if that cannot be.
+  std::optional<std::string> replace(Instruction *inst);
   static bool isInvolved(const Instruction &inst);
   /// The new value of an instruction, null if there is no rule for it.
   Value *rewrite(Instruction &inst);
@@ -387,14 +390,49 @@ Value *Widener::rewrite(Instruction &inst) {
   return nullptr;
 }
 
-std::optional<std::string> Widener::run() {
-  auto refuse = [&](const Twine &what, Type *type) {
-    std::string text;
-    raw_string_ostream stream(text);
-    stream << "'" << function.getName() << "': " << what << " uses " << *type
-           << "; SPIR-V has integers of 1, 8, 16, 32 and 64 bits";
-    return text;
+std::string Widener::refuse(const Twine &what, Type *type) const {
+  std::string text;
+  raw_string_ostream stream(text);
+  stream << "'" << function.getName() << "': " << what << " uses " << *type
+         << "; SPIR-V has integers of 1, 8, 16, 32 and 64 bits";
+  return text;
+}
+
+std::optional<std::string> Widener::replace(Instruction *inst) {
+  Type *type = isOdd(inst->getType()) ? inst->getType() : nullptr;
+  for (Value *operand : inst->operands())
+    if (isOdd(operand->getType()) && (!type || widthOf(operand->getType()) > widthOf(type)))
+      type = operand->getType();
+  auto refuseInst = [&] {
+    return refuse(inst->getOpcodeName(), type ? type : inst->getOperand(0)->getType());
   };
+  if (type && widthOf(type) > 64)
+    return refuseInst();
+  builder.SetInsertPoint(inst);
+  if (auto *table = dyn_cast<SwitchInst>(inst)) {
+    Value *value = zeros(table->getCondition());
+    for (auto choice : table->cases())
+      choice.setValue(cast<ConstantInt>(zeros(choice.getCaseValue())));
+    table->setCondition(value);
+    return std::nullopt;
+  }
+  if (auto *store = dyn_cast<StoreInst>(inst)) {
+    if (!rewriteStore(*store))
+      return refuseInst();
+  } else {
+    Value *value = rewrite(*inst);
+    if (!value)
+      return refuseInst();
+    if (isOdd(inst->getType()))
+      wide[inst] = value;
+    else
+      inst->replaceAllUsesWith(value);
+  }
+  dead.push_back(inst);
+  return std::nullopt;
+}
+
+std::optional<std::string> Widener::run() {
   for (Type *type : function.getFunctionType()->params())
     if (isOdd(type))
       return refuse("its signature", type);
@@ -406,38 +444,9 @@ std::optional<std::string> Widener::run() {
       for (Instruction &inst : *block)
         if (isInvolved(inst))
           order.push_back(&inst);
-  for (Instruction *inst : order) {
-    Type *type = isOdd(inst->getType()) ? inst->getType() : nullptr;
-    for (Value *operand : inst->operands())
-      if (isOdd(operand->getType()) && (!type || widthOf(operand->getType()) > widthOf(type)))
-        type = operand->getType();
-    auto refuseInst = [&] {
-      return refuse(inst->getOpcodeName(), type ? type : inst->getOperand(0)->getType());
-    };
-    if (type && widthOf(type) > 64)
-      return refuseInst();
-    builder.SetInsertPoint(inst);
-    if (auto *table = dyn_cast<SwitchInst>(inst)) {
-      Value *value = zeros(table->getCondition());
-      for (auto choice : table->cases())
-        choice.setValue(cast<ConstantInt>(zeros(choice.getCaseValue())));
-      table->setCondition(value);
-      continue;
-    }
-    if (auto *store = dyn_cast<StoreInst>(inst)) {
-      if (!rewriteStore(*store))
-        return refuseInst();
-    } else {
-      Value *value = rewrite(*inst);
-      if (!value)
-        return refuseInst();
-      if (isOdd(inst->getType()))
-        wide[inst] = value;
-      else
-        inst->replaceAllUsesWith(value);
-    }
-    dead.push_back(inst);
-  }
+  for (Instruction *inst : order)
+    if (std::optional<std::string> why = replace(inst))
+      return why;
   for (Instruction *inst : order)
     if (auto *phi = dyn_cast<PHINode>(inst))
       for (auto [value, block] : zip_equal(phi->incoming_values(), phi->blocks())) {

@@ -266,10 +266,8 @@ static LogicalResult checkSubgroupLevel(Operation *op) {
   return success();
 }
 
-LogicalResult xetile::blockTiles(Operation *root, StringRef chip) {
-  auto check = [](Operation *op) { return WalkResult(checkSubgroupLevel(op)); };
-  if (root->walk(check).wasInterrupted() || failed(makeTilesLocal(root)))
-    return failure();
+/// Products and stores in slices, where these need fewer registers.
+static LogicalResult slice(Operation *root, StringRef chip) {
   SmallVector<TileMmaOp> products;
   root->walk([&](TileMmaOp op) {
     if (op.getResult().getType().getRank() == 2)
@@ -291,12 +289,11 @@ LogicalResult xetile::blockTiles(Operation *root, StringRef chip) {
       return failure();
     sliceStore(op, *target);
   }
-  cloneVectorConstantsPerUse(root);
-  BlockChoice choice;
-  if (failed(choice.run(root, chip)))
-    return failure();
+  return success();
+}
 
-  TypeConverter converter;
+/// Vectors to those of their blocks.
+static void addConversions(TypeConverter &converter, const BlockChoice &choice) {
   converter.addConversion([](Type type) { return type; });
   converter.addConversion([&](Value value) -> std::optional<Type> {
     const VectorBlock *block = choice.get(value);
@@ -315,6 +312,20 @@ LogicalResult xetile::blockTiles(Operation *root, StringRef chip) {
       [](OpBuilder &builder, VectorType type, ValueRange inputs, Location loc) -> Value {
         return TilePackOp::create(builder, loc, type, inputs.front(), type.getShape().take_back(2));
       });
+}
+
+LogicalResult xetile::blockTiles(Operation *root, StringRef chip) {
+  auto check = [](Operation *op) { return WalkResult(checkSubgroupLevel(op)); };
+  if (root->walk(check).wasInterrupted() || failed(makeTilesLocal(root)) ||
+      failed(slice(root, chip)))
+    return failure();
+  cloneVectorConstantsPerUse(root);
+  BlockChoice choice;
+  if (failed(choice.run(root, chip)))
+    return failure();
+
+  TypeConverter converter;
+  addConversions(converter, choice);
   MLIRContext *context = root->getContext();
   BlockContext blocks{choice, chip};
   RewritePatternSet patterns(context);

@@ -8,8 +8,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Dominance.h"
-#include "mlir/IR/IRMapping.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "xetile/Target/Xe/TargetAttr.h"
 
 using namespace mlir;
@@ -66,6 +64,41 @@ static Operation *getFirstAccess(Block &body) {
   return nullptr;
 }
 
+SmallVector<Surface> SurfaceVersions::findTestable(FunctionOpInterface function, Operation *first) {
+  DominanceInfo dominance(function);
+  SmallVector<Surface> surfaces;
+  function.walk([&](Operation *access) {
+    if (!kinds.contains(access) || kinds[access] != SurfaceKind::Unknown)
+      return;
+    Surface surface = Surface::of(getLocalInit(access));
+    // Those that come later are tested where they are used.
+    bool isKnown = llvm::all_of(surface.getOperands(), [&](Value value) {
+      return dominance.properlyDominates(value, first);
+    });
+    if (isKnown && !llvm::is_contained(surfaces, surface))
+      surfaces.push_back(surface);
+  });
+  return surfaces;
+}
+
+void SurfaceVersions::decide(Block &blocks, const IRMapping &copies, ArrayRef<Surface> tested) {
+  SmallVector<std::pair<Operation *, SurfaceKind>> decided;
+  blocks.walk([&](Operation *access) {
+    if (!kinds.contains(access))
+      return;
+    Operation *copy = copies.lookup(access);
+    SurfaceKind kind = kinds[access];
+    bool isTested = kind == SurfaceKind::Unknown &&
+                    llvm::is_contained(tested, Surface::of(getLocalInit(access)));
+    decided.push_back({access, isTested ? SurfaceKind::Block : kind});
+    decided.push_back({copy, isTested ? SurfaceKind::Other : kind});
+    places[copy] = SurfaceKind(places[access]);
+    inside[copy] = std::array<bool, 2>(inside[access]);
+  });
+  for (auto [access, kind] : decided)
+    kinds[access] = kind;
+}
+
 void SurfaceVersions::split(Operation *op, StringRef chip) {
   auto function = cast<FunctionOpInterface>(op);
   if (function.isExternal() || !function.getFunctionBody().hasOneBlock() ||
@@ -75,22 +108,8 @@ void SurfaceVersions::split(Operation *op, StringRef chip) {
   Operation *first = getFirstAccess(body);
   if (!first || first == body.getTerminator())
     return;
-  DominanceInfo dominance(function);
-  SmallVector<Surface> surfaces;
-  bool isTestable = false;
-  function.walk([&](Operation *access) {
-    if (!kinds.contains(access) || kinds[access] != SurfaceKind::Unknown)
-      return;
-    Surface surface = Surface::of(getLocalInit(access));
-    // Those that come later are tested where they are used.
-    if (!llvm::all_of(surface.getOperands(),
-                      [&](Value value) { return dominance.properlyDominates(value, first); }))
-      return;
-    isTestable = true;
-    if (!llvm::is_contained(surfaces, surface))
-      surfaces.push_back(surface);
-  });
-  if (!isTestable)
+  SmallVector<Surface> surfaces = findTestable(function, first);
+  if (surfaces.empty())
     return;
   OpBuilder builder(first);
   Location loc = first->getLoc();
@@ -117,21 +136,7 @@ void SurfaceVersions::split(Operation *op, StringRef chip) {
   IRMapping mapping;
   for (Operation &each : blocks->without_terminator())
     elseBuilder.clone(each, mapping);
-  SmallVector<std::pair<Operation *, SurfaceKind>> decided;
-  blocks->walk([&](Operation *access) {
-    if (!kinds.contains(access))
-      return;
-    Operation *copy = mapping.lookup(access);
-    SurfaceKind kind = kinds[access];
-    bool isTested = kind == SurfaceKind::Unknown &&
-                    llvm::is_contained(surfaces, Surface::of(getLocalInit(access)));
-    decided.push_back({access, isTested ? SurfaceKind::Block : kind});
-    decided.push_back({copy, isTested ? SurfaceKind::Other : kind});
-    places[copy] = SurfaceKind(places[access]);
-    inside[copy] = std::array<bool, 2>(inside[access]);
-  });
-  for (auto [access, kind] : decided)
-    kinds[access] = kind;
+  decide(*blocks, mapping, surfaces);
 }
 
 LogicalResult SurfaceVersions::run(Operation *root, StringRef chip) {

@@ -3,6 +3,8 @@
 #ifndef XETILE_TARGET_XE_TOXEGPU_SURFACEVERSIONS_H
 #define XETILE_TARGET_XE_TOXEGPU_SURFACEVERSIONS_H
 
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "xetile/Target/Xe/ToXeGPU/LocalTiles.h"
 #include "xetile/Target/Xe/ToXeGPU/Surface.h"
 #include "xetile/Target/Xe/ToXeGPU/TilesInside.h"
@@ -26,6 +28,11 @@ public:
 private:
   llvm::LogicalResult classify(mlir::Operation *root, llvm::StringRef chip);
   void split(mlir::Operation *function, llvm::StringRef chip);
+  /// Surfaces of accesses from `first` on that a test before it decides.
+  llvm::SmallVector<Surface> findTestable(mlir::FunctionOpInterface function,
+                                          mlir::Operation *first);
+  /// Kinds of accesses in `blocks`, where the tests have said yes, and of their copies.
+  void decide(mlir::Block &blocks, const mlir::IRMapping &copies, llvm::ArrayRef<Surface> tested);
   llvm::DenseMap<mlir::Operation *, SurfaceKind> kinds, places;
   llvm::DenseMap<mlir::Operation *, std::array<bool, 2>> inside;
 };

@@ -107,6 +107,7 @@ void LayoutInference::propagate() {
   }
 }
 
+// Long: a rule for each operation, and nothing between them.
 std::optional<Ownership> LayoutInference::getWanted(OpOperand &operand) const {
   using Maybe = std::optional<Ownership>;
   Operation *op = operand.getOwner();

@@ -55,6 +55,7 @@ static xegpu::DistributeLayoutAttr layoutOfAccess(xegpu::DistributeLayoutAttr ow
 }
 
 /// Results and accesses.
+// Long: where each operation states its layout, and nothing between them.
 LogicalResult LayoutInference::collect(Operation *op) {
   for (OpResult result : op->getResults()) {
     auto layout = op->getAttrOfType<xegpu::DistributeLayoutAttr>(

@@ -181,7 +181,7 @@ LogicalResult XeGPUWgPlan::checkTransfer(VectorTransferOpInterface op) {
   return success();
 }
 
-LogicalResult XeGPUWgPlan::checkOp(Operation *op) {
+FailureOr<bool> XeGPUWgPlan::checkShares(Operation *op) {
   bool isShared = false;
   auto values = llvm::to_vector(llvm::concat<Value>(llvm::to_vector_of<Value>(op->getOperands()),
                                                     llvm::to_vector_of<Value>(op->getResults())));
@@ -206,8 +206,13 @@ LogicalResult XeGPUWgPlan::checkOp(Operation *op) {
              << ownership->numPieces() << " pieces of " << value.getType() << "; expected at most "
              << kMaxPieces << ": make sg_data or sg_layout larger";
   }
-  if (!isShared)
-    return success();
+  return isShared;
+}
+
+LogicalResult XeGPUWgPlan::checkOp(Operation *op) {
+  FailureOr<bool> isShared = checkShares(op);
+  if (failed(isShared) || !*isShared)
+    return isShared;
   if (isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::IndexSwitchOp, scf::YieldOp, scf::ConditionOp,
           xegpu::CreateNdDescOp, xegpu::UpdateNdOffsetOp, xegpu::LoadNdOp, xegpu::StoreNdOp,
           xegpu::ConvertLayoutOp, vector::TransposeOp, vector::BroadcastOp, xegpu::LoadMatrixOp,
