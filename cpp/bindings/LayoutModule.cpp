@@ -266,6 +266,7 @@ std::pair<Shape, Places> tileMessages(const std::string &chip, const std::string
   return {shapeOf(tile.shape), placesOf(tile.messages)};
 }
 
+// Long: a table of bindings.
 void bindPlan(nb::module_ &m) {
   nb::class_<SurfaceFacts>(m, "SurfaceFacts")
       .def(

@@ -278,6 +278,7 @@ nb::object runOcloc(nb::bytes spirv, const std::string &device,
 
 } // namespace
 
+// Long: a table of bindings.
 NB_MODULE(_xetile, m) {
   m.doc() =
       "Registration of the XeTile dialect, its transform ops and its passes; the device table.";

@@ -300,26 +300,25 @@ void addRead(BuiltinText &out, const SpirvImport &import, const BlockIo &block) 
 
 // With 16 rows lane l's array is row l of memory, with 32 rows l and l + 16 interleaved; fewer are
 // rare.
-void addTransposingRead(BuiltinText &out, const SpirvImport &import, const BlockIo &block) {
-  Geometry geometry(block);
+static std::string transposingMove(BuiltinText &out, const Geometry &geometry,
+                                   const BlockIo &block) {
   std::string type = unsignedType(geometry.element);
   unsigned columns = block.columns, rows = block.rows;
-  unsigned tileBytes = std::max(rows * columns * geometry.element, 4u);
   bool wholeRows = (columns & (columns - 1)) == 0;
-  std::string move;
   if (rows == 16 && wholeRows) {
-    move = expand(
+    return expand(
         R"(  XT_LOOP for (int l = 0; l < 16; ++l)
     *(__private @row@ *)(to + l * @per_lane@) = *(__generic @row@ *)(from + l * step);
 )",
         {{"row", out.vectorType(type, columns)}, {"per_lane", number(geometry.bytesPerLane)}});
-  } else if (rows == 32 && wholeRows) {
+  }
+  if (rows == 32 && wholeRows) {
     std::string zip, joined = out.vectorType(type, 2 * columns),
                      row = out.vectorType(type, columns);
     for (unsigned i = 0; i < columns; ++i)
       zip += (i ? ", " : "") + number(i) + ", " + number(columns + i);
     std::string value = columns == 1 ? "(" + joined + ")(a, b)" : vectorShuffle("a", "b", zip);
-    move = expand(R"(  XT_LOOP for (int l = 0; l < 16; ++l) {
+    return expand(R"(  XT_LOOP for (int l = 0; l < 16; ++l) {
     @row@ a = *(__generic @row@ *)(from + l * step), b = *(__generic @row@ *)(from + (l + 16) * step);
     *(__private @joined@ *)(to + l * @per_lane@) = @value@;
   }
@@ -328,25 +327,29 @@ void addTransposingRead(BuiltinText &out, const SpirvImport &import, const Block
                    {"joined", joined},
                    {"value", value},
                    {"per_lane", number(geometry.bytesPerLane)}});
-  } else {
-    // Element (r, c) of memory: row c, column r of the transposed block.
-    std::string lane =
-        rows >= 16 ? "r % 16" : "c % " + number(16 / rows) + " * " + number(rows) + " + r";
-    std::string index =
-        rows >= 16 ? "c * " + number(rows / 16) + " + r / 16" : "c / " + number(16 / rows);
-    move = expand(R"(  XT_LOOP for (int i = 0; i < @words@; ++i) ((__private uint *)to)[i] = 0;
-  XT_LOOP for (int r = 0; r < @rows@; ++r)
-    XT_LOOP for (int c = 0; c < @columns@; ++c)
-      ((__private @type@ *)to)[(@lane@) * @per_lane@ + @index@] = ((__generic @type@ *)(from + r * step))[c];
-)",
-                  {{"words", number(geometry.blockBytes() / 4)},
-                   {"rows", number(rows)},
-                   {"columns", number(columns)},
-                   {"type", type},
-                   {"lane", lane},
-                   {"index", index},
-                   {"per_lane", number(geometry.unitRows)}});
   }
+  // Element (r, c) of memory: row c, column r of the transposed block.
+  std::string lane =
+      rows >= 16 ? "r % 16" : "c % " + number(16 / rows) + " * " + number(rows) + " + r";
+  std::string index =
+      rows >= 16 ? "c * " + number(rows / 16) + " + r / 16" : "c / " + number(16 / rows);
+  return expand(R"(  XT_LOOP for (int i = 0; i < @words@; ++i) ((__private uint *)to)[i] = 0;
+  XT_LOOP for (int r = 0; r < @rows@; ++r)
+  XT_LOOP for (int c = 0; c < @columns@; ++c)
+    ((__private @type@ *)to)[(@lane@) * @per_lane@ + @index@] = ((__generic @type@ *)(from + r * step))[c];
+)",
+                {{"words", number(geometry.blockBytes() / 4)},
+                 {"rows", number(rows)},
+                 {"columns", number(columns)},
+                 {"type", type},
+                 {"lane", lane},
+                 {"index", index},
+                 {"per_lane", number(geometry.unitRows)}});
+}
+
+void addTransposingRead(BuiltinText &out, const SpirvImport &import, const BlockIo &block) {
+  Geometry geometry(block);
+  unsigned tileBytes = std::max(block.rows * block.columns * geometry.element, 4u);
   std::string body = commonStart(geometry, block, tileBytes);
   body += expand(R"(  __attribute__((aligned(64))) uchar lanes_[@bytes@];
   ulong lanes = XT_FIRST((ulong)lanes_), to = packed ? first : lanes;
@@ -361,9 +364,9 @@ void addTransposingRead(BuiltinText &out, const SpirvImport &import, const Block
                   {"element", number(geometry.element)},
                   {"clear", clearTile(tileBytes)},
                   {"copy", copyInside(out, geometry, block)},
-                  {"pitch", number(columns * geometry.element)}});
+                  {"pitch", number(block.columns * geometry.element)}});
   out.addHead(import, {"base_", "width", "height", "pitch_", "corner", "array"});
-  out.add(body + move + copyToLanes(geometry, "lanes") + "}\n");
+  out.add(body + transposingMove(out, geometry, block) + copyToLanes(geometry, "lanes") + "}\n");
 }
 
 void addWrite(BuiltinText &out, const SpirvImport &import, const BlockIo &block) {

@@ -162,20 +162,13 @@ std::string columnOfA(const Dpas &dpas, unsigned k, unsigned rows) {
   return decodeA(dpas.a, value, k % perLane, rows);
 }
 
-// With lanes after lanes in memory, A is depth x rows, B is 16 x depth and C is 16 x rows, all
-// row-major: C[n] += B[n][k]
-// * A[k] on vectors of `rows` floats, 8 columns n at a time so that 8 sums are under way; B's
-// elements are broadcast from memory, which costs nothing beside the multiplication.
-void addLockstep(BuiltinText &out, const SpirvImport &import, const Dpas &dpas) {
-  unsigned rows = dpas.rows, chunk = dpas.depth < 16 ? dpas.depth : 16, chunks = dpas.depth / chunk;
+/// Where lanes' operands are: one after the other, in their own arrays or in copies of these.
+static std::string lockstepOperands(const SpirvImport &import, unsigned floatsOfB,
+                                    const std::string &sums) {
   unsigned bytesOfA = import.parameters[0].bytes(), bytesOfC = import.result.bytes();
-  bool separateSums = dpas.accumulator != Dpas::F32;
-  std::string n = rows == 1 ? "" : number(rows), sumType = "float" + n;
   std::string typeOfA = import.parameters[0].openclName(), typeOfC = import.result.openclName();
-
-  out.add(helpers(dpas, rows));
-  out.addHead(import, {"a_", "b_", "c_"});
-  std::string body = expand(R"( {
+  std::string body = expand(
+      R"( {
   @a_type@ a_array[1];
   int8 b_array[1];
   @c_type@ c_array[1];
@@ -187,10 +180,7 @@ void addLockstep(BuiltinText &out, const SpirvImport &import, const Dpas &dpas) 
   __private float *floats = (__private float *)XT_FIRST((ulong)b_floats);
   XT_FENCE();
 )",
-                            {{"a_type", typeOfA},
-                             {"c_type", typeOfC},
-                             {"b_count", number(16 * chunk)},
-                             {"sums", separateSums ? "  " + sumType + " sum_array[16];\n" : ""}});
+      {{"a_type", typeOfA}, {"c_type", typeOfC}, {"b_count", number(floatsOfB)}, {"sums", sums}});
   // Lanes' arrays that do not follow one another: gather them into the first lane's scratch.
   body += expand(
       R"(  bool packed = XT_LAST((ulong)a_array) == a + @a_last@ && XT_LAST((ulong)b_array) == b + 480 &&
@@ -213,6 +203,40 @@ void addLockstep(BuiltinText &out, const SpirvImport &import, const Dpas &dpas) 
        {"a_bytes", number(bytesOfA)},
        {"c_bytes", number(bytesOfC)},
        {"stored", typeOfC}});
+  return body;
+}
+
+/// Eight columns' sums of products of `chunk` columns of A.
+static std::string lockstepSums(const std::string &sumType, unsigned chunk) {
+  std::string body;
+  for (unsigned j = 0; j < 8; ++j)
+    body += "      " + sumType + " s" + number(j) + " = sums[n + " + number(j) + "];\n";
+  for (unsigned k = 0; k < chunk; ++k) {
+    body += "     ";
+    for (unsigned j = 0; j < 8; ++j)
+      body += " s" + number(j) + " = fma(a" + number(k) + ", (" + sumType + ")bn[" +
+              number(j * chunk + k) + "], s" + number(j) + ");";
+    body += "\n";
+  }
+  for (unsigned j = 0; j < 8; ++j)
+    body += "      sums[n + " + number(j) + "] = s" + number(j) + ";\n";
+  return body;
+}
+
+// With lanes after lanes in memory, A is depth x rows, B is 16 x depth and C is 16 x rows, all
+// row-major: C[n] += B[n][k]
+// * A[k] on vectors of `rows` floats, 8 columns n at a time so that 8 sums are under way; B's
+// elements are broadcast from memory, which costs nothing beside the multiplication.
+void addLockstep(BuiltinText &out, const SpirvImport &import, const Dpas &dpas) {
+  unsigned rows = dpas.rows, chunk = dpas.depth < 16 ? dpas.depth : 16, chunks = dpas.depth / chunk;
+  unsigned bytesOfA = import.parameters[0].bytes(), bytesOfC = import.result.bytes();
+  bool separateSums = dpas.accumulator != Dpas::F32;
+  std::string n = rows == 1 ? "" : number(rows), sumType = "float" + n;
+
+  out.add(helpers(dpas, rows));
+  out.addHead(import, {"a_", "b_", "c_"});
+  std::string body = lockstepOperands(import, 16 * chunk,
+                                      separateSums ? "  " + sumType + " sum_array[16];\n" : "");
   if (separateSums)
     body += "  __private " + sumType + " *sums = (__private " + sumType +
             " *)XT_FIRST((ulong)sum_array);\n" +
@@ -234,17 +258,7 @@ void addLockstep(BuiltinText &out, const SpirvImport &import, const Dpas &dpas) 
       __private float *bn = floats + n * @chunk@;
 )",
       {{"b_bytes", number(bytesOfB)}, {"chunk", number(chunk)}, {"decode", decodeB(dpas.b)}});
-  for (unsigned j = 0; j < 8; ++j)
-    body += "      " + sumType + " s" + number(j) + " = sums[n + " + number(j) + "];\n";
-  for (unsigned k = 0; k < chunk; ++k) {
-    body += "     ";
-    for (unsigned j = 0; j < 8; ++j)
-      body += " s" + number(j) + " = fma(a" + number(k) + ", (" + sumType + ")bn[" +
-              number(j * chunk + k) + "], s" + number(j) + ");";
-    body += "\n";
-  }
-  for (unsigned j = 0; j < 8; ++j)
-    body += "      sums[n + " + number(j) + "] = s" + number(j) + ";\n";
+  body += lockstepSums(sumType, chunk);
   body += "    }\n    a += " + number(lanesOfA * bytesOfA) + ";\n  }\n";
   if (separateSums)
     body += "  XT_LOOP for (int n = 0; n < 16; ++n) sums_in[n] = " +

@@ -286,19 +286,9 @@ unsigned Dpas::elementsPerLane() const {
   }
 }
 
-std::optional<Dpas> asDpas(const SpirvImport &import) {
-  std::string name = unmangledName(import.name);
-  Cursor cursor(name);
-  if (!cursor.literal("intel_sub_group_"))
-    return std::nullopt;
-  std::string a = cursor.word();
-  if (!cursor.literal("_"))
-    return std::nullopt;
-  std::string b = cursor.word();
-  Dpas dpas{};
-  if (!cursor.literal("_matrix_mad_k") || !cursor.number(dpas.depth) || !cursor.done())
-    return std::nullopt;
-
+/// Elements of A and B, by their names, and the depth that they ask for.
+static void readElements(Dpas &dpas, const SpirvImport &import, const std::string &a,
+                         const std::string &b) {
   // XeVM spells signed integers s8 and s4, the OpenCL extension i8 and i4.
   static const std::map<std::string, MatrixElement> elements = {
       {"f16", MatrixElement::F16}, {"bf16", MatrixElement::BF16}, {"tf32", MatrixElement::TF32},
@@ -318,10 +308,10 @@ std::optional<Dpas> asDpas(const SpirvImport &import) {
   unsigned depth = integer ? width * 16 : tf32 ? 8 : 16;
   if (dpas.depth != depth)
     refuse(import, "k must be " + std::to_string(depth) + " for these elements");
+}
 
-  const std::vector<SpirvType> &p = import.parameters;
-  if (p.size() != 3)
-    refuse(import, "it takes A, B and the accumulator");
+/// Rows and type of the result, which is the accumulator.
+static void readAccumulator(Dpas &dpas, const SpirvImport &import) {
   dpas.rows = import.result.lanes;
   // The extension's list. Intel's CPU runtime also miscompiles functions that take vectors of 3.
   if (dpas.rows > 8 || !isPowerOfTwo(dpas.rows))
@@ -336,6 +326,7 @@ std::optional<Dpas> asDpas(const SpirvImport &import) {
     dpas.accumulator = Dpas::S32;
   else
     refuse(import, "the accumulator is f32, f16, bf16 (as i16) or i32");
+  bool integer = dpas.elementsPerLane() > 1;
   bool accumulatorFits = dpas.accumulator == Dpas::S32    ? integer
                          : dpas.accumulator == Dpas::F16  ? dpas.a == MatrixElement::F16
                          : dpas.accumulator == Dpas::BF16 ? dpas.a == MatrixElement::BF16
@@ -343,6 +334,27 @@ std::optional<Dpas> asDpas(const SpirvImport &import) {
   if (!accumulatorFits)
     refuse(import,
            "integers accumulate in i32, f16 in f32 or f16, bf16 in f32 or bf16, tf32 in f32");
+}
+
+std::optional<Dpas> asDpas(const SpirvImport &import) {
+  std::string name = unmangledName(import.name);
+  Cursor cursor(name);
+  if (!cursor.literal("intel_sub_group_"))
+    return std::nullopt;
+  std::string a = cursor.word();
+  if (!cursor.literal("_"))
+    return std::nullopt;
+  std::string b = cursor.word();
+  Dpas dpas{};
+  if (!cursor.literal("_matrix_mad_k") || !cursor.number(dpas.depth) || !cursor.done())
+    return std::nullopt;
+
+  readElements(dpas, import, a, b);
+  const std::vector<SpirvType> &p = import.parameters;
+  if (p.size() != 3)
+    refuse(import, "it takes A, B and the accumulator");
+  readAccumulator(dpas, import);
+  bool tf32 = dpas.a == MatrixElement::TF32;
   unsigned lanesOfA = tf32 ? (dpas.rows + 1) / 2 : dpas.rows;
   SpirvType::Kind kind = tf32 ? SpirvType::Float : SpirvType::Int;
   if (p[0].kind != kind || p[0].bits != (tf32 ? 32u : 16u) || p[0].lanes != lanesOfA ||

@@ -97,6 +97,7 @@ bool checksPrefetches() {
   throw Error("XETILE_CHECK_PREFETCHES='" + value + "' is neither '0' nor '1'");
 }
 
+// Long: one program in OpenCL C.
 std::string prefetchRecordText() {
   return expand(R"cl(
 typedef struct {
@@ -212,48 +213,37 @@ void addPrefetch(BuiltinText &out, const SpirvImport &import, const BlockIo &blo
                   {"rows", number(block.rows)}}));
 }
 
-void addPayload(BuiltinText &out, const SpirvImport &import, const PayloadCall &call) {
-  bool makes = call.kind == PayloadCall::Create || call.kind == PayloadCall::Copy;
-  std::string pointer = import.result.openclName();
+static void addPayloadHead(BuiltinText &out, const SpirvImport &import, const PayloadCall &call) {
   switch (call.kind) {
   case PayloadCall::Create:
-    out.addHead(import,
-                {"base", "width", "height", "pitch", "x", "y", "columns", "rows", "blocks"});
-    break;
+    return out.addHead(import,
+                       {"base", "width", "height", "pitch", "x", "y", "columns", "rows", "blocks"});
   case PayloadCall::Copy:
-    out.addHead(import, {"payload"});
-    break;
+    return out.addHead(import, {"payload"});
   case PayloadCall::Update:
-    out.addHead(import, {"payload", "value"});
-    break;
+    return out.addHead(import, {"payload", "value"});
   case PayloadCall::Prefetch:
-    out.addHead(import, {"payload", "x", "y", "cache"});
-    break;
+    return out.addHead(import, {"payload", "x", "y", "cache"});
   }
-  if (!out.checkPrefetches) {
-    out.add(makes ? " { return 0; }\n" : " {}\n");
-    return;
-  }
-  std::string body;
+}
+
+static std::string payloadBody(const PayloadCall &call) {
   switch (call.kind) {
   case PayloadCall::Create:
-    body = "  return (@pointer@)xt_create((ulong)base, width + 1, height + 1, pitch + 1, x, y, "
+    return "  return (@pointer@)xt_create((ulong)base, width + 1, height + 1, pitch + 1, x, y, "
            "columns, rows, "
            "blocks);\n";
-    break;
   case PayloadCall::Copy:
-    body = "  __global Xt_Payload *from = xt_payload((ulong)payload);\n"
+    return "  __global Xt_Payload *from = xt_payload((ulong)payload);\n"
            "  return from ? (@pointer@)xt_create(from->base, from->width, from->height, "
            "from->pitch, from->x, "
            "from->y, from->columns, from->rows, from->blocks) : 0;\n";
-    break;
   case PayloadCall::Update:
-    body = "  __global Xt_Payload *there = xt_payload((ulong)payload);\n"
+    return "  __global Xt_Payload *there = xt_payload((ulong)payload);\n"
            "  if (get_sub_group_local_id() == 0 && there)\n"
            "    there->@field@ @assign@ value@offset@;\n";
-    break;
   case PayloadCall::Prefetch:
-    body = R"(  __global Xt_Payload *from = xt_payload((ulong)payload);
+    return R"(  __global Xt_Payload *from = xt_payload((ulong)payload);
   if (get_sub_group_local_id() != 0)
     return;
   if (!from)
@@ -265,21 +255,31 @@ void addPayload(BuiltinText &out, const SpirvImport &import, const PayloadCall &
     xt_prefetch(from->base, from->width, from->height, from->pitch, from->x + x, from->y + y, @bytes@,
                 @all_columns@, @rows@);
 )";
-    break;
   }
-  out.add(" {\n" +
-          expand(body, {{"pointer", pointer},
-                        {"field", call.field},
-                        {"assign", call.adds ? "+=" : "="},
-                        {"offset", call.lessOne ? " + 1" : ""},
-                        {"stale", number(StalePayload)},
-                        {"shape", number(WrongShape)},
-                        {"bytes", number(call.block.elementBytes())},
-                        {"all_columns", number(call.block.columns * call.block.blocks)},
-                        {"columns", number(call.block.columns)},
-                        {"rows", number(call.block.rows)},
-                        {"blocks", number(call.block.blocks)}}) +
-          "}\n");
+  return {};
+}
+
+void addPayload(BuiltinText &out, const SpirvImport &import, const PayloadCall &call) {
+  addPayloadHead(out, import, call);
+  bool makes = call.kind == PayloadCall::Create || call.kind == PayloadCall::Copy;
+  if (!out.checkPrefetches) {
+    out.add(makes ? " { return 0; }\n" : " {}\n");
+    return;
+  }
+  out.add(
+      " {\n" +
+      expand(payloadBody(call), {{"pointer", import.result.openclName()},
+                                 {"field", call.field},
+                                 {"assign", call.adds ? "+=" : "="},
+                                 {"offset", call.lessOne ? " + 1" : ""},
+                                 {"stale", number(StalePayload)},
+                                 {"shape", number(WrongShape)},
+                                 {"bytes", number(call.block.elementBytes())},
+                                 {"all_columns", number(call.block.columns * call.block.blocks)},
+                                 {"columns", number(call.block.columns)},
+                                 {"rows", number(call.block.rows)},
+                                 {"blocks", number(call.block.blocks)}}) +
+      "}\n");
 }
 
 void examinePrefetches(cl_context context, cl_program program, cl_command_queue queue,

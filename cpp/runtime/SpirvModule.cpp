@@ -95,6 +95,7 @@ private:
     return found == types.end() ? SpirvType{} : found->second;
   }
 
+  // Long: a case for each instruction of SPIR-V that is of interest, and nothing between them.
   void read(unsigned opcode, const uint32_t *at, unsigned length) {
     SpirvType type;
     switch (opcode) {

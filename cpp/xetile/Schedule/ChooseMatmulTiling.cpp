@@ -78,12 +78,10 @@ static SmallVector<int64_t> getTileSizes(const MatmulLoops &contraction,
   return sizes;
 }
 
-DiagnosedSilenceableFailure ChooseMatmulTilingOp::apply(TransformRewriter &rewriter,
-                                                        TransformResults &results,
-                                                        TransformState &state) {
-  auto op = cast<TransformOpInterface>(getOperation());
-  MatmulTiling given;
-  StringRef target, precision;
+/// Parts of the tiling that the schedule gives.
+static DiagnosedSilenceableFailure readGiven(ChooseMatmulTilingOp choose, TransformState &state,
+                                             MatmulTiling &given) {
+  auto op = cast<TransformOpInterface>(choose.getOperation());
   struct Field {
     Value param;
     StringLiteral name;
@@ -91,18 +89,29 @@ DiagnosedSilenceableFailure ChooseMatmulTilingOp::apply(TransformRewriter &rewri
     int64_t &value;
   };
   for (auto [param, name, least, value] :
-       {Field{getWorkgroupM(), "workgroup_m", 0, given.workgroupM},
-        Field{getWorkgroupN(), "workgroup_n", 0, given.workgroupN},
-        Field{getSubgroupsM(), "subgroups_m", 0, given.subgroupsM},
-        Field{getSubgroupsN(), "subgroups_n", 0, given.subgroupsN},
-        Field{getKStep(), "k_step", 0, given.kStep},
-        Field{getPrefetch(), "prefetch", MatmulTiling::kOpenPrefetch, given.prefetch}}) {
+       {Field{choose.getWorkgroupM(), "workgroup_m", 0, given.workgroupM},
+        Field{choose.getWorkgroupN(), "workgroup_n", 0, given.workgroupN},
+        Field{choose.getSubgroupsM(), "subgroups_m", 0, given.subgroupsM},
+        Field{choose.getSubgroupsN(), "subgroups_n", 0, given.subgroupsN},
+        Field{choose.getKStep(), "k_step", 0, given.kStep},
+        Field{choose.getPrefetch(), "prefetch", MatmulTiling::kOpenPrefetch, given.prefetch}}) {
     if (auto diag = readInteger(op, state, param, name, least, value); !diag.succeeded())
       return diag;
     if (value > kMaxTileSize)
       return op.emitDefiniteFailure()
              << name << " = " << value << ": expected at most " << kMaxTileSize;
   }
+  return DiagnosedSilenceableFailure::success();
+}
+
+DiagnosedSilenceableFailure ChooseMatmulTilingOp::apply(TransformRewriter &rewriter,
+                                                        TransformResults &results,
+                                                        TransformState &state) {
+  auto op = cast<TransformOpInterface>(getOperation());
+  MatmulTiling given;
+  StringRef target, precision;
+  if (auto diag = readGiven(*this, state, given); !diag.succeeded())
+    return diag;
   if (auto diag = readString(op, state, getPrecision(), "precision", precision); !diag.succeeded())
     return diag;
   if (auto diag = readString(op, state, getTarget(), "target", target); !diag.succeeded())

@@ -146,6 +146,33 @@ static bool foldsToZero(Operation &op, const llvm::SmallPtrSetImpl<Value> &zeros
          cast<Attribute>(results[0]) == b.getZeroAttr(op.getResult(0).getType());
 }
 
+/// Operations of `body` on vectors of `shape`, whose operands `mapping` has; `zeros` are those
+/// values that are zero outside.
+static void cloneOnVectors(OpBuilder &rewriter, Location loc, Block &body, ArrayRef<int64_t> shape,
+                           IRMapping &mapping, llvm::SmallPtrSetImpl<Value> &zeros) {
+  for (Operation &inner : body.without_terminator()) {
+    Value value = inner.getResult(0);
+    auto type = VectorType::get(shape, value.getType());
+    if (auto constant = dyn_cast<arith::ConstantOp>(inner)) {
+      auto splat = DenseElementsAttr::get(type, constant.getValue());
+      mapping.map(value, arith::ConstantOp::create(rewriter, loc, splat).getResult());
+      if (constant.getValue() == rewriter.getZeroAttr(value.getType()))
+        zeros.insert(value);
+      continue;
+    }
+    for (Value operand : inner.getOperands())
+      if (!mapping.contains(operand)) { // from outside of the op
+        auto operandType = VectorType::get(shape, operand.getType());
+        mapping.map(operand,
+                    vector::BroadcastOp::create(rewriter, loc, operandType, operand).getResult());
+      }
+    Operation *copy = rewriter.clone(inner, mapping);
+    copy->getResult(0).setType(type);
+    if (foldsToZero(inner, zeros))
+      zeros.insert(value);
+  }
+}
+
 EdgeVectorizer::Part EdgeVectorizer::computeElementwise(linalg::LinalgOp op, unsigned result,
                                                         const Request &request) {
   Location loc = op.getLoc();
@@ -193,27 +220,7 @@ EdgeVectorizer::Part EdgeVectorizer::computeElementwise(linalg::LinalgOp op, uns
     if (vector.isZeroOutside && hasRow && hasColumn)
       zero.insert(argument);
   }
-  for (Operation &inner : body->without_terminator()) {
-    Value value = inner.getResult(0);
-    auto type = VectorType::get(request.shape, value.getType());
-    if (auto constant = dyn_cast<arith::ConstantOp>(inner)) {
-      auto splat = DenseElementsAttr::get(type, constant.getValue());
-      mapping.map(value, arith::ConstantOp::create(rewriter, loc, splat).getResult());
-      if (constant.getValue() == rewriter.getZeroAttr(value.getType()))
-        zero.insert(value);
-      continue;
-    }
-    for (Value operand : inner.getOperands())
-      if (!mapping.contains(operand)) { // from outside of the op
-        auto operandType = VectorType::get(request.shape, operand.getType());
-        mapping.map(operand,
-                    vector::BroadcastOp::create(rewriter, loc, operandType, operand).getResult());
-      }
-    Operation *copy = rewriter.clone(inner, mapping);
-    copy->getResult(0).setType(type);
-    if (foldsToZero(inner, zero))
-      zero.insert(value);
-  }
+  cloneOnVectors(rewriter, loc, *body, request.shape, mapping, zero);
   Value yielded = body->getTerminator()->getOperand(result);
   if (Value vector = mapping.lookupOrNull(yielded))
     return {vector, zero.contains(yielded)};

@@ -67,6 +67,8 @@ struct LowerMath : xetile::impl::LowerMathBase<LowerMath> {
 private:
   LogicalResult check(Operation *op);
   LogicalResult lower(RewriterBase &b, Operation *op);
+  void lowerFlat(RewriterBase &b, Operation *op);
+  void lowerWide(RewriterBase &b, Operation *op);
   /// `op` on operands of other types, its results converted back by `restore`.
   void onOthers(RewriterBase &b, Operation *op, function_ref<Value(Value)> convert,
                 function_ref<Type(Type)> typeOf, function_ref<Value(Value, Type)> restore);
@@ -127,6 +129,33 @@ void LowerMath::onOthers(RewriterBase &b, Operation *op, function_ref<Value(Valu
   b.replaceOp(op, results);
 }
 
+/// On vectors of one dimension.
+void LowerMath::lowerFlat(RewriterBase &b, Operation *op) {
+  auto flat = [](Type type) -> Type {
+    auto vector = cast<VectorType>(type);
+    return VectorType::get({vector.getNumElements()}, vector.getElementType());
+  };
+  auto reshape = [&](Value value, Type type) -> Value {
+    return vector::ShapeCastOp::create(b, op->getLoc(), type, value);
+  };
+  onOthers(
+      b, op, [&](Value value) { return reshape(value, flat(value.getType())); }, flat, reshape);
+}
+
+/// In f32.
+void LowerMath::lowerWide(RewriterBase &b, Operation *op) {
+  Location loc = op->getLoc();
+  auto wide = [&](Type type) { return isNarrow(type) ? withElement(type, b.getF32Type()) : type; };
+  auto extend = [&](Value value) -> Value {
+    if (!isNarrow(value.getType()))
+      return value;
+    return arith::ExtFOp::create(b, loc, wide(value.getType()), value);
+  };
+  onOthers(b, op, extend, wide, [&](Value value, Type type) -> Value {
+    return value.getType() == type ? value : arith::TruncFOp::create(b, loc, type, value);
+  });
+}
+
 LogicalResult LowerMath::lower(RewriterBase &b, Operation *op) {
   if (computesNarrow(op)) {
     if (llvm::none_of(op->getOperandTypes(), llvm::IsaPred<TensorType>))
@@ -135,35 +164,16 @@ LogicalResult LowerMath::lower(RewriterBase &b, Operation *op) {
   }
   if (failed(check(op)))
     return failure();
-  Location loc = op->getLoc();
   auto isFlat = [](Type type) {
     auto vector = dyn_cast<VectorType>(type);
     return !vector || vector.getRank() == 1;
   };
   if (!llvm::all_of(op->getOperandTypes(), isFlat)) {
-    auto flat = [](Type type) -> Type {
-      auto vector = cast<VectorType>(type);
-      return VectorType::get({vector.getNumElements()}, vector.getElementType());
-    };
-    auto reshape = [&](Value value, Type type) -> Value {
-      return vector::ShapeCastOp::create(b, loc, type, value);
-    };
-    onOthers(
-        b, op, [&](Value value) { return reshape(value, flat(value.getType())); }, flat, reshape);
+    lowerFlat(b, op);
     return success();
   }
   if (!readsBits(op) && llvm::any_of(op->getOperandTypes(), isNarrow)) {
-    auto wide = [&](Type type) {
-      return isNarrow(type) ? withElement(type, b.getF32Type()) : type;
-    };
-    auto extend = [&](Value value) -> Value {
-      if (!isNarrow(value.getType()))
-        return value;
-      return arith::ExtFOp::create(b, loc, wide(value.getType()), value);
-    };
-    onOthers(b, op, extend, wide, [&](Value value, Type type) -> Value {
-      return value.getType() == type ? value : arith::TruncFOp::create(b, loc, type, value);
-    });
+    lowerWide(b, op);
     return success();
   }
   if (expandMath(b, op) || isInstruction(op))

@@ -20,20 +20,17 @@ LogicalResult xetile::checkThreads(Operation *op, int64_t threads) {
                                  << ": expected 0 (the machine's cores) or more";
 }
 
-FailureOr<Machine> xetile::describeMachine(Operation *op, bool require) {
+/// An entry of a device, or null.
+static Attribute findEntry(Operation *op, StringRef device, StringRef name) {
   MLIRContext *context = op->getContext();
-  auto device = StringAttr::get(context, "CPU"), host = StringAttr::get(context, "host");
-  // A machine that is described is that, and nothing of the one below.
-  bool isDescribed = succeeded(dlti::query(op, DataLayoutEntryKey(device)));
-  if (!isDescribed && !wrongHostFeatures().empty())
-    return op->emitOpError() << wrongHostFeatures();
-  Machine machine;
-  if (isDescribed) {
-    machine.source = "DLTI";
-    machine.rates = lookupRates("", machine.ratesSource);
-  } else {
-    machine = detectHost();
-  }
+  SmallVector<DataLayoutEntryKey> keys = {StringAttr::get(context, device),
+                                          StringAttr::get(context, name)};
+  FailureOr<Attribute> found = dlti::query(op, keys);
+  return succeeded(found) ? *found : Attribute();
+}
+
+/// Sizes and numbers of a machine that is described; with `require` all but what may lack.
+static LogicalResult readSizes(Operation *op, bool isDescribed, bool require, Machine &machine) {
   struct Entry {
     StringRef name;
     int64_t *value;
@@ -44,14 +41,8 @@ FailureOr<Machine> xetile::describeMachine(Operation *op, bool require) {
       {"L2_cache_size_in_bytes", &machine.l2},   {"L3_cache_size_in_bytes", &machine.l3},
       {"max_vector_width", &machine.vectorBits}, {"L1_cache_ways", &machine.l1Ways, true},
       {"L2_cache_ways", &machine.l2Ways, true}};
-  auto findOf = [&](StringAttr device, StringRef name) -> Attribute {
-    SmallVector<DataLayoutEntryKey> keys = {device, StringAttr::get(context, name)};
-    FailureOr<Attribute> found = dlti::query(op, keys);
-    return succeeded(found) ? *found : Attribute();
-  };
-  auto find = [&](StringRef name) { return isDescribed ? findOf(device, name) : Attribute(); };
   for (Entry entry : entries) {
-    Attribute found = find(entry.name);
+    Attribute found = isDescribed ? findEntry(op, "CPU", entry.name) : Attribute();
     if (!found) {
       if (!require || entry.mayLack)
         continue;
@@ -74,8 +65,12 @@ FailureOr<Machine> xetile::describeMachine(Operation *op, bool require) {
       machine.registers = machine.vectorBits == 512 ? 32 : 16;
     }
   }
+  return success();
+}
+
+static LogicalResult readRates(Operation *op, StringRef device, Machine &machine) {
   for (const RateField &rate : allRateFields()) {
-    Attribute found = findOf(isDescribed ? device : host, rate.name);
+    Attribute found = findEntry(op, device, rate.name);
     if (!found)
       continue;
     auto number = dyn_cast<FloatAttr>(found);
@@ -83,17 +78,21 @@ FailureOr<Machine> xetile::describeMachine(Operation *op, bool require) {
     // No instruction is faster, no system slower; the model divides by these numbers.
     constexpr double kLeast = 1e-3, kMost = 1e9;
     if (!(value >= kLeast && value <= kMost))
-      return op->emitOpError() << "DLTI entry \"" << (isDescribed ? "CPU" : "host") << "\", \""
-                               << rate.name
+      return op->emitOpError() << "DLTI entry \"" << device << "\", \"" << rate.name
                                << "\": expected nanoseconds, a float from 0.001 to 1e9, got "
                                << found;
     machine.rates.*rate.value = value;
     machine.ratesSource = "DLTI";
   }
+  return success();
+}
+
+/// Instructions of a machine that is described.
+static LogicalResult readFlags(Operation *op, Machine &machine) {
   std::pair<StringRef, bool *> flags[] = {
       {"bf16_dot", &machine.bf16Dot}, {"int8_dot", &machine.int8Dot}, {"amx", &machine.amx}};
   for (auto [name, flag] : flags) {
-    Attribute found = find(name);
+    Attribute found = findEntry(op, "CPU", name);
     if (!found)
       continue;
     auto value = dyn_cast<IntegerAttr>(found);
@@ -102,6 +101,26 @@ FailureOr<Machine> xetile::describeMachine(Operation *op, bool require) {
                                << found;
     *flag = value.getValue().isOne();
   }
+  return success();
+}
+
+FailureOr<Machine> xetile::describeMachine(Operation *op, bool require) {
+  auto device = StringAttr::get(op->getContext(), "CPU");
+  // A machine that is described is that, and nothing of the one below.
+  bool isDescribed = succeeded(dlti::query(op, DataLayoutEntryKey(device)));
+  if (!isDescribed && !wrongHostFeatures().empty())
+    return op->emitOpError() << wrongHostFeatures();
+  Machine machine;
+  if (isDescribed) {
+    machine.source = "DLTI";
+    machine.rates = lookupRates("", machine.ratesSource);
+  } else {
+    machine = detectHost();
+  }
+  if (failed(readSizes(op, isDescribed, require, machine)) ||
+      failed(readRates(op, isDescribed ? "CPU" : "host", machine)) ||
+      (isDescribed && failed(readFlags(op, machine))))
+    return failure();
   // These instructions have 512-bit forms here; tiles come with both kinds of dot products.
   machine.amx &= machine.vectorBits == 512;
   // Multiply-adds of widened elements, which are half as many, may be faster.

@@ -30,6 +30,30 @@ static scf::ForOp loopOverRows(scf::ForOp inner, unsigned output, ScanLoop &scan
   return isAll ? loop : nullptr;
 }
 
+namespace {
+/// Bounds of nested loops.
+struct Bounds {
+  SmallVector<OpFoldResult> low, high, step;
+};
+} // namespace
+
+/// Those that are known before the outermost loop, if all are.
+static std::optional<Bounds> boundsBefore(scf::ForOp outermost, ArrayRef<scf::ForOp> loops) {
+  Bounds all;
+  for (scf::ForOp loop : loops) {
+    // Bounds of the inner ones may be constants inside of the outer ones.
+    for (auto [bounds, value] : {std::pair(&all.low, loop.getLowerBound()),
+                                 {&all.high, loop.getUpperBound()},
+                                 {&all.step, loop.getStep()}}) {
+      OpFoldResult bound = getAsOpFoldResult(value);
+      if (auto known = dyn_cast<Value>(bound); known && !outermost.isDefinedOutsideOfLoop(known))
+        return std::nullopt;
+      bounds->push_back(bound);
+    }
+  }
+  return all;
+}
+
 void xetile::shareRows(RewriterBase &b, ScanLoop &scan) {
   SmallVector<scf::ForOp> loops;
   unsigned output = scan.outputNumber;
@@ -40,26 +64,17 @@ void xetile::shareRows(RewriterBase &b, ScanLoop &scan) {
     return;
   scf::ForOp outermost = loops.front();
   Location loc = outermost.getLoc();
-  SmallVector<OpFoldResult> low, high, step;
-  for (scf::ForOp loop : loops) {
-    // Bounds of the inner ones may be constants inside of the outer ones.
-    for (auto [bounds, value] : {std::pair(&low, loop.getLowerBound()),
-                                 {&high, loop.getUpperBound()},
-                                 {&step, loop.getStep()}}) {
-      OpFoldResult bound = getAsOpFoldResult(value);
-      if (auto known = dyn_cast<Value>(bound); known && !outermost.isDefinedOutsideOfLoop(known))
-        return;
-      bounds->push_back(bound);
-    }
-  }
+  std::optional<Bounds> bounds = boundsBefore(outermost, loops);
+  if (!bounds)
+    return;
   for (Value place : scan.write.getIndices().drop_back())
     if (!outermost.isDefinedOutsideOfLoop(place) &&
         !llvm::any_of(loops, [&](scf::ForOp loop) { return place == loop.getInductionVar(); }))
       return;
 
   b.setInsertionPoint(outermost);
-  auto forall =
-      scf::ForallOp::create(b, loc, low, high, step, outermost.getInitArgs(), std::nullopt);
+  auto forall = scf::ForallOp::create(b, loc, bounds->low, bounds->high, bounds->step,
+                                      outermost.getInitArgs(), std::nullopt);
   forall->setAttr(kRowsAttr, b.getUnitAttr());
   b.setInsertionPointToStart(forall.getBody());
   IRMapping rows;

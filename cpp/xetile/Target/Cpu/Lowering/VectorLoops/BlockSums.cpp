@@ -141,25 +141,33 @@ linalg::LinalgOp Cutter::startFromZero(linalg::LinalgOp op, OpBuilder::InsertPoi
   return op;
 }
 
-LogicalResult Cutter::cut(linalg::LinalgOp op, int64_t levels) {
-  SmallVector<SumDim> dims = sumDims(op);
-  int64_t chain = 1;
-  int64_t unknown = llvm::count_if(dims, [](const SumDim &dim) { return dim.isUnknown(); });
+/// Steps of a block, or nothing where the sum is to stay whole.
+static std::optional<int64_t> stepsOfBlock(ArrayRef<SumDim> dims, int64_t levels) {
+  int64_t chain = 1, budget = kBlock;
   for (const SumDim &dim : dims)
     if (!dim.isUnknown() && llvm::MulOverflow(chain, dim.steps(), chain))
       chain = std::numeric_limits<int64_t>::max();
-  int64_t budget = kBlock;
-  if (unknown > 0) {
+  if (llvm::any_of(dims, [](const SumDim &dim) { return dim.isUnknown(); })) {
     if (levels == 0)
-      return success();
+      return std::nullopt;
     for (int64_t level = 1; level < levels; ++level)
       budget *= kBlock;
-  } else if (chain <= 2 * kBlock) {
-    return success();
-  } else {
-    while (chain / budget > 2 * kBranch)
-      budget *= kBranch;
+    return budget;
   }
+  if (chain <= 2 * kBlock)
+    return std::nullopt;
+  while (chain / budget > 2 * kBranch)
+    budget *= kBranch;
+  return budget;
+}
+
+LogicalResult Cutter::cut(linalg::LinalgOp op, int64_t levels) {
+  SmallVector<SumDim> dims = sumDims(op);
+  int64_t unknown = llvm::count_if(dims, [](const SumDim &dim) { return dim.isUnknown(); });
+  std::optional<int64_t> steps = stepsOfBlock(dims, levels);
+  if (!steps)
+    return success();
+  int64_t budget = *steps;
 
   OpBuilder::InsertionGuard guard(b);
   SmallVector<OpFoldResult> tiles(op.getNumLoops(), b.getIndexAttr(0));

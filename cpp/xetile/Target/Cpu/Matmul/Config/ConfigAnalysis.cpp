@@ -263,6 +263,27 @@ static bool mayFetchB(const CostModel &model, const ConfigChoice &choice) {
          elements * model.inputBytes > model.machine.l2 / 2.0;
 }
 
+/// Steps of k in a block.
+static double stepsOfK(const CostModel &model, const MatmulConfig &config, double bytesA,
+                       double bytesB) {
+  const Machine &machine = model.machine;
+  double bytes = model.inputBytes;
+  double k = model.blockSteps(config, bytesA, bytesB);
+  // Vectors along k: some columns of B stay in half of the first level, past which rows of A
+  // stream.
+  if (model.vectorDim == kK)
+    k = machine.l1 / 2.0 / (config.innermost[kN] * bytes);
+  // Columns that a single row of tiles reads pass themselves, and rows of A stay.
+  if (model.vectorDim == kK && model.share(config, kM) <= model.laneTile.rows)
+    k = machine.l1 / 2.0 / (model.laneTile.rows * bytes);
+  if (model.streamedRows)
+    k = double(model.streamedRows);
+  // Measured on an Emerald Rapids: rows of 2 KiB of k, all of m, B in parts of 1 KiB of n.
+  if (model.usesTiles())
+    k = 2048 / bytes;
+  return k;
+}
+
 static void chooseBlocks(const CostModel &model, const PartialConfig &given, ConfigChoice &choice) {
   MatmulConfig &config = choice.config;
   const Machine &machine = model.machine;
@@ -285,20 +306,7 @@ static void chooseBlocks(const CostModel &model, const PartialConfig &given, Con
   double bytes = model.inputBytes;
   double bytesA = choice.packA && choice.widens[0] ? kWideBytes : bytes;
   double bytesB = choice.packB && choice.widens[1] ? kWideBytes : bytes;
-  double k = model.blockSteps(config, bytesA, bytesB);
-  // Vectors along k: some columns of B stay in half of the first level, past which rows of A
-  // stream.
-  if (model.vectorDim == kK)
-    k = machine.l1 / 2.0 / (config.innermost[kN] * bytes);
-  // Columns that a single row of tiles reads pass themselves, and rows of A stay.
-  if (model.vectorDim == kK && model.share(config, kM) <= model.laneTile.rows)
-    k = machine.l1 / 2.0 / (model.laneTile.rows * bytes);
-  if (model.streamedRows)
-    k = double(model.streamedRows);
-  // Measured on an Emerald Rapids: rows of 2 KiB of k, all of m, B in parts of 1 KiB of n.
-  if (model.usesTiles())
-    k = 2048 / bytes;
-  config.block[kK] = given.block[kK].value_or(fit(kK, k));
+  config.block[kK] = given.block[kK].value_or(fit(kK, stepsOfK(model, config, bytesA, bytesB)));
   double rows = machine.l2 / 2.0 / (config.block[kK] * bytesA);
   if (model.usesTiles())
     rows = double(model.share(config, kM));
