@@ -121,7 +121,7 @@ void xetile::buildBufferizeForCpu(OpPassManager &pm, const CpuBufferizeOptions &
     results.whereStatic = options.resultsAsArguments == ResultMemory::CallersWhereStatic;
     pm.addPass(createResultsToArguments(results));
   }
-  pm.addPass(createBitsToBytes());
+  pm.addPass(createStoreBitsAsBytes());
   pm.addPass(createFreeScratch());
   ShareRowsOptions shares;
   shares.threads = options.threads;

@@ -155,7 +155,7 @@ def CheckMemory : Pass<"xetile-check-memory", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"];
 }
 
-def CheckedEntry : Pass<"xetile-add-checked-entry", "::mlir::ModuleOp"> {
+def AddCheckedEntry : Pass<"xetile-add-checked-entry", "::mlir::ModuleOp"> {
   let summary = "Write the C function that checks sizes and calls";
   let description = [{
     In the LLVM dialect, where `@f` and the checks of `xetile-check-sizes` and `xetile-check-memory` have C interfaces:
@@ -274,7 +274,7 @@ def ShareScratch : Pass<"xetile-share-scratch"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
 
-def BitsToBytes : Pass<"xetile-store-bits-as-bytes", "::mlir::ModuleOp"> {
+def StoreBitsAsBytes : Pass<"xetile-store-bits-as-bytes", "::mlir::ModuleOp"> {
   let summary = "Store i1 as bytes";
   let description = [{
     Vectors of i1 are read as bits, single ones as bytes, as NumPy's are: memory holds bytes everywhere.

@@ -1,4 +1,5 @@
-// Guards of upstream's pass from lanes to XeVM: what it crashes on or lowers wrongly is an error at the op.
+// Guards of upstream's pass from lanes to XeVM: what it crashes on or lowers wrongly is an error at the op. They are
+// xetile-check-xegpu-support, which runs first there.
 //
 // RUN: xetile-opt %s --split-input-file --verify-diagnostics --xetile-lower-xegpu-to-xevm="xegpu-op-level=lane" -o /dev/null
 

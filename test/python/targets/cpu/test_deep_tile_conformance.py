@@ -22,7 +22,7 @@ TABLE_TYPES = {"f32": ("f32", "f32", "f32"), "bf16": ("bf16", "bf16", "f32")}
 THREADS = 4
 # The heuristic's own, three legal ones at random, each loop order.
 CONFIGS = ("default", "random 1", "random 2", "random 3", *(f"loopOrder {order}" for order in range(6)))
-DOCUMENT = Path(__file__).parents[3] / "Target" / "Cpu" / "Matmul" / "document.mlir"
+DOCUMENT = Path(__file__).parents[3] / "Target" / "Cpu" / "Matmul" / "deep-tile-matmul.mlir"
 
 
 def rows() -> list[Problem]:
@@ -79,7 +79,7 @@ def test_random_draws(rng, number):
 @pytest.mark.parametrize("dtype", ["f32", "bf16"])
 @pytest.mark.parametrize(("number", "threads", "partials"), [(0, "(2, 2)", 0), (1, "(2, 2, 2)", 2)], ids=["mn", "mnk"])
 def test_examples_of_the_document(rng, number, threads, partials, dtype):
-    """The functions whose structure test/Target/Cpu/Matmul/document.mlir checks; their DLTI machine has 8 cores."""
+    """The functions whose structure deep-tile-matmul.mlir checks; their DLTI machine has 8 cores."""
     text = re.sub(r"x(f32|bf16)>", f"x{dtype}>", DOCUMENT.read_text().split("// -----")[number])
     with ir.Context():
         kernel = cpu.compile(ir.Module.parse(text), pack="never")

@@ -1,4 +1,4 @@
-//===- BitsToBytes.cpp - i1 in memory as bytes --------------------------------===//
+//===- StoreBitsAsBytes.cpp - i1 in memory as bytes --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: functions on memrefs. Out: no memref of i1 is left; bytes are 0 or 1 where they are written,
 // anything but 0 is true where they are read, as in NumPy.
@@ -9,7 +9,7 @@
 #include "xetile/Target/Host/Passes.h"
 
 namespace xetile {
-#define GEN_PASS_DEF_BITSTOBYTES
+#define GEN_PASS_DEF_STOREBITSASBYTES
 #include "xetile/Target/Host/Passes.h.inc"
 } // namespace xetile
 
@@ -37,7 +37,7 @@ static Value toByte(OpBuilder &b, Location loc, Value bit) {
 }
 
 namespace {
-struct BitsToBytes : xetile::impl::BitsToBytesBase<BitsToBytes> {
+struct StoreBitsAsBytes : xetile::impl::StoreBitsAsBytesBase<StoreBitsAsBytes> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     SmallVector<Operation *> users;

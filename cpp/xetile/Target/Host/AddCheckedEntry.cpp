@@ -1,4 +1,4 @@
-//===- CheckedEntry.cpp - C functions that check sizes and call --------------===//
+//===- AddCheckedEntry.cpp - C functions that check sizes and call -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: the LLVM dialect, C interfaces of @f and of its checks. Out: besides, @f_checked, which calls
 // these and, where all is well, @f; it returns null or a text that says what is wrong, with what @f
@@ -10,7 +10,7 @@
 #include "xetile/Target/Host/Passes.h"
 
 namespace xetile {
-#define GEN_PASS_DEF_CHECKEDENTRY
+#define GEN_PASS_DEF_ADDCHECKEDENTRY
 #include "xetile/Target/Host/Passes.h.inc"
 } // namespace xetile
 
@@ -18,7 +18,7 @@ using namespace mlir;
 using namespace xetile;
 
 namespace {
-struct CheckedEntry : xetile::impl::CheckedEntryBase<CheckedEntry> {
+struct AddCheckedEntry : xetile::impl::AddCheckedEntryBase<AddCheckedEntry> {
   void runOnOperation() override {
     SmallVector<LLVM::LLVMFuncOp> functions(getOperation().getOps<LLVM::LLVMFuncOp>());
     for (LLVM::LLVMFuncOp function : functions) {
