@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from xetile.torch.transposed import convolution
+from xetile.torch.transposed import convolution, per_dimension
 
 __all__ = ["TABLE"]
 
@@ -84,7 +84,7 @@ def _convolution_backward(
     lists = (stride, padding, dilation, output_padding)
     if space <= 1 or all(len(each) == space for each in lists):
         return NotImplemented
-    stride, padding, dilation, output_padding = ([*each] * (space if len(each) == 1 else 1) for each in lists)
+    stride, padding, dilation, output_padding = per_dimension(space, *lists)
     return _aten.convolution_backward.default(
         gradient, x, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, mask
     )

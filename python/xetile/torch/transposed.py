@@ -14,9 +14,14 @@ from typing import Any
 
 import torch
 
-__all__ = ["convolution"]
+__all__ = ["convolution", "per_dimension"]
 
 _aten = torch.ops.aten
+
+
+def per_dimension(space: int, *lists: Sequence[int]) -> list[list[int]]:
+    """A number for each of `space` dimensions of the image in each of the lists; one stands for all."""
+    return [[*each] * (space if len(each) == 1 else 1) for each in lists]
 
 
 def convolution(
@@ -32,9 +37,7 @@ def convolution(
 ) -> Any:
     """`aten.convolution`; NotImplemented where nothing is gained: no strides, dilated or grouped filters."""
     space = x.ndim - 2
-    stride, padding, dilation, output_padding = (
-        [*each] * space if len(each) == 1 else [*each] for each in (stride, padding, dilation, output_padding)
-    )
+    stride, padding, dilation, output_padding = per_dimension(space, stride, padding, dilation, output_padding)
     sizes, taps = x.shape[2:], weight.shape[2:]
     static = all(isinstance(size, int) for size in (*sizes, *taps))
     if not transposed or groups != 1 or max(stride) == 1 or max(dilation) != 1 or not static:
