@@ -14,6 +14,8 @@
 #include "xetile/Target/Xe/XeTarget.h"
 #include "xetile/Target/Xe/XeTileToXeGPUPipeline.h"
 #include "xetile/Transforms/Passes.h"
+#include "llvm/Support/Debug.h"
+#include <cstdlib>
 #ifdef XETILE_ENABLE_CPU
 #include "xetile/Schedule/DeepTileTransformOps.h"
 #include "xetile/Target/Cpu/CpuPipeline.h"
@@ -29,7 +31,23 @@ void xetile::registerDialects(mlir::DialectRegistry &registry) {
 #endif
 }
 
+/// LLVM's option -debug-only, which its releases lack, by the environment variable XETILE_DEBUG.
+static void readDebugTypes() {
+  static const std::string given = std::getenv("XETILE_DEBUG") ? std::getenv("XETILE_DEBUG") : "";
+  if (given.empty())
+    return;
+  llvm::SmallVector<llvm::StringRef> names;
+  llvm::StringRef(given).split(names, ',');
+  std::vector<std::string> types(names.begin(), names.end());
+  std::vector<const char *> pointers;
+  for (const std::string &type : types)
+    pointers.push_back(type.c_str());
+  llvm::DebugFlag = true;
+  llvm::setCurrentDebugTypes(pointers.data(), pointers.size());
+}
+
 void xetile::registerPasses() {
+  readDebugTypes();
   registerXeTileLinalgPasses();
   registerXeTileTransformsPasses();
   registerXeTileConversionPasses();

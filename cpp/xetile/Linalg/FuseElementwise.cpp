@@ -10,6 +10,9 @@
 #include "xetile/Linalg/Passes.h"
 #include "xetile/Linalg/ScheduleMark.h"
 #include "xetile/Linalg/Simplify.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "xetile-fuse-elementwise"
 
 namespace xetile {
 #define GEN_PASS_DEF_FUSEELEMENTWISE
@@ -53,6 +56,7 @@ static void copyToUsers(RewriterBase &b, linalg::GenericOp op,
         return user && isTaken(user) && user.isDpsInput(&use) && !isRepeated(&use);
       }))
     return;
+  LDBG() << op << ": each of its users computes it";
   for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(op->getUses()))) {
     b.setInsertionPoint(op);
     Operation *copy = b.clone(*op);
@@ -81,8 +85,10 @@ void xetile::fuseElementwise(Operation *root, bool repeatCheapOps,
       root->getContext(), [&] { return findOps(root, isTaken); },
       [&](OpOperand *use) {
         Operation *producer = use->get().getDefiningOp();
-        return isTaken(producer) && isTaken(use->getOwner()) && producer->hasOneUse() &&
-               !isRepeated(use);
+        bool merges = isTaken(producer) && isTaken(use->getOwner()) && producer->hasOneUse() &&
+                      !isRepeated(use);
+        LDBG() << *producer << (merges ? ": part of " : ": apart from ") << *use->getOwner();
+        return merges;
       },
       plainRewrites());
 }

@@ -10,6 +10,9 @@
 #include "xetile/IR/XeTileOps.h"
 #include "xetile/Transforms/Passes.h"
 #include "xetile/Transforms/WgMapInference.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "xetile-infer-wg-map"
 
 namespace xetile {
 #define GEN_PASS_DEF_INFERWGMAP
@@ -54,6 +57,7 @@ struct InferWgMap : xetile::impl::InferWgMapBase<InferWgMap> {
         if (failed(checkTypeCanChange(value, map)))
           return signalPassFailure();
     for (auto [value, map] : inference.getMaps()) {
+      LDBG() << value << ": " << map;
       if (auto tile = dyn_cast<TileType>(value.getType()))
         value.setType(tile.withWgMap(map));
       else if (Operation *op = value.getDefiningOp())

@@ -11,7 +11,10 @@
 #include "xetile/Target/Cpu/Microkernel/ScalarKernel.h"
 #include "xetile/Target/Cpu/Microkernel/TileSums.h"
 #include "xetile/Target/Cpu/Passes.h"
+#include "llvm/Support/DebugLog.h"
 #include "llvm/Support/MathExtras.h"
+
+#define DEBUG_TYPE "xetile-lower-microkernels"
 
 namespace xetile {
 #define GEN_PASS_DEF_LOWERMICROKERNELS
@@ -83,7 +86,9 @@ struct LowerMicrokernels : xetile::impl::LowerMicrokernelsBase<LowerMicrokernels
                   machine->int8Dot,    machine->amx,       machine->l1};
       }
       KernelOperands operands = viewOperands(rewriter, *kernel);
-      if (std::optional<KernelPlan> plan = planKernel(*kernel, operands, target))
+      std::optional<KernelPlan> plan = planKernel(*kernel, operands, target);
+      LDBG() << op << ": " << (plan ? "vector code" : "no vector code");
+      if (plan)
         emitKernel(rewriter, *plan);
       else if (kernel->batch.empty() && roundsEverySum(*kernel))
         emitScalarKernel(rewriter, *kernel);

@@ -9,6 +9,9 @@
 #include "xetile/Target/Xe/ToXeGPU/Blocks.h"
 #include "xetile/Target/Xe/ToXeGPU/LocalTiles.h"
 #include "xetile/Transforms/TiedValues.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "xetile-blocking"
 
 using namespace mlir;
 using namespace xetile;
@@ -91,6 +94,7 @@ LogicalResult BlockChoice::chooseForMma(TileMmaOp op, const TargetInfo &target) 
              << block.columns
              << " that the hardware takes; choose a subgroup tile that is (it may hang over the "
                 "matrix's edges)";
+    LDBG() << value << ": blocks of " << block.rows << "x" << block.columns;
     assign(value, block);
   }
   return success();

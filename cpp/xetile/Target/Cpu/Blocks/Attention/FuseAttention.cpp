@@ -9,6 +9,9 @@
 #include "xetile/Target/Cpu/Blocks/Attention/EmitAttention.h"
 #include "xetile/Target/Cpu/Passes.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "xetile-fuse-attention"
 
 namespace xetile {
 #define GEN_PASS_DEF_FUSEATTENTION
@@ -73,6 +76,8 @@ struct FuseAttention : xetile::impl::FuseAttentionBase<FuseAttention> {
         if (failed(fuse(*attention, why)))
           return signalPassFailure();
       }
+      if (attention || !why.empty())
+        LDBG() << op << ": " << (why.empty() ? "in blocks of scores" : why);
       if (explain && !why.empty())
         op.emitRemark("attention: one op after the other").attachNote() << why;
     }

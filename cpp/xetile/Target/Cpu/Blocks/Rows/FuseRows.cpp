@@ -15,6 +15,9 @@
 #include "xetile/Target/Cpu/Machine/Machine.h"
 #include "xetile/Target/Cpu/Passes.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "xetile-fuse-rows"
 
 namespace xetile {
 #define GEN_PASS_DEF_FUSEROWS
@@ -140,6 +143,7 @@ struct FuseRows : xetile::impl::FuseRowsBase<FuseRows> {
       RowOptions options{machine->l2 / 2, rows, /*alone=*/threads != 1, schedules};
       int64_t cacheBytes = options.cacheBytes;
       Result<RowPlan> plan = planRows(op, options);
+      LDBG() << op << (plan ? ": in blocks of rows" : ": " + plan.error().message);
       if (!plan) {
         if (explain && !isa<linalg::FillOp>(op))
           remarks.push_back([=, why = plan.error().message]() mutable {

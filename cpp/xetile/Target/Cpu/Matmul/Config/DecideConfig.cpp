@@ -8,7 +8,10 @@
 #include "xetile/Target/Cpu/Matmul/Config/DotProducts.h"
 #include "xetile/Target/Cpu/Matmul/Config/Request.h"
 #include "xetile/Target/Cpu/Matmul/Packing/Packing.h"
+#include "llvm/Support/DebugLog.h"
 #include "llvm/Support/FormatVariadic.h"
+
+#define DEBUG_TYPE "deep-tile-matmul"
 
 using namespace mlir;
 using namespace xetile;
@@ -152,5 +155,8 @@ FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
   if (Problem wrong = checkConfig(matmul, choice.config))
     return op->emitOpError() << *wrong;
   decidePacking(matmul, *machine, choice);
+  LDBG() << *op << ": " << writeConfig(choice.config);
+  for (const std::string &reason : choice.reasons)
+    LDBG() << "  " << reason;
   return choice;
 }
