@@ -235,7 +235,7 @@ FailureOr<std::string> EmitBinary::emitSpirv(gpu::GPUModuleOp module, xevm::XeVM
   return spirv;
 }
 
-/// What the lowering to lanes estimated of the kernel that needs most registers.
+/// The register estimate of the lowering to lanes, of the kernel that needs most.
 struct Estimate {
   LLVM::LLVMFuncOp kernel;
   int64_t registers = 0;

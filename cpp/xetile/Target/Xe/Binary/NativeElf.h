@@ -11,7 +11,7 @@
 
 namespace xetile {
 
-/// What the driver is told of the kernels in an ELF file.
+/// Metadata for the driver of the kernels in an ELF file.
 struct NativeFacts {
   int64_t spillBytes = 0; // of the kernel that spills most
   int64_t registers = 0;  // per thread

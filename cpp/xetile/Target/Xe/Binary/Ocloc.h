@@ -9,7 +9,7 @@
 
 namespace xetile {
 
-/// What ocloc is to do with a SPIR-V module.
+/// A compilation of a SPIR-V module by ocloc.
 struct OclocJob {
   llvm::StringRef spirv;
   llvm::StringRef device;
@@ -18,7 +18,7 @@ struct OclocJob {
   bool assembly = false; // besides, the code as text
 };
 
-/// What ocloc made of it.
+/// The result of one.
 struct NativeBinary : NativeFacts {
   std::string bytes;
   std::vector<std::string> assembly; // of each kernel, by name

@@ -26,7 +26,7 @@ extern char **environ;
 
 namespace {
 
-/// What the supervisor is told of our death by. No one else sends it.
+/// The signal that tells the supervisor of our death. No one else sends it.
 constexpr int kOrphaned = SIGUSR1;
 
 /// All that children need, made before fork(): they must not allocate.

@@ -145,7 +145,7 @@ void LaneAssigner::anchorCalls() {
 }
 
 void LaneAssigner::anchorAccesses() {
-  // What a message stores, then what is there to be loaded; the rest follows.
+  // Stored values first, then loaded ones; the rest follows.
   for (Operation *op : llvm::reverse(ops))
     if (auto store = dyn_cast<xegpu::StoreNdOp>(op)) {
       setBlock(store.getValue());

@@ -28,7 +28,7 @@ bool isSubgroupId(Operation *op, unsigned subgroupSize) {
   return divisor && divisor % subgroupSize == 0;
 }
 
-/// Whether the operation gives lanes different numbers, if that does not follow from its operands.
+/// The divergence that an operation has of its own; nothing where it is that of its operands.
 std::optional<bool> givesLanesTheirOwn(Operation *op, unsigned subgroupSize) {
   // Work-items of a subgroup follow one another along x.
   if (auto id = dyn_cast<gpu::ThreadIdOp>(op))

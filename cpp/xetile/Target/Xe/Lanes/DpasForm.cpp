@@ -29,7 +29,7 @@ template <typename T> static std::string text(T value) {
   return result;
 }
 
-/// What is wrong with the types, or nothing.
+/// The first violation by types and shapes, or nothing.
 static std::optional<Error> checkDpasTypes(xegpu::DpasOp op) {
   auto a = cast<VectorType>(op.getLhs().getType()), b = cast<VectorType>(op.getRhs().getType());
   auto result = cast<VectorType>(op.getResult().getType());

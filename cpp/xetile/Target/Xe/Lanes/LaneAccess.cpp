@@ -218,7 +218,7 @@ static LaneAddress addressOf(LaneContext &lanes, const LaneTable &table, unsigne
   LaneBuilder &b = lanes.b;
   Value linear, inside = maskOf ? maskOf(flat) : Value(), constantPart;
   for (auto [dim, stride] : llvm::enumerate(matrix.strides)) {
-    // What all registers have alike comes first, so that it is computed once.
+    // The common part of all registers comes first, so that it is computed once.
     SmallVector<int64_t> places = along(table, flat, dim, coordinate);
     int64_t start = places[0];
     for (int64_t &place : places)

@@ -32,8 +32,8 @@ LaneSource offsetsOf(LaneContext &lanes, mlir::Value descriptor, mlir::VectorTyp
 using Coordinate = llvm::function_ref<int64_t(int64_t element, unsigned dim)>;
 /// A value for a register of all pieces; null stands for none.
 using RegisterValue = llvm::function_ref<mlir::Value(unsigned flat)>;
-/// What a lane holds of a vector in memory. Where its mask or the bounds say no: `otherwise`, zero
-/// by default.
+/// A lane's fragment of a vector in memory. Registers that are masked off or out of bounds are
+/// `otherwise`, zero by default.
 Values loadLanes(LaneContext &lanes, mlir::VectorType piece, const LaneTable &table,
                  const LaneMatrix &matrix, Coordinate coordinate, RegisterValue maskOf = nullptr,
                  RegisterValue otherwise = nullptr);

@@ -15,7 +15,7 @@ using namespace xetile;
 // Operands of messages
 //===----------------------------------------------------------------------===//
 
-/// Whether the 2D unit takes the surface, as far as constants tell.
+/// False if constants violate a limit of 2D block messages.
 static bool isBlockSurface(const TargetInfo &target, const TilePlace &at) {
   const Surface &surface = at.surface;
   unsigned rank = at.rank();
@@ -25,7 +25,7 @@ static bool isBlockSurface(const TargetInfo &target, const TilePlace &at) {
   std::optional<int64_t> width = constantOf(surface.sizes[rank - 1]),
                          height = constantOf(surface.sizes[rank - 2]),
                          pitch = constantOf(surface.strides[rank - 2]);
-  // What a constant tells of where rows start; others are trusted.
+  // Alignment of a constant offset in a row; others are trusted.
   if (std::optional<int64_t> x = constantOf(at.place[rank - 1]))
     if (bits >= 8 && target.checkXOffset(bits, std::abs(*x)).has_value())
       return false;

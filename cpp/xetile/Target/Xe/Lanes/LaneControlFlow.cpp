@@ -64,7 +64,7 @@ static LogicalResult lower(scf::ForOp op, LaneContext &lanes) {
   return success();
 }
 
-/// What both branches of `op` give alike, as most of a descriptor: it is known behind them, too.
+/// The value that both branches of `op` yield, as for most of a descriptor, behind them; or null.
 static Value commonOf(LaneBuilder &b, scf::IfOp op, Value left, Value right) {
   APInt number, other;
   if (isa<VectorType>(left.getType()))

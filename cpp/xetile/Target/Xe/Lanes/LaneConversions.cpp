@@ -59,7 +59,7 @@ void LaneAssigner::convertOperands(xegpu::StoreNdOp op) {
     convertOperand(op.getValueMutable(), request.lanes);
 }
 
-/// What regions carry, to the lanes of their arguments or results.
+/// Values that regions carry, to the lanes of their arguments or results.
 void LaneAssigner::convertCarried(Operation *op) {
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     for (auto [init, argument, yielded, result] :

@@ -51,7 +51,7 @@ struct Instruction {
   VectorType sums;
 
   Type sumType() const { return sums.getElementType(); }
-  /// What upstream's lowering of mma was seen to do right.
+  /// True for types that upstream's lowering of mma was seen to get right.
   bool isMma() const {
     return a.xevm == b.xevm &&
            (a.xevm == xevm::ElemType::F16 || a.xevm == xevm::ElemType::BF16 ||

@@ -22,7 +22,7 @@ class LaneFragments {
 public:
   explicit LaneFragments(unsigned lanes) : lanes(lanes) {}
 
-  /// Whether values of the type are cut into others.
+  /// True for types that are cut into pieces: vectors and descriptors.
   static bool isCut(mlir::Type type);
   /// The type of an element in registers.
   static mlir::Type storedType(mlir::Type element);

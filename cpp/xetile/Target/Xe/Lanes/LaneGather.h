@@ -21,7 +21,7 @@ void defineByElements(LaneContext &lanes, mlir::Value result, llvm::ArrayRef<mli
 /// An element, in all lanes.
 mlir::Value scalarOf(LaneContext &lanes, mlir::Value vector, int64_t element);
 
-// What `gather` chooses from. Costs are instructions, about: a message waits for memory, a shuffle
+// The strategies of `gather`. Costs are instructions, about: a message waits for memory, a shuffle
 // reads its register by an index.
 constexpr unsigned selectCost = 1, shuffleCost = 2, messageCost = 8;
 

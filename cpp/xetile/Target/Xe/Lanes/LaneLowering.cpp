@@ -66,7 +66,7 @@ private:
 
 } // namespace
 
-/// Whether the operation is one of a subgroup.
+/// True for operations on values of a subgroup.
 static bool isOfSubgroup(Operation *op) {
   return isa_and_nonnull<xegpu::XeGPUDialect>(op->getDialect()) ||
          llvm::any_of(op->getOperandTypes(), LaneFragments::isCut) ||

@@ -34,11 +34,11 @@ struct LaneMap {
   unsigned rank() const { return block.size(); }
   int64_t numRegisters() const { return int64_t(1) << registers.size(); }
 
-  /// What is wrong with it as the map of a vector of `shape`, or nothing: sides that divide the
+  /// The first violation as the map of a vector of `shape`, or nothing: sides that divide the
   /// shape, every element of the block held, and by one register of a lane.
   std::optional<std::string> check(llvm::ArrayRef<int64_t> shape, unsigned subgroupSize) const;
 
-  /// Whether the block has the rank of a vector of `shape` and divides it.
+  /// True if the block tiles a vector of `shape`: it has its rank, and sides that divide it.
   bool fits(llvm::ArrayRef<int64_t> shape) const;
 
   // Maps of one value from those of another. Where none follows: nothing.

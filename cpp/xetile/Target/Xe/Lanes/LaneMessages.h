@@ -25,7 +25,7 @@ struct LaneMessages {
   llvm::SmallVector<unsigned, 0> source;
 };
 
-/// What a vector and its tile ask for.
+/// The access to plan messages for.
 struct MessageRequest {
   mlir::VectorType vector;
   mlir::xegpu::TensorDescType tile;

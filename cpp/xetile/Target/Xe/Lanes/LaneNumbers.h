@@ -16,7 +16,7 @@ public:
   /// values[lane], as i32 and as index.
   mlir::Value table(llvm::ArrayRef<int64_t> values);
   mlir::Value index(llvm::ArrayRef<int64_t> values);
-  /// Whether the lane is one of the mask's bits.
+  /// The lane's bit of the mask, as i1.
   mlir::Value isIn(uint64_t mask);
   /// The value of the mask that the lane is in; the last one's stands for all others.
   mlir::Value select(llvm::ArrayRef<std::pair<uint64_t, mlir::Value>> choices);

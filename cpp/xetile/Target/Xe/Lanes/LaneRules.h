@@ -31,7 +31,7 @@ struct DpasForm {
   bool packedA, packedB; // 3D operands, neighbours along k last
   LaneMap a, b, c;
 };
-/// What the operation and the device agree on; the error says what was expected.
+/// The operation in instructions of the device, or the first violation.
 Result<DpasForm> dpasForm(mlir::xegpu::DpasOp op, const TargetInfo &target);
 
 /// Layouts that a user gave a dpas are those of the instruction, or an error at the operation.
@@ -42,13 +42,13 @@ llvm::LogicalResult checkDpasLayouts(mlir::xegpu::DpasOp op, const DpasForm &for
 void annotateLanes(mlir::Operation *module,
                    const llvm::DenseMap<mlir::Value, LaneLayoutAttr> &layouts);
 
-/// Whether the value, perhaps moved, is operand B of a dpas: its registers are to be dwords.
+/// True for operand B of a dpas, also through casts and slices: its registers are to be dwords.
 bool feedsDpasB(mlir::Value value);
 
 /// The map that XeGPU's lane_layout and lane_data give a vector of `shape`.
 Result<LaneMap> mapOfLayout(mlir::xegpu::DistributeLayoutAttr layout, llvm::ArrayRef<int64_t> shape,
                             unsigned subgroupSize);
-/// Whether the same lanes hold each element.
+/// True if each element has the same owners among the lanes.
 bool haveSameLanes(const LaneMap &left, const LaneMap &right, llvm::ArrayRef<int64_t> shape,
                    unsigned subgroupSize);
 

@@ -10,8 +10,7 @@
 
 namespace xetile {
 
-/// What all moves through memory of a function share: a global, of which each subgroup has its
-/// part.
+/// Scratch memory of a function's moves between lanes: a global, a slice of it for each subgroup.
 class LaneScratch {
 public:
   LaneScratch(mlir::gpu::GPUModuleOp module, const TargetInfo &target, LaneBuilder &builder)

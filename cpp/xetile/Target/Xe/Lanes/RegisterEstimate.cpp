@@ -79,7 +79,7 @@ void Pressure::visit(Region &region, const Live &behind) {
       for (Value result : op.getResults())
         live.remove(result);
       for (Region &inner : op.getRegions()) {
-        // What an inner loop uses of the outside lives through all of its steps.
+        // Live-ins of an inner loop are live through all of its steps.
         Live through = live;
         llvm::SetVector<Value> outside;
         getUsedValuesDefinedAbove(inner, outside);

@@ -58,7 +58,7 @@ private:
 
 bool isF32(Value value) { return getElementTypeOrSelf(value.getType()).isF32(); }
 
-/// Whether LLVM's dialect has the type: vectors of one dimension at most.
+/// True for types of LLVM's dialect: vectors of one dimension at most.
 bool isLlvmType(Type type) {
   auto vector = dyn_cast<VectorType>(type);
   return !vector || (vector.getRank() == 1 && !vector.isScalable());
@@ -89,7 +89,7 @@ void expandExp(math::ExpOp op) {
 // Quotients
 //===----------------------------------------------------------------------===//
 
-/// What all quotients by one divisor need.
+/// Invariants of the divisions by one divisor.
 struct Divisor {
   Value scale;      ///< a power of two that brings the divisor near one
   Value scaled;     ///< the divisor by it

@@ -116,7 +116,7 @@ void useOpenCLNames(Module &module) {
   }
 }
 
-/// What takes the place of a cast, null if the backend knows it.
+/// The expansion of a cast, null if the backend knows it.
 Value *spellOutCast(CastInst &cast) {
   IRBuilder<> builder(&cast);
   Value *source = cast.getOperand(0);

@@ -12,7 +12,7 @@ namespace xetile {
 
 inline constexpr unsigned maxElements = 16; // OpTypeVector with the capability Vector16
 
-/// Whether SPIR-V has vectors of n elements.
+/// True for the lengths of SPIR-V's vectors.
 bool isLegalCount(unsigned n);
 
 /// The vector type if SPIR-V has none like it.

@@ -16,7 +16,7 @@
 using namespace mlir;
 using namespace xetile;
 
-// What no dpas takes is cut like the results of f32 and i32.
+// Values without a dpas as user are cut like its results of f32 and i32.
 static constexpr int64_t kPlainRows = 8, kPlainColumns = 16;
 // What stays whole where sixteen lanes do not share its rows.
 static constexpr int64_t kWholeElements = 512;

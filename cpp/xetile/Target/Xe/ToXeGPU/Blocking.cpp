@@ -339,7 +339,7 @@ LogicalResult xetile::blockTiles(Operation *root, StringRef chip) {
     return !isRewritten(op, choice) ||
            (llvm::all_of(op->getOperands(), isKept) && llvm::all_of(op->getResults(), isKept));
   });
-  // What folds would be a new value that nobody has looked at.
+  // Folding would make new values, which no analysis has seen.
   ConversionConfig config;
   config.foldingMode = DialectConversionFoldingMode::Never;
   if (failed(applyPartialConversion(root, target, std::move(patterns), config)))

@@ -9,8 +9,8 @@
 
 namespace xetile {
 
-/// What a vector is cut into, and the DPAS operand that this is the shape of. Values tied to an
-/// operand may have other elements.
+/// The blocks of a vector, and the DPAS operand that has their shape. Values tied to an operand may
+/// have other elements.
 struct VectorBlock {
   int64_t rows, columns;
   DpasOperand operand = DpasOperand::C;

@@ -243,7 +243,7 @@ void TileAccess::prefetchLines(const CacheHints &hints) {
                                              repeat(index(perLine), type))};
     Value places[2];
     for (unsigned dim : {0, 1}) {
-      // What is beyond the tile or the matrix is its last element.
+      // Out-of-bounds indices are clamped to the last element.
       Value delta =
           arith::MinSIOp::create(builder, loc, deltas[dim], repeat(index(sizes[dim] - 1), type));
       Value at = arith::AddIOp::create(builder, loc, delta, repeat(offsets[memoryDim(dim)], type));

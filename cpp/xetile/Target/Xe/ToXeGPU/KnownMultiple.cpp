@@ -41,7 +41,7 @@ private:
   static uint64_t multiply(uint64_t a, uint64_t b) {
     bool overflowed = false;
     uint64_t product = llvm::SaturatingMultiply(a, b, &overflowed);
-    // What wraps around keeps the powers of two.
+    // Wraparound keeps factors of two.
     return overflowed ? uint64_t(1) << std::min(63, llvm::countr_zero(a) + llvm::countr_zero(b))
                       : product;
   }

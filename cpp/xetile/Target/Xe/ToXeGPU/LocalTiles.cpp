@@ -180,7 +180,7 @@ template <typename Op> struct DescribeAtAccess : OpConversionPattern<Op> {
   const TileBases &bases;
 };
 
-/// Whether every tile goes straight from its init_tile to one access in the same block.
+/// True if every tile is an init_tile with a single use, an access in the same block.
 bool areTilesLocal(Operation *root) {
   auto isForeign = [](Operation *op) {
     if (auto init = dyn_cast<InitTileOp>(op))
@@ -229,7 +229,7 @@ LogicalResult xetile::makeTilesLocal(Operation *root) {
   target.markUnknownOpDynamicallyLegal([&](Operation *op) {
     return llvm::all_of(op->getOperands(), isKept) && llvm::all_of(op->getResults(), isKept);
   });
-  // What folds would be a new value that nobody has looked at.
+  // Folding would make new values, which no analysis has seen.
   ConversionConfig config;
   config.foldingMode = DialectConversionFoldingMode::Never;
   return applyPartialConversion(root, target, std::move(patterns), config);

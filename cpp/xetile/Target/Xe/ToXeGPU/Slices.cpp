@@ -14,7 +14,7 @@
 using namespace mlir;
 using namespace xetile;
 
-/// Whether an operation and what is in it leave memory as it is.
+/// True if an operation and its regions do not write memory.
 static bool leavesMemory(Operation *root) {
   auto visit = [](Operation *op) -> WalkResult {
     bool isOfItsRegions =
@@ -31,7 +31,7 @@ static bool leavesMemory(Operation *root) {
   return !root->walk(visit).wasInterrupted();
 }
 
-/// Whether memory at `user` is as at `load`, which stands before it, perhaps outside of its loop.
+/// True if no write lies between `load`, perhaps outside of the loop, and `user`.
 static bool isUnwrittenUntil(LoadTileOp load, Operation *user) {
   Operation *last = load->getBlock()->findAncestorOpInBlock(*user);
   for (Operation *op = load->getNextNode(); op != last; op = op->getNextNode())
@@ -40,7 +40,7 @@ static bool isUnwrittenUntil(LoadTileOp load, Operation *user) {
   return last == user || leavesMemory(last);
 }
 
-/// Whether all that use a value multiply it: each may load its own slices.
+/// True if all users are tile_mmas: each may load its own slices.
 static bool isOnlyMultiplied(Value value) {
   return llvm::all_of(value.getUsers(), llvm::IsaPred<TileMmaOp>);
 }

@@ -13,7 +13,7 @@ using namespace mlir;
 
 namespace xetile {
 
-// What a message's place in a row must be a multiple of, in bytes.
+// The alignment of a message's place in a row, in bytes.
 static constexpr int64_t kPlaceBytes = 4;
 
 Surface Surface::of(InitTileOp init) {

@@ -9,7 +9,7 @@
 
 namespace xetile {
 
-/// Whether 2D block messages can access a matrix: by what is known now, or only a run knows.
+/// Access to a matrix by 2D block messages: decided at compile time, or by a test at run time.
 enum class SurfaceKind { Block, Other, Unknown };
 
 /// The matrix of a tile in memory order: `width` elements of a row are neighbours, column-major

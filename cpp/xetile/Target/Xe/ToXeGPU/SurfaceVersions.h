@@ -22,7 +22,7 @@ public:
   SurfaceKind get(mlir::Operation *access) const { return kinds.lookup(access); }
   /// The same for the place of its tile in a row of memory.
   SurfaceKind getPlace(mlir::Operation *access) const { return places.lookup(access); }
-  /// Whether the rows, and the columns, of an access that tests for itself need no test.
+  /// Of an access with tests of its own: true if its rows, and its columns, need no bounds check.
   std::array<bool, 2> getInside(mlir::Operation *access) const { return inside.lookup(access); }
 
 private:

@@ -29,7 +29,7 @@ public:
   TileAccess(mlir::OpBuilder &builder, mlir::Location loc, TileType tile, const Surface &surface,
              mlir::ValueRange offsets, const TargetInfo &target, std::array<bool, 2> inside);
 
-  /// Whether one 2D block message brings or takes each block.
+  /// True if one 2D block message covers each block.
   bool hasMessage(BlockAccess access) const;
 
   llvm::SmallVector<mlir::Value> loadMessages(mlir::TypedAttr padding);
@@ -60,7 +60,7 @@ private:
   mlir::Value repeat(mlir::Value scalar, mlir::VectorType type);
   /// 0, 1, 2, .. along a dimension of a block.
   mlir::Value countAlong(unsigned dim, mlir::VectorType type);
-  /// Whether all rows, or columns, of the tile are in the matrix.
+  /// True if the tile is in bounds along the dimension.
   bool isInside(unsigned dim) const { return inside[dim]; }
   /// Which elements of the block at `row` and `column` of the tile are in the matrix; null: all.
   mlir::Value createMask(int64_t row, int64_t column);

@@ -323,7 +323,7 @@ struct ConvertXeTileToXeGPU : xetile::impl::ConvertXeTileToXeGPUBase<ConvertXeTi
       return llvm::none_of(op->getOperandTypes(), isBlocked) &&
              llvm::none_of(op->getResultTypes(), isBlocked);
     });
-    // What folds would be a new value that nobody has looked at.
+    // Folding would make new values, which no analysis has seen.
     ConversionConfig config;
     config.foldingMode = DialectConversionFoldingMode::Never;
     if (failed(applyPartialConversion(getOperation(), target, std::move(patterns), config)))

@@ -19,7 +19,7 @@ namespace {
 
 bool isBf16(Type type) { return getElementTypeOrSelf(type).isBF16(); }
 
-/// Whether the operation takes bits as they are.
+/// True for operations on bit patterns.
 bool movesBits(Operation *op) {
   return isa<LLVM::AddressOfOp, LLVM::AllocaOp, LLVM::BitcastOp, LLVM::BrOp, LLVM::CallOp,
              LLVM::CondBrOp, LLVM::ConstantOp, LLVM::ExtractElementOp, LLVM::ExtractValueOp,

@@ -77,8 +77,7 @@ void LayoutInference::convertResults(Operation *op) {
   }
 }
 
-/// Whether a layout for subgroups stands at an operation, or on a descriptor that it takes or
-/// makes.
+/// True if an operation, or a descriptor that it takes or makes, has a layout for subgroups.
 static bool mentionsLayout(Operation *op) {
   return llvm::any_of(op->getAttrs(),
                       [](NamedAttribute attr) {

@@ -65,7 +65,7 @@ private:
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, mlir::Value> converted;
 };
 
-/// What a scattered access takes offsets and mask under: without the chunk of each.
+/// The ownership of a scattered access's offsets and mask: that of the value, without its chunk.
 Ownership dropChunk(const Ownership &value, unsigned rank);
 
 } // namespace xetile

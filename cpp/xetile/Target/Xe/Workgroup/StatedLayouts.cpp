@@ -129,7 +129,7 @@ LogicalResult LayoutInference::collect(Operation *op) {
       .Default([](Operation *) { return success(); });
 }
 
-/// What operations state about operands; it holds where the operand's definition states nothing.
+/// Stated layouts of operands; they hold where the operand's definition states nothing.
 LogicalResult LayoutInference::collectOperands(Operation *op) {
   if (auto dpas = dyn_cast<xegpu::DpasOp>(op)) {
     if (failed(state(op, dpas.getLhs(), dpas.getLayoutAAttr())) ||

@@ -11,7 +11,7 @@
 
 namespace xetile {
 
-/// Whether a layout shares a value out over subgroups.
+/// True for layouts that distribute a value over subgroups.
 bool isWorkgroupLayout(mlir::xegpu::DistributeLayoutAttr layout);
 
 /// The layout that a descriptor's type states; null for other types.
@@ -44,8 +44,8 @@ std::optional<Ownership> castOwnership(const Ownership &from, llvm::ArrayRef<int
 std::optional<Ownership> ownershipOfOperand(mlir::OpOperand &operand, const Ownership &result);
 std::optional<Ownership> ownershipOfResult(mlir::OpOperand &operand, const Ownership &ownership);
 
-/// What an operation can give where `result` is asked for: dimensions that slices and insertions
-/// cut are whole for each subgroup.
+/// The ownership that an operation can produce where `result` is asked for: dimensions that slices
+/// and insertions cut are whole for each subgroup.
 Ownership ownershipMade(mlir::Operation *op, const Ownership &result);
 
 /// Of the tile in memory from which a load_nd brings a vector: without its transposition and

@@ -49,7 +49,7 @@ struct XeGPUWgPlan {
   ScratchMemory scratch{place};
 
 private:
-  /// Whether subgroups share values of the operation; their sizes are checked.
+  /// True for operations on distributed values, whose sizes are checked.
   llvm::FailureOr<bool> checkShares(mlir::Operation *op);
   llvm::LogicalResult checkOp(mlir::Operation *op);
   llvm::LogicalResult checkChunk(mlir::Operation *op, mlir::Value value, mlir::Value like);

@@ -94,7 +94,7 @@ struct XeGPUWgToSg : xetile::impl::XeGPUWgToSgBase<XeGPUWgToSg> {
              !plan.reductions.contains(op) && llvm::all_of(op->getOperands(), isKept) &&
              llvm::all_of(op->getResults(), isKept);
     });
-    // What folds would be a new value that nobody has analysed.
+    // Folding would make new values, which no analysis has seen.
     ConversionConfig config;
     config.foldingMode = DialectConversionFoldingMode::Never;
     if (failed(applyPartialConversion(function, conversion, std::move(patterns), config)))

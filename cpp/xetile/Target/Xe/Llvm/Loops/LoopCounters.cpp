@@ -36,10 +36,10 @@ private:
   /// addition.
   void restoreCounter();
   bool isCounter(PHINode &candidate);
-  /// Whether a counter of that many bits has another value in each step, the one after the last
+  /// True if a counter of that many bits is injective over all steps, the one after the last
   /// included.
   bool tellsStepsApart(unsigned bits);
-  /// Whether the low bits of `value` are all that its users want.
+  /// True if the users of `value` demand its low bits only.
   bool hasLowUsesOnly(Value *value);
   void narrowCounter();
   Value *narrow(Value *value);
@@ -187,7 +187,7 @@ Value *Counter::narrowOnce(Value *value) {
   if (inst && low.contains(inst) && isa<BinaryOperator>(inst)) {
     auto *operation = cast<BinaryOperator>(inst);
     Value *left = narrow(operation->getOperand(0)), *right = narrow(operation->getOperand(1));
-    // What cannot overflow in 64 bits may do so in 32: without flags.
+    // Overflow flags of 64 bits do not hold in 32.
     return BinaryOperator::Create(operation->getOpcode(), left, right, operation->getName() + ".lo",
                                   operation->getIterator());
   }

@@ -12,7 +12,7 @@ class SCEV;
 
 namespace xetile {
 
-/// Whether an expression is computed in integers that SPIR-V has. Scalar evolution takes the low
+/// True if an expression expands to integers that SPIR-V has. Scalar evolution takes the low
 /// three bits by 3-bit integers, of which LLVM's SPIR-V backend makes integers of 8 bits.
 bool hasLegalWidths(const llvm::SCEV *expression);
 

@@ -64,8 +64,8 @@ private:
   std::optional<Prefetch> asPrefetch(CallInst &call);
   /// One of the numbers of a vector of two; null if that is not seen.
   Value *component(Value *vector, unsigned index);
-  /// What a value of the loop is in its first step, computed before it; null if that takes more
-  /// than arithmetic.
+  /// The value in the first iteration, computed in the preheader; null if that takes more than
+  /// arithmetic.
   Value *firstOf(Value *value, IRBuilder<> &builder);
   bool canComputeFirst(Value *value);
   /// The distance in one direction, if it is a constant that a message carries.
