@@ -3,6 +3,10 @@
 // In: gpu.modules with xetile.lanes on all operations that give vectors. Out: what one lane does:
 // vectors of one dimension, XeVM and LLVM operations. Refused: operations without a lowering,
 // collective operations in control flow that lanes may leave.
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/XeVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "xetile/Target/Xe/Lanes/LaneLowering.h"
 #include "xetile/Target/Xe/Lanes/RegisterEstimate.h"
 #include "xetile/Target/Xe/Passes.h"

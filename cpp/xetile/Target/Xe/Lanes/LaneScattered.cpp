@@ -3,7 +3,6 @@
 // In: create_tdesc, update_offset, load and store with offsets, prefetch. Out: loads and stores of
 // each lane, whole chunks together. Refused: what lanes hold instead of what a subgroup does,
 // elements that are no whole bytes, offsets that do not fit the mask.
-#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/IR/Matchers.h"
 #include "xetile/IR/XeTileTypes.h"
 #include "xetile/Target/Xe/Lanes/LaneAccess.h"
