@@ -14,6 +14,7 @@
 #include "xetile/Target/Xe/XeTarget.h"
 #include "xetile/Target/Xe/XeTileToXeGPUPipeline.h"
 #include "xetile/Transforms/Passes.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/Support/Debug.h"
 #include <cstdlib>
 #ifdef XETILE_ENABLE_CPU
@@ -39,9 +40,8 @@ static void readDebugTypes() {
   llvm::SmallVector<llvm::StringRef> names;
   llvm::StringRef(given).split(names, ',');
   std::vector<std::string> types(names.begin(), names.end());
-  std::vector<const char *> pointers;
-  for (const std::string &type : types)
-    pointers.push_back(type.c_str());
+  llvm::SmallVector<const char *> pointers =
+      llvm::map_to_vector(types, [](const std::string &type) { return type.c_str(); });
   llvm::DebugFlag = true;
   llvm::setCurrentDebugTypes(pointers.data(), pointers.size());
 }
