@@ -173,6 +173,25 @@ def test_gemm(name):
     gemm(kind, out, m, n, k, step, layout(*a), layout(*b), layout(*c), int(np.prod(c[0])))
 
 
+@pytest.mark.parametrize("unsigned", ["a", "b"])
+def test_dpas_of_bytes_with_both_signs(unsigned):
+    how, whole = layout((2, 2), (32, 32)), (layout((2, 2), (32, 64)), layout((2, 2), (64, 32)))
+    a, b, c = given("i8", 64, 64), given("i8", 64, 64, offset=1), given("i32", 64, 64, offset=2)
+    a, b = (np.where(x % 3 == 0, x, x - 120).astype(np.int8) for x in (a, b))
+    signed = vector((64, 64), "si8")
+    body = f"""
+      {load("a", a, whole[0])}
+      {load("b", b, whole[1])}
+      %x = vector.bitcast %a : {vector((64, 64), "i8")} to {signed}
+      %y = vector.bitcast %b : {vector((64, 64), "i8")} to {signed}
+      %c = xegpu.dpas %x, %y {{layout_cd = {how}, xetile.unsigned_operand = "{unsigned}"}}
+          : {signed}, {signed} -> {vector((64, 64), "i32")}
+      {store("c", c, how)}"""
+    run("workgroup", body, subgroups=4, ma=a, mb=b, mc=c)
+    left, right = (x.view(np.uint8) if name == unsigned else x for name, x in (("a", a), ("b", b)))
+    assert_same(c, left.astype(np.int32) @ right.astype(np.int32))
+
+
 def test_dpas_of_packed_b_and_a_transposed_load():
     a, b, c = given("f32", 32, 64), given("f16", 32, 64, offset=1), given("f32", 64, 64, offset=2)
     how = layout((4, 2), (16, 32))
