@@ -107,3 +107,73 @@ func.func @handed_on() {
   memref.dealloc %c : memref<8xf32>
   return
 }
+
+// Memory of the device is another allocation, and shares only with its own. A launch is the last use of %h and the first
+// of %g; copies count as uses.
+// CHECK-LABEL: func @on_the_device
+// CHECK: %[[ALL:.*]] = gpu.alloc () : memref<4352xi8>
+// CHECK: %[[H:.*]] = memref.view %[[ALL]]
+// CHECK: %[[G:.*]] = memref.view %[[ALL]]
+// CHECK: %[[F:.*]] = memref.view %[[ALL]]
+// CHECK: %[[HOST:.*]] = memref.alloc() : memref<16x16xf32>
+// CHECK: gpu.memcpy %[[H]], %{{.*}}
+// CHECK: "test.launch"(%[[H]], %[[G]])
+// CHECK: "test.launch"(%[[G]], %[[F]])
+// CHECK-NOT: gpu.dealloc
+// CHECK: gpu.memcpy %{{.*}}, %[[F]]
+// CHECK: gpu.dealloc %[[ALL]] : memref<4352xi8>
+// CHECK-NOT: gpu.dealloc
+// CHECK: memref.dealloc %[[HOST]]
+func.func @on_the_device(%x: memref<32x32xf32>) {
+  %h = gpu.alloc () : memref<32x32xf32>
+  %g = gpu.alloc () : memref<16x4xf32>
+  %f = gpu.alloc () : memref<32x32xf32>
+  %host = memref.alloc() : memref<16x16xf32>
+  gpu.memcpy %h, %x : memref<32x32xf32>, memref<32x32xf32>
+  "test.launch"(%h, %g) : (memref<32x32xf32>, memref<16x4xf32>) -> ()
+  gpu.dealloc %h : memref<32x32xf32>
+  "test.launch"(%g, %f) : (memref<16x4xf32>, memref<32x32xf32>) -> ()
+  gpu.memcpy %x, %f : memref<32x32xf32>, memref<32x32xf32>
+  "test.use"(%host) : (memref<16x16xf32>) -> ()
+  gpu.dealloc %f : memref<32x32xf32>
+  gpu.dealloc %g : memref<16x4xf32>
+  memref.dealloc %host : memref<16x16xf32>
+  return
+}
+
+// What waits for a token may still run; the host sees what it shares; a device gives 128 MiB at once.
+// CHECK-LABEL: func @on_the_device_alone
+// CHECK: gpu.alloc async
+// CHECK: gpu.alloc host_shared () : memref<64xf32>
+// CHECK: gpu.alloc () : memref<16777217xf32>
+// CHECK: gpu.alloc () : memref<16777217xf32>
+// CHECK-NOT: memref.view
+// CHECK: return
+func.func @on_the_device_alone() {
+  %token = gpu.wait async
+  %a, %t = gpu.alloc async [%token] () : memref<64xf32>
+  %b = gpu.alloc host_shared () : memref<64xf32>
+  %c = gpu.alloc () : memref<16777217xf32>
+  %d = gpu.alloc () : memref<16777217xf32>
+  "test.launch"(%a, %b) : (memref<64xf32>, memref<64xf32>) -> ()
+  "test.launch"(%c, %d) : (memref<16777217xf32>, memref<16777217xf32>) -> ()
+  gpu.dealloc %b : memref<64xf32>
+  %u = gpu.dealloc async [%t] %a : memref<64xf32>
+  gpu.wait [%u]
+  gpu.dealloc %c : memref<16777217xf32>
+  gpu.dealloc %d : memref<16777217xf32>
+  return
+}
+
+// CHECK-LABEL: func @freed_behind_a_token
+// CHECK-COUNT-2: gpu.alloc () : memref<64xf32>
+// CHECK-NOT: memref.view
+// CHECK: return
+func.func @freed_behind_a_token(%token: !gpu.async.token) {
+  %a = gpu.alloc () : memref<64xf32>
+  %b = gpu.alloc () : memref<64xf32>
+  "test.launch"(%a, %b) : (memref<64xf32>, memref<64xf32>) -> ()
+  %t = gpu.dealloc async [%token] %a : memref<64xf32>
+  gpu.dealloc %b : memref<64xf32>
+  return
+}

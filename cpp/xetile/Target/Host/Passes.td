@@ -269,9 +269,11 @@ def ShareScratch : Pass<"xetile-share-scratch"> {
     memref.dealloc %all
     ```
     A call takes less memory, and malloc hands out one piece again that it would give back to the system in parts.
-    Sizes must be static.
+    `gpu.alloc` and `gpu.dealloc` without tokens likewise, as launches run one after the other: all that a program of
+    several kernels has on the device is one allocation, unless it were larger than the 128 MiB that each device gives at
+    once. Sizes must be static.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect"];
 }
 
 def StoreBitsAsBytes : Pass<"xetile-store-bits-as-bytes", "::mlir::ModuleOp"> {

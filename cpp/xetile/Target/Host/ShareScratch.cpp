@@ -1,11 +1,12 @@
 //===- ShareScratch.cpp - one allocation for the scratch of a block ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: memref.alloc of static sizes with a memref.dealloc in their block. Out: parts of one
-// allocation that ends with the last of them; those whose uses do not overlap in time share bytes.
-// Refused: nothing; what else there is stays as it is.
+// In: memref.alloc and gpu.alloc of static sizes, freed in their block. Out: parts of one
+// allocation of each kind that ends with the last of them; those whose uses do not overlap in time
+// share bytes. Refused: nothing; what else there is stays as it is.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "xetile/Target/Host/Passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -23,51 +24,93 @@ namespace {
 /// A line of the cache, and a vector of any width.
 constexpr int64_t kAlignment = 64;
 
+/// A device hands out at most a part of its memory at once (CL_DEVICE_MAX_MEM_ALLOC_SIZE: often a
+/// quarter, at least 128 MiB). What is larger has an allocation of its own.
+constexpr int64_t kMostOnDevice = 128 << 20;
+
 struct Buffer {
-  memref::AllocOp alloc;
-  memref::DeallocOp dealloc;
+  Operation *alloc;
+  Operation *dealloc;
   int64_t bytes;
   /// Places in the block of the ops that use it first and last.
   unsigned first, last;
   int64_t offset = 0;
 };
 
+bool isPlain(memref::AllocOp op) { return op.getAlignment().value_or(1) <= kAlignment; }
+
+bool isPlain(gpu::AllocOp op) {
+  return !op.getAsyncToken() && op.getAsyncDependencies().empty() && !op.getHostShared();
+}
+
+bool isPlain(gpu::DeallocOp op) { return !op.getAsyncToken() && op.getAsyncDependencies().empty(); }
+
+Value allocate(OpBuilder &builder, memref::AllocOp like, MemRefType type) {
+  return memref::AllocOp::create(builder, like.getLoc(), type,
+                                 builder.getI64IntegerAttr(kAlignment));
+}
+
+/// The runtime aligns memory of the device to a page.
+Value allocate(OpBuilder &builder, gpu::AllocOp like, MemRefType type) {
+  return gpu::AllocOp::create(builder, like.getLoc(), type, /*asyncToken=*/Type(),
+                              /*asyncDependencies=*/ValueRange(), /*dynamicSizes=*/ValueRange(),
+                              /*symbolOperands=*/ValueRange())
+      .getMemref();
+}
+
+void free(OpBuilder &builder, memref::AllocOp like, Value all) {
+  memref::DeallocOp::create(builder, like.getLoc(), all);
+}
+
+void free(OpBuilder &builder, gpu::AllocOp like, Value all) {
+  gpu::DeallocOp::create(builder, like.getLoc(), TypeRange(), ValueRange(), all);
+}
+
 struct ShareScratch : xetile::impl::ShareScratchBase<ShareScratch> {
   void runOnOperation() override {
+    shareAll<memref::AllocOp, memref::DeallocOp>();
+    shareAll<gpu::AllocOp, gpu::DeallocOp>();
+  }
+
+private:
+  template <typename Alloc, typename Dealloc> void shareAll() {
     BufferViewFlowAnalysis views(getOperation());
     llvm::MapVector<Block *, SmallVector<Buffer>> blocks;
     DenseMap<Block *, DenseMap<Operation *, unsigned>> places;
-    getOperation()->walk([&](memref::AllocOp op) {
+    getOperation()->walk([&](Alloc op) {
       Block *block = op->getBlock();
       auto [known, isNew] = places.try_emplace(block);
       if (isNew)
         for (auto [place, inside] : llvm::enumerate(*block))
           known->second[&inside] = place;
-      if (std::optional<Buffer> buffer = describe(op, views.resolve(op.getResult()), known->second))
+      if (std::optional<Buffer> buffer =
+              describe<Dealloc>(op, views.resolve(op.getMemref()), known->second))
         blocks[block].push_back(*buffer);
     });
     for (auto &[block, buffers] : blocks)
       if (buffers.size() > 1)
-        share(buffers);
+        share<Alloc>(buffers);
   }
 
-private:
-  static std::optional<Buffer> describe(memref::AllocOp op,
-                                        const BufferViewFlowAnalysis::ValueSetT &aliases,
+  template <typename Dealloc, typename Alloc>
+  static std::optional<Buffer> describe(Alloc op, const BufferViewFlowAnalysis::ValueSetT &aliases,
                                         const DenseMap<Operation *, unsigned> &places) {
-    MemRefType type = op.getType();
+    auto type = cast<MemRefType>(op.getMemref().getType());
     Type element = type.getElementType();
     if (!type.hasStaticShape() || !type.getLayout().isIdentity() || !element.isIntOrFloat() ||
         element.getIntOrFloatBitWidth() % 8 != 0 || type.getNumElements() == 0 ||
-        op.getAlignment().value_or(1) > kAlignment || type.getMemorySpace())
+        type.getMemorySpace() || !isPlain(op))
       return std::nullopt;
     Buffer buffer = {op, {}, type.getNumElements() * (element.getIntOrFloatBitWidth() / 8), 0, 0};
     bool isUsed = false;
     for (Value alias : aliases)
       for (Operation *user : alias.getUsers()) {
-        if (auto dealloc = dyn_cast<memref::DeallocOp>(user)) {
+        if (auto dealloc = dyn_cast<Dealloc>(user)) {
           if (buffer.dealloc || dealloc->getBlock() != op->getBlock())
             return std::nullopt;
+          if constexpr (std::is_same_v<Dealloc, gpu::DeallocOp>)
+            if (!isPlain(dealloc))
+              return std::nullopt;
           buffer.dealloc = dealloc;
           continue;
         }
@@ -103,7 +146,7 @@ private:
     return total;
   }
 
-  static void share(MutableArrayRef<Buffer> buffers) {
+  template <typename Alloc> static void share(MutableArrayRef<Buffer> buffers) {
     SmallVector<Buffer *> bySize;
     for (Buffer &buffer : buffers)
       bySize.push_back(&buffer);
@@ -112,27 +155,28 @@ private:
       return a->bytes != b->bytes ? a->bytes > b->bytes : a < b;
     });
     int64_t total = place(bySize);
+    if (std::is_same_v<Alloc, gpu::AllocOp> && total > kMostOnDevice)
+      return;
 
     // The walk found them in the order of the block.
-    memref::AllocOp earliest = buffers.front().alloc;
+    auto earliest = cast<Alloc>(buffers.front().alloc);
     OpBuilder builder(earliest);
-    Location loc = earliest.getLoc();
-    auto type = MemRefType::get({total}, builder.getI8Type());
-    Value all = memref::AllocOp::create(builder, loc, type, builder.getI64IntegerAttr(kAlignment));
+    Value all = allocate(builder, earliest, MemRefType::get({total}, builder.getI8Type()));
     auto endsBefore = [](const Buffer &a, const Buffer &b) {
       return a.dealloc->isBeforeInBlock(b.dealloc);
     };
     builder.setInsertionPoint(llvm::max_element(buffers, endsBefore)->dealloc);
-    memref::DeallocOp::create(builder, loc, all);
+    free(builder, earliest, all);
     for (Buffer &buffer : buffers) {
       builder.setInsertionPoint(buffer.alloc);
-      Location where = buffer.alloc.getLoc();
+      Location where = buffer.alloc->getLoc();
+      Value memory = cast<Alloc>(buffer.alloc).getMemref();
       Value offset = arith::ConstantIndexOp::create(builder, where, buffer.offset);
-      Value view =
-          memref::ViewOp::create(builder, where, buffer.alloc.getType(), all, offset, ValueRange());
-      buffer.dealloc.erase();
-      buffer.alloc.replaceAllUsesWith(view);
-      buffer.alloc.erase();
+      Value view = memref::ViewOp::create(builder, where, cast<MemRefType>(memory.getType()), all,
+                                          offset, ValueRange());
+      buffer.dealloc->erase();
+      memory.replaceAllUsesWith(view);
+      buffer.alloc->erase();
     }
   }
 };

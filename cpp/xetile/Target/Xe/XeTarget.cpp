@@ -80,6 +80,7 @@ Target makeTarget(const TargetInfo &device) {
               // While the kernels have memrefs: they tell which arguments are written.
               pm.addNestedPass<func::FuncOp>(createAllocOnDevice());
               pm.addPass(createCopyLaunchOperands());
+              pm.addNestedPass<func::FuncOp>(createShareScratch());
               buildLowerXeGPUToXeVM(pm, XeGPULevel::Instruction);
             }),
       level(
