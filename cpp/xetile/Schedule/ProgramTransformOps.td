@@ -11,6 +11,8 @@ def AssignKernelsOp : XeTile_TransformOp<"assign_kernels"> {
     schedule of it: `"matmul"`, `"rows"` or `"elementwise"`. Matmuls and reductions are kernels. They take elementwise ops
     with them where each element is computed about once: what follows a matmul in its shape, casts before it, what surrounds
     reductions along rows, as in a softmax, which is one kernel. Elementwise ops that are left are kernels by chains.
+    Kernels of elementwise ops, or of reductions, that do not wait for one another and have the same loops become one if
+    they read the same memory or are small (1 MiB).
 
     Ops that have a number keep it, and a schedule that they name: nothing else joins their kernel.
 

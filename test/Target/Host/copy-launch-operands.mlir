@@ -169,4 +169,60 @@ module attributes {gpu.container_module} {
         args(%a : memref<?x4xf32, strided<[?, ?], offset: ?>>)
     return
   }
+
+  // Memory for a result is copied back only, through views, too; the mark goes.
+  // CHECK-LABEL: func.func @result
+  // CHECK-SAME: (%[[A:.*]]: memref<8x4xf32>, %[[R:.*]]: memref<8x4xf32>) {
+  // CHECK: %[[DR:.*]] = gpu.alloc () : memref<8x4xf32>
+  // CHECK-NEXT: %[[DA:.*]] = gpu.alloc () : memref<8x4xf32>
+  // CHECK-NEXT: gpu.memcpy %[[DA]], %[[A]]
+  // CHECK-NOT: gpu.memcpy
+  // CHECK: gpu.launch_func
+  // CHECK: gpu.launch_func
+  // CHECK: gpu.memcpy %[[R]], %[[DR]]
+  // CHECK: gpu.memcpy %[[A]], %[[DA]]
+  func.func @result(%a: memref<8x4xf32>, %r: memref<8x4xf32> {xetile.result}) {
+    %c1 = arith.constant 1 : index
+    %rs = memref.cast %r : memref<8x4xf32> to memref<?x4xf32, strided<[?, ?], offset: ?>>
+    %as = memref.cast %a : memref<8x4xf32> to memref<?x4xf32, strided<[?, ?], offset: ?>>
+    gpu.launch_func @device::@unknown blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+        args(%rs : memref<?x4xf32, strided<[?, ?], offset: ?>>)
+    gpu.launch_func @device::@unknown blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+        args(%as : memref<?x4xf32, strided<[?, ?], offset: ?>>)
+    return
+  }
+
+  // Contents that the host wrote, or a launch before, are there: what was copied before runs, and in loops.
+  // CHECK-LABEL: func.func @results_with_contents
+  // CHECK-SAME: (%{{.*}}: memref<8x4xf32>, %[[R:.*]]: memref<8x4xf32>, %[[S:.*]]: memref<8x4xf32>, %[[T:.*]]: memref<8x4xf32>)
+  // CHECK: memref.copy
+  // CHECK: gpu.memcpy %{{.*}}, %[[R]]
+  // CHECK: gpu.launch_func
+  // CHECK: memref.store
+  // CHECK: gpu.memcpy %{{.*}}, %[[S]]
+  // CHECK: gpu.launch_func
+  // CHECK: scf.for
+  // CHECK: gpu.memcpy %{{.*}}, %[[T]]
+  // CHECK: gpu.launch_func
+  func.func @results_with_contents(%a: memref<8x4xf32>, %r: memref<8x4xf32> {xetile.result},
+                                   %s: memref<8x4xf32> {xetile.result}, %t: memref<8x4xf32> {xetile.result}) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    memref.copy %a, %r : memref<8x4xf32> to memref<8x4xf32>
+    %rs = memref.cast %r : memref<8x4xf32> to memref<?x4xf32, strided<[?, ?], offset: ?>>
+    gpu.launch_func @device::@unknown blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+        args(%rs : memref<?x4xf32, strided<[?, ?], offset: ?>>)
+    %part = memref.subview %s[0, 0] [1, 1] [1, 1] : memref<8x4xf32> to memref<1x1xf32, strided<[4, 1]>>
+    memref.store %zero, %part[%c0, %c0] : memref<1x1xf32, strided<[4, 1]>>
+    %ss = memref.cast %s : memref<8x4xf32> to memref<?x4xf32, strided<[?, ?], offset: ?>>
+    gpu.launch_func @device::@unknown blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+        args(%ss : memref<?x4xf32, strided<[?, ?], offset: ?>>)
+    %ts = memref.cast %t : memref<8x4xf32> to memref<?x4xf32, strided<[?, ?], offset: ?>>
+    scf.for %i = %c0 to %c1 step %c1 {
+      gpu.launch_func @device::@unknown blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+          args(%ts : memref<?x4xf32, strided<[?, ?], offset: ?>>)
+    }
+    return
+  }
 }

@@ -3,11 +3,7 @@
 // In: functions on tensors. Out: of each op its kernel and why, of each kernel the bytes that it
 // moves at least. Refused: nothing.
 #include "xetile/Schedule/Programs/ExplainKernels.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Interfaces/DestinationStyleOpInterface.h"
-#include "mlir/Transforms/RegionUtils.h"
 #include "xetile/Schedule/Programs/Partition.h"
-#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -25,44 +21,10 @@ std::optional<int64_t> bytesOf(Type type) {
   return tensor.getNumElements() * static_cast<int64_t>(llvm::divideCeil(bits, 8));
 }
 
-/// What is in memory before a kernel runs that reads `value`: through views that it copies. Null
-/// for what comes from no memory: constants, what nothing was written to.
-Value inMemory(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isCopiedToKernels(op))
-      return value;
-    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp,
-             tensor::CastOp>(op))
-      return {};
-    value = op->getOperand(0);
-  }
-  return value;
-}
-
-/// Whether `op` only says by `value` where its result goes.
-bool isDestination(Operation *op, Value value) {
-  auto destination = dyn_cast<DestinationStyleOpInterface>(op);
-  return destination && llvm::is_contained(destination.getDpsInits(), value) &&
-         !llvm::is_contained(destination.getDpsInputs(), value) &&
-         isa_and_present<tensor::EmptyOp>(value.getDefiningOp());
-}
-
 std::optional<int64_t> bytesRead(const KernelOps &kernel) {
   // Views of one array share its elements.
-  llvm::MapVector<Value, llvm::SetVector<Value>> views;
-  for (Operation *op : kernel.ops) {
-    llvm::SetVector<Value> read(op->operand_begin(), op->operand_end());
-    getUsedValuesDefinedAbove(op->getRegions(), read);
-    for (Value value : read) {
-      if (!isa<RankedTensorType>(value.getType()) || isDestination(op, value))
-        continue;
-      Value root = inMemory(value);
-      if (root && !(root.getDefiningOp() && kernel.ops.contains(root.getDefiningOp())))
-        views[root].insert(value);
-    }
-  }
   int64_t sum = 0;
-  for (auto &[root, seen] : views) {
+  for (auto &[root, seen] : memoryReadBy(kernel)) {
     std::optional<int64_t> all = bytesOf(root.getType());
     if (!all)
       return std::nullopt;

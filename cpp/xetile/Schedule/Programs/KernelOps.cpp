@@ -6,6 +6,8 @@
 #include "xetile/Schedule/Programs/KernelOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "xetile/Linalg/Scan.h"
 #include "xetile/Schedule/MatmulLoops.h"
 
@@ -78,6 +80,44 @@ SmallVector<Value> outputsOf(const KernelOps &kernel) {
                        [&](const Reader &reader) { return !kernel.ops.contains(reader.op); }))
         outputs.push_back(result);
   return outputs;
+}
+
+/// What is in memory before a kernel runs that reads `value`: through views that it copies. Null
+/// for what comes from no memory: constants, what nothing was written to.
+static Value inMemory(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isCopiedToKernels(op))
+      return value;
+    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp,
+             tensor::CastOp>(op))
+      return {};
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+/// Whether `op` only says by `value` where its result goes.
+static bool isDestination(Operation *op, Value value) {
+  auto destination = dyn_cast<DestinationStyleOpInterface>(op);
+  return destination && llvm::is_contained(destination.getDpsInits(), value) &&
+         !llvm::is_contained(destination.getDpsInputs(), value) &&
+         isa_and_present<tensor::EmptyOp>(value.getDefiningOp());
+}
+
+llvm::MapVector<Value, llvm::SetVector<Value>> memoryReadBy(const KernelOps &kernel) {
+  llvm::MapVector<Value, llvm::SetVector<Value>> views;
+  for (Operation *op : kernel.ops) {
+    llvm::SetVector<Value> read(op->operand_begin(), op->operand_end());
+    getUsedValuesDefinedAbove(op->getRegions(), read);
+    for (Value value : read) {
+      if (!isa<RankedTensorType>(value.getType()) || isDestination(op, value))
+        continue;
+      Value root = inMemory(value);
+      if (root && !(root.getDefiningOp() && kernel.ops.contains(root.getDefiningOp())))
+        views[root].insert(value);
+    }
+  }
+  return views;
 }
 
 Operation *sortKernels(SmallVector<KernelOps> &kernels) {

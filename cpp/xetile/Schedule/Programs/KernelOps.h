@@ -5,6 +5,7 @@
 
 #include "mlir/IR/Operation.h"
 #include "xetile/IR/DialectAttrs.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace xetile::transform_ops {
@@ -14,6 +15,8 @@ struct KernelOps {
   int64_t number = 0;
   llvm::StringRef schedule;
   llvm::SetVector<mlir::Operation *> ops;
+  /// Whether the user numbered its ops.
+  bool given = false;
   /// Of each op, why it is in this kernel, where `partition` decided.
   llvm::SmallVector<std::string> reasons;
 };
@@ -42,6 +45,10 @@ bool joinsDimensions(mlir::Operation *op);
 
 /// Results of a kernel's ops that others read, or the caller.
 llvm::SmallVector<mlir::Value> outputsOf(const KernelOps &kernel);
+
+/// What a kernel reads that is in memory before it runs, and the views of each by which it reads
+/// it.
+llvm::MapVector<mlir::Value, llvm::SetVector<mlir::Value>> memoryReadBy(const KernelOps &kernel);
 
 /// Sorts `kernels` such that each comes behind those whose results it reads; as they are in the
 /// program as far as that leaves it open. Returns an op of kernels that wait for one another, if

@@ -40,7 +40,8 @@ void keepTilings(ModuleOp nested) {
   for (auto func : nested.getOps<func::FuncOp>())
     if (Attribute tiling = func->getAttr(kTilingAttr))
       func.walk([&](gpu::LaunchFuncOp launch) {
-        if (Operation *kernel = SymbolTable::lookupNearestSymbolFrom(launch, launch.getKernelAttr()))
+        if (Operation *kernel =
+                SymbolTable::lookupNearestSymbolFrom(launch, launch.getKernelAttr()))
           kernel->setAttr(kTilingAttr, tiling);
       });
 }

@@ -12,6 +12,8 @@
 //                        anyway: y / sum(y) along rows
 //   matmuls, scans       where elementwise ops of the same shape are all that follows
 //
+// Then two kernels that do not wait for one another are made one (MergeKernels.cpp), and all is
+// decided anew, until there are no such.
 #include "xetile/Schedule/Programs/Partition.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -19,6 +21,8 @@
 #include "xetile/Linalg/Elementwise.h"
 #include "xetile/Linalg/ScheduleMark.h"
 #include "xetile/Schedule/MatmulLoops.h"
+#include "xetile/Schedule/Programs/MergeKernels.h"
+#include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -54,8 +58,6 @@ using Names = SmallVector<int64_t>;
 /// A kernel on its way.
 struct Draft {
   KernelOps kernel;
-  /// Numbered by the user: nothing joins.
-  bool given = false;
   /// Of what leaves the kernel.
   SmallVector<int64_t> shape;
   int64_t nextName = 0;
@@ -68,7 +70,13 @@ using Repetitions = llvm::SmallDenseMap<int64_t, int64_t>;
 
 class Partitioner {
 public:
-  explicit Partitioner(Block &block) : block(block) {}
+  /// Of `merges`, kernels that end with x and with y are one.
+  Partitioner(Block &block, ArrayRef<Merge> merges) : block(block) {
+    for (const Merge &merge : merges) {
+      beside.unionSets(merge.x, merge.y);
+      whyBeside[merge.x] = whyBeside[merge.y] = merge.why;
+    }
+  }
 
   SmallVector<KernelOps> run();
 
@@ -85,6 +93,7 @@ private:
                                      ArrayRef<Reader> readers);
   void nameOpenLoops(Operation *op, Names &loops, Draft &draft);
   Names nameLoops(Operation *op, Draft &draft, ArrayRef<Reader> readers);
+  std::optional<unsigned> draftBeside(Operation *op);
   void start(Operation *op);
   void add(Operation *op, unsigned draft, ArrayRef<Reader> readers);
 
@@ -94,6 +103,8 @@ private:
   llvm::DenseMap<Operation *, Names> loopsOf;
   llvm::DenseMap<Operation *, Repetitions> repeated;
   llvm::DenseMap<Operation *, std::string> reasons;
+  llvm::EquivalenceClasses<Operation *> beside;
+  llvm::DenseMap<Operation *, StringRef> whyBeside;
   /// Ops of kernels whose elements are computed several times.
   llvm::SmallPtrSet<Operation *, 8> readAgain;
 };
@@ -300,7 +311,7 @@ StringRef Partitioner::whyNotJoin(Operation *op, Draft &draft, ArrayRef<Reader> 
                                   bool escapes) {
   // Bounds what is computed in registers at once.
   constexpr size_t kMostOps = 40;
-  if (draft.given)
+  if (draft.kernel.given)
     return "the kernel of its readers was given by number";
   if (draft.kernel.ops.size() >= kMostOps)
     return "the kernel of its readers has 40 ops";
@@ -367,9 +378,21 @@ Names Partitioner::nameLoops(Operation *op, Draft &draft, ArrayRef<Reader> reade
   return loops;
 }
 
+/// The kernel that `op` is in with others of its loops, which name its loops.
+std::optional<unsigned> Partitioner::draftBeside(Operation *op) {
+  if (beside.findLeader(op) == beside.member_end())
+    return std::nullopt;
+  for (Operation *other : beside.members(op))
+    if (auto found = draftOf.find(other); found != draftOf.end()) {
+      loopsOf[op] = loopsOf.lookup(other);
+      return found->second;
+    }
+  return std::nullopt;
+}
+
 void Partitioner::start(Operation *op) {
   Draft draft;
-  draft.given = op->hasAttr(kKernelAttr);
+  draft.kernel.given = op->hasAttr(kKernelAttr);
   draft.kernel.schedule = reduces(op) ? scheduleOfAnchor(op) : "elementwise";
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   draft.shape.assign(type.getShape().begin(), type.getShape().end());
@@ -438,8 +461,16 @@ SmallVector<KernelOps> Partitioner::run() {
       add(&op, *only, readers);
       reasons[&op] = "each element is computed about once for its readers in the kernel";
     } else {
-      start(&op);
-      reasons[&op] = (whatStarts(drafts.back().kernel.schedule) + "; " + refused).str();
+      std::string reason =
+          (whatStarts(reduces(&op) ? scheduleOfAnchor(&op) : "elementwise") + "; " + refused).str();
+      if (std::optional<unsigned> found = draftBeside(&op)) {
+        reason += ("; " + whyBeside[&op]).str();
+        draftOf[&op] = *found;
+        drafts[*found].kernel.ops.insert(&op);
+      } else {
+        start(&op);
+      }
+      reasons[&op] = std::move(reason);
     }
   }
   SmallVector<KernelOps> kernels;
@@ -456,7 +487,15 @@ SmallVector<KernelOps> Partitioner::run() {
 } // namespace
 
 SmallVector<KernelOps> partition(func::FuncOp func) {
-  return Partitioner(func.getBody().front()).run();
+  SmallVector<Merge> merges;
+  while (true) {
+    SmallVector<KernelOps> kernels = Partitioner(func.getBody().front(), merges).run();
+    // What both of two kernels need may join when they are one: all anew.
+    std::optional<Merge> merge = findMerge(kernels);
+    if (!merge)
+      return kernels;
+    merges.push_back(*merge);
+  }
 }
 
 } // namespace xetile::transform_ops

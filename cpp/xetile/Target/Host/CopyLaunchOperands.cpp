@@ -1,15 +1,18 @@
 //===- CopyLaunchOperands.cpp - host buffers to the device and back ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: synchronous gpu.launch_func with memrefs in host memory. Out: the same on device copies,
-// which launches with nothing of the host's between them share. Refused: unranked memrefs; launches
+// which launches with nothing of the host's between them share; memory for results, which has no
+// contents yet, is not copied there. Refused: unranked memrefs; launches
 // that take or give async tokens.
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "xetile/IR/DialectAttrs.h"
 #include "xetile/Target/Host/KernelEffects.h"
 #include "xetile/Target/Host/Passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -72,6 +75,26 @@ struct Run {
   SmallVector<std::pair<OpOperand *, ViewChain>> views;
 };
 
+/// Whether `base` is memory for a result that nothing was written to before `first`.
+bool hasNoContents(Value base, gpu::LaunchFuncOp first) {
+  auto argument = dyn_cast<BlockArgument>(base);
+  auto func = first->getParentOfType<func::FuncOp>();
+  if (!argument || !func || argument.getOwner() != &func.getBody().front() ||
+      first->getBlock() != argument.getOwner() ||
+      !func.getArgAttr(argument.getArgNumber(), xetile::kResultAttr))
+    return false;
+  SmallVector<Value> open{base};
+  while (!open.empty())
+    for (Operation *user : open.pop_back_val().getUsers()) {
+      Operation *here = argument.getOwner()->findAncestorOpInBlock(*user);
+      if (here == user && isa<ViewLikeOpInterface>(user))
+        llvm::append_range(open, user->getResults());
+      else if (!here || here->isBeforeInBlock(first))
+        return false;
+    }
+  return true;
+}
+
 struct CopyLaunchOperands : xetile::impl::CopyLaunchOperandsBase<CopyLaunchOperands> {
   using CopyLaunchOperandsBase::CopyLaunchOperandsBase;
 
@@ -89,13 +112,17 @@ struct CopyLaunchOperands : xetile::impl::CopyLaunchOperandsBase<CopyLaunchOpera
     for (Run &run : runs)
       if (failed(copyOperands(run, symbols)))
         return signalPassFailure();
+    getOperation().walk([](func::FuncOp func) {
+      for (unsigned number : llvm::seq(func.getNumArguments()))
+        func.removeArgAttr(number, xetile::kResultAttr);
+    });
   }
 
 private:
   static void findRuns(Block &block, SmallVector<Run> &runs);
   LogicalResult collect(gpu::LaunchFuncOp launch, Run &run, SymbolTableCollection &symbols);
   LogicalResult copyOperands(Run &run, SymbolTableCollection &symbols);
-  void copyIn(ImplicitLocOpBuilder &builder, Value root, Buffer &buffer);
+  void copyIn(ImplicitLocOpBuilder &builder, Value root, Buffer &buffer, bool hasContents);
 };
 
 /// Whether launches before and behind `op` may share copies: it neither reads nor writes memory of
@@ -154,7 +181,8 @@ Value reach(ImplicitLocOpBuilder &builder, memref::ExtractStridedMetadataOp meta
   return arith::SelectOp::create(builder, empty, zero, count);
 }
 
-void CopyLaunchOperands::copyIn(ImplicitLocOpBuilder &builder, Value root, Buffer &buffer) {
+void CopyLaunchOperands::copyIn(ImplicitLocOpBuilder &builder, Value root, Buffer &buffer,
+                                bool hasContents) {
   auto type = cast<MemRefType>(root.getType());
   auto alloc = [&](MemRefType allocated, ValueRange sizes) {
     return gpu::AllocOp::create(builder, allocated, /*asyncToken=*/Type(),
@@ -185,6 +213,8 @@ void CopyLaunchOperands::copyIn(ImplicitLocOpBuilder &builder, Value root, Buffe
         builder, type, buffer.device, metadata.getConstifiedMixedOffset(),
         metadata.getConstifiedMixedSizes(), metadata.getConstifiedMixedStrides());
   }
+  if (!hasContents)
+    return;
   gpu::MemcpyOp::create(builder, /*asyncToken=*/TypeRange(), /*asyncDependencies=*/ValueRange(),
                         buffer.device, buffer.host);
   ++numCopiesIn;
@@ -250,7 +280,7 @@ LogicalResult CopyLaunchOperands::copyOperands(Run &run, SymbolTableCollection &
 
   ImplicitLocOpBuilder builder(first.getLoc(), first);
   for (auto &[root, buffer] : run.buffers)
-    copyIn(builder, root, buffer);
+    copyIn(builder, root, buffer, !hasNoContents(findBase(root), first));
   IRMapping mapping;
   for (auto &[root, buffer] : run.buffers)
     mapping.map(root, buffer.deviceRoot);

@@ -180,9 +180,11 @@ def ResultsToArguments : Pass<"xetile-results-to-arguments", "::mlir::ModuleOp">
 
     An allocation that is returned becomes the new argument. What else is returned is copied there: an argument, a
     constant, a view, a value that is returned twice. Refused: results of dynamic sizes, and public functions that the
-    module calls. With `where-static` functions with results of dynamic sizes return all of them, as before.
+    module calls. With `where-static` functions with results of dynamic sizes return all of them, as before. With
+    `mark-results` the new arguments have `xetile.result`: their memory has no contents yet.
   }];
   let options = [
+    Option<"markResults", "mark-results", "bool", "false", "Mark the new arguments for xetile-copy-launch-operands">,
     Option<"whereStatic", "where-static", "bool", "false",
            "Leave functions alone that return sizes or strides known at run time only">
   ];
@@ -330,8 +332,10 @@ def CopyLaunchOperands : Pass<"xetile-copy-launch-operands", "::mlir::ModuleOp">
     A `gpu.launch_func` takes device memory. For every memref operand that is not from a `gpu.alloc` of the same function
     this inserts `gpu.alloc` and a copy before the launch, a copy back after it if the kernel may write through that
     argument, and `gpu.dealloc`. Launches with nothing between them that reads or writes the host's memory are taken
-    together: copies are before the first and behind the last. An operand passed twice is copied once. Two operands that are different views of one
-    buffer share one copy of the whole buffer, so what aliases on the host aliases on the device.
+    together: copies are before the first and behind the last. An operand passed twice is copied once. Two operands that
+    are different views of one buffer share one copy of the whole buffer, so what aliases on the host aliases on the
+    device. Memory of the caller's for a result (`xetile.result`) has no contents before the first of them, and is copied
+    back only.
 
     A memref may be dynamic, have an offset and strides: the bytes from its first to its last element are copied, and
     the launch gets a view with the same sizes and strides.

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
+#include "xetile/IR/DialectAttrs.h"
 #include "xetile/Target/Host/EntryPoints.h"
 #include "xetile/Target/Host/Passes.h"
 
@@ -61,6 +62,9 @@ private:
       if (failed(function.insertArgument(function.getNumArguments(), type, {}, function.getLoc())))
         return function.emitOpError() << "cannot take memory for result " << number;
       places.push_back(function.getArguments().back());
+      if (markResults)
+        function.setArgAttr(places.back().getArgNumber(), kResultAttr,
+                            UnitAttr::get(function.getContext()));
     }
     function.setType(FunctionType::get(function.getContext(), function.getArgumentTypes(), kept));
     function.removeResAttrsAttr();

@@ -37,6 +37,7 @@ void addCallerInterface(OpPassManager &pm) {
   pm.addPass(createKeepArguments());
   ResultsToArgumentsOptions results;
   results.whereStatic = true;
+  results.markResults = true;
   pm.addPass(createResultsToArguments(results));
   pm.addNestedPass<func::FuncOp>(createFreeScratch());
   pm.addPass(createAddCInterface());

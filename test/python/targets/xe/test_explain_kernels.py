@@ -219,6 +219,82 @@ def test_given_numbers_are_told_and_nothing_joins():
     ]
 
 
+# Kernels beside each other
+
+SQUARES = "%1 = arith.mulf %a0, %a0 : f32\n%2 = arith.addf %1, %o : f32\nlinalg.yield %2 : f32\n"
+LARGE = (1024, 512)
+
+
+def two_chains(shape, of="%z"):
+    """Two results of one shape, of %x and of `of`, another argument by default."""
+    kind = tensor(shape, "f32")
+    return function(
+        [("%x", kind), ("%z", kind)],
+        [("%a", kind), ("%b", kind)],
+        ones("%a", "%x", EXP, shape) + ones("%b", of, TWICE, shape),
+    )
+
+
+def numbers(text):
+    return [kernel for _, kernel, _, _ in explained(text)[0]]
+
+
+def test_small_kernels_of_one_shape_are_one():
+    ops, kernels = explained(two_chains((M, N)))
+    assert [kernel for _, kernel, _, _ in ops] == [0, 0]
+    assert sorted(reason for *_, reason in ops) == [ALONE, f"{ALONE}; another kernel of these loops is small, too"]
+    assert kernels == [(0, "elementwise", 8 * M * N, 8 * M * N)]
+
+
+def test_large_kernels_are_one_where_they_read_the_same():
+    assert numbers(two_chains(LARGE)) == [0, 1]
+    ops, kernels = explained(two_chains(LARGE, "%x"))
+    assert [kernel for _, kernel, _, _ in ops] == [0, 0]
+    assert any(reason.endswith("; another kernel of these loops reads the same memory") for *_, reason in ops)
+    assert kernels == [(0, "elementwise", 4 * 1024 * 512, 8 * 1024 * 512)]
+
+
+def test_sums_along_the_same_dimension_are_one_kernel():
+    squares = generic("%t", [X], (M,), "f32", [BOTH, COLUMN], "pr", SQUARES, "0.0")
+    assert numbers(function([X], [("%s", LINE), ("%t", LINE)], rows("%s", "%x") + squares)) == [0, 0]
+    # What both read joins them, as all its readers are in one kernel.
+    before = ones("%a", "%x") + rows("%s", "%a") + squares.replace("%x", "%a")
+    assert numbers(function([X], [("%s", LINE), ("%t", LINE)], before)) == [0, 0, 0]
+    both = function([X], [("%s", LINE), ("%t", tensor((N,), "f32"))], rows("%s", "%x") + columns("%t", "%x"))
+    assert numbers(both) == [0, 1]
+
+
+def test_kernels_that_wait_for_one_another_are_not_merged():
+    """b reads what a kernel alone makes of a: two of one shape, with one between them."""
+    text = function([X], [("%a", FULL), ("%b", FULL)], ones("%a", "%x") + ones("%g", "%a", TWICE) + ones("%b", "%g"))
+    assert numbers(text) == [0, 0, 0]
+    second = text.index("linalg.generic {", text.index("%g =")) + len("linalg.generic {")
+    given = text[:second] + 'xetile.kernel = 3, xetile.schedule = "elementwise", ' + text[second:]
+    assert numbers(given) == [0, 1, 2]
+
+
+def test_kernels_of_other_shapes_and_given_ones_are_not_merged():
+    other = ("%z", tensor((N, M), "f32"))
+    text = function([X, other], [("%a", FULL), ("%b", other[1])], ones("%a", "%x") + ones("%b", "%z", TWICE, (N, M)))
+    assert numbers(text) == [0, 1]
+    text = two_chains((M, N))
+    first = text.index("linalg.generic {") + len("linalg.generic {")
+    given = text[:first] + 'xetile.kernel = 3, xetile.schedule = "elementwise", ' + text[first:]
+    assert numbers(given) == [0, 1]
+
+
+def test_merged_kernels_have_at_most_forty_ops():
+    def chain(name, value, length):
+        steps = [value, *(f"{name}{i}" for i in range(1, length)), name]
+        return "".join(ones(result, before) for before, result in zip(steps, steps[1:], strict=False))
+
+    def both(length):
+        return function([X], [("%a", FULL), ("%b", FULL)], chain("%a", "%x", length) + chain("%b", "%x", 20))
+
+    assert set(numbers(both(20))) == {0}
+    assert set(numbers(both(21))) == {0, 1}
+
+
 # Bytes moved
 
 

@@ -1,0 +1,109 @@
+//===- MergeKernels.cpp - kernels beside each other that can be one -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: the kernels of a function. Out: two that read the same memory or are small. Refused: kernels
+// of other loops, or that wait for one another.
+#include "xetile/Schedule/Programs/MergeKernels.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+using namespace mlir;
+
+namespace xetile::transform_ops {
+namespace {
+
+/// A launch takes some microseconds, in which a GPU moves about as many bytes.
+constexpr int64_t kSmallBytes = 1 << 20;
+/// Bounds what is computed in registers at once, as in a kernel that ops join.
+constexpr size_t kMostOps = 40;
+
+/// The loops that write all results of a kernel. None where they differ, or are a matmul's.
+struct Loops {
+  SmallVector<int64_t> extents;
+  SmallVector<utils::IteratorType> kinds;
+  AffineMap results;
+  bool operator==(const Loops &other) const {
+    return extents == other.extents && kinds == other.kinds && results == other.results;
+  }
+};
+
+std::optional<Loops> loopsOf(const KernelOps &kernel) {
+  if (kernel.given || (kernel.schedule != "elementwise" && kernel.schedule != "rows"))
+    return std::nullopt;
+  std::optional<Loops> common;
+  for (Value output : outputsOf(kernel)) {
+    auto op = output.getDefiningOp<linalg::LinalgOp>();
+    // Of "rows" only reductions say by their loops all that the kernel walks over.
+    if (!op || (op.getNumReductionLoops() != 0) != (kernel.schedule == "rows") ||
+        op.hasDynamicShape())
+      return std::nullopt;
+    Loops loops = {op.getStaticLoopRanges(), op.getIteratorTypesArray(),
+                   op.getIndexingMapMatchingResult(cast<OpResult>(output))};
+    if (common && !(*common == loops))
+      return std::nullopt;
+    common = loops;
+  }
+  return common;
+}
+
+bool isSmall(const KernelOps &kernel, const Loops &loops) {
+  int64_t elements = 1;
+  for (int64_t extent : loops.extents)
+    elements *= extent;
+  for (Value output : outputsOf(kernel)) {
+    Type element = getElementTypeOrSelf(output.getType());
+    if (!element.isIntOrFloat() || elements * element.getIntOrFloatBitWidth() > 8 * kSmallBytes)
+      return false;
+  }
+  return true;
+}
+
+bool readTheSame(const KernelOps &x, const KernelOps &y) {
+  auto ofX = memoryReadBy(x), ofY = memoryReadBy(y);
+  return llvm::any_of(ofX, [&](auto &entry) { return ofY.contains(entry.first); });
+}
+
+/// Whether `from` reads, maybe through other kernels, what `to` computes.
+bool waitsFor(ArrayRef<KernelOps> kernels, const KernelOps &from, const KernelOps &to) {
+  llvm::DenseMap<Operation *, unsigned> kernelOf;
+  for (auto [i, kernel] : llvm::enumerate(kernels))
+    for (Operation *op : kernel.ops)
+      kernelOf[op] = i;
+  SmallVector<const KernelOps *> open{&to};
+  llvm::SmallPtrSet<const KernelOps *, 8> seen;
+  while (!open.empty()) {
+    const KernelOps *kernel = open.pop_back_val();
+    for (Value output : outputsOf(*kernel))
+      for (const Reader &reader : readersOf(output))
+        if (auto found = kernelOf.find(reader.op); found != kernelOf.end()) {
+          const KernelOps *next = &kernels[found->second];
+          if (next == &from)
+            return true;
+          if (next != kernel && seen.insert(next).second)
+            open.push_back(next);
+        }
+  }
+  return false;
+}
+
+} // namespace
+
+std::optional<Merge> findMerge(ArrayRef<KernelOps> kernels) {
+  SmallVector<std::optional<Loops>> loops = llvm::map_to_vector(kernels, loopsOf);
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    for (size_t j = i + 1; loops[i] && j < kernels.size(); ++j) {
+      const KernelOps &x = kernels[i], &y = kernels[j];
+      if (!(loops[i] == loops[j]) || x.schedule != y.schedule ||
+          x.ops.size() + y.ops.size() > kMostOps)
+        continue;
+      bool same = readTheSame(x, y);
+      if ((!same && (!isSmall(x, *loops[i]) || !isSmall(y, *loops[j]))) ||
+          waitsFor(kernels, x, y) || waitsFor(kernels, y, x))
+        continue;
+      return Merge{x.ops.back(), y.ops.back(),
+                   same ? "another kernel of these loops reads the same memory"
+                        : "another kernel of these loops is small, too"};
+    }
+  }
+  return std::nullopt;
+}
+
+} // namespace xetile::transform_ops
