@@ -39,7 +39,7 @@
 // ONE: xetile.tile_mma {{.*}}wg_map = #wg_map
 
 // TWO-LABEL: func @matmul(
-// TWO-SAME: %[[A:[^:]*]]: memref<256x128xf16>, %[[B:[^:]*]]: memref<128x256xf16>, %[[C:[^:]*]]: memref<256x256xf32>, %[[D:[^:]*]]: memref<256x256xf32>)
+// TWO-SAME: %[[A:[^:]*]]: memref<256x128xf16>, %[[B:[^:]*]]: memref<128x256xf16>, %[[C:[^:]*]]: memref<256x256xf32>, %[[D:[^:]*]]: memref<256x256xf32> {xetile.result})
 // TWO-SAME: attributes {llvm.emit_c_interface, xetile.tiling = 
 // TWO: memref.copy %[[C]], %[[D]]
 // TWO: gpu.launch_func {{.*}} args(%[[D]] : memref<256x256xf32>, %[[A]] : memref<256x128xf16>, %[[B]] : memref<128x256xf16>)

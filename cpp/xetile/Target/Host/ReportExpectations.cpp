@@ -56,7 +56,7 @@ void Reporter::record(func::CallOp call) {
   Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, before, zero);
   auto record = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
   b.setInsertionPointToStart(record.thenBlock());
-  for (auto [place, operand] : llvm::enumerate(ArrayRef<unsigned>{0, 2, 3}))
+  for (auto [place, operand] : llvm::enumerate(std::array{0u, 2u, 3u}))
     memref::StoreOp::create(b, loc, call.getOperand(operand), status, at(int64_t(place)));
   call.erase();
 }
