@@ -177,3 +177,17 @@ func.func @freed_behind_a_token(%token: !gpu.async.token) {
   gpu.dealloc %b : memref<64xf32>
   return
 }
+
+// No memory is that large; its bytes are no number of 64 bits.
+// CHECK-LABEL: func @of_nobody
+// CHECK-COUNT-2: memref.alloc() : memref<2305843009213693952xf64>
+// CHECK-NOT: memref.view
+// CHECK: return
+func.func @of_nobody() {
+  %a = memref.alloc() : memref<2305843009213693952xf64>
+  %b = memref.alloc() : memref<2305843009213693952xf64>
+  "test.use"(%a, %b) : (memref<2305843009213693952xf64>, memref<2305843009213693952xf64>) -> ()
+  memref.dealloc %a : memref<2305843009213693952xf64>
+  memref.dealloc %b : memref<2305843009213693952xf64>
+  return
+}

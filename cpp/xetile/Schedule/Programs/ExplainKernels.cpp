@@ -3,6 +3,7 @@
 // In: functions on tensors. Out: of each op its kernel and why, of each kernel the bytes that it
 // moves at least. Refused: nothing.
 #include "xetile/Schedule/Programs/ExplainKernels.h"
+#include "xetile/IR/BytesOf.h"
 #include "xetile/Schedule/Programs/Partition.h"
 
 using namespace mlir;
@@ -11,26 +12,16 @@ using namespace xetile::transform_ops;
 
 namespace {
 
-/// Bytes of a tensor in memory, where i1 are bytes; none where the size is that of a run.
-std::optional<int64_t> bytesOf(Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  Type element = tensor.getElementType();
-  if (!tensor.hasStaticShape() || (!element.isIntOrFloat() && !element.isIndex()))
-    return std::nullopt;
-  unsigned bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
-  return tensor.getNumElements() * static_cast<int64_t>(llvm::divideCeil(bits, 8));
-}
-
 std::optional<int64_t> bytesRead(const KernelOps &kernel) {
   // Views of one array share its elements.
   int64_t sum = 0;
   for (auto &[root, seen] : memoryReadBy(kernel)) {
-    std::optional<int64_t> all = bytesOf(root.getType());
+    std::optional<int64_t> all = bytesOf(cast<RankedTensorType>(root.getType()));
     if (!all)
       return std::nullopt;
     int64_t ofViews = 0;
     for (Value view : seen)
-      ofViews += bytesOf(view.getType()).value_or(*all);
+      ofViews += bytesOf(cast<RankedTensorType>(view.getType())).value_or(*all);
     sum += std::min(*all, ofViews);
   }
   return sum;
@@ -39,7 +30,7 @@ std::optional<int64_t> bytesRead(const KernelOps &kernel) {
 std::optional<int64_t> bytesWritten(const KernelOps &kernel) {
   int64_t sum = 0;
   for (Value output : outputsOf(kernel)) {
-    std::optional<int64_t> bytes = bytesOf(output.getType());
+    std::optional<int64_t> bytes = bytesOf(cast<RankedTensorType>(output.getType()));
     if (!bytes)
       return std::nullopt;
     sum += *bytes;

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "xetile/IR/BytesOf.h"
 #include "xetile/Target/Host/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -27,6 +28,9 @@ constexpr int64_t kAlignment = 64;
 /// A device hands out at most a part of its memory at once (CL_DEVICE_MAX_MEM_ALLOC_SIZE: often a
 /// quarter, at least 128 MiB). What is larger has an allocation of its own.
 constexpr int64_t kMostOnDevice = 128 << 20;
+
+/// What is larger is in nobody's memory; sums of sizes stay in 64 bits.
+constexpr int64_t kMostAtOnce = int64_t(1) << 40;
 
 struct Buffer {
   Operation *alloc;
@@ -97,11 +101,13 @@ private:
                                         const DenseMap<Operation *, unsigned> &places) {
     auto type = cast<MemRefType>(op.getMemref().getType());
     Type element = type.getElementType();
-    if (!type.hasStaticShape() || !type.getLayout().isIdentity() || !element.isIntOrFloat() ||
-        element.getIntOrFloatBitWidth() % 8 != 0 || type.getNumElements() == 0 ||
+    std::optional<int64_t> bytes = xetile::bytesOf(type);
+    // No view of bytes has elements of a part of one, or of the machine's width.
+    if (bytes.value_or(0) == 0 || *bytes > kMostAtOnce || !type.getLayout().isIdentity() ||
+        !element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0 ||
         type.getMemorySpace() || !isPlain(op))
       return std::nullopt;
-    Buffer buffer = {op, {}, type.getNumElements() * (element.getIntOrFloatBitWidth() / 8), 0, 0};
+    Buffer buffer = {op, {}, *bytes, 0, 0};
     bool isUsed = false;
     for (Value alias : aliases)
       for (Operation *user : alias.getUsers()) {

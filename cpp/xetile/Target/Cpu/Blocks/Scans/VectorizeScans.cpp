@@ -5,6 +5,7 @@
 // stay.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "xetile/IR/BytesOf.h"
 #include "xetile/IR/DialectAttrs.h"
 #include "xetile/Target/Cpu/Blocks/Rows/RowPlan.h"
 #include "xetile/Target/Cpu/Blocks/Scans/ScanLoop.h"
@@ -132,9 +133,11 @@ static int64_t bytesOf(ScanLoop &scan) {
   int64_t bytes = 0;
   for (Type type : {scan.read.getTensor().getType(), scan.write.getType()}) {
     auto tensor = cast<RankedTensorType>(type);
-    if (!tensor.hasStaticShape())
+    std::optional<int64_t> ofTensor = xetile::bytesOf(tensor);
+    std::optional<int64_t> sum = ofTensor ? llvm::checkedAdd(bytes, *ofTensor) : std::nullopt;
+    if (!sum)
       return ShapedType::kDynamic;
-    bytes += llvm::divideCeil(tensor.getNumElements() * tensor.getElementTypeBitWidth(), 8);
+    bytes = *sum;
   }
   return bytes;
 }

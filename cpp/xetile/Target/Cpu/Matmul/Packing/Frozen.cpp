@@ -7,17 +7,16 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "xetile/IR/BytesOf.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace xetile;
 
-/// Of a tensor of static sizes; 0 for others.
-static int64_t bytesOf(Value value) {
+/// Of a tensor; 0 where the size is not known, or no memory is that large.
+static int64_t knownBytes(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type || !type.hasStaticShape() || !type.getElementType().isIntOrFloat())
-    return 0;
-  return (type.getNumElements() * type.getElementTypeBitWidth() + 7) / 8;
+  return type ? xetile::bytesOf(type).value_or(0) : 0;
 }
 
 static bool isFrozenArgument(Value value) {
@@ -31,7 +30,7 @@ static bool isFrozenArgument(Value value) {
 bool xetile::isFrozen(Value value) {
   // What widens narrow floats doubles them; panels are filled up.
   constexpr int64_t kTimes = 2, kSmall = 1 << 12;
-  int64_t bytes = bytesOf(value), argumentBytes = 0;
+  int64_t bytes = knownBytes(value), argumentBytes = 0;
   if (bytes == 0)
     return false;
   llvm::SetVector<Value> values;
@@ -39,7 +38,7 @@ bool xetile::isFrozen(Value value) {
   for (size_t next = 0; next < values.size(); ++next) {
     Value each = values[next];
     if (isFrozenArgument(each)) {
-      argumentBytes += bytesOf(each);
+      argumentBytes += knownBytes(each);
       continue;
     }
     Operation *op = each.getDefiningOp();
