@@ -211,3 +211,14 @@ gpu.module @chosen_tile {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @branches {
+  // expected-error @below {{'func.func' op has branches that carry vectors or descriptors; expected scf.for, scf.if and scf.while}}
+  func.func @f(%v: vector<16x16xf32>) -> vector<16x16xf32> {
+    cf.br ^next(%v : vector<16x16xf32>)
+  ^next(%w: vector<16x16xf32>):
+    return %w : vector<16x16xf32>
+  }
+}

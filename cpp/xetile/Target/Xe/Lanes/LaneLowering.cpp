@@ -1,7 +1,7 @@
 //===- LaneLowering.cpp - functions of a subgroup, op by op ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: functions on a subgroup's vectors. Out: the same on pieces. Refused: operations without a
-// lowering, vectors as arguments of kernels and of regions other than those of loops and branches.
+// lowering, vectors as arguments of kernels, of blocks, and of regions other than those of scf.
 #include "xetile/Target/Xe/Lanes/LaneLowering.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "xetile/Target/Xe/Lanes/CheckUniform.h"
@@ -184,6 +184,11 @@ LogicalResult LaneDriver::lowerFunction(FunctionOpInterface function) {
   FailureOr<bool> cut = cutSignature(function);
   if (failed(cut))
     return failure();
+  for (Block &block : llvm::drop_begin(function.getFunctionBody()))
+    if (llvm::any_of(block.getArgumentTypes(), LaneFragments::isCut))
+      return function.emitOpError(
+          "has branches that carry vectors or descriptors; expected scf.for, "
+          "scf.if and scf.while");
   for (Block &block : function.getFunctionBody())
     if (failed(lowerBlock(block)))
       return failure();
