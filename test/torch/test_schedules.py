@@ -49,6 +49,8 @@ def test_a_model_takes_a_schedule_and_threads():
         expected = 2 if options else torch.get_num_threads()
         assert kernel.schedule.params["threads"].value == expected
         torch.testing.assert_close(tensor_of(kernel(x)), model(x).detach(), rtol=1e-5, atol=1e-6)
+    kernel = xetile.torch.compile(model, (x,), schedule=loaded.with_params(threads=torch.get_num_threads() + 1))
+    assert kernel.schedule.params["threads"].value == torch.get_num_threads() + 1
     with pytest.raises(XeTileError, match="expected no config, threads, pack, fuse, attention or tune beside it"):
         xetile.torch.compile(model, (x,), schedule=loaded, pack="never")
     with pytest.raises(Exception, match="no schedule 'nope'"):  # PyTorch's, around ours

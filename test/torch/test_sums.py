@@ -47,3 +47,15 @@ def test_sums_of_narrow_floats_are_not_rounded_before_they_are_used(dtype):
         assert got.dtype == dtype, name
         worst = ((got.double() - want).abs() / want.abs()).max().item()
         assert worst <= 4 * step, f"{name}: {worst / step} steps away, seed {seed}"
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.float64], ids=str)
+@pytest.mark.parametrize("correction", [0, 1, 4, 5, 7])
+def test_a_variance_of_too_few_numbers_is_pytorchs(correction, dtype):
+    x = torch.randn(5, 3).to(dtype)
+
+    def moments(x):
+        return (*torch.var_mean(x, 0, correction=correction), torch.var(x, 0, correction=correction))
+
+    for got, want in zip(compiled(moments)(x), moments(x), strict=True):
+        torch.testing.assert_close(got, want, equal_nan=True)

@@ -44,7 +44,9 @@ def test_any_sizes_in_eager():
 
 
 @pytest.mark.parametrize("space", [1, 2, 3])
-@pytest.mark.parametrize("settings", [{"padding": 1, "output_padding": 1}, {"bias": False}, {"groups": 2}])
+@pytest.mark.parametrize(
+    "settings", [{"padding": 1, "output_padding": 1}, {"bias": False}, {"groups": 2}, {"dilation": 2}]
+)
 def test_compiled(space, settings):
     module = KINDS[space - 1](4, 6, 3, stride=2, **settings).eval()
     check(module, torch.randn(2, 4, *(7, 5, 6)[:space]))

@@ -54,16 +54,24 @@ def _mean(x: torch.Tensor, dims: Sequence[int] | None = None, keepdim: bool = Fa
     return _to(_aten.div(total, count), result)
 
 
+def _of_enough(operation: Any, x: torch.Tensor, dims: Sequence[int] | None = None, **options: Any) -> Any:
+    """A variance or deviation, in f32 of narrow floats. Of fewer numbers than the correction PyTorch divides by 0;
+    torch-mlir asserts that they are more."""
+    count = math.prod(x.shape[dim] for dim in dims or range(x.ndim))
+    correction = options.get("correction")
+    if isinstance(count, int) and correction is not None and correction > count:
+        return operation(x, dims, **{**options, "correction": count})
+    return _wide(operation, x, dims, **options)
+
+
 def _var_mean(
     x: torch.Tensor, dims: Sequence[int] | None = None, *, correction: float | None = None, keepdim: bool = False
 ) -> Any:
     """Both sums of f32 are made in f64, as PyTorch makes those of a batch norm: torch-mlir has the mean's in f32, whose
     error is that of all distances from it.
     """
-    if x.dtype in _NARROW:
-        return _wide(_aten.var_mean.correction, x, dims, correction=correction, keepdim=keepdim)
     if x.dtype != torch.float32 or x.ndim == 0 or x.numel() == 0:
-        return NotImplemented
+        return _of_enough(_aten.var_mean.correction, x, dims, correction=correction, keepdim=keepdim)
     dims = list(dims) if dims else list(range(x.ndim))
     count = math.prod(x.shape[dim] for dim in dims)
     wide = _to(x, torch.float64)
@@ -85,8 +93,6 @@ _WIDE = (
     _aten._adaptive_avg_pool3d.default,
     _aten.adaptive_avg_pool1d.default,
     _aten.logsumexp.default,
-    _aten.var.correction,
-    _aten.std.correction,
     _aten.mse_loss.default,
     _aten.smooth_l1_loss.default,
     _aten.huber_loss.default,
@@ -99,6 +105,8 @@ TABLE: dict[Any, Callable[..., Any]] = {
     _aten.mean.default: _mean,
     _aten.mean.dim: _mean,
     _aten.var_mean.correction: _var_mean,
+    _aten.var.correction: functools.partial(_of_enough, _aten.var.correction),
+    _aten.std.correction: functools.partial(_of_enough, _aten.std.correction),
     **{operation: functools.partial(_wide, operation) for operation in _WIDE},
 }
 """Overload -> function of the same arguments."""
