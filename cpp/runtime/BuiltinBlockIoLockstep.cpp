@@ -25,7 +25,7 @@ std::string unsignedType(unsigned bytes) {
 
 struct Geometry {
   unsigned element, unit, unitRows, bytesPerLane;
-  /// What is copied into the tile at once: `stagedBlocks` blocks of rows x `stagedColumns`
+  /// The staged part of a tile: `stagedBlocks` blocks of rows x `stagedColumns`
   /// elements.
   unsigned stagedColumns, stagedBlocks;
   bool wide;

@@ -43,7 +43,7 @@ struct Dpas {
 struct PayloadCall {
   enum Kind { Create, Copy, Update, Prefetch };
   Kind kind;
-  /// What an update changes, and whether it adds; sizes are passed less one.
+  /// The field of an update, and whether it adds; sizes are passed less one.
   std::string field;
   bool adds = false, lessOne = false;
   BlockIo block{};

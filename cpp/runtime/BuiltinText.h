@@ -16,7 +16,7 @@
 
 namespace xetile::runtime {
 
-/// What a device brings itself.
+/// Capabilities of a device.
 struct NativeBuiltins {
   bool blockIo = false, dpas = false;
 };

@@ -29,7 +29,7 @@ void addPayload(BuiltinText &out, const SpirvImport &import, const PayloadCall &
 /// The definition of a plain 2D block prefetch.
 void addPrefetch(BuiltinText &out, const SpirvImport &import, const BlockIo &block);
 
-/// What the checked definitions share.
+/// The common text of the checked definitions.
 std::string prefetchRecordText();
 
 /// Reads and clears the record of the prefetches since the last call; the queue is idle afterwards.

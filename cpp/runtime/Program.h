@@ -50,7 +50,7 @@ private:
   std::map<std::string, std::unique_ptr<Kernel>> kernels;
 };
 
-/// What mgpuModuleLoad returns: the binary, and its program on each device that it was used on.
+/// The handle of mgpuModuleLoad: the binary, and its program on each device that it was used on.
 class Module {
 public:
   Module(const void *data, size_t size);

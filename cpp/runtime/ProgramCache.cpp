@@ -162,7 +162,7 @@ std::optional<std::vector<unsigned char>> loadProgram(const std::string &key) {
     note(path, S_ISDIR(status.st_mode) ? "is a directory" : "is not a regular file");
     return std::nullopt;
   }
-  // What is in it runs: only our own, and the administrator's.
+  // Its files are executed: only our own, and the administrator's.
   if (status.st_uid != geteuid() && status.st_uid != 0) {
     note(path, "belongs to another user");
     return std::nullopt;

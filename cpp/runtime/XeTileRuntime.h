@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-/// What happens when a call of this library fails.
+/// The policy of errors in calls of this library.
 enum XeTileRuntimeErrorMode {
   /// Print `xetile runtime: error: ...` with the build log to stderr and end the process with
   /// status 1. The default: a

@@ -73,7 +73,7 @@ void xetile::buildAttachTarget(OpPassManager &pm, StringRef chip, int optLevel) 
 void xetile::buildLowerXeGPUToXeVM(OpPassManager &pm, XeGPULevel level) {
   pm.addPass(createCheckTypes());
   if (level != XeGPULevel::Lane) {
-    // What one lane does cannot be among what a subgroup does.
+    // Code of a lane cannot be among that of a subgroup.
     CheckLoweredOptions options;
     options.forbid = {"llvm.func"};
     options.hint = "expected gpu.func before the lowering; xegpu-op-level=lane and "

@@ -32,7 +32,7 @@ namespace xetile {
 using namespace mlir;
 using namespace xetile;
 
-/// What the LLVM dialect has an intrinsic for that becomes instructions, on vectors, too.
+/// Operations with an intrinsic of LLVM that is instructions, on vectors, too.
 static bool isInstruction(Operation *op) {
   return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::CountLeadingZerosOp,
              math::CountTrailingZerosOp, math::CtPopOp, math::FloorOp, math::FmaOp, math::RoundOp,
@@ -49,7 +49,7 @@ static constexpr int64_t kMaxLanes = 1 << 14;
 
 namespace {
 
-/// What the rewrites add is lowered, too.
+/// Operations that rewrites add are lowered, too.
 struct Worklist : RewriterBase::Listener {
   void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override { add(op); }
   void add(Operation *op) {
@@ -185,7 +185,7 @@ LogicalResult LowerMath::lower(RewriterBase &b, Operation *op) {
   FailureOr<int64_t> bits = vectorBitsFor(op, vectorBits);
   if (failed(bits))
     return failure();
-  // What has AVX2 has FMA, too: one rounding, where two would be too many for the polynomials.
+  // AVX2 implies FMA: one rounding, where two would be too many for the polynomials.
   if (auto function = op->getParentOfType<func::FuncOp>(); *bits >= 256 && inlineMath(b, op)) {
     realignStack(b, function);
     return success();

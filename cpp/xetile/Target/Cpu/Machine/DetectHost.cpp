@@ -41,7 +41,7 @@ static int64_t readNumber(const Twine &path) {
   return text.getAsInteger(10, value) || value < 0 || value > INT32_MAX ? 0 : value * factor;
 }
 
-/// What Linux says of the caches of data of the first core.
+/// Data caches of the first core, as Linux describes them.
 static void readCaches(Machine &machine) {
   for (int index = 0; index < 8; ++index) {
     std::string cache = ("/sys/devices/system/cpu/cpu0/cache/index" + Twine(index) + "/").str();

@@ -16,9 +16,9 @@ struct Rates {
   double multiplyAdd, bf16Dot, int8Dot, bf16Tiles, int8Tiles;
   /// Reading rows of panels; copying rows to panels; writing tiles of results.
   double readL2, readL3, copyL2, copyL3, writeL2, writeL3;
-  /// What a tile of sums takes longer where rows of B come from the third level than where they
-  /// come from the first: reading overlaps with multiply-adds. From rows that begin at a line, and
-  /// from others.
+  /// The additional time of a tile of sums where rows of B come from the third level than where
+  /// they come from the first: reading overlaps with multiply-adds. From rows that begin at a line,
+  /// and from others.
   double waitL3, waitUnaligned;
   /// Starting and joining the threads of all cores.
   double fork;
@@ -34,7 +34,7 @@ struct RateField {
 /// In the order in which they are told.
 llvm::ArrayRef<RateField> allRateFields();
 
-/// What is known of a CPU that LLVM calls `name`, else typical rates; `source` says which.
+/// Rates of the CPU that LLVM calls `name`, else typical ones; `source` says which.
 Rates lookupRates(llvm::StringRef name, std::string &source);
 
 } // namespace xetile

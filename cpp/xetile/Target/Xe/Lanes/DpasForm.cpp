@@ -135,17 +135,16 @@ LogicalResult xetile::checkDpasLayouts(xegpu::DpasOp op, const DpasForm &form,
     Value value;
     const LaneMap &map;
     xegpu::DistributeLayoutAttr layout;
-    ArrayRef<int64_t> shape() const { return cast<VectorType>(value.getType()).getShape(); }
   } parts[] = {{"layout_a", op.getLhs(), form.a, op.getLayoutAAttr()},
                {"layout_b", op.getRhs(), form.b, op.getLayoutBAttr()},
                {"layout_cd", op.getResult(), form.c, op.getLayoutCdAttr()}};
   for (const Part &part : parts) {
     if (!part.layout || part.layout.getEffectiveLaneLayoutAsInt().empty())
       continue;
-    Result<LaneMap> given = mapOfLayout(part.layout, part.shape(), subgroupSize);
+    Result<LaneMap> given = mapOfLayout(part.layout, shapeOf(part.value), subgroupSize);
     if (!given)
       return op.emitOpError() << given.error().message << ", in " << part.name;
-    if (!haveSameLanes(*given, part.map, part.shape(), subgroupSize)) {
+    if (!haveSameLanes(*given, part.map, shapeOf(part.value), subgroupSize)) {
       LaneMap map = part.map;
       InFlightDiagnostic error = op.emitOpError("has a ")
                                  << part.name << " that contradicts the instruction: expected ";

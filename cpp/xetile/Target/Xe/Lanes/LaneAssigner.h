@@ -21,9 +21,6 @@ public:
 
 private:
   static bool isVector(mlir::Value value) { return llvm::isa<mlir::VectorType>(value.getType()); }
-  static llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
-    return llvm::cast<mlir::VectorType>(value.getType()).getShape();
-  }
   bool has(mlir::Value value) const { return layouts.contains(value); }
   LaneLayoutAttr get(mlir::Value value) const { return layouts.lookup(value); }
 

@@ -9,10 +9,6 @@
 using namespace mlir;
 using namespace xetile;
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<VectorType>(value.getType()).getShape();
-}
-
 static LogicalResult refuseRunTimeSlice(Operation *op) {
   return op->emitOpError("has a position that is known at run time only, of more than one element; "
                          "expected a constant one");

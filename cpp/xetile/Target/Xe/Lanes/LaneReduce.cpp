@@ -9,10 +9,6 @@
 using namespace mlir;
 using namespace xetile;
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<VectorType>(value.getType()).getShape();
-}
-
 /// Combines each value with those of the lanes at the distances; all of these get the result.
 // Of two values, lanes on one side of a distance go on with the first, those on the other side with
 // the second: one shuffle for two. What is left of all of them is sent to all lanes in the end. The

@@ -15,10 +15,6 @@
 using namespace mlir;
 using namespace xetile;
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<VectorType>(value.getType()).getShape();
-}
-
 static SmallVector<bool> marked(unsigned rank, ArrayRef<int64_t> dims) {
   SmallVector<bool> marks(rank, false);
   for (int64_t dim : dims)

@@ -11,6 +11,10 @@
 
 namespace xetile {
 
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value vector) {
+  return llvm::cast<mlir::VectorType>(vector.getType()).getShape();
+}
+
 /// Operations that act on each element alone: one layout for all vectors.
 bool isElementwise(mlir::Operation *op);
 /// Operations that make a vector out of nothing that lanes hold: any layout is free.

@@ -10,10 +10,6 @@
 using namespace mlir;
 using namespace xetile;
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<VectorType>(value.getType()).getShape();
-}
-
 /// The same elements in row-major order, as another shape or in other lanes.
 template <typename Op> static LogicalResult lowerSame(Op op, LaneContext &lanes) {
   defineByElements(lanes, op->getResult(0), {op.getSource()}, sameElement);

@@ -163,7 +163,7 @@ void spellOutCasts(Module &module) {
         }
 }
 
-/// What the machine code of loops needs, and LLVM's pipelines do not do.
+/// Transformations of loops beyond LLVM's pipelines.
 void addLoopPasses(ModulePassManager &passes, const xetile::SpirvOptions &options) {
   FunctionPassManager function;
   function.addPass(LoopSimplifyPass());

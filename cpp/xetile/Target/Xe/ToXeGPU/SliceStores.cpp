@@ -23,7 +23,7 @@ static int64_t getRowBytes(Value vector) {
   return type.getDimSize(1) * memoryBits(type.getElementType()) / 8;
 }
 
-/// Whether rows of `load` may be read after earlier rows of `store` were written: both are at one
+/// True if rows of `load` may be read after earlier rows of `store` are written: both are at one
 /// place of one matrix, or of two arguments of the kernel, which are the same memory or share none.
 static bool isAtSamePlace(LoadTileOp load, StoreTileOp store) {
   InitTileOp from = getLocalInit(load), to = getLocalInit(store);

@@ -7,7 +7,7 @@
 
 namespace xetile {
 
-/// Whether a 2D vector may be made at `user`, which uses it, part by part: from constants, and from
+/// True if a 2D vector can be computed at its user `user` slice by slice: from constants, and from
 /// loads and computations that nobody else wants, of memory that stays as it is until then. A load
 /// may have several tile_mmas as users, and may be outside of their loop.
 bool canSlice(mlir::Value value, mlir::Operation *user);

@@ -12,7 +12,7 @@ namespace xetile {
 /// operation without a rule takes them.
 void addBlockConversions(mlir::TypeConverter &converter);
 
-/// Whether a 2D vector is such a one.
+/// True for a 2D vector of that kind.
 bool isInBlocks(mlir::Value value);
 
 /// The blocks of `operand`, whose converted values are `parts`: a 4D one's, or the whole of a 2D

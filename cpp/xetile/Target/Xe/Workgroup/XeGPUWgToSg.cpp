@@ -26,7 +26,7 @@ namespace xetile {
 using namespace mlir;
 using namespace xetile;
 
-/// What is left of layouts behind the distribution is about lanes.
+/// Behind the distribution layouts are those of lanes.
 static void dropSubgroupLayouts(Operation *scope) {
   scope->walk([](Operation *op) {
     for (NamedAttribute attr : llvm::to_vector(op->getAttrs())) {

@@ -47,7 +47,7 @@ struct DistributeConvert : DistributeXeGPU<xegpu::ConvertLayoutOp> {
         getExchange(rewriter, op.getLoc()).move(plan.moves.at(op), adaptor.getSource());
     xegpu::DistributeLayoutAttr from = dropSubgroups(op.getInputLayoutAttr()),
                                 to = dropSubgroups(op.getTargetLayoutAttr());
-    // What it says about lanes stays.
+    // Its layout of lanes stays.
     if (from && to)
       for (Value &piece : pieces)
         piece =

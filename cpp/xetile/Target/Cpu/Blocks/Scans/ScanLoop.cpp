@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace xetile;
 
-/// Whether the loop moves along the last dimension and nothing else of `places` changes in it.
+/// True if the last index of `places` is the induction variable, and the others are invariant.
 static bool alongLast(scf::ForOp loop, ValueRange places) {
   return !places.empty() && places.back() == loop.getInductionVar() &&
          llvm::all_of(places.drop_back(),

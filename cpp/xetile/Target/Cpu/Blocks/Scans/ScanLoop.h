@@ -17,14 +17,14 @@ struct ScanLoop {
 
   mlir::scf::ForOp loop;
   mlir::tensor::ExtractOp read;
-  /// What converts the element to the type of sums, or none.
+  /// The cast of the element to the type of sums, or none.
   mlir::Operation *widen;
   /// Commutative, with the neutral element `neutral`.
   mlir::Operation *combine;
   mlir::TypedAttr neutral;
   /// The same as an element of the input.
   mlir::TypedAttr padding;
-  /// What converts a sum to the output's type, or none.
+  /// The cast of a sum to the output's type, or none.
   mlir::Operation *narrow;
   mlir::tensor::InsertOp write;
   /// Which of the loop's results is the output, which the last sum.

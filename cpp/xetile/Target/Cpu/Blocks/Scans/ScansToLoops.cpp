@@ -77,7 +77,7 @@ Value LoopWriter::writeLoops(ArrayRef<int64_t> dims, Value out) {
   return loop.getResult(0);
 }
 
-/// What is written and what goes on: the scan's body.
+/// The scan's body: the value that is written, and the one that is carried.
 std::pair<Value, Value> LoopWriter::writeElement(OpBuilder &b, Value element, Value before) {
   IRMapping mapping;
   mapping.map(scan.op.getBody()->getArgument(0), element);
@@ -138,7 +138,7 @@ Value LoopWriter::writeScan(Value out) {
   return loop.getResult(0);
 }
 
-/// Whether the scan starts from its neutral element and reads one tensor, as it is.
+/// True if the scan's init is its neutral element, and its only input is unmodified.
 static bool isPlain(Scan scan) {
   if (!scan.startsFromNeutral())
     return false;

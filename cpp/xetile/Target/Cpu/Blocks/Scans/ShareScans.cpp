@@ -21,7 +21,7 @@ static scf::ForOp loopOverRows(scf::ForOp inner, unsigned output, ScanLoop &scan
   bool isAll = llvm::all_of(loop.getBody()->without_terminator(), [&](Operation &op) {
     return &op == inner || op.hasTrait<OpTrait::ConstantLike>();
   });
-  // What `inner` gives besides and what it starts from are no rows' own.
+  // Other results of `inner` are dead, and its inits are invariant over rows.
   for (auto [number, result] : llvm::enumerate(inner.getResults()))
     isAll &= number == output || result.use_empty();
   for (Value operand : inner->getOperands())

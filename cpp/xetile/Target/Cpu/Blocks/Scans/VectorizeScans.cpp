@@ -128,7 +128,7 @@ void Vectorizer::run() {
   b.replaceOp(scan.loop, results);
 }
 
-/// What a scan reads and writes; kDynamic if that is not known.
+/// The memory traffic of a scan; kDynamic if that is not known.
 static int64_t bytesOf(ScanLoop &scan) {
   int64_t bytes = 0;
   for (Type type : {scan.read.getTensor().getType(), scan.write.getType()}) {

@@ -30,7 +30,7 @@ static constexpr int64_t kBranch = 16;
 /// additions evenly, though most of them may lie along one, have a level more.
 static constexpr int64_t kUnknownLevels = 2, kSharedLevels = 3;
 
-/// Whether the body adds to result `number`, in f32 or f64.
+/// True if result `number` is a sum in f32 or f64.
 static bool isSum(linalg::LinalgOp op, unsigned number) {
   mlir::Block &body = op->getRegion(0).front();
   BlockArgument sum = op.getMatchingBlockArgument(op.getDpsInitOperand(number));
@@ -94,7 +94,7 @@ SmallVector<SumDim> Cutter::sumDims(linalg::LinalgOp op) {
   return dims;
 }
 
-/// What each of `dims` dimensions has where their product is `total` at most.
+/// The extent of each of `dims` dimensions whose product is `total` at most.
 static int64_t shareOf(int64_t total, int64_t dims) {
   int64_t share = 1;
   auto power = [&](int64_t base) {
@@ -183,7 +183,7 @@ LogicalResult Cutter::cut(linalg::LinalgOp op, int64_t levels) {
     int64_t tile = steps * dim.lanes;
     budget = dim.isUnknown() ? budget / steps : 1;
     tiles[dim.position] = b.getIndexAttr(tile);
-    // What is left behind the last whole block is an op of its own: all sizes stay known.
+    // The remainder is an op of its own: all sizes stay static.
     if (int64_t rest = dim.isUnknown() ? 0 : dim.extent % tile) {
       b.setInsertionPoint(op);
       auto [whole, last] = linalg::splitOp(b, cast<TilingInterface>(op.getOperation()),

@@ -96,7 +96,7 @@ static double chooseInnermost(const CostModel &model, const PartialConfig &given
 }
 
 namespace {
-/// What candidates for threads cost. Thousands of them ask whether operands are copied.
+/// Costs of candidates for threads. Thousands of them ask whether operands are copied.
 struct ThreadCosts {
   const CostModel &model;
   const MatmulConfig &config;
@@ -252,8 +252,9 @@ static void choosePacking(const CostModel &model, ConfigChoice &choice) {
                                          choice.packB ? "yes" : "no", whyB));
 }
 
-/// Whether blocks of B are fetched to the second level before they are packed, where they come from
-/// beyond it: hardware follows rows, but not to the next block's. Tiles are not kept waiting by it.
+/// True if blocks of B are prefetched to the second level before they are packed, where they come
+/// from beyond it: hardware follows rows, but not to the next block's. Tiles are not kept waiting
+/// by it.
 static bool mayFetchB(const CostModel &model, const ConfigChoice &choice) {
   bool isStatic = llvm::none_of(ArrayRef{kM, kN, kK}, [&](MatmulDim dim) {
     return ShapedType::isDynamic(model.matmul.extent(dim));

@@ -29,7 +29,7 @@ struct ConfigChoice {
   int64_t group = 1;
   /// Offset the bytes of A by 128, so that one operand is unsigned and the other one signed.
   bool offsetA = false;
-  /// What the model says that the slowest thread takes.
+  /// The estimate for the slowest thread.
   double cycles = 0;
   /// One line for each decision, with the terms of its score.
   llvm::SmallVector<std::string> reasons;
@@ -47,7 +47,7 @@ struct PackingWish {
 ConfigChoice chooseConfig(const Contraction &matmul, const Machine &machine,
                           const PartialConfig &given, PackingWish packing);
 
-/// What is wrong with which field of `config` for `matmul`.
+/// The first violation of `config` for `matmul`, with its field.
 Problem checkConfig(const Contraction &matmul, const MatmulConfig &config);
 
 } // namespace xetile

@@ -12,7 +12,7 @@
 using namespace mlir;
 using namespace xetile;
 
-/// What an unknown size counts as.
+/// The estimate of an unknown size.
 static constexpr int64_t kTypicalExtent = 1024;
 /// Copying B to rows along k instead of panels, as a factor:
 static constexpr double kTurnCost = 4;

@@ -16,7 +16,7 @@ constexpr double kPartialCycles = 1.5;
 /// and the fixed costs of one microkernel.
 constexpr double kCallCycles = 40;
 
-/// What the heuristic knows before it chooses anything.
+/// Facts for the heuristic, before any choice.
 struct CostModel {
   const Contraction &matmul;
   const Machine &machine;
@@ -43,17 +43,17 @@ struct CostModel {
 
   CostModel(const Contraction &matmul, const Machine &machine, PackingWish packing);
 
-  /// Whether an operand is a matrix, or several of them: not in blocks.
+  /// True for an operand that is a matrix, or a batch of them: not blocked.
   bool isPlain(unsigned operand) const;
-  /// Whether `dim` is the contiguous one of an operand.
+  /// True if `dim` is the contiguous one of an operand.
   bool runsAlong(unsigned operand, MatmulDim dim) const;
-  /// Whether an input is a matrix whose elements along k are side by side.
+  /// True for an input that is a matrix, contiguous along k.
   bool runsAlongK(unsigned operand) const;
-  /// Whether tile registers hold the sums.
+  /// True if the accumulators are in tile registers.
   bool usesTiles() const { return vectorDim == kN && group > 1 && machine.amx; }
   /// Columns of B that stay near for tiles: 1 KiB of each row.
   int64_t tileColumns() const { return 1024 / inputBytes; }
-  /// Whether B is copied to rows along k.
+  /// True if packing transposes B, to rows along k.
   bool turnsB() const { return vectorDim == kK && !runsAlongK(1); }
   /// Rows of A that run along k are streams, which a core prefetches from where they are. Dot
   /// products need a copy if parts of k may be no whole groups: the last group is filled up.
@@ -97,7 +97,7 @@ struct CostModel {
 
 private:
   double perElement(double nanosecondsPerKib) const;
-  /// Whether rows of an operand may begin within a line: arguments come from anywhere.
+  /// True if rows of an operand may begin within a line: arguments have any alignment.
   bool isUnaligned(unsigned operand) const;
   /// Rows of an operand along k, where they are, of which the first-level cache keeps one line
   /// each.

@@ -27,7 +27,7 @@ StringRef DeepTileRequest::writePack(Pack pack) {
   return pack == Pack::Auto ? "auto" : pack == Pack::Always ? "always" : "never";
 }
 
-/// What the request asks for, or else the op's attribute.
+/// The field of the request, or else of the op's attribute.
 static DeepTileRequest::Pack wantedPack(Operation *op, const DeepTileRequest &request) {
   DeepTileRequest own;
   if (auto text = op->getAttrOfType<StringAttr>(kPackAttr))
@@ -148,7 +148,7 @@ FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
   // A constant is packed by the compiler, what is frozen once for all calls: it costs no time.
   else if (matmul.extent(kN) != 1 && isKnownMatrix(matmul.op->getOperand(1)))
     packing.b = packing.aheadB = true;
-  // What is packed once for many steps costs little.
+  // The cost of packing is amortized over many steps.
   else if (op->hasAttr(kPackBeforeLoopAttr))
     packing.b = true;
   ConfigChoice choice = chooseConfig(matmul, *machine, given, packing);

@@ -12,14 +12,14 @@ namespace xetile {
 /// multiply-adds.
 int64_t dotGroup(const Contraction &matmul, const Machine &machine);
 
-/// Whether bytes of A are to be offset by 128: instructions multiply unsigned by signed ones, tiles
+/// True if bytes of A need an offset of 128: instructions multiply unsigned by signed ones, tiles
 /// those of any signs.
 bool offsetsBytes(const Contraction &matmul, const Machine &machine);
 
-/// Whether multiply-adds want an input widened to f32: no instruction multiplies it as it is.
+/// True if multiply-adds need an input in f32: no instruction multiplies it as it is.
 bool widensFloats(const Contraction &matmul, const Machine &machine, unsigned operand);
 
-/// Whether all parts of k are known to be whole groups of `group`.
+/// True if all parts of k are known to be multiples of `group`.
 bool hasWholeGroups(const Contraction &matmul, const MatmulConfig &config, int64_t group);
 
 } // namespace xetile

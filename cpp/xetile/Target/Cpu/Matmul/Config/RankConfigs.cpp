@@ -20,7 +20,8 @@ public:
   Ranking(const Contraction &matmul, const DeepTileRequest &request)
       : matmul(matmul), request(request) {}
 
-  /// What the model makes of `given`; none if it is not legal, with an error if it is the first.
+  /// The configuration that completes `given`; none if it is not legal, with an error if it is the
+  /// first.
   std::optional<MatmulConfig> add(Pack pack, const PartialConfig &given);
   SmallVector<RankedConfig> best(unsigned count) const;
 

@@ -24,7 +24,7 @@ struct RankedConfig {
 mlir::FailureOr<llvm::SmallVector<RankedConfig>>
 rankConfigs(const Contraction &matmul, const DeepTileRequest &request, unsigned count);
 
-/// What measurements of one matmul hold for: its sizes, indexing maps and types, as text.
+/// The key of a matmul's measurements: its sizes, indexing maps and types, as text.
 std::string describeMatmul(const Contraction &matmul);
 
 } // namespace xetile

@@ -8,7 +8,7 @@
 
 namespace xetile {
 
-/// What a pass or a schedule asks for.
+/// The request of a pass or a schedule.
 struct DeepTileRequest {
   /// Fields that are not to be chosen. They win over the op's own `xetile.matmul_config`.
   PartialConfig given;
