@@ -55,8 +55,8 @@ llvm::MapVector<mlir::Value, llvm::SetVector<mlir::Value>> memoryReadBy(const Ke
 /// there are some.
 mlir::Operation *sortKernels(llvm::SmallVector<KernelOps> &kernels);
 
-/// The schedule of an op that is no elementwise one: "matmul" where a matrix unit multiplies, "scan"
-/// where each element is combined with those before, else "rows".
+/// The schedule of an op that is no elementwise one: "matmul" where a matrix unit multiplies,
+/// "scan" where each element is combined with those before, else "rows".
 llvm::StringRef scheduleOfAnchor(mlir::Operation *op);
 
 } // namespace xetile::transform_ops

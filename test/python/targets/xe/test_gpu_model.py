@@ -178,7 +178,7 @@ def test_kernels_of_a_program_are_saved_reported_and_loaded_together(tmp_path):
 
 
 def test_two_kernels_become_one_by_hand(compile_kernel):
-    """exp's two readers, of other sizes, are kernels; with one number all three are one, which has results of one shape."""
+    """exp's two readers, of other sizes, are kernels; with one number all three are one, with results of one shape."""
     kind = tensor((9, 50), "f32")
     low = "%1 = arith.minimumf %a0, %o : f32\nlinalg.yield %1 : f32\n"
     text = function(
