@@ -8,6 +8,7 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
+import xetile.torch
 from compiled import compiled
 
 _VALUES = [math.nan, math.inf, -math.inf, 0.0, -0.0, 0.5, 1.0, -2.0, 3.0, 7.0, -7.25]
@@ -69,6 +70,18 @@ _EQUALITY = {
 @pytest.mark.parametrize("dtype", _TYPES, ids=str)
 def test_nan_is_equal_to_nothing(dtype):
     _compare(_EQUALITY, dtype)
+
+
+def test_nan_is_equal_to_nothing_in_an_exported_model():
+    class Equal(torch.nn.Module):
+        def forward(self, x, y):
+            return tuple(function(x, y) for function in _EQUALITY.values())
+
+    x = torch.tensor(_VALUES).repeat_interleave(len(_VALUES))
+    y = torch.tensor(_VALUES).repeat(len(_VALUES))
+    kernel = xetile.torch.compile(Equal(), (x, y))
+    for name, got, want in zip(_EQUALITY, kernel(x, y), Equal()(x, y), strict=True):
+        assert torch.from_numpy(got).equal(want), name
 
 
 _QUOTIENTS = {
