@@ -39,7 +39,9 @@ module attributes {transform.with_named_sequence} {
         options = {doc = "chip to compile for"} -> !transform.any_param
 
     // linalg.softmax, pack and unpack have no loops of their own.
-    %decomposed = transform.apply_registered_pass "xetile-decompose-linalg" to %module
+    %linalg = transform.apply_registered_pass "xetile-elementwise-to-linalg" to %module
+        : (!transform.any_op) -> !transform.any_op
+    %decomposed = transform.apply_registered_pass "xetile-decompose-linalg" to %linalg
         : (!transform.any_op) -> !transform.any_op
     %fused = transform.apply_registered_pass "xetile-fuse-elementwise" to %decomposed
         : (!transform.any_op) -> !transform.any_op

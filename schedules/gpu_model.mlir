@@ -95,7 +95,9 @@ module attributes {transform.with_named_sequence} {
 
   // All ops become such that can be merged. Transposed weights are read as they are. `xetile explain` asks it, too.
   transform.named_sequence @prepare(%module: !transform.any_op {transform.consumed}) -> !transform.any_op {
-    %decomposed = transform.apply_registered_pass "xetile-decompose-linalg" to %module
+    %linalg = transform.apply_registered_pass "xetile-elementwise-to-linalg" to %module
+        : (!transform.any_op) -> !transform.any_op
+    %decomposed = transform.apply_registered_pass "xetile-decompose-linalg" to %linalg
         : (!transform.any_op) -> !transform.any_op
     %split = transform.apply_registered_pass "xetile-split-argmax" to %decomposed
         : (!transform.any_op) -> !transform.any_op

@@ -43,7 +43,9 @@ module attributes {transform.with_named_sequence} {
     %target = transform.tune.knob<"target"> = "pvc" from
         options = {doc = "chip to compile for"} -> !transform.any_param
 
-    %fused = transform.apply_registered_pass "xetile-fuse-elementwise" to %module
+    %linalg = transform.apply_registered_pass "xetile-elementwise-to-linalg" to %module
+        : (!transform.any_op) -> !transform.any_op
+    %fused = transform.apply_registered_pass "xetile-fuse-elementwise" to %linalg
         : (!transform.any_op) -> !transform.any_op
     %func = transform.structured.match ops{["func.func"]} in %fused : (!transform.any_op) -> !transform.any_op
     %workgroups, %subgroups_m, %subgroups_n = transform.xetile.to_tiles %func

@@ -13,6 +13,18 @@ func.func @both(%a: tensor<?x4xi1>, %b: tensor<?x4xf32>) -> (tensor<?x4xi1>, ten
   return %n, %b : tensor<?x4xi1>, tensor<?x4xf32>
 }
 
+// Constants are memory, too, where their elements differ.
+// CHECK-LABEL: func.func @constants(
+// CHECK: %[[C:.*]] = arith.constant dense<[1, 0, 1]> : tensor<3xi8>
+// CHECK: linalg.generic {{.*}} ins(%[[C]] : tensor<3xi8>) outs(%{{.*}} : tensor<3xi1>)
+// CHECK: arith.constant dense<true> : tensor<3xi1>
+func.func @constants() {
+  %c = arith.constant dense<[true, false, true]> : tensor<3xi1>
+  %s = arith.constant dense<true> : tensor<3xi1>
+  "use"(%c, %s) : (tensor<3xi1>, tensor<3xi1>) -> ()
+  return
+}
+
 // CHECK-LABEL: func.func private @inner(%{{.*}}: tensor<4xi1>) -> tensor<4xi1>
 func.func private @inner(%a: tensor<4xi1>) -> tensor<4xi1> {
   return %a : tensor<4xi1>

@@ -319,14 +319,14 @@ def _smaller_programs(program: dict[str, Any]) -> Iterator[dict[str, Any]]:
     names = sorted({name for kind in types for dim in kind.shape or () for name in dim[1:]})
     for name in names:
         for size in (1, 4):
-            yield _map_dims(program, partial(_known, name=name, size=size))
+            yield map_dims(program, partial(known, name=name, size=size))
     for i, node in enumerate(program["nodes"]):
         yield from (_replace(program, i, less) for less in _smaller_nodes(program, types, node))
     constants = sorted({dim[0] for kind in types for dim in kind.shape or () if dim[0] > 1}, reverse=True)
     for size in constants:
         for less in sorted({1, 2, size // 2, size - 1}):
             if 0 < less < size:
-                yield _map_dims(program, partial(_shrunk, size=size, less=less))
+                yield map_dims(program, partial(_shrunk, size=size, less=less))
     elements = {a["t"] for a in program["args"]} | {node["t"] for node in program["nodes"] if "t" in node}
     for dtype in sorted(elements - {"f32"}):
         if is_float(dtype):
@@ -335,7 +335,7 @@ def _smaller_programs(program: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield json.loads(json.dumps(program).replace(f'"{dtype}"', '"i32"'))
 
 
-def _known(dim: list, name: str, size: int) -> list:
+def known(dim: list, name: str, size: int) -> list:
     """The dim with a number in the place of a name."""
     return [dim[0] + size * dim[1:].count(name), *(other for other in dim[1:] if other != name)]
 
@@ -409,7 +409,7 @@ def _renamed(program: dict[str, Any], old: int, new: int) -> dict[str, Any]:
     return program | {"nodes": nodes, "results": change(program["results"])}
 
 
-def _map_dims(program: dict[str, Any], change: Any) -> dict[str, Any]:
+def map_dims(program: dict[str, Any], change: Any) -> dict[str, Any]:
     """Other sizes, wherever the program says some."""
     program = copy.deepcopy(program)
     for part in (*program["args"], *program["nodes"]):

@@ -75,6 +75,13 @@ def test_scans_are_pytorchs(name, shape, fresh):
     assert (got.double() - exact).abs().max() <= 1e-6 * exact.abs().max()
 
 
+def test_what_is_rolled_has_known_sizes(fresh):
+    x = torch.randn(2, 14, 14, 3)
+    options = {"target": "pvc", "native": "off", "strict": True}
+    roll = lambda x: torch.roll(x, shifts=(-3, 2), dims=(1, 2)) * 2  # noqa: E731
+    assert torch.equal(torch.compile(roll, backend="xetile", options=options)(x), roll(x))
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.int64, torch.uint8, torch.bool], ids=str)
 def test_scans_of_other_types(dtype, fresh):
     x = torch.randn(9, 130).to(dtype) if dtype.is_floating_point else torch.randint(0, 2, (9, 130)).to(dtype)

@@ -53,6 +53,7 @@ Value xetile::bytesToBits(OpBuilder &b, Value bytes) {
 namespace {
 struct PassBitsAsBytes : xetile::impl::PassBitsAsBytesBase<PassBitsAsBytes> {
   void runOnOperation() override {
+    getOperation()->walk(widenConstant);
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (function.isExternal() || !function.isPublic() ||
           (llvm::none_of(function.getArgumentTypes(), xetile::isTensorOfBits) &&
@@ -68,6 +69,18 @@ struct PassBitsAsBytes : xetile::impl::PassBitsAsBytesBase<PassBitsAsBytes> {
   }
 
 private:
+  /// Constants of different elements are in memory, too.
+  static void widenConstant(arith::ConstantOp op) {
+    auto elements = dyn_cast<DenseIntElementsAttr>(op.getValue());
+    if (!elements || !xetile::isTensorOfBits(op.getType()) || elements.isSplat())
+      return;
+    OpBuilder b(op);
+    auto bytes = elements.mapValues(b.getI8Type(), [](const APInt &bit) { return bit.zext(8); });
+    Value constant = arith::ConstantOp::create(b, op.getLoc(), cast<TypedAttr>(Attribute(bytes)));
+    op.getResult().replaceAllUsesWith(xetile::bytesToBits(b, constant));
+    op.erase();
+  }
+
   static SmallVector<Type> widen(TypeRange types) {
     return llvm::map_to_vector(types, [](Type type) {
       return xetile::isTensorOfBits(type)

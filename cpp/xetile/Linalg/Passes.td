@@ -87,7 +87,7 @@ def PassBitsAsBytes : Pass<"xetile-pass-bits-as-bytes", "::mlir::ModuleOp"> {
     Before: `func.func @f(%mask: tensor<8xi1>) -> tensor<8xi1>`
 
     After: `func.func @f(%mask: tensor<8xi8>) -> tensor<8xi8>`, which compares what it takes with 0, and extends what it
-    returns.
+    returns. Constants of i1 whose elements differ are compared constants of i8.
 
     Refused: public functions that the module calls.
   }];
@@ -172,6 +172,21 @@ def DropEmptyPieces : Pass<"xetile-drop-empty-pieces"> {
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
+}
+
+def DropCasts : Pass<"xetile-drop-casts"> {
+  let summary = "Concatenate tensors of known sizes as such";
+  let description = [{
+    PyTorch's `roll` is exported with sizes that are forgotten on the way, and no canonicalization brings them back.
+
+    Before:
+    ```mlir
+    %c = tensor.cast %a : tensor<2x5xf32> to tensor<2x?xf32>
+    %y = tensor.concat dim(1) %c, %c : (tensor<2x?xf32>, tensor<2x?xf32>) -> tensor<2x10xf32>
+    ```
+    After: `%y = tensor.concat dim(1) %a, %a : (tensor<2x5xf32>, tensor<2x5xf32>) -> tensor<2x10xf32>`
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
 def SplitSlices : Pass<"xetile-split-slices"> {

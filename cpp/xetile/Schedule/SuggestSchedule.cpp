@@ -29,6 +29,7 @@ SmallVector<StringRef> schedulesOfKernels(Operation *module) {
   OwningOpRef<Operation *> copy(module->clone());
   ScopedDiagnosticHandler silent(module->getContext(), [](Diagnostic &) { return success(); });
   PassManager pm(module->getContext(), module->getName().getStringRef());
+  pm.addPass(createElementwiseToLinalg());
   pm.addPass(createDecomposeLinalg());
   pm.addPass(createSplitArgmax());
   pm.addPass(createBlockScans());
@@ -51,7 +52,7 @@ StringRef suggestForOneKernel(Operation *module, StringRef planned) {
   if (planned == "scan")
     return planned;
   SmallVector<Operation *> matmuls;
-  bool reduces = false, computes = false, untakable = false;
+  bool reduces = false, computes = !planned.empty(), untakable = false;
   module->walk([&](Operation *op) {
     if (looksLikeMatmul(op)) {
       matmuls.push_back(op);
@@ -67,11 +68,28 @@ StringRef suggestForOneKernel(Operation *module, StringRef planned) {
   return planned == "rows" ? "rows" : "matmul";
 }
 
+/// Whether a function returns tensors of one shape besides its arguments, as one kernel does.
+bool returnsOneShape(Operation *module) {
+  WalkResult found = module->walk([](func::ReturnOp op) {
+    std::optional<ArrayRef<int64_t>> shape;
+    for (Value value : op.getOperands()) {
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      if (!type || !value.getDefiningOp())
+        continue;
+      if (shape && *shape != type.getShape())
+        return WalkResult::interrupt();
+      shape = type.getShape();
+    }
+    return WalkResult::advance();
+  });
+  return !found.wasInterrupted();
+}
+
 } // namespace
 
 StringRef xetile::suggestSchedule(Operation *module) {
   SmallVector<StringRef> planned = schedulesOfKernels(module);
-  if (planned.size() > 1)
+  if (planned.size() > 1 || (planned.size() == 1 && !returnsOneShape(module)))
     return "gpu_model";
   return suggestForOneKernel(module, planned.empty() ? StringRef() : planned.front());
 }

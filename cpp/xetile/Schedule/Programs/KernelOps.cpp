@@ -158,13 +158,20 @@ Operation *sortKernels(SmallVector<KernelOps> &kernels) {
   return nullptr;
 }
 
-/// Whether elements were f16 or bf16 before an op extended them.
-static bool isExtended(Value value) {
+/// The type that elements had before an op did no more than to extend them; null if none did.
+static Type typeBeforeExtension(Value value) {
   Operation *op = value.getDefiningOp();
   if (!isa_and_present<linalg::LinalgOp>(op))
-    return false;
-  WalkResult found = op->getRegion(0).walk([](arith::ExtFOp) { return WalkResult::interrupt(); });
-  return found.wasInterrupted();
+    return {};
+  auto extend =
+      op->getRegion(0).front().getTerminator()->getOperand(0).getDefiningOp<arith::ExtFOp>();
+  return extend && isa<BlockArgument>(extend.getIn()) ? extend.getIn().getType() : Type();
+}
+
+/// Whether both operands were narrow floats of one type, which the matrix unit multiplies.
+static bool areExtended(Operation *op) {
+  Type type = typeBeforeExtension(op->getOperand(0));
+  return type && type == typeBeforeExtension(op->getOperand(1));
 }
 
 StringRef scheduleOfAnchor(Operation *op) {
@@ -179,9 +186,7 @@ StringRef scheduleOfAnchor(Operation *op) {
   Result<MatmulLoops> contraction = matchMatmul(op);
   if (!contraction)
     return "rows";
-  bool exactOnlyOnVectors = contraction->elementType(0).isF32() &&
-                            !isExtended(linalgOp->getOperand(0)) &&
-                            !isExtended(linalgOp->getOperand(1));
+  bool exactOnlyOnVectors = contraction->elementType(0).isF32() && !areExtended(op);
   return exactOnlyOnVectors ? "rows" : "matmul";
 }
 

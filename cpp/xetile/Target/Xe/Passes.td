@@ -206,9 +206,29 @@ def WidenBf16 : Pass<"xetile-widen-bf16", "::mlir::gpu::GPUModuleOp"> {
     %p = arith.mulf %w, %w : vector<8xf32>
     %y = arith.truncf %p : vector<8xf32> to vector<8xbf16>
     ```
-    Contractions and reductions sum in f32 and round once.
+    Contractions and reductions sum in f32 and round once. What is rounded from f64 to bf16 is rounded to an odd f32 before, of
+    which the second rounding gives what one alone would.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+def MathToOpenCL : Pass<"xetile-math-to-opencl", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Call OpenCL's functions where LLVM has none, or a wrong one, and compute those of f16 in f32";
+  let description = [{
+    Inverse hyperbolic functions, cube roots, `erfc`, and `erf` of f64 are OpenCL's alone. Upstream writes `expm1` and `log1p` as a
+    difference and a logarithm of a sum, which have no digits left near zero.
+
+    ```mlir
+    %y = math.asinh %x : vector<2xf32>
+    // becomes
+    %x0 = vector.extract %x[0] : f32 from vector<2xf32>
+    %y0 = llvm.call spir_funccc @_Z5asinhf(%x0) : (f32) -> f32
+    ...
+    %y = vector.from_elements %y0, %y1 : vector<2xf32>
+    ```
+    Functions of f16 are computed in f32 and rounded once; roundings, magnitudes and products stay what they are.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::vector::VectorDialect"];
 }
 
 def ExpandMath : Pass<"xetile-expand-math", "::mlir::gpu::GPUModuleOp"> {

@@ -102,6 +102,7 @@ void xetile::buildLowerXeGPUToXeVM(OpPassManager &pm, XeGPULevel level) {
   // Behind the last canonicalization that knows arith: it would make conversions to bf16 of two
   // steps one of one step again.
   lower.addPass(createWidenBf16());
+  lower.addPass(createMathToOpenCL());
   lower.addPass(createExpandMath());
   lower.addPass(createConvertMathToXeVM());
   arith::ArithExpandOpsPassOptions expand; // bf16 has no SPIR-V conversions without an extension

@@ -61,6 +61,7 @@ Target makeTarget(const TargetInfo &device) {
   target.levels = {
       level("0-linalg", "take the function",
             [](OpPassManager &pm, const XeOptions &) {
+              pm.addPass(createDropCasts());
               pm.addPass(createPassBitsAsBytes());
               pm.addNestedPass<func::FuncOp>(createDropProvenAsserts());
               pm.addPass(createCheckSizes());

@@ -28,3 +28,22 @@ gpu.module @device {
     gpu.return %t, %f, %r : vector<8xbf16>, vector<8xbf16>, bf16
   }
 }
+
+// From f64 through an f32 whose last bit tells that there is a rest; of two roundings only the second counts.
+// CHECK-LABEL: gpu.func @f64
+// CHECK: %[[NEAR:.*]] = arith.truncf %{{.*}} : vector<8xf64> to vector<8xf32>
+// CHECK: %[[BACK:.*]] = arith.extf %[[NEAR]]
+// CHECK: %[[BITS:.*]] = arith.bitcast %[[NEAR]]
+// CHECK: arith.cmpf one, %[[BACK]]
+// CHECK: %[[ODD:.*]] = arith.addi %[[BITS]]
+// CHECK: %[[R:.*]] = arith.bitcast %[[ODD]] : vector<8xi32> to vector<8xf32>
+// CHECK: %[[N:.*]] = arith.truncf %[[R]] : vector<8xf32> to vector<8xbf16>
+// CHECK: %[[W:.*]] = arith.extf %[[N]] : vector<8xbf16> to vector<8xf32>
+// CHECK: arith.extf %[[W]] : vector<8xf32> to vector<8xf64>
+gpu.module @wide {
+  gpu.func @f64(%x: vector<8xf64>) -> vector<8xf64> {
+    %n = arith.truncf %x : vector<8xf64> to vector<8xbf16>
+    %w = arith.extf %n : vector<8xbf16> to vector<8xf64>
+    gpu.return %w : vector<8xf64>
+  }
+}

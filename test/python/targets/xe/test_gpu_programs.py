@@ -446,6 +446,50 @@ def test_elements_are_inserted_with_steps(run, rng, dtype):
     assert got.tobytes() == expected.tobytes()
 
 
+def test_bf16_is_rounded_once_from_f64(run, rng):
+    """Half way between two numbers but for what f32 does not hold, and all kinds of others."""
+    x = np.concatenate([rng.standard_normal(200), 1 + 2.0**-8 + np.array([2.0**-40, -(2.0**-40), 0.0])])
+    x = np.concatenate([x, -x, [np.inf, -np.inf, np.nan, 1e300, -1e300, 1e-300, 0.0, -0.0]])
+    kind = tensor(x.shape, "f64")
+    same = "(a) -> (a)"
+    body = generic(
+        "%n",
+        [("%x", kind)],
+        x.shape,
+        "bf16",
+        [same, same],
+        "p",
+        "%1 = arith.truncf %a0 : f64 to bf16\nlinalg.yield %1 : bf16\n",
+    )
+    narrow = tensor(x.shape, "bf16")
+    body += generic(
+        "%y",
+        [("%n", narrow)],
+        x.shape,
+        "f64",
+        [same, same],
+        "p",
+        "%1 = arith.extf %a0 : bf16 to f64\nlinalg.yield %1 : f64\n",
+    )
+    text = function([("%x", kind)], [("%n", narrow), ("%y", kind)], body)
+    # The nearest of the numbers that f32's upper half has, ties to even.
+    with np.errstate(all="ignore"):
+        scale = np.exp2(np.floor(np.log2(np.abs(x))) - 7)
+        expected = np.where(np.isfinite(x) & (x != 0), np.rint(x / scale) * scale, x)
+        expected = expected.astype(ml_dtypes.bfloat16)
+    n, y = run(text, [x], [expected, x], schedule="elementwise")
+    np.testing.assert_array_equal(n.astype(np.float64), expected.astype(np.float64))
+    np.testing.assert_array_equal(y, expected.astype(np.float64))
+
+
+def test_arith_on_tensors_is_elementwise(run, rng):
+    x = rng.standard_normal((9, 20)).astype(np.float32)
+    kind = tensor(x.shape, "f32")
+    text = function([("%x", kind)], [("%y", kind)], f"%y = arith.mulf %x, %x : {kind}\n")
+    (got,) = run(text, [x], [x], schedule=None)
+    np.testing.assert_array_equal(got, x * x)
+
+
 def test_what_is_inserted_with_steps_is_computed_before(run, rng):
     kind, whole = tensor((9, 20), "f32"), tensor((18, 20), "f32")
     body = generic("%q", [("%x", kind)], (9, 20), "f32", [BOTH, BOTH], "pp", SQUARES)
