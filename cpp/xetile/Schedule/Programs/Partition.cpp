@@ -210,11 +210,10 @@ bool Partitioner::readsAgain(const Reader &reader) {
 /// Whether each element is computed about once for all readers, or costs next to nothing.
 bool Partitioner::readersTakeEach(Operation *op, ArrayRef<Reader> readers) {
   return llvm::all_of(readers, [&](const Reader &reader) {
-    // By indices that a body computes: from memory.
+    // By indices that a body computes, and with steps between elements: from memory.
     if (isa<linalg::LinalgOp>(reader.op) && !reader.viewed &&
         reader.operand->getOwner() != reader.op)
       return false;
-    // With steps between elements, too.
     if (auto insertion = dyn_cast<tensor::InsertSliceOp>(reader.op);
         insertion && !insertion.hasUnitStride() && reader.operand->get() == insertion.getSource())
       return false;
