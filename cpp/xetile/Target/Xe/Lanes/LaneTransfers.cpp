@@ -119,10 +119,10 @@ static LogicalResult lowerAccess(LaneContext &lanes, Op op, Value value, bool is
     return failure();
   matrix->offsets = Values(op.getIndices());
   matrix->sizes.clear();
-  int rank = matrix->strides.size(), skip = rank - cast<VectorType>(value.getType()).getRank();
+  int64_t rank = matrix->strides.size(), skip = rank - int64_t(shapeOf(value).size());
   Transfer transfer{*matrix, {}, {}};
-  for (int dim = 0; dim < rank; ++dim)
-    transfer.dims.push_back(std::max(dim - skip, -1));
+  for (int64_t dim = 0; dim < rank; ++dim)
+    transfer.dims.push_back(int(std::max<int64_t>(dim - skip, -1)));
   access(lanes, transfer, value, isLoad, Value());
   return success();
 }
