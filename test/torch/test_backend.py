@@ -76,6 +76,19 @@ def test_what_results_are_beside_tensors_that_are_computed():
     assert torch.equal(got[5], want[5]) and torch.equal(got[6], want[6])
 
 
+def test_a_result_that_is_given_twice_and_kept_for_gradients():
+    def function(x):
+        y = x.exp()
+        return y, y.sin(), y
+
+    x = torch.randn(3, requires_grad=True)
+    got, want = compiled(function)(x), function(x)
+    for ours, theirs in zip(got, want, strict=True):
+        close(ours.detach(), theirs.detach())
+    weights = [torch.randn(each.shape) for each in want]
+    close(*(torch.autograd.grad(results, x, weights)[0] for results in (got, want)))
+
+
 def test_pytorch_finds_the_backend_by_its_name():
     code = (
         "import torch; print(torch.compile(lambda x: x + 1, backend='xetile', options={'strict': True})(torch.ones(3)))"
