@@ -63,3 +63,25 @@ module attributes {gpu.container_module} {
     return
   }
 }
+
+// -----
+
+// 2^69 work-items are no number of 64 bits.
+#tile = #xetile.tile_attr<wg_map = <sg_layout = [2, 2], sg_data = [16, 16]>>
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    gpu.func @too_large(%a: memref<32x32xf32>) kernel {
+      %t = xetile.init_tile %a[0, 0] : memref<32x32xf32> -> !xetile.tile<32x32xf32, #tile>
+      xetile.prefetch_tile %t locality<3> : !xetile.tile<32x32xf32, #tile>
+      gpu.return
+    }
+  }
+  func.func @main(%a: memref<32x32xf32>) {
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    %large = arith.constant 4294967296 : index
+    // expected-error @+1 {{'gpu.launch_func' op launches @too_large with workgroups of 9223372036854775807 work-items, but its wg_maps need 4 subgroups of 16 = 64}}
+    gpu.launch_func @kernels::@too_large blocks in (%c1, %c1, %c1) threads in (%c32, %large, %large) args(%a : memref<32x32xf32>)
+    return
+  }
+}

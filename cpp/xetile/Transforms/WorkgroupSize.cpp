@@ -3,9 +3,15 @@
 #include "xetile/Transforms/WorkgroupSize.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 using namespace xetile;
+
+/// The product, or the largest number where it were larger, which is no workgroup's.
+static int64_t multiply(int64_t product, int64_t size) {
+  return llvm::checkedMul(product, size).value_or(std::numeric_limits<int64_t>::max());
+}
 
 /// The product of three sizes, if all are constants.
 static std::optional<int64_t> multiply(gpu::KernelDim3 sizes) {
@@ -14,7 +20,7 @@ static std::optional<int64_t> multiply(gpu::KernelDim3 sizes) {
     APInt value;
     if (!matchPattern(size, m_ConstantInt(&value)))
       return std::nullopt;
-    product *= value.getSExtValue();
+    product = multiply(product, value.getSExtValue());
   }
   return product;
 }
@@ -30,7 +36,7 @@ std::optional<int64_t> xetile::getWorkItems(Operation *scope) {
     return std::nullopt;
   int64_t workItems = 1;
   for (int32_t size : *sizes)
-    workItems *= size;
+    workItems = multiply(workItems, size);
   return workItems;
 }
 
