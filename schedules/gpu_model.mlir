@@ -101,11 +101,13 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op) -> !transform.any_op
     %split = transform.apply_registered_pass "xetile-split-argmax" to %decomposed
         : (!transform.any_op) -> !transform.any_op
-    %blocked = transform.apply_registered_pass "xetile-block-scans" to %split
+    %few = transform.apply_registered_pass "xetile-split-concats" to %split
+        : (!transform.any_op) -> !transform.any_op
+    %blocked = transform.apply_registered_pass "xetile-block-scans" to %few
         : (!transform.any_op) -> !transform.any_op
     %straight = transform.apply_registered_pass "xetile-fold-transposes" to %blocked
         : (!transform.any_op) -> !transform.any_op
-    %fused = transform.apply_registered_pass "xetile-fuse-elementwise" to %straight
+    %fused = transform.apply_registered_pass "xetile-fuse-elementwise" with options = {"most-inputs" = 16} to %straight
         : (!transform.any_op) -> !transform.any_op
     transform.yield %fused : !transform.any_op
   }

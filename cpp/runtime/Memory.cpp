@@ -99,20 +99,19 @@ void release(void *pointer, Stream *stream) {
     allocation = found->second;
     table().erase(found);
   }
-  switch (allocation.kind) {
-  case Kind::Host:
+  if (allocation.kind == Kind::Host) {
     std::free(pointer);
     return;
-  case Kind::Usm:
+  }
+  // Drivers know what uses an allocation by the pointers that commands were given:
+  // clMemBlockingFree of Intel's for CPUs does not wait for copies to and from its inside.
+  check(clFinish((stream ? *stream : allocation.device->defaultStream()).queue),
+        "waiting for a command queue");
+  if (allocation.kind == Kind::Usm)
     check(allocation.device->memBlockingFree(allocation.device->context(), pointer),
           "freeing device memory");
-    return;
-  case Kind::Svm:
-    check(clFinish((stream ? *stream : allocation.device->defaultStream()).queue),
-          "waiting for a command queue");
+  else
     clSVMFree(allocation.device->context(), pointer);
-    return;
-  }
 }
 
 bool isAllocatedFor(const Device &device, const void *pointer) {

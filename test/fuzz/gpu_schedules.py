@@ -318,7 +318,7 @@ def _schedule(case: dict[str, Any]) -> Any:
         "infer maps": pass_("xetile-infer-wg-map"),
         "distribute": pass_("xetile-wg-to-sg"),
         "hoist": pass_("loop-invariant-code-motion"),
-        "annotate": lambda module: transform.annotate(module, "xetile.mine"),
+        "annotate": lambda module: transform.annotate(module, "mine.mark"),
         "prefetch more": prefetch,
     }
     for name in sorted(case["extend"], key=EXTENSIONS[::-1].index):

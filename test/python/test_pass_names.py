@@ -13,7 +13,7 @@ DEFINITIONS = {
     for name, flag in re.findall(r'^def (\w+)\s*:\s*(?:Interface)?Pass<\s*"([\w-]+)"', path.read_text(), re.MULTILINE)
 }
 # Names of which a part is one word.
-WORDS = ("XeGPU", "XeTile", "XeVM", "AddCInterface")
+WORDS = ("XeGPU", "XeTile", "XeVM", "OpenCL", "AddCInterface")
 
 
 def kebab(name: str) -> str:

@@ -73,8 +73,18 @@ static SmallVector<Operation *> findOps(Operation *root, function_ref<bool(Opera
   return ops;
 }
 
+/// Tensors that `user` reads when it computes `producer`, too.
+static size_t countInputs(Operation *producer, Operation *user) {
+  llvm::SmallPtrSet<Value, 16> inputs;
+  for (Operation *op : {producer, user})
+    for (OpOperand *input : cast<linalg::LinalgOp>(op).getDpsInputOperands())
+      if (input->get().getDefiningOp() != producer && isa<RankedTensorType>(input->get().getType()))
+        inputs.insert(input->get());
+  return inputs.size();
+}
+
 void xetile::fuseElementwise(Operation *root, bool repeatCheapOps,
-                             function_ref<bool(Operation *)> mayTake) {
+                             function_ref<bool(Operation *)> mayTake, unsigned mostInputs) {
   auto isTaken = [&](Operation *op) { return isInFunction(op) && mayTake(op); };
   IRRewriter rewriter(root->getContext());
   SmallVector<Operation *> all = findOps(root, isTaken);
@@ -86,7 +96,8 @@ void xetile::fuseElementwise(Operation *root, bool repeatCheapOps,
       [&](OpOperand *use) {
         Operation *producer = use->get().getDefiningOp();
         bool merges = isTaken(producer) && isTaken(use->getOwner()) && producer->hasOneUse() &&
-                      !isRepeated(use);
+                      !isRepeated(use) &&
+                      (mostInputs == 0 || countInputs(producer, use->getOwner()) <= mostInputs);
         LDBG() << *producer << (merges ? ": part of " : ": apart from ") << *use->getOwner();
         return merges;
       },
@@ -99,8 +110,9 @@ struct FuseElementwise : xetile::impl::FuseElementwiseBase<FuseElementwise> {
 
   void runOnOperation() override {
     if (!getOperation()->hasAttr(kFusedAttr))
-      fuseElementwise(getOperation(), /*repeatCheapOps=*/true,
-                      [this](Operation *op) { return isFor(op, schedules); });
+      fuseElementwise(
+          getOperation(), /*repeatCheapOps=*/true,
+          [this](Operation *op) { return isFor(op, schedules); }, mostInputs);
   }
 };
 } // namespace

@@ -189,6 +189,26 @@ def DropCasts : Pass<"xetile-drop-casts"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def SplitConcats : Pass<"xetile-split-concats"> {
+  let summary = "Concatenate few tensors at once";
+  let description = [{
+    A kernel of a GPU takes at most 255 arguments, and a tensor of four dimensions is eleven of them. What was concatenated
+    once more is copied once more.
+
+    Before, with `most=2`: `%y = tensor.concat dim(0) %a, %b, %c : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<6xf32>`
+
+    After:
+    ```mlir
+    %ab = tensor.concat dim(0) %a, %b : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
+    %y = tensor.concat dim(0) %ab, %c : (tensor<4xf32>, tensor<2xf32>) -> tensor<6xf32>
+    ```
+  }];
+  let options = [
+    Option<"most", "most", "unsigned", "12", "Tensors that one op concatenates, 2 or more">
+  ];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def SplitSlices : Pass<"xetile-split-slices"> {
   let summary = "Slice with steps and drop dimensions in two ops";
   let description = [{
@@ -331,6 +351,8 @@ def FuseElementwise : Pass<"xetile-fuse-elementwise"> {
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
       "::mlir::tensor::TensorDialect"];
   let options = [
+    Option<"mostInputs", "most-inputs", "unsigned", "0",
+           "Tensors that an op may read when it takes another one in, 0 for any number">,
     ListOption<"schedules", "schedules", "std::string",
                "Take only ops whose attribute xetile.schedule is one of these, and those without; by default all but 'none'">
   ];

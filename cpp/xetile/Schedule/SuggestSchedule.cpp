@@ -32,9 +32,12 @@ SmallVector<StringRef> schedulesOfKernels(Operation *module) {
   pm.addPass(createElementwiseToLinalg());
   pm.addPass(createDecomposeLinalg());
   pm.addPass(createSplitArgmax());
+  pm.addPass(createSplitConcats());
   pm.addPass(createBlockScans());
   pm.addPass(createFoldTransposes());
-  pm.addPass(createFuseElementwise());
+  FuseElementwiseOptions fusion;
+  fusion.mostInputs = 16;
+  pm.addPass(createFuseElementwise(fusion));
   SmallVector<StringRef> schedules;
   if (failed(pm.run(*copy)))
     return schedules;

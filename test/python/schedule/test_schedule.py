@@ -167,7 +167,11 @@ def test_apply_takes_single_workgroups_and_single_steps(m, n, k):
         ({"matmuls": 0}, {}, "expected exactly one linalg.matmul, found 0"),
         ({"matmuls": 2}, {}, "expected exactly one linalg.matmul, found 2"),
         ({"dtype": "f32"}, {}, "the matrix unit multiplies f32 as tf32"),
-        ({"dtype": "f32", "result": "f16"}, {}, "got f32 x f32 -> f16"),
+        (
+            {"dtype": "f32", "result": "f16"},
+            {},
+            "expected products of factors as they are or extended, got arith.truncf",
+        ),
         ({"k": 0}, {}, "expected sizes other than zero, got tensor<256x0xf16>"),
         ({}, {"workgroup_n": 256, "subgroups_n": 3}, "subgroups_n = 3 does not divide workgroup_n = 256"),
         ({}, {"target": "xyz"}, "unknown chip 'xyz'; known: "),

@@ -120,6 +120,17 @@ llvm::MapVector<Value, llvm::SetVector<Value>> memoryReadBy(const KernelOps &ker
   return views;
 }
 
+bool takesTooMuch(Operation *op, const KernelOps &kernel) {
+  constexpr int64_t kMostArguments = 200;
+  KernelOps both;
+  both.ops.insert(op);
+  both.ops.insert_range(kernel.ops);
+  int64_t arguments = 0;
+  for (auto &[memory, views] : memoryReadBy(both))
+    arguments += 3 + 2 * cast<RankedTensorType>(memory.getType()).getRank();
+  return arguments > kMostArguments;
+}
+
 Operation *sortKernels(SmallVector<KernelOps> &kernels) {
   llvm::DenseMap<Operation *, unsigned> kernelOf;
   for (auto [i, kernel] : llvm::enumerate(kernels))

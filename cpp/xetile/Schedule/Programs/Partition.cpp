@@ -314,6 +314,8 @@ StringRef Partitioner::whyNotJoin(Operation *op, Draft &draft, ArrayRef<Reader> 
     return "the kernel of its readers was given by number";
   if (draft.kernel.ops.size() >= kMostOps)
     return "the kernel of its readers has 40 ops";
+  if (takesTooMuch(op, draft.kernel))
+    return "the kernel of its readers takes as much memory as one can name";
   if (llvm::any_of(readers, [&](const Reader &reader) { return isCollapsed(op, reader); }))
     return "readers see several dimensions as one";
   if (escapes && (draft.kernel.schedule == "matmul" || reduces(op)))

@@ -241,3 +241,68 @@ def test_kernels_beside_each_other_are_one_and_right(compile_kernel, shape, targ
     expected = wide.sum(1), (wide**2).sum(1), np.exp(wide), 2.0 * z
     for got, right in zip(call(kernel, (x, z), *(each.astype(np.float32) for each in expected)), expected, strict=True):
         np.testing.assert_allclose(got, right, rtol=2e-6, atol=2e-6 * np.abs(wide).sum(1).max())
+
+
+@pytest.mark.parametrize("target", CHIPS)
+@pytest.mark.parametrize(("count", "kernels"), [(13, 1), (40, 3)])
+def test_concatenations_of_many_tensors_are_several_kernels(compile_kernel, count, kernels, target):
+    """A kernel takes 255 arguments: forty tensors of four dimensions would be 440."""
+    widths = [1 + number % 3 for number in range(count)]
+    kinds = [tensor((2, 3, width, 2), "f32") for width in widths]
+    whole = tensor((2, 3, sum(widths), 2), "f32")
+    names = [f"%x{number}" for number in range(count)]
+    text = function(
+        list(zip(names, kinds, strict=True)),
+        [("%y", whole)],
+        f"%y = tensor.concat dim(2) {', '.join(names)} : ({', '.join(kinds)}) -> {whole}\n",
+    )
+    kernel = compile_kernel(parse(text), schedule="gpu_model", target=target)
+    assert kernels_of(kernel) == kernels
+    arrays = [random((2, 3, width, 2), seed=number) for number, width in enumerate(widths)]
+    expected = np.concatenate(arrays, 2)
+    (y,) = call(kernel, arrays, expected)
+    np.testing.assert_array_equal(y, expected)
+
+
+def test_chains_that_read_many_tensors_are_several_kernels(compile_kernel):
+    """Sums of thirty arrays of four dimensions."""
+    count, shape = 30, (2, 3, 4, 5)
+    kind = tensor(shape, "f32")
+    maps = ["(a, b, c, d) -> (a, b, c, d)"] * 3
+    plus = "%1 = arith.addf %a0, %a1 : f32\nlinalg.yield %1 : f32\n"
+    body = "".join(
+        generic(
+            f"%s{i}", [("%x0" if i == 1 else f"%s{i - 1}", kind), (f"%x{i}", kind)], shape, "f32", maps, "pppp", plus
+        )
+        for i in range(1, count)
+    )
+    text = function([(f"%x{i}", kind) for i in range(count)], [(f"%s{count - 1}", kind)], body)
+    kernel = compile_kernel(parse(text), schedule="gpu_model", target="pvc")
+    assert kernels_of(kernel) == 2
+    arrays = [random(shape, seed=i) for i in range(count)]
+    expected = arrays[0]
+    for array in arrays[1:]:
+        expected = expected + array
+    (y,) = call(kernel, arrays, expected)
+    np.testing.assert_array_equal(y, expected)
+
+
+def test_results_are_back_before_the_memory_of_the_device_goes(compile_kernel):
+    """Both are copied from the inside of one allocation, which is freed right behind."""
+    shape = (37, 45)
+    kind = tensor(shape, "f32")
+    text = function(
+        [("%x", kind), ("%z", kind)],
+        [("%a", kind), ("%b", kind)],
+        generic("%a", [("%x", kind)], shape, "f32", [BOTH, BOTH], "pp", EXP)
+        + generic("%b", [("%z", kind)], shape, "f32", [BOTH, BOTH], "pp", TWICE),
+    )
+    kernel = compile_kernel(parse(text), target="pvc")
+    x, z = random(shape), random(shape, seed=1)
+    others = []
+    for number in range(4000):
+        # Memory that moves about finds what nobody waited for.
+        others = [*others[-20:], np.empty(1 + number * 7919 % 200000, np.uint8)]
+        a, b = kernel(x, z)
+        np.testing.assert_array_equal(b, z + z)
+        np.testing.assert_allclose(a, np.exp(x), rtol=1e-5)
