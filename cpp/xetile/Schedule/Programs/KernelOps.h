@@ -10,6 +10,10 @@
 
 namespace xetile::transform_ops {
 
+/// Ops of one kernel at most, unless a user numbered them: bounds what is computed in registers at
+/// once.
+constexpr size_t kMostOps = 40;
+
 /// Ops of one kernel, in the order of the block.
 struct KernelOps {
   int64_t number = 0;

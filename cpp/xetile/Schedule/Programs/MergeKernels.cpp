@@ -4,6 +4,7 @@
 // of other loops, or that wait for one another.
 #include "xetile/Schedule/Programs/MergeKernels.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "xetile/IR/BytesOf.h"
 
 using namespace mlir;
 
@@ -12,8 +13,6 @@ namespace {
 
 /// A launch takes some microseconds, in which a GPU moves about as many bytes.
 constexpr int64_t kSmallBytes = 1 << 20;
-/// Bounds what is computed in registers at once, as in a kernel that ops join.
-constexpr size_t kMostOps = 40;
 
 /// The loops that write all results of a kernel. None where they differ, or are a matmul's.
 struct Loops {
@@ -44,16 +43,13 @@ std::optional<Loops> loopsOf(const KernelOps &kernel) {
   return common;
 }
 
+/// Whether what the loops walk over is, of each result's elements.
 bool isSmall(const KernelOps &kernel, const Loops &loops) {
-  int64_t elements = 1;
-  for (int64_t extent : loops.extents)
-    elements *= extent;
-  for (Value output : outputsOf(kernel)) {
-    Type element = getElementTypeOrSelf(output.getType());
-    if (!element.isIntOrFloat() || elements * element.getIntOrFloatBitWidth() > 8 * kSmallBytes)
-      return false;
-  }
-  return true;
+  return llvm::all_of(outputsOf(kernel), [&](Value output) {
+    auto all = RankedTensorType::get(loops.extents, getElementTypeOrSelf(output.getType()));
+    std::optional<int64_t> bytes = bytesOf(all);
+    return bytes && *bytes <= kSmallBytes;
+  });
 }
 
 bool readTheSame(const KernelOps &x, const KernelOps &y) {

@@ -308,8 +308,6 @@ std::optional<Names> Partitioner::joinReduction(linalg::LinalgOp op, const Draft
 /// Why `op` is no part of the kernel that all its readers are in; empty if it is.
 StringRef Partitioner::whyNotJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers,
                                   bool escapes) {
-  // Bounds what is computed in registers at once.
-  constexpr size_t kMostOps = 40;
   if (draft.kernel.given)
     return "the kernel of its readers was given by number";
   if (draft.kernel.ops.size() >= kMostOps)

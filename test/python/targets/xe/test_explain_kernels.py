@@ -43,6 +43,19 @@ def matmul(result, a, b, k=N, n=N):
     )
 
 
+def window_of(body):
+    """Sums of three neighbours of what `body` makes of a vector."""
+    kind = tensor((40,), "f32")
+    maps = ["(i, w) -> (i + w)", "(i, w) -> (w)", "(i, w) -> (i)"]
+    return function(
+        [("%x", kind)],
+        [("%y", tensor((38,), "f32"))],
+        generic("%a", [("%x", kind)], (40,), "f32", ["(i) -> (i)"] * 2, "p", body)
+        + "%w = tensor.empty() : tensor<3xf32>\n"
+        + generic("%y", [("%a", kind), ("%w", "tensor<3xf32>")], (38,), "f32", maps, "pr", SUM, "0.0"),
+    )
+
+
 def explained(text):
     with ir.Context(), ir.Location.unknown():
         module = ir.Module.parse(text)
@@ -153,41 +166,11 @@ RULES = {
         ],
     ),
     "windows read exponentials from memory": (
-        function(
-            [("%x", tensor((40,), "f32"))],
-            [("%y", tensor((38,), "f32"))],
-            generic("%a", [("%x", tensor((40,), "f32"))], (40,), "f32", ["(i) -> (i)"] * 2, "p", EXP)
-            + "%w = tensor.empty() : tensor<3xf32>\n"
-            + generic(
-                "%y",
-                [("%a", tensor((40,), "f32")), ("%w", "tensor<3xf32>")],
-                (38,),
-                "f32",
-                ["(i, w) -> (i + w)", "(i, w) -> (w)", "(i, w) -> (i)"],
-                "pr",
-                SUM,
-                "0.0",
-            ),
-        ),
+        window_of(EXP),
         [(0, AGAIN), (1, "reduces along dimensions; the caller reads it")],
     ),
     "windows compute anew what costs nothing": (
-        function(
-            [("%x", tensor((40,), "f32"))],
-            [("%y", tensor((38,), "f32"))],
-            generic("%a", [("%x", tensor((40,), "f32"))], (40,), "f32", ["(i) -> (i)"] * 2, "p", TWICE)
-            + "%w = tensor.empty() : tensor<3xf32>\n"
-            + generic(
-                "%y",
-                [("%a", tensor((40,), "f32")), ("%w", "tensor<3xf32>")],
-                (38,),
-                "f32",
-                ["(i, w) -> (i + w)", "(i, w) -> (w)", "(i, w) -> (i)"],
-                "pr",
-                SUM,
-                "0.0",
-            ),
-        ),
+        window_of(TWICE),
         [(0, JOINED), (0, "reduces along dimensions; the caller reads it")],
     ),
 }
