@@ -1,5 +1,9 @@
 // A program becomes kernels of one module, launched one after the other; nothing else is left.
+// Stock mlir-opt with the plugin makes the same of it.
 // RUN: xetile-opt %s \
+// RUN:     --transform-preload-library='transform-library-paths=%schedules/parts,%schedules/gpu_model.mlir' \
+// RUN:     --transform-interpreter | FileCheck %s
+// RUN: mlir-opt --load-dialect-plugin=%plugin --load-pass-plugin=%plugin %s \
 // RUN:     --transform-preload-library='transform-library-paths=%schedules/parts,%schedules/gpu_model.mlir' \
 // RUN:     --transform-interpreter | FileCheck %s
 

@@ -37,6 +37,19 @@ def test_the_command_prints_a_table_resumes_and_ends_with_zero(tmp_path):
     assert "0 operators with a type" in again.stdout and len(found.read_text().splitlines()) == 2
 
 
+def test_operators_are_compiled_for_a_gpu_too(monkeypatch):
+    asked, compile_one = [], checking.compiler.compile
+
+    def watched(module, **options):
+        asked.append(str(options["target"]))
+        return compile_one(module, **options)
+
+    monkeypatch.setattr(checking.compiler, "compile", watched)
+    sample = SimpleNamespace(input=torch.rand(3, 5), args=(torch.rand(5),), kwargs={})
+    told = checking.check("add", sample, 1, "bmg")
+    assert told == {"state": "right", "by": "kernels", "left": []} and asked == ["bmg"]
+
+
 def test_an_unknown_operator_is_an_error():
     with pytest.raises(ValueError, match="expected names of PyTorch's operator database, got nonsense"):
         database.names(["add", "nonsense"], None, 1)

@@ -27,6 +27,7 @@ import reports  # noqa: E402
 def main() -> int:
     parser = argparse.ArgumentParser(prog="test/torch_ops", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--op", nargs="+", help="names of operators, of all their variants or as NAME.VARIANT")
+    parser.add_argument("--target", help="a GPU to compile for, as pvc (default: this CPU)")
     parser.add_argument("--type", nargs="+", help="types, as float16 uint8 (default: all that an operator lists)")
     parser.add_argument("--samples", type=int, default=1, help="of each operator and type (default: %(default)s)")
     parser.add_argument("--sample", type=int, help="only the sample of this number")
@@ -41,7 +42,7 @@ def main() -> int:
     before = _lines(options.json) if options.resume and options.json else []
     seed = options.seed if options.seed is not None else before[0]["seed"] if before else secrets.randbits(31)
     print(f"seed {seed}", flush=True)
-    kind = pool.Samples(seed, options.samples, options.timeout)
+    kind = pool.Samples(seed, options.samples, options.timeout, options.target)
     try:
         pairs = kind.pairs(options.op, options.type, options.draw)
         first, count = map(int, options.shard.split("/"))

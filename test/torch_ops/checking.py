@@ -35,8 +35,9 @@ _WIDER = {
 }
 
 
-def check(name: str, sample: Any, seed: int) -> dict[str, Any]:
-    """What became of one sample: its `state` and `reason`; `by` whom it was computed, "kernels", "both" or "PyTorch".
+def check(name: str, sample: Any, seed: int, target: str | None = None) -> dict[str, Any]:
+    """What became of one sample, compiled for this CPU or the GPU that `target` names: its `state` and `reason`; `by`
+    whom it was computed, "kernels", "both" or "PyTorch".
 
     "skipped"  eager PyTorch raises
     "refused"  torch.compile raises; "refused by PyTorch" where it does with the backend "aot_eager", too
@@ -51,10 +52,12 @@ def check(name: str, sample: Any, seed: int) -> dict[str, Any]:
         again = run(function)
     except Exception as error:  # noqa: BLE001  whatever it is, there is nothing to compare with
         return {"state": "skipped", "reason": _text(error)}
+    # The machine code of a GPU is nothing that this machine could run.
+    options = {"target": target, "native": "off"} if target else None
     told: dict[str, Any] = {}
     with _watched() as watch:
         try:
-            got = run(_compiled(function, xetile.torch.backend))
+            got = run(_compiled(function, xetile.torch.backend, options))
         except Exception as error:  # noqa: BLE001
             told = {"state": "refused", "reason": _text(error)}
     settled = name.partition(".")[0] not in UNWRITTEN and comparing.same(want, again)
@@ -80,13 +83,13 @@ def check(name: str, sample: Any, seed: int) -> dict[str, Any]:
     return told | watch.facts()
 
 
-def _compiled(function: Callable[..., Any], backend: Any) -> Callable[..., Any]:
+def _compiled(function: Callable[..., Any], backend: Any, options: dict[str, Any] | None = None) -> Callable[..., Any]:
     torch._dynamo.reset()
 
     def call(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
 
-    return torch.compile(call, backend=backend, dynamic=False)
+    return torch.compile(call, backend=backend, options=options, dynamic=False)
 
 
 def _run(

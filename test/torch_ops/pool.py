@@ -26,8 +26,8 @@ class Samples:
     name = "torch-ops"
     memory = 8 << 30
 
-    def __init__(self, seed: int, count: int, time_limit: float) -> None:
-        self.seed, self.count, self.time_limit = seed, count, time_limit
+    def __init__(self, seed: int, count: int, time_limit: float, target: str | None = None) -> None:
+        self.seed, self.count, self.time_limit, self.target = seed, count, time_limit, target
         self._made: tuple[Any, list[Any]] | None = None
 
     def pairs(self, wanted: list[str] | None, types: list[str] | None, draw: int | None) -> list[tuple[str, str]]:
@@ -56,7 +56,7 @@ class Samples:
             return self._database.chosen(name, type_name, self.seed, self.count)
         if self._made is None or self._made[0] != (name, type_name):
             self._made = (name, type_name), list(self._database.samples(name, type_name, self.seed))
-        return self._checking.check(name, self._made[1][number], self.seed)
+        return self._checking.check(name, self._made[1][number], self.seed, self.target)
 
 
 @dataclass
