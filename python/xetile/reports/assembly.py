@@ -91,6 +91,26 @@ class Instruction:
         return _REGISTER_BYTES * (32 if registers == 31 else registers)
 
     @property
+    def message(self) -> tuple[str, int] | None:
+        """How a load or store reaches memory, and its bytes; None for all else, spills and arguments of the kernel.
+
+        "2D" is a block of a matrix, "1D" a row of memory, "scattered" has an address for each lane, "one" a single
+        element for all lanes; "shared" is any of shared memory.
+        """
+        if self.kind not in ("load", "store") or "bti[" in self.operands or ".scratch" in self.opcode:
+            return None
+        if self.base.endswith("block2d"):
+            return "2D", self.loaded_bytes or self._stored_bytes()
+        found = re.search(r"\.d(\d+)(?:u32)?(?:x(\d+))?(t)?\.", self.opcode)
+        if not found:
+            return None
+        lanes = 1 if found[3] else self.lanes
+        count = int(found[1]) // 8 * int(found[2] or 1) * lanes
+        if ".slm" in self.opcode:
+            return "shared", count
+        return ("scattered" if lanes > 1 else "one" if found[2] in (None, "1") else "1D"), count
+
+    @property
     def operations(self) -> int:
         """Of a dpas, a multiply-add being two; 0 for other instructions and types that are not known."""
         shape = re.search(r"dpasw?\.(\d+)x(\d+)", self.opcode)
@@ -101,6 +121,11 @@ class Instruction:
     def operations_of_16_bits(self) -> int:
         """What the matrix unit does of 16-bit elements in the time of a dpas, which all types need alike."""
         return self.operations * self._operand_bits() // 16
+
+    def _stored_bytes(self) -> int:
+        """What a block store takes from registers: the operand behind the address."""
+        found = re.search(r"\]\s+r\d+(?:\.\d+)?:(\d+)", self.operands)
+        return _REGISTER_BYTES * int(found[1]) if found else 0
 
     def _operand_bits(self) -> int:
         types = [source.rpartition(":")[2] for source in self.sources[1:3]]

@@ -79,6 +79,26 @@ _0_004:
     assert loop.caches() == {"prefetch ca.ca": 1, "load default": 2}
 
 
+def test_messages_are_told_by_kind_and_bytes():
+    text = """//.kernel k
+(W)     load.ugm.d32x8t.a32.ca.ca (1|M0)  r1:1  bti[255][r127:1]   {A@1,$0} // ex_desc:0xFF000000; desc:0x6218C500
+        load_block2d.ugm.d16.a64 (1|M0)  r6:31   [r5:1]   {$2} // ex_desc:0x0
+        load_block2d.ugm.d16.a64.ca.ca (1|M0)  null:0 [r4:1]  {A@1,$6} // ex_desc:0x0
+        store_block2d.ugm.d32.a64 (1|M0)  [r3:1] r162:8            {$7}
+(W)     load.ugm.d32x64t.a64 (1|M0)  r30:4      [r14:1]            {$1} // ex_desc:0x0; desc:0x240F580
+(W)     store.ugm.d64x64t.a64 (1|M0)  [r117:1]  r109:8             {$1} // ex_desc:0x0; desc:0x200F784
+(W)     load.ugm.d32x1t.a64 (1|M0)  r9:1        [r8:1]             {I@1,$3}
+        load.ugm.d16u32.a64 (16|M0)  r9:1        [r8:2]            {I@1,$3}
+        store.ugm.d32x4.a64 (16|M0)  [r34:2]    r22:4              {A@1,$4}
+        store.slm.d32.a32 (16|M0)  [r34:1]    r22:1              {A@1,$4}
+        mov (16|M0)              r40.0<1>:f    r72.0<1;1,0>:f
+"""
+    assert [instruction.message for instruction in assembly.read(text).code] == [
+        *(None, ("2D", 2048), None, ("2D", 512), ("1D", 256), ("1D", 512), ("one", 4)),
+        *(("scattered", 32), ("scattered", 256), ("shared", 64), None),
+    ]
+
+
 def test_the_hottest_loop_has_most_dpas_not_most_instructions():
     def loop(label: str, *code: str) -> str:
         return "\n".join([f"{label}:", *code, f"(W&f0.0) jmpi    {label}"])

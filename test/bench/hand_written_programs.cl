@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What an expert writes in OpenCL C for the kernels of schedules/elementwise.mlir and rows.mlir:
+// the peer of program_code.py.
+//
+// -D TYPE=16 (f16) or 32 (f32), of tensors; -D CHAIN, CHAIN_ODD, SOFTMAX, LAYER_NORM, ROW_SUM,
+// TRANSPOSE, CONVOLUTION, MAX_POOL chooses the kernel. Subgroups of 16; what is not elementwise is
+// computed in f32. No kernel tests whether its rows and columns exist where program_code_kernels.py
+// has sizes that its tiles divide.
+#define SUBGROUP __attribute__((intel_reqd_sub_group_size(16)))
+#define WORKGROUP(n) __attribute__((reqd_work_group_size(16 * (n), 1, 1)))
+#define UNROLL(n) __attribute__((opencl_unroll_hint(n)))
+
+#if TYPE == 16
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+typedef half element;
+typedef half4 element4;
+typedef half8 element8;
+#define READ8(p) as_half8(intel_sub_group_block_read_us8((const __global ushort *)(p)))
+#define WRITE8(p, v) intel_sub_group_block_write_us8((__global ushort *)(p), as_ushort8(v))
+#define FLOAT8(v) convert_float8(v)
+#define ELEMENT8(v) convert_half8(v)
+#else
+typedef float element;
+typedef float4 element4;
+typedef float8 element8;
+#define READ8(p) as_float8(intel_sub_group_block_read8((const __global uint *)(p)))
+#define WRITE8(p, v) intel_sub_group_block_write8((__global uint *)(p), as_uint8(v))
+#define FLOAT8(v) (v)
+#define ELEMENT8(v) (v)
+#endif
+
+static int subgroup(void) {
+  return get_group_id(0) * (get_local_size(0) / 16) + get_sub_group_id();
+}
+
+static float sum_of(float8 v) {
+  float4 four = v.lo + v.hi;
+  float2 two = four.lo + four.hi;
+  return sub_group_reduce_add(two.x + two.y);
+}
+
+static float max_of(float8 v) {
+  float4 four = fmax(v.lo, v.hi);
+  float2 two = fmax(four.lo, four.hi);
+  return sub_group_reduce_max(fmax(two.x, two.y));
+}
+
+#define STEPS(x, row, column)                                                                      \
+  (fmin(fmax((x) * (row) + (column) - (element)0.5f, (element)0), (element)6) * (x))
+
+#ifdef CHAIN
+// A subgroup has PARTS times 128 elements of a row.
+#define PARTS 4
+SUBGROUP WORKGROUP(8) __kernel void chain(const __global element *x, const __global element *r,
+                                          const __global element *c, __global element *y) {
+  int row = subgroup() / (N / (128 * PARTS)),
+      column = subgroup() % (N / (128 * PARTS)) * 128 * PARTS;
+  element each = c[row];
+  UNROLL(PARTS) for (int i = 0; i < PARTS; ++i) {
+    element8 v = READ8(x + row * N + column + i * 128), w = READ8(r + column + i * 128);
+    WRITE8(y + row * N + column + i * 128, STEPS(v, w, each));
+  }
+}
+#endif
+
+#ifdef CHAIN_ODD
+// A lane has 4 neighbours, a subgroup 8 rows of 64 columns, the last ones those before the edge:
+// some are computed twice.
+SUBGROUP WORKGROUP(1) __kernel void chain(const __global element *x, const __global element *r,
+                                          const __global element *c, __global element *y) {
+  int row = min((int)get_group_id(1) * 8, M - 8);
+  int column = min((int)get_group_id(0) * 64, N - 64) + (int)get_sub_group_local_id() * 4;
+  element4 w = vload4(0, r + column);
+  const __global element *from = x + row * N + column;
+  __global element *to = y + row * N + column;
+  UNROLL(8)
+  for (int i = 0; i < 8; ++i) vstore4(STEPS(vload4(0, from + i * N), w, c[row + i]), 0, to + i * N);
+}
+#endif
+
+#if defined(SOFTMAX) || defined(LAYER_NORM) || defined(ROW_SUM)
+// A subgroup has a row of N = 1024 elements in registers.
+#define PARTS (N / 128)
+#endif
+
+#ifdef SOFTMAX
+SUBGROUP WORKGROUP(1) __kernel void softmax(const __global element *x, __global element *y) {
+  x += subgroup() * N;
+  y += subgroup() * N;
+  float8 v[PARTS];
+  UNROLL(PARTS) for (int i = 0; i < PARTS; ++i) v[i] = FLOAT8(READ8(x + i * 128));
+  float8 most = v[0];
+  UNROLL(PARTS) for (int i = 1; i < PARTS; ++i) most = fmax(most, v[i]);
+  float top = max_of(most);
+  float8 sums = 0;
+#ifdef POWERS_OF_2
+  float below = -top * 1.44269504f;
+  UNROLL(PARTS)
+  for (int i = 0; i < PARTS; ++i) sums += v[i] = native_exp2(fma(v[i], 1.44269504f, below));
+  float scale = native_recip(sum_of(sums));
+  UNROLL(PARTS) for (int i = 0; i < PARTS; ++i) WRITE8(y + i * 128, ELEMENT8(v[i] * scale));
+#else
+  UNROLL(PARTS) for (int i = 0; i < PARTS; ++i) sums += v[i] = exp(v[i] - top);
+  float sum = sum_of(sums);
+  UNROLL(PARTS) for (int i = 0; i < PARTS; ++i) WRITE8(y + i * 128, ELEMENT8(v[i] / sum));
+#endif
+}
+#endif
+
+#ifdef LAYER_NORM
+SUBGROUP WORKGROUP(1) __kernel
+    void layer_norm(const __global element *x, const __global element *gain,
+                    const __global element *bias, __global element *y) {
+  x += subgroup() * N;
+  y += subgroup() * N;
+  float8 v[PARTS], sums = 0, squares = 0;
+  UNROLL(PARTS) for (int i = 0; i < PARTS; ++i) sums += v[i] = FLOAT8(READ8(x + i * 128));
+  float mean = sum_of(sums) * (1.0f / N);
+  UNROLL(PARTS) for (int i = 0; i < PARTS; ++i) {
+    v[i] -= mean;
+    squares += v[i] * v[i];
+  }
+  float scale = rsqrt(sum_of(squares) * (1.0f / N) + 1e-5f);
+  UNROLL(PARTS) for (int i = 0; i < PARTS; ++i) {
+    float8 result = v[i] * scale * FLOAT8(READ8(gain + i * 128)) + FLOAT8(READ8(bias + i * 128));
+    WRITE8(y + i * 128, ELEMENT8(result));
+  }
+}
+#endif
+
+#ifdef ROW_SUM
+SUBGROUP WORKGROUP(1) __kernel void row_sum(const __global element *x, __global element *y) {
+  x += subgroup() * N;
+  float8 sums = 0;
+  UNROLL(PARTS) for (int i = 0; i < PARTS; ++i) sums += FLOAT8(READ8(x + i * 128));
+  float sum = sum_of(sums);
+  if (get_sub_group_local_id() == 0)
+    y[subgroup()] = (element)sum;
+}
+#endif
+
+#ifdef TRANSPOSE
+// A subgroup has 16 x 16 elements; a lane reads 16 of a row and writes them down a column.
+SUBGROUP WORKGROUP(8) __kernel void transpose(const __global element *x, __global element *y) {
+  int row = subgroup() / (N / 16) * 16, column = subgroup() % (N / 16) * 16,
+      lane = get_sub_group_local_id();
+#if TYPE == 16
+  half16 v = vload16(0, x + (row + lane) * N + column);
+#else
+  float16 v = vload16(0, x + (row + lane) * N + column);
+#endif
+  __private element *each = (__private element *)&v;
+  UNROLL(16) for (int i = 0; i < 16; ++i) y[(column + i) * M + row + lane] = each[i];
+}
+#endif
+
+#ifdef CONVOLUTION
+// SIZE x SIZE windows of channels last, STRIDE; a subgroup has PIXELS results of a row, with
+// COLUMNS channels each. What windows share comes from the cache.
+#define PITCH ((W - 1) * STRIDE + 3)
+#if TYPE == 16
+#define PIXELS 32
+#define COLUMNS 64
+SUBGROUP WORKGROUP(1) __kernel
+    void convolution(__global ushort *x, __global ushort *k, __global float *y) {
+  int w = get_group_id(0) % (W / PIXELS) * PIXELS, h = get_group_id(0) / (W / PIXELS),
+      image = get_group_id(1);
+  x += image * ((H - 1) * STRIDE + 3) * PITCH * C;
+  float8 sum[PIXELS / 8][COLUMNS / 16];
+  for (int m = 0; m < PIXELS / 8; ++m)
+    for (int n = 0; n < COLUMNS / 16; ++n)
+      sum[m][n] = 0;
+  UNROLL(1)
+  for (int c = 0; c < C; c += 32) UNROLL(1) for (int p = 0; p < 3; ++p)
+      UNROLL(1) for (int q = 0; q < 3; ++q) {
+    short8 left[2][PIXELS / 8];
+    ushort rows[2][PIXELS];
+    int8 right[2][COLUMNS / 16];
+#if STRIDE == 1
+    // Pixels of a row of the image are rows of a matrix.
+    intel_sub_group_2d_block_read_16b_32r16x2c(x + (h + p) * PITCH * C, C * 2, PITCH, C * 2,
+                                               (int2)(c, w + q), rows[0]);
+#else
+    // Every other pixel: pairs of them are rows of a matrix.
+    intel_sub_group_2d_block_read_16b_32r16x2c(x + (h * 2 + p) * PITCH * C, C * 4, (PITCH + 1) / 2,
+                                               C * 4, (int2)(c + q % 2 * C, w + q / 2), rows[0]);
+#endif
+    for (int part = 0; part < 2; ++part)
+      for (int m = 0; m < PIXELS / 8; ++m)
+        left[part][m] = *(__private short8 *)(rows[part] + m * 8);
+    for (int pair = 0; pair < COLUMNS / 32; ++pair) {
+      uint columns[2][2][8];
+      intel_sub_group_2d_block_read_transform_16b_32r16x2c(
+          k, F * 2, 9 * C, F * 2, (int2)(pair * 32, (p * 3 + q) * C + c), columns[0][0]);
+      for (int n = 0; n < 2; ++n)
+        for (int part = 0; part < 2; ++part)
+          right[part][pair * 2 + n] = *(__private int8 *)columns[n][part];
+    }
+    for (int part = 0; part < 2; ++part)
+      for (int m = 0; m < PIXELS / 8; ++m)
+        for (int n = 0; n < COLUMNS / 16; ++n)
+          sum[m][n] =
+              intel_sub_group_f16_f16_matrix_mad_k16(left[part][m], right[part][n], sum[m][n]);
+  }
+  y += (image * H + h) * W * F;
+  for (int m = 0; m < PIXELS / 8; ++m)
+    for (int n = 0; n < COLUMNS / 16; ++n) {
+      uint block[8];
+      *(__private float8 *)block = sum[m][n];
+      intel_sub_group_2d_block_write_32b_8r16x1c(y, F * 4, W, F * 4, (int2)(n * 16, w + m * 8),
+                                                 block);
+    }
+}
+#else
+// Exactly: a lane has COLUMNS / 16 channels of PIXELS results; elements of x are the same for all
+// lanes.
+#define PIXELS 32
+#define COLUMNS 32
+SUBGROUP WORKGROUP(1) __kernel
+    void convolution(const __global float *x, const __global float *k, __global float *y) {
+  int part = get_group_id(0) % (F / COLUMNS) * COLUMNS;
+  int w = get_group_id(0) / (F / COLUMNS) % (W / PIXELS) * PIXELS,
+      h = get_group_id(0) / (F / COLUMNS) / (W / PIXELS);
+  x += (get_group_id(1) * ((H - 1) * STRIDE + 3) + h * STRIDE) * PITCH * C;
+  float sum[PIXELS][COLUMNS / 16];
+  for (int m = 0; m < PIXELS; ++m)
+    for (int n = 0; n < COLUMNS / 16; ++n)
+      sum[m][n] = 0;
+  UNROLL(1)
+  for (int p = 0; p < 3; ++p) UNROLL(1) for (int q = 0; q < 3; ++q)
+      UNROLL(1) for (int c = 0; c < C; c += 16) {
+    uint left[PIXELS];
+#if STRIDE == 1
+    intel_sub_group_2d_block_read_32b_32r16x1c((__global void *)(x + p * PITCH * C), C * 4, PITCH,
+                                               C * 4, (int2)(c, w + q), left);
+#else
+    intel_sub_group_2d_block_read_32b_32r16x1c((__global void *)(x + p * PITCH * C), C * 8,
+                                               (PITCH + 1) / 2, C * 8,
+                                               (int2)(c + q % 2 * C, w + q / 2), left);
+#endif
+    UNROLL(16) for (int i = 0; i < 16; ++i) {
+      float2 right = as_float2(intel_sub_group_block_read2(
+          (const __global uint *)(k + ((p * 3 + q) * C + c + i) * F + part)));
+      UNROLL(PIXELS) for (int m = 0; m < PIXELS; ++m) {
+        float each = sub_group_broadcast(as_float(left[m]), i);
+        sum[m][0] = fma(each, right.x, sum[m][0]);
+        sum[m][1] = fma(each, right.y, sum[m][1]);
+      }
+    }
+  }
+  y += ((get_group_id(1) * H + h) * W + w) * F + part;
+  for (int m = 0; m < PIXELS; ++m)
+    intel_sub_group_block_write2((__global uint *)(y + m * F),
+                                 as_uint2((float2)(sum[m][0], sum[m][1])));
+}
+#endif
+#endif
+
+#ifdef MAX_POOL
+// Windows of 2 x 2 in planes of 2 H x 2 W; a lane has a column, a subgroup 8 rows.
+#if TYPE == 16
+typedef half2 element2;
+#else
+typedef float2 element2;
+#endif
+SUBGROUP WORKGROUP(1) __kernel void max_pool(const __global element *x, __global element *y) {
+  int column = get_group_id(0) * 16 + get_sub_group_local_id(), row = get_group_id(1) * 8,
+      plane = get_group_id(2);
+  const __global element *from = x + (plane * 2 * H + row * 2) * 2 * W + column * 2;
+  __global element *to = y + (plane * H + row) * W + column;
+  UNROLL(8) for (int i = 0; i < 8; ++i) {
+    element2 above = vload2(0, from + i * 4 * W), below = vload2(0, from + i * 4 * W + 2 * W);
+    to[i * W] = fmax(fmax(above.x, above.y), fmax(below.x, below.y));
+  }
+}
+#endif

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`make bench`: machine code of programs' kernels beside OpenCL C by hand, by the same ocloc.
+
+usage: program_code.py [--json FILE] [WORD ...]
+
+Counts of instructions, not times, of all rows or those whose names have the words. A kernel is counted whole, for 16 of
+its elements: one instruction on all lanes counts 1. Of a convolution it is the loop with most products, for 2048 of
+them, a dpas' work. Exit status 1 if ours spills.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import xetile
+from machine_code import CHIPS, HERE, programs
+from program_code_kernels import Bench, benches
+from xetile.reports import assembly
+from xetile.system import tools
+
+LARGE = "-ze-opt-large-register-file"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One side of a kernel on a chip; `each` are instructions for a unit of its work."""
+
+    bench: str
+    dtype: str
+    side: str
+    chip: str
+    registers: int
+    spill_bytes: int
+    instructions: int
+    each: float
+    messages: str
+
+
+def messages(code: assembly.Loop) -> str:
+    """How many messages of each kind there are, and the bytes of each."""
+    found = defaultdict(list)
+    for instruction in code.code:
+        if said := instruction.message:
+            found[f"{instruction.kind} {said[0]}"].append(said[1])
+    spans = {kind: sorted({min(sizes), max(sizes)}) for kind, sizes in found.items()}
+    return ", ".join(f"{len(found[kind])} {kind} {'-'.join(map(str, span))}B" for kind, span in sorted(spans.items()))
+
+
+def products(code: assembly.Loop) -> int:
+    """Of the elements of two operands: those of dpas and multiply-adds of f32, or multiplications where it has none."""
+    by_dpas = sum(instruction.operations // 2 for instruction in code.code)
+    floats = [each for each in code.code if each.target.endswith(":f") and each.lanes > 1]
+    mads = sum(each.lanes for each in floats if each.base == "mad")
+    return by_dpas or mads or sum(each.lanes for each in floats if each.base == "mul")
+
+
+def row_of(bench: Bench, side: str, chip: str, program: assembly.Program, subgroups: int) -> Row:
+    """Counts a kernel, or its loop with most products."""
+    code, units = assembly.Loop(program.code), 0.0
+    if bench.work == "16 elements":
+        units = bench.elements / subgroups / bench.each
+    else:
+        code = max([*program.loops, code], key=lambda each: (products(each), -len(each.code)))
+        units = products(code) / bench.each
+    count = len(code.code)
+    return Row(
+        bench.name, bench.dtype, side, chip, program.registers, program.spill_bytes, count,
+        count / units if units else float("inf"), messages(code),
+    )  # fmt: skip
+
+
+def subgroups_of(kernel: xetile.Kernel) -> list[int]:
+    """How many subgroups each kernel of a program has."""
+    text = kernel.stages["4-xegpu"]
+    sizes = []
+    for function in re.findall(r"gpu\.func .*", text):
+        block, grid = (
+            re.search(rf"known_{kind}_size = array<i32: (\d+), (\d+), (\d+)>", function) for kind in ("block", "grid")
+        )
+        work = [int(each) for found in (block, grid) for each in found.groups()]
+        sizes.append(work[0] * work[1] * work[2] * work[3] * work[4] * work[5] // 16)
+    return sizes
+
+
+def fewest_spills(ocloc: Path, source: Path, chip: str, folder: Path, options: str) -> list[assembly.Program]:
+    """What ocloc makes with few registers, or with many if that spills less."""
+    made = list(programs(ocloc, source, chip, folder, options))
+    if any(program.spill_bytes for program in made) and LARGE not in options:
+        return list(programs(ocloc, source, chip, folder, f"{options} {LARGE}".strip()))
+    return made
+
+
+def rows_of(bench: Bench, ocloc: Path, folder: Path) -> Iterator[Row]:
+    """Both sides on all chips."""
+    for chip in CHIPS:
+        kernel = xetile.compile(read(bench.payload, folder), target=chip, native="off")
+        ours = folder / f"{chip}.spv"
+        ours.write_bytes(kernel.spirv)
+        sizes = subgroups_of(kernel)
+        for program in fewest_spills(ocloc, ours, chip, folder, LARGE if bench.large else ""):
+            yield row_of(bench, "xetile" if len(sizes) == 1 else f"{len(sizes)} kernels", chip, program, sizes[0])
+        for program in fewest_spills(ocloc, HERE / "hand_written_programs.cl", chip, folder, bench.by_hand):
+            yield row_of(bench, "by hand", chip, program, bench.subgroups)
+
+
+def read(payload: str, folder: Path) -> Path:
+    """A payload as a file."""
+    path = folder / "payload.mlir"
+    path.write_text(payload)
+    return path
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("words", nargs="*", metavar="WORD", help="of the rows to count")
+    parser.add_argument("--json", metavar="FILE", help="write the figures to FILE too")
+    options = parser.parse_args()
+    ocloc = tools.find_ocloc()
+    if not ocloc:
+        print("no machine code: ocloc was not found (scripts/install-ocloc)")
+        return 0
+    print(f"machine code of programs by {tools.ocloc_version(ocloc)}: instructions for 16 elements, for 2048 products")
+    print("of a convolution; registers, spilled bytes, messages of a subgroup (whole cache lines are 64 bytes)")
+    rows: list[Row] = []
+    for bench in benches():
+        if not all(word in f"{bench.name} {bench.dtype}" for word in options.words):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            made = list(rows_of(bench, ocloc, Path(folder)))
+        rows += made
+        for chip in CHIPS:
+            ours, peer = (
+                [row for row in made if row.chip == chip and (row.side == "by hand") == hand] for hand in (0, 1)
+            )
+            ratio = sum(row.each for row in ours) / sum(row.each for row in peer)
+            print(f"{bench.name} {bench.dtype} {chip}: {ratio:.2f} times those by hand, for {bench.work}")
+            for row in (*ours, *peer):
+                registers = f"{row.registers} registers  spill {row.spill_bytes}"
+                print(f"  {row.side:8} {row.each:8.2f}  {registers}  {row.messages}", flush=True)
+    spilled = [row for row in rows if row.side != "by hand" and row.spill_bytes]
+    for row in spilled:
+        print(f"bench: {row.bench} of {row.dtype} on {row.chip} spills {row.spill_bytes} bytes")
+    if options.json:
+        Path(options.json).write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
+    return 1 if spilled else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except xetile.XeTileError as error:
+        sys.exit(f"bench: error: {error}")

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The kernels that program_code.py compares: each as linalg for us, as options of hand_written_programs.cl.
+
+What is not elementwise is computed in f32 on both sides. maxnumf and minnumf are fmax and fmin of OpenCL C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+SIDE = 1024  # of matrices; a row of a softmax
+ODD = (1031, 1021)  # rows and columns
+PLANES, POOLED = 32, 32  # of a pooling: planes, and rows and columns of its results
+IMAGES, PIXELS, CHANNELS = (
+    4,
+    32,
+    64,
+)  # of a convolution: images, rows and columns of its results, channels of both sides
+ROW, COLUMN, BOTH = "(m, n) -> (n)", "(m, n) -> (m)", "(m, n) -> (m, n)"
+
+
+@dataclass(frozen=True)
+class Bench:
+    """One kernel: our payload, and what the preprocessor of hand_written_programs.cl is told.
+
+    The kernel's `elements` are counted in units of `each`, called `work`; by hand it has so many `subgroups`, or 0
+    where a loop of it is counted.
+    """
+
+    name: str
+    dtype: str
+    payload: str
+    defines: str
+    elements: int
+    subgroups: int
+    each: int = 16
+    work: str = "16 elements"
+    large: bool = False
+
+    @property
+    def by_hand(self) -> str:
+        """Options of ocloc."""
+        large = "-ze-opt-large-register-file " if self.large else ""
+        return f"-cl-std=CL3.0 {large}-D TYPE={self.dtype[1:]} {self.defines}"
+
+
+def tensor(shape: Sequence[int], dtype: str) -> str:
+    return f"tensor<{''.join(f'{size}x' for size in shape)}{dtype}>"
+
+
+def generic(
+    name: str,
+    inputs: Sequence[tuple[str, Sequence[int], str, str]],
+    result: tuple[Sequence[int], str, str],
+    body: Sequence[str],
+    init: str = "",
+) -> str:
+    """A linalg.generic of two loops: inputs are (name, shape, type, map), the result (shape, type, map).
+
+    The body computes %r of %a0, %a1, ..; with the number `init` it is a reduction along n that has %o so far.
+    """
+    shape, dtype, to = result
+    out = tensor(shape, dtype)
+    maps = ", ".join(f"affine_map<{each}>" for each in [*(kind for *_, kind in inputs), to])
+    kinds = '"parallel", "reduction"' if init else '"parallel", "parallel"'
+    start = f"%{name}e = tensor.empty() : {out}\n"
+    if init:
+        start += f"%{name}n = arith.constant {init} : {dtype}\n"
+        start += f"%{name}i = linalg.fill ins(%{name}n : {dtype}) outs(%{name}e : {out}) -> {out}\n"
+    arguments = ", ".join([*(f"%a{i}: {kind}" for i, (_, _, kind, _) in enumerate(inputs)), f"%o: {dtype}"])
+    operands = ", ".join(f"%{each}" for each, *_ in inputs)
+    types = ", ".join(tensor(shape, kind) for _, shape, kind, _ in inputs)
+    lines = "\n".join(body)
+    return f"""{start}%{name} = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}}
+  ins({operands} : {types}) outs(%{name}{"i" if init else "e"} : {out}) {{
+^bb0({arguments}):
+{lines}
+linalg.yield %r : {dtype}
+}} -> {out}
+"""
+
+
+def function(
+    arguments: Sequence[tuple[str, Sequence[int], str]], result: tuple[str, Sequence[int], str], body: str
+) -> str:
+    """A function of tensors, each (name, shape, type)."""
+    parameters = ", ".join(f"%{name}: {tensor(shape, dtype)}" for name, shape, dtype in arguments)
+    name, shape, dtype = result
+    kind = tensor(shape, dtype)
+    return f"func.func @program({parameters}) -> {kind} {{\n{body}return %{name} : {kind}\n}}\n"
+
+
+def in_f32(dtype: str, body: Sequence[str], inputs: int = 1, narrow: bool = True) -> list[str]:
+    """The body on %x0, %x1, .. in f32, of the first inputs; its %w, in the type of the tensors if `narrow`, is %r."""
+    lines = list(body)
+    if dtype == "f32":
+        names = {f"%x{i}": f"%a{i}" for i in range(inputs)}
+    else:
+        names = {}
+        lines = [f"%x{i} = arith.extf %a{i} : {dtype} to f32" for i in range(inputs)] + lines
+        if narrow:
+            return [*lines, f"%r = arith.truncf %w : f32 to {dtype}"]
+    names["%w"] = "%r"
+    for old, new in names.items():
+        lines = [line.replace(old, new) for line in lines]
+    return lines
+
+
+def chain(dtype: str, shape: tuple[int, int]) -> str:
+    """y = min(max(x * r + c - 0.5, 0), 6) * x with a row r and a column c: six operations."""
+    m, n = shape
+    body = [
+        f"%half = arith.constant 0.5 : {dtype}",
+        f"%zero = arith.constant 0.0 : {dtype}",
+        f"%six = arith.constant 6.0 : {dtype}",
+        f"%1 = arith.mulf %a0, %a1 : {dtype}",
+        f"%2 = arith.addf %1, %a2 : {dtype}",
+        f"%3 = arith.subf %2, %half : {dtype}",
+        f"%4 = arith.maxnumf %3, %zero : {dtype}",
+        f"%5 = arith.minnumf %4, %six : {dtype}",
+        f"%r = arith.mulf %5, %a0 : {dtype}",
+    ]
+    inputs = [("x", shape, dtype, BOTH), ("row", (n,), dtype, ROW), ("col", (m,), dtype, COLUMN)]
+    arguments = [("x", shape, dtype), ("row", (n,), dtype), ("col", (m,), dtype)]
+    return function(arguments, ("y", shape, dtype), generic("y", inputs, (shape, dtype, BOTH), body))
+
+
+def softmax(dtype: str, powers_of_2: bool) -> str:
+    """Of each row. Powers of 2 of what was scaled before, and a factor in place of a quotient, or exp as it is."""
+    shape, column = (SIDE, SIDE), (SIDE,)
+    x, top = ("x", shape, dtype, BOTH), ("top", column, "f32", COLUMN)
+    if powers_of_2:
+        exp = [
+            "%log = arith.constant 1.44269504 : f32",
+            "%n = arith.mulf %a1, %log : f32",
+            "%b = arith.negf %n : f32",
+            "%d = math.fma %x0, %log, %b : f32",
+            "%w = math.exp2 %d : f32",
+        ]
+        scale = ["%one = arith.constant 1.0 : f32", "%q = arith.divf %one, %a1 : f32", "%w = arith.mulf %a0, %q : f32"]
+    else:
+        exp = ["%d = arith.subf %x0, %a1 : f32", "%w = math.exp %d : f32"]
+        scale = ["%w = arith.divf %a0, %a1 : f32"]
+    most = "maxnumf" if powers_of_2 else "maximumf"
+    body = generic(
+        "top",
+        [x],
+        (column, "f32", COLUMN),
+        in_f32(dtype, [f"%w = arith.{most} %x0, %o : f32"], narrow=False),
+        "0xFF800000",
+    )
+    body += generic("e", [x, top], (shape, "f32", BOTH), in_f32(dtype, exp, narrow=False))
+    e, s = ("e", shape, "f32", BOTH), ("s", column, "f32", COLUMN)
+    body += generic("s", [e], (column, "f32", COLUMN), ["%r = arith.addf %a0, %o : f32"], "0.0")
+    body += generic("y", [e, s], (shape, dtype, BOTH), in_f32(dtype, scale, inputs=0))
+    return function([("x", shape, dtype)], ("y", shape, dtype), body)
+
+
+def layer_norm(dtype: str) -> str:
+    """Of each row, with a gain and a bias for each column."""
+    shape, column, row = (SIDE, SIDE), (SIDE,), (SIDE,)
+    x = ("x", shape, dtype, BOTH)
+    share = [f"%share = arith.constant {1 / SIDE} : f32"]
+    body = generic(
+        "s", [x], (column, "f32", COLUMN), in_f32(dtype, ["%w = arith.addf %x0, %o : f32"], narrow=False), "0.0"
+    )
+    centre = [*share, "%mean = arith.mulf %a1, %share : f32", "%w = arith.subf %x0, %mean : f32"]
+    body += generic("d", [x, ("s", column, "f32", COLUMN)], (shape, "f32", BOTH), in_f32(dtype, centre, narrow=False))
+    d = ("d", shape, "f32", BOTH)
+    squares = ["%2 = arith.mulf %a0, %a0 : f32", "%r = arith.addf %2, %o : f32"]
+    body += generic("v", [d], (column, "f32", COLUMN), squares, "0.0")
+    scale = [
+        *share,
+        "%little = arith.constant 1.0e-5 : f32",
+        "%var = arith.mulf %a3, %share : f32",
+        "%3 = arith.addf %var, %little : f32",
+        "%4 = math.rsqrt %3 : f32",
+        "%5 = arith.mulf %a2, %4 : f32",
+        "%6 = arith.mulf %5, %x0 : f32",
+        "%w = arith.addf %6, %x1 : f32",
+    ]
+    inputs = [("g", row, dtype, ROW), ("b", row, dtype, ROW), d, ("v", column, "f32", COLUMN)]
+    body += generic("y", inputs, (shape, dtype, BOTH), in_f32(dtype, scale, inputs=2))
+    return function([("x", shape, dtype), ("g", row, dtype), ("b", row, dtype)], ("y", shape, dtype), body)
+
+
+def row_sum(dtype: str) -> str:
+    """Of each row; of f16 in f32, then rounded."""
+    shape, column = (SIDE, SIDE), (SIDE,)
+    add = in_f32(dtype, ["%w = arith.addf %x0, %o : f32"], narrow=False)
+    body = generic("s", [("x", shape, dtype, BOTH)], (column, "f32", COLUMN), add, "0.0")
+    if dtype == "f32":
+        return function([("x", shape, dtype)], ("s", column, dtype), body)
+    out = tensor(column, dtype)
+    body += f"""%e = tensor.empty() : {out}
+%y = linalg.generic {{indexing_maps = [affine_map<(m) -> (m)>, affine_map<(m) -> (m)>], iterator_types = ["parallel"]}}
+  ins(%s : {tensor(column, "f32")}) outs(%e : {out}) {{
+^bb0(%a: f32, %o: {dtype}):
+%r = arith.truncf %a : f32 to {dtype}
+linalg.yield %r : {dtype}
+}} -> {out}
+"""
+    return function([("x", shape, dtype)], ("y", column, dtype), body)
+
+
+def transpose(dtype: str) -> str:
+    kind = tensor((SIDE, SIDE), dtype)
+    body = (
+        f"%e = tensor.empty() : {kind}\n%y = linalg.transpose ins(%x : {kind}) outs(%e : {kind}) permutation = [1, 0]\n"
+    )
+    return function([("x", (SIDE, SIDE), dtype)], ("y", (SIDE, SIDE), dtype), body)
+
+
+def convolution(dtype: str, stride: int) -> str:
+    """3 x 3, channels last, the image padded before; sums in f32."""
+    side = (PIXELS - 1) * stride + 3
+    image, kernel = (IMAGES, side, side, CHANNELS), (3, 3, CHANNELS, CHANNELS)
+    result = (IMAGES, PIXELS, PIXELS, CHANNELS)
+    x, k, y = tensor(image, dtype), tensor(kernel, dtype), tensor(result, "f32")
+    body = f"""%e = tensor.empty() : {y}
+%zero = arith.constant 0.0 : f32
+%i = linalg.fill ins(%zero : f32) outs(%e : {y}) -> {y}
+%y = linalg.conv_2d_nhwc_hwcf {{dilations = dense<1> : tensor<2xi64>, strides = dense<{stride}> : tensor<2xi64>}}
+  ins(%x, %k : {x}, {k}) outs(%i : {y}) -> {y}
+"""
+    return function([("x", image, dtype), ("k", kernel, dtype)], ("y", result, "f32"), body)
+
+
+def max_pool(dtype: str) -> str:
+    """2 x 2 with stride 2, planes one after the other."""
+    image, result = (1, PLANES, 2 * POOLED, 2 * POOLED), (1, PLANES, POOLED, POOLED)
+    x, y = tensor(image, dtype), tensor(result, dtype)
+    low = {"f32": "0xFF800000", "f16": "0xFC00"}[dtype]
+    body = f"""%e = tensor.empty() : {y}
+%w = tensor.empty() : tensor<2x2x{dtype}>
+%low = arith.constant {low} : {dtype}
+%i = linalg.fill ins(%low : {dtype}) outs(%e : {y}) -> {y}
+%y = linalg.pooling_nchw_max {{dilations = dense<1> : tensor<2xi64>, strides = dense<2> : tensor<2xi64>}}
+  ins(%x, %w : {x}, tensor<2x2x{dtype}>) outs(%i : {y}) -> {y}
+"""
+    return function([("x", image, dtype)], ("y", result, dtype), body)
+
+
+def benches() -> list[Bench]:
+    """All rows of the table."""
+    rows, side = [], f"-D M={SIDE} -D N={SIDE}"
+    results = IMAGES * PIXELS * PIXELS * CHANNELS
+    for dtype in ("f32", "f16"):
+
+        def matrix(name: str, payload: str, defines: str, subgroups: int = SIDE, dtype: str = dtype) -> Bench:
+            return Bench(name, dtype, payload, f"-D {defines} {side}", SIDE * SIDE, subgroups)
+
+        odd = -(-ODD[0] // 8) * -(-ODD[1] // 64)
+        rows += [
+            matrix("chain of 6", chain(dtype, (SIDE, SIDE)), "CHAIN", SIDE * SIDE // 512),
+            Bench(
+                "chain of 6, odd pitch", dtype, chain(dtype, ODD), f"-D CHAIN_ODD -D M={ODD[0]} -D N={ODD[1]}",
+                ODD[0] * ODD[1], odd,
+            ),
+            matrix("row softmax", softmax(dtype, False), "SOFTMAX"),
+            matrix("row softmax, exp2", softmax(dtype, True), "SOFTMAX -D POWERS_OF_2"),
+            matrix("layer norm", layer_norm(dtype), "LAYER_NORM"),
+            matrix("sum of rows", row_sum(dtype), "ROW_SUM"),
+            matrix("transpose", transpose(dtype), "TRANSPOSE", SIDE * SIDE // 256),
+        ]  # fmt: skip
+        size = f"-D H={PIXELS} -D W={PIXELS} -D C={CHANNELS} -D F={CHANNELS}"
+        rows += [
+            Bench(
+                f"convolution, stride {stride}", dtype, convolution(dtype, stride),
+                f"-D CONVOLUTION -D STRIDE={stride} {size}", results * 9 * CHANNELS, 0, 2048, "2048 products", True,
+            )
+            for stride in (1, 2)
+        ]  # fmt: skip
+        pooled = PLANES * POOLED * POOLED
+        rows.append(
+            Bench(
+                "max pool 2x2",
+                dtype,
+                max_pool(dtype),
+                f"-D MAX_POOL -D H={POOLED} -D W={POOLED}",
+                pooled,
+                pooled // 128,
+            )
+        )
+    return rows
