@@ -49,6 +49,33 @@ def SplitArgmax : Pass<"xetile-split-argmax"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def SimplifyAttention : Pass<"xetile-simplify-attention", "::mlir::ModuleOp"> {
+  let summary = "Bring functions of an attention to few ops that are indexed by dimensions";
+  let description = [{
+    Of each function with a body of one block: all linalg ops become generic ones, reshapes move to arguments and results, as
+    dimensions that were merged come apart, dimensions of size one go, elementwise chains become one op, contractions
+    read what was copied, and a factor of rows is applied to what the second contraction sums.
+
+    Before:
+    ```mlir
+    %kt = linalg.transpose ins(%k : tensor<3x128x32xf32>) outs(%e : tensor<3x32x128xf32>) permutation = [0, 2, 1]
+    %s = linalg.batch_matmul ins(%q, %kt) outs(%zeros) -> tensor<3x250x128xf32>
+    %w = tensor.expand_shape %s [[0, 1], [2], [3]] output_shape [1, 3, 250, 128]
+    %p = linalg.softmax dimension(3) ins(%w) outs(%ew)     // after xetile-decompose-linalg
+    ```
+
+    After:
+    ```mlir
+    %s = linalg.generic {indexing_maps = [(h, m, n, k) -> (h, m, k), (h, m, n, k) -> (h, n, k), (h, m, n, k) -> (h, m, n)], ...}
+        ins(%q, %k) outs(%zeros) -> tensor<3x250x128xf32>
+    %m = linalg.generic ... ins(%s) { arith.maxnumf }
+    ```
+    An error: patterns that come to no end.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def BlockScans : Pass<"xetile-block-scans"> {
   let summary = "Scan long dimensions in blocks, all at once";
   let description = [{

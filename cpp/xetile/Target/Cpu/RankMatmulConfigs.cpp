@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "xetile/IR/XeTileAttrs.h"
 #include "xetile/IR/XeTileDialect.h"
-#include "xetile/Target/Cpu/Blocks/Attention/AttentionOps.h"
+#include "xetile/Linalg/Attention/AttentionOps.h"
 #include "xetile/Target/Cpu/Matmul/Config/RankConfigs.h"
 #include "xetile/Target/Cpu/Passes.h"
 

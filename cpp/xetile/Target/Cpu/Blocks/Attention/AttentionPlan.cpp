@@ -7,8 +7,8 @@
 #include "xetile/Target/Cpu/Blocks/Attention/AttentionPlan.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "xetile/Linalg/Attention/AttentionOps.h"
 #include "xetile/Linalg/Contraction.h"
-#include "xetile/Target/Cpu/Blocks/Attention/AttentionOps.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>

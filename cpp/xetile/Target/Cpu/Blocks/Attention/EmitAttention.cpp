@@ -10,8 +10,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "xetile/IR/XeTileAttrs.h"
+#include "xetile/Linalg/Attention/AttentionOps.h"
 #include "xetile/Linalg/TileLoops.h"
-#include "xetile/Target/Cpu/Blocks/Attention/AttentionOps.h"
 #include "xetile/Target/Cpu/Blocks/Rows/RowPlan.h"
 #include "xetile/Target/Cpu/Matmul/Config/Request.h"
 

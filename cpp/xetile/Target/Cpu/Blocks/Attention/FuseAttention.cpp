@@ -5,8 +5,9 @@
 // attention, or is better computed one op after the other, stays as it is.
 //===----------------------------------------------------------------------===//
 #include "mlir/IR/IRMapping.h"
-#include "xetile/Target/Cpu/Blocks/Attention/AttentionOps.h"
+#include "xetile/Linalg/Attention/AttentionOps.h"
 #include "xetile/Target/Cpu/Blocks/Attention/EmitAttention.h"
+#include "xetile/Target/Cpu/Matmul/Config/Request.h"
 #include "xetile/Target/Cpu/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/DebugLog.h"
@@ -89,6 +90,12 @@ private:
     FailureOr<Machine> machine = describeMachine(attention.output, /*require=*/false);
     if (failed(machine))
       return failure();
+    for (linalg::LinalgOp op : {attention.scores, attention.output})
+      for (StringRef name : {StringRef(kConfigAttr), StringRef(kPackAttr)})
+        if (op->hasAttr(name)) {
+          why = ("a matmul of it has a " + name + " of its own").str();
+          return success();
+        }
     SmallVector<Value> arguments;
     OwningOpRef<func::FuncOp> function = outlineAttention(attention, arguments);
     if (failed(simplifyAttention(*function))) {

@@ -13,8 +13,14 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "xetile/Linalg/Attention/AttentionOps.h"
+#include "xetile/Linalg/Passes.h"
 #include "xetile/Linalg/Simplify.h"
-#include "xetile/Target/Cpu/Blocks/Attention/AttentionOps.h"
+
+namespace xetile {
+#define GEN_PASS_DEF_SIMPLIFYATTENTION
+#include "xetile/Linalg/Passes.h.inc"
+} // namespace xetile
 
 using namespace mlir;
 using namespace xetile;
@@ -196,3 +202,19 @@ LogicalResult xetile::simplifyAttention(func::FuncOp function) {
   eraseDead(function);
   return success();
 }
+
+namespace {
+struct SimplifyAttention : xetile::impl::SimplifyAttentionBase<SimplifyAttention> {
+  using SimplifyAttentionBase::SimplifyAttentionBase;
+
+  void runOnOperation() override {
+    for (auto function : getOperation()->getRegion(0).getOps<func::FuncOp>())
+      if (function.getBody().hasOneBlock() && failed(simplifyAttention(function))) {
+        function.emitError(
+            "expected ops that upstream's patterns bring to a common form: they came "
+            "to no end; compile parts of the function by themselves");
+        return signalPassFailure();
+      }
+  }
+};
+} // namespace

@@ -1,7 +1,7 @@
 //===- AttentionOps.h - the ops of an attention ------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef XETILE_TARGET_CPU_BLOCKS_ATTENTION_ATTENTIONOPS_H
-#define XETILE_TARGET_CPU_BLOCKS_ATTENTION_ATTENTIONOPS_H
+#ifndef XETILE_LINALG_ATTENTION_ATTENTIONOPS_H
+#define XETILE_LINALG_ATTENTION_ATTENTIONOPS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -34,4 +34,4 @@ mlir::LogicalResult simplifyAttention(mlir::func::FuncOp function);
 
 } // namespace xetile
 
-#endif // XETILE_TARGET_CPU_BLOCKS_ATTENTION_ATTENTIONOPS_H
+#endif // XETILE_LINALG_ATTENTION_ATTENTIONOPS_H

@@ -2,15 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a contraction on tensors. Out: the ops from another contraction to its left operand, and
 // what only they use; a function of these. Refused: results that are used elsewhere, too, sizes
-// that only the run knows, contractions with a configuration of their own.
+// that only the run knows.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "xetile/Linalg/Attention/AttentionOps.h"
 #include "xetile/Linalg/InFunction.h"
-#include "xetile/Target/Cpu/Blocks/Attention/AttentionOps.h"
-#include "xetile/Target/Cpu/Matmul/Config/Request.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -144,10 +143,6 @@ static bool hasStaticShapes(Operation *op) {
 }
 
 Problem Finder::refuse() {
-  for (linalg::LinalgOp op : {found.scores, found.output})
-    for (StringRef name : {StringRef(kConfigAttr), StringRef(kPackAttr)})
-      if (op->hasAttr(name))
-        return ("a matmul of it has a " + name + " of its own").str();
   for (Operation *op : between)
     if (!hasStaticShapes(op) || !hasStaticShapes(found.scores) || !hasStaticShapes(found.output))
       return "its sizes are not all known, or it has no elements";
