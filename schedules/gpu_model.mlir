@@ -4,6 +4,7 @@
 //   give each op the number of a kernel                      // assign_kernels
 //   for each kernel, in a module of its own:
 //     matmul: for each workgroup, for k: acc += A * B; and what is computed of acc     // as matmul.mlir
+//     attention: for each workgroup, for blocks of keys: its scores, and what they weigh // as attention.mlir
 //     rows: for each workgroup: all that its rows need, in registers                   // as rows.mlir
 //     scan: for each workgroup, for n: s += A[n], and what is computed of s            // as scan.mlir
 //     elementwise: for each workgroup: a tile of the results                           // as elementwise.mlir
@@ -66,6 +67,13 @@ module attributes {transform.with_named_sequence} {
     ^bb0(%kernel: !transform.any_op):
       transform.include @matmul failures(propagate) (%kernel, %precision, %target)
           : (!transform.any_op, !transform.any_param, !transform.any_param) -> ()
+    }
+    %attentions = transform.structured.match ops{["builtin.module"]} attributes {xetile.schedule = "attention"} in %fused
+        : (!transform.any_op) -> !transform.any_op
+    transform.foreach %attentions : !transform.any_op {
+    ^bb0(%kernel: !transform.any_op):
+      transform.include @attention failures(propagate) (%kernel, %target)
+          : (!transform.any_op, !transform.any_param) -> ()
     }
     %rows = transform.structured.match ops{["builtin.module"]} attributes {xetile.schedule = "rows"} in %fused
         : (!transform.any_op) -> !transform.any_op
@@ -141,6 +149,18 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op, !transform.param<i64>, !transform.param<i64>) -> (!transform.any_op, !transform.any_op)
     transform.include @prefetch_operands failures(propagate) (%mma, %prefetch)
         : (!transform.any_op, !transform.param<i64>) -> ()
+    transform.yield
+  }
+
+  // The first of the steps of attention.mlir; the others are those of all else.
+  transform.named_sequence @attention(%module: !transform.any_op {transform.consumed},
+                                      %target: !transform.any_param {transform.readonly}) {
+    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    %simple = transform.apply_registered_pass "xetile-simplify-attention" to %module
+        : (!transform.any_op) -> !transform.any_op
+    %func = transform.structured.match ops{["func.func"]} in %simple : (!transform.any_op) -> !transform.any_op
+    %loop = transform.xetile.online %func block = %open : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.include @tiles failures(propagate) (%simple, %target) : (!transform.any_op, !transform.any_param) -> ()
     transform.yield
   }
 

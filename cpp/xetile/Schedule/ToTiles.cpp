@@ -99,8 +99,13 @@ LogicalResult FunctionTiler::check() {
   for (unsigned i = 0; i < open.size(); ++i) {
     if (failed(checkOp(open[i])))
       return failure();
+    // Of a loop on tensors, all that is done in it.
+    if (auto inside = dyn_cast<scf::ForOp>(open[i]))
+      for (Operation &op : *inside.getBody())
+        open.insert(&op);
     for (Value operand : open[i]->getOperands())
-      if (isa<RankedTensorType>(operand.getType()) && !isInMemory(operand))
+      if (isa<RankedTensorType>(operand.getType()) && !isInMemory(operand) &&
+          operand.getDefiningOp())
         open.insert(operand.getDefiningOp());
   }
   FailureOr<std::optional<ScanOf>> found = findScan(results.getArrayRef(), where, why);
@@ -182,8 +187,13 @@ LogicalResult FunctionTiler::writeScan(TileWriter &writer) {
 
 LogicalResult FunctionTiler::run(std::array<int64_t, 2> tile, std::array<int64_t, 2> layout) {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(results.front().getType()).getShape();
-  plan = scan ? planScan(shape, scan->scanned(), tile, layout)
-              : planTiles(results.getArrayRef(), tile, layout);
+  // Other products are sums along a loop.
+  std::optional<TilePlan> ofProducts;
+  if (!func.getOps<scf::ForOp>().empty())
+    ofProducts = planProducts(results.getArrayRef(), tile, layout);
+  plan = scan         ? planScan(shape, scan->scanned(), tile, layout)
+         : ofProducts ? *ofProducts
+                      : planTiles(results.getArrayRef(), tile, layout);
   for (unsigned role : {kRows, kColumns})
     if (plan.tile[role] % plan.layout[role] != 0)
       return refuse(func, "sg_layout = [" + Twine(plan.layout[0]) + ", " + Twine(plan.layout[1]) +

@@ -2,6 +2,7 @@
 #ifndef XETILE_SCHEDULE_TRANSFORMOPS_TD
 #define XETILE_SCHEDULE_TRANSFORMOPS_TD
 
+include "xetile/Schedule/OnlineTransformOps.td"
 include "xetile/Schedule/ProgramTransformOps.td"
 
 def GetMatmulOp : XeTile_TransformOp<"get_matmul"> {

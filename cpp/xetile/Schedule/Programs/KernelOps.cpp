@@ -5,11 +5,13 @@
 // another.
 #include "xetile/Schedule/Programs/KernelOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "xetile/Linalg/Scan.h"
 #include "xetile/Schedule/MatmulLoops.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
@@ -199,6 +201,39 @@ StringRef scheduleOfAnchor(Operation *op) {
     return "rows";
   bool exactOnlyOnVectors = contraction->elementType(0).isF32() && !areExtended(op);
   return exactOnlyOnVectors ? "rows" : "matmul";
+}
+
+bool reduces(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return linalgOp && linalgOp.getNumReductionLoops() != 0;
+}
+
+bool isCheap(Operation *op) {
+  if (auto pad = dyn_cast<tensor::PadOp>(op))
+    return pad.getConstantPaddingValue() != nullptr;
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp || linalgOp.getNumDpsInputs() > 1 || reduces(op))
+    return false;
+  auto body = linalgOp.getBlock()->without_terminator();
+  return llvm::range_size(body) <= 2 && llvm::none_of(body, [](Operation &inner) {
+           return isa<math::MathDialect>(inner.getDialect()) ||
+                  isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, tensor::ExtractOp>(inner);
+         });
+}
+
+bool isCollapsed(Operation *op, const Reader &reader) {
+  for (Operation *view = reader.operand->get().getDefiningOp(); view != op;
+       view = view->getOperand(0).getDefiningOp())
+    if (joinsDimensions(view))
+      return true;
+  return false;
+}
+
+StringRef whatStarts(StringRef schedule) {
+  return llvm::StringSwitch<StringRef>(schedule)
+      .Case("matmul", "multiplies on the matrix unit")
+      .Case("rows", "reduces along dimensions")
+      .Default("each element by itself");
 }
 
 } // namespace xetile::transform_ops

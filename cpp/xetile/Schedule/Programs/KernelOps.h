@@ -67,6 +67,19 @@ mlir::Operation *sortKernels(llvm::SmallVector<KernelOps> &kernels);
 /// "scan" where each element is combined with those before, else "rows".
 llvm::StringRef scheduleOfAnchor(mlir::Operation *op);
 
+/// Whether `op` is a linalg op with a loop that is reduced.
+bool reduces(mlir::Operation *op);
+
+/// Whether `op` costs next to nothing where elements are computed again: casts, a sum with a
+/// constant, padding.
+bool isCheap(mlir::Operation *op);
+
+/// Whether a reshape between `op` and a reader of it joins dimensions.
+bool isCollapsed(mlir::Operation *op, const Reader &reader);
+
+/// What an op is where it starts a kernel of `schedule`, in words.
+llvm::StringRef whatStarts(llvm::StringRef schedule);
+
 } // namespace xetile::transform_ops
 
 #endif // XETILE_SCHEDULE_PROGRAMS_KERNELOPS_H

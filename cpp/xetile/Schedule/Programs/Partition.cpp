@@ -16,39 +16,18 @@
 // decided anew, until there are no such.
 #include "xetile/Schedule/Programs/Partition.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "xetile/Linalg/Elementwise.h"
 #include "xetile/Linalg/ScheduleMark.h"
 #include "xetile/Schedule/MatmulLoops.h"
+#include "xetile/Schedule/Programs/AttentionKernels.h"
 #include "xetile/Schedule/Programs/MergeKernels.h"
 #include "llvm/ADT/EquivalenceClasses.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
 namespace xetile::transform_ops {
 namespace {
-
-bool reduces(Operation *op) {
-  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  return linalgOp && linalgOp.getNumReductionLoops() != 0;
-}
-
-/// Ops that cost next to nothing where elements are computed again: casts, a sum with a constant,
-/// padding.
-bool isCheap(Operation *op) {
-  if (auto pad = dyn_cast<tensor::PadOp>(op))
-    return pad.getConstantPaddingValue() != nullptr;
-  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  if (!linalgOp || linalgOp.getNumDpsInputs() > 1 || reduces(op))
-    return false;
-  auto body = linalgOp.getBlock()->without_terminator();
-  return llvm::range_size(body) <= 2 && llvm::none_of(body, [](Operation &inner) {
-           return isa<math::MathDialect>(inner.getDialect()) ||
-                  isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, tensor::ExtractOp>(inner);
-         });
-}
 
 /// Names of loops in a kernel: a loop of one op and a loop of another have one name where they walk
 /// over the same elements. Dimensions of size 1 have none.
@@ -71,7 +50,12 @@ using Repetitions = llvm::SmallDenseMap<int64_t, int64_t>;
 class Partitioner {
 public:
   /// Of `merges`, kernels that end with x and with y are one.
-  Partitioner(Block &block, ArrayRef<Merge> merges) : block(block) {
+  Partitioner(Block &block, ArrayRef<Merge> merges,
+              ArrayRef<llvm::SetVector<Operation *>> attentions)
+      : block(block) {
+    for (auto [number, ops] : llvm::enumerate(attentions))
+      for (Operation *op : ops)
+        attentionOf[op] = number;
     for (const Merge &merge : merges) {
       beside.unionSets(merge.x, merge.y);
       whyBeside[merge.x] = whyBeside[merge.y] = merge.why;
@@ -94,6 +78,7 @@ private:
   void nameOpenLoops(Operation *op, Names &loops, Draft &draft);
   Names nameLoops(Operation *op, Draft &draft, ArrayRef<Reader> readers);
   std::optional<unsigned> draftBeside(Operation *op);
+  bool joinsGiven(Operation *op, ArrayRef<Reader> readers);
   void start(Operation *op);
   void add(Operation *op, unsigned draft, ArrayRef<Reader> readers);
 
@@ -105,8 +90,12 @@ private:
   llvm::DenseMap<Operation *, std::string> reasons;
   llvm::EquivalenceClasses<Operation *> beside;
   llvm::DenseMap<Operation *, StringRef> whyBeside;
+  /// The number of the attention that an op is part of.
+  llvm::DenseMap<Operation *, unsigned> attentionOf;
   /// Ops of kernels whose elements are computed several times.
   llvm::SmallPtrSet<Operation *, 8> readAgain;
+  /// Drafts of kernels that were given, by their number; attentions are below zero.
+  llvm::DenseMap<int64_t, unsigned> given;
 };
 
 /// The one kernel that all readers are in; none where they are in several, or there is none.
@@ -147,15 +136,6 @@ Names throughReshape(Operation *op, const Names &names) {
         inner.push_back(wide[dim] == 1 ? kUnit : live.size() == 1 ? names[i] : kUnknown);
   }
   return inner;
-}
-
-/// Whether a reshape between `op` and a reader of it joins dimensions.
-bool isCollapsed(Operation *op, const Reader &reader) {
-  for (Operation *view = reader.operand->get().getDefiningOp(); view != op;
-       view = view->getOperand(0).getDefiningOp())
-    if (joinsDimensions(view))
-      return true;
-  return false;
 }
 
 /// Names of the dimensions of `value`, as all of `readers` read it; none where they differ.
@@ -422,16 +402,30 @@ void Partitioner::add(Operation *op, unsigned draft, ArrayRef<Reader> readers) {
     drafts[draft].kernel.schedule = scheduleOfAnchor(op);
 }
 
-/// What an op is where it starts a kernel.
-StringRef whatStarts(StringRef schedule) {
-  return llvm::StringSwitch<StringRef>(schedule)
-      .Case("matmul", "multiplies on the matrix unit")
-      .Case("rows", "reduces along dimensions")
-      .Default("each element by itself");
+/// Whether `op` belongs to one kernel with others without being asked: its user, or an attention,
+/// says so.
+bool Partitioner::joinsGiven(Operation *op, ArrayRef<Reader> readers) {
+  auto number = op->getAttrOfType<IntegerAttr>(kKernelAttr);
+  auto attention = attentionOf.find(op);
+  if (!number && attention == attentionOf.end())
+    return false;
+  auto [at, isNew] = number ? given.try_emplace(number.getInt(), drafts.size())
+                            : given.try_emplace(-1 - int64_t(attention->second), drafts.size());
+  if (isNew)
+    start(op);
+  else
+    add(op, at->second, readers);
+  KernelOps &kernel = drafts[at->second].kernel;
+  kernel.given = true;
+  if (!number)
+    kernel.schedule = "attention";
+  else if (StringRef named = scheduleOf(op); !named.empty())
+    kernel.schedule = named;
+  reasons[op] = number ? "given by number" : "attention: its scores stay in registers";
+  return true;
 }
 
 SmallVector<KernelOps> Partitioner::run() {
-  llvm::DenseMap<int64_t, unsigned> given;
   for (Operation &op : llvm::reverse(block.without_terminator())) {
     if (!belongsToKernel(&op))
       continue;
@@ -440,17 +434,8 @@ SmallVector<KernelOps> Partitioner::run() {
       llvm::append_range(readers, readersOf(result));
     if (readers.empty())
       continue;
-    if (auto number = op.getAttrOfType<IntegerAttr>(kKernelAttr)) {
-      auto [at, isNew] = given.try_emplace(number.getInt(), drafts.size());
-      if (isNew)
-        start(&op);
-      else
-        add(&op, at->second, readers);
-      if (StringRef named = scheduleOf(&op); !named.empty())
-        drafts[at->second].kernel.schedule = named;
-      reasons[&op] = "given by number";
+    if (joinsGiven(&op, readers))
       continue;
-    }
     bool escapes = false;
     std::optional<unsigned> only = kernelOfReaders(readers, escapes);
     StringRef refused = only      ? whyNotJoin(&op, drafts[*only], readers, escapes)
@@ -487,8 +472,9 @@ SmallVector<KernelOps> Partitioner::run() {
 
 SmallVector<KernelOps> partition(func::FuncOp func) {
   SmallVector<Merge> merges;
+  SmallVector<llvm::SetVector<Operation *>> attentions = findAttentionKernels(func);
   while (true) {
-    SmallVector<KernelOps> kernels = Partitioner(func.getBody().front(), merges).run();
+    SmallVector<KernelOps> kernels = Partitioner(func.getBody().front(), merges, attentions).run();
     // What both of two kernels need may join when they are one: all anew.
     std::optional<Merge> merge = findMerge(kernels);
     if (!merge)

@@ -4,6 +4,7 @@
 // Refused: ops that vectors do not have, scalars from outside that are no constants.
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "xetile/IR/XeTileOps.h"
 #include "xetile/Schedule/Tiles/TileWriter.h"
 
@@ -75,9 +76,31 @@ FailureOr<Value> TileWriter::scalarCode(linalg::LinalgOp op, ArrayRef<Place> loo
     }
     if (TypedAttr constant = getSplat(scalar))
       return splat(constant);
+    if (Value variable = variables.lookup(scalar)) {
+      Place place;
+      place.base = variable;
+      return indices(place);
+    }
     return refuse(op, "expected numbers known when compiled: kernels take tensors only");
   };
   llvm::SmallPtrSet<Operation *, 16> needed = opsFor(wanted, block);
+  // The operand with the most dimensions tells where results of a loop are wanted: they become one.
+  SmallVector<BlockArgument> reads;
+  for (BlockArgument argument : block->getArguments())
+    if (plan.blocks && (argument == wanted || llvm::any_of(argument.getUsers(), [&](Operation *by) {
+                          return needed.contains(by);
+                        })))
+      reads.push_back(argument);
+  auto rank = [&](BlockArgument argument) {
+    auto type = dyn_cast<RankedTensorType>(op->getOperand(argument.getArgNumber()).getType());
+    return type ? type.getRank() : int64_t(0);
+  };
+  llvm::sort(reads, [&](BlockArgument x, BlockArgument y) {
+    return std::pair(-rank(x), x.getArgNumber()) < std::pair(-rank(y), y.getArgNumber());
+  });
+  for (BlockArgument argument : reads)
+    if (failed(get(argument)))
+      return failure();
   for (Operation &each : *block) {
     if (!needed.contains(&each) || isa<arith::ConstantOp>(each))
       continue;
@@ -120,6 +143,8 @@ FailureOr<Value> TileWriter::inner(Operation *op, linalg::LinalgOp around, Array
   if (!OpTrait::hasElementwiseMappableTraits(op))
     return refuse(op, "expected elementwise ops in the body of a linalg op, got " +
                           op->getName().getStringRef());
+  if (plan.narrow && isa<math::ExpOp>(op) && op->getResult(0).getType().isF32())
+    return power(operands.front());
   SmallVector<int64_t> shape = meet(operands);
   OperationState state(loc, op->getName(), operands,
                        VectorType::get(shape, op->getResult(0).getType()), op->getAttrs());

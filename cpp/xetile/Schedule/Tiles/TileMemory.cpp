@@ -35,7 +35,7 @@ bool isTileElement(Type type) {
 bool isOwnMemory(Value tensor) {
   Operation *op = tensor.getDefiningOp();
   if (!op)
-    return true;
+    return !isa<scf::ForOp>(tensor.getParentBlock()->getParentOp());
   return isa<bufferization::ToTensorOp>(op) || (isa<arith::ConstantOp>(op) && !getSplat(tensor));
 }
 
@@ -44,7 +44,7 @@ bool isInMemory(Value tensor) {
     return true;
   // The same memory in another shape.
   Operation *op = tensor.getDefiningOp();
-  return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op) &&
+  return isa_and_present<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op) &&
          cast<RankedTensorType>(tensor.getType()).hasStaticShape() &&
          cast<RankedTensorType>(op->getOperand(0).getType()).hasStaticShape() &&
          isInMemory(op->getOperand(0));
@@ -220,7 +220,7 @@ FailureOr<Value> TileWriter::load(Value tensor, ArrayRef<Place> places, TypedAtt
       vectors.push_back(indices(place));
     return gather(memory, vectors, padding);
   }
-  bool whole = found->shape[0] == size(kRows) && found->shape[1] == size(kColumns);
+  bool whole = shares && found->shape[0] == size(kRows) && found->shape[1] == size(kColumns);
   TileType type = tileType(*found, element, whole);
   Value tile = InitTileOp::create(b, loc, type, found->memory, found->offsets);
   return Value(

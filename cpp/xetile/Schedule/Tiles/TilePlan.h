@@ -20,6 +20,10 @@ struct TilePlan {
   std::array<bool, 2> whole = {false, false};
   /// Whether rows of memory may be folded into tiles of rows and columns.
   bool folds = false;
+  /// Whether products are the matrix unit's, and what is reduced besides is a block of columns.
+  bool blocks = false;
+  /// Whether powers need no more digits than the narrow floats that products read.
+  bool narrow = false;
 };
 
 /// How a reduced loop is computed.
@@ -34,6 +38,11 @@ llvm::SmallVector<ReducedAs> planReduction(mlir::linalg::LinalgOp op,
 /// stay.
 TilePlan planTiles(llvm::ArrayRef<mlir::Value> results, std::array<int64_t, 2> tile,
                    std::array<int64_t, 2> layout);
+
+/// The tile for computing `results`, which are computed element by element of the rows and columns
+/// of a product; none where they are not. Sides that `tile` and `layout` give stay.
+std::optional<TilePlan> planProducts(llvm::ArrayRef<mlir::Value> results,
+                                     std::array<int64_t, 2> tile, std::array<int64_t, 2> layout);
 
 /// The tile for computing results of `shape`, whose dimension `scanned` a workgroup walks over.
 /// Sides that `tile` and `layout` give stay.

@@ -7,7 +7,7 @@
 #include "mlir/IR/Matchers.h"
 #include "xetile/IR/NeutralValue.h"
 #include "xetile/IR/XeTileOps.h"
-#include "xetile/Schedule/Tiles/TileWriter.h"
+#include "xetile/Schedule/Tiles/WithSizes.h"
 
 using namespace mlir;
 
@@ -146,6 +146,11 @@ FailureOr<Value> TileWriter::accumulate(Reduction &r, unsigned next, Value total
 
 /// Reduces the vector of sums, and adds what the result starts from.
 FailureOr<Value> TileWriter::finish(Reduction &r, Value total) {
+  bool isMaximum =
+      r.kind == vector::CombiningKind::MAXIMUMF || r.kind == vector::CombiningKind::MAXNUMF;
+  TypedAttr factor;
+  if (Value x = plan.blocks && isMaximum ? withoutPositiveFactor(total, factor) : Value())
+    total = x;
   for (Role role : {kRows, kColumns}) {
     bool reduces = llvm::any_of(r.as, [&](ReducedAs as) {
       return as == ReducedAs::Folded ||
@@ -160,6 +165,9 @@ FailureOr<Value> TileWriter::finish(Reduction &r, Value total) {
     total = TileReduceOp::create(b, loc, VectorType::get(shape, r.sumType), r.kind, total,
                                  ArrayRef<int64_t>(static_cast<int64_t>(role)), WgMapAttr());
   }
+  if (factor)
+    total = arith::MulFOp::create(b, loc, total,
+                                  splat(factor, cast<VectorType>(total.getType()).getShape()));
   FailureOr<Value> init = read(r.op, *r.op.getDpsInitOperand(r.result), r.loops);
   if (failed(init))
     return failure();
@@ -173,6 +181,8 @@ FailureOr<Value> TileWriter::finish(Reduction &r, Value total) {
 
 FailureOr<Value> TileWriter::reduce(linalg::LinalgOp op, unsigned result, SmallVector<Place> loops,
                                     ArrayRef<unsigned> reduced) {
+  if (std::optional<Product> product = matchProduct(op, loops, reduced))
+    return multiply(*product, loops);
   Reduction r;
   r.op = op;
   r.result = result;
@@ -186,6 +196,10 @@ FailureOr<Value> TileWriter::reduce(linalg::LinalgOp op, unsigned result, SmallV
     for (unsigned role : {kRows, kColumns})
       used[role] |= place.steps[role] != 0;
   r.as = planReduction(op, reduced, used, plan);
+  WithSizes columns(*this);
+  for (auto [loop, as] : llvm::zip_equal(reduced, r.as))
+    if (plan.blocks && as == ReducedAs::Columns)
+      columns.set(kColumns, static_cast<int64_t>(llvm::alignTo(r.extents[loop], 16)));
   SmallVector<unsigned> serial;
   for (auto [loop, as] : llvm::zip_equal(reduced, r.as)) {
     Place &place = r.loops[loop];
@@ -217,11 +231,7 @@ FailureOr<Value> TileWriter::reduce(linalg::LinalgOp op, unsigned result, SmallV
     if (llvm::any_of(scopes, [](const auto &scope) { return scope->reduces; }))
       return refuse(op, Twine("it would be computed anew in each step of another reduction: ") +
                             kSeveralKernels);
-    r.shape = {1, 1};
-    for (const Place &place : r.loops)
-      for (unsigned role : {kRows, kColumns})
-        if (place.steps[role] != 0)
-          r.shape[role] = size(static_cast<Role>(role));
+    r.shape = shapeFor(r.loops);
     start = repeat(splat(getNeutralValue(r.kind, r.sumType)), r.shape);
   }
   FailureOr<Value> total = accumulate(r, 0, start);

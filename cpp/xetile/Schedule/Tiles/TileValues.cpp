@@ -23,7 +23,7 @@ FailureOr<Value> TileWriter::value(Value tensor, ArrayRef<Place> places, TypedAt
   append(key, places);
   if (Value *known = find(key))
     return *known;
-  AtDepth lowest(*this, depthOf(places));
+  AtDepth lowest(*this, std::max(depthOf(places), depthOfTensor(tensor)));
   FailureOr<Value> result = compute(tensor, places, padding);
   if (succeeded(result))
     scopes.back()->known[key] = *result;
@@ -36,6 +36,8 @@ FailureOr<Value> TileWriter::compute(Value tensor, ArrayRef<Place> places, Typed
   if (isInMemory(tensor))
     return load(tensor, places, padding);
   Operation *op = tensor.getDefiningOp();
+  if (!op)
+    return ofCarried(cast<BlockArgument>(tensor), places);
   if (depth >= kMaxDepth)
     return refuse(op,
                   "expected at most " + Twine(kMaxDepth) + " ops behind each other in one kernel");
@@ -45,6 +47,8 @@ FailureOr<Value> TileWriter::compute(Value tensor, ArrayRef<Place> places, Typed
   llvm::scope_exit leave([&] { --depth; });
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return ofLinalg(linalgOp, cast<OpResult>(tensor).getResultNumber(), places);
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return ofLoop(loop, cast<OpResult>(tensor).getResultNumber(), places);
   return move(tensor, places, padding);
 }
 

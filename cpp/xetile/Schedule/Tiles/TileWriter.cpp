@@ -14,7 +14,7 @@ using namespace mlir;
 namespace xetile::transform_ops {
 
 TileWriter::TileWriter(OpBuilder &b, Operation *workgroups, const TilePlan &plan)
-    : b(b), loc(workgroups->getLoc()), workgroups(workgroups), plan(plan) {
+    : b(b), loc(workgroups->getLoc()), workgroups(workgroups), plan(plan), sizes(plan.tile) {
   scopes.push_back(std::make_unique<Scope>());
 }
 
@@ -46,10 +46,20 @@ size_t TileWriter::depthOf(ArrayRef<Place> places) const {
   return depth;
 }
 
-void TileWriter::append(Key &key, ArrayRef<Place> places) {
+/// Depth of the loop on tensors that `tensor` is computed in: it may depend on what is carried.
+size_t TileWriter::depthOfTensor(Value tensor) const {
+  for (size_t i = scopes.size() - 1; i > 0; --i)
+    if (scopes[i]->source && scopes[i]->source.getBodyRegion().isAncestor(tensor.getParentRegion()))
+      return i;
+  return 0;
+}
+
+void TileWriter::append(Key &key, ArrayRef<Place> places) const {
   for (const Place &place : places) {
     key.push_back(reinterpret_cast<int64_t>(place.base.getAsOpaquePointer()));
     llvm::append_values(key, place.shift, place.steps[kRows], place.steps[kColumns]);
+    for (unsigned role : {kRows, kColumns})
+      key.push_back(place.steps[role] == 0 ? 0 : sizes[role]);
   }
 }
 
@@ -227,10 +237,13 @@ FailureOr<Place> TileWriter::placeOf(AffineExpr expr, ArrayRef<Place> dims) {
 }
 
 FailureOr<Place> TileWriter::placeOf(OpFoldResult index) {
-  std::optional<int64_t> constant = getConstantIntValue(index);
-  if (!constant)
+  if (std::optional<int64_t> constant = getConstantIntValue(index))
+    return Place::at(*constant);
+  Place place;
+  place.base = variables.lookup(cast<Value>(index));
+  if (!place.base)
     return failure();
-  return Place::at(*constant);
+  return place;
 }
 
 //===----------------------------------------------------------------------===//
@@ -272,7 +285,7 @@ Value TileWriter::repeat(Value vector, ArrayRef<int64_t> shape) {
     if (now[dim] == shape[dim])
       continue;
     now[dim] = shape[dim];
-    bool whole = now[0] == size(kRows) && now[1] == size(kColumns);
+    bool whole = shares && now[0] == size(kRows) && now[1] == size(kColumns);
     vector = TileBroadcastOp::create(b, loc, VectorType::get(now, type.getElementType()), vector,
                                      ArrayRef<int64_t>(dim), whole ? mapOf(now) : WgMapAttr());
   }

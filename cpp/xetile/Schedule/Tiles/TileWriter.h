@@ -72,15 +72,26 @@ public:
 
 private:
   using Key = std::vector<int64_t>;
+  /// Elements of a tensor that a loop carries, by its number.
+  struct Carried {
+    unsigned number;
+    llvm::SmallVector<Place> places;
+    mlir::Value argument;
+  };
   /// What is known at one depth of loops; the outermost has no loop.
   struct Scope {
     mlir::scf::ForOp loop;
+    /// The loop on tensors that is written as this one, and what is carried of its tensors.
+    mlir::scf::ForOp source;
+    llvm::SmallVector<Carried> carried;
     /// Whether the loop sums something up, rather than to store results.
     bool reduces = false;
     std::map<Key, mlir::Value> known;
   };
   /// Writes at a lower depth, before the loops further in, while it lives.
   class AtDepth;
+  /// Tiles have other sizes while it lives.
+  class WithSizes;
   /// A 2D matrix in memory, and where a tile of it starts.
   struct View {
     mlir::Value memory;
@@ -95,9 +106,10 @@ private:
 
   // Depths of loops.
   size_t depthOf(mlir::Value value) const;
+  size_t depthOfTensor(mlir::Value tensor) const;
   size_t depthOf(llvm::ArrayRef<Place> places) const;
   mlir::Value *find(const Key &key);
-  static void append(Key &key, llvm::ArrayRef<Place> places);
+  void append(Key &key, llvm::ArrayRef<Place> places) const;
   mlir::FailureOr<mlir::Value>
   carry(int64_t extent, int64_t step, mlir::Value init,
         llvm::function_ref<mlir::FailureOr<mlir::Value>(mlir::Value, mlir::Value)> body);
@@ -118,7 +130,8 @@ private:
   mlir::FailureOr<Place> placeOf(mlir::OpFoldResult index);
 
   // Vectors.
-  int64_t size(Role role) const { return plan.tile[role]; }
+  int64_t size(Role role) const { return sizes[role]; }
+  llvm::SmallVector<int64_t> shapeFor(llvm::ArrayRef<Place> places) const;
   mlir::Value splat(mlir::TypedAttr value, llvm::ArrayRef<int64_t> shape = {1, 1});
   mlir::Value indexSplat(int64_t value, llvm::ArrayRef<int64_t> shape);
   mlir::Value repeat(mlir::Value vector, llvm::ArrayRef<int64_t> shape);
@@ -170,6 +183,31 @@ private:
   mlir::FailureOr<mlir::Value> ofLinalg(mlir::linalg::LinalgOp op, unsigned result,
                                         llvm::ArrayRef<Place> places);
 
+  // Loops on tensors.
+  mlir::FailureOr<mlir::Value> ofLoop(mlir::scf::ForOp op, unsigned number,
+                                      llvm::ArrayRef<Place> places);
+  mlir::FailureOr<mlir::Value> ofCarried(mlir::BlockArgument tensor, llvm::ArrayRef<Place> places);
+  mlir::LogicalResult writeCarried(Scope &scope, size_t outside,
+                                   llvm::SmallVector<mlir::Value> &inits,
+                                   llvm::SmallVector<mlir::Value> &yields);
+  mlir::Value carriedOf(Scope &scope, unsigned number, llvm::ArrayRef<Place> places);
+
+  // Products of matrices.
+  /// c[rows, columns] += a[rows, k] * b[k, columns]; `a` is the number of that input.
+  struct Product {
+    mlir::linalg::LinalgOp op;
+    unsigned k = 0, a = 0;
+    int64_t extent = 0, steps = 0;
+  };
+  std::optional<Product> matchProduct(mlir::linalg::LinalgOp op, llvm::ArrayRef<Place> loops,
+                                      llvm::ArrayRef<unsigned> reduced);
+  mlir::FailureOr<mlir::Value> multiply(Product &product, llvm::ArrayRef<Place> loops);
+  mlir::FailureOr<mlir::Value> factor(Product &product, unsigned operand,
+                                      llvm::SmallVector<Place> loops);
+
+  mlir::Value power(mlir::Value exponent);
+  mlir::Value withoutPositiveFactor(mlir::Value vector, mlir::TypedAttr &factor);
+
   // Bodies.
   mlir::FailureOr<mlir::Value> read(mlir::linalg::LinalgOp op, mlir::OpOperand &operand,
                                     llvm::ArrayRef<Place> loops, mlir::TypedAttr padding = {});
@@ -195,7 +233,12 @@ private:
   mlir::Location loc;
   mlir::Operation *workgroups;
   const TilePlan &plan;
+  /// Of tiles at the moment, and whether subgroups share their rows as those of the result.
+  std::array<int64_t, 2> sizes;
+  bool shares = true;
   llvm::SmallVector<std::unique_ptr<Scope>> scopes;
+  /// Variables of loops on tensors, as those of the loops that are written.
+  llvm::DenseMap<mlir::Value, mlir::Value> variables;
   std::map<void *, mlir::Value> memories;
   /// What reshapes of computed tensors are computed as, by the reshape.
   std::map<void *, mlir::Value> reshaped;

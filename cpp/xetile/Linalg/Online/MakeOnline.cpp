@@ -1,0 +1,311 @@
+//===- MakeOnline.cpp - one loop over blocks for dependent reductions ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: reductions along n, of which sums of powers depend on maxima. Out: a loop over blocks of n
+// that carries all of them and multiplies sums by exp(m before - m now), and what is left over of n
+// behind it. Refused: nothing.
+//===----------------------------------------------------------------------===//
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "xetile/Linalg/Online/OnlineMaker.h"
+
+using namespace mlir;
+using namespace xetile;
+
+static RankedTensorType withSize(RankedTensorType type, unsigned dim, int64_t size) {
+  SmallVector<int64_t> shape(type.getShape());
+  shape[dim] = size;
+  return RankedTensorType::get(shape, type.getElementType());
+}
+
+/// At least f32.
+static Type sumTypeOf(Type type) {
+  return isa<Float16Type, BFloat16Type>(type) ? Float32Type::get(type.getContext()) : type;
+}
+
+//===----------------------------------------------------------------------===//
+// A block
+//===----------------------------------------------------------------------===//
+
+/// Whether a tensor has all dimensions that a maximum keeps: a block of it belongs to a block of
+/// rows alone.
+bool OnlineMaker::isOnRows(Value scores) {
+  for (OnlineReduction &reduction : online.reductions)
+    if (!reduction.power)
+      for (OnlineAxis axis : online.axesOfResult(reduction.op))
+        if (llvm::none_of(llvm::seq<unsigned>(0, typeOf(scores).getRank()), [&](unsigned dim) {
+              return online.axisOf(scores.getAsOpaquePointer(), dim) == axis;
+            }))
+          return false;
+  return true;
+}
+
+/// Whether a block of what `op` computes, along its parallel loop `loop`, is computed of blocks.
+bool OnlineMaker::mayCompute(linalg::GenericOp op, unsigned loop) {
+  if (!op || op->getBlock() != online.reductions.back().op->getBlock() ||
+      !op.hasPureTensorSemantics() || op->getNumResults() != 1 ||
+      op.getIteratorTypesArray()[loop] != utils::IteratorType::parallel)
+    return false;
+  if (op.getNumReductionLoops() != 0 && !isOnRows(op.getResult(0)))
+    return false;
+  return llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) {
+    return llvm::all_of(map.getResults(), [&](AffineExpr expr) {
+      return isa<AffineDimExpr>(expr) || !expr.isFunctionOfDim(loop);
+    });
+  });
+}
+
+/// The block of the moment of `tensor`, whose dimension `dim` is n.
+Value OnlineMaker::slice(Value tensor, unsigned dim) {
+  if (Value known = slices.lookup({tensor, dim}))
+    return known;
+  RankedTensorType type = withSize(typeOf(tensor), dim, size);
+  Value result;
+  Operation *by = tensor.getDefiningOp();
+  if (isa_and_present<tensor::EmptyOp>(by)) {
+    result = tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
+  } else if (auto fill = dyn_cast_if_present<linalg::FillOp>(by)) {
+    Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
+    result = linalg::FillOp::create(b, loc, fill.getInputs()[0], empty).getResult(0);
+  } else {
+    auto generic = dyn_cast_if_present<linalg::GenericOp>(by);
+    auto expr =
+        generic && generic->getNumResults() == 1
+            ? dyn_cast<AffineDimExpr>(
+                  generic.getMatchingIndexingMap(generic.getDpsInitOperand(0)).getResult(dim))
+            : AffineDimExpr(nullptr);
+    if (expr && mayCompute(generic, expr.getPosition())) {
+      result = sliceProducer(generic, expr.getPosition());
+    } else {
+      SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), sizes,
+          ones(type.getRank(), b.getIndexAttr(1));
+      offsets[dim] = variable ? OpFoldResult(variable) : OpFoldResult(b.getIndexAttr(number));
+      for (int64_t extent : type.getShape())
+        sizes.push_back(b.getIndexAttr(extent));
+      result = tensor::ExtractSliceOp::create(b, loc, type, tensor, offsets, sizes, ones);
+    }
+  }
+  return slices[{tensor, dim}] = result;
+}
+
+/// Clones the body of `from` to `to`, which has a block of it: indices along `loop` start there,
+/// differences are never those of infinities, and steps of rows are left out.
+void OnlineMaker::cloneBody(linalg::GenericOp from, linalg::GenericOp to,
+                            std::optional<unsigned> loop) {
+  OpBuilder::InsertionGuard guard(b);
+  SmallVector<std::pair<Operation *, Operation *>> pairs;
+  for (auto [old, made] :
+       llvm::zip_equal(from.getBody()->without_terminator(), to.getBody()->without_terminator()))
+    pairs.push_back({&old, &made});
+  for (auto [old, made] : pairs) {
+    b.setInsertionPointAfter(made);
+    auto index = dyn_cast<linalg::IndexOp>(made);
+    if (index && loop && index.getDim() == *loop) {
+      Value start = variable ? variable : Value(arith::ConstantIndexOp::create(b, loc, number));
+      Value moved = arith::AddIOp::create(b, loc, index, start);
+      b.replaceAllUsesExcept(index.getResult(), moved, moved.getDefiningOp());
+    }
+    for (OnlineReduction &reduction : online.reductions) {
+      if (!reduction.power)
+        continue;
+      if (reduction.power->difference == old) {
+        b.setInsertionPoint(made);
+        made->setOperand(1, finite(b, made->getOperand(1)));
+        break;
+      }
+      if (llvm::is_contained(reduction.power->rowSteps, old)) {
+        // The operand that is a power.
+        for (auto [i, operand] : llvm::enumerate(old->getOperands()))
+          if (online.dependsOn(from, operand, reduction.power->power))
+            b.replaceAllUsesWith(made->getResult(0), made->getOperand(i));
+        b.eraseOp(made);
+        break;
+      }
+    }
+  }
+}
+
+Value OnlineMaker::sliceProducer(linalg::GenericOp op, unsigned loop) {
+  SmallVector<Value> operands;
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<RankedTensorType>(operand.get().getType())) {
+      operands.push_back(operand.get());
+      continue;
+    }
+    std::optional<unsigned> dim = op.getMatchingIndexingMap(&operand).getResultPosition(
+        getAffineDimExpr(loop, b.getContext()));
+    operands.push_back(dim ? slice(operand.get(), *dim) : ofRows(operand.get()));
+  }
+  auto made =
+      cast<linalg::GenericOp>(mlir::clone(b, op, TypeRange(operands.back().getType()), operands));
+  cloneBody(op, made, loop);
+  return made->getResult(0);
+}
+
+/// What is the same for all n, as of this block.
+Value OnlineMaker::ofRows(Value tensor) {
+  if (const OnlineReduction *reduction = online.reductionOf(tensor))
+    return now(*reduction);
+  auto op = tensor.getDefiningOp<linalg::GenericOp>();
+  if (!op || !online.ops.contains(op))
+    return tensor;
+  if (Value known = rows.lookup(tensor))
+    return known;
+  SmallVector<Value> operands = llvm::map_to_vector(op->getOperands(), [&](Value operand) {
+    return isa<RankedTensorType>(operand.getType()) ? ofRows(operand) : operand;
+  });
+  Operation *made = mlir::clone(b, op, op->getResultTypes(), operands);
+  return rows[tensor] = made->getResult(0);
+}
+
+/// A reduction, with this block.
+Value OnlineMaker::now(const OnlineReduction &reduction) {
+  linalg::GenericOp op = reduction.op;
+  Value &known = after[op.getResult(0)];
+  if (known)
+    return known;
+  SmallVector<Value> operands;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    if (!isa<RankedTensorType>(input->get().getType())) {
+      operands.push_back(input->get());
+      continue;
+    }
+    std::optional<unsigned> dim = op.getMatchingIndexingMap(input).getResultPosition(
+        getAffineDimExpr(reduction.loop, b.getContext()));
+    operands.push_back(dim ? slice(input->get(), *dim) : ofRows(input->get()));
+  }
+  Value total = before[op.getResult(0)];
+  if (reduction.power)
+    total = scaled(reduction, total);
+  operands.push_back(total);
+  auto made = cast<linalg::GenericOp>(mlir::clone(b, op, TypeRange(total.getType()), operands));
+  cloneBody(op, made, reduction.loop);
+  Type wide = typeOf(total).getElementType();
+  if (wide != typeOf(op.getResult(0)).getElementType()) {
+    // The sum is wider than it was: its terms are, too.
+    OpBuilder::InsertionGuard guard(b);
+    Block *body = made.getBody();
+    BlockArgument sum = body->getArguments().back();
+    sum.setType(wide);
+    Operation *yield = body->getTerminator(), *add = yield->getOperand(0).getDefiningOp();
+    Value element = add->getOperand(add->getOperand(0) == sum ? 1 : 0);
+    b.setInsertionPoint(add);
+    Operation *product = element.getDefiningOp();
+    if (isa_and_present<arith::MulFOp>(product))
+      element = arith::MulFOp::create(b, loc, convert(b, loc, product->getOperand(0), wide),
+                                      convert(b, loc, product->getOperand(1), wide));
+    else
+      element = convert(b, loc, element, wide);
+    Value widened = arith::AddFOp::create(b, loc, sum, element);
+    yield->setOperand(0, widened);
+    b.eraseOp(add);
+    if (isOpTriviallyDead(product))
+      b.eraseOp(product);
+  }
+  // The map may have grown.
+  return after[op.getResult(0)] = made->getResult(0);
+}
+
+SmallVector<Value> OnlineMaker::step(Value from, int64_t at, int64_t count, ValueRange carried) {
+  variable = from;
+  number = at;
+  size = count;
+  before.clear();
+  after.clear();
+  rows.clear();
+  slices.clear();
+  for (auto [reduction, value] : llvm::zip_equal(online.reductions, carried))
+    before[reduction.op.getResult(0)] = value;
+  return llvm::map_to_vector(online.reductions,
+                             [&](const OnlineReduction &reduction) { return now(reduction); });
+}
+
+//===----------------------------------------------------------------------===//
+// Before the loop, and behind it
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> OnlineMaker::starts() {
+  SmallVector<Value> starts;
+  for (OnlineReduction &reduction : online.reductions) {
+    Value init = reduction.op.getOutputs()[0];
+    RankedTensorType type = typeOf(init);
+    Type wide = sumTypeOf(type.getElementType());
+    auto fill = init.getDefiningOp<linalg::FillOp>();
+    Operation *combiner = reduction.op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
+    if (fill && isa<arith::MaxNumFOp>(combiner) &&
+        matchPattern(fill.getInputs()[0], m_NaNFloat())) {
+      // A maximum that leaves NaN out may start from it; differences may not.
+      auto element = cast<FloatType>(type.getElementType());
+      Value lowest = arith::ConstantOp::create(
+          b, loc,
+          b.getFloatAttr(element, APFloat::getInf(element.getFloatSemantics(), /*Negative=*/true)));
+      Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), element);
+      init = linalg::FillOp::create(b, loc, lowest, empty).getResult(0);
+    }
+    if (reduction.power && wide != type.getElementType()) {
+      Value zero = arith::ConstantOp::create(b, loc, b.getFloatAttr(wide, 0.0));
+      Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), wide);
+      init = linalg::FillOp::create(b, loc, zero, empty).getResult(0);
+    }
+    starts.push_back(init);
+  }
+  return starts;
+}
+
+void OnlineMaker::replace(ValueRange results) {
+  SmallVector<Operation *> open;
+  for (auto [reduction, result] : llvm::zip_equal(online.reductions, results)) {
+    b.replaceAllUsesWith(reduction.op.getResult(0), result);
+    open.push_back(reduction.op);
+  }
+  Block *block = open.front()->getBlock();
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val();
+    if (!isOpTriviallyDead(op))
+      continue;
+    SmallVector<Operation *> read;
+    for (Value operand : op->getOperands())
+      if (Operation *by = operand.getDefiningOp(); by && !llvm::is_contained(read, by))
+        read.push_back(by);
+    llvm::erase(open, op);
+    b.eraseOp(op);
+    open.append(read);
+    // Twice in the list, it would be looked at when it is gone.
+    llvm::sort(open);
+    open.erase(llvm::unique(open), open.end());
+  }
+  // Ops that read the reductions may stand before the loop.
+  sortTopologically(block);
+}
+
+scf::ForOp OnlineMaker::make(int64_t block) {
+  Operation *last = online.reductions.back().op;
+  b.setInsertionPointAfter(last);
+  SmallVector<Value> totals = starts();
+  block = std::min(block, online.extent);
+  int64_t whole = online.extent / block * block;
+  Value from = arith::ConstantIndexOp::create(b, loc, 0),
+        to = arith::ConstantIndexOp::create(b, loc, whole),
+        by = arith::ConstantIndexOp::create(b, loc, block);
+  auto loop = scf::ForOp::create(b, loc, from, to, by, totals);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    SmallVector<Value> next = step(loop.getInductionVar(), 0, block, loop.getRegionIterArgs());
+    // In the end, where nobody needs what was before any more.
+    for (unsigned i = 0; i < next.size(); ++i)
+      if (!online.reductions[i].power)
+        next[i] = linalg::CopyOp::create(b, loc, next[i], loop.getRegionIterArg(i)).getResult(0);
+    scf::YieldOp::create(b, loc, next);
+  }
+  totals.assign(loop->result_begin(), loop->result_end());
+  if (whole < online.extent)
+    totals = step({}, whole, online.extent - whole, totals);
+  replace(finish(totals));
+  return loop;
+}
+
+scf::ForOp xetile::makeOnline(RewriterBase &b, Online &online, int64_t block) {
+  return OnlineMaker(b, online).make(block);
+}

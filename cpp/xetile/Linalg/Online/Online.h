@@ -1,0 +1,95 @@
+//===- Online.h - reductions that depend on a maximum, in one loop -*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// m = max_n S; P = exp(S - m); l = sum_n P; O = P V: each of l and O is a sum along n of powers
+// whose exponents have one row's maximum subtracted. A loop over blocks of n may take the maximum
+// of what it has seen, if it multiplies the sums so far by exp(m before - m now).
+//
+//===----------------------------------------------------------------------===//
+#ifndef XETILE_LINALG_ONLINE_ONLINE_H
+#define XETILE_LINALG_ONLINE_ONLINE_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace xetile {
+
+/// The scalar that an op of one result computes.
+mlir::Value yielded(mlir::linalg::GenericOp op);
+
+/// The operand that `scalar` in the body of `op` is an element of, null if it is none.
+mlir::OpOperand *operandOf(mlir::linalg::GenericOp op, mlir::Value scalar);
+
+/// An element that is proportional to exp(x - r), r the same for all n: how it comes to be.
+struct OnlinePower {
+  /// x - r, and products of that with constants.
+  mlir::Operation *difference = nullptr;
+  llvm::SmallVector<mlir::Operation *> factors;
+  /// exp or exp2.
+  mlir::Operation *power = nullptr;
+  /// Products and quotients with what is the same for all n and known behind the loop only, and
+  /// selections of zero by such a condition; in the order in which they are done.
+  llvm::SmallVector<mlir::Operation *> rowSteps;
+};
+
+/// A reduction along n.
+struct OnlineReduction {
+  mlir::linalg::GenericOp op;
+  /// The number of its loop along n.
+  unsigned loop = 0;
+  /// Of a sum of powers; none where nothing that is reduced depends on another reduction.
+  std::optional<OnlinePower> power;
+};
+
+/// Elements of one loop of an op, and of one dimension of a tensor, that go along.
+using OnlineAxis = std::pair<void *, unsigned>;
+
+/// A tensor that is read by a scalar, and the axis of each of its dimensions.
+struct OnlineLeaf {
+  mlir::Value tensor;
+  llvm::SmallVector<OnlineAxis> axes;
+};
+
+/// Reductions along one dimension, of which the sums depend on a maximum.
+struct Online {
+  /// In the order of their block; behind the last of them all that they read is known.
+  llvm::SmallVector<OnlineReduction> reductions;
+  /// The reductions and the ops between them.
+  llvm::SetVector<mlir::Operation *> ops;
+  OnlineAxis n;
+  int64_t extent = 0;
+  llvm::EquivalenceClasses<OnlineAxis> axes;
+
+  /// Of a loop of an op, or of a dimension of a tensor, given by its opaque pointer.
+  OnlineAxis axisOf(void *of, unsigned number) const;
+  /// The loop of `op` along n.
+  std::optional<unsigned> loopOf(mlir::linalg::GenericOp op) const;
+  const OnlineReduction *reductionOf(mlir::Value result) const;
+  /// Whether the op of the set is between reductions, rather than one of them.
+  bool isBetween(mlir::Operation *op) const;
+  /// Axes of the results' dimensions.
+  llvm::SmallVector<OnlineAxis> axesOfResult(mlir::linalg::GenericOp op) const;
+  /// The tensors that `scalar` in the body of `op` is computed from through the ops between:
+  /// results of reductions, and others.
+  void leavesOf(mlir::linalg::GenericOp op, mlir::Value scalar,
+                llvm::SmallVectorImpl<OnlineLeaf> &leaves) const;
+  /// Whether `scalar` in the body of `op` is computed from what `source` computes.
+  bool dependsOn(mlir::linalg::GenericOp op, mlir::Value scalar, mlir::Operation *source) const;
+};
+
+/// The reductions along the dimension that `last`, a sum of powers, sums along: those that it
+/// depends on and others of the same elements. None, with the op that does not fit and the reason,
+/// where there are no such.
+std::optional<Online> findOnline(mlir::linalg::GenericOp last, mlir::Operation *&where,
+                                 std::string &why);
+
+/// Computes them in one loop over blocks of `block` elements of n, and what is left over behind it.
+/// Producers of what is reduced are computed for a block at a time. Returns the loop.
+mlir::scf::ForOp makeOnline(mlir::RewriterBase &b, Online &online, int64_t block);
+
+} // namespace xetile
+
+#endif // XETILE_LINALG_ONLINE_ONLINE_H

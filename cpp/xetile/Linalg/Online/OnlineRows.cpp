@@ -1,0 +1,247 @@
+//===- OnlineRows.cpp - what is done once a row and block ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: sums of powers so far, maxima before and now. Out: the sums as if the maxima had always been
+// those; in the end what was put off. Refused: nothing.
+//===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "xetile/Linalg/Online/OnlineMaker.h"
+
+using namespace mlir;
+using namespace xetile;
+
+Value xetile::convert(OpBuilder &b, Location loc, Value scalar, Type type) {
+  if (scalar.getType() == type)
+    return scalar;
+  if (scalar.getType().getIntOrFloatBitWidth() < type.getIntOrFloatBitWidth())
+    return arith::ExtFOp::create(b, loc, type, scalar);
+  return arith::TruncFOp::create(b, loc, type, scalar);
+}
+
+namespace {
+/// Writes an elementwise op that reads tensors by the axes of their dimensions.
+class ElementwiseOp {
+public:
+  explicit ElementwiseOp(ArrayRef<OnlineAxis> axes) : axes(axes) {}
+
+  void add(Value tensor, ArrayRef<OnlineAxis> of) {
+    if (llvm::is_contained(inputs, tensor))
+      return;
+    SmallVector<AffineExpr> exprs;
+    for (OnlineAxis axis : of)
+      exprs.push_back(getAffineDimExpr(llvm::find(axes, axis) - axes.begin(), tensor.getContext()));
+    inputs.push_back(tensor);
+    maps.push_back(AffineMap::get(axes.size(), 0, exprs, tensor.getContext()));
+  }
+
+  /// `body` gets a function from tensors to their elements.
+  Value create(OpBuilder &b, Location loc, ArrayRef<int64_t> shape, Type element,
+               llvm::function_ref<Value(OpBuilder &, llvm::function_ref<Value(Value)>)> body,
+               Value empty = {}) {
+    if (!empty)
+      empty = tensor::EmptyOp::create(b, loc, shape, element);
+    SmallVector<AffineMap> all(maps);
+    all.push_back(b.getMultiDimIdentityMap(axes.size()));
+    SmallVector<utils::IteratorType> kinds(axes.size(), utils::IteratorType::parallel);
+    auto op =
+        linalg::GenericOp::create(b, loc, TypeRange(empty.getType()), inputs, ValueRange(empty),
+                                  all, kinds, [&](OpBuilder &inside, Location, ValueRange values) {
+                                    Value result = body(inside, [&](Value tensor) {
+                                      return values[llvm::find(inputs, tensor) - inputs.begin()];
+                                    });
+                                    linalg::YieldOp::create(inside, loc, result);
+                                  });
+    return op.getResult(0);
+  }
+
+private:
+  ArrayRef<OnlineAxis> axes;
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+};
+} // namespace
+
+/// `scalar` computed of elements of tensors, through the ops between.
+Value OnlineMaker::inlined(OpBuilder &inside, linalg::GenericOp op, Value scalar,
+                           Substitute element) {
+  auto argument = dyn_cast<BlockArgument>(scalar);
+  if (argument && argument.getOwner() == op.getBody()) {
+    Value operand = op->getOperand(argument.getArgNumber());
+    if (!isa<RankedTensorType>(operand.getType()))
+      return operand;
+    Operation *producer = operand.getDefiningOp();
+    if (!online.isBetween(producer))
+      return element(operand);
+    auto generic = cast<linalg::GenericOp>(producer);
+    return inlined(inside, generic, generic.getBody()->getTerminator()->getOperand(0), element);
+  }
+  Operation *by = scalar.getDefiningOp();
+  if (!by || by->getBlock() != op.getBody())
+    return scalar;
+  IRMapping map;
+  for (Value operand : by->getOperands())
+    map.map(operand, inlined(inside, op, operand, element));
+  return inside.clone(*by, map)->getResult(0);
+}
+
+Value OnlineMaker::isLowest(OpBuilder &inside, Value scalar) {
+  auto type = cast<FloatType>(scalar.getType());
+  Value lowest = arith::ConstantOp::create(
+      inside, loc,
+      inside.getFloatAttr(type, APFloat::getInf(type.getFloatSemantics(), /*Negative=*/true)));
+  return arith::CmpFOp::create(inside, loc, arith::CmpFPredicate::OEQ, scalar, lowest);
+}
+
+/// The lowest number in place of minus infinity: powers of what is infinitely lower are zero, and
+/// never NaN. Of NaN it makes a number, too: the elements that are NaN make the sums NaN.
+Value OnlineMaker::finite(OpBuilder &inside, Value scalar) {
+  auto type = cast<FloatType>(scalar.getType());
+  Value lowest = arith::ConstantOp::create(
+      inside, loc,
+      inside.getFloatAttr(type, APFloat::getLargest(type.getFloatSemantics(), /*Negative=*/true)));
+  return arith::MaxNumFOp::create(inside, loc, scalar, lowest);
+}
+
+/// NaN where `scalar` is infinite, else zero: without comparisons, which Intel's compiler fails on.
+Value OnlineMaker::nanIfInfinite(OpBuilder &inside, Value scalar) {
+  Value zero = arith::ConstantOp::create(inside, loc, inside.getFloatAttr(scalar.getType(), 0.0));
+  Value difference = arith::SubFOp::create(inside, loc, scalar, finite(inside, scalar));
+  return arith::MulFOp::create(inside, loc, difference, zero);
+}
+
+static bool reads(ArrayRef<OnlineLeaf> leaves, OnlineAxis axis) {
+  return llvm::any_of(leaves,
+                      [&](const OnlineLeaf &leaf) { return llvm::is_contained(leaf.axes, axis); });
+}
+
+/// exp(r before - r now), zero as long as all was minus infinity.
+Value OnlineMaker::factor(const OnlineReduction &reduction) {
+  const OnlinePower &power = *reduction.power;
+  linalg::GenericOp op = opOf(power.difference);
+  Value subtracted = power.difference->getOperand(1);
+  SmallVector<OnlineLeaf> leaves;
+  online.leavesOf(op, subtracted, leaves);
+  SmallVector<OnlineAxis> axes;
+  SmallVector<int64_t> shape;
+  linalg::GenericOp sum = reduction.op;
+  SmallVector<OnlineAxis> kept = online.axesOfResult(sum);
+  for (unsigned i = 0; i < kept.size(); ++i)
+    if (reads(leaves, kept[i])) {
+      axes.push_back(kept[i]);
+      shape.push_back(typeOf(sum.getResult(0)).getDimSize(i));
+    }
+  auto was = [&](Value tensor) { return online.reductionOf(tensor) ? before[tensor] : tensor; };
+  auto is = [&](Value tensor) { return ofRows(tensor); };
+  ElementwiseOp result(axes);
+  for (OnlineLeaf &leaf : leaves) {
+    result.add(was(leaf.tensor), leaf.axes);
+    result.add(is(leaf.tensor), leaf.axes);
+  }
+  return result.create(b, loc, shape, subtracted.getType(), [&](OpBuilder &inside, auto get) {
+    Value old = inlined(inside, op, subtracted, [&](Value tensor) { return get(was(tensor)); });
+    Value fresh = inlined(inside, op, subtracted, [&](Value tensor) { return get(is(tensor)); });
+    Value exponent = arith::SubFOp::create(inside, loc, old, finite(inside, fresh));
+    for (Operation *each : power.factors) {
+      IRMapping map;
+      for (Value operand : each->getOperands())
+        map.map(operand, matchPattern(operand, m_Constant())
+                             ? inlined(inside, opOf(each), operand, get)
+                             : exponent);
+      exponent = inside.clone(*each, map)->getResult(0);
+    }
+    IRMapping map;
+    map.map(power.power->getOperand(0), exponent);
+    Value ratio = inside.clone(*power.power, map)->getResult(0);
+    Value zero = arith::ConstantOp::create(inside, loc, inside.getFloatAttr(ratio.getType(), 0.0));
+    // Of a maximum alone the power is zero by itself.
+    for (OnlineLeaf &leaf : leaves)
+      if (online.reductionOf(leaf.tensor) && !isa<BlockArgument>(old))
+        ratio = arith::SelectOp::create(inside, loc, isLowest(inside, get(was(leaf.tensor))), zero,
+                                        ratio);
+    return ratio;
+  });
+}
+
+/// A sum of powers so far, as if it had been one of today's.
+Value OnlineMaker::scaled(const OnlineReduction &reduction, Value total) {
+  linalg::GenericOp op = reduction.op;
+  SmallVector<OnlineAxis> axes = online.axesOfResult(op);
+  Value ratio = factor(reduction);
+  SmallVector<OnlineLeaf> leaves;
+  online.leavesOf(opOf(reduction.power->difference), reduction.power->difference->getOperand(1),
+                  leaves);
+  SmallVector<OnlineAxis> ofRatio;
+  for (OnlineAxis axis : axes)
+    if (reads(leaves, axis))
+      ofRatio.push_back(axis);
+  ElementwiseOp product(axes);
+  product.add(total, axes);
+  product.add(ratio, ofRatio);
+  RankedTensorType type = typeOf(total);
+  return product.create(
+      b, loc, type.getShape(), type.getElementType(),
+      [&](OpBuilder &inside, auto get) {
+        Value by = convert(inside, loc, get(ratio), type.getElementType());
+        return arith::MulFOp::create(inside, loc, get(total), by);
+      },
+      /*in place=*/total);
+}
+
+/// Does what was put off until all of n is known: rows of nothing but minus infinity are NaN, as
+/// the powers of their differences were; then products and quotients with what is known of rows.
+SmallVector<Value> OnlineMaker::finish(ValueRange totals) {
+  llvm::DenseMap<Value, Value> final;
+  SmallVector<Value> results;
+  for (unsigned i = 0; i < totals.size(); ++i) {
+    OnlineReduction &reduction = online.reductions[i];
+    Value total = totals[i], tensor = reduction.op.getResult(0);
+    if (!reduction.power) {
+      results.push_back(final[tensor] = total);
+      continue;
+    }
+    const OnlinePower &power = *reduction.power;
+    SmallVector<OnlineAxis> axes = online.axesOfResult(reduction.op);
+    auto is = [&](Value leaf) { return online.reductionOf(leaf) ? final[leaf] : leaf; };
+    SmallVector<OnlineLeaf> leaves;
+    linalg::GenericOp op = opOf(power.difference);
+    Value subtracted = power.difference->getOperand(1);
+    online.leavesOf(op, subtracted, leaves);
+    for (Operation *each : power.rowSteps)
+      for (Value operand : each->getOperands())
+        if (!online.dependsOn(opOf(each), operand, power.power))
+          online.leavesOf(opOf(each), operand, leaves);
+    ElementwiseOp result(axes);
+    result.add(total, axes);
+    for (OnlineLeaf &leaf : leaves)
+      result.add(is(leaf.tensor), leaf.axes);
+    RankedTensorType type = typeOf(tensor);
+    Type wide = typeOf(total).getElementType();
+    final[tensor] = result.create(
+        b, loc, type.getShape(), type.getElementType(), [&](OpBuilder &inside, auto get) {
+          auto element = [&](Value leaf) { return get(is(leaf)); };
+          Value value = get(total);
+          Value nan = nanIfInfinite(inside, inlined(inside, op, subtracted, element));
+          value = arith::AddFOp::create(inside, loc, value, convert(inside, loc, nan, wide));
+          for (Operation *each : power.rowSteps) {
+            IRMapping map;
+            for (Value operand : each->getOperands()) {
+              if (online.dependsOn(opOf(each), operand, power.power)) {
+                map.map(operand, value);
+                continue;
+              }
+              Value other = inlined(inside, opOf(each), operand, element);
+              map.map(operand,
+                      isa<FloatType>(other.getType()) ? convert(inside, loc, other, wide) : other);
+            }
+            Operation *made = inside.clone(*each, map);
+            made->getResult(0).setType(wide);
+            value = made->getResult(0);
+          }
+          return convert(inside, loc, value, type.getElementType());
+        });
+    results.push_back(final[tensor]);
+  }
+  return results;
+}

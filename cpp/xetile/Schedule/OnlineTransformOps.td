@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef XETILE_SCHEDULE_ONLINETRANSFORMOPS_TD
+#define XETILE_SCHEDULE_ONLINETRANSFORMOPS_TD
+
+include "xetile/Schedule/TransformOpBase.td"
+
+def OnlineOp : XeTile_TransformOp<"online"> {
+  let summary = "Computes reductions that depend on a maximum in one loop over blocks";
+  let description = [{
+    A softmax needs the maximum of a row before it can sum powers, and the sums before it can divide:
+
+        m = max_n S[n];  P[n] = exp(S[n] - m);  l = sum_n P[n];  O = sum_n P[n] V[n];  Y = O / l
+
+    Sums of powers are proportional to exp(-m). One loop over blocks of n carries all reductions with the maximum of what it
+    has seen, and multiplies the sums so far by exp(m before - m now) where that grows. Scores S are computed a block at a
+    time, by a contraction of queries and keys, say, and never exist as a whole.
+
+    `target` is the last of the reductions, a sum or a contraction in a `linalg.generic`, or a function, of which the last such
+    is taken. With it go the reductions along the same dimension that it depends on, and those of the same elements beside
+    it. `block` is the number of elements of n in a block, 0 leaves it to the op: 64, or 32 where there are more than 128
+    columns of O. What is left over of n, less than a block, follows behind the loop. `loops` are the loops.
+
+    ```mlir
+    %loop = transform.xetile.online %func block = %keys : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    ```
+
+    With blocks of 64 of 256 keys, bodies of `linalg.generic` in short,
+
+    ```mlir
+    %S = linalg.generic ins(%Q, %K : tensor<128x64xf16>, tensor<256x64xf16>) -> tensor<128x256xf32>     // sum_d Q[m, d] K[n, d]
+    %m = linalg.generic ins(%S) outs(%lowest) -> tensor<128xf32>                                        // max_n S[m, n]
+    %P = linalg.generic ins(%S, %m) -> tensor<128x256xf16>                                              // exp(S[m, n] - m[m])
+    %l = linalg.generic ins(%P) outs(%zero) -> tensor<128xf32>                                          // sum_n P[m, n]
+    %N = linalg.generic ins(%P, %l) -> tensor<128x256xf16>                                              // P[m, n] / l[m]
+    %Y = linalg.generic ins(%N, %V : tensor<128x256xf16>, tensor<256x64xf16>) -> tensor<128x64xf32>     // sum_n N[m, n] V[n, d]
+    ```
+
+    becomes
+
+    ```mlir
+    %r:3 = scf.for %n = %c0 to %c256 step %c64 iter_args(%mo = %lowest, %lo = %zero, %Oo = %zeros) {
+      %Kn = tensor.extract_slice %K[%n, 0] [64, 64] [1, 1]
+      %Sn = linalg.generic ins(%Q, %Kn) -> tensor<128x64xf32>
+      %mn = linalg.generic ins(%Sn) outs(%mo) -> tensor<128xf32>
+      %Pn = linalg.generic ins(%Sn, %mn) -> tensor<128x64xf16>         // exp(S - max(m, lowest number))
+      %f  = linalg.generic ins(%mo, %mn) -> tensor<128xf32>            // exp(mo - max(mn, lowest number))
+      %ln = linalg.generic ins(%Pn) outs(%lo * %f) -> tensor<128xf32>
+      %Vn = tensor.extract_slice %V[%n, 0] [64, 64] [1, 1]
+      %On = linalg.generic ins(%Pn, %Vn) outs(%Oo * %f) -> tensor<128x64xf32>
+      scf.yield %mn, %ln, %On
+    }
+    %l = linalg.generic ins(%r#0, %r#1)                                // m == -inf ? NaN : l, without a comparison
+    %Y = linalg.generic ins(%r#0, %r#2, %l)                            // (m == -inf ? NaN : O) / l
+    ```
+
+    Sums of f16 and bf16 are carried as f32. Rows of which a block, or all so far, is minus infinity are sums of zero; rows that
+    are minus infinity as a whole are NaN in the end, as exp(-inf - -inf) was, unless the payload itself subtracts something
+    else from them. NaN among the scores makes the row NaN.
+
+    Other uses of what lies between stay as they are, behind the loop: with `%l` as target the powers of a row softmax are
+    computed of both statistics, m and l.
+
+    Silenceable failures, at the op that does not fit:
+    - online_c1: the target is a `linalg.generic` with one reduced dimension, or a function with one; it and what it depends on up
+      to contractions have one result, sizes that are known, and operands that are indexed by dimensions alone, each by one.
+    - online_c2: elements of the target are products with exp(x - m) or exp2(x - m), maybe of that difference times a constant; they
+      may be divided and multiplied by what depends on the reductions, and a condition of that may replace them by zero.
+    - online_c3: m is computed of maxima of the same x.
+    - online_c4: such elements are summed from zero, and the sum keeps all dimensions of the maximum.
+    Definite failures:
+    - online_c5: the block is 0 to 1048576.
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target, TransformParamTypeInterface:$block);
+  let results = (outs TransformHandleTypeInterface:$loops);
+  let assemblyFormat = "$target `block` `=` $block attr-dict `:` functional-type(operands, results)";
+}
+
+#endif // XETILE_SCHEDULE_ONLINETRANSFORMOPS_TD

@@ -1,0 +1,71 @@
+//===- AttentionKernels.cpp - which ops of a program are an attention ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: a function on tensors. Out: for each attention the ops from scores to output that the steps
+// of attention.mlir make one kernel of: tried on a copy. Refused: nothing; others are several
+// kernels.
+#include "xetile/Schedule/Programs/AttentionKernels.h"
+#include "mlir/IR/PatternMatch.h"
+#include "xetile/Linalg/Attention/AttentionOps.h"
+#include "xetile/Linalg/Online/Online.h"
+#include "xetile/Schedule/Programs/KernelOps.h"
+#include "xetile/Schedule/Tiles/TilePlan.h"
+
+using namespace mlir;
+
+namespace xetile::transform_ops {
+
+/// Whether both operands of a product are of a type that the matrix unit multiplies.
+static bool isNarrow(Operation *op) {
+  auto type = [&](unsigned operand) {
+    return getElementTypeOrSelf(op->getOperand(operand).getType());
+  };
+  return isa<Float16Type, BFloat16Type>(type(0)) && type(0) == type(1);
+}
+
+/// Whether what is left of `attention` alone becomes a loop whose products tiles are planned for.
+static bool isTaken(const AttentionOps &attention) {
+  SmallVector<Value> arguments;
+  OwningOpRef<func::FuncOp> function = outlineAttention(attention, arguments);
+  if (failed(simplifyAttention(*function)))
+    return false;
+  Block &block = function->getBody().front();
+  Operation *last = nullptr;
+  for (Operation &op : block)
+    if (isContraction(&op)) {
+      if (!isNarrow(&op))
+        return false;
+      last = &op;
+    }
+  auto generic = dyn_cast_if_present<linalg::GenericOp>(last);
+  Operation *where = nullptr;
+  std::string why;
+  std::optional<Online> online =
+      generic ? findOnline(generic, where, why) : std::optional<Online>();
+  if (!online)
+    return false;
+  IRRewriter rewriter(function->getContext());
+  makeOnline(rewriter, *online, 64);
+  Value result = block.getTerminator()->getOperand(0);
+  return planProducts({result}, {0, 0}, {0, 0}).has_value();
+}
+
+SmallVector<llvm::SetVector<Operation *>> findAttentionKernels(func::FuncOp func) {
+  SmallVector<llvm::SetVector<Operation *>> kernels;
+  llvm::SmallPtrSet<Operation *, 16> taken;
+  for (auto op : func.getBody().front().getOps<linalg::LinalgOp>()) {
+    if (taken.contains(op) || !isContraction(op))
+      continue;
+    Result<AttentionOps> attention = findAttention(op);
+    if (!attention ||
+        llvm::any_of(
+            attention->ops,
+            [&](Operation *each) { return taken.contains(each) || each->hasAttr(kKernelAttr); }) ||
+        !isTaken(*attention))
+      continue;
+    taken.insert_range(attention->ops);
+    kernels.push_back(attention->ops);
+  }
+  return kernels;
+}
+
+} // namespace xetile::transform_ops

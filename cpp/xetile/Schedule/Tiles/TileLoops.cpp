@@ -1,0 +1,182 @@
+//===- TileLoops.cpp - loops on tensors ---------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: a result of an scf.for on tensors, places. Out: a loop that carries vectors: those that the
+// result needs, and those of other results at the places that go along. Refused: bounds that are
+// not known.
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "xetile/Schedule/Tiles/AtDepth.h"
+#include "xetile/Schedule/Tiles/WithSizes.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+
+using namespace mlir;
+
+namespace xetile::transform_ops {
+
+SmallVector<int64_t> TileWriter::shapeFor(ArrayRef<Place> places) const {
+  SmallVector<int64_t> shape{1, 1};
+  for (const Place &place : places)
+    for (Role role : {kRows, kColumns})
+      if (place.steps[role] != 0)
+        shape[role] = size(role);
+  return shape;
+}
+
+namespace {
+
+/// Dimensions of tensors and loops of ops in the body of a loop on tensors that go along.
+class LoopAxes {
+public:
+  explicit LoopAxes(scf::ForOp loop) : loop(loop) {
+    loop.getBody()->walk([&](linalg::LinalgOp op) { join(op); });
+    Operation *yield = loop.getBody()->getTerminator();
+    for (auto [argument, next] : llvm::zip_equal(loop.getRegionIterArgs(), yield->getOperands()))
+      for (unsigned dim : dims(argument))
+        axes.unionSets({argument.getAsOpaquePointer(), dim}, {next.getAsOpaquePointer(), dim});
+  }
+
+  /// Places of result `other` where result `number` is at `places`; none where these leave it open.
+  std::optional<SmallVector<Place>> follow(unsigned number, ArrayRef<Place> places,
+                                           unsigned other) const {
+    Value from = loop.getRegionIterArg(number), to = loop.getRegionIterArg(other);
+    SmallVector<Place> result;
+    for (unsigned dim : dims(to)) {
+      bool found = cast<RankedTensorType>(to.getType()).getDimSize(dim) == 1;
+      Place place;
+      for (unsigned same : dims(from))
+        if (!found &&
+            axes.isEquivalent({from.getAsOpaquePointer(), same}, {to.getAsOpaquePointer(), dim})) {
+          place = places[same];
+          found = true;
+        }
+      if (!found)
+        return std::nullopt;
+      result.push_back(place);
+    }
+    return result;
+  }
+
+private:
+  static llvm::iota_range<unsigned> dims(Value tensor) {
+    return llvm::seq<unsigned>(0, cast<RankedTensorType>(tensor.getType()).getRank());
+  }
+  void join(linalg::LinalgOp op) {
+    for (OpOperand &operand : op->getOpOperands()) {
+      Value tensor = operand.get();
+      if (!loop.getBodyRegion().isAncestor(tensor.getParentRegion()) ||
+          !isa<RankedTensorType>(tensor.getType()))
+        continue;
+      for (auto [dim, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
+        if (auto each = dyn_cast<AffineDimExpr>(expr)) {
+          std::pair<void *, unsigned> iteration{op.getOperation(), each.getPosition()};
+          axes.unionSets(iteration, {tensor.getAsOpaquePointer(), static_cast<unsigned>(dim)});
+          if (op.isDpsInit(&operand))
+            axes.unionSets(iteration, {op.getTiedOpResult(&operand).getAsOpaquePointer(),
+                                       static_cast<unsigned>(dim)});
+        }
+    }
+  }
+
+  mutable scf::ForOp loop;
+  llvm::EquivalenceClasses<std::pair<void *, unsigned>> axes;
+};
+
+} // namespace
+
+/// The vector that a loop on its way carries of a tensor at `places`.
+Value TileWriter::carriedOf(Scope &scope, unsigned number, ArrayRef<Place> places) {
+  Key wanted;
+  append(wanted, places);
+  for (const Carried &carried : scope.carried) {
+    Key key;
+    append(key, carried.places);
+    if (carried.number == number && key == wanted &&
+        cast<VectorType>(carried.argument.getType()).getShape() == ArrayRef(shapeFor(places)))
+      return carried.argument;
+  }
+  Type element = cast<RankedTensorType>(scope.source.getResult(number).getType()).getElementType();
+  Value argument =
+      scope.loop.getBody()->addArgument(VectorType::get(shapeFor(places), element), loc);
+  scope.carried.push_back({number, SmallVector<Place>(places), argument});
+  return argument;
+}
+
+FailureOr<Value> TileWriter::ofCarried(BlockArgument tensor, ArrayRef<Place> places) {
+  Operation *loop = tensor.getOwner()->getParentOp();
+  for (auto &scope : scopes)
+    if (scope->source == loop)
+      return carriedOf(*scope, tensor.getArgNumber() - 1, places);
+  return refuse(loop, "expected what a loop carries to be read in the loop");
+}
+
+/// Writes what a loop carries from step to step, and what it starts from before the loop.
+LogicalResult TileWriter::writeCarried(Scope &scope, size_t outside, SmallVector<Value> &inits,
+                                       SmallVector<Value> &yields) {
+  Operation *yield = scope.source.getBody()->getTerminator();
+  // More of them may be found to be carried on the way.
+  for (size_t i = 0; i < scope.carried.size(); ++i) {
+    Carried carried = scope.carried[i];
+    ArrayRef<int64_t> shape = cast<VectorType>(carried.argument.getType()).getShape();
+    WithSizes sizes(*this);
+    sizes.setFor(carried.places, shape);
+    FailureOr<Value> next = value(yield->getOperand(carried.number), carried.places);
+    if (failed(next))
+      return failure();
+    yields.push_back(repeat(*next, shape));
+    AtDepth before(*this, outside);
+    FailureOr<Value> init = value(scope.source.getInitArgs()[carried.number], carried.places);
+    if (failed(init))
+      return failure();
+    inits.push_back(repeat(*init, shape));
+  }
+  return success();
+}
+
+FailureOr<Value> TileWriter::ofLoop(scf::ForOp source, unsigned number, ArrayRef<Place> places) {
+  std::optional<int64_t> from = getConstantIntValue(source.getLowerBound()),
+                         to = getConstantIntValue(source.getUpperBound()),
+                         by = getConstantIntValue(source.getStep());
+  if (!from || !to || !by || *from != 0)
+    return refuse(source, "expected a loop from zero on, with bounds known when compiled");
+  size_t outside = scopes.size() - 1;
+  auto loop = scf::ForOp::create(b, loc, this->number(0), this->number(*to), this->number(*by));
+  SmallVector<Value> inits, yields;
+  {
+    OpBuilder::InsertionGuard guard(b);
+    scopes.push_back(std::make_unique<Scope>());
+    Scope &scope = *scopes.back();
+    scope.loop = loop;
+    scope.source = source;
+    variables[source.getInductionVar()] = loop.getInductionVar();
+    b.setInsertionPoint(loop.getBody()->getTerminator());
+    (void)carriedOf(scope, number, places);
+    LoopAxes axes(source);
+    for (auto [other, result] : llvm::enumerate(source.getResults()))
+      if (other != number && !result.use_empty())
+        if (auto along = axes.follow(number, places, other))
+          (void)carriedOf(scope, other, *along);
+    if (failed(writeCarried(scope, outside, inits, yields)))
+      return failure();
+  }
+  auto whole =
+      scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), inits);
+  whole.getRegion().takeBody(loop.getRegion());
+  whole.getBody()->getTerminator()->setOperands(yields);
+  std::unique_ptr<Scope> done = std::move(scopes.back());
+  scopes.pop_back();
+  loop.erase();
+  Value result;
+  for (auto [carried, made] : llvm::zip_equal(done->carried, whole.getResults())) {
+    Value tensor = source.getResult(carried.number);
+    Key key{reinterpret_cast<int64_t>(tensor.getAsOpaquePointer()), 0};
+    ArrayRef<int64_t> shape = cast<VectorType>(made.getType()).getShape();
+    WithSizes sizes(*this);
+    sizes.setFor(carried.places, shape);
+    append(key, carried.places);
+    scopes.back()->known[key] = made;
+    if (!result)
+      result = made;
+  }
+  return result;
+}
+
+} // namespace xetile::transform_ops

@@ -1,0 +1,105 @@
+//===- TileProducts.cpp - products of matrices in a kernel ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: a contraction of f16 or bf16 whose result runs along rows and columns. Out: tile_mma of its
+// operands, each as long as k. Refused: nothing; other contractions are sums.
+#include "xetile/IR/XeTileOps.h"
+#include "xetile/Linalg/Contraction.h"
+#include "xetile/Schedule/Tiles/WithSizes.h"
+
+using namespace mlir;
+
+namespace xetile::transform_ops {
+
+std::optional<TileWriter::Product>
+TileWriter::matchProduct(linalg::LinalgOp op, ArrayRef<Place> loops, ArrayRef<unsigned> reduced) {
+  constexpr int64_t kFewest = 4;
+  if (!plan.blocks || reduced.size() != 1 || op.getNumDpsInputs() != 2 ||
+      op.getNumDpsInits() != 1 || !addsProduct(*op.getBlock()))
+    return std::nullopt;
+  auto elementType = [&](unsigned operand) {
+    return getElementTypeOrSelf(op->getOperand(operand).getType());
+  };
+  if (!isa<Float16Type, BFloat16Type>(elementType(0)) || elementType(0) != elementType(1) ||
+      !elementType(2).isF32())
+    return std::nullopt;
+  Product product;
+  product.op = op;
+  product.k = reduced.front();
+  product.extent = op.getStaticLoopRanges()[product.k];
+  product.steps = static_cast<int64_t>(llvm::alignTo(product.extent, 16));
+  if (product.extent <= kFewest)
+    return std::nullopt;
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  if (!llvm::all_of(maps, [](AffineMap map) { return map.isProjectedPermutation(); }))
+    return std::nullopt;
+  std::array<int, 2> side = {-1, -1};
+  for (auto [loop, place] : llvm::enumerate(loops)) {
+    if (place.isNumber())
+      continue;
+    Role role = place.steps[kRows] != 0 ? kRows : kColumns;
+    if (place.isFolded() || place.steps[role] != 1 || side[role] >= 0 ||
+        maps[0].isFunctionOfDim(loop) == maps[1].isFunctionOfDim(loop))
+      return std::nullopt;
+    side[role] = maps[0].isFunctionOfDim(loop) ? 0 : 1;
+  }
+  if (side[kRows] < 0 || side[kColumns] < 0 || side[kRows] == side[kColumns])
+    return std::nullopt;
+  product.a = side[kRows];
+  return product;
+}
+
+/// Whether a tile along `dim` of `tensor` reads zeros of memory behind its last element.
+static bool endsWithMemory(Value tensor, unsigned dim) {
+  while (auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>()) {
+    if (slice.getDroppedDims().any() || !slice.hasUnitStride())
+      return false;
+    int64_t offset = slice.getStaticOffset(dim);
+    if (ShapedType::isDynamic(offset) ||
+        offset + slice.getStaticSize(dim) != slice.getSourceType().getDimSize(dim))
+      return false;
+    tensor = slice.getSource();
+  }
+  return isInMemory(tensor);
+}
+
+/// An operand with k along the side that it has; elements beyond its end are zero.
+FailureOr<Value> TileWriter::factor(Product &product, unsigned operand, SmallVector<Place> loops) {
+  bool isA = operand == product.a;
+  Role along = isA ? kColumns : kRows;
+  loops[product.k] = Place::along(along);
+  WithSizes sizes(*this);
+  sizes.set(along, product.steps);
+  if (!isA)
+    sizes.shareNothing();
+  OpOperand &use = product.op->getOpOperand(operand);
+  FailureOr<Value> result = read(product.op, use, loops);
+  if (failed(result))
+    return failure();
+  std::optional<unsigned> dim = product.op.getMatchingIndexingMap(&use).getResultPosition(
+      getAffineDimExpr(product.k, b.getContext()));
+  if (product.extent != product.steps && !endsWithMemory(use.get(), *dim)) {
+    Type element = cast<VectorType>(result->getType()).getElementType();
+    result = select(isBelow(indices(loops[product.k]), product.extent), *result,
+                    splat(cast<TypedAttr>(b.getZeroAttr(element))));
+  }
+  return repeat(*result, {size(kRows), size(kColumns)});
+}
+
+FailureOr<Value> TileWriter::multiply(Product &product, ArrayRef<Place> loops) {
+  FailureOr<Value> init = read(product.op, *product.op.getDpsInitOperand(0), loops);
+  if (failed(init))
+    return failure();
+  SmallVector<Value> factors;
+  for (unsigned operand : {product.a, 1 - product.a}) {
+    FailureOr<Value> each = factor(product, operand, SmallVector<Place>(loops));
+    if (failed(each))
+      return failure();
+    factors.push_back(*each);
+  }
+  SmallVector<int64_t> shape{size(kRows), size(kColumns)};
+  Value sum = repeat(*init, shape);
+  return Value(TileMmaOp::create(b, loc, sum.getType(), factors[0], factors[1], sum, mapOf(shape),
+                                 false, false));
+}
+
+} // namespace xetile::transform_ops

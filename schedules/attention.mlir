@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Attention on tensors -> one XeTile kernel at workgroup level (levels 0 to 1).
+//
+//   for each workgroup (m, heads):                           // 8 subgroups own 16 queries each
+//     q = Q[m : m+128, :];  top, l, o = -inf, 0, 0           // of each query: all in registers
+//     for n = 0 .. N step 64:                                // blocks of keys
+//       s = f(q * K[n : n+64, :]^T)                          // scale, masks; scores never reach memory
+//       t = max(top, max(s, rows))
+//       p = exp(s - t)
+//       l = l * exp(top - t) + sum(p, rows)
+//       o = o * exp(top - t) + p * V[n : n+64, :]
+//       top = t
+//     D[m : m+128, :] = o / l
+//
+// It takes softmax(f(Q K^T)) V in f16, bf16 and f32 as it comes: with any elementwise ops between the products, as scales,
+// masks that are added or select, with heads that share keys, in tensors of any sizes that are known when they are compiled.
+// Queries and keys hang over the edges; keys that do not exist are minus infinity. f32 is multiplied on vector units.
+//
+// Run it on a payload:
+//   mlir-opt-22 --load-dialect-plugin=XeTilePlugin.so --load-pass-plugin=XeTilePlugin.so payload.mlir
+//     --transform-preload-library=transform-library-paths=schedules/parts,schedules/attention.mlir --transform-interpreter
+//
+// Parameters are knobs; what is left open is chosen (cpp/xetile/Schedule/Tiles/PlanProducts.cpp):
+//   (1) A subgroup has whole rows of scores: maxima and sums are its own, and powers stay where the second product reads them.
+//   (2) 16 queries of 64 elements, 8 of more, and a block's scores fill the registers beside the output.
+//   (3) 64 keys a step, 32 where values have more than 128 elements: what is done once a step and query costs little then.
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence private @clean_tiles(!transform.any_op {transform.readonly})
+  transform.named_sequence private @bufferize(!transform.any_op {transform.consumed}) -> !transform.any_op
+  transform.named_sequence private @outline_kernel(
+      !transform.any_op {transform.consumed}, !transform.param<i64> {transform.readonly},
+      !transform.param<i64> {transform.readonly}, !transform.any_param {transform.readonly})
+      -> (!transform.any_op, !transform.any_op)
+
+  // The entry yields the transformed module, so that further steps can be appended.
+  transform.named_sequence @__transform_main(%module: !transform.any_op {transform.consumed}) -> !transform.any_op {
+    %given_m = transform.tune.knob<"workgroup_m"> = 0 from
+        options = {min = 0, doc = "queries of a workgroup; 0 leaves it to the compiler, here and below"}
+        -> !transform.param<i64>
+    %given_rows = transform.tune.knob<"subgroups_m"> = 0 from
+        options = {min = 0, doc = "subgroups of a workgroup, which share its queries"} -> !transform.param<i64>
+    %given_keys = transform.tune.knob<"keys"> = 0 from
+        options = {min = 0, doc = "keys of a step"} -> !transform.param<i64>
+    %target = transform.tune.knob<"target"> = "pvc" from
+        options = {doc = "chip to compile for"} -> !transform.any_param
+
+    // linalg.softmax has no loops of its own; all else becomes few ops that are indexed by dimensions.
+    %linalg = transform.apply_registered_pass "xetile-elementwise-to-linalg" to %module
+        : (!transform.any_op) -> !transform.any_op
+    %decomposed = transform.apply_registered_pass "xetile-decompose-linalg" to %linalg
+        : (!transform.any_op) -> !transform.any_op
+    %split = transform.apply_registered_pass "xetile-split-argmax" to %decomposed
+        : (!transform.any_op) -> !transform.any_op
+    %simple = transform.apply_registered_pass "xetile-simplify-attention" to %split
+        : (!transform.any_op) -> !transform.any_op
+    %func = transform.structured.match ops{["func.func"]} in %simple : (!transform.any_op) -> !transform.any_op
+    %loop = transform.xetile.online %func block = %given_keys
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    %workgroups, %subgroups_m, %subgroups_n = transform.xetile.to_tiles %func
+        tile = [%given_m, %open] sg_layout = [%given_rows, %open]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.include @clean_tiles failures(propagate) (%simple) : (!transform.any_op) -> ()
+    %buffers = transform.include @bufferize failures(propagate) (%simple) : (!transform.any_op) -> !transform.any_op
+    %outlined, %kernel = transform.include @outline_kernel failures(propagate)
+        (%buffers, %subgroups_m, %subgroups_n, %target)
+        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.any_param)
+        -> (!transform.any_op, !transform.any_op)
+    %mapped = transform.apply_registered_pass "xetile-infer-wg-map" to %kernel : (!transform.any_op) -> !transform.any_op
+    transform.yield %outlined : !transform.any_op
+  }
+}

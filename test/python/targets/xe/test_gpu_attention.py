@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Kernels of the schedule `attention`, run on this machine's OpenCL device and compared with NumPy in f64."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from attention_programs import Attention
+from xetile.errors import XeTileError
+from xetile.mlir import ir
+
+ERROR = {"f16": 2e-3, "bf16": 8e-3, "f32": 1e-5}
+SMALL = Attention(heads=1, rows=20, keys=37, inner=32, values=32)
+# Steps of few keys: the code of a step is short then, as linking it for a CPU takes long.
+CASES = {
+    "odd lengths": (SMALL, "pvc"),
+    "causal": (replace(SMALL, rows=37, mask="causal"), "bmg"),
+    "a mask that is added": (replace(SMALL, keys=50, mask="added"), "lnl"),
+    "a mask that selects": (replace(SMALL, keys=50, mask="selected"), "pvc"),
+    "heads share keys": (replace(SMALL, batch=2, heads=4, key_heads=2, keys=32, values=48), "pvc"),
+    "bf16, odd sizes of heads": (replace(SMALL, keys=50, inner=40, values=24, dtype="bf16"), "bmg"),
+    "f32": (replace(SMALL, inner=16, values=16, dtype="f32", mask="causal"), "pvc"),
+}
+LONG = {
+    "whole blocks": (Attention(rows=128, keys=128), "pvc"),
+    "heads of 128": (Attention(rows=70, keys=150, inner=128, values=128, mask="causal"), "bmg"),
+    "heads of 256": (Attention(heads=1, rows=33, keys=70, inner=256, values=256, dtype="bf16"), "pvc"),
+}
+
+
+@pytest.fixture
+def run(compile_kernel):
+    """Compiles an attention and calls it."""
+
+    def run_(case, arrays, target="pvc", schedule="attention", **options):
+        with ir.Context(), ir.Location.unknown():
+            kernel = compile_kernel(ir.Module.parse(case.text()), schedule=schedule, target=target, **options)
+        out = np.full((*arrays[0].shape[:-1], case.values), np.nan, np.float32)
+        kernel(*arrays, out=out)
+        return out
+
+    return run_
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_attention_is_as_in_numpy(run, name):
+    case, target = CASES[name]
+    arrays = case.arrays()
+    got = run(case, arrays, target, params={"keys": 16, "subgroups_m": 2})
+    np.testing.assert_allclose(got, case.reference(arrays), atol=ERROR[case.dtype])
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", LONG)
+def test_attention_with_the_sizes_that_are_chosen(run, name):
+    case, target = LONG[name]
+    arrays = case.arrays()
+    np.testing.assert_allclose(run(case, arrays, target), case.reference(arrays), atol=ERROR[case.dtype])
+
+
+def test_scores_of_sixty(run):
+    case = replace(SMALL, keys=64)
+    arrays = case.arrays(size=30.0)
+    got = run(case, arrays, params={"keys": 32, "subgroups_m": 2})
+    np.testing.assert_allclose(got, case.reference(arrays), atol=ERROR["f16"])
+
+
+def test_blocks_and_rows_that_are_masked_as_a_whole_and_scores_that_are_nan(run):
+    case = replace(SMALL, keys=48, mask="added")
+    arrays = case.arrays()
+    arrays[3][0, :16] = -np.inf  # a first block of nothing
+    arrays[3][1, 16:] = -np.inf
+    arrays[3][2, :47] = -np.inf  # all but one
+    arrays[3][3] = -np.inf  # all: PyTorch's softmax gives NaN
+    arrays[3][4, 20] = np.nan
+    arrays[3][5, :16] = np.finfo(np.float32).min  # as some models mask, one of all keys the mean of all values
+    arrays[3][6] = np.finfo(np.float32).min
+    got = run(case, arrays, params={"keys": 16, "subgroups_m": 2})
+    with np.errstate(all="ignore"):
+        expected = case.reference(arrays)
+    # What f32 cannot tell from the lowest number is the lowest number.
+    expected[:, :, :, 6] = arrays[2].astype(np.float64).mean(axis=2)[:, :, None]
+    np.testing.assert_allclose(got, expected, atol=ERROR["f16"])
+    assert np.isnan(got[0, 0, 0, 3:5]).all() and not np.isnan(got[0, 0, 0, [0, 1, 2, 5, 6]]).any()
+
+
+@pytest.mark.parametrize(
+    "params,message",
+    [
+        ({"keys": -1}, "keys"),
+        ({"workgroup_m": 30, "subgroups_m": 4}, "does not divide the tile of 30 x 32 elements"),
+    ],
+)
+def test_knobs_that_do_not_fit_are_refused(run, params, message):
+    with pytest.raises(XeTileError, match=message):
+        run(SMALL, SMALL.arrays(), params=params)
+
+
+def test_a_program_with_an_attention_is_one_kernel(compile_kernel):
+    case = replace(SMALL, heads=2, rows=64, keys=64)
+    with ir.Context(), ir.Location.unknown():
+        kernel = compile_kernel(ir.Module.parse(case.text()), schedule="gpu_model", target="pvc")
+    assert kernel.explain().count("attention: its scores stay in registers") > 0
+    assert "rows" not in kernel.explain()
