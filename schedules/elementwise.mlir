@@ -16,6 +16,8 @@
 //   (1) 32 x 32 elements of f32 are loads of 2048 bytes, the most that one message takes, and two of them fit the
 //       registers of a subgroup beside the results; chains of many operands take half.
 //   (2) More subgroups share nothing here; 8 of them are one workgroup, so that small tensors fill the machine, too.
+//   (3) Rows of a pitch that blocks do not take are 8 x 64 elements a subgroup: a lane has four neighbours. Their last tiles
+//       end where the matrix does, and compute again what the tiles before them did: no element is tested.
 module attributes {transform.with_named_sequence} {
   transform.named_sequence private @clean_tiles(!transform.any_op {transform.readonly})
   transform.named_sequence private @bufferize(!transform.any_op {transform.consumed}) -> !transform.any_op

@@ -3,7 +3,7 @@
 // softmax, norms, sums, maxima, means, along any dimensions.
 //
 //   for each workgroup m:                                    // a row; or 8 rows and more where rows are no whole vectors
-//     x = A[m, :]                                            // folded to [n / 16, 16]: all of it in registers
+//     x = A[m, :]                                            // folded to [n / 16, 16] of f32, [n / 32, 32] of f16
 //     e = exp(x - reduce(max, x))
 //     D[m, :] = e / reduce(+, e)
 //
@@ -21,6 +21,9 @@
 // Parameters are knobs; what is left open is chosen (cpp/xetile/Schedule/Tiles/TilePlan.cpp):
 //   (1) Up to 1024 elements are one row a subgroup: sums across lanes, once a row, are all that is not elementwise.
 //   (2) Longer rows are for up to 16 subgroups, which exchange their parts of a sum through shared memory.
+//   (3) Sums of products of narrow floats with rows and columns, as convolutions of channels last, are tile_mma: pixels of a
+//       row of the image are rows of a matrix, channels are k, and nothing is copied. For each window's row and column:
+//       acc += A[rows + p, k] * B[p, q, k, columns].
 module attributes {transform.with_named_sequence} {
   transform.named_sequence private @clean_tiles(!transform.any_op {transform.readonly})
   transform.named_sequence private @bufferize(!transform.any_op {transform.consumed}) -> !transform.any_op

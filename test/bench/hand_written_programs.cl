@@ -3,12 +3,17 @@
 // the peer of program_code.py.
 //
 // -D TYPE=16 (f16) or 32 (f32), of tensors; -D CHAIN, CHAIN_ODD, SOFTMAX, LAYER_NORM, ROW_SUM,
-// TRANSPOSE, CONVOLUTION, MAX_POOL chooses the kernel. Subgroups of 16; what is not elementwise is
+// TRANSPOSE, CONVOLUTION, MAX_POOL chooses the kernel; -D FUSED allows to round products and
+// sums of them once. Subgroups of 16; what is not elementwise is
 // computed in f32. No kernel tests whether its rows and columns exist where program_code_kernels.py
 // has sizes that its tiles divide.
 #define SUBGROUP __attribute__((intel_reqd_sub_group_size(16)))
 #define WORKGROUP(n) __attribute__((reqd_work_group_size(16 * (n), 1, 1)))
 #define UNROLL(n) __attribute__((opencl_unroll_hint(n)))
+
+#ifndef FUSED
+#pragma OPENCL FP_CONTRACT OFF
+#endif
 
 #if TYPE == 16
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
@@ -74,7 +79,8 @@ SUBGROUP WORKGROUP(1) __kernel void chain(const __global element *x, const __glo
   const __global element *from = x + row * N + column;
   __global element *to = y + row * N + column;
   UNROLL(8)
-  for (int i = 0; i < 8; ++i) vstore4(STEPS(vload4(0, from + i * N), w, c[row + i]), 0, to + i * N);
+  for (int i = 0; i < 8; ++i)
+    vstore4(STEPS(vload4(0, from + i * N), w, c[row + i]), 0, to + i * N);
 }
 #endif
 
@@ -96,7 +102,8 @@ SUBGROUP WORKGROUP(1) __kernel void softmax(const __global element *x, __global 
 #ifdef POWERS_OF_2
   float below = -top * 1.44269504f;
   UNROLL(PARTS)
-  for (int i = 0; i < PARTS; ++i) sums += v[i] = native_exp2(fma(v[i], 1.44269504f, below));
+  for (int i = 0; i < PARTS; ++i)
+    sums += v[i] = native_exp2(fma(v[i], 1.44269504f, below));
   float scale = native_recip(sum_of(sums));
   UNROLL(PARTS) for (int i = 0; i < PARTS; ++i) WRITE8(y + i * 128, ELEMENT8(v[i] * scale));
 #else
@@ -171,37 +178,38 @@ SUBGROUP WORKGROUP(1) __kernel
     for (int n = 0; n < COLUMNS / 16; ++n)
       sum[m][n] = 0;
   UNROLL(1)
-  for (int c = 0; c < C; c += 32) UNROLL(1) for (int p = 0; p < 3; ++p)
-      UNROLL(1) for (int q = 0; q < 3; ++q) {
-    short8 left[2][PIXELS / 8];
-    ushort rows[2][PIXELS];
-    int8 right[2][COLUMNS / 16];
+  for (int c = 0; c < C; c += 32)
+    UNROLL(1) for (int p = 0; p < 3; ++p) UNROLL(1) for (int q = 0; q < 3; ++q) {
+      short8 left[2][PIXELS / 8];
+      ushort rows[2][PIXELS];
+      int8 right[2][COLUMNS / 16];
 #if STRIDE == 1
-    // Pixels of a row of the image are rows of a matrix.
-    intel_sub_group_2d_block_read_16b_32r16x2c(x + (h + p) * PITCH * C, C * 2, PITCH, C * 2,
-                                               (int2)(c, w + q), rows[0]);
+      // Pixels of a row of the image are rows of a matrix.
+      intel_sub_group_2d_block_read_16b_32r16x2c(x + (h + p) * PITCH * C, C * 2, PITCH, C * 2,
+                                                 (int2)(c, w + q), rows[0]);
 #else
-    // Every other pixel: pairs of them are rows of a matrix.
-    intel_sub_group_2d_block_read_16b_32r16x2c(x + (h * 2 + p) * PITCH * C, C * 4, (PITCH + 1) / 2,
-                                               C * 4, (int2)(c + q % 2 * C, w + q / 2), rows[0]);
+      // Every other pixel: pairs of them are rows of a matrix.
+      intel_sub_group_2d_block_read_16b_32r16x2c(x + (h * 2 + p) * PITCH * C, C * 4,
+                                                 (PITCH + 1) / 2, C * 4,
+                                                 (int2)(c + q % 2 * C, w + q / 2), rows[0]);
 #endif
-    for (int part = 0; part < 2; ++part)
-      for (int m = 0; m < PIXELS / 8; ++m)
-        left[part][m] = *(__private short8 *)(rows[part] + m * 8);
-    for (int pair = 0; pair < COLUMNS / 32; ++pair) {
-      uint columns[2][2][8];
-      intel_sub_group_2d_block_read_transform_16b_32r16x2c(
-          k, F * 2, 9 * C, F * 2, (int2)(pair * 32, (p * 3 + q) * C + c), columns[0][0]);
-      for (int n = 0; n < 2; ++n)
-        for (int part = 0; part < 2; ++part)
-          right[part][pair * 2 + n] = *(__private int8 *)columns[n][part];
+      for (int part = 0; part < 2; ++part)
+        for (int m = 0; m < PIXELS / 8; ++m)
+          left[part][m] = *(__private short8 *)(rows[part] + m * 8);
+      for (int pair = 0; pair < COLUMNS / 32; ++pair) {
+        uint columns[2][2][8];
+        intel_sub_group_2d_block_read_transform_16b_32r16x2c(
+            k, F * 2, 9 * C, F * 2, (int2)(pair * 32, (p * 3 + q) * C + c), columns[0][0]);
+        for (int n = 0; n < 2; ++n)
+          for (int part = 0; part < 2; ++part)
+            right[part][pair * 2 + n] = *(__private int8 *)columns[n][part];
+      }
+      for (int part = 0; part < 2; ++part)
+        for (int m = 0; m < PIXELS / 8; ++m)
+          for (int n = 0; n < COLUMNS / 16; ++n)
+            sum[m][n] =
+                intel_sub_group_f16_f16_matrix_mad_k16(left[part][m], right[part][n], sum[m][n]);
     }
-    for (int part = 0; part < 2; ++part)
-      for (int m = 0; m < PIXELS / 8; ++m)
-        for (int n = 0; n < COLUMNS / 16; ++n)
-          sum[m][n] =
-              intel_sub_group_f16_f16_matrix_mad_k16(left[part][m], right[part][n], sum[m][n]);
-  }
   y += (image * H + h) * W * F;
   for (int m = 0; m < PIXELS / 8; ++m)
     for (int n = 0; n < COLUMNS / 16; ++n) {
@@ -227,27 +235,27 @@ SUBGROUP WORKGROUP(1) __kernel
     for (int n = 0; n < COLUMNS / 16; ++n)
       sum[m][n] = 0;
   UNROLL(1)
-  for (int p = 0; p < 3; ++p) UNROLL(1) for (int q = 0; q < 3; ++q)
-      UNROLL(1) for (int c = 0; c < C; c += 16) {
-    uint left[PIXELS];
+  for (int p = 0; p < 3; ++p)
+    UNROLL(1) for (int q = 0; q < 3; ++q) UNROLL(1) for (int c = 0; c < C; c += 16) {
+      uint left[PIXELS];
 #if STRIDE == 1
-    intel_sub_group_2d_block_read_32b_32r16x1c((__global void *)(x + p * PITCH * C), C * 4, PITCH,
-                                               C * 4, (int2)(c, w + q), left);
+      intel_sub_group_2d_block_read_32b_32r16x1c((__global void *)(x + p * PITCH * C), C * 4, PITCH,
+                                                 C * 4, (int2)(c, w + q), left);
 #else
-    intel_sub_group_2d_block_read_32b_32r16x1c((__global void *)(x + p * PITCH * C), C * 8,
-                                               (PITCH + 1) / 2, C * 8,
-                                               (int2)(c + q % 2 * C, w + q / 2), left);
+      intel_sub_group_2d_block_read_32b_32r16x1c((__global void *)(x + p * PITCH * C), C * 8,
+                                                 (PITCH + 1) / 2, C * 8,
+                                                 (int2)(c + q % 2 * C, w + q / 2), left);
 #endif
-    UNROLL(16) for (int i = 0; i < 16; ++i) {
-      float2 right = as_float2(intel_sub_group_block_read2(
-          (const __global uint *)(k + ((p * 3 + q) * C + c + i) * F + part)));
-      UNROLL(PIXELS) for (int m = 0; m < PIXELS; ++m) {
-        float each = sub_group_broadcast(as_float(left[m]), i);
-        sum[m][0] = fma(each, right.x, sum[m][0]);
-        sum[m][1] = fma(each, right.y, sum[m][1]);
+      UNROLL(16) for (int i = 0; i < 16; ++i) {
+        float2 right = as_float2(intel_sub_group_block_read2(
+            (const __global uint *)(k + ((p * 3 + q) * C + c + i) * F + part)));
+        UNROLL(PIXELS) for (int m = 0; m < PIXELS; ++m) {
+          float each = sub_group_broadcast(as_float(left[m]), i);
+          sum[m][0] = fma(each, right.x, sum[m][0]);
+          sum[m][1] = fma(each, right.y, sum[m][1]);
+        }
       }
     }
-  }
   y += ((get_group_id(1) * H + h) * W + w) * F + part;
   for (int m = 0; m < PIXELS; ++m)
     intel_sub_group_block_write2((__global uint *)(y + m * F),

@@ -3,6 +3,7 @@
 // In: a function that computes tensors of one shape. Out: an scf.forall over workgroups that
 // computes them in XeTile, from memory to memory. Refused: run-time sizes, results of several
 // shapes, and what TileWriter refuses.
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -40,6 +41,7 @@ private:
   }
   LogicalResult checkOp(Operation *op);
   void makeLoop(ArrayRef<int64_t> shape);
+  void boundPlaces(TileWriter &writer, ArrayRef<int64_t> shape);
   LogicalResult write(TileWriter &writer, unsigned role);
   LogicalResult writeScan(TileWriter &writer);
 
@@ -149,6 +151,24 @@ void FunctionTiler::makeLoop(ArrayRef<int64_t> shape) {
     places[dim].base = variable;
 }
 
+/// Tells how far the loop's variables go, and moves last tiles inside.
+void FunctionTiler::boundPlaces(TileWriter &writer, ArrayRef<int64_t> shape) {
+  for (auto [place, use, extent] : llvm::zip_equal(places, plan.dims, shape)) {
+    if (!place.base)
+      continue;
+    int64_t tile = use == DimUse::Rows      ? plan.tile[kRows]
+                   : use == DimUse::Columns ? plan.tile[kColumns]
+                                            : 1;
+    int64_t most = (extent - 1) / tile * tile;
+    if (plan.movesInside && extent % tile != 0 && extent > tile) {
+      most = extent - tile;
+      Value last = arith::ConstantIndexOp::create(rewriter, func.getLoc(), most);
+      place.base = arith::MinUIOp::create(rewriter, func.getLoc(), place.base, last);
+    }
+    writer.setHighest(place.base, most);
+  }
+}
+
 /// Stores the results, in loops over what a workgroup computes of rows and columns beyond its tile.
 LogicalResult FunctionTiler::write(TileWriter &writer, unsigned role) {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(results.front().getType()).getShape();
@@ -216,6 +236,7 @@ LogicalResult FunctionTiler::run(std::array<int64_t, 2> tile, std::array<int64_t
   }
   rewriter.setInsertionPoint(loop.getTerminator());
   TileWriter writer(rewriter, loop, plan);
+  boundPlaces(writer, shape);
   if (succeeded(scan ? writeScan(writer) : write(writer, 0)))
     return success();
   where = writer.where;

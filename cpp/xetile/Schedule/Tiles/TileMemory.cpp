@@ -3,6 +3,7 @@
 // In: tensors in memory of static shape, places. Out: load_tile and store_tile where places step by
 // one along at most two dimensions, load_gather and store_scatter elsewhere. Refused: element types
 // that tiles cannot have.
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
@@ -121,7 +122,8 @@ std::optional<TileWriter::View> TileWriter::view(Value memory, ArrayRef<Place> p
   return viewOf(memory, SmallVector<Place>(places));
 }
 
-/// Dimensions of rows and columns for a tile of these places, -1 for none; false for a gather.
+/// Dimensions of rows and columns for a tile of these places, -1 for none; false for a gather. Only
+/// neighbours in memory are one step apart: other dimensions may be passed in steps.
 static bool findSides(ArrayRef<Place> places, ArrayRef<int64_t> strides,
                       std::array<int64_t, 2> &side) {
   side = {-1, -1};
@@ -129,7 +131,8 @@ static bool findSides(ArrayRef<Place> places, ArrayRef<int64_t> strides,
     if (place.isNumber())
       continue;
     Role role = place.steps[kRows] != 0 ? kRows : kColumns;
-    if (place.steps[role] != 1 || side[role] >= 0)
+    int64_t step = place.steps[role];
+    if (step < 1 || (step > 1 && strides[dim] == 1) || side[role] >= 0)
       return false;
     side[role] = static_cast<int64_t>(dim);
   }
@@ -160,19 +163,32 @@ std::optional<TileWriter::View> TileWriter::viewOf(Value memory, SmallVector<Pla
   for (unsigned role : {kRows, kColumns})
     if (side[role] < 0)
       side[role] = side[1 - role] == type.getRank() - 1 ? type.getRank() - 2 : type.getRank() - 1;
-  SmallVector<OpFoldResult> offsets, sizes, ones(type.getRank(), b.getIndexAttr(1));
+  SmallVector<OpFoldResult> offsets, extents, steps;
   SmallVector<int64_t> kept;
+  bool isWhole = type.getRank() == 2;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     bool keep = llvm::is_contained(side, dim);
-    offsets.push_back(keep ? b.getIndexAttr(0) : start(places[dim]));
-    sizes.push_back(b.getIndexAttr(keep ? type.getDimSize(dim) : 1));
+    int64_t step = std::max<int64_t>(1, places[dim].steps[kRows] + places[dim].steps[kColumns]);
+    steps.push_back(b.getIndexAttr(keep ? step : 1));
+    int64_t first = 0, extent = type.getDimSize(dim);
+    if (keep && step > 1) {
+      first = llvm::mod(places[dim].shift, step);
+      extent = llvm::divideCeil(extent - first, step);
+      places[dim].shift = llvm::divideFloorSigned(places[dim].shift, step);
+      if (extent < 1 || !divideExactly(places[dim].base, step, places[dim].base))
+        return std::nullopt;
+      isWhole = false;
+    }
+    offsets.push_back(keep ? b.getIndexAttr(first) : start(places[dim]));
+    extents.push_back(b.getIndexAttr(keep ? extent : 1));
     if (keep)
-      kept.push_back(type.getDimSize(dim));
+      kept.push_back(extent);
   }
   result.memory = memory;
-  if (type.getRank() > 2) {
-    auto reduced = memref::SubViewOp::inferRankReducedResultType(kept, type, offsets, sizes, ones);
-    result.memory = memref::SubViewOp::create(b, loc, reduced, memory, offsets, sizes, ones);
+  if (!isWhole) {
+    auto reduced =
+        memref::SubViewOp::inferRankReducedResultType(kept, type, offsets, extents, steps);
+    result.memory = memref::SubViewOp::create(b, loc, reduced, memory, offsets, extents, steps);
   }
   if (side[kRows] > side[kColumns]) {
     AffineMap swap = AffineMap::getPermutationMap(ArrayRef<unsigned>{1, 0}, b.getContext());
@@ -215,10 +231,9 @@ FailureOr<Value> TileWriter::load(Value tensor, ArrayRef<Place> places, TypedAtt
   Value memory = memoryOf(tensor);
   std::optional<View> found = view(memory, places);
   if (!found) {
-    SmallVector<Value> vectors;
-    for (const Place &place : places)
-      vectors.push_back(indices(place));
-    return gather(memory, vectors, padding);
+    Value mask;
+    Value tile = scatteredAt(memory, places, mask);
+    return loadFrom(tile, mask, padding);
   }
   bool whole = shares && found->shape[0] == size(kRows) && found->shape[1] == size(kColumns);
   TileType type = tileType(*found, element, whole);
@@ -246,20 +261,54 @@ Value TileWriter::scattered(Value memory, ArrayRef<Value> indices, Value &mask) 
   std::array<Value, 2> both = {places, mask};
   SmallVector<int64_t> shape = meet(both);
   mask = both[1];
+  return tileAt(memory, Value(), both[0]);
+}
+
+/// Elements of `memory` at `indices`, counted from `start`, which may be null.
+Value TileWriter::tileAt(Value memory, Value start, Value indices) {
+  auto type = cast<MemRefType>(memory.getType());
   Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memory);
+  if (start)
+    address = arith::AddIOp::create(
+        b, loc, address, scaleIndex(start, type.getElementType().getIntOrFloatBitWidth() / 8));
   address = arith::IndexCastOp::create(b, loc, b.getI64Type(), address);
   auto attr =
       TileAttr::get(b.getContext(), WgMapAttr(), {}, {}, MemorySpace::Global, /*scatter=*/true);
+  ArrayRef<int64_t> shape = cast<VectorType>(indices.getType()).getShape();
   return InitTileOp::create(b, loc, TileType::get(shape, type.getElementType(), attr), address,
-                            both[0]);
+                            indices);
+}
+
+Value TileWriter::scatteredAt(Value memory, ArrayRef<Place> places, Value &mask) {
+  auto type = cast<MemRefType>(memory.getType());
+  Place all;
+  mask = splat(b.getBoolAttr(true));
+  for (auto [place, stride, extent] : llvm::zip_equal(places, stridesOf(type), type.getShape())) {
+    all = add(all, scale(place, stride));
+    if (!isInside(place, extent))
+      mask = both(mask, isBelow(indices(place), extent));
+  }
+  Value from =
+      all.base || all.shift ? getValueOrCreateConstantIndexOp(b, loc, start(all)) : Value();
+  all.base = {};
+  all.shift = 0;
+  Value vector = indices(all);
+  std::array<Value, 2> together = {vector ? vector : indexSplat(0, {1, 1}), mask};
+  meet(together);
+  mask = together[1];
+  return tileAt(memory, from, together[0]);
+}
+
+Value TileWriter::loadFrom(Value tile, Value mask, TypedAttr padding) {
+  auto type = cast<TileType>(tile.getType());
+  return LoadGatherOp::create(b, loc, VectorType::get(type.getShape(), type.getElementType()), tile,
+                              mask, paddingOf(padding));
 }
 
 Value TileWriter::gather(Value memory, ArrayRef<Value> indices, TypedAttr padding) {
   Value mask;
   Value tile = scattered(memory, indices, mask);
-  auto type = cast<TileType>(tile.getType());
-  return LoadGatherOp::create(b, loc, VectorType::get(type.getShape(), type.getElementType()), tile,
-                              mask, paddingOf(padding));
+  return loadFrom(tile, mask, padding);
 }
 
 void TileWriter::store(Value vector, Value memory, ArrayRef<Place> places) {
@@ -270,11 +319,8 @@ void TileWriter::store(Value vector, Value memory, ArrayRef<Place> places) {
     StoreTileOp::create(b, loc, repeat(vector, found->shape), tile);
     return;
   }
-  SmallVector<Value> vectors;
-  for (const Place &place : places)
-    vectors.push_back(indices(place));
   Value mask;
-  Value tile = scattered(memory, vectors, mask);
+  Value tile = scatteredAt(memory, places, mask);
   StoreScatterOp::create(b, loc, repeat(vector, cast<TileType>(tile.getType()).getShape()), mask,
                          tile);
 }

@@ -25,7 +25,14 @@ struct Probe {
   /// All that is reduced is one length, along both roles.
   int64_t folded = 0;
   bool foldsAll = true, reduces = false;
+  /// Sums that the matrix unit makes, steps of other short reductions.
+  bool multiplies = false, exact = false;
+  int64_t windows = 1;
+  /// Whether rows of memory start where blocks cannot.
+  bool misaligned = false;
   unsigned inputs = 0;
+  /// Bytes of the narrowest elements of memory that is folded.
+  int64_t narrowest = 8;
   std::set<std::pair<void *, std::vector<unsigned>>> seen;
 };
 
@@ -42,6 +49,25 @@ std::optional<unsigned> contiguousLoop(linalg::LinalgOp op) {
 }
 
 void probe(Value tensor, std::vector<unsigned> roles, const TilePlan &plan, Probe &found);
+
+/// What reducing a loop so comes to.
+void countReduced(linalg::LinalgOp op, unsigned dim, ReducedAs as, Probe &found) {
+  int64_t extent = op.getStaticLoopRanges()[dim];
+  if (extent > 1) {
+    found.foldsAll &= as == ReducedAs::Folded && (found.folded == 0 || found.folded == extent);
+    found.folded = extent;
+  }
+  if (as == ReducedAs::Loop) {
+    found.cost += static_cast<double>(extent - 1);
+    found.windows *= extent;
+  }
+  if (as == ReducedAs::Rows && contiguousLoop(op) == dim)
+    found.cost += 0.5;
+  if (as == ReducedAs::Rows || as == ReducedAs::Columns) {
+    int64_t &longest = found.reduced[as == ReducedAs::Rows ? kRows : kColumns];
+    longest = std::max(longest, extent);
+  }
+}
 
 void probeLinalg(linalg::LinalgOp op, unsigned result, ArrayRef<unsigned> roles,
                  const TilePlan &plan, Probe &found) {
@@ -63,22 +89,18 @@ void probeLinalg(linalg::LinalgOp op, unsigned result, ArrayRef<unsigned> roles,
   for (auto [dim, kind] : llvm::enumerate(op.getIteratorTypesArray()))
     if (!known[dim] && kind == utils::IteratorType::reduction)
       reduced.push_back(dim);
-  std::optional<unsigned> contiguous = contiguousLoop(op);
-  for (auto [dim, as] : llvm::zip_equal(reduced, planReduction(op, reduced, used, plan))) {
+  SmallVector<ReducedAs> planned = planReduction(op, reduced, used, plan);
+  if (std::optional<ProductLoops> product = matchProductSum(op, loops);
+      product && plan.multiplies && !reduced.empty()) {
+    planned.assign(reduced.size(), ReducedAs::Product);
+    found.multiplies = true;
+    found.exact |= product->exact;
+  }
+  for (auto [dim, as] : llvm::zip_equal(reduced, planned)) {
     found.reduces = true;
-    if (extents[dim] > 1) {
-      found.foldsAll &=
-          as == ReducedAs::Folded && (found.folded == 0 || found.folded == extents[dim]);
-      found.folded = extents[dim];
-    }
-    if (as == ReducedAs::Loop)
-      found.cost += static_cast<double>(extents[dim] - 1);
-    if (as == ReducedAs::Rows && contiguous == dim)
-      found.cost += 0.5;
-    if (as == ReducedAs::Rows || as == ReducedAs::Columns) {
-      int64_t &longest = found.reduced[as == ReducedAs::Rows ? kRows : kColumns];
-      longest = std::max(longest, extents[dim]);
-    }
+    if (as == ReducedAs::Product)
+      continue;
+    countReduced(op, dim, as, found);
     loops[dim] = as == ReducedAs::Rows      ? kRowBit
                  : as == ReducedAs::Columns ? kColumnBit
                  : as == ReducedAs::Folded  ? kRowBit | kColumnBit
@@ -120,12 +142,30 @@ std::vector<unsigned> throughGroups(Operation *op, ArrayRef<unsigned> roles) {
   return inner;
 }
 
+int64_t bytesOf(Value tensor) {
+  unsigned bits = getElementTypeOrSelf(tensor.getType()).getIntOrFloatBitWidth();
+  return std::max<int64_t>(1, bits / 8);
+}
+
+/// Whether blocks cannot take rows of a matrix whose columns are neighbours in memory.
+bool isMisaligned(Value tensor, ArrayRef<unsigned> roles) {
+  constexpr int64_t kPitchMultiple = 16, kLeastWidth = 64;
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (type.getRank() < 2 || roles.back() != kColumnBit || !llvm::is_contained(roles, kRowBit))
+    return false;
+  int64_t bytes = type.getShape().back() * bytesOf(tensor);
+  return bytes % kPitchMultiple != 0 || bytes < kLeastWidth;
+}
+
 void probe(Value tensor, std::vector<unsigned> roles, const TilePlan &plan, Probe &found) {
   if (found.seen.size() > 10000 ||
       !found.seen.insert({tensor.getAsOpaquePointer(), roles}).second || getSplat(tensor))
     return;
   if (isInMemory(tensor)) {
     ++found.inputs;
+    if (llvm::is_contained(roles, kRowBit | kColumnBit))
+      found.narrowest = std::min(found.narrowest, bytesOf(tensor));
+    found.misaligned |= isMisaligned(tensor, roles);
     return;
   }
   Operation *op = tensor.getDefiningOp();
@@ -150,16 +190,23 @@ void probe(Value tensor, std::vector<unsigned> roles, const TilePlan &plan, Prob
   }
 }
 
-Probe probeAll(ArrayRef<Value> results, const TilePlan &plan) {
-  Probe found;
+std::vector<unsigned> rolesOf(const TilePlan &plan) {
   std::vector<unsigned> roles;
   for (DimUse use : plan.dims)
     roles.push_back(use == DimUse::Rows      ? kRowBit
                     : use == DimUse::Columns ? kColumnBit
                     : use == DimUse::Folded  ? kRowBit | kColumnBit
                                              : 0);
-  for (Value result : results)
+  return roles;
+}
+
+Probe probeAll(ArrayRef<Value> results, const TilePlan &plan) {
+  Probe found;
+  std::vector<unsigned> roles = rolesOf(plan);
+  for (Value result : results) {
     probe(result, roles, plan, found);
+    found.misaligned |= isMisaligned(result, roles);
+  }
   return found;
 }
 
@@ -193,26 +240,34 @@ SmallVector<SmallVector<DimUse>> candidates(ArrayRef<int64_t> shape) {
 
 int64_t roundUp(int64_t value, int64_t by) { return llvm::divideCeil(value, by) * by; }
 
-/// Whole rows of memory folded into tiles of 16 columns: a row a subgroup where it fits, else a row
-/// for several.
+/// Whole rows of memory folded into tiles whose rows are 64 bytes at least, which blocks of memory
+/// need: a row a subgroup where it fits, else a row for several.
 bool planFolded(ArrayRef<Value> results, TilePlan &plan) {
-  constexpr int64_t kColumnsOfTile = 16, kRowsOfSubgroup = 64, kMinimum = 256;
+  constexpr int64_t kLeastColumns = 16, kLeastBytes = 64, kMinimum = 256, kMost = 1024;
   ArrayRef<int64_t> shape = cast<RankedTensorType>(results.front().getType()).getShape();
   for (bool keepsRow : {true, false}) {
     TilePlan folded;
     folded.folds = true;
-    folded.tile = {1, kColumnsOfTile};
+    folded.tile = {1, kLeastColumns};
     folded.dims.assign(shape.size(), DimUse::Number);
     if (keepsRow && (shape.empty() || shape.back() < kMinimum))
       continue;
     if (keepsRow)
       folded.dims.back() = DimUse::Folded;
     Probe found = probeAll(results, folded);
+    if (keepsRow)
+      for (Value result : results)
+        found.narrowest = std::min(found.narrowest, bytesOf(result));
+    if (int64_t columns = kLeastBytes / found.narrowest;
+        columns > kLeastColumns && found.folded % columns == 0) {
+      folded.tile[kColumns] = columns;
+      found = probeAll(results, folded);
+    }
     if (!found.reduces || !found.foldsAll || found.folded < kMinimum || found.cost > 0 ||
         (keepsRow && shape.back() != found.folded))
       continue;
-    int64_t rows = found.folded / kColumnsOfTile,
-            subgroups = llvm::divideCeil(rows, kRowsOfSubgroup);
+    int64_t rows = found.folded / folded.tile[kColumns],
+            subgroups = llvm::divideCeil(found.folded, kMost);
     while (subgroups <= 16 && rows % subgroups != 0)
       ++subgroups;
     if (subgroups > 16)
@@ -226,19 +281,52 @@ bool planFolded(ArrayRef<Value> results, TilePlan &plan) {
   return false;
 }
 
+/// How many subgroups of `side` elements share `extent`, a power of two.
+int64_t subgroupsAlong(int64_t extent, int64_t side, int64_t most) {
+  int64_t count = 1;
+  while (count < most && count * side < extent)
+    count *= 2;
+  return count;
+}
+
+/// Tiles of sums of products: what a subgroup of the schedule 'matmul' has.
+void sizeProduct(int64_t rows, int64_t columns, bool exact, TilePlan &plan) {
+  int64_t height = rows >= 32 ? 32 : roundUp(rows, 8);
+  int64_t width = columns > 32 && !exact ? 64 : std::min<int64_t>(32, roundUp(columns, 16));
+  // Columns and rows of exact products are taken out of what one subgroup has.
+  if (exact) {
+    plan.tile = {height, width};
+    return;
+  }
+  plan.layout = {subgroupsAlong(rows, height, 4), subgroupsAlong(columns, width, 2)};
+  plan.tile = {height * plan.layout[kRows], width * plan.layout[kColumns]};
+}
+
+/// Tiles whose lanes have neighbours of a row, for memory that blocks do not take.
+void sizeMisaligned(int64_t rows, int64_t columns, TilePlan &plan) {
+  constexpr int64_t kHeight = 8, kWidth = 64;
+  plan.layout = {1, 1};
+  for (auto [role, extent, side, most] :
+       {std::tuple(kRows, rows, kHeight, 8), std::tuple(kColumns, columns, kWidth, 2)})
+    while (plan.layout[role] < most && 2 * plan.layout[role] * side <= extent)
+      plan.layout[role] *= 2;
+  plan.tile = {kHeight * plan.layout[kRows], kWidth * plan.layout[kColumns]};
+}
+
 /// Tiles of a chain of elementwise ops: loads of 2048 bytes of f32.
 void sizeElementwise(int64_t rows, int64_t columns, const Probe &found, TilePlan &plan) {
+  if (found.misaligned && rows >= 8 && columns >= 64) {
+    plan.movesInside = true;
+    return sizeMisaligned(rows, columns, plan);
+  }
   int64_t width = columns > 16 ? 32 : 16, height = found.inputs > 3 ? 16 : 32;
+  // What windows read does not fit the registers at once.
+  if (found.windows > 1)
+    height = 8;
   if (rows <= 1)
     width = std::clamp<int64_t>(roundUp(columns, 16), 16, 256);
   height = std::min(height, rows <= 1 ? 1 : roundUp(rows, 8));
-  auto grid = [](int64_t extent, int64_t side, int64_t most) {
-    int64_t count = 1;
-    while (count < most && count * side < extent)
-      count *= 2;
-    return count;
-  };
-  plan.layout = {grid(rows, height, 4), grid(columns, width, 2)};
+  plan.layout = {subgroupsAlong(rows, height, 4), subgroupsAlong(columns, width, 2)};
   plan.tile = {height * plan.layout[kRows], width * plan.layout[kColumns]};
 }
 
@@ -301,19 +389,15 @@ SmallVector<ReducedAs> planReduction(linalg::LinalgOp op, ArrayRef<unsigned> red
   return as;
 }
 
-TilePlan planTiles(ArrayRef<Value> results, std::array<int64_t, 2> tile,
-                   std::array<int64_t, 2> layout) {
+/// The way to take dimensions that costs least, and what it comes to.
+static Probe choosePlan(ArrayRef<Value> results, bool multiplies, TilePlan &best) {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(results.front().getType()).getShape();
-  bool given = llvm::any_of(tile, [](int64_t side) { return side != 0; }) ||
-               llvm::any_of(layout, [](int64_t side) { return side != 0; });
-  TilePlan best;
-  if (!given && planFolded(results, best))
-    return best;
   Probe chosen;
   double least = -1;
   for (const SmallVector<DimUse> &dims : candidates(shape)) {
     TilePlan plan;
     plan.dims = dims;
+    plan.multiplies = multiplies;
     Probe found = probeAll(results, plan);
     // Results that are stored column by column, elements that are computed one by one.
     double cost = found.cost;
@@ -326,6 +410,21 @@ TilePlan planTiles(ArrayRef<Value> results, std::array<int64_t, 2> tile,
     best = plan;
     chosen = std::move(found);
   }
+  return chosen;
+}
+
+TilePlan planTiles(ArrayRef<Value> results, std::array<int64_t, 2> tile,
+                   std::array<int64_t, 2> layout) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(results.front().getType()).getShape();
+  bool given = llvm::any_of(tile, [](int64_t side) { return side != 0; }) ||
+               llvm::any_of(layout, [](int64_t side) { return side != 0; });
+  TilePlan best;
+  if (!given && planFolded(results, best))
+    return best;
+  Probe chosen = choosePlan(results, /*multiplies=*/true, best);
+  // What is reduced besides has its own tiles.
+  if (chosen.multiplies && (chosen.reduced[kRows] > 0 || chosen.reduced[kColumns] > 0))
+    chosen = choosePlan(results, /*multiplies=*/false, best);
   std::array<int64_t, 2> extents = {1, 1};
   for (auto [use, extent] : llvm::zip_equal(best.dims, shape)) {
     if (use == DimUse::Rows)
@@ -333,7 +432,10 @@ TilePlan planTiles(ArrayRef<Value> results, std::array<int64_t, 2> tile,
     if (use == DimUse::Columns)
       extents[kColumns] = extent;
   }
-  if (chosen.reduced[kRows] > 0 || chosen.reduced[kColumns] > 0)
+  bool reduces = chosen.reduced[kRows] > 0 || chosen.reduced[kColumns] > 0;
+  if (chosen.multiplies && !reduces)
+    sizeProduct(extents[kRows], extents[kColumns], chosen.exact, best);
+  else if (reduces)
     sizeReduction(extents[kRows], extents[kColumns], chosen, best);
   else
     sizeElementwise(extents[kRows], extents[kColumns], chosen, best);
@@ -344,6 +446,8 @@ TilePlan planTiles(ArrayRef<Value> results, std::array<int64_t, 2> tile,
     if (tile[role] != 0)
       best.tile[role] = tile[role];
   }
+  if (given)
+    best.movesInside = false;
   return best;
 }
 

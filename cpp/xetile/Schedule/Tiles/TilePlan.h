@@ -24,10 +24,28 @@ struct TilePlan {
   bool blocks = false;
   /// Whether powers need no more digits than the narrow floats that products read.
   bool narrow = false;
+  /// Whether the last tiles along a dimension end where it does, rather than to hang over: elements
+  /// of two tiles are computed twice.
+  bool movesInside = false;
+  /// Whether sums of products are made as the matrix unit makes them.
+  bool multiplies = true;
 };
 
 /// How a reduced loop is computed.
-enum class ReducedAs { Loop, Rows, Columns, Folded };
+enum class ReducedAs { Loop, Rows, Columns, Folded, Product };
+
+/// Operands of a sum of products, and the loop of it along which both go on: of the first, rows and
+/// then this loop are the last dimensions, of the second this loop and columns. `exact`: of f32,
+/// which the matrix unit would round.
+struct ProductLoops {
+  unsigned left = 0, right = 0, k = 0;
+  bool exact = false;
+};
+
+/// The operands as the matrix unit takes them where `roles` has bit 0 for the loops that are rows,
+/// bit 1 for those that are columns, and 0 for others. Nothing for other reductions.
+std::optional<ProductLoops> matchProductSum(mlir::linalg::LinalgOp op,
+                                            llvm::ArrayRef<unsigned> roles);
 
 /// How each of the loops `reduced` is computed where rows and columns are in use or not.
 llvm::SmallVector<ReducedAs> planReduction(mlir::linalg::LinalgOp op,

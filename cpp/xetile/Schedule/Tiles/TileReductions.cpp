@@ -183,6 +183,8 @@ FailureOr<Value> TileWriter::reduce(linalg::LinalgOp op, unsigned result, SmallV
                                     ArrayRef<unsigned> reduced) {
   if (std::optional<Product> product = matchProduct(op, loops, reduced))
     return multiply(*product, loops);
+  if (std::optional<FailureOr<Value>> products = sumOfProducts(op, loops, reduced))
+    return *products;
   Reduction r;
   r.op = op;
   r.result = result;

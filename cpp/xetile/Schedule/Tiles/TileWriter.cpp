@@ -82,6 +82,7 @@ FailureOr<Value> TileWriter::carry(int64_t extent, int64_t step, Value init,
   scopes.push_back(std::make_unique<Scope>());
   scopes.back()->loop = loop;
   scopes.back()->reduces = init != nullptr;
+  highest[loop.getInductionVar()] = (extent - 1) / step * step;
   FailureOr<Value> next =
       body(loop.getInductionVar(), init ? Value(loop.getRegionIterArg(0)) : Value());
   if (succeeded(next) && init)
@@ -115,7 +116,10 @@ Value TileWriter::number(int64_t value) {
   if (Value *known = find(key))
     return *known;
   AtDepth outermost(*this, 0);
-  return scopes.back()->known[key] = arith::ConstantIndexOp::create(b, loc, value);
+  Value constant = arith::ConstantIndexOp::create(b, loc, value);
+  if (value >= 0)
+    highest[constant] = value;
+  return scopes.back()->known[key] = constant;
 }
 
 Value TileWriter::addIndices(Value x, Value y) {
@@ -125,7 +129,10 @@ Value TileWriter::addIndices(Value x, Value y) {
   if (Value *known = find(key))
     return *known;
   AtDepth depth(*this, std::max(depthOf(x), depthOf(y)));
-  return scopes.back()->known[key] = b.createOrFold<arith::AddIOp>(loc, x, y);
+  Value sum = b.createOrFold<arith::AddIOp>(loc, x, y);
+  if (highest.contains(x) && highest.contains(y))
+    highest[sum] = highest[x] + highest[y];
+  return scopes.back()->known[key] = sum;
 }
 
 Value TileWriter::scaleIndex(Value x, int64_t by) {
@@ -136,7 +143,10 @@ Value TileWriter::scaleIndex(Value x, int64_t by) {
     return *known;
   Value factor = number(by);
   AtDepth depth(*this, depthOf(x));
-  return scopes.back()->known[key] = b.createOrFold<arith::MulIOp>(loc, x, factor);
+  Value product = b.createOrFold<arith::MulIOp>(loc, x, factor);
+  if (by > 0 && highest.contains(x))
+    highest[product] = highest[x] * by;
+  return scopes.back()->known[key] = product;
 }
 
 Value TileWriter::divideIndex(Value x, int64_t by, bool remainder) {
@@ -147,6 +157,8 @@ Value TileWriter::divideIndex(Value x, int64_t by, bool remainder) {
   AtDepth depth(*this, depthOf(x));
   Value result = remainder ? b.createOrFold<arith::RemUIOp>(loc, x, divisor)
                            : b.createOrFold<arith::DivUIOp>(loc, x, divisor);
+  if (remainder || highest.contains(x))
+    highest[result] = remainder ? by - 1 : highest[x] / by;
   return scopes.back()->known[key] = result;
 }
 
@@ -192,7 +204,49 @@ Place TileWriter::inBounds(const Place &place, int64_t extent) {
   AtDepth depth(*this, depthOf(index));
   // Below zero is far above, without a sign.
   result.base = scopes.back()->known[key] = b.createOrFold<arith::MinUIOp>(loc, index, last);
+  highest[result.base] = extent - 1;
   return result;
+}
+
+bool TileWriter::divideExactly(Value index, int64_t by, Value &quotient) {
+  quotient = {};
+  if (!index)
+    return true;
+  if (std::optional<int64_t> constant = getConstantIntValue(index)) {
+    if (*constant % by != 0)
+      return false;
+    quotient = number(*constant / by);
+    return true;
+  }
+  if (auto product = index.getDefiningOp<arith::MulIOp>())
+    if (std::optional<int64_t> factor = getConstantIntValue(product.getRhs());
+        factor && *factor % by == 0) {
+      quotient = scaleIndex(product.getLhs(), *factor / by);
+      return true;
+    }
+  if (auto sum = index.getDefiningOp<arith::AddIOp>()) {
+    Value left, right;
+    if (!divideExactly(sum.getLhs(), by, left) || !divideExactly(sum.getRhs(), by, right))
+      return false;
+    quotient = addIndices(left, right);
+    return true;
+  }
+  return false;
+}
+
+bool TileWriter::isInside(const Place &place, int64_t extent) const {
+  int64_t least = place.shift, most = place.shift;
+  if (place.base) {
+    auto found = highest.find(place.base);
+    if (found == highest.end())
+      return false;
+    most += found->second;
+  }
+  for (unsigned role : {kRows, kColumns}) {
+    int64_t last = place.steps[role] * (sizes[role] - 1);
+    (last < 0 ? least : most) += last;
+  }
+  return least >= 0 && most < extent;
 }
 
 /// Whether a part of `expr` may be below zero where all dimensions are above.

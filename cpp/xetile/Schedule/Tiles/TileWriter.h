@@ -66,6 +66,9 @@ public:
   inScan(Scan scan, llvm::function_ref<llvm::SmallVector<Place>(mlir::Value, int64_t)> placesAt,
          llvm::function_ref<mlir::LogicalResult()> write);
 
+  /// Says that an index is never above `most`.
+  void setHighest(mlir::Value index, int64_t most) { highest[index] = most; }
+
   /// Where, and why it cannot be written.
   mlir::Operation *where = nullptr;
   std::string why;
@@ -122,6 +125,10 @@ private:
   Place add(const Place &a, const Place &b);
   Place scale(const Place &a, int64_t by);
   mlir::OpFoldResult start(const Place &place);
+  /// The index by which `by` is multiplied to give `index`; false where it is not known.
+  bool divideExactly(mlir::Value index, int64_t by, mlir::Value &quotient);
+  /// Whether all elements at `place` exist in a dimension of `extent`.
+  bool isInside(const Place &place, int64_t extent) const;
   /// `place`, but that of the last element for a number outside of a dimension of `extent`
   /// elements: what is read there is dropped, and must exist.
   Place inBounds(const Place &place, int64_t extent);
@@ -158,6 +165,10 @@ private:
   mlir::Value gather(mlir::Value memory, llvm::ArrayRef<mlir::Value> indices,
                      mlir::TypedAttr padding);
   mlir::Value scattered(mlir::Value memory, llvm::ArrayRef<mlir::Value> indices, mlir::Value &mask);
+  /// The same at places: what all elements have in common is part of the address.
+  mlir::Value scatteredAt(mlir::Value memory, llvm::ArrayRef<Place> places, mlir::Value &mask);
+  mlir::Value tileAt(mlir::Value memory, mlir::Value start, mlir::Value indices);
+  mlir::Value loadFrom(mlir::Value tile, mlir::Value mask, mlir::TypedAttr padding);
 
   // Values.
   mlir::FailureOr<mlir::Value> compute(mlir::Value tensor, llvm::ArrayRef<Place> places,
@@ -229,6 +240,19 @@ private:
   mlir::FailureOr<mlir::Value> finish(Reduction &reduction, mlir::Value total);
   mlir::Value combine(Reduction &reduction, mlir::Value a, mlir::Value b);
 
+  // Sums of products.
+  struct ProductSum;
+  /// The sum of an op that the matrix unit takes; nothing for others.
+  std::optional<mlir::FailureOr<mlir::Value>> sumOfProducts(mlir::linalg::LinalgOp op,
+                                                            llvm::ArrayRef<Place> loops,
+                                                            llvm::ArrayRef<unsigned> reduced);
+  bool takesProductSum(ProductSum &sum);
+  mlir::FailureOr<mlir::Value> addProducts(ProductSum &sum, unsigned next, mlir::Value total);
+  mlir::FailureOr<mlir::Value>
+  addBlock(mlir::Value total, llvm::function_ref<mlir::FailureOr<mlir::Value>(mlir::Value)> sum);
+  mlir::Value multiplyExactly(mlir::Value left, mlir::Value right, mlir::Value total);
+  std::optional<mlir::Value> loadBlock(ProductSum &sum, unsigned number);
+
   mlir::OpBuilder &b;
   mlir::Location loc;
   mlir::Operation *workgroups;
@@ -236,6 +260,8 @@ private:
   /// Of tiles at the moment, and whether subgroups share their rows as those of the result.
   std::array<int64_t, 2> sizes;
   bool shares = true;
+  /// The greatest number that an index is, where it is known.
+  llvm::DenseMap<mlir::Value, int64_t> highest;
   llvm::SmallVector<std::unique_ptr<Scope>> scopes;
   /// Variables of loops on tensors, as those of the loops that are written.
   llvm::DenseMap<mlir::Value, mlir::Value> variables;

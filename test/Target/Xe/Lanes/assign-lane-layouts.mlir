@@ -101,4 +101,42 @@ gpu.module @k {
     xegpu.store %va, %c[%offsets], %all : vector<16x16xf32>, i64, vector<16x16xindex>, vector<16x16xi1>
     gpu.return
   }
+
+  // Rows that no message takes, without tests of bounds: four neighbours to a lane, also of the row that is repeated.
+  // CHECK-LABEL: gpu.func @rows_of_elements
+  // CHECK: xegpu.load_nd {{.*}}block = [8, 64], register = {{\[\[}}0, 1], [0, 2], [1, 0], [2, 0], [4, 0]], lane = {{\[\[}}0, 4], [0, 8], [0, 16], [0, 32]]>
+  // CHECK: xegpu.load_nd {{.*}}block = [1, 64], register = {{\[\[}}0, 1], [0, 2]], lane = {{\[\[}}0, 4], [0, 8], [0, 16], [0, 32]]>
+  // CHECK-NOT: xetile.convert_lanes
+  gpu.func @rows_of_elements(%a: memref<32x141xf32>, %r: memref<1x141xf32>, %c: memref<32x141xf32>) kernel {
+    %ta = xegpu.create_nd_tdesc %a : memref<32x141xf32> -> !xegpu.tensor_desc<8x64xf32, #xegpu.block_tdesc_attr<boundary_check = false>>
+    %va = xegpu.load_nd %ta[0, 0] : !xegpu.tensor_desc<8x64xf32, #xegpu.block_tdesc_attr<boundary_check = false>> -> vector<8x64xf32>
+    %tr = xegpu.create_nd_tdesc %r : memref<1x141xf32> -> !xegpu.tensor_desc<1x64xf32, #xegpu.block_tdesc_attr<boundary_check = false>>
+    %vr = xegpu.load_nd %tr[0, 0] : !xegpu.tensor_desc<1x64xf32, #xegpu.block_tdesc_attr<boundary_check = false>> -> vector<1x64xf32>
+    %vb = vector.broadcast %vr : vector<1x64xf32> to vector<8x64xf32>
+    %d = arith.addf %va, %vb : vector<8x64xf32>
+    %tc = xegpu.create_nd_tdesc %c : memref<32x141xf32> -> !xegpu.tensor_desc<8x64xf32, #xegpu.block_tdesc_attr<boundary_check = false>>
+    xegpu.store_nd %d, %tc[0, 0] : vector<8x64xf32>, !xegpu.tensor_desc<8x64xf32, #xegpu.block_tdesc_attr<boundary_check = false>>
+    gpu.return
+  }
+
+  // Not where messages take rows, or bounds are tested.
+  // CHECK-LABEL: gpu.func @rows_of_messages
+  // CHECK: xegpu.load_nd {{.*}}block = [8, 16], register = {{\[\[}}1, 0], [2, 0], [4, 0]], lane = {{\[\[}}0, 1], [0, 2], [0, 4], [0, 8]]>
+  gpu.func @rows_of_messages(%a: memref<32x144xf32>, %c: memref<32x144xf32>) kernel {
+    %ta = xegpu.create_nd_tdesc %a : memref<32x144xf32> -> !xegpu.tensor_desc<8x64xf32, #xegpu.block_tdesc_attr<boundary_check = false>>
+    %va = xegpu.load_nd %ta[0, 0] : !xegpu.tensor_desc<8x64xf32, #xegpu.block_tdesc_attr<boundary_check = false>> -> vector<8x64xf32>
+    %tc = xegpu.create_nd_tdesc %c : memref<32x144xf32> -> !xegpu.tensor_desc<8x64xf32, #xegpu.block_tdesc_attr<boundary_check = false>>
+    xegpu.store_nd %va, %tc[0, 0] : vector<8x64xf32>, !xegpu.tensor_desc<8x64xf32, #xegpu.block_tdesc_attr<boundary_check = false>>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @rows_with_bounds
+  // CHECK: xegpu.load_nd {{.*}}block = [8, 16], register = {{\[\[}}1, 0], [2, 0], [4, 0]], lane = {{\[\[}}0, 1], [0, 2], [0, 4], [0, 8]]>
+  gpu.func @rows_with_bounds(%a: memref<32x141xf32>, %c: memref<32x141xf32>) kernel {
+    %ta = xegpu.create_nd_tdesc %a : memref<32x141xf32> -> !xegpu.tensor_desc<8x64xf32>
+    %va = xegpu.load_nd %ta[0, 0] : !xegpu.tensor_desc<8x64xf32> -> vector<8x64xf32>
+    %tc = xegpu.create_nd_tdesc %c : memref<32x141xf32> -> !xegpu.tensor_desc<8x64xf32>
+    xegpu.store_nd %va, %tc[0, 0] : vector<8x64xf32>, !xegpu.tensor_desc<8x64xf32>
+    gpu.return
+  }
 }

@@ -94,6 +94,9 @@ void LaneAssigner::fixLoads() {
     if (!load)
       continue;
     auto vector = cast<VectorType>(load.getType());
+    // No message takes them, whatever the layout.
+    if (isRowsOfElements(load.getTensorDesc(), vector))
+      continue;
     MessageRequest request;
     request.vector = vector;
     request.tile = load.getTensorDescType();
@@ -148,6 +151,8 @@ void LaneAssigner::anchorAccesses() {
   // Stored values first, then loaded ones; the rest follows.
   for (Operation *op : llvm::reverse(ops))
     if (auto store = dyn_cast<xegpu::StoreNdOp>(op)) {
+      if (isRowsOfElements(store.getTensorDesc(), cast<VectorType>(store.getValue().getType())))
+        setRows(store.getValue());
       setBlock(store.getValue());
       propagate();
     }

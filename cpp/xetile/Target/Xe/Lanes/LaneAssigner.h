@@ -42,6 +42,11 @@ private:
   /// Of what a block access moves: of a row of narrow elements 32 bits to a lane, as the RFC has
   /// it.
   void setBlock(mlir::Value value);
+  /// Whether an access by `descriptor` moves rows that no message takes, and tests no bounds.
+  bool isRowsOfElements(mlir::Value descriptor, mlir::VectorType vector) const;
+  /// Of such rows: a lane has neighbours, as many as one access of it takes.
+  void setRows(mlir::Value value);
+  static constexpr int64_t kNeighbours = 4;
 
   /// Functions agree with their callers without looking at each other.
   void anchorCalls();

@@ -49,6 +49,8 @@ void LaneAssigner::convertOperands(xegpu::DpasOp op) {
 void LaneAssigner::convertOperands(xegpu::StoreNdOp op) {
   MessageRequest request;
   request.vector = cast<VectorType>(op.getValue().getType());
+  if (isRowsOfElements(op.getTensorDesc(), request.vector))
+    return;
   request.tile = op.getTensorDescType();
   request.access = BlockAccess::Store;
   request.lanes = get(op.getValue());

@@ -35,6 +35,38 @@ void LaneAssigner::setBlock(Value value) {
   setNatural(value);
 }
 
+bool LaneAssigner::isRowsOfElements(Value descriptor, VectorType vector) const {
+  constexpr int64_t kPitchMultiple = 16;
+  auto tile = cast<xegpu::TensorDescType>(descriptor.getType());
+  auto init = descriptor.getDefiningOp<xegpu::CreateNdDescOp>();
+  if (!init || tile.isScattered() || tile.getBoundaryCheck() || vector.getRank() != 2 ||
+      tile.getShape() != vector.getShape())
+    return false;
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  auto memref = dyn_cast<MemRefType>(init.getSource().getType());
+  if (!memref || memref.getRank() != 2 || failed(memref.getStridesAndOffset(strides, offset)) ||
+      ShapedType::isDynamic(strides[0]))
+    return false;
+  return strides[0] * memoryBits(vector.getElementType()) / 8 % kPitchMultiple != 0;
+}
+
+void LaneAssigner::setRows(Value value) {
+  ArrayRef<int64_t> shape = shapeOf(value);
+  if (shape[1] % (kNeighbours * int64_t(lanes)) != 0)
+    return;
+  LaneMap map;
+  for (int64_t step = 1; step < kNeighbours; step *= 2)
+    map.registers.push_back({0, step});
+  int64_t rows = shape[0] & -shape[0];
+  for (int64_t step = 1; step < rows; step *= 2)
+    map.registers.push_back({step, 0});
+  for (int64_t lane = 1; lane < int64_t(lanes); lane *= 2)
+    map.lanes.push_back({0, lane * kNeighbours});
+  map.block = {rows, kNeighbours * int64_t(lanes)};
+  set(value, map);
+}
+
 void LaneAssigner::tie(ArrayRef<Value> values) {
   for (Value value : values)
     if (isVector(value) && has(value) && !free.contains(value)) {

@@ -8,6 +8,7 @@
 #include "xetile/Target/Xe/TargetAttr.h"
 #include "xetile/Target/Xe/ToXeGPU/Blocks.h"
 #include "xetile/Target/Xe/ToXeGPU/LocalTiles.h"
+#include "xetile/Target/Xe/ToXeGPU/Surface.h"
 #include "xetile/Transforms/TiedValues.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -18,6 +19,8 @@ using namespace xetile;
 
 // Values without a dpas as user are cut like its results of f32 and i32.
 static constexpr int64_t kPlainRows = 8, kPlainColumns = 16;
+// Of memory that no message takes: a lane has four neighbours, so that sixteen have a row.
+static constexpr int64_t kLongColumns = 64;
 // What stays whole where sixteen lanes do not share its rows.
 static constexpr int64_t kWholeElements = 512;
 
@@ -40,8 +43,11 @@ static int64_t getDivisor(int64_t size, int64_t most) {
 
 /// The block of values that no dpas takes; none for small ones with sides that lanes would not
 /// share evenly.
-static std::optional<VectorBlock> getPlainBlock(VectorType type) {
+static std::optional<VectorBlock> getPlainBlock(VectorType type,
+                                                int64_t longColumns = kPlainColumns) {
   int64_t rows = type.getDimSize(0), columns = type.getDimSize(1);
+  if (columns % longColumns == 0)
+    return VectorBlock{getPowerOfTwo(rows, kPlainRows), longColumns};
   if (columns % kPlainColumns == 0)
     return VectorBlock{getPowerOfTwo(rows, kPlainRows), kPlainColumns};
   if (columns == 1)
@@ -68,8 +74,33 @@ void BlockChoice::assignPlain(Value vector) {
   auto type = cast<VectorType>(vector.getType());
   if (type.getRank() != 2 || blocks.contains(vector))
     return;
-  if (std::optional<VectorBlock> block = getPlainBlock(type))
+  if (std::optional<VectorBlock> block = getPlainBlock(type, plainColumns))
     assign(vector, *block);
+}
+
+/// Whether all matrices are such that no message takes their rows, and nothing but elementwise ops
+/// asks for lanes.
+static bool hasLongRowsOnly(Operation *root, StringRef chip) {
+  bool any = false;
+  auto visit = [&](Operation *op) -> WalkResult {
+    if (isa<TileMmaOp, TileReduceOp, TileTransposeOp, TileConvLayoutOp, LoadGatherOp,
+            StoreScatterOp, AtomicRMWTileOp>(op))
+      return WalkResult::interrupt();
+    if (!isa<LoadTileOp, StoreTileOp>(op))
+      return WalkResult::advance();
+    InitTileOp init = getLocalInit(op);
+    TileType tile = init.getTile().getType();
+    const TargetInfo *target = getTargetOf(op, chip);
+    if (!target || tile.getMemorySpace() != MemorySpace::Global || tile.isColumnMajor())
+      return WalkResult::interrupt();
+    if (tile.getDimSize(0) == 1 || tile.getDimSize(1) == 1)
+      return WalkResult::advance();
+    any = true;
+    bool isLong = tile.getDimSize(1) % kLongColumns == 0 &&
+                  Surface::of(init).classify(*target) == SurfaceKind::Other;
+    return isLong ? WalkResult::advance() : WalkResult::interrupt();
+  };
+  return !root->walk(visit).wasInterrupted() && any;
 }
 
 LogicalResult BlockChoice::chooseForMma(TileMmaOp op, const TargetInfo &target) {
@@ -119,6 +150,8 @@ static VectorBlock getFlatBlock(VectorBlock whole, ArrayRef<int64_t> dims) {
 }
 
 LogicalResult BlockChoice::run(Operation *root, StringRef chip) {
+  if (hasLongRowsOnly(root, chip))
+    plainColumns = kLongColumns;
   auto visitMma = [&](TileMmaOp op) -> WalkResult {
     const TargetInfo *target = getTargetOf(op, chip);
     return WalkResult(target ? chooseForMma(op, *target) : failure());
@@ -178,7 +211,7 @@ LogicalResult BlockChoice::run(Operation *root, StringRef chip) {
 SmallVector<int64_t> xetile::chooseInnerBlocks(TileType tile, const VectorBlock &block,
                                                BlockAccess access, const TargetInfo &target) {
   bool isTransposed = tile.isColumnMajor();
-  if (tile.getMemorySpace() != MemorySpace::Global ||
+  if (block.columns == kLongColumns || tile.getMemorySpace() != MemorySpace::Global ||
       (access == BlockAccess::Store && isTransposed))
     return SmallVector<int64_t>(block.sides());
   PlanRequest request;

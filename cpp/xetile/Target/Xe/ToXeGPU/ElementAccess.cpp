@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a tile of any matrix, in global or shared memory. Out: xegpu.load, store, atomic_rmw and
 // prefetch with an offset for each element. Stores and updates have a mask of those that are in the
-// matrix, loads read at its edge for the others, and take the padding.
-// Refused: nothing.
+// matrix, loads read at its edge for the others, and take the padding. Tiles that are known to be
+// in a matrix of static shape: load_nd and store_nd without tests of bounds. Refused: nothing.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -119,7 +119,40 @@ std::pair<Value, Value> TileAccess::createPlaces(int64_t row, int64_t column, bo
   return {buffer, sum(within, repeat(start, type))};
 }
 
+bool TileAccess::isRowsInside() const {
+  if (!isInside(0) || !isInside(1) || surface.isColumnMajor || !surface.step ||
+      getConstantIntValue(surface.step) != 1 || tile.getMemorySpace() != MemorySpace::Global)
+    return false;
+  OpFoldResult parts[] = {surface.height, surface.width, surface.pitch};
+  std::optional<int64_t> sides[3];
+  for (auto [side, part] : llvm::zip_equal(sides, parts))
+    if (!part || !(side = getConstantIntValue(part)))
+      return false;
+  // What comes later tells by the same numbers that it is no block.
+  int64_t bytes = surface.getElementBytes();
+  return bytes > 0 &&
+         target.checkSurface(*sides[1] * bytes, *sides[0], *sides[2] * bytes, unsigned(bytes) * 8)
+             .has_value();
+}
+
+SmallVector<Value> TileAccess::loadRows() {
+  CacheHints hints = CacheHints::forLoads(builder.getContext());
+  BlockShape shape{unsigned(memoryBits(tile.getElementType())), unsigned(blockColumns),
+                   unsigned(blockRows)};
+  Value descriptor = createDescriptor(shape, /*checksBounds=*/false);
+  SmallVector<Value> blocks(getNumBlocks());
+  forEachBlock([&](int64_t number, int64_t row, int64_t column) {
+    blocks[number] = xegpu::LoadNdOp::create(
+        builder, loc, getBlockType(), descriptor, getMessagePlace(row, column),
+        /*packed=*/UnitAttr(), /*transpose=*/DenseI64ArrayAttr(), hints.l1, hints.l1, hints.l3,
+        /*layout=*/xegpu::DistributeLayoutAttr());
+  });
+  return blocks;
+}
+
 SmallVector<Value> TileAccess::loadElements(TypedAttr padding) {
+  if (isRowsInside())
+    return loadRows();
   // A matrix without elements has none to read in place of those that are not there.
   Value hasElements;
   for (OpFoldResult extent : {surface.height, surface.width}) {
@@ -167,6 +200,16 @@ SmallVector<Value> TileAccess::loadClamped(TypedAttr padding) {
 
 void TileAccess::storeElements(ValueRange blocks) {
   CacheHints hints = CacheHints::forStores(builder.getContext());
+  if (isRowsInside()) {
+    BlockShape shape{unsigned(memoryBits(tile.getElementType())), unsigned(blockColumns),
+                     unsigned(blockRows)};
+    Value descriptor = createDescriptor(shape, /*checksBounds=*/false);
+    return forEachBlock([&](int64_t number, int64_t row, int64_t column) {
+      xegpu::StoreNdOp::create(builder, loc, blocks[number], descriptor,
+                               getMessagePlace(row, column), hints.l1, hints.l1, hints.l3,
+                               /*layout=*/xegpu::DistributeLayoutAttr());
+    });
+  }
   forEachBlock([&](int64_t number, int64_t row, int64_t column) {
     auto [base, places] = createPlaces(row, column);
     xegpu::StoreScatterOp::create(builder, loc, blocks[number], base, places,

@@ -106,10 +106,10 @@ bool TileAccess::hasMessage(BlockAccess access) const {
 }
 
 /// A descriptor of the tile's whole matrix for messages of one shape.
-Value TileAccess::createDescriptor(const BlockShape &shape) {
+Value TileAccess::createDescriptor(const BlockShape &shape, bool checksBounds) {
   auto type = xegpu::TensorDescType::get({shape.height, shape.width}, tile.getElementType(),
-                                         /*array_length=*/int(shape.blocks),
-                                         /*boundary_check=*/true, xegpu::MemorySpace::Global);
+                                         /*array_length=*/int(shape.blocks), checksBounds,
+                                         xegpu::MemorySpace::Global);
   auto memref = dyn_cast<TypedValue<MemRefType>>(surface.source);
   SmallVector<int64_t> strides;
   int64_t offset = ShapedType::kDynamic;

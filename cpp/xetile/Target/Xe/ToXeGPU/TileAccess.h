@@ -72,7 +72,11 @@ private:
   /// Rows or columns of the matrix, from `start` of the tile on, none of them beyond the last.
   mlir::Value createPlacesInside(unsigned dim, int64_t start);
   llvm::SmallVector<mlir::Value> loadClamped(mlir::TypedAttr padding);
-  mlir::Value createDescriptor(const BlockShape &shape);
+  /// Whether all of the tile is in memory whose rows no message takes: rows of elements, none of
+  /// which has to be tested.
+  bool isRowsInside() const;
+  llvm::SmallVector<mlir::Value> loadRows();
+  mlir::Value createDescriptor(const BlockShape &shape, bool checksBounds = true);
   llvm::SmallVector<mlir::OpFoldResult> getMessagePlace(int64_t row, int64_t column);
   mlir::Value fillPadding(mlir::Value block, mlir::Value mask, mlir::TypedAttr padding);
   /// The message of a block, in the elements of the tile and in memory order.
