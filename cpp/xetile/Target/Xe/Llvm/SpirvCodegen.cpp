@@ -4,6 +4,7 @@
 // Refused: what the backend cannot select, with its own message; SPIR-V that the validator rejects.
 #include "xetile/Target/Xe/Llvm/SpirvCodegen.h"
 #include "spirv-tools/libspirv.h"
+#include "xetile/Target/Xe/Llvm/AddressSums.h"
 #include "xetile/Target/Xe/Llvm/CacheControls.h"
 #include "xetile/Target/Xe/Llvm/FreshBlockNumbers.h"
 #include "xetile/Target/Xe/Llvm/LoopControls.h"
@@ -163,7 +164,7 @@ void spellOutCasts(Module &module) {
         }
 }
 
-/// Transformations of loops beyond LLVM's pipelines.
+/// Transformations of loops and addresses beyond LLVM's pipelines.
 void addLoopPasses(ModulePassManager &passes, const xetile::SpirvOptions &options) {
   FunctionPassManager function;
   function.addPass(LoopSimplifyPass());
@@ -174,6 +175,7 @@ void addLoopPasses(ModulePassManager &passes, const xetile::SpirvOptions &option
     function.addPass(xetile::UnrollSteps());
   if (options.prefetchPayloads)
     function.addPass(xetile::PrefetchPayloads(options.hasMessageOffsets));
+  function.addPass(xetile::AddressSums());
   function.addPass(EarlyCSEPass());
   passes.addPass(createModuleToFunctionPassAdaptor(std::move(function)));
 }
