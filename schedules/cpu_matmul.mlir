@@ -8,10 +8,12 @@
 //         C tile += A rows * B panel                         // all k of the block; the first step starts from the fill
 //         in the last step of k: what follows on C           // bias, activation, residual, cast
 //   add the results of the threads of k
+//   what is left besides: elementwise ops and rows, fused         // cpu_fuse.mlir
 //
 // Run it on a payload:
 //   mlir-opt-22 --load-dialect-plugin=XeTilePlugin.so --load-pass-plugin=XeTilePlugin.so payload.mlir
-//     --transform-preload-library=transform-library-paths=schedules/cpu_matmul.mlir --transform-interpreter
+//     --transform-preload-library=transform-library-paths=schedules/cpu_fuse.mlir,schedules/cpu_matmul.mlir
+//     --transform-interpreter
 //
 // Parameters are knobs: `xetile compile --target cpu --schedule cpu_matmul --set MBlock=128` and Python's `with_params`
 // choose other values. The defaults leave every choice to the cost model, which `xetile explain` prints; to choose:
@@ -24,6 +26,9 @@
 //   (5) Threads share m and n first. Threads of k need memory for partial results: they pay where m and n are small.
 //   (6) The order that has k inside adds to a block of C while it is in cache; with k outside B is copied only once.
 module attributes {transform.with_named_sequence} {
+  transform.named_sequence private @cpu_fuse(!transform.any_op {transform.consumed},
+      !transform.param<i64> {transform.readonly}, !transform.param<i64> {transform.readonly}) -> !transform.any_op
+
   // The entry yields the transformed module, so that further steps can be appended.
   transform.named_sequence @__transform_main(%module: !transform.any_op {transform.consumed}) -> !transform.any_op {
     %threads = transform.tune.knob<"threads"> = 0 from
@@ -71,7 +76,10 @@ module attributes {transform.with_named_sequence} {
                !transform.param<i64>, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,
                !transform.param<i64>, !transform.param<i64>, !transform.param<i64>, !transform.any_param)
         : !transform.any_op
-    transform.yield %compared : !transform.any_op
+    %rows = transform.param.constant 0 : i64 -> !transform.param<i64>
+    %fused = transform.include @cpu_fuse failures(propagate) (%compared, %threads, %rows)
+        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>) -> !transform.any_op
+    transform.yield %fused : !transform.any_op
   }
 
   // Matmuls of any form.

@@ -5,22 +5,25 @@
 //   cpu_convolution: for each image, for some rows: copy what the windows see, multiply it with the filter
 //   attention: for each head, for blocks of its queries: the scores of all keys, their softmax, its product with the values
 //   cpu_matmul: nine loops around a microkernel, as in cpu_matmul.mlir; elementwise ops before and after inside of them
-//   cpu_elementwise: chains become one loop nest
+//   frozen arguments: what is computed from them alone, as packed weights, becomes a function of its own
+//   cpu_elementwise: chains become one loop nest            // cpu_fuse.mlir, as the next
 //   cpu_rows: for blocks of rows that stay in a cache: sums, and what surrounds them
 //   cpu_windows: a loop nest each; nothing to do here
 //
-// This is what the compiler does without a schedule, step by step (test/python/targets/cpu/test_cpu_model.py compares the
-// two), but for what is packed ahead for frozen arguments: `xetile explain --target cpu` tells the same of both.
+// This is what the compiler does without a schedule: the library has these files in it, from when it was built, and the pass
+// xetile-tile-for-cpu applies them. `xetile explain --target cpu` tells what comes of it.
 //
-// Run it on a payload (beside this file Python and xetile-compile find match.mlir by themselves):
+// Run it on a payload (beside this file Python and xetile-compile find the others by themselves):
 //   mlir-opt-22 --load-dialect-plugin=XeTilePlugin.so --load-pass-plugin=XeTilePlugin.so payload.mlir
-//     --transform-preload-library=transform-library-paths=schedules/match.mlir,schedules/cpu_model.mlir
+//     --transform-preload-library=transform-library-paths=schedules/match.mlir,schedules/cpu_fuse.mlir,schedules/cpu_model.mlir
 //     --transform-interpreter
 //
-// A step takes the ops that have one of the names in its `schedules`, and what other steps made. Later passes leave the
-// module as it is, since it says xetile.fused: a step that is taken out here does not happen.
+// A step takes the ops that have one of the names in its `schedules`, and what other steps made. One that is taken out here
+// does not happen.
 module attributes {transform.with_named_sequence} {
   transform.named_sequence private @match(!transform.any_op {transform.consumed}) -> !transform.any_op
+  transform.named_sequence private @cpu_fuse(!transform.any_op {transform.consumed},
+      !transform.param<i64> {transform.readonly}, !transform.param<i64> {transform.readonly}) -> !transform.any_op
 
   // The entry yields the transformed module, so that further steps can be appended.
   transform.named_sequence @__transform_main(%module: !transform.any_op {transform.consumed}) -> !transform.any_op {
@@ -31,7 +34,40 @@ module attributes {transform.with_named_sequence} {
     %rows = transform.tune.knob<"rows"> = 0 from
         options = {min = 0, doc = "rows per block, at most; 0 for as many as half of the second-level cache holds"}
         -> !transform.param<i64>
+    %fuse = transform.tune.knob<"fuse"> = 1 from
+        options = {min = 0, max = 1, doc = "1 computes elementwise ops around a matmul inside its loops, 0 does not"}
+        -> !transform.param<i64>
+    %attention = transform.tune.knob<"attention"> = 1 from
+        options = {min = 0, max = 1, doc = "1 computes attention block by block of its rows, unless there is a config; 0 does not"}
+        -> !transform.param<i64>
+    %config = transform.tune.knob<"config"> = "{}" from
+        options = {doc = "fields of the configuration of all matmuls, as a JSON object; the cost model chooses the others"}
+        -> !transform.any_param
 
+    %found = transform.include @find_matmuls failures(propagate) (%module) : (!transform.any_op) -> !transform.any_op
+
+    // Attention first: blocks of its rows, whose matmuls are smaller ones. Without this step its scores are a tensor.
+    %attended = transform.apply_registered_pass "xetile-fuse-attention"
+        with options = {"threads" = %threads, "enabled" = %attention, "config" = %config} to %found
+        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.any_param) -> !transform.any_op
+    %ready = transform.include @match failures(propagate) (%attended) : (!transform.any_op) -> !transform.any_op
+
+    // cpu_matmul.
+    %tiled = transform.apply_registered_pass "deep-tile-matmul"
+        with options = {"threads" = %threads, "pack" = %pack, "fuse" = %fuse, "config" = %config,
+                        "schedules" = ["cpu_matmul"]} to %ready
+        : (!transform.any_op, !transform.param<i64>, !transform.any_param, !transform.param<i64>, !transform.any_param)
+        -> !transform.any_op
+    %split = transform.apply_registered_pass "xetile-split-frozen" to %tiled : (!transform.any_op) -> !transform.any_op
+
+    // cpu_elementwise and cpu_rows.
+    %fused = transform.include @cpu_fuse failures(propagate) (%split, %threads, %rows)
+        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>) -> !transform.any_op
+    transform.yield %fused : !transform.any_op
+  }
+
+  // What `xetile tune` measures configurations of: all matmuls, those of convolutions, too.
+  transform.named_sequence @find_matmuls(%module: !transform.any_op {transform.consumed}) -> !transform.any_op {
     %matched = transform.include @match failures(propagate) (%module) : (!transform.any_op) -> !transform.any_op
 
     // cpu_convolution. It makes matmuls and copies, which get their names, too.
@@ -45,39 +81,6 @@ module attributes {transform.with_named_sequence} {
     // Comparisons with constants in the type of what is compared, vectors of which are longer.
     %compared = transform.apply_registered_pass "xetile-narrow-comparisons" to %straight
         : (!transform.any_op) -> !transform.any_op
-    // Attention first: blocks of its rows, whose matmuls are smaller ones. Without this step its scores are a tensor.
-    %attended = transform.apply_registered_pass "xetile-fuse-attention" with options = {"threads" = %threads} to %compared
-        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
-    %ready = transform.include @match failures(propagate) (%attended) : (!transform.any_op) -> !transform.any_op
-    %matmuls = transform.structured.match attributes {xetile.schedule = "cpu_matmul"} in %ready
-        : (!transform.any_op) -> !transform.any_op
-    transform.xetile.deep_tile_matmul %matmuls set ["threads", "pack"] = (%threads, %pack
-        : !transform.param<i64>, !transform.any_param) : !transform.any_op
-
-    // cpu_elementwise. First all ops become such that can be merged: sums that are wide, no dimensions of size one.
-    %wide = transform.apply_registered_pass "xetile-widen-sums" to %ready : (!transform.any_op) -> !transform.any_op
-    %whole = transform.apply_registered_pass "xetile-drop-empty-pieces" to %wide : (!transform.any_op) -> !transform.any_op
-    %sliced = transform.apply_registered_pass "xetile-split-slices" to %whole : (!transform.any_op) -> !transform.any_op
-    %linalg = transform.apply_registered_pass "xetile-elementwise-to-linalg" to %sliced
-        : (!transform.any_op) -> !transform.any_op
-    %clean = transform.apply_registered_pass "xetile-replace-poison" to %linalg : (!transform.any_op) -> !transform.any_op
-    %dense = transform.apply_registered_pass "xetile-drop-unit-dims" to %clean : (!transform.any_op) -> !transform.any_op
-    %merged = transform.apply_registered_pass "xetile-fuse-elementwise"
-        with options = {"schedules" = ["cpu_elementwise", "cpu_rows"]} to %dense
-        : (!transform.any_op) -> !transform.any_op
-    %canonical = transform.apply_registered_pass "canonicalize" to %merged : (!transform.any_op) -> !transform.any_op
-    %unique = transform.apply_registered_pass "cse" to %canonical : (!transform.any_op) -> !transform.any_op
-
-    // cpu_rows.
-    %blocked = transform.apply_registered_pass "xetile-fuse-rows"
-        with options = {"threads" = %threads, "rows" = %rows, "schedules" = ["cpu_elementwise", "cpu_rows"]} to %unique
-        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>) -> !transform.any_op
-
-    // Sums along a dimension that keep all their terms.
-    %scanned = transform.apply_registered_pass "xetile-vectorize-scans" with options = {"threads" = %threads} to %blocked
-        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
-
-    transform.annotate %scanned "xetile.fused" : !transform.any_op
-    transform.yield %scanned : !transform.any_op
+    transform.yield %compared : !transform.any_op
   }
 }

@@ -16,9 +16,8 @@
 // ALL-NOT: linalg.conv
 // ALL: func.func @left
 // ALL: linalg.conv_1d_ncw_fcw {{.*}}xetile.schedule = "none"
-// DROP-NOT: xetile.fused
 // DROP-NOT: xetile.schedule
-module attributes {xetile.fused} {
+module {
 func.func @mine(%x: tensor<1x3x10xf32>, %f: tensor<8x3x3xf32>, %c: tensor<1x8x8xf32>) -> tensor<1x8x8xf32> {
   %r = linalg.conv_1d_ncw_fcw {xetile.schedule = "mine"} ins(%x, %f : tensor<1x3x10xf32>, tensor<8x3x3xf32>)
       outs(%c : tensor<1x8x8xf32>) -> tensor<1x8x8xf32>

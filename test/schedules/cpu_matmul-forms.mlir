@@ -1,6 +1,6 @@
 // cpu_matmul tiles matmuls of any form: of convolutions, on transposed operands.
 // REQUIRES: cpu
-// RUN: xetile-opt %s --transform-preload-library='transform-library-paths=%schedules/cpu_matmul.mlir' \
+// RUN: xetile-opt %s --transform-preload-library='transform-library-paths=%schedules/cpu_fuse.mlir,%schedules/cpu_matmul.mlir' \
 // RUN:     --transform-interpreter | FileCheck %s
 
 // CHECK-LABEL: func.func @transposed

@@ -43,7 +43,6 @@ const Row rows[] = {
     {kResultAttr, Place::Argument, "a unit", is<UnitAttr>},
     {kScheduleAttr, Place::Operation, "the name of a schedule", is<StringAttr>},
     {kKernelAttr, Place::Operation, "an integer", is<IntegerAttr>},
-    {kFusedAttr, Place::Operation, "a unit", is<UnitAttr>},
     {kConfigAttr, Place::Operation, "a #xetile.matmul_config", is<MatmulConfigAttr>},
     {kPackAttr, Place::Operation, "\"auto\", \"always\" or \"never\"",
      isOneOf<kAuto, kAlways, kNever>},

@@ -26,8 +26,6 @@ inline constexpr llvm::StringLiteral kResultAttr = "xetile.result";
 inline constexpr llvm::StringLiteral kScheduleAttr = "xetile.schedule";
 /// Of an op on tensors: the number of the kernel that computes it.
 inline constexpr llvm::StringLiteral kKernelAttr = "xetile.kernel";
-/// Of a module: a schedule has fused what is to be fused in it.
-inline constexpr llvm::StringLiteral kFusedAttr = "xetile.fused";
 
 /// Of a contraction: the fields of its configuration that are given, and whether it packs.
 inline constexpr llvm::StringLiteral kConfigAttr = "xetile.matmul_config";

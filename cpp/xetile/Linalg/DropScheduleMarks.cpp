@@ -16,10 +16,7 @@ using namespace mlir;
 namespace {
 struct DropScheduleMarks : xetile::impl::DropScheduleMarksBase<DropScheduleMarks> {
   void runOnOperation() override {
-    getOperation()->walk([](Operation *op) {
-      op->removeDiscardableAttr(xetile::kScheduleAttr);
-      op->removeDiscardableAttr(xetile::kFusedAttr);
-    });
+    getOperation()->walk([](Operation *op) { op->removeDiscardableAttr(xetile::kScheduleAttr); });
   }
 };
 } // namespace

@@ -109,10 +109,9 @@ struct FuseElementwise : xetile::impl::FuseElementwiseBase<FuseElementwise> {
   using FuseElementwiseBase::FuseElementwiseBase;
 
   void runOnOperation() override {
-    if (!getOperation()->hasAttr(kFusedAttr))
-      fuseElementwise(
-          getOperation(), /*repeatCheapOps=*/true,
-          [this](Operation *op) { return isFor(op, schedules); }, mostInputs);
+    fuseElementwise(
+        getOperation(), /*repeatCheapOps=*/true,
+        [this](Operation *op) { return isFor(op, schedules); }, mostInputs);
   }
 };
 } // namespace

@@ -372,8 +372,6 @@ def FuseElementwise : Pass<"xetile-fuse-elementwise"> {
     read more than once, as the factor of a row is. One or two sums or products of one tensor's elements are computed by
     each of their users instead, which read that tensor in place of the result. Upstream's pass of this purpose
     folds constants and reshapes, too, and takes from ops in loops the memory that they were to update in place.
-
-    A module with the attribute `xetile.fused` was fused by a schedule and stays as it is.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
       "::mlir::tensor::TensorDialect"];
@@ -388,9 +386,9 @@ def FuseElementwise : Pass<"xetile-fuse-elementwise"> {
 def DropScheduleMarks : Pass<"xetile-drop-schedule-marks"> {
   let summary = "Forget which schedule took which op";
   let description = [{
-    Before: `module attributes {xetile.fused}`, `linalg.generic {xetile.schedule = "cpu_rows", ...} ...`
+    Before: `linalg.generic {xetile.schedule = "cpu_rows", ...} ...`
 
-    After: the same without these attributes, which steps on tensors look at.
+    After: the same without this attribute, which steps on tensors look at.
   }];
 }
 

@@ -90,13 +90,21 @@ struct Calls {
 
 } // namespace
 
+NamedSequenceOp xetile::findEntry(ModuleOp schedule, StringRef entry) {
+  auto start = schedule.lookupSymbol<NamedSequenceOp>(entry);
+  if (start && !start.isExternal())
+    return start;
+  // Not at the op: all of the schedule would be printed behind it.
+  emitError(schedule.getLoc()) << "the schedule has no transform.named_sequence @" << entry
+                               << " with a body";
+  return {};
+}
+
 LogicalResult xetile::checkSchedule(ModuleOp schedule, StringRef entry) {
   Calls calls{schedule, {}, {}};
-  auto start = schedule.lookupSymbol<NamedSequenceOp>(entry);
-  if (!start || start.isExternal())
-    // Not at the op: all of the schedule would be printed behind it.
-    return emitError(schedule.getLoc())
-           << "the schedule has no transform.named_sequence @" << entry << " with a body";
+  NamedSequenceOp start = findEntry(schedule, entry);
+  if (!start)
+    return failure();
   if (start.getFunctionType().getNumInputs() != 1)
     return start.emitError() << "expected one argument, the handle of the module; got "
                              << start.getFunctionType().getNumInputs();

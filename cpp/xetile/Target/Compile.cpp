@@ -30,8 +30,9 @@ struct WalkOptions : TargetOptions {
   Option<std::string> to{*this, "to", llvm::cl::desc("Level to reach (default: the last)")};
   ListOption<std::string> schedule{
       *this, "schedule",
-      llvm::cl::desc("Files and folders of transform ops that lead from level 0 to level 1; the "
-                     "folder `parts` and the file `match.mlir` beside a file are among them")};
+      llvm::cl::desc(
+          "Files and folders of transform ops that lead from level 0 to level 1; the "
+          "folder `parts` and files of declared sequences beside a file are among them")};
   ListOption<std::string> set{
       *this, "set", llvm::cl::desc("Values of the schedule's parameters, each name=value")};
 };

@@ -32,8 +32,12 @@ const std::string &packageFolder() {
   static const std::string folder = [] {
     Dl_info self;
     SmallString<128> binary;
-    if (!dladdr(reinterpret_cast<void *>(&xetile::isPackagedSchedule), &self) ||
-        fs::real_path(self.dli_fname, binary))
+    void *own = reinterpret_cast<void *>(&xetile::isPackagedSchedule);
+    if (!dladdr(own, &self))
+      return std::string();
+    // A program has the name that it was called by, which PATH led to.
+    bool isPath = StringRef(self.dli_fname).contains('/');
+    if (fs::real_path(isPath ? self.dli_fname : fs::getMainExecutable(nullptr, own), binary))
       return std::string();
     StringRef near = path::parent_path(binary);
     for (StringRef way : {"../schedules", "../../schedules", "../python_packages/xetile/schedules"})

@@ -25,13 +25,13 @@ using namespace mlir;
 
 namespace {
 
-LogicalResult interpret(ModuleOp payload, ModuleOp schedule, StringRef entry) {
-  transform::TransformOpInterface start =
-      transform::detail::findTransformEntryPoint(schedule, ModuleOp(), entry);
+/// `check` whether handles are used that a step invalidated.
+LogicalResult interpret(ModuleOp payload, ModuleOp schedule, StringRef entry, bool check) {
+  transform::NamedSequenceOp start = xetile::findEntry(schedule, entry);
   if (!start)
     return failure();
-  return transform::applyTransformNamedSequence(payload, start, ModuleOp(),
-                                                transform::TransformOptions());
+  return transform::applyTransformNamedSequence(
+      payload, start, ModuleOp(), transform::TransformOptions().enableExpensiveChecks(check));
 }
 
 /// What parent and child have in common.
@@ -80,7 +80,7 @@ struct Files {
         xetile::detail::fromBytecode(payloadBytes, &context, /*verify=*/false);
     if (schedule && payload) {
       xetile::detail::insertMarks(*schedule, &shared->number);
-      succeeded = mlir::succeeded(interpret(*payload, *schedule, entry));
+      succeeded = mlir::succeeded(interpret(*payload, *schedule, entry, /*check=*/true));
       // What is not valid is found here, and named after the schedule's last op.
       succeeded = succeeded && mlir::succeeded(mlir::verify(*payload));
     }
@@ -167,7 +167,7 @@ LogicalResult applyInChild(ModuleOp payload, ModuleOp schedule, StringRef entry)
 LogicalResult xetile::applySchedule(ModuleOp payload, ModuleOp schedule, StringRef entry,
                                     bool trusted) {
   if (trusted)
-    return interpret(payload, schedule, entry);
+    return interpret(payload, schedule, entry, /*check=*/false);
   if (failed(checkSchedule(schedule, entry)))
     return failure();
   return applyInChild(payload, schedule, entry);

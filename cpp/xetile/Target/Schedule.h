@@ -10,6 +10,10 @@
 #include "llvm/ADT/StringRef.h"
 #include <string>
 
+namespace mlir::transform {
+class NamedSequenceOp;
+}
+
 namespace xetile {
 
 /// Adds to a schedule what it does not define itself. A part NAME is `parts/NAME.mlir` in the first
@@ -27,6 +31,9 @@ llvm::LogicalResult probeSchedule(mlir::MLIRContext *context, llvm::ArrayRef<std
 
 /// Whether a file belongs to the package's schedules (links followed).
 bool isPackagedSchedule(llvm::StringRef file);
+
+/// The sequence that a schedule begins with; null, with an error, if it has none of that name.
+mlir::transform::NamedSequenceOp findEntry(mlir::ModuleOp schedule, llvm::StringRef entry);
 
 /// Refuses what would be wrong or end the process whatever the payload is: uses of handles after
 /// they were consumed, also by yields; includes and matchers that nothing defines; recursion.

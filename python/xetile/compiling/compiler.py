@@ -40,8 +40,8 @@ def compile(
 
     `module_or_path`   a module at level 0, or the path of a file with one; it has one public function.
     `schedule`         a Schedule, the name of one that comes with the package, or a path; by default what
-                       `xetile.schedule.suggest` says for a GPU ("matmul" with params), the compiler's own choice for
-                       "cpu" ("cpu_model" makes the same choice as a schedule).
+                       `xetile.schedule.suggest` says for a GPU ("matmul" with params), "cpu_model" for "cpu", whose
+                       parameters are options then.
     `target`           a Target or its name: a chip, or "cpu"; by default the schedule's own.
     `params`           values for parameters of the schedule; for "cpu" without one those of "cpu_matmul".
     `options`          what the target has besides: `native`, `native_chips`, `large_registers` of GPUs, `config`,

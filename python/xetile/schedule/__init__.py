@@ -34,7 +34,7 @@ __all__ = ["Param", "Schedule", "available", "load", "matmul", "suggest", "value
 # The package's data; in a build tree a link to the repository's folder.
 _SCHEDULES = PACKAGE / "schedules"
 # Files there that schedules include, as they do parts.
-_LIBRARIES = ("match",)
+_LIBRARIES = ("cpu_fuse", "match")
 _ENTRY = "__transform_main"
 _MATCH = "match"
 _KNOB = "transform.tune.knob"

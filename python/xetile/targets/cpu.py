@@ -297,7 +297,7 @@ def explain_matmuls(payload: ir.Module, params: Mapping[str, Any]) -> str:
 
 def _find_matmuls(module: ir.Module) -> None:
     """Makes matmuls of convolutions, as tiling begins with."""
-    passes.run(module, "xetile-find-matmuls-for-cpu", action="find the matmuls")
+    passes.run(module, "xetile-tile-for-cpu{sequence=find_matmuls}", action="find the matmuls")
 
 
 def _libraries(module: ir.Module) -> list[Path]:

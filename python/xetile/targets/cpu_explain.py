@@ -14,13 +14,11 @@ from xetile.reports import operations
 from xetile.reports.operations import Operation
 from xetile.reports.report import align
 from xetile.schedule import Schedule
-from xetile.schedule import load as load_schedule
 from xetile.targets import cpu_calibration as calibration
 
 __all__ = ["explain", "explain_matmuls"]
 
-# The schedule that does what the compiler does without one.
-_MODEL = "cpu_model"
+_ACTION = "explain the operations"
 _SCHEDULE = "xetile.schedule"
 # What `xetile-number-ops` writes around a location, as diagnostics and as MLIR print it.
 _NUMBERED = re.compile(r"#(\d+)(?:\((.*)\))?")
@@ -37,8 +35,7 @@ _DEEP_TILED = "deep-tiled"
 
 def explain_matmuls(payload: ir.Operation, tiling: Mapping[str, str]) -> str:
     """The configuration of each matmul, as JSON, and below it the terms that it was chosen by; then the other ops."""
-    module = _prepared(payload)
-    said = passes.run(module, _matmul_remarks(tiling) + _row_remarks(tiling), action="explain the operations")
+    said = passes.run(_prepared(payload), _telling(tiling), action=_ACTION)
     if not said:
         raise XeTileError("there is nothing to explain; expected linalg ops on tensors")
     return "\n".join(_format(said))
@@ -51,20 +48,17 @@ def explain(payload: ir.Operation, tiling: Mapping[str, str], schedule: Schedule
     XeTileError for a module without such ops, or one that cannot be tiled.
     """
     module = _prepared(payload)
-    passes.run(module, "xetile-number-ops", action="explain the operations")
+    passes.run(module, "xetile-number-ops", action=_ACTION)
     ops = [operations.describe(op) for op in _linalg_ops(module.operation)]
     if not ops:
         raise XeTileError("there is nothing to explain; expected linalg ops on tensors")
-    names = _names(module, schedule or load_schedule(_MODEL))
+    names = _names(module, schedule)
     said: tuple[Diagnostic, ...] = ()
     if schedule is not None:
         module = schedule.apply(module)
     else:
-        said = passes.run(module, _matmul_remarks(tiling) + _row_remarks(tiling), action="explain the operations")
-    threads = tiling.get("threads", "0")
-    told = passes.run(
-        module, f"xetile-fuse-for-cpu{{threads={threads}}},xetile-tell-ops", action="explain the operations"
-    )
+        said = passes.run(module, _telling(tiling), action=_ACTION)
+    told = passes.run(module, "xetile-tell-ops", action=_ACTION)
     becomes = {int(number): text for number, _, text in (remark.message.partition(": ") for remark in told)}
     reasons = _reasons(said)
     rows = [["op", "", "sizes", "schedule", "becomes", "at"]]
@@ -87,21 +81,21 @@ def _prepared(payload: ir.Operation) -> ir.Module:
     return module
 
 
-def _matmul_remarks(tiling: Mapping[str, str]) -> str:
+def _telling(tiling: Mapping[str, str]) -> str:
+    """The compiler's own steps, with remarks."""
     options = " ".join(
         f"{name}={{{value}}}" if name == "config" else f"{name}={value}" for name, value in tiling.items()
     )
     return f"xetile-tile-for-cpu{{{options} explain}}"
 
 
-def _row_remarks(tiling: Mapping[str, str]) -> str:
-    # Other ops are those that matmuls leave when they are tiled.
-    return f",xetile-fuse-for-cpu{{threads={tiling['threads']} explain}}"
-
-
-def _names(module: ir.Module, schedule: Schedule) -> list[str]:
+def _names(module: ir.Module, schedule: Schedule | None) -> list[str]:
     """The schedule that takes each op; empty where none does, or where `schedule` does not say."""
-    matched = schedule.match(module) or module
+    if schedule is not None:
+        matched = schedule.match(module) or module
+    else:
+        matched = _xetile.clone_module(module.operation)
+        passes.run(matched, "xetile-tile-for-cpu{sequence=match}", action=_ACTION)
     attributes = [op.attributes for op in _linalg_ops(matched.operation)]
     return [ir.StringAttr(found[_SCHEDULE]).value if _SCHEDULE in found else "" for found in attributes]
 

@@ -1,6 +1,6 @@
 // What became of each op, by the numbers in locations.
 // RUN: xetile-opt %s --pass-pipeline='builtin.module(xetile-number-ops)' --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s --check-prefix=NUMBERS
-// RUN: xetile-opt %s --pass-pipeline='builtin.module(xetile-number-ops,deep-tile-matmul{threads=1},xetile-fuse-for-cpu,xetile-tell-ops)' -o /dev/null 2>&1 | FileCheck %s
+// RUN: xetile-opt %s --pass-pipeline='builtin.module(xetile-number-ops,xetile-tile-for-cpu{threads=1},xetile-tell-ops)' -o /dev/null 2>&1 | FileCheck %s
 // Without numbers there is nothing to tell.
 // RUN: xetile-opt %s --pass-pipeline='builtin.module(xetile-tell-ops)' -o /dev/null 2>&1 | count 0
 

@@ -1,7 +1,8 @@
 //===- CpuPipeline.cpp - from tiled matmuls on tensors to the LLVM dialect ---===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: functions on tensors, as deep-tile-matmul leaves them. Out: the LLVM dialect, parallel loops
-// as OpenMP. Refused: what the passes below refuse; xetile-check-lowered names what they leave.
+// In: functions on tensors, as xetile-tile-for-cpu leaves them. Out: the LLVM dialect, parallel
+// loops as OpenMP. Refused: what the passes below refuse; xetile-check-lowered names what they
+// leave.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/CpuPipeline.h"
 #include "mlir/Pass/PassManager.h"
@@ -39,67 +40,17 @@ void xetile::buildPrepareForCpu(OpPassManager &pm) {
   pm.addPass(createCheckSizes());
 }
 
-void xetile::buildFindMatmulsForCpu(OpPassManager &pm) {
-  pm.addPass(createConvolutionsToMatmuls());
-  pm.addPass(createFoldTransposes());
-  pm.addPass(createNarrowComparisons());
-}
-
-void xetile::buildTileForCpu(OpPassManager &pm, const CpuTilingOptions &options, bool explain) {
-  // A pass that explains changes nothing.
-  auto addExplained = [&](auto create, auto passOptions) {
-    passOptions.explain = true;
-    if (explain)
-      pm.addPass(create(passOptions));
-    passOptions.explain = false;
-    pm.addPass(create(passOptions));
-  };
-  buildFindMatmulsForCpu(pm);
-  // A configuration that is given for all matmuls is for those that the user wrote.
-  if (options.attention && (options.config.empty() || options.config == "{}")) {
-    FuseAttentionOptions attention;
-    attention.threads = options.threads;
-    addExplained([](auto &given) { return createFuseAttention(given); }, attention);
-  }
-  DeepTileMatmulOptions tiling;
-  tiling.config = options.config;
-  tiling.threads = options.threads;
-  tiling.pack = options.pack;
-  tiling.fuse = options.fuse;
-  addExplained([](auto &given) { return createDeepTileMatmul(given); }, tiling);
-  pm.addPass(createSplitFrozen());
-}
-
 /// Products that one op sums up in f64 within a microsecond or two.
 static constexpr int64_t kFewProducts = 1 << 14;
 
-void xetile::buildFuseForCpu(OpPassManager &pm, const CpuFusionOptions &options,
-                             bool keepArguments) {
-  pm.addPass(createWidenSums());
+void xetile::buildBufferizeForCpu(OpPassManager &pm, const CpuBufferizeOptions &options,
+                                  bool keepArguments) {
   pm.addPass(createDropEmptyPieces());
   pm.addPass(createSplitSlices());
+  pm.addPass(createReplacePoison());
   PreserveArgumentsOptions arguments;
   arguments.all = keepArguments;
   pm.addPass(createPreserveArguments(arguments));
-  pm.addPass(createElementwiseToLinalg());
-  pm.addPass(createReplacePoison());
-  pm.addPass(createDropUnitDims());
-  pm.addPass(createFuseElementwise());
-  add(pm, "canonicalize,cse");
-  FuseRowsOptions rows;
-  rows.threads = options.threads;
-  rows.explain = options.explain;
-  pm.addPass(createFuseRows(rows));
-  VectorizeScansOptions scans;
-  scans.threads = options.threads;
-  pm.addPass(createVectorizeScans(scans));
-}
-
-void xetile::buildBufferizeForCpu(OpPassManager &pm, const CpuBufferizeOptions &options,
-                                  bool keepArguments) {
-  CpuFusionOptions fusion;
-  fusion.threads = options.threads;
-  buildFuseForCpu(pm, fusion, keepArguments);
   pm.addPass(createDropScheduleMarks());
   add(pm, "canonicalize,cse");
   WidenSumsOptions sums;
@@ -181,12 +132,6 @@ void xetile::buildLowerToCpu(OpPassManager &pm, const CpuLoweringOptions &option
 }
 
 namespace {
-struct TilingOptions : PassPipelineOptions<TilingOptions>, CpuTilingOptions {
-  Option<bool> explain{*this, "explain",
-                       llvm::cl::desc("Remark how matmuls and attention are tiled, besides"),
-                       llvm::cl::init(false)};
-};
-struct FusionOptions : PassPipelineOptions<FusionOptions>, CpuFusionOptions {};
 struct BufferizeOptions : PassPipelineOptions<BufferizeOptions>, CpuBufferizeOptions {};
 struct LoweringOptions : PassPipelineOptions<LoweringOptions>, CpuLoweringOptions {};
 } // namespace
@@ -196,17 +141,6 @@ void xetile::registerCpuPipelines() {
       "xetile-prepare-for-cpu",
       "One function on tensors, numbers too, and beside it the one that checks its sizes",
       buildPrepareForCpu);
-  PassPipelineRegistration<>("xetile-find-matmuls-for-cpu",
-                             "Matmuls of convolutions, and on what was transposed",
-                             buildFindMatmulsForCpu);
-  PassPipelineRegistration<TilingOptions>("xetile-tile-for-cpu",
-                                          "Tile matmuls and attention on tensors",
-                                          [](OpPassManager &pm, const TilingOptions &options) {
-                                            buildTileForCpu(pm, options, options.explain);
-                                          });
-  PassPipelineRegistration<FusionOptions>(
-      "xetile-fuse-for-cpu", "Fuse what is beside tiled matmuls on tensors",
-      [](OpPassManager &pm, const FusionOptions &options) { buildFuseForCpu(pm, options); });
   PassPipelineRegistration<BufferizeOptions>(
       "xetile-bufferize-for-cpu", "Take tiled matmuls on tensors to memory, scratch freed",
       [](OpPassManager &pm, const BufferizeOptions &options) {

@@ -42,14 +42,6 @@ struct CpuTilingOptions : virtual CpuThreadOptions {
       llvm::cl::init(true)};
 };
 
-struct CpuFusionOptions : virtual CpuThreadOptions {
-  Option<bool> explain{
-      *this, "explain",
-      llvm::cl::desc("Remark which ops are computed block by block, and why others "
-                     "are not, instead of fusing rows"),
-      llvm::cl::init(false)};
-};
-
 struct CpuBufferizeOptions : virtual CpuThreadOptions {
   Option<ResultMemory> resultsAsArguments{
       *this,
@@ -95,18 +87,6 @@ struct CpuLoweringOptions : virtual mlir::detail::PassOptions {
 /// One function on tensors, and beside it those that check sizes.
 void buildPrepareForCpu(mlir::OpPassManager &pm);
 
-/// Matmuls of convolutions, and on what was transposed: the first part of buildTileForCpu.
-void buildFindMatmulsForCpu(mlir::OpPassManager &pm);
-
-/// Deep-tiled matmuls on tensors; with remarks about them to `explain`.
-void buildTileForCpu(mlir::OpPassManager &pm, const CpuTilingOptions &options,
-                     bool explain = false);
-
-/// What is beside the matmuls on tensors, fused: elementwise ops, and ops with common rows. The
-/// first part of buildBufferizeForCpu.
-void buildFuseForCpu(mlir::OpPassManager &pm, const CpuFusionOptions &options,
-                     bool keepArguments = false);
-
 /// From tensors to memory, scratch freed. Arguments that are marked as writable stay so unless
 /// `keepArguments`.
 void buildBufferizeForCpu(mlir::OpPassManager &pm, const CpuBufferizeOptions &options,
@@ -115,8 +95,7 @@ void buildBufferizeForCpu(mlir::OpPassManager &pm, const CpuBufferizeOptions &op
 /// From memory to the LLVM dialect.
 void buildLowerToCpu(mlir::OpPassManager &pm, const CpuLoweringOptions &options);
 
-/// xetile-prepare-for-cpu, xetile-find-matmuls-for-cpu, xetile-tile-for-cpu, xetile-fuse-for-cpu,
-/// xetile-bufferize-for-cpu and xetile-lower-to-cpu.
+/// xetile-prepare-for-cpu, xetile-bufferize-for-cpu and xetile-lower-to-cpu.
 void registerCpuPipelines();
 
 } // namespace xetile

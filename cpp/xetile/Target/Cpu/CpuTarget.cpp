@@ -6,6 +6,7 @@
 #include "xetile/Target/Cpu/CpuTarget.h"
 #include "mlir/Pass/PassManager.h"
 #include "xetile/Target/Cpu/CpuPipeline.h"
+#include "xetile/Target/Cpu/Passes.h"
 #include "xetile/Target/Host/Passes.h"
 #include "xetile/Target/Target.h"
 
@@ -36,7 +37,15 @@ void xetile::registerCpuTarget() {
       level("0-linalg", "prepare the function",
             [](OpPassManager &pm, const CpuOptions &) { buildPrepareForCpu(pm); }),
       level("1-tiled", "tile the matmuls",
-            [](OpPassManager &pm, const CpuOptions &options) { buildTileForCpu(pm, options); }),
+            [](OpPassManager &pm, const CpuOptions &options) {
+              TileForCpuOptions tiling;
+              tiling.threads = options.threads;
+              tiling.config = options.config;
+              tiling.pack = options.pack;
+              tiling.fuse = options.fuse;
+              tiling.attention = options.attention;
+              pm.addPass(createTileForCpu(tiling));
+            }),
       level("2-memory", "take the function to memory",
             [](OpPassManager &pm, const CpuOptions &options) {
               buildBufferizeForCpu(pm, options, /*keepArguments=*/true);

@@ -87,7 +87,9 @@ def DeepTileMatmul : Pass<"deep-tile-matmul"> {
     Option<"machine", "machine", "std::string", "\"auto\"", "'dlti' requires a description by DLTI attributes, 'auto' does not">,
     Option<"pack", "pack", "std::string", "\"auto\"", "Copy blocks of A and B: 'auto', 'always' (B where the innermost n is whole vectors) or 'never'">,
     Option<"fuse", "fuse", "bool", "true", "Compute elementwise ops before and after a matmul inside its loops">,
-    Option<"explain", "explain", "bool", "false", "Change nothing; remark the configuration and the terms of its score">
+    Option<"explain", "explain", "bool", "false", "Change nothing; remark the configuration and the terms of its score">,
+    ListOption<"schedules", "schedules", "std::string",
+               "Take only ops whose attribute xetile.schedule is one of these, those without, and those with a configuration; by default all but 'none'">
   ];
 }
 

@@ -5,6 +5,38 @@
 
 include "mlir/Pass/PassBase.td"
 
+def TileForCpu : Pass<"xetile-tile-for-cpu", "::mlir::ModuleOp"> {
+  let summary = "Tile and fuse by schedules/cpu_model.mlir: what a CPU does without a schedule";
+  let description = [{
+    Applies the schedule `schedules/cpu_model.mlir` with what it includes, `match.mlir` and `cpu_fuse.mlir`. The library
+    has these files in it, from when it was built; they are parsed once in a process. The options are the schedule's
+    parameters of the same names.
+
+    Before:
+    ```mlir
+    %d = linalg.matmul ins(%a, %b : ...) outs(%zeros : tensor<256x512xf32>) -> tensor<256x512xf32>
+    %max = linalg.generic {... "reduction"} ins(%d : tensor<256x512xf32>) ...
+    ```
+    After, with the steps between the loops left out:
+    ```mlir
+    %d = scf.for %m = %c0 to %c256 step %c32 ... { ... linalg.generic {xetile.microkernel = ...} ... }
+    %max = linalg.generic {xetile.schedule = "cpu_rows", ... "reduction"} ins(%d : tensor<256x512xf32>) ...
+    ```
+    Refused is what its steps refuse, at the op.
+  }];
+  let options = [
+    Option<"threads", "threads", "int64_t", /*default=*/"0", "Threads to use; 0 for the machine's cores">,
+    Option<"config", "config", "std::string", "\"\"", "A JSON object of fields of the configuration of all matmuls">,
+    Option<"pack", "pack", "std::string", "\"auto\"", "Copy blocks of A and B: auto, always or never">,
+    Option<"fuse", "fuse", "bool", "true", "Compute elementwise ops before and after a matmul inside its loops">,
+    Option<"attention", "attention", "bool", "true", "Compute attention block by block of its rows, unless a config is given">,
+    Option<"explain", "explain", "bool", "false", "Remark what deep-tile-matmul, xetile-fuse-attention and xetile-fuse-rows do, besides">,
+    Option<"sequence", "sequence", "std::string", "\"__transform_main\"",
+           "The sequence that is applied: `match` names the schedule of each op, `find_matmuls` stops before matmuls are tiled">
+  ];
+  let dependentDialects = ["::mlir::transform::TransformDialect"];
+}
+
 def FuseRows : Pass<"xetile-fuse-rows"> {
   let summary = "Compute reductions and what surrounds them block by block, in one loop";
   let description = [{
@@ -27,7 +59,7 @@ def FuseRows : Pass<"xetile-fuse-rows"> {
     again. What the last op reads element by element, as the powers here, is computed in the memory of its results.
     Ops that touch less than that in all stay as they are. With several threads a loop is also made for other ops, which need
     none for the cache; `xetile-share-rows` gives threads their blocks. A sum is one block's: its order depends neither on
-    blocks nor on threads. A module with the attribute `xetile.fused` was fused by a schedule and stays as it is.
+    blocks nor on threads.
   }];
   let options = [
     Option<"threads", "threads", "int64_t", /*default=*/"1", "Threads to use; 0 for the machine's cores">,
@@ -80,6 +112,9 @@ def FuseAttention : Pass<"xetile-fuse-attention"> {
   }];
   let options = [
     Option<"threads", "threads", "int64_t", /*default=*/"1", "Threads to use; 0 for the machine's cores">,
+    Option<"enabled", "enabled", "bool", "true", "False leaves all of them alone">,
+    Option<"config", "config", "std::string", "\"\"",
+           "What deep-tile-matmul is given for all matmuls: if it has fields attention is left alone, they are for matmuls that the user wrote">,
     Option<"explain", "explain", "bool", "false", "Change nothing; remark each attention, and why it is left alone">
   ];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -13,7 +14,6 @@ import xetile
 from xetile import cli, schedule
 from xetile.errors import XeTileError
 from xetile.mlir import ir
-from xetile.mlir.passmanager import PassManager
 
 SCHEDULES = Path(xetile.__file__).parent / "schedules"
 # So little cache that rows are computed in blocks.
@@ -96,44 +96,28 @@ def edited(folder: Path, **edits: tuple[str, str]) -> schedule.Schedule:
     return schedule.load(folder / "cpu_model.mlir")
 
 
-def code(stage: str) -> str:
-    """What a level has without constants, whose order may be another."""
-    return "\n".join(line for line in stage.splitlines() if "arith.constant" not in line)
-
-
-def steps_of_the_compiler(*pipelines: str) -> list[str]:
-    with ir.Context():
-        text = str(PassManager.parse(f"builtin.module({','.join(pipelines)})"))
-    return re.findall(r"(?:xetile-|deep-tile-)[\w-]+|\bcanonicalize\b|\bcse\b", text)
-
-
-def steps_of_a_schedule(name: str) -> list[str]:
-    text = (SCHEDULES / f"{name}.mlir").read_text()
-    found = re.findall(r'apply_registered_pass "([\w-]+)"|transform\.xetile\.(deep_tile_matmul)', text)
-    return [given or own.replace("_", "-") for given, own in found]
-
-
-# Weights are packed ahead by the compiler's own steps only; writing to arguments belongs to memory.
-NOT_OF_SCHEDULES = {"xetile-split-frozen", "xetile-preserve-arguments"}
-
-
-def test_its_steps_are_those_of_the_compiler():
-    own = steps_of_the_compiler("xetile-tile-for-cpu", "xetile-fuse-for-cpu")
-    assert set(own) >= NOT_OF_SCHEDULES
-    assert steps_of_a_schedule("cpu_model") == [step for step in own if step not in NOT_OF_SCHEDULES]
-
-
-def test_steps_of_cpu_matmul_are_those_that_the_compiler_tiles_a_matmul_with():
-    own = steps_of_the_compiler("xetile-tile-for-cpu{attention=false}")
-    assert steps_of_a_schedule("cpu_matmul") == [step for step in own if step not in NOT_OF_SCHEDULES]
-
-
 @pytest.mark.parametrize("threads", [1, 2])
 def test_it_makes_the_code_that_the_compiler_makes_without_it(rng, threads):
     own = xetile.compile(module(), target="cpu", threads=threads)
     kernel = xetile.compile(module(), "cpu_model", "cpu", {"threads": threads})
-    assert code(kernel.stages["2-memory"]) == code(own.stages["2-memory"])
+    for stage in ("1-tiled", "2-memory"):
+        assert kernel.stages[stage] == own.stages[stage]
     check(kernel, rng)
+
+
+def test_its_parameters_are_options_of_compile(rng):
+    loaded = schedule.load("cpu_model")
+    config = {"innermostMBlock": 3, "innermostNBlock": 16}
+    for option, parameter in (
+        ({"fuse": False}, {"fuse": 0}),
+        ({"pack": "always"}, {"pack": "always"}),
+        ({"config": config}, {"config": json.dumps(config)}),
+        ({"attention": False}, {"attention": 0}),
+    ):
+        own = xetile.compile(module(), target="cpu", threads=1, **option)
+        kernel = xetile.compile(module(), loaded.with_params(threads=1, **parameter), "cpu")
+        assert kernel.stages["1-tiled"] == own.stages["1-tiled"]
+        check(kernel, rng)
 
 
 def test_softmax_is_left_alone_by_an_edit(rng, tmp_path):
@@ -179,7 +163,7 @@ def test_parameters_out_of_range_are_refused():
     loaded = schedule.load("cpu_model")
     with pytest.raises(XeTileError, match="rows: expected 0 or more, got -1"):
         loaded.with_params(rows=-1)
-    with pytest.raises(XeTileError, match="has no parameter 'MBlock'; its parameters: threads, pack, rows"):
+    with pytest.raises(XeTileError, match="has no parameter 'MBlock'; its parameters: threads, pack, rows, fuse"):
         loaded.with_params(MBlock=4)
     with pytest.raises(XeTileError, match="pack: expected 'auto', 'always' or 'never', got 'some'"):
         xetile.compile(module(), loaded.with_params(pack="some"), "cpu")

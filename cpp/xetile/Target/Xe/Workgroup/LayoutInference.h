@@ -25,7 +25,6 @@ public:
   const Ownership *lookup(mlir::Value value) const;
   /// Of what an operation reads, writes or prefetches that has no result.
   const Ownership *lookupAccess(mlir::Operation *op) const;
-  const llvm::DenseMap<mlir::Value, Ownership> &getOwners() const { return owners; }
 
 private:
   static bool isShared(mlir::Value value) { return getSharedShape(value.getType()).has_value(); }

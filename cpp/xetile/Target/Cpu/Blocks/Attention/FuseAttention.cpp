@@ -59,6 +59,8 @@ struct FuseAttention : xetile::impl::FuseAttentionBase<FuseAttention> {
   void runOnOperation() override {
     if (failed(checkThreads(getOperation(), threads)))
       return signalPassFailure();
+    if (!enabled || !StringRef(config).trim("{} ").empty())
+      return;
     SmallVector<linalg::LinalgOp> ops;
     getOperation()->walk([&](linalg::LinalgOp op) {
       if (isContraction(op))

@@ -122,8 +122,6 @@ struct FuseRows : xetile::impl::FuseRowsBase<FuseRows> {
                                   << ": expected 0 (what a cache holds) or more";
       return signalPassFailure();
     }
-    if (getOperation()->hasAttr(kFusedAttr))
-      return;
     SmallVector<linalg::LinalgOp> ops;
     getOperation()->walk([&](linalg::LinalgOp op) {
       if (isInFunction(op))

@@ -149,8 +149,6 @@ struct VectorizeScans : xetile::impl::VectorizeScansBase<VectorizeScans> {
   void runOnOperation() override {
     if (failed(checkThreads(getOperation(), threads)))
       return signalPassFailure();
-    if (getOperation()->hasAttr(kFusedAttr))
-      return;
     SmallVector<ScanLoop> scans;
     getOperation()->walk([&](scf::ForOp loop) {
       if (std::optional<ScanLoop> scan = ScanLoop::match(loop))

@@ -40,7 +40,8 @@ struct DeepTileMatmul : xetile::impl::DeepTileMatmulBase<DeepTileMatmul> {
     // All of them first: other ops may be gone once their neighbour is tiled.
     SmallVector<linalg::LinalgOp> ops;
     getOperation()->walk([&](linalg::LinalgOp op) {
-      if (isFor(op, {}))
+      // A configuration says that its op is a matmul, whatever a matcher took it for.
+      if (isFor(op, schedules) || (isFor(op, {}) && op->hasAttr(kConfigAttr)))
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());
