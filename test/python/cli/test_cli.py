@@ -183,6 +183,7 @@ def test_a_closed_pipe_is_no_error_message(payload):
 def test_schedules_lists_parameters_with_defaults_and_docs():
     output = succeed("schedules")
     assert [line for line in output.splitlines() if line and line[0] != " "] == [
+        "attention",
         "cpu_matmul",
         "cpu_model",
         "elementwise",
