@@ -3,7 +3,7 @@
 //
 //   for each workgroup (m, heads):                           // 8 subgroups own 16 queries each
 //     q = Q[m : m+128, :];  top, l, o = -inf, 0, 0           // of each query: all in registers
-//     for n = 0 .. N step 64:                                // blocks of keys
+//     for n = 0 .. N step 64:                                // blocks of keys; the next ones are prefetched
 //       s = f(q * K[n : n+64, :]^T)                          // scale, masks; scores never reach memory
 //       t = max(top, max(s, rows))
 //       p = exp(s - t)
@@ -23,7 +23,8 @@
 // Parameters are knobs; what is left open is chosen (cpp/xetile/Schedule/Tiles/PlanProducts.cpp):
 //   (1) A subgroup has whole rows of scores: maxima and sums are its own, and powers stay where the second product reads them.
 //   (2) 16 queries of 64 elements, 8 of more, and a block's scores fill the registers beside the output.
-//   (3) 64 keys a step, 32 where values have more than 128 elements: what is done once a step and query costs little then.
+//   (3) 64 keys a step, 128 where values have 65 to 128 elements: what is done once a step and query costs little then.
+//   (4) Values of more than 128 elements are for two workgroups, each with all scores.
 module attributes {transform.with_named_sequence} {
   transform.named_sequence private @clean_tiles(!transform.any_op {transform.readonly})
   transform.named_sequence private @bufferize(!transform.any_op {transform.consumed}) -> !transform.any_op
@@ -31,6 +32,8 @@ module attributes {transform.with_named_sequence} {
       !transform.any_op {transform.consumed}, !transform.param<i64> {transform.readonly},
       !transform.param<i64> {transform.readonly}, !transform.any_param {transform.readonly})
       -> (!transform.any_op, !transform.any_op)
+  transform.named_sequence private @prefetch_blocks(
+      !transform.any_op {transform.readonly}, !transform.param<i64> {transform.readonly})
 
   // The entry yields the transformed module, so that further steps can be appended.
   transform.named_sequence @__transform_main(%module: !transform.any_op {transform.consumed}) -> !transform.any_op {
@@ -41,6 +44,9 @@ module attributes {transform.with_named_sequence} {
         options = {min = 0, doc = "subgroups of a workgroup, which share its queries"} -> !transform.param<i64>
     %given_keys = transform.tune.knob<"keys"> = 0 from
         options = {min = 0, doc = "keys of a step"} -> !transform.param<i64>
+    %prefetch = transform.tune.knob<"prefetch"> = 2 from
+        options = {min = 0, max = 64, doc = "steps that prefetches of keys and values run ahead; 0 for none"}
+        -> !transform.param<i64>
     %target = transform.tune.knob<"target"> = "pvc" from
         options = {doc = "chip to compile for"} -> !transform.any_param
 
@@ -51,8 +57,8 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op) -> !transform.any_op
     %split = transform.apply_registered_pass "xetile-split-argmax" to %decomposed
         : (!transform.any_op) -> !transform.any_op
-    %simple = transform.apply_registered_pass "xetile-simplify-attention" to %split
-        : (!transform.any_op) -> !transform.any_op
+    %simple = transform.apply_registered_pass "xetile-simplify-attention"
+        with options = {"narrow" = true} to %split : (!transform.any_op) -> !transform.any_op
     %func = transform.structured.match ops{["func.func"]} in %simple : (!transform.any_op) -> !transform.any_op
     %loop = transform.xetile.online %func block = %given_keys
         : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
@@ -67,6 +73,8 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.any_param)
         -> (!transform.any_op, !transform.any_op)
     %mapped = transform.apply_registered_pass "xetile-infer-wg-map" to %kernel : (!transform.any_op) -> !transform.any_op
+    transform.include @prefetch_blocks failures(propagate) (%mapped, %prefetch)
+        : (!transform.any_op, !transform.param<i64>) -> ()
     transform.yield %outlined : !transform.any_op
   }
 }

@@ -49,6 +49,8 @@ module attributes {transform.with_named_sequence} {
       !transform.param<i64> {transform.readonly}) -> (!transform.any_op, !transform.any_op)
   transform.named_sequence private @prefetch_operands(
       !transform.any_op {transform.readonly}, !transform.param<i64> {transform.readonly})
+  transform.named_sequence private @prefetch_blocks(
+      !transform.any_op {transform.readonly}, !transform.param<i64> {transform.readonly})
 
   // The entry yields the transformed module, so that further steps can be appended.
   transform.named_sequence @__transform_main(%module: !transform.any_op {transform.consumed}) -> !transform.any_op {
@@ -152,15 +154,27 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 
-  // The first of the steps of attention.mlir; the others are those of all else.
+  // One attention: the steps of attention.mlir, sizes chosen by the compiler.
   transform.named_sequence @attention(%module: !transform.any_op {transform.consumed},
                                       %target: !transform.any_param {transform.readonly}) {
     %open = transform.param.constant 0 : i64 -> !transform.param<i64>
-    %simple = transform.apply_registered_pass "xetile-simplify-attention" to %module
-        : (!transform.any_op) -> !transform.any_op
+    %simple = transform.apply_registered_pass "xetile-simplify-attention"
+        with options = {"narrow" = true} to %module : (!transform.any_op) -> !transform.any_op
     %func = transform.structured.match ops{["func.func"]} in %simple : (!transform.any_op) -> !transform.any_op
     %loop = transform.xetile.online %func block = %open : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
-    transform.include @tiles failures(propagate) (%simple, %target) : (!transform.any_op, !transform.any_param) -> ()
+    %workgroups, %subgroups_m, %subgroups_n = transform.xetile.to_tiles %func
+        tile = [%open, %open] sg_layout = [%open, %open]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.include @clean_tiles failures(propagate) (%simple) : (!transform.any_op) -> ()
+    %buffers = transform.include @bufferize failures(propagate) (%simple) : (!transform.any_op) -> !transform.any_op
+    %outlined, %kernel = transform.include @outline_kernel failures(propagate)
+        (%buffers, %subgroups_m, %subgroups_n, %target)
+        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.any_param)
+        -> (!transform.any_op, !transform.any_op)
+    %mapped = transform.apply_registered_pass "xetile-infer-wg-map" to %kernel : (!transform.any_op) -> !transform.any_op
+    %ahead = transform.param.constant 2 : i64 -> !transform.param<i64>
+    transform.include @prefetch_blocks failures(propagate) (%mapped, %ahead)
+        : (!transform.any_op, !transform.param<i64>) -> ()
     transform.yield
   }
 

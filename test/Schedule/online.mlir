@@ -10,11 +10,11 @@
 
 // Scores of a block of 16 of 40 keys are computed in the loop, and of the last 8 behind it; the quotient is one of the sums.
 // CHECK-LABEL: func.func @attention(
-// CHECK-SAME: %[[Q:.*]]: tensor<8x4xf16>, %[[K:.*]]: tensor<40x4xf16>, %[[V:.*]]: tensor<40x12xf16>)
+// CHECK-SAME: %[[Q:.*]]: tensor<8x4xf32>, %[[K:.*]]: tensor<40x4xf32>, %[[V:.*]]: tensor<40x12xf32>)
 // CHECK-NOT: tensor<8x40x
 // CHECK: %[[R:.*]]:3 = scf.for %[[N:.*]] = %c0 to %c32 step %c16 iter_args(%[[MO:.*]] = %{{.*}}, %[[LO:.*]] = %{{.*}}, %[[OO:.*]] = %{{.*}}) -> (tensor<8xf32>, tensor<8xf32>, tensor<8x12xf32>)
 // CHECK: %[[KN:.*]] = tensor.extract_slice %[[K]][%[[N]], 0] [16, 4] [1, 1]
-// CHECK: %[[S:.*]] = linalg.generic {{.*}} ins(%[[Q]], %[[KN]] : tensor<8x4xf16>, tensor<16x4xf16>)
+// CHECK: %[[S:.*]] = linalg.generic {{.*}} ins(%[[Q]], %[[KN]] : tensor<8x4xf32>, tensor<16x4xf32>)
 // CHECK: %[[M:.*]] = linalg.generic {{.*}} ins(%[[S]] : tensor<8x16xf32>) outs(%[[MO]] : tensor<8xf32>)
 // CHECK: %[[P:.*]] = linalg.generic {{.*}} ins(%[[S]], %[[M]] : tensor<8x16xf32>, tensor<8xf32>)
 // CHECK: %[[SAFE:.*]] = arith.maxnumf %{{.*}}, %{{.*}} : f32
@@ -31,7 +31,90 @@
 // CHECK: arith.constant -3.40282347E+38
 // CHECK: arith.divf
 // CHECK: return
-func.func @attention(%q: tensor<8x4xf16>, %k: tensor<40x4xf16>, %v: tensor<40x12xf16>) -> tensor<8x12xf32> {
+func.func @attention(%q: tensor<8x4xf32>, %k: tensor<40x4xf32>, %v: tensor<40x12xf32>) -> tensor<8x12xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %es = tensor.empty() : tensor<8x40xf32>
+  %ep = tensor.empty() : tensor<8x40xf32>
+  %er = tensor.empty() : tensor<8xf32>
+  %eo = tensor.empty() : tensor<8x12xf32>
+  %zs = linalg.fill ins(%zero : f32) outs(%es : tensor<8x40xf32>) -> tensor<8x40xf32>
+  %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<8xf32>) -> tensor<8xf32>
+  %lr = linalg.fill ins(%low : f32) outs(%er : tensor<8xf32>) -> tensor<8xf32>
+  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<8x12xf32>) -> tensor<8x12xf32>
+  %s = linalg.generic {indexing_maps = [#mk, #nk, #mn], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%q, %k : tensor<8x4xf32>, tensor<40x4xf32>) outs(%zs : tensor<8x40xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %o, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<8x40xf32>
+  %m = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%s : tensor<8x40xf32>) outs(%lr : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.maximumf %a, %o : f32
+    linalg.yield %t : f32
+  } -> tensor<8xf32>
+  %e = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%s, %m : tensor<8x40xf32>, tensor<8xf32>) outs(%es : tensor<8x40xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %d = arith.subf %a, %b : f32
+    %t = math.exp %d : f32
+    linalg.yield %t : f32
+  } -> tensor<8x40xf32>
+  %l = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%e : tensor<8x40xf32>) outs(%zr : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.addf %o, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<8xf32>
+  %w = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%e, %l : tensor<8x40xf32>, tensor<8xf32>) outs(%ep : tensor<8x40xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %d = arith.divf %a, %b : f32
+    linalg.yield %d : f32
+  } -> tensor<8x40xf32>
+  %y = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%w, %v : tensor<8x40xf32>, tensor<40x12xf32>) outs(%zo : tensor<8x12xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %o, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<8x12xf32>
+  return %y : tensor<8x12xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %block = transform.param.constant 16 : i64 -> !transform.param<i64>
+    %loop = transform.xetile.online %func block = %block : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+#all = affine_map<(m, n) -> (m, n)>
+#row = affine_map<(m, n) -> (m)>
+#mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+
+// Of narrow floats maxima are those of scores times log2(e), from a number on: nothing is minus infinity then.
+// CHECK-LABEL: func.func @narrow(
+// CHECK-NOT: tensor<8x40x
+// CHECK: arith.constant -9.99999968E+37 : f32
+// CHECK: scf.for
+// CHECK: %[[LOG:.*]] = arith.constant 1.44269502 : f32
+// CHECK: %[[X:.*]] = arith.mulf %{{.*}}, %[[LOG]] : f32
+// CHECK: arith.maxnumf %[[X]], %{{.*}} : f32
+// CHECK: %[[D:.*]] = arith.subf %{{.*}}, %{{.*}} : f32
+// CHECK: math.exp2 %[[D]] : f32
+// CHECK-NOT: math.exp %
+// CHECK: scf.yield
+// CHECK: return
+func.func @narrow(%q: tensor<8x4xf16>, %k: tensor<40x4xf16>, %v: tensor<40x12xf16>) -> tensor<8x12xf32> {
   %zero = arith.constant 0.0 : f32
   %low = arith.constant 0xFF800000 : f32
   %es = tensor.empty() : tensor<8x40xf32>

@@ -12,7 +12,8 @@
 // CHECK: gpu.launch_func @attention_kernel::@attention_kernel blocks in (%c1{{.*}}, %c8{{.*}}, %c16{{.*}}) threads in (%c128
 // CHECK: gpu.func @attention_kernel
 // CHECK: %[[Q:.*]] = xetile.load_tile {{.*}} -> vector<128x64xf16>
-// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c1024{{.*}} step %c64{{.*}} iter_args(%[[OO:.*]] = %{{.*}}, %[[MO:.*]] = %{{.*}}, %[[LO:.*]] = %{{.*}}) -> (vector<128x64xf32>, vector<128x1xf32>, vector<128x1xf32>)
+// CHECK-COUNT-4: xetile.prefetch_tile
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c1024{{.*}} step %c64{{.*}} iter_args({{.*}}) -> (vector<128x64xf32>, vector<128x1xf32>, vector<128x16xf32>)
 // CHECK: %[[K:.*]] = xetile.load_tile {{.*}} -> vector<64x64xf16>
 // CHECK: %[[S:.*]] = xetile.tile_mma %[[Q]], %[[K]], %{{.*}} {wg_map = #[[ROWS:.*]]} :
 // The largest product is the product of the largest.
@@ -23,7 +24,8 @@
 // CHECK: %[[H:.*]] = arith.truncf %[[P]] : vector<128x64xf32> to vector<128x64xf16>
 // CHECK: %[[V:.*]] = xetile.load_tile {{.*}} -> vector<64x64xf16>
 // CHECK: xetile.tile_mma %[[H]], %[[V]], %{{.*}} {wg_map = #[[ROWS]]} :
-// CHECK: xetile.tile_reduce <add> %[[P]], [1]
+// Ones add up the powers of a row.
+// CHECK: xetile.tile_mma %[[H]], %{{.*}}, %{{.*}} {wg_map = #{{.*}}} : vector<128x64xf16>, vector<64x16xf16>, vector<128x16xf32>
 // CHECK: scf.yield
 // CHECK: arith.divf
 // CHECK: xetile.store_tile

@@ -132,3 +132,42 @@ def test_options_that_do_not_suit_a_gpu_are_refused(options, message):
     assert isinstance(getattr(caught.value, "inner_exception", caught.value), XeTileError)
     with pytest.raises(XeTileError, match=message):
         xetile.torch.compile(model, (torch.randn(2, 8),), **options)
+
+
+class Attention(nn.Module):
+    def __init__(self, **options):
+        super().__init__()
+        self.options = options
+
+    def forward(self, q, k, v, mask=None):
+        return nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, **self.options)
+
+
+def queries_keys_values(heads, key_heads, dtype=torch.float16):
+    return (torch.randn(1, heads, 20, 32, dtype=dtype), *torch.randn(2, 1, key_heads, 48, 32, dtype=dtype))
+
+
+ATTENTIONS = {
+    "none": lambda: (Attention(), queries_keys_values(2, 2)),
+    "causal": lambda: (Attention(is_causal=True), queries_keys_values(2, 2)),
+    "bias": lambda: (Attention(), (*queries_keys_values(2, 2), torch.randn(1, 1, 20, 48, dtype=torch.float16))),
+    "mask": lambda: (Attention(), (*queries_keys_values(2, 2), torch.rand(20, 48) < 0.5)),
+    "shared keys": lambda: (Attention(enable_gqa=True), queries_keys_values(4, 2)),
+    "bf16": lambda: (Attention(), queries_keys_values(2, 2, torch.bfloat16)),
+}
+
+
+@pytest.mark.parametrize("name", ATTENTIONS)
+def test_attention_is_one_kernel_and_pytorchs(name):
+    torch.manual_seed(1)
+    model, inputs = ATTENTIONS[name]()
+    explained = xetile.torch.compile(model.eval(), inputs, target="pvc", native="off").explain()
+    # What a causal mask is computed of is a kernel of its own.
+    if name != "causal":
+        assert "schedule attention" in explained
+        assert explained.count("a subgroup's operations") == 1
+    assert "attention" in explained
+    compiled = torch.compile(model, backend="xetile", options={"target": "pvc", "native": "off", "strict": True})
+    with torch.no_grad():
+        got = compiled(*inputs)
+    close(got, model, inputs, 8e-3 if name == "bf16" else 2e-3)

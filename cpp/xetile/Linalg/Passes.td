@@ -70,8 +70,11 @@ def SimplifyAttention : Pass<"xetile-simplify-attention", "::mlir::ModuleOp"> {
         ins(%q, %k) outs(%zeros) -> tensor<3x250x128xf32>
     %m = linalg.generic ... ins(%s) { arith.maxnumf }
     ```
-    An error: patterns that come to no end.
+    With `narrow` contractions multiply f16 and bf16 as they are that had been extended to f32, constants that these were
+    multiplied with are behind them, and what is computed of scores is rounded to the type of the values: as in PyTorch's fused
+    kernels. An error: patterns that come to no end.
   }];
+  let options = [Option<"narrow", "narrow", "bool", "false", "Multiply f16 and bf16 that were extended as they are">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
                            "::mlir::tensor::TensorDialect"];
 }

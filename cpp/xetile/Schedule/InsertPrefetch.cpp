@@ -148,6 +148,8 @@ DiagnosedSilenceableFailure InsertPrefetchOp::apply(TransformRewriter &rewriter,
       return wrongTarget(op, target, "xetile.load_tile");
     if (std::string reason = insertPrefetch(rewriter, load, distance, prefetches);
         !reason.empty()) {
+      if (getWherePossible())
+        continue;
       DiagnosedDefiniteFailure failure = op.emitDefiniteFailure()
                                          << "cannot prefetch for this load: " << reason;
       failure.attachNote(load.getLoc()) << "target op";

@@ -14,14 +14,18 @@ using namespace mlir::transform;
 
 namespace xetile::transform_ops {
 
-/// Elements of n at once, where the schedule leaves it open: as many scores as outputs of a row.
+/// Elements of n at once, where the schedule leaves it open: as many as make what is done once a
+/// row and block little beside the products, and whose scores fit the registers with a row of
+/// outputs.
 static int64_t chooseBlock(Online &online) {
-  constexpr int64_t kFewest = 32, kMost = 64;
-  int64_t columns = kMost;
+  constexpr int64_t kUsual = 64, kLong = 128;
   for (OnlineReduction &reduction : online.reductions)
-    if (isContraction(reduction.op))
-      columns = cast<RankedTensorType>(reduction.op.getResult(0).getType()).getShape().back();
-  return columns > 2 * kMost ? kFewest : kMost;
+    if (isContraction(reduction.op)) {
+      int64_t columns =
+          cast<RankedTensorType>(reduction.op.getResult(0).getType()).getShape().back();
+      return columns > kUsual && columns <= kLong ? kLong : kUsual;
+    }
+  return kUsual;
 }
 
 /// The last reduction of `func` that is one of several that depend on one another, with why none of

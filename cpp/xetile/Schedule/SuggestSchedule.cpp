@@ -52,7 +52,7 @@ SmallVector<StringRef> schedulesOfKernels(Operation *module) {
 /// The schedule of one kernel that takes all of `module`, or the one whose errors say why none
 /// does. `planned` is what the program schedule would choose for it.
 StringRef suggestForOneKernel(Operation *module, StringRef planned) {
-  if (planned == "scan")
+  if (planned == "scan" || planned == "attention")
     return planned;
   SmallVector<Operation *> matmuls;
   bool reduces = false, computes = !planned.empty(), untakable = false;

@@ -514,7 +514,8 @@ def InsertPrefetchOp : XeTile_TransformOp<"insert_prefetch"> {
     }
     ```
 
-    `prefetches` are the prefetch_tile ops inside of the loops.
+    `prefetches` are the prefetch_tile ops inside of the loops. With `where_possible` loads that do not fulfil what c3 to c5 say
+    are passed over: a prefetch is a hint.
 
     Definite failures:
     - insert_prefetch_c1: the target is an `xetile.load_tile`.
@@ -524,9 +525,10 @@ def InsertPrefetchOp : XeTile_TransformOp<"insert_prefetch"> {
     - insert_prefetch_c4: the tile has a wg_map (run `xetile-infer-wg-map` first).
     - insert_prefetch_c5: its blocks can be shared evenly by the subgroups.
   }];
-  let arguments = (ins TransformHandleTypeInterface:$target, TransformParamTypeInterface:$distance);
+  let arguments = (ins TransformHandleTypeInterface:$target, TransformParamTypeInterface:$distance,
+      UnitAttr:$where_possible);
   let results = (outs TransformHandleTypeInterface:$prefetches);
-  let assemblyFormat = "$target `distance` `=` $distance attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "$target `distance` `=` $distance (`where_possible` $where_possible^)? attr-dict `:` functional-type(operands, results)";
 }
 
 /// Whether a step takes an op, for sequences that transform.foreach_match asks.

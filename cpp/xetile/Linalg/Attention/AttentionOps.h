@@ -32,6 +32,10 @@ outlineAttention(const AttentionOps &attention, llvm::SmallVectorImpl<mlir::Valu
 /// no dimensions of size one, elementwise chains merged, and no copies before contractions.
 mlir::LogicalResult simplifyAttention(mlir::func::FuncOp function);
 
+/// Lets contractions of a simplified function multiply f16 and bf16 that were extended, and
+/// multiplied with constants, before; powers are rounded to the type of values.
+void narrowAttention(mlir::func::FuncOp function);
+
 } // namespace xetile
 
 #endif // XETILE_LINALG_ATTENTION_ATTENTIONOPS_H

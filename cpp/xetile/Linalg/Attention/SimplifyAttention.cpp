@@ -215,6 +215,10 @@ struct SimplifyAttention : xetile::impl::SimplifyAttentionBase<SimplifyAttention
             "to no end; compile parts of the function by themselves");
         return signalPassFailure();
       }
+    if (narrow)
+      for (auto function : getOperation()->getRegion(0).getOps<func::FuncOp>())
+        if (function.getBody().hasOneBlock())
+          narrowAttention(function);
   }
 };
 } // namespace

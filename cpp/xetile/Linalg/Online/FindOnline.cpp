@@ -161,8 +161,8 @@ void Finder::addBeside(linalg::GenericOp last) {
       return llvm::all_of(
           llvm::enumerate(generic.getMatchingIndexingMap(input).getResults()), [&](auto each) {
             bool along = cast<AffineDimExpr>(each.value()).getPosition() == loops.front();
-            return along ==
-                   (found.axisOf(input->get().getAsOpaquePointer(), each.index()) == found.n);
+            return along == (found.axisOf(input->get().getAsOpaquePointer(), each.index()) ==
+                             found.axisOf(found.n.first, found.n.second));
           });
     });
     if (!fits || found.ops.contains(user))
@@ -420,11 +420,65 @@ bool Finder::find(linalg::GenericOp last) {
 
 } // namespace
 
+/// Whether f16 or bf16 are multiplied, of which products are far from the ends of f32.
+static bool isNarrowProduct(Operation *op) {
+  return isContraction(op) && llvm::all_of(op->getOperands().take_front(2), [](Value operand) {
+           return isa<Float16Type, BFloat16Type>(getElementTypeOrSelf(operand.getType()));
+         });
+}
+
+/// Whether `scalar` is such a product times constants, or minus infinity.
+static bool isModest(const Online &online, linalg::GenericOp op, Value scalar) {
+  APFloat constant(0.0f);
+  if (matchPattern(scalar, m_ConstantFloat(&constant)))
+    return constant.isInfinity() && constant.isNegative();
+  if (OpOperand *operand = operandOf(op, scalar)) {
+    auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+    return producer &&
+           (isNarrowProduct(producer) ||
+            (online.isBetween(producer) && isModest(online, producer, yielded(producer))));
+  }
+  Operation *by = scalar.getDefiningOp();
+  if (isa_and_present<arith::MulFOp, arith::DivFOp>(by))
+    return matchPattern(by->getOperand(1), m_Constant()) && isModest(online, op, by->getOperand(0));
+  return isa_and_present<arith::SelectOp>(by) && isModest(online, op, by->getOperand(1)) &&
+         isModest(online, op, by->getOperand(2));
+}
+
+/// Whether nobody sees the maxima and powers, and all of these are e to differences of scores of
+/// narrow floats, which need no more digits than what is multiplied.
+static bool mayBeBinary(const Online &online) {
+  bool multiplies = false;
+  for (const OnlineReduction &reduction : online.reductions) {
+    multiplies |= isNarrowProduct(reduction.op);
+    if (!reduction.power)
+      continue;
+    auto difference = cast<arith::SubFOp>(reduction.power->difference);
+    auto op = cast<linalg::GenericOp>(difference->getParentOp());
+    bool guarded = false;
+    if (!isa<math::ExpOp>(reduction.power->power) || !reduction.power->factors.empty() ||
+        !difference.getType().isF32() || !operandOf(op, difference.getRhs()) ||
+        !online.maximumOf(op, difference.getRhs(), guarded) ||
+        !isModest(online, op, difference.getLhs()))
+      return false;
+  }
+  for (Operation *op : online.ops) {
+    const OnlineReduction *reduction = online.reductionOf(op->getResult(0));
+    if (reduction && reduction->power)
+      continue;
+    if (!llvm::all_of(op->getUsers(), [&](Operation *user) { return online.ops.contains(user); }))
+      return false;
+  }
+  return multiplies;
+}
+
 std::optional<Online> xetile::findOnline(linalg::GenericOp last, Operation *&where,
                                          std::string &why) {
   Finder finder;
-  if (finder.find(last))
+  if (finder.find(last)) {
+    finder.found.binary = mayBeBinary(finder.found);
     return std::move(finder.found);
+  }
   where = finder.where;
   why = finder.why;
   return std::nullopt;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "xetile/Linalg/Online/OnlineMaker.h"
@@ -111,7 +112,14 @@ void OnlineMaker::cloneBody(linalg::GenericOp from, linalg::GenericOp to,
         continue;
       if (reduction.power->difference == old) {
         b.setInsertionPoint(made);
-        made->setOperand(1, finite(b, made->getOperand(1)));
+        if (online.binary)
+          made->setOperand(0, timesLog2E(b, made->getOperand(0)));
+        else
+          made->setOperand(1, finite(b, made->getOperand(1)));
+        break;
+      }
+      if (online.binary && reduction.power->power == old) {
+        b.replaceOpWithNewOp<math::Exp2Op>(made, made->getOperand(0));
         break;
       }
       if (llvm::is_contained(reduction.power->rowSteps, old)) {
@@ -152,11 +160,26 @@ Value OnlineMaker::ofRows(Value tensor) {
     return tensor;
   if (Value known = rows.lookup(tensor))
     return known;
+  bool guarded = false;
+  if (online.binary && online.isBetween(op) && !online.loopOf(op))
+    if (const OnlineReduction *maximum = online.maximumOf(op, yielded(op), guarded))
+      return rows[tensor] = now(*maximum);
   SmallVector<Value> operands = llvm::map_to_vector(op->getOperands(), [&](Value operand) {
     return isa<RankedTensorType>(operand.getType()) ? ofRows(operand) : operand;
   });
   Operation *made = mlir::clone(b, op, op->getResultTypes(), operands);
   return rows[tensor] = made->getResult(0);
+}
+
+/// Makes a maximum of scores one of scores times log2(e). NaN needs not be kept: sums of its power
+/// are NaN.
+void OnlineMaker::reduceBinary(linalg::GenericOp op) {
+  OpBuilder::InsertionGuard guard(b);
+  BlockArgument top = op.getBody()->getArguments().back();
+  Operation *combiner = yielded(op).getDefiningOp();
+  b.setInsertionPoint(combiner);
+  Value element = combiner->getOperand(combiner->getOperand(0) == top ? 1 : 0);
+  b.replaceOpWithNewOp<arith::MaxNumFOp>(combiner, timesLog2E(b, element), top);
 }
 
 /// A reduction, with this block.
@@ -181,6 +204,8 @@ Value OnlineMaker::now(const OnlineReduction &reduction) {
   operands.push_back(total);
   auto made = cast<linalg::GenericOp>(mlir::clone(b, op, TypeRange(total.getType()), operands));
   cloneBody(op, made, reduction.loop);
+  if (online.binary && !reduction.power && online.isSubtracted(reduction))
+    reduceBinary(made);
   Type wide = typeOf(total).getElementType();
   if (wide != typeOf(op.getResult(0)).getElementType()) {
     // The sum is wider than it was: its terms are, too.
@@ -232,6 +257,13 @@ SmallVector<Value> OnlineMaker::starts() {
     RankedTensorType type = typeOf(init);
     Type wide = sumTypeOf(type.getElementType());
     auto fill = init.getDefiningOp<linalg::FillOp>();
+    if (online.binary && !reduction.power && online.isSubtracted(reduction)) {
+      Value lowest =
+          arith::ConstantOp::create(b, loc, b.getFloatAttr(type.getElementType(), kLowestScore));
+      Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
+      starts.push_back(linalg::FillOp::create(b, loc, lowest, empty).getResult(0));
+      continue;
+    }
     Operation *combiner = reduction.op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
     if (fill && isa<arith::MaxNumFOp>(combiner) &&
         matchPattern(fill.getInputs()[0], m_NaNFloat())) {

@@ -4,6 +4,8 @@
 // along, which tensors a scalar is computed from. Refused: nothing.
 //===----------------------------------------------------------------------===//
 #include "xetile/Linalg/Online/Online.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -25,7 +27,7 @@ OnlineAxis Online::axisOf(void *of, unsigned number) const {
 
 std::optional<unsigned> Online::loopOf(linalg::GenericOp op) const {
   for (unsigned loop : llvm::seq(op.getNumLoops()))
-    if (axisOf(op, loop) == n)
+    if (axisOf(op, loop) == axisOf(n.first, n.second))
       return loop;
   return std::nullopt;
 }
@@ -35,6 +37,61 @@ const OnlineReduction *Online::reductionOf(Value result) const {
     if (result.getDefiningOp() == reduction.op)
       return &reduction;
   return nullptr;
+}
+
+/// Whether `scalar` is zero, maybe an element of a constant tensor.
+static bool isZero(linalg::GenericOp op, Value scalar) {
+  OpOperand *operand = operandOf(op, scalar);
+  return matchPattern(operand ? operand->get() : scalar, m_AnyZeroFloat());
+}
+
+const OnlineReduction *Online::maximumOf(linalg::GenericOp op, Value scalar, bool &guarded) const {
+  if (OpOperand *operand = operandOf(op, scalar)) {
+    Operation *producer = operand->get().getDefiningOp();
+    if (isBetween(producer))
+      return maximumOf(cast<linalg::GenericOp>(producer),
+                       yielded(cast<linalg::GenericOp>(producer)), guarded);
+    return reductionOf(operand->get());
+  }
+  Operation *by = scalar.getDefiningOp();
+  if (isa_and_present<arith::ExtFOp>(by))
+    return maximumOf(op, by->getOperand(0), guarded);
+  auto select = dyn_cast_if_present<arith::SelectOp>(by);
+  if (!select || !isZero(op, select.getTrueValue()))
+    return nullptr;
+  // The condition may be an op of its own.
+  Value condition = select.getCondition();
+  linalg::GenericOp at = op;
+  while (OpOperand *operand = operandOf(at, condition)) {
+    if (!isBetween(operand->get().getDefiningOp()))
+      return nullptr;
+    at = operand->get().getDefiningOp<linalg::GenericOp>();
+    condition = yielded(at);
+  }
+  auto compare = condition.getDefiningOp<arith::CmpFOp>();
+  APFloat bound(0.0f);
+  if (!compare || compare.getPredicate() != arith::CmpFPredicate::OEQ ||
+      !matchPattern(compare.getRhs(), m_ConstantFloat(&bound)) || !bound.isInfinity() ||
+      !bound.isNegative())
+    return nullptr;
+  const OnlineReduction *compared = maximumOf(at, compare.getLhs(), guarded);
+  const OnlineReduction *chosen = maximumOf(op, select.getFalseValue(), guarded);
+  guarded = true;
+  return compared == chosen ? chosen : nullptr;
+}
+
+bool Online::isSubtracted(const OnlineReduction &reduction) const {
+  for (const OnlineReduction &sum : reductions) {
+    if (!sum.power)
+      continue;
+    SmallVector<OnlineLeaf> leaves;
+    Operation *difference = sum.power->difference;
+    leavesOf(cast<linalg::GenericOp>(difference->getParentOp()), difference->getOperand(1), leaves);
+    linalg::GenericOp op = reduction.op;
+    if (llvm::any_of(leaves, [&](OnlineLeaf &leaf) { return leaf.tensor == op.getResult(0); }))
+      return true;
+  }
+  return false;
 }
 
 bool Online::isBetween(Operation *op) const {

@@ -62,12 +62,21 @@ struct Online {
   OnlineAxis n;
   int64_t extent = 0;
   llvm::EquivalenceClasses<OnlineAxis> axes;
+  /// Whether maxima are carried as those of x * log2(e), from a number on that is lower than all
+  /// products of narrow floats: powers of two of what is left are one op then, of numbers always.
+  bool binary = false;
 
   /// Of a loop of an op, or of a dimension of a tensor, given by its opaque pointer.
   OnlineAxis axisOf(void *of, unsigned number) const;
   /// The loop of `op` along n.
   std::optional<unsigned> loopOf(mlir::linalg::GenericOp op) const;
   const OnlineReduction *reductionOf(mlir::Value result) const;
+  /// Whether a sum of powers has `reduction` subtracted from its exponents.
+  bool isSubtracted(const OnlineReduction &reduction) const;
+  /// The maximum that `scalar` in the body of `op` is, maybe but for zero in place of minus
+  /// infinity: `guarded` tells.
+  const OnlineReduction *maximumOf(mlir::linalg::GenericOp op, mlir::Value scalar,
+                                   bool &guarded) const;
   /// Whether the op of the set is between reductions, rather than one of them.
   bool isBetween(mlir::Operation *op) const;
   /// Axes of the results' dimensions.

@@ -9,6 +9,9 @@
 namespace xetile {
 
 /// Gives a tensor that is read in place of another.
+/// What binary maxima start from: lower than all scores, with a finite product with log2(e).
+inline constexpr float kLowestScore = -1.0e38f;
+
 using Substitute = llvm::function_ref<mlir::Value(mlir::Value)>;
 
 inline mlir::RankedTensorType typeOf(mlir::Value tensor) {
@@ -39,12 +42,14 @@ private:
   mlir::Value now(const OnlineReduction &reduction);
   mlir::Value factor(const OnlineReduction &reduction);
   mlir::Value scaled(const OnlineReduction &reduction, mlir::Value total);
+  void reduceBinary(mlir::linalg::GenericOp op);
   bool isOnRows(mlir::Value scores);
   bool mayCompute(mlir::linalg::GenericOp op, unsigned loop);
 
   mlir::Value inlined(mlir::OpBuilder &inside, mlir::linalg::GenericOp op, mlir::Value scalar,
                       Substitute element);
   mlir::Value isLowest(mlir::OpBuilder &inside, mlir::Value scalar);
+  mlir::Value timesLog2E(mlir::OpBuilder &inside, mlir::Value scalar);
   mlir::Value finite(mlir::OpBuilder &inside, mlir::Value scalar);
   mlir::Value nanIfInfinite(mlir::OpBuilder &inside, mlir::Value scalar);
   mlir::linalg::GenericOp opOf(mlir::Operation *scalar) {

@@ -94,6 +94,12 @@ Value OnlineMaker::isLowest(OpBuilder &inside, Value scalar) {
   return arith::CmpFOp::create(inside, loc, arith::CmpFPredicate::OEQ, scalar, lowest);
 }
 
+Value OnlineMaker::timesLog2E(OpBuilder &inside, Value scalar) {
+  Value factor = arith::ConstantOp::create(
+      inside, loc, inside.getFloatAttr(scalar.getType(), 1.4426950408889634));
+  return arith::MulFOp::create(inside, loc, scalar, factor);
+}
+
 /// The lowest number in place of minus infinity: powers of what is infinitely lower are zero, and
 /// never NaN. Of NaN it makes a number, too: the elements that are NaN make the sums NaN.
 Value OnlineMaker::finite(OpBuilder &inside, Value scalar) {
@@ -104,9 +110,16 @@ Value OnlineMaker::finite(OpBuilder &inside, Value scalar) {
   return arith::MaxNumFOp::create(inside, loc, scalar, lowest);
 }
 
-/// NaN where `scalar` is infinite, else zero: without comparisons, which Intel's compiler fails on.
+/// NaN where `scalar` is what a maximum starts from, or infinite, else zero: without comparisons,
+/// which Intel's compiler fails on.
 Value OnlineMaker::nanIfInfinite(OpBuilder &inside, Value scalar) {
   Value zero = arith::ConstantOp::create(inside, loc, inside.getFloatAttr(scalar.getType(), 0.0));
+  if (online.binary) {
+    Value lowest =
+        arith::ConstantOp::create(inside, loc, inside.getFloatAttr(scalar.getType(), kLowestScore));
+    Value above = arith::SubFOp::create(inside, loc, scalar, lowest);
+    return arith::DivFOp::create(inside, loc, zero, above);
+  }
   Value difference = arith::SubFOp::create(inside, loc, scalar, finite(inside, scalar));
   return arith::MulFOp::create(inside, loc, difference, zero);
 }
@@ -139,29 +152,39 @@ Value OnlineMaker::factor(const OnlineReduction &reduction) {
     result.add(was(leaf.tensor), leaf.axes);
     result.add(is(leaf.tensor), leaf.axes);
   }
-  return result.create(b, loc, shape, subtracted.getType(), [&](OpBuilder &inside, auto get) {
-    Value old = inlined(inside, op, subtracted, [&](Value tensor) { return get(was(tensor)); });
-    Value fresh = inlined(inside, op, subtracted, [&](Value tensor) { return get(is(tensor)); });
-    Value exponent = arith::SubFOp::create(inside, loc, old, finite(inside, fresh));
-    for (Operation *each : power.factors) {
-      IRMapping map;
-      for (Value operand : each->getOperands())
-        map.map(operand, matchPattern(operand, m_Constant())
-                             ? inlined(inside, opOf(each), operand, get)
-                             : exponent);
-      exponent = inside.clone(*each, map)->getResult(0);
-    }
-    IRMapping map;
-    map.map(power.power->getOperand(0), exponent);
-    Value ratio = inside.clone(*power.power, map)->getResult(0);
-    Value zero = arith::ConstantOp::create(inside, loc, inside.getFloatAttr(ratio.getType(), 0.0));
-    // Of a maximum alone the power is zero by itself.
-    for (OnlineLeaf &leaf : leaves)
-      if (online.reductionOf(leaf.tensor) && !isa<BlockArgument>(old))
-        ratio = arith::SelectOp::create(inside, loc, isLowest(inside, get(was(leaf.tensor))), zero,
-                                        ratio);
-    return ratio;
-  });
+  return result.create(
+      b, loc, shape, subtracted.getType(), [&](OpBuilder &inside, auto get) -> Value {
+        if (online.binary) {
+          bool guarded = false;
+          linalg::GenericOp top = online.maximumOf(op, subtracted, guarded)->op;
+          Value exponent = arith::SubFOp::create(inside, loc, get(was(top.getResult(0))),
+                                                 get(is(top.getResult(0))));
+          return math::Exp2Op::create(inside, loc, exponent).getResult();
+        }
+        Value old = inlined(inside, op, subtracted, [&](Value tensor) { return get(was(tensor)); });
+        Value fresh =
+            inlined(inside, op, subtracted, [&](Value tensor) { return get(is(tensor)); });
+        Value exponent = arith::SubFOp::create(inside, loc, old, finite(inside, fresh));
+        for (Operation *each : power.factors) {
+          IRMapping map;
+          for (Value operand : each->getOperands())
+            map.map(operand, matchPattern(operand, m_Constant())
+                                 ? inlined(inside, opOf(each), operand, get)
+                                 : exponent);
+          exponent = inside.clone(*each, map)->getResult(0);
+        }
+        IRMapping map;
+        map.map(power.power->getOperand(0), exponent);
+        Value ratio = inside.clone(*power.power, map)->getResult(0);
+        Value zero =
+            arith::ConstantOp::create(inside, loc, inside.getFloatAttr(ratio.getType(), 0.0));
+        // Of a maximum alone the power is zero by itself.
+        for (OnlineLeaf &leaf : leaves)
+          if (online.reductionOf(leaf.tensor) && !isa<BlockArgument>(old))
+            ratio = arith::SelectOp::create(inside, loc, isLowest(inside, get(was(leaf.tensor))),
+                                            zero, ratio);
+        return ratio;
+      });
 }
 
 /// A sum of powers so far, as if it had been one of today's.
@@ -222,8 +245,12 @@ SmallVector<Value> OnlineMaker::finish(ValueRange totals) {
         b, loc, type.getShape(), type.getElementType(), [&](OpBuilder &inside, auto get) {
           auto element = [&](Value leaf) { return get(is(leaf)); };
           Value value = get(total);
-          Value nan = nanIfInfinite(inside, inlined(inside, op, subtracted, element));
-          value = arith::AddFOp::create(inside, loc, value, convert(inside, loc, nan, wide));
+          bool guarded = false;
+          const OnlineReduction *top = online.maximumOf(op, subtracted, guarded);
+          if (!online.binary || (top && !guarded)) {
+            Value nan = nanIfInfinite(inside, inlined(inside, op, subtracted, element));
+            value = arith::AddFOp::create(inside, loc, value, convert(inside, loc, nan, wide));
+          }
           for (Operation *each : power.rowSteps) {
             IRMapping map;
             for (Value operand : each->getOperands()) {

@@ -4,8 +4,10 @@
 // of attention.mlir make one kernel of: tried on a copy. Refused: nothing; others are several
 // kernels.
 #include "xetile/Schedule/Programs/AttentionKernels.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 #include "xetile/Linalg/Attention/AttentionOps.h"
+#include "xetile/Linalg/Elementwise.h"
 #include "xetile/Linalg/Online/Online.h"
 #include "xetile/Schedule/Programs/KernelOps.h"
 #include "xetile/Schedule/Tiles/TilePlan.h"
@@ -28,6 +30,7 @@ static bool isTaken(const AttentionOps &attention) {
   OwningOpRef<func::FuncOp> function = outlineAttention(attention, arguments);
   if (failed(simplifyAttention(*function)))
     return false;
+  narrowAttention(*function);
   Block &block = function->getBody().front();
   Operation *last = nullptr;
   for (Operation &op : block)
@@ -49,21 +52,42 @@ static bool isTaken(const AttentionOps &attention) {
   return planProducts({result}, {0, 0}, {0, 0}).has_value();
 }
 
+/// What is computed of the result alone, element by element: casts to the type of a model.
+static void addFollowing(Value result, llvm::SetVector<Operation *> &ops) {
+  while (result.hasOneUse()) {
+    Operation *user = *result.user_begin();
+    auto generic = dyn_cast<linalg::GenericOp>(user);
+    bool follows = isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user) ||
+                   (generic && isElementwiseOnTensors(generic) && generic->getNumResults() == 1 &&
+                    generic.getNumDpsInputs() == 1 && !generic.hasIndexSemantics() &&
+                    generic.getIndexingMapsArray()[0].isIdentity() &&
+                    isa<FloatType>(getElementTypeOrSelf(generic.getResult(0).getType())));
+    if (!follows || user->getBlock() != result.getParentBlock() || user->hasAttr(kKernelAttr))
+      return;
+    ops.insert(user);
+    result = user->getResult(0);
+  }
+}
+
 SmallVector<llvm::SetVector<Operation *>> findAttentionKernels(func::FuncOp func) {
   SmallVector<llvm::SetVector<Operation *>> kernels;
   llvm::SmallPtrSet<Operation *, 16> taken;
   for (auto op : func.getBody().front().getOps<linalg::LinalgOp>()) {
     if (taken.contains(op) || !isContraction(op))
       continue;
-    Result<AttentionOps> attention = findAttention(op);
-    if (!attention ||
-        llvm::any_of(
-            attention->ops,
-            [&](Operation *each) { return taken.contains(each) || each->hasAttr(kKernelAttr); }) ||
-        !isTaken(*attention))
+    Result<AttentionOps> found = findAttention(op);
+    if (!found)
       continue;
-    taken.insert_range(attention->ops);
-    kernels.push_back(attention->ops);
+    AttentionOps attention = *found;
+    auto isOthers = [&](Operation *each) {
+      return taken.contains(each) || each->hasAttr(kKernelAttr);
+    };
+    if (llvm::any_of(attention.ops, isOthers) || !isTaken(attention))
+      continue;
+    llvm::SetVector<Operation *> all = attention.ops;
+    addFollowing(attention.result, all);
+    taken.insert_range(all);
+    kernels.push_back(all);
   }
   return kernels;
 }

@@ -109,8 +109,9 @@ std::optional<TilePlan> planProducts(ArrayRef<Value> results, std::array<int64_t
     return std::nullopt;
   TilePlan plan;
   plan.blocks = true;
-  plan.narrow =
-      isa<Float16Type, BFloat16Type>(getElementTypeOrSelf(found->op->getOperand(0).getType()));
+  if (Type type = getElementTypeOrSelf(found->op->getOperand(0).getType());
+      isa<Float16Type, BFloat16Type>(type))
+    plan.narrow = type;
   plan.dims.assign(shape.size(), DimUse::Number);
   plan.dims[rows] = DimUse::Rows;
   plan.dims[columns] = DimUse::Columns;
@@ -121,8 +122,11 @@ std::optional<TilePlan> planProducts(ArrayRef<Value> results, std::array<int64_t
       1};
   if (layout[kRows] != 0)
     plan.layout[kRows] = layout[kRows];
-  plan.tile = {ofSubgroup * plan.layout[kRows],
-               static_cast<int64_t>(llvm::alignTo(shape[columns], 16))};
+  // Wider rows, and what they are multiplied from, are more than the registers of a subgroup.
+  constexpr int64_t kWidestTile = 128;
+  int64_t parts = llvm::divideCeil(shape[columns], kWidestTile);
+  int64_t width = llvm::alignTo(llvm::divideCeil(shape[columns], parts), 16);
+  plan.tile = {ofSubgroup * plan.layout[kRows], width};
   if (layout[kColumns] != 0)
     plan.layout[kColumns] = layout[kColumns];
   for (unsigned role : {kRows, kColumns})

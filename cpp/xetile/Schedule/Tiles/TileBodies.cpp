@@ -143,8 +143,14 @@ FailureOr<Value> TileWriter::inner(Operation *op, linalg::LinalgOp around, Array
   if (!OpTrait::hasElementwiseMappableTraits(op))
     return refuse(op, "expected elementwise ops in the body of a linalg op, got " +
                           op->getName().getStringRef());
-  if (plan.narrow && isa<math::ExpOp>(op) && op->getResult(0).getType().isF32())
-    return power(operands.front());
+  if (plan.narrow && op->getResult(0).getType().isF32()) {
+    if (isa<math::ExpOp>(op))
+      return power(operands.front());
+    if (Value simpler = isa<math::Exp2Op>(op)    ? binaryPower(operands.front())
+                        : isa<arith::MulFOp>(op) ? product(operands[0], operands[1])
+                                                 : Value())
+      return simpler;
+  }
   SmallVector<int64_t> shape = meet(operands);
   OperationState state(loc, op->getName(), operands,
                        VectorType::get(shape, op->getResult(0).getType()), op->getAttrs());

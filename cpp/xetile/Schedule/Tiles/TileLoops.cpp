@@ -4,6 +4,7 @@
 // result needs, and those of other results at the places that go along. Refused: bounds that are
 // not known.
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "xetile/IR/XeTileOps.h"
 #include "xetile/Schedule/Tiles/AtDepth.h"
 #include "xetile/Schedule/Tiles/WithSizes.h"
 #include "llvm/ADT/EquivalenceClasses.h"
@@ -11,6 +12,8 @@
 using namespace mlir;
 
 namespace xetile::transform_ops {
+
+constexpr int64_t kLanes = 16;
 
 SmallVector<int64_t> TileWriter::shapeFor(ArrayRef<Place> places) const {
   SmallVector<int64_t> shape{1, 1};
@@ -82,6 +85,27 @@ private:
 
 } // namespace
 
+/// Whether a loop carries sums of rows of powers: the matrix unit adds those up, too, with ones.
+/// Each lane has the sum then.
+bool TileWriter::isSummedByProduct(Scope &scope, unsigned number, ArrayRef<Place> places) {
+  SmallVector<int64_t> shape = shapeFor(places);
+  // Of fewer rows a subgroup's sums across lanes are few.
+  constexpr int64_t kFewest = 16;
+  if (!plan.narrow || shape[kColumns] != 1 || shape[kRows] / plan.layout[kRows] < kFewest)
+    return false;
+  auto sum =
+      scope.source.getBody()->getTerminator()->getOperand(number).getDefiningOp<linalg::LinalgOp>();
+  if (!sum || sum.getNumReductionLoops() != 1 || sum.getNumDpsInputs() != 1)
+    return false;
+  Value yielded = sum.getBlock()->getTerminator()->getOperand(0);
+  auto add = yielded.getDefiningOp<arith::AddFOp>();
+  // Of what was not computed, infinities had to be told from NaN.
+  return add && yielded.getType().isF32() && !isInMemory(sum->getOperand(0)) &&
+         sum.getStaticLoopRanges().back() > 4 &&
+         llvm::all_of(add->getOperands(),
+                      [](Value operand) { return isa<BlockArgument>(operand); });
+}
+
 /// The vector that a loop on its way carries of a tensor at `places`.
 Value TileWriter::carriedOf(Scope &scope, unsigned number, ArrayRef<Place> places) {
   Key wanted;
@@ -89,13 +113,14 @@ Value TileWriter::carriedOf(Scope &scope, unsigned number, ArrayRef<Place> place
   for (const Carried &carried : scope.carried) {
     Key key;
     append(key, carried.places);
-    if (carried.number == number && key == wanted &&
-        cast<VectorType>(carried.argument.getType()).getShape() == ArrayRef(shapeFor(places)))
+    if (carried.number == number && key == wanted)
       return carried.argument;
   }
   Type element = cast<RankedTensorType>(scope.source.getResult(number).getType()).getElementType();
-  Value argument =
-      scope.loop.getBody()->addArgument(VectorType::get(shapeFor(places), element), loc);
+  SmallVector<int64_t> shape = shapeFor(places);
+  if (isSummedByProduct(scope, number, places))
+    shape[kColumns] = kLanes;
+  Value argument = scope.loop.getBody()->addArgument(VectorType::get(shape, element), loc);
   scope.carried.push_back({number, SmallVector<Place>(places), argument});
   return argument;
 }
@@ -172,9 +197,17 @@ FailureOr<Value> TileWriter::ofLoop(scf::ForOp source, unsigned number, ArrayRef
     WithSizes sizes(*this);
     sizes.setFor(carried.places, shape);
     append(key, carried.places);
-    scopes.back()->known[key] = made;
+    Value rows = made;
+    if (shape != ArrayRef(shapeFor(carried.places)))
+      rows =
+          TileReduceOp::create(b, loc,
+                               VectorType::get(shapeFor(carried.places),
+                                               cast<VectorType>(made.getType()).getElementType()),
+                               vector::CombiningKind::MAXNUMF, made,
+                               ArrayRef<int64_t>(static_cast<int64_t>(kColumns)), WgMapAttr());
+    scopes.back()->known[key] = rows;
     if (!result)
-      result = made;
+      result = rows;
   }
   return result;
 }

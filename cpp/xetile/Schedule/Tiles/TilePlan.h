@@ -22,8 +22,9 @@ struct TilePlan {
   bool folds = false;
   /// Whether products are the matrix unit's, and what is reduced besides is a block of columns.
   bool blocks = false;
-  /// Whether powers need no more digits than the narrow floats that products read.
-  bool narrow = false;
+  /// The narrow floats that products read, which are all the digits that powers need; null for
+  /// others.
+  mlir::Type narrow;
   /// Whether the last tiles along a dimension end where it does, rather than to hang over: elements
   /// of two tiles are computed twice.
   bool movesInside = false;

@@ -63,6 +63,46 @@ Value TileWriter::power(Value exponent) {
   return math::Exp2Op::create(b, loc, fused);
 }
 
+/// exp2(x * c - r) with one fused multiply and add; null where the exponent is no such.
+Value TileWriter::binaryPower(Value exponent) {
+  auto difference = exponent.getDefiningOp<arith::SubFOp>();
+  auto rows = difference ? difference.getRhs().getDefiningOp<TileBroadcastOp>() : TileBroadcastOp();
+  APFloat factor(1.0f);
+  Value x = rows ? withoutFactor(difference.getLhs(), factor) : Value();
+  if (!rows || x == difference.getLhs())
+    return {};
+  auto shape = cast<VectorType>(exponent.getType()).getShape();
+  Value negated = arith::NegFOp::create(b, loc, rows.getVector());
+  Value fused = math::FmaOp::create(b, loc, x, splat(b.getFloatAttr(b.getF32Type(), factor), shape),
+                                    repeat(negated, shape));
+  return math::Exp2Op::create(b, loc, fused);
+}
+
+/// A product of a product with constants, or of one where a mask is set and of an infinity
+/// elsewhere, as one with one constant; null for others.
+Value TileWriter::product(Value vector, Value factor) {
+  DenseElementsAttr constant;
+  if (!matchPattern(factor, m_Constant(&constant)) || !constant.isSplat())
+    return {};
+  APFloat by = constant.getSplatValue<APFloat>();
+  auto splatFor = [&](const APFloat &value, Value like) {
+    return splat(b.getFloatAttr(b.getF32Type(), value),
+                 cast<VectorType>(like.getType()).getShape());
+  };
+  APFloat before(1.0f);
+  if (Value x = withoutFactor(vector, before); x != vector)
+    return arith::MulFOp::create(b, loc, x, splatFor(before * by, x));
+  auto masked = vector.getDefiningOp<arith::SelectOp>();
+  if (!masked || by.isNegative() || !by.isFiniteNonZero() ||
+      !matchPattern(masked.getFalseValue(), m_Constant(&constant)) || !constant.isSplat() ||
+      !constant.getSplatValue<APFloat>().isInfinity())
+    return {};
+  Value x = masked.getTrueValue(), scaled = product(x, factor);
+  if (!scaled)
+    scaled = arith::MulFOp::create(b, loc, x, splatFor(by, x));
+  return arith::SelectOp::create(b, loc, masked.getCondition(), scaled, masked.getFalseValue());
+}
+
 /// What `vector` is a product of with a positive constant, null for others. Products are rounded
 /// monotonically: the largest product is the product of the largest.
 Value TileWriter::withoutPositiveFactor(Value vector, TypedAttr &factor) {

@@ -85,6 +85,17 @@ FailureOr<Value> TileWriter::factor(Product &product, unsigned operand, SmallVec
   return repeat(*result, {size(kRows), size(kColumns)});
 }
 
+/// Adds rows of powers to sums of which each lane has its own.
+Value TileWriter::sumByProduct(Value powers, Value sums) {
+  SmallVector<int64_t> shape(cast<VectorType>(powers.getType()).getShape());
+  Value narrow = arith::TruncFOp::create(b, loc, VectorType::get(shape, plan.narrow), powers);
+  auto lanes = cast<VectorType>(sums.getType());
+  Value ones =
+      splat(b.getFloatAttr(plan.narrow, 1.0), {shape[kColumns], lanes.getDimSize(kColumns)});
+  return TileMmaOp::create(b, loc, lanes, narrow, ones, sums, mapOf(lanes.getShape()), false,
+                           false);
+}
+
 FailureOr<Value> TileWriter::multiply(Product &product, ArrayRef<Place> loops) {
   FailureOr<Value> init = read(product.op, *product.op.getDpsInitOperand(0), loops);
   if (failed(init))

@@ -146,6 +146,14 @@ FailureOr<Value> TileWriter::accumulate(Reduction &r, unsigned next, Value total
 
 /// Reduces the vector of sums, and adds what the result starts from.
 FailureOr<Value> TileWriter::finish(Reduction &r, Value total) {
+  if (plan.narrow && r.kind == vector::CombiningKind::ADD) {
+    FailureOr<Value> sums = read(r.op, *r.op.getDpsInitOperand(r.result), r.loops);
+    if (failed(sums))
+      return failure();
+    if (cast<VectorType>(sums->getType()).getDimSize(kColumns) > 1 &&
+        llvm::equal(r.as, ArrayRef(ReducedAs::Columns)))
+      return sumByProduct(total, *sums);
+  }
   bool isMaximum =
       r.kind == vector::CombiningKind::MAXIMUMF || r.kind == vector::CombiningKind::MAXNUMF;
   TypedAttr factor;

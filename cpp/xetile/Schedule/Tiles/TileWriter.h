@@ -201,6 +201,7 @@ private:
   mlir::LogicalResult writeCarried(Scope &scope, size_t outside,
                                    llvm::SmallVector<mlir::Value> &inits,
                                    llvm::SmallVector<mlir::Value> &yields);
+  bool isSummedByProduct(Scope &scope, unsigned number, llvm::ArrayRef<Place> places);
   mlir::Value carriedOf(Scope &scope, unsigned number, llvm::ArrayRef<Place> places);
 
   // Products of matrices.
@@ -217,6 +218,8 @@ private:
                                       llvm::SmallVector<Place> loops);
 
   mlir::Value power(mlir::Value exponent);
+  mlir::Value binaryPower(mlir::Value exponent);
+  mlir::Value product(mlir::Value vector, mlir::Value factor);
   mlir::Value withoutPositiveFactor(mlir::Value vector, mlir::TypedAttr &factor);
 
   // Bodies.
@@ -239,6 +242,7 @@ private:
   mlir::FailureOr<mlir::Value> element(Reduction &reduction);
   mlir::FailureOr<mlir::Value> finish(Reduction &reduction, mlir::Value total);
   mlir::Value combine(Reduction &reduction, mlir::Value a, mlir::Value b);
+  mlir::Value sumByProduct(mlir::Value powers, mlir::Value sums);
 
   // Sums of products.
   struct ProductSum;
