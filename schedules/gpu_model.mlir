@@ -105,7 +105,9 @@ module attributes {transform.with_named_sequence} {
 
   // All ops become such that can be merged. Transposed weights are read as they are. `xetile explain` asks it, too.
   transform.named_sequence @prepare(%module: !transform.any_op {transform.consumed}) -> !transform.any_op {
-    %linalg = transform.apply_registered_pass "xetile-elementwise-to-linalg" to %module
+    %whole = transform.apply_registered_pass "xetile-drop-empty-pieces" to %module
+        : (!transform.any_op) -> !transform.any_op
+    %linalg = transform.apply_registered_pass "xetile-elementwise-to-linalg" to %whole
         : (!transform.any_op) -> !transform.any_op
     %decomposed = transform.apply_registered_pass "xetile-decompose-linalg" to %linalg
         : (!transform.any_op) -> !transform.any_op
@@ -119,7 +121,9 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op) -> !transform.any_op
     %fused = transform.apply_registered_pass "xetile-fuse-elementwise" with options = {"most-inputs" = 16} to %straight
         : (!transform.any_op) -> !transform.any_op
-    transform.yield %fused : !transform.any_op
+    %written = transform.apply_registered_pass "xetile-write-results" to %fused
+        : (!transform.any_op) -> !transform.any_op
+    transform.yield %written : !transform.any_op
   }
 
   // One matmul, with elementwise ops before and after: the steps of matmul.mlir, sizes chosen by the compiler.

@@ -47,7 +47,9 @@ module attributes {transform.with_named_sequence} {
         options = {doc = "chip to compile for"} -> !transform.any_param
 
     // linalg.softmax, pack and unpack have no loops of their own.
-    %linalg = transform.apply_registered_pass "xetile-elementwise-to-linalg" to %module
+    %whole = transform.apply_registered_pass "xetile-drop-empty-pieces" to %module
+        : (!transform.any_op) -> !transform.any_op
+    %linalg = transform.apply_registered_pass "xetile-elementwise-to-linalg" to %whole
         : (!transform.any_op) -> !transform.any_op
     %decomposed = transform.apply_registered_pass "xetile-decompose-linalg" to %linalg
         : (!transform.any_op) -> !transform.any_op

@@ -100,3 +100,49 @@ func.func @other_way_around(%x: tensor<4x5xf32>) -> (tensor<4xf32>, tensor<4xi64
   } -> (tensor<4xf32>, tensor<4xi64>)
   return %r#0, %r#1 : tensor<4xf32>, tensor<4xi64>
 }
+
+// A loop of one step has no index but 0; bits compare without signs.
+// CHECK-LABEL: func.func @single(
+// CHECK: linalg.generic
+// CHECK: arith.maxui
+// CHECK: linalg.generic
+// CHECK: arith.minsi
+func.func @single(%x: tensor<4x1xi1>) -> tensor<4xi64> {
+  %zero = arith.constant 0 : i64
+  %low = arith.constant false
+  %ie = tensor.empty() : tensor<4xi64>
+  %i = linalg.fill ins(%zero : i64) outs(%ie : tensor<4xi64>) -> tensor<4xi64>
+  %me = tensor.empty() : tensor<4xi1>
+  %m = linalg.fill ins(%low : i1) outs(%me : tensor<4xi1>) -> tensor<4xi1>
+  %r:2 = linalg.generic {indexing_maps = [#all, #row, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x1xi1>) outs(%m, %i : tensor<4xi1>, tensor<4xi64>) {
+  ^bb0(%in: i1, %best: i1, %at: i64):
+    %larger = arith.maxui %in, %best : i1
+    %is = arith.cmpi ugt, %in, %best : i1
+    %next = arith.select %is, %zero, %at : i64
+    linalg.yield %larger, %next : i1, i64
+  } -> (tensor<4xi1>, tensor<4xi64>)
+  return %r#1 : tensor<4xi64>
+}
+
+// Of a longer loop, 0 is not the index.
+// CHECK-LABEL: func.func @first(
+// CHECK-COUNT-1: linalg.generic
+// CHECK-NOT: linalg.generic
+func.func @first(%x: tensor<4x5xi32>) -> tensor<4xi64> {
+  %zero = arith.constant 0 : i64
+  %low = arith.constant -2147483648 : i32
+  %ie = tensor.empty() : tensor<4xi64>
+  %i = linalg.fill ins(%zero : i64) outs(%ie : tensor<4xi64>) -> tensor<4xi64>
+  %me = tensor.empty() : tensor<4xi32>
+  %m = linalg.fill ins(%low : i32) outs(%me : tensor<4xi32>) -> tensor<4xi32>
+  %r:2 = linalg.generic {indexing_maps = [#all, #row, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x5xi32>) outs(%m, %i : tensor<4xi32>, tensor<4xi64>) {
+  ^bb0(%in: i32, %best: i32, %at: i64):
+    %larger = arith.maxsi %in, %best : i32
+    %is = arith.cmpi sgt, %in, %best : i32
+    %next = arith.select %is, %zero, %at : i64
+    linalg.yield %larger, %next : i32, i64
+  } -> (tensor<4xi32>, tensor<4xi64>)
+  return %r#1 : tensor<4xi64>
+}

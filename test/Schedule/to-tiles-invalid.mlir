@@ -229,8 +229,9 @@ module attributes {transform.with_named_sequence} {
 
 // to_tiles_c4: there is no memory that a quotient of indices could be read from.
 func.func @f(%a: tensor<8x64xf32>, %z: tensor<16x64xf32>) -> tensor<16x64xf32> {
-  %y = linalg.exp ins(%a : tensor<8x64xf32>) outs(%a : tensor<8x64xf32>) -> tensor<8x64xf32>
-  // expected-error @below {{expected what is inserted with steps to be in memory, it is computed by linalg.exp}}
+  %q = tensor.extract_slice %a[0, 0] [4, 64] [1, 1] : tensor<8x64xf32> to tensor<4x64xf32>
+  %y = tensor.concat dim(0) %q, %q : (tensor<4x64xf32>, tensor<4x64xf32>) -> tensor<8x64xf32>
+  // expected-error @below {{expected what is read by indices to be in memory, or computed element by element of what is: it is computed by tensor.concat}}
   %r = tensor.insert_slice %y into %z[1, 0] [8, 64] [2, 1] : tensor<8x64xf32> into tensor<16x64xf32>
   return %r : tensor<16x64xf32>
 }

@@ -395,4 +395,23 @@ def DropScheduleMarks : Pass<"xetile-drop-schedule-marks"> {
   }];
 }
 
+def WriteResults : Pass<"xetile-write-results", "::mlir::ModuleOp"> {
+  let summary = "Write results that a function only passes on";
+  let description = [{
+    What the caller of a kernel gets has to be written by one. A constant that is returned becomes a fill. Where a function
+    computes nothing at all, what it returns of its arguments, reshaped or not, is copied; beside computed results the host
+    copies it.
+
+    Before: `return %zeros : tensor<4x8xf32>`, of `%zeros = arith.constant dense<0.0> : tensor<4x8xf32>`
+
+    After:
+    ```mlir
+    %e = tensor.empty() : tensor<4x8xf32>
+    %r = linalg.fill ins(%zero : f32) outs(%e : tensor<4x8xf32>) -> tensor<4x8xf32>
+    return %r : tensor<4x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 #endif // XETILE_LINALG_PASSES_TD

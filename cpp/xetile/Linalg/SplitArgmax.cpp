@@ -39,9 +39,32 @@ static bool prefersFirst(Operation *compare, vector::CombiningKind kind) {
             floats.getPredicate() == arith::CmpFPredicate::OGT) ||
            (kind == CombiningKind::MINIMUMF && floats.getPredicate() == arith::CmpFPredicate::OLT);
   auto integers = dyn_cast<arith::CmpIOp>(compare);
-  return integers &&
-         ((kind == CombiningKind::MAXSI && integers.getPredicate() == arith::CmpIPredicate::sgt) ||
-          (kind == CombiningKind::MINSI && integers.getPredicate() == arith::CmpIPredicate::slt));
+  if (!integers)
+    return false;
+  switch (integers.getPredicate()) {
+  case arith::CmpIPredicate::sgt:
+    return kind == CombiningKind::MAXSI;
+  case arith::CmpIPredicate::slt:
+    return kind == CombiningKind::MINSI;
+  case arith::CmpIPredicate::ugt:
+    return kind == CombiningKind::MAXUI;
+  case arith::CmpIPredicate::ult:
+    return kind == CombiningKind::MINUI;
+  default:
+    return false;
+  }
+}
+
+/// Whether `value` is the index of the reduced loop of `op`. A loop of one step has only 0, as a
+/// constant.
+static bool isReducedIndex(Value value, linalg::GenericOp op) {
+  SmallVector<unsigned> reduced;
+  op.getReductionDims(reduced);
+  if (matchPattern(value, m_Zero()))
+    return op.getStaticLoopRanges()[reduced.front()] == 1;
+  auto cast = value.getDefiningOp<arith::IndexCastOp>();
+  auto index = cast ? cast.getIn().getDefiningOp<linalg::IndexOp>() : linalg::IndexOp();
+  return index && index.getDim() == reduced.front();
 }
 
 /// The op that chooses elements, if `op` carries the chosen one and its index along its only
@@ -66,11 +89,8 @@ static Operation *matchArgmax(linalg::GenericOp op) {
       compare->getOperand(0) != in || compare->getOperand(1) != best ||
       !prefersFirst(compare, *kind))
     return nullptr;
-  auto cast = select.getTrueValue().getDefiningOp<arith::IndexCastOp>();
-  auto index = cast ? cast.getIn().getDefiningOp<linalg::IndexOp>() : linalg::IndexOp();
   // Narrow indices may wrap around: the first is not the least.
-  if (!index || at.getType().getIntOrFloatBitWidth() < 32 ||
-      op.getIteratorTypesArray()[index.getDim()] != utils::IteratorType::reduction)
+  if (at.getType().getIntOrFloatBitWidth() < 32 || !isReducedIndex(select.getTrueValue(), op))
     return nullptr;
   Attribute neutral = xetile::getNeutralValue(*kind, in.getType());
   auto zero = dyn_cast_or_null<IntegerAttr>(startOf(op.getOutputs()[1]));

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Pass/PassManager.h"
 #include "xetile/Linalg/Passes.h"
+#include "xetile/Linalg/WriteResults.h"
 #include "xetile/Schedule/MatmulLoops.h"
 #include "xetile/Schedule/Programs/Partition.h"
 #include "xetile/Schedule/Untaken.h"
@@ -29,6 +30,7 @@ SmallVector<StringRef> schedulesOfKernels(Operation *module) {
   OwningOpRef<Operation *> copy(module->clone());
   ScopedDiagnosticHandler silent(module->getContext(), [](Diagnostic &) { return success(); });
   PassManager pm(module->getContext(), module->getName().getStringRef());
+  pm.addPass(createDropEmptyPieces());
   pm.addPass(createElementwiseToLinalg());
   pm.addPass(createDecomposeLinalg());
   pm.addPass(createSplitArgmax());
@@ -38,6 +40,7 @@ SmallVector<StringRef> schedulesOfKernels(Operation *module) {
   FuseElementwiseOptions fusion;
   fusion.mostInputs = 16;
   pm.addPass(createFuseElementwise(fusion));
+  pm.addPass(createWriteResults());
   SmallVector<StringRef> schedules;
   if (failed(pm.run(*copy)))
     return schedules;
@@ -88,11 +91,26 @@ bool returnsOneShape(Operation *module) {
   return !found.wasInterrupted();
 }
 
+/// Whether a kernel has to write what is returned and not computed; reshapes a kernel copies
+/// anyway.
+bool passesResultsOn(Operation *module) {
+  return module
+      ->walk([](func::FuncOp function) {
+        bool some = llvm::any_of(passedOnResults(function), [](OpOperand *result) {
+          return !isa_and_present<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
+              result->get().getDefiningOp());
+        });
+        return some ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 } // namespace
 
 StringRef xetile::suggestSchedule(Operation *module) {
   SmallVector<StringRef> planned = schedulesOfKernels(module);
-  if (planned.size() > 1 || (planned.size() == 1 && !returnsOneShape(module)))
+  if (planned.size() > 1 ||
+      (planned.size() == 1 && (!returnsOneShape(module) || passesResultsOn(module))))
     return "gpu_model";
   return suggestForOneKernel(module, planned.empty() ? StringRef() : planned.front());
 }

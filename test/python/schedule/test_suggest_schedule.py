@@ -75,6 +75,7 @@ def two_products():
             [("%a", "tensor<8xf32>")],
         ),
         ("rows", *named_softmax((8, 8), "f32", 1)),
+        ("gpu_model", "%y = arith.constant dense<2.0> : tensor<8x8xf32>\n", [("%a", "tensor<8x8xf32>")]),
         ("elementwise", PACK, [("%a", "tensor<30x50xf32>")]),
         (
             "elementwise",
@@ -98,13 +99,14 @@ def two_products():
         "chain",
         "concatenation",
         "softmax",
+        "constant",
         "pack",
         "slice",
         "reshape",
     ],
 )
 def test_the_payload_decides_the_schedule(expected, body, arguments):
-    result = re.split("-> | to | into ", body.strip())[-1]
+    result = re.split("-> | to | into |> : ", body.strip())[-1]
     with ir.Context(), ir.Location.unknown():
         module = ir.Module.parse(function(arguments, [("%y", result)], body))
         assert xetile.schedule.suggest(module) == expected

@@ -123,17 +123,18 @@ Names throughReshape(Operation *op, const Names &names) {
   bool expands = isa<tensor::ExpandShapeOp>(op);
   ArrayRef<int64_t> wide =
       cast<RankedTensorType>((expands ? op->getResult(0) : op->getOperand(0)).getType()).getShape();
-  Names inner;
+  // A tensor without dimensions has no groups, what it is of may have some of one element.
+  Names inner(cast<RankedTensorType>(op->getOperand(0).getType()).getRank(), kUnit);
   for (auto [i, group] : llvm::enumerate(groups)) {
     SmallVector<int64_t> live;
     for (int64_t dim : group)
       if (wide[dim] != 1)
         live.push_back(dim);
-    if (expands)
-      inner.push_back(live.empty() ? kUnit : live.size() == 1 ? names[live[0]] : kUnknown);
-    else
-      for (int64_t dim : group)
-        inner.push_back(wide[dim] == 1 ? kUnit : live.size() == 1 ? names[i] : kUnknown);
+    if (expands && !live.empty())
+      inner[i] = live.size() == 1 ? names[live[0]] : kUnknown;
+    if (!expands)
+      for (int64_t dim : live)
+        inner[dim] = live.size() == 1 ? names[i] : kUnknown;
   }
   return inner;
 }

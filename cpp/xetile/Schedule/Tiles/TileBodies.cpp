@@ -29,26 +29,6 @@ FailureOr<Value> TileWriter::read(linalg::LinalgOp op, OpOperand &operand, Array
   return value(operand.get(), places, padding);
 }
 
-/// A gather of memory at indices of any affine form.
-FailureOr<Value> TileWriter::readByIndices(linalg::LinalgOp op, OpOperand &operand,
-                                           ArrayRef<Place> loops, TypedAttr padding) {
-  if (!isInMemory(operand.get()))
-    return refuse(op, "expected what is indexed by quotients to be in memory, it is computed by " +
-                          operand.get().getDefiningOp()->getName().getStringRef());
-  AffineMap map = op.getMatchingIndexingMap(&operand);
-  SmallVector<Value> dims, vectors;
-  for (const Place &place : loops)
-    dims.push_back(indices(place));
-  for (AffineExpr expr : map.getResults()) {
-    FailureOr<Value> vector = indices(expr, map.getNumDims(), dims);
-    if (failed(vector))
-      return refuse(
-          op, "expected indices that are sums, products, quotients and remainders from zero on");
-    vectors.push_back(*vector);
-  }
-  return gather(memoryOf(operand.get()), vectors, padding);
-}
-
 /// Ops that `wanted` is computed by, in the order of the block.
 static llvm::SmallPtrSet<Operation *, 16> opsFor(Value wanted, Block *block) {
   llvm::SmallPtrSet<Operation *, 16> needed;
@@ -63,13 +43,22 @@ static llvm::SmallPtrSet<Operation *, 16> opsFor(Value wanted, Block *block) {
 
 FailureOr<Value> TileWriter::scalarCode(linalg::LinalgOp op, ArrayRef<Place> loops, Value wanted,
                                         TypedAttr padding) {
+  return scalarCode(
+      op, wanted, [&](OpOperand &operand) { return read(op, operand, loops, padding); },
+      [&](unsigned loop) { return indices(loops[loop]); });
+}
+
+FailureOr<Value>
+TileWriter::scalarCode(linalg::LinalgOp op, Value wanted,
+                       llvm::function_ref<FailureOr<Value>(OpOperand &)> readOperand,
+                       llvm::function_ref<Value(unsigned)> indexOf) {
   Block *block = op.getBlock();
   DenseMap<Value, Value> known;
   auto get = [&](Value scalar) -> FailureOr<Value> {
     if (Value found = known.lookup(scalar))
       return found;
     if (auto argument = dyn_cast<BlockArgument>(scalar); argument && argument.getOwner() == block) {
-      FailureOr<Value> vector = read(op, op->getOpOperand(argument.getArgNumber()), loops, padding);
+      FailureOr<Value> vector = readOperand(op->getOpOperand(argument.getArgNumber()));
       if (succeeded(vector))
         known[scalar] = *vector;
       return vector;
@@ -108,7 +97,7 @@ FailureOr<Value> TileWriter::scalarCode(linalg::LinalgOp op, ArrayRef<Place> loo
       return refuse(&each,
                     "expected elementwise ops of one result in the body of a linalg op, got " +
                         each.getName().getStringRef());
-    FailureOr<Value> vector = inner(&each, op, loops, get);
+    FailureOr<Value> vector = inner(&each, indexOf, get);
     if (failed(vector))
       return failure();
     known[each.getResult(0)] = *vector;
@@ -116,10 +105,10 @@ FailureOr<Value> TileWriter::scalarCode(linalg::LinalgOp op, ArrayRef<Place> loo
   return get(wanted);
 }
 
-FailureOr<Value> TileWriter::inner(Operation *op, linalg::LinalgOp around, ArrayRef<Place> loops,
+FailureOr<Value> TileWriter::inner(Operation *op, llvm::function_ref<Value(unsigned)> indexOf,
                                    llvm::function_ref<FailureOr<Value>(Value)> get) {
   if (auto index = dyn_cast<linalg::IndexOp>(op))
-    return indices(loops[index.getDim()]);
+    return indexOf(index.getDim());
   SmallVector<Value> operands;
   bool extracts = isa<tensor::ExtractOp>(op);
   for (Value operand : op->getOperands().drop_front(extracts ? 1 : 0)) {
@@ -128,11 +117,8 @@ FailureOr<Value> TileWriter::inner(Operation *op, linalg::LinalgOp around, Array
       return failure();
     operands.push_back(*vector);
   }
-  if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
-    if (!isInMemory(extract.getTensor()))
-      return refuse(op, "expected tensor.extract of a tensor in memory");
-    return gather(memoryOf(extract.getTensor()), operands, {});
-  }
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op))
+    return valueAt(op, extract.getTensor(), operands);
   if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
     FailureOr<Value> vector =
         indices(apply.getAffineMap().getResult(0), apply.getAffineMap().getNumDims(), operands);

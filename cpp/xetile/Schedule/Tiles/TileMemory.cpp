@@ -3,6 +3,7 @@
 // In: tensors in memory of static shape, places. Out: load_tile and store_tile where places step by
 // one along at most two dimensions, load_gather and store_scatter elsewhere. Refused: element types
 // that tiles cannot have.
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -15,12 +16,31 @@ using namespace mlir;
 
 namespace xetile::transform_ops {
 
+/// What arithmetic of constant numbers comes to; null where it is none.
+static TypedAttr foldScalar(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !isa<arith::ArithDialect>(op->getDialect()) || op->getNumResults() != 1 ||
+      !value.getType().isIntOrFloat())
+    return {};
+  SmallVector<Attribute> operands;
+  for (Value operand : op->getOperands()) {
+    TypedAttr constant = operand.getType().isIntOrFloat() ? getSplat(operand) : TypedAttr();
+    if (!constant)
+      return {};
+    operands.push_back(constant);
+  }
+  SmallVector<OpFoldResult> folded;
+  if (failed(op->fold(operands, folded)) || folded.size() != 1)
+    return {};
+  return dyn_cast_or_null<TypedAttr>(dyn_cast<Attribute>(folded.front()));
+}
+
 TypedAttr getSplat(Value value) {
   TypedAttr constant;
   if (auto splat = value.getDefiningOp<tensor::SplatOp>())
     return splat.getDynamicSizes().empty() ? getSplat(splat.getInput()) : TypedAttr();
   if (!matchPattern(value, m_Constant(&constant)))
-    return {};
+    return foldScalar(value);
   if (auto elements = dyn_cast<DenseElementsAttr>(constant))
     return elements.isSplat() ? elements.getSplatValue<TypedAttr>() : TypedAttr();
   return isa<FloatAttr, IntegerAttr>(constant) ? constant : TypedAttr();

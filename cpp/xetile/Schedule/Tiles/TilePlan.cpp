@@ -136,9 +136,11 @@ std::vector<unsigned> throughGroups(Operation *op, ArrayRef<unsigned> roles) {
   }
   auto collapse = cast<tensor::CollapseShapeOp>(op);
   ArrayRef<int64_t> shape = collapse.getSrcType().getShape();
+  // A tensor without dimensions has no groups, what it is of may have some of one element.
+  inner.assign(shape.size(), 0);
   for (auto [role, group] : llvm::zip_equal(roles, collapse.getReassociationIndices()))
     for (int64_t dim : group)
-      inner.push_back(shape[dim] == 1 ? 0 : role);
+      inner[dim] = shape[dim] == 1 ? 0 : role;
   return inner;
 }
 

@@ -30,6 +30,16 @@ FailureOr<Value> TileWriter::value(Value tensor, ArrayRef<Place> places, TypedAt
   return result;
 }
 
+LogicalResult TileWriter::enter(Operation *op) {
+  if (depth >= kMaxDepth)
+    return refuse(op,
+                  "expected at most " + Twine(kMaxDepth) + " ops behind each other in one kernel");
+  if (++written > kMaxValues)
+    return refuse(op, Twine("it would be computed over and over: ") + kSeveralKernels);
+  ++depth;
+  return success();
+}
+
 FailureOr<Value> TileWriter::compute(Value tensor, ArrayRef<Place> places, TypedAttr padding) {
   if (TypedAttr constant = getSplat(tensor))
     return splat(constant);
@@ -38,12 +48,8 @@ FailureOr<Value> TileWriter::compute(Value tensor, ArrayRef<Place> places, Typed
   Operation *op = tensor.getDefiningOp();
   if (!op)
     return ofCarried(cast<BlockArgument>(tensor), places);
-  if (depth >= kMaxDepth)
-    return refuse(op,
-                  "expected at most " + Twine(kMaxDepth) + " ops behind each other in one kernel");
-  if (++written > kMaxValues)
-    return refuse(op, Twine("it would be computed over and over: ") + kSeveralKernels);
-  ++depth;
+  if (failed(enter(op)))
+    return failure();
   llvm::scope_exit leave([&] { --depth; });
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return ofLinalg(linalgOp, cast<OpResult>(tensor).getResultNumber(), places);
@@ -128,9 +134,6 @@ FailureOr<Value> TileWriter::ofSteppedInsertion(tensor::InsertSliceOp op, ArrayR
   if (llvm::any_of(op.getMixedStrides(),
                    [](OpFoldResult each) { return getConstantIntValue(each).value_or(0) < 1; }))
     return refuse(op, "expected insertions with steps from one on, known when compiled");
-  if (!isInMemory(op.getSource()))
-    return refuse(op, "expected what is inserted with steps to be in memory, it is computed by " +
-                          op.getSource().getDefiningOp()->getName().getStringRef());
   llvm::SmallBitVector dropped = op.getDroppedDims();
   SmallVector<Value> inner;
   Value mask;
@@ -148,10 +151,10 @@ FailureOr<Value> TileWriter::ofSteppedInsertion(tensor::InsertSliceOp op, ArrayR
     if (!dropped.test(dim))
       inner.push_back(index);
   }
-  FailureOr<Value> under = value(op.getDest(), places);
-  if (failed(under))
+  FailureOr<Value> over = valueAt(op, op.getSource(), inner), under = value(op.getDest(), places);
+  if (failed(over) || failed(under))
     return failure();
-  return select(mask, gather(memoryOf(op.getSource()), inner, {}), *under);
+  return select(mask, *over, *under);
 }
 
 FailureOr<Value> TileWriter::ofConcat(tensor::ConcatOp op, ArrayRef<Place> places) {
@@ -212,21 +215,6 @@ FailureOr<Value> TileWriter::ofExpansion(tensor::ExpandShapeOp op, ArrayRef<Plac
     inner.push_back(whole);
   }
   return value(op.getSrc(), inner);
-}
-
-/// Where elements of a collapsed tensor were: for each dimension of its source, a quotient and a
-/// remainder.
-static SmallVector<AffineExpr> delinearize(tensor::CollapseShapeOp op) {
-  ArrayRef<int64_t> shape = op.getSrcType().getShape();
-  SmallVector<AffineExpr> places(shape.size());
-  for (auto [number, group] : llvm::enumerate(op.getReassociationIndices())) {
-    AffineExpr rest = getAffineDimExpr(number, op.getContext());
-    for (int64_t dim : llvm::reverse(group)) {
-      places[dim] = dim == group.front() ? rest : rest % shape[dim];
-      rest = rest.floorDiv(shape[dim]);
-    }
-  }
-  return places;
 }
 
 /// What is computed element by element, and collapsed, computed of collapsed tensors where all are
@@ -292,9 +280,8 @@ FailureOr<Value> TileWriter::ofCollapse(tensor::CollapseShapeOp op, ArrayRef<Pla
       continue;
     }
     if (live.size() > 1 && !(place.isNumber() && place.shift >= 0))
-      return refuse(op, "a tile runs along dimensions that are collapsed: expected one of them to "
-                        "have more than one "
-                        "element, or the reshape to be done on the tensors of the caller");
+      return valueAt(op, op,
+                     llvm::map_to_vector(places, [&](const Place &each) { return indices(each); }));
     for (int64_t dim : llvm::reverse(live)) {
       Place rest = place.base || place.shift ? place : Place();
       if (rest.base) {

@@ -43,6 +43,10 @@ inline constexpr llvm::StringLiteral kSeveralKernels =
 /// The constant that all elements of a tensor or number have; null if there is none.
 mlir::TypedAttr getSplat(mlir::Value value);
 
+/// Where elements of a collapsed tensor were: for each dimension of its source, a quotient and a
+/// remainder of the dimensions of the result.
+llvm::SmallVector<mlir::AffineExpr> delinearize(mlir::tensor::CollapseShapeOp op);
+
 class TileWriter {
 public:
   /// Writes at the insertion point of `b`, in `workgroups`; memory is asked for before it.
@@ -171,6 +175,8 @@ private:
   mlir::Value loadFrom(mlir::Value tile, mlir::Value mask, mlir::TypedAttr padding);
 
   // Values.
+  /// Counts a value of `op` that is about to be written, one level deeper; an error for too many.
+  mlir::LogicalResult enter(mlir::Operation *op);
   mlir::FailureOr<mlir::Value> compute(mlir::Value tensor, llvm::ArrayRef<Place> places,
                                        mlir::TypedAttr padding);
   mlir::FailureOr<mlir::Value> move(mlir::Value tensor, llvm::ArrayRef<Place> places,
@@ -225,13 +231,31 @@ private:
   // Bodies.
   mlir::FailureOr<mlir::Value> read(mlir::linalg::LinalgOp op, mlir::OpOperand &operand,
                                     llvm::ArrayRef<Place> loops, mlir::TypedAttr padding = {});
-  mlir::FailureOr<mlir::Value> readByIndices(mlir::linalg::LinalgOp op, mlir::OpOperand &operand,
-                                             llvm::ArrayRef<Place> loops, mlir::TypedAttr padding);
   mlir::FailureOr<mlir::Value> scalarCode(mlir::linalg::LinalgOp op, llvm::ArrayRef<Place> loops,
                                           mlir::Value wanted, mlir::TypedAttr padding = {});
+  /// The same where `readOperand` and `indexOf` say what operands and indices of loops are.
   mlir::FailureOr<mlir::Value>
-  inner(mlir::Operation *op, mlir::linalg::LinalgOp around, llvm::ArrayRef<Place> loops,
+  scalarCode(mlir::linalg::LinalgOp op, mlir::Value wanted,
+             llvm::function_ref<mlir::FailureOr<mlir::Value>(mlir::OpOperand &)> readOperand,
+             llvm::function_ref<mlir::Value(unsigned)> indexOf);
+  mlir::FailureOr<mlir::Value>
+  inner(mlir::Operation *op, llvm::function_ref<mlir::Value(unsigned)> indexOf,
         llvm::function_ref<mlir::FailureOr<mlir::Value>(mlir::Value)> get);
+
+  // By indices.
+  /// The elements of `tensor` at `indices`, one vector a dimension, for `reader`: gathered from
+  /// memory, or computed of what is.
+  mlir::FailureOr<mlir::Value> valueAt(mlir::Operation *reader, mlir::Value tensor,
+                                       llvm::ArrayRef<mlir::Value> indices);
+  mlir::FailureOr<mlir::Value> movedAt(mlir::Operation *reader, mlir::Operation *op,
+                                       llvm::ArrayRef<mlir::Value> indices);
+  mlir::FailureOr<mlir::Value> computedAt(mlir::linalg::LinalgOp op, unsigned result,
+                                          llvm::ArrayRef<mlir::Value> indices);
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> throughMap(mlir::linalg::LinalgOp op,
+                                                             mlir::OpOperand &operand,
+                                                             llvm::ArrayRef<mlir::Value> loops);
+  mlir::FailureOr<mlir::Value> readByIndices(mlir::linalg::LinalgOp op, mlir::OpOperand &operand,
+                                             llvm::ArrayRef<Place> loops, mlir::TypedAttr padding);
 
   // Reductions.
   mlir::FailureOr<mlir::Value> reduce(mlir::linalg::LinalgOp op, unsigned result,

@@ -6,6 +6,7 @@
 #include "spirv-tools/libspirv.h"
 #include "xetile/Target/Xe/Llvm/AddressSums.h"
 #include "xetile/Target/Xe/Llvm/CacheControls.h"
+#include "xetile/Target/Xe/Llvm/CallLdexp.h"
 #include "xetile/Target/Xe/Llvm/FreshBlockNumbers.h"
 #include "xetile/Target/Xe/Llvm/LoopControls.h"
 #include "xetile/Target/Xe/Llvm/Loops/LoopPasses.h"
@@ -231,6 +232,7 @@ std::optional<std::string> xetile::optimizeForSpirv(Module &module, StringRef tr
   if (std::optional<std::string> why = widenOddIntegers(module))
     return why;
   spellOutCasts(module);
+  callLdexp(module);
   if (std::optional<std::string> why = splitWideVectors(module))
     return why;
   raw_string_ostream stream(error);
