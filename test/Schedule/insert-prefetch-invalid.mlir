@@ -220,3 +220,26 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+// With where_possible it is passed over.
+func.func @uneven(%A: memref<1024x1024xf16>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  scf.for %k = %c0 to %n step %c32 {
+    %t = xetile.init_tile %A[0, %k] : memref<1024x1024xf16> -> !xetile.tile<64x96xf16, #xetile.tile_attr<wg_map = <sg_layout = [4, 1], sg_data = [16, 96]>>>
+    %v = xetile.load_tile %t : !xetile.tile<64x96xf16, #xetile.tile_attr<wg_map = <sg_layout = [4, 1], sg_data = [16, 96]>>> -> vector<64x96xf16>
+    "test.use"(%v) : (vector<64x96xf16>) -> ()
+  }
+  return
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %distance = transform.param.constant 3 : i64 -> !transform.param<i64>
+    %ops = transform.structured.match ops{["xetile.load_tile"]} in %root : (!transform.any_op) -> !transform.any_op
+    transform.xetile.insert_prefetch %ops distance = %distance where_possible
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.yield
+  }
+}

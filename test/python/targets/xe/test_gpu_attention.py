@@ -86,6 +86,18 @@ def test_blocks_and_rows_that_are_masked_as_a_whole_and_scores_that_are_nan(run)
     assert np.isnan(got[0, 0, 0, 3:5]).all() and not np.isnan(got[0, 0, 0, [0, 1, 2, 5, 6]]).any()
 
 
+def test_blocks_and_rows_that_a_mask_hides_as_a_whole(run):
+    case = replace(SMALL, keys=48, mask="selected")
+    arrays = case.arrays()
+    arrays[3][0, :16] = 0
+    arrays[3][1, :47] = 0
+    arrays[3][2] = 0
+    got = run(case, arrays, params={"keys": 16, "subgroups_m": 2})
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(got, case.reference(arrays), atol=ERROR["f16"])
+    assert np.isnan(got[0, 0, 0, 2]).all() and not np.isnan(got[0, 0, 0, :2]).any()
+
+
 @pytest.mark.parametrize(
     "params,message",
     [
