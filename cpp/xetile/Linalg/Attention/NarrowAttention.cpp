@@ -120,8 +120,8 @@ void xetile::narrowAttention(func::FuncOp function) {
   if (factor != 1)
     product = createElementwise(
         b, scores.getLoc(), product, b.getF32Type(), [&](OpBuilder &inside, Value x) -> Value {
-          Value by =
-              arith::ConstantOp::create(inside, scores.getLoc(), inside.getF32FloatAttr(factor));
+          Value by = arith::ConstantOp::create(inside, scores.getLoc(),
+                                               inside.getF32FloatAttr(static_cast<float>(factor)));
           return arith::MulFOp::create(inside, scores.getLoc(), x, by);
         });
   b.replaceOp(scores, product);
