@@ -58,7 +58,7 @@ StringRef suggestForOneKernel(Operation *module, StringRef planned) {
   if (planned == "scan" || planned == "attention")
     return planned;
   SmallVector<Operation *> matmuls;
-  bool reduces = false, computes = !planned.empty(), untakable = false;
+  bool reduces = false, computes = !planned.empty(), untakable = false, onTensors = false;
   module->walk([&](Operation *op) {
     if (looksLikeMatmul(op)) {
       matmuls.push_back(op);
@@ -68,9 +68,14 @@ StringRef suggestForOneKernel(Operation *module, StringRef planned) {
     computes |= linalgOp || movesElements(op);
     reduces |= isa<linalg::SoftmaxOp>(op) || (linalgOp && linalgOp.getNumReductionLoops() != 0);
     untakable |= whyUntakable(op).has_value();
+    onTensors |= OpTrait::hasElementwiseMappableTraits(op) &&
+                 llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
   });
   if (matmuls.empty())
     return reduces ? "rows" : computes || untakable ? "elementwise" : "matmul";
+  // Arithmetic on tensors is made linalg by the schedules of programs.
+  if (onTensors)
+    return "gpu_model";
   return planned == "rows" ? "rows" : "matmul";
 }
 

@@ -1,7 +1,10 @@
 //===- AssignKernels.cpp - transform.xetile.assign_kernels -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: functions on tensors. Out: the same, each op with the number and schedule of its kernel.
+// In: functions on tensors. Out: the same, each op with the number and schedule of its kernel; ops
+// whose results nobody reads are gone.
 // Refused: numbers, given before, of kernels that wait for one another.
+#include "mlir/IR/Iterators.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "xetile/Linalg/ScheduleMark.h"
 #include "xetile/Schedule/Programs/Partition.h"
 #include "xetile/Schedule/TransformOps.h"
@@ -21,6 +24,11 @@ DiagnosedSilenceableFailure AssignKernelsOp::apply(TransformRewriter &rewriter, 
         funcs.push_back(func);
     });
   for (func::FuncOp func : funcs) {
+    // What nobody reads is in no kernel.
+    func.walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *each) {
+      if (isOpTriviallyDead(each))
+        rewriter.eraseOp(each);
+    });
     SmallVector<KernelOps> kernels = partition(func);
     if (Operation *waiting = sortKernels(kernels)) {
       DiagnosedDefiniteFailure diag = ::emitDefiniteFailure(

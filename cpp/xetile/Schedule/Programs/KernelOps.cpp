@@ -187,6 +187,20 @@ static bool areExtended(Operation *op) {
   return type && type == typeBeforeExtension(op->getOperand(1));
 }
 
+/// Whether `value` is a view of memory with steps between the elements of its rows, which no block
+/// load takes.
+static bool skipsElements(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+    if (slice && !slice.hasUnitStride())
+      return true;
+    if (!slice && !isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op))
+      return false;
+    value = op->getOperand(0);
+  }
+  return false;
+}
+
 StringRef scheduleOfAnchor(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (Scan::match(op))
@@ -200,7 +214,8 @@ StringRef scheduleOfAnchor(Operation *op) {
   if (!contraction)
     return "rows";
   bool exactOnlyOnVectors = contraction->elementType(0).isF32() && !areExtended(op);
-  return exactOnlyOnVectors ? "rows" : "matmul";
+  bool skips = llvm::any_of(linalgOp.getDpsInputs(), skipsElements);
+  return exactOnlyOnVectors || skips ? "rows" : "matmul";
 }
 
 bool reduces(Operation *op) {

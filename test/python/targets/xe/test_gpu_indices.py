@@ -237,3 +237,35 @@ def test_what_reduces_is_not_read_by_indices_in_its_kernel(compile_kernel):
     text = function([("%x", kind)], [("%y", "tensor<40xf32>")], body)
     with ir.Context(), pytest.raises(xetile.XeTileError, match="read by indices to be in memory"):
         compile_kernel(ir.Module.parse(text), schedule="rows", target="pvc")
+
+
+def product(a, b, shape, kind="f16"):
+    """%p, the product of %a and %b in f32."""
+    return (
+        f"%z = arith.constant 0.0 : f32\n%e = tensor.empty() : {tensor(shape, 'f32')}\n"
+        f"%i = linalg.fill ins(%z : f32) outs(%e : {tensor(shape, 'f32')}) -> {tensor(shape, 'f32')}\n"
+        f"%p = linalg.matmul ins({a}, {b} : {tensor((shape[0], 12), kind)}, {tensor((12, shape[1]), kind)}) "
+        f"outs(%i : {tensor(shape, 'f32')}) -> {tensor(shape, 'f32')}\n"
+    )
+
+
+def test_a_product_of_what_is_sliced_with_steps(run, rng):
+    """No block load takes every other element of a row."""
+    x, w = rng.integers(-3, 4, (5, 23)).astype(np.float16), rng.integers(-3, 4, (12, 6)).astype(np.float16)
+    body = "%a = tensor.extract_slice %x[0, 0] [5, 12] [1, 2] : tensor<5x23xf16> to tensor<5x12xf16>\n"
+    body += product("%a", "%w", (5, 6))
+    inputs = [("%x", tensor(x.shape, "f16")), ("%w", tensor(w.shape, "f16"))]
+    expected = x[:, ::2].astype(np.float32) @ w.astype(np.float32)
+    run(function(inputs, [("%p", "tensor<5x6xf32>")], body), [x, w], [expected])
+
+
+def test_arithmetic_on_tensors_behind_a_product_and_what_nobody_reads(run, rng):
+    a, b = rng.integers(-3, 4, (5, 12)).astype(np.float16), rng.integers(-3, 4, (12, 6)).astype(np.float16)
+    c = rng.integers(-9, 9, (5, 6)).astype(np.float32)
+    kind = "tensor<5x6xf32>"
+    body = product("%a", "%b", (5, 6)) + f"%y = arith.maximumf %p, %c : {kind}\n"
+    body += f"%n = arith.mulf %y, %y : {kind}\n"
+    body += f"%m = tensor.extract_slice %n[0, 0] [5, 2] [1, 1] : {kind} to tensor<5x2xf32>\n"
+    inputs = [("%a", tensor(a.shape, "f16")), ("%b", tensor(b.shape, "f16")), ("%c", kind)]
+    expected = np.maximum(a.astype(np.float32) @ b.astype(np.float32), c)
+    run(function(inputs, [("%y", kind)], body), [a, b, c], [expected])
