@@ -122,14 +122,18 @@ llvm::MapVector<Value, llvm::SetVector<Value>> memoryReadBy(const KernelOps &ker
   return views;
 }
 
-bool takesTooMuch(Operation *op, const KernelOps &kernel) {
-  constexpr int64_t kMostArguments = 200;
-  KernelOps both;
-  both.ops.insert(op);
-  both.ops.insert_range(kernel.ops);
+/// Arguments of SPIR-V's function that a memref of the type of `tensor` is.
+static int64_t argumentsFor(Value tensor) {
+  return 3 + 2 * cast<RankedTensorType>(tensor.getType()).getRank();
+}
+
+bool takesTooMuch(const KernelOps &kernel) {
+  constexpr int64_t kMostArguments = 240;
   int64_t arguments = 0;
-  for (auto &[memory, views] : memoryReadBy(both))
-    arguments += 3 + 2 * cast<RankedTensorType>(memory.getType()).getRank();
+  for (auto &[memory, views] : memoryReadBy(kernel))
+    arguments += argumentsFor(memory);
+  for (Value output : outputsOf(kernel))
+    arguments += argumentsFor(output);
   return arguments > kMostArguments;
 }
 

@@ -54,9 +54,9 @@ llvm::SmallVector<mlir::Value> outputsOf(const KernelOps &kernel);
 /// it.
 llvm::MapVector<mlir::Value, llvm::SetVector<mlir::Value>> memoryReadBy(const KernelOps &kernel);
 
-/// Whether a kernel with `op` had more arguments than SPIR-V's functions take, 255: of each array
-/// two, an offset, and two of each dimension. Some are left for results and sizes.
-bool takesTooMuch(mlir::Operation *op, const KernelOps &kernel);
+/// Whether `kernel` has more arguments than SPIR-V's functions take, 255: of each array that it
+/// reads or writes two, an offset, and two of each dimension.
+bool takesTooMuch(const KernelOps &kernel);
 
 /// Sorts `kernels` such that each comes behind those whose results it reads; as they are in the
 /// program as far as that leaves it open. Returns an op of kernels that wait for one another, if

@@ -293,7 +293,10 @@ StringRef Partitioner::whyNotJoin(Operation *op, Draft &draft, ArrayRef<Reader> 
     return "the kernel of its readers was given by number";
   if (draft.kernel.ops.size() >= kMostOps)
     return "the kernel of its readers has 40 ops";
-  if (takesTooMuch(op, draft.kernel))
+  KernelOps both;
+  both.ops.insert(op);
+  both.ops.insert_range(draft.kernel.ops);
+  if (takesTooMuch(both))
     return "the kernel of its readers takes as much memory as one can name";
   if (llvm::any_of(readers, [&](const Reader &reader) { return isCollapsed(op, reader); }))
     return "readers see several dimensions as one";

@@ -306,3 +306,16 @@ def test_results_are_back_before_the_memory_of_the_device_goes(compile_kernel):
         a, b = kernel(x, z)
         np.testing.assert_array_equal(b, z + z)
         np.testing.assert_allclose(a, np.exp(x), rtol=1e-5)
+
+
+def test_small_kernels_are_one_as_far_as_arguments_go(compile_kernel):
+    """Thirty chains of their own inputs and results would be one kernel of 420 arguments; a function takes 255."""
+    kind = tensor((3, 5), "f32")
+    inputs, results = [(f"%x{i}", kind) for i in range(30)], [(f"%y{i}", kind) for i in range(30)]
+    chains = "".join(generic(f"%y{i}", [inputs[i]], (3, 5), "f32", [BOTH, BOTH], "pp", TWICE) for i in range(30))
+    kernel = compile_kernel(parse(function(inputs, results, chains)), target="pvc")
+    assert 2 <= kernels_of(kernel) <= 3
+    arrays = [random((3, 5), seed=i) for i in range(30)]
+    outs = [np.full((3, 5), 77, np.float32) for _ in range(30)]
+    for got, x in zip(call(kernel, arrays, *outs), arrays, strict=True):
+        np.testing.assert_array_equal(got, 2 * x)
