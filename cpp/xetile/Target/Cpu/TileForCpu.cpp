@@ -79,29 +79,14 @@ namespace {
 struct TileForCpu : xetile::impl::TileForCpuBase<TileForCpu> {
   using TileForCpuBase::TileForCpuBase;
 
-  // Not in runOnOperation: what is read may load dialects.
-  LogicalResult initialize(MLIRContext *context) override {
-    OwningOpRef<ModuleOp> read = readSchedule(context);
-    if (!read)
-      return failure();
-    Builder b(context);
-    NamedAttrList values;
-    values.set("threads", b.getI64IntegerAttr(threads));
-    values.set("config", b.getStringAttr("{" + config + "}"));
-    values.set("pack", b.getStringAttr(pack));
-    values.set("fuse", b.getI64IntegerAttr(fuse));
-    values.set("attention", b.getI64IntegerAttr(attention));
-    read->walk([&](transform::tune::KnobOp knob) {
-      if (Attribute value = values.get(knob.getNameAttr()))
-        knob.setSelectedAttr(value);
-    });
-    if (explain)
-      addRemarks(*read);
-    schedule = std::make_shared<OwningOpRef<ModuleOp>>(std::move(read));
-    return success();
-  }
-
   void runOnOperation() override {
+    // Not kept: Python may destroy a context before the passes that ran in it.
+    OwningOpRef<ModuleOp> schedule = readSchedule(&getContext());
+    if (!schedule)
+      return signalPassFailure();
+    setKnobs(*schedule);
+    if (explain)
+      addRemarks(*schedule);
     // A step that fails says why; that it failed, and where it stands, is of no use to who wrote no
     // schedule.
     std::atomic<bool> hasFailed = false;
@@ -114,12 +99,23 @@ struct TileForCpu : xetile::impl::TileForCpuBase<TileForCpu> {
                           });
       return success(hasFailed.exchange(true) && isOfSchedule);
     });
-    if (failed(xetile::applySchedule(getOperation(), **schedule, sequence, /*trusted=*/true)))
+    if (failed(xetile::applySchedule(getOperation(), *schedule, sequence, /*trusted=*/true)))
       signalPassFailure();
   }
 
 private:
-  /// Of this pass and its copies, which only read it.
-  std::shared_ptr<OwningOpRef<ModuleOp>> schedule;
+  void setKnobs(ModuleOp schedule) {
+    Builder b(&getContext());
+    NamedAttrList values;
+    values.set("threads", b.getI64IntegerAttr(threads));
+    values.set("config", b.getStringAttr("{" + config + "}"));
+    values.set("pack", b.getStringAttr(pack));
+    values.set("fuse", b.getI64IntegerAttr(fuse));
+    values.set("attention", b.getI64IntegerAttr(attention));
+    schedule.walk([&](transform::tune::KnobOp knob) {
+      if (Attribute value = values.get(knob.getNameAttr()))
+        knob.setSelectedAttr(value);
+    });
+  }
 };
 } // namespace
