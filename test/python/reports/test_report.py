@@ -5,7 +5,8 @@ import math
 
 import pytest
 import xetile
-from xetile import report
+from xetile import report, targets
+from xetile.mlir._mlir_libs import _xetile
 from xetile.reports import assembly, baseline
 
 # What the compiler's dumps look like, cut to one loop of two dpas.
@@ -229,3 +230,9 @@ def test_kernels_that_have_nothing_in_common_are_refused():
         xetile.XeTileError, match=r"the kernels are some_kernel \(pvc\), those of the other side k \(bmg\)"
     ):
         baseline.compare([kernel], {("k", "bmg"): {}})
+
+
+def test_each_chip_has_rates():
+    """A chip is a row of two tables, TargetInfo.cpp's and MachineFacts.cpp's."""
+    chips = {target.name for target in targets.available() if target.has_device}
+    assert {entry["chip"] for entry in _xetile.rates()} == chips

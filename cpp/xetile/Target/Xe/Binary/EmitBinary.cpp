@@ -207,7 +207,8 @@ FailureOr<std::string> EmitBinary::emitSpirv(gpu::GPUModuleOp module, xevm::XeVM
   xetile::SpirvOptions options;
   options.level = static_cast<unsigned>(target.getO());
   options.prefetchPayloads = prefetchPayloads;
-  options.hasMessageOffsets = xetile::lookupMachineFacts(xetile::chipOf(target))->hasMessageOffsets;
+  const xetile::MachineFacts *facts = xetile::lookupMachineFacts(xetile::chipOf(target));
+  options.hasMessageOffsets = facts && facts->hasMessageOffsets;
   if (auto why = xetile::optimizeForSpirv(*llvmModule, target.getTriple(), options))
     return fail("cannot be prepared for SPIR-V", *why);
   if (failed(checkArguments(module, *llvmModule)))
