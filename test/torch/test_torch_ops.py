@@ -115,7 +115,7 @@ def test_gradients_are_compared(monkeypatch):
             return 2 * gradient
 
     monkeypatch.setattr(
-        checking, "_compiled", lambda function, backend: (
+        checking, "_compiled", lambda function, backend, options=None: (
             function if backend == "aot_eager" else lambda *args, **kwargs: Doubled.apply(function(*args, **kwargs))
         )
     )  # fmt: skip
