@@ -103,6 +103,21 @@ def wrapped(dtype: str, values: np.ndarray, error: np.ndarray) -> Bounded:
     return Bounded(dtype, values, np.where(np.broadcast_to(error, values.shape) == 0, 0.0, np.inf))
 
 
+def depends_on_order(kind: str, dtype: str, factors: np.ndarray) -> np.ndarray:
+    """Whether a part of the sum ("add") or product ("mul") over axis 0 may overflow or vanish in one order, and not in
+    another."""
+    sizes = np.abs(np.asarray(factors, Wide))
+    finite, known = np.isfinite(sizes), LARGEST[dtype] / 1.1
+    with np.errstate(all="ignore"):
+        if kind == "add":
+            return np.where(finite, sizes, 0).sum(axis=0) > known
+        overflows = np.where(finite, np.maximum(sizes, 1), 1).prod(axis=0) > known
+        smallest = np.where(sizes == 0, 1, np.minimum(sizes, 1)).prod(axis=0)
+        vanishes = smallest < float(ml_dtypes.finfo(NUMPY[dtype]).smallest_normal) * 1.1
+    # All orders end at infinity or at zero where one of the numbers is.
+    return (overflows & finite.all(axis=0)) | (vanishes & (sizes != 0).all(axis=0))
+
+
 def times(values: np.ndarray, error: np.ndarray) -> np.ndarray:
     """|values| * error, where no error stays none even times infinity."""
     with np.errstate(all="ignore"):

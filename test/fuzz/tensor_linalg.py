@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from bounded import NUMPY, UNIT, Bounded, contract, is_float, settle
+from bounded import NUMPY, UNIT, Bounded, contract, depends_on_order, is_float, settle
 from expressions import Emitter, constant, evaluate, literal, result_type
 from scalar_ops import apply
 from tensor_types import (
@@ -374,7 +375,10 @@ def _compute_reduce(node: Node, values: list[Bounded], kind: Type, sizes: Mappin
         raise Mismatch
     count = int(np.prod([x.shape[i] for i in node["dims"]], dtype=np.int64))
     rows = x.view(lambda a: np.transpose(a, [*node["dims"], *kept]).reshape(count, *shape))
-    total = start
+    unknown = np.zeros(shape, bool)
+    if node["kind"] in ("arith.addf", "arith.mulf"):
+        order = np.concatenate([start.values[None], rows.values])
+        unknown = depends_on_order(node["kind"][len("arith.") : -1], kind.dtype, order)
     if node["kind"] == "arith.addf":
         # Any order of the sum: the error is that of the sum of sizes.
         with np.errstate(all="ignore"):
@@ -382,10 +386,11 @@ def _compute_reduce(node: Node, values: list[Bounded], kind: Type, sizes: Mappin
             size = np.abs(start.values) + np.abs(rows.values).sum(axis=0)
             error = start.error + rows.error.sum(axis=0)
             extra = np.where(np.isfinite(value), size * (UNIT[kind.dtype] * (count + 1)), 0)
-        return settle(kind.dtype, value, error + extra.astype(np.float64))
+        return settle(kind.dtype, value, np.where(unknown, np.inf, error + extra.astype(np.float64)))
+    total = start
     for i in range(count):
         total = apply(node["kind"], [], [total, rows.view(lambda a, i=i: a[i])])
-    return total
+    return replace(total, error=np.where(unknown, np.inf, total.error))
 
 
 OPS = {

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A program or a kernel that computes wrongly is a finding; what may be refused, and what must be, is known."""
 
+import bounded
 import cpu_programs
 import gpu_schedules
+import ml_dtypes
 import numpy as np
 import pytest
 from bounded import Bounded, contract
@@ -157,6 +159,27 @@ def test_bounds_of_sums_allow_for_equal_products():
     a = Bounded.exact("f32", np.full((1, 1024), x))
     value = contract(("mk", "kn", "mn"), a, a.view(np.transpose), Bounded.exact("f32", np.zeros((1, 1))))
     assert value.difference(np.full((1, 1), total)) is None
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16", "f32", "f64"])
+@pytest.mark.parametrize(
+    ("kind", "sizes", "expected"),
+    [
+        ("mul", [1, 2, 0.5], False),
+        ("mul", ["large", 2, 0.25], True),
+        ("mul", ["small", 0.25, 4], True),
+        ("mul", ["small", 0.25, 0], False),
+        ("mul", ["large", 4, np.inf], False),
+        ("mul", ["large", 4, 0], True),
+        ("mul", ["small", 0.25, np.inf], True),
+        ("add", [1, 2, -3], False),
+        ("add", ["large", "large", -1], True),
+    ],
+)
+def test_parts_that_overflow_or_vanish_depend_on_the_order(kind, sizes, expected, dtype):
+    ends = {"large": bounded.LARGEST[dtype] / 2, "small": float(ml_dtypes.finfo(bounded.NUMPY[dtype]).tiny) * 2}
+    numbers = np.array([ends.get(x, x) for x in sizes], np.longdouble)
+    assert bounded.depends_on_order(kind, dtype, numbers[:, None]).tolist() == [expected]
 
 
 def test_infinities_of_a_repeated_factor_cancel():

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
-from bounded import NUMPY, UNIT, Bounded, contract, is_float, settle, wrapped
+from bounded import NUMPY, UNIT, Bounded, contract, depends_on_order, is_float, settle, wrapped
 from data import draw_array
 from expressions import constant, evaluate
 from nodes import Node, all_nodes
@@ -253,9 +253,9 @@ def reduce(kind: str, x: Bounded, dims: tuple[int, ...]) -> Bounded:
             value = x.values.prod(dims, keepdims=True)
             relative = np.where(x.error == 0, 0, x.error / np.abs(x.values)).sum(dims, keepdims=True)
             error = np.abs(value) * (np.expm1(relative) + number * UNIT[x.dtype])
-            logs = np.abs(np.log2(np.abs(x.values))).sum(dims, keepdims=True)
-            # Parts of the product may overflow or vanish in one order, and not in another.
-            unknown = ~(logs < (12 if x.dtype == "f16" else 120))
+            # The dimensions that are kept, of size 1 where reduced, behind one of all factors.
+            factors = np.moveaxis(x.values, dims, range(len(dims))).reshape(number, *value.shape)
+            unknown = depends_on_order("mul", x.dtype, factors)
             return settle(x.dtype, value, np.where(unknown | np.isnan(error), np.inf, error).astype(np.float64))
         if kind == "add" or kind == "mul":
             values = (x.values.sum if kind == "add" else x.values.prod)(axis=dims, keepdims=True)
