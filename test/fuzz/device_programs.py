@@ -8,6 +8,7 @@ and other layouts each.
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import re
 from functools import partial
@@ -18,6 +19,7 @@ from cpu_programs import DATA, LAYOUTS, CpuPrograms, known, map_dims
 from expressions import Invalid
 from messages import error_line
 from tensor_program import infer, write
+from worker import DRIVER_MEMORY
 
 # Numbers beside tensors are the host's.
 HOST_OPS = {"scalar", "elements", "dim", "extract"}
@@ -31,8 +33,11 @@ class DevicePrograms(CpuPrograms):
 
     name = "programs"
     time_limit = 60.0
+    memory = DRIVER_MEMORY
 
     def prepare(self) -> None:
+        # Programs are never found in a cache, and never kept.
+        os.environ["XETILE_CACHE"] = os.devnull + "/none"
         import xetile  # noqa: F401
 
     def generate(self, rng: random.Random) -> dict[str, Any]:

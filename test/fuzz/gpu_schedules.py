@@ -22,6 +22,7 @@ from data import draw_array
 from expressions import Invalid, constant
 from kernel_draw import draw_kernel, smaller_kernels
 from messages import error_line
+from worker import DRIVER_MEMORY
 
 TARGETS = ("pvc", "bmg", "lnl")
 # The one reason for which a kernel may be refused: what a value takes of them depends on how it is cut.
@@ -36,7 +37,7 @@ class GpuSchedules:
 
     name = "gpu"
     time_limit = 60.0  # the OpenCL driver takes 25 s for a minimum of 3,000 numbers of f16
-    memory = 6 << 30  # the OpenCL driver keeps what it compiled
+    memory = DRIVER_MEMORY
 
     def prepare(self) -> None:
         # Programs are never found in a cache, and never kept.

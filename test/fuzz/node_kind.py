@@ -13,13 +13,14 @@ import numpy as np
 from bounded import Bounded, is_float
 from messages import error_line
 from nodes import all_nodes, smaller_programs
+from worker import DRIVER_MEMORY
 
 
 class NodeKind:
     """The part of a `harness.Kind` that does not depend on the operations."""
 
     time_limit = 60.0
-    memory = 6 << 30  # the OpenCL driver keeps what it compiled
+    memory = DRIVER_MEMORY
     # What may be refused, and where that is said.
     limits: ClassVar[dict[str, str]] = {}
 

@@ -29,6 +29,9 @@ from typing import Any
 # How a finding starts whose process did not survive.
 DIED = "the process "
 DEFAULT_MEMORY = 2 << 30
+# For kinds that run kernels: the OpenCL driver keeps what it compiled, and each of its threads, about two a core, has a
+# stack and an arena of malloc.
+DRIVER_MEMORY = (6 << 30) + (os.cpu_count() or 1) * (256 << 20)
 PREPARE_SECONDS = 120.0
 _LOG_BYTES = 20000
 _PR_SET_PDEATHSIG = 1
