@@ -7,7 +7,7 @@
 
 namespace xetile {
 
-/// Whether `type` is a tensor of i1.
+/// Returns true if `type` is a tensor of i1.
 bool isTensorOfBits(mlir::Type type);
 
 /// A tensor of i8 of the shape of `bits`, a tensor of i1: 1 where it is true, else 0.

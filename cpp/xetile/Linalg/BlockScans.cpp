@@ -193,7 +193,7 @@ Value BlockWriter::scanOf(Value input, unsigned along) {
                     });
 }
 
-/// What all blocks before each give together, of many blocks: a scan of its own, one place on.
+/// The exclusive prefix of the blocks' totals; of many blocks by a blocked scan of its own.
 Value BlockWriter::shifted(Value totals) {
   Value scanned = scanOf(totals, dim);
   auto type = cast<RankedTensorType>(totals.getType());

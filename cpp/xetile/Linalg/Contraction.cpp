@@ -34,9 +34,9 @@ bool Contraction::isUnsigned(unsigned operand) const {
                       [](Operation *user) { return isa<arith::ExtUIOp>(user); });
 }
 
-// What computes with narrower products or changes their sign is a contraction for upstream, too,
-// but not the one that the rewrite builds. Which types may be converted is checked later, with an
-// error.
+// Upstream's matcher also accepts bodies that cast between product and sum (narrower products,
+// another signedness); the rewrite builds none of these. Which types may be converted is verified
+// later, with an error.
 bool xetile::addsProduct(mlir::Block &body) {
   auto isInput = [&](Value value, unsigned number) {
     Operation *cast = value.getDefiningOp();

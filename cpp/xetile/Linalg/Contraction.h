@@ -29,14 +29,14 @@ struct Contraction {
   mlir::AffineMap map(unsigned operand) const { return op.getIndexingMapsArray()[operand]; }
   /// `map` without the results that are batch dimensions.
   mlir::AffineMap dropBatch(mlir::AffineMap map) const;
-  /// Whether the integers of an input are extended with zeros.
+  /// True if an integer input is zero-extended.
   bool isUnsigned(unsigned operand) const;
   mlir::Type elementType(unsigned operand) const {
     return mlir::getElementTypeOrSelf(op->getOperand(operand).getType());
   }
 };
 
-/// Whether a body yields `c + a * b`, a and b converted to the type of c.
+/// Returns true if a body yields `c + a * b`, with a and b converted to the type of c.
 bool addsProduct(mlir::Block &body);
 
 /// The roles of the dimensions of `op`, and their sizes, or what was expected.
@@ -46,7 +46,7 @@ Result<Contraction> matchProduct(mlir::Operation *op);
 /// memrefs.
 Result<Contraction> matchContraction(mlir::Operation *op, bool onTensors);
 
-/// Whether `op`, which may be null, is a contraction on tensors that matchContraction recognises.
+/// Returns true if `op`, which may be null, is a contraction on tensors by matchContraction.
 bool isContraction(mlir::Operation *op);
 
 /// Builds, before `op`, the same contraction on inputs whose indices are dimensions alone where

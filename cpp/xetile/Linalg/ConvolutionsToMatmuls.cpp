@@ -32,7 +32,7 @@ class Convolution {
 public:
   Convolution(RewriterBase &rewriter, linalg::LinalgOp op) : b(rewriter), op(op) {}
 
-  /// Whether it is one that becomes matmuls.
+  /// Returns true if the op is a convolution that is rewritten to matmuls.
   bool match();
   void rewrite();
 
@@ -43,7 +43,7 @@ private:
   static Dims inOrder(AffineMap map, ArrayRef<unsigned> which);
   int64_t rowsAtOnce() const;
   Value part(Value result, ArrayRef<Index> offsets, ArrayRef<Index> sizes);
-  /// What `operand`, the input, has at those places, without the dimensions of `loops`.
+  /// The slice of the input at `offsets` and `sizes`, without the dimensions of `loops`.
   Value inputPart(ArrayRef<Index> offsets, ArrayRef<Index> sizes);
   /// The input as a matrix of the matmul.
   Value columns(Value input, ArrayRef<Index> sizes);

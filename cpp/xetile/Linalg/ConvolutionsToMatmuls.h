@@ -7,7 +7,7 @@
 
 namespace xetile {
 
-/// Whether xetile-convolutions-to-matmuls rewrites `op`.
+/// Returns true if xetile-convolutions-to-matmuls rewrites `op`.
 bool becomesMatmuls(mlir::linalg::LinalgOp op);
 
 } // namespace xetile

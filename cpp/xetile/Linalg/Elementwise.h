@@ -13,8 +13,8 @@ namespace xetile {
 /// that vectors take, too. Inputs may be transposed or repeated; results have all loops.
 bool isElementwiseOnTensors(mlir::Operation *op);
 
-/// Whether all that `body` computes can be done on vectors, element by element, some of which
-/// nobody asks for: without an integer division that might end the process.
+/// True if `body` is elementwise and speculatable, as vectors also compute lanes that are not used:
+/// it has no integer division, which may trap.
 bool isElementwiseBody(mlir::Block &body);
 
 /// The one result of `op` is a tensor whose elements are computed alike from elements of tensors,

@@ -19,7 +19,7 @@ using namespace mlir;
 using namespace xetile;
 
 namespace {
-/// What an input of a contraction is computed from, and how the contraction indexes that.
+/// The source of a contraction's input and the indexing map that reads it.
 struct Source {
   Value value;
   AffineMap map;
@@ -38,7 +38,7 @@ static Source skipTransposes(Source source) {
   return source;
 }
 
-/// Whether `op` extends the elements of one tensor of bf16 or f16 to f32 and does nothing else.
+/// True if `op` extends the elements of one bf16 or f16 tensor to f32 and does nothing else.
 static bool isWidening(linalg::GenericOp op) {
   if (!op || !op.hasPureTensorSemantics() || op.getNumDpsInputs() != 1 || op->getNumResults() != 1)
     return false;

@@ -22,7 +22,7 @@ namespace xetile {
 using namespace mlir;
 using namespace xetile;
 
-/// Whether each element is read for several ones of the result, or of what is added up.
+/// True if the use's indexing map drops a loop: each element is read several times.
 static bool isRepeated(OpOperand *use) {
   auto op = cast<linalg::LinalgOp>(use->getOwner());
   AffineMap map = op.getMatchingIndexingMap(use);
@@ -30,8 +30,8 @@ static bool isRepeated(OpOperand *use) {
                       [&](unsigned dim) { return !map.isFunctionOfDim(dim); });
 }
 
-/// Whether computing `op` again costs no more than reading what it computed: an operation or two of
-/// arithmetic on one tensor, besides what is the same for many elements.
+/// True if recomputing `op` costs no more than loading its result: an operation or two of
+/// arithmetic on one tensor, besides broadcast operands.
 static bool isCheap(linalg::GenericOp op) {
   int64_t operations = 0, tensors = 0;
   for (Operation &inner : op.getBody()->without_terminator()) {

@@ -8,8 +8,8 @@
 
 namespace xetile {
 
-/// Whether no loop of `op` is known to have no rounds. Those that have none cannot be tiled:
-/// upstream's tiling reads a step of a loop that it folds away (docs/upstream.md).
+/// True if no loop of `op` has a static trip count of zero. Such ops cannot be tiled: upstream's
+/// tiling reads a step of a loop that it folds away (docs/upstream.md).
 inline bool hasElements(mlir::linalg::LinalgOp op) {
   return !llvm::is_contained(op.getStaticLoopRanges(), 0);
 }

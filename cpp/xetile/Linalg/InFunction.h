@@ -8,8 +8,8 @@
 
 namespace xetile {
 
-/// Whether `op` stands in the first block of a function and is no microkernel of a tiled matmul:
-/// these, and loops, have their order, their memory and their way of rounding already.
+/// True if `op` is in the entry block of a function and is no microkernel of a tiled matmul:
+/// microkernels and ops in loops have their order, buffers and rounding fixed already.
 inline bool isInFunction(mlir::Operation *op) {
   return op && !op->hasAttr(kMicrokernelAttr) && mlir::isa<mlir::func::FuncOp>(op->getParentOp()) &&
          op->getBlock() == &op->getParentRegion()->front();

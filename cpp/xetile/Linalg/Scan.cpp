@@ -15,7 +15,7 @@ static bool isConversion(Operation *op) {
   return isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op);
 }
 
-/// Whether `value` is computed from one of the op's results so far.
+/// True if `value` depends on one of the op's accumulators.
 static bool readsResults(linalg::GenericOp op, Value value) {
   SmallVector<Value> open{value};
   llvm::SmallPtrSet<Operation *, 8> seen;
@@ -31,7 +31,7 @@ static bool readsResults(linalg::GenericOp op, Value value) {
   return false;
 }
 
-/// Whether results are as the struct says: the first has all loops, the second all but `loop`.
+/// True if the first result is indexed by all loops and the second by all but `loop`.
 static bool hasResults(linalg::GenericOp op, unsigned loop) {
   AffineMap all = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   AffineMap last = op.getMatchingIndexingMap(op.getDpsInitOperand(1));

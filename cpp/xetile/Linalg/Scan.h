@@ -21,12 +21,12 @@ struct Scan {
   /// Commutative, with the neutral element `neutral`.
   mlir::Operation *combine = nullptr;
   mlir::TypedAttr neutral;
-  /// What is combined, a value of the body that does not depend on what was combined before.
+  /// The operand of `combine` that does not depend on the accumulator.
   mlir::Value element;
   /// Conversions, one after the other, of what was combined to the element of the result.
   llvm::SmallVector<mlir::Operation *> rounds;
 
-  /// Whether the first element is combined with the neutral one.
+  /// True if the init value is the neutral element.
   bool startsFromNeutral();
   mlir::BlockArgument last() { return op.getBody()->getArguments().back(); }
   /// The dimension of the result that the loop walks over.

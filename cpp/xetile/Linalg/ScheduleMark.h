@@ -17,8 +17,8 @@ inline llvm::StringRef scheduleOf(mlir::Operation *op) {
   return mark ? mark.getValue() : llvm::StringRef();
 }
 
-/// Whether a step for `schedules`, or for any if there are none, may take `op`. One without a mark
-/// was made by other steps.
+/// True if a step for `schedules`, or for any if the list is empty, may take `op`. An op without a
+/// mark was created by other steps.
 inline bool isFor(mlir::Operation *op, llvm::ArrayRef<std::string> schedules) {
   llvm::StringRef mark = scheduleOf(op);
   return mark.empty() ||

@@ -7,11 +7,11 @@
 
 namespace xetile {
 
-/// What the pass xetile-drop-unit-dims does to the functions in `root`, which may be one.
+/// Runs the pass xetile-drop-unit-dims on the functions in `root`, which may be one.
 llvm::LogicalResult dropUnitDims(mlir::Operation *root);
-/// What the pass xetile-fuse-elementwise does to ops that it `mayTake`; `repeatCheapOps` lets each
-/// user of a cheap op compute it again. Ops read at most `mostInputs` tensors then, any number if
-/// 0.
+/// Runs the pass xetile-fuse-elementwise on ops that it `mayTake`; with `repeatCheapOps` a cheap
+/// producer is recomputed in each of its users. A fused op has at most `mostInputs` tensor operands
+/// then, any number if 0.
 void fuseElementwise(
     mlir::Operation *root, bool repeatCheapOps,
     llvm::function_ref<bool(mlir::Operation *)> mayTake = [](mlir::Operation *) { return true; },

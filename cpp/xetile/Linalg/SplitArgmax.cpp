@@ -31,7 +31,7 @@ static Attribute startOf(Value init) {
   return value;
 }
 
-/// Whether `compare` says that its first operand is better, as `kind` chooses it.
+/// True if `compare` prefers its first operand, as the combining kind `kind` does.
 static bool prefersFirst(Operation *compare, vector::CombiningKind kind) {
   using vector::CombiningKind;
   if (auto floats = dyn_cast<arith::CmpFOp>(compare))
@@ -55,8 +55,8 @@ static bool prefersFirst(Operation *compare, vector::CombiningKind kind) {
   }
 }
 
-/// Whether `value` is the index of the reduced loop of `op`. A loop of one step has only 0, as a
-/// constant.
+/// True if `value` is the index of the reduction dimension of `op`. With an extent of one it is the
+/// constant 0.
 static bool isReducedIndex(Value value, linalg::GenericOp op) {
   SmallVector<unsigned> reduced;
   op.getReductionDims(reduced);

@@ -33,7 +33,7 @@ static Value widen(OpBuilder &b, Location loc, Value value, Type wide) {
   return arith::ExtFOp::create(b, loc, wide, value);
 }
 
-/// Whether `step` adds what is a product.
+/// True if `step` adds a product.
 static bool addsProduct(Operation *step) {
   return isa<math::FmaOp>(step) ||
          (!isa<arith::MulFOp>(step) && llvm::any_of(step->getOperands(), [](Value operand) {
@@ -41,7 +41,7 @@ static bool addsProduct(Operation *step) {
          }));
 }
 
-/// What the wide sums start from.
+/// The init value of the widened sums.
 static Value widenInit(OpBuilder &b, Location loc, Value init, Type element) {
   auto type = cast<RankedTensorType>(init.getType());
   auto wide = RankedTensorType::get(type.getShape(), element);
@@ -77,7 +77,7 @@ private:
     return narrow.isF32() && isShort(op) ? Float64Type::get(context) : Type();
   }
 
-  /// Whether `op` sums up windows, runs once, and takes so few additions that wider ones cost
+  /// True if `op` reduces windows, is in no loop, and does so few additions that wider ones cost
   /// little.
   bool isShort(linalg::LinalgOp op) {
     int64_t all = 1, added = 1;

@@ -17,7 +17,7 @@ namespace xetile {
 
 using namespace mlir;
 
-/// What reshapes of it are returned.
+/// The source of a chain of reshapes.
 static Value beforeReshapes(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))

@@ -16,7 +16,7 @@ struct AttentionOps {
   mlir::linalg::LinalgOp scores, output;
   /// All of them in the order of their block, with the work on inputs that nothing else uses.
   llvm::SetVector<mlir::Operation *> ops;
-  /// What the last of them computes.
+  /// The result of the last op.
   mlir::Value result;
 };
 

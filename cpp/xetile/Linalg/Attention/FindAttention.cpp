@@ -18,7 +18,7 @@ static bool isReshape(Operation *op) {
   return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op);
 }
 
-/// What may lie between the contractions, or before them.
+/// True for an op that may lie between the contractions or before them.
 static bool isBetween(Operation *op) {
   if (!op || !isInFunction(op) || !isMemoryEffectFree(op))
     return false;
@@ -37,7 +37,7 @@ static bool isReduction(Operation *op) {
   return linalgOp && linalgOp.getNumReductionLoops() > 0;
 }
 
-/// Whether an op may be computed again for each head or block: reshapes, copies, arithmetic.
+/// True if an op may be recomputed for each head or block: reshapes, copies, arithmetic.
 static bool isCheapInput(Operation *op) {
   if (!isBetween(op) || isReduction(op) || op->getNumResults() != 1)
     return false;

@@ -34,7 +34,7 @@ static std::optional<double> constantOf(Value scalar) {
 
 static bool isNarrow(Type type) { return isa<Float16Type, BFloat16Type>(type); }
 
-/// What an operand of a contraction was before it was extended and multiplied with constants.
+/// The narrow source of a contraction's operand: before extension and constant factors.
 static std::optional<Narrow> narrowOf(linalg::GenericOp contraction, unsigned operand) {
   Narrow found{contraction->getOperand(operand), contraction.getIndexingMapsArray()[operand]};
   while (auto op = found.tensor.getDefiningOp<linalg::GenericOp>()) {

@@ -120,8 +120,8 @@ static void readInPlace(linalg::GenericOp contraction, unsigned operand) {
   }
 }
 
-/// Whether all of a tensor is powers of differences from something, its largest element, say: they
-/// are so small that their products with values do not overflow before they are divided by a sum.
+/// True if a tensor is exp of differences, from its maximum, say: so small that their products with
+/// values do not overflow before the division by the sum.
 static bool isPowers(Value value) {
   auto op = value.getDefiningOp<linalg::GenericOp>();
   if (!op)
@@ -185,7 +185,7 @@ LogicalResult xetile::simplifyAttention(func::FuncOp function) {
   if (failed(generalize(function)) || failed(dropUnitDims(function)))
     return failure();
   eraseDead(function);
-  // What follows the scores at once is done on tiles of them: a mask, a factor.
+  // Elementwise consumers of the scores, such as a mask or a factor, are fused first.
   fuseElementwise(function, /*repeatCheapOps=*/false);
   IRRewriter rewriter(function.getContext());
   DominanceInfo dominance;

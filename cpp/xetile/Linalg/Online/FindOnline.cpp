@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace xetile;
 
 //===----------------------------------------------------------------------===//
-// What elements depend on
+// Dependence of elements on reductions
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -124,7 +124,7 @@ bool Finder::checkAxes() {
         return no(op, "expected its loops to walk over different dimensions, two of them go along: "
                       "a tensor is read as it is and transposed");
   }
-  // What reduces along something else is read as it is.
+  // Reductions along another dimension are inputs.
   found.ops.remove_if([&](Operation *op) {
     auto generic = cast<linalg::GenericOp>(op);
     std::optional<unsigned> loop = found.loopOf(generic);
@@ -277,7 +277,7 @@ Form Finder::combine(Operation *op, ArrayRef<Form> forms) {
   return result;
 }
 
-/// Whether two scalars are computed alike of the same elements.
+/// True if two scalars are the same computation of the same elements.
 bool Finder::isSame(linalg::GenericOp x, Value a, linalg::GenericOp y, Value b) {
   auto resolve = [&](linalg::GenericOp &op, Value &scalar) {
     while (OpOperand *operand = operandOf(op, scalar)) {
@@ -319,7 +319,7 @@ bool Finder::isSame(linalg::GenericOp x, Value a, linalg::GenericOp y, Value b) 
          });
 }
 
-/// What is combined with the result so far, null where there is no such.
+/// The operand that is combined with the accumulator, null if there is none.
 Value elementOf(linalg::GenericOp op, Operation *&combiner) {
   BlockArgument total = op.getBody()->getArguments().back();
   combiner = yielded(op).getDefiningOp();
@@ -420,14 +420,14 @@ bool Finder::find(linalg::GenericOp last) {
 
 } // namespace
 
-/// Whether f16 or bf16 are multiplied, of which products are far from the ends of f32.
+/// True if the op multiplies f16 or bf16, whose products are far from the range limits of f32.
 static bool isNarrowProduct(Operation *op) {
   return isContraction(op) && llvm::all_of(op->getOperands().take_front(2), [](Value operand) {
            return isa<Float16Type, BFloat16Type>(getElementTypeOrSelf(operand.getType()));
          });
 }
 
-/// Whether `scalar` is such a product times constants, or minus infinity.
+/// True if `scalar` is such a product times constants, or minus infinity.
 static bool isModest(const Online &online, linalg::GenericOp op, Value scalar) {
   APFloat constant(0.0f);
   if (matchPattern(scalar, m_ConstantFloat(&constant)))
@@ -445,8 +445,8 @@ static bool isModest(const Online &online, linalg::GenericOp op, Value scalar) {
          isModest(online, op, by->getOperand(2));
 }
 
-/// Whether nobody sees the maxima and powers, and all of these are e to differences of scores of
-/// narrow floats, which need no more digits than what is multiplied.
+/// True if only ops of the set use the maxima and powers, and each power is exp of a difference of
+/// scores of narrow floats, which need no more precision than their factors have.
 static bool mayBeBinary(const Online &online) {
   bool multiplies = false;
   for (const OnlineReduction &reduction : online.reductions) {

@@ -29,8 +29,8 @@ static Type sumTypeOf(Type type) {
 // A block
 //===----------------------------------------------------------------------===//
 
-/// Whether a tensor has all dimensions that a maximum keeps: a block of it belongs to a block of
-/// rows alone.
+/// True if a tensor has all the dimensions that a maximum keeps, so that a block of it belongs to
+/// one block of rows.
 bool OnlineMaker::isOnRows(Value scores) {
   for (OnlineReduction &reduction : online.reductions)
     if (!reduction.power)
@@ -42,7 +42,7 @@ bool OnlineMaker::isOnRows(Value scores) {
   return true;
 }
 
-/// Whether a block of what `op` computes, along its parallel loop `loop`, is computed of blocks.
+/// True if a block of `op`'s result along its parallel loop `loop` needs only blocks of operands.
 bool OnlineMaker::mayCompute(linalg::GenericOp op, unsigned loop) {
   if (!op || op->getBlock() != online.reductions.back().op->getBlock() ||
       !op.hasPureTensorSemantics() || op->getNumResults() != 1 ||
@@ -151,7 +151,7 @@ Value OnlineMaker::sliceProducer(linalg::GenericOp op, unsigned loop) {
   return made->getResult(0);
 }
 
-/// What is the same for all n, as of this block.
+/// A row value (invariant in n) as of this block.
 Value OnlineMaker::ofRows(Value tensor) {
   if (const OnlineReduction *reduction = online.reductionOf(tensor))
     return now(*reduction);

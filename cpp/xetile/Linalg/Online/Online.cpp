@@ -39,7 +39,7 @@ const OnlineReduction *Online::reductionOf(Value result) const {
   return nullptr;
 }
 
-/// Whether `scalar` is zero, maybe an element of a constant tensor.
+/// True if `scalar` is zero, possibly an element of a constant tensor.
 static bool isZero(linalg::GenericOp op, Value scalar) {
   OpOperand *operand = operandOf(op, scalar);
   return matchPattern(operand ? operand->get() : scalar, m_AnyZeroFloat());

@@ -62,8 +62,8 @@ struct Online {
   OnlineAxis n;
   int64_t extent = 0;
   llvm::EquivalenceClasses<OnlineAxis> axes;
-  /// Whether maxima are carried as those of x * log2(e), from a number on that is lower than all
-  /// products of narrow floats: powers of two of what is left are one op then, of numbers always.
+  /// True if maxima are carried as those of x * log2(e), from an init value below all products of
+  /// narrow floats: each power is then one exp2 op of a finite difference.
   bool binary = false;
 
   /// Of a loop of an op, or of a dimension of a tensor, given by its opaque pointer.
@@ -71,13 +71,13 @@ struct Online {
   /// The loop of `op` along n.
   std::optional<unsigned> loopOf(mlir::linalg::GenericOp op) const;
   const OnlineReduction *reductionOf(mlir::Value result) const;
-  /// Whether a sum of powers has `reduction` subtracted from its exponents.
+  /// True if `reduction` is subtracted from the exponents of a sum of powers.
   bool isSubtracted(const OnlineReduction &reduction) const;
   /// The maximum that `scalar` in the body of `op` is, maybe but for zero in place of minus
   /// infinity: `guarded` tells.
   const OnlineReduction *maximumOf(mlir::linalg::GenericOp op, mlir::Value scalar,
                                    bool &guarded) const;
-  /// Whether the op of the set is between reductions, rather than one of them.
+  /// True if the op of the set is between reductions, rather than one of them.
   bool isBetween(mlir::Operation *op) const;
   /// Axes of the results' dimensions.
   llvm::SmallVector<OnlineAxis> axesOfResult(mlir::linalg::GenericOp op) const;
@@ -85,7 +85,7 @@ struct Online {
   /// results of reductions, and others.
   void leavesOf(mlir::linalg::GenericOp op, mlir::Value scalar,
                 llvm::SmallVectorImpl<OnlineLeaf> &leaves) const;
-  /// Whether `scalar` in the body of `op` is computed from what `source` computes.
+  /// True if `scalar` in the body of `op` depends on the result of `source`.
   bool dependsOn(mlir::linalg::GenericOp op, mlir::Value scalar, mlir::Operation *source) const;
 };
 

@@ -8,10 +8,10 @@
 
 namespace xetile {
 
-/// Gives a tensor that is read in place of another.
-/// What binary maxima start from: lower than all scores, with a finite product with log2(e).
+/// The init value of binary maxima: below all scores, with a finite product with log2(e).
 inline constexpr float kLowestScore = -1.0e38f;
 
+/// Maps a tensor to the one that is read instead.
 using Substitute = llvm::function_ref<mlir::Value(mlir::Value)>;
 
 inline mlir::RankedTensorType typeOf(mlir::Value tensor) {
