@@ -15,7 +15,7 @@ using namespace mlir::transform;
 
 namespace xetile::transform_ops {
 
-/// Whether the 2D unit is known to take the part of `tensor` that tiles lie in.
+/// True if the matrices that tiles of `tensor` lie in fit the 2D unit's surface limits.
 static bool isSurface(RankedTensorType tensor, AffineMap map, ArrayRef<unsigned> loops,
                       const TargetInfo &device) {
   if (!tensor.hasStaticShape())

@@ -22,7 +22,7 @@ namespace xetile::transform_ops {
 
 using Bounds = ValueBoundsConstraintSet;
 
-/// Whether `offset` is where a step of one of the loops starts.
+/// True if `offset` is computed from the induction variable of one of the loops.
 static bool isLoopPlace(OpFoldResult offset) {
   auto isIndex = [](Value value) {
     auto argument = dyn_cast<BlockArgument>(value);
@@ -35,7 +35,7 @@ static bool isLoopPlace(OpFoldResult offset) {
   return isIndex(value) || (apply && llvm::any_of(apply.getOperands(), isIndex));
 }
 
-/// Whether `offset + map(operands)`, of which map is one result, is the size of the source.
+/// True if `offset + map(operands)`, for a `map` of one result, equals the size of the source.
 static bool reachesEdge(Value source, unsigned dim, OpFoldResult offset, AffineMap map,
                         ValueRange operands) {
   auto type = cast<RankedTensorType>(source.getType());
@@ -57,7 +57,7 @@ static bool reachesEdge(Value source, unsigned dim, OpFoldResult offset, AffineM
   return succeeded(size) && *size == type.getDimSize(dim);
 }
 
-/// Whether a vector of `size` elements may be read from the source instead: it is inside of the
+/// True if a vector of `size` elements may be read from the source instead: it is in bounds of the
 /// slice, or the slice ends with the source.
 bool EdgeVectorizer::isEdgeOrWhole(tensor::ExtractSliceOp slice, unsigned dim, int64_t size,
                                    bool startsAtZero) {
@@ -125,7 +125,7 @@ bool EdgeVectorizer::lookThrough(Request &request, tensor::ExtractSliceOp slice)
 // Elementwise ops
 //===----------------------------------------------------------------------===//
 
-/// Whether `op` gives zero when the operands that are known to be zero are.
+/// True if `op` folds to zero when `zeros` are zero.
 static bool foldsToZero(Operation &op, const llvm::SmallPtrSetImpl<Value> &zeros) {
   Builder b(op.getContext());
   SmallVector<Attribute> operands;

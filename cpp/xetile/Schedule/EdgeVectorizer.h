@@ -25,7 +25,7 @@ public:
   mlir::Operation *where = nullptr;
 
 private:
-  /// What a dimension of a tensor is in the vector.
+  /// The dimension of the vector that a dimension of a tensor maps to.
   enum Role { None = -1, Row = 0, Column = 1 };
   using Roles = llvm::SmallVector<int>;
   using Shape = std::array<int64_t, 2>;

@@ -17,7 +17,7 @@ using namespace mlir::transform;
 namespace xetile::transform_ops {
 namespace {
 
-/// Whether each tile of the loop's results is all that a tile of `op` needs of them.
+/// True if a tile of `op` reads only the same tile of the loop's results.
 bool takesTiles(linalg::LinalgOp op, scf::ForallOp loop) {
   return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
     return operand.get().getDefiningOp() != loop ||
@@ -25,7 +25,7 @@ bool takesTiles(linalg::LinalgOp op, scf::ForallOp loop) {
   });
 }
 
-/// Whether all that `op` reads besides is there before the loop.
+/// True if all other operands of `op` dominate the loop.
 bool isReadyBefore(Operation *op, scf::ForallOp loop, DominanceInfo &dominance) {
   return llvm::all_of(op->getOperands(), [&](Value value) {
     return value.getDefiningOp() == loop || dominance.properlyDominates(value, loop);
@@ -60,7 +60,7 @@ void moveOperandsBefore(RewriterBase &rewriter, scf::ForallOp loop) {
       isFree &=
           dominance.properlyDominates(value, loop) || (definition && moved.contains(definition));
     }
-    // What a region reads from outside counts as an operand.
+    // Values captured by a region are operands, too.
     if (op.getNumRegions() == 1 && !isa<linalg::LinalgOp>(op))
       isFree = false;
     if (isFree) {
@@ -72,7 +72,7 @@ void moveOperandsBefore(RewriterBase &rewriter, scf::ForallOp loop) {
     rewriter.moveOpBefore(op, loop);
 }
 
-/// What nobody wants any more, since its consumers are in the loop, is not written.
+/// Results whose consumers were all fused into the loop have no uses left.
 scf::ForallOp dropUnusedResults(RewriterBase &rewriter, scf::ForallOp loop) {
   SmallVector<Value> outputs;
   SmallVector<unsigned> kept;
@@ -98,7 +98,7 @@ scf::ForallOp dropUnusedResults(RewriterBase &rewriter, scf::ForallOp loop) {
     for (Operation *user : llvm::make_early_inc_range(output.getUsers()))
       if (isa<tensor::ParallelInsertSliceOp>(user))
         rewriter.eraseOp(user);
-    // What it starts from may be read still.
+    // The body may still read the init value.
     arguments.push_back(loop.getOutputs()[result.getResultNumber()]);
   }
   rewriter.eraseOp(smaller.getTerminator());

@@ -79,7 +79,7 @@ StringRef suggestForOneKernel(Operation *module, StringRef planned) {
   return planned == "rows" ? "rows" : "matmul";
 }
 
-/// Whether a function returns tensors of one shape besides its arguments, as one kernel does.
+/// True if a function returns tensors of one shape besides its arguments, as one kernel does.
 bool returnsOneShape(Operation *module) {
   WalkResult found = module->walk([](func::ReturnOp op) {
     std::optional<ArrayRef<int64_t>> shape;
@@ -96,8 +96,8 @@ bool returnsOneShape(Operation *module) {
   return !found.wasInterrupted();
 }
 
-/// Whether a kernel has to write what is returned and not computed; reshapes a kernel copies
-/// anyway.
+/// True if a kernel has to write results that are returned but not computed; reshapes are copied by
+/// a kernel anyway.
 bool passesResultsOn(Operation *module) {
   return module
       ->walk([](func::FuncOp function) {

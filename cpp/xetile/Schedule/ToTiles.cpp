@@ -55,7 +55,7 @@ private:
   SmallVector<Place> places;
 };
 
-/// What the results are computed by must have sizes that are known and not zero.
+/// The ops in the results' backward slices need static sizes other than zero.
 LogicalResult FunctionTiler::checkOp(Operation *op) {
   for (Type type : llvm::concat<Type>(op->getOperandTypes(), op->getResultTypes())) {
     auto tensor = dyn_cast<RankedTensorType>(type);

@@ -9,7 +9,7 @@
 
 namespace xetile::transform_ops {
 
-/// What users can do about ops that are refused.
+/// The remedy that is named for ops that are refused.
 constexpr llvm::StringLiteral kTakeElsewhere =
     "a kernel of the schedule 'matmul' is one matmul with elementwise ops before and after: "
     "compile "

@@ -24,7 +24,7 @@ DiagnosedSilenceableFailure AssignKernelsOp::apply(TransformRewriter &rewriter, 
         funcs.push_back(func);
     });
   for (func::FuncOp func : funcs) {
-    // What nobody reads is in no kernel.
+    // Dead ops belong to no kernel.
     func.walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *each) {
       if (isOpTriviallyDead(each))
         rewriter.eraseOp(each);

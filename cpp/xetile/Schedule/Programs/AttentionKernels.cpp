@@ -16,7 +16,7 @@ using namespace mlir;
 
 namespace xetile::transform_ops {
 
-/// Whether both operands of a product are of a type that the matrix unit multiplies.
+/// True if the matrix unit multiplies the element type of both operands of a product.
 static bool isNarrow(Operation *op) {
   auto type = [&](unsigned operand) {
     return getElementTypeOrSelf(op->getOperand(operand).getType());
@@ -24,7 +24,7 @@ static bool isNarrow(Operation *op) {
   return isa<Float16Type, BFloat16Type>(type(0)) && type(0) == type(1);
 }
 
-/// Whether what is left of `attention` alone becomes a loop whose products tiles are planned for.
+/// True if `attention`, simplified, becomes one loop for whose products tiles can be planned.
 static bool isTaken(const AttentionOps &attention) {
   SmallVector<Value> arguments;
   OwningOpRef<func::FuncOp> function = outlineAttention(attention, arguments);
@@ -52,7 +52,7 @@ static bool isTaken(const AttentionOps &attention) {
   return planProducts({result}, {0, 0}, {0, 0}).has_value();
 }
 
-/// What is computed of the result alone, element by element: casts to the type of a model.
+/// Adds the elementwise consumers of the result alone, such as casts to a model's type.
 static void addFollowing(Value result, llvm::SetVector<Operation *> &ops) {
   while (result.hasOneUse()) {
     Operation *user = *result.user_begin();

@@ -16,8 +16,8 @@ struct OpInKernel {
   std::string reason;
 };
 
-/// What a kernel has to move if it reads and writes each element once: bytes of what it reads from
-/// memory and of what it writes. None where sizes are those of a run.
+/// Memory traffic of a kernel that reads and writes each element once, in bytes. None for dynamic
+/// sizes.
 struct KernelTraffic {
   int64_t kernel;
   llvm::StringRef schedule;

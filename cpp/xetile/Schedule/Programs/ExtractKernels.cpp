@@ -55,7 +55,7 @@ private:
   func::FuncOp func;
   Block &block;
   SmallVector<KernelOps> kernels;
-  /// What kernels computed, in the caller: results of calls.
+  /// In the caller: results of kernels and the results of calls that replace them.
   llvm::DenseMap<Value, Value> computed;
 };
 
@@ -93,8 +93,8 @@ bool Extractor::read() {
   return where == nullptr;
 }
 
-/// Whether `value` is a reshape of what is in memory before the kernel runs. The caller reshapes
-/// it, which costs nothing; tiles run along dimensions as they are.
+/// True if `value` is a reshape of a buffer that exists before the kernel runs. The caller reshapes
+/// it, which is free; tiles run along dimensions as they are.
 bool Extractor::isViewOfMemory(const Body &body, Value value) {
   if (isTensorOfBits(value.getType()))
     return false;
@@ -140,7 +140,7 @@ void Extractor::copyOp(Body &body, Operation *op) {
   copy->removeAttr(kScheduleAttr);
 }
 
-/// What ops of other kernels, or the caller, read.
+/// Outlines `kernel` to a function that returns the values that other kernels or the caller use.
 void Extractor::extract(const KernelOps &kernel) {
   Location loc = kernel.ops.back()->getLoc();
   std::string name = (func.getSymName() + "_" + Twine(kernel.number) + "_" + kernel.schedule).str();
@@ -178,7 +178,7 @@ void Extractor::extract(const KernelOps &kernel) {
     computed[output] = result;
 }
 
-/// What the caller has in place of `value`: views are made anew, behind the calls.
+/// The replacement of `value` in the caller: views are cloned behind the calls.
 Value Extractor::inCaller(Value value) {
   if (Value known = computed.lookup(value))
     return isTensorOfBits(value.getType()) ? bytesToBits(rewriter, known) : known;

@@ -27,7 +27,7 @@ bool joinsDimensions(Operation *op) {
   });
 }
 
-/// Whether the caller gets the result of `op` or a reshape of it.
+/// True if the caller gets the result of `op` or a reshape of it.
 static bool isReturned(Operation *op) {
   return llvm::any_of(op->getUsers(), [](Operation *user) {
     return user->hasTrait<OpTrait::ReturnLike>() ||
@@ -84,8 +84,8 @@ SmallVector<Value> outputsOf(const KernelOps &kernel) {
   return outputs;
 }
 
-/// What is in memory before a kernel runs that reads `value`: through views that it copies. Null
-/// for what comes from no memory: constants, what nothing was written to.
+/// The buffer behind `value` that exists before the kernel runs, through views that it copies. Null
+/// for values without one: constants, uninitialized tensors.
 static Value inMemory(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isCopiedToKernels(op))
@@ -98,7 +98,7 @@ static Value inMemory(Value value) {
   return value;
 }
 
-/// Whether `op` only says by `value` where its result goes.
+/// True if `op` uses `value` only as an uninitialized destination.
 static bool isDestination(Operation *op, Value value) {
   auto destination = dyn_cast<DestinationStyleOpInterface>(op);
   return destination && llvm::is_contained(destination.getDpsInits(), value) &&
@@ -185,14 +185,14 @@ static Type typeBeforeExtension(Value value) {
   return extend && isa<BlockArgument>(extend.getIn()) ? extend.getIn().getType() : Type();
 }
 
-/// Whether both operands were narrow floats of one type, which the matrix unit multiplies.
+/// True if both operands are extended from one narrow float type that the matrix unit multiplies.
 static bool areExtended(Operation *op) {
   Type type = typeBeforeExtension(op->getOperand(0));
   return type && type == typeBeforeExtension(op->getOperand(1));
 }
 
-/// Whether `value` is a view of memory with steps between the elements of its rows, which no block
-/// load takes.
+/// True if `value` is a view of memory with strides between the elements of its rows, which no
+/// block load takes.
 static bool skipsElements(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     auto slice = dyn_cast<tensor::ExtractSliceOp>(op);

@@ -19,20 +19,20 @@ struct KernelOps {
   int64_t number = 0;
   llvm::StringRef schedule;
   llvm::SetVector<mlir::Operation *> ops;
-  /// Whether the user numbered its ops.
+  /// True if the user numbered its ops.
   bool given = false;
   /// Of each op, why it is in this kernel, where `partition` decided.
   llvm::SmallVector<std::string> reasons;
 };
 
-/// Whether each kernel that needs the results of `op` has them from a copy of `op`: constants,
-/// memory that nothing was written to yet, other views of the same elements.
+/// True if each kernel that uses the results of `op` gets a clone of `op`: constants, uninitialized
+/// tensors, views of the same elements.
 bool isCopiedToKernels(mlir::Operation *op);
 
-/// Whether `op` computes tensors from tensors, and thus belongs to a kernel.
+/// True if `op` computes tensors from tensors, and thus belongs to a kernel.
 bool belongsToKernel(mlir::Operation *op);
 
-/// What reads a value in the value's block: an op, the use in it or in its regions, and whether it
+/// A user of a value in the value's block: the op, the use in it or in its regions, and whether it
 /// reads a view of the value.
 struct Reader {
   mlir::Operation *op;
@@ -44,18 +44,18 @@ struct Reader {
 /// them.
 llvm::SmallVector<Reader> readersOf(mlir::Value value);
 
-/// Whether `op` joins dimensions of more than one element: a tile would run along some of each.
+/// True if `op` collapses several non-unit dimensions: a tile would run along some of each.
 bool joinsDimensions(mlir::Operation *op);
 
 /// Results of a kernel's ops that others read, or the caller.
 llvm::SmallVector<mlir::Value> outputsOf(const KernelOps &kernel);
 
-/// What a kernel reads that is in memory before it runs, and the views of each by which it reads
-/// it.
+/// The buffers that exist before the kernel runs and that it reads, each with the views that it
+/// reads it by.
 llvm::MapVector<mlir::Value, llvm::SetVector<mlir::Value>> memoryReadBy(const KernelOps &kernel);
 
-/// Whether `kernel` has more arguments than SPIR-V's functions take, 255: of each array that it
-/// reads or writes two, an offset, and two of each dimension.
+/// True if `kernel` has more arguments than SPIR-V's functions take, 255: two of each array that it
+/// reads or writes, an offset, and two of each dimension.
 bool takesTooMuch(const KernelOps &kernel);
 
 /// Sorts `kernels` such that each comes behind those whose results it reads; as they are in the
@@ -67,17 +67,17 @@ mlir::Operation *sortKernels(llvm::SmallVector<KernelOps> &kernels);
 /// "scan" where each element is combined with those before, else "rows".
 llvm::StringRef scheduleOfAnchor(mlir::Operation *op);
 
-/// Whether `op` is a linalg op with a loop that is reduced.
+/// True if `op` is a linalg op with a reduction dimension.
 bool reduces(mlir::Operation *op);
 
-/// Whether `op` costs next to nothing where elements are computed again: casts, a sum with a
-/// constant, padding.
+/// True if recomputing elements of `op` costs next to nothing: casts, a sum with a constant,
+/// padding.
 bool isCheap(mlir::Operation *op);
 
-/// Whether a reshape between `op` and a reader of it joins dimensions.
+/// True if a reshape between `op` and a user of it collapses dimensions.
 bool isCollapsed(mlir::Operation *op, const Reader &reader);
 
-/// What an op is where it starts a kernel of `schedule`, in words.
+/// A noun phrase for an op that starts a kernel of `schedule`.
 llvm::StringRef whatStarts(llvm::StringRef schedule);
 
 } // namespace xetile::transform_ops

@@ -43,7 +43,7 @@ std::optional<Loops> loopsOf(const KernelOps &kernel) {
   return common;
 }
 
-/// Whether what the loops walk over is, of each result's elements.
+/// True if the iteration domain, at each result's element size, is small.
 bool isSmall(const KernelOps &kernel, const Loops &loops) {
   return llvm::all_of(outputsOf(kernel), [&](Value output) {
     auto all = RankedTensorType::get(loops.extents, getElementTypeOrSelf(output.getType()));
@@ -57,7 +57,7 @@ bool readTheSame(const KernelOps &x, const KernelOps &y) {
   return llvm::any_of(ofX, [&](auto &entry) { return ofY.contains(entry.first); });
 }
 
-/// Whether `from` reads, maybe through other kernels, what `to` computes.
+/// True if `from` depends on a result of `to`, possibly through other kernels.
 bool waitsFor(ArrayRef<KernelOps> kernels, const KernelOps &from, const KernelOps &to) {
   llvm::DenseMap<Operation *, unsigned> kernelOf;
   for (auto [i, kernel] : llvm::enumerate(kernels))

@@ -176,7 +176,7 @@ std::optional<Names> Partitioner::namesFor(Value value, ArrayRef<Reader> readers
   return common;
 }
 
-/// Whether `reader` needs an element of what it reads several times, as windows and matmuls do.
+/// True if `reader` reads an element several times, as windows and matmuls do.
 bool Partitioner::readsAgain(const Reader &reader) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(reader.op);
   if (!linalgOp)
@@ -188,7 +188,7 @@ bool Partitioner::readsAgain(const Reader &reader) {
               .isProjectedPermutation(/*allowZeroInResults=*/true);
 }
 
-/// Whether each element is computed about once for all readers, or costs next to nothing.
+/// True if fusing computes each element about once over all users, or recomputing is cheap.
 bool Partitioner::readersTakeEach(Operation *op, ArrayRef<Reader> readers) {
   return llvm::all_of(readers, [&](const Reader &reader) {
     // By indices that a body computes, and with steps between elements: from memory.
@@ -202,8 +202,8 @@ bool Partitioner::readersTakeEach(Operation *op, ArrayRef<Reader> readers) {
   });
 }
 
-/// What a matmul's kernel computes with it, before and after: ops that are fused to its tiles.
-/// Before it only what nothing else can take, as it is computed for each tile anew.
+/// True if `op` is an epilogue of a matmul, or a producer that is fused to its tiles: these only if
+/// nothing else can take them, as they are recomputed for each tile.
 bool Partitioner::mayJoinMatmul(Operation *op, ArrayRef<Reader> readers) {
   if (!isElementwiseOnTensors(op))
     return false;
@@ -406,8 +406,8 @@ void Partitioner::add(Operation *op, unsigned draft, ArrayRef<Reader> readers) {
     drafts[draft].kernel.schedule = scheduleOfAnchor(op);
 }
 
-/// Whether `op` belongs to one kernel with others without being asked: its user, or an attention,
-/// says so.
+/// True if `op` is assigned to a kernel beforehand: by the user's number, or as part of an
+/// attention.
 bool Partitioner::joinsGiven(Operation *op, ArrayRef<Reader> readers) {
   auto number = op->getAttrOfType<IntegerAttr>(kKernelAttr);
   auto attention = attentionOf.find(op);
@@ -479,7 +479,7 @@ SmallVector<KernelOps> partition(func::FuncOp func) {
   SmallVector<llvm::SetVector<Operation *>> attentions = findAttentionKernels(func);
   while (true) {
     SmallVector<KernelOps> kernels = Partitioner(func.getBody().front(), merges, attentions).run();
-    // What both of two kernels need may join when they are one: all anew.
+    // Ops that both kernels use may join the merged one: partition again.
     std::optional<Merge> merge = findMerge(kernels);
     if (!merge)
       return kernels;

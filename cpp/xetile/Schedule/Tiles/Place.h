@@ -8,7 +8,7 @@
 
 namespace xetile::transform_ops {
 
-/// What an index runs along in a tile of rows x columns.
+/// The dimension of a tile of rows x columns that an index runs along.
 enum Role : unsigned { kRows = 0, kColumns = 1 };
 
 /// An index of each element of a tile: `base + shift + steps[rows] * row + steps[columns] *

@@ -85,8 +85,8 @@ private:
 
 } // namespace
 
-/// Whether a loop carries sums of rows of powers: the matrix unit adds those up, too, with ones.
-/// Each lane has the sum then.
+/// True if a loop carries row sums of powers: the matrix unit adds those up as products with ones.
+/// Each lane then has the sum.
 bool TileWriter::isSummedByProduct(Scope &scope, unsigned number, ArrayRef<Place> places) {
   SmallVector<int64_t> shape = shapeFor(places);
   // Of fewer rows a subgroup's sums across lanes are few.

@@ -16,7 +16,7 @@ using namespace mlir;
 
 namespace xetile::transform_ops {
 
-/// What arithmetic of constant numbers comes to; null where it is none.
+/// Folds arithmetic of constants; null if it is none.
 static TypedAttr foldScalar(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || !isa<arith::ArithDialect>(op->getDialect()) || op->getNumResults() != 1 ||
@@ -231,7 +231,7 @@ TileType TileWriter::tileType(const View &view, Type element, bool mapped) const
   return TileType::get(view.shape, element, attr);
 }
 
-/// What `padding` of a load has to say: nothing for zeros.
+/// The `padding` attribute of a load: none for zeros.
 static TypedAttr paddingOf(TypedAttr padding) {
   if (!padding || matchPattern(padding, m_Zero()))
     return {};

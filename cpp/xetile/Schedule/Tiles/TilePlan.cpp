@@ -16,7 +16,7 @@ namespace {
 /// Bits of a mask of roles.
 enum : unsigned { kRowBit = 1, kColumnBit = 2 };
 
-/// What computing the results with roles for their dimensions comes to.
+/// The cost of computing the results with a given assignment of roles to their dimensions.
 struct Probe {
   /// The longest loop that is reduced along rows and along columns.
   std::array<int64_t, 2> reduced = {0, 0};
@@ -28,7 +28,7 @@ struct Probe {
   /// Sums that the matrix unit makes, steps of other short reductions.
   bool multiplies = false, exact = false;
   int64_t windows = 1;
-  /// Whether rows of memory start where blocks cannot.
+  /// True if rows of memory are not aligned for block loads.
   bool misaligned = false;
   unsigned inputs = 0;
   /// Bytes of the narrowest elements of memory that is folded.
@@ -50,7 +50,7 @@ std::optional<unsigned> contiguousLoop(linalg::LinalgOp op) {
 
 void probe(Value tensor, std::vector<unsigned> roles, const TilePlan &plan, Probe &found);
 
-/// What reducing a loop so comes to.
+/// Adds the cost of reducing dimension `dim` as `as`.
 void countReduced(linalg::LinalgOp op, unsigned dim, ReducedAs as, Probe &found) {
   int64_t extent = op.getStaticLoopRanges()[dim];
   if (extent > 1) {
@@ -149,7 +149,7 @@ int64_t bytesOf(Value tensor) {
   return std::max<int64_t>(1, bits / 8);
 }
 
-/// Whether blocks cannot take rows of a matrix whose columns are neighbours in memory.
+/// True if block loads cannot take the rows of a row-major matrix.
 bool isMisaligned(Value tensor, ArrayRef<unsigned> roles) {
   constexpr int64_t kPitchMultiple = 16, kLeastWidth = 64;
   auto type = cast<RankedTensorType>(tensor.getType());
@@ -322,7 +322,7 @@ void sizeElementwise(int64_t rows, int64_t columns, const Probe &found, TilePlan
     return sizeMisaligned(rows, columns, plan);
   }
   int64_t width = columns > 16 ? 32 : 16, height = found.inputs > 3 ? 16 : 32;
-  // What windows read does not fit the registers at once.
+  // The windows' inputs do not fit the registers at once.
   if (found.windows > 1)
     height = 8;
   if (rows <= 1)
@@ -424,7 +424,7 @@ TilePlan planTiles(ArrayRef<Value> results, std::array<int64_t, 2> tile,
   if (!given && planFolded(results, best))
     return best;
   Probe chosen = choosePlan(results, /*multiplies=*/true, best);
-  // What is reduced besides has its own tiles.
+  // Other reductions have tiles of their own.
   if (chosen.multiplies && (chosen.reduced[kRows] > 0 || chosen.reduced[kColumns] > 0))
     chosen = choosePlan(results, /*multiplies=*/false, best);
   std::array<int64_t, 2> extents = {1, 1};

@@ -8,7 +8,7 @@
 
 namespace xetile::transform_ops {
 
-/// What a dimension of the results is in the tile of a workgroup.
+/// The use of a result dimension in a workgroup's tile.
 enum class DimUse { Number, Rows, Columns, Folded, Scanned };
 
 struct TilePlan {
@@ -16,19 +16,19 @@ struct TilePlan {
   std::array<int64_t, 2> tile = {1, 1}, layout = {1, 1};
   /// For each dimension of the results.
   llvm::SmallVector<DimUse> dims;
-  /// Whether a workgroup computes all of the rows (columns), since reductions read all of them.
+  /// True if a workgroup computes all rows (columns), since reductions read all of them.
   std::array<bool, 2> whole = {false, false};
-  /// Whether rows of memory may be folded into tiles of rows and columns.
+  /// True if rows of memory may be folded into tiles of rows and columns.
   bool folds = false;
-  /// Whether products are the matrix unit's, and what is reduced besides is a block of columns.
+  /// True if the matrix unit multiplies and other reduction dimensions are blocks of columns.
   bool blocks = false;
   /// The narrow floats that products read, which are all the digits that powers need; null for
   /// others.
   mlir::Type narrow;
-  /// Whether the last tiles along a dimension end where it does, rather than to hang over: elements
-  /// of two tiles are computed twice.
+  /// True if the last tiles along a dimension end where it does rather than hang over its end:
+  /// elements of two tiles are computed twice.
   bool movesInside = false;
-  /// Whether sums of products are made as the matrix unit makes them.
+  /// True if sums of products may be computed by the matrix unit.
   bool multiplies = true;
 };
 

@@ -21,8 +21,8 @@ static Value withoutFactor(Value vector, APFloat &factor) {
   return product.getLhs();
 }
 
-/// Whether all of `vector` is products of narrow floats, or minus infinity: none of it is finite
-/// and so low that its product with log2(e) is not, as masks that are added may be.
+/// True if `vector` is only products of narrow floats or minus infinity: no element is finite and
+/// so low that its product with log2(e) is not, as those of additive masks may be.
 static bool isModest(Value vector) {
   APFloat factor(1.0f);
   Value x = withoutFactor(vector, factor);
@@ -103,8 +103,8 @@ Value TileWriter::product(Value vector, Value factor) {
   return arith::SelectOp::create(b, loc, masked.getCondition(), scaled, masked.getFalseValue());
 }
 
-/// What `vector` is a product of with a positive constant, null for others. Products are rounded
-/// monotonically: the largest product is the product of the largest.
+/// The other factor if `vector` is a product with a positive constant, else null. Rounding is
+/// monotonic: the largest product is the product of the largest.
 Value TileWriter::withoutPositiveFactor(Value vector, TypedAttr &factor) {
   APFloat value(1.0f);
   if (!cast<VectorType>(vector.getType()).getElementType().isF32())

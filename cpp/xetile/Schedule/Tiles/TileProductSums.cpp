@@ -18,7 +18,7 @@ namespace {
 enum : unsigned { kRowBit = 1, kColumnBit = 2 };
 } // namespace
 
-/// What an extension of narrow floats is of; the value itself else.
+/// The operand of a float extension; other values as they are.
 static Value beforeExtension(Value value) {
   auto extend = value.getDefiningOp<arith::ExtFOp>();
   return extend ? extend.getIn() : value;
@@ -92,7 +92,7 @@ struct TileWriter::ProductSum {
   SmallVector<int64_t> extents;
   /// Loops that are written one by one.
   llvm::SmallBitVector unrolled;
-  /// Whether what is written is a sum that is added to the one around it.
+  /// True if the written sum is a partial one that is added to the enclosing sum.
   bool isBlock = false;
 };
 
@@ -270,7 +270,7 @@ TileWriter::sumOfProducts(linalg::LinalgOp op, ArrayRef<Place> loops, ArrayRef<u
   p.order.push_back(operands->k);
   if (!takesProductSum(p))
     return std::nullopt;
-  // Whether both are matrices in memory is asked for before anything is written for them.
+  // That both operands are matrices in memory is checked before any code is written for them.
   for (unsigned number : {operands->left, operands->right}) {
     ProductSum first = p;
     for (unsigned loop : reduced)

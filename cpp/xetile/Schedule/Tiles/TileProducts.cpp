@@ -48,7 +48,7 @@ TileWriter::matchProduct(linalg::LinalgOp op, ArrayRef<Place> loops, ArrayRef<un
   return product;
 }
 
-/// Whether a tile along `dim` of `tensor` reads zeros of memory behind its last element.
+/// True if `tensor` ends with its memory along `dim`, so that loads beyond it give zeros.
 static bool endsWithMemory(Value tensor, unsigned dim) {
   while (auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>()) {
     if (slice.getDroppedDims().any() || !slice.hasUnitStride())

@@ -26,7 +26,7 @@ struct TileWriter::Reduction {
   /// Loops of blocks, outermost first; the last of them are unrolled.
   SmallVector<unsigned> carried, unrolled;
   vector::CombiningKind kind = vector::CombiningKind::ADD;
-  /// What is combined with the result so far.
+  /// The operand of the combiner that is not the accumulator.
   Value element;
   /// Of sums: at least f32.
   Type sumType;
@@ -77,7 +77,7 @@ static Value widen(OpBuilder &b, Location loc, Value vector, Type element) {
   return arith::ExtFOp::create(b, loc, VectorType::get(type.getShape(), element), vector);
 }
 
-/// What is reduced at the places of the moment.
+/// The operand of the reduction at the current places.
 FailureOr<Value> TileWriter::element(Reduction &r) {
   TypedAttr neutral = getNeutralValue(r.kind, r.element.getType());
   // Memory is asked for neutral elements; of what is computed, they are selected.

@@ -69,7 +69,7 @@ LogicalResult TileWriter::inScan(Scan scan,
 }
 
 //===----------------------------------------------------------------------===//
-// What of a kernel is scanned
+// Scans of a kernel
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -106,7 +106,7 @@ LogicalResult ScanFinder::take(Scan scan, ArrayRef<int64_t> dims) {
     return refuse(scan.op, "expected what reads a scan in its kernel to be elementwise, in the "
                            "order of its dimensions: compile what comes after by itself");
   found = ScanOf{scan, SmallVector<int64_t>(dims)};
-  // What it reads may have no scan.
+  // A scan's producers may hold no other scan.
   return success(llvm::all_of(scan.op.getDpsInputs(),
                               [&](Value operand) { return succeeded(find(operand, {})); }));
 }

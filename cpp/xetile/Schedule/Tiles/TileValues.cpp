@@ -217,8 +217,8 @@ FailureOr<Value> TileWriter::ofExpansion(tensor::ExpandShapeOp op, ArrayRef<Plac
   return value(op.getSrc(), inner);
 }
 
-/// What is computed element by element, and collapsed, computed of collapsed tensors where all are
-/// of one shape, else of those in memory by quotients and remainders; null for others.
+/// Collapses the operands of an elementwise producer: by reshapes if all have its shape, else by
+/// quotients and remainders in the maps of those in memory; null for other producers.
 Value TileWriter::collapseOperands(tensor::CollapseShapeOp op) {
   auto source = op.getSrc().getDefiningOp<linalg::LinalgOp>();
   if (!source || source->getNumResults() != 1 || source.hasIndexSemantics() ||
@@ -331,7 +331,7 @@ FailureOr<Value> TileWriter::ofLinalg(linalg::LinalgOp op, unsigned result,
     else if (extents[dim] != 1)
       return refuse(op, "expected parallel loops to go over the result");
   }
-  // What reduces over a single element is a reduction, too.
+  // A reduction over a single element is a reduction, too.
   if (!reduced.empty())
     return this->reduce(op, result, loops, reduced);
   return scalarCode(op, loops, op.getBlock()->getTerminator()->getOperand(result));

@@ -249,7 +249,7 @@ bool TileWriter::isInside(const Place &place, int64_t extent) const {
   return least >= 0 && most < extent;
 }
 
-/// Whether a part of `expr` may be below zero where all dimensions are above.
+/// True if a part of `expr` may be negative although all dimensions are not.
 static bool mayBeNegative(AffineExpr expr) {
   bool found = false;
   expr.walk([&](AffineExpr part) {

@@ -23,19 +23,19 @@
 
 namespace xetile::transform_ops {
 
-/// Whether `tensor` is an argument, a constant of different elements, or a buffer.
+/// True if `tensor` is an argument, a constant of different elements, or a buffer.
 bool isOwnMemory(mlir::Value tensor);
 
-/// Whether kernels find the elements of `tensor` in memory, maybe of another shape, rather than
+/// True if kernels load the elements of `tensor` from memory, maybe of another shape, rather than
 /// compute them.
 bool isInMemory(mlir::Value tensor);
 
-/// Whether tiles in memory have such elements, and which they may have, in words.
+/// True if tiles in memory may have elements of `type`; and the list of such types in words.
 bool isTileElement(mlir::Type type);
 inline constexpr llvm::StringLiteral kTileElements =
     "expected tensors of f16, bf16, f32, f64 or integers of 8, 16, 32 or 64 bits in memory";
 
-/// What users can do about programs of which a part would be computed again and again.
+/// The remedy that is named where a part of a program would be recomputed again and again.
 inline constexpr llvm::StringLiteral kSeveralKernels =
     "compile what comes before and what comes after it by themselves, or all of it for the target "
     "cpu";
@@ -85,13 +85,13 @@ private:
     llvm::SmallVector<Place> places;
     mlir::Value argument;
   };
-  /// What is known at one depth of loops; the outermost has no loop.
+  /// The values known at one depth of loops; the outermost has no loop.
   struct Scope {
     mlir::scf::ForOp loop;
     /// The loop on tensors that is written as this one, and what is carried of its tensors.
     mlir::scf::ForOp source;
     llvm::SmallVector<Carried> carried;
-    /// Whether the loop sums something up, rather than to store results.
+    /// True if the loop reduces, rather than to store results.
     bool reduces = false;
     std::map<Key, mlir::Value> known;
   };
@@ -131,7 +131,7 @@ private:
   mlir::OpFoldResult start(const Place &place);
   /// The index by which `by` is multiplied to give `index`; false where it is not known.
   bool divideExactly(mlir::Value index, int64_t by, mlir::Value &quotient);
-  /// Whether all elements at `place` exist in a dimension of `extent`.
+  /// True if all elements at `place` are in bounds of a dimension of `extent`.
   bool isInside(const Place &place, int64_t extent) const;
   /// `place`, but that of the last element for a number outside of a dimension of `extent`
   /// elements: what is read there is dropped, and must exist.
@@ -294,7 +294,7 @@ private:
   /// Variables of loops on tensors, as those of the loops that are written.
   llvm::DenseMap<mlir::Value, mlir::Value> variables;
   std::map<void *, mlir::Value> memories;
-  /// What reshapes of computed tensors are computed as, by the reshape.
+  /// The values that replace reshapes of computed tensors, by the reshape.
   std::map<void *, mlir::Value> reshaped;
   /// Ops that ask for each other's results; bounded, as the stack is.
   unsigned depth = 0;
