@@ -25,8 +25,8 @@ struct KernelOps {
   llvm::SmallVector<std::string> reasons;
 };
 
-/// True if each kernel that uses the results of `op` gets a clone of `op`: constants, uninitialized
-/// tensors, views of the same elements.
+/// True if each kernel that uses the results of `op` gets a clone of `op`: constants, fills,
+/// uninitialized tensors, views of the same elements.
 bool isCopiedToKernels(mlir::Operation *op);
 
 /// True if `op` computes tensors from tensors, and thus belongs to a kernel.
@@ -77,7 +77,7 @@ bool isCheap(mlir::Operation *op);
 /// True if a reshape between `op` and a user of it collapses dimensions.
 bool isCollapsed(mlir::Operation *op, const Reader &reader);
 
-/// A noun phrase for an op that starts a kernel of `schedule`.
+/// Describes an op that starts a kernel of `schedule`, for messages.
 llvm::StringRef whatStarts(llvm::StringRef schedule);
 
 } // namespace xetile::transform_ops

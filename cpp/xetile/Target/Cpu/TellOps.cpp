@@ -40,7 +40,7 @@ std::string list(const Numbers &numbers) {
   return llvm::join(llvm::map_range(numbers, [](int64_t n) { return llvm::utostr(n); }), ", ");
 }
 
-/// What stands in the first block of a function: a loop nest, or one op.
+/// A top-level op of a function: a loop nest or one op.
 struct Nest {
   Numbers matmuls, computed;
   /// Of linalg ops by themselves, those that are computed in one of them.
@@ -59,7 +59,7 @@ Nest readNest(Operation *top) {
         addNumbers(op->getLoc(), nest.computed);
       return WalkResult::advance();
     }
-    // What it computes says where it comes from: it may have been written at another one's place.
+    // The body's locations name its origin: the op may have been written in another one's place.
     Numbers own;
     for (Operation &inner : op->getRegion(0).front().without_terminator())
       addNumbers(inner.getLoc(), own);

@@ -108,8 +108,8 @@ Value Expander::classify(Operation *op) {
   return compare(arith::CmpIPredicate::ult, above, splat(infinity - least));
 }
 
-/// What the operands' names say: upstream's text takes the least of the value and `min`, so that
-/// every value between the limits would become `max`.
+/// Clamps as the operands' names say: upstream's description takes the minimum of the value and
+/// `min`, so that every value between the limits would become `max`.
 Value Expander::clamp(math::ClampFOp op) {
   Value low = arith::MaximumFOp::create(b, loc, op.getValue(), op.getMin());
   return arith::MinimumFOp::create(b, loc, low, op.getMax());

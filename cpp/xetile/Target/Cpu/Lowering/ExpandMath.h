@@ -13,7 +13,7 @@ mlir::Type withElement(mlir::Type type, mlir::Type element);
 /// The function of libm, in f64, that computes what `op` does, or an empty string.
 llvm::StringRef functionOf(mlir::Operation *op);
 
-/// Whether `op` looks at the bits of its operand, which a wider type would change.
+/// True if `op` reads the bits of its operand, which a wider type would change.
 bool readsBits(mlir::Operation *op);
 
 /// Replaces sincos, clampf, rsqrt, fpowi, ipowi, isnan, isinf, isfinite and isnormal on scalars and

@@ -7,8 +7,8 @@
 
 namespace xetile {
 
-/// Whether `op` of the arith dialect computes with bf16, converts from or to it, or rounds f64 to
-/// f16: LLVM calls functions of the compiler's library then, one for each lane.
+/// True if `op` of the arith dialect computes with bf16, converts from or to it, or truncates f64
+/// to f16: LLVM lowers those to libcalls of the compiler's runtime, one per lane.
 bool computesNarrow(mlir::Operation *op);
 
 /// Replaces such an op by ops on f32 and integers. They round once, subnormals as all others.

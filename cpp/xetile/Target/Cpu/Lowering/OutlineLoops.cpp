@@ -22,7 +22,7 @@ namespace xetile {
 using namespace mlir;
 using namespace xetile;
 
-/// Whether it becomes loops. Copies between dense buffers become calls of memcpy.
+/// True if `op` is lowered to loops. Copies between dense buffers become calls of memcpy.
 static bool isNest(Operation &op) {
   if (op.getNumResults() != 0)
     return false;
@@ -56,7 +56,7 @@ static Type generalize(Type type) {
       StridedLayoutAttr::get(type.getContext(), ShapedType::kDynamic, strides));
 }
 
-/// What it uses of what is outside, in the order of use.
+/// Values defined above that the op's regions use, in the order of use.
 static SetVector<Value> usedFromOutside(Operation &op) {
   SetVector<Value> used;
   op.walk<WalkOrder::PreOrder>([&](Operation *inside) {

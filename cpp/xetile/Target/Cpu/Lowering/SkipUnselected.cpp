@@ -22,8 +22,8 @@ namespace xetile {
 using namespace mlir;
 using xetile::functionOf;
 
-/// What computes an operand of `select` and nothing else, from there up: all of its users are found
-/// before it.
+/// The backward slice used only by operand `side` of `select`, last op first: an op is visited
+/// behind all of its users.
 static llvm::SetVector<Operation *> findOwnOps(arith::SelectOp select, OpOperand &side) {
   llvm::SetVector<Operation *> own;
   auto isOwn = [&](Operation *op) {

@@ -29,7 +29,7 @@ std::optional<FetchedRows> FetchedRows::before(linalg::LinalgOp kernel) {
       int64_t bytes = marked[0] * bytesOf(fetch.getMemRefType());
       return FetchedRows{fetch, int64_t(llvm::divideCeil(bytes, kCacheLineBytes)), marked[1]};
     }
-    // What sums start from.
+    // Side effects end the search, but for ops that initialize the sums.
     if (!isMemoryEffectFree(op) && !isa<linalg::LinalgOp>(op))
       return std::nullopt;
   }

@@ -16,7 +16,7 @@ struct FetchedRows {
   /// Steps of k from one line to the next.
   int64_t steps;
 
-  /// What the mark of `kernel` says of the fetch before it, if there are both.
+  /// The prefetch before `kernel`, as the kernel's mark describes it, if there are both.
   static std::optional<FetchedRows> before(mlir::linalg::LinalgOp kernel);
   /// Fetches the line of that number; behind the matrix its last one.
   void fetch(mlir::OpBuilder &b, mlir::Location loc, mlir::Value number) const;

@@ -25,7 +25,7 @@ struct KernelBuilder {
   mlir::RewriterBase &b;
   mlir::Location loc;
   const KernelPlan &plan;
-  /// What vector code fetches in its steps of k, if anything.
+  /// Rows that vector code prefetches in its steps of k, if any.
   const std::optional<FetchedRows> &fetched;
 
   mlir::Value constant(int64_t value) const;

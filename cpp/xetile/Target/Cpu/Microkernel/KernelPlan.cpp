@@ -168,7 +168,7 @@ std::optional<KernelPlan> xetile::planKernel(const Contraction &kernel,
   return hasColumns ? std::optional(plan) : std::nullopt;
 }
 
-/// Whether `op` adds a vector over n to every row of C.
+/// True if `op` adds a vector over n to every row of C.
 static bool addsBias(linalg::GenericOp op, Value c) {
   auto type = dyn_cast<MemRefType>(c.getType());
   if (!type || type.getRank() != 2 || op->getNumOperands() != 2 || op.getOutputs()[0] != c)

@@ -58,7 +58,7 @@ struct KernelPlan {
   bool isContiguous(unsigned operand) const {
     return strideOf(operand, maps[operand].getNumResults() - 1) == 1;
   }
-  /// Whether vectors of an operand can be read along `dim`.
+  /// True if an operand is contiguous along `dim`.
   bool runsAlong(unsigned operand, unsigned dim) const {
     return isContiguous(operand) && lastDim(operand) == dim;
   }
@@ -84,8 +84,8 @@ KernelOperands viewOperands(mlir::RewriterBase &rewriter, const Contraction &ker
 std::optional<KernelPlan> planKernel(const Contraction &kernel, const KernelOperands &operands,
                                      const MicrokernelTarget &target);
 
-/// What sums start from, instead of C, and what is added to them per column: null, or what ops
-/// right before the kernel set C to. `absorbed` are these ops, which are not needed then.
+/// The init value of the sums, instead of C, and the bias that is added per column: null, or as ops
+/// right before the kernel initialized C. `absorbed` are these ops, which are dead then.
 struct SumStart {
   mlir::Value initial, bias;
   llvm::SmallVector<mlir::Operation *> absorbed;

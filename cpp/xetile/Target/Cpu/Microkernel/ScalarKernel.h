@@ -7,7 +7,7 @@
 
 namespace xetile {
 
-/// Whether sums of `kernel`, on memrefs, would be rounded to a narrow float after every product.
+/// True if `kernel`, on memrefs, would round its sums to a narrow float after every product.
 bool roundsEverySum(const Contraction &kernel);
 
 /// Replaces `kernel`, on memrefs, by scalar loops whose sums stay in f32 through all of k.

@@ -7,7 +7,7 @@
 
 namespace xetile {
 
-/// Whether AMX tiles can hold the sums: their types, layouts and sizes.
+/// True if AMX tiles can hold the sums: their types, layouts and sizes.
 bool fitsTiles(const KernelPlan &plan);
 
 /// Computes what fills whole AMX tiles and returns the part of C that it did.

@@ -19,7 +19,7 @@ static bool dependsOn(Value value, Value index) {
                             }));
 }
 
-/// Whether `memref` is scratch memory that fits the first-level cache.
+/// True if `memref` is scratch memory that fits the first-level cache.
 static bool isNear(Value memref, int64_t l1) {
   // Views of bytes are parts of memory that other scratch shares.
   auto view = memref.getDefiningOp<ViewLikeOpInterface>();

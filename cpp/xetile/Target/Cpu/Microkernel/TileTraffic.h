@@ -8,7 +8,7 @@
 
 namespace xetile {
 
-/// What calls of a kernel one after the other mean for the caches.
+/// Cache traffic of consecutive calls of a kernel.
 struct TileTraffic {
   /// The operand whose tiles are read once while those of the other one are read again.
   unsigned streamed = 1;

@@ -40,7 +40,7 @@ static void expand(RewriterBase &b, memref::ExpandShapeOp op) {
       stride = product;
     }
   }
-  // What the type knows is as it says.
+  // Static strides of the result type are taken as they are.
   SmallVector<int64_t> known;
   int64_t offset;
   if (succeeded(op.getResultType().getStridesAndOffset(known, offset)))

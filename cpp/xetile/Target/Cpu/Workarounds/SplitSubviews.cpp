@@ -15,7 +15,7 @@ namespace xetile {
 
 using namespace mlir;
 
-/// Whether the result has other dimensions than those that upstream believes to stay.
+/// True if upstream's dropped dimensions do not match the shape of the result.
 static bool isMisread(memref::SubViewOp subview) {
   llvm::SmallBitVector dropped = subview.getDroppedDims();
   SmallVector<int64_t> kept;
@@ -49,7 +49,7 @@ struct SplitSubviews : xetile::impl::SplitSubviewsBase<SplitSubviews> {
       auto metadata = memref::ExtractStridedMetadataOp::create(rewriter, loc, all);
       MemRefType type = subview.getType();
       SmallVector<unsigned> dims = keptDims(subview.getStaticSizes(), type.getShape());
-      // What the type knows stays known.
+      // Static strides and offsets stay static.
       auto [staticStrides, staticOffset] = type.getStridesAndOffset();
       auto known = [&](int64_t number, OpFoldResult computed) -> OpFoldResult {
         return ShapedType::isDynamic(number) ? computed : rewriter.getIndexAttr(number);

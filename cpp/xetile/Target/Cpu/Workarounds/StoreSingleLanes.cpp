@@ -38,7 +38,7 @@ std::optional<int64_t> singleLane(Value mask) {
   return found;
 }
 
-/// Whether LLVM may see a truncation in a stored value of this type: bf16 is i16 by now.
+/// True if LLVM may see a truncation in a stored value of this type: bf16 is i16 by now.
 bool mayBeTruncated(Type type) {
   auto vector = dyn_cast<VectorType>(type);
   return vector && !vector.isScalable() && vector.getElementType().isInteger() &&

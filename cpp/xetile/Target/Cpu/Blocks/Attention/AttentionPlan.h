@@ -10,8 +10,8 @@
 
 namespace xetile {
 
-/// What a loop of one of the ops goes through: heads and batches, each a dimension of its own; rows
-/// of queries; keys; elements of a query and a key, or of a value.
+/// The iteration dimension of a loop of one of the ops: heads and batches, each a dimension of its
+/// own; rows of queries; keys; elements of a query and a key, or of a value.
 enum class AttentionDim : uint8_t { Head, Row, Key, Inner, Value };
 
 struct AttentionPlan {
@@ -19,7 +19,7 @@ struct AttentionPlan {
   llvm::SmallVector<mlir::linalg::GenericOp> ops;
   /// The contractions, and what computes the result: the second one, or an elementwise op on it.
   mlir::linalg::GenericOp scores, output, last;
-  /// What each loop of an op goes through, and for heads their number.
+  /// The iteration dimension of each loop of an op, and for heads their number.
   struct Loop {
     AttentionDim dim;
     unsigned head = 0;
@@ -35,7 +35,7 @@ struct AttentionPlan {
   /// Of the scores of a block, and of all.
   int64_t blockBytes = 0, allBytes = 0;
 
-  /// Whether an op has to be computed for each block of rows, not only for each head.
+  /// True if an op is computed for each block of rows, not once per head.
   bool hasRows(mlir::Operation *op) const {
     return llvm::any_of(loops.lookup(op), [](Loop loop) { return loop.dim == AttentionDim::Row; });
   }

@@ -107,7 +107,7 @@ Value Emitter::emptyOf(linalg::GenericOp op, AffineMap map, Type element) {
   return tensor::EmptyOp::create(b, loc, shape, element);
 }
 
-/// What `op` reads of an operand in this block.
+/// The slice of an operand that `op` reads in this block.
 Value Emitter::sliceOf(linalg::GenericOp op, OpOperand *operand, AffineMap map) {
   Value value = operand->get();
   if (!isa<RankedTensorType>(value.getType()))
@@ -141,7 +141,7 @@ Value Emitter::reusable(linalg::GenericOp op) {
             getElementTypeOrSelf(init->get().getType()) ||
         op.getMatchingIndexingMap(input) != op.getMatchingIndexingMap(init))
       continue;
-    // What follows a matmul at once is done on its tiles.
+    // The epilogue of a matmul is fused to its tiles.
     if (isContraction(producer) && input->get().hasOneUse())
       continue;
     if (llvm::all_of(input->get().getUses(), [&](OpOperand &use) {

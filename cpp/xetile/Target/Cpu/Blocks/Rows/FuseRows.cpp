@@ -173,7 +173,7 @@ private:
     tensor::populateFoldTensorEmptyPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return failure();
-    // What several ops read of a block is there for each of them.
+    // Each op of a block has extracted its operands: equal slices are one.
     DominanceInfo dominance;
     eliminateCommonSubExpressions(rewriter, dominance, getOperation());
     getOperation()->walk([&](scf::ForallOp loop) {

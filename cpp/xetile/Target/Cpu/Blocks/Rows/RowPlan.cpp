@@ -142,7 +142,7 @@ void Planner::keepProducers() {
   }
 }
 
-/// What the ops of a block touch, each tensor once.
+/// The footprint of a block's ops in bytes, each tensor counted once.
 int64_t Planner::bytes(ArrayRef<int64_t> tiles) {
   llvm::SmallDenseMap<Value, int64_t> parts;
   for (auto &[op, along] : loops) {

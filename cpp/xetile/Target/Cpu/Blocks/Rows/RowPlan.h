@@ -14,17 +14,17 @@ namespace xetile {
 struct RowPlan {
   /// The last one: its loops are tiled.
   mlir::linalg::LinalgOp root;
-  /// What leads to it and is computed in its loops. Nothing else reads it.
+  /// Producers that are fused into its loops. They have no other users.
   llvm::SmallSetVector<mlir::Operation *, 8> producers;
   /// Sizes of a block along the loops of `root`; 0 for all of a dimension.
   llvm::SmallVector<int64_t> tiles;
   /// How many blocks there are, if that is known.
   int64_t blocks = mlir::ShapedType::kDynamic;
-  /// What a block touches, and what all of them do; kDynamic if that is not known.
+  /// Footprints of a block and of all blocks; kDynamic if they are not known.
   int64_t blockBytes = mlir::ShapedType::kDynamic, allBytes = mlir::ShapedType::kDynamic;
 };
 
-/// What plans are made for.
+/// Constraints of a plan.
 struct RowOptions {
   int64_t cacheBytes = 0;
   /// Rows of a block at most, whatever they touch; 0 for as many as `cacheBytes` hold.

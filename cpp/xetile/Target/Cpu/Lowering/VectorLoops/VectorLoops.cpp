@@ -27,7 +27,7 @@ constexpr int64_t kFewOperations = 8, kSomeOperations = 16, kFewValues = 3;
 /// such parts. xetile-block-sums cuts what is longer by far, in memory.
 constexpr int64_t kChain = 16;
 
-/// Whether several vectors are computed in turns, so that none waits for what it has just computed.
+/// True if register pressure allows to interleave several vectors, which hides latency.
 bool takesFewRegisters(mlir::Block &body) {
   int64_t operations = llvm::range_size(body.without_terminator());
   if (operations <= kFewOperations)
@@ -36,7 +36,7 @@ bool takesFewRegisters(mlir::Block &body) {
     return false;
   Liveness liveness(body.getParentOp());
   return llvm::all_of(body, [&](Operation &op) {
-    // What comes from outside is the same for all vectors.
+    // Values defined above are shared by all vectors.
     auto isOwn = [&](Value value) { return value.getParentBlock() == &body && !value.use_empty(); };
     return llvm::count_if(liveness.getLiveness(&body)->currentlyLiveValues(&op), isOwn) <=
            kFewValues;
@@ -71,7 +71,7 @@ private:
   /// `column` is reduced: one result from vectors of partial ones.
   void emitReduction();
 
-  /// What a part of a sum of floats starts from; nothing if `op` does not add floats up.
+  /// The neutral element of a partial float sum; null if `op` does not add floats.
   static TypedAttr startOf(linalg::LinalgOp op);
   /// Chooses the reduced dimension whose steps make chains of additions long.
   void chooseCut();
@@ -79,10 +79,10 @@ private:
   /// Reads what is the same for a whole row before the loop along it.
   void readRow();
   SmallVector<Value> indices(OpOperand &operand, int64_t shift);
-  /// What `operand` has for the vector that is `number` vectors further; a scalar if it is the same
-  /// for all of the vector.
+  /// The vector of `operand` that is `number` vectors further; a scalar if the operand is invariant
+  /// along the vector.
   Value read(OpOperand &operand, int64_t number, Value mask);
-  /// What the body makes of so many vectors, and of what there was.
+  /// Applies the body to `count` vectors and their accumulators.
   Sums compute(int64_t count, Value mask, ValueRange sofar);
   VectorType vectorOf(Type element) { return VectorType::get({plan.length}, element); }
 
@@ -98,7 +98,7 @@ private:
   int64_t cutSteps = 0;
   SmallVector<Index> extents;
   SmallVector<Value> place;
-  /// What is read before the loop along a row.
+  /// Operands that are loaded before the loop along a row.
   llvm::SmallDenseMap<OpOperand *, Value> ofRow;
   /// Reduced dimensions but `column`.
   SmallVector<unsigned> reduced;
@@ -217,7 +217,7 @@ Emitter::Sums Emitter::overVectors(int64_t atOnce, ValueRange sums, VectorsBody 
     Value count = asValue(b, loc, left);
     return inner(1, vector::CreateMaskOp::create(b, loc, vectorOf(b.getI1Type()), count), carried);
   };
-  // Whether elements are left may only be known when it runs: the loop has one round or none.
+  // A remainder of unknown size becomes a loop with a trip count of zero or one.
   if (!getConstantIntValue(left))
     return loop(plan.column, asValue(b, loc, from), extent, plan.length, current, last);
   place[plan.column] = asValue(b, loc, from);

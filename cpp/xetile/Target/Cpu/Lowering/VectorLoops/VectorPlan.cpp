@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace xetile;
 
-/// Whether each element of the result has its own place: indices are parallel dimensions, once, and
+/// True if the result's indexing map is injective: each parallel dimension once, and
 /// constants.
 static bool hasPlainResult(linalg::LinalgOp op) {
   if (op.getNumDpsInits() != 1)

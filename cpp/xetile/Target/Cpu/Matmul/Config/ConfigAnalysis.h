@@ -35,8 +35,8 @@ struct ConfigChoice {
   llvm::SmallVector<std::string> reasons;
 };
 
-/// Whether blocks of A and B are to be packed; open where the cost model chooses. `aheadB`: all of
-/// B is packed by the compiler, or once for all calls.
+/// The requested packing of A's and B's blocks; no value where the cost model chooses. `aheadB`:
+/// all of B is packed by the compiler, or once for all calls.
 struct PackingWish {
   std::optional<bool> a, b;
   bool aheadB = false;

@@ -66,7 +66,7 @@ SmallVector<RankedConfig> Ranking::best(unsigned count) const {
   SmallVector<RankedConfig> chosen = {found.front()};
   // The model's errors are those of a kind of configuration: no more than two of a kind.
   constexpr int64_t kAlike = 2;
-  // Whether copies pay is what it knows least about.
+  // The model is least accurate about whether packing pays.
   for (const auto &[cycles, candidate] : ranked)
     if (chosen.size() < std::min(count, 2u) && candidate.copies != found.front().copies)
       chosen.push_back(candidate);

@@ -12,7 +12,7 @@ namespace xetile {
 struct RankedConfig {
   MatmulConfig config;
   DeepTileRequest::Pack pack;
-  /// Whether A and B are packed, and B turned, in effect.
+  /// True where A and B are packed, and B transposed, in effect.
   std::array<bool, 3> copies;
   double cycles;
 };

@@ -24,7 +24,7 @@ static std::array<Index, 3> placeInSums(const ThreadNest &nest, const BlockPiece
   return place;
 }
 
-/// What loops over parts of some tensors do: `body` on slices of `carried`, which are put back.
+/// The body of a tiled loop: applies `body` to slices of `carried` and inserts the results.
 static Carried onSlices(const ThreadNest &nest, const BlockPiece &block, const Carried &carried,
                         Step body) {
   OpBuilder &b = nest.b;

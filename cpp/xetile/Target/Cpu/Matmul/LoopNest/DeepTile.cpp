@@ -44,7 +44,7 @@ Value xetile::deepTile(RewriterBase &rewriter, const Contraction &matmul,
   Operation *op = matmul.op;
   Location loc = op->getLoc();
   linalg::GenericOp consumer = fusion.consumer;
-  // What the consumer reads besides may be computed after the matmul.
+  // The consumer's other operands may be defined after the matmul.
   rewriter.setInsertionPoint(consumer ? consumer.getOperation() : op);
   const IterationSpace space = createSpace(rewriter, loc, plan);
   const PackedConstants constants = packConstants(rewriter, loc, plan);

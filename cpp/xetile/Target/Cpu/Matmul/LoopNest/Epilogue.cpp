@@ -28,8 +28,8 @@ Value xetile::createSumScratch(OpBuilder &b, Location loc, const DeepTilePlan &p
   return tensor::EmptyOp::create(b, loc, shape, plan.epilogue.sumType);
 }
 
-/// What `consumer` makes of an element of the matmul's result; `rest` are those of its other
-/// inputs, `out` is that of its output.
+/// Clones the consumer's body for an `element` of the matmul's result; `rest` are elements of its
+/// other inputs, `out` is that of its output.
 static Value cloneConsumer(OpBuilder &b, linalg::GenericOp consumer, Value matmul, Value element,
                            ValueRange rest, Value out) {
   IRMapping map;

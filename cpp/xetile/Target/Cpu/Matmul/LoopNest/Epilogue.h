@@ -17,10 +17,10 @@ mlir::Value createSumScratch(mlir::OpBuilder &b, mlir::Location loc, const DeepT
 mlir::Value finishInLastStep(const ThreadNest &nest, const BlockPiece &block, const Piece &tile,
                              mlir::Value sum, mlir::Value result);
 
-/// Whether what follows sums is done on blocks, by finishBlock, instead of on the microkernel's
+/// True if the epilogue is applied to blocks, by finishBlock, instead of to the microkernel's
 /// tiles.
 bool finishesBlocks(const DeepTilePlan &plan);
-/// What follows the complete sums that `result`, the block, holds.
+/// Applies the epilogue to the complete sums of the block `result`.
 mlir::Value finishBlock(const ThreadNest &nest, const BlockPiece &block, mlir::Value result);
 
 } // namespace xetile

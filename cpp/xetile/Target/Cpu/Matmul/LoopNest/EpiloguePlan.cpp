@@ -23,7 +23,7 @@ static void planDestination(const Contraction &matmul, EpiloguePlan &plan) {
   plan.destination = {destination, matmul.map(2)};
 }
 
-/// What the loops do for `consumer`.
+/// Plans the loops' part of `consumer`.
 static void planConsumer(const Contraction &matmul, linalg::GenericOp consumer,
                          EpiloguePlan &plan) {
   plan.consumer = consumer;
@@ -62,7 +62,7 @@ static void planSums(const ThreadPlan &threads, const BlockPlan &blocks, Epilogu
     plan.start = b.getF32FloatAttr(float(value.getValueAsDouble()));
 }
 
-/// Whether sums can be where the results go, or else how large their own place is.
+/// Decides if sums accumulate in the result's buffer, or else the size of their own.
 static void planPlace(const ThreadPlan &threads, const BlockPlan &blocks, EpiloguePlan &plan) {
   if (!plan.finishes)
     return;

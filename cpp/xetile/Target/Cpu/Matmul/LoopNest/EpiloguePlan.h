@@ -16,14 +16,14 @@ struct IndexedValue {
 
 /// The last plan.
 struct EpiloguePlan {
-  /// What the whole matmul adds to: a constant, or, if that is null, the elements of its last
+  /// The init value of the whole matmul: a constant, or, if that is null, the elements of its last
   /// operand.
   mlir::TypedAttr accumulator;
   /// The tensor that the loops write to.
   IndexedValue destination;
   /// The consumer, if it is part of the loops: with K threads it is part of their reduction.
   mlir::linalg::GenericOp consumer;
-  /// What the loops read besides A and B, with batch dimensions: the accumulator first, if it
+  /// Other operands of the loops than A and B, with batch dimensions: the accumulator first, if it
   /// `addsAccumulator` and there is a consumer.
   llvm::SmallVector<IndexedValue> inputs;
 

@@ -65,7 +65,7 @@ static Operation *soleUser(Value value) {
   return user;
 }
 
-/// Whether `op` reads all of `value` once for its result, maybe transposed.
+/// True if `op` reads all of `value` once per result, possibly transposed.
 static bool readsWhole(Operation *op, Value value) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp)
@@ -99,7 +99,7 @@ static Operation *readInsteadOfUpdate(RewriterBase &rewriter, linalg::LinalgOp o
                                         type.getElementType());
   auto reader = linalg::GenericOp::create(rewriter, loc, TypeRange(type), inputs, ValueRange(empty),
                                           maps, op.getIteratorTypesArray());
-  // What was the output's element is the last input's now.
+  // The output's block argument becomes the last input's.
   rewriter.inlineRegionBefore(op->getRegion(0), reader.getRegion(), reader.getRegion().begin());
   reader.getRegion().front().addArgument(type.getElementType(), loc);
   rewriter.replaceOp(op, reader);
@@ -164,8 +164,8 @@ static void addUsers(RewriterBase &rewriter, Value value, mlir::Block *block, Cl
   }
 }
 
-/// Whether blocks of the op's result can be read as vectors along its last dimension, not counting
-/// those that are `batch` places of the result: a block has one element of them.
+/// True if tiles of the op's operands are vectors along the result's last dimension. The results
+/// `batch` of the result's map do not count: a tile has one element of them.
 static bool readsRows(Operation *op, ArrayRef<unsigned> batch = {}) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp)

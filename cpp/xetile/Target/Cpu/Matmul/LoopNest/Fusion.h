@@ -7,8 +7,8 @@
 
 namespace xetile {
 
-/// What a deep-tiled matmul computes besides itself: one op for all that comes before A or B, one
-/// for all that follows; null where there is nothing or where it has other uses.
+/// The ops that are fused into a deep-tiled matmul: one merged producer of A and of B, one merged
+/// consumer; null if there is none or it has other uses.
 struct Fusion {
   std::array<mlir::linalg::GenericOp, 2> producers;
   mlir::linalg::GenericOp consumer;

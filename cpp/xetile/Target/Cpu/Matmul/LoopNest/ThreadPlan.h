@@ -20,7 +20,7 @@ struct ThreadPlan {
 
   /// Threads of k have sums of their own, which are added in the end.
   bool splitsK() const { return counts[kK] > 1; }
-  /// Whether an operand is a matrix: not in blocks.
+  /// True if an operand is a plain matrix, not a blocked one.
   bool isPlain(unsigned operand) const { return maps[operand].getNumResults() == 2; }
 };
 

@@ -8,8 +8,8 @@
 
 namespace xetile {
 
-/// What the call of the microkernel for `tile`, a piece of `block`, fetches of the block of B that
-/// comes next; `markFetching` marks the call. Past the end of B it fetches B's last rows again.
+/// Prefetches, in the microkernel call for `tile` of `block`, its share of the next block of B;
+/// `markFetching` marks the call. Past the end of B its last rows are prefetched again.
 void fetchNextBlock(const ThreadNest &nest, const BlockPiece &block, const Piece &tile);
 
 /// Marks a microkernel that a fetch of the plan stands before.

@@ -28,7 +28,7 @@ static bool isFrozenArgument(Value value) {
 }
 
 bool xetile::isFrozen(Value value) {
-  // What widens narrow floats doubles them; panels are filled up.
+  // Extension of narrow floats doubles the size; panels are padded.
   constexpr int64_t kTimes = 2, kSmall = 1 << 12;
   int64_t bytes = knownBytes(value), argumentBytes = 0;
   if (bytes == 0)

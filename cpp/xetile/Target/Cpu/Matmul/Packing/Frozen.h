@@ -11,8 +11,8 @@ namespace xetile {
 /// Of the function that computes once what depends on frozen arguments alone.
 inline constexpr llvm::StringLiteral kFreezeSuffix = "_freeze";
 
-/// Whether `value`, of the function's outermost block, is a tensor of static sizes that is computed
-/// from frozen arguments and constants only, and worth keeping: not much larger than these.
+/// True if `value`, of the function's entry block, is a tensor of static sizes that depends on
+/// frozen arguments and constants only, and is worth keeping: not much larger than these.
 bool isFrozen(mlir::Value value);
 
 } // namespace xetile

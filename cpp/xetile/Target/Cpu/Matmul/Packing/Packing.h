@@ -8,8 +8,8 @@
 
 namespace xetile {
 
-/// What is packed, a matrix: one tensor, or what `body` computes from elements of several inputs.
-/// `maps` take its row and column to places in these; scalars have an empty one.
+/// The matrix to pack: one tensor, or the result of `body` for elements of several inputs. `maps`
+/// are indexing maps from its row and column to these; scalars have an empty one.
 struct PackSource {
   llvm::SmallVector<mlir::Value> inputs;
   llvm::SmallVector<mlir::AffineMap> maps;
@@ -60,9 +60,9 @@ mlir::Value sumColumns(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value
 /// Elements that rows of A's scratch are apart.
 int64_t rowScratchColumns(mlir::Type element, int64_t columns, int64_t vectorLength);
 
-/// Whether `value` is a matrix that the compiler knows: it is packed once, when it is compiled.
+/// True if `value` is a constant matrix: it is packed at compile time.
 bool isConstantMatrix(mlir::Value value);
-/// Whether it is that, or computed from frozen arguments: it is packed once for all calls.
+/// True for a constant matrix, and for one of frozen arguments: packed once for all calls.
 bool isKnownMatrix(mlir::Value value);
 /// All of a constant matrix in rows as in `createRowScratch`, another constant, of `element`.
 mlir::Value packConstantRows(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value source,

@@ -21,9 +21,9 @@ struct PackingPlan {
     bool isConstant = false;
     /// All of it is copied before the loop that the matmul stands in.
     bool isBeforeLoop = false;
-    /// What the microkernel reads.
+    /// The element type of the microkernel's operand.
     mlir::Type element;
-    /// What rows and columns of copied rows are.
+    /// The dimensions that index rows and columns of copied rows.
     std::array<MatmulDim, 2> dims = {kM, kK};
 
     /// The loops copy it block by block.
@@ -37,7 +37,7 @@ struct PackingPlan {
   bool offsetA;
   /// Elements of n in a panel.
   int64_t panel;
-  /// Whether the microkernel extends the integers of an input with zeros; an offset changes that.
+  /// True if the microkernel zero-extends the integers of an input; an offset changes that.
   std::array<bool, 2> isUnsigned;
 
   bool hasPanels() const { return operands[1].form == BlockForm::Panels; }

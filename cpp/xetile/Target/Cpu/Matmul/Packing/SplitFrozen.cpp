@@ -49,7 +49,7 @@ public:
 
 private:
   bool isFrozenArgument(unsigned number) { return bool(function.getArgAttr(number, kFrozenAttr)); }
-  /// Whether it is used by what stays.
+  /// True if an op that stays uses it.
   bool isKept(Value value) const {
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
       return !frozen.contains(block.findAncestorOpInBlock(*user));
@@ -102,7 +102,7 @@ void Split::addWithInputs(Operation *op, llvm::SetVector<Operation *> &all) {
 }
 
 void Split::move(const Twine &name) {
-  // What is used by both is computed by both.
+  // Ops that both functions need are cloned.
   llvm::SetVector<Operation *> all;
   llvm::SetVector<Value> read;
   for (Value value : kept)
