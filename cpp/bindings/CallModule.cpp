@@ -16,8 +16,8 @@ namespace nb = nanobind;
 
 namespace {
 
-/// What objects with __array_struct__ give: NumPy's array interface, of which this is the fixed
-/// layout.
+/// NumPy's array interface, of which this is the fixed layout, as objects give it by
+/// `__array_struct__`.
 struct ArrayInterface {
   int two;
   int rank;

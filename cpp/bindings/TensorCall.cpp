@@ -39,8 +39,8 @@ struct Framework {
 };
 
 constexpr int32_t kHost = 1;
-/// What glibc takes from the system, and gives back, at each call from here on, and NumPy asks huge
-/// pages for: writing to fresh memory is mostly page faults.
+/// From this size on glibc maps and unmaps memory at each allocation, and NumPy asks for huge
+/// pages: writing to fresh memory is mostly page faults.
 constexpr int64_t kHugeBytes = 4 << 20;
 constexpr uintptr_t kPage = 4096;
 

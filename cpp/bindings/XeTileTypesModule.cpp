@@ -17,7 +17,7 @@ namespace {
 
 using Sizes = std::vector<int64_t>;
 
-/// What `get` makes, or ValueError with what the verifier said.
+/// Returns the result of `get`, or raises ValueError with the verifier's diagnostic.
 template <typename Get> auto checked(MlirContext context, Get get) {
   mlir::python::CollectDiagnosticsToStringScope said(context);
   auto made = get(mlirLocationUnknownGet(context));

@@ -11,7 +11,7 @@
 
 namespace xetile::runtime {
 
-/// What was expected, what came and what to change. `log` is a compiler's output, shown below the
+/// An error message: expected, got, remedy. `log` is a compiler's output, shown below the
 /// message.
 class Error : public std::runtime_error {
 public:

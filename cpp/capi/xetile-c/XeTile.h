@@ -49,7 +49,7 @@ MLIR_CAPI_EXPORTED intptr_t mlirXeTileTileAttrGetNumOrder(MlirAttribute attribut
 MLIR_CAPI_EXPORTED int64_t mlirXeTileTileAttrGetOrder(MlirAttribute attribute, intptr_t dim);
 MLIR_CAPI_EXPORTED intptr_t mlirXeTileTileAttrGetNumInnerBlocks(MlirAttribute attribute);
 MLIR_CAPI_EXPORTED int64_t mlirXeTileTileAttrGetInnerBlocks(MlirAttribute attribute, intptr_t dim);
-/// Whether the tile is in shared local memory, not in global memory.
+/// Returns true if the tile is in shared local memory, not in global memory.
 MLIR_CAPI_EXPORTED bool mlirXeTileTileAttrIsShared(MlirAttribute attribute);
 MLIR_CAPI_EXPORTED bool mlirXeTileTileAttrIsScattered(MlirAttribute attribute);
 
@@ -103,7 +103,7 @@ MLIR_CAPI_EXPORTED void mlirXeTileForEachTarget(void (*visit)(const MlirXeTileTa
                                                               void *userData),
                                                 void *userData);
 
-/// Whether kernels can be compiled for `chip`; if not, `explain` is called with the reason.
+/// Returns true if kernels can be compiled for `chip`; else `explain` gets the reason.
 MLIR_CAPI_EXPORTED bool mlirXeTileCheckChip(MlirStringRef chip, MlirStringCallback explain,
                                             void *userData);
 
@@ -111,11 +111,11 @@ MLIR_CAPI_EXPORTED bool mlirXeTileCheckChip(MlirStringRef chip, MlirStringCallba
 /// with a diagnostic, if a file cannot be read or merged.
 MLIR_CAPI_EXPORTED bool mlirXeTileCompleteSchedule(MlirModule schedule, MlirStringRef folder);
 
-/// Whether a schedule's file can be read with its parts, in a child process; false, with
+/// Returns true if a schedule's file can be read with its parts, in a child process; false, with
 /// diagnostics, if it cannot.
 MLIR_CAPI_EXPORTED bool mlirXeTileProbeSchedule(MlirContext context, MlirStringRef file);
 
-/// Whether a file is one of the package's schedules.
+/// Returns true if a file is one of the package's schedules.
 MLIR_CAPI_EXPORTED bool mlirXeTileIsPackagedSchedule(MlirStringRef file);
 
 /// The name of the packaged schedule for a program on a GPU where none was named.
@@ -200,7 +200,7 @@ mlirXeTileForEachLevel(MlirStringRef target, intptr_t numOptions, const MlirStri
 /// with what to do about that.
 MLIR_CAPI_EXPORTED bool mlirXeTileFindOcloc(MlirStringCallback tell, void *userData);
 
-/// What `mlirXeTileRunOcloc` hands over: code as an ELF file, facts of it, each kernel as text.
+/// The result of `mlirXeTileRunOcloc`: code as an ELF file, facts of it, assembly of each kernel.
 typedef struct MlirXeTileNative {
   MlirStringRef bytes;
   int64_t spillBytes, registers;

@@ -29,7 +29,7 @@ struct TheirScan {
   int64_t dim;
   Operation *combine;
   TypedAttr neutral;
-  /// What is combined: twice as wide floats, as PyTorch does it on CPUs.
+  /// The accumulator's type: floats of twice the width, as PyTorch uses on CPUs.
   Type wide;
 };
 

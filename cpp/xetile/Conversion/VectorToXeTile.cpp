@@ -45,7 +45,7 @@ static std::optional<MatrixDims> getMatrixDims(VectorTransferOpInterface op) {
   return dims[0] || dims[1] ? std::optional(dims) : std::nullopt;
 }
 
-/// Whether rows and columns are the two dimensions of the memref.
+/// True if rows and columns are the two dimensions of the memref.
 static bool isPlain(VectorTransferOpInterface op) {
   return op.getPermutationMap().isIdentity() && op.getPermutationMap().getNumDims() == 2;
 }
@@ -103,7 +103,7 @@ static TileAttr getEncoding(MemRefType memref) {
   return TileAttr::get(memref.getContext(), {}, order, {}, space, false);
 }
 
-/// Whether a transfer touches nothing outside of the memref, by its in_bounds or by its sizes.
+/// True if a transfer is in bounds, by its in_bounds or by static sizes.
 static bool isInside(VectorTransferOpInterface op) {
   auto memref = cast<MemRefType>(op.getShapedType());
   for (unsigned dim : {0, 1}) {

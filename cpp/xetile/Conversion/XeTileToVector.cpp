@@ -280,7 +280,7 @@ struct ConvertXeTileToVector : xetile::impl::ConvertXeTileToVectorBase<ConvertXe
         return !hasTile(function.getArgumentTypes()) && !hasTile(function.getResultTypes());
       return !hasTile(op->getOperandTypes()) && !hasTile(op->getResultTypes());
     });
-    // What the patterns rely on was checked; canonicalization folds before or after.
+    // Preconditions of the patterns were verified; canonicalization folds before or after.
     ConversionConfig config;
     config.foldingMode = DialectConversionFoldingMode::Never;
     if (failed(applyPartialConversion(getOperation(), target, std::move(patterns), config)))

@@ -34,7 +34,7 @@ MemoryTile createMemoryTile(mlir::OpBuilder &builder, InitTileOp op);
 mlir::MemRefType getScatteredBaseType(TileType tile);
 mlir::Value createScatteredBase(mlir::OpBuilder &builder, InitTileOp op);
 
-/// Whether the whole tile is in the matrix: an i1, constant where that is known.
+/// True if the whole tile is in bounds of the matrix: an i1, constant where that is known.
 mlir::Value createIsInside(mlir::OpBuilder &builder, mlir::Location loc, const MemoryTile &tile);
 
 /// Loops over the elements of the tile that are in the matrix. `body` gets the position in the tile

@@ -12,10 +12,10 @@
 
 namespace xetile {
 
-/// What a check says: what is wrong, or nothing.
+/// The outcome of a check: an error message, or none.
 using Problem = std::optional<std::string>;
 
-/// What is wrong, for a person: what was expected, what came, what to change.
+/// An error message for a person: expected, got, remedy.
 struct Error {
   std::string message;
 

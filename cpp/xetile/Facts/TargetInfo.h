@@ -24,7 +24,7 @@ struct Block2DLimits {
   unsigned transformWidth; // the only width of a load with VNNI transform
 };
 
-/// What the 2D unit accepts as a surface (the whole matrix in memory).
+/// The 2D unit's limits of a surface (the whole matrix in memory).
 struct SurfaceLimits {
   uint64_t baseAlign;
   uint64_t minWidthBytes;

@@ -68,8 +68,8 @@ inline constexpr llvm::StringLiteral kUnsignedOperandAttr = "xetile.unsigned_ope
 inline constexpr llvm::StringLiteral lanesAttr = "xetile.lanes";
 /// The layouts of a function's arguments and of the values that scf.while carries to its condition.
 inline constexpr llvm::StringLiteral laneArgsAttr = "xetile.lane_args";
-/// What an estimate says of a kernel's machine code, on its function: a dictionary with `registers`
-/// and a text that names `values`.
+/// The estimated register pressure of a kernel's machine code, on its function: a dictionary with
+/// `registers` and a text that names `values`.
 inline constexpr llvm::StringLiteral registerEstimateAttr = "xetile.register_estimate";
 
 } // namespace xetile

@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace xetile {
 
-/// What to write instead of an attribute that earlier versions of the dialect had, or that belongs
+/// The replacement for an attribute that earlier versions of the dialect had, or that belongs
 /// elsewhere.
 static StringRef getReplacement(StringRef op, StringRef name) {
   if (op == "xetile.load_tile" && name == "transpose")

@@ -59,7 +59,7 @@ llvm::ArrayRef<MatmulField> allMatmulFields();
 std::string joinFieldNames();
 /// The field called `name`, null if there is none.
 std::optional<int64_t> *findField(PartialConfig &config, llvm::StringRef name);
-/// What leaves the field called `name` open where a value has to be given.
+/// The sentinel that leaves the field called `name` open where a value has to be given.
 int64_t openValueOf(llvm::StringRef name);
 /// The name of `field`, which is one of those of `config`.
 llvm::StringRef fieldName(const MatmulConfig &config, const int64_t &field);

@@ -7,8 +7,8 @@
 
 namespace xetile {
 
-/// What a reduction of nothing gives, and what changes no other value: for minnumf and maxnumf NaN,
-/// for a float sum the negative zero.
+/// The neutral element of a reduction, which is also the result of an empty one: NaN for minnumf
+/// and maxnumf, negative zero for a float sum.
 mlir::TypedAttr getNeutralValue(mlir::vector::CombiningKind kind, mlir::Type type);
 
 } // namespace xetile

@@ -22,7 +22,7 @@ namespace xetile {
 llvm::LogicalResult verifyWgMap(WgMapAttr map, llvm::ArrayRef<int64_t> shape,
                                 llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
-/// Whether `map` distributes a tile of `shape`.
+/// Returns true if `map` distributes a tile of `shape`.
 bool fitsWgMap(WgMapAttr map, llvm::ArrayRef<int64_t> shape);
 
 /// Rows and columns of a tile or vector as maps count them: a 1D vector is one row, and the blocks
@@ -61,12 +61,12 @@ struct PieceCounts {
   uint64_t pieces, owners;
 };
 PieceCounts countPieces(WgMapAttr map, llvm::ArrayRef<int64_t> shape);
-/// Whether two maps give each subgroup the same pieces of a tile of `shape`, in the same order:
-/// `[4, 8]` and `[8, 4]` are two grids, but where all rows are one piece both give subgroup `id`
-/// the column `id mod 4`. Both maps must have been verified.
+/// Returns true if two maps give each subgroup the same pieces of a tile of `shape`, in the same
+/// order: `[4, 8]` and `[8, 4]` are two grids, but where all rows are one piece both give subgroup
+/// `id` the column `id mod 4`. Both maps must have been verified.
 bool haveSamePieces(WgMapAttr a, WgMapAttr b, llvm::ArrayRef<int64_t> shape);
 
-/// Whether several subgroups own the same piece of a tile of `shape`.
+/// Returns true if several subgroups own the same piece of a tile of `shape`.
 bool hasSharedPieces(WgMapAttr map, llvm::ArrayRef<int64_t> shape);
 
 /// The map that an operation on vectors gives its result, null if it gives none.

@@ -283,7 +283,7 @@ LogicalResult StoreTileOp::verify() {
 }
 
 namespace {
-/// What a prefetch changes: no value, so that loads and stores may move across it.
+/// The resource that a prefetch writes: no memory, so that loads and stores may move across it.
 struct CacheResource : SideEffects::Resource::Base<CacheResource> {
   StringRef getName() override { return "XeTileCache"; }
 };

@@ -24,7 +24,7 @@ std::optional<llvm::SmallVector<int64_t>> getMemRefStrides(mlir::MemRefType memr
 /// The memory space that a memref's attribute stands for, nothing for one that tiles cannot be in.
 std::optional<MemorySpace> getMemorySpace(mlir::MemRefType memref);
 
-/// Whether tile_mma multiplies such elements (tile_mma_c4), and which it does, in words.
+/// True if tile_mma takes these element types (tile_mma_c4); and the list of them in words.
 bool isMmaTypeCombination(mlir::Type a, mlir::Type b, mlir::Type result);
 inline constexpr llvm::StringLiteral kMmaTypeCombinations =
     "element types (f16, f16) -> f32 or f16, (bf16, bf16) -> f32 or bf16, (f32, f32) or "

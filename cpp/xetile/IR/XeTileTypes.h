@@ -10,7 +10,7 @@
 namespace xetile {
 /// Elements that a tile or vector may have at most, so that products of sizes do not overflow.
 inline constexpr int64_t kMaxElements = (int64_t(1) << 31) - 1;
-/// Whether all sizes are static and together at most `most`.
+/// Returns true if all sizes are static and their product is at most `most`.
 bool isBoundedShape(llvm::ArrayRef<int64_t> shape, int64_t most = kMaxElements);
 /// Bits of an element in memory and in registers: 32 for tf32, 64 for index.
 unsigned memoryBits(mlir::Type element);

@@ -11,7 +11,7 @@ namespace xetile {
 
 constexpr unsigned maxPlanMessages = 4096;
 
-/// What is known of the matrix in memory; what is not must be tested at run time.
+/// Static facts of the matrix in memory; unknown ones must be tested at run time.
 struct SurfaceFacts {
   std::optional<uint64_t> baseAlign; // bytes
   std::optional<uint64_t> width;     // bytes of a memory row
@@ -64,7 +64,7 @@ struct BlockLoadPlan {
   PlanCost cost;
 
   unsigned tiles() const { return tileRegisters ? registers.size() / tileRegisters : 0; }
-  /// What DPAS operand `tile` is put together from.
+  /// The register slices that make up DPAS operand `tile`.
   llvm::SmallVector<RegisterSlice, 4> slices(unsigned tile) const;
   /// The corner of a subgroup's part: to be added to `row` and `col` of each message.
   Shape2D subgroupOrigin(unsigned subgroup) const;
@@ -78,7 +78,7 @@ Result<BlockLoadPlan> planBlockAccess(const PlanRequest &request);
 /// lanes.
 Result<BlockLoadPlan> planBlockPrefetch(const TargetInfo &target, unsigned elemBits, Shape2D shape);
 
-/// What must hold of the surface and is not known at compile time; each is a phrase.
+/// Preconditions on the surface that are not known at compile time; each is a phrase.
 llvm::SmallVector<std::string> surfaceAssumptions(const PlanRequest &request,
                                                   const BlockLoadPlan &plan);
 

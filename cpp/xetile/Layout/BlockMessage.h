@@ -9,7 +9,7 @@ namespace xetile {
 
 enum class BlockAccess { Load, Store, Prefetch };
 
-/// What all messages of a plan have in common. `width` and `elemBits` are the message's own: eight
+/// The shape that all messages of a plan share. `width` and `elemBits` are the message's own: eight
 /// 32-bit elements of a transposing load hold sixteen f16.
 struct BlockShape {
   unsigned elemBits = 0, width = 0, height = 0, blocks = 1;

@@ -40,12 +40,12 @@ DpasParams largestDpas(const TargetInfo &target, unsigned elemBits);
 /// Rows and columns of an operand.
 using Shape2D = std::array<uint64_t, 2>;
 
-/// What one instruction takes: A is m x k, B is k x n, C is m x n.
+/// Operand shapes of one instruction: A is m x k, B is k x n, C is m x n.
 Shape2D instructionShape(const DpasParams &dpas, DpasOperand operand);
 /// The rows and columns that one subgroup holds without gaps: A repeats along m only, B along n.
 Shape2D clusterShape(const DpasParams &dpas, DpasOperand operand);
 
-/// What is wrong with the parameters, the type or the shape, or nothing.
+/// Verifies the parameters, the element type or the shape.
 std::optional<Error> checkDpasParams(const DpasParams &dpas);
 std::optional<Error> checkDpasElement(const DpasParams &dpas, DpasOperand operand,
                                       unsigned elemBits);

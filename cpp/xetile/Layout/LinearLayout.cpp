@@ -57,7 +57,7 @@ std::optional<Error> checkNames(ArrayRef<LinearLayout::Dim> dims, StringRef kind
 struct Echelon {
   llvm::SmallVector<std::pair<uint64_t, uint64_t>, 32> rows;
 
-  /// What remains of `value` after elimination, and the inputs whose images were added.
+  /// Reduces `value` by the rows: the remainder, and the inputs whose images were added.
   std::pair<uint64_t, uint64_t> reduce(uint64_t value) const {
     uint64_t inputs = 0;
     for (auto [row, from] : rows)

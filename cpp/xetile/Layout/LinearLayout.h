@@ -1,6 +1,6 @@
 //===- LinearLayout.h - linear maps over bits --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a lane's register holds, and what a message brings, are linear functions of index bits.
+// Layouts of registers and of messages are linear functions of index bits.
 #ifndef XETILE_LAYOUT_LINEARLAYOUT_H
 #define XETILE_LAYOUT_LINEARLAYOUT_H
 

@@ -28,8 +28,8 @@ namespace xetile {
 /// Lanes of a subgroup that 2D block messages work with.
 constexpr unsigned modelLanes = 16;
 
-/// What a message finds at memory row y and element x of the surface; elements are the operand's,
-/// not the message's. Never asked for what lies outside.
+/// Reads the surface at memory row y and element x, in bounds only; elements are the operand's, not
+/// the message's.
 using ReadCell = llvm::function_ref<uint32_t(int64_t y, int64_t x)>;
 using WriteCell = llvm::function_ref<void(int64_t y, int64_t x, uint32_t value)>;
 

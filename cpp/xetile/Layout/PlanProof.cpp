@@ -37,7 +37,7 @@ private:
       return {place.y + int64_t(row), place.x + int64_t(col)};
     return {place.y + int64_t(col), place.x + int64_t(row)};
   }
-  /// What the operand's layout wants in a register.
+  /// The place of the element that the operand's layout assigns to a register.
   Place wanted(unsigned lane, unsigned reg) const {
     uint64_t index = reg + registers * (lane + lanes * place.subgroup);
     LinearLayout::Coordinates at = plan.operand.unpackOut(plan.operand.apply(index));

@@ -26,7 +26,7 @@ using transform::tune::KnobOp;
 
 namespace {
 
-/// What a schedule's author wrote beside a parameter, `min` or `max`.
+/// The limit, `min` or `max`, of a schedule's parameter.
 std::optional<int64_t> limitOf(KnobOp knob, StringRef name) {
   auto options = dyn_cast<DictionaryAttr>(knob.getOptions());
   auto limit = options ? options.getAs<IntegerAttr>(name) : IntegerAttr();

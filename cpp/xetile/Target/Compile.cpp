@@ -20,7 +20,7 @@ namespace {
 
 constexpr StringLiteral kPipeline = "xetile-compile";
 
-/// What concerns the walk itself.
+/// Options of the walk itself.
 struct WalkOptions : TargetOptions {
   Option<std::string> target{*this, "target", llvm::cl::desc("What to compile for"),
                              llvm::cl::init("pvc")};
@@ -210,7 +210,7 @@ void showOptions(function_ref<void(const mlir::detail::PassOptions &)> show) {
     if (llvm::none_of(groups, [&](auto &other) { return other->names() == group->names(); }))
       groups.push_back(std::move(group));
   }
-  // What asks for the width of a column takes the last answer.
+  // The last group sets the width of the column: the widest comes last.
   llvm::sort(groups, [](auto &left, auto &right) {
     return left->getOptionWidth() < right->getOptionWidth();
   });
@@ -223,7 +223,7 @@ void showOptions(function_ref<void(const mlir::detail::PassOptions &)> show) {
 std::optional<std::string>
 xetile::describeLevels(StringRef target, ArrayRef<std::pair<std::string, std::string>> options,
                        std::vector<LevelStep> &steps) {
-  // What is said to the schedule concerns level 1 alone.
+  // Options of the schedule concern level 1 alone.
   std::string common, scheduling;
   for (const auto &[name, value] : options) {
     if (llvm::is_contained({"target", "from", "to"}, name))

@@ -118,7 +118,7 @@ LogicalResult xetile::completeSchedule(ModuleOp schedule, ArrayRef<std::string> 
         if (failed(merge(schedule, file)))
           return failure();
 
-  // What was added may declare more.
+  // Merged sequences may declare more.
   llvm::StringSet<> tried;
   for (bool added = true; added;) {
     added = false;

@@ -8,12 +8,12 @@
 
 namespace xetile {
 
-/// What there is to multiply. Sizes below zero are known at run time only.
+/// The matmul to be tiled. Sizes below zero are dynamic.
 struct MatmulProblem {
   int64_t m, n, k;
   unsigned inputBits;
-  /// Whether the 2D unit is not known to take all matrices, so that some may be accessed element
-  /// by element.
+  /// True if some matrix is not known to fit the 2D unit's limits and may be accessed element by
+  /// element.
   bool byElements;
 };
 

@@ -34,7 +34,7 @@ LogicalResult interpret(ModuleOp payload, ModuleOp schedule, StringRef entry, bo
       payload, start, ModuleOp(), transform::TransformOptions().enableExpensiveChecks(check));
 }
 
-/// What parent and child have in common.
+/// State in memory that parent and child share.
 struct Shared {
   volatile int64_t number = -1; // of the op that runs
   enum : int { Running, Failed, Succeeded };
@@ -81,7 +81,7 @@ struct Files {
     if (schedule && payload) {
       xetile::detail::insertMarks(*schedule, &shared->number);
       succeeded = mlir::succeeded(interpret(*payload, *schedule, entry, /*check=*/true));
-      // What is not valid is found here, and named after the schedule's last op.
+      // Invalid IR is diagnosed here, at the schedule's last op.
       succeeded = succeeded && mlir::succeeded(mlir::verify(*payload));
     }
     if (succeeded)

@@ -25,11 +25,11 @@ llvm::LogicalResult completeSchedule(mlir::ModuleOp schedule, llvm::ArrayRef<std
 /// The folders that files of a schedule are in.
 llvm::SmallVector<std::string> foldersOf(llvm::ArrayRef<std::string> files);
 
-/// Whether a schedule can be read with its parts, in a child process: its errors, or one at the
-/// file if reading ends that process.
+/// Succeeds if a schedule can be read with its parts, in a child process; else emits its errors, or
+/// one at the file if reading ends that process.
 llvm::LogicalResult probeSchedule(mlir::MLIRContext *context, llvm::ArrayRef<std::string> files);
 
-/// Whether a file belongs to the package's schedules (links followed).
+/// Returns true if a file belongs to the package's schedules (links followed).
 bool isPackagedSchedule(llvm::StringRef file);
 
 /// The sequence that a schedule begins with; null, with an error, if it has none of that name.
@@ -47,7 +47,7 @@ llvm::LogicalResult applySchedule(mlir::ModuleOp payload, mlir::ModuleOp schedul
                                   llvm::StringRef entry, bool trusted);
 
 namespace detail {
-/// What child processes do with a schedule before it runs: a mark before each op, which tells
+/// Instruments a schedule in a child process before it runs: a mark before each op, which tells
 /// `progress` its number and has the op's handles checked by the interpreter, where upstream does
 /// not (yields).
 void registerMarks(mlir::DialectRegistry &registry);

@@ -19,12 +19,12 @@ class OpPassManager;
 
 namespace xetile {
 
-/// What users may tell a target's levels, by name, typed; each target derives its own.
+/// User options of a target's levels, by name, typed; each target derives its own.
 struct TargetOptions : virtual mlir::detail::PassOptions {
   virtual ~TargetOptions() = default;
   /// In alphabetic order.
   std::vector<llvm::StringRef> names() const;
-  /// What the option is for, empty if there is none of that name.
+  /// The option's description, empty if there is none of that name.
   llvm::StringRef describe(llvm::StringRef name) const;
 };
 
@@ -54,7 +54,7 @@ struct Target {
   /// Why nothing can be compiled for it; empty if it can.
   std::string refusal;
 
-  /// Whether a schedule is all that leads from level 0 to level 1.
+  /// True if only a schedule leads from level 0 to level 1.
   bool needsSchedule() const { return !levels[1].addPasses; }
   /// The number of the level of that name.
   std::optional<unsigned> findLevel(llvm::StringRef level) const;

@@ -21,8 +21,8 @@ namespace xetile {
 using namespace mlir;
 using namespace xetile;
 
-/// Whether the code is, or may be, a subgroup's own: what it computes depends on who runs it. A
-/// called function may ask, too, and an atomic update gives each subgroup another number.
+/// True if the code is, or may be, subgroup-level: its results depend on the subgroup. A callee may
+/// read its id, too, and an atomic update gives each subgroup another number.
 static bool tellsSubgroupsApart(gpu::GPUFuncOp kernel) {
   auto tells = [](Operation *op) {
     bool isOwn = isa<gpu::SubgroupIdOp, gpu::ThreadIdOp, gpu::GlobalIdOp, CallOpInterface,

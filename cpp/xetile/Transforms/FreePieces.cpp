@@ -22,7 +22,7 @@ static Attribute getSlice(DenseElementsAttr dense, ArrayRef<int64_t> whole, Vect
   return DenseElementsAttr::get(type, slice);
 }
 
-/// Whether the subgroup's first pieces have these numbers.
+/// True if the indices of the subgroup's first pieces equal `first`.
 static Value createIsAt(OpBuilder &builder, Location loc, const Ownership &ownership,
                         ArrayRef<int64_t> first, SubgroupPlace &place) {
   Value holds;

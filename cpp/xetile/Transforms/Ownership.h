@@ -1,9 +1,9 @@
 //===- Ownership.h - which pieces of a value each subgroup owns ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a workgroup map of XeTile and a workgroup layout of XeGPU say, in one form for any number of
-// dimensions: distributing, moving pieces between subgroups and finding a subgroup's place ask no
-// more than this.
+// The common form of a workgroup map of XeTile and a workgroup layout of XeGPU, of any rank:
+// distribution, moves of pieces between subgroups and the subgroup's place need no more than
+// this.
 //
 //===----------------------------------------------------------------------===//
 #ifndef XETILE_TRANSFORMS_OWNERSHIP_H
@@ -48,7 +48,7 @@ struct Ownership {
   llvm::SmallVector<int64_t> rounds() const;
   /// Pieces of each subgroup, round by round, row by row.
   int64_t numPieces() const;
-  /// Whether several subgroups own the same piece.
+  /// True if several subgroups own the same piece.
   bool isShared() const;
   /// Dimension i is this one's dimension permutation[i].
   Ownership permuted(llvm::ArrayRef<int64_t> permutation) const;
@@ -57,7 +57,7 @@ struct Ownership {
   }
 };
 
-/// What a map says about a value of two dimensions.
+/// The ownership that a map gives to a 2D value.
 Ownership getOwnership(WgMapAttr map, llvm::ArrayRef<int64_t> shape);
 
 /// Calls `visit` with all indices below `sizes`, the last dimension first.

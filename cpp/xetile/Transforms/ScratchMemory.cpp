@@ -110,7 +110,7 @@ private:
     }
   }
 
-  /// Whether an access has to wait for the others.
+  /// True if an access needs a barrier after the pending ones.
   bool needsBarrier(const Access &access, const Pending &pending) {
     if (!access.isWrite)
       return pending.writes.anyCommon(overlaps[access.buffer]);
@@ -158,7 +158,7 @@ private:
     visit(op, op, pending, insert);
     if (op->getNumRegions() == 0)
       return;
-    // What a loop leaves pending meets its next round.
+    // Accesses that are pending at the end of a loop's body are so at its beginning (loop-carried).
     bool isLoop = isa<LoopLikeOpInterface>(op);
     while (isLoop) {
       Pending around = pending;

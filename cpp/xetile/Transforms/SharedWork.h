@@ -41,8 +41,8 @@ llvm::LogicalResult checkCrossReduction(mlir::Operation *op, const CrossReductio
 llvm::LogicalResult checkAllMeet(mlir::Operation *op, const Uniformity &uniformity,
                                  llvm::StringRef ownerships);
 
-/// What `update` gives for a value of `type` whose pieces several subgroups own. The first owner
-/// alone does it, and tells the others if `isUsed`; the pieces are theirs then, else none.
+/// The result of `update` for a value of `type` whose pieces several subgroups own. Only the first
+/// owner runs it and, if `isUsed`, broadcasts the pieces to the others; else it returns none.
 llvm::SmallVector<mlir::Value>
 updateByFirstOwner(mlir::OpBuilder &builder, const ExchangeBuilder &exchange, SubgroupPlace &place,
                    ScratchMemory &scratch, mlir::Location loc, const Ownership &ownership,

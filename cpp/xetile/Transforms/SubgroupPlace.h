@@ -26,7 +26,7 @@ public:
   mlir::OpFoldResult getOffset(mlir::OpBuilder &builder, mlir::Location loc,
                                const Ownership &ownership, unsigned dim, int64_t size,
                                int64_t round);
-  /// Whether the subgroup is the first that owns its pieces: an i1.
+  /// True if the subgroup is the first owner of its pieces: an i1.
   mlir::Value getIsFirstOwner(mlir::OpBuilder &builder, const Ownership &ownership);
 
   /// Runs `create` where the code of the workgroup around the insertion point begins, behind what

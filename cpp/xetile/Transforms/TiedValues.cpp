@@ -22,13 +22,13 @@ static void appendLoopCarried(scf::ForOp loop, unsigned index, SmallVectorImpl<V
                loop.getBody()->getTerminator()->getOperand(index), loop.getResult(index)});
 }
 
-/// What comes to the condition of a loop: initial value, argument and yielded value.
+/// Loop-carried values of the "before" region: init value, block argument and yielded value.
 static void appendBeforeCondition(scf::WhileOp loop, unsigned index, SmallVectorImpl<Value> &tied) {
   tied.append({loop.getInits()[index], loop.getBeforeArguments()[index],
                loop.getYieldOp().getOperand(index)});
 }
 
-/// What goes on from there: the condition's operand, argument of the body and result.
+/// Those of the "after" region: the condition's operand, block argument and result.
 static void appendBehindCondition(scf::WhileOp loop, unsigned index, SmallVectorImpl<Value> &tied) {
   tied.append({loop.getConditionOp().getArgs()[index], loop.getAfterArguments()[index],
                loop.getResult(index)});

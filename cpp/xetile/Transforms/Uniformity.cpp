@@ -74,7 +74,7 @@ Uniformity::Uniformity(Operation *scope, const Rules &rules)
   do {
     before = divergent.size();
     for (Region &region : scope->getRegions()) {
-      // What branches between blocks hand on is not followed.
+      // Block arguments of unstructured control flow are not analysed.
       if (doubtUnknown)
         for (Block &block : llvm::drop_begin(region, region.empty() ? 0 : 1))
           add(block.getArguments(), rules);

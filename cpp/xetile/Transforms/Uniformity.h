@@ -15,14 +15,14 @@ namespace xetile {
 /// the lanes of a subgroup. They may then meet there, at barriers or in what they do together.
 class Uniformity {
 public:
-  /// What differs by itself; the rest follows.
+  /// Sources of divergence; the rest is propagated.
   struct Rules {
-    /// Whether the results of an operation without regions differ; nothing: if its operands do.
+    /// True if the results of an op without regions diverge; nothing: if its operands do.
     llvm::function_ref<std::optional<bool>(mlir::Operation *)> isDivergent;
     /// Values that never count as different.
     llvm::function_ref<bool(mlir::Value)> isShared = nullptr;
-    /// Whether control flow that is not followed may differ: branches between blocks, regions of
-    /// operations outside of scf.
+    /// True if control flow that is not analysed may diverge: branches between blocks, regions of
+    /// ops outside of scf.
     bool doubtUnknown = true;
   };
 

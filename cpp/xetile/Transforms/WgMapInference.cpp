@@ -133,7 +133,7 @@ void Solver::bind(OperandRange from, ValueRange to) {
     unite(a, b);
 }
 
-/// What the values of scf's regions are bound to.
+/// Ties loop-carried and yielded values of scf's regions to their results.
 void Solver::collectRegions(Operation *op) {
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     bind(loop.getInitArgs(), loop.getRegionIterArgs());
@@ -204,7 +204,7 @@ LogicalResult Solver::collectStatements(Operation *op) {
     }
   if (WgMapAttr map = getResultWgMap(op))
     stated.push_back({op->getResult(0), {map, op}});
-  // What its operand's map is need not follow from that of the result.
+  // The operand's map need not follow from that of the result.
   if (auto convert = dyn_cast<TileConvLayoutOp>(op); convert && convert.getSourceWgMapAttr()) {
     getNumber(convert.getVector());
     stated.push_back({convert.getVector(), {convert.getSourceWgMapAttr(), op}});

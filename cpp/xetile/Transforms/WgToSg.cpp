@@ -146,7 +146,7 @@ struct WgToSg : xetile::impl::WgToSgBase<WgToSg> {
   LogicalResult checkNumSubgroups(const WgMapInference &maps) {
     llvm::SmallDenseMap<Operation *, WgMapAttr> first;
     numSubgroups.clear();
-    // What operations compute comes first: an argument's map follows from theirs.
+    // Op results come first: a block argument's map is inferred from theirs.
     for (bool isArgument : {false, true})
       for (auto [value, map] : maps.getMaps()) {
         if (isa<BlockArgument>(value) != isArgument)
@@ -227,7 +227,7 @@ struct WgToSg : xetile::impl::WgToSgBase<WgToSg> {
              llvm::all_of(op->getResults(), isDistributed);
     });
     scf::populateSCFStructuralTypeConversions(converter, patterns);
-    // What folds would be a new value that nobody has analysed.
+    // A folded value would have no analysis results.
     ConversionConfig config;
     config.foldingMode = DialectConversionFoldingMode::Never;
     if (failed(applyPartialConversion(getOperation(), target, std::move(patterns), config)))

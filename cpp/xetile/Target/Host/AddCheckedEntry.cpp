@@ -92,7 +92,7 @@ private:
     OpBuilder b = OpBuilder::atBlockEnd(getOperation().getBody());
     auto pointer = LLVM::LLVMPointerType::get(b.getContext());
     ArrayRef<Type> parameters = call.getFunctionType().getParams();
-    // What the function returns of its expectations alone is this one's to look at.
+    // A status that the function returns for its expectations alone is read by this entry.
     auto returned = dyn_cast<LLVM::LLVMStructType>(function.getFunctionType().getReturnType());
     bool ownStatus = expectations && returned.getBody().size() == kTold;
     if (ownStatus)

@@ -28,7 +28,7 @@ namespace {
 struct BoxScalars : xetile::impl::BoxScalarsBase<BoxScalars> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
-      // What xetile-check-sizes wrote returns numbers as it is.
+      // Functions of xetile-check-sizes return scalars on purpose.
       if (function.isExternal() || !function.isPublic() || function->hasAttr(kConditionsAttr) ||
           (llvm::none_of(function.getArgumentTypes(), isNumber) &&
            llvm::none_of(function.getResultTypes(), isNumber)))

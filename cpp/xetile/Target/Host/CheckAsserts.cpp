@@ -4,8 +4,8 @@
 // too. Out: what the function expects of its data; the run goes on where one fails, whose results
 // nobody gets. Refused: in bodies, what HoistFromBody.cpp refuses.
 //===----------------------------------------------------------------------===//
-// What an assertion may keep from ending the process is safe without it: indices and sizes are
-// looked at for themselves, divisors of integers are made other than 0 here.
+// Errors that an assertion guards against cannot crash without it: indices and sizes have checks of
+// their own, divisors of integers are made other than 0 here.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"

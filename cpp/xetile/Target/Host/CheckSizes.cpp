@@ -111,8 +111,8 @@ void Checker::tell(Value holds, Value left, Value right, ArrayAttr texts) {
     old = arith::SelectOp::create(b, loc, fails, next, old);
 }
 
-/// What follows from arguments is told before the call; the rest of what the function expects it
-/// tells itself.
+/// Expectations that depend on arguments only are checked before the call; the function checks the
+/// others itself.
 void Checker::requireExpectation(func::CallOp call) {
   func::FuncOp expect = Expectations::find(check->getParentOfType<ModuleOp>());
   APInt number;
@@ -261,7 +261,7 @@ LogicalResult Checker::visitLoop(LoopLikeOpInterface loop) {
     if (failed(require(loop, {SizeExpr(OpFoldResult(b.getIndexAttr(1))), Relation::AtMost,
                               SizeExpr((*steps)[dim])})))
       return failure();
-    // What is told above is no reason to run for ever.
+    // A step that the check above reports must not make an endless loop.
     Value positive = arith::MaxSIOp::create(b, loc, step->value, constant(1));
     bounds.push_back({low->value, high->value, positive});
   }

@@ -52,7 +52,7 @@ Value findRoot(Value operand, ViewChain &chain) {
   return operand;
 }
 
-/// What the buffer is a part of.
+/// The buffer that `root` is a view of.
 Value findBase(Value root) {
   while (Operation *op = root.getDefiningOp()) {
     if (auto view = dyn_cast<ViewLikeOpInterface>(op))
@@ -75,7 +75,7 @@ struct Run {
   SmallVector<std::pair<OpOperand *, ViewChain>> views;
 };
 
-/// Whether `base` is memory for a result that nothing was written to before `first`.
+/// True if `base` is a result buffer that is not written before `first`.
 bool hasNoContents(Value base, gpu::LaunchFuncOp first) {
   auto argument = dyn_cast<BlockArgument>(base);
   auto func = first->getParentOfType<func::FuncOp>();
@@ -125,8 +125,8 @@ private:
   void copyIn(ImplicitLocOpBuilder &builder, Value root, Buffer &buffer, bool hasContents);
 };
 
-/// Whether launches before and behind `op` may share copies: it neither reads nor writes memory of
-/// the host.
+/// True if `op` has no side effects on host memory: launches before and behind it may share
+/// copies.
 bool leavesMemoryAlone(Operation *op) {
   return isa<gpu::AllocOp, gpu::DeallocOp>(op) || isMemoryEffectFree(op);
 }
@@ -145,7 +145,7 @@ void CopyLaunchOperands::findRuns(Block &block, SmallVector<Run> &runs) {
         end();
       continue;
     }
-    // What is copied before the first launch must be there then.
+    // Buffers that are copied before the first launch must dominate it.
     if (!run.launches.empty())
       for (Value operand : launch.getKernelOperands())
         if (isa<MemRefType>(operand.getType())) {

@@ -12,10 +12,10 @@ namespace xetile {
 /// "tensor.extract in line 7".
 std::string describePlace(mlir::Operation *op);
 
-/// What functions of a module expect of data, which only a run can tell: calls of
-/// `@xetile_expect(number, holds, got, bound)`, until xetile-report-expectations writes what they
-/// do. `got` and `bound` are numbers that an error tells: an index and what it has to be less than,
-/// 0 and -1 for none.
+/// Preconditions of a module's functions on data, checked at run time: calls of
+/// `@xetile_expect(number, holds, got, bound)`, until xetile-report-expectations lowers them.
+/// `got` and `bound` are numbers for the error: an index and its exclusive bound, 0 and -1 for
+/// none.
 class Expectations {
 public:
   explicit Expectations(mlir::ModuleOp module) : module(module) {}

@@ -61,7 +61,7 @@ private:
   void addMissingLoops();
   Value accumulate(OpBuilder &b, mlir::Block &block, IRMapping &map, Value sofar);
   Value accumulateIn(OpBuilder &b, Operation *inside, IRMapping &map, Value sofar);
-  /// What `greatest` is where a loop that it does not depend on never runs.
+  /// Selects 0 instead of `greatest` if a loop that it does not depend on has a zero trip count.
   Value unlessNeverRun(Value greatest);
   bool isAbove(Operation &inside) { return inside.isAncestor(site); }
 

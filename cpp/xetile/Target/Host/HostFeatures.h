@@ -12,10 +12,10 @@ namespace xetile {
 /// those that need them: `avx512f` makes a machine with AVX2 of one with AVX-512 and AMX.
 inline constexpr llvm::StringLiteral kWithoutVariable = "XETILE_CPU_WITHOUT";
 
-/// What this CPU has, less what the environment takes from it, by LLVM's names. Read once.
+/// Features of this CPU, by LLVM's names, less those that the environment removes. Read once.
 const llvm::StringMap<bool> &hostFeatures();
 
-/// What is wrong with the list of the environment: a name that is no feature. Else empty.
+/// An error message for a name in the environment's list that is no feature, else empty.
 llvm::StringRef wrongHostFeatures();
 
 } // namespace xetile

@@ -41,7 +41,7 @@ ConstantIntRanges IntegerRanges::ofArgument(BlockArgument argument, unsigned dep
   Operation *parent = argument.getOwner()->getParentOp();
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(parent)) {
     OpOperand *operand = linalgOp.getMatchingOpOperand(argument);
-    // What a reduction has so far is more than what it began with.
+    // The range of an accumulator is not that of its init value.
     bool begins = linalgOp.isDpsInit(operand) && linalgOp.getNumReductionLoops() != 0;
     if (!begins && isa<RankedTensorType>(operand->get().getType()))
       return ofElements(operand->get(), depth);
@@ -83,7 +83,7 @@ ConstantIntRanges IntegerRanges::ofResult(OpResult result, unsigned depth) {
   return found;
 }
 
-/// What of `range` compares to `bound` so; nothing if none does.
+/// The part of `range` that satisfies the comparison with `bound`; nothing if it is empty.
 static std::optional<ConstantIntRanges> restrict(const ConstantIntRanges &range,
                                                  arith::CmpIPredicate predicate,
                                                  const APInt &bound) {
@@ -158,7 +158,7 @@ ConstantIntRanges IntegerRanges::ofElements(Value tensor, unsigned depth) {
   if (!generic || generic.getNumReductionLoops() != 0 ||
       !generic.getMatchingIndexingMap(generic.getDpsInitOperand(number)).isPermutation())
     return anyOf(element);
-  // What is assumed holds for other elements than these.
+  // Assumptions hold for this element only.
   auto outer = std::exchange(assumed, llvm::DenseMap<Value, ConstantIntRanges>());
   ConstantIntRanges range = of(generic.getBlock()->getTerminator()->getOperand(number), depth + 1);
   assumed = std::move(outer);

@@ -7,9 +7,9 @@
 
 namespace xetile {
 
-/// What integers and indices a function on tensors may compute, by upstream's rules for ops on
-/// numbers. Besides, it looks through the tensors that elementwise ops make, and at what a
-/// comparison says about the number that is selected by it.
+/// Ranges of integers and indices of a function on tensors, by upstream's integer range analysis.
+/// It also looks through elementwise producers of tensors, and refines the range of a selected
+/// value by the comparison that selects it.
 class IntegerRanges {
 public:
   /// The numbers that `value`, an integer or an index, may be.

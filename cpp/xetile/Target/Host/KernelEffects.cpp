@@ -52,7 +52,7 @@ private:
       return true;
     if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op))
       return followLaunch(launch, use);
-    // What a caller does with it is its own business.
+    // Effects of the caller are not this function's.
     if (isa<func::ReturnOp>(op))
       return true;
     if (auto metadata = dyn_cast<memref::ExtractStridedMetadataOp>(op)) {

@@ -61,7 +61,7 @@ void Reporter::record(func::CallOp call) {
   call.erase();
 }
 
-/// What ends the loop may be what did not hold.
+/// The loop's condition may depend on a violated expectation.
 void Reporter::endWhereTaken(scf::WhileOp loop) {
   scf::ConditionOp condition = loop.getConditionOp();
   loc = loop.getLoc();

@@ -86,7 +86,7 @@ private:
   static void storeResults(func::ReturnOp op, ArrayRef<unsigned> moved,
                            ArrayRef<BlockArgument> places, bool only) {
     for (auto [number, place] : llvm::zip(moved, places)) {
-      // What this replaces is an argument for later results, which are copied then.
+      // Later results see an argument instead of the replaced alloc, and are copied then.
       auto made = withoutReshapes(op.getOperand(number)).getDefiningOp<memref::AllocOp>();
       if (!only || !made || made->getBlock() != place.getOwner() ||
           !made.getType().hasStaticShape() || !made.getType().getLayout().isIdentity())

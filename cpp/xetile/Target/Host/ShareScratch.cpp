@@ -29,7 +29,7 @@ constexpr int64_t kAlignment = 64;
 /// quarter, at least 128 MiB). What is larger has an allocation of its own.
 constexpr int64_t kMostOnDevice = 128 << 20;
 
-/// What is larger is in nobody's memory; sums of sizes stay in 64 bits.
+/// No machine has larger buffers; sums of sizes cannot overflow 64 bits.
 constexpr int64_t kMostAtOnce = int64_t(1) << 40;
 
 struct Buffer {

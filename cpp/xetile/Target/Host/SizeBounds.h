@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What upstream's bounds of values prove about sizes.
+// Proofs about sizes by upstream's value bounds.
 #ifndef XETILE_TARGET_HOST_SIZEBOUNDS_H
 #define XETILE_TARGET_HOST_SIZEBOUNDS_H
 
@@ -14,8 +14,8 @@ namespace xetile {
 bool takesOperandSize(mlir::Value value, std::optional<int64_t> dim,
                       mlir::ValueBoundsConstraintSet &bounds);
 
-/// Whether `left` compares to `right` in this way; false where that is not proved. This is
-/// `ValueBoundsConstraintSet::compare` with the stop condition above, which that takes none.
+/// True if the comparison is proved: `ValueBoundsConstraintSet::compare` with the stop condition
+/// above, for which that has no argument.
 bool provesBound(const mlir::ValueBoundsConstraintSet::Variable &left,
                  mlir::ValueBoundsConstraintSet::ComparisonOperator comparison,
                  const mlir::ValueBoundsConstraintSet::Variable &right);

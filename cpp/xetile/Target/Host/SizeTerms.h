@@ -56,7 +56,7 @@ public:
   void pop() { scopes.pop_back(); }
   void define(mlir::Value index, mlir::Value here, llvm::StringRef text);
 
-  /// Whether all conditions have held so far, as a value where the builder stands.
+  /// True if all conditions have held so far: a value at the builder's insertion point.
   std::function<mlir::Value()> allowed;
 
 private:

@@ -42,7 +42,7 @@ private:
   /// Of what a block access moves: of a row of narrow elements 32 bits to a lane, as the RFC has
   /// it.
   void setBlock(mlir::Value value);
-  /// Whether an access by `descriptor` moves rows that no message takes, and tests no bounds.
+  /// True if an access by `descriptor` moves rows that no message takes, without bounds checks.
   bool isRowsOfElements(mlir::Value descriptor, mlir::VectorType vector) const;
   /// Of such rows: a lane has neighbours, as many as one access of it takes.
   void setRows(mlir::Value value);

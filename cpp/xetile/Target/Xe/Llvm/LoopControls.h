@@ -9,9 +9,9 @@ namespace xetile {
 
 /// Marks every loop of one block in a SPIR-V module as not to be unrolled.
 ///
-/// Whether to unroll is the schedule's choice, which counts registers. Intel's compiler does not:
-/// it unrolls a k loop of 16 steps completely and spills (512^3, 32 x 64 tiles: 4096 bytes, and
-/// none with this mark). LLVM's backend writes loop controls for shaders only.
+/// Unrolling is the schedule's choice, which knows the register pressure. Intel's compiler does
+/// not: it unrolls a k loop of 16 steps completely and spills (512^3, 32 x 64 tiles: 4096 bytes,
+/// and none with this mark). LLVM's backend writes loop controls for shaders only.
 void forbidUnrolling(std::string &spirv);
 
 } // namespace xetile

@@ -27,7 +27,7 @@ Type withElement(Type type, Type element) {
   return vector ? Type(vector.clone(element)) : element;
 }
 
-/// Whether a number may be wrong by some units of the last place, so that f16 has to be rounded
+/// True if the result may be off by some units in the last place, so that f16 has to be rounded
 /// from f32.
 bool isFunction(Operation *op) {
   if (!isa<math::MathDialect>(op->getDialect()) || op->getNumResults() != 1 ||

@@ -153,8 +153,8 @@ Value *spellOutCast(CastInst &cast) {
   }
 }
 
-// What LLVM's SPIR-V backend makes of casts from and to one bit is not valid, or another number; a
-// vector that is extended by its signs and then by zeros it cannot select.
+// LLVM's SPIR-V backend miscompiles casts from and to i1, or writes invalid code for them; a zext
+// of a sext of a vector it cannot select.
 void spellOutCasts(Module &module) {
   for (Function &function : module)
     for (Instruction &inst : make_early_inc_range(instructions(function)))

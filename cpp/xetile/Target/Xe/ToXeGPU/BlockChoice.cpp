@@ -21,7 +21,7 @@ using namespace xetile;
 static constexpr int64_t kPlainRows = 8, kPlainColumns = 16;
 // Of memory that no message takes: a lane has four neighbours, so that sixteen have a row.
 static constexpr int64_t kLongColumns = 64;
-// What stays whole where sixteen lanes do not share its rows.
+// Vectors of so few elements stay whole if sixteen lanes do not share their rows.
 static constexpr int64_t kWholeElements = 512;
 
 /// The largest power of two that divides `size`, `most` at most.
@@ -78,8 +78,8 @@ void BlockChoice::assignPlain(Value vector) {
     assign(vector, *block);
 }
 
-/// Whether all matrices are such that no message takes their rows, and nothing but elementwise ops
-/// asks for lanes.
+/// True if no message takes the rows of any matrix, and only elementwise ops constrain
+/// lanes.
 static bool hasLongRowsOnly(Operation *root, StringRef chip) {
   bool any = false;
   auto visit = [&](Operation *op) -> WalkResult {
@@ -221,7 +221,7 @@ SmallVector<int64_t> xetile::chooseInnerBlocks(TileType tile, const VectorBlock 
   request.shape = {uint64_t(tile.getDimSize(0)), uint64_t(tile.getDimSize(1))};
   request.contiguousDim = isTransposed ? 0 : 1;
   request.dpas = largestDpas(target, block.elemBits);
-  // What is converted to an operand's elements afterwards comes as results do, a column per lane.
+  // Values converted to an operand's type later are laid out as results, a column per lane.
   request.operand = request.elemBits == block.elemBits ? block.operand : DpasOperand::C;
   if (request.operand != DpasOperand::B)
     request.dpas.repeatCount = getPowerOfTwo(tile.getDimSize(0), request.dpas.repeatCount);

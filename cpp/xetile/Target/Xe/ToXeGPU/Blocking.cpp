@@ -230,7 +230,7 @@ struct BlockConstant : BlockPattern<arith::ConstantOp> {
   }
 };
 
-/// Whether the patterns here rewrite `op` if its values are in blocks; others get whole vectors.
+/// True if the patterns here rewrite `op` on blocked values; other ops get whole vectors.
 bool isRewritten(Operation *op, const BlockChoice &choice) {
   auto broadcast = dyn_cast<vector::BroadcastOp>(op);
   auto constant = dyn_cast<arith::ConstantOp>(op);
@@ -238,7 +238,7 @@ bool isRewritten(Operation *op, const BlockChoice &choice) {
     return choice.get(op->getOperand(0)) && choice.get(op->getResult(0));
   if (isa<AtomicRMWTileOp>(op))
     return choice.get(op->getResult(0));
-  // What others than these yield stays whole, as their results do.
+  // Yields of other ops stay whole, as do these ops' results.
   if (isa<scf::YieldOp>(op))
     op = op->getParentOp();
   return isa<LoadTileOp, StoreTileOp, TileMmaOp, scf::ForOp, scf::WhileOp, scf::IfOp,

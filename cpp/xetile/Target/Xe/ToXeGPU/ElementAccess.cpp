@@ -128,7 +128,7 @@ bool TileAccess::isRowsInside() const {
   for (auto [side, part] : llvm::zip_equal(sides, parts))
     if (!part || !(side = getConstantIntValue(part)))
       return false;
-  // What comes later tells by the same numbers that it is no block.
+  // Later passes tell by the same limits that it is no block access.
   int64_t bytes = surface.getElementBytes();
   return bytes > 0 &&
          target.checkSurface(*sides[1] * bytes, *sides[0], *sides[2] * bytes, unsigned(bytes) * 8)

@@ -40,8 +40,8 @@ struct Surface {
   mlir::Value createAddress(mlir::OpBuilder &builder, mlir::Location loc) const;
 };
 
-/// Whether the first element of a row that messages start at is on a 4-byte boundary, for a tile
-/// that starts `offset` elements into its row.
+/// Classifies whether messages start on a 4-byte boundary of a row, for a tile that starts `offset`
+/// elements into its row.
 SurfaceKind classifyPlace(mlir::OpFoldResult offset, int64_t elementBytes);
 mlir::Value createPlaceTest(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value offset,
                             int64_t elementBytes);

@@ -72,8 +72,8 @@ private:
   /// Rows or columns of the matrix, from `start` of the tile on, none of them beyond the last.
   mlir::Value createPlacesInside(unsigned dim, int64_t start);
   llvm::SmallVector<mlir::Value> loadClamped(mlir::TypedAttr padding);
-  /// Whether all of the tile is in memory whose rows no message takes: rows of elements, none of
-  /// which has to be tested.
+  /// True if all of the tile is in bounds of memory whose rows no message takes: rows of elements
+  /// without masks.
   bool isRowsInside() const;
   llvm::SmallVector<mlir::Value> loadRows();
   mlir::Value createDescriptor(const BlockShape &shape, bool checksBounds = true);

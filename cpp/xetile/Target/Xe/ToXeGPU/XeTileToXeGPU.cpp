@@ -41,7 +41,7 @@ template <typename Op> struct AccessPattern : OpConversionPattern<Op> {
       : OpConversionPattern<Op>(converter, context), accesses(accesses) {}
   using OneToNOpAdaptor = typename OpConversionPattern<Op>::OneToNOpAdaptor;
 
-  /// What a tile is described by, as the conversion has it now.
+  /// A tile's surface and offsets, as remapped by the conversion.
   struct Described {
     Surface surface;
     SmallVector<Value> offsets;

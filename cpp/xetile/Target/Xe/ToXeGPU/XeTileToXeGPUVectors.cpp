@@ -115,7 +115,7 @@ SmallVector<Value> regrid(OpBuilder &builder, Location loc, ValueRange blocks, c
   return result;
 }
 
-/// What fills a type that the conversion keeps whole: one block of a grid of one.
+/// The grid of a type that the conversion keeps whole: a single block.
 Grid getWholeGrid(VectorType type) { return {type.getDimSize(0), type.getDimSize(1), 1, 1}; }
 
 struct ConvertTilePack : OpConversionPattern<TilePackOp> {

@@ -50,7 +50,7 @@ void LayoutInference::convert(OpOperand &operand, const Ownership &wanted) {
 Value LayoutInference::convert(Location loc, Value value, const Ownership &wanted) {
   OpBuilder builder(scope->getContext());
   builder.setInsertionPointAfterValue(value);
-  // What it says is not read again: the owners are known here.
+  // A placeholder, never read: the ownership is known here.
   SmallVector<int32_t> ones(std::max(1u, wanted.rank()), 1);
   auto layout = xegpu::LayoutAttr::get(
       builder.getContext(), builder.getDenseI32ArrayAttr(ones), DenseI32ArrayAttr(),

@@ -17,7 +17,7 @@ public:
   /// Emits an error where a layout does not fit, and at values about which nothing is stated.
   llvm::LogicalResult run(mlir::Operation *scope);
 
-  /// Whether the function states no layout for subgroups; then nothing was changed.
+  /// True if the function states no layout for subgroups; then the IR is unchanged.
   bool empty() const { return owners.empty() && accesses.empty(); }
   int64_t getNumSubgroups() const { return numSubgroups; }
 

@@ -43,7 +43,7 @@ const SmallVector<SmallVector<int64_t>> &DescriptorShapes::getShapes(Value descr
 SmallVector<Type> DescriptorShapes::getTypes(Value descriptor) const {
   auto tile = cast<xegpu::TensorDescType>(descriptor.getType());
   SmallVector<Type> types;
-  // What is left of layouts goes to the accesses.
+  // The remaining layouts move to the accesses.
   for (ArrayRef<int64_t> shape : getShapes(descriptor))
     types.push_back(xegpu::TensorDescType::get(tile.getContext(), shape, tile.getElementType(),
                                                tile.getEncoding(), Attribute()));

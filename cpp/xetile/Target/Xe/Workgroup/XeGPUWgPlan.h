@@ -36,7 +36,7 @@ struct XeGPUWgPlan {
       : layouts(layouts), target(target) {}
 
   llvm::LogicalResult make(mlir::Operation *scope);
-  /// Whether a value stays as it is.
+  /// True if a value is not rewritten.
   bool isKept(mlir::Value value) const;
 
   const LayoutInference &layouts;
