@@ -180,7 +180,7 @@ def _ocloc() -> Iterator[Finding]:
 
 
 def _linker() -> Iterator[Finding]:
-    """What `kernel.save` links with."""
+    """The linker of `kernel.save`."""
     if parts_missing():
         return
     found = next(filter(None, map(shutil.which, ("cc", "clang", "clang-22", "gcc"))), None) or tools.find_linker()

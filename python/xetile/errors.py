@@ -47,7 +47,7 @@ class Diagnostic:
 
 
 class XeTileError(Exception):
-    """What was expected, what came and what to change; with the compiler's diagnostics where it was the compiler.
+    """An error: expected, got, remedy; with the compiler's diagnostics where it was the compiler.
 
     `message` is a sentence for a person, `diagnostics` a tuple of `Diagnostic`. `str` of the error gives both.
     """

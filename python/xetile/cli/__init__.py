@@ -39,7 +39,7 @@ def _main(arguments: Sequence[str] | None) -> int:
             status: int = options.command(options)
             return status
         finally:
-            # What is still in the buffer fails now, where it can be told, not when Python exits.
+            # Buffered output fails now, where it can be reported, not when Python exits.
             sys.stdout.flush()
     except XeTileError as error:
         return output.complain(f"xetile: error: {error}")

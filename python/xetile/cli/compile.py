@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_parser"]
 
-# What the name of the output says, where --emit does not.
+# The format by the output's suffix, without --emit.
 _SUFFIXES = {".so": "so", ".spv": "spirv", ".h": "header", ".o": "object", ".mlir": "llvm"}
 _EPILOG = """\
 what --emit takes, besides the names of levels:

@@ -25,7 +25,7 @@ _NAME = re.compile(r"(?P<path>.+\.py)(:(?P<name>\w+))?", re.DOTALL)
 
 
 def is_model(text: str) -> bool:
-    """Whether a command line's input is FILE.py or FILE.py:NAME."""
+    """True if a command line's input is FILE.py or FILE.py:NAME."""
     return _NAME.fullmatch(text) is not None
 
 
@@ -125,7 +125,7 @@ def _make(make: Callable[..., Any], arguments: Any) -> Any:
 
 
 def _of_the_file(path: Path, what: str, action: Callable[[], Any]) -> Any:
-    """What the user's code gives; what it raises, with the line of the file."""
+    """The result of the user's code; its exceptions as errors with the line of the file."""
     try:
         return action()
     except (Exception, SystemExit) as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the commands that compile have in common: the payload, its schedule, target and parameters."""
+"""Arguments shared by the commands that compile: the payload, its schedule, target and parameters."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 class Request:
-    """What a command line asks to compile; its fields are arguments of `xetile.compile`."""
+    """A command line's compilation; the fields are arguments of `xetile.compile`."""
 
     def __init__(self, payload: ir.Module, schedule: Schedule | None, target: Target, params: dict[str, Any]) -> None:
         self.payload, self.schedule, self.target, self.params = payload, schedule, target, params
@@ -117,7 +117,7 @@ def pass_parameters(settings: Sequence[str]) -> dict[str, Any]:
 
 
 def watch(options: argparse.Namespace) -> Callable[[Stage], None]:
-    """What is done with each level: its remarks go to stderr, its text to the folder of --dump-stages."""
+    """A callback for each level: its remarks go to stderr, its text to the folder of --dump-stages."""
 
     def tell(stage: Stage) -> None:
         for warning in stage.warnings:

@@ -87,7 +87,7 @@ def object_file(module: ir.Module, name: str, opt_level: int) -> bytes:
 
 
 def _missing_functions(code: bytes, libraries: Sequence[Path]) -> list[str]:
-    """What machine code calls and neither this process nor the libraries have."""
+    """Undefined symbols of machine code that neither this process nor the libraries define."""
     opened = [ctypes.CDLL(None), *(ctypes.CDLL(str(path)) for path in libraries)]
     return [name for name in undefined_symbols(code) if not any(hasattr(library, name) for library in opened)]
 

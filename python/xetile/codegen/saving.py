@@ -165,7 +165,7 @@ def link(place: Path, code: bytes, libraries: Sequence[Path]) -> None:
 
 
 def _system_libraries() -> list[str]:
-    """What a compiler links by itself, where the loader has it: machines without a compiler have no files to link."""
+    """Libraries that compiler drivers link implicitly, as loaded here: without a compiler there are no others."""
     for name in _SYSTEM_LIBRARIES:
         with suppress(OSError):
             ctypes.CDLL(name)

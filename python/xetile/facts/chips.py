@@ -23,7 +23,7 @@ def why_not(name: str) -> str | None:
 
 
 def facts_of(chip: Any) -> dict[str, Any]:
-    """What the table says of a chip: its name, or an object with a `name`. XeTileError for what it does not have."""
+    """The table's row of a chip, given by name or as an object with a `name`. XeTileError if it has none."""
     name = getattr(chip, "name", chip)
     if not isinstance(name, str):
         raise XeTileError(f"target: expected the name of a chip, got {told(chip)}")

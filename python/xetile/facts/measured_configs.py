@@ -38,7 +38,7 @@ __all__ = ["Effort", "Tuned", "with_tuned_configs"]
 _KEY, _CANDIDATES = "xetile.matmul_key", "xetile.matmul_candidates"
 _CONFIG, _PACK = "xetile.matmul_config", "xetile.matmul_pack"
 _ROUNDS = 4
-# What is faster by less than this is no faster.
+# Speedups below this are noise.
 _NOISE = 0.02
 
 
@@ -62,7 +62,7 @@ class Effort:
 
 @dataclass(frozen=True)
 class Tuned:
-    """What was found for one matmul: `config`, and `pack` ("auto", "always" or "never") beside it.
+    """The fastest configuration of a matmul: `config`, and `pack` ("auto", "always" or "never") beside it.
 
     `speedup` is over the model's own choice, of the whole function; `tried` configurations were measured, 0 if it was
     known.
@@ -198,7 +198,7 @@ def _times(functions: Sequence[CompiledFunction], arguments: tuple[Any, ...], se
 
 
 class _Entry:
-    """What is known of a matmul here: a file."""
+    """The measurements of a matmul on this machine: a file."""
 
     def __init__(self, matmul: str, threads: int) -> None:
         self.matmul, self.threads = matmul, threads

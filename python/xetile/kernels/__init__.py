@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a kernel is, and how it is called, also where no compiler is installed. Nothing here makes one."""
+"""Kernels and how they are called, also where no compiler is installed. Nothing here makes one."""

@@ -73,7 +73,7 @@ def _as_array(spec: ArraySpec, value: Any) -> NDArray[Any]:
 
 
 def _misfit(spec: ArraySpec, array: Any, exact: bool = False) -> str | None:
-    """What is wrong with an array ("expected ..., got ..."), or None.
+    """The mismatch of an array with its specification ("expected ..., got ..."), or None.
 
     Integers of a module have no sign, what extends them says how they are read: unsigned bytes fit, unless `exact`.
     """

@@ -20,7 +20,7 @@ __all__ = ["as_numpy", "is_foreign"]
 
 _DEVICES = {1: "cpu", 2: "cuda", 3: "cuda_host", 4: "opencl", 7: "vulkan", 8: "metal", 10: "rocm", 11: "rocm_host"}
 _DEVICES |= {13: "cuda_managed", 14: "oneapi"}
-# What the host reads and writes at its address.
+# Devices whose memory the host can address.
 _HOST = ("cpu", "cuda_host", "rocm_host", "cuda_managed")
 _KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 6: "bool"}
 _NAMES = (b"dltensor", b"dltensor_versioned")
@@ -61,7 +61,7 @@ _pointer.restype, _pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes
 
 
 def is_foreign(value: Any) -> bool:
-    """Whether it is an array of another library, which `as_numpy` takes."""
+    """True for an array of another library, which `as_numpy` takes."""
     return not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__")
 
 

@@ -30,7 +30,7 @@ except ImportError:  # a package without extension modules still calls, slower
 
 __all__ = ["CompiledFunction", "descriptor_of"]
 
-# What MLIR's lowering puts where memory must not be freed: globals.
+# The allocated pointer of globals in MLIR's lowering: they must not be freed.
 _NOT_ALLOCATED = 0xDEADBEEF
 
 # Numbers that a function with expectations tells: of which one did not hold, what came, and its bound.
@@ -54,7 +54,7 @@ class CompiledFunction:
         self.owner = owner
         self._guard = guard
         self.failed = False
-        """Whether the guard raised: the device may have lost what the function needs, load it anew."""
+        """True if the guard raised: the device may have lost the function's state, load it anew."""
         self._results = tuple((spec.shape, spec.numpy_dtype) for spec in signature.results)
         self._reports = bool(signature.expectations)
         self._numbers = tuple(number for number, spec in enumerate(signature.arguments) if spec.scalar)

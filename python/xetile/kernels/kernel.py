@@ -30,7 +30,7 @@ __all__ = ["Code", "Function", "Kernel", "KernelTarget", "NativeBinary", "Stage"
 
 
 class KernelTarget(Protocol):
-    """What a kernel says of its target: a `xetile.Target`, whose room is above this one."""
+    """The interface of `xetile.Target` to its kernels; its room is above this one."""
 
     @property
     def name(self) -> str:
@@ -46,7 +46,7 @@ class KernelTarget(Protocol):
 
     @property
     def has_device(self) -> bool:
-        """Whether kernels run beside the host, through the runtime library."""
+        """True if kernels run on a device, through the runtime library."""
 
 
 @dataclass(frozen=True)
@@ -129,10 +129,10 @@ class Stages(Mapping[str, str]):
 
 
 class Function(Protocol):
-    """What a kernel calls in this process, as `CompiledFunction` does."""
+    """The interface of a kernel's function in this process, as `CompiledFunction` has it."""
 
     failed: bool
-    """Whether a device may have lost what the function needs: load it anew."""
+    """True if a device may have lost the function's state: load it anew."""
 
     @property
     def addresses(self) -> tuple[int, int, bool] | None:
@@ -144,7 +144,7 @@ class Function(Protocol):
 
 
 class Code(Protocol):
-    """What a target makes of a payload's lowest level. `Kernel` has its methods."""
+    """A target's code of a payload's lowest level. `Kernel` has its methods."""
 
     def load(self) -> Function:
         """The function in this process. XeTileError if it cannot be loaded."""
@@ -220,7 +220,7 @@ class Kernel:
             raise
 
     def function(self) -> Function:
-        """What a call calls: the function in this process. XeTileError if it cannot be loaded or called with arrays."""
+        """The callee in this process. XeTileError if it cannot be loaded or called with arrays."""
         if self.signature.reason:
             raise XeTileError(f"@{self.name} cannot be called with arrays: {self.signature.reason}")
         with self._lock:
@@ -242,18 +242,18 @@ class Kernel:
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        """What the function's operations ask of sizes of arguments: "argument 0, dimension 1 == ..."."""
+        """Preconditions of the operations on sizes of arguments: "argument 0, dimension 1 == ..."."""
         return tuple(map(str, self.signature.conditions))
 
     @property
     def target(self) -> KernelTarget:
-        """What it was compiled for, a `xetile.Target`. Its facts come from the compiler, which this loads."""
+        """The `xetile.Target` that it was compiled for. Its facts come from the compiler, which this loads."""
         target: KernelTarget = xetile.Target(self._target)
         return target
 
     @property
     def binaries(self) -> Mapping[str, bytes]:
-        """What was made, by name: "spirv" and the chips that machine code was made for, or a CPU's "object" file."""
+        """Binaries by name: "spirv" and the chips that machine code was made for, or a CPU's "object" file."""
         return self._code.binaries()
 
     @property

@@ -235,7 +235,7 @@ def _take_error() -> str:
 
 
 def _text(function: Callable[..., int], *arguments: object) -> str:
-    """What a function of XeTileRuntime.h copies into its caller's buffer. Raises its recorded error."""
+    """The text that a function of XeTileRuntime.h copies into its caller's buffer. Raises its recorded error."""
     buffer = ctypes.create_string_buffer(function(*arguments, None, 0) + 1)
     raise_recorded()
     function(*arguments, buffer, len(buffer))

@@ -243,7 +243,7 @@ _close.argtypes = [ctypes.c_void_p]
 
 @functools.cache
 def cpu_features() -> list[str]:
-    """What of this CPU compiled code may use, as Linux names it; the architecture first."""
+    """The CPU features that compiled code may use, by Linux's names; the architecture first."""
     features = [platform.machine()]
     for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
         key, _, value = line.partition(":")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a kernel takes and gives, and what sizes must fit together. Plain data: a saved kernel has it as JSON.
+"""A kernel's arguments, results and conditions on sizes. Plain data: a saved kernel has it as JSON.
 
 print(Signature.of(xetile.matmul(256, 256, 64)))
 # matmul(256x64xf16, 64x256xf16, 256x256xf32) -> (256x256xf32)
@@ -51,7 +51,7 @@ _NUMPY = {
     "index": "int64",
     "i1": "bool",
 }
-# What becomes the name of a kernel, cpp/xetile/Target/Xe/Binary/KernelName.h, and of a symbol.
+# Names that are legal for a kernel, cpp/xetile/Target/Xe/Binary/KernelName.h, and a symbol.
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.$-]*")
 _MAX_NAME = 1000  # schedules add to it
 
@@ -98,7 +98,7 @@ class ArraySpec:
         return DYNAMIC not in self.shape
 
     def takes(self, shape: tuple[int, ...]) -> bool:
-        """Whether an array of that shape fits."""
+        """True if an array of that shape fits."""
         return shape == self.shape or (
             len(shape) == len(self.shape)
             and all(want in (DYNAMIC, size) for size, want in zip(shape, self.shape, strict=True))
@@ -122,7 +122,7 @@ class Condition:
         return f"{self.left} {self.sign} {self.right} ({self.reason})"
 
     def told(self, left: int, right: int) -> str:
-        """What was expected and what came, where the two sides are these."""
+        """The violated condition with its two sides, for an error."""
 
         def side(text: str, value: int) -> str:
             return text if text == str(value) else f"{text} ({value})"
@@ -132,7 +132,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Expectation:
-    """What the function expects of its data: `text`, of the operation at `place`."""
+    """A precondition on data: `text`, of the operation at `place`."""
 
     place: str
     text: str
@@ -175,7 +175,7 @@ class Signature:
 
     @property
     def returns(self) -> bool:
-        """Whether the function allocates its results: a size of one is known at run time only."""
+        """True if the function allocates its results: one of them has a dynamic size."""
         return not all(spec.is_static for spec in self.results)
 
     def to_json(self) -> str:

@@ -104,7 +104,7 @@ def dpas_layout(operand: str, shape: Sequence[int], type_: str | int, dpas: Dpas
 
 
 def lane_layout(operand: str, type_: str | int, subgroup_size: int = 16) -> LaneLayout:
-    """What XeGPU demands of an operand on subgroups of 16 (PVC, Xe2) or 8 lanes (ARC)."""
+    """XeGPU's layout of an operand on subgroups of 16 (PVC, Xe2) or 8 lanes (ARC)."""
     lanes = _layout.lane_layout(
         checked_text("operand", operand),
         unsigned("type", element_bits(type_)),

@@ -29,7 +29,7 @@ __all__ = ["draw", "draw_wg_map"]
 
 # Rows and columns of one subgroup's part that are drawn element by element.
 _MOST_CELLS = 64
-# What takes some seconds to draw.
+# Limits of drawings that take some seconds.
 _MOST_ELEMENTS = 1 << 20
 _MOST_PIECES = 1 << 12
 _CELL = 0.34  # inches
@@ -43,7 +43,7 @@ _Rectangle = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class _Part:
-    """What one subgroup holds: its rows and columns of the tile, and [row, column] -> lane, register."""
+    """A subgroup's fragment: its rows and columns of the tile, and [row, column] -> lane, register."""
 
     rows: list[int]
     cols: list[int]

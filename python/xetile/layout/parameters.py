@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What layouts and plans are asked with: element types, DPAS parameters, facts of a matrix; and their checks."""
+"""Parameters of layouts and plans: element types, DPAS parameters, facts of a matrix; and their checks."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Dpas:
 
 @dataclass(frozen=True)
 class Surface:
-    """What is known of the matrix in memory; None for what only the run will tell.
+    """Static facts of the matrix in memory; None for dynamic ones.
 
     `base_align`, `width` and `pitch` are in bytes, `height` in memory rows. The tile's first element of a memory row is
     a multiple of `x_multiple`.
@@ -88,7 +88,7 @@ class Surface:
 def checked_text(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise XeTileError(f"{name}: expected a name, got {told(value)}")
-    # What a command line brings may hold bytes that are no characters.
+    # Arguments of a command line may hold bytes that are no characters.
     return value.encode(errors="backslashreplace").decode()
 
 

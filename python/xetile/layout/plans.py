@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a plan is: messages, slices of registers, and how they grow from one DPAS tile; its text and its JSON."""
+"""Plans: messages, slices of registers, and how they grow from one DPAS tile; as text and as JSON."""
 
 from __future__ import annotations
 

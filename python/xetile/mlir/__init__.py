@@ -3,7 +3,7 @@
 
 import os
 
-# What writes the types of the extension modules loads them alone, maybe before the rest of the package is there:
+# The generator of stubs loads the extension modules alone, maybe before the rest of the package is there:
 # cpp/bindings/CMakeLists.txt.
 if not os.environ.get("XETILE_MLIR_BARE"):
     from xetile.system import surroundings

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a payload means, computed by NumPy: the reference that kernels are checked against.
+"""An interpreter of payloads in NumPy: the reference that kernels are checked against.
 
 Known are the structured ops of linalg, named or generic, with bodies of arith and math; linalg.softmax, pack and
 unpack; arith and math on tensors and numbers; reshapes, slices and pads of tensors. Named ops mean what MLIR's own

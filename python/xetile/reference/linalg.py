@@ -118,7 +118,7 @@ class Generic:
         return [self._read(number, fixed) for number in range(self._inputs, len(self._operands))]
 
     def _values(self, fixed: Mapping[int, int], accumulated: Sequence[Array], wanted: Any = None) -> list[Array]:
-        """What the body yields, or the value `wanted` alone."""
+        """The values that the body yields, or the value `wanted` alone."""
         values = dict(self._outside)
         arguments = list(self._body.arguments)
         for number in range(self._inputs):
@@ -247,7 +247,7 @@ class Generic:
         places = [dim for dim in range(len(self.sizes)) if dim not in self.reductions]
         first, second = parts[0], parts[2]
         covered = [dim for dim in places if dim in parts[1] or dim in parts[3]]
-        # What both lack is counted.
+        # Reduction dimensions that both operands lack multiply the sum.
         lacking = [dim for dim in self.reductions if dim not in (*parts[1], *parts[3], *fixed)]
         times = math.prod(self.sizes[dim] for dim in lacking)
         dtype = first.dtype

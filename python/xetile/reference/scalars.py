@@ -173,7 +173,7 @@ _ORDERED = (None, np.equal, np.greater, np.greater_equal, np.less, np.less_equal
 
 
 def compute(op: ir.Operation, operands: list[Array], precision: Precision) -> Array | None:
-    """What an operation with one result gives, element by element; None for an operation that is not known."""
+    """The elementwise result of an operation; None for one that is unknown or has several results."""
     name = op.name
     if len(op.results) != 1:
         return None

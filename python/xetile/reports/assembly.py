@@ -42,7 +42,7 @@ class Instruction:
 
     @property
     def kind(self) -> str:
-        """What is counted: "dpas", "load" (of memory), "prefetch" (to nowhere), "store", else the opcode."""
+        """The class for counts: "dpas", "load" (of memory), "prefetch" (to nowhere), "store", else the opcode."""
         if "dpas" in self.base:
             return "dpas"
         if self.base.startswith("load"):
@@ -83,7 +83,7 @@ class Instruction:
 
     @property
     def loaded_bytes(self) -> int:
-        """What a load leaves in registers. A message of 32 registers says 31, the most that its field holds."""
+        """Bytes that a load writes to registers. A message of 32 registers says 31, the most that its field holds."""
         found = re.match(r"r\d+:(\d+)", self.target) if self.kind == "load" else None
         if not found:
             return 0
@@ -119,11 +119,11 @@ class Instruction:
 
     @property
     def operations_of_16_bits(self) -> int:
-        """What the matrix unit does of 16-bit elements in the time of a dpas, which all types need alike."""
+        """Operations on 16-bit elements in the time of a dpas, which takes equally long for all types."""
         return self.operations * self._operand_bits() // 16
 
     def _stored_bytes(self) -> int:
-        """What a block store takes from registers: the operand behind the address."""
+        """Bytes that a block store reads from registers: the operand behind the address."""
         found = re.search(r"\]\s+r\d+(?:\.\d+)?:(\d+)", self.operands)
         return _REGISTER_BYTES * int(found[1]) if found else 0
 
@@ -171,7 +171,7 @@ class Loop:
             yield _purpose(instruction, payloads, tested), instruction
 
     def loaded_bytes(self) -> int:
-        """What all its loads bring to registers of a subgroup in one turn."""
+        """Bytes that its loads write to a subgroup's registers in one iteration."""
         return sum(instruction.loaded_bytes for instruction in self.code)
 
     def operations(self) -> int:

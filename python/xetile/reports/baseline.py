@@ -40,7 +40,7 @@ class Difference:
     now: float | None
 
     def is_worse(self, tolerance: float) -> bool:
-        """Whether it grew by more than the share `tolerance`, or is not told any more."""
+        """True if it grew by more than the share `tolerance`, or is no longer reported."""
         if self.before is None:
             return False
         # Sums of the same counts may differ in the last bit.

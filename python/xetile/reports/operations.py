@@ -22,7 +22,7 @@ class Operation:
 
 
 def describe(op: ir.Operation) -> Operation:
-    """What a report says of `op`: "generic maximumf", "37x72xf32 -> 37x72xf16", "mlp.mlir:7:8"."""
+    """Describes `op` for reports: "generic maximumf", "37x72xf32 -> 37x72xf16", "mlp.mlir:7:8"."""
     dialect, _, name = op.name.partition(".")
     inner = [each.operation.name for region in op.regions for block in region.blocks for each in block.operations]
     computed = [

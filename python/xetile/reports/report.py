@@ -52,7 +52,7 @@ class InstructionCounts:
 
 @dataclass(frozen=True)
 class Roofline:
-    """What a loop asks of a chip whose matrix units never wait.
+    """A loop's demands on a chip whose matrix units never stall.
 
     `product` is the one whose rates these are; `loads_per_second` in bytes, of all its cores together; `memory_share`
     that divided by what memory brings: from 1 on, this many of the bytes must come out of caches, all but one.
@@ -93,7 +93,7 @@ class KernelStatistics:
 
     @property
     def bytes_per_dpas(self) -> float:
-        """What a subgroup loads in the loop for each dpas. NaN without a loop."""
+        """Bytes that a subgroup loads in the loop per dpas. NaN without a loop."""
         return self.loaded_bytes / self.loop["dpas"] if self.loop else float("nan")
 
     def roofline(self) -> Roofline | None:

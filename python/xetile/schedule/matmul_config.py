@@ -22,7 +22,7 @@ _Config = TypeVar("_Config", bound="_Base")
 
 
 class _Base:
-    """What configurations do; the fields are in MatmulConfig."""
+    """Methods of configurations; the fields are in MatmulConfig."""
 
     if TYPE_CHECKING:
 

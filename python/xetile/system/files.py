@@ -41,7 +41,7 @@ def path_of(value: Any, what: str) -> Path:
 
 
 def is_file(path: Path) -> bool:
-    """Whether it is a regular file, or a link to one. False where that cannot be told."""
+    """True if it is a regular file, or a link to one. False where that is unknown."""
     try:
         return stat.S_ISREG(path.stat().st_mode)
     except OSError:

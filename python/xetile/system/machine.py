@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What Linux says of this CPU, where it can be told, less what XETILE_CPU_WITHOUT takes from it.
+"""Facts and features of this CPU by Linux, where known, without those in XETILE_CPU_WITHOUT.
 
 The variable lists features in LLVM's names, with commas between; the compiler reads it, once in a process.
 """
@@ -21,7 +21,7 @@ __all__ = ["cache_sizes", "facts", "flags", "lends_tile_registers"]
 
 
 def facts() -> dict[str, Any]:
-    """What makes one machine measure as another: the CPU's model, what it can do, its cores."""
+    """The key of measurements: the CPU's model, features and cores."""
     found: dict[str, Any] = {"architecture": platform.machine(), "cores": os.cpu_count()}
     entries = _cpuinfo()
     for name in ("vendor_id", "cpu family", "model", "model name", "stepping"):
@@ -31,7 +31,7 @@ def facts() -> dict[str, Any]:
 
 
 def flags() -> frozenset[str]:
-    """What the CPU can do, in Linux's words, without what XETILE_CPU_WITHOUT takes from it.
+    """Features of the CPU, by Linux's names, without those in XETILE_CPU_WITHOUT.
 
     XeTileError where that variable names no feature.
     """

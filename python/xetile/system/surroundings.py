@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What of this machine, this Python and this process the package depends on, and what to do where it does not fit.
+"""Dependencies on this machine, this Python and this process, and remedies where they do not fit.
 
 Looked at by `xetile doctor`, and where an import fails.
 """
@@ -23,7 +23,7 @@ _LIBRARIES = re.compile(r"/lib((MLIR|LLVM)(?!PythonSupport)[\w.+-]*|\w+(Python|A
 
 
 def is_installed() -> bool:
-    """Whether this is an installed package; a build tree links its libraries."""
+    """True if this is an installed package; a build tree links its libraries."""
     return not (PACKAGE / "_lib").is_symlink()
 
 
@@ -40,12 +40,12 @@ def version() -> str:
 
 
 def reinstall(name: str = "xetile") -> str:
-    """What to do about parts that are missing or damaged."""
+    """The remedy for parts that are missing or damaged."""
     return f"pip install --force-reinstall {name}=={version()}" if is_installed() else "run `make build`"
 
 
 def parts_missing() -> bool:
-    """Whether only `xetile-runtime` is installed, which loads kernels and has no compiler."""
+    """True if only `xetile-runtime` is installed, which loads kernels and has no compiler."""
     return not _MLIR_MODULES.exists()
 
 

@@ -95,7 +95,7 @@ def _ask() -> tuple[bool, str]:
 
 
 def ocloc_version(ocloc: Path) -> str:
-    """What `ocloc --version` prints; XeTileError if it does not run."""
+    """The output of `ocloc --version`; XeTileError if it does not run."""
     ocloc = files.path_of(ocloc, "ocloc")
     try:
         run = subprocess.run([ocloc, "--version"], capture_output=True, text=True, errors="replace", timeout=60)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What kernels are compiled for: a room for each kind of machine, all with the same interface.
+"""Compilation targets: a room for each kind of machine, all with the same interface.
 
 xetile.targets.Target("pvc").registers
 [target.name for target in xetile.targets.available()]

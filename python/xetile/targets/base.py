@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a target is: a name, facts about the machine, options, and the levels that a payload goes through."""
+"""The interface of targets: a name, facts of the machine, options, and the levels that a payload goes through."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Option", "Plan", "Target"]
 
-# What the compiler adds to the name of a function for the one that checks its sizes.
+# The suffix of the function that checks another one's sizes.
 _CHECK = "_check"
 
 
@@ -34,7 +34,7 @@ class Option:
 
 
 class Target:
-    """What kernels are compiled for: `Target("pvc")`, `Target("cpu")`. XeTileError, which lists the known, for others.
+    """A compilation target: `Target("pvc")`, `Target("cpu")`. XeTileError, which lists the known, for others.
 
     `Target(name)` is an object of the class of its room: `XeTarget` for Intel GPUs, `CpuTarget` for this CPU.
     """
@@ -42,14 +42,14 @@ class Target:
     name: str
     description: str
     options: ClassVar[tuple[Option, ...]]
-    """What `xetile.compile` takes for it by name, besides schedule and params."""
+    """Keyword arguments of `xetile.compile` for it, besides schedule and params."""
     emits: ClassVar[Mapping[str, str]]
     """Short name of what `xetile compile --emit` writes -> the level that has it."""
     binary_emits: ClassVar[Mapping[str, str]]
     """Those of them that are a binary -> its name in `Kernel.binaries`; "native" is the target's own chip."""
     default_emit: ClassVar[str]
     has_device: ClassVar[bool]
-    """Whether kernels run beside the host, through the runtime library."""
+    """True if kernels run on a device, through the runtime library."""
 
     _rooms: ClassVar[list[type[Target]]] = []
 
@@ -125,7 +125,7 @@ class Plan(ABC):
 
     @abstractmethod
     def options(self) -> dict[str, str]:
-        """What the compiler's levels take, as `xetile-compile` has it."""
+        """Options of the compiler's levels, as `xetile-compile` has them."""
 
     def lower(self, payload: ir.Module) -> Iterator[Stage]:
         """The levels of the target, each made when it is asked for. The list is the compiler's own."""
@@ -151,7 +151,7 @@ class Plan(ABC):
         return _xetile.clone_module(payload.operation)
 
     def after_preparation(self, module: ir.Module, payload: ir.Module) -> ir.Module:
-        """What tiling begins with: the payload as the first level's passes left it, or something made of that."""
+        """The input of tiling: the payload as the first level's passes left it, or a module derived from it."""
         return module
 
     def finish(self, stages: Stages, signature: Signature) -> Signature:
@@ -169,7 +169,7 @@ class Plan(ABC):
 
     @abstractmethod
     def code(self, stages: Stages, signature: Signature) -> Code:
-        """What the lowest level is good for."""
+        """The code of the lowest level."""
 
     def signature(self, payload: ir.Module) -> Signature:
         """The payload's, and why it cannot be called on this target, if so."""

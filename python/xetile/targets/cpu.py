@@ -125,7 +125,7 @@ class CpuTarget(Target):
 
 
 def _effort(tune: Any) -> Effort | None:
-    """What `tune` asks to measure, None for nothing."""
+    """The effort of measurements that `tune` asks for, None for none."""
     if isinstance(tune, Effort):
         return tune
     expect("tune", tune, bool, "True or False")
@@ -286,7 +286,7 @@ class CpuCode:
 
 
 def explain_parameters(payload: ir.Module, params: Mapping[str, Any]) -> str:
-    """What `xetile explain` prints, for `params` of a compilation without a schedule."""
+    """The text of `xetile explain`, for `params` of a compilation without a schedule."""
     return cpu_explain.explain(payload.operation, _tiling(params, {}))
 
 
@@ -311,7 +311,7 @@ def _libraries(module: ir.Module) -> list[Path]:
 
 
 def _has_threads(module: ir.Module) -> bool:
-    """Whether the code starts threads, which libomp has."""
+    """True if the code starts threads, which need libomp."""
     found = False
 
     def visit(op: ir.Operation) -> ir.WalkResult:

@@ -103,7 +103,7 @@ def calibrate(*, on_measured: Callable[[str, float], None] = lambda name, value:
 
 
 def known() -> Calibration | None:
-    """What was measured on such a CPU. None if nothing was, with a warning where there is a file that is no good.
+    """The calibration of this CPU. None if there is none, with a warning if its file is invalid.
 
     None, too, where XETILE_CALIBRATION is "off"; XeTileError where it is another word.
     """
@@ -213,7 +213,7 @@ class _Bench:
         self._memory = [_Memory(2 * self._far, 1), _Memory(2 * self._far, 2), _Memory(1 << 16, 3)]
 
     def measures(self) -> list[tuple[str, Callable[[], float]]]:
-        """What gives each rate."""
+        """The benchmark of each rate."""
         steps, near, far = 1000, self._l2 // 2, self._far
 
         def of_kib(name: str, size: int) -> Callable[[], float]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What `cpu_calibration` measures, as functions in MLIR: loops around the instructions that a matmul consists of.
+"""The microbenchmarks of `cpu_calibration` in MLIR: loops around the instructions that a matmul consists of.
 
 Each repeats its work %times, with counts %n, %rows and %pitch, on three flat pieces of memory that begin at a page.
 All values come from memory and all results go there, so that nothing is folded away.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What becomes of each operation of a module on a CPU: a line for each, and what the cost model says of matmuls."""
+"""The lowering of each operation of a module on a CPU: a line for each, and the cost model's reasons for matmuls."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["explain", "explain_matmuls"]
 
 _ACTION = "explain the operations"
 _SCHEDULE = "xetile.schedule"
-# What `xetile-number-ops` writes around a location, as diagnostics and as MLIR print it.
+# The number that `xetile-number-ops` writes around a location, as diagnostics and as MLIR print it.
 _NUMBERED = re.compile(r"#(\d+)(?:\((.*)\))?")
 _MATCHED = {
     "cpu_matmul": "a contraction",
@@ -118,7 +118,7 @@ def _vanished(op: Operation) -> str:
 
 
 def _reasons(said: tuple[Diagnostic, ...]) -> dict[int, str]:
-    """What was said of each op that has a loop nest of its own."""
+    """The notes on each op that has a loop nest of its own."""
     found: dict[int, str] = {}
     for remark in said:
         match = _NUMBERED.match(remark.location or "")

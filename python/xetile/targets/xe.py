@@ -154,7 +154,7 @@ class XePlan(Plan):
     large_registers: bool | None
     prefetch_payloads: bool
     is_open: bool = False
-    """Whether the payload decides the schedule."""
+    """True if the payload decides the schedule."""
 
     def for_payload(self, payload: ir.Module) -> XePlan:
         if not self.is_open:

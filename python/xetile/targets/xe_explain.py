@@ -17,7 +17,7 @@ __all__ = ["describe_operations", "describe_tiling", "explain_kernels"]
 
 # The part of a schedule for programs that comes before ops are given to kernels.
 _PREPARE = "prepare"
-# What moves data at level 4, as people call it.
+# Data movement at level 4, by its common names.
 _MESSAGES = {"xegpu.load_nd": "load", "xegpu.prefetch_nd": "prefetch", "xegpu.store_nd": "store"}
 
 

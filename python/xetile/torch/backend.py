@@ -38,7 +38,7 @@ _NAME = "graph"
 def backend(
     graph: fx.GraphModule, inputs: Sequence[Any], *, options: Mapping[str, Any] | None = None, mode: str | None = None
 ) -> Callable[..., Any]:
-    """What torch.compile calls for each graph: `torch.compile(model, backend="xetile", options={...})`.
+    """The backend of torch.compile, called for each graph: `torch.compile(model, backend="xetile", options={...})`.
 
     `options` are those of `xetile.compile(..., target="cpu")`, and
     `target`   a GPU to compile for instead, as "pvc", with its options; the model's tensors stay in the CPU's memory,
@@ -115,7 +115,7 @@ class _Call(torch.nn.Module):
 def _function(
     graph: fx.GraphModule, settings: Mapping[str, Any], strict: bool, frozen: frozenset[int]
 ) -> Callable[..., Any]:
-    """What computes the graph: a kernel, or PyTorch. `frozen` are the arguments that are packed once."""
+    """The callable of the graph: a kernel, or PyTorch. `frozen` are the arguments that are packed once."""
     single = not isinstance(graphs.output_of(graph), (list, tuple))
     try:
         outputs = graphs.split_outputs(graph)

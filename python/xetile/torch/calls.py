@@ -50,7 +50,7 @@ _ELEMENTS = {
 
 
 def call_of(kernel: Kernel, arguments: Sequence[Layout | None], results: Sequence[Layout]) -> Callable[..., Any]:
-    """What calls the kernel with a list of tensors and numbers, and gives a list of new tensors.
+    """A callable that runs the kernel on a list of tensors and numbers, and returns a list of new tensors.
 
     `arguments` and `results` tell how the kernel's lie in memory, None for numbers. XeTileError as the kernel's.
     """
@@ -122,12 +122,12 @@ def _memory_of(value: Any, layout: Layout | None) -> Any:
 
 
 def _typed(tensor: torch.Tensor, layout: Layout) -> torch.Tensor:
-    """What a kernel gives as integers of unknown signs."""
+    """A view of a kernel's signless integers in the tensor's type."""
     return tensor.view(layout.dtype) if layout.dtype in MEMORY else tensor
 
 
 def _declare(layout: Layout) -> tuple[Any, ...]:
-    """What the extension module wants to know."""
+    """The layout as the extension module's tuple."""
     return layout.shape, layout.sizes, layout.strides, _ELEMENTS[layout.dtype], layout.dtype
 
 

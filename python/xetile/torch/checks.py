@@ -33,7 +33,7 @@ class IntegerDivisionError(XeTileError, RuntimeError):
 
 @dataclass(frozen=True)
 class Check:
-    """What two numbers of the additional result say: `operation` got numbers from the first to the second, expected
+    """The range in two numbers of the additional result: `operation` got numbers from the first to the second, expected
     are those from `low` to `high`; divisors, whose smallest distance from 0 is the first, if there is no `high`."""
 
     operation: str
@@ -110,7 +110,7 @@ class _Writer:
         safe = self.call(_aten.clamp.default, looked, low, high)
         if looked is index:
             return safe
-        # What is left out stays as it was.
+        # Elements that are left out stay as they are.
         return self.call(_aten.where.self, other, safe, index)
 
     def divisor(self, divisor: fx.Node) -> fx.Node:

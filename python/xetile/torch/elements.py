@@ -19,7 +19,7 @@ WIDE = {
     torch.uint16: torch.int32,
     torch.uint32: torch.int64,
 }
-"""What a kernel computes with instead."""
+"""The wider type that a kernel computes in."""
 
 MEMORY = {torch.uint8: torch.int8, torch.uint16: torch.int16, torch.uint32: torch.int32}
 """The signed types of as many bits, of which kernels take the memory."""

@@ -28,7 +28,7 @@ class Seen:
         return cls(tuple((weakref.ref(tensor), tensor.data_ptr(), _version(tensor)) for tensor in tensors))
 
     def are(self, tensors: Sequence[torch.Tensor]) -> bool:
-        """Whether these are the same, unchanged as far as PyTorch tells."""
+        """True if these are the same, unchanged as far as PyTorch tells."""
         for tensor, (known, address, version) in zip(tensors, self.states, strict=True):
             if known() is not tensor or tensor.data_ptr() != address or _version(tensor) != version:
                 return False

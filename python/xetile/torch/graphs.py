@@ -65,7 +65,7 @@ def eager_nodes(graph: fx.GraphModule) -> dict[fx.Node, str]:
 
 
 def _other_reason(node: fx.Node) -> str | None:
-    """What depends on an operation's arguments."""
+    """Reasons that depend on an operation's arguments."""
     packet = getattr(node.target, "overloadpacket", None)
     if node.target is torch.ops.aten.convolution_backward.default and node.args[9] != 1:
         return "torch-mlir gives gradients of grouped convolutions another shape"
@@ -87,7 +87,7 @@ def _other_reason(node: fx.Node) -> str | None:
 
 
 def _gives(node: fx.Node, number: int) -> bool:
-    """Whether the result of this number is used."""
+    """True if the result of this number is used."""
     return any(user.target is operator.getitem and user.args[1] == number and user.users for user in node.users)
 
 
@@ -97,7 +97,7 @@ def _has_remainder(node: fx.Node) -> bool:
 
 
 def has_foreign_arguments(graph: fx.GraphModule) -> bool:
-    """Whether it takes tensors that kernels do not."""
+    """True if an argument is a tensor that kernels do not take."""
     arguments = [node for node in graph.graph.nodes if node.op == "placeholder"]
     return any(reason_against(tensor) is not None for tensor in tensors_of(arguments))
 
@@ -125,7 +125,7 @@ def partition(graph: fx.GraphModule, eager: dict[fx.Node, str]) -> tuple[fx.Grap
 
 
 def output_of(graph: fx.GraphModule) -> Any:
-    """What a graph gives: a node or a constant, or a list or tuple of them."""
+    """The output of a graph: a node or a constant, or a list or tuple of them."""
     return next(node for node in graph.graph.nodes if node.op == "output").args[0]
 
 
@@ -141,7 +141,7 @@ class Outputs:
 
 
 def split_outputs(graph: fx.GraphModule) -> Outputs:
-    """What computes which result; see `Outputs`. A graph that gives one value, not a tuple of one, has one result."""
+    """Partitions the outputs; see `Outputs`. A graph that returns one value, not a tuple of one, has one result."""
     output = output_of(graph)
     values = list(output) if isinstance(output, (list, tuple)) else [output]
     tensors = list(dict.fromkeys(value for value in values if _is_computed(value)))
@@ -156,7 +156,7 @@ _VIEWS = {getattr(torch.ops.aten, name) for name in _VIEW_NAMES.split()}
 
 
 def _is_computed(value: Any) -> bool:
-    """Whether it is a tensor that is no view of an argument."""
+    """True if it is a tensor that is no view of an argument."""
     if not isinstance(value, fx.Node) or not isinstance(value.meta.get("val"), torch.Tensor):
         return False
     while getattr(value.target, "overloadpacket", None) in _VIEWS:

@@ -23,7 +23,7 @@ from xetile.torch.nodes import call, fake_mode, tensors_of, value_of
 __all__ = ["reason_against_wide", "with_signs"]
 
 _aten = torch.ops.aten
-# What gives elements of its operands, or between them.
+# Operations whose elements are their operands', or between them.
 _KEEPS_NAMES = (
     "alias amax amin cat clamp clamp_max clamp_min clone constant_pad_nd contiguous detach expand fill flip gather "
     "index index_select lift_fresh_copy max maximum min minimum permute relu repeat reshape roll select sign slice "
@@ -196,7 +196,7 @@ def _wide_type(value: Any) -> Any:
 
 
 def _wide_value(leaf: Any) -> Any:
-    """What a node's wide form gives."""
+    """The value of a node's wide form."""
     return tree_map(
         lambda value: (
             value.to(WIDE[value.dtype])
@@ -208,7 +208,7 @@ def _wide_value(leaf: Any) -> Any:
 
 
 def _run(node: fx.Node, value: Callable[[Any], Any]) -> Any:
-    """What the node gives, where `value` says what its arguments are."""
+    """The result of the node for the arguments that `value` gives."""
     fake = fake_mode([node.args, node.kwargs, node])
     with fake, torch.no_grad():
         args, kwargs = tree_map(value, (node.args, node.kwargs))

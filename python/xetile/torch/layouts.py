@@ -60,7 +60,7 @@ class Layout:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the tensor is in C order."""
+        """True if the tensor is in C order."""
         return self.order == tuple(range(len(self.order)))
 
     @property

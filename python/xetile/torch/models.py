@@ -194,7 +194,7 @@ class _BoundCode:
 
 
 class _BoundFunction:
-    """What a kernel calls: with arrays or tensors for the arguments that are left."""
+    """A kernel's function with bound arguments: arrays or tensors are given for the others."""
 
     failed = False
     addresses = None

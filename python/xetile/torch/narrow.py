@@ -19,7 +19,7 @@ __all__ = ["NARROW", "with_single_rounding"]
 NARROW = (torch.float16, torch.bfloat16)
 
 _aten = torch.ops.aten
-# What rounds nothing, or compares, selects and stores in the type of the tensor, numbers too.
+# Operations that round nothing, or compare, select and store in the type of the tensor, numbers too.
 _SELECTS_NAMES = (
     "_to_copy abs alias ceil clamp clamp_max clamp_min clone contiguous copy detach fill floor fmax fmin hardtanh "
     "masked_fill maximum minimum neg positive relu round sgn sign threshold trunc where"
@@ -99,7 +99,7 @@ def _sum_up_wide(graph: fx.Graph, node: fx.Node) -> None:
 
 
 def _converted(node: fx.Node) -> fx.Node | None:
-    """What the node only gives another type."""
+    """The operand of a node that only converts the type."""
     if node.target not in (_aten._to_copy.default, torch.ops.prims.convert_element_type.default):
         return None
     return node.args[0] if isinstance(node.args[0], fx.Node) else None

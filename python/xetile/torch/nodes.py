@@ -14,7 +14,7 @@ __all__ = ["call", "fake_mode", "tensors_of", "value_of"]
 
 
 def value_of(value: Any) -> Any:
-    """What a node gives, a fake tensor or a number; other values themselves."""
+    """The result of a node, a fake tensor or a number; other values themselves."""
     return value.meta.get("val") if isinstance(value, fx.Node) else value
 
 

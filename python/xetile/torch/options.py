@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What users may choose for models, as arguments of `xetile.compile`."""
+"""Options of models, as arguments of `xetile.compile`."""
 
 from __future__ import annotations
 

@@ -92,6 +92,6 @@ def _window(x: torch.Tensor, dim: int, start: int, count: int, size: int) -> tor
 
 
 def _zeros(x: torch.Tensor, channels: int, counts: Sequence[int], bias: torch.Tensor | None) -> torch.Tensor:
-    """What no tap reaches."""
+    """Elements that no tap reaches: zeros, or the bias."""
     empty = x.new_zeros((x.shape[0], channels, *counts))
     return empty if bias is None else empty + bias.reshape(-1, *[1] * len(counts))
