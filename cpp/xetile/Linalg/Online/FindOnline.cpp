@@ -76,7 +76,7 @@ bool isPlain(Operation *op) {
 
 bool reduces(Operation *op) { return cast<linalg::GenericOp>(op).getNumReductionLoops() != 0; }
 
-/// Loops of an op go along with dimensions of what it reads and writes.
+/// Unifies the loops of an op with the dimensions of its operands through the indexing maps.
 void Finder::join(linalg::GenericOp op) {
   for (OpOperand &operand : op->getOpOperands()) {
     bool writes = op.isDpsInit(&operand);

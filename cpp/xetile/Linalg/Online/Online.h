@@ -44,7 +44,7 @@ struct OnlineReduction {
   std::optional<OnlinePower> power;
 };
 
-/// Elements of one loop of an op, and of one dimension of a tensor, that go along.
+/// A loop of an op, or a dimension of a tensor: a member of a class of unified ones.
 using OnlineAxis = std::pair<void *, unsigned>;
 
 /// A tensor that is read by a scalar, and the axis of each of its dimensions.

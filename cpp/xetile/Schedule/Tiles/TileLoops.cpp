@@ -1,8 +1,8 @@
 //===- TileLoops.cpp - loops on tensors ---------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a result of an scf.for on tensors, places. Out: a loop that carries vectors: those that the
-// result needs, and those of other results at the places that go along. Refused: bounds that are
-// not known.
+// result needs, and those of other results at the places that follow. Refused: bounds that are not
+// known.
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "xetile/IR/XeTileOps.h"
 #include "xetile/Schedule/Tiles/AtDepth.h"
@@ -26,7 +26,7 @@ SmallVector<int64_t> TileWriter::shapeFor(ArrayRef<Place> places) const {
 
 namespace {
 
-/// Dimensions of tensors and loops of ops in the body of a loop on tensors that go along.
+/// Unifies dimensions of tensors and loops of ops in the body of a loop through indexing maps.
 class LoopAxes {
 public:
   explicit LoopAxes(scf::ForOp loop) : loop(loop) {

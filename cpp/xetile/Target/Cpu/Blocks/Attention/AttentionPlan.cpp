@@ -83,7 +83,7 @@ bool Planner::findOps(func::FuncOp function) {
   return true;
 }
 
-/// Loops go along if an op reads by one of them what another has written by the other.
+/// Unifies loops of producers and consumers through their indexing maps.
 void Planner::joinLoops() {
   for (linalg::GenericOp op : plan.ops) {
     for (unsigned loop : llvm::seq(op.getNumLoops()))
@@ -107,7 +107,7 @@ bool Planner::name(OpLoop loop, AttentionDim dim, unsigned head) {
   return isNew || (known->second.dim == dim && known->second.head == head);
 }
 
-/// The two contractions tell what loops go through.
+/// Names the unified loops by the roles of the two contractions' dimensions.
 bool Planner::nameContractions() {
   Result<Contraction> output = matchContraction(plan.output, /*onTensors=*/true);
   Result<Contraction> scores = matchContraction(plan.scores, /*onTensors=*/true);

@@ -21,7 +21,7 @@ static constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
 
 namespace {
 
-/// For each loop of an op: the loop of the root that it goes along with, or none.
+/// For each loop of an op: the loop of the root that it is unified with, or none.
 using RootLoops = SmallVector<std::optional<unsigned>>;
 
 class Planner {
