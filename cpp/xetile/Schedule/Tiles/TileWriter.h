@@ -91,7 +91,7 @@ private:
     /// The loop on tensors that is written as this one, and what is carried of its tensors.
     mlir::scf::ForOp source;
     llvm::SmallVector<Carried> carried;
-    /// True if the loop reduces, rather than to store results.
+    /// True if the loop reduces rather than stores results.
     bool reduces = false;
     std::map<Key, mlir::Value> known;
   };

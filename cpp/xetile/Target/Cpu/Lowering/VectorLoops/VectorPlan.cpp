@@ -9,8 +9,8 @@
 using namespace mlir;
 using namespace xetile;
 
-/// True if the result's indexing map is injective: each parallel dimension once, and
-/// constants.
+/// True if the result's indexing map is injective in the parallel dimensions: each of them once,
+/// and constants.
 static bool hasPlainResult(linalg::LinalgOp op) {
   if (op.getNumDpsInits() != 1)
     return false;
