@@ -43,7 +43,7 @@ private:
   static Dims inOrder(AffineMap map, ArrayRef<unsigned> which);
   int64_t rowsAtOnce() const;
   Value part(Value result, ArrayRef<Index> offsets, ArrayRef<Index> sizes);
-  /// The slice of the input at `offsets` and `sizes`, without the dimensions of `loops`.
+  /// The slice of the input that a tile of the iteration domain reads, less the dims of `loops`.
   Value inputPart(ArrayRef<Index> offsets, ArrayRef<Index> sizes);
   /// The input as a matrix of the matmul.
   Value columns(Value input, ArrayRef<Index> sizes);
