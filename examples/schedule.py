@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A schedule as a Python function: the steps of schedules/matmul.mlir, op by op the same.
+
+python examples/schedule.py
+"""
+
+import numpy as np
+import xetile
+from xetile.schedule import Module, define, knob, ops, parts
+
+
+@define
+def matmul(
+    module: Module,
+    *,
+    workgroup_m: int = knob(0, min=0, doc="rows of C per workgroup; 0 leaves it to the compiler, here and below"),
+    workgroup_n: int = knob(0, min=0, doc="columns of C per workgroup"),
+    subgroups_m: int = knob(0, min=0, doc="subgroups along the rows of a workgroup's tile"),
+    subgroups_n: int = knob(0, min=0, doc="subgroups along the columns of a workgroup's tile"),
+    k_step: int = knob(0, min=0, doc="columns of A and rows of B per step of the k loop"),
+    prefetch: int = knob(
+        -1,
+        min=-1,
+        max=64,
+        doc="steps of the k loop that prefetches run ahead; 0 for none, -1 leaves it open",
+    ),
+    precision: str = knob("exact", doc="tf32 allows to multiply f32 with 10 bits of mantissa; exact refuses f32"),
+    target: str = knob("pvc", doc="chip to compile for"),
+) -> Module:
+    # Transposed weights are read as they are, what follows on a result becomes one op.
+    straight = ops.apply_registered_pass(module, "xetile-fold-transposes")
+    fused = ops.apply_registered_pass(straight, "xetile-fuse-elementwise")
+    ops.refuse_rest(fused)
+    found = parts.find_matmul(
+        fused, workgroup_m, workgroup_n, subgroups_m, subgroups_n, k_step, prefetch, precision, target
+    )
+    workgroup_matmul, workgroups = parts.tile_workgroups(found.matmul, found.init, found.tile)
+    parts.tile_k(workgroup_matmul, found.k)
+    parts.vectorize(workgroups, found.m, found.n, found.k)
+    ops.refuse_rest(fused)
+    buffers = parts.bufferize(fused)
+    outlined, kernel = parts.outline_kernel(buffers, found.rows, found.columns, target)
+    _, mma = parts.to_xetile(kernel, found.rows, found.columns)
+    parts.prefetch_operands(mma, found.ahead)
+    return outlined
+
+
+def main() -> None:
+    print(matmul.explain())
+
+    # As a file's: values for parameters, and a step more.
+    small = matmul.with_params(workgroup_m=64, workgroup_n=64, subgroups_m=2, subgroups_n=2, k_step=32)
+    tagged = small.extend(lambda module: ops.annotate(module, "mine.tag"))
+    kernel = xetile.compile(xetile.matmul(256, 128, 64), tagged, target="pvc")
+
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((256, 64)).astype(np.float16)
+    b = rng.standard_normal((64, 128)).astype(np.float16)
+    c = rng.standard_normal((256, 128)).astype(np.float32)
+    expected = a.astype(np.float64) @ b.astype(np.float64) + c
+    error = np.abs(kernel(a, b, c) - expected).max() / np.abs(expected).max()
+    print(f"{kernel}\nlargest error: {error:.1e} of the largest element")
+    if error > 1e-5:
+        raise SystemExit("the result is wrong")
+
+    # print(matmul) writes a file: what it includes is in it, mlir-opt runs it with XeTile's plugin.
+    print(f"as a file: {str(matmul).count(chr(10))} lines")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Schedules of the package once more, as Python functions. mypy reads them, too."""
+
+from xetile.schedule import Module, define, knob, ops, parts
+from xetile.schedule.handles import Function
+
+_ROWS = "rows of a workgroup's tile; 0 leaves it to the compiler, here and below"
+
+
+@define
+def elementwise(
+    module: Module,
+    *,
+    workgroup_m: int = knob(0, min=0, doc=_ROWS),
+    workgroup_n: int = knob(0, min=0, doc="columns of a workgroup's tile"),
+    subgroups_m: int = knob(0, min=0, doc="subgroups along the rows of a workgroup's tile"),
+    subgroups_n: int = knob(0, min=0, doc="subgroups along the columns of a workgroup's tile"),
+    target: str = knob("pvc", doc="chip to compile for"),
+) -> Module:
+    for name in ("drop-empty-pieces", "elementwise-to-linalg", "decompose-linalg", "fuse-elementwise"):
+        module = ops.apply_registered_pass(module, f"xetile-{name}")
+    function = ops.match(module, Function, ops=["func.func"])
+    tiles = ops.to_tiles(function, workgroup_m, workgroup_n, subgroups_m, subgroups_n, elementwise=True)
+    parts.clean_tiles(module)
+    buffers = parts.bufferize(module)
+    outlined, kernel = parts.outline_kernel(buffers, tiles.subgroups_m, tiles.subgroups_n, target)
+    ops.apply_registered_pass(kernel, "xetile-infer-wg-map")
+    return outlined
+
+
+@define
+def rows(
+    module: Module,
+    *,
+    workgroup_m: int = knob(0, min=0, doc=_ROWS),
+    workgroup_n: int = knob(0, min=0, doc="columns of a workgroup's tile"),
+    subgroups_m: int = knob(0, min=0, doc="subgroups along the rows of a workgroup's tile"),
+    subgroups_n: int = knob(0, min=0, doc="subgroups along the columns of a workgroup's tile"),
+    target: str = knob("pvc", doc="chip to compile for"),
+) -> Module:
+    steps = ("drop-empty-pieces", "elementwise-to-linalg", "decompose-linalg", "split-argmax", "fuse-elementwise")
+    for name in steps:
+        module = ops.apply_registered_pass(module, f"xetile-{name}")
+    function = ops.match(module, Function, ops=["func.func"])
+    tiles = ops.to_tiles(function, workgroup_m, workgroup_n, subgroups_m, subgroups_n)
+    parts.clean_tiles(module)
+    buffers = parts.bufferize(module)
+    outlined, kernel = parts.outline_kernel(buffers, tiles.subgroups_m, tiles.subgroups_n, target)
+    ops.apply_registered_pass(kernel, "xetile-infer-wg-map")
+    return outlined
+
+
+@define
+def attention(
+    module: Module,
+    *,
+    workgroup_m: int = knob(0, min=0, doc="queries of a workgroup; 0 leaves it to the compiler, here and below"),
+    subgroups_m: int = knob(0, min=0, doc="subgroups of a workgroup, which share its queries"),
+    keys: int = knob(0, min=0, doc="keys of a step"),
+    prefetch: int = knob(2, min=0, max=64, doc="steps that prefetches of keys and values run ahead; 0 for none"),
+    target: str = knob("pvc", doc="chip to compile for"),
+) -> Module:
+    for name in ("elementwise-to-linalg", "decompose-linalg", "split-argmax"):
+        module = ops.apply_registered_pass(module, f"xetile-{name}")
+    module = ops.apply_registered_pass(module, "xetile-simplify-attention", options={"narrow": True})
+    function = ops.match(module, Function, ops=["func.func"])
+    ops.online(function, keys)
+    tiles = ops.to_tiles(function, workgroup_m, 0, subgroups_m, 0)
+    parts.clean_tiles(module)
+    buffers = parts.bufferize(module)
+    outlined, kernel = parts.outline_kernel(buffers, tiles.subgroups_m, tiles.subgroups_n, target)
+    mapped = ops.apply_registered_pass(kernel, "xetile-infer-wg-map")
+    parts.prefetch_blocks(mapped, prefetch)
+    return outlined
