@@ -18,7 +18,7 @@ import schedule_ops
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "python" / "xetile" / "schedule"
 
-# What handles in parts are called, and what they are.
+# Kinds of handles by their names in parts.
 KINDS = {
     "buffers": "Module",
     "fused_workgroups": "Loop",
@@ -62,7 +62,7 @@ class Value(NamedTuple):
 
 
 def value(part: str, name: str, type_: str, *, result: bool) -> Value:
-    """What stands for a value of the file's."""
+    """The value of the function for one of the file's."""
     if type_ == "!transform.any_op":
         if name not in KINDS:
             sys.exit(f"schedules/parts/{part}.mlir: %{name} is of no known kind: name it as others, or add it to KINDS")

@@ -22,7 +22,7 @@ OTHERS = (
     "Bufferization/TransformOps/BufferizationTransformOps",
     "SCF/TransformOps/SCFTransformOps",
 )
-# What MLIR's ops do, in short; MLIR's documentation tells all.
+# MLIR's ops in short; MLIR's documentation tells all.
 UPSTREAM = {
     "annotate": "Gives each operation of `target` the attribute `name`: of the value `param`, or a unit.",
     "apply_cse": "Computes in `target` once what is the same.",
@@ -45,7 +45,7 @@ UPSTREAM = {
         "hold all."
     ),
 }
-# What is consumed: test_schedule_ops.py asks MLIR.
+# Operands that are consumed; test_schedule_ops.py asks MLIR.
 CONSUMES = {
     "apply_registered_pass": ["target"],
     "bufferization.one_shot_bufferize": ["target"],
@@ -99,7 +99,7 @@ ATTRIBUTES = {
 
 
 class Result(NamedTuple):
-    """What a step gives: a name, its type for callers, its kind when it runs."""
+    """A result of a step: its name, its type for callers, its kind when it runs."""
 
     name: str
     type: str
@@ -127,7 +127,7 @@ def function(
         if loops:
             fields[-1] = f"    {results[-1].name}: tuple[{results[-1].type}, ...]"
         bases = "NamedTuple, Generic[_K]" if generic else "NamedTuple"
-        head = f'class {title}({bases}):\n    """What `{name}` gives."""\n\n' + "\n".join(fields) + "\n\n\n"
+        head = f'class {title}({bases}):\n    """Results of `{name}`."""\n\n' + "\n".join(fields) + "\n\n\n"
     kinds = ", ".join(result.kind for result in results)
     if loops:
         kinds = f"{', '.join(result.kind for result in results[:-1])}, *[{results[-1].kind}] * {loops}"
@@ -168,7 +168,7 @@ def functions(root: Path) -> list[str]:
 
 
 def load(root: Path, file: str, *, own: bool) -> dict[str, Any]:
-    """What llvm-tblgen makes of a file."""
+    """The records of a file, as llvm-tblgen dumps them."""
     version = re.search(r"LLVM_VERSION=(\d+)", (root / "scripts" / "versions.env").read_text())
     assert version is not None
     command: list[str | Path] = [f"llvm-config-{version[1]}", "--prefix"]
@@ -320,7 +320,7 @@ class Op:
 
 
 def record_is(record: dict[str, Any], name: str) -> bool:
-    """Whether it is a definition, or an optional or variadic one of it."""
+    """True for a definition of that name, and for an optional or variadic one of it."""
     return name == record["!name"] or (record.get("baseType") or {}).get("def") == name
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a schedule is: parameters, a module that is built with their values, and what applies it to a payload."""
+"""The class of schedules: parameters, a module that is built with their values, its application to payloads."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ _CURRENT: ContextVar[Builder | None] = ContextVar("xetile.schedule.building", de
 
 
 class Place(NamedTuple):
-    """Where in a Python file something was called. Lines and columns count from 1."""
+    """A place in a Python file. Lines and columns count from 1."""
 
     file: str
     line: int
@@ -74,7 +74,7 @@ class Argument(NamedTuple):
 
 @dataclass(frozen=True)
 class _Gone:
-    """Which step consumed a handle, where; whether it took what the handle's operations are in."""
+    """The step that consumed a handle, and its place; `around` if it took the module of the handle's operations."""
 
     step: str
     place: Place
@@ -102,7 +102,7 @@ class Builder:
         return handle
 
     def newest(self) -> Place | None:
-        """Where the handle of the whole payload that was made last was made."""
+        """The place of the newest handle of the whole payload."""
         places = [place for value, place in self._made.items() if value in self._roots]
         return places[-1] if places else None
 
@@ -233,7 +233,7 @@ class Builder:
         """Notes what a step consumed and made."""
         root = any(handle in self._roots for handle in taken if isinstance(handle, ir.Value))
         if root:
-            # Whatever is in the module may be another operation now, or none.
+            # Operations in the module may be others now, or gone.
             for handle in self._made:
                 if isinstance(handle, Handle) and handle not in self._gone:
                     self._gone[handle] = _Gone(step, place, around=True)

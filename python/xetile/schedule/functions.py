@@ -29,7 +29,7 @@ __all__ = ["define", "knob"]
 
 @dataclass(frozen=True)
 class _Knob:
-    """What `knob` was called with, and where."""
+    """Arguments of a call of `knob`, and its place."""
 
     param: Param
     place: Place
@@ -80,7 +80,7 @@ def define(function: Callable[..., Module]) -> Schedule:
         module = ir.Module.create(place.location())
         module.operation.attributes["transform.with_named_sequence"] = ir.UnitAttr.get()
         entry = _write(function, module, place, knobs)
-        # What MLIR's own builders consumed, only MLIR knows.
+        # Steps of MLIR's own builders may have consumed the module, too: MLIR tells by refusing the wrong effect.
         errors: tuple[Diagnostic, ...] = ()
         for effect in ("readonly", "consumed"):
             effects = [ir.DictAttr.get({f"transform.{effect}": ir.UnitAttr.get()})]

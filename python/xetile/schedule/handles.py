@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the steps of a schedule pass on: handles of operations, and parameters whose values are known when it runs.
+"""Values between the steps of a schedule: handles of operations, and parameters that have a value when it runs.
 
 Both are values of MLIR (`xetile.mlir.ir.Value`), so that its own builders take them, too. The kinds are for people and
 type checkers: in the IR all handles are `!transform.any_op`.
@@ -100,7 +100,7 @@ class StrParam(AnyParam):
 
 
 Int = int | IntParam
-"""What a step takes as a number: a number, a knob (`int` in the signature of a schedule), what another step chose."""
+"""Integers for a step: a number, a knob (`int` in the signature of a schedule), the result of another step."""
 
 Str = str | StrParam
-"""What a step takes as a string."""
+"""Strings for a step."""

@@ -242,7 +242,7 @@ def check_matmul_tiling(
 
 
 class ChooseMatmulTiling(NamedTuple):
-    """What `choose_matmul_tiling` gives."""
+    """Results of `choose_matmul_tiling`."""
 
     chosen_m: IntParam
     chosen_n: IntParam
@@ -457,7 +457,7 @@ def fuse_consumers(workgroups: Loop) -> Loop:
 
 
 class FuseIntoContainingOp(NamedTuple, Generic[_K]):
-    """What `fuse_into_containing_op` gives."""
+    """Results of `fuse_into_containing_op`."""
 
     fused_op: _K
     new_containing_op: Loop
@@ -481,7 +481,7 @@ def fuse_into_containing_op(producer_op: _K, containing_op: Loop) -> FuseIntoCon
 
 
 class GetMatmul(NamedTuple):
-    """What `get_matmul` gives."""
+    """Results of `get_matmul`."""
 
     matmul: Matmul
     init: Fill
@@ -1090,7 +1090,7 @@ def set_wg_map(target: Matmul, subgroups_m: Int, subgroups_n: Int) -> None:
 
 
 class TileUsingFor(NamedTuple, Generic[_K]):
-    """What `tile_using_for` gives."""
+    """Results of `tile_using_for`."""
 
     tiled_linalg_op: _K
     loops: tuple[Loop, ...]
@@ -1119,7 +1119,7 @@ def tile_using_for(target: _K, sizes: Sequence[Int], *, interchange: Sequence[in
 
 
 class TileUsingForall(NamedTuple, Generic[_K]):
-    """What `tile_using_forall` gives."""
+    """Results of `tile_using_forall`."""
 
     tiled_op: _K
     forall_op: Loop
@@ -1155,7 +1155,7 @@ def tile_using_forall(
 
 
 class ToTiles(NamedTuple):
-    """What `to_tiles` gives."""
+    """Results of `to_tiles`."""
 
     workgroups: Loop
     subgroups_m: IntParam

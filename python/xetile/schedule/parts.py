@@ -57,7 +57,7 @@ def clean_tiles(module: Module) -> None:
 
 
 class FindMatmul(NamedTuple):
-    """What `find_matmul` gives."""
+    """Results of `find_matmul`."""
 
     matmul: Matmul
     init: Fill
@@ -109,7 +109,7 @@ def find_matmul(
 
 
 class OutlineKernel(NamedTuple):
-    """What `outline_kernel` gives."""
+    """Results of `outline_kernel`."""
 
     with_target: Module
     kernel: Kernel
@@ -171,7 +171,7 @@ def prefetch_operands(mma: Matmul, prefetch: Int) -> None:
 
 
 class TileK(NamedTuple):
-    """What `tile_k` gives."""
+    """Results of `tile_k`."""
 
     slice: Matmul
     k_loop: Loop
@@ -198,7 +198,7 @@ def tile_k(matmul: Matmul, k_step: Int) -> TileK:
 
 
 class TileWorkgroups(NamedTuple):
-    """What `tile_workgroups` gives."""
+    """Results of `tile_workgroups`."""
 
     workgroup_matmul: Matmul
     fused_workgroups: Loop
@@ -228,7 +228,7 @@ def tile_workgroups(matmul: Matmul, init: Fill, tile: Int) -> TileWorkgroups:
 
 
 class ToXetile(NamedTuple):
-    """What `to_xetile` gives."""
+    """Results of `to_xetile`."""
 
     mapped: Kernel
     mapped_mma: Matmul

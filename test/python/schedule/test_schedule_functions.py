@@ -135,6 +135,13 @@ def test_stock_mlir_opt_runs_what_is_printed(tmp_path):
     assert "sg_layout = [2, 2], sg_data = [32, 32]" in run.stdout
 
 
+def test_the_example_in_the_readme_runs(capsys):
+    text = (ROOT / "schedules" / "README.md").read_text().partition("## Writing one in Python")[2]
+    (code,) = re.findall(r"```python\n(.*?)```", text.partition("\n## ")[0], flags=re.S)
+    exec(compile(code, "README.md", "exec"), {})
+    assert "transform.named_sequence @outline_kernel" in capsys.readouterr().out
+
+
 # As a file's.
 
 

@@ -23,7 +23,7 @@ FUNCTIONS = {
     if inspect.isfunction(getattr(module, name))
 }
 
-# What MLIR asks for besides.
+# Arguments that MLIR needs besides.
 MORE = {"ops.tile_using_forall": {"tile_sizes": [1]}}
 
 
