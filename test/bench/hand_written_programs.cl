@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What an expert writes in OpenCL C for the kernels of schedules/elementwise.mlir and rows.mlir:
-// the peer of program_code.py.
+// What an expert writes in OpenCL C for the kernels of schedules/elementwise.mlir, rows.mlir and
+// attention.mlir: the peer of program_code.py.
 //
 // -D TYPE=16 (f16) or 32 (f32), of tensors; -D CHAIN, CHAIN_ODD, SOFTMAX, LAYER_NORM, ROW_SUM,
-// TRANSPOSE, CONVOLUTION, MAX_POOL chooses the kernel; -D FUSED allows to round products and
-// sums of them once. Subgroups of 16; what is not elementwise is
-// computed in f32. No kernel tests whether its rows and columns exist where program_code_kernels.py
-// has sizes that its tiles divide.
+// TRANSPOSE, CONVOLUTION, MAX_POOL, ATTENTION chooses the kernel; -D FUSED allows to round products
+// and sums of them once. Subgroups of 16; what is not elementwise is computed in f32. No kernel
+// tests whether its rows and columns exist where program_code_kernels.py has sizes that its tiles
+// divide.
 #define SUBGROUP __attribute__((intel_reqd_sub_group_size(16)))
 #define WORKGROUP(n) __attribute__((reqd_work_group_size(16 * (n), 1, 1)))
 #define UNROLL(n) __attribute__((opencl_unroll_hint(n)))
@@ -280,5 +280,125 @@ SUBGROUP WORKGROUP(1) __kernel void max_pool(const __global element *x, __global
     element2 above = vload2(0, from + i * 4 * W), below = vload2(0, from + i * 4 * W + 2 * W);
     to[i * W] = fmax(fmax(above.x, above.y), fmax(below.x, below.y));
   }
+}
+#endif
+
+#ifdef ATTENTION
+// N queries and keys of C elements for each head; a subgroup has ROWS queries, scores of KEYS keys
+// at a time in registers. Maxima of all rows in one tree; the matrix unit sums powers; outputs are
+// rescaled each step, keys and values prefetched.
+#define WHOLLY __attribute__((opencl_unroll_hint))
+#define SUBGROUPS (128 / ROWS)
+#define BLOCKS (C / 16)
+typedef __private short8 *rows8;
+typedef __private int8 *pairs8;
+
+// The maximum over lanes of each of ROWS rows: lane LANE(r) has that of row r. Each step halves the
+// rows: lanes with the bit go on with the second half.
+#define LANE(r) ((r) * (16 / ROWS))
+static float max_of_rows(float *v) {
+  int lane = get_sub_group_local_id();
+  WHOLLY for (int bit = 8, rows = ROWS; bit; bit /= 2) {
+    if (rows == 1) {
+      v[0] = fmax(v[0], intel_sub_group_shuffle_xor(v[0], bit));
+      continue;
+    }
+    rows /= 2;
+    WHOLLY for (int i = 0; i < rows; ++i) {
+      float first = v[i], second = v[i + rows];
+      float mine = lane & bit ? second : first, other = lane & bit ? first : second;
+      v[i] = fmax(mine, intel_sub_group_shuffle_xor(other, bit));
+    }
+  }
+  return v[0];
+}
+
+SUBGROUP WORKGROUP(SUBGROUPS)
+__kernel void attention(__global ushort *q, __global ushort *k, __global ushort *v,
+                        __global float *o) {
+  int head = get_group_id(1), row = get_group_id(0) * 128 + get_sub_group_id() * ROWS;
+  q += head * N * C, k += head * N * C, v += head * N * C, o += head * N * C;
+  short8 left[BLOCKS][ROWS / 8];
+  float8 out[ROWS / 8][BLOCKS], sums[ROWS / 8], scores[ROWS / 8][KEYS / 16];
+  short8 powers[ROWS / 8][KEYS / 16];
+  WHOLLY for (int c = 0; c < BLOCKS; c += 2) {
+    ushort rows[2][ROWS];
+#if ROWS == 16
+    intel_sub_group_2d_block_read_16b_16r16x2c(q, C * 2, N, C * 2, (int2)(c * 16, row), rows[0]);
+#else
+    intel_sub_group_2d_block_read_16b_8r16x2c(q, C * 2, N, C * 2, (int2)(c * 16, row), rows[0]);
+#endif
+    for (int i = 0; i < 2; ++i)
+      for (int m = 0; m < ROWS / 8; ++m)
+        left[c + i][m] = *(rows8)(rows[i] + m * 8);
+  }
+  float top = -1e30f;
+  for (int m = 0; m < ROWS / 8; ++m) {
+    sums[m] = 0;
+    for (int c = 0; c < BLOCKS; ++c)
+      out[m][c] = 0;
+  }
+  UNROLL(1) for (int key = 0; key < N; key += KEYS) {
+    // Each subgroup's share of the next keys and values: 64 bytes of 8 rows at a time.
+    WHOLLY for (int i = get_sub_group_id(); i < KEYS / 8 * (C / 32); i += SUBGROUPS) {
+      int2 at = (int2)(i % (C / 32) * 32, key + KEYS * 2 + i / (C / 32) * 8);
+      intel_sub_group_2d_block_prefetch_16b_8r16x2c(k, C * 2, N, C * 2, at);
+      intel_sub_group_2d_block_prefetch_16b_8r16x2c(v, C * 2, N, C * 2, at);
+    }
+    WHOLLY for (int n = 0; n < KEYS / 16; ++n) {
+      for (int m = 0; m < ROWS / 8; ++m)
+        scores[m][n] = 0;
+      WHOLLY for (int c = 0; c < BLOCKS; ++c) {
+        uint pairs[8];
+        intel_sub_group_2d_block_read_transpose_32b_16r8x1c(k, C * 2, N, C * 2,
+                                                            (int2)(c * 8, key + n * 16), pairs);
+        for (int m = 0; m < ROWS / 8; ++m)
+          scores[m][n] =
+              intel_sub_group_f16_f16_matrix_mad_k16(left[c][m], *(pairs8)pairs, scores[m][n]);
+      }
+    }
+    float most[ROWS];
+    WHOLLY for (int r = 0; r < ROWS; ++r) {
+      most[r] = scores[r / 8][0][r % 8];
+      WHOLLY for (int n = 1; n < KEYS / 16; ++n) most[r] = fmax(most[r], scores[r / 8][n][r % 8]);
+    }
+    float now = fmax(top, max_of_rows(most) * (0.125f * 1.44269504f)),
+          scale = native_exp2(top - now);
+    top = now;
+    WHOLLY for (int r = 0; r < ROWS; ++r) {
+      float each = sub_group_broadcast(now, LANE(r)), by = sub_group_broadcast(scale, LANE(r));
+      WHOLLY
+      for (int n = 0; n < KEYS / 16; ++n)
+        powers[r / 8][n][r % 8] =
+            as_short((half)native_exp2(fma(scores[r / 8][n][r % 8], 0.125f * 1.44269504f, -each)));
+      sums[r / 8][r % 8] *= by;
+      WHOLLY for (int c = 0; c < BLOCKS; ++c) out[r / 8][c][r % 8] *= by;
+    }
+    WHOLLY for (int n = 0; n < KEYS / 16; n += 2) {
+      WHOLLY for (int c = 0; c < BLOCKS; c += 2) {
+        uint columns[2][2][8];
+        intel_sub_group_2d_block_read_transform_16b_32r16x2c(
+            v, C * 2, N, C * 2, (int2)(c * 16, key + n * 16), columns[0][0]);
+        for (int i = 0; i < 2; ++i)
+          for (int j = 0; j < 2; ++j)
+            for (int m = 0; m < ROWS / 8; ++m)
+              out[m][c + j] = intel_sub_group_f16_f16_matrix_mad_k16(
+                  powers[m][n + i], *(pairs8)columns[j][i], out[m][c + j]);
+      }
+      for (int i = 0; i < 2; ++i)
+        for (int m = 0; m < ROWS / 8; ++m)
+          sums[m] = intel_sub_group_f16_f16_matrix_mad_k16(powers[m][n + i], (int8)0x3c003c00,
+                                                           sums[m]); // ones
+    }
+  }
+  WHOLLY for (int r = 0; r < ROWS; ++r) WHOLLY for (int c = 0; c < BLOCKS; ++c)
+      out[r / 8][c][r % 8] /= sums[r / 8][r % 8];
+  for (int m = 0; m < ROWS / 8; ++m)
+    for (int c = 0; c < BLOCKS; ++c) {
+      uint block[8];
+      *(__private float8 *)block = out[m][c];
+      intel_sub_group_2d_block_write_32b_8r16x1c(o, C * 4, N, C * 4, (int2)(c * 16, row + m * 8),
+                                                 block);
+    }
 }
 #endif

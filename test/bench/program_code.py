@@ -4,8 +4,8 @@
 usage: program_code.py [--json FILE] [WORD ...]
 
 Counts of instructions, not times, of all rows or those whose names have the words. A kernel is counted whole, for 16 of
-its elements: one instruction on all lanes counts 1. Of a convolution it is the loop with most products, for 2048 of
-them, a dpas' work. Exit status 1 if ours spills.
+its elements: one instruction on all lanes counts 1. Of convolutions and attentions it is the loop with most products,
+for 2048 of them, a dpas' work. Exit status 1 if ours spills.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def main() -> int:
         print("no machine code: ocloc was not found (scripts/install-ocloc)")
         return 0
     print(f"machine code of programs by {tools.ocloc_version(ocloc)}: instructions for 16 elements, for 2048 products")
-    print("of a convolution; registers, spilled bytes, messages of a subgroup (whole cache lines are 64 bytes)")
+    print("of convolutions and attentions; registers, spilled bytes, messages of a subgroup (cache lines are 64 bytes)")
     print("fused: by hand, if products and sums may be rounded once, where that is fewer")
     rows: list[Row] = []
     for bench in benches():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 SIDE = 1024  # of matrices; a row of a softmax
 ODD = (1031, 1021)  # rows and columns
@@ -17,6 +18,8 @@ IMAGES, PIXELS, CHANNELS = (
     32,
     64,
 )  # of a convolution: images, rows and columns of its results, channels of both sides
+HEADS, QUERIES = 16, 1024  # of an attention: heads, queries and keys of each
+SCHEDULES = Path(__file__).parents[2] / "schedules"
 ROW, COLUMN, BOTH = "(m, n) -> (n)", "(m, n) -> (m)", "(m, n) -> (m, n)"
 
 
@@ -242,6 +245,12 @@ def max_pool(dtype: str) -> str:
     return function([("x", image, dtype)], ("y", result, dtype), body)
 
 
+def attention(size: int) -> str:
+    """softmax(Q K^T / 8) V for heads of `size` elements; scores and sums in f32."""
+    text = (SCHEDULES / "payloads" / "attention_f16.mlir").read_text()
+    return text.replace("x64x", f"x{size}x")
+
+
 def benches() -> list[Bench]:
     """All rows of the table."""
     rows, side = [], f"-D M={SIDE} -D N={SIDE}"
@@ -283,4 +292,14 @@ def benches() -> list[Bench]:
                 pooled // 128,
             )
         )
+    # Queries of a subgroup, keys of a step: the same on both sides.
+    for width, queries, keys in ((64, 16, 64), (128, 8, 128)):
+        tiles = f"-D N={QUERIES} -D C={width} -D ROWS={queries} -D KEYS={keys}"
+        products = 2 * HEADS * QUERIES * QUERIES * width
+        rows.append(
+            Bench(
+                f"attention, heads of {width}", "f16", attention(width), f"-D ATTENTION {tiles}",
+                products, 0, 2048, "2048 products", True,
+            )
+        )  # fmt: skip
     return rows
