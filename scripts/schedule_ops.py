@@ -252,19 +252,20 @@ class Op:
             default = "" if name.startswith("dynamic_") else " = ()"
             (self.optional if default else self.required).append(f"{shown}: Sequence[Int]{whole}{default}")
             self.before.append(f'{shown}_ = attributes.mixed("{what}: {shown}", {shown})')
-            self.arguments.append(f'Argument("{shown}", {shown}_.dynamic, IntParam)')
+            self.arguments.append(f'Argument("{shown}", {shown}_.dynamic, IntParam, "*")')
             return
         if name.startswith("packed_"):
             shown = name.removeprefix("packed_")
-            self.arguments.append(f'Argument("{shown}", {shown}_.packed, IntParam)')
+            self.arguments.append(f'Argument("{shown}", {shown}_.packed, IntParam, "?")')
             return
         if name == "dynamic_options":
-            self.arguments.append('Argument("options", options_.dynamic, AnyParam)')
+            self.arguments.append('Argument("options", options_.dynamic, AnyParam, "*")')
             return
         type_, kind = self.kind(base, name)
         type_ = f"Sequence[{type_}] = ()" if many else f"{type_} | None = None" if optional else type_
         (self.optional if many or optional else self.required).append(f"{name}: {type_}")
-        self.arguments.append(f'Argument("{name}", {name}, {kind})')
+        count = ', "*"' if many else ', "?"' if optional else ""
+        self.arguments.append(f'Argument("{name}", {name}, {kind}{count})')
 
     def kind(self, base: dict[str, Any], name: str) -> tuple[str, str]:
         if name in ANY:

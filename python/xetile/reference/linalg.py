@@ -69,7 +69,9 @@ class Generic:
         self._inputs = len(operands) - len(op.results)
         self._inside = list(self._body.operations)
         self._yielded = list(self._inside[-1].operands)
-        self._made = {result: each.operation for each in self._inside for result in each.results}
+        self._made: dict[ir.Value[Any], ir.Operation] = {
+            result: each.operation for each in self._inside for result in each.results
+        }
 
     def _size(self, dim: int) -> int:
         for exprs, operand in zip(self._maps, self._operands, strict=True):
@@ -230,7 +232,7 @@ class Generic:
             source = operand
             while (cast := self._made.get(source)) is not None and cast.name in _CASTS:
                 source = cast.operands[0]
-            inputs = list(self._body.arguments)[: self._inputs]
+            inputs: list[ir.Value[Any]] = [*list(self._body.arguments)[: self._inputs]]
             if source not in inputs:
                 return None
             number = inputs.index(source)

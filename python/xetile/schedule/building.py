@@ -8,12 +8,11 @@ around what calls them. A handle that a step consumed is refused where it is use
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from xetile.errors import Diagnostic, XeTileError, told
 from xetile.mlir import ir
@@ -21,64 +20,37 @@ from xetile.mlir._mlir_libs import _xetile
 from xetile.mlir.passmanager import PassManager
 from xetile.passes.diagnostics import Heard
 from xetile.schedule.handles import AnyParam, Handle, IntParam, Module, StrParam
+from xetile.schedule.places import Place, call_from, place_of_caller, shorten
 from xetile.system.surroundings import PACKAGE
 
-__all__ = ["Argument", "Builder", "Place", "building", "emit", "include", "kind_of", "place_of_caller"]
+__all__ = ["Argument", "Builder", "building", "emit", "include", "kind_of"]
 
 SCHEDULES = PACKAGE / "schedules"
 """The package's data; in a build tree a link to the repository's folder."""
 
-_HERE = os.path.join(os.path.dirname(__file__), "")
-_PACKAGE = os.path.join(os.path.dirname(ir.__file__ or ""), "")
+_V = TypeVar("_V", Handle, Module, AnyParam)
 _CURRENT: ContextVar[Builder | None] = ContextVar("xetile.schedule.building", default=None)
-
-
-class Place(NamedTuple):
-    """A place in a Python file. Lines and columns count from 1."""
-
-    file: str
-    line: int
-    column: int
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
-
-    def location(self) -> ir.Location:
-        """As MLIR has it, in the current context. Names of files that are no UTF-8 lose what is none."""
-        return ir.Location.file(self.file.encode(errors="backslashreplace").decode(), self.line, self.column)
-
-
-def place_of_caller() -> Place:
-    """The innermost line on the stack that is none of this folder's."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
-        frame = frame.f_back
-    column = None
-    for index, (_, _, found, _) in enumerate(frame.f_code.co_positions()):
-        if index == frame.f_lasti // 2:
-            column = found
-            break
-    return Place(frame.f_code.co_filename, frame.f_lineno, (column or 0) + 1)
 
 
 class Argument(NamedTuple):
     """An operand of a step: its name, what was given, and of which kind it has to be.
 
-    `given` is a handle, a parameter, a number or a string where a parameter is expected, or a sequence of those.
+    `given` is a handle, a parameter, or a number or a string where a parameter is expected. `times` is "1", "?" if it
+    may be None, "*" for a sequence.
     """
 
     name: str
     given: Any
     kind: type[Handle] | type[AnyParam]
+    times: str = "1"
 
 
 @dataclass(frozen=True)
 class _Gone:
-    """The step that consumed a handle, and its place; `around` if it took the module of the handle's operations."""
+    """The reason why a handle is of no use any more, and the place of the step that is to blame."""
 
-    step: str
+    why: str
     place: Place
-    around: bool
 
 
 class Builder:
@@ -99,7 +71,12 @@ class Builder:
     def root(self, handle: Module) -> Module:
         """Says that this is the handle of the whole payload."""
         self._roots.add(handle)
-        return handle
+        return self.own(handle)
+
+    def own(self, value: _V) -> _V:
+        """The value, of this sequence from now on. It keeps the module, whose memory it points into."""
+        value.builder = self
+        return value
 
     def newest(self) -> Place | None:
         """The place of the newest handle of the whole payload."""
@@ -124,15 +101,15 @@ class Builder:
     ) -> list[Any]:
         """Adds an op; what it gives, as the kinds that `results` name. XeTileError for arguments that do not fit."""
         place = place_of_caller()
-        operands, sizes = [], []
+        operands, sizes, taken = [], [], []
         for argument in arguments:
             values = self._values(step, argument, place)
             operands += values
             sizes.append(len(values))
+            taken += values if argument.name in consumes else []
         given = {name: value for name, value in attributes.items() if value is not None}
         if segments:
             given["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get(sizes)
-        taken = [argument.given for argument in arguments if argument.name in consumes]
         with self.point:
             made = ir.Operation.create(
                 f"transform.{op}",
@@ -144,7 +121,7 @@ class Builder:
             )
             if patterns is not None:
                 self._add_patterns(step, place, made, patterns)
-        found = [kind(value) for kind, value in zip(results, made.results, strict=True)]
+        found = [self.own(kind(value)) for kind, value in zip(results, made.results, strict=True)]
         self._take(step, place, taken, found)
         return found
 
@@ -174,7 +151,7 @@ class Builder:
 
     def finish(self) -> None:
         """Brings the sequences that were included, each at the lines that include it. XeTileError if it cannot."""
-        _shorten(self._block.owner)
+        shorten(self._block.owner)
         if not self.included:
             return
         there = {_symbol(op) for op in self._module.body.operations if len(op.operation.regions[0].blocks)}
@@ -184,7 +161,7 @@ class Builder:
         for op in self._module.body.operations:
             places = self.included.get(_symbol(op))
             if places and _symbol(op) not in there:
-                _call_from(op.operation, [place.location() for place in places])
+                call_from(op.operation, [place.location() for place in places])
 
     def _add_patterns(self, step: str, place: Place, around: ir.Operation, patterns: Sequence[str]) -> None:
         block = around.regions[0].blocks.append()
@@ -197,10 +174,12 @@ class Builder:
                 ir.Operation.create(op, loc=place.location())
 
     def _values(self, step: str, argument: Argument, place: Place) -> list[ir.Value[Any]]:
-        name, given, kind = argument
-        if given is None:
+        name, given, kind, times = argument
+        if times == "?" and given is None:
             return []
-        if isinstance(given, (list, tuple)):
+        if times == "*":
+            if not isinstance(given, (list, tuple)):
+                raise self.refuse(place, f"{step}: {name}: expected a list, of {_wanted(kind)} each, got {told(given)}")
             return [value for each in given for value in self._values(step, Argument(name, each, kind), place)]
         if issubclass(kind, AnyParam) and isinstance(given, (int, str)) and not isinstance(given, bool):
             wanted = {IntParam: int, StrParam: str}.get(kind, (int, str))
@@ -217,29 +196,33 @@ class Builder:
         return [given]
 
     def check(self, step: str, name: str, given: ir.Value[Any], place: Place) -> None:
-        """XeTileError if a handle that is used was consumed before."""
+        """XeTileError if a value that is used was consumed before, or is another schedule's."""
+        owner = getattr(given, "builder", self)
+        if owner is not self or given.context != self._module.context:
+            whose = "another" if owner is self else repr(owner.name)
+            text = f"{step}: {name}: expected a value of this schedule, got one of {whose} that was kept"
+            raise self.refuse(place, text)
         gone = self._gone.get(given)
         if gone is not None:
-            took = "the module that its operations are in was consumed" if gone.around else "it was consumed"
             raise self.refuse(
                 place,
-                f"{step}: {name}: expected a handle that is still there, but {took} by {gone.step}: use what that step "
-                "returns, find the operations again, or call this one before it",
+                f"{step}: {name}: expected a handle that is still there, but {gone.why}: use what that step returns, "
+                "find the operations again, or call this one before it",
                 ("consumed here", gone.place),
                 ("made here", self._made.get(given)),
             )
 
-    def _take(self, step: str, place: Place, taken: Sequence[Any], found: Sequence[Any]) -> None:
+    def _take(self, step: str, place: Place, taken: Sequence[ir.Value[Any]], found: Sequence[Any]) -> None:
         """Notes what a step consumed and made."""
-        root = any(handle in self._roots for handle in taken if isinstance(handle, ir.Value))
+        root = any(handle in self._roots for handle in taken)
         if root:
             # Operations in the module may be others now, or gone.
             for handle in self._made:
                 if isinstance(handle, Handle) and handle not in self._gone:
-                    self._gone[handle] = _Gone(step, place, around=True)
+                    why = f"the module that its operations are in was consumed by {step}"
+                    self._gone[handle] = _Gone(why, place)
         for handle in taken:
-            if isinstance(handle, Handle):
-                self._gone[handle] = _Gone(step, place, around=False)
+            self._gone[handle] = _Gone(f"it was consumed by {step}", place)
         for value in found:
             self._made[value] = place
         modules = [value for value in found if isinstance(value, Module)]
@@ -334,33 +317,6 @@ def check_uses(module: ir.Module, name: str) -> None:
         message = f"expected a handle that is still there, but it was consumed: {said.message}"
         errors.append(Diagnostic("error", message, said.location, notes))
     raise XeTileError(f"schedule {name!r} is not valid", errors)
-
-
-def _call_from(sequence: ir.Operation, places: Sequence[ir.Location]) -> None:
-    """Lets each op of a sequence say by which lines it was called, besides where it is."""
-    caller = places[0] if len(places) == 1 else ir.Location.fused(list(places))
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        op.location = ir.Location.callsite(op.location, [caller])
-        return ir.WalkResult.ADVANCE
-
-    sequence.walk(visit)
-
-
-def _shorten(sequence: ir.OpView | ir.Operation) -> None:
-    """Lets ops of MLIR's own builders be where these were called, not where each function on the stack was."""
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        place = op.location
-        while place.is_a_callsite() and place.callee.is_a_name():
-            inner = place.callee.child_loc
-            if not inner.filename.startswith(_PACKAGE):
-                op.location = ir.Location.file(inner.filename, inner.start_line, inner.start_col + 1)
-                break
-            place = place.caller
-        return ir.WalkResult.ADVANCE
-
-    sequence.operation.walk(visit)
 
 
 def _symbol(op: ir.OpView | ir.Operation) -> str:

@@ -21,8 +21,9 @@ from xetile.errors import Diagnostic, XeTileError, expect, told
 from xetile.mlir import ir
 from xetile.passes.diagnostics import Heard
 from xetile.schedule.base import ENTRY, Param, Schedule, keep
-from xetile.schedule.building import Builder, Place, add_sequence, building, check_uses, place_of_caller
+from xetile.schedule.building import Builder, add_sequence, building, check_uses
 from xetile.schedule.handles import AnyParam, IntParam, Module, StrParam
+from xetile.schedule.places import Place, place_of_caller
 
 __all__ = ["define", "knob"]
 
@@ -128,7 +129,7 @@ def _write(function: Callable[..., Any], module: ir.Module, place: Place, knobs:
     builder = Builder(function.__name__, module, block)
     given = builder.root(Module(block.arguments[0]))
     with builder.point:
-        values = {name: _add_knob(name, each) for name, each in knobs.items()}
+        values = {name: builder.own(_add_knob(name, each)) for name, each in knobs.items()}
     with building(builder):
         result = function(given, **values)
     end = _end(function, place)

@@ -23,11 +23,20 @@ _K = TypeVar("_K", bound="Handle")
 class Handle(ir.Value[Any]):
     """Operations of the payload: any number of them, of any kind."""
 
+    builder: Any
+    """The schedule that it is a value of, while that is written."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
     def as_(self, kind: type[_K]) -> _K:
         """The same operations as another kind, where whoever writes the schedule knows better; no step of its own."""
         if not (isinstance(kind, type) and issubclass(kind, Handle)):
             raise XeTileError(f"as_: expected a kind of handle, such as Loop, got {told(kind)}")
-        return kind(self)
+        other = kind(self)
+        if hasattr(self, "builder"):
+            other.builder = self.builder
+        return other
 
 
 class Module(Handle):
@@ -69,7 +78,11 @@ class Prefetch(Handle):
 class AnyParam(ir.Value[Any]):
     """A parameter: what a knob is set to, or what a step chose. Only steps can look at it."""
 
+    builder: Any
     __hash__ = ir.Value.__hash__
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
 
     def __eq__(self, other: object) -> bool:
         # `if k_step == 0:` would silently never be true.

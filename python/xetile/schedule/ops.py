@@ -79,7 +79,7 @@ def annotate(target: Handle, name: str, *, param: Int | Str | None = None) -> No
     """
     emit(
         "annotate",
-        [Argument("target", target, Handle), Argument("param", param, AnyParam)],
+        [Argument("target", target, Handle), Argument("param", param, AnyParam, "?")],
         attributes={"name": attributes.string("ops.annotate: name", name)},
     )
 
@@ -143,7 +143,7 @@ def apply_registered_pass(target: _K, pass_name: str, *, options: attributes.Opt
     options_ = attributes.options("ops.apply_registered_pass: options", options or {})
     found: _K = emit(
         "apply_registered_pass",
-        [Argument("target", target, Handle), Argument("options", options_.dynamic, AnyParam)],
+        [Argument("target", target, Handle), Argument("options", options_.dynamic, AnyParam, "*")],
         [kind_of(target)],
         attributes={
             "pass_name": attributes.string("ops.apply_registered_pass: pass_name", pass_name),
@@ -364,8 +364,8 @@ def deep_tile_matmul(
         "xetile.deep_tile_matmul",
         [
             Argument("target", target, Handle),
-            Argument("config", config, StrParam),
-            Argument("values", values, AnyParam),
+            Argument("config", config, StrParam, "?"),
+            Argument("values", values, AnyParam, "*"),
         ],
         attributes={
             "fields": attributes.strings("ops.deep_tile_matmul: fields", fields),
@@ -985,7 +985,7 @@ def print_(
     """
     emit(
         "print",
-        [Argument("target", target, Handle)],
+        [Argument("target", target, Handle, "?")],
         attributes={
             "name": attributes.string("ops.print_: name", name),
             "assume_verified": attributes.unit("ops.print_: assume_verified", assume_verified),
@@ -1106,7 +1106,7 @@ def tile_using_for(target: _K, sizes: Sequence[Int], *, interchange: Sequence[in
     sizes_ = attributes.mixed("ops.tile_using_for: sizes", sizes)
     made = emit(
         "structured.tile_using_for",
-        [Argument("target", target, Handle), Argument("sizes", sizes_.dynamic, IntParam)],
+        [Argument("target", target, Handle), Argument("sizes", sizes_.dynamic, IntParam, "*")],
         [kind_of(target), *[Loop] * attributes.count_loops(sizes)],
         attributes={
             "static_sizes": sizes_.static,
@@ -1141,10 +1141,10 @@ def tile_using_forall(
             "structured.tile_using_forall",
             [
                 Argument("target", target, Handle),
-                Argument("num_threads", num_threads_.dynamic, IntParam),
-                Argument("tile_sizes", tile_sizes_.dynamic, IntParam),
-                Argument("num_threads", num_threads_.packed, IntParam),
-                Argument("tile_sizes", tile_sizes_.packed, IntParam),
+                Argument("num_threads", num_threads_.dynamic, IntParam, "*"),
+                Argument("tile_sizes", tile_sizes_.dynamic, IntParam, "*"),
+                Argument("num_threads", num_threads_.packed, IntParam, "?"),
+                Argument("tile_sizes", tile_sizes_.packed, IntParam, "?"),
             ],
             [kind_of(target), Loop],
             attributes={"static_num_threads": num_threads_.static, "static_tile_sizes": tile_sizes_.static},

@@ -343,6 +343,18 @@ def of_a_number(module):
     ops.refuse_rest(3)
 
 
+def of_none(module):
+    ops.refuse_rest(None)
+
+
+def of_a_list(module):
+    ops.refuse_rest([module])
+
+
+def of_one_for_many(module):
+    ops.deep_tile_matmul(module, fields=["threads"], values=2)
+
+
 def of_unknown_patterns(module):
     ops.apply_patterns(module, ["no-such"])
 
@@ -366,6 +378,9 @@ def that_returns_a_loop(module):
         (of_a_string, "ops.hang_over_edges: tile_m: expected an integer, a knob of integers or what a step chose, got"),
         (of_a_truth_value, "ops.online: block: expected an integer, a knob of integers or what a step chose, got True"),
         (of_a_number, "ops.refuse_rest: target: expected a handle, got 3"),
+        (of_none, "ops.refuse_rest: target: expected a handle, got None"),
+        (of_a_list, "ops.refuse_rest: target: expected a handle, got list [<Module>]"),
+        (of_one_for_many, "ops.deep_tile_matmul: values: expected a list, of a number, a string or a knob each, got 2"),
         (of_unknown_patterns, 'ops.apply_patterns: patterns: expected a name of patterns, such as "canonical'),
         (of_names_that_are_none, "ops.match: ops: expected a list of strings, got 'func.func'"),
         (of_options, "ops.apply_registered_pass: options: x: expected an integer, a truth value, a string, a para"),
@@ -383,6 +398,24 @@ def test_the_value_of_a_knob_is_not_known_in_python(use):
         return module
 
     assert "the knob 'k' has no value yet" in str(refused(mine))
+
+
+def test_values_that_another_schedule_kept_are_refused():
+    kept: list[Any] = []
+
+    @define
+    def other(module: Module, *, k: int = knob(3)) -> Module:
+        kept.extend([module, module.as_(Function), k, ops.match(module, Loop, ops=["scf.for"])])
+        return module
+
+    def mine(module: Module) -> Module:
+        if isinstance(kept[0], Handle):
+            ops.annotate(kept.pop(0), "mine.tag")
+        ops.online(module, kept.pop(0))
+        return module
+
+    while kept:
+        assert "expected a value of this schedule, got one of 'other' that was kept" in str(refused(mine))
 
 
 def test_functions_that_are_no_schedules_are_refused():
