@@ -194,8 +194,8 @@ bool isPackagedSchedule(nb::bytes file) {
   return mlirXeTileIsPackagedSchedule(mlirStringRefCreate(file.c_str(), file.size()));
 }
 
-std::string suggestSchedule(MlirModule payload) {
-  MlirStringRef name = mlirXeTileSuggestSchedule(payload);
+std::string suggestSchedule(MlirModule payload, std::optional<MlirModule> prepared) {
+  MlirStringRef name = mlirXeTileSuggestSchedule(payload, prepared.value_or(MlirModule{nullptr}));
   return {name.data, name.length};
 }
 
@@ -331,8 +331,11 @@ NB_MODULE(_xetile, m) {
         nb::sig("def is_packaged_schedule(file: bytes) -> bool"), nb::arg("file"),
         "Whether a file is one of the package's schedules.");
   m.def("suggest_schedule", suggestSchedule,
-        nb::sig("def suggest_schedule(payload: xetile.mlir.ir.Module) -> str"), nb::arg("payload"),
-        "The name of the packaged schedule for a program on a GPU where none was named.");
+        nb::sig("def suggest_schedule(payload: xetile.mlir.ir.Module, prepared: "
+                "xetile.mlir.ir.Module | None) -> str"),
+        nb::arg("payload"), nb::arg("prepared").none(),
+        "The name of the packaged schedule for a program on a GPU where none was named. `prepared` "
+        "is what the sequence @prepare of the schedule gpu_model made of a copy, None if it failed.");
   m.def("explain_kernels", explainKernels,
         nb::sig("def explain_kernels(module: xetile.mlir.ir.Module) -> "
                 "tuple[list[tuple[xetile.mlir.ir.Operation, int, str, str]], "

@@ -94,8 +94,9 @@ bool mlirXeTileIsPackagedSchedule(MlirStringRef file) {
   return xetile::isPackagedSchedule(unwrap(file));
 }
 
-MlirStringRef mlirXeTileSuggestSchedule(MlirModule payload) {
-  return wrap(xetile::suggestSchedule(unwrap(payload)));
+MlirStringRef mlirXeTileSuggestSchedule(MlirModule payload, MlirModule prepared) {
+  mlir::Operation *steps = mlirModuleIsNull(prepared) ? nullptr : unwrap(prepared).getOperation();
+  return wrap(xetile::suggestSchedule(unwrap(payload), steps));
 }
 
 void mlirXeTileExplainKernels(MlirModule module,

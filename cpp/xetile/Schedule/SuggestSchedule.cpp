@@ -1,12 +1,10 @@
 //===- SuggestSchedule.cpp - the schedule of a program for a GPU ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: a module on tensors. Out: the name of a schedule. Refused: nothing; what no schedule takes,
-// the schedule refuses.
+// In: a module on tensors, and what gpu_model.mlir makes of it before it assigns kernels. Out: the
+// name of a schedule. Refused: nothing; what no schedule takes, the schedule refuses.
 #include "xetile/Schedule/SuggestSchedule.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Pass/PassManager.h"
-#include "xetile/Linalg/Passes.h"
 #include "xetile/Linalg/WriteResults.h"
 #include "xetile/Schedule/MatmulLoops.h"
 #include "xetile/Schedule/Programs/Partition.h"
@@ -25,26 +23,10 @@ bool movesElements(Operation *op) {
          llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
 }
 
-/// Schedules of the kernels that the program schedule makes of `module`, after the steps before it.
-SmallVector<StringRef> schedulesOfKernels(Operation *module) {
-  OwningOpRef<Operation *> copy(module->clone());
-  ScopedDiagnosticHandler silent(module->getContext(), [](Diagnostic &) { return success(); });
-  PassManager pm(module->getContext(), module->getName().getStringRef());
-  pm.addPass(createDropEmptyPieces());
-  pm.addPass(createElementwiseToLinalg());
-  pm.addPass(createDecomposeLinalg());
-  pm.addPass(createSplitArgmax());
-  pm.addPass(createSplitConcats());
-  pm.addPass(createBlockScans());
-  pm.addPass(createFoldTransposes());
-  FuseElementwiseOptions fusion;
-  fusion.mostInputs = 16;
-  pm.addPass(createFuseElementwise(fusion));
-  pm.addPass(createWriteResults());
+/// Schedules of the kernels that the program schedule makes of what its first steps made.
+SmallVector<StringRef> schedulesOfKernels(Operation *prepared) {
   SmallVector<StringRef> schedules;
-  if (failed(pm.run(*copy)))
-    return schedules;
-  copy->walk([&](func::FuncOp func) {
+  prepared->walk([&](func::FuncOp func) {
     if (!func.isExternal() && func.getBody().hasOneBlock())
       for (const KernelOps &kernel : partition(func))
         schedules.push_back(kernel.schedule);
@@ -112,8 +94,10 @@ bool passesResultsOn(Operation *module) {
 
 } // namespace
 
-StringRef xetile::suggestSchedule(Operation *module) {
-  SmallVector<StringRef> planned = schedulesOfKernels(module);
+StringRef xetile::suggestSchedule(Operation *module, Operation *prepared) {
+  SmallVector<StringRef> planned;
+  if (prepared)
+    planned = schedulesOfKernels(prepared);
   if (planned.size() > 1 ||
       (planned.size() == 1 && (!returnsOneShape(module) || passesResultsOn(module))))
     return "gpu_model";

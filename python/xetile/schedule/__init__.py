@@ -37,6 +37,8 @@ __all__ = [
 
 # Files there that schedules include, as they do parts.
 _LIBRARIES = ("cpu_fuse", "match")
+PREPARE = "prepare"
+"""The sequence of a schedule for programs that comes before ops are given to kernels."""
 
 
 def available() -> tuple[str, ...]:
@@ -70,7 +72,11 @@ def suggest(payload: ir.Module) -> str:
     around a scan, "rows" where something else is reduced, "elementwise"; where none does, "matmul", whose errors list
     what is too much.
     """
-    return _xetile.suggest_schedule(payload)
+    try:
+        prepared = load("gpu_model").run(payload, PREPARE)
+    except XeTileError:
+        prepared = None  # the schedule that is taken says why
+    return _xetile.suggest_schedule(payload, prepared)
 
 
 def matmul(

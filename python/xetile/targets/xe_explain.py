@@ -11,12 +11,10 @@ from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 from xetile.reports import operations
 from xetile.reports.report import align
-from xetile.schedule import Schedule
+from xetile.schedule import PREPARE, Schedule
 
 __all__ = ["describe_operations", "describe_tiling", "explain_kernels"]
 
-# The part of a schedule for programs that comes before ops are given to kernels.
-_PREPARE = "prepare"
 # Data movement at level 4, by its common names.
 _MESSAGES = {"xegpu.load_nd": "load", "xegpu.prefetch_nd": "prefetch", "xegpu.store_nd": "store"}
 
@@ -26,7 +24,7 @@ def explain_kernels(payload: ir.Module, schedule: Schedule) -> str:
 
     XeTileError if the schedule does not take the payload.
     """
-    prepared = schedule.run(payload, _PREPARE)
+    prepared = schedule.run(payload, PREPARE)
     if prepared is None:
         return ""
     ops, kernels = _xetile.explain_kernels(prepared)
