@@ -22,3 +22,24 @@ def test_every_file_that_is_named_exists():
     known.append("/schedules")
     assert {name for name in named if not any(path.endswith(f"/{name.rstrip('/')}") for path in known)} == set()
     assert len(named) > 5
+
+
+COMMENT = re.compile(r"^\s*(?://+|#)\s*(What|Whether)\b|^\s*\"\"\"(What|Whether)\b")
+
+
+def test_no_comment_begins_with_what_or_whether():
+    """The field has a noun for it: backward slice, operand, epilogue; a predicate is "True if"."""
+    assert COMMENT.match("  /// Whether it is.") and COMMENT.match('    """What it computes."""')
+    found, read = [], 0
+    for folder in ("cpp", "python"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix not in (".cpp", ".h", ".py"):
+                continue
+            before = ""
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                read += 1
+                # The second line of a sentence may.
+                if COMMENT.match(line) and not before.startswith(("//", "#")):
+                    found.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()}")
+                before = line.strip()
+    assert read > 50_000 and not found, "\n".join(found)

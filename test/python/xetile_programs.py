@@ -30,7 +30,7 @@ ON_HOST = (
     "convert-xetile-to-vector,canonicalize,cse,func.func(lower-vector-multi-reduction),"
     "convert-vector-to-scf{full-unroll=true},expand-strided-metadata,lower-affine,convert-scf-to-cf,"
     "arith-emulate-unsupported-floats{source-types=bf16 target-type=f32},func.func(arith-expand{include-bf16=true}),"
-    "convert-vector-to-llvm,convert-arith-to-llvm,convert-cf-to-llvm,finalize-memref-to-llvm,"
+    "convert-vector-to-llvm,convert-math-to-llvm,convert-arith-to-llvm,convert-cf-to-llvm,finalize-memref-to-llvm,"
     "convert-func-to-llvm,convert-ub-to-llvm,reconcile-unrealized-casts"
 )
 
