@@ -248,3 +248,26 @@ func.func @step_of_the_run(%A: memref<?x?xf16>, %B: memref<64x64xf16>, %n: index
   xetile.store_tile %v, %o : vector<8x16xf16>, !xetile.tile<8x16xf16>
   return
 }
+
+// -----
+
+// Rows of 2^64 + 64 bytes are no rows of 64:
+// CHECK-LABEL: func @width_that_no_integer_has
+// CHECK: xegpu.load_nd {{.*}}boundary_check = false
+// CHECK: xegpu.store_nd {{.*}}boundary_check = false
+func.func @width_that_no_integer_has(%A: memref<64x4611686018427387920xf32>) {
+  %t = xetile.init_tile %A[0, 0] : memref<64x4611686018427387920xf32> -> !xetile.tile<8x16xf32>
+  %v = xetile.load_tile %t : !xetile.tile<8x16xf32> -> vector<8x16xf32>
+  xetile.store_tile %v, %t : vector<8x16xf32>, !xetile.tile<8x16xf32>
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func @largest_sides
+// CHECK: xegpu.store_nd {{.*}}boundary_check = false
+func.func @largest_sides(%A: memref<9223372036854775807x9223372036854775807xbf16>, %v: vector<8x16xbf16>) {
+  %t = xetile.init_tile %A[0, 0] : memref<9223372036854775807x9223372036854775807xbf16> -> !xetile.tile<8x16xbf16>
+  xetile.store_tile %v, %t : vector<8x16xbf16>, !xetile.tile<8x16xbf16>
+  return
+}

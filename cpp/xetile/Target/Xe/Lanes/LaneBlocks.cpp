@@ -7,6 +7,7 @@
 #include "xetile/Target/Xe/Lanes/LaneAccess.h"
 #include "xetile/Target/Xe/Lanes/LaneDescriptors.h"
 #include "xetile/Target/Xe/Lanes/LaneLowering.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -29,11 +30,12 @@ static bool isBlockSurface(const TargetInfo &target, const TilePlace &at) {
   if (std::optional<int64_t> x = constantOf(at.place[rank - 1]))
     if (bits >= 8 && target.checkXOffset(bits, std::abs(*x)).has_value())
       return false;
-  uint64_t widthBytes = width ? *width * bits / 8 : target.surface.minWidthBytes;
-  return !target
-              .checkSurface(widthBytes, height.value_or(1),
-                            pitch ? *pitch * bits / 8 : target.surface.maxExtent,
-                            std::max(bits, 8u))
+  auto toBytes = [&](int64_t elements) {
+    return llvm::SaturatingMultiply<uint64_t>(elements, bits) / 8;
+  };
+  uint64_t widthBytes = width ? toBytes(*width) : target.surface.minWidthBytes;
+  uint64_t pitchBytes = pitch ? toBytes(*pitch) : target.surface.maxExtent;
+  return !target.checkSurface(widthBytes, height.value_or(1), pitchBytes, std::max(bits, 8u))
               .has_value();
 }
 

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "xetile/Target/Xe/ToXeGPU/TileAccess.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -130,9 +131,9 @@ bool TileAccess::isRowsInside() const {
       return false;
   // Later passes tell by the same limits that it is no block access.
   int64_t bytes = surface.getElementBytes();
-  return bytes > 0 &&
-         target.checkSurface(*sides[1] * bytes, *sides[0], *sides[2] * bytes, unsigned(bytes) * 8)
-             .has_value();
+  uint64_t width = llvm::SaturatingMultiply<uint64_t>(*sides[1], bytes);
+  uint64_t pitch = llvm::SaturatingMultiply<uint64_t>(*sides[2], bytes);
+  return bytes > 0 && target.checkSurface(width, *sides[0], pitch, unsigned(bytes) * 8).has_value();
 }
 
 SmallVector<Value> TileAccess::loadRows() {

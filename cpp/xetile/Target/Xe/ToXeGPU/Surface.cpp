@@ -8,6 +8,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "xetile/Target/Xe/ToXeGPU/KnownMultiple.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -64,8 +65,8 @@ static Requirement checkRange(OpFoldResult part, int64_t bytes, uint64_t least, 
   std::optional<int64_t> constant = getConstant(part);
   if (!constant)
     return kUnknown;
-  return decided(*constant > 0 && uint64_t(*constant) * bytes >= least &&
-                 uint64_t(*constant) * bytes <= most);
+  uint64_t extent = llvm::SaturatingMultiply<uint64_t>(*constant, bytes);
+  return decided(*constant > 0 && extent >= least && extent <= most);
 }
 
 static Requirement checkAddress(Value source, uint64_t align) {
