@@ -136,7 +136,7 @@ class Schedule:
         """
         if not isinstance(payload, ir.Module):
             raise XeTileError(f"payload: expected a module, got {told(payload)}")
-        return self._run(payload, ENTRY)
+        return self._run(self.build(payload.context), payload, ENTRY)
 
     def match(self, payload: ir.Module) -> ir.Module | None:
         """Runs its sequence @match, which names a schedule for each op (`xetile.schedule`), on a copy of `payload`.
@@ -150,10 +150,10 @@ class Schedule:
 
         None if it has no such sequence; XeTileError as for `apply`.
         """
-        return self._run(payload, sequence) if sequence in map(_symbol, self.build().body.operations) else None
-
-    def _run(self, payload: ir.Module, entry: str) -> ir.Module:
         schedule = self.build(payload.context)
+        return self._run(schedule, payload, sequence) if sequence in map(_symbol, schedule.body.operations) else None
+
+    def _run(self, schedule: ir.Module, payload: ir.Module, entry: str) -> ir.Module:
         with payload.context, ir.Location.unknown():
             copy = _xetile.clone_module(payload.operation)
         _entry(schedule, self.name, entry)
