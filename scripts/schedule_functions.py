@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import schedule_ops
@@ -114,11 +116,14 @@ def ops() -> str:
         "Transform ops: XeTile's own, and those of MLIR that the schedules of the package use, typed.",
         "emit",
         schedule_ops.functions(ROOT),
+        {"constant, foreach": "xetile.schedule.sequences"},
     )
 
 
-def assemble(source: str, doc: str, call: str, body: list[str]) -> str:
-    """A module of functions, with the imports that they need."""
+def assemble(
+    source: str, doc: str, call: str, body: list[str], others: Mapping[str, str] = MappingProxyType({})
+) -> str:
+    """A module of functions, with the imports that they need; `others` are in the modules that it names."""
     text = "\n\n".join(body)
 
     def used(*names: str) -> list[str]:
@@ -132,9 +137,13 @@ def assemble(source: str, doc: str, call: str, body: list[str]) -> str:
     lines.append(f"from typing import {', '.join(typing)}\n\n")
     if used("attributes"):
         lines.append("from xetile.schedule import attributes\n")
-    lines.append(f"from xetile.schedule.building import {', '.join(['Argument', call, *used('kind_of')])}\n")
+    lines.append("from xetile.schedule.building import Argument\n")
+    lines.append(f"from xetile.schedule.calls import {', '.join([call, *used('kind_of')])}\n")
     lines.append(f"from xetile.schedule.handles import {', '.join(used(*HANDLES))}\n\n")
-    names = sorted(re.findall(r"^(?:def|class) (\w+)", text, re.M))
+    lines[-1] = lines[-1].removesuffix("\n")
+    lines += [f"from {module} import {name}\n" for name, module in others.items()]
+    lines.append("\n")
+    names = sorted(re.findall(r"^(?:def|class) (\w+)", text, re.M) + re.findall(r"\w+", " ".join(others)))
     lines.append(f"__all__ = {names}\n\n")
     if generic:
         lines.append('_K = TypeVar("_K", bound=Handle)\n\n')

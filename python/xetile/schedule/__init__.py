@@ -28,11 +28,12 @@ from xetile.schedule.base import Param, Schedule, keep, make
 from xetile.schedule.building import SCHEDULES as _SCHEDULES
 from xetile.schedule.functions import define, knob
 from xetile.schedule.handles import Module
+from xetile.schedule.sequences import sequence
 from xetile.system import files
 
 __all__ = [
-    "Module", "Param", "Schedule", "available", "define", "knob", "load", "matmul", "ops", "parts", "suggest",
-    "values_of",
+    "Module", "Param", "Schedule", "available", "define", "knob", "load", "matmul", "ops", "parts", "sequence",
+    "suggest", "values_of",
 ]  # fmt: skip
 
 # Files there that schedules include, as they do parts.

@@ -15,7 +15,8 @@ from xetile.errors import XeTileError, expect, expect_function, told
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 from xetile.passes.diagnostics import Heard
-from xetile.schedule.building import Builder, building
+from xetile.schedule.building import Builder
+from xetile.schedule.calls import building
 from xetile.schedule.handles import Module
 
 __all__ = ["ENTRY", "Param", "Schedule", "Step", "keep", "make"]

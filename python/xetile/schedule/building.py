@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes the steps that a Python function calls into a sequence, each at the line that called it.
 
-`ops` and `parts` are functions that call `emit` and `include`; `functions.define` and `Schedule.extend` set a `Builder`
-around what calls them. A handle that a step consumed is refused where it is used again, before anything runs.
+`functions.define` and `Schedule.extend` set a `Builder` around what calls the functions of `ops` and `parts`. A handle
+that a step consumed is refused where it is used again, before anything runs.
 """
 
 from __future__ import annotations
@@ -10,26 +10,23 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from xetile.errors import Diagnostic, XeTileError, told
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
-from xetile.mlir.passmanager import PassManager
 from xetile.passes.diagnostics import Heard
 from xetile.schedule.handles import AnyParam, Handle, IntParam, Module, StrParam
 from xetile.schedule.places import Place, call_from, place_of_caller, shorten
 from xetile.system.surroundings import PACKAGE
 
-__all__ = ["Argument", "Builder", "building", "emit", "include", "kind_of"]
+__all__ = ["SCHEDULES", "Argument", "Builder", "add_sequence", "include_attributes"]
 
 SCHEDULES = PACKAGE / "schedules"
 """The package's data; in a build tree a link to the repository's folder."""
 
-_V = TypeVar("_V", Handle, Module, AnyParam)
-_CURRENT: ContextVar[Builder | None] = ContextVar("xetile.schedule.building", default=None)
+_V = TypeVar("_V", bound=Handle | AnyParam)
 
 
 class Argument(NamedTuple):
@@ -59,6 +56,8 @@ class Builder:
     def __init__(self, name: str, module: ir.Module, block: ir.Block, before: ir.Operation | None = None) -> None:
         self.name = name
         self.included: dict[str, list[Place]] = {}
+        # Functions that are sequences of this schedule, and what `sequences` knows of them.
+        self.sequences: dict[Any, Any] = {}
         self._module = module
         self._block = block
         self.point = ir.InsertionPoint(block) if before is None else ir.InsertionPoint(before)
@@ -68,9 +67,10 @@ class Builder:
         self._roots: set[ir.Value[Any]] = set()
         self._constants: dict[int | str, ir.Value[Any]] = {}
 
-    def root(self, handle: Module) -> Module:
-        """Says that this is the handle of the whole payload."""
-        self._roots.add(handle)
+    def root(self, handle: _V) -> _V:
+        """The value that a sequence or a body is given; a module is the whole payload of it."""
+        if isinstance(handle, Module):
+            self._roots.add(handle)
         return self.own(handle)
 
     def own(self, value: _V) -> _V:
@@ -101,29 +101,77 @@ class Builder:
     ) -> list[Any]:
         """Adds an op; what it gives, as the kinds that `results` name. XeTileError for arguments that do not fit."""
         place = place_of_caller()
+        made, taken = self.create(
+            op, step, place, arguments, results, attributes, consumes, segments, 0 if patterns is None else 1
+        )
+        if patterns is not None:
+            self._add_patterns(step, place, made, patterns)
+        found = [self.own(kind(value)) for kind, value in zip(results, made.results, strict=True)]
+        self.take(step, place, taken, found)
+        return found
+
+    def create(
+        self,
+        op: str,
+        step: str,
+        place: Place,
+        arguments: Sequence[Argument],
+        results: Sequence[type[Any]] = (),
+        attributes: Mapping[str, ir.Attribute | None] | None = None,
+        consumes: Sequence[str] = (),
+        segments: bool = False,
+        regions: int = 0,
+    ) -> tuple[ir.Operation, list[ir.Value[Any]]]:
+        """Adds an op with empty regions; the op, and the values that it consumes, which are still there so far."""
         operands, sizes, taken = [], [], []
         for argument in arguments:
             values = self._values(step, argument, place)
             operands += values
             sizes.append(len(values))
             taken += values if argument.name in consumes else []
-        given = {name: value for name, value in attributes.items() if value is not None}
+        given = {name: value for name, value in (attributes or {}).items() if value is not None}
         if segments:
             given["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get(sizes)
+        types = [_type(kind) for kind in results]
         with self.point:
-            made = ir.Operation.create(
-                f"transform.{op}",
-                results=[_type(kind) for kind in results],
-                operands=operands,
-                attributes=given,
-                loc=place.location(),
-                regions=0 if patterns is None else 1,
-            )
-            if patterns is not None:
-                self._add_patterns(step, place, made, patterns)
-        found = [self.own(kind(value)) for kind, value in zip(results, made.results, strict=True)]
-        self._take(step, place, taken, found)
-        return found
+            made = ir.Operation.create(f"transform.{op}", types, operands, given, loc=place.location(), regions=regions)
+        return made, taken
+
+    @contextmanager
+    def inside(self, block: ir.Block, step: str, place: Place) -> Iterator[None]:
+        """Lets steps go to a block of an op, whose values end with it."""
+        outer = self.point, self._made, self._roots, self._constants
+        self.point, self._made, self._roots = ir.InsertionPoint(block), {}, set()
+        self._constants = dict(self._constants)
+        try:
+            with self.point:
+                yield
+        finally:
+            for value in (*self._made, *(set(self._constants.values()) - set(outer[3].values()))):
+                self._gone[value] = _Gone(f"it was made in the body of {step}, which is over", place)
+            self.point, self._made, self._roots, self._constants = outer
+
+    def nested(self, block: ir.Block) -> Builder:
+        """The one for another sequence of the same schedule."""
+        inner = Builder(self.name, self._module, block)
+        inner.included, inner.sequences = self.included, self.sequences
+        return inner
+
+    def new_sequence(
+        self, name: str, place: Place, inputs: Sequence[type[Any]], results: Sequence[type[Any]]
+    ) -> ir.Block:
+        """Adds a sequence behind the others; its block. Another one and a part keep their names."""
+        known = {_symbol(op) for op in self._module.body.operations}
+        known |= {path.stem for path in (SCHEDULES / "parts").glob("*.mlir")}
+        names = (name, *(f"{name}_{i}" for i in range(len(known))))
+        types = [_type(kind) for kind in inputs]
+        with ir.InsertionPoint(self._module.body), place.location():
+            free = next(each for each in names if each not in known)
+            made = add_sequence(free, types, [_type(kind) for kind in results], [{}] * len(types), True)
+            return made.regions[0].blocks.append(*types, arg_locs=[place.location()] * len(types))
+
+    def gone(self, handle: ir.Value[Any]) -> bool:
+        return handle in self._gone
 
     def constant(self, value: int | str) -> ir.Value[Any]:
         """A parameter of that value; the same one whenever it is asked for."""
@@ -195,12 +243,16 @@ class Builder:
         self.check(step, name, given, place)
         return [given]
 
+    def value(self, step: str, argument: Argument, place: Place) -> ir.Value[Any]:
+        """The value of one argument; XeTileError if it does not fit."""
+        return self._values(step, argument, place)[0]
+
     def check(self, step: str, name: str, given: ir.Value[Any], place: Place) -> None:
         """XeTileError if a value that is used was consumed before, or is another schedule's."""
         owner = getattr(given, "builder", self)
         if owner is not self or given.context != self._module.context:
             whose = "another" if owner is self else repr(owner.name)
-            text = f"{step}: {name}: expected a value of this schedule, got one of {whose} that was kept"
+            text = f"{step}: {name}: expected a value that is given or made here, got one that was kept of {whose}"
             raise self.refuse(place, text)
         gone = self._gone.get(given)
         if gone is not None:
@@ -212,7 +264,7 @@ class Builder:
                 ("made here", self._made.get(given)),
             )
 
-    def _take(self, step: str, place: Place, taken: Sequence[ir.Value[Any]], found: Sequence[Any]) -> None:
+    def take(self, step: str, place: Place, taken: Sequence[ir.Value[Any]], found: Sequence[Any]) -> None:
         """Notes what a step consumed and made."""
         root = any(handle in self._roots for handle in taken)
         if root:
@@ -230,59 +282,10 @@ class Builder:
             self._roots.add(modules[0])
 
 
-@contextmanager
-def building(builder: Builder) -> Iterator[None]:
-    """Lets steps that are called go to `builder`, with its context, an insertion point and a location."""
-    token = _CURRENT.set(builder)
-    try:
-        # For MLIR's own builders: ours say where their ops are.
-        with builder.point, ir.loc_tracebacks():
-            yield
-    finally:
-        _CURRENT.reset(token)
-
-
-def current(step: str) -> Builder:
-    """The one that steps go to now. XeTileError outside of a schedule."""
-    builder = _CURRENT.get()
-    if builder is None:
-        raise XeTileError(
-            f"{step}: expected to be called in a function that is decorated with xetile.schedule.define, or in a step "
-            "for Schedule.extend: there is no schedule that it could be added to"
-        )
-    return builder
-
-
-def emit(
-    op: str,
-    arguments: Sequence[Argument],
-    results: Sequence[type[Any]] = (),
-    *,
-    attributes: Mapping[str, ir.Attribute | None] | None = None,
-    consumes: Sequence[str] = (),
-    segments: bool = False,
-    patterns: Sequence[str] | None = None,
-) -> list[Any]:
-    """Adds `transform.OP` to the schedule that is written; `patterns` are ops of its region, by name."""
-    step = f"ops.{op.rpartition('.')[2]}"
-    return current(step).add(op, step, arguments, results, attributes or {}, consumes, segments, patterns)
-
-
-def include(
-    part: str, arguments: Sequence[Argument], results: Sequence[type[Any]] = (), consumes: Sequence[str] = ()
-) -> list[Any]:
-    """Adds a call of a sequence in `schedules/parts`, and the sequence."""
-    step = f"parts.{part}"
-    builder = current(step)
-    consumed = {i for i, argument in enumerate(arguments) if argument.name in consumes}
-    builder.declare(part, [argument.kind for argument in arguments], results, consumed)
-    attributes = {
-        "target": ir.FlatSymbolRefAttr.get(part),
-        "failure_propagation_mode": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 1),
-    }
-    found = builder.add("include", step, arguments, results, attributes, consumes)
-    builder.included.setdefault(part, []).append(place_of_caller())
-    return found
+def include_attributes(name: str) -> dict[str, ir.Attribute]:
+    """Attributes of a call of a sequence whose failures are the caller's."""
+    propagate = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 1)
+    return {"target": ir.FlatSymbolRefAttr.get(name), "failure_propagation_mode": propagate}
 
 
 def add_sequence(
@@ -303,29 +306,8 @@ def add_sequence(
     return ir.Operation.create("transform.named_sequence", attributes=attributes, regions=1)
 
 
-def check_uses(module: ir.Module, name: str) -> None:
-    """XeTileError for handles that are used after they were consumed, also by ops that MLIR's own builders made."""
-    with Heard(module.context) as heard:
-        PassManager.parse("builtin.module(transform-dialect-check-uses)", module.context).run(module.operation)
-    found = [said for said in heard.others if said.severity == "warning"]
-    if not found:
-        return
-    told_as = {"allocated here": "made here", "freed here": "consumed here"}
-    errors = []
-    for said in found:
-        notes = tuple(replace(note, message=told_as.get(note.message, note.message)) for note in said.notes)
-        message = f"expected a handle that is still there, but it was consumed: {said.message}"
-        errors.append(Diagnostic("error", message, said.location, notes))
-    raise XeTileError(f"schedule {name!r} is not valid", errors)
-
-
 def _symbol(op: ir.OpView | ir.Operation) -> str:
     return ir.StringAttr(op.attributes["sym_name"]).value
-
-
-def kind_of(handle: Handle) -> type[Handle]:
-    """The kind that a step's result has like its target."""
-    return type(handle) if isinstance(handle, Handle) else Handle
 
 
 def _fits(value: ir.Value[Any], kind: type[Any]) -> bool:

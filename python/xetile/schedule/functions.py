@@ -21,7 +21,8 @@ from xetile.errors import Diagnostic, XeTileError, expect, told
 from xetile.mlir import ir
 from xetile.passes.diagnostics import Heard
 from xetile.schedule.base import ENTRY, Param, Schedule, keep
-from xetile.schedule.building import Builder, add_sequence, building, check_uses
+from xetile.schedule.building import Builder, add_sequence
+from xetile.schedule.calls import building, check_uses
 from xetile.schedule.handles import AnyParam, IntParam, Module, StrParam
 from xetile.schedule.places import Place, place_of_caller
 

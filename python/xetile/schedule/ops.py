@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 from xetile.schedule import attributes
-from xetile.schedule.building import Argument, emit, kind_of
+from xetile.schedule.building import Argument
+from xetile.schedule.calls import emit, kind_of
 from xetile.schedule.handles import (
     AnyParam,
     Fill,
@@ -25,6 +26,7 @@ from xetile.schedule.handles import (
     Str,
     StrParam,
 )
+from xetile.schedule.sequences import constant, foreach
 
 __all__ = [
     "ChooseMatmulTiling",
@@ -42,8 +44,10 @@ __all__ = [
     "assign_kernels",
     "check_matmul_tiling",
     "choose_matmul_tiling",
+    "constant",
     "deep_tile_matmul",
     "extract_kernels",
+    "foreach",
     "fuse_consumers",
     "fuse_into_containing_op",
     "get_matmul",

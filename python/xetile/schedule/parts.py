@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xetile.schedule.building import Argument, include
+from xetile.schedule.building import Argument
+from xetile.schedule.calls import include
 from xetile.schedule.handles import Fill, Int, IntParam, Kernel, Loop, Matmul, Module, Str, StrParam
 
 __all__ = [

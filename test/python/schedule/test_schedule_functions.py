@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import written_gpu_model
 import written_schedules
 import xetile
 from xetile import XeTileError, schedule
@@ -25,6 +26,7 @@ MATMUL = runpy.run_path(str(ROOT / "examples" / "schedule.py"))["matmul"]
 WRITTEN = {
     "attention": written_schedules.attention,
     "elementwise": written_schedules.elementwise,
+    "gpu_model": written_gpu_model.gpu_model,
     "matmul": MATMUL,
     "rows": written_schedules.rows,
 }
@@ -41,6 +43,7 @@ SOFTMAX = """func.func @softmax(%a: tensor<64x128xf32>) -> tensor<64x128xf32> {
 PAYLOAD = {
     "attention": (PAYLOADS / "attention_f16.mlir").read_text(),
     "elementwise": CHAIN,
+    "gpu_model": SOFTMAX,
     "matmul": str(xetile.matmul(256, 256, 64)),
     "rows": SOFTMAX,
 }
@@ -415,7 +418,7 @@ def test_values_that_another_schedule_kept_are_refused():
         return module
 
     while kept:
-        assert "expected a value of this schedule, got one of 'other' that was kept" in str(refused(mine))
+        assert "expected a value that is given or made here, got one that was kept of 'other'" in str(refused(mine))
 
 
 def test_functions_that_are_no_schedules_are_refused():

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from xetile.mlir import ir
 from xetile.passes.diagnostics import Heard
-from xetile.schedule import Module, building, handles, ops, parts
+from xetile.schedule import Module, building, calls, handles, ops, parts
 from xetile.schedule.building import Builder
 
 ROOT = Path(__file__).parents[3]
@@ -20,7 +20,7 @@ FUNCTIONS = {
     f"{module.__name__.rpartition('.')[2]}.{name}": getattr(module, name)
     for module in (ops, parts)
     for name in module.__all__
-    if inspect.isfunction(getattr(module, name))
+    if inspect.isfunction(getattr(module, name)) and getattr(module, name).__module__ == module.__name__
 }
 
 # Arguments that MLIR needs besides.
@@ -75,7 +75,7 @@ def test_what_is_said_to_be_consumed_is(name):
             sequence = building.add_sequence("mine", handles_, [], [{}] * len(required), True)
             block = sequence.regions[0].blocks.append(*handles_)
         builder = Builder("mine", module, block)
-        with building.building(builder):
+        with calls.building(builder):
             given = {
                 each: sample(each, types[each], Module(argument))
                 for each, argument in zip(required, block.arguments, strict=True)

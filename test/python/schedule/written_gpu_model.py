@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""schedules/gpu_model.mlir once more, as Python functions: sequences, and loops over kernels."""
+
+from functools import partial
+
+from xetile.schedule import Module, define, knob, ops, parts, sequence
+from xetile.schedule.handles import Function
+
+
+@sequence
+def prepare(module: Module) -> Module:
+    before = ("drop-empty-pieces", "elementwise-to-linalg", "decompose-linalg", "split-argmax", "split-concats",
+              "block-scans", "fold-transposes")  # fmt: skip
+    for name in before:
+        module = ops.apply_registered_pass(module, f"xetile-{name}")
+    module = ops.apply_registered_pass(module, "xetile-fuse-elementwise", options={"most-inputs": 16})
+    return ops.apply_registered_pass(module, "xetile-write-results")
+
+
+@sequence
+def matmul(module: Module, precision: str, target: str) -> None:
+    open_ = ops.constant(0)
+    found = parts.find_matmul(module, open_, open_, open_, open_, open_, -1, precision, target)
+    workgroup_matmul, workgroups = parts.tile_workgroups(found.matmul, found.init, found.tile)
+    parts.tile_k(workgroup_matmul, found.k)
+    parts.vectorize(workgroups, found.m, found.n, found.k)
+    ops.refuse_rest(module)
+    buffers = parts.bufferize(module)
+    _, kernel = parts.outline_kernel(buffers, found.rows, found.columns, target)
+    _, mma = parts.to_xetile(kernel, found.rows, found.columns)
+    parts.prefetch_operands(mma, found.ahead)
+
+
+@sequence
+def attention(module: Module, target: str) -> None:
+    open_ = ops.constant(0)
+    simple = ops.apply_registered_pass(module, "xetile-simplify-attention", options={"narrow": True})
+    function = ops.match(simple, Function, ops=["func.func"])
+    ops.online(function, open_)
+    made = ops.to_tiles(function, open_, open_, open_, open_)
+    parts.clean_tiles(simple)
+    buffers = parts.bufferize(simple)
+    _, kernel = parts.outline_kernel(buffers, made.subgroups_m, made.subgroups_n, target)
+    mapped = ops.apply_registered_pass(kernel, "xetile-infer-wg-map")
+    parts.prefetch_blocks(mapped, 2)
+
+
+@sequence
+def tiles(module: Module, target: str) -> None:
+    open_ = ops.constant(0)
+    function = ops.match(module, Function, ops=["func.func"])
+    made = ops.to_tiles(function, open_, open_, open_, open_)
+    parts.clean_tiles(module)
+    buffers = parts.bufferize(module)
+    _, kernel = parts.outline_kernel(buffers, made.subgroups_m, made.subgroups_n, target)
+    ops.apply_registered_pass(kernel, "xetile-infer-wg-map")
+
+
+@define
+def gpu_model(
+    module: Module,
+    *,
+    precision: str = knob(
+        "exact", doc="tf32 allows to multiply f32 with 10 bits of mantissa; exact does so on vector units"
+    ),
+    target: str = knob("pvc", doc="chip to compile for"),
+) -> Module:
+    fused = prepare(module)
+    ops.assign_kernels(fused)
+    ops.extract_kernels(fused)
+    steps = {
+        "matmul": partial(matmul, precision=precision, target=target),
+        "attention": partial(attention, target=target),
+        "rows": partial(tiles, target=target),
+        "scan": partial(tiles, target=target),
+        "elementwise": partial(tiles, target=target),
+    }
+    for name, step in steps.items():
+        kernels = ops.match(fused, Module, ops=["builtin.module"], op_attrs={"xetile.schedule": name})
+        ops.foreach(kernels, step)
+    buffers = parts.bufferize(fused)
+    ops.link_kernels(buffers)
+    return ops.apply_registered_pass(buffers, "inline")
