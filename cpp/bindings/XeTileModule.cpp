@@ -336,6 +336,13 @@ NB_MODULE(_xetile, m) {
         nb::arg("payload"), nb::arg("prepared").none(),
         "The name of the packaged schedule for a program on a GPU where none was named. `prepared` "
         "is what the sequence @prepare of the schedule gpu_model made of a copy, None if it failed.");
+  m.def("find_level", mlirXeTileFindLevel,
+        nb::sig("def find_level(module: xetile.mlir.ir.Module) -> int"), nb::arg("module"),
+        "The number of the level of an Intel GPU that a module is at, by what it holds; 0 without "
+        "kernels, or where the host's code has tensors.");
+  m.def("may_be_written", mlirXeTileMayBeWritten,
+        nb::sig("def may_be_written(address: xetile.mlir.ir.Value) -> bool"), nb::arg("address"),
+        "Whether an op, or a kernel that is launched with it, may write through a memref.");
   m.def("explain_kernels", explainKernels,
         nb::sig("def explain_kernels(module: xetile.mlir.ir.Module) -> "
                 "tuple[list[tuple[xetile.mlir.ir.Operation, int, str, str]], "

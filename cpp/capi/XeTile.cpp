@@ -12,10 +12,12 @@
 #include "xetile/Schedule/SuggestSchedule.h"
 #include "xetile/Target/Compile.h"
 #include "xetile/Target/Host/HostFeatures.h"
+#include "xetile/Target/Host/KernelEffects.h"
 #include "xetile/Target/Host/ObjectFile.h"
 #include "xetile/Target/Schedule.h"
 #include "xetile/Target/Target.h"
 #include "xetile/Target/Xe/Binary/Ocloc.h"
+#include "xetile/Target/Xe/FindLevel.h"
 #include "llvm/ADT/STLExtras.h"
 
 MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(XeTile, xetile, xetile::XeTileDialect)
@@ -98,6 +100,10 @@ MlirStringRef mlirXeTileSuggestSchedule(MlirModule payload, MlirModule prepared)
   mlir::Operation *steps = mlirModuleIsNull(prepared) ? nullptr : unwrap(prepared).getOperation();
   return wrap(xetile::suggestSchedule(unwrap(payload), steps));
 }
+
+unsigned mlirXeTileFindLevel(MlirModule module) { return xetile::findLevel(unwrap(module)); }
+
+bool mlirXeTileMayBeWritten(MlirValue address) { return xetile::mayBeWritten(unwrap(address)); }
 
 void mlirXeTileExplainKernels(MlirModule module,
                               void (*visitOp)(const MlirXeTileOpInKernel *, void *),

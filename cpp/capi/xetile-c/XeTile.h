@@ -122,6 +122,13 @@ MLIR_CAPI_EXPORTED bool mlirXeTileIsPackagedSchedule(MlirStringRef file);
 /// the sequence @prepare of the schedule gpu_model made of a copy of it; null where it failed.
 MLIR_CAPI_EXPORTED MlirStringRef mlirXeTileSuggestSchedule(MlirModule payload, MlirModule prepared);
 
+/// The number of the level of an Intel GPU that a module is at, by what it holds.
+MLIR_CAPI_EXPORTED unsigned mlirXeTileFindLevel(MlirModule module);
+
+/// False only if certainly nothing writes through this memref: no op, and no kernel that is
+/// launched with it.
+MLIR_CAPI_EXPORTED bool mlirXeTileMayBeWritten(MlirValue address);
+
 /// An op of a program on a GPU: the number and the schedule of the kernel that computes it, and why
 /// it is in that one.
 typedef struct MlirXeTileOpInKernel {

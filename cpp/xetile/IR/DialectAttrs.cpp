@@ -41,6 +41,7 @@ const Row rows[] = {
     {kArgumentAttr, Place::Argument, "an integer", is<IntegerAttr>},
     {kPackedAttr, Place::Argument, "an integer", is<IntegerAttr>},
     {kResultAttr, Place::Argument, "a unit", is<UnitAttr>},
+    {kWrittenAttr, Place::Argument, "a unit", is<UnitAttr>},
     {kScheduleAttr, Place::Operation, "the name of a schedule", is<StringAttr>},
     {kKernelAttr, Place::Operation, "an integer", is<IntegerAttr>},
     {kConfigAttr, Place::Operation, "a #xetile.matmul_config", is<MatmulConfigAttr>},

@@ -21,6 +21,8 @@ inline constexpr llvm::StringLiteral kArgumentAttr = "xetile.argument";
 inline constexpr llvm::StringLiteral kPackedAttr = "xetile.packed";
 /// Of an argument that is memory for a result.
 inline constexpr llvm::StringLiteral kResultAttr = "xetile.result";
+/// Of an argument whose memory the function writes, in the entry that checks.
+inline constexpr llvm::StringLiteral kWrittenAttr = "xetile.written";
 
 /// Of an op on tensors or a module: the name of the schedule that takes it.
 inline constexpr llvm::StringLiteral kScheduleAttr = "xetile.schedule";

@@ -25,9 +25,7 @@ def add_parser(commands: Any) -> None:
 def _run(options: argparse.Namespace) -> int:
     from xetile.compiling import compiler
 
-    if options.target is None and options.schedule is None:
-        options.target = "cpu"
-    request = read_request(options)
+    request = read_request(options, unsaid="cpu")
     if not request.target.has_device and request.schedule is None:
         from xetile.targets.cpu import explain_parameters
 

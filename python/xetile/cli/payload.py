@@ -22,7 +22,9 @@ __all__ = ["Request", "add_options", "pass_parameters", "read_request", "watch"]
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options that `read_request` reads."""
-    parser.add_argument("input", metavar="IN.mlir", help="a module with one function, on tensors")
+    parser.add_argument(
+        "input", metavar="IN.mlir", help="a module with one function, on tensors, or with kernels for a GPU"
+    )
     parser.add_argument(
         "--schedule",
         metavar="NAME|FILE",
@@ -48,20 +50,28 @@ class Request:
         return self.payload, self.schedule, self.target, self.params
 
 
-def read_request(options: argparse.Namespace) -> Request:
-    """Reads files and settings. XeTileError for what is not there, or means nothing."""
+def read_request(options: argparse.Namespace, unsaid: str | None = None) -> Request:
+    """Reads files and settings. XeTileError for what is not there, or means nothing.
+
+    `unsaid` is the target of functions on tensors where neither --target nor --schedule is given.
+    """
     from xetile import schedule as schedules
     from xetile.compiling import compiler
+    from xetile.mlir._mlir_libs import _xetile
     from xetile.targets import Target
 
-    name = options.schedule
-    # The default is a name, so that its parameters are known to --set.
-    on_cpu = options.target == "cpu"
+    name, chip = options.schedule, options.target
     payload = compiler.read_payload(options.input)
+    if name is None and not options.set and chip != "cpu" and _xetile.find_level(payload):
+        return Request(payload, None, Target("pvc" if chip is None else chip), {})
+    if name is None and chip is None:
+        chip = unsaid
+    on_cpu = chip == "cpu"
+    # The default is a name, so that its parameters are known to --set.
     default = "cpu_matmul" if on_cpu else "matmul" if options.set else schedules.suggest(payload)
     schedule = schedules.load(name or default)
     own = schedule.params.get("target")
-    target = Target(options.target if options.target is not None else str(own.value) if own else "pvc")
+    target = Target(chip if chip is not None else str(own.value) if own else "pvc")
     if on_cpu and name is None:
         params = pass_parameters(options.set)
         return Request(payload, None, target, params)

@@ -42,6 +42,11 @@ def _run(options: argparse.Namespace) -> int:
     from xetile.compiling import compiler
 
     request = read_request(options)
+    if options.check and request.schedule is None and request.target.has_device:
+        raise XeTileError(
+            "--check: expected a function on tensors, of which NumPy computes the same; got a module with kernels: "
+            "leave it out"
+        )
     has_native = any(option.name == "native" for option in request.target.options)
     more: dict[str, Any] = {"native": "off"} if has_native else {}
     kernel = compiler.compile(*request.arguments, on_stage=watch(options), **more)

@@ -74,7 +74,10 @@ def add_checked_entry(module: ir.Module, signature: Signature) -> None:
     What it checks follows from the signature alone: passes write it for a function without a body of its own.
     """
     returned = signature.returns
-    parameters = [f"%a{number}: {_memref(spec)}" for number, spec in enumerate(signature.arguments)]
+    parameters = [
+        f"%a{number}: {_memref(spec)}{' {xetile.written}' if spec.written else ''}"
+        for number, spec in enumerate(signature.arguments)
+    ]
     if not returned:
         parameters += [
             f"%r{number}: {_memref(spec)} {{xetile.result}}" for number, spec in enumerate(signature.results)

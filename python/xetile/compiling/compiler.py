@@ -16,7 +16,6 @@ from typing import Any
 from xetile import schedule as schedules
 from xetile.errors import XeTileError, expect_function, told
 from xetile.kernels.kernel import Kernel, Stage, Stages
-from xetile.kernels.signature import Signature
 from xetile.mlir import ir
 from xetile.passes.diagnostics import parse_file
 from xetile.schedule import Schedule
@@ -38,7 +37,10 @@ def compile(
 ) -> Kernel:
     """Compiles a payload, which stays as it is.
 
-    `module_or_path`   a module at level 0, or the path of a file with one; it has one public function.
+    `module_or_path`   a module at level 0, or the path of a file with one; it has one public function. For a GPU also
+                       one that holds kernels, at any level that has XeTile or XeGPU: its function is on memory and
+                       launches them (`gpu.launch_func`). Without a schedule, stages begin with that level; one that is
+                       named edits the kernels.
     `schedule`         a Schedule, the name of one that comes with the package, or a path; by default what
                        `xetile.schedule.suggest` says for a GPU ("matmul" with params), "cpu_model" for "cpu", whose
                        parameters are options then.
@@ -79,7 +81,7 @@ def lower(
     """
     payload = _module(module_or_path)
     plan = _plan(schedule, target, params, options).for_payload(payload)
-    Signature.of(payload)  # refuses other modules before the first level
+    plan.signature(payload)  # refuses other modules before the first level
     return plan.lower(payload)
 
 

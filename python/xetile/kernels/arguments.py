@@ -21,7 +21,8 @@ __all__ = ["as_number", "check_arguments", "check_outputs", "is_special"]
 def check_arguments(signature: Signature, values: Sequence[Any]) -> list[NDArray[Any]]:
     """The arguments of a call as arrays in C order, of rank 0 for numbers. XeTileError for what does not fit.
 
-    Objects with `__dlpack__` are read where they are. Arrays in other orders are copied.
+    Objects with `__dlpack__` are read where they are. Arrays in other orders are copied. What the call writes is as
+    `check_outputs` wants it.
     """
     name = signature.name
     if signature.reason:
@@ -31,17 +32,26 @@ def check_arguments(signature: Signature, values: Sequence[Any]) -> list[NDArray
     arrays = []
     for number, (spec, value) in enumerate(zip(signature.arguments, values, strict=True)):
         try:
-            array = _as_array(spec, value)
+            array = _in_place(spec, value) if spec.written else _as_array(spec, value)
         except XeTileError as error:
             raise XeTileError(f"@{name}: argument {number}: {error.message}") from None
         # Of rank 0 `ascontiguousarray` would make an array of rank 1.
         arrays.append(np.ascontiguousarray(array).reshape(array.shape))
+    for number in signature.written:
+        for other, array in enumerate(arrays):
+            if other != number and np.may_share_memory(arrays[number], array):
+                raise XeTileError(
+                    f"@{name}: argument {number}: it is written and shares memory with argument {other}; pass a copy"
+                )
     return arrays
 
 
 def check_outputs(signature: Signature, out: Any, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
     """The memory for results: writable arrays of their shapes and types in C order that share no memory with others."""
     name, values = signature.name, list(out) if isinstance(out, tuple) else [out]
+    if signature.written and not signature.results:
+        listed = ", ".join(map(str, signature.written))
+        raise XeTileError(f"@{name}: out: it has no results, it writes to argument {listed}: pass that array there")
     if signature.returns:
         raise XeTileError(f"@{name}: out: results of sizes known at run time only are new arrays")
     if len(values) != len(signature.results):
@@ -49,17 +59,23 @@ def check_outputs(signature: Signature, out: Any, inputs: Sequence[NDArray[Any]]
     outputs: list[NDArray[Any]] = []
     for number, (spec, value) in enumerate(zip(signature.results, values, strict=True)):
         try:
-            array = dlpack.as_numpy(value) if dlpack.is_foreign(value) else value
-            if why := _misfit(spec, array, exact=True):
-                raise XeTileError(why)
-            if not array.flags.c_contiguous or not array.flags.writeable:
-                raise XeTileError("expected a writable array in C order")
+            array = _in_place(spec, value)
             if any(np.may_share_memory(array, other) for other in (*inputs, *outputs)):
                 raise XeTileError("it shares memory with another array; pass a copy")
         except XeTileError as error:
             raise XeTileError(f"@{name}: out {number}: {error.message}") from None
         outputs.append(array)
     return outputs
+
+
+def _in_place(spec: ArraySpec, value: Any) -> NDArray[Any]:
+    """`value` as an array that the call writes to."""
+    array: NDArray[Any] = dlpack.as_numpy(value) if dlpack.is_foreign(value) else value
+    if why := _misfit(spec, array, exact=True):
+        raise XeTileError(why)
+    if not array.flags.c_contiguous or not array.flags.writeable:
+        raise XeTileError("expected a writable array in C order")
+    return array
 
 
 def _as_array(spec: ArraySpec, value: Any) -> NDArray[Any]:

@@ -60,7 +60,8 @@ class CompiledFunction:
         self._numbers = tuple(number for number, spec in enumerate(signature.arguments) if spec.scalar)
         self._gives_numbers = any(spec.scalar for spec in signature.results)
         self._direct = None
-        if _call and not signature.returns:
+        # Those that it converts silently include arrays that it may not write to.
+        if _call and not signature.returns and not signature.written:
             arguments, results = (
                 [(spec.numpy_dtype, spec.shape) for spec in specs] for specs in (signature.arguments, signature.results)
             )
@@ -102,6 +103,8 @@ class CompiledFunction:
         self._guarded(_invoke, self._address, [*told, *descriptors])
         if told:
             self._expect(*told[0])
+        if self.signature.written and not outputs:
+            return None
         results = tuple(outputs) if out is None else out if isinstance(out, tuple) else (out,)
         return results[0] if len(results) == 1 else results
 

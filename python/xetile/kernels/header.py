@@ -121,7 +121,10 @@ def _describe(rank: int) -> list[str]:
 
 
 def _comment(specs: dict[str, ArraySpec], results: dict[str, ArraySpec], signature: Signature) -> list[str]:
-    lines = [f"// {key}: {spec}, elements of {_C[spec.dtype]}" for key, spec in specs.items()]
+    lines = [
+        f"// {key}: {spec}, elements of {_C[spec.dtype]}{', written by the call' if spec.written else ''}"
+        for key, spec in specs.items()
+    ]
     memory = "allocated by the function; free() each different `allocated` that is no argument's"
     lines += [
         f"// {key}: {spec}, elements of {_C[spec.dtype]}, {memory if signature.returns else 'memory of the caller'}"

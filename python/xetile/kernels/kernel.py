@@ -202,8 +202,10 @@ class Kernel:
 
         Arrays are NumPy's, or anything with `__dlpack__` in the host's memory, and have the shapes and types of
         `signature` (bf16 is `ml_dtypes.bfloat16`); any strides will do, those in C order are read in place. Sizes that
-        are known at run time only are checked against each other. Arguments are never changed. What the function finds
-        in its data, as an index out of range, is an error after it ran: results in `out` are any numbers then.
+        are known at run time only are checked against each other. Arguments are not changed, but for those that
+        `signature` calls written, as a kernel's on memory are: writable arrays in C order that share no memory with
+        others; the call returns None then. What the function finds in its data, as an index out of range, is an error
+        after it ran: results in `out` are any numbers then.
 
         `out` takes the results, one or a tuple: writable arrays in C order that share no memory with the arguments, of
         rank 0 for numbers; these are returned. Without it results are new NumPy arrays (and numbers). A kernel for a

@@ -40,7 +40,7 @@ __all__ = [
     "with_digest",
 ]
 
-FORMAT = 3
+FORMAT = 4
 """Of the description; others are refused."""
 DESCRIPTION = "xetile_kernel"
 BINARY = "xetile_binary_"

@@ -59,12 +59,14 @@ _MAX_NAME = 1000  # schedules add to it
 @dataclass(frozen=True)
 class ArraySpec:
     """One argument or result: `shape` in elements (DYNAMIC where only the run knows), `dtype` as MLIR writes it ("f16",
-    "bf16", "f32", "i8", ...). `scalar` tells a number (f32) from an array of rank 0 (tensor<f32>).
+    "bf16", "f32", "i8", ...). `scalar` tells a number (f32) from an array of rank 0 (tensor<f32>); `written` an
+    argument that is changed by a call, in place, from those that calls leave as they are.
     """
 
     shape: tuple[int, ...]
     dtype: str
     scalar: bool = False
+    written: bool = False
 
     @classmethod
     def of(cls, kind: ir.Type) -> ArraySpec:
@@ -72,16 +74,32 @@ class ArraySpec:
         from xetile.mlir import ir
 
         if isinstance(kind, ir.RankedTensorType):
-            shape = tuple(DYNAMIC if kind.is_dynamic_dim(i) else kind.get_dim_size(i) for i in range(kind.rank))
-            spec = cls(shape, str(kind.element_type))
+            spec = cls(_shape(kind), str(kind.element_type))
         elif isinstance(kind, (ir.FloatType, ir.IntegerType, ir.IndexType)):
             spec = cls((), str(kind), scalar=True)
         else:
             raise XeTileError(f"expected arguments and results to be ranked tensors or numbers, got {kind}")
-        if spec.dtype != "bf16" and spec.dtype not in _NUMPY:
-            what = "numbers" if spec.scalar else "elements"
+        return spec._checked(kind)
+
+    @classmethod
+    def of_memory(cls, kind: ir.Type, written: bool = False) -> ArraySpec:
+        """XeTileError for other than ranked memrefs in C order of elements that NumPy has, or bf16."""
+        from xetile.mlir import ir
+
+        if not isinstance(kind, ir.MemRefType):
+            raise XeTileError(f"expected arguments and results to be ranked memrefs, as the kernel's are, got {kind}")
+        spec = cls(_shape(kind), str(kind.element_type), written=written)
+        if str(kind) != f"memref<{spec}>":
+            raise XeTileError(
+                f"expected memrefs of host memory in C order, without layout and memory space, got {kind}"
+            )
+        return spec._checked(kind)
+
+    def _checked(self, kind: ir.Type) -> ArraySpec:
+        if self.dtype != "bf16" and self.dtype not in _NUMPY:
+            what = "numbers" if self.scalar else "elements"
             raise XeTileError(f"expected {what} that NumPy has, or bf16; got {kind}")
-        return spec
+        return self
 
     @property
     def numpy_dtype(self) -> np.dtype[Any]:
@@ -174,6 +192,11 @@ class Signature:
             return cls(name, reason=error.message)
 
     @property
+    def written(self) -> tuple[int, ...]:
+        """The numbers of the arguments that a call changes in place."""
+        return tuple(number for number, spec in enumerate(self.arguments) if spec.written)
+
+    @property
     def returns(self) -> bool:
         """True if the function allocates its results: one of them has a dynamic size."""
         return not all(spec.is_static for spec in self.results)
@@ -190,7 +213,12 @@ class Signature:
             values = json.loads(text)
             specs = {
                 key: tuple(
-                    ArraySpec(tuple(int(size) for size in entry["shape"]), str(entry["dtype"]), bool(entry["scalar"]))
+                    ArraySpec(
+                        tuple(int(size) for size in entry["shape"]),
+                        str(entry["dtype"]),
+                        bool(entry["scalar"]),
+                        bool(entry["written"]),
+                    )
                     for entry in values[key]
                 )
                 for key in ("arguments", "results")
@@ -213,7 +241,13 @@ class Signature:
     def __str__(self) -> str:
         if self.reason:
             return self.name
-        return f"{self.name}({', '.join(map(str, self.arguments))}) -> ({', '.join(map(str, self.results))})"
+        arguments = (f"{'written ' if spec.written else ''}{spec}" for spec in self.arguments)
+        return f"{self.name}({', '.join(arguments)}) -> ({', '.join(map(str, self.results))})"
+
+
+def _shape(kind: Any) -> tuple[int, ...]:
+    """Of a ranked tensor or memref."""
+    return tuple(DYNAMIC if kind.is_dynamic_dim(i) else kind.get_dim_size(i) for i in range(kind.rank))
 
 
 def _strings(entry: Mapping[str, Any]) -> dict[str, str]:
@@ -221,11 +255,12 @@ def _strings(entry: Mapping[str, Any]) -> dict[str, str]:
 
 
 def public_function(module: ir.Module) -> func.FuncOp:
-    """The one public function with a body. XeTileError if the module has several or none."""
+    """The one public function with a body, besides those that check sizes for others. XeTileError if the module has
+    several or none."""
     from xetile.mlir import ir
 
     expect("module", module, ir.Module, "a module")
-    functions = _functions(module.operation)
+    functions = [op for op in _functions(module.operation) if "xetile.conditions" not in op.attributes]
     public = [op for op in functions if "sym_visibility" not in op.attributes or op.visibility.value == "public"]
     if len(public) != 1:
         names = ", ".join("@" + show_name(op) for op in public) or "none"

@@ -120,21 +120,26 @@ class Plan(ABC):
     schedule: Schedule | None
 
     def for_payload(self, payload: ir.Module) -> Plan:
-        """The plan with what is chosen by the payload."""
+        """The plan with what is chosen by the payload. XeTileError for one that the target does not begin with."""
         return self
+
+    @property
+    def start(self) -> int:
+        """The number of the level that the payload is at."""
+        return 0
 
     @abstractmethod
     def options(self) -> dict[str, str]:
         """Options of the compiler's levels, as `xetile-compile` has them."""
 
     def lower(self, payload: ir.Module) -> Iterator[Stage]:
-        """The levels of the target, each made when it is asked for. The list is the compiler's own."""
-        first, *others = _xetile.levels(self.target.name, self.options())
+        """The levels from the payload's on, each made when it is asked for. The list is the compiler's own."""
+        first, *others = _xetile.levels(self.target.name, self.options())[self.start :]
         # The payload as it came; what prepares it belongs to the next level.
         yield Stage(first[0], 0.0, payload.operation.clone())
         start = time.perf_counter()
         module = self.copy(payload)
-        warnings = passes.run(module, first[2], action=first[1])
+        warnings = passes.run(module, self.preparation or first[2], action=first[1])
         module = self.after_preparation(module, payload)
         for number, (name, action, pipeline) in enumerate(others):
             if number:
@@ -145,6 +150,11 @@ class Plan(ABC):
             else:
                 warnings += passes.run(module, pipeline, action=action)
             yield Stage(name, time.perf_counter() - start, module.operation, warnings)
+
+    @property
+    def preparation(self) -> str:
+        """The passes that a payload at a later level than the first one needs; else empty."""
+        return ""
 
     def copy(self, payload: ir.Module) -> ir.Module:
         """A payload to lower, with what the target knows of its machine."""

@@ -179,6 +179,14 @@ class CpuPlan(Plan):
         _find_matmuls(module)
         return module
 
+    def for_payload(self, payload: ir.Module) -> CpuPlan:
+        if _xetile.find_level(payload):
+            raise XeTileError(
+                "expected a function on tensors for the target cpu, got a module with kernels for a GPU (gpu.module); "
+                "compile it for a GPU: its kernels run on this CPU's OpenCL device, too"
+            )
+        return self
+
     def copy(self, payload: ir.Module) -> ir.Module:
         module = super().copy(payload)
         calibration.describe(module)

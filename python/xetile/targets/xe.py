@@ -30,6 +30,7 @@ from xetile.schedule import load as load_schedule
 from xetile.schedule import suggest as suggest_schedule
 from xetile.targets.base import Option, Plan, Target
 from xetile.targets.xe_explain import describe_operations, describe_tiling, explain_kernels
+from xetile.targets.xe_levels import find_level, preparation_of, signature_of
 
 __all__ = ["XePlan", "XeTarget"]
 
@@ -155,12 +156,31 @@ class XePlan(Plan):
     prefetch_payloads: bool
     is_open: bool = False
     """True if the payload decides the schedule."""
+    level: int = 0
+    """The number of the payload's level, by what it holds."""
 
     def for_payload(self, payload: ir.Module) -> XePlan:
+        level = find_level(payload, self.target.levels)
         if not self.is_open:
-            return self
+            return replace(self, level=level)
+        if level:
+            return replace(self, schedule=None, is_open=False, level=level)
         chosen = load_schedule(suggest_schedule(payload)).with_values({"target": self.target.name})
         return replace(self, schedule=chosen, is_open=False)
+
+    @property
+    def start(self) -> int:
+        # A schedule that a user names edits kernels, too.
+        return self.level if self.schedule is None else 0
+
+    @property
+    def preparation(self) -> str:
+        return preparation_of(self.start, self.target.name) if self.start else ""
+
+    def signature(self, payload: ir.Module) -> Signature:
+        if self.level:
+            return signature_of(payload, self.target.levels[self.level])
+        return super().signature(payload)
 
     def options(self) -> dict[str, str]:
         large = {None: "auto", True: "true", False: "false"}[self.large_registers]
@@ -220,13 +240,17 @@ class XeCode:
         saving.link(path, code, [runtime.library_path()])
 
     def explain(self) -> str:
-        assert self._plan.schedule is not None
-        lines = [f"{self._signature} for {self._plan.target}", self._plan.schedule.explain()]
-        payload = _xetile.clone_module(self._stages.stage(self._plan.target.levels[0]).module)
-        if kernels := explain_kernels(payload, self._plan.schedule):
-            lines += ["", kernels, ""]
-        if tiling := describe_tiling(self._stages.stage(self._plan.target.levels[1]).module):
-            lines.append(tiling)
+        lines = [f"{self._signature} for {self._plan.target}"]
+        levels = self._plan.target.levels
+        if self._plan.schedule is None:
+            lines.append(f"compiled from the level {levels[self._plan.start]}, without a schedule")
+        else:
+            lines.append(self._plan.schedule.explain())
+            payload = _xetile.clone_module(self._stages.stage(levels[0]).module)
+            if kernels := explain_kernels(payload, self._plan.schedule):
+                lines += ["", kernels, ""]
+            if tiling := describe_tiling(self._stages.stage(levels[1]).module):
+                lines.append(tiling)
         lines += describe_operations(self._stages.stage("4-xegpu").module)
         for code in self._native.values():
             lines.append(f"{code.chip}: {code.registers} registers per thread, {code.spill_bytes} bytes spilled")

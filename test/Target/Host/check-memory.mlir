@@ -27,6 +27,19 @@ func.func @dynamic(%a: memref<?xf32>, %b: memref<?xf32>) {
 
 // -----
 
+// What is written is apart from what comes before it and behind it.
+// CHECK-LABEL: func @written(%{{.*}}: memref<8xf32>, %{{.*}}: memref<8xf32>, %{{.*}}: memref<8xf32>) {
+// CHECK-LABEL: func @written_check_memory(
+// CHECK-SAME: ["argument 1", "apart from", "argument 0", "results share no memory"]
+// CHECK-SAME: ["argument 2", "apart from", "argument 1", "results share no memory"]
+// CHECK-NOT: ["argument 2", "apart from", "argument 0"
+// CHECK: return
+func.func @written(%a: memref<8xf32>, %b: memref<8xf32> {xetile.written}, %c: memref<8xf32>) {
+  return
+}
+
+// -----
+
 // Bits are bytes in memory.
 // CHECK-LABEL: func @bits_check_memory(%{{.*}}: memref<?xi8, strided<[?], offset: ?>>)
 func.func @bits(%a: memref<4xi1>) {

@@ -222,8 +222,8 @@ def rewritten(data: bytes) -> bytes:
         (lambda data: data[:2000], "the ELF file is damaged"),
         (lambda data: data[:0x28] + b"\xff" * 8 + data[0x30:], "the ELF file is damaged"),  # where its sections are
         (lambda data: data[:64] + bytes(len(data) - 64), "the ELF file is damaged|it is no kernel of xetile's"),
-        (lambda data: damaged(data, b'{"format": 3', b'{"format": 1'), "expected format 3, got 1; save it with this"),
-        (lambda data: damaged(data, b'{"format": 3', b'{"farmot": 2'), "its description is damaged"),
+        (lambda data: damaged(data, b'{"format": 4', b'{"format": 1'), "expected format 4, got 1; save it with this"),
+        (lambda data: damaged(data, b'{"format": 4', b'{"farmot": 2'), "its description is damaged"),
         (
             lambda data: rewritten(damaged(data, b'"dtype": "f16"', b'"dtype": "x16"')),
             "expected what Signature.to_json writes",

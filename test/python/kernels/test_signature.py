@@ -20,6 +20,8 @@ WHOLE = Signature(
 
 def test_json_has_all_of_it():
     assert Signature.from_json(WHOLE.to_json()) == WHOLE
+    written = Signature("f", (ArraySpec((2,), "f32"), ArraySpec((2,), "f32", written=True)))
+    assert Signature.from_json(written.to_json()) == written and written.written == (1,)
     reason = Signature("f", reason="it takes a memref")
     assert Signature.from_json(reason.to_json()) == reason
 
@@ -31,6 +33,7 @@ def test_json_has_all_of_it():
         lambda value: value["arguments"][0].pop("shape"),
         lambda value: value["arguments"][0].update(shape=["x"]),
         lambda value: value["arguments"][0].pop("scalar"),
+        lambda value: value["arguments"][0].pop("written"),
         lambda value: value["conditions"][0].pop("sign"),
         lambda value: value["conditions"][0].update(more="x"),
         lambda value: value.pop("name"),

@@ -1,8 +1,9 @@
 //===- CheckMemory.cpp - a function that checks descriptors before a call ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: public functions on memory in C order; arguments that are results say so. Out: beside each @f
-// @f_check_memory, which looks at descriptors of the same arguments: static sizes, offsets,
-// strides, results apart from all others. Refused: nothing; functions on other memory stay alone.
+// In: public functions on memory in C order; arguments that are results, or written, say so. Out:
+// beside each @f @f_check_memory, which looks at descriptors of the same arguments: static sizes,
+// offsets, strides, memory that is written apart from all other. Refused: nothing; functions on
+// other memory stay alone.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/SymbolTable.h"
@@ -40,10 +41,11 @@ private:
   struct Range {
     std::string name;
     Value begin, end;
+    bool isWritten = false;
   };
 
   Range writeArgument(unsigned number, const std::string &name);
-  void writeApart(const Range &result, const Range &other);
+  void writeApart(const Range &one, const Range &other);
   void emit(Value holds, const Side &left, StringRef sign, const Side &right, StringRef reason);
 
   Value constant(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
@@ -105,13 +107,13 @@ Writer::Range Writer::writeArgument(unsigned number, const std::string &name) {
   return {name, begin, arith::AddIOp::create(b, loc, begin, length)};
 }
 
-void Writer::writeApart(const Range &result, const Range &other) {
+void Writer::writeApart(const Range &one, const Range &other) {
   auto ends = [&](Value first, Value second) {
     return compare(arith::CmpIPredicate::ule, first, second);
   };
-  Value apart = either(ends(result.end, other.begin), ends(other.end, result.begin));
-  Value empty = either(ends(result.end, result.begin), ends(other.end, other.begin));
-  emit(either(apart, empty), {result.begin, result.name}, "apart from", {other.begin, other.name},
+  Value apart = either(ends(one.end, other.begin), ends(other.end, one.begin));
+  Value empty = either(ends(one.end, one.begin), ends(other.end, other.begin));
+  emit(either(apart, empty), {one.begin, one.name}, "apart from", {other.begin, other.name},
        "results share no memory");
 }
 
@@ -123,8 +125,9 @@ void Writer::write() {
     std::string name =
         isResult ? "result " + std::to_string(results++) : "argument " + std::to_string(number);
     Range range = writeArgument(number, name);
-    if (isResult)
-      for (const Range &other : ranges)
+    range.isWritten = isResult || function.getArgAttr(number, kWrittenAttr);
+    for (const Range &other : ranges)
+      if (range.isWritten || other.isWritten)
         writeApart(range, other);
     ranges.push_back(range);
   }
@@ -176,7 +179,8 @@ private:
       Writer(function, check).write();
     }
     for (unsigned number = 0; number < function.getNumArguments(); ++number)
-      function.removeArgAttr(number, kResultAttr);
+      for (StringRef attribute : {kResultAttr, kWrittenAttr})
+        function.removeArgAttr(number, attribute);
     return success();
   }
 };

@@ -142,7 +142,8 @@ def CheckMemory : Pass<"xetile-check-memory", "::mlir::ModuleOp"> {
   let description = [{
     Callers from C pass descriptors of memory: their sizes must be those of the types, arrays be in C order, and results
     share no memory with others. Beside each public `@f` on such memory `@f_check_memory` is written, which computes what
-    `@f_check` of `xetile-check-sizes` computes. Arguments with the attribute `xetile.result` are results; it is removed.
+    `@f_check` of `xetile-check-sizes` computes. Arguments with the attribute `xetile.result` are results, those with
+    `xetile.written` are written besides; both attributes are removed.
 
     For `%a: memref<8xf32>, %r: memref<8xf32> {xetile.result}`:
     ```mlir
