@@ -26,6 +26,7 @@ _LAZY = {
     "calibrate": "xetile.targets.cpu_calibration",
     "compile": "xetile.compiling.compiler",
     "cpu": "xetile.cpu",
+    "kernel": "xetile.tiles",
     "layout": "xetile.layout",
     "load": "xetile.kernels.saved",
     "lower": "xetile.compiling.compiler",
@@ -35,6 +36,7 @@ _LAZY = {
     "runtime": "xetile.kernels.runtime",
     "schedule": "xetile.schedule",
     "targets": "xetile.targets",
+    "tiles": "xetile.tiles",
     "torch": "xetile.torch",
     "tune": "xetile.compiling.tuning",
 }

@@ -34,7 +34,6 @@ MOVED: dict[str, str] = {
     "xetile.frozen": "xetile.codegen.frozen",
     "xetile.function": "xetile.kernels.function",
     "xetile.header": "xetile.kernels.header",
-    "xetile.kernel": "xetile.kernels.kernel",
     "xetile.linalg_reference": "xetile.reference.linalg",
     "xetile.matmul_config": "xetile.schedule.matmul_config",
     "xetile.output": "xetile.system.output",

@@ -14,7 +14,10 @@ HERE = Path(__file__).parent
 
 
 def names(suffix: str) -> list[str]:
-    return sorted(path.name for path in EXAMPLES.glob(f"*{suffix}"))
+    """Of the folder, and with their folder those below it that are programs to run."""
+    return sorted(
+        str(path.relative_to(EXAMPLES)) for folder in ("", "by_hand") for path in (EXAMPLES / folder).glob(f"*{suffix}")
+    )
 
 
 def run(*command: str | Path, directory: Path) -> str:
@@ -55,6 +58,7 @@ def test_c_example_runs_with_what_the_command_writes(target, tmp_path):
 
 
 def test_readme_lists_every_example():
-    listed = (EXAMPLES / "README.md").read_text()
-    files = {path.name for path in EXAMPLES.iterdir() if path.is_file()} - {"README.md"}
-    assert {name for name in files if f"| `{name}` |" not in listed} == set()
+    for folder in (EXAMPLES, EXAMPLES / "by_hand"):
+        listed = (folder / "README.md").read_text()
+        files = {path.name for path in folder.iterdir() if path.is_file()} - {"README.md"}
+        assert {name for name in files if f"| `{name}` |" not in listed} == set()

@@ -22,6 +22,7 @@ ORDER = (
     "facts",
     "reports",
     "targets",
+    "tiles",
     "compiling",
     "cpu",
     "torch",

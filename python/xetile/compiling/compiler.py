@@ -20,6 +20,7 @@ from xetile.mlir import ir
 from xetile.passes.diagnostics import parse_file
 from xetile.schedule import Schedule
 from xetile.targets import Plan, Target
+from xetile.tiles import TileKernel
 
 __all__ = ["compile", "lower", "read_payload"]
 
@@ -27,7 +28,7 @@ _DEFAULT = "pvc"
 
 
 def compile(
-    module_or_path: ir.Module | str | PathLike[str],
+    module_or_path: ir.Module | TileKernel | str | PathLike[str],
     schedule: str | PathLike[str] | Schedule | None = None,
     target: str | Target | None = None,
     params: Mapping[str, int | str] | None = None,
@@ -41,6 +42,7 @@ def compile(
                        one that holds kernels, at any level that has XeTile or XeGPU: its function is on memory and
                        launches them (`gpu.launch_func`). Without a schedule, stages begin with that level; one that is
                        named edits the kernels.
+                       Or what `xetile.kernel` built.
     `schedule`         a Schedule, the name of one that comes with the package, or a path; by default what
                        `xetile.schedule.suggest` says for a GPU ("matmul" with params), "cpu_model" for "cpu", whose
                        parameters are options then.
@@ -69,7 +71,7 @@ def compile(
 
 
 def lower(
-    module_or_path: ir.Module | str | PathLike[str],
+    module_or_path: ir.Module | TileKernel | str | PathLike[str],
     schedule: str | PathLike[str] | Schedule | None = None,
     target: str | Target | None = None,
     params: Mapping[str, int | str] | None = None,
@@ -93,7 +95,9 @@ def read_payload(path: str | PathLike[str]) -> ir.Module:
         return parse_file(path, "the module")
 
 
-def _module(module_or_path: ir.Module | str | PathLike[str]) -> ir.Module:
+def _module(module_or_path: ir.Module | TileKernel | str | PathLike[str]) -> ir.Module:
+    if isinstance(module_or_path, TileKernel):
+        return module_or_path.module
     return module_or_path if isinstance(module_or_path, ir.Module) else read_payload(module_or_path)
 
 

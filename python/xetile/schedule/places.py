@@ -31,10 +31,11 @@ class Place(NamedTuple):
         return ir.Location.file(self.file.encode(errors="backslashreplace").decode(), self.line, self.column)
 
 
-def place_of_caller() -> Place:
-    """The innermost line on the stack that is none of this folder's."""
+def place_of_caller(folder: str = _HERE) -> Place:
+    """The innermost line on the stack that is of no file in the folder (by default this one)."""
+    inside = (_HERE, os.path.join(folder, ""))
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(inside):
         frame = frame.f_back
     column = None
     for index, (_, _, found, _) in enumerate(frame.f_code.co_positions()):
