@@ -118,8 +118,8 @@ MLIR_CAPI_EXPORTED bool mlirXeTileProbeSchedule(MlirContext context, MlirStringR
 /// Returns true if a file is one of the package's schedules.
 MLIR_CAPI_EXPORTED bool mlirXeTileIsPackagedSchedule(MlirStringRef file);
 
-/// The name of the packaged schedule for a program on a GPU where none was named. `prepared` is what
-/// the sequence @prepare of the schedule gpu_model made of a copy of it; null where it failed.
+/// The name of the packaged schedule for a program on a GPU where none was named. `prepared` is
+/// what the sequence @prepare of the schedule gpu_model made of a copy of it; null where it failed.
 MLIR_CAPI_EXPORTED MlirStringRef mlirXeTileSuggestSchedule(MlirModule payload, MlirModule prepared);
 
 /// The number of the level of an Intel GPU that a module is at, by what it holds.
