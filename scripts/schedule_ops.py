@@ -38,6 +38,7 @@ UPSTREAM = {
     "loop.unroll": "Unrolls each loop of `target`, `factor` steps at a time.",
     "print": "Prints the operations of `target`, all of the payload without one, to the standard error.",
     "structured.fuse_into_containing_op": "Moves the computation of `producer_op` into the loop that uses it.",
+    "structured.generalize": "Writes each named linalg op of `target` as the `linalg.generic` that it stands for.",
     "structured.match": "The operations in `target` with one of the names `ops` and the attributes `op_attrs`.",
     "structured.tile_using_for": "Tiles each of `target` by a nest of `scf.for`, a size for each loop; 0 makes none.",
     "structured.tile_using_forall": (
@@ -51,6 +52,7 @@ CONSUMES = {
     "bufferization.one_shot_bufferize": ["target"],
     "loop.unroll": ["target"],
     "structured.fuse_into_containing_op": ["producer_op"],
+    "structured.generalize": ["target"],
     "structured.tile_using_for": ["target"],
     "structured.tile_using_forall": ["target"],
     "xetile.deep_tile_matmul": ["target"],
@@ -67,6 +69,7 @@ KINDS = {
     "structured.fuse_into_containing_op": {
         "producer_op": "same", "fused_op": "same", "containing_op": "Loop", "new_containing_op": "Loop",
     },
+    "structured.generalize": {"target": "same", "transformed": "same"},
     "structured.match": {"results": "kind"},
     "structured.tile_using_for": {"target": "same", "tiled_linalg_op": "same", "loops": "Loop"},
     "structured.tile_using_forall": {"target": "same", "tiled_op": "same", "forall_op": "Loop"},

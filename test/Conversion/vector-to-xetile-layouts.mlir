@@ -73,3 +73,16 @@ func.func @shared_memory(%A: memref<64x64xf32, 3>, %i: index) -> vector<8x16xf32
   %v = vector.transfer_read %A[%i, %i], %pad {in_bounds = [true, true]} : memref<64x64xf32, 3>, vector<8x16xf32>
   return %v : vector<8x16xf32>
 }
+
+// Of dimensions with one element the vector's own are kept: the last, whose stride is 1, and not another of that size.
+// CHECK-LABEL: func @one_element
+func.func @one_element(%A: memref<1x1x2x1xf16>, %h: index) -> vector<16x16xf16> {
+  %c0 = arith.constant 0 : index
+  %pad = arith.constant 0.0 : f16
+  // CHECK: %[[VIEW:.*]] = memref.subview {{.*}} to memref<1x1xf16, strided<[2, 1], offset: ?>>
+  // CHECK: %[[TURNED:.*]] = memref.transpose %[[VIEW]] {{.*}} to memref<1x1xf16, strided<[1, 2], offset: ?>>
+  // CHECK: xetile.init_tile %[[TURNED]][0, 0]
+  %v = vector.transfer_read %A[%c0, %c0, %h, %c0], %pad {permutation_map = affine_map<(d0, d1, d2, d3) -> (d3, d0)>}
+      : memref<1x1x2x1xf16>, vector<16x16xf16>
+  return %v : vector<16x16xf16>
+}

@@ -23,3 +23,12 @@ func.func @no_folder(%x: tensor<?xi32>) -> tensor<?xi32> {
   %zero = arith.xori %x, %x : tensor<?xi32>
   return %zero : tensor<?xi32>
 }
+
+// CHECK-LABEL: func @splat
+// CHECK-SAME: %[[S:.*]]: f32, %[[N:.*]]: index)
+func.func @splat(%s: f32, %n: index) -> tensor<?x4xf32> {
+  // CHECK: %[[E:.*]] = tensor.empty(%[[N]]) : tensor<?x4xf32>
+  // CHECK: linalg.fill ins(%[[S]] : f32) outs(%[[E]] : tensor<?x4xf32>)
+  %x = tensor.splat %s[%n] : tensor<?x4xf32>
+  return %x : tensor<?x4xf32>
+}

@@ -146,6 +146,23 @@ static Matrix getPlainMatrix(OpBuilder &builder, VectorTransferOpInterface op) {
   return {base, offsets};
 }
 
+/// The type of a view without the dimensions that are not `kept`, in the view's order. Upstream's
+/// inference tells dimensions by their sizes: of several of one element it may keep another, whose
+/// stride is no stride of the matrix.
+static MemRefType dropOthers(MemRefType view, ArrayRef<std::optional<unsigned>> kept) {
+  auto [strides, offset] = view.getStridesAndOffset();
+  SmallVector<int64_t> shape, steps;
+  for (int64_t dim = 0; dim < view.getRank(); ++dim) {
+    if (!llvm::is_contained(kept, std::optional<unsigned>(dim)))
+      continue;
+    shape.push_back(view.getDimSize(dim));
+    steps.push_back(strides[dim]);
+  }
+  return MemRefType::get(shape, view.getElementType(),
+                         StridedLayoutAttr::get(view.getContext(), offset, steps),
+                         view.getMemorySpace());
+}
+
 /// The matrix in which a vector lies that is transposed, repeated or in a batch: a view of the
 /// memref with the vector's rows and columns. What it is repeated along has size 1.
 static Matrix getViewedMatrix(OpBuilder &builder, VectorTransferOpInterface op) {
@@ -165,8 +182,8 @@ static Matrix getViewedMatrix(OpBuilder &builder, VectorTransferOpInterface op) 
   }
   if (int64_t(kept.size()) < memref.getRank()) {
     SmallVector<OpFoldResult> steps(memref.getRank(), one);
-    MemRefType type =
-        memref::SubViewOp::inferRankReducedResultType(kept, memref, starts, sizes, steps);
+    MemRefType type = dropOthers(memref::SubViewOp::inferResultType(memref, starts, sizes, steps),
+                                 {dims[0], dims[1]});
     base = memref::SubViewOp::create(builder, loc, type, base, starts, sizes, steps);
   }
   SmallVector<OpFoldResult> offsets;

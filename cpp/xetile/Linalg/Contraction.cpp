@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "xetile/Linalg/Contraction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -93,15 +94,29 @@ Result<Contraction> xetile::matchProduct(Operation *op) {
   return result;
 }
 
+/// True if the sizes of `type` that are known leave it fewer bytes than a process can address, so
+/// that products of sizes and of bytes are numbers of 64 bits.
+static bool isAddressable(ShapedType type) {
+  constexpr uint64_t kAddressBits = 47;
+  uint64_t bytes = 8; // at most, of an element
+  for (int64_t size : type.getShape())
+    if (!ShapedType::isDynamic(size) && size != 0)
+      bytes = llvm::SaturatingMultiply<uint64_t>(bytes, size);
+  return bytes >> kAddressBits == 0;
+}
+
 Result<Contraction> xetile::matchContraction(Operation *op, bool onTensors) {
   Result<Contraction> matched = matchProduct(op);
   if (!matched)
     return matched;
   Contraction result = *matched;
-  for (Value operand : op->getOperands())
+  for (Value operand : op->getOperands()) {
     if (onTensors ? !isa<RankedTensorType>(operand.getType()) : !isa<MemRefType>(operand.getType()))
       return Error(onTensors ? "expected operands to be tensors"
                              : "expected operands to be memrefs");
+    if (!isAddressable(cast<ShapedType>(operand.getType())))
+      return Error("expected operands of fewer than 2^44 elements, which a process can address");
+  }
   if (result.batch.size() + result.roles[kM].size() + result.roles[kN].size() +
           result.roles[kK].size() !=
       result.sizes.size())

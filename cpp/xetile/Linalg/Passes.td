@@ -147,6 +147,7 @@ def ElementwiseToLinalg : Pass<"xetile-elementwise-to-linalg"> {
       linalg.yield %e : i32
     }
     ```
+    `tensor.splat %s` becomes `linalg.fill ins(%s)` of a `tensor.empty`.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }

@@ -50,13 +50,15 @@ StringRef suggestForOneKernel(Operation *module, StringRef planned) {
     computes |= linalgOp || movesElements(op);
     reduces |= isa<linalg::SoftmaxOp>(op) || (linalgOp && linalgOp.getNumReductionLoops() != 0);
     untakable |= whyUntakable(op).has_value();
-    onTensors |= OpTrait::hasElementwiseMappableTraits(op) &&
-                 llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+    onTensors |= isa<tensor::SplatOp>(op) ||
+                 (OpTrait::hasElementwiseMappableTraits(op) &&
+                  llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>));
   });
   if (matmuls.empty())
     return reduces ? "rows" : computes || untakable ? "elementwise" : "matmul";
-  // Arithmetic on tensors is made linalg by the schedules of programs.
-  if (onTensors)
+  // Arithmetic on tensors is made linalg by the schedules of programs, which also drop matmuls that
+  // nothing needs.
+  if (onTensors || planned == "elementwise")
     return "gpu_model";
   return planned == "rows" ? "rows" : "matmul";
 }

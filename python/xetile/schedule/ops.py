@@ -50,6 +50,7 @@ __all__ = [
     "foreach",
     "fuse_consumers",
     "fuse_into_containing_op",
+    "generalize",
     "get_matmul",
     "get_parent_op",
     "hang_over_edges",
@@ -482,6 +483,19 @@ def fuse_into_containing_op(producer_op: _K, containing_op: Loop) -> FuseIntoCon
             consumes=["producer_op"],
         )
     )
+
+
+def generalize(target: _K) -> _K:
+    """Writes each named linalg op of `target` as the `linalg.generic` that it stands for.
+
+    MLIR's `transform.structured.generalize`.
+
+    Consumes `target`.
+    """
+    found: _K = emit(
+        "structured.generalize", [Argument("target", target, Handle)], [kind_of(target)], consumes=["target"]
+    )[0]
+    return found
 
 
 class GetMatmul(NamedTuple):

@@ -93,3 +93,23 @@ func.func @no_matmul(%a: tensor<64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64x
     {xetile.matmul_config = #xetile.matmul_config<MBlock = 8>}
   return %d : tensor<64x64xf32>
 }
+
+// -----
+
+// Bytes of it, or products of sizes, would overflow the cost model's numbers.
+func.func @no_memory(%a: tensor<8x16xf32>, %b: tensor<16x1099511627776xf32>, %c: tensor<8x1099511627776xf32>) -> tensor<8x1099511627776xf32> {
+  // expected-error @below {{cannot be tiled: expected operands of fewer than 2^44 elements, which a process can address}}
+  %d = linalg.matmul {xetile.matmul_config = #xetile.matmul_config<MBlock = 8>}
+    ins(%a, %b : tensor<8x16xf32>, tensor<16x1099511627776xf32>) outs(%c : tensor<8x1099511627776xf32>) -> tensor<8x1099511627776xf32>
+  return %d : tensor<8x1099511627776xf32>
+}
+
+// -----
+
+// The largest that there is.
+func.func @large(%a: tensor<8x16xf32>, %b: tensor<16x1099511627775xf32>, %c: tensor<8x1099511627775xf32>) -> tensor<8x1099511627775xf32> {
+  // expected-error @below {{KThreads = 99: expected at most 16}}
+  %d = linalg.matmul {xetile.matmul_config = #xetile.matmul_config<KThreads = 99, innermostKBlock = 16>}
+    ins(%a, %b : tensor<8x16xf32>, tensor<16x1099511627775xf32>) outs(%c : tensor<8x1099511627775xf32>) -> tensor<8x1099511627775xf32>
+  return %d : tensor<8x1099511627775xf32>
+}

@@ -4,7 +4,7 @@
 from functools import partial
 
 from xetile.schedule import Module, define, knob, ops, parts, sequence
-from xetile.schedule.handles import Function
+from xetile.schedule.handles import Function, Handle
 
 
 @sequence
@@ -14,6 +14,8 @@ def prepare(module: Module) -> Module:
     for name in before:
         module = ops.apply_registered_pass(module, f"xetile-{name}")
     module = ops.apply_registered_pass(module, "xetile-fuse-elementwise", options={"most-inputs": 16})
+    ops.generalize(ops.match(module, Handle, ops=["linalg.elementwise", "linalg.map", "linalg.sub"]))
+    ops.apply_patterns(ops.match(module, Function, ops=["func.func"]), ["linalg.erase_unnecessary_inputs"])
     return ops.apply_registered_pass(module, "xetile-write-results")
 
 

@@ -156,3 +156,68 @@ def test_operands_computed_with_constants(compile_kernel, rng, k):
     c = small(rng, (m, n), np.float32)
     exact = (x.astype(np.float32) + 2) @ (y.astype(np.float32) + 3) + c
     np.testing.assert_array_equal(call(kernel, x, y, c), exact)
+
+
+def test_an_epilogue_that_needs_no_product(compile_kernel, rng):
+    """x - x of integers is 0: the matmul is nobody's, and no loop over k is left for its steps."""
+    a, d = tensor((40, 24), "i8"), tensor((40, 40), "i32")
+    text = f"""
+      func.func @f(%a: {a}, %b: {tensor((24, 40), "i8")}) -> {d} {{
+        %zero = arith.constant 0 : i32
+        %none = tensor.empty() : {d}
+        %start = linalg.fill ins(%zero : i32) outs(%none : {d}) -> {d}
+        %d = linalg.matmul ins(%a, %b : {a}, {tensor((24, 40), "i8")}) outs(%start : {d}) -> {d}
+        %e = linalg.sub ins(%d, %d : {d}, {d}) outs(%none : {d}) -> {d}
+        return %e : {d}
+      }}"""
+    kernel = compile_kernel(parse(text))
+    got = call(kernel, small(rng, (40, 24), np.int8), small(rng, (24, 40), np.int8))
+    np.testing.assert_array_equal(got, np.zeros((40, 40), np.int32))
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_an_operand_of_one_number(compile_kernel, rng, alone):
+    """tensor.splat, which bufferization would leave to the host."""
+    a, b, d = tensor((40, 24), "i8"), tensor((24, 50), "i8"), tensor((40, 50), "i32")
+    both = tensor((80, 50), "i32")
+    rest = f"return %d : {d}"
+    if not alone:
+        rest = f"%e = tensor.concat dim(0) %d, %c : ({d}, {d}) -> {both}\n return %e : {both}"
+    text = f"""
+      func.func @f(%b: {b}, %c: {d}) -> {d if alone else both} {{
+        %three = arith.constant 3 : i8
+        %a = tensor.splat %three : {a}
+        %d = linalg.matmul ins(%a, %b : {a}, {b}) outs(%c : {d}) -> {d}
+        {rest}
+      }}"""
+    kernel = compile_kernel(parse(text))
+    x, c = small(rng, (24, 50), np.int8), small(rng, (40, 50), np.int32)
+    product = 3 * np.broadcast_to(x.sum(0, dtype=np.int32), (40, 50)) + c
+    expected = product if alone else np.concatenate([product, c])
+    np.testing.assert_array_equal(call(kernel, x, c), expected)
+
+
+def test_an_outer_product_of_columns(compile_kernel, rng):
+    """Of the operand's dimensions of one element the one along k is read, not another with another stride."""
+    a, b, d = tensor((1, 1, 40, 1), "f16"), tensor((1, 20, 1), "f16"), tensor((20, 40, 1, 1), "f32")
+    names = "(d0, d1, d2, d3, d4) ->"
+    text = f"""
+      func.func @f(%a: {a}, %b: {b}, %c: {d}) -> {d} {{
+        %d = linalg.generic {{indexing_maps = [affine_map<{names} (d1, d0, d3, d4)>, affine_map<{names} (d0, d2, d4)>,
+            affine_map<{names} (d2, d3, d0, d1)>],
+            iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}}
+            ins(%a, %b : {a}, {b}) outs(%c : {d}) {{
+        ^bb0(%x: f16, %y: f16, %z: f32):
+          %xw = arith.extf %x : f16 to f32
+          %yw = arith.extf %y : f16 to f32
+          %p = arith.mulf %xw, %yw : f32
+          %s = arith.addf %z, %p : f32
+          linalg.yield %s : f32
+        }} -> {d}
+        return %d : {d}
+      }}"""
+    kernel = compile_kernel(parse(text))
+    x, y = small(rng, (1, 1, 40, 1), np.float16), small(rng, (1, 20, 1), np.float16)
+    c = small(rng, (20, 40, 1, 1), np.float32)
+    product = np.einsum("Mbhk,bnk->nhbM", x.astype(np.float32), y.astype(np.float32))
+    np.testing.assert_array_equal(call(kernel, x, y, c), product + c)
