@@ -142,9 +142,11 @@ def test_sizes_of_a_run_are_checked_from_each_level_on(rng):
 def test_xegpu_by_hand(rng, layout, subgroups, rows):
     body = XEGPU.replace("{LAYOUT}", f", {layout}" if layout else "")
     body = body.replace("{ON}", f"{{layout_result_0 = {layout}}}" if layout else "")
-    kernel = compiled(launched(body, KINDS, subgroups))
+    kernel = compiled(launched(body, KINDS, subgroups).replace("attributes {llvm.emit_c_interface}", ""))
     x, y = arrays(rng)
     kernel(x, y)
+    # Each subgroup has its own rows, which its number tells.
+    assert ("get_sub_group_id" in kernel.stages["5-xevm"]) == bool(layout)
     np.testing.assert_array_equal(y[:rows], 2 * x[:rows])
     assert np.isnan(y[rows:]).all()
     assert list(kernel.stages) == ["4-xegpu", "5-xevm", "6-llvm"]
@@ -177,6 +179,19 @@ def test_sizes_of_a_run(rng):
     x, y = rng.standard_normal((5, 16)).astype(np.float32), np.zeros((5, 16), np.float32)
     kernel(x, y)
     np.testing.assert_array_equal(y, x)
+
+
+def test_a_function_with_results_keeps_what_its_kernels_write(rng):
+    text = launched(DOUBLE, KINDS, 2, (3, 1))
+    text = text.replace(
+        "%Y: memref<40x16xf32>) attributes {llvm", "%Y: memref<40x16xf32>) -> memref<40x16xf32> attributes {llvm"
+    )
+    text = text.replace("    return\n  }\n}", "    return %Y : memref<40x16xf32>\n  }\n}")
+    kernel = compiled(text)
+    assert str(kernel.signature) == "main(40x16xf32, 40x16xf32) -> (40x16xf32)"
+    x, y = arrays(rng)
+    np.testing.assert_array_equal(kernel(x, y), x + x)
+    assert np.isnan(y).all()
 
 
 def test_the_saved_kernel_is_called_alike(rng, double, tmp_path):

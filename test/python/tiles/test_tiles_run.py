@@ -210,6 +210,38 @@ def test_operators_are_numpys(rng, dtype):
         assert error.max() <= {"f32": 1e-5, "f16": 4e-3, "i32": 0}[dtype], name
 
 
+# From -128 to 127, which have signs, to other types and back to f32.
+CONVERSIONS: dict[str, tuple[Callable, Callable]] = {
+    "wider integers": (lambda x: x.to("i16").to("i32").to("f32"), lambda x: x),
+    "narrower integers": (lambda x: (x.to("i32") * 3).to("i8").to("f32"), lambda x: (x * 3).astype(np.int8)),
+    "halves": (lambda x: (x.to("f16") / 2).to("bf16").to("f32"), lambda x: (x / 2).astype(ml_dtypes.bfloat16)),
+    "rounding": (lambda x: (x.to("bf16") / 2).to("f16").to("f32"), lambda x: (x / 2).astype(ml_dtypes.bfloat16)),
+    "towards zero": (lambda x: (x.to("f32") / 4).to("i8").to("f32"), lambda x: np.trunc(x / 4)),
+    "conditions": (lambda x: (x > 3).to("f32") + (x < 0).to("i32").to("f32"), lambda x: (x > 3) + (x < 0) * 1.0),
+    "places": (lambda x: tiles.arange(16, 1, "f32") + x.to("f32"), lambda x: x + np.arange(16)),
+    "numbers of index": (
+        lambda x: x.to("f32") + (tiles.workgroup_id(0) + 5).to("f32"),
+        lambda x: x + 5,
+    ),
+    "places of vectors": (lambda x: (x.to("i32") + (tiles.workgroup_id(0) - 2)).to("f32"), lambda x: x - 2),
+}
+
+
+def test_conversions_are_numpys(rng):
+    @xetile.kernel("8x16xi8", f"{8 * len(CONVERSIONS)}x16xf32", grid=(1,))
+    def conversions(x: tiles.Array, out: tiles.Array) -> None:
+        value = x.tile((8, 16)).load()
+        for number, (convert, _) in enumerate(CONVERSIONS.values()):
+            out.tile((8, 16), (8 * number, 0)).store(convert(value))
+
+    x = rng.integers(-128, 128, (8, 16)).astype(np.int8)
+    out = np.full((8 * len(CONVERSIONS), 16), 99, np.float32)
+    run(conversions, x, out)
+    for number, (name, (_, numpys)) in enumerate(CONVERSIONS.items()):
+        got, expected = out[8 * number : 8 * number + 8], numpys(x.astype(np.int64))
+        np.testing.assert_array_equal(got, expected.astype(np.float32), err_msg=name)
+
+
 def test_views_maps_and_atomics(rng):
     """A transposed part of an array, elements given to other subgroups, sums of workgroups."""
 
