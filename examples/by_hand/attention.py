@@ -14,21 +14,20 @@ HEADS, LENGTH, D = 2, 256, 64
 ROWS, KEYS = 128, 64  # queries of a workgroup, keys of a step
 SCALE = math.log2(math.e) / math.sqrt(D)  # powers of 2 cost less than those of e
 
-OWN = tiles.wg_map((8, 1), (16, D))  # 8 subgroups of 16 queries each
-ALL = tiles.wg_map((8, 1), (KEYS, D))  # all of them read all keys
+OWN = tiles.wg_map((8, 1), (16, D))  # 8 subgroups of 16 queries each, which need all keys and values
 F16 = f"{HEADS}x{LENGTH}x{D}xf16"
 
 
 @xetile.kernel(F16, F16, F16, f"{HEADS}x{LENGTH}x{D}xf32", grid=(LENGTH // ROWS, HEADS))
 def attention(q: tiles.Array, k: tiles.Array, v: tiles.Array, o: tiles.Array) -> None:
     row, head = tiles.workgroup_id(0) * ROWS, tiles.workgroup_id(1)
-    queries = q[head].tile((ROWS, D), at=(row, 0), map=OWN).load()
+    queries = q[head].tile((ROWS, D), at=(row, 0)).load()
     # Of each row: the largest score so far, the sum of the powers, and the sum of values that they weigh.
     start = tiles.full((ROWS, 1), -1e30, "f32"), tiles.zeros((ROWS, 1), "f32"), tiles.zeros((ROWS, D), "f32")
     steps = tiles.range(0, LENGTH, KEYS, carry=start)
     for key, (largest, total, sums) in steps:
-        keys = k[head].T.tile((D, KEYS), at=(0, key), map=ALL).load()
-        values = v[head].tile((KEYS, D), at=(key, 0), map=ALL).load()
+        keys = k[head].T.tile((D, KEYS), at=(0, key)).load()
+        values = v[head].tile((KEYS, D), at=(key, 0)).load()
         scores = tiles.mma(queries, keys, map=OWN)
         now = tiles.fmax(largest, scores.fmax(axis=1) * SCALE)
         powers = tiles.exp2(tiles.fma(scores, SCALE, -now))
@@ -36,7 +35,7 @@ def attention(q: tiles.Array, k: tiles.Array, v: tiles.Array, o: tiles.Array) ->
         sums = tiles.mma(powers.to("f16"), values, sums * less, map=OWN)
         steps.carry(now, total * less + powers.sum(axis=1), sums)
     _, total, sums = steps.results
-    o[head].tile((ROWS, D), at=(row, 0), map=OWN).store(sums * (1.0 / total))
+    o[head].tile((ROWS, D), at=(row, 0)).store(sums * (1.0 / total))
 
 
 kernel = xetile.compile(attention, target="pvc")

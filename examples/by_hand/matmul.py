@@ -11,18 +11,16 @@ from xetile import tiles
 M, N, K = 200, 136, 120
 ROWS, COLUMNS, STEP = 128, 64, 32
 
-# 4 x 2 subgroups of 32 x 32 of C each; of A they have their rows, of B their columns.
+# 4 x 2 subgroups of 32 x 32 of C each. That they have their rows of A and their columns of B follows.
 OF_C = tiles.wg_map((4, 2), (32, 32))
-OF_A = tiles.wg_map((4, 2), (32, STEP))
-OF_B = tiles.wg_map((4, 2), (STEP, 32))
 
 
 @xetile.kernel(f"{M}x{K}xf16", f"{K}x{N}xf16", f"{M}x{N}xf32", grid=(-(-N // COLUMNS), -(-M // ROWS)))
 def matmul(a: tiles.Array, b: tiles.Array, c: tiles.Array) -> None:
     column, row = tiles.workgroup_id(0) * COLUMNS, tiles.workgroup_id(1) * ROWS
     start = (
-        a.tile((ROWS, STEP), at=(row, 0), map=OF_A),
-        b.tile((STEP, COLUMNS), at=(0, column), map=OF_B),
+        a.tile((ROWS, STEP), at=(row, 0)),
+        b.tile((STEP, COLUMNS), at=(0, column)),
         tiles.zeros((ROWS, COLUMNS), "f32"),
     )
     # The body is recorded once; what goes from one turn to the next is carried. Behind the edges tiles read zero.
@@ -33,7 +31,7 @@ def matmul(a: tiles.Array, b: tiles.Array, c: tiles.Array) -> None:
         sums = tiles.mma(a_tile.load(), b_tile.load(), sums, map=OF_C)
         steps.carry(a_tile.move(0, STEP), b_tile.move(STEP, 0), sums)
     _, _, product = steps.results
-    c.tile((ROWS, COLUMNS), at=(row, column), map=OF_C).store(product)
+    c.tile((ROWS, COLUMNS), at=(row, column)).store(product)
 
 
 kernel = xetile.compile(matmul, target="bmg")

@@ -20,7 +20,7 @@ def softmax(x: tiles.Array, y: tiles.Array) -> None:
     at = (tiles.workgroup_id(0) * 32, 0)
     values = x.tile((32, COLUMNS), at, OWN).load()
     powers = tiles.exp(values - values.fmax(axis=1))
-    y.tile((32, COLUMNS), at, OWN).store(powers / powers.sum(axis=1))
+    y.tile((32, COLUMNS), at).store(powers / powers.sum(axis=1))
 
 
 print(softmax)  # the module: the kernel in XeTile, and a function that launches it

@@ -10,7 +10,7 @@
         at = (tiles.workgroup_id(0) * 32, 0)
         values = x.tile((32, 256), at, map=rows).load()
         powers = tiles.exp(values - values.fmax(1))
-        y.tile((32, 256), at, map=rows).store(powers / powers.sum(1))
+        y.tile((32, 256), at).store(powers / powers.sum(1))
 
     kernel = xetile.compile(softmax, target="pvc")              # a xetile.Kernel, of the package xetile.kernels
     kernel(x, y)                                                # writes to y

@@ -75,7 +75,7 @@ def arange(count: int, axis: int, dtype: str = "i32") -> Vector:
 def mma(a: Vector, b: Vector, c: Vector | None = None, map: WgMap | None = None) -> Vector:
     """The product of matrices a @ b, plus `c`, of whose type it is; by default of f32, or i32 of bytes.
 
-    `map` says which subgroup owns which part of it.
+    `map` says which subgroup owns which part of it, where other values' maps do not.
     """
     for name, operand in (("a", a), ("b", b), ("c", c)):
         if not isinstance(operand, Vector) and not (name == "c" and operand is None):

@@ -88,7 +88,7 @@ class Array(Value):
     def tile(self, shape: Sequence[int], at: Sequence[Index] = (0, 0), map: WgMap | None = None) -> Tile:
         """The tile of `shape` (rows, columns) that starts `at` (row, column) of a matrix; it may hang over its edges.
 
-        `map` says which subgroup owns which part of it, for a workgroup of several.
+        `map` says which subgroup owns which part of it, where other values' maps do not.
         """
         if len(self.shape) != 2:
             raise wrong(f"tile: expected a matrix, got {self!r}; take a part of it, as a[0], or pass it as 1xN")
