@@ -1,5 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Texts of programs on tensors that have no matmul, as kernels of `elementwise` and `rows` take them."""
+"""Programs on tensors that have no matmul, as kernels of `elementwise` and `rows` take them: texts, numbers, calls."""
+
+import ml_dtypes
+import numpy as np
+from xetile.mlir import ir
+
+DTYPES = {
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "f32": np.float32,
+    "f64": np.float64,
+    "i8": np.int8,
+    "i32": np.int32,
+    "i64": np.int64,
+}
+EXACT = {"f16": 2e-3, "bf16": 2e-2, "f32": 2e-6, "f64": 1e-6}
 
 ROW, COLUMN, BOTH, SWAPPED = "(m, n) -> (n)", "(m, n) -> (m)", "(m, n) -> (m, n)", "(m, n) -> (n, m)"
 EXP = "%1 = math.exp %a0 : f32\nlinalg.yield %1 : f32\n"
@@ -80,3 +95,25 @@ UNPACK = (
     "%y = linalg.unpack %a inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %e : "
     "tensor<4x13x8x4xf32> -> tensor<30x50xf32>\n"
 )
+
+
+def run_poisoned(compile_kernel, text, arrays, results, schedule="rows", target="pvc", **options):
+    """Compiles the text of a program and calls it; results start as what would be seen."""
+    with ir.Context(), ir.Location.unknown():
+        kernel = compile_kernel(ir.Module.parse(text), schedule=schedule, target=target, **options)
+    out = tuple(np.frombuffer(b"\xa5" * result.nbytes, result.dtype).reshape(result.shape).copy() for result in results)
+    kernel(*arrays, out=out if len(out) > 1 else out[0])
+    return out
+
+
+def draw(rng, shape, dtype):
+    if dtype[0] == "i":
+        return rng.integers(-9, 10, shape).astype(DTYPES[dtype])
+    return rng.standard_normal(shape).astype(DTYPES[dtype])
+
+
+def assert_close(got, expected, dtype, scale=1):
+    if dtype[0] == "i":
+        np.testing.assert_array_equal(got, expected)
+        return
+    np.testing.assert_allclose(got.astype(np.float64), expected, rtol=scale * EXACT[dtype], atol=scale * EXACT[dtype])

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Ops that find a matmul, or what becomes one, and choose its tiles.
+#ifndef XETILE_SCHEDULE_MATMULTRANSFORMOPS_TD
+#define XETILE_SCHEDULE_MATMULTRANSFORMOPS_TD
+
+include "xetile/Schedule/TransformOpBase.td"
+
+def GetMatmulOp : XeTile_TransformOp<"get_matmul"> {
+  let summary = "Finds the one matmul that a schedule works on";
+  let description = [{
+    Returns the only matmul nested in `target`, and in `init` the `linalg.fill` that gives its accumulator
+    (no operation at all if the accumulator comes from elsewhere, as from a function's argument). The payload does not
+    change; what the schedule cannot handle is refused here, where the user's own operation can still be pointed at.
+
+    A matmul is a `linalg.matmul`, `linalg.batch_matmul` or `linalg.contract`, or a `linalg.generic` that computes the
+    same: `C[.., m, n] += A[.., m, k] * B[.., k, n]`, each with its dimensions in any order (transposed operands), with
+    any number of batches, which an operand may lack. Sizes may be known at run time only.
+
+    ```mlir
+    %matmul, %init = transform.xetile.get_matmul in %module
+        : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+    ```
+
+    in
+
+    ```mlir
+    %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<64x64xf32>) -> tensor<64x64xf32>            // %init
+    %D = linalg.matmul ins(%A, %B : tensor<64x32xf16>, tensor<32x64xf16>)
+                       outs(%zeros : tensor<64x64xf32>) -> tensor<64x64xf32>                               // %matmul
+    ```
+
+    Definite failures:
+    - get_matmul_c1: `target` holds no matmul, or several; notes list these, and other ops that are no part of its kernel.
+    - get_matmul_c2: its operands are tensors, not memrefs.
+    - get_matmul_c3: none of their sizes is known to be zero.
+    - get_matmul_c4: its element types are those of `xetile.tile_mma`: f16 into f32 or f16, bf16 into f32 or bf16, f32
+      into f32 (multiplied as tf32), i8 into i32, of which each input is signed or unsigned by its cast.
+    - get_matmul_c5: one dimension each of m, n and k; other dimensions are batches, and not the last of an operand.
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target);
+  let results = (outs TransformHandleTypeInterface:$matmul, TransformHandleTypeInterface:$init);
+  let assemblyFormat = "`in` $target attr-dict `:` functional-type(operands, results)";
+}
+
+def NormalizeMatmulOp : XeTile_TransformOp<"normalize_matmul"> {
+  let summary = "Brings the loops of a matmul into the order m, n, k, batches";
+  let description = [{
+    So that a schedule can name loops by their numbers, whichever form the matmul was written in. Operands stay as they
+    are: transposed ones are read so. A matmul whose loops are in that order is not changed.
+
+    ```mlir
+    %normal = transform.xetile.normalize_matmul %matmul : (!transform.any_op) -> !transform.any_op
+    ```
+
+    makes of `linalg.batch_matmul ins(%A, %B) outs(%C)`, whose loops are b, m, n, k,
+
+    ```mlir
+    linalg.generic {indexing_maps = [affine_map<(m, n, k, b) -> (b, m, k)>, affine_map<(m, n, k, b) -> (b, k, n)>,
+                                     affine_map<(m, n, k, b) -> (b, m, n)>],
+                    iterator_types = ["parallel", "parallel", "reduction", "parallel"]} ins(%A, %B) outs(%C)
+    ```
+
+    Definite failures:
+    - normalize_matmul_c1: the target is a matmul that `get_matmul` takes.
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$matmul);
+  let results = (outs TransformHandleTypeInterface:$normal);
+  let assemblyFormat = "$matmul attr-dict `:` functional-type(operands, results)";
+}
+
+def ChooseMatmulTilingOp : XeTile_TransformOp<"choose_matmul_tiling",
+    [AllTypesMatch<["workgroup_m", "workgroup_n", "subgroups_m", "subgroups_n", "k_step", "prefetch", "chosen_m",
+                    "chosen_n", "chosen_subgroups_m", "chosen_subgroups_n", "chosen_k_step", "chosen_prefetch",
+                    "tile_sizes"]>,
+     AllTypesMatch<["precision", "target"]>]> {
+  let summary = "Chooses the tile sizes that a schedule leaves open";
+  let description = [{
+    A size of 0 (a prefetch distance of -1) is chosen from the sizes and types of the matmul and from the device, by the
+    function `chooseMatmulTiling` (`cpp/xetile/Target/MatmulTiling.h`); others stay as they are. What then applies is the
+    result, and is written down at the function around the matmul:
+
+    ```mlir
+    func.func @matmul(...) attributes {xetile.tiling = {k_step = 32 : i64, prefetch = 3 : i64,
+        subgroups = array<i64: 8, 4>, workgroup = array<i64: 256, 256>}}
+    ```
+
+    ```mlir
+    %m, %n, %rows, %columns, %k, %ahead, %tile = transform.xetile.choose_matmul_tiling %matmul
+        workgroup_tile = [%workgroup_m, %workgroup_n] subgroup_layout = [%subgroups_m, %subgroups_n]
+        k_step = %k_step prefetch = %prefetch precision = %precision target = %target
+        : !transform.any_op, !transform.param<i64>, !transform.any_param
+    ```
+
+    `%tile` has one size for each loop of the matmul, as `tile_using_forall` takes them: the workgroup's tile, 0 for k,
+    1 for each batch.
+
+    `precision` says how f32 is multiplied: "tf32" allows the matrix unit's 10 bits of mantissa, "exact" does not.
+
+    Definite failures:
+    - choose_tiling_c1: sizes are not negative (`prefetch`: -1 or more).
+    - choose_tiling_c2: the target is a chip of the device tables.
+    - choose_tiling_c3: the matmul is one that `normalize_matmul` gives.
+    - choose_tiling_c4: `precision` is "exact" or "tf32", and "tf32" for f32.
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$matmul,
+      TransformParamTypeInterface:$workgroup_m, TransformParamTypeInterface:$workgroup_n,
+      TransformParamTypeInterface:$subgroups_m, TransformParamTypeInterface:$subgroups_n,
+      TransformParamTypeInterface:$k_step, TransformParamTypeInterface:$prefetch,
+      TransformParamTypeInterface:$precision, TransformParamTypeInterface:$target);
+  let results = (outs TransformParamTypeInterface:$chosen_m, TransformParamTypeInterface:$chosen_n,
+      TransformParamTypeInterface:$chosen_subgroups_m, TransformParamTypeInterface:$chosen_subgroups_n,
+      TransformParamTypeInterface:$chosen_k_step, TransformParamTypeInterface:$chosen_prefetch,
+      TransformParamTypeInterface:$tile_sizes);
+  let assemblyFormat = [{
+    $matmul `workgroup_tile` `=` `[` $workgroup_m `,` $workgroup_n `]`
+    `subgroup_layout` `=` `[` $subgroups_m `,` $subgroups_n `]`
+    `k_step` `=` $k_step `prefetch` `=` $prefetch `precision` `=` $precision `target` `=` $target
+    attr-dict `:` type($matmul) `,` type($workgroup_m) `,` type($target)
+  }];
+}
+
+def CheckMatmulTilingOp : XeTile_TransformOp<"check_matmul_tiling",
+    [AllTypesMatch<["workgroup_m", "workgroup_n", "subgroups_m", "subgroups_n", "k_step", "prefetch"]>]> {
+  let summary = "Refuses tile sizes that the device does not take";
+  let description = [{
+    Changes nothing. Run it before tiling: every later step may then rely on what it checks. Tiles need not divide the
+    problem: they may hang over its edges.
+
+    ```mlir
+    transform.xetile.check_matmul_tiling %matmul
+        workgroup_tile = [%workgroup_m, %workgroup_n] subgroup_layout = [%subgroups_m, %subgroups_n]
+        k_step = %k_step prefetch = %prefetch target = %target
+        : !transform.any_op, !transform.param<i64>, !transform.any_param
+    ```
+
+    Definite failures, which name the parameter, its value and the legal ones:
+    - check_tiling_c1: every parameter is positive (`prefetch`: 0 to 64).
+    - check_tiling_c2: the target is a chip of the device tables.
+    - check_tiling_c3: `subgroups_m` and `subgroups_n` divide `workgroup_m` and `workgroup_n`.
+    - check_tiling_c4: a subgroup's tile and `k_step` are multiples of the device's DPAS shape (8 x 16 x 16 for f16).
+    - check_tiling_c5: the device runs that many subgroups in one workgroup (half as many in large-register mode).
+    - check_tiling_c6: a subgroup's accumulators and operands for one DPAS along k fit its registers, in large-register mode
+      if need be (the lowering loads larger steps of k in slices).
+    - check_tiling_c7: the matmul is one that `get_matmul` takes.
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$matmul,
+      TransformParamTypeInterface:$workgroup_m, TransformParamTypeInterface:$workgroup_n,
+      TransformParamTypeInterface:$subgroups_m, TransformParamTypeInterface:$subgroups_n,
+      TransformParamTypeInterface:$k_step, TransformParamTypeInterface:$prefetch,
+      TransformParamTypeInterface:$target);
+  let assemblyFormat = [{
+    $matmul `workgroup_tile` `=` `[` $workgroup_m `,` $workgroup_n `]`
+    `subgroup_layout` `=` `[` $subgroups_m `,` $subgroups_n `]`
+    `k_step` `=` $k_step `prefetch` `=` $prefetch `target` `=` $target
+    attr-dict `:` type($matmul) `,` type($workgroup_m) `,` type($target)
+  }];
+}
+
+/// True if a step takes an op, for sequences that transform.foreach_match asks.
+class XeTile_MatchOp<string mnemonic> : Op<Transform_Dialect, "xetile." # mnemonic,
+    [SingleOpMatcher, MatchOpInterface, MemoryEffectsOpInterface, XeTile_KnownAttrs]> {
+  let arguments = (ins TransformHandleTypeInterface:$operand_handle);
+  let assemblyFormat = "$operand_handle attr-dict `:` type($operand_handle)";
+  let extraClassDeclaration = SingleOpMatcher.extraDeclaration;
+  let cppNamespace = "::xetile::transform_ops";
+}
+
+def MatchMatmulOp : XeTile_MatchOp<"match_matmul"> {
+  let summary = "Succeeds for what deep_tile_matmul takes";
+  let description = [{
+    Contractions on tensors: matmuls of any form, `linalg.contract`, and `linalg.generic` that computes the same. A
+    silenceable failure says what was expected.
+
+    ```mlir
+    transform.named_sequence @is_matmul(%op: !transform.any_op {transform.readonly}) -> !transform.any_op {
+      transform.xetile.match_matmul %op : !transform.any_op
+      transform.yield %op : !transform.any_op
+    }
+    ```
+  }];
+}
+
+def MatchConvolutionOp : XeTile_MatchOp<"match_convolution"> {
+  let summary = "Succeeds for what xetile-convolutions-to-matmuls takes";
+  let description = [{
+    Convolutions on tensors that add up over channels, of any dimensions, strides, dilations and groups. Depthwise ones and
+    poolings are none: a silenceable failure.
+
+    ```mlir
+    transform.xetile.match_convolution %op : !transform.any_op
+    ```
+  }];
+}
+
+#endif // XETILE_SCHEDULE_MATMULTRANSFORMOPS_TD
