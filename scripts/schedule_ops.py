@@ -229,7 +229,7 @@ class Op:
             options.append("segments=True")
         if self.op["regions"]["args"]:
             self.required.append("patterns: Sequence[str]")
-            options.append("patterns=patterns")
+            options.append(f'patterns=attributes.names("{what}: patterns", patterns)')
         return function(
             name=function_name,
             call=f'emit("{self.name}", ',
@@ -288,7 +288,7 @@ class Op:
             return
         if name == "options" and "dynamic_options" in self.names:
             self.optional.append("options: attributes.Options | None = None")
-            self.before.append(f'options_ = attributes.options("{what}: options", options or {{}})')
+            self.before.append(f'options_ = attributes.options("{what}: options", options)')
             self.attributes.append('"options": options_.attribute')
             return
         optional = bool(record["isOptional"]) or record.get("defaultValue") is not None

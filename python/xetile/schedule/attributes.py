@@ -43,7 +43,7 @@ def string(what: str, value: str | None) -> ir.Attribute | None:
         return None
     expect(what, value, str, "a string")
     try:
-        return ir.StringAttr.get(value)
+        return ir.StringAttr.get(value.encode())
     except UnicodeEncodeError:
         raise XeTileError(f"{what}: expected a string of characters, got {told(value)}") from None
 
@@ -52,6 +52,11 @@ def strings(what: str, values: Sequence[str] | None) -> ir.Attribute | None:
     if values is None:
         return None
     return ir.ArrayAttr.get([string(f"{what}[{i}]", each) for i, each in enumerate(_list(what, values, "strings"))])
+
+
+def names(what: str, values: Sequence[str]) -> Sequence[str]:
+    strings(what, _list(what, values, "strings"))
+    return values
 
 
 def integers(what: str, values: Sequence[int] | None) -> ir.Attribute | None:
@@ -115,12 +120,15 @@ class PassOptions(NamedTuple):
     dynamic: list[ir.Value[Any]]
 
 
-def options(what: str, values: Options) -> PassOptions:
+def options(what: str, values: Options | None) -> PassOptions:
+    values = {} if values is None else values
     expect(what, values, Mapping, "a mapping of names to values")
     found: dict[str, ir.Attribute] = {}
     dynamic: list[ir.Value[Any]] = []
     for name, value in values.items():
-        expect(f"{what}: a name", name, str, "a string")
+        string(f"{what}: a name", name)
+        if not name:
+            raise XeTileError(f"{what}: expected names of characters, got ''")
         found[name] = _option(f"{what}: {name}", value, dynamic)
     return PassOptions(ir.DictAttr.get(found), dynamic)
 

@@ -17,6 +17,7 @@ from xetile.errors import Diagnostic, XeTileError, told
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 from xetile.passes.diagnostics import Heard
+from xetile.schedule import attributes as made_of
 from xetile.schedule.handles import AnyParam, Handle, IntParam, Module, StrParam
 from xetile.schedule.places import Place, call_from, place_of_caller, shorten
 from xetile.system.surroundings import PACKAGE
@@ -132,6 +133,9 @@ class Builder:
         given = {name: value for name, value in (attributes or {}).items() if value is not None}
         if segments:
             given["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get(sizes)
+        for kind in results:
+            if not (isinstance(kind, type) and issubclass(kind, (Handle, AnyParam))):
+                raise self.refuse(place, f"{step}: expected a kind of handle, such as Loop, got {told(kind)}")
         types = [_type(kind) for kind in results]
         with self.point:
             made = ir.Operation.create(f"transform.{op}", types, operands, given, loc=place.location(), regions=regions)
@@ -177,9 +181,8 @@ class Builder:
         """A parameter of that value; the same one whenever it is asked for."""
         if value not in self._constants:
             kind = StrParam if isinstance(value, str) else IntParam
-            attribute: ir.Attribute = (
-                ir.StringAttr.get(value) if isinstance(value, str) else ir.IntegerAttr.get(_i64(), value)
-            )
+            what = "a parameter"
+            attribute = made_of.string(what, value) if isinstance(value, str) else made_of.integer(what, value)
             (self._constants[value],) = self.add("param.constant", "a constant", [], [kind], {"value": attribute}, [])
         return self._constants[value]
 
@@ -331,7 +334,3 @@ def _type(kind: type[Any]) -> ir.Type:
     if issubclass(kind, Handle):
         return ir.Type.parse("!transform.any_op")
     return ir.Type.parse("!transform.param<i64>" if issubclass(kind, IntParam) else "!transform.any_param")
-
-
-def _i64() -> ir.Type:
-    return ir.IntegerType.get_signless(64)

@@ -52,14 +52,16 @@ def knob(
     other types, or a default that its own limits exclude.
     """
     expect("knob: default", default, (int, str), "an integer or a string")
-    expect("knob: doc", doc, str, "a string")
+    Param("knob: doc", str, "", "").with_value(doc)
     for name, limit in (("min", min), ("max", max)):
         if limit is not None:
-            expect(f"knob: {name}", limit, int, "an integer")
+            Param(f"knob: {name}", int, 0, 0).with_value(limit)
             if isinstance(default, str):
                 raise XeTileError(f"knob: {name}: expected no limit of a parameter that is a string, got {limit}")
-    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
         raise XeTileError(f"knob: names: expected a list of strings, got {told(names)}")
+    for name in names:
+        Param("knob: names", str, "", "").with_value(name)
     param = Param("knob: default", type(default), default, default, doc, min, max, tuple(names)).with_value(default)
     return _Knob(param, place_of_caller())
 

@@ -134,7 +134,7 @@ def apply_patterns(
             "max_iterations": attributes.integer("ops.apply_patterns: max_iterations", max_iterations),
             "max_num_rewrites": attributes.integer("ops.apply_patterns: max_num_rewrites", max_num_rewrites),
         },
-        patterns=patterns,
+        patterns=attributes.names("ops.apply_patterns: patterns", patterns),
     )
 
 
@@ -145,7 +145,7 @@ def apply_registered_pass(target: _K, pass_name: str, *, options: attributes.Opt
 
     Consumes `target`.
     """
-    options_ = attributes.options("ops.apply_registered_pass: options", options or {})
+    options_ = attributes.options("ops.apply_registered_pass: options", options)
     found: _K = emit(
         "apply_registered_pass",
         [Argument("target", target, Handle), Argument("options", options_.dynamic, AnyParam, "*")],

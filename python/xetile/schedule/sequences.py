@@ -9,7 +9,7 @@ import typing
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, ParamSpec, TypeVar, overload
 
-from xetile.errors import XeTileError, expect, told
+from xetile.errors import XeTileError, expect, expect_function, told
 from xetile.mlir import ir
 from xetile.schedule.building import Argument, Builder, include_attributes
 from xetile.schedule.calls import building, current, kind_of
@@ -48,8 +48,7 @@ def foreach(targets: _K, body: Callable[[_K], None]) -> None:
     """
     step = "ops.foreach"
     builder, place = current(step), place_of_caller()
-    if not callable(body):
-        raise builder.refuse(place, f"{step}: body: expected a function of a handle, got {told(body)}")
+    expect_function(f"{step}: body", body, "a handle")
     made, _ = builder.create("foreach", step, place, [Argument("targets", targets, Handle)], regions=1)
     block = made.regions[0].blocks.append(ir.Type.parse("!transform.any_op"), arg_locs=[place.location()])
     with builder.inside(block, step, place):

@@ -21,6 +21,7 @@ from xetile.kernels.signature import Signature
 from xetile.layout import draw as layout_draw
 from xetile.mlir import ir
 from xetile.schedule import payload
+from xetile.schedule.handles import Function
 from xetile.system import files
 
 WRONG = [
@@ -74,6 +75,23 @@ def kernel(module) -> cpu.Kernel:
     return cpu.compile(module, threads=1)
 
 
+def one(module: schedule.Module) -> schedule.Module:
+    return module
+
+
+def step(function: Callable[..., Any]) -> Callable[..., schedule.Schedule]:
+    """A call of a step of a schedule, as a function of all but its handle."""
+
+    def call(**given: Any) -> schedule.Schedule:
+        def mine(module: schedule.Module) -> schedule.Module:
+            function(schedule.ops.match(module, Function, ops=["func.func"]), **given)
+            return module
+
+        return schedule.define(mine)
+
+    return call
+
+
 DPAS = layout.Dpas.of("f16", rep_cluster=(4, 2))
 OPERAND = layout.dpas_layout("A", (32, 32), "f16", DPAS)
 SPIRV = b"\x03\x02\x23\x07" + bytes(16)
@@ -119,6 +137,38 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "report.format_table": (report.format_table, {"kernels": []}),
     "runtime.generate_builtins": (runtime.generate_builtins, {"spirv": SPIRV, "lockstep": True}),
     "schedule.load": (schedule.load, {"name_or_path": "matmul"}),
+    "schedule.knob": (schedule.knob, {"default": 1, "min": 0, "max": 3, "names": (), "doc": "steps"}),
+    "schedule.define": (schedule.define, {"function": lambda module: module}),
+    "schedule.sequence": (schedule.sequence, {"function": one}),
+    "ops.annotate": (step(schedule.ops.annotate), {"name": "mine.tag", "param": 3}),
+    "ops.apply_patterns": (
+        step(schedule.ops.apply_patterns),
+        {"patterns": ["canonicalization"], "apply_cse": True, "max_iterations": 3, "max_num_rewrites": 3},
+    ),
+    "ops.apply_registered_pass": (
+        step(schedule.ops.apply_registered_pass),
+        {"pass_name": "inline", "options": {"max-iterations": 3}},
+    ),
+    "ops.constant": (step(lambda _, value: schedule.ops.constant(value)), {"value": 3}),
+    "ops.deep_tile_matmul": (
+        step(schedule.ops.deep_tile_matmul),
+        {"config": "{}", "fields": ["threads"], "values": [2], "threads": 2, "pack": "never", "fuse": False},
+    ),
+    "ops.foreach": (step(schedule.ops.foreach), {"body": lambda each: None}),
+    "ops.get_parent_op": (
+        step(schedule.ops.get_parent_op),
+        {"kind": Function, "op_name": "func.func", "nth_parent": 1, "deduplicate": True},
+    ),
+    "ops.match": (
+        step(schedule.ops.match),
+        {"kind": Function, "ops": ["func.func"], "op_attrs": {"x": 3, "y": [True, "z"]}},
+    ),
+    "ops.one_shot_bufferize": (
+        step(schedule.ops.one_shot_bufferize),
+        {"function_boundary_type_conversion": "IdentityLayoutMap", "memcpy_op": "memref.copy"},
+    ),
+    "ops.tile_using_for": (step(schedule.ops.tile_using_for), {"sizes": [8, 0], "interchange": [1, 0]}),
+    "ops.tile_using_forall": (step(schedule.ops.tile_using_forall), {"num_threads": [], "tile_sizes": [8, 0]}),
     "schedule.matmul": (
         schedule.matmul,
         {"workgroup_tile": (256, 256), "subgroup_layout": (8, 4), "k_step": 32, "prefetch": 3, "target": "pvc"},

@@ -242,7 +242,7 @@ def test_constants_of_a_loop_are_not_those_after_it():
 
 
 def test_loops_and_constants_refuse_what_they_cannot_take():
-    message = "ops.foreach: body: expected a function of a handle, got 3"
+    message = "ops.foreach: body: expected a function of one argument, a handle; got 3"
     assert message in refused(lambda module: ops.foreach(module, 3))
     assert "ops.foreach: targets: expected a handle, got 3" in refused(lambda module: ops.foreach(3, print))
     assert "ops.constant: value: expected an integer or a string, got 1.5" in refused(lambda module: ops.constant(1.5))
