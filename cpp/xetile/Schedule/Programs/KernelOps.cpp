@@ -127,12 +127,15 @@ static int64_t argumentsFor(Value tensor) {
   return 3 + 2 * cast<RankedTensorType>(tensor.getType()).getRank();
 }
 
-bool takesTooMuch(const KernelOps &kernel) {
+bool takesTooMuch(const KernelOps &kernel, ArrayRef<Operation *> more) {
   constexpr int64_t kMostArguments = 240;
+  KernelOps both;
+  both.ops.insert_range(kernel.ops);
+  both.ops.insert_range(more);
   int64_t arguments = 0;
-  for (auto &[memory, views] : memoryReadBy(kernel))
+  for (auto &[memory, views] : memoryReadBy(both))
     arguments += argumentsFor(memory);
-  for (Value output : outputsOf(kernel))
+  for (Value output : outputsOf(both))
     arguments += argumentsFor(output);
   return arguments > kMostArguments;
 }

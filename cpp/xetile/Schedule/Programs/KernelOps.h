@@ -54,9 +54,9 @@ llvm::SmallVector<mlir::Value> outputsOf(const KernelOps &kernel);
 /// reads it by.
 llvm::MapVector<mlir::Value, llvm::SetVector<mlir::Value>> memoryReadBy(const KernelOps &kernel);
 
-/// True if `kernel` has more arguments than SPIR-V's functions take, 255: two of each array that it
-/// reads or writes, an offset, and two of each dimension.
-bool takesTooMuch(const KernelOps &kernel);
+/// True if `kernel` with `more` ops would have more arguments than SPIR-V's functions take, 255:
+/// two of each array that it reads or writes, an offset, and two of each dimension.
+bool takesTooMuch(const KernelOps &kernel, llvm::ArrayRef<mlir::Operation *> more);
 
 /// Sorts `kernels` such that each comes behind those whose results it reads; as they are in the
 /// program as far as that leaves it open. Returns an op of kernels that wait for one another, if

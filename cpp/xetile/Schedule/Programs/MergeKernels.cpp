@@ -94,10 +94,7 @@ std::optional<Merge> findMerge(ArrayRef<KernelOps> kernels) {
       if ((!same && (!isSmall(x, *loops[i]) || !isSmall(y, *loops[j]))) ||
           waitsFor(kernels, x, y) || waitsFor(kernels, y, x))
         continue;
-      KernelOps both;
-      both.ops.insert_range(x.ops);
-      both.ops.insert_range(y.ops);
-      if (takesTooMuch(both))
+      if (takesTooMuch(x, y.ops.getArrayRef()))
         continue;
       return Merge{x.ops.back(), y.ops.back(),
                    same ? "another kernel of these loops reads the same memory"

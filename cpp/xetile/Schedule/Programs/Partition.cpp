@@ -21,6 +21,7 @@
 #include "xetile/Linalg/ScheduleMark.h"
 #include "xetile/Schedule/MatmulLoops.h"
 #include "xetile/Schedule/Programs/AttentionKernels.h"
+#include "xetile/Schedule/Programs/LoopNames.h"
 #include "xetile/Schedule/Programs/MergeKernels.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 
@@ -29,30 +30,20 @@ using namespace mlir;
 namespace xetile::transform_ops {
 namespace {
 
-/// Names of loops in a kernel: a loop of one op and a loop of another have one name where they walk
-/// over the same elements. Dimensions of size 1 have none.
-enum : int64_t { kUnit = -1, kUnknown = -2 };
-using Names = SmallVector<int64_t>;
-
 /// A kernel on its way.
 struct Draft {
   KernelOps kernel;
   /// Of what leaves the kernel.
   SmallVector<int64_t> shape;
-  int64_t nextName = 0;
-  /// Loops that reductions walk over, and those that they keep.
-  llvm::SmallDenseSet<int64_t> reduced, kept;
+  KernelLoops loops;
 };
-
-/// Loops of readers, their readers and so on that use an element again, with their sizes.
-using Repetitions = llvm::SmallDenseMap<int64_t, int64_t>;
 
 class Partitioner {
 public:
   /// Of `merges`, kernels that end with x and with y are one.
   Partitioner(Block &block, ArrayRef<Merge> merges,
               ArrayRef<llvm::SetVector<Operation *>> attentions)
-      : block(block) {
+      : block(block), loops(block) {
     for (auto [number, ops] : llvm::enumerate(attentions))
       for (Operation *op : ops)
         attentionOf[op] = number;
@@ -71,12 +62,6 @@ private:
   bool anchorMayJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers);
   bool readsAgain(const Reader &reader);
   bool readersTakeEach(Operation *op, ArrayRef<Reader> readers);
-  std::optional<Names> namesFor(Value value, ArrayRef<Reader> readers);
-  Repetitions repetitionsOf(const Names &names, ArrayRef<Reader> readers);
-  std::optional<Names> joinReduction(linalg::LinalgOp op, const Draft &draft,
-                                     ArrayRef<Reader> readers);
-  void nameOpenLoops(Operation *op, Names &loops, Draft &draft);
-  Names nameLoops(Operation *op, Draft &draft, ArrayRef<Reader> readers);
   std::optional<unsigned> draftBeside(Operation *op);
   bool joinsGiven(Operation *op, ArrayRef<Reader> readers);
   void start(Operation *op);
@@ -85,8 +70,7 @@ private:
   Block &block;
   SmallVector<Draft, 0> drafts;
   llvm::DenseMap<Operation *, unsigned> draftOf;
-  llvm::DenseMap<Operation *, Names> loopsOf;
-  llvm::DenseMap<Operation *, Repetitions> repeated;
+  LoopNames loops;
   llvm::DenseMap<Operation *, std::string> reasons;
   llvm::EquivalenceClasses<Operation *> beside;
   llvm::DenseMap<Operation *, StringRef> whyBeside;
@@ -112,68 +96,6 @@ std::optional<unsigned> Partitioner::kernelOfReaders(ArrayRef<Reader> readers, b
     only = found->second;
   }
   return only;
-}
-
-/// Of the dimensions of what a reshape is of, by those of the reshape: of each group, the one whose
-/// size is not 1.
-Names throughReshape(Operation *op, const Names &names) {
-  auto groups = isa<tensor::ExpandShapeOp>(op)
-                    ? cast<tensor::ExpandShapeOp>(op).getReassociationIndices()
-                    : cast<tensor::CollapseShapeOp>(op).getReassociationIndices();
-  bool expands = isa<tensor::ExpandShapeOp>(op);
-  ArrayRef<int64_t> wide =
-      cast<RankedTensorType>((expands ? op->getResult(0) : op->getOperand(0)).getType()).getShape();
-  // A tensor without dimensions has no groups, what it is of may have some of one element.
-  Names inner(cast<RankedTensorType>(op->getOperand(0).getType()).getRank(), kUnit);
-  for (auto [i, group] : llvm::enumerate(groups)) {
-    SmallVector<int64_t> live;
-    for (int64_t dim : group)
-      if (wide[dim] != 1)
-        live.push_back(dim);
-    if (expands && !live.empty())
-      inner[i] = live.size() == 1 ? names[live[0]] : kUnknown;
-    if (!expands)
-      for (int64_t dim : live)
-        inner[dim] = live.size() == 1 ? names[i] : kUnknown;
-  }
-  return inner;
-}
-
-/// Names of the dimensions of `value`, as all of `readers` read it; none where they differ.
-std::optional<Names> Partitioner::namesFor(Value value, ArrayRef<Reader> readers) {
-  auto type = cast<RankedTensorType>(value.getType());
-  std::optional<Names> common;
-  for (const Reader &reader : readers) {
-    auto linalgOp = dyn_cast<linalg::LinalgOp>(reader.op);
-    Names names;
-    if (reader.op == block.getTerminator() && !reader.viewed) {
-      llvm::append_range(names, llvm::seq<int64_t>(0, type.getRank()));
-    } else if (!linalgOp || reader.operand->getOwner() != reader.op) {
-      return std::nullopt;
-    } else {
-      for (AffineExpr expr : linalgOp.getMatchingIndexingMap(reader.operand).getResults()) {
-        auto dim = dyn_cast<AffineDimExpr>(expr);
-        names.push_back(dim ? loopsOf.lookup(reader.op)[dim.getPosition()]
-                        : isa<AffineConstantExpr>(expr) ? kUnit
-                                                        : kUnknown);
-      }
-    }
-    // Back through the views.
-    for (Value read = reader.operand->get(); read != value;) {
-      Operation *view = read.getDefiningOp();
-      if (!isa_and_present<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(view))
-        return std::nullopt;
-      names = throughReshape(view, names);
-      read = view->getOperand(0);
-    }
-    for (auto [name, extent] : llvm::zip_equal(names, type.getShape()))
-      if (extent == 1)
-        name = kUnit;
-    if (llvm::is_contained(names, kUnknown) || (common && *common != names))
-      return std::nullopt;
-    common = names;
-  }
-  return common;
 }
 
 /// True if `reader` reads an element several times, as windows and matmuls do.
@@ -228,64 +150,6 @@ bool Partitioner::anchorMayJoin(Operation *op, Draft &draft, ArrayRef<Reader> re
   return llvm::all_of(draft.kernel.ops, isElementwiseOnTensors);
 }
 
-/// Loops besides `names` along which `readers` use an element again.
-Repetitions Partitioner::repetitionsOf(const Names &names, ArrayRef<Reader> readers) {
-  Repetitions found;
-  auto add = [&](int64_t name, int64_t extent) {
-    if (extent > 1 && !llvm::is_contained(names, name))
-      found[name] = extent;
-  };
-  for (const Reader &reader : readers) {
-    if (auto reading = dyn_cast<linalg::LinalgOp>(reader.op))
-      for (auto [name, extent] :
-           llvm::zip_equal(loopsOf.lookup(reader.op), reading.getStaticLoopRanges()))
-        add(name, extent);
-    for (auto [name, extent] : repeated.lookup(reader.op))
-      add(name, extent);
-  }
-  return found;
-}
-
-/// Names for the loops of a reduction, where the workgroup that reads its result walks over what it
-/// reduces anyway: y / sum(y) along rows. Of more than two such dimensions a workgroup has a part
-/// only; each would reduce anew.
-std::optional<Names> Partitioner::joinReduction(linalg::LinalgOp op, const Draft &draft,
-                                                ArrayRef<Reader> readers) {
-  constexpr int64_t kMostInWorkgroup = 1 << 16;
-  if (op->getNumResults() != 1)
-    return std::nullopt;
-  std::optional<Names> names = namesFor(op->getResult(0), readers);
-  if (!names)
-    return std::nullopt;
-  SmallVector<int64_t> extents = op.getStaticLoopRanges();
-  Names loops(extents.size(), kUnit);
-  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  for (auto [expr, name] : llvm::zip_equal(map.getResults(), *names))
-    if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
-      loops[dim.getPosition()] = name;
-      if (draft.reduced.contains(name))
-        return std::nullopt;
-    }
-  // Each loop that repeats the result is one that is reduced.
-  Repetitions repetitions = repetitionsOf(*names, readers);
-  int64_t product = 1;
-  for (auto [name, extent] : repetitions) {
-    product *= extent;
-    bool found = false;
-    for (auto [i, kind] : llvm::enumerate(op.getIteratorTypesArray()))
-      if (!found && kind == utils::IteratorType::reduction && extents[i] == extent &&
-          loops[i] == kUnit) {
-        loops[i] = name;
-        found = true;
-      }
-    if (!found || name < 0 || draft.kept.contains(name))
-      return std::nullopt;
-  }
-  if (repetitions.size() > 2 || (repetitions.size() == 2 && product > kMostInWorkgroup))
-    return std::nullopt;
-  return loops;
-}
-
 /// Why `op` is no part of the kernel that all its readers are in; empty if it is.
 StringRef Partitioner::whyNotJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers,
                                   bool escapes) {
@@ -293,10 +157,7 @@ StringRef Partitioner::whyNotJoin(Operation *op, Draft &draft, ArrayRef<Reader> 
     return "the kernel of its readers was given by number";
   if (draft.kernel.ops.size() >= kMostOps)
     return "the kernel of its readers has 40 ops";
-  KernelOps both;
-  both.ops.insert(op);
-  both.ops.insert_range(draft.kernel.ops);
-  if (takesTooMuch(both))
+  if (takesTooMuch(draft.kernel, op))
     return "the kernel of its readers takes as much memory as one can name";
   if (llvm::any_of(readers, [&](const Reader &reader) { return isCollapsed(op, reader); }))
     return "readers see several dimensions as one";
@@ -319,46 +180,9 @@ StringRef Partitioner::whyNotJoin(Operation *op, Draft &draft, ArrayRef<Reader> 
     return anchorMayJoin(op, draft, readers) ? "" : "no elementwise ops of its shape follow";
   if (llvm::any_of(readers, [](const Reader &reader) { return looksLikeMatmul(reader.op); }))
     return "a matmul reads it";
-  return joinReduction(cast<linalg::LinalgOp>(op), draft, readers)
+  return loops.ofReduction(cast<linalg::LinalgOp>(op), draft.loops, readers)
              ? ""
              : "its readers' workgroups do not walk over all that it reduces";
-}
-
-/// Gives names to loops of `op` that have none, and tells which of them it reduces.
-void Partitioner::nameOpenLoops(Operation *op, Names &loops, Draft &draft) {
-  auto linalgOp = cast<linalg::LinalgOp>(op);
-  for (auto [name, extent, kind] :
-       llvm::zip_equal(loops, linalgOp.getStaticLoopRanges(), linalgOp.getIteratorTypesArray())) {
-    if (extent == 1)
-      name = kUnit;
-    else if (name == kUnit)
-      name = draft.nextName++;
-    if (reduces(op) && extent != 1)
-      (kind == utils::IteratorType::reduction ? draft.reduced : draft.kept).insert(name);
-  }
-}
-
-/// Names for the loops of an op of `draft`.
-Names Partitioner::nameLoops(Operation *op, Draft &draft, ArrayRef<Reader> readers) {
-  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  if (!linalgOp)
-    return {};
-  Names loops(linalgOp.getNumLoops(), kUnit);
-  std::optional<Names> joining;
-  if (reduces(op))
-    joining = joinReduction(linalgOp, draft, readers);
-  if (joining) {
-    loops = *joining;
-  } else if (std::optional<Names> names = namesFor(op->getResult(0), readers)) {
-    AffineMap map = linalgOp.getMatchingIndexingMap(linalgOp.getDpsInitOperand(0));
-    for (auto [expr, name] : llvm::zip_equal(map.getResults(), *names))
-      if (auto dim = dyn_cast<AffineDimExpr>(expr))
-        loops[dim.getPosition()] = name;
-  } else {
-    return Names(loops.size(), kUnknown);
-  }
-  nameOpenLoops(op, loops, draft);
-  return loops;
 }
 
 /// The kernel that `op` is in with others of its loops, which name its loops.
@@ -367,7 +191,7 @@ std::optional<unsigned> Partitioner::draftBeside(Operation *op) {
     return std::nullopt;
   for (Operation *other : beside.members(op))
     if (auto found = draftOf.find(other); found != draftOf.end()) {
-      loopsOf[op] = loopsOf.lookup(other);
+      loops.shareNames(op, other);
       return found->second;
     }
   return std::nullopt;
@@ -379,25 +203,14 @@ void Partitioner::start(Operation *op) {
   draft.kernel.schedule = reduces(op) ? scheduleOfAnchor(op) : "elementwise";
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   draft.shape.assign(type.getShape().begin(), type.getShape().end());
-  draft.nextName = type.getRank();
   draft.kernel.ops.insert(op);
   draftOf[op] = drafts.size();
-  // Dimensions of the results have the first names.
-  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-    Names loops(linalgOp.getNumLoops(), kUnit);
-    AffineMap map = linalgOp.getMatchingIndexingMap(linalgOp.getDpsInitOperand(0));
-    for (auto [i, expr] : llvm::enumerate(map.getResults()))
-      if (auto dim = dyn_cast<AffineDimExpr>(expr))
-        loops[dim.getPosition()] = static_cast<int64_t>(i);
-    nameOpenLoops(op, loops, draft);
-    loopsOf[op] = loops;
-  }
+  loops.start(op, draft.loops);
   drafts.push_back(std::move(draft));
 }
 
 void Partitioner::add(Operation *op, unsigned draft, ArrayRef<Reader> readers) {
-  loopsOf[op] = nameLoops(op, drafts[draft], readers);
-  repeated[op] = repetitionsOf(loopsOf[op], readers);
+  loops.join(op, drafts[draft].loops, readers);
   draftOf[op] = draft;
   drafts[draft].kernel.ops.insert(op);
   if (llvm::any_of(readers, [&](const Reader &reader) { return readsAgain(reader); }))
