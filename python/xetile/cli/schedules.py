@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`xetile schedules`: schedules and their parameters."""
+"""`xetile schedules`: schedules and their parameters; of one that is named, its algorithm, too."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ __all__ = ["add_parser"]
 def add_parser(commands: Any) -> None:
     """Adds `schedules` to the subparsers of `xetile`."""
     parser = commands.add_parser("schedules", help="list schedules and their parameters")
-    parser.add_argument("names", nargs="*", metavar="NAME|FILE", help="only these (default: all that come along)")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME|FILE", help="only these, with their algorithms (default: all that come along)"
+    )
     parser.set_defaults(command=_run)
 
 
@@ -22,6 +24,8 @@ def _run(options: argparse.Namespace) -> int:
     for number, name in enumerate(options.names or schedules.available()):
         schedule = schedules.load(name)
         print("\n" * bool(number) + name)
+        if options.names and (about := schedules.algorithm(name)):
+            print("\n".join(f"  {line}".rstrip() for line in about.splitlines()) + "\n")
         rows = []
         for parameter in schedule.params.values():
             limits = {">=": parameter.minimum, "<=": parameter.maximum}

@@ -15,6 +15,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
+from itertools import takewhile
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -32,8 +33,8 @@ from xetile.schedule.sequences import sequence
 from xetile.system import files
 
 __all__ = [
-    "Module", "Param", "Schedule", "available", "define", "knob", "load", "matmul", "ops", "parts", "sequence",
-    "suggest", "values_of",
+    "Module", "Param", "Schedule", "algorithm", "available", "define", "knob", "load", "matmul", "ops", "parts",
+    "sequence", "suggest", "values_of",
 ]  # fmt: skip
 
 # Files there that schedules include, as they do parts.
@@ -54,16 +55,33 @@ def load(name_or_path: str | PathLike[str]) -> Schedule:
     define comes from beside it, else from the package: a part NAME from `parts/NAME.mlir`, another sequence, as
     @match, from `NAME.mlir`. XeTileError if there is no such file, or if it is not a schedule.
     """
-    path = files.path_of(name_or_path, "schedule")
-    if str(name_or_path) in available():
-        path = _SCHEDULES / f"{name_or_path}.mlir"
-    elif not files.is_file(path):
-        known = ", ".join(available()) or f"none (no schedules in {_SCHEDULES})"
-        raise XeTileError(f"no schedule {str(name_or_path)!r}: expected a file or one of {known}")
+    path = _file_of(name_or_path)
     if _xetile.is_packaged_schedule(os.fsencode(path)):
         return _packaged(str(name_or_path), path, _edits())
     _probe(path)
     return make(str(name_or_path), partial(_read, path))
+
+
+def algorithm(name_or_path: str | PathLike[str]) -> str:
+    """The comment at the head of a schedule's file, without the license: the algorithm as plain loops, what it takes.
+
+    `name_or_path` is as for `load`. Empty if the file begins otherwise; XeTileError if there is no such file.
+    """
+    head = takewhile(
+        lambda line: line.startswith("//"), _file_of(name_or_path).read_text(errors="replace").splitlines()
+    )
+    lines = [line.removeprefix("//").removeprefix(" ").rstrip() for line in head]
+    return "\n".join(line for line in lines if not line.startswith("SPDX-")).strip("\n")
+
+
+def _file_of(name_or_path: str | PathLike[str]) -> Path:
+    path = files.path_of(name_or_path, "schedule")
+    if str(name_or_path) in available():
+        return _SCHEDULES / f"{name_or_path}.mlir"
+    if not files.is_file(path):
+        known = ", ".join(available()) or f"none (no schedules in {_SCHEDULES})"
+        raise XeTileError(f"no schedule {str(name_or_path)!r}: expected a file or one of {known}")
+    return path
 
 
 def suggest(payload: ir.Module) -> str:
