@@ -14,6 +14,7 @@
 //
 // It takes softmax(f(Q K^T)) V in f16, bf16 and f32 as it comes: with any elementwise ops between the products, as scales,
 // masks that are added or select, with heads that share keys, in tensors of any sizes that are known when they are compiled.
+// Of a causal mask the blocks that all queries of a workgroup see come first, without it; those that none sees are not done.
 // Queries and keys hang over the edges; keys that do not exist are minus infinity. f32 is multiplied on vector units.
 //
 // Run it on a payload:
@@ -57,8 +58,10 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op) -> !transform.any_op
     %split = transform.apply_registered_pass "xetile-split-argmax" to %decomposed
         : (!transform.any_op) -> !transform.any_op
+    %placed = transform.apply_registered_pass "xetile-inline-indices" to %split
+        : (!transform.any_op) -> !transform.any_op
     %simple = transform.apply_registered_pass "xetile-simplify-attention"
-        with options = {"narrow" = true} to %split : (!transform.any_op) -> !transform.any_op
+        with options = {"narrow" = true} to %placed : (!transform.any_op) -> !transform.any_op
     %func = transform.structured.match ops{["func.func"]} in %simple : (!transform.any_op) -> !transform.any_op
     %loop = transform.xetile.online %func block = %given_keys
         : (!transform.any_op, !transform.param<i64>) -> !transform.any_op

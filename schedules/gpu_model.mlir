@@ -113,7 +113,9 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op) -> !transform.any_op
     %split = transform.apply_registered_pass "xetile-split-argmax" to %decomposed
         : (!transform.any_op) -> !transform.any_op
-    %few = transform.apply_registered_pass "xetile-split-concats" to %split
+    %placed = transform.apply_registered_pass "xetile-inline-indices" to %split
+        : (!transform.any_op) -> !transform.any_op
+    %few = transform.apply_registered_pass "xetile-split-concats" to %placed
         : (!transform.any_op) -> !transform.any_op
     %blocked = transform.apply_registered_pass "xetile-block-scans" to %few
         : (!transform.any_op) -> !transform.any_op

@@ -179,3 +179,165 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+#all = affine_map<(m, n) -> (m, n)>
+#row = affine_map<(m, n) -> (m)>
+#mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+
+// A causal mask ends rows: the loop says where, and which comparison is known before. A mask of what comes after does not.
+// CHECK-LABEL: func.func @causal(
+// CHECK: scf.for
+// CHECK: arith.cmpi sle, %{{.*}}, %{{.*}} {xetile.seen = true} : index
+// CHECK: } {xetile.reach = array<i64: 2, 0, 3>}
+// CHECK-LABEL: func.func @window(
+// CHECK-NOT: xetile.reach
+func.func @causal(%q: tensor<8x4xf16>, %k: tensor<40x4xf16>, %v: tensor<40x12xf16>) -> tensor<8x12xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %es = tensor.empty() : tensor<8x40xf32>
+  %ep = tensor.empty() : tensor<8x40xf16>
+  %er = tensor.empty() : tensor<8xf32>
+  %eo = tensor.empty() : tensor<8x12xf32>
+  %zs = linalg.fill ins(%zero : f32) outs(%es : tensor<8x40xf32>) -> tensor<8x40xf32>
+  %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<8xf32>) -> tensor<8xf32>
+  %lr = linalg.fill ins(%low : f32) outs(%er : tensor<8xf32>) -> tensor<8xf32>
+  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<8x12xf32>) -> tensor<8x12xf32>
+  %s = linalg.generic {indexing_maps = [#mk, #nk, #mn], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%q, %k : tensor<8x4xf16>, tensor<40x4xf16>) outs(%zs : tensor<8x40xf32>) {
+  ^bb0(%a: f16, %b: f16, %o: f32):
+    %x = arith.extf %a : f16 to f32
+    %y = arith.extf %b : f16 to f32
+    %p = arith.mulf %x, %y : f32
+    %t = arith.addf %o, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<8x40xf32>
+  %f = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%s : tensor<8x40xf32>) outs(%es : tensor<8x40xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %three = arith.constant 3 : index
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %last = arith.addi %i, %three : index
+    %seen = arith.cmpi sle, %j, %last : index
+    %t = arith.select %seen, %a, %low : f32
+    linalg.yield %t : f32
+  } -> tensor<8x40xf32>
+  %m = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%f : tensor<8x40xf32>) outs(%lr : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.maximumf %a, %o : f32
+    linalg.yield %t : f32
+  } -> tensor<8xf32>
+  %e = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%f, %m : tensor<8x40xf32>, tensor<8xf32>) outs(%es : tensor<8x40xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %d = arith.subf %a, %b : f32
+    %t = math.exp %d : f32
+    linalg.yield %t : f32
+  } -> tensor<8x40xf32>
+  %l = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%e : tensor<8x40xf32>) outs(%zr : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.addf %o, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<8xf32>
+  %w = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%e, %l : tensor<8x40xf32>, tensor<8xf32>) outs(%ep : tensor<8x40xf16>) {
+  ^bb0(%a: f32, %b: f32, %o: f16):
+    %d = arith.divf %a, %b : f32
+    %t = arith.truncf %d : f32 to f16
+    linalg.yield %t : f16
+  } -> tensor<8x40xf16>
+  %y = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%w, %v : tensor<8x40xf16>, tensor<40x12xf16>) outs(%zo : tensor<8x12xf32>) {
+  ^bb0(%a: f16, %b: f16, %o: f32):
+    %x = arith.extf %a : f16 to f32
+    %z = arith.extf %b : f16 to f32
+    %p = arith.mulf %x, %z : f32
+    %t = arith.addf %o, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<8x12xf32>
+  return %y : tensor<8x12xf32>
+}
+
+func.func @window(%q: tensor<8x4xf16>, %k: tensor<40x4xf16>, %v: tensor<40x12xf16>) -> tensor<8x12xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %es = tensor.empty() : tensor<8x40xf32>
+  %ep = tensor.empty() : tensor<8x40xf16>
+  %er = tensor.empty() : tensor<8xf32>
+  %eo = tensor.empty() : tensor<8x12xf32>
+  %zs = linalg.fill ins(%zero : f32) outs(%es : tensor<8x40xf32>) -> tensor<8x40xf32>
+  %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<8xf32>) -> tensor<8xf32>
+  %lr = linalg.fill ins(%low : f32) outs(%er : tensor<8xf32>) -> tensor<8xf32>
+  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<8x12xf32>) -> tensor<8x12xf32>
+  %s = linalg.generic {indexing_maps = [#mk, #nk, #mn], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%q, %k : tensor<8x4xf16>, tensor<40x4xf16>) outs(%zs : tensor<8x40xf32>) {
+  ^bb0(%a: f16, %b: f16, %o: f32):
+    %x = arith.extf %a : f16 to f32
+    %y = arith.extf %b : f16 to f32
+    %p = arith.mulf %x, %y : f32
+    %t = arith.addf %o, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<8x40xf32>
+  %f = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%s : tensor<8x40xf32>) outs(%es : tensor<8x40xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %three = arith.constant 3 : index
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %last = arith.addi %i, %three : index
+    %seen = arith.cmpi sge, %j, %last : index
+    %t = arith.select %seen, %a, %low : f32
+    linalg.yield %t : f32
+  } -> tensor<8x40xf32>
+  %m = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%f : tensor<8x40xf32>) outs(%lr : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.maximumf %a, %o : f32
+    linalg.yield %t : f32
+  } -> tensor<8xf32>
+  %e = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%f, %m : tensor<8x40xf32>, tensor<8xf32>) outs(%es : tensor<8x40xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %d = arith.subf %a, %b : f32
+    %t = math.exp %d : f32
+    linalg.yield %t : f32
+  } -> tensor<8x40xf32>
+  %l = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%e : tensor<8x40xf32>) outs(%zr : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.addf %o, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<8xf32>
+  %w = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%e, %l : tensor<8x40xf32>, tensor<8xf32>) outs(%ep : tensor<8x40xf16>) {
+  ^bb0(%a: f32, %b: f32, %o: f16):
+    %d = arith.divf %a, %b : f32
+    %t = arith.truncf %d : f32 to f16
+    linalg.yield %t : f16
+  } -> tensor<8x40xf16>
+  %y = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%w, %v : tensor<8x40xf16>, tensor<40x12xf16>) outs(%zo : tensor<8x12xf32>) {
+  ^bb0(%a: f16, %b: f16, %o: f32):
+    %x = arith.extf %a : f16 to f32
+    %z = arith.extf %b : f16 to f32
+    %p = arith.mulf %x, %z : f32
+    %t = arith.addf %o, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<8x12xf32>
+  return %y : tensor<8x12xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %block = transform.param.constant 16 : i64 -> !transform.param<i64>
+    %loop = transform.xetile.online %func block = %block : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.yield
+  }
+}

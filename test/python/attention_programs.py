@@ -13,7 +13,10 @@ DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32}
 
 @dataclass(frozen=True)
 class Attention:
-    """softmax(mask(scale Q K^T)) V; heads share `key_heads` of keys, `mask` is none, causal, added or selected."""
+    """softmax(mask(scale Q K^T)) V; heads share `key_heads` of keys, `mask` is none, causal, added or selected.
+
+    Of a causal mask query i sees keys up to i + `offset`.
+    """
 
     batch: int = 1
     heads: int = 2
@@ -26,6 +29,8 @@ class Attention:
     mask: str = "none"
     scale: float = 0.125
     result: str = "f32"
+    offset: int = 0
+    low: float = -np.inf
 
     def shared(self) -> int:
         return self.key_heads or self.heads
@@ -60,14 +65,16 @@ class Attention:
             "causal": """%f = arith.mulf %s, %scale : f32
               %i = linalg.index 3 : index
               %j = linalg.index 4 : index
-              %c = arith.cmpi ule, %j, %i : index
+              %by = arith.constant OFFSET : index
+              %to = arith.addi %i, %by : index
+              %c = arith.cmpi sle, %j, %to : index
               %r = arith.select %c, %f, %low : f32""",
             "added": "%f = arith.mulf %s, %scale : f32\n%r = arith.addf %f, %mask : f32",
             "selected": """%f = arith.mulf %s, %scale : f32
               %zero8 = arith.constant 0 : i8
               %c = arith.cmpi ne, %mask, %zero8 : i8
               %r = arith.select %c, %f, %low : f32""",
-        }[self.mask]
+        }[self.mask].replace("OFFSET", str(self.offset))
         has_mask = "M" in kinds
         mask_map = "affine_map<(b, h, g, m, n) -> (m, n)>, " if has_mask else ""
         mask_arg = f"%mask: {'f32' if self.mask == 'added' else 'i8'}, " if has_mask else ""
@@ -78,7 +85,8 @@ class Attention:
         narrow = "linalg.yield %q : f32" if t == "f32" else f"%z = arith.truncf %q : f32 to {t}\nlinalg.yield %z : {t}"
         return f"""func.func @attention({args}) -> {done} {{
           %zero = arith.constant 0.0 : f32
-          %low = arith.constant 0xFF800000 : f32
+          %low = arith.constant {"0xFF800000" if np.isinf(self.low) else self.low} : f32
+          %least = arith.constant 0xFF800000 : f32
           %scale = arith.constant {self.scale} : f32
           %es = tensor.empty() : {score}
           %ep = tensor.empty() : {power}
@@ -86,7 +94,7 @@ class Attention:
           %eo = tensor.empty() : {out}
           %zs = linalg.fill ins(%zero : f32) outs(%es : {score}) -> {score}
           %zr = linalg.fill ins(%zero : f32) outs(%er : {row}) -> {row}
-          %lr = linalg.fill ins(%low : f32) outs(%er : {row}) -> {row}
+          %lr = linalg.fill ins(%least : f32) outs(%er : {row}) -> {row}
           %zo = linalg.fill ins(%zero : f32) outs(%eo : {out}) -> {out}
           %S = linalg.generic {{indexing_maps = [affine_map<(b, h, g, m, n, d) -> (b, h, g, m, d)>,
               affine_map<(b, h, g, m, n, d) -> (b, h, n, d)>, affine_map<(b, h, g, m, n, d) -> (b, h, g, m, n)>],
@@ -156,7 +164,7 @@ class Attention:
         q, k, v = (array.astype(np.float64) for array in arrays[:3])
         scores = np.einsum("bhgmd,bhnd->bhgmn", q, k) * self.scale
         if self.mask == "causal":
-            scores = np.where(np.tril(np.ones((self.rows, self.keys), bool)), scores, -np.inf)
+            scores = np.where(np.tril(np.ones((self.rows, self.keys), bool), self.offset), scores, self.low)
         if self.mask == "added":
             scores = scores + arrays[3]
         if self.mask == "selected":

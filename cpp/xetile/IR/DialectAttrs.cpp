@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "xetile/IR/DialectAttrs.h"
 #include "mlir/IR/Operation.h"
+#include "xetile/IR/ReachAttrs.h"
 #include "xetile/IR/XeTileAttrs.h"
 #include "xetile/IR/XeTileDialect.h"
 
@@ -55,6 +56,8 @@ const Row rows[] = {
     {kFetchedAttr, Place::Operation, "array<i64: columns, steps>", is<DenseI64ArrayAttr>},
     {kRowsAttr, Place::Operation, "a unit", is<UnitAttr>},
     {kStreamedAttr, Place::Operation, "a unit", is<UnitAttr>},
+    {kReachAttr, Place::Operation, "array<i64: result, dimension, offset>", is<DenseI64ArrayAttr>},
+    {kSeenAttr, Place::Operation, "a boolean", is<BoolAttr>},
     {kConditionsAttr, Place::Operation, "an array of arrays", isArrayOf<ArrayAttr>},
     {kExpectationsAttr, Place::Operation, "an array of arrays", isArrayOf<ArrayAttr>},
     {kTilingAttr, Place::Operation, "a dictionary", is<DictionaryAttr>},

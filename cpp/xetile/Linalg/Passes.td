@@ -79,6 +79,34 @@ def SimplifyAttention : Pass<"xetile-simplify-attention", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def InlineIndices : Pass<"xetile-inline-indices"> {
+  let summary = "Compute what follows from indices alone where it is read";
+  let description = [{
+    A `linalg.generic` that reads no tensor but constants, and has only integers, comparisons and selections in its
+    body, is computed by each op that reads it, through reshapes that merge nothing: positions, causal masks. Comparisons of
+    sums of indices are of i32 where no number needs more, with what is added on the left and what is subtracted on the right.
+
+    Before:
+    ```mlir
+    %i = linalg.generic ... outs(%e : tensor<64xi64>) { linalg.index 0, arith.index_cast }
+    %rows = tensor.expand_shape %i [[0, 1]] output_shape [64, 1]
+    %columns = tensor.expand_shape %i [[0, 1]] output_shape [1, 64]
+    %m = linalg.generic ... ins(%columns, %rows) outs(%f : tensor<64x64xi1>) { arith.subi, arith.cmpi sle, %d, %zero }
+    %s = linalg.generic ... ins(%x, %m) { arith.select }
+    ```
+
+    After:
+    ```mlir
+    %s = linalg.generic ... ins(%x) {
+      %r = arith.index_cast (linalg.index 0), %c = arith.index_cast (linalg.index 1) : index to i32
+      %seen = arith.cmpi sle, %c, %r : i32
+      arith.select %seen
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect"];
+}
+
 def BlockScans : Pass<"xetile-block-scans"> {
   let summary = "Scan long dimensions in blocks, all at once";
   let description = [{

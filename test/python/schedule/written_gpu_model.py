@@ -9,8 +9,8 @@ from xetile.schedule.handles import Function, Handle
 
 @sequence
 def prepare(module: Module) -> Module:
-    before = ("drop-empty-pieces", "elementwise-to-linalg", "decompose-linalg", "split-argmax", "split-concats",
-              "block-scans", "fold-transposes")  # fmt: skip
+    before = ("drop-empty-pieces", "elementwise-to-linalg", "decompose-linalg", "split-argmax", "inline-indices",
+              "split-concats", "block-scans", "fold-transposes")  # fmt: skip
     for name in before:
         module = ops.apply_registered_pass(module, f"xetile-{name}")
     module = ops.apply_registered_pass(module, "xetile-fuse-elementwise", options={"most-inputs": 16})

@@ -60,7 +60,7 @@ def attention(
     prefetch: int = knob(2, min=0, max=64, doc="steps that prefetches of keys and values run ahead; 0 for none"),
     target: str = knob("pvc", doc="chip to compile for"),
 ) -> Module:
-    for name in ("elementwise-to-linalg", "decompose-linalg", "split-argmax"):
+    for name in ("elementwise-to-linalg", "decompose-linalg", "split-argmax", "inline-indices"):
         module = ops.apply_registered_pass(module, f"xetile-{name}")
     module = ops.apply_registered_pass(module, "xetile-simplify-attention", options={"narrow": True})
     function = ops.match(module, Function, ops=["func.func"])

@@ -4,6 +4,7 @@
 // and of the result; contractions read what was copied, in the order that it has in memory.
 // Refused: what upstream's patterns do not come to an end with.
 //===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -181,9 +182,20 @@ static void scaleOutput(linalg::GenericOp output) {
   b.replaceAllUsesExcept(output->getResult(0), result->getResult(0), result);
 }
 
+/// Indices of dimensions that came apart, or are gone, are sums in which most terms are zero.
+static void foldIndices(func::FuncOp function) {
+  MLIRContext *context = function.getContext();
+  RewritePatternSet patterns(context);
+  affine::AffineApplyOp::getCanonicalizationPatterns(patterns, context);
+  SmallVector<Operation *> indices;
+  function.walk([&](affine::AffineApplyOp op) { indices.push_back(op); });
+  (void)applyOpPatternsGreedily(indices, std::move(patterns));
+}
+
 LogicalResult xetile::simplifyAttention(func::FuncOp function) {
   if (failed(generalize(function)) || failed(dropUnitDims(function)))
     return failure();
+  foldIndices(function);
   eraseDead(function);
   // Elementwise consumers of the scores, such as a mask or a factor, are fused first.
   fuseElementwise(function, /*repeatCheapOps=*/false);

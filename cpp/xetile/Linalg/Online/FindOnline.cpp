@@ -319,16 +319,6 @@ bool Finder::isSame(linalg::GenericOp x, Value a, linalg::GenericOp y, Value b) 
          });
 }
 
-/// The operand that is combined with the accumulator, null if there is none.
-Value elementOf(linalg::GenericOp op, Operation *&combiner) {
-  BlockArgument total = op.getBody()->getArguments().back();
-  combiner = yielded(op).getDefiningOp();
-  if (!combiner || combiner->getBlock() != op.getBody() || combiner->getNumOperands() != 2 ||
-      !total.hasOneUse() || *total.getUsers().begin() != combiner)
-    return {};
-  return combiner->getOperand(combiner->getOperand(0) == total ? 1 : 0);
-}
-
 bool startsFromZero(linalg::GenericOp op) {
   auto fill = op.getOutputs()[0].getDefiningOp<linalg::FillOp>();
   if (fill)
@@ -420,63 +410,12 @@ bool Finder::find(linalg::GenericOp last) {
 
 } // namespace
 
-/// True if the op multiplies f16 or bf16, whose products are far from the range limits of f32.
-static bool isNarrowProduct(Operation *op) {
-  return isContraction(op) && llvm::all_of(op->getOperands().take_front(2), [](Value operand) {
-           return isa<Float16Type, BFloat16Type>(getElementTypeOrSelf(operand.getType()));
-         });
-}
-
-/// True if `scalar` is such a product times constants, or minus infinity.
-static bool isModest(const Online &online, linalg::GenericOp op, Value scalar) {
-  APFloat constant(0.0f);
-  if (matchPattern(scalar, m_ConstantFloat(&constant)))
-    return constant.isInfinity() && constant.isNegative();
-  if (OpOperand *operand = operandOf(op, scalar)) {
-    auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
-    return producer &&
-           (isNarrowProduct(producer) ||
-            (online.isBetween(producer) && isModest(online, producer, yielded(producer))));
-  }
-  Operation *by = scalar.getDefiningOp();
-  if (isa_and_present<arith::MulFOp, arith::DivFOp>(by))
-    return matchPattern(by->getOperand(1), m_Constant()) && isModest(online, op, by->getOperand(0));
-  return isa_and_present<arith::SelectOp>(by) && isModest(online, op, by->getOperand(1)) &&
-         isModest(online, op, by->getOperand(2));
-}
-
-/// True if only ops of the set use the maxima and powers, and each power is exp of a difference of
-/// scores of narrow floats, which need no more precision than their factors have.
-static bool mayBeBinary(const Online &online) {
-  bool multiplies = false;
-  for (const OnlineReduction &reduction : online.reductions) {
-    multiplies |= isNarrowProduct(reduction.op);
-    if (!reduction.power)
-      continue;
-    auto difference = cast<arith::SubFOp>(reduction.power->difference);
-    auto op = cast<linalg::GenericOp>(difference->getParentOp());
-    bool guarded = false;
-    if (!isa<math::ExpOp>(reduction.power->power) || !reduction.power->factors.empty() ||
-        !difference.getType().isF32() || !operandOf(op, difference.getRhs()) ||
-        !online.maximumOf(op, difference.getRhs(), guarded) ||
-        !isModest(online, op, difference.getLhs()))
-      return false;
-  }
-  for (Operation *op : online.ops) {
-    const OnlineReduction *reduction = online.reductionOf(op->getResult(0));
-    if (reduction && reduction->power)
-      continue;
-    if (!llvm::all_of(op->getUsers(), [&](Operation *user) { return online.ops.contains(user); }))
-      return false;
-  }
-  return multiplies;
-}
-
 std::optional<Online> xetile::findOnline(linalg::GenericOp last, Operation *&where,
                                          std::string &why) {
   Finder finder;
   if (finder.find(last)) {
     finder.found.binary = mayBeBinary(finder.found);
+    finder.found.reach = findReach(finder.found);
     return std::move(finder.found);
   }
   where = finder.where;

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "xetile/IR/ReachAttrs.h"
 #include "xetile/Linalg/Online/OnlineMaker.h"
 
 using namespace mlir;
@@ -101,6 +102,9 @@ void OnlineMaker::cloneBody(linalg::GenericOp from, linalg::GenericOp to,
     pairs.push_back({&old, &made});
   for (auto [old, made] : pairs) {
     b.setInsertionPointAfter(made);
+    if (online.reach)
+      if (auto seen = online.reach->comparisons.find(old); seen != online.reach->comparisons.end())
+        made->setAttr(kSeenAttr, b.getBoolAttr(seen->second));
     auto index = dyn_cast<linalg::IndexOp>(made);
     if (index && loop && index.getDim() == *loop) {
       Value start = variable ? variable : Value(arith::ConstantIndexOp::create(b, loc, number));
@@ -311,6 +315,16 @@ void OnlineMaker::replace(ValueRange results) {
   sortTopologically(block);
 }
 
+/// Says which steps of the loop change a row.
+void OnlineMaker::markReach(scf::ForOp loop) {
+  if (!online.reach)
+    return;
+  SmallVector<OnlineAxis> axes = online.axesOfResult(online.reductions.back().op);
+  int64_t number = static_cast<int64_t>(online.reductions.size()) - 1,
+          dim = llvm::find(axes, online.reach->rows) - axes.begin();
+  loop->setAttr(kReachAttr, b.getDenseI64ArrayAttr({number, dim, online.reach->offset}));
+}
+
 scf::ForOp OnlineMaker::make(int64_t block) {
   Operation *last = online.reductions.back().op;
   b.setInsertionPointAfter(last);
@@ -321,6 +335,7 @@ scf::ForOp OnlineMaker::make(int64_t block) {
         to = arith::ConstantIndexOp::create(b, loc, whole),
         by = arith::ConstantIndexOp::create(b, loc, block);
   auto loop = scf::ForOp::create(b, loc, from, to, by, totals);
+  markReach(loop);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());

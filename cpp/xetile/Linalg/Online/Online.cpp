@@ -19,6 +19,15 @@ OpOperand *xetile::operandOf(linalg::GenericOp op, Value scalar) {
              : nullptr;
 }
 
+Value xetile::elementOf(linalg::GenericOp op, Operation *&combiner) {
+  BlockArgument total = op.getBody()->getArguments().back();
+  combiner = yielded(op).getDefiningOp();
+  if (!combiner || combiner->getBlock() != op.getBody() || combiner->getNumOperands() != 2 ||
+      !total.hasOneUse() || *total.getUsers().begin() != combiner)
+    return {};
+  return combiner->getOperand(combiner->getOperand(0) == total ? 1 : 0);
+}
+
 OnlineAxis Online::axisOf(void *of, unsigned number) const {
   OnlineAxis axis{of, number};
   auto leader = axes.findLeader(axis);

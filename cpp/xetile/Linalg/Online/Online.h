@@ -53,6 +53,14 @@ struct OnlineLeaf {
   llvm::SmallVector<OnlineAxis> axes;
 };
 
+/// Element n of row r is minus infinity, and its power zero, where n > r + offset: a causal mask.
+struct OnlineReach {
+  OnlineAxis rows;
+  int64_t offset = 0;
+  /// The comparisons in bodies that say so, and what they are where an element is seen.
+  llvm::SmallDenseMap<mlir::Operation *, bool> comparisons;
+};
+
 /// Reductions along one dimension, of which the sums depend on a maximum.
 struct Online {
   /// In the order of their block; behind the last of them all that they read is known.
@@ -65,6 +73,8 @@ struct Online {
   /// True if maxima are carried as those of x * log2(e), from an init value below all products of
   /// narrow floats: each power is then one exp2 op of a finite difference.
   bool binary = false;
+  /// Where a row's elements end, if a mask tells.
+  std::optional<OnlineReach> reach;
 
   /// Of a loop of an op, or of a dimension of a tensor, given by its opaque pointer.
   OnlineAxis axisOf(void *of, unsigned number) const;
@@ -94,6 +104,18 @@ struct Online {
 /// where there are no such.
 std::optional<Online> findOnline(mlir::linalg::GenericOp last, mlir::Operation *&where,
                                  std::string &why);
+
+/// True if only ops of the set use the maxima and powers, and each power is exp of a difference of
+/// scores of narrow floats, which need no more precision than their factors have.
+bool mayBeBinary(const Online &online);
+
+/// Where the elements of each row that all reductions of `online` reduce end; none where some do
+/// not.
+std::optional<OnlineReach> findReach(const Online &online);
+
+/// The element that a reduction combines with its result so far, by `combiner`; null where there is
+/// none.
+mlir::Value elementOf(mlir::linalg::GenericOp op, mlir::Operation *&combiner);
 
 /// Computes them in one loop over blocks of `block` elements of n, and what is left over behind it.
 /// Producers of what is reduced are computed for a block at a time. Returns the loop.

@@ -35,6 +35,7 @@ private:
                                       mlir::ValueRange before);
   mlir::SmallVector<mlir::Value> finish(mlir::ValueRange totals);
   void replace(mlir::ValueRange results);
+  void markReach(mlir::scf::ForOp loop);
 
   mlir::Value slice(mlir::Value tensor, unsigned dim);
   mlir::Value sliceProducer(mlir::linalg::GenericOp op, unsigned loop);

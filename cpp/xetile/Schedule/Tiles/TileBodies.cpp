@@ -5,6 +5,8 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "xetile/IR/ReachAttrs.h"
 #include "xetile/IR/XeTileOps.h"
 #include "xetile/Schedule/Tiles/TileWriter.h"
 
@@ -105,10 +107,28 @@ TileWriter::scalarCode(linalg::LinalgOp op, Value wanted,
   return get(wanted);
 }
 
+/// The operand that a mask leaves as it is where it hides nothing. Null for other ops.
+/// (Scores of -0 stay what they are, their powers are those of 0.)
+static Value unmasked(Operation *op, ArrayRef<Value> operands) {
+  if (isa<arith::SelectOp>(op)) {
+    if (matchPattern(operands[0], m_One()))
+      return operands[1];
+    return matchPattern(operands[0], m_Zero()) ? operands[2] : Value();
+  }
+  if (isa<arith::AddFOp>(op))
+    for (unsigned zero : {0, 1})
+      if (matchPattern(operands[zero], m_AnyZeroFloat()))
+        return operands[1 - zero];
+  return {};
+}
+
 FailureOr<Value> TileWriter::inner(Operation *op, llvm::function_ref<Value(unsigned)> indexOf,
                                    llvm::function_ref<FailureOr<Value>(Value)> get) {
   if (auto index = dyn_cast<linalg::IndexOp>(op))
     return indexOf(index.getDim());
+  bool isSeen = llvm::any_of(scopes, [](const auto &scope) { return scope->seen; });
+  if (auto known = op->getAttrOfType<BoolAttr>(kSeenAttr); known && isSeen)
+    return splat(known);
   SmallVector<Value> operands;
   bool extracts = isa<tensor::ExtractOp>(op);
   for (Value operand : op->getOperands().drop_front(extracts ? 1 : 0)) {
@@ -137,10 +157,19 @@ FailureOr<Value> TileWriter::inner(Operation *op, llvm::function_ref<Value(unsig
                                                  : Value())
       return simpler;
   }
+  if (isSeen)
+    if (Value simpler = unmasked(op, operands))
+      return simpler;
   SmallVector<int64_t> shape = meet(operands);
   OperationState state(loc, op->getName(), operands,
                        VectorType::get(shape, op->getResult(0).getType()), op->getAttrs());
-  return b.create(state)->getResult(0);
+  state.attributes.erase(kSeenAttr);
+  Operation *made = b.create(state);
+  SmallVector<Value> folded;
+  if (!isSeen || failed(b.tryFold(made, folded)) || folded.size() != 1)
+    return made->getResult(0);
+  made->erase();
+  return folded.front();
 }
 
 } // namespace xetile::transform_ops

@@ -4,6 +4,7 @@
 // result needs, and those of other results at the places that follow. Refused: bounds that are not
 // known.
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "xetile/IR/ReachAttrs.h"
 #include "xetile/IR/XeTileOps.h"
 #include "xetile/Schedule/Tiles/AtDepth.h"
 #include "xetile/Schedule/Tiles/WithSizes.h"
@@ -133,9 +134,24 @@ FailureOr<Value> TileWriter::ofCarried(BlockArgument tensor, ArrayRef<Place> pla
   return refuse(loop, "expected what a loop carries to be read in the loop");
 }
 
-/// Writes what a loop carries from step to step, and what it starts from before the loop.
-LogicalResult TileWriter::writeCarried(Scope &scope, size_t outside, SmallVector<Value> &inits,
-                                       SmallVector<Value> &yields) {
+/// The result of the loop before that a loop goes on with; null where it carries no such.
+Value TileWriter::carriedBefore(const Scope &before, const Carried &carried) const {
+  Key wanted;
+  append(wanted, carried.places);
+  scf::ForOp loop = before.loop;
+  for (auto [each, result] : llvm::zip_equal(before.carried, loop.getResults())) {
+    Key key;
+    append(key, each.places);
+    if (each.number == carried.number && key == wanted)
+      return result;
+  }
+  return {};
+}
+
+/// Writes what a loop carries from step to step, and what it starts from before the loop, or goes
+/// on with from the loop `before`.
+LogicalResult TileWriter::writeCarried(Scope &scope, size_t outside, const Scope *before,
+                                       SmallVector<Value> &inits, SmallVector<Value> &yields) {
   Operation *yield = scope.source.getBody()->getTerminator();
   // More of them may be found to be carried on the way.
   for (size_t i = 0; i < scope.carried.size(); ++i) {
@@ -147,7 +163,14 @@ LogicalResult TileWriter::writeCarried(Scope &scope, size_t outside, SmallVector
     if (failed(next))
       return failure();
     yields.push_back(repeat(*next, shape));
-    AtDepth before(*this, outside);
+    if (before) {
+      Value init = carriedBefore(*before, carried);
+      if (!init)
+        return refuse(scope.source, "expected the steps of a loop to carry the same");
+      inits.push_back(init);
+      continue;
+    }
+    AtDepth outer(*this, outside);
     FailureOr<Value> init = value(scope.source.getInitArgs()[carried.number], carried.places);
     if (failed(init))
       return failure();
@@ -156,14 +179,48 @@ LogicalResult TileWriter::writeCarried(Scope &scope, size_t outside, SmallVector
   return success();
 }
 
-FailureOr<Value> TileWriter::ofLoop(scf::ForOp source, unsigned number, ArrayRef<Place> places) {
-  std::optional<int64_t> from = getConstantIntValue(source.getLowerBound()),
-                         to = getConstantIntValue(source.getUpperBound()),
-                         by = getConstantIntValue(source.getStep());
-  if (!from || !to || !by || *from != 0)
-    return refuse(source, "expected a loop from zero on, with bounds known when compiled");
+/// All steps of a loop; or, where rows end, those that are seen by all rows of the tile, then those
+/// that are by some.
+SmallVector<TileWriter::Bounds> TileWriter::boundsOf(scf::ForOp source, unsigned number,
+                                                     ArrayRef<Place> places, int64_t to,
+                                                     int64_t by) {
+  Bounds all{this->number(0), this->number(to), this->number(by)};
+  auto reach = source->getAttrOfType<DenseI64ArrayAttr>(kReachAttr);
+  if (!reach || reach.size() != 3 || reach[0] < 0 || reach[0] >= source.getNumResults())
+    return {all};
+  std::optional<SmallVector<Place>> of =
+      reach[0] == number ? SmallVector<Place>(places)
+                         : LoopAxes(source).follow(number, places, static_cast<unsigned>(reach[0]));
+  if (!of || reach[1] < 0 || reach[1] >= static_cast<int64_t>(of->size()))
+    return {all};
+  Place first = (*of)[reach[1]], last = first;
+  int64_t rows = 0;
+  for (Role role : {kRows, kColumns}) {
+    if (first.steps[role] < 0)
+      return {all};
+    rows += first.steps[role] * (size(role) - 1);
+  }
+  // How many elements of n a row sees, in whole steps.
+  auto seen = [&](Place row, int64_t more, int64_t round) {
+    row.steps = {0, 0};
+    row.shift += reach[2] + 1 + more;
+    Value count = row.base ? cast<Value>(start(row)) : this->number(row.shift);
+    count = b.createOrFold<arith::MaxSIOp>(loc, count, this->number(0));
+    count = b.createOrFold<arith::MinSIOp>(loc, count, this->number(to));
+    count = b.createOrFold<arith::AddIOp>(loc, count, this->number(round));
+    count = b.createOrFold<arith::DivUIOp>(loc, count, this->number(by));
+    return b.createOrFold<arith::MulIOp>(loc, count, this->number(by));
+  };
+  Value middle = seen(first, 0, 0), end = seen(last, rows, by - 1);
+  return {{all.from, middle, all.by, /*seen=*/true}, {middle, end, all.by}};
+}
+
+/// A loop that carries what result `number` needs; it goes on with the results of `before`.
+FailureOr<std::unique_ptr<TileWriter::Scope>>
+TileWriter::writeLoop(scf::ForOp source, unsigned number, ArrayRef<Place> places,
+                      const Bounds &bounds, const Scope *before) {
   size_t outside = scopes.size() - 1;
-  auto loop = scf::ForOp::create(b, loc, this->number(0), this->number(*to), this->number(*by));
+  auto loop = scf::ForOp::create(b, loc, bounds.from, bounds.to, bounds.by);
   SmallVector<Value> inits, yields;
   {
     OpBuilder::InsertionGuard guard(b);
@@ -171,6 +228,7 @@ FailureOr<Value> TileWriter::ofLoop(scf::ForOp source, unsigned number, ArrayRef
     Scope &scope = *scopes.back();
     scope.loop = loop;
     scope.source = source;
+    scope.seen = bounds.seen;
     variables[source.getInductionVar()] = loop.getInductionVar();
     b.setInsertionPoint(loop.getBody()->getTerminator());
     (void)carriedOf(scope, number, places);
@@ -179,7 +237,7 @@ FailureOr<Value> TileWriter::ofLoop(scf::ForOp source, unsigned number, ArrayRef
       if (other != number && !result.use_empty())
         if (auto along = axes.follow(number, places, other))
           (void)carriedOf(scope, other, *along);
-    if (failed(writeCarried(scope, outside, inits, yields)))
+    if (failed(writeCarried(scope, outside, before, inits, yields)))
       return failure();
   }
   auto whole =
@@ -189,8 +247,25 @@ FailureOr<Value> TileWriter::ofLoop(scf::ForOp source, unsigned number, ArrayRef
   std::unique_ptr<Scope> done = std::move(scopes.back());
   scopes.pop_back();
   loop.erase();
+  done->loop = whole;
+  return done;
+}
+
+FailureOr<Value> TileWriter::ofLoop(scf::ForOp source, unsigned number, ArrayRef<Place> places) {
+  std::optional<int64_t> from = getConstantIntValue(source.getLowerBound()),
+                         to = getConstantIntValue(source.getUpperBound()),
+                         by = getConstantIntValue(source.getStep());
+  if (!from || !to || !by || *from != 0)
+    return refuse(source, "expected a loop from zero on, with bounds known when compiled");
+  std::unique_ptr<Scope> done;
+  for (const Bounds &bounds : boundsOf(source, number, places, *to, *by)) {
+    auto next = writeLoop(source, number, places, bounds, done.get());
+    if (failed(next))
+      return failure();
+    done = std::move(*next);
+  }
   Value result;
-  for (auto [carried, made] : llvm::zip_equal(done->carried, whole.getResults())) {
+  for (auto [carried, made] : llvm::zip_equal(done->carried, done->loop.getResults())) {
     Value tensor = source.getResult(carried.number);
     Key key{reinterpret_cast<int64_t>(tensor.getAsOpaquePointer()), 0};
     ArrayRef<int64_t> shape = cast<VectorType>(made.getType()).getShape();

@@ -53,9 +53,9 @@ static bool endsWithMemory(Value tensor, unsigned dim) {
   while (auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>()) {
     if (slice.getDroppedDims().any() || !slice.hasUnitStride())
       return false;
-    int64_t offset = slice.getStaticOffset(dim);
+    int64_t offset = slice.getStaticOffsets()[dim];
     if (ShapedType::isDynamic(offset) ||
-        offset + slice.getStaticSize(dim) != slice.getSourceType().getDimSize(dim))
+        offset + slice.getStaticSizes()[dim] != slice.getSourceType().getDimSize(dim))
       return false;
     tensor = slice.getSource();
   }

@@ -93,6 +93,8 @@ private:
     llvm::SmallVector<Carried> carried;
     /// True if the loop reduces rather than stores results.
     bool reduces = false;
+    /// True if comparisons that a mask makes are known: all of its steps are seen by all rows.
+    bool seen = false;
     std::map<Key, mlir::Value> known;
   };
   /// Writes at a lower depth, before the loops further in, while it lives.
@@ -204,7 +206,18 @@ private:
   mlir::FailureOr<mlir::Value> ofLoop(mlir::scf::ForOp op, unsigned number,
                                       llvm::ArrayRef<Place> places);
   mlir::FailureOr<mlir::Value> ofCarried(mlir::BlockArgument tensor, llvm::ArrayRef<Place> places);
-  mlir::LogicalResult writeCarried(Scope &scope, size_t outside,
+  /// Bounds of a loop on tensors.
+  struct Bounds {
+    mlir::Value from, to, by;
+    bool seen = false;
+  };
+  llvm::SmallVector<Bounds> boundsOf(mlir::scf::ForOp source, unsigned number,
+                                     llvm::ArrayRef<Place> places, int64_t to, int64_t by);
+  mlir::FailureOr<std::unique_ptr<Scope>> writeLoop(mlir::scf::ForOp source, unsigned number,
+                                                    llvm::ArrayRef<Place> places,
+                                                    const Bounds &bounds, const Scope *before);
+  mlir::Value carriedBefore(const Scope &before, const Carried &carried) const;
+  mlir::LogicalResult writeCarried(Scope &scope, size_t outside, const Scope *before,
                                    llvm::SmallVector<mlir::Value> &inits,
                                    llvm::SmallVector<mlir::Value> &yields);
   bool isSummedByProduct(Scope &scope, unsigned number, llvm::ArrayRef<Place> places);

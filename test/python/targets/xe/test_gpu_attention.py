@@ -17,10 +17,15 @@ SMALL = Attention(heads=1, rows=20, keys=37, inner=32, values=32)
 CASES = {
     "odd lengths": (SMALL, "pvc"),
     "causal": (replace(SMALL, rows=37, mask="causal"), "bmg"),
+    "causal, keys before the queries": (replace(SMALL, keys=53, mask="causal", offset=33), "pvc"),
+    "causal, queries that see none": (replace(SMALL, rows=50, keys=48, mask="causal", offset=-5), "lnl"),
     "a mask that is added": (replace(SMALL, keys=50, mask="added"), "lnl"),
     "a mask that selects": (replace(SMALL, keys=50, mask="selected"), "pvc"),
     "heads share keys": (replace(SMALL, batch=2, heads=4, key_heads=2, keys=32, values=48), "pvc"),
     "bf16, odd sizes of heads": (replace(SMALL, keys=50, inner=40, values=24, dtype="bf16"), "bmg"),
+    "heads of 96": (replace(SMALL, inner=96, values=96, mask="causal", offset=17), "pvc"),
+    "heads of 128, bf16": (replace(SMALL, keys=35, inner=128, values=128, dtype="bf16"), "bmg"),
+    "heads of 256": (replace(SMALL, rows=9, keys=21, inner=256, values=256), "pvc"),
     "f32": (replace(SMALL, inner=16, values=16, dtype="f32", mask="causal"), "pvc"),
 }
 LONG = {
@@ -60,6 +65,14 @@ def test_attention_with_the_sizes_that_are_chosen(run, name):
     np.testing.assert_allclose(run(case, arrays, target), case.reference(arrays), atol=ERROR[case.dtype])
 
 
+@pytest.mark.parametrize("mask", ["none", "causal"])
+def test_fewer_keys_than_a_step_and_no_multiple_of_16(run, mask):
+    case = replace(SMALL, rows=40, keys=40, mask=mask)
+    arrays = case.arrays()
+    got = run(case, arrays, params={"subgroups_m": 2})
+    np.testing.assert_allclose(got, case.reference(arrays), atol=ERROR["f16"])
+
+
 def test_scores_of_sixty(run):
     case = replace(SMALL, keys=64)
     arrays = case.arrays(size=30.0)
@@ -96,6 +109,26 @@ def test_blocks_and_rows_that_a_mask_hides_as_a_whole(run):
     with np.errstate(all="ignore"):
         np.testing.assert_allclose(got, case.reference(arrays), atol=ERROR["f16"])
     assert np.isnan(got[0, 0, 0, 2]).all() and not np.isnan(got[0, 0, 0, :2]).any()
+
+
+def test_keys_that_a_causal_mask_hides_from_a_workgroup_are_not_read(run):
+    case = replace(SMALL, rows=48, keys=64, mask="causal")
+    arrays = case.arrays()
+    # Workgroups have 32 queries, steps 16 keys.
+    arrays[1][..., 32:, :] = arrays[2][..., 32:, :] = np.nan
+    got = run(case, arrays, params={"keys": 16, "subgroups_m": 2})
+    seen = [each[..., :32, :] for each in arrays[1:3]]
+    whole = replace(case, rows=32, keys=32)
+    expected = whole.reference([arrays[0][..., :32, :], *seen])
+    np.testing.assert_allclose(got[..., :32, :], expected, atol=ERROR["f16"])
+    assert np.isnan(got[..., 32:, :]).all()
+
+
+def test_a_mask_of_the_lowest_number_of_f16(run):
+    case = replace(SMALL, keys=48, mask="causal", low=-65504.0)
+    arrays = case.arrays()
+    got = run(case, arrays, params={"keys": 16, "subgroups_m": 2})
+    np.testing.assert_allclose(got, case.reference(arrays), atol=ERROR["f16"])
 
 
 @pytest.mark.parametrize(
