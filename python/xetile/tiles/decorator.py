@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,13 +13,13 @@ from xetile.errors import XeTileError, expect, told
 from xetile.mlir import ir
 from xetile.passes.diagnostics import Heard
 from xetile.tiles import memory
-from xetile.tiles.trace import Place, Trace, begin, here, integers, wrong
+from xetile.tiles.trace import LANES, Place, Trace, begin, here, integers, wrong
 from xetile.tiles.types import name_of
 
 __all__ = ["TileKernel", "kernel"]
 
-_LANES = 16
-"""Of a subgroup, on all chips with 2D block messages."""
+_MOST = 1 << 60
+"""Elements of an array: more bytes than these no address reaches."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TEXT = """
 module attributes {{gpu.container_module}} {{
@@ -95,10 +96,13 @@ def kernel(*arrays: str, grid: Sequence[int]) -> Callable[[Callable[..., None]],
 
 def _spec(number: int, text: Any) -> tuple[tuple[int, ...], str]:
     expect(f"kernel: array {number}", text, str, 'sizes and an element type, as "1024x512xf16"')
-    *sizes, dtype = text.split("x")
-    if not re.fullmatch(r"([1-9][0-9]{0,17}x)+[a-z]\w*", text):
+    found = re.fullmatch(r"((?:[1-9][0-9]*x)+)([a-z]\w*)", text)
+    if not found:
         raise wrong(f'kernel: array {number}: expected sizes and an element type, as "1024x512xf16"; got {told(text)}')
-    return tuple(map(int, sizes)), name_of(dtype)
+    shape = tuple(map(int, found[1][:100].rstrip("x").split("x")))
+    if len(found[1]) > 100 or math.prod(shape) >= _MOST:
+        raise wrong(f"kernel: array {number}: expected fewer than {_MOST} elements, got {told(text)}")
+    return shape, name_of(found[2])
 
 
 def _name_of(function: Any, arguments: int) -> str:
@@ -138,7 +142,7 @@ def _build(
         finally:
             begin(before)
         subgroups = trace.subgroups or 1
-        _set_threads(device, host, subgroups * _LANES)
+        _set_threads(device, host, subgroups * LANES)
         try:
             valid = module.operation.verify()
         except ir.MLIRError:
@@ -169,7 +173,7 @@ def _skeleton(name: str, specs: list[tuple[tuple[int, ...], str]], grid: tuple[i
         parameters=", ".join(f"%a{number}: {kind}" for number, kind in enumerate(kinds)),
         arguments=", ".join(f"%a{number} : {kind}" for number, kind in enumerate(kinds)),
         grid=grid,
-        lanes=_LANES,
+        lanes=LANES,
         at=str(place.location())[len("loc(") : -1],
     )
 

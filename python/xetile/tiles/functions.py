@@ -52,6 +52,8 @@ def workgroup_id(dim: int) -> Scalar:
 def full(shape: Sequence[int], number: Number, dtype: str) -> Vector:
     """A vector of the number."""
     rows, columns = integers("full: shape", shape, 2)
+    if rows * columns >= 1 << 31:
+        raise wrong(f"full: shape: expected fewer than 2^31 elements, as tiles have, got {told(shape)}")
     return Vector(constant(number, name_of(dtype), (rows, columns)), (rows, columns), dtype)
 
 

@@ -189,6 +189,8 @@ def _places(what: str, values: Sequence[Index]) -> tuple[ir.Attribute, list[ir.V
     known, dynamic = [], []
     for value in values:
         if isinstance(value, int) and not isinstance(value, bool):
+            if not -(1 << 62) < value < 1 << 62:
+                raise wrong(f"{what}: expected a number between -2^62 and 2^62, got {value}")
             known.append(value)
         else:
             known.append(_dynamic())

@@ -16,6 +16,9 @@ from xetile.schedule.places import Place, place_of_caller
 __all__ = ["Place", "Scope", "Trace", "Value", "current", "emit", "here", "parse_attribute", "parse_type", "wrong"]
 
 _ROOM = os.path.dirname(__file__)
+_MOST = 1 << 31
+LANES = 16
+"""Of a subgroup, on all chips with 2D block messages."""
 
 
 def here() -> Place:
@@ -61,6 +64,8 @@ class Trace:
 
     def count(self, subgroups: int) -> None:
         """Takes the number of subgroups of a map. XeTileError if another one had another number."""
+        if subgroups * LANES >= _MOST:
+            raise wrong(f"the wg_map is for {subgroups} subgroups: expected fewer than {_MOST // LANES}")
         if self.subgroups is None:
             self.subgroups, self.mapped = subgroups, here()
         elif self.subgroups != subgroups:
@@ -154,11 +159,11 @@ def _parse(parse: Any, text: str) -> Any:
             raise wrong(f"{text}: {said}") from None
 
 
-def integers(what: str, values: Any, count: int, least: int = 1) -> tuple[int, ...]:
-    """`count` whole numbers, none below `least`. XeTileError for others."""
+def integers(what: str, values: Any, count: int) -> tuple[int, ...]:
+    """So many whole numbers from 1 to below 2^31. XeTileError for others."""
     good = isinstance(values, Sequence) and not isinstance(values, str) and len(values) == count
-    if not good or not all(
-        isinstance(value, int) and not isinstance(value, bool) and value >= least for value in values
-    ):
-        raise wrong(f"{what}: expected {count} whole numbers from {least} on, got {told(values)}")
+    if not good or not all(isinstance(value, int) and not isinstance(value, bool) and value >= 1 for value in values):
+        raise wrong(f"{what}: expected {count} whole numbers from 1 on, got {told(values)}")
+    if max(values) >= _MOST:
+        raise wrong(f"{what}: expected numbers below {_MOST}, got {told(values)}")
     return tuple(values)

@@ -85,7 +85,11 @@ def number_attribute(number: Any, dtype: str) -> ir.Attribute:
 def _float(number: Any, dtype: str) -> float:
     if isinstance(number, bool) or not isinstance(number, (numbers.Real, np.floating)):
         raise wrong(f"expected a number of {dtype}, got {told(number)}")
-    value, largest = float(number), _FLOATS[dtype][1]
+    largest = _FLOATS[dtype][1]
+    try:
+        value = float(number)
+    except OverflowError:
+        raise wrong(f"expected a number of {dtype}, got an integer beyond floats") from None
     if math.isfinite(value) and largest and abs(value) > largest:
         raise wrong(f"expected a number of {dtype}, at most {largest:g}; got {number}")
     return value

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from xetile.errors import told
 from xetile.mlir import ir
-from xetile.tiles.trace import Value, emit, parse_attribute, wrong
+from xetile.tiles.trace import Value, emit, integers, parse_attribute, wrong
 from xetile.tiles.types import (
     Shape,
     WgMap,
@@ -118,6 +118,12 @@ class _Arithmetic(Value):
     def __rshift__(self, other: Operand) -> Any:
         return operate(">>", self, other)
 
+    def __pow__(self, other: object) -> Any:
+        raise wrong("**: expected products, or tiles.exp2(tiles.log2(x) * y)")
+
+    def __matmul__(self, other: object) -> Any:
+        raise wrong("@: expected tiles.mma(a, b), which takes a map")
+
     def __neg__(self) -> Any:
         if is_float(self.dtype):
             return apply("arith.negf", self)
@@ -217,7 +223,8 @@ class Vector(_Arithmetic):
 
     def broadcast(self, shape: Shape) -> Vector:
         """Repeated along dimensions of size 1. XeTileError if others differ."""
-        if shape == self.shape:
+        rows, columns = integers("broadcast", shape, 2)
+        if (rows, columns) == self.shape:
             return self
         dims = [dim for dim in (0, 1) if self.shape[dim] != shape[dim]]
         if any(self.shape[dim] != 1 for dim in dims):
