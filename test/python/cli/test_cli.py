@@ -182,16 +182,9 @@ def test_a_closed_pipe_is_no_error_message(payload):
 
 def test_schedules_lists_parameters_with_defaults_and_docs():
     output = succeed("schedules")
-    assert [line for line in output.splitlines() if line and line[0] != " "] == [
-        "attention",
-        "cpu_matmul",
-        "cpu_model",
-        "elementwise",
-        "gpu_model",
-        "matmul",
-        "rows",
-        "scan",
-    ]
+    files = {path.stem for path in (Path(main.__code__.co_filename).parents[1] / "schedules").glob("*.mlir")}
+    assert [line for line in output.splitlines() if line and line[0] != " "] == sorted(files - {"cpu_fuse", "match"})
+    assert {"attention", "cpu_model", "gpu_model", "matmul"} < files
     assert re.search(r"^  loopOrder +-1 +>= -1 <= 5 ", output, re.MULTILINE)
     assert re.search(r"^  k_step +0 +>= 0 +columns of A and rows of B per step of the k loop$", output, re.MULTILINE)
     assert re.search(r"^  prefetch +-1 +>= -1 <= 64 ", output, re.MULTILINE)
