@@ -85,7 +85,7 @@ class Attention:
         narrow = "linalg.yield %q : f32" if t == "f32" else f"%z = arith.truncf %q : f32 to {t}\nlinalg.yield %z : {t}"
         return f"""func.func @attention({args}) -> {done} {{
           %zero = arith.constant 0.0 : f32
-          %low = arith.constant {"0xFF800000" if np.isinf(self.low) else self.low} : f32
+          %low = arith.constant {"0xFF800000" if np.isinf(self.low) else format(self.low, ".6e")} : f32
           %least = arith.constant 0xFF800000 : f32
           %scale = arith.constant {self.scale} : f32
           %es = tensor.empty() : {score}
