@@ -189,6 +189,23 @@ ATTENTIONS = {
 }
 
 
+class Two(nn.Module):
+    """Two attentions with one mask."""
+
+    def forward(self, *inputs):
+        mask = torch.ones(inputs[0].shape[-2], inputs[1].shape[-2], dtype=torch.bool).tril()
+        return sum(nn.functional.scaled_dot_product_attention(*inputs[i : i + 3], attn_mask=mask) for i in (0, 3))
+
+
+def test_attentions_that_share_a_mask_are_a_kernel_each():
+    torch.manual_seed(1)
+    inputs = tuple(torch.randn(6, 1, 2, 20, 32).half())
+    kernel = xetile.torch.compile(Two().eval(), inputs, target="pvc", native="off")
+    lines = [line for line in kernel.explain().splitlines() if line[:1].isdigit() and " attention " in line]
+    assert len(lines) == 2 and all(line.split()[1] == "attention" for line in lines)
+    close(torch.from_numpy(kernel(*(each.numpy() for each in inputs))), Two(), inputs, 2e-3)
+
+
 @pytest.mark.parametrize("name", ATTENTIONS)
 def test_attention_is_one_kernel_and_pytorchs(name):
     torch.manual_seed(1)

@@ -79,8 +79,9 @@ SmallVector<llvm::SetVector<Operation *>> findAttentionKernels(func::FuncOp func
     if (!found)
       continue;
     AttentionOps attention = *found;
+    // Fills and the like are copied to each kernel.
     auto isOthers = [&](Operation *each) {
-      return taken.contains(each) || each->hasAttr(kKernelAttr);
+      return belongsToKernel(each) && (taken.contains(each) || each->hasAttr(kKernelAttr));
     };
     if (llvm::any_of(attention.ops, isOthers) || !isTaken(attention))
       continue;
