@@ -330,12 +330,13 @@ NB_MODULE(_xetile, m) {
   m.def("is_packaged_schedule", isPackagedSchedule,
         nb::sig("def is_packaged_schedule(file: bytes) -> bool"), nb::arg("file"),
         "Whether a file is one of the package's schedules.");
-  m.def("suggest_schedule", suggestSchedule,
-        nb::sig("def suggest_schedule(payload: xetile.mlir.ir.Module, prepared: "
-                "xetile.mlir.ir.Module | None) -> str"),
-        nb::arg("payload"), nb::arg("prepared").none(),
-        "The name of the packaged schedule for a program on a GPU where none was named. `prepared` "
-        "is what the sequence @prepare of the schedule gpu_model made of a copy, None if it failed.");
+  m.def(
+      "suggest_schedule", suggestSchedule,
+      nb::sig("def suggest_schedule(payload: xetile.mlir.ir.Module, prepared: "
+              "xetile.mlir.ir.Module | None) -> str"),
+      nb::arg("payload"), nb::arg("prepared").none(),
+      "The name of the packaged schedule for a program on a GPU where none was named. `prepared` "
+      "is what the sequence @prepare of the schedule gpu_model made of a copy, None if it failed.");
   m.def("find_level", mlirXeTileFindLevel,
         nb::sig("def find_level(module: xetile.mlir.ir.Module) -> int"), nb::arg("module"),
         "The number of the level of an Intel GPU that a module is at, by what it holds; 0 without "
