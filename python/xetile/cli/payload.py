@@ -47,6 +47,7 @@ class Request:
 
     @property
     def arguments(self) -> tuple[Any, ...]:
+        """The arguments of `xetile.compile`: payload, schedule, target, params."""
         return self.payload, self.schedule, self.target, self.params
 
 

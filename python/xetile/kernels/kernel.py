@@ -232,14 +232,17 @@ class Kernel:
 
     @property
     def name(self) -> str:
+        """The function's name."""
         return self.signature.name
 
     @property
     def arguments(self) -> tuple[ArraySpec, ...]:
+        """The arguments, in the order of a call."""
         return self.signature.arguments
 
     @property
     def results(self) -> tuple[ArraySpec, ...]:
+        """The results that a call returns."""
         return self.signature.results
 
     @property

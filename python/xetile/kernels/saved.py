@@ -152,6 +152,7 @@ class SavedCode:
         self._sizes, self._native_facts = sizes, native
 
     def load(self) -> CompiledFunction:
+        """The function, ready to be called. XeTileError if this machine lacks what it needs."""
         if self._target in _ON_HOST:
             return self._open()
         with runtime.launching():
@@ -178,6 +179,7 @@ class SavedCode:
         return CompiledFunction(self._signature, address, check, owner=owner, guard=guard)
 
     def binaries(self) -> Mapping[str, bytes]:
+        """The binaries in the file, by name. XeTileError if one is damaged."""
         found = {}
         for name, size in self._sizes.items():
             try:
@@ -190,18 +192,22 @@ class SavedCode:
         return MappingProxyType(found or {"shared object": self._data})
 
     def native(self) -> Mapping[str, NativeBinary]:
+        """The machine code of each chip that it was compiled for."""
         binaries = self.binaries()
         return MappingProxyType(
             {chip: NativeBinary(chip, binaries[chip], *facts) for chip, facts in self._native_facts.items()}
         )
 
     def save(self, path: Path) -> None:
+        """Writes the same file again."""
         files.write(path, self._data, executable=True)
 
     def explain(self) -> str:
+        """XeTileError: a saved kernel has no levels."""
         raise XeTileError(f"{self._place} does not tell how it was compiled: compile the payload to explain it")
 
     def report(self) -> str:
+        """XeTileError: a saved kernel has no machine code of its own to count."""
         raise XeTileError(
             f"{self._place} was compiled before: report on its binaries, as kernel.spirv, or compile again"
         )

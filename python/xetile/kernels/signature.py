@@ -113,6 +113,7 @@ class ArraySpec:
 
     @property
     def is_static(self) -> bool:
+        """True if no size is open."""
         return DYNAMIC not in self.shape
 
     def takes(self, shape: tuple[int, ...]) -> bool:

@@ -86,6 +86,7 @@ class Surface:
 
 
 def checked_text(name: str, value: Any) -> str:
+    """A name, as text that can be printed. XeTileError if `value` is no string."""
     if not isinstance(value, str):
         raise XeTileError(f"{name}: expected a name, got {told(value)}")
     # Arguments of a command line may hold bytes that are no characters.
@@ -93,12 +94,14 @@ def checked_text(name: str, value: Any) -> str:
 
 
 def checked_sequence(name: str, value: Any) -> Sequence[Any]:
+    """A list of any elements. XeTileError if `value` is none."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
         raise XeTileError(f"{name}: expected a list, got {told(value)}")
     return value
 
 
 def unsigned(name: str, value: Any) -> int:
+    """An integer of 32 bits without a sign. XeTileError if `value` is none."""
     try:
         number = -1 if isinstance(value, bool) else operator.index(value)
     except TypeError:
@@ -109,6 +112,7 @@ def unsigned(name: str, value: Any) -> int:
 
 
 def pair(name: str, value: Any) -> tuple[int, int]:
+    """Two integers, rows and columns. XeTileError if `value` is no such pair."""
     try:
         first, second = value
     except (TypeError, ValueError):

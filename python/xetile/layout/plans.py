@@ -35,6 +35,7 @@ class Message:
         return f"d{self.element_bits}{kind}: {size}{blocks}, at ({self.row}, {self.col})"
 
     def to_json(self) -> dict[str, int | bool]:
+        """Its fields by name."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 

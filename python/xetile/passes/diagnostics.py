@@ -40,6 +40,7 @@ class Heard:
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
+        """The errors, in the order in which they came."""
         return tuple(said for said in self._all() if said.severity == "error")
 
     @property

@@ -81,6 +81,7 @@ class Generic:
         raise XeTileError("cannot compute linalg.generic with NumPy: expected a loop's size to be a dimension's")
 
     def results(self) -> list[Array]:
+        """The arrays that the operation computes, as NumPy has them in wide types."""
         outputs = self._operands[self._inputs :]
         if 0 in self.sizes:
             return outputs

@@ -179,6 +179,7 @@ class Loop:
         return sum(instruction.operations for instruction in self.code)
 
     def operations_of_16_bits(self) -> int:
+        """How many of its instructions work on 16-bit elements."""
         return sum(instruction.operations_of_16_bits for instruction in self.code)
 
     def caches(self) -> Counter[str]:

@@ -20,16 +20,19 @@ Options = Mapping[str, Any]
 
 
 def unit(what: str, value: bool) -> ir.Attribute | None:
+    """A unit attribute, none for False. XeTileError for anything but a bool."""
     expect(what, value, bool, "True or False")
     return ir.UnitAttr.get() if value else None
 
 
 def boolean(what: str, value: bool) -> ir.Attribute:
+    """A boolean attribute. XeTileError for anything but a bool."""
     expect(what, value, bool, "True or False")
     return ir.BoolAttr.get(value)
 
 
 def integer(what: str, value: int | None) -> ir.Attribute | None:
+    """An integer attribute of 64 bits; none for None. XeTileError for what does not fit it."""
     if value is None:
         return None
     expect(what, value, int, "an integer")
@@ -39,6 +42,7 @@ def integer(what: str, value: int | None) -> ir.Attribute | None:
 
 
 def string(what: str, value: str | None) -> ir.Attribute | None:
+    """A string attribute; none for None. XeTileError for what is no text."""
     if value is None:
         return None
     expect(what, value, str, "a string")
@@ -49,17 +53,20 @@ def string(what: str, value: str | None) -> ir.Attribute | None:
 
 
 def strings(what: str, values: Sequence[str] | None) -> ir.Attribute | None:
+    """An array of strings; none for None. XeTileError names the element that is none."""
     if values is None:
         return None
     return ir.ArrayAttr.get([string(f"{what}[{i}]", each) for i, each in enumerate(_list(what, values, "strings"))])
 
 
 def names(what: str, values: Sequence[str]) -> Sequence[str]:
+    """A list of strings, as it is. XeTileError names the element that is none."""
     strings(what, _list(what, values, "strings"))
     return values
 
 
 def integers(what: str, values: Sequence[int] | None) -> ir.Attribute | None:
+    """An array of 64-bit integers; none for None. XeTileError names the element that is none."""
     if values is None:
         return None
     for i, each in enumerate(_list(what, values, "integers")):
@@ -68,10 +75,12 @@ def integers(what: str, values: Sequence[int] | None) -> ir.Attribute | None:
 
 
 def dictionary(what: str, values: Options | None) -> ir.Attribute | None:
+    """A dictionary of constant values; none for None."""
     return None if values is None else options(what, values).attribute
 
 
 def choice(what: str, value: str | None, known: Mapping[str, int]) -> ir.Attribute | None:
+    """The integer attribute that `known` has for a name; none for None. XeTileError lists the names."""
     if value is None:
         return None
     expect(what, value, str, f"one of {', '.join(known)}")
@@ -89,6 +98,7 @@ class Mixed(NamedTuple):
 
 
 def mixed(what: str, values: Sequence[int | IntParam] | IntParam) -> Mixed:
+    """Integers and parameters as an op takes them: static values, and operands where a parameter stands."""
     if isinstance(values, AnyParam):
         return Mixed(ir.DenseI64ArrayAttr.get([]), [], values)
     static: list[int] = []
@@ -121,6 +131,7 @@ class PassOptions(NamedTuple):
 
 
 def options(what: str, values: Options | None) -> PassOptions:
+    """Options of a pass: constants by name, and parameters as operands."""
     values = {} if values is None else values
     expect(what, values, Mapping, "a mapping of names to values")
     found: dict[str, ir.Attribute] = {}

@@ -175,6 +175,7 @@ class Builder:
             return made.regions[0].blocks.append(*types, arg_locs=[place.location()] * len(types))
 
     def gone(self, handle: ir.Value[Any]) -> bool:
+        """True if a step has consumed the handle."""
         return handle in self._gone
 
     def constant(self, value: int | str) -> ir.Value[Any]:

@@ -78,7 +78,8 @@ def _checked(name: str, value: Any) -> int | None:
 
 if TYPE_CHECKING:
 
-    class MatmulConfig(_Base): ...
+    class MatmulConfig(_Base):
+        """The fields of a configuration, as the dataclass below documents them."""
 
 else:
     MatmulConfig = make_dataclass(

@@ -30,6 +30,7 @@ class Stdout:
         return Stdout(getattr(self._stream, "buffer", None))
 
     def write(self, data: str | bytes) -> int:
+        """Writes text or bytes; returns their number. XeTileError if the stream is closed or full."""
         if self._stream is None:
             raise XeTileError("cannot write to standard output: it is closed")
         if isinstance(data, str):
@@ -39,6 +40,7 @@ class Stdout:
         return int(self._try("write", data))
 
     def flush(self) -> None:
+        """Writes what is buffered. XeTileError if the stream cannot take it."""
         if self._stream is not None:
             self._try("flush")
 

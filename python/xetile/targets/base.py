@@ -58,6 +58,7 @@ class Target:
         Target._rooms.append(cls)
 
     def __new__(cls, name: Any = None) -> Target:
+        """The target of a name: `Target("pvc")`. XeTileError lists the names that there are."""
         if cls is not Target:
             return super().__new__(cls)
         if not isinstance(name, str):

@@ -89,16 +89,20 @@ class CpuTarget(Target):
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
+        """Its names: "cpu", if the library was built with it."""
         return tuple(name for name in ("cpu",) if any(entry["name"] == name for entry in _xetile.describe_targets()))
 
     @classmethod
     def why_not(cls, name: str) -> str | None:
+        """Why `name` is no target, if that is known of it."""
         return "cpu is no target of this build: it was made with XETILE_ENABLE_CPU=OFF" if name == "cpu" else None
 
     def check(self, signature: Signature) -> str | None:
+        """Nothing: CPUs take every signature."""
         return None
 
     def plan(self, schedule: Schedule | None, params: Mapping[str, Any], options: Mapping[str, Any]) -> CpuPlan:
+        """The compilation by `schedule`, or the compiler's own choice. XeTileError for options that contradict."""
         given = {name: value for name, value in self._options(options).items() if value is not None}
         effort = _effort(given.pop("tune", False))
         if schedule is not None:
@@ -180,6 +184,7 @@ class CpuPlan(Plan):
         return module
 
     def for_payload(self, payload: ir.Module) -> CpuPlan:
+        """Itself. XeTileError if the payload is a kernel for a GPU."""
         if _xetile.find_level(payload):
             raise XeTileError(
                 "expected a function on tensors for the target cpu, got a module with kernels for a GPU (gpu.module); "
@@ -188,11 +193,13 @@ class CpuPlan(Plan):
         return self
 
     def copy(self, payload: ir.Module) -> ir.Module:
+        """The payload with a description of this machine's rates, where they were measured."""
         module = super().copy(payload)
         calibration.describe(module)
         return module
 
     def after_preparation(self, module: ir.Module, payload: ir.Module) -> ir.Module:
+        """The module with tuned configurations, frozen arguments split off, if they were asked for."""
         if self.schedule is None and not self.effort:
             return module
         function = find_function(module.operation, self.signature(payload).name)
@@ -223,15 +230,18 @@ class CpuPlan(Plan):
         return with_tuned_configs(module, signature, int(self.tiling["threads"]), self.effort, build, on_found)
 
     def options(self) -> dict[str, str]:
+        """Options of the levels, as `xetile-compile` takes them."""
         return {**self.tiling, "libmvec": str(_load_libmvec()).lower()}
 
     def signature(self, payload: ir.Module) -> Signature:
+        """Arguments and results of a call. XeTileError if the function cannot be called."""
         found = super().signature(payload)
         if found.reason:
             raise XeTileError(found.reason)
         return found
 
     def code(self, stages: Stages, signature: Signature) -> CpuCode:
+        """The machine code, loaded. XeTileError if it calls a function that is not there."""
         code = CpuCode(stages, signature, self)
         # Only machine code tells what it calls: a function that is not there is an error now, not in the first call.
         code.load()

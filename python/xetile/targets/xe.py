@@ -88,6 +88,7 @@ class XeTarget(Target):
 
     @property
     def binary_emits(self) -> Mapping[str, str]:  # type: ignore[override]
+        """The value of `emit` for each binary."""
         return {"spirv": "spirv", "native": self.name}
 
     @property
@@ -97,20 +98,24 @@ class XeTarget(Target):
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
+        """The chips that kernels can be compiled for."""
         return chips.names()
 
     @classmethod
     def why_not(cls, name: str) -> str | None:
+        """Why the chip `name` is known and yet no target."""
         why = chips.why_not(name)
         return why if why and not why.startswith("unknown") else None
 
     def check(self, signature: Signature) -> str | None:
+        """Why kernels cannot have that signature: numbers among arguments."""
         for spec in (*signature.arguments, *signature.results):
             if spec.scalar:
                 return f"expected tensors on a GPU, got {spec}"
         return None
 
     def plan(self, schedule: Schedule | None, params: Mapping[str, Any], options: Mapping[str, Any]) -> XePlan:
+        """The compilation by `schedule`, or by what the payload suggests. XeTileError for options that contradict."""
         chosen = schedule or load_schedule("matmul")
         values = dict(params)
         if "target" in values:
@@ -160,6 +165,7 @@ class XePlan(Plan):
     """The number of the payload's level, by what it holds."""
 
     def for_payload(self, payload: ir.Module) -> XePlan:
+        """The plan with a schedule and the level that the payload is at."""
         level = find_level(payload, self.target.levels)
         if not self.is_open:
             return replace(self, level=level)
@@ -170,19 +176,23 @@ class XePlan(Plan):
 
     @property
     def start(self) -> int:
+        """The level from which the compiler goes on: that of a payload that is a kernel already."""
         # A schedule that a user names edits kernels, too.
         return self.level if self.schedule is None else 0
 
     @property
     def preparation(self) -> str:
+        """Passes before the first level that a payload at `start` needs."""
         return preparation_of(self.start, self.target.name) if self.start else ""
 
     def signature(self, payload: ir.Module) -> Signature:
+        """Arguments and results of a call; those of kernels follow from the memory that they write."""
         if self.level:
             return signature_of(payload, self.target.levels[self.level])
         return super().signature(payload)
 
     def options(self) -> dict[str, str]:
+        """Options of the levels, as `xetile-compile` takes them."""
         large = {None: "auto", True: "true", False: "false"}[self.large_registers]
         return {
             "native": self.native,
@@ -192,6 +202,7 @@ class XePlan(Plan):
         }
 
     def code(self, stages: Stages, signature: Signature) -> XeCode:
+        """The kernels with the host's code that launches them."""
         return XeCode(stages, signature, self)
 
 

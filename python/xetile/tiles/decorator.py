@@ -54,6 +54,7 @@ class TileKernel:
         self.name, self.module, self.grid, self.subgroups = name, module, grid, subgroups
 
     def __call__(self, *_: Any, **__: Any) -> Any:
+        """XeTileError: only what it is compiled to can be called."""
         raise XeTileError(
             f"the kernel {self.name} is not compiled: expected a call of what xetile.compile({self.name}, "
             "target=...) gives"

@@ -55,10 +55,12 @@ class Trace:
         self.mapped: Place | None = None
 
     def enter(self, place: Place, point: ir.InsertionPoint) -> Scope:
+        """Opens a scope at `point`, of a kernel or a loop: operations go there."""
         self.scope = Scope(place, point, self.scope)
         return self.scope
 
     def leave(self, scope: Scope) -> None:
+        """Closes a scope: its values cannot be used any more."""
         scope.is_open = False
         self.scope = scope.outer
 

@@ -47,19 +47,23 @@ def name_of(dtype: Any) -> str:
 
 
 def is_float(dtype: str) -> bool:
+    """True if the elements are floats."""
     return dtype in _FLOATS
 
 
 def bits_of(dtype: str) -> int:
+    """The bits of an element."""
     return _FLOATS[dtype][0] if dtype in _FLOATS else _INTEGERS[dtype]
 
 
 def type_of(dtype: str) -> ir.Type:
+    """MLIR's type of an element. XeTileError outside of a kernel."""
     current()  # refuses what is outside of a kernel
     return ir.Type.parse(dtype)
 
 
 def vector_type(shape: Shape, dtype: str) -> ir.Type:
+    """MLIR's type of a tile's value. XeTileError outside of a kernel."""
     current()
     return ir.Type.parse(f"vector<{shape[0]}x{shape[1]}x{dtype}>")
 
@@ -117,6 +121,7 @@ class WgMap:
 
     @property
     def subgroups(self) -> int:
+        """The subgroups of a workgroup under this map."""
         return self.sg_layout[0] * self.sg_layout[1]
 
     def __str__(self) -> str:

@@ -77,6 +77,7 @@ class TensorCall:
         )
 
     def __call__(self, inputs: list[Any]) -> list[torch.Tensor]:
+        """Calls the kernel with a graph's inputs, and returns its results."""
         if self._direct is not None:
             results: list[torch.Tensor] | None = self._direct(inputs)
             if results is not None:

@@ -25,6 +25,7 @@ class Seen:
 
     @classmethod
     def of(cls, tensors: Sequence[torch.Tensor]) -> Seen:
+        """The state of tensors as they are now."""
         return cls(tuple((weakref.ref(tensor), tensor.data_ptr(), _version(tensor)) for tensor in tensors))
 
     def are(self, tensors: Sequence[torch.Tensor]) -> bool:
