@@ -43,3 +43,13 @@ func.func @depthwise(%a: tensor<1x2x9xf32>, %f: tensor<2x3xf32>, %c: tensor<1x2x
       ins(%a, %f : tensor<1x2x9xf32>, tensor<2x3xf32>) outs(%c : tensor<1x2x7xf32>) -> tensor<1x2x7xf32>
   return %r : tensor<1x2x7xf32>
 }
+
+// A tensor that no process can address: rows as one dimension of a matrix would have a negative size.
+// CHECK-LABEL: func @no_memory
+// CHECK: linalg.conv_2d_nhwc_hwcf
+func.func @no_memory(%a: tensor<1x4611686018427387905x3x8xf32>, %f: tensor<1x1x8x8xf32>, %c: tensor<1x4611686018427387905x3x8xf32>)
+    -> tensor<1x4611686018427387905x3x8xf32> {
+  %r = linalg.conv_2d_nhwc_hwcf ins(%a, %f : tensor<1x4611686018427387905x3x8xf32>, tensor<1x1x8x8xf32>)
+      outs(%c : tensor<1x4611686018427387905x3x8xf32>) -> tensor<1x4611686018427387905x3x8xf32>
+  return %r : tensor<1x4611686018427387905x3x8xf32>
+}

@@ -27,6 +27,17 @@ inline std::optional<int64_t> bytesOf(mlir::ShapedType type) {
   return bytes;
 }
 
+/// True if the sizes of `type` that are known leave it fewer than 2^44 elements, as a process can
+/// address, so that products of sizes and of bytes are numbers of 64 bits.
+inline bool isAddressable(mlir::ShapedType type) {
+  constexpr uint64_t kAddressBits = 47;
+  uint64_t bytes = 8; // at most, of an element
+  for (int64_t size : type.getShape())
+    if (!mlir::ShapedType::isDynamic(size) && size != 0)
+      bytes = llvm::SaturatingMultiply<uint64_t>(bytes, size);
+  return bytes >> kAddressBits == 0;
+}
+
 } // namespace xetile
 
 #endif // XETILE_IR_BYTESOF_H

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "xetile/Linalg/Contraction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "llvm/Support/MathExtras.h"
+#include "xetile/Facts/SaturatingProduct.h"
+#include "xetile/IR/BytesOf.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -16,7 +17,7 @@ int64_t Contraction::extent(MatmulDim dim) const {
   for (unsigned position : roles[dim]) {
     if (ShapedType::isDynamic(sizes[position]))
       return ShapedType::kDynamic;
-    product *= sizes[position];
+    product = saturatingProduct(product, sizes[position]);
   }
   return product;
 }
@@ -92,17 +93,6 @@ Result<Contraction> xetile::matchProduct(Operation *op) {
   result.roles[kK] = inOrderOf(maps[0], dims->k);
   result.sizes = linalgOp.getStaticLoopRanges();
   return result;
-}
-
-/// True if the sizes of `type` that are known leave it fewer bytes than a process can address, so
-/// that products of sizes and of bytes are numbers of 64 bits.
-static bool isAddressable(ShapedType type) {
-  constexpr uint64_t kAddressBits = 47;
-  uint64_t bytes = 8; // at most, of an element
-  for (int64_t size : type.getShape())
-    if (!ShapedType::isDynamic(size) && size != 0)
-      bytes = llvm::SaturatingMultiply<uint64_t>(bytes, size);
-  return bytes >> kAddressBits == 0;
 }
 
 Result<Contraction> xetile::matchContraction(Operation *op, bool onTensors) {

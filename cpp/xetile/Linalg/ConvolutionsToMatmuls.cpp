@@ -10,6 +10,8 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "xetile/Facts/SaturatingProduct.h"
+#include "xetile/IR/BytesOf.h"
 #include "xetile/Linalg/Contraction.h"
 #include "xetile/Linalg/Passes.h"
 #include "xetile/Linalg/ScheduleMark.h"
@@ -74,7 +76,9 @@ Convolution::Dims Convolution::inOrder(AffineMap map, ArrayRef<unsigned> which) 
 
 bool Convolution::match() {
   if (!op.hasPureTensorSemantics() || op->getNumOperands() != 3 || op.getNumDpsInits() != 1 ||
-      !addsProduct(op->getRegion(0).front()))
+      !addsProduct(op->getRegion(0).front()) || !llvm::all_of(op->getOperandTypes(), [](Type type) {
+        return isAddressable(cast<ShapedType>(type));
+      }))
     return false;
   FailureOr<linalg::ConvolutionDimensions> dims = linalg::inferConvolutionDims(op);
   if (failed(dims) || dims->outputChannel.size() != 1 || dims->inputChannel.empty())
@@ -110,11 +114,11 @@ bool Convolution::match() {
 int64_t Convolution::rowsAtOnce() const {
   int64_t rows = extents[images.front()], row = 1;
   for (unsigned dim : ArrayRef(images).drop_front())
-    row *= extents[dim];
+    row = saturatingProduct(row, extents[dim]);
   for (unsigned dim : inner)
-    row *= extents[dim];
-  for (int64_t some = rows; some > 1; --some)
-    if (rows % some == 0 && some * row <= kMaxCopied)
+    row = saturatingProduct(row, extents[dim]);
+  for (int64_t some = std::min(rows, kMaxCopied / std::max<int64_t>(row, 1)); some > 1; --some)
+    if (rows % some == 0)
       return some;
   return 1;
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "xetile/Facts/SaturatingProduct.h"
 #include "xetile/Linalg/Contraction.h"
 #include "xetile/Linalg/TileLoops.h"
 
@@ -81,7 +82,7 @@ FailureOr<linalg::GenericOp> xetile::unfoldInputs(RewriterBase &b, Operation *op
       ReassociationIndices &group = groups.emplace_back();
       int64_t inner = 1;
       for (unsigned dim : ArrayRef(dims).drop_front())
-        inner *= sizes[dim];
+        inner = saturatingProduct(inner, sizes[dim]);
       for (unsigned dim : dims) {
         group.push_back(shape.size());
         shape.push_back(sizes[dim]);

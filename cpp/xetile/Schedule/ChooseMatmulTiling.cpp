@@ -9,6 +9,7 @@
 #include "xetile/Schedule/Params.h"
 #include "xetile/Schedule/TransformOps.h"
 #include "xetile/Target/MatmulTiling.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::transform;
@@ -30,13 +31,13 @@ static bool isSurface(RankedTensorType tensor, AffineMap map, ArrayRef<unsigned>
       if (size > 1 && device.checkBaseAlign(stride))
         return false;
     } else if (isFirst) {
-      width = size * stride;
+      width = llvm::SaturatingMultiply(size, stride);
       isFirst = false;
     } else {
       height = size;
       pitch = stride;
     }
-    stride *= size;
+    stride = llvm::SaturatingMultiply(stride, size);
   }
   return !device.checkSurface(width, height, pitch, bits);
 }

@@ -3,15 +3,10 @@
 #include "xetile/Transforms/WorkgroupSize.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/Support/CheckedArithmetic.h"
+#include "xetile/Facts/SaturatingProduct.h"
 
 using namespace mlir;
 using namespace xetile;
-
-/// The product, or the largest number where it were larger, which is no workgroup's.
-static int64_t multiply(int64_t product, int64_t size) {
-  return llvm::checkedMul(product, size).value_or(std::numeric_limits<int64_t>::max());
-}
 
 /// The product of three sizes, if all are constants.
 static std::optional<int64_t> multiply(gpu::KernelDim3 sizes) {
@@ -20,7 +15,7 @@ static std::optional<int64_t> multiply(gpu::KernelDim3 sizes) {
     APInt value;
     if (!matchPattern(size, m_ConstantInt(&value)))
       return std::nullopt;
-    product = multiply(product, value.getSExtValue());
+    product = saturatingProduct(product, value.getSExtValue());
   }
   return product;
 }
@@ -36,7 +31,7 @@ std::optional<int64_t> xetile::getWorkItems(Operation *scope) {
     return std::nullopt;
   int64_t workItems = 1;
   for (int32_t size : *sizes)
-    workItems = multiply(workItems, size);
+    workItems = saturatingProduct(workItems, size);
   return workItems;
 }
 

@@ -5,6 +5,7 @@
 // more than dimensions, loops have no names in common.
 #include "xetile/Schedule/Programs/LoopNames.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "xetile/Facts/SaturatingProduct.h"
 
 using namespace mlir;
 using namespace xetile::transform_ops;
@@ -114,7 +115,7 @@ std::optional<Names> LoopNames::ofReduction(linalg::LinalgOp op, const KernelLoo
   Repetitions repetitions = repetitionsOf(*names, readers);
   int64_t product = 1;
   for (auto [name, extent] : repetitions) {
-    product *= extent;
+    product = saturatingProduct(product, extent);
     bool found = false;
     for (auto [i, kind] : llvm::enumerate(op.getIteratorTypesArray()))
       if (!found && kind == utils::IteratorType::reduction && extents[i] == extent &&

@@ -5,6 +5,7 @@
 // the writer refuses.
 #include "xetile/Schedule/Tiles/TilePlan.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "xetile/Facts/SaturatingProduct.h"
 #include "xetile/Schedule/Tiles/TileWriter.h"
 #include <set>
 
@@ -59,7 +60,7 @@ void countReduced(linalg::LinalgOp op, unsigned dim, ReducedAs as, Probe &found)
   }
   if (as == ReducedAs::Loop) {
     found.cost += static_cast<double>(extent - 1);
-    found.windows *= extent;
+    found.windows = saturatingProduct(found.windows, extent);
   }
   if (as == ReducedAs::Rows && contiguousLoop(op) == dim)
     found.cost += 0.5;

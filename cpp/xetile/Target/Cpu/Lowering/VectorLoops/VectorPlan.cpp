@@ -98,7 +98,7 @@ std::optional<VectorPlan> xetile::planVectors(linalg::LinalgOp op, int64_t vecto
     found = fits(plan.column);
     // A few columns would leave most of a vector empty.
     if (found &&
-        (ShapedType::isDynamic(extents[plan.column]) || 2 * extents[plan.column] > plan.length))
+        (ShapedType::isDynamic(extents[plan.column]) || extents[plan.column] > plan.length / 2))
       return plan;
   }
   if (Operation *combiner = findCombiner(body)) {
