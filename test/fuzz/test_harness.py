@@ -112,6 +112,20 @@ def test_a_process_that_gets_on_slowly_does_not_hang(monkeypatch):
     assert status == 0, said
 
 
+def test_a_case_that_is_slow_beside_others_only_is_no_finding(tmp_path):
+    def hang_once(case: list[int]) -> None:
+        if not (tmp_path / "seen").exists():
+            (tmp_path / "seen").touch()
+            hang(case)
+
+    kind = Numbers(hang_once)
+    kind.time_limit = 0.4
+    index = next(i for i in range(99) if 7 in kind.generate(harness.case_rng(1, "numbers", i)))
+    status, said = run(kind, indices=[index])
+    assert (tmp_path / "seen").exists()
+    assert (status, "0 findings" in said, "1 took longer beside other cases only" in said) == (0, True, True), said
+
+
 def test_what_a_dead_process_said_is_shown():
     assert "Assertion `seven' failed" in run(Numbers(crash))[1]
 
