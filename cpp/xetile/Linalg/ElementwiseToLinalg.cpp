@@ -5,6 +5,7 @@
 // Upstream's pass of this purpose folds first, and its folders make constants of dynamic shape
 // (of xori %x, %x), which no memory can hold.
 //===----------------------------------------------------------------------===//
+#include "xetile/Linalg/ElementwiseToLinalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -16,6 +17,12 @@ namespace xetile {
 } // namespace xetile
 
 using namespace mlir;
+
+bool xetile::becomesLinalg(Operation *op) {
+  return isa<tensor::SplatOp>(op) ||
+         (OpTrait::hasElementwiseMappableTraits(op) &&
+          llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>));
+}
 
 namespace {
 struct SplatToFill : OpRewritePattern<tensor::SplatOp> {
@@ -32,9 +39,7 @@ struct ElementwiseToLinalg : xetile::impl::ElementwiseToLinalgBase<ElementwiseTo
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) {
-      if (isa<tensor::SplatOp>(op) ||
-          (OpTrait::hasElementwiseMappableTraits(op) &&
-           llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>)))
+      if (xetile::becomesLinalg(op))
         ops.push_back(op);
     });
     RewritePatternSet patterns(&getContext());

@@ -5,6 +5,7 @@
 #include "xetile/Schedule/SuggestSchedule.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "xetile/Linalg/ElementwiseToLinalg.h"
 #include "xetile/Linalg/WriteResults.h"
 #include "xetile/Schedule/MatmulLoops.h"
 #include "xetile/Schedule/Programs/Partition.h"
@@ -50,9 +51,7 @@ StringRef suggestForOneKernel(Operation *module, StringRef planned) {
     computes |= linalgOp || movesElements(op);
     reduces |= isa<linalg::SoftmaxOp>(op) || (linalgOp && linalgOp.getNumReductionLoops() != 0);
     untakable |= whyUntakable(op).has_value();
-    onTensors |= isa<tensor::SplatOp>(op) ||
-                 (OpTrait::hasElementwiseMappableTraits(op) &&
-                  llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>));
+    onTensors |= becomesLinalg(op);
   });
   if (matmuls.empty())
     return reduces ? "rows" : computes || untakable ? "elementwise" : "matmul";
