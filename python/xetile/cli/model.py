@@ -8,25 +8,22 @@ The file has the model, a class or a function that makes one, and `get_inputs()`
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import math
-import re
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from xetile.cli.python_files import call, read, split
 from xetile.errors import XeTileError
 
 __all__ = ["is_model", "run"]
 
-_NAME = re.compile(r"(?P<path>.+\.py)(:(?P<name>\w+))?", re.DOTALL)
-
 
 def is_model(text: str) -> bool:
     """True if a command line's input is FILE.py or FILE.py:NAME."""
-    return _NAME.fullmatch(text) is not None
+    return split(text) is not None
 
 
 def run(options: argparse.Namespace, params: Mapping[str, Any], tolerance: float) -> int:
@@ -43,11 +40,11 @@ def run(options: argparse.Namespace, params: Mapping[str, Any], tolerance: float
     from xetile.targets import Target
     from xetile.torch.arrays import array_of
 
-    match = _NAME.fullmatch(options.input)
-    assert match
+    named = split(options.input)
+    assert named
     seed = secrets.randbits(32) if options.seed is None else options.seed % 2**64
     torch.manual_seed(seed)
-    model, inputs = _read(Path(match["path"]), match["name"] or "Model")
+    model, inputs = _read(named[0], named[1] or "Model")
     target = Target(options.target or "cpu")
     more: dict[str, Any] = {"native": "off"} if target.has_device else {}
     kernel = compile_model(model, inputs, target=target, **more, **params)
@@ -76,9 +73,9 @@ def _fastest(calls: Sequence[Callable[[], Any]], repeat: int) -> list[float]:
     """Seconds of the fastest call of each, in turns."""
     best = [math.inf] * len(calls)
     for _ in range(repeat):
-        for number, call in enumerate(calls):
+        for number, measured in enumerate(calls):
             start = time.perf_counter()
-            call()
+            measured()
             best[number] = min(best[number], time.perf_counter() - start)
     return best
 
@@ -87,13 +84,7 @@ def _read(path: Path, name: str) -> tuple[Any, Sequence[Any]]:
     """The model in its evaluation mode, and what it is called with."""
     import torch
 
-    if not path.is_file():
-        raise XeTileError(f"cannot read the model {path}: there is no such file")
-    spec = importlib.util.spec_from_file_location("xetile_model", path)
-    if spec is None or spec.loader is None:
-        raise XeTileError(f"cannot read the model {path}: it is no Python file")
-    module = importlib.util.module_from_spec(spec)
-    _of_the_file(path, "reading it", lambda: spec.loader.exec_module(module))  # type: ignore[union-attr]
+    module = read(path, "model")
     for needed, what in ((name, "the model: a class, or a function that makes one"), ("get_inputs", "example inputs")):
         if not hasattr(module, needed):
             raise XeTileError(
@@ -101,17 +92,17 @@ def _read(path: Path, name: str) -> tuple[Any, Sequence[Any]]:
             )
     make = getattr(module, name)
     given = getattr(module, "get_init_inputs", list)
-    arguments = _of_the_file(path, "get_init_inputs()", lambda: given())
+    arguments = call(path, "get_init_inputs()", lambda: given())
     model = make if isinstance(make, torch.nn.Module) else None
     if model is None:
         if not callable(make):
             raise XeTileError(
                 f"{path}: {name}: expected a class or a function that makes a model, got {type(make).__name__}"
             )
-        model = _of_the_file(path, f"{name}()", lambda: _make(make, arguments))
+        model = call(path, f"{name}()", lambda: _make(make, arguments))
     if not isinstance(model, torch.nn.Module):
         raise XeTileError(f"{path}: {name}: expected a torch.nn.Module, got {type(model).__name__}")
-    inputs = _of_the_file(path, "get_inputs()", module.get_inputs)
+    inputs = call(path, "get_inputs()", module.get_inputs)
     if not isinstance(inputs, (list, tuple)):
         raise XeTileError(f"{path}: get_inputs(): expected a list or tuple, got {type(inputs).__name__}")
     return model.eval(), tuple(inputs)
@@ -122,21 +113,6 @@ def _make(make: Callable[..., Any], arguments: Any) -> Any:
     if len(arguments) == 2 and isinstance(arguments[0], list) and isinstance(arguments[1], dict):
         return make(*arguments[0], **arguments[1])
     return make(*arguments)
-
-
-def _of_the_file(path: Path, what: str, action: Callable[[], Any]) -> Any:
-    """The result of the user's code; its exceptions as errors with the line of the file."""
-    try:
-        return action()
-    except (Exception, SystemExit) as error:
-        line, trace = 0, error.__traceback__
-        while trace is not None:
-            if trace.tb_frame.f_code.co_filename == str(path):
-                line = trace.tb_lineno
-            trace = trace.tb_next
-        line = getattr(error, "lineno", None) or line
-        place = f"{path}:{line}" if line else str(path)
-        raise XeTileError(f"{place}: {what} fails: {type(error).__name__}: {error}") from error
 
 
 def _defined(module: Any) -> list[str]:

@@ -7,6 +7,7 @@ import argparse
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from xetile.cli import python_files
 from xetile.errors import XeTileError
 from xetile.system import output
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from xetile.schedule import Schedule
     from xetile.targets import Target
 
-__all__ = ["Request", "add_options", "pass_parameters", "read_request", "watch"]
+__all__ = ["Request", "add_options", "pass_parameters", "read_request", "read_schedule", "watch"]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +29,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--schedule",
         metavar="NAME|FILE",
-        help="how to tile it (default: what the payload needs; for cpu the compiler's own choice)",
+        help="how to tile it: a name that `xetile schedules` lists, a file, or FILE.py:NAME, a Python function's "
+        "(default: what the payload needs; for cpu the compiler's own choice)",
     )
     parser.add_argument(
         "--target", metavar="CHIP", help="the GPU to compile for, or cpu (default: the schedule's own, pvc)"
@@ -70,7 +72,7 @@ def read_request(options: argparse.Namespace, unsaid: str | None = None) -> Requ
     on_cpu = chip == "cpu"
     # The default is a name, so that its parameters are known to --set.
     default = "cpu_matmul" if on_cpu else "matmul" if options.set else schedules.suggest(payload)
-    schedule = schedules.load(name or default)
+    schedule = read_schedule(name or default)
     own = schedule.params.get("target")
     target = Target(chip if chip is not None else str(own.value) if own else "pvc")
     if on_cpu and name is None:
@@ -78,6 +80,30 @@ def read_request(options: argparse.Namespace, unsaid: str | None = None) -> Requ
         return Request(payload, None, target, params)
     params = _schedule_parameters(schedule, options.set)
     return Request(payload, schedule, target, params)
+
+
+def read_schedule(text: str) -> Schedule:
+    """The schedule that a command line names: one that comes along, a file of MLIR, or FILE.py[:NAME].
+
+    Such a file defines schedules by `xetile.schedule.define`; if it defines one only, it needs no NAME.
+    """
+    from xetile import schedule as schedules
+
+    named = python_files.split(text)
+    if named is None:
+        return schedules.load(text)
+    path, name = named
+    module = python_files.read(path, "schedule")
+    defined = {key: value for key, value in vars(module).items() if isinstance(value, schedules.Schedule)}
+    if name is None and len(defined) == 1:
+        return next(iter(defined.values()))
+    if name in defined:
+        return defined[name]
+    expected = "one schedule, or FILE.py:NAME" if name is None else f"{name}, a schedule"
+    raise XeTileError(
+        f"{path}: expected {expected}, a function under @xetile.schedule.define; it defines "
+        f"{', '.join(defined) or 'none'}"
+    )
 
 
 def _settings(settings: Sequence[str]) -> Iterable[tuple[str, str, str]]:

@@ -6,6 +6,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from xetile.cli import python_files
+from xetile.cli.payload import read_schedule
+
 __all__ = ["add_parser"]
 
 
@@ -13,7 +16,10 @@ def add_parser(commands: Any) -> None:
     """Adds `schedules` to the subparsers of `xetile`."""
     parser = commands.add_parser("schedules", help="list schedules and their parameters")
     parser.add_argument(
-        "names", nargs="*", metavar="NAME|FILE", help="only these, with their algorithms (default: all that come along)"
+        "names",
+        nargs="*",
+        metavar="NAME|FILE|FILE.py:NAME",
+        help="only these, with their algorithms (default: all that come along)",
     )
     parser.set_defaults(command=_run)
 
@@ -22,9 +28,9 @@ def _run(options: argparse.Namespace) -> int:
     from xetile import schedule as schedules
 
     for number, name in enumerate(options.names or schedules.available()):
-        schedule = schedules.load(name)
+        schedule = read_schedule(name)
         print("\n" * bool(number) + name)
-        if options.names and (about := schedules.algorithm(name)):
+        if options.names and (about := schedule.doc or _head(name)):
             print("\n".join(f"  {line}".rstrip() for line in about.splitlines()) + "\n")
         rows = []
         for parameter in schedule.params.values():
@@ -36,3 +42,10 @@ def _run(options: argparse.Namespace) -> int:
             columns = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
             print(f"  {columns}  {doc}".rstrip())
     return 0
+
+
+def _head(name: str) -> str:
+    """The algorithm that the file of a schedule in MLIR begins with."""
+    from xetile import schedule as schedules
+
+    return "" if python_files.split(name) else schedules.algorithm(name)

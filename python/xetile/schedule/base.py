@@ -74,7 +74,8 @@ class Param:
 class Schedule:
     """A schedule with values for its parameters. Values of this class never change; methods return new ones.
 
-    `name` says where it comes from, `params` maps the names of its parameters to `Param`.
+    `name` says where it comes from, `params` maps the names of its parameters to `Param`; `doc` is what a function says
+    of itself (`xetile.schedule.define`), empty for a file.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Schedule:
     _build: Callable[[], ir.Module] = field(repr=False)
     _steps: tuple[Step, ...] = field(default=(), repr=False)
     _packaged: bool = field(default=False, repr=False)
+    doc: str = field(default="", repr=False)
 
     def with_params(self, **values: int | str) -> Schedule:
         """The schedule with other values for some parameters.

@@ -14,7 +14,7 @@ from __future__ import annotations
 import dis
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from xetile.errors import Diagnostic, XeTileError, expect, told
@@ -98,7 +98,7 @@ def define(function: Callable[..., Module]) -> Schedule:
         else:
             raise XeTileError(f"schedule {function.__name__!r} is not valid", errors)
         check_uses(module, function.__name__)
-        return keep(function.__name__, module)
+        return replace(keep(function.__name__, module), doc=inspect.getdoc(function) or "")
 
 
 def _knobs(function: Callable[..., Any], place: Place) -> dict[str, _Knob]:

@@ -206,6 +206,83 @@ def test_schedules_of_a_name_tells_its_algorithm(tmp_path):
     assert succeed("schedules", str(bare)) == f"{bare}\n{knobs}"
 
 
+CHAINS = '''
+from dataclasses import dataclass
+from helping import TARGET
+from xetile.schedule import Module, define, knob, ops, parts
+from xetile.schedule.handles import Function
+
+@dataclass
+class Defaults:
+    rows: "int" = 0
+
+@define
+def chains(module: Module, *, rows: int = knob(Defaults().rows, min=0, doc="rows of a tile"),
+           target: str = knob(TARGET, doc="chip to compile for")) -> Module:
+    """for each workgroup: a tile of the results"""
+    function = ops.match(module, Function, ops=["func.func"])
+    tiles = ops.to_tiles(function, rows, 0, 0, 0, elementwise=True)
+    parts.clean_tiles(module)
+    buffers = parts.bufferize(module)
+    outlined, kernel = parts.outline_kernel(buffers, tiles.subgroups_m, tiles.subgroups_n, target)
+    ops.apply_registered_pass(kernel, "xetile-infer-wg-map")
+    return outlined
+'''
+CHAIN = """func.func @chain(%a: tensor<64x96xf32>) -> tensor<64x96xf32> {
+  %e = tensor.empty() : tensor<64x96xf32>
+  %c = linalg.exp ins(%a : tensor<64x96xf32>) outs(%e : tensor<64x96xf32>) -> tensor<64x96xf32>
+  return %c : tensor<64x96xf32>
+}"""
+
+
+@pytest.fixture
+def chains(tmp_path):
+    """A schedule that is a Python function, which imports from beside it; and a payload."""
+    (tmp_path / "helping.py").write_text('TARGET = "bmg"\n')
+    (tmp_path / "mine.py").write_text(CHAINS)
+    (tmp_path / "chain.mlir").write_text(CHAIN)
+    return tmp_path
+
+
+def test_a_schedule_of_a_python_file_is_one_of_a_command(chains):
+    plain = succeed("compile", chains / "chain.mlir", "--schedule", f"{chains}/mine.py", "-o", "-", "--emit", "xetile")
+    named = ["--schedule", f"{chains}/mine.py:chains"]
+    tiles = [
+        re.search(r"xetile.store_tile .*vector<(\d+)x\d+xf32>", text)[1]
+        for text in (
+            plain,
+            succeed("compile", chains / "chain.mlir", *named, "--set", "rows=16", "-o", "-", "--emit", "xetile"),
+        )
+    ]
+    assert tiles[0] != "16" and tiles[1] == "16"
+    # The schedule's own target.
+    assert "// for bmg" in succeed("compile", chains / "chain.mlir", *named, "-o", "-", "--emit", "header")
+    listed = succeed("schedules", f"{chains}/mine.py:chains").splitlines()
+    assert listed[1:3] == ["  for each workgroup: a tile of the results", ""]
+    assert re.fullmatch(r"  rows +0 +>= 0 +rows of a tile", listed[3])
+
+
+@pytest.mark.parametrize(
+    "text, name, message",
+    [
+        (
+            CHAINS,
+            ":chain",
+            "mine.py: expected chain, a schedule, a function under @xetile.schedule.define; it defines chains",
+        ),
+        ("x = 3", "", "mine.py: expected one schedule, or FILE.py:NAME, a function under @xetile.schedule.define; it"),
+        (CHAINS + "other = chains.with_params(rows=8)", "", "expected one schedule, or FILE.py:NAME, "),
+        ("\n1 / 0", "", "mine.py:2: reading it fails: ZeroDivisionError"),
+        (CHAINS.replace("return outlined", "return module"), "", "mine.py:"),
+        (None, "", "mine.py: there is no such file"),
+    ],
+)
+def test_python_files_without_the_schedule_are_one_message(chains, text, name, message):
+    (chains / "mine.py").unlink() if text is None else (chains / "mine.py").write_text(text)
+    arguments = ["compile", chains / "chain.mlir", "--schedule", f"{chains}/mine.py{name}", "-o", "-"]
+    assert message in fail(*arguments)
+
+
 def test_report_counts_for_each_device(payload, tmp_path):
     succeed("compile", payload, "-o", tmp_path / "k.spv")
     lines = succeed("report", tmp_path / "k.spv", "--device", "pvc", "--device", "bmg").splitlines()
