@@ -14,7 +14,7 @@
 //
 // It takes softmax(f(Q K^T)) V in f16, bf16 and f32 as it comes: with any elementwise ops between the products, as scales,
 // masks that are added or select, with heads that share keys, in tensors of any sizes that are known when they are compiled.
-// Of a causal mask the blocks that all queries of a workgroup see come first, without it; those that none sees are not done.
+// Of a causal mask or a window, blocks that all queries of a workgroup see are done without it, those that none sees not at all.
 // Queries and keys hang over the edges; keys that do not exist are minus infinity. f32 is multiplied on vector units.
 //
 // Run it on a payload:

@@ -193,9 +193,11 @@ module attributes {transform.with_named_sequence} {
 // CHECK-LABEL: func.func @causal(
 // CHECK: scf.for
 // CHECK: arith.cmpi sle, %{{.*}}, %{{.*}} {xetile.seen = true} : index
-// CHECK: } {xetile.reach = array<i64: 2, 0, 3>}
+// CHECK: } {xetile.reach = array<i64: 2, 0, -1099511627776, 3>}
 // CHECK-LABEL: func.func @window(
-// CHECK-NOT: xetile.reach
+// CHECK: scf.for
+// CHECK: arith.cmpi sge, %{{.*}}, %{{.*}} {xetile.seen = true} : index
+// CHECK: } {xetile.reach = array<i64: 2, 0, 3, 1099511627776>}
 func.func @causal(%q: tensor<8x4xf16>, %k: tensor<40x4xf16>, %v: tensor<40x12xf16>) -> tensor<8x12xf32> {
   %zero = arith.constant 0.0 : f32
   %low = arith.constant 0xFF800000 : f32

@@ -13,9 +13,9 @@ DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32}
 
 @dataclass(frozen=True)
 class Attention:
-    """softmax(mask(scale Q K^T)) V; heads share `key_heads` of keys, `mask` is none, causal, added or selected.
+    """softmax(mask(scale Q K^T)) V; heads share `key_heads` of keys, `mask` is none, causal, window, added or selected.
 
-    Of a causal mask query i sees keys up to i + `offset`.
+    Of a causal mask query i sees keys up to i + `offset`, of a window those from i + `first` on.
     """
 
     batch: int = 1
@@ -30,6 +30,7 @@ class Attention:
     scale: float = 0.125
     result: str = "f32"
     offset: int = 0
+    first: int = 0
     low: float = -np.inf
 
     def shared(self) -> int:
@@ -60,21 +61,36 @@ class Attention:
           %xy = arith.mulf {x}, {y} : f32
           %r = arith.addf %o, %xy : f32
           linalg.yield %r : f32"""
-        masked = {
-            "none": "%r = arith.mulf %s, %scale : f32",
-            "causal": """%f = arith.mulf %s, %scale : f32
+        masked = (
+            {
+                "none": "%r = arith.mulf %s, %scale : f32",
+                "causal": """%f = arith.mulf %s, %scale : f32
               %i = linalg.index 3 : index
               %j = linalg.index 4 : index
               %by = arith.constant OFFSET : index
               %to = arith.addi %i, %by : index
               %c = arith.cmpi sle, %j, %to : index
               %r = arith.select %c, %f, %low : f32""",
-            "added": "%f = arith.mulf %s, %scale : f32\n%r = arith.addf %f, %mask : f32",
-            "selected": """%f = arith.mulf %s, %scale : f32
+                "window": """%f = arith.mulf %s, %scale : f32
+              %i = linalg.index 3 : index
+              %j = linalg.index 4 : index
+              %by = arith.constant OFFSET : index
+              %to = arith.addi %i, %by : index
+              %c = arith.cmpi sle, %j, %to : index
+              %less = arith.constant FIRST : index
+              %from = arith.addi %i, %less : index
+              %d = arith.cmpi sge, %j, %from : index
+              %e = arith.andi %c, %d : i1
+              %r = arith.select %e, %f, %low : f32""",
+                "added": "%f = arith.mulf %s, %scale : f32\n%r = arith.addf %f, %mask : f32",
+                "selected": """%f = arith.mulf %s, %scale : f32
               %zero8 = arith.constant 0 : i8
               %c = arith.cmpi ne, %mask, %zero8 : i8
               %r = arith.select %c, %f, %low : f32""",
-        }[self.mask].replace("OFFSET", str(self.offset))
+            }[self.mask]
+            .replace("OFFSET", str(self.offset))
+            .replace("FIRST", str(self.first))
+        )
         has_mask = "M" in kinds
         mask_map = "affine_map<(b, h, g, m, n) -> (m, n)>, " if has_mask else ""
         mask_arg = f"%mask: {'f32' if self.mask == 'added' else 'i8'}, " if has_mask else ""
@@ -163,8 +179,11 @@ class Attention:
     def reference(self, arrays: list[np.ndarray]) -> np.ndarray:
         q, k, v = (array.astype(np.float64) for array in arrays[:3])
         scores = np.einsum("bhgmd,bhnd->bhgmn", q, k) * self.scale
-        if self.mask == "causal":
-            scores = np.where(np.tril(np.ones((self.rows, self.keys), bool), self.offset), scores, self.low)
+        if self.mask in ("causal", "window"):
+            seen = np.tril(np.ones((self.rows, self.keys), bool), self.offset)
+            if self.mask == "window":
+                seen &= np.triu(np.ones((self.rows, self.keys), bool), self.first)
+            scores = np.where(seen, scores, self.low)
         if self.mask == "added":
             scores = scores + arrays[3]
         if self.mask == "selected":

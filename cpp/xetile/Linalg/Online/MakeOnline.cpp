@@ -322,7 +322,9 @@ void OnlineMaker::markReach(scf::ForOp loop) {
   SmallVector<OnlineAxis> axes = online.axesOfResult(online.reductions.back().op);
   int64_t number = static_cast<int64_t>(online.reductions.size()) - 1,
           dim = llvm::find(axes, online.reach->rows) - axes.begin();
-  loop->setAttr(kReachAttr, b.getDenseI64ArrayAttr({number, dim, online.reach->offset}));
+  loop->setAttr(kReachAttr,
+                b.getDenseI64ArrayAttr({number, dim, online.reach->first.value_or(-kReachesAll),
+                                        online.reach->last.value_or(kReachesAll)}));
 }
 
 scf::ForOp OnlineMaker::make(int64_t block) {

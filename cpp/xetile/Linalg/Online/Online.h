@@ -53,10 +53,11 @@ struct OnlineLeaf {
   llvm::SmallVector<OnlineAxis> axes;
 };
 
-/// Element n of row r is minus infinity, and its power zero, where n > r + offset: a causal mask.
+/// Element n of row r is minus infinity, and its power zero, where n < r + first or n > r + last: a
+/// causal mask has a last one, a window both.
 struct OnlineReach {
   OnlineAxis rows;
-  int64_t offset = 0;
+  std::optional<int64_t> first, last;
   /// The comparisons in bodies that say so, and what they are where an element is seen.
   llvm::SmallDenseMap<mlir::Operation *, bool> comparisons;
 };
@@ -73,7 +74,7 @@ struct Online {
   /// True if maxima are carried as those of x * log2(e), from an init value below all products of
   /// narrow floats: each power is then one exp2 op of a finite difference.
   bool binary = false;
-  /// Where a row's elements end, if a mask tells.
+  /// Where a row's elements begin and end, if a mask tells.
   std::optional<OnlineReach> reach;
 
   /// Of a loop of an op, or of a dimension of a tensor, given by its opaque pointer.
@@ -109,8 +110,8 @@ std::optional<Online> findOnline(mlir::linalg::GenericOp last, mlir::Operation *
 /// scores of narrow floats, which need no more precision than their factors have.
 bool mayBeBinary(const Online &online);
 
-/// Where the elements of each row that all reductions of `online` reduce end; none where some do
-/// not.
+/// Where the elements of each row that all reductions of `online` reduce begin or end; none where
+/// some do not.
 std::optional<OnlineReach> findReach(const Online &online);
 
 /// The element that a reduction combines with its result so far, by `combiner`; null where there is

@@ -179,40 +179,56 @@ LogicalResult TileWriter::writeCarried(Scope &scope, size_t outside, const Scope
   return success();
 }
 
-/// All steps of a loop; or, where rows end, those that are seen by all rows of the tile, then those
-/// that are by some.
+/// All steps of a loop; or, where a mask begins or ends rows, those that some rows of the tile see,
+/// those that all do, and again those that some do.
 SmallVector<TileWriter::Bounds> TileWriter::boundsOf(scf::ForOp source, unsigned number,
                                                      ArrayRef<Place> places, int64_t to,
                                                      int64_t by) {
   Bounds all{this->number(0), this->number(to), this->number(by)};
   auto reach = source->getAttrOfType<DenseI64ArrayAttr>(kReachAttr);
-  if (!reach || reach.size() != 3 || reach[0] < 0 || reach[0] >= source.getNumResults())
+  if (!reach || reach.size() != 4 || reach[0] < 0 || reach[0] >= source.getNumResults())
     return {all};
   std::optional<SmallVector<Place>> of =
       reach[0] == number ? SmallVector<Place>(places)
                          : LoopAxes(source).follow(number, places, static_cast<unsigned>(reach[0]));
   if (!of || reach[1] < 0 || reach[1] >= static_cast<int64_t>(of->size()))
     return {all};
-  Place first = (*of)[reach[1]], last = first;
+  Place top = (*of)[reach[1]];
   int64_t rows = 0;
   for (Role role : {kRows, kColumns}) {
-    if (first.steps[role] < 0)
+    if (top.steps[role] < 0)
       return {all};
-    rows += first.steps[role] * (size(role) - 1);
+    rows += top.steps[role] * (size(role) - 1);
   }
-  // How many elements of n a row sees, in whole steps.
-  auto seen = [&](Place row, int64_t more, int64_t round) {
+  // How many elements of n are before top + more, in whole steps.
+  auto before = [&](int64_t more, bool up) {
+    Place row = top;
     row.steps = {0, 0};
-    row.shift += reach[2] + 1 + more;
+    row.shift += more;
     Value count = row.base ? cast<Value>(start(row)) : this->number(row.shift);
     count = b.createOrFold<arith::MaxSIOp>(loc, count, this->number(0));
     count = b.createOrFold<arith::MinSIOp>(loc, count, this->number(to));
-    count = b.createOrFold<arith::AddIOp>(loc, count, this->number(round));
+    count = b.createOrFold<arith::AddIOp>(loc, count, this->number(up ? by - 1 : 0));
     count = b.createOrFold<arith::DivUIOp>(loc, count, this->number(by));
     return b.createOrFold<arith::MulIOp>(loc, count, this->number(by));
   };
-  Value middle = seen(first, 0, 0), end = seen(last, rows, by - 1);
-  return {{all.from, middle, all.by, /*seen=*/true}, {middle, end, all.by}};
+  int64_t first = reach[2], last = reach[3];
+  Value middle = all.to, end = all.to;
+  if (last < kReachesAll) {
+    middle = before(last + 1, /*up=*/false);
+    end = before(last + 1 + rows, /*up=*/true);
+  }
+  if (first <= -kReachesAll)
+    return {{all.from, middle, all.by, /*seen=*/true}, {middle, end, all.by}};
+  Value begin = before(first, /*up=*/false), whole = before(first + rows, /*up=*/true);
+  SmallVector<Bounds> steps{
+      {begin, b.createOrFold<arith::MinSIOp>(loc, whole, end), all.by},
+      {whole, middle, all.by, /*seen=*/true},
+  };
+  // Where no step is seen by all rows, the last ones go on where the first ones ended.
+  if (last < kReachesAll)
+    steps.push_back({b.createOrFold<arith::MaxSIOp>(loc, middle, whole), end, all.by});
+  return steps;
 }
 
 /// A loop that carries what result `number` needs; it goes on with the results of `before`.

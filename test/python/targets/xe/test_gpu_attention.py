@@ -19,6 +19,13 @@ CASES = {
     "causal": (replace(SMALL, rows=37, mask="causal"), "bmg"),
     "causal, keys before the queries": (replace(SMALL, keys=53, mask="causal", offset=33), "pvc"),
     "causal, queries that see none": (replace(SMALL, rows=50, keys=48, mask="causal", offset=-5), "lnl"),
+    "a window": (replace(SMALL, rows=70, keys=90, mask="window", first=-20, offset=3), "pvc"),
+    "a window that some queries are behind": (
+        replace(SMALL, rows=40, keys=21, mask="window", first=-5, offset=0),
+        "bmg",
+    ),
+    "a window of no key": (replace(SMALL, rows=33, keys=33, mask="window", first=5, offset=2), "pvc"),
+    "a window without an end": (replace(SMALL, rows=40, keys=60, mask="window", first=10, offset=99), "lnl"),
     "a mask that is added": (replace(SMALL, keys=50, mask="added"), "lnl"),
     "a mask that selects": (replace(SMALL, keys=50, mask="selected"), "pvc"),
     "heads share keys": (replace(SMALL, batch=2, heads=4, key_heads=2, keys=32, values=48), "pvc"),
@@ -122,6 +129,31 @@ def test_keys_that_a_causal_mask_hides_from_a_workgroup_are_not_read(run):
     expected = whole.reference([arrays[0][..., :32, :], *seen])
     np.testing.assert_allclose(got[..., :32, :], expected, atol=ERROR["f16"])
     assert np.isnan(got[..., 32:, :]).all()
+
+
+def test_keys_outside_of_a_window_are_not_read(run):
+    case = replace(SMALL, rows=96, keys=96, mask="window", first=-10, offset=0)
+    arrays = case.arrays()
+    # Workgroups have 32 queries, steps 16 keys: queries from 64 on see keys from 54 on, in steps from 48 on.
+    arrays[1][..., :48, :] = arrays[2][..., :48, :] = np.nan
+    got = run(case, arrays, params={"keys": 16, "subgroups_m": 2})
+    clean = [np.where(np.isnan(each), np.zeros((), each.dtype), each) for each in arrays]
+    np.testing.assert_allclose(got[..., 64:, :], case.reference(clean)[..., 64:, :], atol=ERROR["f16"])
+    assert np.isnan(got[..., :58, :]).all()
+
+
+def test_the_middle_of_a_wide_window_has_no_mask(compile_kernel):
+    def comparisons(case):
+        with ir.Context(), ir.Location.unknown():
+            kernel = compile_kernel(
+                ir.Module.parse(case.text()), schedule="attention", target="pvc", params={"keys": 16, "subgroups_m": 2}
+            )
+        loops = kernel.stages["1-xetile-workgroup"].split("scf.for")[1:]
+        return [loop.partition("scf.yield")[0].count("arith.cmpi") for loop in loops]
+
+    window = replace(SMALL, rows=96, keys=96, mask="window", first=-70, offset=-5)
+    assert [count > 0 for count in comparisons(window)] == [True, False, True]
+    assert [count > 0 for count in comparisons(replace(window, mask="causal"))] == [False, True]
 
 
 # Of the first queries all keys are hidden alike: the mean of all values.
