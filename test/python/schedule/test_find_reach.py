@@ -41,6 +41,10 @@ MASKS = {
         "%a = arith.cmpi sle, %j, %to : index\n%b = arith.cmpi sle, %j, %i : index\n%c = arith.andi %a, %b : i1",
         SHOWN, -ALL, 0,
     ),
+    "the nearer of two, first": (
+        "%a = arith.cmpi sle, %j, %i : index\n%b = arith.cmpi sle, %j, %to : index\n%c = arith.andi %a, %b : i1",
+        SHOWN, -ALL, 0,
+    ),
     "one of what is no mask": (
         "%a = arith.cmpi sle, %j, %to : index\n%b = arith.cmpi ne, %j, %by : index\n%c = arith.andi %a, %b : i1",
         SHOWN, -ALL, 3,
