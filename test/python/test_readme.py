@@ -75,3 +75,8 @@ def test_demo_output_is_current() -> None:
     if "bmg" not in result.stdout:
         pytest.skip("no ocloc (see `xetile doctor`): the demo has no machine code to show")
     assert structure(result.stdout) == structure(shown)
+
+
+def test_the_schedule_that_is_shown_is_the_file():
+    license, _, text = (ROOT / "schedules" / "attention.mlir").read_text().partition("\n")
+    assert license.startswith("// SPDX") and blocks_after("attention") == [text]
