@@ -949,6 +949,12 @@ def online(target: Handle, block: Int) -> Loop:
     Other uses of what lies between stay as they are, behind the loop: with `%l` as target the powers of a row softmax are
     computed of both statistics, m and l.
 
+    Where all reductions see minus infinity of rows below or above their own elements by a constant, as a causal mask or a window
+    that is compared of `linalg.index` makes it, the loop says so: `xetile.reach` is which result and dimension the rows are,
+    and the offsets of the first and last element that row r sees, r + first and r + last (2^40 where they begin or end with the loop).
+    Comparisons that make the mask have their result in between, `xetile.seen`. `to_tiles` leaves out the steps that no row of
+    a tile sees. Masks of other forms are computed in each step.
+
     Silenceable failures, at the op that does not fit:
     - online_c1: the target is a `linalg.generic` with one reduced dimension, or a function with one; it and what it depends on up
       to contractions have one result, sizes that are known, and operands that are indexed by dimensions alone, each by one.
