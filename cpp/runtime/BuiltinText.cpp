@@ -5,6 +5,7 @@
 // without requiring that size.
 #include "BuiltinText.h"
 
+#include "BuiltinAssert.h"
 #include "Errors.h"
 #include "PrefetchCheck.h"
 
@@ -41,7 +42,8 @@ void checkSubgroupSize(const SpirvModule &module, const SpirvImport &import) {
         "the kernel '" + kernel.name + "' uses '" + unmangledName(import.name) +
         "', which works on subgroups of 16, but requires " +
         (kernel.subgroupSize ? "subgroups of " + number(kernel.subgroupSize) : "no subgroup size") +
-        ". Put intel_reqd_sub_group_size = 16 : i32 on the gpu.func");
+        ". Put __attribute__((intel_reqd_sub_group_size(16))) on the kernel, or "
+        "intel_reqd_sub_group_size = 16 : i32 on the gpu.func");
   }
 }
 
@@ -64,6 +66,10 @@ void addImport(BuiltinText &out, const SpirvModule &module, const NativeBuiltins
       return;
     checkSubgroupSize(module, import);
     addDpas(out, import, *dpas);
+  } else if (isAssertion(import)) {
+    addAssertion(out, import);
+  } else if (isPortablePart(import)) {
+    addPortablePart(out, import);
   } else if (unmangledName(import.name) == "prefetch") {
     std::string head = "XT_FUNCTION void " + import.name + "(";
     for (size_t i = 0; i < import.parameters.size(); ++i)

@@ -68,6 +68,9 @@ std::string number(unsigned value);
 void addBlockIo(BuiltinText &out, const SpirvImport &import, const BlockIo &block);
 void addBlockIoLockstep(BuiltinText &out, const SpirvImport &import, const BlockIo &block);
 void addDpas(BuiltinText &out, const SpirvImport &import, const Dpas &dpas);
+/// Functions that PortableSpirv.cpp calls in place of instructions.
+bool isPortablePart(const SpirvImport &import);
+void addPortablePart(BuiltinText &out, const SpirvImport &import);
 
 /// Empty if the device has all that the module imports.
 std::string generateBuiltins(const SpirvModule &module, const NativeBuiltins &native,

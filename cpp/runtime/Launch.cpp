@@ -45,6 +45,37 @@ void setPointer(Device &device, const Kernel &kernel, cl_uint index, void *point
                     kernel.declaration->name + "'");
 }
 
+/// The size of the local memory that the parameter `which` of its kind has.
+size_t localBytesOf(const LaunchConfig &config, size_t which) {
+  const std::vector<size_t> &sizes = config.localBytes;
+  return sizes.empty() ? 0 : sizes.size() == 1 ? sizes[0] : which < sizes.size() ? sizes[which] : 0;
+}
+
+bool isLocalMemory(const SpirvType &parameter) {
+  return parameter.kind == SpirvType::Pointer && parameter.storage == storage::workgroup;
+}
+
+void setValue(Device &device, const Kernel &kernel, size_t i, void *value) {
+  const std::string &name = kernel.declaration->name;
+  const SpirvType &parameter = kernel.declaration->parameters[i];
+  auto index = static_cast<cl_uint>(i);
+  if (!value)
+    throw Error("argument " + std::to_string(i) + " of the kernel '" + name +
+                "' has no value (null address)");
+  bool global =
+      parameter.storage == storage::crossWorkgroup || parameter.storage == storage::uniformConstant;
+  if (parameter.kind == SpirvType::Pointer && global)
+    return setPointer(device, kernel, index, *static_cast<void **>(value));
+  size_t bytes =
+      parameter.kind == SpirvType::Pointer ? kernel.declaration->structBytes[i] : parameter.bytes();
+  if (!bytes)
+    throw Error("parameter " + std::to_string(i) + " of the kernel '" + name +
+                "' has a type that cannot be passed. Kernels take global pointers, integers, "
+                "floats, vectors of them and structs");
+  check(clSetKernelArg(kernel.handle, index, bytes, value),
+        "setting argument " + std::to_string(i) + " of '" + name + "'");
+}
+
 void setArguments(Device &device, const Kernel &kernel, const LaunchConfig &config,
                   void **arguments, size_t count) {
   const std::vector<SpirvType> &parameters = kernel.declaration->parameters;
@@ -52,41 +83,24 @@ void setArguments(Device &device, const Kernel &kernel, const LaunchConfig &conf
   // Local memory comes from the launch, not from the argument list.
   size_t expected = 0;
   for (const SpirvType &parameter : parameters)
-    expected += !(parameter.kind == SpirvType::Pointer && parameter.storage == storage::workgroup);
+    expected += !isLocalMemory(parameter);
   if (count != expected)
     throw Error("the kernel '" + name + "' takes " + std::to_string(expected) +
                 " arguments (a memref counts 3 + 2 * rank)" + " and the launch passed " +
                 std::to_string(count) + ". Host code and binary must come from one compilation");
-  size_t next = 0;
+  size_t next = 0, locals = 0;
   for (size_t i = 0; i < parameters.size(); ++i) {
-    const SpirvType &parameter = parameters[i];
-    auto index = static_cast<cl_uint>(i);
-    if (parameter.kind == SpirvType::Pointer && parameter.storage == storage::workgroup) {
-      if (config.localBytes <= 0)
-        throw Error("parameter " + std::to_string(i) + " of the kernel '" + name +
-                    "' is local memory, but the launch gives no dynamic_shared_memory_size");
-      check(clSetKernelArg(kernel.handle, index, static_cast<size_t>(config.localBytes), nullptr),
-            "setting local memory argument " + std::to_string(i) + " of '" + name + "'");
+    if (!isLocalMemory(parameters[i])) {
+      setValue(device, kernel, i, arguments ? arguments[next] : nullptr);
+      ++next;
       continue;
     }
-    void *value = arguments ? arguments[next] : nullptr;
-    ++next;
-    if (!value)
-      throw Error("argument " + std::to_string(i) + " of the kernel '" + name +
-                  "' has no value (null address)");
-    bool global = parameter.storage == storage::crossWorkgroup ||
-                  parameter.storage == storage::uniformConstant;
-    if (parameter.kind == SpirvType::Pointer && global) {
-      setPointer(device, kernel, index, *static_cast<void **>(value));
-      continue;
-    }
-    size_t bytes = parameter.kind == SpirvType::Pointer ? 0 : parameter.bytes();
+    size_t bytes = localBytesOf(config, locals++);
     if (!bytes)
       throw Error("parameter " + std::to_string(i) + " of the kernel '" + name +
-                  "' has a type that cannot be passed. Kernels take global pointers, integers, "
-                  "floats and vectors of them");
-    check(clSetKernelArg(kernel.handle, index, bytes, value),
-          "setting argument " + std::to_string(i) + " of '" + name + "'");
+                  "' is local memory, but the launch gives no dynamic_shared_memory_size");
+    check(clSetKernelArg(kernel.handle, static_cast<cl_uint>(i), bytes, nullptr),
+          "setting local memory argument " + std::to_string(i) + " of '" + name + "'");
   }
 }
 

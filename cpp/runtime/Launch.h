@@ -9,17 +9,20 @@
 #include "Program.h"
 
 #include <array>
+#include <vector>
 
 namespace xetile::runtime {
 
 struct LaunchConfig {
   /// Groups, and work-items of a group.
   std::array<intptr_t, 3> grid, block;
-  /// Dynamic local memory in bytes.
-  int32_t localBytes;
+  /// Dynamic local memory in bytes: of each parameter that is local memory in order, or one size
+  /// for all.
+  std::vector<size_t> localBytes;
 };
 
-/// `arguments[i]` points to the value of parameter i. Asynchronous only if `stream` is given.
+/// `arguments[i]` points to the value of the parameter i of those that are not local memory.
+/// Asynchronous only if `stream` is given.
 void launch(Kernel &kernel, const LaunchConfig &config, Stream *stream, void **arguments,
             size_t argumentCount);
 

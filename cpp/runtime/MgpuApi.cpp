@@ -75,8 +75,11 @@ XETILE_RUNTIME_EXPORT void mgpuLaunchKernel(Kernel *kernel, intptr_t gridX, intp
   guarded([&] {
     if (!kernel)
       throw Error("a kernel that was not found was launched");
-    launch(*kernel, {{gridX, gridY, gridZ}, {blockX, blockY, blockZ}, localBytes}, stream, params,
-           paramsCount);
+    std::vector<size_t> local;
+    if (localBytes > 0)
+      local.push_back(static_cast<size_t>(localBytes));
+    launch(*kernel, {{gridX, gridY, gridZ}, {blockX, blockY, blockZ}, std::move(local)}, stream,
+           params, paramsCount);
   });
 }
 

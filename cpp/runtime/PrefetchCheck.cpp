@@ -12,6 +12,7 @@
 #include "PrefetchCheck.h"
 
 #include "Errors.h"
+#include "LaunchRecord.h"
 #include "Memory.h"
 
 #include <cstdlib>
@@ -284,25 +285,8 @@ void addPayload(BuiltinText &out, const SpirvImport &import, const PayloadCall &
 
 void examinePrefetches(cl_context context, cl_program program, cl_command_queue queue,
                        const std::string &kernel) {
-  const std::string action = "reading what was prefetched";
-  cl_int status = CL_SUCCESS;
-  cl_kernel take = clCreateKernel(program, "xt_take_record", &status);
-  check(status, action);
-  std::vector<uint32_t> record(recordWords);
-  size_t bytes = record.size() * sizeof(uint32_t), one = 1;
-  cl_mem buffer = clCreateBuffer(context, CL_MEM_WRITE_ONLY, bytes, nullptr, &status);
-  if (status == CL_SUCCESS)
-    status = clSetKernelArg(take, 0, sizeof(cl_mem), &buffer);
-  if (status == CL_SUCCESS)
-    status = clEnqueueNDRangeKernel(queue, take, 1, nullptr, &one, &one, 0, nullptr, nullptr);
-  if (status == CL_SUCCESS)
-    status =
-        clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, bytes, record.data(), 0, nullptr, nullptr);
-  if (buffer)
-    clReleaseMemObject(buffer);
-  clReleaseKernel(take);
-  check(status, action);
-
+  std::vector<uint32_t> record = takeRecord(context, program, queue, "xt_take_record", recordWords,
+                                            "reading what was prefetched");
   PrefetchCounters counters;
   counters.sum = record[Sum];
   for (unsigned i = 0; i < surfaceSlots; ++i) {

@@ -5,8 +5,10 @@
 // log), unknown imports, unknown kernel names.
 #include "Program.h"
 
+#include "BuiltinAssert.h"
 #include "BuiltinText.h"
 #include "Errors.h"
+#include "PortableSpirv.h"
 #include "PrefetchCheck.h"
 #include "ProgramCache.h"
 #include "Sha256.h"
@@ -69,14 +71,14 @@ void checkBuild(cl_int status, cl_program program, const DeviceInfo &device,
                 buildLog(program, device.id));
 }
 
-cl_program buildFromSpirv(Device &device, const std::vector<unsigned char> &spirv,
+cl_program buildFromSpirv(Device &device, const unsigned char *spirv, size_t size,
                           const std::string &builtins) {
   const DeviceInfo &info = device.info();
   if (!info.spirv)
     throw Error("the device '" + info.name +
                 "' takes no SPIR-V. Choose another device with XETILE_DEVICE");
   cl_int status = CL_SUCCESS;
-  OwnedProgram kernel(clCreateProgramWithIL(device.context(), spirv.data(), spirv.size(), &status));
+  OwnedProgram kernel(clCreateProgramWithIL(device.context(), spirv, size, &status));
   check(status, "reading the kernel's SPIR-V on '" + info.name + "'",
         "Check it with spirv-val; the device takes " + deviceText(info.id, CL_DEVICE_IL_VERSION));
   if (builtins.empty()) {
@@ -154,9 +156,20 @@ std::shared_ptr<Program> build(Device &device, const std::vector<unsigned char> 
                                BuildCounters &counters) {
   auto start = std::chrono::steady_clock::now();
   const DeviceInfo &info = device.info();
+  PortableSpirv portable;
+  std::shared_ptr<const SpirvModule> taken = module;
+  const unsigned char *code = spirv.data();
+  size_t size = spirv.size();
+  // Drivers of GPUs take what GPUs have.
+  if (!info.isGpu()) {
+    portable = makePortable(code, size, SubgroupOrder::AsDriven);
+    code = reinterpret_cast<const unsigned char *>(portable.words.data());
+    size = portable.words.size() * sizeof(uint32_t);
+    taken = std::make_shared<const SpirvModule>(SpirvModule::parse(code, size));
+  }
   std::string builtins =
-      generateBuiltins(*module, {info.nativeBlockIo, info.nativeDpas}, flavourFor(info), checks);
-  std::string key = programKey(info, spirv.data(), spirv.size(), builtins);
+      generateBuiltins(*taken, {info.nativeBlockIo, info.nativeDpas}, flavourFor(info), checks);
+  std::string key = programKey(info, code, size, builtins);
   cl_program handle = nullptr;
   if (std::optional<std::vector<unsigned char>> binary = loadProgram(key)) {
     handle = buildFromBinary(device, *binary);
@@ -166,7 +179,7 @@ std::shared_ptr<Program> build(Device &device, const std::vector<unsigned char> 
       dropProgram(key);
   }
   if (!handle) {
-    handle = buildFromSpirv(device, spirv, builtins);
+    handle = buildFromSpirv(device, code, size, builtins);
     ++counters.built;
     if (std::vector<unsigned char> binary = binaryOf(handle); !binary.empty())
       storeProgram(key, binary);
@@ -174,8 +187,9 @@ std::shared_ptr<Program> build(Device &device, const std::vector<unsigned char> 
   counters.lastNanoseconds = static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start)
           .count());
-  return std::make_shared<Program>(device, module, handle,
-                                   checks && builtins.find("xt_take_record") != std::string::npos);
+  auto has = [&](const char *kernel) { return builtins.find(kernel) != std::string::npos; };
+  return std::make_shared<Program>(device, module, handle, checks && has("xt_take_record"),
+                                   has(takeAssertionKernel));
 }
 
 } // namespace
@@ -201,6 +215,8 @@ Program::~Program() {
 }
 
 void Program::examine(cl_command_queue queue, const std::string &kernel) {
+  if (hasAssertions)
+    examineAssertions(target.context(), clProgram, queue, kernel);
   if (checksPrefetches)
     examinePrefetches(target.context(), clProgram, queue, kernel);
 }

@@ -29,9 +29,9 @@ struct Kernel {
 class Program {
 public:
   Program(Device &device, std::shared_ptr<const SpirvModule> module, cl_program handle,
-          bool checksPrefetches)
+          bool checksPrefetches, bool hasAssertions)
       : target(device), parsed(std::move(module)), clProgram(handle),
-        checksPrefetches(checksPrefetches) {}
+        checksPrefetches(checksPrefetches), hasAssertions(hasAssertions) {}
   ~Program();
   Program(const Program &) = delete;
   Program &operator=(const Program &) = delete;
@@ -39,14 +39,15 @@ public:
   Device &device() { return target; }
   /// Throws an Error that lists the kernels there are.
   Kernel *kernel(const std::string &name);
-  /// After a launch: throws an Error if prefetches are checked and one points nowhere.
+  /// After a launch: throws an Error if an assertion failed, or if prefetches are checked and one
+  /// points nowhere.
   void examine(cl_command_queue queue, const std::string &kernel);
 
 private:
   Device &target;
   std::shared_ptr<const SpirvModule> parsed;
   cl_program clProgram;
-  bool checksPrefetches;
+  bool checksPrefetches, hasAssertions;
   std::map<std::string, std::unique_ptr<Kernel>> kernels;
 };
 

@@ -6,6 +6,7 @@
 #include "Errors.h"
 #include "Launch.h"
 #include "Memory.h"
+#include "PortableSpirv.h"
 #include "PrefetchCheck.h"
 #include "Program.h"
 #include "XeTileRuntime.h"
@@ -69,6 +70,34 @@ std::string describe(const DeviceInfo &info, size_t index, bool selected) {
          ", \"selected\": " + truth(selected) + "}";
 }
 
+std::string describe(const SpirvKernel &kernel, size_t index) {
+  const SpirvType &type = kernel.parameters[index];
+  bool pointer = type.kind == SpirvType::Pointer;
+  const char *kind = kernel.structBytes[index]                             ? "struct"
+                     : pointer && type.storage == storage::workgroup       ? "local"
+                     : pointer && type.storage == storage::crossWorkgroup  ? "pointer"
+                     : pointer && type.storage == storage::uniformConstant ? "constant"
+                     : type.kind == SpirvType::Int                         ? "int"
+                     : type.kind == SpirvType::Float                       ? "float"
+                                                                           : "other";
+  size_t bytes = kernel.structBytes[index] ? kernel.structBytes[index] : type.bytes();
+  return "{\"name\": " + quoted(kernel.parameterNames[index]) + ", \"kind\": \"" + kind +
+         "\", \"bits\": " + std::to_string(type.bits) +
+         ", \"lanes\": " + std::to_string(type.lanes) + ", \"bytes\": " + std::to_string(bytes) +
+         "}";
+}
+
+std::string describe(const SpirvKernel &kernel) {
+  std::string parameters;
+  for (size_t i = 0; i < kernel.parameters.size(); ++i)
+    parameters += (i ? ", " : "") + describe(kernel, i);
+  const auto &local = kernel.localSize;
+  return "{\"name\": " + quoted(kernel.name) +
+         ", \"subgroup_size\": " + std::to_string(kernel.subgroupSize) + ", \"local_size\": [" +
+         std::to_string(local[0]) + ", " + std::to_string(local[1]) + ", " +
+         std::to_string(local[2]) + "], \"parameters\": [" + parameters + "]}";
+}
+
 } // namespace
 
 extern "C" {
@@ -110,6 +139,47 @@ size_t xetileRuntimeGenerateBuiltins(const void *spirv, size_t spirvSize, int lo
     return copyText(generateBuiltins(module, {}, lockstep ? Flavour::Lockstep : Flavour::Portable,
                                      checksPrefetches()),
                     out, size);
+  });
+}
+
+size_t xetileRuntimeDescribeModule(const void *spirv, size_t spirvSize, char *out, size_t size) {
+  if (out && size)
+    out[0] = '\0';
+  return guarded<size_t>(0, [&] {
+    SpirvModule module = SpirvModule::parse(spirv, spirvSize);
+    std::string kernels, notes;
+    for (const SpirvKernel &kernel : module.kernels)
+      kernels += (kernels.empty() ? "" : ",\n ") + describe(kernel);
+    for (const std::string &note : makePortable(spirv, spirvSize, SubgroupOrder::AsDriven).notes)
+      notes += (notes.empty() ? "" : ", ") + quoted(note);
+    return copyText("{\"kernels\": [" + kernels + "], \"notes\": [" + notes + "]}", out, size);
+  });
+}
+
+size_t xetileRuntimePortableSpirv(const void *spirv, size_t spirvSize, char *out, size_t size) {
+  return guarded<size_t>(0, [&] {
+    PortableSpirv portable = makePortable(spirv, spirvSize, SubgroupOrder::AsDriven);
+    size_t bytes = portable.words.size() * sizeof(uint32_t);
+    if (out)
+      std::memcpy(out, portable.words.data(), std::min(size, bytes));
+    return bytes;
+  });
+}
+
+void xetileRuntimeLaunch(void *kernel, const int64_t *grid, const int64_t *block,
+                         const size_t *localBytes, size_t localCount, void **params,
+                         size_t paramsCount) {
+  if (errorPending())
+    return;
+  guarded([&] {
+    if (!kernel || !grid || !block)
+      throw Error("a kernel that was not found was launched");
+    std::vector<size_t> local;
+    if (localBytes)
+      local.assign(localBytes, localBytes + localCount);
+    launch(*static_cast<Kernel *>(kernel),
+           {{grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, std::move(local)}, nullptr,
+           params, paramsCount);
   });
 }
 

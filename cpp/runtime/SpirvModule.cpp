@@ -18,17 +18,21 @@ namespace {
 
 // Numbers of the SPIR-V specification, unified1.
 namespace op {
-constexpr unsigned entryPoint = 15, executionMode = 16, typeVoid = 19, typeBool = 20, typeInt = 21,
-                   typeFloat = 22, typeVector = 23, typePointer = 32, function = 54,
+constexpr unsigned name = 5, memoryModel = 14, entryPoint = 15, executionMode = 16, capability = 17,
+                   typeVoid = 19, typeBool = 20, typeInt = 21, typeFloat = 22, typeVector = 23,
+                   typeArray = 28, typeStruct = 30, typePointer = 32, constant = 43, function = 54,
                    functionParameter = 55, functionEnd = 56, functionCall = 57, decorate = 71;
 }
 constexpr uint32_t magic = 0x07230203, swappedMagic = 0x03022307;
 constexpr uint32_t kernelModel = 6, modeLocalSize = 17, modeSubgroupSize = 35,
-                   linkageAttributes = 41, importLinkage = 1;
+                   linkageAttributes = 41, importLinkage = 1, funcParamAttr = 38, byValue = 2,
+                   shaderCapability = 1, physical64 = 2, openclMemory = 2;
 
 struct Function {
   SpirvType result;
   std::vector<SpirvType> parameters;
+  std::vector<uint32_t> parameterIds;
+  std::vector<uint32_t> parameterTypes;
   std::set<uint32_t> callees;
 };
 
@@ -95,10 +99,62 @@ private:
     return found == types.end() ? SpirvType{} : found->second;
   }
 
+  struct Layout {
+    size_t bytes = 0, alignment = 1;
+  };
+
+  Layout layoutOf(uint32_t type) const {
+    if (auto found = layouts.find(type); found != layouts.end())
+      return found->second;
+    size_t bytes = typeOf(type).bytes();
+    return {bytes, std::max<size_t>(bytes, 1)};
+  }
+
+  // As OpenCL lays out structs: members at multiples of their alignments.
+  Layout layoutOfStruct(const uint32_t *member, const uint32_t *end) const {
+    Layout whole;
+    auto align = [&](size_t to) { whole.bytes = (whole.bytes + to - 1) / to * to; };
+    for (; member != end; ++member) {
+      Layout part = layoutOf(*member);
+      align(part.alignment);
+      whole.bytes += part.bytes;
+      whole.alignment = std::max(whole.alignment, part.alignment);
+    }
+    align(whole.alignment);
+    return whole;
+  }
+
+  void readParameters(SpirvKernel &kernel, const Function &function) const {
+    kernel.parameters = function.parameters;
+    for (size_t i = 0; i < function.parameters.size(); ++i) {
+      auto name = names.find(function.parameterIds[i]);
+      kernel.parameterNames.push_back(name == names.end() ? "" : printable(name->second));
+      auto pointee = pointees.find(function.parameterTypes[i]);
+      bool isStruct = byValues.count(function.parameterIds[i]) && pointee != pointees.end();
+      kernel.structBytes.push_back(isStruct ? layoutOf(pointee->second).bytes : 0);
+    }
+  }
+
   // Long: a case for each instruction of SPIR-V that is of interest, and nothing between them.
   void read(unsigned opcode, const uint32_t *at, unsigned length) {
     SpirvType type;
     switch (opcode) {
+    case op::capability:
+      if (length > 1 && at[1] == shaderCapability)
+        throw Error("the kernel binary is SPIR-V for Vulkan or OpenGL (capability Shader). "
+                    "Expected a kernel for OpenCL or Level Zero: compile it for spirv64");
+      return;
+    case op::memoryModel:
+      need(length, 3);
+      if (at[1] != physical64 || at[2] != openclMemory)
+        throw Error("the kernel binary is SPIR-V of addressing model " + std::to_string(at[1]) +
+                    " and memory model " + std::to_string(at[2]) +
+                    ". Expected Physical64 (2) and OpenCL (2): compile it for spirv64");
+      return;
+    case op::name:
+      need(length, 3);
+      names[at[1]] = text(at + 2, at + length);
+      return;
     case op::entryPoint:
       need(length, 4);
       if (at[1] == kernelModel)
@@ -115,6 +171,20 @@ private:
       need(length, 3);
       if (at[2] == linkageAttributes && length > 4 && at[length - 1] == importLinkage)
         importNames[at[1]] = text(at + 3, at + length - 1);
+      if (at[2] == funcParamAttr && length > 3 && at[3] == byValue)
+        byValues.insert(at[1]);
+      return;
+    case op::constant:
+      need(length, 4);
+      constants[at[2]] = at[3];
+      return;
+    case op::typeArray:
+      need(length, 4);
+      layouts[at[1]] = layoutOf(at[2]);
+      layouts[at[1]].bytes *= constants[at[3]];
+      return;
+    case op::typeStruct:
+      layouts[at[1]] = layoutOfStruct(at + 2, at + length);
       return;
     case op::typeVoid:
       need(length, 2);
@@ -145,6 +215,7 @@ private:
       type.bits = 64;
       type.storage = at[2];
       types[at[1]] = type;
+      pointees[at[1]] = at[3];
       return;
     case op::function:
       need(length, 5);
@@ -156,6 +227,8 @@ private:
       if (!current)
         fail("a parameter stands outside a function");
       current->parameters.push_back(typeOf(at[1]));
+      current->parameterTypes.push_back(at[1]);
+      current->parameterIds.push_back(at[2]);
       return;
     case op::functionEnd:
       current = nullptr;
@@ -196,7 +269,7 @@ private:
                     "digits, '_', '-', '.' and '$'; rename the function");
       SpirvKernel kernel;
       kernel.name = entry.name;
-      kernel.parameters = found->second.parameters;
+      readParameters(kernel, found->second);
       if (auto size = subgroupSizes.find(entry.function); size != subgroupSizes.end())
         kernel.subgroupSize = size->second;
       if (auto size = localSizes.find(entry.function); size != localSizes.end())
@@ -217,7 +290,10 @@ private:
   size_t count;
   std::map<uint32_t, SpirvType> types;
   std::map<uint32_t, Function> functions;
-  std::map<uint32_t, std::string> importNames;
+  std::map<uint32_t, std::string> importNames, names;
+  std::map<uint32_t, uint32_t> constants, pointees;
+  std::map<uint32_t, Layout> layouts;
+  std::set<uint32_t> byValues;
   std::map<uint32_t, unsigned> subgroupSizes;
   std::map<uint32_t, std::array<unsigned, 3>> localSizes;
   std::vector<EntryPoint> entryPoints;
@@ -281,7 +357,7 @@ std::string SpirvModule::kernelNames() const {
   return names;
 }
 
-SpirvModule SpirvModule::parse(const void *data, size_t size) {
+std::vector<uint32_t> spirvWords(const void *data, size_t size) {
   if (!data || size < 20)
     throw Error("the kernel binary has " + std::to_string(size) +
                 " bytes, less than the header of a SPIR-V module. Compile the kernel again");
@@ -308,6 +384,11 @@ SpirvModule SpirvModule::parse(const void *data, size_t size) {
                 std::to_string(size) + " bytes, is not a multiple of 4");
   std::vector<uint32_t> words(size / 4);
   std::memcpy(words.data(), data, size);
+  return words;
+}
+
+SpirvModule SpirvModule::parse(const void *data, size_t size) {
+  std::vector<uint32_t> words = spirvWords(data, size);
   return Parser(words.data(), words.size()).run();
 }
 

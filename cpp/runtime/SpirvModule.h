@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SpirvModule.h: what the runtime needs to know about a SPIR-V binary.
 // Input: the words of a module; output: its kernels with argument sizes, its imported functions
-// with their types. Refused: text, a truncated or malformed module, a module without kernels.
+// with their types. Refused: text, a truncated or malformed module, one for Vulkan, one without
+// kernels.
 #ifndef XETILE_RUNTIME_SPIRVMODULE_H
 #define XETILE_RUNTIME_SPIRVMODULE_H
 
@@ -43,6 +44,10 @@ constexpr unsigned uniformConstant = 0, workgroup = 4, crossWorkgroup = 5, funct
 struct SpirvKernel {
   std::string name;
   std::vector<SpirvType> parameters;
+  /// As the source has them; "" where the module does not tell.
+  std::vector<std::string> parameterNames;
+  /// Bytes of a parameter that is a struct, whose type is a private pointer; 0 for others.
+  std::vector<size_t> structBytes;
   /// 0 if the module does not require one.
   unsigned subgroupSize = 0;
   /// All 0 if the module does not require one.
@@ -67,6 +72,9 @@ struct SpirvModule {
   /// Throws an Error that says what is wrong with `data`.
   static SpirvModule parse(const void *data, size_t size);
 };
+
+/// The words of a SPIR-V module. Throws an Error for what is none.
+std::vector<uint32_t> spirvWords(const void *data, size_t size);
 
 } // namespace xetile::runtime
 #endif

@@ -73,6 +73,30 @@ XETILE_RUNTIME_EXPORT size_t xetileRuntimeSelectedDevice(char *out, size_t size)
 XETILE_RUNTIME_EXPORT size_t xetileRuntimeGenerateBuiltins(const void *spirv, size_t spirvSize,
                                                            int lockstep, char *out, size_t size);
 
+/// All that a SPIR-V module asks of a launch, as a JSON object:
+/// {"kernels": [{"name", "subgroup_size" (0: the module requires none), "local_size" ([0, 0, 0]),
+///   "parameters": [{"name" ("" if the module does not tell), "kind"
+///     ("pointer"|"constant"|"local"|"int"|"float"|"struct"|"other"), "bits" (of a component),
+///     "lanes", "bytes"}]}],
+///  "notes": ["dropped ...", "rewritten ..."]}, the notes being what a device other than a GPU
+///  makes of it. Empty, with a recorded error, for what is no module, or holds what nobody here
+///  knows.
+XETILE_RUNTIME_EXPORT size_t xetileRuntimeDescribeModule(const void *spirv, size_t spirvSize,
+                                                         char *out, size_t size);
+
+/// The module that a device other than a GPU is given: at most `size` bytes are copied, and the
+/// full size is returned. 0 with a recorded error as above.
+XETILE_RUNTIME_EXPORT size_t xetileRuntimePortableSpirv(const void *spirv, size_t spirvSize,
+                                                        char *out, size_t size);
+
+/// Runs a kernel of mgpuModuleGetFunction and waits for it. `grid` counts groups, `block` the
+/// work-items of one. `localBytes` has a size for each parameter that is local memory, `params` the
+/// address of a value for each other one, in their order. A failure is recorded.
+XETILE_RUNTIME_EXPORT void xetileRuntimeLaunch(void *kernel, const int64_t *grid,
+                                               const int64_t *block, const size_t *localBytes,
+                                               size_t localCount, void **params,
+                                               size_t paramsCount);
+
 /// Counters of this process. Times are in nanoseconds.
 typedef struct XeTileRuntimeStats {
   uint64_t launches;          ///< kernels launched

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`xetile run`: a kernel on random arrays, its speed, and whether its results are NumPy's; or a PyTorch model."""
+"""`xetile run`: a kernel on random arrays, its speed, whether its results are NumPy's; a PyTorch model; SPIR-V."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import secrets
 import time
 from typing import Any
 
-from xetile.cli import model
+from xetile.cli import kernel, model
 from xetile.cli.payload import add_options, pass_parameters, read_request, watch
 from xetile.errors import XeTileError
 
@@ -20,7 +20,9 @@ _TOLERANCE = 1e-3  # of a model's results
 def add_parser(commands: Any) -> None:
     """Adds `run` to the subparsers of `xetile`."""
     parser = commands.add_parser(
-        "run", help="run on random arrays, on the device XETILE_DEVICE names or this CPU; or model.py:Model, of PyTorch"
+        "run",
+        help="run on random arrays, on the device XETILE_DEVICE names or this CPU; or model.py:Model, of PyTorch; or a "
+        "kernel of any compiler, K.spv",
     )
     add_options(parser)
     parser.add_argument(
@@ -30,10 +32,15 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--repeat", type=_count, default=1, metavar="N", help="run N times, tell the fastest (default: 1)"
     )
+    kernel.add_options(parser)
     parser.set_defaults(command=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
+    if kernel.is_kernel(options.input):
+        return kernel.run(options)
+    if given := [name for name in ("kernel", "grid", "block", "arg", "out") if getattr(options, name)]:
+        raise XeTileError(f"--{given[0]}: expected none but for a kernel in SPIR-V or OpenCL C, K.spv or K.cl")
     if model.is_model(options.input):
         return model.run(options, pass_parameters(options.set), _TOLERANCE)
     import numpy as np
@@ -49,16 +56,16 @@ def _run(options: argparse.Namespace) -> int:
         )
     has_native = any(option.name == "native" for option in request.target.options)
     more: dict[str, Any] = {"native": "off"} if has_native else {}
-    kernel = compiler.compile(*request.arguments, on_stage=watch(options), **more)
+    compiled = compiler.compile(*request.arguments, on_stage=watch(options), **more)
 
     seed = secrets.randbits(32) if options.seed is None else options.seed
-    arguments = reference.random_arguments(kernel.signature, np.random.default_rng(seed))
-    results = kernel(*arguments)
+    arguments = reference.random_arguments(compiled.signature, np.random.default_rng(seed))
+    results = compiled(*arguments)
     clock = _Clock(request.target.has_device)
     for _ in range(options.repeat):
         with clock:
-            results = kernel(*arguments)
-    print(f"{kernel.signature} for {request.target}, on {clock.place}")
+            results = compiled(*arguments)
+    print(f"{compiled.signature} for {request.target}, on {clock.place}")
     print(clock.tell(reference.count_flops(request.payload)))
     if not options.check:
         print(f"random arrays of seed {seed}; not checked")

@@ -1,28 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The runtime library: where it is, which devices it sees, what it did last, and its errors as `XeTileError`.
+"""The runtime library: which devices it sees, what it did last, its errors as `XeTileError`, and kernels in SPIR-V.
 
-Kernels are launched by compiled host code, which calls the same library; nothing here launches anything. Neither MLIR
-nor LLVM is needed: NumPy and the runtime library run kernels that were saved (`xetile.load`).
+Kernels of `xetile.compile` are launched by compiled host code, which calls the same library; `Module` launches those of
+any SPIR-V module. Neither MLIR nor LLVM is needed: NumPy and the runtime library run kernels that were saved
+(`xetile.load`), and those that other compilers made.
 """
 
 from __future__ import annotations
 
 import ctypes
-import functools
 import json
-import os
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
-from xetile.errors import XeTileError, expect
-from xetile.system import forks
-from xetile.system.surroundings import PACKAGE, reinstall
+from xetile.errors import expect
+from xetile.kernels.library import (
+    checked,
+    launching,
+    library,
+    library_path,
+    raise_recorded,
+    text,
+)
+from xetile.kernels.modules import Module
 
 __all__ = [
     "Device",
+    "Module",
     "Stats",
     "checked",
     "describe_drivers",
@@ -34,9 +37,6 @@ __all__ = [
     "selected_device",
     "stats",
 ]
-
-_NAME = "libXeTileRuntime.so"
-_RECORD_ERRORS = 1
 
 
 @dataclass(frozen=True)
@@ -113,37 +113,26 @@ class _RawStats(ctypes.Structure):
     ]
 
 
-@functools.cache
-def library_path() -> Path:
-    """The runtime library: in the installed package, else in the build tree. Raises XeTileError if it is in neither."""
-    package = PACKAGE
-    places = (package / "_lib" / _NAME, package.parent.parent / "lib" / _NAME)
-    for place in places:
-        if place.exists():
-            return place.resolve()
-    raise XeTileError(f"the runtime library is in none of {', '.join(map(str, places))}: {reinstall('xetile-runtime')}")
-
-
 def devices() -> tuple[Device, ...]:
     """All OpenCL devices. Empty if there is none: `describe_drivers` then says where drivers were looked for."""
-    found = json.loads(_text(_library().xetileRuntimeListDevices))
+    found = json.loads(text(library().xetileRuntimeListDevices))
     return tuple(Device(**{**entry, "subgroup_sizes": tuple(entry["subgroup_sizes"])}) for entry in found)
 
 
 def describe_drivers() -> str:
     """Where OpenCL drivers were looked for and what came of it, a line for each place."""
-    return _text(_library().xetileRuntimeDescribeDrivers)
+    return text(library().xetileRuntimeDescribeDrivers)
 
 
 def selected_device() -> str:
     """The name of the device that kernels run on. Raises XeTileError if there is none, or XETILE_DEVICE names none."""
-    return _text(_library().xetileRuntimeSelectedDevice)
+    return text(library().xetileRuntimeSelectedDevice)
 
 
 def stats() -> Stats:
     """Counters of this process; waits for the last kernel. Raises XeTileError if that kernel failed."""
     raw = _RawStats()
-    _library().xetileRuntimeGetStats(ctypes.byref(raw))
+    library().xetileRuntimeGetStats(ctypes.byref(raw))
     raise_recorded()
     values = {field[0]: getattr(raw, field[0]) for field in raw._fields_}
     kernel, build = values.pop("kernel_nanoseconds"), values.pop("build_nanoseconds")
@@ -158,85 +147,4 @@ def generate_builtins(spirv: bytes, lockstep: bool = True) -> str:
     """
     expect("spirv", spirv, bytes, "a SPIR-V module as bytes")
     expect("lockstep", lockstep, bool, "True or False")
-    return _text(_library().xetileRuntimeGenerateBuiltins, spirv, len(spirv), int(lockstep))
-
-
-# The library records one error for the whole process, and has locks of its own.
-_one_at_a_time = forks.held_over_fork()
-
-
-@contextmanager
-def launching() -> Iterator[None]:
-    """`checked()`, for one thread at a time."""
-    with _one_at_a_time, checked():
-        yield
-
-
-@contextmanager
-def checked() -> Iterator[None]:
-    """Runs host code that calls the runtime library; raises what the library recorded meanwhile as XeTileError.
-
-    After an error the library does nothing until it is raised, so results of such a run are not to be used. An error
-    that an earlier run left behind is raised before the body runs.
-    """
-    raise_recorded()
-    try:
-        yield
-    except Exception as error:
-        if message := _take_error():
-            raise XeTileError(message) from error
-        raise
-    raise_recorded()
-
-
-def raise_recorded() -> None:
-    """Raises the library's recorded error, if there is one, and forgets it."""
-    if message := _take_error():
-        raise XeTileError(message)
-
-
-@functools.cache
-def _library() -> ctypes.CDLL:
-    # Intel's CPU driver from PyPI puts its libraries into the environment's lib directory.
-    environment = Path(sys.prefix, "lib")
-    if (environment / "libintelocl.so").exists():
-        os.environ.setdefault("XETILE_OPENCL_RT", str(environment))
-    try:
-        library = ctypes.CDLL(str(library_path()))
-    except OSError as error:
-        # Without a system's OpenCL loader there is the one that came with the driver.
-        try:
-            ctypes.CDLL(str(environment / "libOpenCL.so.1"), mode=ctypes.RTLD_GLOBAL)
-            library = ctypes.CDLL(str(library_path()))
-        except OSError:
-            raise XeTileError(f"{error}; install ocl-icd-libopencl1, or intel-opencl-rt into {sys.prefix}") from None
-    size, text = ctypes.c_size_t, ctypes.c_char_p
-    for name, arguments in {
-        "xetileRuntimeListDevices": [text, size],
-        "xetileRuntimeDescribeDrivers": [text, size],
-        "xetileRuntimeSelectedDevice": [text, size],
-        "xetileRuntimeTakeError": [text, size],
-        "xetileRuntimeGenerateBuiltins": [text, size, ctypes.c_int, text, size],
-    }.items():
-        function = getattr(library, name)
-        function.restype, function.argtypes = size, arguments
-    library.xetileRuntimeGetStats.argtypes = [ctypes.POINTER(_RawStats)]
-    library.xetileRuntimeSetErrorMode(_RECORD_ERRORS)
-    return library
-
-
-def _take_error() -> str:
-    take = _library().xetileRuntimeTakeError
-    if not (length := take(None, 0)):
-        return ""
-    buffer = ctypes.create_string_buffer(length + 1)
-    take(buffer, len(buffer))
-    return buffer.value.decode(errors="replace")
-
-
-def _text(function: Callable[..., int], *arguments: object) -> str:
-    """The text that a function of XeTileRuntime.h copies into its caller's buffer. Raises its recorded error."""
-    buffer = ctypes.create_string_buffer(function(*arguments, None, 0) + 1)
-    raise_recorded()
-    function(*arguments, buffer, len(buffer))
-    return buffer.value.decode(errors="replace")
+    return text(library().xetileRuntimeGenerateBuiltins, spirv, len(spirv), int(lockstep))

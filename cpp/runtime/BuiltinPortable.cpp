@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// BuiltinPortable.cpp: what PortableSpirv.cpp calls in place of instructions.
+// Input: its functions; output: their definitions in OpenCL C.
+// Refused: nothing.
+//
+// Reversed ids: the device runs the subgroups of a workgroup one after another between barriers.
+// The first one does the work of the last here, so that what depends on their order comes out
+// differently. Where work-items are not numbered subgroup by subgroup, or the last subgroup is not
+// full, all stay.
+#include "BuiltinText.h"
+
+namespace xetile::runtime {
+
+namespace {
+
+bool begins(const SpirvImport &import, const char *start) {
+  return import.name.rfind(start, 0) == 0;
+}
+
+// To nearest even, as SPV_INTEL_tensor_float32_conversion says; NaN stays NaN.
+void addRound(BuiltinText &out, const SpirvImport &import) {
+  std::string n = import.result.lanes == 1 ? "" : number(import.result.lanes);
+  out.add(expand(R"cl(
+float@n@ @name@(float@n@ x) {
+  uint@n@ bits = as_uint@n@(x);
+  float@n@ rounded = as_float@n@((bits + 0xfffu + (bits >> 13 & 1u)) & 0xffffe000u);
+  return isnan(x) ? x : rounded;
+}
+)cl",
+                 {{"n", n}, {"name", import.name}}));
+}
+
+void addReversedId(BuiltinText &out, const SpirvImport &import) {
+  out.add(R"cl(
+#ifndef XT_REVERSED
+#define XT_REVERSED
+size_t xt_mirrored(void) {
+  size_t size = get_max_sub_group_size(), lane = get_sub_group_local_id(), own = get_local_linear_id();
+  size_t all = get_local_size(0) * get_local_size(1) * get_local_size(2);
+  if (all % size || get_sub_group_id() * size + lane != own)
+    return own;
+  return (get_num_sub_groups() - 1 - get_sub_group_id()) * size + lane;
+}
+size_t xt_mirrored_id(uint axis) {
+  size_t id = xt_mirrored(), x = get_local_size(0), y = get_local_size(1);
+  return axis == 0 ? id % x : axis == 1 ? id / x % y : id / (x * y);
+}
+size_t xt_mirrored_global_id(uint axis) {
+  return get_group_id(axis) * get_enqueued_local_size(axis) + xt_mirrored_id(axis) + get_global_offset(axis);
+}
+#endif
+)cl");
+  std::string what = import.name.substr(12), axis = number(what.empty() ? 0 : what.back() - 'x');
+  std::string value = what == "subgroup" ? "xt_mirrored() / get_max_sub_group_size()"
+                      : what == "index"  ? "xt_mirrored()"
+                      : what == "global_index"
+                          ? "((xt_mirrored_global_id(2) - get_global_offset(2)) * "
+                            "get_global_size(1) + xt_mirrored_global_id(1) - "
+                            "get_global_offset(1)) * get_global_size(0) + "
+                            "xt_mirrored_global_id(0) - get_global_offset(0)"
+                      : what.rfind("global", 0) == 0 ? "xt_mirrored_global_id(" + axis + ")"
+                                                     : "xt_mirrored_id(" + axis + ")";
+  std::string type = import.result.bits == 32 ? "uint" : "ulong";
+  out.add(type + " " + import.name + "(void) { return (" + type + ")(" + value + "); }\n");
+}
+
+} // namespace
+
+bool isPortablePart(const SpirvImport &import) {
+  return begins(import, "xt_reversed_") || begins(import, "xt_round_to_tf32_") ||
+         import.name == "xt_in_subgroups";
+}
+
+void addPortablePart(BuiltinText &out, const SpirvImport &import) {
+  if (begins(import, "xt_reversed_"))
+    addReversedId(out, import);
+  else if (begins(import, "xt_round_to_tf32_"))
+    addRound(out, import);
+  else // Volatile: an unused value would be gone when the driver looks.
+    out.add("void xt_in_subgroups(void) { volatile uint lane = get_sub_group_local_id(); }\n");
+}
+
+} // namespace xetile::runtime

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// PortableSpirv.cpp: kernels of other compilers as Intel's OpenCL driver for CPUs takes them.
+// Input: a SPIR-V module for Intel GPUs; output: the same module without what that driver refuses
+// and no result needs, with calls of Intel's builtins for instructions that it does not have.
+// Refused: modules of other environments; what neither the driver nor this runtime knows, by name.
+#include "PortableSpirv.h"
+
+#include "Errors.h"
+#include "PortableTables.h"
+#include "SpirvEdit.h"
+#include "SpirvModule.h"
+
+#include <algorithm>
+#include <set>
+
+namespace xetile::runtime {
+namespace {
+
+// Numbers of the SPIR-V specification, unified1.
+namespace op {
+constexpr unsigned extension = 10, executionMode = 16, capability = 17, typeVoid = 19,
+                   function = 54, load = 61, decorate = 71, groupDecorate = 74,
+                   compositeConstruct = 80, controlBarrier = 224, executionModeId = 331,
+                   decorateId = 332, decorateString = 5632, memberDecorateString = 5633,
+                   functionEnd = 56, label = 248, shuffle = 5571, blockWrite = 5576, arrive = 6142,
+                   wait = 6143, roundToTf32 = 6426, blockLoad = 6231, blockTransform = 6232,
+                   blockTranspose = 6233, blockPrefetch = 6234, blockStore = 6235,
+                   multiplyAccumulate = 6237;
+}
+namespace builtin {
+constexpr uint32_t localInvocationId = 27, globalInvocationId = 28, localInvocationIndex = 29,
+                   globalLinearId = 34, subgroupId = 40, subgroupLocalInvocationId = 41;
+}
+
+/// As unmangledName() of BuiltinName.h reads it.
+std::string mangled(const std::string &name) {
+  return "_Z" + std::to_string(name.size()) + name + "_xt";
+}
+
+class Porter {
+public:
+  Porter(const uint32_t *words, size_t count, SubgroupOrder order)
+      : edit(words, count), order(order) {}
+
+  PortableSpirv run() {
+    findHiddenSubgroups();
+    bool inCapabilities = true, beforeAnnotations = true, beforeFunctions = true;
+    for (const SpirvInstruction &in : edit.instructions()) {
+      unsigned opcode = in.opcode();
+      if (inCapabilities && opcode != op::capability) {
+        edit.endCapabilities();
+        inCapabilities = false;
+      }
+      bool annotates = (opcode >= op::decorate && opcode <= op::groupDecorate) ||
+                       opcode == op::decorateId || opcode == op::decorateString ||
+                       opcode == op::memberDecorateString;
+      if (beforeAnnotations && (annotates || (opcode >= op::typeVoid && opcode <= op::function))) {
+        edit.beginAnnotations();
+        beforeAnnotations = false;
+      }
+      if (beforeFunctions && opcode == op::function) {
+        edit.beginFunctions();
+        beforeFunctions = false;
+      }
+      port(in);
+    }
+    return {edit.finish(), std::move(notes)};
+  }
+
+private:
+  // The driver runs a kernel in subgroups if it sees that the kernel asks for its lane or calls a
+  // function of subgroups; instructions of SPV_INTEL_subgroups alone it takes for a work-item's.
+  void findHiddenSubgroups() {
+    uint32_t function = 0;
+    bool blocks = false, asks = false;
+    for (const SpirvInstruction &in : edit.instructions()) {
+      unsigned opcode = in.opcode();
+      if (opcode == op::function && in.length() > 2) {
+        function = in[2];
+        blocks = asks = false;
+      }
+      blocks |= opcode >= op::shuffle && opcode <= op::blockWrite;
+      asks |= opcode == op::load && in.length() > 3 &&
+              edit.builtinOf(in[3]) == builtin::subgroupLocalInvocationId;
+      if (opcode == op::functionEnd && blocks && !asks)
+        hidden.insert(function);
+    }
+  }
+
+  void note(const std::string &text) {
+    if (std::find(notes.begin(), notes.end(), text) == notes.end())
+      notes.push_back(text);
+  }
+
+  /// True if the part is kept as it is. Notes what is dropped.
+  bool judge(const PortableRow *row, const char *what, uint32_t number) {
+    if (!row)
+      throw Error(std::string("the kernel has the SPIR-V ") + what + " " + std::to_string(number) +
+                  ", which neither the OpenCL driver for CPUs nor this runtime knows. Compile it "
+                  "without the extension that it belongs to");
+    if (row->fate == Fate::Refused)
+      throw Error(std::string("the kernel has the SPIR-V ") + what + " " + row->name + " (" +
+                  std::to_string(number) + "), which does not run here: " + row->reason +
+                  ". Compile it without the extension that it belongs to");
+    if (row->fate == Fate::Dropped)
+      note(std::string("dropped ") + what + " " + row->name + ": " + row->reason);
+    return row->fate == Fate::Kept;
+  }
+
+  void port(const SpirvInstruction &in) {
+    unsigned opcode = in.opcode(), length = in.length();
+    switch (opcode) {
+    case op::capability:
+      if (length > 1 && in[1] >= firstExtended &&
+          !judge(findCapability(in[1]), "capability", in[1]))
+        return;
+      break;
+    case op::extension:
+      if (!knowsExtension(spirvText(in.at + 1, in.at + length).c_str()))
+        return;
+      break;
+    case op::executionMode:
+    case op::executionModeId:
+      if (length > 2 && in[2] >= firstExtended &&
+          !judge(findExecutionMode(in[2]), "execution mode", in[2]))
+        return;
+      break;
+    case op::decorate:
+    case op::decorateId:
+    case op::decorateString:
+      if (length > 2 && in[2] >= firstExtended && !keepsDecoration(in[2]))
+        return;
+      break;
+    case op::decorate + 1: // of a member
+    case op::memberDecorateString:
+      if (length > 3 && in[3] >= firstExtended && !keepsDecoration(in[3]))
+        return;
+      break;
+    default:
+      if (rewrite(in))
+        return;
+      if (opcode >= firstExtended && !judge(findInstruction(opcode), "instruction", opcode))
+        return;
+    }
+    edit.copy(in);
+  }
+
+  // A decoration of its own never says what is computed.
+  bool keepsDecoration(uint32_t number) {
+    if (findDecoration(number))
+      return judge(findDecoration(number), "decoration", number);
+    note("dropped decoration " + std::to_string(number) + ": it is unknown to the driver");
+    return false;
+  }
+
+  bool rewrite(const SpirvInstruction &in) {
+    switch (in.opcode()) {
+    case op::arrive:
+      // All that a barrier orders is ordered where it is waited for.
+      rewritten("OpControlBarrierArriveINTEL, OpControlBarrierWaitINTEL", "a barrier at the wait");
+      return true;
+    case op::wait:
+      need(in, 4);
+      edit.emit(op::controlBarrier, {in[1], in[2], in[3]});
+      return true;
+    case op::blockLoad:
+      return blockIo(in, "read", "OpSubgroup2DBlockLoadINTEL");
+    case op::blockTransform:
+      return blockIo(in, "read_transform", "OpSubgroup2DBlockLoadTransformINTEL");
+    case op::blockTranspose:
+      return blockIo(in, "read_transpose", "OpSubgroup2DBlockLoadTransposeINTEL");
+    case op::blockPrefetch:
+      return blockIo(in, "prefetch", "OpSubgroup2DBlockPrefetchINTEL");
+    case op::blockStore:
+      return blockIo(in, "write", "OpSubgroup2DBlockStoreINTEL");
+    case op::multiplyAccumulate:
+      return multiply(in);
+    case op::roundToTf32:
+      return round(in);
+    case op::function:
+      current = in.length() > 2 ? in[2] : 0;
+      return false;
+    case op::label:
+      if (!hidden.erase(current))
+        return false;
+      edit.copy(in);
+      edit.call("xt_in_subgroups", edit.voidType(), {});
+      return true;
+    case op::load:
+      return order == SubgroupOrder::Reversed && reverse(in);
+    default:
+      return false;
+    }
+  }
+
+  static void need(const SpirvInstruction &in, unsigned length) {
+    if (in.length() < length)
+      throw Error("the kernel binary is not a valid SPIR-V module: instruction " +
+                  std::to_string(in.opcode()) + " is too short. Check it with spirv-val");
+  }
+
+  void rewritten(const std::string &what, const std::string &into) {
+    note("rewritten " + what + ": " + into);
+  }
+
+  uint32_t constant(uint32_t id, const char *what) const {
+    if (std::optional<uint32_t> value = edit.constantOf(id))
+      return *value;
+    throw Error(std::string("the kernel has a ") + what +
+                " whose shape is no constant. Compile it with optimisation, or write constants");
+  }
+
+  /// Element size in bytes, width, height, blocks; base, width, height, pitch, corner; the lane's
+  /// array. A store has the array first of these.
+  bool blockIo(const SpirvInstruction &in, const char *kind, const char *name) {
+    bool store = in.opcode() == op::blockStore, prefetch = in.opcode() == op::blockPrefetch;
+    need(in, prefetch ? 10 : 11);
+    uint32_t bytes = constant(in[1], name), columns = constant(in[2], name),
+             rows = constant(in[3], name), blocks = constant(in[4], name);
+    std::vector<uint32_t> args(in.at + (store ? 6 : 5), in.at + (store ? 11 : 10));
+    if (!prefetch)
+      args.push_back(in[store ? 5 : 10]);
+    std::string builtin = std::string("intel_sub_group_2d_block_") + kind + "_" +
+                          std::to_string(bytes * 8) + "b_" + std::to_string(rows) + "r" +
+                          std::to_string(columns) + "x" + std::to_string(blocks) + "c";
+    rewritten(name, "intel_sub_group_2d_block_" + std::string(kind) + "_*");
+    edit.call(mangled(builtin), edit.voidType(), args);
+    return true;
+  }
+
+  /// Bits of the operands mask, and the name of the elements that they stand for.
+  static std::string elementName(uint32_t mask, bool b) {
+    enum : uint32_t {
+      SignedA = 1,
+      Int8A = 0x10,
+      Int4A = 0x40,
+      Tf32A = 0x100,
+      F16A = 0x400,
+      Bf16A = 0x1000
+    };
+    // Each bit of B is behind that of A.
+    uint32_t bits = b ? mask >> 1 : mask;
+    if (bits & Int8A)
+      return bits & SignedA ? "i8" : "u8";
+    if (bits & Int4A)
+      return bits & SignedA ? "i4" : "u4";
+    return bits & Tf32A ? "tf32" : bits & F16A ? "f16" : bits & Bf16A ? "bf16" : "";
+  }
+
+  bool multiply(const SpirvInstruction &in) {
+    const char *name = "OpSubgroupMatrixMultiplyAccumulateINTEL";
+    need(in, 7);
+    uint32_t depth = constant(in[3], name), mask = in.length() > 7 ? in[7] : 0;
+    std::string a = elementName(mask, false), b = elementName(mask, true);
+    if (a.empty() || b.empty())
+      throw Error(std::string("the kernel has an ") + name + " with operands 0x" + hex(mask) +
+                  ". Expected packed f16, bf16, int8 or int4, or tf32, for A and for B");
+    rewritten(name, "intel_sub_group_*_matrix_mad_k*");
+    edit.call(mangled("intel_sub_group_" + a + "_" + b + "_matrix_mad_k" + std::to_string(depth)),
+              in[1], {in[4], in[5], in[6]}, in[2]);
+    return true;
+  }
+
+  // The driver takes it and does nothing.
+  bool round(const SpirvInstruction &in) {
+    need(in, 4);
+    uint32_t element = edit.elementOf(in[1]);
+    uint64_t lanes = element ? edit.bytesOf(in[1]) / edit.bytesOf(element) : 1;
+    rewritten("OpRoundFToTF32INTEL", "the driver's rounds nothing");
+    edit.call("xt_round_to_tf32_" + std::to_string(lanes), in[1], {in[3]}, in[2]);
+    return true;
+  }
+
+  static std::string hex(uint32_t value) {
+    std::string text;
+    do
+      text.insert(text.begin(), "0123456789abcdef"[value & 15]);
+    while (value >>= 4);
+    return text;
+  }
+
+  /// A read of the ids that tell a subgroup which one it is.
+  bool reverse(const SpirvInstruction &in) {
+    need(in, 4);
+    std::optional<uint32_t> which = edit.builtinOf(in[3]);
+    if (!which)
+      return false;
+    uint32_t element = edit.elementOf(in[1]);
+    std::string name;
+    switch (*which) {
+    case builtin::localInvocationId:
+      name = "xt_reversed_local_id";
+      break;
+    case builtin::globalInvocationId:
+      name = "xt_reversed_global_id";
+      break;
+    case builtin::localInvocationIndex:
+    case builtin::globalLinearId:
+    case builtin::subgroupId:
+      if (element)
+        return false;
+      edit.call(*which == builtin::subgroupId             ? "xt_reversed_subgroup"
+                : *which == builtin::localInvocationIndex ? "xt_reversed_index"
+                                                          : "xt_reversed_global_index",
+                in[1], {}, in[2]);
+      return true;
+    default:
+      return false;
+    }
+    if (!element)
+      return false;
+    std::vector<uint32_t> parts{in[1], in[2]};
+    for (const char *axis : {"_x", "_y", "_z"})
+      parts.push_back(edit.call(name + axis, element, {}));
+    edit.emit(op::compositeConstruct, parts);
+    return true;
+  }
+
+  SpirvEdit edit;
+  SubgroupOrder order;
+  /// Functions whose use of subgroups the driver would not see.
+  std::set<uint32_t> hidden;
+  uint32_t current = 0;
+  std::vector<std::string> notes;
+};
+
+} // namespace
+
+PortableSpirv makePortable(const void *spirv, size_t size, SubgroupOrder order) {
+  std::vector<uint32_t> words = spirvWords(spirv, size);
+  return Porter(words.data(), words.size(), order).run();
+}
+
+} // namespace xetile::runtime

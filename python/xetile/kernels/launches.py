@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Values of a launch as the runtime library takes them: what fits a parameter, and where a kernel finds its arrays."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import json
+import math
+import numbers
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xetile.errors import XeTileError, told
+from xetile.kernels import dlpack
+from xetile.kernels.library import launching, library, text
+
+__all__ = ["Bound", "Memory", "Parameter", "convert"]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a kernel, as the module declares it.
+
+    `kind` is "pointer" (global memory), "constant" (the same, read only), "local" (memory of a workgroup, whose size
+    the launch gives), "int", "float", "struct" or "other". `bits` are those of a component, `lanes` counts components,
+    `bytes` is the size of the value. `name` is "" if the module has none.
+    """
+
+    name: str
+    kind: str
+    bits: int
+    lanes: int
+    bytes: int
+
+    @property
+    def is_array(self) -> bool:
+        """True if a call passes an array, or None."""
+        return self.kind in ("pointer", "constant")
+
+    def __str__(self) -> str:
+        if self.is_array:
+            return "an array" if self.kind == "pointer" else "a constant array"
+        if self.kind in ("int", "float"):
+            scalar = f"{self.kind[0]}{self.bits}"
+            return scalar if self.lanes == 1 else f"{self.lanes} x {scalar}"
+        return {"local": "local memory", "struct": f"a struct of {self.bytes} bytes"}.get(self.kind, "of another kind")
+
+
+@dataclass
+class Bound:
+    """A parameter's value: an array, or None, for a pointer; the bytes of all others."""
+
+    array: NDArray[Any] | None = None
+    value: bytes | None = None
+    constant: bool = False
+
+
+def convert(parameter: Parameter, value: Any) -> Bound:
+    """The value of an argument. XeTileError, "expected ..., got ...", for what does not fit."""
+    if parameter.is_array:
+        if value is None:
+            return Bound()
+        array = dlpack.as_numpy(value) if dlpack.is_foreign(value) else value
+        if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
+            raise XeTileError(f"expected {parameter}, got {told(value)}")
+        if array.dtype.hasobject:
+            raise XeTileError(f"expected {parameter} of numbers, got one of Python objects")
+        return Bound(array=array, constant=parameter.kind == "constant")
+    if isinstance(value, np.ndarray) and value.ndim:
+        raise XeTileError(f"expected {parameter}, got an array {value.dtype}{list(value.shape)}")
+    if parameter.kind == "struct":
+        if not isinstance(value, (bytes, bytearray)) or len(value) != parameter.bytes:
+            got = f"{len(value)} bytes" if isinstance(value, (bytes, bytearray)) else told(value)
+            raise XeTileError(f"expected {parameter} as bytes, got {got}")
+        return Bound(value=bytes(value))
+    if parameter.kind not in ("int", "float"):
+        raise XeTileError(f"its parameter is {parameter}, which cannot be passed")
+    parts = value if isinstance(value, (tuple, list)) else (value,)
+    if len(parts) != parameter.lanes:
+        raise XeTileError(f"expected {parameter}, got {told(value)}")
+    data = b"".join(_scalar(parameter, part) for part in parts)
+    return Bound(value=data.ljust(parameter.bytes, b"\0"))
+
+
+def _scalar(parameter: Parameter, value: Any) -> bytes:
+    bits = parameter.bits
+    name = f"{parameter.kind[0]}{bits}"
+    if isinstance(value, np.ndarray):
+        value = value[()]
+    if parameter.kind == "int":
+        if not isinstance(value, (numbers.Integral, np.bool_)):
+            raise XeTileError(f"expected a number of type {name}, got {told(value)}")
+        whole = int(value)
+        if not -(1 << (bits - 1)) <= whole < 1 << bits:
+            raise XeTileError(
+                f"expected a number of type {name} ({-(1 << (bits - 1))} to {(1 << bits) - 1}), got {whole}"
+            )
+        return (whole & ((1 << bits) - 1)).to_bytes(bits // 8, "little")
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Real, np.floating)):
+        raise XeTileError(f"expected a number of type {name}, got {told(value)}")
+    with np.errstate(over="ignore"):
+        rounded = np.asarray(float(value)).astype(f"f{bits // 8}")
+    if np.isinf(rounded) and not math.isinf(float(value)):
+        raise XeTileError(f"expected a number in the range of {name}, got {value}")
+    return rounded.tobytes()
+
+
+@functools.cache
+def _reads_host_memory(environment: str | None) -> bool:
+    """True if kernels on the selected device read any array of the host."""
+    del environment  # XETILE_DEVICE, which selects
+    found = json.loads(text(library().xetileRuntimeListDevices))
+    return any(entry["selected"] and entry["svm"] == "system" for entry in found)
+
+
+class Memory:
+    """The arrays of a launch where the device finds them, and `addresses` of all values, for as long as it lasts.
+
+    A device that reads the host's memory is given the arrays as they are. For others they are copied, and what the
+    kernel left is copied back. Arrays that share memory share it there, too.
+    """
+
+    def __init__(self, kernel: str, bound: Sequence[Bound]) -> None:
+        self._kernel, self._bound = kernel, bound
+        self._copies = not _reads_host_memory(os.environ.get("XETILE_DEVICE"))
+        self._keep: list[Any] = []
+        self._read_only: list[tuple[int, NDArray[Any], NDArray[Any]]] = []
+        self._blocks: list[tuple[int, int, int]] = []  # of the host: address, bytes; of the device: address
+        self.addresses = (ctypes.c_void_p * max(len(bound), 1))()
+
+    def __enter__(self) -> Memory:
+        if self._copies:
+            self._copy_in()
+        for number, value in enumerate(self._bound):
+            if value.value is not None:
+                place: Any = ctypes.create_string_buffer(value.value, len(value.value))
+            elif value.array is None:
+                place = ctypes.c_void_p(0)
+            else:
+                place = ctypes.c_void_p(self._address(number, value))
+            self._keep.append(place)
+            self.addresses[number] = ctypes.addressof(place)
+        return self
+
+    def _address(self, number: int, value: Bound) -> int:
+        array = value.array
+        assert array is not None
+        if not array.flags.writeable and not value.constant and not self._copies:
+            # Whoever gave it must not see it change; what the kernel writes to it would be lost.
+            copy = np.array(array)
+            self._read_only.append((number, array, copy))
+            array = copy
+        address: int = array.__array_interface__["data"][0]
+        for start, size, there in self._blocks:
+            if start <= address < start + max(size, 1):
+                return there + address - start
+        return address
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        try:
+            if kind is None and self._copies:
+                self._copy_out()
+        finally:
+            for _start, _size, there in self._blocks:
+                library().mgpuMemFree(there, None)
+        if kind is None:
+            for which, original, copy in self._read_only:
+                if original.tobytes() != copy.tobytes():
+                    raise XeTileError(
+                        f"kernel {self._kernel!r}: argument {which}: it is read-only, and the kernel wrote to it: "
+                        "pass a writable array"
+                    )
+
+    def _copy_in(self) -> None:
+        spans = sorted(_span(value.array) for value in self._bound if value.array is not None and value.array.size)
+        merged: list[list[int]] = []
+        for low, high in spans:
+            if merged and low < merged[-1][1]:
+                merged[-1][1] = max(merged[-1][1], high)
+            else:
+                merged.append([low, high])
+        with launching():
+            for low, high in merged:
+                there = library().mgpuMemAlloc(high - low, None, 0)
+                self._blocks.append((low, high - low, there))
+                library().mgpuMemcpy(there, low, high - low, None)
+
+    def _copy_out(self) -> None:
+        writable = [
+            _span(v.array) for v in self._bound if v.array is not None and v.array.size and v.array.flags.writeable
+        ]
+        with launching():
+            for low, size, there in self._blocks:
+                if any(start < low + size and end > low for start, end in writable):
+                    library().mgpuMemcpy(low, there, size, None)
+
+
+def _span(array: NDArray[Any]) -> tuple[int, int]:
+    """The addresses from the lowest to behind the highest byte of an array."""
+    low, high = np.lib.array_utils.byte_bounds(array)
+    return int(low), int(high)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`xetile run K.spv`: arguments from the command line, results told and saved, refusals."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from xetile.cli import main
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "runtime"))
+from gpu_runtime import compile_opencl  # noqa: E402
+
+SOURCE = """
+__attribute__((reqd_work_group_size(32, 1, 1))) kernel void axpy(global float *y, global const float *x, float a) {
+  int i = get_global_id(0);
+  y[i] += a * x[i];
+}
+kernel void turn(global short *x, local short *t) {
+  int i = get_local_id(0);
+  t[i] = x[i];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  x[i] = t[get_local_size(0) - 1 - i];
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def spirv(tmp_path_factory):
+    path = tmp_path_factory.mktemp("kernel") / "k.spv"
+    path.write_bytes(compile_opencl(SOURCE))
+    return str(path)
+
+
+def test_arguments_of_every_kind(spirv, tmp_path, capsys):
+    np.save(tmp_path / "x.npy", np.arange(64, dtype="f4"))
+    arguments = ["--arg", "f32:64:ones", "--arg", f"f32:64:{tmp_path / 'x.npy'}", "--arg", "f32:0.5"]
+    out = ["--out", f"0={tmp_path / 'y.npy'}", "--out", "1"]
+    assert main(["run", spirv, "--kernel", "axpy", "--grid", "2", *arguments, *out, "--repeat", "2"]) == 0
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), 1 + np.arange(64) / 2)
+    printed = capsys.readouterr().out
+    assert "axpy(an array, an array, f32) on " in printed
+    assert "argument 0: float32[64]: 1 to 32.5, mean 16.75; begins 1 1.5 2 2.5" in printed
+    assert "argument 1: float32[64]: 0 to 63" in printed
+    assert "note: the kernel requires no subgroup size: a GPU may choose another one" in printed
+
+
+def test_local_memory_and_integers(spirv, capsys):
+    command = ["run", spirv, "--kernel", "turn", "--grid", "1", "--block", "16", "--arg", "i16:4x4:iota"]
+    assert main([*command, "--arg", "local:32", "--out", "0"]) == 0
+    assert "argument 0: int16[4, 4]: 0 to 15, mean 7.5; begins 15 14 13 12" in capsys.readouterr().out
+
+
+def test_the_seed_is_told_and_gives_the_same_numbers(spirv, capsys):
+    command = ["run", spirv, "--kernel", "axpy", "--grid", "1", "--seed", "5", "--arg", "f32:32:random"]
+    command += ["--arg", "f32:32:random", "--arg", "f32:2", "--out", "0"]
+    told = []
+    for _ in range(2):
+        assert main(command) == 0
+        told.append(capsys.readouterr().out.splitlines()[-1])
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize(
+    ("message", "arguments"),
+    [
+        ("--kernel: expected one of axpy, turn", []),
+        ("has no kernel 'nothing'", ["--kernel", "nothing"]),
+        ("--grid: expected the number of workgroups", ["--kernel", "axpy"]),
+        ("--grid: expected one to three positive integers", ["--kernel", "axpy", "--grid", "0"]),
+        ("--block: the kernel requires no size", ["--kernel", "turn", "--grid", "1"]),
+        ("--arg 0 'f31:4:zeros': expected a type", ["--kernel", "axpy", "--grid", "1", "--arg", "f31:4:zeros"]),
+        ("expected a shape such as", ["--kernel", "axpy", "--grid", "1", "--arg", "f32:4x:zeros"]),
+        ("expected a FILL of random", ["--kernel", "axpy", "--grid", "1", "--arg", "i32:4:0.5"]),
+        ("nowhere.npy", ["--kernel", "axpy", "--grid", "1", "--arg", "i32:4:nowhere.npy"]),
+        ("expected local:BYTES", ["--kernel", "axpy", "--grid", "1", "--arg", "local:x"]),
+        ("--out: expected the number of an array, one of none", ["--kernel", "axpy", "--grid", "1", "--out", "0"]),
+        ("expected 3 arguments", ["--kernel", "axpy", "--grid", "1"]),
+        ("--schedule, --set, --dump-stages: expected none", ["--kernel", "axpy", "--set", "a=1"]),
+    ],
+)
+def test_refusals(message, arguments, spirv, capsys):
+    assert main(["run", spirv, *arguments]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_options_of_kernels_are_for_kernels(tmp_path, capsys):
+    assert main(["run", str(tmp_path / "k.mlir"), "--grid", "1"]) == 1
+    assert "--grid: expected none but for a kernel in SPIR-V or OpenCL C" in capsys.readouterr().err
