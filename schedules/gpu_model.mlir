@@ -8,7 +8,7 @@
 //     rows: for each workgroup: all that its rows need, in registers                   // as rows.mlir
 //     scan: for each workgroup, for n: s += A[n], and what is computed of s            // as scan.mlir
 //     elementwise: for each workgroup: a tile of the results                           // as elementwise.mlir
-//   function: launch the kernels, one after the other
+//   function: launch the kernels, one after the other, in the loops and branches that their ops are in
 //
 //   %h = matmul(%x, %w);  %y = softmax(relu(%h))
 // becomes
@@ -96,8 +96,12 @@ module attributes {transform.with_named_sequence} {
       transform.include @tiles failures(propagate) (%kernel, %target) : (!transform.any_op, !transform.any_param) -> ()
     }
 
-    // What is left of the function are calls: they become launches.
-    %buffers = transform.include @bufferize failures(propagate) (%fused) : (!transform.any_op) -> !transform.any_op
+    // What is left of the function are calls, in loops and branches: they become launches.
+    transform.xetile.preserve_arguments in %fused : !transform.any_op
+    // Loops carry what kernels return, in memory that xetile-carry-buffers gives them.
+    %buffers = transform.bufferization.one_shot_bufferize layout{IdentityLayoutMap} %fused
+        {bufferize_function_boundaries = true, allow_return_allocs_from_loops = true}
+        : (!transform.any_op) -> !transform.any_op
     transform.xetile.link_kernels %buffers : !transform.any_op
     %launches = transform.apply_registered_pass "inline" to %buffers : (!transform.any_op) -> !transform.any_op
     transform.yield %launches : !transform.any_op

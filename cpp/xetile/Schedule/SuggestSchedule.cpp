@@ -29,10 +29,21 @@ SmallVector<StringRef> schedulesOfKernels(Operation *prepared) {
   SmallVector<StringRef> schedules;
   prepared->walk([&](func::FuncOp func) {
     if (!func.isExternal() && func.getBody().hasOneBlock())
-      for (const KernelOps &kernel : partition(func))
-        schedules.push_back(kernel.schedule);
+      for (Block *block : hostBlocks(func))
+        for (const KernelOps &kernel : partition(*block))
+          schedules.push_back(kernel.schedule);
   });
   return schedules;
+}
+
+/// True if the host has loops or branches, which stay around kernels.
+bool hasHostControl(Operation *module) {
+  return module
+      ->walk([](func::FuncOp func) {
+        bool some = !func.isExternal() && hostBlocks(func).size() > 1;
+        return some ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 /// The schedule of one kernel that takes all of `module`, or the one whose errors say why none
@@ -99,7 +110,7 @@ StringRef xetile::suggestSchedule(Operation *module, Operation *prepared) {
   SmallVector<StringRef> planned;
   if (prepared)
     planned = schedulesOfKernels(prepared);
-  if (planned.size() > 1 ||
+  if (planned.size() > 1 || hasHostControl(module) ||
       (planned.size() == 1 && (!returnsOneShape(module) || passesResultsOn(module))))
     return "gpu_model";
   return suggestForOneKernel(module, planned.empty() ? StringRef() : planned.front());

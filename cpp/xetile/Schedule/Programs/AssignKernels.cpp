@@ -2,17 +2,110 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: functions on tensors. Out: the same, each op with the number and schedule of its kernel; ops
 // whose results nobody reads are gone.
-// Refused: numbers, given before, of kernels that wait for one another.
+// Refused: numbers, given before, of kernels that wait for one another, that are in several blocks
+// of the host, or that have several schedules.
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "xetile/Linalg/ScheduleMark.h"
 #include "xetile/Schedule/Programs/Partition.h"
 #include "xetile/Schedule/TransformOps.h"
+#include <map>
 
 using namespace mlir;
 using namespace mlir::transform;
 
 namespace xetile::transform_ops {
+
+namespace {
+
+/// Numbers the kernels of a function, in the order in which they run.
+class Numbering {
+public:
+  Numbering(RewriterBase &rewriter, func::FuncOp func) : rewriter(rewriter), func(func) {}
+
+  LogicalResult run() {
+    return failed(checkGiven()) ? failure() : number(func.getBody().front());
+  }
+
+  Operation *where = nullptr;
+  /// An op that `where` contradicts, if there is one.
+  Operation *other = nullptr;
+  std::string why;
+
+private:
+  LogicalResult checkGiven();
+  LogicalResult number(Block &block);
+
+  RewriterBase &rewriter;
+  func::FuncOp func;
+  int64_t next = 0;
+};
+
+/// A kernel runs in one block, by one schedule.
+LogicalResult Numbering::checkGiven() {
+  llvm::DenseMap<int64_t, Operation *> first;
+  std::map<int64_t, std::pair<Operation *, StringRef>> schedules;
+  for (Block *block : hostBlocks(func))
+    for (Operation &op : block->without_terminator()) {
+      auto given = op.getAttrOfType<IntegerAttr>(kKernelAttr);
+      if (!given || !belongsToKernel(&op))
+        continue;
+      std::string number = std::to_string(given.getInt());
+      Operation *before = first.try_emplace(given.getInt(), &op).first->second;
+      StringRef schedule = scheduleOf(&op);
+      if (before->getBlock() != block)
+        why = "expected the ops of kernel " + number +
+              " in one block: the host's loops and branches stay around kernels; give ops of others "
+              "another number (xetile.kernel)";
+      if (!schedule.empty()) {
+        auto &[named, as] = schedules[given.getInt()];
+        if (named && as != schedule) {
+          why = "expected one schedule for kernel " + number + ", got '" + schedule.str() +
+                "' here and '" + as.str() + "' before; give the ops two numbers (xetile.kernel), or " +
+                "one schedule (xetile.schedule)";
+          before = named;
+        }
+        named = &op;
+        as = schedule;
+      }
+      if (why.empty())
+        continue;
+      where = &op;
+      other = before;
+      return failure();
+    }
+  return success();
+}
+
+LogicalResult Numbering::number(Block &block) {
+  SmallVector<KernelOps> kernels = partition(block);
+  HostSteps order = orderSteps(kernels, block);
+  if ((where = order.waiting)) {
+    why = "the kernel of this op and others wait for one another's results: expected numbers "
+          "(xetile.kernel) of kernels that can run one after the other";
+    return failure();
+  }
+  for (const HostSteps::Step &step : order.steps) {
+    if (step.kernel) {
+      const KernelOps &kernel = kernels[*step.kernel];
+      for (Operation *each : kernel.ops)
+        rewriter.modifyOpInPlace(each, [&] {
+          each->setAttr(kKernelAttr, rewriter.getI64IntegerAttr(next));
+          each->setAttr(kScheduleAttr, rewriter.getStringAttr(kernel.schedule));
+        });
+      ++next;
+      continue;
+    }
+    if (isHostControl(step.op))
+      for (Region &region : step.op->getRegions())
+        for (Block &inner : region)
+          if (failed(number(inner)))
+            return failure();
+  }
+  return success();
+}
+
+} // namespace
 
 DiagnosedSilenceableFailure AssignKernelsOp::apply(TransformRewriter &rewriter, TransformResults &,
                                                    TransformState &state) {
@@ -29,24 +122,15 @@ DiagnosedSilenceableFailure AssignKernelsOp::apply(TransformRewriter &rewriter, 
       if (isOpTriviallyDead(each))
         rewriter.eraseOp(each);
     });
-    SmallVector<KernelOps> kernels = partition(func);
-    if (Operation *waiting = sortKernels(kernels)) {
-      DiagnosedDefiniteFailure diag = ::emitDefiniteFailure(
-          waiting->getLoc(), "the kernel of this op and others wait for one another's results: "
-                             "expected numbers (xetile.kernel) of kernels that can run one after "
-                             "the other");
-      diag.attachNote(op->getLoc()) << "required by this step of the schedule";
-      return diag;
-    }
-    int64_t number = 0;
-    for (const KernelOps &kernel : kernels) {
-      for (Operation *each : kernel.ops)
-        rewriter.modifyOpInPlace(each, [&] {
-          each->setAttr(kKernelAttr, rewriter.getI64IntegerAttr(number));
-          each->setAttr(kScheduleAttr, rewriter.getStringAttr(kernel.schedule));
-        });
-      ++number;
-    }
+    Numbering numbering(rewriter, func);
+    if (succeeded(numbering.run()))
+      continue;
+    DiagnosedDefiniteFailure diag =
+        ::emitDefiniteFailure(numbering.where->getLoc(), numbering.why);
+    if (numbering.other)
+      diag.attachNote(numbering.other->getLoc()) << "the other op of this kernel";
+    diag.attachNote(op->getLoc()) << "required by this step of the schedule";
+    return diag;
   }
   return DiagnosedSilenceableFailure::success();
 }

@@ -1,6 +1,6 @@
 //===- AttentionKernels.cpp - which ops of a program are an attention ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: a function on tensors. Out: for each attention the ops from scores to output that the steps
+// In: a block of a program. Out: for each attention the ops from scores to output that the steps
 // of attention.mlir make one kernel of: tried on a copy. Refused: nothing; others are several
 // kernels.
 #include "xetile/Schedule/Programs/AttentionKernels.h"
@@ -69,10 +69,10 @@ static void addFollowing(Value result, llvm::SetVector<Operation *> &ops) {
   }
 }
 
-SmallVector<llvm::SetVector<Operation *>> findAttentionKernels(func::FuncOp func) {
+SmallVector<llvm::SetVector<Operation *>> findAttentionKernels(Block &block) {
   SmallVector<llvm::SetVector<Operation *>> kernels;
   llvm::SmallPtrSet<Operation *, 16> taken;
-  for (auto op : func.getBody().front().getOps<linalg::LinalgOp>()) {
+  for (auto op : block.getOps<linalg::LinalgOp>()) {
     if (taken.contains(op) || !isContraction(op))
       continue;
     Result<AttentionOps> found = findAttention(op);

@@ -8,9 +8,9 @@
 
 namespace xetile::transform_ops {
 
-/// Ops of each attention in `func` that the schedule `attention` takes as one kernel, in the order
+/// Ops of each attention in `block` that the schedule `attention` takes as one kernel, in the order
 /// of the block; fills and views that are copied to kernels may be among them.
-llvm::SmallVector<llvm::SetVector<mlir::Operation *>> findAttentionKernels(mlir::func::FuncOp func);
+llvm::SmallVector<llvm::SetVector<mlir::Operation *>> findAttentionKernels(mlir::Block &block);
 
 } // namespace xetile::transform_ops
 

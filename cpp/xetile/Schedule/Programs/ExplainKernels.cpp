@@ -3,6 +3,7 @@
 // In: functions on tensors. Out: of each op its kernel and why, of each kernel the bytes that it
 // moves at least. Refused: nothing.
 #include "xetile/Schedule/Programs/ExplainKernels.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "xetile/IR/BytesOf.h"
 #include "xetile/Schedule/Programs/Partition.h"
 
@@ -38,29 +39,47 @@ std::optional<int64_t> bytesWritten(const KernelOps &kernel) {
   return sum;
 }
 
-void explain(func::FuncOp func, ExplainedKernels &explained) {
-  SmallVector<KernelOps> kernels = partition(func);
-  if (sortKernels(kernels))
-    return;
-  size_t first = explained.ops.size();
-  for (auto [number, kernel] : llvm::enumerate(kernels)) {
-    auto kernelNumber = static_cast<int64_t>(number);
+/// Numbers as transform.xetile.assign_kernels does; false for kernels that wait for one another.
+bool explain(Block &block, ExplainedKernels &explained) {
+  SmallVector<KernelOps> kernels = partition(block);
+  HostSteps order = orderSteps(kernels, block);
+  if (order.waiting)
+    return false;
+  for (const HostSteps::Step &step : order.steps) {
+    if (!step.kernel) {
+      if (isHostControl(step.op))
+        for (Region &region : step.op->getRegions())
+          for (Block &inner : region)
+            if (!explain(inner, explained))
+              return false;
+      continue;
+    }
+    const KernelOps &kernel = kernels[*step.kernel];
+    auto number = static_cast<int64_t>(explained.kernels.size());
     for (auto [op, reason] : llvm::zip_equal(kernel.ops, kernel.reasons))
-      explained.ops.push_back({op, kernelNumber, kernel.schedule, reason});
-    explained.kernels.push_back(
-        {kernelNumber, kernel.schedule, bytesRead(kernel), bytesWritten(kernel)});
+      explained.ops.push_back({op, number, kernel.schedule, reason});
+    explained.kernels.push_back({number, kernel.schedule, bytesRead(kernel), bytesWritten(kernel)});
   }
-  llvm::sort(MutableArrayRef(explained.ops).drop_front(first),
-             [](const OpInKernel &x, const OpInKernel &y) { return x.op->isBeforeInBlock(y.op); });
+  return true;
 }
 
 } // namespace
 
 ExplainedKernels xetile::explainKernels(Operation *module) {
-  ExplainedKernels explained;
+  ExplainedKernels all;
   module->walk([&](func::FuncOp func) {
-    if (!func.isExternal() && func.getBody().hasOneBlock())
-      explain(func, explained);
+    if (func.isExternal() || !func.getBody().hasOneBlock())
+      return;
+    ExplainedKernels explained;
+    if (!explain(func.getBody().front(), explained))
+      return;
+    llvm::DenseMap<Operation *, unsigned> places;
+    func->walk<WalkOrder::PreOrder>([&](Operation *op) { places[op] = places.size(); });
+    llvm::sort(explained.ops, [&](const OpInKernel &x, const OpInKernel &y) {
+      return places.lookup(x.op) < places.lookup(y.op);
+    });
+    llvm::append_range(all.ops, explained.ops);
+    llvm::append_range(all.kernels, explained.kernels);
   });
-  return explained;
+  return all;
 }

@@ -1,8 +1,8 @@
 //===- ExtractKernels.cpp - transform.xetile.extract_kernels -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: functions on tensors, each op with the number of its kernel. Out: a nested module for each
-// kernel, with a function; calls of these. Refused: ops without a number, several schedules of a
-// kernel, kernels that wait for one another.
+// kernel, with a function; calls of these, in the loops and branches that the ops were in. Refused:
+// ops without a number, several schedules of a kernel, kernels that wait for one another.
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -15,6 +15,7 @@
 #include "xetile/Schedule/Programs/KernelOps.h"
 #include "xetile/Schedule/TransformOps.h"
 #include "xetile/Schedule/Untaken.h"
+#include "llvm/Support/SaveAndRestore.h"
 #include <map>
 
 using namespace mlir;
@@ -26,12 +27,11 @@ namespace {
 /// One function on its way.
 class Extractor {
 public:
-  Extractor(RewriterBase &rewriter, func::FuncOp func)
-      : rewriter(rewriter), func(func), block(func.getBody().front()) {}
+  Extractor(RewriterBase &rewriter, func::FuncOp func) : rewriter(rewriter), func(func) {}
 
   /// Reads the numbers; returns whether they serve.
   bool read();
-  void run();
+  void run() { runBlock(func.getBody().front()); }
 
   Operation *where = nullptr;
   std::string why;
@@ -44,51 +44,62 @@ private:
     IRMapping mapping;
     SmallVector<Value> inputs;
   };
+  bool readBlock(Block &block);
   bool isViewOfMemory(const Body &body, Value value);
   void copyFor(Body &body, Value value);
   void copyOp(Body &body, Operation *op);
   void extract(const KernelOps &kernel);
   Value inCaller(Value value);
-  void replaceResults();
+  void keepOnHost(Operation *op);
+  void runBlock(Block &block);
 
   RewriterBase &rewriter;
   func::FuncOp func;
-  Block &block;
-  SmallVector<KernelOps> kernels;
+  llvm::DenseMap<Block *, SmallVector<KernelOps>> kernelsOf;
   /// In the caller: results of kernels and the results of calls that replace them.
   llvm::DenseMap<Value, Value> computed;
+  int64_t next = 0;
+  /// Before this terminator come calls and the host's ops, one after the other.
+  Operation *end = nullptr;
 };
 
 bool Extractor::read() {
-  std::map<int64_t, KernelOps> found;
-  for (Operation &op : block.without_terminator()) {
-    if (!belongsToKernel(&op) || op.use_empty())
-      continue;
-    auto number = op.getAttrOfType<IntegerAttr>(kKernelAttr);
-    StringRef schedule = scheduleOf(&op);
-    if (!number || schedule.empty()) {
-      others.push_back(&op);
-      continue;
-    }
-    KernelOps &kernel = found[number.getInt()];
-    if (!kernel.ops.empty() && kernel.schedule != schedule) {
-      where = &op;
-      why = "expected one schedule for kernel " + std::to_string(number.getInt()) + ", got '" +
-            schedule.str() + "' here and '" + kernel.schedule.str() + "' before";
-      return false;
-    }
-    kernel.schedule = schedule;
-    kernel.ops.insert(&op);
-  }
+  SmallVector<Block *> blocks = hostBlocks(func);
+  for (Block *block : blocks)
+    for (Operation &op : block->without_terminator())
+      if (belongsToKernel(&op) && !op.use_empty() &&
+          (!op.getAttrOfType<IntegerAttr>(kKernelAttr) || scheduleOf(&op).empty()))
+        others.push_back(&op);
   if (!others.empty()) {
     where = others.front();
     why = "expected the number of a kernel (xetile.kernel) and its schedule (xetile.schedule) at "
           "each op on tensors; assign_kernels writes them";
     return false;
   }
+  return llvm::all_of(blocks, [&](Block *block) { return readBlock(*block); });
+}
+
+bool Extractor::readBlock(Block &block) {
+  std::map<int64_t, KernelOps> found;
+  for (Operation &op : block.without_terminator()) {
+    if (!belongsToKernel(&op) || op.use_empty())
+      continue;
+    int64_t number = op.getAttrOfType<IntegerAttr>(kKernelAttr).getInt();
+    StringRef schedule = scheduleOf(&op);
+    KernelOps &kernel = found[number];
+    if (!kernel.ops.empty() && kernel.schedule != schedule) {
+      where = &op;
+      why = "expected one schedule for kernel " + std::to_string(number) + ", got '" +
+            schedule.str() + "' here and '" + kernel.schedule.str() + "' before";
+      return false;
+    }
+    kernel.schedule = schedule;
+    kernel.ops.insert(&op);
+  }
+  SmallVector<KernelOps> &kernels = kernelsOf[&block];
   for (auto &[number, kernel] : found)
     kernels.push_back(std::move(kernel));
-  where = sortKernels(kernels);
+  where = orderSteps(kernels, block).waiting;
   why = "the kernel of this op and others wait for one another's results";
   return where == nullptr;
 }
@@ -106,22 +117,22 @@ bool Extractor::isViewOfMemory(const Body &body, Value value) {
   return root != value && !body.mapping.contains(root) && (!op || !isCopiedToKernels(op));
 }
 
-/// Makes `value` known in `body`: a copy of its op, or an argument.
+/// Makes `value` known in `body`: a copy of its op, or an argument. Numbers that the host computes
+/// of what it reads are computed anew.
 void Extractor::copyFor(Body &body, Value value) {
-  if (body.mapping.contains(value) || value.getParentBlock() != &block)
+  if (body.mapping.contains(value))
     return;
   Operation *op = value.getDefiningOp();
-  bool isTensor = isa<RankedTensorType>(value.getType());
   if (isViewOfMemory(body, value)) {
     OpBuilder::InsertionGuard guard(rewriter);
-    rewriter.setInsertionPoint(block.getTerminator());
+    rewriter.setInsertionPoint(end);
     Value view = inCaller(value);
     body.inputs.push_back(view);
     body.mapping.map(value,
                      body.func.getBody().front().addArgument(value.getType(), value.getLoc()));
     return;
   }
-  if (op && (isTensor ? isCopiedToKernels(op) : isMemoryEffectFree(op)))
+  if (op && isComputedAnywhere(op))
     return copyOp(body, op);
   Value input = computed.lookup_or(value, value);
   body.inputs.push_back(input);
@@ -143,7 +154,7 @@ void Extractor::copyOp(Body &body, Operation *op) {
 /// Outlines `kernel` to a function that returns the values that other kernels or the caller use.
 void Extractor::extract(const KernelOps &kernel) {
   Location loc = kernel.ops.back()->getLoc();
-  std::string name = (func.getSymName() + "_" + Twine(kernel.number) + "_" + kernel.schedule).str();
+  std::string name = (func.getSymName() + "_" + Twine(next++) + "_" + kernel.schedule).str();
   auto outer = func->getParentOfType<ModuleOp>();
 
   OpBuilder::InsertionGuard guard(rewriter);
@@ -170,37 +181,60 @@ void Extractor::extract(const KernelOps &kernel) {
   auto declared = func::FuncOp::create(rewriter, loc, name, type);
   declared.setPrivate();
   for (unsigned i = 0; i < type.getNumInputs(); ++i)
-    declared.setArgAttr(i, bufferization::BufferizationDialect::kBufferAccessAttrName,
-                        rewriter.getStringAttr("read"));
-  rewriter.setInsertionPoint(block.getTerminator());
+    if (isa<TensorType>(type.getInput(i)))
+      declared.setArgAttr(i, bufferization::BufferizationDialect::kBufferAccessAttrName,
+                          rewriter.getStringAttr("read"));
+  rewriter.setInsertionPoint(end);
   auto call = func::CallOp::create(rewriter, loc, declared, body.inputs);
   for (auto [output, result] : llvm::zip_equal(outputs, call.getResults()))
     computed[output] = result;
 }
 
-/// The replacement of `value` in the caller: views are cloned behind the calls.
+/// The replacement of `value` in the caller: what is computed anywhere is cloned behind the calls.
 Value Extractor::inCaller(Value value) {
   if (Value known = computed.lookup(value))
     return isTensorOfBits(value.getType()) ? bytesToBits(rewriter, known) : known;
   Operation *op = value.getDefiningOp();
-  if (!op || !isa<RankedTensorType>(value.getType()) || !isCopiedToKernels(op))
+  if (!op || op->getNumOperands() == 0 || !isComputedAnywhere(op))
     return value;
   IRMapping mapping;
   for (Value operand : op->getOperands())
     mapping.map(operand, inCaller(operand));
-  return rewriter.clone(*op, mapping)->getResult(0);
+  Operation *clone = rewriter.clone(*op, mapping);
+  return clone->getResult(cast<OpResult>(value).getResultNumber());
 }
 
-void Extractor::run() {
-  for (auto [i, kernel] : llvm::enumerate(kernels)) {
-    kernel.number = static_cast<int64_t>(i);
-    extract(kernel);
+/// Lets `op` read what the calls before it return. The regions of control flow come after it.
+void Extractor::keepOnHost(Operation *op) {
+  op->walk<WalkOrder::PreOrder>([&](Operation *inner) {
+    for (OpOperand &operand : inner->getOpOperands()) {
+      Operation *source = operand.get().getDefiningOp();
+      if (source && op->isProperAncestor(source))
+        continue;
+      rewriter.setInsertionPoint(op);
+      Value value = inCaller(operand.get());
+      rewriter.modifyOpInPlace(inner, [&] { operand.set(value); });
+    }
+    return isHostControl(inner) ? WalkResult::skip() : WalkResult::advance();
+  });
+}
+
+void Extractor::runBlock(Block &block) {
+  llvm::SaveAndRestore inside(end, block.getTerminator());
+  ArrayRef<KernelOps> kernels = kernelsOf[&block];
+  for (const HostSteps::Step &step : orderSteps(kernels, block).steps) {
+    if (step.kernel) {
+      extract(kernels[*step.kernel]);
+      continue;
+    }
+    rewriter.moveOpBefore(step.op, end);
+    keepOnHost(step.op);
+    if (isHostControl(step.op))
+      for (Region &region : step.op->getRegions())
+        for (Block &inner : region)
+          runBlock(inner);
   }
-  Operation *end = block.getTerminator();
-  rewriter.setInsertionPoint(end);
-  SmallVector<Value> returned =
-      llvm::map_to_vector(end->getOperands(), [&](Value value) { return inCaller(value); });
-  rewriter.modifyOpInPlace(end, [&] { end->setOperands(returned); });
+  keepOnHost(end);
   SmallVector<Operation *> ops;
   for (Operation &op : block.without_terminator())
     ops.push_back(&op);

@@ -1,11 +1,12 @@
 //===- KernelOps.cpp - what an op of a program is to its kernels ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: ops on tensors. Out: whether kernels compute or copy them, who reads them, which schedule
-// takes them; kernels in an order in which they can run. Refused: kernels that wait for one
-// another.
+// takes them; kernels and the host's ops in an order in which they can run. Refused: kernels that
+// wait for one another.
 #include "xetile/Schedule/Programs/KernelOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -27,10 +28,14 @@ bool joinsDimensions(Operation *op) {
   });
 }
 
-/// True if the caller gets the result of `op` or a reshape of it.
+bool isHostControl(Operation *op) { return isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op); }
+
+/// True if the caller, the host or its control flow gets the result of `op` or a reshape of it. A
+/// region that reads it hands it to kernels.
 static bool isReturned(Operation *op) {
   return llvm::any_of(op->getUsers(), [](Operation *user) {
-    return user->hasTrait<OpTrait::ReturnLike>() ||
+    return user->hasTrait<OpTrait::IsTerminator>() || isHostControl(user) ||
+           (isa<tensor::ExtractOp>(user) && !user->getParentOfType<linalg::LinalgOp>()) ||
            (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user) && isReturned(user));
   });
 }
@@ -53,6 +58,35 @@ bool belongsToKernel(Operation *op) {
   return !isCopiedToKernels(op) && op->getNumResults() > 0 &&
          (isa<tensor::TensorDialect>(op->getDialect()) || isa<linalg::LinalgOp>(op)) &&
          llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+}
+
+bool isComputedAnywhere(Operation *op) {
+  return isCopiedToKernels(op) ||
+         (!belongsToKernel(op) && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+          !isa<tensor::ExtractOp>(op) &&
+          llvm::none_of(op->getResultTypes(), llvm::IsaPred<TensorType>));
+}
+
+SmallVector<Block *> hostBlocks(FunctionOpInterface func) {
+  SmallVector<Block *> blocks;
+  func->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op != func && !isHostControl(op))
+      return op->getNumRegions() ? WalkResult::skip() : WalkResult::advance();
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        blocks.push_back(&block);
+    return WalkResult::advance();
+  });
+  return blocks;
+}
+
+StringRef readerBehind(Block &block, bool too) {
+  Operation *parent = block.getParentOp();
+  if (isa<scf::IfOp>(parent))
+    return too ? "it is a branch's result, too" : "it is a branch's result";
+  if (isHostControl(parent))
+    return too ? "the loop carries it, too" : "the loop carries it";
+  return too ? "the caller reads it, too" : "the caller reads it";
 }
 
 SmallVector<Reader> readersOf(Value value) {
@@ -140,42 +174,78 @@ bool takesTooMuch(const KernelOps &kernel, ArrayRef<Operation *> more) {
   return arguments > kMostArguments;
 }
 
-Operation *sortKernels(SmallVector<KernelOps> &kernels) {
-  llvm::DenseMap<Operation *, unsigned> kernelOf;
-  for (auto [i, kernel] : llvm::enumerate(kernels))
-    for (Operation *op : kernel.ops)
-      kernelOf[op] = i;
-  std::vector<llvm::SmallDenseSet<unsigned>> readBy(kernels.size());
-  SmallVector<unsigned> waitsFor(kernels.size(), 0);
-  for (auto [i, kernel] : llvm::enumerate(kernels))
-    for (Operation *op : kernel.ops)
-      for (Value result : op->getResults())
-        for (const Reader &reader : readersOf(result))
-          if (auto found = kernelOf.find(reader.op); found != kernelOf.end() && found->second != i)
-            if (readBy[i].insert(found->second).second)
-              ++waitsFor[found->second];
-  SmallVector<KernelOps> sorted;
-  llvm::SmallDenseSet<unsigned> done;
-  auto isBefore = [](const KernelOps &x, const KernelOps &y) {
-    return x.ops.front()->isBeforeInBlock(y.ops.front());
+SmallVector<Operation *> sourcesOf(Operation *op, Block &block) {
+  llvm::SetVector<Operation *> sources;
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  SmallVector<Operation *> open{op};
+  auto add = [&](Value value) {
+    Operation *source = value.getDefiningOp();
+    if (!source || source == op || source->getBlock() != &block)
+      return;
+    sources.insert(source);
+    if (isComputedAnywhere(source) && seen.insert(source).second)
+      open.push_back(source);
   };
-  while (sorted.size() < kernels.size()) {
+  while (!open.empty())
+    open.pop_back_val()->walk([&](Operation *inner) { llvm::for_each(inner->getOperands(), add); });
+  return sources.takeVector();
+}
+
+HostSteps orderSteps(ArrayRef<KernelOps> kernels, Block &block) {
+  // A node for each kernel, then one for each other op that is not made wherever it is needed.
+  HostSteps result;
+  SmallVector<HostSteps::Step> nodes;
+  llvm::DenseMap<Operation *, unsigned> nodeOf;
+  for (auto [i, kernel] : llvm::enumerate(kernels)) {
+    for (Operation *op : kernel.ops)
+      nodeOf[op] = i;
+    nodes.push_back({static_cast<unsigned>(i), kernel.ops.front()});
+  }
+  std::vector<llvm::SmallSetVector<unsigned, 4>> readBy(nodes.size());
+  SmallVector<unsigned> waitsFor(nodes.size(), 0);
+  std::optional<unsigned> lastWithEffects;
+  auto wait = [&](unsigned reader, unsigned source) {
+    if (reader != source && readBy[source].insert(reader))
+      ++waitsFor[reader];
+  };
+  for (Operation &op : block.without_terminator()) {
+    if (nodeOf.contains(&op) || belongsToKernel(&op) || isComputedAnywhere(&op))
+      continue;
+    unsigned node = nodes.size();
+    nodeOf[&op] = node;
+    nodes.push_back({std::nullopt, &op});
+    readBy.emplace_back();
+    waitsFor.push_back(0);
+    if (isMemoryEffectFree(&op))
+      continue;
+    if (lastWithEffects)
+      wait(node, *lastWithEffects);
+    lastWithEffects = node;
+  }
+  for (auto [op, node] : nodeOf)
+    for (Operation *source : sourcesOf(op, block))
+      if (auto found = nodeOf.find(source); found != nodeOf.end())
+        wait(node, found->second);
+  llvm::SmallDenseSet<unsigned> done;
+  while (done.size() < nodes.size()) {
     std::optional<unsigned> next;
-    for (unsigned i = 0; i < kernels.size(); ++i)
-      if (!done.contains(i) && waitsFor[i] == 0 && (!next || isBefore(kernels[i], kernels[*next])))
+    for (unsigned i = 0; i < nodes.size(); ++i)
+      if (!done.contains(i) && waitsFor[i] == 0 &&
+          (!next || nodes[i].op->isBeforeInBlock(nodes[*next].op)))
         next = i;
     if (!next)
       break;
     done.insert(*next);
     for (unsigned reader : readBy[*next])
       --waitsFor[reader];
-    sorted.push_back(kernels[*next]);
+    result.steps.push_back(nodes[*next]);
   }
-  for (unsigned i = 0; i < kernels.size(); ++i)
+  for (unsigned i = 0; i < nodes.size() && !result.waiting; ++i)
     if (!done.contains(i))
-      return kernels[i].ops.front();
-  kernels = std::move(sorted);
-  return nullptr;
+      result.waiting = nodes[i].op;
+  if (result.waiting)
+    result.steps.clear();
+  return result;
 }
 
 /// The type that elements had before an op did no more than to extend them; null if none did.

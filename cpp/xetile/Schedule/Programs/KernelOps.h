@@ -3,7 +3,7 @@
 #ifndef XETILE_SCHEDULE_PROGRAMS_KERNELOPS_H
 #define XETILE_SCHEDULE_PROGRAMS_KERNELOPS_H
 
-#include "mlir/IR/Operation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "xetile/IR/DialectAttrs.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -16,7 +16,6 @@ constexpr size_t kMostOps = 40;
 
 /// Ops of one kernel, in the order of the block.
 struct KernelOps {
-  int64_t number = 0;
   llvm::StringRef schedule;
   llvm::SetVector<mlir::Operation *> ops;
   /// True if the user numbered its ops.
@@ -31,6 +30,18 @@ bool isCopiedToKernels(mlir::Operation *op);
 
 /// True if `op` computes tensors from tensors, and thus belongs to a kernel.
 bool belongsToKernel(mlir::Operation *op);
+
+/// True if `op` is control flow of a program, whose regions are the host's: it stays around kernels.
+bool isHostControl(mlir::Operation *op);
+
+/// True if a program computes `op` wherever it is needed: in each kernel, and on the host. These are
+/// what `isCopiedToKernels` takes, and arithmetic on numbers. Elements that the host reads are read
+/// once.
+bool isComputedAnywhere(mlir::Operation *op);
+
+/// The blocks of a function that hold ops for kernels: its body, and those of the control flow in it.
+/// Each comes behind the one around it.
+llvm::SmallVector<mlir::Block *> hostBlocks(mlir::FunctionOpInterface func);
 
 /// A user of a value in the value's block: the op, the use in it or in its regions, and whether it
 /// reads a view of the value.
@@ -58,10 +69,31 @@ llvm::MapVector<mlir::Value, llvm::SetVector<mlir::Value>> memoryReadBy(const Ke
 /// two of each array that it reads or writes, an offset, and two of each dimension.
 bool takesTooMuch(const KernelOps &kernel, llvm::ArrayRef<mlir::Operation *> more);
 
-/// Sorts `kernels` such that each comes behind those whose results it reads; as they are in the
-/// program as far as that leaves it open. Returns an op of kernels that wait for one another, if
-/// there are some.
-mlir::Operation *sortKernels(llvm::SmallVector<KernelOps> &kernels);
+/// The ops of `block` whose results `op`, or an op in its regions, reads: also through what is
+/// computed anywhere.
+llvm::SmallVector<mlir::Operation *> sourcesOf(mlir::Operation *op, mlir::Block &block);
+
+/// The kernels of a block, and the ops between them that stay on the host, in an order in which they
+/// can run.
+struct HostSteps {
+  /// A kernel by its place, or an op.
+  struct Step {
+    std::optional<unsigned> kernel;
+    mlir::Operation *op = nullptr;
+  };
+  llvm::SmallVector<Step> steps;
+  /// An op of those that wait for one another, if there are some; there are no steps then.
+  mlir::Operation *waiting = nullptr;
+};
+
+/// Orders `kernels` and the host's ops of `block` such that each comes behind those whose results it
+/// reads, and ops with effects stay in their order; as they are in the program as far as that leaves
+/// it open.
+HostSteps orderSteps(llvm::ArrayRef<KernelOps> kernels, mlir::Block &block);
+
+
+/// Who reads what the terminator of `block` takes, for messages; `too` where others do as well.
+llvm::StringRef readerBehind(mlir::Block &block, bool too = false);
 
 /// The schedule of an op that is no elementwise one: "matmul" where a matrix unit multiplies,
 /// "scan" where each element is combined with those before, else "rows".

@@ -57,26 +57,30 @@ bool readTheSame(const KernelOps &x, const KernelOps &y) {
   return llvm::any_of(ofX, [&](auto &entry) { return ofY.contains(entry.first); });
 }
 
-/// True if `from` depends on a result of `to`, possibly through other kernels.
+/// True if `from` depends on a result of `to`, possibly through other kernels and the host's ops.
 bool waitsFor(ArrayRef<KernelOps> kernels, const KernelOps &from, const KernelOps &to) {
-  llvm::DenseMap<Operation *, unsigned> kernelOf;
-  for (auto [i, kernel] : llvm::enumerate(kernels))
+  llvm::DenseMap<Operation *, const KernelOps *> kernelOf;
+  for (const KernelOps &kernel : kernels)
     for (Operation *op : kernel.ops)
-      kernelOf[op] = i;
-  SmallVector<const KernelOps *> open{&to};
-  llvm::SmallPtrSet<const KernelOps *, 8> seen;
-  while (!open.empty()) {
-    const KernelOps *kernel = open.pop_back_val();
-    for (Value output : outputsOf(*kernel))
-      for (const Reader &reader : readersOf(output))
-        if (auto found = kernelOf.find(reader.op); found != kernelOf.end()) {
-          const KernelOps *next = &kernels[found->second];
-          if (next == &from)
-            return true;
-          if (next != kernel && seen.insert(next).second)
-            open.push_back(next);
-        }
-  }
+      kernelOf[op] = &kernel;
+  Block &block = *from.ops.front()->getBlock();
+  SmallVector<Operation *> open(from.ops.begin(), from.ops.end());
+  llvm::SmallPtrSet<Operation *, 16> seen(open.begin(), open.end());
+  while (!open.empty())
+    for (Operation *source : sourcesOf(open.pop_back_val(), block)) {
+      const KernelOps *kernel = kernelOf.lookup(source);
+      if (kernel == &to)
+        return true;
+      if (!kernel) {
+        if (seen.insert(source).second)
+          open.push_back(source);
+        continue;
+      }
+      // All ops of a kernel run at once.
+      for (Operation *op : kernel->ops)
+        if (seen.insert(op).second)
+          open.push_back(op);
+    }
   return false;
 }
 

@@ -1,6 +1,6 @@
 //===- Partition.cpp - which op of a program belongs to which kernel ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: a function on tensors. Out: its ops by kernels. Refused: nothing; ops that no schedule takes
+// In: a block of a program on tensors. Out: its ops by kernels. Refused: nothing; ops that no schedule takes
 // are kernels of their own, which the schedule refuses.
 //
 // From the last op to the first, an op joins the kernel of its readers where all of them are in
@@ -58,6 +58,7 @@ public:
 private:
   std::optional<unsigned> kernelOfReaders(ArrayRef<Reader> readers, bool &escapes);
   StringRef whyNotJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers, bool escapes);
+  bool hostReads(ArrayRef<Reader> readers);
   bool mayJoinMatmul(Operation *op, ArrayRef<Reader> readers);
   bool anchorMayJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers);
   bool readsAgain(const Reader &reader);
@@ -96,6 +97,12 @@ std::optional<unsigned> Partitioner::kernelOfReaders(ArrayRef<Reader> readers, b
     only = found->second;
   }
   return only;
+}
+
+/// True if what stays on the host is among the readers.
+bool Partitioner::hostReads(ArrayRef<Reader> readers) {
+  return llvm::any_of(readers,
+                      [&](const Reader &reader) { return !draftOf.contains(reader.op); });
 }
 
 /// True if `reader` reads an element several times, as windows and matmuls do.
@@ -162,11 +169,13 @@ StringRef Partitioner::whyNotJoin(Operation *op, Draft &draft, ArrayRef<Reader> 
   if (llvm::any_of(readers, [&](const Reader &reader) { return isCollapsed(op, reader); }))
     return "readers see several dimensions as one";
   if (escapes && (draft.kernel.schedule == "matmul" || reduces(op)))
-    return "the caller reads it, too";
+    return readerBehind(block, /*too=*/true);
   if (escapes && llvm::any_of(op->getResultTypes(), [&](Type type) {
         return cast<RankedTensorType>(type).getShape() != ArrayRef(draft.shape);
       }))
-    return "the caller reads it, too, in another shape than its readers' results";
+    return isHostControl(block.getParentOp())
+               ? "what is around reads it, too, in another shape than its readers' results"
+               : "the caller reads it, too, in another shape than its readers' results";
   if (draft.kernel.schedule == "matmul") {
     if (reduces(op))
       return "a matmul reads it";
@@ -255,9 +264,10 @@ SmallVector<KernelOps> Partitioner::run() {
       continue;
     bool escapes = false;
     std::optional<unsigned> only = kernelOfReaders(readers, escapes);
-    StringRef refused = only      ? whyNotJoin(&op, drafts[*only], readers, escapes)
-                        : escapes ? "the caller reads it"
-                                  : "its readers are in several kernels";
+    StringRef refused = only                ? whyNotJoin(&op, drafts[*only], readers, escapes)
+                        : escapes           ? readerBehind(block)
+                        : hostReads(readers) ? "the host reads it, or its control flow"
+                                            : "its readers are in several kernels";
     if (refused.empty()) {
       add(&op, *only, readers);
       reasons[&op] = "each element is computed about once for its readers in the kernel";
@@ -287,11 +297,11 @@ SmallVector<KernelOps> Partitioner::run() {
 
 } // namespace
 
-SmallVector<KernelOps> partition(func::FuncOp func) {
+SmallVector<KernelOps> partition(Block &block) {
   SmallVector<Merge> merges;
-  SmallVector<llvm::SetVector<Operation *>> attentions = findAttentionKernels(func);
+  SmallVector<llvm::SetVector<Operation *>> attentions = findAttentionKernels(block);
   while (true) {
-    SmallVector<KernelOps> kernels = Partitioner(func.getBody().front(), merges, attentions).run();
+    SmallVector<KernelOps> kernels = Partitioner(block, merges, attentions).run();
     // Ops that both kernels use may join the merged one: partition again.
     std::optional<Merge> merge = findMerge(kernels);
     if (!merge)

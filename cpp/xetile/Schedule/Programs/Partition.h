@@ -3,14 +3,13 @@
 #ifndef XETILE_SCHEDULE_PROGRAMS_PARTITION_H
 #define XETILE_SCHEDULE_PROGRAMS_PARTITION_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "xetile/Schedule/Programs/KernelOps.h"
 
 namespace xetile::transform_ops {
 
-/// The kernels of a function on tensors. Ops with a number keep it and are alone with those of the
+/// The kernels of a block of `hostBlocks`. Ops with a number keep it and are alone with those of the
 /// same number.
-llvm::SmallVector<KernelOps> partition(mlir::func::FuncOp func);
+llvm::SmallVector<KernelOps> partition(mlir::Block &block);
 
 } // namespace xetile::transform_ops
 

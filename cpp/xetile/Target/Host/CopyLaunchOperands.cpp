@@ -13,6 +13,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "xetile/IR/DialectAttrs.h"
+#include "xetile/Target/Host/DeviceMemory.h"
 #include "xetile/Target/Host/KernelEffects.h"
 #include "xetile/Target/Host/Passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -65,7 +66,17 @@ Value findBase(Value root) {
   return root;
 }
 
-bool isDeviceMemory(Value root) { return findBase(root).getDefiningOp<gpu::AllocOp>() != nullptr; }
+/// Memory of the device, of this function or as its loops and branches hand it on.
+bool isDeviceMemory(Value root) {
+  Value base = findBase(root);
+  if (base.getDefiningOp<gpu::AllocOp>())
+    return true;
+  Operation *around = base.getDefiningOp();
+  if (!around)
+    around = base.getParentBlock()->getParentOp();
+  auto func = around->getParentOfType<func::FuncOp>();
+  return isa<RegionBranchOpInterface>(around) && func && xetile::MemoryClasses(func).isOnDevice(base);
+}
 
 /// Launches of one block, one after the other, and what they take of the host's memory.
 struct Run {

@@ -33,6 +33,55 @@ def BoxScalars : Pass<"xetile-box-scalars", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def CarryBuffers : Pass<"xetile-carry-buffers", "::mlir::func::FuncOp"> {
+  let summary = "Give loops memory that takes turns in place of an allocation in each step";
+  let description = [{
+    Loops of a program carry what their kernels write. Bufferization allocates that anew in each step, and copies it
+    once more; nobody frees it. Here the copies go, as far as nobody writes to the memory any more, and the allocations
+    are made once, before the loop, which carries them, too: a step writes to the one that none of those before reads.
+    That are two where a loop carries what it computes of what it carried, one of them the initial value; three where
+    others read the initial value, too; one more for each further step that reads it.
+
+    A value that a loop may carry on without end, as the best of its steps, has memory of its own: each step copies to it.
+
+    Before:
+    ```mlir
+    %r = scf.for %i = %lb to %ub step %s iter_args(%t = %x) -> (memref<8xf32>) {
+      %y = memref.alloc() : memref<8xf32>
+      gpu.launch_func @k::@k blocks in (...) threads in (...) args(%t : memref<8xf32>, %y : memref<8xf32>)
+      %c = memref.alloc() : memref<8xf32>
+      memref.copy %y, %c : memref<8xf32> to memref<8xf32>
+      scf.yield %c : memref<8xf32>
+    }
+    ```
+    After, where `%x` is memory of the function's own:
+    ```mlir
+    %other = memref.alloc() : memref<8xf32>
+    %r:2 = scf.for %i = %lb to %ub step %s iter_args(%t = %x, %y = %other) -> (memref<8xf32>, memref<8xf32>) {
+      gpu.launch_func @k::@k blocks in (...) threads in (...) args(%t : memref<8xf32>, %y : memref<8xf32>)
+      scf.yield %y, %t : memref<8xf32>, memref<8xf32>
+    }
+    ```
+    Refused: carried memory whose sizes the steps decide, and what a branch hands on of sizes that it decides.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
+def CopyForLoops : Pass<"xetile-copy-for-loops", "::mlir::ModuleOp"> {
+  let summary = "Copy what kernels in loops take from the caller once";
+  let description = [{
+    Of public functions whose loops or branches launch kernels: an argument or constant that is a kernel's operand there,
+    or that loops carry, is copied to an allocation before the first of its uses. `xetile-alloc-on-device` makes memory of
+    the device of it, which stays there over all steps. The host itself reads the caller's memory. Results that are such
+    memory are copied at the end.
+
+    Before: `scf.for ... { gpu.launch_func ... args(%argument, %y) }`
+
+    After: `%w = memref.alloc(); memref.copy %argument, %w; scf.for ... { gpu.launch_func ... args(%w, %y) }`
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
 def CheckCpuFeatures : Pass<"xetile-check-cpu-features", "::mlir::ModuleOp"> {
   let summary = "Refuse intrinsics of x86 that the CPU does not have";
   let description = [{

@@ -34,6 +34,8 @@ void checkScheduled(OpPassManager &pm) {
 /// Host code as on every target: arguments that never change, results in memory of the caller.
 /// Functions on tensors had no other meaning; what they became is called so from C.
 void addCallerInterface(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createCarryBuffers());
+  pm.addPass(createCopyForLoops());
   pm.addPass(createKeepArguments());
   ResultsToArgumentsOptions results;
   results.whereStatic = true;
