@@ -5,6 +5,7 @@
 // Refused: nothing; what stands in loops stays as it is: those were made with care for memory.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "xetile/IR/DialectAttrs.h"
 #include "xetile/Linalg/Elementwise.h"
 #include "xetile/Linalg/InFunction.h"
 #include "xetile/Linalg/Passes.h"
@@ -111,7 +112,9 @@ struct FuseElementwise : xetile::impl::FuseElementwiseBase<FuseElementwise> {
   void runOnOperation() override {
     fuseElementwise(
         getOperation(), /*repeatCheapOps=*/true,
-        [this](Operation *op) { return isFor(op, schedules); }, mostInputs);
+        // A number that was given says which ops are together.
+        [this](Operation *op) { return isFor(op, schedules) && !op->hasAttr(kKernelAttr); },
+        mostInputs);
   }
 };
 } // namespace

@@ -1,10 +1,11 @@
 //===- PassBitsAsBytes.cpp - functions on bytes in place of i1 ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: public functions that take or return tensors of i1. Out: the same on tensors of i8. Refused:
-// functions that the module calls.
+// In: public functions that take or return tensors of i1, loops and branches that carry some. Out:
+// the same on tensors of i8. Refused: functions that the module calls.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "xetile/Linalg/BitsAsBytes.h"
 #include "xetile/Linalg/Passes.h"
@@ -54,6 +55,10 @@ namespace {
 struct PassBitsAsBytes : xetile::impl::PassBitsAsBytesBase<PassBitsAsBytes> {
   void runOnOperation() override {
     getOperation()->walk(widenConstant);
+    getOperation()->walk([](Operation *op) {
+      if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op))
+        widenControl(op);
+    });
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (function.isExternal() || !function.isPublic() ||
           (llvm::none_of(function.getArgumentTypes(), xetile::isTensorOfBits) &&
@@ -89,25 +94,49 @@ private:
     });
   }
 
+  /// Loops and branches hand tensors on in memory.
+  static void widenControl(Operation *op) {
+    OpBuilder b(op);
+    widenOperands(b, op);
+    for (Region &region : op->getRegions())
+      for (Block &block : region) {
+        b.setInsertionPointToStart(&block);
+        for (BlockArgument argument : block.getArguments())
+          widen(b, argument);
+        b.setInsertionPoint(block.getTerminator());
+        widenOperands(b, block.getTerminator());
+      }
+    b.setInsertionPointAfter(op);
+    for (Value result : op->getResults())
+      widen(b, result);
+  }
+
+  static void widenOperands(OpBuilder &b, Operation *op) {
+    for (OpOperand &operand : op->getOpOperands())
+      if (xetile::isTensorOfBits(operand.get().getType()))
+        operand.set(xetile::bitsToBytes(b, operand.get()));
+  }
+
+  static void widen(OpBuilder &b, Value value) {
+    if (!xetile::isTensorOfBits(value.getType()))
+      return;
+    SmallVector<OpOperand *> uses =
+        llvm::map_to_vector(value.getUses(), [](OpOperand &use) { return &use; });
+    value.setType(widen(TypeRange(value.getType())).front());
+    Value bits = xetile::bytesToBits(b, value);
+    for (OpOperand *use : uses)
+      use->set(bits);
+  }
+
   static void widen(func::FuncOp function) {
     function.setType(FunctionType::get(function.getContext(), widen(function.getArgumentTypes()),
                                        widen(function.getResultTypes())));
     OpBuilder b = OpBuilder::atBlockBegin(&function.front());
-    for (BlockArgument argument : function.getArguments()) {
-      if (!xetile::isTensorOfBits(argument.getType()))
-        continue;
-      SmallVector<OpOperand *> uses =
-          llvm::map_to_vector(argument.getUses(), [](OpOperand &use) { return &use; });
-      argument.setType(widen(argument.getType()).front());
-      Value bits = xetile::bytesToBits(b, argument);
-      for (OpOperand *use : uses)
-        use->set(bits);
-    }
+    for (BlockArgument argument : function.getArguments())
+      widen(b, argument);
     function.walk([&](func::ReturnOp op) {
       b.setInsertionPoint(op);
-      for (OpOperand &operand : op->getOpOperands())
-        if (xetile::isTensorOfBits(operand.get().getType()))
-          operand.set(xetile::bitsToBytes(b, operand.get()));
+      widenOperands(b, op);
     });
   }
 };

@@ -145,11 +145,12 @@ def PassBitsAsBytes : Pass<"xetile-pass-bits-as-bytes", "::mlir::ModuleOp"> {
     Before: `func.func @f(%mask: tensor<8xi1>) -> tensor<8xi1>`
 
     After: `func.func @f(%mask: tensor<8xi8>) -> tensor<8xi8>`, which compares what it takes with 0, and extends what it
-    returns. Constants of i1 whose elements differ are compared constants of i8.
+    returns. Constants of i1 whose elements differ are compared constants of i8. So are tensors that `scf.for`,
+    `scf.while` and `scf.if` carry or hand on: they are in memory, too.
 
     Refused: public functions that the module calls.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def ReplacePoison : Pass<"xetile-replace-poison"> {

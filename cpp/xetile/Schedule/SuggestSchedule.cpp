@@ -3,6 +3,7 @@
 // In: a module on tensors, and what gpu_model.mlir makes of it before it assigns kernels. Out: the
 // name of a schedule. Refused: nothing; what no schedule takes, the schedule refuses.
 #include "xetile/Schedule/SuggestSchedule.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "xetile/Linalg/ElementwiseToLinalg.h"

@@ -28,10 +28,12 @@ def explain_kernels(payload: ir.Module, schedule: Schedule) -> str:
     if prepared is None:
         return ""
     ops, kernels = _xetile.explain_kernels(prepared)
-    rows = [["op", "", "sizes", "kernel", "why", "at"]]
+    around = [_control_around(op) for op, *_ in ops]
+    rows = [["op", "", "sizes", *(["in"] if any(around) else []), "kernel", "why", "at"]]
     for number, (op, kernel, _, reason) in enumerate(ops):
         shown = operations.describe(op)
-        rows.append([str(number), shown.name, shown.sizes, str(kernel), reason, shown.place])
+        inside = [around[number] or "-"] if any(around) else []
+        rows.append([str(number), shown.name, shown.sizes, *inside, str(kernel), reason, shown.place])
     below = [["kernel", "schedule", "reads bytes", "writes bytes"]]
     for kernel, name, read, written in kernels:
         below.append([str(kernel), name, _count(read), _count(written)])
@@ -39,6 +41,14 @@ def explain_kernels(payload: ir.Module, schedule: Schedule) -> str:
     if len(kernels) > 1 and None not in moved:
         below.append(["all", "", *(_count(sum(column)) for column in list(zip(*kernels, strict=True))[2:])])
     return "\n".join([align(rows), "", align(below)])
+
+
+def _control_around(op: ir.Operation) -> str:
+    """The loops and branches of the host that `op` is in, the outermost first."""
+    names: list[str] = []
+    while (op := op.parent.operation) and op.name != "func.func":
+        names.insert(0, op.name)
+    return " > ".join(names)
 
 
 def _count(amount: int | None) -> str:

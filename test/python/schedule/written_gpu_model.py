@@ -80,6 +80,12 @@ def gpu_model(
     for name, step in steps.items():
         kernels = ops.match(fused, Module, ops=["builtin.module"], op_attrs={"xetile.schedule": name})
         ops.foreach(kernels, step)
-    buffers = parts.bufferize(fused)
+    ops.preserve_arguments(fused)
+    buffers = ops.one_shot_bufferize(
+        fused,
+        function_boundary_type_conversion="IdentityLayoutMap",
+        bufferize_function_boundaries=True,
+        allow_return_allocs_from_loops=True,
+    )
     ops.link_kernels(buffers)
     return ops.apply_registered_pass(buffers, "inline")

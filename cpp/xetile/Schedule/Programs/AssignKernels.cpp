@@ -4,6 +4,7 @@
 // whose results nobody reads are gone.
 // Refused: numbers, given before, of kernels that wait for one another, that are in several blocks
 // of the host, or that have several schedules.
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "xetile/Linalg/ScheduleMark.h"
@@ -23,9 +24,7 @@ class Numbering {
 public:
   Numbering(RewriterBase &rewriter, func::FuncOp func) : rewriter(rewriter), func(func) {}
 
-  LogicalResult run() {
-    return failed(checkGiven()) ? failure() : number(func.getBody().front());
-  }
+  LogicalResult run() { return failed(checkGiven()) ? failure() : number(func.getBody().front()); }
 
   Operation *where = nullptr;
   /// An op that `where` contradicts, if there is one.
@@ -54,14 +53,16 @@ LogicalResult Numbering::checkGiven() {
       Operation *before = first.try_emplace(given.getInt(), &op).first->second;
       StringRef schedule = scheduleOf(&op);
       if (before->getBlock() != block)
-        why = "expected the ops of kernel " + number +
-              " in one block: the host's loops and branches stay around kernels; give ops of others "
-              "another number (xetile.kernel)";
+        why =
+            "expected the ops of kernel " + number +
+            " in one block: the host's loops and branches stay around kernels; give ops of others "
+            "another number (xetile.kernel)";
       if (!schedule.empty()) {
         auto &[named, as] = schedules[given.getInt()];
         if (named && as != schedule) {
           why = "expected one schedule for kernel " + number + ", got '" + schedule.str() +
-                "' here and '" + as.str() + "' before; give the ops two numbers (xetile.kernel), or " +
+                "' here and '" + as.str() +
+                "' before; give the ops two numbers (xetile.kernel), or " +
                 "one schedule (xetile.schedule)";
           before = named;
         }
@@ -125,8 +126,7 @@ DiagnosedSilenceableFailure AssignKernelsOp::apply(TransformRewriter &rewriter, 
     Numbering numbering(rewriter, func);
     if (succeeded(numbering.run()))
       continue;
-    DiagnosedDefiniteFailure diag =
-        ::emitDefiniteFailure(numbering.where->getLoc(), numbering.why);
+    DiagnosedDefiniteFailure diag = ::emitDefiniteFailure(numbering.where->getLoc(), numbering.why);
     if (numbering.other)
       diag.attachNote(numbering.other->getLoc()) << "the other op of this kernel";
     diag.attachNote(op->getLoc()) << "required by this step of the schedule";

@@ -3,6 +3,7 @@
 // In: functions on tensors, each op with the number of its kernel. Out: a nested module for each
 // kernel, with a function; calls of these, in the loops and branches that the ops were in. Refused:
 // ops without a number, several schedules of a kernel, kernels that wait for one another.
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -50,6 +51,8 @@ private:
   void copyOp(Body &body, Operation *op);
   void extract(const KernelOps &kernel);
   Value inCaller(Value value);
+  Value bytesInCaller(Value bits);
+  void readBit(tensor::ExtractOp op);
   void keepOnHost(Operation *op);
   void runBlock(Block &block);
 
@@ -204,6 +207,39 @@ Value Extractor::inCaller(Value value) {
   return clone->getResult(cast<OpResult>(value).getResultNumber());
 }
 
+/// The bytes behind a tensor of i1 that kernels computed, or a view of one; null for others.
+Value Extractor::bytesInCaller(Value bits) {
+  if (Value known = computed.lookup(bits))
+    return known;
+  Operation *op = bits.getDefiningOp();
+  if (!isa_and_present<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp,
+                       tensor::CastOp>(op))
+    return {};
+  Value source = bytesInCaller(op->getOperand(0));
+  if (!source)
+    return {};
+  IRMapping mapping;
+  for (Value operand : op->getOperands().drop_front())
+    mapping.map(operand, inCaller(operand));
+  mapping.map(op->getOperand(0), source);
+  Value view = rewriter.clone(*op, mapping)->getResult(0);
+  view.setType(cast<RankedTensorType>(bits.getType()).clone(rewriter.getI8Type()));
+  return view;
+}
+
+/// Reads one of a tensor of i1, which is bytes between kernels.
+void Extractor::readBit(tensor::ExtractOp op) {
+  rewriter.setInsertionPoint(op);
+  Value bytes = bytesInCaller(op.getTensor());
+  if (!bytes)
+    return;
+  SmallVector<Value> indices =
+      llvm::map_to_vector(op.getIndices(), [&](Value index) { return inCaller(index); });
+  Value byte = tensor::ExtractOp::create(rewriter, op.getLoc(), bytes, indices);
+  Value zero = arith::ConstantIntOp::create(rewriter, op.getLoc(), 0, 8);
+  rewriter.replaceOpWithNewOp<arith::CmpIOp>(op, arith::CmpIPredicate::ne, byte, zero);
+}
+
 /// Lets `op` read what the calls before it return. The regions of control flow come after it.
 void Extractor::keepOnHost(Operation *op) {
   op->walk<WalkOrder::PreOrder>([&](Operation *inner) {
@@ -228,6 +264,11 @@ void Extractor::runBlock(Block &block) {
       continue;
     }
     rewriter.moveOpBefore(step.op, end);
+    if (auto extract = dyn_cast<tensor::ExtractOp>(step.op);
+        extract && isTensorOfBits(extract.getTensor().getType())) {
+      readBit(extract);
+      continue;
+    }
     keepOnHost(step.op);
     if (isHostControl(step.op))
       for (Region &region : step.op->getRegions())

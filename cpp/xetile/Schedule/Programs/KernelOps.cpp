@@ -61,10 +61,9 @@ bool belongsToKernel(Operation *op) {
 }
 
 bool isComputedAnywhere(Operation *op) {
-  return isCopiedToKernels(op) ||
-         (!belongsToKernel(op) && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
-          !isa<tensor::ExtractOp>(op) &&
-          llvm::none_of(op->getResultTypes(), llvm::IsaPred<TensorType>));
+  return isCopiedToKernels(op) || (!belongsToKernel(op) && op->getNumRegions() == 0 &&
+                                   isMemoryEffectFree(op) && !isa<tensor::ExtractOp>(op) &&
+                                   llvm::none_of(op->getResultTypes(), llvm::IsaPred<TensorType>));
 }
 
 SmallVector<Block *> hostBlocks(FunctionOpInterface func) {

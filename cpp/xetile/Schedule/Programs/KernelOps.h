@@ -31,16 +31,17 @@ bool isCopiedToKernels(mlir::Operation *op);
 /// True if `op` computes tensors from tensors, and thus belongs to a kernel.
 bool belongsToKernel(mlir::Operation *op);
 
-/// True if `op` is control flow of a program, whose regions are the host's: it stays around kernels.
+/// True if `op` is control flow of a program, whose regions are the host's: it stays around
+/// kernels.
 bool isHostControl(mlir::Operation *op);
 
-/// True if a program computes `op` wherever it is needed: in each kernel, and on the host. These are
-/// what `isCopiedToKernels` takes, and arithmetic on numbers. Elements that the host reads are read
-/// once.
+/// True if a program computes `op` wherever it is needed: in each kernel, and on the host. These
+/// are what `isCopiedToKernels` takes, and arithmetic on numbers. Elements that the host reads are
+/// read once.
 bool isComputedAnywhere(mlir::Operation *op);
 
-/// The blocks of a function that hold ops for kernels: its body, and those of the control flow in it.
-/// Each comes behind the one around it.
+/// The blocks of a function that hold ops for kernels: its body, and those of the control flow in
+/// it. Each comes behind the one around it.
 llvm::SmallVector<mlir::Block *> hostBlocks(mlir::FunctionOpInterface func);
 
 /// A user of a value in the value's block: the op, the use in it or in its regions, and whether it
@@ -73,8 +74,8 @@ bool takesTooMuch(const KernelOps &kernel, llvm::ArrayRef<mlir::Operation *> mor
 /// computed anywhere.
 llvm::SmallVector<mlir::Operation *> sourcesOf(mlir::Operation *op, mlir::Block &block);
 
-/// The kernels of a block, and the ops between them that stay on the host, in an order in which they
-/// can run.
+/// The kernels of a block, and the ops between them that stay on the host, in an order in which
+/// they can run.
 struct HostSteps {
   /// A kernel by its place, or an op.
   struct Step {
@@ -86,11 +87,10 @@ struct HostSteps {
   mlir::Operation *waiting = nullptr;
 };
 
-/// Orders `kernels` and the host's ops of `block` such that each comes behind those whose results it
-/// reads, and ops with effects stay in their order; as they are in the program as far as that leaves
-/// it open.
+/// Orders `kernels` and the host's ops of `block` such that each comes behind those whose results
+/// it reads, and ops with effects stay in their order; as they are in the program as far as that
+/// leaves it open.
 HostSteps orderSteps(llvm::ArrayRef<KernelOps> kernels, mlir::Block &block);
-
 
 /// Who reads what the terminator of `block` takes, for messages; `too` where others do as well.
 llvm::StringRef readerBehind(mlir::Block &block, bool too = false);

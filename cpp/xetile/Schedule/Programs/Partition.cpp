@@ -1,7 +1,7 @@
 //===- Partition.cpp - which op of a program belongs to which kernel ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: a block of a program on tensors. Out: its ops by kernels. Refused: nothing; ops that no schedule takes
-// are kernels of their own, which the schedule refuses.
+// In: a block of a program on tensors. Out: its ops by kernels. Refused: nothing; ops that no
+// schedule takes are kernels of their own, which the schedule refuses.
 //
 // From the last op to the first, an op joins the kernel of its readers where all of them are in
 // one, so no cycles can come to be, and where that kernel computes it about once:
@@ -101,8 +101,7 @@ std::optional<unsigned> Partitioner::kernelOfReaders(ArrayRef<Reader> readers, b
 
 /// True if what stays on the host is among the readers.
 bool Partitioner::hostReads(ArrayRef<Reader> readers) {
-  return llvm::any_of(readers,
-                      [&](const Reader &reader) { return !draftOf.contains(reader.op); });
+  return llvm::any_of(readers, [&](const Reader &reader) { return !draftOf.contains(reader.op); });
 }
 
 /// True if `reader` reads an element several times, as windows and matmuls do.
@@ -264,10 +263,10 @@ SmallVector<KernelOps> Partitioner::run() {
       continue;
     bool escapes = false;
     std::optional<unsigned> only = kernelOfReaders(readers, escapes);
-    StringRef refused = only                ? whyNotJoin(&op, drafts[*only], readers, escapes)
-                        : escapes           ? readerBehind(block)
+    StringRef refused = only                 ? whyNotJoin(&op, drafts[*only], readers, escapes)
+                        : escapes            ? readerBehind(block)
                         : hostReads(readers) ? "the host reads it, or its control flow"
-                                            : "its readers are in several kernels";
+                                             : "its readers are in several kernels";
     if (refused.empty()) {
       add(&op, *only, readers);
       reasons[&op] = "each element is computed about once for its readers in the kernel";

@@ -7,8 +7,8 @@
 
 namespace xetile::transform_ops {
 
-/// The kernels of a block of `hostBlocks`. Ops with a number keep it and are alone with those of the
-/// same number.
+/// The kernels of a block of `hostBlocks`. Ops with a number keep it and are alone with those of
+/// the same number.
 llvm::SmallVector<KernelOps> partition(mlir::Block &block);
 
 } // namespace xetile::transform_ops

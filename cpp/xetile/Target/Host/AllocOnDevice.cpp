@@ -3,6 +3,7 @@
 // In: memref.alloc of which launches alone know, and copies, and loops and branches that hand it
 // on. Out: gpu.alloc, freed behind the last of them; copies by gpu.memcpy, also of the few numbers
 // that the host reads. Refused: nothing; what the host writes or hands on stays in its memory.
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -48,7 +49,7 @@ bool mayRead(memref::LoadOp op) {
 /// Adds `user` of `value`; false if memory of the device does not serve it.
 bool addUser(Operation *user, Value value, Class &members) {
   members.users.push_back(user);
-  if (isa<gpu::LaunchFuncOp, memref::DimOp>(user) || isControl(user))
+  if (isa<gpu::LaunchFuncOp, memref::DimOp, arith::SelectOp>(user) || isControl(user))
     return true;
   if (user->hasTrait<OpTrait::IsTerminator>())
     return isControl(user->getParentOp());
@@ -60,10 +61,10 @@ bool addUser(Operation *user, Value value, Class &members) {
     members.copies.push_back(copy);
     return isCopiedByRuntime(copy);
   }
-  return isa<memref::DeallocOp>(user) ? value.getDefiningOp<memref::AllocOp>() != nullptr
-                                      : isa<ViewLikeOpInterface>(user) &&
-                                            user->getNumResults() == 1 &&
-                                            isa<MemRefType>(user->getResult(0).getType());
+  return isa<memref::DeallocOp>(user)
+             ? value.getDefiningOp<memref::AllocOp>() != nullptr
+             : isa<ViewLikeOpInterface>(user) && user->getNumResults() == 1 &&
+                   isa<MemRefType>(user->getResult(0).getType());
 }
 
 /// True if the value is no memory by itself, but what others of its class hand on.
@@ -71,7 +72,7 @@ bool isHandedOn(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return isControl(value.getParentBlock()->getParentOp());
-  return isControl(op) || isa<ViewLikeOpInterface>(op);
+  return isControl(op) || isa<ViewLikeOpInterface, arith::SelectOp>(op);
 }
 
 /// All that uses the memory of `alloc`; nothing if something else than launches does, or if it is

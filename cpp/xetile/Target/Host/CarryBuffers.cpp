@@ -130,15 +130,14 @@ Value Carrier::allocBefore(memref::AllocOp like, Operation *op) {
   return rewriter.clone(*like)->getResult(0);
 }
 
-/// What a branch hands on is allocated before it: the loop around it sees it then.
+/// Allocates memory that a branch hands on before it: the loop around sees it then.
 LogicalResult Carrier::takeOutOf(scf::IfOp branch) {
   BufferViewFlowAnalysis views(func);
   for (Region &region : branch->getRegions())
     for (Block &block : region)
       for (auto alloc : llvm::make_early_inc_range(block.getOps<memref::AllocOp>())) {
         BufferViewFlowAnalysis::ValueSetT seen = views.resolve(alloc);
-        if (llvm::none_of(branch.getResults(),
-                          [&](Value result) { return seen.contains(result); }))
+        if (llvm::none_of(branch.getResults(), [&](Value result) { return seen.contains(result); }))
           continue;
         if (!takeSizesOutOf(branch, alloc))
           return alloc.emitError()
@@ -159,8 +158,7 @@ bool Carrier::swap(LoopCarry &loop, memref::AllocOp alloc, const Lives &lives) {
   unsigned number = loop.numberOf(argument);
   auto init = loop.init(number).getDefiningOp<memref::AllocOp>();
   if (!init || init->getBlock() != loop.op()->getBlock() || init.getType() != alloc.getType() ||
-      loop.yielded(number) != alloc.getResult() ||
-      !lives.becomes(argument, /*later=*/true).empty())
+      loop.yielded(number) != alloc.getResult() || !lives.becomes(argument, /*later=*/true).empty())
     return false;
   // Ops before the loop fill it.
   bool isPrivate = llvm::all_of(init->getUsers(), [&](Operation *user) {
@@ -189,8 +187,8 @@ void Carrier::rotate(LoopCarry &loop, memref::AllocOp alloc, unsigned life) {
   rewriter.replaceOp(alloc, loop.in(places.front(), block));
 }
 
-/// Gives a carried value memory of its own, to which each step copies at its end. What else the loop
-/// carries of that memory is copied before.
+/// Gives a carried value memory of its own, to which each step copies at its end. What else the
+/// loop carries of that memory is copied before.
 LogicalResult Carrier::keepInPlace(LoopCarry &loop, Value argument, Operation *cause,
                                    const BufferViewFlowAnalysis &views) {
   auto type = dyn_cast<MemRefType>(argument.getType());

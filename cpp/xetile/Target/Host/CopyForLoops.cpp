@@ -5,6 +5,7 @@
 // own, and what it returns of such memory copied at its end. Refused: nothing; arguments that may
 // be written, or are not in C order, stay.
 //===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -27,9 +28,10 @@ namespace {
 
 bool isControl(Operation *op) { return isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op); }
 
-/// Loops and branches hand a value on, by their operands and their terminators.
+/// Loops and branches hand a value on, by their operands and their terminators; a branch that
+/// computes nothing is an arith.select.
 bool isHandedOn(Operation *user) {
-  return isControl(user) ||
+  return isControl(user) || isa<arith::SelectOp>(user) ||
          (user->hasTrait<OpTrait::IsTerminator>() && isControl(user->getParentOp()));
 }
 
@@ -64,7 +66,7 @@ private:
       Operation *here = entry.findAncestorOpInBlock(*user);
       if (!here)
         continue;
-      inControl |= here != user || isControl(user);
+      inControl |= here != user || isHandedOn(user);
       if (!first || here->isBeforeInBlock(first))
         first = here;
     }
@@ -119,8 +121,7 @@ private:
         sizes.push_back(memref::DimOp::create(b, value.getLoc(), value, dim));
     auto plain = MemRefType::get(type.getShape(), type.getElementType(),
                                  MemRefLayoutAttrInterface(), type.getMemorySpace());
-    Value copy = memref::AllocOp::create(b, value.getLoc(), plain, sizes,
-                                         b.getI64IntegerAttr(64));
+    Value copy = memref::AllocOp::create(b, value.getLoc(), plain, sizes, b.getI64IntegerAttr(64));
     memref::CopyOp::create(b, value.getLoc(), value, copy);
     return copy;
   }

@@ -75,7 +75,8 @@ bool isDeviceMemory(Value root) {
   if (!around)
     around = base.getParentBlock()->getParentOp();
   auto func = around->getParentOfType<func::FuncOp>();
-  return isa<RegionBranchOpInterface>(around) && func && xetile::MemoryClasses(func).isOnDevice(base);
+  return isa<RegionBranchOpInterface, arith::SelectOp>(around) && func &&
+         xetile::MemoryClasses(func).isOnDevice(base);
 }
 
 /// Launches of one block, one after the other, and what they take of the host's memory.

@@ -4,6 +4,7 @@
 // nobody writes to any more. Refused: nothing; copies of other memory stay.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Host/ForwardCopies.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -33,7 +34,7 @@ Access accessOf(OpOperand &use) {
     return Access::Writes;
   if (isa<memref::LoadOp, memref::DimOp>(op))
     return Access::Reads;
-  bool hands = isa<ViewLikeOpInterface, RegionBranchOpInterface>(op) ||
+  bool hands = isa<ViewLikeOpInterface, RegionBranchOpInterface, arith::SelectOp>(op) ||
                op->hasTrait<OpTrait::IsTerminator>();
   return hands ? Access::Hands : Access::Unknown;
 }

@@ -323,7 +323,7 @@ def ShareScratch : Pass<"xetile-share-scratch"> {
     A call takes less memory, and malloc hands out one piece again that it would give back to the system in parts.
     `gpu.alloc` and `gpu.dealloc` without tokens likewise, as launches run one after the other: all that a program of
     several kernels has on the device is one allocation, unless it were larger than the 128 MiB that each device gives at
-    once. Sizes must be static.
+    once. Sizes must be static. `gpu.alloc` of static sizes in a loop is made once, before the loop.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect"];
 }
@@ -359,7 +359,10 @@ def AllocOnDevice : Pass<"xetile-alloc-on-device", "::mlir::func::FuncOp"> {
   let summary = "Allocate on the device what kernels alone use";
   let description = [{
     What one kernel writes and the next ones read needs no copy to the host and back. Each allocation of which nothing but
-    launches of the same block knows, maybe through views, is one of the device; it is freed behind the last of them.
+    launches, copies, loops and branches of the same block know, maybe through views, is one of the device; it is freed
+    behind the last of them. Copies to and from it become `gpu.memcpy`. So do loads of the host of arrays of up to 64
+    elements, as of the number that ends a loop: they read what was copied. What loops or branches hand on is on the
+    device only if all of it can be.
 
     ```mlir
     %h = memref.alloc() : memref<64x64xf32>

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: memref.alloc and gpu.alloc of static sizes, freed in their block. Out: parts of one
 // allocation of each kind that ends with the last of them; those whose uses do not overlap in time
-// share bytes. Refused: nothing; what else there is stays as it is.
+// share bytes. Of the device, they are made before the loops around. Refused: nothing; what else
+// there is stays as it is.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "xetile/IR/BytesOf.h"
 #include "xetile/Target/Host/Passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -74,6 +76,7 @@ struct ShareScratch : xetile::impl::ShareScratchBase<ShareScratch> {
   void runOnOperation() override {
     shareAll<memref::AllocOp, memref::DeallocOp>();
     shareAll<gpu::AllocOp, gpu::DeallocOp>();
+    getOperation()->walk(takeOutOfLoops);
   }
 
 private:
@@ -94,6 +97,27 @@ private:
     for (auto &[block, buffers] : blocks)
       if (buffers.size() > 1)
         share<Alloc>(buffers);
+  }
+
+  /// The device hands out memory once for all steps: it is slow at that.
+  static void takeOutOfLoops(gpu::AllocOp op) {
+    if (!isPlain(op) || !op->getOperands().empty())
+      return;
+    SmallVector<gpu::DeallocOp> frees;
+    for (Operation *user : op.getMemref().getUsers())
+      if (auto free = dyn_cast<gpu::DeallocOp>(user))
+        frees.push_back(free);
+    if (frees.size() != 1 || !isPlain(frees.front()) || frees.front()->getBlock() != op->getBlock())
+      return;
+    Operation *loop = nullptr;
+    for (Operation *around = op->getParentOp(); isa<scf::ForOp, scf::WhileOp, scf::IfOp>(around);
+         around = around->getParentOp())
+      if (!isa<scf::IfOp>(around))
+        loop = around;
+    if (!loop)
+      return;
+    op->moveBefore(loop);
+    frees.front()->moveAfter(loop);
   }
 
   template <typename Dealloc, typename Alloc>
