@@ -223,3 +223,67 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+// Each block of the host's loops and branches has kernels of its own, numbered as they run.
+#id = affine_map<(i) -> (i)>
+// CHECK-LABEL: func.func @in_loops
+func.func @in_loops(%x: tensor<64xf32>, %n: index, %some: i1) -> tensor<64xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = tensor.empty() : tensor<64xf32>
+  // CHECK: linalg.exp {xetile.kernel = 0 : i64
+  %a = linalg.exp ins(%x : tensor<64xf32>) outs(%e : tensor<64xf32>) -> tensor<64xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%t = %x) -> (tensor<64xf32>) {
+    // CHECK: linalg.abs {xetile.kernel = 1 : i64
+    %b = linalg.abs ins(%a : tensor<64xf32>) outs(%e : tensor<64xf32>) -> tensor<64xf32>
+    // CHECK: linalg.add {xetile.kernel = 1 : i64
+    %c = linalg.add ins(%b, %t : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>) -> tensor<64xf32>
+    %d = scf.if %some -> tensor<64xf32> {
+      // CHECK: linalg.tanh {xetile.kernel = 2 : i64
+      %f = linalg.tanh ins(%c : tensor<64xf32>) outs(%e : tensor<64xf32>) -> tensor<64xf32>
+      scf.yield %f : tensor<64xf32>
+    } else {
+      scf.yield %c : tensor<64xf32>
+    }
+    scf.yield %d : tensor<64xf32>
+  }
+  // CHECK: linalg.negf {xetile.kernel = 3 : i64
+  %z = linalg.negf ins(%r : tensor<64xf32>) outs(%e : tensor<64xf32>) -> tensor<64xf32>
+  return %z : tensor<64xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    transform.xetile.assign_kernels %root : !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+// Two that would be one kernel, as small ones, are not where one of them waits for the other by what the host reads.
+// CHECK-LABEL: func.func @through_the_host
+func.func @through_the_host(%x: tensor<64xf32>, %y: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64xf32>
+  // CHECK: linalg.exp {xetile.kernel = 0 : i64
+  %a = linalg.exp ins(%x : tensor<64xf32>) outs(%e : tensor<64xf32>) -> tensor<64xf32>
+  %v = tensor.extract %a[%c0] : tensor<64xf32>
+  %c = arith.cmpf ogt, %v, %zero : f32
+  %p = scf.if %c -> tensor<64xf32> {
+    scf.yield %x : tensor<64xf32>
+  } else {
+    scf.yield %y : tensor<64xf32>
+  }
+  // CHECK: linalg.exp {xetile.kernel = 1 : i64
+  %b = linalg.exp ins(%p : tensor<64xf32>) outs(%e : tensor<64xf32>) -> tensor<64xf32>
+  return %a, %b : tensor<64xf32>, tensor<64xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    transform.xetile.assign_kernels %root : !transform.any_op
+    transform.yield
+  }
+}
