@@ -46,8 +46,10 @@ def explain_kernels(payload: ir.Module, schedule: Schedule) -> str:
 def _control_around(op: ir.Operation) -> str:
     """The loops and branches of the host that `op` is in, the outermost first."""
     names: list[str] = []
-    while (op := op.parent.operation) and op.name != "func.func":
-        names.insert(0, op.name)
+    around = op.parent
+    while around is not None and around.operation.name != "func.func":
+        names.insert(0, around.operation.name)
+        around = around.operation.parent
     return " > ".join(names)
 
 
