@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The command `xetile`: compile, run, explain, calibrate, tune, report, schedules, layout, where, doctor.
+"""The command `xetile`: compile, run, explain, calibrate, tune, report, diff, schedules, layout, where, doctor.
 
 Errors are one message on stderr and status 1. Each command is a module of this package.
 """
@@ -67,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in (compile, run, explain, calibrate, tune, report, schedules, layout, where):
         command.add_parser(commands)
+    report.add_diff_parser(commands)
     doctor = commands.add_parser("doctor", help="tell what is installed, what is found, what to do about the rest")
     doctor.set_defaults(command=_doctor)
     return parser

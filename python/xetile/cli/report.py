@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`xetile report`: machine instructions of a kernel."""
+"""`xetile report`, `xetile diff`: machine instructions of kernels, and what changed in them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,22 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from xetile.errors import XeTileError
+
 if TYPE_CHECKING:
     from xetile.reports.report import KernelStatistics
 
-__all__ = ["add_parser"]
+__all__ = ["add_diff_parser", "add_parser"]
 
 
 def add_parser(commands: Any) -> None:
     """Adds `report` to the subparsers of `xetile`."""
-    parser = commands.add_parser("report", help="count the machine instructions of a SPIR-V kernel; needs ocloc")
-    parser.add_argument("kernel", metavar="KERNEL.spv|.so", help="SPIR-V, or a saved kernel for a GPU")
+    parser = commands.add_parser("report", help="count the machine instructions of kernels; needs ocloc")
+    parser.add_argument(
+        "kernel",
+        metavar="KERNEL.spv|.cl|.bin|.so",
+        help="SPIR-V, OpenCL C, ocloc's native binary, or a saved kernel for a GPU",
+    )
     parser.add_argument("--device", action="append", required=True, metavar="CHIP", help="may be repeated")
     parser.add_argument(
         "--large-registers",
@@ -41,6 +47,91 @@ def add_parser(commands: Any) -> None:
     parser.set_defaults(command=_run)
 
 
+def add_diff_parser(commands: Any) -> None:
+    """Adds `diff` to the subparsers of `xetile`."""
+    parser = commands.add_parser(
+        "diff", help="what changed in the machine code from one kernel to another; needs ocloc"
+    )
+    for name in ("before", "now"):
+        parser.add_argument(name, metavar=name.upper(), help="K.spv, .cl, .bin, .so, or what report --json printed")
+    parser.add_argument("--device", action="append", required=True, metavar="CHIP", help="may be repeated")
+    parser.add_argument(
+        "--large-registers",
+        action=argparse.BooleanOptionalAction,
+        help="256 registers per thread or 128 (default: what spills less)",
+    )
+    parser.add_argument(
+        "--tolerance",
+        type=_share,
+        metavar="SHARE",
+        help="exit with status 1 if a figure is worse by more than this, '5%%' or '0.05' (default: never)",
+    )
+    parser.add_argument(
+        "--limit",
+        action="append",
+        default=[],
+        type=_limit,
+        metavar="FIGURE=NUMBER",
+        help="exit with status 1 if a figure of NOW is above; may be repeated: --limit spill_bytes=0",
+    )
+    parser.set_defaults(command=_diff)
+
+
+def _limit(text: str) -> tuple[str, float]:
+    figure, _, number = text.partition("=")
+    try:
+        limit = float(number)
+    except ValueError:
+        limit = math.nan
+    if not figure or not math.isfinite(limit):
+        raise argparse.ArgumentTypeError(f"expected FIGURE=NUMBER such as spill_bytes=0, got {text!r}")
+    return figure, limit
+
+
+def _diff(options: argparse.Namespace) -> int:
+    from xetile.reports import baseline
+
+    before, now = _figures(options.before, options), _figures(options.now, options)
+    # Messages and purposes that one side has none of are none there.
+    for key in before.keys() & now.keys():
+        if "instructions" not in before[key] or "instructions" not in now[key]:
+            continue  # one is of report --json, which keeps less
+        for figure in (before[key].keys() ^ now[key].keys()) - set(baseline.FIGURES):
+            before[key].setdefault(figure, 0.0)
+            now[key].setdefault(figure, 0.0)
+    differences = baseline.differences(before, now, renamed=True)
+    print(f"from {options.before} to {options.now}")
+    print(baseline.format_differences(differences, options.tolerance or 0.0))
+    known = {one.figure for one in differences}
+    for figure, _ in options.limit:
+        if figure not in known:
+            raise XeTileError(
+                f"--limit: expected a figure of these kernels, one of {', '.join(sorted(known))}, got {figure!r}"
+            )
+    broken = [
+        f"{one.kernel} on {one.chip}: {one.figure} is {one.now:g}, the limit is {limit:g}"
+        for figure, limit in options.limit
+        for one in differences
+        if one.figure == figure and one.now is not None and one.now > limit
+    ]
+    for line in broken:
+        print(line)
+    judged = [one for one in differences if one.figure in (*baseline.FIGURES, "instructions")]
+    worse = options.tolerance is not None and any(one.is_worse(options.tolerance) for one in judged)
+    return 1 if broken or worse else 0
+
+
+def _figures(path: str, options: argparse.Namespace) -> dict[tuple[str, str], dict[str, float]]:
+    """All figures of one side by kernel and chip: of kernels also how many instructions and messages they have."""
+    from xetile.reports import baseline
+    from xetile.system import files
+
+    data = files.read(path, "a kernel")
+    if data.lstrip()[:1] == b"{":
+        return {key: dict(figures) for key, figures in baseline.parse(data, path).items()}
+    return {(kernel.kernel, kernel.chip): baseline.all_figures_of(kernel) for kernel in _statistics(path, options)}
+
+
 def _share(text: str) -> float:
     try:
         value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
@@ -52,11 +143,19 @@ def _share(text: str) -> float:
 
 
 def _statistics(path: str, options: argparse.Namespace) -> list[KernelStatistics]:
+    from xetile.cli.kernel import read_spirv
     from xetile.kernels import saved
-    from xetile.reports import report
+    from xetile.reports import native, report
     from xetile.system import files
 
+    if path.endswith(".cl"):
+        codes = {chip: read_spirv(path, chip) for chip in options.device}
+        return [one for chip in options.device for one in report.statistics(codes[chip], chip, options.large_registers)]
     code = files.read(path, "SPIR-V")
+    if native.is_native(code):
+        if options.large_registers is not None:
+            raise XeTileError(f"--large-registers: {path} is compiled already: leave it out")
+        return [kernel for chip in options.device for kernel in native.statistics(code, chip)]
     if code[:4] == b"\x7fELF":
         code = saved.load(path).spirv
     return [kernel for chip in options.device for kernel in report.statistics(code, chip, options.large_registers)]
@@ -75,8 +174,9 @@ def _run(options: argparse.Namespace) -> int:
         print(baseline.to_json(kernels), end="")
         return 0
     print(report.format_table(kernels))
-    for text in filter(None, map(report.describe, kernels)):
-        print(f"\n{text}")
+    for kernel in kernels:
+        for text in filter(None, (report.describe(kernel), report.describe_messages(kernel))):
+            print(f"\n{text}")
     if options.compare:
         print(f"\nfrom {options.compare} to {options.kernel}")
         print(baseline.format_differences(baseline.compare(kernels, _other(options.compare, options))))

@@ -20,7 +20,18 @@ from xetile.errors import XeTileError, expect
 from xetile.reports.report import KernelStatistics, align
 from xetile.system import files
 
-__all__ = ["FIGURES", "Difference", "compare", "figures_of", "format_differences", "read", "to_json", "write"]
+__all__ = [
+    "FIGURES",
+    "Difference",
+    "all_figures_of",
+    "compare",
+    "differences",
+    "figures_of",
+    "format_differences",
+    "read",
+    "to_json",
+    "write",
+]
 
 FIGURES = ("spill_bytes", "registers", "mov/dpas", "load/dpas", "other/dpas", "bytes/dpas")
 _VERSION = 1
@@ -54,6 +65,16 @@ def figures_of(kernel: KernelStatistics) -> dict[str, float]:
         figures |= {f"{kind}/dpas": kernel.loop.per_dpas(kind) for kind in ("mov", "load", "other")}
         figures["bytes/dpas"] = kernel.bytes_per_dpas
     return figures
+
+
+def all_figures_of(kernel: KernelStatistics) -> dict[str, float]:
+    """The same, and how many instructions the kernel has, of which kinds of messages, and the purposes in its loop."""
+    figures = figures_of(kernel) | {"instructions": float(kernel.code.total)}
+    messages: dict[str, float] = {}
+    for (kind, how, size), times in sorted(kernel.messages.items()):
+        messages[f"{kind}s {how} {size} B"] = times
+    purposes = {f"loop: {purpose}": float(times) for purpose, times in kernel.purposes.items()}
+    return figures | messages | purposes
 
 
 def to_json(kernels: Sequence[KernelStatistics]) -> str:
@@ -123,18 +144,38 @@ def parse(data: bytes, name: str) -> dict[Key, Figures]:
 def compare(kernels: Sequence[KernelStatistics], before: Mapping[Key, Figures]) -> list[Difference]:
     """Every figure of the kernels of either side, in the order of the baseline. XeTileError if none is on both."""
     expect("kernels", kernels, Sequence, "a sequence of KernelStatistics")
-    now = {(kernel.kernel, kernel.chip): figures_of(kernel) for kernel in kernels}
+    return differences(before, {(kernel.kernel, kernel.chip): figures_of(kernel) for kernel in kernels})
+
+
+def differences(
+    before: Mapping[Key, Figures], now: Mapping[Key, Figures], *, renamed: bool = False
+) -> list[Difference]:
+    """The same of the figures of both sides. If `renamed`, and each has one kernel for a chip, these are compared
+    whatever their names are."""
+    names = _renamed(before, now) if renamed else {}
+    before = {names.get(key, key): figures for key, figures in before.items()}
     if not now.keys() & before.keys():
         raise XeTileError(
             f"nothing to compare: the kernels are {_names(now)}, those of the other side {_names(before)}"
         )
-    differences = []
+    found = []
     for key in dict.fromkeys((*before, *now)):
         left, right = before.get(key, {}), now.get(key, {})
         for figure in dict.fromkeys((*FIGURES, *left, *right)):
             if figure in left or figure in right:
-                differences.append(Difference(*key, figure, left.get(figure), right.get(figure)))
-    return differences
+                found.append(Difference(*key, figure, left.get(figure), right.get(figure)))
+    return found
+
+
+def _renamed(before: Mapping[Key, Figures], now: Mapping[Key, Figures]) -> dict[Key, Key]:
+    """The keys of kernels that are alone for their chip on both sides, and what they are called now."""
+
+    def alone(side: Mapping[Key, Figures]) -> dict[str, Key]:
+        chips = [chip for _, chip in side]
+        return {key[1]: key for key in side if chips.count(key[1]) == 1}
+
+    left, right = alone(before), alone(now)
+    return {left[chip]: right[chip] for chip in left.keys() & right.keys()}
 
 
 def format_differences(differences: Sequence[Difference], tolerance: float = 0.0) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
@@ -23,7 +23,17 @@ from xetile.reports import assembly
 from xetile.system import files
 from xetile.system.tools import require_ocloc
 
-__all__ = ["InstructionCounts", "KernelStatistics", "Roofline", "align", "describe", "format_table", "statistics"]
+__all__ = [
+    "InstructionCounts",
+    "KernelStatistics",
+    "Roofline",
+    "align",
+    "count",
+    "describe",
+    "describe_messages",
+    "format_table",
+    "statistics",
+]
 
 
 @dataclass(frozen=True)
@@ -76,6 +86,10 @@ class KernelStatistics:
     Of one turn of the loop: `purposes` counts instructions by what they are for (`assembly.PURPOSES`), `caches`
     messages by their cache controls, `loaded_bytes` is what a subgroup loads, `operations` what its dpas do (a
     multiply-add is two), `operations_16` what they would do in this time with elements of 16 bits.
+
+    `messages` counts loads and stores of the whole kernel: ("load", "2D", 1024) are those of blocks of a matrix of
+    1024 bytes, "1D" are rows of memory, "scattered" have an address for each lane, "one" are single elements for all
+    lanes, "shared" are any of shared memory.
     """
 
     kernel: str
@@ -90,6 +104,7 @@ class KernelStatistics:
     loaded_bytes: int
     operations: int
     operations_16: int
+    messages: Mapping[tuple[str, str, int], int] = field(default_factory=dict)
 
     @property
     def bytes_per_dpas(self) -> float:
@@ -175,6 +190,16 @@ def describe(kernel: KernelStatistics) -> str:
     return "\n  ".join(lines)
 
 
+def describe_messages(kernel: KernelStatistics) -> str:
+    """The loads and stores of one kernel by their kind and size; empty without any."""
+    expect("kernel", kernel, KernelStatistics, "KernelStatistics")
+    if not kernel.messages:
+        return ""
+    rows = [["message", "reaches", "bytes", "count"]]
+    rows += [[kind, how, str(size), str(times)] for (kind, how, size), times in sorted(kernel.messages.items())]
+    return "\n  ".join([f"{kernel.kernel} on {kernel.chip}, all of its messages", *align(rows).splitlines()])
+
+
 def _compile(spirv: bytes, device: Mapping[str, Any], large: bool | None) -> tuple[KernelStatistics, ...]:
     made = _xetile.run_ocloc(spirv, device["ocloc_device"], large)
     if isinstance(made, str):
@@ -191,7 +216,11 @@ def _compile(spirv: bytes, device: Mapping[str, Any], large: bool | None) -> tup
 
 def _parse(text: str, chip: str, size: int) -> KernelStatistics | None:
     """The statistics of one dumped kernel; None if the text is not one."""
-    program = assembly.read(text)
+    return count(assembly.read(text), chip, size)
+
+
+def count(program: assembly.Program | None, chip: str, size: int) -> KernelStatistics | None:
+    """The statistics of one kernel, whose binary has `size` bytes; None for None."""
     if not program:
         return None
     loop = program.hottest()
@@ -208,4 +237,5 @@ def _parse(text: str, chip: str, size: int) -> KernelStatistics | None:
         loaded_bytes=loop.loaded_bytes() if loop else 0,
         operations=loop.operations() if loop else 0,
         operations_16=loop.operations_of_16_bits() if loop else 0,
+        messages=Counter((one.kind, *message) for one in program.code if (message := one.message)),
     )
