@@ -63,6 +63,8 @@ module attributes {transform.with_named_sequence} {
     %fused = transform.include @prepare failures(propagate) (%module) : (!transform.any_op) -> !transform.any_op
     transform.xetile.assign_kernels %fused : !transform.any_op
     transform.xetile.extract_kernels %fused : !transform.any_op
+    // The layers of a model have the same kernels: each is compiled once.
+    transform.xetile.share_kernels %fused : !transform.any_op
     %matmuls = transform.structured.match ops{["builtin.module"]} attributes {xetile.schedule = "matmul"} in %fused
         : (!transform.any_op) -> !transform.any_op
     transform.foreach %matmuls : !transform.any_op {

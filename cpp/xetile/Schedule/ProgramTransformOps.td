@@ -88,6 +88,38 @@ def ExtractKernelsOp : XeTile_TransformOp<"extract_kernels"> {
   let assemblyFormat = "$target attr-dict `:` type($target)";
 }
 
+def ShareKernelsOp : XeTile_TransformOp<"share_kernels"> {
+  let summary = "Makes one kernel of those of a program that are equal";
+  let description = [{
+    Behind `extract_kernels`: of nested modules whose functions compute the same of their arguments the first one stays, and
+    is called in place of the others. The layers of a model are compiled once. Locations do not tell kernels apart:
+    messages have those of the first one.
+
+    ```mlir
+    transform.xetile.share_kernels %module : !transform.any_op
+    ```
+
+    ```mlir
+    %h = call @f_0_matmul(%x, %w0)
+    %y = call @f_1_matmul(%h, %w1)
+    module attributes {xetile.schedule = "matmul"} { func.func @f_0_matmul(...) { ... } }
+    module attributes {xetile.schedule = "matmul"} { func.func @f_1_matmul(...) { ... } }    // the same body
+    ```
+
+    becomes
+
+    ```mlir
+    %h = call @f_0_matmul(%x, %w0)
+    %y = call @f_0_matmul(%h, %w1)
+    module attributes {xetile.schedule = "matmul"} { func.func @f_0_matmul(...) { ... } }
+    ```
+
+    Nested modules with other contents than one function stay.
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target);
+  let assemblyFormat = "$target attr-dict `:` type($target)";
+}
+
 def LinkKernelsOp : XeTile_TransformOp<"link_kernels"> {
   let summary = "Puts the kernels of a program into one module for the device";
   let description = [{

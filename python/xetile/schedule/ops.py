@@ -68,6 +68,7 @@ __all__ = [
     "refuse_rest",
     "set_launch_subgroups",
     "set_wg_map",
+    "share_kernels",
     "tile_using_for",
     "tile_using_forall",
     "to_tiles",
@@ -1111,6 +1112,37 @@ def set_wg_map(target: Matmul, subgroups_m: Int, subgroups_n: Int) -> None:
             Argument("subgroups_n", subgroups_n, IntParam),
         ],
     )
+
+
+def share_kernels(target: Handle) -> None:
+    """Makes one kernel of those of a program that are equal.
+
+    Behind `extract_kernels`: of nested modules whose functions compute the same of their arguments the first one stays, and
+    is called in place of the others. The layers of a model are compiled once. Locations do not tell kernels apart:
+    messages have those of the first one.
+
+    ```mlir
+    transform.xetile.share_kernels %module : !transform.any_op
+    ```
+
+    ```mlir
+    %h = call @f_0_matmul(%x, %w0)
+    %y = call @f_1_matmul(%h, %w1)
+    module attributes {xetile.schedule = "matmul"} { func.func @f_0_matmul(...) { ... } }
+    module attributes {xetile.schedule = "matmul"} { func.func @f_1_matmul(...) { ... } }    // the same body
+    ```
+
+    becomes
+
+    ```mlir
+    %h = call @f_0_matmul(%x, %w0)
+    %y = call @f_0_matmul(%h, %w1)
+    module attributes {xetile.schedule = "matmul"} { func.func @f_0_matmul(...) { ... } }
+    ```
+
+    Nested modules with other contents than one function stay.
+    """
+    emit("xetile.share_kernels", [Argument("target", target, Handle)])
 
 
 class TileUsingFor(NamedTuple, Generic[_K]):

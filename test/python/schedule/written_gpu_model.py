@@ -70,6 +70,7 @@ def gpu_model(
     fused = prepare(module)
     ops.assign_kernels(fused)
     ops.extract_kernels(fused)
+    ops.share_kernels(fused)
     steps = {
         "matmul": partial(matmul, precision=precision, target=target),
         "attention": partial(attention, target=target),
