@@ -7,6 +7,8 @@ usage: python test/kernelbench DIR [--level 1 2 3] [--only 1 20 ..] [--elements 
 DIR is the checkout (its folder KernelBench/level1 and so on). Sizes are halved until no tensor has more than --elements
 elements; 0 leaves them as they are. Printed: how many problems torch-mlir imported, that were compiled, right, wrong,
 crashed or out of time, and how much faster than PyTorch they are (eager/ours: above 1 is faster), as geometric mean.
+For a GPU also how many kernels a call launches, beside those that PyTorch's inductor makes of the model (generated and
+calls of libraries, see inductor.py; "cpu" where its CPU backend was asked), and the medians of both.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import math
 import os
 import platform
 import re
+import statistics
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -84,12 +87,24 @@ def run(file: Path, options: argparse.Namespace) -> dict[str, Any]:
         row = {"state": "out of time", "reason": f"over {options.timeout:.0f} s"}
     row = {"name": file.stem, **row}
     ratio = f" eager/ours {ratio_of(row):.2f}, compiled in {row['compile_seconds']:.1f} s" if "seconds" in row else ""
-    print(f"  {file.stem}: {row['state']}{ratio}{reason(row)}", flush=True)
+    print(f"  {file.stem}: {row['state']}{ratio}{kernels(row)}{reason(row)}", flush=True)
     return row
 
 
 def reason(row: dict[str, Any]) -> str:
     return f": {row['reason']}" if "reason" in row else ""
+
+
+def kernels(row: dict[str, Any]) -> str:
+    if "kernels" not in row:
+        return ""
+    other = row["inductor_kernels"]
+    parts = f"{other['generated']} + {other['library']} of libraries, {other['device']}"
+    return f", {row['kernels']} kernels, inductor {inductor_kernels(row)} ({parts})"
+
+
+def inductor_kernels(row: dict[str, Any]) -> int:
+    return int(row["inductor_kernels"]["generated"] + row["inductor_kernels"]["library"])
 
 
 def ratio_of(row: dict[str, Any], side: str = "eager") -> float:
@@ -110,6 +125,11 @@ def summary(level: int, rows: list[dict[str, Any]]) -> str:
     text += f"; eager/ours {mean(map(ratio_of, timed)):.2f}"
     if any("inductor" in row["seconds"] for row in timed):
         text += f", inductor/ours {mean(ratio_of(row, 'inductor') for row in timed):.2f}"
+    counted = [row for row in rows if "kernels" in row]
+    if counted:
+        ours, others = ([row["kernels"] for row in counted], [inductor_kernels(row) for row in counted])
+        more = sum(mine > other for mine, other in zip(ours, others, strict=True))
+        text += f"; kernels {statistics.median(ours):g}, inductor {statistics.median(others):g} (medians), {more} more"
     seconds = sorted(row["compile_seconds"] for row in timed)
     return text + (f"; compiled in {seconds[len(seconds) // 2]:.1f} s (median)" if seconds else "")
 

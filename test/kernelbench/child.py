@@ -16,8 +16,12 @@ from typing import Any
 
 import torch
 import xetile.torch
+from inductor import count_kernels
 from problem import Problem
 from xetile import XeTileError
+from xetile.compiling import compiler
+from xetile.kernels.kernel import Kernel
+from xetile.reports.launches import launches_in
 from xetile.torch.importing import NotImportedError
 
 TOLERANCE = 1e-3
@@ -52,6 +56,7 @@ def run(problem: Problem, options: argparse.Namespace) -> dict[str, Any]:
         settings = {"target": options.target, "strict": True, "freeze": options.freeze}
         settings |= {"threads": options.threads} if options.target == "cpu" else {"native": "off"}
         function = torch.compile(model, backend=xetile.torch.backend, options=settings, dynamic=False)
+        kernels = recorded()
         start = time.perf_counter()
         try:
             got = function(*inputs)
@@ -62,6 +67,10 @@ def run(problem: Problem, options: argparse.Namespace) -> dict[str, Any]:
             state = "not imported" if isinstance(cause, NotImportedError) else "not compiled"
             return {**found, "state": state, "reason": str(cause)[:600]}
         found["compile_seconds"] = time.perf_counter() - start
+        if options.target != "cpu":
+            launches = [launches_in(kernel.stages.stage("4-xegpu").module, kernel.name) for kernel in kernels]
+            found["kernels"] = sum(each.places for names in launches for each in names.values())
+            found["inductor_kernels"] = count_kernels(copy.deepcopy(model), inputs)
         error = difference(got, expected)
         if not error <= TOLERANCE:
             # Where little is left of large numbers, eager's own result has no digits either: f64 tells.
@@ -78,6 +87,20 @@ def run(problem: Problem, options: argparse.Namespace) -> dict[str, Any]:
             other(*inputs)
             sides["inductor"] = lambda: other(*inputs)
         return {**found, "state": "right", "error": error, "seconds": fastest(sides, options.seconds)}
+
+
+def recorded() -> list[Kernel]:
+    """All kernels that are compiled from now on."""
+    made: list[Kernel] = []
+    compile_kernel = compiler.compile
+
+    def record(*arguments: Any, **options: Any) -> Kernel:
+        kernel = compile_kernel(*arguments, **options)
+        made.append(kernel)
+        return kernel
+
+    compiler.compile = record
+    return made
 
 
 def in_f64(model: torch.nn.Module, inputs: list[Any]) -> Any:

@@ -11,7 +11,7 @@ The figures of merit of a matmul are spills (none), and how many instructions it
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
@@ -20,6 +20,7 @@ from xetile.errors import XeTileError, expect
 from xetile.facts import chips
 from xetile.mlir._mlir_libs import _xetile
 from xetile.reports import assembly
+from xetile.reports.launches import Launches
 from xetile.system import files
 from xetile.system.tools import require_ocloc
 
@@ -144,8 +145,12 @@ def statistics(
     return _compile(data, chips.facts_of(chip), large_registers)
 
 
-def format_table(kernels: Sequence[KernelStatistics]) -> str:
-    """A table of the figures, one line per kernel; the columns from `loop` on are about the hottest dpas loop."""
+def format_table(kernels: Sequence[KernelStatistics], launches: Mapping[str, Launches] | None = None) -> str:
+    """A table of the figures, one line per kernel; the columns from `loop` on are about the hottest dpas loop.
+
+    `launches` of a program's host code add a column, and where it has several kernels a line for each chip with their
+    sums: launches, the code's instructions, spilled bytes of a thread, and the most registers.
+    """
     expect("kernels", kernels, Sequence, "a sequence of KernelStatistics")
     for kernel in kernels:
         expect("kernels", kernel, KernelStatistics, "a sequence of KernelStatistics")
@@ -160,7 +165,31 @@ def format_table(kernels: Sequence[KernelStatistics]) -> str:
         else:
             row += ["|", "none", "", "", "", ""]
         rows.append([str(cell) for cell in row])
+    if launches is not None:
+        for chip in dict.fromkeys(kernel.chip for kernel in kernels):
+            own = [kernel for kernel in kernels if kernel.chip == chip]
+            if len(own) > 1:
+                rows.append(_sums(own, len(head)))
+        counts = [str(launches.get(kernel.kernel, Launches())) for kernel in kernels]
+        counts += [str(_sum(launches.values()))] * (len(rows) - 1 - len(counts))
+        for line, cell in zip(rows, ["launches", *counts], strict=True):
+            line.insert(line.index("|"), cell)
     return align(rows)
+
+
+def _sums(kernels: Sequence[KernelStatistics], columns: int) -> list[str]:
+    """The line of all kernels of a program. One file holds them."""
+    spilled, code = (sum(figures) for figures in zip(*((k.spill_bytes, k.code.total) for k in kernels), strict=True))
+    loops = [kernel.loop for kernel in kernels if kernel.loop]
+    registers = max(kernel.registers for kernel in kernels)
+    dpas = sum(loop["dpas"] for loop in loops) if loops else "none"
+    row = [f"all {len(kernels)} kernels", kernels[0].chip, kernels[0].binary_bytes, registers, spilled, code, "|", dpas]
+    return [*map(str, row), *[""] * (columns - len(row))]
+
+
+def _sum(launches: Iterable[Launches]) -> Launches:
+    several = list(launches)
+    return Launches(sum(each.places for each in several), sum(each.conditional for each in several))
 
 
 def align(rows: Sequence[Sequence[str]]) -> str:

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Machine-code statistics."""
 
+import dataclasses
 import math
 
 import pytest
 import xetile
 from xetile import report, targets
+from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 from xetile.reports import assembly, baseline
+from xetile.reports.launches import Launches, launches_in
 
 # What the compiler's dumps look like, cut to one loop of two dpas.
 ASSEMBLY = """//.kernel some_kernel
@@ -44,6 +47,49 @@ def test_assembly_is_counted_by_kind_and_loop():
     assert kernel.loop.per_dpas("other") == 2.5
     assert kernel.bytes_per_dpas == 2048 / 2
     assert kernel.purposes == {"load": 1, "prefetch": 1, "sync": 1, "dpas": 2, "payload": 1, "loop": 1}
+
+
+def test_kernels_of_a_program_are_summed():
+    one = report._parse(ASSEMBLY, "pvc", 1000)
+    two = dataclasses.replace(one, kernel="other", registers=128, spill_bytes=64, loop=None)
+    launches = {"some_kernel": Launches(3, 1), "other": Launches(1)}
+    lines = [line.split() for line in report.format_table([one, two], launches).splitlines()]
+    assert lines[0][5:8] == ["instructions", "launches", "|"]
+    assert lines[1][6:] == ["3,", "1", "in", "loops", "|", "2", "0.50", "0.50", "2.50", "1024"]
+    assert lines[2][6:] == ["1", "|", "none"]
+    assert " ".join(lines[3]) == "all 2 kernels pvc 1000 256 192 20 4, 1 in loops | 2"
+    # One kernel is its own sum.
+    assert len(report.format_table([one], launches).splitlines()) == 2
+    assert "launches" not in report.format_table([one, two])
+
+
+def test_launches_are_counted_by_kernel_and_in_loops():
+    module = """
+module attributes {gpu.container_module} {
+  gpu.module @device {
+    gpu.func @a(%x: memref<4xf32>) kernel { gpu.return }
+    gpu.func @b(%x: memref<4xf32>) kernel { gpu.return }
+  }
+  func.func @f(%x: memref<4xf32>, %n: index) {
+    %c1 = arith.constant 1 : index
+    gpu.launch_func @device::@b blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<4xf32>)
+    scf.for %i = %c1 to %n step %c1 {
+      gpu.launch_func @device::@a blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<4xf32>)
+      gpu.launch_func @device::@b blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<4xf32>)
+    }
+    return
+  }
+  func.func @g(%x: memref<4xf32>) {
+    %c1 = arith.constant 1 : index
+    gpu.launch_func @device::@a blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<4xf32>)
+    return
+  }
+}"""
+    with ir.Context():
+        parsed = ir.Module.parse(module)
+    assert launches_in(parsed.operation) == {"b": Launches(2, 1), "a": Launches(2, 1)}
+    assert list(launches_in(parsed.operation, "f").items()) == [("b", Launches(2, 1)), ("a", Launches(1, 1))]
+    assert launches_in(parsed.operation, "g") == {"a": Launches(1, 0)}
 
 
 def test_each_instruction_of_the_loop_has_a_purpose():
