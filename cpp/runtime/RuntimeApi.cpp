@@ -4,6 +4,7 @@
 #include "BuiltinText.h"
 #include "Device.h"
 #include "Errors.h"
+#include "Kept.h"
 #include "Launch.h"
 #include "Memory.h"
 #include "PortableSpirv.h"
@@ -130,6 +131,10 @@ size_t xetileRuntimeSelectedDevice(char *out, size_t size) {
   return guarded<size_t>(0, [&] { return copyText(currentDevice().info().name, out, size); });
 }
 
+int xetileRuntimeSelectedIndex(void) {
+  return guarded(-1, [] { return currentDeviceIndex(); });
+}
+
 size_t xetileRuntimeGenerateBuiltins(const void *spirv, size_t spirvSize, int lockstep, char *out,
                                      size_t size) {
   if (out && size)
@@ -200,8 +205,27 @@ int xetileRuntimeGetStats(XeTileRuntimeStats *stats) {
     stats->prefetches = prefetches.prefetches;
     stats->prefetchesAhead = prefetches.ahead;
     stats->prefetchSum = prefetches.sum;
+    KeptCounters kept = keptCounters();
+    stats->keptUploads = kept.uploads;
+    stats->keptBytes = kept.bytes;
+    stats->keptConstants = kept.live;
     return 0;
   });
+}
+
+void _mlir_ciface_xetileRuntimeKeep(XeTileMemory *result, intptr_t owner, intptr_t host,
+                                    intptr_t bytes) {
+  void *found = nullptr;
+  if (!errorPending())
+    found = guarded<void *>(nullptr, [&] {
+      return keep(currentDevice(), reinterpret_cast<const void *>(owner),
+                  reinterpret_cast<const void *>(host), static_cast<size_t>(bytes));
+    });
+  *result = {found, found, 0, bytes, 1};
+}
+
+void xetileRuntimeForget(const void *owner) {
+  guarded([&] { forget(owner); });
 }
 
 } // extern "C"

@@ -66,6 +66,9 @@ XETILE_RUNTIME_EXPORT size_t xetileRuntimeDescribeDrivers(char *out, size_t size
 /// none.
 XETILE_RUNTIME_EXPORT size_t xetileRuntimeSelectedDevice(char *out, size_t size);
 
+/// The index of that device, -1 if there is none.
+XETILE_RUNTIME_EXPORT int xetileRuntimeSelectedIndex(void);
+
 /// The OpenCL C definitions that would be linked to this SPIR-V module on a device that has none of
 /// Intel's builtins. `lockstep` chooses between the versions for a CPU (1) and for a device whose
 /// lanes do not share private memory (0). Empty, with a recorded error, for a module that cannot be
@@ -111,10 +114,30 @@ typedef struct XeTileRuntimeStats {
   uint64_t prefetches;      ///< 2D block prefetches
   uint64_t prefetchesAhead; ///< of them, those wholly behind the matrix, as a loop's last ones are
   uint64_t prefetchSum;     ///< equal for equal prefetches in any order
+  uint64_t keptUploads;     ///< constants copied to a device, once for each device and program
+  uint64_t keptBytes;       ///< their bytes
+  uint64_t keptConstants;   ///< of them, those whose program is still loaded
 } XeTileRuntimeStats;
 
 /// Fills `stats`; waits for the last kernel. Returns 0, or 1 with a recorded error.
 XETILE_RUNTIME_EXPORT int xetileRuntimeGetStats(XeTileRuntimeStats *stats);
+
+/// A descriptor of memory as MLIR's C interface has it, of one dimension.
+typedef struct XeTileMemory {
+  void *allocated;
+  void *aligned;
+  int64_t offset, size, stride;
+} XeTileMemory;
+
+/// For lowered host code (the pass xetile-keep-constants): the copy of `bytes` bytes of host
+/// memory, which never change, on the current device. It is made in the first call for that owner,
+/// memory and device, from any thread, and stays until its owner is forgotten. Null while a
+/// recorded error waits: nothing is launched then.
+XETILE_RUNTIME_EXPORT void _mlir_ciface_xetileRuntimeKeep(XeTileMemory *result, intptr_t owner,
+                                                          intptr_t host, intptr_t bytes);
+
+/// Frees the copies of an owner, as code does when it is unloaded.
+XETILE_RUNTIME_EXPORT void xetileRuntimeForget(const void *owner);
 
 #ifdef __cplusplus
 }

@@ -95,6 +95,9 @@ class Stats(ctypes.Structure):
             "prefetches",
             "prefetches_ahead",
             "prefetch_sum",
+            "kept_uploads",
+            "kept_bytes",
+            "kept_constants",
         )
     ]
 

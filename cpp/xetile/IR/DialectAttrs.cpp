@@ -41,6 +41,7 @@ const Row rows[] = {
     {kFrozenAttr, Place::Argument, "a unit", is<UnitAttr>},
     {kArgumentAttr, Place::Argument, "an integer", is<IntegerAttr>},
     {kPackedAttr, Place::Argument, "an integer", is<IntegerAttr>},
+    {kOnDeviceAttr, Place::Argument, "a unit", is<UnitAttr>},
     {kResultAttr, Place::Argument, "a unit", is<UnitAttr>},
     {kWrittenAttr, Place::Argument, "a unit", is<UnitAttr>},
     {kScheduleAttr, Place::Operation, "the name of a schedule", is<StringAttr>},

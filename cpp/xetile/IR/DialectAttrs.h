@@ -19,6 +19,8 @@ inline constexpr llvm::StringLiteral kFrozenAttr = "xetile.frozen";
 /// among the results of what was split off.
 inline constexpr llvm::StringLiteral kArgumentAttr = "xetile.argument";
 inline constexpr llvm::StringLiteral kPackedAttr = "xetile.packed";
+/// Of an argument that is memory of the device, which its caller allocated there.
+inline constexpr llvm::StringLiteral kOnDeviceAttr = "xetile.on_device";
 /// Of an argument that is memory for a result.
 inline constexpr llvm::StringLiteral kResultAttr = "xetile.result";
 /// Of an argument whose memory the function writes, in the entry that checks.

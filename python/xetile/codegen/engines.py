@@ -73,7 +73,7 @@ def sibling(function: CompiledFunction, signature: Signature) -> CompiledFunctio
     address = _xetile.lookup(engine, C_INTERFACE + signature.name)
     if not address:
         raise XeTileError(f"the code of @{function.signature.name} has no @{signature.name}")
-    return CompiledFunction(signature, address, owner=engine)
+    return CompiledFunction(signature, address, owner=engine, guard=function.guard)
 
 
 def object_file(module: ir.Module, name: str, opt_level: int) -> bytes:

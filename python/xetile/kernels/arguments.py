@@ -13,25 +13,29 @@ from numpy.typing import NDArray
 
 from xetile.errors import XeTileError
 from xetile.kernels import dlpack
+from xetile.kernels.device import DeviceArray
 from xetile.kernels.signature import ArraySpec, Signature
 
 __all__ = ["as_number", "check_arguments", "check_outputs", "is_special"]
 
 
-def check_arguments(signature: Signature, values: Sequence[Any]) -> list[NDArray[Any]]:
+def check_arguments(signature: Signature, values: Sequence[Any]) -> list[Any]:
     """The arguments of a call as arrays in C order, of rank 0 for numbers. XeTileError for what does not fit.
 
     Objects with `__dlpack__` are read where they are. Arrays in other orders are copied. What the call writes is as
-    `check_outputs` wants it.
+    `check_outputs` wants it. What is on a device is a `DeviceArray`, and stays as it is.
     """
     name = signature.name
     if signature.reason:
         raise XeTileError(f"@{name} cannot be called with arrays: {signature.reason}")
     if len(values) != len(signature.arguments):
         raise XeTileError(f"@{name}: expected {len(signature.arguments)} arrays, got {len(values)}")
-    arrays = []
+    arrays: list[Any] = []
     for number, (spec, value) in enumerate(zip(signature.arguments, values, strict=True)):
         try:
+            if spec.on_device:
+                arrays.append(_on_device(spec, value))
+                continue
             array = _in_place(spec, value) if spec.written else _as_array(spec, value)
         except XeTileError as error:
             raise XeTileError(f"@{name}: argument {number}: {error.message}") from None
@@ -39,14 +43,14 @@ def check_arguments(signature: Signature, values: Sequence[Any]) -> list[NDArray
         arrays.append(np.ascontiguousarray(array).reshape(array.shape))
     for number in signature.written:
         for other, array in enumerate(arrays):
-            if other != number and np.may_share_memory(arrays[number], array):
+            if other != number and isinstance(array, np.ndarray) and np.may_share_memory(arrays[number], array):
                 raise XeTileError(
                     f"@{name}: argument {number}: it is written and shares memory with argument {other}; pass a copy"
                 )
     return arrays
 
 
-def check_outputs(signature: Signature, out: Any, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+def check_outputs(signature: Signature, out: Any, inputs: Sequence[Any]) -> list[NDArray[Any]]:
     """The memory for results: writable arrays of their shapes and types in C order that share no memory with others."""
     name, values = signature.name, list(out) if isinstance(out, tuple) else [out]
     if signature.written and not signature.results:
@@ -60,12 +64,20 @@ def check_outputs(signature: Signature, out: Any, inputs: Sequence[NDArray[Any]]
     for number, (spec, value) in enumerate(zip(signature.results, values, strict=True)):
         try:
             array = _in_place(spec, value)
-            if any(np.may_share_memory(array, other) for other in (*inputs, *outputs)):
+            if any(np.may_share_memory(array, other) for other in (*inputs, *outputs) if isinstance(other, np.ndarray)):
                 raise XeTileError("it shares memory with another array; pass a copy")
         except XeTileError as error:
             raise XeTileError(f"@{name}: out {number}: {error.message}") from None
         outputs.append(array)
     return outputs
+
+
+def _on_device(spec: ArraySpec, value: Any) -> DeviceArray:
+    if not isinstance(value, DeviceArray):
+        raise XeTileError(f"expected {spec} on the device, a DeviceArray, got {type(value).__name__}")
+    if why := value.misfit(spec):
+        raise XeTileError(why)
+    return value
 
 
 def _in_place(spec: ArraySpec, value: Any) -> NDArray[Any]:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from xetile.errors import XeTileError
 from xetile.kernels.arguments import as_number, check_arguments, check_outputs
+from xetile.kernels.device import DeviceArray
 from xetile.kernels.signature import Signature
 
 try:
@@ -52,16 +53,18 @@ class CompiledFunction:
         self.signature = signature
         self._address, self._check_address = address, check
         self.owner = owner
-        self._guard = guard
+        self.guard = guard
         self.failed = False
         """True if the guard raised: the device may have lost the function's state, load it anew."""
         self._results = tuple((spec.shape, spec.numpy_dtype) for spec in signature.results)
+        on_device = any(spec.on_device for spec in (*signature.arguments, *signature.results))
+        self._on_device = tuple(spec.on_device for spec in signature.results)
         self._reports = bool(signature.expectations)
         self._numbers = tuple(number for number, spec in enumerate(signature.arguments) if spec.scalar)
         self._gives_numbers = any(spec.scalar for spec in signature.results)
         self._direct = None
         # Those that it converts silently include arrays that it may not write to.
-        if _call and not signature.returns and not signature.written:
+        if _call and not signature.returns and not signature.written and not on_device:
             arguments, results = (
                 [(spec.numpy_dtype, spec.shape) for spec in specs] for specs in (signature.arguments, signature.results)
             )
@@ -72,7 +75,7 @@ class CompiledFunction:
         """The addresses of the function and of its check (0 for none), for who passes it descriptors of memory of the
         signature's sizes, and whether it takes memory before these for what it tells of its data; None where a call
         needs more: a device, or memory that the function allocates."""
-        if self._guard is not None or self.signature.returns:
+        if self.guard is not None or self.signature.returns:
             return None
         return self._address, self._check_address, self._reports
 
@@ -91,7 +94,7 @@ class CompiledFunction:
             # Calls only with arrays that are exactly what the function takes. The rest of this method converts others,
             # or tells what is wrong with them.
             direct = self._new_results() if out is None else out if isinstance(out, tuple) else (out,)
-            if self._direct(values, direct) if self._guard is None else self._guarded(self._direct, values, direct):
+            if self._direct(values, direct) if self.guard is None else self._guarded(self._direct, values, direct):
                 return direct[0] if len(direct) == 1 else direct
         inputs = check_arguments(self.signature, values)
         if self.signature.returns and out is None:
@@ -109,16 +112,21 @@ class CompiledFunction:
         return results[0] if len(results) == 1 else results
 
     def _guarded(self, call: Callable[..., Any], *arguments: Any) -> Any:
-        if self._guard is None:
+        if self.guard is None:
             return call(*arguments)
         try:
-            with self._guard():
+            with self.guard():
                 return call(*arguments)
         except BaseException:
             self.failed = True
             raise
 
-    def _new_results(self) -> tuple[NDArray[Any], ...]:
+    def _new_results(self) -> tuple[Any, ...]:
+        if True in self._on_device:
+            return tuple(
+                DeviceArray(spec) if spec.on_device else np.empty(spec.shape, spec.numpy_dtype)
+                for spec in self.signature.results
+            )
         return tuple([np.empty(shape, dtype) for shape, dtype in self._results])
 
     def _box(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -147,7 +155,7 @@ class CompiledFunction:
         if number:
             raise XeTileError(f"@{self.signature.name}: {self.signature.expectations[number - 1].told(got, bound)}")
 
-    def _run_returning(self, inputs: list[NDArray[Any]]) -> Any:
+    def _run_returning(self, inputs: list[Any]) -> Any:
         """Results come as descriptors of memory that is ours to free."""
         specs = self.signature.results
         ends = list(itertools.accumulate(3 + 2 * len(spec.shape) for spec in specs))
@@ -159,16 +167,18 @@ class CompiledFunction:
         for spec, start, end in zip(specs, [0, *ends], ends, strict=False):
             arrays.append(_copy_of(returned[start:end], spec.numpy_dtype))
             owned.add(returned[start])
-        for address in owned - {array.ctypes.data for array in inputs} - {0, _NOT_ALLOCATED}:
+        given = {array.ctypes.data for array in inputs if isinstance(array, np.ndarray)}
+        for address in owned - given - {0, _NOT_ALLOCATED}:
             _free(ctypes.c_void_p(address))
         if self._reports:
             self._expect(*returned[ends[-1] :])
         return arrays[0] if len(arrays) == 1 else tuple(arrays)
 
 
-def descriptor_of(array: NDArray[Any]) -> Any:
+def descriptor_of(array: NDArray[Any] | DeviceArray) -> Any:
     """A ranked memref descriptor in 64-bit words: allocated and aligned address, offset, sizes, strides in elements."""
-    address, size = array.ctypes.data, array.itemsize
+    address = array.address if isinstance(array, DeviceArray) else array.ctypes.data
+    size = array.itemsize
     rank = array.ndim
     return _words(3 + 2 * rank)(address, address, 0, *array.shape, *[stride // size for stride in array.strides])
 

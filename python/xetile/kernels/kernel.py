@@ -131,8 +131,9 @@ class Stages(Mapping[str, str]):
 class Function(Protocol):
     """The interface of a kernel's function in this process, as `CompiledFunction` has it."""
 
-    failed: bool
-    """True if a device may have lost the function's state: load it anew."""
+    @property
+    def failed(self) -> bool:
+        """True if a device may have lost the function's state: load it anew."""
 
     @property
     def addresses(self) -> tuple[int, int, bool] | None:
@@ -218,8 +219,13 @@ class Kernel:
         except XeTileError:
             # A failure on a device can leave its module without the kernel behind: start afresh then.
             if function.failed:
-                self._function = None
+                self.restart()
             raise
+
+    def restart(self) -> None:
+        """Lets go of the function in this process, and of the memory that its code has on a device: the next call loads
+        it anew."""
+        self._function = None
 
     def function(self) -> Function:
         """The callee in this process. XeTileError if it cannot be loaded or called with arrays."""
@@ -278,7 +284,9 @@ class Kernel:
         """Writes the kernel as a shared object: `xetile.load(path)` is the same kernel in a process without a compiler.
 
         It needs XeTile's runtime library for a GPU, OpenMP's for a CPU if it has threads, and nothing else. C calls it,
-        too: `header()` declares what it has. XeTileError if it cannot be linked or written.
+        too: `header()` declares what it has, and any number of threads may call at once. Its constants are in a GPU's
+        memory from the first call on each device until the file is unloaded; everything else is freed before a call
+        returns. XeTileError if it cannot be linked or written.
         """
         place = files.path_of(path, "cannot write")
         self._code.save(place)

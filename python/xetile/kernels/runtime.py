@@ -27,14 +27,17 @@ __all__ = [
     "Device",
     "Module",
     "Stats",
+    "allocate",
     "checked",
     "describe_drivers",
     "devices",
+    "free",
     "generate_builtins",
     "launching",
     "library_path",
     "raise_recorded",
     "selected_device",
+    "selected_index",
     "stats",
 ]
 
@@ -79,6 +82,10 @@ class Stats:
     With XETILE_CHECK_PREFETCHES=1 in the environment, of the last kernel: `prefetches` counts its 2D block prefetches,
     `prefetches_ahead` those of them that lie wholly behind the matrix, as the last ones of a loop do, and
     `prefetch_sum` is equal for equal prefetches in any order.
+
+    `kept_uploads` counts constants of kernels that were copied to a device, once for each device and loaded kernel,
+    `kept_bytes` their bytes, `kept_constants` those of kernels that are still loaded: they are among
+    `live_allocations`.
     """
 
     launches: int
@@ -91,6 +98,9 @@ class Stats:
     prefetches: int = 0
     prefetches_ahead: int = 0
     prefetch_sum: int = 0
+    kept_uploads: int = 0
+    kept_bytes: int = 0
+    kept_constants: int = 0
 
 
 class _RawStats(ctypes.Structure):
@@ -109,6 +119,9 @@ class _RawStats(ctypes.Structure):
             "prefetches",
             "prefetches_ahead",
             "prefetch_sum",
+            "kept_uploads",
+            "kept_bytes",
+            "kept_constants",
         )
     ]
 
@@ -127,6 +140,24 @@ def describe_drivers() -> str:
 def selected_device() -> str:
     """The name of the device that kernels run on. Raises XeTileError if there is none, or XETILE_DEVICE names none."""
     return text(library().xetileRuntimeSelectedDevice)
+
+
+def selected_index() -> int:
+    """The number of that device, -1 if there is none."""
+    return int(library().xetileRuntimeSelectedIndex())
+
+
+def allocate(size: int) -> int:
+    """The address of `size` bytes of memory of the device that kernels run on; `free` takes it. Raises XeTileError if
+    there is no device, or not so much memory."""
+    with launching():
+        address = library().mgpuMemAlloc(size, None, 0)
+    return address or 0
+
+
+def free(address: int) -> None:
+    """Frees what `allocate` gave."""
+    library().mgpuMemFree(address, None)
 
 
 def stats() -> Stats:

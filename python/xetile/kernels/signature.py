@@ -60,13 +60,15 @@ _MAX_NAME = 1000  # schedules add to it
 class ArraySpec:
     """One argument or result: `shape` in elements (DYNAMIC where only the run knows), `dtype` as MLIR writes it ("f16",
     "bf16", "f32", "i8", ...). `scalar` tells a number (f32) from an array of rank 0 (tensor<f32>); `written` an
-    argument that is changed by a call, in place, from those that calls leave as they are.
+    argument that is changed by a call, in place, from those that calls leave as they are; `on_device` one in the memory
+    of a device, which is a `xetile.kernels.device.DeviceArray`.
     """
 
     shape: tuple[int, ...]
     dtype: str
     scalar: bool = False
     written: bool = False
+    on_device: bool = False
 
     @classmethod
     def of(cls, kind: ir.Type) -> ArraySpec:

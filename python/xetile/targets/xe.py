@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from xetile.codegen import engines, saving
+from xetile.codegen.frozen import FROZEN, FrozenFunction, FrozenParts, has_frozen, parts_of
 from xetile.errors import XeTileError, expect, told
 from xetile.facts import chips
 from xetile.kernels import runtime
@@ -25,6 +26,7 @@ from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 from xetile.mlir.dialects import gpu
 from xetile.reports import report
+from xetile.reports.launches import launches_in
 from xetile.schedule import Schedule
 from xetile.schedule import load as load_schedule
 from xetile.schedule import suggest as suggest_schedule
@@ -35,6 +37,8 @@ from xetile.targets.xe_levels import find_level, preparation_of, signature_of
 __all__ = ["XePlan", "XeTarget"]
 
 _OPT_LEVEL = 2  # of host code
+_OUTLINED = "4-xegpu"  # the last level before kernels are a binary
+_PROGRAM = "gpu_model"  # the schedule that makes any number of kernels
 
 
 @dataclass(frozen=True)
@@ -168,10 +172,17 @@ class XePlan(Plan):
         """The plan with a schedule and the level that the payload is at."""
         level = find_level(payload, self.target.levels)
         if not self.is_open:
+            if not level and self.schedule is not None and self.schedule.name != _PROGRAM and has_frozen(payload):
+                raise XeTileError(
+                    f"schedule: expected {_PROGRAM} for arguments that are {FROZEN}, got {self.schedule.name!r}: "
+                    "kernels of their own compute what depends on them; compile without the schedule or freezing"
+                )
             return replace(self, level=level)
         if level:
             return replace(self, schedule=None, is_open=False, level=level)
-        chosen = load_schedule(suggest_schedule(payload)).with_values({"target": self.target.name})
+        # Kernels of their own compute what depends on frozen arguments alone.
+        name = _PROGRAM if has_frozen(payload) else suggest_schedule(payload)
+        chosen = load_schedule(name).with_values({"target": self.target.name})
         return replace(self, schedule=chosen, is_open=False)
 
     @property
@@ -228,10 +239,20 @@ class XeCode:
         self._spirv, native = _binaries(stages.last())
         self._native = MappingProxyType(native)
 
-    def load(self) -> CompiledFunction:
+    @cached_property
+    def _parts(self) -> FrozenParts | None:
+        levels = self._plan.target.levels
+        return parts_of(self._stages.stage(levels[1]).module, self._signature) if levels[1] in self._stages else None
+
+    def load(self) -> CompiledFunction | FrozenFunction:
         module = _xetile.clone_module(self._stages.last().module)
+        called = self._signature if self._parts is None else self._parts.call
         with runtime.launching():
-            return engines.load(module, self._signature, [runtime.library_path()], _OPT_LEVEL, guard=runtime.launching)
+            function = engines.load(module, called, [runtime.library_path()], _OPT_LEVEL, guard=runtime.launching)
+        if self._parts is None:
+            return function
+        freeze = engines.sibling(function, self._parts.freeze)
+        return FrozenFunction(self._parts, freeze, function, self._signature, runtime.selected_index)
 
     @cached_property
     def _binaries(self) -> Mapping[str, bytes]:
@@ -244,6 +265,11 @@ class XeCode:
         return self._native
 
     def save(self, path: Path) -> None:
+        if self._parts is not None:
+            raise XeTileError(
+                f"cannot write {path}: @{self._signature.name} takes arrays that are on the device in this process; "
+                f"compile it without arguments that are {FROZEN}"
+            )
         module = _xetile.clone_module(self._stages.last().module)
         saving.add_checked_entry(module, self._signature)
         saving.describe(module, self._signature, self._plan.target.name, self._binaries, self._native)
@@ -272,4 +298,5 @@ class XeCode:
         kernels = [
             kernel for chip in chips for kernel in report.statistics(self._spirv, chip, self._plan.large_registers)
         ]
-        return report.format_table(kernels)
+        outlined = self._stages.stage(_OUTLINED).module if _OUTLINED in self._stages else None
+        return report.format_table(kernels, launches_in(outlined) if outlined is not None else None)

@@ -47,8 +47,8 @@ def backend(
     `schedule`, `params`   what tiles and fuses instead, as "cpu_model" or a file of one's own, and its parameters;
     `strict`   whether a graph that cannot be compiled is an error; by default PyTorch runs it and a warning says why;
     `freeze`   whether parameters and buffers are packed in the first call, and when PyTorch counts that they changed,
-               instead of in each call. For inference on the CPU; they must not be written to through `tensor.data` or
-               arrays.
+               instead of in each call; for a GPU: copied to its memory, where they stay, with what depends on them
+               alone. For inference; they must not be written to through `tensor.data` or arrays.
 
     XeTileError for options that do not exist or fit. `mode` has no meaning here.
     """
@@ -60,10 +60,6 @@ def backend(
     if mode not in (None, "default"):
         raise XeTileError(f"mode: expected none, got {mode!r}; `options` has what can be chosen")
     settings = kernel_options(settings)  # an option that is wrong is no reason to run a graph in PyTorch
-    if freeze and settings["target"].has_device:
-        raise XeTileError(
-            f"freeze: expected the target cpu, got {settings['target']}: weights are packed for CPUs only"
-        )
     compile_graph = functools.partial(_compile, settings=settings, strict=strict)
     compiled = aot_autograd(
         fw_compiler=_refuse_training if freeze else compile_graph,

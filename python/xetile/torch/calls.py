@@ -63,7 +63,9 @@ def call_of(kernel: Kernel, arguments: Sequence[Layout | None], results: Sequenc
 class TensorCall:
     """A list of tensors and numbers in, a list of new tensors out; see `call_of`."""
 
-    def __init__(self, function: Function, arguments: Sequence[Layout | None], results: Sequence[Layout]) -> None:
+    def __init__(
+        self, function: Function, arguments: Sequence[Layout | None], results: Sequence[Layout | None]
+    ) -> None:
         self._function, self._arguments, self._results = function, arguments, results
         self._direct: Any = None
         exchange = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
@@ -76,42 +78,47 @@ class TensorCall:
             *addresses, declared[: len(arguments)], declared[len(arguments) :], _EMPTY, _TYPES, exchange
         )
 
-    def __call__(self, inputs: list[Any]) -> list[torch.Tensor]:
+    def __call__(self, inputs: list[Any]) -> list[Any]:
         """Calls the kernel with a graph's inputs, and returns its results."""
         if self._direct is not None:
-            results: list[torch.Tensor] | None = self._direct(inputs)
+            results: list[Any] | None = self._direct(inputs)
             if results is not None:
                 return results
         # The function tells if they are too many or too few.
         arrays = [_memory_of(value, layout) for value, layout in zip_longest(inputs, self._arguments)][: len(inputs)]
         given = self._function(tuple(map(array_of, arrays)))
-        tensors = map(tensor_of, given if isinstance(given, tuple) else (given,))
-        return [_typed(layout.tensor_of(tensor), layout) for tensor, layout in zip(tensors, self._results, strict=True)]
+        made = given if isinstance(given, tuple) else (given,)
+        return [
+            array if layout is None else _typed(layout.tensor_of(tensor_of(array)), layout)
+            for array, layout in zip(made, self._results, strict=True)
+        ]
 
 
 class _FrozenCall:
-    """The same with weights packed in the first call, and when one of them changed."""
+    """The same with weights packed in the first call, and when one of them changed, or the device that kernels run on.
+
+    On a device what is packed are `DeviceArray`s, which have no layout here."""
 
     def __init__(self, function: FrozenFunction, arguments: Sequence[Layout | None], results: Sequence[Layout]) -> None:
         self._parts = parts = function.parts
-        made = [_layout_of(spec) for spec in parts.freeze.results]
+        made = [None if spec.on_device else _layout_of(spec) for spec in parts.freeze.results]
         self._freeze = TensorCall(function.freeze, [arguments[number] for number in parts.frozen], made)
         taken = [*(arguments[number] for number in parts.taken), *(made[number] for number in parts.packed)]
         self._call = TensorCall(function.call, taken, results)
-        self._count = len(arguments)
-        self._packed: tuple[Seen, list[torch.Tensor]] | None = None
+        self._count, self._place = len(arguments), function.place
+        self._packed: tuple[Seen, Any, list[Any]] | None = None
 
     def __call__(self, inputs: list[Any]) -> list[torch.Tensor]:
         if len(inputs) != self._count:
             raise XeTileError(f"expected {self._count} tensors, got {len(inputs)}")
         frozen = [inputs[number] for number in self._parts.frozen]
-        packed = self._packed
-        if packed is None or not packed[0].are(frozen):
+        packed, place = self._packed, self._place()
+        if packed is None or packed[1] != place or not packed[0].are(frozen):
             self._packed = None  # never two of them in memory
             seen = Seen.of(frozen)
             made = self._freeze(frozen)
-            packed = self._packed = seen, [made[number] for number in self._parts.packed]
-        return self._call([*(inputs[number] for number in self._parts.taken), *packed[1]])
+            packed = self._packed = seen, place, [made[number] for number in self._parts.packed]
+        return self._call([*(inputs[number] for number in self._parts.taken), *packed[2]])
 
 
 def _memory_of(value: Any, layout: Layout | None) -> Any:

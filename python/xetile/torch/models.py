@@ -67,15 +67,11 @@ def compile(
     in place. With `freeze` it packs them in its first call, and when PyTorch counts that one changed; they must not be
     written to through `tensor.data` or arrays then, and such a kernel cannot be saved. `inputs`, `named` and
     `dynamic_shapes` are those of `export`, `options` those of `xetile.compile`, `schedule` and `params` too; `target`
-    is "cpu" by default (a GPU's kernel runs on the device that XETILE_DEVICE chooses, and is for models that are not
-    frozen), `threads` what PyTorch uses. XeTileError as for `export`, and for whatever cannot be compiled.
+    is "cpu" by default (a GPU's kernel runs on the device that XETILE_DEVICE chooses; frozen parameters stay in its
+    memory), `threads` what PyTorch uses. XeTileError as for `export`, and for whatever cannot be compiled.
     """
     expect("freeze", freeze, bool, "True or False")
     settings = kernel_options(options)
-    if freeze and settings["target"].has_device:
-        raise XeTileError(
-            f"freeze: expected the target cpu, got {settings['target']}: weights are packed for CPUs only"
-        )
     exported = _Exported.of(model, inputs, named or {}, dynamic_shapes, freeze)
     return _bind(compiler.compile(exported.module, **settings), exported)
 
@@ -196,7 +192,6 @@ class _BoundCode:
 class _BoundFunction:
     """A kernel's function with bound arguments: arrays or tensors are given for the others."""
 
-    failed = False
     addresses = None
 
     def __init__(self, kernel: Kernel, exported: _Exported, signature: Signature) -> None:
@@ -206,7 +201,8 @@ class _BoundFunction:
         # The same memory: what changes a parameter in place changes the array.
         self._weights: tuple[Any, ...] = tuple(map(_memory_of, weights))
         self._inputs = len(kernel.arguments) - len(weights)
-        self._packed: tuple[Seen, tuple[Any, ...]] | None = None
+        self._packed: tuple[Seen, Any, tuple[Any, ...]] | None = None
+        self.failed = False
 
     def __call__(self, values: tuple[Any, ...], out: Any = None) -> Any:
         if len(values) != self._inputs:
@@ -217,7 +213,14 @@ class _BoundFunction:
         memory = self._memory_of_out(out) if out is not None else None
         function = self._kernel.function()
         if isinstance(function, FrozenFunction):
-            got = function.call(self._with_packed(function, arrays), memory)
+            try:
+                got = function.call(self._with_packed(function, arrays), memory)
+            except XeTileError:
+                # The kernel makes itself anew when it is called; so does this, of the same kernel.
+                self.failed = function.failed
+                if self.failed:
+                    self._kernel.restart()
+                raise
         else:
             got = self._kernel(*arrays, out=memory)
         several = got if isinstance(got, tuple) else (got,)
@@ -251,14 +254,15 @@ class _BoundFunction:
         return made if isinstance(out, (tuple, list)) else made[0]
 
     def _with_packed(self, function: FrozenFunction, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
-        if self._packed is None or not self._packed[0].are(self._tensors):
+        packed, place = self._packed, function.place()
+        if packed is None or packed[1] != place or not packed[0].are(self._tensors):
             self._packed = None
             seen = Seen.of(self._tensors)
             # A parameter may have other memory by now.
             self._weights = tuple(map(_memory_of, self._tensors))
             arrays = (*arrays[: self._inputs], *self._weights)
-            self._packed = seen, function.pack(arrays)
-        return (*(arrays[number] for number in function.parts.taken), *self._packed[1])
+            packed = self._packed = seen, place, function.pack(arrays)
+        return (*(arrays[number] for number in function.parts.taken), *packed[2])
 
 
 def _memory_of(weight: torch.Tensor) -> Any:

@@ -57,3 +57,13 @@ module attributes {gpu.container_module} {
     return
   }
 }
+
+// -----
+
+// expected-note @below {{the memory, which is xetile.on_device}}
+func.func @read_on_the_host(%w: memref<8xf32> {xetile.on_device}) -> f32 {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{'memref.load' op reads or writes memory of the device on the host, expected launches and copies only}}
+  %v = memref.load %w[%c0] : memref<8xf32>
+  return %v : f32
+}

@@ -226,3 +226,39 @@ module attributes {gpu.container_module} {
     return
   }
 }
+
+// -----
+
+// An argument in the device's memory is there: launches take it, copies to and from it are the device's.
+module attributes {gpu.container_module} {
+  gpu.module @device {
+    gpu.func @copy(%a: memref<8xf32>, %b: memref<8xf32>) kernel {
+      %c0 = arith.constant 0 : index
+      %v = memref.load %a[%c0] : memref<8xf32>
+      memref.store %v, %b[%c0] : memref<8xf32>
+      gpu.return
+    }
+  }
+  // CHECK-LABEL: func.func @call(
+  // CHECK-SAME: %[[W:.*]]: memref<2x4xf32>, %[[C:.*]]: memref<8xf32>
+  // CHECK-NOT: xetile.on_device
+  // CHECK: %[[FLAT:.*]] = memref.collapse_shape %[[W]]
+  // CHECK: %[[DC:.*]] = gpu.alloc
+  // CHECK-NEXT: gpu.launch_func {{.*}} args(%[[FLAT]] : memref<8xf32>, %[[DC]] : memref<8xf32>)
+  // CHECK-NEXT: gpu.memcpy %[[C]], %[[DC]]
+  func.func @call(%w: memref<2x4xf32> {xetile.on_device}, %c: memref<8xf32> {xetile.result}) {
+    %c1 = arith.constant 1 : index
+    %flat = memref.collapse_shape %w [[0, 1]] : memref<2x4xf32> into memref<8xf32>
+    gpu.launch_func @device::@copy blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+        args(%flat : memref<8xf32>, %c : memref<8xf32>)
+    return
+  }
+  // CHECK-LABEL: func.func @freeze(
+  // CHECK-SAME: %[[W:.*]]: memref<8xf32>, %[[D:.*]]: memref<8xf32>
+  // CHECK-NEXT: gpu.memcpy %[[D]], %[[W]]
+  // CHECK-NEXT: return
+  func.func @freeze(%w: memref<8xf32>, %d: memref<8xf32> {xetile.on_device, xetile.result}) {
+    memref.copy %w, %d : memref<8xf32> to memref<8xf32>
+    return
+  }
+}

@@ -9,6 +9,7 @@ import xetile
 from deep_tile_cases import SMALL, tensor
 from xetile import XeTileError
 from xetile.codegen.frozen import FrozenFunction, FrozenParts
+from xetile.kernels.device import DeviceArray
 from xetile.kernels.signature import ArraySpec, Signature
 from xetile.mlir import ir
 
@@ -134,6 +135,35 @@ def test_what_does_not_fit_is_refused(rng, tmp_path):
         taken = ir.Module.parse(text)
     with pytest.raises(XeTileError, match="has the name of what is computed from frozen arguments of @f"):
         xetile.compile(taken, target="cpu", threads=1)
+
+
+def test_a_gpu_keeps_frozen_arrays_in_its_memory(rng, tmp_path):
+    module, shapes = matmul((50, 40, 70), "f32", "f32", frozen=(1, 2), transposed=True)
+    a, b, c = (draw(rng, shape, "f32") for shape in shapes)
+    kernel = xetile.compile(module, target="pvc", native="off")
+    function = kernel.function()
+    assert function.parts.taken == (0,) and set(function.parts.frozen) == {1, 2}
+    # A plain call knows nothing of changes.
+    for _ in range(2):
+        assert np.allclose(kernel(a, b, c), a @ b.T + c, atol=1e-4)
+        b += 1
+    packed = function.pack((a, b, c))
+    assert all(isinstance(array, DeviceArray) for array in packed)
+    out = np.full((50, 40), 77, "f4")
+    for _ in range(3):
+        a += 1
+        function.call((a, *packed), out)
+        assert np.allclose(out, a @ b.T + c, atol=1e-3)
+    with pytest.raises(XeTileError, match="takes arrays that are on the device in this process; compile it without"):
+        kernel.save(tmp_path / "kernel.so")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_schedule_for_one_kernel_takes_no_frozen_arrays():
+    module, _ = matmul((50, 40, 70), "f32", "f32")
+    with pytest.raises(XeTileError, match="schedule: expected gpu_model for arguments that are xetile.frozen, got 'm"):
+        xetile.compile(module, schedule="matmul", target="pvc")
+    xetile.compile(module, schedule="gpu_model", target="pvc", native="off")
 
 
 def test_each_array_goes_where_its_number_says():

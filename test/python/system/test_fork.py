@@ -77,6 +77,24 @@ def test_a_child_calls_what_was_compiled_before(case, called):
     np.testing.assert_array_equal(kernel(*values), expected)  # the parent still does
 
 
+def test_a_child_has_the_constants_that_its_parent_uploaded():
+    table = "dense<[" + ", ".join(f"{number}.0" for number in range(40)) + "]> : tensor<40xf32>"
+    with xetile.mlir.ir.Context():
+        module = xetile.mlir.ir.Module.parse(f"""
+func.func @f(%x: tensor<40xf32>) -> tensor<40xf32> {{
+  %c = arith.constant {table}
+  %e = tensor.empty() : tensor<40xf32>
+  %y = linalg.add ins(%x, %c : tensor<40xf32>, tensor<40xf32>) outs(%e : tensor<40xf32>) -> tensor<40xf32>
+  return %y : tensor<40xf32>
+}}""")
+    kernel, x = xetile.compile(module, target="pvc", native="off"), np.ones(40, np.float32)
+    uploads = runtime.stats().kept_uploads
+    np.testing.assert_array_equal(kernel(x), x + np.arange(40))
+    assert runtime.stats().kept_uploads == uploads + 1
+    np.testing.assert_array_equal(in_child(lambda: kernel(x)), x + np.arange(40))
+    np.testing.assert_array_equal(kernel(x), x + np.arange(40))
+
+
 def test_a_child_reads_explains_and_saves_what_was_compiled_before(case, tmp_path):
     module, options, values, expected = case
     kernel = xetile.compile(module, **options)

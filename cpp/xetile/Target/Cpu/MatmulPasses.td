@@ -130,39 +130,6 @@ def BlockSums : Pass<"xetile-block-sums"> {
   ];
 }
 
-def SplitFrozen : Pass<"xetile-split-frozen", "::mlir::ModuleOp"> {
-  let summary = "Make a function of what depends on frozen arguments only, such as packed weights";
-  let description = [{
-    Who calls promises that the elements of arguments with the attribute `xetile.frozen` stay, calls the second function
-    once and passes its results. Numbers on arguments tell what they are: those of the first function's arguments before,
-    or of the second one's results. Nothing is kept that has more than twice the bytes of the arguments that it is made
-    of. Functions with sizes that the run knows stay whole.
-
-    Before:
-    ```mlir
-    func.func @f(%x: tensor<8x64xf32>, %w: tensor<64x32xf32> {xetile.frozen}) -> tensor<8x32xf32> {
-      %p = ... %w ... : tensor<2x64x16xf32>
-      %r = ... %x, %p ... : tensor<8x32xf32>
-      return %r : tensor<8x32xf32>
-    }
-    ```
-    After:
-    ```mlir
-    func.func @f(%x: tensor<8x64xf32> {xetile.argument = 0}, %p: tensor<2x64x16xf32> {xetile.packed = 0})
-        -> tensor<8x32xf32> {
-      %r = ... %x, %p ... : tensor<8x32xf32>
-      return %r : tensor<8x32xf32>
-    }
-    func.func @f_freeze(%w: tensor<64x32xf32> {xetile.argument = 1}) -> tensor<2x64x16xf32> {
-      %p = ... %w ... : tensor<2x64x16xf32>
-      return %p : tensor<2x64x16xf32>
-    }
-    ```
-    Refused: a module that has `@f_freeze`.
-  }];
-  let dependentDialects = ["::mlir::func::FuncDialect"];
-}
-
 def LowerMicrokernels : Pass<"xetile-lower-microkernels"> {
   let summary = "Lower batch-reduce matmuls on memrefs to vector code";
   let description = [{

@@ -3,7 +3,7 @@
 // In: functions on memrefs with kernels in loops and branches. Out: the same, each argument and
 // constant that these launch kernels on, or carry, copied once before to memory of the function's
 // own, and what it returns of such memory copied at its end. Refused: nothing; arguments that may
-// be written, or are not in C order, stay.
+// be written, are not in C order, or are the device's, stay.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -12,6 +12,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "xetile/Target/Host/DeviceMemory.h"
 #include "xetile/Target/Host/EntryPoints.h"
 #include "xetile/Target/Host/KernelEffects.h"
 #include "xetile/Target/Host/Passes.h"
@@ -128,7 +129,8 @@ private:
 
   static void copyIn(Block &entry, Value root) {
     auto type = dyn_cast<MemRefType>(root.getType());
-    if (!type || !type.getLayout().isIdentity() || xetile::mayBeWritten(root))
+    if (!type || !type.getLayout().isIdentity() || comesFromDevice(root) ||
+        xetile::mayBeWritten(root))
       return;
     DeviceUses uses(entry, root);
     if (uses.inControl)

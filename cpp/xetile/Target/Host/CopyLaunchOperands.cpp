@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: synchronous gpu.launch_func with memrefs in host memory. Out: the same on device copies,
 // which launches with nothing of the host's between them share; memory for results, which has no
-// contents yet, is not copied there. Refused: unranked memrefs; launches
-// that take or give async tokens.
+// contents yet, is not copied there; copies of a device's memory are gpu.memcpy. Refused: unranked
+// memrefs; launches that take or give async tokens; memory of the device that the host reads.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -11,10 +11,10 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "xetile/IR/DialectAttrs.h"
 #include "xetile/Target/Host/DeviceMemory.h"
 #include "xetile/Target/Host/KernelEffects.h"
+#include "xetile/Target/Host/LaunchOperands.h"
 #include "xetile/Target/Host/Passes.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -24,6 +24,7 @@ namespace xetile {
 } // namespace xetile
 
 using namespace mlir;
+using namespace xetile;
 
 namespace {
 
@@ -34,50 +35,6 @@ struct Buffer {
   Value device;     // the allocation
   Value deviceRoot; // of the root's type
 };
-
-/// The views between a root and an operand, the outermost last.
-using ViewChain = SmallVector<ViewLikeOpInterface>;
-
-/// The buffer to copy. A reinterpret_cast may reach beyond its source: it counts as a buffer of its
-/// own.
-Value findRoot(Value operand, ViewChain &chain) {
-  while (auto view = operand.getDefiningOp<ViewLikeOpInterface>()) {
-    Value source = view.getViewSource();
-    if (isa<memref::ReinterpretCastOp>(view) || !isa<MemRefType>(source.getType()) ||
-        view->getNumResults() != 1)
-      break;
-    chain.push_back(view);
-    operand = source;
-  }
-  std::reverse(chain.begin(), chain.end());
-  return operand;
-}
-
-/// The buffer that `root` is a view of.
-Value findBase(Value root) {
-  while (Operation *op = root.getDefiningOp()) {
-    if (auto view = dyn_cast<ViewLikeOpInterface>(op))
-      root = view.getViewSource();
-    else if (auto metadata = dyn_cast<memref::ExtractStridedMetadataOp>(op))
-      root = metadata.getSource();
-    else
-      break;
-  }
-  return root;
-}
-
-/// Memory of the device, of this function or as its loops and branches hand it on.
-bool isDeviceMemory(Value root) {
-  Value base = findBase(root);
-  if (base.getDefiningOp<gpu::AllocOp>())
-    return true;
-  Operation *around = base.getDefiningOp();
-  if (!around)
-    around = base.getParentBlock()->getParentOp();
-  auto func = around->getParentOfType<func::FuncOp>();
-  return isa<RegionBranchOpInterface, arith::SelectOp>(around) && func &&
-         xetile::MemoryClasses(func).isOnDevice(base);
-}
 
 /// Launches of one block, one after the other, and what they take of the host's memory.
 struct Run {
@@ -111,6 +68,9 @@ struct CopyLaunchOperands : xetile::impl::CopyLaunchOperandsBase<CopyLaunchOpera
   using CopyLaunchOperandsBase::CopyLaunchOperandsBase;
 
   void runOnOperation() override {
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      if (failed(copyOnDevice(func)))
+        return signalPassFailure();
     SmallVector<Run> runs;
     getOperation().walk([&](Operation *op) {
       if (isa<gpu::GPUModuleOp>(op))
@@ -126,16 +86,51 @@ struct CopyLaunchOperands : xetile::impl::CopyLaunchOperandsBase<CopyLaunchOpera
         return signalPassFailure();
     getOperation().walk([](func::FuncOp func) {
       for (unsigned number : llvm::seq(func.getNumArguments()))
-        func.removeArgAttr(number, xetile::kResultAttr);
+        for (StringRef attribute : {kResultAttr, kOnDeviceAttr})
+          func.removeArgAttr(number, attribute);
     });
   }
 
 private:
+  static LogicalResult copyOnDevice(func::FuncOp func);
   static void findRuns(Block &block, SmallVector<Run> &runs);
   LogicalResult collect(gpu::LaunchFuncOp launch, Run &run, SymbolTableCollection &symbols);
   LogicalResult copyOperands(Run &run, SymbolTableCollection &symbols);
   void copyIn(ImplicitLocOpBuilder &builder, Value root, Buffer &buffer, bool hasContents);
 };
+
+/// Copies to and from the caller's memory of the device are the device's. Nothing else of the
+/// host's may read or write that.
+LogicalResult CopyLaunchOperands::copyOnDevice(func::FuncOp func) {
+  SmallVector<Value> open;
+  for (BlockArgument argument : func.getArguments())
+    if (func.getArgAttr(argument.getArgNumber(), kOnDeviceAttr))
+      open.push_back(argument);
+  SmallVector<memref::CopyOp> copies;
+  while (!open.empty()) {
+    Value memory = open.pop_back_val();
+    for (Operation *user : memory.getUsers()) {
+      if (auto copy = dyn_cast<memref::CopyOp>(user)) {
+        if (!llvm::is_contained(copies, copy))
+          copies.push_back(copy);
+      } else if (isa<ViewLikeOpInterface, memref::ExtractStridedMetadataOp>(user)) {
+        llvm::append_range(open, user->getResults());
+      } else if (!isa<gpu::LaunchFuncOp, gpu::MemcpyOp, memref::DimOp>(user)) {
+        InFlightDiagnostic error = user->emitOpError("reads or writes memory of the device on the "
+                                                     "host, expected launches and copies only");
+        error.attachNote(memory.getLoc()) << "the memory, which is " << kOnDeviceAttr;
+        return error;
+      }
+    }
+  }
+  for (memref::CopyOp copy : copies) {
+    OpBuilder builder(copy);
+    gpu::MemcpyOp::create(builder, copy.getLoc(), TypeRange(), ValueRange(), copy.getTarget(),
+                          copy.getSource());
+    copy.erase();
+  }
+  return success();
+}
 
 /// True if `op` has no side effects on host memory: launches before and behind it may share
 /// copies.
@@ -296,13 +291,8 @@ LogicalResult CopyLaunchOperands::copyOperands(Run &run, SymbolTableCollection &
   IRMapping mapping;
   for (auto &[root, buffer] : run.buffers)
     mapping.map(root, buffer.deviceRoot);
-  for (auto &[operand, chain] : run.views) {
-    builder.setInsertionPoint(operand->getOwner());
-    for (ViewLikeOpInterface view : chain)
-      if (!mapping.contains(view->getResult(0)))
-        builder.clone(*view, mapping);
-    operand->set(mapping.lookup(operand->get()));
-  }
+  for (auto &[operand, chain] : run.views)
+    setRoot(*operand, chain, mapping);
   builder.setInsertionPointAfter(last);
   for (auto &[root, buffer] : run.buffers) {
     if (buffer.written) {

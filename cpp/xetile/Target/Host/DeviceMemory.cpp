@@ -3,10 +3,23 @@
 // In: a function on memrefs. Out: which of its values may be the same memory. Refused: nothing.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Host/DeviceMemory.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "xetile/IR/DialectAttrs.h"
 
 using namespace mlir;
 using namespace xetile;
+
+bool xetile::comesFromDevice(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto func = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    return func && argument.getOwner()->isEntryBlock() &&
+           func.getArgAttr(argument.getArgNumber(), kOnDeviceAttr);
+  }
+  Operation *op = value.getDefiningOp();
+  auto call = dyn_cast<func::CallOp>(op);
+  return isa<gpu::AllocOp>(op) || (call && call.getCallee() == kKeepFunction);
+}
 
 MemoryClasses::MemoryClasses(Operation *func) : views(func) {
   auto number = [&](Value value) {
@@ -45,7 +58,7 @@ bool MemoryClasses::isOnDevice(Value value) const {
   for (Value origin : views.resolveReverse(value)) {
     if (views.resolveReverse(origin).size() > 1)
       continue;
-    if (!origin.getDefiningOp<gpu::AllocOp>())
+    if (!comesFromDevice(origin))
       return false;
     some = true;
   }

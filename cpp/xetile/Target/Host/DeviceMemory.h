@@ -8,6 +8,14 @@
 
 namespace xetile {
 
+/// Of the runtime: the copy of memory that never changes on the device, as bytes. (index: whose it
+/// is, index: address, index: bytes) -> memref<?xi8>.
+inline constexpr llvm::StringLiteral kKeepFunction = "xetileRuntimeKeep";
+
+/// True if it is the device's by where it comes from: it was allocated there, is kept there, or is
+/// the caller's there.
+bool comesFromDevice(mlir::Value value);
+
 /// Memrefs of a function by the memory behind them: values that may be the same memory, as loops
 /// and branches hand it on, are in one class.
 class MemoryClasses {
@@ -22,7 +30,7 @@ public:
     return views.resolve(value);
   }
 
-  /// True if all memory that `value` may be comes from gpu.alloc.
+  /// True if all memory that `value` may be comes from the device.
   bool isOnDevice(mlir::Value value) const;
 
 private:

@@ -379,6 +379,70 @@ def AllocOnDevice : Pass<"xetile-alloc-on-device", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::gpu::GPUDialect"];
 }
 
+def KeepConstants : Pass<"xetile-keep-constants", "::mlir::ModuleOp"> {
+  let summary = "Copy constants that kernels read to the device once";
+  let description = [{
+    A kernel reads a constant of the module (`memref.global constant`) from the device's memory. This asks the runtime
+    library for its copy, which is made in the first call on each device and freed when the code is unloaded; without
+    the pass, `xetile-copy-launch-operands` copies it in each call. Equal constants have one copy in a function. The
+    address of `@xetile_kept` tells the runtime whose copies they are; `@xetile_forget_kept` runs when the code goes.
+
+    ```mlir
+    %w = memref.get_global @w : memref<64x32xf16>
+    gpu.launch_func @k::@gemm ... args(%w : memref<64x32xf16>)
+    // becomes
+    %address = memref.extract_aligned_pointer_as_index %w : memref<64x32xf16> -> index
+    %bytes = call @xetileRuntimeKeep(%owner, %address, %c4096) : (index, index, index) -> memref<?xi8>
+    %kept = memref.view %bytes[%c0][] : memref<?xi8> to memref<64x32xf16>
+    gpu.launch_func @k::@gemm ... args(%kept : memref<64x32xf16>)
+    ```
+    Left as they are: constants that a kernel may write, whose elements have no whole bytes, or that are empty.
+  }];
+  let statistics = [Statistic<"numKept", "kept", "Constants that are kept on the device">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def SplitFrozen : Pass<"xetile-split-frozen", "::mlir::ModuleOp"> {
+  let summary = "Make a function of what depends on frozen arguments only, such as packed weights";
+  let description = [{
+    Who calls promises that the elements of arguments with the attribute `xetile.frozen` stay, calls the second function
+    once and passes its results. Numbers on arguments tell what they are: those of the first function's arguments before,
+    or of the second one's results. Nothing is kept that has more than twice the bytes of the arguments that it is made
+    of. Functions with sizes that the run knows stay whole.
+
+    Before:
+    ```mlir
+    func.func @f(%x: tensor<8x64xf32>, %w: tensor<64x32xf32> {xetile.frozen}) -> tensor<8x32xf32> {
+      %p = ... %w ... : tensor<2x64x16xf32>
+      %r = ... %x, %p ... : tensor<8x32xf32>
+      return %r : tensor<8x32xf32>
+    }
+    ```
+    After:
+    ```mlir
+    func.func @f(%x: tensor<8x64xf32> {xetile.argument = 0}, %p: tensor<2x64x16xf32> {xetile.packed = 0})
+        -> tensor<8x32xf32> {
+      %r = ... %x, %p ... : tensor<8x32xf32>
+      return %r : tensor<8x32xf32>
+    }
+    func.func @f_freeze(%w: tensor<64x32xf32> {xetile.argument = 1}) -> tensor<2x64x16xf32> {
+      %p = ... %w ... : tensor<2x64x16xf32>
+      return %p : tensor<2x64x16xf32>
+    }
+    ```
+    With `on-device` the second function's results are memory of a device (`xetile.on_device`), which the first one
+    takes there. Frozen arguments that the first one still reads are among them, as they are: uploaded once. Those that
+    the host reads, as conditions of `scf.if`, stay arguments of the first one.
+
+    Refused: a module that has `@f_freeze`.
+  }];
+  let options = [
+    Option<"onDevice", "on-device", "bool", "false", "What is computed once stays in the memory of a device">
+  ];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
 def CopyLaunchOperands : Pass<"xetile-copy-launch-operands", "::mlir::ModuleOp"> {
   let summary = "Copy host buffers to the device around kernel launches";
   let description = [{
@@ -388,7 +452,8 @@ def CopyLaunchOperands : Pass<"xetile-copy-launch-operands", "::mlir::ModuleOp">
     together: copies are before the first and behind the last. An operand passed twice is copied once. Two operands that
     are different views of one buffer share one copy of the whole buffer, so what aliases on the host aliases on the
     device. Memory of the caller's for a result (`xetile.result`) has no contents before the first of them, and is copied
-    back only.
+    back only. An argument that is `xetile.on_device` is the device's already: kernels take it as it is, and
+    `memref.copy` to or from it is a `gpu.memcpy`.
 
     A memref may be dynamic, have an offset and strides: the bytes from its first to its last element are copied, and
     the launch gets a view with the same sizes and strides.
@@ -409,7 +474,7 @@ def CopyLaunchOperands : Pass<"xetile-copy-launch-operands", "::mlir::ModuleOp">
     Buffers that different values name (two function arguments) are taken to be disjoint.
 
     Refused: unranked memrefs; memrefs without strides; asynchronous launches (with tokens); writing through one of
-    several `memref.reinterpret_cast`s of a buffer.
+    several `memref.reinterpret_cast`s of a buffer; ops of the host that read or write what is `xetile.on_device`.
   }];
   let statistics = [
     Statistic<"numCopiesIn", "copies-in", "Buffers copied to the device">,

@@ -65,6 +65,8 @@ private:
       if (markResults)
         function.setArgAttr(places.back().getArgNumber(), kResultAttr,
                             UnitAttr::get(function.getContext()));
+      if (Attribute onDevice = function.getResultAttr(number, kOnDeviceAttr))
+        function.setArgAttr(places.back().getArgNumber(), kOnDeviceAttr, onDevice);
     }
     function.setType(FunctionType::get(function.getContext(), function.getArgumentTypes(), kept));
     function.removeResAttrsAttr();

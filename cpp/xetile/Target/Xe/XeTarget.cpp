@@ -35,6 +35,8 @@ void checkScheduled(OpPassManager &pm) {
 /// Functions on tensors had no other meaning; what they became is called so from C.
 void addCallerInterface(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createCarryBuffers());
+  // Before constants that loops read are copied for these.
+  pm.addPass(createKeepConstants());
   pm.addPass(createCopyForLoops());
   pm.addPass(createKeepArguments());
   ResultsToArgumentsOptions results;
@@ -66,6 +68,9 @@ Target makeTarget(const TargetInfo &device) {
               pm.addPass(createDropCasts());
               pm.addPass(createPassBitsAsBytes());
               pm.addNestedPass<func::FuncOp>(createDropProvenAsserts());
+              SplitFrozenOptions frozen;
+              frozen.onDevice = true;
+              pm.addPass(createSplitFrozen(frozen));
               pm.addPass(createCheckSizes());
             }),
       level("1-xetile-workgroup", "apply the schedule", nullptr),

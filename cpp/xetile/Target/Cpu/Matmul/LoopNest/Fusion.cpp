@@ -9,7 +9,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "xetile/Linalg/Elementwise.h"
-#include "xetile/Target/Cpu/Matmul/Packing/Frozen.h"
+#include "xetile/Target/Host/Frozen.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;

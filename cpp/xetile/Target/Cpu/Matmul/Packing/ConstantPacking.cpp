@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
-#include "xetile/Target/Cpu/Matmul/Packing/Frozen.h"
 #include "xetile/Target/Cpu/Matmul/Packing/Packing.h"
+#include "xetile/Target/Host/Frozen.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>
 

@@ -3,7 +3,7 @@
 // In: a tensor of a function. Out: whether it may be computed once, and kept. Refused: nothing;
 // what has effects, other sizes than static ones, or many times its arguments' bytes is not frozen.
 //===----------------------------------------------------------------------===//
-#include "xetile/Target/Cpu/Matmul/Packing/Frozen.h"
+#include "xetile/Target/Host/Frozen.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"

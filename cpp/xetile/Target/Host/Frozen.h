@@ -1,7 +1,7 @@
 //===- Frozen.h - what depends on arguments that do not change --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef XETILE_TARGET_CPU_MATMUL_PACKING_FROZEN_H
-#define XETILE_TARGET_CPU_MATMUL_PACKING_FROZEN_H
+#ifndef XETILE_TARGET_HOST_FROZEN_H
+#define XETILE_TARGET_HOST_FROZEN_H
 
 #include "mlir/IR/Value.h"
 #include "xetile/IR/DialectAttrs.h"
@@ -17,4 +17,4 @@ bool isFrozen(mlir::Value value);
 
 } // namespace xetile
 
-#endif // XETILE_TARGET_CPU_MATMUL_PACKING_FROZEN_H
+#endif // XETILE_TARGET_HOST_FROZEN_H

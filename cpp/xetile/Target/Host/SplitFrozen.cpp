@@ -1,23 +1,25 @@
 //===- SplitFrozen.cpp - what depends on frozen arguments, as a function -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: functions on tensors, some arguments marked as frozen. Out: a second function that computes
-// what depends on these alone; the first takes that function's results instead. Refused: a module
-// that has a function of the second one's name. Left whole: functions with sizes of run time.
+// what depends on these alone; the first takes that function's results instead, for devices also
+// the arguments themselves. Refused: a module that has a function of the second one's name. Left
+// whole: functions with sizes of run time.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
-#include "xetile/Target/Cpu/Matmul/Packing/Frozen.h"
-#include "xetile/Target/Cpu/Passes.h"
 #include "xetile/Target/Host/EntryPoints.h"
+#include "xetile/Target/Host/Frozen.h"
+#include "xetile/Target/Host/Passes.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_SPLITFROZEN
-#include "xetile/Target/Cpu/Passes.h.inc"
+#include "xetile/Target/Host/Passes.h.inc"
 } // namespace xetile
 
 using namespace mlir;
@@ -36,6 +38,17 @@ static bool isView(Operation *op) {
              tensor::ReshapeOp>(op);
 }
 
+/// True if kernels alone read it, or copies: a device's memory is not the host's to read.
+static bool isReadByKernels(Value value) {
+  return llvm::all_of(value.getUsers(), [](Operation *user) {
+    if (isView(user))
+      return isReadByKernels(user->getResult(0));
+    return isa<linalg::LinalgOp, linalg::SoftmaxOp, tensor::PadOp, tensor::ConcatOp,
+               tensor::InsertSliceOp, func::ReturnOp>(user) ||
+           (isa<tensor::ExtractOp>(user) && isa<linalg::LinalgOp>(user->getParentOp()));
+  });
+}
+
 namespace {
 class Split {
 public:
@@ -43,9 +56,11 @@ public:
 
   /// Finds what depends on frozen arguments only, and is worth keeping.
   void find();
+  /// Frozen arguments that others than what was found read: they are kept on a device.
+  void findArguments();
   bool isEmpty() const { return kept.empty(); }
   /// Makes it a function of that name.
-  void move(const Twine &name);
+  void move(const Twine &name, bool onDevice);
 
 private:
   bool isFrozenArgument(unsigned number) { return bool(function.getArgAttr(number, kFrozenAttr)); }
@@ -57,6 +72,10 @@ private:
   }
   /// Adds what `op` is computed from, before it.
   static void addWithInputs(Operation *op, llvm::SetVector<Operation *> &all);
+  /// The function that gives what is kept.
+  func::FuncOp create(const Twine &name);
+  /// The first one takes what that gives.
+  void takeResults();
 
   func::FuncOp function;
   mlir::Block &block;
@@ -92,6 +111,15 @@ void Split::find() {
                   [&](Value result) { return isKept(result); });
 }
 
+void Split::findArguments() {
+  for (BlockArgument argument : block.getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (type && type.getNumElements() > 0 && isFrozenArgument(argument.getArgNumber()) &&
+        isKept(argument) && isReadByKernels(argument))
+      kept.push_back(argument);
+  }
+}
+
 void Split::addWithInputs(Operation *op, llvm::SetVector<Operation *> &all) {
   if (all.contains(op))
     return;
@@ -101,12 +129,16 @@ void Split::addWithInputs(Operation *op, llvm::SetVector<Operation *> &all) {
   all.insert(op);
 }
 
-void Split::move(const Twine &name) {
+func::FuncOp Split::create(const Twine &name) {
   // Ops that both functions need are cloned.
   llvm::SetVector<Operation *> all;
   llvm::SetVector<Value> read;
-  for (Value value : kept)
-    addWithInputs(value.getDefiningOp(), all);
+  for (Value value : kept) {
+    if (Operation *op = value.getDefiningOp())
+      addWithInputs(op, all);
+    else
+      read.insert(value);
+  }
   for (Operation *op : all)
     for (Value value : readBy(*op))
       if (isa<BlockArgument>(value))
@@ -114,19 +146,15 @@ void Split::move(const Twine &name) {
   OpBuilder builder(function.getContext());
   Location loc = function.getLoc();
   auto typeOf = [](Value value) { return value.getType(); };
-  auto numbered = [&](StringRef attribute, int64_t number) {
-    return builder.getDictionaryAttr(
-        builder.getNamedAttr(attribute, builder.getI64IntegerAttr(number)));
-  };
-
   builder.setInsertionPointAfter(function);
-  auto moved = func::FuncOp::create(builder, loc, name.str(),
-                                    builder.getFunctionType(llvm::map_to_vector(read, typeOf),
-                                                            llvm::map_to_vector(kept, typeOf)));
-  mlir::Block *into = moved.addEntryBlock();
+  auto made = func::FuncOp::create(builder, loc, name.str(),
+                                   builder.getFunctionType(llvm::map_to_vector(read, typeOf),
+                                                           llvm::map_to_vector(kept, typeOf)));
+  mlir::Block *into = made.addEntryBlock();
   IRMapping map;
   for (auto [place, value] : llvm::enumerate(read)) {
-    moved.setArgAttrs(place, numbered(kArgumentAttr, cast<BlockArgument>(value).getArgNumber()));
+    made.setArgAttr(place, kArgumentAttr,
+                    builder.getI64IntegerAttr(cast<BlockArgument>(value).getArgNumber()));
     map.map(value, into->getArgument(place));
   }
   builder.setInsertionPointToStart(into);
@@ -134,7 +162,15 @@ void Split::move(const Twine &name) {
     builder.clone(*op, map);
   func::ReturnOp::create(builder, loc,
                          llvm::map_to_vector(kept, [&](Value value) { return map.lookup(value); }));
+  return made;
+}
 
+void Split::takeResults() {
+  Builder builder(function.getContext());
+  auto numbered = [&](StringRef attribute, int64_t number) {
+    return builder.getDictionaryAttr(
+        builder.getNamedAttr(attribute, builder.getI64IntegerAttr(number)));
+  };
   unsigned count = block.getNumArguments();
   llvm::BitVector unused(count + kept.size());
   for (unsigned number = 0; number < count; ++number) {
@@ -145,7 +181,7 @@ void Split::move(const Twine &name) {
   for (auto [number, value] : llvm::enumerate(kept)) {
     // It has no attributes that could refuse an argument more.
     (void)function.insertArgument(count + number, value.getType(), numbered(kPackedAttr, number),
-                                  loc);
+                                  function.getLoc());
     value.replaceAllUsesWith(block.getArgument(count + number));
   }
   for (Operation *op : llvm::reverse(frozen))
@@ -156,6 +192,19 @@ void Split::move(const Twine &name) {
   for (unsigned number = 0; number < count; ++number)
     unused[number] = unused[number] && block.getArgument(number).use_empty();
   (void)function.eraseArguments(unused);
+}
+
+void Split::move(const Twine &name, bool onDevice) {
+  func::FuncOp made = create(name);
+  takeResults();
+  if (!onDevice)
+    return;
+  auto unit = UnitAttr::get(function.getContext());
+  for (unsigned number : llvm::seq(made.getNumResults()))
+    made.setResultAttr(number, kOnDeviceAttr, unit);
+  for (unsigned number : llvm::seq(function.getNumArguments()))
+    if (function.getArgAttr(number, kPackedAttr))
+      function.setArgAttr(number, kOnDeviceAttr, unit);
 }
 
 namespace {
@@ -172,6 +221,8 @@ struct SplitFrozen : xetile::impl::SplitFrozenBase<SplitFrozen> {
       (void)runRegionDCE(rewriter, function->getRegions());
       Split split(function);
       split.find();
+      if (onDevice)
+        split.findArguments();
       if (split.isEmpty())
         continue;
       std::string name = (function.getName() + kFreezeSuffix).str();
@@ -180,7 +231,7 @@ struct SplitFrozen : xetile::impl::SplitFrozenBase<SplitFrozen> {
                              << function.getName() << ": expected another";
         return signalPassFailure();
       }
-      split.move(name);
+      split.move(name, onDevice);
     }
   }
 
