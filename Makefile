@@ -13,7 +13,7 @@ PYTEST_FLAGS := -q
 # Each takes all cores: with -j, too, one target after the other.
 .NOTPARALLEL:
 .PHONY: build build-sanitized test test-all test-exhaustive test-machines test-sanitized test-sanitized-fuzz test-torch \
-  test-without-cpu torch-ops fuzz check demo bench kernelbench wheel test-wheel clean bootstrap
+  test-triton test-without-cpu torch-ops fuzz check demo bench kernelbench wheel test-wheel clean bootstrap
 
 build: bootstrap
 	@[ -e $(BUILD)/build.ninja ] || $(CMAKE) -G Ninja -S . -B $(BUILD) -DCMAKE_MAKE_PROGRAM=$(NINJA) \
@@ -68,6 +68,12 @@ WITH_TORCH := PYTHONPATH=$(BUILD)/python_packages .venv-torch/bin/python
 test-torch: build
 	@scripts/bootstrap-torch
 	$(WITH_TORCH) -m pytest $(PYTEST_FLAGS) -n auto test/torch
+
+# With Triton for Intel GPUs, in a folder of its own, .triton-xpu, if .venv has the CPython that it is for.
+test-triton: build
+	@scripts/bootstrap-torch
+	@scripts/bootstrap-triton
+	[ ! -d .triton-xpu ] || XETILE_TRITON=$(CURDIR)/.triton-xpu $(WITH_TORCH) -m pytest $(PYTEST_FLAGS) test/triton
 
 # PyTorch's own operator database against eager: FLAGS="--draw 100 --seed 7", test/torch_ops/README.md tells more.
 torch-ops: build

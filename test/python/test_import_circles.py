@@ -26,6 +26,7 @@ ORDER = (
     "compiling",
     "cpu",
     "torch",
+    "triton",
     "doctor",
     "cli",
     "programs",

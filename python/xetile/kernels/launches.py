@@ -54,11 +54,14 @@ class Parameter:
 
 @dataclass
 class Bound:
-    """A parameter's value: an array, or None, for a pointer; the bytes of all others."""
+    """A parameter's value: an array, or None, for a pointer, to `offset` bytes behind its first element; the bytes of
+    all others. `name` is for messages."""
 
     array: NDArray[Any] | None = None
     value: bytes | None = None
     constant: bool = False
+    offset: int = 0
+    name: str = ""
 
 
 def convert(parameter: Parameter, value: Any) -> Bound:
@@ -156,7 +159,7 @@ class Memory:
             copy = np.array(array)
             self._read_only.append((number, array, copy))
             array = copy
-        address: int = array.__array_interface__["data"][0]
+        address: int = array.__array_interface__["data"][0] + value.offset
         for start, size, there in self._blocks:
             if start <= address < start + max(size, 1):
                 return there + address - start

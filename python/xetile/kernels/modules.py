@@ -101,6 +101,12 @@ class SpirvKernel:
             raise XeTileError(f"kernel {self.name!r}: expected kernel[grid, block], got kernel[{told(sizes)}]")
         return Launch(self, _three(self.name, "grid", sizes[0]), _three(self.name, "block", sizes[1]))
 
+    def launch(self, grid: Sequence[int], block: Sequence[int], values: Sequence[Bound], local: int) -> None:
+        """Runs the kernel with values that fit its parameters; each that is local memory has `local` bytes."""
+        count = sum(parameter.kind == "local" for parameter in self.parameters)
+        sizes = (ctypes.c_size_t * count)(*[max(local, 1)] * count)
+        _launch(self, (ctypes.c_int64 * 3)(*grid), (ctypes.c_int64 * 3)(*block), values, sizes)
+
     def handle(self) -> int:
         """The library's handle of the kernel on the device."""
         if self._handle is None:
@@ -109,6 +115,12 @@ class SpirvKernel:
                 self._handle = library().mgpuModuleGetFunction(module, self.name.encode())
         assert self._handle
         return self._handle
+
+
+def _launch(kernel: SpirvKernel, grid: Any, block: Any, values: Sequence[Bound], local: Any) -> None:
+    handle = kernel.handle()
+    with Memory(kernel.name, values) as memory, launching():
+        library().xetileRuntimeLaunch(handle, grid, block, local, len(local), memory.addresses, len(values))
 
 
 def _three(kernel: str, what: str, size: Any) -> tuple[int, int, int]:
@@ -153,11 +165,8 @@ class Launch:
             except XeTileError as error:
                 name = f" ({parameter.name!r})" if parameter.name else ""
                 raise XeTileError(f"kernel {kernel.name!r}: argument {number}{name}: {error.message}") from None
-        handle = kernel.handle()
-        with Memory(kernel.name, bound) as memory, launching():
-            library().xetileRuntimeLaunch(
-                handle, self._grid, self._block, sizes, len(sizes), memory.addresses, len(bound)
-            )
+            bound[-1].name = parameter.name
+        _launch(kernel, self._grid, self._block, bound, sizes)
 
     def _local_sizes(self, count: int, local: int | Sequence[int]) -> Any:
         given: list[Any] = list(local) if isinstance(local, (tuple, list)) else [local] * count
