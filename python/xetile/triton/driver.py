@@ -40,7 +40,7 @@ _NUMBERS = tuple(_CORES)
 
 
 class _Utils:
-    """What Triton asks a driver's utilities for."""
+    """The answers that Triton asks of a driver's utilities."""
 
     def __init__(self, target: str) -> None:
         self._target = target
@@ -64,7 +64,7 @@ class _Utils:
 
 
 class _Launcher:
-    """What runs one compiled kernel."""
+    """Runs one compiled kernel."""
 
     def __init__(self, source: Any, metadata: Any) -> None:
         self._signature, self._metadata = dict(source.signature), metadata
@@ -166,7 +166,7 @@ class Driver(DriverBase):
         return torch.cpu
 
     def get_empty_cache_for_benchmark(self) -> Any:
-        """What `triton.testing.do_bench` clears the cache with."""
+        """Memory that `triton.testing.do_bench` clears the cache with."""
         import torch
 
         return torch.empty(1 << 20, dtype=torch.int8)
