@@ -31,6 +31,7 @@ _LAZY = {
     "load": "xetile.kernels.saved",
     "lower": "xetile.compiling.compiler",
     "matmul": "xetile.schedule.payload",
+    "pages": "xetile.pages",
     "passes": "xetile.passes",
     "report": "xetile.reports.report",
     "runtime": "xetile.kernels.runtime",

@@ -21,6 +21,7 @@ ORDER = (
     "reference",
     "facts",
     "reports",
+    "pages",
     "targets",
     "tiles",
     "compiling",

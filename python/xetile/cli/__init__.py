@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The command `xetile`: compile, run, explain, calibrate, tune, report, diff, schedules, layout, where, doctor.
+"""The command `xetile`: compile, run, explain, stages, calibrate, tune, report, diff, schedules, layout, where, doctor.
 
 Errors are one message on stderr and status 1. Each command is a module of this package.
 """
@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from xetile.cli import calibrate, compile, explain, layout, report, run, schedules, tune, where
+from xetile.cli import calibrate, compile, explain, layout, report, run, schedules, stages, tune, where
 from xetile.errors import XeTileError
 from xetile.system import output, surroundings
 
@@ -65,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"xetile {surroundings.version()}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (compile, run, explain, calibrate, tune, report, schedules, layout, where):
+    for command in (compile, run, explain, stages, calibrate, tune, report, schedules, layout, where):
         command.add_parser(commands)
     report.add_diff_parser(commands)
     doctor = commands.add_parser("doctor", help="tell what is installed, what is found, what to do about the rest")

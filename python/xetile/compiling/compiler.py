@@ -13,16 +13,19 @@ from collections.abc import Callable, Iterator, Mapping
 from os import PathLike
 from typing import Any
 
+from xetile import pages
 from xetile import schedule as schedules
 from xetile.errors import XeTileError, expect_function, told
 from xetile.kernels.kernel import Kernel, Stage, Stages
+from xetile.kernels.signature import Signature
 from xetile.mlir import ir
 from xetile.passes.diagnostics import parse_file
 from xetile.schedule import Schedule
+from xetile.system import files
 from xetile.targets import Plan, Target
 from xetile.tiles import TileKernel
 
-__all__ = ["compile", "lower", "read_payload"]
+__all__ = ["compile", "lower", "read_payload", "show"]
 
 _DEFAULT = "pvc"
 
@@ -52,6 +55,8 @@ def compile(
                        `threads`, `pack`, `fuse`, `tune` of "cpu". `Target.options` tells what they mean.
     `on_stage`         is called with each level when it was made, also those before one that fails.
 
+    XETILE_TRACE=DIR in the environment writes a page of all levels to DIR as they are made (`xetile.pages`).
+
     XeTileError with the compiler's diagnostics for whatever cannot be compiled, and for an option that the target does
     not have.
     """
@@ -60,14 +65,54 @@ def compile(
     payload = _module(module_or_path)
     plan = _plan(schedule, target, params, options).for_payload(payload)
     signature = plan.signature(payload)
+    trace = pages.from_environment(signature.name, plan)
+    kernel = _compile(payload, plan, signature, trace, on_stage)
+    if trace is not None:
+        trace.finish(kernel)
+    return kernel
+
+
+def show(
+    module_or_path: ir.Module | TileKernel | str | PathLike[str],
+    schedule: str | PathLike[str] | Schedule | None = None,
+    target: str | Target | None = None,
+    params: Mapping[str, int | str] | None = None,
+    *,
+    path: str | PathLike[str],
+    printed_to: str | PathLike[str] | None = None,
+    check: bool = False,
+    on_stage: Callable[[Stage], None] | None = None,
+    **options: Any,
+) -> Kernel:
+    """Compiles as `compile` does, and writes the page of `Kernel.page` level by level as they are made.
+
+    A page of what does not compile has the levels before, and the error.
+    """
+    payload = _module(module_or_path)
+    plan = _plan(schedule, target, params, options).for_payload(payload)
+    signature = plan.signature(payload)
+    folder = None if printed_to is None else files.path_of(printed_to, "cannot print passes")
+    trace = pages.Trace(files.path_of(path, "cannot write a page"), signature.name, plan, folder)
+    kernel = _compile(payload, plan, signature, trace, on_stage)
+    trace.finish(kernel, *((payload, compile) if check else ()))
+    return kernel
+
+
+def _compile(
+    payload: ir.Module,
+    plan: Plan,
+    signature: Signature,
+    trace: pages.Trace | None,
+    on_stage: Callable[[Stage], None] | None,
+) -> Kernel:
     made = []
-    for stage in plan.lower(payload):
+    for stage in plan.lower(payload) if trace is None else trace.follow(payload):
         made.append(stage)
         if on_stage is not None:
             on_stage(stage)
     stages = Stages(made)
     signature = plan.finish(stages, signature)
-    return Kernel(signature, plan.target.name, plan.code(stages, signature), stages, plan.schedule)
+    return Kernel(signature, plan.target.name, plan.code(stages, signature), stages, plan.schedule, plan)
 
 
 def lower(
@@ -83,8 +128,9 @@ def lower(
     """
     payload = _module(module_or_path)
     plan = _plan(schedule, target, params, options).for_payload(payload)
-    plan.signature(payload)  # refuses other modules before the first level
-    return plan.lower(payload)
+    signature = plan.signature(payload)  # refuses other modules before the first level
+    trace = pages.from_environment(signature.name, plan)
+    return plan.lower(payload) if trace is None else trace.follow(payload)
 
 
 def read_payload(path: str | PathLike[str]) -> ir.Module:

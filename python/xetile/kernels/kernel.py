@@ -185,6 +185,7 @@ class Kernel:
         code: Code,
         stages: Stages | None = None,
         schedule: Schedule | None = None,
+        plan: Any = None,
     ) -> None:
         """Use `xetile.compile` or `xetile.load`."""
         self.signature = signature
@@ -195,6 +196,7 @@ class Kernel:
         self.timings = MappingProxyType({stage.name: stage.seconds for stage in all_stages})
         self._target = target
         self._code = code
+        self._plan = plan
         self._lock = forks.Lock()
         self._function: Function | None = None
 
@@ -307,6 +309,23 @@ class Kernel:
     def report(self) -> str:
         """Figures of the machine code: a table as `xetile report` prints. XeTileError where there are none."""
         return self._code.report()
+
+    def page(
+        self, path: str | PathLike[str], *, printed_to: str | PathLike[str] | None = None, check: bool = False
+    ) -> Path:
+        """Writes a page that shows the kernel at every level: one HTML file that needs nothing beside it.
+
+        The levels are made once more, as the page follows operations through them. `printed_to` is a new folder, to
+        which all passes print; the page has what each of them changed then. With `check` the levels that can run do, on
+        random arrays, and the page has their errors against NumPy. XeTileError for a kernel from a file.
+        """
+        if self._plan is None:
+            raise XeTileError(f"@{self.name} was loaded from a file, which has no levels: compile it to see them")
+        place = files.path_of(path, "cannot write a page")
+        folder = None if printed_to is None else files.path_of(printed_to, "cannot print passes")
+        compile_level = xetile.compile if check else None
+        written: Path = xetile.pages.write(self, self._plan, place, printed_to=folder, compile_level=compile_level)
+        return written
 
     def __repr__(self) -> str:
         return f"<Kernel {self.signature} for {self._target}>"

@@ -10,13 +10,47 @@ xetile.passes.run(module, "gpu.module(convert-vector-to-xetile,canonicalize)")
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
 
 from xetile.errors import Diagnostic, XeTileError, expect
 from xetile.mlir import ir
 from xetile.mlir.passmanager import PassManager
 from xetile.passes.diagnostics import Heard, message_of
 
-__all__ = ["run"]
+__all__ = ["printed_to", "run"]
+
+_printed_to: ContextVar[Path | None] = ContextVar("printed_to", default=None)
+
+
+@contextmanager
+def printed_to(folder: Path) -> Iterator[None]:
+    """Pipelines that `run` runs inside of the `with` block print the module after each pass, into files of `folder`.
+
+    The files of the n-th pipeline are in its subfolder n, a tree as of mlir-opt's `--mlir-print-ir-tree-dir`; they are
+    written when the pass has ended.
+    """
+    token = _printed_to.set(folder)
+    try:
+        yield
+    finally:
+        _printed_to.reset(token)
+
+
+def _print_to(folder: Path, manager: PassManager, context: ir.Context, action: str) -> None:
+    """All of a module can only be printed while no other thread changes it."""
+    place = folder / f"{len(list(folder.iterdir())) if folder.exists() else 0:03d}"
+    try:
+        place.mkdir(parents=True)
+    except OSError as error:
+        raise XeTileError(f"cannot print passes to {place}: {error.strerror}") from None
+    (place / "action").write_text(action)
+    context.enable_multithreading(False)
+    manager.enable_ir_printing(
+        print_after_all=True, print_module_scope=True, tree_printing_dir_path=str(place / "passes")
+    )
 
 
 def run(module: ir.Module | ir.Operation, pipeline: str, *, action: str | None = None) -> tuple[Diagnostic, ...]:
@@ -38,11 +72,17 @@ def run(module: ir.Module | ir.Operation, pipeline: str, *, action: str | None =
     with module.context as context, Heard(context) as heard:
         try:
             manager = PassManager.parse(text)
+            folder = _printed_to.get()
+            if folder is not None:
+                _print_to(folder, manager, context, action or pipeline)
             manager.run(module.operation)
         except ir.MLIRError:
             raise XeTileError(f"cannot {action or f'run {pipeline}'}", heard.errors) from None
         except ValueError as error:
             raise XeTileError(f"{pipeline!r} is not a pass pipeline: {_plain(error)}") from None
+        finally:
+            if _printed_to.get() is not None:
+                context.enable_multithreading(True)
     return heard.others
 
 

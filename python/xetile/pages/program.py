@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A program of several kernels as a picture: which kernel reads what which other one writes.
+
+Kernels are put into rows: one below all those that it reads from, in the order of their numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from xetile.mlir import ir
+from xetile.mlir._mlir_libs import _xetile
+from xetile.pages.levels import lines_at
+from xetile.reports import operations
+from xetile.schedule import PREPARE, Schedule
+
+__all__ = ["Kernel", "Program", "draw", "of_payload"]
+
+_WIDTH, _HEIGHT, _ACROSS, _DOWN = 250, 74, 40, 56
+
+
+@dataclass
+class Kernel:
+    """A kernel to be: its schedule, bytes that it moves at least (None: a run knows), ops as rows of a table, and the
+    numbers of the kernels that it reads from; -1 is the caller."""
+
+    number: int
+    schedule: str
+    reads: int | None
+    writes: int | None
+    ops: list[dict[str, Any]] = field(default_factory=list)
+    sources: set[int] = field(default_factory=set)
+    returned: bool = False
+
+
+@dataclass
+class Program:
+    """The kernels of a function."""
+
+    name: str
+    kernels: list[Kernel]
+
+    def moved(self) -> int | None:
+        """Bytes that all of them move; None where only a run knows."""
+        amounts = [amount for kernel in self.kernels for amount in (kernel.reads, kernel.writes)]
+        return None if None in amounts else sum(amount for amount in amounts if amount is not None)
+
+    def to_json(self) -> dict[str, Any]:
+        """As a page's script reads it."""
+        kernels = [{**vars(kernel), "sources": sorted(kernel.sources)} for kernel in self.kernels]
+        return {"name": self.name, "kernels": kernels, "moved": self.moved(), "svg": draw(self)}
+
+
+def of_payload(payload: ir.Module, schedule: Schedule | None, name: str) -> Program | None:
+    """The kernels that a schedule for programs makes of a marked payload; None for other schedules."""
+    if schedule is None:
+        return None
+    prepared = schedule.run(payload, PREPARE)
+    if prepared is None:
+        return None
+    ops, kernels = _xetile.explain_kernels(prepared)
+    if not kernels:
+        return None
+    found = {number: Kernel(number, name, read, written) for number, name, read, written in kernels}
+    kernel_of = {op: number for op, number, _, _ in ops}
+    for op, number, _, reason in ops:
+        shown = operations.describe(op)
+        lines = lines_at(op.location, 0)
+        kernel = found[number]
+        kernel.ops.append({"name": shown.name, "sizes": shown.sizes, "why": reason, "lines": lines})
+        for operand in op.operands:
+            kernel.sources |= _makers(operand, kernel_of) - {number}
+        for result in op.results:
+            kernel.returned |= any(use.owner.operation.name == "func.return" for use in result.uses)
+    return Program(name, [found[number] for number in sorted(found)])
+
+
+def _makers(value: ir.Value[Any], kernel_of: dict[Any, int]) -> set[int]:
+    """Kernels that a value comes from, through what is in no kernel: reshapes, slices."""
+    owner = value.owner
+    if isinstance(owner, ir.Block):
+        return {-1}
+    op = owner.operation
+    if op in kernel_of:
+        return {kernel_of[op]}
+    found: set[int] = set()
+    for operand in op.operands:
+        found |= _makers(operand, kernel_of)
+    return found
+
+
+def draw(program: Program) -> str:
+    """The picture, as SVG: boxes with a number, the schedule, and the share of the bytes that are moved."""
+    rows = _rows(program.kernels)
+    wide = max(len(row) for row in rows)
+    place = {}
+    for depth, row in enumerate(rows):
+        left = (wide - len(row)) * (_WIDTH + _ACROSS) / 2
+        for index, kernel in enumerate(row):
+            place[kernel.number] = (left + index * (_WIDTH + _ACROSS) + 10, (depth + 1) * (_HEIGHT + _DOWN))
+    width, height = wide * (_WIDTH + _ACROSS) + 20, (len(rows) + 2) * (_HEIGHT + _DOWN)
+    middle, bottom = width / 2, height - _HEIGHT
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="graph" width="{width:.0f}" height="{height:.0f}" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}"><defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" '
+        'markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z"/></marker></defs>',
+        f'<text class="end" x="{middle:.0f}" y="{_HEIGHT * 0.6:.0f}">arguments</text>',
+        f'<text class="end" x="{middle:.0f}" y="{bottom + 30:.0f}">results</text>',
+    ]
+    ends = {-1: (middle, _HEIGHT * 0.75)}
+    ends |= {number: (x + _WIDTH / 2, y + _HEIGHT) for number, (x, y) in place.items()}
+    for kernel in program.kernels:
+        x, y = place[kernel.number]
+        for source in sorted(kernel.sources):
+            parts.append(_edge(*ends[source], x + _WIDTH / 2, y))
+        if kernel.returned:
+            parts.append(_edge(*ends[kernel.number], middle, bottom + 12))
+    total = program.moved()
+    for kernel in program.kernels:
+        x, y = place[kernel.number]
+        # None of the amounts is, where the total is none.
+        share = ((kernel.reads or 0) + (kernel.writes or 0)) / total if total else None
+        parts.append(_box(kernel, x, y, share))
+    return "".join([*parts, "</svg>"])
+
+
+def _rows(kernels: list[Kernel]) -> list[list[Kernel]]:
+    """By the longest way from the arguments. Kernels come after those that they read from."""
+    depth: dict[int, int] = {}
+    for kernel in kernels:
+        depth[kernel.number] = 1 + max((depth.get(source, -1) for source in kernel.sources), default=-1)
+    rows: list[list[Kernel]] = [[] for _ in range(max(depth.values()) + 1)]
+    for kernel in kernels:
+        rows[depth[kernel.number]].append(kernel)
+    return rows
+
+
+def _edge(x: float, y: float, to_x: float, to_y: float) -> str:
+    bend = (to_y - y) / 2
+    return (
+        f'<path class="edge" marker-end="url(#tip)" d="M{x:.0f} {y:.0f}C{x:.0f} {y + bend:.0f} '
+        f'{to_x:.0f} {to_y - bend:.0f} {to_x:.0f} {to_y - 2:.0f}"/>'
+    )
+
+
+def _box(kernel: Kernel, x: float, y: float, share: float | None) -> str:
+    names = ", ".join(op["name"] for op in kernel.ops)
+    names = names if len(names) <= 34 else f"{names[:32]} ..."
+    said = "bytes: a run knows" if share is None else f"{kernel.reads or 0:,} read, {kernel.writes or 0:,} written"
+    bar = _WIDTH * (share or 0)
+    return (
+        f'<g class="kernel" data-kernel="{kernel.number}"><rect x="{x:.0f}" y="{y:.0f}" width="{_WIDTH}" '
+        f'height="{_HEIGHT}" rx="6"/><rect class="share" x="{x:.0f}" y="{y + _HEIGHT - 6:.0f}" width="{bar:.1f}" '
+        f'height="6"/><text x="{x + 10:.0f}" y="{y + 20:.0f}"><tspan class="name">{kernel.number} '
+        f"{escape(kernel.schedule)}</tspan>{'' if share is None else f' {share:.0%}'}</text>"
+        f'<text x="{x + 10:.0f}" y="{y + 39:.0f}">{escape(names)}</text>'
+        f'<text class="bytes" x="{x + 10:.0f}" y="{y + 57:.0f}">{said}</text></g>'
+    )

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Pages of levels: what their data says, that they are self-contained, and that they are there after a failure."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xetile
+from page_programs import MATMUL, MODEL, data_of, ops_named
+from xetile import XeTileError
+from xetile.cli import main
+from xetile.compiling import compiler
+from xetile.mlir import ir
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def parsed(text: str) -> ir.Module:
+    with ir.Context():
+        return ir.Module.parse(text)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("pages")
+
+
+@pytest.fixture(scope="module")
+def kernel(folder):
+    source = written(folder, "matmul.mlir", MATMUL)
+    return compiler.show(source, target="pvc", native="off", path=folder / "matmul.html", printed_to=folder / "passes")
+
+
+@pytest.fixture(scope="module")
+def page(folder, kernel):
+    return data_of(folder / "matmul.html")
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    source = written(folder, "model.mlir", MODEL)
+    compiler.show(source, target="pvc", native="off", path=folder / "model.html")
+    return data_of(folder / "model.html")
+
+
+def test_every_level_is_there_with_the_text_that_a_kernel_has(page, kernel):
+    assert [level["name"] for level in page["levels"]] == list(kernel.stages)
+    for level in page["levels"][:-1]:
+        assert level["lines"] == kernel.stages[level["name"]].rstrip("\n").split("\n")
+    assert (page["state"], page["error"]) == ("", "")
+
+
+def test_an_operation_stands_at_its_line(page):
+    for level in page["levels"]:
+        for line, name, *_ in level["ops"]:
+            text = level["lines"][line - 1]
+            assert name in text or name.partition(".")[2] in text, (level["name"], line)
+
+
+def test_a_matmul_is_followed_to_its_instructions_and_back(page):
+    names = {1: "xetile.tile_mma", 2: "xetile.tile_mma", 3: "xetile.tile_mma", 4: "xegpu.dpas", 5: "xevm.mma"}
+    (payload,) = ops_named(page["levels"][0], "linalg.matmul")
+    before = [payload[0]]
+    for number, name in names.items():
+        ops = ops_named(page["levels"][number], name)
+        assert ops
+        for op in ops:
+            assert op[2]["0"] == [payload[0]]
+            assert set(op[2][str(number - 1)]) <= set(before), (number, op)
+            assert re.fullmatch(r".*matmul\.mlir:3:8", op[3])
+        before = [op[0] for op in ops]
+
+
+def test_no_operation_comes_from_its_own_level_or_a_later_one(page):
+    for number, level in enumerate(page["levels"]):
+        assert all(int(origin) < number for op in level["ops"] for origin in op[2])
+
+
+def test_lines_that_are_new_are_not_in_the_level_before(page):
+    blocked = page["levels"][3]
+    fresh = [blocked["lines"][line - 1] for line in blocked["new"]]
+    assert any("tile_pack" in line for line in fresh)
+    assert not any("gpu.return" in line for line in fresh)
+    gone = [page["levels"][2]["lines"][line - 1] for line in page["levels"][2]["gone"]]
+    assert any("tile_mma" in line for line in gone)
+
+
+def test_marks_change_nothing_of_the_binary(kernel):
+    plain = xetile.compile(parsed(MATMUL), target="pvc", native="off")
+    assert plain.spirv == kernel.spirv
+
+
+def test_passes_are_listed_with_what_they_changed(page):
+    runs = page["passes"]["3-xetile-blocked"]
+    (blocking,) = [run for run in runs if run["flag"].startswith("xetile-blocking")]
+    assert any(line.startswith("+") and "tile_pack" in line for line in blocking["diff"])
+    assert any(not run["diff"] for runs in page["passes"].values() for run in runs)
+    assert "xetile-blocking" in page["levels"][3]["passes"]
+    assert page["summaries"]["xetile-blocking"]
+
+
+def test_the_folder_of_passes_must_be_new(folder, kernel):
+    with pytest.raises(XeTileError, match="cannot print passes to .*: it is there already; remove it, or name another"):
+        kernel.page(folder / "again.html", printed_to=folder / "passes")
+
+
+def test_pictures_tell_who_holds_what(page):
+    kinds = {picture["kind"] for picture in page["pictures"]}
+    assert kinds == {"map", "lanes"}
+    for picture in page["pictures"]:
+        rows, columns = picture["size"]
+        if picture["kind"] == "map":
+            area = picture["piece"][0] * picture["piece"][1] * len(picture["pieces"])
+            assert area == rows * columns
+        else:
+            places = {tuple(cell) for row in picture["cells"] for cell in row}
+            assert len(places) == rows * columns and (-1, -1) not in places
+    (mma, *_) = ops_named(page["levels"][4], "xegpu.dpas")
+    assert len(page["levels"][4]["pictures"][str(mma[0])]) == 3
+
+
+def test_a_page_needs_no_network(folder, kernel):
+    text = (folder / "matmul.html").read_text()
+    assert not re.search(r"""(?:src|href)=["'](?:https?:)?//|@import|url\(["']?http""", text)
+    assert text.count("<script") == 2
+
+
+def test_a_text_cannot_end_the_script(folder):
+    source = written(folder, "note.mlir", 'module attributes {x.note = "</script><b>"} {' + MATMUL + "}")
+    compiler.show(source, target="cpu", path=folder / "note.html")
+    assert "</script><b>" not in (folder / "note.html").read_text()
+    assert any("</script><b>" in line for line in data_of(folder / "note.html")["levels"][0]["lines"])
+
+
+def test_a_programs_kernels_have_their_schedule_and_bytes(model):
+    kernels = model["program"]["kernels"]
+    assert [kernel["schedule"] for kernel in kernels] == ["matmul", "matmul", "rows"]
+    assert [kernel["sources"] for kernel in kernels] == [[-1], [-1, 0], [1]]
+    assert [kernel["returned"] for kernel in kernels] == [False, False, True]
+    assert kernels[0]["writes"] == 33 * 64 * 2
+    assert model["program"]["moved"] == sum(kernel["reads"] + kernel["writes"] for kernel in kernels)
+    lines = model["levels"][0]["lines"]
+    assert "linalg.matmul" in lines[kernels[0]["ops"][0]["lines"][0] - 1]
+    assert model["program"]["svg"].count('class="kernel"') == 3
+
+
+def test_memory_is_told_by_time(model):
+    memory = model["memory"]
+    launches = [step for step in memory["steps"] if step != "copy"]
+    assert len(launches) == 3
+    (between,) = [buffer for buffer in memory["buffers"] if buffer["name"] == "33x64xf16"]
+    first = memory["steps"].index(launches[0])
+    assert (between["first"], between["last"], between["size"]) == (first, first + 1, 33 * 64 * 2)
+    # What is in memory at one time does not share bytes.
+    views = [buffer for buffer in memory["buffers"] if buffer["offset"] is not None]
+    for one in views:
+        for other in views:
+            apart = one["last"] < other["first"] or other["last"] < one["first"]
+            beside = one["offset"] + one["size"] <= other["offset"] or other["offset"] + other["size"] <= one["offset"]
+            assert one is other or apart or beside
+
+
+def test_levels_are_compared_with_numpy(folder):
+    source = written(folder, "checked.mlir", MATMUL)
+    status = main(["stages", str(source), "--html", str(folder / "checked.html"), "--target", "pvc", "--check"])
+    assert status == 0
+    rows = {row["level"]: row for row in data_of(folder / "checked.html")["errors"]}
+    assert set(rows) == {level["name"] for level in data_of(folder / "checked.html")["levels"]}
+    for name in ("1-xetile-workgroup", "2-xetile-subgroup", "3-xetile-blocked", "4-xegpu", "6-llvm"):
+        assert rows[name]["good"] and rows[name]["max"] < rows[name]["limit"]
+    assert "does not run by itself" in rows["5-xevm"]["why"]
+
+
+def test_a_level_that_fails_is_told_with_those_before(folder):
+    text = MATMUL.replace("f16", "f128").replace("f32", "f128")
+    source = written(folder, "bad.mlir", text)
+    with pytest.raises(XeTileError) as told:
+        compiler.show(source, "matmul", "pvc", path=folder / "bad.html")
+    assert "xetile.level" not in str(told.value) and "bad.mlir:3:8" in str(told.value)
+    page = data_of(folder / "bad.html")
+    assert [level["name"] for level in page["levels"]] == ["0-linalg"]
+    assert page["error"] == str(told.value)
+    assert page["state"] == "1-xetile-workgroup could not be made"
+
+
+def test_a_trace_is_there_after_a_crash(tmp_path):
+    """The process ends in the middle of a level, as by a signal."""
+    program = f"""
+import os, xetile
+from xetile import passes
+def stop(stage):
+    if stage.name == "3-xetile-blocked":
+        passes.run = lambda *a, **b: os._exit(9) if "attach" in str(a) or "xegpu" in str(a) else None
+xetile.compile({str(written(tmp_path, "matmul.mlir", MATMUL))!r}, target="pvc", native="off", on_stage=stop)
+"""
+    traces = tmp_path / "traces"
+    done = subprocess.run([sys.executable, "-c", program], env={**os.environ, "XETILE_TRACE": str(traces)})
+    assert done.returncode == 9
+    (path,) = traces.iterdir()
+    page = data_of(path)
+    assert [level["name"] for level in page["levels"]][-1] == "3-xetile-blocked"
+    assert page["state"] == "4-xegpu is being made"
+
+
+def test_a_trace_of_each_compilation_has_a_file_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.setenv("XETILE_TRACE", str(tmp_path / "traces"))
+    for _ in range(2):
+        kernel = xetile.compile(parsed(MATMUL), target="cpu")
+    names = sorted(path.name for path in (tmp_path / "traces").iterdir())
+    assert names == ["matmul-cpu-1.html", "matmul-cpu.html"]
+    rng = np.random.default_rng()
+    a, b = rng.standard_normal((40, 48)).astype(np.float16), rng.standard_normal((48, 64)).astype(np.float16)
+    expected = a.astype(np.float64) @ b.astype(np.float64)
+    assert np.abs(kernel(a, b, np.zeros((40, 64), np.float32)) - expected).max() < 1e-2
+
+
+def test_a_folder_for_traces_that_cannot_be_made_is_an_error(tmp_path, monkeypatch):
+    monkeypatch.setenv("XETILE_TRACE", str(written(tmp_path, "file", "")) + "/x")
+    with pytest.raises(XeTileError, match="XETILE_TRACE: cannot make the folder"):
+        xetile.compile(parsed(MATMUL), target="cpu")
+
+
+def test_a_kernel_from_a_file_has_no_page(tmp_path):
+    kernel = xetile.compile(parsed(MATMUL), target="cpu")
+    assert kernel.page(tmp_path / "page.html") == tmp_path / "page.html"
+    assert [level["name"] for level in data_of(tmp_path / "page.html")["levels"]] == list(kernel.stages)
+    loaded = xetile.load(kernel.save(tmp_path / "kernel.so"))
+    with pytest.raises(XeTileError, match="loaded from a file, which has no levels: compile it to see them"):
+        loaded.page(tmp_path / "other.html")
+
+
+def test_the_command_writes_a_page_to_a_file_only(tmp_path, capsys):
+    source = written(tmp_path, "matmul.mlir", MATMUL)
+    assert main(["stages", str(source), "--target", "cpu", "--html", "-"]) == 1
+    assert "--html -: expected a file" in capsys.readouterr().err
+    assert main(["stages", str(source), "--target", "cpu", "--html", str(tmp_path / "o.html")]) == 0
+    assert (tmp_path / "o.html").is_file()
