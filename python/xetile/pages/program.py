@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
+from xetile.kernels.signature import find_function
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 from xetile.pages.levels import lines_at
@@ -72,23 +73,39 @@ def of_payload(payload: ir.Module, schedule: Schedule | None, name: str) -> Prog
         kernel.ops.append({"name": shown.name, "sizes": shown.sizes, "why": reason, "lines": lines})
         for operand in op.operands:
             kernel.sources |= _makers(operand, kernel_of) - {number}
-        for result in op.results:
-            kernel.returned |= any(use.owner.operation.name == "func.return" for use in result.uses)
+    function = find_function(prepared.operation, name)
+    for value in list(function.entry_block.operations)[-1].operands:
+        for number in _makers(value, kernel_of) - {-1}:
+            found[number].returned = True
     return Program(name, [found[number] for number in sorted(found)])
 
 
-def _makers(value: ir.Value[Any], kernel_of: dict[Any, int]) -> set[int]:
-    """Kernels that a value comes from, through what is in no kernel: reshapes, slices."""
+def _makers(value: ir.Value[Any], kernel_of: dict[Any, int], seen: set[Any] | None = None) -> set[int]:
+    """Kernels that a value comes from, through what is in none: reshapes, slices, loops and branches of the host."""
+    seen = set() if seen is None else seen
+    if value in seen:
+        return set()
+    seen.add(value)
     owner = value.owner
     if isinstance(owner, ir.Block):
-        return {-1}
-    op = owner.operation
-    if op in kernel_of:
-        return {kernel_of[op]}
+        around = owner.owner.operation
+        if around.name == "func.func":
+            return {-1}
+        sources = [*around.operands, *_yielded(around)]
+    elif owner.operation in kernel_of:
+        return {kernel_of[owner.operation]}
+    else:
+        sources = [*owner.operation.operands, *_yielded(owner.operation)]
     found: set[int] = set()
-    for operand in op.operands:
-        found |= _makers(operand, kernel_of)
+    for source in sources:
+        found |= _makers(source, kernel_of, seen)
     return found
+
+
+def _yielded(op: ir.Operation) -> list[ir.Value[Any]]:
+    """Values that the blocks of a loop or branch end with."""
+    blocks = [block for region in op.regions for block in region.blocks]
+    return [value for block in blocks for value in list(block.operations)[-1].operands]
 
 
 def draw(program: Program) -> str:

@@ -41,6 +41,23 @@ func.func @model(%x: tensor<33x48xf16>, %w: tensor<48x64xf16>, %v: tensor<64x32x
   return %p : tensor<33x32xf32>
 }
 """
+# A kernel in a loop of the host reads what it wrote a turn before.
+LOOP = """
+func.func @chain(%x: tensor<32x32xf16>, %w: tensor<32x32xf16>) -> tensor<32x32xf16> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %zero = arith.constant 0.0 : f16
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%v = %x) -> (tensor<32x32xf16>) {
+    %e = tensor.empty() : tensor<32x32xf16>
+    %f = linalg.fill ins(%zero : f16) outs(%e : tensor<32x32xf16>) -> tensor<32x32xf16>
+    %n = linalg.matmul ins(%v, %w : tensor<32x32xf16>, tensor<32x32xf16>)
+        outs(%f : tensor<32x32xf16>) -> tensor<32x32xf16>
+    scf.yield %n : tensor<32x32xf16>
+  }
+  return %r : tensor<32x32xf16>
+}
+"""
 ATTENTION = attention_programs.Attention(heads=2, rows=48, keys=80, inner=64, values=64).text()
 
 

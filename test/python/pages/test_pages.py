@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xetile
-from page_programs import MATMUL, MODEL, data_of, ops_named
+from page_programs import LOOP, MATMUL, MODEL, data_of, ops_named
 from xetile import XeTileError
 from xetile.cli import main
 from xetile.compiling import compiler
@@ -150,6 +150,13 @@ def test_a_programs_kernels_have_their_schedule_and_bytes(model):
     lines = model["levels"][0]["lines"]
     assert "linalg.matmul" in lines[kernels[0]["ops"][0]["lines"][0] - 1]
     assert model["program"]["svg"].count('class="kernel"') == 3
+
+
+def test_kernels_in_loops_of_the_host_read_from_arguments_and_are_returned(folder):
+    source = written(folder, "chain.mlir", LOOP)
+    compiler.show(source, target="pvc", native="off", path=folder / "chain.html")
+    (kernel,) = data_of(folder / "chain.html")["program"]["kernels"]
+    assert (kernel["schedule"], kernel["sources"], kernel["returned"]) == ("matmul", [-1], True)
 
 
 def test_memory_is_told_by_time(model):
