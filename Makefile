@@ -94,6 +94,7 @@ demo: build
 bench: build
 	@$(PYTHON) test/bench/layout_plan.py
 	@$(PYTHON) test/bench/workgroup_compile.py
+	@$(PYTHON) test/bench/program_compile.py
 	@$(PYTHON) test/bench/deep_tile_config.py
 	@$(PYTHON) test/bench/deep_tile.py
 	@$(PYTHON) test/bench/fused_mlp.py
