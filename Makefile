@@ -13,7 +13,7 @@ PYTEST_FLAGS := -q
 # Each takes all cores: with -j, too, one target after the other.
 .NOTPARALLEL:
 .PHONY: build build-sanitized test test-all test-exhaustive test-machines test-sanitized test-sanitized-fuzz test-torch \
-  test-triton test-without-cpu torch-ops fuzz check demo bench kernelbench wheel test-wheel clean bootstrap
+  test-triton test-without-cpu torch-ops linalg-ops fuzz check demo bench kernelbench wheel test-wheel clean bootstrap
 
 build: bootstrap
 	@[ -e $(BUILD)/build.ninja ] || $(CMAKE) -G Ninja -S . -B $(BUILD) -DCMAKE_MAKE_PROGRAM=$(NINJA) \
@@ -79,6 +79,10 @@ test-triton: build
 torch-ops: build
 	@scripts/bootstrap-torch
 	@$(WITH_TORCH) test/torch_ops $(FLAGS)
+
+# Every op that linalg registers, for GPUs, against NumPy: FLAGS="--draw 100 --op matmul", test/linalg_ops/README.md tells more.
+linalg-ops: build
+	@$(PYTHON) test/linalg_ops $(FLAGS)
 
 # Random cases: mutated files, programs, schedules, calls. `make fuzz N=20000 SEED=7 KIND=ir`.
 fuzz: build

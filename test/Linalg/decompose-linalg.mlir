@@ -47,3 +47,47 @@ func.func @dynamic(%a: tensor<?x?xf32>, %p: tensor<?x?x8x4xf32>, %u: tensor<?x?x
   %1 = linalg.unpack %0 outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %u : tensor<?x?x8x4xf32> -> tensor<?x?xf32>
   return %1 : tensor<?x?xf32>
 }
+
+// -----
+
+// All tiles at once, in f32: rows by the matrix that upstream has, then columns, then f16.
+// CHECK-LABEL: func @winograd_filter
+// CHECK-SAME:    %[[F:.*]]: tensor<5x3x3x2xf16>
+// CHECK-DAG:     %[[G:.*]] = arith.constant dense<{{.*}}> : tensor<3x6xf32>
+// CHECK:         %[[ROWS:.*]] = linalg.generic {{.*}} ins(%[[F]], %[[G]] : tensor<5x3x3x2xf16>, tensor<3x6xf32>)
+// CHECK:           arith.mulf
+// CHECK:         %[[BOTH:.*]] = linalg.generic {{.*}} ins(%[[ROWS]], %[[G]] : tensor<6x3x2x5xf32>, tensor<3x6xf32>)
+// CHECK:         ins(%[[BOTH]] : tensor<6x6x2x5xf32>)
+// CHECK:           arith.truncf
+// CHECK-NOT:     scf.for
+func.func @winograd_filter(%f: tensor<5x3x3x2xf16>, %e: tensor<6x6x2x5xf16>) -> tensor<6x6x2x5xf16> {
+  %g = linalg.winograd_filter_transform fmr(F_4_3) ins(%f : tensor<5x3x3x2xf16>) outs(%e : tensor<6x6x2x5xf16>) -> tensor<6x6x2x5xf16>
+  return %g : tensor<6x6x2x5xf16>
+}
+
+// -----
+
+// Tiles overlap; a filter of one column leaves rows alone.
+// CHECK: #[[TILES:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d4, d2, d3 * 2 + d6, d5)>
+// CHECK-LABEL: func @winograd_input
+// CHECK:         linalg.generic {indexing_maps = [#[[TILES]]
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+func.func @winograd_input(%x: tensor<2x5x10x3xf32>, %e: tensor<1x4x5x4x2x3xf32>) -> tensor<1x4x5x4x2x3xf32> {
+  %d = linalg.winograd_input_transform fmr(F_2_3) ins(%x : tensor<2x5x10x3xf32>) outs(%e : tensor<1x4x5x4x2x3xf32>) -> tensor<1x4x5x4x2x3xf32>
+  return %d : tensor<1x4x5x4x2x3xf32>
+}
+
+// -----
+
+// The result is scaled once for each dimension, and added to what is there.
+// CHECK-LABEL: func @winograd_output
+// CHECK-SAME:    %[[Y:[a-z0-9]*]]: tensor<1x8x8x2xf32>)
+// CHECK:         %[[ALL:.*]] = tensor.collapse_shape %{{.*}} {{\[\[}}0], [1, 2], [3, 4], [5]] : tensor<1x2x4x2x4x2xf32> into tensor<1x8x8x2xf32>
+// CHECK:         linalg.generic {{.*}} ins(%[[ALL]], %[[Y]]
+// CHECK-COUNT-2:   arith.mulf %{{.*}}, %cst{{.*}}
+// CHECK-NEXT:      arith.addf
+func.func @winograd_output(%v: tensor<6x6x2x2x1x2xf32>, %y: tensor<1x8x8x2xf32>) -> tensor<1x8x8x2xf32> {
+  %r = linalg.winograd_output_transform fmr(F_4_3) ins(%v : tensor<6x6x2x2x1x2xf32>) outs(%y : tensor<1x8x8x2xf32>) -> tensor<1x8x8x2xf32>
+  return %r : tensor<1x8x8x2xf32>
+}

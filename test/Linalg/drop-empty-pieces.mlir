@@ -108,3 +108,55 @@ func.func @nothing_of_any(%x: tensor<?x2xf32>) -> tensor<0x2xf32> {
   %t = tensor.concat dim(0) %x, %x : (tensor<?x2xf32>, tensor<?x2xf32>) -> tensor<0x2xf32>
   return %t : tensor<0x2xf32>
 }
+
+// Nothing is computed.
+// DONE: llvm.func @exponentials
+// CHECK-LABEL: func @exponentials
+// CHECK-NEXT:    %[[NOTHING:.*]] = tensor.empty() : tensor<0x3xf32>
+// CHECK-NOT:     linalg
+// CHECK:         return
+func.func @exponentials(%x: tensor<0x3xf32>, %e: tensor<0x3xf32>) -> tensor<0x3xf32> {
+  %y = linalg.exp ins(%x : tensor<0x3xf32>) outs(%e : tensor<0x3xf32>) -> tensor<0x3xf32>
+  return %y : tensor<0x3xf32>
+}
+
+// DONE: llvm.func @unpacked
+// CHECK-LABEL: func @unpacked
+// CHECK-NEXT:    %[[NOTHING:.*]] = tensor.empty() : tensor<0xi8>
+// CHECK-NEXT:    return %[[NOTHING]]
+func.func @unpacked(%x: tensor<0x4xi8>, %e: tensor<0xi8>) -> tensor<0xi8> {
+  %y = linalg.unpack %x inner_dims_pos = [0] inner_tiles = [4] into %e : tensor<0x4xi8> -> tensor<0xi8>
+  return %y : tensor<0xi8>
+}
+
+// DONE: llvm.func @sum
+// CHECK-LABEL: func @sum
+// CHECK-SAME:    %{{.*}}: tensor<0x3xf32>, %[[START:.*]]: tensor<3xf32>
+// CHECK-NEXT:    return %[[START]]
+func.func @sum(%x: tensor<0x3xf32>, %start: tensor<3xf32>) -> tensor<3xf32> {
+  %y = linalg.reduce {arith.addf} ins(%x : tensor<0x3xf32>) outs(%start : tensor<3xf32>) dimensions = [0]
+  return %y : tensor<3xf32>
+}
+
+// The other size is the run's.
+// DONE: llvm.func @open_product
+// CHECK-LABEL: func @open_product
+// CHECK-SAME:    %[[START:[a-z0-9]*]]: tensor<?x3xf32>)
+// CHECK-NEXT:    return %[[START]]
+func.func @open_product(%x: tensor<?x0xf32>, %y: tensor<0x3xf32>, %start: tensor<?x3xf32>) -> tensor<?x3xf32> {
+  %z = linalg.matmul ins(%x, %y : tensor<?x0xf32>, tensor<0x3xf32>) outs(%start : tensor<?x3xf32>) -> tensor<?x3xf32>
+  return %z : tensor<?x3xf32>
+}
+
+// A loop may have no end: it stays.
+// CHECK-LABEL: func @loop
+// CHECK:         scf.while
+func.func @loop(%x: tensor<0xf32>, %go: i1) -> tensor<0xf32> {
+  %y = scf.while (%a = %x) : (tensor<0xf32>) -> tensor<0xf32> {
+    scf.condition(%go) %a : tensor<0xf32>
+  } do {
+  ^bb0(%a: tensor<0xf32>):
+    scf.yield %a : tensor<0xf32>
+  }
+  return %y : tensor<0xf32>
+}

@@ -1,7 +1,8 @@
 //===- DecomposeLinalg.cpp - linalg ops without loops of their own ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: linalg.softmax, pack, unpack and Winograd's transforms on tensors. Out: linalg ops with
-// loops, pads and reshapes. Refused: Winograd's transforms of sizes known at run time only.
+// loops, pads and reshapes. Refused: Winograd's transforms of integers, and of sizes known at run
+// time only.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -9,7 +10,9 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "xetile/Linalg/CastElements.h"
 #include "xetile/Linalg/Passes.h"
+#include "xetile/Linalg/Winograd.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_DECOMPOSELINALG
@@ -18,8 +21,7 @@ namespace xetile {
 
 using namespace mlir;
 
-/// Each element of `tensor` as one of `element`.
-static Value castElements(RewriterBase &b, Location loc, Value tensor, Type element) {
+Value xetile::castElements(RewriterBase &b, Location loc, Value tensor, Type element) {
   auto type = cast<RankedTensorType>(tensor.getType());
   Value empty = tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, tensor), element);
   AffineMap map = b.getMultiDimIdentityMap(type.getRank());
@@ -44,7 +46,7 @@ static LogicalResult decompose(RewriterBase &b, linalg::SoftmaxOp op) {
   linalg::SoftmaxOp wide = op;
   if (isNarrow(output) || input != output) {
     Type sums = isNarrow(output) ? b.getF32Type() : output;
-    Value in = input == sums ? op.getInput() : castElements(b, loc, op.getInput(), sums);
+    Value in = input == sums ? op.getInput() : xetile::castElements(b, loc, op.getInput(), sums);
     Value out =
         tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, op.getOutput()), sums);
     wide = linalg::SoftmaxOp::create(b, loc, TypeRange(out.getType()), in, out, op.getDimension());
@@ -55,7 +57,7 @@ static LogicalResult decompose(RewriterBase &b, linalg::SoftmaxOp op) {
     return failure();
   Value result = results->front();
   if (getElementTypeOrSelf(result) != output)
-    result = castElements(b, loc, result, output);
+    result = xetile::castElements(b, loc, result, output);
   if (wide != op)
     b.eraseOp(wide);
   if (result.getType() != op.getResult().front().getType())
@@ -170,11 +172,6 @@ static LogicalResult decompose(RewriterBase &b, linalg::UnPackOp op) {
   return success();
 }
 
-static LogicalResult refuse(Operation *op) {
-  return op->emitOpError() << "has sizes that are known at run time only: expected static ones; "
-                              "compile it for each size";
-}
-
 /// An op that is not of these stays.
 static LogicalResult decompose(RewriterBase &b, Operation *op) {
   if (auto softmax = dyn_cast<linalg::SoftmaxOp>(op))
@@ -183,12 +180,8 @@ static LogicalResult decompose(RewriterBase &b, Operation *op) {
     return decompose(b, pack);
   if (auto unpack = dyn_cast<linalg::UnPackOp>(op))
     return decompose(b, unpack);
-  if (auto filter = dyn_cast<linalg::WinogradFilterTransformOp>(op))
-    return failed(linalg::decomposeWinogradFilterTransformOp(b, filter)) ? refuse(op) : success();
-  if (auto input = dyn_cast<linalg::WinogradInputTransformOp>(op))
-    return failed(linalg::decomposeWinogradInputTransformOp(b, input)) ? refuse(op) : success();
-  if (auto output = dyn_cast<linalg::WinogradOutputTransformOp>(op))
-    return failed(linalg::decomposeWinogradOutputTransformOp(b, output)) ? refuse(op) : success();
+  if (xetile::isWinogradTransform(op))
+    return xetile::decomposeWinograd(b, op);
   return success();
 }
 

@@ -1,11 +1,13 @@
-//===- DropEmptyPieces.cpp - pads, concatenations and slices of nothing -------===//
+//===- DropEmptyPieces.cpp - what is computed of nothing ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: tensor.pad, tensor.concat and slices of tensors that have no elements, as their types or
-// constants say. Out: what is around them alone. Refused: nothing.
+// In: ops on tensors that have no elements, as their types or constants say. Out: pads,
+// concatenations and reductions of what is around them alone, and tensor.empty. Refused: nothing.
 //
-// Upstream takes them to views of memory that begin behind its last element, and slices of slices
+// Upstream takes pieces to views of memory that begin behind its last element, and slices of slices
 // to ones of their sources; its verifiers refuse both, as there is no element at that place.
 //===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "xetile/Linalg/HasElements.h"
 #include "xetile/Linalg/Passes.h"
 
 namespace xetile {
@@ -63,13 +65,35 @@ static void rewrite(IRRewriter &b, tensor::ExtractSliceOp slice) {
   b.replaceOpWithNewOp<tensor::EmptyOp>(slice, slice.getType(), sizes);
 }
 
+/// True if all that `op` does is to compute tensors that have no elements, whose sizes are known.
+/// Loops may never end.
+static bool computesNothing(Operation *op) {
+  return op->getNumResults() > 0 && isMemoryEffectFree(op) && !isa<tensor::EmptyOp>(op) &&
+         !isa<RegionBranchOpInterface>(op) && llvm::all_of(op->getResultTypes(), [](Type type) {
+           auto tensor = dyn_cast<RankedTensorType>(type);
+           return tensor && tensor.hasStaticShape() && isEmpty(tensor);
+         });
+}
+
+static void replaceByEmpty(IRRewriter &b, Operation *op) {
+  SmallVector<Value> results;
+  for (Type type : op->getResultTypes())
+    results.push_back(tensor::EmptyOp::create(b, op->getLoc(), type, ValueRange()));
+  b.replaceOp(op, results);
+}
+
 namespace {
 struct DropEmptyPieces : xetile::impl::DropEmptyPiecesBase<DropEmptyPieces> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     getOperation()->walk([&](Operation *op) {
       rewriter.setInsertionPoint(op);
-      if (auto pad = dyn_cast<tensor::PadOp>(op); pad && isEmpty(pad.getSourceType()))
+      if (computesNothing(op))
+        replaceByEmpty(rewriter, op);
+      else if (auto loops = dyn_cast<linalg::LinalgOp>(op);
+               loops && loops.hasPureTensorSemantics() && !xetile::hasElements(loops))
+        rewriter.replaceOp(op, loops.getDpsInits());
+      else if (auto pad = dyn_cast<tensor::PadOp>(op); pad && isEmpty(pad.getSourceType()))
         rewrite(rewriter, pad);
       else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
                slice && llvm::any_of(slice.getMixedSizes(), isZeroInteger))

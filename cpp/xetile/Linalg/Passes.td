@@ -24,9 +24,10 @@ def DecomposeLinalg : Pass<"xetile-decompose-linalg"> {
     After: `linalg.generic` ops for the maxima, the differences' exponentials, their sums and the quotients, here in f32 between
     two that convert. `linalg.pack` becomes `tensor.pad`, `tensor.expand_shape` and `linalg.transpose`, `linalg.unpack` the way
     back; of sizes known at run time only each becomes one `linalg.generic` that looks elements up. Nothing is read outside of a
-    tensor: there the padding value is, or zero.
+    tensor: there the padding value is, or zero. Winograd's transforms multiply by their matrices, in a `linalg.generic` for
+    each dimension, all tiles at once.
 
-    Refused: transforms of Winograd's convolution whose sizes are known at run time only.
+    Refused: transforms of Winograd's convolution of integers, and of sizes known at run time only.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
@@ -223,12 +224,12 @@ def ReshapesToViews : Pass<"xetile-reshapes-to-views"> {
 }
 
 def DropEmptyPieces : Pass<"xetile-drop-empty-pieces"> {
-  let summary = "Pad, concatenate and cut without the tensors that have no elements";
+  let summary = "Pad, concatenate, cut and reduce without the tensors that have no elements";
   let description = [{
     Before: `%t = tensor.concat dim(0) %a, %nothing : (tensor<3x2xf32>, tensor<0x2xf32>) -> tensor<3x2xf32>`
 
-    After: `%a`. A padded tensor of no elements is generated; what has none itself, a slice too, is a tensor.empty. Slices
-    of no elements that are inserted are dropped.
+    After: `%a`. A padded tensor of no elements is generated; what has none itself is a tensor.empty. Slices of no
+    elements that are inserted are dropped, and what has a loop without rounds, as a sum of them, is what it starts from.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];

@@ -105,13 +105,29 @@ bool passesResultsOn(Operation *module) {
       .wasInterrupted();
 }
 
+/// True if something is computed of, or to, tensors that have no elements: only the program
+/// schedule knows programs without a kernel.
+bool computesNothing(Operation *module) {
+  auto isEmpty = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && llvm::is_contained(tensor.getShape(), 0);
+  };
+  return module
+      ->walk([&](Operation *op) {
+        bool some = llvm::any_of(op->getOperandTypes(), isEmpty) ||
+                    llvm::any_of(op->getResultTypes(), isEmpty);
+        return some ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 } // namespace
 
 StringRef xetile::suggestSchedule(Operation *module, Operation *prepared) {
   SmallVector<StringRef> planned;
   if (prepared)
     planned = schedulesOfKernels(prepared);
-  if (planned.size() > 1 || hasHostControl(module) ||
+  if (planned.size() > 1 || hasHostControl(module) || (prepared && computesNothing(module)) ||
       (planned.size() == 1 && (!returnsOneShape(module) || passesResultsOn(module))))
     return "gpu_model";
   return suggestForOneKernel(module, planned.empty() ? StringRef() : planned.front());

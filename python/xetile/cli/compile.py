@@ -61,7 +61,10 @@ def _run(options: argparse.Namespace) -> int:
         raise XeTileError(f"--emit {emit}: expected for the target {request.target} one of {known}")
     if emit in request.target.binary_emits:
         kernel = _compile(request, options, native="require" if emit == "native" else None)
-        data = kernel.binaries[request.target.binary_emits[emit]]
+        name = request.target.binary_emits[emit]
+        if name not in kernel.binaries:
+            raise XeTileError(f"--emit {emit}: the program has no kernel, as its results have no elements; emit an so")
+        data = kernel.binaries[name]
     else:
         data = _lower(request, options, level).text.encode()
     _write(options.output, data)

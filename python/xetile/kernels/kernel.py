@@ -274,7 +274,8 @@ class Kernel:
         """The kernel as SPIR-V, validated. XeTileError for a target without."""
         binaries = self.binaries
         if "spirv" not in binaries:
-            raise XeTileError(f"a kernel for {self._target} has no SPIR-V; its binaries: {', '.join(binaries)}")
+            known = ", ".join(binaries) or "none"
+            raise XeTileError(f"a kernel for {self._target} has no SPIR-V; its binaries: {known}")
         return binaries["spirv"]
 
     @property

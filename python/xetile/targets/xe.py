@@ -217,9 +217,12 @@ class XePlan(Plan):
         return XeCode(stages, signature, self)
 
 
-def _binaries(stage: Stage) -> tuple[bytes, dict[str, NativeBinary]]:
-    """The SPIR-V and the machine code by chip of a module at the last level."""
+def _binaries(stage: Stage, signature: Signature) -> tuple[bytes | None, dict[str, NativeBinary]]:
+    """The SPIR-V and the machine code by chip of a module at the last level. A program whose results have no elements
+    has no kernel, and no SPIR-V."""
     found = [op for op in stage.module.regions[0].blocks[0].operations if op.operation.name == "gpu.binary"]
+    if not found and all(0 in result.shape for result in signature.results):
+        return None, {}
     if len(found) != 1:
         raise XeTileError(f"expected one gpu.binary at level {stage.name}, got {len(found)}")
     spirv, *others = map(gpu.ObjectAttr, ir.ArrayAttr(found[0].attributes["objects"]))
@@ -236,7 +239,7 @@ class XeCode:
 
     def __init__(self, stages: Stages, signature: Signature, plan: XePlan) -> None:
         self._stages, self._signature, self._plan = stages, signature, plan
-        self._spirv, native = _binaries(stages.last())
+        self._spirv, native = _binaries(stages.last(), signature)
         self._native = MappingProxyType(native)
 
     @cached_property
@@ -256,7 +259,8 @@ class XeCode:
 
     @cached_property
     def _binaries(self) -> Mapping[str, bytes]:
-        return MappingProxyType({"spirv": self._spirv} | {chip: code.data for chip, code in self._native.items()})
+        spirv = {} if self._spirv is None else {"spirv": self._spirv}
+        return MappingProxyType(spirv | {chip: code.data for chip, code in self._native.items()})
 
     def binaries(self) -> Mapping[str, bytes]:
         return self._binaries
@@ -294,6 +298,8 @@ class XeCode:
         return "\n".join(lines)
 
     def report(self) -> str:
+        if self._spirv is None:
+            return "no kernels: the results have no elements"
         chips = self._native or {self._plan.target.name: None}
         kernels = [
             kernel for chip in chips for kernel in report.statistics(self._spirv, chip, self._plan.large_registers)

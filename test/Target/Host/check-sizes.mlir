@@ -117,3 +117,17 @@ func.func @expects(%n: tensor<i64>, %x: tensor<f32>) {
 }
 func.func private @xetile_expect(i64, i1, i64, i64)
   attributes {xetile.expectations = [["cf.assert in line 3", "a"], ["cf.assert in line 4", "b"], ["cf.assert in line 5", "c"]]}
+
+// -----
+
+// Loops without rounds read nothing: it does not matter that the last index is in no tensor.
+// TEXT-LABEL: func @no_rounds(
+// TEXT-NOT: func @no_rounds_check
+func.func @no_rounds(%x: tensor<0xf32>, %e: tensor<0xf32>) -> tensor<0xf32> {
+  %y = linalg.generic {indexing_maps = [affine_map<(i) -> (-i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<0xf32>) outs(%e : tensor<0xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<0xf32>
+  return %y : tensor<0xf32>
+}

@@ -5,7 +5,7 @@ import re
 
 import pytest
 import xetile
-from gpu_programs import BOTH, EXP, PACK, ROW, function, generic, named_softmax, softmax, tensor
+from gpu_programs import BOTH, COLUMN, EXP, PACK, ROW, function, generic, named_softmax, softmax, tensor
 from xetile.mlir import ir
 
 SUM = "%1 = arith.addf %a0, %o : f32\nlinalg.yield %1 : f32\n"
@@ -87,6 +87,16 @@ def two_products():
             "%y = tensor.collapse_shape %a [[0, 1]] : tensor<9x30xf32> into tensor<270xf32>\n",
             [("%a", "tensor<9x30xf32>")],
         ),
+        (
+            "gpu_model",
+            generic("%y", [("%a", "tensor<8x0xf32>")], (8, 0), "f32", [BOTH, BOTH], "pp", EXP),
+            [("%a", "tensor<8x0xf32>")],
+        ),
+        (
+            "gpu_model",
+            generic("%y", [("%a", "tensor<8x0xf32>")], (8,), "f32", [BOTH, COLUMN], "pr", SUM, "0.0"),
+            [("%a", "tensor<8x0xf32>")],
+        ),
     ],
     ids=[
         "program",
@@ -103,6 +113,8 @@ def two_products():
         "pack",
         "slice",
         "reshape",
+        "nothing",
+        "sum_of_nothing",
     ],
 )
 def test_the_payload_decides_the_schedule(expected, body, arguments):

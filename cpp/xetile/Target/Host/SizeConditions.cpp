@@ -10,6 +10,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "xetile/Linalg/HasElements.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -143,6 +144,9 @@ LogicalResult Conditions::ofLinalg(linalg::LinalgOp linalgOp) {
         return failure();
     }
   }
+  // Loops without rounds read nothing.
+  if (!hasElements(linalgOp))
+    return success();
   for (const Indexed &indexed : others) {
     auto bounds = range(indexed.by, extents);
     if (!bounds)

@@ -319,3 +319,45 @@ def test_small_kernels_are_one_as_far_as_arguments_go(compile_kernel):
     outs = [np.full((3, 5), 77, np.float32) for _ in range(30)]
     for got, x in zip(call(kernel, arrays, *outs), arrays, strict=True):
         np.testing.assert_array_equal(got, 2 * x)
+
+
+def exponentials(shape):
+    kind = tensor(shape, "f32")
+    body = generic("%y", [("%x", kind)], shape, "f32", [BOTH, BOTH], "pp", EXP)
+    return function([("%x", kind)], [("%y", kind)], body)
+
+
+@pytest.mark.parametrize("target", CHIPS)
+def test_a_program_whose_results_have_no_elements_has_no_kernel(tmp_path, target):
+    kernel = xetile.compile(parse(exponentials((3, 0))), target=target, native="off")
+    x = np.empty((3, 0), np.float32)
+    assert kernels_of(kernel) == 0 and kernel(x).shape == (3, 0)
+    assert dict(kernel.binaries) == {} and "no kernels" in kernel.report()
+    with pytest.raises(XeTileError, match="has no SPIR-V; its binaries: none"):
+        _ = kernel.spirv
+    kernel.save(tmp_path / "nothing.so")
+    loaded = xetile.load(tmp_path / "nothing.so")
+    assert loaded(x).shape == (3, 0) and "spirv" not in loaded.binaries
+
+
+def test_the_command_line_tells_of_a_program_without_a_kernel(tmp_path, capfd):
+    from xetile.cli import main
+
+    (tmp_path / "nothing.mlir").write_text(exponentials((0, 5)))
+    compiled = ["compile", str(tmp_path / "nothing.mlir"), "--target", "pvc", "-o"]
+    assert main([*compiled, str(tmp_path / "nothing.spv")]) != 0
+    assert "has no kernel, as its results have no elements" in capfd.readouterr().err
+    assert main([*compiled, str(tmp_path / "nothing.so")]) == 0
+
+
+def test_what_has_elements_is_computed_beside_what_has_none(compile_kernel):
+    """Sums of nothing are what they start from; a kernel writes them."""
+    kind, line = tensor((4, 0), "f32"), tensor((4,), "f32")
+    total = "%1 = arith.addf %a0, %o : f32\nlinalg.yield %1 : f32\n"
+    body = generic("%s", [("%x", kind)], (4,), "f32", [BOTH, COLUMN], "pr", total, "2.0")
+    body += generic("%y", [("%x", kind)], (4, 0), "f32", [BOTH, BOTH], "pp", EXP)
+    kernel = compile_kernel(parse(function([("%x", kind)], [("%s", line), ("%y", kind)], body)), target="pvc")
+    x = np.empty((4, 0), np.float32)
+    sums, powers = call(kernel, [x], np.empty(4, np.float32), x)
+    np.testing.assert_array_equal(sums, np.full(4, 2, np.float32))
+    assert powers.shape == (4, 0)
