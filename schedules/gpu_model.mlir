@@ -111,7 +111,9 @@ module attributes {transform.with_named_sequence} {
 
   // All ops become such that can be merged. Transposed weights are read as they are. `xetile explain` asks it, too.
   transform.named_sequence @prepare(%module: !transform.any_op {transform.consumed}) -> !transform.any_op {
-    %whole = transform.apply_registered_pass "xetile-drop-empty-pieces" to %module
+    %one = transform.apply_registered_pass "inline" with options = {"default-pipeline" = ""} to %module
+        : (!transform.any_op) -> !transform.any_op
+    %whole = transform.apply_registered_pass "xetile-drop-empty-pieces" to %one
         : (!transform.any_op) -> !transform.any_op
     %linalg = transform.apply_registered_pass "xetile-elementwise-to-linalg" to %whole
         : (!transform.any_op) -> !transform.any_op

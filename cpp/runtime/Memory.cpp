@@ -44,6 +44,23 @@ void *record(void *pointer, Allocation allocation) {
 
 std::string sizeText(size_t size) { return std::to_string(size) + " bytes"; }
 
+/// Of a device: what it has, hands out at once, and what this process has of it.
+std::string remedyFor(const Device &device) {
+  size_t taken = 0;
+  {
+    std::lock_guard<std::mutex> lock(tableMutex());
+    for (const auto &[address, allocation] : table())
+      if (allocation.device == &device)
+        taken += allocation.size;
+  }
+  cl_device_id id = device.info().id;
+  return "The device has " + sizeText(deviceValue<cl_ulong>(id, CL_DEVICE_GLOBAL_MEM_SIZE)) +
+         " and hands out at most " +
+         sizeText(deviceValue<cl_ulong>(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE)) +
+         " at once; this process has " + sizeText(taken) +
+         " of it. Free memory, use a smaller problem, or cut it into parts";
+}
+
 } // namespace
 
 void *allocate(Device &device, size_t size, bool hostShared) {
@@ -56,8 +73,8 @@ void *allocate(Device &device, size_t size, bool hostShared) {
         hostShared
             ? device.sharedMemAlloc(device.context(), info.id, nullptr, size, alignment, &status)
             : device.deviceMemAlloc(device.context(), info.id, nullptr, size, alignment, &status);
-    check(status, "allocating " + sizeText(size) + " on '" + info.name + "'",
-          "Free memory or use a smaller problem");
+    if (status != CL_SUCCESS)
+      check(status, "allocating " + sizeText(size) + " on '" + info.name + "'", remedyFor(device));
     return record(pointer, {size, Kind::Usm, &device});
   }
   if (info.svm == SharedVirtualMemory::None)
@@ -73,8 +90,8 @@ void *allocate(Device &device, size_t size, bool hostShared) {
   cl_svm_mem_flags flags = CL_MEM_READ_WRITE | (hostShared ? CL_MEM_SVM_FINE_GRAIN_BUFFER : 0);
   void *pointer = clSVMAlloc(device.context(), flags, size, alignment);
   if (!pointer)
-    throw Error("allocating " + sizeText(size) + " on '" + info.name +
-                "' failed. Free memory or use a smaller problem");
+    throw Error("allocating " + sizeText(size) + " on '" + info.name + "' failed. " +
+                remedyFor(device));
   return record(pointer, {size, Kind::Svm, &device});
 }
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 
 import numpy as np
 import pytest
@@ -177,6 +178,20 @@ except RuntimeFailure as error:
     # In its own process: a driver may end it. Then at least nothing ran.
     run = run_python(probe)
     assert run.stdout.strip() == "refused" or run.returncode != 0, run.stderr
+
+
+def test_memory_that_the_device_has_not_is_refused_with_what_there_is():
+    gpu = runtime()
+    held = gpu.mgpuMemAlloc(1 << 20, None, 0)
+    assert gpu.mgpuMemAlloc(1 << 60, None, 0) is None
+    told = failure(gpu.check)
+    assert f"allocating {1 << 60} bytes on '" in told
+    there, at_once, taken = map(int, re.search(
+        r"has (\d+) bytes and hands out at most (\d+) bytes at once; this process has (\d+) bytes of it", told
+    ).groups())  # fmt: skip
+    assert there >= at_once > 0
+    assert (1 << 20) <= taken < 1 << 40
+    gpu.mgpuMemFree(held, None)
 
 
 def test_text_modules_are_refused():

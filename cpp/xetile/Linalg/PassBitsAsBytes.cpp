@@ -56,7 +56,7 @@ struct PassBitsAsBytes : xetile::impl::PassBitsAsBytesBase<PassBitsAsBytes> {
   void runOnOperation() override {
     getOperation()->walk(widenConstant);
     getOperation()->walk([](Operation *op) {
-      if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op))
+      if (isa<scf::ForOp, scf::IfOp, scf::IndexSwitchOp, scf::WhileOp>(op))
         widenControl(op);
     });
     for (auto function : getOperation().getOps<func::FuncOp>()) {

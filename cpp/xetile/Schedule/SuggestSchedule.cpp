@@ -37,11 +37,17 @@ SmallVector<StringRef> schedulesOfKernels(Operation *prepared) {
   return schedules;
 }
 
-/// True if the host has loops or branches, which stay around kernels.
-bool hasHostControl(Operation *module) {
+/// True if the host has loops or branches, which stay around kernels, or reads elements; or ops
+/// that the program schedule refuses by name.
+bool needsHost(Operation *module) {
   return module
       ->walk([](func::FuncOp func) {
-        bool some = !func.isExternal() && hostBlocks(func).size() > 1;
+        if (func.isExternal())
+          return WalkResult::advance();
+        SmallVector<Block *> blocks = hostBlocks(func);
+        bool some = blocks.size() > 1 || !func.getBody().hasOneBlock();
+        for (Operation &op : blocks.front()->without_terminator())
+          some |= isa<tensor::ExtractOp, tensor::FromElementsOp>(op) || whyNotOnHost(&op);
         return some ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
@@ -127,7 +133,8 @@ StringRef xetile::suggestSchedule(Operation *module, Operation *prepared) {
   SmallVector<StringRef> planned;
   if (prepared)
     planned = schedulesOfKernels(prepared);
-  if (planned.size() > 1 || hasHostControl(module) || (prepared && computesNothing(module)) ||
+  if (planned.size() > 1 || needsHost(prepared ? prepared : module) ||
+      (prepared && computesNothing(module)) ||
       (planned.size() == 1 && (!returnsOneShape(module) || passesResultsOn(module))))
     return "gpu_model";
   return suggestForOneKernel(module, planned.empty() ? StringRef() : planned.front());

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: functions on tensors. Out: the same, each op with the number and schedule of its kernel; ops
 // whose results nobody reads are gone.
-// Refused: numbers, given before, of kernels that wait for one another, that are in several blocks
-// of the host, or that have several schedules.
+// Refused: ops that neither kernels nor the host around them can do; numbers, given before, of
+// kernels that wait for one another, that are in several blocks of the host, or that have several
+// schedules.
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -24,7 +25,11 @@ class Numbering {
 public:
   Numbering(RewriterBase &rewriter, func::FuncOp func) : rewriter(rewriter), func(func) {}
 
-  LogicalResult run() { return failed(checkGiven()) ? failure() : number(func.getBody().front()); }
+  LogicalResult run() {
+    if (failed(checkOps()) || failed(checkGiven()))
+      return failure();
+    return number(func.getBody().front());
+  }
 
   Operation *where = nullptr;
   /// An op that `where` contradicts, if there is one.
@@ -32,6 +37,7 @@ public:
   std::string why;
 
 private:
+  LogicalResult checkOps();
   LogicalResult checkGiven();
   LogicalResult number(Block &block);
 
@@ -39,6 +45,24 @@ private:
   func::FuncOp func;
   int64_t next = 0;
 };
+
+/// Kernels take ops of the function's one block, and of loops and branches in it.
+LogicalResult Numbering::checkOps() {
+  if (!func.getBody().hasOneBlock()) {
+    where = func.getBody().front().getTerminator();
+    why = "expected loops and branches of the host to be scf.for, scf.while, scf.if or "
+          "scf.index_switch, got branches to other blocks";
+    return failure();
+  }
+  for (Block *block : hostBlocks(func))
+    for (Operation &op : *block)
+      if (Problem problem = whyNotOnHost(&op); problem && &op != block->getTerminator()) {
+        where = &op;
+        why = *problem;
+        return failure();
+      }
+  return success();
+}
 
 /// A kernel runs in one block, by one schedule.
 LogicalResult Numbering::checkGiven() {

@@ -4,10 +4,14 @@
 // takes them; kernels and the host's ops in an order in which they can run. Refused: kernels that
 // wait for one another.
 #include "xetile/Schedule/Programs/KernelOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "xetile/Linalg/Scan.h"
@@ -28,7 +32,9 @@ bool joinsDimensions(Operation *op) {
   });
 }
 
-bool isHostControl(Operation *op) { return isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op); }
+bool isHostControl(Operation *op) {
+  return isa<scf::ForOp, scf::IfOp, scf::IndexSwitchOp, scf::WhileOp>(op);
+}
 
 /// True if the caller, the host or its control flow gets the result of `op` or a reshape of it. A
 /// region that reads it hands it to kernels.
@@ -39,6 +45,9 @@ static bool isReturned(Operation *op) {
            (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user) && isReturned(user));
   });
 }
+
+/// True if the host makes a tensor of numbers that it has.
+static bool isMadeOnHost(Operation *op) { return isa<tensor::FromElementsOp>(op); }
 
 bool isCopiedToKernels(Operation *op) {
   // Somebody has to write what the caller gets, and what is reshaped in memory.
@@ -55,8 +64,8 @@ bool isCopiedToKernels(Operation *op) {
 }
 
 bool belongsToKernel(Operation *op) {
-  return !isCopiedToKernels(op) && op->getNumResults() > 0 &&
-         (isa<tensor::TensorDialect>(op->getDialect()) || isa<linalg::LinalgOp>(op)) &&
+  return !isCopiedToKernels(op) && !isMadeOnHost(op) && op->getNumResults() > 0 &&
+         (isa_and_present<tensor::TensorDialect>(op->getDialect()) || isa<linalg::LinalgOp>(op)) &&
          llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
 }
 
@@ -79,9 +88,41 @@ SmallVector<Block *> hostBlocks(FunctionOpInterface func) {
   return blocks;
 }
 
+/// True if `op` or an op in its regions takes or gives tensors.
+static bool isOnTensors(Operation *op) {
+  return op
+      ->walk([](Operation *inner) {
+        bool some = llvm::any_of(inner->getOperandTypes(), llvm::IsaPred<TensorType>) ||
+                    llvm::any_of(inner->getResultTypes(), llvm::IsaPred<TensorType>);
+        return some ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+Problem whyNotOnHost(Operation *op) {
+  if (belongsToKernel(op) || isComputedAnywhere(op) || isHostControl(op) || isMadeOnHost(op) ||
+      isa<tensor::ExtractOp>(op) || isa_and_present<arith::ArithDialect>(op->getDialect()) ||
+      isa_and_present<bufferization::BufferizationDialect>(op->getDialect()))
+    return {};
+  constexpr StringLiteral kRemedy = "return what it needs, and do it behind the call";
+  std::string name = op->getName().getStringRef().str();
+  if (isa<CallOpInterface>(op))
+    return name + ": expected calls of functions that the module defines, none of which calls "
+                  "itself: kernels print nothing and read no files; " +
+           kRemedy.str();
+  if (isa_and_present<scf::SCFDialect>(op->getDialect()))
+    return name + " is around ops for kernels: expected loops and branches of the host to be "
+                  "scf.for, scf.while, scf.if or scf.index_switch";
+  if (!op->getDialect() || isOnTensors(op) || isa<vector::PrintOp>(op))
+    return name + " is no kernel's, and the host has arithmetic on numbers, elements of tensors, "
+                  "loops and branches only: " +
+           kRemedy.str();
+  return {};
+}
+
 StringRef readerBehind(Block &block, bool too) {
   Operation *parent = block.getParentOp();
-  if (isa<scf::IfOp>(parent))
+  if (isa<scf::IfOp, scf::IndexSwitchOp>(parent))
     return too ? "it is a branch's result, too" : "it is a branch's result";
   if (isHostControl(parent))
     return too ? "the loop carries it, too" : "the loop carries it";

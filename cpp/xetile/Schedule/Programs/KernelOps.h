@@ -4,6 +4,7 @@
 #define XETILE_SCHEDULE_PROGRAMS_KERNELOPS_H
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "xetile/Facts/Result.h"
 #include "xetile/IR/DialectAttrs.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -39,6 +40,10 @@ bool isHostControl(mlir::Operation *op);
 /// are what `isCopiedToKernels` takes, and arithmetic on numbers. Elements that the host reads are
 /// read once.
 bool isComputedAnywhere(mlir::Operation *op);
+
+/// Why neither a kernel nor the host around kernels can run `op`, of one of `hostBlocks`; nothing if
+/// one of them can.
+Problem whyNotOnHost(mlir::Operation *op);
 
 /// The blocks of a function that hold ops for kernels: its body, and those of the control flow in
 /// it. Each comes behind the one around it.

@@ -31,7 +31,9 @@ struct Class {
   SmallVector<memref::CopyOp> copies;
 };
 
-bool isControl(Operation *op) { return isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op); }
+bool isControl(Operation *op) {
+  return isa<scf::ForOp, scf::IfOp, scf::IndexSwitchOp, scf::WhileOp>(op);
+}
 
 /// gpu.memcpy takes contiguous memory only.
 bool isCopiedByRuntime(memref::CopyOp op) {

@@ -91,7 +91,7 @@ public:
   LogicalResult run();
 
 private:
-  LogicalResult takeOutOf(scf::IfOp branch);
+  LogicalResult takeOutOf(Operation *branch);
   LogicalResult takeTurns(Operation *op);
   bool takeSizesOutOf(Operation *op, memref::AllocOp alloc);
   Value allocBefore(memref::AllocOp like, Operation *op);
@@ -131,13 +131,14 @@ Value Carrier::allocBefore(memref::AllocOp like, Operation *op) {
 }
 
 /// Allocates memory that a branch hands on before it: the loop around sees it then.
-LogicalResult Carrier::takeOutOf(scf::IfOp branch) {
+LogicalResult Carrier::takeOutOf(Operation *branch) {
   BufferViewFlowAnalysis views(func);
   for (Region &region : branch->getRegions())
     for (Block &block : region)
       for (auto alloc : llvm::make_early_inc_range(block.getOps<memref::AllocOp>())) {
         BufferViewFlowAnalysis::ValueSetT seen = views.resolve(alloc);
-        if (llvm::none_of(branch.getResults(), [&](Value result) { return seen.contains(result); }))
+        if (llvm::none_of(branch->getResults(),
+                          [&](Value result) { return seen.contains(result); }))
           continue;
         if (!takeSizesOutOf(branch, alloc))
           return alloc.emitError()
@@ -263,12 +264,12 @@ LogicalResult Carrier::run() {
   forwardCopies(rewriter, func);
   SmallVector<Operation *> control;
   func->walk<WalkOrder::PostOrder>([&](Operation *op) {
-    if (isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op))
+    if (isa<scf::ForOp, scf::IfOp, scf::IndexSwitchOp, scf::WhileOp>(op))
       control.push_back(op);
   });
   for (Operation *op : control) {
-    auto branch = dyn_cast<scf::IfOp>(op);
-    if (failed(branch ? takeOutOf(branch) : takeTurns(op)))
+    bool isLoop = isa<LoopLikeOpInterface>(op);
+    if (failed(isLoop ? takeTurns(op) : takeOutOf(op)))
       return failure();
   }
   return success();

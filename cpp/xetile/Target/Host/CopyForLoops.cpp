@@ -27,7 +27,9 @@ using namespace xetile;
 
 namespace {
 
-bool isControl(Operation *op) { return isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op); }
+bool isControl(Operation *op) {
+  return isa<scf::ForOp, scf::IfOp, scf::IndexSwitchOp, scf::WhileOp>(op);
+}
 
 /// Loops and branches hand a value on, by their operands and their terminators; a branch that
 /// computes nothing is an arith.select.

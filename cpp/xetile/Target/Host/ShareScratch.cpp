@@ -10,6 +10,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "xetile/IR/BytesOf.h"
 #include "xetile/Target/Host/Passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -110,9 +111,10 @@ private:
     if (frees.size() != 1 || !isPlain(frees.front()) || frees.front()->getBlock() != op->getBlock())
       return;
     Operation *loop = nullptr;
-    for (Operation *around = op->getParentOp(); isa<scf::ForOp, scf::WhileOp, scf::IfOp>(around);
+    for (Operation *around = op->getParentOp();
+         isa<scf::ForOp, scf::IfOp, scf::IndexSwitchOp, scf::WhileOp>(around);
          around = around->getParentOp())
-      if (!isa<scf::IfOp>(around))
+      if (isa<LoopLikeOpInterface>(around))
         loop = around;
     if (!loop)
       return;

@@ -209,6 +209,72 @@ def test_two_schedules_by_hand_for_one_kernel_are_refused(compile_kernel):
         compile_kernel(parse(numbered), schedule="gpu_model", target="pvc")
 
 
+@pytest.mark.parametrize(
+    ("op", "told"),
+    [
+        ('vector.print str "step"\n', "vector.print is no kernel's"),
+        (
+            "func.call @log(%y) : (" + FULL + ") -> ()\n",
+            "func.call: expected calls of functions that the module defines",
+        ),
+    ],
+)
+def test_what_only_a_host_can_do_is_named_with_its_line(compile_kernel, op, told):
+    body = loop("%r", [("%t", "%x", FULL)], each("%y", on("%t", "%w"), TANH) + op, ["%y"])
+    text = f"func.func private @log({FULL})\n" + program(["%x", "%w"], [("%r", FULL)], body)
+    line = text[: text.index(op.split(" ")[0])].count("\n") + 1
+    with pytest.raises(XeTileError, match=told) as caught:
+        compile_kernel(parse(text), target="pvc")
+    assert f":{line}:" in str(caught.value)
+
+
+def test_functions_that_a_program_calls_are_part_of_it(compile_kernel):
+    """In a loop and before it."""
+    step = f"func.func private @step(%a: {FULL}, %b: {FULL}) -> {FULL} {{\n" + each("%y", on("%a", "%b"), TANH)
+    step += f"return %y : {FULL}\n}}\n"
+    call = f"func.call @step({{0}}, %w) : ({FULL}, {FULL}) -> {FULL}\n"
+    body = (
+        "%first = "
+        + call.format("%x")
+        + loop("%r", [("%t", "%first", FULL)], "%y = " + call.format("%t"), ["%y"], "%c3")
+    )
+    text = step + program(["%x", "%w"], [("%r", FULL)], body)
+    arrays = draw(program(["%x", "%w"], [("%r", FULL)], body), 4)
+    check(compile_kernel(parse(text), target="pvc"), arrays, lambda x, w: PROGRAMS["as often as data says"][1](x, w, 4))
+
+
+def test_a_switch_has_kernels_in_its_cases(compile_kernel):
+    cases = f"%r = scf.index_switch %steps -> {FULL}\ncase 0 {{\n" + each("%y", on("%x", "%w"), TANH)
+    cases += f"scf.yield %y : {FULL}\n}}\ncase 2 {{\n" + each(
+        "%y", on("%x"), "%1 = math.exp %a0 : f32\nlinalg.yield %1 : f32\n"
+    )
+    cases += f"scf.yield %y : {FULL}\n}}\ndefault {{\nscf.yield %w : {FULL}\n}}\n"
+    text = program(["%x", "%w", "%n"], [("%r", FULL)], cases)
+    kernel = compile_kernel(parse(text), target="pvc")
+    for case, reference in {
+        0: lambda x, w, n: (np.tanh(x + w),),
+        2: lambda x, w, n: (np.exp(x),),
+        7: lambda x, w, n: (w,),
+    }.items():
+        check(kernel, draw(text, 3, case), reference)
+
+
+def test_a_tensor_of_numbers_of_the_host(compile_kernel):
+    """Elements that the host reads, and a number that it computes of one."""
+    text = program(
+        ["%x"],
+        [("%r", "tensor<3xf32>")],
+        f"%a = tensor.extract %x[%c1, %c2] : {FULL}\n%b = tensor.extract %x[%c5, %c3] : {FULL}\n%c = arith.mulf %a, %b : f32\n"
+        "%t = tensor.from_elements %a, %b, %c : tensor<3xf32>\n%e = tensor.empty() : tensor<3xf32>\n"
+        "%r = linalg.exp ins(%t : tensor<3xf32>) outs(%e : tensor<3xf32>) -> tensor<3xf32>\n",
+    )
+    check(
+        compile_kernel(parse(text), target="pvc"),
+        draw(text, 6),
+        lambda x: (np.exp([x[1, 2], x[5, 3], x[1, 2] * x[5, 3]]),),
+    )
+
+
 @pytest.mark.parametrize("target", CHIPS)
 def test_matmuls_in_a_loop(compile_kernel, target):
     """Power iteration: a matmul, its norm and the division are kernels of each step."""
