@@ -245,9 +245,8 @@ def test_functions_that_a_program_calls_are_part_of_it(compile_kernel):
 
 def test_a_switch_has_kernels_in_its_cases(compile_kernel):
     cases = f"%r = scf.index_switch %steps -> {FULL}\ncase 0 {{\n" + each("%y", on("%x", "%w"), TANH)
-    cases += f"scf.yield %y : {FULL}\n}}\ncase 2 {{\n" + each(
-        "%y", on("%x"), "%1 = math.exp %a0 : f32\nlinalg.yield %1 : f32\n"
-    )
+    cases += f"scf.yield %y : {FULL}\n}}\ncase 2 {{\n"
+    cases += each("%y", on("%x"), "%1 = math.exp %a0 : f32\nlinalg.yield %1 : f32\n")
     cases += f"scf.yield %y : {FULL}\n}}\ndefault {{\nscf.yield %w : {FULL}\n}}\n"
     text = program(["%x", "%w", "%n"], [("%r", FULL)], cases)
     kernel = compile_kernel(parse(text), target="pvc")
@@ -264,7 +263,8 @@ def test_a_tensor_of_numbers_of_the_host(compile_kernel):
     text = program(
         ["%x"],
         [("%r", "tensor<3xf32>")],
-        f"%a = tensor.extract %x[%c1, %c2] : {FULL}\n%b = tensor.extract %x[%c5, %c3] : {FULL}\n%c = arith.mulf %a, %b : f32\n"
+        f"%a = tensor.extract %x[%c1, %c2] : {FULL}\n%b = tensor.extract %x[%c5, %c3] : {FULL}\n"
+        "%c = arith.mulf %a, %b : f32\n"
         "%t = tensor.from_elements %a, %b, %c : tensor<3xf32>\n%e = tensor.empty() : tensor<3xf32>\n"
         "%r = linalg.exp ins(%t : tensor<3xf32>) outs(%e : tensor<3xf32>) -> tensor<3xf32>\n",
     )
