@@ -107,15 +107,17 @@ Problem whyNotOnHost(Operation *op) {
   constexpr StringLiteral kRemedy = "return what it needs, and do it behind the call";
   std::string name = op->getName().getStringRef().str();
   if (isa<CallOpInterface>(op))
-    return name + ": expected calls of functions that the module defines, none of which calls "
-                  "itself: kernels print nothing and read no files; " +
+    return name +
+           ": expected calls of functions that the module defines, none of which calls "
+           "itself: kernels print nothing and read no files; " +
            kRemedy.str();
   if (isa_and_present<scf::SCFDialect>(op->getDialect()))
     return name + " is around ops for kernels: expected loops and branches of the host to be "
                   "scf.for, scf.while, scf.if or scf.index_switch";
   if (!op->getDialect() || isOnTensors(op) || isa<vector::PrintOp>(op))
-    return name + " is no kernel's, and the host has arithmetic on numbers, elements of tensors, "
-                  "loops and branches only: " +
+    return name +
+           " is no kernel's, and the host has arithmetic on numbers, elements of tensors, "
+           "loops and branches only: " +
            kRemedy.str();
   return {};
 }

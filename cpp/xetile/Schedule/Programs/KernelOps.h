@@ -41,8 +41,8 @@ bool isHostControl(mlir::Operation *op);
 /// read once.
 bool isComputedAnywhere(mlir::Operation *op);
 
-/// Why neither a kernel nor the host around kernels can run `op`, of one of `hostBlocks`; nothing if
-/// one of them can.
+/// Why neither a kernel nor the host around kernels can run `op`, of one of `hostBlocks`; nothing
+/// if one of them can.
 Problem whyNotOnHost(mlir::Operation *op);
 
 /// The blocks of a function that hold ops for kernels: its body, and those of the control flow in
