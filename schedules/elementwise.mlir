@@ -6,7 +6,7 @@
 //     D[m : m+128, n : n+64] = f(a, b, ..)
 //
 // It takes chains with broadcasts, transposes, slices, pads, concatenations, casts and `linalg.index`, of tensors of any
-// sizes that are known when they are compiled. Tiles hang over the edges: what is written there is dropped.
+// sizes, also such that only a run knows. Tiles hang over the edges: what is written there is dropped.
 //
 // Run it on a payload:
 //   mlir-opt-22 --load-dialect-plugin=XeTilePlugin.so --load-pass-plugin=XeTilePlugin.so payload.mlir

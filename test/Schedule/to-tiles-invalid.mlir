@@ -37,10 +37,12 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// to_tiles_c2: sizes of a run.
-func.func @f(%a: tensor<?xf32>) -> tensor<?xf32> {
-  // expected-error @below {{expected sizes known when compiled: this schedule takes no tensors of run-time sizes}}
-  %y = linalg.exp ins(%a : tensor<?xf32>) outs(%a : tensor<?xf32>) -> tensor<?xf32>
+// to_tiles_c2: two dimensions that become one, whose places only a run could tell.
+func.func @f(%a: tensor<8x?xf32>, %n: index) -> tensor<?xf32> {
+  %e = tensor.empty(%n) : tensor<8x?xf32>
+  %x = linalg.exp ins(%a : tensor<8x?xf32>) outs(%e : tensor<8x?xf32>) -> tensor<8x?xf32>
+  // expected-error @below {{expected sizes known when compiled of dimensions that become one, but of the first of them: a tile would run along several}}
+  %y = tensor.collapse_shape %x [[0, 1]] : tensor<8x?xf32> into tensor<?xf32>
   return %y : tensor<?xf32>
 }
 module attributes {transform.with_named_sequence} {
@@ -207,11 +209,16 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// to_tiles_c4: a number of the caller.
-func.func @f(%a: tensor<8xf32>, %n: f32) -> tensor<8xf32> {
-  // expected-error @below {{expected numbers known when compiled: kernels take tensors only}}
-  %y = linalg.fill ins(%n : f32) outs(%a : tensor<8xf32>) -> tensor<8xf32>
-  return %y : tensor<8xf32>
+// to_tiles_c4: a number that memory cannot have.
+func.func @f(%a: tensor<8xi32>, %n: i1) -> tensor<8xi32> {
+  // expected-error @below {{expected numbers that are there before the kernel, of the types of tensors' elements}}
+  %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      outs(%a : tensor<8xi32>) {
+  ^bb0(%o: i32):
+    %i = arith.extui %n : i1 to i32
+    linalg.yield %i : i32
+  } -> tensor<8xi32>
+  return %y : tensor<8xi32>
 }
 module attributes {transform.with_named_sequence} {
   transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {

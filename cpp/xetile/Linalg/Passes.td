@@ -220,6 +220,8 @@ def ReshapesToViews : Pass<"xetile-reshapes-to-views"> {
     dimensions, stay.
     A `linalg.transpose` that only moves dimensions of one is such a view, too.
   }];
+  let options = [Option<"transposes", "transposes", "bool", /*default=*/"true",
+                        "Whether transposes that only move dimensions of one become views">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 

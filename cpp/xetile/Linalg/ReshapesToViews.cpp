@@ -104,6 +104,8 @@ static void rewrite(IRRewriter &b, linalg::TransposeOp transpose) {
 
 namespace {
 struct ReshapesToViews : xetile::impl::ReshapesToViewsBase<ReshapesToViews> {
+  using ReshapesToViewsBase::ReshapesToViewsBase;
+
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     SmallVector<Operation *> ops;
@@ -112,10 +114,10 @@ struct ReshapesToViews : xetile::impl::ReshapesToViewsBase<ReshapesToViews> {
         ops.push_back(op);
     });
     for (Operation *op : ops)
-      if (auto transpose = dyn_cast<linalg::TransposeOp>(op))
-        rewrite(rewriter, transpose);
-      else
-        rewrite(rewriter, cast<tensor::ReshapeOp>(op));
+      if (auto reshape = dyn_cast<tensor::ReshapeOp>(op))
+        rewrite(rewriter, reshape);
+      else if (transposes)
+        rewrite(rewriter, cast<linalg::TransposeOp>(op));
   }
 };
 } // namespace

@@ -10,6 +10,7 @@
 #include "xetile/Linalg/WriteResults.h"
 #include "xetile/Schedule/MatmulLoops.h"
 #include "xetile/Schedule/Programs/Partition.h"
+#include "xetile/Schedule/Tiles/TileSizes.h"
 #include "xetile/Schedule/Untaken.h"
 
 using namespace mlir;
@@ -82,15 +83,17 @@ StringRef suggestForOneKernel(Operation *module, StringRef planned) {
 
 /// True if a function returns tensors of one shape besides its arguments, as one kernel does.
 bool returnsOneShape(Operation *module) {
-  WalkResult found = module->walk([](func::ReturnOp op) {
-    std::optional<ArrayRef<int64_t>> shape;
+  IRRewriter rewriter(module->getContext());
+  WalkResult found = module->walk([&](func::ReturnOp op) {
+    TileSizes sizes(rewriter, op->getParentOfType<func::FuncOp>());
+    Value first;
     for (Value value : op.getOperands()) {
       auto type = dyn_cast<RankedTensorType>(value.getType());
       if (!type || !value.getDefiningOp())
         continue;
-      if (shape && *shape != type.getShape())
+      if (first && !sizes.haveOneShape(first, value))
         return WalkResult::interrupt();
-      shape = type.getShape();
+      first = value;
     }
     return WalkResult::advance();
   });

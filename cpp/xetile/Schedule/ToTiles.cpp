@@ -1,12 +1,13 @@
 //===- ToTiles.cpp - transform.xetile.to_tiles --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a function that computes tensors of one shape. Out: an scf.forall over workgroups that
-// computes them in XeTile, from memory to memory. Refused: run-time sizes, results of several
-// shapes, and what TileWriter refuses.
+// computes them in XeTile, from memory to memory. Refused: sizes that depend on data, results of
+// several shapes, and what TileWriter refuses.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "xetile/IR/DialectAttrs.h"
 #include "xetile/Schedule/Params.h"
 #include "xetile/Schedule/Tiles/ScanOf.h"
 #include "xetile/Schedule/Tiles/TileWriter.h"
@@ -23,7 +24,7 @@ namespace {
 class FunctionTiler {
 public:
   FunctionTiler(RewriterBase &rewriter, func::FuncOp func, bool elementwise)
-      : rewriter(rewriter), func(func), elementwise(elementwise) {}
+      : rewriter(rewriter), func(func), elementwise(elementwise), sizes(rewriter, func) {}
 
   LogicalResult check();
   LogicalResult run(std::array<int64_t, 2> tile, std::array<int64_t, 2> layout);
@@ -40,32 +41,31 @@ private:
     return failure();
   }
   LogicalResult checkOp(Operation *op);
-  void makeLoop(ArrayRef<int64_t> shape);
-  void boundPlaces(TileWriter &writer, ArrayRef<int64_t> shape);
+  void makeLoop();
+  void boundPlaces(TileWriter &writer);
   LogicalResult write(TileWriter &writer, unsigned role);
   LogicalResult writeScan(TileWriter &writer);
 
   RewriterBase &rewriter;
   func::FuncOp func;
   bool elementwise;
+  TileSizes sizes;
   llvm::SetVector<Value> results;
+  /// Of the results.
+  SmallVector<Extent> shape;
   std::optional<ScanOf> scan;
   SmallVector<Value> memories;
   /// Of the results' dimensions.
   SmallVector<Place> places;
 };
 
-/// The ops in the results' backward slices need static sizes other than zero.
+/// The ops in the results' backward slices need sizes other than zero, or of a run.
 LogicalResult FunctionTiler::checkOp(Operation *op) {
   for (Type type : llvm::concat<Type>(op->getOperandTypes(), op->getResultTypes())) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor)
       continue;
-    if (!tensor.hasStaticShape())
-      return refuse(
-          op,
-          "expected sizes known when compiled: this schedule takes no tensors of run-time sizes");
-    if (tensor.getNumElements() == 0)
+    if (llvm::is_contained(tensor.getShape(), 0))
       return refuse(op, "expected tensors that have elements");
   }
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
@@ -75,6 +75,7 @@ LogicalResult FunctionTiler::checkOp(Operation *op) {
 }
 
 LogicalResult FunctionTiler::check() {
+  sizes.replaceDims();
   if (!func.getBody().hasOneBlock())
     return refuse(func, "expected a function with a body of one block");
   for (Value value : func.getBody().front().getTerminator()->getOperands())
@@ -82,12 +83,12 @@ LogicalResult FunctionTiler::check() {
       results.insert(value);
   if (results.empty())
     return refuse(func, "expected a function that returns tensors that it computes");
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(results.front().getType()).getShape();
+  shape = sizes.of(results.front());
   for (Value result : results) {
     auto type = cast<RankedTensorType>(result.getType());
     std::string text;
     llvm::raw_string_ostream stream(text);
-    if (type.getShape() != shape)
+    if (sizes.of(result) != shape)
       stream << "expected results of one shape in a kernel, got " << results.front().getType()
              << " and " << type << ": compile them by themselves";
     else if (!isTileElement(type.getElementType()))
@@ -118,13 +119,13 @@ LogicalResult FunctionTiler::check() {
 }
 
 /// The loop over workgroups, and the places of the results that it sets.
-void FunctionTiler::makeLoop(ArrayRef<int64_t> shape) {
+void FunctionTiler::makeLoop() {
   SmallVector<OpFoldResult> from, to, step;
   SmallVector<unsigned> dims;
   auto add = [&](unsigned dim, int64_t by) {
     dims.push_back(dim);
     from.push_back(rewriter.getIndexAttr(0));
-    to.push_back(rewriter.getIndexAttr(shape[dim]));
+    to.push_back(shape[dim].fold(rewriter));
     step.push_back(rewriter.getIndexAttr(by));
   };
   for (auto [use, role] : {std::pair(DimUse::Rows, kRows), std::pair(DimUse::Columns, kColumns)})
@@ -132,7 +133,7 @@ void FunctionTiler::makeLoop(ArrayRef<int64_t> shape) {
       if (is == use && !plan.whole[role])
         add(dim, plan.tile[role]);
   for (auto [dim, is] : llvm::enumerate(plan.dims))
-    if (is == DimUse::Number && shape[dim] != 1)
+    if (is == DimUse::Number && !shape[dim].is(1))
       add(dim, 1);
   while (from.size() < 2) {
     from.push_back(rewriter.getIndexAttr(0));
@@ -152,10 +153,15 @@ void FunctionTiler::makeLoop(ArrayRef<int64_t> shape) {
 }
 
 /// Tells how far the loop's variables go, and moves last tiles inside.
-void FunctionTiler::boundPlaces(TileWriter &writer, ArrayRef<int64_t> shape) {
-  for (auto [place, use, extent] : llvm::zip_equal(places, plan.dims, shape)) {
+void FunctionTiler::boundPlaces(TileWriter &writer) {
+  for (auto [place, use, size] : llvm::zip_equal(places, plan.dims, shape)) {
     if (!place.base)
       continue;
+    if (!size.isKnown()) {
+      writer.setBelow(place.base, size);
+      continue;
+    }
+    int64_t extent = size.number;
     int64_t tile = use == DimUse::Rows      ? plan.tile[kRows]
                    : use == DimUse::Columns ? plan.tile[kColumns]
                                             : 1;
@@ -171,14 +177,13 @@ void FunctionTiler::boundPlaces(TileWriter &writer, ArrayRef<int64_t> shape) {
 
 /// Stores the results, in loops over what a workgroup computes of rows and columns beyond its tile.
 LogicalResult FunctionTiler::write(TileWriter &writer, unsigned role) {
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(results.front().getType()).getShape();
   for (; role < 2; ++role) {
     DimUse use = role == kRows ? DimUse::Rows : DimUse::Columns;
     auto found = llvm::find(plan.dims, use);
     if (!plan.whole[role] || found == plan.dims.end())
       continue;
     unsigned dim = found - plan.dims.begin();
-    if (shape[dim] <= plan.tile[role])
+    if (shape[dim].isKnown() && shape[dim].number <= plan.tile[role])
       continue;
     return writer.inLoop(shape[dim], plan.tile[role], [&](Value variable) {
       places[dim].base = variable;
@@ -189,7 +194,7 @@ LogicalResult FunctionTiler::write(TileWriter &writer, unsigned role) {
     FailureOr<Value> vector = writer.value(result, places);
     if (failed(vector))
       return failure();
-    writer.store(*vector, memory, places);
+    writer.store(*vector, result, memory, places);
   }
   return success();
 }
@@ -206,14 +211,14 @@ LogicalResult FunctionTiler::writeScan(TileWriter &writer) {
 }
 
 LogicalResult FunctionTiler::run(std::array<int64_t, 2> tile, std::array<int64_t, 2> layout) {
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(results.front().getType()).getShape();
+  SmallVector<int64_t> planned = sizes.planned(results.front());
   // Other products are sums along a loop.
   std::optional<TilePlan> ofProducts;
   if (!func.getOps<scf::ForOp>().empty())
-    ofProducts = planProducts(results.getArrayRef(), tile, layout);
-  plan = scan         ? planScan(shape, scan->scanned(), tile, layout)
+    ofProducts = planProducts(results.getArrayRef(), sizes, tile, layout);
+  plan = scan         ? planScan(planned, scan->scanned(), tile, layout)
          : ofProducts ? *ofProducts
-                      : planTiles(results.getArrayRef(), tile, layout);
+                      : planTiles(results.getArrayRef(), sizes, tile, layout);
   for (unsigned role : {kRows, kColumns})
     if (plan.tile[role] % plan.layout[role] != 0)
       return refuse(func, "sg_layout = [" + Twine(plan.layout[0]) + ", " + Twine(plan.layout[1]) +
@@ -223,10 +228,17 @@ LogicalResult FunctionTiler::run(std::array<int64_t, 2> tile, std::array<int64_t
   rewriter.setInsertionPoint(end);
   for (Value result : results) {
     auto type = cast<RankedTensorType>(result.getType());
+    SmallVector<Value> ofRun;
+    for (auto [extent, size] : llvm::zip_equal(shape, type.getShape()))
+      if (ShapedType::isDynamic(size))
+        ofRun.push_back(
+            extent.value ? extent.value
+                         : arith::ConstantIndexOp::create(rewriter, result.getLoc(), extent.number)
+                               .getResult());
     memories.push_back(memref::AllocOp::create(
-        rewriter, result.getLoc(), MemRefType::get(type.getShape(), type.getElementType())));
+        rewriter, result.getLoc(), MemRefType::get(type.getShape(), type.getElementType()), ofRun));
   }
-  makeLoop(shape);
+  makeLoop();
   for (auto [i, memory] : llvm::enumerate(memories)) {
     Value result = results[i];
     Value tensor =
@@ -235,8 +247,8 @@ LogicalResult FunctionTiler::run(std::array<int64_t, 2> tile, std::array<int64_t
     rewriter.modifyOpInPlace(end, [&] { end->replaceUsesOfWith(result, tensor); });
   }
   rewriter.setInsertionPoint(loop.getTerminator());
-  TileWriter writer(rewriter, loop, plan);
-  boundPlaces(writer, shape);
+  TileWriter writer(rewriter, loop, plan, sizes);
+  boundPlaces(writer);
   if (succeeded(scan ? writeScan(writer) : write(writer, 0)))
     return success();
   where = writer.where;
@@ -260,7 +272,9 @@ DiagnosedSilenceableFailure ToTilesOp::apply(TransformRewriter &rewriter, Transf
       return op.emitDefiniteFailure()
              << names[i] << " = " << given[i] << ": expected at most " << kMaxTileSize;
   }
+  // Functions that check sizes stay beside those that compute.
   auto targets = llvm::to_vector(state.getPayloadOps(getTarget()));
+  llvm::erase_if(targets, [](Operation *each) { return each->hasAttr(kConditionsAttr); });
   if (targets.size() != 1)
     return op.emitDefiniteFailure() << "expected one function, got " << targets.size();
   auto func = dyn_cast<func::FuncOp>(targets.front());

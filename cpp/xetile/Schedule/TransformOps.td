@@ -154,7 +154,8 @@ def ToTilesOp : XeTile_TransformOp<"to_tiles",
 
     Definite failures:
     - to_tiles_c1: the target is a `func.func` with a body of one block.
-    - to_tiles_c2: it returns tensors that it computes, all of one shape, known when compiled, without sizes of zero.
+    - to_tiles_c2: it returns tensors that it computes, all of one shape, without sizes of zero. A size that only a run knows
+      is an argument's, or computed of such; of dimensions that a reshape joins or splits, the first one alone may be such.
     - to_tiles_c3: they are computed by linalg ops (also on what `linalg.index` gives), slices, pads, concatenations and
       reshapes, of tensors in memory; with `elementwise`, by none that reduces.
     - to_tiles_c4: linalg ops compute by elementwise ops, and reduce by one op: a sum, product, minimum, maximum, and, or,

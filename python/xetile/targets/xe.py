@@ -112,10 +112,13 @@ class XeTarget(Target):
         return why if why and not why.startswith("unknown") else None
 
     def check(self, signature: Signature) -> str | None:
-        """Why kernels cannot have that signature: numbers among arguments."""
-        for spec in (*signature.arguments, *signature.results):
+        """Why kernels cannot have that signature: indices among arguments, numbers among results."""
+        for spec in signature.arguments:
+            if spec.scalar and spec.dtype == "index":
+                return f"expected tensors and numbers of fixed width on a GPU, got {spec}"
+        for spec in signature.results:
             if spec.scalar:
-                return f"expected tensors on a GPU, got {spec}"
+                return f"expected tensors as results on a GPU, got {spec}"
         return None
 
     def plan(self, schedule: Schedule | None, params: Mapping[str, Any], options: Mapping[str, Any]) -> XePlan:

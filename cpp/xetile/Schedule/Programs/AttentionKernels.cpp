@@ -11,6 +11,7 @@
 #include "xetile/Linalg/Online/Online.h"
 #include "xetile/Schedule/Programs/KernelOps.h"
 #include "xetile/Schedule/Tiles/TilePlan.h"
+#include "xetile/Schedule/Tiles/TileSizes.h"
 
 using namespace mlir;
 
@@ -49,7 +50,8 @@ static bool isTaken(const AttentionOps &attention) {
   IRRewriter rewriter(function->getContext());
   makeOnline(rewriter, *online, 64);
   Value result = block.getTerminator()->getOperand(0);
-  return planProducts({result}, {0, 0}, {0, 0}).has_value();
+  TileSizes sizes(rewriter, *function);
+  return planProducts({result}, sizes, {0, 0}, {0, 0}).has_value();
 }
 
 /// Adds the elementwise consumers of the result alone, such as casts to a model's type.

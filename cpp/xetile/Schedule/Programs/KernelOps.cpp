@@ -326,9 +326,6 @@ StringRef scheduleOfAnchor(Operation *op) {
     return "scan";
   if (!linalgOp || !looksLikeMatmul(op))
     return "rows";
-  // Sizes of a run are the matrix unit's.
-  if (linalgOp.hasDynamicShape())
-    return "matmul";
   Result<MatmulLoops> contraction = matchMatmul(op);
   if (!contraction)
     return "rows";

@@ -80,7 +80,7 @@ LoopNames::Repetitions LoopNames::repetitionsOf(const Names &names,
                                                 ArrayRef<Reader> readers) const {
   Repetitions found;
   auto add = [&](int64_t name, int64_t extent) {
-    if (extent > 1 && !llvm::is_contained(names, name))
+    if (extent != 1 && !llvm::is_contained(names, name))
       found[name] = extent;
   };
   for (const Reader &reader : readers) {
@@ -96,6 +96,8 @@ LoopNames::Repetitions LoopNames::repetitionsOf(const Names &names,
 
 std::optional<Names> LoopNames::ofReduction(linalg::LinalgOp op, const KernelLoops &kernel,
                                             ArrayRef<Reader> readers) const {
+  // Of a loop whose size a run knows.
+  constexpr int64_t kPlanned = 256;
   constexpr int64_t kMostInWorkgroup = 1 << 16;
   if (op->getNumResults() != 1)
     return std::nullopt;
@@ -115,7 +117,7 @@ std::optional<Names> LoopNames::ofReduction(linalg::LinalgOp op, const KernelLoo
   Repetitions repetitions = repetitionsOf(*names, readers);
   int64_t product = 1;
   for (auto [name, extent] : repetitions) {
-    product = saturatingProduct(product, extent);
+    product = saturatingProduct(product, ShapedType::isDynamic(extent) ? kPlanned : extent);
     bool found = false;
     for (auto [i, kind] : llvm::enumerate(op.getIteratorTypesArray()))
       if (!found && kind == utils::IteratorType::reduction && extents[i] == extent &&

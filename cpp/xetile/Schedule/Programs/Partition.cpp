@@ -23,6 +23,7 @@
 #include "xetile/Schedule/Programs/AttentionKernels.h"
 #include "xetile/Schedule/Programs/LoopNames.h"
 #include "xetile/Schedule/Programs/MergeKernels.h"
+#include "xetile/Schedule/Tiles/TileSizes.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 
 using namespace mlir;
@@ -33,17 +34,17 @@ namespace {
 /// A kernel on its way.
 struct Draft {
   KernelOps kernel;
-  /// Of what leaves the kernel.
-  SmallVector<int64_t> shape;
+  /// A tensor of the shape of all that leaves the kernel.
+  Value shape;
   KernelLoops loops;
 };
 
 class Partitioner {
 public:
   /// Of `merges`, kernels that end with x and with y are one.
-  Partitioner(Block &block, ArrayRef<Merge> merges,
+  Partitioner(Block &block, const TileSizes &sizes, ArrayRef<Merge> merges,
               ArrayRef<llvm::SetVector<Operation *>> attentions)
-      : block(block), loops(block) {
+      : block(block), sizes(sizes), loops(block) {
     for (auto [number, ops] : llvm::enumerate(attentions))
       for (Operation *op : ops)
         attentionOf[op] = number;
@@ -69,6 +70,7 @@ private:
   void add(Operation *op, unsigned draft, ArrayRef<Reader> readers);
 
   Block &block;
+  const TileSizes &sizes;
   SmallVector<Draft, 0> drafts;
   llvm::DenseMap<Operation *, unsigned> draftOf;
   LoopNames loops;
@@ -146,8 +148,7 @@ bool Partitioner::mayJoinMatmul(Operation *op, ArrayRef<Reader> readers) {
 
 /// A matmul, and a scan, joins elementwise ops of its own shape, each of which comes after it.
 bool Partitioner::anchorMayJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers) {
-  if (draft.kernel.schedule != "elementwise" ||
-      cast<RankedTensorType>(op->getResult(0).getType()).getShape() != ArrayRef(draft.shape))
+  if (draft.kernel.schedule != "elementwise" || !sizes.haveOneShape(op->getResult(0), draft.shape))
     return false;
   for (const Reader &reader : readers)
     if (reader.viewed || !isElementwiseOnTensors(reader.op) ||
@@ -169,8 +170,8 @@ StringRef Partitioner::whyNotJoin(Operation *op, Draft &draft, ArrayRef<Reader> 
     return "readers see several dimensions as one";
   if (escapes && (draft.kernel.schedule == "matmul" || reduces(op)))
     return readerBehind(block, /*too=*/true);
-  if (escapes && llvm::any_of(op->getResultTypes(), [&](Type type) {
-        return cast<RankedTensorType>(type).getShape() != ArrayRef(draft.shape);
+  if (escapes && llvm::any_of(op->getResults(), [&](Value result) {
+        return !sizes.haveOneShape(result, draft.shape);
       }))
     return isHostControl(block.getParentOp())
                ? "what is around reads it, too, in another shape than its readers' results"
@@ -209,8 +210,7 @@ void Partitioner::start(Operation *op) {
   Draft draft;
   draft.kernel.given = op->hasAttr(kKernelAttr);
   draft.kernel.schedule = reduces(op) ? scheduleOfAnchor(op) : "elementwise";
-  auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  draft.shape.assign(type.getShape().begin(), type.getShape().end());
+  draft.shape = op->getResult(0);
   draft.kernel.ops.insert(op);
   draftOf[op] = drafts.size();
   loops.start(op, draft.loops);
@@ -298,9 +298,13 @@ SmallVector<KernelOps> Partitioner::run() {
 
 SmallVector<KernelOps> partition(Block &block) {
   SmallVector<Merge> merges;
+  Operation *parent = block.getParentOp();
+  auto func = dyn_cast<func::FuncOp>(parent);
+  IRRewriter rewriter(parent->getContext());
+  const TileSizes sizes(rewriter, func ? func : parent->getParentOfType<func::FuncOp>());
   SmallVector<llvm::SetVector<Operation *>> attentions = findAttentionKernels(block);
   while (true) {
-    SmallVector<KernelOps> kernels = Partitioner(block, merges, attentions).run();
+    SmallVector<KernelOps> kernels = Partitioner(block, sizes, merges, attentions).run();
     // Ops that both kernels use may join the merged one: partition again.
     std::optional<Merge> merge = findMerge(kernels);
     if (!merge)

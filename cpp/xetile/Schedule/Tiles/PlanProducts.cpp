@@ -80,10 +80,10 @@ std::optional<Found> findProduct(Value tensor, ArrayRef<int64_t> dims, unsigned 
 }
 
 /// The longest loop that one input has and the other lacks, with a dimension of the results.
-int64_t sideOf(const Found &found, unsigned with, unsigned without) {
+int64_t sideOf(const Found &found, TileSizes &sizes, unsigned with, unsigned without) {
   linalg::LinalgOp op = found.op;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  SmallVector<int64_t> extents = sizes.planned(op);
   int64_t longest = 1, dim = -1;
   for (auto [loop, extent] : llvm::enumerate(extents))
     if (found.loops[loop] >= 0 && maps[with].isFunctionOfDim(loop) &&
@@ -96,15 +96,15 @@ int64_t sideOf(const Found &found, unsigned with, unsigned without) {
 
 } // namespace
 
-std::optional<TilePlan> planProducts(ArrayRef<Value> results, std::array<int64_t, 2> tile,
-                                     std::array<int64_t, 2> layout) {
+std::optional<TilePlan> planProducts(ArrayRef<Value> results, TileSizes &sizes,
+                                     std::array<int64_t, 2> tile, std::array<int64_t, 2> layout) {
   constexpr int64_t kWidest = 256;
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(results.front().getType()).getShape();
+  SmallVector<int64_t> shape = sizes.planned(results.front());
   std::optional<Found> found =
       findProduct(results.front(), llvm::to_vector(llvm::seq<int64_t>(0, shape.size())), 0);
   if (!found)
     return std::nullopt;
-  int64_t rows = sideOf(*found, 0, 1), columns = sideOf(*found, 1, 0);
+  int64_t rows = sideOf(*found, sizes, 0, 1), columns = sideOf(*found, sizes, 1, 0);
   if (rows < 0 || columns < 0 || shape[columns] > kWidest)
     return std::nullopt;
   TilePlan plan;

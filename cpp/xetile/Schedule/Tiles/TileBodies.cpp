@@ -19,7 +19,7 @@ FailureOr<Value> TileWriter::read(linalg::LinalgOp op, OpOperand &operand, Array
   if (!isa<RankedTensorType>(operand.get().getType())) {
     if (TypedAttr constant = getSplat(operand.get()))
       return splat(constant);
-    return refuse(op, "expected numbers known when compiled: kernels take tensors only");
+    return numberOfRun(op, operand.get());
   }
   SmallVector<Place> places;
   for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults()) {
@@ -29,6 +29,17 @@ FailureOr<Value> TileWriter::read(linalg::LinalgOp op, OpOperand &operand, Array
     places.push_back(*place);
   }
   return value(operand.get(), places, padding);
+}
+
+/// A number of the caller, or one that the function computes before the kernel, as of its sizes.
+FailureOr<Value> TileWriter::numberOfRun(Operation *op, Value scalar) {
+  bool isPassed = scalar.getParentBlock() == workgroups->getBlock() &&
+                  (isTileElement(scalar.getType()) || isa<IndexType>(scalar.getType()));
+  if (!isPassed)
+    return refuse(
+        op, "expected numbers that are there before the kernel, of the types of tensors' elements");
+  return Value(
+      vector::BroadcastOp::create(b, loc, VectorType::get({1, 1}, scalar.getType()), scalar));
 }
 
 /// Ops that `wanted` is computed by, in the order of the block.
@@ -72,7 +83,7 @@ TileWriter::scalarCode(linalg::LinalgOp op, Value wanted,
       place.base = variable;
       return indices(place);
     }
-    return refuse(op, "expected numbers known when compiled: kernels take tensors only");
+    return numberOfRun(op, scalar);
   };
   llvm::SmallPtrSet<Operation *, 16> needed = opsFor(wanted, block);
   // The operand with the most dimensions tells where results of a loop are wanted: they become one.

@@ -14,24 +14,35 @@ namespace xetile::transform_ops {
 
 /// Where elements of a collapsed tensor were: for each dimension of its source, a quotient and a
 /// remainder.
-SmallVector<AffineExpr> delinearize(tensor::CollapseShapeOp op) {
-  ArrayRef<int64_t> shape = op.getSrcType().getShape();
+SmallVector<AffineExpr> delinearize(tensor::CollapseShapeOp op, ArrayRef<int64_t> shape) {
   SmallVector<AffineExpr> places(shape.size());
   for (auto [number, group] : llvm::enumerate(op.getReassociationIndices())) {
     AffineExpr rest = getAffineDimExpr(number, op.getContext());
     for (int64_t dim : llvm::reverse(group)) {
       places[dim] = dim == group.front() ? rest : rest % shape[dim];
-      rest = rest.floorDiv(shape[dim]);
+      if (dim != group.front())
+        rest = rest.floorDiv(shape[dim]);
     }
   }
   return places;
+}
+
+bool hasKnownInnerSizes(ArrayRef<int64_t> wide, ArrayRef<ReassociationIndices> groups) {
+  return llvm::all_of(groups, [&](const ReassociationIndices &group) {
+    return llvm::none_of(llvm::drop_begin(group),
+                         [&](int64_t dim) { return ShapedType::isDynamic(wide[dim]); });
+  });
+}
+
+SmallVector<int64_t> TileWriter::numbersOf(Value tensor) {
+  return llvm::map_to_vector(extents.of(tensor), [](const Extent &each) { return each.number; });
 }
 
 FailureOr<Value> TileWriter::valueAt(Operation *reader, Value tensor, ArrayRef<Value> indices) {
   if (TypedAttr constant = getSplat(tensor))
     return splat(constant);
   if (isInMemory(tensor))
-    return gather(memoryOf(tensor), indices, {});
+    return gather(tensor, indices, {});
   if (!tensor.getDefiningOp())
     return refuse(reader, "expected what is read by indices to be in memory, a loop carries it");
   if (failed(enter(reader)))
@@ -54,18 +65,24 @@ FailureOr<Value> TileWriter::movedAt(Operation *reader, Operation *op, ArrayRef<
                      return true;
                    })
                    .Case([&](tensor::CollapseShapeOp collapse) {
-                     inner = delinearize(collapse);
+                     SmallVector<int64_t> shape = numbersOf(collapse.getSrc());
+                     if (!hasKnownInnerSizes(shape, collapse.getReassociationIndices()))
+                       return false;
+                     inner = delinearize(collapse, shape);
                      return true;
                    })
                    .Case([&](tensor::ExpandShapeOp expand) {
-                     ArrayRef<int64_t> shape = expand.getResultType().getShape();
+                     SmallVector<int64_t> shape = numbersOf(expand.getResult());
+                     if (!hasKnownInnerSizes(shape, expand.getReassociationIndices()))
+                       return false;
                      for (const ReassociationIndices &group : expand.getReassociationIndices()) {
                        AffineExpr whole = getAffineConstantExpr(0, context);
                        for (int64_t dim : group)
-                         whole = whole * shape[dim] + getAffineDimExpr(dim, context);
+                         whole = (dim == group.front() ? whole : whole * shape[dim]) +
+                                 getAffineDimExpr(dim, context);
                        inner.push_back(whole);
                      }
-                     return !ShapedType::isDynamicShape(shape);
+                     return true;
                    })
                    .Case([&](tensor::ExtractSliceOp slice) {
                      unsigned next = 0;
@@ -103,8 +120,8 @@ FailureOr<Value> TileWriter::computedAt(linalg::LinalgOp op, unsigned result,
   for (auto [expr, vector] : llvm::zip_equal(map.getResults(), indices))
     if (auto dim = dyn_cast<AffineDimExpr>(expr))
       loops[dim.getPosition()] = vector;
-  for (auto [loop, extent] : llvm::zip_equal(loops, op.getStaticLoopRanges())) {
-    if (!loop && extent != 1)
+  for (auto [loop, extent] : llvm::zip_equal(loops, extents.loopsOf(op))) {
+    if (!loop && !extent.is(1))
       return refuse(op, "expected parallel loops to go over the result");
     if (!loop)
       loop = indexSplat(0, {1, 1});
@@ -113,7 +130,7 @@ FailureOr<Value> TileWriter::computedAt(linalg::LinalgOp op, unsigned result,
     if (!isa<RankedTensorType>(operand.get().getType())) {
       if (TypedAttr constant = getSplat(operand.get()))
         return splat(constant);
-      return refuse(op, "expected numbers known when compiled: kernels take tensors only");
+      return numberOfRun(op, operand.get());
     }
     FailureOr<SmallVector<Value>> inner = throughMap(op, operand, loops);
     if (failed(inner))
@@ -149,7 +166,7 @@ FailureOr<Value> TileWriter::readByIndices(linalg::LinalgOp op, OpOperand &opera
   if (failed(vectors))
     return failure();
   if (padding && isInMemory(operand.get()))
-    return gather(memoryOf(operand.get()), *vectors, padding);
+    return gather(operand.get(), *vectors, padding);
   return valueAt(op, operand.get(), *vectors);
 }
 

@@ -1,6 +1,6 @@
 //===- TileMemory.cpp - tiles that are read and written -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: tensors in memory of static shape, places. Out: load_tile and store_tile where places step by
+// In: tensors in memory, places. Out: load_tile and store_tile where places step by
 // one along at most two dimensions, load_gather and store_scatter elsewhere. Refused: element types
 // that tiles cannot have.
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -66,8 +66,6 @@ bool isInMemory(Value tensor) {
   // The same memory in another shape.
   Operation *op = tensor.getDefiningOp();
   return isa_and_present<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op) &&
-         cast<RankedTensorType>(tensor.getType()).hasStaticShape() &&
-         cast<RankedTensorType>(op->getOperand(0).getType()).hasStaticShape() &&
          isInMemory(op->getOperand(0));
 }
 
@@ -84,7 +82,9 @@ Value TileWriter::memoryOf(Value tensor) {
     else
       memory = memref::ExpandShapeOp::create(
           b, loc, cast<RankedTensorType>(tensor.getType()).getShape(), source,
-          cast<tensor::ExpandShapeOp>(op).getReassociationIndices());
+          cast<tensor::ExpandShapeOp>(op).getReassociationIndices(),
+          llvm::map_to_vector(extents.of(tensor),
+                              [&](const Extent &each) { return each.fold(b); }));
   } else {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(workgroups);
@@ -97,16 +97,23 @@ Value TileWriter::memoryOf(Value tensor) {
   return memory;
 }
 
-static SmallVector<int64_t> stridesOf(MemRefType type) {
-  auto [strides, offset] = type.getStridesAndOffset();
-  return strides;
+TileWriter::Memory TileWriter::describe(Value tensor, Value buffer) {
+  Memory memory{buffer, extents.of(tensor), {}};
+  Extent stride = 1;
+  for (const Extent &extent : llvm::reverse(memory.extents)) {
+    memory.strides.push_back(stride);
+    stride = product(stride, extent);
+  }
+  std::reverse(memory.strides.begin(), memory.strides.end());
+  return memory;
 }
 
 /// Dimension `folded` as one of rows of as many elements as a tile has columns.
-std::optional<TileWriter::View> TileWriter::unfold(Value memory, ArrayRef<Place> places,
+std::optional<TileWriter::View> TileWriter::unfold(const Memory &memory, ArrayRef<Place> places,
                                                    unsigned folded) {
-  auto type = cast<MemRefType>(memory.getType());
-  int64_t width = size(kColumns), extent = type.getDimSize(folded);
+  if (!memory.extents[folded].isKnown())
+    return std::nullopt;
+  int64_t width = size(kColumns), extent = memory.extents[folded].number;
   const Place &place = places[folded];
   bool others = llvm::any_of(llvm::enumerate(places), [&](const auto &each) {
     return each.index() != folded && !each.value().isNumber();
@@ -114,28 +121,37 @@ std::optional<TileWriter::View> TileWriter::unfold(Value memory, ArrayRef<Place>
   if (others || place.steps[kColumns] != 1 || place.steps[kRows] != width || extent % width != 0 ||
       place.shift % width != 0)
     return std::nullopt;
+  Memory expanded;
   SmallVector<int64_t> shape;
   SmallVector<ReassociationIndices> groups;
   SmallVector<Place> unfolded;
-  for (unsigned dim = 0; dim < type.getRank(); ++dim) {
+  auto add = [&](Extent extent, Extent stride) {
+    shape.push_back(extent.number);
+    expanded.extents.push_back(extent);
+    expanded.strides.push_back(stride);
+  };
+  for (unsigned dim = 0; dim < memory.extents.size(); ++dim) {
     groups.push_back({static_cast<int64_t>(shape.size())});
     if (dim != folded) {
-      shape.push_back(type.getDimSize(dim));
+      add(memory.extents[dim], memory.strides[dim]);
       unfolded.push_back(places[dim]);
       continue;
     }
     groups.back().push_back(shape.size() + 1);
-    llvm::append_values(shape, extent / width, width);
+    add(extent / width, product(memory.strides[dim], width));
+    add(width, memory.strides[dim]);
     // The plan lets folded tiles start at whole rows only.
     Place rows = Place::along(kRows, place.base ? divideIndex(place.base, width, false) : Value());
     rows.shift = place.shift / width;
     llvm::append_values(unfolded, rows, Place::along(kColumns));
   }
-  Value expanded = memref::ExpandShapeOp::create(b, loc, shape, memory, groups);
+  expanded.buffer = memref::ExpandShapeOp::create(
+      b, loc, shape, memory.buffer, groups,
+      llvm::map_to_vector(expanded.extents, [&](const Extent &each) { return each.fold(b); }));
   return viewOf(expanded, unfolded);
 }
 
-std::optional<TileWriter::View> TileWriter::view(Value memory, ArrayRef<Place> places) {
+std::optional<TileWriter::View> TileWriter::view(const Memory &memory, ArrayRef<Place> places) {
   for (auto [dim, place] : llvm::enumerate(places))
     if (place.isFolded())
       return unfold(memory, places, dim);
@@ -144,7 +160,7 @@ std::optional<TileWriter::View> TileWriter::view(Value memory, ArrayRef<Place> p
 
 /// Dimensions of rows and columns for a tile of these places, -1 for none; false for a gather. Only
 /// neighbours in memory are one step apart: other dimensions may be passed in steps.
-static bool findSides(ArrayRef<Place> places, ArrayRef<int64_t> strides,
+static bool findSides(ArrayRef<Place> places, ArrayRef<Extent> strides,
                       std::array<int64_t, 2> &side) {
   side = {-1, -1};
   for (auto [dim, place] : llvm::enumerate(places)) {
@@ -152,71 +168,89 @@ static bool findSides(ArrayRef<Place> places, ArrayRef<int64_t> strides,
       continue;
     Role role = place.steps[kRows] != 0 ? kRows : kColumns;
     int64_t step = place.steps[role];
-    if (step < 1 || (step > 1 && strides[dim] == 1) || side[role] >= 0)
+    if (step < 1 || (step > 1 && strides[dim].is(1)) || side[role] >= 0)
       return false;
     side[role] = static_cast<int64_t>(dim);
   }
   if (side[kRows] < 0 && side[kColumns] < 0)
     return false;
-  return llvm::any_of(side, [&](int64_t dim) { return dim >= 0 && strides[dim] == 1; });
+  return llvm::any_of(side, [&](int64_t dim) { return dim >= 0 && strides[dim].is(1); });
 }
 
-std::optional<TileWriter::View> TileWriter::viewOf(Value memory, SmallVector<Place> places) {
-  auto type = cast<MemRefType>(memory.getType());
-  SmallVector<int64_t> strides = stridesOf(type);
+/// A tensor of one dimension as a matrix of one row or column.
+TileWriter::View TileWriter::viewLine(const Memory &memory, const Place &place, bool isRow,
+                                      View result) {
+  Extent extent = memory.extents[0];
+  SmallVector<int64_t> shape{isRow ? 1 : extent.number, isRow ? extent.number : 1};
+  SmallVector<OpFoldResult> sides{b.getIndexAttr(1), extent.fold(b)};
+  if (!isRow)
+    std::swap(sides[0], sides[1]);
+  result.memory = memref::ExpandShapeOp::create(b, loc, shape, memory.buffer,
+                                                ArrayRef<ReassociationIndices>({{0, 1}}), sides);
+  result.offsets[isRow ? kColumns : kRows] = start(place);
+  result.offsets[isRow ? kRows : kColumns] = b.getIndexAttr(0);
+  result.sides[isRow ? kColumns : kRows] = extent;
+  result.strides[isRow ? kRows : kColumns] = extent;
+  return result;
+}
+
+std::optional<TileWriter::View> TileWriter::viewOf(const Memory &memory,
+                                                   SmallVector<Place> places) {
+  auto type = cast<MemRefType>(memory.buffer.getType());
   std::array<int64_t, 2> side;
-  if (!findSides(places, strides, side))
+  if (!findSides(places, memory.strides, side))
     return std::nullopt;
   View result;
   for (unsigned role : {kRows, kColumns})
     result.shape[role] = side[role] < 0 ? 1 : size(static_cast<Role>(role));
-  if (type.getRank() == 1) {
-    bool isRow = side[kRows] < 0;
-    SmallVector<int64_t> shape{isRow ? 1 : type.getDimSize(0), isRow ? type.getDimSize(0) : 1};
-    result.memory = memref::ExpandShapeOp::create(b, loc, shape, memory,
-                                                  ArrayRef<ReassociationIndices>({{0, 1}}));
-    result.offsets[isRow ? kColumns : kRows] = start(places[0]);
-    result.offsets[isRow ? kRows : kColumns] = b.getIndexAttr(0);
-    return result;
-  }
+  if (type.getRank() == 1)
+    return viewLine(memory, places[0], /*isRow=*/side[kRows] < 0, result);
   // A row or a column of a matrix: one of its other dimension's.
   for (unsigned role : {kRows, kColumns})
     if (side[role] < 0)
       side[role] = side[1 - role] == type.getRank() - 1 ? type.getRank() - 2 : type.getRank() - 1;
-  SmallVector<OpFoldResult> offsets, extents, steps;
+  SmallVector<OpFoldResult> offsets, sides, steps;
   SmallVector<int64_t> kept;
   bool isWhole = type.getRank() == 2;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     bool keep = llvm::is_contained(side, dim);
     int64_t step = std::max<int64_t>(1, places[dim].steps[kRows] + places[dim].steps[kColumns]);
     steps.push_back(b.getIndexAttr(keep ? step : 1));
-    int64_t first = 0, extent = type.getDimSize(dim);
+    int64_t first = 0;
+    Extent extent = memory.extents[dim];
     if (keep && step > 1) {
+      if (!extent.isKnown())
+        return std::nullopt;
       first = llvm::mod(places[dim].shift, step);
-      extent = llvm::divideCeil(extent - first, step);
+      extent = static_cast<int64_t>(llvm::divideCeil(extent.number - first, step));
       places[dim].shift = llvm::divideFloorSigned(places[dim].shift, step);
-      if (extent < 1 || !divideExactly(places[dim].base, step, places[dim].base))
+      if (extent.number < 1 || !divideExactly(places[dim].base, step, places[dim].base))
         return std::nullopt;
       isWhole = false;
     }
     offsets.push_back(keep ? b.getIndexAttr(first) : start(places[dim]));
-    extents.push_back(b.getIndexAttr(keep ? extent : 1));
+    sides.push_back(keep ? extent.fold(b) : b.getIndexAttr(1));
     if (keep)
-      kept.push_back(extent);
+      kept.push_back(extent.number);
+    else
+      result.mayBeEmpty |= !extent.isKnown() && !isInside(places[dim], extent);
   }
-  result.memory = memory;
+  result.memory = memory.buffer;
   if (!isWhole) {
-    auto reduced =
-        memref::SubViewOp::inferRankReducedResultType(kept, type, offsets, extents, steps);
-    result.memory = memref::SubViewOp::create(b, loc, reduced, memory, offsets, extents, steps);
+    auto reduced = memref::SubViewOp::inferRankReducedResultType(kept, type, offsets, sides, steps);
+    result.memory =
+        memref::SubViewOp::create(b, loc, reduced, memory.buffer, offsets, sides, steps);
   }
   if (side[kRows] > side[kColumns]) {
     AffineMap swap = AffineMap::getPermutationMap(ArrayRef<unsigned>{1, 0}, b.getContext());
     result.memory = memref::TransposeOp::create(b, loc, result.memory, AffineMapAttr::get(swap));
   }
-  result.columnMajor = strides[side[kColumns]] != 1;
-  for (unsigned role : {kRows, kColumns})
+  result.columnMajor = !memory.strides[side[kColumns]].is(1);
+  for (unsigned role : {kRows, kColumns}) {
     result.offsets[role] = start(places[side[role]]);
+    result.sides[role] = memory.extents[side[role]];
+    result.strides[role] = memory.strides[side[role]];
+  }
   return result;
 }
 
@@ -229,6 +263,18 @@ TileType TileWriter::tileType(const View &view, Type element, bool mapped) const
   if (map || view.columnMajor)
     attr = TileAttr::get(b.getContext(), map, order, {}, MemorySpace::Global, /*scatter=*/false);
   return TileType::get(view.shape, element, attr);
+}
+
+/// A tile of a matrix; of one whose sizes a run knows, these are told.
+Value TileWriter::tileOf(const View &view, Type element, bool mapped) {
+  TileType type = tileType(view, element, mapped);
+  SmallVector<OpFoldResult> sides, strides;
+  if (!cast<MemRefType>(view.memory.getType()).hasStaticShape())
+    for (unsigned role : {kRows, kColumns}) {
+      sides.push_back(view.sides[role].fold(b));
+      strides.push_back(view.strides[role].fold(b));
+    }
+  return InitTileOp::create(b, loc, type, view.memory, view.offsets, sides, strides);
 }
 
 /// The `padding` attribute of a load: none for zeros.
@@ -248,40 +294,37 @@ FailureOr<Value> TileWriter::load(Value tensor, ArrayRef<Place> places, TypedAtt
     Operation *op = tensor.getDefiningOp();
     return refuse(op ? op : tensor.getParentBlock()->getParentOp(), text);
   }
-  Value memory = memoryOf(tensor);
+  Memory memory = describe(tensor, memoryOf(tensor));
   std::optional<View> found = view(memory, places);
-  if (!found) {
+  if (!found || found->mayBeEmpty) {
     Value mask;
     Value tile = scatteredAt(memory, places, mask);
     return loadFrom(tile, mask, padding);
   }
   bool whole = shares && found->shape[0] == size(kRows) && found->shape[1] == size(kColumns);
-  TileType type = tileType(*found, element, whole);
-  Value tile = InitTileOp::create(b, loc, type, found->memory, found->offsets);
+  Value tile = tileOf(*found, element, whole);
   return Value(
       LoadTileOp::create(b, loc, VectorType::get(found->shape, element), tile, paddingOf(padding)));
 }
 
 /// A tile of the elements at `indices`, one vector a dimension, and the mask of those that exist.
-Value TileWriter::scattered(Value memory, ArrayRef<Value> indices, Value &mask) {
-  auto type = cast<MemRefType>(memory.getType());
-  SmallVector<int64_t> strides = stridesOf(type);
+Value TileWriter::scattered(const Memory &memory, ArrayRef<Value> indices, Value &mask) {
   Value places = indexSplat(0, {1, 1});
   mask = splat(b.getBoolAttr(true));
   for (auto [dim, vector] : llvm::enumerate(indices)) {
-    std::array<Value, 2> masks = {mask, isBelow(vector, type.getDimSize(dim))};
+    std::array<Value, 2> masks = {mask, isBelow(vector, memory.extents[dim])};
     meet(masks);
     mask = arith::AndIOp::create(b, loc, masks[0], masks[1]);
     Value part = vector;
-    if (strides[dim] != 1)
+    if (const Extent &stride = memory.strides[dim]; !stride.is(1))
       part = arith::MulIOp::create(
-          b, loc, vector, indexSplat(strides[dim], cast<VectorType>(vector.getType()).getShape()));
+          b, loc, vector, extentSplat(stride, cast<VectorType>(vector.getType()).getShape()));
     places = addVectors(places, part);
   }
   std::array<Value, 2> both = {places, mask};
   SmallVector<int64_t> shape = meet(both);
   mask = both[1];
-  return tileAt(memory, Value(), both[0]);
+  return tileAt(memory.buffer, Value(), both[0]);
 }
 
 /// Elements of `memory` at `indices`, counted from `start`, which may be null.
@@ -299,14 +342,25 @@ Value TileWriter::tileAt(Value memory, Value start, Value indices) {
                             indices);
 }
 
-Value TileWriter::scatteredAt(Value memory, ArrayRef<Place> places, Value &mask) {
-  auto type = cast<MemRefType>(memory.getType());
+Value TileWriter::scatteredAt(const Memory &memory, ArrayRef<Place> places, Value &mask) {
+  // Along dimensions that lie apart by what a run knows, elements of a tile have no steps.
+  for (auto [place, stride] : llvm::zip_equal(places, memory.strides))
+    if (!stride.isKnown() && !place.isNumber())
+      return scattered(memory,
+                       llvm::map_to_vector(places,
+                                           [&](const Place &each) {
+                                             Value vector = indices(each);
+                                             return vector ? vector : indexSplat(0, {1, 1});
+                                           }),
+                       mask);
   Place all;
   mask = splat(b.getBoolAttr(true));
-  for (auto [place, stride, extent] : llvm::zip_equal(places, stridesOf(type), type.getShape())) {
-    all = add(all, scale(place, stride));
-    if (!isInside(place, extent))
-      mask = both(mask, isBelow(indices(place), extent));
+  for (auto [place, stride, extent] : llvm::zip_equal(places, memory.strides, memory.extents)) {
+    all = add(all, *scale(place, stride));
+    if (!isInside(place, extent)) {
+      Value vector = indices(place);
+      mask = both(mask, isBelow(vector ? vector : indexSplat(0, {1, 1}), extent));
+    }
   }
   Value from =
       all.base || all.shift ? getValueOrCreateConstantIndexOp(b, loc, start(all)) : Value();
@@ -316,7 +370,7 @@ Value TileWriter::scatteredAt(Value memory, ArrayRef<Place> places, Value &mask)
   std::array<Value, 2> together = {vector ? vector : indexSplat(0, {1, 1}), mask};
   meet(together);
   mask = together[1];
-  return tileAt(memory, from, together[0]);
+  return tileAt(memory.buffer, from, together[0]);
 }
 
 Value TileWriter::loadFrom(Value tile, Value mask, TypedAttr padding) {
@@ -325,17 +379,17 @@ Value TileWriter::loadFrom(Value tile, Value mask, TypedAttr padding) {
                               mask, paddingOf(padding));
 }
 
-Value TileWriter::gather(Value memory, ArrayRef<Value> indices, TypedAttr padding) {
+Value TileWriter::gather(Value tensor, ArrayRef<Value> indices, TypedAttr padding) {
   Value mask;
-  Value tile = scattered(memory, indices, mask);
+  Value tile = scattered(describe(tensor, memoryOf(tensor)), indices, mask);
   return loadFrom(tile, mask, padding);
 }
 
-void TileWriter::store(Value vector, Value memory, ArrayRef<Place> places) {
-  Type element = cast<MemRefType>(memory.getType()).getElementType();
+void TileWriter::store(Value vector, Value tensor, Value buffer, ArrayRef<Place> places) {
+  Memory memory = describe(tensor, buffer);
+  Type element = cast<MemRefType>(buffer.getType()).getElementType();
   if (std::optional<View> found = view(memory, places)) {
-    Value tile = InitTileOp::create(b, loc, tileType(*found, element, /*mapped=*/true),
-                                    found->memory, found->offsets);
+    Value tile = tileOf(*found, element, /*mapped=*/true);
     StoreTileOp::create(b, loc, repeat(vector, found->shape), tile);
     return;
   }

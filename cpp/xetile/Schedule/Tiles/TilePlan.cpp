@@ -29,12 +29,13 @@ struct Probe {
   /// Sums that the matrix unit makes, steps of other short reductions.
   bool multiplies = false, exact = false;
   int64_t windows = 1;
-  /// True if rows of memory are not aligned for block loads.
-  bool misaligned = false;
+  /// True if rows of memory are not aligned for block loads; or may not be, as a run tells.
+  bool misaligned = false, maybeMisaligned = false;
   unsigned inputs = 0;
   /// Bytes of the narrowest elements of memory that is folded.
   int64_t narrowest = 8;
   std::set<std::pair<void *, std::vector<unsigned>>> seen;
+  TileSizes *sizes = nullptr;
 };
 
 /// The loop along which memory is contiguous for the first operand.
@@ -53,8 +54,9 @@ void probe(Value tensor, std::vector<unsigned> roles, const TilePlan &plan, Prob
 
 /// Adds the cost of reducing dimension `dim` as `as`.
 void countReduced(linalg::LinalgOp op, unsigned dim, ReducedAs as, Probe &found) {
-  int64_t extent = op.getStaticLoopRanges()[dim];
+  int64_t extent = found.sizes->planned(op)[dim];
   if (extent > 1) {
+    found.foldsAll &= found.sizes->loopsOf(op)[dim].isKnown();
     found.foldsAll &= as == ReducedAs::Folded && (found.folded == 0 || found.folded == extent);
     found.folded = extent;
   }
@@ -72,7 +74,7 @@ void countReduced(linalg::LinalgOp op, unsigned dim, ReducedAs as, Probe &found)
 
 void probeLinalg(linalg::LinalgOp op, unsigned result, ArrayRef<unsigned> roles,
                  const TilePlan &plan, Probe &found) {
-  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  SmallVector<int64_t> extents = found.sizes->planned(op);
   SmallVector<unsigned> loops(extents.size(), 0);
   SmallVector<bool> known(extents.size(), false);
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(result));
@@ -90,8 +92,8 @@ void probeLinalg(linalg::LinalgOp op, unsigned result, ArrayRef<unsigned> roles,
   for (auto [dim, kind] : llvm::enumerate(op.getIteratorTypesArray()))
     if (!known[dim] && kind == utils::IteratorType::reduction)
       reduced.push_back(dim);
-  SmallVector<ReducedAs> planned = planReduction(op, reduced, used, plan);
-  if (std::optional<ProductLoops> product = matchProductSum(op, loops);
+  SmallVector<ReducedAs> planned = planReduction(op, extents, reduced, used, plan);
+  if (std::optional<ProductLoops> product = matchProductSum(op, extents, loops);
       product && plan.multiplies && !reduced.empty()) {
     planned.assign(reduced.size(), ReducedAs::Product);
     found.multiplies = true;
@@ -150,12 +152,22 @@ int64_t bytesOf(Value tensor) {
   return std::max<int64_t>(1, bits / 8);
 }
 
+/// True if kernels have code for a matrix whose rows block loads cannot take: a run knows its
+/// pitch.
+bool hasOpenPitch(Value tensor, ArrayRef<unsigned> roles) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  return type.getRank() >= 2 && type.isDynamicDim(type.getRank() - 1) &&
+         llvm::any_of(roles, [](unsigned role) { return role != 0; });
+}
+
 /// True if block loads cannot take the rows of a row-major matrix.
 bool isMisaligned(Value tensor, ArrayRef<unsigned> roles) {
   constexpr int64_t kPitchMultiple = 16, kLeastWidth = 64;
   auto type = cast<RankedTensorType>(tensor.getType());
   if (type.getRank() < 2 || roles.back() != kColumnBit || !llvm::is_contained(roles, kRowBit))
     return false;
+  if (type.isDynamicDim(type.getRank() - 1))
+    return true;
   int64_t bytes = type.getShape().back() * bytesOf(tensor);
   return bytes % kPitchMultiple != 0 || bytes < kLeastWidth;
 }
@@ -169,6 +181,7 @@ void probe(Value tensor, std::vector<unsigned> roles, const TilePlan &plan, Prob
     if (llvm::is_contained(roles, kRowBit | kColumnBit))
       found.narrowest = std::min(found.narrowest, bytesOf(tensor));
     found.misaligned |= isMisaligned(tensor, roles);
+    found.maybeMisaligned |= hasOpenPitch(tensor, roles);
     return;
   }
   Operation *op = tensor.getDefiningOp();
@@ -203,12 +216,14 @@ std::vector<unsigned> rolesOf(const TilePlan &plan) {
   return roles;
 }
 
-Probe probeAll(ArrayRef<Value> results, const TilePlan &plan) {
+Probe probeAll(ArrayRef<Value> results, TileSizes &sizes, const TilePlan &plan) {
   Probe found;
+  found.sizes = &sizes;
   std::vector<unsigned> roles = rolesOf(plan);
   for (Value result : results) {
     probe(result, roles, plan, found);
     found.misaligned |= isMisaligned(result, roles);
+    found.maybeMisaligned |= hasOpenPitch(result, roles);
   }
   return found;
 }
@@ -245,26 +260,27 @@ int64_t roundUp(int64_t value, int64_t by) { return llvm::divideCeil(value, by) 
 
 /// Whole rows of memory folded into tiles whose rows are 64 bytes at least, which blocks of memory
 /// need: a row a subgroup where it fits, else a row for several.
-bool planFolded(ArrayRef<Value> results, TilePlan &plan) {
+bool planFolded(ArrayRef<Value> results, TileSizes &sizes, TilePlan &plan) {
   constexpr int64_t kLeastColumns = 16, kLeastBytes = 64, kMinimum = 256, kMost = 1024;
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(results.front().getType()).getShape();
+  SmallVector<Extent> extents = sizes.of(results.front());
+  SmallVector<int64_t> shape = sizes.planned(results.front());
   for (bool keepsRow : {true, false}) {
     TilePlan folded;
     folded.folds = true;
     folded.tile = {1, kLeastColumns};
     folded.dims.assign(shape.size(), DimUse::Number);
-    if (keepsRow && (shape.empty() || shape.back() < kMinimum))
+    if (keepsRow && (shape.empty() || !extents.back().isKnown() || shape.back() < kMinimum))
       continue;
     if (keepsRow)
       folded.dims.back() = DimUse::Folded;
-    Probe found = probeAll(results, folded);
+    Probe found = probeAll(results, sizes, folded);
     if (keepsRow)
       for (Value result : results)
         found.narrowest = std::min(found.narrowest, bytesOf(result));
     if (int64_t columns = kLeastBytes / found.narrowest;
         columns > kLeastColumns && found.folded % columns == 0) {
       folded.tile[kColumns] = columns;
-      found = probeAll(results, folded);
+      found = probeAll(results, sizes, folded);
     }
     if (!found.reduces || !found.foldsAll || found.folded < kMinimum || found.cost > 0 ||
         (keepsRow && shape.back() != found.folded))
@@ -336,6 +352,12 @@ void sizeElementwise(int64_t rows, int64_t columns, const Probe &found, TilePlan
 /// Tiles that hold all that is reduced, or a block of it.
 void sizeReduction(int64_t rows, int64_t columns, const Probe &found, TilePlan &plan) {
   auto [down, along] = found.reduced;
+  // Elements that are read one by one are few at a time: their addresses take registers, too.
+  if (found.maybeMisaligned && (down == 0 || along == 0)) {
+    plan.layout = {down > 0 ? 4 : 1, along > 0 ? 4 : 1};
+    plan.tile = {down > 0 ? 64 : rows <= 1 ? 1 : 8, along > 0 ? 128 : columns <= 1 ? 1 : 16};
+    return;
+  }
   if (down > 0 && along > 0) {
     plan.layout = {1, along > 64 ? 4 : 1};
     plan.tile = {std::min<int64_t>(roundUp(down, 8), 32),
@@ -360,10 +382,10 @@ void sizeReduction(int64_t rows, int64_t columns, const Probe &found, TilePlan &
 
 } // namespace
 
-SmallVector<ReducedAs> planReduction(linalg::LinalgOp op, ArrayRef<unsigned> reduced,
-                                     std::array<bool, 2> used, const TilePlan &plan) {
+SmallVector<ReducedAs> planReduction(linalg::LinalgOp op, ArrayRef<int64_t> extents,
+                                     ArrayRef<unsigned> reduced, std::array<bool, 2> used,
+                                     const TilePlan &plan) {
   constexpr int64_t kShort = 4;
-  SmallVector<int64_t> extents = op.getStaticLoopRanges();
   SmallVector<ReducedAs> as(reduced.size(), ReducedAs::Loop);
   SmallVector<unsigned> order(llvm::to_vector(llvm::seq<unsigned>(0, reduced.size())));
   std::optional<unsigned> contiguous = contiguousLoop(op);
@@ -393,15 +415,16 @@ SmallVector<ReducedAs> planReduction(linalg::LinalgOp op, ArrayRef<unsigned> red
 }
 
 /// The way to take dimensions that costs least, and what it comes to.
-static Probe choosePlan(ArrayRef<Value> results, bool multiplies, TilePlan &best) {
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(results.front().getType()).getShape();
+static Probe choosePlan(ArrayRef<Value> results, TileSizes &sizes, bool multiplies,
+                        TilePlan &best) {
+  SmallVector<int64_t> shape = sizes.planned(results.front());
   Probe chosen;
   double least = -1;
   for (const SmallVector<DimUse> &dims : candidates(shape)) {
     TilePlan plan;
     plan.dims = dims;
     plan.multiplies = multiplies;
-    Probe found = probeAll(results, plan);
+    Probe found = probeAll(results, sizes, plan);
     // Results that are stored column by column, elements that are computed one by one.
     double cost = found.cost;
     if (!llvm::is_contained(dims, DimUse::Columns) &&
@@ -416,18 +439,18 @@ static Probe choosePlan(ArrayRef<Value> results, bool multiplies, TilePlan &best
   return chosen;
 }
 
-TilePlan planTiles(ArrayRef<Value> results, std::array<int64_t, 2> tile,
+TilePlan planTiles(ArrayRef<Value> results, TileSizes &sizes, std::array<int64_t, 2> tile,
                    std::array<int64_t, 2> layout) {
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(results.front().getType()).getShape();
+  SmallVector<int64_t> shape = sizes.planned(results.front());
   bool given = llvm::any_of(tile, [](int64_t side) { return side != 0; }) ||
                llvm::any_of(layout, [](int64_t side) { return side != 0; });
   TilePlan best;
-  if (!given && planFolded(results, best))
+  if (!given && planFolded(results, sizes, best))
     return best;
-  Probe chosen = choosePlan(results, /*multiplies=*/true, best);
+  Probe chosen = choosePlan(results, sizes, /*multiplies=*/true, best);
   // Other reductions have tiles of their own.
   if (chosen.multiplies && (chosen.reduced[kRows] > 0 || chosen.reduced[kColumns] > 0))
-    chosen = choosePlan(results, /*multiplies=*/false, best);
+    chosen = choosePlan(results, sizes, /*multiplies=*/false, best);
   std::array<int64_t, 2> extents = {1, 1};
   for (auto [use, extent] : llvm::zip_equal(best.dims, shape)) {
     if (use == DimUse::Rows)
@@ -449,39 +472,12 @@ TilePlan planTiles(ArrayRef<Value> results, std::array<int64_t, 2> tile,
     if (tile[role] != 0)
       best.tile[role] = tile[role];
   }
-  if (given)
+  // Last tiles of a size that a run knows may be the first ones.
+  bool areKnown = llvm::all_of(sizes.of(results.front()),
+                               [](const Extent &extent) { return extent.isKnown(); });
+  if (given || !areKnown)
     best.movesInside = false;
   return best;
-}
-
-TilePlan planScan(ArrayRef<int64_t> shape, unsigned scanned, std::array<int64_t, 2> tile,
-                  std::array<int64_t, 2> layout) {
-  TilePlan plan;
-  plan.dims.assign(shape.size(), DimUse::Number);
-  plan.dims[scanned] = DimUse::Scanned;
-  // Lanes are neighbours in memory, or as many as there are.
-  int64_t columns = static_cast<int64_t>(shape.size()) - 1;
-  if (columns == scanned || shape[columns] == 1) {
-    columns = -1;
-    for (auto [dim, extent] : llvm::enumerate(shape))
-      if (dim != scanned && extent > 1 && (columns < 0 || extent >= shape[columns]))
-        columns = static_cast<int64_t>(dim);
-  }
-  if (columns >= 0) {
-    plan.dims[columns] = DimUse::Columns;
-    int64_t width =
-        shape[columns] > 16 && columns + 1 == static_cast<int64_t>(shape.size()) ? 32 : 16;
-    while (plan.layout[kColumns] < 4 && plan.layout[kColumns] * width < shape[columns])
-      plan.layout[kColumns] *= 2;
-    plan.tile[kColumns] = width * plan.layout[kColumns];
-  }
-  for (unsigned role : {kRows, kColumns}) {
-    if (layout[role] != 0)
-      plan.layout[role] = layout[role];
-    if (tile[role] != 0)
-      plan.tile[role] = tile[role];
-  }
-  return plan;
 }
 
 } // namespace xetile::transform_ops

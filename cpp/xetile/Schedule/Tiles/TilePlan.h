@@ -8,6 +8,8 @@
 
 namespace xetile::transform_ops {
 
+class TileSizes;
+
 /// The use of a result dimension in a workgroup's tile.
 enum class DimUse { Number, Rows, Columns, Folded, Scanned };
 
@@ -46,21 +48,23 @@ struct ProductLoops {
 /// The operands as the matrix unit takes them where `roles` has bit 0 for the loops that are rows,
 /// bit 1 for those that are columns, and 0 for others. Nothing for other reductions.
 std::optional<ProductLoops> matchProductSum(mlir::linalg::LinalgOp op,
+                                            llvm::ArrayRef<int64_t> ranges,
                                             llvm::ArrayRef<unsigned> roles);
 
 /// How each of the loops `reduced` is computed where rows and columns are in use or not.
 llvm::SmallVector<ReducedAs> planReduction(mlir::linalg::LinalgOp op,
+                                           llvm::ArrayRef<int64_t> ranges,
                                            llvm::ArrayRef<unsigned> reduced,
                                            std::array<bool, 2> used, const TilePlan &plan);
 
 /// The tile for computing `results`, tensors of one shape. Sides that `tile` and `layout` give
 /// stay.
-TilePlan planTiles(llvm::ArrayRef<mlir::Value> results, std::array<int64_t, 2> tile,
-                   std::array<int64_t, 2> layout);
+TilePlan planTiles(llvm::ArrayRef<mlir::Value> results, TileSizes &sizes,
+                   std::array<int64_t, 2> tile, std::array<int64_t, 2> layout);
 
 /// The tile for computing `results`, which are computed element by element of the rows and columns
 /// of a product; none where they are not. Sides that `tile` and `layout` give stay.
-std::optional<TilePlan> planProducts(llvm::ArrayRef<mlir::Value> results,
+std::optional<TilePlan> planProducts(llvm::ArrayRef<mlir::Value> results, TileSizes &sizes,
                                      std::array<int64_t, 2> tile, std::array<int64_t, 2> layout);
 
 /// The tile for computing results of `shape`, whose dimension `scanned` a workgroup walks over.

@@ -6,6 +6,7 @@
 // reduction like others.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "xetile/Facts/SaturatingProduct.h"
 #include "xetile/IR/XeTileOps.h"
 #include "xetile/Schedule/Tiles/TileWriter.h"
 
@@ -49,7 +50,8 @@ static std::optional<std::array<BlockArgument, 2>> matchProducts(linalg::LinalgO
   return std::array<BlockArgument, 2>{left, right};
 }
 
-std::optional<ProductLoops> matchProductSum(linalg::LinalgOp op, ArrayRef<unsigned> roles) {
+std::optional<ProductLoops> matchProductSum(linalg::LinalgOp op, ArrayRef<int64_t> ranges,
+                                            ArrayRef<unsigned> roles) {
   std::optional<std::array<BlockArgument, 2>> arguments = matchProducts(op);
   if (!arguments)
     return std::nullopt;
@@ -76,7 +78,7 @@ std::optional<ProductLoops> matchProductSum(linalg::LinalgOp op, ArrayRef<unsign
   constexpr int64_t kLeast = 16;
   if (!k || !column || roles[column.getPosition()] != kColumnBit ||
       op.getIteratorTypesArray()[k.getPosition()] != utils::IteratorType::reduction ||
-      op.getStaticLoopRanges()[k.getPosition()] < kLeast || !right.getResultPosition(k))
+      ranges[k.getPosition()] < kLeast || !right.getResultPosition(k))
     return std::nullopt;
   return ProductLoops{operands[0]->getOperandNumber(), operands[1]->getOperandNumber(),
                       k.getPosition(), (*arguments)[0].getType().isF32()};
@@ -89,7 +91,7 @@ struct TileWriter::ProductSum {
   SmallVector<Place> loops;
   /// All that is reduced, k last.
   SmallVector<unsigned> order;
-  SmallVector<int64_t> extents;
+  SmallVector<Extent> extents;
   /// Loops that are written one by one.
   llvm::SmallBitVector unrolled;
   /// True if the written sum is a partial one that is added to the enclosing sum.
@@ -101,6 +103,11 @@ static int64_t stepOf(const ProductLoops &operands) { return operands.exact ? 16
 
 /// Additions of f32 behind each other, at most: sums of more are sums of such sums.
 constexpr int64_t kMostAdditions = 512;
+
+/// Additions of a loop behind each other: of a size that a run knows, any number.
+static int64_t additionsOf(const Extent &extent) {
+  return extent.isKnown() ? extent.number : std::numeric_limits<int64_t>::max();
+}
 
 /// A block of an operand: rows and k of the first, k and columns of the second. Nothing where it is
 /// no tile.
@@ -119,12 +126,12 @@ std::optional<Value> TileWriter::loadBlock(ProductSum &p, unsigned number) {
       break;
     places.push_back(*place);
   }
-  Value memory = memoryOf(operand.get());
-  if (places.size() == static_cast<size_t>(cast<MemRefType>(memory.getType()).getRank()))
-    if (std::optional<View> found = view(memory, places); found && !found->columnMajor) {
-      Type element = cast<MemRefType>(memory.getType()).getElementType();
-      TileType type = tileType(*found, element, /*mapped=*/false);
-      Value tile = InitTileOp::create(b, loc, type, found->memory, found->offsets);
+  Memory memory = describe(operand.get(), memoryOf(operand.get()));
+  if (places.size() == memory.extents.size())
+    if (std::optional<View> found = view(memory, places);
+        found && !found->columnMajor && !found->mayBeEmpty) {
+      Type element = cast<MemRefType>(memory.buffer.getType()).getElementType();
+      Value tile = tileOf(*found, element, /*mapped=*/false);
       loaded = LoadTileOp::create(b, loc, VectorType::get(found->shape, element), tile, TypedAttr())
                    .getResult();
     }
@@ -136,9 +143,10 @@ FailureOr<Value> TileWriter::addProducts(ProductSum &p, unsigned next, Value tot
   // The outermost loop whose steps are few additions begins a sum of its own.
   int64_t here = 1;
   for (unsigned i = next; i < p.order.size(); ++i)
-    here *= p.extents[p.order[i]];
+    here = saturatingProduct(here, additionsOf(p.extents[p.order[i]]));
   if (p.operands.exact && next > 0 && next < p.order.size() && here <= kMostAdditions &&
-      here * p.extents[p.order[next - 1]] > kMostAdditions && !p.isBlock) {
+      saturatingProduct(here, additionsOf(p.extents[p.order[next - 1]])) > kMostAdditions &&
+      !p.isBlock) {
     p.isBlock = true;
     FailureOr<Value> sum = addBlock(total, [&](Value zero) { return addProducts(p, next, zero); });
     p.isBlock = false;
@@ -157,7 +165,7 @@ FailureOr<Value> TileWriter::addProducts(ProductSum &p, unsigned next, Value tot
   }
   unsigned loop = p.order[next];
   if (p.unrolled.test(loop)) {
-    for (int64_t i = 0; i < p.extents[loop]; ++i) {
+    for (int64_t i = 0; i < p.extents[loop].number; ++i) {
       p.loops[loop] = Place::at(i);
       FailureOr<Value> sum = addProducts(p, next + 1, total);
       if (failed(sum))
@@ -166,7 +174,7 @@ FailureOr<Value> TileWriter::addProducts(ProductSum &p, unsigned next, Value tot
     }
     return total;
   }
-  if (p.extents[loop] == 1) {
+  if (p.extents[loop].is(1)) {
     p.loops[loop] = Place();
     return addProducts(p, next + 1, total);
   }
@@ -176,13 +184,28 @@ FailureOr<Value> TileWriter::addProducts(ProductSum &p, unsigned next, Value tot
     p.loops[loop].base = variable;
     return addProducts(p, next + 1, so_far);
   };
-  if (!p.operands.exact || loop != p.operands.k || p.extents[loop] <= kMostAdditions)
+  if (!p.operands.exact || loop != p.operands.k || additionsOf(p.extents[loop]) <= kMostAdditions)
     return carry(p.extents[loop], step, total, add);
-  int64_t parts = llvm::divideCeil(p.extents[loop], kMostAdditions);
-  int64_t part = llvm::alignTo(llvm::divideCeil(p.extents[loop], parts), step);
-  return carry(p.extents[loop], part, total, [&](Value block, Value so_far) {
+  return addParts(p.extents[loop], step, total, add);
+}
+
+/// A sum of sums of at most kMostAdditions steps of `add`.
+FailureOr<Value> TileWriter::addParts(Extent extent, int64_t step, Value total,
+                                      llvm::function_ref<FailureOr<Value>(Value, Value)> add) {
+  int64_t part = kMostAdditions;
+  if (extent.isKnown()) {
+    int64_t parts = llvm::divideCeil(extent.number, kMostAdditions);
+    part = llvm::alignTo(llvm::divideCeil(extent.number, parts), step);
+  }
+  return carry(extent, part, total, [&](Value block, Value so_far) {
     return addBlock(so_far, [&](Value zero) {
-      return carry(part, step, zero, [&](Value variable, Value sum) {
+      // Of a size that a run knows, the rest: at most a part of it.
+      Extent here = part;
+      if (!extent.isKnown()) {
+        Value left = arith::SubIOp::create(b, loc, extent.value, block);
+        here = Extent(arith::MinUIOp::create(b, loc, left, number(part)).getResult());
+      }
+      return carry(here, step, zero, [&](Value variable, Value sum) {
         return add(addIndices(block, variable), sum);
       });
     });
@@ -241,7 +264,7 @@ static llvm::SmallBitVector findUnrolled(linalg::LinalgOp op, const ProductLoops
 bool TileWriter::takesProductSum(ProductSum &p) {
   int64_t steps = 1;
   for (unsigned loop : p.unrolled.set_bits())
-    steps *= p.extents[loop];
+    steps = saturatingProduct(steps, additionsOf(p.extents[loop]));
   constexpr int64_t kMostSteps = 16, kColumnsOfUnit = 16;
   bool isAlone = plan.layout[kRows] * plan.layout[kColumns] == 1;
   return plan.multiplies && !plan.blocks && steps <= kMostSteps && (isAlone || !p.operands.exact) &&
@@ -255,14 +278,14 @@ TileWriter::sumOfProducts(linalg::LinalgOp op, ArrayRef<Place> loops, ArrayRef<u
   for (const Place &place : loops)
     roles.push_back((place.steps[kRows] != 0 ? kRowBit : 0) |
                     (place.steps[kColumns] != 0 ? kColumnBit : 0));
-  std::optional<ProductLoops> operands = matchProductSum(op, roles);
+  std::optional<ProductLoops> operands = matchProductSum(op, extents.planned(op), roles);
   if (!operands)
     return std::nullopt;
   ProductSum p;
   p.op = op;
   p.operands = *operands;
   p.loops.assign(loops.begin(), loops.end());
-  p.extents = op.getStaticLoopRanges();
+  p.extents = extents.loopsOf(op);
   p.unrolled = findUnrolled(op, *operands, loops);
   for (unsigned loop : reduced)
     if (loop != operands->k)

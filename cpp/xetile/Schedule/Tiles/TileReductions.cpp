@@ -22,7 +22,7 @@ struct TileWriter::Reduction {
   SmallVector<Place> loops;
   SmallVector<unsigned> reduced;
   SmallVector<ReducedAs> as;
-  SmallVector<int64_t> extents;
+  SmallVector<Extent> extents;
   /// Loops of blocks, outermost first; the last of them are unrolled.
   SmallVector<unsigned> carried, unrolled;
   vector::CombiningKind kind = vector::CombiningKind::ADD;
@@ -90,7 +90,7 @@ FailureOr<Value> TileWriter::element(Reduction &r) {
       AffineMap map = r.op.getMatchingIndexingMap(&operand);
       direct = llvm::all_of(r.reduced, [&](unsigned loop) {
         std::optional<unsigned> dim = map.getResultPosition(getAffineDimExpr(loop, b.getContext()));
-        return dim && type.getDimSize(*dim) == r.extents[loop];
+        return dim && extents.of(operand.get(), *dim) == r.extents[loop];
       });
     }
   }
@@ -102,7 +102,7 @@ FailureOr<Value> TileWriter::element(Reduction &r) {
                     : as == ReducedAs::Columns ? size(kColumns)
                     : as == ReducedAs::Folded  ? size(kRows) * size(kColumns)
                                                : 1;
-    if (r.extents[loop] % block != 0)
+    if (!r.extents[loop].isMultipleOf(block))
       vector = select(isBelow(indices(r.loops[loop]), r.extents[loop]), *vector, splat(neutral));
   }
   return Value(widen(b, loc, *vector, r.sumType));
@@ -129,12 +129,12 @@ FailureOr<Value> TileWriter::accumulate(Reduction &r, unsigned next, Value total
   }
   int64_t count = 1;
   for (unsigned loop : r.unrolled)
-    count *= r.extents[loop];
+    count *= r.extents[loop].number;
   for (int64_t i = 0; i < count; ++i) {
     int64_t rest = i;
     for (unsigned loop : llvm::reverse(r.unrolled)) {
-      r.loops[loop] = Place::at(rest % r.extents[loop]);
-      rest /= r.extents[loop];
+      r.loops[loop] = Place::at(rest % r.extents[loop].number);
+      rest /= r.extents[loop].number;
     }
     FailureOr<Value> each = element(r);
     if (failed(each))
@@ -187,6 +187,20 @@ FailureOr<Value> TileWriter::finish(Reduction &r, Value total) {
   return total;
 }
 
+/// The shortest loops are unrolled, as far as code stays short.
+void TileWriter::unroll(Reduction &r, SmallVector<unsigned> serial) {
+  SmallVector<int64_t> planned = extents.planned(r.op);
+  llvm::sort(serial, [&](unsigned x, unsigned y) {
+    return std::pair(planned[x], x) < std::pair(planned[y], y);
+  });
+  int64_t count = 1;
+  for (unsigned loop : serial) {
+    bool unrolls = r.extents[loop].isKnown() && r.extents[loop].number <= kMaxUnrolled / count;
+    (unrolls ? r.unrolled : r.carried).push_back(loop);
+    count *= unrolls ? r.extents[loop].number : 1;
+  }
+}
+
 FailureOr<Value> TileWriter::reduce(linalg::LinalgOp op, unsigned result, SmallVector<Place> loops,
                                     ArrayRef<unsigned> reduced) {
   if (std::optional<Product> product = matchProduct(op, loops, reduced))
@@ -198,18 +212,18 @@ FailureOr<Value> TileWriter::reduce(linalg::LinalgOp op, unsigned result, SmallV
   r.result = result;
   r.loops = std::move(loops);
   r.reduced.assign(reduced.begin(), reduced.end());
-  r.extents = op.getStaticLoopRanges();
+  r.extents = extents.loopsOf(op);
   if (failed(matchCombiner(r)))
     return failure();
   std::array<bool, 2> used = {false, false};
   for (const Place &place : r.loops)
     for (unsigned role : {kRows, kColumns})
       used[role] |= place.steps[role] != 0;
-  r.as = planReduction(op, reduced, used, plan);
+  r.as = planReduction(op, extents.planned(op), reduced, used, plan);
   WithSizes columns(*this);
   for (auto [loop, as] : llvm::zip_equal(reduced, r.as))
-    if (plan.blocks && as == ReducedAs::Columns)
-      columns.set(kColumns, static_cast<int64_t>(llvm::alignTo(r.extents[loop], 16)));
+    if (plan.blocks && as == ReducedAs::Columns && r.extents[loop].isKnown())
+      columns.set(kColumns, static_cast<int64_t>(llvm::alignTo(r.extents[loop].number, 16)));
   SmallVector<unsigned> serial;
   for (auto [loop, as] : llvm::zip_equal(reduced, r.as)) {
     Place &place = r.loops[loop];
@@ -223,19 +237,10 @@ FailureOr<Value> TileWriter::reduce(linalg::LinalgOp op, unsigned result, SmallV
                                                : size(kRows) * size(kColumns);
     if (as == ReducedAs::Loop)
       serial.push_back(loop);
-    else if (block < r.extents[loop])
+    else if (!r.extents[loop].isKnown() || block < r.extents[loop].number)
       r.carried.push_back(loop);
   }
-  // The shortest loops are unrolled, as far as code stays short.
-  llvm::sort(serial, [&](unsigned x, unsigned y) {
-    return std::pair(r.extents[x], x) < std::pair(r.extents[y], y);
-  });
-  int64_t count = 1;
-  for (unsigned loop : serial) {
-    bool unrolls = r.extents[loop] <= kMaxUnrolled / count;
-    (unrolls ? r.unrolled : r.carried).push_back(loop);
-    count *= unrolls ? r.extents[loop] : 1;
-  }
+  unroll(r, serial);
   Value start;
   if (!r.carried.empty()) {
     if (llvm::any_of(scopes, [](const auto &scope) { return scope->reduces; }))

@@ -17,8 +17,9 @@ LogicalResult TileWriter::inScan(Scan scan,
                                  llvm::function_ref<SmallVector<Place>(Value, int64_t)> placesAt,
                                  llvm::function_ref<LogicalResult()> write) {
   linalg::GenericOp op = scan.op;
-  int64_t extent = op.getStaticLoopRanges()[scan.loop], unrolled = kUnrolled;
-  while (extent % unrolled != 0)
+  Extent extent = extents.loopsOf(op)[scan.loop];
+  int64_t unrolled = kUnrolled;
+  while (!extent.isMultipleOf(unrolled))
     unrolled /= 2;
   AffineMap all = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   auto loopsFor = [&](ArrayRef<Place> places) {

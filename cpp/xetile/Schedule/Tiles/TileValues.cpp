@@ -78,6 +78,12 @@ FailureOr<Value> TileWriter::move(Value tensor, ArrayRef<Place> places, TypedAtt
       });
 }
 
+/// True if kernels get `index` from their caller, or it is a number.
+bool TileWriter::isKnownBefore(OpFoldResult index) const {
+  auto value = dyn_cast<Value>(index);
+  return !value || value.getParentBlock() == workgroups->getBlock();
+}
+
 /// Places in what a slice is of.
 FailureOr<SmallVector<Place>> TileWriter::inSlice(OffsetSizeAndStrideOpInterface op,
                                                   const llvm::SmallBitVector &dropped,
@@ -106,22 +112,19 @@ FailureOr<Value> TileWriter::ofSlice(tensor::ExtractSliceOp op, ArrayRef<Place> 
 }
 
 FailureOr<Value> TileWriter::ofInsertion(tensor::InsertSliceOp op, ArrayRef<Place> places) {
-  RankedTensorType type = op.getSourceType();
-  if (!type.hasStaticShape())
-    return refuse(op, "expected sizes known when compiled");
-  if (llvm::any_of(op.getMixedOffsets(),
-                   [](OpFoldResult each) { return !getConstantIntValue(each); }))
-    return refuse(op, "expected insertions at offsets known when compiled");
   if (!op.hasUnitStride())
     return ofSteppedInsertion(op, places);
   llvm::SmallBitVector dropped = op.getDroppedDims();
   SmallVector<Place> inner;
   Value mask;
-  for (auto [dim, offset] : llvm::enumerate(op.getStaticOffsets())) {
-    Place place = add(places[dim], Place::at(-offset));
-    mask = both(mask, isBelow(indices(place), op.getStaticSizes()[dim]));
+  for (auto [dim, offset] : llvm::enumerate(op.getMixedOffsets())) {
+    if (!isKnownBefore(offset))
+      return refuse(op, "expected insertions at offsets known before the kernel");
+    Place place = subtract(places[dim], offset);
+    Extent extent = dropped.test(dim) ? Extent(1) : extents.of(op.getSource(), inner.size());
+    mask = both(mask, isBelow(indices(place), extent));
     if (!dropped.test(dim))
-      inner.push_back(inBounds(place, op.getStaticSizes()[dim]));
+      inner.push_back(inBounds(place, extent));
   }
   FailureOr<Value> over = value(op.getSource(), inner), under = value(op.getDest(), places);
   if (failed(over) || failed(under))
@@ -134,6 +137,8 @@ FailureOr<Value> TileWriter::ofSteppedInsertion(tensor::InsertSliceOp op, ArrayR
   if (llvm::any_of(op.getMixedStrides(),
                    [](OpFoldResult each) { return getConstantIntValue(each).value_or(0) < 1; }))
     return refuse(op, "expected insertions with steps from one on, known when compiled");
+  if (!op.getSourceType().hasStaticShape() || ShapedType::isDynamicShape(op.getStaticOffsets()))
+    return refuse(op, "expected insertions with steps of sizes and at offsets known when compiled");
   llvm::SmallBitVector dropped = op.getDroppedDims();
   SmallVector<Value> inner;
   Value mask;
@@ -159,18 +164,18 @@ FailureOr<Value> TileWriter::ofSteppedInsertion(tensor::InsertSliceOp op, ArrayR
 
 FailureOr<Value> TileWriter::ofConcat(tensor::ConcatOp op, ArrayRef<Place> places) {
   uint64_t dim = op.getDim();
-  int64_t from = 0;
+  Place rest = places[dim];
   FailureOr<Value> result = failure();
   for (Value input : op.getInputs()) {
-    int64_t extent = cast<RankedTensorType>(input.getType()).getDimSize(dim);
+    Extent extent = extents.of(input, dim);
     SmallVector<Place> inner(places);
-    Place place = add(places[dim], Place::at(-from));
+    Place place = rest;
     inner[dim] = inBounds(place, extent);
     FailureOr<Value> part = value(input, inner);
     if (failed(part))
       return failure();
     result = failed(result) ? part : select(isBelow(indices(place), extent), *part, *result);
-    from += extent;
+    rest = subtract(rest, extent.fold(b));
   }
   return result;
 }
@@ -181,12 +186,11 @@ FailureOr<Value> TileWriter::ofPad(tensor::PadOp op, ArrayRef<Place> places) {
   if (!around)
     return refuse(op, "expected a constant around a padded tensor");
   SmallVector<Place> padded, inner;
-  ArrayRef<int64_t> shape = op.getSourceType().getShape();
+  SmallVector<Extent> shape = extents.of(op.getSource());
   for (auto [place, low, extent] : llvm::zip_equal(places, op.getMixedLowPad(), shape)) {
-    std::optional<int64_t> by = getConstantIntValue(low);
-    if (!by)
-      return refuse(op, "expected padding known when compiled");
-    padded.push_back(add(place, Place::at(-*by)));
+    if (!isKnownBefore(low))
+      return refuse(op, "expected padding known before the kernel");
+    padded.push_back(subtract(place, low));
     inner.push_back(inBounds(padded.back(), extent));
   }
   bool inMemory = isInMemory(op.getSource());
@@ -202,15 +206,21 @@ FailureOr<Value> TileWriter::ofPad(tensor::PadOp op, ArrayRef<Place> places) {
 }
 
 FailureOr<Value> TileWriter::ofExpansion(tensor::ExpandShapeOp op, ArrayRef<Place> places) {
-  ArrayRef<int64_t> shape = op.getResultType().getShape();
+  SmallVector<Extent> shape = extents.of(op.getResult());
   SmallVector<Place> inner;
   for (const ReassociationIndices &group : op.getReassociationIndices()) {
     Place whole;
-    int64_t step = 1;
+    Extent step = 1;
     for (int64_t dim : llvm::reverse(group)) {
-      if (shape[dim] != 1)
-        whole = add(whole, scale(places[dim], step));
-      step *= shape[dim];
+      if (!shape[dim].is(1)) {
+        FailureOr<Place> part = scale(places[dim], step);
+        if (failed(part))
+          return refuse(op, "expected sizes known when compiled of dimensions that one is split "
+                            "into, but of the first of them");
+        whole = add(whole, *part);
+      }
+      if (dim != group.front())
+        step = product(step, shape[dim]);
     }
     inner.push_back(whole);
   }
@@ -221,12 +231,12 @@ FailureOr<Value> TileWriter::ofExpansion(tensor::ExpandShapeOp op, ArrayRef<Plac
 /// quotients and remainders in the maps of those in memory; null for other producers.
 Value TileWriter::collapseOperands(tensor::CollapseShapeOp op) {
   auto source = op.getSrc().getDefiningOp<linalg::LinalgOp>();
-  if (!source || source->getNumResults() != 1 || source.hasIndexSemantics() ||
-      source.getNumParallelLoops() != source.getNumLoops() ||
+  if (!source || !op.getSrcType().hasStaticShape() || source->getNumResults() != 1 ||
+      source.hasIndexSemantics() || source.getNumParallelLoops() != source.getNumLoops() ||
       !source.getIndexingMapsArray().back().isIdentity())
     return {};
   unsigned rank = op.getResultType().getRank();
-  SmallVector<AffineExpr> quotients = delinearize(op);
+  SmallVector<AffineExpr> quotients = delinearize(op, op.getSrcType().getShape());
   AffineMap identity = b.getMultiDimIdentityMap(rank);
   SmallVector<AffineMap> maps;
   for (OpOperand &operand : source->getOpOperands()) {
@@ -260,42 +270,50 @@ Value TileWriter::collapseOperands(tensor::CollapseShapeOp op) {
 }
 
 FailureOr<Value> TileWriter::ofCollapse(tensor::CollapseShapeOp op, ArrayRef<Place> places) {
-  ArrayRef<int64_t> shape = op.getSrcType().getShape();
+  SmallVector<Extent> shape = extents.of(op.getSrc());
   bool merges =
       llvm::any_of(llvm::zip_equal(places, op.getReassociationIndices()), [&](const auto &each) {
-        return !std::get<0>(each).isNumber() &&
-               llvm::count_if(std::get<1>(each), [&](int64_t dim) { return shape[dim] != 1; }) > 1;
+        return !std::get<0>(each).isNumber() && llvm::count_if(std::get<1>(each), [&](int64_t dim) {
+                                                  return !shape[dim].is(1);
+                                                }) > 1;
       });
   if (Value collapsed = merges ? collapseOperands(op) : Value())
     return value(collapsed, places);
   SmallVector<Place> inner(shape.size());
   for (auto [place, group] : llvm::zip_equal(places, op.getReassociationIndices())) {
-    int64_t below = 1;
+    Extent below = 1;
     SmallVector<int64_t> live;
     for (int64_t dim : group)
-      if (shape[dim] != 1)
+      if (!shape[dim].is(1))
         live.push_back(dim);
     if (live.size() == 1) {
       inner[live.front()] = place;
       continue;
     }
+    if (live.size() > 1 && !(place.isNumber() && place.shift >= 0) &&
+        !hasKnownInnerSizes(numbersOf(op.getSrc()), op.getReassociationIndices()))
+      return refuse(op, "expected sizes known when compiled of dimensions that become one, but of "
+                        "the first of them: a tile would run along several");
     if (live.size() > 1 && !(place.isNumber() && place.shift >= 0))
       return valueAt(op, op,
                      llvm::map_to_vector(places, [&](const Place &each) { return indices(each); }));
     for (int64_t dim : llvm::reverse(live)) {
       Place rest = place.base || place.shift ? place : Place();
-      if (rest.base) {
+      if (rest.base || (rest.shift != 0 && !(below.isKnown() && shape[dim].isKnown()))) {
+        if (!rest.base)
+          rest.base = number(0);
         Place quotient;
-        quotient.base = below == 1 ? cast<Value>(start(rest))
-                                   : divideIndex(cast<Value>(start(rest)), below, false);
+        quotient.base = below.is(1) ? cast<Value>(start(rest))
+                                    : divideIndex(cast<Value>(start(rest)), below, false);
         if (dim != live.front())
           quotient.base = divideIndex(quotient.base, shape[dim], true);
         inner[dim] = quotient;
       } else {
-        inner[dim] =
-            Place::at(dim == live.front() ? rest.shift / below : rest.shift / below % shape[dim]);
+        int64_t at = rest.shift == 0 ? 0 : rest.shift / below.number;
+        inner[dim] = Place::at(dim == live.front() || at == 0 ? at : at % shape[dim].number);
       }
-      below *= shape[dim];
+      if (dim != live.front())
+        below = product(below, shape[dim]);
     }
   }
   return value(op.getSrc(), inner);
@@ -304,10 +322,10 @@ FailureOr<Value> TileWriter::ofCollapse(tensor::CollapseShapeOp op, ArrayRef<Pla
 FailureOr<Value> TileWriter::ofLinalg(linalg::LinalgOp op, unsigned result,
                                       ArrayRef<Place> places) {
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(result));
-  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  SmallVector<Extent> ranges = extents.loopsOf(op);
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
-  SmallVector<Place> loops(extents.size());
-  llvm::SmallBitVector known(extents.size());
+  SmallVector<Place> loops(ranges.size());
+  llvm::SmallBitVector known(ranges.size());
   for (auto [expr, place] : llvm::zip_equal(map.getResults(), places)) {
     auto dim = dyn_cast<AffineDimExpr>(expr);
     if (!dim && !isa<AffineConstantExpr>(expr))
@@ -328,7 +346,7 @@ FailureOr<Value> TileWriter::ofLinalg(linalg::LinalgOp op, unsigned result,
       continue;
     if (kinds[dim] == utils::IteratorType::reduction)
       reduced.push_back(dim);
-    else if (extents[dim] != 1)
+    else if (!ranges[dim].is(1))
       return refuse(op, "expected parallel loops to go over the result");
   }
   // A reduction over a single element is a reduction, too.

@@ -13,8 +13,10 @@ using namespace mlir;
 
 namespace xetile::transform_ops {
 
-TileWriter::TileWriter(OpBuilder &b, Operation *workgroups, const TilePlan &plan)
-    : b(b), loc(workgroups->getLoc()), workgroups(workgroups), plan(plan), sizes(plan.tile) {
+TileWriter::TileWriter(OpBuilder &b, Operation *workgroups, const TilePlan &plan,
+                       TileSizes &extents)
+    : b(b), loc(workgroups->getLoc()), workgroups(workgroups), plan(plan), extents(extents),
+      sizes(plan.tile) {
   scopes.push_back(std::make_unique<Scope>());
 }
 
@@ -70,9 +72,9 @@ Value *TileWriter::find(const Key &key) {
   return nullptr;
 }
 
-FailureOr<Value> TileWriter::carry(int64_t extent, int64_t step, Value init,
+FailureOr<Value> TileWriter::carry(Extent extent, int64_t step, Value init,
                                    llvm::function_ref<FailureOr<Value>(Value, Value)> body) {
-  Value from = number(0), to = number(extent), by = number(step);
+  Value from = number(0), to = asIndex(extent), by = number(step);
   auto loop = scf::ForOp::create(b, loc, from, to, by, init ? ValueRange(init) : ValueRange());
   OpBuilder::InsertionGuard guard(b);
   if (init)
@@ -82,7 +84,10 @@ FailureOr<Value> TileWriter::carry(int64_t extent, int64_t step, Value init,
   scopes.push_back(std::make_unique<Scope>());
   scopes.back()->loop = loop;
   scopes.back()->reduces = init != nullptr;
-  highest[loop.getInductionVar()] = (extent - 1) / step * step;
+  if (extent.isKnown())
+    highest[loop.getInductionVar()] = (extent.number - 1) / step * step;
+  else
+    below[loop.getInductionVar()] = extent.value;
   FailureOr<Value> next =
       body(loop.getInductionVar(), init ? Value(loop.getRegionIterArg(0)) : Value());
   if (succeeded(next) && init)
@@ -93,211 +98,13 @@ FailureOr<Value> TileWriter::carry(int64_t extent, int64_t step, Value init,
   return init ? Value(loop.getResult(0)) : Value();
 }
 
-LogicalResult TileWriter::inLoop(int64_t extent, int64_t step,
+LogicalResult TileWriter::inLoop(Extent extent, int64_t step,
                                  llvm::function_ref<LogicalResult(Value)> write) {
   return carry(extent, step, Value(), [&](Value variable, Value) -> FailureOr<Value> {
     if (failed(write(variable)))
       return failure();
     return Value();
   });
-}
-
-//===----------------------------------------------------------------------===//
-// Indices
-//===----------------------------------------------------------------------===//
-
-/// Kinds of keys besides those of values, whose first part is a pointer.
-enum : int64_t { kNumber = 1, kSum, kProduct, kQuotient, kRemainder, kAtMost };
-
-static int64_t keyOf(Value value) { return reinterpret_cast<int64_t>(value.getAsOpaquePointer()); }
-
-Value TileWriter::number(int64_t value) {
-  Key key{kNumber, value};
-  if (Value *known = find(key))
-    return *known;
-  AtDepth outermost(*this, 0);
-  Value constant = arith::ConstantIndexOp::create(b, loc, value);
-  if (value >= 0)
-    highest[constant] = value;
-  return scopes.back()->known[key] = constant;
-}
-
-Value TileWriter::addIndices(Value x, Value y) {
-  if (!x || !y)
-    return x ? x : y;
-  Key key{kSum, keyOf(x), keyOf(y)};
-  if (Value *known = find(key))
-    return *known;
-  AtDepth depth(*this, std::max(depthOf(x), depthOf(y)));
-  Value sum = b.createOrFold<arith::AddIOp>(loc, x, y);
-  if (highest.contains(x) && highest.contains(y))
-    highest[sum] = highest[x] + highest[y];
-  return scopes.back()->known[key] = sum;
-}
-
-Value TileWriter::scaleIndex(Value x, int64_t by) {
-  if (!x || by == 1)
-    return x;
-  Key key{kProduct, keyOf(x), by};
-  if (Value *known = find(key))
-    return *known;
-  Value factor = number(by);
-  AtDepth depth(*this, depthOf(x));
-  Value product = b.createOrFold<arith::MulIOp>(loc, x, factor);
-  if (by > 0 && highest.contains(x))
-    highest[product] = highest[x] * by;
-  return scopes.back()->known[key] = product;
-}
-
-Value TileWriter::divideIndex(Value x, int64_t by, bool remainder) {
-  Key key{remainder ? kRemainder : kQuotient, keyOf(x), by};
-  if (Value *known = find(key))
-    return *known;
-  Value divisor = number(by);
-  AtDepth depth(*this, depthOf(x));
-  Value result = remainder ? b.createOrFold<arith::RemUIOp>(loc, x, divisor)
-                           : b.createOrFold<arith::DivUIOp>(loc, x, divisor);
-  if (remainder || highest.contains(x))
-    highest[result] = remainder ? by - 1 : highest[x] / by;
-  return scopes.back()->known[key] = result;
-}
-
-Place TileWriter::add(const Place &x, const Place &y) {
-  Place sum;
-  sum.base = addIndices(x.base, y.base);
-  sum.shift = x.shift + y.shift;
-  for (unsigned role : {kRows, kColumns})
-    sum.steps[role] = x.steps[role] + y.steps[role];
-  return sum;
-}
-
-Place TileWriter::scale(const Place &x, int64_t by) {
-  if (by == 0)
-    return Place();
-  Place product;
-  product.base = scaleIndex(x.base, by);
-  product.shift = x.shift * by;
-  for (unsigned role : {kRows, kColumns})
-    product.steps[role] = x.steps[role] * by;
-  return product;
-}
-
-OpFoldResult TileWriter::start(const Place &place) {
-  if (!place.base)
-    return b.getIndexAttr(place.shift);
-  return place.shift == 0 ? place.base : addIndices(place.base, number(place.shift));
-}
-
-Place TileWriter::inBounds(const Place &place, int64_t extent) {
-  if (!place.isNumber())
-    return place;
-  if (!place.base)
-    return Place::at(std::clamp<int64_t>(place.shift, 0, extent - 1));
-  auto index = cast<Value>(start(place));
-  Key key{kAtMost, keyOf(index), extent};
-  Place result;
-  if (Value *known = find(key)) {
-    result.base = *known;
-    return result;
-  }
-  Value last = number(extent - 1);
-  AtDepth depth(*this, depthOf(index));
-  // Below zero is far above, without a sign.
-  result.base = scopes.back()->known[key] = b.createOrFold<arith::MinUIOp>(loc, index, last);
-  highest[result.base] = extent - 1;
-  return result;
-}
-
-bool TileWriter::divideExactly(Value index, int64_t by, Value &quotient) {
-  quotient = {};
-  if (!index)
-    return true;
-  if (std::optional<int64_t> constant = getConstantIntValue(index)) {
-    if (*constant % by != 0)
-      return false;
-    quotient = number(*constant / by);
-    return true;
-  }
-  if (auto product = index.getDefiningOp<arith::MulIOp>())
-    if (std::optional<int64_t> factor = getConstantIntValue(product.getRhs());
-        factor && *factor % by == 0) {
-      quotient = scaleIndex(product.getLhs(), *factor / by);
-      return true;
-    }
-  if (auto sum = index.getDefiningOp<arith::AddIOp>()) {
-    Value left, right;
-    if (!divideExactly(sum.getLhs(), by, left) || !divideExactly(sum.getRhs(), by, right))
-      return false;
-    quotient = addIndices(left, right);
-    return true;
-  }
-  return false;
-}
-
-bool TileWriter::isInside(const Place &place, int64_t extent) const {
-  int64_t least = place.shift, most = place.shift;
-  if (place.base) {
-    auto found = highest.find(place.base);
-    if (found == highest.end())
-      return false;
-    most += found->second;
-  }
-  for (unsigned role : {kRows, kColumns}) {
-    int64_t last = place.steps[role] * (sizes[role] - 1);
-    (last < 0 ? least : most) += last;
-  }
-  return least >= 0 && most < extent;
-}
-
-/// True if a part of `expr` may be negative although all dimensions are not.
-static bool mayBeNegative(AffineExpr expr) {
-  bool found = false;
-  expr.walk([&](AffineExpr part) {
-    if (auto constant = dyn_cast<AffineConstantExpr>(part))
-      found |= constant.getValue() < 0;
-  });
-  return found;
-}
-
-FailureOr<Place> TileWriter::placeOf(AffineExpr expr, ArrayRef<Place> dims) {
-  if (auto dim = dyn_cast<AffineDimExpr>(expr))
-    return dims[dim.getPosition()];
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return Place::at(constant.getValue());
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (!binary)
-    return failure();
-  FailureOr<Place> left = placeOf(binary.getLHS(), dims), right = placeOf(binary.getRHS(), dims);
-  if (failed(left) || failed(right))
-    return failure();
-  if (expr.getKind() == AffineExprKind::Add)
-    return add(*left, *right);
-  if (!right->isNumber() || right->base)
-    return failure();
-  if (expr.getKind() == AffineExprKind::Mul)
-    return scale(*left, right->shift);
-  bool remainder = expr.getKind() == AffineExprKind::Mod;
-  if (!left->isNumber() || right->shift <= 0 || expr.getKind() == AffineExprKind::CeilDiv)
-    return failure();
-  if (!left->base)
-    return Place::at(remainder ? llvm::mod(left->shift, right->shift)
-                               : llvm::divideFloorSigned(left->shift, right->shift));
-  // Unsigned quotients are those of indices from zero on.
-  if (left->shift < 0 || mayBeNegative(binary.getLHS()))
-    return failure();
-  Place result;
-  result.base = divideIndex(cast<Value>(start(*left)), right->shift, remainder);
-  return result;
-}
-
-FailureOr<Place> TileWriter::placeOf(OpFoldResult index) {
-  if (std::optional<int64_t> constant = getConstantIntValue(index))
-    return Place::at(*constant);
-  Place place;
-  place.base = variables.lookup(cast<Value>(index));
-  if (!place.base)
-    return failure();
-  return place;
 }
 
 //===----------------------------------------------------------------------===//
@@ -384,6 +191,15 @@ Value TileWriter::indices(const Place &place) {
   return result;
 }
 
+bool mayBeNegative(AffineExpr expr) {
+  bool found = false;
+  expr.walk([&](AffineExpr part) {
+    if (auto constant = dyn_cast<AffineConstantExpr>(part))
+      found |= constant.getValue() < 0;
+  });
+  return found;
+}
+
 FailureOr<Value> TileWriter::indices(AffineExpr expr, unsigned numDims, ArrayRef<Value> operands) {
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
     return operands[dim.getPosition()];
@@ -416,9 +232,16 @@ FailureOr<Value> TileWriter::indices(AffineExpr expr, unsigned numDims, ArrayRef
   }
 }
 
-Value TileWriter::isBelow(Value indices, int64_t bound) {
+Value TileWriter::extentSplat(Extent extent, ArrayRef<int64_t> shape) {
+  if (extent.isKnown())
+    return indexSplat(extent.number, shape);
+  return vector::BroadcastOp::create(b, loc, VectorType::get(shape, b.getIndexType()),
+                                     extent.value);
+}
+
+Value TileWriter::isBelow(Value indices, Extent bound) {
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, indices,
-                               indexSplat(bound, shapeOf(indices)));
+                               extentSplat(bound, shapeOf(indices)));
 }
 
 Value TileWriter::both(Value mask, Value other) {

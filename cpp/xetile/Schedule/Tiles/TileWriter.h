@@ -18,6 +18,7 @@
 #include "xetile/Linalg/Scan.h"
 #include "xetile/Schedule/Tiles/Place.h"
 #include "xetile/Schedule/Tiles/TilePlan.h"
+#include "xetile/Schedule/Tiles/TileSizes.h"
 #include <map>
 #include <string>
 
@@ -45,23 +46,34 @@ mlir::TypedAttr getSplat(mlir::Value value);
 
 /// Where elements of a collapsed tensor were: for each dimension of its source, a quotient and a
 /// remainder of the dimensions of the result.
-llvm::SmallVector<mlir::AffineExpr> delinearize(mlir::tensor::CollapseShapeOp op);
+llvm::SmallVector<mlir::AffineExpr> delinearize(mlir::tensor::CollapseShapeOp op,
+                                                llvm::ArrayRef<int64_t> shape);
+
+/// True if a part of `expr` may be negative although all dimensions are not.
+bool mayBeNegative(mlir::AffineExpr expr);
+
+/// True if of each group of dimensions of a reshape, the first alone may be known to a run only.
+bool hasKnownInnerSizes(llvm::ArrayRef<int64_t> wide,
+                        llvm::ArrayRef<mlir::ReassociationIndices> groups);
 
 class TileWriter {
 public:
   /// Writes at the insertion point of `b`, in `workgroups`; memory is asked for before it.
-  TileWriter(mlir::OpBuilder &b, mlir::Operation *workgroups, const TilePlan &plan);
+  TileWriter(mlir::OpBuilder &b, mlir::Operation *workgroups, const TilePlan &plan,
+             TileSizes &extents);
 
   /// The elements of `tensor` at `places`. `padding` is what memory gives out of bounds (zero by
   /// default).
   mlir::FailureOr<mlir::Value> value(mlir::Value tensor, llvm::ArrayRef<Place> places,
                                      mlir::TypedAttr padding = {});
 
-  /// Stores `vector` to `memory` at `places`; elements out of bounds are dropped.
-  void store(mlir::Value vector, mlir::Value memory, llvm::ArrayRef<Place> places);
+  /// Stores `vector` to `memory`, where `tensor` is, at `places`; elements out of bounds are
+  /// dropped.
+  void store(mlir::Value vector, mlir::Value tensor, mlir::Value memory,
+             llvm::ArrayRef<Place> places);
 
   /// Runs `write` in a loop over `[0, extent)` with its variable. Nothing is carried.
-  mlir::LogicalResult inLoop(int64_t extent, int64_t step,
+  mlir::LogicalResult inLoop(Extent extent, int64_t step,
                              llvm::function_ref<mlir::LogicalResult(mlir::Value)> write);
 
   /// Runs `write` for each place of a scan's loop, one after the other, where the scan's result is
@@ -72,6 +84,9 @@ public:
 
   /// Says that an index is never above `most`.
   void setHighest(mlir::Value index, int64_t most) { highest[index] = most; }
+
+  /// Says that an index is below the size `extent` of a run.
+  void setBelow(mlir::Value index, Extent extent) { below[index] = extent.value; }
 
   /// Where, and why it cannot be written.
   mlir::Operation *where = nullptr;
@@ -105,6 +120,10 @@ private:
   struct View {
     mlir::Value memory;
     std::array<mlir::OpFoldResult, 2> offsets;
+    /// Rows and columns of the matrix, and how far apart they are.
+    std::array<Extent, 2> sides, strides;
+    /// True if a dimension of which the matrix is one element may have none in a run.
+    bool mayBeEmpty = false;
     std::array<int64_t, 2> shape;
     bool columnMajor = false;
   };
@@ -120,24 +139,34 @@ private:
   mlir::Value *find(const Key &key);
   void append(Key &key, llvm::ArrayRef<Place> places) const;
   mlir::FailureOr<mlir::Value>
-  carry(int64_t extent, int64_t step, mlir::Value init,
+  carry(Extent extent, int64_t step, mlir::Value init,
         llvm::function_ref<mlir::FailureOr<mlir::Value>(mlir::Value, mlir::Value)> body);
 
   // Indices.
   mlir::Value number(int64_t value);
   mlir::Value addIndices(mlir::Value a, mlir::Value b);
   mlir::Value scaleIndex(mlir::Value a, int64_t by);
-  mlir::Value divideIndex(mlir::Value a, int64_t by, bool remainder);
+  mlir::Value multiplyIndices(mlir::Value a, mlir::Value b);
+  mlir::Value divideIndex(mlir::Value a, Extent by, bool remainder);
   Place add(const Place &a, const Place &b);
   Place scale(const Place &a, int64_t by);
+  mlir::FailureOr<Place> scale(const Place &a, Extent by);
+  Extent product(Extent a, Extent b);
+  bool isKnownBefore(mlir::OpFoldResult index) const;
+  /// Sizes of a tensor, open ones of a run.
+  llvm::SmallVector<int64_t> numbersOf(mlir::Value tensor);
+  /// `place` less an index.
+  Place subtract(const Place &place, mlir::OpFoldResult index);
+  /// An extent as an index in the kernel.
+  mlir::Value asIndex(Extent extent) { return extent.value ? extent.value : number(extent.number); }
   mlir::OpFoldResult start(const Place &place);
   /// The index by which `by` is multiplied to give `index`; false where it is not known.
   bool divideExactly(mlir::Value index, int64_t by, mlir::Value &quotient);
   /// True if all elements at `place` are in bounds of a dimension of `extent`.
-  bool isInside(const Place &place, int64_t extent) const;
+  bool isInside(const Place &place, Extent extent) const;
   /// `place`, but that of the last element for a number outside of a dimension of `extent`
   /// elements: what is read there is dropped, and must exist.
-  Place inBounds(const Place &place, int64_t extent);
+  Place inBounds(const Place &place, Extent extent);
   /// The place of an affine expression; failure where it is none (quotients along a tile).
   mlir::FailureOr<Place> placeOf(mlir::AffineExpr expr, llvm::ArrayRef<Place> dims);
   mlir::FailureOr<Place> placeOf(mlir::OpFoldResult index);
@@ -154,7 +183,9 @@ private:
   mlir::Value addVectors(mlir::Value a, mlir::Value b);
   mlir::FailureOr<mlir::Value> indices(mlir::AffineExpr expr, unsigned numDims,
                                        llvm::ArrayRef<mlir::Value> operands);
-  mlir::Value isBelow(mlir::Value indices, int64_t bound);
+  mlir::Value isBelow(mlir::Value indices, Extent bound);
+  /// An extent as a vector of indices.
+  mlir::Value extentSplat(Extent extent, llvm::ArrayRef<int64_t> shape);
   /// Where both masks are true; `mask` may be null.
   mlir::Value both(mlir::Value mask, mlir::Value other);
   mlir::Value select(mlir::Value mask, mlir::Value yes, mlir::Value no);
@@ -162,17 +193,28 @@ private:
 
   // Memory.
   mlir::Value memoryOf(mlir::Value tensor);
-  std::optional<View> view(mlir::Value memory, llvm::ArrayRef<Place> places);
-  std::optional<View> unfold(mlir::Value memory, llvm::ArrayRef<Place> places, unsigned folded);
-  std::optional<View> viewOf(mlir::Value memory, llvm::SmallVector<Place> places);
+  /// A tensor in memory, and the sizes of its dimensions.
+  struct Memory {
+    mlir::Value buffer;
+    llvm::SmallVector<Extent> extents;
+    /// Elements between neighbours along a dimension.
+    llvm::SmallVector<Extent> strides;
+  };
+  Memory describe(mlir::Value tensor, mlir::Value buffer);
+  std::optional<View> view(const Memory &memory, llvm::ArrayRef<Place> places);
+  std::optional<View> unfold(const Memory &memory, llvm::ArrayRef<Place> places, unsigned folded);
+  std::optional<View> viewOf(const Memory &memory, llvm::SmallVector<Place> places);
+  View viewLine(const Memory &memory, const Place &place, bool isRow, View result);
   TileType tileType(const View &view, mlir::Type element, bool mapped) const;
+  mlir::Value tileOf(const View &view, mlir::Type element, bool mapped);
   mlir::FailureOr<mlir::Value> load(mlir::Value tensor, llvm::ArrayRef<Place> places,
                                     mlir::TypedAttr padding);
-  mlir::Value gather(mlir::Value memory, llvm::ArrayRef<mlir::Value> indices,
+  mlir::Value gather(mlir::Value tensor, llvm::ArrayRef<mlir::Value> indices,
                      mlir::TypedAttr padding);
-  mlir::Value scattered(mlir::Value memory, llvm::ArrayRef<mlir::Value> indices, mlir::Value &mask);
+  mlir::Value scattered(const Memory &memory, llvm::ArrayRef<mlir::Value> indices,
+                        mlir::Value &mask);
   /// The same at places: what all elements have in common is part of the address.
-  mlir::Value scatteredAt(mlir::Value memory, llvm::ArrayRef<Place> places, mlir::Value &mask);
+  mlir::Value scatteredAt(const Memory &memory, llvm::ArrayRef<Place> places, mlir::Value &mask);
   mlir::Value tileAt(mlir::Value memory, mlir::Value start, mlir::Value indices);
   mlir::Value loadFrom(mlir::Value tile, mlir::Value mask, mlir::TypedAttr padding);
 
@@ -242,6 +284,7 @@ private:
   mlir::Value withoutPositiveFactor(mlir::Value vector, mlir::TypedAttr &factor);
 
   // Bodies.
+  mlir::FailureOr<mlir::Value> numberOfRun(mlir::Operation *op, mlir::Value scalar);
   mlir::FailureOr<mlir::Value> read(mlir::linalg::LinalgOp op, mlir::OpOperand &operand,
                                     llvm::ArrayRef<Place> loops, mlir::TypedAttr padding = {});
   mlir::FailureOr<mlir::Value> scalarCode(mlir::linalg::LinalgOp op, llvm::ArrayRef<Place> loops,
@@ -275,6 +318,7 @@ private:
                                       llvm::SmallVector<Place> loops,
                                       llvm::ArrayRef<unsigned> reduced);
   mlir::LogicalResult matchCombiner(Reduction &reduction);
+  void unroll(Reduction &reduction, llvm::SmallVector<unsigned> serial);
   mlir::FailureOr<mlir::Value> accumulate(Reduction &reduction, unsigned next, mlir::Value total);
   mlir::FailureOr<mlir::Value> element(Reduction &reduction);
   mlir::FailureOr<mlir::Value> finish(Reduction &reduction, mlir::Value total);
@@ -290,6 +334,9 @@ private:
   bool takesProductSum(ProductSum &sum);
   mlir::FailureOr<mlir::Value> addProducts(ProductSum &sum, unsigned next, mlir::Value total);
   mlir::FailureOr<mlir::Value>
+  addParts(Extent extent, int64_t step, mlir::Value total,
+           llvm::function_ref<mlir::FailureOr<mlir::Value>(mlir::Value, mlir::Value)> add);
+  mlir::FailureOr<mlir::Value>
   addBlock(mlir::Value total, llvm::function_ref<mlir::FailureOr<mlir::Value>(mlir::Value)> sum);
   mlir::Value multiplyExactly(mlir::Value left, mlir::Value right, mlir::Value total);
   std::optional<mlir::Value> loadBlock(ProductSum &sum, unsigned number);
@@ -298,11 +345,14 @@ private:
   mlir::Location loc;
   mlir::Operation *workgroups;
   const TilePlan &plan;
+  TileSizes &extents;
   /// Of tiles at the moment, and whether subgroups share their rows as those of the result.
   std::array<int64_t, 2> sizes;
   bool shares = true;
   /// The greatest number that an index is, where it is known.
   llvm::DenseMap<mlir::Value, int64_t> highest;
+  /// The size of a run that an index is below.
+  llvm::DenseMap<mlir::Value, mlir::Value> below;
   llvm::SmallVector<std::unique_ptr<Scope>> scopes;
   /// Variables of loops on tensors, as those of the loops that are written.
   llvm::DenseMap<mlir::Value, mlir::Value> variables;

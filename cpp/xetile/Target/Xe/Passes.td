@@ -71,8 +71,8 @@ def ConvertXeTileToXeGPU : Pass<"convert-xetile-to-xegpu"> {
     The 2D unit wants a base, pitch, width and place that are aligned. Where the types tell that it cannot take a matrix,
     where the tile is in shared local memory or scattered, and for `atomic_rmw_tile`, the elements are accessed one by
     one: `xegpu.load`, `store` and `atomic_rmw` with an offset for each and a mask of those that are in the matrix. Where only
-    a run can tell, the function tests its matrices once and has its body twice, behind a uniform branch; accesses to
-    matrices that are made later test for themselves. Padding other than zero is selected by the same masks.
+    a run can tell, a function that multiplies tests its matrices once and has its body twice, behind a uniform branch;
+    accesses to matrices that are made later, and those of other functions, test for themselves. Padding other than zero is selected by the same masks.
 
     Refused, each with an error at the operation: what `xetile-blocking` refuses, and operations on vectors of blocks
     that have no rule.

@@ -68,6 +68,10 @@ Target makeTarget(const TargetInfo &device) {
               pm.addPass(createDropCasts());
               pm.addPass(createPassBitsAsBytes());
               pm.addNestedPass<func::FuncOp>(createDropProvenAsserts());
+              // Sizes of views are checked as they are then.
+              ReshapesToViewsOptions views;
+              views.transposes = false;
+              pm.addPass(createReshapesToViews(views));
               SplitFrozenOptions frozen;
               frozen.onDevice = true;
               pm.addPass(createSplitFrozen(frozen));

@@ -30,7 +30,7 @@ func.func @base(%A: memref<64x64xf16, strided<[128, 1], offset: 8>>) {
 
 // -----
 
-// Sizes of the run: the function tests its matrices once, and has its loop twice.
+// Sizes of the run: a function that multiplies tests its matrices once, and has its loop twice.
 // CHECK-LABEL: gpu.func @run_time
 // CHECK: arith.remui
 // CHECK: %[[OK:.*]] = arith.andi
@@ -48,6 +48,40 @@ func.func @base(%A: memref<64x64xf16, strided<[128, 1], offset: 8>>) {
 // CHECK: xegpu.store %
 gpu.module @kernels {
   gpu.func @run_time(%A: memref<?x?xf16>, %B: memref<64x64xf16>, %rows: index, %columns: index) kernel {
+    %c0 = arith.constant 0 : index
+    %c16 = arith.constant 16 : index
+    %ta = xetile.init_tile %A[0, 0], [%rows, %columns], [%columns, 1] : memref<?x?xf16> -> !xetile.tile<8x16xf16>
+    %tb = xetile.init_tile %B[0, 0] : memref<64x64xf16> -> !xetile.tile<16x16xf16>
+    %zero = arith.constant dense<0.0> : vector<8x16xf32>
+    %r:2 = scf.for %k = %c0 to %columns step %c16 iter_args(%sum = %zero, %t = %ta) -> (vector<8x16xf32>, !xetile.tile<8x16xf16>) {
+      %v = xetile.load_tile %t : !xetile.tile<8x16xf16> -> vector<8x16xf16>
+      %b = xetile.load_tile %tb : !xetile.tile<16x16xf16> -> vector<16x16xf16>
+      %s = xetile.tile_mma %v, %b, %sum : vector<8x16xf16>, vector<16x16xf16>, vector<8x16xf32> -> vector<8x16xf32>
+      %n = xetile.update_tile_offset %t, [0, 16] : !xetile.tile<8x16xf16>
+      scf.yield %s, %n : vector<8x16xf32>, !xetile.tile<8x16xf16>
+    }
+    %d = arith.truncf %r#0 : vector<8x16xf32> to vector<8x16xf16>
+    xetile.store_tile %d, %ta : vector<8x16xf16>, !xetile.tile<8x16xf16>
+    gpu.return
+  }
+}
+
+// -----
+
+// Where nothing is multiplied, each access tests its matrix, and the loop is there once.
+// CHECK-LABEL: gpu.func @run_time_once
+// CHECK: scf.for
+// CHECK: scf.if
+// CHECK: xegpu.load_nd
+// CHECK: } else {
+// CHECK: xegpu.load %
+// CHECK-NOT: scf.for
+// CHECK: scf.if
+// CHECK: xegpu.store_nd
+// CHECK: } else {
+// CHECK: xegpu.store %
+gpu.module @kernels {
+  gpu.func @run_time_once(%A: memref<?x?xf16>, %B: memref<64x64xf16>, %rows: index, %columns: index) kernel {
     %c0 = arith.constant 0 : index
     %c16 = arith.constant 16 : index
     %ta = xetile.init_tile %A[0, 0], [%rows, %columns], [%columns, 1] : memref<?x?xf16> -> !xetile.tile<8x16xf16>

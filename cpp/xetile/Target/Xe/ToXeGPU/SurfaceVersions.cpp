@@ -104,6 +104,11 @@ void SurfaceVersions::split(Operation *op, StringRef chip) {
   if (function.isExternal() || !function.getFunctionBody().hasOneBlock() ||
       function.getNumResults() != 0)
     return;
+  // Code without products is as long as its accesses, which test for themselves.
+  bool multiplies =
+      function->walk([](TileMmaOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  if (!multiplies)
+    return;
   Block &body = function.getFunctionBody().front();
   Operation *first = getFirstAccess(body);
   if (!first || first == body.getTerminator())

@@ -15,8 +15,8 @@ namespace xetile {
 class SurfaceVersions {
 public:
   /// Where the matrices of a function are there before its first access, and only a run knows
-  /// whether the 2D unit takes them, the function tests them once and has its body twice: with
-  /// block messages, and without. Other accesses test for themselves.
+  /// whether the 2D unit takes them, a function that multiplies tests them once and has its body
+  /// twice: with block messages, and without. Other accesses test for themselves.
   llvm::LogicalResult run(mlir::Operation *root, llvm::StringRef chip);
   /// `Unknown` where the access has to test.
   SurfaceKind get(mlir::Operation *access) const { return kinds.lookup(access); }
