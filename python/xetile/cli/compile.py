@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from xetile.cli.payload import Request, add_options, read_request, watch
+from xetile.cli.payload import Request, add_options, parse_seed, read_request, watch
 from xetile.errors import XeTileError
-from xetile.system import files
+from xetile.system import files, output
 
 if TYPE_CHECKING:
     from xetile.kernels.kernel import Kernel, Stage
@@ -26,6 +26,10 @@ what --emit takes, besides the names of levels:
   cpu:  tiled, memory, llvm (the module there), object, so (also: native), header
 so is a shared object that xetile.load and C programs call; header declares its functions for C.
 Without --emit the name of OUT tells: .so, .spv, .o, .h, .mlir (the lowest level); else spirv, and so for cpu.
+
+--from LEVEL: IN.mlir is a file of --dump-stages that was edited. It is compiled from there on, run on random arrays and
+compared with what --against has, by default the nearest level before it that lies beside IN.mlir. Where results differ
+nothing is written, and an error tells which elements do.
 """
 
 
@@ -40,11 +44,19 @@ def add_parser(commands: Any) -> None:
     add_options(parser)
     parser.add_argument("-o", dest="output", required=True, metavar="OUT", help="the file to write; - for stdout")
     parser.add_argument("--emit", metavar="WHAT", help="what to write (default: what OUT's name says)")
+    edit = parser.add_argument_group("edit and go on")
+    edit.add_argument("--from", dest="level", metavar="LEVEL", help="check that the edited IN.mlir computes the same")
+    edit.add_argument("--against", metavar="FILE", help="the module before the edit, or that of a level before it")
+    edit.add_argument("--seed", type=parse_seed, metavar="N", help="of the arrays (default: a fresh one, printed)")
     parser.set_defaults(command=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
     request = read_request(options)
+    if options.level is not None:
+        _check_edit(request, options)
+    elif options.against is not None or options.seed is not None:
+        raise XeTileError("--against, --seed: expected --from LEVEL beside them")
     emits = request.target.emits
     emit = options.emit
     if emit is None:
@@ -69,6 +81,23 @@ def _run(options: argparse.Namespace) -> int:
         data = _lower(request, options, level).text.encode()
     _write(options.output, data)
     return 0
+
+
+def _check_edit(request: Request, options: argparse.Namespace) -> None:
+    """Fails unless the edited module computes what the one before does."""
+    from xetile.compiling import compiler, edits
+
+    if options.schedule is not None or options.set:
+        raise XeTileError("--from: expected no --schedule and no --set beside it: the module is compiled as it is")
+    if options.level not in request.target.levels:
+        known = ", ".join(request.target.levels)
+        raise XeTileError(f"--from {options.level}: expected one of the levels of {request.target}: {known}")
+    before = options.against or edits.find_before(options.input, options.level, request.target.levels)
+    more: dict[str, Any] = dict(edits.without_machine_code(request.target))
+    _, seed = edits.compile_edit(
+        request.payload, compiler.read_payload(before), options.level, request.target, options.seed, **more
+    )
+    output.complain(f"{options.input} computes what {before} does, on random arrays of seed {seed}")
 
 
 def _write_kernel(request: Request, options: argparse.Namespace, emit: str) -> int:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from xetile.schedule import Schedule
     from xetile.targets import Target
 
-__all__ = ["Request", "add_options", "pass_parameters", "read_request", "read_schedule", "watch"]
+__all__ = ["Request", "add_options", "parse_seed", "pass_parameters", "read_request", "read_schedule", "watch"]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -163,3 +163,10 @@ def watch(options: argparse.Namespace) -> Callable[[Stage], None]:
             stage.write(options.dump_stages)
 
     return tell
+
+
+def parse_seed(text: str) -> int:
+    """The value of --seed."""
+    if not text.isdecimal() or len(text) > 1000:
+        raise argparse.ArgumentTypeError(f"expected 0 or a positive integer, got {text!r}")
+    return int(text)
