@@ -35,8 +35,9 @@ void addReversedId(BuiltinText &out, const SpirvImport &import) {
 #ifndef XT_REVERSED
 #define XT_REVERSED
 size_t xt_mirrored(void) {
-  size_t size = get_max_sub_group_size(), lane = get_sub_group_local_id(), own = get_local_linear_id();
-  size_t all = get_local_size(0) * get_local_size(1) * get_local_size(2);
+  size_t size = get_max_sub_group_size(), lane = get_sub_group_local_id();
+  size_t x = get_local_size(0), y = get_local_size(1), all = x * y * get_local_size(2);
+  size_t own = (get_local_id(2) * y + get_local_id(1)) * x + get_local_id(0);
   if (all % size || get_sub_group_id() * size + lane != own)
     return own;
   return (get_num_sub_groups() - 1 - get_sub_group_id()) * size + lane;
@@ -46,7 +47,7 @@ size_t xt_mirrored_id(uint axis) {
   return axis == 0 ? id % x : axis == 1 ? id / x % y : id / (x * y);
 }
 size_t xt_mirrored_global_id(uint axis) {
-  return get_group_id(axis) * get_enqueued_local_size(axis) + xt_mirrored_id(axis) + get_global_offset(axis);
+  return get_group_id(axis) * get_local_size(axis) + xt_mirrored_id(axis) + get_global_offset(axis);
 }
 #endif
 )cl");

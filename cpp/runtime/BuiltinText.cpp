@@ -8,6 +8,7 @@
 #include "BuiltinAssert.h"
 #include "Errors.h"
 #include "PrefetchCheck.h"
+#include "SurfaceCheck.h"
 
 #include <algorithm>
 #include <cctype>
@@ -57,7 +58,12 @@ void addImport(BuiltinText &out, const SpirvModule &module, const NativeBuiltins
       return;
     if (block->kind != BlockIo::Prefetch)
       checkSubgroupSize(module, import);
-    addBlockIo(out, import, *block);
+    if (!out.checkBlocks)
+      return addBlockIo(out, import, *block);
+    SpirvImport unchecked = import;
+    unchecked.name = "xt_unchecked" + import.name;
+    addBlockIo(out, unchecked, *block);
+    addCheckedBlockIo(out, import, *block, unchecked.name);
   } else if (std::optional<PayloadCall> call = asPayloadCall(import)) {
     if (!native.blockIo)
       addPayload(out, import, *call);
@@ -139,10 +145,10 @@ std::string BuiltinText::text() const {
 }
 
 std::string generateBuiltins(const SpirvModule &module, const NativeBuiltins &native,
-                             Flavour flavour, bool checkPrefetches) {
+                             Flavour flavour, bool checkPrefetches, bool checkBlocks) {
   if (module.imports.empty() || (native.blockIo && native.dpas))
     return {};
-  BuiltinText out(flavour, checkPrefetches && !native.blockIo);
+  BuiltinText out(flavour, checkPrefetches && !native.blockIo, checkBlocks && !native.blockIo);
   if (out.checkPrefetches)
     out.add(prefetchRecordText());
   for (const SpirvImport &import : module.imports)

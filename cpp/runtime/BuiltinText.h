@@ -39,11 +39,13 @@ enum class Flavour {
 /// Collects a translation unit.
 class BuiltinText {
 public:
-  BuiltinText(Flavour flavour, bool checkPrefetches)
-      : flavour(flavour), checkPrefetches(checkPrefetches) {}
+  BuiltinText(Flavour flavour, bool checkPrefetches, bool checkBlocks = false)
+      : flavour(flavour), checkPrefetches(checkPrefetches), checkBlocks(checkBlocks) {}
   const Flavour flavour;
   /// Prefetches record where they point (PrefetchCheck.h).
   const bool checkPrefetches;
+  /// 2D block messages are checked against the rules of GPUs (SurfaceCheck.h).
+  const bool checkBlocks;
 
   /// The name of a vector type of any length and of no alignment; `element` is an OpenCL C scalar
   /// type.
@@ -74,7 +76,7 @@ void addPortablePart(BuiltinText &out, const SpirvImport &import);
 
 /// Empty if the device has all that the module imports.
 std::string generateBuiltins(const SpirvModule &module, const NativeBuiltins &native,
-                             Flavour flavour, bool checkPrefetches);
+                             Flavour flavour, bool checkPrefetches, bool checkBlocks = false);
 
 } // namespace xetile::runtime
 #endif

@@ -5,7 +5,9 @@
 // pointers that the device cannot read.
 #include "Launch.h"
 
+#include "CheckedLaunch.h"
 #include "Errors.h"
+#include "GuardedMemory.h"
 #include "Memory.h"
 
 #include <mutex>
@@ -128,6 +130,34 @@ void checkSizes(const Device &device, const SpirvKernel &kernel, const LaunchCon
                 " in a group. Use smaller workgroup tiles or fewer subgroups");
 }
 
+void enqueue(Kernel &kernel, const LaunchConfig &config, void **arguments, size_t argumentCount,
+             cl_command_queue queue) {
+  Device &device = kernel.program->device();
+  size_t local[3], global[3];
+  for (unsigned d = 0; d < 3; ++d) {
+    local[d] = static_cast<size_t>(config.block[d]);
+    global[d] = local[d] * static_cast<size_t>(config.grid[d]);
+  }
+  std::lock_guard<std::mutex> lock(launchMutex());
+  setArguments(device, kernel, config, arguments, argumentCount);
+  cl_event event = nullptr;
+  check(clEnqueueNDRangeKernel(queue, kernel.handle, 3, nullptr, global, local, 0, nullptr, &event),
+        "launching the kernel '" + kernel.declaration->name + "' on a grid of " +
+            sizeText(config.grid) + " groups of " + sizeText(config.block) + " work-items",
+        "Check the group size against the device's limits and the kernel's use of registers and "
+        "local memory");
+  if (lastEvent)
+    clReleaseEvent(lastEvent);
+  lastEvent = event;
+  ++launches;
+}
+
+void enqueueAndWait(Kernel &kernel, const LaunchConfig &config, void **arguments,
+                    size_t argumentCount, cl_command_queue queue) {
+  enqueue(kernel, config, arguments, argumentCount, queue);
+  finish(queue);
+}
+
 } // namespace
 
 void launch(Kernel &kernel, const LaunchConfig &config, Stream *stream, void **arguments,
@@ -138,27 +168,10 @@ void launch(Kernel &kernel, const LaunchConfig &config, Stream *stream, void **a
                 device.info().name + "' and the stream to '" + stream->device->info().name +
                 "'. Create the stream after gpu.set_default_device");
   checkSizes(device, *kernel.declaration, config);
-  size_t local[3], global[3];
-  for (unsigned d = 0; d < 3; ++d) {
-    local[d] = static_cast<size_t>(config.block[d]);
-    global[d] = local[d] * static_cast<size_t>(config.grid[d]);
-  }
   cl_command_queue queue = (stream ? *stream : device.defaultStream()).queue;
-  {
-    std::lock_guard<std::mutex> lock(launchMutex());
-    setArguments(device, kernel, config, arguments, argumentCount);
-    cl_event event = nullptr;
-    check(
-        clEnqueueNDRangeKernel(queue, kernel.handle, 3, nullptr, global, local, 0, nullptr, &event),
-        "launching the kernel '" + kernel.declaration->name + "' on a grid of " +
-            sizeText(config.grid) + " groups of " + sizeText(config.block) + " work-items",
-        "Check the group size against the device's limits and the kernel's use of registers and "
-        "local memory");
-    if (lastEvent)
-      clReleaseEvent(lastEvent);
-    lastEvent = event;
-    ++launches;
-  }
+  if (checksLaunches())
+    return launchChecked(kernel, config, arguments, argumentCount, queue, enqueueAndWait);
+  enqueue(kernel, config, arguments, argumentCount, queue);
   if (!stream)
     finish(queue);
   else

@@ -5,6 +5,7 @@
 #include "Memory.h"
 
 #include "Errors.h"
+#include "GuardedMemory.h"
 
 #include <cstdint>
 #include <cstdlib>
@@ -17,7 +18,7 @@ namespace {
 
 constexpr cl_uint alignment = 64;
 
-enum class Kind { Usm, Svm, Host };
+enum class Kind { Usm, Svm, Host, Guarded };
 
 struct Allocation {
   size_t size;
@@ -67,6 +68,12 @@ void *allocate(Device &device, size_t size, bool hostShared) {
   if (size == 0)
     return nullptr;
   const DeviceInfo &info = device.info();
+  if (checksLaunches()) {
+    if (!info.readsHostMemory())
+      throw Error("XETILE_CHECK=1 needs a device that reads the host's memory, which '" +
+                  info.name + "' does not; unset it, or choose a CPU with XETILE_DEVICE");
+    return record(allocateGuarded(size, Against::End), {size, Kind::Guarded, &device});
+  }
   cl_int status = CL_SUCCESS;
   if (info.usm) {
     void *pointer =
@@ -93,6 +100,10 @@ void *allocate(Device &device, size_t size, bool hostShared) {
     throw Error("allocating " + sizeText(size) + " on '" + info.name + "' failed. " +
                 remedyFor(device));
   return record(pointer, {size, Kind::Svm, &device});
+}
+
+void *allocateBehindGuard(Device &device, size_t size) {
+  return record(allocateGuarded(size, Against::Start), {size, Kind::Guarded, &device});
 }
 
 void *allocateHostFallback(size_t size) {
@@ -124,7 +135,9 @@ void release(void *pointer, Stream *stream) {
   // clMemBlockingFree of Intel's for CPUs does not wait for copies to and from its inside.
   check(clFinish((stream ? *stream : allocation.device->defaultStream()).queue),
         "waiting for a command queue");
-  if (allocation.kind == Kind::Usm)
+  if (allocation.kind == Kind::Guarded)
+    releaseGuarded(pointer);
+  else if (allocation.kind == Kind::Usm)
     check(allocation.device->memBlockingFree(allocation.device->context(), pointer),
           "freeing device memory");
   else
@@ -143,17 +156,24 @@ bool isAllocatedFor(const Device &device, const void *pointer) {
          address - candidate->first <= candidate->second.size;
 }
 
-std::optional<size_t> bytesBehind(const void *pointer) {
+std::optional<Extent> allocationOf(const void *pointer) {
   auto address = reinterpret_cast<uintptr_t>(pointer);
   std::lock_guard<std::mutex> lock(tableMutex());
   auto next = table().upper_bound(address);
   if (next == table().begin())
     return std::nullopt;
   auto candidate = std::prev(next);
-  size_t offset = address - candidate->first;
-  if (offset > candidate->second.size)
+  if (address - candidate->first > candidate->second.size)
     return std::nullopt;
-  return candidate->second.size - offset;
+  return Extent{reinterpret_cast<void *>(candidate->first), candidate->second.size};
+}
+
+std::optional<size_t> bytesBehind(const void *pointer) {
+  std::optional<Extent> extent = allocationOf(pointer);
+  if (!extent)
+    return std::nullopt;
+  return extent->size - static_cast<size_t>(static_cast<const char *>(pointer) -
+                                            static_cast<char *>(extent->start));
 }
 
 void copy(Device &device, void *to, const void *from, size_t size, Stream *stream) {

@@ -15,6 +15,9 @@ namespace xetile::runtime {
 /// At least 64-byte aligned, as 2D block messages need their base. Null for size 0.
 void *allocate(Device &device, size_t size, bool hostShared);
 
+/// Memory behind a guard (GuardedMemory.h), of which allocate() gives none.
+void *allocateBehindGuard(Device &device, size_t size);
+
 /// Host memory that release() knows, for host code that goes on after a recorded error.
 void *allocateHostFallback(size_t size);
 
@@ -23,6 +26,13 @@ void release(void *pointer, Stream *stream);
 
 /// True if `pointer` lies in an allocation that `device` can access.
 bool isAllocatedFor(const Device &device, const void *pointer);
+
+struct Extent {
+  void *start;
+  size_t size;
+};
+/// The allocation that `pointer` lies in, if it lies in one.
+std::optional<Extent> allocationOf(const void *pointer);
 
 /// Bytes from `pointer` to the end of the allocation that it lies in, if it lies in one.
 std::optional<size_t> bytesBehind(const void *pointer);

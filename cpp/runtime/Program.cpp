@@ -8,10 +8,12 @@
 #include "BuiltinAssert.h"
 #include "BuiltinText.h"
 #include "Errors.h"
+#include "GuardedMemory.h"
 #include "PortableSpirv.h"
 #include "PrefetchCheck.h"
 #include "ProgramCache.h"
 #include "Sha256.h"
+#include "SurfaceCheck.h"
 
 #include <chrono>
 #include <cstdlib>
@@ -151,9 +153,13 @@ void touch(Shared &state, const std::shared_ptr<Program> &program) {
     state.recent.pop_back();
 }
 
+struct Checks {
+  bool prefetches, launches;
+};
+
 std::shared_ptr<Program> build(Device &device, const std::vector<unsigned char> &spirv,
-                               const std::shared_ptr<const SpirvModule> &module, bool checks,
-                               BuildCounters &counters) {
+                               const std::shared_ptr<const SpirvModule> &module, Checks checks,
+                               SubgroupOrder order, BuildCounters &counters) {
   auto start = std::chrono::steady_clock::now();
   const DeviceInfo &info = device.info();
   PortableSpirv portable;
@@ -162,13 +168,13 @@ std::shared_ptr<Program> build(Device &device, const std::vector<unsigned char> 
   size_t size = spirv.size();
   // Drivers of GPUs take what GPUs have.
   if (!info.isGpu()) {
-    portable = makePortable(code, size, SubgroupOrder::AsDriven);
+    portable = makePortable(code, size, order);
     code = reinterpret_cast<const unsigned char *>(portable.words.data());
     size = portable.words.size() * sizeof(uint32_t);
     taken = std::make_shared<const SpirvModule>(SpirvModule::parse(code, size));
   }
-  std::string builtins =
-      generateBuiltins(*taken, {info.nativeBlockIo, info.nativeDpas}, flavourFor(info), checks);
+  std::string builtins = generateBuiltins(*taken, {info.nativeBlockIo, info.nativeDpas},
+                                          flavourFor(info), checks.prefetches, checks.launches);
   std::string key = programKey(info, code, size, builtins);
   cl_program handle = nullptr;
   if (std::optional<std::vector<unsigned char>> binary = loadProgram(key)) {
@@ -187,9 +193,7 @@ std::shared_ptr<Program> build(Device &device, const std::vector<unsigned char> 
   counters.lastNanoseconds = static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start)
           .count());
-  auto has = [&](const char *kernel) { return builtins.find(kernel) != std::string::npos; };
-  return std::make_shared<Program>(device, module, handle, checks && has("xt_take_record"),
-                                   has(takeAssertionKernel));
+  return std::make_shared<Program>(device, module, handle, builtins);
 }
 
 } // namespace
@@ -217,6 +221,8 @@ Program::~Program() {
 void Program::examine(cl_command_queue queue, const std::string &kernel) {
   if (hasAssertions)
     examineAssertions(target.context(), clProgram, queue, kernel);
+  if (checksSurfaces)
+    examineSurfaces(target.context(), clProgram, queue, kernel);
   if (checksPrefetches)
     examinePrefetches(target.context(), clProgram, queue, kernel);
 }
@@ -249,20 +255,23 @@ Program &Module::programFor(Device &device) {
   std::shared_ptr<Program> &own = programs[&device];
   if (own)
     return *own;
-  bool checks = checksPrefetches();
-  if (checks && device.info().nativeBlockIo)
+  Checks checks{checksPrefetches(), checksLaunches()};
+  if (checks.prefetches && device.info().nativeBlockIo)
     throw Error("XETILE_CHECK_PREFETCHES=1 needs a device on which this runtime brings Intel's "
                 "builtins; unset it for '" +
                 device.info().name + "', or choose a CPU with XETILE_DEVICE");
   // Another flavour is another program, and so are other definitions of prefetches.
   auto key =
       std::make_pair(&device, hash + (flavourFor(device.info()) == Flavour::Portable ? "p" : "l") +
-                                  (checks ? "c" : ""));
+                                  (checks.prefetches ? "c" : "") + (checks.launches ? "g" : ""));
   own = state.programs[key].lock();
   if (own) {
     ++state.counters.memoryHits;
   } else {
-    own = build(device, spirv, parsed, checks, state.counters);
+    own = build(device, spirv, parsed, checks, SubgroupOrder::AsDriven, state.counters);
+    if (checks.launches)
+      own->setReversed(
+          build(device, spirv, parsed, checks, SubgroupOrder::Reversed, state.counters));
     state.programs[key] = own;
   }
   touch(state, own);

@@ -29,9 +29,11 @@ struct Kernel {
 class Program {
 public:
   Program(Device &device, std::shared_ptr<const SpirvModule> module, cl_program handle,
-          bool checksPrefetches, bool hasAssertions)
+          const std::string &builtins)
       : target(device), parsed(std::move(module)), clProgram(handle),
-        checksPrefetches(checksPrefetches), hasAssertions(hasAssertions) {}
+        checksPrefetches(has(builtins, "xt_take_record")),
+        hasAssertions(has(builtins, "xt_take_assertion")),
+        checksSurfaces(has(builtins, "xt_take_surfaces")) {}
   ~Program();
   Program(const Program &) = delete;
   Program &operator=(const Program &) = delete;
@@ -39,15 +41,25 @@ public:
   Device &device() { return target; }
   /// Throws an Error that lists the kernels there are.
   Kernel *kernel(const std::string &name);
-  /// After a launch: throws an Error if an assertion failed, or if prefetches are checked and one
-  /// points nowhere.
+  /// After a launch: throws an Error if an assertion failed, if prefetches are checked and one
+  /// points nowhere, or if 2D block messages are checked and one breaks a rule.
   void examine(cl_command_queue queue, const std::string &kernel);
 
+  /// The same with the subgroups of a workgroup in the other order; null unless launches are
+  /// checked.
+  Program *reversed() { return mirror.get(); }
+  void setReversed(std::shared_ptr<Program> program) { mirror = std::move(program); }
+
 private:
+  static bool has(const std::string &builtins, const char *kernel) {
+    return builtins.find(kernel) != std::string::npos;
+  }
+
   Device &target;
   std::shared_ptr<const SpirvModule> parsed;
   cl_program clProgram;
-  bool checksPrefetches, hasAssertions;
+  bool checksPrefetches, hasAssertions, checksSurfaces;
+  std::shared_ptr<Program> mirror;
   std::map<std::string, std::unique_ptr<Kernel>> kernels;
 };
 

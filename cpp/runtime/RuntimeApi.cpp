@@ -4,6 +4,7 @@
 #include "BuiltinText.h"
 #include "Device.h"
 #include "Errors.h"
+#include "GuardedMemory.h"
 #include "Kept.h"
 #include "Launch.h"
 #include "Memory.h"
@@ -179,12 +180,17 @@ void xetileRuntimeLaunch(void *kernel, const int64_t *grid, const int64_t *block
   guarded([&] {
     if (!kernel || !grid || !block)
       throw Error("a kernel that was not found was launched");
+    auto *own = static_cast<Kernel *>(kernel);
     std::vector<size_t> local;
     if (localBytes)
       local.assign(localBytes, localBytes + localCount);
-    launch(*static_cast<Kernel *>(kernel),
-           {{grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, std::move(local)}, nullptr,
-           params, paramsCount);
+    // An access to nowhere ends the process; its kernel is told first. Checks have a watch of their
+    // own.
+    std::optional<FaultWatch> watch;
+    if (!checksLaunches())
+      watch.emplace(own->declaration->name.c_str());
+    launch(*own, {{grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, std::move(local)},
+           nullptr, params, paramsCount);
   });
 }
 

@@ -21,7 +21,9 @@ namespace op {
 constexpr unsigned name = 5, memoryModel = 14, entryPoint = 15, executionMode = 16, capability = 17,
                    typeVoid = 19, typeBool = 20, typeInt = 21, typeFloat = 22, typeVector = 23,
                    typeArray = 28, typeStruct = 30, typePointer = 32, constant = 43, function = 54,
-                   functionParameter = 55, functionEnd = 56, functionCall = 57, decorate = 71;
+                   functionParameter = 55, functionEnd = 56, functionCall = 57, decorate = 71,
+                   atomicExchange = 229, atomicXor = 242, atomicFMin = 5614, atomicFMax = 5615,
+                   atomicFAdd = 6035;
 }
 constexpr uint32_t magic = 0x07230203, swappedMagic = 0x03022307;
 constexpr uint32_t kernelModel = 6, modeLocalSize = 17, modeSubgroupSize = 35,
@@ -34,6 +36,7 @@ struct Function {
   std::vector<uint32_t> parameterIds;
   std::vector<uint32_t> parameterTypes;
   std::set<uint32_t> callees;
+  bool hasAtomics = false;
 };
 
 struct EntryPoint {
@@ -240,6 +243,10 @@ private:
       current->callees.insert(at[3]);
       return;
     default:
+      if (current &&
+          ((opcode >= op::atomicExchange && opcode <= op::atomicXor) || opcode == op::atomicFMin ||
+           opcode == op::atomicFMax || opcode == op::atomicFAdd))
+        current->hasAtomics = true;
       return;
     }
   }
@@ -276,9 +283,11 @@ private:
         kernel.localSize = size->second;
       std::set<uint32_t> reachable;
       collectReachable(entry.function, reachable);
-      for (uint32_t id : reachable)
+      for (uint32_t id : reachable) {
+        kernel.hasAtomics |= functions.at(id).hasAtomics;
         if (auto name = importNames.find(id); name != importNames.end())
           kernel.reachableImports.push_back(name->second);
+      }
       module.kernels.push_back(std::move(kernel));
     }
     if (module.kernels.empty())

@@ -52,6 +52,8 @@ struct SpirvKernel {
   unsigned subgroupSize = 0;
   /// All 0 if the module does not require one.
   std::array<unsigned, 3> localSize{};
+  /// Of integers or floats, whose order is open, in the kernel or what it calls.
+  bool hasAtomics = false;
   /// Imported functions that the kernel may call, directly or not.
   std::vector<std::string> reachableImports;
 };

@@ -14,6 +14,10 @@
 // - XETILE_CHECK_PREFETCHES: 1 fails launches whose 2D block prefetches do not point into the
 //   matrix that they name, where the runtime brings Intel's builtins. A prefetch changes no result,
 //   so nothing else tells.
+// - XETILE_CHECK: 1 runs each kernel twice, the second time with the subgroups of a workgroup in
+// the
+//   other order, on arrays between guards. A launch fails if results differ, if a kernel reads or
+//   writes outside of its arrays, or if a 2D block message breaks a rule of Intel's GPUs.
 #ifndef XETILE_RUNTIME_XETILERUNTIME_H
 #define XETILE_RUNTIME_XETILERUNTIME_H
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The command `xetile`: compile, run, explain, stages, calibrate, tune, report, diff, schedules, layout, where, doctor.
+"""The command `xetile`: compile, run, check, explain, stages, calibrate, tune, report, diff, schedules, layout, where,
+doctor.
 
-Errors are one message on stderr and status 1. Each command is a module of this package.
+Errors are one message on stderr and status 1.
 """
 
 from __future__ import annotations
@@ -68,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     for command in (compile, run, explain, stages, calibrate, tune, report, schedules, layout, where):
         command.add_parser(commands)
     report.add_diff_parser(commands)
+    run.add_check_parser(commands)
     doctor = commands.add_parser("doctor", help="tell what is installed, what is found, what to do about the rest")
     doctor.set_defaults(command=_doctor)
     return parser

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import secrets
 import time
 from typing import Any
@@ -12,7 +13,7 @@ from xetile.cli import kernel, model
 from xetile.cli.payload import add_options, parse_seed, pass_parameters, read_request, watch
 from xetile.errors import XeTileError
 
-__all__ = ["add_parser"]
+__all__ = ["add_check_parser", "add_parser"]
 
 _TOLERANCE = 1e-3  # of a model's results
 
@@ -36,6 +37,37 @@ def add_parser(commands: Any) -> None:
     )
     kernel.add_options(parser)
     parser.set_defaults(command=_run)
+
+
+def add_check_parser(commands: Any) -> None:
+    """Adds `check` to the subparsers of `xetile`: `run` of a kernel in SPIR-V under XETILE_CHECK=1."""
+    parser = commands.add_parser(
+        "check",
+        help="run a kernel K.spv and fail if it leaves its arrays, breaks a rule of 2D blocks, or depends on the order "
+        "of subgroups",
+    )
+    add_options(parser)
+    parser.add_argument("--seed", type=_seed, metavar="N", help="of the random arrays (default: a fresh one, printed)")
+    parser.set_defaults(repeat=1, command=_check)
+    kernel.add_options(parser)
+
+
+def _check(options: argparse.Namespace) -> int:
+    if not kernel.is_kernel(options.input):
+        raise XeTileError(
+            f"expected a kernel, K.spv or K.cl, got {options.input}; XETILE_CHECK=1 checks other programs"
+        )
+    before = os.environ.get("XETILE_CHECK")
+    os.environ["XETILE_CHECK"] = "1"
+    try:
+        status = kernel.run(options)
+        print("checked: arrays, rules of 2D blocks, the order of subgroups")
+        return status
+    finally:
+        if before is None:
+            del os.environ["XETILE_CHECK"]
+        else:
+            os.environ["XETILE_CHECK"] = before
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -131,7 +131,9 @@ class Memory:
 
     def __init__(self, kernel: str, bound: Sequence[Bound]) -> None:
         self._kernel, self._bound = kernel, bound
-        self._copies = not _reads_host_memory(os.environ.get("XETILE_DEVICE"))
+        # Checks need memory of the library's, between guards.
+        checks = os.environ.get("XETILE_CHECK", "0") not in ("", "0")
+        self._copies = checks or not _reads_host_memory(os.environ.get("XETILE_DEVICE"))
         self._keep: list[Any] = []
         self._read_only: list[tuple[int, NDArray[Any], NDArray[Any]]] = []
         self._blocks: list[tuple[int, int, int]] = []  # of the host: address, bytes; of the device: address

@@ -89,3 +89,15 @@ def test_refusals(message, arguments, spirv, capsys):
 def test_options_of_kernels_are_for_kernels(tmp_path, capsys):
     assert main(["run", str(tmp_path / "k.mlir"), "--grid", "1"]) == 1
     assert "--grid: expected none but for a kernel in SPIR-V or OpenCL C" in capsys.readouterr().err
+
+
+def test_check_tells_what_leaves_an_array(spirv, tmp_path, capsys):
+    command = ["check", spirv, "--kernel", "axpy", "--arg", "f32:64:ones", "--arg", "f32:64:iota", "--arg", "f32:1"]
+    assert main([*command, "--grid", "2"]) == 0
+    assert "checked: arrays, rules of 2D blocks, the order of subgroups" in capsys.readouterr().out
+    assert main([*command, "--grid", "3"]) == 1
+    message = capsys.readouterr().err
+    assert "XETILE_CHECK: the kernel 'axpy'" in message
+    assert "which has 256 bytes: 0 bytes behind it" in message
+    assert main(["check", str(tmp_path / "k.mlir")]) == 1
+    assert "expected a kernel, K.spv or K.cl" in capsys.readouterr().err

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// CheckedLaunch.cpp: launches under XETILE_CHECK.
+// Input: a launch; output: the same results, and errors of the kernel. Refused: accesses outside of
+// arrays, results that depend on the order of subgroups.
+//
+// The first run has its arrays in front of a guard, the second one, with subgroups in the other
+// order, has copies of them behind one: accesses in front of an array are found by that.
+#include "CheckedLaunch.h"
+
+#include "Errors.h"
+#include "GuardedMemory.h"
+#include "Memory.h"
+
+#include <cstring>
+#include <map>
+#include <optional>
+
+namespace xetile::runtime {
+namespace {
+
+/// An allocation that arguments point into, and its copy.
+struct Twin {
+  size_t size = 0;
+  unsigned char *copy = nullptr;
+  /// Numbers of the parameters.
+  std::vector<size_t> parameters;
+};
+
+class Twins {
+public:
+  Twins(const Kernel &kernel, void **arguments, size_t count)
+      : kernel(kernel), pointers(count), values(arguments, arguments + count) {
+    size_t next = 0;
+    const std::vector<SpirvType> &parameters = kernel.declaration->parameters;
+    for (size_t i = 0; i < parameters.size() && next < count; ++i) {
+      if (parameters[i].kind == SpirvType::Pointer && parameters[i].storage == storage::workgroup)
+        continue;
+      if (parameters[i].kind == SpirvType::Pointer && !kernel.declaration->structBytes[i])
+        add(i, next);
+      ++next;
+    }
+  }
+  ~Twins() {
+    for (auto &[address, twin] : twins)
+      release(twin.copy, nullptr);
+  }
+  Twins(const Twins &) = delete;
+  Twins &operator=(const Twins &) = delete;
+
+  void **copied() { return values.data(); }
+
+  /// "argument 2 ('b')" for the allocation at an address, or its copy.
+  std::optional<std::string> nameOf(uintptr_t allocation) const {
+    for (const auto &[address, twin] : twins)
+      if (address == allocation || reinterpret_cast<uintptr_t>(twin.copy) == allocation) {
+        std::string text;
+        for (size_t parameter : twin.parameters) {
+          const std::string &name = kernel.declaration->parameterNames[parameter];
+          text += (text.empty() ? "argument " : " and argument ") + std::to_string(parameter) +
+                  (name.empty() ? "" : " ('" + name + "')");
+        }
+        return text;
+      }
+    return std::nullopt;
+  }
+
+  void compare() const {
+    for (const auto &[address, twin] : twins) {
+      const auto *first = reinterpret_cast<const unsigned char *>(address);
+      if (std::memcmp(first, twin.copy, twin.size) == 0)
+        continue;
+      size_t at = 0, different = 0;
+      for (size_t i = twin.size; i-- > 0;)
+        if (first[i] != twin.copy[i]) {
+          at = i;
+          ++different;
+        }
+      throw Error("XETILE_CHECK: the kernel '" + kernel.declaration->name +
+                  "' leaves other results in " + *nameOf(address) +
+                  " when the subgroups of a workgroup run in the other order: " +
+                  std::to_string(different) + " of " + std::to_string(twin.size) +
+                  " bytes, the first at offset " + std::to_string(at) +
+                  ". Look for a missing barrier, or for two subgroups that write to one place");
+    }
+  }
+
+private:
+  void add(size_t parameter, size_t argument) {
+    auto *pointer = values[argument] ? *static_cast<unsigned char **>(values[argument]) : nullptr;
+    std::optional<Extent> extent = pointer ? allocationOf(pointer) : std::nullopt;
+    if (!extent)
+      return;
+    auto start = reinterpret_cast<uintptr_t>(extent->start);
+    Twin &twin = twins[start];
+    if (!twin.copy) {
+      twin.size = extent->size;
+      twin.copy =
+          static_cast<unsigned char *>(allocateBehindGuard(kernel.program->device(), extent->size));
+      std::memcpy(twin.copy, extent->start, extent->size);
+    }
+    twin.parameters.push_back(parameter);
+    pointers[argument] = twin.copy + (pointer - static_cast<unsigned char *>(extent->start));
+    values[argument] = &pointers[argument];
+  }
+
+  const Kernel &kernel;
+  std::vector<void *> pointers, values;
+  std::map<uintptr_t, Twin> twins;
+};
+
+void report(const Kernel &kernel, const Twins &twins, const OutsideAccess &access) {
+  std::string what = access.isWrite ? "writes to" : "reads from";
+  std::string array = twins.nameOf(access.allocation).value_or("an array that is no argument");
+  std::string where =
+      access.offset < 0
+          ? std::to_string(-access.offset) + " bytes in front of it"
+          : std::to_string(access.offset - static_cast<int64_t>(access.size)) + " bytes behind it";
+  throw Error("XETILE_CHECK: the kernel '" + kernel.declaration->name + "' " + what + " offset " +
+              std::to_string(access.offset) + " of " + array + ", which has " +
+              std::to_string(access.size) + " bytes: " + where +
+              ". Its results are not to be used");
+}
+
+} // namespace
+
+void launchChecked(Kernel &kernel, const LaunchConfig &config, void **arguments,
+                   size_t argumentCount, cl_command_queue queue, Enqueue enqueue) {
+  // Copies to the arrays may still be on their way.
+  check(clFinish(queue), "waiting for the device");
+  Twins twins(kernel, arguments, argumentCount);
+  const std::string &name = kernel.declaration->name;
+  FaultWatch watch(name.c_str());
+  auto run = [&](Kernel &one, void **values) {
+    enqueue(one, config, values, argumentCount, queue);
+    if (std::optional<OutsideAccess> access = watch.take())
+      report(kernel, twins, *access);
+    one.program->examine(queue, name);
+  };
+  run(kernel, arguments);
+  Program *reversed = kernel.program->reversed();
+  if (!reversed)
+    return;
+  run(*reversed->kernel(name), twins.copied());
+  // Which of several atomic operations comes first is nobody's to say.
+  if (!kernel.declaration->hasAtomics)
+    twins.compare();
+}
+
+} // namespace xetile::runtime

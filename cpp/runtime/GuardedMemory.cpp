@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// GuardedMemory.cpp: memory between pages that nobody may touch, for XETILE_CHECK.
+// Input: sizes; output: poisoned memory, and the first access outside of it. Refused: nothing; an
+// access to a guard is recorded, the guard is opened, and the kernel goes on.
+//
+// The handler of SIGSEGV runs on the driver's threads: it takes no lock, allocates nothing, and
+// reads a table whose entries are complete before they can be seen.
+#include "GuardedMemory.h"
+
+#include "Errors.h"
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#include <ucontext.h>
+#endif
+
+namespace xetile::runtime {
+namespace {
+
+// Virtual memory only: an access may miss by that much and still be told from which array.
+constexpr size_t guardBytes = size_t(16) << 20;
+constexpr size_t alignment = 64;
+constexpr unsigned char poison = 0xff;
+
+struct Region {
+  std::atomic<bool> used{false}, opened{false};
+  unsigned char *mapping = nullptr, *pages = nullptr, *data = nullptr;
+  size_t mapped = 0, pageBytes = 0, size = 0;
+};
+constexpr size_t maxRegions = 1024;
+Region regions[maxRegions];
+std::mutex &tableMutex() {
+  static auto *mutex = new std::mutex;
+  return *mutex;
+}
+
+struct Fault {
+  std::atomic<int> state{0}; // 1 while it is written, 2 when it is complete
+  size_t region = 0;
+  uintptr_t address = 0;
+  bool isWrite = false;
+};
+Fault fault;
+
+struct sigaction previous;
+size_t watches = 0;
+std::atomic<const char *> running{nullptr};
+
+size_t roundUp(size_t value, size_t to) { return (value + to - 1) / to * to; }
+
+void openGuards(Region &region) {
+  region.opened = true;
+  mprotect(region.mapping, guardBytes, PROT_READ | PROT_WRITE);
+  mprotect(region.pages + region.pageBytes, guardBytes, PROT_READ | PROT_WRITE);
+}
+
+void closeGuards(Region &region) {
+  for (unsigned char *guard : {region.mapping, region.pages + region.pageBytes}) {
+    mprotect(guard, guardBytes, PROT_NONE);
+    madvise(guard, guardBytes, MADV_DONTNEED);
+  }
+  region.opened = false;
+}
+
+void sayAndFall(int number, siginfo_t *info) {
+  char text[512];
+  const char *kernel = running;
+  int length = std::snprintf(
+      text, sizeof text,
+      "xetile runtime: error: the kernel '%.200s' accessed memory at %p, which is none of its "
+      "arrays; XETILE_CHECK=1 tells which array it went out of\n",
+      kernel ? kernel : "", info->si_addr);
+  if (length > 0 && write(STDERR_FILENO, text, std::min<size_t>(size_t(length), sizeof text)) < 0) {
+    // There is nobody to tell.
+  }
+  // The handler before ours takes the access, which is made again.
+  sigaction(number, &previous, nullptr);
+}
+
+void handle(int number, siginfo_t *info, void *context) {
+  auto address = reinterpret_cast<uintptr_t>(info->si_addr);
+  for (size_t i = 0; i < maxRegions; ++i) {
+    Region &region = regions[i];
+    if (!region.used.load(std::memory_order_acquire))
+      continue;
+    auto begin = reinterpret_cast<uintptr_t>(region.mapping);
+    if (address < begin || address >= begin + region.mapped)
+      continue;
+    int none = 0;
+    if (fault.state.compare_exchange_strong(none, 1)) {
+      fault.region = i;
+      fault.address = address;
+#if defined(__x86_64__)
+      constexpr long long writeBit = 2; // of the page fault's error code
+      fault.isWrite = static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_ERR] & writeBit;
+#else
+      (void)context;
+#endif
+      fault.state.store(2, std::memory_order_release);
+    }
+    openGuards(region);
+    return;
+  }
+  sayAndFall(number, info);
+}
+
+/// The first byte that was written between an allocation and its guards.
+std::optional<OutsideAccess> writtenOutside(const Region &region) {
+  auto found = [&](const unsigned char *at) {
+    return OutsideAccess{reinterpret_cast<uintptr_t>(region.data), region.size, at - region.data,
+                         true};
+  };
+  const unsigned char *end = region.data + region.size;
+  for (const unsigned char *at = end; at != region.pages + region.pageBytes; ++at)
+    if (*at != poison)
+      return found(at);
+  for (const unsigned char *at = region.data; at != region.pages; --at)
+    if (at[-1] != poison) {
+      // The first of those that were written together.
+      while (at != region.pages && at[-1] != poison)
+        --at;
+      return found(at);
+    }
+  return std::nullopt;
+}
+
+} // namespace
+
+bool checksLaunches() {
+  const char *chosen = std::getenv("XETILE_CHECK");
+  std::string value = chosen ? chosen : "";
+  if (value.empty() || value == "0")
+    return false;
+  if (value == "1")
+    return true;
+  throw Error("XETILE_CHECK='" + value + "' is neither '0' nor '1'");
+}
+
+void *allocateGuarded(size_t size, Against against) {
+  std::lock_guard<std::mutex> lock(tableMutex());
+  auto *region = std::find_if(std::begin(regions), std::end(regions),
+                              [](const Region &one) { return !one.used; });
+  if (region == std::end(regions))
+    throw Error("XETILE_CHECK=1 keeps at most " + std::to_string(maxRegions) +
+                " allocations at a time. Free some, or check a smaller part of the program");
+  auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  region->pageBytes = roundUp(size, page);
+  region->mapped = region->pageBytes + 2 * guardBytes;
+  void *mapping =
+      mmap(nullptr, region->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapping == MAP_FAILED)
+    throw Error("allocating " + std::to_string(size) +
+                " bytes with guards failed. Free memory or use a smaller problem");
+  region->mapping = static_cast<unsigned char *>(mapping);
+  region->pages = region->mapping + guardBytes;
+  mprotect(region->pages, region->pageBytes, PROT_READ | PROT_WRITE);
+  std::memset(region->pages, poison, region->pageBytes);
+  region->size = size;
+  region->data = region->pages;
+  if (against == Against::End)
+    region->data += region->pageBytes - roundUp(size, alignment);
+  region->opened = false;
+  region->used.store(true, std::memory_order_release);
+  return region->data;
+}
+
+void releaseGuarded(void *pointer) {
+  std::lock_guard<std::mutex> lock(tableMutex());
+  for (Region &region : regions)
+    if (region.used && region.data == pointer) {
+      region.used = false;
+      munmap(region.mapping, region.mapped);
+      return;
+    }
+}
+
+FaultWatch::FaultWatch(const char *kernel) {
+  std::lock_guard<std::mutex> lock(tableMutex());
+  running = kernel;
+  // Of several threads the first one installs the handler, the last one takes it away.
+  if (watches++)
+    return;
+  struct sigaction action = {};
+  action.sa_sigaction = handle;
+  action.sa_flags = SA_SIGINFO | SA_NODEFER;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGSEGV, &action, &previous);
+}
+
+FaultWatch::~FaultWatch() {
+  std::lock_guard<std::mutex> lock(tableMutex());
+  if (--watches)
+    return;
+  sigaction(SIGSEGV, &previous, nullptr);
+  running = nullptr;
+}
+
+std::optional<OutsideAccess> FaultWatch::take() {
+  std::lock_guard<std::mutex> lock(tableMutex());
+  std::optional<OutsideAccess> first;
+  if (fault.state.load(std::memory_order_acquire) == 2) {
+    const Region &region = regions[fault.region];
+    auto data = reinterpret_cast<uintptr_t>(region.data);
+    first =
+        OutsideAccess{data, region.size, static_cast<int64_t>(fault.address - data), fault.isWrite};
+    fault.state = 0;
+  }
+  for (Region &region : regions) {
+    if (!region.used)
+      continue;
+    if (region.opened)
+      closeGuards(region);
+    if (std::optional<OutsideAccess> written = writtenOutside(region)) {
+      if (!first)
+        first = written;
+      std::memset(region.pages, poison, static_cast<size_t>(region.data - region.pages));
+      unsigned char *end = region.data + region.size;
+      std::memset(end, poison, static_cast<size_t>(region.pages + region.pageBytes - end));
+    }
+  }
+  return first;
+}
+
+} // namespace xetile::runtime

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// GuardedMemory.h: memory between pages that nobody may touch, for XETILE_CHECK.
+// Input: sizes; output: poisoned memory, and the first access outside of it. Refused: nothing; an
+// access to a guard is recorded, the guard is opened, and the kernel goes on.
+#ifndef XETILE_RUNTIME_GUARDEDMEMORY_H
+#define XETILE_RUNTIME_GUARDEDMEMORY_H
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace xetile::runtime {
+
+/// True if XETILE_CHECK=1 asks for checks. Throws an Error for other values than 0, 1 and none.
+bool checksLaunches();
+
+/// Which guard the memory touches: what lies on the other side is found up to a page's end only, by
+/// what is written there.
+enum class Against { End, Start };
+
+/// Aligned to 64 bytes, all bits set: NaN as floats.
+void *allocateGuarded(size_t size, Against against);
+void releaseGuarded(void *pointer);
+
+/// An access outside of a guarded allocation.
+struct OutsideAccess {
+  uintptr_t allocation;
+  size_t size;
+  /// From the allocation's first byte; negative in front of it.
+  int64_t offset;
+  bool isWrite;
+};
+
+/// Accesses to guards are recorded while it lives, on all threads; `kernel` is named if the process
+/// ends by an access to other memory.
+class FaultWatch {
+public:
+  explicit FaultWatch(const char *kernel);
+  ~FaultWatch();
+  FaultWatch(const FaultWatch &) = delete;
+  FaultWatch &operator=(const FaultWatch &) = delete;
+
+  /// The first one since the last call; closes guards that were opened. Also looks at the bytes
+  /// between allocations and their guards.
+  std::optional<OutsideAccess> take();
+};
+
+} // namespace xetile::runtime
+#endif
