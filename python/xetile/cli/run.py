@@ -47,7 +47,9 @@ def add_check_parser(commands: Any) -> None:
         "of subgroups",
     )
     add_options(parser)
-    parser.add_argument("--seed", type=_seed, metavar="N", help="of the random arrays (default: a fresh one, printed)")
+    parser.add_argument(
+        "--seed", type=parse_seed, metavar="N", help="of the random arrays (default: a fresh one, printed)"
+    )
     parser.set_defaults(repeat=1, command=_check)
     kernel.add_options(parser)
 
