@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import xetile
-from xetile import XeTileError
+from xetile import XeTileError, selftest_kernel
 from xetile.kernels import runtime
 from xetile.system import tools
 
@@ -91,6 +91,20 @@ def test_a_schedule_in_xetile_opt_and_filecheck(_: np.random.Generator) -> None:
         check.write_text("CHECK: xetile.nothing_of_the_kind\n")
         refused = subprocess.run([filecheck, check], input=text, capture_output=True, text=True)
         assert refused.returncode == 1, "FileCheck found what is not there"
+
+
+def test_a_kernel_in_opencl_c_runs_and_is_checked(rng: np.random.Generator) -> None:
+    a, b, _, out = _arrays(rng, 24, 64, 48)
+    module = runtime.Module(selftest_kernel.spirv())
+    module["gemm"][(4, 3), 16](a, b, out, 24, 64, 48)
+    expected = a.astype("f4") @ b.astype("f4")
+    assert (out == expected).all(), f"{(out != expected).sum()} of {out.size} elements are wrong"
+    try:
+        module["gemm"][(4, 3), 16](a, b, out, 24, 64)
+    except XeTileError as error:
+        assert "expected 6 arguments" in str(error)
+    else:
+        raise AssertionError("a missing argument was taken")
 
 
 def test_what_cannot_be_compiled_is_refused(_: np.random.Generator) -> None:

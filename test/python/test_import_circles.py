@@ -33,7 +33,7 @@ ORDER = (
     "programs",
 )
 # Modules beside the rooms, but for those that are a room.
-ROOM = {"demo": "programs", "selftest": "programs"}
+ROOM = {"demo": "programs", "selftest": "programs", "selftest_kernel": "programs"}
 
 
 def module_of(path: Path) -> str:
