@@ -139,7 +139,9 @@ module attributes {transform.with_named_sequence} {
     transform.apply_patterns to %functions {
       transform.apply_patterns.linalg.erase_unnecessary_inputs
     } : !transform.any_op
-    %written = transform.apply_registered_pass "xetile-write-results" to %fused
+    // A bias that several kernels read is read by each, not repeated in memory.
+    %own = transform.apply_registered_pass "xetile-copy-broadcasts" to %fused : (!transform.any_op) -> !transform.any_op
+    %written = transform.apply_registered_pass "xetile-write-results" to %own
         : (!transform.any_op) -> !transform.any_op
     transform.yield %written : !transform.any_op
   }

@@ -353,6 +353,30 @@ def ConvolutionsToMatmuls : Pass<"xetile-convolutions-to-matmuls"> {
   ];
 }
 
+def CopyBroadcasts : Pass<"xetile-copy-broadcasts"> {
+  let summary = "Give each op that reads a broadcast one of its own";
+  let description = [{
+    To read a bias is cheaper than to read it as often as it is repeated: an op that computes nothing, and whose result is
+    at least eight times as large as its input, becomes part of each kernel that reads it. With one for all readers in
+    several kernels it would be a kernel that writes all elements to memory.
+
+    Before:
+    ```mlir
+    %b = linalg.broadcast ins(%bias : tensor<16xf32>) outs(%any : tensor<64x16xf32>) dimensions = [0]
+    %p = linalg.matmul ins(%x, %v : ...) outs(%b : tensor<64x16xf32>)
+    %q = linalg.matmul ins(%y, %w : ...) outs(%b : tensor<64x16xf32>)
+    ```
+    After:
+    ```mlir
+    %b = linalg.broadcast ins(%bias : tensor<16xf32>) outs(%any : tensor<64x16xf32>) dimensions = [0]
+    %p = linalg.matmul ins(%x, %v : ...) outs(%b : tensor<64x16xf32>)
+    %c = linalg.broadcast ins(%bias : tensor<16xf32>) outs(%any : tensor<64x16xf32>) dimensions = [0]
+    %q = linalg.matmul ins(%y, %w : ...) outs(%c : tensor<64x16xf32>)
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
 def FoldTransposes : Pass<"xetile-fold-transposes"> {
   let summary = "Let matmuls read what was transposed, or widened to f32";
   let description = [{

@@ -71,3 +71,25 @@ def test_layers_with_other_numbers_have_kernels_of_their_own(rng):
     assert len(places) > len(compiled([0.5] * LAYERS)[1])
     x, *weights = (rng.standard_normal((ROWS if not n else WIDTH, WIDTH)).astype("f4") for n in range(LAYERS + 1))
     np.testing.assert_allclose(kernel(x, *weights), expected(x, weights, scales), atol=1e-5)
+
+
+def test_a_bias_that_two_kernels_read_is_not_repeated_in_memory(rng):
+    k, m, n = 5, ROWS, WIDTH
+    left, right, wide = f"tensor<{m}x{k}xf32>", f"tensor<{k}x{n}xf32>", f"tensor<{m}x{n}xf32>"
+    with ir.Context():
+        module = ir.Module.parse(f"""
+func.func @f(%x: {left}, %v: {right}, %w: {right}, %bias: tensor<{n}xf32>) -> ({wide}, {wide}) {{
+  %any = tensor.empty() : {wide}
+  %b = linalg.broadcast ins(%bias : tensor<{n}xf32>) outs(%any : {wide}) dimensions = [0]
+  %p = linalg.matmul ins(%x, %v : {left}, {right}) outs(%b : {wide}) -> {wide}
+  %s = linalg.softmax dimension(1) ins(%p : {wide}) outs(%any : {wide}) -> {wide}
+  %q = linalg.matmul ins(%x, %w : {left}, {right}) outs(%b : {wide}) -> {wide}
+  return %s, %q : {wide}, {wide}
+}}""")
+    kernel = xetile.compile(module, schedule="gpu_model", target="pvc", native="off")
+    assert not any("elementwise" in name for name in launches_in(kernel.stages.stage("4-xegpu").module))
+    x, v, w, bias = (rng.standard_normal(shape).astype("f4") for shape in ((m, k), (k, n), (k, n), n))
+    got = kernel(x, v, w, bias)
+    first = np.exp((x.astype("f8") @ v + bias) - (x.astype("f8") @ v + bias).max(1, keepdims=True))
+    np.testing.assert_allclose(got[0], first / first.sum(1, keepdims=True), atol=1e-5)
+    np.testing.assert_allclose(got[1], x.astype("f8") @ w + bias, atol=1e-5)
