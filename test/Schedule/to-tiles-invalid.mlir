@@ -165,50 +165,6 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// to_tiles_c4: a reduction by two ops.
-func.func @f(%a: tensor<8x8xf32>, %i: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error @below {{expected a reduction by one sum, product, minimum, maximum, and, or, xor of the result so far with an element, got arith.divf}}
-  %y = linalg.reduce { arith.divf } ins(%a : tensor<8x8xf32>) outs(%i : tensor<8xf32>) dimensions = [1]
-  return %y : tensor<8xf32>
-}
-module attributes {transform.with_named_sequence} {
-  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
-    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
-    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
-    %three = transform.param.constant 0 : i64 -> !transform.param<i64>
-    // expected-note @below {{required by this step of the schedule}}
-    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%open, %open] sg_layout = [%open, %three]
-        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
-    transform.yield
-  }
-}
-
-// -----
-
-// to_tiles_c4: the result so far is used twice.
-func.func @f(%a: tensor<8x8xf32>, %i: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error @below {{expected the result so far to be used by the reduction's own op only}}
-  %y = linalg.reduce ins(%a : tensor<8x8xf32>) outs(%i : tensor<8xf32>) dimensions = [1] (%x: f32, %s: f32) {
-    %p = arith.mulf %x, %s : f32
-    %t = arith.addf %s, %p : f32
-    linalg.yield %t : f32
-  }
-  return %y : tensor<8xf32>
-}
-module attributes {transform.with_named_sequence} {
-  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
-    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
-    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
-    %three = transform.param.constant 0 : i64 -> !transform.param<i64>
-    // expected-note @below {{required by this step of the schedule}}
-    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%open, %open] sg_layout = [%open, %three]
-        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
-    transform.yield
-  }
-}
-
-// -----
-
 // to_tiles_c4: a number that memory cannot have.
 func.func @f(%a: tensor<8xi32>, %n: i1) -> tensor<8xi32> {
   // expected-error @below {{expected numbers that are there before the kernel, of the types of tensors' elements}}

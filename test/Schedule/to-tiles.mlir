@@ -214,3 +214,43 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+// A reduction by code of any kind: element by element, in one loop that carries all results.
+// CHECK-LABEL: func.func @last_of_the_largest(
+// CHECK: %[[BOTH:.*]]:2 = scf.for {{.*}} iter_args(%[[LARGEST:.*]] = %{{.*}}, %[[AT:.*]] = %{{.*}}) -> (vector<1x64xf32>, vector<1x64xi32>)
+// CHECK-NOT: scf.for
+// CHECK: %[[X:.*]] = xetile.load_gather
+// CHECK: %[[TAKES:.*]] = arith.cmpf oge, %[[X]], %[[LARGEST]]
+// CHECK: arith.select %[[TAKES]], %[[X]], %[[LARGEST]]
+// CHECK: arith.select %{{.*}}, %{{.*}}, %[[AT]]
+// CHECK: scf.yield
+// CHECK-NOT: scf.for
+// CHECK: xetile.store_tile %[[BOTH]]#0
+// CHECK: xetile.store_tile %[[BOTH]]#1
+func.func @last_of_the_largest(%x: tensor<64x50xf32>, %low: tensor<64xf32>, %none: tensor<64xi32>) -> (tensor<64xf32>, tensor<64xi32>) {
+  %largest, %at = linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>],
+      iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<64x50xf32>) outs(%low, %none : tensor<64xf32>, tensor<64xi32>) {
+  ^bb0(%e: f32, %m: f32, %n: i32):
+    %takes = arith.cmpf oge, %e, %m : f32
+    %j = linalg.index 1 : index
+    %k = arith.index_cast %j : index to i32
+    %a = arith.select %takes, %e, %m : f32
+    %b = arith.select %takes, %k, %n : i32
+    linalg.yield %a, %b : f32, i32
+  } -> (tensor<64xf32>, tensor<64xi32>)
+  return %largest, %at : tensor<64xf32>, tensor<64xi32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%open, %open] sg_layout = [%open, %open]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.apply_dce to %func : !transform.any_op
+    transform.yield
+  }
+}

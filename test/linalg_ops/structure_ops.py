@@ -147,6 +147,62 @@ def _reduce(combiner: str, dtype: str, rank: int, draw: Draw) -> Case:
     return payload.case([result], [exactly(found, dtype)])
 
 
+def _reduce_two(dtype: str, rank: int, draw: Draw) -> Case:
+    """The largest element with the place that another tensor gives it, and the last of equal ones."""
+    payload, shape = Payload(), draw.shape(rank)
+    dims = tuple(sorted(draw.permutation(rank)[: draw.rng.integers(1, rank + 1)]))
+    kept = tuple(size for axis, size in enumerate(shape) if axis not in dims)
+    array = draw.array(shape, dtype, small=True)
+    places = np.arange(np.prod(shape, dtype=np.int64), dtype=np.int32).reshape(shape)
+    names = [payload.argument(array, dtype), payload.argument(places, "i32")]
+    low = NUMPY[dtype](-np.inf) if is_float(dtype) else np.iinfo(NUMPY[dtype]).min
+    starts = [payload.filled(low, kept, dtype), payload.filled(-1, kept, "i32")]
+    compare = "cmpf oge" if is_float(dtype) else "cmpi sge"
+    inputs = f"{tensor(shape, dtype)}, {tensor(shape, 'i32')}"
+    outputs = f"{tensor(kept, dtype)}, {tensor(kept, 'i32')}"
+    results = payload.lines(
+        f"linalg.reduce ins({', '.join(names)} : {inputs}) outs({', '.join(starts)} : {outputs}) dimensions = "
+        f"[{', '.join(map(str, dims))}] (%x: {dtype}, %i: i32, %s: {dtype}, %j: i32) {{\n"
+        f"    %c = arith.{compare}, %x, %s : {dtype}\n    %r = arith.select %c, %x, %s : {dtype}\n"
+        f"    %q = arith.select %c, %i, %j : i32\n    linalg.yield %r, %q : {dtype}, i32\n  }}",
+        2,
+    )
+    if array.size == 0:
+        return payload.case(results, [exactly(np.full(kept, low), dtype), exactly(np.full(kept, -1), "i32")])
+    wide = array.astype(np.float64 if is_float(dtype) else np.int64)
+    moved, numbers = (np.moveaxis(each, dims, range(len(kept), rank)).reshape(*kept, -1) for each in (wide, places))
+    last = moved.shape[-1] - 1 - np.flip(moved, -1).argmax(-1)
+    take = (np.take_along_axis(each, last[..., None], -1)[..., 0] for each in (moved, numbers))
+    return payload.case(results, [exactly(each, kind) for each, kind in zip(take, (dtype, "i32"), strict=True)])
+
+
+def _reduce_by_code(dtype: str, rank: int, draw: Draw) -> Case:
+    """What was before is halved, or as an integer times three, before the next element is added: the order matters."""
+    payload, shape = Payload(), draw.shape(rank)
+    dims = tuple(sorted(draw.permutation(rank)[: draw.rng.integers(1, rank + 1)]))
+    kept = tuple(size for axis, size in enumerate(shape) if axis not in dims)
+    array = draw.array(shape, dtype)
+    name = payload.argument(array, dtype)
+    start, before = payload.start(draw, kept, dtype)
+    letter, factor = ("f", "0.5") if is_float(dtype) else ("i", "3")
+    result = payload.line(
+        f"linalg.reduce ins({name} : {tensor(shape, dtype)}) outs({start} : {tensor(kept, dtype)}) dimensions = "
+        f"[{', '.join(map(str, dims))}] (%x: {dtype}, %s: {dtype}) {{\n"
+        f"    %f = arith.constant {factor} : {dtype}\n    %p = arith.mul{letter} %s, %f : {dtype}\n"
+        f"    %r = arith.add{letter} %p, %x : {dtype}\n    linalg.yield %r : {dtype}\n  }}"
+    )
+    wide = array.astype(np.float64 if letter == "f" else np.int64)
+    value = before.astype(wide.dtype)
+    count = int(np.prod([shape[axis] for axis in dims], dtype=np.int64)) if array.size else 0
+    steps = np.moveaxis(wide, dims, range(len(kept), rank)).reshape(*kept, count) if count else wide[:0]
+    magnitude = np.abs(value)
+    for step in range(count):
+        value = value * wide.dtype.type(float(factor)) + steps[..., step]
+        magnitude = magnitude / 2 + np.abs(steps[..., step])
+    expected = exactly(value, dtype) if letter == "i" else nearly(value, dtype, magnitude, parts=8)
+    return payload.case([result], [expected])
+
+
 def _broadcast(dtype: str, rank: int, draw: Draw) -> Case:
     payload, shape = Payload(), draw.shape(rank)
     dims = tuple(sorted(draw.permutation(rank)[: draw.rng.integers(0, rank + 1)]))
@@ -245,6 +301,12 @@ def specs() -> Iterator[Spec]:
             for dtype in types:
                 form = f"{combiner} {dtype} rank {rank}"
                 yield Spec("linalg.reduce", form, partial(_reduce, combiner, dtype, rank), _shapes(rank))
+        for dtype in NUMBERS if rank else ():
+            form = f"largest and its place {dtype} rank {rank}"
+            yield Spec("linalg.reduce", form, partial(_reduce_two, dtype, rank), _shapes(rank))
+        for dtype in NUMBERS if rank else ():
+            form = f"by code {dtype} rank {rank}"
+            yield Spec("linalg.reduce", form, partial(_reduce_by_code, dtype, rank), _shapes(rank))
     for source, dtype in CASTS:
         yield Spec("linalg.copy", f"{source} -> {dtype}", partial(_copy, source, dtype, False, 2))
         if not (is_float(source) and is_float(dtype)):

@@ -77,6 +77,12 @@ def test_drawn_cases_are_right(seed):
     assert findings(random.Random(seed).sample(every, DRAWN), seed) == []
 
 
+@pytest.mark.parametrize("form", ["by code bf16 rank 3", "by code i32 rank 2", "largest and its place f32 rank 3"])
+def test_reductions_by_code_of_any_kind_go_in_order(form, seed):
+    trials = [each for each in catalog.trials() if each.op == "linalg.reduce" and each.form == form]
+    assert len(trials) == 6 and findings(trials, seed) == []
+
+
 def by_form() -> list[list[catalog.Trial]]:
     """The cases of an op in some types, whatever the ranks, sizes and targets."""
 

@@ -6,6 +6,7 @@
 #include "xetile/Schedule/Tiles/TilePlan.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "xetile/Facts/SaturatingProduct.h"
+#include "xetile/Schedule/Tiles/TileFold.h"
 #include "xetile/Schedule/Tiles/TileWriter.h"
 #include <set>
 
@@ -387,6 +388,8 @@ SmallVector<ReducedAs> planReduction(linalg::LinalgOp op, ArrayRef<int64_t> exte
                                      const TilePlan &plan) {
   constexpr int64_t kShort = 4;
   SmallVector<ReducedAs> as(reduced.size(), ReducedAs::Loop);
+  if (isFold(op))
+    return as;
   SmallVector<unsigned> order(llvm::to_vector(llvm::seq<unsigned>(0, reduced.size())));
   std::optional<unsigned> contiguous = contiguousLoop(op);
   llvm::sort(order, [&](unsigned x, unsigned y) {

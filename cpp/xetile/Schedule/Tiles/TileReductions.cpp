@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a linalg op with reduced loops, the places of the others. Out: tile_reduce of the vector of
 // its elements, in loops of blocks where these are many; elements that do not exist are neutral.
-// Refused: what vectors are not reduced by.
+// Refused: reductions in each step of another one.
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/IR/Matchers.h"
 #include "xetile/IR/NeutralValue.h"
 #include "xetile/IR/XeTileOps.h"
+#include "xetile/Schedule/Tiles/TileFold.h"
 #include "xetile/Schedule/Tiles/WithSizes.h"
 
 using namespace mlir;
@@ -33,35 +34,17 @@ struct TileWriter::Reduction {
   SmallVector<int64_t> shape;
 };
 
-LogicalResult TileWriter::matchCombiner(Reduction &r) {
+void TileWriter::readCombiner(Reduction &r) {
   Block *block = r.op.getBlock();
   BlockArgument total = block->getArgument(r.op.getNumDpsInputs() + r.result);
   Value yielded = block->getTerminator()->getOperand(r.result);
   Operation *combiner = yielded.getDefiningOp();
-  std::optional<vector::CombiningKind> kind;
-  if (combiner && combiner->getBlock() == block && combiner->getNumOperands() == 2)
-    kind = linalg::getCombinerOpKind(combiner);
-  if (!kind || !llvm::is_contained(combiner->getOperands(), total))
-    return refuse(r.op,
-                  "expected a reduction by one sum, product, minimum, maximum, and, or, xor of the "
-                  "result so far "
-                  "with an element" +
-                      (combiner ? ", got " + combiner->getName().getStringRef() : Twine("")).str());
-  r.kind = *kind;
+  r.kind = *linalg::getCombinerOpKind(combiner);
   r.element = combiner->getOperand(combiner->getOperand(0) == total ? 1 : 0);
-  SmallVector<Value> open{r.element};
-  while (!open.empty()) {
-    Value each = open.pop_back_val();
-    if (each == total)
-      return refuse(r.op, "expected the result so far to be used by the reduction's own op only");
-    if (Operation *op = each.getDefiningOp(); op && op->getBlock() == block)
-      llvm::append_range(open, op->getOperands());
-  }
   r.sumType = yielded.getType();
   bool isSum = r.kind == vector::CombiningKind::ADD || r.kind == vector::CombiningKind::MUL;
   if (isSum && isa<Float16Type, BFloat16Type>(r.sumType))
     r.sumType = b.getF32Type();
-  return success();
 }
 
 Value TileWriter::combine(Reduction &r, Value x, Value y) {
@@ -203,6 +186,8 @@ void TileWriter::unroll(Reduction &r, SmallVector<unsigned> serial) {
 
 FailureOr<Value> TileWriter::reduce(linalg::LinalgOp op, unsigned result, SmallVector<Place> loops,
                                     ArrayRef<unsigned> reduced) {
+  if (isFold(op))
+    return fold(op, result, std::move(loops), reduced);
   if (std::optional<Product> product = matchProduct(op, loops, reduced))
     return multiply(*product, loops);
   if (std::optional<FailureOr<Value>> products = sumOfProducts(op, loops, reduced))
@@ -213,8 +198,7 @@ FailureOr<Value> TileWriter::reduce(linalg::LinalgOp op, unsigned result, SmallV
   r.loops = std::move(loops);
   r.reduced.assign(reduced.begin(), reduced.end());
   r.extents = extents.loopsOf(op);
-  if (failed(matchCombiner(r)))
-    return failure();
+  readCombiner(r);
   std::array<bool, 2> used = {false, false};
   for (const Place &place : r.loops)
     for (unsigned role : {kRows, kColumns})

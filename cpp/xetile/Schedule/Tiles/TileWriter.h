@@ -317,13 +317,23 @@ private:
   mlir::FailureOr<mlir::Value> reduce(mlir::linalg::LinalgOp op, unsigned result,
                                       llvm::SmallVector<Place> loops,
                                       llvm::ArrayRef<unsigned> reduced);
-  mlir::LogicalResult matchCombiner(Reduction &reduction);
+  void readCombiner(Reduction &reduction);
   void unroll(Reduction &reduction, llvm::SmallVector<unsigned> serial);
   mlir::FailureOr<mlir::Value> accumulate(Reduction &reduction, unsigned next, mlir::Value total);
   mlir::FailureOr<mlir::Value> element(Reduction &reduction);
   mlir::FailureOr<mlir::Value> finish(Reduction &reduction, mlir::Value total);
   mlir::Value combine(Reduction &reduction, mlir::Value a, mlir::Value b);
   mlir::Value sumByProduct(mlir::Value powers, mlir::Value sums);
+
+  // Reductions element by element.
+  struct Fold;
+  mlir::FailureOr<mlir::Value> fold(mlir::linalg::LinalgOp op, unsigned result,
+                                    llvm::SmallVector<Place> loops,
+                                    llvm::ArrayRef<unsigned> reduced);
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> foldLoops(Fold &fold, unsigned next,
+                                                            llvm::ArrayRef<mlir::Value> before);
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> foldOne(Fold &fold,
+                                                          llvm::ArrayRef<mlir::Value> before);
 
   // Sums of products.
   struct ProductSum;
