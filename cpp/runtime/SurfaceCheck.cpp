@@ -39,7 +39,8 @@ std::string recordText() {
 #ifndef XT_SURFACES
 #define XT_SURFACES
 __global uint xt_surfaces[@words@];
-uint xt_broken_rule(ulong base, int width, int height, int pitch, int x, uint bytes) {
+#define XT_INLINE static __attribute__((always_inline))
+XT_INLINE uint xt_broken_rule(ulong base, int width, int height, int pitch, int x, uint bytes) {
   int limit = 1 << 24;
   return base & 63               ? 1
        : width < 64 || width > limit ? 2
@@ -50,15 +51,18 @@ uint xt_broken_rule(ulong base, int width, int height, int pitch, int x, uint by
        : height < 1 || height > limit ? 7
        : x * (int)bytes & 3      ? 8 : 0;
 }
-void xt_check_surface(ulong base, int width, int height, int pitch, int2 corner, uint bytes) {
+XT_INLINE uint xt_surface_hash(ulong base, int width, int height, int pitch) {
+  return ((uint)base * 0x9E3779B1u ^ (uint)(base >> 32) ^ (uint)width * 0x85EBCA77u ^
+          (uint)height * 0xC2B2AE3Du ^ (uint)pitch) * 0x27D4EB2Fu | 1u;
+}
+XT_FUNCTION void xt_note_surface(ulong base, int width, int height, int pitch, int2 corner, uint bytes) {
   uint rule = xt_broken_rule(base, width, height, pitch, corner.x, bytes);
   if (rule && atomic_cmpxchg(&xt_surfaces[0], 0u, rule) == 0u) {
     uint words[] = {(uint)base, (uint)(base >> 32), width, height, pitch, corner.x, corner.y, bytes};
     for (int i = 0; i < 8; ++i)
       xt_surfaces[1 + i] = words[i];
   }
-  uint hash = ((uint)base * 0x9E3779B1u ^ (uint)(base >> 32) ^ (uint)width * 0x85EBCA77u ^
-               (uint)height * 0xC2B2AE3Du ^ (uint)pitch) * 0x27D4EB2Fu | 1u;
+  uint hash = xt_surface_hash(base, width, height, pitch);
   for (uint i = 0; i < 8; ++i) {
     __global uint *entry = xt_surfaces + @head@ + ((hash >> 8) + i) % @surfaces@ * @surface_words@;
     uint there = *(volatile __global uint *)entry;
@@ -106,13 +110,23 @@ void addCheckedBlockIo(BuiltinText &out, const SpirvImport &import, const BlockI
                                                                      "pitch", "corner"}
                                : std::initializer_list<const char *>{"base", "width", "height",
                                                                      "pitch", "corner", "array"});
+  // The usual case takes numbers that all lanes have in common, and no call.
   out.add(expand(R"( {
-  if (get_sub_group_local_id() == 0)
-    xt_check_surface((ulong)base, width, height, pitch, corner, @bytes@);
+  ulong b = XT_FIRST((ulong)base);
+  int w = XT_FIRST(width), h = XT_FIRST(height), p = XT_FIRST(pitch), x = XT_FIRST(corner.x);
+  uint hash = xt_surface_hash(b, w, h, p);
+  bool known = xt_surfaces[@head@ + (hash >> 8) % @surfaces@ * @surface_words@] == hash;
+  if (!known || xt_broken_rule(b, w, h, p, x, @bytes@)) {
+    if (get_sub_group_local_id() == 0)
+      xt_note_surface(b, w, h, p, corner, @bytes@);
+  }
   @unchecked@(base, width, height, pitch, corner@array@);
 }
 )",
                  {{"bytes", number(block.elementBytes())},
+                  {"head", number(headWords)},
+                  {"surfaces", number(surfaceSlots)},
+                  {"surface_words", number(surfaceWords)},
                   {"unchecked", unchecked},
                   {"array", prefetch ? "" : ", array"}}));
 }
