@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Random programs of linalg on tensors, compiled to kernels for a GPU, run on the OpenCL device, compared with NumPy.
 
-A case is a program (tensor_program.py) whose sizes are known, a chip, and the calls of the kernel, with other arrays
-and other layouts each.
+A case is a program (tensor_program.py) whose sizes are known, a quarter of them in a loop of the host, a chip, and the
+calls of the kernel, with other arrays and other layouts each.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import re
 from functools import partial
 from typing import Any
 
+import looped
 from cpu_draw import draw_calls, draw_program
 from cpu_programs import DATA, LAYOUTS, CpuPrograms, known, map_dims
 from expressions import Invalid
@@ -49,6 +50,10 @@ class DevicePrograms(CpuPrograms):
             with contextlib.suppress(Invalid):
                 if is_for_devices(program):
                     break
+        if rng.random() < 0.25:
+            types = infer(program)
+            found = [types[i] for i in program["results"]]
+            program = program | {"around": looped.draw(rng, types[: len(program["args"])], found)}
         calls = [
             {"sizes": {}, "layout": rng.choice(LAYOUTS), "data": rng.choice(DATA), "out": rng.random() < 0.5}
             for _ in range(rng.choice([1, 1, 2]))

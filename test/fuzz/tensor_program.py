@@ -4,7 +4,7 @@
 A program is `{"args": [...], "nodes": [...], "results": [...]}`. Values are numbered, arguments first.
 An argument is `{"t": "f32", "s": [dim, ...]}`, or with `"s": None` a scalar. A dim is `[constant, name, ...]`, the sum
 of its parts: `[3]` is 3, `[2, "x"]` is x + 2. Names are sizes that the module does not know. A node is `{"op": name,
-"in": [values], ...}`; OPS has what each one computes.
+"in": [values], ...}`; OPS has what each one computes. Loops and branches around all of it are its `around` (looped.py).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import looped
 import numpy as np
 import tensor_linalg
 import tensor_shapes
@@ -35,6 +36,8 @@ def infer(program: Mapping[str, Any]) -> list[Type]:
         require(all(dim[0] >= 0 or len(dim) > 1 for dim in kind.shape or ()))
         types.append(kind)
     require(program["results"] and all(0 <= i < len(types) for i in program["results"]))
+    if "around" in program:
+        looped.check(program["around"], types[: len(program["args"])], [types[i] for i in program["results"]])
     return types
 
 
@@ -55,6 +58,9 @@ def write(program: Mapping[str, Any]) -> str:
     results = program["results"]
     kinds = ", ".join(str(types[i]) for i in results)
     body = "\n".join("  " + line for text in writer.lines for line in text.split("\n"))
+    if "around" in program:
+        found = [types[i] for i in results]
+        return looped.write(program["around"], types[:count], found, [writer.names[i] for i in results], body)
     names = ", ".join(writer.names[i] for i in results)
     return f"func.func @f({arguments}) -> ({kinds}) {{\n{body}\n  return {names} : {kinds}\n}}\n"
 
@@ -70,13 +76,25 @@ def live(program: Mapping[str, Any]) -> set[int]:
 
 def compute(program: Mapping[str, Any], arrays: list[np.ndarray]) -> list[Bounded]:
     """The results for arrays as arguments; Mismatch if their sizes do not fit each other."""
+    if "around" not in program:
+        return _compute(program, arrays)
+    types = infer(program)
+    step = {key: part for key, part in program.items() if key != "around"}
+    found = [types[i] for i in program["results"]]
+    return looped.compute(program["around"], found, arrays, lambda values: _compute(step, values))
+
+
+def _compute(program: Mapping[str, Any], arrays: list[Any]) -> list[Bounded]:
     types, count, needed = infer(program), len(program["args"]), live(program)
     sizes: dict[str, int] = {}
     for kind, array in zip(types[:count], arrays, strict=True):
         for axis, dim in enumerate(kind.shape or ()):
             if len(dim) == 2 and dim[0] == 0:
                 sizes.setdefault(dim[1], np.shape(array)[axis])
-    values: list[Any] = [Bounded.exact(k.dtype, a) for k, a in zip(types[:count], arrays, strict=True)]
+    values: list[Any] = [
+        array if isinstance(array, Bounded) else Bounded.exact(kind.dtype, array)
+        for kind, array in zip(types[:count], arrays, strict=True)
+    ]
     for number, node in enumerate(program["nodes"], count):
         inputs = [values[i] for i in node["in"]]
         values.append(OPS[node["op"]].compute(node, inputs, types[number], sizes) if number in needed else None)

@@ -6,6 +6,7 @@
 #include "xetile/Linalg/WriteResults.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "xetile/Linalg/Passes.h"
@@ -27,11 +28,17 @@ static Value beforeReshapes(Value value) {
   return value;
 }
 
+/// True if an op, of loops and branches as well, makes elements of a tensor.
 static bool computes(func::FuncOp function) {
-  return llvm::any_of(function.getBody().front().without_terminator(), [](Operation &op) {
-    return !isa<arith::ConstantOp, tensor::EmptyOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
-        op);
-  });
+  return function
+      ->walk([](Operation *op) {
+        bool some = llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>) &&
+                    !isa<arith::ConstantOp, tensor::EmptyOp, tensor::ExpandShapeOp,
+                         tensor::CollapseShapeOp, scf::ForOp, scf::IfOp, scf::IndexSwitchOp,
+                         scf::WhileOp>(op);
+        return some ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 SmallVector<OpOperand *> xetile::passedOnResults(func::FuncOp function) {
@@ -45,7 +52,7 @@ SmallVector<OpOperand *> xetile::passedOnResults(func::FuncOp function) {
       continue;
     Value source = beforeReshapes(operand.get());
     bool isConstant = matchPattern(source, m_Constant());
-    if (isConstant || (copies && isa<BlockArgument>(source)))
+    if (isConstant || (copies && !source.getDefiningOp<tensor::EmptyOp>()))
       results.push_back(&operand);
   }
   return results;
