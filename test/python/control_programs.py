@@ -161,6 +161,34 @@ def _read_inside(x, w):
     return h, x, x.sum(1)
 
 
+def _numbers(x, w):
+    scale = 0.5
+    for _ in range(5):
+        x, w, scale = np.tanh(x + w * scale), x, scale * 0.75
+    return x, w
+
+
+def _while_a_number_is_large(x):
+    number = 1.0
+    while number > 0.1:
+        x, number = x * number + 1, number * 0.5
+    return (x,)
+
+
+def _rows_one_by_one(x):
+    state = np.zeros((1, 21))
+    for i in range(5):
+        state = np.tanh(state + x[i : i + 1])
+    return (state,)
+
+
+def _rows_of_rows(x):
+    x = x.copy()
+    for i in range(5):
+        x[i] = np.tanh(x[i + 1] * (i + 0.5))
+    return (x,)
+
+
 FOUR = "[" + ", ".join("[" + ", ".join(["4.0"] * (not r) + ["3.0"] * (21 - (not r))) + "]" for r in range(9)) + "]"
 WHILE = (
     "{results} = scf.while (%t = {init}) : ({kind}) -> {kind} {{\n{before}scf.condition(%c) {handed} : {kind}\n"
@@ -187,7 +215,75 @@ IS_ABOVE = "%k = arith.constant 0.0 : f32\n%1 = arith.cmpf ogt, %a0, %k : f32\nl
 WHERE = "%k = arith.constant 0.0 : f32\n%1 = arith.select %a0, %a1, %k : f32\nlinalg.yield %1 : f32\n"
 POSITIVE = "%zero = arith.constant 0.0 : f32\n%c = arith.cmpf ogt, %v, %zero : f32\n"
 
+SCALED = (
+    "%1 = arith.mulf %a1, %s : f32\n%2 = arith.addf %a0, %1 : f32\n%3 = math.tanh %2 : f32\nlinalg.yield %3 : f32\n"
+)
+ADDS_ONE = "%k = arith.constant 1.0 : f32\n%2 = arith.addf %1, %k : f32\nlinalg.yield %2 : f32\n"
+SCALED_AND_ONE = "%1 = arith.mulf %a0, %s : f32\n" + ADDS_ONE
+OF_STEP = "%1 = arith.mulf %a0, %number : f32\n%2 = math.tanh %1 : f32\nlinalg.yield %2 : f32\n"
+
 PROGRAMS: dict[str, Program] = {
+    "a number that the host computes": (
+        program(
+            ["%x", "%w"],
+            [("%r#0", FULL), ("%r#1", FULL)],
+            "%half = arith.constant 0.5 : f32\n%less = arith.constant 0.75 : f32\n"
+            + loop(
+                "%r:3",
+                [("%a", "%x", FULL), ("%b", "%w", FULL), ("%s", "%half", "f32")],
+                each("%y", on("%a", "%b"), SCALED) + "%s2 = arith.mulf %s, %less : f32\n",
+                ["%y", "%a", "%s2"],
+            ),
+        ),
+        _numbers,
+    ),
+    "while a number is large": (
+        program(
+            ["%x"],
+            [("%r#0", FULL)],
+            "%one = arith.constant 1.0 : f32\n%half = arith.constant 0.5 : f32\n%low = arith.constant 0.1 : f32\n"
+            f"%r:2 = scf.while (%t = %x, %s = %one) : ({FULL}, f32) -> ({FULL}, f32) {{\n"
+            f"%c = arith.cmpf ogt, %s, %low : f32\nscf.condition(%c) %t, %s : {FULL}, f32\n}} do {{\n"
+            f"^bb0(%t: {FULL}, %s: f32):\n"
+            + each("%y", on("%t"), SCALED_AND_ONE)
+            + f"%s2 = arith.mulf %s, %half : f32\nscf.yield %y, %s2 : {FULL}, f32\n}}\n",
+        ),
+        _while_a_number_is_large,
+    ),
+    "a row of each step": (
+        program(
+            ["%x"],
+            [("%r", ONE_ROW)],
+            f"%z = arith.constant dense<0.0> : {ONE_ROW}\n"
+            + loop(
+                "%r",
+                [("%t", "%z", ONE_ROW)],
+                f"%s = tensor.extract_slice %x[%i, 0] [1, 21] [1, 1] : {FULL} to {ONE_ROW}\n"
+                + each("%y", [("%t", ONE_ROW), ("%s", ONE_ROW)], TANH_SUM, (1, 21)),
+                ["%y"],
+            ),
+        ),
+        _rows_one_by_one,
+    ),
+    "a row is written in each step": (
+        program(
+            ["%x"],
+            [("%r", FULL)],
+            "%half = arith.constant 0.5 : f32\n"
+            + loop(
+                "%r",
+                [("%t", "%x", FULL)],
+                "%next = arith.addi %i, %c1 : index\n"
+                f"%s = tensor.extract_slice %t[%next, 0] [1, 21] [1, 1] : {FULL} to {ONE_ROW}\n"
+                "%i32 = arith.index_cast %i : index to i32\n%f = arith.sitofp %i32 : i32 to f32\n"
+                "%number = arith.addf %f, %half : f32\n"
+                + each("%y", [("%s", ONE_ROW)], OF_STEP, (1, 21))
+                + f"%u = tensor.insert_slice %y into %t[%i, 0] [1, 21] [1, 1] : {ONE_ROW} into {FULL}\n",
+                ["%u"],
+            ),
+        ),
+        _rows_of_rows,
+    ),
     "as often as data says": (
         program(
             ["%x", "%w", "%n"],

@@ -9,6 +9,12 @@ module attributes {gpu.container_module} {
       memref.store %x, %b[%c0] : memref<8xf32>
       gpu.return
     }
+    gpu.func @d(%a: memref<?xf32>, %b: memref<?xf32>) kernel {
+      %c0 = arith.constant 0 : index
+      %x = memref.load %a[%c0] : memref<?xf32>
+      memref.store %x, %b[%c0] : memref<?xf32>
+      gpu.return
+    }
   }
 
   // The initial value is the function's own: two take turns. What bufferization copied besides is gone.
@@ -177,5 +183,26 @@ module attributes {gpu.container_module} {
     memref.copy %y, %copy : memref<8xf32> to memref<8xf32>
     gpu.launch_func @device::@k blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%copy : memref<8xf32>, %y : memref<8xf32>)
     return %y, %copy : memref<8xf32>, memref<8xf32>
+  }
+
+  // Sizes that no step changes are those of the initial memory: what the loop carries is allocated before it.
+  // CHECK-LABEL: func.func @run_time_sizes
+  // CHECK: %[[INIT:.*]] = memref.alloc(%{{.*}}) : memref<?xf32>
+  // CHECK: %[[SIZE:.*]] = memref.dim %[[INIT]], %{{.*}}
+  // CHECK: %[[OTHER:.*]] = memref.alloc(%[[SIZE]]) : memref<?xf32>
+  // CHECK: scf.for {{.*}} iter_args(%[[T:.*]] = %[[INIT]], %[[Y:.*]] = %[[OTHER]])
+  // CHECK-NOT: memref.alloc
+  // CHECK: scf.yield %[[Y]], %[[T]]
+  func.func @run_time_sizes(%n: index) -> memref<?xf32> {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %init = memref.alloc(%n) : memref<?xf32>
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%t = %init) -> (memref<?xf32>) {
+      %d = memref.dim %t, %c0 : memref<?xf32>
+      %y = memref.alloc(%d) : memref<?xf32>
+      gpu.launch_func @device::@d blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%t : memref<?xf32>, %y : memref<?xf32>)
+      scf.yield %y : memref<?xf32>
+    }
+    return %r : memref<?xf32>
   }
 }

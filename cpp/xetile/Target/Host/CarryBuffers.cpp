@@ -92,6 +92,7 @@ public:
 
 private:
   LogicalResult takeOutOf(Operation *branch);
+  void takeSizesFromInits(scf::ForOp loop);
   LogicalResult takeTurns(Operation *op);
   bool takeSizesOutOf(Operation *op, memref::AllocOp alloc);
   Value allocBefore(memref::AllocOp like, Operation *op);
@@ -222,7 +223,39 @@ LogicalResult Carrier::keepInPlace(LoopCarry &loop, Value argument, Operation *c
   return success();
 }
 
+/// The size of dimension `dim` of an allocation that a run decides; null for other memory.
+static Value dynamicSize(Value memory, int64_t dim) {
+  auto alloc = memory.getDefiningOp<memref::AllocOp>();
+  if (!alloc || !alloc.getType().isDynamicDim(dim))
+    return {};
+  return alloc.getDynamicSizes()[alloc.getType().getDynamicDimIndex(dim)];
+}
+
+/// Sizes of carried memory that no step changes are those of the initial memory.
+void Carrier::takeSizesFromInits(scf::ForOp loop) {
+  for (auto [argument, init, yielded] :
+       llvm::zip_equal(loop.getRegionIterArgs(), loop.getInitArgs(), loop.getYieldedValues())) {
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    for (int64_t dim = 0; type && dim < type.getRank(); ++dim) {
+      Value next = dynamicSize(yielded, dim);
+      if (!next)
+        continue;
+      auto same = next.getDefiningOp<memref::DimOp>();
+      bool isKept = same && same.getSource() == argument && same.getConstantIndex() == dim;
+      if (!isKept && next != dynamicSize(init, dim))
+        continue;
+      rewriter.setInsertionPoint(loop);
+      Value size = memref::DimOp::create(rewriter, loop.getLoc(), init, dim);
+      for (Operation *user : llvm::make_early_inc_range(argument.getUsers()))
+        if (auto asked = dyn_cast<memref::DimOp>(user); asked && asked.getConstantIndex() == dim)
+          rewriter.replaceOp(asked, size);
+    }
+  }
+}
+
 LogicalResult Carrier::takeTurns(Operation *op) {
+  if (auto counted = dyn_cast<scf::ForOp>(op))
+    takeSizesFromInits(counted);
   LoopCarry loop(op);
   // Each round takes an allocation out of the loop, or a carried value out of those that go on
   // without end.

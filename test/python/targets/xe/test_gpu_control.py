@@ -166,16 +166,42 @@ def test_explain_lists_kernels_in_loops(compile_kernel):
     assert any("the loop carries it" in row["why"] or "the host reads it" in row["why"] for row in of_kernels)
 
 
-def test_sizes_that_change_from_step_to_step_are_refused(compile_kernel):
+def of_run_time_sizes(body):
     kind = "tensor<?x21xf32>"
     text = (
         f"func.func @program(%x: {kind}) -> {kind} {{\n%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n"
-        f"%c5 = arith.constant 5 : index\n%r = scf.for %i = %c0 to %c5 step %c1 iter_args(%t = %x) -> ({kind}) {{\n"
-        f"%y = tensor.concat dim(0) %t, %t : ({kind}, {kind}) -> {kind}\nscf.yield %y : {kind}\n}}\n"
-        f"return %r : {kind}\n}}\n"
     )
-    with pytest.raises(XeTileError, match="sizes"):
+    text += f"%c5 = arith.constant 5 : index\n%r = scf.for %i = %c0 to %c5 step %c1 iter_args(%t = %x) -> ({kind}) {{\n"
+    return text + f"{body}scf.yield %y : {kind}\n}}\nreturn %r : {kind}\n}}\n".replace("KIND", kind)
+
+
+def test_sizes_that_change_from_step_to_step_are_refused(compile_kernel):
+    kind = "tensor<?x21xf32>"
+    text = of_run_time_sizes(f"%y = tensor.concat dim(0) %t, %t : ({kind}, {kind}) -> {kind}\n")
+    with pytest.raises(XeTileError, match="a loop carries memory whose sizes its steps decide") as caught:
         compile_kernel(parse(text), target="pvc")
+    assert ":6:" in str(caught.value)
+
+
+@pytest.mark.parametrize("of", ["%t", "%x"])
+def test_loops_carry_tensors_of_run_time_sizes(compile_kernel, of):
+    """They stay on the device, too: two take turns."""
+    kind, same = "tensor<?x21xf32>", "affine_map<(m, n) -> (m, n)>"
+    text = of_run_time_sizes(
+        f"%d = tensor.dim {of}, %c0 : {kind}\n%e = tensor.empty(%d) : {kind}\n"
+        f'%y = linalg.generic {{indexing_maps = [{same}, {same}], iterator_types = ["parallel", "parallel"]}} '
+        f"ins(%t : {kind}) outs(%e : {kind}) {{\n^bb0(%a: f32, %o: f32):\n%1 = math.tanh %a : f32\n"
+        f"linalg.yield %1 : f32\n}} -> {kind}\n"
+    )
+    kernel = compile_kernel(parse(text), target="pvc")
+    inside = steps_of(host_of(kernel))
+    assert re.findall(r"(gpu|memref)\.(memcpy|copy|alloc|dealloc)", inside) == []
+    for rows in (1, 9, 130):
+        x = np.random.default_rng(rows).standard_normal((rows, 21)).astype(np.float32)
+        expected = x.astype(np.float64)
+        for _ in range(5):
+            expected = np.tanh(expected)
+        np.testing.assert_allclose(kernel(x), expected, rtol=2e-5, atol=2e-5)
 
 
 def test_kernels_by_hand_are_in_one_block(compile_kernel):
