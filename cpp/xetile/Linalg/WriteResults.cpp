@@ -32,10 +32,10 @@ static Value beforeReshapes(Value value) {
 static bool computes(func::FuncOp function) {
   return function
       ->walk([](Operation *op) {
-        bool some = llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>) &&
-                    !isa<arith::ConstantOp, tensor::EmptyOp, tensor::ExpandShapeOp,
-                         tensor::CollapseShapeOp, scf::ForOp, scf::IfOp, scf::IndexSwitchOp,
-                         scf::WhileOp>(op);
+        bool some =
+            llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>) &&
+            !isa<arith::ConstantOp, tensor::EmptyOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+                 scf::ForOp, scf::IfOp, scf::IndexSwitchOp, scf::WhileOp>(op);
         return some ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
