@@ -127,7 +127,9 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op) -> !transform.any_op
     %blocked = transform.apply_registered_pass "xetile-block-scans" to %few
         : (!transform.any_op) -> !transform.any_op
-    %straight = transform.apply_registered_pass "xetile-fold-transposes" to %blocked
+    %short = transform.apply_registered_pass "xetile-split-reductions" to %blocked
+        : (!transform.any_op) -> !transform.any_op
+    %straight = transform.apply_registered_pass "xetile-fold-transposes" to %short
         : (!transform.any_op) -> !transform.any_op
     %fused = transform.apply_registered_pass "xetile-fuse-elementwise" with options = {"most-inputs" = 16} to %straight
         : (!transform.any_op) -> !transform.any_op

@@ -120,22 +120,8 @@ static __attribute__((always_inline)) float16 xt_nibbles(float8 low, float8 high
 }
 #endif
 )";
-  if (dpas.accumulator == Dpas::BF16) {
-    std::string n = lanes == 1 ? "" : number(lanes);
-    text += expand(R"(
-#ifndef XT_BF16_@lanes@
-#define XT_BF16_@lanes@
-static __attribute__((always_inline)) short@n@ xt_bf16_@lanes@(float@n@ value) {
-  uint@n@ bits = as_uint@n@(value);
-  uint@n@ rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16, nan = (bits >> 16) | 0x40u;
-  return as_short@n@(convert_ushort@n@(select(rounded, nan, @is_nan@)));
-}
-#endif
-)",
-                   {{"is_nan", lanes == 1 ? "(uint)isnan(value)" : "isnan(value)"},
-                    {"lanes", number(lanes)},
-                    {"n", n}});
-  }
+  if (dpas.accumulator == Dpas::BF16)
+    text += bf16RoundingText(lanes);
   return text;
 }
 

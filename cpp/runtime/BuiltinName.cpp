@@ -273,6 +273,23 @@ std::optional<PayloadCall> asPayloadCall(const SpirvImport &import) {
   return payloadCallOf(import);
 }
 
+std::optional<Bf16Rounding> asBf16Rounding(const SpirvImport &import) {
+  Cursor cursor(import.name);
+  if (!cursor.literal("__builtin_IB_ftobf_"))
+    return std::nullopt;
+  Bf16Rounding rounding{};
+  if (!cursor.number(rounding.lanes) || !cursor.done() || !isPowerOfTwo(rounding.lanes) ||
+      rounding.lanes > 16)
+    refuse(import, "it rounds 1, 2, 4, 8 or 16 numbers");
+  const SpirvType &result = import.result;
+  const std::vector<SpirvType> &p = import.parameters;
+  if (p.size() != 1 || p[0].kind != SpirvType::Float || p[0].bits != 32 ||
+      p[0].lanes != rounding.lanes || result.kind != SpirvType::Int || result.bits != 16 ||
+      result.lanes != rounding.lanes)
+    refuse(import, "it takes as many f32 as the name says and returns i16");
+  return rounding;
+}
+
 unsigned Dpas::elementsPerLane() const {
   switch (a) {
   case MatrixElement::S8:

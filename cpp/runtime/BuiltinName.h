@@ -49,6 +49,11 @@ struct PayloadCall {
   BlockIo block{};
 };
 
+/// __builtin_IB_ftobf_<lanes>: f32 to bf16, as the integers of its bits.
+struct Bf16Rounding {
+  unsigned lanes;
+};
+
 /// The name without its Itanium mangling.
 std::string unmangledName(const std::string &name);
 
@@ -57,6 +62,7 @@ std::string unmangledName(const std::string &name);
 std::optional<BlockIo> asBlockIo(const SpirvImport &import);
 std::optional<PayloadCall> asPayloadCall(const SpirvImport &import);
 std::optional<Dpas> asDpas(const SpirvImport &import);
+std::optional<Bf16Rounding> asBf16Rounding(const SpirvImport &import);
 
 } // namespace xetile::runtime
 #endif

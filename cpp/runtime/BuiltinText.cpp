@@ -48,6 +48,14 @@ void checkSubgroupSize(const SpirvModule &module, const SpirvImport &import) {
   }
 }
 
+// Inlined: it is as short as a call.
+void addBf16Rounding(BuiltinText &out, const SpirvImport &import, const Bf16Rounding &rounding) {
+  out.add(bf16RoundingText(rounding.lanes));
+  out.add("\n__attribute__((always_inline)) " + import.result.openclName() + " " + import.name +
+          "(" + import.parameters[0].openclName() + " x) { return xt_bf16_" +
+          number(rounding.lanes) + "(x); }\n");
+}
+
 void addImport(BuiltinText &out, const SpirvModule &module, const NativeBuiltins &native,
                const SpirvImport &import) {
   if (!isIdentifier(import.name))
@@ -76,6 +84,9 @@ void addImport(BuiltinText &out, const SpirvModule &module, const NativeBuiltins
     addAssertion(out, import);
   } else if (isPortablePart(import)) {
     addPortablePart(out, import);
+  } else if (std::optional<Bf16Rounding> rounding = asBf16Rounding(import)) {
+    if (!native.blockIo)
+      addBf16Rounding(out, import, *rounding);
   } else if (unmangledName(import.name) == "prefetch") {
     std::string head = "XT_FUNCTION void " + import.name + "(";
     for (size_t i = 0; i < import.parameters.size(); ++i)
@@ -93,19 +104,36 @@ void addImport(BuiltinText &out, const SpirvModule &module, const NativeBuiltins
           "', which must be an instruction. Generate the SPIR-V with the extension that has it: "
           "SPV_INTEL_subgroups for 1D blocks, SPV_INTEL_bfloat16_conversion, "
           "SPV_INTEL_tensor_float32_conversion");
-    throw Error("the kernel imports the function '" + import.name +
-                "', which neither the device nor this runtime defines. Known are "
-                "intel_sub_group_2d_block_{read,write,"
-                "prefetch}*, intel_sub_group_*_matrix_mad_k*, prefetch, and of "
-                "__builtin_IB_subgroup_* address payloads and their prefetches. Lower the "
-                "operation to one of these, or run "
-                "on a device that has it");
+    throw Error(
+        "the kernel imports the function '" + import.name +
+        "', which neither the device nor this runtime defines. Known are "
+        "intel_sub_group_2d_block_{read,write,"
+        "prefetch}*, intel_sub_group_*_matrix_mad_k*, prefetch, __builtin_IB_ftobf_*, and of "
+        "__builtin_IB_subgroup_* address payloads and their prefetches. Lower the "
+        "operation to one of these, or run "
+        "on a device that has it");
   }
 }
 
 } // namespace
 
 std::string number(unsigned value) { return std::to_string(value); }
+
+std::string bf16RoundingText(unsigned lanes) {
+  return expand(R"(
+#ifndef XT_BF16_@lanes@
+#define XT_BF16_@lanes@
+static __attribute__((always_inline)) short@n@ xt_bf16_@lanes@(float@n@ value) {
+  uint@n@ bits = as_uint@n@(value);
+  uint@n@ rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16, nan = (bits >> 16) | 0x40u;
+  return as_short@n@(convert_ushort@n@(select(rounded, nan, @is_nan@)));
+}
+#endif
+)",
+                {{"is_nan", lanes == 1 ? "(uint)isnan(value)" : "isnan(value)"},
+                 {"lanes", number(lanes)},
+                 {"n", lanes == 1 ? "" : number(lanes)}});
+}
 
 std::string expand(std::string text,
                    std::initializer_list<std::pair<const char *, std::string>> values) {

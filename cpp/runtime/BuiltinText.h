@@ -67,6 +67,10 @@ std::string expand(std::string text,
                    std::initializer_list<std::pair<const char *, std::string>> values);
 std::string number(unsigned value);
 
+/// Defines xt_bf16_<lanes>, which rounds f32 to bf16: ties to even, NaN quiet with its sign and
+/// upper bits. May be repeated.
+std::string bf16RoundingText(unsigned lanes);
+
 void addBlockIo(BuiltinText &out, const SpirvImport &import, const BlockIo &block);
 void addBlockIoLockstep(BuiltinText &out, const SpirvImport &import, const BlockIo &block);
 void addDpas(BuiltinText &out, const SpirvImport &import, const Dpas &dpas);

@@ -343,3 +343,62 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+#all = affine_map<(m, n) -> (m, n)>
+#row = affine_map<(m, n) -> (m)>
+#one = affine_map<(m) -> (m)>
+
+// A variance with its mean: squares of a block are about its own mean, and go with those before by the distance of both means.
+// CHECK-LABEL: func.func @variance(
+// CHECK-SAME: %[[X:.*]]: tensor<8x40xf16>
+// CHECK: scf.for %[[N:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[S0:.*]] = %{{.*}}, %[[Q0:.*]] = %{{.*}}) -> (tensor<8xf32>, tensor<8xf32>)
+// CHECK: %[[XN:.*]] = tensor.extract_slice %[[X]][0, %[[N]]] [8, 16] [1, 1]
+// CHECK: %[[SN:.*]] = linalg.generic {{.*}} ins(%[[XN]] : tensor<8x16xf16>)
+// CHECK: linalg.generic {{.*}} ins(%[[S0]], %[[SN]] : tensor<8xf32>, tensor<8xf32>)
+// CHECK: %[[QN:.*]] = linalg.generic {{.*}} ins(%[[XN]], %[[SN]] : tensor<8x16xf16>, tensor<8xf32>)
+// CHECK: linalg.generic {{.*}} ins(%[[Q0]], %[[QN]], %[[S0]], %[[SN]] : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>)
+// CHECK: arith.index_cast %[[N]] : index to i64
+// CHECK: arith.divf
+// CHECK: scf.yield
+// CHECK: tensor.extract_slice %[[X]][0, 32] [8, 8] [1, 1]
+// CHECK: arith.constant 3.200000e+01 : f32
+func.func @variance(%x: tensor<8x40xf16>) -> tensor<8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %r = tensor.empty() : tensor<8xf32>
+  %e = tensor.empty() : tensor<8x40xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%r : tensor<8xf32>) -> tensor<8xf32>
+  %s = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<8x40xf16>) outs(%z : tensor<8xf32>) {
+  ^bb0(%a: f16, %o: f32):
+    %w = arith.extf %a : f16 to f32
+    %t = arith.addf %o, %w : f32
+    linalg.yield %t : f32
+  } -> tensor<8xf32>
+  %d = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %s : tensor<8x40xf16>, tensor<8xf32>) outs(%e : tensor<8x40xf32>) {
+  ^bb0(%a: f16, %b: f32, %o: f32):
+    %share = arith.constant 0.025 : f32
+    %mean = arith.mulf %b, %share : f32
+    %w = arith.extf %a : f16 to f32
+    %t = arith.subf %w, %mean : f32
+    linalg.yield %t : f32
+  } -> tensor<8x40xf32>
+  %q = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%d : tensor<8x40xf32>) outs(%z : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %p = arith.mulf %a, %a : f32
+    %t = arith.addf %o, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<8xf32>
+  return %q : tensor<8xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %block = transform.param.constant 16 : i64 -> !transform.param<i64>
+    %loop = transform.xetile.online %func block = %block : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.yield
+  }
+}

@@ -5,13 +5,15 @@ usage: program_code.py [--json FILE] [WORD ...]
 
 Counts of instructions, not times, of all rows or those whose names have the words. A kernel is counted whole, for 16 of
 its elements: one instruction on all lanes counts 1. Of convolutions and attentions it is the loop with most products,
-for 2048 of them, a dpas' work. Exit status 1 if ours spills.
+for 2048 of them, a dpas' work. Bytes that its messages move are told as a multiple of the least, which is each operand
+and result once; what caches serve is counted, too. Exit status 1 if ours spills.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import re
 import sys
 import tempfile
@@ -37,7 +39,8 @@ SIDES = (
 
 @dataclass(frozen=True)
 class Row:
-    """One side of a kernel on a chip; `each` are instructions for a unit of its work."""
+    """One side of a kernel on a chip; `each` are instructions for a unit of its work, `moved` the bytes that messages
+    load and store, in multiples of the least, and NaN where a loop does."""
 
     bench: str
     dtype: str
@@ -48,6 +51,7 @@ class Row:
     instructions: int
     each: float
     messages: str
+    moved: float = float("nan")
 
 
 def messages(code: assembly.Loop) -> str:
@@ -58,6 +62,23 @@ def messages(code: assembly.Loop) -> str:
             found[f"{instruction.kind} {said[0]}"].append(said[1])
     spans = {kind: sorted({min(sizes), max(sizes)}) for kind, sizes in found.items()}
     return ", ".join(f"{len(found[kind])} {kind} {'-'.join(map(str, span))}B" for kind, span in sorted(spans.items()))
+
+
+def least_bytes(payload: str) -> int:
+    """Each operand and the result once."""
+    head = payload[: payload.index("{")]
+    total = 0
+    for shape, bits in re.findall(r"tensor<((?:\d+x)*)[a-z]+(\d+)>", head):
+        total += math.prod(int(side) for side in shape.split("x")[:-1]) * int(bits) // 8
+    return total
+
+
+def moved_bytes(program: assembly.Program, subgroups: int) -> float:
+    """What all subgroups load and store, shared memory aside; NaN where a loop does, whose rounds nobody counts."""
+    if any(instruction.message for loop in program.loops for instruction in loop.code):
+        return float("nan")
+    found = (instruction.message for instruction in program.code)
+    return subgroups * sum(said[1] for said in found if said and said[0] != "shared")
 
 
 def products(code: assembly.Loop) -> int:
@@ -81,19 +102,20 @@ def row_of(bench: Bench, side: str, chip: str, program: assembly.Program, subgro
     return Row(
         bench.name, bench.dtype, side, chip, program.registers, program.spill_bytes, count,
         count / units if units else float("inf"), messages(code),
+        moved_bytes(program, subgroups) / least_bytes(bench.payload),
     )  # fmt: skip
 
 
-def subgroups_of(kernel: xetile.Kernel) -> list[int]:
-    """How many subgroups each kernel of a program has."""
+def subgroups_of(kernel: xetile.Kernel) -> dict[str, int]:
+    """How many subgroups each kernel of a program has, by its name."""
     text = kernel.stages["4-xegpu"]
-    sizes = []
-    for function in re.findall(r"gpu\.func .*", text):
+    sizes = {}
+    for name, function in re.findall(r"gpu\.func @(\w+)(.*)", text):
         block, grid = (
             re.search(rf"known_{kind}_size = array<i32: (\d+), (\d+), (\d+)>", function) for kind in ("block", "grid")
         )
         work = [int(each) for found in (block, grid) for each in found.groups()]
-        sizes.append(work[0] * work[1] * work[2] * work[3] * work[4] * work[5] // 16)
+        sizes[name] = work[0] * work[1] * work[2] * work[3] * work[4] * work[5] // 16
     return sizes
 
 
@@ -112,8 +134,11 @@ def rows_of(bench: Bench, ocloc: Path, folder: Path) -> Iterator[Row]:
         ours = folder / f"{chip}.spv"
         ours.write_bytes(kernel.spirv)
         sizes = subgroups_of(kernel)
-        for program in fewest_spills(ocloc, ours, chip, folder, LARGE if bench.large else ""):
-            yield row_of(bench, "xetile" if len(sizes) == 1 else f"{len(sizes)} kernels", chip, program, sizes[0])
+        made = fewest_spills(ocloc, ours, chip, folder, LARGE if bench.large else "")
+        for program in made:
+            yield row_of(
+                bench, "xetile" if len(sizes) == 1 else f"{len(sizes)} kernels", chip, program, sizes[program.name]
+            )
         for side, options in (("by hand", bench.by_hand), ("fused", f"{bench.by_hand} -D FUSED")):
             for program in fewest_spills(ocloc, HERE / "hand_written_programs.cl", chip, folder, options):
                 yield row_of(bench, side, chip, program, bench.subgroups)
@@ -151,7 +176,8 @@ def main() -> int:
             print(f"{bench.name} {bench.dtype} {chip}: {ratio:.2f} times those by hand, for {bench.work}")
             for row in (*ours, *peer, *(row for row in fused if row.each < peer[0].each)):
                 registers = f"{row.registers} registers  spill {row.spill_bytes}"
-                print(f"  {row.side:8} {row.each:8.2f}  {registers}  {row.messages}", flush=True)
+                moved = "" if math.isnan(row.moved) else f"moves {row.moved:.2f} of the least  "
+                print(f"  {row.side:9} {row.each:8.2f}  {registers}  {moved}{row.messages}", flush=True)
     spilled = [row for row in rows if SIDES[0](row) and row.spill_bytes]
     for row in spilled:
         print(f"bench: {row.bench} of {row.dtype} on {row.chip} spills {row.spill_bytes} bytes")

@@ -164,7 +164,7 @@ def layer_norm(dtype: str) -> str:
     """Of each row, with a gain and a bias for each column."""
     shape, column, row = (SIDE, SIDE), (SIDE,), (SIDE,)
     x = ("x", shape, dtype, BOTH)
-    share = [f"%share = arith.constant {1 / SIDE} : f32"]
+    share = [f"%share = arith.constant {1 / SIDE:.12f} : f32"]
     body = generic(
         "s", [x], (column, "f32", COLUMN), in_f32(dtype, ["%w = arith.addf %x0, %o : f32"], narrow=False), "0.0"
     )

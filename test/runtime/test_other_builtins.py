@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 from gpu_runtime import SUBGROUP, RuntimeFailure, compile_opencl, runtime
@@ -97,3 +98,39 @@ __kernel void k(__global int *x) { touch((__global char *)x + 4, 1); *x = 5; }
     gpu.launch(module, "k", (1, 1, 1), (1, 1, 1), [x])
     np.testing.assert_array_equal(x, [5, 0])
     gpu.mgpuModuleUnload(module)
+
+
+def bf16_source(lanes: int) -> str:
+    n = "" if lanes == 1 else str(lanes)
+    return (
+        f'short{n} round_(float{n}) __asm__("__builtin_IB_ftobf_{lanes}");\n'
+        f"__kernel void k(__global float{n} *x, __global short{n} *y) {{\n"
+        f"  int i = get_global_id(0);\n  y[i] = round_(x[i]);\n}}\n"
+    )
+
+
+@pytest.mark.parametrize("lanes", [1, 2, 4, 8, 16])
+def test_f32_is_rounded_to_bf16_with_ties_to_even_and_nan_stays_nan(lanes, rng):
+    gpu = runtime()
+    module = gpu.load(compile_opencl(bf16_source(lanes)))
+    bits = rng.integers(0, 1 << 32, 4096, np.uint32)
+    # Ties, the largest numbers, subnormals, infinities, NaN with bits that rounding would cut off.
+    special = [0x3F808000, 0x3F818000, 0x7F7FFFFF, 0xFF7FFFFF, 1, 0x80008000, 0x7F800000, 0xFF800000, 0x7F800001,
+               0xFFFFFFFF, 0x7FFFFFFF, 0, 0x80000000]  # fmt: skip
+    bits[: len(special)] = special
+    x, y = bits.view(np.float32), np.full(4096, 0x7777, np.uint16)
+    gpu.launch(module, "k", (4096 // lanes, 1, 1), (1, 1, 1), [x, y])
+    with np.errstate(all="ignore"):
+        expected = x.astype(ml_dtypes.bfloat16)
+    nan = np.isnan(x)
+    np.testing.assert_array_equal(y[~nan], expected.view(np.uint16)[~nan])
+    assert np.isnan(y.view(ml_dtypes.bfloat16)[nan].astype(np.float32)).all()
+    gpu.mgpuModuleUnload(module)
+
+
+def test_a_rounding_that_no_library_has_is_refused():
+    gpu = runtime()
+    spirv = compile_opencl(bf16_source(16).replace("ftobf_16", "ftobf_32"))
+    assert gpu.mgpuModuleLoad(spirv, len(spirv)) is None
+    with pytest.raises(RuntimeFailure, match="it rounds 1, 2, 4, 8 or 16 numbers"):
+        gpu.check()

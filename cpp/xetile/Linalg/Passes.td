@@ -272,6 +272,43 @@ def SplitConcats : Pass<"xetile-split-concats"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def SplitReductions : Pass<"xetile-split-reductions"> {
+  let summary = "Reduce long dimensions in blocks, all at once, then what the blocks give";
+  let description = [{
+    A workgroup of a GPU computes a row at least. Of few long rows most of the machine has nothing to do, and a row that does not
+    fit the registers is read once for each of the reductions that depend on one another. In blocks that fit, each row is read once
+    by as many subgroups as it has blocks; a second reduction, of what these give, is small. Each result has one order of
+    additions, whatever the machine does first.
+
+    Reductions that depend on one another, as `transform.xetile.online` finds them, are split together:
+    ```
+    m[b] = max_j x[b, j];  l[b] = sum_j exp(x[b, j] - m[b])              // of a block
+    m = max_b m[b];        l = sum_b l[b] exp(m[b] - m)                  // of all
+
+    s[b] = sum_j x[b, j];  q[b] = sum_j (x[b, j] - s[b] / c[b])^2        // c[b]: elements of a block
+    s = sum_b s[b];        q = sum_b q[b] + c[b] (s[b] / c[b] - s / n)^2
+    ```
+    Before, sums of a million numbers:
+    ```mlir
+    %y = linalg.generic {["parallel", "reduction"]} ins(%x : tensor<2x1000000xf32>) outs(%zero : tensor<2xf32>) { arith.addf }
+    ```
+    After:
+    ```mlir
+    %xs = tensor.expand_shape %x [[0], [1, 2]] : tensor<2x1000000xf32> into tensor<2x1000x1000xf32>
+    %part = linalg.generic {["parallel", "parallel", "reduction"]} ins(%xs) outs(%zeros : tensor<2x1000xf32>) { arith.addf }
+    %y = linalg.generic {["parallel", "reduction"]} ins(%part) outs(%zero : tensor<2xf32>) { arith.addf }
+    ```
+    Parts of sums of f16 and bf16 are f32. Of blocks that hang over the end elements are left out. Sizes that only the run knows
+    stay as they are, and so do contractions and windows.
+  }];
+  let options = [
+    Option<"shortest", "shortest", "int64_t", "16384", "Reductions of so many elements at most stay: a workgroup's registers hold a row">,
+    Option<"rows", "rows", "int64_t", "256", "Reductions that depend on no other stay where they have more results than that">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+      "::mlir::tensor::TensorDialect"];
+}
+
 def SplitSlices : Pass<"xetile-split-slices"> {
   let summary = "Slice with steps and drop dimensions in two ops";
   let description = [{

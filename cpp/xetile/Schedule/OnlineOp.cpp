@@ -1,8 +1,8 @@
 //===- OnlineOp.cpp - transform.xetile.online ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: a sum of powers exp(x - max x) on tensors, or a function with one. Out: one loop over blocks
-// of what it sums, with all reductions that it depends on. Refused, silenceably: elements of other
-// forms, loops of blocks of less than one.
+// In: a sum of powers exp(x - max x) or squares (x - mean)^2 on tensors, or a function with one.
+// Out: one loop over blocks of what it sums, with all reductions that it depends on. Refused,
+// silenceably: elements of other forms, loops of blocks of less than one.
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "xetile/Linalg/Contraction.h"
 #include "xetile/Linalg/Online/Online.h"
@@ -32,7 +32,7 @@ static int64_t chooseBlock(Online &online) {
 /// them is.
 static std::optional<Online> findIn(func::FuncOp func, Operation *&where, std::string &why) {
   where = func;
-  why = "expected a sum of powers exp(x - m), m = max x, got no reduction";
+  why = "expected a sum of powers exp(x - m), m = max x, or of squares, got no reduction";
   for (Operation &op : llvm::reverse(func.getBody().front())) {
     auto generic = dyn_cast<linalg::GenericOp>(op);
     if (!generic || generic.getNumReductionLoops() == 0)

@@ -5,7 +5,7 @@
 include "xetile/Schedule/TransformOpBase.td"
 
 def OnlineOp : XeTile_TransformOp<"online"> {
-  let summary = "Computes reductions that depend on a maximum in one loop over blocks";
+  let summary = "Computes reductions that depend on a maximum or a mean in one loop over blocks";
   let description = [{
     A softmax needs the maximum of a row before it can sum powers, and the sums before it can divide:
 
@@ -14,6 +14,14 @@ def OnlineOp : XeTile_TransformOp<"online"> {
     Sums of powers are proportional to exp(-m). One loop over blocks of n carries all reductions with the maximum of what it
     has seen, and multiplies the sums so far by exp(m before - m now) where that grows. Scores S are computed a block at a
     time, by a contraction of queries and keys, say, and never exist as a whole.
+
+    A variance needs the mean before it can sum squares:
+
+        s = sum_n x[n];  q = sum_n (x[n] - s / N)^2
+
+    The loop carries the sum s and the squares q about the mean of what it has seen, b elements; a block of c, whose sum is s' and
+    whose squares about its own mean are q', makes them s + s' and q + q' + (s' / c - s / b)^2 b c / (b + c), by which numbers far
+    from zero keep their digits.
 
     `target` is the last of the reductions, a sum or a contraction in a `linalg.generic`, or a function, of which the last such
     is taken. With it go the reductions along the same dimension that it depends on, and those of the same elements beside
@@ -56,6 +64,29 @@ def OnlineOp : XeTile_TransformOp<"online"> {
     are minus infinity as a whole are NaN in the end, as exp(-inf - -inf) was, unless the payload itself subtracts something
     else from them. NaN among the scores makes the row NaN.
 
+    And a variance, with blocks of 1024 of 100,000 elements,
+
+    ```mlir
+    %s = linalg.generic ins(%x : tensor<4x100000xf32>) outs(%zero) -> tensor<4xf32>                     // sum_n x[m, n]
+    %d = linalg.generic ins(%x, %s) -> tensor<4x100000xf32>                                             // x[m, n] - s[m] / 100000
+    %q = linalg.generic ins(%d) outs(%zero) -> tensor<4xf32>                                            // sum_n d[m, n]^2
+    ```
+
+    becomes
+
+    ```mlir
+    %r:2 = scf.for %n = %c0 to %c99328 step %c1024 iter_args(%so = %zero, %qo = %zero) {
+      %xn = tensor.extract_slice %x[0, %n] [4, 1024] [1, 1]
+      %sn = linalg.generic ins(%xn) outs(%zeros) -> tensor<4xf32>      // of the block alone
+      %st = linalg.generic ins(%so, %sn) -> tensor<4xf32>              // so + sn
+      %qn = linalg.generic ins(%xn, %sn) outs(%zeros) -> tensor<4xf32> // sum (x - sn / 1024)^2
+      %qt = linalg.generic ins(%qo, %qn, %so, %sn) -> tensor<4xf32>    // qo + qn + (sn / 1024 - so / n)^2 * 1024 n / (n + 1024)
+      scf.yield %st, %qt
+    }
+    ...                                                                // the 672 elements that are left, alike
+    %q = linalg.generic ins(%q', %s)                                   // q' + 100000 (s / 100000 - r)^2, r: what was subtracted
+    ```
+
     Other uses of what lies between stay as they are, behind the loop: with `%l` as target the powers of a row softmax are
     computed of both statistics, m and l.
 
@@ -69,9 +100,11 @@ def OnlineOp : XeTile_TransformOp<"online"> {
     - online_c1: the target is a `linalg.generic` with one reduced dimension, or a function with one; it and what it depends on up
       to contractions have one result, sizes that are known, and operands that are indexed by dimensions alone, each by one.
     - online_c2: elements of the target are products with exp(x - m) or exp2(x - m), maybe of that difference times a constant; they
-      may be divided and multiplied by what depends on the reductions, and a condition of that may replace them by zero.
+      may be divided and multiplied by what depends on the reductions, and a condition of that may replace them by zero. Or they
+      are products with (x - r)^2.
     - online_c3: m is computed of maxima of the same x.
-    - online_c4: such elements are summed from zero, and the sum keeps all dimensions of the maximum.
+    - online_c4: such elements are summed from zero, and the sum keeps all dimensions of what it depends on.
+    - online_c6: r is computed of a sum of the same x from zero, by whatever factor; x does not depend on its place.
     Definite failures:
     - online_c5: the block is 0 to 1048576.
   }];

@@ -129,3 +129,82 @@ def test_infinities_and_nan_are_as_they_were(online):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
         assert np.isnan(np.asarray(one).reshape(7, -1)[3:6]).any(axis=1).all()
         assert np.isfinite(np.asarray(one).reshape(7, -1)[:3]).all()
+
+
+# A mean by `mean` of the sum %b, what lies between it and the elements squared by `square`, their sum by `scale` of it.
+VARIANCE = """
+#all = affine_map<(m, n) -> (m, n)>
+#row = affine_map<(m, n) -> (m)>
+func.func @variance(%x: tensor<{m}x{n}x{dtype}>) -> (tensor<{m}xf32>, tensor<{m}xf32>) {{
+  %zero = arith.constant 0.0 : f32
+  %r = tensor.empty() : tensor<{m}xf32>
+  %e = tensor.empty() : tensor<{m}x{n}xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%r : tensor<{m}xf32>) -> tensor<{m}xf32>
+  %s = linalg.generic {{indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}}
+      ins(%x : tensor<{m}x{n}x{dtype}>) outs(%z : tensor<{m}xf32>) {{
+  ^bb0(%a: {dtype}, %o: f32):
+    {widen}
+    %t = arith.addf %o, %w : f32
+    linalg.yield %t : f32
+  }} -> tensor<{m}xf32>
+  %d = linalg.generic {{indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}}
+      ins(%x, %s : tensor<{m}x{n}x{dtype}>, tensor<{m}xf32>) outs(%e : tensor<{m}x{n}xf32>) {{
+  ^bb0(%a: {dtype}, %b: f32, %o: f32):
+    {widen}
+    %n = arith.constant {n}.0 : f32
+    {mean}
+    {far}
+    linalg.yield %t : f32
+  }} -> tensor<{m}x{n}xf32>
+  %q = linalg.generic {{indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}}
+      ins(%d : tensor<{m}x{n}xf32>) outs(%z : tensor<{m}xf32>) {{
+  ^bb0(%a: f32, %o: f32):
+    %two = arith.constant 2.0 : f32
+    {square}
+    {scale}
+    %t = arith.addf %o, %g : f32
+    linalg.yield %t : f32
+  }} -> tensor<{m}xf32>
+  return %s, %q : tensor<{m}xf32>, tensor<{m}xf32>
+}}
+"""
+QUOTIENT = "%mean = arith.divf %b, %n : f32"
+NEAR, OPPOSITE = "%t = arith.subf %w, %mean : f32", "%t = arith.subf %mean, %w : f32"
+PRODUCT, POWER = "%p = arith.mulf %a, %a : f32", "%p = math.powf %a, %two : f32"
+TWICE = "%g = arith.mulf %p, %two : f32"
+
+
+def variance(dtype="f32", m=5, n=200, mean=QUOTIENT, far=NEAR, square=PRODUCT, scale=TWICE):
+    widen = "%w = arith.extf %a : f16 to f32" if dtype == "f16" else "%w = arith.addf %a, %zero : f32"
+    return VARIANCE.format(dtype=dtype, m=m, n=n, widen=widen, mean=mean, far=far, square=square, scale=scale)
+
+
+@pytest.mark.parametrize("block", [1, 7, 64, 200])
+@pytest.mark.parametrize("spelling", [{}, {"far": OPPOSITE}, {"square": POWER}, {"dtype": "f16"}])
+def test_variances_far_from_zero_keep_their_digits(online, block, spelling):
+    seed = np.random.SeedSequence().entropy
+    x = (np.random.default_rng(seed).standard_normal((5, 200)) + 1000).astype(
+        np.float16 if spelling.get("dtype") else np.float32
+    )
+    wide = x.astype(np.float64)
+    total, squares = online(variance(**spelling), block)(x)
+    np.testing.assert_allclose(total, wide.sum(1), rtol=1e-6, err_msg=f"seed {seed}")
+    expected = 2 * ((wide - wide.mean(1, keepdims=True)) ** 2).sum(1)
+    # Each of many blocks rounds the sum of all, a thousand times a distance, once more.
+    np.testing.assert_allclose(squares, expected, rtol=2e-5 if block >= 64 else 5e-4, err_msg=f"seed {seed}")
+
+
+def test_squares_are_about_what_the_program_says_if_that_is_no_mean(online):
+    x = np.random.default_rng(3).standard_normal((5, 200)).astype(np.float32)
+    half = "%h = arith.constant 0.25 : f32\n%mean = arith.mulf %b, %h : f32"
+    _, squares = online(variance(mean=half), 64)(x)
+    wide = x.astype(np.float64)
+    expected = 2 * ((wide - wide.sum(1, keepdims=True) / 4) ** 2).sum(1)
+    np.testing.assert_allclose(squares, expected, rtol=2e-6)
+
+
+def test_variances_of_infinities_and_nan_are_nan(online):
+    x = np.random.default_rng(4).standard_normal((5, 200)).astype(np.float32)
+    x[1, 3], x[2, 199], x[3, 70] = np.inf, -np.inf, np.nan
+    _, squares = online(variance(), 64)(x)
+    assert np.isnan(squares).tolist() == [False, True, True, True, False]

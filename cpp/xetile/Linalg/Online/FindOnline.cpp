@@ -1,70 +1,21 @@
-//===- FindOnline.cpp - which reductions depend on a maximum ------------------===//
+//===- FindOnline.cpp - which reductions depend on another --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a sum, or a contraction, on tensors. Out: the reductions along its dimension that it depends
-// on, those beside it, and how their elements depend on a maximum. Refused, with the op and the
-// reason: elements that are not proportional to exp(x - max x), sums that do not start from zero.
+// on, those beside it, and how their elements depend on a maximum or a mean. Refused, with the op
+// and the reason: elements that are proportional neither to exp(x - max x) nor to (x - r)^2, sums
+// that do not start from zero.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "xetile/Linalg/Contraction.h"
 #include "xetile/Linalg/InFunction.h"
-#include "xetile/Linalg/Online/Online.h"
+#include "xetile/Linalg/Online/OnlineFinder.h"
 
 using namespace mlir;
 using namespace xetile;
 
-//===----------------------------------------------------------------------===//
-// Dependence of elements on reductions
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// How a scalar depends on the reductions along n.
-struct Form {
-  /// Not at all; being the same for all n; by the difference of what does not and what is; by a
-  /// power of that; in another way.
-  enum Kind : uint8_t { Free, Row, Difference, Power, Other } kind = Free;
-  /// Of `Free`: whether it differs along n.
-  bool varies = false;
-  OnlinePower power;
-  /// Of `Other`: what makes it so.
-  Operation *by = nullptr;
-};
-
-class Finder {
-public:
-  bool find(linalg::GenericOp last);
-
-  Online found;
-  Operation *where = nullptr;
-  std::string why;
-
-private:
-  bool no(Operation *op, const Twine &reason) {
-    if (!where) {
-      where = op;
-      why = reason.str();
-    }
-    return false;
-  }
-  bool collect(linalg::GenericOp last);
-  void join(linalg::GenericOp op);
-  bool checkAxes();
-  void addBeside(linalg::GenericOp last);
-  bool describe(linalg::GenericOp op, OnlineReduction &reduction);
-  bool checkPower(OnlineReduction &reduction);
-  bool isSame(linalg::GenericOp x, Value a, linalg::GenericOp y, Value b);
-  Form formOf(Value tensor);
-  Form formOf(linalg::GenericOp op, Value scalar);
-  Form combine(Operation *op, ArrayRef<Form> forms);
-
-  llvm::DenseMap<Value, Form> known;
-};
-
 /// Ops of the forms that are looked through.
-bool isPlain(Operation *op) {
+static bool isPlain(Operation *op) {
   auto generic = dyn_cast_if_present<linalg::GenericOp>(op);
   return generic && isInFunction(op) && generic.hasPureTensorSemantics() &&
          generic->getNumResults() == 1 &&
@@ -74,10 +25,12 @@ bool isPlain(Operation *op) {
                       [](int64_t extent) { return !ShapedType::isDynamic(extent); });
 }
 
-bool reduces(Operation *op) { return cast<linalg::GenericOp>(op).getNumReductionLoops() != 0; }
+static bool reduces(Operation *op) {
+  return cast<linalg::GenericOp>(op).getNumReductionLoops() != 0;
+}
 
 /// Unifies the loops of an op with the dimensions of its operands through the indexing maps.
-void Finder::join(linalg::GenericOp op) {
+void OnlineFinder::join(linalg::GenericOp op) {
   for (OpOperand &operand : op->getOpOperands()) {
     bool writes = op.isDpsInit(&operand);
     Value tensor = writes ? op->getResult(0) : operand.get();
@@ -89,7 +42,7 @@ void Finder::join(linalg::GenericOp op) {
 }
 
 /// The ops that `last` is computed by, up to contractions.
-bool Finder::collect(linalg::GenericOp last) {
+bool OnlineFinder::collect(linalg::GenericOp last) {
   constexpr unsigned kMost = 100;
   if (!isPlain(last))
     return no(last, "expected a linalg.generic of one result on tensors of known sizes, indexed by "
@@ -115,7 +68,7 @@ bool Finder::collect(linalg::GenericOp last) {
   return checkAxes();
 }
 
-bool Finder::checkAxes() {
+bool OnlineFinder::checkAxes() {
   for (Operation *op : found.ops) {
     auto generic = cast<linalg::GenericOp>(op);
     llvm::DenseSet<OnlineAxis> seen;
@@ -135,7 +88,7 @@ bool Finder::checkAxes() {
 }
 
 /// Reductions of the same elements along n that `last` does not depend on.
-void Finder::addBeside(linalg::GenericOp last) {
+void OnlineFinder::addBeside(linalg::GenericOp last) {
   SmallVector<Operation *> users;
   auto add = [&](Value value) {
     for (Operation *user : value.getUsers())
@@ -170,190 +123,55 @@ void Finder::addBeside(linalg::GenericOp last) {
     found.ops.insert(user);
     join(generic);
     OnlineReduction reduction;
-    Finder attempt = *this;
+    OnlineFinder attempt = *this;
     attempt.known.clear();
     if (!attempt.describe(generic, reduction) || !attempt.checkPower(reduction) ||
-        (reduction.power && !reduction.power->rowSteps.empty()))
+        !attempt.checkSquare(reduction) ||
+        (reduction.power && !reduction.power->rowSteps.empty()) ||
+        (reduction.square && !reduction.square->rowSteps.empty()))
       found.ops.remove(user);
   }
 }
 
-Form Finder::formOf(Value tensor) {
-  Operation *op = tensor.getDefiningOp();
-  if (!op || !found.ops.contains(op))
-    return {};
-  if (reduces(op))
-    return {Form::Row, false, {}, nullptr};
-  auto generic = cast<linalg::GenericOp>(op);
-  Form form = formOf(generic, yielded(generic));
-  form.varies = false;
-  return form;
-}
-
-Form Finder::formOf(linalg::GenericOp op, Value scalar) {
-  if (OpOperand *operand = operandOf(op, scalar)) {
-    Form form = formOf(operand->get());
-    std::optional<unsigned> loop = found.loopOf(op);
-    form.varies = form.kind == Form::Free && loop &&
-                  op.getMatchingIndexingMap(operand).isFunctionOfDim(*loop);
-    return form;
-  }
-  Operation *by = scalar.getDefiningOp();
-  if (!by || by->getBlock() != op.getBody() || matchPattern(by, m_Constant()))
-    return {};
-  if (auto index = dyn_cast<linalg::IndexOp>(by))
-    return {Form::Free, found.loopOf(op) == index.getDim(), {}, nullptr};
-  auto [entry, isNew] = known.try_emplace(scalar);
-  if (!isNew)
-    return entry->second;
-  Form form = combine(by, llvm::map_to_vector(by->getOperands(),
-                                              [&](Value operand) { return formOf(op, operand); }));
-  known[scalar] = form;
-  return form;
-}
-
-bool isConstant(Value value) { return matchPattern(value, m_Constant()); }
-
-bool isZero(Value value) { return matchPattern(value, m_AnyZeroFloat()); }
-
-Form Finder::combine(Operation *op, ArrayRef<Form> forms) {
-  auto all = [&](auto is) { return llvm::all_of(forms, is); };
-  if (all([](const Form &form) { return form.kind == Form::Free; }))
-    return {
-        Form::Free, llvm::any_of(forms, [](const Form &form) { return form.varies; }), {}, nullptr};
-  if (op->getNumResults() == 1 && op->getNumRegions() == 0 && all([](const Form &form) {
-        return form.kind == Form::Row || (form.kind == Form::Free && !form.varies);
-      }))
-    return {Form::Row, false, {}, nullptr};
-  Form result;
-  auto take = [&](unsigned operand) {
-    result = forms[operand];
-    return true;
-  };
-  auto is = [&](unsigned operand, Form::Kind kind) { return forms[operand].kind == kind; };
-  auto isOne = [&](Form::Kind kind) { return is(0, kind) != is(1, kind); };
-  if (isa<arith::SubFOp>(op) && is(0, Form::Free) && is(1, Form::Row)) {
-    result.kind = Form::Difference;
-    result.power.difference = op;
-    return result;
-  }
-  if (isa<arith::MulFOp, arith::DivFOp>(op) && isOne(Form::Difference)) {
-    unsigned at = is(0, Form::Difference) ? 0 : 1;
-    if (isConstant(op->getOperand(1 - at)) && (at == 0 || isa<arith::MulFOp>(op)) && take(at)) {
-      result.power.factors.push_back(op);
-      return result;
-    }
-  }
-  if (isa<math::ExpOp, math::Exp2Op>(op) && is(0, Form::Difference) && take(0)) {
-    result.kind = Form::Power;
-    result.power.power = op;
-    return result;
-  }
-  if (isa<arith::ExtFOp, arith::TruncFOp, arith::NegFOp>(op) && is(0, Form::Power) && take(0))
-    return result;
-  if (isa<arith::MulFOp, arith::DivFOp>(op) && isOne(Form::Power)) {
-    unsigned at = is(0, Form::Power) ? 0 : 1;
-    if ((at == 0 || isa<arith::MulFOp>(op)) && (is(1 - at, Form::Free) || is(1 - at, Form::Row)) &&
-        take(at)) {
-      if (is(1 - at, Form::Row))
-        result.power.rowSteps.push_back(op);
-      return result;
-    }
-  }
-  if (isa<arith::SelectOp>(op) && (is(0, Form::Free) || is(0, Form::Row)))
-    for (unsigned at : {1, 2})
-      if (is(at, Form::Power) && isZero(op->getOperand(3 - at)) && take(at)) {
-        if (is(0, Form::Row))
-          result.power.rowSteps.push_back(op);
-        return result;
-      }
-  result = {};
-  result.kind = Form::Other;
-  for (const Form &form : forms)
-    if (form.kind == Form::Other && form.by)
-      result.by = form.by;
-  if (!result.by)
-    result.by = op;
-  return result;
-}
-
-/// True if two scalars are the same computation of the same elements.
-bool Finder::isSame(linalg::GenericOp x, Value a, linalg::GenericOp y, Value b) {
-  auto resolve = [&](linalg::GenericOp &op, Value &scalar) {
-    while (OpOperand *operand = operandOf(op, scalar)) {
-      Operation *producer = operand->get().getDefiningOp();
-      if (!found.isBetween(producer))
-        return operand;
-      op = cast<linalg::GenericOp>(producer);
-      scalar = yielded(op);
-    }
-    return static_cast<OpOperand *>(nullptr);
-  };
-  OpOperand *left = resolve(x, a), *right = resolve(y, b);
-  if (left || right) {
-    if (!left || !right || left->get() != right->get())
-      return false;
-    auto axes = [&](linalg::GenericOp op, OpOperand *operand) {
-      return llvm::map_to_vector(op.getMatchingIndexingMap(operand).getResults(),
-                                 [&](AffineExpr expr) {
-                                   return found.axisOf(op, cast<AffineDimExpr>(expr).getPosition());
-                                 });
-    };
-    return axes(x, left) == axes(y, right);
-  }
-  Attribute one, other;
-  if (matchPattern(a, m_Constant(&one)) || matchPattern(b, m_Constant(&other)))
-    return matchPattern(a, m_Constant(&one)) && matchPattern(b, m_Constant(&other)) && one == other;
-  if (a == b)
-    return true;
-  Operation *first = a.getDefiningOp(), *second = b.getDefiningOp();
-  if (!first || !second || first->getName() != second->getName() ||
-      first->getNumOperands() != second->getNumOperands() || first->getNumRegions() != 0)
-    return false;
-  if (auto index = dyn_cast<linalg::IndexOp>(first))
-    return found.axisOf(x, index.getDim()) ==
-           found.axisOf(y, cast<linalg::IndexOp>(second).getDim());
-  return first->getAttrDictionary() == second->getAttrDictionary() &&
-         llvm::all_of(llvm::zip_equal(first->getOperands(), second->getOperands()), [&](auto pair) {
-           return isSame(x, std::get<0>(pair), y, std::get<1>(pair));
-         });
-}
-
-bool startsFromZero(linalg::GenericOp op) {
+static bool startsFromZero(linalg::GenericOp op) {
   auto fill = op.getOutputs()[0].getDefiningOp<linalg::FillOp>();
   if (fill)
-    return isZero(fill.getInputs()[0]);
+    return matchPattern(fill.getInputs()[0], m_AnyZeroFloat());
   DenseElementsAttr constant;
   return matchPattern(op.getOutputs()[0], m_Constant(&constant)) && constant.isSplat() &&
          isa<FloatType>(constant.getElementType()) && constant.getSplatValue<APFloat>().isZero();
 }
 
 /// Fills in what `op`, a reduction along n, is.
-bool Finder::describe(linalg::GenericOp op, OnlineReduction &reduction) {
+bool OnlineFinder::describe(linalg::GenericOp op, OnlineReduction &reduction) {
   reduction.op = op;
   reduction.loop = *found.loopOf(op);
   Operation *combiner = nullptr;
   Value element = elementOf(op, combiner);
   if (!element)
     return no(op, "expected a reduction that combines the result so far with an element by one op");
-  Form form = formOf(op, element);
-  if (form.kind == Form::Free)
+  OnlineForm form = formOf(op, element);
+  if (form.kind == OnlineForm::Free)
     return true;
-  if (form.kind != Form::Power)
+  if (form.kind != OnlineForm::Power && form.kind != OnlineForm::Square)
     return no(form.by ? form.by : op,
-              "expected elements that are products with exp(x - m), m = max x: nothing else is "
-              "known to scale with the maximum");
+              "expected elements that are products with exp(x - m), m = max x, or with (x - r)^2: "
+              "nothing else is known to be made of those of blocks");
   if (!isa<arith::AddFOp>(combiner))
-    return no(op, "expected powers of differences from a maximum to be summed, got " +
+    return no(op, "expected powers and squares of differences to be summed, got " +
                       combiner->getName().getStringRef());
   if (!startsFromZero(op))
-    return no(op, "expected a sum of powers to start from zero: add what it starts from behind it");
-  reduction.power = form.power;
+    return no(op, "expected a sum of powers or squares to start from zero: add what it starts from "
+                  "behind it");
+  if (form.kind == OnlineForm::Power)
+    reduction.power = form.power;
+  else
+    reduction.square = form.square;
   return true;
 }
 
 /// The exponent's largest is subtracted, and all that is needed of rows has the rows of the sum.
-bool Finder::checkPower(OnlineReduction &reduction) {
+bool OnlineFinder::checkPower(OnlineReduction &reduction) {
   if (!reduction.power)
     return true;
   auto inOp = [](Operation *op) { return cast<linalg::GenericOp>(op->getParentOp()); };
@@ -371,19 +189,64 @@ bool Finder::checkPower(OnlineReduction &reduction) {
       return no(op, "expected the maximum of what it is subtracted from, before the power: a "
                     "power of another difference may overflow on the way");
   }
-  for (Operation *step : reduction.power->rowSteps)
-    for (auto [i, operand] : llvm::enumerate(step->getOperands()))
-      if (formOf(inOp(step), operand).kind == Form::Row)
-        found.leavesOf(inOp(step), operand, leaves);
+  return checkRows(reduction, reduction.power->rowSteps, leaves);
+}
+
+/// All that is needed of rows, `leaves` and what steps read, has the rows of the sum.
+bool OnlineFinder::checkRows(OnlineReduction &reduction, ArrayRef<Operation *> rowSteps,
+                             SmallVector<OnlineLeaf> &leaves) {
+  for (Operation *step : rowSteps) {
+    auto op = cast<linalg::GenericOp>(step->getParentOp());
+    for (Value operand : step->getOperands()) {
+      OnlineForm form = formOf(op, operand);
+      if (form.kind == OnlineForm::Row || (reduction.square && form.kind == OnlineForm::Free))
+        found.leavesOf(op, operand, leaves);
+    }
+  }
   SmallVector<OnlineAxis> kept = found.axesOfResult(reduction.op);
   for (OnlineLeaf &leaf : leaves)
     for (OnlineAxis axis : leaf.axes)
       if (!llvm::is_contained(kept, axis))
-        return no(reduction.op, "expected the sum to keep all dimensions of the maximum");
+        return no(reduction.op, "expected the sum to keep all dimensions of what it depends on");
   return true;
 }
 
-bool Finder::find(linalg::GenericOp last) {
+/// Squares are about a multiple of the sum of the same elements.
+bool OnlineFinder::checkSquare(OnlineReduction &reduction) {
+  if (!reduction.square)
+    return true;
+  OnlineSquare &square = *reduction.square;
+  auto op = cast<linalg::GenericOp>(square.difference->getParentOp());
+  Value x = square.difference->getOperand(square.varying),
+        r = square.difference->getOperand(1 - square.varying);
+  if (knowsPlaces(op, x) || knowsPlaces(op, r))
+    return no(square.difference, "expected squares of what does not depend on its place");
+  SmallVector<OnlineLeaf> leaves, read;
+  found.leavesOf(op, r, leaves);
+  found.leavesOf(op, x, read);
+  SmallVector<OnlineAxis> kept = found.axesOfResult(reduction.op);
+  kept.push_back(found.axisOf(found.n.first, found.n.second));
+  for (OnlineLeaf &leaf : read)
+    for (OnlineAxis axis : leaf.axes)
+      if (!llvm::is_contained(kept, axis))
+        return no(reduction.op, "expected the sum to keep all dimensions of what is squared");
+  for (OnlineLeaf &leaf : leaves) {
+    auto sum = leaf.tensor.getDefiningOp<linalg::GenericOp>();
+    Operation *combiner = nullptr;
+    if (!sum || !found.ops.contains(sum) || !reduces(sum) || isContraction(sum))
+      continue;
+    Value element = elementOf(sum, combiner);
+    if (element && isa<arith::AddFOp>(combiner) && startsFromZero(sum) &&
+        leaf.axes.size() + 1 == kept.size() && isSame(sum, element, op, x))
+      square.sum = sum;
+  }
+  if (!square.sum)
+    return no(square.difference,
+              "expected distances from what is computed of the sum of the same elements");
+  return checkRows(reduction, square.rowSteps, leaves);
+}
+
+bool OnlineFinder::find(linalg::GenericOp last) {
   if (!collect(last))
     return false;
   addBeside(last);
@@ -398,27 +261,50 @@ bool Finder::find(linalg::GenericOp last) {
       return false;
     if (reduction.power && !reduction.power->rowSteps.empty() && op != last)
       return no(op, "expected sums of powers as they are, divided by nothing: divide the sum");
-    depends |= reduction.power.has_value();
+    depends |= reduction.depends();
     found.reductions.push_back(reduction);
   }
   for (OnlineReduction &reduction : found.reductions)
-    if (!checkPower(reduction))
+    if (!checkPower(reduction) || !checkSquare(reduction))
       return false;
-  return depends || no(last, "expected a sum of powers exp(x - m), m = max x, none of what is "
-                             "reduced depends on another reduction");
+  return depends || no(last, "expected a sum of powers exp(x - m), m = max x, or of squares "
+                             "(x - r)^2, r of the sum of x: none of what is reduced depends on "
+                             "another reduction");
 }
 
-} // namespace
+bool OnlineFinder::findAlone(linalg::GenericOp op, unsigned loop) {
+  Operation *combiner = nullptr;
+  if (!isPlain(op) || !elementOf(op, combiner))
+    return false;
+  found.ops.insert(op);
+  join(op);
+  found.n = found.axisOf(op, loop);
+  found.extent = op.getStaticLoopRanges()[loop];
+  OnlineReduction reduction;
+  reduction.op = op;
+  reduction.loop = loop;
+  found.reductions.push_back(reduction);
+  return checkAxes() && !found.ops.empty();
+}
 
 std::optional<Online> xetile::findOnline(linalg::GenericOp last, Operation *&where,
                                          std::string &why) {
-  Finder finder;
+  OnlineFinder finder;
   if (finder.find(last)) {
     finder.found.binary = mayBeBinary(finder.found);
-    finder.found.reach = findReach(finder.found);
+    if (llvm::none_of(finder.found.reductions,
+                      [](const OnlineReduction &each) { return each.square.has_value(); }))
+      finder.found.reach = findReach(finder.found);
     return std::move(finder.found);
   }
   where = finder.where;
   why = finder.why;
   return std::nullopt;
+}
+
+std::optional<Online> xetile::aloneOnline(linalg::GenericOp op, unsigned loop) {
+  OnlineFinder finder;
+  if (!finder.findAlone(op, loop))
+    return std::nullopt;
+  return std::move(finder.found);
 }

@@ -1,8 +1,8 @@
 //===- MakeOnline.cpp - one loop over blocks for dependent reductions ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: reductions along n, of which sums of powers depend on maxima. Out: a loop over blocks of n
-// that carries all of them and multiplies sums by exp(m before - m now), and what is left over of n
-// behind it. Refused: nothing.
+// In: reductions along n, of which sums of powers depend on maxima, those of squares on means. Out:
+// a loop over blocks of n that carries all of them and multiplies sums by exp(m before - m now),
+// and what is left over of n behind it. Refused: nothing.
 //===----------------------------------------------------------------------===//
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,9 +21,19 @@ static RankedTensorType withSize(RankedTensorType type, unsigned dim, int64_t si
   return RankedTensorType::get(shape, type.getElementType());
 }
 
-/// At least f32.
-static Type sumTypeOf(Type type) {
-  return isa<Float16Type, BFloat16Type>(type) ? Float32Type::get(type.getContext()) : type;
+/// Of sums that depend on others, or that others depend on, at least f32.
+Type OnlineMaker::carriedType(const OnlineReduction &reduction) {
+  linalg::GenericOp op = reduction.op;
+  Type type = typeOf(op.getResult(0)).getElementType();
+  bool widens =
+      (reduction.depends() || online.isCentre(reduction)) && isa<Float16Type, BFloat16Type>(type);
+  return widens ? Float32Type::get(type.getContext()) : type;
+}
+
+Value OnlineMaker::zeros(linalg::GenericOp like, Type element) {
+  Value zero = arith::ConstantOp::create(b, loc, b.getFloatAttr(element, 0.0));
+  Value empty = tensor::EmptyOp::create(b, loc, typeOf(like.getResult(0)).getShape(), element);
+  return linalg::FillOp::create(b, loc, zero, empty).getResult(0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -192,6 +202,10 @@ Value OnlineMaker::now(const OnlineReduction &reduction) {
   Value &known = after[op.getResult(0)];
   if (known)
     return known;
+  if (reduction.square || online.isCentre(reduction)) {
+    Value made = reduction.square ? squaresNow(reduction) : centreNow(reduction);
+    return after[op.getResult(0)] = made;
+  }
   SmallVector<Value> operands;
   for (OpOperand *input : op.getDpsInputOperands()) {
     if (!isa<RankedTensorType>(input->get().getType())) {
@@ -243,6 +257,7 @@ SmallVector<Value> OnlineMaker::step(Value from, int64_t at, int64_t count, Valu
   before.clear();
   after.clear();
   rows.clear();
+  blockSums.clear();
   slices.clear();
   for (auto [reduction, value] : llvm::zip_equal(online.reductions, carried))
     before[reduction.op.getResult(0)] = value;
@@ -259,7 +274,7 @@ SmallVector<Value> OnlineMaker::starts() {
   for (OnlineReduction &reduction : online.reductions) {
     Value init = reduction.op.getOutputs()[0];
     RankedTensorType type = typeOf(init);
-    Type wide = sumTypeOf(type.getElementType());
+    Type wide = carriedType(reduction);
     auto fill = init.getDefiningOp<linalg::FillOp>();
     if (online.binary && !reduction.power && online.isSubtracted(reduction)) {
       Value lowest =
@@ -279,11 +294,8 @@ SmallVector<Value> OnlineMaker::starts() {
       Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), element);
       init = linalg::FillOp::create(b, loc, lowest, empty).getResult(0);
     }
-    if (reduction.power && wide != type.getElementType()) {
-      Value zero = arith::ConstantOp::create(b, loc, b.getFloatAttr(wide, 0.0));
-      Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), wide);
-      init = linalg::FillOp::create(b, loc, zero, empty).getResult(0);
-    }
+    if (wide != type.getElementType())
+      init = zeros(reduction.op, wide);
     starts.push_back(init);
   }
   return starts;

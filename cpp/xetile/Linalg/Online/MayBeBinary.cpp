@@ -57,6 +57,8 @@ static bool isModest(const Online &online, linalg::GenericOp op, Value scalar) {
 bool xetile::mayBeBinary(const Online &online) {
   bool multiplies = false;
   for (const OnlineReduction &reduction : online.reductions) {
+    if (reduction.square)
+      return false;
     multiplies |= isNarrowProduct(reduction.op);
     if (!reduction.power)
       continue;

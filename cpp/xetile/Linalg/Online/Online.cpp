@@ -1,6 +1,6 @@
 //===- Online.cpp - axes and leaves of dependent reductions -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: reductions that depend on a maximum, and the ops between. Out: which loops and dimensions go
+// In: reductions that depend on others, and the ops between. Out: which loops and dimensions go
 // along, which tensors a scalar is computed from. Refused: nothing.
 //===----------------------------------------------------------------------===//
 #include "xetile/Linalg/Online/Online.h"
@@ -101,6 +101,12 @@ bool Online::isSubtracted(const OnlineReduction &reduction) const {
       return true;
   }
   return false;
+}
+
+bool Online::isCentre(const OnlineReduction &reduction) const {
+  return llvm::any_of(reductions, [&](const OnlineReduction &other) {
+    return other.square && other.square->sum == reduction.op;
+  });
 }
 
 bool Online::isBetween(Operation *op) const {

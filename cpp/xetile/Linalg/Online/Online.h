@@ -1,9 +1,13 @@
-//===- Online.h - reductions that depend on a maximum, in one loop -*- C++ -*-===//
+//===- Online.h - reductions that depend on another, in one loop ---*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // m = max_n S; P = exp(S - m); l = sum_n P; O = P V: each of l and O is a sum along n of powers
 // whose exponents have one row's maximum subtracted. A loop over blocks of n may take the maximum
 // of what it has seen, if it multiplies the sums so far by exp(m before - m now).
+//
+// s = sum_n x; q = sum_n (x - s / n)^2: a block's sum of squares about its own mean, q', with its
+// sum s' of c elements, goes with those of the b elements before: q + q' + (s' / c - s / b)^2 b c /
+// (b + c). About any other r it is larger by n (s / n - r)^2.
 //
 //===----------------------------------------------------------------------===//
 #ifndef XETILE_LINALG_ONLINE_ONLINE_H
@@ -35,13 +39,30 @@ struct OnlinePower {
   llvm::SmallVector<mlir::Operation *> rowSteps;
 };
 
+/// An element that is proportional to (x - r)^2, r the same for all n: how it comes to be.
+struct OnlineSquare {
+  /// x - r, or r - x, and the number of its operand that is x.
+  mlir::Operation *difference = nullptr;
+  unsigned varying = 0;
+  /// The square.
+  mlir::Operation *square = nullptr;
+  /// Products and quotients with what is the same for all n, in the order in which they are done.
+  llvm::SmallVector<mlir::Operation *> rowSteps;
+  /// The sum of x.
+  mlir::linalg::GenericOp sum;
+};
+
 /// A reduction along n.
 struct OnlineReduction {
   mlir::linalg::GenericOp op;
   /// The number of its loop along n.
   unsigned loop = 0;
-  /// Of a sum of powers; none where nothing that is reduced depends on another reduction.
+  /// Of a sum of powers, or of squares; none where nothing that is reduced depends on another
+  /// reduction.
   std::optional<OnlinePower> power;
+  std::optional<OnlineSquare> square;
+
+  bool depends() const { return power.has_value() || square.has_value(); }
 };
 
 /// A loop of an op, or a dimension of a tensor: a member of a class of unified ones.
@@ -62,10 +83,10 @@ struct OnlineReach {
   llvm::SmallDenseMap<mlir::Operation *, bool> comparisons;
 };
 
-/// Reductions along one dimension, of which the sums depend on a maximum.
+/// Reductions along one dimension, of which sums depend on others.
 struct Online {
   /// In the order of their block; behind the last of them all that they read is known.
-  llvm::SmallVector<OnlineReduction> reductions;
+  llvm::SmallVector<OnlineReduction, 2> reductions;
   /// The reductions and the ops between them.
   llvm::SetVector<mlir::Operation *> ops;
   OnlineAxis n;
@@ -84,6 +105,8 @@ struct Online {
   const OnlineReduction *reductionOf(mlir::Value result) const;
   /// True if `reduction` is subtracted from the exponents of a sum of powers.
   bool isSubtracted(const OnlineReduction &reduction) const;
+  /// True if `reduction` is the sum of what a sum of squares has the squares of.
+  bool isCentre(const OnlineReduction &reduction) const;
   /// The maximum that `scalar` in the body of `op` is, maybe but for zero in place of minus
   /// infinity: `guarded` tells.
   const OnlineReduction *maximumOf(mlir::linalg::GenericOp op, mlir::Value scalar,
@@ -100,11 +123,15 @@ struct Online {
   bool dependsOn(mlir::linalg::GenericOp op, mlir::Value scalar, mlir::Operation *source) const;
 };
 
-/// The reductions along the dimension that `last`, a sum of powers, sums along: those that it
-/// depends on and others of the same elements. None, with the op that does not fit and the reason,
-/// where there are no such.
+/// The reductions along the dimension that `last`, a sum of powers or squares, sums along: those
+/// that it depends on and others of the same elements. None, with the op that does not fit and the
+/// reason, where there are no such.
 std::optional<Online> findOnline(mlir::linalg::GenericOp last, mlir::Operation *&where,
                                  std::string &why);
+
+/// `op` by itself, as a reduction along its loop `loop`, maybe along others, too; none where its
+/// operands are not indexed by dimensions alone.
+std::optional<Online> aloneOnline(mlir::linalg::GenericOp op, unsigned loop);
 
 /// True if only ops of the set use the maxima and powers, and each power is exp of a difference of
 /// scores of narrow floats, which need no more precision than their factors have.
@@ -121,6 +148,10 @@ mlir::Value elementOf(mlir::linalg::GenericOp op, mlir::Operation *&combiner);
 /// Computes them in one loop over blocks of `block` elements of n, and what is left over behind it.
 /// Producers of what is reduced are computed for a block at a time. Returns the loop.
 mlir::scf::ForOp makeOnline(mlir::RewriterBase &b, Online &online, int64_t block);
+
+/// Computes them for blocks of `block` elements of n, each by itself, and what all blocks give of
+/// these results.
+void splitOnline(mlir::RewriterBase &b, Online &online, int64_t block);
 
 } // namespace xetile
 

@@ -21,15 +21,19 @@ inline mlir::RankedTensorType typeOf(mlir::Value tensor) {
 /// `scalar`, a float, as one of `type`.
 mlir::Value convert(mlir::OpBuilder &b, mlir::Location loc, mlir::Value scalar, mlir::Type type);
 
-/// Computes reductions that depend on maxima block by block.
+/// Computes reductions that depend on others block by block.
 class OnlineMaker {
 public:
   OnlineMaker(mlir::RewriterBase &b, Online &online)
       : b(b), online(online), loc(online.reductions.back().op.getLoc()) {}
 
+  /// In a loop that carries them.
   mlir::scf::ForOp make(int64_t block);
+  /// Each block by itself, then what these give.
+  void split(int64_t block);
 
 private:
+  friend class BlockwiseOnline;
   mlir::SmallVector<mlir::Value> starts();
   mlir::SmallVector<mlir::Value> step(mlir::Value variable, int64_t number, int64_t size,
                                       mlir::ValueRange before);
@@ -40,8 +44,21 @@ private:
   mlir::Value slice(mlir::Value tensor, unsigned dim);
   mlir::Value sliceProducer(mlir::linalg::GenericOp op, unsigned loop);
   mlir::Value ofRows(mlir::Value tensor);
+  mlir::Type carriedType(const OnlineReduction &reduction);
+  mlir::Value zeros(mlir::linalg::GenericOp like, mlir::Type element);
   mlir::Value now(const OnlineReduction &reduction);
+  mlir::Value sumNow(mlir::linalg::GenericOp op);
+  mlir::Value centreNow(const OnlineReduction &reduction);
+  mlir::Value squaresNow(const OnlineReduction &reduction);
+  mlir::Value merged(mlir::OpBuilder &inside, mlir::Value was, mlir::Value own,
+                     mlir::Value sumBefore, mlir::Value more);
   mlir::Value factor(const OnlineReduction &reduction);
+  mlir::Value ratioOf(mlir::OpBuilder &inside, const OnlineReduction &reduction,
+                      llvm::ArrayRef<OnlineLeaf> leaves, Substitute was, Substitute is);
+  mlir::Value applySteps(mlir::OpBuilder &inside, llvm::ArrayRef<mlir::Operation *> steps,
+                         mlir::Operation *source, mlir::Value value, Substitute element);
+  mlir::Value finished(mlir::OpBuilder &inside, const OnlineReduction &reduction, mlir::Value total,
+                       mlir::Value sum, Substitute element);
   mlir::Value scaled(const OnlineReduction &reduction, mlir::Value total);
   void reduceBinary(mlir::linalg::GenericOp op);
   bool isOnRows(mlir::Value scores);
@@ -51,6 +68,7 @@ private:
                       Substitute element);
   mlir::Value isLowest(mlir::OpBuilder &inside, mlir::Value scalar);
   mlir::Value timesLog2E(mlir::OpBuilder &inside, mlir::Value scalar);
+  mlir::Value times(mlir::OpBuilder &inside, mlir::Value scalar, double factor);
   mlir::Value finite(mlir::OpBuilder &inside, mlir::Value scalar);
   mlir::Value nanIfInfinite(mlir::OpBuilder &inside, mlir::Value scalar);
   mlir::linalg::GenericOp opOf(mlir::Operation *scalar) {
@@ -66,6 +84,8 @@ private:
   mlir::Value variable;
   int64_t number = 0, size = 0;
   llvm::DenseMap<mlir::Value, mlir::Value> before, after, rows;
+  /// Sums of the block of the moment alone.
+  llvm::DenseMap<mlir::Value, mlir::Value> blockSums;
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, mlir::Value> slices;
 };
 

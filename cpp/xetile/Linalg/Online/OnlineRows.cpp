@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "xetile/Linalg/Online/AxisOp.h"
 #include "xetile/Linalg/Online/OnlineMaker.h"
 
 using namespace mlir;
@@ -19,49 +20,6 @@ Value xetile::convert(OpBuilder &b, Location loc, Value scalar, Type type) {
     return arith::ExtFOp::create(b, loc, type, scalar);
   return arith::TruncFOp::create(b, loc, type, scalar);
 }
-
-namespace {
-/// Writes an elementwise op that reads tensors by the axes of their dimensions.
-class ElementwiseOp {
-public:
-  explicit ElementwiseOp(ArrayRef<OnlineAxis> axes) : axes(axes) {}
-
-  void add(Value tensor, ArrayRef<OnlineAxis> of) {
-    if (llvm::is_contained(inputs, tensor))
-      return;
-    SmallVector<AffineExpr> exprs;
-    for (OnlineAxis axis : of)
-      exprs.push_back(getAffineDimExpr(llvm::find(axes, axis) - axes.begin(), tensor.getContext()));
-    inputs.push_back(tensor);
-    maps.push_back(AffineMap::get(axes.size(), 0, exprs, tensor.getContext()));
-  }
-
-  /// `body` gets a function from tensors to their elements.
-  Value create(OpBuilder &b, Location loc, ArrayRef<int64_t> shape, Type element,
-               llvm::function_ref<Value(OpBuilder &, llvm::function_ref<Value(Value)>)> body,
-               Value empty = {}) {
-    if (!empty)
-      empty = tensor::EmptyOp::create(b, loc, shape, element);
-    SmallVector<AffineMap> all(maps);
-    all.push_back(b.getMultiDimIdentityMap(axes.size()));
-    SmallVector<utils::IteratorType> kinds(axes.size(), utils::IteratorType::parallel);
-    auto op =
-        linalg::GenericOp::create(b, loc, TypeRange(empty.getType()), inputs, ValueRange(empty),
-                                  all, kinds, [&](OpBuilder &inside, Location, ValueRange values) {
-                                    Value result = body(inside, [&](Value tensor) {
-                                      return values[llvm::find(inputs, tensor) - inputs.begin()];
-                                    });
-                                    linalg::YieldOp::create(inside, loc, result);
-                                  });
-    return op.getResult(0);
-  }
-
-private:
-  ArrayRef<OnlineAxis> axes;
-  SmallVector<Value> inputs;
-  SmallVector<AffineMap> maps;
-};
-} // namespace
 
 /// `scalar` computed of elements of tensors, through the ops between.
 Value OnlineMaker::inlined(OpBuilder &inside, linalg::GenericOp op, Value scalar,
@@ -100,6 +58,12 @@ Value OnlineMaker::timesLog2E(OpBuilder &inside, Value scalar) {
   return arith::MulFOp::create(inside, loc, scalar, factor);
 }
 
+Value OnlineMaker::times(OpBuilder &inside, Value scalar, double factor) {
+  Value constant =
+      arith::ConstantOp::create(inside, loc, inside.getFloatAttr(scalar.getType(), factor));
+  return arith::MulFOp::create(inside, loc, scalar, constant);
+}
+
 /// The lowest number in place of minus infinity: powers of what is infinitely lower are zero, and
 /// never NaN. Of NaN it makes a number, too: the elements that are NaN make the sums NaN.
 Value OnlineMaker::finite(OpBuilder &inside, Value scalar) {
@@ -129,7 +93,35 @@ static bool reads(ArrayRef<OnlineLeaf> leaves, OnlineAxis axis) {
                       [&](const OnlineLeaf &leaf) { return llvm::is_contained(leaf.axes, axis); });
 }
 
-/// exp(r before - r now), zero as long as all was minus infinity.
+/// exp(r before - r now) of elements of what r is computed of, zero as long as all was minus
+/// infinity.
+Value OnlineMaker::ratioOf(OpBuilder &inside, const OnlineReduction &reduction,
+                           ArrayRef<OnlineLeaf> leaves, Substitute was, Substitute is) {
+  const OnlinePower &power = *reduction.power;
+  linalg::GenericOp op = opOf(power.difference);
+  Value subtracted = power.difference->getOperand(1);
+  Value old = inlined(inside, op, subtracted, was), fresh = inlined(inside, op, subtracted, is);
+  Value exponent = arith::SubFOp::create(inside, loc, old, finite(inside, fresh));
+  for (Operation *each : power.factors) {
+    IRMapping map;
+    for (Value operand : each->getOperands())
+      map.map(operand, matchPattern(operand, m_Constant())
+                           ? inlined(inside, opOf(each), operand, is)
+                           : exponent);
+    exponent = inside.clone(*each, map)->getResult(0);
+  }
+  IRMapping map;
+  map.map(power.power->getOperand(0), exponent);
+  Value ratio = inside.clone(*power.power, map)->getResult(0);
+  Value zero = arith::ConstantOp::create(inside, loc, inside.getFloatAttr(ratio.getType(), 0.0));
+  // Of a maximum alone the power is zero by itself.
+  for (const OnlineLeaf &leaf : leaves)
+    if (online.reductionOf(leaf.tensor) && !isa<BlockArgument>(old))
+      ratio = arith::SelectOp::create(inside, loc, isLowest(inside, was(leaf.tensor)), zero, ratio);
+  return ratio;
+}
+
+/// The same for all rows.
 Value OnlineMaker::factor(const OnlineReduction &reduction) {
   const OnlinePower &power = *reduction.power;
   linalg::GenericOp op = opOf(power.difference);
@@ -147,7 +139,7 @@ Value OnlineMaker::factor(const OnlineReduction &reduction) {
     }
   auto was = [&](Value tensor) { return online.reductionOf(tensor) ? before[tensor] : tensor; };
   auto is = [&](Value tensor) { return ofRows(tensor); };
-  ElementwiseOp result(axes);
+  AxisOp result(axes);
   for (OnlineLeaf &leaf : leaves) {
     result.add(was(leaf.tensor), leaf.axes);
     result.add(is(leaf.tensor), leaf.axes);
@@ -161,29 +153,9 @@ Value OnlineMaker::factor(const OnlineReduction &reduction) {
                                                  get(is(top.getResult(0))));
           return math::Exp2Op::create(inside, loc, exponent).getResult();
         }
-        Value old = inlined(inside, op, subtracted, [&](Value tensor) { return get(was(tensor)); });
-        Value fresh =
-            inlined(inside, op, subtracted, [&](Value tensor) { return get(is(tensor)); });
-        Value exponent = arith::SubFOp::create(inside, loc, old, finite(inside, fresh));
-        for (Operation *each : power.factors) {
-          IRMapping map;
-          for (Value operand : each->getOperands())
-            map.map(operand, matchPattern(operand, m_Constant())
-                                 ? inlined(inside, opOf(each), operand, get)
-                                 : exponent);
-          exponent = inside.clone(*each, map)->getResult(0);
-        }
-        IRMapping map;
-        map.map(power.power->getOperand(0), exponent);
-        Value ratio = inside.clone(*power.power, map)->getResult(0);
-        Value zero =
-            arith::ConstantOp::create(inside, loc, inside.getFloatAttr(ratio.getType(), 0.0));
-        // Of a maximum alone the power is zero by itself.
-        for (OnlineLeaf &leaf : leaves)
-          if (online.reductionOf(leaf.tensor) && !isa<BlockArgument>(old))
-            ratio = arith::SelectOp::create(inside, loc, isLowest(inside, get(was(leaf.tensor))),
-                                            zero, ratio);
-        return ratio;
+        return ratioOf(
+            inside, reduction, leaves, [&](Value tensor) { return get(was(tensor)); },
+            [&](Value tensor) { return get(is(tensor)); });
       });
 }
 
@@ -199,7 +171,7 @@ Value OnlineMaker::scaled(const OnlineReduction &reduction, Value total) {
   for (OnlineAxis axis : axes)
     if (reads(leaves, axis))
       ofRatio.push_back(axis);
-  ElementwiseOp product(axes);
+  AxisOp product(axes);
   product.add(total, axes);
   product.add(ratio, ofRatio);
   RankedTensorType type = typeOf(total);
@@ -212,60 +184,100 @@ Value OnlineMaker::scaled(const OnlineReduction &reduction, Value total) {
       /*in place=*/total);
 }
 
-/// Does what was put off until all of n is known: rows of nothing but minus infinity are NaN, as
-/// the powers of their differences were; then products and quotients with what is known of rows.
+/// Products and quotients with what is known of rows, and selections by it.
+Value OnlineMaker::applySteps(OpBuilder &inside, ArrayRef<Operation *> steps, Operation *source,
+                              Value value, Substitute element) {
+  Type wide = value.getType();
+  for (Operation *each : steps) {
+    IRMapping map;
+    for (Value operand : each->getOperands()) {
+      if (online.dependsOn(opOf(each), operand, source)) {
+        map.map(operand, value);
+        continue;
+      }
+      Value other = inlined(inside, opOf(each), operand, element);
+      map.map(operand, isa<FloatType>(other.getType()) ? convert(inside, loc, other, wide) : other);
+    }
+    Operation *made = inside.clone(*each, map);
+    made->getResult(0).setType(wide);
+    value = made->getResult(0);
+  }
+  return value;
+}
+
+/// The result of a sum of powers or squares, `total`. Rows of nothing but minus infinity are
+/// NaN, as the powers of their differences were.
+Value OnlineMaker::finished(OpBuilder &inside, const OnlineReduction &reduction, Value total,
+                            Value sum, Substitute element) {
+  if (reduction.square) {
+    const OnlineSquare &square = *reduction.square;
+    Value r = inlined(inside, opOf(square.difference),
+                      square.difference->getOperand(1 - square.varying), element);
+    Value apart = arith::SubFOp::create(
+        inside, loc, times(inside, sum, 1.0 / static_cast<double>(online.extent)),
+        convert(inside, loc, r, total.getType()));
+    apart = arith::MulFOp::create(inside, loc, apart, apart);
+    total = arith::AddFOp::create(inside, loc, total,
+                                  times(inside, apart, static_cast<double>(online.extent)));
+    return applySteps(inside, square.rowSteps, square.square, total, element);
+  }
+  const OnlinePower &power = *reduction.power;
+  linalg::GenericOp op = opOf(power.difference);
+  Value subtracted = power.difference->getOperand(1);
+  bool guarded = false;
+  const OnlineReduction *top = online.maximumOf(op, subtracted, guarded);
+  if (!online.binary || (top && !guarded)) {
+    Value nan = nanIfInfinite(inside, inlined(inside, op, subtracted, element));
+    total = arith::AddFOp::create(inside, loc, total, convert(inside, loc, nan, total.getType()));
+  }
+  return applySteps(inside, power.rowSteps, power.power, total, element);
+}
+
+/// Does what was put off until all of n is known.
 SmallVector<Value> OnlineMaker::finish(ValueRange totals) {
-  llvm::DenseMap<Value, Value> final;
+  llvm::DenseMap<Value, Value> final, wide;
   SmallVector<Value> results;
   for (unsigned i = 0; i < totals.size(); ++i) {
-    OnlineReduction &reduction = online.reductions[i];
-    Value total = totals[i], tensor = reduction.op.getResult(0);
-    if (!reduction.power) {
+    const OnlineReduction &reduction = online.reductions[i];
+    Value total = totals[i];
+    linalg::GenericOp sum = reduction.op;
+    Value tensor = sum.getResult(0);
+    wide[tensor] = total;
+    RankedTensorType type = typeOf(tensor);
+    if (!reduction.depends() && typeOf(total) == type) {
       results.push_back(final[tensor] = total);
       continue;
     }
-    const OnlinePower &power = *reduction.power;
-    SmallVector<OnlineAxis> axes = online.axesOfResult(reduction.op);
+    SmallVector<OnlineAxis> axes = online.axesOfResult(sum);
     auto is = [&](Value leaf) { return online.reductionOf(leaf) ? final[leaf] : leaf; };
     SmallVector<OnlineLeaf> leaves;
-    linalg::GenericOp op = opOf(power.difference);
-    Value subtracted = power.difference->getOperand(1);
-    online.leavesOf(op, subtracted, leaves);
-    for (Operation *each : power.rowSteps)
-      for (Value operand : each->getOperands())
-        if (!online.dependsOn(opOf(each), operand, power.power))
-          online.leavesOf(opOf(each), operand, leaves);
-    ElementwiseOp result(axes);
+    Value centre;
+    if (reduction.depends()) {
+      bool isPower = reduction.power.has_value();
+      Operation *difference = isPower ? reduction.power->difference : reduction.square->difference;
+      unsigned at = isPower ? 1 : 1 - reduction.square->varying;
+      online.leavesOf(opOf(difference), difference->getOperand(at), leaves);
+      Operation *source = isPower ? reduction.power->power : reduction.square->square;
+      for (Operation *each : isPower ? reduction.power->rowSteps : reduction.square->rowSteps)
+        for (Value operand : each->getOperands())
+          if (!online.dependsOn(opOf(each), operand, source))
+            online.leavesOf(opOf(each), operand, leaves);
+    }
+    AxisOp result(axes);
     result.add(total, axes);
+    if (reduction.square) {
+      linalg::GenericOp of = reduction.square->sum;
+      centre = wide[of.getResult(0)];
+      result.add(centre, online.axesOfResult(of));
+    }
     for (OnlineLeaf &leaf : leaves)
       result.add(is(leaf.tensor), leaf.axes);
-    RankedTensorType type = typeOf(tensor);
-    Type wide = typeOf(total).getElementType();
     final[tensor] = result.create(
         b, loc, type.getShape(), type.getElementType(), [&](OpBuilder &inside, auto get) {
-          auto element = [&](Value leaf) { return get(is(leaf)); };
           Value value = get(total);
-          bool guarded = false;
-          const OnlineReduction *top = online.maximumOf(op, subtracted, guarded);
-          if (!online.binary || (top && !guarded)) {
-            Value nan = nanIfInfinite(inside, inlined(inside, op, subtracted, element));
-            value = arith::AddFOp::create(inside, loc, value, convert(inside, loc, nan, wide));
-          }
-          for (Operation *each : power.rowSteps) {
-            IRMapping map;
-            for (Value operand : each->getOperands()) {
-              if (online.dependsOn(opOf(each), operand, power.power)) {
-                map.map(operand, value);
-                continue;
-              }
-              Value other = inlined(inside, opOf(each), operand, element);
-              map.map(operand,
-                      isa<FloatType>(other.getType()) ? convert(inside, loc, other, wide) : other);
-            }
-            Operation *made = inside.clone(*each, map);
-            made->getResult(0).setType(wide);
-            value = made->getResult(0);
-          }
+          if (reduction.depends())
+            value = finished(inside, reduction, value, centre ? get(centre) : Value(),
+                             [&](Value leaf) { return get(is(leaf)); });
           return convert(inside, loc, value, type.getElementType());
         });
     results.push_back(final[tensor]);

@@ -9,7 +9,7 @@
 //   elementwise ops      where each reader reads an element once, or where they cost next to
 //                        nothing
 //   sums, maxima, ...    where the workgroup that reads the result walks over what was reduced
-//                        anyway: y / sum(y) along rows
+//                        anyway: y / sum(y) along rows. Kernels behind that one may read it, too
 //   matmuls, scans       where elementwise ops of the same shape are all that follows
 //
 // Then two kernels that do not wait for one another are made one (MergeKernels.cpp), and all is
@@ -60,6 +60,8 @@ private:
   std::optional<unsigned> kernelOfReaders(ArrayRef<Reader> readers, bool &escapes);
   StringRef whyNotJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers, bool escapes);
   bool hostReads(ArrayRef<Reader> readers);
+  bool isBefore(unsigned draft, unsigned other);
+  std::optional<unsigned> kernelBeforeOthers(Operation *op, SmallVector<Reader> &readers);
   bool mayJoinMatmul(Operation *op, ArrayRef<Reader> readers);
   bool anchorMayJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers);
   bool readsAgain(const Reader &reader);
@@ -104,6 +106,56 @@ std::optional<unsigned> Partitioner::kernelOfReaders(ArrayRef<Reader> readers, b
 /// True if what stays on the host is among the readers.
 bool Partitioner::hostReads(ArrayRef<Reader> readers) {
   return llvm::any_of(readers, [&](const Reader &reader) { return !draftOf.contains(reader.op); });
+}
+
+/// True if `other` depends on a result of `draft`, possibly through other kernels and the host.
+bool Partitioner::isBefore(unsigned draft, unsigned other) {
+  llvm::SetVector<Operation *> open;
+  open.insert_range(drafts[draft].kernel.ops);
+  for (unsigned i = 0; i < open.size(); ++i)
+    for (Value result : open[i]->getResults())
+      for (const Reader &reader : readersOf(result)) {
+        auto found = draftOf.find(reader.op);
+        if (found == draftOf.end()) {
+          open.insert(reader.op);
+          continue;
+        }
+        if (found->second == other)
+          return true;
+        open.insert_range(drafts[found->second].kernel.ops);
+      }
+  return false;
+}
+
+/// The first kernel of those that read a reduction, where it returns that to the others as one more
+/// of its results: a block's maximum, that of which the block's powers are summed as well.
+/// `readers` become those in that kernel.
+std::optional<unsigned> Partitioner::kernelBeforeOthers(Operation *op,
+                                                        SmallVector<Reader> &readers) {
+  if (!reduces(op) || scheduleOfAnchor(op) != "rows")
+    return std::nullopt;
+  llvm::SetVector<unsigned> read;
+  for (const Reader &reader : readers) {
+    auto found = draftOf.find(reader.op);
+    if (found == draftOf.end())
+      return std::nullopt;
+    read.insert(found->second);
+  }
+  for (unsigned draft : read) {
+    if (drafts[draft].kernel.schedule != "rows" ||
+        cast<RankedTensorType>(op->getResult(0).getType()).getShape() !=
+            ArrayRef(drafts[draft].shape) ||
+        llvm::any_of(read,
+                     [&](unsigned other) { return other != draft && isBefore(other, draft); }))
+      continue;
+    SmallVector<Reader> inside = llvm::to_vector(llvm::make_filter_range(
+        readers, [&](const Reader &reader) { return draftOf.lookup(reader.op) == draft; }));
+    if (whyNotJoin(op, drafts[draft], inside, /*escapes=*/false).empty()) {
+      readers = std::move(inside);
+      return draft;
+    }
+  }
+  return std::nullopt;
 }
 
 /// True if `reader` reads an element several times, as windows and matmuls do.
@@ -263,6 +315,8 @@ SmallVector<KernelOps> Partitioner::run() {
       continue;
     bool escapes = false;
     std::optional<unsigned> only = kernelOfReaders(readers, escapes);
+    if (!only && !escapes)
+      only = kernelBeforeOthers(&op, readers);
     StringRef refused = only                 ? whyNotJoin(&op, drafts[*only], readers, escapes)
                         : escapes            ? readerBehind(block)
                         : hostReads(readers) ? "the host reads it, or its control flow"

@@ -231,6 +231,26 @@ def MathToOpenCL : Pass<"xetile-math-to-opencl", "::mlir::gpu::GPUModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::vector::VectorDialect"];
 }
 
+def RoundToBf16 : Pass<"xetile-round-to-bf16", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Round f32 to bf16 by functions of Intel's library that are one instruction";
+  let description = [{
+    Without instructions of its own, a conversion to bf16 is six operations on integers, and registers for what lies between.
+    Intel's GPUs have it as a `mov`, which the functions below become; devices without them get these from the runtime. NaN stays
+    NaN, ties go to even.
+
+    ```mlir
+    %y = arith.truncf %x : vector<24xf32> to vector<24xbf16>
+    // becomes, piece by piece of 16, 8, 4, 2 and 1
+    %x0 = vector.extract_strided_slice %x {offsets = [0], sizes = [16], strides = [1]} : vector<24xf32> to vector<16xf32>
+    %y0 = llvm.call spir_funccc @__builtin_IB_ftobf_16(%x0) : (vector<16xf32>) -> vector<16xi16>
+    ...
+    %y = arith.bitcast %bits : vector<24xi16> to vector<24xbf16>
+    ```
+    Conversions of vectors of several dimensions stay.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::vector::VectorDialect"];
+}
+
 def ExpandMath : Pass<"xetile-expand-math", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Write floating-point math in instructions that write no flags";
   let description = [{

@@ -70,6 +70,7 @@ void xetile::buildAttachTarget(OpPassManager &pm, StringRef chip, int optLevel) 
   pm.addPass(createAttachTarget(target));
 }
 
+// Long: a list of passes.
 void xetile::buildLowerXeGPUToXeVM(OpPassManager &pm, XeGPULevel level) {
   pm.addPass(createCheckTypes());
   if (level != XeGPULevel::Lane) {
@@ -105,6 +106,7 @@ void xetile::buildLowerXeGPUToXeVM(OpPassManager &pm, XeGPULevel level) {
   lower.addPass(createMathToOpenCL());
   lower.addPass(createExpandMath());
   lower.addPass(createConvertMathToXeVM());
+  lower.addPass(createRoundToBf16());
   arith::ArithExpandOpsPassOptions expand; // bf16 has no SPIR-V conversions without an extension
   expand.includeBf16 = true;
   lower.addPass(arith::createArithExpandOpsPass(expand));
