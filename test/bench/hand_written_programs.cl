@@ -2,9 +2,9 @@
 // What an expert writes in OpenCL C for the kernels of schedules/elementwise.mlir, rows.mlir and
 // attention.mlir: the peer of program_code.py.
 //
-// -D TYPE=16 (f16) or 32 (f32), of tensors; -D CHAIN, CHAIN_ODD, SOFTMAX, LAYER_NORM, ROW_SUM,
-// TRANSPOSE, CONVOLUTION, MAX_POOL, ATTENTION chooses the kernel; -D FUSED allows to round products
-// and sums of them once. Subgroups of 16; what is not elementwise is computed in f32. No kernel
+// -D TYPE=16 (f16) or 32 (f32), of tensors; -D CHAIN, CHAIN_ODD, SOFTMAX, LONG_SOFTMAX, LAYER_NORM,
+// LONG_NORM, ROW_SUM, TRANSPOSE, CONVOLUTION, MAX_POOL, ATTENTION chooses the kernel; -D FUSED allows
+// to round products and sums of them once. Subgroups of 16; what is not elementwise is computed in f32. No kernel
 // tests whether its rows and columns exist where program_code_kernels.py has sizes that its tiles
 // divide.
 #define SUBGROUP __attribute__((intel_reqd_sub_group_size(16)))
@@ -87,6 +87,75 @@ SUBGROUP WORKGROUP(1) __kernel void chain(const __global element *x, const __glo
 #if defined(SOFTMAX) || defined(LAYER_NORM) || defined(ROW_SUM)
 // A subgroup has a row of N = 1024 elements in registers.
 #define PARTS (N / 128)
+#endif
+
+#if defined(LONG_SOFTMAX) || defined(LONG_NORM)
+// A subgroup has a block of 1024 elements of a row in registers; a kernel between both, which makes
+// statistics of rows of those of blocks, is small.
+#define PARTS 8
+#define BLOCK (PARTS * 128)
+#define ROW (subgroup() / (N / BLOCK))
+#endif
+
+#ifdef LONG_SOFTMAX
+SUBGROUP WORKGROUP(1) __kernel void softmax_blocks(const __global element *x, __global float *most,
+                                                   __global float *sum) {
+  x += subgroup() * BLOCK;
+  float8 v[PARTS], tops, sums = 0;
+  UNROLL(PARTS) for (int i = 0; i < PARTS; ++i) v[i] = FLOAT8(READ8(x + i * 128));
+  tops = v[0];
+  UNROLL(PARTS) for (int i = 1; i < PARTS; ++i) tops = fmax(tops, v[i]);
+  float top = max_of(tops);
+  UNROLL(PARTS)
+  for (int i = 0; i < PARTS; ++i)
+    sums += native_exp2((v[i] - top) * 1.44269504f);
+  most[subgroup()] = top;
+  sum[subgroup()] = sum_of(sums);
+}
+
+SUBGROUP WORKGROUP(1) __kernel void softmax_rows(const __global element *x,
+                                                 const __global float *most,
+                                                 const __global float *sum, __global element *y) {
+  float top = most[ROW], scale = native_recip(sum[ROW]);
+  x += subgroup() * BLOCK;
+  y += subgroup() * BLOCK;
+  UNROLL(PARTS) for (int i = 0; i < PARTS; ++i) {
+    float8 v = native_exp2((FLOAT8(READ8(x + i * 128)) - top) * 1.44269504f) * scale;
+    WRITE8(y + i * 128, ELEMENT8(v));
+  }
+}
+#endif
+
+#ifdef LONG_NORM
+SUBGROUP WORKGROUP(1) __kernel void norm_blocks(const __global element *x, __global float *sum,
+                                                __global float *square) {
+  x += subgroup() * BLOCK;
+  float8 v[PARTS], sums = 0, squares = 0;
+  UNROLL(PARTS) for (int i = 0; i < PARTS; ++i) sums += v[i] = FLOAT8(READ8(x + i * 128));
+  float all = sum_of(sums), mean = all * (1.0f / BLOCK);
+  UNROLL(PARTS) for (int i = 0; i < PARTS; ++i) {
+    v[i] -= mean;
+    squares += v[i] * v[i];
+  }
+  sum[subgroup()] = all;
+  square[subgroup()] = sum_of(squares);
+}
+
+SUBGROUP WORKGROUP(1) __kernel
+    void norm_rows(const __global element *x, const __global element *gain,
+                   const __global element *bias, const __global float *sum,
+                   const __global float *square, __global element *y) {
+  float mean = sum[ROW] * (1.0f / N), scale = rsqrt(square[ROW] * (1.0f / N) + 1e-5f);
+  int column = subgroup() % (N / BLOCK) * BLOCK;
+  x += subgroup() * BLOCK;
+  y += subgroup() * BLOCK;
+  UNROLL(PARTS) for (int i = 0; i < PARTS; ++i) {
+    int at = column + i * 128;
+    float8 v = (FLOAT8(READ8(x + i * 128)) - mean) * scale * FLOAT8(READ8(gain + at)) +
+               FLOAT8(READ8(bias + at));
+    WRITE8(y + i * 128, ELEMENT8(v));
+  }
+}
 #endif
 
 #ifdef SOFTMAX

@@ -12,6 +12,8 @@ from pathlib import Path
 
 SIDE = 1024  # of matrices; a row of a softmax
 ODD = (1031, 1021)  # rows and columns
+LONG = (64, 98304)  # of rows that fit no registers
+SQUARE = (SIDE, SIDE)
 PLANES, POOLED = 32, 32  # of a pooling: planes, and rows and columns of its results
 IMAGES, PIXELS, CHANNELS = (
     4,
@@ -129,9 +131,10 @@ def chain(dtype: str, shape: tuple[int, int]) -> str:
     return function(arguments, ("y", shape, dtype), generic("y", inputs, (shape, dtype, BOTH), body))
 
 
-def softmax(dtype: str, powers_of_2: bool) -> str:
-    """Of each row. Powers of 2 of what was scaled before, and a factor in place of a quotient, or exp as it is."""
-    shape, column = (SIDE, SIDE), (SIDE,)
+def softmax(dtype: str, powers_of_2: bool, shape: tuple[int, int] = SQUARE) -> str:
+    """Of each row. Powers of 2 of what was scaled before, of long rows of what is after, and a factor in place of a
+    quotient, or exp as it is."""
+    column = (shape[0],)
     x, top = ("x", shape, dtype, BOTH), ("top", column, "f32", COLUMN)
     if powers_of_2:
         exp = [
@@ -141,6 +144,8 @@ def softmax(dtype: str, powers_of_2: bool) -> str:
             "%d = math.fma %x0, %log, %b : f32",
             "%w = math.exp2 %d : f32",
         ]
+        if shape == LONG:
+            exp = [exp[0], "%f = arith.subf %x0, %a1 : f32", "%d = arith.mulf %f, %log : f32", exp[-1]]
         scale = ["%one = arith.constant 1.0 : f32", "%q = arith.divf %one, %a1 : f32", "%w = arith.mulf %a0, %q : f32"]
     else:
         exp = ["%d = arith.subf %x0, %a1 : f32", "%w = math.exp %d : f32"]
@@ -160,11 +165,11 @@ def softmax(dtype: str, powers_of_2: bool) -> str:
     return function([("x", shape, dtype)], ("y", shape, dtype), body)
 
 
-def layer_norm(dtype: str) -> str:
+def layer_norm(dtype: str, shape: tuple[int, int] = SQUARE) -> str:
     """Of each row, with a gain and a bias for each column."""
-    shape, column, row = (SIDE, SIDE), (SIDE,), (SIDE,)
+    column, row = (shape[0],), (shape[1],)
     x = ("x", shape, dtype, BOTH)
-    share = [f"%share = arith.constant {1 / SIDE:.12f} : f32"]
+    share = [f"%share = arith.constant {1 / shape[1]:.17f} : f32"]
     body = generic(
         "s", [x], (column, "f32", COLUMN), in_f32(dtype, ["%w = arith.addf %x0, %o : f32"], narrow=False), "0.0"
     )
@@ -271,6 +276,13 @@ def benches() -> list[Bench]:
             matrix("row softmax, exp2", softmax(dtype, True), "SOFTMAX -D POWERS_OF_2"),
             matrix("layer norm", layer_norm(dtype), "LAYER_NORM"),
             matrix("sum of rows", row_sum(dtype), "ROW_SUM"),
+            *(
+                Bench(name, dtype, payload, f"-D {define} -D N={LONG[1]}", LONG[0] * LONG[1], LONG[0] * LONG[1] // SIDE)
+                for name, payload, define in (
+                    ("softmax of long rows, exp2", softmax(dtype, True, LONG), "LONG_SOFTMAX"),
+                    ("layer norm of long rows", layer_norm(dtype, LONG), "LONG_NORM"),
+                )
+            ),
             matrix("transpose", transpose(dtype), "TRANSPOSE", SIDE * SIDE // 256),
         ]  # fmt: skip
         size = f"-D H={PIXELS} -D W={PIXELS} -D C={CHANNELS} -D F={CHANNELS}"

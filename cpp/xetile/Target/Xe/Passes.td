@@ -270,7 +270,8 @@ def ExpandMath : Pass<"xetile-expand-math", "::mlir::gpu::GPUModuleOp"> {
     %f = llvm.intr.maxnum(%e, %below) : (vector<8xf32>, vector<8xf32>) -> vector<8xf32>
     %q = math.fma %f, %reciprocal, %p : vector<8xf32>
     ```
-    `fastmath<afn>` and `fastmath<arcp>` leave exponentials and quotients to others. `math.erf`, which nothing behind this
+    `math.tanh` is a polynomial near zero and a quotient of an exponential elsewhere, without a branch.
+    `fastmath<afn>` and `fastmath<arcp>` leave exponentials, `tanh` and quotients to others. `math.erf`, which nothing behind this
     pass has, becomes upstream's polynomials, wrong by some units of the last place.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",

@@ -14,6 +14,22 @@ gpu.module @kernels {
     return %r : vector<8xf32>
   }
 
+  // A polynomial near zero, one power and one reciprocal elsewhere.
+  // CHECK-LABEL: func @tanh
+  // CHECK: %[[SIZE:.*]] = math.absf
+  // CHECK-COUNT-5: math.fma
+  // CHECK: math.exp2
+  // CHECK: arith.divf
+  // CHECK: %[[SMALL:.*]] = arith.cmpf olt, %[[SIZE]]
+  // CHECK: arith.select %[[SMALL]]
+  // CHECK: math.copysign
+  // CHECK: math.tanh %{{.*}} fastmath<afn>
+  func.func @tanh(%x: vector<8xf32>) -> (vector<8xf32>, vector<8xf32>) {
+    %r = math.tanh %x : vector<8xf32>
+    %q = math.tanh %x fastmath<afn> : vector<8xf32>
+    return %r, %q : vector<8xf32>, vector<8xf32>
+  }
+
   // CHECK-LABEL: func @quick_exp
   // CHECK: math.exp %{{.*}} fastmath<afn>
   // CHECK: math.exp %{{.*}} : f16

@@ -104,6 +104,25 @@ def test_functions_of_opencl(name):
     assert_near(r, exact(x.astype(np.float64)), 16 if name == "erfc" else 5)
 
 
+@pytest.mark.parametrize("high", [1e-3, 0.6, 3, 12])
+def test_tanh(high):
+    """On both sides of 0.5625, where a polynomial ends."""
+    generator = np.random.default_rng(SEED)
+    print("seed", SEED)
+    x = generator.uniform(-high, high, (8, 16)).astype(np.float32)
+    x[0] = [0, -0.0, np.inf, -np.inf, np.nan, 1e30, -1e30, 1e-30, 1e-40, 0.5625, -0.5625, 0.56249994, 9, -9.1, 1, -88]
+    r = np.zeros_like(x)
+    run(
+        "subgroup",
+        f"""{lines("a", 8)}
+        %r = math.tanh %a : vector<8x16xf32>
+        vector.store %r, %mr[%c0, %c0] : memref<8x16xf32>, vector<8x16xf32>""",
+        ma=x,
+        mr=r,
+    )
+    assert_near(r, np.tanh(x.astype(np.float64)), 2.5)
+
+
 def test_erf():
     generator = np.random.default_rng(SEED)
     print("seed", SEED)
