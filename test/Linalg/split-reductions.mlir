@@ -101,7 +101,7 @@ func.func @both(%x: tensor<50x100xf32>, %i: tensor<f32>) -> tensor<f32> {
 // CHECK-LABEL: func.func @variance(
 // CHECK: %[[X:.*]] = tensor.expand_shape %{{.*}} : tensor<99x960xf32> into tensor<99x10x96xf32>
 // CHECK: %[[S:.*]] = linalg.generic {{.*}} ins(%[[X]] : tensor<99x10x96xf32>) outs(%{{.*}} : tensor<99x10xf32>)
-// CHECK: %[[Q:.*]] = linalg.generic {{.*}} ins(%[[S]], %[[X]] : tensor<99x10xf32>, tensor<99x10x96xf32>) outs(%{{.*}} : tensor<99x10xf32>)
+// CHECK: %[[Q:.*]] = linalg.generic {{.*}} ins(%[[X]], %[[S]] : tensor<99x10x96xf32>, tensor<99x10xf32>) outs(%{{.*}} : tensor<99x10xf32>)
 // CHECK: arith.divf
 // CHECK: %[[D:.*]] = arith.subf
 // CHECK: arith.mulf %[[D]], %[[D]]

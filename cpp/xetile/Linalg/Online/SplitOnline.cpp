@@ -217,10 +217,13 @@ Value BlockwiseOnline::part(const OnlineReduction &reduction) {
     const OnlineSquare &square = *reduction.square;
     of = maker.opOf(square.difference);
     element = square.difference->getOperand(square.varying);
-    linalg::GenericOp centre = square.sum;
+  }
+  // The first one tells along which loop memory is contiguous.
+  online.leavesOf(of, element, leaves);
+  if (reduction.square) {
+    linalg::GenericOp centre = reduction.square->sum;
     leaves.push_back({centre.getResult(0), online.axesOfResult(centre)});
   }
-  online.leavesOf(of, element, leaves);
   AxisOp sum(axes);
   for (OnlineLeaf &leaf : leaves) {
     SmallVector<OnlineAxis> blocked = inBlocks(leaf.axes);

@@ -63,7 +63,18 @@ static Value widen(OpBuilder &b, Location loc, Value vector, Type element) {
 /// The operand of the reduction at the current places.
 FailureOr<Value> TileWriter::element(Reduction &r) {
   TypedAttr neutral = getNeutralValue(r.kind, r.element.getType());
-  // Memory is asked for neutral elements; of what is computed, they are selected.
+  auto hangsOver = [&](unsigned loop, ReducedAs as) {
+    int64_t block = as == ReducedAs::Rows      ? size(kRows)
+                    : as == ReducedAs::Columns ? size(kColumns)
+                    : as == ReducedAs::Folded  ? size(kRows) * size(kColumns)
+                                               : 1;
+    return !r.extents[loop].isMultipleOf(block);
+  };
+  bool hangs = llvm::any_of(llvm::zip_equal(r.reduced, r.as), [&](auto each) {
+    return hangsOver(std::get<0>(each), std::get<1>(each));
+  });
+  // Memory is asked for neutral elements; of what is computed, they are selected. Where all exist,
+  // a load is as any other, and may serve several reductions.
   bool direct = false;
   if (auto argument = dyn_cast<BlockArgument>(r.element);
       argument && argument.getOwner() == r.op.getBlock()) {
@@ -71,23 +82,19 @@ FailureOr<Value> TileWriter::element(Reduction &r) {
     if (auto type = dyn_cast<RankedTensorType>(operand.get().getType());
         type && isInMemory(operand.get())) {
       AffineMap map = r.op.getMatchingIndexingMap(&operand);
-      direct = llvm::all_of(r.reduced, [&](unsigned loop) {
-        std::optional<unsigned> dim = map.getResultPosition(getAffineDimExpr(loop, b.getContext()));
-        return dim && extents.of(operand.get(), *dim) == r.extents[loop];
-      });
+      direct = hangs && llvm::all_of(r.reduced, [&](unsigned loop) {
+                 std::optional<unsigned> dim =
+                     map.getResultPosition(getAffineDimExpr(loop, b.getContext()));
+                 return dim && extents.of(operand.get(), *dim) == r.extents[loop];
+               });
     }
   }
   FailureOr<Value> vector = scalarCode(r.op, r.loops, r.element, direct ? neutral : TypedAttr());
   if (failed(vector) || direct)
     return failed(vector) ? vector : Value(widen(b, loc, *vector, r.sumType));
-  for (auto [loop, as] : llvm::zip_equal(r.reduced, r.as)) {
-    int64_t block = as == ReducedAs::Rows      ? size(kRows)
-                    : as == ReducedAs::Columns ? size(kColumns)
-                    : as == ReducedAs::Folded  ? size(kRows) * size(kColumns)
-                                               : 1;
-    if (!r.extents[loop].isMultipleOf(block))
+  for (auto [loop, as] : llvm::zip_equal(r.reduced, r.as))
+    if (hangsOver(loop, as))
       vector = select(isBelow(indices(r.loops[loop]), r.extents[loop]), *vector, splat(neutral));
-  }
   return Value(widen(b, loc, *vector, r.sumType));
 }
 
