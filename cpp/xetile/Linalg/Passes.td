@@ -301,12 +301,12 @@ def SplitReductions : Pass<"xetile-split-reductions"> {
     Parts of sums of f16 and bf16 are f32. Of blocks that hang over the end elements are left out. Sizes that only the run knows
     stay as they are, and so do contractions and windows.
   }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+      "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
   let options = [
     Option<"shortest", "shortest", "int64_t", "16384", "Reductions of so many elements at most stay: a workgroup's registers hold a row">,
     Option<"rows", "rows", "int64_t", "256", "Reductions that depend on no other stay where they have more results than that">
   ];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
-      "::mlir::tensor::TensorDialect"];
 }
 
 def SplitSlices : Pass<"xetile-split-slices"> {

@@ -13,6 +13,7 @@
 #include "xetile/Linalg/InFunction.h"
 #include "xetile/Linalg/Online/Online.h"
 #include "xetile/Linalg/Passes.h"
+#include "xetile/Linalg/Simplify.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_SPLITREDUCTIONS
@@ -53,6 +54,9 @@ struct SplitReductions : xetile::impl::SplitReductionsBase<SplitReductions> {
           << ": expected both to be positive";
       return signalPassFailure();
     }
+    // Maps by dimensions alone tell which loops of two ops are the same.
+    if (keepsLongDims() && failed(dropUnitDims(getOperation())))
+      return signalPassFailure();
     IRRewriter rewriter(&getContext());
     // Of one that was split in one dimension, another may be long, too.
     while (Operation *next = findNext())
@@ -62,6 +66,8 @@ struct SplitReductions : xetile::impl::SplitReductionsBase<SplitReductions> {
 private:
   /// Along which of its loops it is split; none for those that stay.
   std::optional<unsigned> longLoop(linalg::GenericOp op);
+  std::optional<unsigned> longest(linalg::GenericOp op);
+  bool keepsLongDims();
   bool isFew(linalg::GenericOp op);
   Operation *findNext();
   void split(IRRewriter &rewriter, linalg::GenericOp op);
@@ -73,12 +79,29 @@ private:
 } // namespace
 
 std::optional<unsigned> SplitReductions::longLoop(linalg::GenericOp op) {
+  if (!llvm::all_of(op.getIndexingMapsArray(),
+                    [](AffineMap map) { return map.isProjectedPermutation(); }))
+    return std::nullopt;
+  return longest(op);
+}
+
+/// True if a long reduction keeps dimensions, of size one then, as PyTorch's do.
+bool SplitReductions::keepsLongDims() {
+  WalkResult found = getOperation()->walk([&](linalg::GenericOp op) {
+    bool keeps = !longLoop(op) && llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
+      return map.isProjectedPermutation(/*allowZeroInResults=*/true);
+    }) && longest(op);
+    return keeps ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return found.wasInterrupted();
+}
+
+/// The longest of the loops that are reduced, if these are long.
+std::optional<unsigned> SplitReductions::longest(linalg::GenericOp op) {
   Operation *combiner = nullptr;
   if (!isInFunction(op) || !op.hasPureTensorSemantics() || op->getNumResults() != 1 ||
       op.hasDynamicShape() || op.getNumReductionLoops() == 0 || isContraction(op) ||
-      !elementOf(op, combiner) || !linalg::getCombinerOpKind(combiner) ||
-      !llvm::all_of(op.getIndexingMapsArray(),
-                    [](AffineMap map) { return map.isProjectedPermutation(); }))
+      !elementOf(op, combiner) || !linalg::getCombinerOpKind(combiner))
     return std::nullopt;
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
   SmallVector<unsigned> loops;
@@ -89,11 +112,11 @@ std::optional<unsigned> SplitReductions::longLoop(linalg::GenericOp op) {
       return std::nullopt;
   for (unsigned loop : loops)
     all = saturatingProduct(all, extents[loop]);
-  auto longest =
+  auto most =
       llvm::max_element(loops, [&](unsigned x, unsigned y) { return extents[x] < extents[y]; });
-  if (all <= shortest || extents[*longest] < 2)
+  if (all <= shortest || extents[*most] < 2)
     return std::nullopt;
-  return *longest;
+  return *most;
 }
 
 /// True if so few results are computed that their workgroups are few, too.

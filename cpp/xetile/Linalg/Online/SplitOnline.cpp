@@ -45,6 +45,7 @@ private:
   Value totalOfPlain(const OnlineReduction &reduction, AxisOp &sum);
   Value scalar(OpBuilder &inside, linalg::GenericOp op, Value value, AxisOp::Get get);
   Value sizeOfBlock(OpBuilder &inside, unsigned loop, Type type);
+  Value neutralBehindEnd(OpBuilder &inside, Operation *combiner, Value x);
 
   OnlineMaker &maker;
   RewriterBase &b;
@@ -199,6 +200,23 @@ Value BlockwiseOnline::sizeOfBlock(OpBuilder &inside, unsigned loop, Type type) 
                                  real(size));
 }
 
+/// `x`, but what `combiner` ignores where there is no element.
+Value BlockwiseOnline::neutralBehindEnd(OpBuilder &inside, Operation *combiner, Value x) {
+  auto loop = [&](OnlineAxis axis) -> Value {
+    return linalg::IndexOp::create(inside, loc, llvm::find(axes, axis) - axes.begin());
+  };
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(inside, loc, value);
+  };
+  Value first = arith::MulIOp::create(inside, loc, loop(kBlock), number(size));
+  Value place = arith::AddIOp::create(inside, loc, first, loop(kWithin));
+  Value isThere =
+      arith::CmpIOp::create(inside, loc, arith::CmpIPredicate::slt, place, number(online.extent));
+  Value none = arith::ConstantOp::create(
+      inside, loc, getNeutralValue(*linalg::getCombinerOpKind(combiner), x.getType()));
+  return arith::SelectOp::create(inside, loc, isThere, x, none);
+}
+
 /// A reduction of each block.
 Value BlockwiseOnline::part(const OnlineReduction &reduction) {
   linalg::GenericOp op = reduction.op;
@@ -244,21 +262,8 @@ Value BlockwiseOnline::part(const OnlineReduction &reduction) {
           Value far = arith::SubFOp::create(inside, loc, x, mean);
           x = arith::MulFOp::create(inside, loc, far, far);
         }
-        if (count * size != online.extent) {
-          auto loop = [&](OnlineAxis axis) -> Value {
-            return linalg::IndexOp::create(inside, loc, llvm::find(axes, axis) - axes.begin());
-          };
-          auto number = [&](int64_t value) -> Value {
-            return arith::ConstantIndexOp::create(inside, loc, value);
-          };
-          Value first = arith::MulIOp::create(inside, loc, loop(kBlock), number(size));
-          Value place = arith::AddIOp::create(inside, loc, first, loop(kWithin));
-          Value isThere = arith::CmpIOp::create(inside, loc, arith::CmpIPredicate::slt, place,
-                                                number(online.extent));
-          Value none = arith::ConstantOp::create(
-              inside, loc, getNeutralValue(*linalg::getCombinerOpKind(combiner), type));
-          x = arith::SelectOp::create(inside, loc, isThere, x, none);
-        }
+        if (count * size != online.extent)
+          x = neutralBehindEnd(inside, combiner, x);
         return combineLike(inside, loc, combiner, so_far, x);
       });
 }
