@@ -32,7 +32,11 @@ struct Probe {
   int64_t windows = 1;
   /// True if rows of memory are not aligned for block loads; or may not be, as a run tells.
   bool misaligned = false, maybeMisaligned = false;
+  /// True if rows of memory are columns of the tile.
+  bool transposed = false;
   unsigned inputs = 0;
+  /// Of these, one number a row, as statistics of rows are.
+  unsigned numbersOfRows = 0;
   /// Bytes of the narrowest elements of memory that is folded.
   int64_t narrowest = 8;
   std::set<std::pair<void *, std::vector<unsigned>>> seen;
@@ -183,6 +187,11 @@ void probe(Value tensor, std::vector<unsigned> roles, const TilePlan &plan, Prob
       found.narrowest = std::min(found.narrowest, bytesOf(tensor));
     found.misaligned |= isMisaligned(tensor, roles);
     found.maybeMisaligned |= hasOpenPitch(tensor, roles);
+    unsigned all = 0;
+    for (unsigned role : roles)
+      all |= role;
+    found.numbersOfRows += all == kRowBit ? 1 : 0;
+    found.transposed |= all == (kRowBit | kColumnBit) && (roles.back() & kRowBit) != 0;
     return;
   }
   Operation *op = tensor.getDefiningOp();
@@ -340,13 +349,21 @@ void sizeElementwise(int64_t rows, int64_t columns, const Probe &found, TilePlan
     return sizeMisaligned(rows, columns, plan);
   }
   int64_t width = columns > 16 ? 32 : 16, height = found.inputs > 3 ? 16 : 32;
+  int64_t beside = 2;
+  // Several numbers of a row serve more columns; transposed blocks are as high as they are wide.
+  if (rows > 1 && columns > width && found.numbersOfRows > 1 && found.inputs <= 3 &&
+      found.windows == 1 && !found.transposed) {
+    width *= 2;
+    height /= 2;
+    beside = 1;
+  }
   // The windows' inputs do not fit the registers at once.
   if (found.windows > 1)
     height = 8;
   if (rows <= 1)
     width = std::clamp<int64_t>(roundUp(columns, 16), 16, 256);
   height = std::min(height, rows <= 1 ? 1 : roundUp(rows, 8));
-  plan.layout = {subgroupsAlong(rows, height, 4), subgroupsAlong(columns, width, 2)};
+  plan.layout = {subgroupsAlong(rows, height, 4), subgroupsAlong(columns, width, beside)};
   plan.tile = {height * plan.layout[kRows], width * plan.layout[kColumns]};
 }
 
