@@ -287,3 +287,61 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+// A maximum is computed where what its row sums up is, and is a result for other kernels, too; but not where its kernel would
+// wait for one of those.
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+#none = affine_map<(i, j) -> ()>
+// CHECK-LABEL: func.func @for_two_kernels
+// CHECK: dimensions = [1]{{ +}}{xetile.kernel = 0 : i64, xetile.schedule = "rows"}
+// CHECK: linalg.generic {{.*}} {xetile.kernel = 0 : i64, xetile.schedule = "rows"}
+// CHECK: dimensions = [0]{{ +}}{xetile.kernel = 1 : i64, xetile.schedule = "rows"}
+func.func @for_two_kernels(%x: tensor<40x70xf32>) -> (tensor<40xf32>, tensor<f32>) {
+  %zero = arith.constant 0.0 : f32
+  %er = tensor.empty() : tensor<40xf32>
+  %e = tensor.empty() : tensor<f32>
+  %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<40xf32>) -> tensor<40xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %m = linalg.reduce {arith.maximumf} ins(%x : tensor<40x70xf32>) outs(%zr : tensor<40xf32>) dimensions = [1]
+  %l = linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %m : tensor<40x70xf32>, tensor<40xf32>) outs(%zr : tensor<40xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %d = arith.subf %p, %q : f32
+    %t = arith.addf %o, %d : f32
+    linalg.yield %t : f32
+  } -> tensor<40xf32>
+  %s = linalg.reduce {arith.addf} ins(%m : tensor<40xf32>) outs(%z : tensor<f32>) dimensions = [0]
+  return %l, %s : tensor<40xf32>, tensor<f32>
+}
+
+// CHECK-LABEL: func.func @one_waits_for_the_other
+// CHECK: dimensions = [1]{{ +}}{xetile.kernel = 0 : i64, xetile.schedule = "rows"}
+// CHECK: dimensions = [0]{{ +}}{xetile.kernel = 1 : i64, xetile.schedule = "rows"}
+// CHECK: linalg.generic {{.*}} {xetile.kernel = 2 : i64, xetile.schedule = "rows"}
+func.func @one_waits_for_the_other(%x: tensor<40x70xf32>) -> tensor<40xf32> {
+  %zero = arith.constant 0.0 : f32
+  %er = tensor.empty() : tensor<40xf32>
+  %e = tensor.empty() : tensor<f32>
+  %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<40xf32>) -> tensor<40xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %m = linalg.reduce {arith.maximumf} ins(%x : tensor<40x70xf32>) outs(%zr : tensor<40xf32>) dimensions = [1]
+  %s = linalg.reduce {arith.addf} ins(%m : tensor<40xf32>) outs(%z : tensor<f32>) dimensions = [0]
+  %l = linalg.generic {indexing_maps = [#id, #row, #none, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %m, %s : tensor<40x70xf32>, tensor<40xf32>, tensor<f32>) outs(%zr : tensor<40xf32>) {
+  ^bb0(%p: f32, %q: f32, %r: f32, %o: f32):
+    %d = arith.subf %p, %q : f32
+    %f = arith.mulf %d, %r : f32
+    %t = arith.addf %o, %f : f32
+    linalg.yield %t : f32
+  } -> tensor<40xf32>
+  return %l : tensor<40xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    transform.xetile.assign_kernels %root : !transform.any_op
+    transform.yield
+  }
+}

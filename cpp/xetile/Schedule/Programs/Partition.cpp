@@ -143,8 +143,7 @@ std::optional<unsigned> Partitioner::kernelBeforeOthers(Operation *op,
   }
   for (unsigned draft : read) {
     if (drafts[draft].kernel.schedule != "rows" ||
-        cast<RankedTensorType>(op->getResult(0).getType()).getShape() !=
-            ArrayRef(drafts[draft].shape) ||
+        !sizes.haveOneShape(op->getResult(0), drafts[draft].shape) ||
         llvm::any_of(read,
                      [&](unsigned other) { return other != draft && isBefore(other, draft); }))
       continue;
