@@ -13,7 +13,7 @@ PYTEST_FLAGS := -q
 # Each takes all cores: with -j, too, one target after the other.
 .NOTPARALLEL:
 .PHONY: build build-sanitized test test-all test-exhaustive test-machines test-sanitized test-sanitized-fuzz test-torch \
-  test-triton test-without-cpu torch-ops linalg-ops fuzz check demo bench kernelbench wheel test-wheel clean bootstrap
+  test-triton test-without-cpu torch-ops linalg-ops fuzz check demo docs bench kernelbench wheel test-wheel clean bootstrap
 
 build: bootstrap
 	@[ -e $(BUILD)/build.ninja ] || $(CMAKE) -G Ninja -S . -B $(BUILD) -DCMAKE_MAKE_PROGRAM=$(NINJA) \
@@ -91,6 +91,12 @@ fuzz: build
 # Formatting, spelling and static checks; some ask what was built.
 check: build
 	@scripts/check
+
+# The site, in build/site: tutorial, reference, levels of some programs. Links that lead nowhere fail it.
+docs: build
+	@scripts/install-docs
+	@$(PYTHON) scripts/docs.py
+	@echo "build/site/index.html"
 
 demo: build
 	@$(PYTHON) -m xetile.demo

@@ -158,7 +158,7 @@ function describe(level, op, origins, later) {
   details.replaceChildren(...parts);
 }
 const passLink = (flag) => (D.docs && D.summaries[flag]
-  ? make('a', { href: `${D.docs}/passes.md#-${flag}`, title: D.summaries[flag], target: '_blank' }, flag)
+  ? make('a', { href: `${D.docs}${flag}`, title: D.summaries[flag], target: '_blank' }, flag)
   : make('span', {}, flag));
 
 // ---- Layouts as pictures.

@@ -78,7 +78,7 @@ class Page:
             "sources": self._sources(),
             "passes": {name: [run.to_json() for run in runs] for name, runs in self.runs.items()},
             "summaries": self._summaries(),
-            "docs": (_HERE.parents[2] / "docs").as_uri() if _summaries() else "",
+            "docs": f"{(_HERE.parents[2] / 'docs').as_uri()}/passes.md#-" if _summaries() else "",
             "pictures": self._pictures.all,
             "program": self.program.to_json() if self.program else None,
             "memory": self.memory.to_json() if self.memory else None,
