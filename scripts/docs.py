@@ -90,12 +90,27 @@ def stage(source: Path) -> None:
                 shutil.copy(path, source / place)
     for name in ("conf.py", "index.md"):
         shutil.copy(ROOT / "docs" / "site" / name, source / name)
-    tutorial = source / "examples" / "tutorial" / "README.md"
-    chapters = sorted(path.parent.name for path in tutorial.parent.glob("*/README.md"))
-    tree = "".join(f"{chapter}/README\n" for chapter in chapters)
-    tutorial.write_text(f"{tutorial.read_text()}\n```{{toctree}}\n:hidden:\n\n{tree}```\n")
-    examples = source / "examples" / "README.md"
-    examples.write_text(f"{examples.read_text()}\n```{{toctree}}\n:hidden:\n\nby_hand/README\n```\n")
+    add_unlisted(source)
+
+
+def add_unlisted(source: Path) -> None:
+    """Lists pages of folders below the page of the folder above, and those that index.md does not name at its end: a
+    page that is new in the tree is in the site."""
+    listed = set((source / "index.md").read_text().split("\n"))
+    names = sorted(str(path.relative_to(source).with_suffix("")) for path in source.rglob("*.md"))
+    for name in names:
+        above = source / Path(name).parent.parent / "README.md"
+        if name.endswith("/README") and name not in listed and above.is_file() and above.parent != source:
+            append(above, f"{Path(name).parent.name}/README")
+            listed.add(name)
+    for name in names:
+        if name not in listed and name != "index":
+            append(source / "index.md", name)
+
+
+def append(page: Path, name: str) -> None:
+    """Adds a page to those below another."""
+    page.write_text(f"{page.read_text()}\n```{{toctree}}\n:hidden:\n\n{name}\n```\n")
 
 
 def write_reference(folder: Path) -> None:
