@@ -73,7 +73,7 @@ test-torch: build
 test-triton: build
 	@scripts/bootstrap-torch
 	@scripts/bootstrap-triton
-	[ ! -d .triton-xpu ] || XETILE_TRITON=$(CURDIR)/.triton-xpu $(WITH_TORCH) -m pytest $(PYTEST_FLAGS) test/triton
+	[ ! -d .triton-xpu ] || XETILE_TRITON=$(CURDIR)/.triton-xpu $(WITH_TORCH) -m pytest $(PYTEST_FLAGS) test/triton_kernels
 
 # PyTorch's own operator database against eager: FLAGS="--draw 100 --seed 7", test/torch_ops/README.md tells more.
 torch-ops: build

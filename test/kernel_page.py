@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The blocks of docs/kernels.md, run by test/python and, those of Triton, by test/triton."""
+"""The blocks of docs/kernels.md, run by test/python and, those of Triton, by test/triton_kernels."""
 
 import re
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""docs/kernels.md: every block runs, in its order, in one folder; those of Triton in test/triton."""
+"""docs/kernels.md: every block runs, in its order, in one folder; those of Triton in test/triton_kernels."""
 
 import os
 import subprocess
