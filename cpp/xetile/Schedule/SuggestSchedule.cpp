@@ -100,6 +100,28 @@ bool returnsOneShape(Operation *module) {
   return !found.wasInterrupted();
 }
 
+/// True if a reshape of what is computed joins or splits dimensions whose places only a run knows:
+/// between two kernels it is a view of memory.
+bool reshapesByRun(Operation *module) {
+  auto isOpen = [](RankedTensorType wide, ArrayRef<ReassociationIndices> groups) {
+    return llvm::any_of(groups, [&](const ReassociationIndices &group) {
+      return llvm::any_of(llvm::drop_begin(group),
+                          [&](int64_t dim) { return wide.isDynamicDim(dim); });
+    });
+  };
+  return module
+      ->walk([&](Operation *op) {
+        auto collapse = dyn_cast<tensor::CollapseShapeOp>(op);
+        auto expand = dyn_cast<tensor::ExpandShapeOp>(op);
+        bool isByRun =
+            (collapse && isOpen(collapse.getSrcType(), collapse.getReassociationIndices())) ||
+            (expand && isOpen(expand.getResultType(), expand.getReassociationIndices()));
+        return isByRun && op->getOperand(0).getDefiningOp() ? WalkResult::interrupt()
+                                                            : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// True if a kernel has to write results that are returned but not computed; reshapes are copied by
 /// a kernel anyway.
 bool passesResultsOn(Operation *module) {
@@ -138,7 +160,8 @@ StringRef xetile::suggestSchedule(Operation *module, Operation *prepared) {
     planned = schedulesOfKernels(prepared);
   if (planned.size() > 1 || needsHost(prepared ? prepared : module) ||
       (prepared && computesNothing(module)) ||
-      (planned.size() == 1 && (!returnsOneShape(module) || passesResultsOn(module))))
+      (planned.size() == 1 &&
+       (!returnsOneShape(module) || passesResultsOn(module) || reshapesByRun(module))))
     return "gpu_model";
   return suggestForOneKernel(module, planned.empty() ? StringRef() : planned.front());
 }

@@ -66,6 +66,31 @@ module attributes {gpu.container_module} {
     return
   }
 
+  // A launch whose grid may be empty is a launch; a view before the loop is one of the copy, behind it.
+  // CHECK-LABEL: func.func @guarded
+  // CHECK-SAME: %[[X:.*]]: memref<8xf32>, %[[V:.*]]: memref<2x4xf32>
+  // CHECK-NOT: memref.copy %[[X]]
+  // CHECK: scf.if
+  // CHECK-NEXT: gpu.launch_func {{.*}} args(%[[X]]
+  // CHECK: %[[V1:.*]] = memref.alloc()
+  // CHECK-NEXT: %[[FLAT:.*]] = memref.collapse_shape %[[V1]]
+  // CHECK: scf.for
+  // CHECK-NEXT: gpu.launch_func {{.*}} args(%[[FLAT]]
+  func.func @guarded(%x: memref<8xf32>, %v: memref<2x4xf32>, %n: index) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %y = memref.alloc() : memref<8xf32>
+    %flat = memref.collapse_shape %v [[0, 1]] : memref<2x4xf32> into memref<8xf32>
+    %any = arith.cmpi ne, %n, %c0 : index
+    scf.if %any {
+      gpu.launch_func @device::@k blocks in (%n, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<8xf32>, %y : memref<8xf32>)
+    }
+    scf.for %i = %c0 to %n step %c1 {
+      gpu.launch_func @device::@k blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%flat : memref<8xf32>, %y : memref<8xf32>)
+    }
+    return
+  }
+
   // What loops read is copied to the caller's memory for results at the end.
   // CHECK-LABEL: func.func @returned
   // CHECK: %[[Y:.*]] = memref.alloc() : memref<8xf32>

@@ -8,6 +8,7 @@
 #include "mlir/IR/Matchers.h"
 #include "xetile/IR/ReachAttrs.h"
 #include "xetile/IR/XeTileOps.h"
+#include "xetile/Schedule/Tiles/AtDepth.h"
 #include "xetile/Schedule/Tiles/TileWriter.h"
 
 using namespace mlir;
@@ -33,6 +34,15 @@ FailureOr<Value> TileWriter::read(linalg::LinalgOp op, OpOperand &operand, Array
 
 /// A number of the caller, or one that the function computes before the kernel, as of its sizes.
 FailureOr<Value> TileWriter::numberOfRun(Operation *op, Value scalar) {
+  // Bits are computed again of what is passed.
+  Operation *made = scalar.getDefiningOp();
+  if (scalar.getType().isInteger(1) && made && isPure(made) &&
+      made->getBlock() == workgroups->getBlock()) {
+    AtDepth outermost(*this, 0);
+    scalar = b.clone(*made)->getResult(0);
+    return Value(
+        vector::BroadcastOp::create(b, loc, VectorType::get({1, 1}, scalar.getType()), scalar));
+  }
   bool isPassed = scalar.getParentBlock() == workgroups->getBlock() &&
                   (isTileElement(scalar.getType()) || isa<IndexType>(scalar.getType()));
   if (!isPassed)

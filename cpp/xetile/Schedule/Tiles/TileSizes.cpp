@@ -58,15 +58,16 @@ void TileSizes::replaceDims() {
   OpBuilder::InsertionGuard guard(rewriter);
   for (tensor::DimOp op : asked) {
     std::optional<int64_t> dim = op.getConstantIndex();
-    if (!dim || !op.getSource().getDefiningOp())
+    // Of an argument it is the argument's; bodies of ops get it as a number.
+    if (!dim || (!op.getSource().getDefiningOp() && op->getBlock() == &func.getBody().front()))
       continue;
     Extent extent = of(op.getSource(), static_cast<unsigned>(*dim));
     if (extent.value == op.getResult())
       continue;
     // Numbers that the function computes may come later.
     Operation *made = extent.value ? extent.value.getDefiningOp() : nullptr;
-    if (made && (made->getBlock() != op->getBlock() || !made->isBeforeInBlock(op)) &&
-        !isa<tensor::DimOp>(made))
+    Operation *around = made ? made->getBlock()->findAncestorOpInBlock(*op) : nullptr;
+    if (made && (!around || !made->isBeforeInBlock(around)) && !isa<tensor::DimOp>(made))
       continue;
     rewriter.setInsertionPoint(op);
     Value size =

@@ -29,19 +29,6 @@ def SplitSubviews : Pass<"xetile-split-subviews"> {
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
-def ExpandDynamicShapes : Pass<"xetile-expand-dynamic-shapes"> {
-  let summary = "Write memref.expand_shape of one dimension to several unknown ones as arithmetic of strides";
-  let description = [{
-    Before: `%e = memref.expand_shape %m [[0, 1]] output_shape [%a, %b] : memref<?xf32> into memref<?x?xf32>`
-
-    After: `%e = memref.reinterpret_cast %base to offset: [0], sizes: [%a, %b], strides: [%b, 1]`
-
-    Upstream's `expand-strided-metadata` crashes on such a shape.
-  }];
-  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
-      "::mlir::memref::MemRefDialect"];
-}
-
 def OutlineLoops : Pass<"xetile-outline-loops", "::mlir::ModuleOp"> {
   let summary = "Make functions of the loop nests of long functions, one of equal nests";
   let description = [{

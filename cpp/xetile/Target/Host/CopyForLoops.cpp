@@ -27,8 +27,18 @@ using namespace xetile;
 
 namespace {
 
+/// True for the branch around a launch whose grid may be empty, as of sizes that a run knows: it is
+/// the launch.
+bool isGuard(Operation *op) {
+  auto branch = dyn_cast<scf::IfOp>(op);
+  return branch && branch.getNumResults() == 0 && !branch.elseBlock() &&
+         llvm::all_of(*branch.thenBlock(), [](Operation &inner) {
+           return isa<gpu::LaunchFuncOp, scf::YieldOp>(inner) || isPure(&inner);
+         });
+}
+
 bool isControl(Operation *op) {
-  return isa<scf::ForOp, scf::IfOp, scf::IndexSwitchOp, scf::WhileOp>(op);
+  return isa<scf::ForOp, scf::IfOp, scf::IndexSwitchOp, scf::WhileOp>(op) && !isGuard(op);
 }
 
 /// Loops and branches hand a value on, by their operands and their terminators; a branch that
@@ -69,7 +79,9 @@ private:
       Operation *here = entry.findAncestorOpInBlock(*user);
       if (!here)
         continue;
-      inControl |= here != user || isHandedOn(user);
+      inControl |= isHandedOn(user);
+      for (Operation *around = user; around != here; around = around->getParentOp())
+        inControl |= isControl(around->getParentOp());
       if (!first || here->isBeforeInBlock(first))
         first = here;
     }
@@ -86,6 +98,10 @@ void redirect(Value root, Value copy) {
       use.set(copy);
     } else if (isView(user)) {
       OpBuilder b(user);
+      // The copy may be made later than a view of what is copied.
+      Operation *made = copy.getDefiningOp();
+      if (made->getBlock() == user->getBlock() && user->isBeforeInBlock(made))
+        b.setInsertionPointAfter(made);
       IRMapping mapping;
       mapping.map(root, copy);
       Operation *view = b.clone(*user, mapping);

@@ -51,6 +51,7 @@ void addHostPasses(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createGpuAsyncRegionPass());
   pm.addNestedPass<func::FuncOp>(createSyncSharedAllocs());
   pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createExpandDynamicShapes());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createGpuToLLVMConversionPass());
   pm.addPass(createLowerAffinePass());
@@ -110,6 +111,7 @@ void xetile::buildLowerXeGPUToXeVM(OpPassManager &pm, XeGPULevel level) {
   arith::ArithExpandOpsPassOptions expand; // bf16 has no SPIR-V conversions without an extension
   expand.includeBf16 = true;
   lower.addPass(arith::createArithExpandOpsPass(expand));
+  lower.addPass(createExpandDynamicShapes());
   lower.addPass(memref::createExpandStridedMetadataPass());
   // Before control flow is lowered: it retypes all block arguments of a function, but not the
   // branches to them.

@@ -4,14 +4,13 @@
 // arithmetic of strides and a memref.reinterpret_cast. Refused: nothing. Upstream's
 // expand-strided-metadata crashes on these.
 //===----------------------------------------------------------------------===//
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "xetile/Linalg/TileLoops.h"
-#include "xetile/Target/Cpu/Passes.h"
+#include "xetile/Target/Host/Passes.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_EXPANDDYNAMICSHAPES
-#include "xetile/Target/Cpu/Passes.h.inc"
+#include "xetile/Target/Host/Passes.h.inc"
 } // namespace xetile
 
 using namespace mlir;
@@ -29,14 +28,14 @@ static void expand(RewriterBase &b, memref::ExpandShapeOp op) {
   b.setInsertionPoint(op);
   Location loc = op.getLoc();
   auto source = memref::ExtractStridedMetadataOp::create(b, loc, op.getSrc());
-  SmallVector<Index> before = source.getConstifiedMixedStrides();
-  SmallVector<Index> sizes = op.getMixedOutputShape(), strides(sizes.size());
+  SmallVector<OpFoldResult> before = source.getConstifiedMixedStrides();
+  SmallVector<OpFoldResult> sizes = op.getMixedOutputShape(), strides(sizes.size());
   for (auto [number, group] : llvm::enumerate(op.getReassociationIndices())) {
-    Index stride = before[number];
+    OpFoldResult stride = before[number];
     for (int64_t dim : llvm::reverse(group)) {
       strides[dim] = stride;
-      Value product =
-          arith::MulIOp::create(b, loc, asValue(b, loc, stride), asValue(b, loc, sizes[dim]));
+      Value product = arith::MulIOp::create(b, loc, getValueOrCreateConstantIndexOp(b, loc, stride),
+                                            getValueOrCreateConstantIndexOp(b, loc, sizes[dim]));
       stride = product;
     }
   }
