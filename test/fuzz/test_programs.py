@@ -3,11 +3,15 @@
 
 import bounded
 import cpu_programs
+import device_programs
 import gpu_schedules
+import looped
 import ml_dtypes
 import numpy as np
 import pytest
+import tensor_program
 from bounded import Bounded, contract
+from expressions import Invalid
 from xetile import XeTileError, cpu
 
 F32 = "f32"
@@ -46,6 +50,54 @@ def check(program, call=CALL, **options) -> str | None:
 def test_a_right_kernel_is_no_finding():
     assert check(STATIC) is None
     assert check(STATIC, CALL | {"out": True, "layout": "strided"}) is None
+
+
+# Twice A, three times: 8 A.
+LOOPED = {
+    "args": [{"t": F32, "s": [[5], [7]]}],
+    "nodes": [
+        {
+            "op": "map",
+            "in": [0],
+            "maps": ["ab"],
+            "rank": 2,
+            "t": F32,
+            "style": "generic",
+            "body": ["arith.addf", ["in", 0], ["in", 0]],
+        },
+    ],
+    "results": [1],
+    "around": {"steps": 3, "fed": [[0, 0]], "branch": None},
+}
+
+
+def check_on_device(program) -> str | None:
+    return device_programs.KIND.check({"program": program, "options": {"target": "pvc"}, "calls": [CALL], "seed": 1})
+
+
+def test_loops_and_branches_around_a_program_are_computed_too():
+    assert check_on_device(LOOPED) is None
+    array = np.full((5, 7), 3, np.float32)
+    assert (tensor_program.compute(LOOPED, [array])[0].values == 24).all()
+    branch = LOOPED | {"around": LOOPED["around"] | {"branch": 0}}
+    assert check_on_device(branch) is None
+    assert (tensor_program.compute(branch, [-array])[0].values == -3).all()
+
+
+def test_a_step_too_few_is_a_finding(monkeypatch):
+    right = looped.compute
+
+    def fewer(around, *rest):
+        return right({**around, "steps": 2}, *rest)
+
+    monkeypatch.setattr(looped, "compute", fewer)
+    assert "wrong result of f32" in check_on_device(LOOPED)
+
+
+def test_values_of_other_types_are_not_handed_on():
+    other = LOOPED | {"around": {"steps": 1, "fed": [[0, 1]], "branch": None}}
+    with pytest.raises(Invalid):
+        tensor_program.infer(other)
 
 
 def spoil(monkeypatch, change) -> None:

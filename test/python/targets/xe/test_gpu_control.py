@@ -269,6 +269,18 @@ def test_functions_that_a_program_calls_are_part_of_it(compile_kernel):
     check(compile_kernel(parse(text), target="pvc"), arrays, lambda x, w: PROGRAMS["as often as data says"][1](x, w, 4))
 
 
+def test_loops_that_only_hand_on_have_a_kernel_that_copies(compile_kernel):
+    text = program(
+        ["%x", "%w", "%n"],
+        [("%r#0", FULL), ("%r#1", FULL)],
+        loop("%r:2", [("%a", "%x", FULL), ("%b", "%w", FULL)], "", ["%b", "%a"], "%steps"),
+    )
+    kernel = compile_kernel(parse(text), target="pvc")
+    for steps in (0, 1, 2):
+        arrays = draw(text, 8, steps)
+        check(kernel, arrays, lambda x, w, n: (w, x) if n % 2 else (x, w))
+
+
 def test_a_switch_has_kernels_in_its_cases(compile_kernel):
     cases = f"%r = scf.index_switch %steps -> {FULL}\ncase 0 {{\n" + each("%y", on("%x", "%w"), TANH)
     cases += f"scf.yield %y : {FULL}\n}}\ncase 2 {{\n"
