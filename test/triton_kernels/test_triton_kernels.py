@@ -112,6 +112,14 @@ def test_views_begin_where_they_begin(seed):
     assert not out[41:].any()
 
 
+def test_tensors_of_other_types_are_the_same_memory():
+    """PyTorch computes little with unsigned integers: Triton wraps tensors of signed ones."""
+    x = torch.arange(-32, 32, dtype=torch.int32)
+    out = torch.zeros(64, dtype=torch.int32)
+    add[(1,)](*(triton.reinterpret(t, tl.uint32) for t in (x, x, out)), 64, BLOCK=64)
+    assert torch.equal(out, 2 * x)
+
+
 def test_softmax_by_shared_memory(seed):
     x = torch.randn(20, 300)
     out = torch.full_like(x, torch.nan)

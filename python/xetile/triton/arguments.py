@@ -55,7 +55,7 @@ def _parts(name: str, kind: Any, value: Any) -> Iterator[tuple[str, Any]]:
 def _memory(value: Any, keep: list[Any]) -> Bound:
     """All of a tensor's storage, and where in it the kernel begins: it may go to other elements from there."""
     # Triton's view of a tensor as another type.
-    if not hasattr(value, "data_ptr") and hasattr(value, "base"):
+    if not hasattr(value, "untyped_storage") and hasattr(value, "base") and not isinstance(value, np.ndarray):
         value = value.base
     if value is None or isinstance(value, np.ndarray):
         return Bound(array=value)
