@@ -19,7 +19,7 @@ from xetile.kernels.kernel import Stage
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 
-__all__ = ["Level", "Op", "clone", "lines_at", "mark", "of_stage"]
+__all__ = ["Level", "Op", "clone", "is_mark", "lines_at", "mark", "of_stage", "without_marks"]
 
 _TAG = "xetile.level."
 # Of a line that are shown: a binary in a module is one line of a megabyte.
@@ -117,6 +117,11 @@ def _marked(module: ir.Operation, number: int) -> list[tuple[ir.Operation, Op]]:
     return sorted(found, key=lambda pair: pair[1].line)
 
 
+def is_mark(place: str) -> bool:
+    """True for a location of a mark, as diagnostics print it."""
+    return place.startswith(_TAG)
+
+
 def lines_at(location: ir.Location, number: int) -> list[int]:
     """The lines at a level that a location names."""
     return sorted(_read(location)[0].get(number, ()))
@@ -150,6 +155,37 @@ def _read(location: ir.Location) -> tuple[dict[int, set[int]], str]:
         elif one.is_a_file() and not source:
             source = f"{one.filename}:{one.start_line}:{one.start_col}"
     return lines, source
+
+
+def without_marks(module: ir.Operation) -> ir.Operation:
+    """A copy whose locations are those that it had before modules were marked."""
+    copy = module.clone().operation
+    unknown = ir.Location.unknown(copy.context)
+    for op in (copy, *_walk(copy)):
+        if _read(op.location)[0]:
+            op.location = _unmarked(op.location) or unknown
+        # Arguments of loops are given the locations of operations.
+        for argument in (argument for region in op.regions for block in region.blocks for argument in block.arguments):
+            if _read(argument.location)[0]:
+                argument.set_location(_unmarked(argument.location) or unknown)
+    return copy
+
+
+def _unmarked(location: ir.Location) -> ir.Location | None:
+    """The location; None where nothing but marks is in it."""
+    if not _read(location)[0]:
+        return location
+    if location.is_a_fused():
+        parts = [part for part in map(_unmarked, location.locations) if part is not None]
+        # A list of one is that one, whose own data a new list would not have.
+        return ir.Location.fused(parts, context=location.context) if len(parts) > 1 else parts[0] if parts else None
+    if location.is_a_callsite():
+        callee, caller = _unmarked(location.callee), _unmarked(location.caller)
+        return ir.Location.callsite(callee, [caller], location.context) if callee and caller else callee or caller
+    if is_mark(location.name_str):
+        return None
+    child = _unmarked(location.child_loc)
+    return ir.Location.name(location.name_str, child, location.context)
 
 
 def clone(module: ir.Module | ir.Operation) -> ir.Module:

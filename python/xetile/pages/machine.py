@@ -46,20 +46,15 @@ def of_spirv(spirv: bytes, chip: str, large_registers: bool | None) -> list[dict
 
 
 def _lines(program: assembly.Program) -> list[list[Any]]:
-    """[text, purpose, in the hottest loop]. Purposes outside of it are those of a loop of everything."""
+    """[text, purpose, in the hottest loop]. Outside of it only messages and dpas are told."""
     hot = program.hottest()
-    inside = {id(instruction) for instruction in hot.code} if hot else set()
-    purposes = {id(instruction): purpose for purpose, instruction in assembly.Loop(program.code).explained()}
-    if hot:
-        purposes |= {id(instruction): purpose for purpose, instruction in hot.explained()}
-    return [
-        [
-            f"{instruction.opcode:28} {instruction.operands}".rstrip(),
-            purposes[id(instruction)],
-            id(instruction) in inside,
-        ]
-        for instruction in program.code
-    ]
+    purposes = {id(instruction): purpose for purpose, instruction in hot.explained()} if hot else {}
+    lines = []
+    for instruction in program.code:
+        kind = instruction.kind if instruction.kind in ("dpas", "load", "prefetch", "store") else ""
+        text = f"{instruction.opcode:28} {instruction.operands}".rstrip()
+        lines.append([text, purposes.get(id(instruction), kind), id(instruction) in purposes])
+    return lines
 
 
 def disassemble(spirv: bytes) -> str | None:

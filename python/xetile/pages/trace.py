@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import nullcontext, suppress
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Protocol
@@ -67,7 +68,7 @@ class Trace:
                 self.page.schedule += f"\n\n{schedule.algorithm(plan.schedule.name)}"
 
     def follow(self, payload: ir.Module) -> Iterator[Stage]:
-        """The plan's levels. Their modules are marked: locations name the lines of levels before.
+        """The plan's levels, as if nobody followed them; those that are lowered have marks.
 
         XeTileError as the plan raises it, with the places that users know.
         """
@@ -93,9 +94,10 @@ class Trace:
             self._read_passes(name, folder)
             if stage is None:
                 break
+            stage = replace(stage, warnings=tuple(map(_without_marks, stage.warnings)))
             self.page.levels.append(levels.of_stage(stage, number, first if number == 0 else None))
             self._learn(stage, marked if number == 0 else None)
-            yield stage
+            yield replace(stage, module=levels.without_marks(stage.module))
         self.page.state = ""
         self.page.write(self._path)
 
@@ -190,15 +192,15 @@ def write(
 
 def _plain(error: XeTileError) -> XeTileError:
     """The same with places of users' files, not those of marks."""
+    return type(error)(error.message, map(_without_marks, error.diagnostics))
 
-    def place(text: str | None) -> str | None:
-        found = re.match(r"fused\[(.*)\]$", text) if text else None
-        parts = [part for part in found[1].split(", ") if not part.startswith("xetile.level.")] if found else []
-        if not found:
-            return None if text and text.startswith("xetile.level.") else text
-        return parts[0] if len(parts) == 1 else (f"fused[{', '.join(parts)}]" if parts else None)
 
-    def told(one: Diagnostic) -> Diagnostic:
-        return type(one)(one.severity, one.message, place(one.location), tuple(map(told, one.notes)))
-
-    return type(error)(error.message, map(told, error.diagnostics))
+def _without_marks(said: Diagnostic) -> Diagnostic:
+    place, notes = said.location, tuple(map(_without_marks, said.notes))
+    fused = re.fullmatch(r"fused\[(.*)\]", place) if place else None
+    if fused:
+        parts = [part for part in fused[1].split(", ") if not levels.is_mark(part)]
+        place = parts[0] if len(parts) == 1 else f"fused[{', '.join(parts)}]" if parts else None
+    elif place and levels.is_mark(place):
+        place = None
+    return replace(said, location=place, notes=notes)

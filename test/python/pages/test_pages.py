@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 import xetile
 from page_programs import LOOP, MATMUL, MODEL, data_of, ops_named
-from xetile import XeTileError
+from xetile import Diagnostic, XeTileError, passes
 from xetile.cli import main
 from xetile.compiling import compiler
 from xetile.mlir import ir
+from xetile.system import tools
 
 
 def written(folder: Path, name: str, text: str) -> Path:
@@ -96,6 +97,17 @@ def test_lines_that_are_new_are_not_in_the_level_before(page):
 def test_marks_change_nothing_of_the_binary(kernel):
     plain = xetile.compile(parsed(MATMUL), target="pvc", native="off")
     assert plain.spirv == kernel.spirv
+
+
+@pytest.mark.parametrize("target", ["pvc", "cpu"])
+def test_a_kernel_that_was_followed_knows_of_no_mark(folder, target):
+    source = written(folder, "followed.mlir", MATMUL)
+    options = {"native": "off"} if target == "pvc" else {}
+    followed = compiler.show(source, target=target, path=folder / f"followed-{target}.html", **options)
+    plain = xetile.compile(source, target=target, **options)
+    assert followed.explain() == plain.explain() == data_of(folder / f"followed-{target}.html")["explained"]
+    for name in plain.stages:
+        assert "xetile.level" not in followed.stages.stage(name).module.get_asm(enable_debug_info=True), name
 
 
 def test_passes_are_listed_with_what_they_changed(page):
@@ -196,6 +208,40 @@ def test_a_level_that_fails_is_told_with_those_before(folder):
     assert [level["name"] for level in page["levels"]] == ["0-linalg"]
     assert page["error"] == str(told.value)
     assert page["state"] == "1-xetile-workgroup could not be made"
+
+
+def test_warnings_name_the_places_that_users_know(folder, monkeypatch):
+    """The compiler has hardly any: a remark on each function stands for them."""
+    run = passes.run
+
+    def remarks(module, pipeline, **options):
+        said = run(module, pipeline, **options)
+        if pipeline.startswith("snapshot"):
+            return said
+        place = (
+            str(module.body.operations[0].operation.location).removeprefix("loc(").removesuffix(")").replace('"', "")
+        )
+        return (*said, Diagnostic("remark", "seen", place, (Diagnostic("note", "here", place),)))
+
+    monkeypatch.setattr(passes, "run", remarks)
+    told = []
+    source = written(folder, "remarks.mlir", MATMUL)
+    page = folder / "remarks.html"
+    compiler.show(source, target="pvc", native="off", path=page, on_stage=lambda stage: told.extend(stage.warnings))
+    assert told and {warning.location for warning in told} == {f"{source}:2:1"}
+    assert {note.location for warning in told for note in warning.notes} == {f"{source}:2:1"}
+
+
+def test_machine_code_is_told_by_purpose_in_the_loop_only(folder):
+    if tools.find_ocloc() is None:
+        pytest.skip("no ocloc: scripts/install-ocloc")
+    source = written(folder, "native.mlir", MATMUL)
+    compiler.show(source, target="pvc", path=folder / "native.html", native="require")
+    (kernel,) = data_of(folder / "native.html")["machine"]
+    hot = [purpose for _, purpose, inside in kernel["lines"] if inside]
+    cold = {purpose for _, purpose, inside in kernel["lines"] if not inside}
+    assert "dpas" in hot and "loop" in hot and "purpose" in kernel["loop"]
+    assert cold <= {"", "dpas", "load", "prefetch", "store"} and len(kernel["lines"]) == kernel["instructions"]
 
 
 def test_a_trace_is_there_after_a_crash(tmp_path):
