@@ -13,7 +13,7 @@ from typing import Any
 
 import native
 from harness import signature
-from worker import Answer, Worker
+from worker import DRIVER_MEMORY, Answer, Worker
 
 __all__ = ["Samples", "checked"]
 
@@ -24,9 +24,10 @@ class Samples:
     """What a worker does; the fuzzer's processes ask it."""
 
     name = "torch-ops"
-    memory = 8 << 30
 
     def __init__(self, seed: int, count: int, time_limit: float, target: str | None = None) -> None:
+        # PyTorch's samples, and what the OpenCL driver maps for a GPU's target: it dies without, in any later sample.
+        self.memory = (8 << 30) + (DRIVER_MEMORY if target not in (None, "cpu") else 0)
         self.seed, self.count, self.time_limit, self.target = seed, count, time_limit, target
         self._made: tuple[Any, list[Any]] | None = None
 
