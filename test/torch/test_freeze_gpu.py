@@ -165,3 +165,30 @@ def test_what_does_not_fit_is_refused(frozen, tmp_path):
         call((x, x, *arrays[2:]))
     with pytest.raises(XeTileError, match=r"argument 1: expected 21x19xf32 on the device, got float32\[19\]"):
         call((x, arrays[2], *arrays[2:]))
+
+
+class Masked(torch.nn.Module):
+    """Bits, integers and numbers that are frozen, one of no dimension; a table that is read at frozen places."""
+
+    def __init__(self):
+        super().__init__()
+        self.table, self.scale = torch.nn.Embedding(11, 6), torch.nn.Parameter(torch.tensor(0.5))
+        self.register_buffer("mask", torch.tril(torch.ones(9, 9)).bool())
+        self.register_buffer("places", torch.randint(11, (9,)))
+        self.register_buffer("shift", torch.randn(9).half())
+
+    def forward(self, x):
+        scores = x @ self.table(self.places).T
+        return (scores.masked_fill(~self.mask, -torch.inf) * self.scale).softmax(-1) + self.shift
+
+
+def test_weights_of_other_types():
+    model, x = Masked().eval(), torch.randn(9, 6)
+    kernel = xetile.torch.compile(model, (x,), freeze=True, **GPU)
+    with torch.no_grad():
+        for _ in range(2):
+            close(torch.from_numpy(kernel(x)), model(x))
+        model.mask[3, 5] = True
+        model.places[2] = 7
+        model.scale.mul_(2)
+        close(torch.from_numpy(kernel(x)), model(x))

@@ -66,15 +66,17 @@ Target makeTarget(const TargetInfo &device) {
       level("0-linalg", "take the function",
             [](OpPassManager &pm, const XeOptions &) {
               pm.addPass(createDropCasts());
-              pm.addPass(createPassBitsAsBytes());
+              // Asserts hold by what the same function computes, which may be split off.
               pm.addNestedPass<func::FuncOp>(createDropProvenAsserts());
+              // Before bits are passed as bytes: some may be results then.
+              SplitFrozenOptions frozen;
+              frozen.onDevice = true;
+              pm.addPass(createSplitFrozen(frozen));
+              pm.addPass(createPassBitsAsBytes());
               // Sizes of views are checked as they are then.
               ReshapesToViewsOptions views;
               views.transposes = false;
               pm.addPass(createReshapesToViews(views));
-              SplitFrozenOptions frozen;
-              frozen.onDevice = true;
-              pm.addPass(createSplitFrozen(frozen));
               pm.addPass(createCheckSizes());
             }),
       level("1-xetile-workgroup", "apply the schedule", nullptr),
