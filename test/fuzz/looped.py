@@ -44,6 +44,7 @@ def check(around: Mapping[str, Any], arguments: Sequence[Type], results: Sequenc
     branch = around["branch"]
     require(branch is None or (branch < len(arguments) and arguments[branch].dtype in COMPARED))
     require(around["steps"] > 0)
+    require(all(kind.is_static for kind in (*arguments, *results)))
 
 
 def write(
