@@ -23,6 +23,7 @@ import checking  # noqa: E402
 import comparing  # noqa: E402
 import database  # noqa: E402
 import pool  # noqa: E402
+import reports  # noqa: E402
 
 
 def test_the_command_prints_a_table_resumes_and_ends_with_zero(tmp_path):
@@ -48,6 +49,37 @@ def test_operators_are_compiled_for_a_gpu_too(monkeypatch):
     sample = SimpleNamespace(input=torch.rand(3, 5), args=(torch.rand(5),), kwargs={})
     told = checking.check("add", sample, 1, "bmg")
     assert told == {"state": "right", "by": "kernels", "left": []} and asked == ["bmg"]
+
+
+def test_several_targets_are_one_call_and_a_table(monkeypatch):
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.setenv(name, "1")  # as workers have them
+    kind = pool.Samples(seed=1, count=1, time_limit=60, targets=("pvc", "bmg"))
+    assert kind.pairs(["add"], ["int8"], None) == [("add", "int8", "pvc"), ("add", "int8", "bmg")]
+    rows = [
+        {"target": "pvc", "state": "right", "by": "kernels"},
+        {"target": "pvc", "state": "wrong"},
+        {"target": "bmg", "state": "right", "by": "PyTorch"},
+    ]
+    table = reports.targets(rows).splitlines()
+    assert " ".join(table[1].split()) == "samples right kernels both PyTorch random wrong crashed refused"
+    assert [line.split() for line in table[2:]] == [
+        ["pvc", "2", "1", "1", "0", "0", "0", "1", "0", "0"],
+        ["bmg", "1", "1", "0", "0", "1", "0", "0", "0", "0"],
+    ]
+
+
+@pytest.mark.parametrize("name", ["exp", "atan2", "sum"])
+def test_shapes_have_all_ranks_with_ones_and_zeros(name):
+    found = [sample.input.shape for sample in database.samples(name, "float32", 5, shapes=True)]
+    assert found == [sample.input.shape for sample in database.samples(name, "float32", 5, shapes=True)]
+    assert {len(shape) for shape in found} == set(range(6))
+    for rank in range(1, 6):
+        mine = [shape for shape in found if len(shape) == rank]
+        assert any(0 in shape for shape in mine) and any(set(shape) == {1} for shape in mine)
+        assert any(all(size % 2 and size > 1 for size in shape) for shape in mine)
+    assert len(database.chosen(name, "float32", 5, 1, shapes=True)) == len(found)
+    assert database.pairs([name, "matmul"], ["float32"], shapes=True) == [(name, "float32")]
 
 
 def test_an_unknown_operator_is_an_error():
@@ -181,17 +213,19 @@ class Deadly(pool.Samples):
         pass
 
     def value(self, asked):
-        if asked[2] is None:
+        if asked[3] is None:
             return [0, 1, 2, 3]
-        if asked[2] == 1:
+        if asked[3] == 1:
             os.abort()
-        while asked[2] == 2:
+        while asked[3] == 2:
             time.sleep(0.01) if time.process_time() < 0 else None
         return {"state": "right"}
 
 
 def test_what_ends_a_process_or_hangs_is_one_sample():
-    rows = list(pool.checked(Deadly(seed=1, count=4, time_limit=1.0), [("one", "int8"), ("two", "int8")], 2))
+    rows = list(
+        pool.checked(Deadly(seed=1, count=4, time_limit=1.0), [("one", "int8", None), ("two", "int8", None)], 2)
+    )
     states = {(row["op"], row["sample"]): (row["state"], row.get("reason", "")) for row in rows}
     assert len(states) == 8
     for name in ("one", "two"):

@@ -27,7 +27,14 @@ import reports  # noqa: E402
 def main() -> int:
     parser = argparse.ArgumentParser(prog="test/torch_ops", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--op", nargs="+", help="names of operators, of all their variants or as NAME.VARIANT")
-    parser.add_argument("--target", help="a GPU to compile for, as pvc (default: this CPU)")
+    parser.add_argument(
+        "--target", nargs="+", default=[None], help="GPUs to compile for, as pvc bmg (default: this CPU)"
+    )
+    parser.add_argument(
+        "--shapes",
+        action="store_true",
+        help="elementwise operators and reductions in all ranks, with odd, one and zero sizes",
+    )
     parser.add_argument("--type", nargs="+", help="types, as float16 uint8 (default: all that an operator lists)")
     parser.add_argument("--samples", type=int, default=1, help="of each operator and type (default: %(default)s)")
     parser.add_argument("--sample", type=int, help="only the sample of this number")
@@ -42,7 +49,7 @@ def main() -> int:
     before = _lines(options.json) if options.resume and options.json else []
     seed = options.seed if options.seed is not None else before[0]["seed"] if before else secrets.randbits(31)
     print(f"seed {seed}", flush=True)
-    kind = pool.Samples(seed, options.samples, options.timeout, options.target)
+    kind = pool.Samples(seed, options.samples, options.timeout, options.target, options.shapes)
     try:
         pairs = kind.pairs(options.op, options.type, options.draw)
         first, count = map(int, options.shard.split("/"))
@@ -50,7 +57,7 @@ def main() -> int:
         parser.error(str(error))
     # The first ones tell of all.
     random.Random(f"{seed}/order").shuffle(pairs)
-    known = {(row["op"], row["type"]) for row in before}
+    known = {(row["op"], row["type"], row.get("target")) for row in before}
     pairs = [pair for pair in pairs[first - 1 :: count] if pair not in known]
     print(f"{len(pairs)} operators with a type", flush=True)
     rows, start = list(before), time.monotonic()
@@ -61,7 +68,11 @@ def main() -> int:
             file.flush()
             if row["state"] in reports.FAILED or options.sample is not None:
                 print(reports.line(row), flush=True)
-    print(reports.table(rows))
+    for target in options.target:
+        mine = [row for row in rows if row.get("target") == target]
+        print(f"\n{target or 'this CPU'}:{reports.table(mine)}")
+    if len(options.target) > 1:
+        print(reports.targets(rows))
     print(reports.summary(rows, seed, time.monotonic() - start))
     return int(any(row["state"] in reports.FAILED for row in rows))
 

@@ -9,6 +9,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
+import shapes as drawn_shapes
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.opinfo.core import OpInfo
@@ -47,26 +48,32 @@ def _is_called(full: str, name: str) -> bool:
     return full == name or operators()[full].name == name
 
 
-def pairs(found: list[str], types: list[str] | None) -> list[tuple[str, str]]:
-    """Each operator with each type that it lists for CPUs."""
+def pairs(found: list[str], types: list[str] | None, shapes: bool = False) -> list[tuple[str, str]]:
+    """Each operator with each type that it lists for CPUs; with `shapes` those that `shapes.py` knows."""
     return [
         (name, str(dtype).removeprefix("torch."))
         for name in found
+        if not shapes or drawn_shapes.has(operators()[name])
         for dtype in sorted(operators()[name].supported_dtypes("cpu"), key=str)
         if not types or str(dtype).removeprefix("torch.") in types
     ]
 
 
-def samples(name: str, type_name: str, seed: int) -> Iterator[Any]:
-    """The samples, with leaves that require gradients where the operator has such; the same ones for a seed."""
+def samples(name: str, type_name: str, seed: int, shapes: bool = False) -> Iterator[Any]:
+    """The samples, with leaves that require gradients where the operator has such, or with `shapes` those of
+    `shapes.py`; the same ones for a seed."""
     op, dtype = operators()[name], getattr(torch, type_name)
     _seed(seed)
+    if shapes:
+        return drawn_shapes.samples(op, dtype, seed)
     gradients = op.supports_autograd and dtype in op.supported_backward_dtypes("cpu")
     return itertools.islice(op.sample_inputs("cpu", dtype, requires_grad=gradients), MOST_SAMPLES)
 
 
-def chosen(name: str, type_name: str, seed: int, count: int) -> list[int]:
-    """Numbers of `count` samples which differ: in ranks, in being empty, in strides, in arguments."""
+def chosen(name: str, type_name: str, seed: int, count: int, shapes: bool = False) -> list[int]:
+    """Numbers of `count` samples which differ: in ranks, in being empty, in strides, in arguments; all of `shapes`."""
+    if shapes:
+        return list(range(len(list(samples(name, type_name, seed, shapes)))))
     kinds: dict[Any, list[int]] = {}
     for number, sample in enumerate(samples(name, type_name, seed)):
         kinds.setdefault(_kind(sample), []).append(number)

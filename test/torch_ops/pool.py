@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ from worker import DRIVER_MEMORY, Answer, Worker
 __all__ = ["Samples", "checked"]
 
 LOG_CHARACTERS = 3000
+Asked = tuple[str, str, str | None]
+"""An operator, a type and the target, None for this CPU."""
 
 
 class Samples:
@@ -25,14 +27,18 @@ class Samples:
 
     name = "torch-ops"
 
-    def __init__(self, seed: int, count: int, time_limit: float, target: str | None = None) -> None:
+    def __init__(
+        self, seed: int, count: int, time_limit: float, targets: Sequence[str | None] = (None,), shapes: bool = False
+    ) -> None:
         # PyTorch's samples, and what the OpenCL driver maps for a GPU's target: it dies without, in any later sample.
-        self.memory = (8 << 30) + (DRIVER_MEMORY if target not in (None, "cpu") else 0)
-        self.seed, self.count, self.time_limit, self.target = seed, count, time_limit, target
+        on_device = any(target not in (None, "cpu") for target in targets)
+        self.memory = (8 << 30) + (DRIVER_MEMORY if on_device else 0)
+        self.seed, self.count, self.time_limit = seed, count, time_limit
+        self.targets, self.shapes = tuple(targets), shapes
         self._made: tuple[Any, list[Any]] | None = None
 
-    def pairs(self, wanted: list[str] | None, types: list[str] | None, draw: int | None) -> list[tuple[str, str]]:
-        """Operators with their types. ValueError for an unknown name.
+    def pairs(self, wanted: list[str] | None, types: list[str] | None, draw: int | None) -> list[Asked]:
+        """Operators with their types, for each target. ValueError for an unknown name.
 
         What is imported for this the workers inherit, which takes them no time: nothing may be computed before.
         """
@@ -44,20 +50,21 @@ class Samples:
         import database
 
         self._checking, self._database = checking, database
-        return database.pairs(database.names(wanted, draw, self.seed), types)
+        found = database.pairs(database.names(wanted, draw, self.seed), types, self.shapes)
+        return [(*pair, target) for target in self.targets for pair in found]
 
     def prepare(self) -> None:
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(Path(tempfile.gettempdir(), "torchinductor"))
         native.print_stack_traces()
 
-    def value(self, asked: tuple[str, str, int | None]) -> Any:
+    def value(self, asked: tuple[str, str, str | None, int | None]) -> Any:
         """The numbers of the samples to try, or what became of one."""
-        name, type_name, number = asked
+        name, type_name, target, number = asked
         if number is None:
-            return self._database.chosen(name, type_name, self.seed, self.count)
+            return self._database.chosen(name, type_name, self.seed, self.count, self.shapes)
         if self._made is None or self._made[0] != (name, type_name):
-            self._made = (name, type_name), list(self._database.samples(name, type_name, self.seed))
-        return self._checking.check(name, self._made[1][number], self.seed, self.target)
+            self._made = (name, type_name), list(self._database.samples(name, type_name, self.seed, self.shapes))
+        return self._checking.check(name, self._made[1][number], self.seed, target)
 
 
 @dataclass
@@ -66,13 +73,12 @@ class _Pair:
 
     name: str
     type_name: str
+    target: str | None = None
     left: deque[int] | None = None
     asked: int | None = field(default=None)
 
 
-def checked(
-    kind: Samples, pairs: list[tuple[str, str]], jobs: int, number: int | None = None
-) -> Iterator[dict[str, Any]]:
+def checked(kind: Samples, pairs: Sequence[Asked], jobs: int, number: int | None = None) -> Iterator[dict[str, Any]]:
     """One row for each sample, as they come; only sample `number` of each pair, if it is given."""
     todo = deque(_Pair(*pair, left=None if number is None else deque([number])) for pair in pairs)
     workers = [Worker(kind) for _ in range(min(jobs, len(todo)))]
@@ -84,6 +90,7 @@ def checked(
             for worker, answer in Worker.wait(list(busy)):
                 pair = busy.pop(worker)
                 row = {"op": pair.name, "type": pair.type_name, "sample": pair.asked, "seed": kind.seed}
+                row |= {"target": pair.target, "shapes": kind.shapes}
                 if pair.asked is None and answer.finding is None:
                     pair.left = deque(answer.value)
                 else:
@@ -102,7 +109,7 @@ def _next(worker: Worker, busy: dict[Worker, _Pair], todo: deque[_Pair], pair: _
         pair = todo.popleft()
     pair.asked = pair.left.popleft() if pair.left is not None else None
     busy[worker] = pair
-    worker.start("value", (pair.name, pair.type_name, pair.asked))
+    worker.start("value", (pair.name, pair.type_name, pair.target, pair.asked))
 
 
 def _outcome(answer: Answer, row: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["FAILED", "STATES", "line", "summary", "table"]
+__all__ = ["FAILED", "STATES", "line", "summary", "table", "targets"]
 
 Row = dict[str, Any]
 
@@ -21,6 +21,8 @@ def line(row: Row) -> str:
     reason = f": {row['reason']}" if row.get("reason") else ""
     by = f" ({row['by']})" if row.get("by") else ""
     again = f"--op {row['op']} --type {row['type']} --sample {row['sample']} --seed {row['seed']}"
+    again += f" --target {row['target']}" if row.get("target") else ""
+    again += " --shapes" if row.get("shapes") else ""
     left = "".join(f"\n    {text}" for text in row.get("left", ()))
     return f"{row['state']}{by}: {row['op']}, {row['type']}{reason}{left}\n  again: python test/torch_ops {again}"
 
@@ -41,6 +43,20 @@ def table(rows: Sequence[Row]) -> str:
         if reasons:
             lines += ["", f"{title}:"]
             lines += [f"{number:6} {text}" for text, number in reasons.most_common(MOST_REASONS)]
+    return "\n".join(lines)
+
+
+def targets(rows: Sequence[Row]) -> str:
+    """Targets down: samples, who computed those that are right, what became of the others."""
+    heads = ("samples", "right", "kernels", "both", "PyTorch", "random", *FAILED, "refused")
+    lines = ["", "".join([f"{'':16}", *(f"{head:>9}" for head in heads)])]
+    for target in dict.fromkeys(row.get("target") for row in rows):
+        mine = [row for row in rows if row.get("target") == target]
+        states = Counter(row["state"] for row in mine)
+        by = Counter(row["by"] for row in mine if row["state"] == "right")
+        numbers = [len(mine), states["right"], by["kernels"], by["both"], by["PyTorch"], states["random"]]
+        numbers += [states[state] for state in (*FAILED, "refused")]
+        lines.append("".join([f"{target or 'this CPU':16}", *(f"{number:>9}" for number in numbers)]))
     return "\n".join(lines)
 
 
