@@ -14,6 +14,15 @@ module attributes {gpu.container_module} {
       gpu.return
     }
 
+    // What is left of a product with zero: nothing is read, and each subgroup may write the number.
+    // CHECK-LABEL: gpu.func @one_number
+    gpu.func @one_number(%a: memref<1x1xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+      %t = xetile.init_tile %a[0, 0] : memref<1x1xf32> -> !xetile.tile<1x1xf32>
+      %v = arith.constant dense<0.0> : vector<1x1xf32>
+      xetile.store_tile %v, %t : vector<1x1xf32>, !xetile.tile<1x1xf32>
+      gpu.return
+    }
+
     // CHECK-LABEL: gpu.func @code_of_a_subgroup
     gpu.func @code_of_a_subgroup(%a: memref<64x16xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
       %id = gpu.subgroup_id : index

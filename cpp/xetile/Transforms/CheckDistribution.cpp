@@ -54,6 +54,19 @@ static Operation *findXeTileOp(gpu::GPUFuncOp kernel) {
   return found;
 }
 
+/// True for a kernel that reads nothing and writes single elements, as what folding left of a
+/// product with zero: each subgroup may write them.
+static bool onlyWritesNumbers(gpu::GPUFuncOp kernel) {
+  auto visit = [](Operation *op) {
+    auto init = dyn_cast<InitTileOp>(op);
+    bool isNumber = isa<StoreTileOp, StoreScatterOp>(op) ||
+                    (init && init.getTile().getType().getNumElements() == 1);
+    return isa_and_present<XeTileDialect>(op->getDialect()) && !isNumber ? WalkResult::interrupt()
+                                                                         : WalkResult::advance();
+  };
+  return !kernel.walk(visit).wasInterrupted();
+}
+
 namespace {
 struct CheckDistribution : xetile::impl::CheckDistributionBase<CheckDistribution> {
   using CheckDistributionBase::CheckDistributionBase;
@@ -73,7 +86,7 @@ struct CheckDistribution : xetile::impl::CheckDistributionBase<CheckDistribution
              << " work-items, but its wg_maps need " << map.getNumSubgroups() << " subgroups of "
              << int64_t(subgroupSize) << " = " << needed;
     }
-    if (*workItems <= subgroupSize || tellsSubgroupsApart(kernel))
+    if (*workItems <= subgroupSize || tellsSubgroupsApart(kernel) || onlyWritesNumbers(kernel))
       return success();
     InFlightDiagnostic error =
         op->emitOpError("has no wg_map, and neither has any other value of @");
