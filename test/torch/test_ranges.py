@@ -53,6 +53,19 @@ def test_integers_between_tensors_are_eager_s():
         assert got.dtype == want.dtype and torch.equal(got, want)
 
 
+@pytest.mark.parametrize("target", [None, "bmg"])
+@pytest.mark.parametrize("dtype", [torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64], ids=str)
+def test_steps_of_integers_between_floats_are_as_many_as_eager_s(dtype, target):
+    ends = ((0, 3.1), (0.5, 3.1), (-2.5, 2.5, 1), (0, 9, 2.5), (5.5, 0, -1.5), (120, 130.5), (-0.9, 4), (0, 3, 1.0))
+
+    def ranges(x):
+        return tuple(x + torch.arange(*each, dtype=dtype) for each in ends) + (torch.arange(3.1, dtype=dtype) + x,)
+
+    x = torch.ones((), dtype=dtype)
+    for each, got, want in zip((*ends, 3.1), compiled(ranges, target=target)(x), ranges(x), strict=True):
+        assert got.dtype == dtype and torch.equal(got, want), each
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 def test_floats_between_numbers_are_near_eager_s(dtype):
     check(lambda x: x + torch.linspace(-1.5, 2, 77, dtype=dtype), torch.ones(77, dtype=dtype))

@@ -9,6 +9,7 @@ if it is known between which numbers.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +25,8 @@ __all__ = ["TABLE", "reason_against_range", "with_known_ranges"]
 
 _aten = torch.ops.aten
 _NUMBERS = (_aten.linspace.default, _aten.logspace.default)
+# Of int64 PyTorch cuts the ends before it counts.
+_CUT_LATE = (torch.int8, torch.uint8, torch.int16, torch.int32)
 _TENSORS = tuple(
     getattr(packet, overload)
     for packet in (_aten.linspace, _aten.logspace)
@@ -71,10 +74,25 @@ def _is_complex(value: Any) -> bool:
 
 
 def _arange(start: float, end: float, step: float = 1, *, dtype: torch.dtype | None = None, **options: Any) -> Any:
-    """Numbers of narrow floats are start + i * step in f32, rounded once."""
+    """Numbers of narrow floats are start + i * step in f32, rounded once. Integers between floats are as many as
+    `_cut_ends` says; torch-mlir cuts the ends first for all types."""
+    if dtype in _CUT_LATE and _has_floats(start, end, step):
+        ends = _cut_ends(start, end, step)
+        return _aten._to_copy(_aten.arange.start_step(*ends, dtype=torch.int64, **options), dtype=dtype)
     if dtype not in NARROW:
         return NotImplemented
     return _aten._to_copy(_aten.arange.start_step(start, end, step, dtype=torch.float32, **options), dtype=dtype)
+
+
+def _has_floats(*numbers: Any) -> bool:
+    # Numbers that only a run knows are neither.
+    return all(isinstance(each, (int, float)) for each in numbers) and any(isinstance(each, float) for each in numbers)
+
+
+def _cut_ends(start: float, end: float, step: float) -> tuple[int, int, int]:
+    """Start, end and step of the integers: PyTorch counts them between the floats, then cuts start and step."""
+    count = math.ceil((end - start) / step)
+    return int(start), int(start) + count * int(step), int(step)
 
 
 TABLE: dict[Any, Callable[..., Any]] = {
