@@ -211,6 +211,8 @@ std::optional<TileWriter::View> TileWriter::viewOf(const Memory &memory,
       side[role] = side[1 - role] == type.getRank() - 1 ? type.getRank() - 2 : type.getRank() - 1;
   SmallVector<OpFoldResult> offsets, sides, steps;
   SmallVector<int64_t> kept;
+  // Of what is seen in steps, these are others than the memory's.
+  SmallVector<Extent> extents(memory.extents), strides(memory.strides);
   bool isWhole = type.getRank() == 2;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     bool keep = llvm::is_contained(side, dim);
@@ -227,6 +229,8 @@ std::optional<TileWriter::View> TileWriter::viewOf(const Memory &memory,
       if (extent.number < 1 || !divideExactly(places[dim].base, step, places[dim].base))
         return std::nullopt;
       isWhole = false;
+      extents[dim] = extent;
+      strides[dim] = product(strides[dim], step);
     }
     offsets.push_back(keep ? b.getIndexAttr(first) : start(places[dim]));
     sides.push_back(keep ? extent.fold(b) : b.getIndexAttr(1));
@@ -248,8 +252,8 @@ std::optional<TileWriter::View> TileWriter::viewOf(const Memory &memory,
   result.columnMajor = !memory.strides[side[kColumns]].is(1);
   for (unsigned role : {kRows, kColumns}) {
     result.offsets[role] = start(places[side[role]]);
-    result.sides[role] = memory.extents[side[role]];
-    result.strides[role] = memory.strides[side[role]];
+    result.sides[role] = extents[side[role]];
+    result.strides[role] = strides[side[role]];
   }
   return result;
 }

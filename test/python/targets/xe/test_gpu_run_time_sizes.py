@@ -333,3 +333,18 @@ def test_all_types_have_a_size_of_the_run(rng):
         for size in SIZES:
             x = draw(rng, (size,), dtype)
             check(kernel, [x], x.astype(np.int64 if dtype[0] == "i" else np.float64) * 2, dtype)
+
+
+@pytest.mark.parametrize("step", [2, 3])
+def test_rows_in_steps(rng, step):
+    rows = (48 - 2) // step
+    text = function(
+        [("%x", "tensor<48x?xf32>")],
+        [("%y", f"tensor<{rows}x?xf32>")],
+        "%one = arith.constant 1 : index\n%n = tensor.dim %x, %one : tensor<48x?xf32>\n"
+        f"%y = tensor.extract_slice %x[1, 0] [{rows}, %n] [{step}, 1] : tensor<48x?xf32> to tensor<{rows}x?xf32>\n",
+    )
+    kernel = compiled(text, "elementwise")
+    for columns in SIZES:
+        x = draw(rng, (48, columns), "f32")
+        np.testing.assert_array_equal(kernel(x), x[1 : 1 + rows * step : step])
