@@ -27,8 +27,11 @@ def matmul(
     precision: str = knob("exact", doc="tf32 allows to multiply f32 with 10 bits of mantissa; exact refuses f32"),
     target: str = knob("pvc", doc="chip to compile for"),
 ) -> Module:
+    # Sums of f16 and bf16 are made in f32 and rounded once.
+    wide = ops.apply_registered_pass(module, "xetile-widen-sums")
+    linalg = ops.apply_registered_pass(wide, "xetile-elementwise-to-linalg")
     # Transposed weights are read as they are, what follows on a result becomes one op.
-    straight = ops.apply_registered_pass(module, "xetile-fold-transposes")
+    straight = ops.apply_registered_pass(linalg, "xetile-fold-transposes")
     fused = ops.apply_registered_pass(straight, "xetile-fuse-elementwise")
     ops.refuse_rest(fused)
     found = parts.find_matmul(

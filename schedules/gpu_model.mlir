@@ -153,10 +153,16 @@ module attributes {transform.with_named_sequence} {
                                    %precision: !transform.any_param {transform.readonly},
                                    %target: !transform.any_param {transform.readonly}) {
     %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    // Sums of f16 and bf16 are made in f32 and rounded once.
+    %wide = transform.apply_registered_pass "xetile-widen-sums" to %module : (!transform.any_op) -> !transform.any_op
+    %linalg = transform.apply_registered_pass "xetile-elementwise-to-linalg" to %wide
+        : (!transform.any_op) -> !transform.any_op
+    %fused = transform.apply_registered_pass "xetile-fuse-elementwise" to %linalg
+        : (!transform.any_op) -> !transform.any_op
     %open_distance = transform.param.constant -1 : i64 -> !transform.param<i64>
     %matmul, %init, %workgroup_m, %workgroup_n, %subgroups_m, %subgroups_n, %k_step, %prefetch, %tile =
         transform.include @find_matmul failures(propagate)
-        (%module, %open, %open, %open, %open, %open, %open_distance, %precision, %target)
+        (%fused, %open, %open, %open, %open, %open, %open_distance, %precision, %target)
         : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,
            !transform.param<i64>, !transform.param<i64>, !transform.param<i64>, !transform.any_param, !transform.any_param)
         -> (!transform.any_op, !transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,
@@ -167,8 +173,8 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op, !transform.param<i64>) -> (!transform.any_op, !transform.any_op)
     transform.include @vectorize failures(propagate) (%workgroups, %workgroup_m, %workgroup_n, %k_step)
         : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>) -> ()
-    transform.xetile.refuse_rest in %module : !transform.any_op
-    %buffers = transform.include @bufferize failures(propagate) (%module) : (!transform.any_op) -> !transform.any_op
+    transform.xetile.refuse_rest in %fused : !transform.any_op
+    %buffers = transform.include @bufferize failures(propagate) (%fused) : (!transform.any_op) -> !transform.any_op
     %outlined, %kernel = transform.include @outline_kernel failures(propagate)
         (%buffers, %subgroups_m, %subgroups_n, %target)
         : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.any_param)

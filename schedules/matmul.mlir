@@ -76,7 +76,11 @@ module attributes {transform.with_named_sequence} {
 
     // As PyTorch's layers come: transposed weights are read as they are, f16 and bf16 that were extended to f32 as such;
     // what follows on a result, maybe on several ways, as in y * sigmoid(y), becomes one op.
-    %straight = transform.apply_registered_pass "xetile-fold-transposes" to %module
+    // Sums of f16 and bf16 are made in f32 and rounded once.
+    %wide = transform.apply_registered_pass "xetile-widen-sums" to %module : (!transform.any_op) -> !transform.any_op
+    %linalg = transform.apply_registered_pass "xetile-elementwise-to-linalg" to %wide
+        : (!transform.any_op) -> !transform.any_op
+    %straight = transform.apply_registered_pass "xetile-fold-transposes" to %linalg
         : (!transform.any_op) -> !transform.any_op
     %fused = transform.apply_registered_pass "xetile-fuse-elementwise" to %straight
         : (!transform.any_op) -> !transform.any_op

@@ -24,6 +24,8 @@ def prepare(module: Module) -> Module:
 @sequence
 def matmul(module: Module, precision: str, target: str) -> None:
     open_ = ops.constant(0)
+    for name in ("widen-sums", "elementwise-to-linalg", "fuse-elementwise"):
+        module = ops.apply_registered_pass(module, f"xetile-{name}")
     found = parts.find_matmul(module, open_, open_, open_, open_, open_, -1, precision, target)
     workgroup_matmul, workgroups = parts.tile_workgroups(found.matmul, found.init, found.tile)
     parts.tile_k(workgroup_matmul, found.k)

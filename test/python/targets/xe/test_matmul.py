@@ -7,6 +7,7 @@ import pytest
 import xetile
 from xetile import reference
 from xetile.compiling.compiler import read_payload
+from xetile.mlir import ir
 
 DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16}
 # f32 sums of up to 1024 products of values near 1 differ in the last bits by their order.
@@ -102,3 +103,22 @@ def test_infinities_and_nans_stay_in_their_rows(compile_kernel, rng):
     assert np.flatnonzero(~np.isfinite(d).all(axis=1)).tolist() == [3, 200]
     assert np.isnan(d[200]).all()
     assert np.isinf(d[3]).all()
+
+
+NARROW = """func.func @product(%a: tensor<40x{k}x{t}>, %b: tensor<{k}x33x{t}>, %c: tensor<40x33x{t}>) -> tensor<40x33x{t}> {{
+  %0 = linalg.matmul ins(%a, %b : tensor<40x{k}x{t}>, tensor<{k}x33x{t}>) outs(%c : tensor<40x33x{t}>) -> tensor<40x33x{t}>
+  return %0 : tensor<40x33x{t}>
+}}"""
+
+
+@pytest.mark.parametrize("schedule", ["matmul", "gpu_model"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_sums_of_narrow_results_are_rounded_once(compile_kernel, rng, dtype, schedule):
+    with ir.Context():
+        kernel = compile_kernel(ir.Module.parse(NARROW.format(k=2048, t=dtype)), schedule=schedule)
+    # Sums grow, so that one of a narrow type would lose what is added late.
+    a, b, c = (rng.uniform(0, 1, shape).astype(DTYPES[dtype]) for shape in [(40, 2048), (2048, 33), (40, 33)])
+    expected = (a.astype(np.float64) @ b.astype(np.float64) + c.astype(np.float64)).astype(DTYPES[dtype])
+    got, expected = kernel(a, b, c).view(np.int16).astype(int), expected.view(np.int16).astype(int)
+    assert np.abs(got - expected).max() <= 1  # in the last bit
+    assert (got == expected).mean() > 0.95
