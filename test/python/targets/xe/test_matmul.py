@@ -105,9 +105,13 @@ def test_infinities_and_nans_stay_in_their_rows(compile_kernel, rng):
     assert np.isinf(d[3]).all()
 
 
-NARROW = """func.func @product(%a: tensor<40x{k}x{t}>, %b: tensor<{k}x33x{t}>, %c: tensor<40x33x{t}>) -> tensor<40x33x{t}> {{
-  %0 = linalg.matmul ins(%a, %b : tensor<40x{k}x{t}>, tensor<{k}x33x{t}>) outs(%c : tensor<40x33x{t}>) -> tensor<40x33x{t}>
-  return %0 : tensor<40x33x{t}>
+NARROW = """
+!a = tensor<40x{k}x{t}>
+!b = tensor<{k}x33x{t}>
+!c = tensor<40x33x{t}>
+func.func @product(%a: !a, %b: !b, %c: !c) -> !c {{
+  %0 = linalg.matmul ins(%a, %b : !a, !b) outs(%c : !c) -> !c
+  return %0 : !c
 }}"""
 
 
