@@ -3,6 +3,7 @@
 #ifndef XETILE_TARGET_HOST_PASSES_H
 #define XETILE_TARGET_HOST_PASSES_H
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
