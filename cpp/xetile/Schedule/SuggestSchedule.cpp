@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "xetile/Linalg/BitsAsBytes.h"
 #include "xetile/Linalg/ElementwiseToLinalg.h"
 #include "xetile/Linalg/WriteResults.h"
 #include "xetile/Schedule/MatmulLoops.h"
@@ -82,6 +83,7 @@ StringRef suggestForOneKernel(Operation *module, StringRef planned) {
 }
 
 /// True if a function returns tensors of one shape besides its arguments, as one kernel does.
+/// Arguments of i1 are written, too, as bytes.
 bool returnsOneShape(Operation *module) {
   IRRewriter rewriter(module->getContext());
   WalkResult found = module->walk([&](func::ReturnOp op) {
@@ -89,7 +91,7 @@ bool returnsOneShape(Operation *module) {
     Value first;
     for (Value value : op.getOperands()) {
       auto type = dyn_cast<RankedTensorType>(value.getType());
-      if (!type || !value.getDefiningOp())
+      if (!type || (!value.getDefiningOp() && !isTensorOfBits(type)))
         continue;
       if (first && !sizes.haveOneShape(first, value))
         return WalkResult::interrupt();
