@@ -22,6 +22,43 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
+// No tile has a map: one subgroup does all of it. With a map, or asking for its number, several do.
+// CHECK-LABEL: func.func @constants
+// CHECK: %[[SUBGROUP:.*]] = arith.constant 16 : index
+// CHECK: gpu.launch {{.*}} threads({{.*}}) in (%{{.*}} = %[[SUBGROUP]],
+// CHECK: %[[ALL:.*]] = arith.constant 64 : index
+// CHECK: gpu.launch {{.*}} threads({{.*}}) in (%{{.*}} = %[[ALL]],
+// CHECK: %[[OWN:.*]] = arith.constant 64 : index
+// CHECK: gpu.launch {{.*}} threads({{.*}}) in (%{{.*}} = %[[OWN]],
+func.func @constants(%n: index, %x: vector<8x64xf32>) {
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %n, %gy = %n, %gz = %n) threads(%tx, %ty, %tz) in (%sx = %n, %sy = %n, %sz = %n) {
+    %s = xetile.tile_reduce <add> %x, [1] : vector<8x64xf32> -> vector<8x1xf32>
+    gpu.terminator
+  }
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %n, %gy = %n, %gz = %n) threads(%tx, %ty, %tz) in (%sx = %n, %sy = %n, %sz = %n) {
+    %s = xetile.tile_reduce <add> %x, [1] {wg_map = #xetile.wg_map<sg_layout = [4, 1], sg_data = [2, 1]>}
+        : vector<8x64xf32> -> vector<8x1xf32>
+    gpu.terminator
+  }
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %n, %gy = %n, %gz = %n) threads(%tx, %ty, %tz) in (%sx = %n, %sy = %n, %sz = %n) {
+    %id = gpu.subgroup_id : index
+    %s = xetile.tile_reduce <add> %x, [1] : vector<8x64xf32> -> vector<8x1xf32>
+    gpu.terminator
+  }
+  return
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %four = transform.param.constant 4 : i64 -> !transform.param<i64>
+    %one = transform.param.constant 1 : i64 -> !transform.param<i64>
+    %launch = transform.structured.match ops{["gpu.launch"]} in %root : (!transform.any_op) -> !transform.any_op
+    transform.xetile.set_launch_subgroups %launch sg_layout = [%four, %one] : !transform.any_op, !transform.param<i64>
+    transform.yield
+  }
+}
+
+// -----
+
 // set_launch_subgroups_c1
 // expected-note @below {{target op}}
 func.func @not_a_launch() { return }

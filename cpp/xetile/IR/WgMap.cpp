@@ -127,6 +127,18 @@ WgMapAttr getResultWgMap(Operation *op) {
       .Default(WgMapAttr());
 }
 
+WgMapAttr findWgMap(Operation *scope) {
+  WgMapAttr found;
+  scope->walk([&](Operation *op) {
+    found = getResultWgMap(op);
+    for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
+      if (auto tile = dyn_cast<TileType>(value.getType()); tile && !found)
+        found = tile.getWgMap();
+    return found ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return found;
+}
+
 bool setResultWgMap(Operation *op, WgMapAttr map) {
   return TypeSwitch<Operation *, bool>(op)
       .Case<TileMmaOp, TileTransposeOp, TileReduceOp, TileBroadcastOp, TileConvLayoutOp>(

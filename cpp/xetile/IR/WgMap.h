@@ -71,6 +71,9 @@ bool hasSharedPieces(WgMapAttr map, llvm::ArrayRef<int64_t> shape);
 
 /// The map that an operation on vectors gives its result, null if it gives none.
 WgMapAttr getResultWgMap(mlir::Operation *op);
+
+/// The first map in `scope`, of an op or of a tile, null if nothing there has one.
+WgMapAttr findWgMap(mlir::Operation *scope);
 /// Sets that map; false if the operation has no place for one.
 bool setResultWgMap(mlir::Operation *op, WgMapAttr map);
 

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "xetile/IR/WgMap.h"
 #include "xetile/IR/XeTileDialect.h"
 #include "xetile/IR/XeTileOps.h"
 #include "xetile/Schedule/Params.h"
@@ -71,6 +72,18 @@ void PreserveArgumentsOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstan
 // set_launch_subgroups
 //===----------------------------------------------------------------------===//
 
+/// True if the code of a workgroup has tiles, none of which a map divides: what folded to constants
+/// has none. Code on vectors gets its maps later.
+static bool isForOneSubgroup(gpu::LaunchOp launch) {
+  auto isXeTile = [](Operation *op) {
+    return isa_and_present<XeTileDialect>(op->getDialect()) ? WalkResult::interrupt()
+                                                            : WalkResult::advance();
+  };
+  auto isOfSubgroup = [](gpu::SubgroupIdOp) { return WalkResult::interrupt(); };
+  return launch.getBody().walk(isXeTile).wasInterrupted() && !findWgMap(launch) &&
+         !launch.getBody().walk(isOfSubgroup).wasInterrupted();
+}
+
 DiagnosedSilenceableFailure SetLaunchSubgroupsOp::apply(TransformRewriter &rewriter,
                                                         TransformResults &results,
                                                         TransformState &state) {
@@ -93,7 +106,8 @@ DiagnosedSilenceableFailure SetLaunchSubgroupsOp::apply(TransformRewriter &rewri
     if (!launch)
       return wrongTarget(op, target, "gpu.launch");
     rewriter.setInsertionPoint(launch);
-    Value x = arith::ConstantIndexOp::create(rewriter, launch.getLoc(), workItems);
+    Value x = arith::ConstantIndexOp::create(
+        rewriter, launch.getLoc(), isForOneSubgroup(launch) ? getSubgroupSize() : workItems);
     Value one = arith::ConstantIndexOp::create(rewriter, launch.getLoc(), 1);
     rewriter.modifyOpInPlace(launch, [&] {
       launch.getBlockSizeXMutable().assign(x);

@@ -32,19 +32,6 @@ static bool tellsSubgroupsApart(gpu::GPUFuncOp kernel) {
   return kernel->hasAttr(kSubgroupsAttr) || kernel.walk(tells).wasInterrupted();
 }
 
-/// The first map in the kernel, if it has one.
-static WgMapAttr findMap(gpu::GPUFuncOp kernel) {
-  WgMapAttr found;
-  kernel.walk([&](Operation *op) {
-    found = getResultWgMap(op);
-    for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
-      if (auto tile = dyn_cast<TileType>(value.getType()); tile && !found)
-        found = tile.getWgMap();
-    return found ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  return found;
-}
-
 static Operation *findXeTileOp(gpu::GPUFuncOp kernel) {
   Operation *found = nullptr;
   kernel.walk([&](Operation *op) {
@@ -77,7 +64,7 @@ struct CheckDistribution : xetile::impl::CheckDistributionBase<CheckDistribution
     Operation *op = workItems ? findXeTileOp(kernel) : nullptr;
     if (!op)
       return success();
-    if (WgMapAttr map = findMap(kernel)) {
+    if (WgMapAttr map = findWgMap(kernel)) {
       int64_t needed = map.getNumSubgroups() * subgroupSize;
       if (launch == kernel || *workItems == needed)
         return success(); // a kernel's own is xetile-wg-to-sg's

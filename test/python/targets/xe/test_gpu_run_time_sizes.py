@@ -348,3 +348,56 @@ def test_rows_in_steps(rng, step):
     for columns in SIZES:
         x = draw(rng, (48, columns), "f32")
         np.testing.assert_array_equal(kernel(x), x[1 : 1 + rows * step : step])
+
+
+# x - x of integers folds: of what is reduced, nothing is left that subgroups could share.
+SUM_OF_ZEROS = """
+func.func @f(%x: tensor<3x?xi8>, %start: tensor<i8>) -> tensor<i8> {
+  %one = arith.constant 1 : index
+  %n = tensor.dim %x, %one : tensor<3x?xi8>
+  %e = tensor.empty(%n) : tensor<3x?xi8>
+  %z = linalg.map ins(%x, %x : tensor<3x?xi8>, tensor<3x?xi8>) outs(%e : tensor<3x?xi8>) (%a: i8, %b: i8, %o: i8) {
+    %d = arith.subi %a, %b : i8
+    linalg.yield %d : i8
+  }
+  %s = linalg.reduce ins(%z : tensor<3x?xi8>) outs(%start : tensor<i8>) dimensions = [0, 1] (%a: i8, %b: i8) {
+    %t = arith.addi %a, %b : i8
+    linalg.yield %t : i8
+  }
+  return %s : tensor<i8>
+}
+"""
+
+
+@pytest.mark.parametrize("schedule", [None, "gpu_model"])
+def test_zeros_that_are_reduced_are_one_subgroup_s(schedule):
+    kernel = compiled(SUM_OF_ZEROS, schedule, "bmg")
+    for size in (0, 1, 33, 301):
+        x = np.arange(3 * size).astype(np.int8).reshape(3, size)
+        check(kernel, [x, np.array(-7, np.int8)], np.int8(-7), "i8")
+
+
+NUMBER_AND_MASK = """
+func.func @f(%mask: tensor<48x?xi1>, %x: tensor<48xf16>) -> (tensor<f16>, tensor<48x?xi1>) {
+  %zero = arith.constant 0.0 : f16
+  %e = tensor.empty() : tensor<f16>
+  %start = linalg.fill ins(%zero : f16) outs(%e : tensor<f16>) -> tensor<f16>
+  %y = linalg.reduce ins(%x : tensor<48xf16>) outs(%start : tensor<f16>) dimensions = [0] (%a: f16, %b: f16) {
+    %m = arith.maximumf %a, %b : f16
+    linalg.yield %m : f16
+  }
+  return %y, %mask : tensor<f16>, tensor<48x?xi1>
+}
+"""
+
+
+def test_a_mask_that_is_passed_on_is_a_kernel_s_beside_a_reduction():
+    """It is an argument, but copied, from bits to bytes."""
+    kernel = compiled(NUMBER_AND_MASK, target="lnl")
+    assert kernel.schedule.name == "gpu_model"
+    rng = np.random.default_rng(7)
+    for size in (0, 1, 64):
+        mask, x = rng.random((48, size)) < 0.5, rng.standard_normal(48).astype(np.float16)
+        number, copy = kernel(mask, x)
+        assert number == max(x.max(), 0)
+        np.testing.assert_array_equal(copy, mask)
