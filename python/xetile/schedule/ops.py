@@ -1075,7 +1075,9 @@ def set_launch_subgroups(target: Launch, subgroups_m: Int, subgroups_n: Int, *, 
     """Gives every workgroup of a gpu.launch its subgroups.
 
     Sets the block size to `subgroups_m * subgroups_n * subgroup_size` work items along x: lanes of a subgroup are
-    adjacent there, as are the subgroups of a row of the layout.
+    adjacent there, as are the subgroups of a row of the layout. A launch whose body has XeTile ops without any `wg_map`,
+    as where all that subgroups could share folded to constants, gets one subgroup, unless the body asks
+    `gpu.subgroup_id`: each of several would do all of it.
 
     ```mlir
     transform.xetile.set_launch_subgroups %launch sg_layout = [%subgroups_m, %subgroups_n]
