@@ -14,6 +14,10 @@ module attributes {transform.with_named_sequence} {
                                             %tile: !transform.param<i64> {transform.readonly})
       -> (!transform.any_op, !transform.any_op) {
     %func = transform.get_parent_op %matmul {op_name = "func.func"} : (!transform.any_op) -> !transform.any_op
+    // What follows has sizes that come before the loop: not those of its result.
+    transform.apply_patterns to %func {
+      transform.apply_patterns.memref.resolve_ranked_shaped_type_result_dims
+    } : !transform.any_op
     %workgroup_matmul, %workgroups = transform.structured.tile_using_forall %matmul tile_sizes *(%tile)
         : (!transform.any_op, !transform.param<i64>) -> (!transform.any_op, !transform.any_op)
     %init_tile, %filled_workgroups = transform.structured.fuse_into_containing_op %init into %workgroups

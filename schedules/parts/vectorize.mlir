@@ -18,7 +18,10 @@ module attributes {transform.with_named_sequence} {
     %func = transform.get_parent_op %workgroups {op_name = "func.func"} : (!transform.any_op) -> !transform.any_op
     transform.xetile.hang_over_edges %workgroups tile = [%workgroup_m, %workgroup_n, %k_step]
         : !transform.any_op, !transform.param<i64>
-    // What was computed before the matmul, and is part of it now.
+    // What was computed before the matmul, and is part of it now: of its sizes, those of its operands are known, too.
+    transform.apply_patterns to %func {
+      transform.apply_patterns.memref.resolve_ranked_shaped_type_result_dims
+    } : !transform.any_op
     transform.apply_dce to %func : !transform.any_op
     // Reads that are the same in each step leave the loop; a loop of a single step goes. Only the body is cleaned up: a
     // loop over a single workgroup must stay, it becomes the kernel.

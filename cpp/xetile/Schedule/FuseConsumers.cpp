@@ -6,6 +6,7 @@
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
 #include "xetile/Linalg/Elementwise.h"
 #include "xetile/Schedule/Params.h"
 #include "xetile/Schedule/TransformOps.h"
@@ -32,18 +33,65 @@ bool isReadyBefore(Operation *op, scf::ForallOp loop, DominanceInfo &dominance) 
   });
 }
 
+/// Gives `op` new memory for results that it would write over the loop's, which it reads as inputs
+/// then: elementwise arithmetic becomes such ops, and inputs that are outputs, too, are merged.
+void writeToNewMemory(RewriterBase &rewriter, linalg::LinalgOp op, scf::ForallOp loop) {
+  for (unsigned i = 0; i < op.getNumDpsInits(); ++i) {
+    OpOperand *init = op.getDpsInitOperand(i);
+    auto written = dyn_cast<OpResult>(init->get());
+    bool isRead = op.payloadUsesValueFromOperand(init);
+    auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+    if (!written || written.getOwner() != loop || (isRead && !generic))
+      continue;
+    // Sizes of the result itself come too late to be in the loop.
+    rewriter.setInsertionPoint(loop);
+    Value before = loop.getOutputs()[written.getResultNumber()];
+    Value fresh = tensor::EmptyOp::create(rewriter, op.getLoc(),
+                                          tensor::getMixedSizes(rewriter, op.getLoc(), before),
+                                          getElementTypeOrSelf(before.getType()));
+    rewriter.modifyOpInPlace(op, [&] {
+      init->set(fresh);
+      if (!isRead)
+        return;
+      unsigned last = op.getNumDpsInputs();
+      SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+      maps.insert(maps.begin() + last, op.getMatchingIndexingMap(init));
+      Block &body = *op.getBlock();
+      Value element = body.insertArgument(last, getElementTypeOrSelf(before), op.getLoc());
+      rewriter.replaceAllUsesWith(body.getArgument(last + 1 + i), element);
+      generic.getInputsMutable().append(written);
+      generic.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+    });
+  }
+}
+
 /// The next op to take into the loop, null if there is none.
-Operation *findConsumer(scf::ForallOp loop) {
+Operation *findConsumer(RewriterBase &rewriter, scf::ForallOp loop) {
   DominanceInfo dominance(loop->getParentOp());
   for (Operation &op : llvm::make_range(std::next(loop->getIterator()), loop->getBlock()->end())) {
     if (llvm::none_of(op.getOperands(), [&](Value value) { return value.getDefiningOp() == loop; }))
       continue;
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-    if (linalgOp && isElementwiseOnTensors(&op) && takesTiles(linalgOp, loop) &&
-        isReadyBefore(&op, loop, dominance))
+    if (!linalgOp || !isElementwiseOnTensors(&op))
+      continue;
+    writeToNewMemory(rewriter, linalgOp, loop);
+    if (takesTiles(linalgOp, loop) && isReadyBefore(&op, loop, dominance))
       return &op;
   }
   return nullptr;
+}
+
+/// Results of the loop that are inserted at one place have one value for it: an op that reads two
+/// of them is tiled by comparing values.
+void sharePlaces(RewriterBase &rewriter, scf::ForallOp loop, Operation *consumer) {
+  llvm::SmallPtrSet<Value, 4> read;
+  for (Value value : consumer->getOperands())
+    if (value.getDefiningOp() == loop)
+      read.insert(value);
+  if (read.size() < 2)
+    return;
+  DominanceInfo dominance(loop);
+  eliminateCommonSubExpressions(rewriter, dominance, loop);
 }
 
 /// Moves what consumers read beside the loop's results, where it does not depend on them, before
@@ -121,7 +169,8 @@ DiagnosedSilenceableFailure FuseConsumersOp::apply(TransformRewriter &rewriter,
     if (!loop)
       return wrongTarget(op, target, "scf.forall");
     moveOperandsBefore(rewriter, loop);
-    while (Operation *consumer = findConsumer(loop)) {
+    while (Operation *consumer = findConsumer(rewriter, loop)) {
+      sharePlaces(rewriter, loop, consumer);
       SmallVector<LoopLikeOpInterface> loops{cast<LoopLikeOpInterface>(loop.getOperation())};
       rewriter.setInsertionPoint(consumer);
       if (failed(scf::tileAndFuseConsumer(rewriter, consumer, loops)))
