@@ -122,7 +122,7 @@ def test_a_model_becomes_a_kernel_for_a_gpu():
     [
         ({"target": "tpu"}, "unknown chip 'tpu'"),
         ({"target": "pvc", "threads": 2}, "threads"),
-        ({"target": "pvc", "freeze": True}, "freeze: expected the target cpu, got pvc"),
+        ({"target": "pvc", "freeze": "yes"}, "freeze: expected True or False"),
     ],
 )
 def test_options_that_do_not_suit_a_gpu_are_refused(options, message):
