@@ -177,6 +177,13 @@ static bool findSides(ArrayRef<Place> places, ArrayRef<Extent> strides,
   return llvm::any_of(side, [&](int64_t dim) { return dim >= 0 && strides[dim].is(1); });
 }
 
+/// A row or a column of a matrix of `rank` dimensions: one of its other dimension's.
+static void completeSides(std::array<int64_t, 2> &side, int64_t rank) {
+  for (unsigned role : {kRows, kColumns})
+    if (side[role] < 0)
+      side[role] = side[1 - role] == rank - 1 ? rank - 2 : rank - 1;
+}
+
 /// A tensor of one dimension as a matrix of one row or column.
 TileWriter::View TileWriter::viewLine(const Memory &memory, const Place &place, bool isRow,
                                       View result) {
@@ -205,10 +212,7 @@ std::optional<TileWriter::View> TileWriter::viewOf(const Memory &memory,
     result.shape[role] = side[role] < 0 ? 1 : size(static_cast<Role>(role));
   if (type.getRank() == 1)
     return viewLine(memory, places[0], /*isRow=*/side[kRows] < 0, result);
-  // A row or a column of a matrix: one of its other dimension's.
-  for (unsigned role : {kRows, kColumns})
-    if (side[role] < 0)
-      side[role] = side[1 - role] == type.getRank() - 1 ? type.getRank() - 2 : type.getRank() - 1;
+  completeSides(side, type.getRank());
   SmallVector<OpFoldResult> offsets, sides, steps;
   SmallVector<int64_t> kept;
   // Of what is seen in steps, these are others than the memory's.
