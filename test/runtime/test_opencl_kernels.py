@@ -310,12 +310,13 @@ def outcome(form: str, name: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return out
 
 
-@pytest.mark.parametrize("form", ["call", "instruction"])
-@pytest.mark.parametrize("name", CASES)
+FORMS = [(name, "call") for name, case in CASES.items() if case.call]
+FORMS += [(name, "instruction") for name, case in CASES.items() if case.instruction]
+
+
+@pytest.mark.parametrize(("name", "form"), FORMS)
 def test_builtins_are_what_plain_c_says(name, form, rng):
     case = CASES[name]
-    if f"{form}{ORDER.index(name)}" not in module(form):
-        pytest.skip(f"it is no {form}")
     a, b = (aligned(operand(case, rng)) for _ in range(2))
     expected = outcome("plain", name, a, b)
     assert (expected != 0xA5).any()
