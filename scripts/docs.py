@@ -32,6 +32,7 @@ FOLDERS = ("docs", "examples", "schedules")
 LEVELS = {
     "matmul-pvc": ("examples/tutorial/1_run/matmul.mlir", "pvc"),
     "attention-pvc": ("schedules/payloads/attention_f16.mlir", "pvc"),
+    "small-attention-pvc": ("examples/tutorial/6_attention/attention.mlir", "pvc"),
     "layer-pvc": ("examples/tutorial/5_epilogue/layer.mlir", "pvc"),
     "matmul-cpu": ("examples/tutorial/1_run/matmul.mlir", "cpu"),
 }

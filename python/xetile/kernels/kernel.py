@@ -186,8 +186,9 @@ class Kernel:
         stages: Stages | None = None,
         schedule: Schedule | None = None,
         plan: Any = None,
+        shown: Kernel | None = None,
     ) -> None:
-        """Use `xetile.compile` or `xetile.load`."""
+        """Use `xetile.compile` or `xetile.load`. `shown` is the kernel that is called in turn, whose page is this one's."""
         self.signature = signature
         self.stages = stages if stages is not None else Stages()
         self.schedule = schedule
@@ -197,6 +198,7 @@ class Kernel:
         self._target = target
         self._code = code
         self._plan = plan
+        self._shown = shown
         self._lock = forks.Lock()
         self._function: Function | None = None
 
@@ -320,6 +322,8 @@ class Kernel:
         which all passes print; the page has what each of them changed then. With `check` the levels that can run do, on
         random arrays, and the page has their errors against NumPy. XeTileError for a kernel from a file.
         """
+        if self._shown is not None:
+            return self._shown.page(path, printed_to=printed_to, check=check)
         if self._plan is None:
             raise XeTileError(f"@{self.name} was loaded from a file, which has no levels: compile it to see them")
         place = files.path_of(path, "cannot write a page")

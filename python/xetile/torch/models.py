@@ -280,7 +280,7 @@ def _bind(kernel: Kernel, exported: _Exported) -> Kernel:
         results=tuple(_signed(spec, dtype) for spec, dtype in zip(kernel.results, made, strict=False)),
     )
     code = _BoundCode(kernel, exported, signature)
-    return Kernel(signature, kernel.target.name, code, kernel.stages, kernel.schedule)
+    return Kernel(signature, kernel.target.name, code, kernel.stages, kernel.schedule, shown=kernel)
 
 
 def _signed(spec: ArraySpec, dtype: torch.dtype | None) -> ArraySpec:
