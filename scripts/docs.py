@@ -21,6 +21,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from contextlib import redirect_stdout, suppress
 from io import StringIO
 from pathlib import Path
@@ -35,6 +36,20 @@ LEVELS = {
     "small-attention-pvc": ("examples/tutorial/6_attention/attention.mlir", "pvc"),
     "layer-pvc": ("examples/tutorial/5_epilogue/layer.mlir", "pvc"),
     "matmul-cpu": ("examples/tutorial/1_run/matmul.mlir", "cpu"),
+}
+# The page of levels that a chapter of the tutorial links; that of 4_by_hand is made by the chapter itself.
+OF_CHAPTERS = {
+    "1_run": "matmul-pvc",
+    "2_levels": "matmul-pvc",
+    "3_schedule": "matmul-pvc",
+    "4_by_hand": "softmax-pvc",
+    "5_epilogue": "layer-pvc",
+    "6_attention": "small-attention-pvc",
+    "7_transform_op": "matmul-pvc",
+    "8_cpu": "matmul-cpu",
+    "9_layouts": "matmul-pvc",
+    "11_production": "matmul-pvc",
+    "12_tuning": "matmul-cpu",
 }
 # Public modules, besides what `import xetile` has by name.
 MODULES = (
@@ -89,6 +104,9 @@ def stage(source: Path) -> None:
             ):
                 (source / place).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(path, source / place)
+    for chapter, name in OF_CHAPTERS.items():
+        with (source / "examples" / "tutorial" / chapter / "README.md").open("a") as page:
+            page.write(f'\n<a href="../../../levels/{name}.html">All levels of this chapter\'s kernel</a>\n')
     for name in ("conf.py", "index.md"):
         shutil.copy(ROOT / "docs" / "site" / name, source / name)
     add_unlisted(source)
@@ -194,16 +212,30 @@ def write_levels(source: Path, without: bool) -> None:
     """Pages of levels, beside the site's own; empty ones keep links whole where they are left out."""
     folder = source / "_levels" / "levels"
     folder.mkdir(parents=True)
-    for name, (payload, target) in LEVELS.items():
+    for name in dict.fromkeys((*LEVELS, *OF_CHAPTERS.values())):
+        page = folder / f"{name}.html"
         if without:
-            (folder / f"{name}.html").write_text("<title>left out</title>built with --without-levels\n")
+            page.write_text("<title>left out</title>built with --without-levels\n")
             continue
         from xetile.compiling import compiler
 
-        page = folder / f"{name}.html"
-        compiler.show(ROOT / payload, target=target, path=page, check=True)
+        if name in LEVELS:
+            payload, target = LEVELS[name]
+            compiler.show(ROOT / payload, target=target, path=page, check=True)
+        else:
+            write_by_hand(page)
         # Beside the site a page links to the site's pages, not to the files of this checkout.
         page.write_text(page.read_text().replace(f"{(ROOT / 'docs').as_uri()}/passes.md#-", "../docs/passes.html#"))
+
+
+def write_by_hand(page: Path) -> None:
+    """The page of the kernel in Python that 4_by_hand has: its box writes it."""
+    text = (ROOT / "examples" / "tutorial" / "4_by_hand" / "README.md").read_text()
+    (box,) = re.findall(r"^```python\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "box.py").write_text(box)
+        subprocess.run([sys.executable, "box.py"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        shutil.copy(Path(folder) / "softmax.html", page)
 
 
 def broken_links(out: Path) -> list[tuple[str, str]]:

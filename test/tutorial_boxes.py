@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The tutorial's boxes, typed in a copy of their chapter's folder: test/examples has most, test/torch what needs PyTorch."""
+"""The tutorial's boxes, typed in a copy of their chapter's folder, by test/examples and test/torch."""
 
 import os
 import re

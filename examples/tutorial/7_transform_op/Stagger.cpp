@@ -22,14 +22,15 @@ void StaggerOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effec
   transform::modifiesPayload(effects);
 }
 
-DiagnosedSilenceableFailure StaggerOp::applyToOne(transform::TransformRewriter &rewriter, scf::ForOp loop,
+DiagnosedSilenceableFailure StaggerOp::applyToOne(transform::TransformRewriter &rewriter,
+                                                  scf::ForOp loop,
                                                   transform::ApplyToEachResultList &results,
                                                   transform::TransformState &state) {
   std::optional<int64_t> end = getConstantIntValue(loop.getUpperBound());
   std::optional<int64_t> step = getConstantIntValue(loop.getStep());
   if (!isConstantIntValue(loop.getLowerBound(), 0) || !end || !step)
-    return emitSilenceableFailure(loop->getLoc())
-           << "stagger_c1: expected a loop from 0 with a constant end and step; fix the size along it";
+    return emitSilenceableFailure(loop->getLoc()) << "stagger_c1: expected a loop from 0 with a "
+                                                     "constant end and step; fix the size along it";
   if (*end % *step != 0)
     return emitSilenceableFailure(loop->getLoc())
            << "stagger_c2: expected a step that divides the end " << *end << ", got " << *step;
@@ -41,14 +42,15 @@ DiagnosedSilenceableFailure StaggerOp::applyToOne(transform::TransformRewriter &
   Value y = gpu::BlockIdOp::create(rewriter, loc, gpu::Dimension::y);
   Value steps = arith::ConstantIndexOp::create(rewriter, loc, *end / *step);
   Value sum = arith::AddIOp::create(rewriter, loc, x, y);
-  Value begin = arith::MulIOp::create(rewriter, loc, arith::RemUIOp::create(rewriter, loc, sum, steps),
-                                      loop.getStep());
+  Value begin = arith::MulIOp::create(
+      rewriter, loc, arith::RemUIOp::create(rewriter, loc, sum, steps), loop.getStep());
 
   // Inside: so much further, and around at the end.
   rewriter.setInsertionPointToStart(loop.getBody());
   Value moved = arith::AddIOp::create(rewriter, loc, loop.getInductionVar(), begin);
   Value over = arith::SubIOp::create(rewriter, loc, moved, loop.getUpperBound());
-  Value wraps = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::uge, moved, loop.getUpperBound());
+  Value wraps =
+      arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::uge, moved, loop.getUpperBound());
   Value place = arith::SelectOp::create(rewriter, loc, wraps, over, moved);
   rewriter.replaceAllUsesExcept(loop.getInductionVar(), place, moved.getDefiningOp());
   return DiagnosedSilenceableFailure::success();

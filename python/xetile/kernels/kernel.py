@@ -188,7 +188,7 @@ class Kernel:
         plan: Any = None,
         shown: Kernel | None = None,
     ) -> None:
-        """Use `xetile.compile` or `xetile.load`. `shown` is the kernel that is called in turn, whose page is this one's."""
+        """Use `xetile.compile` or `xetile.load`. `shown` is the kernel that this one calls, whose page is its own."""
         self.signature = signature
         self.stages = stages if stages is not None else Stages()
         self.schedule = schedule
