@@ -60,6 +60,57 @@ gpu.module @k {
     gpu.return
   }
 
+  // One value of all lanes: OpenCL's reduction. A maximum that drops NaN is one where it is of a number besides; what the
+  // driver makes of NaN does not matter then. There is none that keeps NaN, and none of bf16.
+  // CHECK-LABEL: gpu.func @of_all_lanes
+  // CHECK: llvm.call spir_funccc @_Z20sub_group_reduce_addf
+  // CHECK: %[[IS:.*]] = arith.cmpf ord, %[[V:.*]], %[[V]] : f32
+  // CHECK: %[[NUMBER:.*]] = arith.select %[[IS]], %[[V]], %{{.*}} : f32
+  // CHECK: llvm.call spir_funccc @_Z20sub_group_reduce_maxf(%[[NUMBER]])
+  // CHECK: %[[CAST:.*]] = arith.select
+  // CHECK: llvm.call spir_funccc @_Z20sub_group_reduce_minf(%[[CAST]])
+  // CHECK-NOT: sub_group_reduce
+  // CHECK-COUNT-12: llvm.call spir_funccc @_Z21sub_group_shuffle_xorij
+  // CHECK-NOT: sub_group_reduce
+  gpu.func @of_all_lanes(%a: memref<16xf32>, %b: memref<16xbf16>, %n: f32, %k: bf16, %r: memref<6xf32>, %s: memref<1xbf16>) kernel {
+    %c0 = arith.constant 0 : index
+    %low = arith.constant 0xFF800000 : f32
+    %high = arith.constant dense<0x7F800000> : vector<1x1xf32>
+    %nan = arith.constant dense<0x7FC00000> : vector<1xf32>
+    %v = vector.load %a[%c0] : memref<16xf32>, vector<16xf32>
+    %w = vector.load %b[%c0] : memref<16xbf16>, vector<16xbf16>
+    %x = vector.shape_cast %v : vector<16xf32> to vector<1x16xf32>
+    %r0 = vector.reduction <add>, %v : vector<16xf32> into f32
+    memref.store %r0, %r[%c0] : memref<6xf32>
+    %r1 = vector.reduction <maxnumf>, %v, %low : vector<16xf32> into f32
+    memref.store %r1, %r[%c0] : memref<6xf32>
+    %m = vector.multi_reduction <minnumf>, %x, %nan [1] : vector<1x16xf32> to vector<1xf32>
+    %m1 = vector.shape_cast %m : vector<1xf32> to vector<1x1xf32>
+    %m2 = arith.minnumf %m1, %high : vector<1x1xf32>
+    %r2 = vector.extract %m2[0, 0] : f32 from vector<1x1xf32>
+    memref.store %r2, %r[%c0] : memref<6xf32>
+    %r3 = vector.reduction <maxnumf>, %v, %n : vector<16xf32> into f32
+    memref.store %r3, %r[%c0] : memref<6xf32>
+    %r4 = vector.reduction <maximumf>, %v, %low : vector<16xf32> into f32
+    memref.store %r4, %r[%c0] : memref<6xf32>
+    %r5 = vector.reduction <add>, %w, %k : vector<16xbf16> into bf16
+    memref.store %r5, %s[%c0] : memref<1xbf16>
+    gpu.return
+  }
+
+  // Numbers of a column that lie side by side in memory are one load for all lanes.
+  // CHECK-LABEL: gpu.func @column
+  // CHECK-COUNT-1: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> vector<8xf32>
+  // CHECK-NOT: llvm.load
+  gpu.func @column(%a: memref<64x1xf32>, %r: memref<64x64xf32>) kernel {
+    %t = xegpu.create_nd_tdesc %a : memref<64x1xf32> -> !xegpu.tensor_desc<8x1xf32, #xegpu.block_tdesc_attr<boundary_check = false>>
+    %v = xegpu.load_nd %t[8, 0] : !xegpu.tensor_desc<8x1xf32, #xegpu.block_tdesc_attr<boundary_check = false>> -> vector<8x1xf32>
+    %w = vector.broadcast %v : vector<8x1xf32> to vector<8x16xf32>
+    %s = xegpu.create_nd_tdesc %r : memref<64x64xf32> -> !xegpu.tensor_desc<8x16xf32>
+    xegpu.store_nd %w, %s[0, 0] : vector<8x16xf32>, !xegpu.tensor_desc<8x16xf32>
+    gpu.return
+  }
+
   // Types that XeVM has no word for: the device's builtin by its name.
   // CHECK-LABEL: gpu.func @builtins
   // CHECK: llvm.call spir_funccc @_Z36intel_sub_group_u8_u8_matrix_mad_k32Dv8_tDv8_jDv8_i

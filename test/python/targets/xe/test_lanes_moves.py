@@ -116,6 +116,27 @@ def test_reduction_of_one_dimension(count):
     assert_same(transform(middle, (16,), a=a), np.full(16, a.sum(), np.int32))
 
 
+# Lanes that are reduced by OpenCL's functions, whose NaN are the driver's choice, and by shuffles.
+@pytest.mark.parametrize("nans", ["none", "some", "all"])
+@pytest.mark.parametrize("start", ["0xFF800000", "0x7FC00000", "%b"])
+@pytest.mark.parametrize("kind", ["maxnumf", "minnumf", "maximumf", "add"])
+def test_nan_in_lanes(kind, start, nans):
+    function = {"maxnumf": np.fmax, "minnumf": np.fmin, "maximumf": np.maximum, "add": np.add}[kind]
+    a, b = given("f32", 32), numbers("f32", 1, seed=SEED + 2)
+    a[{"none": [], "some": [3, 17, 19, 31], "all": slice(None)}[nans]] = np.nan
+    number = "%s = vector.extract %b[0] : f32 from vector<1xf32>"
+    if start != "%b":
+        number = f"%s = arith.constant {start} : f32"
+        b = np.array([int(start, 16)], np.uint32).view(np.float32)
+    middle = f"""{number}
+      %t = vector.reduction <{kind}>, %a, %s : vector<32xf32> into f32
+      %r = vector.broadcast %t : f32 to vector<16xf32>"""
+    with np.errstate(invalid="ignore"):
+        expected = function(function.reduce(a.astype(np.float64)), b[0]).astype(np.float32)
+    inputs = {"a": a, "b": b} if start == "%b" else {"a": a}
+    np.testing.assert_allclose(transform(middle, (16,), **inputs), np.full(16, expected), rtol=1e-5)
+
+
 def test_sum_over_middle_dimension():
     a = given("f32", 8, 6, 16)
     b = numbers("f32", 8, 16, seed=SEED + 2)

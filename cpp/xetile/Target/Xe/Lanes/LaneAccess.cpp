@@ -6,6 +6,7 @@
 #include "xetile/Target/Xe/Lanes/LaneAccess.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "xetile/IR/XeTileTypes.h"
 
@@ -194,14 +195,23 @@ unsigned xetile::runOf(const LaneTable &table, unsigned flat,
 unsigned xetile::runLength(const LaneTable &table, unsigned flat, const LaneMatrix &matrix,
                            Coordinate coordinate) {
   unsigned rank = matrix.strides.size();
-  if (!matrix.sizes.empty() || rank == 0 || !matchPattern(matrix.strides.back(), m_One()))
+  if (!matrix.sizes.empty() || rank == 0)
     return 1;
+  SmallVector<std::optional<int64_t>> strides = llvm::map_to_vector(
+      matrix.strides, [](Value stride) { return getConstantIntValue(OpFoldResult(stride)); });
+  // Elements of a column of numbers are neighbours, too.
   return runOf(table, flat, [&](unsigned distance) {
-    for (unsigned dim = 0; dim < rank; ++dim)
-      for (auto [from, to] : llvm::zip_equal(table.row(flat), table.row(flat + distance)))
-        if (coordinate(to, dim) !=
-            coordinate(from, dim) + (dim + 1 == rank ? int64_t(distance) : 0))
-          return false;
+    for (auto [from, to] : llvm::zip_equal(table.row(flat), table.row(flat + distance))) {
+      int64_t apart = 0;
+      for (unsigned dim = 0; dim < rank; ++dim)
+        if (int64_t steps = coordinate(to, dim) - coordinate(from, dim)) {
+          if (!strides[dim])
+            return false;
+          apart += steps * *strides[dim];
+        }
+      if (apart != int64_t(distance))
+        return false;
+    }
     return true;
   });
 }
