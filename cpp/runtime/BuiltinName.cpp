@@ -216,11 +216,20 @@ void checkPayloadSignature(const SpirvImport &import, const PayloadCall &call) {
   case PayloadCall::Prefetch:
     fits = fits && takesPayload && integers(1, 3);
     break;
+  case PayloadCall::Store: {
+    bool isStore = p.size() == 5 && p[3].kind == SpirvType::Int;
+    for (size_t i : {1, 2, 4})
+      isStore = isStore && isScalar(p[i], SpirvType::Int, 32);
+    const BlockIo &block = call.block;
+    fits = fits && takesPayload && isStore &&
+           16 * p[3].lanes * p[3].bits == block.rows * block.columns * block.bits;
+    break;
+  }
   }
   if (!fits)
     refuse(import, "its parameters do not fit the name: a payload is a private pointer, made of a "
                    "base as i64 and eight i32, updated by a value, prefetched with x, y and cache "
-                   "control as i32");
+                   "control as i32, stored with x, y, a lane's share of the block, cache control");
 }
 
 std::optional<PayloadCall> payloadCallOf(const SpirvImport &import) {
@@ -232,9 +241,10 @@ std::optional<PayloadCall> payloadCallOf(const SpirvImport &import) {
     call.kind = PayloadCall::Create;
   } else if (cursor.literal("copyBlock2DAddressPayload")) {
     call.kind = PayloadCall::Copy;
-  } else if (cursor.literal("block_read_ap_prefetch_u")) {
-    call.kind = PayloadCall::Prefetch;
-    call.block.kind = BlockIo::Prefetch;
+  } else if (bool stores = cursor.literal("block_write_ap_u");
+             stores || cursor.literal("block_read_ap_prefetch_u")) {
+    call.kind = stores ? PayloadCall::Store : PayloadCall::Prefetch;
+    call.block.kind = stores ? BlockIo::Write : BlockIo::Prefetch;
     if (!cursor.number(call.block.bits) || !cursor.literal("_m") ||
         !cursor.number(call.block.rows) || !cursor.literal("k") ||
         !cursor.number(call.block.columns) || !cursor.literal("v") ||

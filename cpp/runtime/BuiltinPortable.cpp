@@ -8,6 +8,9 @@
 // differently. Where work-items are not numbered subgroup by subgroup, or the last subgroup is not
 // full, all stay.
 #include "BuiltinText.h"
+#include "SurfaceCheck.h"
+
+#include <cstdio>
 
 namespace xetile::runtime {
 
@@ -65,11 +68,43 @@ size_t xt_mirrored_global_id(uint axis) {
   out.add(type + " " + import.name + "(void) { return (" + type + ")(" + value + "); }\n");
 }
 
+// The store of a plain function, with what the payload was made of.
+void addPayloadStore(BuiltinText &out, const SpirvImport &import) {
+  BlockIo block{};
+  block.kind = BlockIo::Write;
+  std::sscanf(import.name.c_str(), "xt_payload_store_u%u_m%uk%uv%u", &block.bits, &block.rows,
+              &block.columns, &block.blocks);
+  SpirvType word{SpirvType::Int, 32};
+  SpirvType global{SpirvType::Pointer, 64, 1, storage::crossWorkgroup};
+  SpirvType own{SpirvType::Pointer, 64, 1, storage::function};
+  SpirvImport plain{"xt_block_of_" + import.name,
+                    {SpirvType::Void},
+                    {global, word, word, word, {SpirvType::Int, 32, 2}, own}};
+  if (out.checkBlocks) {
+    SpirvImport unchecked = plain;
+    unchecked.name = "xt_unchecked_" + plain.name;
+    addBlockIo(out, unchecked, block);
+    addCheckedBlockIo(out, plain, block, unchecked.name);
+  } else {
+    addBlockIo(out, plain, block);
+  }
+  out.addHead(import, {"base", "width", "height", "pitch", "x", "y", "dx", "dy", "value"});
+  out.add(expand(R"cl( {
+  @type@ own = value;
+  @plain@((@global@)base, width + 1, height + 1, pitch + 1, (int2)(x + dx, y + dy), (@own@)&own);
+}
+)cl",
+                 {{"type", import.parameters.back().openclName()},
+                  {"plain", plain.name},
+                  {"global", global.openclName()},
+                  {"own", own.openclName()}}));
+}
+
 } // namespace
 
 bool isPortablePart(const SpirvImport &import) {
   return begins(import, "xt_reversed_") || begins(import, "xt_round_to_tf32_") ||
-         import.name == "xt_in_subgroups";
+         begins(import, "xt_payload_store_") || import.name == "xt_in_subgroups";
 }
 
 void addPortablePart(BuiltinText &out, const SpirvImport &import) {
@@ -77,6 +112,8 @@ void addPortablePart(BuiltinText &out, const SpirvImport &import) {
     addReversedId(out, import);
   else if (begins(import, "xt_round_to_tf32_"))
     addRound(out, import);
+  else if (begins(import, "xt_payload_store_"))
+    addPayloadStore(out, import);
   else // Volatile: an unused value would be gone when the driver looks.
     out.add("void xt_in_subgroups(void) { volatile uint lane = get_sub_group_local_id(); }\n");
 }

@@ -11,6 +11,7 @@
 #include "SpirvModule.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace xetile::runtime {
@@ -19,7 +20,7 @@ namespace {
 // Numbers of the SPIR-V specification, unified1.
 namespace op {
 constexpr unsigned extension = 10, executionMode = 16, capability = 17, typeVoid = 19,
-                   function = 54, load = 61, decorate = 71, groupDecorate = 74,
+                   function = 54, functionCall = 57, load = 61, decorate = 71, groupDecorate = 74,
                    compositeConstruct = 80, controlBarrier = 224, executionModeId = 331,
                    decorateId = 332, decorateString = 5632, memberDecorateString = 5633,
                    functionEnd = 56, label = 248, shuffle = 5571, blockWrite = 5576, arrive = 6142,
@@ -27,6 +28,8 @@ constexpr unsigned extension = 10, executionMode = 16, capability = 17, typeVoid
                    blockTranspose = 6233, blockPrefetch = 6234, blockStore = 6235,
                    multiplyAccumulate = 6237;
 }
+constexpr uint32_t linkageAttributes = 41;
+constexpr const char *payloadFunctions = "__builtin_IB_subgroup_";
 namespace builtin {
 constexpr uint32_t localInvocationId = 27, globalInvocationId = 28, localInvocationIndex = 29,
                    globalLinearId = 34, subgroupId = 40, subgroupLocalInvocationId = 41;
@@ -44,6 +47,7 @@ public:
 
   PortableSpirv run() {
     findHiddenSubgroups();
+    findPayloads();
     bool inCapabilities = true, beforeAnnotations = true, beforeFunctions = true;
     for (const SpirvInstruction &in : edit.instructions()) {
       unsigned opcode = in.opcode();
@@ -85,6 +89,54 @@ private:
       if (opcode == op::functionEnd && blocks && !asks)
         hidden.insert(function);
     }
+  }
+
+  // Names stand before types, these before calls.
+  void findPayloads() {
+    for (const SpirvInstruction &in : edit.instructions()) {
+      unsigned opcode = in.opcode(), length = in.length();
+      if (opcode == op::decorate && length > 3 && in[2] == linkageAttributes)
+        names[in[1]] = spirvText(in.at + 3, in.at + length);
+      if (opcode != op::functionCall || length < 5)
+        continue;
+      std::string name = payloadFunction(in);
+      if (name == "createBlock2DAddressPayload")
+        created[in[2]] = in;
+      else if (name.find("Payload") != std::string::npos)
+        changed.insert(in[4]);
+    }
+  }
+
+  /// The function's name behind what all of payloads have in common; "" for others.
+  std::string payloadFunction(const SpirvInstruction &call) const {
+    auto found = names.find(call[3]);
+    std::string common = payloadFunctions;
+    bool is = found != names.end() && found->second.compare(0, common.size(), common) == 0;
+    return is ? found->second.substr(common.size()) : std::string();
+  }
+
+  /// A payload is more than this runtime's pointer to it tells: the store gets what it was made of.
+  bool payloadStore(const SpirvInstruction &in) {
+    if (in.length() < 5)
+      return false;
+    const std::string begin = "block_write_ap_";
+    std::string name = payloadFunction(in);
+    if (name.compare(0, begin.size(), begin) != 0)
+      return false;
+    need(in, 9);
+    auto made = created.find(in[4]);
+    if (made == created.end() || changed.count(in[4]))
+      throw Error("the kernel stores a block by an address payload that is copied, updated or "
+                  "passed on, which this runtime does not follow. Create a payload for the store, "
+                  "or use intel_sub_group_2d_block_write_*");
+    const SpirvInstruction &create = made->second;
+    need(create, 10);
+    // Base, width, height, pitch, x, y; the distances and the value.
+    std::vector<uint32_t> args(create.at + 4, create.at + 10);
+    args.insert(args.end(), in.at + 5, in.at + 8);
+    rewritten(payloadFunctions + begin + "*", "intel_sub_group_2d_block_write_*");
+    edit.call("xt_payload_store_" + name.substr(begin.size()), in[1], args, in[2]);
+    return true;
   }
 
   void note(const std::string &text) {
@@ -177,6 +229,8 @@ private:
       return multiply(in);
     case op::roundToTf32:
       return round(in);
+    case op::functionCall:
+      return payloadStore(in);
     case op::function:
       current = in.length() > 2 ? in[2] : 0;
       return false;
@@ -320,6 +374,11 @@ private:
   SubgroupOrder order;
   /// Functions whose use of subgroups the driver would not see.
   std::set<uint32_t> hidden;
+  /// Of imported functions.
+  std::map<uint32_t, std::string> names;
+  /// Payloads by the calls that made them, and those that other calls copy or change.
+  std::map<uint32_t, SpirvInstruction> created;
+  std::set<uint32_t> changed;
   uint32_t current = 0;
   std::vector<std::string> notes;
 };

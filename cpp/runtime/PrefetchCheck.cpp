@@ -225,6 +225,8 @@ static void addPayloadHead(BuiltinText &out, const SpirvImport &import, const Pa
     return out.addHead(import, {"payload", "value"});
   case PayloadCall::Prefetch:
     return out.addHead(import, {"payload", "x", "y", "cache"});
+  case PayloadCall::Store:
+    return out.addHead(import, {"payload", "x", "y", "value", "cache"});
   }
 }
 
@@ -256,6 +258,8 @@ static std::string payloadBody(const PayloadCall &call) {
     xt_prefetch(from->base, from->width, from->height, from->pitch, from->x + x, from->y + y, @bytes@,
                 @all_columns@, @rows@);
 )";
+  case PayloadCall::Store: // PortableSpirv.cpp calls another function in its place.
+    break;
   }
   return {};
 }

@@ -166,8 +166,8 @@ std::shared_ptr<Program> build(Device &device, const std::vector<unsigned char> 
   std::shared_ptr<const SpirvModule> taken = module;
   const unsigned char *code = spirv.data();
   size_t size = spirv.size();
-  // Drivers of GPUs take what GPUs have.
-  if (!info.isGpu()) {
+  // Drivers of GPUs take what GPUs have; without 2D blocks, those of payloads need another form.
+  if (!info.isGpu() || !info.nativeBlockIo) {
     portable = makePortable(code, size, order);
     code = reinterpret_cast<const unsigned char *>(portable.words.data());
     size = portable.words.size() * sizeof(uint32_t);

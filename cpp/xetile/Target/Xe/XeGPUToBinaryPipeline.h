@@ -72,8 +72,8 @@ struct BinaryOptions : virtual mlir::detail::PassOptions {
                              llvm::cl::init(false)};
   Option<bool> prefetchPayloads{
       *this, "prefetch-payloads",
-      llvm::cl::desc("Prefetch in loops by address payloads, functions of Intel's library; false: "
-                     "by OpenCL's functions alone"),
+      llvm::cl::desc("Prefetch in loops, and store, by address payloads, functions of Intel's "
+                     "library; false: by OpenCL's alone"),
       llvm::cl::init(true)};
   Option<std::string> ocloc{*this, "ocloc", llvm::cl::desc("Path of ocloc"), llvm::cl::init("")};
   Option<std::string> dumpDir{*this, "dump-dir",

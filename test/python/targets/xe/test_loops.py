@@ -90,7 +90,8 @@ def test_both_forms_prefetch_the_same_and_multiply_alike(chip, k, monkeypatch):
     found = []
     for payloads in (True, False):
         kernel = xetile.compile(payload, target=chip, native="off", prefetch_payloads=payloads)
-        assert (b"createBlock2DAddressPayload" in kernel.spirv) == (payloads and k > 32)
+        assert (b"block_read_ap_prefetch" in kernel.spirv) == (payloads and k > 32)
+        assert (b"block_write_ap" in kernel.spirv) == payloads
         a, b, c = (
             rng.integers(-4, 5, shape).astype(dtype)
             for shape, dtype in [((256, k), np.float16), ((k, 512), np.float16), ((256, 512), np.float32)]

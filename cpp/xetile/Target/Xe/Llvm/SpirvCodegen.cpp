@@ -4,6 +4,7 @@
 // Refused: what the backend cannot select, with its own message; SPIR-V that the validator rejects.
 #include "xetile/Target/Xe/Llvm/SpirvCodegen.h"
 #include "spirv-tools/libspirv.h"
+#include "xetile/Target/Xe/Llvm/AddressPayloads.h"
 #include "xetile/Target/Xe/Llvm/AddressSums.h"
 #include "xetile/Target/Xe/Llvm/CacheControls.h"
 #include "xetile/Target/Xe/Llvm/CallLdexp.h"
@@ -31,6 +32,7 @@
 #include "llvm/Target/TargetOptions.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/LCSSA.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
@@ -176,6 +178,11 @@ void addLoopPasses(ModulePassManager &passes, const xetile::SpirvOptions &option
     function.addPass(xetile::UnrollSteps());
   if (options.prefetchPayloads)
     function.addPass(xetile::PrefetchPayloads(options.hasMessageOffsets));
+  if (options.storePayloads) {
+    function.addPass(xetile::StorePayloads());
+    // The private arrays that stores read become registers.
+    function.addPass(SROAPass(SROAOptions::PreserveCFG));
+  }
   function.addPass(xetile::AddressSums());
   function.addPass(EarlyCSEPass());
   passes.addPass(createModuleToFunctionPassAdaptor(std::move(function)));

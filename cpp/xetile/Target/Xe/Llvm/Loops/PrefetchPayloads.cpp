@@ -5,9 +5,8 @@
 // stay plain where a step does not always reach them, or does not move them by a fixed distance.
 //
 // Intel's compiler makes such payloads itself for block reads, but builds the six fields of a
-// prefetch's anew in each step. The functions are those of its library (IBiF); it ends without a
-// message on an unknown one, a block of another shape than the payload's, and a cache control that
-// is no constant.
+// prefetch's anew in each step.
+#include "xetile/Target/Xe/Llvm/AddressPayloads.h"
 #include "xetile/Target/Xe/Llvm/CacheControls.h"
 #include "xetile/Target/Xe/Llvm/Loops/LoopPasses.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -16,37 +15,17 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
-#include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 using namespace llvm;
+using namespace xetile;
 
 namespace {
-
-// Of LSC's 2D block messages: signed fields of ten bits.
-constexpr int64_t kMostImmediate = 511;
-
-struct Shape {
-  unsigned bits = 0, rows = 0, columns = 0, blocks = 0;
-  auto key() const { return std::make_tuple(bits, rows, columns, blocks); }
-};
-
-/// Of a function of OpenCL's cl_intel_subgroup_2d_block_io.
-std::optional<Shape> shapeOfPrefetch(StringRef name) {
-  Shape shape;
-  bool fits = name.consume_front("_Z") && !name.consumeInteger(10, shape.bits) &&
-              name.consume_front("intel_sub_group_2d_block_prefetch_") &&
-              !name.consumeInteger(10, shape.bits) && name.consume_front("b_") &&
-              !name.consumeInteger(10, shape.rows) && name.consume_front("r") &&
-              !name.consumeInteger(10, shape.columns) && name.consume_front("x") &&
-              !name.consumeInteger(10, shape.blocks) && name == "cPU3AS1viiiDv2_i";
-  return fits ? std::optional(shape) : std::nullopt;
-}
 
 /// A prefetch that each step of the loop does once, and where.
 struct Prefetch {
   CallInst *call;
-  Shape shape;
+  BlockShape shape;
   unsigned cacheControl;
   // x in elements, y in rows
   Value *place[2];
@@ -56,14 +35,12 @@ struct Prefetch {
 class LoopPrefetches {
 public:
   LoopPrefetches(Loop &loop, ScalarEvolution &se, DominatorTree &dominators)
-      : loop(loop), se(se), dominators(dominators), module(*loop.getHeader()->getModule()) {}
+      : loop(loop), se(se), dominators(dominators) {}
 
   bool run(const LoopInfo &loops, bool immediates);
 
 private:
   std::optional<Prefetch> asPrefetch(CallInst &call);
-  /// One of the numbers of a vector of two; null if that is not seen.
-  Value *component(Value *vector, unsigned index);
   /// The value in the first iteration, computed in the preheader; null if that takes more than
   /// arithmetic.
   Value *firstOf(Value *value, IRBuilder<> &builder);
@@ -73,23 +50,10 @@ private:
   bool canShare(const Prefetch &first, const Prefetch &other);
   bool canExpand(const Prefetch &prefetch);
   void rewrite(ArrayRef<Prefetch> group);
-  CallInst *call(IRBuilder<> &builder, const Twine &name, Type *result, ArrayRef<Value *> operands);
-
   Loop &loop;
   ScalarEvolution &se;
   DominatorTree &dominators;
-  Module &module;
 };
-
-Value *LoopPrefetches::component(Value *vector, unsigned index) {
-  if (auto *constant = dyn_cast<Constant>(vector))
-    return dyn_cast_or_null<ConstantInt>(constant->getAggregateElement(index));
-  auto *insert = dyn_cast<InsertElementInst>(vector);
-  auto *at = insert ? dyn_cast<ConstantInt>(insert->getOperand(2)) : nullptr;
-  if (!at)
-    return nullptr;
-  return at->getValue() == index ? insert->getOperand(1) : component(insert->getOperand(0), index);
-}
 
 bool LoopPrefetches::canComputeFirst(Value *value) {
   if (loop.isLoopInvariant(value))
@@ -118,7 +82,8 @@ Value *LoopPrefetches::firstOf(Value *value, IRBuilder<> &builder) {
 
 std::optional<Prefetch> LoopPrefetches::asPrefetch(CallInst &call) {
   Function *callee = call.getCalledFunction();
-  std::optional<Shape> shape = callee ? shapeOfPrefetch(callee->getName()) : std::nullopt;
+  std::optional<BlockShape> shape =
+      callee ? shapeOfBlock(callee->getName(), "prefetch") : std::nullopt;
   if (!shape || call.arg_size() != 5 || !call.getArgOperand(0)->getType()->isPointerTy())
     return std::nullopt;
   for (unsigned i = 0; i < 4; ++i)
@@ -127,7 +92,7 @@ std::optional<Prefetch> LoopPrefetches::asPrefetch(CallInst &call) {
   Prefetch prefetch = {&call, *shape, xetile::cacheControlOfMessage(call), {}, {}, {}};
   bool moves = false;
   for (unsigned i = 0; i < 2; ++i) {
-    prefetch.place[i] = component(call.getArgOperand(4), i);
+    prefetch.place[i] = placeOfBlock(call.getArgOperand(4), i);
     if (!prefetch.place[i] || !canComputeFirst(prefetch.place[i]))
       return std::nullopt;
     const SCEV *place = se.getSCEV(prefetch.place[i]);
@@ -159,9 +124,7 @@ std::optional<int64_t> LoopPrefetches::distance(const Prefetch &from, const Pref
   if (!constant)
     return std::nullopt;
   int64_t value = constant->getAPInt().getSExtValue();
-  // A message's x is a multiple of four bytes.
-  bool isAligned = direction == 1 || value * int64_t(from.shape.bits / 8) % 4 == 0;
-  return isAligned && std::abs(value) <= kMostImmediate ? std::optional(value) : std::nullopt;
+  return isOffsetOfMessage(value, direction, from.shape) ? std::optional(value) : std::nullopt;
 }
 
 bool LoopPrefetches::canShare(const Prefetch &first, const Prefetch &other) {
@@ -176,57 +139,31 @@ bool LoopPrefetches::canShare(const Prefetch &first, const Prefetch &other) {
   return true;
 }
 
-CallInst *LoopPrefetches::call(IRBuilder<> &builder, const Twine &name, Type *result,
-                               ArrayRef<Value *> operands) {
-  SmallVector<Type *> types;
-  for (Value *operand : operands)
-    types.push_back(operand->getType());
-  FunctionCallee callee =
-      module.getOrInsertFunction(("__builtin_IB_subgroup_" + name).str(),
-                                 FunctionType::get(result, types, /*isVarArg=*/false));
-  auto *function = cast<Function>(callee.getCallee());
-  function->setCallingConv(CallingConv::SPIR_FUNC);
-  function->setConvergent();
-  function->setDoesNotThrow();
-  CallInst *made = builder.CreateCall(callee, operands);
-  made->setCallingConv(CallingConv::SPIR_FUNC);
-  return made;
-}
-
 void LoopPrefetches::rewrite(ArrayRef<Prefetch> group) {
   const Prefetch &first = group.front();
-  const Shape &shape = first.shape;
+  const BlockShape &shape = first.shape;
   Instruction *before = loop.getLoopPreheader()->getTerminator();
   IRBuilder<> builder(before);
   SCEVExpander expander(se, "prefetch");
   auto expand = [&](const SCEV *value) {
     return expander.expandCodeFor(value, builder.getInt32Ty(), before);
   };
-  auto lessOne = [&](unsigned argument) {
-    return builder.CreateSub(first.call->getArgOperand(argument), builder.getInt32(1));
-  };
   Value *start[] = {firstOf(first.place[0], builder), firstOf(first.place[1], builder)};
   Value *step[] = {expand(first.step[0]), expand(first.step[1])};
   Type *nothing = builder.getVoidTy();
-  Value *payload =
-      call(builder, "createBlock2DAddressPayload", builder.getPtrTy(),
-           {builder.CreatePtrToInt(first.call->getArgOperand(0), builder.getInt64Ty()), lessOne(1),
-            lessOne(2), lessOne(3), start[0], start[1], builder.getInt32(shape.columns),
-            builder.getInt32(shape.rows), builder.getInt32(shape.blocks)});
+  Value *payload = createPayload(builder, *first.call, shape, start);
   for (const Prefetch &prefetch : group) {
     builder.SetInsertPoint(prefetch.call);
-    call(builder,
-         "block_read_ap_prefetch_u" + Twine(shape.bits) + "_m" + Twine(shape.rows) + "k" +
-             Twine(shape.columns) + "v" + Twine(shape.blocks),
-         nothing,
-         {payload, builder.getInt32(*distance(first, prefetch, 0)),
-          builder.getInt32(*distance(first, prefetch, 1)),
-          builder.getInt32(prefetch.cacheControl)});
+    callPayload(builder, "block_read_ap_prefetch_" + shape.name(), nothing,
+                {payload, builder.getInt32(*distance(first, prefetch, 0)),
+                 builder.getInt32(*distance(first, prefetch, 1)),
+                 builder.getInt32(prefetch.cacheControl)});
   }
   for (unsigned i = 0; i < 2; ++i)
     if (!first.step[i]->isZero())
-      call(builder, i == 0 ? "addBlock2DAddressPayloadBlockX" : "addBlock2DAddressPayloadBlockY",
-           nothing, {payload, step[i]});
+      callPayload(builder,
+                  i == 0 ? "addBlock2DAddressPayloadBlockX" : "addBlock2DAddressPayloadBlockY",
+                  nothing, {payload, step[i]});
   for (const Prefetch &prefetch : group)
     prefetch.call->eraseFromParent();
 }
