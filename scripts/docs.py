@@ -100,7 +100,7 @@ def stage(source: Path) -> None:
             if (
                 path.is_file()
                 and place.parts[:2] != ("docs", "site")
-                and path.suffix in (".md", ".png", ".mlir", ".py", ".c")
+                and path.suffix in (".md", ".png", ".svg", ".mlir", ".py", ".c")
             ):
                 (source / place).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(path, source / place)

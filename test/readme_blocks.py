@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The commands of README.md, run by test/python from the tree and by test/wheel from the wheel."""
+"""The commands of README.md and of pages that go on from it, run by test/python and test/wheel."""
 
 import re
 import shutil
@@ -7,12 +7,13 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-README = (ROOT / "README.md").read_text()
+PAGES = ("README.md", "docs/using.md", "docs/from-source.md")
+TEXT = "".join(f"{(ROOT / page).read_text()}\n<!-- end of page -->\n" for page in PAGES)
 
 
 def sections(mark: str) -> list[str]:
-    """The text after each comment `mark`, up to the next heading or mark."""
-    parts = README.split(f"<!-- {mark} -->")[1:]
+    """The text after each comment `mark`, up to the next heading or mark, page by page."""
+    parts = TEXT.split(f"<!-- {mark} -->")[1:]
     return [re.split(r"^(?:## |<!-- )", text, maxsplit=1, flags=re.MULTILINE)[0] for text in parts]
 
 
@@ -61,8 +62,13 @@ def check_run(folder: Path, variables: dict[str, str]) -> None:
     assert run_shell(command, folder, variables) == shown
 
 
+def python_blocks() -> list[str]:
+    """The programs, those of README.md first."""
+    return [blocks(text)[0] for text in sections("test: python")]
+
+
 def check_python(number: int, folder: Path, variables: dict[str, str], python: Path) -> str:
     """Runs one of the Python examples; returns what it prints."""
-    source = [blocks(text)[0] for text in sections("test: python")][number]
+    source = python_blocks()[number]
     (folder / "example.py").write_text(source)
     return run_shell(f"{python} example.py", folder, variables)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What README.md shows is what the commands in it do, from the tree. test/wheel has the same for the wheel."""
+"""What README.md and the pages behind it show is what their commands do, from the tree. test/wheel has the same for the
+wheel."""
 
 import os
 import re
@@ -39,10 +40,10 @@ def test_mlir_runner_finds_no_wrong_element(folder, variables):
     readme_blocks.check_run(folder, variables)
 
 
-@pytest.mark.parametrize("number", range(2))
+@pytest.mark.parametrize("number", range(len(readme_blocks.python_blocks())))
 def test_python_example(number, folder, variables):
     printed = readme_blocks.check_python(number, folder, variables, Path(sys.executable))
-    if number == 0:
+    if "kernel.spirv" in readme_blocks.python_blocks()[number]:
         assert "xegpu" in printed or "module" in printed
         assert (folder / "build" / "matmul.spv").read_bytes()[:4] == b"\x03\x02\x23\x07"
 
@@ -53,6 +54,13 @@ def test_shell_commands(number, folder, variables):
     if "report" in commands and tools.find_ocloc() is None:
         pytest.skip("no ocloc: scripts/install-ocloc")
     assert readme_blocks.run_shell(commands, folder, variables)
+
+
+def test_the_readme_is_short_and_types_nothing_that_is_not_run():
+    readme = (ROOT / "README.md").read_text()
+    assert len(readme.splitlines()) < 150
+    marked = re.findall(r"^<!-- test: [a-z]+ -->\n```", readme, flags=re.MULTILINE)
+    assert len(marked) == len(readme_blocks.blocks(readme)) >= 4
 
 
 def structure(output: str) -> list[str]:

@@ -45,7 +45,7 @@ def test_mlir_runner_finds_no_wrong_element(readme, variables):
     readme_blocks.check_run(readme, variables)
 
 
-@pytest.mark.parametrize("number", range(2))
+@pytest.mark.parametrize("number", range(len(readme_blocks.python_blocks())))
 def test_python_example(number, readme, variables, environment):
     readme_blocks.check_python(number, readme, variables, environment.python)
 

@@ -118,12 +118,16 @@ def _run(options: argparse.Namespace) -> int:
 
 
 class _Clock:
-    """The fastest call, and on a device the fastest kernel and what it took to link; made after the first call."""
+    """The fastest call, and on a device the fastest kernel and what it took to link; made after the first call.
+
+    The runtime has the time of the last kernel alone: that of several is their call's.
+    """
 
     def __init__(self, on_device: bool) -> None:
         self._calls: list[float] = []
         self._kernels: list[float] = []
         self.place = "this CPU"
+        self._launches = 1
         self._on_device = on_device
         if on_device:
             from xetile.kernels import runtime
@@ -134,6 +138,10 @@ class _Clock:
             self.place = runtime.selected_device()
 
     def __enter__(self) -> None:
+        if self._on_device:
+            from xetile.kernels import runtime
+
+            self._before = runtime.stats().launches
         self._start = time.perf_counter()
 
     def __exit__(self, *_: Any) -> None:
@@ -141,14 +149,18 @@ class _Clock:
         if self._on_device:
             from xetile.kernels import runtime
 
-            self._kernels.append(runtime.stats().kernel_seconds)
+            now = runtime.stats()
+            self._kernels.append(now.kernel_seconds)
+            self._launches = now.launches - self._before
 
     def tell(self, flops: int) -> str:
-        seconds = min(self._kernels or self._calls)
+        seconds = min(self._kernels if self._kernels and self._launches == 1 else self._calls)
         speed = f", {flops / seconds * 1e-9:.1f} GFLOP/s" if seconds and flops else ""
         call = f"call {min(self._calls) * 1e3:.3f} ms"
         if not self._on_device:
             return f"{call}{speed}"
+        if self._launches != 1:
+            return f"{self._launches} kernels; {call}{speed}; link of the last one {self._link:.2f} s"
         return f"kernel {seconds * 1e3:.2f} ms{speed}; {call}; link {self._link:.2f} s"
 
 

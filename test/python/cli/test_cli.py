@@ -109,6 +109,12 @@ def test_set_changes_the_tiling(payload):
     assert "prefetch_tile" not in text
 
 
+def test_run_tells_the_time_of_the_call_where_it_has_several_kernels():
+    tutorial = Path(__file__).resolve().parents[3] / "examples" / "tutorial"
+    output = succeed("run", tutorial / "5_epilogue" / "mlp.mlir", "--check")
+    assert re.search(r"^3 kernels; call [0-9.]+ ms, [0-9.]+ GFLOP/s; link of the last one", output, re.MULTILINE)
+
+
 def test_run_checks_against_numpy(payload):
     output = succeed("run", payload, "--check", "--repeat", "2", *SMALL)
     assert "small(256x128xf16, 128x256xf16, 256x256xf32) -> (256x256xf32) for pvc, on " in output
