@@ -198,8 +198,13 @@ void checkPayloadSignature(const SpirvImport &import, const PayloadCall &call) {
     return fit;
   };
   bool makes = call.kind == PayloadCall::Create || call.kind == PayloadCall::Copy;
-  bool fits =
-      makes ? isPointer(import.result, {storage::function}) : import.result.kind == SpirvType::Void;
+  bool fits = makes ? isPointer(import.result, {storage::function})
+                    : (import.result.kind == SpirvType::Void) == (call.kind != PayloadCall::Load);
+  auto isShare = [&](const SpirvType &type) {
+    const BlockIo &block = call.block;
+    return type.kind == SpirvType::Int &&
+           16 * type.lanes * type.bits == block.rows * block.columns * block.blocks * block.bits;
+  };
   bool takesPayload = !p.empty() && isPointer(p[0], {storage::function});
   switch (call.kind) {
   case PayloadCall::Create:
@@ -216,20 +221,29 @@ void checkPayloadSignature(const SpirvImport &import, const PayloadCall &call) {
   case PayloadCall::Prefetch:
     fits = fits && takesPayload && integers(1, 3);
     break;
-  case PayloadCall::Store: {
-    bool isStore = p.size() == 5 && p[3].kind == SpirvType::Int;
+  case PayloadCall::Load:
+    fits = fits && takesPayload && integers(1, 3) && isShare(import.result);
+    break;
+  case PayloadCall::Store:
+    fits = fits && takesPayload && p.size() == 5 && isShare(p[3]);
     for (size_t i : {1, 2, 4})
-      isStore = isStore && isScalar(p[i], SpirvType::Int, 32);
-    const BlockIo &block = call.block;
-    fits = fits && takesPayload && isStore &&
-           16 * p[3].lanes * p[3].bits == block.rows * block.columns * block.bits;
+      fits = fits && isScalar(p[i], SpirvType::Int, 32);
     break;
   }
-  }
   if (!fits)
-    refuse(import, "its parameters do not fit the name: a payload is a private pointer, made of a "
-                   "base as i64 and eight i32, updated by a value, prefetched with x, y and cache "
-                   "control as i32, stored with x, y, a lane's share of the block, cache control");
+    refuse(import,
+           "its parameters do not fit the name: a payload is a private pointer, made of a "
+           "base as i64 and eight i32, updated by a value, prefetched with x, y and cache "
+           "control as i32, loaded with the same for a lane's share of the block, stored with that "
+           "before the last");
+}
+
+std::optional<PayloadCall::Kind> messageOf(Cursor &cursor) {
+  if (cursor.literal("block_write_ap_u"))
+    return PayloadCall::Store;
+  if (cursor.literal("block_read_ap_prefetch_u"))
+    return PayloadCall::Prefetch;
+  return cursor.literal("block_read_ap_u") ? std::optional(PayloadCall::Load) : std::nullopt;
 }
 
 std::optional<PayloadCall> payloadCallOf(const SpirvImport &import) {
@@ -241,10 +255,11 @@ std::optional<PayloadCall> payloadCallOf(const SpirvImport &import) {
     call.kind = PayloadCall::Create;
   } else if (cursor.literal("copyBlock2DAddressPayload")) {
     call.kind = PayloadCall::Copy;
-  } else if (bool stores = cursor.literal("block_write_ap_u");
-             stores || cursor.literal("block_read_ap_prefetch_u")) {
-    call.kind = stores ? PayloadCall::Store : PayloadCall::Prefetch;
-    call.block.kind = stores ? BlockIo::Write : BlockIo::Prefetch;
+  } else if (std::optional<PayloadCall::Kind> message = messageOf(cursor)) {
+    call.kind = *message;
+    call.block.kind = *message == PayloadCall::Store  ? BlockIo::Write
+                      : *message == PayloadCall::Load ? BlockIo::Read
+                                                      : BlockIo::Prefetch;
     if (!cursor.number(call.block.bits) || !cursor.literal("_m") ||
         !cursor.number(call.block.rows) || !cursor.literal("k") ||
         !cursor.number(call.block.columns) || !cursor.literal("v") ||

@@ -39,9 +39,10 @@ struct Dpas {
 /// Of __builtin_IB_subgroup_*: {create,copy}Block2DAddressPayload,
 /// {add,set}Block2DAddressPayload{BlockX,BlockY},
 /// setBlock2DAddressPayload{Base,Width,Heigth,Pitch},
-/// block_read_ap_prefetch_u<bits>_m<rows>k<columns>v<blocks>, block_write_ap_u<..>.
+/// block_read_ap_prefetch_u<bits>_m<rows>k<columns>v<blocks>, block_write_ap_u<..>,
+/// block_read_ap_u<..>.
 struct PayloadCall {
-  enum Kind { Create, Copy, Update, Prefetch, Store };
+  enum Kind { Create, Copy, Update, Prefetch, Load, Store };
   Kind kind;
   /// The field of an update, and whether it adds; sizes are passed less one.
   std::string field;

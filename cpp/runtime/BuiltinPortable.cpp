@@ -68,12 +68,13 @@ size_t xt_mirrored_global_id(uint axis) {
   out.add(type + " " + import.name + "(void) { return (" + type + ")(" + value + "); }\n");
 }
 
-// The store of a plain function, with what the payload was made of.
-void addPayloadStore(BuiltinText &out, const SpirvImport &import) {
+// The message of a plain function, with what the payload was made of.
+void addPayloadMessage(BuiltinText &out, const SpirvImport &import) {
+  bool stores = begins(import, "xt_payload_write");
   BlockIo block{};
-  block.kind = BlockIo::Write;
-  std::sscanf(import.name.c_str(), "xt_payload_store_u%u_m%uk%uv%u", &block.bits, &block.rows,
-              &block.columns, &block.blocks);
+  block.kind = stores ? BlockIo::Write : BlockIo::Read;
+  std::sscanf(import.name.c_str() + import.name.find("_u"), "_u%u_m%uk%uv%u", &block.bits,
+              &block.rows, &block.columns, &block.blocks);
   SpirvType word{SpirvType::Int, 32};
   SpirvType global{SpirvType::Pointer, 64, 1, storage::crossWorkgroup};
   SpirvType own{SpirvType::Pointer, 64, 1, storage::function};
@@ -88,13 +89,18 @@ void addPayloadStore(BuiltinText &out, const SpirvImport &import) {
   } else {
     addBlockIo(out, plain, block);
   }
-  out.addHead(import, {"base", "width", "height", "pitch", "x", "y", "dx", "dy", "value"});
+  if (stores)
+    out.addHead(import, {"base", "width", "height", "pitch", "x", "y", "dx", "dy", "value"});
+  else
+    out.addHead(import, {"base", "width", "height", "pitch", "x", "y", "dx", "dy"});
   out.add(expand(R"cl( {
-  @type@ own = value;
-  @plain@((@global@)base, width + 1, height + 1, pitch + 1, (int2)(x + dx, y + dy), (@own@)&own);
+  @type@ own@value@;
+  @plain@((@global@)base, width + 1, height + 1, pitch + 1, (int2)(x + dx, y + dy), (@own@)&own);@return@
 }
 )cl",
-                 {{"type", import.parameters.back().openclName()},
+                 {{"type", (stores ? import.parameters.back() : import.result).openclName()},
+                  {"value", stores ? " = value" : ""},
+                  {"return", stores ? "" : "\n  return own;"},
                   {"plain", plain.name},
                   {"global", global.openclName()},
                   {"own", own.openclName()}}));
@@ -104,7 +110,7 @@ void addPayloadStore(BuiltinText &out, const SpirvImport &import) {
 
 bool isPortablePart(const SpirvImport &import) {
   return begins(import, "xt_reversed_") || begins(import, "xt_round_to_tf32_") ||
-         begins(import, "xt_payload_store_") || import.name == "xt_in_subgroups";
+         begins(import, "xt_payload_") || import.name == "xt_in_subgroups";
 }
 
 void addPortablePart(BuiltinText &out, const SpirvImport &import) {
@@ -112,8 +118,8 @@ void addPortablePart(BuiltinText &out, const SpirvImport &import) {
     addReversedId(out, import);
   else if (begins(import, "xt_round_to_tf32_"))
     addRound(out, import);
-  else if (begins(import, "xt_payload_store_"))
-    addPayloadStore(out, import);
+  else if (begins(import, "xt_payload_"))
+    addPayloadMessage(out, import);
   else // Volatile: an unused value would be gone when the driver looks.
     out.add("void xt_in_subgroups(void) { volatile uint lane = get_sub_group_local_id(); }\n");
 }

@@ -115,27 +115,34 @@ private:
     return is ? found->second.substr(common.size()) : std::string();
   }
 
-  /// A payload is more than this runtime's pointer to it tells: the store gets what it was made of.
-  bool payloadStore(const SpirvInstruction &in) {
+  /// A payload is more than this runtime's pointer to it tells: a message gets what it was made of.
+  bool payloadMessage(const SpirvInstruction &in) {
     if (in.length() < 5)
       return false;
-    const std::string begin = "block_write_ap_";
-    std::string name = payloadFunction(in);
-    if (name.compare(0, begin.size(), begin) != 0)
+    std::string name = payloadFunction(in), kind;
+    for (const char *known : {"write", "read"})
+      if (std::string begin = "block_" + std::string(known) + "_ap_u"; name.rfind(begin, 0) == 0) {
+        kind = known;
+        name = name.substr(begin.size() - 1);
+      }
+    if (kind.empty())
       return false;
-    need(in, 9);
+    bool stores = kind == "write";
+    need(in, stores ? 9 : 8);
     auto made = created.find(in[4]);
     if (made == created.end() || changed.count(in[4]))
-      throw Error("the kernel stores a block by an address payload that is copied, updated or "
-                  "passed on, which this runtime does not follow. Create a payload for the store, "
-                  "or use intel_sub_group_2d_block_write_*");
+      throw Error("the kernel accesses a block by an address payload that is copied, updated or "
+                  "passed on, which this runtime does not follow. Create a payload for the access, "
+                  "or use intel_sub_group_2d_block_" +
+                  kind + "_*");
     const SpirvInstruction &create = made->second;
     need(create, 10);
-    // Base, width, height, pitch, x, y; the distances and the value.
+    // Base, width, height, pitch, x, y; the distances and what is stored.
     std::vector<uint32_t> args(create.at + 4, create.at + 10);
-    args.insert(args.end(), in.at + 5, in.at + 8);
-    rewritten(payloadFunctions + begin + "*", "intel_sub_group_2d_block_write_*");
-    edit.call("xt_payload_store_" + name.substr(begin.size()), in[1], args, in[2]);
+    args.insert(args.end(), in.at + 5, in.at + (stores ? 8 : 7));
+    rewritten(payloadFunctions + ("block_" + kind) + "_ap_*",
+              "intel_sub_group_2d_block_" + kind + "_*");
+    edit.call("xt_payload_" + kind + "_" + name, in[1], args, in[2]);
     return true;
   }
 
@@ -230,7 +237,7 @@ private:
     case op::roundToTf32:
       return round(in);
     case op::functionCall:
-      return payloadStore(in);
+      return payloadMessage(in);
     case op::function:
       current = in.length() > 2 ? in[2] : 0;
       return false;

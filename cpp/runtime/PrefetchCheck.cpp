@@ -225,6 +225,8 @@ static void addPayloadHead(BuiltinText &out, const SpirvImport &import, const Pa
     return out.addHead(import, {"payload", "value"});
   case PayloadCall::Prefetch:
     return out.addHead(import, {"payload", "x", "y", "cache"});
+  case PayloadCall::Load:
+    return out.addHead(import, {"payload", "x", "y", "cache"});
   case PayloadCall::Store:
     return out.addHead(import, {"payload", "x", "y", "value", "cache"});
   }
@@ -258,6 +260,7 @@ static std::string payloadBody(const PayloadCall &call) {
     xt_prefetch(from->base, from->width, from->height, from->pitch, from->x + x, from->y + y, @bytes@,
                 @all_columns@, @rows@);
 )";
+  case PayloadCall::Load:
   case PayloadCall::Store: // PortableSpirv.cpp calls another function in its place.
     break;
   }
@@ -267,8 +270,9 @@ static std::string payloadBody(const PayloadCall &call) {
 void addPayload(BuiltinText &out, const SpirvImport &import, const PayloadCall &call) {
   addPayloadHead(out, import, call);
   bool makes = call.kind == PayloadCall::Create || call.kind == PayloadCall::Copy;
-  if (!out.checkPrefetches) {
-    out.add(makes ? " { return 0; }\n" : " {}\n");
+  bool loads = call.kind == PayloadCall::Load;
+  if (!out.checkPrefetches || loads || call.kind == PayloadCall::Store) {
+    out.add(makes || loads ? " { return 0; }\n" : " {}\n");
     return;
   }
   out.add(

@@ -58,8 +58,8 @@ class XeTarget(Target):
         ),
         Option(
             "prefetch_payloads",
-            "whether loops prefetch, and tiles are stored, by address payloads, which need functions of Intel's "
-            "library (default: they do); else by OpenCL's functions alone",
+            "whether loops prefetch, and blocks are loaded and stored, by address payloads, which need functions of "
+            "Intel's library (default: they do); else by OpenCL's functions alone",
         ),
     )
 

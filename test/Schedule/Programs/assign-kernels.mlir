@@ -345,3 +345,61 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+// Long rows: a kernel of blocks' statistics, one of rows', and one of the results. What is computed of a row's statistics
+// alone is with these, though only the results read it; not what reads memory besides.
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+#one = affine_map<(i) -> (i)>
+// CHECK-LABEL: func.func @statistics
+func.func @statistics(%x: tensor<40x7000xf32>, %p: tensor<40x32xf32>, %w: tensor<40xf32>) -> tensor<40x7000xf32> {
+  %zero = arith.constant 0.0 : f32
+  %er = tensor.empty() : tensor<40xf32>
+  %e = tensor.empty() : tensor<40x7000xf32>
+  %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<40xf32>) -> tensor<40xf32>
+  // CHECK: linalg.reduce {{.*}} dimensions = [1]{{ +}}{xetile.kernel = 0 : i64, xetile.schedule = "rows"}
+  %s = linalg.reduce {arith.addf} ins(%p : tensor<40x32xf32>) outs(%zr : tensor<40xf32>) dimensions = [1]
+  // CHECK: linalg.generic {{.*}} {xetile.kernel = 0 : i64, xetile.schedule = "rows"}
+  // CHECK-NEXT: ^bb0
+  // CHECK-NEXT: math.rsqrt
+  %r = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]}
+      ins(%s : tensor<40xf32>) outs(%er : tensor<40xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %q = math.rsqrt %a : f32
+    linalg.yield %q : f32
+  } -> tensor<40xf32>
+  // CHECK: linalg.generic {{.*}} {xetile.kernel = 0 : i64, xetile.schedule = "rows"}
+  // CHECK-NEXT: ^bb0
+  // CHECK-NEXT: arith.mulf
+  %t = linalg.generic {indexing_maps = [#one, #one, #one], iterator_types = ["parallel"]}
+      ins(%r, %s : tensor<40xf32>, tensor<40xf32>) outs(%er : tensor<40xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %q = arith.mulf %a, %b : f32
+    linalg.yield %q : f32
+  } -> tensor<40xf32>
+  // CHECK: linalg.generic {{.*}} {xetile.kernel = 1 : i64, xetile.schedule = "elementwise"}
+  // CHECK-NEXT: ^bb0
+  // CHECK-NEXT: arith.addf
+  %u = linalg.generic {indexing_maps = [#one, #one, #one], iterator_types = ["parallel"]}
+      ins(%t, %w : tensor<40xf32>, tensor<40xf32>) outs(%er : tensor<40xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %q = arith.addf %a, %b : f32
+    linalg.yield %q : f32
+  } -> tensor<40xf32>
+  // CHECK: linalg.generic {{.*}} {xetile.kernel = 1 : i64, xetile.schedule = "elementwise"}
+  %y = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %u : tensor<40x7000xf32>, tensor<40xf32>) outs(%e : tensor<40x7000xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %q = arith.mulf %a, %b : f32
+    linalg.yield %q : f32
+  } -> tensor<40x7000xf32>
+  return %y : tensor<40x7000xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    transform.xetile.assign_kernels %root : !transform.any_op
+    transform.yield
+  }
+}

@@ -13,7 +13,8 @@
 //   matmuls, scans       where elementwise ops of the same shape are all that follows
 //
 // Then two kernels that do not wait for one another are made one (MergeKernels.cpp), and all is
-// decided anew, until there are no such.
+// decided anew, until there are no such. In the end ops of statistics alone go to the kernels that
+// compute these (MoveStatistics.cpp).
 #include "xetile/Schedule/Programs/Partition.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -23,6 +24,7 @@
 #include "xetile/Schedule/Programs/AttentionKernels.h"
 #include "xetile/Schedule/Programs/LoopNames.h"
 #include "xetile/Schedule/Programs/MergeKernels.h"
+#include "xetile/Schedule/Programs/MoveStatistics.h"
 #include "xetile/Schedule/Tiles/TileSizes.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 
@@ -360,8 +362,10 @@ SmallVector<KernelOps> partition(Block &block) {
     SmallVector<KernelOps> kernels = Partitioner(block, sizes, merges, attentions).run();
     // Ops that both kernels use may join the merged one: partition again.
     std::optional<Merge> merge = findMerge(kernels);
-    if (!merge)
+    if (!merge) {
+      moveStatistics(kernels, sizes);
       return kernels;
+    }
     merges.push_back(*merge);
   }
 }

@@ -146,7 +146,7 @@ def EmitBinary : Pass<"xetile-emit-binary", "::mlir::ModuleOp"> {
     ```
 
     Loops count in 32 bits where that is enough, and their prefetches go by address payloads that are made before the
-    loop (`prefetch-payloads`); stores of blocks of one matrix share one. Where a chip's messages carry offsets, two
+    loop (`prefetch-payloads`); stores, and loads outside of loops, share one. Where a chip's messages carry offsets, two
     steps of a loop that multiplies matrices become one. `docs/machine-code.md` tells what each is worth.
 
     Upstream's `gpu-module-to-binary` is replaced because its loop strength reduction yields SPIR-V that is not valid.
@@ -164,7 +164,7 @@ def EmitBinary : Pass<"xetile-emit-binary", "::mlir::ModuleOp"> {
            "::xetile::registerFileValues(), ::llvm::cl::ValueOptional">,
     Option<"cacheControls", "cache-controls", "bool", "false", "Give machine code the cache hints of its accesses">,
     Option<"prefetchPayloads", "prefetch-payloads", "bool", "true",
-           "Prefetch in loops, and store, by address payloads, functions of Intel's library; false: by OpenCL's alone">,
+           "Prefetch, store, load once by address payloads, functions of Intel's library; false: by OpenCL's alone">,
     Option<"ocloc", "ocloc", "std::string", "\"\"",
            "Path of ocloc (default: $XETILE_OCLOC, then PATH, then XeTile's cache)">,
     Option<"dumpDir", "dump-dir", "std::string", "\"\"",

@@ -72,7 +72,7 @@ struct BinaryOptions : virtual mlir::detail::PassOptions {
                              llvm::cl::init(false)};
   Option<bool> prefetchPayloads{
       *this, "prefetch-payloads",
-      llvm::cl::desc("Prefetch in loops, and store, by address payloads, functions of Intel's "
+      llvm::cl::desc("Prefetch, store, load once by address payloads, functions of Intel's "
                      "library; false: by OpenCL's alone"),
       llvm::cl::init(true)};
   Option<std::string> ocloc{*this, "ocloc", llvm::cl::desc("Path of ocloc"), llvm::cl::init("")};

@@ -207,7 +207,7 @@ FailureOr<std::string> EmitBinary::emitSpirv(gpu::GPUModuleOp module, xevm::XeVM
   xetile::SpirvOptions options;
   options.level = static_cast<unsigned>(target.getO());
   options.prefetchPayloads = prefetchPayloads;
-  options.storePayloads = prefetchPayloads && !cacheControls;
+  options.blockPayloads = prefetchPayloads && !cacheControls;
   const xetile::MachineFacts *facts = xetile::lookupMachineFacts(xetile::chipOf(target));
   options.hasMessageOffsets = facts && facts->hasMessageOffsets;
   if (auto why = xetile::optimizeForSpirv(*llvmModule, target.getTriple(), options))

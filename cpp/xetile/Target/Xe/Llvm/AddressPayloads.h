@@ -22,7 +22,8 @@ struct BlockShape {
   std::string name() const;
 };
 
-/// Of a function of OpenCL's cl_intel_subgroup_2d_block_io of the kind: "prefetch", "write".
+/// Of a function of OpenCL's cl_intel_subgroup_2d_block_io of the kind: "prefetch", "read",
+/// "write".
 std::optional<BlockShape> shapeOfBlock(llvm::StringRef function, llvm::StringRef kind);
 
 /// x (0) or y (1) of a block's place, a vector of two; null if that is not seen.
@@ -39,8 +40,9 @@ llvm::CallInst *callPayload(llvm::IRBuilder<> &builder, const llvm::Twine &name,
 llvm::Value *createPayload(llvm::IRBuilder<> &builder, const llvm::CallInst &message,
                            const BlockShape &shape, llvm::ArrayRef<llvm::Value *> place);
 
-/// Stores of blocks of one matrix at constant distances share a payload.
-struct StorePayloads : llvm::PassInfoMixin<StorePayloads> {
+/// Stores of blocks of one matrix at constant distances share a payload, and so do loads outside of
+/// loops.
+struct BlockPayloads : llvm::PassInfoMixin<BlockPayloads> {
   llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
 };
 

@@ -178,9 +178,9 @@ void addLoopPasses(ModulePassManager &passes, const xetile::SpirvOptions &option
     function.addPass(xetile::UnrollSteps());
   if (options.prefetchPayloads)
     function.addPass(xetile::PrefetchPayloads(options.hasMessageOffsets));
-  if (options.storePayloads) {
-    function.addPass(xetile::StorePayloads());
-    // The private arrays that stores read become registers.
+  if (options.blockPayloads) {
+    function.addPass(xetile::BlockPayloads());
+    // The private arrays of messages become registers.
     function.addPass(SROAPass(SROAOptions::PreserveCFG));
   }
   function.addPass(xetile::AddressSums());

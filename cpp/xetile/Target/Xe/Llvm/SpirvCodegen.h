@@ -17,7 +17,7 @@ namespace xetile {
 struct SpirvOptions {
   unsigned level = 2;            // 0 to 3; loops are left alone at 0
   bool prefetchPayloads = true;  // prefetches in loops by address payloads
-  bool storePayloads = true;     // stores, which have no cache hints then
+  bool blockPayloads = true;     // loads and stores, which have no cache hints then
   bool hasMessageOffsets = true; // of the chip
 };
 

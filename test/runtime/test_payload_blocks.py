@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""2D block stores by address payloads, on a device that has none: as plain stores, against NumPy."""
+"""2D block loads and stores by address payloads, on a device that has none: as plain ones, against NumPy."""
 
 from __future__ import annotations
 
@@ -7,13 +7,23 @@ import ctypes
 
 import numpy as np
 import pytest
-from gpu_runtime import SUBGROUP, RuntimeFailure, compile_opencl, runtime
+from gpu_runtime import SUBGROUP, RuntimeFailure, aligned, compile_opencl, runtime
 
 LIBRARY, CREATE_NAME = "__builtin_IB_subgroup_", "createBlock2DAddressPayload"
 ROWS, BYTES = 21, 192  # of the matrix
-# bits, columns, a lane's vector of 8 rows
+# Of stores: bits, columns, a lane's vector of 8 rows.
 SHAPES = {"u8_m8k32v1": (8, 32, "short8"), "u8_m8k64v1": (8, 64, "int8"), "u16_m8k16v1": (16, 16, "short8"),
           "u16_m8k32v1": (16, 32, "int8"), "u32_m8k16v1": (32, 16, "int8")}  # fmt: skip
+
+
+# Of loads: bits, rows, columns, blocks, a lane's vector.
+LOADS = {
+    f"u{bits}_m{rows}k{columns}v{blocks}": (bits, rows, columns, blocks, f"{kind}{rows * blocks}")
+    for bits, columns, kind in ((8, 32, "short"), (8, 64, "int"), (16, 16, "short"), (16, 32, "int"), (32, 16, "int"))
+    for rows in (2, 4, 8, 16)
+    for blocks in (1, 2)
+    if rows * blocks in (4, 8, 16) and columns * bits * blocks <= 512
+}
 
 
 def kernel(shape: str, body: str) -> bytes:
@@ -110,3 +120,46 @@ def test_functions_that_no_gpu_has_are_refused(name, types, message):
     )
     with pytest.raises(RuntimeFailure, match=message):
         runtime().launch(runtime().load(compile_opencl(text)), "k", (1, 1, 1), (1, 1, 1), [ctypes.c_void_p(0)])
+
+
+@pytest.mark.parametrize("shape", LOADS)
+@pytest.mark.parametrize("place", [*PLACES, "right"])
+def test_loads_by_payloads_read_what_lies_inside(shape, place, flavour):
+    bits, rows, columns, blocks, vector = LOADS[shape]
+    x, y = (BYTES * 8 // bits - columns // 2, 2) if place == "right" else place
+    rng = np.random.default_rng()
+    memory = rng.integers(0, 256, (ROWS, BYTES), np.uint8).view(f"u{bits // 8}")
+    block = np.zeros((blocks, rows, columns), memory.dtype)
+    for index in np.ndindex(*block.shape):
+        row, column = y + index[1], x + index[0] * columns + index[2]
+        if 0 <= row < ROWS and 0 <= column < memory.shape[1]:
+            block[index] = memory[row, column]
+    # Lane by lane: its share of each row of each block.
+    want = block.reshape(blocks, rows, SUBGROUP, -1).transpose(2, 0, 1, 3).reshape(SUBGROUP, -1)
+    out = np.zeros_like(np.ascontiguousarray(want))
+    spirv = compile_opencl(f"""
+__private int *create(long, int, int, int, int, int, int, int, int) __asm__("{LIBRARY}{CREATE_NAME}");
+{vector} load(__private int *, int, int, int) __asm__("{LIBRARY}block_read_ap_{shape}");
+__attribute__((intel_reqd_sub_group_size({SUBGROUP})))
+__kernel void k(__global uchar *a, int w, int h, int p, __global {vector} *out, int x, int y) {{
+  __private int *q = create((long)a, w - 1, h - 1, p - 1, x + 4, y - 3, {columns}, {rows}, {blocks});
+  out[get_sub_group_local_id()] = load(q, -4, 3, 0);
+}}
+""")
+    gpu = runtime()
+    module = gpu.load(spirv)
+    there = gpu.mgpuMemAlloc(memory.nbytes, None, 0)
+    try:
+        gpu.mgpuMemcpy(there, memory.ctypes.data, memory.nbytes, None)
+        numbers = [*map(ctypes.c_int32, (BYTES, ROWS, BYTES))], [*map(ctypes.c_int32, (x, y))]
+        gpu.launch(
+            module,
+            "k",
+            (1, 1, 1),
+            (SUBGROUP, 1, 1),
+            [ctypes.c_void_p(there), *numbers[0], aligned_out := aligned(out), *numbers[1]],
+        )
+    finally:
+        gpu.mgpuMemFree(there, None)
+        gpu.mgpuModuleUnload(module)
+    np.testing.assert_array_equal(aligned_out, want)
