@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The command `xetile`: compile, run, check, explain, stages, calibrate, tune, report, diff, schedules, layout, where,
-doctor.
+"""The command `xetile`: compile, run, check, explain, stages, calibrate, tune, report, diff, schedules, layout, reduce,
+where, doctor.
 
 Errors are one message on stderr and status 1.
 """
@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from xetile.cli import calibrate, compile, explain, layout, report, run, schedules, stages, tune, where
+from xetile.cli import calibrate, compile, explain, layout, reduce, report, run, schedules, stages, tune, where
 from xetile.errors import XeTileError
 from xetile.system import output, surroundings
 
@@ -66,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"xetile {surroundings.version()}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (compile, run, explain, stages, calibrate, tune, report, schedules, layout, where):
+    for command in (compile, run, explain, stages, calibrate, tune, report, schedules, layout, reduce, where):
         command.add_parser(commands)
     report.add_diff_parser(commands)
     run.add_check_parser(commands)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["Request", "add_options", "parse_seed", "pass_parameters", "read_request", "read_schedule", "watch"]
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options that `read_request` reads."""
+def add_options(parser: argparse.ArgumentParser, *, stages: bool = True) -> None:
+    """The options that `read_request` reads, and with `stages` those that `watch` does."""
     parser.add_argument(
         "input", metavar="IN.mlir", help="a module with one function, on tensors, or with kernels for a GPU"
     )
@@ -38,7 +38,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a parameter of the schedule; may be repeated"
     )
-    parser.add_argument("--dump-stages", metavar="DIR", help="write the module at each level to DIR/<level>.mlir")
+    if stages:
+        parser.add_argument("--dump-stages", metavar="DIR", help="write the module at each level to DIR/<level>.mlir")
 
 
 class Request:
