@@ -26,7 +26,7 @@ BUILD = Path(config.xetile_build)
 config.name = "xetile"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["python", "runtime", "bench", "fuzz", "Inputs"]
+config.excludes = ["python", "device", "runtime", "bench", "fuzz", "Inputs"]
 config.test_source_root = str(TEST)
 config.test_exec_root = str(BUILD / "test")
 

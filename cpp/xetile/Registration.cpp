@@ -23,6 +23,10 @@
 #include "xetile/Target/Cpu/CpuTarget.h"
 #include "xetile/Target/Cpu/Passes.h"
 #endif
+#ifdef XETILE_ENABLE_NVIDIA
+#include "xetile/Target/Nvidia/NvidiaTarget.h"
+#include "xetile/Target/Nvidia/Passes.h"
+#endif
 
 void xetile::registerDialects(mlir::DialectRegistry &registry) {
   registry.insert<XeTileDialect>();
@@ -61,6 +65,10 @@ void xetile::registerPasses() {
   registerXeTileCpuPasses();
   registerCpuPipelines();
   registerCpuTarget();
+#endif
+#ifdef XETILE_ENABLE_NVIDIA
+  registerXeTileNvidiaPasses();
+  registerNvidiaTarget();
 #endif
   registerCompilePipeline();
 }

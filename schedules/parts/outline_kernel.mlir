@@ -26,7 +26,7 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op) -> !transform.any_op
     %outlined = transform.apply_registered_pass "gpu-kernel-outlining" to %module
         : (!transform.any_op) -> !transform.any_op
-    %with_target = transform.apply_registered_pass "xetile-attach-target" with options = {"chip" = %target}
+    %with_target = transform.apply_registered_pass "xetile-begin-target" with options = {"target" = %target}
         to %outlined : (!transform.any_op, !transform.any_param) -> !transform.any_op
 
     %kernel = transform.structured.match ops{["gpu.module"]} in %with_target : (!transform.any_op) -> !transform.any_op

@@ -6,6 +6,7 @@
 #include "xetile/IR/DialectAttrs.h"
 #include "mlir/IR/Operation.h"
 #include "xetile/IR/ReachAttrs.h"
+#include "xetile/IR/RingAttrs.h"
 #include "xetile/IR/XeTileAttrs.h"
 #include "xetile/IR/XeTileDialect.h"
 
@@ -33,6 +34,28 @@ template <typename... Attrs> bool isArrayOf(Attribute value) {
 template <StringLiteral const &...texts> bool isOneOf(Attribute value) {
   auto text = dyn_cast<StringAttr>(value);
   return text && ((text.getValue() == texts) || ...);
+}
+
+bool isRing(Attribute value) {
+  auto fields = dyn_cast<DictionaryAttr>(value);
+  auto has = [&](StringRef name) {
+    auto number = fields.getAs<IntegerAttr>(name);
+    return number && number.getType().isInteger(64) && number.getInt() > 0;
+  };
+  return fields && has("stages") && has("stage_bytes") && has("shared_bytes") && has("threads") &&
+         fields.getAs<DenseI64ArrayAttr>("written");
+}
+
+bool isMap(Attribute value) {
+  auto fields = dyn_cast<DictionaryAttr>(value);
+  auto argument = fields ? fields.getAs<IntegerAttr>("argument") : IntegerAttr();
+  auto box = fields ? fields.getAs<DenseI64ArrayAttr>("box") : DenseI64ArrayAttr();
+  return argument && argument.getType().isInteger(64) && box && box.size() == 2;
+}
+
+bool areMaps(Attribute value) {
+  auto maps = dyn_cast<ArrayAttr>(value);
+  return maps && llvm::all_of(maps, isMap);
 }
 
 constexpr StringLiteral kAuto = "auto", kAlways = "always", kNever = "never", kA = "a", kB = "b";
@@ -72,6 +95,10 @@ const Row rows[] = {
     {laneArgsAttr, Place::Operation, "an array of #xetile.lane_layout and unit",
      isArrayOf<LaneLayoutAttr, UnitAttr>},
     {registerEstimateAttr, Place::Operation, "a dictionary", is<DictionaryAttr>},
+    {kRingAttr, Place::Operation,
+     "a dictionary of stages, stage_bytes, shared_bytes, threads and written", isRing},
+    {kMapAttr, Place::Operation, "a dictionary of argument and box", isMap},
+    {kMapsAttr, Place::Operation, "an array of dictionaries of argument and box", areMaps},
 };
 
 LogicalResult verifyAttr(Operation *op, NamedAttribute attr, Place place) {

@@ -8,6 +8,7 @@
 #include "xetile/Schedule/MatmulLoops.h"
 #include "xetile/Schedule/Params.h"
 #include "xetile/Schedule/TransformOps.h"
+#include "xetile/Target/Target.h"
 
 using namespace mlir;
 using namespace mlir::transform;
@@ -88,6 +89,13 @@ Problem findExcess(const Tiling &tiling, const MatmulLoops &contraction, const T
   return mistake;
 }
 
+/// The same of a target outside the table of Intel's GPUs.
+Problem askTarget(const Target &target, const Tiling &tiling, const MatmulLoops &contraction) {
+  MatmulTiling asked{tiling.tile[0],   tiling.tile[1], tiling.layout[0],
+                     tiling.layout[1], tiling.tile[2], tiling.prefetch};
+  return target.checkTiling(asked, contraction.elementType(0), contraction.elementType(2));
+}
+
 /// Reads all parameters into `tiling` (c1).
 DiagnosedSilenceableFailure readTiling(CheckMatmulTilingOp op, TransformState &state,
                                        Tiling &tiling) {
@@ -126,9 +134,9 @@ DiagnosedSilenceableFailure CheckMatmulTilingOp::apply(TransformRewriter &rewrit
   Tiling tiling;
   if (auto diag = readTiling(*this, state, tiling); !diag.succeeded())
     return diag;
-  if (std::optional<std::string> why = checkChip(tiling.target))
+  const Target *other = findTilingTarget(tiling.target);
+  if (std::optional<std::string> why = other ? std::nullopt : checkChip(tiling.target))
     return op.emitDefiniteFailure() << "target: " << *why;
-  const TargetInfo &device = *lookupTarget(tiling.target);
 
   for (Operation *target : state.getPayloadOps(getMatmul())) {
     Result<MatmulLoops> contraction = matchMatmul(target);
@@ -136,7 +144,8 @@ DiagnosedSilenceableFailure CheckMatmulTilingOp::apply(TransformRewriter &rewrit
     if (!contraction)
       mistake = contraction.error().message;
     else if (mistake = findRemainder(tiling); !mistake)
-      mistake = findExcess(tiling, *contraction, device);
+      mistake = other ? askTarget(*other, tiling, *contraction)
+                      : findExcess(tiling, *contraction, *lookupTarget(tiling.target));
     if (mistake) {
       DiagnosedDefiniteFailure diag = op.emitDefiniteFailure() << *mistake;
       diag.attachNote(target->getLoc()) << "the matmul to tile";

@@ -9,6 +9,7 @@
 #include "xetile/Schedule/Params.h"
 #include "xetile/Schedule/TransformOps.h"
 #include "xetile/Target/MatmulTiling.h"
+#include "xetile/Target/Target.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -42,7 +43,7 @@ static bool isSurface(RankedTensorType tensor, AffineMap map, ArrayRef<unsigned>
   return !device.checkSurface(width, height, pitch, bits);
 }
 
-static MatmulProblem describe(const MatmulLoops &contraction, const TargetInfo &device) {
+static MatmulProblem describe(const MatmulLoops &contraction, const TargetInfo *device) {
   linalg::LinalgOp op = contraction.op;
   ArrayRef<int64_t> sizes = contraction.sizes;
   auto known = [](int64_t size) { return ShapedType::isDynamic(size) ? -1 : size; };
@@ -51,9 +52,17 @@ static MatmulProblem describe(const MatmulLoops &contraction, const TargetInfo &
                            false};
   std::array<unsigned, 3> loops = {contraction.m, contraction.n, contraction.k};
   for (OpOperand &operand : op->getOpOperands())
-    problem.byElements |= !isSurface(cast<RankedTensorType>(operand.get().getType()),
-                                     op.getMatchingIndexingMap(&operand), loops, device);
+    problem.byElements |= device && !isSurface(cast<RankedTensorType>(operand.get().getType()),
+                                               op.getMatchingIndexingMap(&operand), loops, *device);
   return problem;
+}
+
+static MatmulTiling choose(const MatmulLoops &contraction, const MatmulTiling &given,
+                           StringRef target) {
+  if (const Target *other = findTilingTarget(target))
+    return other->chooseTiling(describe(contraction, nullptr), given);
+  const TargetInfo &device = *lookupTarget(target);
+  return chooseMatmulTiling(describe(contraction, &device), given, device);
 }
 
 /// For whoever reads the result of the schedule.
@@ -119,9 +128,9 @@ DiagnosedSilenceableFailure ChooseMatmulTilingOp::apply(TransformRewriter &rewri
     return diag;
   if (precision != "exact" && precision != "tf32")
     return op.emitDefiniteFailure() << "precision = " << precision << ": expected exact or tf32";
-  if (std::optional<std::string> why = checkChip(target))
+  const Target *other = findTilingTarget(target);
+  if (std::optional<std::string> why = other ? std::nullopt : checkChip(target))
     return op.emitDefiniteFailure() << "target: " << *why;
-  const TargetInfo &device = *lookupTarget(target);
 
   auto targets = state.getPayloadOps(getMatmul());
   if (!llvm::hasSingleElement(targets))
@@ -142,7 +151,7 @@ DiagnosedSilenceableFailure ChooseMatmulTilingOp::apply(TransformRewriter &rewri
     return diag;
   }
 
-  MatmulTiling tiling = chooseMatmulTiling(describe(*contraction, device), given, device);
+  MatmulTiling tiling = choose(*contraction, given, target);
   writeDown(rewriter, matmul, tiling);
   Builder b(getContext());
   auto set = [&](Value result, ArrayRef<int64_t> values) {

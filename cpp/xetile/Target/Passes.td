@@ -41,6 +41,22 @@ def CheckTypes : Pass<"xetile-check-types", "::mlir::ModuleOp"> {
   }];
 }
 
+def BeginTarget : Pass<"xetile-begin-target", "::mlir::ModuleOp"> {
+  let summary = "Say in the IR for which target it is compiled";
+  let description = [{
+    Runs the passes by which the target of that name begins: each `gpu.module` gets the target's attribute. A schedule
+    that outlines kernels ends so, whichever target they are for.
+
+    ```mlir
+    // --xetile-begin-target=target=pvc
+    gpu.module @kernels { ... }                                // before
+    gpu.module @kernels [#xevm.target<chip = "pvc">] { ... }   // after
+    ```
+    Refused: names that no target has, and targets that nothing can be compiled for.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"pvc\"", "Name of the target">];
+}
+
 def ApplySchedule : Pass<"xetile-apply-schedule", "::mlir::ModuleOp"> {
   let summary = "Apply a schedule that is in files";
   let description = [{

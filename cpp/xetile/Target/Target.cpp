@@ -47,6 +47,12 @@ std::vector<const Target *> xetile::registeredTargets() {
   return targets;
 }
 
+const Target *xetile::findTilingTarget(StringRef name) {
+  auto found = registry().find(name.str());
+  bool hasRules = found != registry().end() && found->second.chooseTiling;
+  return hasRules ? &found->second : nullptr;
+}
+
 Result<const Target *> xetile::findTarget(StringRef name) {
   auto found = registry().find(name.str());
   if (found == registry().end()) {

@@ -9,13 +9,15 @@
 #include "mlir/Pass/PassOptions.h"
 #include "xetile/Facts/Result.h"
 #include "xetile/Facts/TargetInfo.h"
+#include "xetile/Target/MatmulTiling.h"
 #include <functional>
 #include <memory>
 #include <vector>
 
 namespace mlir {
 class OpPassManager;
-}
+class Type;
+} // namespace mlir
 
 namespace xetile {
 
@@ -53,6 +55,10 @@ struct Target {
   AddPasses begin;
   /// Why nothing can be compiled for it; empty if it can.
   std::string refusal;
+  /// Tiles of a matmul, all sizes of them, where `device` is null; null where no schedule tiles.
+  std::function<MatmulTiling(const MatmulProblem &, const MatmulTiling &)> chooseTiling;
+  /// Why it cannot multiply `input` into sums of type `sum` by these tiles; beside the former.
+  std::function<Problem(const MatmulTiling &, mlir::Type input, mlir::Type sum)> checkTiling;
 
   /// True if only a schedule leads from level 0 to level 1.
   bool needsSchedule() const { return !levels[1].addPasses; }
@@ -79,6 +85,8 @@ template <typename Group> std::vector<llvm::StringRef> namesOf() {
 void registerTarget(Target target);
 /// Ordered by name; those that are refused are among them.
 std::vector<const Target *> registeredTargets();
+/// The target of that name if it tiles matmuls by rules of its own, else null.
+const Target *findTilingTarget(llvm::StringRef name);
 /// The target of that name, or why there is none that can be compiled for.
 Result<const Target *> findTarget(llvm::StringRef name);
 

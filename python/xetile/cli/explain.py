@@ -26,7 +26,7 @@ def _run(options: argparse.Namespace) -> int:
     from xetile.compiling import compiler
 
     request = read_request(options, unsaid="cpu")
-    if not request.target.has_device and request.schedule is None:
+    if request.target.name == "cpu" and request.schedule is None:
         from xetile.targets.cpu import explain_parameters
 
         print(explain_parameters(request.payload, request.params))

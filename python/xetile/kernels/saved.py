@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import Any
 
 from xetile.errors import XeTileError, expect
-from xetile.kernels import runtime
+from xetile.kernels import cuda, runtime
 from xetile.kernels.function import CompiledFunction
 from xetile.kernels.kernel import Kernel, NativeBinary
 from xetile.kernels.signature import Signature
@@ -52,6 +52,7 @@ REFUSED = "xetile_refused"
 """Of code: a variable that points to what its constructors did not get from the system, or null."""
 
 _ON_HOST = ("cpu",)
+_BY_CUDA = ("sm_90a",)
 _OPENMP = "libomp.so.5"
 
 
@@ -155,8 +156,9 @@ class SavedCode:
         """The function, ready to be called. XeTileError if this machine lacks what it needs."""
         if self._target in _ON_HOST:
             return self._open()
-        with runtime.launching():
-            return self._open(runtime.launching)
+        guard = cuda.launching if self._target in _BY_CUDA else runtime.launching
+        with guard():
+            return self._open(guard)
 
     def _open(self, guard: Any = None) -> CompiledFunction:
         try:

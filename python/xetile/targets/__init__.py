@@ -7,11 +7,12 @@ xetile.targets.Target("pvc").registers
 
 from xetile.targets.base import Option, Plan, Target
 from xetile.targets.cpu import CpuTarget
+from xetile.targets.nvidia import NvidiaTarget
 from xetile.targets.xe import XeTarget
 
-__all__ = ["CpuTarget", "Option", "Plan", "Target", "XeTarget", "available"]
+__all__ = ["CpuTarget", "NvidiaTarget", "Option", "Plan", "Target", "XeTarget", "available"]
 
 
 def available() -> tuple[Target, ...]:
-    """All targets: Intel's GPUs by name, then this CPU."""
-    return tuple(Target(name) for room in (XeTarget, CpuTarget) for name in room.names())
+    """All targets: Intel's GPUs by name, then this CPU, then Nvidia's GPUs."""
+    return tuple(Target(name) for room in (XeTarget, CpuTarget, NvidiaTarget) for name in room.names())

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// CudaApi.cpp: the functions of XeTileCudaRuntime.h.
+// Input: C calls of lowered host code. Output: launches. Refused: by Error, which no call lets out.
+#include "XeTileCudaRuntime.h"
+
+#include "../Errors.h"
+#include "Launch.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+using namespace xetile::runtime;
+using namespace xetile::runtime::cuda;
+
+namespace {
+
+size_t copyText(const std::string &text, char *out, size_t size) {
+  if (out && size) {
+    size_t count = std::min(size - 1, text.size());
+    std::memcpy(out, text.data(), count);
+    out[count] = '\0';
+  }
+  return text.size();
+}
+
+Launch *launchOf(void *launch) { return static_cast<Launch *>(launch); }
+
+} // namespace
+
+extern "C" {
+
+void *xetileCudaBegin(int64_t *slot, const char *ptx, const char *name, int64_t sharedBytes) {
+  if (errorPending())
+    return nullptr;
+  return guarded<void *>(nullptr, [&]() -> void * {
+    const Driver &found = driver();
+    return new Launch(found, findFunction(found, slot, ptx, name, sharedBytes), name, sharedBytes);
+  });
+}
+
+void xetileCudaMatrix(void *launch, int64_t address, int64_t offset, int64_t access, int64_t bytes,
+                      int64_t rank, int64_t size0, int64_t size1, int64_t stride0,
+                      int64_t stride1) {
+  if (launch && !errorPending())
+    guarded([&] {
+      launchOf(launch)->addMatrix(
+          {address, offset, access, bytes, rank, {size0, size1}, {stride0, stride1}});
+    });
+}
+
+void xetileCudaNumber(void *launch, int64_t value, int64_t /*bytes*/) {
+  if (launch && !errorPending())
+    guarded([&] { launchOf(launch)->addNumber(value); });
+}
+
+void xetileCudaMap(void *launch, int64_t argument, int64_t kind, int64_t inner, int64_t outer) {
+  if (launch && !errorPending())
+    guarded([&] { launchOf(launch)->addMap(argument, kind, inner, outer); });
+}
+
+void xetileCudaLaunch(void *launch, int64_t x, int64_t y, int64_t z, int64_t threads) {
+  std::unique_ptr<Launch> owned(launchOf(launch));
+  if (launch && !errorPending())
+    guarded([&] { owned->run(x, y, z, threads); });
+}
+
+void xetileCudaCopy(int64_t to, int64_t from, int64_t bytes) {
+  if (errorPending() || bytes <= 0)
+    return;
+  guarded([&] {
+    const Driver &found = driver();
+    if (isOnDevice(found, to) || isOnDevice(found, from))
+      check(found,
+            found.memcpyAny(static_cast<DevicePointer>(to), static_cast<DevicePointer>(from),
+                            static_cast<size_t>(bytes)),
+            "copying an array");
+    else
+      std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from),
+                  static_cast<size_t>(bytes));
+  });
+}
+
+int xetileCudaSetErrorMode(int mode) { return setErrorMode(mode); }
+
+size_t xetileCudaTakeError(char *out, size_t size) {
+  if (!errorPending())
+    return 0;
+  return copyText(out ? takeError() : peekError(), out, size);
+}
+
+size_t xetileCudaDescribeDevice(char *out, size_t size) {
+  if (errorPending())
+    return 0;
+  return guarded<size_t>(0, [&] { return copyText(describeDevice(), out, size); });
+}
+
+} // extern "C"

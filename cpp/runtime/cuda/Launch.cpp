@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Launch.cpp: arguments, tensor maps and the launch itself.
+// Input: arrays on the host or the device. Output: the kernel's work in them.
+// Refused: arrays that the copy engine does not take; grids that the device does not.
+#include "Launch.h"
+
+#include "../Errors.h"
+
+#include <algorithm>
+
+namespace xetile::runtime::cuda {
+namespace {
+
+constexpr int kMemoryType = 2, kManaged = 8, kDeviceMemory = 2; // CUpointer_attribute, CUmemorytype
+constexpr int kSwizzle128 = 3, kPromote256 = 3;                 // of tensor maps
+constexpr int64_t kAlign = 16;                                  // of what the copy engine reads
+constexpr int64_t kMaxSide = int64_t(1) << 32, kMaxPitch = int64_t(1) << 40;
+constexpr int64_t kMaxX = 0x7fffffff, kMaxYZ = 65535;
+constexpr size_t kLeastBytes = 256; // an array without elements has an address, too
+
+bool isEmpty(const Matrix &matrix) {
+  return std::any_of(matrix.sizes.begin(), matrix.sizes.begin() + matrix.rank,
+                     [](int64_t size) { return size == 0; });
+}
+
+/// First and last element, counted from the one at the address.
+std::array<int64_t, 2> reach(const Matrix &matrix) {
+  int64_t first = matrix.offset, last = matrix.offset;
+  for (int64_t i = 0; i < matrix.rank; ++i)
+    (matrix.strides[i] < 0 ? first : last) += (matrix.sizes[i] - 1) * matrix.strides[i];
+  return {first, last};
+}
+
+} // namespace
+
+bool isOnDevice(const Driver &driver, int64_t address) {
+  unsigned type = 0, managed = 0;
+  auto pointer = static_cast<DevicePointer>(address);
+  // Memory that the driver does not know is the host's.
+  if (driver.pointerGetAttribute(&type, kMemoryType, pointer))
+    return false;
+  return type == kDeviceMemory ||
+         (!driver.pointerGetAttribute(&managed, kManaged, pointer) && managed);
+}
+
+Launch::~Launch() {
+  for (const Copy &copy : copies)
+    driver.memFree(copy.device);
+}
+
+DevicePointer Launch::onDevice(const Matrix &matrix) {
+  if (!isEmpty(matrix) && isOnDevice(driver, matrix.address))
+    return static_cast<DevicePointer>(matrix.address);
+  auto [first, last] = reach(matrix);
+  size_t bytes = isEmpty(matrix) ? 0 : static_cast<size_t>((last - first + 1) * matrix.bytes);
+  Copy copy{reinterpret_cast<void *>(matrix.address + first * matrix.bytes), 0, bytes,
+            (matrix.access & 2) != 0};
+  check(driver, driver.memAlloc(&copy.device, std::max(bytes, kLeastBytes)),
+        "allocating " + std::to_string(bytes) + " bytes on the GPU for an argument of '" + name +
+            "'");
+  copies.push_back(copy);
+  if (bytes)
+    check(driver, driver.memcpyToDevice(copy.device, copy.host, bytes),
+          "copying an argument of '" + name + "' to the GPU");
+  return copy.device - static_cast<DevicePointer>(isEmpty(matrix) ? 0 : first * matrix.bytes);
+}
+
+void Launch::addMatrix(const Matrix &matrix) {
+  DevicePointer base = onDevice(matrix);
+  arguments.push_back({matrix, base});
+  auto address = static_cast<int64_t>(base);
+  // Allocated and aligned pointer, offset, sizes, strides.
+  for (int64_t value : {address, address, matrix.offset})
+    values.push_back(value);
+  for (const auto &parts : {matrix.sizes, matrix.strides})
+    values.insert(values.end(), parts.begin(), parts.begin() + matrix.rank);
+}
+
+void Launch::addNumber(int64_t value) {
+  arguments.push_back({});
+  values.push_back(value);
+}
+
+void Launch::addMap(int64_t argument, int64_t kind, int64_t inner, int64_t outer) {
+  if (argument < 0 || argument >= static_cast<int64_t>(arguments.size()) ||
+      arguments[argument].matrix.rank != 2)
+    throw Error("a tensor map of the kernel '" + name + "' is of argument " +
+                std::to_string(argument) +
+                ", which is no matrix. Host code and kernel must come "
+                "from one compilation");
+  const Matrix &matrix = arguments[argument].matrix;
+  std::string which = "argument " + std::to_string(argument) + " of the kernel '" + name + "'";
+  DevicePointer start = arguments[argument].base + matrix.offset * matrix.bytes;
+  int64_t rows = std::max<int64_t>(matrix.sizes[0], 1);
+  int64_t columns = std::max<int64_t>(matrix.sizes[1], 1);
+  // The pitch of a single row is never used.
+  int64_t pitch = rows == 1 ? (columns * matrix.bytes + kAlign - 1) / kAlign * kAlign
+                            : matrix.strides[0] * matrix.bytes;
+  if (matrix.strides[1] != 1 && matrix.sizes[1] > 1)
+    throw Error(which + " has columns " + std::to_string(matrix.strides[1]) +
+                " elements apart; expected contiguous rows");
+  if (start % kAlign)
+    throw Error(which + " begins " + std::to_string(start % kAlign) +
+                " bytes behind a multiple of 16; expected such a multiple: copy the array");
+  if (!isEmpty(matrix) && pitch % kAlign)
+    throw Error(which + " has rows " + std::to_string(pitch) +
+                " bytes apart; expected a multiple of 16: pad the rows of the array");
+  if (rows > kMaxSide || columns > kMaxSide || pitch < 0 || pitch >= kMaxPitch)
+    throw Error(which + " is a matrix of " + std::to_string(rows) + " x " +
+                std::to_string(columns) +
+                "; expected at most 2^32 each, and rows of less than "
+                "2^40 bytes");
+  uint64_t sizes[] = {static_cast<uint64_t>(columns), static_cast<uint64_t>(rows)};
+  uint64_t strides[] = {static_cast<uint64_t>(isEmpty(matrix) ? kAlign : pitch)};
+  if (isEmpty(matrix))
+    sizes[0] = sizes[1] = 1;
+  uint32_t box[] = {static_cast<uint32_t>(inner), static_cast<uint32_t>(outer)};
+  uint32_t steps[] = {1, 1};
+  maps.emplace_back();
+  check(driver,
+        driver.tensorMapEncodeTiled(&maps.back(), static_cast<int>(kind), 2,
+                                    reinterpret_cast<void *>(start), sizes, strides, box, steps,
+                                    /*interleave=*/0, kSwizzle128, kPromote256, /*fill=*/0),
+        "describing " + which + " to the copy engine");
+}
+
+void Launch::run(int64_t x, int64_t y, int64_t z, int64_t threads) {
+  if (x == 0 || y == 0 || z == 0)
+    return;
+  if (x < 0 || x > kMaxX || y < 0 || y > kMaxYZ || z < 0 || z > kMaxYZ)
+    throw Error("the kernel '" + name + "' was launched on a grid of " + std::to_string(x) + " x " +
+                std::to_string(y) + " x " + std::to_string(z) +
+                " workgroups; expected at most 2147483647 x 65535 x 65535: use larger tiles");
+  std::vector<void *> parameters;
+  for (int64_t &value : values)
+    parameters.push_back(&value);
+  for (TensorMap &map : maps)
+    parameters.push_back(&map);
+  check(driver,
+        driver.launchKernel(function, static_cast<unsigned>(x), static_cast<unsigned>(y),
+                            static_cast<unsigned>(z), static_cast<unsigned>(threads), 1, 1,
+                            static_cast<unsigned>(sharedBytes), nullptr, parameters.data(),
+                            nullptr),
+        "launching the kernel '" + name + "'");
+  copyBack();
+}
+
+void Launch::copyBack() {
+  if (copies.empty())
+    return;
+  check(driver, driver.ctxSynchronize(), "running the kernel '" + name + "'");
+  for (const Copy &copy : copies)
+    if (copy.isWritten && copy.bytes)
+      check(driver, driver.memcpyToHost(copy.host, copy.device, copy.bytes),
+            "copying a result of '" + name + "' from the GPU");
+}
+
+} // namespace xetile::runtime::cuda

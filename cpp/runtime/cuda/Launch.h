@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Launch.h: a launch while its arguments are told.
+// Input: arguments, one after the other. Output: a running kernel. Refused: by Error.
+#ifndef XETILE_RUNTIME_CUDA_LAUNCH_H
+#define XETILE_RUNTIME_CUDA_LAUNCH_H
+
+#include "Driver.h"
+
+#include <array>
+#include <deque>
+#include <map>
+#include <vector>
+
+namespace xetile::runtime::cuda {
+
+/// A kernel that the driver compiled, in each context that launches it.
+struct Kernel {
+  std::map<void *, void *> functions;
+};
+
+/// An array as a memref describes it.
+struct Matrix {
+  int64_t address, offset, access, bytes, rank;
+  std::array<int64_t, 2> sizes, strides;
+};
+
+class Launch {
+public:
+  Launch(const Driver &driver, void *function, std::string name, int64_t sharedBytes)
+      : driver(driver), function(function), name(std::move(name)), sharedBytes(sharedBytes) {}
+  ~Launch();
+  Launch(const Launch &) = delete;
+  Launch &operator=(const Launch &) = delete;
+
+  void addMatrix(const Matrix &matrix);
+  void addNumber(int64_t value);
+  void addMap(int64_t argument, int64_t kind, int64_t inner, int64_t outer);
+  void run(int64_t x, int64_t y, int64_t z, int64_t threads);
+
+private:
+  struct Argument {
+    Matrix matrix;
+    DevicePointer base; // of the element 0, on the device
+  };
+  struct Copy {
+    void *host;
+    DevicePointer device;
+    size_t bytes;
+    bool isWritten;
+  };
+  DevicePointer onDevice(const Matrix &matrix);
+  void copyBack();
+
+  const Driver &driver;
+  void *function;
+  std::string name;
+  int64_t sharedBytes;
+  std::vector<Argument> arguments; // numbers have a place, too
+  std::deque<int64_t> values;      // addresses of elements stay
+  std::deque<TensorMap> maps;
+  std::vector<Copy> copies;
+};
+
+/// The kernel of a PTX text, compiled at the first call for the current context.
+void *findFunction(const Driver &driver, int64_t *slot, const char *ptx, const char *name,
+                   int64_t sharedBytes);
+
+/// True for memory that the device reads at its address.
+bool isOnDevice(const Driver &driver, int64_t address);
+
+} // namespace xetile::runtime::cuda
+#endif

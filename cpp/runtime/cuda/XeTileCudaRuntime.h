@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// XeTileCudaRuntime.h: what libXeTileCudaRuntime offers to host code of kernels in PTX.
+// Input: plain C values; output: launches by the driver of Nvidia's GPUs, which is opened at the
+// first one. Refused: through a recorded or printed error, as xetileCudaSetErrorMode says; while a
+// recorded error waits every call is harmless.
+//
+// Environment:
+// - XETILE_CUDA_DRIVER: the driver's library (default: libcuda.so.1, where the system finds it)
+#ifndef XETILE_RUNTIME_CUDA_XETILECUDARUNTIME_H
+#define XETILE_RUNTIME_CUDA_XETILECUDARUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define XETILE_CUDA_EXPORT __attribute__((visibility("default")))
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Begins a launch of the kernel `name` of a PTX text, which the driver compiles once; `slot` keeps
+/// what it made and is 0 at first. `sharedBytes` is the shared memory of a workgroup.
+XETILE_CUDA_EXPORT void *xetileCudaBegin(int64_t *slot, const char *ptx, const char *name,
+                                         int64_t sharedBytes);
+
+/// The next argument, an array of at most two dimensions: parameters of a memref. Sizes, strides
+/// and offset in elements; `access` is 1 if the kernel reads it, 3 if it writes it, too. An array
+/// that is in the host's memory is copied to the device, and back after the launch if it is
+/// written.
+XETILE_CUDA_EXPORT void xetileCudaMatrix(void *launch, int64_t address, int64_t offset,
+                                         int64_t access, int64_t bytes, int64_t rank, int64_t size0,
+                                         int64_t size1, int64_t stride0, int64_t stride1);
+
+/// The next argument, a number of so many bytes.
+XETILE_CUDA_EXPORT void xetileCudaNumber(void *launch, int64_t value, int64_t bytes);
+
+/// A tensor map of an argument that is a matrix, in boxes of inner x outer elements with 128-byte
+/// swizzle; `kind` is a CUtensorMapDataType. It becomes a parameter behind all arguments.
+XETILE_CUDA_EXPORT void xetileCudaMap(void *launch, int64_t argument, int64_t kind, int64_t inner,
+                                      int64_t outer);
+
+/// Launches and forgets the launch. Waits for the kernel if an array was copied.
+XETILE_CUDA_EXPORT void xetileCudaLaunch(void *launch, int64_t x, int64_t y, int64_t z,
+                                         int64_t threads);
+
+/// Copies memory, each side on the host or the device.
+XETILE_CUDA_EXPORT void xetileCudaCopy(int64_t to, int64_t from, int64_t bytes);
+
+/// 0 prints errors and ends the process (the default), 1 records the first one. Returns the mode
+/// before.
+XETILE_CUDA_EXPORT int xetileCudaSetErrorMode(int mode);
+
+/// Copies the recorded message (cut to `size` bytes, null-terminated) and forgets it; with a null
+/// `out` it stays. Returns its full length, 0 if nothing failed.
+XETILE_CUDA_EXPORT size_t xetileCudaTakeError(char *out, size_t size);
+
+/// The same of the device's name, its driver's version and its capability.
+XETILE_CUDA_EXPORT size_t xetileCudaDescribeDevice(char *out, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,20 @@
+//===- RingAttrs.h - a kernel's ring of tiles in shared memory ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef XETILE_IR_RINGATTRS_H
+#define XETILE_IR_RINGATTRS_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace xetile {
+
+/// Of a kernel for Nvidia's GPUs: `stages`, `stage_bytes`, `shared_bytes`, `threads`, and
+/// `written`, the arguments that it writes.
+inline constexpr llvm::StringLiteral kRingAttr = "xetile.ring";
+/// Of a global: the matrix (`argument`) and the `box` of elements that a tensor map describes.
+inline constexpr llvm::StringLiteral kMapAttr = "xetile.tensor_map";
+/// Of a kernel: those of its last parameters, in order.
+inline constexpr llvm::StringLiteral kMapsAttr = "xetile.tensor_maps";
+
+} // namespace xetile
+
+#endif // XETILE_IR_RINGATTRS_H

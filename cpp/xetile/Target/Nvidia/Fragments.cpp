@@ -1,0 +1,123 @@
+//===- Fragments.cpp - what a thread holds of a workgroup's vectors ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: elementwise code on a workgroup's vectors. Out: the same on pairs of elements, each computed
+// where it is first stored. Refused: nothing; RingPlan.cpp has.
+//
+// wgmma gives the thread t of a warp, of the sums of 64 rows: rows 16 * warp + t / 4 and 8 below,
+// and of each 8 columns those of number 2 * (t % 4) and the next.
+//===----------------------------------------------------------------------===//
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "xetile/Target/Nvidia/Hopper.h"
+#include "xetile/Target/Nvidia/KernelWriter.h"
+
+using namespace mlir;
+using namespace xetile;
+using namespace xetile::hopper;
+
+Value KernelWriter::makePair(Value first, Value second) {
+  auto type = VectorType::get({2}, first.getType());
+  Value pair = LLVM::UndefOp::create(b, type);
+  pair = LLVM::InsertElementOp::create(b, pair, first, number(0));
+  return LLVM::InsertElementOp::create(b, pair, second, number(1));
+}
+
+Value KernelWriter::pairOf(Value value, Place place) {
+  // A value that is the same in all rows, or in all columns, is computed once.
+  if (auto type = dyn_cast<VectorType>(value.getType())) {
+    if (type.getDimSize(0) == 1)
+      place.block = place.half = 0;
+    if (type.getDimSize(1) == 1)
+      place.column = 0;
+  }
+  auto key = std::make_tuple(value.getAsOpaquePointer(), place.block, place.column, place.half);
+  auto found = pairs.find(key);
+  if (found != pairs.end())
+    return found->second;
+  Value made = computePair(value, place);
+  pairs[key] = made;
+  return made;
+}
+
+Value KernelWriter::computePair(Value value, Place place) {
+  auto type = cast<VectorType>(value.getType());
+  auto pairType = VectorType::get({2}, type.getElementType());
+  if (value == plan.loop.getResult(0)) {
+    auto element = [&](int64_t at) -> Value {
+      return LLVM::ExtractValueOp::create(b, sums[place.block], ArrayRef<int64_t>{at});
+    };
+    int64_t at = 4 * place.column + 2 * place.half;
+    return makePair(element(at), element(at + 1));
+  }
+  DenseElementsAttr constant;
+  if (matchPattern(value, m_Constant(&constant)))
+    return arith::ConstantOp::create(
+        b, DenseElementsAttr::get(pairType, constant.getSplatValue<Attribute>()));
+  Operation *op = value.getDefiningOp();
+  if (auto load = dyn_cast<LoadTileOp>(op))
+    return loadPair(load, place);
+  if (auto broadcast = dyn_cast<vector::BroadcastOp>(op))
+    return makePair(broadcast.getSource(), broadcast.getSource());
+  if (auto broadcast = dyn_cast<TileBroadcastOp>(op))
+    return pairOf(broadcast.getVector(), place);
+  IRMapping mapping;
+  for (Value operand : op->getOperands())
+    if (isa<VectorType>(operand.getType()))
+      mapping.map(operand, pairOf(operand, place));
+  Operation *copy = b.clone(*op, mapping);
+  copy->getResult(0).setType(pairType);
+  return copy->getResult(0);
+}
+
+/// Indices beyond the edges read the last element: what is computed of it is not stored.
+Value KernelWriter::loadPair(LoadTileOp load, Place place) {
+  auto init = load.getTile().getDefiningOp<InitTileOp>();
+  auto type = cast<VectorType>(load.getValue().getType());
+  auto memory = cast<MemRefType>(init.getSource().getType());
+  Type element = memory.getElementType();
+  bool isOneRow = type.getDimSize(0) == 1, isOneColumn = type.getDimSize(1) == 1;
+  SmallVector<OpFoldResult> offsets = init.getMixedOffsets();
+  Value row = fromIndex(offsets[0]), column = fromIndex(offsets[1]);
+  if (!isOneRow) {
+    Value own = add(mul(warpgroup, plan.warpgroupRows()), mul(shiftRight(lane, 5), 16));
+    own = add(own, bitAnd(shiftRight(lane, 2), 7));
+    row = add(row, add(own, place.block * kWgmmaM + place.half * 8));
+  }
+  if (!isOneColumn)
+    column = add(column, add(shiftLeft(bitAnd(lane, 3), 1), place.column * 8));
+  auto facts = memref::ExtractStridedMetadataOp::create(b, init.getSource());
+  Type index = b.getIndexType(), i64 = b.getI64Type();
+  auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, value); };
+  auto within = [&](Value at, Value size, int64_t last) -> Value {
+    Value wide = arith::IndexCastOp::create(b, index, at);
+    return arith::MinSIOp::create(b, wide, arith::SubIOp::create(b, size, constant(last)));
+  };
+  auto addressOf = [&](Value row, Value column) -> Value {
+    Value at = arith::AddIOp::create(b, arith::MulIOp::create(b, row, facts.getStrides()[0]),
+                                     arith::MulIOp::create(b, column, facts.getStrides()[1]));
+    at = arith::AddIOp::create(b, at, facts.getOffset());
+    at = arith::MulIOp::create(b, at, constant(element.getIntOrFloatBitWidth() / 8));
+    Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, init.getSource());
+    Value sum = arith::IndexCastOp::create(b, i64, arith::AddIOp::create(b, base, at));
+    return LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext(), 1), sum);
+  };
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  bool isAdjacent = succeeded(memory.getStridesAndOffset(strides, offset)) && strides[1] == 1;
+  row = within(row, facts.getSizes()[0], 1);
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  if (isAdjacent && !isOneColumn) {
+    // Pairs lie within the matrix or outside of it: rows are multiples of 16 bytes.
+    Value at = addressOf(row, within(column, facts.getSizes()[1], 2));
+    bool isAligned = strides[0] % 2 == 0 && !ShapedType::isDynamic(strides[0]);
+    return LLVM::LoadOp::create(b, VectorType::get({2}, element), at,
+                                isAligned || isOneRow ? 2 * bytes : bytes);
+  }
+  auto one = [&](Value column) -> Value {
+    Value at = addressOf(row, within(column, facts.getSizes()[1], 1));
+    return LLVM::LoadOp::create(b, element, at, bytes);
+  };
+  Value first = one(column);
+  return makePair(first, isOneColumn ? first : one(add(column, 1)));
+}

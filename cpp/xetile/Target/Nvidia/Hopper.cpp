@@ -1,0 +1,118 @@
+//===- Hopper.cpp - tiles of a matmul on a Hopper GPU ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: sizes and types of a matmul, what a user chose. Out: all sizes of its tiles.
+// Refused: tiles that wgmma, the registers or shared memory do not take.
+//===----------------------------------------------------------------------===//
+#include "xetile/Target/Nvidia/Hopper.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+
+using namespace xetile;
+using namespace xetile::hopper;
+
+namespace {
+
+constexpr int64_t kInputBytes = 2; // f16 and bf16
+constexpr int64_t kMultiprocessors = 132;
+constexpr int64_t kMaxStages = 8;
+
+/// Registers of a thread beside its sums: descriptors, addresses, results on their way.
+constexpr int64_t kOtherRegisters = 56;
+
+int64_t tilesOf(const MatmulProblem &problem, int64_t m, int64_t n) {
+  return llvm::divideCeil(problem.m, m) * llvm::divideCeil(problem.n, n);
+}
+
+/// The most stages that fit beside the rest.
+int64_t stagesThatFit(MatmulTiling tiling) {
+  int64_t stages = kMaxStages;
+  do
+    tiling.prefetch = --stages;
+  while (stages > 1 && sharedBytes(tiling) > kSharedBytes);
+  return stages + 1;
+}
+
+int64_t registersFor(int64_t warpgroups) {
+  return std::min(kThreadRegisters, kRegisters / (warpgroups * kWarpgroup));
+}
+
+} // namespace
+
+int64_t hopper::stageBytes(const MatmulTiling &tiling) {
+  return (tiling.workgroupM + tiling.workgroupN) * tiling.kStep * kInputBytes;
+}
+
+int64_t hopper::storeBytes(const MatmulTiling &tiling) {
+  return tiling.subgroupsM * 2 * kWgmmaM * kSwizzleBytes;
+}
+
+int64_t hopper::sharedBytes(const MatmulTiling &tiling) {
+  int64_t stages = tiling.prefetch + 1;
+  return stages * (stageBytes(tiling) + 8) + storeBytes(tiling);
+}
+
+MatmulTiling hopper::chooseTiling(const MatmulProblem &problem, MatmulTiling tiling) {
+  // 128 x 256 elements of C load each element of A and B least often; a problem that gives not each
+  // multiprocessor such a tile has more from smaller ones.
+  bool isKnown = problem.m > 0 && problem.n > 0;
+  if (tiling.workgroupM == MatmulTiling::kOpen)
+    tiling.workgroupM = isKnown && problem.m <= 64 ? 64 : 128;
+  if (tiling.workgroupN == MatmulTiling::kOpen) {
+    tiling.workgroupN = kWgmmaMaxN;
+    while (isKnown && tiling.workgroupN > 64 &&
+           tilesOf(problem, tiling.workgroupM, tiling.workgroupN) <= kMultiprocessors / 2)
+      tiling.workgroupN /= 2;
+  }
+  if (tiling.subgroupsM == MatmulTiling::kOpen)
+    tiling.subgroupsM = std::clamp<int64_t>(tiling.workgroupM / kWgmmaM, 1, 2);
+  if (tiling.subgroupsN == MatmulTiling::kOpen)
+    tiling.subgroupsN = 1;
+  if (tiling.kStep == MatmulTiling::kOpen)
+    tiling.kStep = kSwizzleBytes / kInputBytes;
+  if (tiling.prefetch == MatmulTiling::kOpenPrefetch)
+    tiling.prefetch = std::min<int64_t>(stagesThatFit(tiling), 6) - 1;
+  return tiling;
+}
+
+Problem hopper::checkTiling(const MatmulTiling &tiling, mlir::Type input, mlir::Type sum) {
+  std::string mistake;
+  llvm::raw_string_ostream os(mistake);
+  auto [m, n, warpgroups, columns, k, ahead] = tiling;
+  if (!input.isF16() && !input.isBF16())
+    os << "wgmma multiplies f16 and bf16 here, got " << input
+       << ": expected inputs of these types, or another target";
+  else if (!sum.isF32())
+    os << "wgmma sums in f32 here, got " << sum << ": expected f32 as type of the result of the "
+       << "matmul, rounded afterwards";
+  else if (columns != 1)
+    os << "subgroups_n = " << columns << ": expected 1 on " << kChip
+       << ", where warpgroups share a tile by rows";
+  else if (warpgroups > kMaxWarpgroups || !llvm::isPowerOf2_64(warpgroups))
+    os << "subgroups_m = " << warpgroups << ": expected 1, 2 or 4 warpgroups on " << kChip;
+  else if (m % (warpgroups * kWgmmaM))
+    os << "workgroup_m = " << m << " over subgroups_m = " << warpgroups << " gives each warpgroup "
+       << m / warpgroups << " rows; expected a multiple of " << kWgmmaM << ", the rows of wgmma";
+  else if (n % 64 || n > kWgmmaMaxN)
+    os << "workgroup_n = " << n << ": expected 64, 128, 192 or 256, the columns of wgmma";
+  else if (k % 64 || k > kMaxBox)
+    os << "k_step = " << k << ": expected 64, 128, 192 or 256, rows of 128 bytes";
+  else if (m > kMaxBox)
+    os << "workgroup_m = " << m << ": expected at most " << kMaxBox << ", what one TMA loads";
+  else if (ahead < 1)
+    os << "prefetch = " << ahead << ": expected at least 1, the stages of the ring but one";
+  else if (int64_t sums = m / warpgroups * n / kWarpgroup, all = registersFor(warpgroups);
+           sums + kOtherRegisters > all)
+    os << "a warpgroup's " << m / warpgroups << " x " << n << " sums take " << sums
+       << " registers of a thread; expected at most " << all - kOtherRegisters << " of " << all
+       << ": make workgroup_m or workgroup_n smaller, or subgroups_m larger";
+  else if (int64_t bytes = sharedBytes(tiling); bytes > kSharedBytes)
+    os << "a ring of " << ahead + 1 << " stages of " << stageBytes(tiling) << " bytes and "
+       << storeBytes(tiling) << " bytes of results need " << bytes
+       << " bytes of shared memory; expected at most " << kSharedBytes << " on " << kChip
+       << ": prefetch = " << stagesThatFit(tiling) - 1 << " fits";
+  else
+    return std::nullopt;
+  return mistake;
+}

@@ -1,0 +1,42 @@
+//===- Hopper.h - what a Hopper GPU takes --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Sources: PTX ISA 8.6, "wgmma" and "cp.async.bulk.tensor"; CUDA C++ Programming Guide, "Compute
+// Capabilities", 9.0; CUDA Driver API, cuTensorMapEncodeTiled.
+#ifndef XETILE_TARGET_NVIDIA_HOPPER_H
+#define XETILE_TARGET_NVIDIA_HOPPER_H
+
+#include "mlir/IR/Types.h"
+#include "xetile/Facts/Result.h"
+#include "xetile/Target/MatmulTiling.h"
+
+namespace xetile::hopper {
+
+inline constexpr llvm::StringLiteral kChip = "sm_90a";
+/// The first version of PTX whose forms the lowering uses; LLVM aborts on some of them below it.
+inline constexpr llvm::StringLiteral kFeatures = "+ptx86";
+
+inline constexpr int64_t kSharedBytes = int64_t(227) * 1024; // of one workgroup
+inline constexpr int64_t kWarpgroup = 128;                   // threads
+inline constexpr int64_t kMaxWarpgroups = 4;                 // that the registers below allow
+inline constexpr int64_t kRegisters = int64_t(64) * 1024;    // of a multiprocessor
+inline constexpr int64_t kThreadRegisters = 255;
+inline constexpr int64_t kWgmmaM = 64, kWgmmaMaxN = 256, kWgmmaK = 16;
+inline constexpr int64_t kSwizzleBytes = 128; // a row of a tile in shared memory
+inline constexpr int64_t kSwizzleAlign = 1024;
+inline constexpr int64_t kMaxBox = 256; // elements along one side of what a TMA loads
+
+/// The bytes of a stage of the ring: a tile of A and one of B.
+int64_t stageBytes(const MatmulTiling &tiling);
+/// Two buffers of 64 rows for each warpgroup, by which results leave.
+int64_t storeBytes(const MatmulTiling &tiling);
+/// All of a workgroup's shared memory: stages, buffers, barriers.
+int64_t sharedBytes(const MatmulTiling &tiling);
+
+/// All sizes of a matmul's tiles.
+MatmulTiling chooseTiling(const MatmulProblem &problem, MatmulTiling given);
+/// The first limit that they exceed.
+Problem checkTiling(const MatmulTiling &tiling, mlir::Type input, mlir::Type sum);
+
+} // namespace xetile::hopper
+
+#endif // XETILE_TARGET_NVIDIA_HOPPER_H

@@ -1,0 +1,96 @@
+//===- KernelWriter.h - the code of one thread of a planned kernel --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef XETILE_TARGET_NVIDIA_KERNELWRITER_H
+#define XETILE_TARGET_NVIDIA_KERNELWRITER_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "xetile/Target/Nvidia/RingPlan.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <map>
+#include <tuple>
+
+namespace xetile::hopper {
+
+/// Numbers of 32 bits, as a thread computes with.
+struct ThreadCode {
+  explicit ThreadCode(mlir::Location loc, mlir::OpBuilder &builder) : b(loc, builder) {}
+
+  mlir::ImplicitLocOpBuilder b;
+
+  mlir::Value number(int64_t value);
+  mlir::Value wide(int64_t value); // 64 bits
+  mlir::Value add(mlir::Value l, mlir::Value r);
+  mlir::Value add(mlir::Value l, int64_t r) { return r ? add(l, number(r)) : l; }
+  mlir::Value mul(mlir::Value l, int64_t r);
+  mlir::Value bitAnd(mlir::Value l, int64_t r);
+  mlir::Value bitXor(mlir::Value l, mlir::Value r);
+  mlir::Value shiftLeft(mlir::Value l, int64_t r);
+  mlir::Value shiftRight(mlir::Value l, int64_t r);
+  mlir::Value isEqual(mlir::Value l, mlir::Value r);
+  mlir::Value isBelow(mlir::Value l, mlir::Value r);
+  mlir::Value select(mlir::Value condition, mlir::Value l, mlir::Value r);
+  /// An offset of a tile, which is an index.
+  mlir::Value fromIndex(mlir::OpFoldResult index);
+  /// `base` + `bytes`, in shared memory.
+  mlir::Value at(mlir::Value base, mlir::Value bytes);
+  void onlyIf(mlir::Value condition, llvm::function_ref<void()> body);
+};
+
+/// Writes the kernel of a plan, at the place of its loop and its stores.
+class KernelWriter : ThreadCode {
+public:
+  KernelWriter(const RingPlan &plan, mlir::gpu::GPUFuncOp kernel, mlir::OpBuilder &builder);
+  /// Replaces the loop and the stores.
+  void write();
+
+private:
+  // Ring.cpp: stages of shared memory.
+  void beginRing();
+  mlir::Value makeMap(const TilePlace &place, int64_t inner, int64_t outer);
+  mlir::Value barrierOf(mlir::Value stage);
+  void waitFor(mlir::Value stage, mlir::Value phase);
+  void loadStage(mlir::Value stage, mlir::Value step);
+  void loadTile(const TilePlace &place, mlir::Value map, mlir::Value to, mlir::Value barrier,
+                mlir::Value k);
+  void waitForAll(mlir::Value barrier = {}, int64_t threads = 0);
+
+  // Products.cpp: wgmma.
+  void beginProducts();
+  mlir::Value descriptor(mlir::Value address, int64_t leading);
+  llvm::SmallVector<mlir::Value> firstSums();
+  void multiply(llvm::SmallVectorImpl<mlir::Value> &sums, mlir::Value stage);
+  llvm::SmallVector<mlir::Value> writeLoop();
+
+  // Fragments.cpp: pairs of elements that a thread holds.
+  struct Place {
+    int64_t block, column, half; // 64 rows, 8 columns, 8 rows
+  };
+  mlir::Value pairOf(mlir::Value value, Place place);
+  mlir::Value computePair(mlir::Value value, Place place);
+  mlir::Value loadPair(LoadTileOp load, Place place);
+  mlir::Value makePair(mlir::Value first, mlir::Value second);
+
+  // TileStores.cpp: results by way of shared memory.
+  void storeTile(StoreTileOp store);
+  void fillBuffer(StoreTileOp store, mlir::Value buffer, int64_t block, int64_t chunk);
+
+  const RingPlan &plan;
+  mlir::gpu::GPUFuncOp kernel;
+  unsigned numMaps = 0;
+  mlir::Value shared, barriers, address; // the address as a number
+  mlir::Value thread, warpgroup, lane;   // `lane` of the warpgroup's 128
+  mlir::Value isFirst, steps;
+  mlir::Value mapA, mapB;
+  mlir::Value descriptorA, descriptorB;
+  mlir::Type sumsType;
+  llvm::SmallVector<mlir::Value> sums; // one struct for each 64 rows
+  std::map<std::tuple<void *, int64_t, int64_t, int64_t>, mlir::Value> pairs;
+  int64_t numStored = 0;
+};
+
+} // namespace xetile::hopper
+
+#endif // XETILE_TARGET_NVIDIA_KERNELWRITER_H

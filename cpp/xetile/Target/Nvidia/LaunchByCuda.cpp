@@ -1,0 +1,225 @@
+//===- LaunchByCuda.cpp - launches as calls of the runtime library --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: host code with gpu.launch_func, gpu.binaries of PTX. Out: calls of cpp/runtime/cuda, PTX as
+// constants. Refused: kernels without PTX, arguments of other kinds, launches that wait for others.
+//===----------------------------------------------------------------------===//
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "xetile/Target/Nvidia/Passes.h"
+
+namespace xetile {
+#define GEN_PASS_DEF_LAUNCHBYCUDA
+#include "xetile/Target/Nvidia/Passes.h.inc"
+} // namespace xetile
+
+using namespace mlir;
+
+namespace {
+
+/// Elements of a tensor map, as the driver numbers them (CUtensorMapDataType).
+int64_t kindOf(Type type) { return type.isF16() ? 6 : type.isF32() ? 7 : 9; }
+
+/// Facts of a kernel that its launch needs.
+struct Kernel {
+  StringAttr ptx;
+  DictionaryAttr ring;
+  ArrayAttr maps;
+};
+
+struct LaunchByCuda : xetile::impl::LaunchByCudaBase<LaunchByCuda> {
+  using LaunchByCudaBase::LaunchByCudaBase;
+
+  void runOnOperation() override {
+    SmallVector<gpu::LaunchFuncOp> launches;
+    SmallVector<memref::CopyOp> copies;
+    getOperation().walk([&](Operation *op) {
+      if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op))
+        launches.push_back(launch);
+      if (auto copy = dyn_cast<memref::CopyOp>(op))
+        copies.push_back(copy);
+    });
+    for (gpu::LaunchFuncOp launch : launches)
+      if (failed(lower(launch)))
+        return signalPassFailure();
+    for (memref::CopyOp copy : copies)
+      lowerCopy(copy);
+    for (auto binary : llvm::make_early_inc_range(getOperation().getOps<gpu::BinaryOp>()))
+      binary.erase();
+  }
+
+private:
+  FailureOr<Kernel> find(gpu::LaunchFuncOp launch) {
+    auto binary =
+        getOperation().lookupSymbol<gpu::BinaryOp>(launch.getKernelModuleName().getValue());
+    auto object = binary && binary.getObjects().size() == 1
+                      ? dyn_cast<gpu::ObjectAttr>(binary.getObjects()[0])
+                      : gpu::ObjectAttr();
+    auto facts = object && object.getProperties()
+                     ? object.getProperties().getAs<DictionaryAttr>(launch.getKernelName())
+                     : DictionaryAttr();
+    if (!facts || object.getFormat() != gpu::CompilationTarget::Assembly)
+      return launch.emitOpError("launches a kernel without PTX: run xetile-emit-ptx before");
+    return Kernel{object.getObject(), facts.getAs<DictionaryAttr>("ring"),
+                  facts.getAs<ArrayAttr>("maps")};
+  }
+
+  LogicalResult check(gpu::LaunchFuncOp launch) {
+    if (!launch.getAsyncDependencies().empty() || launch.getAsyncToken() || launch.hasClusterSize())
+      return launch.emitOpError("waits for others, gives a token or asks for clusters; expected a "
+                                "launch without");
+    for (Value operand : launch.getKernelOperands()) {
+      auto memory = dyn_cast<MemRefType>(operand.getType());
+      if (memory ? memory.getRank() > 2 || !memory.getElementType().isIntOrFloat()
+                 : !operand.getType().isIntOrIndexOrFloat())
+        return launch.emitOpError("passes ")
+               << operand.getType() << "; expected memrefs of at most 2 dimensions, integers and "
+               << "floats";
+    }
+    return success();
+  }
+
+  LogicalResult lower(gpu::LaunchFuncOp launch) {
+    FailureOr<Kernel> kernel = find(launch);
+    if (failed(check(launch)) || failed(kernel))
+      return failure();
+    ImplicitLocOpBuilder b(launch.getLoc(), launch);
+    std::string name = launch.getKernelModuleName().getValue().str();
+    auto number = [&](int64_t value) -> Value {
+      return arith::ConstantOp::create(b, b.getI64IntegerAttr(value));
+    };
+    auto fromIndex = [&](Value value) -> Value {
+      return value.getType().isIndex() ? arith::IndexCastOp::create(b, b.getI64Type(), value)
+                                       : value;
+    };
+    auto ringNumber = [&](StringRef field) {
+      return number(kernel->ring.getAs<IntegerAttr>(field).getInt());
+    };
+    Value ptx = addressOf(b, name + "_ptx", kernel->ptx.getValue());
+    Value symbol = addressOf(b, name + "_name", launch.getKernelName().getValue());
+    Value handle = call(b, "xetileCudaBegin",
+                        {slotOf(b, name), ptx, symbol, ringNumber("shared_bytes")}, true);
+    ArrayRef<int64_t> written = kernel->ring.getAs<DenseI64ArrayAttr>("written");
+    for (auto [at, operand] : llvm::enumerate(launch.getKernelOperands())) {
+      if (!isa<MemRefType>(operand.getType())) {
+        passNumber(b, handle, operand);
+        continue;
+      }
+      SmallVector<Value> parts = {handle};
+      parts.append(describe(b, operand, llvm::is_contained(written, int64_t(at)) ? 3 : 1));
+      call(b, "xetileCudaMatrix", parts);
+    }
+    for (Attribute entry : kernel->maps) {
+      auto map = cast<DictionaryAttr>(entry);
+      int64_t argument = map.getAs<IntegerAttr>("argument").getInt();
+      ArrayRef<int64_t> box = map.getAs<DenseI64ArrayAttr>("box");
+      auto type = cast<MemRefType>(launch.getKernelOperand(argument).getType());
+      call(b, "xetileCudaMap",
+           {handle, number(argument), number(kindOf(type.getElementType())), number(box[0]),
+            number(box[1])});
+    }
+    gpu::KernelDim3 grid = launch.getGridSizeOperandValues();
+    call(b, "xetileCudaLaunch",
+         {handle, fromIndex(grid.x), fromIndex(grid.y), fromIndex(grid.z), ringNumber("threads")});
+    launch.erase();
+    return success();
+  }
+
+  /// Address, offset, access (1 is read, 2 written), bytes of an element, rank, sizes, strides.
+  static SmallVector<Value> describe(ImplicitLocOpBuilder &b, Value memory, int64_t access) {
+    auto type = cast<MemRefType>(memory.getType());
+    auto number = [&](int64_t value) -> Value {
+      return arith::ConstantOp::create(b, b.getI64IntegerAttr(value));
+    };
+    auto wide = [&](Value index) -> Value {
+      return arith::IndexCastOp::create(b, b.getI64Type(), index);
+    };
+    auto facts = memref::ExtractStridedMetadataOp::create(b, memory);
+    int64_t bits = type.getElementTypeBitWidth();
+    SmallVector<Value> parts = {wide(memref::ExtractAlignedPointerAsIndexOp::create(b, memory)),
+                                wide(facts.getOffset()), number(access),
+                                number(std::max<int64_t>(bits / 8, 1)), number(type.getRank())};
+    for (ValueRange values : {ValueRange(facts.getSizes()), ValueRange(facts.getStrides())}) {
+      for (Value value : values)
+        parts.push_back(wide(value));
+      parts.append(2 - values.size(), number(1));
+    }
+    return parts;
+  }
+
+  void passNumber(ImplicitLocOpBuilder &b, Value handle, Value value) {
+    Type type = value.getType();
+    unsigned bits = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+    Value whole = value;
+    if (isa<FloatType>(type))
+      whole = arith::BitcastOp::create(b, b.getIntegerType(bits), value);
+    if (type.isIndex())
+      whole = arith::IndexCastOp::create(b, b.getI64Type(), value);
+    else if (bits < 64)
+      whole = arith::ExtUIOp::create(b, b.getI64Type(), whole);
+    Value bytes = arith::ConstantOp::create(b, b.getI64IntegerAttr((bits + 7) / 8));
+    call(b, "xetileCudaNumber", {handle, whole, bytes});
+  }
+
+  /// Arrays that are on the device are copied there.
+  void lowerCopy(memref::CopyOp copy) {
+    auto from = dyn_cast<MemRefType>(copy.getSource().getType());
+    auto to = dyn_cast<MemRefType>(copy.getTarget().getType());
+    if (!from || !to || !from.getLayout().isIdentity() || !to.getLayout().isIdentity())
+      return;
+    ImplicitLocOpBuilder b(copy.getLoc(), copy);
+    auto address = [&](Value memory) -> Value {
+      return arith::IndexCastOp::create(b, b.getI64Type(),
+                                        memref::ExtractAlignedPointerAsIndexOp::create(b, memory));
+    };
+    auto facts = memref::ExtractStridedMetadataOp::create(b, copy.getSource());
+    Value bytes =
+        arith::ConstantOp::create(b, b.getIndexAttr((from.getElementTypeBitWidth() + 7) / 8));
+    for (Value size : facts.getSizes())
+      bytes = arith::MulIOp::create(b, bytes, size);
+    call(b, "xetileCudaCopy",
+         {address(copy.getTarget()), address(copy.getSource()),
+          arith::IndexCastOp::create(b, b.getI64Type(), bytes)});
+    copy.erase();
+  }
+
+  Value call(ImplicitLocOpBuilder &b, StringRef name, ArrayRef<Value> arguments,
+             bool givesPointer = false) {
+    auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+    auto type = b.getFunctionType(TypeRange(ValueRange(arguments)),
+                                  givesPointer ? TypeRange(pointer) : TypeRange());
+    if (!getOperation().lookupSymbol(name)) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToEnd(getOperation().getBody());
+      func::FuncOp::create(b, name, type).setPrivate();
+    }
+    auto made = func::CallOp::create(b, name, type.getResults(), arguments);
+    return givesPointer ? made.getResult(0) : Value();
+  }
+
+  /// A constant text with a null at its end, once for each name.
+  Value addressOf(ImplicitLocOpBuilder &b, StringRef name, StringRef text) {
+    std::string ended = text.str();
+    ended.push_back('\0');
+    if (!getOperation().lookupSymbol(name)) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToEnd(getOperation().getBody());
+      auto type = LLVM::LLVMArrayType::get(b.getI8Type(), ended.size());
+      LLVM::GlobalOp::create(b, type, /*isConstant=*/true, LLVM::Linkage::Internal, name,
+                             b.getStringAttr(ended));
+    }
+    return LLVM::AddressOfOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), name);
+  }
+
+  /// Where the runtime keeps the kernel that the driver made.
+  Value slotOf(ImplicitLocOpBuilder &b, StringRef module) {
+    std::string name = (module + "_slot").str();
+    if (!getOperation().lookupSymbol(name)) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToEnd(getOperation().getBody());
+      LLVM::GlobalOp::create(b, b.getI64Type(), /*isConstant=*/false, LLVM::Linkage::Internal, name,
+                             b.getI64IntegerAttr(0));
+    }
+    return LLVM::AddressOfOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), name);
+  }
+};
+} // namespace

@@ -1,0 +1,149 @@
+//===- Passes.td - from XeTile to PTX ---------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef XETILE_TARGET_NVIDIA_PASSES_TD
+#define XETILE_TARGET_NVIDIA_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def GroupWorkgroups : Pass<"xetile-group-workgroups", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Walk the tiles of C in groups of rows, for the second-level cache";
+  let description = [{
+    Workgroups that run at the same time read the same parts of A and B if their tiles of C form a square rather than a
+    row. `gpu.block_id` x (the column of the tile) and y (its row) become those of the tile that a workgroup gets when
+    `rows` rows of tiles are walked together, column by column. Every tile still has one workgroup.
+
+    Before, in a grid of `gx` columns and `gy` rows:
+    ```mlir
+    %x = gpu.block_id x
+    %y = gpu.block_id y
+    ```
+    After:
+    ```mlir
+    // number = y * gx + x, first = number / (rows * gx) * rows, inside = number % (rows * gx)
+    // height = min(gy - first, rows)
+    // y' = first + inside % height, x' = inside / height
+    ```
+    Kernels without both of them stay as they are.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let options = [Option<"rows", "rows", "int64_t", "8", "Rows of tiles that are walked together; 1 changes nothing">];
+}
+
+def PlanRing : Pass<"xetile-plan-ring", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Plan a kernel's ring of tiles in shared memory, and refuse what a Hopper GPU does not take";
+  let description = [{
+    Finds the k loop of a kernel, its `tile_mma`, the two tiles that this multiplies, and what follows on the sums up to
+    the stores. The distance of the prefetches becomes the depth of a ring of buffers in shared memory: tiles are loaded
+    to it that many steps ahead, so it has one stage more. The prefetches go. The plan is written at the kernel:
+
+    ```mlir
+    gpu.func @kernel(...) kernel attributes {
+      xetile.ring = {stages = 4 : i64, stage_bytes = 49152 : i64, shared_bytes = 229408 : i64, threads = 256 : i64,
+                     written = array<i64: 2>}}
+    ```
+    Refused, each with an error at the operation: kernels of another form; operands of `tile_mma` that are no loads of a
+    matrix that the kernel takes as argument; types other than f16 and bf16 with sums in f32; tiles that wgmma does not
+    multiply (a subgroup is a warpgroup: multiples of 64 rows each, of 64 columns and of 64 along k); more sums than
+    registers hold; more shared memory than 227 KB; elementwise operations that need other threads' values.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::xetile::XeTileDialect"];
+}
+
+def ConvertXeTileToNVVM : Pass<"convert-xetile-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Lower planned kernels to what one thread does, in NVVM";
+  let description = [{
+    A kernel with `xetile.ring` becomes the code of one thread:
+    - One thread has the copy engine (TMA) load the tiles of A and B, `stages - 1` steps ahead, to buffers with 128-byte
+      swizzle. Each stage has a barrier that counts its bytes. What is outside of the matrices arrives as zeros.
+    - Each warpgroup multiplies its rows by `wgmma`, operands by descriptors in either order, sums in registers. When all
+      have read a stage, it is filled again.
+    - Elementwise operations work on pairs of sums in registers. `store_tile` goes through two buffers of each warpgroup
+      (stmatrix) to TMA, which drops what is outside.
+
+    Each matrix that TMA accesses has a tensor map: a global that `xetile-pass-tensor-maps` makes a parameter.
+
+    ```mlir
+    llvm.mlir.global external @kernel_map0() {xetile.tensor_map = {argument = 0 : i64, box = array<i64: 64, 128>}}
+        : !llvm.array<128 x i8>
+    gpu.func @kernel(...) {
+      nvvm.mbarrier.init %full, %one : !llvm.ptr<3>, i32
+      ...
+      %sums = scf.for %step = %0 to %steps step %1 iter_args(...) {
+        nvvm.mbarrier.try_wait.parity %full, %phase, %ticks : !llvm.ptr<3>, i32, i32
+        nvvm.wgmma.fence.aligned
+        %next = nvvm.wgmma.mma_async %a, %b, %sums, <m = 64, n = 256, k = 16>, ...
+    ```
+    Refused: what `xetile-plan-ring` refuses.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+      "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
+}
+
+def ApproximateMath : Pass<"xetile-approximate-math", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Write functions of f32 that PTX does not have as polynomials";
+  let description = [{
+    Upstream's approximations of `math.erf`, `math.tanh`, `math.exp`, `math.log` and others, exact to a few units in the
+    last place, on vectors as well as on numbers: there is no library of device functions to call.
+
+    ```mlir
+    %y = math.erf %x : vector<2xf32>   // becomes about 20 multiply-adds
+    ```
+    Refused: functions that are left.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+}
+
+def PassTensorMaps : Pass<"xetile-pass-tensor-maps", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Make tensor maps parameters of their kernels";
+  let description = [{
+    Globals with `xetile.tensor_map` become parameters of the kernel that uses them, behind those that it has, passed by
+    value as the copy engine reads them. What the host fills them with is written at the kernel. The threads of a
+    workgroup are those of `xetile.ring`.
+
+    ```mlir
+    llvm.func @kernel(..., %map: !llvm.ptr {llvm.byval = !llvm.array<128 x i8>, llvm.align = 64, nvvm.grid_constant})
+        attributes {xetile.tensor_maps = [#map], nvvm.reqntid = array<i32: 256, 1, 1>}
+    ```
+    Refused: a map that functions other than one kernel use.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
+}
+
+def EmitPtx : Pass<"xetile-emit-ptx", "::mlir::ModuleOp"> {
+  let summary = "Compile kernels to PTX";
+  let description = [{
+    Each `gpu.module` becomes a `gpu.binary` of PTX, which the driver of the GPU compiles. LLVM's NVPTX back end makes it
+    in this process; no toolkit is needed. What the host has to know of each kernel stays beside it.
+
+    ```mlir
+    gpu.module @kernels [#nvvm.target<chip = "sm_90a">] { llvm.func @kernel ... }                        // before
+    gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_90a">, properties = {...}, assembly = "...">]   // after
+    ```
+    Refused: other dialects than LLVM and NVVM in kernels; calls of functions that are not in the module.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
+}
+
+def LaunchByCuda : Pass<"xetile-launch-by-cuda", "::mlir::ModuleOp"> {
+  let summary = "Launch kernels by the runtime library for CUDA's driver";
+  let description = [{
+    A `gpu.launch_func` becomes calls of `cpp/runtime/cuda`: begin, one call for each argument and each tensor map, the
+    launch. PTX becomes a constant; the runtime has the driver compile it at the first launch, copies arrays that are in
+    the host's memory to the device and those that the kernel writes back, and waits.
+
+    ```mlir
+    gpu.launch_func @kernels::@kernel blocks in (%x, %y, %z) threads in (%t, %1, %1) args(%a : memref<1024x1024xbf16>)
+    // becomes
+    %launch = func.call @xetileCudaBegin(%slot, %ptx, %name, %shared) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> !llvm.ptr
+    func.call @xetileCudaMatrix(%launch, %address, %offset, %access, %bits, %rank, %size0, %size1, %stride0, %stride1)
+    func.call @xetileCudaMap(%launch, %argument, %kind, %inner, %outer)
+    func.call @xetileCudaLaunch(%launch, %x, %y, %z, %threads)
+    ```
+    Refused: launches of kernels that have no PTX, arguments that are no memrefs of at most 2 dimensions, integers or
+    floats, launches that wait for others or ask for clusters.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+      "::mlir::memref::MemRefDialect"];
+}
+
+#endif // XETILE_TARGET_NVIDIA_PASSES_TD

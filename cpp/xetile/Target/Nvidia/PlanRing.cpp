@@ -1,0 +1,71 @@
+//===- PlanRing.cpp - tiles of a k loop in a ring of shared memory ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: kernels of workgroup-level XeTile with prefetches. Out: the same without, the ring's depth,
+// bytes and threads at each. Refused: what RingPlan.cpp and Hopper.cpp refuse; kernels of
+// workgroups with a limit below what the subgroups need.
+//===----------------------------------------------------------------------===//
+#include "xetile/Target/Nvidia/Hopper.h"
+#include "xetile/Target/Nvidia/Passes.h"
+#include "xetile/Target/Nvidia/RestoreLoop.h"
+#include "xetile/Target/Nvidia/RingPlan.h"
+
+namespace xetile {
+#define GEN_PASS_DEF_PLANRING
+#include "xetile/Target/Nvidia/Passes.h.inc"
+} // namespace xetile
+
+using namespace mlir;
+using xetile::kRingAttr;
+using namespace xetile::hopper;
+
+namespace {
+struct PlanRing : xetile::impl::PlanRingBase<PlanRing> {
+  using PlanRingBase::PlanRingBase;
+
+  void runOnOperation() override {
+    for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
+      if (kernel.isKernel() && failed(plan(kernel)))
+        return signalPassFailure();
+  }
+
+private:
+  NamedAttribute stagesOf(int64_t count) {
+    Builder b(&getContext());
+    return b.getNamedAttr("stages", b.getI64IntegerAttr(count));
+  }
+
+  LogicalResult plan(gpu::GPUFuncOp kernel) {
+    // A single step needs no stage ahead, but the ring has two.
+    if (restoreLoop(kernel))
+      kernel->setAttr(kRingAttr, DictionaryAttr::get(&getContext(), stagesOf(2)));
+    FailureOr<RingPlan> plan = planRing(kernel);
+    if (failed(plan))
+      return failure();
+    SmallVector<xetile::PrefetchTileOp> prefetches;
+    kernel.walk([&](xetile::PrefetchTileOp prefetch) { prefetches.push_back(prefetch); });
+    for (xetile::PrefetchTileOp prefetch : prefetches) {
+      Operation *tile = prefetch.getTile().getDefiningOp();
+      prefetch.erase();
+      if (tile && tile->use_empty())
+        tile->erase();
+    }
+    const xetile::MatmulTiling &tiling = plan->tiling;
+    int64_t threads = tiling.subgroupsM * kWarpgroup;
+    Builder b(&getContext());
+    auto number = [&](StringRef name, int64_t value) {
+      return b.getNamedAttr(name, b.getI64IntegerAttr(value));
+    };
+    SmallVector<int64_t> written;
+    for (xetile::StoreTileOp store : plan->stores)
+      written.push_back(placeOfTile(store, store.getTile())->matrix.getArgNumber());
+    kernel->setAttr(kRingAttr,
+                    b.getDictionaryAttr(
+                        {stagesOf(plan->stages()), number("stage_bytes", stageBytes(tiling)),
+                         number("shared_bytes", sharedBytes(tiling)), number("threads", threads),
+                         b.getNamedAttr("written", b.getDenseI64ArrayAttr(written))}));
+    // A schedule counts 16 lanes for a subgroup; the launch follows the attribute above.
+    kernel.setKnownBlockSizeAttr(b.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
+    return success();
+  }
+};
+} // namespace

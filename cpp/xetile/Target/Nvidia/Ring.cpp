@@ -1,0 +1,105 @@
+//===- Ring.cpp - tiles of A and B in stages of shared memory -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: the places of the tiles in memory. Out: tensor maps, barriers, loads by TMA.
+// Refused: nothing; RingPlan.cpp has.
+//===----------------------------------------------------------------------===//
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "xetile/Target/Nvidia/Hopper.h"
+#include "xetile/Target/Nvidia/KernelWriter.h"
+
+using namespace mlir;
+using namespace xetile;
+using namespace xetile::hopper;
+
+constexpr int64_t kChunk = 64;             // elements of 2 bytes in a row of shared memory
+constexpr int64_t kWaitTicks = 10'000'000; // nanoseconds, then it asks again
+
+static LLVM::LLVMPointerType pointerTo(OpBuilder &b, unsigned space) {
+  return LLVM::LLVMPointerType::get(b.getContext(), space);
+}
+
+Value KernelWriter::makeMap(const TilePlace &place, int64_t inner, int64_t outer) {
+  OpBuilder::InsertionGuard guard(b);
+  auto module = kernel->getParentOfType<gpu::GPUModuleOp>();
+  std::string name = (kernel.getName() + "_map" + Twine(numMaps++)).str();
+  auto type = LLVM::LLVMArrayType::get(b.getI8Type(), 128);
+  b.setInsertionPointToStart(module.getBody());
+  auto map = LLVM::GlobalOp::create(b, type, /*isConstant=*/false, LLVM::Linkage::External, name,
+                                    Attribute());
+  map->setAttr(kMapAttr,
+               b.getDictionaryAttr(
+                   {b.getNamedAttr("argument", b.getI64IntegerAttr(place.matrix.getArgNumber())),
+                    b.getNamedAttr("box", b.getDenseI64ArrayAttr({inner, outer}))}));
+  b.setInsertionPointToStart(&kernel.getBody().front());
+  return LLVM::AddressOfOp::create(b, pointerTo(b, 0), name);
+}
+
+void KernelWriter::beginRing() {
+  const MatmulTiling &tiling = plan.tiling;
+  auto module = kernel->getParentOfType<gpu::GPUModuleOp>();
+  std::string name = (kernel.getName() + "_shared").str();
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(b.getI8Type(), 0), /*isConstant=*/false,
+                           LLVM::Linkage::External, name, Attribute(), kSwizzleAlign, 3);
+  }
+  mapA = makeMap(plan.a, kChunk, plan.a.outer);
+  mapB = makeMap(plan.b, kChunk, plan.b.outer);
+  shared = LLVM::AddressOfOp::create(b, pointerTo(b, 3), name);
+  address = LLVM::PtrToIntOp::create(b, b.getI32Type(), shared);
+  barriers = at(shared, number(plan.stages() * stageBytes(tiling) + storeBytes(tiling)));
+  thread = NVVM::ThreadIdXOp::create(b, b.getI32Type());
+  // The same in all lanes of a warp, and known to be.
+  warpgroup = NVVM::ShflOp::create(b, b.getI32Type(), number(-1), shiftRight(thread, 7), number(0),
+                                   number(31), NVVM::ShflKind::idx, UnitAttr());
+  lane = bitAnd(thread, kWarpgroup - 1);
+  isFirst = isEqual(thread, number(0));
+  onlyIf(isFirst, [&] {
+    for (int64_t stage = 0; stage < plan.stages(); ++stage)
+      NVVM::MBarrierInitOp::create(b, barrierOf(number(stage)), number(1), Value());
+    NVVM::FenceMbarrierInitOp::create(b);
+  });
+  onlyIf(isEqual(thread, number(32)), [&] {
+    for (Value map : {mapA, mapB})
+      NVVM::PrefetchOp::create(b, NVVM::PrefetchCacheLevelAttr(), NVVM::CacheEvictionPriorityAttr(),
+                               map, Value(), b.getUnitAttr());
+  });
+  waitForAll();
+}
+
+Value KernelWriter::barrierOf(Value stage) { return at(barriers, mul(stage, 8)); }
+
+void KernelWriter::waitFor(Value stage, Value phase) {
+  NVVM::MBarrierTryWaitParityOp::create(b, barrierOf(stage), phase, number(kWaitTicks));
+}
+
+void KernelWriter::waitForAll(Value barrier, int64_t threads) {
+  NVVM::BarrierOp::create(b, Type(), barrier, threads ? number(threads) : Value(),
+                          NVVM::BarrierReductionAttr(), Value());
+}
+
+void KernelWriter::loadTile(const TilePlace &place, Value map, Value to, Value barrier, Value k) {
+  auto offset = [&](OpFoldResult index) {
+    return dyn_cast<Value>(index) == plan.loop.getInductionVar() ? k : fromIndex(index);
+  };
+  Value inner = offset(place.innerOffset), outer = offset(place.outerOffset);
+  for (int64_t at = 0; at < place.inner; at += kChunk) {
+    Value target = ThreadCode::at(to, number(at / kChunk * place.outer * kSwizzleBytes));
+    Value cluster = LLVM::AddrSpaceCastOp::create(b, pointerTo(b, 7), target);
+    NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+        b, cluster, map, ValueRange{add(inner, at), outer}, barrier, ValueRange(), Value(), Value(),
+        NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false, NVVM::CTAGroupKindAttr(), Value());
+  }
+}
+
+void KernelWriter::loadStage(Value stage, Value step) {
+  const MatmulTiling &tiling = plan.tiling;
+  Value barrier = barrierOf(stage), k = mul(step, tiling.kStep);
+  int64_t bytes = stageBytes(tiling);
+  NVVM::MBarrierArriveExpectTxOp::create(b, Type(), barrier, number(bytes), NVVM::MemScopeKind::CTA,
+                                         /*relaxed=*/false, Value());
+  Value to = mul(stage, bytes);
+  loadTile(plan.a, mapA, at(shared, to), barrier, k);
+  loadTile(plan.b, mapB, at(shared, add(to, plan.a.inner * plan.a.outer * 2)), barrier, k);
+}

@@ -1,0 +1,81 @@
+//===- TileStores.cpp - results to memory by way of shared memory ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: pairs of results in registers. Out: chunks of 64 rows x 128 bytes in two swizzled buffers of
+// each warpgroup, which TMA stores. Refused: nothing; RingPlan.cpp has.
+//===----------------------------------------------------------------------===//
+#include "xetile/Target/Nvidia/Hopper.h"
+#include "xetile/Target/Nvidia/KernelWriter.h"
+
+using namespace mlir;
+using namespace xetile;
+using namespace xetile::hopper;
+
+constexpr int64_t kBufferBytes = kWgmmaM * kSwizzleBytes;
+
+static int64_t bytesOf(StoreTileOp store) {
+  return cast<VectorType>(store.getValue().getType()).getElementTypeBitWidth() / 8;
+}
+
+/// Results of 2 bytes by stmatrix: four matrices of 8 x 8, the thread addresses one of their rows.
+/// Those of 4 bytes pair by pair.
+void KernelWriter::fillBuffer(StoreTileOp store, Value buffer, int64_t block, int64_t chunk) {
+  Value warpRow = mul(bitAnd(shiftRight(lane, 5), 3), 16), inWarp = bitAnd(lane, 31);
+  if (bytesOf(store) == 2) {
+    Value row = add(warpRow, bitAnd(inWarp, 15));
+    Value rowStart = add(buffer, mul(row, kSwizzleBytes));
+    for (int64_t quarter = 0; quarter < 4; ++quarter) {
+      Value cell = bitXor(add(shiftRight(inWarp, 4), 2 * quarter), bitAnd(lane, 7));
+      SmallVector<Value> words;
+      for (int64_t part = 0; part < 4; ++part) {
+        Value pair =
+            pairOf(store.getValue(), {block, chunk * 8 + quarter * 2 + part / 2, part % 2});
+        words.push_back(LLVM::BitcastOp::create(b, b.getI32Type(), pair));
+      }
+      NVVM::StMatrixOp::create(
+          b, at(shared, add(rowStart, shiftLeft(cell, 4))), words, NVVM::MMALayout::row,
+          NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8), NVVM::LdStMatrixEltType::B16);
+    }
+    return;
+  }
+  Value rowInWarp = shiftRight(inWarp, 2), place = bitAnd(inWarp, 3);
+  for (int64_t half = 0; half < 2; ++half) {
+    Value row = add(warpRow, add(rowInWarp, 8 * half));
+    Value rowStart = add(buffer, mul(row, kSwizzleBytes));
+    for (int64_t quarter = 0; quarter < 4; ++quarter) {
+      Value cell = bitXor(add(shiftRight(place, 1), 2 * quarter), rowInWarp);
+      Value byte = add(add(rowStart, shiftLeft(cell, 4)), shiftLeft(bitAnd(place, 1), 3));
+      Value pair = pairOf(store.getValue(), {block, chunk * 4 + quarter, half});
+      LLVM::StoreOp::create(b, pair, at(shared, byte), /*alignment=*/8);
+    }
+  }
+}
+
+void KernelWriter::storeTile(StoreTileOp store) {
+  FailureOr<TilePlace> place = placeOfTile(store, store.getTile());
+  int64_t columns = kSwizzleBytes / bytesOf(store);
+  Value map = makeMap(*place, columns, kWgmmaM);
+  Value row = add(fromIndex(place->outerOffset), mul(warpgroup, plan.warpgroupRows()));
+  Value column = fromIndex(place->innerOffset);
+  Value isLeader = isEqual(lane, number(0)), barrier = add(warpgroup, 1);
+  Value buffers = add(mul(warpgroup, 2 * kBufferBytes), plan.stages() * stageBytes(plan.tiling));
+  for (int64_t block = 0; block < plan.warpgroupRows() / kWgmmaM; ++block)
+    for (int64_t chunk = 0; chunk < plan.tiling.workgroupN / columns; ++chunk) {
+      Value buffer = add(buffers, numStored++ % 2 * kBufferBytes);
+      // TMA has read what was there two stores ago.
+      onlyIf(isLeader,
+             [&] { NVVM::CpAsyncBulkWaitGroupOp::create(b, uint32_t(1), b.getUnitAttr()); });
+      waitForAll(barrier, kWarpgroup);
+      fillBuffer(store, buffer, block, chunk);
+      NVVM::FenceProxyOp::create(
+          b, NVVM::ProxyKind::async_shared,
+          NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));
+      waitForAll(barrier, kWarpgroup);
+      onlyIf(isLeader, [&] {
+        NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
+            b, map, at(shared, buffer),
+            ValueRange{add(column, chunk * columns), add(row, block * kWgmmaM)}, Value(),
+            NVVM::TMAStoreMode::TILE, Value());
+        NVVM::CpAsyncBulkCommitGroupOp::create(b);
+      });
+    }
+}

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The runtime library for Nvidia's GPUs as ctypes sees it: where it is, and its errors as `XeTileError`.
+
+It opens the GPU's driver at the first launch; nothing of CUDA has to be installed besides.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from xetile.errors import XeTileError
+from xetile.system import forks
+from xetile.system.surroundings import PACKAGE, reinstall
+
+__all__ = ["describe_device", "launching", "library_path"]
+
+_NAME = "libXeTileCudaRuntime.so"
+_RECORD_ERRORS = 1
+
+
+@functools.cache
+def library_path() -> Path:
+    """The runtime library: in the installed package, else in the build tree. Raises XeTileError if it is in neither."""
+    places = (PACKAGE / "_lib" / _NAME, PACKAGE.parent.parent / "lib" / _NAME)
+    for place in places:
+        if place.exists():
+            return place.resolve()
+    raise XeTileError(
+        f"the runtime library for Nvidia's GPUs is in none of {', '.join(map(str, places))}: "
+        f"{reinstall('xetile-runtime')}"
+    )
+
+
+# The library records one error for the whole process.
+_one_at_a_time = forks.held_over_fork()
+
+
+@contextmanager
+def launching() -> Iterator[None]:
+    """Runs host code of kernels, one thread at a time; raises what the library recorded meanwhile as XeTileError."""
+    with _one_at_a_time:
+        _raise_recorded()
+        try:
+            yield
+        except Exception as error:
+            if message := _take_error():
+                raise XeTileError(message) from error
+            raise
+        _raise_recorded()
+
+
+def describe_device() -> str:
+    """The GPU that kernels run on, and its driver. Raises XeTileError if there is none."""
+    with launching():
+        buffer = ctypes.create_string_buffer(512)
+        _library().xetileCudaDescribeDevice(buffer, len(buffer))
+    return buffer.value.decode(errors="replace")
+
+
+@functools.cache
+def _library() -> ctypes.CDLL:
+    library = ctypes.CDLL(str(library_path()))
+    for name in ("xetileCudaTakeError", "xetileCudaDescribeDevice"):
+        function = getattr(library, name)
+        function.restype, function.argtypes = ctypes.c_size_t, [ctypes.c_char_p, ctypes.c_size_t]
+    library.xetileCudaSetErrorMode(_RECORD_ERRORS)
+    return library
+
+
+def _raise_recorded() -> None:
+    if message := _take_error():
+        raise XeTileError(message)
+
+
+def _take_error() -> str:
+    take = _library().xetileCudaTakeError
+    if not (length := take(None, 0)):
+        return ""
+    buffer = ctypes.create_string_buffer(length + 1)
+    take(buffer, len(buffer))
+    return buffer.value.decode(errors="replace")

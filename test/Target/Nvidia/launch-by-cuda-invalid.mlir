@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: xetile-opt %s --xetile-launch-by-cuda --split-input-file --verify-diagnostics
+
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    gpu.func @kernel() kernel {
+      gpu.return
+    }
+  }
+  func.func @no_ptx(%x: index) {
+    // expected-error@+1 {{launches a kernel without PTX: run xetile-emit-ptx before}}
+    gpu.launch_func @kernels::@kernel blocks in (%x, %x, %x) threads in (%x, %x, %x)
+    return
+  }
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_90a">, properties = {kernel = {maps = [],
+      ring = {stages = 2 : i64, stage_bytes = 8 : i64, shared_bytes = 16 : i64, threads = 256 : i64,
+              written = array<i64: 1>}}}, assembly = "PTX">]
+  func.func @batches(%x: index, %A: memref<2x2x2xf32>) {
+    // expected-error@+1 {{passes 'memref<2x2x2xf32>'; expected memrefs of at most 2 dimensions, integers and floats}}
+    gpu.launch_func @kernels::@kernel blocks in (%x, %x, %x) threads in (%x, %x, %x) args(%A : memref<2x2x2xf32>)
+    return
+  }
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_90a">, properties = {kernel = {maps = [],
+      ring = {stages = 2 : i64, stage_bytes = 8 : i64, shared_bytes = 16 : i64, threads = 256 : i64,
+              written = array<i64: 1>}}}, assembly = "PTX">]
+  func.func @waits(%x: index) {
+    %t = gpu.wait async
+    // expected-error@+1 {{waits for others, gives a token or asks for clusters; expected a launch without}}
+    %u = gpu.launch_func async [%t] @kernels::@kernel blocks in (%x, %x, %x) threads in (%x, %x, %x)
+    return
+  }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: xetile-opt %s --xetile-launch-by-cuda | FileCheck %s
+
+module attributes {gpu.container_module} {
+  // CHECK-NOT: gpu.binary
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_90a">, properties = {kernel = {
+      maps = [{argument = 0 : i64, box = array<i64: 64, 128>}],
+      ring = {stages = 2 : i64, stage_bytes = 8 : i64, shared_bytes = 49168 : i64, threads = 256 : i64,
+              written = array<i64: 1>}}}, assembly = "PTX">]
+  // CHECK-LABEL: func.func @launch
+  // CHECK-SAME: %[[A:.*]]: memref<40x48xbf16>, %[[B:.*]]: memref<?xf32>, %[[N:.*]]: i32, %[[X:.*]]: index
+  func.func @launch(%A: memref<40x48xbf16>, %B: memref<?xf32>, %n: i32, %x: index) {
+    %c1 = arith.constant 1 : index
+    // CHECK: %[[PTX:.*]] = llvm.mlir.addressof @kernels_ptx
+    // CHECK: %[[NAME:.*]] = llvm.mlir.addressof @kernels_name
+    // CHECK: %[[SLOT:.*]] = llvm.mlir.addressof @kernels_slot
+    // CHECK: %[[SHARED:.*]] = arith.constant 49168 : i64
+    // CHECK: %[[L:.*]] = call @xetileCudaBegin(%[[SLOT]], %[[PTX]], %[[NAME]], %[[SHARED]])
+    // CHECK: %[[READ:.*]] = arith.constant 1 : i64
+    // CHECK: call @xetileCudaMatrix(%[[L]], %{{.*}}, %{{.*}}, %[[READ]],
+    // CHECK: %[[WRITTEN:.*]] = arith.constant 3 : i64
+    // CHECK: call @xetileCudaMatrix(%[[L]], %{{.*}}, %{{.*}}, %[[WRITTEN]],
+    // CHECK: %[[WIDE:.*]] = arith.extui %[[N]] : i32 to i64
+    // CHECK: call @xetileCudaNumber(%[[L]], %[[WIDE]],
+    // CHECK: %[[BF16:.*]] = arith.constant 9 : i64
+    // CHECK: %[[INNER:.*]] = arith.constant 64 : i64
+    // CHECK: %[[OUTER:.*]] = arith.constant 128 : i64
+    // CHECK: call @xetileCudaMap(%[[L]], %{{.*}}, %[[BF16]], %[[INNER]], %[[OUTER]])
+    // CHECK: %[[GRID:.*]] = arith.index_cast %[[X]] : index to i64
+    // CHECK: %[[THREADS:.*]] = arith.constant 256 : i64
+    // CHECK: call @xetileCudaLaunch(%[[L]], %[[GRID]], %{{.*}}, %{{.*}}, %[[THREADS]])
+    gpu.launch_func @kernels::@kernel blocks in (%x, %c1, %c1) threads in (%c1, %c1, %c1)
+        args(%A : memref<40x48xbf16>, %B : memref<?xf32>, %n : i32)
+    return
+  }
+  // Memory on either side: the runtime knows.
+  // CHECK-LABEL: func.func @copy
+  // CHECK-NOT: memref.copy
+  // CHECK: call @xetileCudaCopy
+  func.func @copy(%from: memref<?x8xf32>, %to: memref<?x8xf32>) {
+    memref.copy %from, %to : memref<?x8xf32> to memref<?x8xf32>
+    return
+  }
+  // CHECK: llvm.mlir.global internal constant @kernels_ptx("PTX\00")
+  // CHECK: llvm.mlir.global internal constant @kernels_name("kernel\00")
+  // CHECK: llvm.mlir.global internal @kernels_slot(0 : i64)
+}

@@ -1,0 +1,371 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Checks and times the kernels of this folder on a Hopper GPU; `prepare.py` wrote it. Needs PyTorch, and no compiler.
+
+    python3 on_device.py [--kind numbers|speed|tilings] [--rounds 3] [--limit 60]
+
+Each kernel runs in a process that has a time limit: one that hangs is killed, and the next ones go on. What is computed
+is compared with PyTorch's product in f64, on arrays between NaNs; what is timed, with cuBLAS in the same rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import math
+import os
+import queue
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+RUNTIME = "libXeTileCudaRuntime.so"
+GUARD = 4096  # elements before and behind each array
+
+
+def why_not() -> str | None:
+    """Why nothing can run here."""
+    try:
+        ctypes.CDLL(os.environ.get("XETILE_CUDA_DRIVER", "libcuda.so.1"))
+    except OSError as error:
+        return f"no driver of Nvidia's GPUs: {error}"
+    try:
+        import torch
+    except ImportError as error:
+        return f"no PyTorch: {error}"
+    if not torch.cuda.is_available() or torch.cuda.get_device_capability() != (9, 0):
+        return "no Hopper GPU (H100, H200)"
+    return None
+
+
+class Kernel:
+    """A saved kernel by its C interface, on tensors of PyTorch."""
+
+    def __init__(self, file: str) -> None:
+        self.runtime = ctypes.CDLL(str(HERE / RUNTIME), mode=ctypes.RTLD_GLOBAL)
+        self.runtime.xetileCudaSetErrorMode(1)
+        self.function = ctypes.CDLL(str(HERE / file))._mlir_ciface_kernel
+
+    @staticmethod
+    def describe(tensor: Any) -> Any:
+        rank = tensor.dim()
+
+        class Descriptor(ctypes.Structure):
+            _fields_ = [
+                ("allocated", ctypes.c_void_p),
+                ("aligned", ctypes.c_void_p),
+                ("offset", ctypes.c_int64),
+                ("sizes", ctypes.c_int64 * rank),
+                ("strides", ctypes.c_int64 * rank),
+            ]
+
+        sizes, strides = (ctypes.c_int64 * rank)(*tensor.shape), (ctypes.c_int64 * rank)(*tensor.stride())
+        return Descriptor(tensor.data_ptr(), tensor.data_ptr(), 0, sizes, strides)
+
+    def bind(self, *tensors: Any) -> Any:
+        """A call without arguments. RuntimeError with what the runtime says."""
+        described = [self.describe(tensor) for tensor in tensors]
+        pointers = [ctypes.byref(entry) for entry in described]
+
+        def call() -> None:
+            self.function(*pointers)
+
+        call.keep = described, tensors  # type: ignore[attr-defined]
+        return call
+
+    def raise_error(self) -> None:
+        buffer = ctypes.create_string_buffer(4096)
+        self.runtime.xetileCudaTakeError.restype = ctypes.c_size_t
+        if self.runtime.xetileCudaTakeError(buffer, ctypes.c_size_t(len(buffer))):
+            raise RuntimeError(buffer.value.decode())
+
+
+def dtype_of(name: str) -> Any:
+    import torch
+
+    return {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}[name]
+
+
+def guarded(shape: tuple[int, ...], dtype: Any, fill: Any = None) -> tuple[Any, Any]:
+    """A tensor between NaNs, and the whole of it."""
+    import torch
+
+    count = math.prod(shape)
+    whole = torch.full((count + 2 * GUARD,), math.nan, dtype=dtype, device="cuda")
+    view = whole[GUARD : GUARD + count].view(shape)
+    if fill is not None:
+        view.copy_(fill)
+    return view, whole
+
+
+def inputs_of(case: dict[str, Any], seed: int) -> list[Any]:
+    """Random arrays in the order of the kernel's arguments; the last one is for the result."""
+    import torch
+
+    generator = torch.Generator(device="cuda").manual_seed(seed)
+    m, n, k = case["m"], case["n"], case["k"]
+
+    def random(*shape: int, dtype: str) -> Any:
+        values = torch.randn(*shape, device="cuda", generator=generator, dtype=torch.float32)
+        return guarded(shape, dtype_of(dtype), values.to(dtype_of(dtype)))[0]
+
+    a = random(*((k, m) if "a" in case["transposed"] else (m, k)), dtype=case["input"])
+    b = random(*((n, k) if "b" in case["transposed"] else (k, n)), dtype=case["input"])
+    more = []
+    if case["after"] in ("bias_relu", "bias_gelu", "residual"):
+        more.append(random(n, dtype="f32"))
+    if case["after"] == "residual":
+        more.append(random(m, n, dtype=case["output"]))
+    if case["after"] == "accumulate":
+        more.append(random(m, n, dtype="f32"))
+    return [a, b, *more]
+
+
+def expected_of(case: dict[str, Any], arrays: list[Any]) -> Any:
+    """The same in f64."""
+    import torch
+
+    a, b, *more = (array.double() for array in arrays)
+    a = a.t() if "a" in case["transposed"] else a
+    b = b.t() if "b" in case["transposed"] else b
+    result = a @ b
+    if case["after"] in ("bias_relu", "bias_gelu", "residual"):
+        result = result + more[0]
+    if case["after"] == "bias_relu":
+        result = torch.clamp(result, min=0)
+    if case["after"] in ("bias_gelu", "residual"):
+        result = torch.nn.functional.gelu(result)
+    if case["after"] == "residual":
+        result = result + more[1]
+    if case["after"] == "accumulate":
+        result = result + more[0]
+    return result
+
+
+EPSILON = {"f32": 0.0, "bf16": 2.0**-8, "f16": 2.0**-10}
+
+
+def compare(case: dict[str, Any], got: Any, expected: Any) -> float:
+    """The largest error as a part of what is allowed; infinite where NaNs or infinities differ."""
+    import torch
+
+    got, finite = got.double(), torch.isfinite(expected)
+    if bool((torch.isnan(got) != torch.isnan(expected)).any()):
+        return math.inf
+    if bool((got[~finite & ~torch.isnan(expected)] != expected[~finite & ~torch.isnan(expected)]).any()):
+        return math.inf
+    if not bool(finite.any()):
+        return 0.0
+    allowed = 2e-5 * expected[finite].abs().max() + EPSILON[case["output"]] * expected[finite].abs()
+    return float(((got[finite] - expected[finite]).abs() / allowed).max())
+
+
+def check(case: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Errors of a kernel: on random arrays, with NaNs and infinities in them, and on arrays of the host."""
+    import torch
+
+    kernel = Kernel(case["file"])
+    found = {}
+    for round_, what in enumerate(("random", "again", "special", "host")):
+        arrays = inputs_of(case, seed + round_)
+        if what == "special" and case["after"] != "bias_relu":
+            arrays[0][0, 0] = math.nan
+            arrays[1][-1, -1] = math.inf
+        out, whole = guarded((case["m"], case["n"]), dtype_of(case["output"]))
+        if what == "host":
+            host = [array.cpu() for array in [*arrays, out]]
+            kernel.bind(*host)()
+            out.copy_(host[-1])
+        else:
+            kernel.bind(*arrays, out)()
+        torch.cuda.synchronize()
+        kernel.raise_error()
+        found[what] = compare(case, out, expected_of(case, arrays))
+        count = case["m"] * case["n"]
+        if not bool(torch.isnan(whole[:GUARD]).all() and torch.isnan(whole[GUARD + count :]).all()):
+            found[what] = math.inf
+    return {"errors": found}
+
+
+def peer_of(case: dict[str, Any], arrays: list[Any], out: Any) -> Any:
+    """What PyTorch does for the same: cuBLAS, with what follows compiled."""
+    import torch
+
+    a = arrays[0].t() if "a" in case["transposed"] else arrays[0]
+    b = arrays[1].t() if "b" in case["transposed"] else arrays[1]
+    if case["after"]:
+        gelu, bias = torch.nn.functional.gelu, arrays[2]
+
+        def plain(a: Any, b: Any, bias: Any, *residual: Any) -> Any:
+            result = gelu((a @ b) + bias)
+            return ((result + residual[0]) if residual else result).to(out.dtype)
+
+        compiled = torch.compile(plain)
+        compiled(a, b, bias, *arrays[3:])
+        return lambda: compiled(a, b, bias, *arrays[3:])
+    if out.dtype == a.dtype:
+        return lambda: torch.mm(a, b, out=out)
+    return lambda: torch.mm(a, b, out_dtype=out.dtype)
+
+
+def measure(case: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Microseconds of the kernel and of its peer, each the median of what triton's do_bench measures."""
+    import torch
+    from triton.testing import do_bench
+
+    kernel = Kernel(case["file"])
+    arrays = inputs_of(case, seed)
+    out, _ = guarded((case["m"], case["n"]), dtype_of(case["output"]))
+    call = kernel.bind(*arrays, out)
+    call()
+    torch.cuda.synchronize()
+    kernel.raise_error()
+    error = math.nan
+    if case["m"] * case["n"] * case["k"] <= 2**37:
+        error = compare(case, out, expected_of(case, arrays))
+    else:
+        wide = (arrays[0] if "a" not in case["transposed"] else arrays[0].t())[:256].double()
+        error = compare(case, out[:256], wide @ arrays[1].double()) if not case["after"] else error
+    peer = peer_of(case, arrays, out)
+    ours, theirs = [], []
+    for _ in range(case["rounds"]):
+        theirs.append(do_bench(peer, warmup=15, rep=60, return_mode="median") * 1e3)
+        ours.append(do_bench(call, warmup=15, rep=60, return_mode="median") * 1e3)
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    for _ in range(20):
+        call()
+    host = (time.perf_counter() - start) / 20 * 1e6
+    torch.cuda.synchronize()
+    return {"ours": statistics.median(ours), "peer": statistics.median(theirs), "error": error, "host": host}
+
+
+def work(kind: str, numbers: list[int], seed: int, rounds: int) -> None:
+    cases = json.loads((HERE / "cases.json").read_text())
+    for number in numbers:
+        print(f"BEGIN {number}", flush=True)
+        case = cases[number] | {"rounds": rounds}
+        try:
+            result = check(case, seed) if kind == "numbers" else measure(case, seed)
+        except Exception as error:
+            result = {"failed": f"{type(error).__name__}: {str(error)[:1500]}"}
+        print("END " + json.dumps(result), flush=True)
+
+
+def supervise(kind: str, numbers: list[int], options: argparse.Namespace, seed: int) -> dict[int, dict[str, Any]]:
+    """Runs workers until all cases are done; one that says nothing for too long is killed, and its case skipped."""
+    results: dict[int, dict[str, Any]] = {}
+    while numbers:
+        command = [sys.executable, __file__, "--work", kind, ",".join(map(str, numbers)), str(seed)]
+        command += ["--rounds", str(options.rounds)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        lines: queue.Queue[str | None] = queue.Queue()
+
+        def pump(source: Any = process.stdout, lines: queue.Queue[str | None] = lines) -> None:
+            for line in source:
+                lines.put(line)
+            lines.put(None)
+
+        threading.Thread(target=pump, daemon=True).start()
+        current, said = numbers[0], []
+        while True:
+            try:
+                line = lines.get(timeout=options.limit)
+            except queue.Empty:
+                results[current] = {"failed": f"no answer in {options.limit} s: killed"}
+                process.kill()
+                break
+            if line is None:
+                if current in numbers and current not in results:
+                    results[current] = {"failed": "the process ended: " + " | ".join(said[-3:])[-600:]}
+                break
+            if line.startswith("BEGIN "):
+                current = int(line[6:])
+            elif line.startswith("END "):
+                results[current] = json.loads(line[4:])
+                numbers = [number for number in numbers if number != current]
+                # An error of the device stays with the process.
+                if "failed" in results[current]:
+                    process.kill()
+                    break
+            else:
+                said.append(line.strip())
+        process.wait()
+        numbers = [number for number in numbers if number not in results]
+    return results
+
+
+def tell_numbers(cases: list[dict[str, Any]], results: dict[int, dict[str, Any]]) -> bool:
+    bad = 0
+    for number, result in sorted(results.items()):
+        errors = result.get("errors", {})
+        worst = max(errors.values(), default=math.inf)
+        if "failed" in result or not worst <= 1:
+            bad += 1
+            print(f"WRONG {cases[number]['name']}: {result}")
+    worst = max((max(r["errors"].values()) for r in results.values() if "errors" in r), default=math.nan)
+    print(f"{len(results) - bad} of {len(results)} kernels are right; the largest error is {worst:.2f} of the allowed")
+    return not bad
+
+
+def tell_speed(cases: list[dict[str, Any]], results: dict[int, dict[str, Any]]) -> bool:
+    print("| kernel | TFLOP/s | peer | ratio | us | host us | error |\n|---|---|---|---|---|---|---|")
+    ratios, fine = [], True
+    for number, result in sorted(results.items()):
+        case = cases[number]
+        if "failed" in result:
+            print(f"| {case['name']} | {result['failed']} |")
+            fine = False
+            continue
+        flops = 2 * case["m"] * case["n"] * case["k"]
+        ours, peer = (flops / result[name] * 1e-6 for name in ("ours", "peer"))
+        ratios.append(ours / peer)
+        fine &= not result["error"] > 1
+        print(
+            f"| {case['name']} | {ours:.1f} | {peer:.1f} | {ours / peer:.3f} | {result['ours']:.1f} | "
+            f"{result['host']:.1f} | {result['error']:.2f} |"
+        )
+    if ratios:
+        print(
+            f"geometric mean of ratios {math.exp(statistics.fmean(map(math.log, ratios))):.3f}, least {min(ratios):.3f}"
+        )
+    return fine
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kind", choices=("numbers", "speed", "tilings"), action="append")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--limit", type=int, default=60, help="seconds that a kernel may take")
+    parser.add_argument("--seed", type=int, default=int(time.time()) % 2**31)
+    parser.add_argument("--work", nargs=3, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.work:
+        kind, numbers, seed = options.work
+        work(kind, [int(number) for number in numbers.split(",")], int(seed), options.rounds)
+        return 0
+    if reason := why_not():
+        print(f"skipped: {reason}")
+        return 0
+    import torch
+
+    cases = json.loads((HERE / "cases.json").read_text())
+    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, seed {options.seed}")
+    smi = ["nvidia-smi", "--query-gpu=driver_version,clocks.max.sm,power.limit", "--format=csv,noheader"]
+    print("driver, highest clock, power limit:", subprocess.run(smi, capture_output=True, text=True).stdout.strip())
+    fine = True
+    for kind in options.kind or ("numbers", "speed", "tilings"):
+        chosen = [number for number, case in enumerate(cases) if case["kind"] == kind]
+        if chosen:
+            results = supervise(kind, chosen, options, options.seed)
+            fine &= (tell_numbers if kind == "numbers" else tell_speed)(cases, results)
+    return 0 if fine else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The target sm_90a where there is no GPU: levels, PTX, saved kernels, and the runtime with a driver that computes
+nothing. `test/device` has what runs on a GPU."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xetile
+from xetile import XeTileError
+from xetile.kernels import cuda
+
+if "sm_90a" not in [target.name for target in xetile.targets.available()]:
+    pytest.skip("built without the target sm_90a", allow_module_level=True)
+
+M, N, K = 200, 136, 1000
+MATMUL = f"""
+func.func @matmul(%A: tensor<{M}x{K}xf16>, %B: tensor<{K}x{N}xf16>, %C: tensor<{M}x{N}xf32>) -> tensor<{M}x{N}xf32> {{
+  %D = linalg.matmul ins(%A, %B : tensor<{M}x{K}xf16>, tensor<{K}x{N}xf16>) outs(%C : tensor<{M}x{N}xf32>)
+      -> tensor<{M}x{N}xf32>
+  return %D : tensor<{M}x{N}xf32>
+}}"""
+PARAMS = {"workgroup_m": 128, "workgroup_n": 64, "prefetch": 2}
+
+
+def compiled(text: str = MATMUL, **options) -> xetile.Kernel:
+    return xetile.compile(parse(text), target="sm_90a", **({"params": PARAMS} | options))
+
+
+def parse(text: str):
+    from xetile.mlir import ir
+
+    with ir.Context():
+        return ir.Module.parse(text)
+
+
+@pytest.fixture(scope="module")
+def kernel() -> xetile.Kernel:
+    return compiled()
+
+
+def arrays() -> list[np.ndarray]:
+    return [np.ones((M, K), np.float16), np.ones((K, N), np.float16), np.ones((M, N), np.float32)]
+
+
+def test_it_is_a_target_with_six_levels(kernel):
+    target = xetile.Target("sm_90a")
+    assert target in xetile.targets.available()
+    assert kernel.target == target and tuple(kernel.stages) == target.levels
+    assert target.levels == ("0-linalg", "1-xetile-workgroup", "2-ring", "3-nvvm", "4-ptx", "5-llvm")
+
+
+def test_explain_tells_of_the_ring(kernel):
+    stage = (128 + 64) * 64 * 2
+    assert f"a ring of 3 stages of {stage} bytes, {3 * (stage + 8) + 2 * 16384} bytes of shared" in kernel.explain()
+
+
+def ptx_of(kernel: xetile.Kernel) -> str:
+    return kernel.binaries["ptx"].decode()
+
+
+def test_ptx_counts_what_the_ring_promises(kernel):
+    ptx = ptx_of(kernel)
+    assert ".version 8.6" in ptx and ".target sm_90a" in ptx
+    # Three stages: a barrier each, two of them loaded before the loop, the third in it.
+    assert ptx.count("mbarrier.init.shared.b64") == 3
+    assert ptx.count("mbarrier.arrive.expect_tx") == 3
+    # A: one box of 64 x 128, B: one of 64 x 64.
+    assert ptx.count("cp.async.bulk.tensor.2d.shared::cluster.global") == 3 * 2
+    assert len(re.findall(r"mov\.b32\s+%r\d+, 24576;", ptx)) >= 1
+    # k_step 64 in products of 16, one warpgroup's 64 rows.
+    assert ptx.count("wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16") == 4
+    assert ptx.count("mbarrier.try_wait.parity") == 1
+
+
+def test_a_stage_is_filled_again_only_when_all_have_read_it(kernel):
+    """Between the wait for the product before and the next load to its stage all threads of the workgroup meet."""
+    ptx = ptx_of(kernel)
+    done = ptx.index("wgmma.wait_group.sync.aligned \t1")
+    meet, refill = ptx.index("bar.sync \t0;", done), ptx.index("mbarrier.arrive.expect_tx", done)
+    assert done < meet < refill
+    assert ptx.index("wgmma.commit_group") < done
+
+
+@pytest.mark.parametrize(
+    ("maps", "kinds"),
+    [
+        ("(m, k), (k, n)", ("0", "1")),
+        ("(m, k), (n, k)", ("0", "0")),
+        ("(k, m), (k, n)", ("1", "1")),
+        ("(k, m), (n, k)", ("1", "0")),
+    ],
+)
+def test_transposed_operands_are_descriptors(maps, kinds):
+    a, b = maps.split("), ")
+    a, b = a + ")", b
+    shapes = {"m": 256, "n": 128, "k": 512}
+
+    def tensor(map_: str) -> str:
+        return f"tensor<{'x'.join(str(shapes[name]) for name in map_.strip('()').split(', '))}xbf16>"
+
+    c = "tensor<256x128xf32>"
+    kernel = compiled(
+        f"""func.func @f(%A: {tensor(a)}, %B: {tensor(b)}, %C: {c}) -> {c} {{
+      %D = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> {a}>, affine_map<(m, n, k) -> {b}>,
+                                          affine_map<(m, n, k) -> (m, n)>]
+          ins(%A, %B : {tensor(a)}, {tensor(b)}) outs(%C : {c}) -> {c}
+      return %D : {c}
+    }}"""
+    )
+    # The last two operands of wgmma: A and B are read along the other dimension.
+    found = set(re.findall(r"wgmma\.mma_async.*p, 1,\s+1, ([01]),\s+([01]);", ptx_of(kernel)))
+    assert found == {kinds}
+
+
+def test_without_a_driver_a_call_says_so(kernel, tmp_path):
+    text = """
+import numpy as np, sys, xetile
+a, b, c = np.ones((200, 1000), np.float16), np.ones((1000, 136), np.float16), np.ones((200, 136), np.float32)
+try:
+    xetile.load(sys.argv[1])(a, b, c)
+except xetile.XeTileError as error:
+    print(error)
+"""
+    kernel.save(tmp_path / "k.so")
+    environment = os.environ | {"XETILE_CUDA_DRIVER": str(tmp_path / "none.so")}
+    run = subprocess.run(
+        [sys.executable, "-c", text, tmp_path / "k.so"], capture_output=True, text=True, env=environment
+    )
+    assert "no driver of Nvidia's GPUs" in run.stdout and "an H100 or H200 and its driver" in run.stdout, run.stderr
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory) -> Path:
+    """A driver that computes nothing."""
+    compiler = next(filter(None, map(shutil.which, ("cc", "clang", "clang-22", "gcc"))), None)
+    if compiler is None:
+        pytest.skip("no C compiler")
+    place = tmp_path_factory.mktemp("driver") / "libcuda.so"
+    source = Path(__file__).parent / "Inputs" / "fake_driver.c"
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", place, source], check=True)
+    return place
+
+
+CALL = """
+import numpy as np, sys, xetile
+from xetile.kernels import cuda
+arrays = [np.load(path) for path in sys.argv[2:]]
+kernel = xetile.load(sys.argv[1])
+try:
+    print("result", kernel(*arrays).sum(), kernel(*arrays).shape)
+    print(cuda.describe_device())
+except xetile.XeTileError as error:
+    print("error", error)
+"""
+
+
+def call(kernel, driver, tmp_path, given, **environment) -> tuple[str, list[str]]:
+    """What calls print, and what the driver was asked for."""
+    kernel.save(tmp_path / "k.so")
+    paths = []
+    for number, array in enumerate(given):
+        paths.append(tmp_path / f"{number}.npy")
+        np.save(paths[-1], array)
+    log = tmp_path / "log"
+    log.write_text("")
+    environment = os.environ | {"XETILE_CUDA_DRIVER": str(driver), "FAKE_DRIVER_LOG": str(log)} | environment
+    run = subprocess.run(
+        [sys.executable, "-c", CALL, tmp_path / "k.so", *paths], capture_output=True, text=True, env=environment
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout, log.read_text().splitlines()
+
+
+def test_calls_ask_the_driver_for_what_the_kernel_needs(kernel, driver, tmp_path):
+    printed, log = call(kernel, driver, tmp_path, arrays())
+    # Nothing is computed: what comes back is C, which went there.
+    assert f"result {float(M * N)} ({M}, {N})" in printed
+    assert "Fake 0, driver for CUDA 13.0, capability 9.0" in printed
+    # Compiled once, for two calls.
+    assert [line for line in log if line.startswith("load")] == [f"load {len(kernel.binaries['ptx'])} bytes"]
+    assert "function matmul_kernel" in log
+    shared = 3 * ((128 + 64) * 64 * 2 + 8) + 2 * 16384
+    assert f"attribute 8 = {shared}" in log
+    maps = {line for line in log if line.startswith("map")}
+    assert maps == {
+        f"map kind 6 rank 2 sizes {K} x {M} pitch {K * 2} box 64 x 128 swizzle 3 fill 0 aligned 1 steps 5",
+        f"map kind 6 rank 2 sizes {N} x {K} pitch {N * 2} box 64 x 64 swizzle 3 fill 0 aligned 1 steps 5",
+        f"map kind 7 rank 2 sizes {N} x {M} pitch {N * 4} box 32 x 64 swizzle 3 fill 0 aligned 1 steps 5",
+    }
+    assert log.count(f"launch 3 x 2 x 1 of 256 x 1 x 1, {shared} bytes") == 2
+    assert log.count(f"copy {M * N * 4} to host") == 2
+    assert log[-1] == "free, 0 live"
+
+
+def test_an_older_gpu_is_refused(kernel, driver, tmp_path):
+    printed, log = call(kernel, driver, tmp_path, arrays(), FAKE_DRIVER_CAPABILITY="89")
+    assert "the GPU 'Fake 0' has compute capability 8.9; expected 9.0, an H100 or H200" in printed
+    assert not any(line.startswith("launch") for line in log)
+
+
+def test_ptx_that_the_driver_refuses_has_its_log_in_the_error(kernel, driver, tmp_path):
+    printed, _ = call(kernel, driver, tmp_path, arrays(), FAKE_DRIVER_REFUSES="1")
+    assert "the driver does not compile the PTX of the kernel 'matmul_kernel'" in printed
+    assert "ptxas application ptx input, line 1; error : no such thing" in printed
+
+
+DYNAMIC = """
+func.func @matmul(%A: tensor<?x?xbf16>, %B: tensor<?x?xbf16>) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = tensor.dim %A, %c0 : tensor<?x?xbf16>
+  %n = tensor.dim %B, %c1 : tensor<?x?xbf16>
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%m, %n) : tensor<?x?xf32>
+  %C = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %D = linalg.matmul ins(%A, %B : tensor<?x?xbf16>, tensor<?x?xbf16>) outs(%C : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %D : tensor<?x?xf32>
+}"""
+
+
+def test_sizes_of_a_run_make_the_grid_and_the_maps(driver, tmp_path):
+    import ml_dtypes
+
+    kernel = compiled(DYNAMIC)
+    given = [np.ones((300, 72), ml_dtypes.bfloat16), np.ones((72, 80), ml_dtypes.bfloat16)]
+    _, log = call_bf16(kernel, driver, tmp_path, given)
+    assert any(line.startswith("launch 2 x 3 x 1 of 256") for line in log)
+    assert any("sizes 72 x 300 pitch 144 box 64 x 128" in line for line in log)
+
+
+def test_rows_that_tma_does_not_take_are_refused(driver, tmp_path):
+    import ml_dtypes
+
+    kernel = compiled(DYNAMIC)
+    given = [np.ones((300, 71), ml_dtypes.bfloat16), np.ones((71, 80), ml_dtypes.bfloat16)]
+    printed, log = call_bf16(kernel, driver, tmp_path, given)
+    assert "argument 0 of the kernel 'matmul_kernel' has rows 142 bytes apart; expected a multiple of 16" in printed
+    assert not any(line.startswith("launch") for line in log)
+
+
+def call_bf16(kernel, driver, tmp_path, given) -> tuple[str, list[str]]:
+    """NumPy's files have no bf16: their bits go as whole numbers."""
+    text = CALL.replace("np.load(path)", "np.load(path).view(ml_dtypes.bfloat16)").replace(
+        "import", "import ml_dtypes,", 1
+    )
+    kernel.save(tmp_path / "k.so")
+    paths = [tmp_path / f"{number}.npy" for number in range(len(given))]
+    for path, array in zip(paths, given, strict=True):
+        np.save(path, array.view(np.uint16))
+    log = tmp_path / "log"
+    log.write_text("")
+    environment = os.environ | {"XETILE_CUDA_DRIVER": str(driver), "FAKE_DRIVER_LOG": str(log)}
+    run = subprocess.run(
+        [sys.executable, "-c", text, tmp_path / "k.so", *paths], capture_output=True, text=True, env=environment
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout, log.read_text().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (MATMUL.replace("f16", "i8").replace("xf32", "xi32"), "wgmma multiplies f16 and bf16 here, got i8"),
+        (MATMUL.replace(f"{K}x{N}", f"{K}x137").replace(f"{M}x{N}", f"{M}x137"), "rows are 274 bytes apart"),
+        (
+            "func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {\n %o = tensor.empty() : tensor<64xf32>\n"
+            " %y = linalg.exp ins(%x : tensor<64xf32>) outs(%o : tensor<64xf32>) -> tensor<64xf32>\n"
+            " return %y : tensor<64xf32>\n}",
+            "matmul",
+        ),
+    ],
+)
+def test_other_programs_are_refused(text, message):
+    with pytest.raises(XeTileError, match=re.escape(message)):
+        compiled(text, params={})
+
+
+def test_options_are_checked():
+    with pytest.raises(XeTileError, match="group_rows: expected an integer from 1 to 32767, got 0"):
+        compiled(group_rows=0)
+    with pytest.raises(XeTileError, match="target sm_90a has no option 'native'"):
+        compiled(native="off")
+    with pytest.raises(XeTileError, match="sm_100 is no target: expected sm_90a"):
+        xetile.Target("sm_100")
+
+
+def test_the_command_line_writes_ptx_and_a_shared_object(tmp_path, kernel):
+    source = tmp_path / "matmul.mlir"
+    source.write_text(MATMUL)
+    for name in ("k.ptx", "k.so"):
+        command = [sys.executable, "-m", "xetile.cli", "compile", source, "--target", "sm_90a", "-o", tmp_path / name]
+        command += [part for key, value in PARAMS.items() for part in ("--set", f"{key}={value}")]
+        subprocess.run(command, check=True, capture_output=True)
+    assert (tmp_path / "k.ptx").read_bytes() == kernel.binaries["ptx"]
+    assert xetile.load(tmp_path / "k.so").binaries == kernel.binaries
+
+
+def test_the_runtime_library_is_there():
+    assert cuda.library_path().name == "libXeTileCudaRuntime.so"
