@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""docs/path.md: its files are there, and both targets have the same stations. docs/upstream.md: so are its guards."""
+"""docs/path.md: its files are there, and all targets have the same stations. docs/upstream.md: so are its guards."""
 
 import re
 from pathlib import Path
@@ -11,10 +11,11 @@ ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "path.md").read_text()
 
 
-def test_both_targets_have_the_same_headings():
-    _, xe, cpu = re.split(r"^## .*$", TEXT, flags=re.MULTILINE)
-    headings = [re.findall(r"^### (.*)$", part, flags=re.MULTILINE) for part in (xe, cpu)]
-    assert headings[0] == headings[1] != []
+def test_all_targets_have_the_same_headings():
+    _, *targets = re.split(r"^## .*$", TEXT, flags=re.MULTILINE)
+    headings = [re.findall(r"^### (.*)$", part, flags=re.MULTILINE) for part in targets]
+    assert len(targets) == 3
+    assert headings[0] == headings[1] == headings[2] != []
 
 
 def test_every_file_that_is_named_exists():
