@@ -125,3 +125,27 @@ func.func @loop(%x: tensor<8xf32>, %n: index) -> tensor<8xf32> {
   }
   return %r : tensor<8xf32>
 }
+
+// What is written over something that it reads is merged into a reduction as an op that has this for an operand: as it is,
+// each step of the reduction would read and write it.
+// CHECK-LABEL: func @over
+// CHECK-SAME: %[[X:.*]]: tensor<4x8xf32>, %[[Y:.*]]: tensor<4x8xf32>, %[[Z:.*]]: tensor<4xf32>
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]} ins(%[[Y]], %[[X]] : {{.*}} outs(%[[Z]] : tensor<4xf32>)
+// CHECK-NEXT: ^bb0(%[[A:.*]]: f32, %[[B:.*]]: f32, %[[SUM:.*]]: f32)
+// CHECK-NEXT: %[[C:.*]] = math.copysign %[[A]], %[[B]]
+// CHECK-NEXT: arith.addf %[[C]], %[[SUM]]
+func.func @over(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>, %z: tensor<4xf32>) -> tensor<4xf32> {
+  %t = linalg.generic {indexing_maps = [#both, #both], iterator_types = ["parallel", "parallel"]}
+      ins(%y : tensor<4x8xf32>) outs(%x : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = math.copysign %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<4x8xf32>
+  %s = linalg.generic {indexing_maps = [#both, #rows], iterator_types = ["parallel", "reduction"]}
+      ins(%t : tensor<4x8xf32>) outs(%z : tensor<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<4xf32>
+  return %s : tensor<4xf32>
+}

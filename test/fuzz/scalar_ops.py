@@ -19,7 +19,8 @@ def _ends(f: Callable, x: Bounded) -> np.ndarray:
         middle = f(x.values)
         ends = np.maximum(np.abs(f(x.values + x.error) - middle), np.abs(middle - f(x.values - x.error)))
         ends = np.where(x.error == 0, 0, ends)
-        return np.where(np.isnan(ends), np.inf, ends).astype(np.float64)
+        # An argument that may be anything may be no number.
+        return np.where(np.isnan(ends) | np.isinf(x.error), np.inf, ends).astype(np.float64)
 
 
 def _each(f: Callable[[float], float]) -> Callable:

@@ -9,6 +9,7 @@ import looped
 import ml_dtypes
 import numpy as np
 import pytest
+import scalar_ops
 import tensor_program
 from bounded import Bounded, contract
 from expressions import Invalid
@@ -327,3 +328,10 @@ def test_prefetches_that_cannot_be_shared_are_known():
     whole = wide | {"params": uneven | {"k_step": 32}}
     assert gpu_schedules.must_refuse(whole) == ""
     assert gpu_schedules.must_refuse(whole, narrow=True) == "insert_prefetch_c5"
+
+
+def test_a_function_of_what_may_be_anything_may_be_anything():
+    """A sum that may overflow both ways may be no number: then so may its tanh."""
+    unknown = Bounded("f16", np.array([-3e9], np.longdouble), np.array([np.inf]))
+    for op in ("math.exp2", "math.tanh", "math.atan", "math.cosh"):
+        assert np.isinf(scalar_ops.apply(op, [], [unknown]).error).all()

@@ -32,8 +32,9 @@ WRITTEN = {
 }
 CONTRACT = ("mk,kn->mn", "km,nk->nm", "bmk,kn->bmn", "bmk,bnk->mbn", "mhk,hkn->mn", "ij,ij->",  "bik,bkj->ijb",
             "mkl,lkn->nm", "abk,akc->cab", "i,ij->j", "abcdk,ke->abcde")  # fmt: skip
-CASTS = ("matmul", "batch_matmul", "batch_reduce_matmul", "contract")
-"""Ops with the attribute `cast`."""
+CASTS = ("matmul", "batch_matmul", "contract")
+"""Ops whose attribute `cast` says how they extend. MLIR's `batch_reduce_matmul` has one, and a region that extends with
+the sign whatever it says."""
 TYPES = [
     *((dtype, dtype, dtype) for dtype in ("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64")),
     *(("f16", "f16", "f32"), ("bf16", "bf16", "f32"), ("f32", "f32", "f64"), ("f16", "f32", "f32")),

@@ -84,6 +84,33 @@ static size_t countInputs(Operation *producer, Operation *user) {
   return inputs.size();
 }
 
+/// Lets an op that reads what it writes over, and that a reduction will take in, read it as an
+/// operand. Merged as it is it would become a result of the reduction that each of its steps reads
+/// and writes.
+static void readDestination(RewriterBase &b, linalg::GenericOp op) {
+  OpOperand *init = op.getNumResults() == 1 ? op.getDpsInitOperand(0) : nullptr;
+  if (!init || op.getNumParallelLoops() != op.getNumLoops() || !op->hasOneUse() ||
+      !op.payloadUsesValueFromOperand(init))
+    return;
+  auto user = dyn_cast<linalg::GenericOp>(*op->user_begin());
+  if (!user || user.getNumReductionLoops() == 0)
+    return;
+  b.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  SmallVector<Value> inputs = op.getDpsInputs();
+  inputs.push_back(init->get());
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  maps.push_back(maps.back());
+  Value empty = tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, init->get()),
+                                        getElementTypeOrSelf(init->get()));
+  auto copy = linalg::GenericOp::create(b, loc, op->getResultTypes(), inputs, empty, maps,
+                                        op.getIteratorTypesArray());
+  copy->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  b.inlineRegionBefore(op.getRegion(), copy.getRegion(), copy.getRegion().begin());
+  copy.getBody()->addArgument(getElementTypeOrSelf(init->get()), loc);
+  b.replaceOp(op, copy);
+}
+
 void xetile::fuseElementwise(Operation *root, bool repeatCheapOps,
                              function_ref<bool(Operation *)> mayTake, unsigned mostInputs) {
   auto isTaken = [&](Operation *op) { return isInFunction(op) && mayTake(op); };
@@ -92,6 +119,8 @@ void xetile::fuseElementwise(Operation *root, bool repeatCheapOps,
   if (repeatCheapOps)
     for (Operation *op : llvm::reverse(all))
       copyToUsers(rewriter, cast<linalg::GenericOp>(op), isTaken);
+  for (Operation *op : findOps(root, isTaken))
+    readDestination(rewriter, cast<linalg::GenericOp>(op));
   mergeElementwise(
       root->getContext(), [&] { return findOps(root, isTaken); },
       [&](OpOperand *use) {

@@ -102,6 +102,19 @@ bool returnsOneShape(Operation *module) {
   return !found.wasInterrupted();
 }
 
+/// How many results are arguments. The first steps of the program schedule find more: what is
+/// transposed in its own order, say.
+unsigned returnedArguments(Operation *module) {
+  unsigned count = 0;
+  module->walk([&](func::FuncOp function) {
+    if (!function.isPublic() || function.isExternal() || !function.getBody().hasOneBlock())
+      return;
+    for (Value result : function.getBody().front().getTerminator()->getOperands())
+      count += isa<RankedTensorType>(result.getType()) && !result.getDefiningOp();
+  });
+  return count;
+}
+
 /// True if a reshape of what is computed joins or splits dimensions whose places only a run knows:
 /// between two kernels it is a view of memory.
 bool reshapesByRun(Operation *module) {
@@ -160,10 +173,13 @@ StringRef xetile::suggestSchedule(Operation *module, Operation *prepared) {
   SmallVector<StringRef> planned;
   if (prepared)
     planned = schedulesOfKernels(prepared);
+  auto isOneKernel = [](Operation *form) {
+    return returnsOneShape(form) && !passesResultsOn(form);
+  };
   if (planned.size() > 1 || needsHost(prepared ? prepared : module) ||
-      (prepared && computesNothing(module)) ||
-      (planned.size() == 1 &&
-       (!returnsOneShape(module) || passesResultsOn(module) || reshapesByRun(module))))
+      (prepared && (computesNothing(module) || !isOneKernel(prepared) ||
+                    returnedArguments(prepared) > returnedArguments(module))) ||
+      (planned.size() == 1 && (!isOneKernel(module) || reshapesByRun(module))))
     return "gpu_model";
   return suggestForOneKernel(module, planned.empty() ? StringRef() : planned.front());
 }

@@ -403,3 +403,50 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+#id = affine_map<(i, j) -> (i, j)>
+
+// Small kernels of one shape are merged; a matmul joins only what all comes after it.
+// CHECK-LABEL: func.func @copy_beside
+// CHECK: linalg.matmul {xetile.kernel = 0 : i64, xetile.schedule = "matmul"}
+// CHECK: linalg.generic {{.*}} {xetile.kernel = 1 : i64, xetile.schedule = "elementwise"}
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: math.ceil
+// CHECK: linalg.generic {{.*}} {xetile.kernel = 1 : i64, xetile.schedule = "elementwise"}
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: math.floor
+// CHECK: linalg.generic {{.*}} {xetile.kernel = 1 : i64, xetile.schedule = "elementwise"}
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: arith.negf
+func.func @copy_beside(%a: tensor<8x8xf16>, %b: tensor<8x8xf16>, %c: tensor<8x8xf16>)
+    -> (tensor<8x8xf16>, tensor<8x8xf16>, tensor<8x8xf16>) {
+  %e = tensor.empty() : tensor<8x8xf16>
+  %p = linalg.matmul ins(%a, %b : tensor<8x8xf16>, tensor<8x8xf16>) outs(%c : tensor<8x8xf16>) -> tensor<8x8xf16>
+  %x = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%p : tensor<8x8xf16>) outs(%e : tensor<8x8xf16>) {
+  ^bb0(%in: f16, %o: f16):
+    %q = math.ceil %in : f16
+    linalg.yield %q : f16
+  } -> tensor<8x8xf16>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%p : tensor<8x8xf16>) outs(%e : tensor<8x8xf16>) {
+  ^bb0(%in: f16, %o: f16):
+    %q = math.floor %in : f16
+    linalg.yield %q : f16
+  } -> tensor<8x8xf16>
+  %z = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a : tensor<8x8xf16>) outs(%e : tensor<8x8xf16>) {
+  ^bb0(%in: f16, %o: f16):
+    %q = arith.negf %in : f16
+    linalg.yield %q : f16
+  } -> tensor<8x8xf16>
+  return %x, %y, %z : tensor<8x8xf16>, tensor<8x8xf16>, tensor<8x8xf16>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    transform.xetile.assign_kernels %root : !transform.any_op
+    transform.yield
+  }
+}

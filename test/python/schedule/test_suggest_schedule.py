@@ -3,6 +3,7 @@
 
 import re
 
+import numpy as np
 import pytest
 import xetile
 from gpu_programs import BOTH, COLUMN, EXP, PACK, ROW, function, generic, named_softmax, softmax, tensor
@@ -144,3 +145,31 @@ def test_the_command_line_runs_and_checks_a_program(tmp_path, capfd):
         )
         == 0
     )
+
+
+def test_a_result_that_moves_nothing_is_not_computed_in_a_kernel_of_another_shape():
+    """A transpose in its own order is its argument, of which nothing says that it has the other result's sizes."""
+    text = """func.func @program(%a: tensor<?x?xi8>, %b: tensor<?x?xf32>) -> (tensor<?x?xf32>, tensor<?x?xi8>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = tensor.dim %a, %c0 : tensor<?x?xi8>
+  %n = tensor.dim %a, %c1 : tensor<?x?xi8>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]} ins(%a : tensor<?x?xi8>) outs(%b : tensor<?x?xf32>) {
+  ^bb0(%x: i8, %o: f32):
+    %r = math.exp %o : f32
+    linalg.yield %r : f32
+  } -> tensor<?x?xf32>
+  %e = tensor.empty(%m, %n) : tensor<?x?xi8>
+  %t = linalg.transpose ins(%a : tensor<?x?xi8>) outs(%e : tensor<?x?xi8>) permutation = [0, 1]
+  return %y, %t : tensor<?x?xf32>, tensor<?x?xi8>
+}
+"""
+    with ir.Context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        assert xetile.schedule.suggest(module) == "gpu_model"
+        kernel = xetile.compile(module, target="pvc", native="off")
+    a, b = np.arange(35, dtype=np.int8).reshape(5, 7), np.linspace(-2, 2, 35, dtype=np.float32).reshape(5, 7)
+    y, t = kernel(a, b)
+    assert np.array_equal(t, a)
+    assert np.abs(y / np.exp(b) - 1).max() < 1e-5

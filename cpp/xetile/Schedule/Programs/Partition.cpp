@@ -207,7 +207,16 @@ bool Partitioner::anchorMayJoin(Operation *op, Draft &draft, ArrayRef<Reader> re
     if (reader.viewed || !isElementwiseOnTensors(reader.op) ||
         !cast<linalg::LinalgOp>(reader.op).getMatchingIndexingMap(reader.operand).isPermutation())
       return false;
-  return llvm::all_of(draft.kernel.ops, isElementwiseOnTensors);
+  // Merged with those that come after it, ops may be in this kernel that are only beside it.
+  llvm::SmallPtrSet<Operation *, 16> after{op};
+  for (Operation *other : llvm::reverse(draft.kernel.ops)) {
+    if (!isElementwiseOnTensors(other) ||
+        llvm::none_of(sourcesOf(other, block),
+                      [&](Operation *source) { return after.contains(source); }))
+      return false;
+    after.insert(other);
+  }
+  return true;
 }
 
 /// Why `op` is no part of the kernel that all its readers are in; empty if it is.

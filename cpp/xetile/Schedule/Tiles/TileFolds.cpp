@@ -46,6 +46,12 @@ struct TileWriter::Fold {
   SmallVector<int64_t> shape;
 };
 
+/// True if all steps of the reduced loops combine into the same element of what `init` starts.
+bool TileWriter::isCarried(Fold &fold, OpOperand &init) {
+  AffineMap map = fold.op.getMatchingIndexingMap(&init);
+  return llvm::none_of(fold.reduced, [&](unsigned dim) { return map.isFunctionOfDim(dim); });
+}
+
 /// The results after one more element, where `before` is what they were.
 FailureOr<SmallVector<Value>> TileWriter::foldOne(Fold &fold, ArrayRef<Value> before) {
   unsigned inputs = fold.op.getNumDpsInputs();
@@ -54,7 +60,8 @@ FailureOr<SmallVector<Value>> TileWriter::foldOne(Fold &fold, ArrayRef<Value> be
     FailureOr<Value> next = scalarCode(
         fold.op, fold.op.getBlock()->getTerminator()->getOperand(result),
         [&](OpOperand &operand) -> FailureOr<Value> {
-          if (operand.getOperandNumber() < inputs)
+          // A result with an element for each step reads that of its own.
+          if (operand.getOperandNumber() < inputs || !isCarried(fold, operand))
             return read(fold.op, operand, fold.loops);
           return before[operand.getOperandNumber() - inputs];
         },
@@ -122,8 +129,12 @@ FailureOr<Value> TileWriter::fold(linalg::LinalgOp op, unsigned result, SmallVec
     return failure();
   for (auto [each, made] : llvm::enumerate(*after)) {
     SmallVector<Place> places;
-    bool isKnown = true;
-    for (AffineExpr expr : op.getMatchingIndexingMap(op.getDpsInitOperand(each)).getResults()) {
+    // Of a result that other loops reduce this was a part only.
+    AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(each));
+    bool isKnown = llvm::all_of(llvm::seq(op.getNumLoops()), [&](unsigned dim) {
+      return map.isFunctionOfDim(dim) != llvm::is_contained(reduced, dim);
+    });
+    for (AffineExpr expr : map.getResults()) {
       FailureOr<Place> place = placeOf(expr, fold.loops);
       isKnown &= succeeded(place);
       if (isKnown)

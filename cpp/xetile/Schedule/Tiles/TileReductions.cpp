@@ -60,6 +60,24 @@ static Value widen(OpBuilder &b, Location loc, Value vector, Type element) {
   return arith::ExtFOp::create(b, loc, VectorType::get(type.getShape(), element), vector);
 }
 
+/// What the reduction adds, in the type of its sums, if that is a product: of wide factors, it is
+/// not rounded and overflows later.
+std::optional<FailureOr<Value>> TileWriter::wideProduct(Reduction &r) {
+  auto product = r.element.getDefiningOp<arith::MulFOp>();
+  if (!product || product->getBlock() != r.op.getBlock() || product.getType() == r.sumType)
+    return std::nullopt;
+  std::array<Value, 2> factors;
+  for (auto [factor, operand] : llvm::zip_equal(factors, product->getOperands())) {
+    FailureOr<Value> vector = scalarCode(r.op, r.loops, operand);
+    if (failed(vector))
+      return vector;
+    factor = widen(b, loc, *vector, r.sumType);
+  }
+  meet(factors);
+  return FailureOr<Value>(
+      arith::MulFOp::create(b, loc, factors[0], factors[1], product.getFastmath()));
+}
+
 /// The operand of the reduction at the current places.
 FailureOr<Value> TileWriter::element(Reduction &r) {
   TypedAttr neutral = getNeutralValue(r.kind, r.element.getType());
@@ -89,9 +107,12 @@ FailureOr<Value> TileWriter::element(Reduction &r) {
                });
     }
   }
-  FailureOr<Value> vector = scalarCode(r.op, r.loops, r.element, direct ? neutral : TypedAttr());
+  std::optional<FailureOr<Value>> product = wideProduct(r);
+  FailureOr<Value> vector =
+      product ? *product : scalarCode(r.op, r.loops, r.element, direct ? neutral : TypedAttr());
   if (failed(vector) || direct)
     return failed(vector) ? vector : Value(widen(b, loc, *vector, r.sumType));
+  neutral = getNeutralValue(r.kind, cast<VectorType>(vector->getType()).getElementType());
   for (auto [loop, as] : llvm::zip_equal(r.reduced, r.as))
     if (hangsOver(loop, as))
       vector = select(isBelow(indices(r.loops[loop]), r.extents[loop]), *vector, splat(neutral));

@@ -320,6 +320,7 @@ private:
   void readCombiner(Reduction &reduction);
   void unroll(Reduction &reduction, llvm::SmallVector<unsigned> serial);
   mlir::FailureOr<mlir::Value> accumulate(Reduction &reduction, unsigned next, mlir::Value total);
+  std::optional<mlir::FailureOr<mlir::Value>> wideProduct(Reduction &reduction);
   mlir::FailureOr<mlir::Value> element(Reduction &reduction);
   mlir::FailureOr<mlir::Value> finish(Reduction &reduction, mlir::Value total);
   mlir::Value combine(Reduction &reduction, mlir::Value a, mlir::Value b);
@@ -327,6 +328,7 @@ private:
 
   // Reductions element by element.
   struct Fold;
+  static bool isCarried(Fold &fold, mlir::OpOperand &init);
   mlir::FailureOr<mlir::Value> fold(mlir::linalg::LinalgOp op, unsigned result,
                                     llvm::SmallVector<Place> loops,
                                     llvm::ArrayRef<unsigned> reduced);
