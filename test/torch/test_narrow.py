@@ -39,6 +39,15 @@ def test_what_eager_computes_in_one_operation_is_rounded_once(name, dtype):
 
 
 @NARROW
+@pytest.mark.parametrize("decimals", [1, 3])
+def test_decimals_are_rounded_of_unrounded_products(decimals, dtype):
+    """0.12451171875 times 1000 is 124.5 in bf16, which would be rounded down; 20,000 numbers have some of that kind."""
+    x = torch.linspace(-0.3, 0.3, 20000).to(dtype).unique()
+    function = lambda x: torch.round(x, decimals=decimals)  # noqa: E731
+    assert torch.equal(compiled(function)(x), function(x))
+
+
+@NARROW
 def test_results_that_two_operations_share_are_rounded_between_them(dtype):
     x = torch.rand(50).to(dtype)
     function = lambda x: ((x * 1.7) * 1.3, x * 1.7)  # noqa: E731

@@ -52,7 +52,9 @@ def _rounds_often(node: fx.Node) -> bool:
     if not isinstance(target, torch._ops.OpOverload) or torch.Tag.pointwise not in target.tags:
         return False
     packet = target.overloadpacket
-    if target.namespace != "aten" or packet in _SELECTS or "dtype" in node.kwargs:
+    # With decimals it is a product, a rounding and a quotient.
+    selects = packet in _SELECTS and target is not _aten.round.decimals
+    if target.namespace != "aten" or selects or "dtype" in node.kwargs:
         return False
     if packet not in _SINGLE:
         return True
