@@ -111,6 +111,38 @@ gpu.module @k {
     gpu.return
   }
 
+  // Sixteen are one load, too, where they are two vectors of a lane.
+  // CHECK-LABEL: gpu.func @long_column
+  // CHECK-COUNT-1: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> vector<16xf32>
+  // CHECK-NOT: llvm.load
+  gpu.func @long_column(%a: memref<64x1xf32>, %r: memref<64x64xf32>) kernel {
+    %t = xegpu.create_nd_tdesc %a : memref<64x1xf32> -> !xegpu.tensor_desc<16x1xf32, #xegpu.block_tdesc_attr<boundary_check = false>>
+    %v = xegpu.load_nd %t[8, 0] : !xegpu.tensor_desc<16x1xf32, #xegpu.block_tdesc_attr<boundary_check = false>> -> vector<16x1xf32>
+    %s = xegpu.create_nd_tdesc %r : memref<64x64xf32> -> !xegpu.tensor_desc<8x16xf32>
+    %x = vector.extract_strided_slice %v {offsets = [0, 0], sizes = [8, 1], strides = [1, 1]} : vector<16x1xf32> to vector<8x1xf32>
+    %y = vector.extract_strided_slice %v {offsets = [8, 0], sizes = [8, 1], strides = [1, 1]} : vector<16x1xf32> to vector<8x1xf32>
+    %w = vector.broadcast %x : vector<8x1xf32> to vector<8x16xf32>
+    %z = vector.broadcast %y : vector<8x1xf32> to vector<8x16xf32>
+    xegpu.store_nd %w, %s[0, 0] : vector<8x16xf32>, !xegpu.tensor_desc<8x16xf32>
+    xegpu.store_nd %z, %s[8, 0] : vector<8x16xf32>, !xegpu.tensor_desc<8x16xf32>
+    gpu.return
+  }
+
+  // A row that is wholly in memory needs an address alone; another one the 2D unit, which tests.
+  // CHECK-LABEL: gpu.func @rows
+  // CHECK: xevm.blockload %{{.*}} : (!llvm.ptr<1>) -> i32
+  // CHECK-NOT: xevm.blockload %
+  // CHECK: xevm.blockload2d
+  gpu.func @rows(%a: memref<64x64xf32>) kernel {
+    %t = xegpu.create_nd_tdesc %a : memref<64x64xf32> -> !xegpu.tensor_desc<1x16xf32, #xegpu.block_tdesc_attr<boundary_check = false>>
+    %s = xegpu.create_nd_tdesc %a : memref<64x64xf32> -> !xegpu.tensor_desc<1x16xf32>
+    %v = xegpu.load_nd %t[3, 16] : !xegpu.tensor_desc<1x16xf32, #xegpu.block_tdesc_attr<boundary_check = false>> -> vector<1x16xf32>
+    %w = xegpu.load_nd %s[3, 32] : !xegpu.tensor_desc<1x16xf32> -> vector<1x16xf32>
+    xegpu.store_nd %v, %s[4, 0] : vector<1x16xf32>, !xegpu.tensor_desc<1x16xf32>
+    xegpu.store_nd %w, %s[5, 0] : vector<1x16xf32>, !xegpu.tensor_desc<1x16xf32>
+    gpu.return
+  }
+
   // Types that XeVM has no word for: the device's builtin by its name.
   // CHECK-LABEL: gpu.func @builtins
   // CHECK: llvm.call spir_funccc @_Z36intel_sub_group_u8_u8_matrix_mad_k32Dv8_tDv8_jDv8_i

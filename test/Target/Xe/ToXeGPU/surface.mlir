@@ -271,3 +271,45 @@ func.func @largest_sides(%A: memref<9223372036854775807x9223372036854775807xbf16
   xetile.store_tile %v, %t : vector<8x16xbf16>, !xetile.tile<8x16xbf16>
   return
 }
+
+// -----
+
+// A row that is known to be inside is not tested, which leaves it a message without a matrix; one that hangs over is.
+// CHECK-LABEL: func @rows
+// CHECK: %[[INSIDE:.*]] = xegpu.create_nd_tdesc %arg0 {{.*}}!xegpu.tensor_desc<1x16xf32, #xegpu.block_tdesc_attr<boundary_check = false>>
+// CHECK: xegpu.load_nd %[[INSIDE]][3, 16]
+// CHECK: %[[OVER:.*]] = xegpu.create_nd_tdesc %arg0 {{.*}}!xegpu.tensor_desc<1x16xf32>
+// CHECK: xegpu.load_nd %[[OVER]][3, 56]
+func.func @rows(%A: memref<64x64xf32>, %B: memref<64x64xf32>) {
+  %t = xetile.init_tile %A[3, 16] : memref<64x64xf32> -> !xetile.tile<1x16xf32>
+  %v = xetile.load_tile %t : !xetile.tile<1x16xf32> -> vector<1x16xf32>
+  %u = xetile.init_tile %A[3, 56] : memref<64x64xf32> -> !xetile.tile<1x16xf32>
+  %w = xetile.load_tile %u : !xetile.tile<1x16xf32> -> vector<1x16xf32>
+  %x = arith.addf %v, %w : vector<1x16xf32>
+  %o = xetile.init_tile %B[0, 0] : memref<64x64xf32> -> !xetile.tile<1x16xf32>
+  xetile.store_tile %x, %o : vector<1x16xf32>, !xetile.tile<1x16xf32>
+  return
+}
+
+// -----
+
+// Two blocks of a column are one access of neighbours; of 24 rows no two pairs are.
+// CHECK-LABEL: func @columns
+// CHECK: xegpu.load_nd {{.*}} -> vector<16x1xf32>
+// CHECK: vector.extract_strided_slice %{{.*}} {offsets = [8, 0], sizes = [8, 1], strides = [1, 1]}
+// CHECK: xegpu.load_nd {{.*}} -> vector<16x1xf32>
+// CHECK-NOT: xegpu.load_nd {{.*}} -> vector<16x1xf32>
+// CHECK-COUNT-3: xegpu.load_nd {{.*}} -> vector<8x1xf32>
+func.func @columns(%A: memref<64x1xf32>, %B: memref<64x64xf32>) {
+  %t = xetile.init_tile %A[8, 0] : memref<64x1xf32> -> !xetile.tile<32x1xf32>
+  %v = xetile.load_tile %t : !xetile.tile<32x1xf32> -> vector<32x1xf32>
+  %x = xetile.tile_broadcast %v, [1] : vector<32x1xf32> -> vector<32x16xf32>
+  %o = xetile.init_tile %B[0, 0] : memref<64x64xf32> -> !xetile.tile<32x16xf32>
+  xetile.store_tile %x, %o : vector<32x16xf32>, !xetile.tile<32x16xf32>
+  %u = xetile.init_tile %A[8, 0] : memref<64x1xf32> -> !xetile.tile<24x1xf32>
+  %w = xetile.load_tile %u : !xetile.tile<24x1xf32> -> vector<24x1xf32>
+  %y = xetile.tile_broadcast %w, [1] : vector<24x1xf32> -> vector<24x16xf32>
+  %p = xetile.init_tile %B[0, 0] : memref<64x64xf32> -> !xetile.tile<24x16xf32>
+  xetile.store_tile %y, %p : vector<24x16xf32>, !xetile.tile<24x16xf32>
+  return
+}

@@ -180,11 +180,12 @@ static SmallVector<int64_t> along(const LaneTable &table, unsigned flat, unsigne
   return places;
 }
 
-unsigned xetile::runOf(const LaneTable &table, unsigned flat,
-                       function_ref<bool(unsigned)> follows) {
+unsigned xetile::runOf(const LaneTable &table, unsigned flat, function_ref<bool(unsigned)> follows,
+                       bool acrossPieces) {
   constexpr unsigned most = 16;
-  unsigned length = 1, reg = flat % table.registers;
-  while (length < most && reg % (length * 2) == 0 && reg + length * 2 <= table.registers) {
+  unsigned end = acrossPieces ? table.flatRegisters() : table.registers;
+  unsigned length = 1, reg = acrossPieces ? flat : flat % table.registers;
+  while (length < most && reg % (length * 2) == 0 && reg + length * 2 <= end) {
     if (!llvm::all_of(llvm::seq(length, length * 2), follows))
       return length;
     length *= 2;
@@ -193,27 +194,30 @@ unsigned xetile::runOf(const LaneTable &table, unsigned flat,
 }
 
 unsigned xetile::runLength(const LaneTable &table, unsigned flat, const LaneMatrix &matrix,
-                           Coordinate coordinate) {
+                           Coordinate coordinate, bool acrossPieces) {
   unsigned rank = matrix.strides.size();
   if (!matrix.sizes.empty() || rank == 0)
     return 1;
   SmallVector<std::optional<int64_t>> strides = llvm::map_to_vector(
       matrix.strides, [](Value stride) { return getConstantIntValue(OpFoldResult(stride)); });
   // Elements of a column of numbers are neighbours, too.
-  return runOf(table, flat, [&](unsigned distance) {
-    for (auto [from, to] : llvm::zip_equal(table.row(flat), table.row(flat + distance))) {
-      int64_t apart = 0;
-      for (unsigned dim = 0; dim < rank; ++dim)
-        if (int64_t steps = coordinate(to, dim) - coordinate(from, dim)) {
-          if (!strides[dim])
+  return runOf(
+      table, flat,
+      [&](unsigned distance) {
+        for (auto [from, to] : llvm::zip_equal(table.row(flat), table.row(flat + distance))) {
+          int64_t apart = 0;
+          for (unsigned dim = 0; dim < rank; ++dim)
+            if (int64_t steps = coordinate(to, dim) - coordinate(from, dim)) {
+              if (!strides[dim])
+                return false;
+              apart += steps * *strides[dim];
+            }
+          if (apart != int64_t(distance))
             return false;
-          apart += steps * *strides[dim];
         }
-      if (apart != int64_t(distance))
-        return false;
-    }
-    return true;
-  });
+        return true;
+      },
+      acrossPieces);
 }
 
 namespace {
@@ -260,7 +264,9 @@ Values xetile::loadLanes(LaneContext &lanes, VectorType piece, const LaneTable &
   unsigned bytes = memoryBits(element) / 8;
   Values pieces, elements;
   for (unsigned flat = 0; flat < table.flatRegisters();) {
-    unsigned run = maskOf || element.isIndex() ? 1 : runLength(table, flat, matrix, coordinate);
+    unsigned run = maskOf || element.isIndex()
+                       ? 1
+                       : runLength(table, flat, matrix, coordinate, /*acrossPieces=*/true);
     LaneAddress at = addressOf(lanes, table, flat, bytes, matrix, coordinate, maskOf);
     ++b.moves.messages;
     Value other;
@@ -271,8 +277,9 @@ Values xetile::loadLanes(LaneContext &lanes, VectorType piece, const LaneTable &
     Value loaded = loadWhere(b, at.mask, type, at.pointer, bytes, other);
     flat += run;
     appendRegisters(b, loaded, elements);
-    if (elements.size() == table.registers)
-      pieces.push_back(b.build(piece, std::exchange(elements, {})));
+    for (; elements.size() >= table.registers;
+         elements.erase(elements.begin(), elements.begin() + table.registers))
+      pieces.push_back(b.build(piece, ArrayRef(elements).take_front(table.registers)));
   }
   return pieces;
 }

@@ -40,12 +40,14 @@ Values loadLanes(LaneContext &lanes, mlir::VectorType piece, const LaneTable &ta
 void storeLanes(LaneContext &lanes, llvm::ArrayRef<mlir::Value> pieces, mlir::Type element,
                 const LaneTable &table, const LaneMatrix &matrix, Coordinate coordinate,
                 RegisterValue maskOf = nullptr);
-/// Registers from `flat` on that lie side by side in memory, a power of two.
+/// Registers from `flat` on that lie side by side in memory, a power of two; of one vector if not
+/// `acrossPieces`.
 unsigned runLength(const LaneTable &table, unsigned flat, const LaneMatrix &matrix,
-                   Coordinate coordinate);
+                   Coordinate coordinate, bool acrossPieces = false);
 /// The most registers from `flat` on that one access takes, a power of two, where `follows` says
 /// which of those behind it do.
-unsigned runOf(const LaneTable &table, unsigned flat, llvm::function_ref<bool(unsigned)> follows);
+unsigned runOf(const LaneTable &table, unsigned flat, llvm::function_ref<bool(unsigned)> follows,
+               bool acrossPieces = false);
 
 mlir::Value pointerTo(LaneBuilder &b, mlir::Value address, unsigned space);
 /// `linear` elements behind an address.

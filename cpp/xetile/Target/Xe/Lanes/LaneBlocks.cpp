@@ -186,6 +186,34 @@ static void loadByLanes(xegpu::LoadNdOp op, const TilePlace &at, LaneContext &la
                               lanes.held.tableOf(op.getValue()), matrixOf(at), coordinate));
 }
 
+/// A row of as many words as there are lanes, wholly in memory, by a message that takes an address
+/// alone; null for other tiles. Those of blocks take six numbers, written anew for each.
+static Value loadRow(xegpu::LoadNdOp op, const TilePlace &at, LaneContext &lanes) {
+  LaneBuilder &b = lanes.b;
+  xegpu::TensorDescType tile = at.tile;
+  auto vector = cast<VectorType>(op.getType());
+  std::array<int64_t, 2> row = {1, lanes.count};
+  const LaneTable &table = lanes.held.tableOf(op.getValue());
+  if (tile.getBoundaryCheck() || tile.isScattered() || tile.getShape() != ArrayRef(row) ||
+      vector.getShape() != ArrayRef(row) || memoryBits(tile.getElementType()) != 32 ||
+      spaceOf(tile) != globalSpace || op.getTranspose() || op.getPacked().value_or(false) ||
+      constantOf(at.surface.strides.back()) != 1 || table.flatRegisters() != 1)
+    return {};
+  for (auto [lane, element] : llvm::enumerate(table.row(0)))
+    if (element != int64_t(lane))
+      return {};
+  Value linear = b.index(0);
+  for (auto [place, stride] : llvm::zip_equal(at.place, at.surface.strides))
+    linear = b.add(linear, b.mul(place, stride));
+  Value pointer = pointerTo(b, advance(b, at.surface.address, linear, 4), globalSpace);
+  Value word = xevm::BlockLoadOp::create(
+      b, b.getI32Type(), pointer,
+      loadControl(op.getContext(), hintsOf(op, xegpu::CachePolicy::CACHED)));
+  VectorType piece = lanes.held.pieceType(op.getValue());
+  Value words = b.build(VectorType::get({1}, b.getI32Type()), {word});
+  return piece == words.getType() ? words : vector::BitCastOp::create(b, piece, words).getResult();
+}
+
 static LogicalResult lower(xegpu::LoadNdOp op, LaneContext &lanes) {
   LaneBuilder &b = lanes.b;
   auto vector = cast<VectorType>(op.getType());
@@ -198,6 +226,10 @@ static LogicalResult lower(xegpu::LoadNdOp op, LaneContext &lanes) {
     return op.emitOpError("loads ") << vector << " from a tile of " << tile
                                     << ", expected all of its elements: those of a subgroup, or "
                                        "xegpu-op-level=lane";
+  if (Value row = loadRow(op, *at, lanes)) {
+    lanes.held.define(op.getValue(), row);
+    return success();
+  }
   MessageRequest request;
   request.vector = vector;
   request.tile = tile;

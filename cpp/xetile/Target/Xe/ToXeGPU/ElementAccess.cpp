@@ -138,15 +138,31 @@ bool TileAccess::isRowsInside() const {
 
 SmallVector<Value> TileAccess::loadRows() {
   CacheHints hints = CacheHints::forLoads(builder.getContext());
+  // Numbers of a column that lie side by side are one access, of 16 at most.
+  constexpr int64_t kMostNumbers = 16;
+  int64_t together = 1, count = getNumBlocks();
+  while (tile.getDimSize(1) == 1 && 2 * together * blockRows <= kMostNumbers &&
+         count % (2 * together) == 0)
+    together *= 2;
   BlockShape shape{unsigned(memoryBits(tile.getElementType())), unsigned(blockColumns),
-                   unsigned(blockRows)};
+                   unsigned(together * blockRows)};
   Value descriptor = createDescriptor(shape, /*checksBounds=*/false);
-  SmallVector<Value> blocks(getNumBlocks());
+  auto type = VectorType::get({together * blockRows, blockColumns}, tile.getElementType());
+  SmallVector<Value> blocks(count);
   forEachBlock([&](int64_t number, int64_t row, int64_t column) {
-    blocks[number] = xegpu::LoadNdOp::create(
-        builder, loc, getBlockType(), descriptor, getMessagePlace(row, column),
+    if (number % together != 0)
+      return;
+    Value loaded = xegpu::LoadNdOp::create(
+        builder, loc, type, descriptor, getMessagePlace(row, column),
         /*packed=*/UnitAttr(), /*transpose=*/DenseI64ArrayAttr(), hints.l1, hints.l1, hints.l3,
         /*layout=*/xegpu::DistributeLayoutAttr());
+    for (int64_t part = 0; part < together; ++part)
+      blocks[number + part] =
+          together == 1 ? loaded
+                        : vector::ExtractStridedSliceOp::create(
+                              builder, loc, loaded, ArrayRef<int64_t>{part * blockRows, 0},
+                              getBlockType().getShape(), ArrayRef<int64_t>{1, 1})
+                              .getResult();
   });
   return blocks;
 }

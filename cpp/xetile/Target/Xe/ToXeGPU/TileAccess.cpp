@@ -136,7 +136,8 @@ SmallVector<OpFoldResult> TileAccess::getMessagePlace(int64_t row, int64_t colum
 
 SmallVector<Value> TileAccess::loadMessages(TypedAttr padding) {
   BlockShape shape = getMessage(BlockAccess::Load);
-  Value descriptor = createDescriptor(shape);
+  bool isRowInside = tile.getDimSize(0) == 1 && isInside(0) && isInside(1);
+  Value descriptor = createDescriptor(shape, /*checksBounds=*/!isRowInside);
   CacheHints hints = CacheHints::forLoads(builder.getContext());
   SmallVector<int64_t> loadedShape{blockRows, blockColumns};
   if (shape.blocks > 1)
