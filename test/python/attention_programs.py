@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import ml_dtypes
+import element_types
 import numpy as np
 
-DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32}
+DTYPES = element_types.scalars("f16", "bf16", "f32")
 
 
 @dataclass(frozen=True)

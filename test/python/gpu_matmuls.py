@@ -1,18 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What tests of matmuls on a GPU's target share: inputs whose sums are exact, calls whose results are poisoned."""
 
-import ml_dtypes
+import element_types
 import numpy as np
 from xetile.mlir import ir
 
-NUMPY = {
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "f32": np.float32,
-    "i8": np.int8,
-    "u8": np.uint8,
-    "i32": np.int32,
-}
+NUMPY = element_types.scalars("f16", "bf16", "f32", "i8", "u8", "i32")
 
 
 def parse(text: str) -> ir.Module:

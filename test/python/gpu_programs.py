@@ -1,19 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Programs on tensors that have no matmul, as kernels of `elementwise` and `rows` take them: texts, numbers, calls."""
 
-import ml_dtypes
+import element_types
 import numpy as np
 from xetile.mlir import ir
 
-DTYPES = {
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "f32": np.float32,
-    "f64": np.float64,
-    "i8": np.int8,
-    "i32": np.int32,
-    "i64": np.int64,
-}
+DTYPES = element_types.scalars("f16", "bf16", "f32", "f64", "i8", "i32", "i64")
 EXACT = {"f16": 2e-3, "bf16": 2e-2, "f32": 2e-6, "f64": 1e-6}
 
 ROW, COLUMN, BOTH, SWAPPED = "(m, n) -> (n)", "(m, n) -> (m)", "(m, n) -> (m, n)", "(m, n) -> (n, m)"

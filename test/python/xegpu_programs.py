@@ -3,22 +3,13 @@
 
 import ctypes
 
-import ml_dtypes
+import element_types
 import numpy as np
 from xetile import passes, runtime
 from xetile.mlir import ir
 from xetile.mlir.execution_engine import ExecutionEngine
 
-DTYPES = {
-    "f16": np.dtype(np.float16),
-    "bf16": np.dtype(ml_dtypes.bfloat16),
-    "f32": np.dtype(np.float32),
-    "f64": np.dtype(np.float64),
-    "i8": np.dtype(np.int8),
-    "i16": np.dtype(np.int16),
-    "i32": np.dtype(np.int32),
-    "i64": np.dtype(np.int64),
-}
+DTYPES = element_types.dtypes("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64")
 NAMES = {dtype: name for name, dtype in DTYPES.items()} | {np.dtype(np.uint8): "i8"}
 BODY = """
 module attributes {{gpu.container_module}} {{

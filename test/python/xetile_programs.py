@@ -11,21 +11,15 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-import ml_dtypes
+import element_types
 import numpy as np
 import pytest
 from xetile import passes
 from xetile.mlir import ir
 from xetile.mlir.execution_engine import ExecutionEngine
 
-DTYPES = {
-    "f16": np.dtype(np.float16),
-    "bf16": np.dtype(ml_dtypes.bfloat16),
-    "f32": np.dtype(np.float32),
-    "i8": np.dtype(np.int8),
-    "i32": np.dtype(np.int32),
-}
-OTHERS = {"index": np.dtype(np.int64), "i1": np.dtype(bool), "i16": np.dtype(np.int16)}
+DTYPES = element_types.dtypes("f16", "bf16", "f32", "i8", "i32")
+OTHERS = element_types.dtypes("index", "i1", "i16")
 ON_HOST = (
     "convert-xetile-to-vector,canonicalize,cse,func.func(lower-vector-multi-reduction),"
     "convert-vector-to-scf{full-unroll=true},expand-strided-metadata,lower-affine,convert-scf-to-cf,"

@@ -6,18 +6,12 @@
 
 from __future__ import annotations
 
-import ml_dtypes
+import element_types
 import numpy as np
 import pytest
 from subgroup_programs import each_stage, memref, poisoned, run_stage, tile
 
-NUMBERS = {
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "f32": np.float32,
-    "i8": np.int8,
-    "i32": np.int32,
-}
+NUMBERS = element_types.scalars("f16", "bf16", "f32", "i8", "i32")
 # A and B, sums, k of one dpas.
 PRODUCTS = [("f16", "f32", 16), ("f16", "f16", 16), ("bf16", "f32", 16), ("bf16", "bf16", 16), ("i8", "i32", 32)]
 TF32 = ("f32", "f32", 8)

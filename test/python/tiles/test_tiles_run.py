@@ -6,13 +6,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import element_types
 import ml_dtypes
 import numpy as np
 import pytest
 import xetile
 from xetile import tiles
 
-NUMPY = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "i32": np.int32, "i8": np.int8}
+NUMPY = element_types.scalars("f16", "bf16", "f32", "i32", "i8")
 
 
 def run(kernel: tiles.TileKernel, *arrays: np.ndarray, chip: str = "pvc") -> None:

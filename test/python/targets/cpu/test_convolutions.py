@@ -6,14 +6,14 @@ from __future__ import annotations
 import json
 import re
 
-import ml_dtypes
+import element_types
 import numpy as np
 import pytest
 from deep_tile_cases import compile_text
 from xetile import cpu
 from xetile.mlir import ir
 
-DTYPES = {"bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64, "i8": np.int8, "i32": np.int32}
+DTYPES = element_types.scalars("bf16", "f32", "f64", "i8", "i32")
 # Name of the op: dimensions of image, filter and result. Images are h, w, d of the result, i, j, l of the filter.
 OPS = {
     "conv_1d_ncw_fcw": ("ncw", "fci", "nfw"),

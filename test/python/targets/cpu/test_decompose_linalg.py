@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-import ml_dtypes
+import element_types
 import numpy as np
 import pytest
 from deep_tile_cases import compile_text
 from xetile import cpu
 from xetile.mlir import ir
 
-DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64}
+DTYPES = element_types.scalars("f16", "bf16", "f32", "f64")
 # Of one rounding, or of sums and exponentials in f32.
 TOLERANCES = {"f16": 2.0**-10, "bf16": 2.0**-7, "f32": 2e-6, "f64": 1e-13}
 

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import ml_dtypes
+import element_types
 import numpy as np
 import pytest
 from deep_tile_cases import Problem, blocked, compare
 
-NARROW = {"bf16": np.dtype(ml_dtypes.bfloat16), "f16": np.dtype(np.float16)}
+NARROW = element_types.dtypes("bf16", "f16")
 each_type = pytest.mark.parametrize("kind", NARROW)
 
 

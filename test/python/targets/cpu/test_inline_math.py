@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
+import element_types
 import ml_dtypes
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.skipif(
     "fma" not in Path("/proc/cpuinfo").read_text().split(), reason="the polynomials are for CPUs with FMA"
 )
 
-TYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32}
+TYPES = element_types.scalars("f16", "bf16", "f32")
 COLUMNS = 1 << 10
 Function = Callable[[np.ndarray], np.ndarray]
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import element_types
 import ml_dtypes
 import numpy as np
 import pytest
@@ -21,8 +22,8 @@ from xetile import cpu
 from xetile.mlir import ir
 
 WIDE = np.longdouble
-FLOATS = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64}
-INTEGERS = {"i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64}
+FLOATS = element_types.scalars("f16", "bf16", "f32", "f64")
+INTEGERS = element_types.scalars("i8", "i16", "i32", "i64")
 # Digits of the significand, the implicit one, too, and the exponent of the least normal number.
 FORMATS = {"f16": (11, -14), "bf16": (8, -126), "f32": (24, -126), "f64": (53, -1022)}
 POSITIONS = ("alone", "before a matmul", "after a matmul", "against the grain")

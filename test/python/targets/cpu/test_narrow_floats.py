@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import ml_dtypes
+import element_types
 import numpy as np
 import pytest
 from deep_tile_cases import compile_text
 
-DTYPES = {"bf16": ml_dtypes.bfloat16, "f16": np.float16, "f32": np.float32, "f64": np.float64}
+DTYPES = element_types.scalars("bf16", "f16", "f32", "f64")
 # Bits of the mantissa, the first one too, and the least and greatest exponent of a normal number.
 FORMATS = {"bf16": (8, -126, 127), "f16": (11, -14, 15)}
 

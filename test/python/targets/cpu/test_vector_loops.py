@@ -5,19 +5,12 @@ from __future__ import annotations
 
 import itertools
 
-import ml_dtypes
+import element_types
 import numpy as np
 import pytest
 from deep_tile_cases import compile_text
 
-DTYPES = {
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "f32": np.float32,
-    "f64": np.float64,
-    "i8": np.int8,
-    "i32": np.int32,
-}
+DTYPES = element_types.scalars("f16", "bf16", "f32", "f64", "i8", "i32")
 # The op on floats and on integers; NumPy's; what to begin with.
 REDUCTIONS = {
     "sum": ("arith.addf", "arith.addi", np.add, 3),

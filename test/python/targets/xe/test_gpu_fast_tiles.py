@@ -2,12 +2,13 @@
 """What makes kernels of programs short: products of windows, rows of odd pitch, folded rows of narrow elements, windows
 without masks. Each with sizes that refuse it, run on this machine's OpenCL device and compared with NumPy in f64."""
 
+import element_types
 import numpy as np
 import pytest
 from gpu_programs import BOTH, COLUMN, ROW, function, generic, tensor
 from xetile.mlir import ir
 
-DTYPES = {"f16": np.float16, "f32": np.float32, "i8": np.int8, "i32": np.int32}
+DTYPES = element_types.scalars("f16", "f32", "i8", "i32")
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 
 import re
 
-import ml_dtypes
+import element_types
 import numpy as np
 import pytest
 import xetile
@@ -24,7 +24,7 @@ OPS = {
     "i8_minima": ("minsi", np.minimum.accumulate, "127", "i8"),
     "i16_bits": ("xori", np.bitwise_xor.accumulate, "0", "i16"),
 }
-SCALARS = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64}
+SCALARS = element_types.scalars("f16", "bf16", "f32", "f64")
 SCALARS |= {f"i{bits}": np.dtype(f"int{bits}").type for bits in (8, 16, 32, 64)}
 EPS = {"f16": 2**-11, "bf16": 2**-8, "f32": 2**-24, "f64": 2**-53}
 SHAPES = [((1,), 0), ((7,), 0), ((5, 33), 1), ((33, 5), 0), ((3, 70, 9), 1), ((2, 3, 4, 129), 3), ((4, 3, 5, 6), 0)]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels of the matmul schedule, run on this machine's OpenCL device and compared with NumPy."""
 
-import ml_dtypes
+import element_types
 import numpy as np
 import pytest
 import xetile
@@ -9,7 +9,7 @@ from xetile import reference
 from xetile.compiling.compiler import read_payload
 from xetile.mlir import ir
 
-DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16}
+DTYPES = element_types.scalars("f16", "bf16")
 # f32 sums of up to 1024 products of values near 1 differ in the last bits by their order.
 TOLERANCE = 1e-5
 
