@@ -29,7 +29,7 @@ class NodeKind:
         os.environ["XETILE_CACHE"] = os.devnull + "/none"
         # The portable versions of Intel's builtins link faster.
         os.environ["XETILE_BUILTINS"] = "portable"
-        sys.path.append(str(Path(__file__).parents[1] / "python"))
+        sys.path += [str(Path(__file__).parents[1] / "python"), str(Path(__file__).parents[1])]
 
     def tally(self, case: dict[str, Any]) -> None:
         from harness import count
