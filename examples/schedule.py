@@ -24,6 +24,9 @@ def matmul(
         max=64,
         doc="steps of the k loop that prefetches run ahead; 0 for none, -1 leaves it open",
     ),
+    split_k: int = knob(
+        0, min=0, max=1024, doc="parts of k that workgroups share and a second kernel adds up; 1 for none"
+    ),
     precision: str = knob("exact", doc="tf32 allows to multiply f32 with 10 bits of mantissa; exact refuses f32"),
     target: str = knob("pvc", doc="chip to compile for"),
 ) -> Module:
@@ -34,18 +37,22 @@ def matmul(
     straight = ops.apply_registered_pass(linalg, "xetile-fold-transposes")
     fused = ops.apply_registered_pass(straight, "xetile-fuse-elementwise")
     ops.refuse_rest(fused)
+    # Of few tiles and a long k: parts of k are the matmul, what adds them up is a kernel of the rest.
+    ops.split_k(fused, split_k, workgroup_m, workgroup_n, subgroups_m, subgroups_n, k_step, target)
+    own, rest = ops.isolate_kernel(fused, schedule="matmul")
+    ops.foreach(rest, lambda other: parts.tile_rest(other, target))
     found = parts.find_matmul(
-        fused, workgroup_m, workgroup_n, subgroups_m, subgroups_n, k_step, prefetch, precision, target
+        own, workgroup_m, workgroup_n, subgroups_m, subgroups_n, k_step, prefetch, precision, target
     )
     workgroup_matmul, workgroups = parts.tile_workgroups(found.matmul, found.init, found.tile)
     parts.tile_k(workgroup_matmul, found.k)
     parts.vectorize(workgroups, found.m, found.n, found.k)
-    ops.refuse_rest(fused)
-    buffers = parts.bufferize(fused)
+    ops.refuse_rest(own)
+    buffers = parts.bufferize(own)
     outlined, kernel = parts.outline_kernel(buffers, found.rows, found.columns, target)
     _, mma = parts.to_xetile(kernel, found.rows, found.columns)
     parts.prefetch_operands(mma, found.ahead)
-    return outlined
+    return parts.link_rest(outlined)
 
 
 def main() -> None:

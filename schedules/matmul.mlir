@@ -9,6 +9,12 @@
 //       acc += A[m : m+256, k : k+32] * B[k : k+32, n : n+256]
 //     D[m : m+256, n : n+256] = acc                          // and what is computed of it
 //
+// Where C has few tiles and k is long, workgroups share k, and a second kernel adds what they give up:
+//
+//   for each workgroup (m, n, part, batches):
+//     acc = 0;  for k of the part: as above;  P[part, m : m+256, n : n+256] = acc
+//   D = C + sum of P over parts                              // in their order, and what is computed of it
+//
 // It takes matrices of any size, known or not when it is compiled, with transposed operands, batches, and elementwise ops
 // before and after. Tiles hang over the edges: what is read there is zero, what is written there is dropped.
 //
@@ -24,6 +30,7 @@
 //   (2) A workgroup's 256 x 256 elements of C then load each element of A and of B once for 256 multiplications.
 //   (3) Steps of 32 along k make rows of A of 64 bytes, a cache line.
 //   (4) Prefetches run 3 steps ahead, so that a step's loads do not wait for memory.
+//   (5) k is split where tiles of C leave half of the device idle, and parts have 32 steps or more.
 module attributes {transform.with_named_sequence} {
   transform.named_sequence private @find_matmul(
       !transform.any_op {transform.readonly},
@@ -53,6 +60,10 @@ module attributes {transform.with_named_sequence} {
   transform.named_sequence private @prefetch_operands(
       !transform.any_op {transform.readonly}, !transform.param<i64> {transform.readonly})
 
+  transform.named_sequence private @tile_rest(
+      !transform.any_op {transform.consumed}, !transform.any_param {transform.readonly})
+  transform.named_sequence private @link_rest(!transform.any_op {transform.consumed}) -> !transform.any_op
+
   // The entry yields the transformed module, so that further steps can be appended.
   transform.named_sequence @__transform_main(%module: !transform.any_op {transform.consumed}) -> !transform.any_op {
     %given_m = transform.tune.knob<"workgroup_m"> = 0 from
@@ -68,6 +79,9 @@ module attributes {transform.with_named_sequence} {
         options = {min = 0, doc = "columns of A and rows of B per step of the k loop"} -> !transform.param<i64>
     %given_prefetch = transform.tune.knob<"prefetch"> = -1 from
         options = {min = -1, max = 64, doc = "steps of the k loop that prefetches run ahead; 0 for none, -1 leaves it open"}
+        -> !transform.param<i64>
+    %given_parts = transform.tune.knob<"split_k"> = 0 from
+        options = {min = 0, max = 1024, doc = "parts of k that workgroups share and a second kernel adds up; 1 for none"}
         -> !transform.param<i64>
     %precision = transform.tune.knob<"precision"> = "exact" from
         options = {doc = "tf32 allows to multiply f32 with 10 bits of mantissa; exact refuses f32"} -> !transform.any_param
@@ -85,9 +99,19 @@ module attributes {transform.with_named_sequence} {
     %fused = transform.apply_registered_pass "xetile-fuse-elementwise" to %straight
         : (!transform.any_op) -> !transform.any_op
     transform.xetile.refuse_rest in %fused : !transform.any_op
+    transform.xetile.split_k %fused parts = %given_parts
+        workgroup_tile = [%given_m, %given_n] subgroup_layout = [%given_rows, %given_columns]
+        k_step = %given_k target = %target : !transform.any_op, !transform.param<i64>, !transform.any_param
+    %own, %rest = transform.xetile.isolate_kernel %fused {schedule = "matmul"}
+        : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+    transform.foreach %rest : !transform.any_op {
+    ^bb0(%other: !transform.any_op):
+      transform.include @tile_rest failures(propagate) (%other, %target)
+          : (!transform.any_op, !transform.any_param) -> ()
+    }
     %matmul, %init, %workgroup_m, %workgroup_n, %subgroups_m, %subgroups_n, %k_step, %prefetch, %tile =
         transform.include @find_matmul failures(propagate)
-        (%fused, %given_m, %given_n, %given_rows, %given_columns, %given_k, %given_prefetch, %precision, %target)
+        (%own, %given_m, %given_n, %given_rows, %given_columns, %given_k, %given_prefetch, %precision, %target)
         : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,
            !transform.param<i64>, !transform.param<i64>, !transform.param<i64>, !transform.any_param, !transform.any_param)
         -> (!transform.any_op, !transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,
@@ -98,8 +122,8 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op, !transform.param<i64>) -> (!transform.any_op, !transform.any_op)
     transform.include @vectorize failures(propagate) (%workgroups, %workgroup_m, %workgroup_n, %k_step)
         : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>) -> ()
-    transform.xetile.refuse_rest in %fused : !transform.any_op
-    %buffers = transform.include @bufferize failures(propagate) (%fused) : (!transform.any_op) -> !transform.any_op
+    transform.xetile.refuse_rest in %own : !transform.any_op
+    %buffers = transform.include @bufferize failures(propagate) (%own) : (!transform.any_op) -> !transform.any_op
     %outlined, %kernel = transform.include @outline_kernel failures(propagate)
         (%buffers, %subgroups_m, %subgroups_n, %target)
         : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.any_param)
@@ -108,6 +132,7 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op, !transform.param<i64>, !transform.param<i64>) -> (!transform.any_op, !transform.any_op)
     transform.include @prefetch_operands failures(propagate) (%mma, %prefetch)
         : (!transform.any_op, !transform.param<i64>) -> ()
-    transform.yield %outlined : !transform.any_op
+    %linked = transform.include @link_rest failures(propagate) (%outlined) : (!transform.any_op) -> !transform.any_op
+    transform.yield %linked : !transform.any_op
   }
 }

@@ -69,6 +69,7 @@ const Row rows[] = {
     {kWrittenAttr, Place::Argument, "a unit", is<UnitAttr>},
     {kScheduleAttr, Place::Operation, "the name of a schedule", is<StringAttr>},
     {kKernelAttr, Place::Operation, "an integer", is<IntegerAttr>},
+    {kIsolatedAttr, Place::Operation, "a unit", is<UnitAttr>},
     {kConfigAttr, Place::Operation, "a #xetile.matmul_config", is<MatmulConfigAttr>},
     {kPackAttr, Place::Operation, "\"auto\", \"always\" or \"never\"",
      isOneOf<kAuto, kAlways, kNever>},

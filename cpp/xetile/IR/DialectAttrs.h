@@ -30,6 +30,8 @@ inline constexpr llvm::StringLiteral kWrittenAttr = "xetile.written";
 inline constexpr llvm::StringLiteral kScheduleAttr = "xetile.schedule";
 /// Of an op on tensors: the number of the kernel that computes it.
 inline constexpr llvm::StringLiteral kKernelAttr = "xetile.kernel";
+/// Of a nested module: that isolate_kernel took it out of the one around it.
+inline constexpr llvm::StringLiteral kIsolatedAttr = "xetile.isolated";
 
 /// Of a contraction: the fields of its configuration that are given, and whether it packs.
 inline constexpr llvm::StringLiteral kConfigAttr = "xetile.matmul_config";

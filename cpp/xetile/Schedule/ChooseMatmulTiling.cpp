@@ -5,64 +5,23 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "xetile/IR/DialectAttrs.h"
 #include "xetile/IR/XeTileTypes.h"
+#include "xetile/Schedule/KParts.h"
 #include "xetile/Schedule/MatmulLoops.h"
 #include "xetile/Schedule/Params.h"
 #include "xetile/Schedule/TransformOps.h"
-#include "xetile/Target/MatmulTiling.h"
 #include "xetile/Target/Target.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::transform;
 
 namespace xetile::transform_ops {
 
-/// True if the matrices that tiles of `tensor` lie in fit the 2D unit's surface limits.
-static bool isSurface(RankedTensorType tensor, AffineMap map, ArrayRef<unsigned> loops,
-                      const TargetInfo &device) {
-  if (!tensor.hasStaticShape())
-    return false;
-  uint64_t bits = tensor.getElementTypeBitWidth(), width = 1, height = 1, pitch = 1;
-  uint64_t stride = bits / 8;
-  bool isFirst = true;
-  for (int64_t dim = tensor.getRank() - 1; dim >= 0; --dim) {
-    uint64_t size = tensor.getDimSize(dim);
-    if (!llvm::is_contained(loops, map.getDimPosition(dim))) {
-      // A batch starts at any multiple of this.
-      if (size > 1 && device.checkBaseAlign(stride))
-        return false;
-    } else if (isFirst) {
-      width = llvm::SaturatingMultiply(size, stride);
-      isFirst = false;
-    } else {
-      height = size;
-      pitch = stride;
-    }
-    stride = llvm::SaturatingMultiply(stride, size);
-  }
-  return !device.checkSurface(width, height, pitch, bits);
-}
-
-static MatmulProblem describe(const MatmulLoops &contraction, const TargetInfo *device) {
-  linalg::LinalgOp op = contraction.op;
-  ArrayRef<int64_t> sizes = contraction.sizes;
-  auto known = [](int64_t size) { return ShapedType::isDynamic(size) ? -1 : size; };
-  MatmulProblem problem = {known(sizes[contraction.m]), known(sizes[contraction.n]),
-                           known(sizes[contraction.k]), memoryBits(contraction.elementType(0)),
-                           false};
-  std::array<unsigned, 3> loops = {contraction.m, contraction.n, contraction.k};
-  for (OpOperand &operand : op->getOpOperands())
-    problem.byElements |= device && !isSurface(cast<RankedTensorType>(operand.get().getType()),
-                                               op.getMatchingIndexingMap(&operand), loops, *device);
-  return problem;
-}
-
 static MatmulTiling choose(const MatmulLoops &contraction, const MatmulTiling &given,
                            StringRef target) {
   if (const Target *other = findTilingTarget(target))
-    return other->chooseTiling(describe(contraction, nullptr), given);
+    return other->chooseTiling(describeMatmul(contraction, nullptr), given);
   const TargetInfo &device = *lookupTarget(target);
-  return chooseMatmulTiling(describe(contraction, &device), given, device);
+  return chooseMatmulTiling(describeMatmul(contraction, &device), given, device);
 }
 
 /// For whoever reads the result of the schedule.

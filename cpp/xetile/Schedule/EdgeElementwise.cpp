@@ -10,6 +10,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "xetile/Linalg/Elementwise.h"
 #include "xetile/Schedule/EdgeVectorizer.h"
+#include "xetile/Schedule/KParts.h"
 #include "xetile/Target/Host/SizeBounds.h"
 
 using namespace mlir;
@@ -118,6 +119,30 @@ bool EdgeVectorizer::lookThrough(Request &request, tensor::ExtractSliceOp slice)
                                                              {start, request.offsets[dim]});
   }
   request = outer;
+  return true;
+}
+
+/// Parts of a dimension that tiles divide: none hangs over the end of a part, and behind the last
+/// element there are zeros, as behind the tensor.
+bool EdgeVectorizer::lookThrough(Request &request, tensor::ExpandShapeOp expand) {
+  std::optional<KParts> parts = partsOf(expand.getResult());
+  if (!parts)
+    return false;
+  unsigned part = parts->dim, within = parts->dim + 1;
+  int role = request.roles[within];
+  if (request.roles[part] != None || role == None || parts->size % request.shape[role] != 0)
+    return false;
+  AffineExpr a, b;
+  bindSymbols(rewriter.getContext(), a, b);
+  request.offsets[part] =
+      affine::makeComposedFoldedAffineApply(rewriter, expand.getLoc(), a * parts->size + b,
+                                            {request.offsets[part], request.offsets[within]});
+  request.roles[part] = role;
+  request.inside[part] = !parts->isPadded;
+  request.offsets.erase(request.offsets.begin() + within);
+  request.roles.erase(request.roles.begin() + within);
+  request.inside.erase(request.inside.begin() + within);
+  request.tensor = parts->source;
   return true;
 }
 

@@ -99,6 +99,8 @@ EdgeVectorizer::Part EdgeVectorizer::get(Request request) {
         return read(request);
       continue;
     }
+    if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op); expand && lookThrough(request, expand))
+      continue;
     // The whole of a tile, as loops along k put it back.
     if (auto insert = dyn_cast<tensor::InsertSliceOp>(op);
         insert && loop->isAncestor(insert) && known.contains(insert.getDest()) &&

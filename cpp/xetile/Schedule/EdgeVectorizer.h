@@ -57,6 +57,7 @@ private:
 
   Part get(Request request);
   bool lookThrough(Request &request, mlir::tensor::ExtractSliceOp slice);
+  bool lookThrough(Request &request, mlir::tensor::ExpandShapeOp expand);
   bool isEdgeOrWhole(mlir::tensor::ExtractSliceOp slice, unsigned dim, int64_t size,
                      bool startsAtZero);
   Part read(const Request &request);

@@ -156,6 +156,61 @@ def CheckMatmulTilingOp : XeTile_TransformOp<"check_matmul_tiling",
   }];
 }
 
+def SplitKOp : XeTile_TransformOp<"split_k",
+    [AllTypesMatch<["parts", "workgroup_m", "workgroup_n", "subgroups_m", "subgroups_n", "k_step"]>]> {
+  let summary = "Splits long sums of matmuls with few tiles among workgroups";
+  let description = [{
+    Each matmul in `module` becomes `parts` products of parts of k, which workgroups of their own compute, and their sum:
+
+    ```mlir
+    %D = linalg.matmul ins(%A, %B : tensor<64x8192xf16>, tensor<8192x96xf16>) outs(%C : tensor<64x96xf32>)
+    ```
+
+    becomes, with 4 parts,
+
+    ```mlir
+    %As = tensor.expand_shape %A [[0], [1, 2]] : tensor<64x8192xf16> into tensor<64x4x2048xf16>
+    %Bs = tensor.expand_shape %B [[0, 1], [2]] : tensor<8192x96xf16> into tensor<4x2048x96xf16>
+    %P = linalg.generic {xetile.kernel = 0, xetile.schedule = "matmul"} ins(%As, %Bs) outs(%zeros)
+                                               // P[s, m, n] = sum_k As[m, s, k] Bs[s, k, n]
+    %D = linalg.generic ins(%P) outs(%C)       // D[m, n] = C[m, n] + sum_s P[s, m, n], in this order
+    ```
+
+    The products are a kernel with a number, so that nothing joins it; what followed on the matmul follows on the sum.
+    Results are the same in every run. Where parts do not divide k, operands are filled up with zeros (`tensor.pad`): tiles
+    of `hang_over_edges` read these from the operand itself, beyond its end.
+
+    A part is ceil(k / parts) elements, as a multiple of `k_step` and of a cache line. With 0 parts a matmul is split where
+    its tiles, of the sizes that are given or of those that `choose_matmul_tiling` chooses, leave half of the device's
+    workgroups idle or more, into as many parts as there are places (`chooseParts` in `cpp/xetile/Target/MatmulTiling.h`
+    tells the rule); 1 splits nothing. Matmuls of an attention, those that have a kernel's number, and such that `get_matmul`
+    refuses stay.
+
+    ```mlir
+    transform.xetile.split_k %module parts = %parts
+        workgroup_tile = [%workgroup_m, %workgroup_n] subgroup_layout = [%subgroups_m, %subgroups_n]
+        k_step = %k_step target = %target : !transform.any_op, !transform.param<i64>, !transform.any_param
+    ```
+
+    Definite failures, of 2 parts or more at the matmul:
+    - split_k_c1: parameters are 0 to 1048576, the target is a chip of the device tables. Other targets that matmuls are
+      tiled for have 0 or 1 parts, and stay.
+    - split_k_c2: sizes are known when compiled.
+    - split_k_c3: sums are of f32 or i32.
+    - split_k_c4: operands are in memory, not computed element by element on the way.
+    - split_k_c5: k is that many parts: ceil(k / (ceil(k / parts) as a multiple of k_step and a cache line)) is `parts`.
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$module, TransformParamTypeInterface:$parts,
+      TransformParamTypeInterface:$workgroup_m, TransformParamTypeInterface:$workgroup_n,
+      TransformParamTypeInterface:$subgroups_m, TransformParamTypeInterface:$subgroups_n,
+      TransformParamTypeInterface:$k_step, TransformParamTypeInterface:$target);
+  let assemblyFormat = [{
+    $module `parts` `=` $parts `workgroup_tile` `=` `[` $workgroup_m `,` $workgroup_n `]`
+    `subgroup_layout` `=` `[` $subgroups_m `,` $subgroups_n `]` `k_step` `=` $k_step `target` `=` $target
+    attr-dict `:` type($module) `,` type($parts) `,` type($target)
+  }];
+}
+
 /// True if a step takes an op, for sequences that transform.foreach_match asks.
 class XeTile_MatchOp<string mnemonic> : Op<Transform_Dialect, "xetile." # mnemonic,
     [SingleOpMatcher, MatchOpInterface, MemoryEffectsOpInterface, XeTile_KnownAttrs]> {

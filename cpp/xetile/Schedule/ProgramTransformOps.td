@@ -157,4 +157,69 @@ def LinkKernelsOp : XeTile_TransformOp<"link_kernels"> {
   let assemblyFormat = "$target attr-dict `:` type($target)";
 }
 
+def IsolateKernelOp : XeTile_TransformOp<"isolate_kernel"> {
+  let summary = "Takes the kernel of a schedule out of a module that a step split into several";
+  let description = [{
+    A step for one kernel, as `split_k`, may number the ops of that kernel (`xetile.kernel`) and leave others behind it. Then
+    the ops of `target` are assigned to kernels and extracted, as by `assign_kernels` and `extract_kernels`: `kernel` is the
+    nested module whose schedule is `schedule`, `rest` are the others, in the order in which they run. A module without
+    numbers stays as it is and is `kernel` itself; `rest` has no operation.
+
+    ```mlir
+    %own, %rest = transform.xetile.isolate_kernel %module {schedule = "matmul"}
+        : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+    ```
+
+    ```mlir
+    func.func @f(%x: tensor<64x4x2048xf16>, %w: tensor<4x2048x96xf16>) -> tensor<64x96xf32> {
+      %p = linalg.generic {xetile.kernel = 0, xetile.schedule = "matmul"} ins(%x, %w) outs(%zeros)
+      %d = linalg.generic ins(%p) outs(%c)
+      return %d
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%x: tensor<64x4x2048xf16>, %w: tensor<4x2048x96xf16>) -> tensor<64x96xf32> {
+      %p = call @f_0_matmul(%x, %w)
+      %d = call @f_1_rows(%p)
+      return %d
+    }
+    module attributes {xetile.isolated, xetile.schedule = "matmul"} { func.func @f_0_matmul(...) { ... } }   // %own
+    module attributes {xetile.schedule = "rows"} { func.func @f_1_rows(...) { ... } }                        // %rest
+    ```
+
+    Definite failures:
+    - isolate_kernel_c1: the target is a `builtin.module`.
+    - isolate_kernel_c2: of the kernels of one that has numbers, one has the schedule.
+    - those of `assign_kernels` and `extract_kernels`.
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target, StrAttr:$schedule);
+  let results = (outs TransformHandleTypeInterface:$kernel, TransformHandleTypeInterface:$rest);
+  let assemblyFormat = "$target attr-dict `:` functional-type(operands, results)";
+}
+
+def GetProgramOp : XeTile_TransformOp<"get_program"> {
+  let summary = "The module around a kernel that isolate_kernel took out";
+  let description = [{
+    `program` is the module that `isolate_kernel` took `target` out of (`xetile.isolated` tells), or `target` itself where it
+    took nothing out. The payload does not change; `target` is consumed, as steps on the program change it.
+
+    ```mlir
+    %program = transform.xetile.get_program %kernel : (!transform.any_op) -> !transform.any_op
+    ```
+
+    ```mlir
+    module {                                                      // %program
+      func.func @f(...) { call @f_0_matmul ... }
+      module attributes {xetile.isolated, xetile.schedule = "matmul"} { ... }      // %kernel
+    }
+    ```
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target);
+  let results = (outs TransformHandleTypeInterface:$program);
+  let assemblyFormat = "$target attr-dict `:` functional-type(operands, results)";
+}
+
 #endif // XETILE_SCHEDULE_PROGRAMTRANSFORMOPS_TD

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "xetile/Linalg/Elementwise.h"
+#include "xetile/Schedule/KParts.h"
 #include "xetile/Schedule/MatmulLoops.h"
 #include "xetile/Schedule/TransformOps.h"
 #include "xetile/Schedule/Untaken.h"
@@ -28,6 +29,8 @@ Problem whyUntakable(Operation *op) {
   if (isa<linalg::SoftmaxOp>(op))
     return "reductions other than a matmul's are kernels of the schedule 'rows'";
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (auto pad = dyn_cast<tensor::PadOp>(op); pad && fillsParts(pad))
+    return {};
   if (!linalgOp)
     return "it is no elementwise op";
   if (isa<linalg::ConvolutionOpInterface>(op))

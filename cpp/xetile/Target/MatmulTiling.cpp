@@ -5,6 +5,7 @@
 #include "xetile/Target/MatmulTiling.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
+#include <numeric>
 
 namespace xetile {
 namespace {
@@ -78,6 +79,28 @@ MatmulTiling chooseMatmulTiling(const MatmulProblem &problem, MatmulTiling tilin
     tiling.prefetch = isEven && !problem.byElements ? kPrefetchSteps : 0;
   }
   return tiling;
+}
+
+int64_t unitOfParts(const MatmulProblem &problem, const MatmulTiling &tiling) {
+  return std::lcm(tiling.kStep, kCacheLineBits / problem.inputBits);
+}
+
+int64_t chooseParts(const MatmulProblem &problem, int64_t tiles, const MatmulTiling &tiling,
+                    const TargetInfo &device, unsigned cores) {
+  constexpr int64_t kLeastSteps = 32, kMostParts = 64;
+  int64_t subgroups = tiling.subgroupsM * tiling.subgroupsN;
+  if (problem.k < 1 || tiles < 1 || subgroups < 1 || tiling.kStep < 1)
+    return 1;
+  int64_t inCore = device.maxSubgroups(/*largeRegisterFile=*/true) / subgroups;
+  int64_t places = cores * std::max<int64_t>(1, inCore);
+  int64_t m = tiling.workgroupM, n = tiling.workgroupN;
+  int64_t least = std::max(kLeastSteps * tiling.kStep,
+                           16 * m * n / ((m + n) * std::max(1u, problem.inputBits / 8)));
+  int64_t parts = std::min({places / tiles, problem.k / least, kMostParts});
+  if (parts < 2)
+    return 1;
+  int64_t size = llvm::alignTo(llvm::divideCeil(problem.k, parts), unitOfParts(problem, tiling));
+  return llvm::divideCeil(problem.k, size);
 }
 
 } // namespace xetile

@@ -32,6 +32,19 @@ struct MatmulTiling {
 MatmulTiling chooseMatmulTiling(const MatmulProblem &problem, MatmulTiling given,
                                 const TargetInfo &device);
 
+/// Elements of k that the parts of a product that is split along k are multiples of: whole steps
+/// of the loop, which start at cache lines.
+int64_t unitOfParts(const MatmulProblem &problem, const MatmulTiling &tiling);
+
+/// Into how many parts of k to split a product whose result has `tiles` tiles, on a device of
+/// `cores` cores (0 if unknown); 1 for not at all. As many as there are places for workgroups, if
+/// - half of the places or more were empty otherwise,
+/// - each part has 32 steps at least, the time that a second launch takes,
+/// - partial sums, 4 bytes that are written and read once more, are at most half of the bytes that
+///   the part loads: k >= 16 m n / ((m + n) * bytes of an element) for a tile of m x n.
+int64_t chooseParts(const MatmulProblem &problem, int64_t tiles, const MatmulTiling &tiling,
+                    const TargetInfo &device, unsigned cores);
+
 } // namespace xetile
 
 #endif // XETILE_TARGET_MATMULTILING_H

@@ -105,6 +105,8 @@ def matmul(
     prefetch: int = -1,
     precision: str = "exact",
     target: str = "pvc",
+    *,
+    split_k: int = 0,
 ) -> Schedule:
     """The schedule "matmul", of `schedules/matmul.mlir`, with its parameters in pairs.
 
@@ -112,7 +114,8 @@ def matmul(
     subgroups along them. A subgroup's share is a multiple of the DPAS shape (8 x 16). The k loop takes `k_step`
     columns of A and rows of B at a time, and prefetches `prefetch` steps ahead (0: not at all). Sizes of 0 and a
     distance of -1 are chosen from the payload and the chip. `precision` is "exact" or "tf32", which allows to multiply
-    f32 with 10 bits of mantissa. `target` is the chip.
+    f32 with 10 bits of mantissa. `target` is the chip. `split_k` is the number of parts of k that workgroups share, 1
+    for none, 0 for as many as fill a device that the tiles of C leave half empty.
 
     XeTileError for values of another type or out of range; what the device and the payload refuse, `apply` reports.
     """
@@ -127,6 +130,7 @@ def matmul(
         prefetch=prefetch,
         precision=precision,
         target=target,
+        split_k=split_k,
     )
 
 

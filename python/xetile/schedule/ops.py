@@ -22,6 +22,7 @@ from xetile.schedule.handles import (
     Load,
     Loop,
     Matmul,
+    Module,
     Prefetch,
     Str,
     StrParam,
@@ -32,6 +33,7 @@ __all__ = [
     "ChooseMatmulTiling",
     "FuseIntoContainingOp",
     "GetMatmul",
+    "IsolateKernel",
     "TileUsingFor",
     "TileUsingForall",
     "ToTiles",
@@ -53,8 +55,10 @@ __all__ = [
     "generalize",
     "get_matmul",
     "get_parent_op",
+    "get_program",
     "hang_over_edges",
     "insert_prefetch",
+    "isolate_kernel",
     "launch_workgroups",
     "link_kernels",
     "match",
@@ -69,6 +73,7 @@ __all__ = [
     "set_launch_subgroups",
     "set_wg_map",
     "share_kernels",
+    "split_k",
     "tile_using_for",
     "tile_using_forall",
     "to_tiles",
@@ -570,6 +575,29 @@ def get_parent_op(
     return found
 
 
+def get_program(target: Module) -> Module:
+    """The module around a kernel that isolate_kernel took out.
+
+    `program` is the outermost module around each of `target`, which it is itself where nothing is around it. The payload
+    does not change; `target` is consumed, as steps on the program change it.
+
+    ```mlir
+    %program = transform.xetile.get_program %kernel : (!transform.any_op) -> !transform.any_op
+    ```
+
+    ```mlir
+    module {                                                      // %program
+      func.func @f(...) { call @f_0_matmul ... }
+      module attributes {xetile.schedule = "matmul"} { ... }      // %kernel
+    }
+    ```
+
+    Consumes `target`.
+    """
+    found: Module = emit("xetile.get_program", [Argument("target", target, Module)], [Module], consumes=["target"])[0]
+    return found
+
+
 def hang_over_edges(workgroups: Loop, tile_m: Int, tile_n: Int, tile_k: Int) -> None:
     """Vectorizes a workgroup's share on whole tiles, which hang over the edges of the matrices.
 
@@ -684,6 +712,61 @@ def insert_prefetch(target: Load, distance: Int, *, where_possible: bool = False
         attributes={"where_possible": attributes.unit("ops.insert_prefetch: where_possible", where_possible)},
     )[0]
     return found
+
+
+class IsolateKernel(NamedTuple):
+    """Results of `isolate_kernel`."""
+
+    kernel: Module
+    rest: Module
+
+
+def isolate_kernel(target: Module, schedule: str) -> IsolateKernel:
+    """Takes the kernel of a schedule out of a module that a step split into several.
+
+    A step for one kernel, as `split_k`, may number the ops of that kernel (`xetile.kernel`) and leave others behind it. Then
+    the ops of `target` are assigned to kernels and extracted, as by `assign_kernels` and `extract_kernels`: `kernel` is the
+    nested module whose schedule is `schedule`, `rest` are the others, in the order in which they run. A module without
+    numbers stays as it is and is `kernel` itself; `rest` has no operation.
+
+    ```mlir
+    %own, %rest = transform.xetile.isolate_kernel %module {schedule = "matmul"}
+        : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+    ```
+
+    ```mlir
+    func.func @f(%x: tensor<64x4x2048xf16>, %w: tensor<4x2048x96xf16>) -> tensor<64x96xf32> {
+      %p = linalg.generic {xetile.kernel = 0, xetile.schedule = "matmul"} ins(%x, %w) outs(%zeros)
+      %d = linalg.generic ins(%p) outs(%c)
+      return %d
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%x: tensor<64x4x2048xf16>, %w: tensor<4x2048x96xf16>) -> tensor<64x96xf32> {
+      %p = call @f_0_matmul(%x, %w)
+      %d = call @f_1_rows(%p)
+      return %d
+    }
+    module attributes {xetile.schedule = "matmul"} { func.func @f_0_matmul(...) { ... } }   // %own
+    module attributes {xetile.schedule = "rows"} { func.func @f_1_rows(...) { ... } }       // %rest
+    ```
+
+    Definite failures:
+    - isolate_kernel_c1: the target is a `builtin.module`.
+    - isolate_kernel_c2: of the kernels of one that has numbers, one has the schedule.
+    - those of `assign_kernels` and `extract_kernels`.
+    """
+    return IsolateKernel(
+        *emit(
+            "xetile.isolate_kernel",
+            [Argument("target", target, Module)],
+            [Module, Module],
+            attributes={"schedule": attributes.string("ops.isolate_kernel: schedule", schedule)},
+        )
+    )
 
 
 def launch_workgroups(workgroups: Loop) -> Launch:
@@ -1178,6 +1261,72 @@ def share_kernels(target: Handle) -> None:
     Nested modules with other contents than one function stay.
     """
     emit("xetile.share_kernels", [Argument("target", target, Handle)])
+
+
+def split_k(
+    module: Module,
+    parts: Int,
+    workgroup_m: Int,
+    workgroup_n: Int,
+    subgroups_m: Int,
+    subgroups_n: Int,
+    k_step: Int,
+    target: Str,
+) -> None:
+    """Splits long sums of matmuls with few tiles among workgroups.
+
+    Each matmul in `module` becomes `parts` products of parts of k, which workgroups of their own compute, and their sum:
+
+    ```mlir
+    %D = linalg.matmul ins(%A, %B : tensor<64x8192xf16>, tensor<8192x96xf16>) outs(%C : tensor<64x96xf32>)
+    ```
+
+    becomes, with 4 parts,
+
+    ```mlir
+    %As = tensor.expand_shape %A [[0], [1, 2]] : tensor<64x8192xf16> into tensor<64x4x2048xf16>
+    %Bs = tensor.expand_shape %B [[0, 1], [2]] : tensor<8192x96xf16> into tensor<4x2048x96xf16>
+    %P = linalg.generic {xetile.kernel = 0, xetile.schedule = "matmul"} ins(%As, %Bs) outs(%zeros)
+                                               // P[s, m, n] = sum_k As[m, s, k] Bs[s, k, n]
+    %D = linalg.generic ins(%P) outs(%C)       // D[m, n] = C[m, n] + sum_s P[s, m, n], in this order
+    ```
+
+    The products are a kernel with a number, so that nothing joins it; what followed on the matmul follows on the sum.
+    Results are the same in every run. Where parts do not divide k, operands are filled up with zeros (`tensor.pad`): tiles
+    of `hang_over_edges` read these from the operand itself, beyond its end.
+
+    A part is ceil(k / parts) elements, as a multiple of `k_step` and of a cache line. With 0 parts a matmul is split where
+    its tiles, of the sizes that are given or of those that `choose_matmul_tiling` chooses, leave half of the device's
+    workgroups idle or more, into as many parts as there are places (`chooseParts` in `cpp/xetile/Target/MatmulTiling.h`
+    tells the rule); 1 splits nothing. Matmuls of an attention, those that have a kernel's number, and such that `get_matmul`
+    refuses stay.
+
+    ```mlir
+    transform.xetile.split_k %module parts = %parts
+        workgroup_tile = [%workgroup_m, %workgroup_n] subgroup_layout = [%subgroups_m, %subgroups_n]
+        k_step = %k_step target = %target : !transform.any_op, !transform.param<i64>, !transform.any_param
+    ```
+
+    Definite failures, of 2 parts or more at the matmul:
+    - split_k_c1: parameters are 0 to 1048576, the target is a chip of the device tables.
+    - split_k_c2: sizes are known when compiled.
+    - split_k_c3: sums are of f32 or i32.
+    - split_k_c4: operands are in memory, not computed element by element on the way.
+    - split_k_c5: k is that many parts: ceil(k / (ceil(k / parts) as a multiple of k_step and a cache line)) is `parts`.
+    """
+    emit(
+        "xetile.split_k",
+        [
+            Argument("module", module, Module),
+            Argument("parts", parts, IntParam),
+            Argument("workgroup_m", workgroup_m, IntParam),
+            Argument("workgroup_n", workgroup_n, IntParam),
+            Argument("subgroups_m", subgroups_m, IntParam),
+            Argument("subgroups_n", subgroups_n, IntParam),
+            Argument("k_step", k_step, IntParam),
+            Argument("target", target, StrParam),
+        ],
+    )
 
 
 class TileUsingFor(NamedTuple, Generic[_K]):

@@ -20,10 +20,12 @@ __all__ = [
     "bufferize",
     "clean_tiles",
     "find_matmul",
+    "link_rest",
     "outline_kernel",
     "prefetch_blocks",
     "prefetch_operands",
     "tile_k",
+    "tile_rest",
     "tile_workgroups",
     "to_xetile",
     "vectorize",
@@ -107,6 +109,24 @@ def find_matmul(
             [Matmul, Fill, IntParam, IntParam, IntParam, IntParam, IntParam, IntParam, IntParam],
         )
     )
+
+
+def link_rest(own: Module) -> Module:
+    """The kernels of a program that isolate_kernel took apart are launched by one function again.
+
+      func(A, B : tensor) -> tensor: P = call matmul(A, B);  D = call rows(P)
+      module: func matmul: launch kernel    module: func rows: launch kernel
+    becomes
+      func(A, B : memref) -> memref: launch matmul's kernel;  launch rows' kernel
+      gpu.module: both kernels
+
+    `own` is the outlined module of one of them; the result is the program around it. Where nothing was taken apart that is
+    `own` itself, and stays as it is.
+
+    Consumes `own`.
+    """
+    found: Module = include("link_rest", [Argument("own", own, Module)], [Module], consumes=["own"])[0]
+    return found
 
 
 class OutlineKernel(NamedTuple):
@@ -195,6 +215,23 @@ def tile_k(matmul: Matmul, k_step: Int) -> TileK:
             [Matmul, Loop],
             consumes=["matmul"],
         )
+    )
+
+
+def tile_rest(module: Module, target: Str) -> None:
+    """A kernel of elementwise ops and reductions beside the one that a schedule is for: all of it as tiles of chosen sizes.
+
+      func(P : tensor) -> tensor: D = sum(P);  E = relu(D)
+    becomes
+      func(P : memref) -> memref: launch kernel, one workgroup for each tile of E
+      gpu.module: kernel: d = sum of tiles of P;  E[m, n] = relu(d)
+
+    `module` is one of those that isolate_kernel calls the rest.
+
+    Consumes `module`.
+    """
+    include(
+        "tile_rest", [Argument("module", module, Module), Argument("target", target, StrParam)], consumes=["module"]
     )
 
 

@@ -19,6 +19,7 @@ DEFAULTS = {
     "subgroups_n": 0,
     "k_step": 0,
     "prefetch": -1,
+    "split_k": 0,
     "precision": "exact",
     "target": "pvc",
 }
@@ -78,7 +79,7 @@ def test_params_have_the_documented_defaults(make):
 
 def test_arguments_of_matmul_become_params():
     params = schedule.matmul((128, 64), (4, 2), k_step=16, prefetch=0, target="bmg").params
-    assert [param.value for param in params.values()] == [128, 64, 4, 2, 16, 0, "exact", "bmg"]
+    assert [param.value for param in params.values()] == [128, 64, 4, 2, 16, 0, 0, "exact", "bmg"]
     assert params["workgroup_m"].default == 0
 
 
@@ -107,6 +108,7 @@ def test_with_params_lists_the_known_names_for_an_unknown_one():
         ({"k_step": 2**63}, "k_step: expected 0 or more, got 9223372036854775808"),
         ({"prefetch": -2}, "prefetch: expected -1 to 64, got -2"),
         ({"prefetch": 65}, "prefetch: expected -1 to 64, got 65"),
+        ({"split_k": 1025}, "split_k: expected 0 to 1024, got 1025"),
         ({"target": 3}, "target: expected a string, got 3"),
     ],
 )

@@ -72,6 +72,8 @@ def gpu_model(
     target: str = knob("pvc", doc="chip to compile for"),
 ) -> Module:
     fused = prepare(module)
+    open_ = ops.constant(0)
+    ops.split_k(fused, open_, open_, open_, open_, open_, open_, target)
     ops.assign_kernels(fused)
     ops.extract_kernels(fused)
     ops.share_kernels(fused)

@@ -10,6 +10,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "xetile/Linalg/ScheduleMark.h"
 #include "xetile/Schedule/Programs/Partition.h"
+#include "xetile/Schedule/Programs/ProgramSteps.h"
 #include "xetile/Schedule/TransformOps.h"
 #include <map>
 
@@ -132,30 +133,34 @@ LogicalResult Numbering::number(Block &block) {
 
 } // namespace
 
+DiagnosedSilenceableFailure assignKernels(RewriterBase &rewriter, func::FuncOp func,
+                                          Operation *step) {
+  // Dead ops belong to no kernel.
+  func.walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *each) {
+    if (isOpTriviallyDead(each))
+      rewriter.eraseOp(each);
+  });
+  Numbering numbering(rewriter, func);
+  if (succeeded(numbering.run()))
+    return DiagnosedSilenceableFailure::success();
+  DiagnosedDefiniteFailure diag = ::emitDefiniteFailure(numbering.where->getLoc(), numbering.why);
+  if (numbering.other)
+    diag.attachNote(numbering.other->getLoc()) << "the other op of this kernel";
+  diag.attachNote(step->getLoc()) << "required by this step of the schedule";
+  return diag;
+}
+
 DiagnosedSilenceableFailure AssignKernelsOp::apply(TransformRewriter &rewriter, TransformResults &,
                                                    TransformState &state) {
-  auto op = cast<TransformOpInterface>(getOperation());
   SmallVector<func::FuncOp> funcs;
   for (Operation *target : state.getPayloadOps(getTarget()))
     target->walk([&](func::FuncOp func) {
       if (!func.isExternal())
         funcs.push_back(func);
     });
-  for (func::FuncOp func : funcs) {
-    // Dead ops belong to no kernel.
-    func.walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *each) {
-      if (isOpTriviallyDead(each))
-        rewriter.eraseOp(each);
-    });
-    Numbering numbering(rewriter, func);
-    if (succeeded(numbering.run()))
-      continue;
-    DiagnosedDefiniteFailure diag = ::emitDefiniteFailure(numbering.where->getLoc(), numbering.why);
-    if (numbering.other)
-      diag.attachNote(numbering.other->getLoc()) << "the other op of this kernel";
-    diag.attachNote(op->getLoc()) << "required by this step of the schedule";
-    return diag;
-  }
+  for (func::FuncOp func : funcs)
+    if (auto diag = assignKernels(rewriter, func, getOperation()); !diag.succeeded())
+      return diag;
   return DiagnosedSilenceableFailure::success();
 }
 

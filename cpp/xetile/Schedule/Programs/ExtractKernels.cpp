@@ -14,6 +14,7 @@
 #include "xetile/Linalg/BitsAsBytes.h"
 #include "xetile/Linalg/ScheduleMark.h"
 #include "xetile/Schedule/Programs/KernelOps.h"
+#include "xetile/Schedule/Programs/ProgramSteps.h"
 #include "xetile/Schedule/TransformOps.h"
 #include "xetile/Schedule/Untaken.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -286,21 +287,19 @@ void Extractor::runBlock(Block &block) {
 
 } // namespace
 
-DiagnosedSilenceableFailure ExtractKernelsOp::apply(TransformRewriter &rewriter, TransformResults &,
-                                                    TransformState &state) {
-  auto op = cast<TransformOpInterface>(getOperation());
+DiagnosedSilenceableFailure extractKernels(RewriterBase &rewriter, Operation *target,
+                                           Operation *step) {
   SmallVector<func::FuncOp> funcs;
-  for (Operation *target : state.getPayloadOps(getTarget()))
-    target->walk([&](func::FuncOp func) {
-      WalkResult found = func.walk([](Operation *each) {
-        return belongsToKernel(each) ? WalkResult::interrupt() : WalkResult::advance();
-      });
-      if (found.wasInterrupted())
-        funcs.push_back(func);
+  target->walk([&](func::FuncOp func) {
+    WalkResult found = func.walk([](Operation *each) {
+      return belongsToKernel(each) ? WalkResult::interrupt() : WalkResult::advance();
     });
+    if (found.wasInterrupted())
+      funcs.push_back(func);
+  });
   auto fail = [&](Operation *where, const Twine &why) {
     DiagnosedDefiniteFailure diag = ::emitDefiniteFailure(where->getLoc(), why);
-    diag.attachNote(op->getLoc()) << "required by this step of the schedule";
+    diag.attachNote(step->getLoc()) << "required by this step of the schedule";
     return diag;
   };
   for (func::FuncOp func : funcs) {
@@ -315,6 +314,14 @@ DiagnosedSilenceableFailure ExtractKernelsOp::apply(TransformRewriter &rewriter,
     }
     extractor.run();
   }
+  return DiagnosedSilenceableFailure::success();
+}
+
+DiagnosedSilenceableFailure ExtractKernelsOp::apply(TransformRewriter &rewriter, TransformResults &,
+                                                    TransformState &state) {
+  for (Operation *target : state.getPayloadOps(getTarget()))
+    if (auto diag = extractKernels(rewriter, target, getOperation()); !diag.succeeded())
+      return diag;
   return DiagnosedSilenceableFailure::success();
 }
 
