@@ -12,6 +12,11 @@
 //       top = t
 //     D[m : m+128, :] = o / l
 //
+// Where few queries leave most of a device idle, workgroups share the keys, and a second kernel puts together what they give:
+//
+//   for each workgroup (m, heads, part):  T[part], L[part], O[part] = top, l, o of the keys of the part, as above
+//   top = max T;  D = sum of O exp(T - top) over parts / sum of L exp(T - top)
+//
 // It takes softmax(f(Q K^T)) V in f16, bf16 and f32 as it comes: with any elementwise ops between the products, as scales,
 // masks that are added or select, with heads that share keys, in tensors of any sizes that are known when they are compiled.
 // Of a causal mask or a window, blocks that all queries of a workgroup see are done without it, those that none sees not at all.
@@ -26,6 +31,7 @@
 //   (2) 16 queries of 64 elements, 8 of more, and a block's scores fill the registers beside the output.
 //   (3) 64 keys a step, 128 where values have 65 to 128 elements: what is done once a step and query costs little then.
 //   (4) Values of more than 128 elements are for two workgroups, each with all scores.
+//   (5) Keys are split where workgroups fill half of their places or less, into parts of 256 keys or more.
 module attributes {transform.with_named_sequence} {
   transform.named_sequence private @clean_tiles(!transform.any_op {transform.readonly})
   transform.named_sequence private @bufferize(!transform.any_op {transform.consumed}) -> !transform.any_op
@@ -36,6 +42,10 @@ module attributes {transform.with_named_sequence} {
   transform.named_sequence private @prefetch_blocks(
       !transform.any_op {transform.readonly}, !transform.param<i64> {transform.readonly})
 
+  transform.named_sequence private @tile_rest(
+      !transform.any_op {transform.consumed}, !transform.any_param {transform.readonly})
+  transform.named_sequence private @link_rest(!transform.any_op {transform.consumed}) -> !transform.any_op
+
   // The entry yields the transformed module, so that further steps can be appended.
   transform.named_sequence @__transform_main(%module: !transform.any_op {transform.consumed}) -> !transform.any_op {
     %given_m = transform.tune.knob<"workgroup_m"> = 0 from
@@ -45,6 +55,9 @@ module attributes {transform.with_named_sequence} {
         options = {min = 0, doc = "subgroups of a workgroup, which share its queries"} -> !transform.param<i64>
     %given_keys = transform.tune.knob<"keys"> = 0 from
         options = {min = 0, doc = "keys of a step"} -> !transform.param<i64>
+    %given_parts = transform.tune.knob<"split_keys"> = 0 from
+        options = {min = 0, max = 1024, doc = "parts of the keys that workgroups share, put together by a second kernel; 1 for none"}
+        -> !transform.param<i64>
     %prefetch = transform.tune.knob<"prefetch"> = 2 from
         options = {min = 0, max = 64, doc = "steps that prefetches of keys and values run ahead; 0 for none"}
         -> !transform.param<i64>
@@ -62,15 +75,25 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op) -> !transform.any_op
     %simple = transform.apply_registered_pass "xetile-simplify-attention"
         with options = {"narrow" = true} to %placed : (!transform.any_op) -> !transform.any_op
-    %func = transform.structured.match ops{["func.func"]} in %simple : (!transform.any_op) -> !transform.any_op
+    %whole = transform.structured.match ops{["func.func"]} in %simple : (!transform.any_op) -> !transform.any_op
+    transform.xetile.split_keys %whole parts = %given_parts target = %target
+        : !transform.any_op, !transform.param<i64>, !transform.any_param
+    %own, %rest = transform.xetile.isolate_kernel %simple {schedule = "attention"}
+        : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+    transform.foreach %rest : !transform.any_op {
+    ^bb0(%other: !transform.any_op):
+      transform.include @tile_rest failures(propagate) (%other, %target)
+          : (!transform.any_op, !transform.any_param) -> ()
+    }
+    %func = transform.structured.match ops{["func.func"]} in %own : (!transform.any_op) -> !transform.any_op
     %loop = transform.xetile.online %func block = %given_keys
         : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
     %open = transform.param.constant 0 : i64 -> !transform.param<i64>
     %workgroups, %subgroups_m, %subgroups_n = transform.xetile.to_tiles %func
         tile = [%given_m, %open] sg_layout = [%given_rows, %open]
         : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
-    transform.include @clean_tiles failures(propagate) (%simple) : (!transform.any_op) -> ()
-    %buffers = transform.include @bufferize failures(propagate) (%simple) : (!transform.any_op) -> !transform.any_op
+    transform.include @clean_tiles failures(propagate) (%own) : (!transform.any_op) -> ()
+    %buffers = transform.include @bufferize failures(propagate) (%own) : (!transform.any_op) -> !transform.any_op
     %outlined, %kernel = transform.include @outline_kernel failures(propagate)
         (%buffers, %subgroups_m, %subgroups_n, %target)
         : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.any_param)
@@ -78,6 +101,7 @@ module attributes {transform.with_named_sequence} {
     %mapped = transform.apply_registered_pass "xetile-infer-wg-map" to %kernel : (!transform.any_op) -> !transform.any_op
     transform.include @prefetch_blocks failures(propagate) (%mapped, %prefetch)
         : (!transform.any_op, !transform.param<i64>) -> ()
-    transform.yield %outlined : !transform.any_op
+    %linked = transform.include @link_rest failures(propagate) (%outlined) : (!transform.any_op) -> !transform.any_op
+    transform.yield %linked : !transform.any_op
   }
 }

@@ -86,12 +86,13 @@ KINDS = {
     "xetile.normalize_matmul": {"matmul": "Matmul", "normal": "Matmul"},
     "xetile.online": {"loops": "Loop"},
     "xetile.split_k": {"module": "Module"},
+    "xetile.split_keys": {"target": "Function"},
     "xetile.set_launch_subgroups": {"target": "Launch"},
     "xetile.set_wg_map": {"target": "Matmul"},
     "xetile.to_tiles": {"target": "Function", "workgroups": "Loop"},
 }  # fmt: skip
 # Parameters that are strings, by name; `values` of several kinds.
-STRINGS = {"precision", "target", "config"}
+STRINGS = {"precision", "target", "config", "chip"}
 ANY = {"values", "param"}
 # Attribute -> the type of an argument, and the function of xetile.schedule.attributes that makes it.
 ATTRIBUTES = {

@@ -5,7 +5,7 @@
 // silenceably: elements of other forms, loops of blocks of less than one.
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "xetile/Linalg/Contraction.h"
-#include "xetile/Linalg/Online/Online.h"
+#include "xetile/Schedule/OnlineIn.h"
 #include "xetile/Schedule/Params.h"
 #include "xetile/Schedule/TransformOps.h"
 
@@ -28,9 +28,7 @@ static int64_t chooseBlock(Online &online) {
   return kUsual;
 }
 
-/// The last reduction of `func` that is one of several that depend on one another, with why none of
-/// them is.
-static std::optional<Online> findIn(func::FuncOp func, Operation *&where, std::string &why) {
+std::optional<Online> findOnlineIn(func::FuncOp func, Operation *&where, std::string &why) {
   where = func;
   why = "expected a sum of powers exp(x - m), m = max x, or of squares, got no reduction";
   for (Operation &op : llvm::reverse(func.getBody().front())) {
@@ -65,7 +63,7 @@ DiagnosedSilenceableFailure OnlineOp::apply(TransformRewriter &rewriter, Transfo
     std::optional<Online> found;
     auto func = dyn_cast<func::FuncOp>(target);
     if (func && func.getBody().hasOneBlock())
-      found = findIn(func, where, why);
+      found = findOnlineIn(func, where, why);
     else if (auto generic = dyn_cast<linalg::GenericOp>(target))
       found = findOnline(generic, where, why);
     else

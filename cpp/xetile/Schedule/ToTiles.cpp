@@ -41,6 +41,7 @@ private:
     return failure();
   }
   LogicalResult checkOp(Operation *op);
+  bool isOfRows(Value result);
   void makeLoop();
   void boundPlaces(TileWriter &writer);
   LogicalResult write(TileWriter &writer, unsigned role);
@@ -74,6 +75,12 @@ LogicalResult FunctionTiler::checkOp(Operation *op) {
   return success();
 }
 
+/// True if `result` has a number for each row of the first result, whose last dimension is columns.
+bool FunctionTiler::isOfRows(Value result) {
+  return !func.getOps<scf::ForOp>().empty() && !shape.empty() &&
+         sizes.of(result) == SmallVector<Extent>(ArrayRef(shape).drop_back());
+}
+
 LogicalResult FunctionTiler::check() {
   sizes.replaceDims();
   if (!func.getBody().hasOneBlock())
@@ -83,12 +90,21 @@ LogicalResult FunctionTiler::check() {
       results.insert(value);
   if (results.empty())
     return refuse(func, "expected a function that returns tensors that it computes");
+  // Statistics of rows may be among the results of an attention; what has columns comes first.
+  if (!func.getOps<scf::ForOp>().empty()) {
+    SmallVector<Value> sorted = results.takeVector();
+    llvm::stable_sort(sorted, [](Value x, Value y) {
+      auto rank = [](Value each) { return cast<RankedTensorType>(each.getType()).getRank(); };
+      return rank(x) > rank(y);
+    });
+    results.insert_range(sorted);
+  }
   shape = sizes.of(results.front());
   for (Value result : results) {
     auto type = cast<RankedTensorType>(result.getType());
     std::string text;
     llvm::raw_string_ostream stream(text);
-    if (sizes.of(result) != shape)
+    if (sizes.of(result) != shape && !isOfRows(result))
       stream << "expected results of one shape in a kernel, got " << results.front().getType()
              << " and " << type << ": compile them by themselves";
     else if (!isTileElement(type.getElementType()))
@@ -191,10 +207,13 @@ LogicalResult FunctionTiler::write(TileWriter &writer, unsigned role) {
     });
   }
   for (auto [result, memory] : llvm::zip_equal(results, memories)) {
-    FailureOr<Value> vector = writer.value(result, places);
+    ArrayRef<Place> at(places);
+    if (isOfRows(result))
+      at = at.drop_back();
+    FailureOr<Value> vector = writer.value(result, at);
     if (failed(vector))
       return failure();
-    writer.store(*vector, result, memory, places);
+    writer.store(*vector, result, memory, at);
   }
   return success();
 }
@@ -224,12 +243,16 @@ LogicalResult FunctionTiler::run(std::array<int64_t, 2> tile, std::array<int64_t
       return refuse(func, "sg_layout = [" + Twine(plan.layout[0]) + ", " + Twine(plan.layout[1]) +
                               "] does not divide the tile of " + Twine(plan.tile[0]) + " x " +
                               Twine(plan.tile[1]) + " elements");
+  for (Value result : results)
+    if (isOfRows(result) && (!ofProducts || plan.dims.back() != DimUse::Columns))
+      return refuse(result.getDefiningOp(),
+                    "expected results of one shape, or of the rows of a product");
   Operation *end = func.getBody().front().getTerminator();
   rewriter.setInsertionPoint(end);
   for (Value result : results) {
     auto type = cast<RankedTensorType>(result.getType());
     SmallVector<Value> ofRun;
-    for (auto [extent, size] : llvm::zip_equal(shape, type.getShape()))
+    for (auto [extent, size] : llvm::zip_equal(sizes.of(result), type.getShape()))
       if (ShapedType::isDynamic(size))
         ofRun.push_back(
             extent.value ? extent.value

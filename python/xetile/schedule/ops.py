@@ -74,6 +74,7 @@ __all__ = [
     "set_wg_map",
     "share_kernels",
     "split_k",
+    "split_keys",
     "tile_using_for",
     "tile_using_forall",
     "to_tiles",
@@ -578,8 +579,8 @@ def get_parent_op(
 def get_program(target: Module) -> Module:
     """The module around a kernel that isolate_kernel took out.
 
-    `program` is the outermost module around each of `target`, which it is itself where nothing is around it. The payload
-    does not change; `target` is consumed, as steps on the program change it.
+    `program` is the module that `isolate_kernel` took `target` out of (`xetile.isolated` tells), or `target` itself where it
+    took nothing out. The payload does not change; `target` is consumed, as steps on the program change it.
 
     ```mlir
     %program = transform.xetile.get_program %kernel : (!transform.any_op) -> !transform.any_op
@@ -588,7 +589,7 @@ def get_program(target: Module) -> Module:
     ```mlir
     module {                                                      // %program
       func.func @f(...) { call @f_0_matmul ... }
-      module attributes {xetile.schedule = "matmul"} { ... }      // %kernel
+      module attributes {xetile.isolated, xetile.schedule = "matmul"} { ... }      // %kernel
     }
     ```
 
@@ -750,8 +751,8 @@ def isolate_kernel(target: Module, schedule: str) -> IsolateKernel:
       %d = call @f_1_rows(%p)
       return %d
     }
-    module attributes {xetile.schedule = "matmul"} { func.func @f_0_matmul(...) { ... } }   // %own
-    module attributes {xetile.schedule = "rows"} { func.func @f_1_rows(...) { ... } }       // %rest
+    module attributes {xetile.isolated, xetile.schedule = "matmul"} { func.func @f_0_matmul(...) { ... } }   // %own
+    module attributes {xetile.schedule = "rows"} { func.func @f_1_rows(...) { ... } }                        // %rest
     ```
 
     Definite failures:
@@ -1326,6 +1327,70 @@ def split_k(
             Argument("k_step", k_step, IntParam),
             Argument("target", target, StrParam),
         ],
+    )
+
+
+def split_keys(target: Function, parts: Int, chip: Str) -> None:
+    """Splits the keys of an attention with few queries among workgroups.
+
+    An attention of one or few queries, as decoders compute it, has few workgroups, each of which walks over all keys. The
+    keys become parts, of each of which workgroups of their own compute maximum, sum and output, and what these give
+    together is computed behind them:
+
+        m_s = max_n S_s[n];  l_s = sum_n exp(S_s[n] - m_s);  O_s = sum_n exp(S_s[n] - m_s) V_s[n]      (n in part s)
+        m = max_s m_s;  l = sum_s l_s exp(m_s - m);  O = sum_s O_s exp(m_s - m);  Y = O / l
+
+    `target` are functions after `xetile-simplify-attention`, of which the last reductions that `online` takes are split if
+    they end with a product of powers and values. The ops of the parts have the number of a kernel, `xetile.kernel`, and are
+    of the schedule "attention"; `isolate_kernel` takes them out, and `online` makes a loop of them. Products of a single
+    query have a dimension of rows there.
+
+    ```mlir
+    transform.xetile.split_keys %func parts = %parts target = %target
+        : !transform.any_op, !transform.param<i64>, !transform.any_param
+    ```
+
+    With 4 parts of 4096 keys, bodies in short,
+
+    ```mlir
+    %S = linalg.generic ins(%Q, %K : tensor<16x1x64xf16>, tensor<16x4096x64xf16>) -> tensor<16x1x4096xf32>
+    %m = linalg.generic ins(%S) outs(%lowest) -> tensor<16x1xf32>
+    %P = linalg.generic ins(%S, %m) -> tensor<16x1x4096xf16>
+    %l = linalg.generic ins(%P) outs(%zero) -> tensor<16x1xf32>
+    %O = linalg.generic ins(%P, %V : tensor<16x1x4096xf16>, tensor<16x4096x64xf16>) -> tensor<16x1x64xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %Ks = tensor.expand_shape %K : tensor<16x4096x64xf16> into tensor<16x4x1024x64xf16>
+    %Vs = tensor.expand_shape %V : tensor<16x4096x64xf16> into tensor<16x4x1024x64xf16>
+    %Ss = linalg.generic {xetile.kernel = 0, ..} ins(%Q, %Ks) -> tensor<4x16x1x1024xf32>
+    %ms = linalg.generic {xetile.kernel = 0, ..} ins(%Ss) outs(%lowests) -> tensor<4x16x1xf32>
+    %Ps = linalg.generic {xetile.kernel = 0, ..} ins(%Ss, %ms) -> tensor<4x16x1x1024xf16>
+    %ls = linalg.generic {xetile.kernel = 0, ..} ins(%Ps) outs(%zeros) -> tensor<4x16x1xf32>
+    %Os = linalg.generic {xetile.kernel = 0, ..} ins(%Ps, %Vs) -> tensor<4x16x1x64xf32>
+    %m = linalg.generic ins(%ms) outs(%lowest) -> tensor<16x1xf32>                     // over parts
+    %l = linalg.generic ins(%ls, %ms, %m) outs(%zero) -> tensor<16x1xf32>
+    %O = linalg.generic ins(%Os, %ms, %m) outs(%zero) -> tensor<16x1x64xf32>
+    ```
+
+    Where parts do not divide the keys, keys and values are filled up with zeros (`tensor.pad`, which tiles read beyond the
+    end of memory), and scores there are minus infinity.
+
+    A part is ceil(keys / parts) keys as a multiple of 16. With 0 parts the keys are split where workgroups fill half of
+    their places on the device or less: into as many parts as there are places, of at least 256 keys and 16 keys for each
+    query of a workgroup, and at most 64, rather into such that are of one size. 1 splits nothing. Functions without an attention stay.
+
+    Definite failures, of 2 parts or more at the last product:
+    - split_keys_c1: `parts` is 0 to 1048576, `target` a chip of the device tables.
+    - split_keys_c2: maxima are subtracted from exponents, sums are of their powers, the last one a product with values in
+      memory that have one dimension besides keys.
+    - split_keys_c3: the keys are that many parts: ceil(keys / (ceil(keys / parts) as a multiple of 16)) is `parts`.
+    """
+    emit(
+        "xetile.split_keys",
+        [Argument("target", target, Function), Argument("parts", parts, IntParam), Argument("chip", chip, StrParam)],
     )
 
 

@@ -57,21 +57,27 @@ def attention(
     workgroup_m: int = knob(0, min=0, doc="queries of a workgroup; 0 leaves it to the compiler, here and below"),
     subgroups_m: int = knob(0, min=0, doc="subgroups of a workgroup, which share its queries"),
     keys: int = knob(0, min=0, doc="keys of a step"),
+    split_keys: int = knob(
+        0, min=0, max=1024, doc="parts of the keys that workgroups share, put together by a second kernel; 1 for none"
+    ),
     prefetch: int = knob(2, min=0, max=64, doc="steps that prefetches of keys and values run ahead; 0 for none"),
     target: str = knob("pvc", doc="chip to compile for"),
 ) -> Module:
     for name in ("elementwise-to-linalg", "decompose-linalg", "split-argmax", "inline-indices"):
         module = ops.apply_registered_pass(module, f"xetile-{name}")
     module = ops.apply_registered_pass(module, "xetile-simplify-attention", options={"narrow": True})
-    function = ops.match(module, Function, ops=["func.func"])
+    ops.split_keys(ops.match(module, Function, ops=["func.func"]), split_keys, target)
+    own, rest = ops.isolate_kernel(module, schedule="attention")
+    ops.foreach(rest, lambda other: parts.tile_rest(other, target))
+    function = ops.match(own, Function, ops=["func.func"])
     ops.online(function, keys)
     tiles = ops.to_tiles(function, workgroup_m, 0, subgroups_m, 0)
-    parts.clean_tiles(module)
-    buffers = parts.bufferize(module)
+    parts.clean_tiles(own)
+    buffers = parts.bufferize(own)
     outlined, kernel = parts.outline_kernel(buffers, tiles.subgroups_m, tiles.subgroups_n, target)
     mapped = ops.apply_registered_pass(kernel, "xetile-infer-wg-map")
     parts.prefetch_blocks(mapped, prefetch)
-    return outlined
+    return parts.link_rest(outlined)
 
 
 def of_wrong_kinds(module: Module) -> Module:

@@ -196,6 +196,29 @@ void OnlineMaker::reduceBinary(linalg::GenericOp op) {
   b.replaceOpWithNewOp<arith::MaxNumFOp>(combiner, timesLog2E(b, element), top);
 }
 
+/// The sum is wider than it was: its terms are, too.
+void xetile::widenSum(RewriterBase &b, linalg::GenericOp made, Type wide) {
+  OpBuilder::InsertionGuard guard(b);
+  Location loc = made.getLoc();
+  Block *body = made.getBody();
+  BlockArgument sum = body->getArguments().back();
+  sum.setType(wide);
+  Operation *yield = body->getTerminator(), *add = yield->getOperand(0).getDefiningOp();
+  Value element = add->getOperand(add->getOperand(0) == sum ? 1 : 0);
+  b.setInsertionPoint(add);
+  Operation *product = element.getDefiningOp();
+  if (isa_and_present<arith::MulFOp>(product))
+    element = arith::MulFOp::create(b, loc, convert(b, loc, product->getOperand(0), wide),
+                                    convert(b, loc, product->getOperand(1), wide));
+  else
+    element = convert(b, loc, element, wide);
+  Value widened = arith::AddFOp::create(b, loc, sum, element);
+  yield->setOperand(0, widened);
+  b.eraseOp(add);
+  if (isa_and_present<arith::MulFOp>(product) && isOpTriviallyDead(product))
+    b.eraseOp(product);
+}
+
 /// A reduction, with this block.
 Value OnlineMaker::now(const OnlineReduction &reduction) {
   linalg::GenericOp op = reduction.op;
@@ -225,27 +248,8 @@ Value OnlineMaker::now(const OnlineReduction &reduction) {
   if (online.binary && !reduction.power && online.isSubtracted(reduction))
     reduceBinary(made);
   Type wide = typeOf(total).getElementType();
-  if (wide != typeOf(op.getResult(0)).getElementType()) {
-    // The sum is wider than it was: its terms are, too.
-    OpBuilder::InsertionGuard guard(b);
-    Block *body = made.getBody();
-    BlockArgument sum = body->getArguments().back();
-    sum.setType(wide);
-    Operation *yield = body->getTerminator(), *add = yield->getOperand(0).getDefiningOp();
-    Value element = add->getOperand(add->getOperand(0) == sum ? 1 : 0);
-    b.setInsertionPoint(add);
-    Operation *product = element.getDefiningOp();
-    if (isa_and_present<arith::MulFOp>(product))
-      element = arith::MulFOp::create(b, loc, convert(b, loc, product->getOperand(0), wide),
-                                      convert(b, loc, product->getOperand(1), wide));
-    else
-      element = convert(b, loc, element, wide);
-    Value widened = arith::AddFOp::create(b, loc, sum, element);
-    yield->setOperand(0, widened);
-    b.eraseOp(add);
-    if (isOpTriviallyDead(product))
-      b.eraseOp(product);
-  }
+  if (wide != typeOf(op.getResult(0)).getElementType())
+    widenSum(b, made, wide);
   // The map may have grown.
   return after[op.getResult(0)] = made->getResult(0);
 }

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
+#include "xetile/Facts/Result.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -152,6 +153,22 @@ mlir::scf::ForOp makeOnline(mlir::RewriterBase &b, Online &online, int64_t block
 /// Computes them for blocks of `block` elements of n, each by itself, and what all blocks give of
 /// these results.
 void splitOnline(mlir::RewriterBase &b, Online &online, int64_t block);
+
+/// The same where the last reduction is a product of powers and values: the ops that are written
+/// for blocks, whose number is the first dimension of their results, are returned. Products of one
+/// row have a dimension of rows, too.
+llvm::SmallVector<mlir::Operation *> splitProducts(mlir::RewriterBase &b, Online &online,
+                                                   int64_t block);
+
+/// Why that cannot be done.
+Problem whyNotSplitProducts(const Online &online);
+
+/// Of the last reduction, a product of powers and values: the sizes of the longest loop that only
+/// powers have, 1 for none; of the last that only values have; and of all other parallel ones.
+struct ProductSizes {
+  int64_t rows = 1, columns = 1, others = 1;
+};
+ProductSizes sizesOfProduct(const Online &online);
 
 } // namespace xetile
 

@@ -21,6 +21,9 @@ inline mlir::RankedTensorType typeOf(mlir::Value tensor) {
 /// `scalar`, a float, as one of `type`.
 mlir::Value convert(mlir::OpBuilder &b, mlir::Location loc, mlir::Value scalar, mlir::Type type);
 
+/// Lets `made`, a sum into a tensor of `wide`, add terms of that type.
+void widenSum(mlir::RewriterBase &b, mlir::linalg::GenericOp made, mlir::Type wide);
+
 /// Computes reductions that depend on others block by block.
 class OnlineMaker {
 public:
@@ -29,11 +32,13 @@ public:
 
   /// In a loop that carries them.
   mlir::scf::ForOp make(int64_t block);
-  /// Each block by itself, then what these give.
-  void split(int64_t block);
+  /// Each block by itself, then what these give. Of products, the blocks' number is the first
+  /// dimension, and their ops are added to `made`.
+  void split(int64_t block, llvm::SmallVectorImpl<mlir::Operation *> *made = nullptr);
 
 private:
   friend class BlockwiseOnline;
+  friend class PartsOfProducts;
   mlir::SmallVector<mlir::Value> starts();
   mlir::SmallVector<mlir::Value> step(mlir::Value variable, int64_t number, int64_t size,
                                       mlir::ValueRange before);

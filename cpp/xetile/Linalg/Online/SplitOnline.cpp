@@ -10,6 +10,7 @@
 #include "xetile/IR/NeutralValue.h"
 #include "xetile/Linalg/Online/AxisOp.h"
 #include "xetile/Linalg/Online/OnlineMaker.h"
+#include "xetile/Linalg/Online/PartsOfProducts.h"
 #include "xetile/Linalg/Scan.h"
 
 using namespace mlir;
@@ -33,6 +34,8 @@ public:
         n(online.axisOf(online.n.first, online.n.second)) {}
 
   SmallVector<Value> totals();
+  /// The same of blocks that others wrote, whose number comes first.
+  SmallVector<Value> totals(const llvm::DenseMap<Value, Value> &made);
 
 private:
   SmallVector<OnlineAxis> inBlocks(ArrayRef<OnlineAxis> axes);
@@ -47,12 +50,16 @@ private:
   Value sizeOfBlock(OpBuilder &inside, unsigned loop, Type type);
   Value neutralBehindEnd(OpBuilder &inside, Operation *combiner, Value x);
 
+  SmallVector<OnlineAxis> axesOfPart(ArrayRef<OnlineAxis> of) const;
+
   OnlineMaker &maker;
   RewriterBase &b;
   Online &online;
   Location loc;
   int64_t size, count;
   OnlineAxis n;
+  /// True if results of blocks have the number of the block first rather than last.
+  bool numberFirst = false;
   /// Of the op that is written.
   SmallVector<OnlineAxis> axes;
   /// Tensors that are read in place of others.
@@ -288,6 +295,12 @@ Value BlockwiseOnline::totalOfPlain(const OnlineReduction &reduction, AxisOp &su
   });
 }
 
+SmallVector<OnlineAxis> BlockwiseOnline::axesOfPart(ArrayRef<OnlineAxis> of) const {
+  SmallVector<OnlineAxis> result(of);
+  result.insert(numberFirst ? result.begin() : result.end(), kBlock);
+  return result;
+}
+
 /// A reduction of the results of blocks.
 Value BlockwiseOnline::total(const OnlineReduction &reduction) {
   linalg::GenericOp op = reduction.op;
@@ -297,14 +310,10 @@ Value BlockwiseOnline::total(const OnlineReduction &reduction) {
   Value mine = parts[op.getResult(0)];
   Type type = typeOf(mine).getElementType();
   AxisOp sum(axes);
-  sum.add(mine, axes);
+  sum.add(mine, axesOfPart(kept));
   if (!reduction.depends())
     return totalOfPlain(reduction, sum);
-  auto blocked = [&](ArrayRef<OnlineAxis> of) {
-    SmallVector<OnlineAxis> result(of);
-    result.push_back(kBlock);
-    return result;
-  };
+  auto blocked = [&](ArrayRef<OnlineAxis> of) { return axesOfPart(of); };
   if (reduction.square) {
     linalg::GenericOp centre = reduction.square->sum;
     Value of = centre.getResult(0);
@@ -358,10 +367,22 @@ SmallVector<Value> BlockwiseOnline::totals() {
   return all;
 }
 
-void OnlineMaker::split(int64_t block) {
+SmallVector<Value> BlockwiseOnline::totals(const llvm::DenseMap<Value, Value> &made) {
+  numberFirst = true;
+  parts = made;
+  SmallVector<Value> all;
+  for (const OnlineReduction &reduction : online.reductions) {
+    linalg::GenericOp op = reduction.op;
+    all.push_back(whole[op.getResult(0)] = total(reduction));
+  }
+  return all;
+}
+
+void OnlineMaker::split(int64_t block, SmallVectorImpl<Operation *> *made) {
   online.binary = false;
   b.setInsertionPointAfter(online.reductions.back().op);
-  replace(finish(BlockwiseOnline(*this, block).totals()));
+  BlockwiseOnline blocks(*this, block);
+  replace(finish(made ? blocks.totals(partsOfProducts(*this, block, *made)) : blocks.totals()));
 }
 
 void xetile::splitOnline(RewriterBase &b, Online &online, int64_t block) {

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a module on tensors, of which a step may have numbered a kernel's ops. Out: that kernel in a
 // module by itself and the other kernels in theirs, or the module as it is; the module that it was
-// taken out of. Refused: numbers that assign_kernels and extract_kernels refuse, several such kernels.
+// taken out of. Refused: numbers that assign_kernels and extract_kernels refuse, several such
+// kernels.
 #include "mlir/IR/BuiltinOps.h"
 #include "xetile/Linalg/ScheduleMark.h"
 #include "xetile/Schedule/Params.h"

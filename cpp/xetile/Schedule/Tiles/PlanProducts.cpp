@@ -79,15 +79,17 @@ std::optional<Found> findProduct(Value tensor, ArrayRef<int64_t> dims, unsigned 
   return findProduct(op->getOperand(0), inner, depth + 1);
 }
 
-/// The longest loop that one input has and the other lacks, with a dimension of the results.
+/// The longest loop that one input has and the other lacks, with a dimension of the results; of
+/// several of one element, the last.
 int64_t sideOf(const Found &found, TileSizes &sizes, unsigned with, unsigned without) {
   linalg::LinalgOp op = found.op;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   SmallVector<int64_t> extents = sizes.planned(op);
-  int64_t longest = 1, dim = -1;
+  int64_t longest = 0, dim = -1;
   for (auto [loop, extent] : llvm::enumerate(extents))
     if (found.loops[loop] >= 0 && maps[with].isFunctionOfDim(loop) &&
-        !maps[without].isFunctionOfDim(loop) && extent > longest) {
+        !maps[without].isFunctionOfDim(loop) &&
+        (extent > longest || (extent == 1 && longest == 1))) {
       longest = extent;
       dim = found.loops[loop];
     }
@@ -95,6 +97,20 @@ int64_t sideOf(const Found &found, TileSizes &sizes, unsigned with, unsigned wit
 }
 
 } // namespace
+
+TilePlan planAttention(int64_t rows, int64_t columns) {
+  TilePlan plan;
+  // Scores, powers and sums of a row stay in the registers of one subgroup.
+  int64_t ofSubgroup = columns > 64 || rows <= 8 ? 8 : 16, most = columns > 64 ? 16 : 8;
+  plan.layout = {
+      std::clamp<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(rows, ofSubgroup)), 1, most), 1};
+  // Wider rows, and what they are multiplied from, are more than the registers of a subgroup.
+  constexpr int64_t kWidestTile = 128;
+  int64_t parts = llvm::divideCeil(columns, kWidestTile);
+  int64_t width = llvm::alignTo(llvm::divideCeil(columns, parts), 16);
+  plan.tile = {ofSubgroup * plan.layout[kRows], width};
+  return plan;
+}
 
 std::optional<TilePlan> planProducts(ArrayRef<Value> results, TileSizes &sizes,
                                      std::array<int64_t, 2> tile, std::array<int64_t, 2> layout) {
@@ -115,18 +131,11 @@ std::optional<TilePlan> planProducts(ArrayRef<Value> results, TileSizes &sizes,
   plan.dims.assign(shape.size(), DimUse::Number);
   plan.dims[rows] = DimUse::Rows;
   plan.dims[columns] = DimUse::Columns;
-  // Scores, powers and sums of a row stay in the registers of one subgroup.
-  int64_t ofSubgroup = shape[columns] > 64 ? 8 : 16, most = shape[columns] > 64 ? 16 : 8;
-  plan.layout = {
-      std::clamp<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(shape[rows], ofSubgroup)), 1, most),
-      1};
+  TilePlan usual = planAttention(shape[rows], shape[columns]);
+  plan.layout = usual.layout;
   if (layout[kRows] != 0)
     plan.layout[kRows] = layout[kRows];
-  // Wider rows, and what they are multiplied from, are more than the registers of a subgroup.
-  constexpr int64_t kWidestTile = 128;
-  int64_t parts = llvm::divideCeil(shape[columns], kWidestTile);
-  int64_t width = llvm::alignTo(llvm::divideCeil(shape[columns], parts), 16);
-  plan.tile = {ofSubgroup * plan.layout[kRows], width};
+  plan.tile = {usual.tile[kRows] / usual.layout[kRows] * plan.layout[kRows], usual.tile[kColumns]};
   if (layout[kColumns] != 0)
     plan.layout[kColumns] = layout[kColumns];
   for (unsigned role : {kRows, kColumns})

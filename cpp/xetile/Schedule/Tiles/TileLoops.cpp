@@ -44,7 +44,7 @@ public:
     Value from = loop.getRegionIterArg(number), to = loop.getRegionIterArg(other);
     SmallVector<Place> result;
     for (unsigned dim : dims(to)) {
-      bool found = cast<RankedTensorType>(to.getType()).getDimSize(dim) == 1;
+      bool found = false;
       Place place;
       for (unsigned same : dims(from))
         if (!found &&
@@ -52,7 +52,7 @@ public:
           place = places[same];
           found = true;
         }
-      if (!found)
+      if (!found && cast<RankedTensorType>(to.getType()).getDimSize(dim) != 1)
         return std::nullopt;
       result.push_back(place);
     }

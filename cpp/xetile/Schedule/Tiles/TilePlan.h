@@ -62,6 +62,10 @@ llvm::SmallVector<ReducedAs> planReduction(mlir::linalg::LinalgOp op,
 TilePlan planTiles(llvm::ArrayRef<mlir::Value> results, TileSizes &sizes,
                    std::array<int64_t, 2> tile, std::array<int64_t, 2> layout);
 
+/// The tile and the subgroups for a product of powers, of `rows` and `columns`; nothing else of the
+/// plan.
+TilePlan planAttention(int64_t rows, int64_t columns);
+
 /// The tile for computing `results`, which are computed element by element of the rows and columns
 /// of a product; none where they are not. Sides that `tile` and `layout` give stay.
 std::optional<TilePlan> planProducts(llvm::ArrayRef<mlir::Value> results, TileSizes &sizes,

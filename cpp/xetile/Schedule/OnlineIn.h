@@ -1,0 +1,18 @@
+//===- OnlineIn.h - dependent reductions of a function -------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef XETILE_SCHEDULE_ONLINEIN_H
+#define XETILE_SCHEDULE_ONLINEIN_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "xetile/Linalg/Online/Online.h"
+
+namespace xetile::transform_ops {
+
+/// The last reduction of `func` that is one of several that depend on one another, with why none of
+/// them is.
+std::optional<Online> findOnlineIn(mlir::func::FuncOp func, mlir::Operation *&where,
+                                   std::string &why);
+
+} // namespace xetile::transform_ops
+
+#endif // XETILE_SCHEDULE_ONLINEIN_H
