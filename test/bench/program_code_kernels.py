@@ -21,6 +21,7 @@ IMAGES, PIXELS, CHANNELS = (
     64,
 )  # of a convolution: images, rows and columns of its results, channels of both sides
 HEADS, QUERIES = 16, 1024  # of an attention: heads, queries and keys of each
+CACHED = 4096  # keys of one query
 SCHEDULES = Path(__file__).parents[2] / "schedules"
 ROW, COLUMN, BOTH = "(m, n) -> (n)", "(m, n) -> (m)", "(m, n) -> (m, n)"
 
@@ -256,6 +257,20 @@ def attention(size: int) -> str:
     return text.replace("x64x", f"x{size}x")
 
 
+def decode() -> str:
+    """softmax(q K^T / 8) V of one query a head, whose keys workgroups share."""
+    text = attention(64)
+    for old, new in (
+        (f"{QUERIES}x{QUERIES}x", f"1x{CACHED}x"),
+        (f"%Q: tensor<{HEADS}x{QUERIES}x", f"%Q: tensor<{HEADS}x1x"),
+        (f"tensor<{HEADS}x{QUERIES}x64xf32>", f"tensor<{HEADS}x1x64xf32>"),
+        (f"ins(%Q, %T : tensor<{HEADS}x{QUERIES}x", f"ins(%Q, %T : tensor<{HEADS}x1x"),
+        (f"x{QUERIES}", f"x{CACHED}"),
+    ):
+        text = text.replace(old, new)
+    return text
+
+
 def benches() -> list[Bench]:
     """All rows of the table."""
     rows, side = [], f"-D M={SIDE} -D N={SIDE}"
@@ -314,4 +329,11 @@ def benches() -> list[Bench]:
                 products, 0, 2048, "2048 products", True,
             )
         )  # fmt: skip
+    # The part of the keys that a subgroup has: its loop, of 8 rows, is the matrix unit's work for one query.
+    rows.append(
+        Bench(
+            "attention of one query", "f16", decode(), f"-D ATTENTION -D N={CACHED} -D C=64 -D ROWS=8 -D KEYS=64",
+            2 * HEADS * CACHED * 64, 0, 2048, "2048 products", True,
+        )
+    )  # fmt: skip
     return rows

@@ -12,6 +12,7 @@ MODULES = {
     "schedules": "schedule_mutations",
     "cpu": "cpu_programs",
     "gpu": "gpu_schedules",
+    "splits": "shared_sums",
     "programs": "device_programs",
     "workgroups": "workgroup_kernels",
     "subgroups": "subgroup_functions",

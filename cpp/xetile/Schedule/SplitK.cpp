@@ -247,8 +247,7 @@ static DiagnosedSilenceableFailure read(SplitKOp split, TransformState &state, G
   if (findTilingTarget(given.target)) {
     if (given.parts > 1)
       return op.emitDefiniteFailure() << "split_k = " << given.parts << ": the target "
-                                      << given.target
-                                      << " has no kernels of sums; expected 0 or 1";
+                                      << given.target << " has no kernels of sums; expected 0 or 1";
     given.parts = 1;
     return DiagnosedSilenceableFailure::success();
   }

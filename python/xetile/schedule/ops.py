@@ -1309,7 +1309,8 @@ def split_k(
     ```
 
     Definite failures, of 2 parts or more at the matmul:
-    - split_k_c1: parameters are 0 to 1048576, the target is a chip of the device tables.
+    - split_k_c1: parameters are 0 to 1048576, the target is a chip of the device tables. Other targets that matmuls are
+      tiled for have 0 or 1 parts, and stay.
     - split_k_c2: sizes are known when compiled.
     - split_k_c3: sums are of f32 or i32.
     - split_k_c4: operands are in memory, not computed element by element on the way.
