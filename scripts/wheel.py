@@ -195,7 +195,8 @@ def make_wheel(name: str, tree: Path, python: str, version: str, out: Path, numb
         for key, value in settings.items():
             options += ["-C", f"{key}={value}"]
         source = ROOT / "packaging" / "runtime" if runtime else ROOT
-        ours = [*(BUILD / "lib").glob("*.so"), BUILD / "bin" / "xetile-opt", *(tree / "python_packages").rglob("*.so")]
+        programs = [*(BUILD / "bin").glob("xetile-opt"), *(BUILD / "bin").glob("xetile-lsp-server")]
+        ours = [*(BUILD / "lib").glob("*.so"), *programs, *(tree / "python_packages").rglob("*.so")]
         system = [path for path in theirs if path.name.startswith(SYSTEM)]
         interpreter = f"cp{number[0]}{number[1]}"
         abi = "abi3" if runtime and has_stable_abi(tree) else interpreter

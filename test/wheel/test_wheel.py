@@ -154,10 +154,15 @@ def test_the_plugin_loads_into_a_systems_mlir_opt(environment):
     assert own == told
 
 
+def test_the_language_server_answers(environment):
+    """A word that asks for its end: it starts, with its libraries."""
+    assert "MLIR" in environment.run("xetile-lsp-server", "--help")
+
+
 def test_where_names_parts_that_are_there_and_refuses_others(environment):
     listed = environment.run("xetile", "where")
     names = re.findall(r"^(\S+) +/", listed, re.MULTILINE)
-    assert {"plugin", "runtime", "schedules", "xetile-opt", "FileCheck"} <= set(names)
+    assert {"plugin", "runtime", "schedules", "xetile-opt", "xetile-lsp-server", "FileCheck"} <= set(names)
     for name in names:
         assert Path(environment.run("xetile", "where", name).strip()).exists()
     told = environment.run("xetile", "where", "moon", status=1)

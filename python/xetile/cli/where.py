@@ -23,5 +23,5 @@ def _run(options: argparse.Namespace) -> int:
         print(tools.where(options.part))
         return 0
     for name, part in tools.PARTS.items():
-        print(f"{name:14} {tools.path_of_part(name)}\n{'':14}   {part.text}")
+        print(f"{name:17} {tools.path_of_part(name)}\n{'':17}   {part.text}")
     return 0

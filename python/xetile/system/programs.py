@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The native programs of the package as commands: `xetile-opt`, `FileCheck`."""
+"""The native programs of the package as commands: `xetile-opt`, `xetile-lsp-server`, `FileCheck`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,17 @@ import sys
 from xetile.errors import XeTileError
 from xetile.system import tools
 
-__all__ = ["filecheck", "xetile_opt"]
+__all__ = ["filecheck", "xetile_lsp_server", "xetile_opt"]
 
 
 def xetile_opt() -> None:
     """`mlir-opt` with XeTile; becomes that process."""
     _become("xetile-opt")
+
+
+def xetile_lsp_server() -> None:
+    """MLIR's language server with XeTile, for editors; becomes that process."""
+    _become("xetile-lsp-server")
 
 
 def filecheck() -> None:

@@ -42,6 +42,7 @@ PARTS = MappingProxyType(
         "runtime": Part("_lib/libXeTileRuntime.so", "MLIR's mgpu functions over OpenCL; saved kernels need it"),
         "schedules": Part("schedules", "schedules as files, their parts/, example payloads/"),
         "xetile-opt": Part("_bin/xetile-opt", "mlir-opt with XeTile"),
+        "xetile-lsp-server": Part("_bin/xetile-lsp-server", "language server for editors"),
         "FileCheck": Part("_bin/FileCheck", "LLVM's, to check what a schedule made"),
     }
 )
