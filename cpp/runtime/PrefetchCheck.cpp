@@ -224,7 +224,6 @@ static void addPayloadHead(BuiltinText &out, const SpirvImport &import, const Pa
   case PayloadCall::Update:
     return out.addHead(import, {"payload", "value"});
   case PayloadCall::Prefetch:
-    return out.addHead(import, {"payload", "x", "y", "cache"});
   case PayloadCall::Load:
     return out.addHead(import, {"payload", "x", "y", "cache"});
   case PayloadCall::Store:

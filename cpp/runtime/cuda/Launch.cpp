@@ -132,6 +132,7 @@ void Launch::run(int64_t x, int64_t y, int64_t z, int64_t threads) {
                 std::to_string(y) + " x " + std::to_string(z) +
                 " workgroups; expected at most 2147483647 x 65535 x 65535: use larger tiles");
   std::vector<void *> parameters;
+  parameters.reserve(values.size() + maps.size());
   for (int64_t &value : values)
     parameters.push_back(&value);
   for (TensorMap &map : maps)
