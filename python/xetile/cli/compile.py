@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from xetile.cli.payload import Request, add_options, parse_seed, read_request, watch
+from xetile.cli.payload import Request, add_options, add_seed, read_request, watch
 from xetile.errors import XeTileError
 from xetile.system import files, output
 
@@ -47,7 +47,7 @@ def add_parser(commands: Any) -> None:
     edit = parser.add_argument_group("edit and go on")
     edit.add_argument("--from", dest="level", metavar="LEVEL", help="check that the edited IN.mlir computes the same")
     edit.add_argument("--against", metavar="FILE", help="the module before the edit, or that of a level before it")
-    edit.add_argument("--seed", type=parse_seed, metavar="N", help="of the arrays (default: a fresh one, printed)")
+    add_seed(edit)
     parser.set_defaults(command=_run)
 
 

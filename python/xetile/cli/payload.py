@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from xetile.schedule import Schedule
     from xetile.targets import Target
 
-__all__ = ["Request", "add_options", "parse_seed", "pass_parameters", "read_request", "read_schedule", "watch"]
+__all__ = ["Request", "add_options", "add_seed", "pass_parameters", "read_request", "read_schedule", "watch"]
 
 
 def add_options(parser: argparse.ArgumentParser, *, stages: bool = True) -> None:
@@ -166,8 +166,12 @@ def watch(options: argparse.Namespace) -> Callable[[Stage], None]:
     return tell
 
 
-def parse_seed(text: str) -> int:
-    """The value of --seed."""
+def add_seed(options: argparse._ActionsContainer) -> None:
+    """The option --seed, of a command or a group of its options."""
+    options.add_argument("--seed", type=_seed, metavar="N", help="of the random arrays (default: a fresh one, printed)")
+
+
+def _seed(text: str) -> int:
     if not text.isdecimal() or len(text) > 1000:
         raise argparse.ArgumentTypeError(f"expected 0 or a positive integer, got {text!r}")
     return int(text)

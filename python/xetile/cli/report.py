@@ -24,12 +24,7 @@ def add_parser(commands: Any) -> None:
         metavar="KERNEL.spv|.cl|.bin|.so",
         help="SPIR-V, OpenCL C, ocloc's native binary, or a saved kernel for a GPU",
     )
-    parser.add_argument("--device", action="append", required=True, metavar="CHIP", help="may be repeated")
-    parser.add_argument(
-        "--large-registers",
-        action=argparse.BooleanOptionalAction,
-        help="256 registers per thread or 128 (default: what spills less)",
-    )
+    _add_chips(parser)
     parser.add_argument("--json", action="store_true", help="print all figures as JSON")
     parser.add_argument(
         "--compare", metavar="OTHER", help="print the figures of another kernel, or those of a --json, beside them"
@@ -47,6 +42,16 @@ def add_parser(commands: Any) -> None:
     parser.set_defaults(command=_run)
 
 
+def _add_chips(parser: argparse.ArgumentParser) -> None:
+    """The options that say for what ocloc compiles."""
+    parser.add_argument("--device", action="append", required=True, metavar="CHIP", help="may be repeated")
+    parser.add_argument(
+        "--large-registers",
+        action=argparse.BooleanOptionalAction,
+        help="256 registers per thread or 128 (default: what spills less)",
+    )
+
+
 def add_diff_parser(commands: Any) -> None:
     """Adds `diff` to the subparsers of `xetile`."""
     parser = commands.add_parser(
@@ -54,12 +59,7 @@ def add_diff_parser(commands: Any) -> None:
     )
     for name in ("before", "now"):
         parser.add_argument(name, metavar=name.upper(), help="K.spv, .cl, .bin, .so, or what report --json printed")
-    parser.add_argument("--device", action="append", required=True, metavar="CHIP", help="may be repeated")
-    parser.add_argument(
-        "--large-registers",
-        action=argparse.BooleanOptionalAction,
-        help="256 registers per thread or 128 (default: what spills less)",
-    )
+    _add_chips(parser)
     parser.add_argument(
         "--tolerance",
         type=_share,

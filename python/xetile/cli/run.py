@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 from xetile.cli import kernel, model
-from xetile.cli.payload import add_options, parse_seed, pass_parameters, read_request, watch
+from xetile.cli.payload import add_options, add_seed, pass_parameters, read_request, watch
 from xetile.errors import XeTileError
 
 __all__ = ["add_check_parser", "add_parser"]
@@ -29,9 +29,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--check", action="store_true", help=f"fail if NumPy's result, or PyTorch's, differs by more than {_TOLERANCE}"
     )
-    parser.add_argument(
-        "--seed", type=parse_seed, metavar="N", help="of the random arrays (default: a fresh one, printed)"
-    )
+    add_seed(parser)
     parser.add_argument(
         "--repeat", type=_count, default=1, metavar="N", help="run N times, tell the fastest (default: 1)"
     )
@@ -47,9 +45,7 @@ def add_check_parser(commands: Any) -> None:
         "of subgroups",
     )
     add_options(parser)
-    parser.add_argument(
-        "--seed", type=parse_seed, metavar="N", help="of the random arrays (default: a fresh one, printed)"
-    )
+    add_seed(parser)
     parser.set_defaults(repeat=1, command=_check)
     kernel.add_options(parser)
 
