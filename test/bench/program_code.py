@@ -6,7 +6,8 @@ usage: program_code.py [--json FILE] [WORD ...]
 Counts of instructions, not times, of all rows or those whose names have the words. A kernel is counted whole, for 16 of
 its elements: one instruction on all lanes counts 1. Of convolutions and attentions it is the loop with most products,
 for 2048 of them, a dpas' work. Bytes that its messages move are told as a multiple of the least, which is each operand
-and result once; what caches serve is counted, too. Exit status 1 if ours spills.
+and result once; what caches serve is counted, too. Exit status 1 if ours spills, or has more instructions than
+program_code_kernels.py says.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from pathlib import Path
 
 import xetile
 from machine_code import CHIPS, HERE, programs
-from program_code_kernels import Bench, benches
+from program_code_kernels import MOST, Bench, benches
 from xetile.reports import assembly
 from xetile.system import tools
 
@@ -167,15 +168,21 @@ def main() -> int:
     print("of convolutions and attentions; registers, spilled bytes, messages of a subgroup (cache lines are 64 bytes)")
     print("fused: by hand, if products and sums may be rounded once, where that is fewer")
     rows: list[Row] = []
+    losses: list[str] = []
     for bench in benches():
         if not all(word in f"{bench.name} {bench.dtype}" for word in options.words):
             continue
         with tempfile.TemporaryDirectory() as folder:
             made = list(rows_of(bench, ocloc, Path(folder)))
         rows += made
-        for chip in CHIPS:
+        for chip, most in zip(CHIPS, MOST[bench.name][bench.dtype], strict=True):
             ours, peer, fused = ([row for row in made if row.chip == chip and is_side(row)] for is_side in SIDES)
-            ratio = sum(row.each for row in ours) / sum(row.each for row in peer)
+            count = sum(row.each for row in ours)
+            ratio = count / sum(row.each for row in peer)
+            if count > most:
+                losses.append(
+                    f"{bench.name} of {bench.dtype} on {chip}: {count:.2f} instructions, expected {most} at most"
+                )
             print(f"{bench.name} {bench.dtype} {chip}: {ratio:.2f} times those by hand, for {bench.work}")
             for row in (*ours, *peer, *(row for row in fused if row.each < peer[0].each)):
                 registers = f"{row.registers} registers  spill {row.spill_bytes}"
@@ -184,9 +191,11 @@ def main() -> int:
     spilled = [row for row in rows if SIDES[0](row) and row.spill_bytes]
     for row in spilled:
         print(f"bench: {row.bench} of {row.dtype} on {row.chip} spills {row.spill_bytes} bytes")
+    for loss in losses:
+        print(f"bench: {loss}")
     if options.json:
         Path(options.json).write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
-    return 1 if spilled else 0
+    return 1 if spilled or losses else 0
 
 
 if __name__ == "__main__":

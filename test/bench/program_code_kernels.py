@@ -25,6 +25,24 @@ CACHED = 4096  # keys of one query
 SCHEDULES = Path(__file__).parents[2] / "schedules"
 ROW, COLUMN, BOTH = "(m, n) -> (n)", "(m, n) -> (m)", "(m, n) -> (m, n)"
 
+# Instructions that ours have at most, of all kernels of a row: on pvc, on bmg. More are a loss that `make bench` tells.
+MOST = {
+    "chain of 6": {"f32": (7.95, 7.2), "f16": (9.4, 8.6)},
+    "chain of 6, odd pitch": {"f32": (9.6, 9), "f16": (13.4, 12.35)},
+    "row softmax": {"f32": (26.35, 26.05), "f16": (28.8, 28)},
+    "row softmax, exp2": {"f32": (6.25, 6), "f16": (8.55, 7.9)},
+    "layer norm": {"f32": (8.8, 8.35), "f16": (12.55, 12.15)},
+    "sum of rows": {"f32": (1.7, 1.6), "f16": (2.65, 2.55)},
+    "softmax of long rows, exp2": {"f32": (11.65, 10.9), "f16": (14.5, 13.9)},
+    "layer norm of long rows": {"f32": (12.9, 11.7), "f16": (15.2, 14.7)},
+    "transpose": {"f32": (1.85, 1.55), "f16": (2.2, 1.9)},
+    "convolution, stride 1": {"f32": (130, 130), "f16": (1.4, 1.35)},
+    "convolution, stride 2": {"f32": (138, 138), "f16": (1.4, 1.35)},
+    "max pool 2x2": {"f32": (22.75, 17.65), "f16": (25.2, 20.35)},
+    "attention, heads of 64": {"f16": (10.15, 9.1)},
+    "attention, heads of 128": {"f16": (9.5, 6)},
+}
+
 
 @dataclass(frozen=True)
 class Bench:

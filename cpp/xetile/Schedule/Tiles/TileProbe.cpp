@@ -1,0 +1,250 @@
+//===- TileProbe.cpp - the cost of a way to take dimensions ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: the tensors that a kernel computes, and which of their dimensions are rows and columns of a
+// tile. Out: what is reduced how, what memory is read how. Refused: nothing.
+#include "xetile/Schedule/Tiles/TileProbe.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "xetile/Facts/SaturatingProduct.h"
+#include "xetile/Schedule/Tiles/TileFold.h"
+#include "xetile/Schedule/Tiles/TileWriter.h"
+
+using namespace mlir;
+
+namespace xetile::transform_ops {
+namespace {
+
+/// Bits of a mask of roles.
+enum : unsigned { kRowBit = 1, kColumnBit = 2 };
+
+/// The loop along which memory is contiguous for the first operand.
+std::optional<unsigned> contiguousLoop(linalg::LinalgOp op) {
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    if (map.getNumResults() == 0)
+      continue;
+    if (auto dim = dyn_cast<AffineDimExpr>(map.getResults().back()))
+      return dim.getPosition();
+  }
+  return std::nullopt;
+}
+
+void probe(Value tensor, std::vector<unsigned> roles, const TilePlan &plan, Probe &found);
+
+/// Adds the cost of reducing dimension `dim` as `as`.
+void countReduced(linalg::LinalgOp op, unsigned dim, ReducedAs as, Probe &found) {
+  int64_t extent = found.sizes->planned(op)[dim];
+  if (extent > 1) {
+    found.foldsAll &= found.sizes->loopsOf(op)[dim].isKnown();
+    found.foldsAll &= as == ReducedAs::Folded && (found.folded == 0 || found.folded == extent);
+    found.folded = extent;
+  }
+  if (as == ReducedAs::Loop) {
+    found.cost += static_cast<double>(extent - 1);
+    found.windows = saturatingProduct(found.windows, extent);
+  }
+  if (as == ReducedAs::Rows && contiguousLoop(op) == dim)
+    found.cost += 0.5;
+  if (as == ReducedAs::Rows || as == ReducedAs::Columns) {
+    int64_t &longest = found.reduced[as == ReducedAs::Rows ? kRows : kColumns];
+    longest = std::max(longest, extent);
+  }
+}
+
+void probeLinalg(linalg::LinalgOp op, unsigned result, ArrayRef<unsigned> roles,
+                 const TilePlan &plan, Probe &found) {
+  SmallVector<int64_t> extents = found.sizes->planned(op);
+  SmallVector<unsigned> loops(extents.size(), 0);
+  SmallVector<bool> known(extents.size(), false);
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(result));
+  std::array<bool, 2> used = {false, false};
+  for (auto [expr, role] : llvm::zip_equal(map.getResults(), roles)) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!dim)
+      continue;
+    loops[dim.getPosition()] = role;
+    known[dim.getPosition()] = true;
+    used[kRows] |= (role & kRowBit) != 0;
+    used[kColumns] |= (role & kColumnBit) != 0;
+  }
+  SmallVector<unsigned> reduced;
+  for (auto [dim, kind] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (!known[dim] && kind == utils::IteratorType::reduction)
+      reduced.push_back(dim);
+  SmallVector<ReducedAs> planned = planReduction(op, extents, reduced, used, plan);
+  if (std::optional<ProductLoops> product = matchProductSum(op, extents, loops);
+      product && plan.multiplies && !reduced.empty()) {
+    planned.assign(reduced.size(), ReducedAs::Product);
+    found.multiplies = true;
+    found.exact |= product->exact;
+  }
+  for (auto [dim, as] : llvm::zip_equal(reduced, planned)) {
+    found.reduces = true;
+    if (as == ReducedAs::Product)
+      continue;
+    countReduced(op, dim, as, found);
+    loops[dim] = as == ReducedAs::Rows      ? kRowBit
+                 : as == ReducedAs::Columns ? kColumnBit
+                 : as == ReducedAs::Folded  ? kRowBit | kColumnBit
+                                            : 0;
+  }
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<RankedTensorType>(operand.get().getType()))
+      continue;
+    std::vector<unsigned> inner;
+    for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults()) {
+      unsigned mask = 0;
+      expr.walk([&](AffineExpr part) {
+        if (auto dim = dyn_cast<AffineDimExpr>(part))
+          mask |= loops[dim.getPosition()];
+      });
+      inner.push_back(mask);
+    }
+    probe(operand.get(), inner, plan, found);
+  }
+}
+
+/// Roles of the dimensions of what a reshape is of: of each group, all.
+std::vector<unsigned> throughGroups(Operation *op, ArrayRef<unsigned> roles) {
+  std::vector<unsigned> inner;
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
+    for (const ReassociationIndices &group : expand.getReassociationIndices()) {
+      unsigned mask = 0;
+      for (int64_t dim : group)
+        mask |= roles[dim];
+      inner.push_back(mask);
+    }
+    return inner;
+  }
+  auto collapse = cast<tensor::CollapseShapeOp>(op);
+  ArrayRef<int64_t> shape = collapse.getSrcType().getShape();
+  // A tensor without dimensions has no groups, what it is of may have some of one element.
+  inner.assign(shape.size(), 0);
+  for (auto [role, group] : llvm::zip_equal(roles, collapse.getReassociationIndices()))
+    for (int64_t dim : group)
+      inner[dim] = shape[dim] == 1 ? 0 : role;
+  return inner;
+}
+
+/// True if kernels have code for a matrix whose rows block loads cannot take: a run knows its
+/// pitch.
+bool hasOpenPitch(Value tensor, ArrayRef<unsigned> roles) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  return type.getRank() >= 2 && type.isDynamicDim(type.getRank() - 1) &&
+         llvm::any_of(roles, [](unsigned role) { return role != 0; });
+}
+
+/// True if block loads cannot take the rows of a row-major matrix.
+bool isMisaligned(Value tensor, ArrayRef<unsigned> roles) {
+  constexpr int64_t kPitchMultiple = 16, kLeastWidth = 64;
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (type.getRank() < 2 || roles.back() != kColumnBit || !llvm::is_contained(roles, kRowBit))
+    return false;
+  if (type.isDynamicDim(type.getRank() - 1))
+    return true;
+  int64_t bytes = type.getShape().back() * bytesOf(tensor);
+  return bytes % kPitchMultiple != 0 || bytes < kLeastWidth;
+}
+
+void probe(Value tensor, std::vector<unsigned> roles, const TilePlan &plan, Probe &found) {
+  if (found.seen.size() > 10000 ||
+      !found.seen.insert({tensor.getAsOpaquePointer(), roles}).second || getSplat(tensor))
+    return;
+  if (isInMemory(tensor)) {
+    ++found.inputs;
+    if (llvm::is_contained(roles, kRowBit | kColumnBit))
+      found.narrowest = std::min(found.narrowest, bytesOf(tensor));
+    found.misaligned |= isMisaligned(tensor, roles);
+    found.maybeMisaligned |= hasOpenPitch(tensor, roles);
+    unsigned all = 0;
+    for (unsigned role : roles)
+      all |= role;
+    found.numbersOfRows += all == kRowBit ? 1 : 0;
+    found.transposed |= all == (kRowBit | kColumnBit) && (roles.back() & kRowBit) != 0;
+    return;
+  }
+  Operation *op = tensor.getDefiningOp();
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    return probeLinalg(linalgOp, cast<OpResult>(tensor).getResultNumber(), roles, plan, found);
+  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
+    return probe(op->getOperand(0), throughGroups(op, roles), plan, found);
+  for (Value operand : op->getOperands()) {
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    if (!type)
+      continue;
+    std::vector<unsigned> inner = roles;
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+      inner.clear();
+      unsigned next = 0;
+      llvm::SmallBitVector dropped = slice.getDroppedDims();
+      for (unsigned dim = 0; dim < dropped.size(); ++dim)
+        inner.push_back(dropped.test(dim) ? 0 : roles[next++]);
+    }
+    inner.resize(type.getRank(), 0);
+    probe(operand, inner, plan, found);
+  }
+}
+
+std::vector<unsigned> rolesOf(const TilePlan &plan) {
+  std::vector<unsigned> roles;
+  for (DimUse use : plan.dims)
+    roles.push_back(use == DimUse::Rows      ? kRowBit
+                    : use == DimUse::Columns ? kColumnBit
+                    : use == DimUse::Folded  ? kRowBit | kColumnBit
+                                             : 0);
+  return roles;
+}
+
+} // namespace
+
+int64_t bytesOf(Value tensor) {
+  unsigned bits = getElementTypeOrSelf(tensor.getType()).getIntOrFloatBitWidth();
+  return std::max<int64_t>(1, bits / 8);
+}
+
+Probe probeAll(ArrayRef<Value> results, TileSizes &sizes, const TilePlan &plan) {
+  Probe found;
+  found.sizes = &sizes;
+  std::vector<unsigned> roles = rolesOf(plan);
+  for (Value result : results) {
+    probe(result, roles, plan, found);
+    found.misaligned |= isMisaligned(result, roles);
+    found.maybeMisaligned |= hasOpenPitch(result, roles);
+  }
+  return found;
+}
+
+SmallVector<ReducedAs> planReduction(linalg::LinalgOp op, ArrayRef<int64_t> extents,
+                                     ArrayRef<unsigned> reduced, std::array<bool, 2> used,
+                                     const TilePlan &plan) {
+  constexpr int64_t kShort = 4;
+  SmallVector<ReducedAs> as(reduced.size(), ReducedAs::Loop);
+  if (isFold(op))
+    return as;
+  SmallVector<unsigned> order(llvm::to_vector(llvm::seq<unsigned>(0, reduced.size())));
+  std::optional<unsigned> contiguous = contiguousLoop(op);
+  llvm::sort(order, [&](unsigned x, unsigned y) {
+    auto rank = [&](unsigned i) {
+      return std::tuple(contiguous != reduced[i], -extents[reduced[i]], i);
+    };
+    return rank(x) < rank(y);
+  });
+  for (unsigned i : order) {
+    int64_t extent = extents[reduced[i]];
+    if (extent <= kShort)
+      continue;
+    if (plan.folds && !used[kRows] && !used[kColumns] && extent % plan.tile[kColumns] == 0 &&
+        contiguous == reduced[i]) {
+      as[i] = ReducedAs::Folded;
+      used = {true, true};
+    } else if (!used[kColumns]) {
+      as[i] = ReducedAs::Columns;
+      used[kColumns] = true;
+    } else if (!used[kRows]) {
+      as[i] = ReducedAs::Rows;
+      used[kRows] = true;
+    }
+  }
+  return as;
+}
+
+} // namespace xetile::transform_ops
