@@ -41,6 +41,7 @@ MOST = {
     "max pool 2x2": {"f32": (22.75, 17.65), "f16": (25.2, 20.35)},
     "attention, heads of 64": {"f16": (10.15, 9.1)},
     "attention, heads of 128": {"f16": (9.5, 6)},
+    "attention of one query": {"f16": (12.9, 6.8)},
 }
 
 

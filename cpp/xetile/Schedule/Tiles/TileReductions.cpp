@@ -60,8 +60,8 @@ static Value widen(OpBuilder &b, Location loc, Value vector, Type element) {
   return arith::ExtFOp::create(b, loc, VectorType::get(type.getShape(), element), vector);
 }
 
-/// What the reduction adds, in the type of its sums, if that is a product: of wide factors, it is
-/// not rounded and overflows later.
+/// The products that the reduction adds, in the type of its sums: of wide factors, they are not
+/// rounded and overflow later.
 std::optional<FailureOr<Value>> TileWriter::wideProduct(Reduction &r) {
   auto product = r.element.getDefiningOp<arith::MulFOp>();
   if (!product || product->getBlock() != r.op.getBlock() || product.getType() == r.sumType)
