@@ -11,6 +11,7 @@
 #include "SpirvModule.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <set>
 
@@ -23,12 +24,15 @@ constexpr unsigned extension = 10, executionMode = 16, capability = 17, typeVoid
                    function = 54, functionCall = 57, load = 61, decorate = 71, groupDecorate = 74,
                    compositeConstruct = 80, controlBarrier = 224, executionModeId = 331,
                    decorateId = 332, decorateString = 5632, memberDecorateString = 5633,
-                   functionEnd = 56, label = 248, shuffle = 5571, blockWrite = 5576, arrive = 6142,
+                   functionEnd = 56, label = 248, nonUniformShuffle = 345,
+                   nonUniformShuffleXor = 346, nonUniformShuffleUp = 347,
+                   nonUniformShuffleDown = 348, shuffle = 5571, shuffleDown = 5572,
+                   shuffleUp = 5573, shuffleXor = 5574, blockWrite = 5576, arrive = 6142,
                    wait = 6143, roundToTf32 = 6426, blockLoad = 6231, blockTransform = 6232,
                    blockTranspose = 6233, blockPrefetch = 6234, blockStore = 6235,
                    multiplyAccumulate = 6237;
 }
-constexpr uint32_t linkageAttributes = 41;
+constexpr uint32_t linkageAttributes = 41, subgroupShuffleIntel = 5568;
 constexpr const char *payloadFunctions = "__builtin_IB_subgroup_";
 namespace builtin {
 constexpr uint32_t localInvocationId = 27, globalInvocationId = 28, localInvocationIndex = 29,
@@ -38,6 +42,13 @@ constexpr uint32_t localInvocationId = 27, globalInvocationId = 28, localInvocat
 /// As unmangledName() of BuiltinName.h reads it.
 std::string mangled(const std::string &name) {
   return "_Z" + std::to_string(name.size()) + name + "_xt";
+}
+
+/// A name as operands of an instruction.
+std::vector<uint32_t> spirvWordsOf(const std::string &name) {
+  std::vector<uint32_t> words(name.size() / 4 + 1);
+  std::memcpy(words.data(), name.data(), name.size());
+  return words;
 }
 
 class Porter {
@@ -52,7 +63,11 @@ public:
     for (const SpirvInstruction &in : edit.instructions()) {
       unsigned opcode = in.opcode();
       if (inCapabilities && opcode != op::capability) {
+        if (shuffles)
+          edit.emit(op::capability, {subgroupShuffleIntel});
         edit.endCapabilities();
+        if (shuffles)
+          edit.emit(op::extension, spirvWordsOf("SPV_INTEL_subgroups"));
         inCapabilities = false;
       }
       bool annotates = (opcode >= op::decorate && opcode <= op::groupDecorate) ||
@@ -83,11 +98,44 @@ private:
         function = in[2];
         blocks = asks = false;
       }
-      blocks |= opcode >= op::shuffle && opcode <= op::blockWrite;
+      bool becomesShuffle = isNonUniformShuffle(in);
+      shuffles |= becomesShuffle;
+      blocks |= becomesShuffle || (opcode >= op::shuffle && opcode <= op::blockWrite);
       asks |= opcode == op::load && in.length() > 3 &&
               edit.builtinOf(in[3]) == builtin::subgroupLocalInvocationId;
       if (opcode == op::functionEnd && blocks && !asks)
         hidden.insert(function);
+    }
+  }
+
+  /// A shuffle of numbers. The driver moves those of SPIR-V's own into a branch that alone uses
+  /// their results, `if (lane == 0) *out = sum`, where the lanes that they read do not go. Those of
+  /// SPV_INTEL_subgroups stay where they are.
+  bool isNonUniformShuffle(const SpirvInstruction &in) const {
+    unsigned opcode = in.opcode();
+    return opcode >= op::nonUniformShuffle && opcode <= op::nonUniformShuffleDown &&
+           in.length() > 5 && edit.bytesOf(in[1]) != 0;
+  }
+
+  bool shuffle(const SpirvInstruction &in) {
+    if (!isNonUniformShuffle(in))
+      return false;
+    rewritten("OpGroupNonUniformShuffle*",
+              "OpSubgroupShuffle*INTEL, which the driver keeps out of branches");
+    // Lanes that up and down do not have are anything: those of the other operand here.
+    switch (in.opcode()) {
+    case op::nonUniformShuffle:
+      edit.emit(op::shuffle, {in[1], in[2], in[4], in[5]});
+      return true;
+    case op::nonUniformShuffleXor:
+      edit.emit(op::shuffleXor, {in[1], in[2], in[4], in[5]});
+      return true;
+    case op::nonUniformShuffleUp:
+      edit.emit(op::shuffleUp, {in[1], in[2], in[4], in[4], in[5]});
+      return true;
+    default:
+      edit.emit(op::shuffleDown, {in[1], in[2], in[4], in[4], in[5]});
+      return true;
     }
   }
 
@@ -236,6 +284,11 @@ private:
       return multiply(in);
     case op::roundToTf32:
       return round(in);
+    case op::nonUniformShuffle:
+    case op::nonUniformShuffleXor:
+    case op::nonUniformShuffleUp:
+    case op::nonUniformShuffleDown:
+      return shuffle(in);
     case op::functionCall:
       return payloadMessage(in);
     case op::function:
@@ -379,6 +432,8 @@ private:
 
   SpirvEdit edit;
   SubgroupOrder order;
+  /// The module has a shuffle that becomes one of SPV_INTEL_subgroups.
+  bool shuffles = false;
   /// Functions whose use of subgroups the driver would not see.
   std::set<uint32_t> hidden;
   /// Of imported functions.
