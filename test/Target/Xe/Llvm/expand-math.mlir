@@ -84,18 +84,34 @@ gpu.module @kernels {
     return %alone, %half, %other, %reciprocal, %quick, %small, %same : f32, f32, f32, f32, f32, f16, f16
   }
 
+  // Few values of f32 and f16: one test of a sum of squares, which is NaN if one of them is.
   // CHECK-LABEL: func @tree
   // CHECK: %[[M:.*]] = llvm.intr.maxnum(%arg0, %arg1)
   // CHECK: %[[N:.*]] = llvm.intr.maxnum(%[[M]], %arg2)
-  // CHECK: %[[AB:.*]] = arith.cmpf uno, %arg0, %arg1
-  // CHECK: %[[C:.*]] = arith.cmpf uno, %arg2, %arg2
-  // CHECK: %[[ANY:.*]] = arith.ori %[[AB]], %[[C]]
+  // CHECK: %[[A:.*]] = arith.mulf %arg0, %arg0
+  // CHECK: %[[AB:.*]] = math.fma %arg1, %arg1, %[[A]]
+  // CHECK: %[[ABC:.*]] = math.fma %arg2, %arg2, %[[AB]]
+  // CHECK: %[[ANY:.*]] = arith.cmpf uno, %[[ABC]], %[[ABC]]
+  // CHECK-NOT: arith.cmpf
   // CHECK: arith.select %[[ANY]], %{{.*}}, %[[N]]
   // CHECK-NOT: arith.maximumf
   func.func @tree(%a: vector<8xf16>, %b: vector<8xf16>, %c: vector<8xf16>) -> vector<8xf16> {
     %m = arith.maximumf %a, %b : vector<8xf16>
     %n = arith.maximumf %m, %c : vector<8xf16>
     return %n : vector<8xf16>
+  }
+
+  // CHECK-LABEL: func @wide_tree
+  // CHECK: %[[M:.*]] = llvm.intr.maxnum(%arg0, %arg1)
+  // CHECK: %[[N:.*]] = llvm.intr.maxnum(%[[M]], %arg2)
+  // CHECK: %[[AB:.*]] = arith.cmpf uno, %arg0, %arg1
+  // CHECK: %[[C:.*]] = arith.cmpf uno, %arg2, %arg2
+  // CHECK: %[[ANY:.*]] = arith.ori %[[AB]], %[[C]]
+  // CHECK: arith.select %[[ANY]], %{{.*}}, %[[N]]
+  func.func @wide_tree(%a: f64, %b: f64, %c: f64) -> f64 {
+    %m = arith.maximumf %a, %b : f64
+    %n = arith.maximumf %m, %c : f64
+    return %n : f64
   }
 
   // A value that others take is a leaf; a minimum is no maximum.

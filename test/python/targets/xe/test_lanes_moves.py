@@ -137,6 +137,32 @@ def test_nan_in_lanes(kind, start, nans):
     np.testing.assert_allclose(transform(middle, (16,), **inputs), np.full(16, expected), rtol=1e-5)
 
 
+# A tree of few maxima is tested for NaN by a sum of squares, of f64 by compares: infinities, what overflows as a square
+# and what is zero as one are numbers.
+@pytest.mark.parametrize("kind", ["maximumf", "minimumf"])
+@pytest.mark.parametrize("dtype", ["f32", "f16", "f64"])
+@pytest.mark.parametrize("leaves", [3, 4, 9])
+def test_trees_of_maxima_keep_nan(kind, dtype, leaves):
+    info = np.finfo(DTYPES[dtype])
+    special = [np.nan, np.inf, -np.inf, info.max, -info.max, info.tiny, -info.tiny, 0.0]
+    inputs = {}
+    for i, name in enumerate("abcdefghi"[:leaves]):
+        inputs[name] = numbers(dtype, 8, 16, seed=SEED + i)
+        where = np.random.default_rng(SEED + i).choice(128, 24, replace=False)
+        inputs[name].flat[where] = np.resize(special, 24).astype(DTYPES[dtype])
+    inputs["a"][0, :4] = np.inf
+    inputs["b"][0, :4] = [-np.inf, np.nan, np.inf, 0]
+    lines, last = [], "%a"
+    for name in list(inputs)[1:]:
+        result = "%r" if name == list(inputs)[-1] else f"%to_{name}"
+        lines.append(f"{result} = arith.{kind} {last}, %{name} : {vector((8, 16), dtype)}")
+        last = result
+    function = np.maximum if kind == "maximumf" else np.minimum
+    expected = function.reduce(list(inputs.values()))
+    print("seed", SEED)
+    np.testing.assert_array_equal(transform("\n".join(lines), (8, 16), **inputs), expected)
+
+
 def test_sum_over_middle_dimension():
     a = given("f32", 8, 6, 16)
     b = numbers("f32", 8, 16, seed=SEED + 2)

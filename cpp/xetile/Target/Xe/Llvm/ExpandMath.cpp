@@ -238,6 +238,7 @@ template <typename Op> void collectLeaves(Value value, SmallVectorImpl<Value> &l
 // The instruction for a maximum gives of a number and a NaN the number. Upstream tests both
 // operands of each maximum for NaN; of a tree it is enough to test the leaves.
 template <typename Op, typename NumberOp> void expandTree(Op root) {
+  constexpr size_t kFewLeaves = 8;
   if (isInner(root))
     return; // goes with the root
   SmallVector<Value> leaves;
@@ -254,6 +255,16 @@ template <typename Op, typename NumberOp> void expandTree(Op root) {
     return NumberOp::create(b, op.getType(), left, right);
   };
   Value number = build(build, root.getResult()), isNaN;
+  Type element = getElementTypeOrSelf(root.getType());
+  if (leaves.size() <= kFewLeaves && (element.isF32() || element.isF16())) {
+    // A sum of squares is NaN if one of them is; infinities have one sign. One compare of it takes
+    // a flag, of which there are eight, where a test of each leaf has many at once.
+    Value squares = arith::MulFOp::create(b, leaves[0], leaves[0]);
+    for (Value leaf : ArrayRef(leaves).drop_front())
+      squares = math::FmaOp::create(b, leaf, leaf, squares);
+    isNaN = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, squares, squares);
+    leaves.clear();
+  }
   for (size_t at = 0; at < leaves.size(); at += 2) {
     Value other = leaves[std::min(at + 1, leaves.size() - 1)];
     Value either = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, leaves[at], other);
