@@ -52,6 +52,8 @@ module attributes {transform.with_named_sequence} {
   transform.named_sequence private @prefetch_blocks(
       !transform.any_op {transform.readonly}, !transform.param<i64> {transform.readonly})
 
+  transform.named_sequence private @link_rest(!transform.any_op {transform.consumed}) -> !transform.any_op
+
   // The entry yields the transformed module, so that further steps can be appended.
   transform.named_sequence @__transform_main(%module: !transform.any_op {transform.consumed}) -> !transform.any_op {
     %precision = transform.tune.knob<"precision"> = "exact" from
@@ -195,13 +197,23 @@ module attributes {transform.with_named_sequence} {
     %open = transform.param.constant 0 : i64 -> !transform.param<i64>
     %simple = transform.apply_registered_pass "xetile-simplify-attention"
         with options = {"narrow" = true} to %module : (!transform.any_op) -> !transform.any_op
-    %func = transform.structured.match ops{["func.func"]} in %simple : (!transform.any_op) -> !transform.any_op
+    // Of few queries, parts of the keys are the attention, and what puts them together a kernel of its own.
+    %whole = transform.structured.match ops{["func.func"]} in %simple : (!transform.any_op) -> !transform.any_op
+    transform.xetile.split_keys %whole parts = %open target = %target
+        : !transform.any_op, !transform.param<i64>, !transform.any_param
+    %own, %rest = transform.xetile.isolate_kernel %simple {schedule = "attention"}
+        : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+    transform.foreach %rest : !transform.any_op {
+    ^bb0(%other: !transform.any_op):
+      transform.include @tiles failures(propagate) (%other, %target) : (!transform.any_op, !transform.any_param) -> ()
+    }
+    %func = transform.structured.match ops{["func.func"]} in %own : (!transform.any_op) -> !transform.any_op
     %loop = transform.xetile.online %func block = %open : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
     %workgroups, %subgroups_m, %subgroups_n = transform.xetile.to_tiles %func
         tile = [%open, %open] sg_layout = [%open, %open]
         : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
-    transform.include @clean_tiles failures(propagate) (%simple) : (!transform.any_op) -> ()
-    %buffers = transform.include @bufferize failures(propagate) (%simple) : (!transform.any_op) -> !transform.any_op
+    transform.include @clean_tiles failures(propagate) (%own) : (!transform.any_op) -> ()
+    %buffers = transform.include @bufferize failures(propagate) (%own) : (!transform.any_op) -> !transform.any_op
     %outlined, %kernel = transform.include @outline_kernel failures(propagate)
         (%buffers, %subgroups_m, %subgroups_n, %target)
         : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.any_param)
@@ -210,6 +222,7 @@ module attributes {transform.with_named_sequence} {
     %ahead = transform.param.constant 2 : i64 -> !transform.param<i64>
     transform.include @prefetch_blocks failures(propagate) (%mapped, %ahead)
         : (!transform.any_op, !transform.param<i64>) -> ()
+    %linked = transform.include @link_rest failures(propagate) (%outlined) : (!transform.any_op) -> !transform.any_op
     transform.yield
   }
 

@@ -35,7 +35,8 @@ class SharedSums:
     def prepare(self) -> None:
         # Programs are never found in a cache, and never kept.
         os.environ["XETILE_CACHE"] = os.devnull + "/none"
-        sys.path.append(str(Path(__file__).parents[1] / "python"))
+        tests = Path(__file__).parents[1]
+        sys.path += [str(tests), str(tests / "python")]
         import xetile
         from xetile import runtime
 

@@ -52,13 +52,15 @@ static Result<int64_t> choosePart(const Online &online, int64_t given, StringRef
   if (Problem why = whyNotSplitProducts(online))
     return given == 0 ? Result<int64_t>(0) : Result<int64_t>(Error("split_keys: " + *why));
   int64_t keys = online.extent;
-  int64_t parts = given == 0 ? chooseParts(sizesOfProduct(online), keys, target) : given;
+  ProductSizes sizes = sizesOfProduct(online);
+  int64_t parts = given == 0 ? chooseParts(sizes, keys, target) : given;
+  // All keys are a part of one query: its products have rows there.
   if (parts < 2)
-    return 0;
+    return sizes.hasRows ? 0 : keys;
   int64_t size = llvm::alignTo(llvm::divideCeil(keys, parts), kUnit);
   int64_t made = llvm::divideCeil(keys, size);
   if (made == parts || given == 0)
-    return made < 2 ? 0 : size;
+    return made >= 2 ? size : sizes.hasRows ? 0 : keys;
   return Error("split_keys = " + Twine(parts) + ": " + Twine(keys) + " keys in parts of " +
                Twine(size) + ", ceil(keys / " + Twine(parts) + ") as a multiple of " +
                Twine(kUnit) + ", are " + Twine(made) + "; expected split_keys = " + Twine(made));

@@ -38,20 +38,6 @@ def matmul(module: Module, precision: str, target: str) -> None:
 
 
 @sequence
-def attention(module: Module, target: str) -> None:
-    open_ = ops.constant(0)
-    simple = ops.apply_registered_pass(module, "xetile-simplify-attention", options={"narrow": True})
-    function = ops.match(simple, Function, ops=["func.func"])
-    ops.online(function, open_)
-    made = ops.to_tiles(function, open_, open_, open_, open_)
-    parts.clean_tiles(simple)
-    buffers = parts.bufferize(simple)
-    _, kernel = parts.outline_kernel(buffers, made.subgroups_m, made.subgroups_n, target)
-    mapped = ops.apply_registered_pass(kernel, "xetile-infer-wg-map")
-    parts.prefetch_blocks(mapped, 2)
-
-
-@sequence
 def tiles(module: Module, target: str) -> None:
     open_ = ops.constant(0)
     function = ops.match(module, Function, ops=["func.func"])
@@ -60,6 +46,24 @@ def tiles(module: Module, target: str) -> None:
     buffers = parts.bufferize(module)
     _, kernel = parts.outline_kernel(buffers, made.subgroups_m, made.subgroups_n, target)
     ops.apply_registered_pass(kernel, "xetile-infer-wg-map")
+
+
+@sequence
+def attention(module: Module, target: str) -> None:
+    open_ = ops.constant(0)
+    simple = ops.apply_registered_pass(module, "xetile-simplify-attention", options={"narrow": True})
+    ops.split_keys(ops.match(simple, Function, ops=["func.func"]), open_, target)
+    own, rest = ops.isolate_kernel(simple, schedule="attention")
+    ops.foreach(rest, partial(tiles, target=target))
+    function = ops.match(own, Function, ops=["func.func"])
+    ops.online(function, open_)
+    made = ops.to_tiles(function, open_, open_, open_, open_)
+    parts.clean_tiles(own)
+    buffers = parts.bufferize(own)
+    outlined, kernel = parts.outline_kernel(buffers, made.subgroups_m, made.subgroups_n, target)
+    mapped = ops.apply_registered_pass(kernel, "xetile-infer-wg-map")
+    parts.prefetch_blocks(mapped, 2)
+    parts.link_rest(outlined)
 
 
 @define

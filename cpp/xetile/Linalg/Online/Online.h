@@ -163,10 +163,15 @@ llvm::SmallVector<mlir::Operation *> splitProducts(mlir::RewriterBase &b, Online
 /// Why that cannot be done.
 Problem whyNotSplitProducts(const Online &online);
 
+/// True if `op` sums up products of two operands along one loop, as a matmul or with one row.
+bool sumsProducts(mlir::Operation *op);
+
 /// Of the last reduction, a product of powers and values: the sizes of the longest loop that only
 /// powers have, 1 for none; of the last that only values have; and of all other parallel ones.
 struct ProductSizes {
   int64_t rows = 1, columns = 1, others = 1;
+  /// False if no loop is one of rows alone.
+  bool hasRows = false;
 };
 ProductSizes sizesOfProduct(const Online &online);
 

@@ -361,6 +361,8 @@ SmallVector<Operation *> xetile::splitProducts(RewriterBase &b, Online &online, 
   return made;
 }
 
+bool xetile::sumsProducts(Operation *op) { return isProduct(dyn_cast<linalg::GenericOp>(op)); }
+
 Problem xetile::whyNotSplitProducts(const Online &online) {
   if (!powersAndValues(online))
     return "expected products of powers and values that are in memory";
@@ -382,6 +384,7 @@ ProductSizes xetile::sizesOfProduct(const Online &online) {
   linalg::GenericOp op = online.reductions.back().op;
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
   ProductSizes sizes;
+  sizes.hasRows = !loops.rows.empty();
   for (unsigned loop : loops.rows) {
     sizes.others *= extents[loop];
     sizes.rows = std::max(sizes.rows, extents[loop]);

@@ -35,7 +35,7 @@ static bool isTaken(const AttentionOps &attention) {
   Block &block = function->getBody().front();
   Operation *last = nullptr;
   for (Operation &op : block)
-    if (isContraction(&op)) {
+    if (isContraction(&op) || sumsProducts(&op)) {
       if (!isNarrow(&op))
         return false;
       last = &op;
@@ -47,6 +47,9 @@ static bool isTaken(const AttentionOps &attention) {
       generic ? findOnline(generic, where, why) : std::optional<Online>();
   if (!online)
     return false;
+  // Of one query, split_keys gives the products rows.
+  if (!whyNotSplitProducts(*online) && !sizesOfProduct(*online).hasRows)
+    return true;
   IRRewriter rewriter(function->getContext());
   makeOnline(rewriter, *online, 64);
   Value result = block.getTerminator()->getOperand(0);

@@ -9,7 +9,7 @@ import pytest
 import xetile
 from attention_programs import Attention
 from gpu_matmuls import parse
-from xetile import XeTileError
+from xetile import XeTileError, report
 
 CHIPS = ["pvc", "bmg", "lnl"]
 # An attention, and parts of its keys; 0 leaves them to the compiler.
@@ -28,9 +28,9 @@ def name(case) -> str:
     return f"{attention.rows}x{attention.keys}-{attention.dtype}-{attention.mask}-{parts}"
 
 
-def run(compile_kernel, attention, parts, chip, size=1.0, *, rng):
-    params = {"split_keys": parts}
-    kernel = compile_kernel(parse(attention.text()), schedule="attention", target=chip, params=params)
+def run(compile_kernel, attention, parts, chip, size=1.0, *, rng, schedule="attention"):
+    params = {} if parts is None else {"split_keys": parts}
+    kernel = compile_kernel(parse(attention.text()), schedule=schedule, target=chip, params=params)
     arrays = attention.arrays(int(rng.integers(2**31)), size)
     with np.errstate(invalid="ignore"):
         expected = attention.reference(arrays)
@@ -66,6 +66,32 @@ def test_queries_that_see_no_key_are_nan_and_others_are_not(compile_kernel, rng)
     attention = Attention(rows=4, heads=2, keys=160, mask="causal", offset=-2)
     _, result, expected = run(compile_kernel, attention, 2, "pvc", rng=rng)
     assert np.isnan(expected).any() and not np.isnan(expected).all()
+    np.testing.assert_allclose(result, expected, rtol=0, atol=2e-3)
+
+
+@pytest.mark.parametrize("schedule", [None, "gpu_model"])
+def test_one_query_is_found_and_split(compile_kernel, rng, schedule):
+    """By default, and as a part of a program."""
+    attention = Attention(rows=1, heads=2, keys=530)
+    kernel, result, expected = run(compile_kernel, attention, None, "pvc", rng=rng, schedule=schedule)
+    text = str(kernel.stages["1-xetile-workgroup"])
+    assert launches(kernel) == 2 and text.count("xetile.tile_mma") >= 2
+    np.testing.assert_allclose(result, expected, rtol=0, atol=2e-3)
+
+
+@pytest.mark.parametrize("chip", ["pvc", "bmg"])
+def test_steps_of_one_query_are_not_unrolled_in_pairs(chip):
+    """An even number of steps: those of two would spill on bmg."""
+    attention = Attention(rows=1, heads=16, keys=4096)
+    kernel = xetile.compile(parse(attention.text()), "attention", chip, native="off")
+    first = report.statistics(kernel.spirv, chip)[0]
+    assert first.spill_bytes == 0
+    assert first.loop.counts["dpas"] == 32
+
+
+def test_few_keys_of_one_query_are_one_part(compile_kernel, rng):
+    kernel, result, expected = run(compile_kernel, Attention(rows=1, heads=2, keys=70), 0, "pvc", rng=rng)
+    assert "xetile.tile_mma" in str(kernel.stages["1-xetile-workgroup"])
     np.testing.assert_allclose(result, expected, rtol=0, atol=2e-3)
 
 

@@ -1,8 +1,8 @@
 //===- UnrollSteps.cpp - two steps of a k loop in one -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: LLVM IR with rotated loops. Out: loops of one block that multiply matrices do two steps at
-// once. Refused: nothing; loops whose number of steps is no constant or odd, and such as are long
-// already, stay as they are.
+// once. Refused: nothing; loops whose number of steps is no constant or odd, such as are long
+// already, and those of attentions stay as they are.
 //
 // The odd step would stand before or behind the loop. Intel's compiler mixes it with the first
 // loads or the last stores there and spills (4096^2 x 4064, 32 x 64 per subgroup: 8 KB on pvc).
@@ -34,6 +34,16 @@ unsigned countMultiplications(const BasicBlock &block) {
   });
 }
 
+/// True for steps of an attention: scores and powers of two steps are more than the registers hold
+/// (one query a head, 8 x 64 per subgroup: 3 KB on bmg).
+bool hasPowers(const BasicBlock &block) {
+  return any_of(block, [](const Instruction &inst) {
+    auto *call = dyn_cast<CallInst>(&inst);
+    const Function *callee = call ? call->getCalledFunction() : nullptr;
+    return callee && callee->getName().contains("exp");
+  });
+}
+
 } // namespace
 
 PreservedAnalyses xetile::UnrollSteps::run(Function &function, FunctionAnalysisManager &analyses) {
@@ -50,7 +60,7 @@ PreservedAnalyses xetile::UnrollSteps::run(Function &function, FunctionAnalysisM
     unsigned multiplications = countMultiplications(*loop->getHeader());
     unsigned steps = se.getSmallConstantTripCount(loop);
     if (multiplications == 0 || multiplications > kMostMultiplications || steps < kFewestSteps ||
-        steps % kSteps)
+        steps % kSteps || hasPowers(*loop->getHeader()))
       continue;
     UnrollLoopOptions options = {};
     options.Count = kSteps;
