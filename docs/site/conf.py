@@ -44,6 +44,12 @@ myst_heading_anchors = 5
 suppress_warnings = ["misc.highlighting_failure", "myst.header"]
 
 
+def jump(app, pagename, templatename, context, doctree):
+    """The theme scrolls to a place smoothly: pages of 50,000 pixels are blank for a second then."""
+    context["metatags"] = context.get("metatags", "") + "<style>html{scroll-behavior:auto!important}</style>"
+
+
 def setup(app):
-    """Adds the lexer of MLIR."""
+    """Adds the lexer of MLIR, and what the theme does not let choose."""
     app.add_lexer("mlir", MlirLexer)
+    app.connect("html-page-context", jump)

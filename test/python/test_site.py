@@ -3,6 +3,7 @@
 
 import importlib.util
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -42,6 +43,20 @@ def test_every_page_of_the_tree_and_of_the_package_is_there(site):
 def test_mlir_is_coloured(site):
     text = (site / "docs" / "passes.html").read_text()
     assert re.search(r'highlight-mlir[^>]*>.*?<span class="nv">%\w+</span>', text, re.DOTALL)
+
+
+def test_a_link_to_a_place_shows_it_at_once(site):
+    sync_api = pytest.importorskip("playwright.sync_api", reason="no Playwright: scripts/install-browser installs it")
+    browser = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+    if browser is None:
+        pytest.skip("no Chromium: scripts/install-browser installs it")
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+        page = started.new_page(viewport={"width": 1300, "height": 700})
+        page.goto(f"{(site / 'docs' / 'passes.html').as_uri()}#xetile-wg-to-sg")
+        top = page.evaluate("document.getElementById('xetile-wg-to-sg').getBoundingClientRect().top")
+        started.close()
+    assert 0 <= top < 200
 
 
 def test_nothing_is_loaded_from_the_network(site):
