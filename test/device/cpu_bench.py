@@ -1,0 +1,441 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A table of matmuls, and layers with PyTorch, on the CPU of a machine that has the wheels: in minutes, in one call.
+
+usage: cpu_bench.py [--threads N ...] [--types T ...] [--random N] [--seed N] [--tree NAME=DIR ...]
+                    [--parts matmuls layers] [--seconds N] [--configurations N] [--json FILE]
+
+13 sizes that are kept aside and `--random` ones drawn anew, a third of them no multiples of 16, against the faster of
+NumPy's BLAS and PyTorch's oneDNN. All sides take turns in one process, on the same arrays, which begin at lines of 64
+bytes; the ratio is the median of the rounds'. Kernels are compiled before, on all cores, and loaded from files: so
+those of several versions can be compared in one process. A tree is a folder that holds the package xetile; without
+one it is what `import xetile` finds. With configurations that are drawn the regret is told: the time of the first
+tree's own choice over that of the best.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import secrets
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
+import deep_tile
+
+ASIDE = (
+    (320, 320, 320), (768, 768, 768), (1024, 1024, 1024), (1536, 1536, 1536), (384, 640, 96), (197, 3072, 768),
+    (77, 1024, 1280), (2048, 320, 1280), (4, 2048, 2048), (24, 1024, 2048), (1, 4096, 2048), (4096, 64, 256),
+    (96, 96, 6144),
+)  # fmt: skip
+# Of one size of a random shape, and products of all of them: a call takes microseconds to some milliseconds.
+SIZES, PRODUCTS = (1, 4096), (1 << 21, 1 << 31)
+TYPES = ("f32", "bf16", "s8")
+ROUNDS, ROUND_SECONDS = 3, 0.012
+# OpenBLAS's threads spin for some 20 ms after a product.
+IDLE_SECONDS = 0.025
+LINE = 64
+ERRORS = {"f32": 2e-5, "bf16": 2e-5, "s8": 0.0}
+REGRET, OURS = "drawn", "xetile"
+
+Shape = tuple[int, int, int]
+Sides = dict[str, Callable[[], object]]
+
+
+def random_shapes(count: int, seed: int) -> list[Shape]:
+    """The logarithms of sizes are uniform; two of three are multiples of 16."""
+    rng = np.random.default_rng(seed)
+    shapes: list[Shape] = []
+    while len(shapes) < count:
+        m, n, k = (int(round(math.exp(rng.uniform(*map(math.log, SIZES))))) for _ in range(3))
+        if len(shapes) % 3:
+            m, n, k = (max(16, size // 16 * 16) for size in (m, n, k))
+        if PRODUCTS[0] <= m * n * k <= PRODUCTS[1]:
+            shapes.append((m, n, k))
+    return shapes
+
+
+def aligned(array: np.ndarray) -> np.ndarray:
+    """A copy that begins at a line."""
+    memory = np.empty(array.nbytes + LINE, np.uint8)
+    start = -memory.ctypes.data % LINE
+    copy = memory[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
+# The part that has a compiler: one process for some of the kernels of a tree.
+
+
+def compile_all(path: str) -> None:
+    """Saves the kernels that a file lists; writes beside each what it was, or why there is none."""
+    import xetile
+    from xetile import cpu
+
+    for job in json.loads(Path(path).read_text()):
+        file = Path(job["file"])
+        try:
+            module = deep_tile.module((1, *job["shape"]), job["dtype"])
+            kernel = cpu.compile(module, threads=job["threads"], config=job.get("config") or None)
+            kernel.save(file)
+        except xetile.XeTileError as error:
+            file.with_suffix(".failed").write_text(str(error))
+
+
+def compile_trees(jobs: Sequence[dict[str, Any]], trees: Mapping[str, str], folder: Path) -> None:
+    """All cores compile; a process has as many kernels as takes some seconds."""
+    part, waiting, running = 6, [], []
+    for name, tree in trees.items():
+        own = [job for job in jobs if job["tree"] == name]
+        for first in range(0, len(own), part):
+            listed = folder / f"jobs-{name}-{first}.json"
+            listed.write_text(json.dumps(own[first : first + part]))
+            waiting.append((listed, tree))
+    while waiting or running:
+        while waiting and len(running) < (os.cpu_count() or 1):
+            listed, tree = waiting.pop(0)
+            environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+            if tree:
+                environment["PYTHONPATH"] = os.pathsep.join(filter(None, (tree, os.environ.get("PYTHONPATH"))))
+            command = [sys.executable, __file__, "--compile", str(listed)]
+            running.append(subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL))
+        running = [process for process in running if process.poll() is None]
+        time.sleep(0.02)
+
+
+# The part that measures.
+
+
+def draw(rng: np.random.Generator, shape: Shape, dtype: str) -> tuple[np.ndarray, np.ndarray]:
+    """A and B; bf16 as the f32 that have its values."""
+    m, n, k = shape
+    sizes = ((m, k), (k, n))
+    if dtype == "s8":
+        a, b = (rng.integers(-128, 128, size).astype(np.int8) for size in sizes)
+    else:
+        a, b = (rng.uniform(-1, 1, size).astype(np.float32) for size in sizes)
+    if dtype == "bf16":
+        from ml_dtypes import bfloat16
+
+        a, b = a.astype(bfloat16), b.astype(bfloat16)
+    return aligned(a), aligned(b)
+
+
+def peers_of(a: np.ndarray, b: np.ndarray, dtype: str) -> Sides:
+    """NumPy and PyTorch on the memory of `a` and `b`."""
+    sides: Sides = {}
+    if dtype == "f32":
+        out = aligned(np.zeros((a.shape[0], b.shape[1]), np.float32))
+        sides["numpy"] = lambda: np.matmul(a, b, out=out)
+    try:
+        import torch
+    except ImportError:
+        return sides
+    kinds = {"f32": torch.float32, "bf16": torch.bfloat16, "s8": torch.int8}
+
+    def shared(array: np.ndarray) -> Any:
+        return torch.from_numpy(array.view(np.int16) if dtype == "bf16" else array).view(kinds[dtype])
+
+    ta, tb = shared(a), shared(b)
+    if dtype == "s8":
+        whole = torch.empty((a.shape[0], b.shape[1]), dtype=torch.int32)
+        sides["torch"] = lambda: torch._int_mm(ta, tb, out=whole)
+    else:
+        result = torch.empty((a.shape[0], b.shape[1]), dtype=kinds[dtype])
+        sides["torch"] = lambda: torch.matmul(ta, tb, out=result)
+    try:
+        sides["torch"]()
+    except RuntimeError:
+        del sides["torch"]
+    return sides
+
+
+def rounds_of(sides: Sides, threads: int, rounds: int = ROUNDS, seconds: float = ROUND_SECONDS) -> dict[str, list[float]]:
+    """Seconds of the best call of each side in each round."""
+    times: dict[str, list[float]] = {name: [] for name in sides}
+    for call in sides.values():
+        call()
+    for number in range(rounds):
+        order = list(sides.items())
+        for name, call in order[number % len(order) :] + order[: number % len(order)]:
+            if threads > 1:
+                time.sleep(IDLE_SECONDS)
+                call()
+            best, end = math.inf, time.perf_counter() + seconds
+            while (start := time.perf_counter()) < end:
+                call()
+                best = min(best, time.perf_counter() - start)
+            times[name].append(best)
+    return times
+
+
+def wrong_by(out: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
+    expected = a.astype(np.float64) @ b.astype(np.float64)
+    return float(np.abs(out - expected).max() / max(np.abs(expected).max(), 1e-30))
+
+
+def measure(path: str) -> None:
+    """Prints a JSON object for each row that a file lists, at once, as the process may be ended."""
+    import xetile
+
+    listed = json.loads(Path(path).read_text())
+    threads, seed, end = listed["threads"], listed["seed"], listed["end"]
+    try:
+        import torch
+
+        torch.set_num_threads(threads)
+    except ImportError:
+        pass
+    for row in listed["rows"]:
+        if time.time() > end:
+            print(json.dumps({"left_out": row["shape"], "dtype": row["dtype"], "threads": threads}), flush=True)
+            continue
+        shape, dtype = tuple(row["shape"]), row["dtype"]
+        a, b = draw(np.random.default_rng([seed, *shape]), shape, dtype)
+        sides, failed, errors = peers_of(a, b, dtype), {}, {}
+        names = list(sides)
+        for name, file in row["files"].items():
+            if not Path(file).exists():
+                reason = Path(file).with_suffix(".failed")
+                failed[name] = reason.read_text()[:300] if reason.exists() else "the compiler ended"
+                continue
+            kernel = xetile.load(file)
+            out = aligned(np.zeros((shape[0], shape[1]), np.int32 if dtype == "s8" else np.float32))
+            kernel(a, b, out=out)
+            errors[name] = wrong_by(out, a, b)
+            if not errors[name] <= ERRORS[dtype]:
+                failed[name] = f"wrong by {errors[name]:.2g}"
+                continue
+            sides[name] = lambda kernel=kernel, out=out: kernel(a, b, out=out)
+        times = rounds_of(sides, threads)
+        found = {
+            "shape": shape, "dtype": dtype, "threads": threads, "peers": names, "failed": failed,
+            "us": {name: [round(1e6 * best, 2) for best in bests] for name, bests in times.items()},
+        }  # fmt: skip
+        print(json.dumps(found), flush=True)
+
+
+# Layers of PyTorch.
+
+
+def layers(threads: int, end: float) -> None:
+    """Prints a JSON object for each layer: torch.compile with this backend, eager and inductor."""
+    import torch
+    from torch import nn
+
+    torch.set_num_threads(threads)
+    torch.manual_seed(0)
+
+    class Attention(nn.Module):
+        def forward(self, q: Any, k: Any, v: Any) -> Any:
+            return nn.functional.scaled_dot_product_attention(q, k, v)
+
+    class Gelu(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = nn.Linear(768, 3072)
+
+        def forward(self, x: Any) -> Any:
+            return nn.functional.gelu(self.linear(x))
+
+    heads = [torch.randn(1, 12, 197, 64) for _ in range(3)]
+    cases: list[tuple[str, Any, list[Any]]] = [
+        ("linear 256x768x3072 with GELU, bf16", Gelu().bfloat16(), [torch.randn(256, 768).bfloat16()]),
+        ("linear 197x768x3072 with GELU, bf16", Gelu().bfloat16(), [torch.randn(197, 768).bfloat16()]),
+        ("linear 256x768x3072 with GELU, f32", Gelu(), [torch.randn(256, 768)]),
+        ("softmax 1024x1000", nn.Softmax(-1), [torch.randn(1024, 1000)]),
+        ("layer norm 1024x768", nn.LayerNorm(768), [torch.randn(1024, 768)]),
+        ("attention of 12 heads, 197x64", Attention(), heads),
+    ]
+    for name, module, inputs in cases:
+        if time.time() > end:
+            print(json.dumps({"left_out": name, "threads": threads}), flush=True)
+            continue
+        sides: Sides = {"eager": lambda module=module, inputs=inputs: module(*inputs)}
+        failed = {}
+        with torch.no_grad():
+            want = module(*inputs)
+            for side, backend in (("inductor", "inductor"), (OURS, "xetile")):
+                options = {"target": "cpu", "threads": threads} if backend == "xetile" else None
+                try:
+                    torch._dynamo.reset()
+                    made = torch.compile(module.eval(), backend=backend, options=options, dynamic=False)
+                    got = made(*inputs)
+                    error = float((got - want).abs().max() / want.abs().max())
+                    if not error < 2e-2:
+                        failed[side] = f"differs by {error:.2g}"
+                        continue
+                    sides[side] = lambda made=made, inputs=inputs: made(*inputs)
+                except Exception as reason:  # of a compiler that another project's code calls
+                    failed[side] = f"{type(reason).__name__}: {reason}"[:300]
+            times = rounds_of(sides, threads, seconds=0.03)
+        found = {"layer": name, "threads": threads, "failed": failed}
+        found["us"] = {side: [round(1e6 * best, 1) for best in bests] for side, bests in times.items()}
+        print(json.dumps(found), flush=True)
+
+
+# Tables.
+
+
+def median_ratio(row: Mapping[str, Any], name: str) -> float | None:
+    """Of the fastest peer's time to that of `name`, round by round."""
+    if name not in row["us"] or not row["peers"]:
+        return None
+    peer = [min(times) for times in zip(*(row["us"][peer] for peer in row["peers"]), strict=True)]
+    return statistics.median(theirs / own for theirs, own in zip(peer, row["us"][name], strict=True))
+
+
+def mean_of(ratios: Sequence[float]) -> str:
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    return f"{mean:.3f}, worst {min(ratios):.2f}"
+
+
+def table(rows: Sequence[Mapping[str, Any]], trees: Sequence[str]) -> None:
+    for dtype, threads in dict.fromkeys((row["dtype"], row["threads"]) for row in rows if "us" in row):
+        chosen = [row for row in rows if row.get("dtype") == dtype and row["threads"] == threads and "us" in row]
+        print(f"\n{dtype}, {threads} threads: us of the best call, median of rounds; ratio to the faster peer")
+        for row in chosen:
+            text = "x".join(map(str, row["shape"])).rjust(16)
+            for name in [*row["peers"], *trees]:
+                told = f"{statistics.median(row['us'][name]):9.1f}" if name in row["us"] else "     none"
+                ratio = median_ratio(row, name) if name in trees else None
+                text += f"  {name} {told}" + (f" {ratio:5.2f}" if ratio else "")
+            drawn = {name: min(times) for name, times in row["us"].items() if name.startswith(REGRET)}
+            if drawn and trees[0] in row["us"]:
+                own = min(row["us"][trees[0]])
+                best = min(drawn, key=drawn.__getitem__)
+                text += f"  regret {own / min(own, drawn[best]):.2f}"
+            print(text + "".join(f"  {name}: {why}" for name, why in row["failed"].items() if name in trees))
+        for name in trees:
+            ratios = [ratio for row in chosen if (ratio := median_ratio(row, name))]
+            aside = [ratio for row in chosen if tuple(row["shape"]) in ASIDE and (ratio := median_ratio(row, name))]
+            if ratios:
+                print(f"{name}: mean of {len(ratios)} {mean_of(ratios)}; kept aside: {mean_of(aside or ratios)}")
+
+
+def told_machine() -> str:
+    caches = []
+    for index in range(5):
+        place = Path(f"/sys/devices/system/cpu/cpu0/cache/index{index}")
+        if (place / "size").exists():
+            caches.append(f"L{(place / 'level').read_text().strip()} {(place / 'size').read_text().strip()}")
+    return f"{deep_tile.machine()}; {', '.join(caches)}; load {os.getloadavg()[0]:.1f}"
+
+
+def run_and_collect(command: list[str], threads: int, end: float) -> list[dict[str, Any]]:
+    """JSON lines that a process printed until its end, or until the time is up."""
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    environment = {**os.environ, **dict.fromkeys(names, str(threads)), "KMP_BLOCKTIME": "10"}
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        out, err = process.communicate(timeout=max(1.0, end - time.time() + 15))
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, err = process.communicate()
+    found = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+    if process.returncode and not found:
+        print(f"failed: {' '.join(command[1:])}: {err[-800:]}", flush=True)
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    cores = os.cpu_count() or 1
+    parser.add_argument("--threads", type=int, nargs="+", default=sorted({1, min(4, cores), min(16, cores)}))
+    parser.add_argument("--types", nargs="+", choices=TYPES, default=list(TYPES))
+    parser.add_argument("--shapes", type=deep_tile.read_size, nargs="+", help="these instead", metavar="MxNxK")
+    parser.add_argument("--random", type=int, default=20, metavar="N")
+    parser.add_argument("--seed", type=int, default=secrets.randbits(32))
+    parser.add_argument("--tree", nargs="+", default=[f"{OURS}="], metavar="NAME=DIR")
+    parser.add_argument("--parts", nargs="+", choices=("matmuls", "layers"), default=["matmuls", "layers"])
+    parser.add_argument("--seconds", type=float, default=540)
+    parser.add_argument("--variants", type=json.loads, default={}, help='"{name: config}", of the last tree')
+    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--compile", help=argparse.SUPPRESS)
+    parser.add_argument("--measure", help=argparse.SUPPRESS)
+    parser.add_argument("--layers", type=float, nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.compile:
+        compile_all(options.compile)
+        return 0
+    if options.measure:
+        measure(options.measure)
+        return 0
+    if options.layers:
+        layers(int(options.layers[0]), options.layers[1])
+        return 0
+    end = time.time() + options.seconds
+    print(told_machine())
+    print(f"seed {options.seed}", flush=True)
+    trees = dict(entry.split("=", 1) for entry in options.tree)
+    shapes = [tuple(size[1:4]) for size in options.shapes or ()] or [
+        *ASIDE, *random_shapes(options.random, options.seed)
+    ]  # fmt: skip
+    rows: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as name:
+        if "matmuls" in options.parts:
+            rows = matmuls(options, shapes, trees, Path(name), end)
+        table(rows, list(trees))
+        if "layers" in options.parts:
+            tree = list(trees.values())[-1]
+            if tree:
+                os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (tree, os.environ.get("PYTHONPATH"))))
+            for threads in options.threads:
+                command = [sys.executable, __file__, "--layers", str(threads), str(end)]
+                found = run_and_collect(command, threads, end)
+                rows += found
+                for row in found:
+                    told = {side: statistics.median(times) for side, times in row.get("us", {}).items()}
+                    print(row.get("layer", row.get("left_out")), threads, told, row.get("failed", ""), flush=True)
+    if options.json:
+        machine = {"machine": told_machine(), "seed": options.seed, "rows": rows}
+        Path(options.json).write_text(json.dumps(machine))
+    return 0
+
+
+def matmuls(
+    options: argparse.Namespace, shapes: Sequence[Shape], trees: Mapping[str, str], folder: Path, end: float
+) -> list[dict[str, Any]]:
+    jobs, rows = [], {threads: [] for threads in options.threads}
+    last = list(trees)[-1]
+    for threads in options.threads:
+        for dtype in options.types:
+            for shape in shapes:
+                files = {}
+                for name, tree, config in [
+                    *((name, name, None) for name in trees),
+                    *((f"{REGRET} {name}", last, config) for name, config in options.variants.items()),
+                ]:
+                    file = folder / f"k{len(jobs)}.so"
+                    files[name] = str(file)
+                    jobs.append({"tree": tree, "shape": shape, "dtype": dtype, "threads": threads})
+                    jobs[-1] |= {"config": config, "file": str(file)}
+                rows[threads].append({"shape": shape, "dtype": dtype, "files": files})
+    start = time.time()
+    compile_trees(jobs, trees, folder)
+    print(f"{len(jobs)} kernels compiled in {time.time() - start:.0f} s", flush=True)
+    found = []
+    # A third of the time is for layers, where they are asked for.
+    stop = end - (options.seconds / 3 if "layers" in options.parts else 0)
+    for number, threads in enumerate(options.threads):
+        listed = folder / f"rows-{threads}.json"
+        until = time.time() + (stop - time.time()) / (len(options.threads) - number)
+        listed.write_text(
+            json.dumps({"threads": threads, "seed": options.seed, "end": until, "rows": rows[threads]})
+        )
+        found += run_and_collect([sys.executable, __file__, "--measure", str(listed)], threads, until)
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())
