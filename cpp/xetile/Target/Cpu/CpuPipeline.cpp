@@ -100,6 +100,7 @@ void xetile::buildLowerToCpu(OpPassManager &pm, const CpuLoweringOptions &option
   microkernels.int8Dot = options.int8Dot;
   microkernels.amx = options.amx;
   pm.addPass(createLowerMicrokernels(microkernels));
+  pm.addPass(createOutlineTiles());
   LinalgToVectorLoopsOptions loops;
   loops.vectorBits = options.vectorBits;
   pm.addPass(createLinalgToVectorLoops(loops));

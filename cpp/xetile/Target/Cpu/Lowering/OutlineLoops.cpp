@@ -5,14 +5,12 @@
 // faster than the size of a function, and layers of a model are often equal.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
+#include "xetile/Target/Cpu/Lowering/OutlinedFunction.h"
 #include "xetile/Target/Cpu/Passes.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_OUTLINELOOPS
@@ -36,12 +34,6 @@ static bool isNest(Operation &op) {
   return isa<linalg::LinalgOp, scf::ForOp, scf::ForallOp, scf::ParallelOp>(op);
 }
 
-/// Constants and globals, which each function has itself.
-static bool isRepeated(Operation *op) {
-  return op && op->getNumResults() == 1 &&
-         (op->hasTrait<OpTrait::ConstantLike>() || isa<memref::GetGlobalOp>(op));
-}
-
 /// Views of one kind as one type: where it starts, and how far its outermost parts are from each
 /// other, is known when it runs only.
 static Type generalize(Type type) {
@@ -54,18 +46,6 @@ static Type generalize(Type type) {
     strides.front() = ShapedType::kDynamic;
   return MemRefType::Builder(memref).setLayout(
       StridedLayoutAttr::get(type.getContext(), ShapedType::kDynamic, strides));
-}
-
-/// Values defined above that the op's regions use, in the order of use.
-static SetVector<Value> usedFromOutside(Operation &op) {
-  SetVector<Value> used;
-  op.walk<WalkOrder::PreOrder>([&](Operation *inside) {
-    for (Value operand : inside->getOperands())
-      if (!op.isProperAncestor(operand.getParentBlock()->getParentOp()) &&
-          operand.getParentBlock()->getParentOp() != &op)
-        used.insert(operand);
-  });
-  return used;
 }
 
 namespace {
@@ -92,15 +72,9 @@ struct OutlineLoops : xetile::impl::OutlineLoopsBase<OutlineLoops> {
 
 private:
   void outline(func::FuncOp caller, Operation &nest, SymbolTable &symbols) {
-    SmallVector<Value> arguments;
-    SmallVector<Operation *> repeated;
-    for (Value value : usedFromOutside(nest))
-      if (isRepeated(value.getDefiningOp()))
-        repeated.push_back(value.getDefiningOp());
-      else
-        arguments.push_back(value);
-
-    OpBuilder outside(&nest), b(&getContext());
+    OutlinedUses uses = OutlinedUses::of(nest);
+    SmallVector<Value> &arguments = uses.arguments;
+    OpBuilder outside(&nest);
     // Inside of loops, types of views follow from those of their sources.
     if (!isa<LoopLikeOpInterface>(nest))
       for (Value &argument : arguments)
@@ -112,21 +86,8 @@ private:
           argument = cast;
         }
 
-    auto type = b.getFunctionType(ValueRange(arguments).getTypes(), {});
-    auto callee = func::FuncOp::create(b, nest.getLoc(), (caller.getName() + "_loops").str(), type);
-    callee.setPrivate();
-    callee->setAttr("llvm.linkage", LLVM::LinkageAttr::get(&getContext(), LLVM::Linkage::Internal));
-    callee->setAttr("passthrough", b.getStrArrayAttr({"noinline"}));
-    mlir::Block *body = callee.addEntryBlock();
-    b.setInsertionPointToStart(body);
-    IRMapping mapping;
-    mapping.map(arguments, body->getArguments());
-    for (Operation *op : repeated)
-      b.clone(*op, mapping);
-    b.clone(nest, mapping);
-    func::ReturnOp::create(b, nest.getLoc());
-
-    SmallVector<func::FuncOp> &candidates = known[type];
+    func::FuncOp callee = cloneToFunction(nest, uses, (caller.getName() + "_loops").str());
+    SmallVector<func::FuncOp> &candidates = known[callee.getFunctionType()];
     auto *same = llvm::find_if(candidates, [&](func::FuncOp other) {
       return OperationEquivalence::isRegionEquivalentTo(
           &other.getBody(), &callee.getBody(), OperationEquivalence::Flags::IgnoreLocations);

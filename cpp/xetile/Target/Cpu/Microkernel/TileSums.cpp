@@ -1,11 +1,13 @@
 //===- TileSums.cpp - sums in tile registers ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: bf16 or bytes in groups of k (VNNI layout). Out: amx ops on tiles of 16 x 16 sums, two by two
-// at a time, and prefetches of C; vector code does the edges of k, the caller those of m and n.
-// Refused by fitsTiles: other types and layouts.
+// at a time, and prefetches of C; up to 32 rows and columns in tiles of as many. Vector code does
+// the edges of k, the caller those of more, or unknown, m and n. Refused by fitsTiles: other types
+// and layouts.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Microkernel/TileSums.h"
 #include "mlir/Dialect/AMX/AMXDialect.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -18,6 +20,26 @@ using namespace xetile;
 /// Rows of a tile register; columns of sums; groups of k in a row of A.
 static constexpr int64_t kTileRows = 16;
 
+/// Tiles of one size that cover rows or columns, as few as can; two of them may share some.
+struct TileCover {
+  int64_t count, size, extent;
+
+  /// Where tile `number` begins.
+  int64_t start(int64_t number) const { return number == 0 ? 0 : extent - size; }
+  bool isWhole() const { return size == kTileRows; }
+};
+
+static constexpr TileCover kOneTile = {1, kTileRows, kTileRows},
+                           kTwoTiles = {2, kTileRows, 2 * kTileRows};
+
+/// None for more than two tiles, or an unknown number.
+static std::optional<TileCover> coverOf(int64_t extent) {
+  if (ShapedType::isDynamic(extent) || extent < 1 || extent > 2 * kTileRows)
+    return std::nullopt;
+  int64_t count = llvm::divideCeil(extent, kTileRows);
+  return TileCover{count, int64_t(llvm::divideCeil(extent, count)), extent};
+}
+
 bool xetile::fitsTiles(const KernelPlan &plan) {
   if (!plan.target.amx || !plan.groupDim || plan.element != plan.sumType ||
       plan.maps[2].getNumResults() < 2 || plan.maps[0].getNumResults() < 3 ||
@@ -28,11 +50,13 @@ bool xetile::fitsTiles(const KernelPlan &plan) {
   bool halves = a.isBF16() && b.isBF16() && c.isF32() && plan.group == 2;
   bool bytes = a.isInteger(8) && b.isInteger(8) && c.isInteger(32) && plan.group == 4;
   unsigned step = plan.lastDim(0, 2);
-  bool large = true;
-  for (unsigned dim : {plan.rowDim, plan.columnDim, step}) {
+  auto isLarge = [&](unsigned dim) {
     int64_t size = plan.kernel.sizes[dim];
-    large &= ShapedType::isDynamic(size) || size >= kTileRows;
-  }
+    return ShapedType::isDynamic(size) || size >= kTileRows;
+  };
+  bool large = isLarge(step);
+  if (!coverOf(plan.kernel.sizes[plan.rowDim]) || !coverOf(plan.kernel.sizes[plan.columnDim]))
+    large &= isLarge(plan.rowDim) && isLarge(plan.columnDim);
   return (halves || bytes) && large && plan.stepDims().back() == step &&
          plan.lastDim(0, 3) == plan.rowDim &&
          plan.strideOf(0, plan.maps[0].getNumResults() - 2) == plan.group &&
@@ -51,11 +75,10 @@ public:
   TileBlock(const KernelBuilder &kernel, const SumStart &start, const TileTraffic &traffic,
             Indices &place)
       : kernel(kernel), plan(kernel.plan), b(kernel.b), loc(kernel.loc), start(start),
-        traffic(traffic), place(place),
-        sumTile(amx::TileType::get({kTileRows, kTileRows}, plan.element)) {}
+        traffic(traffic), place(place) {}
 
   /// The block from `row` and `column` on.
-  void emit(Value row, Value column, int64_t rowTiles, int64_t columnTiles);
+  void emit(Value row, Value column, const TileCover &rows, const TileCover &columns);
 
 private:
   Value shifted(Value first, Index distance) {
@@ -74,6 +97,8 @@ private:
   const SumStart &start;
   const TileTraffic &traffic;
   Indices &place;
+  /// Rows and columns of tiles of sums.
+  int64_t height = kTileRows, width = kTileRows;
   amx::TileType sumTile;
   Values rowsAt, columnsAt;
   std::array<Value, 2> flat;
@@ -86,7 +111,9 @@ Value TileBlock::load(unsigned operand, Value at) {
   Values indices = kernel.at(operand, place);
   indices.pop_back();
   indices.back() = asValue(b, loc, mulIndex(b, loc, indices.back(), plan.group));
-  auto tile = amx::TileType::get({kTileRows, kTileRows * plan.group}, plan.elementOf(operand));
+  auto tile = amx::TileType::get(operand == 0 ? ArrayRef{height, kTileRows * plan.group}
+                                              : ArrayRef{kTileRows, width * plan.group},
+                                 plan.elementOf(operand));
   auto loaded = amx::TileLoadOp::create(b, loc, tile, flat[operand], indices);
   if (operand == traffic.streamed)
     loaded->setDiscardableAttr(kStreamedAttr, b.getUnitAttr());
@@ -147,7 +174,7 @@ Values TileBlock::throughSteps(Values sums) {
   };
   Index from = b.getIndexAttr(0);
   std::optional<int64_t> known = getConstantIntValue(last);
-  if (traffic.fetchesC) {
+  if (traffic.fetchesC && height == kTileRows) {
     // All lines at once would have to wait for one another.
     constexpr int64_t kMostSteps = 16;
     int64_t steps = std::clamp<int64_t>(known.value_or(INT64_MAX) / kTileRows, 1, kMostSteps);
@@ -161,13 +188,16 @@ Values TileBlock::throughSteps(Values sums) {
   return sums;
 }
 
-void TileBlock::emit(Value row, Value column, int64_t rowTiles, int64_t columnTiles) {
+void TileBlock::emit(Value row, Value column, const TileCover &rows, const TileCover &columns) {
+  height = rows.size;
+  width = columns.size;
+  sumTile = amx::TileType::get({height, width}, plan.element);
   rowsAt.clear();
   columnsAt.clear();
-  for (int64_t i = 0; i < rowTiles; ++i)
-    rowsAt.push_back(shifted(row, b.getIndexAttr(i * kTileRows)));
-  for (int64_t i = 0; i < columnTiles; ++i)
-    columnsAt.push_back(shifted(column, b.getIndexAttr(i * kTileRows)));
+  for (int64_t i = 0; i < rows.count; ++i)
+    rowsAt.push_back(shifted(row, b.getIndexAttr(rows.start(i))));
+  for (int64_t i = 0; i < columns.count; ++i)
+    columnsAt.push_back(shifted(column, b.getIndexAttr(columns.start(i))));
   auto overSums = [&](function_ref<void()> body) {
     for (Value tileRow : rowsAt)
       for (Value tileColumn : columnsAt) {
@@ -191,34 +221,68 @@ void TileBlock::emit(Value row, Value column, int64_t rowTiles, int64_t columnTi
   });
 }
 
-Area xetile::emitTileSums(const KernelBuilder &kernel, const SumStart &start, Indices &place) {
+/// True if all of k is known to be in whole tiles.
+static bool hasWholeSteps(const KernelBuilder &kernel) {
   const KernelPlan &plan = kernel.plan;
+  unsigned dim = plan.stepDims().back();
+  if (int64_t known = plan.kernel.sizes[dim]; !ShapedType::isDynamic(known))
+    return known % kTileRows == 0;
+  auto [operand, place] = *plan.indexedBy(dim); // planKernel has checked
+  auto view = plan.operands[operand].getDefiningOp<memref::ExpandShapeOp>();
+  auto size = view ? dyn_cast<Value>(view.getMixedOutputShape()[place]) : Value();
+  auto computed = size ? size.getDefiningOp<affine::AffineApplyOp>() : affine::AffineApplyOp();
+  return computed && computed.getAffineMap().getResult(0).isMultipleOf(kTileRows);
+}
+
+/// The rest of k goes on from the sums in C.
+static void emitRestOfSteps(const KernelBuilder &kernel, Indices &place, const Area &area) {
   OpBuilder &b = kernel.b;
   Location loc = kernel.loc;
-  Index zero = b.getIndexAttr(0), rows = kernel.extentOf(plan.rowDim),
-        columns = kernel.extentOf(plan.columnDim);
-  Area area = {zero, wholeTiles(kernel, rows, 1), zero, wholeTiles(kernel, columns, 1)};
-  Index rowPairs = wholeTiles(kernel, rows, 2), columnPairs = wholeTiles(kernel, columns, 2);
-  const TileTraffic traffic = planTraffic(kernel, start);
-  TileBlock block(kernel, start, traffic, place);
-  auto alongColumns = [&](Value row, int64_t rowTiles) {
-    kernel.loop(zero, columnPairs, 2 * kTileRows,
-                [&](Value column) { block.emit(row, column, rowTiles, 2); });
-    kernel.loop(columnPairs, area.columnHigh, kTileRows,
-                [&](Value column) { block.emit(row, column, rowTiles, 1); });
-  };
-  kernel.loop(zero, rowPairs, 2 * kTileRows, [&](Value row) { alongColumns(row, 2); });
-  kernel.loop(rowPairs, area.rowHigh, kTileRows, [&](Value row) { alongColumns(row, 1); });
-
-  // The rest of k goes on from the sums in C.
-  Index steps = kernel.extentOf(plan.stepDims().back()), wholeSteps = wholeTiles(kernel, steps, 1);
-  if (getConstantIntValue(steps) && getConstantIntValue(steps) == getConstantIntValue(wholeSteps))
-    return area;
+  if (hasWholeSteps(kernel))
+    return;
+  Index steps = kernel.extentOf(kernel.plan.stepDims().back()),
+        wholeSteps = wholeTiles(kernel, steps, 1);
   Value left = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, asValue(b, loc, wholeSteps),
                                      asValue(b, loc, steps));
   auto rest = scf::IfOp::create(b, loc, left);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(rest.thenBlock());
   emitVectorSums(kernel, SumStart(), wholeSteps, place, area);
+}
+
+Area xetile::emitTileSums(const KernelBuilder &kernel, const SumStart &start, Indices &place) {
+  const KernelPlan &plan = kernel.plan;
+  OpBuilder &b = kernel.b;
+  Index zero = b.getIndexAttr(0), rows = kernel.extentOf(plan.rowDim),
+        columns = kernel.extentOf(plan.columnDim);
+  const TileTraffic traffic = planTraffic(kernel, start);
+  TileBlock block(kernel, start, traffic, place);
+  std::optional<TileCover> rowCover = coverOf(plan.kernel.sizes[plan.rowDim]),
+                           columnCover = coverOf(plan.kernel.sizes[plan.columnDim]);
+  if (rowCover && columnCover) {
+    OpBuilder::InsertionGuard guard(b);
+    Area all = {zero, rows, zero, columns};
+    Value origin = kernel.constant(0);
+    // Tiles of other sizes become a function, of what is in a region.
+    if (!rowCover->isWhole() || !columnCover->isWhole()) {
+      auto region = scf::ExecuteRegionOp::create(b, kernel.loc, TypeRange());
+      b.createBlock(&region.getRegion());
+      b.setInsertionPoint(scf::YieldOp::create(b, kernel.loc));
+    }
+    block.emit(origin, origin, *rowCover, *columnCover);
+    emitRestOfSteps(kernel, place, all);
+    return all;
+  }
+  Area area = {zero, wholeTiles(kernel, rows, 1), zero, wholeTiles(kernel, columns, 1)};
+  Index rowPairs = wholeTiles(kernel, rows, 2), columnPairs = wholeTiles(kernel, columns, 2);
+  auto alongColumns = [&](Value row, const TileCover &rowTiles) {
+    kernel.loop(zero, columnPairs, 2 * kTileRows,
+                [&](Value column) { block.emit(row, column, rowTiles, kTwoTiles); });
+    kernel.loop(columnPairs, area.columnHigh, kTileRows,
+                [&](Value column) { block.emit(row, column, rowTiles, kOneTile); });
+  };
+  kernel.loop(zero, rowPairs, 2 * kTileRows, [&](Value row) { alongColumns(row, kTwoTiles); });
+  kernel.loop(rowPairs, area.rowHigh, kTileRows, [&](Value row) { alongColumns(row, kOneTile); });
+  emitRestOfSteps(kernel, place, area);
   return area;
 }

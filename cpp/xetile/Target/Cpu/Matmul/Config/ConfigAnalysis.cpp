@@ -217,9 +217,11 @@ static void choosePacking(const CostModel &model, ConfigChoice &choice) {
   choice.turnB = model.turnsB();
   choice.packA = !inPlaceA && (n > 2 * config.innermost[kN] || (model.group > 1 && choice.packB));
   // Rows of A that are read for several blocks of n are packed for tiles: in place they fall into
-  // few sets of the first level, and nothing prefetches them.
+  // few sets of the first level, and nothing prefetches them. So are rows of which tiles would take
+  // parts of two lines each, and a last part of k would fill no tile.
+  bool splitsLines = model.usesTiles() && choice.packB && inPlaceA && !model.fillsLines();
   if (model.usesTiles() && choice.packB)
-    choice.packA |= n > model.tileColumns();
+    choice.packA |= n > model.tileColumns() || splitsLines;
   choice.packA |= choice.widens[0] && choice.packB && model.isPlain(0);
   choice.packA = model.packing.a.value_or(choice.packA);
   choice.packB = model.packing.b.value_or(choice.packB);
@@ -229,7 +231,11 @@ static void choosePacking(const CostModel &model, ConfigChoice &choice) {
           llvm::formatv("copies of {0} are f32: no instruction multiplies {1} faster",
                         operand == 0 ? "A" : "B", model.matmul.elementType(operand)));
   std::string whyA = "its rows are read in place", whyB;
-  if (!inPlaceA || (choice.widens[0] && choice.packA))
+  if (splitsLines)
+    whyA = llvm::formatv("its rows of {0} bytes begin within lines of the cache",
+                         model.extents[kK] * model.inputBytes)
+               .str();
+  else if (!inPlaceA || (choice.widens[0] && choice.packA) || (model.usesTiles() && choice.packA))
     whyA = llvm::formatv("{0} elements of n use it", n).str();
   if (model.packing.aheadB)
     whyB = "it is packed ahead, once for all calls";
@@ -279,9 +285,14 @@ static double stepsOfK(const CostModel &model, const MatmulConfig &config, doubl
     k = machine.l1 / 2.0 / (model.laneTile.rows * bytes);
   if (model.streamedRows)
     k = double(model.streamedRows);
-  // Measured on an Emerald Rapids: rows of 2 KiB of k, all of m, B in parts of 1 KiB of n.
-  if (model.usesTiles())
-    k = 2048 / bytes;
+  // Measured on an Emerald Rapids: rows of 2 KiB of k, all of m, B in parts of 1 KiB of n. A little
+  // more at once spares a second visit of C; the part of B still fits the second level.
+  if (model.usesTiles()) {
+    constexpr double kStepBytes = 2048, kMostBytes = 3072;
+    double all = double(model.share(config, kK)) * bytes;
+    bool fits = all <= kMostBytes && all * double(model.tileColumns()) <= 0.75 * machine.l2;
+    k = (fits ? std::max(all, kStepBytes) : kStepBytes) / bytes;
+  }
   return k;
 }
 
@@ -309,8 +320,9 @@ static void chooseBlocks(const CostModel &model, const PartialConfig &given, Con
   double bytesB = choice.packB && choice.widens[1] ? kWideBytes : bytes;
   config.block[kK] = given.block[kK].value_or(fit(kK, stepsOfK(model, config, bytesA, bytesB)));
   double rows = machine.l2 / 2.0 / (config.block[kK] * bytesA);
+  // All of them, in whole blocks: what is left of m would have B copied once more.
   if (model.usesTiles())
-    rows = double(model.share(config, kM));
+    rows = double(llvm::alignTo(model.share(config, kM), config.innermost[kM]));
   config.block[kM] = given.block[kM].value_or(fit(kM, rows));
   bool oneBlock = !isDynamic(kM) && config.block[kM] >= model.share(config, kM);
   double l3 = std::max<double>(double(machine.l3) / machine.cores, machine.l2);

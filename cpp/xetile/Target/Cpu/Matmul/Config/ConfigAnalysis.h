@@ -27,6 +27,10 @@ struct ConfigChoice {
   /// Elements of k that lie side by side in packed operands, as dot-product instructions read them:
   /// 2 of bf16, 4 bytes, else 1.
   int64_t group = 1;
+  /// Sums are in tile registers.
+  bool usesTiles = false;
+  /// Copies of A and B are filled up with zeros to a whole number of tiles along k.
+  bool fillsTiles = false;
   /// Offset the bytes of A by 128, so that one operand is unsigned and the other one signed.
   bool offsetA = false;
   /// The estimate for the slowest thread.

@@ -53,7 +53,11 @@ int64_t CostModel::chooseStreamedRows() const {
     return 0;
   if (rows <= kFewest)
     return 8;
-  if (extents[kN] * extents[kK] * inputBytes < machine.l3 / 2)
+  // From a third level that is as far as memory is elsewhere, too: there rows of B that are near
+  // are copied in the time in which others are waited for.
+  double bytes = double(extents[kN]) * extents[kK] * inputBytes;
+  bool isFar = machine.rates.waitL3 > machine.rates.readL2;
+  if (bytes < (isFar ? machine.l2 : machine.l3 / 2.0))
     return 0;
   return rows <= kThin ? 16 : 64;
 }
@@ -73,6 +77,16 @@ int64_t CostModel::rowsInFirstLevel(unsigned operand) const {
   return std::clamp(lines, kLeast, kMost);
 }
 
+double CostModel::alongColumns() const {
+  double n = extents[kN], k = extents[kK], copy = mustCopyB() ? copyCost(n * k) : 0;
+  if (!usesTiles())
+    return registerTile.cycles * dotCycles() * k / group + copy;
+  // A product takes as long as it has rows, and all columns of a tile.
+  double tiles = double(llvm::divideCeil(extents[kN], kTileSide)) *
+                 llvm::divideCeil(extents[kK], tileSteps()) / kTileSide;
+  return tiles * extents[kM] * tileCycles() + copy;
+}
+
 MatmulDim CostModel::chooseVectorDim() const {
   // Measured for thin matrices; larger ones gain little.
   constexpr int64_t kThin = 64;
@@ -80,14 +94,11 @@ MatmulDim CostModel::chooseVectorDim() const {
       std::min(extents[kM], extents[kN]) > kThin)
     return kN;
   // Tiles multiply faster, where they are filled.
-  constexpr int64_t kTileRows = 16;
-  if (machine.amx && group > 1 && std::min(extents[kM], extents[kN]) >= kTileRows)
+  if (machine.amx && group > 1 && std::min(extents[kM], extents[kN]) >= kTileSide)
     return kN;
   if (!runsAlongK(0))
     return matmul.extent(kN) == 1 && runsAlong(0, kM) ? kM : kN;
-  double n = extents[kN], k = extents[kK];
-  double columns =
-      registerTile.cycles * dotCycles() * k / group + (mustCopyB() ? copyCost(n * k) : 0);
+  double n = extents[kN], k = extents[kK], columns = alongColumns();
   double lanes = laneTile.cycles * dotCycles() * k / (length * group) + laneTile.laneCycles;
   if (!runsAlongK(1)) {
     // Squares of elements are transposed in registers.
@@ -106,6 +117,11 @@ bool CostModel::isPlain(unsigned operand) const {
 bool CostModel::runsAlong(unsigned operand, MatmulDim dim) const {
   AffineMap map = matmul.map(operand);
   return map.getDimPosition(map.getNumResults() - 1) == matmul.tiled(dim);
+}
+
+bool CostModel::fillsLines() const {
+  int64_t k = matmul.extent(kK);
+  return !ShapedType::isDynamic(k) && k * inputBytes % kCacheLineBytes == 0;
 }
 
 bool CostModel::runsAlongK(unsigned operand) const {

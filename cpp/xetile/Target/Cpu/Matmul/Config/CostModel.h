@@ -16,6 +16,9 @@ constexpr double kPartialCycles = 1.5;
 /// and the fixed costs of one microkernel.
 constexpr double kCallCycles = 40;
 
+/// Rows of a tile register, and 32-bit columns of sums.
+constexpr int64_t kTileSide = 16;
+
 /// Facts for the heuristic, before any choice.
 struct CostModel {
   const Contraction &matmul;
@@ -53,6 +56,11 @@ struct CostModel {
   bool usesTiles() const { return vectorDim == kN && group > 1 && machine.amx; }
   /// Columns of B that stay near for tiles: 1 KiB of each row.
   int64_t tileColumns() const { return 1024 / inputBytes; }
+  /// Steps of k of a product of tiles.
+  int64_t tileSteps() const { return kTileSide * group; }
+  /// True if rows of A, along k, are a whole number of lines: if one begins at a line, all do, and
+  /// tiles fill them.
+  bool fillsLines() const;
   /// True if packing transposes B, to rows along k.
   bool turnsB() const { return vectorDim == kK && !runsAlongK(1); }
   /// Rows of A that run along k are streams, which a core prefetches from where they are. Dot
@@ -103,6 +111,8 @@ private:
   /// each.
   int64_t rowsInFirstLevel(unsigned operand) const;
   MatmulDim chooseVectorDim() const;
+  /// Cycles with vectors of sums, or tiles of them, along n, B copied where it has to be.
+  double alongColumns() const;
   int64_t chooseStreamedRows() const;
 };
 

@@ -5,6 +5,7 @@
 // the problem, the machine or each other, with the field, its value and the legal range.
 //===----------------------------------------------------------------------===//
 #include "xetile/IR/XeTileAttrs.h"
+#include "xetile/Target/Cpu/Matmul/Config/CostModel.h"
 #include "xetile/Target/Cpu/Matmul/Config/DotProducts.h"
 #include "xetile/Target/Cpu/Matmul/Config/Request.h"
 #include "xetile/Target/Cpu/Matmul/Packing/Packing.h"
@@ -118,6 +119,10 @@ static void decidePacking(const Contraction &matmul, const Machine &machine, Con
   if (choice.packB && isPlain && (choice.packA || inPlace))
     choice.group = group;
   choice.offsetA = choice.group > 1 && choice.packA && offsetsBytes(matmul, machine);
+  choice.usesTiles = choice.group > 1 && machine.amx;
+  int64_t k = matmul.extent(kK);
+  choice.fillsTiles = choice.usesTiles && choice.packA &&
+                      (ShapedType::isDynamic(k) || k % (kTileSide * choice.group) != 0);
   if (choice.group == 1)
     return;
   std::string note = llvm::formatv("k in groups of {0}: an instruction adds {0} products of {1}",

@@ -4,6 +4,8 @@
 // over innermost blocks around calls of the microkernel. Nothing is refused.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Matmul/LoopNest/BlockLoops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "xetile/Target/Cpu/Matmul/LoopNest/Epilogue.h"
 #include "xetile/Target/Cpu/Matmul/LoopNest/MicrokernelCall.h"
 #include "xetile/Target/Cpu/Matmul/Packing/PackBlocks.h"
@@ -73,6 +75,31 @@ static Carried emitTile(const ThreadNest &nest, const BlockPiece &block, const P
   return carried;
 }
 
+/// forEachTile where the last tile, of `rest`, is no whole one: it comes behind the loop, which may
+/// be of whole tiles alone where a thread or block has other ones.
+static Carried forEachOfTwoSizes(const ThreadNest &nest, Index extent, int64_t step, int64_t rest,
+                                 ValueRange inits, TilesBody body) {
+  OpBuilder &b = nest.b;
+  Location loc = nest.loc;
+  Index whole = mulIndex(b, loc, floorDivIndex(b, loc, extent, step), step);
+  auto loop = [&](Index from, Index to, int64_t size, ValueRange carried) -> Carried {
+    std::optional<int64_t> first = getConstantIntValue(from), last = getConstantIntValue(to);
+    if (first && last && *first >= *last)
+      return Carried(carried);
+    if (first && last && *first + step >= *last)
+      return body(from, b.getIndexAttr(size), carried);
+    auto made = scf::ForOp::create(b, loc, asValue(b, loc, from), asValue(b, loc, to),
+                                   arith::ConstantIndexOp::create(b, loc, step), carried);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(made.getBody());
+    scf::YieldOp::create(
+        b, loc, body(made.getInductionVar(), b.getIndexAttr(size), made.getRegionIterArgs()));
+    return llvm::to_vector_of<Value>(made.getResults());
+  };
+  Carried carried = loop(nest.space.zero, whole, step, inits);
+  return loop(whole, extent, rest, carried);
+}
+
 /// Loops over the innermost blocks of m and n, in the order of those over blocks.
 static Carried emitInnerLoops(const ThreadNest &nest, const BlockPiece &block,
                               const Carried &carried) {
@@ -92,13 +119,16 @@ static Carried emitInnerLoops(const ThreadNest &nest, const BlockPiece &block,
   Index zero = nest.space.zero;
   auto loop = [&](MatmulDim dim, const Piece &outer, ValueRange values,
                   function_ref<Carried(const Piece &, Carried)> body) {
-    return forEachTile(nest.b, nest.loc, block.sizes[dim], nest.plan.blocks.innermost[dim], values,
-                       [&](Index offset, Index size, ValueRange inner) {
-                         Piece tile = outer;
-                         tile.offsets[dim] = offset;
-                         tile.sizes[dim] = size;
-                         return body(tile, Carried(inner));
-                       });
+    const BlockPlan &plan = nest.plan.blocks;
+    auto step = [&](Index offset, Index size, ValueRange inner) {
+      Piece tile = outer;
+      tile.offsets[dim] = offset;
+      tile.sizes[dim] = size;
+      return body(tile, Carried(inner));
+    };
+    if (std::optional<int64_t> rest = plan.rest[dim])
+      return forEachOfTwoSizes(nest, block.sizes[dim], plan.innermost[dim], *rest, values, step);
+    return forEachTile(nest.b, nest.loc, block.sizes[dim], plan.innermost[dim], values, step);
   };
   return onSlices(nest, block, carried, [&](Carried parts) {
     Carried results =

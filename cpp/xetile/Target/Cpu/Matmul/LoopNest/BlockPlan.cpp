@@ -18,8 +18,9 @@ static int64_t evenBlock(int64_t block, int64_t step, int64_t extent, int64_t th
   return llvm::divideCeil(std::max<int64_t>(llvm::divideCeil(share, step), 1), blocks) * step;
 }
 
-BlockPlan xetile::planBlocks(const Contraction &matmul, const MatmulConfig &config,
+BlockPlan xetile::planBlocks(const Contraction &matmul, const ConfigChoice &choice,
                              const ThreadPlan &threads) {
+  const MatmulConfig &config = choice.config;
   BlockPlan plan;
   plan.innermost = threads.innermost;
   plan.order = config.middleLoops();
@@ -34,5 +35,10 @@ BlockPlan xetile::planBlocks(const Contraction &matmul, const MatmulConfig &conf
   }
   plan.mayLackK = ShapedType::isDynamic(matmul.extent(kK));
   plan.limits = {config.innermost[kM], config.innermost[kN]};
+  for (MatmulDim dim : {kM, kN}) {
+    int64_t extent = matmul.sizes[matmul.tiled(dim)], step = plan.innermost[dim];
+    if (choice.usesTiles && !ShapedType::isDynamic(extent) && extent % step != 0)
+      plan.rest[dim] = extent % step;
+  }
   return plan;
 }

@@ -3,6 +3,7 @@
 #ifndef XETILE_TARGET_CPU_MATMUL_LOOPNEST_BLOCKPLAN_H
 #define XETILE_TARGET_CPU_MATMUL_LOOPNEST_BLOCKPLAN_H
 
+#include "xetile/Target/Cpu/Matmul/Config/ConfigAnalysis.h"
 #include "xetile/Target/Cpu/Matmul/LoopNest/ThreadPlan.h"
 
 namespace xetile {
@@ -17,6 +18,9 @@ struct BlockPlan {
   std::array<bool, 3> whole;
   /// Dimensions of which the block is known where the loop over k starts.
   std::array<bool, 3> knownAtK;
+  /// For tile registers: the size of the last innermost block of m and n where it is not a whole
+  /// one, and known. It has code of its own, as registers have a number of rows and columns.
+  std::array<std::optional<int64_t>, 2> rest;
   /// The size of k is known at run time only: a thread may be left without work.
   bool mayLackK;
   /// Elements of m and n that one call of the microkernel has at most.
@@ -26,7 +30,7 @@ struct BlockPlan {
   bool severalSteps() const { return !whole[kK]; }
 };
 
-BlockPlan planBlocks(const Contraction &matmul, const MatmulConfig &config,
+BlockPlan planBlocks(const Contraction &matmul, const ConfigChoice &choice,
                      const ThreadPlan &threads);
 
 } // namespace xetile

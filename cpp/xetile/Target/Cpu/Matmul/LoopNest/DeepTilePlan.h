@@ -20,7 +20,7 @@ struct DeepTilePlan {
 
   DeepTilePlan(const Contraction &matmul, const ConfigChoice &choice, const Fusion &fusion)
       : matmul(matmul), fusion(fusion), threads(planThreads(matmul, choice.config)),
-        blocks(planBlocks(matmul, choice.config, threads)),
+        blocks(planBlocks(matmul, choice, threads)),
         packing(planPacking(matmul, choice, fusion, threads, blocks)),
         fetches(planFetches(matmul, choice, fusion, blocks, packing)),
         epilogue(planEpilogue(matmul, fusion, threads, blocks)) {}

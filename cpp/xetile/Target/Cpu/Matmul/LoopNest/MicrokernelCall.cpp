@@ -224,7 +224,7 @@ static Factors tilesOfGroups(const ThreadNest &nest, const BlockPiece &block, co
   Location loc = nest.loc;
   Index zero = nest.space.zero, one = nest.space.one;
   int64_t group = nest.plan.packing.group;
-  Index groups = ceilDivIndex(b, loc, tile.sizes[kK], group);
+  Index groups = nest.plan.packing.groupsOf(b, loc, tile.sizes[kK]);
   Index m = tile.sizes[kM], n = tile.sizes[kN];
   Factors factors;
   factors.a =

@@ -28,7 +28,8 @@ static Value packBeforeLoop(OpBuilder &b, Location loc, const DeepTilePlan &plan
   Value scratch =
       createPanelScratch(b, loc, right.element, plan.matmul.extent(kK), plan.matmul.extent(kN),
                          packing.panel, packing.group, packing.vectorLength);
-  return packPanels(b, loc, source, k, n, transposed, packing.group, scratch, packing.vectorLength);
+  return packPanels(b, loc, source, k, n, transposed, packing.group, packing.groupsAtOnce, scratch,
+                    packing.vectorLength);
 }
 
 /// All of a frozen operand, in front of what the function does in loops.
@@ -54,7 +55,7 @@ static Value packFrozen(OpBuilder &b, Location loc, const DeepTilePlan &plan, un
   Value scratch =
       createPanelScratch(b, loc, how.element, k, n, packing.panel, packing.group, length);
   return packPanels(b, loc, source, b.getIndexAttr(k), b.getIndexAttr(n), transposed, packing.group,
-                    scratch, length);
+                    packing.groupsAtOnce, scratch, length);
 }
 
 PackedConstants xetile::packConstants(OpBuilder &b, Location loc, const DeepTilePlan &plan) {
@@ -67,11 +68,11 @@ PackedConstants xetile::packConstants(OpBuilder &b, Location loc, const DeepTile
                       ? packConstantRows(b, loc, leftValue, left.element, packing.vectorLength)
                       : packFrozen(b, loc, plan, 0);
   if (right.isConstant)
-    constants.b =
-        isConstantMatrix(rightValue)
-            ? packConstantPanels(b, loc, rightValue, right.element,
-                                 /*transposed=*/right.dims[0] == kN, packing.panel, packing.group)
-            : packFrozen(b, loc, plan, 1);
+    constants.b = isConstantMatrix(rightValue)
+                      ? packConstantPanels(b, loc, rightValue, right.element,
+                                           /*transposed=*/right.dims[0] == kN, packing.panel,
+                                           packing.group, packing.groupsAtOnce)
+                      : packFrozen(b, loc, plan, 1);
   if (right.isBeforeLoop)
     constants.b = packBeforeLoop(b, loc, plan);
   return constants;
@@ -147,8 +148,8 @@ static Value packBlock(const ThreadNest &nest, unsigned operand, const BlockPiec
   }
   case BlockForm::Panels:
     return packPanels(b, nest.loc, source, block.sizes[kK], block.sizes[kN],
-                      /*transposed=*/how.dims[0] == kN, packing.group, scratch,
-                      packing.vectorLength);
+                      /*transposed=*/how.dims[0] == kN, packing.group, packing.groupsAtOnce,
+                      scratch, packing.vectorLength);
   }
   llvm_unreachable("all forms are above");
 }
@@ -159,9 +160,11 @@ static Value sliceConstantA(const ThreadNest &nest, const BlockPiece &block) {
   for (MatmulDim dim : nest.plan.packing.operands[0].dims) {
     offsets.push_back(addIndex(b, nest.loc, nest.offsets[dim], block.offsets[dim]));
     // The zeros that fill the last group are part of it.
-    int64_t group = dim == kM ? 1 : nest.plan.packing.group;
+    const PackingPlan &packing = nest.plan.packing;
+    Index size = block.sizes[dim];
     sizes.push_back(
-        mulIndex(b, nest.loc, ceilDivIndex(b, nest.loc, block.sizes[dim], group), group));
+        dim == kM ? size
+                  : mulIndex(b, nest.loc, packing.groupsOf(b, nest.loc, size), packing.group));
   }
   return tensor::ExtractSliceOp::create(b, nest.loc, nest.constants.a, offsets, sizes, strides);
 }
@@ -176,7 +179,7 @@ static Value sliceConstantB(const ThreadNest &nest, const BlockPiece &block) {
   SmallVector<Index> offsets = {floorDivIndex(b, loc, n, panel), floorDivIndex(b, loc, k, group),
                                 nest.space.zero};
   SmallVector<Index> sizes = {ceilDivIndex(b, loc, block.sizes[kN], panel),
-                              ceilDivIndex(b, loc, block.sizes[kK], group),
+                              nest.plan.packing.groupsOf(b, loc, block.sizes[kK]),
                               b.getIndexAttr(type.getDimSize(2))};
   SmallVector<Index> strides(3, nest.space.one);
   return tensor::ExtractSliceOp::create(b, loc, nest.constants.b, offsets, sizes, strides);

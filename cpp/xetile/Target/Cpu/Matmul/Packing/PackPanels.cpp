@@ -39,23 +39,31 @@ static Value packPanelRows(Copier &copier, Index k, int64_t rows, Index n, int64
   return copier.loop(whole, n, panel, scratch, copy(false));
 }
 
-/// Rows [k, k + group), interleaved, to row k / group of all panels; from `end` on they are zeros.
-static Value packPanelGroup(Copier &copier, Index k, int64_t group, std::optional<Index> end,
-                            Index n, int64_t panel, Value scratch) {
+/// Groups of k copied together: lines of a panel that are written one after the other.
+static constexpr int64_t kGroupsAtOnce = 4;
+
+/// `count` groups of rows from k on, each interleaved, to rows from k / group on of all panels;
+/// from `end` on they are zeros.
+static Value packPanelGroups(Copier &copier, Index k, int64_t count, int64_t group,
+                             std::optional<Index> end, Index n, int64_t panel, Value scratch) {
   OpBuilder &builder = copier.builder;
   Location loc = copier.loc;
-  Index target = floorDivIndex(builder, loc, k, group);
+  Index first = floorDivIndex(builder, loc, k, group);
   auto copy = [&](bool inBounds) {
     return [&, inBounds](Index column, Value destination) {
       Index number = floorDivIndex(builder, loc, column, panel);
       // Rows are interleaved by whole registers, where there are as many columns.
       int64_t wide = inBounds ? copier.length * group : copier.length;
-      for (int64_t part = 0, count; part < panel; part += count) {
-        count = panel - part >= wide ? wide : copier.length;
-        Index from = addIndex(builder, loc, column, builder.getIndexAttr(part));
-        Value groups = copier.readGroup(k, count, group, end, from, inBounds);
-        destination =
-            copier.write(groups, destination, {number, target, builder.getIndexAttr(group * part)});
+      for (int64_t row = 0; row < count; ++row) {
+        Index from = addIndex(builder, loc, k, builder.getIndexAttr(row * group));
+        Index target = addIndex(builder, loc, first, builder.getIndexAttr(row));
+        for (int64_t part = 0, columns; part < panel; part += columns) {
+          columns = panel - part >= wide ? wide : copier.length;
+          Index at = addIndex(builder, loc, column, builder.getIndexAttr(part));
+          Value groups = copier.readGroup(from, columns, group, end, at, inBounds);
+          destination = copier.write(groups, destination,
+                                     {number, target, builder.getIndexAttr(group * part)});
+        }
       }
       return destination;
     };
@@ -63,6 +71,24 @@ static Value packPanelGroup(Copier &copier, Index k, int64_t group, std::optiona
   Index whole = copier.wholeSteps(n, panel);
   scratch = copier.loop(builder.getIndexAttr(0), whole, panel, scratch, copy(true));
   return copier.loop(whole, n, panel, scratch, copy(false));
+}
+
+/// Zeros in rows from `row` up to a multiple of `multiple`, of all panels.
+static Value fillPanels(Copier &copier, Index row, int64_t multiple, Index n, int64_t panel,
+                        int64_t group, Value scratch) {
+  OpBuilder &builder = copier.builder;
+  Location loc = copier.loc;
+  Index end = mulIndex(builder, loc, ceilDivIndex(builder, loc, row, multiple), multiple);
+  auto type = VectorType::get({copier.length * group}, copier.element);
+  Value zeros = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  return copier.loop(row, end, 1, scratch, [&](Index at, Value outer) {
+    return copier.loop(builder.getIndexAttr(0), n, panel, outer, [&](Index column, Value into) {
+      Index number = floorDivIndex(builder, loc, column, panel);
+      for (int64_t part = 0; part < panel; part += copier.length)
+        into = copier.write(zeros, into, {number, at, builder.getIndexAttr(group * part)});
+      return into;
+    });
+  });
 }
 
 namespace {
@@ -167,21 +193,27 @@ Value xetile::createPanelScratch(OpBuilder &builder, Location loc, Type element,
 }
 
 Value xetile::packPanels(OpBuilder &builder, Location loc, const PackSource &source, Index k,
-                         Index n, bool transposed, int64_t group, Value scratch,
-                         int64_t vectorLength) {
+                         Index n, bool transposed, int64_t group, int64_t groupsAtOnce,
+                         Value scratch, int64_t vectorLength) {
   Copier copier(builder, loc, source, vectorLength);
   int64_t panel = cast<RankedTensorType>(scratch.getType()).getDimSize(2) / group;
   if (transposed)
     return packTransposed(copier, k, n, panel, group, scratch);
   Index zero = builder.getIndexAttr(0);
   if (group > 1) {
-    Index whole = copier.wholeSteps(k, group);
-    scratch = copier.loop(zero, whole, group, scratch, [&](Index row, Value into) {
-      return packPanelGroup(copier, row, group, std::nullopt, n, panel, into);
+    int64_t several = group * kGroupsAtOnce;
+    Index most = copier.wholeSteps(k, several), whole = copier.wholeSteps(k, group);
+    scratch = copier.loop(zero, most, several, scratch, [&](Index row, Value into) {
+      return packPanelGroups(copier, row, kGroupsAtOnce, group, std::nullopt, n, panel, into);
     });
-    return copier.loop(whole, k, group, scratch, [&](Index row, Value into) {
-      return packPanelGroup(copier, row, group, k, n, panel, into);
+    scratch = copier.loop(most, whole, group, scratch, [&](Index row, Value into) {
+      return packPanelGroups(copier, row, 1, group, std::nullopt, n, panel, into);
     });
+    scratch = copier.loop(whole, k, group, scratch, [&](Index row, Value into) {
+      return packPanelGroups(copier, row, 1, group, k, n, panel, into);
+    });
+    return fillPanels(copier, ceilDivIndex(builder, loc, k, group), groupsAtOnce, n, panel, group,
+                      scratch);
   }
   Index whole = copier.wholeSteps(k, kRowsAtOnce);
   scratch = copier.loop(zero, whole, kRowsAtOnce, scratch, [&](Index row, Value into) {

@@ -43,10 +43,10 @@ mlir::Value createPanelScratch(mlir::OpBuilder &builder, mlir::Location loc, mli
                                int64_t vectorLength);
 
 /// Copies B, k x n or, if `transposed`, n x k, to `scratch`. The last panel and the last group are
-/// filled up with zeros.
+/// filled up with zeros, and the groups to a multiple of `groupsAtOnce`.
 mlir::Value packPanels(mlir::OpBuilder &builder, mlir::Location loc, const PackSource &source,
-                       Index k, Index n, bool transposed, int64_t group, mlir::Value scratch,
-                       int64_t vectorLength);
+                       Index k, Index n, bool transposed, int64_t group, int64_t groupsAtOnce,
+                       mlir::Value scratch, int64_t vectorLength);
 
 /// Scratch for what the sums of B's columns must be corrected by: [n / panel][panel] of i32.
 mlir::Value createColumnScratch(mlir::OpBuilder &builder, mlir::Location loc, int64_t n,
@@ -69,7 +69,8 @@ mlir::Value packConstantRows(mlir::OpBuilder &builder, mlir::Location loc, mlir:
                              mlir::Type element, int64_t vectorLength);
 /// All of a constant B in panels as `packPanels` makes them, `group` elements of k side by side.
 mlir::Value packConstantPanels(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value source,
-                               mlir::Type element, bool transposed, int64_t panel, int64_t group);
+                               mlir::Type element, bool transposed, int64_t panel, int64_t group,
+                               int64_t groupsAtOnce);
 
 } // namespace xetile
 

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Matmul/Packing/PackingPlan.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "xetile/Target/Cpu/Matmul/Config/CostModel.h"
 #include "xetile/Target/Cpu/Matmul/Config/Request.h"
 #include "xetile/Target/Cpu/Matmul/Packing/Packing.h"
 
@@ -18,6 +19,7 @@ PackingPlan xetile::planPacking(const Contraction &matmul, const ConfigChoice &c
   plan.vectorLength = choice.vectorLength;
   plan.group = choice.group;
   plan.offsetA = choice.offsetA;
+  plan.groupsAtOnce = choice.fillsTiles ? kTileSide : 1;
   plan.panel = choice.config.innermost[kN];
   plan.isUnsigned = {matmul.isUnsigned(0) != choice.offsetA, matmul.isUnsigned(1)};
 

@@ -3,6 +3,7 @@
 #ifndef XETILE_TARGET_CPU_MATMUL_PACKING_PACKINGPLAN_H
 #define XETILE_TARGET_CPU_MATMUL_PACKING_PACKINGPLAN_H
 
+#include "xetile/Linalg/TileLoops.h"
 #include "xetile/Target/Cpu/Matmul/Config/ConfigAnalysis.h"
 #include "xetile/Target/Cpu/Matmul/LoopNest/BlockPlan.h"
 #include "xetile/Target/Cpu/Matmul/LoopNest/Fusion.h"
@@ -35,11 +36,17 @@ struct PackingPlan {
   /// As in ConfigChoice.
   int64_t vectorLength, group;
   bool offsetA;
+  /// Groups of k that copies have a multiple of, the last ones being zeros.
+  int64_t groupsAtOnce = 1;
   /// Elements of n in a panel.
   int64_t panel;
   /// True if the microkernel zero-extends the integers of an input; an offset changes that.
   std::array<bool, 2> isUnsigned;
 
+  /// Groups of k in `size` elements of it.
+  Index groupsOf(mlir::OpBuilder &b, mlir::Location loc, Index size) const {
+    return mulIndex(b, loc, ceilDivIndex(b, loc, size, group * groupsAtOnce), groupsAtOnce);
+  }
   bool hasPanels() const { return operands[1].form == BlockForm::Panels; }
 };
 
