@@ -18,10 +18,11 @@ import hashlib
 import json
 import math
 import os
+import statistics
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -61,7 +62,11 @@ RATES: Mapping[str, str] = MappingProxyType(
 
 # As the compiler reads them.
 _LEAST, _MOST = 1e-3, 1e9
-_TURN = 0.1
+# All rates are measured in turns: what disturbs one of them for a while is in few of its rounds.
+_ROUNDS = 5
+_TURN = 0.02
+# Less is not told of.
+_TELL = 0.1
 # Few, as other processes disturb them.
 _FORKS = 20
 _SPEC = "dlti.target_system_spec"
@@ -69,15 +74,26 @@ _SPEC = "dlti.target_system_spec"
 
 @dataclass(frozen=True)
 class Calibration:
-    """Nanoseconds by the names of `RATES`; `seconds` is how long measuring took, 0 for what was read."""
+    """Nanoseconds by the names of `RATES`, medians of several rounds; `seconds` is how long measuring took, 0 for what
+    was read. `spread` is how far apart the rounds between the best and the worst were, as a part of a rate."""
 
     rates: Mapping[str, float]
     path: Path
     seconds: float = 0.0
+    spread: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def uncertainty(self) -> float:
+        """Of most rates: the compiler follows no prediction that wins less."""
+        return float(f"{statistics.median(list(self.spread.values()) or [0.0]):.4g}")
 
     def __str__(self) -> str:
-        lines = [f"{name:18} {value:10.3f}  {RATES[name]}" for name, value in self.rates.items()]
-        return "\n".join([*lines, f"kept in {self.path}"])
+        lines = [
+            f"{name:18} {value:10.3f}  {RATES[name]}"
+            + (f", +-{100 * self.spread[name]:.0f} %" if self.spread.get(name, 0.0) >= _TELL else "")
+            for name, value in self.rates.items()
+        ]
+        return "\n".join([*lines, *_doubts(self.rates), f"kept in {self.path}"])
 
 
 def calibrate(*, on_measured: Callable[[str, float], None] = lambda name, value: None) -> Calibration:
@@ -88,18 +104,35 @@ def calibrate(*, on_measured: Callable[[str, float], None] = lambda name, value:
     """
     start = time.perf_counter()
     bench = _Bench()
+    rounds: dict[str, list[float]] = {}
+    for _ in range(_ROUNDS):
+        for name, measure in bench.measures():
+            rounds.setdefault(name, []).append(min(max(measure(), _LEAST), _MOST))
     rates: dict[str, float] = {}
-    for name, measure in bench.measures():
-        rates[name] = float(f"{min(max(measure(), _LEAST), _MOST):.4g}")
+    spread: dict[str, float] = {}
+    for name, values in rounds.items():
+        rates[name] = float(f"{statistics.median(values):.4g}")
+        inner = sorted(values)[1:-1] or values
+        spread[name] = float(f"{min((inner[-1] - inner[0]) / 2 / rates[name], 1.0):.4g}")
         on_measured(name, rates[name])
     path = _path()
-    content = _holds() | {"rates": rates}
+    content = _holds() | {"rates": rates, "spread": spread}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise XeTileError(f"cannot write {path}: {error.strerror}; name another folder in XETILE_CACHE") from None
     files.write(path, json.dumps(content | {"digest": _digest(content)}, indent=2) + "\n")
-    return Calibration(MappingProxyType(rates), path, time.perf_counter() - start)
+    return Calibration(MappingProxyType(rates), path, time.perf_counter() - start, MappingProxyType(spread))
+
+
+def _doubts(rates: Mapping[str, float]) -> list[str]:
+    """Rates that do not fit one another: something ran beside the measurement."""
+    pairs = [(f"{name}_l2_ns", f"{name}_l3_ns") for name in ("read", "copy", "write")]
+    return [
+        f"note: {near} is more than {far}: something ran beside; measure again on a quiet machine"
+        for near, far in pairs
+        if rates.get(near, 0.0) > 1.25 * rates.get(far, math.inf)
+    ]
 
 
 def known() -> Calibration | None:
@@ -122,7 +155,7 @@ def known() -> Calibration | None:
         for name, value in _holds().items():
             if content.get(name) != value:
                 raise XeTileError(f"{name}: it is of another machine or version")
-        rates = _checked(content.get("rates"))
+        rates, spread = _checked(content.get("rates")), _parts(content.get("spread"))
         digest = content.pop("digest", None)
         if digest != _digest(content):
             raise XeTileError("it was edited")
@@ -130,7 +163,7 @@ def known() -> Calibration | None:
         told_ = f"{path} is ignored: {error}; `xetile calibrate` writes it again, compile() takes rates from its table"
         warnings.warn(told_, RuntimeWarning, stacklevel=2)
         return None
-    return Calibration(MappingProxyType(rates), path)
+    return Calibration(MappingProxyType(rates), path, spread=MappingProxyType(spread))
 
 
 def describe(module: ir.Module) -> None:
@@ -140,7 +173,8 @@ def describe(module: ir.Module) -> None:
     found = known()
     if found is None:
         return
-    entries = ", ".join(f'"{name}" = {value!r} : f64' for name, value in found.rates.items())
+    numbers = {**found.rates, "uncertainty": found.uncertainty}
+    entries = ", ".join(f'"{name}" = {value!r} : f64' for name, value in numbers.items())
     text = f'#dlti.target_system_spec<"host" = #dlti.target_device_spec<{entries}>>'
     module.operation.attributes[_SPEC] = ir.Attribute.parse(text, module.context)
 
@@ -150,7 +184,7 @@ def _path() -> Path:
 
 
 def _holds() -> dict[str, Any]:
-    return {"version": 1, "machine": machine.facts()}
+    return {"version": 2, "machine": machine.facts()}
 
 
 def _digest(content: Mapping[str, Any]) -> str:
@@ -166,6 +200,15 @@ def _checked(rates: Any) -> dict[str, float]:
         if not isinstance(value, float) or not _LEAST <= value <= _MOST:
             raise XeTileError(f"{name}: expected {_LEAST} to {_MOST:.0f} ns, got {told(value)}")
     return rates
+
+
+def _parts(spread: Any) -> dict[str, float]:
+    if not isinstance(spread, dict) or not set(spread) <= set(RATES):
+        raise XeTileError("expected how far apart rounds were")
+    for name, value in spread.items():
+        if not isinstance(value, float) or not 0 <= value <= 1:
+            raise XeTileError(f"spread of {name}: expected 0 to 1, got {told(value)}")
+    return spread
 
 
 class _Memory(ctypes.Structure):
@@ -267,7 +310,7 @@ class _Bench:
         count = times or 1
         seconds(count)
         # Longer than the call from Python by far.
-        while not times and seconds(count) < 1e-3:
+        while not times and seconds(count) < 3e-4:
             count *= 2
         best, end = math.inf, time.perf_counter() + _TURN
         while time.perf_counter() < end:

@@ -69,3 +69,22 @@ func.func @tiles(%a: tensor<1024x1024xbf16>, %b: tensor<1024x1024xbf16>, %c: ten
   return %d : tensor<1024x1024xf32>
 }
 }
+
+// -----
+
+// A measurement that differs from what is known of such a CPU by more than twice counts as twice; what it promises is
+// followed where that is more than its uncertainty.
+#machine = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"num_threads" = 1 : i32, "max_vector_width" = 512 : i32,
+  "L1_cache_size_in_bytes" = 49152 : i32, "L1_cache_ways" = 12 : i32, "L2_cache_size_in_bytes" = 2097152 : i32,
+  "L2_cache_ways" = 16 : i32, "L3_cache_size_in_bytes" = 272629760 : i32, "name" = "emeraldrapids",
+  "copy_l3_ns" = 500.0 : f64, "wait_l3_ns" = 9.5 : f64, "uncertainty" = 0.9 : f64>>
+module attributes {dlti.target_system_spec = #machine} {
+// CHECK-LABEL: remark: {"MThreads":
+// CHECK: rates (DLTI, within 90 %), ns: multiply-add of f32 0.18, {{.*}}from L3 160.00
+// CHECK: copy_l3_ns: 500.00 ns were measured, 80.00 are known of such a CPU: 160.00 count
+// CHECK-NOT: wait_l3_ns: 9.50
+func.func @limited(%a: tensor<1024x1024xf32>, %b: tensor<1024x1024xf32>, %c: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<1024x1024xf32>, tensor<1024x1024xf32>) outs(%c : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+  return %d : tensor<1024x1024xf32>
+}
+}

@@ -76,15 +76,23 @@ func.func @turns(%a: tensor<64x2048xbf16>, %b: tensor<2048x256xbf16>, %c: tensor
   return %d : tensor<64x256xf32>
 }
 
-// Unsigned by signed bytes, C added to; k = 72 leaves 2 groups of 4, m and n leave 5 and 3: vector code goes on from C.
-// CHECK: amx.tile_load {{.*}} into !amx.tile<16x16xi32>
-// CHECK: amx.tile_muli %{{.*}} zext, %{{.*}}, %{{.*}} : !amx.tile<16x64xi8>, !amx.tile<16x64xi8>, !amx.tile<16x16xi32>
-// CHECK: amx.tile_store
-// CHECK: vpdpbusd
-// ASM-LABEL: bytes:
+// Unsigned by signed bytes, C added to; 21 rows are two tiles of 11, which share one, 19 columns two of 10. k = 72 fills
+// no tiles: A and B are copied and filled up with zeros.
+// CHECK-COUNT-4: amx.tile_load {{.*}} into !amx.tile<11x10xi32>
+// CHECK: scf.for
+// CHECK: amx.tile_load {{.*}} into !amx.tile<11x64xi8>
+// CHECK: amx.tile_load {{.*}} into !amx.tile<16x40xi8>
+// CHECK: amx.tile_muli %{{.*}} zext, %{{.*}}, %{{.*}} : !amx.tile<11x64xi8>, !amx.tile<16x40xi8>, !amx.tile<11x10xi32>
+// CHECK-COUNT-4: amx.tile_store
+// CHECK-NOT: vpdpbusd
+// CHECK-LABEL: func @rows
+// ASM-LABEL: bytes_tiles:
 // ASM: ldtilecfg
 // ASM: tdpbusd
-// ASM: vpdpbusd
+// ASM-NOT: vpdpbusd
+// ASM-LABEL: bytes:
+// ASM-NOT: ldtilecfg
+// ASM: call{{.*}} bytes_tiles
 func.func @bytes(%a: tensor<21x72xi8>, %b: tensor<72x19xi8>, %c: tensor<21x19xi32>) -> tensor<21x19xi32> {
   %d = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
                                         affine_map<(m, n, k) -> (m, n)>],
@@ -98,5 +106,28 @@ func.func @bytes(%a: tensor<21x72xi8>, %b: tensor<72x19xi8>, %c: tensor<21x19xi3
     linalg.yield %s : i32
   } -> tensor<21x19xi32>
   return %d : tensor<21x19xi32>
+}
+
+// The last 13 of 77 rows are tiles of 13 rows, in a loop of their own; B is packed once for all rows.
+// CHECK: memref.alloc() {{.*}} : memref<3x320x64xbf16>
+// CHECK-COUNT-1: vector.interleave
+// CHECK: amx.tile_mulf {{.*}} !amx.tile<16x16xf32>
+// CHECK-NOT: vector.interleave
+// CHECK: amx.tile_mulf {{.*}} : !amx.tile<13x32xbf16>, !amx.tile<16x32xbf16>, !amx.tile<13x16xf32>
+// CHECK-NOT: vector.fma
+// LLVM configures tiles outside of loops: again after the call, for the next block.
+// ASM-LABEL: rows_tiles:
+// ASM: ldtilecfg
+// ASM-NOT: ldtilecfg
+// ASM: tdpbf16ps
+// ASM-NOT: ldtilecfg
+// ASM: tilerelease
+// ASM-LABEL: rows:
+// ASM-NOT: vdpbf16ps
+func.func @rows(%a: tensor<77x640xbf16>, %b: tensor<640x96xbf16>, %c: tensor<77x96xf32>) -> tensor<77x96xf32> {
+  %zero = arith.constant 0.0 : f32
+  %filled = linalg.fill ins(%zero : f32) outs(%c : tensor<77x96xf32>) -> tensor<77x96xf32>
+  %d = linalg.matmul ins(%a, %b : tensor<77x640xbf16>, tensor<640x96xbf16>) outs(%filled : tensor<77x96xf32>) -> tensor<77x96xf32>
+  return %d : tensor<77x96xf32>
 }
 }

@@ -58,9 +58,9 @@ def test_what_was_measured_is_what_the_model_takes(rng, cache):
     assert dict(measured) == dict(found.rates)
     assert set(found.rates) <= set(calibration.RATES)
     assert {"multiply_add_ns", "copy_l3_ns", "wait_unaligned_ns"} <= set(found.rates)
-    assert calibration.known() == calibration.Calibration(found.rates, found.path)
+    assert calibration.known() == calibration.Calibration(found.rates, found.path, spread=found.spread)
     source, numbers = told_rates(problem().module())
-    assert source == "DLTI"
+    assert source == "DLTI" + (f", within {100 * found.uncertainty:.0f} %" if found.uncertainty else "")
     assert numbers[0] == pytest.approx(found.rates["multiply_add_ns"], abs=0.006)
     kernel = cpu.compile(problem().module())
     right(rng, kernel)

@@ -78,6 +78,7 @@ static Machine detectMachine() {
 #endif
   readCaches(machine);
   machine.rates = lookupRates(llvm::sys::getHostCPUName(), machine.ratesSource);
+  machine.known = findRates(llvm::sys::getHostCPUName());
   const llvm::StringMap<bool> &features = hostFeatures();
   if (features.lookup("avx512f")) {
     machine.vectorBits = 512;

@@ -68,6 +68,38 @@ static LogicalResult readSizes(Operation *op, bool isDescribed, bool require, Ma
   return success();
 }
 
+/// The CPU that a description names, whose rates the table has.
+static LogicalResult readName(Operation *op, Machine &machine) {
+  Attribute found = findEntry(op, "CPU", "name");
+  if (!found)
+    return success();
+  auto name = dyn_cast<StringAttr>(found);
+  std::optional<Rates> rates = name ? findRates(name) : std::nullopt;
+  if (!rates)
+    return op->emitOpError() << "DLTI entry \"CPU\", \"name\": expected one of " << joinKnownCpus()
+                             << ", got " << found << "; leave it out and give rates";
+  machine.rates = *rates;
+  machine.ratesSource = "known of " + name.str();
+  machine.known = rates;
+  return success();
+}
+
+/// How uncertain rates are that were measured.
+static LogicalResult readUncertainty(Operation *op, StringRef device, Machine &machine) {
+  Attribute found = findEntry(op, device, "uncertainty");
+  if (!found)
+    return success();
+  auto number = dyn_cast<FloatAttr>(found);
+  double value = number ? number.getValueAsDouble() : -1;
+  if (!(value >= 0 && value <= 1))
+    return op->emitOpError() << "DLTI entry \"" << device
+                             << "\", \"uncertainty\": expected a part of a rate, a float from 0 to "
+                                "1, got "
+                             << found;
+  machine.uncertainty = value;
+  return success();
+}
+
 static LogicalResult readRates(Operation *op, StringRef device, Machine &machine) {
   for (const RateField &rate : allRateFields()) {
     Attribute found = findEntry(op, device, rate.name);
@@ -84,7 +116,11 @@ static LogicalResult readRates(Operation *op, StringRef device, Machine &machine
     machine.rates.*rate.value = value;
     machine.ratesSource = "DLTI";
   }
-  return success();
+  if (machine.ratesSource != "DLTI")
+    machine.known.reset();
+  if (machine.known)
+    machine.notes = limitRates(machine.rates, *machine.known);
+  return readUncertainty(op, device, machine);
 }
 
 /// Instructions of a machine that is described.
@@ -118,6 +154,7 @@ FailureOr<Machine> xetile::describeMachine(Operation *op, bool require) {
     machine = detectHost();
   }
   if (failed(readSizes(op, isDescribed, require, machine)) ||
+      (isDescribed && failed(readName(op, machine))) ||
       failed(readRates(op, isDescribed ? "CPU" : "host", machine)) ||
       (isDescribed && failed(readFlags(op, machine))))
     return failure();

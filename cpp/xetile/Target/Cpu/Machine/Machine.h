@@ -28,6 +28,11 @@ struct Machine {
   Rates rates;
   /// Where the rates come from.
   std::string ratesSource;
+  /// Rates that the table has of this CPU, where measured ones took their place; how far apart
+  /// rounds of measurements were, as a part of a rate; notes about rates that were cut.
+  std::optional<Rates> known;
+  double uncertainty = 0;
+  llvm::SmallVector<std::string> notes;
 };
 
 /// Emits an error and fails for an option of threads below 0, which is all cores.
@@ -39,11 +44,13 @@ const Machine &detectHost();
 /// The description in the DLTI attributes around `op`, of the device "CPU":
 /// `num_threads`, `L1_cache_size_in_bytes`, `L2_cache_size_in_bytes`, `L3_cache_size_in_bytes`,
 /// `max_vector_width` (bits), `bf16_dot`, `int8_dot`, `amx` (0 or 1), `L1_cache_ways`,
-/// `L2_cache_ways`, and the rates in nanoseconds, as floats. Nothing of it comes from the host:
-/// entries that are absent are those of any x86-64 (one thread, 128 bits, no dot products, the
-/// caches above, typical rates), unless `require` asks for all of the first five. Without that
-/// device it is the host, with the rates of the device "host", if there is one, which
-/// `xetile calibrate` measured. Emits an error and fails for absent and wrong values.
+/// `L2_cache_ways`, the rates in nanoseconds, as floats, `uncertainty` of these, a part of one, and
+/// `name`, LLVM's of a CPU whose rates the table has: rates beside it are measurements of it.
+/// Nothing of it comes from the host: entries that are absent are those of any x86-64 (one thread,
+/// 128 bits, no dot products, the caches above, typical rates), unless `require` asks for all of
+/// the first five. Without that device it is the host, with the rates of the device "host", if
+/// there is one, which `xetile calibrate` measured. Emits an error and fails for absent and wrong
+/// values.
 mlir::FailureOr<Machine> describeMachine(mlir::Operation *op, bool require);
 
 } // namespace xetile

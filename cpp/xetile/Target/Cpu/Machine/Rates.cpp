@@ -4,6 +4,8 @@
 // refused: CPUs that are not in the table have typical rates.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Machine/Rates.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <algorithm>
 
 using namespace xetile;
 
@@ -46,12 +48,39 @@ static constexpr Rates kGoldenCove = {0.183, 0.727, 0.181, 7.0, 7.0,  8.0,  36.0
 static constexpr KnownCpu kTable[] = {
     {"znver4", kZen4}, {"emeraldrapids", kGoldenCove}, {"sapphirerapids", kGoldenCove}};
 
-Rates xetile::lookupRates(llvm::StringRef name, std::string &source) {
+std::optional<Rates> xetile::findRates(llvm::StringRef name) {
   for (const KnownCpu &cpu : kTable)
-    if (cpu.name == name) {
-      source = "known of " + name.str();
+    if (cpu.name == name)
       return cpu.rates;
-    }
-  source = "typical ones, not measured";
-  return kZen4;
+  return std::nullopt;
+}
+
+Rates xetile::lookupRates(llvm::StringRef name, std::string &source) {
+  std::optional<Rates> found = findRates(name);
+  source = found ? "known of " + name.str() : "typical ones, not measured";
+  return found.value_or(kZen4);
+}
+
+std::string xetile::joinKnownCpus() {
+  std::string names;
+  for (const KnownCpu &cpu : kTable)
+    names += (names.empty() ? "" : ", ") + cpu.name.str();
+  return names;
+}
+
+llvm::SmallVector<std::string> xetile::limitRates(Rates &measured, const Rates &known) {
+  constexpr double kMost = 2;
+  llvm::SmallVector<std::string> notes;
+  for (const RateField &rate : allRateFields()) {
+    double &value = measured.*rate.value, usual = known.*rate.value;
+    if (rate.value == &Rates::fork || usual == 0 || value == 0)
+      continue;
+    double limited = std::clamp(value, usual / kMost, usual * kMost);
+    if (limited != value)
+      notes.push_back(llvm::formatv("{0}: {1:f2} ns were measured, {2:f2} are known of such a CPU: "
+                                    "{3:f2} count",
+                                    rate.name, value, usual, limited));
+    value = limited;
+  }
+  return notes;
 }

@@ -4,7 +4,9 @@
 #define XETILE_TARGET_CPU_MACHINE_RATES_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
+#include <optional>
 #include <string>
 
 namespace xetile {
@@ -34,8 +36,17 @@ struct RateField {
 /// In the order in which they are told.
 llvm::ArrayRef<RateField> allRateFields();
 
-/// Rates of the CPU that LLVM calls `name`, else typical ones; `source` says which.
+/// Rates of the CPU that LLVM calls `name`, if the table has it.
+std::optional<Rates> findRates(llvm::StringRef name);
+/// The same, else typical ones; `source` says which.
 Rates lookupRates(llvm::StringRef name, std::string &source);
+/// The names of the table, a comma and a space between them.
+std::string joinKnownCpus();
+
+/// Takes no more than twice and no less than half of what is known of such a CPU: more is another
+/// process beside the measurement, or another state of the CPU. A line for each rate that is cut.
+/// Starting threads is not among them, as it grows with their number.
+llvm::SmallVector<std::string> limitRates(Rates &measured, const Rates &known);
 
 } // namespace xetile
 

@@ -410,6 +410,9 @@ static void chooseOrder(const CostModel &model, const PartialConfig &given, Conf
 /// The numbers that the terms below are made of.
 static std::string describeRates(const Machine &machine) {
   std::string text = "rates (" + machine.ratesSource + "), ns:";
+  if (machine.uncertainty != 0)
+    text = llvm::formatv("rates ({0}, within {1:f0} %), ns:", machine.ratesSource,
+                         100 * machine.uncertainty);
   llvm::raw_string_ostream out(text);
   StringRef separator = " ";
   for (const RateField &rate : allRateFields())

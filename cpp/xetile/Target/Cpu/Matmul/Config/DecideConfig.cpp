@@ -135,6 +135,45 @@ static void decidePacking(const Contraction &matmul, const Machine &machine, Con
   choice.reasons.push_back(note);
 }
 
+/// What measured rates choose, unless what rates of the table choose is predicted to take as long:
+/// then it stays, as that was tried.
+static ConfigChoice chooseByRates(const Contraction &matmul, const Machine &machine,
+                                  const PartialConfig &given, const PackingWish &packing) {
+  ConfigChoice choice = chooseConfig(matmul, machine, given, packing);
+  llvm::append_range(choice.reasons, machine.notes);
+  if (!machine.known)
+    return choice;
+  Machine usual = machine;
+  usual.rates = *machine.known;
+  usual.ratesSource = machine.ratesSource + ", those of the table chose";
+  ConfigChoice other = chooseConfig(matmul, usual, given, packing);
+  if (other.config == choice.config && other.packA == choice.packA && other.packB == choice.packB &&
+      other.turnB == choice.turnB)
+    return choice;
+  PartialConfig fixed;
+  for (MatmulDim dim : {kM, kN, kK}) {
+    fixed.threads[dim] = other.config.threads[dim];
+    fixed.block[dim] = other.config.block[dim];
+    fixed.innermost[dim] = other.config.innermost[dim];
+  }
+  fixed.loopOrder = other.config.loopOrder;
+  PackingWish wish = packing;
+  wish.a = other.packA;
+  wish.b = other.packB;
+  double cycles = chooseConfig(matmul, machine, fixed, wish).cycles;
+  // No rounds agree better than this.
+  constexpr double kLeast = 0.05;
+  double most = std::max(machine.uncertainty, kLeast), win = 1 - choice.cycles / cycles;
+  std::string text = llvm::formatv("measured rates promise {0:f0} % less time than {1}, which "
+                                   "those of the table choose: {2} than "
+                                   "their uncertainty of {3:f0} %",
+                                   100 * win, writeConfig(other.config),
+                                   win > most ? "more" : "no more", 100 * most);
+  ConfigChoice &chosen = win > most ? choice : other;
+  chosen.reasons.push_back(text);
+  return chosen;
+}
+
 FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
                                              const DeepTileRequest &request) {
   Operation *op = matmul.op;
@@ -156,7 +195,7 @@ FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
   // The cost of packing is amortized over many steps.
   else if (op->hasAttr(kPackBeforeLoopAttr))
     packing.b = true;
-  ConfigChoice choice = chooseConfig(matmul, *machine, given, packing);
+  ConfigChoice choice = chooseByRates(matmul, *machine, given, packing);
   if (Problem wrong = checkConfig(matmul, choice.config))
     return op->emitOpError() << *wrong;
   decidePacking(matmul, *machine, choice);

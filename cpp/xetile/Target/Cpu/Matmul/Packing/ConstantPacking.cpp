@@ -94,11 +94,11 @@ Value xetile::packConstantRows(OpBuilder &builder, Location loc, Value source, T
 }
 
 Value xetile::packConstantPanels(OpBuilder &builder, Location loc, Value source, Type element,
-                                 bool transposed, int64_t panel, int64_t group,
-                                 int64_t groupsAtOnce) {
+                                 bool transposed, int64_t panel, const PanelGroups &groups) {
+  int64_t group = groups.size;
   auto type = cast<RankedTensorType>(source.getType());
   int64_t k = type.getDimSize(transposed ? 1 : 0), n = type.getDimSize(transposed ? 0 : 1);
-  int64_t rows = llvm::alignTo(llvm::divideCeil(k, group), groupsAtOnce);
+  int64_t rows = llvm::alignTo(llvm::divideCeil(k, group), groups.multiple);
   int64_t panels = llvm::divideCeil(n, panel);
   return permute(builder, loc, source,
                  RankedTensorType::get({panels, rows, panel * group}, element),

@@ -28,7 +28,7 @@ static Value packBeforeLoop(OpBuilder &b, Location loc, const DeepTilePlan &plan
   Value scratch =
       createPanelScratch(b, loc, right.element, plan.matmul.extent(kK), plan.matmul.extent(kN),
                          packing.panel, packing.group, packing.vectorLength);
-  return packPanels(b, loc, source, k, n, transposed, packing.group, packing.groupsAtOnce, scratch,
+  return packPanels(b, loc, source, k, n, transposed, packing.panelGroups(), scratch,
                     packing.vectorLength);
 }
 
@@ -54,8 +54,8 @@ static Value packFrozen(OpBuilder &b, Location loc, const DeepTilePlan &plan, un
   int64_t k = transposed ? columns : rows, n = transposed ? rows : columns;
   Value scratch =
       createPanelScratch(b, loc, how.element, k, n, packing.panel, packing.group, length);
-  return packPanels(b, loc, source, b.getIndexAttr(k), b.getIndexAttr(n), transposed, packing.group,
-                    packing.groupsAtOnce, scratch, length);
+  return packPanels(b, loc, source, b.getIndexAttr(k), b.getIndexAttr(n), transposed,
+                    packing.panelGroups(), scratch, length);
 }
 
 PackedConstants xetile::packConstants(OpBuilder &b, Location loc, const DeepTilePlan &plan) {
@@ -71,7 +71,7 @@ PackedConstants xetile::packConstants(OpBuilder &b, Location loc, const DeepTile
     constants.b = isConstantMatrix(rightValue)
                       ? packConstantPanels(b, loc, rightValue, right.element,
                                            /*transposed=*/right.dims[0] == kN, packing.panel,
-                                           packing.group, packing.groupsAtOnce)
+                                           packing.panelGroups())
                       : packFrozen(b, loc, plan, 1);
   if (right.isBeforeLoop)
     constants.b = packBeforeLoop(b, loc, plan);
@@ -148,8 +148,8 @@ static Value packBlock(const ThreadNest &nest, unsigned operand, const BlockPiec
   }
   case BlockForm::Panels:
     return packPanels(b, nest.loc, source, block.sizes[kK], block.sizes[kN],
-                      /*transposed=*/how.dims[0] == kN, packing.group, packing.groupsAtOnce,
-                      scratch, packing.vectorLength);
+                      /*transposed=*/how.dims[0] == kN, packing.panelGroups(), scratch,
+                      packing.vectorLength);
   }
   llvm_unreachable("all forms are above");
 }

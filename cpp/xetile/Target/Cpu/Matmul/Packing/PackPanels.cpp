@@ -39,9 +39,6 @@ static Value packPanelRows(Copier &copier, Index k, int64_t rows, Index n, int64
   return copier.loop(whole, n, panel, scratch, copy(false));
 }
 
-/// Groups of k copied together: lines of a panel that are written one after the other.
-static constexpr int64_t kGroupsAtOnce = 4;
-
 /// `count` groups of rows from k on, each interleaved, to rows from k / group on of all panels;
 /// from `end` on they are zeros.
 static Value packPanelGroups(Copier &copier, Index k, int64_t count, int64_t group,
@@ -193,18 +190,19 @@ Value xetile::createPanelScratch(OpBuilder &builder, Location loc, Type element,
 }
 
 Value xetile::packPanels(OpBuilder &builder, Location loc, const PackSource &source, Index k,
-                         Index n, bool transposed, int64_t group, int64_t groupsAtOnce,
-                         Value scratch, int64_t vectorLength) {
+                         Index n, bool transposed, const PanelGroups &groups, Value scratch,
+                         int64_t vectorLength) {
+  int64_t group = groups.size;
   Copier copier(builder, loc, source, vectorLength);
   int64_t panel = cast<RankedTensorType>(scratch.getType()).getDimSize(2) / group;
   if (transposed)
     return packTransposed(copier, k, n, panel, group, scratch);
   Index zero = builder.getIndexAttr(0);
   if (group > 1) {
-    int64_t several = group * kGroupsAtOnce;
+    int64_t several = group * groups.together;
     Index most = copier.wholeSteps(k, several), whole = copier.wholeSteps(k, group);
     scratch = copier.loop(zero, most, several, scratch, [&](Index row, Value into) {
-      return packPanelGroups(copier, row, kGroupsAtOnce, group, std::nullopt, n, panel, into);
+      return packPanelGroups(copier, row, groups.together, group, std::nullopt, n, panel, into);
     });
     scratch = copier.loop(most, whole, group, scratch, [&](Index row, Value into) {
       return packPanelGroups(copier, row, 1, group, std::nullopt, n, panel, into);
@@ -212,8 +210,8 @@ Value xetile::packPanels(OpBuilder &builder, Location loc, const PackSource &sou
     scratch = copier.loop(whole, k, group, scratch, [&](Index row, Value into) {
       return packPanelGroups(copier, row, 1, group, k, n, panel, into);
     });
-    return fillPanels(copier, ceilDivIndex(builder, loc, k, group), groupsAtOnce, n, panel, group,
-                      scratch);
+    return fillPanels(copier, ceilDivIndex(builder, loc, k, group), groups.multiple, n, panel,
+                      group, scratch);
   }
   Index whole = copier.wholeSteps(k, kRowsAtOnce);
   scratch = copier.loop(zero, whole, kRowsAtOnce, scratch, [&](Index row, Value into) {

@@ -42,10 +42,20 @@ mlir::Value createPanelScratch(mlir::OpBuilder &builder, mlir::Location loc, mli
                                int64_t k, int64_t n, int64_t panel, int64_t group,
                                int64_t vectorLength);
 
+/// Elements of k in panels.
+struct PanelGroups {
+  /// Elements that lie side by side.
+  int64_t size = 1;
+  /// Groups come in multiples of this, the last ones being zeros.
+  int64_t multiple = 1;
+  /// Groups of a panel that are copied together.
+  int64_t together = 1;
+};
+
 /// Copies B, k x n or, if `transposed`, n x k, to `scratch`. The last panel and the last group are
-/// filled up with zeros, and the groups to a multiple of `groupsAtOnce`.
+/// filled up with zeros.
 mlir::Value packPanels(mlir::OpBuilder &builder, mlir::Location loc, const PackSource &source,
-                       Index k, Index n, bool transposed, int64_t group, int64_t groupsAtOnce,
+                       Index k, Index n, bool transposed, const PanelGroups &groups,
                        mlir::Value scratch, int64_t vectorLength);
 
 /// Scratch for what the sums of B's columns must be corrected by: [n / panel][panel] of i32.
@@ -69,8 +79,8 @@ mlir::Value packConstantRows(mlir::OpBuilder &builder, mlir::Location loc, mlir:
                              mlir::Type element, int64_t vectorLength);
 /// All of a constant B in panels as `packPanels` makes them, `group` elements of k side by side.
 mlir::Value packConstantPanels(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value source,
-                               mlir::Type element, bool transposed, int64_t panel, int64_t group,
-                               int64_t groupsAtOnce);
+                               mlir::Type element, bool transposed, int64_t panel,
+                               const PanelGroups &groups);
 
 } // namespace xetile
 

@@ -7,7 +7,6 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "xetile/Target/Cpu/Matmul/Config/CostModel.h"
 #include "xetile/Target/Cpu/Matmul/Config/Request.h"
-#include "xetile/Target/Cpu/Matmul/Packing/Packing.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -19,7 +18,10 @@ PackingPlan xetile::planPacking(const Contraction &matmul, const ConfigChoice &c
   plan.vectorLength = choice.vectorLength;
   plan.group = choice.group;
   plan.offsetA = choice.offsetA;
-  plan.groupsAtOnce = choice.fillsTiles ? kTileSide : 1;
+  plan.groupsMultiple = choice.fillsTiles ? kTileSide : 1;
+  // Panels of tiles are far from one another, and each has few lines in a row of B.
+  constexpr int64_t kTogether = 4;
+  plan.groupsTogether = choice.usesTiles ? kTogether : 1;
   plan.panel = choice.config.innermost[kN];
   plan.isUnsigned = {matmul.isUnsigned(0) != choice.offsetA, matmul.isUnsigned(1)};
 

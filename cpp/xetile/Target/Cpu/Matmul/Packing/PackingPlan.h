@@ -3,10 +3,10 @@
 #ifndef XETILE_TARGET_CPU_MATMUL_PACKING_PACKINGPLAN_H
 #define XETILE_TARGET_CPU_MATMUL_PACKING_PACKINGPLAN_H
 
-#include "xetile/Linalg/TileLoops.h"
 #include "xetile/Target/Cpu/Matmul/Config/ConfigAnalysis.h"
 #include "xetile/Target/Cpu/Matmul/LoopNest/BlockPlan.h"
 #include "xetile/Target/Cpu/Matmul/LoopNest/Fusion.h"
+#include "xetile/Target/Cpu/Matmul/Packing/Packing.h"
 
 namespace xetile {
 
@@ -36,8 +36,9 @@ struct PackingPlan {
   /// As in ConfigChoice.
   int64_t vectorLength, group;
   bool offsetA;
-  /// Groups of k that copies have a multiple of, the last ones being zeros.
-  int64_t groupsAtOnce = 1;
+  /// Groups of k that copies have a multiple of, the last ones being zeros; and of B those that are
+  /// copied together.
+  int64_t groupsMultiple = 1, groupsTogether = 1;
   /// Elements of n in a panel.
   int64_t panel;
   /// True if the microkernel zero-extends the integers of an input; an offset changes that.
@@ -45,8 +46,9 @@ struct PackingPlan {
 
   /// Groups of k in `size` elements of it.
   Index groupsOf(mlir::OpBuilder &b, mlir::Location loc, Index size) const {
-    return mulIndex(b, loc, ceilDivIndex(b, loc, size, group * groupsAtOnce), groupsAtOnce);
+    return mulIndex(b, loc, ceilDivIndex(b, loc, size, group * groupsMultiple), groupsMultiple);
   }
+  PanelGroups panelGroups() const { return {group, groupsMultiple, groupsTogether}; }
   bool hasPanels() const { return operands[1].form == BlockForm::Panels; }
 };
 
