@@ -2,14 +2,14 @@
 """A table of matmuls, and layers with PyTorch, on the CPU of a machine that has the wheels: in minutes, in one call.
 
 usage: cpu_bench.py [--threads N ...] [--types T ...] [--random N] [--seed N] [--tree NAME=DIR ...]
-                    [--parts matmuls layers] [--seconds N] [--configurations N] [--json FILE]
+                    [--parts matmuls layers] [--seconds N] [--variants JSON] [--json FILE]
 
 13 sizes that are kept aside and `--random` ones drawn anew, a third of them no multiples of 16, against the faster of
 NumPy's BLAS and PyTorch's oneDNN. All sides take turns in one process, on the same arrays, which begin at lines of 64
 bytes; the ratio is the median of the rounds'. Kernels are compiled before, on all cores, and loaded from files: so
 those of several versions can be compared in one process. A tree is a folder that holds the package xetile; without
-one it is what `import xetile` finds. With configurations that are drawn the regret is told: the time of the first
-tree's own choice over that of the best.
+one it is what `import xetile` finds. With variants the regret is told: the time of the last tree's own choice over that
+of the best.
 """
 
 from __future__ import annotations
@@ -86,7 +86,8 @@ def compile_all(path: str) -> None:
         file = Path(job["file"])
         try:
             module = deep_tile.module((1, *job["shape"]), job["dtype"])
-            kernel = cpu.compile(module, threads=job["threads"], config=job.get("config") or None)
+            pack = job["options"].pop("pack", "auto")
+            kernel = cpu.compile(module, threads=job["threads"], config=job["options"] or None, pack=pack)
             kernel.save(file)
         except xetile.XeTileError as error:
             file.with_suffix(".failed").write_text(str(error))
@@ -166,8 +167,8 @@ def rounds_of(sides: Sides, threads: int, rounds: int = ROUNDS, seconds: float =
     for call in sides.values():
         call()
     for number in range(rounds):
-        order = list(sides.items())
-        for name, call in order[number % len(order) :] + order[: number % len(order)]:
+        order, first = list(sides.items()), number % max(len(sides), 1)
+        for name, call in order[first:] + order[:first]:
             if threads > 1:
                 time.sleep(IDLE_SECONDS)
                 call()
@@ -311,10 +312,9 @@ def table(rows: Sequence[Mapping[str, Any]], trees: Sequence[str]) -> None:
                 ratio = median_ratio(row, name) if name in trees else None
                 text += f"  {name} {told}" + (f" {ratio:5.2f}" if ratio else "")
             drawn = {name: min(times) for name, times in row["us"].items() if name.startswith(REGRET)}
-            if drawn and trees[0] in row["us"]:
-                own = min(row["us"][trees[0]])
-                best = min(drawn, key=drawn.__getitem__)
-                text += f"  regret {own / min(own, drawn[best]):.2f}"
+            if drawn and trees[-1] in row["us"]:
+                own, best = min(row["us"][trees[-1]]), min(drawn, key=drawn.__getitem__)
+                text += f"  regret {own / min(own, drawn[best]):.2f}" + (f" ({best})" if drawn[best] < own else "")
             print(text + "".join(f"  {name}: {why}" for name, why in row["failed"].items() if name in trees))
         for name in trees:
             ratios = [ratio for row in chosen if (ratio := median_ratio(row, name))]
@@ -359,7 +359,8 @@ def main() -> int:
     parser.add_argument("--tree", nargs="+", default=[f"{OURS}="], metavar="NAME=DIR")
     parser.add_argument("--parts", nargs="+", choices=("matmuls", "layers"), default=["matmuls", "layers"])
     parser.add_argument("--seconds", type=float, default=540)
-    parser.add_argument("--variants", type=json.loads, default={}, help='"{name: config}", of the last tree')
+    parser.add_argument("--variants", type=json.loads, default={}, metavar="JSON",
+                        help="configurations by names, with 'pack', compiled by the last tree, whose regret is told")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--compile", help=argparse.SUPPRESS)
     parser.add_argument("--measure", help=argparse.SUPPRESS)
@@ -412,14 +413,14 @@ def matmuls(
         for dtype in options.types:
             for shape in shapes:
                 files = {}
-                for name, tree, config in [
-                    *((name, name, None) for name in trees),
-                    *((f"{REGRET} {name}", last, config) for name, config in options.variants.items()),
+                for name, tree, own in [
+                    *((name, name, {}) for name in trees),
+                    *((f"{REGRET} {name}", last, own) for name, own in options.variants.items()),
                 ]:
                     file = folder / f"k{len(jobs)}.so"
                     files[name] = str(file)
                     jobs.append({"tree": tree, "shape": shape, "dtype": dtype, "threads": threads})
-                    jobs[-1] |= {"config": config, "file": str(file)}
+                    jobs[-1] |= {"options": own, "file": str(file)}
                 rows[threads].append({"shape": shape, "dtype": dtype, "files": files})
     start = time.time()
     compile_trees(jobs, trees, folder)
