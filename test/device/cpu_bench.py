@@ -161,7 +161,9 @@ def peers_of(a: np.ndarray, b: np.ndarray, dtype: str) -> Sides:
     return sides
 
 
-def rounds_of(sides: Sides, threads: int, rounds: int = ROUNDS, seconds: float = ROUND_SECONDS) -> dict[str, list[float]]:
+def rounds_of(
+    sides: Sides, threads: int, rounds: int = ROUNDS, seconds: float = ROUND_SECONDS
+) -> dict[str, list[float]]:
     """Seconds of the best call of each side in each round."""
     times: dict[str, list[float]] = {name: [] for name in sides}
     for call in sides.values():
@@ -217,7 +219,7 @@ def measure(path: str) -> None:
             if not errors[name] <= ERRORS[dtype]:
                 failed[name] = f"wrong by {errors[name]:.2g}"
                 continue
-            sides[name] = lambda kernel=kernel, out=out: kernel(a, b, out=out)
+            sides[name] = lambda kernel=kernel, out=out, a=a, b=b: kernel(a, b, out=out)
         times = rounds_of(sides, threads)
         found = {
             "shape": shape, "dtype": dtype, "threads": threads, "peers": names, "failed": failed,
@@ -359,8 +361,13 @@ def main() -> int:
     parser.add_argument("--tree", nargs="+", default=[f"{OURS}="], metavar="NAME=DIR")
     parser.add_argument("--parts", nargs="+", choices=("matmuls", "layers"), default=["matmuls", "layers"])
     parser.add_argument("--seconds", type=float, default=540)
-    parser.add_argument("--variants", type=json.loads, default={}, metavar="JSON",
-                        help="configurations by names, with 'pack', compiled by the last tree, whose regret is told")
+    parser.add_argument(
+        "--variants",
+        type=json.loads,
+        default={},
+        metavar="JSON",
+        help="configurations by names, with 'pack', compiled by the last tree, whose regret is told",
+    )
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--compile", help=argparse.SUPPRESS)
     parser.add_argument("--measure", help=argparse.SUPPRESS)
@@ -431,9 +438,7 @@ def matmuls(
     for number, threads in enumerate(options.threads):
         listed = folder / f"rows-{threads}.json"
         until = time.time() + (stop - time.time()) / (len(options.threads) - number)
-        listed.write_text(
-            json.dumps({"threads": threads, "seed": options.seed, "end": until, "rows": rows[threads]})
-        )
+        listed.write_text(json.dumps({"threads": threads, "seed": options.seed, "end": until, "rows": rows[threads]}))
         found += run_and_collect([sys.executable, __file__, "--measure", str(listed)], threads, until)
     return found
 

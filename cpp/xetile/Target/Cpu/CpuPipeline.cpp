@@ -114,6 +114,7 @@ void xetile::buildLowerToCpu(OpPassManager &pm, const CpuLoweringOptions &option
   add(pm, "convert-scf-to-openmp,convert-vector-to-scf,expand-strided-metadata,lower-affine,"
           "loop-invariant-code-motion,canonicalize,cse");
   pm.addPass(createInlineAllocaScopes());
+  pm.addPass(createJoinOnce());
   add(pm,
       "convert-scf-to-cf,"
       "convert-vector-to-llvm{enable-x86vector enable-amx vector-transpose-lowering=shuffle16x16},"

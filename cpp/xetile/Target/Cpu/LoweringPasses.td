@@ -49,6 +49,17 @@ def OutlineLoops : Pass<"xetile-outline-loops", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"];
 }
 
+def JoinOnce : Pass<"xetile-join-once"> {
+  let summary = "Let threads wait for one another once where a parallel loop ends";
+  let description = [{
+    `convert-scf-to-openmp` makes a parallel region of a loop, with a barrier behind the loop; another one ends the region.
+
+    Before: `omp.parallel { omp.wsloop { ... } omp.terminator }`
+
+    After: `omp.parallel { omp.wsloop nowait { ... } omp.terminator }`
+  }];
+}
+
 def LinalgToVectorLoops : Pass<"xetile-linalg-to-vector-loops"> {
   let summary = "Lower linalg ops on memrefs to loops of vectors where their elements lie side by side";
   let description = [{

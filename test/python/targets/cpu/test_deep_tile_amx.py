@@ -288,6 +288,58 @@ def test_a_team_multiplies_tiles(rng, team, kind):
         test_bytes(rng, shape, kind, team=team)
 
 
+FORM = """
+module attributes {{dlti.target_system_spec = #machine}} {{
+func.func @f(%A: tensor<{a}xbf16>, %B: tensor<{b}xbf16>, %C: tensor<{m}x{n}xf32>) -> tensor<{m}x{n}xf32> {{
+  %zero = arith.constant 0.0 : f32
+  %weights = arith.constant dense<"0x{weights}"> : tensor<{b}xbf16>
+  %filled = linalg.fill ins(%zero : f32) outs(%C : tensor<{m}x{n}xf32>) -> tensor<{m}x{n}xf32>
+  %D = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> ({left})>, affine_map<(m, n, k) -> ({right})>,
+                                      affine_map<(m, n, k) -> (m, n)>]
+      ins(%A, {factor} : tensor<{a}xbf16>, tensor<{b}xbf16>) outs(%filled : tensor<{m}x{n}xf32>)
+      -> tensor<{m}x{n}xf32>
+  %R = linalg.generic {{indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>],
+                        iterator_types = ["parallel", "parallel"]}}
+      ins(%D : tensor<{m}x{n}xf32>) outs(%C : tensor<{m}x{n}xf32>) {{
+  ^bb0(%x: f32, %c: f32):
+    %positive = arith.maximumf %x, %zero : f32
+    %sum = arith.addf %positive, %c : f32
+    linalg.yield %sum : f32
+  }} -> tensor<{m}x{n}xf32>
+  return %R : tensor<{m}x{n}xf32>
+}}
+}}
+""".replace("#machine", machines.spec(machines.CALIBRATIONS["Xeon"] | {"max_vector_width": 512, "amx": 1}))
+
+
+@pytest.mark.parametrize("team", [None, {"NThreads": 2}, {"KThreads": 2}], ids=["1", "N2", "K2"])
+@pytest.mark.parametrize("form", ["plain", "constant", "turned A", "turned B", "turned constant"])
+@pytest.mark.parametrize("shape", [(77, 70, 1030), (29, 100, 65), (45, 530, 96)], ids=lambda s: "x".join(map(str, s)))
+def test_operands_of_any_form_with_a_consumer(rng, shape, form, team):
+    """Copies of columns, of constants of which blocks are slices; what follows a matmul in its loops."""
+    m, n, k = shape
+    a = rng.uniform(-1, 1, (k, m) if form == "turned A" else (m, k)).astype(bfloat16)
+    turned = form in ("turned B", "turned constant")
+    b = rng.uniform(-1, 1, (n, k) if turned else (k, n)).astype(bfloat16)
+    c = rng.uniform(-1, 1, (m, n)).astype("f4")
+    constant = form.endswith("constant")
+    text = FORM.format(
+        m=m, n=n, a="x".join(map(str, a.shape)), b="x".join(map(str, b.shape)), weights=b.tobytes().hex(),
+        left="k, m" if form == "turned A" else "m, k", right="n, k" if turned else "k, n",
+        factor="%weights" if constant else "%B",
+    )  # fmt: skip
+    tiles = Tiles()
+    # What the constant is not is not read.
+    given = np.full_like(b, np.nan) if constant else b
+    with ir.Context():
+        got = tiles.run(ir.Module.parse(text), a, given, c, team=team)
+    wide_a, wide_b = a.astype("f8"), b.astype("f8")
+    product = (wide_a.T if form == "turned A" else wide_a) @ (wide_b.T if turned else wide_b)
+    expected = np.maximum(product, 0) + c
+    assert np.abs(got - expected).max() < 1e-5 * np.abs(expected).max()
+    expect_tiles_alone(tiles, m, n, -(-k // 32), team)
+
+
 def configuration(m: int, n: int, k: int) -> dict[str, int]:
     text = MODULE.format(
         m=m, n=n, k=k, input="bf16", sum="f32", zero="0.0", start="%C", left="arith.extf", right="arith.extf", kind="f"

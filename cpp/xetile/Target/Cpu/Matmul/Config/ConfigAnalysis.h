@@ -29,7 +29,8 @@ struct ConfigChoice {
   int64_t group = 1;
   /// Sums are in tile registers.
   bool usesTiles = false;
-  /// Copies of A and B are filled up with zeros to a whole number of tiles along k.
+  /// All parts of k are whole tiles: copies of A and B are filled up with zeros, unless all of k
+  /// is.
   bool fillsTiles = false;
   /// Offset the bytes of A by 128, so that one operand is unsigned and the other one signed.
   bool offsetA = false;

@@ -121,8 +121,9 @@ static void decidePacking(const Contraction &matmul, const Machine &machine, Con
   choice.offsetA = choice.group > 1 && choice.packA && offsetsBytes(matmul, machine);
   choice.usesTiles = choice.group > 1 && machine.amx;
   int64_t k = matmul.extent(kK);
-  choice.fillsTiles = choice.usesTiles && choice.packA &&
-                      (ShapedType::isDynamic(k) || k % (kTileSide * choice.group) != 0);
+  choice.fillsTiles =
+      choice.usesTiles &&
+      (choice.packA || (!ShapedType::isDynamic(k) && k % (kTileSide * choice.group) == 0));
   if (choice.group == 1)
     return;
   std::string note = llvm::formatv("k in groups of {0}: an instruction adds {0} products of {1}",
