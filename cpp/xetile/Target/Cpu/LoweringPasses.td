@@ -49,6 +49,38 @@ def OutlineLoops : Pass<"xetile-outline-loops", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"];
 }
 
+def OutlineTiles : Pass<"xetile-outline-tiles", "::mlir::ModuleOp"> {
+  let summary = "Make functions of products of tiles with fewer rows or columns than tile registers have";
+  let description = [{
+    LLVM configures tile registers, of which there are eight, once for a function: it has room for blocks of two by two
+    tiles of 16 x 16 sums, or for those of one other size.
+
+    Before, the last 13 of 77 rows, behind a loop over whole blocks:
+    ```mlir
+    scf.for %n = %c0 to %c512 step %c32 {
+      scf.execute_region {
+        ...
+        %sum = amx.tile_mulf %a, %b, %carried
+            : !amx.tile<13x32xbf16>, !amx.tile<16x32xbf16>, !amx.tile<13x16xf32>
+        ...
+      }
+    }
+    ```
+    After: `call @f_tiles(...)`, and
+    ```mlir
+    func.func private @f_tiles(...) {  // internal, not inlined
+      scf.for %n = ... {
+        ...
+      }
+      return
+    }
+    ```
+    A function takes all of the loops around that hold no tiles of other sizes: it is called once for a thread where
+    there are none.
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect"];
+}
+
 def JoinOnce : Pass<"xetile-join-once"> {
   let summary = "Let threads wait for one another once where a parallel loop ends";
   let description = [{

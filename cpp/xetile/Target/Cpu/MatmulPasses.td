@@ -189,38 +189,6 @@ def LowerMicrokernels : Pass<"xetile-lower-microkernels"> {
   ];
 }
 
-def OutlineTiles : Pass<"xetile-outline-tiles", "::mlir::ModuleOp"> {
-  let summary = "Make functions of products of tiles with fewer rows or columns than tile registers have";
-  let description = [{
-    LLVM configures tile registers, of which there are eight, once for a function: it has room for blocks of two by two
-    tiles of 16 x 16 sums, or for those of one other size.
-
-    Before, the last 13 of 77 rows, behind a loop over whole blocks:
-    ```mlir
-    scf.for %n = %c0 to %c512 step %c32 {
-      scf.execute_region {
-        ...
-        %sum = amx.tile_mulf %a, %b, %carried
-            : !amx.tile<13x32xbf16>, !amx.tile<16x32xbf16>, !amx.tile<13x16xf32>
-        ...
-      }
-    }
-    ```
-    After: `call @f_tiles(...)`, and
-    ```mlir
-    func.func private @f_tiles(...) {  // internal, not inlined
-      scf.for %n = ... {
-        ...
-      }
-      return
-    }
-    ```
-    A function takes all of the loops around that hold no tiles of other sizes: it is called once for a thread where
-    there are none.
-  }];
-  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect"];
-}
-
 def StreamTiles : Pass<"xetile-stream-tiles"> {
   let summary = "Load streamed AMX tiles past the first-level cache";
   let description = [{

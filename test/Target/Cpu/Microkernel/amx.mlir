@@ -76,8 +76,11 @@ func.func @turns(%a: tensor<64x2048xbf16>, %b: tensor<2048x256xbf16>, %c: tensor
   return %d : tensor<64x256xf32>
 }
 
-// Unsigned by signed bytes, C added to; 21 rows are two tiles of 11, which share one, 19 columns two of 10. k = 72 fills
-// no tiles: A and B are copied and filled up with zeros.
+// Unsigned by signed bytes, C added to; 21 rows are two tiles of 11, which share one, the last 19 columns two of 10. k = 72
+// fills no tiles: A and B are copied and filled up with zeros.
+// CHECK-COUNT-4: amx.tile_load {{.*}} into !amx.tile<11x16xi32>
+// CHECK: amx.tile_muli %{{.*}} zext, %{{.*}}, %{{.*}} : !amx.tile<11x64xi8>, !amx.tile<16x64xi8>, !amx.tile<11x16xi32>
+// CHECK-COUNT-4: amx.tile_store
 // CHECK-COUNT-4: amx.tile_load {{.*}} into !amx.tile<11x10xi32>
 // CHECK: scf.for
 // CHECK: amx.tile_load {{.*}} into !amx.tile<11x64xi8>
@@ -85,15 +88,38 @@ func.func @turns(%a: tensor<64x2048xbf16>, %b: tensor<2048x256xbf16>, %c: tensor
 // CHECK: amx.tile_muli %{{.*}} zext, %{{.*}}, %{{.*}} : !amx.tile<11x64xi8>, !amx.tile<16x40xi8>, !amx.tile<11x10xi32>
 // CHECK-COUNT-4: amx.tile_store
 // CHECK-NOT: vpdpbusd
-// CHECK-LABEL: func @rows
 // ASM-LABEL: bytes_tiles:
+// ASM: ldtilecfg
+// ASM: tdpbusd
+// ASM-LABEL: bytes_tiles_0:
 // ASM: ldtilecfg
 // ASM: tdpbusd
 // ASM-NOT: vpdpbusd
 // ASM-LABEL: bytes:
 // ASM-NOT: ldtilecfg
 // ASM: call{{.*}} bytes_tiles
-func.func @bytes(%a: tensor<21x72xi8>, %b: tensor<72x19xi8>, %c: tensor<21x19xi32>) -> tensor<21x19xi32> {
+func.func @bytes(%a: tensor<21x72xi8>, %b: tensor<72x51xi8>, %c: tensor<21x51xi32>) -> tensor<21x51xi32> {
+  %d = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+                                        affine_map<(m, n, k) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<21x72xi8>, tensor<72x51xi8>) outs(%c : tensor<21x51xi32>) {
+  ^bb0(%x: i8, %y: i8, %z: i32):
+    %xi = arith.extui %x : i8 to i32
+    %yi = arith.extsi %y : i8 to i32
+    %p = arith.muli %xi, %yi : i32
+    %s = arith.addi %z, %p : i32
+    linalg.yield %s : i32
+  } -> tensor<21x51xi32>
+  return %d : tensor<21x51xi32>
+}
+
+// The same in place, as A is read once for 19 columns: vector code does what is left of k.
+// CHECK-LABEL: func @in_place
+// CHECK-NOT: vector.transfer_write {{.*}} memref<32x192xi8>
+// CHECK: amx.tile_store
+// CHECK: vpdpbusd
+// CHECK-LABEL: func @rows
+func.func @in_place(%a: tensor<21x72xi8>, %b: tensor<72x19xi8>, %c: tensor<21x19xi32>) -> tensor<21x19xi32> {
   %d = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
                                         affine_map<(m, n, k) -> (m, n)>],
       iterator_types = ["parallel", "parallel", "reduction"]}

@@ -222,8 +222,9 @@ def test_bf16(rng, shape, fill, team=None):
 
 
 def expect_tiles_alone(tiles: Tiles, m: int, n: int, steps: int, team: Mapping[str, int] | None) -> None:
-    """As few tiles as cover m, n and k, nothing by vectors beside them; thin matrices may have vectors alone."""
-    if min(m, n) < 16 and not tiles.products:
+    """As few tiles as cover m, n and k, nothing by vectors beside them; thin matrices may have vectors alone, and the
+    last part of k where A is read once, and not copied."""
+    if (min(m, n) < 16 and not tiles.products) or n <= 32:
         return
     assert not tiles.has_dot_products
     if team is None:

@@ -44,7 +44,7 @@ struct KnownCpu {
 static constexpr Rates kZen4 = {0.271, 0.271, 0.271, 0,  0,   8.7, 10.4,
                                 23.6,  23.6,  13.0,  16, 1.1, 5.0, 2200};
 static constexpr Rates kGoldenCove = {0.183, 0.727, 0.181, 7.0, 7.0,  8.0,  36.0,
-                                      43.0,  80.0,  11.5,  60,  18.0, 18.0, 2200};
+                                      43.0,  80.0,  11.5,  60,  18.0, 18.0, 3600};
 static constexpr KnownCpu kTable[] = {
     {"znver4", kZen4}, {"emeraldrapids", kGoldenCove}, {"sapphirerapids", kGoldenCove}};
 

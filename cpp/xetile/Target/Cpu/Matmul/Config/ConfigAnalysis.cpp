@@ -123,6 +123,8 @@ double ThreadCosts::of(const std::array<int64_t, 3> &threads, std::string *terms
       threads[kK] > 1 ? threads[kK] * double(model.extents[kM]) * model.extents[kN] * kPartialCycles
                       : 0;
   double fork = all > 1 || batches > 1 ? model.cycles(model.machine.rates.fork) : 0;
+  // Where k is short, what a core writes takes longer than what it computes by tiles.
+  double results = model.usesTiles() ? model.writeCost(m * n) : 0;
   // Threads of one row read it in shorter runs, past which less is prefetched: of A, and much more
   // so of B where that comes from memory.
   constexpr double kShorterRuns = 1.05, kShorterStreams = 1.5;
@@ -130,14 +132,15 @@ double ThreadCosts::of(const std::array<int64_t, 3> &threads, std::string *terms
     operands *= kShorterRuns;
   if (threads[kN] > 1 && model.streamedRows && model.vectorDim == kN)
     operands *= kShorterStreams;
-  double cost = rounds * (compute + operands) + partial + fork;
+  double cost = rounds * (compute + operands + results) + partial + fork;
   if (withoutOperands)
     *withoutOperands = rounds * compute + partial + fork;
   if (terms)
     *terms =
-        llvm::formatv(
-            "compute {0:f0} + operands {1:f0} + partial sums {2:f0} + fork {3:f0} = {4:f0} cycles",
-            rounds * compute, rounds * operands, partial, fork, cost)
+        llvm::formatv("compute {0:f0} + operands {1:f0} + results {5:f0} + partial sums {2:f0} + "
+                      "fork {3:f0} = "
+                      "{4:f0} cycles",
+                      rounds * compute, rounds * operands, partial, fork, cost, rounds * results)
             .str();
   return cost;
 }
@@ -218,8 +221,9 @@ static void choosePacking(const CostModel &model, ConfigChoice &choice) {
   choice.packA = !inPlaceA && (n > 2 * config.innermost[kN] || (model.group > 1 && choice.packB));
   // Rows of A that are read for several blocks of n are packed for tiles: in place they fall into
   // few sets of the first level, and nothing prefetches them. So are rows of which tiles would take
-  // parts of two lines each, and a last part of k would fill no tile.
-  bool splitsLines = model.usesTiles() && choice.packB && inPlaceA && !model.fillsLines();
+  // parts of two lines each, and a last part of k would fill no tile, unless they are read once.
+  bool splitsLines = model.usesTiles() && choice.packB && inPlaceA && !model.fillsLines() &&
+                     n > config.innermost[kN];
   if (model.usesTiles() && choice.packB)
     choice.packA |= n > model.tileColumns() || splitsLines;
   choice.packA |= choice.widens[0] && choice.packB && model.isPlain(0);
@@ -286,11 +290,12 @@ static double stepsOfK(const CostModel &model, const MatmulConfig &config, doubl
   if (model.streamedRows)
     k = double(model.streamedRows);
   // Measured on an Emerald Rapids: rows of 2 KiB of k, all of m, B in parts of 1 KiB of n. A little
-  // more at once spares a second visit of C; the part of B still fits the second level.
+  // more at once spares a second visit of C, where the part of B fits half of the second level.
   if (model.usesTiles()) {
     constexpr double kStepBytes = 2048, kMostBytes = 3072;
     double all = double(model.share(config, kK)) * bytes;
-    bool fits = all <= kMostBytes && all * double(model.tileColumns()) <= 0.75 * machine.l2;
+    double columns = double(std::min(model.share(config, kN), model.tileColumns()));
+    bool fits = all <= kMostBytes && all * columns <= machine.l2 / 2.0;
     k = (fits ? std::max(all, kStepBytes) : kStepBytes) / bytes;
   }
   return k;

@@ -53,11 +53,11 @@ int64_t CostModel::chooseStreamedRows() const {
     return 0;
   if (rows <= kFewest)
     return 8;
-  // From a third level that is as far as memory is elsewhere, too: there rows of B that are near
-  // are copied in the time in which others are waited for.
+  // From a third level that is as far as memory is elsewhere, too, unless B stays in the second
+  // levels of all cores.
   double bytes = double(extents[kN]) * extents[kK] * inputBytes;
   bool isFar = machine.rates.waitL3 > machine.rates.readL2;
-  if (bytes < (isFar ? machine.l2 : machine.l3 / 2.0))
+  if (bytes < (isFar ? double(machine.l2) * machine.cores : machine.l3 / 2.0))
     return 0;
   return rows <= kThin ? 16 : 64;
 }

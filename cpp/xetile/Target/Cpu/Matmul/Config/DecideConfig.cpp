@@ -136,7 +136,7 @@ static void decidePacking(const Contraction &matmul, const Machine &machine, Con
   choice.reasons.push_back(note);
 }
 
-/// What measured rates choose, unless what rates of the table choose is predicted to take as long:
+/// The choice by measured rates, unless that by rates of the table is predicted to take as long:
 /// then it stays, as that was tried.
 static ConfigChoice chooseByRates(const Contraction &matmul, const Machine &machine,
                                   const PartialConfig &given, const PackingWish &packing) {

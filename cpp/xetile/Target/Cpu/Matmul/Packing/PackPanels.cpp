@@ -39,28 +39,23 @@ static Value packPanelRows(Copier &copier, Index k, int64_t rows, Index n, int64
   return copier.loop(whole, n, panel, scratch, copy(false));
 }
 
-/// `count` groups of rows from k on, each interleaved, to rows from k / group on of all panels;
-/// from `end` on they are zeros.
-static Value packPanelGroups(Copier &copier, Index k, int64_t count, int64_t group,
-                             std::optional<Index> end, Index n, int64_t panel, Value scratch) {
+/// Rows [k, k + group), interleaved, to row k / group of all panels; from `end` on they are zeros.
+static Value packPanelGroup(Copier &copier, Index k, int64_t group, std::optional<Index> end,
+                            Index n, int64_t panel, Value scratch) {
   OpBuilder &builder = copier.builder;
   Location loc = copier.loc;
-  Index first = floorDivIndex(builder, loc, k, group);
+  Index target = floorDivIndex(builder, loc, k, group);
   auto copy = [&](bool inBounds) {
     return [&, inBounds](Index column, Value destination) {
       Index number = floorDivIndex(builder, loc, column, panel);
       // Rows are interleaved by whole registers, where there are as many columns.
       int64_t wide = inBounds ? copier.length * group : copier.length;
-      for (int64_t row = 0; row < count; ++row) {
-        Index from = addIndex(builder, loc, k, builder.getIndexAttr(row * group));
-        Index target = addIndex(builder, loc, first, builder.getIndexAttr(row));
-        for (int64_t part = 0, columns; part < panel; part += columns) {
-          columns = panel - part >= wide ? wide : copier.length;
-          Index at = addIndex(builder, loc, column, builder.getIndexAttr(part));
-          Value groups = copier.readGroup(from, columns, group, end, at, inBounds);
-          destination = copier.write(groups, destination,
-                                     {number, target, builder.getIndexAttr(group * part)});
-        }
+      for (int64_t part = 0, count; part < panel; part += count) {
+        count = panel - part >= wide ? wide : copier.length;
+        Index from = addIndex(builder, loc, column, builder.getIndexAttr(part));
+        Value groups = copier.readGroup(k, count, group, end, from, inBounds);
+        destination =
+            copier.write(groups, destination, {number, target, builder.getIndexAttr(group * part)});
       }
       return destination;
     };
@@ -199,16 +194,12 @@ Value xetile::packPanels(OpBuilder &builder, Location loc, const PackSource &sou
     return packTransposed(copier, k, n, panel, group, scratch);
   Index zero = builder.getIndexAttr(0);
   if (group > 1) {
-    int64_t several = group * groups.together;
-    Index most = copier.wholeSteps(k, several), whole = copier.wholeSteps(k, group);
-    scratch = copier.loop(zero, most, several, scratch, [&](Index row, Value into) {
-      return packPanelGroups(copier, row, groups.together, group, std::nullopt, n, panel, into);
-    });
-    scratch = copier.loop(most, whole, group, scratch, [&](Index row, Value into) {
-      return packPanelGroups(copier, row, 1, group, std::nullopt, n, panel, into);
+    Index whole = copier.wholeSteps(k, group);
+    scratch = copier.loop(zero, whole, group, scratch, [&](Index row, Value into) {
+      return packPanelGroup(copier, row, group, std::nullopt, n, panel, into);
     });
     scratch = copier.loop(whole, k, group, scratch, [&](Index row, Value into) {
-      return packPanelGroups(copier, row, 1, group, k, n, panel, into);
+      return packPanelGroup(copier, row, group, k, n, panel, into);
     });
     return fillPanels(copier, ceilDivIndex(builder, loc, k, group), groups.multiple, n, panel,
                       group, scratch);

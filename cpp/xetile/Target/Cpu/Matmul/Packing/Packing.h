@@ -48,8 +48,6 @@ struct PanelGroups {
   int64_t size = 1;
   /// Groups come in multiples of this, the last ones being zeros.
   int64_t multiple = 1;
-  /// Groups of a panel that are copied together.
-  int64_t together = 1;
 };
 
 /// Copies B, k x n or, if `transposed`, n x k, to `scratch`. The last panel and the last group are

@@ -11,6 +11,16 @@
 using namespace mlir;
 using namespace xetile;
 
+/// The types of copies, once their forms are planned.
+static void setElements(const Contraction &matmul, const ConfigChoice &choice, PackingPlan &plan) {
+  for (unsigned operand : {0, 1}) {
+    PackingPlan::Operand &how = plan.operands[operand];
+    how.element = matmul.elementType(operand);
+    if (choice.widens[operand] && (how.form == BlockForm::Rows || how.form == BlockForm::Panels))
+      how.element = Float32Type::get(matmul.op.getContext());
+  }
+}
+
 PackingPlan xetile::planPacking(const Contraction &matmul, const ConfigChoice &choice,
                                 const Fusion &fusion, const ThreadPlan &threads,
                                 const BlockPlan &blocks) {
@@ -19,9 +29,6 @@ PackingPlan xetile::planPacking(const Contraction &matmul, const ConfigChoice &c
   plan.group = choice.group;
   plan.offsetA = choice.offsetA;
   plan.groupsMultiple = choice.fillsTiles ? kTileSide : 1;
-  // Panels of tiles are far from one another, and each has few lines in a row of B.
-  constexpr int64_t kTogether = 4;
-  plan.groupsTogether = choice.usesTiles ? kTogether : 1;
   plan.panel = choice.config.innermost[kN];
   plan.isUnsigned = {matmul.isUnsigned(0) != choice.offsetA, matmul.isUnsigned(1)};
 
@@ -67,11 +74,6 @@ PackingPlan xetile::planPacking(const Contraction &matmul, const ConfigChoice &c
     b.form = dims(1, kN)[0] == kN ? BlockForm::Rows : BlockForm::RowsFromColumns;
     b.dims = {kN, kK};
   }
-  for (unsigned operand : {0, 1}) {
-    PackingPlan::Operand &how = plan.operands[operand];
-    how.element = matmul.elementType(operand);
-    if (choice.widens[operand] && (how.form == BlockForm::Rows || how.form == BlockForm::Panels))
-      how.element = Float32Type::get(matmul.op.getContext());
-  }
+  setElements(matmul, choice, plan);
   return plan;
 }

@@ -36,9 +36,8 @@ struct PackingPlan {
   /// As in ConfigChoice.
   int64_t vectorLength, group;
   bool offsetA;
-  /// Groups of k that copies have a multiple of, the last ones being zeros; and of B those that are
-  /// copied together.
-  int64_t groupsMultiple = 1, groupsTogether = 1;
+  /// Groups of k that copies have a multiple of, the last ones being zeros.
+  int64_t groupsMultiple = 1;
   /// Elements of n in a panel.
   int64_t panel;
   /// True if the microkernel zero-extends the integers of an input; an offset changes that.
@@ -48,7 +47,7 @@ struct PackingPlan {
   Index groupsOf(mlir::OpBuilder &b, mlir::Location loc, Index size) const {
     return mulIndex(b, loc, ceilDivIndex(b, loc, size, group * groupsMultiple), groupsMultiple);
   }
-  PanelGroups panelGroups() const { return {group, groupsMultiple, groupsTogether}; }
+  PanelGroups panelGroups() const { return {group, groupsMultiple}; }
   bool hasPanels() const { return operands[1].form == BlockForm::Panels; }
 };
 
