@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What `make bench` compares can be compared: its figures are nobody's test."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -101,3 +102,35 @@ def test_regret_is_that_of_the_chosen_configuration(monkeypatch, capsys, tmp_pat
     monkeypatch.setattr(sys, "argv", ["regret.py", "--rows", "8x9x10", "--configurations", "2", "--strict"])
     assert regret.main() == 1
     assert "worst 1.50 (ABOVE" in capsys.readouterr().out
+
+
+DEVICE = Path(__file__).parents[1] / "device"
+
+
+def test_shapes_of_the_cpu_bench_are_drawn_anew_from_a_seed(monkeypatch):
+    monkeypatch.syspath_prepend(str(DEVICE))
+    import cpu_bench
+
+    shapes = cpu_bench.random_shapes(30, seed=7)
+    assert shapes == cpu_bench.random_shapes(30, seed=7) != cpu_bench.random_shapes(30, seed=8)
+    # Two of three are multiples of 16.
+    assert all(size % 16 == 0 for number, shape in enumerate(shapes) if number % 3 for size in shape)
+    assert any(size % 16 for shape in shapes[::3] for size in shape)
+
+
+def test_cpu_bench_measures_what_it_compiled(monkeypatch, capsys, tmp_path):
+    """Two sides of our own, a row that does not compile, all in processes of their own."""
+    monkeypatch.syspath_prepend(str(DEVICE))
+    import cpu_bench
+
+    monkeypatch.setattr(sys, "argv", [
+        "cpu_bench.py", "--threads", "1", "--types", "f32", "--shapes", "13x20x30", "--parts", "matmuls",
+        "--seconds", "60", "--json", str(tmp_path / "rows.json"),
+        "--variants", '{"never": {"pack": "never"}, "more": {"MThreads": 2}}',
+    ])  # fmt: skip
+    assert cpu_bench.main() == 0
+    (row,) = json.loads((tmp_path / "rows.json").read_text())["rows"]
+    assert {"xetile", "drawn never", "numpy"} <= set(row["us"])
+    assert "MThreads" in row["failed"]["drawn more"]
+    printed = capsys.readouterr().out
+    assert "f32, 1 threads" in printed and "13x20x30" in printed and "regret" in printed
