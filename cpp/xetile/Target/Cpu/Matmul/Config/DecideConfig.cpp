@@ -11,6 +11,7 @@
 #include "xetile/Target/Cpu/Matmul/Packing/Packing.h"
 #include "llvm/Support/DebugLog.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
 
 #define DEBUG_TYPE "deep-tile-matmul"
 
@@ -101,6 +102,18 @@ static LogicalResult checkGiven(Operation *op, const PartialConfig &given, const
   return success();
 }
 
+/// True if there are as many products as one of tile registers has: fewer are not worth copies that
+/// fill tiles up. True if a size is not known.
+static bool fillsATile(const Contraction &matmul, int64_t group) {
+  auto products = uint64_t(1);
+  for (MatmulDim dim : {kM, kN, kK}) {
+    if (ShapedType::isDynamic(matmul.extent(dim)))
+      return true;
+    products = llvm::SaturatingMultiply<uint64_t>(products, uint64_t(matmul.extent(dim)));
+  }
+  return products >= uint64_t(kTileSide * kTileSide * kTileSide * group);
+}
+
 /// Settles what is packed, and in groups of how many elements of k.
 static void decidePacking(const Contraction &matmul, const Machine &machine, ConfigChoice &choice) {
   int64_t bits = std::max<int64_t>(matmul.elementType(2).getIntOrFloatBitWidth(), 32);
@@ -119,7 +132,7 @@ static void decidePacking(const Contraction &matmul, const Machine &machine, Con
   if (choice.packB && isPlain && (choice.packA || inPlace))
     choice.group = group;
   choice.offsetA = choice.group > 1 && choice.packA && offsetsBytes(matmul, machine);
-  choice.usesTiles = choice.group > 1 && machine.amx;
+  choice.usesTiles = choice.group > 1 && machine.amx && fillsATile(matmul, choice.group);
   int64_t k = matmul.extent(kK);
   choice.fillsTiles =
       choice.usesTiles &&
