@@ -199,10 +199,11 @@ def peer_of(case: dict[str, Any], arrays: list[Any], out: Any) -> Any:
     a = arrays[0].t() if "a" in case["transposed"] else arrays[0]
     b = arrays[1].t() if "b" in case["transposed"] else arrays[1]
     if case["after"]:
-        gelu, bias = torch.nn.functional.gelu, arrays[2]
+        functional, bias = torch.nn.functional, arrays[2]
+        function = functional.relu if case["after"] == "bias_relu" else functional.gelu
 
         def plain(a: Any, b: Any, bias: Any, *residual: Any) -> Any:
-            result = gelu((a @ b) + bias)
+            result = function((a @ b) + bias)
             return ((result + residual[0]) if residual else result).to(out.dtype)
 
         compiled = torch.compile(plain)

@@ -5,7 +5,9 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "xetile/Target/Nvidia/Erf.h"
 #include "xetile/Target/Nvidia/Passes.h"
+#include "llvm/ADT/StringSwitch.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_APPROXIMATEMATH
@@ -16,11 +18,19 @@ using namespace mlir;
 
 namespace {
 
-/// Functions that LLVM's back end writes in instructions of PTX.
-bool isSelected(StringRef name) {
-  return llvm::is_contained({"math.absf", "math.absi", "math.ceil", "math.floor", "math.fma",
-                             "math.sqrt", "math.trunc", "math.roundeven", "math.copysign"},
-                            name);
+/// LLVM's intrinsic for a function that the back end writes in instructions of PTX, else empty.
+StringRef intrinsicOf(StringRef name) {
+  return llvm::StringSwitch<StringRef>(name)
+      .Case("math.absf", "llvm.fabs")
+      .Case("math.ceil", "llvm.ceil")
+      .Case("math.copysign", "llvm.copysign")
+      .Case("math.exp2", "llvm.exp2")
+      .Case("math.floor", "llvm.floor")
+      .Case("math.fma", "llvm.fma")
+      .Case("math.roundeven", "llvm.roundeven")
+      .Case("math.sqrt", "llvm.sqrt")
+      .Case("math.trunc", "llvm.trunc")
+      .Default("");
 }
 
 struct ApproximateMath : xetile::impl::ApproximateMathBase<ApproximateMath> {
@@ -29,22 +39,37 @@ struct ApproximateMath : xetile::impl::ApproximateMathBase<ApproximateMath> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     math::populateExpansionPatterns(patterns, {"rsqrt", "powf", "round", "fpowi"});
-    auto isMissing = [](StringRef name) { return !isSelected(name); };
+    auto isMissing = [](StringRef name) { return intrinsicOf(name).empty(); };
     // Polynomials are of f32.
     populateMathF32ExpansionPatterns(patterns, isMissing);
     populateMathPolynomialApproximationPatterns(patterns, isMissing);
+    xetile::hopper::populateErf(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
     WalkResult result = getOperation().walk([&](Operation *op) {
-      if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) ||
-          isSelected(op->getName().getStringRef()))
+      if (!isa_and_nonnull<math::MathDialect>(op->getDialect()))
         return WalkResult::advance();
+      if (StringRef name = intrinsicOf(op->getName().getStringRef()); !name.empty()) {
+        replace(op, name);
+        return WalkResult::advance();
+      }
       op->emitOpError("has no approximation on sm_90a: expected a function of f32, f16 or bf16 as "
                       "erf, tanh, exp, log, or one of arith");
       return WalkResult::interrupt();
     });
     if (result.wasInterrupted())
       signalPassFailure();
+  }
+
+private:
+  /// Calls of intrinsics stay as they are where upstream's conversion of GPU code would call
+  /// libdevice for the operation.
+  static void replace(Operation *op, StringRef name) {
+    OpBuilder b(op);
+    auto call = LLVM::CallIntrinsicOp::create(b, op->getLoc(), op->getResult(0).getType(),
+                                              b.getStringAttr(name), op->getOperands());
+    op->replaceAllUsesWith(call);
+    op->erase();
   }
 };
 } // namespace

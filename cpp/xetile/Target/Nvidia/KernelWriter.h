@@ -73,9 +73,20 @@ private:
   mlir::Value loadPair(LoadTileOp load, Place place);
   mlir::Value makePair(mlir::Value first, mlir::Value second);
 
+  // Lookahead.cpp: what chunks of results need of memory, before it is waited for.
+  /// A part of a store: 64 rows x 128 bytes.
+  struct Chunk {
+    StoreTileOp store;
+    int64_t block, number;
+  };
+  void listChunks();
+  void hoistAddresses();
+  void loadAhead(size_t chunk);
+  llvm::SmallVector<Place> placesOf(const Chunk &chunk);
+
   // TileStores.cpp: results by way of shared memory.
   void storeTile(StoreTileOp store);
-  void fillBuffer(StoreTileOp store, mlir::Value buffer, int64_t block, int64_t chunk);
+  void fillBuffer(const Chunk &chunk, mlir::Value buffer);
 
   const RingPlan &plan;
   mlir::gpu::GPUFuncOp kernel;
@@ -88,7 +99,10 @@ private:
   mlir::Type sumsType;
   llvm::SmallVector<mlir::Value> sums; // one struct for each 64 rows
   std::map<std::tuple<void *, int64_t, int64_t, int64_t>, mlir::Value> pairs;
-  int64_t numStored = 0;
+  llvm::SmallVector<Chunk> chunks; // of all stores, in order
+  size_t numStored = 0;
+  /// Chunks whose loads are on their way while one is computed.
+  static constexpr size_t kChunksAhead = 1;
 };
 
 } // namespace xetile::hopper

@@ -82,15 +82,19 @@ def ConvertXeTileToNVVM : Pass<"convert-xetile-to-nvvm", "::mlir::gpu::GPUModule
 def ApproximateMath : Pass<"xetile-approximate-math", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Write functions of f32 that PTX does not have as polynomials";
   let description = [{
-    Upstream's approximations of `math.erf`, `math.tanh`, `math.exp`, `math.log` and others, exact to a few units in the
-    last place, on vectors as well as on numbers: there is no library of device functions to call.
+    Upstream's approximations of `math.tanh`, `math.exp`, `math.log` and others, exact to a few units in the last place, on
+    vectors as well as on numbers: there is no library of device functions to call. `math.erf` has one of its own, of a
+    third of the instructions. Functions that PTX has become LLVM's intrinsics.
 
     ```mlir
-    %y = math.erf %x : vector<2xf32>   // becomes about 20 multiply-adds
+    %y = math.sqrt %x : vector<2xf32>
+    // becomes
+    %y = llvm.call_intrinsic "llvm.sqrt"(%x) : (vector<2xf32>) -> vector<2xf32>
     ```
     Refused: functions that are left.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect",
+      "::mlir::LLVM::LLVMDialect"];
 }
 
 def PassTensorMaps : Pass<"xetile-pass-tensor-maps", "::mlir::gpu::GPUModuleOp"> {

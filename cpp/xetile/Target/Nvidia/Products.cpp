@@ -101,6 +101,8 @@ SmallVector<Value> KernelWriter::writeLoop() {
   });
   beginProducts();
   SmallVector<Value> first = firstSums();
+  for (size_t chunk = 0; chunk < kChunksAhead; ++chunk)
+    loadAhead(chunk);
   SmallVector<Value> carried(first);
   carried.append({number(0), number(0), number(ahead)}); // stage, phase, the stage before
   auto loop = scf::ForOp::create(b, number(0), steps, number(1), carried);

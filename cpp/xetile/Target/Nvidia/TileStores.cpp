@@ -18,7 +18,11 @@ static int64_t bytesOf(StoreTileOp store) {
 
 /// Results of 2 bytes by stmatrix: four matrices of 8 x 8, the thread addresses one of their rows.
 /// Those of 4 bytes pair by pair.
-void KernelWriter::fillBuffer(StoreTileOp store, Value buffer, int64_t block, int64_t chunk) {
+void KernelWriter::fillBuffer(const Chunk &chunk, Value buffer) {
+  StoreTileOp store = chunk.store;
+  auto pairAt = [&](int64_t column, int64_t half) {
+    return pairOf(store.getValue(), {chunk.block, column, half});
+  };
   Value warpRow = mul(bitAnd(shiftRight(lane, 5), 3), 16), inWarp = bitAnd(lane, 31);
   if (bytesOf(store) == 2) {
     Value row = add(warpRow, bitAnd(inWarp, 15));
@@ -27,8 +31,7 @@ void KernelWriter::fillBuffer(StoreTileOp store, Value buffer, int64_t block, in
       Value cell = bitXor(add(shiftRight(inWarp, 4), 2 * quarter), bitAnd(lane, 7));
       SmallVector<Value> words;
       for (int64_t part = 0; part < 4; ++part) {
-        Value pair =
-            pairOf(store.getValue(), {block, chunk * 8 + quarter * 2 + part / 2, part % 2});
+        Value pair = pairAt(chunk.number * 8 + quarter * 2 + part / 2, part % 2);
         words.push_back(LLVM::BitcastOp::create(b, b.getI32Type(), pair));
       }
       NVVM::StMatrixOp::create(
@@ -44,8 +47,8 @@ void KernelWriter::fillBuffer(StoreTileOp store, Value buffer, int64_t block, in
     for (int64_t quarter = 0; quarter < 4; ++quarter) {
       Value cell = bitXor(add(shiftRight(place, 1), 2 * quarter), rowInWarp);
       Value byte = add(add(rowStart, shiftLeft(cell, 4)), shiftLeft(bitAnd(place, 1), 3));
-      Value pair = pairOf(store.getValue(), {block, chunk * 4 + quarter, half});
-      LLVM::StoreOp::create(b, pair, at(shared, byte), /*alignment=*/8);
+      LLVM::StoreOp::create(b, pairAt(chunk.number * 4 + quarter, half), at(shared, byte),
+                            /*alignment=*/8);
     }
   }
 }
@@ -58,24 +61,26 @@ void KernelWriter::storeTile(StoreTileOp store) {
   Value column = fromIndex(place->innerOffset);
   Value isLeader = isEqual(lane, number(0)), barrier = add(warpgroup, 1);
   Value buffers = add(mul(warpgroup, 2 * kBufferBytes), plan.stages() * stageBytes(plan.tiling));
-  for (int64_t block = 0; block < plan.warpgroupRows() / kWgmmaM; ++block)
-    for (int64_t chunk = 0; chunk < plan.tiling.workgroupN / columns; ++chunk) {
-      Value buffer = add(buffers, numStored++ % 2 * kBufferBytes);
-      // TMA has read what was there two stores ago.
-      onlyIf(isLeader,
-             [&] { NVVM::CpAsyncBulkWaitGroupOp::create(b, uint32_t(1), b.getUnitAttr()); });
-      waitForAll(barrier, kWarpgroup);
-      fillBuffer(store, buffer, block, chunk);
-      NVVM::FenceProxyOp::create(
-          b, NVVM::ProxyKind::async_shared,
-          NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));
-      waitForAll(barrier, kWarpgroup);
-      onlyIf(isLeader, [&] {
-        NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
-            b, map, at(shared, buffer),
-            ValueRange{add(column, chunk * columns), add(row, block * kWgmmaM)}, Value(),
-            NVVM::TMAStoreMode::TILE, Value());
-        NVVM::CpAsyncBulkCommitGroupOp::create(b);
-      });
-    }
+  for (; numStored < chunks.size() && chunks[numStored].store == store; ++numStored) {
+    const Chunk &chunk = chunks[numStored];
+    Value buffer = add(buffers, int64_t(numStored % 2) * kBufferBytes);
+    loadAhead(numStored + kChunksAhead);
+    // TMA has read what was there two stores ago.
+    onlyIf(isLeader,
+           [&] { NVVM::CpAsyncBulkWaitGroupOp::create(b, uint32_t(1), b.getUnitAttr()); });
+    waitForAll(barrier, kWarpgroup);
+    fillBuffer(chunk, buffer);
+    NVVM::FenceProxyOp::create(
+        b, NVVM::ProxyKind::async_shared,
+        NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));
+    waitForAll(barrier, kWarpgroup);
+    onlyIf(isLeader, [&] {
+      Value atColumn = add(column, chunk.number * columns);
+      Value atRow = add(row, chunk.block * kWgmmaM);
+      NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(b, map, at(shared, buffer),
+                                                         ValueRange{atColumn, atRow}, Value(),
+                                                         NVVM::TMAStoreMode::TILE, Value());
+      NVVM::CpAsyncBulkCommitGroupOp::create(b);
+    });
+  }
 }

@@ -22,13 +22,14 @@ KernelWriter::KernelWriter(const RingPlan &plan, gpu::GPUFuncOp kernel, OpBuilde
     : ThreadCode(kernel.getLoc(), builder), plan(plan), kernel(kernel) {}
 
 void KernelWriter::write() {
+  listChunks();
+  hoistAddresses();
   b.setInsertionPoint(plan.loop);
   beginRing();
   sums = writeLoop();
   b.setInsertionPointAfter(plan.loop);
   // The sums are there before anybody uses them.
   NVVM::WgmmaWaitGroupSyncOp::create(b, uint64_t(0));
-  pairs.clear();
   for (StoreTileOp store : plan.stores) {
     b.setInsertionPoint(store);
     storeTile(store);
