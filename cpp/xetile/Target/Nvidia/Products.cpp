@@ -73,7 +73,7 @@ void KernelWriter::multiply(SmallVectorImpl<Value> &sums, Value stage) {
   auto layout = [](bool isColumns) {
     return isColumns ? NVVM::MMALayout::col : NVVM::MMALayout::row;
   };
-  auto shape = NVVM::MMAShapeAttr::get(b.getContext(), kWgmmaM, tiling.workgroupN, kWgmmaK);
+  auto shape = NVVM::MMAShapeAttr::get(b.getContext(), kWgmmaM, int(tiling.workgroupN), kWgmmaK);
   int64_t blockBytes = kWgmmaM / (plan.a.isTransposed ? kWgmmaM : 1) *
                        (plan.a.isTransposed ? plan.a.outer : 1) * kSwizzleBytes;
   NVVM::WgmmaFenceAlignedOp::create(b);
