@@ -163,8 +163,8 @@ def SplitKeysOp : XeTile_TransformOp<"split_keys"> {
 
     A part is ceil(keys / parts) keys as a multiple of 16. With 0 parts the keys are split where workgroups fill half of
     their places on the device or less: into as many parts as there are places, of at least 256 keys and 16 keys for each
-    query of a workgroup, and at most 64, rather into such that are of one size. An attention of one query is one part
-    at least, as its products have rows there only. 1 splits nothing. Functions without an attention stay.
+    query of a workgroup, and at most 64, rather into such that are of one size. 1 splits nothing, but an attention of one
+    query is one part at least, as its products have rows there only. Functions without an attention stay.
 
     Definite failures, of 2 parts or more at the last product:
     - split_keys_c1: `parts` is 0 to 1048576, `target` a chip of the device tables.

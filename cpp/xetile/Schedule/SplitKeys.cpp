@@ -47,10 +47,8 @@ static int64_t chooseParts(const ProductSizes &sizes, int64_t keys, StringRef ta
 
 /// The keys of a part, 0 to leave them together; or what is wrong with the number of parts.
 static Result<int64_t> choosePart(const Online &online, int64_t given, StringRef target) {
-  if (given == 1)
-    return 0;
   if (Problem why = whyNotSplitProducts(online))
-    return given == 0 ? Result<int64_t>(0) : Result<int64_t>(Error("split_keys: " + *why));
+    return given < 2 ? Result<int64_t>(0) : Result<int64_t>(Error("split_keys: " + *why));
   int64_t keys = online.extent;
   ProductSizes sizes = sizesOfProduct(online);
   int64_t parts = given == 0 ? chooseParts(sizes, keys, target) : given;

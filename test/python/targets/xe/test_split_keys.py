@@ -89,8 +89,10 @@ def test_steps_of_one_query_are_not_unrolled_in_pairs(chip):
     assert first.loop.counts["dpas"] == 32
 
 
-def test_few_keys_of_one_query_are_one_part(compile_kernel, rng):
-    kernel, result, expected = run(compile_kernel, Attention(rows=1, heads=2, keys=70), 0, "pvc", rng=rng)
+@pytest.mark.parametrize("parts", [0, 1])
+def test_few_keys_of_one_query_are_one_part(compile_kernel, rng, parts):
+    attention = Attention(rows=1, heads=2, keys=70, mask="causal", offset=40)
+    kernel, result, expected = run(compile_kernel, attention, parts, "pvc", rng=rng)
     assert "xetile.tile_mma" in str(kernel.stages["1-xetile-workgroup"])
     np.testing.assert_allclose(result, expected, rtol=0, atol=2e-3)
 
