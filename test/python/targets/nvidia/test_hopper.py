@@ -87,6 +87,36 @@ def test_a_stage_is_filled_again_only_when_all_have_read_it(kernel):
     assert ptx.index("wgmma.commit_group") < done
 
 
+def test_results_load_each_element_once_and_ahead():
+    """A residual and a bias: each pair of a thread is loaded once, those of the first 64 columns before the loop."""
+    c, r = "tensor<256x512xf32>", "tensor<256x512xbf16>"
+    text = f"""
+    #rows = affine_map<(m, n) -> (m, n)>
+    func.func @f(%A: tensor<256x512xbf16>, %B: tensor<512x512xbf16>, %bias: tensor<512xf32>, %R: {r}) -> {r} {{
+      %zero = arith.constant 0.0 : f32
+      %empty = tensor.empty() : {c}
+      %C = linalg.fill ins(%zero : f32) outs(%empty : {c}) -> {c}
+      %D = linalg.matmul ins(%A, %B : tensor<256x512xbf16>, tensor<512x512xbf16>) outs(%C : {c}) -> {c}
+      %out = tensor.empty() : {r}
+      %E = linalg.generic {{indexing_maps = [#rows, affine_map<(m, n) -> (n)>, #rows, #rows],
+                           iterator_types = ["parallel", "parallel"]}}
+          ins(%D, %bias, %R : {c}, tensor<512xf32>, {r}) outs(%out : {r}) {{
+      ^bb0(%d: f32, %b: f32, %r: bf16, %o: bf16):
+        %s = arith.addf %d, %b : f32
+        %w = arith.extf %r : bf16 to f32
+        %t = arith.addf %s, %w : f32
+        %n = arith.truncf %t : f32 to bf16
+        linalg.yield %n : bf16
+      }} -> {r}
+      return %E : {r}
+    }}"""
+    ptx = ptx_of(compiled(text, params={"workgroup_m": 128, "workgroup_n": 256}))
+    loads = [found.start() for found in re.finditer(r"ld\.global", ptx)]
+    # 64 x 256 sums of a warpgroup are 64 pairs of each thread, in 32 groups of columns with a pair of the bias each.
+    assert len(loads) == 64 + 32
+    assert sum(place < ptx.index("wgmma.mma_async") for place in loads) == (64 + 32) // 4
+
+
 @pytest.mark.parametrize(
     ("maps", "kinds"),
     [
