@@ -299,7 +299,7 @@ def median_ratio(row: Mapping[str, Any], name: str) -> float | None:
 
 
 def best_ratio(row: Mapping[str, Any], name: str) -> float:
-    """Of the best rounds: where threads of several libraries meet on a core, a round takes a slice of the scheduler's."""
+    """Of the best rounds: where threads of several libraries meet on a core, one takes a slice of the scheduler."""
     return float(min(min(row["us"][peer]) for peer in row["peers"]) / min(row["us"][name]))
 
 

@@ -358,6 +358,23 @@ def test_blocks_are_those_that_were_measured_to_be_fast():
         assert (config["MBlock"], config["NBlock"], config["KBlock"]) == (rows, 512, 1024)
     assert (one["loopOrder"], two["loopOrder"]) == (0, 4)
     assert configuration(1024, 512, 1024)["NBlock"] == 512
+    # All of m, whatever is left of it: B is packed once. All of k where the part of B fits half of L2.
+    assert configuration(77, 1024, 1280)["MBlock"] == 96
+    assert configuration(2048, 320, 1280)["KBlock"] == 1280
+    assert configuration(1536, 1536, 1536)["KBlock"] == 1024
+
+
+def test_rows_that_split_lines_are_packed_where_they_are_read_again():
+    text = {}
+    for m, n, k in ((416, 64, 464), (2080, 16, 464), (416, 64, 480)):
+        module = MODULE.format(
+            m=m, n=n, k=k, input="bf16", sum="f32", zero="0.0", start="%C", left="arith.extf", right="arith.extf",
+            kind="f",
+        )  # fmt: skip
+        with ir.Context():
+            text[m, n, k] = cpu.explain(ir.Module.parse(module), threads=1)
+    assert "pack A: yes (its rows of 928 bytes begin within lines of the cache)" in text[416, 64, 464]
+    assert "pack A: no" in text[2080, 16, 464] and "pack A: no" in text[416, 64, 480]
 
 
 def test_saved_code_asks_for_tiles():
