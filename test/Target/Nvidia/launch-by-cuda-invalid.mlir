@@ -40,3 +40,28 @@ module attributes {gpu.container_module} {
     return
   }
 }
+
+// -----
+
+module attributes {gpu.container_module} {
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_90a">, properties = {kernel = {maps = []}}, assembly = "PTX">]
+  func.func @no_ring(%x: index) {
+    // expected-error@+1 {{launches a kernel whose gpu.binary lacks facts of its launch}}
+    gpu.launch_func @kernels::@kernel blocks in (%x, %x, %x) threads in (%x, %x, %x)
+    return
+  }
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_90a">, properties = {kernel = {
+      maps = [{argument = 1 : i64, box = array<i64: 64, 64>}],
+      ring = {stages = 2 : i64, stage_bytes = 8 : i64, shared_bytes = 16 : i64, threads = 256 : i64,
+              written = array<i64: 1>}}}, assembly = "PTX">]
+  func.func @map_of_nothing(%x: index, %A: memref<64x64xf32>) {
+    // expected-error@+1 {{or has others than its arguments: expected those that xetile-emit-ptx writes}}
+    gpu.launch_func @kernels::@kernel blocks in (%x, %x, %x) threads in (%x, %x, %x) args(%A : memref<64x64xf32>)
+    return
+  }
+}

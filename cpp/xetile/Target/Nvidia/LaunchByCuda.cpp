@@ -59,8 +59,30 @@ private:
                      : DictionaryAttr();
     if (!facts || object.getFormat() != gpu::CompilationTarget::Assembly)
       return launch.emitOpError("launches a kernel without PTX: run xetile-emit-ptx before");
-    return Kernel{object.getObject(), facts.getAs<DictionaryAttr>("ring"),
+    Kernel kernel{object.getObject(), facts.getAs<DictionaryAttr>("ring"),
                   facts.getAs<ArrayAttr>("maps")};
+    if (!isComplete(kernel, launch))
+      return launch.emitOpError("launches a kernel whose gpu.binary lacks facts of its launch, or "
+                                "has others than its arguments: expected those that "
+                                "xetile-emit-ptx writes");
+    return kernel;
+  }
+
+  /// True if the facts beside the PTX are those that a launch reads.
+  static bool isComplete(const Kernel &kernel, gpu::LaunchFuncOp launch) {
+    auto has = [&](StringRef name) { return bool(kernel.ring.getAs<IntegerAttr>(name)); };
+    if (!kernel.ring || !kernel.maps || !has("shared_bytes") || !has("threads") ||
+        !kernel.ring.getAs<DenseI64ArrayAttr>("written"))
+      return false;
+    return llvm::all_of(kernel.maps, [&](Attribute entry) {
+      auto map = dyn_cast<DictionaryAttr>(entry);
+      auto argument = map ? map.getAs<IntegerAttr>("argument") : IntegerAttr();
+      auto box = map ? map.getAs<DenseI64ArrayAttr>("box") : DenseI64ArrayAttr();
+      if (!argument || !box || box.size() != 2 || argument.getInt() < 0 ||
+          argument.getInt() >= int64_t(launch.getNumKernelOperands()))
+        return false;
+      return isa<MemRefType>(launch.getKernelOperand(unsigned(argument.getInt())).getType());
+    });
   }
 
   LogicalResult check(gpu::LaunchFuncOp launch) {
