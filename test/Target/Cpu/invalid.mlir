@@ -112,3 +112,29 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #d
     return %d : tensor<8x8xf32>
   }
 }
+
+// -----
+
+#machine = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"num_threads" = 1 : i32, "L1_cache_size_in_bytes" = 32768 : i32,
+    "L2_cache_size_in_bytes" = 1048576 : i32, "L3_cache_size_in_bytes" = 33554432 : i32, "max_vector_width" = 512 : i32,
+    "name" = "i486">>
+module attributes {dlti.target_system_spec = #machine} {
+func.func @unknown_cpu(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>, %c: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-error @below {{DLTI entry "CPU", "name": expected one of znver4, emeraldrapids, sapphirerapids, got "i486"; leave it out and give rates}}
+  %d = linalg.matmul ins(%a, %b : tensor<4x4xf32>, tensor<4x4xf32>) outs(%c : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %d : tensor<4x4xf32>
+}
+}
+
+// -----
+
+#machine = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"num_threads" = 1 : i32, "L1_cache_size_in_bytes" = 32768 : i32,
+    "L2_cache_size_in_bytes" = 1048576 : i32, "L3_cache_size_in_bytes" = 33554432 : i32, "max_vector_width" = 512 : i32,
+    "uncertainty" = 1.5 : f64>>
+module attributes {dlti.target_system_spec = #machine} {
+func.func @uncertainty(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>, %c: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-error @below {{DLTI entry "CPU", "uncertainty": expected a part of a rate, a float from 0 to 1, got 1.500000e+00 : f64}}
+  %d = linalg.matmul ins(%a, %b : tensor<4x4xf32>, tensor<4x4xf32>) outs(%c : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %d : tensor<4x4xf32>
+}
+}

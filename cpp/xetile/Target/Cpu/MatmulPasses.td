@@ -71,6 +71,9 @@ def DeepTileMatmul : Pass<"deep-tile-matmul"> {
     What such a description leaves out is that of any x86-64, and typical: one thread, 128 bits, no dot products. Without
     the device "CPU" the machine is the one that this runs on, with the rates that a device "host" has, if there is one;
     the environment's `XETILE_CPU_WITHOUT` lists features that are taken from it, in LLVM's names.
+    A `"name"` beside them is LLVM's of a CPU whose rates are known; rates that are given count as measurements of it then,
+    no more than twice and no less than half of what is known, and what they choose is followed where it promises more
+    than their `"uncertainty"`, a part of one.
 
     Where blocks of B are copied from beyond the second-level cache, a `memref.prefetch` before each of the last calls for
     a block stands for some rows of the next one. The call's `xetile.fetched = array<i64: columns, steps>` says how:
