@@ -183,8 +183,7 @@ def SplitKOp : XeTile_TransformOp<"split_k",
     A part is ceil(k / parts) elements, as a multiple of `k_step` and of a cache line. With 0 parts a matmul is split where
     its tiles, of the sizes that are given or of those that `choose_matmul_tiling` chooses, leave half of the device's
     workgroups idle or more, into as many parts as there are places (`chooseParts` in `cpp/xetile/Target/MatmulTiling.h`
-    tells the rule); 1 splits nothing. Matmuls of an attention, those that have a kernel's number, and such that `get_matmul`
-    refuses stay.
+    tells the rule); 1 splits nothing. Matmuls that have a kernel's number, and such that `get_matmul` refuses stay.
 
     ```mlir
     transform.xetile.split_k %module parts = %parts

@@ -10,7 +10,6 @@
 #include "xetile/Linalg/Elementwise.h"
 #include "xetile/Schedule/KParts.h"
 #include "xetile/Schedule/Params.h"
-#include "xetile/Schedule/Programs/AttentionKernels.h"
 #include "xetile/Schedule/Programs/KernelOps.h"
 #include "xetile/Schedule/TransformOps.h"
 #include "xetile/Target/Target.h"
@@ -202,17 +201,12 @@ int64_t nextNumber(Operation *target) {
   return next;
 }
 
-/// Products that a step may split: those of attentions, and of kernels that were numbered, stay.
+/// Products that a step may split: those of kernels that were numbered stay. (Powers of an
+/// attention are computed on the way to a product.)
 SmallVector<Operation *> findProducts(Operation *target) {
-  llvm::DenseSet<Operation *> ofAttentions;
   SmallVector<Operation *> products;
-  target->walk([&](Block *block) {
-    if (block->getParentOp() && isa<func::FuncOp>(block->getParentOp()))
-      for (const llvm::SetVector<Operation *> &ops : findAttentionKernels(*block))
-        ofAttentions.insert_range(ops);
-  });
   target->walk([&](Operation *op) {
-    if (looksLikeMatmul(op) && !op->hasAttr(kKernelAttr) && !ofAttentions.contains(op))
+    if (looksLikeMatmul(op) && !op->hasAttr(kKernelAttr))
       products.push_back(op);
   });
   return products;

@@ -97,6 +97,13 @@ def test_few_keys_of_one_query_are_one_part(compile_kernel, rng, parts):
     np.testing.assert_allclose(result, expected, rtol=0, atol=2e-3)
 
 
+def test_products_of_an_attention_are_no_matmuls_to_split():
+    text = Attention(rows=8, heads=2, keys=4200).text()
+    kernel = xetile.compile(parse(text), "gpu_model", "pvc", native="off")
+    assert launches(kernel) == 2
+    assert "_matmul" not in str(kernel.stages["1-xetile-workgroup"])
+
+
 def test_many_queries_are_one_kernel():
     kernel = xetile.compile(parse(Attention(rows=2048, heads=32).text()), "attention", "bmg", native="off")
     assert launches(kernel) == 1
