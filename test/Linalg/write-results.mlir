@@ -32,9 +32,21 @@ func.func @reshaped(%x: tensor<4x5xf32>) -> (tensor<20xf32>, tensor<4x5xf32>) {
 
 // -----
 
-// Sizes of a run, and elements that no kernel has, stay.
+// CHECK-LABEL: func.func @open
+// CHECK-SAME: %[[X:.*]]: tensor<?x3xf32>
+// CHECK: %[[M:.*]] = tensor.dim %[[X]], %{{.*}}
+// CHECK: %[[E:.*]] = tensor.empty(%[[M]]) : tensor<?x3xf32>
+// CHECK: %[[Y:.*]] = linalg.copy ins(%[[X]] : tensor<?x3xf32>) outs(%[[E]]
+// CHECK: return %[[Y]]
+func.func @open(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {
+  return %x : tensor<?x3xf32>
+}
+
+// -----
+
+// Elements that no kernel has stay.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: linalg
-func.func @others(%x: tensor<?xf32>, %z: tensor<4xcomplex<f32>>) -> (tensor<?xf32>, tensor<4xcomplex<f32>>) {
-  return %x, %z : tensor<?xf32>, tensor<4xcomplex<f32>>
+func.func @others(%z: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
+  return %z : tensor<4xcomplex<f32>>
 }

@@ -48,7 +48,7 @@ SmallVector<OpOperand *> xetile::passedOnResults(func::FuncOp function) {
   bool copies = !computes(function);
   for (OpOperand &operand : function.getBody().front().getTerminator()->getOpOperands()) {
     auto type = dyn_cast<RankedTensorType>(operand.get().getType());
-    if (!type || !type.hasStaticShape() || !type.getElementType().isIntOrFloat())
+    if (!type || !type.getElementType().isIntOrFloat())
       continue;
     Value source = beforeReshapes(operand.get());
     bool isConstant = matchPattern(source, m_Constant());
@@ -61,8 +61,8 @@ SmallVector<OpOperand *> xetile::passedOnResults(func::FuncOp function) {
 /// An op that writes what `value` is.
 static Value written(OpBuilder &b, Value value) {
   Location loc = value.getLoc();
-  auto type = cast<RankedTensorType>(value.getType());
-  Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
+  Value empty = tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, value),
+                                        getElementTypeOrSelf(value.getType()));
   DenseElementsAttr constant;
   if (matchPattern(beforeReshapes(value), m_Constant(&constant)) && constant.isSplat()) {
     Value number = arith::ConstantOp::create(b, loc, constant.getSplatValue<TypedAttr>());
