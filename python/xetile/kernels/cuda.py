@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from xetile.errors import XeTileError
+from xetile.kernels import recorded
 from xetile.system import forks
-from xetile.system.surroundings import PACKAGE, reinstall
 
 __all__ = ["describe_device", "launching", "library_path"]
 
@@ -25,14 +24,7 @@ _RECORD_ERRORS = 1
 @functools.cache
 def library_path() -> Path:
     """The runtime library: in the installed package, else in the build tree. Raises XeTileError if it is in neither."""
-    places = (PACKAGE / "_lib" / _NAME, PACKAGE.parent.parent / "lib" / _NAME)
-    for place in places:
-        if place.exists():
-            return place.resolve()
-    raise XeTileError(
-        f"the runtime library for Nvidia's GPUs is in none of {', '.join(map(str, places))}: "
-        f"{reinstall('xetile-runtime')}"
-    )
+    return recorded.place_of(_NAME, "the runtime library for Nvidia's GPUs")
 
 
 # The library records one error for the whole process.
@@ -42,15 +34,8 @@ _one_at_a_time = forks.held_over_fork()
 @contextmanager
 def launching() -> Iterator[None]:
     """Runs host code of kernels, one thread at a time; raises what the library recorded meanwhile as XeTileError."""
-    with _one_at_a_time:
-        _raise_recorded()
-        try:
-            yield
-        except Exception as error:
-            if message := _take_error():
-                raise XeTileError(message) from error
-            raise
-        _raise_recorded()
+    with _one_at_a_time, recorded.raising(_take_error):
+        yield
 
 
 def describe_device() -> str:
@@ -71,15 +56,5 @@ def _library() -> ctypes.CDLL:
     return library
 
 
-def _raise_recorded() -> None:
-    if message := _take_error():
-        raise XeTileError(message)
-
-
 def _take_error() -> str:
-    take = _library().xetileCudaTakeError
-    if not (length := take(None, 0)):
-        return ""
-    buffer = ctypes.create_string_buffer(length + 1)
-    take(buffer, len(buffer))
-    return buffer.value.decode(errors="replace")
+    return recorded.taken(_library().xetileCudaTakeError)

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from xetile.errors import XeTileError
+from xetile.kernels import recorded
 from xetile.system import forks
-from xetile.system.surroundings import PACKAGE, reinstall
 
 __all__ = ["checked", "launching", "library", "library_path", "raise_recorded", "text"]
 
@@ -25,12 +25,7 @@ _RECORD_ERRORS = 1
 @functools.cache
 def library_path() -> Path:
     """The runtime library: in the installed package, else in the build tree. Raises XeTileError if it is in neither."""
-    package = PACKAGE
-    places = (package / "_lib" / _NAME, package.parent.parent / "lib" / _NAME)
-    for place in places:
-        if place.exists():
-            return place.resolve()
-    raise XeTileError(f"the runtime library is in none of {', '.join(map(str, places))}: {reinstall('xetile-runtime')}")
+    return recorded.place_of(_NAME, "the runtime library")
 
 
 # The library records one error for the whole process, and has locks of its own.
@@ -51,20 +46,13 @@ def checked() -> Iterator[None]:
     After an error the library does nothing until it is raised, so results of such a run are not to be used. An error
     that an earlier run left behind is raised before the body runs.
     """
-    raise_recorded()
-    try:
+    with recorded.raising(_take_error):
         yield
-    except Exception as error:
-        if message := _take_error():
-            raise XeTileError(message) from error
-        raise
-    raise_recorded()
 
 
 def raise_recorded() -> None:
     """Raises the library's recorded error, if there is one, and forgets it."""
-    if message := _take_error():
-        raise XeTileError(message)
+    recorded.raise_recorded(_take_error)
 
 
 @functools.cache
@@ -112,12 +100,7 @@ def library() -> ctypes.CDLL:
 
 
 def _take_error() -> str:
-    take = library().xetileRuntimeTakeError
-    if not (length := take(None, 0)):
-        return ""
-    buffer = ctypes.create_string_buffer(length + 1)
-    take(buffer, len(buffer))
-    return buffer.value.decode(errors="replace")
+    return recorded.taken(library().xetileRuntimeTakeError)
 
 
 def text(function: Callable[..., int], *arguments: object) -> str:
