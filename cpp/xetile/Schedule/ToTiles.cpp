@@ -92,12 +92,15 @@ LogicalResult FunctionTiler::check() {
     return refuse(func, "expected a function that returns tensors that it computes");
   // Statistics of rows may be among the results of an attention; what has columns comes first.
   if (!func.getOps<scf::ForOp>().empty()) {
-    SmallVector<Value> sorted = results.takeVector();
-    llvm::stable_sort(sorted, [](Value x, Value y) {
-      auto rank = [](Value each) { return cast<RankedTensorType>(each.getType()).getRank(); };
-      return rank(x) > rank(y);
-    });
-    results.insert_range(sorted);
+    SmallVector<Value> all = results.takeVector();
+    auto rank = [](Value each) { return cast<RankedTensorType>(each.getType()).getRank(); };
+    int64_t most = 0;
+    for (Value each : all)
+      most = std::max(most, rank(each));
+    for (bool hasColumns : {true, false})
+      for (Value each : all)
+        if ((rank(each) == most) == hasColumns)
+          results.insert(each);
   }
   shape = sizes.of(results.front());
   for (Value result : results) {
