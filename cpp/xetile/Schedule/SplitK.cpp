@@ -7,6 +7,7 @@
 #include "xetile/Facts/MachineFacts.h"
 #include "xetile/Facts/SaturatingProduct.h"
 #include "xetile/IR/DialectAttrs.h"
+#include "xetile/Linalg/CutDimension.h"
 #include "xetile/Linalg/Elementwise.h"
 #include "xetile/Schedule/KParts.h"
 #include "xetile/Schedule/Params.h"
@@ -69,7 +70,6 @@ public:
   void run(int64_t number);
 
 private:
-  Value cut(Value tensor, unsigned dim);
   Value products();
   Value sums(Value partial);
 
@@ -80,34 +80,6 @@ private:
   /// The ops that are one kernel.
   SmallVector<Operation *> made;
 };
-
-/// `tensor` with k, its dimension `dim`, as parts; zeros behind its end.
-Value Splitter::cut(Value tensor, unsigned dim) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  SmallVector<int64_t> shape(type.getShape());
-  if (int64_t rest = count * size - k) {
-    SmallVector<OpFoldResult> low(type.getRank(), b.getIndexAttr(0)), high = low;
-    high[dim] = b.getIndexAttr(rest);
-    shape[dim] += rest;
-    Value zero =
-        arith::ConstantOp::create(b, loc, cast<TypedAttr>(b.getZeroAttr(type.getElementType())));
-    auto pad = tensor::PadOp::create(b, loc, type.clone(shape), tensor, low, high, zero);
-    made.push_back(pad);
-    tensor = pad;
-  }
-  SmallVector<ReassociationIndices> groups;
-  SmallVector<int64_t> parts;
-  for (auto [each, extent] : llvm::enumerate(shape)) {
-    groups.push_back({static_cast<int64_t>(parts.size())});
-    if (each != dim) {
-      parts.push_back(extent);
-      continue;
-    }
-    groups.back().push_back(static_cast<int64_t>(parts.size()) + 1);
-    llvm::append_values(parts, count, size);
-  }
-  return tensor::ExpandShapeOp::create(b, loc, type.clone(parts), tensor, groups);
-}
 
 /// The product of each part; its number is the last loop, and the first dimension of the result.
 Value Splitter::products() {
@@ -129,7 +101,7 @@ Value Splitter::products() {
       }
       exprs.push_back(expr);
     }
-    inputs.push_back(cut(input->get(), dim));
+    inputs.push_back(cutDimension(b, loc, input->get(), dim, count, size, made));
     add(exprs);
   }
   SmallVector<AffineExpr> exprs{part};

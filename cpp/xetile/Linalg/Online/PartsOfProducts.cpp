@@ -10,6 +10,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "xetile/IR/NeutralValue.h"
 #include "xetile/Linalg/Contraction.h"
+#include "xetile/Linalg/CutDimension.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -127,32 +128,7 @@ bool PartsOfProducts::isScores(Operation *op) {
 Value PartsOfProducts::cut(Value tensor, unsigned dim) {
   if (auto known = parts.find(tensor); known != parts.end())
     return known->second;
-  RankedTensorType type = typeOf(tensor);
-  SmallVector<int64_t> shape(type.getShape());
-  Value whole = tensor;
-  if (int64_t rest = count * size - shape[dim]) {
-    SmallVector<OpFoldResult> low(type.getRank(), b.getIndexAttr(0)), high = low;
-    high[dim] = b.getIndexAttr(rest);
-    shape[dim] += rest;
-    Value zero =
-        arith::ConstantOp::create(b, loc, cast<TypedAttr>(b.getZeroAttr(type.getElementType())));
-    auto pad = tensor::PadOp::create(b, loc, type.clone(shape), tensor, low, high, zero);
-    made.push_back(pad);
-    whole = pad;
-  }
-  SmallVector<ReassociationIndices> groups;
-  SmallVector<int64_t> blocks;
-  for (auto [each, extent] : llvm::enumerate(shape)) {
-    groups.push_back({static_cast<int64_t>(blocks.size())});
-    if (each != dim) {
-      blocks.push_back(extent);
-      continue;
-    }
-    groups.back().push_back(static_cast<int64_t>(blocks.size()) + 1);
-    llvm::append_values(blocks, count, size);
-  }
-  return parts[tensor] =
-             tensor::ExpandShapeOp::create(b, loc, type.clone(blocks), whole, groups).getResult();
+  return parts[tensor] = cutDimension(b, loc, tensor, dim, count, size, made);
 }
 
 /// `tensor` with a dimension of one row before its last one.

@@ -3,9 +3,8 @@
 // In: an LLVM module of kernels. Out: PTX 8.6 for sm_90a. Refused: what LLVM's back end reports.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Nvidia/PtxCodegen.h"
+#include "xetile/Target/LlvmErrors.h"
 #include "xetile/Target/Nvidia/Hopper.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -39,21 +38,6 @@ void initializeBackend() {
     LLVMInitializeNVPTXAsmPrinter();
   });
 }
-
-/// Collects the errors that LLVM would otherwise print before it ends the process.
-struct ErrorCollector : DiagnosticHandler {
-  explicit ErrorCollector(std::string &text) : text(text) {}
-  bool handleDiagnostics(const DiagnosticInfo &info) override {
-    if (info.getSeverity() == DS_Error) {
-      raw_string_ostream stream(text);
-      DiagnosticPrinterRawOStream printer(stream);
-      info.print(printer);
-      stream << '\n';
-    }
-    return true;
-  }
-  std::string &text;
-};
 
 void optimize(Module &module, TargetMachine &machine) {
   LoopAnalysisManager loops;

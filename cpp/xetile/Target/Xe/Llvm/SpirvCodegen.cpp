@@ -4,6 +4,7 @@
 // Refused: what the backend cannot select, with its own message; SPIR-V that the validator rejects.
 #include "xetile/Target/Xe/Llvm/SpirvCodegen.h"
 #include "spirv-tools/libspirv.h"
+#include "xetile/Target/LlvmErrors.h"
 #include "xetile/Target/Xe/Llvm/AddressPayloads.h"
 #include "xetile/Target/Xe/Llvm/AddressSums.h"
 #include "xetile/Target/Xe/Llvm/CacheControls.h"
@@ -14,8 +15,6 @@
 #include "xetile/Target/Xe/Llvm/OddIntegers.h"
 #include "xetile/Target/Xe/Llvm/WideVectors.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -76,21 +75,6 @@ void initializeBackend() {
     xetile::numberBlocksAfresh();
   });
 }
-
-/// Collects the errors that LLVM would otherwise print before it ends the process.
-struct ErrorCollector : DiagnosticHandler {
-  explicit ErrorCollector(std::string &text) : text(text) {}
-  bool handleDiagnostics(const DiagnosticInfo &info) override {
-    if (info.getSeverity() == DS_Error) {
-      raw_string_ostream stream(text);
-      DiagnosticPrinterRawOStream printer(stream);
-      info.print(printer);
-      stream << '\n';
-    }
-    return true;
-  }
-  std::string &text;
-};
 
 // SPIR-V variables belong to the function. XeVM's private buffers are allocated where they are
 // used, in loops too: SROA and the backend want them in the entry block.
@@ -262,7 +246,7 @@ std::optional<std::string> translate(Module &module, std::string &spirv, bool wi
   std::string fatal, diagnosed, error;
   LLVMContext &context = module.getContext();
   std::unique_ptr<DiagnosticHandler> previous = context.getDiagnosticHandler();
-  context.setDiagnosticHandler(std::make_unique<ErrorCollector>(diagnosed));
+  context.setDiagnosticHandler(std::make_unique<xetile::ErrorCollector>(diagnosed));
   bool ok = false, survived = false;
   {
     CrashRecoveryContext::Enable();
