@@ -62,11 +62,12 @@ def call(module: ir.Module, name: str, *arrays: np.ndarray) -> None:
 
 def test_all_targets_are_described():
     entries = _xetile.describe_targets()
-    assert [entry["name"] for entry in entries] == TARGETS
+    # A core may be built without Nvidia's.
+    assert [entry["name"] for entry in entries if entry["name"] != "sm_90a"] == TARGETS
     for entry in entries:
         assert entry["levels"] == [name for name, _, _ in _xetile.levels(entry["name"])]
         assert all(entry["options"].values()), "an option that does not say what it is for"
-    assert {entry["binary"].split(",")[0] for entry in entries} == {"SPIR-V", "object code"}
+    assert {entry["binary"].split(",")[0] for entry in entries} - {"PTX"} == {"SPIR-V", "object code"}
 
 
 @pytest.mark.parametrize("writable", ["", "bufferization.writable = true"])

@@ -11,7 +11,7 @@ import re
 import numpy as np
 import pytest
 from test_xetile_vectors import REDUCTIONS
-from workgroup_kernels import AXES, check, drawn, each_column, loaded, most_columns, stored, through
+from wg_kernel_texts import AXES, check, drawn, each_column, loaded, most_columns, stored, through
 from workgroups import COLUMNS, Kernel, poisoned, random_map, wg_map
 from xetile_programs import DTYPES, values, vector
 

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from workgroup_kernels import check, each_column, loaded, stored, through
+from wg_kernel_texts import check, each_column, loaded, stored, through
 from workgroups import COLUMNS, Kernel, Program, mapped_tile, plain_type, poisoned, random_map, wg_map
 from xetile_programs import assert_same, values, vector
 

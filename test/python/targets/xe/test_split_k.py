@@ -73,6 +73,8 @@ def test_infinities_and_nan_stay_in_their_rows(compile_kernel, rng):
     kernel = compile_kernel(xetile.matmul(9, 33, 5003), schedule="matmul", target="pvc")
     a, b = small(rng, (9, 5003), np.float16), small(rng, (5003, 33), np.float16)
     a[2, 5002], a[4, 1300], b[5002, :] = np.inf, np.nan, 1
+    # What stands behind the end of the row before, where the last part hangs over.
+    a[7, :8] = np.nan
     c = small(rng, (9, 33), np.float32)
     expected = a.astype(np.float64) @ b.astype(np.float64) + c
     np.testing.assert_array_equal(call(kernel, a, b, c), expected)
