@@ -55,11 +55,11 @@ test-sanitized-fuzz: build-sanitized
 	$(SANITIZED) XETILE_FUZZ_OPT=$(SANITIZED_OPT) $(PYTHON) test/fuzz --kind ir -n $(SANITIZED_N) \
 	  $(if $(SEED),--seed $(SEED))
 
-# The core without the target cpu (XETILE_ENABLE_CPU=OFF), in a directory of its own: a target can be left out, and nothing
-# else notices. Most of it is what the plain build compiled.
+# The core without the targets cpu and sm_90a (XETILE_ENABLE_CPU=OFF, XETILE_ENABLE_NVIDIA=OFF), in a directory of its own: a
+# target can be left out, and nothing else notices. Most of it is what the plain build compiled.
 test-without-cpu: build
 	@$(CMAKE) -G Ninja -S . -B $(BUILD)-gpu -DCMAKE_MAKE_PROGRAM=$(NINJA) -Wno-dev \
-	  -DXETILE_ENABLE_PYTHON=OFF -DXETILE_ENABLE_CPU=OFF $(if $(MLIR_DIR),-DMLIR_DIR=$(MLIR_DIR)) > /dev/null
+	  -DXETILE_ENABLE_PYTHON=OFF -DXETILE_ENABLE_CPU=OFF -DXETILE_ENABLE_NVIDIA=OFF $(if $(MLIR_DIR),-DMLIR_DIR=$(MLIR_DIR)) > /dev/null
 	@$(NINJA) -C $(BUILD)-gpu
 	.venv/bin/lit $(LIT_FLAGS) $(BUILD)-gpu/test
 
