@@ -108,9 +108,9 @@ private:
     }
   }
 
-  /// A shuffle of numbers. The driver moves those of SPIR-V's own into a branch that alone uses
-  /// their results, `if (lane == 0) *out = sum`, where the lanes that they read do not go. Those of
-  /// SPV_INTEL_subgroups stay where they are.
+  /// A shuffle of numbers. Those of SPIR-V's own are wrong where a branch alone uses their results,
+  /// `if (lane == 0) *out = sum`, as if the driver moved them there, where the lanes that they read
+  /// do not go. Those of SPV_INTEL_subgroups are right.
   bool isNonUniformShuffle(const SpirvInstruction &in) const {
     unsigned opcode = in.opcode();
     return opcode >= op::nonUniformShuffle && opcode <= op::nonUniformShuffleDown &&

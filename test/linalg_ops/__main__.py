@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "test" / "fuzz"))
+sys.path += [str(ROOT / "test" / "fuzz"), str(ROOT / "test")]
 
 import catalog  # noqa: E402
 import native  # noqa: E402

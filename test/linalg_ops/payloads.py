@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import ml_dtypes
 import numpy as np
+from element_types import scalars
 
 __all__ = [
     "FLOATS",
@@ -30,17 +30,7 @@ __all__ = [
     "tensor",
 ]
 
-NUMPY: dict[str, Any] = {
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "f32": np.float32,
-    "f64": np.float64,
-    "i1": np.bool_,
-    "i8": np.int8,
-    "i16": np.int16,
-    "i32": np.int32,
-    "i64": np.int64,
-}
+NUMPY: dict[str, Any] = scalars("f16", "bf16", "f32", "f64", "i1", "i8", "i16", "i32", "i64")
 FLOATS, INTEGERS = ("f16", "bf16", "f32", "f64"), ("i8", "i16", "i32", "i64")
 NUMBERS = (*FLOATS, *INTEGERS)
 SHAPES = ("odd", "one", "empty")
