@@ -19,6 +19,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, help="default: a fresh one, which is printed")
     parser.add_argument("--index", type=int, action="append", help="only this case; may be repeated")
     parser.add_argument("--jobs", type=int, default=harness.default_jobs(), help="processes (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, help="of each kind, after which no further case is begun")
     parser.add_argument("--no-reduce", action="store_true", help="show cases as they are")
     parser.add_argument("--out", type=Path, help="a folder that gets a file for each finding, too")
     options = parser.parse_args()
@@ -26,7 +27,14 @@ def main() -> int:
     print(f"seed {seed}", flush=True)
     chosen = [kinds.load(name) for name in options.kind or kinds.MODULES]
     return harness.run(
-        chosen, options.n, seed, options.jobs, indices=options.index, reduce=not options.no_reduce, out=options.out
+        chosen,
+        options.n,
+        seed,
+        options.jobs,
+        indices=options.index,
+        reduce=not options.no_reduce,
+        seconds=options.seconds,
+        out=options.out,
     )
 
 

@@ -10,6 +10,7 @@ kind and the case's index alone, so that one case can be run again: README.md sa
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import random
 import re
@@ -70,7 +71,7 @@ class Finding:
     log: str = ""
     note: str = ""
     description: str = ""
-    repeats: int = 0
+    more: list[int] = field(default_factory=list)  # cases that end like this one
     signature: str = field(default="", compare=False)
 
 
@@ -100,18 +101,20 @@ def run(
     *,
     indices: Sequence[int] | None = None,
     reduce: bool = True,
+    seconds: float | None = None,
     out: Path | None = None,
     say: Callable[[str], None] = lambda text: print(text, flush=True),
 ) -> int:
     """Checks `n` cases of each kind (or those of `indices`) in `jobs` processes; returns the exit code: 1 if any broke.
 
+    After `seconds` no further case of a kind is begun; the summary says how many were checked.
     Prints each finding with its reduced case, and a summary of each kind last. `out` gets each finding as a file, too.
     """
     summaries = []
     for kind in kinds:
         session = _Session(kind, seed, jobs, say)
         try:
-            session.check_all(list(indices if indices is not None else range(n)))
+            session.check_all(list(indices if indices is not None else range(n)), seconds)
             for number, finding in enumerate(session.findings.values()):
                 if reduce:
                     session.reduce(finding)
@@ -142,9 +145,10 @@ class _Session:
         self.shared = tempfile.TemporaryDirectory(prefix="xetile-fuzz-")
         kind.shared = Path(self.shared.name)
 
-    def check_all(self, indices: list[int]) -> None:
-        """Keeps all workers busy until every case was checked."""
+    def check_all(self, indices: list[int], seconds: float | None = None) -> None:
+        """Keeps all workers busy until every case was checked, or no more are begun as `seconds` passed."""
         start = time.monotonic()
+        end = math.inf if seconds is None else start + seconds
         todo = iter(indices)
         self.workers = [Worker(self.kind) for _ in range(min(self.jobs, len(indices)))]
         busy = dict(zip(self.workers, todo, strict=False))
@@ -157,7 +161,7 @@ class _Session:
                 self.tally.update(answer.counts)
                 if answer.finding is not None:
                     self.add(index, answer)
-                following = next(todo, None)
+                following = next(todo, None) if time.monotonic() < end else None
                 if following is not None:
                     busy[worker] = following
                     worker.start("index", (self.seed, following))
@@ -171,7 +175,7 @@ class _Session:
             return
         known = signature(answer.finding, answer.log)
         if known in self.findings:
-            self.findings[known].repeats += 1
+            self.findings[known].more.append(index)
             return
         self.say(f"{self.kind.name} {index}: {answer.finding.splitlines()[0][:200]}")
         again = self._alone("index", (self.seed, index))
@@ -219,7 +223,7 @@ class _Session:
     def summary(self) -> str:
         """One line: what `make fuzz` ends with."""
         extra = "".join(f", {number} {name}" for name, number in sorted(self.tally.items()))
-        repeats = sum(finding.repeats for finding in self.findings.values())
+        repeats = sum(len(finding.more) for finding in self.findings.values())
         extra += f", {repeats} more like these" if repeats else ""
         restarts = sum(worker.recycled for worker in self.workers)
         extra += f", {restarts} workers replaced as they grew" if restarts else ""
@@ -248,7 +252,7 @@ def _report(finding: Finding, seed: int) -> str:
         "=" * 100,
         f"{finding.kind}, seed {seed}, case {finding.index}: {finding.text.strip()}",
         *([finding.note] if finding.note else []),
-        *([f"{finding.repeats} more cases end like this"] if finding.repeats else []),
+        *([f"{len(finding.more)} more cases end like this: {_options_of(finding.more)}"] if finding.more else []),
         f"again: {again}",
         "-- reduced case",
         finding.description.rstrip(),
@@ -256,6 +260,12 @@ def _report(finding: Finding, seed: int) -> str:
     if finding.log.strip():
         lines += ["-- the process said", *native.without_python(finding.log).strip().splitlines()[-60:][:40]]
     return "\n".join(itertools.chain(lines, ["=" * 100]))
+
+
+def _options_of(indices: Sequence[int]) -> str:
+    """Numbers of cases as options of the command, the first hundred."""
+    shown = " ".join(f"--index {index}" for index in indices[:100])
+    return shown + (" .." if len(indices) > 100 else "")
 
 
 def default_jobs() -> int:

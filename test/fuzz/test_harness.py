@@ -133,6 +133,17 @@ def test_what_a_dead_process_said_is_shown():
 def test_cases_after_a_crash_are_checked_and_counted():
     status, said = run(Numbers(crash), n=50)
     assert re.search(r"numbers: 50 cases, 1 findings \(seed 1, \d+ checked, \d+ more like these", said)
+    broken = {index for index in range(50) if 7 in Numbers(crash).generate(harness.case_rng(1, "numbers", index))}
+    first = int(re.search(r"numbers, seed 1, case (\d+)", said)[1])
+    more = re.search(r"more cases end like this: (.*)", said)[1]
+    assert {first, *map(int, re.findall(r"--index (\d+)", more))} == broken
+
+
+def test_no_case_is_begun_after_its_seconds():
+    kind = Numbers(lambda _: time.sleep(0.05))
+    status, said = run(kind, n=100_000, seconds=0.5)
+    checked = int(re.search(r"numbers: (\d+) cases", said)[1])
+    assert (status, 2 <= checked < 100_000) == (0, True), said
 
 
 def test_no_finding_is_success():
