@@ -59,6 +59,11 @@ void xetileCudaMap(void *launch, int64_t argument, int64_t kind, int64_t inner, 
     guarded([&] { launchOf(launch)->addMap(argument, kind, inner, outer); });
 }
 
+void xetileCudaWalk(void *launch) {
+  if (launch && !errorPending())
+    launchOf(launch)->walk();
+}
+
 void xetileCudaLaunch(void *launch, int64_t x, int64_t y, int64_t z, int64_t threads) {
   std::unique_ptr<Launch> owned(launchOf(launch));
   if (launch && !errorPending())

@@ -16,7 +16,8 @@ constexpr int kSwizzle128 = 3, kPromote256 = 3;                 // of tensor map
 constexpr int64_t kAlign = 16;                                  // of what the copy engine reads
 constexpr int64_t kMaxSide = int64_t(1) << 32, kMaxPitch = int64_t(1) << 40;
 constexpr int64_t kMaxX = 0x7fffffff, kMaxYZ = 65535;
-constexpr size_t kLeastBytes = 256; // an array without elements has an address, too
+constexpr int kMultiprocessors = 16; // CUdevice_attribute
+constexpr size_t kLeastBytes = 256;  // an array without elements has an address, too
 
 bool isEmpty(const Matrix &matrix) {
   return std::any_of(matrix.sizes.begin(), matrix.sizes.begin() + matrix.rank,
@@ -29,6 +30,14 @@ std::array<int64_t, 2> reach(const Matrix &matrix) {
   for (int64_t i = 0; i < matrix.rank; ++i)
     (matrix.strides[i] < 0 ? first : last) += (matrix.sizes[i] - 1) * matrix.strides[i];
   return {first, last};
+}
+
+int64_t multiprocessors(const Driver &driver) {
+  int device = 0, count = 0;
+  check(driver, driver.ctxGetDevice(&device), "asking for the current GPU");
+  check(driver, driver.deviceGetAttribute(&count, kMultiprocessors, device),
+        "asking for its multiprocessors");
+  return std::max(count, 1);
 }
 
 } // namespace
@@ -137,6 +146,16 @@ void Launch::run(int64_t x, int64_t y, int64_t z, int64_t threads) {
     parameters.push_back(&value);
   for (TensorMap &map : maps)
     parameters.push_back(&map);
+  int32_t sizes[] = {static_cast<int32_t>(x), static_cast<int32_t>(y), static_cast<int32_t>(z)};
+  if (walks) {
+    if (x * y > kMaxX / z)
+      throw Error("the kernel '" + name + "' walks over " + std::to_string(x) + " x " +
+                  std::to_string(y) + " x " + std::to_string(z) +
+                  " tiles; expected at most 2147483647: use larger tiles");
+    parameters.push_back(sizes);
+    x = std::min(x * y * z, multiprocessors(driver));
+    y = z = 1;
+  }
   check(driver,
         driver.launchKernel(function, static_cast<unsigned>(x), static_cast<unsigned>(y),
                             static_cast<unsigned>(z), static_cast<unsigned>(threads), 1, 1,

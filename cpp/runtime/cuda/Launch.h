@@ -35,6 +35,7 @@ public:
   void addMatrix(const Matrix &matrix);
   void addNumber(int64_t value);
   void addMap(int64_t argument, int64_t kind, int64_t inner, int64_t outer);
+  void walk() { walks = true; }
   void run(int64_t x, int64_t y, int64_t z, int64_t threads);
 
 private:
@@ -59,6 +60,7 @@ private:
   std::deque<int64_t> values;      // addresses of elements stay
   std::deque<TensorMap> maps;
   std::vector<Copy> copies;
+  bool walks = false; // over the grid, by fewer workgroups
 };
 
 /// The kernel of a PTX text, compiled at the first call for the current context.

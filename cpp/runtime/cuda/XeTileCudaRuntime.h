@@ -39,6 +39,10 @@ XETILE_CUDA_EXPORT void xetileCudaNumber(void *launch, int64_t value, int64_t by
 XETILE_CUDA_EXPORT void xetileCudaMap(void *launch, int64_t argument, int64_t kind, int64_t inner,
                                       int64_t outer);
 
+/// The kernel's workgroups walk over the grid: as many are launched as the device runs at once, and
+/// the grid's sizes become a parameter behind all others.
+XETILE_CUDA_EXPORT void xetileCudaWalk(void *launch);
+
 /// Launches and forgets the launch. Waits for the kernel if an array was copied.
 XETILE_CUDA_EXPORT void xetileCudaLaunch(void *launch, int64_t x, int64_t y, int64_t z,
                                          int64_t threads);

@@ -42,8 +42,11 @@ bool isRing(Attribute value) {
     auto number = fields.getAs<IntegerAttr>(name);
     return number && number.getType().isInteger(64) && number.getInt() > 0;
   };
+  auto pipeline = fields ? fields.getAs<StringAttr>("pipeline") : StringAttr();
+  bool isPipeline = !fields || !fields.get("pipeline") ||
+                    (pipeline && (pipeline == "simple" || pipeline == "specialized"));
   return fields && has("stages") && has("stage_bytes") && has("shared_bytes") && has("threads") &&
-         fields.getAs<DenseI64ArrayAttr>("written");
+         fields.getAs<DenseI64ArrayAttr>("written") && isPipeline;
 }
 
 bool isMap(Attribute value) {
@@ -97,7 +100,8 @@ const Row rows[] = {
      isArrayOf<LaneLayoutAttr, UnitAttr>},
     {registerEstimateAttr, Place::Operation, "a dictionary", is<DictionaryAttr>},
     {kRingAttr, Place::Operation,
-     "a dictionary of stages, stage_bytes, shared_bytes, threads and written", isRing},
+     "a dictionary of stages, stage_bytes, shared_bytes, threads, written, maybe pipeline", isRing},
+    {kGridAttr, Place::Operation, "a unit", is<UnitAttr>},
     {kMapAttr, Place::Operation, "a dictionary of argument and box", isMap},
     {kMapsAttr, Place::Operation, "an array of dictionaries of argument and box", areMaps},
 };

@@ -7,13 +7,16 @@
 
 namespace xetile {
 
-/// Of a kernel for Nvidia's GPUs: `stages`, `stage_bytes`, `shared_bytes`, `threads`, and
-/// `written`, the arguments that it writes.
+/// Of a kernel for Nvidia's GPUs: `stages`, `stage_bytes`, `shared_bytes`, `threads`, `written`,
+/// the arguments that it writes, and `pipeline`, who loads: "simple" (the default) or
+/// "specialized".
 inline constexpr llvm::StringLiteral kRingAttr = "xetile.ring";
 /// Of a global: the matrix (`argument`) and the `box` of elements that a tensor map describes.
 inline constexpr llvm::StringLiteral kMapAttr = "xetile.tensor_map";
 /// Of a kernel: those of its last parameters, in order.
 inline constexpr llvm::StringLiteral kMapsAttr = "xetile.tensor_maps";
+/// Of a global: it has the numbers of tiles along x, y and z, which a kernel walks by itself.
+inline constexpr llvm::StringLiteral kGridAttr = "xetile.grid";
 
 } // namespace xetile
 

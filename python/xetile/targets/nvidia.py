@@ -35,6 +35,7 @@ _SCHEDULE = "matmul"
 _OPT_LEVEL = 2  # of host code
 _PTX = "4-ptx"  # the level that has it
 _GROUP_ROWS = 8
+_PIPELINES = ("auto", "simple", "specialized")
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,11 @@ class NvidiaTarget(Target):
         Option(
             "group_rows",
             "rows of tiles that workgroups walk together, so that they read the same parts of A and B; 8 by default",
+        ),
+        Option(
+            "pipeline",
+            "who loads tiles: simple, a thread of those that multiply; specialized, a warpgroup of its own, and "
+            "workgroups walk over tiles; auto by default, the latter where there are more tiles than multiprocessors",
         ),
     )
     emits = MappingProxyType(
@@ -98,7 +104,10 @@ class NvidiaTarget(Target):
         rows = _GROUP_ROWS if given["group_rows"] is None else given["group_rows"]
         if not isinstance(rows, int) or isinstance(rows, bool) or not 1 <= rows < 2**15:
             raise XeTileError(f"group_rows: expected an integer from 1 to {2**15 - 1}, got {told(rows)}")
-        return NvidiaPlan(self, chosen.with_values(values), rows)
+        pipeline = given["pipeline"] or "auto"
+        if pipeline not in _PIPELINES:
+            raise XeTileError(f"pipeline: expected {', '.join(_PIPELINES)}, got {told(pipeline)}")
+        return NvidiaPlan(self, chosen.with_values(values), rows, pipeline)
 
     def __str__(self) -> str:
         return self.name
@@ -109,6 +118,7 @@ class NvidiaPlan(Plan):
     """A compilation for a Hopper GPU; see `NvidiaTarget.options`."""
 
     group_rows: int
+    pipeline: str
 
     def for_payload(self, payload: ir.Module) -> NvidiaPlan:
         """Itself. XeTileError if the payload is a kernel already, or has frozen arguments."""
@@ -122,7 +132,7 @@ class NvidiaPlan(Plan):
 
     def options(self) -> dict[str, str]:
         """Options of the levels, as `xetile-compile` takes them."""
-        return {"group-rows": str(self.group_rows)}
+        return {"group-rows": str(self.group_rows), "pipeline": self.pipeline}
 
     def code(self, stages: Stages, signature: Signature) -> NvidiaCode:
         """The kernel with the host's code that launches it."""

@@ -6,7 +6,8 @@
 // RUN: xetile-opt %s --pass-pipeline="builtin.module(xetile-compile{target=sm_90a schedule=%schedules/matmul.mlir to=5-llvm})" | FileCheck %s --check-prefix=LLVM
 
 // RING: gpu.module @matmul_kernel [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx86">]
-// RING: xetile.ring = {shared_bytes = 229408 : i64, stage_bytes = 49152 : i64, stages = 4 : i64, threads = 256 : i64
+// More tiles than multiprocessors: a warpgroup of its own loads.
+// RING: xetile.ring = {pipeline = "specialized", shared_bytes = 229440 : i64, stage_bytes = 49152 : i64, stages = 4 : i64, threads = 384 : i64
 
 // NVVM: llvm.func @matmul_kernel
 // NVVM: nvvm.wgmma.mma_async

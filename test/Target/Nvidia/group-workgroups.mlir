@@ -7,11 +7,15 @@
 // NONE-NOT: arith.divui
 gpu.module @kernels {
   // CHECK-LABEL: gpu.func @tiles
-  // CHECK-DAG: %[[WIDTH:.*]] = gpu.grid_dim x
-  // CHECK-DAG: %[[ROWS:.*]] = arith.constant 4 : index
-  // CHECK-DAG: %[[OLD:.*]] = gpu.block_id y
+  // In 32 bits.
+  // CHECK: gpu.grid_dim x
+  // CHECK: %[[WIDTH:.*]] = arith.index_cast %{{.*}} : index to i32
+  // CHECK: %[[ROWS:.*]] = arith.index_cast %{{.*}} : index to i32
+  // CHECK: gpu.block_id y
+  // CHECK: %[[OLD:.*]] = arith.index_cast %{{.*}} : index to i32
   // CHECK: %[[ROW:.*]] = arith.muli %[[OLD]], %[[WIDTH]]
-  // CHECK: %[[COLUMN:.*]] = gpu.block_id x
+  // CHECK: gpu.block_id x
+  // CHECK: %[[COLUMN:.*]] = arith.index_cast %{{.*}} : index to i32
   // CHECK: %[[NUMBER:.*]] = arith.addi %[[ROW]], %[[COLUMN]]
   // CHECK: %[[ALL:.*]] = arith.muli %[[WIDTH]], %[[ROWS]]
   // CHECK: %[[GROUP:.*]] = arith.divui %[[NUMBER]], %[[ALL]]
@@ -20,8 +24,10 @@ gpu.module @kernels {
   // CHECK: %[[LEFT:.*]] = arith.subi %{{.*}}, %[[FIRST]]
   // CHECK: %[[HEIGHT:.*]] = arith.minui %[[LEFT]], %[[ROWS]]
   // CHECK: %[[R:.*]] = arith.remui %[[INSIDE]], %[[HEIGHT]]
-  // CHECK: %[[Y:.*]] = arith.addi %[[FIRST]], %[[R]]
-  // CHECK: %[[X:.*]] = arith.divui %[[INSIDE]], %[[HEIGHT]]
+  // CHECK: %[[Y32:.*]] = arith.addi %[[FIRST]], %[[R]]
+  // CHECK: %[[Y:.*]] = arith.index_castui %[[Y32]] : i32 to index
+  // CHECK: %[[X32:.*]] = arith.divui %[[INSIDE]], %[[HEIGHT]]
+  // CHECK: %[[X:.*]] = arith.index_castui %[[X32]] : i32 to index
   // CHECK: memref.store %{{.*}}, %{{.*}}[%[[Y]], %[[X]]]
   gpu.func @tiles(%A: memref<?x?xf32>) kernel {
     %x = gpu.block_id x

@@ -2,7 +2,7 @@
 // RUN: xetile-opt %s --xetile-pass-tensor-maps --split-input-file --verify-diagnostics
 
 gpu.module @unused {
-  // expected-error@+1 {{is a tensor map that no kernel uses; expected one kernel}}
+  // expected-error@+1 {{is a parameter that no kernel uses; expected one kernel}}
   llvm.mlir.global external @map() {xetile.tensor_map = {argument = 0 : i64, box = array<i64: 64, 128>}} : !llvm.array<128 x i8>
 }
 
@@ -16,7 +16,7 @@ gpu.module @twice {
     llvm.return
   }
   llvm.func @second() {
-    // expected-error@+1 {{is a second function's that uses the tensor map @map; expected one kernel}}
+    // expected-error@+1 {{is a second function's that uses the parameter @map; expected one kernel}}
     %0 = llvm.mlir.addressof @map : !llvm.ptr
     nvvm.prefetch tensormap, %0 : !llvm.ptr
     llvm.return

@@ -8,7 +8,7 @@ gpu.module @kernels {
   // The prefetches are two steps ahead: three stages of 128 x 64 and 64 x 128 elements of 2 bytes. 32 KB of results.
   // CHECK-LABEL: gpu.func @distance
   // CHECK-SAME: known_block_size = array<i32: 256, 1, 1>
-  // CHECK-SAME: xetile.ring = {shared_bytes = 131096 : i64, stage_bytes = 32768 : i64, stages = 3 : i64, threads = 256 : i64, written = array<i64: 2>}
+  // CHECK-SAME: xetile.ring = {pipeline = "simple", shared_bytes = 131120 : i64, stage_bytes = 32768 : i64, stages = 3 : i64, threads = 256 : i64, written = array<i64: 2>}
   // CHECK-NOT: prefetch_tile
   // CHECK: xetile.store_tile
   gpu.func @distance(%A: memref<512x512xf16>, %B: memref<512x512xf16>, %C: memref<512x512xf32>) kernel

@@ -39,19 +39,25 @@ private:
       return;
     ImplicitLocOpBuilder b(xs.front().getLoc(), kernel.getContext());
     b.setInsertionPointToStart(&kernel.getBody().front());
-    auto id = [&](gpu::Dimension dim) -> Value { return gpu::BlockIdOp::create(b, dim); };
-    auto size = [&](gpu::Dimension dim) -> Value { return gpu::GridDimOp::create(b, dim); };
+    // Divisions of 64 bits take four times as long.
+    Type i32 = b.getI32Type();
+    auto narrow = [&](Value value) -> Value { return arith::IndexCastOp::create(b, i32, value); };
+    auto id = [&](gpu::Dimension dim) { return narrow(gpu::BlockIdOp::create(b, dim)); };
+    auto size = [&](gpu::Dimension dim) { return narrow(gpu::GridDimOp::create(b, dim)); };
     auto add = [&](Value l, Value r) -> Value { return arith::AddIOp::create(b, l, r); };
     auto mul = [&](Value l, Value r) -> Value { return arith::MulIOp::create(b, l, r); };
     auto div = [&](Value l, Value r) -> Value { return arith::DivUIOp::create(b, l, r); };
     auto rem = [&](Value l, Value r) -> Value { return arith::RemUIOp::create(b, l, r); };
-    Value width = size(gpu::Dimension::x), count = arith::ConstantIndexOp::create(b, rows);
+    Value width = size(gpu::Dimension::x), count = narrow(arith::ConstantIndexOp::create(b, rows));
     Value number = add(mul(id(gpu::Dimension::y), width), id(gpu::Dimension::x));
     Value perGroup = mul(width, count);
     Value first = mul(div(number, perGroup), count), inside = rem(number, perGroup);
     Value left = arith::SubIOp::create(b, size(gpu::Dimension::y), first);
     Value height = arith::MinUIOp::create(b, left, count);
-    Value y = add(first, rem(inside, height)), x = div(inside, height);
+    auto wide = [&](Value value) -> Value {
+      return arith::IndexCastUIOp::create(b, b.getIndexType(), value);
+    };
+    Value y = wide(add(first, rem(inside, height))), x = wide(div(inside, height));
     for (gpu::BlockIdOp old : xs)
       old.replaceAllUsesWith(x);
     for (gpu::BlockIdOp old : ys)

@@ -68,7 +68,40 @@ int64_t registersFor(int64_t warpgroups) {
   return std::min(kThreadRegisters, kRegisters / (warpgroups * kWarpgroup));
 }
 
+int64_t sumsOf(const MatmulTiling &tiling) {
+  return tiling.workgroupM / tiling.subgroupsM * tiling.workgroupN / kWarpgroup;
+}
+
 } // namespace
+
+RegisterSplit hopper::splitRegisters(int64_t warpgroups) {
+  // In steps of 8; ptxas gives each thread kRegisters / threads, rounded down to such a step.
+  constexpr int64_t kLoading = 40;
+  int64_t each = kRegisters / ((warpgroups + 1) * kWarpgroup) / 8 * 8;
+  if (each > kThreadRegisters)
+    return {0, 0};
+  int64_t multiplying = ((warpgroups + 1) * each - kLoading) / warpgroups / 8 * 8;
+  return {std::min<int64_t>(multiplying, 240), kLoading};
+}
+
+Problem hopper::checkSpecialized(const MatmulTiling &tiling) {
+  int64_t all = splitRegisters(tiling.subgroupsM).multiplying;
+  if (!all)
+    all = kThreadRegisters;
+  int64_t sums = sumsOf(tiling);
+  if (sums + kOtherRegisters <= all)
+    return std::nullopt;
+  std::string mistake;
+  llvm::raw_string_ostream(mistake)
+      << "pipeline = specialized: " << tiling.subgroupsM
+      << " warpgroups beside one that loads have " << all << " registers a thread, and sums take "
+      << sums << "; expected at most " << all - kOtherRegisters
+      << ": make workgroup_m or workgroup_n smaller, or take the pipeline "
+      << "simple";
+  return mistake;
+}
+
+bool hopper::gainsByWalking(int64_t tiles) { return tiles < 0 || tiles > kMultiprocessors; }
 
 int64_t hopper::stageBytes(const MatmulTiling &tiling) {
   return (tiling.workgroupM + tiling.workgroupN) * tiling.kStep * kInputBytes;
@@ -80,7 +113,7 @@ int64_t hopper::storeBytes(const MatmulTiling &tiling) {
 
 int64_t hopper::sharedBytes(const MatmulTiling &tiling) {
   int64_t stages = tiling.prefetch + 1;
-  return stages * (stageBytes(tiling) + 8) + storeBytes(tiling);
+  return stages * (stageBytes(tiling) + 16) + storeBytes(tiling);
 }
 
 MatmulTiling hopper::chooseTiling(const MatmulProblem &problem, MatmulTiling tiling) {
@@ -126,7 +159,7 @@ Problem hopper::checkTiling(const MatmulTiling &tiling, mlir::Type input, mlir::
     os << "workgroup_m = " << m << ": expected at most " << kMaxBox << ", what one TMA loads";
   else if (ahead < 1)
     os << "prefetch = " << ahead << ": expected at least 1, the stages of the ring but one";
-  else if (int64_t sums = m / warpgroups * n / kWarpgroup, all = registersFor(warpgroups);
+  else if (int64_t sums = sumsOf(tiling), all = registersFor(warpgroups);
            sums + kOtherRegisters > all)
     os << "a warpgroup's " << m / warpgroups << " x " << n << " sums take " << sums
        << " registers of a thread; expected at most " << all - kOtherRegisters << " of " << all

@@ -29,8 +29,20 @@ inline constexpr int64_t kMaxBox = 256; // elements along one side of what a TMA
 int64_t stageBytes(const MatmulTiling &tiling);
 /// Two buffers of 64 rows for each warpgroup, by which results leave.
 int64_t storeBytes(const MatmulTiling &tiling);
-/// All of a workgroup's shared memory: stages, buffers, barriers.
+/// All of a workgroup's shared memory: stages, buffers, two barriers for each stage.
 int64_t sharedBytes(const MatmulTiling &tiling);
+
+/// Registers of a thread in a workgroup of so many warpgroups that multiply, and one that loads:
+/// together no more than the workgroup began with, else setmaxnreg waits for ever.
+struct RegisterSplit {
+  int64_t multiplying, loading; // 0 where nothing is handed over
+};
+RegisterSplit splitRegisters(int64_t warpgroups);
+/// Why warpgroups that multiply by these tiles leave no room for one that loads.
+Problem checkSpecialized(const MatmulTiling &tiling);
+/// True if workgroups that walk several tiles gain by loading one while another is stored: `tiles`
+/// is below zero if it is not known.
+bool gainsByWalking(int64_t tiles);
 
 /// All sizes of a matmul's tiles.
 MatmulTiling chooseTiling(const MatmulProblem &problem, MatmulTiling given);

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "xetile/Target/Nvidia/RingPlan.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -47,11 +48,31 @@ public:
   void write();
 
 private:
+  // Specialized.cpp: one warpgroup loads, the others multiply tile after tile.
+  struct Turn {
+    mlir::Value stage, phase;
+  };
+  void writeSpecialized();
+  void loadTiles(mlir::Value first, mlir::Value tiles, mlir::Value step);
+  void multiplyTiles(llvm::ArrayRef<mlir::Operation *> body, mlir::Value first, mlir::Value tiles,
+                     mlir::Value step);
+  void mapIds(llvm::ArrayRef<mlir::Operation *> body, mlir::Value tile, mlir::IRMapping &mapping);
+  void copyFor(mlir::OpFoldResult value, mlir::IRMapping &mapping);
+  mlir::Value gridSize(unsigned dimension);
+  Turn next(Turn turn);
+  void release(mlir::Value stage, mlir::Value isSafe);
+  Turn multiplyTile(Turn turn);
+  void writeStores();
+  void finishStores();
+
   // Ring.cpp: stages of shared memory.
   void beginRing();
+  mlir::Value makeGrid();
+  mlir::Value emptyOf(mlir::Value stage);
+  mlir::Value numberOfSteps();
   mlir::Value makeMap(const TilePlace &place, int64_t inner, int64_t outer);
   mlir::Value barrierOf(mlir::Value stage);
-  void waitFor(mlir::Value stage, mlir::Value phase);
+  void waitFor(mlir::Value barrier, mlir::Value phase);
   void loadStage(mlir::Value stage, mlir::Value step);
   void loadTile(const TilePlace &place, mlir::Value map, mlir::Value to, mlir::Value barrier,
                 mlir::Value k);
@@ -95,6 +116,8 @@ private:
   mlir::Value thread, warpgroup, lane;   // `lane` of the warpgroup's 128
   mlir::Value isFirst, steps;
   mlir::Value mapA, mapB;
+  mlir::Value grid;       // of a kernel that walks over tiles: their numbers
+  mlir::IRMapping copies; // of what a tile's place is computed of, for the warpgroup that loads
   mlir::Value descriptorA, descriptorB;
   mlir::Type sumsType;
   llvm::SmallVector<mlir::Value> sums; // one struct for each 64 rows

@@ -139,6 +139,9 @@ private:
            {handle, number(argument), number(kindOf(type.getElementType())), number(box[0]),
             number(box[1])});
     }
+    auto pipeline = kernel->ring.getAs<StringAttr>("pipeline");
+    if (pipeline && pipeline == "specialized")
+      call(b, "xetileCudaWalk", {handle});
     gpu::KernelDim3 grid = launch.getGridSizeOperandValues();
     call(b, "xetileCudaLaunch",
          {handle, fromIndex(grid.x), fromIndex(grid.y), fromIndex(grid.z), ringNumber("threads")});

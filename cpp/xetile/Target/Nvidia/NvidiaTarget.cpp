@@ -27,6 +27,11 @@ struct NvidiaOptions : TargetOptions {
       *this, "group-rows",
       llvm::cl::desc("Rows of tiles that workgroups walk together, for the second-level cache"),
       llvm::cl::init(8)};
+  Option<std::string> pipeline{
+      *this, "pipeline",
+      llvm::cl::desc("Who loads tiles: simple, a thread of those that multiply; specialized, a "
+                     "warpgroup of its own, and workgroups walk over tiles; auto"),
+      llvm::cl::init("auto")};
 };
 
 std::unique_ptr<Pass> checkLowered(StringRef scope, StringRef after, ArrayRef<std::string> forbid,
@@ -73,7 +78,9 @@ void addRing(OpPassManager &pm, const NvidiaOptions &options) {
   GroupWorkgroupsOptions group;
   group.rows = options.groupRows;
   device.addPass(createGroupWorkgroups(group));
-  device.addPass(createPlanRing());
+  PlanRingOptions plan;
+  plan.pipeline = options.pipeline;
+  device.addPass(createPlanRing(plan));
 }
 
 void addNvvm(OpPassManager &pm) {

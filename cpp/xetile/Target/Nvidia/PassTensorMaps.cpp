@@ -29,6 +29,10 @@ struct PassTensorMaps : xetile::impl::PassTensorMapsBase<PassTensorMaps> {
     for (auto map : llvm::make_early_inc_range(getOperation().getOps<LLVM::GlobalOp>()))
       if (map->hasAttr(kMapAttr) && failed(pass(map)))
         return signalPassFailure();
+    // Behind the maps.
+    for (auto grid : llvm::make_early_inc_range(getOperation().getOps<LLVM::GlobalOp>()))
+      if (grid->hasAttr(xetile::kGridAttr) && failed(pass(grid)))
+        return signalPassFailure();
   }
 
 private:
@@ -50,10 +54,10 @@ private:
     auto kernel = uses.empty() ? LLVM::LLVMFuncOp() : uses[0]->getParentOfType<LLVM::LLVMFuncOp>();
     for (LLVM::AddressOfOp use : uses)
       if (use->getParentOfType<LLVM::LLVMFuncOp>() != kernel)
-        return use.emitOpError("is a second function's that uses the tensor map @")
+        return use.emitOpError("is a second function's that uses the parameter @")
                << map.getSymName() << "; expected one kernel";
     if (!kernel)
-      return map.emitOpError("is a tensor map that no kernel uses; expected one kernel");
+      return map.emitOpError("is a parameter that no kernel uses; expected one kernel");
     addParameter(kernel, map, uses);
     return success();
   }
@@ -80,12 +84,15 @@ private:
       use.replaceAllUsesWith(parameter);
       use.erase();
     }
+    Attribute described = map->getAttr(kMapAttr);
+    map.erase();
+    if (!described)
+      return;
     SmallVector<Attribute> maps;
     if (auto present = kernel->getAttrOfType<ArrayAttr>(kMapsAttr))
       llvm::append_range(maps, present);
-    maps.push_back(map->getAttr(kMapAttr));
+    maps.push_back(described);
     kernel->setAttr(kMapsAttr, b.getArrayAttr(maps));
-    map.erase();
   }
 };
 } // namespace

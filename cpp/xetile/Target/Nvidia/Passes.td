@@ -39,14 +39,19 @@ def PlanRing : Pass<"xetile-plan-ring", "::mlir::gpu::GPUModuleOp"> {
     ```mlir
     gpu.func @kernel(...) kernel attributes {
       xetile.ring = {stages = 4 : i64, stage_bytes = 49152 : i64, shared_bytes = 229408 : i64, threads = 256 : i64,
-                     written = array<i64: 2>}}
+                     written = array<i64: 2>, pipeline = "simple"}}
     ```
+    The option `pipeline` says who loads: `simple`, a thread of those that multiply; `specialized`, a warpgroup of its own,
+    and workgroups walk over tiles; `auto`, the latter where there are more tiles than multiprocessors.
+
     Refused, each with an error at the operation: kernels of another form; operands of `tile_mma` that are no loads of a
     matrix that the kernel takes as argument; types other than f16 and bf16 with sums in f32; tiles that wgmma does not
     multiply (a subgroup is a warpgroup: multiples of 64 rows each, of 64 columns and of 64 along k); more sums than
     registers hold; more shared memory than 227 KB; elementwise operations that need other threads' values.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::xetile::XeTileDialect"];
+  let options = [Option<"pipeline", "pipeline", "std::string", "\"auto\"",
+      "Who loads: simple, specialized, or auto, which takes the latter where workgroups compute several tiles">];
 }
 
 def ConvertXeTileToNVVM : Pass<"convert-xetile-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
@@ -57,6 +62,9 @@ def ConvertXeTileToNVVM : Pass<"convert-xetile-to-nvvm", "::mlir::gpu::GPUModule
       swizzle. Each stage has a barrier that counts its bytes. What is outside of the matrices arrives as zeros.
     - Each warpgroup multiplies its rows by `wgmma`, operands by descriptors in either order, sums in registers. When all
       have read a stage, it is filled again.
+    - In the pipeline `specialized` a warpgroup more loads, and gives registers to the others (setmaxnreg). A second barrier
+      of each stage counts the warpgroups that have read it. Workgroups walk over tiles, as many as the device runs at once,
+      so that the next tile's stages fill while one is stored. The numbers of tiles are a parameter, `xetile.grid`.
     - Elementwise operations work on pairs of sums in registers. `store_tile` goes through two buffers of each warpgroup
       (stmatrix) to TMA, which drops what is outside.
 
@@ -100,7 +108,7 @@ def ApproximateMath : Pass<"xetile-approximate-math", "::mlir::gpu::GPUModuleOp"
 def PassTensorMaps : Pass<"xetile-pass-tensor-maps", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Make tensor maps parameters of their kernels";
   let description = [{
-    Globals with `xetile.tensor_map` become parameters of the kernel that uses them, behind those that it has, passed by
+    Globals with `xetile.tensor_map`, and behind them one with `xetile.grid`, become parameters of the kernel that uses them, behind those that it has, passed by
     value as the copy engine reads them. What the host fills them with is written at the kernel. The threads of a
     workgroup are those of `xetile.ring`.
 

@@ -23,6 +23,11 @@ struct PlanRing : xetile::impl::PlanRingBase<PlanRing> {
   using PlanRingBase::PlanRingBase;
 
   void runOnOperation() override {
+    if (pipeline != "auto" && pipeline != "simple" && pipeline != "specialized") {
+      getOperation().emitOpError()
+          << "option pipeline is " << pipeline << ", expected auto, simple or specialized";
+      return signalPassFailure();
+    }
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
       if (kernel.isKernel() && failed(plan(kernel)))
         return signalPassFailure();
@@ -32,6 +37,25 @@ private:
   NamedAttribute stagesOf(int64_t count) {
     Builder b(&getContext());
     return b.getNamedAttr("stages", b.getI64IntegerAttr(count));
+  }
+
+  /// Tiles of the first result in all, below zero if that is not known.
+  static int64_t tilesOf(const RingPlan &plan) {
+    xetile::StoreTileOp store = plan.stores.front();
+    auto matrix = cast<MemRefType>(placeOfTile(store, store.getTile())->matrix.getType());
+    if (!matrix.hasStaticShape())
+      return -1;
+    return llvm::divideCeil(matrix.getDimSize(0), plan.tiling.workgroupM) *
+           llvm::divideCeil(matrix.getDimSize(1), plan.tiling.workgroupN);
+  }
+
+  /// Who loads. Emits an error if that is given and does not fit.
+  FailureOr<bool> isSpecialized(const RingPlan &plan) {
+    xetile::Problem why = checkSpecialized(plan.tiling);
+    if (pipeline == "specialized" && why)
+      return plan.mma.emitOpError() << *why;
+    return pipeline == "specialized" ||
+           (pipeline == "auto" && !why && gainsByWalking(tilesOf(plan)));
   }
 
   LogicalResult plan(gpu::GPUFuncOp kernel) {
@@ -49,8 +73,11 @@ private:
       if (tile && tile->use_empty())
         tile->erase();
     }
+    FailureOr<bool> specialized = isSpecialized(*plan);
+    if (failed(specialized))
+      return failure();
     const xetile::MatmulTiling &tiling = plan->tiling;
-    int64_t threads = tiling.subgroupsM * kWarpgroup;
+    int64_t threads = (tiling.subgroupsM + (*specialized ? 1 : 0)) * kWarpgroup;
     Builder b(&getContext());
     auto number = [&](StringRef name, int64_t value) {
       return b.getNamedAttr(name, b.getI64IntegerAttr(value));
@@ -58,11 +85,13 @@ private:
     SmallVector<int64_t> written;
     for (xetile::StoreTileOp store : plan->stores)
       written.push_back(placeOfTile(store, store.getTile())->matrix.getArgNumber());
-    kernel->setAttr(kRingAttr,
-                    b.getDictionaryAttr(
-                        {stagesOf(plan->stages()), number("stage_bytes", stageBytes(tiling)),
-                         number("shared_bytes", sharedBytes(tiling)), number("threads", threads),
-                         b.getNamedAttr("written", b.getDenseI64ArrayAttr(written))}));
+    kernel->setAttr(
+        kRingAttr,
+        b.getDictionaryAttr(
+            {stagesOf(plan->stages()), number("stage_bytes", stageBytes(tiling)),
+             number("shared_bytes", sharedBytes(tiling)), number("threads", threads),
+             b.getNamedAttr("pipeline", b.getStringAttr(*specialized ? "specialized" : "simple")),
+             b.getNamedAttr("written", b.getDenseI64ArrayAttr(written))}));
     // A schedule counts 16 lanes for a subgroup; the launch follows the attribute above.
     kernel.setKnownBlockSizeAttr(b.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
     return success();

@@ -91,10 +91,8 @@ void KernelWriter::multiply(SmallVectorImpl<Value> &sums, Value stage) {
 }
 
 SmallVector<Value> KernelWriter::writeLoop() {
-  const MatmulTiling &tiling = plan.tiling;
   int64_t stages = plan.stages(), ahead = stages - 1;
-  Value end = fromIndex(plan.loop.getUpperBound());
-  steps = arith::DivUIOp::create(b, add(end, tiling.kStep - 1), number(tiling.kStep));
+  steps = numberOfSteps();
   onlyIf(isFirst, [&] {
     for (int64_t stage = 0; stage < ahead; ++stage)
       onlyIf(isBelow(number(stage), steps), [&] { loadStage(number(stage), number(stage)); });
@@ -111,7 +109,7 @@ SmallVector<Value> KernelWriter::writeLoop() {
   SmallVector<Value> now(loop.getRegionIterArgs().take_front(first.size()));
   ValueRange rest = loop.getRegionIterArgs().drop_front(first.size());
   Value stage = rest[0], phase = rest[1], before = rest[2];
-  waitFor(stage, phase);
+  waitFor(barrierOf(stage), phase);
   multiply(now, stage);
   // The product before this one is done, and so is everybody's after the barrier.
   NVVM::WgmmaWaitGroupSyncOp::create(b, uint64_t(1));

@@ -18,6 +18,20 @@ static LLVM::LLVMPointerType pointerTo(OpBuilder &b, unsigned space) {
   return LLVM::LLVMPointerType::get(b.getContext(), space);
 }
 
+/// The parameter that has the numbers of tiles, in a global's place until there are parameters.
+Value KernelWriter::makeGrid() {
+  OpBuilder::InsertionGuard guard(b);
+  auto module = kernel->getParentOfType<gpu::GPUModuleOp>();
+  std::string name = (kernel.getName() + "_grid").str();
+  auto type = LLVM::LLVMArrayType::get(b.getI32Type(), 3);
+  b.setInsertionPointToStart(module.getBody());
+  auto global = LLVM::GlobalOp::create(b, type, /*isConstant=*/false, LLVM::Linkage::External, name,
+                                       Attribute());
+  global->setAttr(kGridAttr, b.getUnitAttr());
+  b.setInsertionPointToStart(&kernel.getBody().front());
+  return LLVM::AddressOfOp::create(b, pointerTo(b, 0), name);
+}
+
 Value KernelWriter::makeMap(const TilePlace &place, int64_t inner, int64_t outer) {
   OpBuilder::InsertionGuard guard(b);
   auto module = kernel->getParentOfType<gpu::GPUModuleOp>();
@@ -44,6 +58,8 @@ void KernelWriter::beginRing() {
     LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(b.getI8Type(), 0), /*isConstant=*/false,
                            LLVM::Linkage::External, name, Attribute(), kSwizzleAlign, 3);
   }
+  if (plan.isSpecialized)
+    grid = makeGrid();
   mapA = makeMap(plan.a, kChunk, plan.a.outer);
   mapB = makeMap(plan.b, kChunk, plan.b.outer);
   shared = LLVM::AddressOfOp::create(b, pointerTo(b, 3), name);
@@ -58,6 +74,9 @@ void KernelWriter::beginRing() {
   onlyIf(isFirst, [&] {
     for (int64_t stage = 0; stage < plan.stages(); ++stage)
       NVVM::MBarrierInitOp::create(b, barrierOf(number(stage)), number(1), Value());
+    // One thread of each warpgroup that multiplies says that it has read a stage.
+    for (int64_t stage = 0; plan.isSpecialized && stage < plan.stages(); ++stage)
+      NVVM::MBarrierInitOp::create(b, emptyOf(number(stage)), number(tiling.subgroupsM), Value());
     NVVM::FenceMbarrierInitOp::create(b);
   });
   onlyIf(isEqual(thread, number(32)), [&] {
@@ -70,8 +89,18 @@ void KernelWriter::beginRing() {
 
 Value KernelWriter::barrierOf(Value stage) { return at(barriers, mul(stage, 8)); }
 
-void KernelWriter::waitFor(Value stage, Value phase) {
-  NVVM::MBarrierTryWaitParityOp::create(b, barrierOf(stage), phase, number(kWaitTicks));
+Value KernelWriter::emptyOf(Value stage) {
+  return at(barriers, add(mul(stage, 8), 8 * plan.stages()));
+}
+
+void KernelWriter::waitFor(Value barrier, Value phase) {
+  NVVM::MBarrierTryWaitParityOp::create(b, barrier, phase, number(kWaitTicks));
+}
+
+Value KernelWriter::numberOfSteps() {
+  int64_t step = plan.tiling.kStep;
+  Value end = fromIndex(copies.lookupOrDefault(plan.loop.getUpperBound()));
+  return arith::DivUIOp::create(b, add(end, step - 1), number(step));
 }
 
 void KernelWriter::waitForAll(Value barrier, int64_t threads) {
@@ -81,7 +110,10 @@ void KernelWriter::waitForAll(Value barrier, int64_t threads) {
 
 void KernelWriter::loadTile(const TilePlace &place, Value map, Value to, Value barrier, Value k) {
   auto offset = [&](OpFoldResult index) {
-    return dyn_cast<Value>(index) == plan.loop.getInductionVar() ? k : fromIndex(index);
+    auto value = dyn_cast<Value>(index);
+    if (value == plan.loop.getInductionVar())
+      return k;
+    return fromIndex(value ? OpFoldResult(copies.lookupOrDefault(value)) : index);
   };
   Value inner = offset(place.innerOffset), outer = offset(place.outerOffset);
   for (int64_t at = 0; at < place.inner; at += kChunk) {

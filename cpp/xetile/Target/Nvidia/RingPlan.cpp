@@ -222,9 +222,12 @@ FailureOr<RingPlan> hopper::planRing(gpu::GPUFuncOp kernel) {
   FailureOr<int64_t> distance = prefetchDistance(plan.loop, k);
   if (failed(distance) || failed(checkLoop(plan.loop, *mma, k)))
     return failure();
-  if (auto ring = kernel->getAttrOfType<DictionaryAttr>(kRingAttr))
+  if (auto ring = kernel->getAttrOfType<DictionaryAttr>(kRingAttr)) {
     if (auto stages = ring.getAs<IntegerAttr>("stages"))
       distance = stages.getInt() - 1;
+    auto pipeline = ring.getAs<StringAttr>("pipeline");
+    plan.isSpecialized = pipeline && pipeline == "specialized";
+  }
   auto sums = cast<VectorType>(dType);
   plan.tiling = {sums.getDimSize(0), sums.getDimSize(1), layout[0], layout[1], k, *distance};
   if (Problem why = checkTiling(plan.tiling, aType.getElementType(), sums.getElementType()))

@@ -26,6 +26,8 @@ struct RingPlan {
   TilePlace a, b;
   llvm::SmallVector<StoreTileOp> stores; // behind the loop, in order
   MatmulTiling tiling;
+  /// One warpgroup loads, the others multiply; workgroups walk over tiles.
+  bool isSpecialized = false;
 
   int64_t warpgroupRows() const { return tiling.workgroupM / tiling.subgroupsM; }
   int64_t stages() const { return tiling.prefetch + 1; }

@@ -65,9 +65,9 @@ void KernelWriter::storeTile(StoreTileOp store) {
     const Chunk &chunk = chunks[numStored];
     Value buffer = add(buffers, int64_t(numStored % 2) * kBufferBytes);
     loadAhead(numStored + kChunksAhead);
-    // TMA has read what was there two stores ago.
-    onlyIf(isLeader,
-           [&] { NVVM::CpAsyncBulkWaitGroupOp::create(b, uint32_t(1), b.getUnitAttr()); });
+    // TMA has read what was there two stores ago; the tile before may have ended with this buffer.
+    uint32_t pending = plan.isSpecialized && numStored == 0 ? 0 : 1;
+    onlyIf(isLeader, [&] { NVVM::CpAsyncBulkWaitGroupOp::create(b, pending, b.getUnitAttr()); });
     waitForAll(barrier, kWarpgroup);
     fillBuffer(chunk, buffer);
     NVVM::FenceProxyOp::create(

@@ -23,6 +23,8 @@ KernelWriter::KernelWriter(const RingPlan &plan, gpu::GPUFuncOp kernel, OpBuilde
 
 void KernelWriter::write() {
   listChunks();
+  if (plan.isSpecialized)
+    return writeSpecialized();
   hoistAddresses();
   b.setInsertionPoint(plan.loop);
   beginRing();
@@ -30,10 +32,18 @@ void KernelWriter::write() {
   b.setInsertionPointAfter(plan.loop);
   // The sums are there before anybody uses them.
   NVVM::WgmmaWaitGroupSyncOp::create(b, uint64_t(0));
+  writeStores();
+  finishStores();
+}
+
+void KernelWriter::writeStores() {
   for (StoreTileOp store : plan.stores) {
     b.setInsertionPoint(store);
     storeTile(store);
   }
+}
+
+void KernelWriter::finishStores() {
   // Shared memory outlives the stores that read it.
   onlyIf(isEqual(lane, number(0)),
          [&] { NVVM::CpAsyncBulkWaitGroupOp::create(b, uint32_t(0), UnitAttr()); });
@@ -60,14 +70,14 @@ private:
     KernelWriter(*plan, kernel, builder).write();
     for (StoreTileOp store : plan->stores)
       store.erase();
-    eraseVectors(kernel, plan->loop);
+    eraseVectors(plan->loop);
     return success();
   }
 
   /// Erases the ops on a workgroup's vectors, which nothing uses any more.
-  static void eraseVectors(gpu::GPUFuncOp kernel, scf::ForOp loop) {
+  static void eraseVectors(scf::ForOp loop) {
     SmallVector<Operation *> ops;
-    for (Operation &op : kernel.getBody().front().without_terminator())
+    for (Operation &op : loop->getBlock()->without_terminator())
       ops.push_back(&op);
     for (Operation *op : llvm::reverse(ops))
       if (op->use_empty() && (op == loop || isMemoryEffectFree(op) || isa<LoadTileOp>(op)))

@@ -57,7 +57,7 @@ def test_it_is_a_target_with_six_levels(kernel):
 
 def test_explain_tells_of_the_ring(kernel):
     stage = (128 + 64) * 64 * 2
-    assert f"a ring of 3 stages of {stage} bytes, {3 * (stage + 8) + 2 * 16384} bytes of shared" in kernel.explain()
+    assert f"a ring of 3 stages of {stage} bytes, {3 * (stage + 16) + 2 * 16384} bytes of shared" in kernel.explain()
 
 
 def ptx_of(kernel: xetile.Kernel) -> str:
@@ -85,6 +85,38 @@ def test_a_stage_is_filled_again_only_when_all_have_read_it(kernel):
     meet, refill = ptx.index("bar.sync \t0;", done), ptx.index("mbarrier.arrive.expect_tx", done)
     assert done < meet < refill
     assert ptx.index("wgmma.commit_group") < done
+
+
+@pytest.mark.parametrize(("m", "n", "warpgroups"), [(64, 64, 1), (128, 256, 2), (256, 64, 4)])
+def test_registers_that_are_handed_over_are_there(m, n, warpgroups):
+    """A setmaxnreg that asks for more than the others gave up waits for ever."""
+    params = {"workgroup_m": m, "workgroup_n": n, "subgroups_m": warpgroups, "prefetch": 2}
+    ptx = ptx_of(compiled(params=params, pipeline="specialized"))
+    threads = 128 * (warpgroups + 1)
+    assert f".reqntid {threads}, 1, 1" in ptx and ".minnctapersm 1" in ptx
+    least, most = (re.findall(rf"setmaxnreg\.{kind}\.sync\.aligned\.u32 \t?(\d+)", ptx) for kind in ("dec", "inc"))
+    each = min(65536 // threads // 8 * 8, 256)
+    if warpgroups == 1:
+        assert not least and not most and each == 256
+    else:
+        assert warpgroups * int(most[0]) + int(least[0]) <= (warpgroups + 1) * each
+        assert int(least[0]) < each < int(most[0]) and int(most[0]) % 8 == 0
+
+
+@pytest.mark.parametrize("stages", [2, 3, 5])
+def test_barriers_of_the_ring_balance(stages):
+    """Full: the loader's arrival with the bytes of all boxes. Empty: an arrival of each warpgroup that reads."""
+    params = {"workgroup_m": 128, "workgroup_n": 64, "subgroups_m": 2, "prefetch": stages - 1}
+    text = str(compiled(params=params, pipeline="specialized").stages["3-nvvm"])
+    inits = re.findall(r"nvvm\.mbarrier\.init %\S+, (%\S+) :", text)
+    counts = [re.search(rf"{re.escape(name)} = llvm\.mlir\.constant\((\d+) : i32\)", text).group(1) for name in inits]
+    assert counts == ["1"] * stages + ["2"] * stages
+    # In the loop the stage before, behind it the last one; one thread of a warpgroup says each.
+    assert len(re.findall(r"nvvm\.mbarrier\.arrive %", text)) == 2
+    assert len(re.findall(r"nvvm\.mbarrier\.arrive\.expect_tx", text)) == 1
+    # Those of f16 are 64 elements wide; that of the results is of f32.
+    boxes = re.findall(r"box = array<i64: 64, (\d+)>", text)
+    assert sum(64 * int(outer) * 2 for outer in boxes) == (128 + 64) * 64 * 2
 
 
 def test_results_load_each_element_once_and_ahead():
@@ -215,7 +247,7 @@ def test_calls_ask_the_driver_for_what_the_kernel_needs(kernel, driver, tmp_path
     # Compiled once, for two calls.
     assert [line for line in log if line.startswith("load")] == [f"load {len(kernel.binaries['ptx'])} bytes"]
     assert "function matmul_kernel" in log
-    shared = 3 * ((128 + 64) * 64 * 2 + 8) + 2 * 16384
+    shared = 3 * ((128 + 64) * 64 * 2 + 16) + 2 * 16384
     assert f"attribute 8 = {shared}" in log
     maps = {line for line in log if line.startswith("map")}
     assert maps == {
@@ -254,13 +286,17 @@ func.func @matmul(%A: tensor<?x?xbf16>, %B: tensor<?x?xbf16>) -> tensor<?x?xf32>
 }"""
 
 
-def test_sizes_of_a_run_make_the_grid_and_the_maps(driver, tmp_path):
+@pytest.mark.parametrize(
+    ("pipeline", "launch"), [("simple", "2 x 3 x 1 of 256"), ("specialized", "4 x 1 x 1 of 384"), ("auto", "4 x 1 x 1")]
+)
+def test_sizes_of_a_run_make_the_grid_and_the_maps(driver, tmp_path, pipeline, launch):
+    """Workgroups that walk over tiles are as many as the fake device's four multiprocessors."""
     import ml_dtypes
 
-    kernel = compiled(DYNAMIC)
+    kernel = compiled(DYNAMIC, pipeline=pipeline)
     given = [np.ones((300, 72), ml_dtypes.bfloat16), np.ones((72, 80), ml_dtypes.bfloat16)]
     _, log = call_bf16(kernel, driver, tmp_path, given)
-    assert any(line.startswith("launch 2 x 3 x 1 of 256") for line in log)
+    assert any(line.startswith(f"launch {launch}") for line in log)
     assert any("sizes 72 x 300 pitch 144 box 64 x 128" in line for line in log)
 
 
@@ -314,6 +350,8 @@ def test_other_programs_are_refused(text, message):
 def test_options_are_checked():
     with pytest.raises(XeTileError, match="group_rows: expected an integer from 1 to 32767, got 0"):
         compiled(group_rows=0)
+    with pytest.raises(XeTileError, match="pipeline: expected auto, simple, specialized, got 'fast'"):
+        compiled(pipeline="fast")
     with pytest.raises(XeTileError, match="target sm_90a has no option 'native'"):
         compiled(native="off")
     with pytest.raises(XeTileError, match="sm_100 is no target: expected sm_90a"):

@@ -24,7 +24,7 @@ int cuDeviceGetName(char *name, int size, int device) { return snprintf(name, (s
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
   const char *given = getenv("FAKE_DRIVER_CAPABILITY");
   int capability = given ? atoi(given) : 90;
-  *value = attribute == 75 ? capability / 10 : capability % 10;
+  *value = attribute == 16 ? 4 : attribute == 75 ? capability / 10 : capability % 10;
   return device;
 }
 int cuDevicePrimaryCtxRetain(void **context, int device) { return *context = &current, device; }
