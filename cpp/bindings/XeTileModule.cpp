@@ -305,6 +305,8 @@ NB_MODULE(_xetile, m) {
       "absent_cpu_features", absentCpuFeatures,
       "LLVM's names of the features that this CPU does not have, or that XETILE_CPU_WITHOUT takes "
       "from it. ValueError where that variable names none.");
+  m.def("knows_cpu", mlirXeTileKnowsHostCpu,
+        "Whether the table of rates has the CPU that this process runs on.");
   m.def("check_chip", checkChip, nb::arg("chip"),
         "Why kernels cannot be compiled for `chip`, or None if they can.");
   m.def("find_ocloc", findOcloc, nb::sig("def find_ocloc() -> tuple[bool, str]"),

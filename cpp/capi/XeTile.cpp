@@ -4,6 +4,7 @@
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Registration.h"
 #include "mlir/CAPI/Support.h"
+#include "xetile/Facts/CpuRates.h"
 #include "xetile/Facts/MachineFacts.h"
 #include "xetile/IR/MatmulConfig.h"
 #include "xetile/IR/XeTileDialect.h"
@@ -19,6 +20,7 @@
 #include "xetile/Target/Xe/Binary/Ocloc.h"
 #include "xetile/Target/Xe/FindLevel.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/TargetParser/Host.h"
 
 MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(XeTile, xetile, xetile::XeTileDialect)
 
@@ -60,6 +62,10 @@ bool mlirXeTileForEachAbsentCpuFeature(MlirStringCallback visit, MlirStringCallb
     if (!feature.second)
       visit(wrap(feature.first()), userData);
   return true;
+}
+
+bool mlirXeTileKnowsHostCpu(void) {
+  return xetile::findRates(llvm::sys::getHostCPUName()).has_value();
 }
 
 void mlirXeTileForEachTarget(void (*visit)(const MlirXeTileTarget *, void *), void *userData) {

@@ -5,7 +5,8 @@ usage: deep_tile.py [--json FILE] [--threads N ...] [--types T ...] [--rows MxNx
 
 A T behind a size stands for a transposed B, n x k in memory, as PyTorch's linear layers have it. Each row takes turns
 between the sides in one process and keeps the best call of each. One process per number of threads: the libraries read
-it when they start. Beside the speed is its part of what the multiply-add units do.
+it when they start. Beside the speed is its part of what the multiply-add units do, and the microseconds that the cost
+model predicts beside those that were measured, with the mean factor between the two.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import importlib.util
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import time
@@ -51,6 +53,8 @@ ROW_LIMITS = {"f32": 0.75}
 # A peer that multiplies f32 instead of the type of the row.
 OTHER_TYPE = "numpy f32"
 LIMITS = {"mean": MEAN_LIMITS, "rows": ROW_LIMITS}
+# How far predictions may be off, in the mean, one way or the other.
+MODEL_LIMIT = 1.3
 TURNS = 4
 TURN_SECONDS = 0.1
 # OpenMP's threads wait for 0.2 s before they sleep.
@@ -164,6 +168,20 @@ def peers(a: np.ndarray, b: np.ndarray, dtype: str) -> dict[str, Callable[[], ob
     return in_numpy | in_torch if dtype == "f32" else in_torch
 
 
+def predicted(size: tuple[int, ...], dtype: str, threads: int) -> float:
+    """Microseconds by the cost model."""
+    from xetile import cpu
+
+    found = re.search(r"predicted: ([\d.]+) us", cpu.explain(module(size, dtype), threads=threads))
+    return float(found[1]) if found else math.nan
+
+
+def off_by(row: dict[str, object]) -> float:
+    """The factor between what was predicted and what was measured, one way or the other."""
+    ratio = row["predicted"] / row["us"]
+    return max(ratio, 1 / ratio)
+
+
 def take_turns(
     sides: dict[str, Callable[[], object]], turns: int, threads: int, seconds: float = TURN_SECONDS, calls: int = 1
 ) -> dict[str, float]:
@@ -235,6 +253,8 @@ def measure(threads: int, types: list[str], sizes: list[tuple[int, ...]], turns:
                     "gflops": speed,
                     "peer": fastest,
                     "ratio": speed["xetile"] / speed[fastest],
+                    "us": 1e6 * best["xetile"],
+                    "predicted": predicted(size, dtype, threads),
                     "peak": limit,
                 }
             )
@@ -315,14 +335,22 @@ def report(rows: list[dict[str, object]]) -> bool:
         limit = chosen[0]["peak"]
         units = f"; multiply-add units: {limit:.1f} GFLOP/s" if limit else ""
         print(f"\n{dtype}, {threads} thread{'s' * (threads > 1)}{units}")
-        print(f"{'m x n x k':>18} {'GFLOP/s':>9} {'peer':>10} {'GFLOP/s':>9} {'ratio':>6} {'of peak':>11}")
+        print(
+            f"{'m x n x k':>18} {'GFLOP/s':>9} {'peer':>10} {'GFLOP/s':>9} {'ratio':>6} {'of peak':>8} "
+            f"{'us':>9} {'predicted':>9}"
+        )
         for row in chosen:
             speed, peer = row["gflops"], row["peer"]
             part = f"{speed['xetile'] / limit:.0%}" if limit else "-"
             print(
                 f"{name_of(row['size']):>18} {speed['xetile']:>9.1f} {peer:>10} {speed[peer]:>9.1f} "
-                f"{row['ratio']:>6.2f} {part:>11}"
+                f"{row['ratio']:>6.2f} {part:>8} {row['us']:>9.1f} {row['predicted']:>9.1f}"
             )
+        factors = [off_by(row) for row in chosen]
+        off = math.exp(sum(map(math.log, factors)) / len(factors))
+        verdict = f"{'reaches' if off <= MODEL_LIMIT else 'MISSES'} {MODEL_LIMIT}"
+        print(f"predictions are off by a factor of {off:.2f} in the mean, {max(factors):.2f} at most ({verdict})")
+        good &= off <= MODEL_LIMIT
         # NumPy multiplies bf16 and bytes as f32 only: such rows show a ratio, but are no match.
         alike = [row["ratio"] for row in chosen if row["peer"] != OTHER_TYPE]
         if not alike:

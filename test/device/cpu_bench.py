@@ -15,6 +15,7 @@ of the best.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import math
 import os
@@ -23,9 +24,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import numpy as np
@@ -44,6 +47,8 @@ TYPES = ("f32", "bf16", "s8")
 ROUNDS, ROUND_SECONDS = 3, 0.012
 # OpenBLAS's threads spin for some 30 ms after a product: who comes next would share its cores.
 IDLE_SECONDS = 0.07
+# Threads that wake up meet on a core: until Linux has moved them, a call takes slices of its scheduler.
+WARM_SECONDS = 0.03
 LINE = 64
 ERRORS = {"f32": 2e-5, "bf16": 2e-5, "s8": 0.0}
 REGRET, OURS = "drawn", "xetile"
@@ -173,7 +178,9 @@ def rounds_of(
         for name, call in order[first:] + order[:first]:
             if threads > 1:
                 time.sleep(IDLE_SECONDS)
-                call()
+                awake = time.perf_counter() + WARM_SECONDS
+                while time.perf_counter() < awake:
+                    call()
             best, end = math.inf, time.perf_counter() + seconds
             while (start := time.perf_counter()) < end:
                 call()
@@ -228,63 +235,71 @@ def measure(path: str) -> None:
         print(json.dumps(found), flush=True)
 
 
-# Layers of PyTorch.
+# Layers and models of PyTorch: cpu_models.py in a process for each number of threads.
 
 
-def layers(threads: int, end: float) -> None:
-    """Prints a JSON object for each layer: torch.compile with this backend, eager and inductor."""
-    import torch
-    from torch import nn
+class Models:
+    """All processes compile at once, and measure one by one."""
 
-    torch.set_num_threads(threads)
-    torch.manual_seed(0)
+    def __init__(self, threads: Sequence[int], tree: str, folder: Path, end: float) -> None:
+        self.end, self.folder = end, folder
+        self.processes: dict[int, subprocess.Popen[str]] = {}
+        self.lines: dict[int, list[str]] = {}
+        for count in threads:
+            environment = environment_of(count)
+            if tree:
+                environment["PYTHONPATH"] = os.pathsep.join(filter(None, (tree, os.environ.get("PYTHONPATH"))))
+            command = [sys.executable, str(Path(__file__).with_name("cpu_models.py")), str(count), str(end)]
+            with self.log(count).open("w") as errors:
+                self.processes[count] = subprocess.Popen(
+                    command, env=environment, stdin=PIPE, stdout=PIPE, stderr=errors, text=True
+                )
 
-    class Attention(nn.Module):
-        def forward(self, q: Any, k: Any, v: Any) -> Any:
-            return nn.functional.scaled_dot_product_attention(q, k, v)
+    def log(self, threads: int) -> Path:
+        return self.folder / f"models-{threads}.log"
 
-    class Gelu(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.linear = nn.Linear(768, 3072)
+    def wait_until_compiled(self) -> None:
+        for threads, process in self.processes.items():
+            self.lines[threads] = self.read(process, until="ready")
 
-        def forward(self, x: Any) -> Any:
-            return nn.functional.gelu(self.linear(x))
+    def read(self, process: subprocess.Popen[str], until: str = "") -> list[str]:
+        """Lines to `until`, or all; the process ends when the time is up."""
+        assert process.stdout is not None
+        timer = threading.Timer(max(1.0, self.end - time.time() + 15), process.kill)
+        timer.start()
+        lines = []
+        for line in process.stdout:
+            if line.strip() == until:
+                break
+            lines.append(line)
+        timer.cancel()
+        return lines
 
-    heads = [torch.randn(1, 12, 197, 64) for _ in range(3)]
-    cases: list[tuple[str, Any, list[Any]]] = [
-        ("linear 256x768x3072 with GELU, bf16", Gelu().bfloat16(), [torch.randn(256, 768).bfloat16()]),
-        ("linear 197x768x3072 with GELU, bf16", Gelu().bfloat16(), [torch.randn(197, 768).bfloat16()]),
-        ("linear 256x768x3072 with GELU, f32", Gelu(), [torch.randn(256, 768)]),
-        ("softmax 1024x1000", nn.Softmax(-1), [torch.randn(1024, 1000)]),
-        ("layer norm 1024x768", nn.LayerNorm(768), [torch.randn(1024, 768)]),
-        ("attention of 12 heads, 197x64", Attention(), heads),
-    ]
-    for name, module, inputs in cases:
-        if time.time() > end:
-            print(json.dumps({"left_out": name, "threads": threads}), flush=True)
-            continue
-        sides: Sides = {"eager": lambda module=module, inputs=inputs: module(*inputs)}
-        failed = {}
-        with torch.no_grad():
-            want = module(*inputs)
-            for side, backend in (("inductor", "inductor"), (OURS, "xetile")):
-                options = {"target": "cpu", "threads": threads} if backend == "xetile" else None
-                try:
-                    torch._dynamo.reset()
-                    made = torch.compile(module.eval(), backend=backend, options=options, dynamic=False)
-                    got = made(*inputs)
-                    error = float((got - want).abs().max() / want.abs().max())
-                    if not error < 2e-2:
-                        failed[side] = f"differs by {error:.2g}"
-                        continue
-                    sides[side] = lambda made=made, inputs=inputs: made(*inputs)
-                except Exception as reason:  # of a compiler that another project's code calls
-                    failed[side] = f"{type(reason).__name__}: {reason}"[:300]
-            times = rounds_of(sides, threads, seconds=0.03)
-        found = {"layer": name, "threads": threads, "failed": failed}
-        found["us"] = {side: [round(1e6 * best, 1) for best in bests] for side, bests in times.items()}
-        print(json.dumps(found), flush=True)
+    def measure(self) -> list[dict[str, Any]]:
+        rows = []
+        for threads, process in self.processes.items():
+            with contextlib.suppress(OSError):
+                assert process.stdin is not None
+                process.stdin.write("go\n")
+                process.stdin.close()
+            found = [json.loads(line) for line in self.lines[threads] + self.read(process) if line.startswith("{")]
+            if process.wait() or not found:
+                print(f"models with {threads} threads ended early: {self.log(threads).read_text()[-800:]}")
+            rows += found
+        return rows
+
+
+def models_table(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Microseconds, and ours as part of the others': more is better."""
+    for threads in dict.fromkeys(row["threads"] for row in rows):
+        print(f"\nlayers and models, {threads} threads: us of the best call, median of rounds; ratios to the others")
+        for row in (row for row in rows if row["threads"] == threads):
+            told = {side: statistics.median(times) for side, times in row.get("us", {}).items()}
+            text = "".join(f"  {side} {us:10.1f}" for side, us in told.items())
+            if OURS in told:
+                text += "".join(f"  {told[side] / told[OURS]:5.2f} of {side}" for side in told if side != OURS)
+            failed = "".join(f"  {side}: {why}" for side, why in row.get("failed", {}).items())
+            print(f"{row.get('layer', row.get('left_out')):44}{text or ' left out'}{failed}")
 
 
 # Tables.
@@ -343,11 +358,14 @@ def told_machine() -> str:
     return f"{deep_tile.machine()}; {', '.join(caches)}; load {os.getloadavg()[0]:.1f}"
 
 
+def environment_of(threads: int) -> dict[str, str]:
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    return {**os.environ, **dict.fromkeys(names, str(threads)), "KMP_BLOCKTIME": "10"}
+
+
 def run_and_collect(command: list[str], threads: int, end: float) -> list[dict[str, Any]]:
     """JSON lines that a process printed until its end, or until the time is up."""
-    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-    environment = {**os.environ, **dict.fromkeys(names, str(threads)), "KMP_BLOCKTIME": "10"}
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, env=environment_of(threads), stdout=PIPE, stderr=PIPE, text=True)
     try:
         out, err = process.communicate(timeout=max(1.0, end - time.time() + 15))
     except subprocess.TimeoutExpired:
@@ -380,16 +398,12 @@ def main() -> int:
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--compile", help=argparse.SUPPRESS)
     parser.add_argument("--measure", help=argparse.SUPPRESS)
-    parser.add_argument("--layers", type=float, nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.compile:
         compile_all(options.compile)
         return 0
     if options.measure:
         measure(options.measure)
-        return 0
-    if options.layers:
-        layers(int(options.layers[0]), options.layers[1])
         return 0
     end = time.time() + options.seconds
     print(told_machine())
@@ -400,20 +414,21 @@ def main() -> int:
     ]  # fmt: skip
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as name:
-        if "matmuls" in options.parts:
-            rows = matmuls(options, shapes, trees, Path(name), end)
-        table(rows, list(trees))
+        models = None
         if "layers" in options.parts:
-            tree = list(trees.values())[-1]
-            if tree:
-                os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (tree, os.environ.get("PYTHONPATH"))))
-            for threads in options.threads:
-                command = [sys.executable, __file__, "--layers", str(threads), str(end)]
-                found = run_and_collect(command, threads, end)
-                rows += found
-                for row in found:
-                    told = {side: statistics.median(times) for side, times in row.get("us", {}).items()}
-                    print(row.get("layer", row.get("left_out")), threads, told, row.get("failed", ""), flush=True)
+            # Half of the time for compilers, at most.
+            stop = time.time() + options.seconds / 2
+            models = Models(options.threads, list(trees.values())[-1], Path(name), stop)
+        if "matmuls" in options.parts:
+            rows = matmuls(options, shapes, trees, Path(name), end, models)
+        table(rows, list(trees))
+        if models:
+            if "matmuls" not in options.parts:
+                models.wait_until_compiled()
+            models.end = end
+            found = models.measure()
+            models_table(found)
+            rows += found
     if options.json:
         machine = {"machine": told_machine(), "seed": options.seed, "rows": rows}
         Path(options.json).write_text(json.dumps(machine))
@@ -421,7 +436,12 @@ def main() -> int:
 
 
 def matmuls(
-    options: argparse.Namespace, shapes: Sequence[Shape], trees: Mapping[str, str], folder: Path, end: float
+    options: argparse.Namespace,
+    shapes: Sequence[Shape],
+    trees: Mapping[str, str],
+    folder: Path,
+    end: float,
+    models: Models | None,
 ) -> list[dict[str, Any]]:
     jobs, rows = [], {threads: [] for threads in options.threads}
     last = list(trees)[-1]
@@ -440,10 +460,12 @@ def matmuls(
                 rows[threads].append({"shape": shape, "dtype": dtype, "files": files})
     start = time.time()
     compile_trees(jobs, trees, folder)
-    print(f"{len(jobs)} kernels compiled in {time.time() - start:.0f} s", flush=True)
+    if models:
+        models.wait_until_compiled()
+    print(f"{len(jobs)} kernels{' and the models' * bool(models)} compiled in {time.time() - start:.0f} s", flush=True)
     found = []
-    # A third of the time is for layers, where they are asked for.
-    stop = end - (options.seconds / 3 if "layers" in options.parts else 0)
+    # A fifth of the time is for measuring layers, where they are asked for.
+    stop = end - (options.seconds / 5 if models else 0)
     for number, threads in enumerate(options.threads):
         listed = folder / f"rows-{threads}.json"
         until = time.time() + (stop - time.time()) / (len(options.threads) - number)

@@ -91,6 +91,23 @@ def test_small_sizes_and_large_ones_are_measured(monkeypatch):
     assert {"call", "xetile", small["peer"]} <= small["seconds"].keys()
     (large,) = deep_tile.measure(1, ["f32"], [(1, 8, 9, 10)], 1)
     assert large["ratio"] == 1
+    # A second was measured, as it was said.
+    assert large["us"] == 1e6 and 0 < large["predicted"] < 1e3
+
+
+def test_predictions_are_judged_by_their_mean_factor(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(str(BENCH))
+    import deep_tile
+
+    def row(predicted):
+        return {
+            "size": (1, 8, 8, 8), "dtype": "f32", "threads": 1, "gflops": {"xetile": 2.0, "numpy": 1.0},
+            "peer": "numpy", "ratio": 2.0, "peak": 0.0, "us": 10.0, "predicted": predicted,
+        }  # fmt: skip
+
+    assert deep_tile.report([row(5.0), row(12.0)]) is False
+    assert "off by a factor of 1.55 in the mean, 2.00 at most (MISSES 1.3)" in capsys.readouterr().out
+    assert deep_tile.report([row(8.0), row(12.0)]) is True
 
 
 def test_regret_is_that_of_the_chosen_configuration(monkeypatch, capsys, tmp_path):

@@ -80,6 +80,9 @@ MLIR_CAPI_EXPORTED bool mlirXeTileForEachAbsentCpuFeature(MlirStringCallback vis
                                                           MlirStringCallback explain,
                                                           void *userData);
 
+/// True if the table of rates has the CPU that this process runs on.
+MLIR_CAPI_EXPORTED bool mlirXeTileKnowsHostCpu(void);
+
 /// Adds the XeTile dialect and the transform ops that schedules call.
 MLIR_CAPI_EXPORTED void mlirXeTileRegisterDialects(MlirDialectRegistry registry);
 

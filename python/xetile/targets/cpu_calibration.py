@@ -7,13 +7,18 @@ print(found)
 The rates are kept in a file of XeTile's cache for this CPU's model and number of cores. `compile` writes them into the
 module that it lowers, as DLTI entries of the device "host", where `xetile explain`, dumped stages and mlir-opt see
 them; a module that has a description of its own, of the device "CPU" or of others, keeps that and gets none. Without a
-file, and where the environment variable XETILE_CALIBRATION is "off", the compiler's table has rates of a few CPUs and
-typical ones for all others.
+file, the compiler's table has rates of a few CPUs. Another one is measured when something is compiled for the first
+time, in 0.2 s, which is kept, too; `calibrate` takes longer and is less uncertain.
+
+The environment variable XETILE_CALIBRATION is "kept" where nothing is to be measured so, and "off" where what is kept
+is not to be used either: then CPUs that the table does not have get typical rates.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import functools
 import hashlib
 import json
 import math
@@ -65,6 +70,9 @@ _LEAST, _MOST = 1e-3, 1e9
 # All rates are measured in turns: what disturbs one of them for a while is in few of its rounds.
 _ROUNDS = 5
 _TURN = 0.02
+# For a CPU that nothing is known of, when something is compiled for it.
+_BRIEF_ROUNDS = 3
+_BRIEF_TURN = 0.0005
 # Less is not told of.
 _TELL = 0.1
 # Few, as other processes disturb them.
@@ -102,27 +110,67 @@ def calibrate(*, on_measured: Callable[[str, float], None] = lambda name, value:
     `on_measured` is called with each rate. What runs beside this process is measured, too: do it on a quiet machine.
     XeTileError if the loops cannot be compiled, or the file cannot be written.
     """
+    found = _measure(_ROUNDS, _TURN)
+    for name, value in found.rates.items():
+        on_measured(name, value)
+    _keep(found)
+    return found
+
+
+def _measure(count: int, turn: float) -> Calibration:
+    """In so many rounds, of `turn` seconds for each rate."""
     start = time.perf_counter()
-    bench = _Bench()
+    bench = _Bench(turn)
     rounds: dict[str, list[float]] = {}
-    for _ in range(_ROUNDS):
+    for _ in range(count):
         for name, measure in bench.measures():
             rounds.setdefault(name, []).append(min(max(measure(), _LEAST), _MOST))
     rates: dict[str, float] = {}
     spread: dict[str, float] = {}
     for name, values in rounds.items():
         rates[name] = float(f"{statistics.median(values):.4g}")
-        inner = sorted(values)[1:-1] or values
+        # Of few rounds all count.
+        inner = sorted(values)[1:-1] if count > _BRIEF_ROUNDS else sorted(values)
         spread[name] = float(f"{min((inner[-1] - inner[0]) / 2 / rates[name], 1.0):.4g}")
-        on_measured(name, rates[name])
-    path = _path()
-    content = _holds() | {"rates": rates, "spread": spread}
+    return Calibration(MappingProxyType(rates), _path(), time.perf_counter() - start, MappingProxyType(spread))
+
+
+def _keep(found: Calibration) -> None:
+    path = found.path
+    content = _holds() | {"rates": dict(found.rates), "spread": dict(found.spread)}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise XeTileError(f"cannot write {path}: {error.strerror}; name another folder in XETILE_CACHE") from None
     files.write(path, json.dumps(content | {"digest": _digest(content)}, indent=2) + "\n")
-    return Calibration(MappingProxyType(rates), path, time.perf_counter() - start, MappingProxyType(spread))
+
+
+def _word() -> str:
+    word = os.environ.get("XETILE_CALIBRATION", "")
+    if word not in ("", "kept", "off"):
+        raise XeTileError(f"XETILE_CALIBRATION={word}: expected 'kept', 'off', or that it is not set")
+    return word
+
+
+def _of_unknown_cpu() -> Calibration | None:
+    """Measured now; None where the table has this CPU, where it is not to be, or cannot be done."""
+    path = _path()
+    # A file that is no good has been told of, and stays for whoever looks into it.
+    if _word() or _xetile.knows_cpu() or files.is_file(path):
+        return None
+    return _measured_once(path)
+
+
+@functools.cache
+def _measured_once(path: Path) -> Calibration | None:
+    """Once, in a process that cannot write the file, too."""
+    try:
+        found = _measure(_BRIEF_ROUNDS, _BRIEF_TURN)
+    except XeTileError:
+        return None
+    with contextlib.suppress(XeTileError):
+        _keep(found)
+    return found
 
 
 def _doubts(rates: Mapping[str, float]) -> list[str]:
@@ -138,12 +186,9 @@ def _doubts(rates: Mapping[str, float]) -> list[str]:
 def known() -> Calibration | None:
     """The calibration of this CPU. None if there is none, with a warning if its file is invalid.
 
-    None, too, where XETILE_CALIBRATION is "off"; XeTileError where it is another word.
+    None, too, where XETILE_CALIBRATION is "off"; XeTileError where it is a word that is not known.
     """
-    word = os.environ.get("XETILE_CALIBRATION", "")
-    if word not in ("", "off"):
-        raise XeTileError(f"XETILE_CALIBRATION={word}: expected 'off', or that it is not set")
-    if word:
+    if _word() == "off":
         return None
     path = _path()
     if not files.is_file(path):
@@ -167,10 +212,13 @@ def known() -> Calibration | None:
 
 
 def describe(module: ir.Module) -> None:
-    """Writes what is known into a module, unless it has a description of machines."""
+    """Writes what is known into a module, unless it has a description of machines.
+
+    A CPU of which nothing is known is measured.
+    """
     if _SPEC in module.operation.attributes:
         return
-    found = known()
+    found = known() or _of_unknown_cpu()
     if found is None:
         return
     numbers = {**found.rates, "uncertainty": found.uncertainty}
@@ -227,7 +275,8 @@ class _Memory(ctypes.Structure):
 class _Bench:
     """The kernels as machine code, with memory."""
 
-    def __init__(self) -> None:
+    def __init__(self, turn: float) -> None:
+        self._turn = turn
         flags = machine.flags()
         bits = 512 if "avx512f" in flags else 256 if "avx2" in flags else 128
         caches = machine.cache_sizes()
@@ -312,7 +361,7 @@ class _Bench:
         # Longer than the call from Python by far.
         while not times and seconds(count) < 3e-4:
             count *= 2
-        best, end = math.inf, time.perf_counter() + _TURN
+        best, end = math.inf, time.perf_counter() + self._turn
         while time.perf_counter() < end:
             best = min(best, seconds(count))
         return best * 1e9 / (1 if times else count)

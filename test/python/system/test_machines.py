@@ -98,7 +98,7 @@ def test_a_calibration_is_of_no_machine_that_is_described(tmp_path):
 
 
 def test_no_calibration_or_another_word(tmp_path):
-    assert "XETILE_CALIBRATION=no: expected 'off', or that it is not set" in explain(
+    assert "XETILE_CALIBRATION=no: expected 'kept', 'off', or that it is not set" in explain(
         tmp_path, PLAIN, XETILE_CALIBRATION="no"
     )
 

@@ -25,6 +25,8 @@ def cache(calibrated, tmp_path, monkeypatch):
     monkeypatch.setattr(calibration, "_TURN", 0.005)
     monkeypatch.delenv("XETILE_TEST_MACHINE", raising=False)
     monkeypatch.delenv("XETILE_CALIBRATION")
+    # Any CPU is one of the table, but in tests of others.
+    monkeypatch.setattr(calibration._xetile, "knows_cpu", lambda: True)
     monkeypatch.setenv("XETILE_CACHE", str(tmp_path))
     return tmp_path / "calibration"
 
@@ -127,6 +129,74 @@ def test_files_that_are_no_good_are_ignored_by_name(rng, cache, spoil, message):
     assert calibration.known()
 
 
+@pytest.fixture
+def unknown(monkeypatch):
+    """The table does not have this CPU."""
+    monkeypatch.setattr(calibration._xetile, "knows_cpu", lambda: False)
+
+
+def measure_no_more(monkeypatch):
+    def fail(count, turn):
+        raise AssertionError("measured")
+
+    monkeypatch.setattr(calibration, "_measure", fail)
+
+
+def test_an_unknown_cpu_is_measured_once(rng, cache, unknown, monkeypatch):
+    source, numbers = told_rates(problem().module())
+    assert source.startswith("DLTI")
+    found = calibration.known()
+    assert found is not None and found.path == the_file(cache)
+    assert numbers[0] == pytest.approx(found.rates["multiply_add_ns"], abs=0.006)
+    measure_no_more(monkeypatch)
+    kernel = cpu.compile(problem().module())
+    assert '"host"' in str(kernel.stages.stage("1-tiled").module)
+    right(rng, kernel)
+
+
+@pytest.mark.parametrize("word", ["kept", "off"])
+def test_an_unknown_cpu_is_not_measured_where_that_is_turned_off(cache, unknown, monkeypatch, word):
+    xetile.calibrate()
+    measure_no_more(monkeypatch)
+    monkeypatch.setenv("XETILE_CALIBRATION", word)
+    source, _ = told_rates(problem().module())
+    assert source.startswith("DLTI") == (word == "kept")
+    the_file(cache).unlink()
+    source, _ = told_rates(problem().module())
+    assert source.startswith(("known of ", "typical"))
+
+
+def test_words_of_the_environment_are_checked(unknown, monkeypatch):
+    monkeypatch.setenv("XETILE_CALIBRATION", "no")
+    with pytest.raises(XeTileError, match="XETILE_CALIBRATION=no: expected 'kept', 'off', or that it is not set"):
+        cpu.compile(problem().module())
+
+
+def test_an_unknown_cpu_is_measured_without_a_place_to_keep_that(cache, unknown, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XETILE_CACHE", str(tmp_path / "file"))
+    assert told_rates(problem().module())[0].startswith("DLTI")
+    measure_no_more(monkeypatch)
+    assert told_rates(problem().module())[0].startswith("DLTI")
+
+
+def test_files_that_are_no_good_stay_on_an_unknown_cpu(cache, unknown, monkeypatch):
+    path = xetile.calibrate().path
+    path.write_text("")
+    measure_no_more(monkeypatch)
+    with pytest.warns(RuntimeWarning, match="is ignored"):
+        cpu.compile(problem().module())
+    assert path.read_text() == ""
+
+
+def test_explain_tells_how_long_it_takes_and_what_is_not_counted(cache):
+    text = cpu.explain(problem().module())
+    found = re.search(r"predicted: ([\d.]+) us of the busiest thread, ([\d.]+) to ([\d.]+); not counted: pages", text)
+    assert found is not None
+    least, most = float(found[2]), float(found[3])
+    assert least < float(found[1]) < most
+
+
 def test_a_file_that_cannot_be_written_is_named(cache, monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XETILE_CACHE", str(tmp_path / "file"))
@@ -167,7 +237,7 @@ def test_every_rate_is_one_of_the_compiler(cache):
 
 def test_kernels_compute_what_they_say(rng):
     """The loop that sums a tile: what it leaves in memory is a product."""
-    bench = calibration._Bench()
+    bench = calibration._Bench(calibration._TURN)
     steps, rows = 32, calibration.kernels.ROWS
     x, y, z = (memory.array for memory in bench._memory)
     starts = [(-array.ctypes.data % 4096) // 4 for array in (x, y, z)]

@@ -4,7 +4,7 @@
 #define XETILE_TARGET_CPU_MACHINE_MACHINE_H
 
 #include "mlir/IR/Operation.h"
-#include "xetile/Target/Cpu/Machine/Rates.h"
+#include "xetile/Facts/CpuRates.h"
 
 namespace xetile {
 

@@ -188,6 +188,18 @@ static ConfigChoice chooseByRates(const Contraction &matmul, const Machine &mach
   return chosen;
 }
 
+/// The prediction, and how far off it may be: by the rates, or by what the model leaves out.
+static std::string tellTime(const Machine &machine, double cycles) {
+  // The mean over the rows of test/bench/deep_tile.py, which prints it beside what was measured.
+  constexpr double kModel = 0.3;
+  double us = cycles * machine.rates.multiplyAdd / 1000;
+  double most = 1 + std::max(machine.uncertainty, kModel);
+  return llvm::formatv(
+      "predicted: {0:f2} us of the busiest thread, {1:f2} to {2:f2}; not counted: "
+      "pages that are new, misses of the TLB, ops that are fused, what runs beside",
+      us, us / most, us * most);
+}
+
 FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
                                              const DeepTileRequest &request) {
   Operation *op = matmul.op;
@@ -213,6 +225,7 @@ FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
   if (Problem wrong = checkConfig(matmul, choice.config))
     return op->emitOpError() << *wrong;
   decidePacking(matmul, *machine, choice);
+  choice.reasons.push_back(tellTime(*machine, choice.cycles));
   LDBG() << *op << ": " << writeConfig(choice.config);
   for (const std::string &reason : choice.reasons)
     LDBG() << "  " << reason;

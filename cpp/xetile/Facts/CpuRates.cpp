@@ -1,9 +1,9 @@
-//===- Rates.cpp - how fast a core multiplies and moves ----------------------===//
+//===- CpuRates.cpp - how fast a core multiplies and moves -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: LLVM's name of a CPU. Out: its rates, as `xetile calibrate` measures them. Nothing is
 // refused: CPUs that are not in the table have typical rates.
 //===----------------------------------------------------------------------===//
-#include "xetile/Target/Cpu/Machine/Rates.h"
+#include "xetile/Facts/CpuRates.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
 

@@ -1,7 +1,7 @@
-//===- Rates.h - how fast a core multiplies and moves ------------------------===//
+//===- CpuRates.h - how fast a core multiplies and moves ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef XETILE_TARGET_CPU_MACHINE_RATES_H
-#define XETILE_TARGET_CPU_MACHINE_RATES_H
+#ifndef XETILE_FACTS_CPURATES_H
+#define XETILE_FACTS_CPURATES_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -50,4 +50,4 @@ llvm::SmallVector<std::string> limitRates(Rates &measured, const Rates &known);
 
 } // namespace xetile
 
-#endif // XETILE_TARGET_CPU_MACHINE_RATES_H
+#endif // XETILE_FACTS_CPURATES_H
