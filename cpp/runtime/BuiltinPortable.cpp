@@ -37,20 +37,29 @@ void addReversedId(BuiltinText &out, const SpirvImport &import) {
   out.add(R"cl(
 #ifndef XT_REVERSED
 #define XT_REVERSED
-size_t xt_mirrored(void) {
-  size_t size = get_max_sub_group_size(), lane = get_sub_group_local_id();
-  size_t x = get_local_size(0), y = get_local_size(1), all = x * y * get_local_size(2);
-  size_t own = (get_local_id(2) * y + get_local_id(1)) * x + get_local_id(0);
-  if (all % size || get_sub_group_id() * size + lane != own)
-    return own;
-  return (get_num_sub_groups() - 1 - get_sub_group_id()) * size + lane;
+// How far behind the work-item its mirror image is: the same for a subgroup, so that the driver still
+// sees that its lanes access one element after another.
+long xt_mirror(void) {
+  long size = get_max_sub_group_size(), x = get_local_size(0), y = get_local_size(1);
+  long own = (get_local_id(2) * y + get_local_id(1)) * x + get_local_id(0), which = get_sub_group_id();
+  bool numbered = sub_group_all(which * size + get_sub_group_local_id() == own);
+  bool full = (uint)(x * y * get_local_size(2)) % (uint)size == 0;
+  return numbered && full ? (get_num_sub_groups() - 1 - 2 * which) * size : 0;
 }
+size_t xt_mirrored(void) {
+  size_t x = get_local_size(0), y = get_local_size(1);
+  return (get_local_id(2) * y + get_local_id(1)) * x + get_local_id(0) + xt_mirror();
+}
+// Most groups are rows, and kernels ask for all axes: no division then.
 size_t xt_mirrored_id(uint axis) {
-  size_t id = xt_mirrored(), x = get_local_size(0), y = get_local_size(1);
+  uint x = get_local_size(0), y = get_local_size(1);
+  if (y * (uint)get_local_size(2) == 1)
+    return axis == 0 ? get_local_id(0) + xt_mirror() : 0;
+  uint id = xt_mirrored();
   return axis == 0 ? id % x : axis == 1 ? id / x % y : id / (x * y);
 }
 size_t xt_mirrored_global_id(uint axis) {
-  return get_group_id(axis) * get_local_size(axis) + xt_mirrored_id(axis) + get_global_offset(axis);
+  return get_global_id(axis) + (long)xt_mirrored_id(axis) - (long)get_local_id(axis);
 }
 #endif
 )cl");

@@ -24,6 +24,7 @@ struct Twin {
   unsigned char *copy = nullptr;
   /// Numbers of the parameters.
   std::vector<size_t> parameters;
+  bool onlyRead = true;
 };
 
 class Twins {
@@ -67,7 +68,7 @@ public:
   void compare() const {
     for (const auto &[address, twin] : twins) {
       const auto *first = reinterpret_cast<const unsigned char *>(address);
-      if (std::memcmp(first, twin.copy, twin.size) == 0)
+      if (twin.onlyRead || std::memcmp(first, twin.copy, twin.size) == 0)
         continue;
       size_t at = 0, different = 0;
       for (size_t i = twin.size; i-- > 0;)
@@ -99,6 +100,7 @@ private:
       std::memcpy(twin.copy, extent->start, extent->size);
     }
     twin.parameters.push_back(parameter);
+    twin.onlyRead &= kernel.declaration->onlyRead[parameter];
     pointers[argument] = twin.copy + (pointer - static_cast<unsigned char *>(extent->start));
     values[argument] = &pointers[argument];
   }

@@ -34,6 +34,7 @@ constexpr unsigned char poison = 0xff;
 
 struct Region {
   std::atomic<bool> used{false}, opened{false};
+  /// One that is not used may be kept, its pages closed like its guards; else it is null.
   unsigned char *mapping = nullptr, *pages = nullptr, *data = nullptr;
   size_t mapped = 0, pageBytes = 0, size = 0;
 };
@@ -43,6 +44,10 @@ std::mutex &tableMutex() {
   static auto *mutex = new std::mutex;
   return *mutex;
 }
+
+/// Bytes of regions that are kept: pages of a new mapping cost more than a kernel that reads them.
+size_t keptBytes = 0;
+constexpr size_t mostKept = size_t(1) << 30;
 
 struct Fault {
   std::atomic<int> state{0}; // 1 while it is written, 2 when it is complete
@@ -70,6 +75,47 @@ void closeGuards(Region &region) {
     madvise(guard, guardBytes, MADV_DONTNEED);
   }
   region.opened = false;
+}
+
+bool map(Region &region, size_t pageBytes) {
+  size_t mapped = pageBytes + 2 * guardBytes;
+  void *mapping =
+      mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapping == MAP_FAILED)
+    return false;
+  region.mapping = static_cast<unsigned char *>(mapping);
+  region.mapped = mapped;
+  region.pages = region.mapping + guardBytes;
+  region.pageBytes = pageBytes;
+  // A wish: opening and closing thousands of small pages costs more than filling them.
+  madvise(region.pages, pageBytes, MADV_HUGEPAGE);
+  region.opened = false;
+  return true;
+}
+
+void unmap(Region &region) {
+  munmap(region.mapping, region.mapped);
+  region.mapping = nullptr;
+}
+
+/// One that is not used: kept with so many bytes, else one without a mapping, else another kept one
+/// without what it had. Null if all are used.
+Region *regionOf(size_t pageBytes) {
+  Region *empty = nullptr, *other = nullptr;
+  for (Region &region : regions) {
+    if (region.used)
+      continue;
+    if (region.mapping && region.pageBytes == pageBytes) {
+      keptBytes -= pageBytes;
+      return &region;
+    }
+    (region.mapping ? other : empty) = &region;
+  }
+  if (empty || !other)
+    return empty;
+  keptBytes -= other->pageBytes;
+  unmap(*other);
+  return other;
 }
 
 void sayAndFall(int number, siginfo_t *info) {
@@ -146,30 +192,25 @@ bool checksLaunches() {
   throw Error("XETILE_CHECK='" + value + "' is neither '0' nor '1'");
 }
 
-void *allocateGuarded(size_t size, Against against) {
+void *allocateGuarded(size_t size, Against against, Fill fill) {
   std::lock_guard<std::mutex> lock(tableMutex());
-  auto *region = std::find_if(std::begin(regions), std::end(regions),
-                              [](const Region &one) { return !one.used; });
-  if (region == std::end(regions))
+  size_t pageBytes = roundUp(size, static_cast<size_t>(sysconf(_SC_PAGESIZE)));
+  Region *region = regionOf(pageBytes);
+  if (!region)
     throw Error("XETILE_CHECK=1 keeps at most " + std::to_string(maxRegions) +
                 " allocations at a time. Free some, or check a smaller part of the program");
-  auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  region->pageBytes = roundUp(size, page);
-  region->mapped = region->pageBytes + 2 * guardBytes;
-  void *mapping =
-      mmap(nullptr, region->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapping == MAP_FAILED)
+  if (!region->mapping && !map(*region, pageBytes))
     throw Error("allocating " + std::to_string(size) +
                 " bytes with guards failed. Free memory or use a smaller problem");
-  region->mapping = static_cast<unsigned char *>(mapping);
-  region->pages = region->mapping + guardBytes;
-  mprotect(region->pages, region->pageBytes, PROT_READ | PROT_WRITE);
-  std::memset(region->pages, poison, region->pageBytes);
+  mprotect(region->pages, pageBytes, PROT_READ | PROT_WRITE);
   region->size = size;
   region->data = region->pages;
   if (against == Against::End)
-    region->data += region->pageBytes - roundUp(size, alignment);
-  region->opened = false;
+    region->data += pageBytes - roundUp(size, alignment);
+  std::memset(region->pages, poison,
+              fill == Fill::All ? pageBytes : static_cast<size_t>(region->data - region->pages));
+  unsigned char *end = region->data + size;
+  std::memset(end, poison, static_cast<size_t>(region->pages + pageBytes - end));
   region->used.store(true, std::memory_order_release);
   return region->data;
 }
@@ -179,7 +220,13 @@ void releaseGuarded(void *pointer) {
   for (Region &region : regions)
     if (region.used && region.data == pointer) {
       region.used = false;
-      munmap(region.mapping, region.mapped);
+      if (region.opened)
+        closeGuards(region);
+      if (keptBytes + region.pageBytes > mostKept)
+        return unmap(region);
+      // Who still has the pointer is to fail.
+      mprotect(region.pages, region.pageBytes, PROT_NONE);
+      keptBytes += region.pageBytes;
       return;
     }
 }

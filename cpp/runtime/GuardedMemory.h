@@ -18,8 +18,12 @@ bool checksLaunches();
 /// what is written there.
 enum class Against { End, Start };
 
-/// Aligned to 64 bytes, all bits set: NaN as floats.
-void *allocateGuarded(size_t size, Against against);
+/// All bits of the memory are set, which are NaN as floats; or only those around it, where the
+/// caller writes to all of it.
+enum class Fill { All, Around };
+
+/// Aligned to 64 bytes.
+void *allocateGuarded(size_t size, Against against, Fill fill);
 void releaseGuarded(void *pointer);
 
 /// An access outside of a guarded allocation.

@@ -72,7 +72,7 @@ void *allocate(Device &device, size_t size, bool hostShared) {
     if (!info.readsHostMemory())
       throw Error("XETILE_CHECK=1 needs a device that reads the host's memory, which '" +
                   info.name + "' does not; unset it, or choose a CPU with XETILE_DEVICE");
-    return record(allocateGuarded(size, Against::End), {size, Kind::Guarded, &device});
+    return record(allocateGuarded(size, Against::End, Fill::All), {size, Kind::Guarded, &device});
   }
   cl_int status = CL_SUCCESS;
   if (info.usm) {
@@ -103,7 +103,8 @@ void *allocate(Device &device, size_t size, bool hostShared) {
 }
 
 void *allocateBehindGuard(Device &device, size_t size) {
-  return record(allocateGuarded(size, Against::Start), {size, Kind::Guarded, &device});
+  return record(allocateGuarded(size, Against::Start, Fill::Around),
+                {size, Kind::Guarded, &device});
 }
 
 void *allocateHostFallback(size_t size) {

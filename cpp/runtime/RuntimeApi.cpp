@@ -86,7 +86,7 @@ std::string describe(const SpirvKernel &kernel, size_t index) {
   return "{\"name\": " + quoted(kernel.parameterNames[index]) + ", \"kind\": \"" + kind +
          "\", \"bits\": " + std::to_string(type.bits) +
          ", \"lanes\": " + std::to_string(type.lanes) + ", \"bytes\": " + std::to_string(bytes) +
-         "}";
+         ", \"only_read\": " + truth(kernel.onlyRead[index]) + "}";
 }
 
 std::string describe(const SpirvKernel &kernel) {

@@ -28,7 +28,8 @@ constexpr unsigned name = 5, memoryModel = 14, entryPoint = 15, executionMode = 
 constexpr uint32_t magic = 0x07230203, swappedMagic = 0x03022307;
 constexpr uint32_t kernelModel = 6, modeLocalSize = 17, modeSubgroupSize = 35,
                    linkageAttributes = 41, importLinkage = 1, funcParamAttr = 38, byValue = 2,
-                   shaderCapability = 1, physical64 = 2, openclMemory = 2;
+                   noWrite = 6, noReadWrite = 7, shaderCapability = 1, physical64 = 2,
+                   openclMemory = 2;
 
 struct Function {
   SpirvType result;
@@ -134,6 +135,7 @@ private:
       kernel.parameterNames.push_back(name == names.end() ? "" : printable(name->second));
       auto pointee = pointees.find(function.parameterTypes[i]);
       bool isStruct = byValues.count(function.parameterIds[i]) && pointee != pointees.end();
+      kernel.onlyRead.push_back(onlyRead.count(function.parameterIds[i]) != 0);
       kernel.structBytes.push_back(isStruct ? layoutOf(pointee->second).bytes : 0);
     }
   }
@@ -176,6 +178,8 @@ private:
         importNames[at[1]] = text(at + 3, at + length - 1);
       if (at[2] == funcParamAttr && length > 3 && at[3] == byValue)
         byValues.insert(at[1]);
+      if (at[2] == funcParamAttr && length > 3 && (at[3] == noWrite || at[3] == noReadWrite))
+        onlyRead.insert(at[1]);
       return;
     case op::constant:
       need(length, 4);
@@ -302,7 +306,7 @@ private:
   std::map<uint32_t, std::string> importNames, names;
   std::map<uint32_t, uint32_t> constants, pointees;
   std::map<uint32_t, Layout> layouts;
-  std::set<uint32_t> byValues;
+  std::set<uint32_t> byValues, onlyRead;
   std::map<uint32_t, unsigned> subgroupSizes;
   std::map<uint32_t, std::array<unsigned, 3>> localSizes;
   std::vector<EntryPoint> entryPoints;

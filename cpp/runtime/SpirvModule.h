@@ -48,6 +48,8 @@ struct SpirvKernel {
   std::vector<std::string> parameterNames;
   /// Bytes of a parameter that is a struct, whose type is a private pointer; 0 for others.
   std::vector<size_t> structBytes;
+  /// Pointers that the kernel only reads through, as its compiler says.
+  std::vector<bool> onlyRead;
   /// 0 if the module does not require one.
   unsigned subgroupSize = 0;
   /// All 0 if the module does not require one.

@@ -17,7 +17,7 @@ const char *const takeSurfacesKernel = "xt_take_surfaces";
 
 namespace {
 
-constexpr unsigned surfaceSlots = 256, surfaceWords = 8;
+constexpr unsigned surfaceSlotBits = 10, surfaceSlots = 1u << surfaceSlotBits, surfaceWords = 8;
 // The record, in words of 32 bits: the rule that was broken, by which message, and the surfaces.
 enum Word { Rule, BaseLow, BaseHigh, Width, Height, Pitch, X, Y, Bytes };
 constexpr unsigned headWords = 16, recordWords = headWords + surfaceSlots * surfaceWords;
@@ -63,8 +63,9 @@ XT_FUNCTION void xt_note_surface(ulong base, int width, int height, int pitch, i
       xt_surfaces[1 + i] = words[i];
   }
   uint hash = xt_surface_hash(base, width, height, pitch);
+  // By its upper bits: the lower ones are equal for arrays that begin at pages.
   for (uint i = 0; i < 8; ++i) {
-    __global uint *entry = xt_surfaces + @head@ + ((hash >> 8) + i) % @surfaces@ * @surface_words@;
+    __global uint *entry = xt_surfaces + @head@ + ((hash >> @shift@) + i) % @surfaces@ * @surface_words@;
     uint there = *(volatile __global uint *)entry;
     if (there == hash)
       return;
@@ -91,6 +92,7 @@ __kernel void xt_take_surfaces(__global uint *out) {
                 {{"words", number(recordWords)},
                  {"head", number(headWords)},
                  {"surfaces", number(surfaceSlots)},
+                 {"shift", number(32 - surfaceSlotBits)},
                  {"surface_words", number(surfaceWords)}});
 }
 
@@ -115,7 +117,7 @@ void addCheckedBlockIo(BuiltinText &out, const SpirvImport &import, const BlockI
   ulong b = XT_FIRST((ulong)base);
   int w = XT_FIRST(width), h = XT_FIRST(height), p = XT_FIRST(pitch), x = XT_FIRST(corner.x);
   uint hash = xt_surface_hash(b, w, h, p);
-  bool known = xt_surfaces[@head@ + (hash >> 8) % @surfaces@ * @surface_words@] == hash;
+  bool known = xt_surfaces[@head@ + (hash >> @shift@) * @surface_words@] == hash;
   if (!known || xt_broken_rule(b, w, h, p, x, @bytes@)) {
     if (get_sub_group_local_id() == 0)
       xt_note_surface(b, w, h, p, corner, @bytes@);
@@ -125,7 +127,7 @@ void addCheckedBlockIo(BuiltinText &out, const SpirvImport &import, const BlockI
 )",
                  {{"bytes", number(block.elementBytes())},
                   {"head", number(headWords)},
-                  {"surfaces", number(surfaceSlots)},
+                  {"shift", number(32 - surfaceSlotBits)},
                   {"surface_words", number(surfaceWords)},
                   {"unchecked", unchecked},
                   {"array", prefetch ? "" : ", array"}}));

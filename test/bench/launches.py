@@ -6,13 +6,18 @@ usage: python test/bench/launches.py [--triton]      (through xetile.triton, wit
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 from xetile import runtime, selftest_kernel
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "runtime"))
+from gpu_runtime import compile_opencl  # noqa: E402
 
 
 def fastest(call: Callable[[], object], times: int) -> float:
@@ -51,13 +56,39 @@ def by_module() -> None:
     else:
         print(f"load of a module that another process has linked: {min(loads) * 1e3:.2f} ms")
     big = [np.zeros(shape, dtype) for shape, dtype in (((512, 512), "f2"), ((512, 512), "f2"), ((512, 512), "f4"))]
-    plain = fastest(lambda: kernel[(32, 64), 16](*big, 512, 512, 512), 10)
-    os.environ["XETILE_CHECK"] = "1"
-    checked = runtime.Module(spirv)["gemm"]
-    checked[(32, 64), 16](*big, 512, 512, 512)
-    with_checks = fastest(lambda: checked[(32, 64), 16](*big, 512, 512, 512), 10)
+    checks("GEMM 512^3 by 2D blocks", spirv, lambda module: module["gemm"][(32, 64), 16](*big, 512, 512, 512))
+    rows = compile_opencl(ROWS)
+    x, y = (np.ones((4000, 1000), "f4") for _ in range(2))
+    checks("softmax of 4000 rows of 1000", rows, lambda module: module["softmax"][4000, 16](y, x, 1000))
+    checks("sum of 4,000,000, no faster than memory", rows, lambda module: module["add"][15625, 256](y, x, x))
+
+
+ROWS = """#define SG16 __attribute__((intel_reqd_sub_group_size(16)))
+SG16 kernel void softmax(global float *to, global const float *from, int n) {
+  size_t row = get_group_id(0) * n, l = get_local_id(0);
+  float most = -INFINITY, sum = 0;
+  for (int i = l; i < n; i += 16) most = max(most, from[row + i]);
+  most = sub_group_reduce_max(most);
+  for (int i = l; i < n; i += 16) sum += exp(from[row + i] - most);
+  sum = sub_group_reduce_add(sum);
+  for (int i = l; i < n; i += 16) to[row + i] = exp(from[row + i] - most) / sum;
+}
+SG16 kernel void add(global float *to, global const float *a, global const float *b) {
+  to[get_global_id(0)] = a[get_global_id(0)] + b[get_global_id(0)];
+}
+"""
+
+
+def checks(name: str, spirv: bytes, launch: Callable[[runtime.Module], object]) -> None:
+    """The ratio of a launch under XETILE_CHECK=1 to one without."""
+    seconds = []
+    for value in "01":
+        os.environ["XETILE_CHECK"] = value
+        module = runtime.Module(spirv)
+        launch(module)
+        seconds.append(fastest(functools.partial(launch, module), 20))
     del os.environ["XETILE_CHECK"]
-    print(f"checks: {with_checks / plain:.2f} times ({plain * 1e3:.1f} ms without)")
+    print(f"checks: {name}: {seconds[1] / seconds[0]:.2f} times ({seconds[0] * 1e3:.1f} ms without)")
 
 
 def by_triton() -> None:

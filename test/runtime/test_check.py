@@ -4,6 +4,7 @@ has a kernel with the fault, and one without."""
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import subprocess
 import sys
@@ -189,15 +190,24 @@ def test_rules_are_those_of_the_table():
     assert "".join(numbers.split()) in "".join(table.split())
 
 
-def test_memory_is_poisoned():
+def test_memory_is_poisoned_and_so_is_what_was_used_before():
     from xetile.kernels.library import launching, library
 
-    with launching():
-        memory = library().mgpuMemAlloc(4000, None, 0)
-        import ctypes
+    for _ in range(3):
+        with launching():
+            memory = library().mgpuMemAlloc(4000, None, 0)
+            assert set(ctypes.string_at(memory, 4000)) == {0xFF}
+            ctypes.memset(memory, 0, 4000)
+            library().mgpuMemFree(memory, None)
 
-        assert set(ctypes.string_at(memory, 4000)) == {0xFF}
-        library().mgpuMemFree(memory, None)
+
+def test_arrays_that_are_only_read_are_not_written_back():
+    kernel = module()["copy"]
+    assert [parameter.only_read for parameter in kernel.parameters] == [False, True, False, False]
+    x, y = np.arange(16, dtype="f4"), np.zeros(16, "f4")
+    x.flags.writeable = False
+    kernel[1, 16](y, x, 0, 16)
+    np.testing.assert_array_equal(x, y)
 
 
 def test_other_values_are_refused(monkeypatch):

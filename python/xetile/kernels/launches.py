@@ -29,7 +29,8 @@ class Parameter:
 
     `kind` is "pointer" (global memory), "constant" (the same, read only), "local" (memory of a workgroup, whose size
     the launch gives), "int", "float", "struct" or "other". `bits` are those of a component, `lanes` counts components,
-    `bytes` is the size of the value. `name` is "" if the module has none.
+    `bytes` is the size of the value. `name` is "" if the module has none. `only_read` is True for an array that the
+    kernel's compiler says it does not write to.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Parameter:
     bits: int
     lanes: int
     bytes: int
+    only_read: bool = False
 
     @property
     def is_array(self) -> bool:
@@ -55,7 +57,7 @@ class Parameter:
 @dataclass
 class Bound:
     """A parameter's value: an array, or None, for a pointer, to `offset` bytes behind its first element; the bytes of
-    all others. `name` is for messages."""
+    all others. `constant` is True for what the kernel only reads. `name` is for messages."""
 
     array: NDArray[Any] | None = None
     value: bytes | None = None
@@ -74,7 +76,7 @@ def convert(parameter: Parameter, value: Any) -> Bound:
             raise XeTileError(f"expected {parameter}, got {told(value)}")
         if array.dtype.hasobject:
             raise XeTileError(f"expected {parameter} of numbers, got one of Python objects")
-        return Bound(array=array, constant=parameter.kind == "constant")
+        return Bound(array=array, constant=parameter.kind == "constant" or parameter.only_read)
     if isinstance(value, np.ndarray) and value.ndim:
         raise XeTileError(f"expected {parameter}, got an array {value.dtype}{list(value.shape)}")
     if parameter.kind == "struct":
@@ -198,7 +200,9 @@ class Memory:
 
     def _copy_out(self) -> None:
         writable = [
-            _span(v.array) for v in self._bound if v.array is not None and v.array.size and v.array.flags.writeable
+            _span(v.array)
+            for v in self._bound
+            if v.array is not None and v.array.size and v.array.flags.writeable and not v.constant
         ]
         with launching():
             for low, size, there in self._blocks:

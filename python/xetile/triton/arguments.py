@@ -33,7 +33,7 @@ def bind(
             values.append(_memory(value, keep) if parameter.is_array else convert(parameter, value))
         except XeTileError as error:
             raise XeTileError(f"kernel {kernel.name!r}: argument {name!r}: {error.message}") from None
-        values[-1].name = name
+        values[-1].name, values[-1].constant = name, parameter.only_read
     return values, keep
 
 
