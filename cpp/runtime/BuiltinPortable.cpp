@@ -7,6 +7,7 @@
 // The first one does the work of the last here, so that what depends on their order comes out
 // differently. Where work-items are not numbered subgroup by subgroup, or the last subgroup is not
 // full, all stay.
+#include "AccessLines.h"
 #include "BuiltinText.h"
 #include "SurfaceCheck.h"
 
@@ -119,11 +120,13 @@ void addPayloadMessage(BuiltinText &out, const SpirvImport &import) {
 
 bool isPortablePart(const SpirvImport &import) {
   return begins(import, "xt_reversed_") || begins(import, "xt_round_to_tf32_") ||
-         begins(import, "xt_payload_") || import.name == "xt_in_subgroups";
+         begins(import, "xt_payload_") || isAccessNote(import) || import.name == "xt_in_subgroups";
 }
 
 void addPortablePart(BuiltinText &out, const SpirvImport &import) {
-  if (begins(import, "xt_reversed_"))
+  if (isAccessNote(import))
+    addAccessNote(out, import);
+  else if (begins(import, "xt_reversed_"))
     addReversedId(out, import);
   else if (begins(import, "xt_round_to_tf32_"))
     addRound(out, import);

@@ -7,9 +7,11 @@
 // order, has copies of them behind one: accesses in front of an array are found by that.
 #include "CheckedLaunch.h"
 
+#include "AccessLines.h"
 #include "Errors.h"
 #include "GuardedMemory.h"
 #include "Memory.h"
+#include "SurfaceCheck.h"
 
 #include <cstring>
 #include <map>
@@ -65,6 +67,14 @@ public:
     return std::nullopt;
   }
 
+  /// The same place in the copy of its allocation; the place itself where there is none.
+  uintptr_t inCopy(uintptr_t address) const {
+    for (const auto &[start, twin] : twins)
+      if (address >= start && address - start <= twin.size)
+        return reinterpret_cast<uintptr_t>(twin.copy) + (address - start);
+    return address;
+  }
+
   void compare() const {
     for (const auto &[address, twin] : twins) {
       const auto *first = reinterpret_cast<const unsigned char *>(address);
@@ -110,7 +120,65 @@ private:
   std::map<uintptr_t, Twin> twins;
 };
 
-void report(const Kernel &kernel, const Twins &twins, const OutsideAccess &access) {
+/// The kernel once more, on the copies, with calls that look for the line of what was found.
+class LineSearch {
+public:
+  LineSearch(Kernel &kernel, const LaunchConfig &config, Twins &twins, size_t argumentCount,
+             cl_command_queue queue, Enqueue enqueue, FaultWatch &watch)
+      : kernel(kernel), config(config), twins(twins), argumentCount(argumentCount), queue(queue),
+        enqueue(enqueue), watch(watch) {}
+
+  /// ", at FILE:LINE"; "" where the module does not tell, or the second run does not do it again.
+  std::string lineOf(const OutsideAccess &access) {
+    WantedAccess wanted;
+    wanted.data = twins.inCopy(access.allocation);
+    wanted.dataEnd = wanted.data + access.size;
+    wanted.begin = wanted.data - guardBytes;
+    wanted.end = wanted.dataEnd + guardBytes;
+    wanted.address = wanted.data + static_cast<uint64_t>(access.offset);
+    return find(wanted);
+  }
+
+  std::string lineOf(const BrokenMessage &message) {
+    WantedAccess wanted;
+    wanted.base = twins.inCopy(message.base);
+    wanted.width = message.width;
+    wanted.height = message.height;
+    wanted.pitch = message.pitch;
+    wanted.x = message.x;
+    wanted.hasX = message.byX;
+    return find(wanted);
+  }
+
+private:
+  std::string find(const WantedAccess &wanted) {
+    // An error was found, which is told in any case.
+    try {
+      Program *locator = kernel.program->locator();
+      if (!locator)
+        return {};
+      wantAccess(locator->handle(), queue, wanted);
+      enqueue(*locator->kernel(kernel.declaration->name), config, twins.copied(), argumentCount,
+              queue);
+      (void)watch.take();
+      uint32_t line = takeLine(locator->device().context(), locator->handle(), queue);
+      return line && line <= locator->lines().size() ? ", at " + locator->lines()[line - 1] : "";
+    } catch (const Error &) {
+      return {};
+    }
+  }
+
+  Kernel &kernel;
+  const LaunchConfig &config;
+  Twins &twins;
+  size_t argumentCount;
+  cl_command_queue queue;
+  Enqueue enqueue;
+  FaultWatch &watch;
+};
+
+void report(const Kernel &kernel, const Twins &twins, const OutsideAccess &access,
+            const std::string &line) {
   std::string what = access.isWrite ? "writes to" : "reads from";
   std::string array = twins.nameOf(access.allocation).value_or("an array that is no argument");
   std::string where =
@@ -119,7 +187,7 @@ void report(const Kernel &kernel, const Twins &twins, const OutsideAccess &acces
           : std::to_string(access.offset - static_cast<int64_t>(access.size)) + " bytes behind it";
   throw Error("XETILE_CHECK: the kernel '" + kernel.declaration->name + "' " + what + " offset " +
               std::to_string(access.offset) + " of " + array + ", which has " +
-              std::to_string(access.size) + " bytes: " + where +
+              std::to_string(access.size) + " bytes: " + where + line +
               ". Its results are not to be used");
 }
 
@@ -132,11 +200,15 @@ void launchChecked(Kernel &kernel, const LaunchConfig &config, void **arguments,
   Twins twins(kernel, arguments, argumentCount);
   const std::string &name = kernel.declaration->name;
   FaultWatch watch(name.c_str());
+  LineSearch search(kernel, config, twins, argumentCount, queue, enqueue, watch);
   auto run = [&](Kernel &one, void **values) {
     enqueue(one, config, values, argumentCount, queue);
-    if (std::optional<OutsideAccess> access = watch.take())
-      report(kernel, twins, *access);
-    one.program->examine(queue, name);
+    std::optional<OutsideAccess> access = watch.take();
+    // A matrix that is larger than its array says more than the access that this led to.
+    one.program->examine(queue, name,
+                         [&](const BrokenMessage &message) { return search.lineOf(message); });
+    if (access)
+      report(kernel, twins, *access, search.lineOf(*access));
   };
   run(kernel, arguments);
   Program *reversed = kernel.program->reversed();

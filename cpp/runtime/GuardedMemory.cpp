@@ -27,8 +27,6 @@
 namespace xetile::runtime {
 namespace {
 
-// Virtual memory only: an access may miss by that much and still be told from which array.
-constexpr size_t guardBytes = size_t(16) << 20;
 constexpr size_t alignment = 64;
 constexpr unsigned char poison = 0xff;
 

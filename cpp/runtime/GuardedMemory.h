@@ -14,6 +14,10 @@ namespace xetile::runtime {
 /// True if XETILE_CHECK=1 asks for checks. Throws an Error for other values than 0, 1 and none.
 bool checksLaunches();
 
+/// On each side, virtual memory only: an access may miss by that much and still be told from which
+/// array.
+constexpr size_t guardBytes = size_t(16) << 20;
+
 /// Which guard the memory touches: what lies on the other side is found up to a page's end only, by
 /// what is written there.
 enum class Against { End, Start };

@@ -20,17 +20,16 @@ namespace {
 
 // Numbers of the SPIR-V specification, unified1.
 namespace op {
-constexpr unsigned extension = 10, executionMode = 16, capability = 17, typeVoid = 19,
-                   function = 54, functionCall = 57, load = 61, decorate = 71, groupDecorate = 74,
-                   compositeConstruct = 80, controlBarrier = 224, executionModeId = 331,
-                   decorateId = 332, decorateString = 5632, memberDecorateString = 5633,
-                   functionEnd = 56, label = 248, nonUniformShuffle = 345,
-                   nonUniformShuffleXor = 346, nonUniformShuffleUp = 347,
-                   nonUniformShuffleDown = 348, shuffle = 5571, shuffleDown = 5572,
-                   shuffleUp = 5573, shuffleXor = 5574, blockWrite = 5576, arrive = 6142,
-                   wait = 6143, roundToTf32 = 6426, blockLoad = 6231, blockTransform = 6232,
-                   blockTranspose = 6233, blockPrefetch = 6234, blockStore = 6235,
-                   multiplyAccumulate = 6237;
+constexpr unsigned extension = 10, executionMode = 16, capability = 17, function = 54,
+                   functionCall = 57, load = 61, decorate = 71, compositeConstruct = 80,
+                   controlBarrier = 224, executionModeId = 331, decorateId = 332,
+                   decorateString = 5632, memberDecorateString = 5633, functionEnd = 56,
+                   label = 248, nonUniformShuffle = 345, nonUniformShuffleXor = 346,
+                   nonUniformShuffleUp = 347, nonUniformShuffleDown = 348, shuffle = 5571,
+                   shuffleDown = 5572, shuffleUp = 5573, shuffleXor = 5574, blockWrite = 5576,
+                   arrive = 6142, wait = 6143, roundToTf32 = 6426, blockLoad = 6231,
+                   blockTransform = 6232, blockTranspose = 6233, blockPrefetch = 6234,
+                   blockStore = 6235, multiplyAccumulate = 6237;
 }
 constexpr uint32_t linkageAttributes = 41, subgroupShuffleIntel = 5568;
 constexpr const char *payloadFunctions = "__builtin_IB_subgroup_";
@@ -59,7 +58,7 @@ public:
   PortableSpirv run() {
     findHiddenSubgroups();
     findPayloads();
-    bool inCapabilities = true, beforeAnnotations = true, beforeFunctions = true;
+    bool inCapabilities = true;
     for (const SpirvInstruction &in : edit.instructions()) {
       unsigned opcode = in.opcode();
       if (inCapabilities && opcode != op::capability) {
@@ -70,17 +69,7 @@ public:
           edit.emit(op::extension, spirvWordsOf("SPV_INTEL_subgroups"));
         inCapabilities = false;
       }
-      bool annotates = (opcode >= op::decorate && opcode <= op::groupDecorate) ||
-                       opcode == op::decorateId || opcode == op::decorateString ||
-                       opcode == op::memberDecorateString;
-      if (beforeAnnotations && (annotates || (opcode >= op::typeVoid && opcode <= op::function))) {
-        edit.beginAnnotations();
-        beforeAnnotations = false;
-      }
-      if (beforeFunctions && opcode == op::function) {
-        edit.beginFunctions();
-        beforeFunctions = false;
-      }
+      edit.reach(in);
       port(in);
     }
     return {edit.finish(), std::move(notes)};

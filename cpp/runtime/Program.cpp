@@ -5,6 +5,7 @@
 // log), unknown imports, unknown kernel names.
 #include "Program.h"
 
+#include "AccessLines.h"
 #include "BuiltinAssert.h"
 #include "BuiltinText.h"
 #include "Errors.h"
@@ -155,26 +156,39 @@ void touch(Shared &state, const std::shared_ptr<Program> &program) {
 
 struct Checks {
   bool prefetches, launches;
+  /// Accesses tell their lines.
+  bool lines = false;
 };
 
+/// Null for a module without lines, if these are asked for.
 std::shared_ptr<Program> build(Device &device, const std::vector<unsigned char> &spirv,
                                const std::shared_ptr<const SpirvModule> &module, Checks checks,
                                SubgroupOrder order, BuildCounters &counters) {
   auto start = std::chrono::steady_clock::now();
   const DeviceInfo &info = device.info();
   PortableSpirv portable;
+  std::vector<std::string> lines;
   std::shared_ptr<const SpirvModule> taken = module;
   const unsigned char *code = spirv.data();
   size_t size = spirv.size();
   // Drivers of GPUs take what GPUs have; without 2D blocks, those of payloads need another form.
   if (!info.isGpu() || !info.nativeBlockIo) {
     portable = makePortable(code, size, order);
+    if (checks.lines) {
+      LinedSpirv lined = noteAccesses(portable.words);
+      portable.words = std::move(lined.words);
+      lines = std::move(lined.lines);
+    }
     code = reinterpret_cast<const unsigned char *>(portable.words.data());
     size = portable.words.size() * sizeof(uint32_t);
     taken = std::make_shared<const SpirvModule>(SpirvModule::parse(code, size));
   }
-  std::string builtins = generateBuiltins(*taken, {info.nativeBlockIo, info.nativeDpas},
-                                          flavourFor(info), checks.prefetches, checks.launches);
+  if (checks.lines && lines.empty())
+    return nullptr;
+  // In both orders the same messages are sent.
+  std::string builtins =
+      generateBuiltins(*taken, {info.nativeBlockIo, info.nativeDpas}, flavourFor(info),
+                       checks.prefetches, checks.launches && order == SubgroupOrder::AsDriven);
   std::string key = programKey(info, code, size, builtins);
   cl_program handle = nullptr;
   if (std::optional<std::vector<unsigned char>> binary = loadProgram(key)) {
@@ -193,7 +207,9 @@ std::shared_ptr<Program> build(Device &device, const std::vector<unsigned char> 
   counters.lastNanoseconds = static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start)
           .count());
-  return std::make_shared<Program>(device, module, handle, builtins);
+  auto program = std::make_shared<Program>(device, module, handle, builtins);
+  program->setLines(std::move(lines));
+  return program;
 }
 
 } // namespace
@@ -218,11 +234,23 @@ Program::~Program() {
   clReleaseProgram(clProgram);
 }
 
-void Program::examine(cl_command_queue queue, const std::string &kernel) {
+Program *Program::locator() {
+  std::lock_guard<std::mutex> lock(shared().mutex);
+  if (!source.empty()) {
+    located = build(target, source, parsed, {false, false, true}, SubgroupOrder::AsDriven,
+                    shared().counters);
+    source.clear();
+  }
+  return located.get();
+}
+
+void Program::examine(cl_command_queue queue, const std::string &kernel, const Whereabouts &where) {
   if (hasAssertions)
     examineAssertions(target.context(), clProgram, queue, kernel);
   if (checksSurfaces)
-    examineSurfaces(target.context(), clProgram, queue, kernel);
+    if (std::optional<BrokenMessage> broken = examineSurfaces(target.context(), clProgram, queue))
+      throw Error("XETILE_CHECK: the kernel '" + kernel + "' accesses " + broken->what +
+                  (where ? where(*broken) : "") + ": " + broken->advice);
   if (checksPrefetches)
     examinePrefetches(target.context(), clProgram, queue, kernel);
 }
@@ -269,9 +297,11 @@ Program &Module::programFor(Device &device) {
     ++state.counters.memoryHits;
   } else {
     own = build(device, spirv, parsed, checks, SubgroupOrder::AsDriven, state.counters);
-    if (checks.launches)
+    if (checks.launches) {
       own->setReversed(
           build(device, spirv, parsed, checks, SubgroupOrder::Reversed, state.counters));
+      own->setSource(spirv);
+    }
     state.programs[key] = own;
   }
   touch(state, own);

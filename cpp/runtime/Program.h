@@ -10,6 +10,7 @@
 #include "SpirvModule.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -18,6 +19,9 @@
 namespace xetile::runtime {
 
 class Program;
+struct BrokenMessage;
+/// Where a 2D block message stands in the source, " at FILE:LINE"; "" if that is not known.
+using Whereabouts = std::function<std::string(const BrokenMessage &)>;
 
 /// A kernel of a program; lives as long as the program.
 struct Kernel {
@@ -43,12 +47,19 @@ public:
   Kernel *kernel(const std::string &name);
   /// After a launch: throws an Error if an assertion failed, if prefetches are checked and one
   /// points nowhere, or if 2D block messages are checked and one breaks a rule.
-  void examine(cl_command_queue queue, const std::string &kernel);
+  void examine(cl_command_queue queue, const std::string &kernel, const Whereabouts &where = {});
 
   /// The same with the subgroups of a workgroup in the other order; null unless launches are
   /// checked.
   Program *reversed() { return mirror.get(); }
   void setReversed(std::shared_ptr<Program> program) { mirror = std::move(program); }
+  /// The same with calls that look for the line of an access (AccessLines.h), built when it is
+  /// asked for; null if the module has no lines, or launches are not checked.
+  Program *locator();
+  void setSource(std::vector<unsigned char> binary) { source = std::move(binary); }
+  const std::vector<std::string> &lines() const { return sourceLines; }
+  void setLines(std::vector<std::string> texts) { sourceLines = std::move(texts); }
+  cl_program handle() const { return clProgram; }
 
 private:
   static bool has(const std::string &builtins, const char *kernel) {
@@ -59,7 +70,9 @@ private:
   std::shared_ptr<const SpirvModule> parsed;
   cl_program clProgram;
   bool checksPrefetches, hasAssertions, checksSurfaces;
-  std::shared_ptr<Program> mirror;
+  std::shared_ptr<Program> mirror, located;
+  std::vector<unsigned char> source;
+  std::vector<std::string> sourceLines;
   std::map<std::string, std::unique_ptr<Kernel>> kernels;
 };
 

@@ -17,7 +17,8 @@ namespace op {
 constexpr unsigned capability = 17, typeVoid = 19, typeInt = 21, typeFloat = 22, typeVector = 23,
                    typeArray = 28, typePointer = 32, typeFunction = 33, typeForward = 39,
                    constant = 43, function = 54, functionParameter = 55, functionEnd = 56,
-                   functionCall = 57, decorate = 71;
+                   functionCall = 57, decorate = 71, groupDecorate = 74, decorateId = 332,
+                   decorateString = 5632, memberDecorateString = 5633;
 }
 constexpr uint32_t linkageCapability = 5, linkageAttributes = 41, importLinkage = 1, builtIn = 11;
 constexpr unsigned headerWords = 5;
@@ -90,6 +91,10 @@ uint32_t SpirvEdit::elementOf(uint32_t type) const {
   return vector ? found->second.operands[0] : 0;
 }
 
+uint32_t SpirvEdit::lanesOf(uint32_t type) const {
+  return elementOf(type) ? typeTable.at(type).operands[1] : 1;
+}
+
 std::optional<uint32_t> SpirvEdit::storageOf(uint32_t type) const {
   auto found = typeTable.find(type);
   if (found == typeTable.end() || found->second.opcode != op::typePointer ||
@@ -137,13 +142,13 @@ uint32_t SpirvEdit::voidType() {
   return id;
 }
 
-uint32_t SpirvEdit::uintType() {
+uint32_t SpirvEdit::intType(uint32_t bits) {
   for (const auto &[id, type] : typeTable)
-    if (type.opcode == op::typeInt && type.operands[0] == 32)
+    if (type.opcode == op::typeInt && type.operands[0] == bits)
       return id;
   uint32_t id = newId();
-  typeTable[id] = {op::typeInt, {32, 0}};
-  append(newTypes, op::typeInt, {id, 32, 0});
+  typeTable[id] = {op::typeInt, {bits, 0}};
+  append(newTypes, op::typeInt, {id, bits, 0});
   return id;
 }
 
@@ -192,6 +197,21 @@ uint32_t SpirvEdit::import(const std::string &name, uint32_t result,
     append(newDeclarations, op::functionParameter, {parameter, newId()});
   append(newDeclarations, op::functionEnd, {});
   return function;
+}
+
+void SpirvEdit::reach(const SpirvInstruction &in) {
+  unsigned opcode = in.opcode();
+  bool annotates = (opcode >= op::decorate && opcode <= op::groupDecorate) ||
+                   opcode == op::decorateId || opcode == op::decorateString ||
+                   opcode == op::memberDecorateString;
+  if (!inAnnotations && (annotates || (opcode >= op::typeVoid && opcode <= op::function))) {
+    annotationsBegin = out.size();
+    inAnnotations = true;
+  }
+  if (!inFunctions && opcode == op::function) {
+    functionsBegin = out.size();
+    inFunctions = true;
+  }
 }
 
 void SpirvEdit::append(std::vector<uint32_t> &to, unsigned opcode,

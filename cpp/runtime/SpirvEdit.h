@@ -42,6 +42,8 @@ public:
   std::optional<uint32_t> constantOf(uint32_t id) const;
   /// The component type of a vector type; 0 for other types.
   uint32_t elementOf(uint32_t type) const;
+  /// Components of a vector type; 1 for other types.
+  uint32_t lanesOf(uint32_t type) const;
   /// SPIR-V's storage class of a pointer type.
   std::optional<uint32_t> storageOf(uint32_t type) const;
   uint32_t pointeeOf(uint32_t type) const;
@@ -52,7 +54,8 @@ public:
 
   uint32_t newId() { return bound++; }
   uint32_t voidType();
-  uint32_t uintType();
+  uint32_t uintType() { return intType(32); }
+  uint32_t intType(uint32_t bits);
   uint32_t uintConstant(uint32_t value);
   /// A function that the module imports by `name`; one for each name and signature.
   uint32_t import(const std::string &name, uint32_t result,
@@ -68,8 +71,8 @@ public:
 
   /// Where the section of capabilities ends in what was emitted so far, and so on.
   void endCapabilities() { capabilitiesEnd = out.size(); }
-  void beginAnnotations() { annotationsBegin = out.size(); }
-  void beginFunctions() { functionsBegin = out.size(); }
+  /// To be told of each instruction of the module before what becomes of it is emitted.
+  void reach(const SpirvInstruction &instruction);
 
   std::vector<uint32_t> finish() const;
 
@@ -88,7 +91,7 @@ private:
   std::map<uint32_t, uint32_t> types, constants, builtins, sizeConstants;
   std::map<std::pair<std::string, std::vector<uint32_t>>, uint32_t> imports;
   std::vector<uint32_t> newDecorations, newTypes, newDeclarations;
-  bool hasLinkage = false;
+  bool hasLinkage = false, inAnnotations = false, inFunctions = false;
   uint32_t bound = 0;
   size_t capabilitiesEnd = 0, annotationsBegin = 0, functionsBegin = 0;
 };

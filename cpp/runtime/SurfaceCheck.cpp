@@ -34,6 +34,9 @@ constexpr const char *rules[] = {
     "expected x at a boundary of 4 bytes",
 };
 
+constexpr uint32_t ruleOfX = 8;
+
+// Long: one program in OpenCL C.
 std::string recordText() {
   return expand(R"cl(
 #ifndef XT_SURFACES
@@ -133,19 +136,23 @@ void addCheckedBlockIo(BuiltinText &out, const SpirvImport &import, const BlockI
                   {"array", prefetch ? "" : ", array"}}));
 }
 
-void examineSurfaces(cl_context context, cl_program program, cl_command_queue queue,
-                     const std::string &kernel) {
+std::optional<BrokenMessage> examineSurfaces(cl_context context, cl_program program,
+                                             cl_command_queue queue) {
   std::vector<uint32_t> record = takeRecord(context, program, queue, takeSurfacesKernel,
                                             recordWords, "reading which matrices were accessed");
   auto base = [](const uint32_t *at) { return at[0] | uint64_t(at[1]) << 32; };
-  if (record[Rule])
-    throw Error("XETILE_CHECK: the kernel '" + kernel + "' accesses a block of " +
-                std::to_string(record[Bytes]) +
-                "-byte elements at x = " + std::to_string(static_cast<int32_t>(record[X])) +
-                ", y = " + std::to_string(static_cast<int32_t>(record[Y])) + " of " +
-                surfaceText(record[Width], record[Height], record[Pitch]) + ", " +
-                std::to_string(base(&record[BaseLow]) % 64) +
-                " bytes behind a boundary of 64: " + rules[std::min<uint32_t>(record[Rule], 8)]);
+  if (record[Rule]) {
+    uint32_t rule = std::min<uint32_t>(record[Rule], ruleOfX);
+    std::string what = "a block of " + std::to_string(record[Bytes]) +
+                       "-byte elements at x = " + std::to_string(static_cast<int32_t>(record[X])) +
+                       ", y = " + std::to_string(static_cast<int32_t>(record[Y])) + " of " +
+                       surfaceText(record[Width], record[Height], record[Pitch]) + ", " +
+                       std::to_string(base(&record[BaseLow]) % 64) +
+                       " bytes behind a boundary of 64";
+    return BrokenMessage{what,          rules[rule],    base(&record[BaseLow]),
+                         record[Width], record[Height], record[Pitch],
+                         record[X],     rule == ruleOfX};
+  }
   for (unsigned i = 0; i < surfaceSlots; ++i) {
     const uint32_t *entry = &record[headWords + i * surfaceWords];
     if (!entry[0])
@@ -153,13 +160,19 @@ void examineSurfaces(cl_context context, cl_program program, cl_command_queue qu
     uint64_t needed = uint64_t(entry[5]) * (entry[4] - 1) + entry[3];
     std::optional<size_t> rest = bytesBehind(reinterpret_cast<const void *>(base(entry + 1)));
     if (!rest || needed > *rest)
-      throw Error("XETILE_CHECK: the kernel '" + kernel + "' accesses blocks of " +
-                  surfaceText(entry[3], entry[4], entry[5]) + ", which needs " +
-                  std::to_string(needed) + " bytes, and behind its base are " +
-                  (rest ? std::to_string(*rest) : "none of an array") +
-                  ". Expected a matrix that lies within one array: change its height, width or "
-                  "pitch");
+      return BrokenMessage{
+          "blocks of " + surfaceText(entry[3], entry[4], entry[5]) + ", which needs " +
+              std::to_string(needed) + " bytes, and behind its base are " +
+              (rest ? std::to_string(*rest) : "none of an array"),
+          "expected a matrix that lies within one array: change its height, width or pitch",
+          base(entry + 1),
+          entry[3],
+          entry[4],
+          entry[5],
+          0,
+          false};
   }
+  return std::nullopt;
 }
 
 } // namespace xetile::runtime

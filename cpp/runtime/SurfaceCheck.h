@@ -8,6 +8,8 @@
 #include "BuiltinText.h"
 #include "OpenCL.h"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace xetile::runtime {
@@ -18,10 +20,20 @@ void addCheckedBlockIo(BuiltinText &out, const SpirvImport &import, const BlockI
 
 extern const char *const takeSurfacesKernel;
 
-/// After a launch: throws an Error for the first message of `kernel` that breaks a rule of Intel's
-/// GPUs, and for a surface that does not lie within one allocation. The queue is idle afterwards.
-void examineSurfaces(cl_context context, cl_program program, cl_command_queue queue,
-                     const std::string &kernel);
+/// A 2D block message that breaks a rule, or whose matrix is not all there.
+struct BrokenMessage {
+  /// "a block of ... : expected ...", for people.
+  std::string what, advice;
+  uint64_t base;
+  uint32_t width, height, pitch, x;
+  /// False where any message of the matrix is as wrong.
+  bool byX;
+};
+
+/// After a launch: the first message that breaks a rule of Intel's GPUs, else a matrix that does
+/// not lie within one allocation. The queue is idle afterwards.
+std::optional<BrokenMessage> examineSurfaces(cl_context context, cl_program program,
+                                             cl_command_queue queue);
 
 } // namespace xetile::runtime
 #endif

@@ -5,8 +5,10 @@ atomics, assertions, prints, autotuning, reports."""
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -168,6 +170,30 @@ def test_assertions_and_prints(capfd):
         checked[(1,)](x, out, BLOCK=64, debug=True)
     printed[(1,)](x, BLOCK=64)
     assert "value: -1.0" in capfd.readouterr().out
+
+
+@triton.jit
+def unmasked(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n)
+    tl.store(out + i, v)
+
+
+def test_checks_name_the_line_of_the_source(seed, monkeypatch):
+    monkeypatch.setenv("XETILE_CHECK", "1")
+    x, out, small = torch.randn(1000), torch.zeros(1024), torch.zeros(1000)
+    unmasked[(4,)](x, out, 1000, BLOCK=256)
+    assert torch.equal(out[:1000], x)
+    line = 2 + next(
+        n for n, text in enumerate(Path(__file__).read_text().splitlines()) if "v = tl.load(x + i, mask" in text
+    )
+    with pytest.raises(XeTileError, match=rf"writes to offset \d+ of argument 1.*, at {re.escape(__file__)}:{line}\."):
+        unmasked[(4,)](x, small, 1000, BLOCK=256)
+    a, b, c = torch.randn(128, 64).half(), torch.randn(60, 128).half(), torch.zeros(128, 128)
+    with pytest.raises(
+        XeTileError, match=rf"needs 16384 bytes, and behind its base are 15360, at {re.escape(__file__)}:"
+    ):
+        by_blocks[(2, 2)](a, b, c, 128, 128, 64, BM=64, BN=64, BK=32)
 
 
 def test_tensors_of_other_devices_and_other_things_are_refused():

@@ -8,6 +8,7 @@ FILL is random, zeros, ones, iota, nan, a number, or a file that `numpy.save` wr
 from __future__ import annotations
 
 import argparse
+import os
 import secrets
 import time
 from pathlib import Path
@@ -54,8 +55,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_spirv(path: str, chip: str | None = None) -> bytes:
-    """The SPIR-V of a .spv or .cl file. XeTileError for what cannot be read or compiled."""
+def read_spirv(path: str, chip: str | None = None, lines: bool = False) -> bytes:
+    """The SPIR-V of a .spv or .cl file, the latter with debug lines if `lines`. XeTileError for what cannot be read or
+    compiled."""
     from xetile.system import files
 
     if not path.endswith(".cl"):
@@ -63,7 +65,7 @@ def read_spirv(path: str, chip: str | None = None) -> bytes:
     from xetile.facts import chips
     from xetile.system import opencl
 
-    return opencl.to_spirv(path, chips.facts_of(chip or "pvc")["ocloc_device"])
+    return opencl.to_spirv(path, chips.facts_of(chip or "pvc")["ocloc_device"], lines)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -72,7 +74,9 @@ def run(options: argparse.Namespace) -> int:
 
     if options.schedule is not None or options.set or options.dump_stages:
         raise XeTileError("--schedule, --set, --dump-stages: expected none for a kernel in SPIR-V")
-    module = runtime.Module(read_spirv(options.input, options.target))
+    # Errors of checks name lines.
+    lines = os.environ.get("XETILE_CHECK", "0") not in ("", "0")
+    module = runtime.Module(read_spirv(options.input, options.target, lines))
     kernel = _choose(module, options.kernel)
     if options.grid is None:
         raise XeTileError("--grid: expected the number of workgroups, --grid X[,Y[,Z]]")

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from xetile.cli import main
+from xetile.system import tools
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "runtime"))
 from gpu_runtime import compile_opencl  # noqa: E402
@@ -101,3 +102,11 @@ def test_check_tells_what_leaves_an_array(spirv, tmp_path, capsys):
     assert "which has 256 bytes: 0 bytes behind it" in message
     assert main(["check", str(tmp_path / "k.mlir")]) == 1
     assert "expected a kernel, K.spv or K.cl" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(tools.find_ocloc() is None, reason="there is no ocloc")
+def test_check_of_opencl_c_names_the_line(tmp_path, capsys):
+    (tmp_path / "k.cl").write_text(SOURCE)
+    command = ["check", str(tmp_path / "k.cl"), "--kernel", "axpy", "--arg", "f32:64:ones", "--arg", "f32:96:iota"]
+    assert main([*command, "--arg", "f32:1", "--grid", "3"]) == 1
+    assert f"0 bytes behind it, at {tmp_path / 'k.cl'}:4. " in capsys.readouterr().err
