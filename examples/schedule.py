@@ -24,6 +24,9 @@ def matmul(
         max=64,
         doc="steps of the k loop that prefetches run ahead; 0 for none, -1 leaves it open",
     ),
+    slm_buffers: int = knob(
+        0, min=0, max=8, doc="buffers of the rings in shared local memory that A and B go through; 0 for none"
+    ),
     split_k: int = knob(
         0, min=0, max=1024, doc="parts of k that workgroups share and a second kernel adds up; 1 for none"
     ),
@@ -52,6 +55,7 @@ def matmul(
     outlined, kernel = parts.outline_kernel(buffers, found.rows, found.columns, target)
     _, mma = parts.to_xetile(kernel, found.rows, found.columns)
     parts.prefetch_operands(mma, found.ahead)
+    parts.stage_operands(mma, slm_buffers, target)
     return parts.link_rest(outlined)
 
 

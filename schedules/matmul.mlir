@@ -15,6 +15,11 @@
 //     acc = 0;  for k of the part: as above;  P[part, m : m+256, n : n+256] = acc
 //   D = C + sum of P over parts                              // in their order, and what is computed of it
 //
+// With `slm_buffers` a workgroup loads each slice once, through rings of buffers in shared local memory (`parts/stage_operands.mlir`):
+//
+//     copy A[m : m+256, 0 : 32], B[0 : 32, n : n+256] to buffer 0
+//     for k = 0 .. K step 32:  barrier;  acc += buffer k of A * buffer k of B, while k + 32 is copied to the next one
+//
 // It takes matrices of any size, known or not when it is compiled, with transposed operands, batches, and elementwise ops
 // before and after. Tiles hang over the edges: what is read there is zero, what is written there is dropped.
 //
@@ -59,6 +64,9 @@ module attributes {transform.with_named_sequence} {
       !transform.param<i64> {transform.readonly}) -> (!transform.any_op, !transform.any_op)
   transform.named_sequence private @prefetch_operands(
       !transform.any_op {transform.readonly}, !transform.param<i64> {transform.readonly})
+  transform.named_sequence private @stage_operands(
+      !transform.any_op {transform.readonly}, !transform.param<i64> {transform.readonly},
+      !transform.any_param {transform.readonly})
 
   transform.named_sequence private @tile_rest(
       !transform.any_op {transform.consumed}, !transform.any_param {transform.readonly})
@@ -79,6 +87,9 @@ module attributes {transform.with_named_sequence} {
         options = {min = 0, doc = "columns of A and rows of B per step of the k loop"} -> !transform.param<i64>
     %given_prefetch = transform.tune.knob<"prefetch"> = -1 from
         options = {min = -1, max = 64, doc = "steps of the k loop that prefetches run ahead; 0 for none, -1 leaves it open"}
+        -> !transform.param<i64>
+    %slm_buffers = transform.tune.knob<"slm_buffers"> = 0 from
+        options = {min = 0, max = 8, doc = "buffers of the rings in shared local memory that A and B go through; 0 for none"}
         -> !transform.param<i64>
     %given_parts = transform.tune.knob<"split_k"> = 0 from
         options = {min = 0, max = 1024, doc = "parts of k that workgroups share and a second kernel adds up; 1 for none"}
@@ -132,6 +143,8 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op, !transform.param<i64>, !transform.param<i64>) -> (!transform.any_op, !transform.any_op)
     transform.include @prefetch_operands failures(propagate) (%mma, %prefetch)
         : (!transform.any_op, !transform.param<i64>) -> ()
+    transform.include @stage_operands failures(propagate) (%mma, %slm_buffers, %target)
+        : (!transform.any_op, !transform.param<i64>, !transform.any_param) -> ()
     %linked = transform.include @link_rest failures(propagate) (%outlined) : (!transform.any_op) -> !transform.any_op
     transform.yield %linked : !transform.any_op
   }

@@ -59,6 +59,7 @@ CONSUMES = {
     "xetile.get_program": ["target"],
     "xetile.launch_workgroups": ["workgroups"],
     "xetile.normalize_matmul": ["matmul"],
+    "xetile.stage_in_slm": ["target"],
 }
 # Kinds of handles that are not `Handle`, by op. "same" is the kind of the op's target, "kind" one that callers name.
 KINDS = {
@@ -89,6 +90,7 @@ KINDS = {
     "xetile.split_keys": {"target": "Function"},
     "xetile.set_launch_subgroups": {"target": "Launch"},
     "xetile.set_wg_map": {"target": "Matmul"},
+    "xetile.stage_in_slm": {"target": "Load", "loops": "Loop"},
     "xetile.to_tiles": {"target": "Function", "workgroups": "Loop"},
 }  # fmt: skip
 # Parameters that are strings, by name; `values` of several kinds.

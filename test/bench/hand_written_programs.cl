@@ -3,10 +3,10 @@
 // attention.mlir: the peer of program_code.py.
 //
 // -D TYPE=16 (f16) or 32 (f32), of tensors; -D CHAIN, CHAIN_ODD, SOFTMAX, LONG_SOFTMAX, LAYER_NORM,
-// LONG_NORM, ROW_SUM, TRANSPOSE, CONVOLUTION, MAX_POOL, ATTENTION chooses the kernel; -D FUSED allows
-// to round products and sums of them once. Subgroups of 16; what is not elementwise is computed in f32. No kernel
-// tests whether its rows and columns exist where program_code_kernels.py has sizes that its tiles
-// divide.
+// LONG_NORM, ROW_SUM, TRANSPOSE, CONVOLUTION, MAX_POOL, ATTENTION, STAGED_MATMUL chooses the
+// kernel; -D FUSED allows to round products and sums of them once. Subgroups of 16; what is not
+// elementwise is computed in f32. No kernel tests whether its rows and columns exist where
+// program_code_kernels.py has sizes that its tiles divide.
 #define SUBGROUP __attribute__((intel_reqd_sub_group_size(16)))
 #define WORKGROUP(n) __attribute__((reqd_work_group_size(16 * (n), 1, 1)))
 #define UNROLL(n) __attribute__((opencl_unroll_hint(n)))
@@ -98,8 +98,8 @@ SUBGROUP WORKGROUP(1) __kernel void chain(const __global element *x, const __glo
 #endif
 
 #ifdef LONG_SOFTMAX
-SUBGROUP WORKGROUP(1) __kernel void softmax_blocks(const __global element *x, __global float *most,
-                                                   __global float *sum) {
+SUBGROUP WORKGROUP(1) __kernel
+    void softmax_blocks(const __global element *x, __global float *most, __global float *sum) {
   x += subgroup() * BLOCK;
   float8 v[PARTS], tops, sums = 0;
   UNROLL(PARTS) for (int i = 0; i < PARTS; ++i) v[i] = FLOAT8(READ8(x + i * 128));
@@ -113,9 +113,9 @@ SUBGROUP WORKGROUP(1) __kernel void softmax_blocks(const __global element *x, __
   sum[subgroup()] = sum_of(sums);
 }
 
-SUBGROUP WORKGROUP(1) __kernel void softmax_rows(const __global element *x,
-                                                 const __global float *most,
-                                                 const __global float *sum, __global element *y) {
+SUBGROUP WORKGROUP(1) __kernel
+    void softmax_rows(const __global element *x, const __global float *most,
+                      const __global float *sum, __global element *y) {
   float top = most[ROW], scale = native_recip(sum[ROW]);
   x += subgroup() * BLOCK;
   y += subgroup() * BLOCK;
@@ -127,8 +127,8 @@ SUBGROUP WORKGROUP(1) __kernel void softmax_rows(const __global element *x,
 #endif
 
 #ifdef LONG_NORM
-SUBGROUP WORKGROUP(1) __kernel void norm_blocks(const __global element *x, __global float *sum,
-                                                __global float *square) {
+SUBGROUP WORKGROUP(1) __kernel
+    void norm_blocks(const __global element *x, __global float *sum, __global float *square) {
   x += subgroup() * BLOCK;
   float8 v[PARTS], sums = 0, squares = 0;
   UNROLL(PARTS) for (int i = 0; i < PARTS; ++i) sums += v[i] = FLOAT8(READ8(x + i * 128));
@@ -469,5 +469,63 @@ __kernel void attention(__global ushort *q, __global ushort *k, __global ushort 
       intel_sub_group_2d_block_write_32b_8r16x1c(o, C * 4, N, C * 4, (int2)(c * 16, row + m * 8),
                                                  block);
     }
+}
+#endif
+
+#ifdef STAGED_MATMUL
+// C = A B + C of N x N elements. A step of 32 along k goes through a ring of two buffers in shared
+// memory, in the order of the matrix unit's registers: of A blocks of 8x16, of B blocks of 16x16 in
+// pairs of rows. A turn is two steps, so that each knows its buffer.
+#define WHOLLY __attribute__((opencl_unroll_hint))
+typedef __private ushort8 *rows8;
+typedef __private uint8 *pairs8;
+
+static void multiply(const __local ushort *a, const __local ushort *b, int m, int n,
+                     float8 sums[4][4]) {
+  WHOLLY for (int k = 0; k < 2; ++k) {
+    short8 left[4];
+    WHOLLY for (int i = 0; i < 4; ++i) left[i] =
+        as_short8(intel_sub_group_block_read_us8(a + ((m + i) * 2 + k) * 128));
+    WHOLLY for (int j = 0; j < 4; ++j) {
+      const __local uint *block = (const __local uint *)(b + (k * 16 + n + j) * 256);
+      int8 right = as_int8(intel_sub_group_block_read8(block));
+      WHOLLY for (int i = 0; i < 4; ++i) sums[i][j] =
+          intel_sub_group_f16_f16_matrix_mad_k16(left[i], right, sums[i][j]);
+    }
+  }
+}
+
+SUBGROUP WORKGROUP(32) __kernel
+    void kernel_of(__global ushort *a, __global ushort *b, __global float *c) {
+  __local ushort left[2][256 * 32], right[2][256 * 32];
+  int s = get_sub_group_id(), row = get_group_id(1) * 256, column = get_group_id(0) * 256;
+  int m = row + s / 4 * 32, n = column + s % 4 * 64;
+  float8 sums[4][4];
+  WHOLLY for (int i = 0; i < 4; ++i) WHOLLY for (int j = 0; j < 4; ++j)
+      intel_sub_group_2d_block_read_32b_8r16x1c(c, N * 4, N, N * 4, (int2)(n + j * 16, m + i * 8),
+                                                (__private uint *)&sums[i][j]);
+  ushort rows[16];
+  uint pairs[8];
+#define FETCH(k)                                                                                   \
+  intel_sub_group_2d_block_read_16b_8r16x2c(a, N * 2, N, N * 2, (int2)(k, row + s * 8), rows);     \
+  intel_sub_group_2d_block_read_transform_16b_16r16x1c(                                            \
+      b, N * 2, N, N * 2, (int2)(column + s % 16 * 16, (k) + s / 16 * 16), pairs);
+#define KEEP(slot)                                                                                 \
+  intel_sub_group_block_write_us8(&left[slot][s * 256], *(rows8)rows);                             \
+  intel_sub_group_block_write_us8(&left[slot][s * 256 + 128], *(rows8)(rows + 8));                 \
+  intel_sub_group_block_write8((__local uint *)&right[slot][s * 256], *(pairs8)pairs);
+  FETCH(0) KEEP(0) UNROLL(1) for (int k = 0; k < N; k += 64) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    FETCH(k + 32)
+    multiply(left[0], right[0], s / 4 * 4, s % 4 * 4, sums);
+    KEEP(1)
+    barrier(CLK_LOCAL_MEM_FENCE);
+    FETCH(k + 64)
+    multiply(left[1], right[1], s / 4 * 4, s % 4 * 4, sums);
+    KEEP(0)
+  }
+  WHOLLY for (int i = 0; i < 4; ++i) WHOLLY for (int j = 0; j < 4; ++j)
+      intel_sub_group_2d_block_write_32b_8r16x1c(c, N * 4, N, N * 4, (int2)(n + j * 16, m + i * 8),
+                                                 (__private uint *)&sums[i][j]);
 }
 #endif

@@ -131,7 +131,8 @@ def fewest_spills(ocloc: Path, source: Path, chip: str, folder: Path, options: s
 def rows_of(bench: Bench, ocloc: Path, folder: Path) -> Iterator[Row]:
     """Both sides on all chips."""
     for chip in CHIPS:
-        kernel = xetile.compile(read(bench.payload, folder), target=chip, native="off")
+        payload = read(bench.payload, folder)
+        kernel = xetile.compile(payload, bench.schedule, chip, dict(bench.params), native="off")
         ours = folder / f"{chip}.spv"
         ours.write_bytes(kernel.spirv)
         sizes = subgroups_of(kernel)

@@ -6,8 +6,8 @@ What is not elementwise is computed in f32 on both sides. maxnumf and minnumf ar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 SIDE = 1024  # of matrices; a row of a softmax
@@ -20,6 +20,7 @@ IMAGES, PIXELS, CHANNELS = (
     32,
     64,
 )  # of a convolution: images, rows and columns of its results, channels of both sides
+SIZE = 4096  # of a matmul's matrices
 HEADS, QUERIES = 16, 1024  # of an attention: heads, queries and keys of each
 CACHED = 4096  # keys of one query
 SCHEDULES = Path(__file__).parents[2] / "schedules"
@@ -42,6 +43,7 @@ MOST = {
     "attention, heads of 64": {"f16": (10.15, 9.1)},
     "attention, heads of 128": {"f16": (9.5, 6)},
     "attention of one query": {"f16": (13.4, 11.5)},
+    "matmul through shared memory": {"f16": (7, 3.5)},
 }
 
 
@@ -62,6 +64,8 @@ class Bench:
     each: int = 16
     work: str = "16 elements"
     large: bool = False
+    schedule: str | None = None
+    params: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def by_hand(self) -> str:
@@ -290,6 +294,16 @@ def decode() -> str:
     return text
 
 
+def matmul(size: int) -> str:
+    """C = A B + C."""
+    a, c = tensor((size, size), "f16"), tensor((size, size), "f32")
+    return f"""
+      func.func @matmul(%a: {a}, %b: {a}, %c: {c}) -> {c} {{
+        %d = linalg.matmul ins(%a, %b : {a}, {a}) outs(%c : {c}) -> {c}
+        return %d : {c}
+      }}"""
+
+
 def benches() -> list[Bench]:
     """All rows of the table."""
     rows, side = [], f"-D M={SIDE} -D N={SIDE}"
@@ -353,6 +367,12 @@ def benches() -> list[Bench]:
         Bench(
             "attention of one query", "f16", decode(), f"-D ATTENTION -D N={CACHED} -D C=64 -D ROWS=8 -D KEYS=64",
             2 * HEADS * CACHED * 64, 0, 2048, "2048 products", True,
+        )
+    )  # fmt: skip
+    rows.append(
+        Bench(
+            "matmul through shared memory", "f16", matmul(SIZE), f"-D STAGED_MATMUL -D N={SIZE}",
+            2 * SIZE**3, 0, 2048, "2048 products", True, "matmul", {"slm_buffers": 2},
         )
     )  # fmt: skip
     return rows

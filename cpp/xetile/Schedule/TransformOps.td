@@ -2,6 +2,7 @@
 #ifndef XETILE_SCHEDULE_TRANSFORMOPS_TD
 #define XETILE_SCHEDULE_TRANSFORMOPS_TD
 
+include "xetile/Schedule/LoopTransformOps.td"
 include "xetile/Schedule/MatmulTransformOps.td"
 include "xetile/Schedule/OnlineTransformOps.td"
 include "xetile/Schedule/ProgramTransformOps.td"

@@ -24,6 +24,7 @@ __all__ = [
     "outline_kernel",
     "prefetch_blocks",
     "prefetch_operands",
+    "stage_operands",
     "tile_k",
     "tile_rest",
     "tile_workgroups",
@@ -189,6 +190,26 @@ def prefetch_operands(mma: Matmul, prefetch: Int) -> None:
     `prefetch` is the distance in steps of the k loop; 0 inserts nothing.
     """
     include("prefetch_operands", [Argument("mma", mma, Matmul), Argument("prefetch", prefetch, IntParam)])
+
+
+def stage_operands(mma: Matmul, buffers: Int, target: Str) -> None:
+    """The subgroups of a workgroup load each slice of A and B once, together, and read it from shared local memory.
+
+      for k: a = load A[m, k]; b = load B[k, n]; ...
+    becomes
+      copy the first slices to buffer 0 of the rings
+      for k, `buffers` steps a turn, on buffer 0, 1, ..:
+             wait for all subgroups
+             load a part of A[m, k + 1] and B[k + 1, n]
+             a = load ring A; b = load ring B; ...
+             store the part to the next buffer
+
+    `buffers` is the number of buffers of a ring; 0 stages nothing. A loop of a single step is none, and has nothing to stage.
+    """
+    include(
+        "stage_operands",
+        [Argument("mma", mma, Matmul), Argument("buffers", buffers, IntParam), Argument("target", target, StrParam)],
+    )
 
 
 class TileK(NamedTuple):

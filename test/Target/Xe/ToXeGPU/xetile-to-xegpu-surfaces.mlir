@@ -168,7 +168,7 @@ func.func @columns_and_subviews(%A: memref<4x64x64xf16>, %B: memref<64x64xf16, s
 // CHECK-NOT: arith.select
 // CHECK: return
 func.func @inside(%y: memref<256x256xf32>) {
-  %x = memref.alloca() : memref<256x256xf32, 3>
+  %x = memref.alloca() : memref<256x260xf32, 3>
   %c4 = arith.constant 4 : index
   %c32 = arith.constant 32 : index
   %c64 = arith.constant 64 : index
@@ -177,7 +177,7 @@ func.func @inside(%y: memref<256x256xf32>) {
   %column = arith.remui %id, %c4 : index
   %m = arith.muli %row, %c32 : index
   %n = arith.muli %column, %c64 : index
-  %tx = xetile.init_tile %x[%m, %n] : memref<256x256xf32, 3> -> !xetile.tile<32x64xf32, #xetile.tile_attr<memory_space = slm>>
+  %tx = xetile.init_tile %x[%m, %n] : memref<256x260xf32, 3> -> !xetile.tile<32x64xf32, #xetile.tile_attr<memory_space = slm>>
   %ty = xetile.init_tile %y[%m, %n] : memref<256x256xf32> -> !xetile.tile<32x64xf32>
   %v = xetile.load_tile %tx : !xetile.tile<32x64xf32, #xetile.tile_attr<memory_space = slm>> -> vector<32x64xf32>
   xetile.store_tile %v, %ty : vector<32x64xf32>, !xetile.tile<32x64xf32>

@@ -38,6 +38,18 @@ LogicalResult LaneAssigner::anchorDpas(xegpu::DpasOp op) {
   return success();
 }
 
+void LaneAssigner::anchorBlockRows(Operation *op) {
+  auto anchor = [&](auto access, Value value) {
+    auto vector = dyn_cast<VectorType>(value.getType());
+    if (vector && access.getSubgroupBlockIo())
+      set(value, mapOfBlockRows(access.getMemDesc().getType(), vector, lanes));
+  };
+  if (auto load = dyn_cast<xegpu::LoadMatrixOp>(op))
+    anchor(load, load.getRes());
+  else if (auto store = dyn_cast<xegpu::StoreMatrixOp>(op))
+    anchor(store, store.getData());
+}
+
 LogicalResult LaneAssigner::applyUserLayout(Operation *op, Value value,
                                             xegpu::DistributeLayoutAttr layout) {
   if (!layout || !isVector(value) || layout.getEffectiveLaneLayoutAsInt().empty())
@@ -198,6 +210,7 @@ LogicalResult LaneAssigner::run() {
     if (auto dpas = dyn_cast<xegpu::DpasOp>(op))
       if (failed(anchorDpas(dpas)))
         return failure();
+  llvm::for_each(ops, [&](Operation *op) { anchorBlockRows(op); });
   propagate();
   anchorAccesses();
   fillRest(/*isFree=*/false);

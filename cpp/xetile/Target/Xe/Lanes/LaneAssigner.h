@@ -54,6 +54,8 @@ private:
   /// Values that nothing decides: those that others are made of, then those that any lanes make.
   void fillRest(bool isFree);
   llvm::LogicalResult anchorDpas(mlir::xegpu::DpasOp op);
+  /// Of accesses to shared memory by blocks the lanes that these take.
+  void anchorBlockRows(mlir::Operation *op);
   llvm::LogicalResult applyUserLayouts();
   llvm::LogicalResult applyUserLayout(mlir::Operation *op, mlir::Value value,
                                       mlir::xegpu::DistributeLayoutAttr layout);
@@ -62,6 +64,7 @@ private:
   void insertConversions();
   void convertOperands(mlir::xegpu::DpasOp op);
   void convertOperands(mlir::xegpu::StoreNdOp op);
+  void convertOperands(mlir::xegpu::StoreMatrixOp op);
   void convertCarried(mlir::Operation *op);
   void convertScattered(mlir::Operation *op);
   /// To the layout of another value.

@@ -61,6 +61,15 @@ void LaneAssigner::convertOperands(xegpu::StoreNdOp op) {
     convertOperand(op.getValueMutable(), request.lanes);
 }
 
+/// To the lanes of rows, where it is stored by blocks.
+void LaneAssigner::convertOperands(xegpu::StoreMatrixOp op) {
+  auto vector = dyn_cast<VectorType>(op.getData().getType());
+  if (!vector || !op.getSubgroupBlockIo())
+    return;
+  if (std::optional<LaneMap> rows = mapOfBlockRows(op.getMemDesc().getType(), vector, lanes))
+    convertOperand(op.getDataMutable(), rows->attr(op->getContext()));
+}
+
 /// Values that regions carry, to the lanes of their arguments or results.
 void LaneAssigner::convertCarried(Operation *op) {
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
@@ -129,6 +138,8 @@ void LaneAssigner::insertConversions() {
     } else if (auto dpas = dyn_cast<xegpu::DpasOp>(op)) {
       convertOperands(dpas);
     } else if (auto store = dyn_cast<xegpu::StoreNdOp>(op)) {
+      convertOperands(store);
+    } else if (auto store = dyn_cast<xegpu::StoreMatrixOp>(op)) {
       convertOperands(store);
     } else if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op)) {
       convertCarried(op);

@@ -1,12 +1,14 @@
 //===- LaneMatrices.cpp - matrices in shared local memory --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: create_mem_desc, load_matrix and store_matrix. Out: loads and stores of each lane. Refused:
-// what lanes hold instead of what a subgroup does, elements that are no whole bytes, offsets that
-// do not fit the matrix.
+// In: create_mem_desc, load_matrix and store_matrix. Out: loads and stores of each lane, blocks of
+// the whole subgroup where rows in memory are its registers. Refused: what lanes hold instead of
+// what a subgroup does, elements that are no whole bytes, offsets that do not fit the matrix.
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/LLVMIR/XeVMDialect.h"
 #include "xetile/IR/XeTileTypes.h"
 #include "xetile/Target/Xe/Lanes/LaneAccess.h"
 #include "xetile/Target/Xe/Lanes/LaneLowering.h"
+#include "xetile/Target/Xe/Lanes/LaneRules.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -70,10 +72,113 @@ static Value pointerInBlocks(LaneContext &lanes, xegpu::MemDescType type, const 
   return pointerTo(b, advance(b, matrix.address, linear, bytes), matrix.space);
 }
 
+namespace {
+/// One block access moves a word of each lane for each row.
+struct BlockWords {
+  unsigned bits, perAccess;
+};
+} // namespace
+
+/// The words of an access whose rows in memory are a word of each lane, in the lanes that
+/// `mapOfBlockRows` says; nothing for others.
+template <typename Op>
+static std::optional<BlockWords> blockWordsOf(LaneContext &lanes, Op op, Value value) {
+  xegpu::MemDescType memory = op.getMemDesc().getType();
+  auto vector = cast<VectorType>(value.getType());
+  std::optional<LaneMap> rows =
+      op.getSubgroupBlockIo() ? mapOfBlockRows(memory, vector, lanes.count) : std::nullopt;
+  if (!rows || !haveSameRegisters(*rows, LaneMap(lanes.held.layoutOf(value)), vector.getShape(),
+                                  lanes.count))
+    return std::nullopt;
+  unsigned bits = vector.getDimSize(1) / lanes.count *
+                  memoryBits(LaneFragments::storedType(vector.getElementType()));
+  // Builtins take up to 8 words, of bytes 16.
+  int64_t most = bits == 8 ? 16 : 8, words = vector.getDimSize(0);
+  return BlockWords{bits, unsigned(std::min(words & -words, most))};
+}
+
+/// Calls `visit` with the pointer to each block access, and its first register of all pieces.
+static void forEachBlock(LaneContext &lanes, const LaneMatrix &matrix, VectorType vector,
+                         const BlockWords &words,
+                         function_ref<void(Value pointer, unsigned flat)> visit) {
+  LaneBuilder &b = lanes.b;
+  int64_t columns = vector.getDimSize(1), perLane = columns / lanes.count;
+  unsigned bytes = memoryBits(LaneFragments::storedType(vector.getElementType())) / 8;
+  Value start = advance(b, matrix.address, b.mul(matrix.offsets[0], b.index(columns)), bytes);
+  auto type = LLVM::LLVMPointerType::get(b.getContext(), matrix.space);
+  Value base = LLVM::IntToPtrOp::create(b, type, start);
+  for (int64_t row = 0; row < vector.getDimSize(0); row += words.perAccess) {
+    Value pointer = base;
+    if (row)
+      pointer = LLVM::GEPOp::create(b, type, b.getI8Type(), base,
+                                    ArrayRef<LLVM::GEPArg>{int32_t(row * columns * bytes)});
+    visit(pointer, row * perLane);
+  }
+}
+
+static Type typeOfWords(LaneBuilder &b, const BlockWords &words) {
+  Type word = b.getIntegerType(words.bits);
+  return words.perAccess == 1 ? word : VectorType::get({int64_t(words.perAccess)}, word);
+}
+
+static void loadBlocks(xegpu::LoadMatrixOp op, LaneContext &lanes, const LaneMatrix &matrix,
+                       const BlockWords &words) {
+  LaneBuilder &b = lanes.b;
+  auto vector = cast<VectorType>(op.getRes().getType());
+  VectorType piece = lanes.held.pieceType(op.getRes());
+  int64_t perAccess = words.perAccess * vector.getDimSize(1) / lanes.count;
+  auto asElements = VectorType::get({perAccess}, piece.getElementType());
+  Values parts, elements;
+  forEachBlock(lanes, matrix, vector, words, [&](Value pointer, unsigned) {
+    Value loaded =
+        xevm::BlockLoadOp::create(b, typeOfWords(b, words), pointer, xevm::LoadCacheControlAttr());
+    if (words.perAccess == 1)
+      loaded = b.build(VectorType::get({1}, loaded.getType()), {loaded});
+    parts.push_back(b.createOrFold<vector::BitCastOp>(asElements, loaded));
+  });
+  if (asElements == piece)
+    return lanes.held.define(op.getRes(), parts);
+  for (Value part : parts)
+    appendRegisters(b, part, elements);
+  lanes.held.define(op.getRes(), b.buildAll(piece, elements));
+}
+
+static void storeBlocks(xegpu::StoreMatrixOp op, LaneContext &lanes, const LaneMatrix &matrix,
+                        const BlockWords &words) {
+  LaneBuilder &b = lanes.b;
+  auto vector = cast<VectorType>(op.getData().getType());
+  VectorType piece = lanes.held.pieceType(op.getData());
+  SmallVector<Value> pieces(lanes.held.piecesOf(op.getData()));
+  unsigned registers = piece.getNumElements();
+  unsigned perAccess = words.perAccess * vector.getDimSize(1) / lanes.count;
+  forEachBlock(lanes, matrix, vector, words, [&](Value pointer, unsigned flat) {
+    Value part;
+    if (perAccess <= registers) {
+      part = registersOf(b, pieces[flat / registers], flat % registers, perAccess);
+      if (!isa<VectorType>(part.getType()))
+        part = b.build(VectorType::get({1}, part.getType()), {part});
+    } else {
+      Values elements;
+      for (unsigned at = flat; at < flat + perAccess; at += registers)
+        appendRegisters(b, pieces[at / registers], elements);
+      part = b.build(VectorType::get({int64_t(perAccess)}, piece.getElementType()), elements);
+    }
+    auto asWords = VectorType::get({int64_t(words.perAccess)}, b.getIntegerType(words.bits));
+    Value stored = b.createOrFold<vector::BitCastOp>(asWords, part);
+    if (words.perAccess == 1)
+      stored = b.element(stored, 0);
+    xevm::BlockStoreOp::create(b, pointer, stored, xevm::StoreCacheControlAttr());
+  });
+}
+
 static LogicalResult lower(xegpu::LoadMatrixOp op, LaneContext &lanes) {
   FailureOr<LaneMatrix> matrix = accessOf(lanes, op, op.getRes());
   if (failed(matrix))
     return failure();
+  if (std::optional<BlockWords> words = blockWordsOf(lanes, op, op.getRes())) {
+    loadBlocks(op, lanes, *matrix, *words);
+    return success();
+  }
   const LaneTable &table = lanes.held.tableOf(op.getRes());
   VectorType piece = lanes.held.pieceType(op.getRes());
   auto vector = cast<VectorType>(op.getRes().getType());
@@ -104,6 +209,10 @@ static LogicalResult lower(xegpu::StoreMatrixOp op, LaneContext &lanes) {
   FailureOr<LaneMatrix> matrix = accessOf(lanes, op, op.getData());
   if (failed(matrix))
     return failure();
+  if (std::optional<BlockWords> words = blockWordsOf(lanes, op, op.getData())) {
+    storeBlocks(op, lanes, *matrix, *words);
+    return success();
+  }
   const LaneTable &table = lanes.held.tableOf(op.getData());
   ArrayRef<Value> pieces = lanes.held.piecesOf(op.getData());
   auto vector = cast<VectorType>(op.getData().getType());

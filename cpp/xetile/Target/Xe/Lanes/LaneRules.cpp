@@ -144,6 +144,9 @@ std::optional<LaneMap> xetile::mapOfOperand(Operation *op, unsigned operand, con
       .Default([](Operation *) -> Maybe { return std::nullopt; });
 }
 
+// Of all devices that have XeGPU's block accesses.
+static constexpr int64_t kBlockLanes = 16;
+
 bool xetile::feedsDpasB(Value value) {
   SmallVector<Value> pending{value};
   for (unsigned steps = 0; !pending.empty() && steps < 64; ++steps) {
@@ -152,6 +155,14 @@ bool xetile::feedsDpasB(Value value) {
       Operation *user = use.getOwner();
       if (auto dpas = dyn_cast<xegpu::DpasOp>(user); dpas && dpas.getRhs() == next)
         return true;
+      // Rows of shared memory in which a lane has 32 bits of several elements.
+      auto store = dyn_cast<xegpu::StoreMatrixOp>(user);
+      if (store && store.getSubgroupBlockIo()) {
+        auto vector = cast<VectorType>(next.getType());
+        unsigned bits = memoryBits(vector.getElementType());
+        if (bits < 32 && vector.getShape().back() * bits == 32 * kBlockLanes)
+          return true;
+      }
       if (isa<vector::ExtractOp, vector::ExtractStridedSliceOp, vector::ShapeCastOp,
               vector::BitCastOp, vector::TransposeOp>(user))
         llvm::append_range(pending, user->getResults());
@@ -238,6 +249,39 @@ Result<LaneMap> xetile::mapOfLayout(xegpu::DistributeLayoutAttr layout, ArrayRef
          map.numRegisters() < 8 && shape[rank - 2] % (side * 2) == 0; side *= 2)
       map.registers.push_back(step(rank - 2, side));
   return map;
+}
+
+std::optional<LaneMap> xetile::mapOfBlockRows(xegpu::MemDescType memory, VectorType vector,
+                                              unsigned subgroupSize) {
+  if (memory.getRank() != 2 || vector.getRank() != 2 || memory.getMemLayout() ||
+      memory.getShape()[1] != vector.getDimSize(1))
+    return std::nullopt;
+  int64_t columns = vector.getDimSize(1), perLane = columns / int64_t(subgroupSize);
+  unsigned bits = memoryBits(vector.getElementType());
+  if (columns % int64_t(subgroupSize) || !llvm::isPowerOf2_64(perLane) ||
+      !llvm::is_contained({8u, 16u, 32u}, unsigned(perLane) * bits))
+    return std::nullopt;
+  LaneMap map;
+  for (int64_t step = 1; step < perLane; step *= 2)
+    map.registers.push_back({0, step});
+  int64_t rows = vector.getDimSize(0) & -vector.getDimSize(0);
+  for (int64_t step = 1; step < rows; step *= 2)
+    map.registers.push_back({step, 0});
+  for (int64_t lane = 1; lane < int64_t(subgroupSize); lane *= 2)
+    map.lanes.push_back({0, lane * perLane});
+  map.block = {rows, columns};
+  return map;
+}
+
+bool xetile::haveSameRegisters(const LaneMap &left, const LaneMap &right, ArrayRef<int64_t> shape,
+                               unsigned subgroupSize) {
+  LaneTable first(left, shape, subgroupSize), second(right, shape, subgroupSize);
+  if (first.flatRegisters() != second.flatRegisters())
+    return false;
+  for (unsigned flat = 0; flat < first.flatRegisters(); ++flat)
+    if (first.row(flat) != second.row(flat))
+      return false;
+  return true;
 }
 
 bool xetile::haveSameLanes(const LaneMap &left, const LaneMap &right, ArrayRef<int64_t> shape,

@@ -46,8 +46,14 @@ llvm::LogicalResult checkDpasLayouts(mlir::xegpu::DpasOp op, const DpasForm &for
 void annotateLanes(mlir::Operation *module,
                    const llvm::DenseMap<mlir::Value, LaneLayoutAttr> &layouts);
 
-/// True for operand B of a dpas, also through casts and slices: its registers are to be dwords.
+/// True for operand B of a dpas, also through casts and slices and on its way to shared memory: its
+/// registers are to be dwords.
 bool feedsDpasB(mlir::Value value);
+
+/// The map of a vector of whole rows of shared memory, a word of each lane in a row: neighbours of
+/// 8, 16 or 32 bits together. Nothing for other rows.
+std::optional<LaneMap> mapOfBlockRows(mlir::xegpu::MemDescType memory, mlir::VectorType vector,
+                                      unsigned subgroupSize);
 
 /// The map that XeGPU's lane_layout and lane_data give a vector of `shape`.
 Result<LaneMap> mapOfLayout(mlir::xegpu::DistributeLayoutAttr layout, llvm::ArrayRef<int64_t> shape,
@@ -55,6 +61,10 @@ Result<LaneMap> mapOfLayout(mlir::xegpu::DistributeLayoutAttr layout, llvm::Arra
 /// True if each element has the same owners among the lanes.
 bool haveSameLanes(const LaneMap &left, const LaneMap &right, llvm::ArrayRef<int64_t> shape,
                    unsigned subgroupSize);
+
+/// True if each lane has each element in the same register.
+bool haveSameRegisters(const LaneMap &left, const LaneMap &right, llvm::ArrayRef<int64_t> shape,
+                       unsigned subgroupSize);
 
 /// Where an element of what load_nd gives (store_nd takes) lies in the tile: its row and column.
 std::array<int64_t, 2> cellInTile(mlir::VectorType vector, mlir::xegpu::TensorDescType tile,

@@ -151,6 +151,27 @@ void spellOutCasts(Module &module) {
         }
 }
 
+// The backend gives a pointer the type of what it was made of: of an array, say. OpenCL's block
+// accesses take one to words, and drivers find them by that type. What comes from a number has it.
+void pointToWords(Module &module) {
+  for (Function &function : module) {
+    if (!function.isDeclaration() || !function.getName().contains("intel_sub_group_block_"))
+      continue;
+    for (User *user : function.users()) {
+      auto *call = dyn_cast<CallInst>(user);
+      if (!call || call->getCalledFunction() != &function)
+        continue;
+      Value *pointer = call->getArgOperand(0);
+      if (!pointer->getType()->isPointerTy() || isa<IntToPtrInst>(pointer))
+        continue;
+      // Not by a builder, which would fold them.
+      auto *number =
+          new PtrToIntInst(pointer, Type::getInt64Ty(module.getContext()), "", call->getIterator());
+      call->setArgOperand(0, new IntToPtrInst(number, pointer->getType(), "", call->getIterator()));
+    }
+  }
+}
+
 /// Transformations of loops and addresses beyond LLVM's pipelines.
 void addLoopPasses(ModulePassManager &passes, const xetile::SpirvOptions &options) {
   FunctionPassManager function;
@@ -224,6 +245,7 @@ std::optional<std::string> xetile::optimizeForSpirv(Module &module, StringRef tr
     return why;
   spellOutCasts(module);
   callLdexp(module);
+  pointToWords(module);
   if (std::optional<std::string> why = splitWideVectors(module))
     return why;
   raw_string_ostream stream(error);

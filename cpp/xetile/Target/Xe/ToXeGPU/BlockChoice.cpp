@@ -149,6 +149,23 @@ static VectorBlock getFlatBlock(VectorBlock whole, ArrayRef<int64_t> dims) {
   return whole;
 }
 
+void BlockChoice::assignThroughShared(Operation *root) {
+  llvm::DenseMap<Value, VectorBlock> ofBuffers;
+  auto bufferOf = [](Operation *access) {
+    InitTileOp init = getLocalInit(access);
+    bool isShared = init.getTile().getType().getMemorySpace() == MemorySpace::SLM;
+    return isShared ? Value(init.getSource()) : Value();
+  };
+  root->walk([&](LoadTileOp op) {
+    if (Value buffer = bufferOf(op); buffer && get(op.getValue()))
+      ofBuffers.insert({buffer, *get(op.getValue())});
+  });
+  root->walk([&](StoreTileOp op) {
+    if (auto entry = ofBuffers.find(bufferOf(op)); entry != ofBuffers.end())
+      assign(op.getValue(), entry->second);
+  });
+}
+
 LogicalResult BlockChoice::run(Operation *root, StringRef chip) {
   if (hasLongRowsOnly(root, chip))
     plainColumns = kLongColumns;
@@ -158,6 +175,7 @@ LogicalResult BlockChoice::run(Operation *root, StringRef chip) {
   };
   if (root->walk(visitMma).wasInterrupted())
     return failure();
+  assignThroughShared(root);
   // Scattered accesses take their vectors whole: what these are made of is one block.
   root->walk([&](Operation *op) {
     if (!isa<LoadGatherOp, StoreScatterOp>(op))

@@ -37,6 +37,8 @@ private:
   llvm::LogicalResult chooseForMma(TileMmaOp op, const TargetInfo &target);
   void assign(mlir::Value root, const VectorBlock &block);
   void assignPlain(mlir::Value vector);
+  /// Values that are stored in shared memory get the blocks of those that are loaded from there.
+  void assignThroughShared(mlir::Operation *root);
   /// Columns of blocks that no dpas takes: more where lanes have neighbours.
   int64_t plainColumns = 16;
   llvm::MapVector<mlir::Value, VectorBlock> blocks;

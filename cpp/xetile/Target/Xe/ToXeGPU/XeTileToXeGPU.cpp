@@ -11,6 +11,7 @@
 #include "xetile/Target/Xe/Passes.h"
 #include "xetile/Target/Xe/TargetAttr.h"
 #include "xetile/Target/Xe/ToXeGPU/Blocks.h"
+#include "xetile/Target/Xe/ToXeGPU/SharedBlocks.h"
 #include "xetile/Target/Xe/ToXeGPU/SurfaceVersions.h"
 #include "xetile/Target/Xe/ToXeGPU/TileAccess.h"
 #include "xetile/Target/Xe/ToXeGPU/XeTileToXeGPUPatterns.h"
@@ -33,6 +34,7 @@ constexpr int64_t kMaxPrefetchLines = 16384;
 
 struct AccessContext {
   const SurfaceVersions &versions;
+  const SharedBlocks &shared;
   StringRef chip;
 };
 
@@ -116,6 +118,12 @@ struct ConvertLoadTile : AccessPattern<LoadTileOp> {
   LogicalResult matchAndRewrite(LoadTileOp op, OneToNOpAdaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Described described = describe(op, rewriter);
+    if (const SharedBlock *block = accesses.shared.get(op)) {
+      SmallVector<Value> blocks =
+          SharedBlocks::load(rewriter, op, described.surface.source, described.offsets, *block);
+      rewriter.replaceOpWithMultiple(op, {blocks});
+      return success();
+    }
     TileAccess shape(rewriter, op.getLoc(), op.getTile().getType(), described.surface,
                      described.offsets, *getTargetOf(op, accesses.chip),
                      accesses.versions.getInside(op));
@@ -139,6 +147,12 @@ struct ConvertStoreTile : AccessPattern<StoreTileOp> {
                      described.offsets, *getTargetOf(op, accesses.chip),
                      accesses.versions.getInside(op));
     SmallVector<Value> blocks = getBlocks(rewriter, op.getLoc(), op.getValue(), adaptor.getValue());
+    if (const SharedBlock *block = accesses.shared.get(op)) {
+      SharedBlocks::store(rewriter, op, described.surface.source, described.offsets, blocks,
+                          *block);
+      rewriter.eraseOp(op);
+      return success();
+    }
     createVersions(
         op, rewriter, described, shape.hasMessage(BlockAccess::Store), TypeRange(),
         [&](TileAccess &access) {
@@ -303,10 +317,13 @@ struct ConvertXeTileToXeGPU : xetile::impl::ConvertXeTileToXeGPUBase<ConvertXeTi
     if (getOperation()->walk(check).wasInterrupted() || failed(versions.run(getOperation(), chip)))
       return signalPassFailure();
 
+    SharedBlocks shared;
+    shared.run(getOperation(), versions);
+
     TypeConverter converter;
     addBlockConversions(converter);
     MLIRContext *context = &getContext();
-    AccessContext accesses{versions, chip};
+    AccessContext accesses{versions, shared, chip};
     RewritePatternSet patterns(context);
     patterns.add<ConvertLoadTile, ConvertStoreTile, ConvertPrefetchTile, ConvertAtomicRMWTile>(
         converter, context, accesses);

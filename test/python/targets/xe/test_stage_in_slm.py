@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Matmuls whose operands go through rings in shared local memory, on this machine's OpenCL device against NumPy.
+
+Inputs are small integers, so that sums are exact in any order and results equal NumPy's. Outputs are poisoned, and
+kernels run again with the subgroups of a workgroup in the other order (XETILE_CHECK): a barrier that lacks is a wrong
+number.
+"""
+
+import numpy as np
+import pytest
+import xetile
+from gpu_matmuls import NUMPY, call, parse, small, tensor
+
+CHIPS = ["pvc", "bmg", "lnl"]
+TILE = {"workgroup_m": 32, "workgroup_n": 64, "subgroups_m": 2, "subgroups_n": 2, "k_step": 32}
+SMALL = {"workgroup_m": 16, "workgroup_n": 32, "subgroups_m": 2, "subgroups_n": 1, "k_step": 16}
+# (m, n, k), types, parameters. Tiles divide few of these sizes; k has turns of the ring, a rest, or less than one.
+CASES = [
+    ((40, 72, 200), "f16", "f32", {"slm_buffers": 2}),
+    ((33, 65, 288), "bf16", "f32", {"slm_buffers": 3}),
+    ((32, 64, 64), "f16", "f32", {"slm_buffers": 4}),
+    ((17, 35, 67), "f16", "f16", {"slm_buffers": 2, "prefetch": 0, **SMALL}),
+    ((40, 72, 224), "f16", "f32", {"slm_buffers": 2, "split_k": 2}),
+    ((18, 48, 321), "i8", "i32", {"slm_buffers": 2, **SMALL, "k_step": 32}),
+    ((25, 66, 72), "f32", "f32", {"slm_buffers": 2, "k_step": 16}),
+    ((50, 40, 96), "f16", "f32", {"slm_buffers": 2, "subgroups_m": 4}),
+    ((20, 150, 160), "f16", "f32", {"slm_buffers": 2, "workgroup_m": 16, "workgroup_n": 128, "subgroups_n": 4}),
+    ((27, 31, 113), "bf16", "f32", {"slm_buffers": 4, "k_step": 16}),
+]
+
+
+@pytest.fixture(autouse=True)
+def both_orders(monkeypatch):
+    monkeypatch.setenv("XETILE_CHECK", "1")
+
+
+def staged(compile_kernel, payload, params, chip="pvc", **more):
+    kernel = compile_kernel(payload, schedule="matmul", target=chip, params={**TILE, **params}, **more)
+    assert "memref.alloca()" in str(kernel.stages["1-xetile-workgroup"])
+    return kernel
+
+
+@pytest.mark.parametrize(
+    ("case", "chip"), [(case, CHIPS[number % 3]) for number, case in enumerate(CASES)] + [(CASES[0], "lnl")]
+)
+def test_products_are_exact(compile_kernel, rng, case, chip):
+    (m, n, k), dtype, result, params = case
+    if dtype == "f32":
+        params = {**params, "precision": "tf32"}
+    kernel = staged(compile_kernel, xetile.matmul(m, n, k, dtype, result), params, chip)
+    a, b = small(rng, (m, k), NUMPY[dtype]), small(rng, (k, n), NUMPY[dtype])
+    c = small(rng, (m, n), NUMPY[result])
+    expected = (a.astype(np.float64) @ b.astype(np.float64) + c.astype(np.float64)).astype(NUMPY[result])
+    np.testing.assert_array_equal(call(kernel, a, b, c), expected)
+
+
+def test_registers_lie_in_memory_as_they_are(compile_kernel):
+    """Each access to shared memory moves a block of the matrix unit."""
+    kernel = staged(compile_kernel, xetile.matmul(256, 256, 256), {"slm_buffers": 2})
+    code = str(kernel.stages["4-xegpu"])
+    assert code.count("subgroup_block_io") == code.count("xegpu.load_matrix") + code.count("xegpu.store_matrix") > 0
+    assert "memref.reinterpret_cast" not in code
+
+
+def test_infinities_and_nan_stay_in_their_rows(compile_kernel, rng):
+    kernel = staged(compile_kernel, xetile.matmul(34, 70, 130), {"slm_buffers": 2})
+    a, b = small(rng, (34, 130), np.float16), small(rng, (130, 70), np.float16)
+    a[2, 129], a[30, 65], b[129, :] = np.inf, np.nan, 1
+    # What stands behind the end of the row before, where the last slice hangs over.
+    a[7, :8] = np.nan
+    c = small(rng, (34, 70), np.float32)
+    expected = a.astype(np.float64) @ b.astype(np.float64) + c
+    np.testing.assert_array_equal(call(kernel, a, b, c), expected)
+
+
+def test_sizes_that_only_a_run_knows(compile_kernel, rng):
+    a, b, c = (tensor((None, None), kind) for kind in ("f16", "f16", "f32"))
+    text = f"""
+      func.func @f(%a: {a}, %b: {b}, %c: {c}) -> {c} {{
+        %d = linalg.matmul ins(%a, %b : {a}, {b}) outs(%c : {c}) -> {c}
+        return %d : {c}
+      }}"""
+    kernel = staged(compile_kernel, parse(text), {"slm_buffers": 2, **SMALL})
+    for m, n, k in [(20, 50, 52), (16, 32, 33), (1, 17, 15), (18, 32, 64)]:
+        a, b, c = small(rng, (m, k), np.float16), small(rng, (k, n), np.float16), small(rng, (m, n), np.float32)
+        np.testing.assert_array_equal(call(kernel, a, b, c), a.astype(np.float64) @ b.astype(np.float64) + c)
+
+
+def test_batches_transposed_operands_and_what_follows(compile_kernel, rng):
+    text = """
+      #a = affine_map<(b, m, n, k) -> (b, k, m)>
+      #b = affine_map<(b, m, n, k) -> (n, k)>
+      #c = affine_map<(b, m, n, k) -> (b, m, n)>
+      func.func @f(%a: tensor<2x82x24xf16>, %b: tensor<40x82xf16>) -> tensor<2x24x40xf16> {
+        %zero = arith.constant 0.0 : f32
+        %none = tensor.empty() : tensor<2x24x40xf32>
+        %init = linalg.fill ins(%zero : f32) outs(%none : tensor<2x24x40xf32>) -> tensor<2x24x40xf32>
+        %d = linalg.generic {indexing_maps = [#a, #b, #c],
+                             iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+            ins(%a, %b : tensor<2x82x24xf16>, tensor<40x82xf16>) outs(%init : tensor<2x24x40xf32>) {
+        ^bb0(%x: f16, %y: f16, %o: f32):
+          %x32 = arith.extf %x : f16 to f32
+          %y32 = arith.extf %y : f16 to f32
+          %p = arith.mulf %x32, %y32 : f32
+          %s = arith.addf %o, %p : f32
+          linalg.yield %s : f32
+        } -> tensor<2x24x40xf32>
+        %r = arith.maximumf %d, %init : tensor<2x24x40xf32>
+        %h = arith.truncf %r : tensor<2x24x40xf32> to tensor<2x24x40xf16>
+        return %h : tensor<2x24x40xf16>
+      }"""
+    kernel = staged(compile_kernel, parse(text), {"slm_buffers": 2, **SMALL}, "bmg")
+    a, b = small(rng, (2, 82, 24), np.float16), small(rng, (40, 82), np.float16)
+    exact = np.maximum(np.einsum("bkm,nk->bmn", a.astype(np.float64), b.astype(np.float64)), 0)
+    np.testing.assert_array_equal(call(kernel, a, b), exact.astype(np.float16))
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"slm_buffers": 1}, "buffers = 1: expected 0 to stage nothing, or 2 to 8"),
+        (
+            {"slm_buffers": 5},
+            "a step's tiles need 32768 bytes, 5 x 32768 = 163840, more than the 131072 bytes of shared local memory of "
+            "a workgroup on pvc; the most buffers are 4",
+        ),
+        (
+            {"slm_buffers": 2, "k_step": 128},
+            "2 x 131072 = 262144, more than the 131072 bytes .*; two buffers need tiles of at most 65536 bytes a step",
+        ),
+    ],
+)
+def test_refusals(params, message):
+    with pytest.raises(xetile.XeTileError, match=message):
+        xetile.compile(xetile.matmul(1024, 1024, 1024), "matmul", "pvc", params, native="off")
