@@ -138,11 +138,13 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op) -> !transform.any_op
     %fused = transform.apply_registered_pass "xetile-fuse-elementwise" with options = {"most-inputs" = 16} to %straight
         : (!transform.any_op) -> !transform.any_op
-    // What folding leaves without use, as the operands of x - x, is no kernel's. Named ops have no body that folds.
+    // What folding leaves without use, as the operands of x - x, is no kernel's: what is computed twice is one x first.
+    // Named ops have no body that folds.
     %named = transform.structured.match ops{["linalg.elementwise", "linalg.map", "linalg.sub"]} in %fused
         : (!transform.any_op) -> !transform.any_op
     transform.structured.generalize %named : (!transform.any_op) -> !transform.any_op
     %functions = transform.structured.match ops{["func.func"]} in %fused : (!transform.any_op) -> !transform.any_op
+    transform.apply_cse to %functions : !transform.any_op
     transform.apply_patterns to %functions {
       transform.apply_patterns.linalg.erase_unnecessary_inputs
     } : !transform.any_op

@@ -3,6 +3,7 @@
 // In: a module on tensors, and what gpu_model.mlir makes of it before it assigns kernels. Out: the
 // name of a schedule. Refused: nothing; what no schedule takes, the schedule refuses.
 #include "xetile/Schedule/SuggestSchedule.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -137,6 +138,19 @@ bool reshapesByRun(Operation *module) {
       .wasInterrupted();
 }
 
+/// True if a reshape joins dimensions of what a reduction is part of: a kernel computes tiles of
+/// the shape that its reductions have, and what is joined between two kernels is a view of memory.
+bool joinsReduced(Operation *module) {
+  return module
+      ->walk([](tensor::CollapseShapeOp op) {
+        llvm::SetVector<Operation *> before;
+        if (!joinsDimensions(op) || failed(getBackwardSlice(op.getOperation(), &before)))
+          return WalkResult::advance();
+        return llvm::any_of(before, reduces) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// True if a kernel has to write results that are returned but not computed; reshapes are copied by
 /// a kernel anyway.
 bool passesResultsOn(Operation *module) {
@@ -179,7 +193,8 @@ StringRef xetile::suggestSchedule(Operation *module, Operation *prepared) {
   if (planned.size() > 1 || needsHost(prepared ? prepared : module) ||
       (prepared && (computesNothing(module) || !isOneKernel(prepared) ||
                     returnedArguments(prepared) > returnedArguments(module))) ||
-      (planned.size() == 1 && (!isOneKernel(module) || reshapesByRun(module))))
+      (planned.size() == 1 && (!isOneKernel(module) || reshapesByRun(module) ||
+                               (planned.front() != "matmul" && joinsReduced(prepared)))))
     return "gpu_model";
   return suggestForOneKernel(module, planned.empty() ? StringRef() : planned.front());
 }

@@ -14,6 +14,7 @@
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "xetile/Linalg/Elementwise.h"
 #include "xetile/Linalg/Scan.h"
 #include "xetile/Schedule/MatmulLoops.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -306,18 +307,42 @@ static bool areExtended(Operation *op) {
   return type && type == typeBeforeExtension(op->getOperand(1));
 }
 
+/// True if a slice takes one element of each row and has fewer dimensions than its source. Which of
+/// several ones it drops is up to bufferization: no dimension of it has to be contiguous.
+static bool dropsRows(tensor::ExtractSliceOp slice) {
+  RankedTensorType source = slice.getSourceType();
+  return source.getRank() > slice.getType().getRank() && source.getShape().back() != 1 &&
+         slice.getStaticSizes().back() == 1;
+}
+
 /// True if `value` is a view of memory with strides between the elements of its rows, which no
 /// block load takes.
 static bool skipsElements(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
-    if (slice && !slice.hasUnitStride())
+    if (slice && (!slice.hasUnitStride() || dropsRows(slice)))
       return true;
     if (!slice && !isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op))
       return false;
     value = op->getOperand(0);
   }
   return false;
+}
+
+/// True if all elements of `value` are one number, which becomes part of the body that reads it:
+/// what multiplies by it is no product of two matrices.
+static bool isOneNumber(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || isa<tensor::EmptyOp>(op))
+    return false;
+  if (isa<linalg::FillOp, tensor::SplatOp>(op) || matchPattern(value, m_Constant()))
+    return isCopiedToKernels(op);
+  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp, tensor::CastOp>(
+          op))
+    return isOneNumber(op->getOperand(0));
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return linalgOp && isElementwiseOnTensors(op) && linalgOp.getNumDpsInputs() != 0 &&
+         llvm::all_of(linalgOp.getDpsInputs(), isOneNumber);
 }
 
 StringRef scheduleOfAnchor(Operation *op) {
@@ -330,8 +355,10 @@ StringRef scheduleOfAnchor(Operation *op) {
   if (!contraction)
     return "rows";
   bool exactOnlyOnVectors = contraction->elementType(0).isF32() && !areExtended(op);
-  bool skips = llvm::any_of(linalgOp.getDpsInputs(), skipsElements);
-  return exactOnlyOnVectors || skips ? "rows" : "matmul";
+  bool noTiles = llvm::any_of(linalgOp.getDpsInputs(), [](Value input) {
+    return skipsElements(input) || isOneNumber(input);
+  });
+  return exactOnlyOnVectors || noTiles ? "rows" : "matmul";
 }
 
 bool reduces(Operation *op) {

@@ -199,6 +199,43 @@ bool Partitioner::mayJoinMatmul(Operation *op, ArrayRef<Reader> readers) {
   });
 }
 
+/// True if each tensor that elementwise `ops` behind a matmul read and write has rows or columns of
+/// `result` as its last dimension, not a batch: their tiles are contiguous in one dimension.
+static bool keepTilesContiguous(Value result, ArrayRef<Operation *> ops) {
+  int64_t rank = cast<RankedTensorType>(result.getType()).getRank();
+  // For each tensor whose dimensions are those of `result` in some order, which ones.
+  llvm::DenseMap<Value, SmallVector<unsigned>> dimsOf;
+  dimsOf[result] = llvm::to_vector(llvm::seq<unsigned>(rank));
+  for (Operation *op : ops) {
+    auto linalgOp = cast<linalg::LinalgOp>(op);
+    SmallVector<unsigned> loops;
+    for (OpOperand *input : linalgOp.getDpsInputOperands())
+      if (auto known = dimsOf.find(input->get()); known != dimsOf.end()) {
+        AffineMap map = linalgOp.getMatchingIndexingMap(input);
+        if (!map.isPermutation())
+          return false;
+        loops.resize(map.getNumDims());
+        for (auto [dim, expr] : llvm::zip_equal(known->second, map.getResults()))
+          loops[cast<AffineDimExpr>(expr).getPosition()] = dim;
+      }
+    if (loops.empty())
+      continue;
+    for (OpOperand &operand : op->getOpOperands()) {
+      AffineMap map = linalgOp.getMatchingIndexingMap(&operand);
+      if (!map.isPermutation())
+        continue;
+      SmallVector<unsigned> dims = llvm::map_to_vector(map.getResults(), [&](AffineExpr expr) {
+        return loops[cast<AffineDimExpr>(expr).getPosition()];
+      });
+      if (int64_t(dims.back()) + 2 < rank)
+        return false;
+      if (linalgOp.isDpsInit(&operand))
+        dimsOf[linalgOp.getTiedOpResult(&operand)] = dims;
+    }
+  }
+  return true;
+}
+
 /// A matmul, and a scan, joins elementwise ops of its own shape, each of which comes after it.
 bool Partitioner::anchorMayJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers) {
   if (draft.kernel.schedule != "elementwise" || !sizes.haveOneShape(op->getResult(0), draft.shape))
@@ -216,7 +253,7 @@ bool Partitioner::anchorMayJoin(Operation *op, Draft &draft, ArrayRef<Reader> re
       return false;
     after.insert(other);
   }
-  return true;
+  return keepTilesContiguous(op->getResult(0), llvm::to_vector(llvm::reverse(draft.kernel.ops)));
 }
 
 /// Why `op` is no part of the kernel that all its readers are in; empty if it is.
