@@ -4,9 +4,9 @@
 //
 // -D TYPE=16 (f16) or 32 (f32), of tensors; -D CHAIN, CHAIN_ODD, SOFTMAX, LONG_SOFTMAX, LAYER_NORM,
 // LONG_NORM, ROW_SUM, TRANSPOSE, CONVOLUTION, MAX_POOL, ATTENTION, STAGED_MATMUL chooses the
-// kernel; -D FUSED allows to round products and sums of them once. Subgroups of 16; what is not
-// elementwise is computed in f32. No kernel tests whether its rows and columns exist where
-// program_code_kernels.py has sizes that its tiles divide.
+// kernel; -D FUSED allows to round products and sums of them once, -D KEEP_NAN keeps NaN in maxima of
+// MAX_POOL. Subgroups of 16; what is not elementwise is computed in f32. No kernel tests whether its
+// rows and columns exist where program_code_kernels.py has sizes that its tiles divide.
 #define SUBGROUP __attribute__((intel_reqd_sub_group_size(16)))
 #define WORKGROUP(n) __attribute__((reqd_work_group_size(16 * (n), 1, 1)))
 #define UNROLL(n) __attribute__((opencl_unroll_hint(n)))
@@ -334,12 +334,33 @@ SUBGROUP WORKGROUP(1) __kernel
 #endif
 
 #ifdef MAX_POOL
-// Windows of 2 x 2 in planes of 2 H x 2 W; a lane has a column, a subgroup 8 rows.
+// Windows of 2 x 2 in planes of 2 H x 2 W; a subgroup has 8 rows. A maximum of fmax drops NaN: a lane
+// has a column of it. With -D KEEP_NAN it is kept, as PyTorch has it, where a sum of magnitudes is NaN;
+// a lane has two columns then, whose loads are 16 bytes of f32.
 #if TYPE == 16
 typedef half2 element2;
 #else
 typedef float2 element2;
 #endif
+#ifdef KEEP_NAN
+// Folded to a modifier of operands, which fabs is not.
+static element magnitude(element x) { return x <= (element)0 ? (element)0 - x : x; }
+static element most(element2 above, element2 below) {
+  element sum = magnitude(above.x) + magnitude(above.y) + magnitude(below.x) + magnitude(below.y);
+  return sum >= (element)0 ? fmax(fmax(above.x, above.y), fmax(below.x, below.y)) : sum;
+}
+SUBGROUP WORKGROUP(1) __kernel void max_pool(const __global element *x, __global element *y) {
+  int column = get_group_id(0) * 32 + get_sub_group_local_id() * 2, row = get_group_id(1) * 8,
+      plane = get_group_id(2);
+  const __global element4 *from =
+      (const __global element4 *)(x + (plane * 2 * H + row * 2) * 2 * W + column * 2);
+  __global element2 *to = (__global element2 *)(y + (plane * H + row) * W + column);
+  UNROLL(8) for (int i = 0; i < 8; ++i) {
+    element4 above = from[i * W], below = from[i * W + W / 2];
+    to[i * W / 2] = (element2)(most(above.lo, below.lo), most(above.hi, below.hi));
+  }
+}
+#else
 SUBGROUP WORKGROUP(1) __kernel void max_pool(const __global element *x, __global element *y) {
   int column = get_group_id(0) * 16 + get_sub_group_local_id(), row = get_group_id(1) * 8,
       plane = get_group_id(2);
@@ -350,6 +371,7 @@ SUBGROUP WORKGROUP(1) __kernel void max_pool(const __global element *x, __global
     to[i * W] = fmax(fmax(above.x, above.y), fmax(below.x, below.y));
   }
 }
+#endif
 #endif
 
 #ifdef ATTENTION

@@ -396,7 +396,12 @@ Value TileWriter::gather(Value tensor, ArrayRef<Value> indices, TypedAttr paddin
 void TileWriter::store(Value vector, Value tensor, Value buffer, ArrayRef<Place> places) {
   Memory memory = describe(tensor, buffer);
   Type element = cast<MemRefType>(buffer.getType()).getElementType();
-  if (std::optional<View> found = view(memory, places)) {
+  bool scatters = plan.scatters && element.getIntOrFloatBitWidth() == 32 &&
+                  llvm::all_of(llvm::zip_equal(places, memory.extents), [&](const auto &each) {
+                    return isInside(std::get<0>(each), std::get<1>(each));
+                  });
+  std::optional<View> found = scatters ? std::nullopt : view(memory, places);
+  if (found) {
     Value tile = tileOf(*found, element, /*mapped=*/true);
     StoreTileOp::create(b, loc, repeat(vector, found->shape), tile);
     return;

@@ -105,23 +105,27 @@ void sizeProduct(int64_t rows, int64_t columns, bool exact, TilePlan &plan) {
   plan.tile = {height * plan.layout[kRows], width * plan.layout[kColumns]};
 }
 
-/// Tiles whose lanes have neighbours of a row, for memory that blocks do not take.
-void sizeMisaligned(int64_t rows, int64_t columns, TilePlan &plan) {
-  constexpr int64_t kHeight = 8, kWidth = 64;
+/// Tiles for memory that blocks do not take, which lie inside of the results: elements at their
+/// edges would be tested one by one.
+void sizeInside(int64_t rows, int64_t columns, int64_t height, int64_t width, TilePlan &plan) {
   plan.layout = {1, 1};
   for (auto [role, extent, side, most] :
-       {std::tuple(kRows, rows, kHeight, 8), std::tuple(kColumns, columns, kWidth, 2)})
+       {std::tuple(kRows, rows, height, 8), std::tuple(kColumns, columns, width, 2)})
     while (plan.layout[role] < most && 2 * plan.layout[role] * side <= extent)
       plan.layout[role] *= 2;
-  plan.tile = {kHeight * plan.layout[kRows], kWidth * plan.layout[kColumns]};
+  plan.tile = {height * plan.layout[kRows], width * plan.layout[kColumns]};
+  plan.movesInside = true;
 }
 
 /// Tiles of a chain of elementwise ops: loads of 2048 bytes of f32.
 void sizeElementwise(int64_t rows, int64_t columns, const Probe &found, TilePlan &plan) {
-  if (found.misaligned && rows >= 8 && columns >= 64) {
-    plan.movesInside = true;
-    return sizeMisaligned(rows, columns, plan);
+  // Lanes have neighbours of a row.
+  if (found.strided && found.inputs == 1 && rows >= 8 && columns >= 16) {
+    plan.scatters = columns >= 32;
+    return sizeInside(rows, columns, 8, plan.scatters ? 32 : 16, plan);
   }
+  if (found.misaligned && rows >= 8 && columns >= 64)
+    return sizeInside(rows, columns, 8, 64, plan);
   int64_t width = columns > 16 ? 32 : 16, height = found.inputs > 3 ? 16 : 32;
   int64_t beside = 2;
   // Several numbers of a row serve more columns; transposed blocks are as high as they are wide.

@@ -30,6 +30,9 @@ struct TilePlan {
   /// True if the last tiles along a dimension end where it does rather than hang over its end:
   /// elements of two tiles are computed twice.
   bool movesInside = false;
+  /// True if results are stored element by element: lanes have neighbours of a row, as those have
+  /// that read elements some steps apart.
+  bool scatters = false;
   /// True if sums of products may be computed by the matrix unit.
   bool multiplies = true;
 };

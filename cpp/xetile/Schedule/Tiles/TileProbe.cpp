@@ -50,6 +50,20 @@ void countReduced(linalg::LinalgOp op, unsigned dim, ReducedAs as, Probe &found)
   }
 }
 
+/// True if neighbours along the columns of a tile are some steps of `expr` apart.
+bool passesColumns(AffineExpr expr, ArrayRef<unsigned> loops) {
+  bool passes = false;
+  expr.walk([&](AffineExpr part) {
+    auto product = dyn_cast<AffineBinaryOpExpr>(part);
+    if (!product || product.getKind() != AffineExprKind::Mul)
+      return;
+    auto dim = dyn_cast<AffineDimExpr>(product.getLHS());
+    auto step = dyn_cast<AffineConstantExpr>(product.getRHS());
+    passes |= dim && step && step.getValue() > 1 && (loops[dim.getPosition()] & kColumnBit) != 0;
+  });
+  return passes;
+}
+
 void probeLinalg(linalg::LinalgOp op, unsigned result, ArrayRef<unsigned> roles,
                  const TilePlan &plan, Probe &found) {
   SmallVector<int64_t> extents = found.sizes->planned(op);
@@ -91,7 +105,10 @@ void probeLinalg(linalg::LinalgOp op, unsigned result, ArrayRef<unsigned> roles,
     if (!isa<RankedTensorType>(operand.get().getType()))
       continue;
     std::vector<unsigned> inner;
-    for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults()) {
+    AffineMap operandMap = op.getMatchingIndexingMap(&operand);
+    found.strided |= operandMap.getNumResults() > 0 && isInMemory(operand.get()) &&
+                     passesColumns(operandMap.getResults().back(), loops);
+    for (AffineExpr expr : operandMap.getResults()) {
       unsigned mask = 0;
       expr.walk([&](AffineExpr part) {
         if (auto dim = dyn_cast<AffineDimExpr>(part))

@@ -24,6 +24,8 @@ struct Probe {
   bool misaligned = false, maybeMisaligned = false;
   /// True if rows of memory are columns of the tile.
   bool transposed = false;
+  /// True if elements of rows of memory are read some steps apart.
+  bool strided = false;
   unsigned inputs = 0;
   /// Of these, one number a row, as statistics of rows are.
   unsigned numbersOfRows = 0;

@@ -86,8 +86,8 @@ gpu.module @kernels [#xevm.target<chip = "pvc">] {
   // CHECK-LABEL: define spir_kernel void @everything
   // CHECK-DAG: phi <16 x float>
   // CHECK-DAG: phi <4 x float>
-  // CHECK-DAG: call <16 x float> @llvm.fabs.v16f32
-  // CHECK-DAG: call <4 x float> @llvm.fabs.v4f32
+  // CHECK-DAG: call <16 x float> @llvm.floor.v16f32
+  // CHECK-DAG: call <4 x float> @llvm.floor.v4f32
   // CHECK: ret void
   llvm.func spir_kernelcc @everything(%data: !llvm.ptr<1>, %n: i64, %x: f32) attributes {gpu.kernel} {
     %zero = llvm.mlir.constant(0 : i64) : i64
@@ -100,7 +100,7 @@ gpu.module @kernels [#xevm.target<chip = "pvc">] {
     %w = llvm.insertelement %x, %v[%at : i32] : vector<20xf32>
     %r = llvm.shufflevector %w, %v [19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 39] : vector<20xf32>
     %s = llvm.fadd %r, %ones : vector<20xf32>
-    %a = llvm.intr.fabs(%s) : (vector<20xf32>) -> vector<20xf32>
+    %a = llvm.intr.floor(%s) : (vector<20xf32>) -> vector<20xf32>
     %c = llvm.fcmp "olt" %a, %v : vector<20xf32>
     %u = llvm.select %c, %a, %v : vector<20xi1>, vector<20xf32>
     %next = llvm.add %i, %one : i64

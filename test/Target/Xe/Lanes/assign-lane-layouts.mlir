@@ -119,6 +119,29 @@ gpu.module @k {
     gpu.return
   }
 
+  // Elements of rows two steps apart: a lane has two of them, four with what lies between, which a store follows.
+  // CHECK-LABEL: gpu.func @elements_in_steps
+  // CHECK: xegpu.load {{.*}}block = [2, 32], register = {{\[\[}}0, 1], [1, 0]], lane = {{\[\[}}0, 2], [0, 4], [0, 8], [0, 16]]>
+  // CHECK-NOT: xetile.convert_lanes
+  // Shorter ones are loaded one by one.
+  // CHECK: xegpu.load {{.*}}block = [2, 16], register = {{\[\[}}1, 0]], lane = {{\[\[}}0, 1], [0, 2], [0, 4], [0, 8]]>
+  // So are those under a mask.
+  // CHECK: xegpu.load {{.*}}block = [2, 16], register = {{\[\[}}1, 0]], lane = {{\[\[}}0, 1], [0, 2], [0, 4], [0, 8]]>
+  gpu.func @elements_in_steps(%a: i64, %b: i64, %mask: vector<2x32xi1>) kernel {
+    %two = arith.constant dense<2> : vector<2x32xindex>
+    %line = vector.step : vector<32xindex>
+    %columns = vector.broadcast %line : vector<32xindex> to vector<2x32xindex>
+    %offsets = arith.muli %columns, %two : vector<2x32xindex>
+    %all = arith.constant dense<true> : vector<2x32xi1>
+    %v = xegpu.load %a[%offsets], %all : i64, vector<2x32xindex>, vector<2x32xi1> -> vector<2x32xf32>
+    xegpu.store %v, %b[%columns], %all : vector<2x32xf32>, i64, vector<2x32xindex>, vector<2x32xi1>
+    %h = xegpu.load %a[%offsets], %all : i64, vector<2x32xindex>, vector<2x32xi1> -> vector<2x32xf16>
+    xegpu.store %h, %b[%columns], %all : vector<2x32xf16>, i64, vector<2x32xindex>, vector<2x32xi1>
+    %m = xegpu.load %a[%offsets], %mask : i64, vector<2x32xindex>, vector<2x32xi1> -> vector<2x32xf32>
+    xegpu.store %m, %b[%columns], %mask : vector<2x32xf32>, i64, vector<2x32xindex>, vector<2x32xi1>
+    gpu.return
+  }
+
   // Not where messages take rows, or bounds are tested.
   // CHECK-LABEL: gpu.func @rows_of_messages
   // CHECK: xegpu.load_nd {{.*}}block = [8, 16], register = {{\[\[}}1, 0], [2, 0], [4, 0]], lane = {{\[\[}}0, 1], [0, 2], [0, 4], [0, 8]]>

@@ -166,6 +166,57 @@ gpu.module @k {
     gpu.return
   }
 
+  // Elements of even and odd columns: a lane has two of each, which lie side by side, and stores two.
+  // CHECK-LABEL: gpu.func @neighbours
+  // CHECK-COUNT-2: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> vector<4xf32>
+  // CHECK-NOT: llvm.load
+  // CHECK-COUNT-2: llvm.store %{{.*}} {alignment = 4 : i64} : vector<2xf32>, !llvm.ptr<1>
+  // CHECK-NOT: llvm.store
+  gpu.func @neighbours(%a: i64, %b: i64) kernel {
+    %two = arith.constant dense<2> : vector<1x32xindex>
+    %pitch = arith.constant dense<64> : vector<2x1xindex>
+    %c4 = arith.constant 4 : i64
+    %all = arith.constant dense<true> : vector<2x32xi1>
+    %line = vector.step : vector<32xindex>
+    %count = vector.step : vector<2xindex>
+    %row = vector.shape_cast %line : vector<32xindex> to vector<1x32xindex>
+    %column = vector.shape_cast %count : vector<2xindex> to vector<2x1xindex>
+    %down = arith.muli %column, %pitch : vector<2x1xindex>
+    %along = arith.muli %row, %two : vector<1x32xindex>
+    %places = vector.broadcast %down : vector<2x1xindex> to vector<2x32xindex>
+    %steps = vector.broadcast %along : vector<1x32xindex> to vector<2x32xindex>
+    %offsets = arith.addi %steps, %places : vector<2x32xindex>
+    %even = xegpu.load %a[%offsets], %all : i64, vector<2x32xindex>, vector<2x32xi1> -> vector<2x32xf32>
+    %next = arith.addi %a, %c4 : i64
+    %odd = xegpu.load %next[%offsets], %all : i64, vector<2x32xindex>, vector<2x32xi1> -> vector<2x32xf32>
+    %sum = arith.addf %even, %odd : vector<2x32xf32>
+    %whole = vector.broadcast %row : vector<1x32xindex> to vector<2x32xindex>
+    %results = arith.addi %whole, %places : vector<2x32xindex>
+    xegpu.store %sum, %b[%results], %all : vector<2x32xf32>, i64, vector<2x32xindex>, vector<2x32xi1>
+    gpu.return
+  }
+
+  // Not across a store, which may change them.
+  // CHECK-LABEL: gpu.func @neighbours_of_what_is_stored
+  // CHECK-NOT: vector<4xf32>
+  // CHECK-COUNT-2: llvm.load %{{.*}} -> f32
+  // CHECK: llvm.store
+  // CHECK-COUNT-2: llvm.load %{{.*}} -> f32
+  gpu.func @neighbours_of_what_is_stored(%a: i64, %b: i64) kernel {
+    %two = arith.constant dense<2> : vector<1x32xindex>
+    %c4 = arith.constant 4 : i64
+    %all = arith.constant dense<true> : vector<1x32xi1>
+    %line = vector.step : vector<32xindex>
+    %row = vector.shape_cast %line : vector<32xindex> to vector<1x32xindex>
+    %offsets = arith.muli %row, %two : vector<1x32xindex>
+    %even = xegpu.load %a[%offsets], %all : i64, vector<1x32xindex>, vector<1x32xi1> -> vector<1x32xf32>
+    xegpu.store %even, %b[%offsets], %all : vector<1x32xf32>, i64, vector<1x32xindex>, vector<1x32xi1>
+    %next = arith.addi %a, %c4 : i64
+    %odd = xegpu.load %next[%offsets], %all : i64, vector<1x32xindex>, vector<1x32xi1> -> vector<1x32xf32>
+    xegpu.store %odd, %b[%row], %all : vector<1x32xf32>, i64, vector<1x32xindex>, vector<1x32xi1>
+    gpu.return
+  }
+
   // A surface that the 2D unit does not take: each lane loads its elements, within the bounds.
   // CHECK-LABEL: gpu.func @odd_pitch
   // CHECK-NOT: blockload2d

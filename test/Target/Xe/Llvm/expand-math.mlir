@@ -84,16 +84,18 @@ gpu.module @kernels {
     return %alone, %half, %other, %reciprocal, %quick, %small, %same : f32, f32, f32, f32, f32, f16, f16
   }
 
-  // Few values of f32 and f16: one test of a sum of squares, which is NaN if one of them is.
+  // Few values of f32 and f16: one test of a sum of magnitudes, which is NaN if one of them is.
   // CHECK-LABEL: func @tree
   // CHECK: %[[M:.*]] = llvm.intr.maxnum(%arg0, %arg1)
   // CHECK: %[[N:.*]] = llvm.intr.maxnum(%[[M]], %arg2)
-  // CHECK: %[[A:.*]] = arith.mulf %arg0, %arg0
-  // CHECK: %[[AB:.*]] = math.fma %arg1, %arg1, %[[A]]
-  // CHECK: %[[ABC:.*]] = math.fma %arg2, %arg2, %[[AB]]
-  // CHECK: %[[ANY:.*]] = arith.cmpf uno, %[[ABC]], %[[ABC]]
+  // CHECK-DAG: %[[A:.*]] = math.absf %arg0
+  // CHECK-DAG: %[[B:.*]] = math.absf %arg1
+  // CHECK: %[[AB:.*]] = arith.addf %[[A]], %[[B]]
+  // CHECK: %[[C:.*]] = math.absf %arg2
+  // CHECK: %[[ABC:.*]] = arith.addf %[[AB]], %[[C]]
+  // CHECK: %[[NUMBER:.*]] = arith.cmpf ord, %[[ABC]], %[[ABC]]
   // CHECK-NOT: arith.cmpf
-  // CHECK: arith.select %[[ANY]], %{{.*}}, %[[N]]
+  // CHECK: arith.select %[[NUMBER]], %[[N]], %[[ABC]]
   // CHECK-NOT: arith.maximumf
   func.func @tree(%a: vector<8xf16>, %b: vector<8xf16>, %c: vector<8xf16>) -> vector<8xf16> {
     %m = arith.maximumf %a, %b : vector<8xf16>

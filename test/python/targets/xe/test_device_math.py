@@ -209,6 +209,9 @@ def test_trees_of_extremes(kind, dtype):
     for at in range(2 * count):
         values[at // 2, at // 4, at] = np.nan if at % 2 else -np.nan
     values[0, 5, :4], values[2, 5, 2:6] = np.inf, -np.inf
+    # Magnitudes whose sum is infinite, and two zeros.
+    values[:, 6, :8], values[:, 7] = -np.finfo(numbers).max, -0.0
+    values[1, 6, 2:5], values[1, 7] = np.finfo(numbers).max, 0.0
     flat = values.reshape(count * 8, 16)
     r = np.zeros((8, 16), numbers)
     kind_of = f"vector<8x16x{dtype}>"
@@ -222,3 +225,21 @@ def test_trees_of_extremes(kind, dtype):
     run("subgroup", "\n".join(body), mv=flat, mr=r)
     function = {"maximumf": np.maximum, "minimumf": np.minimum, "maxnumf": np.fmax, "minnumf": np.fmin}[kind]
     np.testing.assert_array_equal(r, function.reduce(values, axis=0))
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16"])
+def test_magnitudes(dtype):
+    numbers = {"f32": np.float32, "f16": np.float16}[dtype]
+    limits = np.finfo(numbers)
+    x = np.resize(
+        np.array([0, 1.5, limits.tiny, limits.smallest_subnormal, limits.max, np.inf], numbers), 64
+    ) * np.resize(np.array([1, -1, -1, 1, -1], numbers), 64)
+    x[60:62] = np.nan, -np.nan
+    x, r = x.reshape(8, 8).repeat(2, 1), np.zeros((8, 16), numbers)
+    kind = f"vector<8x16x{dtype}>"
+    body = f"""%v = vector.load %mx[%c0, %c0] : memref<8x16x{dtype}>, {kind}
+        %a = math.absf %v : {kind}
+        vector.store %a, %mr[%c0, %c0] : memref<8x16x{dtype}>, {kind}"""
+    run("subgroup", body, mx=x, mr=r)
+    np.testing.assert_array_equal(r, np.abs(x))
+    assert not np.signbit(r[~np.isnan(r)]).any()

@@ -136,7 +136,17 @@ def test_rows_of_narrow_elements_are_folded_to_whole_lines(run, rng, columns, fo
 
 @pytest.mark.parametrize(
     ("planes", "side", "window", "stride", "dtype"),
-    [(2, (16, 64), 2, 2, "f16"), (2, (16, 64), 2, 2, "f32"), (3, (15, 33), 3, 2, "f32"), (1, (20, 70), 2, 1, "i32")],
+    [
+        (2, (16, 64), 2, 2, "f16"),
+        (2, (16, 64), 2, 2, "f32"),
+        (3, (15, 33), 3, 2, "f32"),
+        (1, (20, 70), 2, 1, "i32"),
+        (2, (50, 118), 2, 2, "f32"),
+        (1, (37, 131), 3, 2, "f32"),
+        (1, (22, 66), 2, 2, "i32"),
+        (2, (18, 38), 2, 2, "f16"),
+        (1, (29, 101), 3, 3, "f32"),
+    ],
 )
 def test_pools_of_whole_and_hanging_tiles(run, rng, planes, side, window, stride, dtype):
     shape = tuple((extent - window) // stride + 1 for extent in side)
@@ -151,12 +161,18 @@ def test_pools_of_whole_and_hanging_tiles(run, rng, planes, side, window, stride
   ins(%x, %w : {x}, tensor<{window}x{window}x{dtype}>) outs(%i : {y}) -> {y}
 """
     image = rng.integers(-99, 100, (1, planes, *side)).astype(DTYPES[dtype])
+    if dtype != "i32":
+        most = np.finfo(DTYPES[dtype]).max
+        for number in (np.nan, -np.nan, np.inf, -np.inf, most, -most, -0.0):
+            image.ravel()[rng.choice(image.size, image.size // 40, replace=False)] = number
     got, stages = run(function([("%x", x)], [("%y", y)], body), [image], np.empty((1, planes, *shape), DTYPES[dtype]))
     windows = np.lib.stride_tricks.sliding_window_view(image, (window, window), axis=(2, 3))
     expected = windows[:, :, ::stride, ::stride].max(axis=(4, 5))
     np.testing.assert_array_equal(got, expected)
-    # Whole tiles of gathers need no masks, nor do tiles of blocks.
+    # Tiles of gathers that lie inside need no masks, nor do tiles of blocks.
     assert ("arith.cmpi ult" not in stages["1-xetile-workgroup"]) == (side != (15, 33))
+    if stride == 2 and dtype != "f16" and side[1] >= 64:
+        assert "store_scatter" in stages["1-xetile-workgroup"]
 
 
 def test_slices_in_steps_along_rows_are_tiles(run, rng):

@@ -168,6 +168,11 @@ void LaneAssigner::anchorAccesses() {
       setBlock(store.getValue());
       propagate();
     }
+  for (Operation *op : ops)
+    if (auto load = dyn_cast<xegpu::LoadGatherOp>(op)) {
+      setNeighbours(load);
+      propagate();
+    }
   for (Operation *op : ops) {
     SmallVector<Value> values;
     if (isa<xegpu::LoadNdOp, xegpu::LoadMatrixOp>(op))

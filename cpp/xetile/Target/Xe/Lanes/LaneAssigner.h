@@ -45,8 +45,12 @@ private:
   /// True if an access by `descriptor` moves rows that no message takes, without bounds checks.
   bool isRowsOfElements(mlir::Value descriptor, mlir::VectorType vector) const;
   /// Of such rows: a lane has neighbours, as many as one access of it takes.
-  void setRows(mlir::Value value);
+  void setRows(mlir::Value value) { setRows(value, kNeighbours); }
   static constexpr int64_t kNeighbours = 4;
+  /// Of a load of elements some steps apart in rows: a lane has so many neighbours that what lies
+  /// between the first and the last is one access.
+  void setNeighbours(mlir::xegpu::LoadGatherOp load);
+  void setRows(mlir::Value value, int64_t neighbours);
 
   /// Functions agree with their callers without looking at each other.
   void anchorCalls();

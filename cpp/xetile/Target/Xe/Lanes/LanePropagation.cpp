@@ -3,7 +3,9 @@
 // In: layouts of some vectors. Out: those of the vectors that operations tie to them. Refused:
 // nothing.
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "xetile/Target/Xe/Lanes/LaneAssigner.h"
+#include "xetile/Target/Xe/Lanes/LinearOffsets.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -51,20 +53,35 @@ bool LaneAssigner::isRowsOfElements(Value descriptor, VectorType vector) const {
   return strides[0] * memoryBits(vector.getElementType()) / 8 % kPitchMultiple != 0;
 }
 
-void LaneAssigner::setRows(Value value) {
+void LaneAssigner::setRows(Value value, int64_t neighbours) {
   ArrayRef<int64_t> shape = shapeOf(value);
-  if (shape[1] % (kNeighbours * int64_t(lanes)) != 0)
+  if (shape[1] % (neighbours * int64_t(lanes)) != 0)
     return;
   LaneMap map;
-  for (int64_t step = 1; step < kNeighbours; step *= 2)
+  for (int64_t step = 1; step < neighbours; step *= 2)
     map.registers.push_back({0, step});
   int64_t rows = shape[0] & -shape[0];
   for (int64_t step = 1; step < rows; step *= 2)
     map.registers.push_back({step, 0});
   for (int64_t lane = 1; lane < int64_t(lanes); lane *= 2)
-    map.lanes.push_back({0, lane * kNeighbours});
-  map.block = {rows, kNeighbours * int64_t(lanes)};
+    map.lanes.push_back({0, lane * neighbours});
+  map.block = {rows, neighbours * int64_t(lanes)};
   set(value, map);
+}
+
+void LaneAssigner::setNeighbours(xegpu::LoadGatherOp load) {
+  constexpr int64_t kMostBytes = 16;
+  auto type = dyn_cast<VectorType>(load.getValue().getType());
+  if (!type || type.getRank() != 2 || !load.getOffsets() || !isVector(load.getOffsets()) ||
+      !matchPattern(load.getMask(), m_One()))
+    return;
+  std::optional<LinearOffsets> offsets = linearOffsets(load.getOffsets());
+  // Shorter elements are loaded one by one.
+  if (!offsets || offsets->steps.size() != 2 || memoryBits(type.getElementType()) != 32)
+    return;
+  int64_t step = offsets->steps[1];
+  if (int64_t neighbours = step > 1 ? kMostBytes / (step * 4) : 0; neighbours > 1)
+    setRows(load.getValue(), int64_t(llvm::bit_floor(uint64_t(neighbours))));
 }
 
 void LaneAssigner::tie(ArrayRef<Value> values) {

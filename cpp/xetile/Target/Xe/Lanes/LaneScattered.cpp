@@ -8,6 +8,7 @@
 #include "xetile/Target/Xe/Lanes/LaneAccess.h"
 #include "xetile/Target/Xe/Lanes/LaneGather.h"
 #include "xetile/Target/Xe/Lanes/LaneLowering.h"
+#include "xetile/Target/Xe/Lanes/LaneNeighbours.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -149,8 +150,13 @@ static void forEachRun(
 static LogicalResult lower(xegpu::LoadGatherOp op, LaneContext &lanes) {
   LaneBuilder &b = lanes.b;
   Access access{op, op.getSource(), op.getOffsets(), op.getMask(), op.getValue()};
+  // It may have been loaded with one before it.
+  if (!lanes.held.piecesOf(op.getValue()).empty())
+    return success();
   if (failed(complete(access)))
     return failure();
+  if (loadNeighbours(op, lanes))
+    return success();
   FailureOr<Places> places = placesOf(lanes, access);
   if (failed(places))
     return failure();
@@ -173,6 +179,8 @@ static LogicalResult lower(xegpu::StoreScatterOp op, LaneContext &lanes) {
   Access access{op, op.getDest(), op.getOffsets(), op.getMask(), op.getValue()};
   if (failed(complete(access)))
     return failure();
+  if (storeNeighbours(op, lanes))
+    return success();
   FailureOr<Places> places = placesOf(lanes, access);
   if (failed(places))
     return failure();

@@ -254,17 +254,19 @@ template <typename Op, typename NumberOp> void expandTree(Op root) {
     Value left = self(self, op.getLhs()), right = self(self, op.getRhs());
     return NumberOp::create(b, op.getType(), left, right);
   };
-  Value number = build(build, root.getResult()), isNaN;
+  Value number = build(build, root.getResult());
   Type element = getElementTypeOrSelf(root.getType());
   if (leaves.size() <= kFewLeaves && (element.isF32() || element.isF16())) {
-    // A sum of squares is NaN if one of them is; infinities have one sign. One compare of it takes
-    // a flag, of which there are eight, where a test of each leaf has many at once.
-    Value squares = arith::MulFOp::create(b, leaves[0], leaves[0]);
+    // A sum of magnitudes is NaN if one of them is; infinities have one sign. Its sign takes one
+    // flag, of which there are eight, where a test of each leaf has many at once.
+    Value sum = math::AbsFOp::create(b, leaves[0]);
     for (Value leaf : ArrayRef(leaves).drop_front())
-      squares = math::FmaOp::create(b, leaf, leaf, squares);
-    isNaN = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, squares, squares);
-    leaves.clear();
+      sum = arith::AddFOp::create(b, sum, math::AbsFOp::create(b, leaf));
+    Value isNumber = arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, sum, sum);
+    root.replaceAllUsesWith(arith::SelectOp::create(b, isNumber, number, sum).getResult());
+    return;
   }
+  Value isNaN;
   for (size_t at = 0; at < leaves.size(); at += 2) {
     Value other = leaves[std::min(at + 1, leaves.size() - 1)];
     Value either = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, leaves[at], other);

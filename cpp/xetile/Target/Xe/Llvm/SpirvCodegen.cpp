@@ -13,6 +13,7 @@
 #include "xetile/Target/Xe/Llvm/LoopControls.h"
 #include "xetile/Target/Xe/Llvm/Loops/LoopPasses.h"
 #include "xetile/Target/Xe/Llvm/OddIntegers.h"
+#include "xetile/Target/Xe/Llvm/SpellOutAbs.h"
 #include "xetile/Target/Xe/Llvm/WideVectors.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/IRBuilder.h"
@@ -246,6 +247,7 @@ std::optional<std::string> xetile::optimizeForSpirv(Module &module, StringRef tr
   spellOutCasts(module);
   callLdexp(module);
   pointToWords(module);
+  spellOutAbs(module);
   if (std::optional<std::string> why = splitWideVectors(module))
     return why;
   raw_string_ostream stream(error);
