@@ -148,11 +148,16 @@ std::string columnOfA(const Dpas &dpas, unsigned k, unsigned rows) {
   return decodeA(dpas.a, value, k % perLane, rows);
 }
 
+/// Sums of f16 may come as their bits.
+static std::string sumTypeOf(const SpirvImport &import, const Dpas &dpas) {
+  return dpas.accumulator == Dpas::F16 ? vectorName("half", dpas.rows) : import.result.openclName();
+}
+
 /// Where lanes' operands are: one after the other, in their own arrays or in copies of these.
-static std::string lockstepOperands(const SpirvImport &import, unsigned floatsOfB,
+static std::string lockstepOperands(const SpirvImport &import, const Dpas &dpas, unsigned floatsOfB,
                                     const std::string &sums) {
   unsigned bytesOfA = import.parameters[0].bytes(), bytesOfC = import.result.bytes();
-  std::string typeOfA = import.parameters[0].openclName(), typeOfC = import.result.openclName();
+  std::string typeOfA = import.parameters[0].openclName(), typeOfC = sumTypeOf(import, dpas);
   std::string body = expand(
       R"( {
   @a_type@ a_array[1];
@@ -161,7 +166,7 @@ static std::string lockstepOperands(const SpirvImport &import, unsigned floatsOf
   float b_floats[@b_count@] __attribute__((aligned(64)));
 @sums@  a_array[0] = a_;
   b_array[0] = as_int8(b_);
-  c_array[0] = c_;
+  c_array[0] = as_@c_type@(c_);
   ulong a = XT_FIRST((ulong)a_array), b = XT_FIRST((ulong)b_array), c = XT_FIRST((ulong)c_array);
   __private float *floats = (__private float *)XT_FIRST((ulong)b_floats);
   XT_FENCE();
@@ -221,7 +226,7 @@ void addLockstep(BuiltinText &out, const SpirvImport &import, const Dpas &dpas) 
 
   out.add(helpers(dpas, rows));
   out.addHead(import, {"a_", "b_", "c_"});
-  std::string body = lockstepOperands(import, 16 * chunk,
+  std::string body = lockstepOperands(import, dpas, 16 * chunk,
                                       separateSums ? "  " + sumType + " sum_array[16];\n" : "");
   if (separateSums)
     body += "  __private " + sumType + " *sums = (__private " + sumType +
@@ -253,24 +258,23 @@ void addLockstep(BuiltinText &out, const SpirvImport &import, const Dpas &dpas) 
   if (!packed)
     XT_LOOP for (int i = 0; i < @c_bytes@; ++i)
       ((__private uchar *)c_array)[i] = ((__private uchar *)c)[get_sub_group_local_id() * @c_bytes@ + i];
-  return c_array[0];
+  return as_@result@(c_array[0]);
 }
 )",
-                 {{"c_bytes", number(bytesOfC)}});
+                 {{"c_bytes", number(bytesOfC)}, {"result", import.result.openclName()}});
   out.add(body);
 }
 
 void addPortable(BuiltinText &out, const SpirvImport &import, const Dpas &dpas) {
   unsigned rows = dpas.rows, perLane = dpas.elementsPerLane(),
            chunk = dpas.depth < 16 ? dpas.depth : 16;
-  std::string scalarOfC = import.result.openclName();
-  if (rows > 1)
-    scalarOfC.pop_back();
   bool tf32 = dpas.a == MatrixElement::TF32;
   out.add(helpers(dpas, 1));
   out.addHead(import, {"a_", "b_", "c_"});
-  std::string body = " {\n  float a[" + number(rows * perLane) + "], b[" + number(dpas.depth) +
-                     "], s[" + number(rows) + "];\n  int8 b_bits[1];\n  b_bits[0] = as_int8(b_);\n";
+  std::string sumType = sumTypeOf(import, dpas);
+  std::string body = " {\n  " + sumType + " c = as_" + sumType + "(c_);\n  float a[" +
+                     number(rows * perLane) + "], b[" + number(dpas.depth) + "], s[" +
+                     number(rows) + "];\n  int8 b_bits[1];\n  b_bits[0] = as_int8(b_);\n";
   body += expand(R"(  for (int part = 0; part < @parts@; ++part) {
     __private uchar *p = (__private uchar *)b_bits + part * @bytes@;
     vstore@chunk@(@decode@, part, b);
@@ -298,7 +302,7 @@ void addPortable(BuiltinText &out, const SpirvImport &import, const Dpas &dpas) 
     }
   for (unsigned r = 0; r < rows; ++r)
     body +=
-        "  s[" + number(r) + "] = " + widen(dpas.accumulator, component("c_", rows, r), 1) + ";\n";
+        "  s[" + number(r) + "] = " + widen(dpas.accumulator, component("c", rows, r), 1) + ";\n";
   body += "  for (int k = 0; k < " + number(dpas.depth) + "; ++k) {\n";
   for (unsigned r = 0; r < rows; ++r) {
     std::string value, lane;
@@ -313,11 +317,11 @@ void addPortable(BuiltinText &out, const SpirvImport &import, const Dpas &dpas) 
     body += "    s[" + number(r) + "] = fma(sub_group_broadcast(" + value + ", " + lane +
             "), b[k], s[" + number(r) + "]);\n";
   }
-  body += "  }\n  " + import.result.openclName() + " d;\n";
+  body += "  }\n  " + sumType + " d;\n";
   for (unsigned r = 0; r < rows; ++r)
     body += "  " + component("d", rows, r) + " = " +
-            narrow(dpas.accumulator, "s[" + number(r) + "]", component("c_", rows, r), 1) + ";\n";
-  out.add(body + "  return d;\n}\n");
+            narrow(dpas.accumulator, "s[" + number(r) + "]", component("c", rows, r), 1) + ";\n";
+  out.add(body + "  return as_" + import.result.openclName() + "(d);\n}\n");
 }
 
 } // namespace

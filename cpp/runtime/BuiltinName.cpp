@@ -352,6 +352,14 @@ static void readElements(Dpas &dpas, const SpirvImport &import, const std::strin
     refuse(import, "k must be " + std::to_string(depth) + " for these elements");
 }
 
+/// PortableSpirv.cpp passes sums of f16 as their bits, to functions of names that no compiler
+/// makes.
+static bool passesBits(const SpirvImport &import) {
+  // SpirvEdit numbers functions of one name.
+  size_t end = import.name.find_last_not_of("0123456789");
+  return end != std::string::npos && end >= 2 && import.name.compare(end - 2, 3, "_xt") == 0;
+}
+
 /// Rows and type of the result, which is the accumulator.
 static void readAccumulator(Dpas &dpas, const SpirvImport &import) {
   dpas.rows = import.result.lanes;
@@ -363,7 +371,7 @@ static void readAccumulator(Dpas &dpas, const SpirvImport &import) {
   else if (import.result.kind == SpirvType::Float && import.result.bits == 16)
     dpas.accumulator = Dpas::F16;
   else if (import.result.kind == SpirvType::Int && import.result.bits == 16)
-    dpas.accumulator = Dpas::BF16;
+    dpas.accumulator = dpas.a == MatrixElement::F16 && passesBits(import) ? Dpas::F16 : Dpas::BF16;
   else if (import.result.kind == SpirvType::Int && import.result.bits == 32)
     dpas.accumulator = Dpas::S32;
   else

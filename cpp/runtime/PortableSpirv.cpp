@@ -5,6 +5,7 @@
 // Refused: modules of other environments; what neither the driver nor this runtime knows, by name.
 #include "PortableSpirv.h"
 
+#include "BuiltinName.h"
 #include "Errors.h"
 #include "PortableTables.h"
 #include "SpirvEdit.h"
@@ -22,7 +23,7 @@ namespace {
 namespace op {
 constexpr unsigned extension = 10, executionMode = 16, capability = 17, function = 54,
                    functionCall = 57, load = 61, decorate = 71, compositeConstruct = 80,
-                   controlBarrier = 224, executionModeId = 331, decorateId = 332,
+                   bitcast = 124, controlBarrier = 224, executionModeId = 331, decorateId = 332,
                    decorateString = 5632, memberDecorateString = 5633, functionEnd = 56,
                    label = 248, nonUniformShuffle = 345, nonUniformShuffleXor = 346,
                    nonUniformShuffleUp = 347, nonUniformShuffleDown = 348, shuffle = 5571,
@@ -279,7 +280,7 @@ private:
     case op::nonUniformShuffleDown:
       return shuffle(in);
     case op::functionCall:
-      return payloadMessage(in);
+      return payloadMessage(in) || multiplyCall(in);
     case op::function:
       current = in.length() > 2 ? in[2] : 0;
       return false;
@@ -359,9 +360,33 @@ private:
       throw Error(std::string("the kernel has an ") + name + " with operands 0x" + hex(mask) +
                   ". Expected packed f16, bf16, int8 or int4, or tf32, for A and for B");
     rewritten(name, "intel_sub_group_*_matrix_mad_k*");
-    edit.call(mangled("intel_sub_group_" + a + "_" + b + "_matrix_mad_k" + std::to_string(depth)),
-              in[1], {in[4], in[5], in[6]}, in[2]);
+    std::string builtin =
+        "intel_sub_group_" + a + "_" + b + "_matrix_mad_k" + std::to_string(depth);
+    if (!multiplyBits(builtin, in))
+      edit.call(mangled(builtin), in[1], {in[4], in[5], in[6]}, in[2]);
     return true;
+  }
+
+  /// Sums of f16 are passed as their bits: the driver takes minutes to compile hundreds of calls
+  /// with vectors of f16, which it passes element by element. False for other sums.
+  bool multiplyBits(const std::string &builtin, const SpirvInstruction &in) {
+    uint32_t element = edit.elementOf(in[1]) ? edit.elementOf(in[1]) : in[1];
+    if (edit.floatBitsOf(element) != 16)
+      return false;
+    uint32_t bits = edit.intType(16);
+    if (edit.elementOf(in[1]))
+      bits = edit.vectorType(bits, edit.lanesOf(in[1]));
+    uint32_t sum = edit.newId();
+    edit.emit(op::bitcast, {bits, sum, in[6]});
+    edit.declareType(sum, bits);
+    edit.emit(op::bitcast, {in[1], in[2], edit.call(mangled(builtin), bits, {in[4], in[5], sum})});
+    return true;
+  }
+
+  bool multiplyCall(const SpirvInstruction &in) {
+    auto found = in.length() == 7 ? names.find(in[3]) : names.end();
+    return found != names.end() && found->second.find("_matrix_mad_k") != std::string::npos &&
+           multiplyBits(unmangledName(found->second), in);
   }
 
   // The driver takes it and does nothing.

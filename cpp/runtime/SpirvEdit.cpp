@@ -152,6 +152,23 @@ uint32_t SpirvEdit::intType(uint32_t bits) {
   return id;
 }
 
+uint32_t SpirvEdit::vectorType(uint32_t element, uint32_t lanes) {
+  for (const auto &[id, type] : typeTable)
+    if (type.opcode == op::typeVector && type.operands[0] == element && type.operands[1] == lanes)
+      return id;
+  uint32_t id = newId();
+  typeTable[id] = {op::typeVector, {element, lanes}};
+  append(newTypes, op::typeVector, {id, element, lanes});
+  return id;
+}
+
+uint32_t SpirvEdit::floatBitsOf(uint32_t type) const {
+  auto found = typeTable.find(type);
+  return found != typeTable.end() && found->second.opcode == op::typeFloat
+             ? found->second.operands[0]
+             : 0;
+}
+
 uint32_t SpirvEdit::uintConstant(uint32_t value) {
   auto [place, isNew] = sizeConstants.try_emplace(value, 0);
   if (isNew) {

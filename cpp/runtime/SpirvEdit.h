@@ -56,6 +56,9 @@ public:
   uint32_t voidType();
   uint32_t uintType() { return intType(32); }
   uint32_t intType(uint32_t bits);
+  uint32_t vectorType(uint32_t element, uint32_t lanes);
+  /// Of a float type; 0 for others.
+  uint32_t floatBitsOf(uint32_t type) const;
   uint32_t uintConstant(uint32_t value);
   /// A function that the module imports by `name`; one for each name and signature.
   uint32_t import(const std::string &name, uint32_t result,
