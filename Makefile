@@ -113,6 +113,8 @@ bench: build
 	@$(PYTHON) test/bench/machine_code.py
 	@$(PYTHON) test/bench/run.py
 	@$(PYTHON) test/bench/program_code.py
+	@$(PYTHON) test/bench/launches.py
+	@[ ! -d .triton-xpu ] || XETILE_TRITON=$(CURDIR)/.triton-xpu $(WITH_TORCH) test/bench/triton_peers.py
 
 # KernelBench through torch.compile(backend="xetile"): KERNELBENCH=DIR is a checkout of it, LEVEL="1 2" chooses, TARGET=pvc a GPU
 # instead of this CPU (right or wrong counts then: without a GPU its kernels run on this CPU), FLAGS="..." are more of its options (test/kernelbench). Needs the packages of xetile[torch] in .venv.

@@ -23,7 +23,16 @@ from xetile.triton.find import find_triton
 if TYPE_CHECKING:
     from xetile.reports.report import KernelStatistics
 
-__all__ = ["activate", "deactivate", "report", "statistics"]
+__all__ = ["activate", "deactivate", "is_installed", "report", "statistics"]
+
+
+def is_installed() -> bool:
+    """True if there is a Triton with a back end for Intel GPUs, which `activate` takes."""
+    try:
+        find_triton()
+    except XeTileError:
+        return False
+    return True
 
 
 def activate(target: str = "pvc") -> None:
