@@ -19,6 +19,7 @@ from xetile.errors import Diagnostic, XeTileError, expect
 from xetile.mlir import ir
 from xetile.mlir.passmanager import PassManager
 from xetile.passes.diagnostics import Heard, message_of
+from xetile.passes.reproducers import reproducing
 
 __all__ = ["printed_to", "run"]
 
@@ -59,7 +60,8 @@ def run(module: ir.Module | ir.Operation, pipeline: str, *, action: str | None =
     `pipeline` is what mlir-opt takes as `--pass-pipeline`, with or without `builtin.module(...)` around it; all of
     MLIR's and XeTile's passes are there. XeTileError for a pipeline that does not parse, and with the compiler's
     diagnostics where a pass fails (the module is then half transformed: drop it). `action` says in that error what
-    was tried, by default "run <pipeline>".
+    was tried, by default "run <pipeline>". With XETILE_REPRODUCERS=DIR in the environment a module on which a pass
+    fails, or ends the process, is in a file of DIR.
     """
     if not isinstance(module, ir.Module) and getattr(module, "OPERATION_NAME", None) != "builtin.module":
         raise XeTileError(f"expected a module to run passes on, got {type(module).__name__}")
@@ -75,9 +77,12 @@ def run(module: ir.Module | ir.Operation, pipeline: str, *, action: str | None =
             folder = _printed_to.get()
             if folder is not None:
                 _print_to(folder, manager, context, action or pipeline)
-            manager.run(module.operation)
-        except ir.MLIRError:
-            raise XeTileError(f"cannot {action or f'run {pipeline}'}", heard.errors) from None
+            with reproducing(module, text) as kept:
+                try:
+                    manager.run(module.operation)
+                except ir.MLIRError:
+                    told = f"cannot {action or f'run {pipeline}'}{kept.advice()}"
+                    raise XeTileError(told, heard.errors) from None
         except ValueError as error:
             raise XeTileError(f"{pipeline!r} is not a pass pipeline: {_plain(error)}") from None
         finally:

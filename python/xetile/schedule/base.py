@@ -15,6 +15,7 @@ from xetile.errors import XeTileError, expect, expect_function, told
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 from xetile.passes.diagnostics import Heard
+from xetile.passes.reproducers import reproducing
 from xetile.schedule.building import Builder
 from xetile.schedule.calls import building
 from xetile.schedule.handles import Module
@@ -162,9 +163,13 @@ class Schedule:
         _entry(schedule, self.name, entry)
         # The package's own schedules are known to end well or with an error.
         trusted = self._packaged and not self._steps
-        with Heard(payload.context) as heard:
+        pipeline = "transform-preload-library{transform-library-paths=@schedule@},transform-interpreter{entry-point="
+        with (
+            Heard(payload.context) as heard,
+            reproducing(copy, f"builtin.module({pipeline}{entry}}})", schedule) as kept,
+        ):
             if not _xetile.apply_schedule(copy, schedule, entry, trusted):
-                raise XeTileError(f"schedule {self.name!r} failed", heard.errors)
+                raise XeTileError(f"schedule {self.name!r} failed{kept.advice()}", heard.errors)
         return copy
 
     def explain(self) -> str:
