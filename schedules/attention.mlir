@@ -29,7 +29,8 @@
 // Parameters are knobs; what is left open is chosen (cpp/xetile/Schedule/Tiles/PlanProducts.cpp):
 //   (1) A subgroup has whole rows of scores: maxima and sums are its own, and powers stay where the second product reads them.
 //   (2) 16 queries of 64 elements, 8 of more, and a block's scores fill the registers beside the output.
-//   (3) 64 keys a step, 128 where values have 65 to 128 elements: what is done once a step and query costs little then.
+//   (3) 64 keys a step, 128 where values have 65 to 128 elements of f16: what is done once a step and query costs little then,
+//       and the powers of f16 take the registers of scores, those of bf16 their own.
 //   (4) Values of more than 128 elements are for two workgroups, each with all scores.
 //   (5) Keys are split where workgroups fill half of their places or less, into parts of 256 keys or more.
 module attributes {transform.with_named_sequence} {

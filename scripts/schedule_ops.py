@@ -89,7 +89,6 @@ KINDS = {
     "xetile.split_k": {"module": "Module"},
     "xetile.split_keys": {"target": "Function"},
     "xetile.set_launch_subgroups": {"target": "Launch"},
-    "xetile.set_wg_map": {"target": "Matmul"},
     "xetile.stage_in_slm": {"target": "Load", "loops": "Loop"},
     "xetile.to_tiles": {"target": "Function", "workgroups": "Loop"},
 }  # fmt: skip

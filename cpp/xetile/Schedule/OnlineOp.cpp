@@ -16,14 +16,17 @@ namespace xetile::transform_ops {
 
 /// Elements of n at once, where the schedule leaves it open: as many as make what is done once a
 /// row and block little beside the products, and whose scores fit the registers with a row of
-/// outputs.
+/// outputs. Powers of bf16 are registers of their own, where those of f16 take the place of scores.
 static int64_t chooseBlock(Online &online) {
   constexpr int64_t kUsual = 64, kLong = 128;
   for (OnlineReduction &reduction : online.reductions)
     if (isContraction(reduction.op)) {
       int64_t columns =
           cast<RankedTensorType>(reduction.op.getResult(0).getType()).getShape().back();
-      return columns > kUsual && columns <= kLong ? kLong : kUsual;
+      bool isBf16 = llvm::any_of(reduction.op.getDpsInputs(), [](Value input) {
+        return getElementTypeOrSelf(input.getType()).isBF16();
+      });
+      return columns > kUsual && columns <= kLong && !isBf16 ? kLong : kUsual;
     }
   return kUsual;
 }

@@ -25,7 +25,8 @@ def OnlineOp : XeTile_TransformOp<"online"> {
 
     `target` is the last of the reductions, a sum or a contraction in a `linalg.generic`, or a function, of which the last such
     is taken. With it go the reductions along the same dimension that it depends on, and those of the same elements beside
-    it. `block` is the number of elements of n in a block, 0 leaves it to the op: 64, or 128 where O has 65 to 128 columns. What is left over of n, less than a block, follows behind the loop. `loops` are the loops.
+    it. `block` is the number of elements of n in a block, 0 leaves it to the op: 64, or 128 where O has 65 to 128
+    columns and no operand is bf16. What is left over of n, less than a block, follows behind the loop. `loops` are the loops.
 
     ```mlir
     %loop = transform.xetile.online %func block = %keys : (!transform.any_op, !transform.param<i64>) -> !transform.any_op

@@ -1,8 +1,7 @@
 //===- TransformOps.cpp - registration, and the steps that set attributes ---===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: functions on tensors, gpu.launch, xetile.tile_mma.
-// Out: the same with argument attributes, a block size, a wg_map.
-// Refused: other targets and layouts that do not divide the tile, as definite failures.
+// In: functions on tensors, gpu.launch. Out: the same with argument attributes, a block size.
+// Refused: other targets, as definite failures.
 #include "xetile/Schedule/TransformOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -119,46 +118,6 @@ DiagnosedSilenceableFailure SetLaunchSubgroupsOp::apply(TransformRewriter &rewri
 }
 
 void SetLaunchSubgroupsOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  onlyReadsHandle(getOperation()->getOpOperands(), effects);
-  modifiesPayload(effects);
-}
-
-//===----------------------------------------------------------------------===//
-// set_wg_map
-//===----------------------------------------------------------------------===//
-
-DiagnosedSilenceableFailure SetWgMapOp::apply(TransformRewriter &rewriter,
-                                              TransformResults &results, TransformState &state) {
-  auto op = cast<TransformOpInterface>(getOperation());
-  int64_t rows, columns;
-  DiagnosedSilenceableFailure diag =
-      readInteger(op, state, getSubgroupsM(), "subgroups_m", 1, rows);
-  if (diag.succeeded())
-    diag = readInteger(op, state, getSubgroupsN(), "subgroups_n", 1, columns);
-  if (!diag.succeeded())
-    return diag;
-
-  for (Operation *target : state.getPayloadOps(getTarget())) {
-    auto mma = dyn_cast<TileMmaOp>(target);
-    if (!mma)
-      return wrongTarget(op, target, "xetile.tile_mma");
-    ArrayRef<int64_t> shape = cast<VectorType>(mma.getResult().getType()).getShape();
-    if (shape[0] % rows != 0 || shape[1] % columns != 0) {
-      DiagnosedDefiniteFailure failure = op.emitDefiniteFailure()
-                                         << "sg_layout = [" << rows << ", " << columns
-                                         << "] does not divide the result of " << shape[0] << " x "
-                                         << shape[1] << " elements";
-      failure.attachNote(mma.getLoc()) << "target op";
-      return failure;
-    }
-    auto map = WgMapAttr::get(rewriter.getContext(), {rows, columns},
-                              {shape[0] / rows, shape[1] / columns});
-    rewriter.modifyOpInPlace(mma, [&] { mma.setWgMapAttr(map); });
-  }
-  return DiagnosedSilenceableFailure::success();
-}
-
-void SetWgMapOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   onlyReadsHandle(getOperation()->getOpOperands(), effects);
   modifiesPayload(effects);
 }

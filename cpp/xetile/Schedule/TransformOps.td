@@ -295,10 +295,13 @@ def SetLaunchSubgroupsOp : XeTile_TransformOp<"set_launch_subgroups",
 }
 
 def SetWgMapOp : XeTile_TransformOp<"set_wg_map", [AllTypesMatch<["subgroups_m", "subgroups_n"]>]> {
-  let summary = "Divides the result of a tile_mma evenly over the subgroups";
+  let summary = "Divides a tile or a vector evenly over the subgroups";
   let description = [{
-    Sets `wg_map`: the subgroups form a grid of `sg_layout`, and each owns one part of the result. The maps of the
-    operands, of their tiles and of the stored tile follow from it (`xetile-infer-wg-map`).
+    Sets `wg_map`: the subgroups form a grid of `sg_layout`, and each owns one part, of the result of an operation on
+    vectors (`tile_mma`, `tile_reduce`, `tile_broadcast`, `tile_transpose`, `tile_conv_layout`), or of the tile that the
+    target makes or accesses: an `init_tile`, a load, store, prefetch or atomic update. A single row or column is that of
+    all subgroups along it. The maps of other values follow (`xetile-infer-wg-map`); `xetile-wg-to-sg` refuses those that
+    none follows for.
 
     ```mlir
     transform.xetile.set_wg_map %mma sg_layout = [%subgroups_m, %subgroups_n]
@@ -318,9 +321,26 @@ def SetWgMapOp : XeTile_TransformOp<"set_wg_map", [AllTypesMatch<["subgroups_m",
         : ... -> vector<256x256xf32>
     ```
 
+    and a store, by its tile,
+
+    ```mlir
+    %t = xetile.init_tile %C[%m, %n] : memref<1024x1024xf32> -> !xetile.tile<256x256xf32>
+    xetile.store_tile %d, %t : vector<256x256xf32>, !xetile.tile<256x256xf32>
+    ```
+
+    becomes, with `#c = #xetile.tile_attr<wg_map = <sg_layout = [8, 4], sg_data = [32, 64]>>`
+
+    ```mlir
+    %t = xetile.init_tile %C[%m, %n] : memref<1024x1024xf32> -> !xetile.tile<256x256xf32, #c>
+    xetile.store_tile %d, %t : vector<256x256xf32>, !xetile.tile<256x256xf32, #c>
+    ```
+
     Definite failures:
-    - set_wg_map_c1: the target is an `xetile.tile_mma`.
-    - set_wg_map_c2: the layout is positive and divides the result's shape.
+    - set_wg_map_c1: the target has a tile, or a result that is a vector.
+    - set_wg_map_c2: the layout is positive and divides the shape.
+    - set_wg_map_c3: an operation on vectors has a map of its own. Elementwise ones and constants have that of their
+      operands or users.
+    - set_wg_map_c4: a tile comes from an `xetile.init_tile`, and only accesses use it.
   }];
   let arguments = (ins TransformHandleTypeInterface:$target, TransformParamTypeInterface:$subgroups_m,
       TransformParamTypeInterface:$subgroups_n);

@@ -1001,7 +1001,8 @@ def online(target: Handle, block: Int) -> Loop:
 
     `target` is the last of the reductions, a sum or a contraction in a `linalg.generic`, or a function, of which the last such
     is taken. With it go the reductions along the same dimension that it depends on, and those of the same elements beside
-    it. `block` is the number of elements of n in a block, 0 leaves it to the op: 64, or 128 where O has 65 to 128 columns. What is left over of n, less than a block, follows behind the loop. `loops` are the loops.
+    it. `block` is the number of elements of n in a block, 0 leaves it to the op: 64, or 128 where O has 65 to 128
+    columns and no operand is bf16. What is left over of n, less than a block, follows behind the loop. `loops` are the loops.
 
     ```mlir
     %loop = transform.xetile.online %func block = %keys : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
@@ -1196,11 +1197,14 @@ def set_launch_subgroups(target: Launch, subgroups_m: Int, subgroups_n: Int, *, 
     )
 
 
-def set_wg_map(target: Matmul, subgroups_m: Int, subgroups_n: Int) -> None:
-    """Divides the result of a tile_mma evenly over the subgroups.
+def set_wg_map(target: Handle, subgroups_m: Int, subgroups_n: Int) -> None:
+    """Divides a tile or a vector evenly over the subgroups.
 
-    Sets `wg_map`: the subgroups form a grid of `sg_layout`, and each owns one part of the result. The maps of the
-    operands, of their tiles and of the stored tile follow from it (`xetile-infer-wg-map`).
+    Sets `wg_map`: the subgroups form a grid of `sg_layout`, and each owns one part, of the result of an operation on
+    vectors (`tile_mma`, `tile_reduce`, `tile_broadcast`, `tile_transpose`, `tile_conv_layout`), or of the tile that the
+    target makes or accesses: an `init_tile`, a load, store, prefetch or atomic update. A single row or column is that of
+    all subgroups along it. The maps of other values follow (`xetile-infer-wg-map`); `xetile-wg-to-sg` refuses those that
+    none follows for.
 
     ```mlir
     transform.xetile.set_wg_map %mma sg_layout = [%subgroups_m, %subgroups_n]
@@ -1220,14 +1224,31 @@ def set_wg_map(target: Matmul, subgroups_m: Int, subgroups_n: Int) -> None:
         : ... -> vector<256x256xf32>
     ```
 
+    and a store, by its tile,
+
+    ```mlir
+    %t = xetile.init_tile %C[%m, %n] : memref<1024x1024xf32> -> !xetile.tile<256x256xf32>
+    xetile.store_tile %d, %t : vector<256x256xf32>, !xetile.tile<256x256xf32>
+    ```
+
+    becomes, with `#c = #xetile.tile_attr<wg_map = <sg_layout = [8, 4], sg_data = [32, 64]>>`
+
+    ```mlir
+    %t = xetile.init_tile %C[%m, %n] : memref<1024x1024xf32> -> !xetile.tile<256x256xf32, #c>
+    xetile.store_tile %d, %t : vector<256x256xf32>, !xetile.tile<256x256xf32, #c>
+    ```
+
     Definite failures:
-    - set_wg_map_c1: the target is an `xetile.tile_mma`.
-    - set_wg_map_c2: the layout is positive and divides the result's shape.
+    - set_wg_map_c1: the target has a tile, or a result that is a vector.
+    - set_wg_map_c2: the layout is positive and divides the shape.
+    - set_wg_map_c3: an operation on vectors has a map of its own. Elementwise ones and constants have that of their
+      operands or users.
+    - set_wg_map_c4: a tile comes from an `xetile.init_tile`, and only accesses use it.
     """
     emit(
         "xetile.set_wg_map",
         [
-            Argument("target", target, Matmul),
+            Argument("target", target, Handle),
             Argument("subgroups_m", subgroups_m, IntParam),
             Argument("subgroups_n", subgroups_n, IntParam),
         ],
