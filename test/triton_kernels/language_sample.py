@@ -2,7 +2,7 @@
 """Every STEP-th of Triton's own language tests, as a plugin of pytest: they come from its sources, not from here.
 
 Of the commit of March 10, 2025 of github.com/intel/intel-xpu-backend-for-triton, in its folder python/test/unit:
-    STEP=60 XETILE_TRITON=.triton-xpu PYTHONPATH=HERE/build/python_packages:HERE/test/triton_kernels python -m pytest \\
+    STEP=46 XETILE_TRITON=.triton-xpu PYTHONPATH=HERE/build/python_packages:HERE/test/triton_kernels python -m pytest \\
       -c /dev/null --rootdir . -p language_sample --device cpu language/test_{core,standard,block_pointer}.py
 Left out are those that parse IR with layouts of another version, and scaled_dot.
 """

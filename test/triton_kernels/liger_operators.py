@@ -3,7 +3,9 @@
 
 Not a test: liger-kernel is not installed here. `pip install --no-deps --target LIGER liger-kernel==0.8.5`, then
     XETILE_TRITON=.triton-xpu PYTHONPATH=build/python_packages:LIGER .venv-torch/bin/python \\
-      test/triton_kernels/liger_operators.py
+      test/triton_kernels/liger_operators.py [NAME ...]
+Not here are grpo_loss, mhc, fused_moe; mlp, which asks for CUDA; those that need several processes; and what is put
+together of others (tiled_mlp, fused_linear_scaled_cross_entropy).
 """
 
 from __future__ import annotations
