@@ -34,10 +34,9 @@
 //   (4) Values of more than 128 elements are for two workgroups, each with all scores.
 //   (5) Keys are split where workgroups fill half of their places or less, into parts of 256 keys or more.
 module attributes {transform.with_named_sequence} {
-  transform.named_sequence private @clean_tiles(!transform.any_op {transform.readonly})
-  transform.named_sequence private @bufferize(!transform.any_op {transform.consumed}) -> !transform.any_op
-  transform.named_sequence private @outline_kernel(
+  transform.named_sequence private @tile_program(
       !transform.any_op {transform.consumed}, !transform.param<i64> {transform.readonly},
+      !transform.param<i64> {transform.readonly}, !transform.param<i64> {transform.readonly},
       !transform.param<i64> {transform.readonly}, !transform.any_param {transform.readonly})
       -> (!transform.any_op, !transform.any_op)
   transform.named_sequence private @prefetch_blocks(
@@ -90,17 +89,11 @@ module attributes {transform.with_named_sequence} {
     %loop = transform.xetile.online %func block = %given_keys
         : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
     %open = transform.param.constant 0 : i64 -> !transform.param<i64>
-    %workgroups, %subgroups_m, %subgroups_n = transform.xetile.to_tiles %func
-        tile = [%given_m, %open] sg_layout = [%given_rows, %open]
-        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
-    transform.include @clean_tiles failures(propagate) (%own) : (!transform.any_op) -> ()
-    %buffers = transform.include @bufferize failures(propagate) (%own) : (!transform.any_op) -> !transform.any_op
-    %outlined, %kernel = transform.include @outline_kernel failures(propagate)
-        (%buffers, %subgroups_m, %subgroups_n, %target)
-        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.any_param)
-        -> (!transform.any_op, !transform.any_op)
-    %mapped = transform.apply_registered_pass "xetile-infer-wg-map" to %kernel : (!transform.any_op) -> !transform.any_op
-    transform.include @prefetch_blocks failures(propagate) (%mapped, %prefetch)
+    %outlined, %kernel = transform.include @tile_program failures(propagate)
+        (%own, %given_m, %open, %given_rows, %open, %target)
+        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,
+           !transform.param<i64>, !transform.any_param) -> (!transform.any_op, !transform.any_op)
+    transform.include @prefetch_blocks failures(propagate) (%kernel, %prefetch)
         : (!transform.any_op, !transform.param<i64>) -> ()
     %linked = transform.include @link_rest failures(propagate) (%outlined) : (!transform.any_op) -> !transform.any_op
     transform.yield %linked : !transform.any_op

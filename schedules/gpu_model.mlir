@@ -38,7 +38,11 @@ module attributes {transform.with_named_sequence} {
   transform.named_sequence private @vectorize(
       !transform.any_op {transform.readonly}, !transform.param<i64> {transform.readonly},
       !transform.param<i64> {transform.readonly}, !transform.param<i64> {transform.readonly})
-  transform.named_sequence private @clean_tiles(!transform.any_op {transform.readonly})
+  transform.named_sequence private @tile_program(
+      !transform.any_op {transform.consumed}, !transform.param<i64> {transform.readonly},
+      !transform.param<i64> {transform.readonly}, !transform.param<i64> {transform.readonly},
+      !transform.param<i64> {transform.readonly}, !transform.any_param {transform.readonly})
+      -> (!transform.any_op, !transform.any_op)
   transform.named_sequence private @bufferize(!transform.any_op {transform.consumed}) -> !transform.any_op
   transform.named_sequence private @outline_kernel(
       !transform.any_op {transform.consumed}, !transform.param<i64> {transform.readonly},
@@ -211,18 +215,12 @@ module attributes {transform.with_named_sequence} {
     }
     %func = transform.structured.match ops{["func.func"]} in %own : (!transform.any_op) -> !transform.any_op
     %loop = transform.xetile.online %func block = %open : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
-    %workgroups, %subgroups_m, %subgroups_n = transform.xetile.to_tiles %func
-        tile = [%open, %open] sg_layout = [%open, %open]
-        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
-    transform.include @clean_tiles failures(propagate) (%own) : (!transform.any_op) -> ()
-    %buffers = transform.include @bufferize failures(propagate) (%own) : (!transform.any_op) -> !transform.any_op
-    %outlined, %kernel = transform.include @outline_kernel failures(propagate)
-        (%buffers, %subgroups_m, %subgroups_n, %target)
-        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.any_param)
-        -> (!transform.any_op, !transform.any_op)
-    %mapped = transform.apply_registered_pass "xetile-infer-wg-map" to %kernel : (!transform.any_op) -> !transform.any_op
+    %outlined, %kernel = transform.include @tile_program failures(propagate)
+        (%own, %open, %open, %open, %open, %target)
+        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,
+           !transform.param<i64>, !transform.any_param) -> (!transform.any_op, !transform.any_op)
     %ahead = transform.param.constant 2 : i64 -> !transform.param<i64>
-    transform.include @prefetch_blocks failures(propagate) (%mapped, %ahead)
+    transform.include @prefetch_blocks failures(propagate) (%kernel, %ahead)
         : (!transform.any_op, !transform.param<i64>) -> ()
     %linked = transform.include @link_rest failures(propagate) (%outlined) : (!transform.any_op) -> !transform.any_op
     transform.yield
@@ -232,17 +230,10 @@ module attributes {transform.with_named_sequence} {
   transform.named_sequence @tiles(%module: !transform.any_op {transform.consumed},
                                   %target: !transform.any_param {transform.readonly}) {
     %open = transform.param.constant 0 : i64 -> !transform.param<i64>
-    %func = transform.structured.match ops{["func.func"]} in %module : (!transform.any_op) -> !transform.any_op
-    %workgroups, %subgroups_m, %subgroups_n = transform.xetile.to_tiles %func
-        tile = [%open, %open] sg_layout = [%open, %open]
-        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
-    transform.include @clean_tiles failures(propagate) (%module) : (!transform.any_op) -> ()
-    %buffers = transform.include @bufferize failures(propagate) (%module) : (!transform.any_op) -> !transform.any_op
-    %outlined, %kernel = transform.include @outline_kernel failures(propagate)
-        (%buffers, %subgroups_m, %subgroups_n, %target)
-        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.any_param)
-        -> (!transform.any_op, !transform.any_op)
-    %mapped = transform.apply_registered_pass "xetile-infer-wg-map" to %kernel : (!transform.any_op) -> !transform.any_op
+    %outlined, %kernel = transform.include @tile_program failures(propagate)
+        (%module, %open, %open, %open, %open, %target)
+        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,
+           !transform.param<i64>, !transform.any_param) -> (!transform.any_op, !transform.any_op)
     transform.yield
   }
 }

@@ -22,10 +22,9 @@
 // Parameters are knobs; what is left open is chosen (planScan in cpp/xetile/Schedule/Tiles/TilePlan.cpp):
 //   (1) Lanes are neighbours in memory, if the scanned dimension is not the last one; else the largest other dimension.
 module attributes {transform.with_named_sequence} {
-  transform.named_sequence private @clean_tiles(!transform.any_op {transform.readonly})
-  transform.named_sequence private @bufferize(!transform.any_op {transform.consumed}) -> !transform.any_op
-  transform.named_sequence private @outline_kernel(
+  transform.named_sequence private @tile_program(
       !transform.any_op {transform.consumed}, !transform.param<i64> {transform.readonly},
+      !transform.param<i64> {transform.readonly}, !transform.param<i64> {transform.readonly},
       !transform.param<i64> {transform.readonly}, !transform.any_param {transform.readonly})
       -> (!transform.any_op, !transform.any_op)
 
@@ -47,17 +46,10 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op) -> !transform.any_op
     %fused = transform.apply_registered_pass "xetile-fuse-elementwise" to %linalg
         : (!transform.any_op) -> !transform.any_op
-    %func = transform.structured.match ops{["func.func"]} in %fused : (!transform.any_op) -> !transform.any_op
-    %workgroups, %subgroups_m, %subgroups_n = transform.xetile.to_tiles %func
-        tile = [%given_m, %given_n] sg_layout = [%given_rows, %given_columns]
-        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
-    transform.include @clean_tiles failures(propagate) (%fused) : (!transform.any_op) -> ()
-    %buffers = transform.include @bufferize failures(propagate) (%fused) : (!transform.any_op) -> !transform.any_op
-    %outlined, %kernel = transform.include @outline_kernel failures(propagate)
-        (%buffers, %subgroups_m, %subgroups_n, %target)
-        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.any_param)
-        -> (!transform.any_op, !transform.any_op)
-    %mapped = transform.apply_registered_pass "xetile-infer-wg-map" to %kernel : (!transform.any_op) -> !transform.any_op
+    %outlined, %kernel = transform.include @tile_program failures(propagate)
+        (%fused, %given_m, %given_n, %given_rows, %given_columns, %target)
+        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,
+           !transform.param<i64>, !transform.any_param) -> (!transform.any_op, !transform.any_op)
     transform.yield %outlined : !transform.any_op
   }
 }

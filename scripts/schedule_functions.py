@@ -33,6 +33,7 @@ KINDS = {
     "matmul": "Matmul",
     "mma": "Matmul",
     "module": "Module",
+    "outlined": "Module",
     "own": "Module",
     "slice": "Matmul",
     "with_target": "Module",

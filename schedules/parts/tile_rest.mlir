@@ -8,27 +8,19 @@
 //
 // %module is one of those that isolate_kernel calls the rest.
 module attributes {transform.with_named_sequence} {
-  transform.named_sequence private @clean_tiles(!transform.any_op {transform.readonly})
-  transform.named_sequence private @bufferize(!transform.any_op {transform.consumed}) -> !transform.any_op
-  transform.named_sequence private @outline_kernel(
+  transform.named_sequence private @tile_program(
       !transform.any_op {transform.consumed}, !transform.param<i64> {transform.readonly},
+      !transform.param<i64> {transform.readonly}, !transform.param<i64> {transform.readonly},
       !transform.param<i64> {transform.readonly}, !transform.any_param {transform.readonly})
       -> (!transform.any_op, !transform.any_op)
 
   transform.named_sequence @tile_rest(%module: !transform.any_op {transform.consumed},
                                       %target: !transform.any_param {transform.readonly}) {
     %open = transform.param.constant 0 : i64 -> !transform.param<i64>
-    %func = transform.structured.match ops{["func.func"]} in %module : (!transform.any_op) -> !transform.any_op
-    %workgroups, %subgroups_m, %subgroups_n = transform.xetile.to_tiles %func
-        tile = [%open, %open] sg_layout = [%open, %open]
-        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
-    transform.include @clean_tiles failures(propagate) (%module) : (!transform.any_op) -> ()
-    %buffers = transform.include @bufferize failures(propagate) (%module) : (!transform.any_op) -> !transform.any_op
-    %outlined, %kernel = transform.include @outline_kernel failures(propagate)
-        (%buffers, %subgroups_m, %subgroups_n, %target)
-        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.any_param)
-        -> (!transform.any_op, !transform.any_op)
-    %mapped = transform.apply_registered_pass "xetile-infer-wg-map" to %kernel : (!transform.any_op) -> !transform.any_op
+    %outlined, %kernel = transform.include @tile_program failures(propagate)
+        (%module, %open, %open, %open, %open, %target)
+        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,
+           !transform.param<i64>, !transform.any_param) -> (!transform.any_op, !transform.any_op)
     transform.yield
   }
 }

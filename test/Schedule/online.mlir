@@ -402,3 +402,71 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+// A product of what two other products make is carried, and a block of these is computed where it is read: 16 of 40 hidden
+// values, and the last 8 behind the loop.
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+#all = affine_map<(m, n) -> (m, n)>
+// CHECK-LABEL: func.func @gated(
+// CHECK-SAME: %[[X:.*]]: tensor<8x4xf32>, %[[W:.*]]: tensor<4x40xf32>, %[[U:.*]]: tensor<4x40xf32>, %[[V:.*]]: tensor<40x12xf32>)
+// CHECK-NOT: tensor<8x40x
+// CHECK: %[[R:.*]] = scf.for %[[N:.*]] = %c0 to %c32 step %c16 iter_args(%[[Y:.*]] = %{{.*}}) -> (tensor<8x12xf32>)
+// CHECK: %[[WN:.*]] = tensor.extract_slice %[[W]][0, %[[N]]] [4, 16] [1, 1]
+// CHECK: %[[S:.*]] = linalg.generic {{.*}} ins(%[[X]], %[[WN]] : tensor<8x4xf32>, tensor<4x16xf32>)
+// CHECK: %[[UN:.*]] = tensor.extract_slice %[[U]][0, %[[N]]] [4, 16] [1, 1]
+// CHECK: %[[G:.*]] = linalg.generic {{.*}} ins(%[[X]], %[[UN]] : tensor<8x4xf32>, tensor<4x16xf32>)
+// CHECK: %[[H:.*]] = linalg.generic {{.*}} ins(%[[S]], %[[G]] : tensor<8x16xf32>, tensor<8x16xf32>)
+// CHECK: %[[VN:.*]] = tensor.extract_slice %[[V]][%[[N]], 0] [16, 12] [1, 1]
+// CHECK: linalg.generic {{.*}} ins(%[[H]], %[[VN]] : tensor<8x16xf32>, tensor<16x12xf32>) outs(%[[Y]] : tensor<8x12xf32>)
+// CHECK: scf.yield
+// CHECK: tensor.extract_slice %[[W]][0, 32] [4, 8] [1, 1]
+// CHECK: linalg.generic {{.*}} outs(%[[R]] : tensor<8x12xf32>)
+func.func @gated(%x: tensor<8x4xf32>, %w: tensor<4x40xf32>, %u: tensor<4x40xf32>, %v: tensor<40x12xf32>) -> tensor<8x12xf32> {
+  %zero = arith.constant 0.0 : f32
+  %es = tensor.empty() : tensor<8x40xf32>
+  %ey = tensor.empty() : tensor<8x12xf32>
+  %zs = linalg.fill ins(%zero : f32) outs(%es : tensor<8x40xf32>) -> tensor<8x40xf32>
+  %zy = linalg.fill ins(%zero : f32) outs(%ey : tensor<8x12xf32>) -> tensor<8x12xf32>
+  %s = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<8x4xf32>, tensor<4x40xf32>) outs(%zs : tensor<8x40xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %o, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<8x40xf32>
+  %g = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %u : tensor<8x4xf32>, tensor<4x40xf32>) outs(%zs : tensor<8x40xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %o, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<8x40xf32>
+  %h = linalg.generic {indexing_maps = [#all, #all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%s, %g : tensor<8x40xf32>, tensor<8x40xf32>) outs(%es : tensor<8x40xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %t = arith.mulf %a, %b : f32
+    linalg.yield %t : f32
+  } -> tensor<8x40xf32>
+  %y = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%h, %v : tensor<8x40xf32>, tensor<40x12xf32>) outs(%zy : tensor<8x12xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %o, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<8x12xf32>
+  return %y : tensor<8x12xf32>
+}
+
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %block = transform.param.constant 16 : i64 -> !transform.param<i64>
+    %loop = transform.xetile.online %func block = %block products
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.yield
+  }
+}

@@ -2,6 +2,9 @@
 // RUN: xetile-opt %s \
 // RUN:     --transform-preload-library='transform-library-paths=%schedules/parts,%schedules/elementwise.mlir' \
 // RUN:     --transform-interpreter | FileCheck %s
+// RUN: mlir-opt --load-dialect-plugin=%plugin --load-pass-plugin=%plugin %s \
+// RUN:     --transform-preload-library='transform-library-paths=%schedules/parts,%schedules/elementwise.mlir' \
+// RUN:     --transform-interpreter | FileCheck %s
 
 // CHECK-LABEL: func.func @chain(
 // CHECK-NOT: linalg

@@ -2,6 +2,9 @@
 // RUN: xetile-opt %s \
 // RUN:     --transform-preload-library='transform-library-paths=%schedules/parts,%schedules/rows.mlir' \
 // RUN:     --transform-interpreter | FileCheck %s
+// RUN: mlir-opt --load-dialect-plugin=%plugin --load-pass-plugin=%plugin %s \
+// RUN:     --transform-preload-library='transform-library-paths=%schedules/parts,%schedules/rows.mlir' \
+// RUN:     --transform-interpreter | FileCheck %s
 
 // Sums of f16 are f32.
 // CHECK-LABEL: func.func @rows(

@@ -2,6 +2,9 @@
 // RUN: xetile-opt %s \
 // RUN:     --transform-preload-library='transform-library-paths=%schedules/parts,%schedules/scan.mlir' \
 // RUN:     --transform-interpreter | FileCheck %s
+// RUN: mlir-opt --load-dialect-plugin=%plugin --load-pass-plugin=%plugin %s \
+// RUN:     --transform-preload-library='transform-library-paths=%schedules/parts,%schedules/scan.mlir' \
+// RUN:     --transform-interpreter | FileCheck %s
 
 // What is computed of each element before and after is in the loop; eight loads do not wait for one another.
 // CHECK-LABEL: func.func @scan(

@@ -8,10 +8,10 @@
 
 namespace xetile::transform_ops {
 
-/// The last reduction of `func` that is one of several that depend on one another, with why none of
-/// them is.
+/// The last reduction of `func` that is one of several that depend on one another, or, with
+/// `products`, a product of what other products make; with why none of them is.
 std::optional<Online> findOnlineIn(mlir::func::FuncOp func, mlir::Operation *&where,
-                                   std::string &why);
+                                   std::string &why, bool products = false);
 
 } // namespace xetile::transform_ops
 

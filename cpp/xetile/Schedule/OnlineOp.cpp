@@ -1,6 +1,7 @@
 //===- OnlineOp.cpp - transform.xetile.online ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: a sum of powers exp(x - max x) or squares (x - mean)^2 on tensors, or a function with one.
+// In: a sum of powers exp(x - max x) or squares (x - mean)^2 on tensors, or, where the op says so,
+// a product of what other products make; or a function with one.
 // Out: one loop over blocks of what it sums, with all reductions that it depends on. Refused,
 // silenceably: elements of other forms, loops of blocks of less than one.
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -31,16 +32,19 @@ static int64_t chooseBlock(Online &online) {
   return kUsual;
 }
 
-std::optional<Online> findOnlineIn(func::FuncOp func, Operation *&where, std::string &why) {
+std::optional<Online> findOnlineIn(func::FuncOp func, Operation *&where, std::string &why,
+                                   bool products) {
   where = func;
-  why = "expected a sum of powers exp(x - m), m = max x, or of squares, got no reduction";
+  why = products
+            ? "expected a product of what other products make, got no reduction"
+            : "expected a sum of powers exp(x - m), m = max x, or of squares, got no reduction";
   for (Operation &op : llvm::reverse(func.getBody().front())) {
     auto generic = dyn_cast<linalg::GenericOp>(op);
     if (!generic || generic.getNumReductionLoops() == 0)
       continue;
     Operation *at = nullptr;
     std::string text;
-    if (std::optional<Online> found = findOnline(generic, at, text))
+    if (std::optional<Online> found = findOnline(generic, at, text, products))
       return found;
     // The last one tells most.
     if (where == func) {
@@ -66,9 +70,9 @@ DiagnosedSilenceableFailure OnlineOp::apply(TransformRewriter &rewriter, Transfo
     std::optional<Online> found;
     auto func = dyn_cast<func::FuncOp>(target);
     if (func && func.getBody().hasOneBlock())
-      found = findOnlineIn(func, where, why);
+      found = findOnlineIn(func, where, why, getProducts());
     else if (auto generic = dyn_cast<linalg::GenericOp>(target))
-      found = findOnline(generic, where, why);
+      found = findOnline(generic, where, why, getProducts());
     else
       why = "expected a linalg.generic that reduces, or a func.func with a body of one block";
     if (!found) {

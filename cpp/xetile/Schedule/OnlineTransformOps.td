@@ -5,7 +5,7 @@
 include "xetile/Schedule/TransformOpBase.td"
 
 def OnlineOp : XeTile_TransformOp<"online"> {
-  let summary = "Computes reductions that depend on a maximum or a mean in one loop over blocks";
+  let summary = "Computes reductions that depend on a maximum, a mean or products in one loop over blocks";
   let description = [{
     A softmax needs the maximum of a row before it can sum powers, and the sums before it can divide:
 
@@ -88,6 +88,33 @@ def OnlineOp : XeTile_TransformOp<"online"> {
     %q = linalg.generic ins(%q', %s)                                   // q' + 100000 (s / 100000 - r)^2, r: what was subtracted
     ```
 
+    With `products` the last one may also be a product, or another reduction, of what other products make, as layers of a
+    perceptron are:
+
+        H[m, n] = f(sum_k X[m, k] W[k, n], sum_k X[m, k] U[k, n]);  Y[m, p] = sum_n H[m, n] V[n, p]
+
+    The loop carries Y, and computes a block of H, which never exists as a whole, where it is read. With blocks of 64 of 256
+    hidden values,
+
+    ```mlir
+    %S = linalg.generic ins(%X, %W : tensor<128x64xf16>, tensor<64x256xf16>) -> tensor<128x256xf32>     // sum_k X[m, k] W[k, n]
+    %H = linalg.generic ins(%S) -> tensor<128x256xf16>                                                  // f(S[m, n])
+    %Y = linalg.generic ins(%H, %V : tensor<128x256xf16>, tensor<256x32xf16>) -> tensor<128x32xf32>     // sum_n H[m, n] V[n, p]
+    ```
+
+    becomes
+
+    ```mlir
+    %r = scf.for %n = %c0 to %c256 step %c64 iter_args(%Yo = %zeros) {
+      %Wn = tensor.extract_slice %W[0, %n] [64, 64] [1, 1]
+      %Sn = linalg.generic ins(%X, %Wn) -> tensor<128x64xf32>
+      %Hn = linalg.generic ins(%Sn) -> tensor<128x64xf16>
+      %Vn = tensor.extract_slice %V[%n, 0] [64, 32] [1, 1]
+      %Yn = linalg.generic ins(%Hn, %Vn) outs(%Yo) -> tensor<128x32xf32>
+      scf.yield %Yn
+    }
+    ```
+
     Other uses of what lies between stay as they are, behind the loop: with `%l` as target the powers of a row softmax are
     computed of both statistics, m and l.
 
@@ -106,12 +133,16 @@ def OnlineOp : XeTile_TransformOp<"online"> {
     - online_c3: m is computed of maxima of the same x.
     - online_c4: such elements are summed from zero, and the sum keeps all dimensions of what it depends on.
     - online_c6: r is computed of a sum of the same x from zero, by whatever factor; x does not depend on its place.
+    - online_c7: with `products`, where nothing depends on another, the target reduces what is computed of products
+      with a dimension along n.
     Definite failures:
     - online_c5: the block is 0 to 1048576.
   }];
-  let arguments = (ins TransformHandleTypeInterface:$target, TransformParamTypeInterface:$block);
+  let arguments = (ins TransformHandleTypeInterface:$target, TransformParamTypeInterface:$block, UnitAttr:$products);
   let results = (outs TransformHandleTypeInterface:$loops);
-  let assemblyFormat = "$target `block` `=` $block attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = [{
+    $target `block` `=` $block (`products` $products^)? attr-dict `:` functional-type(operands, results)
+  }];
 }
 
 def SplitKeysOp : XeTile_TransformOp<"split_keys"> {

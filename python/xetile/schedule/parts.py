@@ -15,6 +15,7 @@ __all__ = [
     "FindMatmul",
     "OutlineKernel",
     "TileK",
+    "TileProgram",
     "TileWorkgroups",
     "ToXetile",
     "bufferize",
@@ -26,6 +27,7 @@ __all__ = [
     "prefetch_operands",
     "stage_operands",
     "tile_k",
+    "tile_program",
     "tile_rest",
     "tile_workgroups",
     "to_xetile",
@@ -235,6 +237,43 @@ def tile_k(matmul: Matmul, k_step: Int) -> TileK:
             [Argument("matmul", matmul, Matmul), Argument("k_step", k_step, IntParam)],
             [Matmul, Loop],
             consumes=["matmul"],
+        )
+    )
+
+
+class TileProgram(NamedTuple):
+    """Results of `tile_program`."""
+
+    outlined: Module
+    mapped: Kernel
+
+
+def tile_program(module: Module, tile_m: Int, tile_n: Int, rows: Int, columns: Int, target: Str) -> TileProgram:
+    """All that a module's function computes becomes one kernel of tiles.
+
+      func(A : tensor) -> tensor: E = exp(A - max(A, rows));  D = E / sum(E, rows)
+    becomes
+      func(A : memref) -> memref: launch kernel, one workgroup for each tile of D
+      gpu.module: kernel: a = load A[m];  e = exp(a - max a);  store e / sum e, D[m]
+
+    What is multiplied is tile_mma, and loops on tensors, as `online` makes them, are loops of the kernel. Sizes of a tile and
+    numbers of subgroups that are 0 are chosen.
+
+    Consumes `module`.
+    """
+    return TileProgram(
+        *include(
+            "tile_program",
+            [
+                Argument("module", module, Module),
+                Argument("tile_m", tile_m, IntParam),
+                Argument("tile_n", tile_n, IntParam),
+                Argument("rows", rows, IntParam),
+                Argument("columns", columns, IntParam),
+                Argument("target", target, StrParam),
+            ],
+            [Module, Kernel],
+            consumes=["module"],
         )
     )
 

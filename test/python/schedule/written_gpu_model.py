@@ -40,12 +40,7 @@ def matmul(module: Module, precision: str, target: str) -> None:
 @sequence
 def tiles(module: Module, target: str) -> None:
     open_ = ops.constant(0)
-    function = ops.match(module, Function, ops=["func.func"])
-    made = ops.to_tiles(function, open_, open_, open_, open_)
-    parts.clean_tiles(module)
-    buffers = parts.bufferize(module)
-    _, kernel = parts.outline_kernel(buffers, made.subgroups_m, made.subgroups_n, target)
-    ops.apply_registered_pass(kernel, "xetile-infer-wg-map")
+    parts.tile_program(module, open_, open_, open_, open_, target)
 
 
 @sequence
@@ -57,12 +52,8 @@ def attention(module: Module, target: str) -> None:
     ops.foreach(rest, partial(tiles, target=target))
     function = ops.match(own, Function, ops=["func.func"])
     ops.online(function, open_)
-    made = ops.to_tiles(function, open_, open_, open_, open_)
-    parts.clean_tiles(own)
-    buffers = parts.bufferize(own)
-    outlined, kernel = parts.outline_kernel(buffers, made.subgroups_m, made.subgroups_n, target)
-    mapped = ops.apply_registered_pass(kernel, "xetile-infer-wg-map")
-    parts.prefetch_blocks(mapped, 2)
+    outlined, kernel = parts.tile_program(own, open_, open_, open_, open_, target)
+    parts.prefetch_blocks(kernel, 2)
     parts.link_rest(outlined)
 
 

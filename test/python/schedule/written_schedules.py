@@ -41,13 +41,22 @@ def rows(
     steps = ("drop-empty-pieces", "elementwise-to-linalg", "decompose-linalg", "split-argmax", "fuse-elementwise")
     for name in steps:
         module = ops.apply_registered_pass(module, f"xetile-{name}")
-    function = ops.match(module, Function, ops=["func.func"])
-    tiles = ops.to_tiles(function, workgroup_m, workgroup_n, subgroups_m, subgroups_n)
-    parts.clean_tiles(module)
-    buffers = parts.bufferize(module)
-    outlined, kernel = parts.outline_kernel(buffers, tiles.subgroups_m, tiles.subgroups_n, target)
-    ops.apply_registered_pass(kernel, "xetile-infer-wg-map")
-    return outlined
+    return parts.tile_program(module, workgroup_m, workgroup_n, subgroups_m, subgroups_n, target).outlined
+
+
+@define
+def scan(
+    module: Module,
+    *,
+    workgroup_m: int = knob(0, min=0, doc=_ROWS),
+    workgroup_n: int = knob(0, min=0, doc="columns of a workgroup's tile"),
+    subgroups_m: int = knob(0, min=0, doc="subgroups along the rows of a workgroup's tile"),
+    subgroups_n: int = knob(0, min=0, doc="subgroups along the columns of a workgroup's tile"),
+    target: str = knob("pvc", doc="chip to compile for"),
+) -> Module:
+    for name in ("elementwise-to-linalg", "fuse-elementwise"):
+        module = ops.apply_registered_pass(module, f"xetile-{name}")
+    return parts.tile_program(module, workgroup_m, workgroup_n, subgroups_m, subgroups_n, target).outlined
 
 
 @define
@@ -69,15 +78,29 @@ def attention(
     ops.split_keys(ops.match(module, Function, ops=["func.func"]), split_keys, target)
     own, rest = ops.isolate_kernel(module, schedule="attention")
     ops.foreach(rest, lambda other: parts.tile_rest(other, target))
-    function = ops.match(own, Function, ops=["func.func"])
-    ops.online(function, keys)
-    tiles = ops.to_tiles(function, workgroup_m, 0, subgroups_m, 0)
-    parts.clean_tiles(own)
-    buffers = parts.bufferize(own)
-    outlined, kernel = parts.outline_kernel(buffers, tiles.subgroups_m, tiles.subgroups_n, target)
-    mapped = ops.apply_registered_pass(kernel, "xetile-infer-wg-map")
-    parts.prefetch_blocks(mapped, prefetch)
+    ops.online(ops.match(own, Function, ops=["func.func"]), keys)
+    outlined, kernel = parts.tile_program(own, workgroup_m, 0, subgroups_m, 0, target)
+    parts.prefetch_blocks(kernel, prefetch)
     return parts.link_rest(outlined)
+
+
+@define
+def mlp(
+    module: Module,
+    *,
+    workgroup_m: int = knob(0, min=0, doc="rows of a workgroup; 0 leaves it to the compiler, here and below"),
+    subgroups_m: int = knob(0, min=0, doc="subgroups of a workgroup, which share its rows"),
+    hidden: int = knob(0, min=0, doc="hidden values of a step"),
+    prefetch: int = knob(2, min=0, max=64, doc="steps that prefetches of weights run ahead; 0 for none"),
+    target: str = knob("pvc", doc="chip to compile for"),
+) -> Module:
+    for name in ("widen-sums", "elementwise-to-linalg"):
+        module = ops.apply_registered_pass(module, f"xetile-{name}")
+    module = ops.apply_registered_pass(module, "xetile-simplify-attention", options={"narrow": True})
+    ops.online(ops.match(module, Function, ops=["func.func"]), hidden, products=True)
+    outlined, kernel = parts.tile_program(module, workgroup_m, 0, subgroups_m, 0, target)
+    parts.prefetch_blocks(kernel, prefetch)
+    return outlined
 
 
 def of_wrong_kinds(module: Module) -> Module:

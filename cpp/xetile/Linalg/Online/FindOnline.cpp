@@ -246,7 +246,19 @@ bool OnlineFinder::checkSquare(OnlineReduction &reduction) {
   return checkRows(reduction, square.rowSteps, leaves);
 }
 
-bool OnlineFinder::find(linalg::GenericOp last) {
+/// True if what is reduced is computed of products that have a dimension along n.
+bool OnlineFinder::reducesProducts() {
+  OnlineAxis n = found.axisOf(found.n.first, found.n.second);
+  for (Operation *op : found.ops)
+    for (Value input : cast<linalg::GenericOp>(op).getDpsInputs())
+      if (Operation *producer = input.getDefiningOp(); isPlain(producer) && sumsProducts(producer))
+        for (unsigned dim : llvm::seq<unsigned>(0, cast<ShapedType>(input.getType()).getRank()))
+          if (found.axisOf(input.getAsOpaquePointer(), dim) == n)
+            return true;
+  return false;
+}
+
+bool OnlineFinder::find(linalg::GenericOp last, bool products) {
   if (!collect(last))
     return false;
   addBeside(last);
@@ -267,9 +279,15 @@ bool OnlineFinder::find(linalg::GenericOp last) {
   for (OnlineReduction &reduction : found.reductions)
     if (!checkPower(reduction) || !checkSquare(reduction))
       return false;
-  return depends || no(last, "expected a sum of powers exp(x - m), m = max x, or of squares "
-                             "(x - r)^2, r of the sum of x: none of what is reduced depends on "
-                             "another reduction");
+  if (depends)
+    return true;
+  if (!products)
+    return no(last, "expected a sum of powers exp(x - m), m = max x, or of squares "
+                    "(x - r)^2, r of the sum of x: none of what is reduced depends on "
+                    "another reduction");
+  found.products = reducesProducts();
+  return found.products || no(last, "expected a product of what other products make, got a "
+                                    "reduction of operands that no product is in");
 }
 
 bool OnlineFinder::findAlone(linalg::GenericOp op, unsigned loop) {
@@ -288,9 +306,9 @@ bool OnlineFinder::findAlone(linalg::GenericOp op, unsigned loop) {
 }
 
 std::optional<Online> xetile::findOnline(linalg::GenericOp last, Operation *&where,
-                                         std::string &why) {
+                                         std::string &why, bool products) {
   OnlineFinder finder;
-  if (finder.find(last)) {
+  if (finder.find(last, products)) {
     finder.found.binary = mayBeBinary(finder.found);
     if (llvm::none_of(finder.found.reductions,
                       [](const OnlineReduction &each) { return each.square.has_value(); }))

@@ -43,6 +43,9 @@ Value OnlineMaker::zeros(linalg::GenericOp like, Type element) {
 /// True if a tensor has all the dimensions that a maximum keeps, so that a block of it belongs to
 /// one block of rows.
 bool OnlineMaker::isOnRows(Value scores) {
+  // Those that multiply products have columns of their own, and blocks of hidden values none.
+  if (online.products)
+    return true;
   for (OnlineReduction &reduction : online.reductions)
     if (!reduction.power)
       for (OnlineAxis axis : online.axesOfResult(reduction.op))

@@ -9,6 +9,9 @@
 // sum s' of c elements, goes with those of the b elements before: q + q' + (s' / c - s / b)^2 b c /
 // (b + c). About any other r it is larger by n (s / n - r)^2.
 //
+// H = f(X W), Y = H V: blocks of H, which never exists as a whole, are computed where Y's sum along
+// their columns reads them.
+//
 //===----------------------------------------------------------------------===//
 #ifndef XETILE_LINALG_ONLINE_ONLINE_H
 #define XETILE_LINALG_ONLINE_ONLINE_H
@@ -96,6 +99,8 @@ struct Online {
   /// True if maxima are carried as those of x * log2(e), from an init value below all products of
   /// narrow floats: each power is then one exp2 op of a finite difference.
   bool binary = false;
+  /// True if none depends on another, and what the last one multiplies is made of other products.
+  bool products = false;
   /// Where a row's elements begin and end, if a mask tells.
   std::optional<OnlineReach> reach;
 
@@ -126,9 +131,10 @@ struct Online {
 
 /// The reductions along the dimension that `last`, a sum of powers or squares, sums along: those
 /// that it depends on and others of the same elements. None, with the op that does not fit and the
-/// reason, where there are no such.
+/// reason, where there are no such. With `products` it may be a product of what other products
+/// make.
 std::optional<Online> findOnline(mlir::linalg::GenericOp last, mlir::Operation *&where,
-                                 std::string &why);
+                                 std::string &why, bool products = false);
 
 /// `op` by itself, as a reduction along its loop `loop`, maybe along others, too; none where its
 /// operands are not indexed by dimensions alone.

@@ -23,7 +23,7 @@ struct OnlineForm {
 /// Finds reductions along one dimension that depend on one another.
 class OnlineFinder {
 public:
-  bool find(mlir::linalg::GenericOp last);
+  bool find(mlir::linalg::GenericOp last, bool products);
   bool findAlone(mlir::linalg::GenericOp op, unsigned loop);
 
   Online found;
@@ -41,6 +41,7 @@ private:
   bool collect(mlir::linalg::GenericOp last);
   void join(mlir::linalg::GenericOp op);
   bool checkAxes();
+  bool reducesProducts();
   void addBeside(mlir::linalg::GenericOp last);
   bool describe(mlir::linalg::GenericOp op, OnlineReduction &reduction);
   bool checkPower(OnlineReduction &reduction);
