@@ -9,7 +9,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import schedule_cases
 import written_gpu_model
 import written_schedules
 import xetile
@@ -28,7 +30,9 @@ WRITTEN = {
     "elementwise": written_schedules.elementwise,
     "gpu_model": written_gpu_model.gpu_model,
     "matmul": MATMUL,
+    "mlp": written_schedules.mlp,
     "rows": written_schedules.rows,
+    "scan": written_schedules.scan,
 }
 CHAIN = """func.func @chain(%a: tensor<64x96xf32>, %b: tensor<64x96xf32>) -> tensor<64x96xf32> {
   %0 = arith.addf %a, %b : tensor<64x96xf32>
@@ -45,7 +49,9 @@ PAYLOAD = {
     "elementwise": CHAIN,
     "gpu_model": SOFTMAX,
     "matmul": str(xetile.matmul(256, 256, 64)),
+    "mlp": schedule_cases.mlp(np.random.default_rng(0), 100, 40, 100, 48, gated=True).text,
     "rows": SOFTMAX,
+    "scan": schedule_cases.scan(np.random.default_rng(0), 40, 100).text,
 }
 
 
