@@ -9,7 +9,8 @@ from typing import Any
 # Kind -> the module whose KIND it is.
 MODULES = {
     "ir": "ir_mutations",
-    "schedules": "schedule_mutations",
+    "edits": "schedule_edits",
+    "schedules": "schedule_programs",
     "cpu": "cpu_programs",
     "gpu": "gpu_schedules",
     "splits": "shared_sums",

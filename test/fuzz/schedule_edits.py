@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Kind "schedules": an edited schedule, or an edited part of one, applied to a payload as `xetile.compile` does it.
+"""Kind "edits": an edited schedule, or an edited part of one, applied to a payload as `xetile.compile` does it.
 
 A case: {"schedule": the text of the file with @__transform_main, "part": the text of a part or "", "name": that part's
 name, "payload": the text of the module}. XeTileError is well; whatever ends the process is a finding, as is an error
@@ -28,8 +28,8 @@ _MATMUL = """func.func @f(%a: tensor<{m}x{k}x{t}>, %b: tensor<{k}x{n}x{t}>, %c: 
 """  # noqa: E501
 
 
-class ScheduleMutations:
-    name = "schedules"
+class ScheduleEdits:
+    name = "edits"
     time_limit = 30.0
     memory = 4 << 30
 
@@ -168,4 +168,4 @@ _EDITS = (
 )  # fmt: skip
 
 
-KIND = ScheduleMutations()
+KIND = ScheduleEdits()
