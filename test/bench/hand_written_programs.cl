@@ -3,10 +3,11 @@
 // attention.mlir: the peer of program_code.py.
 //
 // -D TYPE=16 (f16) or 32 (f32), of tensors; -D CHAIN, CHAIN_ODD, SOFTMAX, LONG_SOFTMAX, LAYER_NORM,
-// LONG_NORM, ROW_SUM, TRANSPOSE, CONVOLUTION, MAX_POOL, ATTENTION, STAGED_MATMUL chooses the
-// kernel; -D FUSED allows to round products and sums of them once, -D KEEP_NAN keeps NaN in maxima of
-// MAX_POOL. Subgroups of 16; what is not elementwise is computed in f32. No kernel tests whether its
-// rows and columns exist where program_code_kernels.py has sizes that its tiles divide.
+// LONG_NORM, ROW_SUM, TRANSPOSE, CONVOLUTION, MAX_POOL, ATTENTION, PERCEPTRON, STAGED_MATMUL
+// chooses the kernel; -D FUSED allows to round products and sums of them once, -D KEEP_NAN keeps
+// NaN in maxima of MAX_POOL. Subgroups of 16; what is not elementwise is computed in f32. No kernel
+// tests whether its rows and columns exist where program_code_kernels.py has sizes that its tiles
+// divide.
 #define SUBGROUP __attribute__((intel_reqd_sub_group_size(16)))
 #define WORKGROUP(n) __attribute__((reqd_work_group_size(16 * (n), 1, 1)))
 #define UNROLL(n) __attribute__((opencl_unroll_hint(n)))
@@ -334,9 +335,9 @@ SUBGROUP WORKGROUP(1) __kernel
 #endif
 
 #ifdef MAX_POOL
-// Windows of 2 x 2 in planes of 2 H x 2 W; a subgroup has 8 rows. A maximum of fmax drops NaN: a lane
-// has a column of it. With -D KEEP_NAN it is kept, as PyTorch has it, where a sum of magnitudes is NaN;
-// a lane has two columns then, whose loads are 16 bytes of f32.
+// Windows of 2 x 2 in planes of 2 H x 2 W; a subgroup has 8 rows. A maximum of fmax drops NaN: a
+// lane has a column of it. With -D KEEP_NAN it is kept, as PyTorch has it, where a sum of
+// magnitudes is NaN; a lane has two columns then, whose loads are 16 bytes of f32.
 #if TYPE == 16
 typedef half2 element2;
 #else
@@ -374,15 +375,18 @@ SUBGROUP WORKGROUP(1) __kernel void max_pool(const __global element *x, __global
 #endif
 #endif
 
-#ifdef ATTENTION
-// N queries and keys of C elements for each head; a subgroup has ROWS queries, scores of KEYS keys
-// at a time in registers. Maxima of all rows in one tree; the matrix unit sums powers; outputs are
-// rescaled each step, keys and values prefetched.
+#if defined(ATTENTION) || defined(PERCEPTRON)
 #define WHOLLY __attribute__((opencl_unroll_hint))
 #define SUBGROUPS (128 / ROWS)
 #define BLOCKS (C / 16)
 typedef __private short8 *rows8;
 typedef __private int8 *pairs8;
+#endif
+
+#ifdef ATTENTION
+// N queries and keys of C elements for each head; a subgroup has ROWS queries, scores of KEYS keys
+// at a time in registers. Maxima of all rows in one tree; the matrix unit sums powers; outputs are
+// rescaled each step, keys and values prefetched.
 
 // The maximum over lanes of each of ROWS rows: lane LANE(r) has that of row r. Each step halves the
 // rows: lanes with the bit go on with the second half.
@@ -489,6 +493,71 @@ __kernel void attention(__global ushort *q, __global ushort *k, __global ushort 
       uint block[8];
       *(__private float8 *)block = out[m][c];
       intel_sub_group_2d_block_write_32b_8r16x1c(o, C * 4, N, C * 4, (int2)(c * 16, row + m * 8),
+                                                 block);
+    }
+}
+#endif
+
+#ifdef PERCEPTRON
+// max(X W, 0) V of M rows with C inputs, N hidden values and C results; a subgroup has ROWS rows,
+// hidden values of KEYS at a time in registers.
+SUBGROUP WORKGROUP(SUBGROUPS)
+__kernel void perceptron(__global ushort *x, __global ushort *w, __global ushort *v,
+                         __global float *y) {
+  int row = get_group_id(0) * 128 + get_sub_group_id() * ROWS;
+  short8 left[BLOCKS][ROWS / 8];
+  float8 out[ROWS / 8][BLOCKS], sums[ROWS / 8][KEYS / 16];
+  short8 hidden[ROWS / 8][KEYS / 16];
+  WHOLLY for (int c = 0; c < BLOCKS; c += 2) {
+    ushort rows[2][ROWS];
+    intel_sub_group_2d_block_read_16b_16r16x2c(x, C * 2, M, C * 2, (int2)(c * 16, row), rows[0]);
+    for (int i = 0; i < 2; ++i)
+      for (int m = 0; m < ROWS / 8; ++m)
+        left[c + i][m] = *(rows8)(rows[i] + m * 8);
+  }
+  for (int m = 0; m < ROWS / 8; ++m)
+    for (int c = 0; c < BLOCKS; ++c)
+      out[m][c] = 0;
+  UNROLL(1) for (int key = 0; key < N; key += KEYS) {
+    // Each subgroup's share of the weights that follow: 64 bytes of 8 rows at a time.
+    WHOLLY for (int i = get_sub_group_id(); i < KEYS / 32 * (C / 8); i += SUBGROUPS)
+        intel_sub_group_2d_block_prefetch_16b_8r16x2c(
+            w, N * 2, C, N * 2, (int2)(key + KEYS * 2 + i % (KEYS / 32) * 32, i / (KEYS / 32) * 8));
+    WHOLLY for (int i = get_sub_group_id(); i < KEYS / 8 * (C / 32); i += SUBGROUPS)
+        intel_sub_group_2d_block_prefetch_16b_8r16x2c(
+            v, C * 2, N, C * 2, (int2)(i % (C / 32) * 32, key + KEYS * 2 + i / (C / 32) * 8));
+    WHOLLY for (int n = 0; n < KEYS / 16; n += 2) {
+      for (int m = 0; m < ROWS / 8; ++m)
+        sums[m][n] = sums[m][n + 1] = 0;
+      WHOLLY for (int c = 0; c < BLOCKS; c += 2) {
+        uint columns[2][2][8];
+        intel_sub_group_2d_block_read_transform_16b_32r16x2c(
+            w, N * 2, C, N * 2, (int2)(key + n * 16, c * 16), columns[0][0]);
+        for (int i = 0; i < 2; ++i)
+          for (int j = 0; j < 2; ++j)
+            for (int m = 0; m < ROWS / 8; ++m)
+              sums[m][n + j] = intel_sub_group_f16_f16_matrix_mad_k16(
+                  left[c + i][m], *(pairs8)columns[j][i], sums[m][n + j]);
+      }
+    }
+    WHOLLY for (int r = 0; r < ROWS; ++r) WHOLLY for (int n = 0; n < KEYS / 16; ++n)
+        hidden[r / 8][n][r % 8] = as_short((half)fmax(sums[r / 8][n][r % 8], 0));
+    WHOLLY for (int n = 0; n < KEYS / 16; n += 2) WHOLLY for (int c = 0; c < BLOCKS; c += 2) {
+      uint columns[2][2][8];
+      intel_sub_group_2d_block_read_transform_16b_32r16x2c(
+          v, C * 2, N, C * 2, (int2)(c * 16, key + n * 16), columns[0][0]);
+      for (int i = 0; i < 2; ++i)
+        for (int j = 0; j < 2; ++j)
+          for (int m = 0; m < ROWS / 8; ++m)
+            out[m][c + j] = intel_sub_group_f16_f16_matrix_mad_k16(
+                hidden[m][n + i], *(pairs8)columns[j][i], out[m][c + j]);
+    }
+  }
+  for (int m = 0; m < ROWS / 8; ++m)
+    for (int c = 0; c < BLOCKS; ++c) {
+      uint block[8];
+      *(__private float8 *)block = out[m][c];
+      intel_sub_group_2d_block_write_32b_8r16x1c(y, C * 4, M, C * 4, (int2)(c * 16, row + m * 8),
                                                  block);
     }
 }

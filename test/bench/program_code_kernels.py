@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from xetile.schedule import figures
+
 SIDE = 1024  # of matrices; a row of a softmax
 ODD = (1031, 1021)  # rows and columns
 LONG = (64, 98304)  # of rows that fit no registers
@@ -23,29 +25,12 @@ IMAGES, PIXELS, CHANNELS = (
 SIZE = 4096  # of a matmul's matrices
 HEADS, QUERIES = 16, 1024  # of an attention: heads, queries and keys of each
 CACHED = 4096  # keys of one query
+LAYER = (4096, 256, 64)  # rows of a perceptron, hidden values, inputs and results
 SCHEDULES = Path(__file__).parents[2] / "schedules"
 ROW, COLUMN, BOTH = "(m, n) -> (n)", "(m, n) -> (m)", "(m, n) -> (m, n)"
 
 # Instructions that ours have at most, of all kernels of a row: on pvc, on bmg. More are a loss that `make bench` tells.
-MOST = {
-    "chain of 6": {"f32": (7.95, 7.2), "f16": (9.4, 8.6)},
-    "chain of 6, odd pitch": {"f32": (9.6, 9), "f16": (13.4, 12.35)},
-    "row softmax": {"f32": (22.85, 22.55), "f16": (25.4, 24.65)},
-    "row softmax, exp2": {"f32": (6.25, 6), "f16": (8.55, 7.9)},
-    "layer norm": {"f32": (8.8, 8.35), "f16": (12.55, 12.15)},
-    "sum of rows": {"f32": (1.7, 1.6), "f16": (2.65, 2.55)},
-    "softmax of long rows, exp2": {"f32": (11.65, 10.9), "f16": (14.5, 13.9)},
-    "layer norm of long rows": {"f32": (12.9, 11.7), "f16": (15.2, 14.7)},
-    "transpose": {"f32": (1.85, 1.55), "f16": (2.2, 1.9)},
-    "convolution, stride 1": {"f32": (130, 130), "f16": (1.4, 1.35)},
-    "convolution, stride 2": {"f32": (138, 138), "f16": (1.4, 1.35)},
-    "max pool 2x2": {"f32": (14.35, 11.1), "f16": (22.2, 16.7)},
-    "attention, heads of 64": {"f16": (10.15, 9.1)},
-    "attention, heads of 128": {"f16": (9.5, 6)},
-    "attention of one query": {"f16": (13.4, 11.5)},
-    "attention of bf16, heads of 128, by hand of f16": {"f16": (10.95, 8.15)},
-    "matmul through shared memory": {"f16": (7, 3.5)},
-}
+MOST = figures.most_of_programs()
 
 
 @dataclass(frozen=True)
@@ -370,6 +355,13 @@ def benches() -> list[Bench]:
             "attention of bf16, heads of 128, by hand of f16", "f16", attention(128).replace("f16", "bf16"),
             f"-D ATTENTION -D N={QUERIES} -D C=128 -D ROWS=8 -D KEYS=64",
             2 * HEADS * QUERIES * QUERIES * 128, 0, 2048, "2048 products", True,
+        )
+    )  # fmt: skip
+    rows.append(
+        Bench(
+            "perceptron in one kernel", "f16", (SCHEDULES / "payloads" / "mlp_f16.mlir").read_text(),
+            f"-D PERCEPTRON -D M={LAYER[0]} -D N={LAYER[1]} -D C={LAYER[2]} -D ROWS=16 -D KEYS=64",
+            2 * LAYER[0] * LAYER[1] * LAYER[2], 0, 2048, "2048 products", True, "mlp",
         )
     )  # fmt: skip
     # The part of the keys that a subgroup has: its loop, of 8 rows, is the matrix unit's work for one query.

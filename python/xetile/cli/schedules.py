@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`xetile schedules`: schedules and their parameters; of one that is named, its algorithm, too."""
+"""`xetile schedules`: schedules and their parameters; of one that is named, its algorithm and its figures, too."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def add_parser(commands: Any) -> None:
         "names",
         nargs="*",
         metavar="NAME|FILE|FILE.py:NAME",
-        help="only these, with their algorithms (default: all that come along)",
+        help="only these, with their algorithms and figures (default: all that come along)",
     )
     parser.set_defaults(command=_run)
 
@@ -41,7 +41,23 @@ def _run(options: argparse.Namespace) -> int:
         for *cells, doc in rows:
             columns = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
             print(f"  {columns}  {doc}".rstrip())
+        if options.names:
+            _print_figures(name)
     return 0
+
+
+def _print_figures(name: str) -> None:
+    """Counts of its kernels' machine code, if it is one of the package's."""
+    from xetile.schedule import figures
+
+    found = figures.of_schedule(name)
+    if not found:
+        return
+    print("\n  Machine code, at most (make bench):")
+    width = max(len(f"{figure.kernel}, {figure.dtype}") for figure in found)
+    for figure in found:
+        counts = ", ".join(f"{most:g} on {chip}" for chip, most in zip(figures.CHIPS, figure.most, strict=True))
+        print(f"  {f'{figure.kernel}, {figure.dtype}'.ljust(width)}  {counts}: {figure.unit}")
 
 
 def _head(name: str) -> str:

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What schedules' kernels come to in machine code: counts of instructions that `make bench` holds them to.
+
+`test/bench/program_code.py` and `machine_code.py` count what ocloc makes of each kernel and fail where one has more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+__all__ = ["FIGURES", "Figure", "of_schedule"]
+
+CHIPS = ("pvc", "bmg")
+_PRODUCTS = "instructions for 2048 products, those of a dpas"
+_ELEMENTS = "instructions for 16 elements"
+_MOV, _OTHERS = "mov for a dpas", "other instructions for a dpas"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A kernel that is measured: `most` are counts of `unit` on each of `CHIPS`, of which there is none more."""
+
+    schedule: str
+    kernel: str
+    dtype: str
+    most: tuple[float, float]
+    unit: str = _ELEMENTS
+
+
+def _both(schedule: str, kernel: str, f32: tuple[float, float], f16: tuple[float, float]) -> tuple[Figure, Figure]:
+    return Figure(schedule, kernel, "f32", f32), Figure(schedule, kernel, "f16", f16)
+
+
+def _products(schedule: str, kernel: str, dtype: str, most: tuple[float, float]) -> Figure:
+    return Figure(schedule, kernel, dtype, most, _PRODUCTS)
+
+
+FIGURES: tuple[Figure, ...] = (
+    *_both("elementwise", "chain of 6", (7.95, 7.2), (9.4, 8.6)),
+    *_both("elementwise", "chain of 6, odd pitch", (9.6, 9), (13.4, 12.35)),
+    *_both("rows", "row softmax", (22.85, 22.55), (25.4, 24.65)),
+    *_both("rows", "row softmax, exp2", (6.25, 6), (8.55, 7.9)),
+    *_both("rows", "layer norm", (8.8, 8.35), (12.55, 12.15)),
+    *_both("rows", "sum of rows", (1.7, 1.6), (2.65, 2.55)),
+    *_both("gpu_model", "softmax of long rows, exp2", (11.65, 10.9), (14.5, 13.9)),
+    *_both("gpu_model", "layer norm of long rows", (12.9, 11.7), (15.2, 14.7)),
+    *_both("elementwise", "transpose", (1.85, 1.55), (2.2, 1.9)),
+    _products("rows", "convolution, stride 1", "f32", (130, 130)),
+    _products("rows", "convolution, stride 1", "f16", (1.4, 1.35)),
+    _products("rows", "convolution, stride 2", "f32", (138, 138)),
+    _products("rows", "convolution, stride 2", "f16", (1.4, 1.35)),
+    *_both("rows", "max pool 2x2", (14.35, 11.1), (22.2, 16.7)),
+    _products("attention", "attention, heads of 64", "f16", (10.15, 9.1)),
+    _products("attention", "attention, heads of 128", "f16", (9.5, 6)),
+    _products("attention", "attention of one query", "f16", (13.4, 11.5)),
+    _products("attention", "attention of bf16, heads of 128, by hand of f16", "f16", (10.95, 8.15)),
+    _products("mlp", "perceptron in one kernel", "f16", (5.25, 4.85)),
+    _products("matmul", "matmul through shared memory", "f16", (7, 3.5)),
+    Figure("matmul", "matmul of 4096 cubed", "f16", (0.25, 0.1), _MOV),
+    Figure("matmul", "matmul of 4096 cubed", "f16", (0.7, 0.48), _OTHERS),
+)
+
+
+def of_schedule(name: str) -> tuple[Figure, ...]:
+    """Those of a schedule that comes with the package, in the order in which they are printed."""
+    return tuple(figure for figure in FIGURES if figure.schedule == name)
+
+
+def most_of_programs() -> Mapping[str, Mapping[str, tuple[float, float]]]:
+    """Kernel -> type of its elements -> counts, of those that are programs."""
+    found: dict[str, dict[str, tuple[float, float]]] = {}
+    for figure in FIGURES:
+        if figure.unit not in (_MOV, _OTHERS):
+            found.setdefault(figure.kernel, {})[figure.dtype] = figure.most
+    return MappingProxyType(found)
+
+
+def most_of_matmuls() -> Mapping[str, tuple[float, float]]:
+    """Chip -> mov and other instructions for a dpas, of matmuls of narrow floats."""
+    mov, others = ([figure.most for figure in FIGURES if figure.unit == unit] for unit in (_MOV, _OTHERS))
+    return MappingProxyType({chip: (mov[0][i], others[0][i]) for i, chip in enumerate(CHIPS)})
