@@ -2,7 +2,7 @@
 """Makes the files that CONTRIBUTING.md lists for a new pass or schedule: they build, and their tests pass, as they are.
 
 usage: scripts/new-pass NAME [ROOM]   NAME as RotateLoops; ROOM a folder with Passes.td below cpp/xetile (Transforms)
-       scripts/new-schedule NAME      NAME as rotated_matmul
+       scripts/new-schedule NAME [OF] NAME as rotated_matmul; OF is matmul, or rows where no matmul is in it
 
 Nothing is overwritten. What a person has to write is marked TODO, and the steps that remain are printed.
 """
@@ -121,16 +121,92 @@ def test_numbers(m, n, k, rng):
     assert np.abs(result - expected).max() < 1e-5 * np.abs(expected).max()
 '''
 
+ROWS_TEST = """\
+// The kernel at workgroup level that the schedule makes of a sum of rows.
+// RUN: xetile-opt %s \\
+// RUN:     --transform-preload-library='transform-library-paths=%schedules/parts,%schedules/{name}.mlir' \\
+// RUN:     --transform-interpreter | FileCheck %s
+// RUN: mlir-opt --load-dialect-plugin=%plugin --load-pass-plugin=%plugin %s \\
+// RUN:     --transform-preload-library='transform-library-paths=%schedules/parts,%schedules/{name}.mlir' \\
+// RUN:     --transform-interpreter | FileCheck %s
+
+// TODO: the payload that the schedule is for, and the lines that only it makes.
+// CHECK-LABEL: func.func @rows(
+// CHECK-NOT: linalg
+// CHECK: gpu.func @rows_kernel
+// CHECK: xetile.tile_reduce <add>
+// CHECK: xetile.store_tile
+func.func @rows(%x: tensor<40x100xf32>) -> tensor<40xf32> {{
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<40xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<40xf32>) -> tensor<40xf32>
+  %sum = linalg.reduce {{ arith.addf }} ins(%x : tensor<40x100xf32>) outs(%init : tensor<40xf32>) dimensions = [1]
+  return %sum : tensor<40xf32>
+}}
+"""
+ROWS_TEST_INVALID = """\
+// RUN: not xetile-opt %s \\
+// RUN:     --transform-preload-library='transform-library-paths=%schedules/parts,%schedules/{name}.mlir' \\
+// RUN:     --transform-interpreter 2>&1 | FileCheck %s
+
+// CHECK: {name}-invalid-size.mlir:[[#@LINE+5]]:10: error: expected tensors that have elements
+func.func @rows(%x: tensor<0x40xf32>) -> tensor<0xf32> {{
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<0xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<0xf32>) -> tensor<0xf32>
+  %sum = linalg.reduce {{ arith.addf }} ins(%x : tensor<0x40xf32>) outs(%init : tensor<0xf32>) dimensions = [1]
+  return %sum : tensor<0xf32>
+}}
+"""
+ROWS_NUMBERS = '''\
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Kernels of schedules/{name}.mlir compute what NumPy computes in f64."""
+
+import numpy as np
+import pytest
+import xetile
+from xetile.mlir import ir
+
+# TODO: the program, in linalg; test/python/gpu_programs.py writes longer ones.
+PROGRAM = """
+func.func @program(%x: tensor<{{m}}x{{n}}xf32>) -> tensor<{{m}}xf32> {{{{
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<{{m}}xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<{{m}}xf32>) -> tensor<{{m}}xf32>
+  %sum = linalg.reduce {{{{ arith.addf }}}} ins(%x : tensor<{{m}}x{{n}}xf32>) outs(%init : tensor<{{m}}xf32>)
+    dimensions = [1]
+  return %sum : tensor<{{m}}xf32>
+}}}}
+"""
+
+
+# TODO: sizes that its tiles do not divide, and those that they do.
+@pytest.mark.parametrize("target", ["pvc", "bmg", "lnl"])
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (7, 33), (16, 128), (37, 1000)])
+def test_numbers(m, n, target, rng):
+    with ir.Context():
+        payload = ir.Module.parse(PROGRAM.format(m=m, n=n))
+    kernel = xetile.compile(payload, "{name}", target, native="off")
+    x = rng.standard_normal((m, n)).astype(np.float32)
+    expected = x.astype(np.float64).sum(1)
+    # What was there before is seen.
+    result = np.full(expected.shape, np.nan, np.float32)
+    kernel(x, out=result)
+    np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5)
+'''
+
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("kind", choices=("pass", "schedule"))
     parser.add_argument("name")
-    parser.add_argument("room", nargs="?", default="Transforms")
+    parser.add_argument("place", nargs="?", help="of a pass its room, of a schedule what it begins as")
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parents[1], help="another checkout")
     options = parser.parse_args(arguments)
-    make = new_pass if options.kind == "pass" else new_schedule
-    make(options.root, options.name, options.room)
+    if options.kind == "pass":
+        new_pass(options.root, options.name, options.place or "Transforms")
+    else:
+        new_schedule(options.root, options.name, options.place or "matmul")
     return 0
 
 
@@ -179,23 +255,31 @@ def with_source(text: str, source: str, path: Path) -> str:
     return text[: found.start(2)] + "\n".join(lines) + "\n" + text[found.end(2) :]
 
 
-def new_schedule(root: Path, name: str, _: str) -> None:
-    """The schedule of examples/unrolled_matmul.mlir under another name, its tests of IR, refusals and numbers."""
+def new_schedule(root: Path, name: str, of: str) -> None:
+    """examples/unrolled_matmul.mlir, or rows, under another name, its tests of IR, refusals and numbers."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         fail(f"expected a name as rotated_matmul, got {name}")
-    example = (root / "examples" / "unrolled_matmul.mlir").read_text()
+    examples = {
+        "matmul": ("examples/unrolled_matmul", SCHEDULE_TEST, SCHEDULE_TEST_INVALID, SCHEDULE_NUMBERS),
+        "rows": ("schedules/rows", ROWS_TEST, ROWS_TEST_INVALID, ROWS_NUMBERS),
+    }
+    if of not in examples:
+        fail(f"expected {' or '.join(examples)}, what it begins as, got {of}")
+    file, test, invalid, numbers = examples[of]
     # Without what makes a test of the example.
-    lines = [line for line in example.splitlines() if not re.match(r"// (CHECK|RUN:)", line)]
-    text = "\n".join(lines).replace("examples/unrolled_matmul", f"schedules/{name}") + "\n"
+    lines = [
+        line for line in (root / f"{file}.mlir").read_text().splitlines() if not re.match(r"// (CHECK|RUN:)", line)
+    ]
+    text = "\n".join(lines).replace(file, f"schedules/{name}") + "\n"
     # Its first line says what it is: the license's is before it.
-    text = re.sub(r"(?<=\n)//.*\n", "// TODO: the algorithm in one line. So far a copy of an example.\n", text, count=1)
+    text = re.sub(r"(?<=\n)//.*\n", f"// TODO: the algorithm in one line. So far a copy of {file}.\n", text, count=1)
     tests = root / "test"
     write(
         {
             root / "schedules" / f"{name}.mlir": text,
-            tests / "schedules" / f"{name}.mlir": SCHEDULE_TEST.format(name=name),
-            tests / "schedules" / f"{name}-invalid-size.mlir": SCHEDULE_TEST_INVALID.format(name=name),
-            tests / "python" / "targets" / "xe" / f"test_{name}_schedule.py": SCHEDULE_NUMBERS.format(name=name),
+            tests / "schedules" / f"{name}.mlir": test.format(name=name),
+            tests / "schedules" / f"{name}-invalid-size.mlir": invalid.format(name=name),
+            tests / "python" / "targets" / "xe" / f"test_{name}_schedule.py": numbers.format(name=name),
         }
     )
     print("next: ninja -C build; lit -sv build/test --filter", name)

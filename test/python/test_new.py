@@ -4,7 +4,9 @@
 import importlib.util
 import shutil
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 import xetile
 
@@ -21,6 +23,7 @@ def checkout(tmp_path: Path) -> Path:
         "cpp/xetile/Transforms/Passes.td",
         "cpp/xetile/Transforms/CMakeLists.txt",
         "examples/unrolled_matmul.mlir",
+        "schedules/rows.mlir",
     ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
@@ -52,6 +55,15 @@ def test_a_schedule_compiles_as_it_is(checkout):
     }
 
 
+def test_a_schedule_of_rows_compiles_as_it_is_and_gives_what_its_test_expects(checkout):
+    assert new.main(["schedule", "cosine", "rows", "--root", str(checkout)]) == 0
+    made = checkout / "test" / "python" / "targets" / "xe" / "test_cosine_schedule.py"
+    test: dict[str, Any] = {}
+    text = made.read_text().replace('"cosine"', repr(str(checkout / "schedules" / "cosine.mlir")))
+    exec(compile(text, str(made), "exec"), test)
+    test["test_numbers"](7, 33, "bmg", np.random.default_rng(0))
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
@@ -59,6 +71,7 @@ def test_a_schedule_compiles_as_it_is(checkout):
         (["pass", "RotateLoops", "Nowhere"], "expected a room with passes: Transforms; got Nowhere"),
         (["pass", "WgToSg"], "has a pass WgToSg already"),
         (["schedule", "RotatedMatmul"], "expected a name as rotated_matmul, got RotatedMatmul"),
+        (["schedule", "cosine", "columns"], "expected matmul or rows, what it begins as, got columns"),
     ],
 )
 def test_refusals(checkout, arguments, expected):
