@@ -119,7 +119,10 @@ def ops() -> str:
         "Transform ops: XeTile's own, and those of MLIR that the schedules of the package use, typed.",
         "emit",
         schedule_ops.functions(ROOT),
-        {"constant, foreach": "xetile.schedule.sequences"},
+        {
+            "When, foreach_match, match_operation_name, match_structured, when": "xetile.schedule.matching",
+            "constant, foreach": "xetile.schedule.sequences",
+        },
     )
 
 

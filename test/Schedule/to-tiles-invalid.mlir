@@ -244,7 +244,7 @@ module attributes {transform.with_named_sequence} {
 // -----
 
 // to_tiles_c5
-// expected-error @below {{sg_layout = [1, 3] does not divide the tile of 8 x 64 elements}}
+// expected-error @below {{sg_layout = [1, 3] does not divide the tile of 8 x 64 elements: expected a multiple of 3 columns, the same for each subgroup: 63 or 66}}
 func.func @f(%a: tensor<8x64xf32>) -> tensor<8x64xf32> {
   %y = linalg.exp ins(%a : tensor<8x64xf32>) outs(%a : tensor<8x64xf32>) -> tensor<8x64xf32>
   return %y : tensor<8x64xf32>

@@ -14,7 +14,7 @@ import pytest
 
 FUZZ = Path(__file__).parent
 # 200 of each kind but of those of which a case takes a second or more.
-COUNTS = {"subgroups": 50, "workgroups": 50, "gpu": 100, "splits": 25, "programs": 40, "schedules": 40}
+COUNTS = {"subgroups": 50, "workgroups": 50, "gpu": 100, "splits": 25, "programs": 40}
 
 
 @pytest.mark.parametrize("kind", kinds.MODULES)

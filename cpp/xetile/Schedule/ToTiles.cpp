@@ -45,6 +45,7 @@ private:
   void makeLoop();
   void boundPlaces(TileWriter &writer);
   LogicalResult write(TileWriter &writer, unsigned role);
+  LogicalResult checkLayout();
   LogicalResult writeScan(TileWriter &writer);
 
   RewriterBase &rewriter;
@@ -232,6 +233,24 @@ LogicalResult FunctionTiler::writeScan(TileWriter &writer) {
   return writer.inScan(scan->scan, placesAt, [&] { return write(writer, 0); });
 }
 
+/// Each subgroup has the same share of a tile.
+LogicalResult FunctionTiler::checkLayout() {
+  for (unsigned role : {kRows, kColumns}) {
+    int64_t size = plan.tile[role], count = plan.layout[role];
+    if (size % count == 0)
+      continue;
+    std::string nearest = std::to_string(llvm::alignTo(size, count));
+    if (size > count)
+      nearest = std::to_string(size / count * count) + " or " + nearest;
+    return refuse(func, "sg_layout = [" + Twine(plan.layout[0]) + ", " + Twine(plan.layout[1]) +
+                            "] does not divide the tile of " + Twine(plan.tile[0]) + " x " +
+                            Twine(plan.tile[1]) + " elements: expected a multiple of " +
+                            Twine(count) + (role == kRows ? " rows" : " columns") +
+                            ", the same for each subgroup: " + nearest);
+  }
+  return success();
+}
+
 LogicalResult FunctionTiler::run(std::array<int64_t, 2> tile, std::array<int64_t, 2> layout) {
   SmallVector<int64_t> planned = sizes.planned(results.front());
   // Other products are sums along a loop.
@@ -241,11 +260,8 @@ LogicalResult FunctionTiler::run(std::array<int64_t, 2> tile, std::array<int64_t
   plan = scan         ? planScan(planned, scan->scanned(), tile, layout)
          : ofProducts ? *ofProducts
                       : planTiles(results.getArrayRef(), sizes, tile, layout);
-  for (unsigned role : {kRows, kColumns})
-    if (plan.tile[role] % plan.layout[role] != 0)
-      return refuse(func, "sg_layout = [" + Twine(plan.layout[0]) + ", " + Twine(plan.layout[1]) +
-                              "] does not divide the tile of " + Twine(plan.tile[0]) + " x " +
-                              Twine(plan.tile[1]) + " elements");
+  if (failed(checkLayout()))
+    return failure();
   for (Value result : results)
     if (isOfRows(result) && (!ofProducts || plan.dims.back() != DimUse::Columns))
       return refuse(result.getDefiningOp(),

@@ -27,6 +27,7 @@ from xetile.schedule.handles import (
     Str,
     StrParam,
 )
+from xetile.schedule.matching import When, foreach_match, match_operation_name, match_structured, when
 from xetile.schedule.sequences import constant, foreach
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "TileUsingFor",
     "TileUsingForall",
     "ToTiles",
+    "When",
     "annotate",
     "apply_cse",
     "apply_dce",
@@ -50,6 +52,7 @@ __all__ = [
     "deep_tile_matmul",
     "extract_kernels",
     "foreach",
+    "foreach_match",
     "fuse_consumers",
     "fuse_into_containing_op",
     "generalize",
@@ -64,6 +67,8 @@ __all__ = [
     "match",
     "match_convolution",
     "match_matmul",
+    "match_operation_name",
+    "match_structured",
     "normalize_matmul",
     "one_shot_bufferize",
     "online",
@@ -80,6 +85,7 @@ __all__ = [
     "tile_using_forall",
     "to_tiles",
     "unroll",
+    "when",
 ]
 
 _K = TypeVar("_K", bound=Handle)

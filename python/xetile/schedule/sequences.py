@@ -99,6 +99,8 @@ def sequence(function: Callable[_P, _R]) -> Callable[_P, _R]:
             return result(*found)
         return found[0] if found else None
 
+    # For steps that name it.
+    call.write = functools.partial(_write, function=function, place=place, kinds=kinds, results=results)  # type: ignore[attr-defined]
     return typing.cast("Callable[_P, _R]", call)
 
 

@@ -169,7 +169,10 @@ def test_masks_of_numbers_that_are_low_but_finite(run, low):
     "params,message",
     [
         ({"keys": -1}, "keys"),
-        ({"workgroup_m": 30, "subgroups_m": 4}, "does not divide the tile of 30 x 32 elements"),
+        (
+            {"workgroup_m": 30, "subgroups_m": 4},
+            "tile of 30 x 32 elements: expected a multiple of 4 rows, the same for each subgroup: 28 or 32",
+        ),
     ],
 )
 def test_knobs_that_do_not_fit_are_refused(run, params, message):
