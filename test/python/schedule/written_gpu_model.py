@@ -16,7 +16,9 @@ def prepare(module: Module) -> Module:
         module = ops.apply_registered_pass(module, f"xetile-{name}")
     module = ops.apply_registered_pass(module, "xetile-fuse-elementwise", options={"most-inputs": 16})
     ops.generalize(ops.match(module, Handle, ops=["linalg.elementwise", "linalg.map", "linalg.sub"]))
-    ops.apply_patterns(ops.match(module, Function, ops=["func.func"]), ["linalg.erase_unnecessary_inputs"])
+    functions = ops.match(module, Function, ops=["func.func"])
+    ops.apply_cse(functions)
+    ops.apply_patterns(functions, ["linalg.erase_unnecessary_inputs"])
     module = ops.apply_registered_pass(module, "xetile-copy-broadcasts")
     return ops.apply_registered_pass(module, "xetile-write-results")
 
