@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What schedules' kernels come to in machine code: counts of instructions that `make bench` holds them to.
+"""Machine code of schedules' kernels: counts of instructions that `make bench` holds them to.
 
 `test/bench/program_code.py` and `machine_code.py` count what ocloc makes of each kernel and fail where one has more.
 """

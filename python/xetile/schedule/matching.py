@@ -25,7 +25,7 @@ _DIMENSIONS = 8
 
 @dataclass(frozen=True)
 class When:
-    """What an operation has to be, and what is done with it then: `when(is_matmul, mark_matmul)`."""
+    """A test of operations, and what is done with those that pass it: `when(is_matmul, mark_matmul)`."""
 
     matcher: Callable[[Any], Any]
     action: Callable[[Any], None]
