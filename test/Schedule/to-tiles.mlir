@@ -187,6 +187,45 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
+// Where rows are many, a workgroup computes some in turn, and loads what all of them read once before.
+// CHECK-LABEL: func.func @many_rows(
+// CHECK: scf.forall (%[[M:.*]], %{{.*}}) = (0, 0) to (16384, 1) step (4, 1)
+// CHECK: %[[GAIN:.*]] = xetile.load_tile %{{.*}} -> vector<16x16xf32>
+// CHECK: scf.for %[[TURN:.*]] = %c0{{.*}} to %c4
+// CHECK: %[[ROW:.*]] = arith.addi %[[M]], %[[TURN]]
+// CHECK: memref.subview %{{.*}}[%[[ROW]], 0, 0] [1, 16, 16] [1, 1, 1]
+// CHECK: xetile.tile_reduce <add>
+// CHECK: arith.mulf %{{.*}}, %[[GAIN]]
+// CHECK: xetile.store_tile
+func.func @many_rows(%A: tensor<16384x256xf32>, %gain: tensor<256xf32>) -> tensor<16384x256xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<16384xf32>
+  %all = tensor.empty() : tensor<16384x256xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<16384xf32>) -> tensor<16384xf32>
+  %sum = linalg.reduce { arith.addf } ins(%A : tensor<16384x256xf32>) outs(%zeros : tensor<16384xf32>) dimensions = [1]
+  %D = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (j)>,
+                       affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%A, %sum, %gain : tensor<16384x256xf32>, tensor<16384xf32>, tensor<256xf32>) outs(%all : tensor<16384x256xf32>) {
+  ^bb0(%x: f32, %s: f32, %g: f32, %o: f32):
+    %c = arith.subf %x, %s : f32
+    %d = arith.mulf %c, %g : f32
+    linalg.yield %d : f32
+  } -> tensor<16384x256xf32>
+  return %D : tensor<16384x256xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    %loop, %sm, %sn = transform.xetile.to_tiles %func tile = [%open, %open] sg_layout = [%open, %open]
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.apply_dce to %func : !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
 // Along dimensions that a tile does not run along, what is read outside of a tensor is its last element, and dropped.
 // CHECK-LABEL: func.func @outside(
 // CHECK: scf.forall (%{{.*}}, %{{.*}}, %[[I:.*]]) = (0, 0, 0) to (6, 7, 7)

@@ -19,7 +19,7 @@ import re
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -77,12 +77,18 @@ def least_bytes(payload: str) -> int:
     return total
 
 
-def moved_bytes(program: assembly.Program, subgroups: int) -> float:
-    """What all subgroups load and store, shared memory aside; NaN where a loop does, whose rounds nobody counts."""
-    if any(instruction.message for loop in program.loops for instruction in loop.code):
+def bytes_of(code: Iterable[assembly.Instruction]) -> int:
+    """What messages load and store, shared memory aside."""
+    found = (instruction.message for instruction in code)
+    return sum(said[1] for said in found if said and said[0] != "shared")
+
+
+def moved_bytes(program: assembly.Program, subgroups: int, rounds: int) -> float:
+    """What all subgroups load and store; NaN where a loop does and its `rounds` are not known, 0."""
+    looped = sum(bytes_of(loop.code) for loop in program.loops)
+    if looped and (rounds == 0 or len(program.loops) > 1):
         return float("nan")
-    found = (instruction.message for instruction in program.code)
-    return subgroups * sum(said[1] for said in found if said and said[0] != "shared")
+    return subgroups * (bytes_of(program.code) + (rounds - 1) * looped if looped else bytes_of(program.code))
 
 
 def products(code: assembly.Loop) -> int:
@@ -93,34 +99,47 @@ def products(code: assembly.Loop) -> int:
     return by_dpas or mads or sum(each.lanes for each in floats if each.base == "mul")
 
 
-def row_of(bench: Bench, side: str, chip: str, program: assembly.Program, subgroups: int) -> Row:
+def row_of(bench: Bench, side: str, chip: str, program: assembly.Program, grid: Grid) -> Row:
     """Counts a kernel, or its loop with most products."""
     code, units = assembly.Loop(program.code), 0.0
     if bench.work == "16 elements":
-        units = bench.elements / subgroups / bench.each
+        units = bench.elements / grid.subgroups / bench.each
     else:
         loops = [loop for loop in program.loops if products(loop)]
         code = max(loops or [code], key=lambda each: (products(each), -len(each.code)))
         units = products(code) / bench.each
     count = len(code.code)
+    # Rows that a workgroup computes in turn.
+    rounds = bench.rows // grid.workgroups if bench.rows else 0
+    if rounds > 1:
+        count += (rounds - 1) * sum(len(loop.code) for loop in program.loops)
     return Row(
         bench.name, bench.dtype, side, chip, program.registers, program.spill_bytes, count,
         count / units if units else float("inf"), messages(code),
-        moved_bytes(program, subgroups) / least_bytes(bench.payload),
+        moved_bytes(program, grid.subgroups, rounds) / least_bytes(bench.payload),
     )  # fmt: skip
 
 
-def subgroups_of(kernel: xetile.Kernel) -> dict[str, int]:
-    """How many subgroups each kernel of a program has, by its name."""
+@dataclass(frozen=True)
+class Grid:
+    """What a kernel is launched with."""
+
+    subgroups: int
+    workgroups: int
+
+
+def grids_of(kernel: xetile.Kernel) -> dict[str, Grid]:
+    """The grid of each kernel of a program, by its name."""
     text = kernel.stages["4-xegpu"]
-    sizes = {}
+    grids = {}
     for name, function in re.findall(r"gpu\.func @(\w+)(.*)", text):
         block, grid = (
-            re.search(rf"known_{kind}_size = array<i32: (\d+), (\d+), (\d+)>", function) for kind in ("block", "grid")
+            math.prod(map(int, found.groups()))
+            for kind in ("block", "grid")
+            if (found := re.search(rf"known_{kind}_size = array<i32: (\d+), (\d+), (\d+)>", function))
         )
-        work = [int(each) for found in (block, grid) for each in found.groups()]
-        sizes[name] = work[0] * work[1] * work[2] * work[3] * work[4] * work[5] // 16
-    return sizes
+        grids[name] = Grid(block * grid // 16, grid)
+    return grids
 
 
 def fewest_spills(ocloc: Path, source: Path, chip: str, folder: Path, options: str) -> list[assembly.Program]:
@@ -138,21 +157,21 @@ def rows_of(bench: Bench, ocloc: Path, folder: Path) -> Iterator[Row]:
         kernel = xetile.compile(payload, bench.schedule, chip, dict(bench.params), native="off")
         ours = folder / f"{chip}.spv"
         ours.write_bytes(kernel.spirv)
-        sizes = subgroups_of(kernel)
+        grids = grids_of(kernel)
         made = fewest_spills(ocloc, ours, chip, folder, LARGE if bench.large else "")
         if bench.work != "16 elements":
             # Of several kernels, those that multiply on the matrix unit where some do.
             made = [each for each in made if any(code.operations for code in each.code)] or made
         for program in made:
             yield row_of(
-                bench, "xetile" if len(sizes) == 1 else f"{len(sizes)} kernels", chip, program, sizes[program.name]
+                bench, "xetile" if len(grids) == 1 else f"{len(grids)} kernels", chip, program, grids[program.name]
             )
         by_hand = [(BY_HAND, bench.by_hand, bench.subgroups), (FUSED, f"{bench.by_hand} -D FUSED", bench.subgroups)]
         if bench.keeping:
             by_hand.append((KEEPING, f"{bench.by_hand} -D KEEP_NAN", bench.keeping))
         for side, options, subgroups in by_hand:
             for program in fewest_spills(ocloc, HERE / "hand_written_programs.cl", chip, folder, options):
-                yield row_of(bench, side, chip, program, subgroups)
+                yield row_of(bench, side, chip, program, Grid(subgroups, subgroups))
 
 
 def read(payload: str, folder: Path) -> Path:

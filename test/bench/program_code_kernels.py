@@ -15,6 +15,7 @@ from xetile.schedule import figures
 SIDE = 1024  # of matrices; a row of a softmax
 ODD = (1031, 1021)  # rows and columns
 LONG = (64, 98304)  # of rows that fit no registers
+MANY = (65536, 1024)  # more rows than a GPU has hardware threads, by far
 SQUARE = (SIDE, SIDE)
 PLANES, POOLED = 32, 32  # of a pooling: planes, and rows and columns of its results
 IMAGES, PIXELS, CHANNELS = (
@@ -38,7 +39,8 @@ class Bench:
     """One kernel: our payload, and what the preprocessor of hand_written_programs.cl is told.
 
     The kernel's `elements` are counted in units of `each`, called `work`; by hand it has so many `subgroups`, or 0
-    where a loop of it is counted. One that keeps NaN has `keeping` of them, where the other by hand drops it.
+    where a loop of it is counted. One that keeps NaN has `keeping` of them, where the other by hand drops it. Of `rows`
+    a subgroup computes as many in turn as the loop of its code has rounds, each of which counts.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Bench:
     schedule: str | None = None
     params: Mapping[str, int] = field(default_factory=dict)
     keeping: int = 0
+    rows: int = 0
 
     @property
     def by_hand(self) -> str:
@@ -310,6 +313,10 @@ def benches() -> list[Bench]:
             matrix("row softmax", softmax(dtype, False), "SOFTMAX"),
             matrix("row softmax, exp2", softmax(dtype, True), "SOFTMAX -D POWERS_OF_2"),
             matrix("layer norm", layer_norm(dtype), "LAYER_NORM"),
+            Bench(
+                "layer norm of many rows", dtype, layer_norm(dtype, MANY), f"-D LAYER_NORM {side}", MANY[0] * MANY[1],
+                MANY[0], rows=MANY[0],
+            ),
             matrix("sum of rows", row_sum(dtype), "ROW_SUM"),
             *(
                 Bench(name, dtype, payload, f"-D {define} -D N={LONG[1]}", LONG[0] * LONG[1], LONG[0] * LONG[1] // SIDE)

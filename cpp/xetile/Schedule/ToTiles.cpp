@@ -44,6 +44,7 @@ private:
   bool isOfRows(Value result);
   void makeLoop();
   void boundPlaces(TileWriter &writer);
+  LogicalResult writeRows(TileWriter &writer);
   LogicalResult write(TileWriter &writer, unsigned role);
   LogicalResult checkLayout();
   LogicalResult writeScan(TileWriter &writer);
@@ -59,6 +60,8 @@ private:
   SmallVector<Value> memories;
   /// Of the results' dimensions.
   SmallVector<Place> places;
+  /// The dimension of rows that a workgroup computes in turn.
+  std::optional<unsigned> inTurn;
 };
 
 /// The ops in the results' backward slices need sizes other than zero, or of a run.
@@ -155,6 +158,11 @@ void FunctionTiler::makeLoop() {
   for (auto [dim, is] : llvm::enumerate(plan.dims))
     if (is == DimUse::Number && !shape[dim].is(1))
       add(dim, 1);
+  // Rows in turn are those of the last of these dimensions.
+  if (plan.rowsInTurn > 1) {
+    inTurn = dims.back();
+    step.back() = rewriter.getIndexAttr(plan.rowsInTurn);
+  }
   while (from.size() < 2) {
     from.push_back(rewriter.getIndexAttr(0));
     to.push_back(rewriter.getIndexAttr(1));
@@ -193,6 +201,19 @@ void FunctionTiler::boundPlaces(TileWriter &writer) {
     }
     writer.setHighest(place.base, most);
   }
+}
+
+/// Stores the results of each of a workgroup's rows.
+LogicalResult FunctionTiler::writeRows(TileWriter &writer) {
+  if (!inTurn)
+    return write(writer, 0);
+  Value first = places[*inTurn].base;
+  return writer.inLoop(plan.rowsInTurn, 1, [&](Value variable) {
+    Value row = arith::AddIOp::create(rewriter, func.getLoc(), first, variable);
+    places[*inTurn].base = row;
+    writer.setHighest(row, shape[*inTurn].number - 1);
+    return write(writer, 0);
+  });
 }
 
 /// Stores the results, in loops over what a workgroup computes of rows and columns beyond its tile.
@@ -291,7 +312,7 @@ LogicalResult FunctionTiler::run(std::array<int64_t, 2> tile, std::array<int64_t
   rewriter.setInsertionPoint(loop.getTerminator());
   TileWriter writer(rewriter, loop, plan, sizes);
   boundPlaces(writer);
-  if (succeeded(scan ? writeScan(writer) : write(writer, 0)))
+  if (succeeded(scan ? writeScan(writer) : writeRows(writer)))
     return success();
   where = writer.where;
   why = writer.why;

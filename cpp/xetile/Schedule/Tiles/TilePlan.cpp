@@ -4,6 +4,7 @@
 // of a workgroup's tile, its sizes, its subgroups. Refused: nothing; what cannot be computed so,
 // the writer refuses.
 #include "xetile/Schedule/Tiles/TilePlan.h"
+#include "xetile/Facts/SaturatingProduct.h"
 #include "xetile/Schedule/Tiles/TileProbe.h"
 #include "xetile/Schedule/Tiles/TileWriter.h"
 
@@ -42,6 +43,30 @@ SmallVector<SmallVector<DimUse>> candidates(ArrayRef<int64_t> shape) {
 
 int64_t roundUp(int64_t value, int64_t by) { return llvm::divideCeil(value, by) * by; }
 
+/// Rows for one workgroup where all of them read the same, as gains and biases: as many as leave
+/// all hardware threads of the largest GPU a row at least, if all of it fits the registers. Of
+/// three quarters of them Intel's compiler moves the loads back to each row.
+int64_t countRowsInTurn(ArrayRef<Extent> extents, const TilePlan &plan, const Probe &found) {
+  constexpr int64_t kThreads = 4096, kMost = 16, kMostBytes = 8 * 1024;
+  constexpr unsigned kMostInputs = 3; // one of rows, beside a gain and a bias
+  int64_t rows = 1, last = 1, subgroups = plan.layout[kRows];
+  for (auto [extent, use] : llvm::zip_equal(extents, plan.dims)) {
+    if (use != DimUse::Number || extent.is(1))
+      continue;
+    if (!extent.isKnown())
+      return 1;
+    rows = saturatingProduct(rows, extent.number);
+    last = extent.number;
+  }
+  int64_t bytes = found.shared + found.folded * 4; // rows are computed in f32
+  if (found.shared == 0 || found.inputs > kMostInputs || bytes > kMostBytes * subgroups)
+    return 1;
+  int64_t inTurn = std::min(saturatingProduct(rows, subgroups) / kThreads, kMost);
+  while (inTurn > 1 && last % inTurn != 0)
+    --inTurn;
+  return std::max<int64_t>(inTurn, 1);
+}
+
 /// Whole rows of memory folded into tiles whose rows are 64 bytes at least, which blocks of memory
 /// need: a row a subgroup where it fits, else a row for several.
 bool planFolded(ArrayRef<Value> results, TileSizes &sizes, TilePlan &plan) {
@@ -78,6 +103,7 @@ bool planFolded(ArrayRef<Value> results, TileSizes &sizes, TilePlan &plan) {
     folded.tile[kRows] = rows;
     folded.layout = {subgroups, 1};
     folded.whole = {true, true};
+    folded.rowsInTurn = countRowsInTurn(extents, folded, found);
     plan = folded;
     return true;
   }

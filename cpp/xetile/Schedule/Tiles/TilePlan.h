@@ -33,6 +33,9 @@ struct TilePlan {
   /// True if results are stored element by element: lanes have neighbours of a row, as those have
   /// that read elements some steps apart.
   bool scatters = false;
+  /// How many folded rows a workgroup computes one after the other, along the last dimension that
+  /// is none of the tile's: what all rows read stays in registers.
+  int64_t rowsInTurn = 1;
   /// True if sums of products may be computed by the matrix unit.
   bool multiplies = true;
 };

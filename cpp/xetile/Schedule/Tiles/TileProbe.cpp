@@ -162,14 +162,27 @@ bool isMisaligned(Value tensor, ArrayRef<unsigned> roles) {
   return bytes % kPitchMultiple != 0 || bytes < kLeastWidth;
 }
 
+/// The bytes of a folded row that are the whole of a tensor.
+int64_t sharedBytes(Value tensor, ArrayRef<unsigned> roles, TileSizes &sizes) {
+  int64_t row = 1;
+  for (auto [extent, role] : llvm::zip_equal(sizes.of(tensor), roles)) {
+    if (!extent.isKnown() || (extent.number > 1 && role != (kRowBit | kColumnBit)))
+      return 0;
+    row *= extent.number;
+  }
+  return row * bytesOf(tensor);
+}
+
 void probe(Value tensor, std::vector<unsigned> roles, const TilePlan &plan, Probe &found) {
   if (found.seen.size() > 10000 ||
       !found.seen.insert({tensor.getAsOpaquePointer(), roles}).second || getSplat(tensor))
     return;
   if (isInMemory(tensor)) {
     ++found.inputs;
-    if (llvm::is_contained(roles, kRowBit | kColumnBit))
+    if (llvm::is_contained(roles, kRowBit | kColumnBit)) {
       found.narrowest = std::min(found.narrowest, bytesOf(tensor));
+      found.shared += sharedBytes(tensor, roles, *found.sizes);
+    }
     found.misaligned |= isMisaligned(tensor, roles);
     found.maybeMisaligned |= hasOpenPitch(tensor, roles);
     unsigned all = 0;

@@ -31,6 +31,8 @@ struct Probe {
   unsigned numbersOfRows = 0;
   /// Bytes of the narrowest elements of memory that is folded.
   int64_t narrowest = 8;
+  /// Bytes that all folded rows read.
+  int64_t shared = 0;
   std::set<std::pair<void *, std::vector<unsigned>>> seen;
   TileSizes *sizes = nullptr;
 };

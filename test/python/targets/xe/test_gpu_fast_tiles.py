@@ -135,6 +135,47 @@ def test_rows_of_narrow_elements_are_folded_to_whole_lines(run, rng, columns, fo
 
 
 @pytest.mark.parametrize(
+    ("rows", "columns", "dtype", "in_turn"),
+    [(12288, 256, "f32", 3), (8192 + 1024, 256, "f16", 2), (4096, 2048, "f16", 2), (8191, 256, "f32", 1)],
+)
+def test_many_rows_share_what_all_of_them_read(run, rng, rows, columns, dtype, in_turn):
+    shape = (rows, columns)
+    kind, line, weights = tensor(shape, dtype), tensor((rows,), "f32"), tensor((columns,), dtype)
+    wide = lambda name, to: f"%{to} = arith.extf %{name} : f16 to f32\n" if dtype == "f16" else ""  # noqa: E731
+    x, w, b = ("%x0", "%w0", "%b0") if dtype == "f16" else ("%a0", "%a2", "%a3")
+    squares = f"{wide('a0', 'x0')}%2 = arith.mulf {x}, {x} : f32\n%3 = arith.addf %2, %o : f32\nlinalg.yield %3 : f32\n"
+    scale = f"{wide('a0', 'x0')}{wide('a2', 'w0')}{wide('a3', 'b0')}"
+    scale += f"%2 = math.rsqrt %a1 : f32\n%3 = arith.mulf {x}, %2 : f32\n%4 = arith.mulf %3, {w} : f32\n"
+    scale += f"%5 = arith.addf %4, {b} : f32\n"
+    scale += (
+        "%6 = arith.truncf %5 : f32 to f16\nlinalg.yield %6 : f16\n" if dtype == "f16" else "linalg.yield %5 : f32\n"
+    )
+    inputs = [("%x", kind), ("%s", line), ("%w", weights), ("%b", weights)]
+    text = function(
+        [("%x", kind), ("%w", weights), ("%b", weights)],
+        [("%y", kind)],
+        generic("%s", [("%x", kind)], (rows,), "f32", [BOTH, COLUMN], "pr", squares, "0.0")
+        + generic("%y", inputs, shape, dtype, [BOTH, COLUMN, ROW, ROW, BOTH], "pp", scale),
+    )
+    arrays = [rng.standard_normal(each).astype(DTYPES[dtype]) for each in (shape, (columns,), (columns,))]
+    arrays[0][5, 7], arrays[0][rows - 1, 3] = np.nan, np.inf
+    got, stages = run(text, arrays, np.empty(shape, DTYPES[dtype]))
+    x64, w64, b64 = (each.astype(np.float64) for each in arrays)
+    with np.errstate(all="ignore"):
+        expected = x64 / np.sqrt((x64**2).sum(1, keepdims=True)) * w64 + b64
+    np.testing.assert_allclose(
+        got, expected, rtol=2e-3 if dtype == "f16" else 1e-5, atol=1e-3 if dtype == "f16" else 1e-6
+    )
+    tiles = stages["1-xetile-workgroup"]
+    assert ("scf.for" in tiles) == (in_turn > 1)
+    # A gain and a bias are loaded once, before all rows.
+    if in_turn > 1:
+        before = tiles[: tiles.index("scf.for")]
+        assert before.count("xetile.load_tile") == 2
+        assert f"blocks in (%c1, %c{rows // in_turn}" in tiles
+
+
+@pytest.mark.parametrize(
     ("planes", "side", "window", "stride", "dtype"),
     [
         (2, (16, 64), 2, 2, "f16"),
