@@ -128,7 +128,9 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op) -> !transform.any_op
     %decomposed = transform.apply_registered_pass "xetile-decompose-linalg" to %linalg
         : (!transform.any_op) -> !transform.any_op
-    %split = transform.apply_registered_pass "xetile-split-argmax" to %decomposed
+    %computed = transform.apply_registered_pass "xetile-drop-unit-reductions" to %decomposed
+        : (!transform.any_op) -> !transform.any_op
+    %split = transform.apply_registered_pass "xetile-split-argmax" to %computed
         : (!transform.any_op) -> !transform.any_op
     %placed = transform.apply_registered_pass "xetile-inline-indices" to %split
         : (!transform.any_op) -> !transform.any_op

@@ -273,7 +273,8 @@ def CopyBroadcasts : Pass<"xetile-copy-broadcasts"> {
   let description = [{
     To read a bias is cheaper than to read it as often as it is repeated: an op that computes nothing, and whose result is
     at least eight times as large as its input, becomes part of each kernel that reads it. With one for all readers in
-    several kernels it would be a kernel that writes all elements to memory.
+    several kernels it would be a kernel that writes all elements to memory. So does an op that computes next to nothing,
+    as a compare, of a few kilobytes, where its readers take each element: less than one more kernel costs.
 
     Before:
     ```mlir
@@ -330,6 +331,26 @@ def DropUnitDims : Pass<"xetile-drop-unit-dims"> {
     The passes behind know which loops of two ops are the same by their maps, for which each index is a loop.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
+      "::mlir::tensor::TensorDialect"];
+}
+
+def DropUnitReductions : Pass<"xetile-drop-unit-reductions"> {
+  let summary = "Make reductions of one element elementwise";
+  let description = [{
+    Before:
+    ```mlir
+    %max = linalg.generic {indexing_maps = [(m, k) -> (m, k), (m, k) -> (m)], iterator_types = ["parallel", "reduction"]}
+        ins(%x : tensor<8x1xf32>) outs(%low : tensor<8xf32>) { ... arith.maximumf ... }
+    ```
+    After:
+    ```mlir
+    %max = linalg.generic {indexing_maps = [(m) -> (m, 0), (m) -> (m), (m) -> (m)], iterator_types = ["parallel"]}
+        ins(%x, %low : tensor<8x1xf32>, tensor<8xf32>) outs(%any : tensor<8xf32>) { ... arith.maximumf ... }
+    ```
+    A softmax or a log of a sum along a dimension of one element, as models have it behind a mean, is then part of the
+    chain around it, and of its kernel. Reductions of sizes that only a run knows stay.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
       "::mlir::tensor::TensorDialect"];
 }
 
