@@ -146,7 +146,9 @@ class _KernelCall:
         """All results. XeTileError for indices that are out of range, and divisions by 0."""
         tensors = self._call(inputs)
         if self._checks:
-            checks.expect_in_range(self._checks, tensors.pop())
+            own = len(tensors) - checks.count_results(self._checks)
+            checks.expect_in_range(self._checks, tensors[own:])
+            del tensors[own:]
         if self._only_kernel:
             return tensors
         rest = self._outputs.rest(*inputs) if self._outputs.rest is not None else [None] * len(self._outputs.places)

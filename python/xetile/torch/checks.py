@@ -2,16 +2,17 @@
 """Indices and divisors of integers, checked as the graph runs.
 
 PyTorch raises an exception where an index is out of range, and where an integer is divided by 0. A kernel cannot stop:
-it reads the last element within range instead, or divides by 1, and gives one more result, the smallest and the largest
+it reads the last element within range instead, or divides by 1, and gives more results, the smallest and the largest
 number of each tensor of indices, which the call looks at before it gives the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import fx
 
@@ -21,6 +22,7 @@ from xetile.torch.nodes import call, tensors_of, value_of
 __all__ = ["Check", "IndexRangeError", "IntegerDivisionError", "expect_in_range", "reason_against_check", "with_checks"]
 
 _aten = torch.ops.aten
+_MOST_APART = 4  # to put fewer numbers together takes a kernel longer than to read them one by one
 
 
 class IndexRangeError(XeTileError, IndexError):
@@ -33,8 +35,8 @@ class IntegerDivisionError(XeTileError, RuntimeError):
 
 @dataclass(frozen=True)
 class Check:
-    """The range in two numbers of the additional result: `operation` got numbers from the first to the second, expected
-    are those from `low` to `high`; divisors, whose smallest distance from 0 is the first, if there is no `high`."""
+    """The range in two numbers of the results: `operation` got numbers from the first to the second, expected are those
+    from `low` to `high`; divisors, whose smallest distance from 0 is the first, if there is no `high`."""
 
     operation: str
     place: str
@@ -53,16 +55,21 @@ class Check:
             )
 
 
-def expect_in_range(checks: Sequence[Check], numbers: torch.Tensor) -> None:
-    """Raises what is wrong, if something is."""
-    told = numbers.tolist()
+def count_results(checks: Sequence[Check]) -> int:
+    """How many results a graph with checks gives besides: its numbers, together where these are many."""
+    return 2 * len(checks) if 2 * len(checks) <= _MOST_APART else min(len(checks), 1)
+
+
+def expect_in_range(checks: Sequence[Check], results: Iterable[torch.Tensor | np.ndarray[Any, Any]]) -> None:
+    """Raises what is wrong, if something is; `results` are those that the checks look at."""
+    told = [number for each in results for number in each.tolist()]
     for number, check in enumerate(checks):
         check.expect(told[2 * number], told[2 * number + 1])
 
 
 def with_checks(graph: fx.GraphModule) -> list[Check]:
-    """Changes a graph that gives a list of tensors: indices are within range. Where some need not be it gives one more
-    tensor, the numbers that the checks look at."""
+    """Changes a graph that gives a list of tensors: indices are within range. Where some need not be it gives
+    `count_results` tensors more, the numbers that the checks look at."""
     checks: list[Check] = []
     numbers: list[fx.Node] = []
     for node in list(graph.graph.nodes):
@@ -73,9 +80,10 @@ def with_checks(graph: fx.GraphModule) -> list[Check]:
     if not checks:
         return checks
     output = next(iter(reversed(graph.graph.nodes)))
-    with graph.graph.inserting_before(output):
-        together = call(graph.graph, _aten.cat.default, numbers)
-    output.args = ([*output.args[0], together],)
+    if count_results(checks) != len(numbers):
+        with graph.graph.inserting_before(output):
+            numbers = [call(graph.graph, _aten.cat.default, numbers)]
+    output.args = ([*output.args[0], *numbers],)
     graph.recompile()
     return checks
 

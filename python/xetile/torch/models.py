@@ -79,7 +79,7 @@ def compile(
 @dataclass(frozen=True)
 class _Exported:
     """`weights` are the arguments behind the inputs; `types` are those of the inputs and of the results, of which the
-    module does not have the signs, None for numbers; with `checks` the last result is what they look at."""
+    module does not have the signs, None for numbers; with `checks` the last results are what they look at."""
 
     module: ir.Module
     weights: tuple[torch.Tensor, ...]
@@ -225,7 +225,7 @@ class _BoundFunction:
             got = self._kernel(*arrays, out=memory)
         several = got if isinstance(got, tuple) else (got,)
         if self._checks:
-            checks.expect_in_range(self._checks, several[-1])
+            checks.expect_in_range(self._checks, several[-checks.count_results(self._checks) :])
         typed = tuple(
             array.view(spec.numpy_dtype) if spec.dtype.startswith("ui") else array
             for array, spec in zip(several, self._signature.results, strict=False)
@@ -250,7 +250,8 @@ class _BoundFunction:
         named = enumerate(zip(several, self._signature.results, strict=True))
         made = tuple(self._memory_of(f"out {number}", array, spec) for number, (array, spec) in named)
         if self._checks:
-            return *made, np.empty(self._kernel.results[-1].shape, np.int64)
+            looked_at = self._kernel.results[-checks.count_results(self._checks) :]
+            return *made, *(np.empty(result.shape, np.int64) for result in looked_at)
         return made if isinstance(out, (tuple, list)) else made[0]
 
     def _with_packed(self, function: FrozenFunction, arrays: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -23,7 +23,7 @@ gpu.module @device [#xevm.target<chip = "pvc">] {
     llvm.store %y, %p : vector<2xf32>, !llvm.ptr<1>
     llvm.return
   }
-  // Whether a sum of magnitudes is NaN, its sign tells.
+  // The sign of a sum of magnitudes tells if it is NaN.
   // CHECK-LABEL: @is_number(
   // CHECK: %[[SUM:.*]] = fadd float
   // CHECK: fcmp oge float %[[SUM]], 0.0
