@@ -19,8 +19,8 @@ namespace xetile {
 using namespace mlir;
 using namespace xetile;
 
-/// What the loops of a reduction are in the elementwise op, whose loops are its results'
-/// dimensions; nothing where it reduces more than one element, or results differ.
+/// The loops of a reduction as those of the elementwise op, which are its results' dimensions;
+/// nothing where it reduces more than one element, or results differ.
 static std::optional<SmallVector<AffineExpr>> loopsOfResults(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() == 0)
     return std::nullopt;
