@@ -52,7 +52,7 @@ static bool readsEach(OpOperand &use) {
 /// True if `op` computes next to nothing of few elements: cheaper than to launch one more kernel
 /// for its readers.
 static bool isLittle(linalg::LinalgOp op) {
-  constexpr int64_t kMostBytes = 16 * 1024;
+  constexpr int64_t kMostBytes = 16384;
   constexpr unsigned kMostOps = 4, kMostReaders = 8;
   if (!isa<linalg::GenericOp>(op) || !op.hasPureTensorSemantics() || op.getNumDpsInputs() == 0 ||
       op->getNumResults() != 1 || op.getNumParallelLoops() != op.getNumLoops() ||

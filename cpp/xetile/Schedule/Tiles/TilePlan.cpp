@@ -47,7 +47,7 @@ int64_t roundUp(int64_t value, int64_t by) { return llvm::divideCeil(value, by) 
 /// all hardware threads of the largest GPU a row at least, if all of it fits the registers. Of
 /// three quarters of them Intel's compiler moves the loads back to each row.
 int64_t countRowsInTurn(ArrayRef<Extent> extents, const TilePlan &plan, const Probe &found) {
-  constexpr int64_t kThreads = 4096, kMost = 16, kMostBytes = 8 * 1024;
+  constexpr int64_t kThreads = 4096, kMost = 16, kMostBytes = 8192;
   constexpr unsigned kMostInputs = 3; // one of rows, beside a gain and a bias
   int64_t rows = 1, last = 1, subgroups = plan.layout[kRows];
   for (auto [extent, use] : llvm::zip_equal(extents, plan.dims)) {

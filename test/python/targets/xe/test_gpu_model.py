@@ -88,6 +88,72 @@ def test_matmuls_take_what_follows_and_a_softmax_is_one_kernel(compile_kernel, d
     np.testing.assert_allclose(y, e / e.sum(1, keepdims=True), rtol=error * 20, atol=error)
 
 
+@pytest.mark.parametrize("target", CHIPS)
+def test_reductions_of_one_element_are_part_of_the_chain(compile_kernel, target):
+    """y = x + logsumexp of the sums of its rows, of which each row has one."""
+    m, n = 37, 70
+    kind, column, line = tensor((m, n), "f32"), tensor((m, 1), "f32"), tensor((m,), "f32")
+    one = "(m, n) -> (m, 0)"
+    plus = "%1 = arith.addf %a0, %o : f32\nlinalg.yield %1 : f32\n"
+    most = "%1 = arith.maximumf %a0, %o : f32\nlinalg.yield %1 : f32\n"
+    power = "%1 = arith.subf %a0, %a1 : f32\n%2 = math.exp %1 : f32\nlinalg.yield %2 : f32\n"
+    log = "%1 = math.log %a0 : f32\n%2 = arith.addf %1, %a1 : f32\nlinalg.yield %2 : f32\n"
+    text = function(
+        [("%x", kind)],
+        [("%y", kind)],
+        generic("%s", [("%x", kind)], (m, 1), "f32", [BOTH, one], "pr", plus, "0.0")
+        + generic("%t", [("%s", column)], (m,), "f32", [BOTH, COLUMN], "pr", most, "0xFF800000")
+        + generic("%e", [("%s", column), ("%t", line)], (m, 1), "f32", [BOTH, COLUMN, BOTH], "pp", power)
+        + generic("%l", [("%e", column)], (m,), "f32", [BOTH, COLUMN], "pr", plus, "0.0")
+        + generic("%z", [("%l", line), ("%t", line)], (m,), "f32", ["(m) -> (m)"] * 3, "p", log)
+        + generic(
+            "%y", [("%x", kind), ("%z", line)], (m, n), "f32", [BOTH, COLUMN, BOTH], "pp",
+            "%1 = arith.addf %a0, %a1 : f32\nlinalg.yield %1 : f32\n",
+        ),
+    )  # fmt: skip
+    kernel = compile_kernel(parse(text), schedule="gpu_model", target=target)
+    assert kernels_of(kernel) == 1
+    x = random((m, n))
+    x[3, 4], x[7, 0], x[9] = np.nan, np.inf, -0.0
+    (y,) = call(kernel, (x,), np.empty((m, n), np.float32))
+    with np.errstate(all="ignore"):
+        sums = x.astype(np.float64).sum(1, keepdims=True)
+        # As a logsumexp of one infinity, whose difference from itself is NaN.
+        expected = x + np.log(np.exp(sums - sums)) + sums
+    np.testing.assert_allclose(y, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("target", CHIPS)
+def test_cheap_ops_of_few_elements_are_no_kernels(compile_kernel, target):
+    """Which of some numbers are 7: a row for each, and how many there are."""
+    m, n = 19, 40
+    numbers, bits, rows = tensor((m,), "i64"), tensor((m,), "i1"), tensor((m, n), "f32")
+    line = "(m) -> (m)"
+    text = function(
+        [("%i", numbers), ("%x", rows)],
+        [("%y", rows), ("%c", "tensor<i64>")],
+        generic(
+            "%b", [("%i", numbers)], (m,), "i1", [line, line], "p",
+            "%seven = arith.constant 7 : i64\n%1 = arith.cmpi eq, %a0, %seven : i64\nlinalg.yield %1 : i1\n",
+        )
+        + generic(
+            "%y", [("%x", rows), ("%b", bits)], (m, n), "f32", [BOTH, COLUMN, BOTH], "pp",
+            "%z = arith.constant 0.0 : f32\n%1 = arith.select %a1, %a0, %z : f32\nlinalg.yield %1 : f32\n",
+        )
+        + generic(
+            "%c", [("%b", bits)], (), "i64", [line, "(m) -> ()"], "r",
+            "%1 = arith.extui %a0 : i1 to i64\n%2 = arith.addi %1, %o : i64\nlinalg.yield %2 : i64\n", "0",
+        ),
+    )  # fmt: skip
+    kernel = compile_kernel(parse(text), schedule="gpu_model", target=target)
+    assert kernels_of(kernel) == 2
+    i, x = np.random.default_rng(3).integers(6, 9, m), random((m, n))
+    x[:, 5] = np.nan
+    y, c = call(kernel, (i, x), np.empty((m, n), np.float32), np.empty((), np.int64))
+    np.testing.assert_array_equal(y, np.where(i[:, None] == 7, x, 0))
+    assert c == (i == 7).sum()
+
+
 def test_what_one_kernel_writes_for_the_next_stays_on_the_device(compile_kernel):
     """Three arguments and the result are copied, each once."""
     copies = compile_kernel(parse(mlp("f16")), target="pvc").stages["5-xevm"]
