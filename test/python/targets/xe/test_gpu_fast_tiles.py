@@ -136,7 +136,13 @@ def test_rows_of_narrow_elements_are_folded_to_whole_lines(run, rng, columns, fo
 
 @pytest.mark.parametrize(
     ("rows", "columns", "dtype", "in_turn"),
-    [(12288, 256, "f32", 3), (8192 + 1024, 256, "f16", 2), (4096, 2048, "f16", 2), (8191, 256, "f32", 1)],
+    [
+        (12288, 256, "f32", 3),
+        (8192 + 1024, 256, "f16", 2),
+        (4096, 2048, "f16", 2),
+        (8191, 256, "f32", 1),
+        (12290, 256, "f32", 2),
+    ],
 )
 def test_many_rows_share_what_all_of_them_read(run, rng, rows, columns, dtype, in_turn):
     shape = (rows, columns)
