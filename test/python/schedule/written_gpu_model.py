@@ -9,8 +9,8 @@ from xetile.schedule.handles import Function, Handle
 
 @sequence
 def prepare(module: Module) -> Module:
-    before = ("drop-empty-pieces", "elementwise-to-linalg", "decompose-linalg", "split-argmax", "inline-indices",
-              "split-concats", "block-scans", "split-reductions", "fold-transposes")  # fmt: skip
+    before = ("drop-empty-pieces", "elementwise-to-linalg", "decompose-linalg", "drop-unit-reductions", "split-argmax",
+              "inline-indices", "split-concats", "block-scans", "split-reductions", "fold-transposes")  # fmt: skip
     module = ops.apply_registered_pass(module, "inline", options={"default-pipeline": ""})
     for name in before:
         module = ops.apply_registered_pass(module, f"xetile-{name}")
