@@ -295,13 +295,6 @@ scf::ForOp RingWriter::run() {
 
 using StagedLoops = llvm::MapVector<scf::ForOp, SmallVector<Staged>>;
 
-/// True for a load that a handle has twice.
-bool isStaged(StagedLoops &loops, LoadTileOp load) {
-  return llvm::any_of(loops, [&](auto &entry) {
-    return llvm::any_of(entry.second, [&](const Staged &each) { return each.load == load; });
-  });
-}
-
 int64_t getDepth(Operation *op) {
   int64_t depth = 0;
   while ((op = op->getParentOp()))
@@ -363,7 +356,7 @@ DiagnosedSilenceableFailure StageInSlmOp::apply(TransformRewriter &rewriter,
       return wrongTarget(op, target, "xetile.load_tile");
     auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
     ArrayRef<int64_t> shape = load.getTile().getType().getShape();
-    if (!loop || buffers == 0 || llvm::is_contained(shape, 1) || isStaged(loops, load))
+    if (!loop || buffers == 0 || llvm::is_contained(shape, 1))
       continue;
     if (std::optional<std::string> why = checkChip(chip))
       return op.emitDefiniteFailure() << *why;
