@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks and times the kernels of this folder on a Hopper GPU; `prepare.py` wrote it. Needs PyTorch, and no compiler.
 
-    python3 on_device.py [--kind numbers|speed|tilings] [--rounds 3] [--limit 60]
+    python3 on_device.py [--kind numbers|random|speed|pipelines|tilings] [--rounds 3] [--limit 60] [--workers 8]
 
 Each kernel runs in a process that has a time limit: one that hangs is killed, and the next ones go on. What is computed
 is compared with PyTorch's product in f64, on arrays between NaNs; what is timed, with cuBLAS in the same rounds.
@@ -20,6 +20,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -88,15 +89,17 @@ class Kernel:
 def dtype_of(name: str) -> Any:
     import torch
 
-    return {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}[name]
+    floats = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32, "tf32": torch.float32}
+    return (floats | {"s8": torch.int8, "i32": torch.int32})[name]
 
 
 def guarded(shape: tuple[int, ...], dtype: Any, fill: Any = None) -> tuple[Any, Any]:
-    """A tensor between NaNs, and the whole of it."""
+    """A tensor between NaNs, or the least numbers, and the whole of it."""
     import torch
 
     count = math.prod(shape)
-    whole = torch.full((count + 2 * GUARD,), math.nan, dtype=dtype, device="cuda")
+    poison = math.nan if dtype.is_floating_point else torch.iinfo(dtype).min
+    whole = torch.full((count + 2 * GUARD,), poison, dtype=dtype, device="cuda")
     view = whole[GUARD : GUARD + count].view(shape)
     if fill is not None:
         view.copy_(fill)
@@ -110,19 +113,24 @@ def inputs_of(case: dict[str, Any], seed: int) -> list[Any]:
     generator = torch.Generator(device="cuda").manual_seed(seed)
     m, n, k = case["m"], case["n"], case["k"]
 
+    batch = (case["batch"],) if case["batch"] else ()
+
     def random(*shape: int, dtype: str) -> Any:
-        values = torch.randn(*shape, device="cuda", generator=generator, dtype=torch.float32)
+        if dtype == "s8":
+            values = torch.randint(-128, 128, shape, device="cuda", generator=generator, dtype=torch.int32)
+        else:
+            values = torch.randn(*shape, device="cuda", generator=generator, dtype=torch.float32)
         return guarded(shape, dtype_of(dtype), values.to(dtype_of(dtype)))[0]
 
-    a = random(*((k, m) if "a" in case["transposed"] else (m, k)), dtype=case["input"])
-    b = random(*((n, k) if "b" in case["transposed"] else (k, n)), dtype=case["input"])
+    a = random(*batch, *((k, m) if "a" in case["transposed"] else (m, k)), dtype=case["input"])
+    b = random(*batch, *((n, k) if "b" in case["transposed"] else (k, n)), dtype=case["input"])
     more = []
     if case["after"] in ("bias_relu", "bias_gelu", "residual"):
         more.append(random(n, dtype="f32"))
     if case["after"] == "residual":
-        more.append(random(m, n, dtype=case["output"]))
+        more.append(random(*batch, m, n, dtype=case["output"]))
     if case["after"] == "accumulate":
-        more.append(random(m, n, dtype="f32"))
+        more.append(random(*batch, m, n, dtype="f32"))
     return [a, b, *more]
 
 
@@ -131,8 +139,8 @@ def expected_of(case: dict[str, Any], arrays: list[Any]) -> Any:
     import torch
 
     a, b, *more = (array.double() for array in arrays)
-    a = a.t() if "a" in case["transposed"] else a
-    b = b.t() if "b" in case["transposed"] else b
+    a = a.mT if "a" in case["transposed"] else a
+    b = b.mT if "b" in case["transposed"] else b
     result = a @ b
     if case["after"] in ("bias_relu", "bias_gelu", "residual"):
         result = result + more[0]
@@ -147,14 +155,26 @@ def expected_of(case: dict[str, Any], arrays: list[Any]) -> Any:
     return result
 
 
-EPSILON = {"f32": 0.0, "bf16": 2.0**-8, "f16": 2.0**-10}
+EPSILON = {"f32": 0.0, "bf16": 2.0**-8, "f16": 2.0**-10, "i32": 0.0}
 
 
-def compare(case: dict[str, Any], got: Any, expected: Any) -> float:
+def slack_of(case: dict[str, Any], arrays: list[Any]) -> Any:
+    """What inputs that are rounded to 10 bits may change."""
+    if case["input"] != "tf32":
+        return 0.0
+    a, b = (array.double().abs() for array in arrays[:2])
+    return (a.mT if "a" in case["transposed"] else a) @ (b.mT if "b" in case["transposed"] else b) * 2.0**-10
+
+
+def compare(case: dict[str, Any], got: Any, expected: Any, slack: Any = 0.0) -> float:
     """The largest error as a part of what is allowed; infinite where NaNs or infinities differ."""
     import torch
 
     got, finite = got.double(), torch.isfinite(expected)
+    if case["output"] == "f16":
+        # What f16 cannot hold is infinite there.
+        finite &= expected.abs() < 65504
+        expected = torch.where(finite, expected, expected.half().double())
     if bool((torch.isnan(got) != torch.isnan(expected)).any()):
         return math.inf
     if bool((got[~finite & ~torch.isnan(expected)] != expected[~finite & ~torch.isnan(expected)]).any()):
@@ -162,7 +182,11 @@ def compare(case: dict[str, Any], got: Any, expected: Any) -> float:
     if not bool(finite.any()):
         return 0.0
     allowed = 2e-5 * expected[finite].abs().max() + EPSILON[case["output"]] * expected[finite].abs()
-    return float(((got[finite] - expected[finite]).abs() / allowed).max())
+    if case["output"] == "i32":
+        allowed = torch.full_like(allowed, 0.5)
+    if case["input"] == "tf32":
+        allowed = allowed + slack[finite]
+    return float(((got[finite] - expected[finite]).abs() / allowed.clamp(min=1e-30)).max())
 
 
 def check(case: dict[str, Any], seed: int) -> dict[str, Any]:
@@ -171,12 +195,16 @@ def check(case: dict[str, Any], seed: int) -> dict[str, Any]:
 
     kernel = Kernel(case["file"])
     found = {}
-    for round_, what in enumerate(("random", "again", "special", "host")):
+    shape = (*((case["batch"],) if case["batch"] else ()), case["m"], case["n"])
+    rounds = ("random", "special") if case["kind"] == "random" else ("random", "again", "special", "host")
+    for round_, what in enumerate(rounds):
         arrays = inputs_of(case, seed + round_)
-        if what == "special" and case["after"] != "bias_relu":
-            arrays[0][0, 0] = math.nan
-            arrays[1][-1, -1] = math.inf
-        out, whole = guarded((case["m"], case["n"]), dtype_of(case["output"]))
+        slack = slack_of(case, arrays)
+        # tf32 may round what is small to zero beside an infinity.
+        if what == "special" and case["after"] != "bias_relu" and case["input"] in ("bf16", "f16"):
+            arrays[0][..., 0, 0] = math.nan
+            arrays[1][..., -1, -1] = math.inf
+        out, whole = guarded(shape, dtype_of(case["output"]))
         if what == "host":
             host = [array.cpu() for array in [*arrays, out]]
             kernel.bind(*host)()
@@ -185,9 +213,11 @@ def check(case: dict[str, Any], seed: int) -> dict[str, Any]:
             kernel.bind(*arrays, out)()
         torch.cuda.synchronize()
         kernel.raise_error()
-        found[what] = compare(case, out, expected_of(case, arrays))
-        count = case["m"] * case["n"]
-        if not bool(torch.isnan(whole[:GUARD]).all() and torch.isnan(whole[GUARD + count :]).all()):
+        found[what] = compare(case, out, expected_of(case, arrays), slack)
+        count = math.prod(shape)
+        around = torch.cat((whole[:GUARD], whole[GUARD + count :]))
+        poisoned = torch.isnan(around) if around.is_floating_point() else around == torch.iinfo(around.dtype).min
+        if not bool(poisoned.all()):
             found[what] = math.inf
     return {"errors": found}
 
@@ -196,8 +226,14 @@ def peer_of(case: dict[str, Any], arrays: list[Any], out: Any) -> Any:
     """What PyTorch does for the same: cuBLAS, with what follows compiled."""
     import torch
 
-    a = arrays[0].t() if "a" in case["transposed"] else arrays[0]
-    b = arrays[1].t() if "b" in case["transposed"] else arrays[1]
+    a = arrays[0].mT if "a" in case["transposed"] else arrays[0]
+    b = arrays[1].mT if "b" in case["transposed"] else arrays[1]
+    if case["input"] == "s8":
+        return lambda: torch._int_mm(a, b)
+    if case["input"] == "tf32":
+        torch.backends.cuda.matmul.allow_tf32 = True
+    if case["batch"]:
+        return lambda: torch.bmm(a, b)
     if case["after"]:
         functional, bias = torch.nn.functional, arrays[2]
         function = functional.relu if case["after"] == "bias_relu" else functional.gelu
@@ -221,15 +257,16 @@ def measure(case: dict[str, Any], seed: int) -> dict[str, Any]:
 
     kernel = Kernel(case["file"])
     arrays = inputs_of(case, seed)
-    out, _ = guarded((case["m"], case["n"]), dtype_of(case["output"]))
+    shape = (*((case["batch"],) if case["batch"] else ()), case["m"], case["n"])
+    out, _ = guarded(shape, dtype_of(case["output"]))
     call = kernel.bind(*arrays, out)
     call()
     torch.cuda.synchronize()
     kernel.raise_error()
     error = math.nan
-    if case["m"] * case["n"] * case["k"] <= 2**37:
-        error = compare(case, out, expected_of(case, arrays))
-    else:
+    if case["m"] * case["n"] * case["k"] * max(case["batch"], 1) <= 2**37:
+        error = compare(case, out, expected_of(case, arrays), slack_of(case, arrays))
+    elif case["input"] in ("bf16", "f16") and not case["batch"] and not case["transposed"]:
         wide = (arrays[0] if "a" not in case["transposed"] else arrays[0].t())[:256].double()
         error = compare(case, out[:256], wide @ arrays[1].double()) if not case["after"] else error
     peer = peer_of(case, arrays, out)
@@ -252,7 +289,7 @@ def work(kind: str, numbers: list[int], seed: int, rounds: int) -> None:
         print(f"BEGIN {number}", flush=True)
         case = cases[number] | {"rounds": rounds}
         try:
-            result = check(case, seed) if kind == "numbers" else measure(case, seed)
+            result = check(case, seed) if kind in CHECKED else measure(case, seed)
         except Exception as error:
             result = {"failed": f"{type(error).__name__}: {str(error)[:1500]}"}
         print("END " + json.dumps(result), flush=True)
@@ -301,6 +338,18 @@ def supervise(kind: str, numbers: list[int], options: argparse.Namespace, seed: 
     return results
 
 
+CHECKED = ("numbers", "random")  # kinds of which the results matter; the others are timed, one at a time
+
+
+def supervise_all(kind: str, numbers: list[int], options: argparse.Namespace, seed: int) -> dict[int, dict[str, Any]]:
+    """Checks are shared by workers, as the driver compiles for each kernel on one core."""
+    workers = options.workers if kind in CHECKED else 1
+    shares = [numbers[first::workers] for first in range(workers)]
+    with ThreadPoolExecutor(workers) as pool:
+        parts = pool.map(lambda share: supervise(kind, share, options, seed), [share for share in shares if share])
+        return {number: result for part in parts for number, result in part.items()}
+
+
 def tell_numbers(cases: list[dict[str, Any]], results: dict[int, dict[str, Any]]) -> bool:
     bad = 0
     for number, result in sorted(results.items()):
@@ -323,7 +372,7 @@ def tell_speed(cases: list[dict[str, Any]], results: dict[int, dict[str, Any]]) 
             print(f"| {case['name']} | {result['failed']} |")
             fine = False
             continue
-        flops = 2 * case["m"] * case["n"] * case["k"]
+        flops = 2 * case["m"] * case["n"] * case["k"] * max(case["batch"], 1)
         ours, peer = (flops / result[name] * 1e-6 for name in ("ours", "peer"))
         ratios.append(ours / peer)
         fine &= not result["error"] > 1
@@ -338,10 +387,14 @@ def tell_speed(cases: list[dict[str, Any]], results: dict[int, dict[str, Any]]) 
     return fine
 
 
+KINDS = ("numbers", "random", "speed", "pipelines", "tilings")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kind", choices=("numbers", "speed", "tilings"), action="append")
+    parser.add_argument("--kind", choices=KINDS, action="append")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--workers", type=int, default=8, help="processes that check at a time")
     parser.add_argument("--limit", type=int, default=60, help="seconds that a kernel may take")
     parser.add_argument("--seed", type=int, default=int(time.time()) % 2**31)
     parser.add_argument("--work", nargs=3, help=argparse.SUPPRESS)
@@ -360,11 +413,13 @@ def main() -> int:
     smi = ["nvidia-smi", "--query-gpu=driver_version,clocks.max.sm,power.limit", "--format=csv,noheader"]
     print("driver, highest clock, power limit:", subprocess.run(smi, capture_output=True, text=True).stdout.strip())
     fine = True
-    for kind in options.kind or ("numbers", "speed", "tilings"):
+    for kind in options.kind or KINDS:
         chosen = [number for number, case in enumerate(cases) if case["kind"] == kind]
         if chosen:
-            results = supervise(kind, chosen, options, options.seed)
-            fine &= (tell_numbers if kind == "numbers" else tell_speed)(cases, results)
+            start = time.perf_counter()
+            results = supervise_all(kind, chosen, options, options.seed)
+            fine &= (tell_numbers if kind in CHECKED else tell_speed)(cases, results)
+            print(f"{kind}: {time.perf_counter() - start:.0f} s", flush=True)
     return 0 if fine else 1
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes a folder with kernels for a Hopper GPU, the runtime library and `on_device.py`, which needs no compiler.
 
-.venv/bin/python test/device/prepare.py FOLDER [--only numbers|speed]
+.venv/bin/python test/device/prepare.py FOLDER [--only numbers|random|speed|pipelines|tilings] [--random 500] [--seed N]
 python3 FOLDER/on_device.py                        # on the machine with the GPU: PyTorch is all that it needs
 """
 
@@ -10,8 +10,10 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import random
 import shutil
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -26,7 +28,7 @@ TARGET = "sm_90a"
 
 @dataclass(frozen=True)
 class Case:
-    """A product, what follows on it, and how it is compiled. `kind` is "numbers" or "speed"."""
+    """A product, what follows on it, and how it is compiled. `input` is bf16, f16, s8 (sums are i32 then) or tf32."""
 
     kind: str
     m: int
@@ -36,28 +38,36 @@ class Case:
     output: str = "bf16"
     transposed: str = ""  # "a", "b", "ab": stored so
     after: str = ""  # "bias_relu", "bias_gelu", "residual", "accumulate"
+    batch: int = 0  # matrices; 0 for no dimension of them
     params: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
-        parts = [f"{self.m}x{self.n}x{self.k}", self.input, self.output]
+        parts = [f"{self.batch}x"] if self.batch else []
+        parts += [f"{self.m}x{self.n}x{self.k}", self.input, self.output]
         parts += [f"t{self.transposed}"] if self.transposed else []
         parts += [self.after] if self.after else []
         parts += [f"{key}{value}" for key, value in (self.params | self.options).items()]
         return "_".join(parts)
 
 
-def tensor(rows: int, columns: int, element: str) -> str:
-    return f"tensor<{rows}x{columns}x{element}>"
+ELEMENTS = {"s8": "i8", "tf32": "f32"}  # others have the name of their type
+
+
+def tensor(case: Case, rows: int, columns: int, element: str) -> str:
+    batch = f"{case.batch}x" if case.batch else ""
+    return f"tensor<{batch}{rows}x{columns}x{ELEMENTS.get(element, element)}>"
 
 
 def payload(case: Case) -> str:
     """A function on tensors: A, B, then what follows needs."""
     m, n, k = case.m, case.n, case.k
-    a_type = tensor(k, m, case.input) if "a" in case.transposed else tensor(m, k, case.input)
-    b_type = tensor(n, k, case.input) if "b" in case.transposed else tensor(k, n, case.input)
-    sums, result = tensor(m, n, "f32"), tensor(m, n, case.output)
+    a_type = tensor(case, k, m, case.input) if "a" in case.transposed else tensor(case, m, k, case.input)
+    b_type = tensor(case, n, k, case.input) if "b" in case.transposed else tensor(case, k, n, case.input)
+    sum_type = "i32" if case.input == "s8" else "f32"
+    sums, result = tensor(case, m, n, sum_type), tensor(case, m, n, case.output)
+    d, b = ("z, ", "z, ") if case.batch else ("", "")
     arguments = [f"%A: {a_type}", f"%B: {b_type}"]
     extra, names, maps = {
         "": ([], [], []),
@@ -66,34 +76,36 @@ def payload(case: Case) -> str:
         "residual": (
             [f"%bias: tensor<{n}xf32>", f"%R: {result}"],
             [f"%bias : tensor<{n}xf32>", f"%R : {result}"],
-            ["(d1)", "(d0, d1)"],
+            ["(d1)", f"({d}d0, d1)"],
         ),
         "accumulate": ([f"%C: {sums}"], [], []),
     }[case.after]
     arguments += extra
-    a_map = "(m, n, k) -> (k, m)" if "a" in case.transposed else "(m, n, k) -> (m, k)"
-    b_map = "(m, n, k) -> (n, k)" if "b" in case.transposed else "(m, n, k) -> (k, n)"
-    indexing = ", ".join(f"affine_map<{text}>" for text in (a_map, b_map, "(m, n, k) -> (m, n)"))
-    lines = ["%zero = arith.constant 0.0 : f32", f"%empty = tensor.empty() : {sums}"]
+    a_map = f"({b}m, n, k) -> ({b}k, m)" if "a" in case.transposed else f"({b}m, n, k) -> ({b}m, k)"
+    b_map = f"({b}m, n, k) -> ({b}n, k)" if "b" in case.transposed else f"({b}m, n, k) -> ({b}k, n)"
+    indexing = ", ".join(f"affine_map<{text}>" for text in (a_map, b_map, f"({b}m, n, k) -> ({b}m, n)"))
+    zero = "0" if sum_type == "i32" else "0.0"
+    lines = [f"%zero = arith.constant {zero} : {sum_type}", f"%empty = tensor.empty() : {sums}"]
     first = "%C" if case.after == "accumulate" else "%filled"
     if first == "%filled":
-        lines.append(f"%filled = linalg.fill ins(%zero : f32) outs(%empty : {sums}) -> {sums}")
+        lines.append(f"%filled = linalg.fill ins(%zero : {sum_type}) outs(%empty : {sums}) -> {sums}")
+    op = "linalg.batch_matmul" if case.batch else "linalg.matmul"
     lines.append(
-        f"%D = linalg.matmul indexing_maps = [{indexing}] ins(%A, %B : {a_type}, {b_type}) outs({first} : {sums}) "
-        f"-> {sums}"
+        f"%D = {op} indexing_maps = [{indexing}] ins(%A, %B : {a_type}, {b_type}) outs({first} : {sums}) -> {sums}"
     )
     last = "%D"
     body = list(_after(case))
     if body:
-        every = [*(f"affine_map<(d0, d1) -> {text}>" for text in ("(d0, d1)", *maps, "(d0, d1)"))]
+        every = [*(f"affine_map<({d}d0, d1) -> {text}>" for text in (f"({d}d0, d1)", *maps, f"({d}d0, d1)"))]
         inputs = ["%D", *(name.split(" : ")[0] for name in names)]
         types = [sums, *(name.split(" : ")[1] for name in names)]
-        elements = ["%x: f32", *(["%b: f32"] if "bias" in str(names) else [])]
+        elements = [f"%x: {sum_type}", *(["%b: f32"] if "bias" in str(names) else [])]
         elements += [f"%r: {case.output}"] if "%R" in inputs else []
+        kinds = ", ".join(['"parallel"'] * (3 if case.batch else 2))
         lines += [
             f"%out = tensor.empty() : {result}",
             f"%E = linalg.generic {{indexing_maps = [{', '.join(every)}], iterator_types = "
-            f'["parallel", "parallel"]}} ins({", ".join(inputs)} : {", ".join(types)}) outs(%out : {result}) {{',
+            f"[{kinds}]}} ins({', '.join(inputs)} : {', '.join(types)}) outs(%out : {result}) {{",
             f"^bb0({', '.join(elements)}, %o: {case.output}):",
             *body,
             f"}} -> {result}",
@@ -106,11 +118,15 @@ def payload(case: Case) -> str:
 
 def _after(case: Case) -> Iterator[str]:
     value = "%x"
+    if case.input == "s8" and case.output != "i32":
+        yield "%float = arith.sitofp %x : i32 to f32"
+        value = "%float"
     if case.after in ("bias_relu", "bias_gelu", "residual"):
-        yield "%s = arith.addf %x, %b : f32"
+        yield f"%s = arith.addf {value}, %b : f32"
         value = "%s"
     if case.after == "bias_relu":
-        yield "%relu = arith.maximumf %s, %zero : f32"
+        yield "%least = arith.constant 0.0 : f32"
+        yield "%relu = arith.maximumf %s, %least : f32"
         value = "%relu"
     if case.after in ("bias_gelu", "residual"):
         yield "%half = arith.constant 0.5 : f32"
@@ -129,11 +145,15 @@ def _after(case: Case) -> Iterator[str]:
             yield f"%wide = arith.extf %r : {case.output} to f32"
             yield f"%total = arith.addf {value}, %wide : f32"
         value = "%total"
-    if case.output != "f32":
+    if case.output not in ("f32", "i32"):
         yield f"%narrow = arith.truncf {value} : f32 to {case.output}"
         yield f"linalg.yield %narrow : {case.output}"
     elif value != "%x":
-        yield f"linalg.yield {value} : f32"
+        yield f"linalg.yield {value} : {case.output}"
+
+
+TILES = [(64, 64, 1), (64, 128, 1), (64, 256, 1), (128, 64, 2), (128, 128, 1), (128, 128, 2), (128, 192, 2)]
+TILES += [(128, 256, 2), (256, 128, 2), (256, 64, 4), (256, 128, 4)]
 
 
 def numbers() -> Iterator[Case]:
@@ -152,9 +172,7 @@ def numbers() -> Iterator[Case]:
     yield Case("numbers", 1, 8, 4096, "bf16", "f32")
     yield Case("numbers", 3, 264, 72)
     yield Case("numbers", 129, 264, 64, "f16", "f32")
-    tiles = [(64, 64, 1), (64, 128, 1), (64, 256, 1), (128, 64, 2), (128, 128, 1), (128, 128, 2), (128, 192, 2)]
-    tiles += [(128, 256, 2), (256, 128, 2), (256, 64, 4), (256, 128, 4)]
-    for m, n, count in tiles:
+    for m, n, count in TILES:
         params = {"workgroup_m": m, "workgroup_n": n, "subgroups_m": count, "prefetch": 2}
         yield Case("numbers", 515, 776, 840, "bf16", "f32", "b", params=params)
         yield Case("numbers", 515, 776, 840, "bf16", "bf16", "", params=params)
@@ -165,6 +183,70 @@ def numbers() -> Iterator[Case]:
         yield Case("numbers", 520, 776, 1192, "bf16", "f32", "ab", params=params)
     for rows in (1, 3):
         yield Case("numbers", 1500, 1544, 256, options={"group_rows": rows})
+    for m, n, count, ahead in ((128, 256, 2, 3), (128, 128, 2, 1), (64, 192, 1, 2), (256, 64, 4, 2), (128, 64, 1, 3)):
+        # More tiles than multiprocessors, and less.
+        params = {"workgroup_m": m, "workgroup_n": n, "subgroups_m": count, "prefetch": ahead}
+        for size, output, after in ((2056, "bf16", ""), (520, "f32", "bias_gelu"), (1608, "f16", "residual")):
+            options = {"pipeline": "specialized"}
+            yield Case("numbers", size, size + 8, 264, "bf16", output, after=after, params=params, options=options)
+    for kind, output in (("s8", "i32"), ("s8", "f32"), ("s8", "bf16"), ("tf32", "f32"), ("tf32", "bf16")):
+        yield Case("numbers", 515, 776, 848, kind, output, "b")
+        yield Case("numbers", 2050, 2056, 1040, kind, output, "b", "bias_relu" if output != "i32" else "")
+    # Rows that are no multiples of 16 bytes apart, by units of 2, 4 and 8 bytes, and columns where wgmma wants rows.
+    for n in (333, 334, 332):
+        for transposed in ("", "a", "b", "ab"):
+            yield Case("numbers", 301, n, n + 668, "bf16", "bf16", transposed, "residual")
+            yield Case("numbers", 302, n, 2 * n, "f16", "f32", transposed, "bias_relu", 3)
+    for kind, output in (("s8", "i32"), ("tf32", "f32"), ("s8", "f32")):
+        for transposed in ("", "a", "ab", "b"):
+            yield Case("numbers", 304, 336, 1008, kind, output, transposed)
+            yield Case("numbers", 301, 333, 1001, kind, output, transposed)
+    for ahead in (1, 2, 5):
+        params = {"workgroup_m": 128, "workgroup_n": 64, "subgroups_m": 2, "prefetch": ahead}
+        yield Case("numbers", 2050, 2054, 1002, "bf16", "bf16", params=params)
+        yield Case("numbers", 2049, 2053, 1001, "f16", "f16", "b", params=params)
+    for batch in (1, 5):
+        yield Case("numbers", 300, 200, 264, batch=batch)
+        yield Case("numbers", 300, 200, 264, "f16", "f32", "b", "residual", batch=batch)
+        yield Case("numbers", 304, 264, 520, "bf16", "bf16", "a", batch=batch, options={"pipeline": "specialized"})
+
+
+def random_cases(count: int, seed: int) -> Iterator[Case]:
+    """Shapes, types, orders, epilogues, tiles and pipelines, drawn."""
+    draw = random.Random(seed)
+    for _ in range(count):
+        kind = draw.choice(("bf16", "f16", "bf16", "f16", "s8", "tf32"))
+        unit = {"s8": 16, "tf32": 4}.get(kind, 8)  # elements in 16 bytes
+        output = draw.choice(("i32", "f32", "bf16") if kind == "s8" else ("f32", "bf16", "f16"))
+        after = draw.choice(("", "", "bias_relu", "bias_gelu", "residual", "accumulate"))
+        if output == "i32" or (after == "accumulate" and (kind == "s8" or output != "f32")):
+            after = ""
+        transposed = draw.choice(("", "a", "b", "ab") if unit == 8 else ("", "b", "b", "ab"))
+        m, n, k = (max(1, int(2 ** draw.uniform(0, top))) for top in (11, 11, 12))
+        if draw.random() < 0.6:
+            # Rows that TMA takes.
+            n = -(-n // 16) * 16
+            m = -(-m // unit) * unit if "a" in transposed else m
+            k = -(-k // unit) * unit
+        params: dict[str, Any] = {}
+        if draw.random() < 0.7:
+            tile = draw.choice(TILES)
+            params = dict(zip(("workgroup_m", "workgroup_n", "subgroups_m"), tile, strict=True))
+            params["k_step"] = 128 // {"s8": 1, "tf32": 4}.get(kind, 2) * draw.choice((1, 1, 1, 2))
+            params["prefetch"] = draw.randint(1, 6)
+        options = {"pipeline": draw.choice(("auto", "simple", "specialized")), "group_rows": draw.choice((1, 2, 8))}
+        batch = draw.choice((0, 0, 0, 1, 3)) if after != "accumulate" else 0
+        yield Case("random", m, n, k, kind, output, transposed, after, batch, params, options)
+
+
+def pipelines() -> Iterator[Case]:
+    """The same products by either pipeline."""
+    sizes = [(size, size, size) for size in (1024, 2048, 4096, 8192)]
+    sizes += [(8192, 8192, 512), (16384, 3072, 1024), (4096, 14336, 4096), (2048, 2048, 8192)]
+    for m, n, k in sizes:
+        for pipeline in ("simple", "specialized"):
+            yield Case("pipelines", m, n, k, options={"pipeline": pipeline})
+        yield Case("pipelines", m, n, k, options={"pipeline": "specialized", "group_rows": 16})
 
 
 def speed() -> Iterator[Case]:
@@ -198,31 +280,48 @@ def tilings() -> Iterator[Case]:
 
 
 def write(folder: Path, cases: list[Case]) -> None:
-    """Compiles the cases and writes all that the other machine needs."""
+    """Compiles the cases and writes all that the other machine needs. Drawn ones that are refused are left out."""
     folder.mkdir(parents=True, exist_ok=True)
-    entries = []
-    for number, case in enumerate(cases):
+    entries: list[dict[str, Any]] = []
+    refused: list[str] = []
+    for case in cases:
         source = folder / "payload.mlir"
         source.write_text(payload(case))
-        kernel = xetile.compile(source, target=TARGET, params=case.params, **case.options)
-        file = f"k{number:03}.so"
+        params = case.params | ({"precision": "tf32"} if case.input == "tf32" else {})
+        try:
+            kernel = xetile.compile(source, target=TARGET, params=params, **case.options)
+        except xetile.XeTileError as error:
+            if case.kind != "random":
+                raise
+            refused.append(f"{case.name}: {str(error).splitlines()[-1].strip()}")
+            continue
+        file = f"k{len(entries):03}.so"
         kernel.save(folder / file)
         entries.append({"name": case.name, "file": file, **asdict(case)})
     (folder / "payload.mlir").unlink(missing_ok=True)
     (folder / "cases.json").write_text(json.dumps(entries, indent=1))
+    (folder / "refused.txt").write_text("\n".join(refused))
     shutil.copy(cuda.library_path(), folder)
     shutil.copy(HERE / "on_device.py", folder)
+
+
+KINDS = ("numbers", "random", "speed", "pipelines", "tilings")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--only", choices=("numbers", "speed", "tilings"), action="append")
+    parser.add_argument("--only", choices=KINDS, action="append")
+    parser.add_argument("--random", type=int, default=500, help="cases that are drawn")
+    parser.add_argument("--seed", type=int, default=int(time.time()) % 2**31)
     options = parser.parse_args()
     chosen = options.only or ["numbers", "speed"]
-    kinds = {"numbers": numbers, "speed": speed, "tilings": tilings}
+    kinds = {"numbers": numbers, "speed": speed, "tilings": tilings, "pipelines": pipelines}
+    kinds["random"] = lambda: random_cases(options.random, options.seed)
     write(options.folder, [case for kind in chosen for case in kinds[kind]()])
-    print(f"{options.folder}: {len(list(options.folder.glob('*.so')))} files; run on_device.py there")
+    refused = (options.folder / "refused.txt").read_text().splitlines()
+    print(f"{options.folder}: {len(list(options.folder.glob('k*.so')))} kernels, seed {options.seed}: run on_device.py")
+    print(f"{len(refused)} drawn cases are refused: {options.folder / 'refused.txt'}")
     return 0
 
 

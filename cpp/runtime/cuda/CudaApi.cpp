@@ -40,12 +40,18 @@ void *xetileCudaBegin(int64_t *slot, const char *ptx, const char *name, int64_t 
 }
 
 void xetileCudaMatrix(void *launch, int64_t address, int64_t offset, int64_t access, int64_t bytes,
-                      int64_t rank, int64_t size0, int64_t size1, int64_t stride0,
-                      int64_t stride1) {
+                      int64_t rank, int64_t size0, int64_t size1, int64_t size2, int64_t size3,
+                      int64_t size4, int64_t stride0, int64_t stride1, int64_t stride2,
+                      int64_t stride3, int64_t stride4) {
   if (launch && !errorPending())
     guarded([&] {
-      launchOf(launch)->addMatrix(
-          {address, offset, access, bytes, rank, {size0, size1}, {stride0, stride1}});
+      launchOf(launch)->addMatrix({address,
+                                   offset,
+                                   access,
+                                   bytes,
+                                   rank,
+                                   {size0, size1, size2, size3, size4},
+                                   {stride0, stride1, stride2, stride3, stride4}});
     });
 }
 
@@ -57,6 +63,11 @@ void xetileCudaNumber(void *launch, int64_t value, int64_t /*bytes*/) {
 void xetileCudaMap(void *launch, int64_t argument, int64_t kind, int64_t inner, int64_t outer) {
   if (launch && !errorPending())
     guarded([&] { launchOf(launch)->addMap(argument, kind, inner, outer); });
+}
+
+void xetileCudaAligned(void *launch, int64_t argument, int64_t bytes) {
+  if (launch && !errorPending())
+    guarded([&] { launchOf(launch)->checkAligned(argument, bytes); });
 }
 
 void xetileCudaWalk(void *launch) {

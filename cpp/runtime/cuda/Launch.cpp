@@ -32,6 +32,24 @@ std::array<int64_t, 2> reach(const Matrix &matrix) {
   return {first, last};
 }
 
+/// Bytes between elements that are neighbours along a dimension, but the last one.
+uint64_t pitchOf(const Matrix &matrix, size_t dim, const std::string &which) {
+  int64_t bytes = matrix.strides[dim] * matrix.bytes;
+  // That of a single row is never used.
+  if (isEmpty(matrix) || matrix.sizes[dim] == 1)
+    bytes = (std::max<int64_t>(matrix.sizes[matrix.rank - 1], 1) * matrix.bytes + kAlign - 1) /
+            kAlign * kAlign;
+  if (bytes % kAlign)
+    throw Error(
+        which + " has rows " + std::to_string(bytes) +
+        " bytes apart; expected a multiple of 16: pad the rows of the array, or compile with "
+        "loads=plain");
+  if (bytes < 0 || bytes >= kMaxPitch)
+    throw Error(which + " has rows " + std::to_string(bytes) +
+                " bytes apart; expected less than 2^40");
+  return static_cast<uint64_t>(bytes);
+}
+
 int64_t multiprocessors(const Driver &driver) {
   int device = 0, count = 0;
   check(driver, driver.ctxGetDevice(&device), "asking for the current GPU");
@@ -92,7 +110,7 @@ void Launch::addNumber(int64_t value) {
 
 void Launch::addMap(int64_t argument, int64_t kind, int64_t inner, int64_t outer) {
   if (argument < 0 || argument >= static_cast<int64_t>(arguments.size()) ||
-      arguments[argument].matrix.rank != 2)
+      arguments[argument].matrix.rank < 2)
     throw Error("a tensor map of the kernel '" + name + "' is of argument " +
                 std::to_string(argument) +
                 ", which is no matrix. Host code and kernel must come "
@@ -100,37 +118,46 @@ void Launch::addMap(int64_t argument, int64_t kind, int64_t inner, int64_t outer
   const Matrix &matrix = arguments[argument].matrix;
   std::string which = "argument " + std::to_string(argument) + " of the kernel '" + name + "'";
   DevicePointer start = arguments[argument].base + matrix.offset * matrix.bytes;
-  int64_t rows = std::max<int64_t>(matrix.sizes[0], 1);
-  int64_t columns = std::max<int64_t>(matrix.sizes[1], 1);
-  // The pitch of a single row is never used.
-  int64_t pitch = rows == 1 ? (columns * matrix.bytes + kAlign - 1) / kAlign * kAlign
-                            : matrix.strides[0] * matrix.bytes;
-  if (matrix.strides[1] != 1 && matrix.sizes[1] > 1)
-    throw Error(which + " has columns " + std::to_string(matrix.strides[1]) +
+  auto last = static_cast<size_t>(matrix.rank - 1);
+  if (matrix.strides[last] != 1 && matrix.sizes[last] > 1)
+    throw Error(which + " has columns " + std::to_string(matrix.strides[last]) +
                 " elements apart; expected contiguous rows");
   if (start % kAlign)
     throw Error(which + " begins " + std::to_string(start % kAlign) +
                 " bytes behind a multiple of 16; expected such a multiple: copy the array");
-  if (!isEmpty(matrix) && pitch % kAlign)
-    throw Error(which + " has rows " + std::to_string(pitch) +
-                " bytes apart; expected a multiple of 16: pad the rows of the array");
-  if (rows > kMaxSide || columns > kMaxSide || pitch < 0 || pitch >= kMaxPitch)
-    throw Error(which + " is a matrix of " + std::to_string(rows) + " x " +
-                std::to_string(columns) +
-                "; expected at most 2^32 each, and rows of less than "
-                "2^40 bytes");
-  uint64_t sizes[] = {static_cast<uint64_t>(columns), static_cast<uint64_t>(rows)};
-  uint64_t strides[] = {static_cast<uint64_t>(isEmpty(matrix) ? kAlign : pitch)};
-  if (isEmpty(matrix))
-    sizes[0] = sizes[1] = 1;
-  uint32_t box[] = {static_cast<uint32_t>(inner), static_cast<uint32_t>(outer)};
-  uint32_t steps[] = {1, 1};
+  std::array<uint64_t, kMaxRank> sizes{}, strides{};
+  std::array<uint32_t, kMaxRank> box{}, steps{};
+  box.fill(1);
+  steps.fill(1);
+  box[0] = static_cast<uint32_t>(inner);
+  box[1] = static_cast<uint32_t>(outer);
+  // The adjacent dimension comes first, and its stride is none.
+  for (size_t i = 0; i <= last; ++i) {
+    int64_t size = isEmpty(matrix) ? 1 : matrix.sizes[last - i];
+    if (size > kMaxSide)
+      throw Error(which + " has a side of " + std::to_string(size) + "; expected at most 2^32");
+    sizes[i] = static_cast<uint64_t>(size);
+    if (i)
+      strides[i - 1] = pitchOf(matrix, last - i, which);
+  }
   maps.emplace_back();
   check(driver,
-        driver.tensorMapEncodeTiled(&maps.back(), static_cast<int>(kind), 2,
-                                    reinterpret_cast<void *>(start), sizes, strides, box, steps,
-                                    /*interleave=*/0, kSwizzle128, kPromote256, /*fill=*/0),
+        driver.tensorMapEncodeTiled(
+            &maps.back(), static_cast<int>(kind), static_cast<uint32_t>(matrix.rank),
+            reinterpret_cast<void *>(start), sizes.data(), strides.data(), box.data(), steps.data(),
+            /*interleave=*/0, kSwizzle128, kPromote256, /*fill=*/0),
         "describing " + which + " to the copy engine");
+}
+
+void Launch::checkAligned(int64_t argument, int64_t bytes) const {
+  if (argument < 0 || argument >= static_cast<int64_t>(arguments.size()) || bytes <= 0)
+    throw Error("the kernel '" + name + "' has no argument " + std::to_string(argument));
+  const Argument &found = arguments[argument];
+  auto start = static_cast<int64_t>(found.base) + found.matrix.offset * found.matrix.bytes;
+  if (start % bytes)
+    throw Error("argument " + std::to_string(argument) + " of the kernel '" + name + "' begins " +
+                std::to_string(start % bytes) + " bytes behind a multiple of " +
+                std::to_string(bytes) + "; expected such a multiple: copy the array");
 }
 
 void Launch::run(int64_t x, int64_t y, int64_t z, int64_t threads) {

@@ -18,10 +18,12 @@ struct Kernel {
   std::map<void *, void *> functions;
 };
 
+constexpr size_t kMaxRank = 5;
+
 /// An array as a memref describes it.
 struct Matrix {
   int64_t address, offset, access, bytes, rank;
-  std::array<int64_t, 2> sizes, strides;
+  std::array<int64_t, kMaxRank> sizes, strides;
 };
 
 class Launch {
@@ -35,6 +37,7 @@ public:
   void addMatrix(const Matrix &matrix);
   void addNumber(int64_t value);
   void addMap(int64_t argument, int64_t kind, int64_t inner, int64_t outer);
+  void checkAligned(int64_t argument, int64_t bytes) const;
   void walk() { walks = true; }
   void run(int64_t x, int64_t y, int64_t z, int64_t threads);
 

@@ -23,21 +23,27 @@ extern "C" {
 XETILE_CUDA_EXPORT void *xetileCudaBegin(int64_t *slot, const char *ptx, const char *name,
                                          int64_t sharedBytes);
 
-/// The next argument, an array of at most two dimensions: parameters of a memref. Sizes, strides
+/// The next argument, an array of at most five dimensions: parameters of a memref. Sizes, strides
 /// and offset in elements; `access` is 1 if the kernel reads it, 3 if it writes it, too. An array
 /// that is in the host's memory is copied to the device, and back after the launch if it is
 /// written.
 XETILE_CUDA_EXPORT void xetileCudaMatrix(void *launch, int64_t address, int64_t offset,
                                          int64_t access, int64_t bytes, int64_t rank, int64_t size0,
-                                         int64_t size1, int64_t stride0, int64_t stride1);
+                                         int64_t size1, int64_t size2, int64_t size3, int64_t size4,
+                                         int64_t stride0, int64_t stride1, int64_t stride2,
+                                         int64_t stride3, int64_t stride4);
 
 /// The next argument, a number of so many bytes.
 XETILE_CUDA_EXPORT void xetileCudaNumber(void *launch, int64_t value, int64_t bytes);
 
-/// A tensor map of an argument that is a matrix, in boxes of inner x outer elements with 128-byte
-/// swizzle; `kind` is a CUtensorMapDataType. It becomes a parameter behind all arguments.
+/// A tensor map of an argument that is a matrix, or a batch of them, in boxes of inner x outer
+/// elements with 128-byte swizzle; `kind` is a CUtensorMapDataType. It becomes a parameter behind
+/// all arguments.
 XETILE_CUDA_EXPORT void xetileCudaMap(void *launch, int64_t argument, int64_t kind, int64_t inner,
                                       int64_t outer);
+
+/// The kernel reads an argument in units of so many bytes: it has to begin at a multiple of them.
+XETILE_CUDA_EXPORT void xetileCudaAligned(void *launch, int64_t argument, int64_t bytes);
 
 /// The kernel's workgroups walk over the grid: as many are launched as the device runs at once, and
 /// the grid's sizes become a parameter behind all others.

@@ -8,8 +8,8 @@
 namespace xetile {
 
 /// Of a kernel for Nvidia's GPUs: `stages`, `stage_bytes`, `shared_bytes`, `threads`, `written`,
-/// the arguments that it writes, and `pipeline`, who loads: "simple" (the default) or
-/// "specialized".
+/// the arguments that it writes; maybe `pipeline`, who loads ("simple" or "specialized"), `loads`,
+/// how ("plain"), and `aligned`, arguments each with bytes that they begin at a multiple of.
 inline constexpr llvm::StringLiteral kRingAttr = "xetile.ring";
 /// Of a global: the matrix (`argument`) and the `box` of elements that a tensor map describes.
 inline constexpr llvm::StringLiteral kMapAttr = "xetile.tensor_map";

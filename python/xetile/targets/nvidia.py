@@ -35,6 +35,7 @@ _SCHEDULE = "matmul"
 _OPT_LEVEL = 2  # of host code
 _PTX = "4-ptx"  # the level that has it
 _GROUP_ROWS = 8
+_LOADS = ("auto", "plain")
 _PIPELINES = ("auto", "simple", "specialized")
 
 
@@ -46,6 +47,11 @@ class NvidiaTarget(Target):
         Option(
             "group_rows",
             "rows of tiles that workgroups walk together, so that they read the same parts of A and B; 8 by default",
+        ),
+        Option(
+            "loads",
+            "plain: without TMA, for sizes of a run whose rows are no multiples of 16 bytes; auto by default, so where "
+            "that is known",
         ),
         Option(
             "pipeline",
@@ -107,7 +113,10 @@ class NvidiaTarget(Target):
         pipeline = given["pipeline"] or "auto"
         if pipeline not in _PIPELINES:
             raise XeTileError(f"pipeline: expected {', '.join(_PIPELINES)}, got {told(pipeline)}")
-        return NvidiaPlan(self, chosen.with_values(values), rows, pipeline)
+        loads = given["loads"] or "auto"
+        if loads not in _LOADS:
+            raise XeTileError(f"loads: expected {', '.join(_LOADS)}, got {told(loads)}")
+        return NvidiaPlan(self, chosen.with_values(values), rows, pipeline, loads)
 
     def __str__(self) -> str:
         return self.name
@@ -119,6 +128,7 @@ class NvidiaPlan(Plan):
 
     group_rows: int
     pipeline: str
+    loads: str
 
     def for_payload(self, payload: ir.Module) -> NvidiaPlan:
         """Itself. XeTileError if the payload is a kernel already, or has frozen arguments."""
@@ -132,7 +142,7 @@ class NvidiaPlan(Plan):
 
     def options(self) -> dict[str, str]:
         """Options of the levels, as `xetile-compile` takes them."""
-        return {"group-rows": str(self.group_rows), "pipeline": self.pipeline}
+        return {"group-rows": str(self.group_rows), "pipeline": self.pipeline, "loads": self.loads}
 
     def code(self, stages: Stages, signature: Signature) -> NvidiaCode:
         """The kernel with the host's code that launches it."""

@@ -7,7 +7,7 @@
 // RUN: not xetile-opt %s --pass-pipeline="builtin.module(xetile-compile{target=sm_90a schedule=%schedules/matmul.mlir to=1-xetile-workgroup set=workgroup_m=320,subgroups_m=1})" 2>&1 | FileCheck %s --check-prefix=C2
 // C2: workgroup_m = 320: expected at most 256, what one TMA loads
 // RUN: not xetile-opt %s --pass-pipeline="builtin.module(xetile-compile{target=sm_90a schedule=%schedules/matmul.mlir to=1-xetile-workgroup set=k_step=32})" 2>&1 | FileCheck %s --check-prefix=C3
-// C3: k_step = 32: expected 64, 128, 192 or 256, rows of 128 bytes
+// C3: k_step = 32: expected a multiple of 64 of at most 256, rows of 128 bytes of bf16
 // RUN: not xetile-opt %s --pass-pipeline="builtin.module(xetile-compile{target=sm_90a schedule=%schedules/matmul.mlir to=1-xetile-workgroup set=prefetch=0})" 2>&1 | FileCheck %s --check-prefix=C4
 // C4: prefetch = 0: expected at least 1, the stages of the ring but one
 // RUN: not xetile-opt %s --pass-pipeline="builtin.module(xetile-compile{target=sm_90a schedule=%schedules/matmul.mlir to=1-xetile-workgroup set=subgroups_n=2})" 2>&1 | FileCheck %s --check-prefix=C5

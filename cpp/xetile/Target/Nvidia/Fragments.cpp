@@ -86,36 +86,30 @@ Value KernelWriter::loadPair(LoadTileOp load, Place place) {
   }
   if (!isOneColumn)
     column = add(column, add(shiftLeft(bitAnd(lane, 3), 1), place.column * 8));
-  auto facts = memref::ExtractStridedMetadataOp::create(b, init.getSource());
-  Type index = b.getIndexType(), i64 = b.getI64Type();
-  auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, value); };
-  auto within = [&](Value at, Value size, int64_t last) -> Value {
-    Value wide = arith::IndexCastOp::create(b, index, at);
-    return arith::MinSIOp::create(b, wide, arith::SubIOp::create(b, size, constant(last)));
-  };
-  auto addressOf = [&](Value row, Value column) -> Value {
-    Value at = arith::AddIOp::create(b, arith::MulIOp::create(b, row, facts.getStrides()[0]),
-                                     arith::MulIOp::create(b, column, facts.getStrides()[1]));
-    at = arith::AddIOp::create(b, at, facts.getOffset());
-    at = arith::MulIOp::create(b, at, constant(element.getIntOrFloatBitWidth() / 8));
-    Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, init.getSource());
-    Value sum = arith::IndexCastOp::create(b, i64, arith::AddIOp::create(b, base, at));
-    return LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext(), 1), sum);
+  Value source = init.getSource();
+  auto within = [&](Value at, unsigned dim, int64_t last) -> Value {
+    Value wide = arith::IndexCastOp::create(b, b.getIndexType(), at);
+    Value most = arith::SubIOp::create(b, sizeOf(source, dim),
+                                       arith::ConstantIndexOp::create(b, last).getResult());
+    return arith::MinSIOp::create(b, wide, most);
   };
   SmallVector<int64_t> strides;
   int64_t offset;
   bool isAdjacent = succeeded(memory.getStridesAndOffset(strides, offset)) && strides[1] == 1;
-  row = within(row, facts.getSizes()[0], 1);
+  row = within(row, 0, 1);
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;
-  if (isAdjacent && !isOneColumn) {
-    // Pairs lie within the matrix or outside of it: rows are multiples of 16 bytes.
-    Value at = addressOf(row, within(column, facts.getSizes()[1], 2));
+  // Pairs lie within the matrix or outside of it, if its rows have an even number of elements: as
+  // they have where TMA takes the results of a size that is not known.
+  int64_t columns = memory.getDimSize(1);
+  bool isEven = ShapedType::isDynamic(columns) ? !plan.isAllPlain : columns % 2 == 0;
+  if (isAdjacent && isEven && !isOneColumn) {
+    Value at = elementOf(source, row, within(column, 1, 2));
     bool isAligned = strides[0] % 2 == 0 && !ShapedType::isDynamic(strides[0]);
     return LLVM::LoadOp::create(b, VectorType::get({2}, element), at,
                                 isAligned || isOneRow ? 2 * bytes : bytes);
   }
   auto one = [&](Value column) -> Value {
-    Value at = addressOf(row, within(column, facts.getSizes()[1], 1));
+    Value at = elementOf(source, row, within(column, 1, 1));
     return LLVM::LoadOp::create(b, element, at, bytes);
   };
   Value first = one(column);

@@ -14,7 +14,6 @@ using namespace xetile::hopper;
 
 namespace {
 
-constexpr int64_t kInputBytes = 2; // f16 and bf16
 constexpr int64_t kMultiprocessors = 132;
 constexpr int64_t kMaxStages = 8;
 
@@ -30,14 +29,14 @@ struct Tile {
 constexpr Tile kTiles[] = {{128, 256, 1.0}, {256, 128, 0.98}, {128, 192, 0.97}, {128, 128, 0.94},
                            {64, 256, 0.84}, {128, 64, 0.64},  {64, 128, 0.64},  {64, 64, 0.4}};
 
-/// Cycles of a multiprocessor: those of its products, 4096 operations each, once for each round of
-/// workgroups, and what begins and ends a workgroup.
+/// Cycles of a multiprocessor: those of its products, 8192 operations each over the bytes of an
+/// element, once for each round of workgroups, and what begins and ends a workgroup.
 double costOf(const Tile &tile, const MatmulProblem &problem, int64_t kStep) {
   int64_t tiles = llvm::divideCeil(problem.m, tile.m) * llvm::divideCeil(problem.n, tile.n);
   int64_t rounds = llvm::divideCeil(tiles, kMultiprocessors);
   int64_t k = problem.k > 0 ? llvm::divideCeil(problem.k, kStep) * kStep : 4096;
   double area = double(tile.m) * double(tile.n);
-  double products = area * double(k) * 2 / 4096 / tile.rate;
+  double products = area * double(k) * problem.inputBits / 8 * 2 / 8192 / tile.rate;
   return double(rounds) * (products + 2000 + area / 16);
 }
 
@@ -46,7 +45,10 @@ Tile chooseTile(const MatmulProblem &problem, const MatmulTiling &given, int64_t
   bool isKnown = problem.m > 0 && problem.n > 0;
   std::optional<Tile> best;
   for (const Tile &tile : kTiles) {
-    bool fits = (given.workgroupM == MatmulTiling::kOpen || given.workgroupM == tile.m) &&
+    // Schedules share a prefetch of such a tile of elements of 1 or 4 bytes among no two subgroups.
+    bool isShared = tile.n != 192 || problem.inputBits == 16;
+    bool fits = isShared &&
+                (given.workgroupM == MatmulTiling::kOpen || given.workgroupM == tile.m) &&
                 (given.workgroupN == MatmulTiling::kOpen || given.workgroupN == tile.n);
     if (fits &&
         (!best || (isKnown && costOf(tile, problem, kStep) < costOf(*best, problem, kStep))))
@@ -56,11 +58,11 @@ Tile chooseTile(const MatmulProblem &problem, const MatmulTiling &given, int64_t
 }
 
 /// The most stages that fit beside the rest.
-int64_t stagesThatFit(MatmulTiling tiling) {
+int64_t stagesThatFit(MatmulTiling tiling, int64_t inputBytes) {
   int64_t stages = kMaxStages;
   do
     tiling.prefetch = --stages;
-  while (stages > 1 && sharedBytes(tiling) > kSharedBytes);
+  while (stages > 1 && sharedBytes(tiling, inputBytes) > kSharedBytes);
   return stages + 1;
 }
 
@@ -74,18 +76,18 @@ int64_t sumsOf(const MatmulTiling &tiling) {
 
 } // namespace
 
-RegisterSplit hopper::splitRegisters(int64_t warpgroups) {
+RegisterSplit hopper::splitRegisters(int64_t warpgroups, bool loadsPlainly) {
   // In steps of 8; ptxas gives each thread kRegisters / threads, rounded down to such a step.
-  constexpr int64_t kLoading = 40;
+  int64_t loading = loadsPlainly ? 72 : 40;
   int64_t each = kRegisters / ((warpgroups + 1) * kWarpgroup) / 8 * 8;
   if (each > kThreadRegisters)
     return {0, 0};
-  int64_t multiplying = ((warpgroups + 1) * each - kLoading) / warpgroups / 8 * 8;
-  return {std::min<int64_t>(multiplying, 240), kLoading};
+  int64_t multiplying = ((warpgroups + 1) * each - loading) / warpgroups / 8 * 8;
+  return {std::min<int64_t>(multiplying, 240), loading};
 }
 
-Problem hopper::checkSpecialized(const MatmulTiling &tiling) {
-  int64_t all = splitRegisters(tiling.subgroupsM).multiplying;
+Problem hopper::checkSpecialized(const MatmulTiling &tiling, bool loadsPlainly) {
+  int64_t all = splitRegisters(tiling.subgroupsM, loadsPlainly).multiplying;
   if (!all)
     all = kThreadRegisters;
   int64_t sums = sumsOf(tiling);
@@ -93,32 +95,33 @@ Problem hopper::checkSpecialized(const MatmulTiling &tiling) {
     return std::nullopt;
   std::string mistake;
   llvm::raw_string_ostream(mistake)
-      << "pipeline = specialized: " << tiling.subgroupsM
-      << " warpgroups beside one that loads have " << all << " registers a thread, and sums take "
-      << sums << "; expected at most " << all - kOtherRegisters
-      << ": make workgroup_m or workgroup_n smaller, or take the pipeline "
-      << "simple";
+      << (loadsPlainly ? "loads that are not TMA's" : "pipeline = specialized") << ": "
+      << tiling.subgroupsM << " warpgroups beside one that loads have " << all
+      << " registers a thread, and sums take " << sums << "; expected at most "
+      << all - kOtherRegisters << ": make workgroup_m or workgroup_n smaller"
+      << (loadsPlainly ? "" : ", or take the pipeline simple");
   return mistake;
 }
 
 bool hopper::gainsByWalking(int64_t tiles) { return tiles < 0 || tiles > kMultiprocessors; }
 
-int64_t hopper::stageBytes(const MatmulTiling &tiling) {
-  return (tiling.workgroupM + tiling.workgroupN) * tiling.kStep * kInputBytes;
+int64_t hopper::stageBytes(const MatmulTiling &tiling, int64_t inputBytes) {
+  return (tiling.workgroupM + tiling.workgroupN) * tiling.kStep * inputBytes;
 }
 
 int64_t hopper::storeBytes(const MatmulTiling &tiling) {
   return tiling.subgroupsM * 2 * kWgmmaM * kSwizzleBytes;
 }
 
-int64_t hopper::sharedBytes(const MatmulTiling &tiling) {
+int64_t hopper::sharedBytes(const MatmulTiling &tiling, int64_t inputBytes) {
   int64_t stages = tiling.prefetch + 1;
-  return stages * (stageBytes(tiling) + 16) + storeBytes(tiling);
+  return stages * (stageBytes(tiling, inputBytes) + 16) + storeBytes(tiling);
 }
 
 MatmulTiling hopper::chooseTiling(const MatmulProblem &problem, MatmulTiling tiling) {
+  int64_t inputBytes = std::max<int64_t>(problem.inputBits / 8, 1);
   if (tiling.kStep == MatmulTiling::kOpen)
-    tiling.kStep = kSwizzleBytes / kInputBytes;
+    tiling.kStep = kSwizzleBytes / inputBytes;
   Tile tile = chooseTile(problem, tiling, std::max<int64_t>(tiling.kStep, 1));
   if (tiling.workgroupM == MatmulTiling::kOpen)
     tiling.workgroupM = tile.m;
@@ -129,7 +132,7 @@ MatmulTiling hopper::chooseTiling(const MatmulProblem &problem, MatmulTiling til
   if (tiling.subgroupsN == MatmulTiling::kOpen)
     tiling.subgroupsN = 1;
   if (tiling.prefetch == MatmulTiling::kOpenPrefetch)
-    tiling.prefetch = std::min<int64_t>(stagesThatFit(tiling), 6) - 1;
+    tiling.prefetch = std::min<int64_t>(stagesThatFit(tiling, inputBytes), 6) - 1;
   return tiling;
 }
 
@@ -137,12 +140,16 @@ Problem hopper::checkTiling(const MatmulTiling &tiling, mlir::Type input, mlir::
   std::string mistake;
   llvm::raw_string_ostream os(mistake);
   auto [m, n, warpgroups, columns, k, ahead] = tiling;
-  if (!input.isF16() && !input.isBF16())
-    os << "wgmma multiplies f16 and bf16 here, got " << input
+  bool isWhole = input.isInteger(8);
+  int64_t bytes =
+      input.isIntOrFloat() ? std::max<int64_t>(input.getIntOrFloatBitWidth() / 8, 1) : 1;
+  int64_t row = kSwizzleBytes / bytes;
+  if (!input.isF16() && !input.isBF16() && !input.isF32() && !isWhole)
+    os << "wgmma multiplies f16, bf16, f32 as tf32, and i8 here, got " << input
        << ": expected inputs of these types, or another target";
-  else if (!sum.isF32())
-    os << "wgmma sums in f32 here, got " << sum << ": expected f32 as type of the result of the "
-       << "matmul, rounded afterwards";
+  else if (isWhole ? !sum.isInteger(32) : !sum.isF32())
+    os << "wgmma sums " << input << " in " << (isWhole ? "i32" : "f32") << " here, got " << sum
+       << ": expected that as type of the result of the matmul, rounded afterwards";
   else if (columns != 1)
     os << "subgroups_n = " << columns << ": expected 1 on " << kChip
        << ", where warpgroups share a tile by rows";
@@ -153,8 +160,9 @@ Problem hopper::checkTiling(const MatmulTiling &tiling, mlir::Type input, mlir::
        << m / warpgroups << " rows; expected a multiple of " << kWgmmaM << ", the rows of wgmma";
   else if (n % 64 || n > kWgmmaMaxN)
     os << "workgroup_n = " << n << ": expected 64, 128, 192 or 256, the columns of wgmma";
-  else if (k % 64 || k > kMaxBox)
-    os << "k_step = " << k << ": expected 64, 128, 192 or 256, rows of 128 bytes";
+  else if (k % row || k > kMaxBox)
+    os << "k_step = " << k << ": expected a multiple of " << row << " of at most " << kMaxBox
+       << ", rows of 128 bytes of " << input;
   else if (m > kMaxBox)
     os << "workgroup_m = " << m << ": expected at most " << kMaxBox << ", what one TMA loads";
   else if (ahead < 1)
@@ -164,11 +172,11 @@ Problem hopper::checkTiling(const MatmulTiling &tiling, mlir::Type input, mlir::
     os << "a warpgroup's " << m / warpgroups << " x " << n << " sums take " << sums
        << " registers of a thread; expected at most " << all - kOtherRegisters << " of " << all
        << ": make workgroup_m or workgroup_n smaller, or subgroups_m larger";
-  else if (int64_t bytes = sharedBytes(tiling); bytes > kSharedBytes)
-    os << "a ring of " << ahead + 1 << " stages of " << stageBytes(tiling) << " bytes and "
-       << storeBytes(tiling) << " bytes of results need " << bytes
+  else if (int64_t all = sharedBytes(tiling, bytes); all > kSharedBytes)
+    os << "a ring of " << ahead + 1 << " stages of " << stageBytes(tiling, bytes) << " bytes and "
+       << storeBytes(tiling) << " bytes of results need " << all
        << " bytes of shared memory; expected at most " << kSharedBytes << " on " << kChip
-       << ": prefetch = " << stagesThatFit(tiling) - 1 << " fits";
+       << ": prefetch = " << stagesThatFit(tiling, bytes) - 1 << " fits";
   else
     return std::nullopt;
   return mistake;

@@ -20,26 +20,28 @@ inline constexpr int64_t kWarpgroup = 128;                   // threads
 inline constexpr int64_t kMaxWarpgroups = 4;                 // that the registers below allow
 inline constexpr int64_t kRegisters = int64_t(64) * 1024;    // of a multiprocessor
 inline constexpr int64_t kThreadRegisters = 255;
-inline constexpr int64_t kWgmmaM = 64, kWgmmaMaxN = 256, kWgmmaK = 16;
+inline constexpr int64_t kWgmmaM = 64, kWgmmaMaxN = 256;
+inline constexpr int64_t kWgmmaKBytes = 32;   // of a row of A, by one instruction
 inline constexpr int64_t kSwizzleBytes = 128; // a row of a tile in shared memory
 inline constexpr int64_t kSwizzleAlign = 1024;
-inline constexpr int64_t kMaxBox = 256; // elements along one side of what a TMA loads
+inline constexpr int64_t kMaxBox = 256;   // elements along one side of what a TMA loads
+inline constexpr int64_t kMaxMapRank = 5; // of an array that a tensor map describes
 
-/// The bytes of a stage of the ring: a tile of A and one of B.
-int64_t stageBytes(const MatmulTiling &tiling);
+/// The bytes of a stage of the ring: a tile of A and one of B, of elements of so many bytes.
+int64_t stageBytes(const MatmulTiling &tiling, int64_t inputBytes);
 /// Two buffers of 64 rows for each warpgroup, by which results leave.
 int64_t storeBytes(const MatmulTiling &tiling);
 /// All of a workgroup's shared memory: stages, buffers, two barriers for each stage.
-int64_t sharedBytes(const MatmulTiling &tiling);
+int64_t sharedBytes(const MatmulTiling &tiling, int64_t inputBytes);
 
 /// Registers of a thread in a workgroup of so many warpgroups that multiply, and one that loads:
 /// together no more than the workgroup began with, else setmaxnreg waits for ever.
 struct RegisterSplit {
   int64_t multiplying, loading; // 0 where nothing is handed over
 };
-RegisterSplit splitRegisters(int64_t warpgroups);
+RegisterSplit splitRegisters(int64_t warpgroups, bool loadsPlainly);
 /// Why warpgroups that multiply by these tiles leave no room for one that loads.
-Problem checkSpecialized(const MatmulTiling &tiling);
+Problem checkSpecialized(const MatmulTiling &tiling, bool loadsPlainly);
 /// True if workgroups that walk several tiles gain by loading one while another is stored: `tiles`
 /// is below zero if it is not known.
 bool gainsByWalking(int64_t tiles);

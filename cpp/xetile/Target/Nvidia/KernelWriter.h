@@ -37,6 +37,13 @@ struct ThreadCode {
   mlir::Value fromIndex(mlir::OpFoldResult index);
   /// `base` + `bytes`, in shared memory.
   mlir::Value at(mlir::Value base, mlir::Value bytes);
+  /// Where an element of a matrix is in memory; indices of 64 bits.
+  mlir::Value elementOf(mlir::Value matrix, mlir::Value row, mlir::Value column);
+  mlir::Value sizeOf(mlir::Value matrix, unsigned dim);
+  /// Both within their sides.
+  mlir::Value isInside(mlir::Value matrix, mlir::Value row, mlir::Value column);
+  /// An index of 64 bits.
+  mlir::Value toIndex(mlir::Value number);
   void onlyIf(mlir::Value condition, llvm::function_ref<void()> body);
 };
 
@@ -54,6 +61,7 @@ private:
   };
   void writeSpecialized();
   void loadTiles(mlir::Value first, mlir::Value tiles, mlir::Value step);
+  void copyPlaces(llvm::ArrayRef<mlir::Operation *> body, mlir::Value tile);
   void multiplyTiles(llvm::ArrayRef<mlir::Operation *> body, mlir::Value first, mlir::Value tiles,
                      mlir::Value step);
   void mapIds(llvm::ArrayRef<mlir::Operation *> body, mlir::Value tile, mlir::IRMapping &mapping);
@@ -72,11 +80,26 @@ private:
   mlir::Value numberOfSteps();
   mlir::Value makeMap(const TilePlace &place, int64_t inner, int64_t outer);
   mlir::Value barrierOf(mlir::Value stage);
+  llvm::SmallVector<mlir::Value> boxOf(const TilePlace &place, mlir::Value inner,
+                                       mlir::Value outer);
   void waitFor(mlir::Value barrier, mlir::Value phase);
   void loadStage(mlir::Value stage, mlir::Value step);
   void loadTile(const TilePlace &place, mlir::Value map, mlir::Value to, mlir::Value barrier,
                 mlir::Value k);
   void waitForAll(mlir::Value barrier = {}, int64_t threads = 0);
+
+  // PlainLoads.cpp: tiles whose rows TMA does not take.
+  struct Late {
+    mlir::Value stage, pending; // the first stage that is not full yet, how many are on their way
+  };
+  int64_t fullArrivals() const;
+  int64_t loadsInFlight() const;
+  bool hasAsyncCopies() const;
+  void loadTilesPlainly(mlir::Value first, mlir::Value tiles, mlir::Value step);
+  void copyTile(const TilePlace &place, mlir::Value to, mlir::Value k);
+  mlir::Value unitInRing(const TilePlace &place, mlir::Value row, mlir::Value column);
+  void arriveFull(mlir::Value stage);
+  Late arriveLate(Late late);
 
   // Products.cpp: wgmma.
   void beginProducts();
@@ -107,6 +130,8 @@ private:
 
   // TileStores.cpp: results by way of shared memory.
   void storeTile(StoreTileOp store);
+  void copyRows(const Chunk &chunk, const TilePlace &place, mlir::Value buffer, mlir::Value row,
+                mlir::Value column);
   void fillBuffer(const Chunk &chunk, mlir::Value buffer);
 
   const RingPlan &plan;

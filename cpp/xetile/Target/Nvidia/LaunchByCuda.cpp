@@ -16,8 +16,19 @@ using namespace mlir;
 
 namespace {
 
-/// Elements of a tensor map, as the driver numbers them (CUtensorMapDataType).
-int64_t kindOf(Type type) { return type.isF16() ? 6 : type.isF32() ? 7 : 9; }
+constexpr int64_t kMaxRank = 5; // of arrays
+
+/// Elements of a tensor map, as the driver numbers them (CUtensorMapDataType). f32 that wgmma reads
+/// is rounded to tf32 on its way, else it would be cut.
+int64_t kindOf(Type type, bool isWritten) {
+  if (type.isInteger(8))
+    return 0;
+  if (type.isInteger(32))
+    return 3;
+  if (type.isF32())
+    return isWritten ? 7 : 11;
+  return type.isF16() ? 6 : 9;
+}
 
 /// Facts of a kernel that its launch needs.
 struct Kernel {
@@ -91,11 +102,11 @@ private:
                                 "launch without");
     for (Value operand : launch.getKernelOperands()) {
       auto memory = dyn_cast<MemRefType>(operand.getType());
-      if (memory ? memory.getRank() > 2 || !memory.getElementType().isIntOrFloat()
+      if (memory ? memory.getRank() > kMaxRank || !memory.getElementType().isIntOrFloat()
                  : !operand.getType().isIntOrIndexOrFloat())
         return launch.emitOpError("passes ")
-               << operand.getType() << "; expected memrefs of at most 2 dimensions, integers and "
-               << "floats";
+               << operand.getType() << "; expected memrefs of at most " << kMaxRank
+               << " dimensions, integers and floats";
     }
     return success();
   }
@@ -136,9 +147,13 @@ private:
       ArrayRef<int64_t> box = map.getAs<DenseI64ArrayAttr>("box");
       auto type = cast<MemRefType>(launch.getKernelOperand(argument).getType());
       call(b, "xetileCudaMap",
-           {handle, number(argument), number(kindOf(type.getElementType())), number(box[0]),
-            number(box[1])});
+           {handle, number(argument),
+            number(kindOf(type.getElementType(), llvm::is_contained(written, argument))),
+            number(box[0]), number(box[1])});
     }
+    if (auto aligned = kernel->ring.getAs<DenseI64ArrayAttr>("aligned"))
+      for (ArrayRef<int64_t> rest = aligned; rest.size() >= 2; rest = rest.drop_front(2))
+        call(b, "xetileCudaAligned", {handle, number(rest[0]), number(rest[1])});
     auto pipeline = kernel->ring.getAs<StringAttr>("pipeline");
     if (pipeline && pipeline == "specialized")
       call(b, "xetileCudaWalk", {handle});
@@ -166,7 +181,7 @@ private:
     for (ValueRange values : {ValueRange(facts.getSizes()), ValueRange(facts.getStrides())}) {
       for (Value value : values)
         parts.push_back(wide(value));
-      parts.append(2 - values.size(), number(1));
+      parts.append(kMaxRank - values.size(), number(1));
     }
     return parts;
   }

@@ -23,6 +23,11 @@ using namespace xetile;
 namespace {
 
 struct NvidiaOptions : TargetOptions {
+  Option<std::string> loads{
+      *this, "loads",
+      llvm::cl::desc("plain: without TMA, for sizes of a run whose rows are no multiples of 16 "
+                     "bytes; auto: where that is known"),
+      llvm::cl::init("auto")};
   Option<int64_t> groupRows{
       *this, "group-rows",
       llvm::cl::desc("Rows of tiles that workgroups walk together, for the second-level cache"),
@@ -79,6 +84,7 @@ void addRing(OpPassManager &pm, const NvidiaOptions &options) {
   group.rows = options.groupRows;
   device.addPass(createGroupWorkgroups(group));
   PlanRingOptions plan;
+  plan.loads = options.loads;
   plan.pipeline = options.pipeline;
   device.addPass(createPlanRing(plan));
 }

@@ -44,14 +44,21 @@ def PlanRing : Pass<"xetile-plan-ring", "::mlir::gpu::GPUModuleOp"> {
     The option `pipeline` says who loads: `simple`, a thread of those that multiply; `specialized`, a warpgroup of its own,
     and workgroups walk over tiles; `auto`, the latter where there are more tiles than multiprocessors.
 
+    Matrices whose rows are no multiples of 16 bytes apart, and those of types other than 2 bytes that are not adjacent
+    along k, are copied by threads of that warpgroup: in units of up to 16 bytes that divide the rows, which the arrays
+    have to begin at (`aligned`). `loads = plain` says so of sizes of a run.
+
     Refused, each with an error at the operation: kernels of another form; operands of `tile_mma` that are no loads of a
-    matrix that the kernel takes as argument; types other than f16 and bf16 with sums in f32; tiles that wgmma does not
-    multiply (a subgroup is a warpgroup: multiples of 64 rows each, of 64 columns and of 64 along k); more sums than
+    matrix that the kernel takes as argument, alone or in a batch; types other than f16, bf16, f32 (multiplied as tf32) with
+    sums in f32, and i8 with sums in i32; tiles that wgmma does not
+    multiply (a subgroup is a warpgroup: multiples of 64 rows each, of 64 columns and of 128 bytes along k); more sums than
     registers hold; more shared memory than 227 KB; elementwise operations that need other threads' values.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::xetile::XeTileDialect"];
   let options = [Option<"pipeline", "pipeline", "std::string", "\"auto\"",
-      "Who loads: simple, specialized, or auto, which takes the latter where workgroups compute several tiles">];
+      "Who loads: simple, specialized, or auto, which takes the latter where workgroups compute several tiles">,
+      Option<"loads", "loads", "std::string", "\"auto\"",
+      "plain: without TMA, for sizes of a run whose rows are no multiples of 16 bytes; auto: where that is known">];
 }
 
 def ConvertXeTileToNVVM : Pass<"convert-xetile-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
@@ -65,6 +72,8 @@ def ConvertXeTileToNVVM : Pass<"convert-xetile-to-nvvm", "::mlir::gpu::GPUModule
     - In the pipeline `specialized` a warpgroup more loads, and gives registers to the others (setmaxnreg). A second barrier
       of each stage counts the warpgroups that have read it. Workgroups walk over tiles, as many as the device runs at once,
       so that the next tile's stages fill while one is stored. The numbers of tiles are a parameter, `xetile.grid`.
+    - Tiles that TMA does not take are copied by that warpgroup's threads, by cp.async or through registers, and results
+      with such rows are stored element by element.
     - Elementwise operations work on pairs of sums in registers. `store_tile` goes through two buffers of each warpgroup
       (stmatrix) to TMA, which drops what is outside.
 
@@ -151,7 +160,7 @@ def LaunchByCuda : Pass<"xetile-launch-by-cuda", "::mlir::ModuleOp"> {
     func.call @xetileCudaMap(%launch, %argument, %kind, %inner, %outer)
     func.call @xetileCudaLaunch(%launch, %x, %y, %z, %threads)
     ```
-    Refused: launches of kernels that have no PTX, arguments that are no memrefs of at most 2 dimensions, integers or
+    Refused: launches of kernels that have no PTX, arguments that are no memrefs of at most 5 dimensions, integers or
     floats, launches that wait for others or ask for clusters.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",

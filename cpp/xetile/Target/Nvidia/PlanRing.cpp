@@ -23,6 +23,10 @@ struct PlanRing : xetile::impl::PlanRingBase<PlanRing> {
   using PlanRingBase::PlanRingBase;
 
   void runOnOperation() override {
+    if (loads != "auto" && loads != "plain") {
+      getOperation().emitOpError() << "option loads is " << loads << ", expected auto or plain";
+      return signalPassFailure();
+    }
     if (pipeline != "auto" && pipeline != "simple" && pipeline != "specialized") {
       getOperation().emitOpError()
           << "option pipeline is " << pipeline << ", expected auto, simple or specialized";
@@ -45,23 +49,38 @@ private:
     auto matrix = cast<MemRefType>(placeOfTile(store, store.getTile())->matrix.getType());
     if (!matrix.hasStaticShape())
       return -1;
-    return llvm::divideCeil(matrix.getDimSize(0), plan.tiling.workgroupM) *
-           llvm::divideCeil(matrix.getDimSize(1), plan.tiling.workgroupN);
+    ArrayRef<int64_t> sizes = matrix.getShape();
+    int64_t tiles = llvm::divideCeil(sizes[sizes.size() - 2], plan.tiling.workgroupM) *
+                    llvm::divideCeil(sizes.back(), plan.tiling.workgroupN);
+    for (int64_t size : sizes.drop_back(2))
+      tiles *= size;
+    return tiles;
   }
 
   /// Who loads. Emits an error if that is given and does not fit.
   FailureOr<bool> isSpecialized(const RingPlan &plan) {
-    xetile::Problem why = checkSpecialized(plan.tiling);
-    if (pipeline == "specialized" && why)
+    bool isPlain = plan.hasPlainLoads();
+    xetile::Problem why = checkSpecialized(plan.tiling, isPlain);
+    if ((pipeline == "specialized" || isPlain) && why)
       return plan.mma.emitOpError() << *why;
-    return pipeline == "specialized" ||
+    if (isPlain && pipeline == "simple")
+      return plan.mma.emitOpError(
+          "multiplies matrices that TMA does not take, as their rows are no "
+          "multiples of 16 bytes apart or not adjacent along k: expected the "
+          "pipeline specialized, where a warpgroup loads without it");
+    return isPlain || pipeline == "specialized" ||
            (pipeline == "auto" && !why && gainsByWalking(tilesOf(plan)));
   }
 
   LogicalResult plan(gpu::GPUFuncOp kernel) {
     // A single step needs no stage ahead, but the ring has two.
+    NamedAttrList given;
     if (restoreLoop(kernel))
-      kernel->setAttr(kRingAttr, DictionaryAttr::get(&getContext(), stagesOf(2)));
+      given.append(stagesOf(2));
+    if (loads == "plain")
+      given.append("loads", Builder(&getContext()).getStringAttr("plain"));
+    if (!given.empty())
+      kernel->setAttr(kRingAttr, given.getDictionary(&getContext()));
     FailureOr<RingPlan> plan = planRing(kernel);
     if (failed(plan))
       return failure();
@@ -85,13 +104,22 @@ private:
     SmallVector<int64_t> written;
     for (xetile::StoreTileOp store : plan->stores)
       written.push_back(placeOfTile(store, store.getTile())->matrix.getArgNumber());
-    kernel->setAttr(
-        kRingAttr,
-        b.getDictionaryAttr(
-            {stagesOf(plan->stages()), number("stage_bytes", stageBytes(tiling)),
-             number("shared_bytes", sharedBytes(tiling)), number("threads", threads),
-             b.getNamedAttr("pipeline", b.getStringAttr(*specialized ? "specialized" : "simple")),
-             b.getNamedAttr("written", b.getDenseI64ArrayAttr(written))}));
+    SmallVector<int64_t> aligned;
+    for (const TilePlace *place : {&plan->a, &plan->b})
+      if (place->isPlain && place->unitBytes > plan->inputBytes())
+        aligned.append({int64_t(place->matrix.getArgNumber()), place->unitBytes});
+    NamedAttrList fields;
+    fields.append(stagesOf(plan->stages()));
+    fields.append(number("stage_bytes", plan->stageBytes()));
+    fields.append(number("shared_bytes", sharedBytes(tiling, plan->inputBytes())));
+    fields.append(number("threads", threads));
+    fields.append("pipeline", b.getStringAttr(*specialized ? "specialized" : "simple"));
+    fields.append("written", b.getDenseI64ArrayAttr(written));
+    if (plan->isAllPlain)
+      fields.append("loads", b.getStringAttr("plain"));
+    if (!aligned.empty())
+      fields.append("aligned", b.getDenseI64ArrayAttr(aligned));
+    kernel->setAttr(kRingAttr, fields.getDictionary(&getContext()));
     // A schedule counts 16 lanes for a subgroup; the launch follows the attribute above.
     kernel.setKnownBlockSizeAttr(b.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
     return success();

@@ -25,13 +25,14 @@ void KernelWriter::beginProducts() {
   const MatmulTiling &tiling = plan.tiling;
   int64_t rows = plan.warpgroupRows();
   // Rows of A: behind one another, or a chunk of 64 for each warpgroup's block.
-  int64_t share =
-      plan.a.isTransposed ? rows / kWgmmaM * plan.a.outer * kSwizzleBytes : rows * kSwizzleBytes;
-  int64_t leadingA = plan.a.isTransposed ? plan.a.outer * kSwizzleBytes : 16;
-  int64_t leadingB = plan.b.isTransposed ? 16 : plan.b.outer * kSwizzleBytes;
+  bool aIsTransposed = plan.a.isTransposedInRing(), bIsTransposed = plan.b.isTransposedInRing();
+  int64_t columnA = plan.a.outerInRing() * kSwizzleBytes;
+  int64_t share = aIsTransposed ? rows / kWgmmaM * columnA : rows * kSwizzleBytes;
+  int64_t leadingA = aIsTransposed ? columnA : 16;
+  int64_t leadingB = bIsTransposed ? 16 : plan.b.outerInRing() * kSwizzleBytes;
   descriptorA = descriptor(add(address, mul(warpgroup, share)), leadingA);
-  descriptorB = descriptor(add(address, plan.a.inner * plan.a.outer * 2), leadingB);
-  SmallVector<Type> types(tiling.workgroupN / 2, b.getF32Type());
+  descriptorB = descriptor(add(address, plan.bytesOfA()), leadingB);
+  SmallVector<Type> types(tiling.workgroupN / 2, plan.sum());
   sumsType = LLVM::LLVMStructType::getLiteral(b.getContext(), types);
 }
 
@@ -52,39 +53,49 @@ SmallVector<Value> KernelWriter::firstSums() {
   return structs;
 }
 
+static NVVM::WGMMATypes kindOf(Type type, bool isUnsigned) {
+  if (type.isInteger(8))
+    return isUnsigned ? NVVM::WGMMATypes::u8 : NVVM::WGMMATypes::s8;
+  if (type.isF32())
+    return NVVM::WGMMATypes::tf32;
+  return type.isF16() ? NVVM::WGMMATypes::f16 : NVVM::WGMMATypes::bf16;
+}
+
 void KernelWriter::multiply(SmallVectorImpl<Value> &sums, Value stage) {
   const MatmulTiling &tiling = plan.tiling;
-  Value offset = arith::ExtUIOp::create(b, b.getI64Type(), mul(stage, stageBytes(tiling) >> 4));
+  Value offset = arith::ExtUIOp::create(b, b.getI64Type(), mul(stage, plan.stageBytes() >> 4));
   auto moved = [&](Value base, int64_t bytes) {
     Value by = bytes ? arith::AddIOp::create(b, base, wide(bytes >> 4)) : base;
     return by;
   };
-  // 16 of k: 32 bytes of a row of 128, or 16 rows.
+  // One wgmma's part of k: 32 bytes of a row of 128, or rows.
   auto alongK = [&](const TilePlace &place, bool kIsInner, int64_t number) {
     if (!kIsInner)
-      return number * kWgmmaK * kSwizzleBytes;
-    int64_t perRow = kSwizzleBytes / (2 * kWgmmaK);
-    return number / perRow * place.outer * kSwizzleBytes + number % perRow * 2 * kWgmmaK;
+      return number * plan.wgmmaK() * kSwizzleBytes;
+    int64_t perRow = kSwizzleBytes / kWgmmaKBytes;
+    return number / perRow * place.outerInRing() * kSwizzleBytes + number % perRow * kWgmmaKBytes;
   };
   Value a = arith::AddIOp::create(b, descriptorA, offset);
   Value c = arith::AddIOp::create(b, descriptorB, offset);
-  auto input = cast<VectorType>(plan.mma.getA().getType()).getElementType();
-  NVVM::WGMMATypes kind = input.isF16() ? NVVM::WGMMATypes::f16 : NVVM::WGMMATypes::bf16;
+  NVVM::WGMMATypes kindA = kindOf(plan.input(), plan.mma.getUnsignedA());
+  NVVM::WGMMATypes kindB = kindOf(plan.input(), plan.mma.getUnsignedB());
+  NVVM::WGMMATypes kindOfSums = plan.sum().isF32() ? NVVM::WGMMATypes::f32 : NVVM::WGMMATypes::s32;
   auto layout = [](bool isColumns) {
     return isColumns ? NVVM::MMALayout::col : NVVM::MMALayout::row;
   };
-  auto shape = NVVM::MMAShapeAttr::get(b.getContext(), kWgmmaM, int(tiling.workgroupN), kWgmmaK);
-  int64_t blockBytes = kWgmmaM / (plan.a.isTransposed ? kWgmmaM : 1) *
-                       (plan.a.isTransposed ? plan.a.outer : 1) * kSwizzleBytes;
+  auto shape =
+      NVVM::MMAShapeAttr::get(b.getContext(), kWgmmaM, int(tiling.workgroupN), int(plan.wgmmaK()));
+  bool aIsTransposed = plan.a.isTransposedInRing(), bIsTransposed = plan.b.isTransposedInRing();
+  int64_t blockBytes = (aIsTransposed ? plan.a.outerInRing() : kWgmmaM) * kSwizzleBytes;
   NVVM::WgmmaFenceAlignedOp::create(b);
-  for (int64_t k = 0; k < tiling.kStep / kWgmmaK; ++k) {
-    Value fromB = moved(c, alongK(plan.b, plan.b.isTransposed, k));
+  for (int64_t k = 0; k < tiling.kStep / plan.wgmmaK(); ++k) {
+    Value fromB = moved(c, alongK(plan.b, bIsTransposed, k));
     for (auto [block, sum] : llvm::enumerate(sums)) {
-      Value fromA = moved(a, alongK(plan.a, !plan.a.isTransposed, k) + int64_t(block) * blockBytes);
+      Value fromA = moved(a, alongK(plan.a, !aIsTransposed, k) + int64_t(block) * blockBytes);
       sum = NVVM::WgmmaMmaAsyncOp::create(
-          b, sumsType, sum, fromA, fromB, shape, kind, kind, NVVM::WGMMATypes::f32,
-          NVVM::WGMMAScaleOut::one, NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
-          layout(plan.a.isTransposed), layout(plan.b.isTransposed), NVVM::MMAIntOverflowAttr());
+          b, sumsType, sum, fromA, fromB, shape, kindA, kindB, kindOfSums, NVVM::WGMMAScaleOut::one,
+          NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one, layout(aIsTransposed),
+          layout(bIsTransposed), NVVM::MMAIntOverflowAttr());
     }
   }
   NVVM::WgmmaGroupSyncAlignedOp::create(b);

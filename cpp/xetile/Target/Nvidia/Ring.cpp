@@ -11,7 +11,6 @@ using namespace mlir;
 using namespace xetile;
 using namespace xetile::hopper;
 
-constexpr int64_t kChunk = 64;             // elements of 2 bytes in a row of shared memory
 constexpr int64_t kWaitTicks = 10'000'000; // nanoseconds, then it asks again
 
 static LLVM::LLVMPointerType pointerTo(OpBuilder &b, unsigned space) {
@@ -60,11 +59,13 @@ void KernelWriter::beginRing() {
   }
   if (plan.isSpecialized)
     grid = makeGrid();
-  mapA = makeMap(plan.a, kChunk, plan.a.outer);
-  mapB = makeMap(plan.b, kChunk, plan.b.outer);
+  if (!plan.a.isPlain)
+    mapA = makeMap(plan.a, plan.rowElements(), plan.a.outer);
+  if (!plan.b.isPlain)
+    mapB = makeMap(plan.b, plan.rowElements(), plan.b.outer);
   shared = LLVM::AddressOfOp::create(b, pointerTo(b, 3), name);
   address = LLVM::PtrToIntOp::create(b, b.getI32Type(), shared);
-  barriers = at(shared, number(plan.stages() * stageBytes(tiling) + storeBytes(tiling)));
+  barriers = at(shared, number(plan.stages() * plan.stageBytes() + storeBytes(tiling)));
   thread = NVVM::ThreadIdXOp::create(b, b.getI32Type());
   // The same in all lanes of a warp, and known to be.
   warpgroup = NVVM::ShflOp::create(b, b.getI32Type(), number(-1), shiftRight(thread, 7), number(0),
@@ -73,7 +74,7 @@ void KernelWriter::beginRing() {
   isFirst = isEqual(thread, number(0));
   onlyIf(isFirst, [&] {
     for (int64_t stage = 0; stage < plan.stages(); ++stage)
-      NVVM::MBarrierInitOp::create(b, barrierOf(number(stage)), number(1), Value());
+      NVVM::MBarrierInitOp::create(b, barrierOf(number(stage)), number(fullArrivals()), Value());
     // One thread of each warpgroup that multiplies says that it has read a stage.
     for (int64_t stage = 0; plan.isSpecialized && stage < plan.stages(); ++stage)
       NVVM::MBarrierInitOp::create(b, emptyOf(number(stage)), number(tiling.subgroupsM), Value());
@@ -81,8 +82,9 @@ void KernelWriter::beginRing() {
   });
   onlyIf(isEqual(thread, number(32)), [&] {
     for (Value map : {mapA, mapB})
-      NVVM::PrefetchOp::create(b, NVVM::PrefetchCacheLevelAttr(), NVVM::CacheEvictionPriorityAttr(),
-                               map, Value(), b.getUnitAttr());
+      if (map)
+        NVVM::PrefetchOp::create(b, NVVM::PrefetchCacheLevelAttr(),
+                                 NVVM::CacheEvictionPriorityAttr(), map, Value(), b.getUnitAttr());
   });
   waitForAll();
 }
@@ -108,6 +110,16 @@ void KernelWriter::waitForAll(Value barrier, int64_t threads) {
                           NVVM::BarrierReductionAttr(), Value());
 }
 
+/// Where a box begins, the adjacent dimension first.
+SmallVector<Value> KernelWriter::boxOf(const TilePlace &place, Value inner, Value outer) {
+  SmallVector<Value> at = {inner, outer};
+  for (OpFoldResult index : llvm::reverse(place.batch)) {
+    auto value = dyn_cast<Value>(index);
+    at.push_back(fromIndex(value ? OpFoldResult(copies.lookupOrDefault(value)) : index));
+  }
+  return at;
+}
+
 void KernelWriter::loadTile(const TilePlace &place, Value map, Value to, Value barrier, Value k) {
   auto offset = [&](OpFoldResult index) {
     auto value = dyn_cast<Value>(index);
@@ -116,22 +128,27 @@ void KernelWriter::loadTile(const TilePlace &place, Value map, Value to, Value b
     return fromIndex(value ? OpFoldResult(copies.lookupOrDefault(value)) : index);
   };
   Value inner = offset(place.innerOffset), outer = offset(place.outerOffset);
-  for (int64_t at = 0; at < place.inner; at += kChunk) {
-    Value target = ThreadCode::at(to, number(at / kChunk * place.outer * kSwizzleBytes));
+  int64_t columns = plan.rowElements();
+  for (int64_t at = 0; at < place.inner; at += columns) {
+    Value target = ThreadCode::at(to, number(at / columns * place.outer * kSwizzleBytes));
     Value cluster = LLVM::AddrSpaceCastOp::create(b, pointerTo(b, 7), target);
     NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-        b, cluster, map, ValueRange{add(inner, at), outer}, barrier, ValueRange(), Value(), Value(),
-        NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false, NVVM::CTAGroupKindAttr(), Value());
+        b, cluster, map, boxOf(place, add(inner, at), outer), barrier, ValueRange(), Value(),
+        Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false, NVVM::CTAGroupKindAttr(), Value());
   }
 }
 
+/// TMA's part of a stage, by one thread.
 void KernelWriter::loadStage(Value stage, Value step) {
   const MatmulTiling &tiling = plan.tiling;
   Value barrier = barrierOf(stage), k = mul(step, tiling.kStep);
-  int64_t bytes = stageBytes(tiling);
-  NVVM::MBarrierArriveExpectTxOp::create(b, Type(), barrier, number(bytes), NVVM::MemScopeKind::CTA,
-                                         /*relaxed=*/false, Value());
+  int64_t bytes = plan.stageBytes(), ofA = plan.bytesOfA();
+  int64_t expected = (plan.a.isPlain ? 0 : ofA) + (plan.b.isPlain ? 0 : bytes - ofA);
+  NVVM::MBarrierArriveExpectTxOp::create(b, Type(), barrier, number(expected),
+                                         NVVM::MemScopeKind::CTA, /*relaxed=*/false, Value());
   Value to = mul(stage, bytes);
-  loadTile(plan.a, mapA, at(shared, to), barrier, k);
-  loadTile(plan.b, mapB, at(shared, add(to, plan.a.inner * plan.a.outer * 2)), barrier, k);
+  if (!plan.a.isPlain)
+    loadTile(plan.a, mapA, at(shared, to), barrier, k);
+  if (!plan.b.isPlain)
+    loadTile(plan.b, mapB, at(shared, add(to, ofA)), barrier, k);
 }

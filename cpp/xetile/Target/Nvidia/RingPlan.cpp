@@ -77,6 +77,55 @@ LogicalResult checkMoves(const TilePlace &place, bool kIsInner, scf::ForOp loop,
   return success();
 }
 
+/// True if an offset of a tile is known to be a multiple.
+bool isMultipleOf(OpFoldResult offset, int64_t of, const RingPlan &plan) {
+  if (std::optional<int64_t> known = getConstantIntValue(offset))
+    return *known % of == 0;
+  auto value = cast<Value>(offset);
+  if (value == plan.loop.getInductionVar())
+    return plan.tiling.kStep % of == 0;
+  auto product = value.getDefiningOp<arith::MulIOp>();
+  APInt factor;
+  return product && matchPattern(product.getRhs(), m_ConstantInt(&factor)) &&
+         factor.getSExtValue() % of == 0;
+}
+
+/// The most bytes, a power of 2, that rows and their ends are multiples of.
+int64_t unitOf(const TilePlace &place, int64_t bytes, const RingPlan &plan) {
+  if (place.isSwapped)
+    return bytes;
+  SmallVector<int64_t> strides, own;
+  int64_t offset;
+  auto type = cast<MemRefType>(place.source.getType());
+  auto argument = cast<MemRefType>(place.matrix.getType());
+  if (failed(type.getStridesAndOffset(strides, offset)) ||
+      failed(argument.getStridesAndOffset(own, offset)))
+    return bytes;
+  SmallVector<int64_t> numbers(own.begin(), own.end() - 1);
+  numbers.append({strides[0], type.getDimSize(1), offset});
+  if (llvm::any_of(numbers, ShapedType::isDynamic))
+    return bytes;
+  int64_t unit = 16;
+  auto divides = [&](int64_t number) { return number * bytes % unit == 0; };
+  while (unit > bytes &&
+         (!llvm::all_of(numbers, divides) || !isMultipleOf(place.innerOffset, unit / bytes, plan)))
+    unit /= 2;
+  return unit;
+}
+
+/// wgmma reads elements of 2 bytes in either order, others along k only: what is adjacent along the
+/// other side is swapped on its way.
+void chooseLoads(RingPlan &plan) {
+  auto choose = [&](TilePlace &place, bool isAlongK) {
+    place.isSwapped = plan.inputBytes() != 2 && !isAlongK;
+    place.isPlain |= place.isSwapped || plan.isAllPlain;
+    if (place.isPlain)
+      place.unitBytes = unitOf(place, plan.inputBytes(), plan);
+  };
+  choose(plan.a, !plan.a.isTransposed);
+  choose(plan.b, plan.b.isTransposed);
+}
+
 /// How many steps ahead the loop's prefetches are, 0 without any.
 FailureOr<int64_t> prefetchDistance(scf::ForOp loop, int64_t k) {
   int64_t distance = 0;
@@ -133,8 +182,9 @@ LogicalResult checkStores(RingPlan &plan, gpu::GPUFuncOp kernel) {
     if (place->isTransposed)
       return store.emitOpError("stores to a matrix of order [0, 1]; expected one whose rows are "
                                "contiguous");
-    if (!type.isF32() && !type.isF16() && !type.isBF16())
-      return store.emitOpError("stores ") << type << "; expected f32, f16 or bf16 on " << kChip;
+    if (!type.isF32() && !type.isF16() && !type.isBF16() && !type.isInteger(32))
+      return store.emitOpError("stores ")
+             << type << "; expected f32, f16, bf16 or i32 on " << kChip;
   }
   return success();
 }
@@ -154,6 +204,43 @@ bool describesSource(InitTileOp init) {
          llvm::all_of(init.getMixedBaseStrides(), belongs);
 }
 
+/// False if TMA does not take rows, or matrices, as far apart as these. Sizes of a run are checked
+/// then.
+bool takesTma(MemRefType type) {
+  SmallVector<int64_t> strides;
+  int64_t offset, bytes = type.getElementTypeBitWidth() / 8;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return true;
+  auto isMultiple = [&](int64_t number) {
+    return ShapedType::isDynamic(number) || number * bytes % 16 == 0;
+  };
+  return llvm::all_of(ArrayRef<int64_t>(strides).drop_back(), isMultiple) && isMultiple(offset);
+}
+
+/// True for one of the matrices of an array: all of its two inner dimensions.
+bool isMatrixOfBatch(memref::SubViewOp view) {
+  MemRefType from = view.getSourceType(), to = view.getType();
+  int64_t outer = from.getRank() - 2;
+  if (outer < 1 || to.getRank() != 2 || !view.hasUnitStride())
+    return false;
+  SmallVector<OpFoldResult> offsets = view.getMixedOffsets(), sizes = view.getMixedSizes();
+  auto isWhole = [&](int64_t dim) {
+    if (!isConstantIntValue(offsets[dim], 0))
+      return false;
+    if (std::optional<int64_t> size = getConstantIntValue(sizes[dim]))
+      return *size == from.getDimSize(dim);
+    auto value = cast<Value>(sizes[dim]);
+    if (auto facts = value.getDefiningOp<memref::ExtractStridedMetadataOp>())
+      return facts.getSource() == view.getSource() && value == facts.getSizes()[dim];
+    auto size = value.getDefiningOp<memref::DimOp>();
+    return size && size.getSource() == view.getSource() && size.getConstantIndex() == dim;
+  };
+  for (int64_t dim = 0; dim < outer; ++dim)
+    if (!isConstantIntValue(sizes[dim], 1))
+      return false;
+  return isWhole(outer) && isWhole(outer + 1);
+}
+
 } // namespace
 
 FailureOr<TilePlace> hopper::placeOfTile(Operation *user, Value tile) {
@@ -167,13 +254,21 @@ FailureOr<TilePlace> hopper::placeOfTile(Operation *user, Value tile) {
     source = transpose.getIn();
     place.isTransposed = !place.isTransposed;
   }
-  auto argument = dyn_cast<BlockArgument>(source);
   auto type = dyn_cast<MemRefType>(source.getType());
-  if (!argument || !type || type.getRank() != 2 ||
+  if (auto view = source.getDefiningOp<memref::SubViewOp>(); view && isMatrixOfBatch(view)) {
+    source = view.getSource();
+    SmallVector<OpFoldResult> offsets = view.getMixedOffsets();
+    place.batch.assign(offsets.begin(), offsets.end() - 2);
+  }
+  auto argument = dyn_cast<BlockArgument>(source);
+  int64_t rank = 2 + int64_t(place.batch.size());
+  if (!argument || !type || type.getRank() != 2 || rank > kMaxMapRank ||
+      cast<MemRefType>(argument.getType()).getRank() != rank ||
       !isa<gpu::GPUFuncOp>(argument.getOwner()->getParentOp()))
     return user->emitOpError("accesses a tile of ")
            << source.getType() << " that is no matrix among the kernel's arguments; expected a "
-           << "memref of two dimensions, which TMA can describe (batches have to be matrices)";
+           << "memref of two dimensions, or of up to " << kMaxMapRank << " with the outer ones as "
+           << "a batch, which TMA can describe";
   SmallVector<int64_t> strides;
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)) || strides[1] != 1) {
@@ -184,11 +279,6 @@ FailureOr<TilePlace> hopper::placeOfTile(Operation *user, Value tile) {
     return user->emitOpError("accesses ")
            << type << ": expected a row-major argument, transposed by memref.transpose";
   }
-  int64_t bytes = type.getElementTypeBitWidth() / 8;
-  if (!ShapedType::isDynamic(strides[0]) && strides[0] * bytes % 16)
-    return user->emitOpError("accesses ")
-           << type << ", whose rows are " << strides[0] * bytes
-           << " bytes apart; expected a multiple of 16, which TMA takes: pad the rows of the array";
   if (!describesSource(init))
     return user->emitOpError("accesses a part of ")
            << type << " that it describes itself; expected the sizes and strides of the memref";
@@ -199,6 +289,10 @@ FailureOr<TilePlace> hopper::placeOfTile(Operation *user, Value tile) {
   SmallVector<OpFoldResult> offsets = init.getMixedOffsets();
   unsigned inner = place.isTransposed ? 0 : 1;
   place.matrix = argument;
+  place.source = init.getSource();
+  while (auto transpose = place.source.getDefiningOp<memref::TransposeOp>())
+    place.source = transpose.getIn();
+  place.isPlain = !takesTma(cast<MemRefType>(argument.getType()));
   place.inner = tileType.getShape()[inner];
   place.outer = tileType.getShape()[1 - inner];
   place.innerOffset = offsets[inner];
@@ -227,6 +321,8 @@ FailureOr<RingPlan> hopper::planRing(gpu::GPUFuncOp kernel) {
       distance = stages.getInt() - 1;
     auto pipeline = ring.getAs<StringAttr>("pipeline");
     plan.isSpecialized = pipeline && pipeline == "specialized";
+    auto loads = ring.getAs<StringAttr>("loads");
+    plan.isAllPlain = loads && loads == "plain";
   }
   auto sums = cast<VectorType>(dType);
   plan.tiling = {sums.getDimSize(0), sums.getDimSize(1), layout[0], layout[1], k, *distance};
@@ -243,6 +339,7 @@ FailureOr<RingPlan> hopper::planRing(gpu::GPUFuncOp kernel) {
     return failure();
   plan.a = *a;
   plan.b = *b;
+  chooseLoads(plan);
   if (failed(checkMoves(plan.a, !plan.a.isTransposed, plan.loop, "A")) ||
       failed(checkMoves(plan.b, plan.b.isTransposed, plan.loop, "B")) ||
       failed(checkFragment(plan, plan.loop.getInitArgs()[0])) || failed(checkStores(plan, kernel)))

@@ -8,6 +8,7 @@
 #include "xetile/IR/RingAttrs.h"
 #include "xetile/IR/XeTileOps.h"
 #include "xetile/Target/MatmulTiling.h"
+#include "xetile/Target/Nvidia/Hopper.h"
 
 namespace xetile::hopper {
 
@@ -17,6 +18,18 @@ struct TilePlace {
   bool isTransposed = false;  // the tile's rows are adjacent in memory
   int64_t outer = 0, inner = 0;
   mlir::OpFoldResult outerOffset, innerOffset;
+  llvm::SmallVector<mlir::OpFoldResult> batch; // places along the matrix's outer dimensions
+  mlir::Value source;                          // the memref of two dimensions, row-major
+  /// Not by TMA: rows are no multiples of 16 bytes apart, or `isSwapped`.
+  bool isPlain = false;
+  /// Adjacent in shared memory is what is not in the matrix.
+  bool isSwapped = false;
+  /// Bytes that a thread moves at once, of a plain one.
+  int64_t unitBytes = 0;
+
+  bool isTransposedInRing() const { return isTransposed != isSwapped; }
+  int64_t outerInRing() const { return isSwapped ? inner : outer; }
+  int64_t innerInRing() const { return isSwapped ? outer : inner; }
 };
 
 struct RingPlan {
@@ -28,9 +41,24 @@ struct RingPlan {
   MatmulTiling tiling;
   /// One warpgroup loads, the others multiply; workgroups walk over tiles.
   bool isSpecialized = false;
+  /// All accesses are plain, as rows of sizes of a run may be any number of bytes apart.
+  bool isAllPlain = false;
 
   int64_t warpgroupRows() const { return tiling.workgroupM / tiling.subgroupsM; }
+  bool hasPlainLoads() const { return a.isPlain || b.isPlain; }
   int64_t stages() const { return tiling.prefetch + 1; }
+  /// Of the matrices that are multiplied.
+  mlir::Type input() const {
+    return mlir::cast<mlir::VectorType>(mma.getA().getType()).getElementType();
+  }
+  mlir::Type sum() const { return mma.getResult().getType().getElementType(); }
+  int64_t inputBytes() const { return input().getIntOrFloatBitWidth() / 8; }
+  int64_t stageBytes() const { return hopper::stageBytes(tiling, inputBytes()); }
+  /// Elements in a row of shared memory, and along k of one wgmma.
+  int64_t rowElements() const { return kSwizzleBytes / inputBytes(); }
+  int64_t wgmmaK() const { return kWgmmaKBytes / inputBytes(); }
+  /// Bytes of A's tile, behind which B's is.
+  int64_t bytesOfA() const { return tiling.workgroupM * tiling.kStep * inputBytes(); }
 };
 
 /// Where the tile is in memory that an argument of the kernel describes. Emits an error at `user`.

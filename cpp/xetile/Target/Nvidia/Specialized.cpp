@@ -64,6 +64,21 @@ KernelWriter::Turn KernelWriter::next(Turn turn) {
           select(wraps, bitXor(turn.phase, number(1)), turn.phase)};
 }
 
+/// What the places of a tile's operands are computed of, for the warpgroup that loads.
+void KernelWriter::copyPlaces(ArrayRef<Operation *> body, Value tile) {
+  mapIds(body, tile, copies);
+  copyFor(plan.loop.getUpperBound(), copies);
+  for (const TilePlace *place : {&plan.a, &plan.b}) {
+    SmallVector<OpFoldResult> offsets(place->batch);
+    offsets.append({place->outerOffset, place->innerOffset});
+    if (place->isPlain)
+      offsets.push_back(place->source);
+    for (OpFoldResult offset : offsets)
+      if (dyn_cast<Value>(offset) != plan.loop.getInductionVar())
+        copyFor(offset, copies);
+  }
+}
+
 /// All tiles of this workgroup, by one thread. A stage is empty at first: the phase before is over.
 void KernelWriter::loadTiles(Value first, Value tiles, Value step) {
   SmallVector<Operation *> body;
@@ -72,12 +87,7 @@ void KernelWriter::loadTiles(Value first, Value tiles, Value step) {
   OpBuilder::InsertionGuard guard(b);
   auto walk = scf::ForOp::create(b, first, tiles, step, ValueRange{number(0), number(0)});
   b.setInsertionPointToStart(walk.getBody());
-  mapIds(body, walk.getInductionVar(), copies);
-  copyFor(plan.loop.getUpperBound(), copies);
-  for (const TilePlace *place : {&plan.a, &plan.b})
-    for (OpFoldResult offset : {place->outerOffset, place->innerOffset})
-      if (dyn_cast<Value>(offset) != plan.loop.getInductionVar())
-        copyFor(offset, copies);
+  copyPlaces(body, walk.getInductionVar());
   auto loop =
       scf::ForOp::create(b, number(0), numberOfSteps(), number(1), walk.getRegionIterArgs());
   scf::YieldOp::create(b, loop.getResults());
@@ -166,7 +176,7 @@ void KernelWriter::writeSpecialized() {
   Value first = NVVM::BlockIdXOp::create(b, b.getI32Type());
   Value step = NVVM::GridDimXOp::create(b, b.getI32Type());
   int64_t loader = plan.tiling.subgroupsM;
-  RegisterSplit split = splitRegisters(loader);
+  RegisterSplit split = splitRegisters(loader, plan.hasPlainLoads());
   auto keep = [&](int64_t registers, NVVM::SetMaxRegisterAction action) {
     if (registers)
       NVVM::SetMaxRegisterOp::create(b, uint32_t(registers), action);
@@ -174,7 +184,10 @@ void KernelWriter::writeSpecialized() {
   auto roles = scf::IfOp::create(b, isEqual(warpgroup, number(loader)), /*withElseRegion=*/true);
   b.setInsertionPointToStart(roles.thenBlock());
   keep(split.loading, NVVM::SetMaxRegisterAction::decrease);
-  onlyIf(isEqual(thread, number(loader * kWarpgroup)), [&] { loadTiles(first, tiles, step); });
+  if (plan.hasPlainLoads())
+    loadTilesPlainly(first, tiles, step);
+  else
+    onlyIf(isEqual(thread, number(loader * kWarpgroup)), [&] { loadTiles(first, tiles, step); });
   b.setInsertionPointToStart(roles.elseBlock());
   keep(split.multiplying, NVVM::SetMaxRegisterAction::increase);
   multiplyTiles(body, first, tiles, step);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: numbers of 32 bits. Out: ops on them, folded where both sides are known. Refused: nothing.
 //===----------------------------------------------------------------------===//
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "xetile/Target/Nvidia/KernelWriter.h"
 
@@ -52,6 +53,33 @@ Value ThreadCode::fromIndex(OpFoldResult index) {
 
 Value ThreadCode::at(Value base, Value bytes) {
   return LLVM::GEPOp::create(b, base.getType(), b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{bytes});
+}
+
+Value ThreadCode::toIndex(Value number) {
+  return arith::IndexCastUIOp::create(b, b.getIndexType(), number);
+}
+
+Value ThreadCode::sizeOf(Value matrix, unsigned dim) {
+  return memref::ExtractStridedMetadataOp::create(b, matrix).getSizes()[dim];
+}
+
+Value ThreadCode::isInside(Value matrix, Value row, Value column) {
+  auto isBelowSize = [&](Value at, unsigned dim) -> Value {
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, at, sizeOf(matrix, dim));
+  };
+  return arith::AndIOp::create(b, isBelowSize(row, 0), isBelowSize(column, 1));
+}
+
+Value ThreadCode::elementOf(Value matrix, Value row, Value column) {
+  auto facts = memref::ExtractStridedMetadataOp::create(b, matrix);
+  int64_t bytes = cast<MemRefType>(matrix.getType()).getElementTypeBitWidth() / 8;
+  auto mul = [&](Value l, Value r) -> Value { return arith::MulIOp::create(b, l, r); };
+  auto add = [&](Value l, Value r) -> Value { return arith::AddIOp::create(b, l, r); };
+  Value at = add(mul(row, facts.getStrides()[0]), mul(column, facts.getStrides()[1]));
+  at = mul(add(at, facts.getOffset()), arith::ConstantIndexOp::create(b, bytes));
+  Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, matrix);
+  Value sum = arith::IndexCastOp::create(b, b.getI64Type(), add(base, at));
+  return LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext(), 1), sum);
 }
 
 void ThreadCode::onlyIf(Value condition, llvm::function_ref<void()> body) {

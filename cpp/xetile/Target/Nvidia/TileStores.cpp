@@ -3,6 +3,7 @@
 // In: pairs of results in registers. Out: chunks of 64 rows x 128 bytes in two swizzled buffers of
 // each warpgroup, which TMA stores. Refused: nothing; RingPlan.cpp has.
 //===----------------------------------------------------------------------===//
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "xetile/Target/Nvidia/Hopper.h"
 #include "xetile/Target/Nvidia/KernelWriter.h"
 
@@ -53,14 +54,40 @@ void KernelWriter::fillBuffer(const Chunk &chunk, Value buffer) {
   }
 }
 
+/// Rows of a chunk to a matrix whose rows TMA does not take: each warp its 16, element by element.
+void KernelWriter::copyRows(const Chunk &chunk, const TilePlace &place, Value buffer, Value row,
+                            Value column) {
+  StoreTileOp store = chunk.store;
+  int64_t bytes = bytesOf(store);
+  Type element = cast<VectorType>(store.getValue().getType()).getElementType();
+  Value warpRow = mul(bitAnd(shiftRight(lane, 5), 3), 16), inWarp = bitAnd(lane, 31);
+  auto loop = scf::ForOp::create(b, number(0), number(16), number(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value inChunk = add(warpRow, loop.getInductionVar()), toRow = toIndex(add(row, inChunk));
+  for (int64_t first = 0; first < kSwizzleBytes / bytes; first += 32) {
+    Value own = add(inWarp, first), byte = mul(own, bytes);
+    Value cell = bitXor(shiftRight(byte, 4), bitAnd(inChunk, 7));
+    Value from =
+        add(add(buffer, mul(inChunk, kSwizzleBytes)), add(shiftLeft(cell, 4), bitAnd(byte, 15)));
+    Value toColumn = toIndex(add(column, own));
+    onlyIf(isInside(place.source, toRow, toColumn), [&] {
+      Value value = LLVM::LoadOp::create(b, element, at(shared, from), unsigned(bytes));
+      Value target = elementOf(place.source, toRow, toColumn);
+      LLVM::StoreOp::create(b, value, target, unsigned(bytes));
+    });
+  }
+}
+
 void KernelWriter::storeTile(StoreTileOp store) {
   FailureOr<TilePlace> place = placeOfTile(store, store.getTile());
   int64_t columns = kSwizzleBytes / bytesOf(store);
-  Value map = makeMap(*place, columns, kWgmmaM);
+  bool isPlain = place->isPlain || plan.isAllPlain;
+  Value map = isPlain ? Value() : makeMap(*place, columns, kWgmmaM);
   Value row = add(fromIndex(place->outerOffset), mul(warpgroup, plan.warpgroupRows()));
   Value column = fromIndex(place->innerOffset);
   Value isLeader = isEqual(lane, number(0)), barrier = add(warpgroup, 1);
-  Value buffers = add(mul(warpgroup, 2 * kBufferBytes), plan.stages() * stageBytes(plan.tiling));
+  Value buffers = add(mul(warpgroup, 2 * kBufferBytes), plan.stages() * plan.stageBytes());
   for (; numStored < chunks.size() && chunks[numStored].store == store; ++numStored) {
     const Chunk &chunk = chunks[numStored];
     Value buffer = add(buffers, int64_t(numStored % 2) * kBufferBytes);
@@ -70,6 +97,12 @@ void KernelWriter::storeTile(StoreTileOp store) {
     onlyIf(isLeader, [&] { NVVM::CpAsyncBulkWaitGroupOp::create(b, pending, b.getUnitAttr()); });
     waitForAll(barrier, kWarpgroup);
     fillBuffer(chunk, buffer);
+    if (isPlain) {
+      waitForAll(barrier, kWarpgroup);
+      copyRows(chunk, *place, buffer, add(row, chunk.block * kWgmmaM),
+               add(column, chunk.number * columns));
+      continue;
+    }
     NVVM::FenceProxyOp::create(
         b, NVVM::ProxyKind::async_shared,
         NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));
@@ -78,7 +111,7 @@ void KernelWriter::storeTile(StoreTileOp store) {
       Value atColumn = add(column, chunk.number * columns);
       Value atRow = add(row, chunk.block * kWgmmaM);
       NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(b, map, at(shared, buffer),
-                                                         ValueRange{atColumn, atRow}, Value(),
+                                                         boxOf(*place, atColumn, atRow), Value(),
                                                          NVVM::TMAStoreMode::TILE, Value());
       NVVM::CpAsyncBulkCommitGroupOp::create(b);
     });

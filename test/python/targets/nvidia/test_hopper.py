@@ -300,14 +300,111 @@ def test_sizes_of_a_run_make_the_grid_and_the_maps(driver, tmp_path, pipeline, l
     assert any("sizes 72 x 300 pitch 144 box 64 x 128" in line for line in log)
 
 
-def test_rows_that_tma_does_not_take_are_refused(driver, tmp_path):
+def test_rows_of_a_run_that_tma_does_not_take_are_refused(driver, tmp_path):
     import ml_dtypes
 
     kernel = compiled(DYNAMIC)
     given = [np.ones((300, 71), ml_dtypes.bfloat16), np.ones((71, 80), ml_dtypes.bfloat16)]
     printed, log = call_bf16(kernel, driver, tmp_path, given)
     assert "argument 0 of the kernel 'matmul_kernel' has rows 142 bytes apart; expected a multiple of 16" in printed
+    assert "or compile with loads=plain" in printed
     assert not any(line.startswith("launch") for line in log)
+    _, log = call_bf16(compiled(DYNAMIC, loads="plain"), driver, tmp_path, given)
+    assert any(line.startswith("launch") for line in log) and not any(line.startswith("map") for line in log)
+
+
+def matmul_of(maps: str, sizes: dict[str, int], element: str, result: str = "f32") -> str:
+    """A product whose operands are stored as `maps` say: "mk,kn", with a batch "zmk,zkn"."""
+    a, b = maps.split(",")
+    batch = "z" if "z" in maps else ""
+
+    def tensor(letters: str, type_: str) -> str:
+        return f"tensor<{'x'.join(str(sizes[letter]) for letter in letters)}x{type_}>"
+
+    def map_(letters: str) -> str:
+        return f"affine_map<({', '.join(batch + 'mnk')}) -> ({', '.join(letters)})>"
+
+    a_type, b_type, c = tensor(a, element), tensor(b, element), tensor(batch + "mn", result)
+    return f"""func.func @f(%A: {a_type}, %B: {b_type}, %C: {c}) -> {c} {{
+      %D = linalg.{"batch_" if batch else ""}matmul indexing_maps = [{map_(a)}, {map_(b)}, {map_(batch + "mn")}]
+          ins(%A, %B : {a_type}, {b_type}) outs(%C : {c}) -> {c}
+      return %D : {c}
+    }}"""
+
+
+@pytest.mark.parametrize(
+    ("element", "result", "product", "columns"),
+    [
+        ("i8", "i32", "k32.s32.s8.s8", 128),
+        ("f32", "f32", "k8.f32.tf32.tf32", 32),
+        ("f16", "f32", "k16.f32.f16.f16", 64),
+    ],
+)
+def test_types_have_products_of_their_own(element, result, product, columns, driver, tmp_path):
+    """Rows of 128 bytes in shared memory, one wgmma for each 32 bytes of them."""
+    sizes = {"m": 192, "n": 128, "k": 512}
+    params = {"workgroup_m": 64, "workgroup_n": 128, "precision": "tf32"}
+    kernel = compiled(matmul_of("mk,nk", sizes, element, result), params=params)
+    assert "wgmma.mma_async.sync.aligned.m64n128" + product in ptx_of(kernel)
+    assert str(kernel.stages["3-nvvm"]).count("nvvm.wgmma.mma_async") == 4
+    given = [
+        np.ones(shape, {"i8": np.int8, "f32": np.float32, "f16": np.float16}[element])
+        for shape in ((192, 512), (128, 512))
+    ]
+    given.append(np.ones((192, 128), np.int32 if result == "i32" else np.float32))
+    _, log = call(kernel, driver, tmp_path, given)
+    kind, kind_of_result = {"i8": (0, 3), "f32": (11, 7), "f16": (6, 7)}[element]
+    assert any(f"map kind {kind} rank 2 sizes 512 x 192" in line and f"box {columns} x 64" in line for line in log)
+    assert any(f"map kind {kind_of_result} rank 2 sizes 128 x 192" in line for line in log)
+
+
+def test_batches_are_a_dimension_of_the_maps(driver, tmp_path):
+    kernel = compiled(matmul_of("zmk,zkn", {"z": 3, "m": 200, "n": 136, "k": 1000}, "f16"))
+    assert ptx_of(kernel).count("cp.async.bulk.tensor.3d.shared::cluster.global") == 3 * 2
+    given = [np.ones(shape, np.float16) for shape in ((3, 200, 1000), (3, 1000, 136))]
+    _, log = call(kernel, driver, tmp_path, [*given, np.ones((3, 200, 136), np.float32)])
+    assert any("map kind 6 rank 3 sizes 1000 x 200 pitch 2000 box 64 x 128" in line for line in log)
+    assert any(line.startswith("launch 3 x 2 x 3 of 256") for line in log)
+
+
+@pytest.mark.parametrize(
+    ("maps", "element", "sizes", "copies", "loads"),
+    [
+        # Units of 2 bytes go by registers, of 4 and 8 by cp.async.
+        ("mk,kn", "f16", {"m": 200, "n": 137, "k": 1001}, set(), "ld.global.b16"),
+        ("mk,kn", "f16", {"m": 200, "n": 138, "k": 1002}, {"cp.async.ca.shared.global [%], [%], 4"}, ""),
+        ("mk,kn", "f16", {"m": 200, "n": 140, "k": 1004}, {"cp.async.ca.shared.global [%], [%], 8"}, ""),
+        # B is not contiguous along k, as wgmma wants bytes: by elements.
+        ("mk,kn", "i8", {"m": 192, "n": 144, "k": 1024}, set(), "ld.global.b8"),
+        ("mk,kn", "f32", {"m": 192, "n": 144, "k": 1024}, {"cp.async.ca.shared.global [%], [%], 4"}, ""),
+    ],
+)
+def test_what_tma_does_not_take_is_copied_by_threads(maps, element, sizes, copies, loads):
+    result = "i32" if element == "i8" else "f32"
+    kernel = compiled(matmul_of(maps, sizes, element, result), params={"precision": "tf32"})
+    ptx = ptx_of(kernel)
+    found = {
+        re.sub(r"\[[^]]*\]", "[%]", text) for text in re.findall(r"cp\.async\.c[ag]\S+\s+\[.*?\], \[.*?\], \d+", ptx)
+    }
+    assert {re.sub(r"\s+", " ", text) for text in found} == copies
+    assert loads in ptx
+    # Each writer has its writes seen by wgmma before it says that they are there.
+    nvvm = str(kernel.stages["3-nvvm"])
+    fences = nvvm.count("nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>")
+    stores = nvvm.count("nvvm.cp.async.bulk.tensor.global.shared.cta")
+    assert fences - stores >= 1 and len(re.findall(r"nvvm\.mbarrier\.arrive %", nvvm)) == 2 + fences - stores
+    # TMA still loads what it takes, and its thread arrives once more.
+    swaps = element in ("i8", "f32")
+    assert ("cp.async.bulk.tensor.2d.shared" in ptx) == swaps
+    assert f"llvm.mlir.constant({129 if swaps else 128} : i32)" in nvvm
+
+
+def test_units_need_their_alignment():
+    """The runtime refuses an array that begins between two of them."""
+    kernel = compiled(matmul_of("mk,kn", {"m": 200, "n": 140, "k": 1004}, "f16"))
+    ring = str(kernel.stages["2-ring"])
+    assert re.search(r"aligned = array<i64: \d, 8, \d, 8>", ring)
+    assert "xetileCudaAligned" in str(kernel.stages["5-llvm"])
 
 
 def call_bf16(kernel, driver, tmp_path, given) -> tuple[str, list[str]]:
@@ -332,8 +429,9 @@ def call_bf16(kernel, driver, tmp_path, given) -> tuple[str, list[str]]:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (MATMUL.replace("f16", "i8").replace("xf32", "xi32"), "wgmma multiplies f16 and bf16 here, got i8"),
-        (MATMUL.replace(f"{K}x{N}", f"{K}x137").replace(f"{M}x{N}", f"{M}x137"), "rows are 274 bytes apart"),
+        (MATMUL.replace("f16", "i4").replace("xf32", "xi32"), "got i4 x i4 -> i32"),
+        (MATMUL.replace("f16", "f32"), "precision=tf32"),
+        (MATMUL.replace("f16", "f64").replace("xf32", "xf64"), "got f64 x f64 -> f64"),
         (
             "func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {\n %o = tensor.empty() : tensor<64xf32>\n"
             " %y = linalg.exp ins(%x : tensor<64xf32>) outs(%o : tensor<64xf32>) -> tensor<64xf32>\n"
