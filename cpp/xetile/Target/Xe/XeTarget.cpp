@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "xetile/Linalg/Passes.h"
+#include "xetile/Target/Host/CallerInterface.h"
 #include "xetile/Target/Host/Passes.h"
 #include "xetile/Target/Passes.h"
 #include "xetile/Target/Target.h"
@@ -38,13 +39,7 @@ void addCallerInterface(OpPassManager &pm) {
   // Before constants that loops read are copied for these.
   pm.addPass(createKeepConstants());
   pm.addPass(createCopyForLoops());
-  pm.addPass(createKeepArguments());
-  ResultsToArgumentsOptions results;
-  results.whereStatic = true;
-  results.markResults = true;
-  pm.addPass(createResultsToArguments(results));
-  pm.addNestedPass<func::FuncOp>(createFreeScratch());
-  pm.addPass(createAddCInterface());
+  buildCallerInterface(pm);
 }
 
 Target makeTarget(const TargetInfo &device) {
