@@ -81,17 +81,31 @@ void xetileCudaLaunch(void *launch, int64_t x, int64_t y, int64_t z, int64_t thr
     guarded([&] { owned->run(x, y, z, threads); });
 }
 
+void *xetileCudaSetStream(void *stream) {
+  void *before = currentStream();
+  currentStream() = stream;
+  return before;
+}
+
 void xetileCudaCopy(int64_t to, int64_t from, int64_t bytes) {
   if (errorPending() || bytes <= 0)
     return;
   guarded([&] {
     const Driver &found = driver();
-    if (isOnDevice(found, to) || isOnDevice(found, from))
+    bool isTo = isOnDevice(found, to), isFrom = isOnDevice(found, from);
+    if (isTo && isFrom)
+      check(found,
+            found.memcpyOnDevice(static_cast<DevicePointer>(to), static_cast<DevicePointer>(from),
+                                 static_cast<size_t>(bytes), currentStream()),
+            "copying an array");
+    else if (isTo || isFrom) {
+      // The host's side has to wait for what the stream still computes.
+      check(found, found.streamSynchronize(currentStream()), "waiting for kernels before a copy");
       check(found,
             found.memcpyAny(static_cast<DevicePointer>(to), static_cast<DevicePointer>(from),
                             static_cast<size_t>(bytes)),
             "copying an array");
-    else
+    } else
       std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from),
                   static_cast<size_t>(bytes));
   });

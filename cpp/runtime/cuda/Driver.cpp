@@ -50,6 +50,8 @@ void findFunctions() {
   find(functions.memFree, "cuMemFree_v2");
   find(functions.memcpyToDevice, "cuMemcpyHtoD_v2");
   find(functions.memcpyToHost, "cuMemcpyDtoH_v2");
+  find(functions.memcpyOnDevice, "cuMemcpyDtoDAsync_v2");
+  find(functions.streamSynchronize, "cuStreamSynchronize");
   find(functions.memcpyAny, "cuMemcpy");
   find(functions.pointerGetAttribute, "cuPointerGetAttribute");
   find(functions.tensorMapEncodeTiled, "cuTensorMapEncodeTiled");
@@ -111,6 +113,11 @@ const Driver &driver() {
   }
   ensureContext();
   return functions;
+}
+
+void *&currentStream() {
+  static thread_local void *stream = nullptr;
+  return stream;
 }
 
 void check(const Driver &driver, Result result, const std::string &doing) {

@@ -38,6 +38,8 @@ struct Driver {
   Result (*memFree)(DevicePointer);
   Result (*memcpyToDevice)(DevicePointer, const void *, size_t);
   Result (*memcpyToHost)(void *, DevicePointer, size_t);
+  Result (*memcpyOnDevice)(DevicePointer, DevicePointer, size_t, void *);
+  Result (*streamSynchronize)(void *);
   Result (*memcpyAny)(DevicePointer, DevicePointer, size_t);
   Result (*pointerGetAttribute)(void *, int, DevicePointer);
   Result (*tensorMapEncodeTiled)(TensorMap *, int, uint32_t, void *, const uint64_t *,
@@ -49,6 +51,9 @@ struct Driver {
 /// The driver, with a context of this thread on a device that runs kernels for sm_90a. Throws
 /// Error.
 const Driver &driver();
+
+/// The stream of this thread's launches; null at first, which is the default one.
+void *&currentStream();
 
 /// Throws Error if a call failed: what was done, what the driver says.
 void check(const Driver &driver, Result result, const std::string &doing);

@@ -186,7 +186,7 @@ void Launch::run(int64_t x, int64_t y, int64_t z, int64_t threads) {
   check(driver,
         driver.launchKernel(function, static_cast<unsigned>(x), static_cast<unsigned>(y),
                             static_cast<unsigned>(z), static_cast<unsigned>(threads), 1, 1,
-                            static_cast<unsigned>(sharedBytes), nullptr, parameters.data(),
+                            static_cast<unsigned>(sharedBytes), currentStream(), parameters.data(),
                             nullptr),
         "launching the kernel '" + name + "'");
   copyBack();

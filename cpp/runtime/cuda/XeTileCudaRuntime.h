@@ -53,6 +53,10 @@ XETILE_CUDA_EXPORT void xetileCudaWalk(void *launch);
 XETILE_CUDA_EXPORT void xetileCudaLaunch(void *launch, int64_t x, int64_t y, int64_t z,
                                          int64_t threads);
 
+/// Kernels that this thread launches from now on, and its copies on the device, run on that stream
+/// of the driver (CUstream), null for the default one. Returns the stream before.
+XETILE_CUDA_EXPORT void *xetileCudaSetStream(void *stream);
+
 /// Copies memory, each side on the host or the device.
 XETILE_CUDA_EXPORT void xetileCudaCopy(int64_t to, int64_t from, int64_t bytes);
 

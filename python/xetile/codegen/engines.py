@@ -31,10 +31,16 @@ _CHECK = "_check"
 
 
 def load(
-    module: ir.Module, signature: Signature, libraries: Sequence[Path], opt_level: int, *, guard: Guard | None = None
+    module: ir.Module,
+    signature: Signature,
+    libraries: Sequence[Path],
+    opt_level: int,
+    *,
+    guard: Guard | None = None,
+    make: type[CompiledFunction] = CompiledFunction,
 ) -> CompiledFunction:
-    """The function of `signature` in this process; takes `module`. `libraries` have what it calls besides C's library.
-    `sibling` gives others of the module.
+    """The function of `signature` in this process, as an object of `make`; takes `module`. `libraries` have what it
+    calls besides C's library. `sibling` gives others of the module.
 
     XeTileError if it cannot be compiled or loaded, as it calls what no library has or the system refuses what it needs.
     """
@@ -64,7 +70,7 @@ def load(
         )
 
     check = address(C_INTERFACE + name + _CHECK) if signature.conditions else 0
-    return CompiledFunction(signature, address(C_INTERFACE + name), check, owner=engine, guard=guard)
+    return make(signature, address(C_INTERFACE + name), check, owner=engine, guard=guard)
 
 
 def sibling(function: CompiledFunction, signature: Signature) -> CompiledFunction:

@@ -15,7 +15,7 @@ from pathlib import Path
 from xetile.kernels import recorded
 from xetile.system import forks
 
-__all__ = ["describe_device", "launching", "library_path"]
+__all__ = ["describe_device", "launching", "library_path", "on_stream"]
 
 _NAME = "libXeTileCudaRuntime.so"
 _RECORD_ERRORS = 1
@@ -38,6 +38,17 @@ def launching() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def on_stream(stream: int) -> Iterator[None]:
+    """Kernels that this thread launches inside run on that stream of the driver, 0 for the default one."""
+    set_stream = _library().xetileCudaSetStream
+    before = set_stream(stream)
+    try:
+        yield
+    finally:
+        set_stream(before)
+
+
 def describe_device() -> str:
     """The GPU that kernels run on, and its driver. Raises XeTileError if there is none."""
     with launching():
@@ -52,6 +63,8 @@ def _library() -> ctypes.CDLL:
     for name in ("xetileCudaTakeError", "xetileCudaDescribeDevice"):
         function = getattr(library, name)
         function.restype, function.argtypes = ctypes.c_size_t, [ctypes.c_char_p, ctypes.c_size_t]
+    library.xetileCudaSetStream.restype = ctypes.c_void_p
+    library.xetileCudaSetStream.argtypes = [ctypes.c_void_p]
     library.xetileCudaSetErrorMode(_RECORD_ERRORS)
     return library
 

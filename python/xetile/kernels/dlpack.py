@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from xetile.errors import XeTileError
 
-__all__ = ["as_numpy", "is_foreign"]
+__all__ = ["as_numpy", "in_c_order", "is_foreign", "tensor_of"]
 
 _DEVICES = {1: "cpu", 2: "cuda", 3: "cuda_host", 4: "opencl", 7: "vulkan", 8: "metal", 10: "rocm", 11: "rocm_host"}
 _DEVICES |= {13: "cuda_managed", 14: "oneapi"}
@@ -93,7 +93,8 @@ def _capsule_of(value: Any) -> Any:
         return value.__dlpack__()  # of a library older than versions
 
 
-def _view(capsule: Any, owner: Any) -> NDArray[Any]:
+def tensor_of(capsule: Any, owner: Any) -> tuple[_Tensor, np.dtype[Any], int]:
+    """A capsule's array, the type of its elements, and DLPack's flags. XeTileError for other capsules and types."""
     name = next((name for name in _NAMES if _is_valid(capsule, name)), None)
     if name is None:
         raise XeTileError(f"{type(owner).__name__}.__dlpack__ gave no DLPack capsule")
@@ -106,9 +107,13 @@ def _view(capsule: Any, owner: Any) -> NDArray[Any]:
         tensor, flags = versioned.tensor, versioned.flags
     else:
         tensor = _Tensor.from_address(address)
-    dtype = _dtype_of(tensor)
+    return tensor, _dtype_of(tensor), flags
+
+
+def _view(capsule: Any, owner: Any) -> NDArray[Any]:
+    tensor, dtype, flags = tensor_of(capsule, owner)
     shape = tuple(tensor.shape[: tensor.rank])
-    strides = tuple(tensor.strides[: tensor.rank]) if tensor.strides else _in_c_order(shape)
+    strides = tuple(tensor.strides[: tensor.rank]) if tensor.strides else in_c_order(shape)
     if 0 in shape:
         return np.empty(shape, dtype)
     # From the lowest address that an element has to the end of the highest one; strides may be negative.
@@ -124,7 +129,8 @@ def _view(capsule: Any, owner: Any) -> NDArray[Any]:
     return array
 
 
-def _in_c_order(shape: tuple[int, ...]) -> tuple[int, ...]:
+def in_c_order(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides in elements."""
     return tuple(int(np.prod(shape[dim + 1 :], dtype=np.int64)) for dim in range(len(shape)))
 
 

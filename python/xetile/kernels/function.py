@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from xetile.errors import XeTileError
 from xetile.kernels.arguments import as_number, check_arguments, check_outputs
 from xetile.kernels.device import DeviceArray
-from xetile.kernels.signature import Signature
+from xetile.kernels.signature import ArraySpec, Signature
 
 try:
     from xetile import _call
@@ -100,12 +100,7 @@ class CompiledFunction:
         if self.signature.returns and out is None:
             return self._run_returning(inputs)
         outputs = list(self._new_results()) if out is None else check_outputs(self.signature, out, inputs)
-        descriptors = [descriptor_of(array) for array in (*inputs, *outputs)]
-        self._check_sizes(descriptors)
-        told = [(ctypes.c_int64 * _TOLD)()] if self._reports else []
-        self._guarded(_invoke, self._address, [*told, *descriptors])
-        if told:
-            self._expect(*told[0])
+        self._invoke_on([*inputs, *outputs])
         if self.signature.written and not outputs:
             return None
         results = tuple(outputs) if out is None else out if isinstance(out, tuple) else (out,)
@@ -150,6 +145,22 @@ class CompiledFunction:
         if number:
             raise XeTileError(f"@{self.signature.name}: {self.signature.conditions[number - 1].told(left, right)}")
 
+    def _number(self, spec: ArraySpec, value: Any) -> NDArray[Any]:
+        """A number as an array of rank 0. XeTileError for what is none."""
+        array = as_number(spec, value)
+        if array is None:
+            raise XeTileError(f"expected a number of type {spec}, got {type(value).__name__}")
+        return array
+
+    def _invoke_on(self, arrays: list[Any]) -> None:
+        """The call itself, on arguments and results as `descriptor_of` takes them."""
+        descriptors = [descriptor_of(array) for array in arrays]
+        self._check_sizes(descriptors)
+        told = [(ctypes.c_int64 * _TOLD)()] if self._reports else []
+        self._guarded(_invoke, self._address, [*told, *descriptors])
+        if told:
+            self._expect(*told[0])
+
     def _expect(self, number: int, got: int, bound: int) -> None:
         """XeTileError if a call told the number of what did not hold."""
         if number:
@@ -175,9 +186,12 @@ class CompiledFunction:
         return arrays[0] if len(arrays) == 1 else tuple(arrays)
 
 
-def descriptor_of(array: NDArray[Any] | DeviceArray) -> Any:
-    """A ranked memref descriptor in 64-bit words: allocated and aligned address, offset, sizes, strides in elements."""
-    address = array.address if isinstance(array, DeviceArray) else array.ctypes.data
+def descriptor_of(array: Any) -> Any:
+    """A ranked memref descriptor in 64-bit words: allocated and aligned address, offset, sizes, strides in elements.
+
+    `array` is NumPy's, or one on a device, which has its `address`.
+    """
+    address = array.ctypes.data if isinstance(array, np.ndarray) else array.address
     size = array.itemsize
     rank = array.ndim
     return _words(3 + 2 * rank)(address, address, 0, *array.shape, *[stride // size for stride in array.strides])

@@ -213,9 +213,10 @@ class Kernel:
         after it ran: results in `out` are any numbers then.
 
         `out` takes the results, one or a tuple: writable arrays in C order that share no memory with the arguments, of
-        rank 0 for numbers; these are returned. Without it results are new NumPy arrays (and numbers). A kernel for a
-        GPU runs on the device that XETILE_DEVICE chooses. XeTileError for what does not fit, and for whatever fails on
-        the device.
+        rank 0 for numbers; these are returned. Without it results are new NumPy arrays (and numbers). A kernel for an
+        Intel GPU runs on the device that XETILE_DEVICE chooses. A kernel for sm_90a also takes arrays that are on the
+        GPU, as PyTorch's CUDA tensors: they are read and written there, on PyTorch's stream, and tensors returned.
+        XeTileError for what does not fit, and for whatever fails on the device.
         """
         function = self._function or self.function()
         try:

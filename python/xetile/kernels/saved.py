@@ -20,6 +20,7 @@ from typing import Any
 
 from xetile.errors import XeTileError, expect
 from xetile.kernels import cuda, runtime
+from xetile.kernels.cuda_arrays import CudaFunction
 from xetile.kernels.function import CompiledFunction
 from xetile.kernels.kernel import Kernel, NativeBinary
 from xetile.kernels.signature import Signature
@@ -178,7 +179,8 @@ class SavedCode:
             raise XeTileError(f"cannot load {self._place}: {refused}")
         # OpenMP's threads outlive a call: what they run is never unloaded.
         owner = _Library(library) if guard else library
-        return CompiledFunction(self._signature, address, check, owner=owner, guard=guard)
+        make = CudaFunction if self._target in _BY_CUDA else CompiledFunction
+        return make(self._signature, address, check, owner=owner, guard=guard)
 
     def binaries(self) -> Mapping[str, bytes]:
         """The binaries in the file, by name. XeTileError if one is damaged."""

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A driver of Nvidia's GPUs that computes nothing: it writes what it is asked for to the file FAKE_DRIVER_LOG. Memory is the
-// host's; FAKE_DRIVER_CAPABILITY is the GPU's (90 by default), FAKE_DRIVER_REFUSES makes it refuse PTX.
+// host's; FAKE_DRIVER_CAPABILITY is the GPU's (90 by default), FAKE_DRIVER_REFUSES makes it refuse PTX,
+// FAKE_DRIVER_OWNS_MEMORY says of all memory that it is the GPU's.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,10 +66,17 @@ int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t size) {
   memcpy(to, (void *)from, size);
   return fprintf(out(), "copy %zu to host\n", size), 0;
 }
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, void *stream) {
+  memcpy((void *)to, (void *)from, size);
+  return fprintf(out(), "copy %zu on the device, stream %p\n", size, stream), 0;
+}
+int cuStreamSynchronize(void *stream) { return fprintf(out(), "synchronize stream %p\n", stream), 0; }
 int cuMemcpy(uint64_t to, uint64_t from, size_t size) { return memcpy((void *)to, (void *)from, size), 0; }
 int cuPointerGetAttribute(void *value, int attribute, uint64_t pointer) {
-  (void)value, (void)attribute, (void)pointer;
-  return 1;
+  (void)pointer;
+  if (!getenv("FAKE_DRIVER_OWNS_MEMORY"))
+    return 1;
+  return *(unsigned *)value = attribute == 2 ? 2 : 0, 0;
 }
 int cuTensorMapEncodeTiled(void *map, int kind, uint32_t rank, void *address, const uint64_t *sizes,
                            const uint64_t *strides, const uint32_t *box, const uint32_t *steps, int interleave,
@@ -81,7 +89,10 @@ int cuTensorMapEncodeTiled(void *map, int kind, uint32_t rank, void *address, co
 }
 int cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned tx, unsigned ty, unsigned tz,
                    unsigned shared, void *stream, void **parameters, void **extra) {
-  fprintf(out(), "launch %u x %u x %u of %u x %u x %u, %u bytes\n", x, y, z, tx, ty, tz, shared);
-  return function == NULL || stream != NULL || extra != NULL || *parameters == NULL;
+  fprintf(out(), "launch %u x %u x %u of %u x %u x %u, %u bytes", x, y, z, tx, ty, tz, shared);
+  if (stream)
+    fprintf(out(), ", stream %p", stream);
+  fprintf(out(), "\n");
+  return function == NULL || extra != NULL || *parameters == NULL;
 }
 int cuGetErrorString(int error, const char **text) { return *text = error == 218 ? "invalid PTX" : "some error", 0; }
