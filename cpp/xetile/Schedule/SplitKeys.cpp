@@ -12,6 +12,7 @@
 #include "xetile/Schedule/Programs/KernelOps.h"
 #include "xetile/Schedule/Tiles/TilePlan.h"
 #include "xetile/Schedule/TransformOps.h"
+#include "xetile/Target/Target.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -24,6 +25,9 @@ constexpr int64_t kUnit = 16;
 
 /// The number of parts where the schedule leaves it open, 1 for none: see the op's description.
 static int64_t chooseParts(const ProductSizes &sizes, int64_t keys, StringRef target) {
+  // Targets with tiles of their own have no rule for parts.
+  if (findTilingTarget(target))
+    return 1;
   constexpr int64_t kLeastKeys = 256, kKeysOfRow = 16, kMostParts = 64;
   const TargetInfo &device = *lookupTarget(target);
   const MachineFacts *machine = lookupMachineFacts(target);
@@ -100,7 +104,7 @@ DiagnosedSilenceableFailure SplitKeysOp::apply(TransformRewriter &rewriter, Tran
            << "split_keys = " << given << ": expected at most " << kMaxTileSize;
   if (auto diag = readString(op, state, getChip(), "target", chip); !diag.succeeded())
     return diag;
-  if (std::optional<std::string> why = checkChip(chip))
+  if (std::optional<std::string> why = checkChip(chip); why && !findTilingTarget(chip))
     return op.emitDefiniteFailure() << "target: " << *why;
   for (Operation *target : llvm::to_vector(state.getPayloadOps(getTarget()))) {
     auto func = dyn_cast<func::FuncOp>(target);

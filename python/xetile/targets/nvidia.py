@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Nvidia's Hopper GPUs: the schedule `matmul` tiles the payload, C++ passes lower it to PTX, the driver compiles that.
 
-`xetile.compile(payload, target="sm_90a")` with the options of `NvidiaTarget.options`. Matmuls of f16 and bf16 with what
-is computed of their results element by element; no CUDA toolkit is needed.
+`xetile.compile(payload, target="sm_90a")` with the options of `NvidiaTarget.options`. Matmuls of f16, bf16, f32 as tf32
+and i8, in batches, with what is computed of their results element by element; by the schedule `attention` attentions
+without masks. No CUDA toolkit is needed.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from xetile.codegen import engines, saving
 from xetile.codegen.frozen import FROZEN, has_frozen
 from xetile.errors import XeTileError, told
 from xetile.kernels import cuda
+from xetile.kernels.cuda_arrays import CudaFunction
 from xetile.kernels.function import CompiledFunction
 from xetile.kernels.kernel import NativeBinary, Stages
 from xetile.kernels.signature import Signature
@@ -35,6 +37,7 @@ _SCHEDULE = "matmul"
 _OPT_LEVEL = 2  # of host code
 _PTX = "4-ptx"  # the level that has it
 _GROUP_ROWS = 8
+_TILES = {"attention": {"workgroup_m": 128, "subgroups_m": 2, "keys": 128}}  # of schedules that choose Xe's
 _LOADS = ("auto", "plain")
 _PIPELINES = ("auto", "simple", "specialized")
 
@@ -52,6 +55,11 @@ class NvidiaTarget(Target):
             "loads",
             "plain: without TMA, for sizes of a run whose rows are no multiples of 16 bytes; auto by default, so where "
             "that is known",
+        ),
+        Option(
+            "overlap",
+            "of an attention, multiply scores of the next keys before the powers of these, where that gains; True by "
+            "default",
         ),
         Option(
             "pipeline",
@@ -106,6 +114,10 @@ class NvidiaTarget(Target):
         if "target" not in chosen.params:
             raise XeTileError(f"schedule {chosen.name!r} is not for GPUs: expected {_SCHEDULE}, or one with its parts")
         values["target"] = self.name
+        for name, value in _TILES.get(chosen.name, {}).items():
+            # 0 leaves it to the compiler.
+            if name in chosen.params and not chosen.params[name].value:
+                values.setdefault(name, value)
         given = self._options(options)
         rows = _GROUP_ROWS if given["group_rows"] is None else given["group_rows"]
         if not isinstance(rows, int) or isinstance(rows, bool) or not 1 <= rows < 2**15:
@@ -116,7 +128,10 @@ class NvidiaTarget(Target):
         loads = given["loads"] or "auto"
         if loads not in _LOADS:
             raise XeTileError(f"loads: expected {', '.join(_LOADS)}, got {told(loads)}")
-        return NvidiaPlan(self, chosen.with_values(values), rows, pipeline, loads)
+        overlap = True if given["overlap"] is None else given["overlap"]
+        if not isinstance(overlap, bool):
+            raise XeTileError(f"overlap: expected True or False, got {told(overlap)}")
+        return NvidiaPlan(self, chosen.with_values(values), rows, pipeline, loads, overlap)
 
     def __str__(self) -> str:
         return self.name
@@ -129,6 +144,7 @@ class NvidiaPlan(Plan):
     group_rows: int
     pipeline: str
     loads: str
+    overlap: bool
 
     def for_payload(self, payload: ir.Module) -> NvidiaPlan:
         """Itself. XeTileError if the payload is a kernel already, or has frozen arguments."""
@@ -142,7 +158,8 @@ class NvidiaPlan(Plan):
 
     def options(self) -> dict[str, str]:
         """Options of the levels, as `xetile-compile` takes them."""
-        return {"group-rows": str(self.group_rows), "pipeline": self.pipeline, "loads": self.loads}
+        options = {"group-rows": str(self.group_rows), "pipeline": self.pipeline, "loads": self.loads}
+        return options | {"overlap": "true" if self.overlap else "false"}
 
     def code(self, stages: Stages, signature: Signature) -> NvidiaCode:
         """The kernel with the host's code that launches it."""
@@ -158,7 +175,8 @@ class NvidiaCode:
     def load(self) -> CompiledFunction:
         module = _xetile.clone_module(self._stages.last().module)
         with cuda.launching():
-            return engines.load(module, self._signature, [cuda.library_path()], _OPT_LEVEL, guard=cuda.launching)
+            libraries = [cuda.library_path()]
+            return engines.load(module, self._signature, libraries, _OPT_LEVEL, guard=cuda.launching, make=CudaFunction)
 
     @cached_property
     def _binaries(self) -> Mapping[str, bytes]:

@@ -21,6 +21,8 @@ namespace {
 /// LLVM's intrinsic for a function that the back end writes in instructions of PTX, else empty.
 StringRef intrinsicOf(StringRef name) {
   return llvm::StringSwitch<StringRef>(name)
+      .Case("arith.maxnumf", "llvm.maxnum")
+      .Case("arith.minnumf", "llvm.minnum")
       .Case("math.absf", "llvm.fabs")
       .Case("math.ceil", "llvm.ceil")
       .Case("math.copysign", "llvm.copysign")
@@ -47,12 +49,12 @@ struct ApproximateMath : xetile::impl::ApproximateMathBase<ApproximateMath> {
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
     WalkResult result = getOperation().walk([&](Operation *op) {
-      if (!isa_and_nonnull<math::MathDialect>(op->getDialect()))
-        return WalkResult::advance();
       if (StringRef name = intrinsicOf(op->getName().getStringRef()); !name.empty()) {
         replace(op, name);
         return WalkResult::advance();
       }
+      if (!isa_and_nonnull<math::MathDialect>(op->getDialect()))
+        return WalkResult::advance();
       op->emitOpError("has no approximation on sm_90a: expected a function of f32, f16 or bf16 as "
                       "erf, tanh, exp, log, or one of arith");
       return WalkResult::interrupt();

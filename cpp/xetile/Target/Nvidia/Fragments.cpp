@@ -6,6 +6,7 @@
 // wgmma gives the thread t of a warp, of the sums of 64 rows: rows 16 * warp + t / 4 and 8 below,
 // and of each 8 columns those of number 2 * (t % 4) and the next.
 //===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
@@ -28,7 +29,7 @@ Value KernelWriter::pairOf(Value value, Place place) {
   if (auto type = dyn_cast<VectorType>(value.getType())) {
     if (type.getDimSize(0) == 1)
       place.block = place.half = 0;
-    if (type.getDimSize(1) == 1)
+    if (type.getDimSize(1) == 1 || (plan.isOnline() && type.getDimSize(1) == plan.sameColumns()))
       place.column = 0;
   }
   auto key = std::make_tuple(value.getAsOpaquePointer(), place.block, place.column, place.half);
@@ -43,6 +44,8 @@ Value KernelWriter::pairOf(Value value, Place place) {
 Value KernelWriter::computePair(Value value, Place place) {
   auto type = cast<VectorType>(value.getType());
   auto pairType = VectorType::get({2}, type.getElementType());
+  if (auto found = held.find(value.getAsOpaquePointer()); found != held.end())
+    return found->second[size_t(2 * place.column + place.half)];
   if (value == plan.loop.getResult(0)) {
     auto element = [&](int64_t at) -> Value {
       return LLVM::ExtractValueOp::create(b, sums[place.block], ArrayRef<int64_t>{at});
@@ -61,6 +64,10 @@ Value KernelWriter::computePair(Value value, Place place) {
     return makePair(broadcast.getSource(), broadcast.getSource());
   if (auto broadcast = dyn_cast<TileBroadcastOp>(op))
     return pairOf(broadcast.getVector(), place);
+  if (auto reduce = dyn_cast<TileReduceOp>(op))
+    return reducePairs(reduce, place);
+  if (plan.isOnline() && isa<math::Exp2Op>(op) && type.getElementType().isF32())
+    return exp2Pair(pairOf(op->getOperand(0), place));
   IRMapping mapping;
   for (Value operand : op->getOperands())
     if (isa<VectorType>(operand.getType()))

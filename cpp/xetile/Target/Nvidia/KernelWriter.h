@@ -55,6 +55,11 @@ public:
   void write();
 
 private:
+  /// A pair of elements: 64 rows, 8 columns, 8 rows.
+  struct Place {
+    int64_t block, column, half;
+  };
+
   // Specialized.cpp: one warpgroup loads, the others multiply tile after tile.
   struct Turn {
     mlir::Value stage, phase;
@@ -68,6 +73,8 @@ private:
   void copyFor(mlir::OpFoldResult value, mlir::IRMapping &mapping);
   mlir::Value gridSize(unsigned dimension);
   Turn next(Turn turn);
+  llvm::SmallVector<mlir::Value> firstTurn();
+  void yieldTurn(mlir::scf::ForOp walk, Turn turn);
   void release(mlir::Value stage, mlir::Value isSafe);
   Turn multiplyTile(Turn turn);
   void writeStores();
@@ -101,6 +108,32 @@ private:
   void arriveFull(mlir::Value stage);
   Late arriveLate(Late late);
 
+  // Online.cpp: attentions, by products of what is in registers.
+  mlir::Value barrierOfQueries(bool empty);
+  void loadQueries(mlir::Value parity);
+  Turn attendTile(Turn turn, mlir::Value parity);
+  llvm::SmallVector<mlir::Value> multiplyScores(mlir::Value stage);
+  llvm::SmallVector<mlir::Value> multiplyPowers(mlir::ValueRange powers, mlir::ValueRange sums,
+                                                mlir::Value stage);
+  llvm::SmallVector<mlir::Value> landed(mlir::ValueRange sums, int64_t onTheirWay);
+  enum class StageBarrier { KeysFull, KeysEmpty, ValuesFull, ValuesEmpty };
+  mlir::Value barrierOfStage(StageBarrier which, mlir::Value stage);
+  void releasePart(StageBarrier which, mlir::Value stage);
+  void loadKeysAndValues(Turn turn, mlir::Value step);
+  void waitForTurn();
+  void passTurn();
+  void giveFirstTurn();
+  Turn attendInOrder(Turn turn);
+  Turn attendOverlapped(Turn turn);
+  llvm::SmallVector<mlir::Value> powersOfScores();
+  mlir::ValueRange holdAll(mlir::ValueRange values, mlir::ValueRange elements);
+  mlir::Value reducePairs(TileReduceOp reduce, Place place);
+  mlir::Value exp2Pair(mlir::Value pair);
+  llvm::SmallVector<mlir::Value> sumRows();
+  void hold(mlir::Value value, mlir::ValueRange elements);
+  llvm::SmallVector<mlir::Value> elementsOf(mlir::Value value);
+  int64_t columnsOf(mlir::Value value) const;
+
   // Products.cpp: wgmma.
   void beginProducts();
   mlir::Value descriptor(mlir::Value address, int64_t leading);
@@ -109,9 +142,6 @@ private:
   llvm::SmallVector<mlir::Value> writeLoop();
 
   // Fragments.cpp: pairs of elements that a thread holds.
-  struct Place {
-    int64_t block, column, half; // 64 rows, 8 columns, 8 rows
-  };
   mlir::Value pairOf(mlir::Value value, Place place);
   mlir::Value computePair(mlir::Value value, Place place);
   mlir::Value loadPair(LoadTileOp load, Place place);
@@ -140,12 +170,13 @@ private:
   mlir::Value shared, barriers, address; // the address as a number
   mlir::Value thread, warpgroup, lane;   // `lane` of the warpgroup's 128
   mlir::Value isFirst, steps;
-  mlir::Value mapA, mapB;
+  mlir::Value mapA, mapB, mapQueries;
   mlir::Value grid;       // of a kernel that walks over tiles: their numbers
   mlir::IRMapping copies; // of what a tile's place is computed of, for the warpgroup that loads
   mlir::Value descriptorA, descriptorB;
   mlir::Type sumsType;
-  llvm::SmallVector<mlir::Value> sums; // one struct for each 64 rows
+  llvm::SmallVector<mlir::Value> sums;                   // one struct for each 64 rows
+  std::map<void *, llvm::SmallVector<mlir::Value>> held; // pairs of products, of what loops carry
   std::map<std::tuple<void *, int64_t, int64_t, int64_t>, mlir::Value> pairs;
   llvm::SmallVector<Chunk> chunks; // of all stores, in order
   size_t numStored = 0;

@@ -11,6 +11,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "xetile/Linalg/Passes.h"
+#include "xetile/Target/Host/CallerInterface.h"
 #include "xetile/Target/Host/Passes.h"
 #include "xetile/Target/Nvidia/Hopper.h"
 #include "xetile/Target/Nvidia/Passes.h"
@@ -32,6 +33,11 @@ struct NvidiaOptions : TargetOptions {
       *this, "group-rows",
       llvm::cl::desc("Rows of tiles that workgroups walk together, for the second-level cache"),
       llvm::cl::init(8)};
+  Option<bool> overlap{
+      *this, "overlap",
+      llvm::cl::desc(
+          "Of an attention, multiply scores of the next keys before the powers of these"),
+      llvm::cl::init(true)};
   Option<std::string> pipeline{
       *this, "pipeline",
       llvm::cl::desc("Who loads tiles: simple, a thread of those that multiply; specialized, a "
@@ -72,19 +78,14 @@ void addPreparation(OpPassManager &pm) {
 void addRing(OpPassManager &pm, const NvidiaOptions &options) {
   pm.addPass(checkLowered("host", "the schedule", {"bufferization", "linalg", "tensor"}, {},
                           "expected a schedule that takes it to a kernel"));
-  pm.addPass(createKeepArguments());
-  ResultsToArgumentsOptions results;
-  results.whereStatic = true;
-  results.markResults = true;
-  pm.addPass(createResultsToArguments(results));
-  pm.addNestedPass<func::FuncOp>(createFreeScratch());
-  pm.addPass(createAddCInterface());
+  buildCallerInterface(pm);
   OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
   GroupWorkgroupsOptions group;
   group.rows = options.groupRows;
   device.addPass(createGroupWorkgroups(group));
   PlanRingOptions plan;
   plan.loads = options.loads;
+  plan.overlap = options.overlap;
   plan.pipeline = options.pipeline;
   device.addPass(createPlanRing(plan));
 }

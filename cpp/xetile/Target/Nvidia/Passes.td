@@ -48,6 +48,11 @@ def PlanRing : Pass<"xetile-plan-ring", "::mlir::gpu::GPUModuleOp"> {
     along k, are copied by threads of that warpgroup: in units of up to 16 bytes that divide the rows, which the arrays
     have to begin at (`aligned`). `loads = plain` says so of sizes of a run.
 
+    A kernel of several products is an attention: queries, loaded once, times keys, and what is computed of these scores
+    times values, in one loop over keys. A stage of the ring then has the keys and the values of a step, and the pipeline
+    is `specialized`. What is computed between the products stays in registers: elementwise operations, broadcasts, and
+    maxima and sums along rows.
+
     Refused, each with an error at the operation: kernels of another form; operands of `tile_mma` that are no loads of a
     matrix that the kernel takes as argument, alone or in a batch; types other than f16, bf16, f32 (multiplied as tf32) with
     sums in f32, and i8 with sums in i32; tiles that wgmma does not
@@ -58,7 +63,9 @@ def PlanRing : Pass<"xetile-plan-ring", "::mlir::gpu::GPUModuleOp"> {
   let options = [Option<"pipeline", "pipeline", "std::string", "\"auto\"",
       "Who loads: simple, specialized, or auto, which takes the latter where workgroups compute several tiles">,
       Option<"loads", "loads", "std::string", "\"auto\"",
-      "plain: without TMA, for sizes of a run whose rows are no multiples of 16 bytes; auto: where that is known">];
+      "plain: without TMA, for sizes of a run whose rows are no multiples of 16 bytes; auto: where that is known">,
+      Option<"overlap", "overlap", "bool", "true",
+      "Of an attention, multiply scores of the next keys before the powers of these, where that gains">];
 }
 
 def ConvertXeTileToNVVM : Pass<"convert-xetile-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
@@ -72,6 +79,9 @@ def ConvertXeTileToNVVM : Pass<"convert-xetile-to-nvvm", "::mlir::gpu::GPUModule
     - In the pipeline `specialized` a warpgroup more loads, and gives registers to the others (setmaxnreg). A second barrier
       of each stage counts the warpgroups that have read it. Workgroups walk over tiles, as many as the device runs at once,
       so that the next tile's stages fill while one is stored. The numbers of tiles are a parameter, `xetile.grid`.
+    - Of an attention, scores are waited for, and powers are the operand of the second product in the registers in which
+      they were computed: two groups of 8 columns are what wgmma takes for 16 of k. `tile_reduce` along rows is made of
+      shuffles of four threads; a `tile_mma` with a constant of sums of rows.
     - Tiles that TMA does not take are copied by that warpgroup's threads, by cp.async or through registers, and results
       with such rows are stored element by element.
     - Elementwise operations work on pairs of sums in registers. `store_tile` goes through two buffers of each warpgroup

@@ -59,6 +59,8 @@ private:
 
   /// Who loads. Emits an error if that is given and does not fit.
   FailureOr<bool> isSpecialized(const RingPlan &plan) {
+    if (plan.isOnline())
+      return true;
     bool isPlain = plan.hasPlainLoads();
     xetile::Problem why = checkSpecialized(plan.tiling, isPlain);
     if ((pipeline == "specialized" || isPlain) && why)
@@ -79,6 +81,8 @@ private:
       given.append(stagesOf(2));
     if (loads == "plain")
       given.append("loads", Builder(&getContext()).getStringAttr("plain"));
+    if (!overlap)
+      given.append("overlap", Builder(&getContext()).getBoolAttr(false));
     if (!given.empty())
       kernel->setAttr(kRingAttr, given.getDictionary(&getContext()));
     FailureOr<RingPlan> plan = planRing(kernel);
@@ -111,12 +115,16 @@ private:
     NamedAttrList fields;
     fields.append(stagesOf(plan->stages()));
     fields.append(number("stage_bytes", plan->stageBytes()));
-    fields.append(number("shared_bytes", sharedBytes(tiling, plan->inputBytes())));
+    fields.append(number("shared_bytes", plan->isOnline()
+                                             ? onlineSharedBytes(*plan)
+                                             : sharedBytes(tiling, plan->inputBytes())));
     fields.append(number("threads", threads));
     fields.append("pipeline", b.getStringAttr(*specialized ? "specialized" : "simple"));
     fields.append("written", b.getDenseI64ArrayAttr(written));
     if (plan->isAllPlain)
       fields.append("loads", b.getStringAttr("plain"));
+    if (plan->isOnline())
+      fields.append("overlap", b.getBoolAttr(plan->overlaps));
     if (!aligned.empty())
       fields.append("aligned", b.getDenseI64ArrayAttr(aligned));
     kernel->setAttr(kRingAttr, fields.getDictionary(&getContext()));

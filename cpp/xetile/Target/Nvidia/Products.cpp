@@ -22,6 +22,8 @@ Value KernelWriter::descriptor(Value address, int64_t leading) {
 }
 
 void KernelWriter::beginProducts() {
+  if (plan.isOnline())
+    return;
   const MatmulTiling &tiling = plan.tiling;
   int64_t rows = plan.warpgroupRows();
   // Rows of A: behind one another, or a chunk of 64 for each warpgroup's block.

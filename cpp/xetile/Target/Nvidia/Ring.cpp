@@ -63,9 +63,11 @@ void KernelWriter::beginRing() {
     mapA = makeMap(plan.a, plan.rowElements(), plan.a.outer);
   if (!plan.b.isPlain)
     mapB = makeMap(plan.b, plan.rowElements(), plan.b.outer);
+  if (plan.isOnline())
+    mapQueries = makeMap(plan.queries, plan.rowElements(), plan.queries.outer);
   shared = LLVM::AddressOfOp::create(b, pointerTo(b, 3), name);
   address = LLVM::PtrToIntOp::create(b, b.getI32Type(), shared);
-  barriers = at(shared, number(plan.stages() * plan.stageBytes() + storeBytes(tiling)));
+  barriers = at(shared, number(plan.ringBytes() + storeBytes(tiling)));
   thread = NVVM::ThreadIdXOp::create(b, b.getI32Type());
   // The same in all lanes of a warp, and known to be.
   warpgroup = NVVM::ShflOp::create(b, b.getI32Type(), number(-1), shiftRight(thread, 7), number(0),
@@ -73,15 +75,26 @@ void KernelWriter::beginRing() {
   lane = bitAnd(thread, kWarpgroup - 1);
   isFirst = isEqual(thread, number(0));
   onlyIf(isFirst, [&] {
-    for (int64_t stage = 0; stage < plan.stages(); ++stage)
+    if (plan.isOnline())
+      for (int64_t barrier = 0; barrier < 4 * plan.stages(); ++barrier) {
+        bool isEmpty = barrier / plan.stages() % 2 == 1;
+        NVVM::MBarrierInitOp::create(b, barrierOf(number(barrier)),
+                                     number(isEmpty ? tiling.subgroupsM : 1), Value());
+      }
+    int64_t count = plan.isOnline() ? 0 : plan.stages();
+    for (int64_t stage = 0; stage < count; ++stage)
       NVVM::MBarrierInitOp::create(b, barrierOf(number(stage)), number(fullArrivals()), Value());
     // One thread of each warpgroup that multiplies says that it has read a stage.
-    for (int64_t stage = 0; plan.isSpecialized && stage < plan.stages(); ++stage)
+    for (int64_t stage = 0; plan.isSpecialized && stage < count; ++stage)
       NVVM::MBarrierInitOp::create(b, emptyOf(number(stage)), number(tiling.subgroupsM), Value());
+    if (plan.isOnline()) {
+      NVVM::MBarrierInitOp::create(b, barrierOfQueries(false), number(1), Value());
+      NVVM::MBarrierInitOp::create(b, barrierOfQueries(true), number(tiling.subgroupsM), Value());
+    }
     NVVM::FenceMbarrierInitOp::create(b);
   });
   onlyIf(isEqual(thread, number(32)), [&] {
-    for (Value map : {mapA, mapB})
+    for (Value map : {mapA, mapB, mapQueries})
       if (map)
         NVVM::PrefetchOp::create(b, NVVM::PrefetchCacheLevelAttr(),
                                  NVVM::CacheEvictionPriorityAttr(), map, Value(), b.getUnitAttr());

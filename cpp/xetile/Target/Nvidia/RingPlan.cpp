@@ -50,9 +50,12 @@ LogicalResult checkLoop(scf::ForOp loop, TileMmaOp mma, int64_t k) {
   return success();
 }
 
-FailureOr<TilePlace> placeOfOperand(TileMmaOp mma, Value operand, StringRef name) {
+} // namespace
+
+FailureOr<TilePlace> hopper::placeOfOperand(TileMmaOp mma, Value operand, StringRef name,
+                                            Block *beside) {
   auto load = operand.getDefiningOp<LoadTileOp>();
-  if (!load || load->getBlock() != mma->getBlock())
+  if (!load || load->getBlock() != beside)
     return mma.emitOpError("multiplies a value of ")
            << name << " that is no tile loaded in the loop; expected a load: what is computed of A "
            << "and B before the product has to be a kernel of its own";
@@ -62,8 +65,8 @@ FailureOr<TilePlace> placeOfOperand(TileMmaOp mma, Value operand, StringRef name
   return placeOfTile(load, load.getTile());
 }
 
-/// That the tile moves with the loop along k, by its counter, and not otherwise.
-LogicalResult checkMoves(const TilePlace &place, bool kIsInner, scf::ForOp loop, StringRef name) {
+LogicalResult hopper::checkMoves(const TilePlace &place, bool kIsInner, scf::ForOp loop,
+                                 StringRef name) {
   OpFoldResult alongK = kIsInner ? place.innerOffset : place.outerOffset;
   OpFoldResult other = kIsInner ? place.outerOffset : place.innerOffset;
   auto isInvariant = [&](OpFoldResult offset) {
@@ -76,6 +79,8 @@ LogicalResult checkMoves(const TilePlace &place, bool kIsInner, scf::ForOp loop,
            << "and an offset that does not change along the other side";
   return success();
 }
+
+namespace {
 
 /// True if an offset of a tile is known to be a multiple.
 bool isMultipleOf(OpFoldResult offset, int64_t of, const RingPlan &plan) {
@@ -126,8 +131,9 @@ void chooseLoads(RingPlan &plan) {
   choose(plan.b, plan.b.isTransposed);
 }
 
-/// How many steps ahead the loop's prefetches are, 0 without any.
-FailureOr<int64_t> prefetchDistance(scf::ForOp loop, int64_t k) {
+} // namespace
+
+FailureOr<int64_t> hopper::prefetchDistance(scf::ForOp loop, int64_t k) {
   int64_t distance = 0;
   for (auto prefetch : loop.getOps<PrefetchTileOp>()) {
     auto tile = prefetch.getTile().getDefiningOp<InitTileOp>();
@@ -150,7 +156,7 @@ FailureOr<int64_t> prefetchDistance(scf::ForOp loop, int64_t k) {
   return distance / k;
 }
 
-LogicalResult checkStores(RingPlan &plan, gpu::GPUFuncOp kernel) {
+LogicalResult hopper::findStores(RingPlan &plan, gpu::GPUFuncOp kernel) {
   WalkResult result = kernel.walk([&](Operation *op) {
     if (auto store = dyn_cast<StoreTileOp>(op)) {
       if (store->getBlock() != plan.loop->getBlock() || !plan.loop->isBeforeInBlock(store)) {
@@ -162,6 +168,7 @@ LogicalResult checkStores(RingPlan &plan, gpu::GPUFuncOp kernel) {
     }
     // Other accesses to memory have no lowering.
     bool isKnown = isa<LoadTileOp, PrefetchTileOp, InitTileOp, TileMmaOp, TileBroadcastOp>(op) ||
+                   (plan.isOnline() && isa<TileReduceOp>(op)) ||
                    op->getDialect()->getNamespace() != "xetile";
     if (!isKnown) {
       op->emitOpError("has no lowering for ") << kChip << ": expected matmuls with elementwise "
@@ -176,7 +183,7 @@ LogicalResult checkStores(RingPlan &plan, gpu::GPUFuncOp kernel) {
     return kernel.emitOpError("stores nothing; expected xetile.store_tile behind the loop");
   for (StoreTileOp store : plan.stores) {
     FailureOr<TilePlace> place = placeOfTile(store, store.getTile());
-    if (failed(place) || failed(checkFragment(plan, store.getValue())))
+    if (failed(place))
       return failure();
     Type type = cast<VectorType>(store.getValue().getType()).getElementType();
     if (place->isTransposed)
@@ -186,6 +193,17 @@ LogicalResult checkStores(RingPlan &plan, gpu::GPUFuncOp kernel) {
       return store.emitOpError("stores ")
              << type << "; expected f32, f16, bf16 or i32 on " << kChip;
   }
+  return success();
+}
+
+namespace {
+
+LogicalResult checkStores(RingPlan &plan, gpu::GPUFuncOp kernel) {
+  if (failed(findStores(plan, kernel)))
+    return failure();
+  for (StoreTileOp store : plan.stores)
+    if (failed(checkFragment(plan, store.getValue())))
+      return failure();
   return success();
 }
 
@@ -301,6 +319,10 @@ FailureOr<TilePlace> hopper::placeOfTile(Operation *user, Value tile) {
 }
 
 FailureOr<RingPlan> hopper::planRing(gpu::GPUFuncOp kernel) {
+  SmallVector<TileMmaOp> products;
+  kernel.walk([&](TileMmaOp mma) { products.push_back(mma); });
+  if (products.size() > 1)
+    return planOnline(kernel, products);
   FailureOr<TileMmaOp> mma = findProduct(kernel);
   if (failed(mma))
     return failure();
@@ -331,10 +353,10 @@ FailureOr<RingPlan> hopper::planRing(gpu::GPUFuncOp kernel) {
   if (mma->getB() &&
       cast<VectorType>(mma->getB().getType()).getElementType() != aType.getElementType())
     return mma->emitOpError("multiplies two types; expected one");
-  FailureOr<TilePlace> a = placeOfOperand(*mma, mma->getA(), "A");
+  FailureOr<TilePlace> a = placeOfOperand(*mma, mma->getA(), "A", (*mma)->getBlock());
   if (failed(a))
     return failure();
-  FailureOr<TilePlace> b = placeOfOperand(*mma, mma->getB(), "B");
+  FailureOr<TilePlace> b = placeOfOperand(*mma, mma->getB(), "B", (*mma)->getBlock());
   if (failed(b))
     return failure();
   plan.a = *a;

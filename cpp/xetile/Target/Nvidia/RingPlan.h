@@ -39,12 +39,27 @@ struct RingPlan {
   TilePlace a, b;
   llvm::SmallVector<StoreTileOp> stores; // behind the loop, in order
   MatmulTiling tiling;
+
+  /// An attention: `mma` multiplies queries, which are loaded once, with keys (`a`), `values` what
+  /// is computed of these scores with values (`b`), and `rowSums` sums its rows. A step of the ring
+  /// has `tiling.kStep` keys, and elements of a key and of a value for m and n.
+  mutable TileMmaOp values, rowSums;
+  TilePlace queries;
+  /// Scores of a step are multiplied before the powers of the step before.
+  bool overlaps = false;
+  bool isOnline() const { return bool(values); }
+  int64_t queryBytes() const { return isOnline() ? queries.outer * queries.inner * 2 : 0; }
+  /// Columns of vectors that have the same in all of them.
+  int64_t sameColumns() const { return rowSums ? rowSums.getResult().getType().getDimSize(1) : 1; }
   /// One warpgroup loads, the others multiply; workgroups walk over tiles.
   bool isSpecialized = false;
   /// All accesses are plain, as rows of sizes of a run may be any number of bytes apart.
   bool isAllPlain = false;
 
-  int64_t warpgroupRows() const { return tiling.workgroupM / tiling.subgroupsM; }
+  int64_t rows() const { return isOnline() ? queries.outer : tiling.workgroupM; }
+  int64_t warpgroupRows() const { return rows() / tiling.subgroupsM; }
+  /// Stages, and queries behind them.
+  int64_t ringBytes() const { return stages() * stageBytes() + queryBytes(); }
   bool hasPlainLoads() const { return a.isPlain || b.isPlain; }
   int64_t stages() const { return tiling.prefetch + 1; }
   /// Of the matrices that are multiplied.
@@ -63,6 +78,27 @@ struct RingPlan {
 
 /// Where the tile is in memory that an argument of the kernel describes. Emits an error at `user`.
 mlir::FailureOr<TilePlace> placeOfTile(mlir::Operation *user, mlir::Value tile);
+
+/// The plan of a kernel that multiplies what it computes of a product, as an attention. Emits an
+/// error at what does not fit.
+mlir::FailureOr<RingPlan> planOnline(mlir::gpu::GPUFuncOp kernel,
+                                     llvm::ArrayRef<TileMmaOp> products);
+/// Which of what an attention's loop carries is the output.
+unsigned outputOf(const RingPlan &plan);
+/// True if scores and powers of a step do not depend on the output before it.
+bool canOverlap(const RingPlan &plan);
+/// All of a workgroup's shared memory: those of the ring, queries, results, barriers.
+int64_t onlineSharedBytes(const RingPlan &plan);
+/// How many steps ahead the loop's prefetches are, 0 without any. Emits an error at others.
+mlir::FailureOr<int64_t> prefetchDistance(mlir::scf::ForOp loop, int64_t k);
+/// The tile of an operand that is loaded in the block of `beside`. Emits an error at others.
+mlir::FailureOr<TilePlace> placeOfOperand(TileMmaOp mma, mlir::Value operand, llvm::StringRef name,
+                                          mlir::Block *beside);
+/// That the tile moves with the loop along k, by its counter, and not otherwise.
+mlir::LogicalResult checkMoves(const TilePlace &place, bool kIsInner, mlir::scf::ForOp loop,
+                               llvm::StringRef name);
+/// Finds the stores behind the loop. Emits an error at others, and at ops without a lowering.
+mlir::LogicalResult findStores(RingPlan &plan, mlir::gpu::GPUFuncOp kernel);
 
 /// The plan of a kernel, the distance of its prefetches as it was written, or `stages` of the
 /// attribute where they are gone. Emits an error at what does not fit.

@@ -64,11 +64,28 @@ KernelWriter::Turn KernelWriter::next(Turn turn) {
           select(wraps, bitXor(turn.phase, number(1)), turn.phase)};
 }
 
-/// What the places of a tile's operands are computed of, for the warpgroup that loads.
+/// Of a loop over tiles: the first stage, and of an attention how often there were queries,
+/// modulo 2.
+SmallVector<Value> KernelWriter::firstTurn() {
+  return SmallVector<Value>(plan.isOnline() ? 3 : 2, number(0));
+}
+
+void KernelWriter::yieldTurn(scf::ForOp walk, Turn turn) {
+  SmallVector<Value> after = {turn.stage, turn.phase};
+  if (plan.isOnline())
+    after.push_back(bitXor(walk.getRegionIterArgs()[2], number(1)));
+  scf::YieldOp::create(b, after);
+}
+
+/// Copies of all that the places of a tile's operands are computed of, for the warpgroup that
+/// loads.
 void KernelWriter::copyPlaces(ArrayRef<Operation *> body, Value tile) {
   mapIds(body, tile, copies);
   copyFor(plan.loop.getUpperBound(), copies);
-  for (const TilePlace *place : {&plan.a, &plan.b}) {
+  SmallVector<const TilePlace *> places = {&plan.a, &plan.b};
+  if (plan.isOnline())
+    places.push_back(&plan.queries);
+  for (const TilePlace *place : places) {
     SmallVector<OpFoldResult> offsets(place->batch);
     offsets.append({place->outerOffset, place->innerOffset});
     if (place->isPlain)
@@ -85,16 +102,22 @@ void KernelWriter::loadTiles(Value first, Value tiles, Value step) {
   for (Operation &op : *plan.loop->getBlock())
     body.push_back(&op);
   OpBuilder::InsertionGuard guard(b);
-  auto walk = scf::ForOp::create(b, first, tiles, step, ValueRange{number(0), number(0)});
+  auto walk = scf::ForOp::create(b, first, tiles, step, firstTurn());
   b.setInsertionPointToStart(walk.getBody());
   copyPlaces(body, walk.getInductionVar());
-  auto loop =
-      scf::ForOp::create(b, number(0), numberOfSteps(), number(1), walk.getRegionIterArgs());
-  scf::YieldOp::create(b, loop.getResults());
+  if (plan.isOnline())
+    loadQueries(walk.getRegionIterArgs()[2]);
+  auto loop = scf::ForOp::create(b, number(0), numberOfSteps(), number(1),
+                                 walk.getRegionIterArgs().take_front(2));
+  yieldTurn(walk, {loop.getResult(0), loop.getResult(1)});
   b.setInsertionPointToStart(loop.getBody());
   Turn turn{loop.getRegionIterArgs()[0], loop.getRegionIterArgs()[1]};
-  waitFor(emptyOf(turn.stage), bitXor(turn.phase, number(1)));
-  loadStage(turn.stage, loop.getInductionVar());
+  if (plan.isOnline()) {
+    loadKeysAndValues(turn, loop.getInductionVar());
+  } else {
+    waitFor(emptyOf(turn.stage), bitXor(turn.phase, number(1)));
+    loadStage(turn.stage, loop.getInductionVar());
+  }
   Turn after = next(turn);
   scf::YieldOp::create(b, ValueRange{after.stage, after.phase});
   copies.clear();
@@ -143,7 +166,8 @@ KernelWriter::Turn KernelWriter::multiplyTile(Turn turn) {
 /// The kernel's own code becomes the body of a loop over tiles.
 void KernelWriter::multiplyTiles(ArrayRef<Operation *> body, Value first, Value tiles, Value step) {
   beginProducts();
-  auto walk = scf::ForOp::create(b, first, tiles, step, ValueRange{number(0), number(0)});
+  giveFirstTurn();
+  auto walk = scf::ForOp::create(b, first, tiles, step, firstTurn());
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(walk.getBody());
@@ -155,9 +179,10 @@ void KernelWriter::multiplyTiles(ArrayRef<Operation *> body, Value first, Value 
       Value(before).replaceAllUsesWith(now);
     hoistAddresses();
     b.setInsertionPoint(plan.loop);
-    Turn after = multiplyTile({walk.getRegionIterArgs()[0], walk.getRegionIterArgs()[1]});
+    Turn now{walk.getRegionIterArgs()[0], walk.getRegionIterArgs()[1]};
+    Turn after = plan.isOnline() ? attendTile(now, walk.getRegionIterArgs()[2]) : multiplyTile(now);
     b.setInsertionPointToEnd(walk.getBody());
-    scf::YieldOp::create(b, ValueRange{after.stage, after.phase});
+    yieldTurn(walk, after);
     writeStores();
   }
   finishStores();

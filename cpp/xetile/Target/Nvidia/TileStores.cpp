@@ -87,7 +87,7 @@ void KernelWriter::storeTile(StoreTileOp store) {
   Value row = add(fromIndex(place->outerOffset), mul(warpgroup, plan.warpgroupRows()));
   Value column = fromIndex(place->innerOffset);
   Value isLeader = isEqual(lane, number(0)), barrier = add(warpgroup, 1);
-  Value buffers = add(mul(warpgroup, 2 * kBufferBytes), plan.stages() * plan.stageBytes());
+  Value buffers = add(mul(warpgroup, 2 * kBufferBytes), plan.ringBytes());
   for (; numStored < chunks.size() && chunks[numStored].store == store; ++numStored) {
     const Chunk &chunk = chunks[numStored];
     Value buffer = add(buffers, int64_t(numStored % 2) * kBufferBytes);

@@ -426,6 +426,18 @@ def call_bf16(kernel, driver, tmp_path, given) -> tuple[str, list[str]]:
     return run.stdout, log.read_text().splitlines()
 
 
+def test_attentions_have_tiles_for_warpgroups_and_what_is_given_stays():
+    """64 queries for each of two warpgroups; the other values are the schedule's."""
+    payload = Path(xetile.__file__).parent / "schedules" / "payloads" / "attention_f16.mlir"
+    kernel = xetile.compile(payload, schedule="attention", target="sm_90a")
+    values = {name: param.value for name, param in kernel.schedule.params.items()}
+    assert (values["workgroup_m"], values["subgroups_m"], values["keys"]) == (128, 2, 128)
+    ptx = ptx_of(kernel)
+    assert "m64n128k16.f32.f16.f16" in ptx and "m64n64k16.f32.f16.f16" in ptx
+    kernel = xetile.compile(payload, schedule="attention", target="sm_90a", params={"keys": 64}, overlap=False)
+    assert "m64n128k16" not in ptx_of(kernel)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -450,6 +462,10 @@ def test_options_are_checked():
         compiled(group_rows=0)
     with pytest.raises(XeTileError, match="pipeline: expected auto, simple, specialized, got 'fast'"):
         compiled(pipeline="fast")
+    with pytest.raises(XeTileError, match="loads: expected auto, plain, got 'tma'"):
+        compiled(loads="tma")
+    with pytest.raises(XeTileError, match="overlap: expected True or False, got 1"):
+        compiled(overlap=1)
     with pytest.raises(XeTileError, match="target sm_90a has no option 'native'"):
         compiled(native="off")
     with pytest.raises(XeTileError, match="sm_100 is no target: expected sm_90a"):
