@@ -107,7 +107,7 @@ def of_wrong_kinds(module: Module) -> Module:
     """Nobody calls it: mypy refuses each line, and tells of the comment where it no longer does."""
     function = ops.match(module, Function, ops=["func.func"])
     parts.tile_k(module, 16)  # type: ignore[arg-type]
-    ops.set_wg_map(function, 1, 1)  # type: ignore[arg-type]
+    ops.apply_licm(function)  # type: ignore[arg-type]
     ops.online(module, "64")  # type: ignore[arg-type]
     ops.one_shot_bufferize(module, function_boundary_type_conversion="Identity")  # type: ignore[arg-type]
     return ops.apply_registered_pass(function, "canonicalize")  # type: ignore[return-value]
