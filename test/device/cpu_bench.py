@@ -46,9 +46,9 @@ SIZES, PRODUCTS = (1, 4096), (1 << 21, 1 << 31)
 TYPES = ("f32", "bf16", "s8")
 ROUNDS, ROUND_SECONDS = 3, 0.012
 # OpenBLAS's threads spin for some 30 ms after a product: who comes next would share its cores.
-IDLE_SECONDS = 0.07
+IDLE_SECONDS = 0.05
 # Threads that wake up meet on a core: until Linux has moved them, a call takes slices of its scheduler.
-WARM_SECONDS = 0.03
+WARM_SECONDS = 0.02
 LINE = 64
 ERRORS = {"f32": 2e-5, "bf16": 2e-5, "s8": 0.0}
 REGRET, OURS = "drawn", "xetile"

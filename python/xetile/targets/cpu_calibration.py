@@ -27,7 +27,7 @@ import statistics
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -73,6 +73,7 @@ _TURN = 0.02
 # For a CPU that nothing is known of, when something is compiled for it.
 _BRIEF_ROUNDS = 3
 _BRIEF_TURN = 0.0005
+_MOST_FORK = 1e4
 # Less is not told of.
 _TELL = 0.1
 # Few, as other processes disturb them.
@@ -110,15 +111,15 @@ def calibrate(*, on_measured: Callable[[str, float], None] = lambda name, value:
     `on_measured` is called with each rate. What runs beside this process is measured, too: do it on a quiet machine.
     XeTileError if the loops cannot be compiled, or the file cannot be written.
     """
-    found = _measure(_ROUNDS, _TURN)
+    found = _measure(_ROUNDS, _TURN, statistics.median)
     for name, value in found.rates.items():
         on_measured(name, value)
     _keep(found)
     return found
 
 
-def _measure(count: int, turn: float) -> Calibration:
-    """In so many rounds, of `turn` seconds for each rate."""
+def _measure(count: int, turn: float, chosen: Callable[[list[float]], float]) -> Calibration:
+    """In so many rounds, of `turn` seconds for each rate, of which `chosen` takes one."""
     start = time.perf_counter()
     bench = _Bench(turn)
     rounds: dict[str, list[float]] = {}
@@ -128,7 +129,7 @@ def _measure(count: int, turn: float) -> Calibration:
     rates: dict[str, float] = {}
     spread: dict[str, float] = {}
     for name, values in rounds.items():
-        rates[name] = float(f"{statistics.median(values):.4g}")
+        rates[name] = float(f"{chosen(values):.4g}")
         # Of few rounds all count.
         inner = sorted(values)[1:-1] if count > _BRIEF_ROUNDS else sorted(values)
         spread[name] = float(f"{min((inner[-1] - inner[0]) / 2 / rates[name], 1.0):.4g}")
@@ -165,9 +166,14 @@ def _of_unknown_cpu() -> Calibration | None:
 def _measured_once(path: Path) -> Calibration | None:
     """Once, in a process that cannot write the file, too."""
     try:
-        found = _measure(_BRIEF_ROUNDS, _BRIEF_TURN)
+        # Nobody has seen to it that the machine is quiet: what runs beside makes rounds longer, never shorter.
+        found = _measure(_BRIEF_ROUNDS, _BRIEF_TURN, min)
     except XeTileError:
         return None
+    fork = found.rates.get("fork_ns")
+    if fork is not None:
+        # Threads that wait for a core are those of a busy machine.
+        found = replace(found, rates=MappingProxyType({**found.rates, "fork_ns": min(fork, _MOST_FORK)}))
     with contextlib.suppress(XeTileError):
         _keep(found)
     return found

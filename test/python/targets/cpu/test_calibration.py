@@ -136,7 +136,7 @@ def unknown(monkeypatch):
 
 
 def measure_no_more(monkeypatch):
-    def fail(count, turn):
+    def fail(*how):
         raise AssertionError("measured")
 
     monkeypatch.setattr(calibration, "_measure", fail)
@@ -164,6 +164,39 @@ def test_an_unknown_cpu_is_not_measured_where_that_is_turned_off(cache, unknown,
     the_file(cache).unlink()
     source, _ = told_rates(problem().module())
     assert source.startswith(("known of ", "typical"))
+
+
+def configuration(module: ir.Module) -> list[str]:
+    # The rates that were not followed are told behind, with the configuration that they were compared with.
+    return re.findall(r"(?:\{.*\}|pack [AB]: \w+)", cpu.explain(module))[:3]
+
+
+def test_what_was_measured_is_not_followed_where_it_is_too_uncertain(monkeypatch):
+    """Copies that cost a second would never be chosen."""
+    module = xetile.matmul(1024, 1024, 2048, dtype="f32")
+    monkeypatch.setenv("XETILE_CALIBRATION", "off")
+    usual = configuration(module)
+    monkeypatch.setenv("XETILE_CALIBRATION", "kept")
+    rates = {"copy_l2_ns": 1e9, "copy_l3_ns": 1e9}
+    found = calibration.Calibration(rates, calibration._path(), spread=dict.fromkeys(rates, 1.0))
+    monkeypatch.setattr(calibration, "known", lambda: found)
+    assert configuration(module) == usual
+
+
+def test_the_fastest_of_brief_rounds_counts(cache, unknown, monkeypatch):
+    values = {"multiply_add_ns": [0.3, 0.2, 0.9], "fork_ns": [4e6, 2e6, 3e6]}
+
+    class Bench:
+        def __init__(self, turn):
+            self.turn = turn
+
+        def measures(self):
+            return [(name, own.pop) for name, own in values.items()]
+
+    monkeypatch.setattr(calibration, "_Bench", Bench)
+    calibration.describe(xetile.matmul(8, 8, 8, dtype="f32"))
+    # Threads that waited for a core count no longer than those of some quiet machine.
+    assert calibration.known().rates == {"multiply_add_ns": 0.2, "fork_ns": 1e4}
 
 
 def test_words_of_the_environment_are_checked(unknown, monkeypatch):

@@ -79,6 +79,7 @@ static Machine detectMachine() {
   readCaches(machine);
   machine.rates = lookupRates(llvm::sys::getHostCPUName(), machine.ratesSource);
   machine.known = findRates(llvm::sys::getHostCPUName());
+  machine.usual = machine.rates;
   const llvm::StringMap<bool> &features = hostFeatures();
   if (features.lookup("avx512f")) {
     machine.vectorBits = 512;

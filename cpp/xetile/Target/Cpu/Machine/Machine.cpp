@@ -80,7 +80,7 @@ static LogicalResult readName(Operation *op, Machine &machine) {
                              << ", got " << found << "; leave it out and give rates";
   machine.rates = *rates;
   machine.ratesSource = "known of " + name.str();
-  machine.known = rates;
+  machine.known = machine.usual = rates;
   return success();
 }
 
@@ -117,7 +117,7 @@ static LogicalResult readRates(Operation *op, StringRef device, Machine &machine
     machine.ratesSource = "DLTI";
   }
   if (machine.ratesSource != "DLTI")
-    machine.known.reset();
+    machine.known = machine.usual = std::nullopt;
   if (machine.known)
     machine.notes = limitRates(machine.rates, *machine.known);
   return readUncertainty(op, device, machine);

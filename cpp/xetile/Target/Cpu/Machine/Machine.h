@@ -28,9 +28,10 @@ struct Machine {
   Rates rates;
   /// Where the rates come from.
   std::string ratesSource;
-  /// Rates that the table has of this CPU, where measured ones took their place; how far apart
-  /// rounds of measurements were, as a part of a rate; notes about rates that were cut.
-  std::optional<Rates> known;
+  /// Rates that the table has of this CPU, where measured ones took their place, and the same or
+  /// else typical ones; how far apart rounds of measurements were, as a part of a rate; notes about
+  /// rates that were cut.
+  std::optional<Rates> known, usual;
   double uncertainty = 0;
   llvm::SmallVector<std::string> notes;
 };

@@ -149,17 +149,18 @@ static void decidePacking(const Contraction &matmul, const Machine &machine, Con
   choice.reasons.push_back(note);
 }
 
-/// The choice by measured rates, unless that by rates of the table is predicted to take as long:
-/// then it stays, as that was tried.
+/// The choice by measured rates, unless that by rates of the table, or typical ones, is predicted
+/// to take as long: then it stays, as that was tried.
 static ConfigChoice chooseByRates(const Contraction &matmul, const Machine &machine,
                                   const PartialConfig &given, const PackingWish &packing) {
   ConfigChoice choice = chooseConfig(matmul, machine, given, packing);
   llvm::append_range(choice.reasons, machine.notes);
-  if (!machine.known)
+  if (!machine.usual)
     return choice;
   Machine usual = machine;
-  usual.rates = *machine.known;
-  usual.ratesSource = machine.ratesSource + ", those of the table chose";
+  usual.rates = *machine.usual;
+  usual.ratesSource =
+      machine.ratesSource + (machine.known ? ", those of the table chose" : ", typical ones chose");
   ConfigChoice other = chooseConfig(matmul, usual, given, packing);
   if (other.config == choice.config && other.packA == choice.packA && other.packB == choice.packB &&
       other.turnB == choice.turnB)
@@ -178,11 +179,12 @@ static ConfigChoice chooseByRates(const Contraction &matmul, const Machine &mach
   // No rounds agree better than this.
   constexpr double kLeast = 0.05;
   double most = std::max(machine.uncertainty, kLeast), win = 1 - choice.cycles / cycles;
-  std::string text = llvm::formatv("measured rates promise {0:f0} % less time than {1}, which "
-                                   "those of the table choose: {2} than "
-                                   "their uncertainty of {3:f0} %",
-                                   100 * win, writeConfig(other.config),
-                                   win > most ? "more" : "no more", 100 * most);
+  std::string text =
+      llvm::formatv("measured rates promise {0:f0} % less time than {1}, which "
+                    "{4} choose: {2} than "
+                    "their uncertainty of {3:f0} %",
+                    100 * win, writeConfig(other.config), win > most ? "more" : "no more",
+                    100 * most, machine.known ? "those of the table" : "typical ones");
   ConfigChoice &chosen = win > most ? choice : other;
   chosen.reasons.push_back(text);
   return chosen;
