@@ -18,10 +18,10 @@ struct Rates {
   double multiplyAdd, bf16Dot, int8Dot, bf16Tiles, int8Tiles;
   /// Reading rows of panels; copying rows to panels; writing tiles of results.
   double readL2, readL3, copyL2, copyL3, writeL2, writeL3;
-  /// The additional time of a tile of sums where rows of B come from the third level than where
-  /// they come from the first: reading overlaps with multiply-adds. From rows that begin at a line,
-  /// and from others.
-  double waitL3, waitUnaligned;
+  /// The additional time of a tile of sums where rows of B come from the second or the third level
+  /// than where they come from the first: reading overlaps with multiply-adds. From the third level
+  /// of rows that begin at a line, and of others.
+  double waitL2, waitL3, waitUnaligned;
   /// Starting and joining the threads of all cores.
   double fork;
 };

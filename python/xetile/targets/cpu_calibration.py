@@ -58,7 +58,8 @@ RATES: Mapping[str, str] = MappingProxyType(
         "copy_l3_ns": "copying a KiB of rows in L3 to panels",
         "write_l2_ns": "writing a KiB of results to L2",
         "write_l3_ns": "writing a KiB of results to L3",
-        "wait_l3_ns": "multiply-adds waiting for a KiB from L3",
+        "wait_l2_ns": "multiply-adds waiting for a KiB from L2",
+        "wait_l3_ns": "the same, from L3",
         "wait_unaligned_ns": "the same, of rows that begin within a line",
         "fork_ns": "starting and joining all threads",
     }
@@ -334,21 +335,22 @@ class _Bench:
             found.append((f"{name}_ns", of_tiles(name)))
         for name in ("read", "copy", "write"):
             found += [(f"{name}_l2_ns", of_kib(name, near)), (f"{name}_l3_ns", of_kib(name, far))]
-        found.append(("wait_l3_ns", lambda: self._wait(64)))
-        found.append(("wait_unaligned_ns", lambda: self._wait(16)))
+        found.append(("wait_l2_ns", lambda: self._wait(64, self._l2 // 4)))
+        found.append(("wait_l3_ns", lambda: self._wait(64, self._far)))
+        found.append(("wait_unaligned_ns", lambda: self._wait(16, self._far)))
         if self._threads:
             found.append(("fork_ns", lambda: self._time("fork", times=_FORKS) / _FORKS))
         return found
 
-    def _wait(self, more: int) -> float:
-        """For a KiB of panels of B in L3, whose rows are a page and `more` bytes apart. Rows of A stay in L1."""
+    def _wait(self, more: int, size: int) -> float:
+        """For a KiB of panels of B of `size` bytes, rows a page and `more` bytes apart. Rows of A stay in L1."""
         columns = 4096
-        rows = min(self._far // columns, 1024)
+        rows = min(size // columns, 1024)
         panels = columns // kernels.STREAMS
-        size = rows * panels * kernels.TILE_VECTORS * self._vector_bytes / 1024
+        kib = rows * panels * kernels.TILE_VECTORS * self._vector_bytes / 1024
         far = self._time("tile", rows, kernels.STREAMS, columns + more, times=panels)
         near = self._time("tile", rows, 0, 0, times=panels)
-        return (far - near) / size
+        return (far - near) / kib
 
     def _time(self, kernel: str, n: int = 0, rows: int = 0, pitch: int = 0, *, times: int = 0) -> float:
         """Nanoseconds of one time, the fastest of many calls; of all `times` where these are given."""

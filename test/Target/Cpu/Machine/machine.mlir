@@ -31,9 +31,9 @@
 // HOST-NOT: vector<8xf32>
 // WRONG: error: {{.*}}XETILE_CPU_WITHOUT=sse2000: 'sse2000' is no feature of a CPU
 // A rate that is not more than twice or less than half of what any CPU of the table has: others would be limited there.
-// RATES: rates (DLTI), ns: multiply-add of f32 0.30,
+// RATES: rates (DLTI), ns: multiply-add of f32 0.20,
 // BOTH: rates (typical{{.*}}), ns: multiply-add of f32
-// BOTH-NOT: 0.30,
+// BOTH-NOT: 0.20,
 // REQUIRED: expected a machine description: no DLTI entry "CPU", "num_threads" is around it
 // SLOW: DLTI entry "host", "copy_l2_ns": expected nanoseconds, a float from 0.001 to 1e9, got 0.000000e+00 : f64
 
@@ -64,7 +64,7 @@ func.func @f(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64xf32>
 
 //--- rates.mlir
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #dlti.target_device_spec<
-    "multiply_add_ns" = 0.3 : f64>>} {
+    "multiply_add_ns" = 0.2 : f64>>} {
 func.func @f(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>) outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
   return %d : tensor<64x64xf32>
@@ -74,7 +74,7 @@ func.func @f(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64xf32>
 //--- both.mlir
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<
     "CPU" = #dlti.target_device_spec<"num_threads" = 2 : i32>,
-    "host" = #dlti.target_device_spec<"multiply_add_ns" = 0.3 : f64>>} {
+    "host" = #dlti.target_device_spec<"multiply_add_ns" = 0.2 : f64>>} {
 func.func @f(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %d = linalg.matmul ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>) outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
   return %d : tensor<64x64xf32>

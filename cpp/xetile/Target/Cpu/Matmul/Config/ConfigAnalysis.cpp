@@ -90,7 +90,9 @@ static double chooseInnermost(const CostModel &model, const PartialConfig &given
     return double(llvm::divideCeil(model.extents[dim], chosen[dim]));
   };
   int64_t rows = alongM ? chosen[kN] : chosen[kM], most = alongM ? chosen[kM] : chosen[kN];
-  RegisterTile used = chooseRegisterTile(rows, most, model.length, model.machine.registers);
+  RegisterTile used =
+      chooseRegisterTile(rows, most, model.length, model.machine.registers,
+                         /*mostRows=*/30, alongM ? PanelWaits() : model.panelWaits());
   double dot = group > 1 ? model.dotCycles() : 1;
   return blocks(kM) * blocks(kN) * used.cycles * dot / (sums * group);
 }
@@ -323,7 +325,13 @@ static void chooseBlocks(const CostModel &model, const PartialConfig &given, Con
   double bytes = model.inputBytes;
   double bytesA = choice.packA && choice.widens[0] ? kWideBytes : bytes;
   double bytesB = choice.packB && choice.widens[1] ? kWideBytes : bytes;
-  config.block[kK] = given.block[kK].value_or(fit(kK, stepsOfK(model, config, bytesA, bytesB)));
+  int64_t steps = fit(kK, stepsOfK(model, config, bytesA, bytesB));
+  // Equal parts: a short last one visits all of C for few products. Those of tiles are as measured.
+  bool mayBeLess = !isDynamic(kK) && !model.streamedRows && !model.usesTiles();
+  if (int64_t part = model.share(config, kK); mayBeLess && steps < part)
+    steps = int64_t(
+        llvm::alignTo(llvm::divideCeil(part, llvm::divideCeil(part, steps)), config.innermost[kK]));
+  config.block[kK] = given.block[kK].value_or(steps);
   double rows = machine.l2 / 2.0 / (config.block[kK] * bytesA);
   // All of them, in whole blocks: what is left of m would have B copied once more.
   if (model.usesTiles())

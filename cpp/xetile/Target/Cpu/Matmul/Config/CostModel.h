@@ -74,6 +74,10 @@ struct CostModel {
   /// The same for the configuration's own threads.
   int64_t share(const MatmulConfig &config, MatmulDim dim) const;
 
+  /// For vectors of a panel of B, along n, that few rows read: what the second level costs where
+  /// the first does not keep the panel.
+  PanelWaits panelWaits() const;
+
   /// Cycles for so many nanoseconds.
   double cycles(double nanoseconds) const { return nanoseconds / machine.rates.multiplyAdd; }
   /// Cycles of an instruction that is no multiply-add, of bf16 or bytes; `typical` where its rate

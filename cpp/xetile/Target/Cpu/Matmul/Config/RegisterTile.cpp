@@ -10,7 +10,7 @@
 using namespace xetile;
 
 RegisterTile xetile::chooseRegisterTile(int64_t m, int64_t n, int64_t length, int64_t registers,
-                                        int64_t mostRows) {
+                                        int64_t mostRows, PanelWaits waits) {
   // Fewer independent sums than this leave the multiplier waiting for its own results.
   constexpr int64_t kSumsInFlight = 8;
   // Vector multiply-adds that a load, of a vector or to all lanes, takes as long as: 1.1 for f32
@@ -24,7 +24,8 @@ RegisterTile xetile::chooseRegisterTile(int64_t m, int64_t n, int64_t length, in
       double tiles = double(llvm::divideCeil(m, rows)) * llvm::divideCeil(n, vectors * length);
       double multiplies = std::max<int64_t>(rows * vectors, kSumsInFlight);
       auto loads = double(rows + vectors);
-      double cost = tiles * (std::max(multiplies, kLoadCycles * loads) + 0.05 * loads + 0.5);
+      double cost = tiles * (std::max(multiplies, kLoadCycles * loads) + 0.05 * loads + 0.5 +
+                             waits.of(vectors));
       if (best.cycles == 0 || cost < best.cycles)
         best = {rows, vectors, cost};
     }

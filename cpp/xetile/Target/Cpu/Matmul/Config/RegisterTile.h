@@ -14,10 +14,19 @@ struct RegisterTile {
   double cycles = 0;
 };
 
+/// Cycles in which multiply-adds wait for a vector of a panel of B that the first level does not
+/// keep, and the most vectors of one that it keeps.
+struct PanelWaits {
+  double cycles = 0;
+  int64_t mostNear = 0;
+
+  double of(int64_t vectors) const { return vectors > mostNear ? cycles * double(vectors) : 0; }
+};
+
 /// The register tile of at most `mostRows` that runs through m x n in the fewest cycles; `length`
 /// elements in a vector.
 RegisterTile chooseRegisterTile(int64_t m, int64_t n, int64_t length, int64_t registers,
-                                int64_t mostRows = 30);
+                                int64_t mostRows = 30, PanelWaits waits = {});
 
 } // namespace xetile
 
