@@ -207,9 +207,8 @@ def test_schedules_of_a_name_tells_its_algorithm(tmp_path):
     assert name == "attention" and "top = t" in about
     assert [line.strip() for line in about.splitlines()] == head
     assert knobs in succeed("schedules")
-    assert figures.startswith(
-        "  Machine code, at most (make bench):\n  attention, heads of 64, f16   10.15 on pvc, 9.1 on bmg: "
-    )
+    first = r"  Machine code, at most \(make bench\):\n  attention, heads of 64, f16 +[\d.]+ on pvc, [\d.]+ on bmg: "
+    assert re.match(first, figures)
     bare = tmp_path / "bare.mlir"
     bare.write_text(text[text.index("module") :])
     assert succeed("schedules", str(bare)) == f"{bare}\n{knobs}"
