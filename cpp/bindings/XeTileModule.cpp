@@ -232,6 +232,25 @@ std::optional<nb::bytes> makeObjectFile(MlirModule module, unsigned optLevel) {
   return nb::bytes(bytes.data(), bytes.size());
 }
 
+/// None, with a diagnostic, if there is none.
+nb::object makeHostEngine(MlirModule module, unsigned optLevel,
+                          const std::vector<std::string> &libraries) {
+  std::vector<MlirStringRef> files;
+  files.reserve(libraries.size());
+  for (const std::string &library : libraries)
+    files.push_back(asRef(library));
+  MlirExecutionEngine engine = [&] {
+    nb::gil_scoped_release others; // compiles
+    return mlirXeTileMakeHostEngine(module, optLevel, files.size(), files.data());
+  }();
+  if (mlirExecutionEngineIsNull(engine))
+    return nb::none();
+  nb::object capsule = nb::steal(mlirPythonExecutionEngineToCapsule(engine));
+  return nb::module_::import_(MAKE_MLIR_PYTHON_QUALNAME("execution_engine"))
+      .attr("ExecutionEngine")
+      .attr(MLIR_PYTHON_CAPI_FACTORY_ATTR)(capsule);
+}
+
 struct Compiled {
   std::string bytes, why;
   int64_t spillBytes = 0, registers = 0;
@@ -360,17 +379,24 @@ NB_MODULE(_xetile, m) {
         nb::arg("payload"), nb::arg("schedule"), nb::arg("entry"), nb::arg("trusted"),
         "Applies a sequence of a schedule to a payload; False, with diagnostics, if it fails. One "
         "that is not trusted is checked and runs in a child process.");
-  m.def(
-      "lookup", lookUp,
-      nb::sig("def lookup(engine: xetile.mlir.execution_engine.ExecutionEngine, name: str) -> int"),
-      nb::arg("engine"), nb::arg("name"),
-      "The address of a function of an ExecutionEngine, 0 if it has none of that name.");
+  m.def("lookup", lookUp,
+        nb::sig("def lookup(engine: xetile.mlir._mlir_libs._mlirExecutionEngine.ExecutionEngine, "
+                "name: str) -> int"),
+        nb::arg("engine"), nb::arg("name"),
+        "The address of a function of an ExecutionEngine, 0 if it has none of that name.");
   m.def("make_object_file", makeObjectFile,
         nb::sig("def make_object_file(module: xetile.mlir.ir.Module, opt_level: int) "
                 "-> bytes | None"),
         nb::arg("module"), nb::arg("opt_level"),
         "The object file of a module in the LLVM dialect, with code for this CPU; None, with a "
         "diagnostic, if there is none.");
+  m.def("make_host_engine", makeHostEngine,
+        nb::sig("def make_host_engine(module: xetile.mlir.ir.Module, opt_level: int, libraries: "
+                "list[str]) -> xetile.mlir._mlir_libs._mlirExecutionEngine.ExecutionEngine | None"),
+        nb::arg("module"), nb::arg("opt_level"), nb::arg("libraries"),
+        "An engine with the code, for this CPU, of a module in the LLVM dialect, whose "
+        "constructors have run, without tables for unwinding; None, with a diagnostic, if there is "
+        "none.");
   nb::class_<DiagnosticCollector>(m, "DiagnosticCollector",
                                   "Hears the diagnostics of a context until it is detached.")
       .def(nb::init<MlirContext>(), nb::arg("context"))

@@ -1,6 +1,7 @@
 //===- XeTile.cpp - C API of the XeTile dialect and its passes ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "xetile-c/XeTile.h"
+#include "mlir/CAPI/ExecutionEngine.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Registration.h"
 #include "mlir/CAPI/Support.h"
@@ -12,6 +13,7 @@
 #include "xetile/Schedule/Programs/ExplainKernels.h"
 #include "xetile/Schedule/SuggestSchedule.h"
 #include "xetile/Target/Compile.h"
+#include "xetile/Target/Host/HostEngine.h"
 #include "xetile/Target/Host/HostFeatures.h"
 #include "xetile/Target/Host/KernelEffects.h"
 #include "xetile/Target/Host/ObjectFile.h"
@@ -141,6 +143,16 @@ bool mlirXeTileMakeObjectFile(MlirModule module, unsigned optLevel, MlirStringCa
   if (succeeded(bytes))
     take(wrap(llvm::StringRef(*bytes)), userData);
   return succeeded(bytes);
+}
+
+MlirExecutionEngine mlirXeTileMakeHostEngine(MlirModule module, unsigned optLevel,
+                                             intptr_t numLibraries,
+                                             const MlirStringRef *libraries) {
+  llvm::SmallVector<llvm::StringRef> files;
+  for (intptr_t i = 0; i < numLibraries; ++i)
+    files.push_back(unwrap(libraries[i]));
+  auto engine = xetile::makeHostEngine(unwrap(module), std::min(optLevel, 3u), files);
+  return wrap(succeeded(engine) ? engine->release() : nullptr);
 }
 
 void mlirXeTileForEachRates(void (*visit)(const MlirXeTileRates *, void *), void *userData) {

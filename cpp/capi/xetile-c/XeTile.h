@@ -3,6 +3,7 @@
 #ifndef XETILE_C_XETILE_H
 #define XETILE_C_XETILE_H
 
+#include "mlir-c/ExecutionEngine.h"
 #include "mlir-c/IR.h"
 
 #ifdef __cplusplus
@@ -163,6 +164,14 @@ MLIR_CAPI_EXPORTED bool mlirXeTileApplySchedule(MlirModule payload, MlirModule s
 /// with a diagnostic, if there is none. `optLevel` is LLVM's, 0 to 3.
 MLIR_CAPI_EXPORTED bool mlirXeTileMakeObjectFile(MlirModule module, unsigned optLevel,
                                                  MlirStringCallback take, void *userData);
+
+/// An execution engine with the code, for this CPU, of a module in the LLVM dialect; null, with a
+/// diagnostic, if there is none. `libraries` are files that define what it calls. It has no tables
+/// for unwinding.
+MLIR_CAPI_EXPORTED MlirExecutionEngine mlirXeTileMakeHostEngine(MlirModule module,
+                                                                unsigned optLevel,
+                                                                intptr_t numLibraries,
+                                                                const MlirStringRef *libraries);
 
 /// Rates of a product with a chip: what rooflines are made of. `operationsCycle` of a core's matrix
 /// units on 16-bit elements, a multiply-add is two; `memoryGBs` in 10^9 bytes per second.

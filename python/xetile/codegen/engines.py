@@ -17,11 +17,11 @@ from xetile.kernels.saved import REFUSED
 from xetile.kernels.signature import Signature
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
-from xetile.mlir.execution_engine import ExecutionEngine
+from xetile.mlir._mlir_libs._mlirExecutionEngine import ExecutionEngine
 from xetile.passes.diagnostics import Heard
 from xetile.system.elf import undefined_symbols
 
-__all__ = ["C_INTERFACE", "load", "object_file"]
+__all__ = ["C_INTERFACE", "engine", "load", "object_file"]
 
 C_INTERFACE = "_mlir_ciface_"
 """Before a function's name: its C function, which takes addresses of descriptors."""
@@ -46,20 +46,13 @@ def load(
     """
     name = signature.name
     _expect_features(module, name)
-    try:
-        engine = ExecutionEngine(
-            module, opt_level=opt_level, shared_libs=[str(path) for path in libraries], enable_object_dump=False
-        )
-        # Runs constructors, which load kernels on a device.
-        engine.initialize()
-    except RuntimeError as error:
-        raise XeTileError(f"the code of @{name} cannot be compiled: {error}") from None
-    asked = _xetile.lookup(engine, REFUSED)
+    code = engine(module, libraries, opt_level, action=f"compile the code of @{name}")
+    asked = _xetile.lookup(code, REFUSED)
     if asked and (refused := ctypes.c_char_p.from_address(asked).value):
         raise XeTileError(f"@{name} cannot be called: {refused.decode()}")
 
     def address(symbol: str) -> int:
-        if found := _xetile.lookup(engine, symbol):
+        if found := _xetile.lookup(code, symbol):
             return found
         missing = _missing_functions(object_file(module, name, opt_level), libraries)
         if not missing:
@@ -70,7 +63,19 @@ def load(
         )
 
     check = address(C_INTERFACE + name + _CHECK) if signature.conditions else 0
-    return make(signature, address(C_INTERFACE + name), check, owner=engine, guard=guard)
+    return make(signature, address(C_INTERFACE + name), check, owner=code, guard=guard)
+
+
+def engine(module: ir.Module, libraries: Sequence[Path], opt_level: int, *, action: str) -> ExecutionEngine:
+    """An engine with the code of a module in the LLVM dialect, whose constructors have run: they load kernels on a
+    device. Its code has no tables for unwinding: nothing that it calls may throw. XeTileError, which names `action`, if
+    LLVM makes none.
+    """
+    with module.context as context, Heard(context) as heard:
+        made = _xetile.make_host_engine(module, opt_level, [str(path) for path in libraries])
+    if made is None:
+        raise XeTileError(f"{action} failed", heard.errors)
+    return made
 
 
 def sibling(function: CompiledFunction, signature: Signature) -> CompiledFunction:

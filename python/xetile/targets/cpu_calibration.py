@@ -39,7 +39,6 @@ from xetile.codegen import engines
 from xetile.errors import XeTileError, told
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
-from xetile.mlir.execution_engine import ExecutionEngine
 from xetile.system import files, machine, tools
 from xetile.targets import cpu_calibration_kernels as kernels
 
@@ -302,13 +301,7 @@ class _Bench:
         with ir.Context():
             module = ir.Module.parse(text)
         passes.run(module, "xetile-lower-to-cpu", action="compile the loops to measure")
-        try:
-            self._engine = ExecutionEngine(
-                module, opt_level=3, shared_libs=[str(omp)] if omp else [], enable_object_dump=False
-            )
-            self._engine.initialize()
-        except RuntimeError as error:
-            raise XeTileError(f"calibrate: the loops cannot be compiled: {error}") from None
+        self._engine = engines.engine(module, [omp] if omp else [], 3, action="calibrate: compile the loops")
         self._memory = [_Memory(2 * self._far, 1), _Memory(2 * self._far, 2), _Memory(1 << 16, 3)]
 
     def measures(self) -> list[tuple[str, Callable[[], float]]]:

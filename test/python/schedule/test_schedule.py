@@ -19,6 +19,7 @@ DEFAULTS = {
     "subgroups_n": 0,
     "k_step": 0,
     "prefetch": -1,
+    "slm_buffers": 0,
     "split_k": 0,
     "precision": "exact",
     "target": "pvc",
@@ -79,7 +80,7 @@ def test_params_have_the_documented_defaults(make):
 
 def test_arguments_of_matmul_become_params():
     params = schedule.matmul((128, 64), (4, 2), k_step=16, prefetch=0, target="bmg").params
-    assert [param.value for param in params.values()] == [128, 64, 4, 2, 16, 0, 0, "exact", "bmg"]
+    assert [param.value for param in params.values()] == [128, 64, 4, 2, 16, 0, 0, 0, "exact", "bmg"]
     assert params["workgroup_m"].default == 0
 
 

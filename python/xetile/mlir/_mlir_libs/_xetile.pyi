@@ -1,6 +1,6 @@
 from typing import TypeAlias, TypedDict
 
-import xetile.mlir.execution_engine
+import xetile.mlir._mlir_libs._mlirExecutionEngine
 import xetile.mlir.ir
 
 _Said: TypeAlias = tuple[int, bytes, bytes, list[_Said]]
@@ -62,8 +62,11 @@ def explain_kernels(
 def apply_schedule(
     payload: xetile.mlir.ir.Module, schedule: xetile.mlir.ir.Module, entry: str, trusted: bool
 ) -> bool: ...
-def lookup(engine: xetile.mlir.execution_engine.ExecutionEngine, name: str) -> int: ...
+def lookup(engine: xetile.mlir._mlir_libs._mlirExecutionEngine.ExecutionEngine, name: str) -> int: ...
 def make_object_file(module: xetile.mlir.ir.Module, opt_level: int) -> bytes | None: ...
+def make_host_engine(
+    module: xetile.mlir.ir.Module, opt_level: int, libraries: list[str]
+) -> xetile.mlir._mlir_libs._mlirExecutionEngine.ExecutionEngine | None: ...
 
 class DiagnosticCollector:
     def __init__(self, context: xetile.mlir.ir.Context) -> None: ...
