@@ -11,7 +11,7 @@
 // It takes Y = g(f(X W) V) in f16, bf16 and f32, with any elementwise ops for f and g: activations, gates, biases, residuals;
 // and of any number of hidden values. Inputs and results of the layers have to fit the registers: results of 2 to 256 columns,
 // those of more than 128 for two workgroups, each with all hidden values, and inputs of some hundred columns.
-// Wider layers are two kernels of gpu_model.mlir, whose hidden values are in memory.
+// Wider layers, and those of a single row or column of results, are two kernels of gpu_model.mlir, whose hidden values are in memory.
 //
 // Run it on a payload:
 //   mlir-opt-22 --load-dialect-plugin=XeTilePlugin.so --load-pass-plugin=XeTilePlugin.so payload.mlir
