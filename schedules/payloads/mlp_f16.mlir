@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Two layers of a perceptron, 64 inputs, 256 hidden values and 64 results: relu(X W) V, sums in f32.
 func.func @mlp(%x: tensor<4096x64xf16>, %w1: tensor<64x256xf16>, %w2: tensor<256x64xf16>) -> tensor<4096x64xf32> {
   %zero = arith.constant 0.0 : f32

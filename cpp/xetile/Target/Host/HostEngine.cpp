@@ -5,10 +5,10 @@
 // translation to LLVM IR.
 //
 // Nothing unwinds host code: libraries that it calls report errors otherwise. Tables would be
-// registered with libgcc for the range from an engine's first function to its last. The translation
-// of gpu.binary puts functions into a section of their own, so that ranges of engines overlap, and
-// libgcc 13 and newer then keep tables of engines that are gone: the next C++ exception reads freed
-// memory.
+// registered with libgcc, which from release 13 on keeps some of those of engines that are gone,
+// and reads their memory at the next C++ exception (seen with libgcc 14: one in 100 random programs
+// for GPUs; without tables none). It keeps them by ranges of code that must not overlap, but the
+// translation of gpu.binary puts functions into a section of their own, which may be why.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Host/HostEngine.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
