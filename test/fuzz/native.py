@@ -33,6 +33,13 @@ def own_frames(log: str) -> list[str]:
     return [name for name, is_ours in _named(log) if is_ours]
 
 
+def slow_in_the_driver(text: str, log: str) -> str | None:
+    """For `excuse`: that a process was over its time in the OpenCL driver's compiler; None where it was not."""
+    if "takes longer" in text and "software.intel.com" in log and "Running pass" in log:
+        return "took longer in the OpenCL driver's compiler"
+    return None
+
+
 def in_upstreams_parser(log: str) -> bool:
     """Whether upstream's parser of attributes and types crashed, called by the innermost function of ours, if any."""
     inner = itertools.takewhile(lambda frame: not frame[1], _named(log))
