@@ -107,7 +107,8 @@ def test_lower_makes_levels_when_they_are_asked_for():
         ({"target": 3}, "target: expected the name of a chip, or cpu; got 3"),
         (
             {"schedule": "nosuch"},
-            "expected a file or one of attention, cpu_matmul, cpu_model, elementwise, gpu_model, matmul, mlp, rows, scan",
+            "expected a file or one of attention, cpu_matmul, cpu_model, elementwise, gpu_model, matmul, mlp, "
+            "rows, scan",
         ),
         ({"native": "yes"}, "native: expected 'auto', 'require' or 'off', got 'yes'"),
         ({"native_chips": "pvc"}, r"native_chips: expected a list of chips, got 'pvc'"),
