@@ -9,7 +9,7 @@ number.
 import numpy as np
 import pytest
 import xetile
-from gpu_matmuls import NUMPY, call, parse, small, tensor
+from gpu_matmuls import NUMPY, assert_batch_is_right, batch_behind_which_comes_relu, call, parse, small, tensor
 
 CHIPS = ["pvc", "bmg", "lnl"]
 TILE = {"workgroup_m": 32, "workgroup_n": 64, "subgroups_m": 2, "subgroups_n": 2, "k_step": 32}
@@ -87,32 +87,8 @@ def test_sizes_that_only_a_run_knows(compile_kernel, rng):
 
 
 def test_batches_transposed_operands_and_what_follows(compile_kernel, rng):
-    text = """
-      #a = affine_map<(b, m, n, k) -> (b, k, m)>
-      #b = affine_map<(b, m, n, k) -> (n, k)>
-      #c = affine_map<(b, m, n, k) -> (b, m, n)>
-      func.func @f(%a: tensor<2x82x24xf16>, %b: tensor<40x82xf16>) -> tensor<2x24x40xf16> {
-        %zero = arith.constant 0.0 : f32
-        %none = tensor.empty() : tensor<2x24x40xf32>
-        %init = linalg.fill ins(%zero : f32) outs(%none : tensor<2x24x40xf32>) -> tensor<2x24x40xf32>
-        %d = linalg.generic {indexing_maps = [#a, #b, #c],
-                             iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
-            ins(%a, %b : tensor<2x82x24xf16>, tensor<40x82xf16>) outs(%init : tensor<2x24x40xf32>) {
-        ^bb0(%x: f16, %y: f16, %o: f32):
-          %x32 = arith.extf %x : f16 to f32
-          %y32 = arith.extf %y : f16 to f32
-          %p = arith.mulf %x32, %y32 : f32
-          %s = arith.addf %o, %p : f32
-          linalg.yield %s : f32
-        } -> tensor<2x24x40xf32>
-        %r = arith.maximumf %d, %init : tensor<2x24x40xf32>
-        %h = arith.truncf %r : tensor<2x24x40xf32> to tensor<2x24x40xf16>
-        return %h : tensor<2x24x40xf16>
-      }"""
-    kernel = staged(compile_kernel, parse(text), {"slm_buffers": 2, **SMALL}, "bmg")
-    a, b = small(rng, (2, 82, 24), np.float16), small(rng, (40, 82), np.float16)
-    exact = np.maximum(np.einsum("bkm,nk->bmn", a.astype(np.float64), b.astype(np.float64)), 0)
-    np.testing.assert_array_equal(call(kernel, a, b), exact.astype(np.float16))
+    kernel = staged(compile_kernel, parse(batch_behind_which_comes_relu(82)), {"slm_buffers": 2, **SMALL}, "bmg")
+    assert_batch_is_right(kernel, rng, 82)
 
 
 @pytest.mark.parametrize(
