@@ -86,7 +86,8 @@ linalg-ops: build
 
 # Random cases: mutated files, programs, schedules, calls. `make fuzz N=20000 SEED=7 KIND=ir`.
 fuzz: build
-	@$(PYTHON) test/fuzz -n $(N) $(if $(SEED),--seed $(SEED)) $(if $(KIND),--kind $(KIND))
+	@$(PYTHON) test/fuzz -n $(N) $(if $(SEED),--seed $(SEED)) $(if $(KIND),--kind $(KIND)) \
+	  $(if $(SECONDS),--seconds $(SECONDS))
 
 # Formatting, spelling and static checks; some ask what was built.
 check: build

@@ -16,7 +16,6 @@ from functools import partial
 from typing import Any
 
 import looped
-import native
 from cpu_draw import draw_calls, draw_program
 from cpu_programs import DATA, LAYOUTS, CpuPrograms, known, map_dims
 from expressions import Invalid
@@ -42,9 +41,6 @@ class DevicePrograms(CpuPrograms):
     name = "programs"
     time_limit = 60.0
     memory = DRIVER_MEMORY
-
-    def excuse(self, text: str, log: str) -> str | None:
-        return native.slow_in_the_driver(text, log)
 
     def prepare(self) -> None:
         # Programs are never found in a cache, and never kept.

@@ -169,10 +169,11 @@ class _Session:
 
     def add(self, index: int, answer: Any) -> None:
         """Files a finding; one that no other has is tried again alone, in a process of its own."""
-        excuse = getattr(self.kind, "excuse", None)
-        if excuse and answer.finding.startswith(DIED) and (reason := excuse(answer.finding, answer.log)):
-            self.tally[reason] += 1
-            return
+        excuses = [native.slow_in_the_driver, getattr(self.kind, "excuse", None)]
+        for excuse in filter(None, excuses):
+            if answer.finding.startswith(DIED) and (reason := excuse(answer.finding, answer.log)):
+                self.tally[reason] += 1
+                return
         known = signature(answer.finding, answer.log)
         if known in self.findings:
             self.findings[known].more.append(index)

@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import native
 import numpy as np
 from messages import error_line
 from worker import DRIVER_MEMORY
@@ -41,9 +40,6 @@ class SchedulePrograms:
     name = "schedules"
     time_limit = 120.0
     memory = DRIVER_MEMORY
-
-    def excuse(self, text: str, log: str) -> str | None:
-        return native.slow_in_the_driver(text, log)
 
     def prepare(self) -> None:
         # Programs are never found in a cache, and never kept.

@@ -126,6 +126,18 @@ def test_a_case_that_is_slow_beside_others_only_is_no_finding(tmp_path):
     assert (status, "0 findings" in said, "1 took longer beside other cases only" in said) == (0, True, True), said
 
 
+def test_time_in_the_drivers_compiler_is_tallied():
+    def compile_for_long(case: list[int]) -> None:
+        os.write(2, b"PLEASE submit a bug report to https://software.intel.com\n1. Running pass 'Register Coalescer'\n")
+        hang(case)
+
+    kind = Numbers(compile_for_long)
+    kind.time_limit = 0.4
+    index = next(i for i in range(99) if 7 in kind.generate(harness.case_rng(1, "numbers", i)))
+    status, said = run(kind, indices=[index])
+    assert (status, "1 took longer in the OpenCL driver's compiler" in said) == (0, True), said
+
+
 def test_what_a_dead_process_said_is_shown():
     assert "Assertion `seven' failed" in run(Numbers(crash))[1]
 

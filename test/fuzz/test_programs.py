@@ -5,7 +5,6 @@ import bounded
 import cpu_programs
 import device_programs
 import gpu_schedules
-import kinds
 import looped
 import ml_dtypes
 import numpy as np
@@ -47,15 +46,6 @@ def check(program, call=CALL, **options) -> str | None:
     kind = cpu_programs.CpuPrograms()
     kind.prepare()
     return kind.check({"program": program, "options": {"threads": 1, **options}, "calls": [call], "seed": 1})
-
-
-@pytest.mark.parametrize("kind", ["programs", "splits", "schedules"])
-def test_what_the_drivers_compiler_takes_long_for_is_tallied(kind):
-    excuse = kinds.load(kind).excuse
-    log = "PLEASE submit a bug report to https://software.intel.com/..\n1.\tRunning pass 'Greedy Register Allocator'"
-    assert "driver's compiler" in excuse("the process takes longer than 60 s", log)
-    assert excuse("the process died by SIGSEGV", log) is None
-    assert excuse("the process takes longer than 60 s", "Thread 0x7f: File kernel.py") is None
 
 
 def test_a_right_kernel_is_no_finding():

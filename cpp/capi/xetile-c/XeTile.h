@@ -166,8 +166,8 @@ MLIR_CAPI_EXPORTED bool mlirXeTileMakeObjectFile(MlirModule module, unsigned opt
                                                  MlirStringCallback take, void *userData);
 
 /// An execution engine with the code, for this CPU, of a module in the LLVM dialect; null, with a
-/// diagnostic, if there is none. `libraries` are files that define what it calls. It has no tables
-/// for unwinding.
+/// diagnostic, if there is none. `libraries` are files that define what it calls. Its constructors
+/// have run; it has no tables for unwinding.
 MLIR_CAPI_EXPORTED MlirExecutionEngine mlirXeTileMakeHostEngine(MlirModule module,
                                                                 unsigned optLevel,
                                                                 intptr_t numLibraries,

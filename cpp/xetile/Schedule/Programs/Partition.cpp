@@ -253,7 +253,8 @@ bool Partitioner::anchorMayJoin(Operation *op, Draft &draft, ArrayRef<Reader> re
       return false;
     after.insert(other);
   }
-  return keepTilesContiguous(op->getResult(0), llvm::to_vector(llvm::reverse(draft.kernel.ops)));
+  return scheduleOfAnchor(op) != "matmul" ||
+         keepTilesContiguous(op->getResult(0), llvm::to_vector(llvm::reverse(draft.kernel.ops)));
 }
 
 /// Why `op` is no part of the kernel that all its readers are in; empty if it is.
