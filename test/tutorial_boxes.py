@@ -27,31 +27,37 @@ def needs(chapter: str, module: str) -> bool:
     return any(language == "python" and f"import {module}" in content for language, content in boxes(chapter))
 
 
-def run(command: list[str], folder: Path, commands: Path) -> str:
-    ocloc = tools.find_ocloc()
-    variables = {
-        **os.environ,
-        # The system's cmake before a version manager's.
-        "PATH": f"{commands}:{Path(sys.executable).parent}:{ROOT}/build/bin:/usr/bin:{os.environ['PATH']}",
-        # The package that is tested, wherever the box runs.
-        "PYTHONPATH": str(Path(xetile.__file__).parents[1]),
-        "XETILE_CACHE": str(folder.parent / "cache"),
-        **({"XETILE_OCLOC": str(ocloc)} if ocloc else {}),
-    }
+def run(command: list[str], folder: Path, variables: dict[str, str]) -> str:
     done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, f"{command[-1]}\n{done.stdout}{done.stderr}"
     return done.stdout
 
 
-def type_chapter(chapter: str, place: Path) -> None:
-    """Commands succeed, and print what is shown below them."""
-    folder = place / chapter
-    shutil.copytree(TUTORIAL / chapter, folder)
+def of_tree(place: Path) -> dict[str, str]:
+    """The variables that run boxes with this very interpreter's package, which may have no command installed."""
     commands = place / "commands"
     commands.mkdir()
-    # This very interpreter's, which may have no such command installed.
     (commands / "xetile").write_text(f'#!/bin/sh\nexec {sys.executable} -m xetile.cli "$@"\n')
     (commands / "xetile").chmod(0o755)
+    return {
+        **os.environ,
+        # The system's cmake before a version manager's.
+        "PATH": f"{commands}:{Path(sys.executable).parent}:{ROOT}/build/bin:/usr/bin:{os.environ['PATH']}",
+        # The package that is tested, wherever the box runs.
+        "PYTHONPATH": str(Path(xetile.__file__).parents[1]),
+    }
+
+
+def type_chapter(chapter: str, place: Path, variables: dict[str, str] | None = None) -> None:
+    """Commands succeed, and print what is shown below them: those of the tree, or those that `variables` lead to."""
+    folder = place / chapter
+    shutil.copytree(TUTORIAL / chapter, folder)
+    ocloc = tools.find_ocloc()
+    variables = {
+        **(of_tree(place) if variables is None else variables),
+        "XETILE_CACHE": str(place / "cache"),
+        **({"XETILE_OCLOC": str(ocloc)} if ocloc else {}),
+    }
     printed, ran = "", 0
     for language, content in boxes(chapter):
         if language == "text":
@@ -61,8 +67,10 @@ def type_chapter(chapter: str, place: Path) -> None:
         assert language in ("sh", "python"), f"expected boxes of sh, python or text, got {language!r}"
         ran += 1
         if language == "sh":
-            printed = run(["bash", "-e", "-o", "pipefail", "-c", content], folder, commands)
+            printed = run(["bash", "-e", "-o", "pipefail", "-c", content], folder, variables)
         else:
             (folder / "box.py").write_text(content)
-            printed = run([sys.executable, "box.py"], folder, commands)
+            printed = run(
+                [shutil.which("python", path=variables["PATH"]) or sys.executable, "box.py"], folder, variables
+            )
     assert ran

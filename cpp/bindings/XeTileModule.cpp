@@ -233,6 +233,14 @@ std::optional<nb::bytes> makeObjectFile(MlirModule module, unsigned optLevel) {
 }
 
 /// None, with a diagnostic, if there is none.
+std::optional<std::string> makeAssembly(MlirModule module, unsigned optLevel) {
+  std::string text;
+  if (!mlirXeTileMakeAssembly(module, optLevel, keepText, &text))
+    return std::nullopt;
+  return text;
+}
+
+/// None, with a diagnostic, if there is none.
 nb::object makeHostEngine(MlirModule module, unsigned optLevel,
                           const std::vector<std::string> &libraries) {
   std::vector<MlirStringRef> files;
@@ -258,8 +266,8 @@ struct Compiled {
 };
 
 /// A dict, or a string that says why not.
-nb::object runOcloc(nb::bytes spirv, const std::string &device,
-                    std::optional<bool> largeRegisters) {
+nb::object runOcloc(nb::bytes spirv, const std::string &device, std::optional<bool> largeRegisters,
+                    bool lineTables) {
   MlirXeTileRegisterFile registers = !largeRegisters   ? MlirXeTileRegistersAuto
                                      : *largeRegisters ? MlirXeTileRegistersLarge
                                                        : MlirXeTileRegistersSmall;
@@ -280,7 +288,7 @@ nb::object runOcloc(nb::bytes spirv, const std::string &device,
     nb::gil_scoped_release others;
     succeeded = mlirXeTileRunOcloc(mlirStringRefCreate(spirv.c_str(), spirv.size()),
                                    mlirStringRefCreate(device.data(), device.size()), registers,
-                                   take, explain, &compiled);
+                                   lineTables, take, explain, &compiled);
   }
   // Ctrl-C ends ocloc and is Python's business besides.
   if (PyErr_CheckSignals() != 0)
@@ -331,11 +339,13 @@ NB_MODULE(_xetile, m) {
   m.def("find_ocloc", findOcloc, nb::sig("def find_ocloc() -> tuple[bool, str]"),
         "Whether there is an ocloc, and its path or what to do without one.");
   m.def("run_ocloc", runOcloc,
-        nb::sig("def run_ocloc(spirv: bytes, device: str, large_registers: bool | None) "
-                "-> _Native | str"),
+        nb::sig("def run_ocloc(spirv: bytes, device: str, large_registers: bool | None, "
+                "line_tables: bool = False) -> _Native | str"),
         nb::arg("spirv"), nb::arg("device"), nb::arg("large_registers").none(),
+        nb::arg("line_tables") = false,
         "Machine code and assembly as a dict, or a string that says why there is none. None takes "
-        "large registers where these make it spill less.");
+        "large registers where these make it spill less. With `line_tables` the lines that the "
+        "SPIR-V names are in both.");
   m.def("clone_module", cloneModule, nb::arg("op"),
         "A copy of a builtin.module, given as an operation, with the locations of its ops.");
   m.def("complete_schedule", completeSchedule,
@@ -390,6 +400,11 @@ NB_MODULE(_xetile, m) {
         nb::arg("module"), nb::arg("opt_level"),
         "The object file of a module in the LLVM dialect, with code for this CPU; None, with a "
         "diagnostic, if there is none.");
+  m.def("make_assembly", makeAssembly,
+        nb::sig("def make_assembly(module: xetile.mlir.ir.Module, opt_level: int) -> str | None"),
+        nb::arg("module"), nb::arg("opt_level"),
+        "The same code as assembly, in which `.loc` names the lines of operations whose functions "
+        "have debug scopes.");
   m.def("make_host_engine", makeHostEngine,
         nb::sig("def make_host_engine(module: xetile.mlir.ir.Module, opt_level: int, libraries: "
                 "list[str]) -> xetile.mlir._mlir_libs._mlirExecutionEngine.ExecutionEngine | None"),

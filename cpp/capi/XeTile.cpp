@@ -130,6 +130,13 @@ void mlirXeTileExplainKernels(MlirModule module,
   }
 }
 
+static bool tellText(const llvm::FailureOr<std::string> &text, MlirStringCallback take,
+                     void *userData) {
+  if (succeeded(text))
+    take(wrap(llvm::StringRef(*text)), userData);
+  return succeeded(text);
+}
+
 bool mlirXeTileApplySchedule(MlirModule payload, MlirModule schedule, MlirStringRef entry,
                              bool trusted) {
   return succeeded(
@@ -138,11 +145,12 @@ bool mlirXeTileApplySchedule(MlirModule payload, MlirModule schedule, MlirString
 
 bool mlirXeTileMakeObjectFile(MlirModule module, unsigned optLevel, MlirStringCallback take,
                               void *userData) {
-  llvm::FailureOr<std::string> bytes =
-      xetile::makeObjectFile(unwrap(module), std::min(optLevel, 3u));
-  if (succeeded(bytes))
-    take(wrap(llvm::StringRef(*bytes)), userData);
-  return succeeded(bytes);
+  return tellText(xetile::makeObjectFile(unwrap(module), std::min(optLevel, 3u)), take, userData);
+}
+
+bool mlirXeTileMakeAssembly(MlirModule module, unsigned optLevel, MlirStringCallback take,
+                            void *userData) {
+  return tellText(xetile::makeAssembly(unwrap(module), std::min(optLevel, 3u)), take, userData);
 }
 
 MlirExecutionEngine mlirXeTileMakeHostEngine(MlirModule module, unsigned optLevel,
@@ -217,8 +225,8 @@ bool mlirXeTileFindOcloc(MlirStringCallback tell, void *userData) {
 }
 
 bool mlirXeTileRunOcloc(MlirStringRef spirv, MlirStringRef device, MlirXeTileRegisterFile registers,
-                        void (*take)(const MlirXeTileNative *, void *), MlirStringCallback explain,
-                        void *userData) {
+                        bool lineTables, void (*take)(const MlirXeTileNative *, void *),
+                        MlirStringCallback explain, void *userData) {
   auto file = registers == MlirXeTileRegistersSmall   ? xetile::RegisterFile::Small
               : registers == MlirXeTileRegistersLarge ? xetile::RegisterFile::Large
                                                       : xetile::RegisterFile::Auto;
@@ -228,7 +236,8 @@ bool mlirXeTileRunOcloc(MlirStringRef spirv, MlirStringRef device, MlirXeTileReg
   if (!ocloc)
     why = xetile::explainNoOcloc("");
   else
-    why = xetile::runOcloc(*ocloc, {unwrap(spirv), unwrap(device), {}, file, true}, binary);
+    why = xetile::runOcloc(*ocloc, {unwrap(spirv), unwrap(device), {}, file, true, lineTables},
+                           binary);
   if (why) {
     explain(wrap(llvm::StringRef(*why)), userData);
     return false;

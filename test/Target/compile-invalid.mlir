@@ -9,7 +9,7 @@
 // RUN: not xetile-opt %s --xetile-compile="target=cpu native=off" 2>&1 | FileCheck %s --check-prefix=CPU-OPTION
 // CPU-OPTION: target 'cpu' has no option 'native', expected one of amx, attention, bf16-dot, config, fuse, int8-dot, libmvec, pack, registers, results-as-arguments, share-scratch, threads, vector-bits, from, schedule, set, target, to
 // RUN: not xetile-opt %s --xetile-compile="target=pvc threads=2" 2>&1 | FileCheck %s --check-prefix=XE-OPTION
-// XE-OPTION: target 'pvc' has no option 'threads', expected one of O, cache-controls, dump-dir, large-register-file, native, native-chips, ocloc, prefetch-payloads, from, schedule, set, target, to
+// XE-OPTION: target 'pvc' has no option 'threads', expected one of O, cache-controls, dump-dir, large-register-file, line-tables, native, native-chips, ocloc, prefetch-payloads, from, schedule, set, target, to
 // RUN: not xetile-opt %s --xetile-compile="large-register-file=maybe" 2>&1 | FileCheck %s --check-prefix=VALUE
 // VALUE: option large-register-file does not take 'maybe': Machine code with 256 registers per thread: true, false, or auto
 //

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What README.md shows of PyTorch."""
+"""What README.md and docs/torch.md show of PyTorch."""
+
+import re
 
 import pytest
 import readme_blocks
@@ -25,3 +27,17 @@ def test_lines_of_the_readme():
     model(x).sum().backward()
     for ours, theirs in zip(got, (parameter.grad for parameter in model.parameters()), strict=True):
         torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+
+
+def test_lines_of_the_page():
+    import xetile.torch
+
+    text = (readme_blocks.ROOT / "docs" / "torch.md").read_text()
+    (source,) = re.findall(r"^```\n(compiled = .*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+    torch._dynamo.reset()
+    names = {"torch": torch, "xetile": xetile, "model": torch.nn.Linear(8, 4), "x": torch.rand(3, 8)}
+    exec(source, names)
+    expected = names["model"](names["x"]).detach()
+    torch.testing.assert_close(names["compiled"](names["x"]).detach(), expected)
+    torch.testing.assert_close(torch.as_tensor(names["kernel"](names["x"])), expected)
+    assert "linalg." in str(names["module"])

@@ -91,6 +91,14 @@ def make_environment(place: Path, python: str, *packages: str | Path) -> Environ
     return Environment(place, home)
 
 
+def with_torch() -> dict[str, str]:
+    """The variable that adds the packages of .venv-torch, which has no xetile, to an environment; empty where it is not
+    there for this Python."""
+    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    packages = ROOT / ".venv-torch" / "lib" / version / "site-packages"
+    return {"PYTHONPATH": str(packages)} if (packages / "torch_mlir").is_dir() else {}
+
+
 def wheel_of(dist: Path, name: str, number: tuple[int, int] = sys.version_info[:2]) -> Path:
     """The wheel for a Python: its own, or that of the stable ABI of an older one."""
     own, *more = sorted(dist.glob(f"{name}-*-cp{number[0]}{number[1]}-*.whl")) or sorted(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import readme_blocks
-from environments import make_environment
+from environments import make_environment, with_torch
 from xetile.system import tools
 
 
@@ -56,3 +56,12 @@ def test_shell_commands(number, readme, variables):
     if "report" in commands and "XETILE_OCLOC" not in variables:
         pytest.skip("no ocloc: scripts/install-ocloc")
     assert readme_blocks.run_shell(commands, readme, variables)
+
+
+def test_the_lines_of_pytorch(readme, variables, environment):
+    """With the PyTorch of .venv-torch, which takes the place of what `pip install 'xetile[torch]'` fetches."""
+    if not with_torch():
+        pytest.skip("no .venv-torch for this Python: scripts/bootstrap-torch makes it")
+    (source,) = readme_blocks.blocks_after("test: torch")
+    (readme / "example.py").write_text(source)
+    readme_blocks.run_shell(f"{environment.python} example.py", readme, variables | with_torch())

@@ -165,6 +165,10 @@ MLIR_CAPI_EXPORTED bool mlirXeTileApplySchedule(MlirModule payload, MlirModule s
 MLIR_CAPI_EXPORTED bool mlirXeTileMakeObjectFile(MlirModule module, unsigned optLevel,
                                                  MlirStringCallback take, void *userData);
 
+/// The same with the code as assembly, whose `.loc` name the lines of functions with debug scopes.
+MLIR_CAPI_EXPORTED bool mlirXeTileMakeAssembly(MlirModule module, unsigned optLevel,
+                                               MlirStringCallback take, void *userData);
+
 /// An execution engine with the code, for this CPU, of a module in the LLVM dialect; null, with a
 /// diagnostic, if there is none. `libraries` are files that define what it calls. Its constructors
 /// have run; it has no tables for unwinding.
@@ -235,10 +239,11 @@ typedef enum MlirXeTileRegisterFile {
   MlirXeTileRegistersAuto
 } MlirXeTileRegisterFile;
 
-/// Compiles SPIR-V to machine code and assembly with the ocloc that is found. Calls `take` with
-/// them and returns true; if it fails, `explain` with the reason.
+/// Compiles SPIR-V to machine code and assembly with the ocloc that is found; with `lineTables` the
+/// lines that the SPIR-V names are in both. Calls `take` with them and returns true; if it fails,
+/// `explain` with the reason.
 MLIR_CAPI_EXPORTED bool mlirXeTileRunOcloc(MlirStringRef spirv, MlirStringRef device,
-                                           MlirXeTileRegisterFile registers,
+                                           MlirXeTileRegisterFile registers, bool lineTables,
                                            void (*take)(const MlirXeTileNative *, void *userData),
                                            MlirStringCallback explain, void *userData);
 

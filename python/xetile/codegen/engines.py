@@ -21,7 +21,7 @@ from xetile.mlir._mlir_libs._mlirExecutionEngine import ExecutionEngine
 from xetile.passes.diagnostics import Heard
 from xetile.system.elf import undefined_symbols
 
-__all__ = ["C_INTERFACE", "engine", "load", "object_file"]
+__all__ = ["C_INTERFACE", "assembly", "engine", "load", "object_file"]
 
 C_INTERFACE = "_mlir_ciface_"
 """Before a function's name: its C function, which takes addresses of descriptors."""
@@ -95,6 +95,17 @@ def object_file(module: ir.Module, name: str, opt_level: int) -> bytes:
     if code is None:
         raise XeTileError(f"the code of @{name} cannot be compiled", heard.errors)
     return code
+
+
+def assembly(module: ir.Module, name: str, opt_level: int) -> str:
+    """The same code as text, in which `.loc` names lines of operations. XeTileError if LLVM makes none."""
+    _expect_features(module, name)
+    passes.run(module, "ensure-debug-info-scope-on-llvm-func", action=f"give the code of @{name} its lines")
+    with module.context as context, Heard(context) as heard:
+        text = _xetile.make_assembly(module, opt_level)
+    if text is None:
+        raise XeTileError(f"the code of @{name} cannot be compiled", heard.errors)
+    return text
 
 
 def _missing_functions(code: bytes, libraries: Sequence[Path]) -> list[str]:

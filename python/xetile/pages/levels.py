@@ -19,7 +19,7 @@ from xetile.kernels.kernel import Stage
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 
-__all__ = ["Level", "Op", "clone", "is_mark", "lines_at", "mark", "of_stage", "without_marks"]
+__all__ = ["Level", "Op", "clone", "is_mark", "lines_at", "located", "mark", "of_stage", "without_marks"]
 
 _TAG = "xetile.level."
 # Of a line that are shown: a binary in a module is one line of a megabyte.
@@ -186,6 +186,18 @@ def _unmarked(location: ir.Location) -> ir.Location | None:
         return None
     child = _unmarked(location.child_loc)
     return ir.Location.name(location.name_str, child, location.context)
+
+
+def located(level: Level) -> ir.Module:
+    """A copy whose operations have their lines at the level as locations, and no others: what compilers carry along."""
+    copy = clone(level.module)
+    marked = _marked(copy.operation, level.number)
+    unknown = ir.Location.unknown(copy.context)
+    for op in _walk(copy.operation):
+        op.location = unknown
+    for op, told in marked:
+        op.location = ir.Location.file(level.name, told.line, 1, copy.context)
+    return copy
 
 
 def clone(module: ir.Module | ir.Operation) -> ir.Module:

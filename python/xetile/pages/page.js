@@ -1,6 +1,9 @@
 'use strict';
 // The page of one program: levels side by side, and what belongs to them. All data is in the element #data.
 const D = JSON.parse(document.getElementById('data').textContent);
+// Machine code is a level after the others.
+const firstCode = D.levels.length;
+for (const pane of D.code) D.levels.push({ ...pane, new: [], gone: [], passes: [], pictures: {}, isCode: true });
 const make = (tag, attributes = {}, ...children) => {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -61,7 +64,8 @@ const panes = D.levels.map((level, number) => {
     if (line && !String(getSelection())) select(number, Number(line.dataset.l));
   });
   const change = number ? `, ${fresh.size} lines new` : '';
-  const figures = `${level.ops.length} ops, ${(level.seconds * 1e3).toFixed(1)} ms${change}`;
+  const figures = level.isCode ? `${level.ops.length} instructions`
+    : `${level.ops.length} ops, ${(level.seconds * 1e3).toFixed(1)} ms${change}`;
   const head = make('h2', { title: 'click: fold away', onclick: () => pane.classList.toggle('shut') },
     level.name, make('span', { class: 'figures' }, figures));
   const pane = make('div', { class: 'pane', id: `level-${number}` }, head, text);
@@ -139,15 +143,17 @@ function describe(level, op, origins, later) {
     const [file, line] = [op[3].split(':').slice(0, -2).join(':'), Number(op[3].split(':').at(-2))];
     where.append(make('div', { class: 'source' }, `written at ${op[3]}`));
     if (D.sources[file]?.[line - 1]) where.append(make('pre', {}, D.sources[file][line - 1].trim().slice(0, 600)));
-  } else where.append(make('div', { class: 'dim' }, 'no place in a file: a pass made it'));
+  } else where.append(make('div', { class: 'dim' }, 'no place in a file: the compiler made it'));
   const before = make('div', { class: 'origins' }, make('h3', {}, 'came from'));
   if (origins.length) origins.forEach(([number, lines]) => before.append(group(number, lines)));
   else before.append(make('div', { class: 'dim' }, level ? 'nothing that is known: constants and the like are made anew' : 'the payload'));
   const after = make('div', { class: 'became' }, make('h3', {}, 'became'));
   if (later.length) later.forEach(([number, lines]) => after.append(group(number, lines)));
-  else after.append(make('div', { class: 'dim' }, level + 1 < D.levels.length ? 'nothing: it was folded, or nobody reads it' : 'the last level'));
-  const kinds = machineKinds(op[1]);
-  if (kinds) after.append(make('div', {}, make('a', { onclick: () => pickMachine(kinds) }, `machine code: ${kinds.join(', ')} (by kind, not by location)`)));
+  else after.append(make('div', { class: 'dim' }, level + 1 < firstCode ? 'nothing: it was folded, or nobody reads it' : 'the last level'));
+  for (const [number, lines] of later.filter(([one]) => one >= firstCode)) {
+    after.append(make('div', {}, make('a', { class: 'instructions', onclick: () => pickMachine(number, lines) },
+      `${lines.length} of the instructions, with their purposes`)));
+  }
   const parts = [where, before, after];
   const pictures = D.levels[level].pictures[op[0]] ?? [];
   if (pictures.length) parts.push(make('div', { class: 'layouts' }, make('h3', {}, 'layout'), ...pictures.map((one) => picture(D.pictures[one], 250))));
@@ -185,19 +191,23 @@ function picture(data, most = 640) {
 }
 
 // ---- Machine code.
-const KINDS = [[/dpas|mma/, ['dpas']], [/prefetch/, ['prefetch']], [/load/, ['load']], [/store/, ['store']]];
-const machineKinds = (name) => (D.machine.length && /^(xetile|xegpu|xevm)\./.test(name) ? KINDS.find(([pattern]) => pattern.test(name))?.[1] : null);
-function pickMachine(kinds) {
+function pickMachine(level, lines) {
   open('machine');
-  for (const line of document.querySelectorAll('.m')) line.classList.toggle('picked', kinds.includes(line.dataset.p) && line.classList.contains('hot'));
-  (document.querySelector('.m.picked') ?? document.querySelector('.m.hot'))?.scrollIntoView({ block: 'center' });
+  const chosen = new Set(lines.map((line) => `${level}:${line}`));
+  for (const line of document.querySelectorAll('.m')) line.classList.toggle('picked', chosen.has(line.dataset.at));
+  document.querySelector('.m.picked')?.scrollIntoView({ block: 'center' });
 }
 const machineTab = () => make('div', {}, ...D.notes.map((note) => make('p', { class: 'dim' }, note)), ...D.machine.map((kernel) => {
   const code = make('div', { class: 'text', style: 'padding-bottom: 0' });
-  code.innerHTML = kernel.lines.map(([text, purpose, hot]) => `<div class="m p-${purpose}${hot ? ' hot' : ''}" data-p="${purpose}"><b>${purpose}</b><span>${html(text)}</span></div>`).join('');
-  const spills = make('p', { class: kernel.spill ? 'bad' : 'good' }, kernel.spill ? `a thread spills ${kernel.spill} bytes` : 'nothing is spilled');
-  return make('div', {}, make('h3', {}, `${kernel.name} on ${kernel.chip}: ${kernel.instructions} instructions, ${kernel.registers} registers`), spills,
-    make('div', { class: 'code' }, make('div', {}, make('p', { class: 'dim' }, 'all instructions; those of the hottest loop have a background'), code),
+  const level = firstCode + kernel.pane;
+  code.innerHTML = kernel.lines.map(([text, purpose, hot], index) => `<div class="m p-${purpose}${hot ? ' hot' : ''}" data-p="${purpose}" data-at="${level}:${kernel.first + index}"><b>${purpose}</b><span>${html(text)}</span></div>`).join('');
+  code.addEventListener('click', (event) => {
+    const line = event.target.closest('.m');
+    if (line && !String(getSelection())) select(...line.dataset.at.split(':').map(Number), true);
+  });
+  const spills = make('p', { class: kernel.spilled ? 'bad' : 'good' }, kernel.spilled || 'nothing is spilled');
+  return make('div', {}, make('h3', {}, `${kernel.name} on ${kernel.chip}: ${kernel.facts}`), spills,
+    make('div', { class: 'code' }, make('div', {}, make('p', { class: 'dim' }, 'all instructions; those of the hottest loop have a background; a click shows what one was made of'), code),
       make('div', {}, make('pre', {}, kernel.table), make('pre', {}, kernel.loop))));
 }), D.spirv ? make('details', {}, make('summary', {}, 'SPIR-V'), make('pre', {}, D.spirv)) : '');
 

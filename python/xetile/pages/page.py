@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from xetile.errors import XeTileError
-from xetile.pages.levels import Level
+from xetile.pages.levels import Level, Op
+from xetile.pages.machine import Code
 from xetile.pages.memory import Memory
 from xetile.pages.pictures import Pictures
 from xetile.pages.printed import PassRun
@@ -42,7 +43,10 @@ class Page:
     memory: Memory | None = None
     explained: str = ""
     schedule: str = ""
-    machine: list[dict[str, Any]] = field(default_factory=list)
+    machine: list[list[Code]] = field(default_factory=list)
+    """Of each chip that there is code for."""
+    lined: int = 0
+    """The number of the level whose lines machine code has."""
     spirv: str = ""
     notes: list[str] = field(default_factory=list)
     errors: list[dict[str, Any]] = field(default_factory=list)
@@ -70,6 +74,7 @@ class Page:
 
     def _data(self) -> dict[str, Any]:
         levels = [self._level(number) for number in range(len(self.levels))]
+        panes, kernels = self._code()
         return {
             "title": self.title,
             "target": self.target,
@@ -84,7 +89,8 @@ class Page:
             "memory": self.memory.to_json() if self.memory else None,
             "explained": self.explained,
             "schedule": self.schedule,
-            "machine": self.machine,
+            "machine": kernels,
+            "code": panes,
             "spirv": self.spirv,
             "notes": self.notes,
             "errors": self.errors,
@@ -109,6 +115,26 @@ class Page:
             if number:
                 self._shown[number - 1]["gone"] = self.levels[number - 1].changed(level)
         return self._shown[number]
+
+    def _code(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """Machine code as levels after the others, one for each chip: what each instruction was made of; and the code
+        of each kernel, with the level and the line where it begins."""
+        made_of = {op.line: op for op in reversed(self.levels[self.lined].ops)} if self.machine else {}
+        panes: list[dict[str, Any]] = []
+        kernels = []
+        for codes in self.machine:
+            lines: list[str] = []
+            ops = []
+            for code in codes:
+                lines.append(f"{code.name}:")
+                kernels.append({**code.to_json(), "pane": len(panes), "first": len(lines) + 1})
+                for text, _, _, opcode, place in code.lines:
+                    lines.append(f"  {text}")
+                    op = made_of.get(place)
+                    origins = {**op.origins, self.lined: [place]} if op else {}
+                    ops.append(Op(len(lines), opcode, origins, op.source if op else "").to_json())
+            panes.append({"name": f"machine code, {codes[0].place if codes else ''}", "lines": lines, "ops": ops})
+        return panes, kernels
 
     def _summaries(self) -> dict[str, str]:
         """Of the passes that there are."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["PassRun", "read"]
+__all__ = ["PassRun", "Printed"]
 
 _HEAD = re.compile(r"// -----// IR Dump After (\w+) (Failed )?\(([^)]*)\)(?: \('([^']*)' operation(?:: (\S+))?\))?")
 _MOST_LINES = 30_000  # of two modules that are compared line by line
@@ -38,34 +38,36 @@ class PassRun:
         return {"name": self.name, "flag": self.flag, "on": self.on, "failed": self.failed, "diff": self.difference}
 
 
-def read(folder: Path, start: list[str]) -> list[PassRun]:
-    """The runs in `folder`, its subfolders in order. The first one is compared with `start`, the lines of the level
+class Printed:
+    """The runs of a level's passes, read as they come. The first one is compared with `start`, the lines of the level
     before, of which the passes had a copy."""
-    runs: list[PassRun] = []
-    before = [line[:_MOST_CHARACTERS] for line in start]
-    for place in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if not place.name.isdecimal():
-            continue
-        # One thread wrote them, one after the other; their names count passes of each operation apart.
-        files = sorted((place / "passes").rglob("*.mlir"), key=lambda path: (path.stat().st_mtime_ns, path.name))
-        for path in files:
-            head, _, text = path.read_text(errors="replace").partition("\n")
-            found = _HEAD.match(head)
-            if not found:
-                continue
-            now = [line[:_MOST_CHARACTERS] for line in text.rstrip("\n").split("\n")]
-            difference = [] if before == now else _difference(before, now)
-            runs.append(
-                PassRun(
-                    found[1],
-                    found[3],
-                    " ".join(filter(None, (found[4], found[5]))),
-                    bool(found[2]),
-                    difference,
-                )
-            )
-            before = now
-    return runs
+
+    def __init__(self, folder: Path, start: list[str]) -> None:
+        self.runs: list[PassRun] = []
+        self._folder, self._read = folder, 0
+        self._before = [line[:_MOST_CHARACTERS] for line in start]
+
+    def read(self) -> list[PassRun]:
+        """All runs up to now."""
+        places = sorted(self._folder.iterdir()) if self._folder.is_dir() else []
+        for place in places[self._read :]:
+            # One thread wrote them, one after the other; their names count passes of each operation apart.
+            files = (place / "passes").rglob("*.mlir")
+            for path in sorted(files, key=lambda path: (path.stat().st_mtime_ns, path.name)):
+                self._take(path)
+        self._read = len(places)
+        return self.runs
+
+    def _take(self, path: Path) -> None:
+        head, _, text = path.read_text(errors="replace").partition("\n")
+        found = _HEAD.match(head)
+        if not found:
+            return
+        now = [line[:_MOST_CHARACTERS] for line in text.rstrip("\n").split("\n")]
+        difference = [] if self._before == now else _difference(self._before, now)
+        on = " ".join(filter(None, (found[4], found[5])))
+        self.runs.append(PassRun(found[1], found[3], on, bool(found[2]), difference))
+        self._before = now
 
 
 def _difference(before: list[str], now: list[str]) -> list[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 from collections.abc import Iterator
-from contextlib import nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -18,8 +19,9 @@ from xetile.kernels.kernel import Kernel, KernelTarget, Stage
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
 from xetile.mlir.passmanager import PassManager
-from xetile.pages import levels, machine, memory, numbers, printed, program
+from xetile.pages import levels, machine, memory, numbers, program
 from xetile.pages.page import Page
+from xetile.pages.printed import Printed
 from xetile.schedule import Schedule
 from xetile.system import files
 
@@ -43,6 +45,10 @@ class Lowering(Protocol):
     def start(self) -> int:
         """The number of the payload's level."""
 
+    @property
+    def host_opt_level(self) -> int:
+        """LLVM's level, 0 to 3, for code that runs on this CPU."""
+
     def options(self) -> dict[str, str]:
         """Of the target's levels."""
 
@@ -53,13 +59,17 @@ class Lowering(Protocol):
 class Trace:
     """A page that is written to `path` again whenever a level was made, and before the next one begins.
 
-    With `printed_to`, a folder that must not be there, all passes print to it, and the page shows what each changed.
+    With `printed_to`, a folder that must not be there, all passes print to it, the page shows what each changed, and is
+    written after each of them; with `every_pass` the same, and the folder is one that does not stay.
     """
 
-    def __init__(self, path: Path, name: str, plan: Lowering, printed_to: Path | None = None) -> None:
+    def __init__(
+        self, path: Path, name: str, plan: Lowering, printed_to: Path | None = None, *, every_pass: bool = False
+    ) -> None:
         target = plan.target
         self.page = Page(name, target.name, target.levels[plan.start :])
         self._path, self._name, self._plan, self._folder = path, name, plan, printed_to
+        self._every_pass = every_pass
         if printed_to is not None and printed_to.exists():
             raise XeTileError(f"cannot print passes to {printed_to}: it is there already; remove it, or name another")
         if plan.schedule is not None:
@@ -72,6 +82,12 @@ class Trace:
 
         XeTileError as the plan raises it, with the places that users know.
         """
+        with ExitStack() as stack:
+            if self._every_pass:
+                self._folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="xetile-trace-")))
+            yield from self._follow(payload)
+
+    def _follow(self, payload: ir.Module) -> Iterator[Stage]:
         marked = levels.clone(payload)
         first = levels.mark(marked, 0)
         self._pipelines(payload.context)
@@ -81,17 +97,17 @@ class Trace:
             if name:
                 self.page.state = f"{name} is being made"
                 self.page.write(self._path)
-            folder = self._folder / name if self._folder is not None and name else None
+            printed = self._printed(name)
             try:
-                with passes.printed_to(folder) if folder is not None else nullcontext():
+                with self._printing(name, printed):
                     stage = next(stages, None)
             except XeTileError as error:
                 told = _plain(error)
                 self.page.state, self.page.error = f"{name} could not be made", str(told)
-                self._read_passes(name, folder)
+                self._read_passes(name, printed)
                 self.page.write(self._path)
                 raise told from None
-            self._read_passes(name, folder)
+            self._read_passes(name, printed)
             if stage is None:
                 break
             stage = replace(stage, warnings=tuple(map(_without_marks, stage.warnings)))
@@ -110,13 +126,21 @@ class Trace:
         with suppress(XeTileError):
             page.explained = kernel.explain()
         if "spirv" in kernel.binaries:
+            page.lined = len(page.levels) - 2
             page.spirv = machine.disassemble(kernel.spirv) or ""
             large = {"true": True, "false": False}.get(self._plan.options().get("large-register-file", ""))
+            lined = self._spirv_with_lines()
             for chip in kernel.native or (kernel.target.name,):
                 try:
-                    page.machine += machine.of_spirv(kernel.spirv, chip, large)
+                    page.machine.append(machine.of_spirv(kernel.spirv, chip, large, lined))
                 except XeTileError as error:
                     page.notes.append(f"no machine code for {chip}: {error.message}")
+        elif not kernel.target.has_device:
+            page.lined = len(page.levels) - 1
+            try:
+                page.machine.append(machine.of_host(page.levels[-1], self._name, self._plan.host_opt_level))
+            except XeTileError as error:
+                page.notes.append(f"no machine code: {error.message}")
         if payload is not None and compile_level is not None:
             page.state = "levels are compared with NumPy"
             for row in numbers.of_levels(payload, kernel, page.levels, compile_level):
@@ -125,9 +149,35 @@ class Trace:
         page.state = ""
         page.write(self._path)
 
-    def _read_passes(self, name: str, folder: Path | None) -> None:
-        if folder is not None and self.page.levels:
-            self.page.runs[name] = printed.read(folder, self.page.levels[-1].lines)
+    def _spirv_with_lines(self) -> bytes | None:
+        """The kernels' SPIR-V once more, of the level before the last one, with its lines; None where that fails."""
+        options = self._plan.options() | {"native": "off", "line-tables": "true"}
+        pipeline = _xetile.levels(self._plan.target.name, options)[-1][2]
+        try:
+            return machine.spirv_with_lines(self.page.levels[-2], pipeline)
+        except XeTileError as error:
+            self.page.notes.append(f"no lines of machine code: {error.message}")
+            return None
+
+    def _printed(self, name: str) -> Printed | None:
+        """Of the passes to a level; None where none are shown."""
+        if self._folder is None or not name or not self.page.levels:
+            return None
+        return Printed(self._folder / name, self.page.levels[-1].lines)
+
+    def _printing(self, name: str, printed: Printed | None) -> AbstractContextManager[None]:
+        if printed is None or self._folder is None:
+            return nullcontext()
+
+        def after() -> None:
+            self._read_passes(name, printed)
+            self.page.write(self._path)
+
+        return passes.printed_to(self._folder / name, after)
+
+    def _read_passes(self, name: str, printed: Printed | None) -> None:
+        if printed is not None:
+            self.page.runs[name] = printed.read()
 
     def _learn(self, stage: Stage, payload: ir.Module | None) -> None:
         """Takes from a level all that the page shows beside its text."""
@@ -165,7 +215,7 @@ def from_environment(name: str, plan: Lowering) -> Trace | None:
             continue
         except OSError as error:
             raise XeTileError(f"{_VARIABLE}: cannot write {path}: {error.strerror}") from None
-        return Trace(path, name, plan)
+        return Trace(path, name, plan, every_pass=True)
     raise AssertionError("count() has no end")
 
 

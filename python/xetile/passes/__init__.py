@@ -10,9 +10,10 @@ xetile.passes.run(module, "gpu.module(convert-vector-to-xetile,canonicalize)")
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 
 from xetile.errors import Diagnostic, XeTileError, expect
@@ -21,19 +22,27 @@ from xetile.mlir.passmanager import PassManager
 from xetile.passes.diagnostics import Heard, message_of
 from xetile.passes.reproducers import reproducing
 
-__all__ = ["printed_to", "run"]
+__all__ = ["one_by_one", "printed_to", "run"]
 
-_printed_to: ContextVar[Path | None] = ContextVar("printed_to", default=None)
+
+@dataclass(frozen=True)
+class _Printing:
+    folder: Path
+    after: Callable[[], None]
+
+
+_printed_to: ContextVar[_Printing | None] = ContextVar("printed_to", default=None)
 
 
 @contextmanager
-def printed_to(folder: Path) -> Iterator[None]:
-    """Pipelines that `run` runs inside of the `with` block print the module after each pass, into files of `folder`.
+def printed_to(folder: Path, after: Callable[[], None]) -> Iterator[None]:
+    """Pipelines that `run` runs inside of the `with` block run pass by pass, and print the module after each, into
+    files of `folder`; then `after` is called.
 
-    The files of the n-th pipeline are in its subfolder n, a tree as of mlir-opt's `--mlir-print-ir-tree-dir`; they are
-    written when the pass has ended.
+    The files of the n-th pass are in its subfolder n, a tree as of mlir-opt's `--mlir-print-ir-tree-dir`, one for each
+    operation that it ran on.
     """
-    token = _printed_to.set(folder)
+    token = _printed_to.set(_Printing(folder, after))
     try:
         yield
     finally:
@@ -42,7 +51,7 @@ def printed_to(folder: Path) -> Iterator[None]:
 
 def _print_to(folder: Path, manager: PassManager, context: ir.Context, action: str) -> None:
     """All of a module can only be printed while no other thread changes it."""
-    place = folder / f"{len(list(folder.iterdir())) if folder.exists() else 0:03d}"
+    place = folder / f"{len(list(folder.iterdir())) if folder.exists() else 0:05d}"
     try:
         place.mkdir(parents=True)
     except OSError as error:
@@ -74,21 +83,50 @@ def run(module: ir.Module | ir.Operation, pipeline: str, *, action: str | None =
     with module.context as context, Heard(context) as heard:
         try:
             manager = PassManager.parse(text)
-            folder = _printed_to.get()
-            if folder is not None:
-                _print_to(folder, manager, context, action or pipeline)
-            with reproducing(module, text) as kept:
-                try:
-                    manager.run(module.operation)
-                except ir.MLIRError:
-                    told = f"cannot {action or f'run {pipeline}'}{kept.advice()}"
-                    raise XeTileError(told, heard.errors) from None
+            printing = _printed_to.get()
+            steps = [text] if printing is None else one_by_one(str(manager))
+            for step in steps:
+                if printing is not None:
+                    manager = PassManager.parse(step)
+                    _print_to(printing.folder, manager, context, action or pipeline)
+                with reproducing(module, step) as kept:
+                    try:
+                        manager.run(module.operation)
+                    except ir.MLIRError:
+                        told = f"cannot {action or f'run {pipeline}'}{kept.advice()}"
+                        raise XeTileError(told, heard.errors) from None
+                if printing is not None:
+                    printing.after()
         except ValueError as error:
             raise XeTileError(f"{pipeline!r} is not a pass pipeline: {_plain(error)}") from None
         finally:
             if _printed_to.get() is not None:
                 context.enable_multithreading(True)
     return heard.others
+
+
+def one_by_one(pipeline: str) -> list[str]:
+    """The pipelines of one pass each that do what a pipeline does, as MLIR prints it: "a(b,c(d{e=f}))" is "a(b)" and
+    "a(c(d{e=f}))"."""
+    head, bracket, rest = pipeline.partition("(")
+    if not bracket or "{" in head:
+        return [pipeline]
+    inner = rest.rstrip().removesuffix(")")
+    parts, depth, quote, begin = [], 0, "", 0
+    for at, character in enumerate(inner):
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "\"'":
+            quote = character
+        elif character in "({[<":
+            depth += 1
+        elif character in ")}]>":
+            depth -= 1
+        elif character == "," and depth == 0:
+            parts.append(inner[begin:at])
+            begin = at + 1
+    parts.append(inner[begin:])
+    return [f"{head}({step})" for part in parts if part.strip() for step in one_by_one(part.strip())]
 
 
 def _plain(error: Exception) -> str:

@@ -24,16 +24,21 @@ _REGISTER_BYTES = 64
 _JUMPS = ("jmpi", "while", "goto", "brc", "brd", "join", "if", "else", "endif", "break", "cont")
 # Bits of an element by the name of its type in a dpas.
 _BITS = {"hf": 16, "bf": 16, "tf32": 32, "b": 8, "ub": 8, "s8": 8, "u8": 8, "s4": 4, "u4": 4, "s2": 2, "u2": 2}
+_SOURCE_LINE = re.compile(r" Line (\d+)(?::|$)")
 _LINE = re.compile(r"(?:\([^)]*\)\s*)?([a-z_][\w.]*)\s*(.*)")
 
 
 @dataclass(frozen=True)
 class Instruction:
-    """One instruction: the opcode with its suffixes, what stands behind it up to the comment, and the comment."""
+    """One instruction: the opcode with its suffixes, what stands behind it up to the comment, and the comment.
+
+    `line` is the source line that it was made for, in code with line tables; 0 where none is known.
+    """
 
     opcode: str
     operands: str
     comment: str = ""
+    line: int = 0
 
     @property
     def base(self) -> str:
@@ -244,12 +249,16 @@ def read(text: str) -> Program | None:
     spill = re.search(r"^//\.spill size (\d+)", text, re.MULTILINE)
     labels: dict[str, int] = {}
     code: list[Instruction] = []
+    place = 0
     for line in text.splitlines():
         said, _, comment = line.partition("//")
+        # Stands before the instructions of a source line, up to the next one.
+        if not said and (source := _SOURCE_LINE.match(comment)):
+            place = int(source[1])
         if label := re.fullmatch(r"([A-Za-z_]\w*):", said.strip()):
             labels[label[1]] = len(code)
         elif found := _LINE.match(said.strip()):
-            code.append(Instruction(found[1], found[2], comment.strip()))
+            code.append(Instruction(found[1], found[2], comment.strip(), place))
     # A jump to an earlier label closes a loop.
     loops = [
         Loop(code[labels[label] : end + 1])

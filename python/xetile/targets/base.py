@@ -129,6 +129,11 @@ class Plan(ABC):
         """The number of the level that the payload is at."""
         return 0
 
+    @property
+    @abstractmethod
+    def host_opt_level(self) -> int:
+        """LLVM's level, 0 to 3, for code that runs on this CPU."""
+
     @abstractmethod
     def options(self) -> dict[str, str]:
         """Options of the compiler's levels, as `xetile-compile` has them."""

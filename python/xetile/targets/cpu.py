@@ -229,6 +229,11 @@ class CpuPlan(Plan):
         assert self.effort
         return with_tuned_configs(module, signature, int(self.tiling["threads"]), self.effort, build, on_found)
 
+    @property
+    def host_opt_level(self) -> int:
+        """LLVM's level for all code."""
+        return _OPT_LEVEL
+
     def options(self) -> dict[str, str]:
         """Options of the levels, as `xetile-compile` takes them."""
         return {**self.tiling, "libmvec": str(_load_libmvec()).lower()}

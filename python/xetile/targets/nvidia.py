@@ -156,6 +156,11 @@ class NvidiaPlan(Plan):
             raise XeTileError(f"expected no arguments that are {FROZEN} for the target {_NAME}")
         return replace(self)
 
+    @property
+    def host_opt_level(self) -> int:
+        """LLVM's level for host code."""
+        return _OPT_LEVEL
+
     def options(self) -> dict[str, str]:
         """Options of the levels, as `xetile-compile` takes them."""
         options = {"group-rows": str(self.group_rows), "pipeline": self.pipeline, "loads": self.loads}

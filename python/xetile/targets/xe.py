@@ -61,6 +61,7 @@ class XeTarget(Target):
             "whether loops prefetch, and blocks are loaded and stored, by address payloads, which need functions of "
             "Intel's library (default: they do); else by OpenCL's functions alone",
         ),
+        Option("line_tables", "whether SPIR-V and machine code name the lines of the payload, for profilers (no)"),
     )
 
     emits = MappingProxyType(
@@ -138,9 +139,11 @@ class XeTarget(Target):
             expect("large_registers", large, bool, "True, False or None")
         payloads = True if given["prefetch_payloads"] is None else given["prefetch_payloads"]
         expect("prefetch_payloads", payloads, bool, "True or False")
+        lines = False if given["line_tables"] is None else given["line_tables"]
+        expect("line_tables", lines, bool, "True or False")
         made_for = _chips(given["native_chips"], self)
         is_open = schedule is None and not params
-        return XePlan(self, chosen.with_values(values), native, made_for, large, payloads, is_open)
+        return XePlan(self, chosen.with_values(values), native, made_for, large, payloads, lines, is_open)
 
     def __str__(self) -> str:
         return self.name
@@ -166,6 +169,7 @@ class XePlan(Plan):
     chips: tuple[str, ...]
     large_registers: bool | None
     prefetch_payloads: bool
+    line_tables: bool
     is_open: bool = False
     """True if the payload decides the schedule."""
     level: int = 0
@@ -205,6 +209,11 @@ class XePlan(Plan):
             return signature_of(payload, self.target.levels[self.level])
         return super().signature(payload)
 
+    @property
+    def host_opt_level(self) -> int:
+        """LLVM's level for host code."""
+        return _OPT_LEVEL
+
     def options(self) -> dict[str, str]:
         """Options of the levels, as `xetile-compile` takes them."""
         large = {None: "auto", True: "true", False: "false"}[self.large_registers]
@@ -213,6 +222,7 @@ class XePlan(Plan):
             "native-chips": ",".join(self.chips),
             "large-register-file": large,
             "prefetch-payloads": str(self.prefetch_payloads).lower(),
+            "line-tables": str(self.line_tables).lower(),
         }
 
     def code(self, stages: Stages, signature: Signature) -> XeCode:

@@ -238,10 +238,54 @@ def test_machine_code_is_told_by_purpose_in_the_loop_only(folder):
     source = written(folder, "native.mlir", MATMUL)
     compiler.show(source, target="pvc", path=folder / "native.html", native="require")
     (kernel,) = data_of(folder / "native.html")["machine"]
-    hot = [purpose for _, purpose, inside in kernel["lines"] if inside]
-    cold = {purpose for _, purpose, inside in kernel["lines"] if not inside}
+    hot = [purpose for _, purpose, inside, *_ in kernel["lines"] if inside]
+    cold = {purpose for _, purpose, inside, *_ in kernel["lines"] if not inside}
     assert "dpas" in hot and "loop" in hot and "purpose" in kernel["loop"]
-    assert cold <= {"", "dpas", "load", "prefetch", "store"} and len(kernel["lines"]) == kernel["instructions"]
+    assert cold <= {"", "dpas", "load", "prefetch", "store"}
+    assert kernel["facts"].startswith(f"{len(kernel['lines'])} instructions, ")
+
+
+def made_of(page, opcode: str, level: int) -> set[str]:
+    """Names of a level's operations that instructions were made of."""
+    names = {op[0]: op[1] for op in reversed(page["levels"][level]["ops"])}
+    ops = [op for op in page["code"][0]["ops"] if op[1].startswith(opcode)]
+    assert ops
+    return {names[line] for op in ops for line in op[2].get(str(level), ())}
+
+
+def test_instructions_of_a_gpu_name_the_operations_that_they_were_made_of(folder):
+    if tools.find_ocloc() is None:
+        pytest.skip("no ocloc: scripts/install-ocloc")
+    source = written(folder, "lines.mlir", MATMUL)
+    compiler.show(source, target="pvc", path=folder / "lines.html")
+    page = data_of(folder / "lines.html")
+    assert page["notes"] == []
+    (pane,) = page["code"]
+    assert pane["name"] == "machine code, pvc"
+    (kernel,) = page["machine"]
+    assert pane["lines"][kernel["first"] - 1].strip() == kernel["lines"][0][0]
+    # The level before the binary; then each level up to the payload, by its own lines.
+    assert made_of(page, "dpas", 5) == {"xevm.mma"}
+    assert made_of(page, "dpas", 4) == {"xegpu.dpas"}
+    assert made_of(page, "dpas", 3) == {"xetile.tile_mma"}
+    assert made_of(page, "dpas", 0) == {"linalg.matmul"}
+    assert "xevm.blockload2d" in made_of(page, "load_block2d", 5)
+    assert all(re.fullmatch(r".*lines\.mlir:3:8", op[3]) for op in pane["ops"] if op[1].startswith("dpas"))
+    known = [op for op in pane["ops"] if op[2]]
+    assert len(known) > 0.8 * len(pane["ops"])
+
+
+def test_instructions_of_a_cpu_name_the_operations_that_they_were_made_of(folder):
+    source = written(folder, "host.mlir", MATMUL.replace("f16", "f32"))
+    compiler.show(source, target="cpu", path=folder / "host.html")
+    page = data_of(folder / "host.html")
+    last = len(page["levels"]) - 1
+    assert made_of(page, "vfmadd", last) & {"llvm.intr.fmuladd", "llvm.intr.fma"}
+    assert made_of(page, "vfmadd", 0) == {"linalg.matmul"}
+    names = {kernel["name"] for kernel in page["machine"]}
+    assert any("matmul" in name for name in names)
+    (hottest,) = [kernel for kernel in page["machine"] if "roofline" in kernel["loop"]][:1]
+    assert "product" in hottest["loop"] and any(hot for *_, hot, _, _ in hottest["lines"])
 
 
 def test_a_trace_is_there_after_a_crash(tmp_path):
@@ -261,6 +305,28 @@ xetile.compile({str(written(tmp_path, "matmul.mlir", MATMUL))!r}, target="pvc", 
     page = data_of(path)
     assert [level["name"] for level in page["levels"]][-1] == "3-xetile-blocked"
     assert page["state"] == "4-xegpu is being made"
+
+
+def test_a_trace_has_each_pass_before_the_one_that_ends_the_process(tmp_path):
+    program = f"""
+import os, xetile
+from xetile.mlir.passmanager import PassManager
+run = PassManager.run
+def stop(manager, operation):
+    if "convert-xetile-to-xegpu" in str(manager):
+        os._exit(9)
+    run(manager, operation)
+PassManager.run = stop
+xetile.compile({str(written(tmp_path, "matmul.mlir", MATMUL))!r}, target="pvc", native="off")
+"""
+    traces = tmp_path / "traces"
+    done = subprocess.run([sys.executable, "-c", program], env={**os.environ, "XETILE_TRACE": str(traces)})
+    assert done.returncode == 9
+    (path,) = traces.iterdir()
+    page = data_of(path)
+    assert page["state"] == "4-xegpu is being made"
+    ran = [run["flag"] for run in page["passes"]["4-xegpu"]]
+    assert ran and not any("convert-xetile-to-xegpu" in flag for flag in ran)
 
 
 def test_a_trace_of_each_compilation_has_a_file_of_its_own(tmp_path, monkeypatch):

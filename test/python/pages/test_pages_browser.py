@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from page_programs import ATTENTION, MATMUL, MODEL
 from xetile.compiling import compiler
+from xetile.system import tools
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="no Playwright: scripts/install-browser installs it")
 BROWSER = shutil.which("chromium-headless-shell") or shutil.which("chromium")
@@ -39,8 +40,7 @@ def open_page(folder, browser):
             source = folder / f"{name}.mlir"
             source.write_text(PROGRAMS[name])
             path = folder / f"{name}-{target}.html"
-            options = {"native": "off"} if target == "pvc" else {}
-            compiler.show(source, target=target, path=path, printed_to=folder / f"{name}-{target}", **options)
+            compiler.show(source, target=target, path=path, printed_to=folder / f"{name}-{target}")
             made[name, target] = path
         page = browser.new_page(viewport={"width": 1800, "height": 1000}, java_script_enabled=True)
         page.complaints = []
@@ -106,6 +106,32 @@ def test_a_matmul_is_followed_by_links_to_its_instructions(open_page):
     assert page.locator("#details .layouts svg").count() == 3
     assert page.locator("#level-5 .into", has_text="xevm.mma").count() > 0
     assert page.url.rpartition("#")[2].startswith("4:")
+
+
+@pytest.mark.parametrize(("name", "target"), EACH)
+def test_an_operation_is_followed_to_its_instructions_and_back(open_page, name, target):
+    if target == "pvc" and tools.find_ocloc() is None:
+        pytest.skip("no ocloc: scripts/install-ocloc")
+    page = open_page(name, target)
+    page.click("nav button[data-tab=levels]")
+    code = page.locator(".pane").count() - 1
+    assert "machine code" in page.locator(f"#level-{code} h2").inner_text()
+    product = {"matmul": "linalg.matmul", "model": "linalg.matmul", "attention": "linalg."}[name]
+    line_of(page, 0, product).click()
+    instructions = page.locator(f"#level-{code} .into")
+    assert instructions.count() > 0
+    if name == "matmul":
+        opcode = "dpas" if target == "pvc" else "vfmadd"
+        assert page.locator(f"#level-{code} .into", has_text=opcode).count() > 0
+    # With their purposes; then one of them, and what it was made of.
+    page.locator("#details a.instructions").click()
+    picked = page.locator(".m.picked")
+    assert picked.count() == instructions.count() and page.locator("#machine").is_visible()
+    picked.first.click()
+    assert page.locator("#levels").is_visible()
+    assert page.locator(f"#level-{code} .own").count() == 1
+    assert page.locator("#level-0 .from").count() > 0
+    assert page.complaints == []
 
 
 def test_keys_go_through_levels_operations_and_hits(open_page):

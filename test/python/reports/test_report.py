@@ -282,3 +282,12 @@ def test_each_chip_has_rates():
     """A chip is a row of two tables, TargetInfo.cpp's and MachineFacts.cpp's."""
     chips = {target.name for target in targets.available() if target.has_device}
     assert {entry["chip"] for entry in _xetile.rates()} == chips
+
+
+def test_instructions_have_the_lines_that_stand_before_them():
+    program = assembly.read(
+        '//.kernel "k"\nL0:\n        mov (1|M0) r1.0<1>:ud 0x0:ud // $1\n\n// Line 7:  a source\n'
+        "        add (1|M0) r1.0<1>:ud r1.0<0;1,0>:ud 0x1:ud // $2\n// Line 12\nL1:\n        nop\n"
+    )
+    assert program is not None
+    assert [(one.opcode, one.line) for one in program.code] == [("mov", 0), ("add", 7), ("nop", 12)]

@@ -12,6 +12,10 @@ namespace xetile {
 /// module.
 llvm::FailureOr<std::string> makeObjectFile(mlir::ModuleOp module, unsigned optLevel);
 
+/// The same code as assembly, in which `.loc` names the lines of operations whose functions have
+/// debug scopes.
+llvm::FailureOr<std::string> makeAssembly(mlir::ModuleOp module, unsigned optLevel);
+
 } // namespace xetile
 
 #endif // XETILE_TARGET_HOST_OBJECTFILE_H

@@ -153,6 +153,10 @@ def EmitBinary : Pass<"xetile-emit-binary", "::mlir::ModuleOp"> {
     The SPIR-V has no cache hints: the validators of Debian 12 and 13 do not know SPV_INTEL_cache_controls. With
     `cache-controls` the machine code is made of the same SPIR-V with that extension, and its loads, stores and prefetches
     have them: `load_block2d.ugm.d32.a64.ri.ca` for a prefetch of locality 0, `.ca.ca` for locality 3.
+
+    Kernels whose functions have debug scopes, as upstream's `ensure-debug-info-scope-on-llvm-func` gives them
+    (`line-tables` of the pipelines), name the lines of their operations' locations: the SPIR-V by OpLine in scopes of
+    OpenCL.DebugInfo.100, the machine code in `.debug_line`, which profilers and `llvm-dwarfdump` read.
   }];
   let options = [
     Option<"native", "native", "std::string", "\"auto\"",

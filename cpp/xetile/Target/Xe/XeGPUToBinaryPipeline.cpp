@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -141,6 +142,8 @@ void xetile::buildLowerXeVMToBinary(OpPassManager &pm, const BinaryOptions &opti
   device.addPass(createConvertXeVMToLLVMPass());
   device.addPass(createReconcileUnrealizedCastsPass());
   device.addPass(createBf16ToI16());
+  if (options.lineTables)
+    pm.addPass(LLVM::createDIScopeForLLVMFuncOpPass());
   EmitBinaryOptions emit;
   emit.native = options.native;
   emit.nativeChips.assign(options.nativeChips.begin(), options.nativeChips.end());

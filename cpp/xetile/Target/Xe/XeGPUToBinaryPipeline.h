@@ -75,6 +75,10 @@ struct BinaryOptions : virtual mlir::detail::PassOptions {
       llvm::cl::desc("Prefetch, store, load once by address payloads, functions of Intel's "
                      "library; false: by OpenCL's alone"),
       llvm::cl::init(true)};
+  Option<bool> lineTables{
+      *this, "line-tables",
+      llvm::cl::desc("SPIR-V and machine code name the lines that instructions come from"),
+      llvm::cl::init(false)};
   Option<std::string> ocloc{*this, "ocloc", llvm::cl::desc("Path of ocloc"), llvm::cl::init("")};
   Option<std::string> dumpDir{*this, "dump-dir",
                               llvm::cl::desc("Directory for <kernel>.ll, .spv and .<chip>.bin"),

@@ -267,11 +267,15 @@ struct Estimate {
 FailureOr<Attribute> EmitBinary::emitNative(gpu::GPUModuleOp module, xevm::XeVMTargetAttr target,
                                             StringRef chip, StringRef spirv) {
   SmallVector<StringRef> kernels;
-  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+  bool lineTables = false;
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
     if (function->hasAttr(gpu::GPUDialect::getKernelFuncAttrName()))
       kernels.push_back(function.getName());
+    lineTables |= !!function.getLoc()->findInstanceOf<FusedLocWith<LLVM::DISubprogramAttr>>();
+  }
   const xetile::TargetInfo &device = *xetile::lookupTarget(chip);
   xetile::OclocJob job = {spirv, device.oclocDevice, kernels, largeRegisterFile};
+  job.lineTables = lineTables;
   // Where it cannot but spill, one run of the compiler is spared; it may order loads better than
   // they stand here, so by a margin.
   Estimate estimate(module);

@@ -145,8 +145,13 @@ static std::optional<std::string> compile(StringRef ocloc, const OclocJob &job, 
   std::vector<std::string> arguments = {
       ocloc.str(), "compile",        "-spirv_input", "-file", input,
       "-device",   job.device.str(), "-output",      output,  "-output_no_suffix"};
+  SmallVector<StringRef> options;
   if (largeRegisters)
-    arguments.insert(arguments.end(), {"-options", "-ze-opt-large-register-file"});
+    options.push_back("-ze-opt-large-register-file");
+  if (job.lineTables)
+    options.push_back("-g");
+  if (!options.empty())
+    arguments.insert(arguments.end(), {"-options", join(options, " ")});
   // The compiler writes what it made as assembly when it is asked to in this way.
   std::vector<std::string> settings;
   if (job.assembly)

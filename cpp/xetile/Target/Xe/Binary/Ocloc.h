@@ -15,7 +15,8 @@ struct OclocJob {
   llvm::StringRef device;
   llvm::ArrayRef<llvm::StringRef> kernels; // that must be in the result
   RegisterFile registers = RegisterFile::Small;
-  bool assembly = false; // besides, the code as text
+  bool assembly = false;   // besides, the code as text
+  bool lineTables = false; // of what SPIR-V says of lines, in the result and in the text
 };
 
 /// The result of one.

@@ -10,6 +10,7 @@
 #include "xetile/Target/Xe/Llvm/CacheControls.h"
 #include "xetile/Target/Xe/Llvm/CallLdexp.h"
 #include "xetile/Target/Xe/Llvm/FreshBlockNumbers.h"
+#include "xetile/Target/Xe/Llvm/LineTables.h"
 #include "xetile/Target/Xe/Llvm/LoopControls.h"
 #include "xetile/Target/Xe/Llvm/Loops/LoopPasses.h"
 #include "xetile/Target/Xe/Llvm/OddIntegers.h"
@@ -310,7 +311,12 @@ std::optional<std::string> xetile::translateToSpirv(const Module &module, std::s
   std::unique_ptr<Module> copy = CloneModule(module);
   if (withCacheControls)
     decorateCacheControls(*copy);
-  return translate(*copy, spirv, withCacheControls);
+  if (!hasLineTables(*copy))
+    return translate(*copy, spirv, withCacheControls);
+  LineTables lines(*copy);
+  if (std::optional<std::string> why = translate(*copy, spirv, withCacheControls))
+    return why;
+  return lines.write(spirv);
 }
 
 std::optional<std::string> xetile::validateSpirv(StringRef spirv) {

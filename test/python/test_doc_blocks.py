@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Commands of pages that no other test types: each block runs in a folder that has what it names."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from xetile.cli import main
+from xetile.system import tools
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def commands(page: str) -> list[str]:
+    """The blocks that a shell runs."""
+    fenced = re.findall(r"^```(\w*)\n(.*?)^```$", (ROOT / page).read_text(), flags=re.MULTILINE | re.DOTALL)
+    blocks = [text for language, text in fenced if not language]
+    assert blocks
+    return blocks
+
+
+def type_block(text: str, folder: Path) -> str:
+    """What it prints, with the commands of the tree."""
+    names = folder / "commands"
+    names.mkdir(exist_ok=True)
+    (names / "xetile").write_text(f'#!/bin/sh\nexec {sys.executable} -m xetile.cli "$@"\n')
+    (names / "xetile").chmod(0o755)
+    path = os.pathsep.join([str(names), str(ROOT / "build" / "bin"), os.environ["PATH"]])
+    ocloc = {"XETILE_OCLOC": str(tools.find_ocloc())} if tools.find_ocloc() else {}
+    run = subprocess.run(
+        ["bash", "-e", "-o", "pipefail", "-c", text.replace(".venv/bin/xetile", "xetile")],
+        cwd=folder,
+        # What is measured stays here.
+        env={**os.environ, "PATH": path, "XETILE_CACHE": str(folder / "cache"), **ocloc},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert run.returncode == 0, f"{text}\n{run.stdout}{run.stderr}"
+    return run.stdout + run.stderr
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    shutil.copy(ROOT / "schedules" / "payloads" / "matmul_f16.mlir", tmp_path / "matmul.mlir")
+    return tmp_path
+
+
+def test_the_path_of_a_matmul(folder):
+    (block,) = commands("docs/path.md")
+    assert "xetile.tile_mma" in type_block(block, folder)
+    assert (folder / "k.so").is_file() and len(list((folder / "stages").iterdir())) > 3
+
+
+@pytest.mark.skipif(tools.find_ocloc() is None, reason="no ocloc: scripts/install-ocloc")
+def test_how_to_look_at_machine_code(folder):
+    compiled = ["compile", str(folder / "matmul.mlir"), "--target", "pvc"]
+    for name, steps in (("matmul", ()), ("old", ()), ("new", ("--set", "k_step=16"))):
+        assert main([*compiled, *steps, "-o", str(folder / f"{name}.spv")]) == 0
+    (block,) = commands("docs/machine-code.md")
+    told = type_block(block, folder)
+    assert "per dpas" in told and "roofline" in told
+
+
+def test_the_two_steps_from_a_subgroups_vectors_to_lanes(folder):
+    compiled = ["compile", str(folder / "matmul.mlir"), "--target", "pvc"]
+    assert main([*compiled, "--emit", "xegpu", "-o", str(folder / "kernel.mlir")]) == 0
+    told = type_block(commands("docs/xegpu.md")[0], folder)
+    assert "xevm.mma" in told and "remark" in told
+
+
+def test_a_workgroups_tiles_become_those_of_subgroups(folder):
+    text = (ROOT / "test" / "Target" / "Xe" / "Workgroup" / "xegpu-wg-to-sg.mlir").read_text()
+    (folder / "kernel.mlir").write_text(text.split("// -----")[0])
+    told = type_block(commands("docs/xegpu.md")[1], folder)
+    assert "xegpu.load_nd" in told and "sg_layout" not in told
+
+
+@pytest.mark.skipif(not shutil.which("mlir-opt-22"), reason="no mlir-opt-22 here: scripts/bootstrap installs it")
+def test_schedules_are_files_that_a_stock_mlir_opt_runs(folder):
+    for name in ("build", "schedules"):
+        (folder / name).symlink_to(ROOT / name)
+    assert "xetile.tile_mma" in type_block(commands("schedules/README.md")[0], folder)
+
+
+def test_an_edited_copy_of_the_cpus_schedule(folder):
+    (folder / "mine").mkdir()
+    shutil.copy(ROOT / "schedules" / "cpu_model.mlir", folder / "mine")
+    shutil.copy(ROOT / "examples" / "tutorial" / "5_epilogue" / "layer.mlir", folder / "model.mlir")
+    assert "cpu_matmul" in type_block(commands("schedules/README.md")[1], folder)
+    assert (folder / "model.so").is_file()
