@@ -102,20 +102,21 @@ docs: build
 demo: build
 	@$(PYTHON) -m xetile.demo
 
+# What is measured, in parts of less than ten minutes each on two cores: PART="code programs" chooses some.
+BENCH_compile := layout_plan workgroup_compile program_compile
+BENCH_cpu := deep_tile_config deep_tile
+BENCH_layers := fused_mlp small_sizes regret
+BENCH_code := machine_code predicted_speed
+BENCH_programs := program_code
+BENCH_run := run launches
+PART := compile cpu layers code programs run triton
+
 bench: build
-	@$(PYTHON) test/bench/layout_plan.py
-	@$(PYTHON) test/bench/workgroup_compile.py
-	@$(PYTHON) test/bench/program_compile.py
-	@$(PYTHON) test/bench/deep_tile_config.py
-	@$(PYTHON) test/bench/deep_tile.py
-	@$(PYTHON) test/bench/fused_mlp.py
-	@$(PYTHON) test/bench/small_sizes.py
-	@$(PYTHON) test/bench/regret.py
-	@$(PYTHON) test/bench/machine_code.py
-	@$(PYTHON) test/bench/run.py
-	@$(PYTHON) test/bench/program_code.py
-	@$(PYTHON) test/bench/launches.py
-	@[ ! -d .triton-xpu ] || XETILE_TRITON=$(CURDIR)/.triton-xpu $(WITH_TORCH) test/bench/triton_peers.py
+	@[ -z "$(filter-out compile cpu layers code programs run triton,$(PART))" ] || \
+	  { echo "expected PART of compile, cpu, layers, code, programs, run and triton, got $(PART)"; exit 2; }
+	@set -e; for name in $(foreach part,$(PART),$(BENCH_$(part))); do $(PYTHON) test/bench/$$name.py; done
+	@[ -z "$(filter triton,$(PART))" ] || [ ! -d .triton-xpu ] || \
+	  XETILE_TRITON=$(CURDIR)/.triton-xpu $(WITH_TORCH) test/bench/triton_peers.py
 
 # KernelBench through torch.compile(backend="xetile"): KERNELBENCH=DIR is a checkout of it, LEVEL="1 2" chooses, TARGET=pvc a GPU
 # instead of this CPU (right or wrong counts then: without a GPU its kernels run on this CPU), FLAGS="..." are more of its options (test/kernelbench). Needs the packages of xetile[torch] in .venv.

@@ -4,7 +4,9 @@
 // A workgroup of 8 x 4 subgroups has 256 x 256 elements of C, a subgroup 32 x 64 in registers. Steps along k of 32
 // elements of 16 bits, or of 64 bytes; the operands of three steps ahead are prefetched, a block for each subgroup.
 // -D TYPE=16 (f16), 160 (bf16), 8 (bytes); -D M= -D N= -D K=; -D TRANSPOSED for B as n x k; -D RELU for a bias for each
-// column and a maximum with 0, and C from zeros. -D SOFTMAX for the softmax of rows of N elements instead.
+// column and a maximum with 0, and C from zeros. -D BATCHES= for as many products, of A with batches between rows and
+// columns, and -D SPLIT= for parts of k that workgroups share, each with its sums behind those of the others; C from
+// zeros. -D SOFTMAX for the softmax of rows of N elements instead.
 #define SUBGROUP __attribute__((intel_reqd_sub_group_size(16)))
 
 #ifndef SOFTMAX
@@ -36,6 +38,20 @@ typedef float result;
 #define PARTS 2 // of a step: one multiplication each
 #define AHEAD 3
 
+#if defined(BATCHES)
+#define PITCH (BATCHES * K)
+#else
+#define PITCH K
+#endif
+#if defined(SPLIT)
+#define DEPTH (K / SPLIT)
+#else
+#define DEPTH K
+#endif
+#if defined(RELU) || defined(BATCHES) || defined(SPLIT)
+#define FROM_ZEROS
+#endif
+
 // As much of A and of B as one subgroup prefetches for a step: 64 bytes of 8 rows of its share, B^T like A.
 static void fetch(__global element *a, __global element *b, int row, int column, int k, int subgroup) {
 #if TYPE == 8
@@ -45,12 +61,12 @@ static void fetch(__global element *a, __global element *b, int row, int column,
   intel_sub_group_2d_block_prefetch_8b_8r32x1c(b, N, K, N, (int2)(x, y));
   intel_sub_group_2d_block_prefetch_8b_8r32x1c(b, N, K, N, (int2)(x, y + 8));
 #else
-  intel_sub_group_2d_block_prefetch_16b_8r16x2c(a, K * 2, M, K * 2, (int2)(k, row + subgroup * 8));
+  intel_sub_group_2d_block_prefetch_16b_8r16x2c(a, DEPTH * 2, M, PITCH * 2, (int2)(k, row + subgroup * 8));
 #ifdef TRANSPOSED
   intel_sub_group_2d_block_prefetch_16b_8r16x2c(b, K * 2, N, K * 2, (int2)(k, column + subgroup * 8));
 #else
   int x = column + subgroup % 8 * 32, y = k + subgroup / 8 * 8;
-  intel_sub_group_2d_block_prefetch_16b_8r16x2c(b, N * 2, K, N * 2, (int2)(x, y));
+  intel_sub_group_2d_block_prefetch_16b_8r16x2c(b, N * 2, DEPTH, N * 2, (int2)(x, y));
 #endif
 #endif
 }
@@ -60,9 +76,16 @@ gemm(__global element *a, __global element *b, __global result *c, __global floa
   int subgroup = get_sub_group_id();
   int row = get_group_id(1) * 256, column = get_group_id(0) * 256;
   int y = row + subgroup / 4 * ROWS, x = column + subgroup % 4 * COLUMNS;
+#if defined(BATCHES)
+  int batch = get_group_id(2);
+  a += batch * K, b += batch * K * N, c += batch * M * N;
+#elif defined(SPLIT)
+  int part = get_group_id(2);
+  a += part * DEPTH, b += part * DEPTH * N, c += part * M * N;
+#endif
   accumulator sum[ROWS / 8][COLUMNS / 16];
   __attribute__((opencl_unroll_hint)) for (int n = 0; n < COLUMNS / 16; ++n) {
-#ifdef RELU
+#ifdef FROM_ZEROS
     for (int m = 0; m < ROWS / 8; ++m)
       sum[m][n] = 0;
 #else
@@ -75,7 +98,7 @@ gemm(__global element *a, __global element *b, __global result *c, __global floa
   for (int step = 0; step < AHEAD; ++step)
     fetch(a, b, row, column, step * STEP, subgroup);
 
-  __attribute__((opencl_unroll_hint(1))) for (int k = 0; k < K; k += STEP) {
+  __attribute__((opencl_unroll_hint(1))) for (int k = 0; k < DEPTH; k += STEP) {
     fetch(a, b, row, column, k + AHEAD * STEP, subgroup);
     short8 left[PARTS][ROWS / 8];
     int8 right[PARTS][COLUMNS / 16];
@@ -92,7 +115,7 @@ gemm(__global element *a, __global element *b, __global result *c, __global floa
     }
 #else
     ushort rows[PARTS][ROWS];
-    intel_sub_group_2d_block_read_16b_32r16x2c(a, K * 2, M, K * 2, (int2)(k, y), rows[0]);
+    intel_sub_group_2d_block_read_16b_32r16x2c(a, DEPTH * 2, M, PITCH * 2, (int2)(k, y), rows[0]);
     for (int part = 0; part < PARTS; ++part)
       for (int m = 0; m < ROWS / 8; ++m)
         left[part][m] = *(__private short8 *)(rows[part] + m * 8);
@@ -108,7 +131,7 @@ gemm(__global element *a, __global element *b, __global result *c, __global floa
 #else
     for (int pair = 0; pair < COLUMNS / 32; ++pair) {
       uint columns[2][PARTS][8];
-      intel_sub_group_2d_block_read_transform_16b_32r16x2c(b, N * 2, K, N * 2, (int2)(x + pair * 32, k), columns[0][0]);
+      intel_sub_group_2d_block_read_transform_16b_32r16x2c(b, N * 2, DEPTH, N * 2, (int2)(x + pair * 32, k), columns[0][0]);
       for (int n = 0; n < 2; ++n)
         for (int part = 0; part < PARTS; ++part)
           right[part][pair * 2 + n] = *(__private int8 *)columns[n][part];

@@ -113,8 +113,8 @@ def compile_upstream(bench: Bench, folder: Path) -> Path:
     return spirv
 
 
-def programs(ocloc: Path, source: Path, chip: str, folder: Path, options: str) -> Iterator[assembly.Program]:
-    """What ocloc makes of SPIR-V or OpenCL C, with large registers."""
+def dumped(ocloc: Path, source: Path, chip: str, folder: Path, options: str) -> Iterator[str]:
+    """The assembly of each kernel that ocloc makes of SPIR-V or OpenCL C."""
     dumps = Path(tempfile.mkdtemp(dir=folder))
     spirv = ["-spirv_input"] if source.suffix == ".spv" else []
     command = [ocloc, "compile", *spirv, "-file", source, "-device", chip, "-output", dumps / "kernel"]
@@ -127,7 +127,13 @@ def programs(ocloc: Path, source: Path, chip: str, folder: Path, options: str) -
     )
     if done.returncode:
         raise xetile.XeTileError(f"ocloc failed on {source.name} for {chip}\n{(done.stdout + done.stderr)[-2000:]}")
-    yield from filter(None, (assembly.read(path.read_text()) for path in sorted(dumps.glob("*.asm"))))
+    texts = (path.read_text() for path in sorted(dumps.glob("*.asm")))
+    yield from (text for text in texts if "//.kernel" in text)
+
+
+def programs(ocloc: Path, source: Path, chip: str, folder: Path, options: str) -> Iterator[assembly.Program]:
+    """The same, read."""
+    yield from filter(None, map(assembly.read, dumped(ocloc, source, chip, folder, options)))
 
 
 def rows_of(bench: Bench, ocloc: Path, folder: Path) -> Iterator[Row]:

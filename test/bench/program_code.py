@@ -6,7 +6,8 @@ usage: program_code.py [--json FILE] [WORD ...]
 Counts of instructions, not times, of all rows or those whose names have the words. A kernel is counted whole, for 16 of
 its elements: one instruction on all lanes counts 1. Of convolutions and attentions it is the loop with most products,
 for 2048 of them, a dpas' work. Bytes that its messages move are told as a multiple of the least, which is each operand
-and result once; what caches serve is counted, too. Exit status 1 if ours spills, or has more instructions than
+and result once; what caches serve is counted, too. Bytes that it stores are told as a multiple of the result: an
+attention's are 1, as scores never reach memory. Exit status 1 if ours spills, or has more instructions than
 program_code_kernels.py says.
 """
 
@@ -19,10 +20,11 @@ import re
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import workload_kernels
 import xetile
 from machine_code import CHIPS, HERE, programs
 from program_code_kernels import MOST, Bench, benches
@@ -44,7 +46,8 @@ SIDES = (
 @dataclass(frozen=True)
 class Row:
     """One side of a kernel on a chip; `each` are instructions for a unit of its work, `moved` the bytes that messages
-    load and store, in multiples of the least, and NaN where a loop does."""
+    load and store, in multiples of the least, and `stored` those that they store, in multiples of the result; NaN where
+    a loop does and its rounds are not known."""
 
     bench: str
     dtype: str
@@ -56,6 +59,12 @@ class Row:
     each: float
     messages: str
     moved: float = float("nan")
+    stored: float = float("nan")
+
+    def bytes_text(self) -> str:
+        """Of the bytes that are known."""
+        moved = "" if math.isnan(self.moved) else f"moves {self.moved:.2f} of the least  "
+        return moved + ("" if math.isnan(self.stored) else f"stores {self.stored:.2f} of the result  ")
 
 
 def messages(code: assembly.Loop) -> str:
@@ -68,27 +77,31 @@ def messages(code: assembly.Loop) -> str:
     return ", ".join(f"{len(found[kind])} {kind} {'-'.join(map(str, span))}B" for kind, span in sorted(spans.items()))
 
 
-def least_bytes(payload: str) -> int:
-    """Each operand and the result once."""
+def least_bytes(payload: str, results: bool = False) -> int:
+    """Each operand and the results once, or the `results` alone."""
     head = payload[: payload.index("{")]
     total = 0
-    for shape, bits in re.findall(r"tensor<((?:\d+x)*)[a-z]+(\d+)>", head):
+    for shape, bits in re.findall(r"tensor<((?:\d+x)*)[a-z]+(\d+)>", head.partition("->")[2] if results else head):
         total += math.prod(int(side) for side in shape.split("x")[:-1]) * int(bits) // 8
     return total
 
 
-def bytes_of(code: Iterable[assembly.Instruction]) -> int:
-    """What messages load and store, shared memory aside."""
-    found = (instruction.message for instruction in code)
+def bytes_of(code: Iterable[assembly.Instruction], kinds: Sequence[str]) -> int:
+    """What messages of these kinds move, shared memory aside."""
+    found = (instruction.message for instruction in code if instruction.kind in kinds)
     return sum(said[1] for said in found if said and said[0] != "shared")
 
 
-def moved_bytes(program: assembly.Program, subgroups: int, rounds: int) -> float:
-    """What all subgroups load and store; NaN where a loop does and its `rounds` are not known, 0."""
-    looped = sum(bytes_of(loop.code) for loop in program.loops)
-    if looped and (rounds == 0 or len(program.loops) > 1):
+def moved_bytes(
+    program: assembly.Program, subgroups: int, rounds: int, kinds: Sequence[str] = ("load", "store")
+) -> float:
+    """What all subgroups load and store; NaN where their number is not known, 0, or a loop does and its `rounds`."""
+    looped = sum(bytes_of(loop.code, kinds) for loop in program.loops)
+    if subgroups == 0 or (looped and (rounds == 0 or len(program.loops) > 1)):
         return float("nan")
-    return subgroups * (bytes_of(program.code) + (rounds - 1) * looped if looped else bytes_of(program.code))
+    return subgroups * (
+        bytes_of(program.code, kinds) + (rounds - 1) * looped if looped else bytes_of(program.code, kinds)
+    )
 
 
 def products(code: assembly.Loop) -> int:
@@ -110,13 +123,14 @@ def row_of(bench: Bench, side: str, chip: str, program: assembly.Program, grid: 
         units = products(code) / bench.each
     count = len(code.code)
     # Rows that a workgroup computes in turn.
-    rounds = bench.rows // grid.workgroups if bench.rows else 0
-    if rounds > 1:
+    rounds = bench.rows // grid.workgroups if bench.rows else bench.turns
+    if bench.work == "16 elements" and rounds > 1:
         count += (rounds - 1) * sum(len(loop.code) for loop in program.loops)
     return Row(
         bench.name, bench.dtype, side, chip, program.registers, program.spill_bytes, count,
         count / units if units else float("inf"), messages(code),
         moved_bytes(program, grid.subgroups, rounds) / least_bytes(bench.payload),
+        moved_bytes(program, grid.subgroups, rounds, ["store"]) / least_bytes(bench.payload, results=True),
     )  # fmt: skip
 
 
@@ -170,7 +184,7 @@ def rows_of(bench: Bench, ocloc: Path, folder: Path) -> Iterator[Row]:
         if bench.keeping:
             by_hand.append((KEEPING, f"{bench.by_hand} -D KEEP_NAN", bench.keeping))
         for side, options, subgroups in by_hand:
-            for program in fewest_spills(ocloc, HERE / "hand_written_programs.cl", chip, folder, options):
+            for program in fewest_spills(ocloc, HERE / bench.source, chip, folder, f"-I {HERE} {options}"):
                 yield row_of(bench, side, chip, program, Grid(subgroups, subgroups))
 
 
@@ -191,14 +205,17 @@ def main() -> int:
         print("no machine code: ocloc was not found (scripts/install-ocloc)")
         return 0
     print(f"machine code of programs by {tools.ocloc_version(ocloc)}: instructions for 16 elements, for 2048 products")
-    print("of convolutions and attentions; registers, spilled bytes, messages of a subgroup (cache lines are 64 bytes)")
+    print(
+        "of convolutions and attentions; of: the whole kernel; registers, spilled bytes, messages of a subgroup (cache"
+    )
+    print("lines are 64 bytes)")
     print(
         "fused: by hand, if products and sums may be rounded once, where that is fewer; keeps NaN: by hand, with maxima"
     )
     print("that are NaN where an element is, as ours, which are compared with it")
     rows: list[Row] = []
     losses: list[str] = []
-    for bench in benches():
+    for bench in (*benches(), *workload_kernels.benches()):
         if not all(word in f"{bench.name} {bench.dtype}" for word in options.words):
             continue
         with tempfile.TemporaryDirectory() as folder:
@@ -217,8 +234,10 @@ def main() -> int:
             print(f"{bench.name} {bench.dtype} {chip}: {ratio:.2f} times those by hand, for {bench.work}")
             for row in (*ours, *peer, *(row for row in fused if row.each < peer[0].each), *keeping):
                 registers = f"{row.registers} registers  spill {row.spill_bytes}"
-                moved = "" if math.isnan(row.moved) else f"moves {row.moved:.2f} of the least  "
-                print(f"  {row.side:9} {row.each:8.2f}  {registers}  {moved}{row.messages}", flush=True)
+                whole = f"of {row.instructions}  " if bench.work == "16 elements" else ""
+                print(
+                    f"  {row.side:9} {row.each:8.2f} {whole} {registers}  {row.bytes_text()}{row.messages}", flush=True
+                )
     spilled = [row for row in rows if SIDES[0](row) and row.spill_bytes]
     for row in spilled:
         print(f"bench: {row.bench} of {row.dtype} on {row.chip} spills {row.spill_bytes} bytes")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The kernels that program_code.py compares: each as linalg for us, as options of hand_written_programs.cl.
+"""The kernels that program_code.py compares: each as linalg for us, as options of a file in OpenCL C for the peer.
 
 What is not elementwise is computed in f32 on both sides. maxnumf and minnumf are fmax and fmin of OpenCL C.
 """
@@ -28,6 +28,7 @@ HEADS, QUERIES = 16, 1024  # of an attention: heads, queries and keys of each
 CACHED = 4096  # keys of one query
 LAYER = (4096, 256, 64)  # rows of a perceptron, hidden values, inputs and results
 SCHEDULES = Path(__file__).parents[2] / "schedules"
+ROWS_BY_HAND = "hand_written_rows.cl"
 ROW, COLUMN, BOTH = "(m, n) -> (n)", "(m, n) -> (m)", "(m, n) -> (m, n)"
 
 # Instructions that ours have at most, of all kernels of a row: on pvc, on bmg. More are a loss that `make bench` tells.
@@ -36,11 +37,12 @@ MOST = figures.most_of_programs()
 
 @dataclass(frozen=True)
 class Bench:
-    """One kernel: our payload, and what the preprocessor of hand_written_programs.cl is told.
+    """One kernel: our payload, and what the preprocessor of `source` is told.
 
     The kernel's `elements` are counted in units of `each`, called `work`; by hand it has so many `subgroups`, or 0
     where a loop of it is counted. One that keeps NaN has `keeping` of them, where the other by hand drops it. Of `rows`
-    a subgroup computes as many in turn as the loop of its code has rounds, each of which counts.
+    a subgroup computes as many in turn as the loop of its code has rounds, each of which counts. Other loops have
+    `turns`, 0 if that is not known.
     """
 
     name: str
@@ -56,6 +58,8 @@ class Bench:
     params: Mapping[str, int] = field(default_factory=dict)
     keeping: int = 0
     rows: int = 0
+    turns: int = 0
+    source: str = "hand_written_products.cl"
 
     @property
     def by_hand(self) -> str:
@@ -301,25 +305,28 @@ def benches() -> list[Bench]:
     for dtype in ("f32", "f16"):
 
         def matrix(name: str, payload: str, defines: str, subgroups: int = SIDE, dtype: str = dtype) -> Bench:
-            return Bench(name, dtype, payload, f"-D {defines} {side}", SIDE * SIDE, subgroups)
+            return Bench(name, dtype, payload, f"-D {defines} {side}", SIDE * SIDE, subgroups, source=ROWS_BY_HAND)
 
         odd = -(-ODD[0] // 8) * -(-ODD[1] // 64)
         rows += [
             matrix("chain of 6", chain(dtype, (SIDE, SIDE)), "CHAIN", SIDE * SIDE // 512),
             Bench(
                 "chain of 6, odd pitch", dtype, chain(dtype, ODD), f"-D CHAIN_ODD -D M={ODD[0]} -D N={ODD[1]}",
-                ODD[0] * ODD[1], odd,
+                ODD[0] * ODD[1], odd, source=ROWS_BY_HAND,
             ),
             matrix("row softmax", softmax(dtype, False), "SOFTMAX"),
             matrix("row softmax, exp2", softmax(dtype, True), "SOFTMAX -D POWERS_OF_2"),
             matrix("layer norm", layer_norm(dtype), "LAYER_NORM"),
             Bench(
                 "layer norm of many rows", dtype, layer_norm(dtype, MANY), f"-D LAYER_NORM {side}", MANY[0] * MANY[1],
-                MANY[0], rows=MANY[0],
+                MANY[0], rows=MANY[0], source=ROWS_BY_HAND,
             ),
             matrix("sum of rows", row_sum(dtype), "ROW_SUM"),
             *(
-                Bench(name, dtype, payload, f"-D {define} -D N={LONG[1]}", LONG[0] * LONG[1], LONG[0] * LONG[1] // SIDE)
+                Bench(
+                    name, dtype, payload, f"-D {define} -D N={LONG[1]}", LONG[0] * LONG[1], LONG[0] * LONG[1] // SIDE,
+                    source=ROWS_BY_HAND,
+                )
                 for name, payload, define in (
                     ("softmax of long rows, exp2", softmax(dtype, True, LONG), "LONG_SOFTMAX"),
                     ("layer norm of long rows", layer_norm(dtype, LONG), "LONG_NORM"),
@@ -345,6 +352,7 @@ def benches() -> list[Bench]:
                 pooled,
                 pooled // 128,
                 keeping=pooled // 256,
+                source=ROWS_BY_HAND,
             )
         )
     # Queries of a subgroup, keys of a step: the same on both sides.
@@ -354,21 +362,22 @@ def benches() -> list[Bench]:
         rows.append(
             Bench(
                 f"attention, heads of {width}", "f16", attention(width), f"-D ATTENTION {tiles}",
-                products, 0, 2048, "2048 products", True,
+                products, HEADS * QUERIES // queries, 2048, "2048 products", True, turns=QUERIES // keys,
             )
         )  # fmt: skip
     rows.append(
         Bench(
             "attention of bf16, heads of 128, by hand of f16", "f16", attention(128).replace("f16", "bf16"),
             f"-D ATTENTION -D N={QUERIES} -D C=128 -D ROWS=8 -D KEYS=64",
-            2 * HEADS * QUERIES * QUERIES * 128, 0, 2048, "2048 products", True,
+            2 * HEADS * QUERIES * QUERIES * 128, HEADS * QUERIES // 8, 2048, "2048 products", True, turns=QUERIES // 64,
         )
     )  # fmt: skip
     rows.append(
         Bench(
             "perceptron in one kernel", "f16", (SCHEDULES / "payloads" / "mlp_f16.mlir").read_text(),
             f"-D PERCEPTRON -D M={LAYER[0]} -D N={LAYER[1]} -D C={LAYER[2]} -D ROWS=16 -D KEYS=64",
-            2 * LAYER[0] * LAYER[1] * LAYER[2], 0, 2048, "2048 products", True, "mlp",
+            2 * LAYER[0] * LAYER[1] * LAYER[2], LAYER[0] // 16, 2048, "2048 products", True, "mlp",
+            turns=LAYER[1] // 64,
         )
     )  # fmt: skip
     # The part of the keys that a subgroup has: its loop, of 8 rows, is the matrix unit's work for one query.

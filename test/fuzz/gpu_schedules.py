@@ -19,10 +19,10 @@ import numpy as np
 import xetile_kernel
 from bounded import NUMPY, Bounded, contract, is_float
 from data import draw_array
+from device_kind import DeviceKind
 from expressions import Invalid, constant
 from kernel_draw import draw_kernel, smaller_kernels
 from messages import error_line
-from worker import DRIVER_MEMORY
 
 TARGETS = ("pvc", "bmg", "lnl")
 # The one reason for which a kernel may be refused: what a value takes of them depends on how it is cut.
@@ -32,22 +32,11 @@ ELEMENT_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "i8": 1, "i32": 4}
 EXTENSIONS = ("canonicalize", "cse", "annotate", "infer maps", "distribute", "hoist", "prefetch more")
 
 
-class GpuSchedules:
+class GpuSchedules(DeviceKind):
     """A kind of the harness."""
 
     name = "gpu"
     time_limit = 60.0  # the OpenCL driver takes 25 s for a minimum of 3,000 numbers of f16
-    memory = DRIVER_MEMORY
-
-    def prepare(self) -> None:
-        # Programs are never found in a cache, and never kept.
-        os.environ["XETILE_CACHE"] = os.devnull + "/none"
-        import xetile
-        from xetile import runtime
-
-        self.xetile = xetile
-        if not runtime.devices():
-            raise RuntimeError(runtime.describe_drivers())
 
     def generate(self, rng: random.Random) -> dict[str, Any]:
         schedule = rng.random() < 0.4
@@ -166,19 +155,7 @@ class GpuSchedules:
             text = json.dumps(case)
         else:
             text = xetile_kernel.write(case) + f"\n// xetile-lower-to-binary{{chip={case['target']} native=off}}"
-        return (
-            f"{text}\n\nagain, from the project's root:\nPYTHONPATH=test/fuzz .venv/bin/python -c "
-            f"\"import gpu_schedules; gpu_schedules.again()\" <<'CASE'\n{json.dumps(case)}\nCASE"
-        )
-
-
-def again() -> None:
-    """Checks the case on the standard input, and prints what comes of it."""
-    import sys
-
-    kind = GpuSchedules()
-    kind.prepare()
-    print(kind.check(json.load(sys.stdin)) or "all is well")
+        return f"{text}\n\n{super().describe(case)}"
 
 
 # Schedules
@@ -374,4 +351,4 @@ def kernel_arrays(case: dict[str, Any]) -> dict[str, np.ndarray]:
 
 
 KIND = GpuSchedules()
-__all__ = ["KIND", "GpuSchedules", "again"]
+__all__ = ["KIND", "GpuSchedules"]

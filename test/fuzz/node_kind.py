@@ -3,33 +3,23 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from bounded import Bounded, is_float
+from device_kind import DeviceKind
 from messages import error_line
 from nodes import all_nodes, smaller_programs
-from worker import DRIVER_MEMORY
 
 
-class NodeKind:
+class NodeKind(DeviceKind):
     """The part of a `harness.Kind` that does not depend on the operations."""
 
     time_limit = 60.0
-    memory = DRIVER_MEMORY
+    builtins = "portable"
     # What may be refused, and where that is said.
     limits: ClassVar[dict[str, str]] = {}
-
-    def prepare(self) -> None:
-        # Programs are never found in a cache, and never kept.
-        os.environ["XETILE_CACHE"] = os.devnull + "/none"
-        # The portable versions of Intel's builtins link faster.
-        os.environ["XETILE_BUILTINS"] = "portable"
-        sys.path += [str(Path(__file__).parents[1] / "python"), str(Path(__file__).parents[1])]
 
     def tally(self, case: dict[str, Any]) -> None:
         from harness import count

@@ -7,19 +7,14 @@ values of any of the schedule's: these may be refused, others may not. Of some n
 
 from __future__ import annotations
 
-import json
-import os
 import random
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from device_kind import DeviceKind
 from messages import error_line
-from worker import DRIVER_MEMORY
 
-TESTS = Path(__file__).parents[1]
 # Knobs by schedule, of which wild cases have any values.
 KNOBS = {
     "matmul": ("workgroup_m", "workgroup_n", "subgroups_m", "subgroups_n", "k_step", "prefetch", "split_k"),
@@ -34,25 +29,12 @@ WILD = (0, 0, 1, 1, 2, 3, 4, 5, 8, 12, 16, 16, 24, 32, 32, 33, 48, 64, -1, -7, 1
 MOST = 1 << 12
 
 
-class SchedulePrograms:
+class SchedulePrograms(DeviceKind):
     """A kind of the harness."""
 
     name = "schedules"
     time_limit = 120.0
-    memory = DRIVER_MEMORY
-
-    def prepare(self) -> None:
-        # Programs are never found in a cache, and never kept.
-        os.environ["XETILE_CACHE"] = os.devnull + "/none"
-        # The portable versions of Intel's builtins link in half of the time that those for CPUs take.
-        os.environ["XETILE_BUILTINS"] = "portable"
-        sys.path += [str(TESTS), str(TESTS / "python")]
-        import xetile
-        from xetile import runtime
-
-        self.xetile = xetile
-        if not runtime.devices():
-            raise RuntimeError(runtime.describe_drivers())
+    builtins = "portable"
 
     def generate(self, rng: random.Random) -> dict[str, Any]:
         import schedule_draws
@@ -111,19 +93,6 @@ class SchedulePrograms:
                 yield case | {"sizes": case["sizes"] | {key: value // 2}}
             if isinstance(value, list) and key != "order" and max(value) > 1:
                 yield case | {"sizes": case["sizes"] | {key: [max(each // 2, 1) for each in value]}}
-
-    def describe(self, case: dict[str, Any]) -> str:
-        return (
-            f"again, from the project's root:\nPYTHONPATH=test/fuzz .venv/bin/python -c "
-            f"\"import schedule_programs; schedule_programs.again()\" <<'CASE'\n{json.dumps(case)}\nCASE"
-        )
-
-
-def again() -> None:
-    """Checks the case on the standard input, and prints what comes of it."""
-    kind = SchedulePrograms()
-    kind.prepare()
-    print(kind.check(json.load(sys.stdin)) or "all is well")
 
 
 KIND = SchedulePrograms()

@@ -7,42 +7,25 @@ its documentation: transform.xetile.split_k and split_keys.
 
 from __future__ import annotations
 
-import json
 import math
-import os
 import random
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from device_kind import DeviceKind
 from messages import error_line
-from worker import DRIVER_MEMORY
 
 TARGETS = ("pvc", "bmg", "lnl")
 MASKS = ("none", "none", "causal", "window", "added", "selected")
 TOLERANCE = {"f16": 4e-3, "bf16": 2e-2}
 
 
-class SharedSums:
+class SharedSums(DeviceKind):
     """A kind of the harness."""
 
     name = "splits"
     time_limit = 120.0
-    memory = DRIVER_MEMORY
-
-    def prepare(self) -> None:
-        # Programs are never found in a cache, and never kept.
-        os.environ["XETILE_CACHE"] = os.devnull + "/none"
-        tests = Path(__file__).parents[1]
-        sys.path += [str(tests), str(tests / "python")]
-        import xetile
-        from xetile import runtime
-
-        self.xetile = xetile
-        if not runtime.devices():
-            raise RuntimeError(runtime.describe_drivers())
 
     def generate(self, rng: random.Random) -> dict[str, Any]:
         case: dict[str, Any] = {"target": rng.choice(TARGETS), "seed": rng.randrange(10**6)}
@@ -100,19 +83,6 @@ class SharedSums:
             for key in ("rows", "keys", "inner", "values"):
                 if sizes[key] > 16 or (key == "rows" and sizes[key] > 1):
                     yield case | {"sizes": sizes | {key: sizes[key] // 2}}
-
-    def describe(self, case: dict[str, Any]) -> str:
-        return (
-            f"again, from the project's root:\nPYTHONPATH=test/fuzz .venv/bin/python -c "
-            f"\"import shared_sums; shared_sums.again()\" <<'CASE'\n{json.dumps(case)}\nCASE"
-        )
-
-
-def again() -> None:
-    """Checks the case on the standard input, and prints what comes of it."""
-    kind = SharedSums()
-    kind.prepare()
-    print(kind.check(json.load(sys.stdin)) or "all is well")
 
 
 def must_refuse(case: dict[str, Any]) -> str:

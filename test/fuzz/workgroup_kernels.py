@@ -84,21 +84,15 @@ class WorkgroupKernels(NodeKind):
     def describe(self, case: dict[str, Any]) -> str:
         kernel = self.kernel(case, meaning.arrays(case))
         pipeline = f"xetile-lower-to-binary{{chip={case['chip']} native=off}}"
-        return (
-            f"{kernel.launched()}\n// {pipeline}; stage {case['stage']}\n\n"
-            "again, from the project's root:\nPYTHONPATH=test/fuzz .venv/bin/python -c "
-            f"\"import workgroup_kernels; workgroup_kernels.again()\" <<'CASE'\n{json.dumps(case)}\nCASE"
-        )
+        return f"{kernel.launched()}\n// {pipeline}; stage {case['stage']}\n\n{super().describe(case)}"
 
-
-def again() -> None:
-    """Checks the case on the standard input at all stages, and prints what comes of it."""
-    kind = WorkgroupKernels()
-    kind.prepare()
-    case = json.load(sys.stdin)
-    for stage in STAGES:
-        print(stage, kind._check_at(case, stage) or "all is well")
+    def again(self) -> None:
+        """Checks the case on the standard input at all stages, and prints what comes of it."""
+        self.prepare()
+        case = json.load(sys.stdin)
+        for stage in STAGES:
+            print(stage, self._check_at(case, stage) or "all is well")
 
 
 KIND = WorkgroupKernels()
-__all__ = ["KIND", "WorkgroupKernels", "again"]
+__all__ = ["KIND", "WorkgroupKernels"]

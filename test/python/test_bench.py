@@ -151,3 +151,56 @@ def test_cpu_bench_measures_what_it_compiled(monkeypatch, capsys, tmp_path):
     assert "MThreads" in row["failed"]["drawn more"]
     printed = capsys.readouterr().out
     assert "f32, 1 threads" in printed and "13x20x30" in printed and "regret" in printed
+
+
+LOOP = """
+//.kernel "gemm"
+//.spill size 0
+// numGRF=256
+        mov (1|M0)               r10.5<1>:d    0:w                                  //  ALU pipe: int;
+_loop:
+        load_block2d.ugm.d16.a64.ca.ca (1|M0)  r20:8  [r10:1]           {$1} // ex_desc:0x0
+        dpas.8x8 (16|M0)         r40:f         r40:f             r60:hf            r20.0:hf         {Atomic,$1.dst} //
+        dpas.8x8 (16|M0)         r48:f         r48:f             r60:hf            r20.0:hf         {$2} //
+        add (1|M0)               r10.5<1>:d    r10.5<0;1,0>:d    32:w              {I@1}    //  ALU pipe: int;
+(W&f0.0) jmpi                    _loop                                                //  ALU pipe: int;
+        send.gtwy (1|M0)         null r255 null:0 0x0 0x02000010 {EOT,F@1,$20} // end of thread
+"""
+
+
+@pytest.fixture
+def predict(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCH / "predict"))
+    import caches
+    import program
+    import simulation
+
+    return program, simulation, caches
+
+
+def test_the_hot_loop_is_read_with_what_its_instructions_wait_for(predict):
+    program, _, _ = predict
+    read = program.Program(LOOP)
+    assert [each.base for each in read.loop] == ["load_block2d", "dpas", "dpas", "add", "jmpi"]
+    load, first, *_ = read.loop
+    assert (load.kind, load.message, load.bytes, load.token) == ("message", "load", 512, 1)
+    assert first.waits == [("dst", 1)] and first.atomic and first.flops == 2 * 8 * 16 * 16
+    assert read.registers == 256
+
+
+def test_a_prediction_is_below_the_peak_and_grows_with_what_a_turn_computes(predict):
+    _, simulation, caches = predict
+    flops = 2.0 * 2 * 2048 * 1000 * 8 * 640
+    launch = caches.Launch((640, 1, 1), 8, 1000, flops)
+    both = simulation.predict(LOOP, "bmg", launch)
+    second = next(line for line in LOOP.splitlines() if "r48:f" in line)
+    one = simulation.predict(LOOP.replace(second, ""), "bmg", caches.Launch((640, 1, 1), 8, 1000, flops / 2))
+    assert 0 < one < both < 116.7
+
+
+def test_loops_that_the_compiler_unrolled_take_fewer_turns(predict):
+    _, simulation, caches = predict
+    flops = 2.0 * 2 * 2048 * 1000 * 8 * 640
+    whole = simulation.predict(LOOP, "pvc1100", caches.Launch((640, 1, 1), 8, 1000, flops))
+    twice = simulation.predict(LOOP, "pvc1100", caches.Launch((640, 1, 1), 8, 2000, flops))
+    assert twice == pytest.approx(whole)

@@ -15,8 +15,9 @@ BENCH = Path(__file__).parents[2] / "bench"
 def benches(monkeypatch):
     monkeypatch.syspath_prepend(str(BENCH))
     import program_code_kernels
+    import workload_kernels
 
-    return program_code_kernels.benches()
+    return [*program_code_kernels.benches(), *workload_kernels.benches()]
 
 
 def test_each_kernel_of_the_bench_has_a_figure_and_each_figure_a_kernel(benches):
