@@ -2,7 +2,7 @@
 """A table of matmuls, and layers with PyTorch, on the CPU of a machine that has the wheels: in minutes, in one call.
 
 usage: cpu_bench.py [--threads N ...] [--types T ...] [--random N] [--seed N] [--tree NAME=DIR ...]
-                    [--parts matmuls layers] [--seconds N] [--variants JSON] [--json FILE]
+                    [--parts matmuls layers] [--layers WORD ...] [--seconds N] [--variants JSON] [--json FILE]
 
 13 sizes that are kept aside and `--random` ones drawn anew, a third of them no multiples of 16, against the faster of
 NumPy's BLAS and PyTorch's oneDNN. All sides take turns in one process, on the same arrays, which begin at lines of 64
@@ -45,13 +45,14 @@ ASIDE = (
 SIZES, PRODUCTS = (1, 4096), (1 << 21, 1 << 31)
 TYPES = ("f32", "bf16", "s8")
 ROUNDS, ROUND_SECONDS = 3, 0.012
-# OpenBLAS's threads spin for some 30 ms after a product: who comes next would share its cores.
-IDLE_SECONDS = 0.05
+# Threads of another library spin for a while after a product, OpenBLAS's for some 30 ms, and who comes next would share
+# their cores: in slices of Linux's scheduler, 8 ms, until it moves threads apart.
+IDLE_SECONDS = 0.3
 # Threads that wake up meet on a core: until Linux has moved them, a call takes slices of its scheduler.
 WARM_SECONDS = 0.02
 LINE = 64
 ERRORS = {"f32": 2e-5, "bf16": 2e-5, "s8": 0.0}
-REGRET, OURS = "drawn", "xetile"
+REGRET, OURS, PEERS = "drawn", "xetile", ("numpy", "torch", "eager", "inductor")
 
 Shape = tuple[int, int, int]
 Sides = dict[str, Callable[[], object]]
@@ -173,11 +174,16 @@ def rounds_of(
     times: dict[str, list[float]] = {name: [] for name in sides}
     for call in sides.values():
         call()
+    before = ""
     for number in range(rounds):
         order, first = list(sides.items()), number % max(len(sides), 1)
         for name, call in order[first:] + order[:first]:
             if threads > 1:
-                time.sleep(IDLE_SECONDS)
+                # All kernels of this project share their threads.
+                own = name if name in PEERS else OURS
+                if own != before:
+                    time.sleep(IDLE_SECONDS)
+                before = own
                 awake = time.perf_counter() + WARM_SECONDS
                 while time.perf_counter() < awake:
                     call()
@@ -241,7 +247,7 @@ def measure(path: str) -> None:
 class Models:
     """All processes compile at once, and measure one by one."""
 
-    def __init__(self, threads: Sequence[int], tree: str, folder: Path, end: float) -> None:
+    def __init__(self, threads: Sequence[int], words: Sequence[str], tree: str, folder: Path, end: float) -> None:
         self.end, self.folder = end, folder
         self.processes: dict[int, subprocess.Popen[str]] = {}
         self.lines: dict[int, list[str]] = {}
@@ -249,7 +255,7 @@ class Models:
             environment = environment_of(count)
             if tree:
                 environment["PYTHONPATH"] = os.pathsep.join(filter(None, (tree, os.environ.get("PYTHONPATH"))))
-            command = [sys.executable, str(Path(__file__).with_name("cpu_models.py")), str(count), str(end)]
+            command = [sys.executable, str(Path(__file__).with_name("cpu_models.py")), str(count), str(end), *words]
             with self.log(count).open("w") as errors:
                 self.processes[count] = subprocess.Popen(
                     command, env=environment, stdin=PIPE, stdout=PIPE, stderr=errors, text=True
@@ -387,6 +393,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=secrets.randbits(32))
     parser.add_argument("--tree", nargs="+", default=[f"{OURS}="], metavar="NAME=DIR")
     parser.add_argument("--parts", nargs="+", choices=("matmuls", "layers"), default=["matmuls", "layers"])
+    parser.add_argument("--layers", nargs="+", default=[], metavar="WORD", help="those whose names have one of them")
     parser.add_argument("--seconds", type=float, default=540)
     parser.add_argument(
         "--variants",
@@ -418,7 +425,7 @@ def main() -> int:
         if "layers" in options.parts:
             # Half of the time for compilers, at most.
             stop = time.time() + options.seconds / 2
-            models = Models(options.threads, list(trees.values())[-1], Path(name), stop)
+            models = Models(options.threads, options.layers, list(trees.values())[-1], Path(name), stop)
         if "matmuls" in options.parts:
             rows = matmuls(options, shapes, trees, Path(name), end, models)
         table(rows, list(trees))

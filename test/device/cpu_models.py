@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Layers and models of PyTorch on a CPU: this project's backend of torch.compile beside eager and inductor.
 
-usage: cpu_models.py THREADS END
+usage: cpu_models.py THREADS END [WORD ...]
 
 `cpu_bench.py` starts one process for each number of threads. It compiles all cases at once, as compilers take longer
 than what they compile; prints "ready"; measures when a line comes in, so that one process measures at a time; and
-prints a JSON object for each case. END is the time, in seconds since 1970, after which cases are left out.
+prints a JSON object for each case. END is the time, in seconds since 1970, after which cases are left out;
+so are those whose names have none of the words.
 """
 
 from __future__ import annotations
@@ -137,7 +138,7 @@ def compiled(module: nn.Module, inputs: list[Any], threads: int) -> tuple[Sides,
 
 
 def main() -> int:
-    threads, end = int(sys.argv[1]), float(sys.argv[2])
+    threads, end, words = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:]
     torch.set_num_threads(threads)
     torch.manual_seed(0)
     # One function is compiled for several types and by two backends; a reset would forget what is ready.
@@ -145,6 +146,8 @@ def main() -> int:
     with torch.no_grad():
         ready = []
         for name, module, inputs in cases():
+            if words and not any(word in name for word in words):
+                continue
             if time.time() > end:
                 print(json.dumps({"left_out": name, "threads": threads}), flush=True)
                 continue
