@@ -4,7 +4,7 @@
 Sphinx, not MkDocs: its configuration takes a lexer for MLIR where MkDocs wants an installed plugin, -W fails on any
 link or page that leads nowhere, and the theme needs no network, fonts included. Nothing is fetched:
 `scripts/install-docs` installs what is needed. The site is made of
-- README.md, CONTRIBUTING.md, CHANGELOG.md, docs/, the READMEs of examples/ and schedules/, as they are;
+- README.md and what it links, CONTRIBUTING.md, CHANGELOG.md, docs/, READMEs of examples/ and schedules/, as they are;
 - pages of commands, of Python's public names and of schedules, written here;
 - pages of levels of some programs (`xetile stages`), unless --without-levels.
 
@@ -28,13 +28,14 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-COPIED = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+COPIED = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "test/device/README.md")
 FOLDERS = ("docs", "examples", "schedules")
 LEVELS = {
     "matmul-pvc": ("examples/tutorial/1_run/matmul.mlir", "pvc"),
     "attention-pvc": ("schedules/payloads/attention_f16.mlir", "pvc"),
     "small-attention-pvc": ("examples/tutorial/6_attention/attention.mlir", "pvc"),
     "layer-pvc": ("examples/tutorial/5_epilogue/layer.mlir", "pvc"),
+    "transformer-pvc": ("examples/tutorial/10_pytorch/exported.mlir", "pvc"),
     "matmul-cpu": ("examples/tutorial/1_run/matmul.mlir", "cpu"),
 }
 # The page of levels that a chapter of the tutorial links; that of 4_by_hand is made by the chapter itself.
@@ -48,6 +49,7 @@ OF_CHAPTERS = {
     "7_transform_op": "matmul-pvc",
     "8_cpu": "matmul-cpu",
     "9_layouts": "matmul-pvc",
+    "10_pytorch": "transformer-pvc",
     "11_production": "matmul-pvc",
     "12_tuning": "matmul-cpu",
 }
@@ -92,7 +94,7 @@ def main(arguments: list[str] | None = None) -> int:
 def stage(source: Path) -> None:
     """Copies what is written in the tree, in the same places; other files only as far as Markdown links to them."""
     for name in COPIED:
-        source.mkdir(parents=True, exist_ok=True)
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, source / name)
     for folder in FOLDERS:
         for path in (ROOT / folder).rglob("*"):

@@ -40,6 +40,14 @@ def test_every_page_of_the_tree_and_of_the_package_is_there(site):
     assert "workgroup_m" in (site / "reference" / "schedules.html").read_text()
 
 
+def test_each_chapter_links_a_page_of_levels(site):
+    chapters = [path.name for path in (ROOT / "examples" / "tutorial").iterdir() if path.is_dir()]
+    assert sorted(docs.OF_CHAPTERS) == sorted(chapters)
+    for chapter in chapters:
+        text = (site / "examples" / "tutorial" / chapter / "README.html").read_text()
+        assert f'href="../../../levels/{docs.OF_CHAPTERS[chapter]}.html"' in text
+
+
 def test_mlir_is_coloured(site):
     text = (site / "docs" / "passes.html").read_text()
     assert re.search(r'highlight-mlir[^>]*>.*?<span class="nv">%\w+</span>', text, re.DOTALL)

@@ -25,7 +25,7 @@ _LABEL = re.compile(r"([\w.$\"]+):")
 _SOURCE_LINE = re.compile(r"\t\.loc\t\d+ (\d+)")
 _PRODUCT = re.compile(r"vfn?m(?:add|sub)|vdpbf16|vpdp|tdp|v?pmadd")
 _MOVES = re.compile(
-    r"v?p?(?:mov|broadcast|perm|shuf|unpck|unpack|blend|insert|extract|align)|tileload|tilestore|tilezero"
+    r"v?p?(?:mov|broadcast|perm|shuf|unpck|unpack|blend|insert|insr|extract|extr|align)|tileload|tilestore|tilezero"
 )
 _REGISTER_BYTES = {"x": 16, "y": 32, "z": 64}
 # By how an opcode ends; others broadcast 16 bytes and more.
