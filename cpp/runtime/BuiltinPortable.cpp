@@ -9,6 +9,7 @@
 // full, all stay.
 #include "AccessLines.h"
 #include "BuiltinText.h"
+#include "CompileTime.h"
 #include "SurfaceCheck.h"
 
 #include <cstdio>
@@ -120,12 +121,15 @@ void addPayloadMessage(BuiltinText &out, const SpirvImport &import) {
 
 bool isPortablePart(const SpirvImport &import) {
   return begins(import, "xt_reversed_") || begins(import, "xt_round_to_tf32_") ||
-         begins(import, "xt_payload_") || isAccessNote(import) || import.name == "xt_in_subgroups";
+         begins(import, "xt_payload_") || isAccessNote(import) || isCompileTimePart(import) ||
+         import.name == "xt_in_subgroups";
 }
 
 void addPortablePart(BuiltinText &out, const SpirvImport &import) {
   if (isAccessNote(import))
     addAccessNote(out, import);
+  else if (isCompileTimePart(import))
+    addCompileTimePart(out, import);
   else if (begins(import, "xt_reversed_"))
     addReversedId(out, import);
   else if (begins(import, "xt_round_to_tf32_"))

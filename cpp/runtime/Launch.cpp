@@ -160,14 +160,18 @@ void enqueueAndWait(Kernel &kernel, const LaunchConfig &config, void **arguments
 
 } // namespace
 
-void launch(Kernel &kernel, const LaunchConfig &config, Stream *stream, void **arguments,
+void launch(Kernel &asked, const LaunchConfig &config, Stream *stream, void **arguments,
             size_t argumentCount) {
-  Device &device = kernel.program->device();
+  Device &device = asked.program->device();
+  const SpirvKernel &declaration = *asked.declaration;
   if (stream && stream->device != &device)
-    throw Error("the kernel '" + kernel.declaration->name + "' belongs to the device '" +
+    throw Error("the kernel '" + declaration.name + "' belongs to the device '" +
                 device.info().name + "' and the stream to '" + stream->device->info().name +
                 "'. Create the stream after gpu.set_default_device");
-  checkSizes(device, *kernel.declaration, config);
+  checkSizes(device, declaration, config);
+  bool whole = !declaration.subgroupSize ||
+               config.block[0] % static_cast<intptr_t>(declaration.subgroupSize) == 0;
+  Kernel &kernel = whole ? asked : *asked.program->partial().kernel(declaration.name);
   cl_command_queue queue = (stream ? *stream : device.defaultStream()).queue;
   if (checksLaunches())
     return launchChecked(kernel, config, arguments, argumentCount, queue, enqueueAndWait);
@@ -175,8 +179,8 @@ void launch(Kernel &kernel, const LaunchConfig &config, Stream *stream, void **a
   if (!stream)
     finish(queue);
   else
-    check(clFlush(queue), "submitting the kernel '" + kernel.declaration->name + "'");
-  kernel.program->examine(queue, kernel.declaration->name);
+    check(clFlush(queue), "submitting the kernel '" + declaration.name + "'");
+  kernel.program->examine(queue, declaration.name);
 }
 
 uint64_t launchCount() {

@@ -154,41 +154,38 @@ void touch(Shared &state, const std::shared_ptr<Program> &program) {
     state.recent.pop_back();
 }
 
-struct Checks {
-  bool prefetches, launches;
-  /// Accesses tell their lines.
-  bool lines = false;
-};
-
 /// Null for a module without lines, if these are asked for.
-std::shared_ptr<Program> build(Device &device, const std::vector<unsigned char> &spirv,
-                               const std::shared_ptr<const SpirvModule> &module, Checks checks,
-                               SubgroupOrder order, BuildCounters &counters) {
+std::shared_ptr<Program> build(Device &device,
+                               const std::shared_ptr<const std::vector<unsigned char>> &spirv,
+                               const std::shared_ptr<const SpirvModule> &module,
+                               const ProgramForm &form, BuildCounters &counters) {
   auto start = std::chrono::steady_clock::now();
   const DeviceInfo &info = device.info();
   PortableSpirv portable;
   std::vector<std::string> lines;
   std::shared_ptr<const SpirvModule> taken = module;
-  const unsigned char *code = spirv.data();
-  size_t size = spirv.size();
+  const unsigned char *code = spirv->data();
+  size_t size = spirv->size();
   // Drivers of GPUs take what GPUs have; without 2D blocks, those of payloads need another form.
-  if (!info.isGpu() || !info.nativeBlockIo) {
-    portable = makePortable(code, size, order);
-    if (checks.lines) {
+  bool rewritten = !info.isGpu() || !info.nativeBlockIo;
+  if (rewritten) {
+    portable = makePortable(code, size, form.order);
+    if (form.tellsLines) {
       LinedSpirv lined = noteAccesses(portable.words);
       portable.words = std::move(lined.words);
       lines = std::move(lined.lines);
     }
+    portable = shortenCompilation(portable.words, form.subgroups);
     code = reinterpret_cast<const unsigned char *>(portable.words.data());
     size = portable.words.size() * sizeof(uint32_t);
     taken = std::make_shared<const SpirvModule>(SpirvModule::parse(code, size));
   }
-  if (checks.lines && lines.empty())
+  if (form.tellsLines && lines.empty())
     return nullptr;
   // In both orders the same messages are sent.
-  std::string builtins =
-      generateBuiltins(*taken, {info.nativeBlockIo, info.nativeDpas}, flavourFor(info),
-                       checks.prefetches, checks.launches && order == SubgroupOrder::AsDriven);
+  std::string builtins = generateBuiltins(
+      *taken, {info.nativeBlockIo, info.nativeDpas}, flavourFor(info), form.checksPrefetches,
+      form.checksLaunches && form.order == SubgroupOrder::AsDriven);
   std::string key = programKey(info, code, size, builtins);
   cl_program handle = nullptr;
   if (std::optional<std::vector<unsigned char>> binary = loadProgram(key)) {
@@ -207,8 +204,23 @@ std::shared_ptr<Program> build(Device &device, const std::vector<unsigned char> 
   counters.lastNanoseconds = static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start)
           .count());
-  auto program = std::make_shared<Program>(device, module, handle, builtins);
+  auto program = std::make_shared<Program>(device, module, handle, builtins, form);
   program->setLines(std::move(lines));
+  if (rewritten)
+    program->setSource(spirv);
+  return program;
+}
+
+/// With the other order of subgroups where launches are checked.
+std::shared_ptr<Program> buildPair(Device &device,
+                                   const std::shared_ptr<const std::vector<unsigned char>> &spirv,
+                                   const std::shared_ptr<const SpirvModule> &module,
+                                   ProgramForm form, BuildCounters &counters) {
+  std::shared_ptr<Program> program = build(device, spirv, module, form, counters);
+  if (form.checksLaunches) {
+    form.order = SubgroupOrder::Reversed;
+    program->setReversed(build(device, spirv, module, form, counters));
+  }
   return program;
 }
 
@@ -236,12 +248,26 @@ Program::~Program() {
 
 Program *Program::locator() {
   std::lock_guard<std::mutex> lock(shared().mutex);
-  if (!source.empty()) {
-    located = build(target, source, parsed, {false, false, true}, SubgroupOrder::AsDriven,
-                    shared().counters);
-    source.clear();
+  if (source && !wasLocated) {
+    ProgramForm lined;
+    lined.tellsLines = true;
+    lined.subgroups = form.subgroups;
+    located = build(target, source, parsed, lined, shared().counters);
+    wasLocated = true;
   }
   return located.get();
+}
+
+Program &Program::partial() {
+  std::lock_guard<std::mutex> lock(shared().mutex);
+  if (!source || form.subgroups == Subgroups::Any)
+    return *this;
+  if (!general) {
+    ProgramForm any = form;
+    any.subgroups = Subgroups::Any;
+    general = buildPair(target, source, parsed, any, shared().counters);
+  }
+  return *general;
 }
 
 void Program::examine(cl_command_queue queue, const std::string &kernel, const Whereabouts &where) {
@@ -273,7 +299,7 @@ Kernel *Program::kernel(const std::string &name) {
 Module::Module(const void *data, size_t size) {
   parsed = std::make_shared<const SpirvModule>(SpirvModule::parse(data, size));
   const auto *bytes = static_cast<const unsigned char *>(data);
-  spirv.assign(bytes, bytes + size);
+  spirv = std::make_shared<const std::vector<unsigned char>>(bytes, bytes + size);
   hash = sha256(data, size);
 }
 
@@ -283,25 +309,22 @@ Program &Module::programFor(Device &device) {
   std::shared_ptr<Program> &own = programs[&device];
   if (own)
     return *own;
-  Checks checks{checksPrefetches(), checksLaunches()};
-  if (checks.prefetches && device.info().nativeBlockIo)
+  ProgramForm form;
+  form.checksPrefetches = checksPrefetches();
+  form.checksLaunches = checksLaunches();
+  if (form.checksPrefetches && device.info().nativeBlockIo)
     throw Error("XETILE_CHECK_PREFETCHES=1 needs a device on which this runtime brings Intel's "
                 "builtins; unset it for '" +
                 device.info().name + "', or choose a CPU with XETILE_DEVICE");
   // Another flavour is another program, and so are other definitions of prefetches.
-  auto key =
-      std::make_pair(&device, hash + (flavourFor(device.info()) == Flavour::Portable ? "p" : "l") +
-                                  (checks.prefetches ? "c" : "") + (checks.launches ? "g" : ""));
+  auto key = std::make_pair(
+      &device, hash + (flavourFor(device.info()) == Flavour::Portable ? "p" : "l") +
+                   (form.checksPrefetches ? "c" : "") + (form.checksLaunches ? "g" : ""));
   own = state.programs[key].lock();
   if (own) {
     ++state.counters.memoryHits;
   } else {
-    own = build(device, spirv, parsed, checks, SubgroupOrder::AsDriven, state.counters);
-    if (checks.launches) {
-      own->setReversed(
-          build(device, spirv, parsed, checks, SubgroupOrder::Reversed, state.counters));
-      own->setSource(spirv);
-    }
+    own = buildPair(device, spirv, parsed, form, state.counters);
     state.programs[key] = own;
   }
   touch(state, own);

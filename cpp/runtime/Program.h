@@ -6,6 +6,7 @@
 #ifndef XETILE_RUNTIME_PROGRAM_H
 #define XETILE_RUNTIME_PROGRAM_H
 
+#include "CompileTime.h"
 #include "Device.h"
 #include "SpirvModule.h"
 
@@ -30,11 +31,20 @@ struct Kernel {
   cl_kernel handle;
 };
 
+/// The use that a module is built for.
+struct ProgramForm {
+  bool checksPrefetches = false, checksLaunches = false;
+  /// Accesses tell their lines.
+  bool tellsLines = false;
+  SubgroupOrder order = SubgroupOrder::AsDriven;
+  Subgroups subgroups = Subgroups::Whole;
+};
+
 class Program {
 public:
   Program(Device &device, std::shared_ptr<const SpirvModule> module, cl_program handle,
-          const std::string &builtins)
-      : target(device), parsed(std::move(module)), clProgram(handle),
+          const std::string &builtins, const ProgramForm &form)
+      : target(device), parsed(std::move(module)), clProgram(handle), form(form),
         checksPrefetches(has(builtins, "xt_take_record")),
         hasAssertions(has(builtins, "xt_take_assertion")),
         checksSurfaces(has(builtins, "xt_take_surfaces")) {}
@@ -56,7 +66,13 @@ public:
   /// The same with calls that look for the line of an access (AccessLines.h), built when it is
   /// asked for; null if the module has no lines, or launches are not checked.
   Program *locator();
-  void setSource(std::vector<unsigned char> binary) { source = std::move(binary); }
+  /// The same for workgroups whose subgroups are not all whole, built when it is asked for; this
+  /// one where the device takes the module as it is.
+  Program &partial();
+  /// The module that the other forms are built from; none where it is taken as it is.
+  void setSource(std::shared_ptr<const std::vector<unsigned char>> binary) {
+    source = std::move(binary);
+  }
   const std::vector<std::string> &lines() const { return sourceLines; }
   void setLines(std::vector<std::string> texts) { sourceLines = std::move(texts); }
   cl_program handle() const { return clProgram; }
@@ -69,9 +85,11 @@ private:
   Device &target;
   std::shared_ptr<const SpirvModule> parsed;
   cl_program clProgram;
+  ProgramForm form;
   bool checksPrefetches, hasAssertions, checksSurfaces;
-  std::shared_ptr<Program> mirror, located;
-  std::vector<unsigned char> source;
+  std::shared_ptr<Program> mirror, located, general;
+  bool wasLocated = false;
+  std::shared_ptr<const std::vector<unsigned char>> source;
   std::vector<std::string> sourceLines;
   std::map<std::string, std::unique_ptr<Kernel>> kernels;
 };
@@ -84,7 +102,7 @@ public:
   Program &programFor(Device &device);
 
 private:
-  std::vector<unsigned char> spirv;
+  std::shared_ptr<const std::vector<unsigned char>> spirv;
   std::string hash;
   std::shared_ptr<const SpirvModule> parsed;
   std::map<Device *, std::shared_ptr<Program>> programs;

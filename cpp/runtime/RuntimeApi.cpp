@@ -2,13 +2,13 @@
 // RuntimeApi.cpp: the C functions of XeTileRuntime.h.
 // Input: plain C values; output: text and counters. Refused: nothing is thrown to the caller.
 #include "BuiltinText.h"
+#include "CompileTime.h"
 #include "Device.h"
 #include "Errors.h"
 #include "GuardedMemory.h"
 #include "Kept.h"
 #include "Launch.h"
 #include "Memory.h"
-#include "PortableSpirv.h"
 #include "PrefetchCheck.h"
 #include "Program.h"
 #include "XeTileRuntime.h"
@@ -97,7 +97,8 @@ std::string describe(const SpirvKernel &kernel) {
   return "{\"name\": " + quoted(kernel.name) +
          ", \"subgroup_size\": " + std::to_string(kernel.subgroupSize) + ", \"local_size\": [" +
          std::to_string(local[0]) + ", " + std::to_string(local[1]) + ", " +
-         std::to_string(local[2]) + "], \"parameters\": [" + parameters + "]}";
+         std::to_string(local[2]) + "], \"atomics\": " + truth(kernel.hasAtomics) +
+         ", \"parameters\": [" + parameters + "]}";
 }
 
 } // namespace
@@ -156,15 +157,19 @@ size_t xetileRuntimeDescribeModule(const void *spirv, size_t spirvSize, char *ou
     std::string kernels, notes;
     for (const SpirvKernel &kernel : module.kernels)
       kernels += (kernels.empty() ? "" : ",\n ") + describe(kernel);
-    for (const std::string &note : makePortable(spirv, spirvSize, SubgroupOrder::AsDriven).notes)
-      notes += (notes.empty() ? "" : ", ") + quoted(note);
+    PortableSpirv portable = makePortable(spirv, spirvSize, SubgroupOrder::AsDriven);
+    for (const std::vector<std::string> &part :
+         {portable.notes, shortenCompilation(portable.words, Subgroups::Whole).notes})
+      for (const std::string &note : part)
+        notes += (notes.empty() ? "" : ", ") + quoted(note);
     return copyText("{\"kernels\": [" + kernels + "], \"notes\": [" + notes + "]}", out, size);
   });
 }
 
 size_t xetileRuntimePortableSpirv(const void *spirv, size_t spirvSize, char *out, size_t size) {
   return guarded<size_t>(0, [&] {
-    PortableSpirv portable = makePortable(spirv, spirvSize, SubgroupOrder::AsDriven);
+    PortableSpirv portable = shortenCompilation(
+        makePortable(spirv, spirvSize, SubgroupOrder::AsDriven).words, Subgroups::Whole);
     size_t bytes = portable.words.size() * sizeof(uint32_t);
     if (out)
       std::memcpy(out, portable.words.data(), std::min(size, bytes));

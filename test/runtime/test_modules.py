@@ -58,6 +58,18 @@ def test_a_module_tells_what_its_kernels_take():
     assert module()["place"].local_size == (2, 3, 4)
     assert module()["scale"].local_size is None
     assert module()["scale"].subgroup_size is None
+
+
+def test_a_kernel_tells_why_a_gpu_may_give_another_result():
+    head = "int __attribute__((overloadable)) __spirv_AtomicIAdd(global int *, int, int, int);\n"
+    source = "kernel void NAME(global int *x) { BODY }\n"
+    one = source.replace("NAME", "count").replace("BODY", "__spirv_AtomicIAdd(x, 1, 0, 1);")
+    two = "__attribute__((intel_reqd_sub_group_size(16))) " + source.replace("NAME", "set").replace("BODY", "*x = 1;")
+    kernels = runtime.Module(compile_opencl(head + one + two))
+    size, order = kernels["count"].may_differ
+    assert size.startswith("the kernel requires no subgroup size")
+    assert order.startswith("the kernel has atomics: a GPU does them in another order")
+    assert kernels["set"].may_differ == ()
     assert runtime.Module(spirv_words.binary(spirv_words.base()))["k"].subgroup_size == 16
 
 

@@ -196,6 +196,21 @@ def test_checks_name_the_line_of_the_source(seed, monkeypatch):
         by_blocks[(2, 2)](a, b, c, 128, 128, 64, BM=64, BN=64, BK=32)
 
 
+@triton.jit
+def raced(x, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out + i % 16, tl.load(x + i))
+
+
+def test_checks_find_subgroups_that_write_to_one_place(seed, monkeypatch):
+    monkeypatch.setenv("XETILE_CHECK", "1")
+    x, out = torch.randn(256), torch.zeros(16)
+    with pytest.raises(XeTileError, match=r"'raced' leaves other results in argument 1.* other order: \d+ of 64 bytes"):
+        raced[(1,)](x, out, BLOCK=256)
+    raced[(1,)](x, out, BLOCK=16, num_warps=1)
+    assert torch.equal(out, x[:16])
+
+
 def test_tensors_of_other_devices_and_other_things_are_refused():
     meta = torch.empty(64, device="meta")
     with pytest.raises(XeTileError, match="argument 'x': expected a tensor of the CPU, got one on meta"):

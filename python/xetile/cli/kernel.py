@@ -87,10 +87,8 @@ def run(options: argparse.Namespace) -> int:
     values, local = _arguments(options.arg, np.random.default_rng(seed))
     places = [_place(text, values) for text in options.out]
     launch = kernel[_sizes("--grid", options.grid), block]
-    for note in module.notes:
+    for note in (*module.notes, *kernel.may_differ):
         print(f"note: {note}")
-    if kernel.subgroup_size is None:
-        print("note: the kernel requires no subgroup size: a GPU may choose another one, and results may differ")
     seconds, calls = [], []
     for _ in range(options.repeat):
         copies = [np.array(value) if isinstance(value, np.ndarray) else value for value in values]

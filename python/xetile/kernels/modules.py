@@ -79,6 +79,7 @@ class SpirvKernel:
 
     `subgroup_size` and `local_size` (x, y, z) are what the module requires, None where it requires none. On a CPU a
     kernel without a required size runs in subgroups of the driver's choice, which a GPU may choose otherwise.
+    `may_differ` has a sentence for each reason why a GPU may give another result than a CPU.
     """
 
     def __init__(self, module: Module, described: Mapping[str, Any]) -> None:
@@ -87,6 +88,12 @@ class SpirvKernel:
         self.subgroup_size: int | None = described["subgroup_size"] or None
         size = tuple(described["local_size"])
         self.local_size: tuple[int, ...] | None = size if any(size) else None
+        reasons = []
+        if self.subgroup_size is None:
+            reasons.append("the kernel requires no subgroup size: a GPU may choose another one, and results may differ")
+        if described["atomics"]:
+            reasons.append("the kernel has atomics: a GPU does them in another order, and results may differ")
+        self.may_differ: tuple[str, ...] = tuple(reasons)
         self._handle: int | None = None
 
     def __str__(self) -> str:

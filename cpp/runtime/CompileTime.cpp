@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// CompileTime.cpp: kernels that Intel's OpenCL driver for CPUs compiles sooner.
+// Input: a module as makePortable() leaves it; output: one that computes the same, of which that
+// driver makes less code. Refused: nothing.
+//
+// Two things take that driver long. It compiles a kernel of subgroups twice, the second time with
+// masks, for a last subgroup that is not whole: here a kernel first asks for the size of its
+// workgroup, by which all of that is dead. And in kernels with barriers everything has masks, so
+// that an access of memory becomes a branch for each lane: hundreds of them take minutes. They
+// become calls here, of functions that have these branches once.
+#include "CompileTime.h"
+
+#include "SpirvEdit.h"
+
+#include <map>
+#include <optional>
+#include <set>
+
+namespace xetile::runtime {
+namespace {
+
+// Numbers of the SPIR-V specification, unified1.
+namespace op {
+constexpr unsigned executionMode = 16, function = 54, functionEnd = 56, variable = 59, load = 61,
+                   store = 62, bitcast = 124, controlBarrier = 224, label = 248, switchOf = 251,
+                   returnVoid = 253;
+}
+constexpr uint32_t subgroupSize = 35;
+/// Accesses of a kernel with barriers that stay instructions: the driver takes seconds for them,
+/// and they run faster than calls.
+constexpr unsigned mostAccesses = 256;
+
+class Shortener {
+public:
+  Shortener(const std::vector<uint32_t> &words, Subgroups subgroups)
+      : edit(words.data(), words.size()), subgroups(subgroups) {}
+
+  PortableSpirv run() {
+    find();
+    for (const SpirvInstruction &in : edit.instructions()) {
+      edit.reach(in);
+      if (!rewrite(in))
+        edit.copy(in);
+    }
+    PortableSpirv result{edit.finish(), {}};
+    if (!crowded.empty())
+      result.notes.emplace_back(
+          "rewritten OpLoad, OpStore: calls, where they are many between barriers");
+    return result;
+  }
+
+private:
+  void find() {
+    uint32_t function = 0;
+    unsigned accesses = 0, barriers = 0, labels = 0;
+    for (const SpirvInstruction &in : edit.instructions())
+      switch (in.opcode()) {
+      case op::executionMode:
+        if (subgroups == Subgroups::Whole && in.length() > 3 && in[2] == subgroupSize && in[3])
+          sizes[in[1]] = in[3];
+        break;
+      case op::function:
+        function = in.length() > 2 ? in[2] : 0;
+        accesses = barriers = labels = 0;
+        break;
+      case op::label:
+        ++labels;
+        break;
+      case op::variable:
+        if (labels == 1)
+          variables[function].push_back(in);
+        break;
+      case op::controlBarrier:
+        ++barriers;
+        break;
+      case op::load:
+      case op::store:
+        accesses += pointerOf(in) && bitsAt(pointerOf(in)) != 0;
+        break;
+      case op::functionEnd:
+        if (barriers && accesses > mostAccesses)
+          crowded.insert(function);
+        break;
+      default:
+        break;
+      }
+  }
+
+  static uint32_t pointerOf(const SpirvInstruction &in) {
+    if (in.opcode() == op::load)
+      return in.length() > 3 ? in[3] : 0;
+    return in.length() > 2 ? in[1] : 0;
+  }
+
+  /// Bits of what a pointer to shared or global memory points to; 0 where no integer has as many.
+  uint32_t bitsAt(uint32_t pointer) const {
+    uint32_t type = edit.typeOf(pointer);
+    std::optional<uint32_t> where = type ? edit.storageOf(type) : std::nullopt;
+    if (!where || (*where != storage::workgroup && *where != storage::crossWorkgroup))
+      return 0;
+    uint32_t pointee = edit.pointeeOf(type);
+    if (edit.storageOf(pointee) || edit.lanesOf(pointee) == 3)
+      return 0;
+    uint64_t bytes = edit.bytesOf(pointee);
+    return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 ? static_cast<uint32_t>(bytes) * 8
+                                                                : 0;
+  }
+
+  bool rewrite(const SpirvInstruction &in) {
+    switch (in.opcode()) {
+    case op::function:
+      current = in.length() > 2 ? in[2] : 0;
+      return false;
+    case op::label:
+      return in.length() > 1 && branch(in);
+    case op::variable:
+      return skipped != 0;
+    case op::functionEnd:
+      if (skipped) {
+        edit.emit(op::label, {skipped});
+        edit.emit(op::returnVoid, {});
+        skipped = 0;
+      }
+      return false;
+    case op::load:
+      return crowded.count(current) && load(in);
+    case op::store:
+      return crowded.count(current) && store(in);
+    default:
+      return false;
+    }
+  }
+
+  /// A kernel's first block becomes two: its variables, which have to be in the first one, with a
+  /// branch around all the rest; and the rest, under the label that others know.
+  bool branch(const SpirvInstruction &label) {
+    auto size = sizes.find(current);
+    if (size == sizes.end())
+      return false;
+    edit.emit(op::label, {edit.newId()});
+    for (const SpirvInstruction &variable : variables[current])
+      edit.copy(variable);
+    skipped = edit.newId();
+    uint32_t lanes = edit.uintConstant(size->second);
+    uint32_t rest = edit.call("xt_lanes_of_last_subgroup", edit.uintType(), {lanes});
+    edit.emit(op::switchOf, {rest, skipped, 0, label[1]});
+    edit.copy(label);
+    sizes.erase(size);
+    return true;
+  }
+
+  bool load(const SpirvInstruction &in) {
+    uint32_t pointer = pointerOf(in), bits = pointer ? bitsAt(pointer) : 0;
+    if (!bits)
+      return false;
+    uint32_t type = edit.intType(bits);
+    if (type == in[1])
+      edit.call("xt_load", type, {pointer}, in[2]);
+    else
+      edit.emit(op::bitcast, {in[1], in[2], edit.call("xt_load", type, {pointer})});
+    return true;
+  }
+
+  bool store(const SpirvInstruction &in) {
+    uint32_t pointer = pointerOf(in), bits = pointer ? bitsAt(pointer) : 0;
+    if (!bits)
+      return false;
+    uint32_t type = edit.intType(bits), value = in[2];
+    if (edit.typeOf(value) != type) {
+      value = edit.newId();
+      edit.emit(op::bitcast, {type, value, in[2]});
+      edit.declareType(value, type);
+    }
+    edit.call("xt_store", edit.voidType(), {pointer, value});
+    return true;
+  }
+
+  SpirvEdit edit;
+  Subgroups subgroups;
+  /// Of kernels whose first block was not reached yet.
+  std::map<uint32_t, uint32_t> sizes;
+  /// Of first blocks.
+  std::map<uint32_t, std::vector<SpirvInstruction>> variables;
+  /// Functions whose accesses become calls.
+  std::set<uint32_t> crowded;
+  /// The label of the kernel's end, in a kernel that has a branch to it.
+  uint32_t current = 0, skipped = 0;
+};
+
+bool begins(const SpirvImport &import, const char *start) {
+  return import.name.rfind(start, 0) == 0;
+}
+
+} // namespace
+
+PortableSpirv shortenCompilation(const std::vector<uint32_t> &spirv, Subgroups subgroups) {
+  return Shortener(spirv, subgroups).run();
+}
+
+bool isCompileTimePart(const SpirvImport &import) {
+  return begins(import, "xt_load") || begins(import, "xt_store") ||
+         import.name == "xt_lanes_of_last_subgroup";
+}
+
+void addCompileTimePart(BuiltinText &out, const SpirvImport &import) {
+  if (import.name == "xt_lanes_of_last_subgroup")
+    // Inlined: else the driver does not see what is dead.
+    return out.add("__attribute__((always_inline)) uint xt_lanes_of_last_subgroup(uint size) {\n"
+                   "  return (uint)get_local_size(0) % size;\n}\n");
+  bool stores = begins(import, "xt_store");
+  std::string value = (stores ? import.parameters[1] : import.result).openclName();
+  std::string pointer = import.parameters[0].openclName(), place = pointer;
+  place.replace(place.find("void"), 4, value);
+  // Volatile: a function that only reads is inlined whatever it asks for.
+  out.add("XT_FUNCTION " + import.result.openclName() + " " + import.name + "(" + pointer + "p" +
+          (stores ? ", " + value + " value) { *(" + place + ")p = value; }\n"
+                  : ") { return *(volatile " + place + ")p; }\n"));
+}
+
+} // namespace xetile::runtime

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Modules of which the driver for CPUs has less to compile: subgroups that are not whole have a program of their own,
+which is linked when it is asked for; kernels with barriers and many accesses of memory call functions for these."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+
+import numpy as np
+import pytest
+from gpu_runtime import compile_opencl
+from xetile import XeTileError, runtime
+from xetile.kernels.library import library
+
+HEAD = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n__attribute__((intel_reqd_sub_group_size(16))) "
+TYPES = {"char": "i1", "half": "f2", "float": "f4", "int2": "i4"}
+# Each thread moves 66 elements by shared memory to where the thread of the other end has its own.
+MOVE = """kernel void move_@(global @ *to, global const @ *from, local @ *t) {
+  int l = get_local_id(0), n = get_local_size(0), g = get_group_id(0) * n * 66;
+  #pragma unroll
+  for (int i = 0; i < 66; ++i) t[l + n * ((i * 7 + 3) % 66)] = from[g + l + n * i];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  #pragma unroll
+  for (int i = 0; i < 66; ++i) to[g + l + n * i] = t[n - 1 - l + n * i];
+}
+"""
+TURN = """__attribute__((intel_reqd_sub_group_size(16)))
+kernel void turn(global int *x, local int *t) {
+  int l = get_local_id(0), n = get_local_size(0), row = get_local_id(1) * n;
+  int i = get_group_id(0) * n * get_local_size(1) + row + l;
+  t[row + l] = x[i];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  x[i] = t[row + n - 1 - l] + 1000 * sub_group_reduce_add(1);
+}
+"""
+
+
+@functools.cache
+def module(source: str) -> runtime.Module:
+    return runtime.Module(compile_opencl(source))
+
+
+def turned(x: np.ndarray, rows: int, columns: int) -> np.ndarray:
+    """Rows of each group backwards; and a thousand for each lane of the subgroup that wrote."""
+    lanes = np.minimum(16, columns - np.arange(columns) // 16 * 16)
+    return (x.reshape(-1, rows, columns)[:, :, ::-1] + 1000 * lanes).reshape(x.shape)
+
+
+def instructions(spirv: bytes) -> list[int]:
+    """Numbers of the instructions that the driver is given."""
+    size = library().xetileRuntimePortableSpirv(spirv, len(spirv), None, 0)
+    out = ctypes.create_string_buffer(size)
+    library().xetileRuntimePortableSpirv(spirv, len(spirv), out, size)
+    words, at, found = np.frombuffer(out, "u4"), 5, []
+    while at < words.size:
+        found.append(int(words[at]) & 0xFFFF)
+        at += int(words[at]) >> 16
+    return found
+
+
+def test_kernels_that_require_a_subgroup_size_begin_with_a_branch():
+    switch = 251  # OpSwitch
+    assert switch in instructions(compile_opencl(TURN))
+    assert switch not in instructions(compile_opencl(TURN.split("\n", 1)[1].replace("sub_group_reduce_add(1)", "1")))
+
+
+@pytest.mark.parametrize("checks", ["0", "1"])
+def test_subgroups_that_are_not_whole_have_a_program_of_their_own(checks, monkeypatch, rng):
+    monkeypatch.setenv("XETILE_CHECK", checks)
+    kernel = module(TURN)["turn"]
+    for rows, columns in ((1, 32), (1, 40), (2, 16), (3, 5), (1, 48)):
+        x = rng.integers(-99, 99, 4 * rows * columns).astype("i4")
+        expected = turned(x, rows, columns)
+        kernel[4, (columns, rows)](x, local=4 * rows * columns)
+        np.testing.assert_array_equal(x, expected)
+
+
+def test_programs_are_linked_when_they_are_asked_for():
+    source = TURN.replace("turn", "turn_again")
+    kernel = module(source)["turn_again"]
+
+    def programs() -> int:
+        stats = runtime.stats()
+        return stats.programs_built + stats.disk_cache_hits
+
+    counts = []
+    for columns in (32, 16, 24, 8, 32):
+        kernel[1, columns](np.zeros(columns, "i4"), local=4 * columns)
+        counts.append(programs())
+    assert [count - counts[0] for count in counts] == [0, 0, 1, 1, 1]
+
+
+def test_checks_find_what_subgroups_that_are_not_whole_do(monkeypatch):
+    monkeypatch.setenv("XETILE_CHECK", "1")
+    with pytest.raises(XeTileError, match=r"'turn' .* of argument 0, which has 80 bytes"):
+        module(TURN)["turn"][1, 24](np.zeros(20, "i4"), local=96)
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_accesses_that_become_calls(name, rng):
+    program = module(HEAD + MOVE.replace("@", name))
+    assert program.notes == ("rewritten OpLoad, OpStore: calls, where they are many between barriers",)
+    move = program[f"move_{name}"]
+    number = np.dtype(f"V{np.dtype(TYPES[name]).itemsize * (2 if name.endswith('2') else 1)}")
+    bits = rng.integers(0, 256, 2 * 66 * 32 * number.itemsize, "u1")
+    out = np.full_like(bits, 0xA5)
+    move[2, 32](out, bits, local=bits.size // 2)
+    rows = bits.view(number).reshape(2, 66, 32)
+    expected = rows[:, [(i * 19 + 9) % 66 for i in range(66)]][:, :, ::-1]
+    np.testing.assert_array_equal(out.view(number).reshape(2, 66, 32), expected)
