@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xetile
-from page_programs import LOOP, MATMUL, MODEL, data_of, ops_named
+from page_programs import ATTENTION, LOOP, MATMUL, MODEL, data_of, ops_named
 from xetile import Diagnostic, XeTileError, passes
 from xetile.cli import main
 from xetile.compiling import compiler
@@ -273,6 +273,24 @@ def test_instructions_of_a_gpu_name_the_operations_that_they_were_made_of(folder
     assert all(re.fullmatch(r".*lines\.mlir:3:8", op[3]) for op in pane["ops"] if op[1].startswith("dpas"))
     known = [op for op in pane["ops"] if op[2]]
     assert len(known) > 0.8 * len(pane["ops"])
+
+
+def test_instructions_of_an_attention_name_its_softmax_and_its_products(folder):
+    if tools.find_ocloc() is None:
+        pytest.skip("no ocloc: scripts/install-ocloc")
+    compiler.show(written(folder, "attention.mlir", ATTENTION), target="pvc", path=folder / "attention.html")
+    page = data_of(folder / "attention.html")
+    assert made_of(page, "dpas", 0) == {"linalg.generic"}
+    multiplied = {line for op in page["code"][0]["ops"] if op[1].startswith("dpas") for line in op[2]["0"]}
+    products = {op[0] for op in ops_named(page["levels"][0], "linalg.generic") if is_product(page, op[0])}
+    # Besides, sums of rows may be products with ones.
+    assert len(products) == 2 and products <= multiplied
+    assert "math.exp" in made_of(page, "math", 0)
+
+
+def is_product(page, line: int) -> bool:
+    """True for a linalg.generic that sums products of f16, by its body."""
+    return "arith.extf" in page["levels"][0]["lines"][line + 1]
 
 
 def test_instructions_of_a_cpu_name_the_operations_that_they_were_made_of(folder):

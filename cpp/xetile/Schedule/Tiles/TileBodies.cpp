@@ -10,6 +10,7 @@
 #include "xetile/IR/XeTileOps.h"
 #include "xetile/Schedule/Tiles/AtDepth.h"
 #include "xetile/Schedule/Tiles/TileWriter.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -150,6 +151,7 @@ FailureOr<Value> TileWriter::inner(Operation *op, llvm::function_ref<Value(unsig
   bool isSeen = llvm::any_of(scopes, [](const auto &scope) { return scope->seen; });
   if (auto known = op->getAttrOfType<BoolAttr>(kSeenAttr); known && isSeen)
     return splat(known);
+  llvm::SaveAndRestore<Location> at(loc, isa<UnknownLoc>(op->getLoc()) ? loc : op->getLoc());
   SmallVector<Value> operands;
   bool extracts = isa<tensor::ExtractOp>(op);
   for (Value operand : op->getOperands().drop_front(extracts ? 1 : 0)) {

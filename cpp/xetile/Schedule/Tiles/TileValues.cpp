@@ -7,6 +7,7 @@
 #include "xetile/Schedule/Tiles/TileWriter.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -51,6 +52,7 @@ FailureOr<Value> TileWriter::compute(Value tensor, ArrayRef<Place> places, Typed
   if (failed(enter(op)))
     return failure();
   llvm::scope_exit leave([&] { --depth; });
+  llvm::SaveAndRestore<Location> at(loc, op->getLoc());
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return ofLinalg(linalgOp, cast<OpResult>(tensor).getResultNumber(), places);
   if (auto loop = dyn_cast<scf::ForOp>(op))
