@@ -53,6 +53,9 @@ module attributes {transform.with_named_sequence} {
       !transform.param<i64> {transform.readonly}) -> (!transform.any_op, !transform.any_op)
   transform.named_sequence private @prefetch_operands(
       !transform.any_op {transform.readonly}, !transform.param<i64> {transform.readonly})
+  transform.named_sequence private @stage_operands(
+      !transform.any_op {transform.readonly}, !transform.param<i64> {transform.readonly},
+      !transform.any_param {transform.readonly})
   transform.named_sequence private @prefetch_blocks(
       !transform.any_op {transform.readonly}, !transform.param<i64> {transform.readonly})
 
@@ -63,6 +66,10 @@ module attributes {transform.with_named_sequence} {
     %precision = transform.tune.knob<"precision"> = "exact" from
         options = {doc = "tf32 allows to multiply f32 with 10 bits of mantissa; exact does so on vector units"}
         -> !transform.any_param
+    %slm_buffers = transform.tune.knob<"slm_buffers"> = 0 from
+        options = {min = 0, max = 8,
+                   doc = "buffers of the rings in shared local memory that operands of matmuls go through; 0 for none"}
+        -> !transform.param<i64>
     %target = transform.tune.knob<"target"> = "pvc" from
         options = {doc = "chip to compile for"} -> !transform.any_param
 
@@ -78,8 +85,8 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op) -> !transform.any_op
     transform.foreach %matmuls : !transform.any_op {
     ^bb0(%kernel: !transform.any_op):
-      transform.include @matmul failures(propagate) (%kernel, %precision, %target)
-          : (!transform.any_op, !transform.any_param, !transform.any_param) -> ()
+      transform.include @matmul failures(propagate) (%kernel, %precision, %slm_buffers, %target)
+          : (!transform.any_op, !transform.any_param, !transform.param<i64>, !transform.any_param) -> ()
     }
     %attentions = transform.structured.match ops{["builtin.module"]} attributes {xetile.schedule = "attention"} in %fused
         : (!transform.any_op) -> !transform.any_op
@@ -164,6 +171,7 @@ module attributes {transform.with_named_sequence} {
   // One matmul, with elementwise ops before and after: the steps of matmul.mlir, sizes chosen by the compiler.
   transform.named_sequence @matmul(%module: !transform.any_op {transform.consumed},
                                    %precision: !transform.any_param {transform.readonly},
+                                   %slm_buffers: !transform.param<i64> {transform.readonly},
                                    %target: !transform.any_param {transform.readonly}) {
     %open = transform.param.constant 0 : i64 -> !transform.param<i64>
     // Sums of f16 and bf16 are made in f32 and rounded once.
@@ -196,6 +204,8 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op, !transform.param<i64>, !transform.param<i64>) -> (!transform.any_op, !transform.any_op)
     transform.include @prefetch_operands failures(propagate) (%mma, %prefetch)
         : (!transform.any_op, !transform.param<i64>) -> ()
+    transform.include @stage_operands failures(propagate) (%mma, %slm_buffers, %target)
+        : (!transform.any_op, !transform.param<i64>, !transform.any_param) -> ()
     transform.yield
   }
 

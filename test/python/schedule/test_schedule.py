@@ -294,7 +294,7 @@ def test_load_takes_a_file_of_ones_own(tmp_path):
 def test_load_lists_the_schedules_for_an_unknown_name():
     with pytest.raises(
         XeTileError,
-        match="'nope': expected a file or one of attention, " + ", ".join(schedule.available()[1:]),
+        match=f"'nope': expected a file or one of {', '.join(schedule.available())}",
     ):
         schedule.load("nope")
 

@@ -24,7 +24,7 @@ def prepare(module: Module) -> Module:
 
 
 @sequence
-def matmul(module: Module, precision: str, target: str) -> None:
+def matmul(module: Module, precision: str, slm_buffers: int, target: str) -> None:
     open_ = ops.constant(0)
     for name in ("widen-sums", "elementwise-to-linalg", "fuse-elementwise"):
         module = ops.apply_registered_pass(module, f"xetile-{name}")
@@ -37,6 +37,7 @@ def matmul(module: Module, precision: str, target: str) -> None:
     _, kernel = parts.outline_kernel(buffers, found.rows, found.columns, target)
     _, mma = parts.to_xetile(kernel, found.rows, found.columns)
     parts.prefetch_operands(mma, found.ahead)
+    parts.stage_operands(mma, slm_buffers, target)
 
 
 @sequence
@@ -66,6 +67,12 @@ def gpu_model(
     precision: str = knob(
         "exact", doc="tf32 allows to multiply f32 with 10 bits of mantissa; exact does so on vector units"
     ),
+    slm_buffers: int = knob(
+        0,
+        min=0,
+        max=8,
+        doc="buffers of the rings in shared local memory that operands of matmuls go through; 0 for none",
+    ),
     target: str = knob("pvc", doc="chip to compile for"),
 ) -> Module:
     fused = prepare(module)
@@ -75,7 +82,7 @@ def gpu_model(
     ops.extract_kernels(fused)
     ops.share_kernels(fused)
     steps = {
-        "matmul": partial(matmul, precision=precision, target=target),
+        "matmul": partial(matmul, precision=precision, slm_buffers=slm_buffers, target=target),
         "attention": partial(attention, target=target),
         "rows": partial(tiles, target=target),
         "scan": partial(tiles, target=target),

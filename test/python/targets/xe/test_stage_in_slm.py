@@ -8,6 +8,7 @@ number.
 
 import numpy as np
 import pytest
+import schedule_cases
 import xetile
 from gpu_matmuls import NUMPY, assert_batch_is_right, batch_behind_which_comes_relu, call, parse, small, tensor
 
@@ -89,6 +90,13 @@ def test_sizes_that_only_a_run_knows(compile_kernel, rng):
 def test_batches_transposed_operands_and_what_follows(compile_kernel, rng):
     kernel = staged(compile_kernel, parse(batch_behind_which_comes_relu(82)), {"slm_buffers": 2, **SMALL}, "bmg")
     assert_batch_is_right(kernel, rng, 82)
+
+
+def test_matmuls_of_a_program_are_staged(rng):
+    """Each of both has rings of A and B."""
+    case = schedule_cases.mlp(rng, m=8, inner=70, hidden=72, n=16)
+    kernel = xetile.compile(parse(case.text), "gpu_model", "pvc", {"slm_buffers": 2}, native="off")
+    assert str(kernel.stages["1-xetile-workgroup"]).count("memref.alloca()") == 4
 
 
 @pytest.mark.parametrize(
