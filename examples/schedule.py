@@ -24,6 +24,17 @@ def matmul(
         max=64,
         doc="steps of the k loop that prefetches run ahead; 0 for none, -1 leaves it open",
     ),
+    prefetch_far: int = knob(
+        0,
+        min=0,
+        max=64,
+        doc="steps that prefetches to the second-level cache run ahead besides; 0 for none",
+    ),
+    load_ahead: int = knob(0, min=0, max=8, doc="steps that loads run ahead, in registers; 0 for none"),
+    order: str = knob(
+        "rows", doc="of workgroups: rows as they are started, groups of order_size rows, hilbert in squares"
+    ),
+    order_size: int = knob(8, min=0, max=1024, doc="rows of a group; side of a square, a power of two up to 64"),
     slm_buffers: int = knob(
         0, min=0, max=8, doc="buffers of the rings in shared local memory that A and B go through; 0 for none"
     ),
@@ -53,9 +64,12 @@ def matmul(
     ops.refuse_rest(own)
     buffers = parts.bufferize(own)
     outlined, kernel = parts.outline_kernel(buffers, found.rows, found.columns, target)
-    _, mma = parts.to_xetile(kernel, found.rows, found.columns)
+    tiled, mma = parts.to_xetile(kernel, found.rows, found.columns)
+    parts.prefetch_far(mma, prefetch_far)
     parts.prefetch_operands(mma, found.ahead)
     parts.stage_operands(mma, slm_buffers, target)
+    parts.load_ahead(tiled, load_ahead)
+    parts.order_workgroups(tiled, order, order_size)
     return parts.link_rest(outlined)
 
 

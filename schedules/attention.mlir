@@ -12,6 +12,12 @@
 //       top = t
 //     D[m : m+128, :] = o / l
 //
+// With `lazy` the maximum is that of an earlier step as long as no sum of a subgroup's rows passes 2^lazy:
+//
+//       p = exp(s - top);  t = l + sum(p, rows)
+//       if any t > 2^lazy:  l, o, top = what they are with the maximum of s, computed anew;  this step again
+//       else:               l, o = t, o + p * V[n : n+64, :]
+//
 // Where few queries leave most of a device idle, workgroups share the keys, and a second kernel puts together what they give:
 //
 //   for each workgroup (m, heads, part):  T[part], L[part], O[part] = top, l, o of the keys of the part, as above
@@ -61,6 +67,9 @@ module attributes {transform.with_named_sequence} {
     %prefetch = transform.tune.knob<"prefetch"> = 2 from
         options = {min = 0, max = 64, doc = "steps that prefetches of keys and values run ahead; 0 for none"}
         -> !transform.param<i64>
+    %lazy = transform.tune.knob<"lazy"> = 0 from
+        options = {min = 0, max = 111, doc = "a new maximum only where a sum of powers passes 2^lazy; 0 for one each step"}
+        -> !transform.param<i64>
     %target = transform.tune.knob<"target"> = "pvc" from
         options = {doc = "chip to compile for"} -> !transform.any_param
 
@@ -86,8 +95,8 @@ module attributes {transform.with_named_sequence} {
           : (!transform.any_op, !transform.any_param) -> ()
     }
     %func = transform.structured.match ops{["func.func"]} in %own : (!transform.any_op) -> !transform.any_op
-    %loop = transform.xetile.online %func block = %given_keys
-        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    %loop = transform.xetile.online %func block = %given_keys lazy = %lazy
+        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>) -> !transform.any_op
     %open = transform.param.constant 0 : i64 -> !transform.param<i64>
     %outlined, %kernel = transform.include @tile_program failures(propagate)
         (%own, %given_m, %open, %given_rows, %open, %target)

@@ -20,6 +20,13 @@
 //     copy A[m : m+256, 0 : 32], B[0 : 32, n : n+256] to buffer 0
 //     for k = 0 .. K step 32:  barrier;  acc += buffer k of A * buffer k of B, while k + 32 is copied to the next one
 //
+// With `prefetch_far` slices are on their way to the second-level cache before those prefetches fetch them for the first-level one,
+// with `load_ahead` a step's slices are in registers before it begins, with `order` workgroups that run together lie in a square:
+//
+//     for k = 0 .. K step 32:
+//       prefetch A[.., k + 32 * far], B[k + 32 * far, ..] to the second-level cache;  prefetch A[.., k+96], B[k+96, ..]
+//       acc += a * b;  a, b = A[.., k+32], B[k+32, ..]
+//
 // It takes matrices of any size, known or not when it is compiled, with transposed operands, batches, and elementwise ops
 // before and after. Tiles hang over the edges: what is read there is zero, what is written there is dropped.
 //
@@ -64,9 +71,16 @@ module attributes {transform.with_named_sequence} {
       !transform.param<i64> {transform.readonly}) -> (!transform.any_op, !transform.any_op)
   transform.named_sequence private @prefetch_operands(
       !transform.any_op {transform.readonly}, !transform.param<i64> {transform.readonly})
+  transform.named_sequence private @prefetch_far(
+      !transform.any_op {transform.readonly}, !transform.param<i64> {transform.readonly})
   transform.named_sequence private @stage_operands(
       !transform.any_op {transform.readonly}, !transform.param<i64> {transform.readonly},
       !transform.any_param {transform.readonly})
+  transform.named_sequence private @load_ahead(
+      !transform.any_op {transform.readonly}, !transform.param<i64> {transform.readonly})
+  transform.named_sequence private @order_workgroups(
+      !transform.any_op {transform.readonly}, !transform.any_param {transform.readonly},
+      !transform.param<i64> {transform.readonly})
 
   transform.named_sequence private @tile_rest(
       !transform.any_op {transform.consumed}, !transform.any_param {transform.readonly})
@@ -87,6 +101,17 @@ module attributes {transform.with_named_sequence} {
         options = {min = 0, doc = "columns of A and rows of B per step of the k loop"} -> !transform.param<i64>
     %given_prefetch = transform.tune.knob<"prefetch"> = -1 from
         options = {min = -1, max = 64, doc = "steps of the k loop that prefetches run ahead; 0 for none, -1 leaves it open"}
+        -> !transform.param<i64>
+    %far = transform.tune.knob<"prefetch_far"> = 0 from
+        options = {min = 0, max = 64, doc = "steps that prefetches to the second-level cache run ahead besides; 0 for none"}
+        -> !transform.param<i64>
+    %load_ahead = transform.tune.knob<"load_ahead"> = 0 from
+        options = {min = 0, max = 8, doc = "steps that loads run ahead, in registers; 0 for none"} -> !transform.param<i64>
+    %order = transform.tune.knob<"order"> = "rows" from
+        options = {doc = "of workgroups: rows as they are started, groups of order_size rows, hilbert in squares"}
+        -> !transform.any_param
+    %order_size = transform.tune.knob<"order_size"> = 8 from
+        options = {min = 0, max = 1024, doc = "rows of a group; side of a square, a power of two up to 64"}
         -> !transform.param<i64>
     %slm_buffers = transform.tune.knob<"slm_buffers"> = 0 from
         options = {min = 0, max = 8, doc = "buffers of the rings in shared local memory that A and B go through; 0 for none"}
@@ -141,10 +166,16 @@ module attributes {transform.with_named_sequence} {
         -> (!transform.any_op, !transform.any_op)
     %tiled_kernel, %mma = transform.include @to_xetile failures(propagate) (%kernel, %subgroups_m, %subgroups_n)
         : (!transform.any_op, !transform.param<i64>, !transform.param<i64>) -> (!transform.any_op, !transform.any_op)
+    transform.include @prefetch_far failures(propagate) (%mma, %far)
+        : (!transform.any_op, !transform.param<i64>) -> ()
     transform.include @prefetch_operands failures(propagate) (%mma, %prefetch)
         : (!transform.any_op, !transform.param<i64>) -> ()
     transform.include @stage_operands failures(propagate) (%mma, %slm_buffers, %target)
         : (!transform.any_op, !transform.param<i64>, !transform.any_param) -> ()
+    transform.include @load_ahead failures(propagate) (%tiled_kernel, %load_ahead)
+        : (!transform.any_op, !transform.param<i64>) -> ()
+    transform.include @order_workgroups failures(propagate) (%tiled_kernel, %order, %order_size)
+        : (!transform.any_op, !transform.any_param, !transform.param<i64>) -> ()
     %linked = transform.include @link_rest failures(propagate) (%outlined) : (!transform.any_op) -> !transform.any_op
     transform.yield %linked : !transform.any_op
   }

@@ -59,6 +59,7 @@ CONSUMES = {
     "xetile.get_program": ["target"],
     "xetile.launch_workgroups": ["workgroups"],
     "xetile.normalize_matmul": ["matmul"],
+    "xetile.pipeline": ["target"],
     "xetile.stage_in_slm": ["target"],
 }
 # Kinds of handles that are not `Handle`, by op. "same" is the kind of the op's target, "kind" one that callers name.
@@ -86,6 +87,8 @@ KINDS = {
     "xetile.launch_workgroups": {"workgroups": "Loop", "launch": "Launch"},
     "xetile.normalize_matmul": {"matmul": "Matmul", "normal": "Matmul"},
     "xetile.online": {"loops": "Loop"},
+    "xetile.order": {"kernel": "Kernel"},
+    "xetile.pipeline": {"target": "Loop", "loops": "Loop"},
     "xetile.split_k": {"module": "Module"},
     "xetile.split_keys": {"target": "Function"},
     "xetile.set_launch_subgroups": {"target": "Launch"},
@@ -93,7 +96,7 @@ KINDS = {
     "xetile.to_tiles": {"target": "Function", "workgroups": "Loop"},
 }  # fmt: skip
 # Parameters that are strings, by name; `values` of several kinds.
-STRINGS = {"precision", "target", "config", "chip"}
+STRINGS = {"precision", "target", "config", "chip", "by"}
 ANY = {"values", "param"}
 # Attribute -> the type of an argument, and the function of xetile.schedule.attributes that makes it.
 ATTRIBUTES = {

@@ -137,3 +137,42 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+// Two cache levels: four steps ahead for the second-level cache, one for all.
+// CHECK-LABEL: func.func @two_levels
+// CHECK-COUNT-4: xetile.prefetch_tile %{{.*}} locality<2>
+// CHECK:         xetile.prefetch_tile %{{.*}} locality<3>
+// CHECK:         scf.for %[[K:.*]] =
+// CHECK:           %[[FAR:.*]] = arith.addi %[[K]], %c128
+// CHECK-NEXT:      %[[TILE:.*]] = xetile.init_tile %{{.*}}[0, %[[FAR]]]
+// CHECK-NEXT:      xetile.prefetch_tile %[[TILE]] locality<2>
+// CHECK:           %[[NEAR:.*]] = arith.addi %[[K]], %c32
+// CHECK-NEXT:      %[[NEXT:.*]] = xetile.init_tile %{{.*}}[0, %[[NEAR]]]
+// CHECK-NEXT:      xetile.prefetch_tile %[[NEXT]] locality<3>
+// CHECK:           xetile.load_tile
+func.func @two_levels(%A: memref<1024x1024xf16>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  scf.for %k = %c0 to %n step %c32 {
+    %t = xetile.init_tile %A[0, %k] : memref<1024x1024xf16>
+        -> !xetile.tile<64x32xf16, #xetile.tile_attr<wg_map = <sg_layout = [4, 1], sg_data = [16, 32]>>>
+    %v = xetile.load_tile %t
+        : !xetile.tile<64x32xf16, #xetile.tile_attr<wg_map = <sg_layout = [4, 1], sg_data = [16, 32]>>> -> vector<64x32xf16>
+    "test.use"(%v) : (vector<64x32xf16>) -> ()
+  }
+  return
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %far = transform.param.constant 4 : i64 -> !transform.param<i64>
+    %near = transform.param.constant 1 : i64 -> !transform.param<i64>
+    %loads = transform.structured.match ops{["xetile.load_tile"]} in %root : (!transform.any_op) -> !transform.any_op
+    transform.xetile.insert_prefetch %loads distance = %far locality = 2
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.xetile.insert_prefetch %loads distance = %near
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.yield
+  }
+}

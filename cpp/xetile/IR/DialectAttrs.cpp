@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "xetile/IR/DialectAttrs.h"
 #include "mlir/IR/Operation.h"
+#include "xetile/IR/LazyAttr.h"
 #include "xetile/IR/ReachAttrs.h"
 #include "xetile/IR/RingAttrs.h"
 #include "xetile/IR/XeTileAttrs.h"
@@ -61,6 +62,11 @@ bool areMaps(Attribute value) {
   return maps && llvm::all_of(maps, isMap);
 }
 
+bool isFloat32(Attribute value) {
+  auto number = dyn_cast<FloatAttr>(value);
+  return number && number.getType().isF32();
+}
+
 constexpr StringLiteral kAuto = "auto", kAlways = "always", kNever = "never", kA = "a", kB = "b";
 
 const Row rows[] = {
@@ -86,6 +92,7 @@ const Row rows[] = {
     {kStreamedAttr, Place::Operation, "a unit", is<UnitAttr>},
     {kReachAttr, Place::Operation, "array<i64: result, dimension, first, last>",
      is<DenseI64ArrayAttr>},
+    {kLazyAttr, Place::Operation, "a float of 32 bits", isFloat32},
     {kSeenAttr, Place::Operation, "a boolean", is<BoolAttr>},
     {kConditionsAttr, Place::Operation, "an array of arrays", isArrayOf<ArrayAttr>},
     {kExpectationsAttr, Place::Operation, "an array of arrays", isArrayOf<ArrayAttr>},

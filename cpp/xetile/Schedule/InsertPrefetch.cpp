@@ -13,23 +13,26 @@ using namespace mlir::transform;
 namespace xetile::transform_ops {
 namespace {
 
-/// Keeps a tile in all caches: it is read once by each subgroup of the grid's row or column.
-constexpr int32_t kKeepInAllCaches = 3;
+/// How far ahead prefetches are, and which caches they fill.
+struct Ahead {
+  int64_t distance;
+  int32_t locality;
+};
 
 /// Prefetches the tile of the step at which the induction variable is `step`, by the shared map.
 PrefetchTileOp prefetchStep(RewriterBase &rewriter, const TileSlice &slice, scf::ForOp loop,
-                            Value step, TileType type) {
+                            Value step, TileType type, int32_t locality) {
   InitTileOp tile = cloneTileAt(rewriter, slice, loop, step, type);
   return PrefetchTileOp::create(rewriter, tile.getLoc(), tile.getTile(),
-                                rewriter.getI32IntegerAttr(kKeepInAllCaches));
+                                rewriter.getI32IntegerAttr(locality));
 }
 
 /// Prefetches for `load`, appending the ops in the loop to `prefetches`. Returns why it cannot, or
 /// an empty string.
-std::string insertPrefetch(RewriterBase &rewriter, LoadTileOp load, int64_t distance,
+std::string insertPrefetch(RewriterBase &rewriter, LoadTileOp load, Ahead by,
                            SmallVectorImpl<Operation *> &prefetches) {
   auto loop = load->getParentOfType<scf::ForOp>();
-  if (!loop || distance == 0)
+  if (!loop || by.distance == 0)
     return {};
   auto init = load.getTile().getDefiningOp<InitTileOp>();
   if (!init)
@@ -55,16 +58,17 @@ std::string insertPrefetch(RewriterBase &rewriter, LoadTileOp load, int64_t dist
 
   Location loc = load.getLoc();
   rewriter.setInsertionPoint(loop);
-  int64_t stepsBefore = std::min(distance, getKnownSteps(loop).value_or(distance));
+  int64_t stepsBefore = std::min(by.distance, getKnownSteps(loop).value_or(by.distance));
   for (int64_t i = 0; i < stepsBefore; ++i)
     prefetchStep(rewriter, slice, loop,
-                 advanceBySteps(rewriter, loc, loop.getLowerBound(), loop, i), sharedType);
+                 advanceBySteps(rewriter, loc, loop.getLowerBound(), loop, i), sharedType,
+                 by.locality);
   // Before the first load: the prefetches of a step go out before its loads wait.
   rewriter.setInsertionPoint(&*llvm::find_if(*loop.getBody(), [](Operation &op) {
     return op.walk([](LoadTileOp) { return WalkResult::interrupt(); }).wasInterrupted();
   }));
-  Value ahead = advanceBySteps(rewriter, loc, loop.getInductionVar(), loop, distance);
-  prefetches.push_back(prefetchStep(rewriter, slice, loop, ahead, sharedType));
+  Value ahead = advanceBySteps(rewriter, loc, loop.getInductionVar(), loop, by.distance);
+  prefetches.push_back(prefetchStep(rewriter, slice, loop, ahead, sharedType, by.locality));
   return {};
 }
 
@@ -84,13 +88,13 @@ DiagnosedSilenceableFailure InsertPrefetchOp::apply(TransformRewriter &rewriter,
     return op.emitDefiniteFailure()
            << "prefetch distance = " << distance << ": expected at most " << kMaxPrefetchDistance;
 
+  Ahead by{distance, static_cast<int32_t>(getLocality())};
   SmallVector<Operation *> prefetches;
   for (Operation *target : state.getPayloadOps(getTarget())) {
     auto load = dyn_cast<LoadTileOp>(target);
     if (!load)
       return wrongTarget(op, target, "xetile.load_tile");
-    if (std::string reason = insertPrefetch(rewriter, load, distance, prefetches);
-        !reason.empty()) {
+    if (std::string reason = insertPrefetch(rewriter, load, by, prefetches); !reason.empty()) {
       if (getWherePossible())
         continue;
       DiagnosedDefiniteFailure failure = op.emitDefiniteFailure()

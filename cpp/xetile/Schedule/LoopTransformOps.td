@@ -78,4 +78,110 @@ def StageInSlmOp : XeTile_TransformOp<"stage_in_slm"> {
   }];
 }
 
+def PipelineOp : XeTile_TransformOp<"pipeline"> {
+  let summary = "Loads what a loop multiplies some steps ahead, into registers";
+  let description = [{
+    What a step of an `scf.for` loads is loaded `depth` steps before, and carried by the loop: a step does not wait for its
+    own loads, however late a compiler places them. A tile's next load comes behind the last use of what is there, whose
+    registers are free then. The loop is upstream's (`scf::pipelineForLoop`); this op says what is done in which step:
+    `transform.loop.pipeline` knows loads of vectors only, and peels the last steps.
+
+    The last steps load what is behind the loop, which nobody reads: tiles may hang over edges. With a depth of 0 nothing
+    happens. Loads that do not move with the loop stay, as do those in loops and branches inside of it.
+
+    ```mlir
+    %ahead = transform.xetile.pipeline %k_loop depth = %depth
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    ```
+
+    With a depth of 1
+
+    ```mlir
+    %d = scf.for %k = %c0 to %c1024 step %c32 iter_args(%acc = %zero) {
+      %t = xetile.init_tile %A[%m, %k] : memref<1024x1024xf16> -> !xetile.tile<256x32xf16>
+      %a = xetile.load_tile %t : ...
+      %s = xetile.tile_mma %a, %b, %acc ...
+      scf.yield %s
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    %t0 = xetile.init_tile %A[%m, %c0] : ...
+    %a0 = xetile.load_tile %t0 : ...
+    %d:2 = scf.for %k = %c0 to %c1024 step %c32 iter_args(%acc = %zero, %a = %a0) {
+      %s = xetile.tile_mma %a, %b, %acc ...
+      %next = arith.addi %k, %c32 : index
+      %t = xetile.init_tile %A[%m, %next] : ...
+      %a' = xetile.load_tile %t : ...
+      scf.yield %s, %a'
+    }
+    ```
+
+    Silenceable failures, before anything is changed:
+    - pipeline_c1: the target is an `scf.for`.
+    - pipeline_c2: a load moves with the loop: it is an `xetile.load_tile` in its body, of an `xetile.init_tile` whose
+      offsets are pure functions of the induction variable and of values from outside of the loop.
+    - pipeline_c3: nothing in the loop writes to memory, or waits for others.
+    - pipeline_c4: what the loop carries is computed in its body.
+    Definite failures:
+    - pipeline_c5: the depth is 0 to 8.
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target, TransformParamTypeInterface:$depth);
+  let results = (outs TransformHandleTypeInterface:$loops);
+  let assemblyFormat = "$target `depth` `=` $depth attr-dict `:` functional-type(operands, results)";
+}
+
+def OrderOp : XeTile_TransformOp<"order"> {
+  let summary = "Gives the workgroups of a grid an order that suits the second-level cache";
+  let description = [{
+    A device starts workgroups along x, then y. Those that run at the same time read the same parts of A and B if their
+    tiles of C lie in a square rather than in a few rows. `kernel` is a `gpu.func`, in which `gpu.block_id` x, the column of a
+    tile, and y, its row, become those of another order of the same grid. Each place of the grid has one workgroup as
+    before, whatever the sizes of the grid, which may be known at run time only. `by` is
+
+    - "rows": as they are started; nothing is changed, whatever `size` is.
+    - "groups": `size` rows at a time, column by column.
+    - "hilbert": squares of `size` x `size` one after the other along x, each along Hilbert's curve, on which workgroups
+      that are started one after the other are neighbours; then what no square covers, at the right and below.
+
+    Kernels without both ids have no grid to order, and stay.
+
+    ```mlir
+    transform.xetile.order %kernel by = %order size = %size
+        : !transform.any_op, !transform.any_param, !transform.param<i64>
+    ```
+
+    By groups of 4 rows, in a grid of 16 x 16
+
+    ```mlir
+    %x = gpu.block_id x
+    %y = gpu.block_id y
+    ```
+
+    becomes, of 32 bits each,
+
+    ```mlir
+    %serial = %y * 16 + %x
+    %first = %serial / 64 * 4                                    // row of the group
+    %rows = arith.minui(16 - %first, 4)
+    %inside = %serial % 64
+    %x' = %inside / %rows
+    %y' = %first + %inside % %rows
+    ```
+
+    Silenceable failures:
+    - order_c1: the target is a `gpu.func`.
+    Definite failures:
+    - order_c2: `by` is "rows", "groups" or "hilbert".
+    - order_c3: groups have 2 to 1024 rows, sides of squares are 2, 4, 8, 16, 32 or 64.
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$kernel, TransformParamTypeInterface:$by,
+      TransformParamTypeInterface:$size);
+  let assemblyFormat = [{
+    $kernel `by` `=` $by `size` `=` $size attr-dict `:` type($kernel) `,` type($by) `,` type($size)
+  }];
+}
+
 #endif // XETILE_SCHEDULE_LOOPTRANSFORMOPS_TD

@@ -5,10 +5,14 @@
 // Out: one loop over blocks of what it sums, with all reductions that it depends on. Refused,
 // silenceably: elements of other forms, loops of blocks of less than one.
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "xetile/IR/LazyAttr.h"
 #include "xetile/Linalg/Contraction.h"
 #include "xetile/Schedule/OnlineIn.h"
 #include "xetile/Schedule/Params.h"
 #include "xetile/Schedule/TransformOps.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::transform;
@@ -30,6 +34,30 @@ static int64_t chooseBlock(Online &online) {
       return columns > kUsual && columns <= kLong && !isBf16 ? kLong : kUsual;
     }
   return kUsual;
+}
+
+/// Why 2^lazy is no sum of powers that a block of `block` elements may be added to with maxima of
+/// earlier ones; an empty string where it is.
+static std::string whyNotLazy(Online &online, int64_t lazy, int64_t block) {
+  // Of f32, and of the sums that products of powers and values are.
+  constexpr int64_t kLargestExponent = 127, kExponentOfF16 = 16, kDigits = 24;
+  bool isF16 = true;
+  for (OnlineReduction &reduction : online.reductions)
+    if (reduction.power && isContraction(reduction.op))
+      for (Value input : reduction.op.getDpsInputs())
+        isF16 &= getElementTypeOrSelf(input.getType()).isF16();
+  int64_t most = isF16 ? kLargestExponent - kExponentOfF16 : kLargestExponent / 2;
+  int64_t least = kDigits + 2 + llvm::Log2_64_Ceil(static_cast<uint64_t>(block));
+  if (lazy > most)
+    return ("sums up to 2^" + Twine(lazy) + " of powers times values of " +
+            (isF16 ? "f16" : "as many binary digits") + " could overflow f32; expected at most " +
+            Twine(most))
+        .str();
+  if (lazy < least)
+    return ("a step of " + Twine(block) + " powers of one could pass 2^" + Twine(lazy) +
+            " again with any maximum; expected at least " + Twine(least))
+        .str();
+  return {};
 }
 
 std::optional<Online> findOnlineIn(func::FuncOp func, Operation *&where, std::string &why,
@@ -63,6 +91,10 @@ DiagnosedSilenceableFailure OnlineOp::apply(TransformRewriter &rewriter, Transfo
     return diag;
   if (block > kMaxTileSize)
     return op.emitDefiniteFailure() << "block = " << block << ": expected at most " << kMaxTileSize;
+  int64_t lazy = 0;
+  if (getLazy())
+    if (auto diag = readInteger(op, state, getLazy(), "lazy", 0, lazy); !diag.succeeded())
+      return diag;
   SmallVector<Operation *> loops;
   for (Operation *target : llvm::to_vector(state.getPayloadOps(getTarget()))) {
     Operation *where = target;
@@ -80,7 +112,20 @@ DiagnosedSilenceableFailure OnlineOp::apply(TransformRewriter &rewriter, Transfo
       diag.attachNote(op->getLoc()) << "required by this step of the schedule";
       return diag;
     }
-    loops.push_back(makeOnline(rewriter, *found, block == 0 ? chooseBlock(*found) : block));
+    int64_t size = std::min(block == 0 ? chooseBlock(*found) : block, found->extent);
+    if (lazy != 0 && !found->binary) {
+      DiagnosedSilenceableFailure diag = emitSilenceableFailure(
+          found->reductions.back().op.getLoc(), "lazy: expected scores that are products of f16 or "
+                                                "bf16, and maxima that only powers use");
+      diag.attachNote(op->getLoc()) << "required by this step of the schedule";
+      return diag;
+    }
+    if (std::string why = lazy == 0 ? "" : whyNotLazy(*found, lazy, size); !why.empty())
+      return op.emitDefiniteFailure() << "lazy = " << lazy << ": " << why;
+    scf::ForOp loop = makeOnline(rewriter, *found, size);
+    if (lazy != 0)
+      loop->setAttr(kLazyAttr, rewriter.getF32FloatAttr(std::ldexp(1.0f, static_cast<int>(lazy))));
+    loops.push_back(loop);
   }
   results.set(cast<OpResult>(getLoops()), loops);
   return DiagnosedSilenceableFailure::success();

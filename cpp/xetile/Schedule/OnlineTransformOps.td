@@ -115,6 +115,11 @@ def OnlineOp : XeTile_TransformOp<"online"> {
     }
     ```
 
+    With `lazy`, a number t of 2 or more, maxima need not be those of each step: 2^t is a sum of powers up to which any
+    maximum of an earlier step goes. The loop says so (`xetile.lazy`), and is otherwise as without it; what is right for tiles of
+    a subgroup, a maximum that is only taken where a sum passes 2^t, is made of it later (`xetile-lazy-maxima`). The
+    difference is rounding, as the sums are of larger numbers. 0 is a maximum in each step.
+
     Other uses of what lies between stay as they are, behind the loop: with `%l` as target the powers of a row softmax are
     computed of both statistics, m and l.
 
@@ -135,13 +140,19 @@ def OnlineOp : XeTile_TransformOp<"online"> {
     - online_c6: r is computed of a sum of the same x from zero, by whatever factor; x does not depend on its place.
     - online_c7: with `products`, where nothing depends on another, the target reduces what is computed of products
       with a dimension along n.
+    - online_c8: with `lazy`, scores are products of f16 or bf16, times constants, and only powers use the maxima.
     Definite failures:
     - online_c5: the block is 0 to 1048576.
+    - online_c9: 2^`lazy`, sums of powers, times the largest value is a number of f32: at most 111 for values of f16, 63
+      for others, which may be as large as sums are; and powers of one of a block are lost beside it, 26 + log2 of the
+      block at least, so that a step is not done again for ever.
   }];
-  let arguments = (ins TransformHandleTypeInterface:$target, TransformParamTypeInterface:$block, UnitAttr:$products);
+  let arguments = (ins TransformHandleTypeInterface:$target, TransformParamTypeInterface:$block,
+      Optional<TransformParamTypeInterface>:$lazy, UnitAttr:$products);
   let results = (outs TransformHandleTypeInterface:$loops);
   let assemblyFormat = [{
-    $target `block` `=` $block (`products` $products^)? attr-dict `:` functional-type(operands, results)
+    $target `block` `=` $block (`lazy` `=` $lazy^)? (`products` $products^)?
+    attr-dict `:` functional-type(operands, results)
   }];
 }
 

@@ -389,6 +389,14 @@ def InsertPrefetchOp : XeTile_TransformOp<"insert_prefetch"> {
     }
     ```
 
+    `locality` is that of the prefetches: 3 fills all caches, 2 the second-level cache alone, where what is far ahead waits
+    without a place in the first-level one. Two steps of one kind make two levels, `distance` of the first one larger:
+
+    ```mlir
+    %far = transform.xetile.insert_prefetch %load distance = %twelve locality = 2 : ...
+    %near = transform.xetile.insert_prefetch %load distance = %three : ...
+    ```
+
     `prefetches` are the prefetch_tile ops inside of the loops. With `where_possible` loads that do not fulfil what c3 to c5 say
     are passed over: a prefetch is a hint.
 
@@ -401,9 +409,13 @@ def InsertPrefetchOp : XeTile_TransformOp<"insert_prefetch"> {
     - insert_prefetch_c5: its blocks can be shared evenly by the subgroups.
   }];
   let arguments = (ins TransformHandleTypeInterface:$target, TransformParamTypeInterface:$distance,
+      DefaultValuedAttr<ConfinedAttr<I64Attr, [IntMinValue<0>, IntMaxValue<3>]>, "3">:$locality,
       UnitAttr:$where_possible);
   let results = (outs TransformHandleTypeInterface:$prefetches);
-  let assemblyFormat = "$target `distance` `=` $distance (`where_possible` $where_possible^)? attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = [{
+    $target `distance` `=` $distance (`locality` `=` $locality^)? (`where_possible` $where_possible^)?
+    attr-dict `:` functional-type(operands, results)
+  }];
 }
 
 #endif // XETILE_SCHEDULE_TRANSFORMOPS_TD

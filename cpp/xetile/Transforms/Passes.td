@@ -59,6 +59,57 @@ def InferWgMap : Pass<"xetile-infer-wg-map"> {
   }];
 }
 
+def LazyMaxima : Pass<"xetile-lazy-maxima"> {
+  let summary = "Take maxima of online reductions only where a sum of powers becomes too large";
+  let description = [{
+    A loop that carries maxima of rows subtracts them from exponents so that no power overflows. Any number that is not
+    much smaller does so, too: a loop with `xetile.lazy`, a threshold, as `transform.xetile.online .. lazy` gives it,
+    subtracts the maximum of an earlier step, and looks at the sums of powers. Where one of a row that the subgroup has
+    passes the threshold, nothing of the step is kept: maximum and sums are brought to a new maximum, for which the scores
+    are computed anew, and the step is done again. The branch is the same for all lanes.
+
+    Before, in short:
+    ```mlir
+    %r:3 = scf.for %n = %c0 to %end step %c64 iter_args(%m = %lowest, %l = %zero, %o = %zeros) {
+      %s = scores of %n
+      %mn = arith.maxnumf %m, max %s
+      %p = math.exp2 (%s - %mn)
+      %ratio = math.exp2 (%m - %mn)
+      %ln = %l * %ratio + sum %p
+      %on = xetile.tile_mma %p, values of %n, %o * %ratio
+      scf.yield %mn, %ln, %on
+    } {xetile.lazy = 1.0e18 : f32}
+    ```
+    After:
+    ```mlir
+    %r:4 = scf.while (%n = %c0, %m = %lowest, %l = %zero, %o = %zeros) {
+      %s = scores of %n
+      %p = math.exp2 (%s - %m)
+      %ln = %l + sum %p
+      %again = arith.cmpf uge, max %ln, 1.0e18
+      %next:4 = scf.if %again {
+        %mn = arith.maxnumf %m, max (scores of %n)
+        %ratio = math.exp2 (%m - %mn)
+        scf.yield %n, %mn, %l * %ratio, %o * %ratio
+      } else {
+        %on = xetile.tile_mma %p, values of %n, %o
+        scf.yield %n + 64, %m, %ln, %on
+      }
+      %more = arith.cmpi slt, %next#0, %end
+      scf.condition(%more) %next
+    } do { .. }
+    ```
+    With the new maximum no power is larger than one, so that a step is done twice at most where the threshold is so
+    large that a step's powers of one are lost in it, as `online` sees to. Sums that are no numbers go on. Loops without
+    the attribute stay.
+
+    Refused, at the loop: one with the attribute that does not carry one maximum and sums of powers of f32, that carries what
+    depends on the maximum in another way, or that writes to memory or waits for other subgroups, as where these share rows.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+      "::mlir::vector::VectorDialect"];
+}
+
 def WgToSg : Pass<"xetile-wg-to-sg"> {
   let summary = "Distribute workgroup-level XeTile over the subgroups of a workgroup";
   let description = [{

@@ -18,6 +18,7 @@ from xetile.schedule.handles import (
     Handle,
     Int,
     IntParam,
+    Kernel,
     Launch,
     Load,
     Loop,
@@ -72,6 +73,8 @@ __all__ = [
     "normalize_matmul",
     "one_shot_bufferize",
     "online",
+    "order",
+    "pipeline",
     "preserve_arguments",
     "print_",
     "refuse_rest",
@@ -662,7 +665,7 @@ def hang_over_edges(workgroups: Loop, tile_m: Int, tile_n: Int, tile_k: Int) -> 
     )
 
 
-def insert_prefetch(target: Load, distance: Int, *, where_possible: bool = False) -> Prefetch:
+def insert_prefetch(target: Load, distance: Int, *, locality: int = 3, where_possible: bool = False) -> Prefetch:
     """Makes all subgroups of a workgroup prefetch a tile some loop steps ahead of its load.
 
     For a workgroup's load in an `scf.for`, inserts a prefetch of what the load will read `distance` steps later, and
@@ -702,6 +705,14 @@ def insert_prefetch(target: Load, distance: Int, *, where_possible: bool = False
     }
     ```
 
+    `locality` is that of the prefetches: 3 fills all caches, 2 the second-level cache alone, where what is far ahead waits
+    without a place in the first-level one. Two steps of one kind make two levels, `distance` of the first one larger:
+
+    ```mlir
+    %far = transform.xetile.insert_prefetch %load distance = %twelve locality = 2 : ...
+    %near = transform.xetile.insert_prefetch %load distance = %three : ...
+    ```
+
     `prefetches` are the prefetch_tile ops inside of the loops. With `where_possible` loads that do not fulfil what c3 to c5 say
     are passed over: a prefetch is a hint.
 
@@ -717,7 +728,10 @@ def insert_prefetch(target: Load, distance: Int, *, where_possible: bool = False
         "xetile.insert_prefetch",
         [Argument("target", target, Load), Argument("distance", distance, IntParam)],
         [Prefetch],
-        attributes={"where_possible": attributes.unit("ops.insert_prefetch: where_possible", where_possible)},
+        attributes={
+            "locality": attributes.integer("ops.insert_prefetch: locality", locality),
+            "where_possible": attributes.unit("ops.insert_prefetch: where_possible", where_possible),
+        },
     )[0]
     return found
 
@@ -986,7 +1000,7 @@ def one_shot_bufferize(
     return found
 
 
-def online(target: Handle, block: Int, *, products: bool = False) -> Loop:
+def online(target: Handle, block: Int, *, lazy: Int | None = None, products: bool = False) -> Loop:
     """Computes reductions that depend on a maximum, a mean or products in one loop over blocks.
 
     A softmax needs the maximum of a row before it can sum powers, and the sums before it can divide:
@@ -1097,6 +1111,11 @@ def online(target: Handle, block: Int, *, products: bool = False) -> Loop:
     }
     ```
 
+    With `lazy`, a number t of 2 or more, maxima need not be those of each step: 2^t is a sum of powers up to which any
+    maximum of an earlier step goes. The loop says so (`xetile.lazy`), and is otherwise as without it; what is right for tiles of
+    a subgroup, a maximum that is only taken where a sum passes 2^t, is made of it later (`xetile-lazy-maxima`). The
+    difference is rounding, as the sums are of larger numbers. 0 is a maximum in each step.
+
     Other uses of what lies between stay as they are, behind the loop: with `%l` as target the powers of a row softmax are
     computed of both statistics, m and l.
 
@@ -1117,14 +1136,129 @@ def online(target: Handle, block: Int, *, products: bool = False) -> Loop:
     - online_c6: r is computed of a sum of the same x from zero, by whatever factor; x does not depend on its place.
     - online_c7: with `products`, where nothing depends on another, the target reduces what is computed of products
       with a dimension along n.
+    - online_c8: with `lazy`, scores are products of f16 or bf16, times constants, and only powers use the maxima.
     Definite failures:
     - online_c5: the block is 0 to 1048576.
+    - online_c9: 2^`lazy`, sums of powers, times the largest value is a number of f32: at most 111 for values of f16, 63
+      for others, which may be as large as sums are; and powers of one of a block are lost beside it, 26 + log2 of the
+      block at least, so that a step is not done again for ever.
     """
     found: Loop = emit(
         "xetile.online",
-        [Argument("target", target, Handle), Argument("block", block, IntParam)],
+        [Argument("target", target, Handle), Argument("block", block, IntParam), Argument("lazy", lazy, IntParam, "?")],
         [Loop],
         attributes={"products": attributes.unit("ops.online: products", products)},
+    )[0]
+    return found
+
+
+def order(kernel: Kernel, by: Str, size: Int) -> None:
+    """Gives the workgroups of a grid an order that suits the second-level cache.
+
+    A device starts workgroups along x, then y. Those that run at the same time read the same parts of A and B if their
+    tiles of C lie in a square rather than in a few rows. `kernel` is a `gpu.func`, in which `gpu.block_id` x, the column of a
+    tile, and y, its row, become those of another order of the same grid. Each place of the grid has one workgroup as
+    before, whatever the sizes of the grid, which may be known at run time only. `by` is
+
+    - "rows": as they are started; nothing is changed, whatever `size` is.
+    - "groups": `size` rows at a time, column by column.
+    - "hilbert": squares of `size` x `size` one after the other along x, each along Hilbert's curve, on which workgroups
+      that are started one after the other are neighbours; then what no square covers, at the right and below.
+
+    Kernels without both ids have no grid to order, and stay.
+
+    ```mlir
+    transform.xetile.order %kernel by = %order size = %size
+        : !transform.any_op, !transform.any_param, !transform.param<i64>
+    ```
+
+    By groups of 4 rows, in a grid of 16 x 16
+
+    ```mlir
+    %x = gpu.block_id x
+    %y = gpu.block_id y
+    ```
+
+    becomes, of 32 bits each,
+
+    ```mlir
+    %serial = %y * 16 + %x
+    %first = %serial / 64 * 4                                    // row of the group
+    %rows = arith.minui(16 - %first, 4)
+    %inside = %serial % 64
+    %x' = %inside / %rows
+    %y' = %first + %inside % %rows
+    ```
+
+    Silenceable failures:
+    - order_c1: the target is a `gpu.func`.
+    Definite failures:
+    - order_c2: `by` is "rows", "groups" or "hilbert".
+    - order_c3: groups have 2 to 1024 rows, sides of squares are 2, 4, 8, 16, 32 or 64.
+    """
+    emit(
+        "xetile.order",
+        [Argument("kernel", kernel, Kernel), Argument("by", by, StrParam), Argument("size", size, IntParam)],
+    )
+
+
+def pipeline(target: Loop, depth: Int) -> Loop:
+    """Loads what a loop multiplies some steps ahead, into registers.
+
+    What a step of an `scf.for` loads is loaded `depth` steps before, and carried by the loop: a step does not wait for its
+    own loads, however late a compiler places them. A tile's next load comes behind the last use of what is there, whose
+    registers are free then. The loop is upstream's (`scf::pipelineForLoop`); this op says what is done in which step:
+    `transform.loop.pipeline` knows loads of vectors only, and peels the last steps.
+
+    The last steps load what is behind the loop, which nobody reads: tiles may hang over edges. With a depth of 0 nothing
+    happens. Loads that do not move with the loop stay, as do those in loops and branches inside of it.
+
+    ```mlir
+    %ahead = transform.xetile.pipeline %k_loop depth = %depth
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    ```
+
+    With a depth of 1
+
+    ```mlir
+    %d = scf.for %k = %c0 to %c1024 step %c32 iter_args(%acc = %zero) {
+      %t = xetile.init_tile %A[%m, %k] : memref<1024x1024xf16> -> !xetile.tile<256x32xf16>
+      %a = xetile.load_tile %t : ...
+      %s = xetile.tile_mma %a, %b, %acc ...
+      scf.yield %s
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    %t0 = xetile.init_tile %A[%m, %c0] : ...
+    %a0 = xetile.load_tile %t0 : ...
+    %d:2 = scf.for %k = %c0 to %c1024 step %c32 iter_args(%acc = %zero, %a = %a0) {
+      %s = xetile.tile_mma %a, %b, %acc ...
+      %next = arith.addi %k, %c32 : index
+      %t = xetile.init_tile %A[%m, %next] : ...
+      %a' = xetile.load_tile %t : ...
+      scf.yield %s, %a'
+    }
+    ```
+
+    Silenceable failures, before anything is changed:
+    - pipeline_c1: the target is an `scf.for`.
+    - pipeline_c2: a load moves with the loop: it is an `xetile.load_tile` in its body, of an `xetile.init_tile` whose
+      offsets are pure functions of the induction variable and of values from outside of the loop.
+    - pipeline_c3: nothing in the loop writes to memory, or waits for others.
+    - pipeline_c4: what the loop carries is computed in its body.
+    Definite failures:
+    - pipeline_c5: the depth is 0 to 8.
+
+    Consumes `target`.
+    """
+    found: Loop = emit(
+        "xetile.pipeline",
+        [Argument("target", target, Loop), Argument("depth", depth, IntParam)],
+        [Loop],
+        consumes=["target"],
     )[0]
     return found
 

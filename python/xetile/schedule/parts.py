@@ -22,8 +22,11 @@ __all__ = [
     "clean_tiles",
     "find_matmul",
     "link_rest",
+    "load_ahead",
+    "order_workgroups",
     "outline_kernel",
     "prefetch_blocks",
+    "prefetch_far",
     "prefetch_operands",
     "stage_operands",
     "tile_k",
@@ -132,6 +135,35 @@ def link_rest(own: Module) -> Module:
     return found
 
 
+def load_ahead(kernel: Kernel, steps: Int) -> None:
+    """Loads run ahead of the steps that use them, in registers.
+
+      for k: a = load A[m, k]; acc += a * b
+    becomes, with `steps` of 1,
+      a = load A[m, 0]
+      for k: acc += a * b
+             a = load A[m, k + 1]
+
+    `steps` is how far ahead they are; 0 changes nothing.
+    """
+    include("load_ahead", [Argument("kernel", kernel, Kernel), Argument("steps", steps, IntParam)])
+
+
+def order_workgroups(kernel: Kernel, order: Str, size: Int) -> None:
+    """Workgroups that run at the same time share what they read.
+
+      workgroup (x, y) of the grid, started along x, then y
+    becomes, by groups of rows or along Hilbert's curve,
+      workgroup (x', y') of the same grid
+
+    `order` is "rows", which changes nothing, "groups" or "hilbert"; `size` the rows of a group, the side of a square.
+    """
+    include(
+        "order_workgroups",
+        [Argument("kernel", kernel, Kernel), Argument("order", order, StrParam), Argument("size", size, IntParam)],
+    )
+
+
 class OutlineKernel(NamedTuple):
     """Results of `outline_kernel`."""
 
@@ -178,6 +210,21 @@ def prefetch_blocks(kernel: Kernel, prefetch: Int) -> None:
     Blocks that subgroups cannot share evenly are loaded without. `prefetch` is the distance in steps of the loop.
     """
     include("prefetch_blocks", [Argument("kernel", kernel, Kernel), Argument("prefetch", prefetch, IntParam)])
+
+
+def prefetch_far(mma: Matmul, distance: Int) -> None:
+    """Two cache levels: slices of k are on their way to the second-level cache long before the first-level one has room.
+
+      for k: a = load A[m, k]; b = load B[k, n]; ...
+    becomes, before prefetch_operands does the same for all caches a few steps ahead,
+      prefetch the first slices of A and B to the second-level cache
+      for k: prefetch A[m, k + distance], B[k + distance, n] to the second-level cache
+             a = load A[m, k]; b = load B[k, n]; ...
+
+    `distance` is in steps of the k loop, farther than that of prefetch_operands; 0 inserts nothing. A slice is prefetched in
+    each step, rather than four of them in every fourth: a message takes one cache line of each row either way.
+    """
+    include("prefetch_far", [Argument("mma", mma, Matmul), Argument("distance", distance, IntParam)])
 
 
 def prefetch_operands(mma: Matmul, prefetch: Int) -> None:

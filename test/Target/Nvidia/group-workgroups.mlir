@@ -10,24 +10,23 @@ gpu.module @kernels {
   // In 32 bits.
   // CHECK: gpu.grid_dim x
   // CHECK: %[[WIDTH:.*]] = arith.index_cast %{{.*}} : index to i32
-  // CHECK: %[[ROWS:.*]] = arith.index_cast %{{.*}} : index to i32
   // CHECK: gpu.block_id y
   // CHECK: %[[OLD:.*]] = arith.index_cast %{{.*}} : index to i32
   // CHECK: %[[ROW:.*]] = arith.muli %[[OLD]], %[[WIDTH]]
   // CHECK: gpu.block_id x
   // CHECK: %[[COLUMN:.*]] = arith.index_cast %{{.*}} : index to i32
   // CHECK: %[[NUMBER:.*]] = arith.addi %[[ROW]], %[[COLUMN]]
-  // CHECK: %[[ALL:.*]] = arith.muli %[[WIDTH]], %[[ROWS]]
+  // CHECK: %[[ALL:.*]] = arith.muli %[[WIDTH]], %c4_i32
   // CHECK: %[[GROUP:.*]] = arith.divui %[[NUMBER]], %[[ALL]]
-  // CHECK: %[[FIRST:.*]] = arith.muli %[[GROUP]], %[[ROWS]]
+  // CHECK: %[[FIRST:.*]] = arith.muli %[[GROUP]], %c4_i32
   // CHECK: %[[INSIDE:.*]] = arith.remui %[[NUMBER]], %[[ALL]]
   // CHECK: %[[LEFT:.*]] = arith.subi %{{.*}}, %[[FIRST]]
-  // CHECK: %[[HEIGHT:.*]] = arith.minui %[[LEFT]], %[[ROWS]]
+  // CHECK: %[[HEIGHT:.*]] = arith.minui %[[LEFT]], %c4_i32
+  // CHECK: %[[X32:.*]] = arith.divui %[[INSIDE]], %[[HEIGHT]]
   // CHECK: %[[R:.*]] = arith.remui %[[INSIDE]], %[[HEIGHT]]
   // CHECK: %[[Y32:.*]] = arith.addi %[[FIRST]], %[[R]]
-  // CHECK: %[[Y:.*]] = arith.index_castui %[[Y32]] : i32 to index
-  // CHECK: %[[X32:.*]] = arith.divui %[[INSIDE]], %[[HEIGHT]]
   // CHECK: %[[X:.*]] = arith.index_castui %[[X32]] : i32 to index
+  // CHECK: %[[Y:.*]] = arith.index_castui %[[Y32]] : i32 to index
   // CHECK: memref.store %{{.*}}, %{{.*}}[%[[Y]], %[[X]]]
   gpu.func @tiles(%A: memref<?x?xf32>) kernel {
     %x = gpu.block_id x

@@ -70,6 +70,9 @@ def attention(
         0, min=0, max=1024, doc="parts of the keys that workgroups share, put together by a second kernel; 1 for none"
     ),
     prefetch: int = knob(2, min=0, max=64, doc="steps that prefetches of keys and values run ahead; 0 for none"),
+    lazy: int = knob(
+        0, min=0, max=111, doc="a new maximum only where a sum of powers passes 2^lazy; 0 for one each step"
+    ),
     target: str = knob("pvc", doc="chip to compile for"),
 ) -> Module:
     for name in ("elementwise-to-linalg", "decompose-linalg", "split-argmax", "inline-indices"):
@@ -78,7 +81,7 @@ def attention(
     ops.split_keys(ops.match(module, Function, ops=["func.func"]), split_keys, target)
     own, rest = ops.isolate_kernel(module, schedule="attention")
     ops.foreach(rest, lambda other: parts.tile_rest(other, target))
-    ops.online(ops.match(own, Function, ops=["func.func"]), keys)
+    ops.online(ops.match(own, Function, ops=["func.func"]), keys, lazy=lazy)
     outlined, kernel = parts.tile_program(own, workgroup_m, 0, subgroups_m, 0, target)
     parts.prefetch_blocks(kernel, prefetch)
     return parts.link_rest(outlined)

@@ -4,6 +4,7 @@
 // result needs, and those of other results at the places that follow. Refused: bounds that are not
 // known.
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "xetile/IR/LazyAttr.h"
 #include "xetile/IR/ReachAttrs.h"
 #include "xetile/IR/XeTileOps.h"
 #include "xetile/Schedule/Tiles/AtDepth.h"
@@ -258,6 +259,8 @@ TileWriter::writeLoop(scf::ForOp source, unsigned number, ArrayRef<Place> places
   }
   auto whole =
       scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), inits);
+  if (Attribute threshold = source->getAttr(kLazyAttr))
+    whole->setAttr(kLazyAttr, threshold);
   whole.getRegion().takeBody(loop.getRegion());
   whole.getBody()->getTerminator()->setOperands(yields);
   std::unique_ptr<Scope> done = std::move(scopes.back());

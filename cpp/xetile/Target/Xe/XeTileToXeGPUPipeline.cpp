@@ -24,6 +24,7 @@ void buildLowerToSubgroup(OpPassManager &pm) {
   device.addPass(createWgToSg());
   device.addPass(createCSEPass());
   device.addPass(createCanonicalizerPass());
+  device.addPass(createLazyMaxima());
 }
 
 void buildBlocking(OpPassManager &pm) {
