@@ -112,6 +112,7 @@ bool computesWhatItCarries(scf::ForOp loop) {
 
 } // namespace
 
+// Long: what is refused is found before anything is changed.
 DiagnosedSilenceableFailure PipelineOp::apply(TransformRewriter &rewriter,
                                               TransformResults &results, TransformState &state) {
   auto op = cast<TransformOpInterface>(getOperation());

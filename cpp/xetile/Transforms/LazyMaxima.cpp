@@ -212,6 +212,7 @@ Value LazyLoop::isTooLarge(OpBuilder &b, IRMapping &map, double threshold) const
   return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UGE, most, constant(threshold));
 }
 
+// Long: the step, and both ways that it goes on, in the order of the code that they become.
 void LazyLoop::write(RewriterBase &rewriter, double threshold) {
   Location loc = loop.getLoc();
   rewriter.setInsertionPoint(loop);
