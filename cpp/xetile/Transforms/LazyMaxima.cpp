@@ -90,7 +90,7 @@ bool LazyLoop::dependsOnMaximum(Value value) const {
   return false;
 }
 
-/// What is carried is multiplied with a ratio, and used nowhere else, or does not depend on maxima.
+/// A carried value is multiplied with a ratio, and used nowhere else, or does not depend on maxima.
 std::string LazyLoop::findScaled(unsigned number) {
   Value carried = argument(number);
   auto product = carried.hasOneUse() ? dyn_cast<arith::MulFOp>(*carried.user_begin()) : nullptr;
@@ -271,7 +271,7 @@ void LazyLoop::write(RewriterBase &rewriter, double threshold) {
   rewriter.setInsertionPointToEnd(step);
   scf::YieldOp::create(rewriter, loc, branch.getResults());
   rewriter.replaceOp(loop, whole.getResults().drop_front());
-  // Whether there is a step is asked once; the loop asks behind each.
+  // That there is a step is tested once; the loop tests behind each.
   (void)scf::wrapWhileLoopInZeroTripCheck(whole, rewriter);
 }
 

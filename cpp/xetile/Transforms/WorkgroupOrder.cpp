@@ -126,7 +126,7 @@ Place PlaceWriter::alongHilbert(int64_t side) {
   Place inside = inSquare(rem(serial, area), side);
   inside.x = add(inside.x, mul(rem(square, perRow), length));
   inside.y = add(inside.y, mul(div(square, perRow), length));
-  // What is left at the right of them, and below all that.
+  // The places at the right of them, then those below all that.
   Value rest = sub(serial, covered), strip = sub(width, coveredWidth);
   Value ofStrip = mul(strip, coveredHeight), perLine = make<arith::MaxUIOp>(strip, one);
   Value last = sub(rest, ofStrip), isRight = isLess(rest, ofStrip);
