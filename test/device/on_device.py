@@ -24,6 +24,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import attention_kernels
+import row_kernels
+
 HERE = Path(__file__).resolve().parent
 RUNTIME = "libXeTileCudaRuntime.so"
 GUARD = 4096  # elements before and behind each array
@@ -189,63 +192,6 @@ def compare(case: dict[str, Any], got: Any, expected: Any, slack: Any = 0.0) -> 
     return float(((got[finite] - expected[finite]).abs() / allowed.clamp(min=1e-30)).max())
 
 
-def attend(case: dict[str, Any], seed: int, rounds: int) -> dict[str, Any]:
-    """Errors of an attention beside PyTorch's in f32, and microseconds of the larger ones beside cuDNN's."""
-    import torch
-    from torch.nn.attention import SDPBackend, sdpa_kernel
-
-    kernel = Kernel(case["file"])
-    heads, queries, keys, d = case["heads"], case["queries"], case["keys"], case["d"]
-    generator = torch.Generator(device="cuda").manual_seed(seed)
-
-    def random(rows: int, factor: float) -> Any:
-        values = torch.randn(heads, rows, d, device="cuda", generator=generator) * factor
-        return guarded((heads, rows, d), dtype_of(case["input"]), values.to(dtype_of(case["input"])))[0]
-
-    attention = torch.nn.functional.scaled_dot_product_attention
-    found = {}
-    # Scores that are 12 times larger leave few keys that count.
-    for what, factor in (("random", 1.0), ("large", 12.0)):
-        arrays = [random(queries, factor), random(keys, 1.0), random(keys, 1.0)]
-        out, whole = guarded((heads, queries, d), dtype_of(case["output"]))
-        kernel.bind(*arrays, out)()
-        torch.cuda.synchronize()
-        kernel.raise_error()
-        worst = 0.0
-        for head in range(0, heads, max(1, heads // 4)):
-            with sdpa_kernel(SDPBackend.MATH):
-                expected = attention(*(array[head : head + 1].float() for array in arrays))[0]
-            norm = torch.linalg.norm(out[head].float() - expected) / torch.linalg.norm(expected)
-            worst = max(worst, float(norm) if math.isfinite(float(norm)) else math.inf)
-        found[what] = worst / 4e-3
-        if not bool(torch.isnan(whole[:GUARD]).all() and torch.isnan(whole[GUARD + out.numel() :]).all()):
-            found[what] = math.inf
-    if case["kind"] == "attention_numbers":
-        return {"errors": found}
-    from triton.testing import do_bench
-
-    arrays = [random(queries, 1.0), random(keys, 1.0), random(keys, 1.0)]
-    call = kernel.bind(*arrays, out)
-    peers = [array.view(1, *array.shape) for array in arrays]
-    times: dict[str, list[float]] = {"ours": [], "peer": []}
-    for _ in range(rounds):
-        with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
-            times["peer"].append(do_bench(lambda: attention(*peers), warmup=15, rep=60, return_mode="median") * 1e3)
-        times["ours"].append(do_bench(call, warmup=15, rep=60, return_mode="median") * 1e3)
-    return {"errors": found} | {name: statistics.median(values) for name, values in times.items()}
-
-
-def tell_attention(cases: list[dict[str, Any]], results: dict[int, dict[str, Any]]) -> bool:
-    fine = tell_numbers(cases, results)
-    for number, result in sorted(results.items()):
-        if "ours" in result:
-            case = cases[number]
-            flops = 4 * case["heads"] * case["queries"] * case["keys"] * case["d"]
-            ours, peer = (flops / result[name] * 1e-6 for name in ("ours", "peer"))
-            print(f"| {case['name']} | {ours:.1f} | cuDNN {peer:.1f} | {ours / peer:.3f} | {result['errors']} |")
-    return fine
-
-
 def check(case: dict[str, Any], seed: int) -> dict[str, Any]:
     """Errors of a kernel: on random arrays, with NaNs and infinities in them, and on arrays of the host."""
     import torch
@@ -349,7 +295,9 @@ def work(kind: str, numbers: list[int], seed: int, rounds: int) -> None:
         case = cases[number] | {"rounds": rounds}
         try:
             if kind.startswith("attention"):
-                result = attend(case, seed, rounds)
+                result = attention_kernels.run(case, Kernel(case["file"]), rounds, seed, guarded)
+            elif kind.startswith("rows"):
+                result = row_kernels.run(case, Kernel(case["file"]), rounds, seed, guarded)
             else:
                 result = check(case, seed) if kind in CHECKED else measure(case, seed)
         except Exception as error:
@@ -407,6 +355,7 @@ CHECKED = (
     "numbers",
     "random",
     "attention_numbers",
+    "rows_numbers",
 )  # kinds of which the results matter; the others are timed, one at a time
 
 
@@ -456,7 +405,7 @@ def tell_speed(cases: list[dict[str, Any]], results: dict[int, dict[str, Any]]) 
     return fine
 
 
-KINDS = ("numbers", "random", "attention_numbers", "attention", "speed", "pipelines", "tilings")
+KINDS = ("numbers", "random", "attention_numbers", "rows_numbers", "attention", "rows", "speed", "pipelines", "tilings")
 
 
 def main() -> int:
@@ -488,8 +437,11 @@ def main() -> int:
         if chosen:
             start = time.perf_counter()
             results = supervise_all(kind, chosen, options, options.seed)
-            tell = tell_attention if kind == "attention" else tell_numbers if kind in CHECKED else tell_speed
-            fine &= tell(cases, results)
+            others = {"attention": attention_kernels.tell, "rows": row_kernels.tell}
+            is_checked = kind in CHECKED or kind in others
+            fine &= (tell_numbers if is_checked else tell_speed)(cases, results)
+            if kind in others:
+                others[kind](cases, results)
             print(f"{kind}: {time.perf_counter() - start:.0f} s", flush=True)
     return 0 if fine else 1
 

@@ -19,7 +19,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import row_kernels
 import xetile
+from attention_kernels import Attention, attentions
+from row_kernels import Rows
 from xetile.kernels import cuda
 
 HERE = Path(__file__).parent
@@ -114,88 +117,6 @@ def payload(case: Case) -> str:
     lines.append(f"return {last} : {result}")
     inside = "\n  ".join(lines)
     return f"func.func @kernel({', '.join(arguments)}) -> {result} {{\n  {inside}\n}}\n"
-
-
-@dataclass(frozen=True)
-class Attention:
-    """softmax(Q K^T / sqrt(d)) V of `heads` matrices; elements of `input`, results of `output`."""
-
-    heads: int
-    queries: int
-    keys: int
-    d: int
-    input: str = "bf16"
-    output: str = "bf16"
-    params: dict[str, Any] = field(default_factory=dict)
-    options: dict[str, Any] = field(default_factory=dict)
-    kind: str = "attention"
-
-    @property
-    def name(self) -> str:
-        parts = [f"attention_{self.heads}x{self.queries}x{self.keys}x{self.d}", self.input, self.output]
-        return "_".join(parts + [f"{key}{value}" for key, value in (self.params | self.options).items()])
-
-
-def attention_payload(case: Attention) -> str:
-    """A function on tensors, as PyTorch's layers are: linalg.softmax between two products."""
-    h, m, n, d = case.heads, case.queries, case.keys, case.d
-    q, k = f"tensor<{h}x{m}x{d}x{case.input}>", f"tensor<{h}x{n}x{d}x{case.input}>"
-    s, p = f"tensor<{h}x{m}x{n}xf32>", f"tensor<{h}x{m}x{n}x{case.input}>"
-    o, result = f"tensor<{h}x{m}x{d}xf32>", f"tensor<{h}x{m}x{d}x{case.output}>"
-    maps = "[affine_map<(h, m, n) -> (h, m, n)>, affine_map<(h, m, n) -> (h, m, n)>]"
-    kinds = 'iterator_types = ["parallel", "parallel", "parallel"]'
-    products = "affine_map<(h, m, n, k) -> (h, m, k)>, affine_map<(h, m, n, k) -> (h, n, k)>"
-    lines = [
-        "%zero = arith.constant 0.0 : f32",
-        f"%scale = arith.constant {d**-0.5!r} : f32",
-        f"%es = tensor.empty() : {s}",
-        f"%ep = tensor.empty() : {p}",
-        f"%eo = tensor.empty() : {o}",
-        f"%er = tensor.empty() : {result}",
-        f"%zs = linalg.fill ins(%zero : f32) outs(%es : {s}) -> {s}",
-        f"%zo = linalg.fill ins(%zero : f32) outs(%eo : {o}) -> {o}",
-        f"%S = linalg.batch_matmul indexing_maps = [{products}, affine_map<(h, m, n, k) -> (h, m, n)>] "
-        f"ins(%Q, %K : {q}, {k}) outs(%zs : {s}) -> {s}",
-        f"%F = linalg.generic {{indexing_maps = {maps}, {kinds}}} ins(%S : {s}) outs(%es : {s}) {{",
-        "^bb0(%x: f32, %y: f32):",
-        "%f = arith.mulf %x, %scale : f32",
-        "linalg.yield %f : f32",
-        f"}} -> {s}",
-        f"%W = linalg.softmax dimension(2) ins(%F : {s}) outs(%es : {s}) -> {s}",
-        f"%P = linalg.generic {{indexing_maps = {maps}, {kinds}}} ins(%W : {s}) outs(%ep : {p}) {{",
-        f"^bb0(%x: f32, %y: {case.input}):",
-        f"%f = arith.truncf %x : f32 to {case.input}",
-        f"linalg.yield %f : {case.input}",
-        f"}} -> {p}",
-        f"%O = linalg.batch_matmul ins(%P, %V : {p}, {k}) outs(%zo : {o}) -> {o}",
-    ]
-    last = "%O"
-    if case.output != "f32":
-        lines += [
-            f"%R = linalg.generic {{indexing_maps = {maps}, {kinds}}} ins(%O : {o}) outs(%er : {result}) {{",
-            f"^bb0(%x: f32, %y: {case.output}):",
-            f"%f = arith.truncf %x : f32 to {case.output}",
-            f"linalg.yield %f : {case.output}",
-            f"}} -> {result}",
-        ]
-        last = "%R"
-    lines.append(f"return {last} : {result}")
-    inside = "\n  ".join(lines)
-    return f"func.func @kernel(%Q: {q}, %K: {k}, %V: {k}) -> {result} {{\n  {inside}\n}}\n"
-
-
-def attentions() -> Iterator[Attention]:
-    """Small ones of every type, then those that are timed."""
-    for options in ({"overlap": False}, {}):
-        for d in (64, 128):
-            for queries, keys in ((128, 256), (333, 512), (1024, 1152)):
-                for input_, output in (("bf16", "bf16"), ("f16", "f32")):
-                    yield Attention(3, queries, keys, d, input_, output, {}, options, "attention_numbers")
-            params = {"keys": 64, "workgroup_m": 64, "subgroups_m": 1}
-            yield Attention(2, 300, 512, d, "bf16", "bf16", params, options, "attention_numbers")
-    for batch, heads, size, d in ((4, 16, 4096, 128), (2, 16, 8192, 128), (8, 16, 2048, 64), (4, 32, 4096, 64)):
-        for options in ({"overlap": False}, {}) if d >= 128 else ({},):
-            yield Attention(batch * heads, size, size, d, options=options)
 
 
 def _after(case: Case) -> Iterator[str]:
@@ -361,17 +282,17 @@ def tilings() -> Iterator[Case]:
             yield Case("tilings", size, size, size, options={"group_rows": rows})
 
 
-def write(folder: Path, cases: Iterable[Case | Attention], drawn: int) -> None:
+def write(folder: Path, cases: Iterable[Case | Attention | Rows], drawn: int) -> None:
     """Compiles the cases, and of those that are drawn as many as said, and writes all that the other machine needs.
     Drawn ones that are refused are left out."""
     folder.mkdir(parents=True, exist_ok=True)
     entries: list[dict[str, Any]] = []
     refused: list[str] = []
     for case in cases:
-        if isinstance(case, Attention):
+        if isinstance(case, Attention | Rows):
             source = folder / "payload.mlir"
-            source.write_text(attention_payload(case))
-            kernel = xetile.compile(source, schedule="attention", target=TARGET, params=case.params, **case.options)
+            source.write_text(case.payload())
+            kernel = xetile.compile(source, schedule=case.schedule, target=TARGET, params=case.params, **case.options)
             entries.append({"name": case.name, "file": f"k{len(entries):03}.so", **asdict(case)})
             kernel.save(folder / entries[-1]["file"])
             continue
@@ -394,10 +315,11 @@ def write(folder: Path, cases: Iterable[Case | Attention], drawn: int) -> None:
     (folder / "cases.json").write_text(json.dumps(entries, indent=1))
     (folder / "refused.txt").write_text("\n".join(refused))
     shutil.copy(cuda.library_path(), folder)
-    shutil.copy(HERE / "on_device.py", folder)
+    for file in ("on_device.py", "attention_kernels.py", "row_kernels.py"):
+        shutil.copy(HERE / file, folder)
 
 
-KINDS = ("numbers", "random", "speed", "pipelines", "tilings", "attention")
+KINDS = ("numbers", "random", "speed", "pipelines", "tilings", "attention", "rows")
 
 
 def main() -> int:
@@ -408,8 +330,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=int(time.time()) % 2**31)
     options = parser.parse_args()
     chosen = options.only or ["numbers", "speed"]
-    kinds: dict[str, Callable[[], Iterator[Case | Attention]]]
+    kinds: dict[str, Callable[[], Iterator[Case | Attention | Rows]]]
     kinds = {"numbers": numbers, "speed": speed, "tilings": tilings, "pipelines": pipelines, "attention": attentions}
+    kinds["rows"] = row_kernels.cases
     kinds["random"] = lambda: random_cases(options.seed)
     chosen.sort(key="random".__eq__)
     write(options.folder, (case for kind in chosen for case in kinds[kind]()), options.random)

@@ -5,6 +5,7 @@
 
 #include "../Errors.h"
 #include "Launch.h"
+#include "Scratch.h"
 
 #include <algorithm>
 #include <cstring>
@@ -62,7 +63,13 @@ void xetileCudaNumber(void *launch, int64_t value, int64_t /*bytes*/) {
 
 void xetileCudaMap(void *launch, int64_t argument, int64_t kind, int64_t inner, int64_t outer) {
   if (launch && !errorPending())
-    guarded([&] { launchOf(launch)->addMap(argument, kind, inner, outer); });
+    guarded([&] { launchOf(launch)->addMap(argument, kind, inner, outer, /*outerDim=*/1); });
+}
+
+void xetileCudaMapAlong(void *launch, int64_t argument, int64_t kind, int64_t inner, int64_t outer,
+                        int64_t outerDim) {
+  if (launch && !errorPending())
+    guarded([&] { launchOf(launch)->addMap(argument, kind, inner, outer, outerDim); });
 }
 
 void xetileCudaAligned(void *launch, int64_t argument, int64_t bytes) {
@@ -72,7 +79,12 @@ void xetileCudaAligned(void *launch, int64_t argument, int64_t bytes) {
 
 void xetileCudaWalk(void *launch) {
   if (launch && !errorPending())
-    launchOf(launch)->walk();
+    launchOf(launch)->walk(/*byCounter=*/false);
+}
+
+void xetileCudaDraw(void *launch) {
+  if (launch && !errorPending())
+    launchOf(launch)->walk(/*byCounter=*/true);
 }
 
 void xetileCudaLaunch(void *launch, int64_t x, int64_t y, int64_t z, int64_t threads) {
@@ -109,6 +121,20 @@ void xetileCudaCopy(int64_t to, int64_t from, int64_t bytes) {
       std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from),
                   static_cast<size_t>(bytes));
   });
+}
+
+void *xetileCudaAllocate(int64_t bytes) {
+  if (errorPending())
+    return nullptr;
+  return guarded<void *>(nullptr, [&]() -> void * {
+    auto size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
+    return reinterpret_cast<void *>(takeScratch(driver(), size));
+  });
+}
+
+void xetileCudaFree(void *memory) {
+  if (memory)
+    guarded([&] { giveScratch(driver(), reinterpret_cast<DevicePointer>(memory)); });
 }
 
 int xetileCudaSetErrorMode(int mode) { return setErrorMode(mode); }

@@ -120,9 +120,7 @@ void *&currentStream() {
   return stream;
 }
 
-void check(const Driver &driver, Result result, const std::string &doing) {
-  if (!result)
-    return;
+void fail(const Driver &driver, Result result, const std::string &doing) {
   const char *said = nullptr;
   driver.getErrorString(result, &said);
   throw Error(doing + " failed: " + (said ? said : "unknown error") + " (" +

@@ -55,8 +55,18 @@ const Driver &driver();
 /// The stream of this thread's launches; null at first, which is the default one.
 void *&currentStream();
 
-/// Throws Error if a call failed: what was done, what the driver says.
-void check(const Driver &driver, Result result, const std::string &doing);
+/// Throws Error: what was done, what the driver says.
+[[noreturn]] void fail(const Driver &driver, Result result, const std::string &doing);
+
+/// The same if a call failed. Calls that succeed make no text.
+inline void check(const Driver &driver, Result result, const char *doing) {
+  if (result)
+    fail(driver, result, doing);
+}
+inline void check(const Driver &driver, Result result, const std::string &doing) {
+  if (result)
+    fail(driver, result, doing);
+}
 
 /// "NVIDIA H200, driver 13.0, capability 9.0".
 std::string describeDevice();

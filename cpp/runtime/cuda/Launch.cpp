@@ -3,6 +3,7 @@
 // Input: arrays on the host or the device. Output: the kernel's work in them.
 // Refused: arrays that the copy engine does not take; grids that the device does not.
 #include "Launch.h"
+#include "Scratch.h"
 
 #include "../Errors.h"
 
@@ -33,7 +34,7 @@ std::array<int64_t, 2> reach(const Matrix &matrix) {
 }
 
 /// Bytes between elements that are neighbours along a dimension, but the last one.
-uint64_t pitchOf(const Matrix &matrix, size_t dim, const std::string &which) {
+template <typename Name> uint64_t pitchOf(const Matrix &matrix, size_t dim, const Name &which) {
   int64_t bytes = matrix.strides[dim] * matrix.bytes;
   // That of a single row is never used.
   if (isEmpty(matrix) || matrix.sizes[dim] == 1)
@@ -41,21 +42,50 @@ uint64_t pitchOf(const Matrix &matrix, size_t dim, const std::string &which) {
             kAlign * kAlign;
   if (bytes % kAlign)
     throw Error(
-        which + " has rows " + std::to_string(bytes) +
+        which() + " has rows " + std::to_string(bytes) +
         " bytes apart; expected a multiple of 16: pad the rows of the array, or compile with "
         "loads=plain");
   if (bytes < 0 || bytes >= kMaxPitch)
-    throw Error(which + " has rows " + std::to_string(bytes) +
+    throw Error(which() + " has rows " + std::to_string(bytes) +
                 " bytes apart; expected less than 2^40");
   return static_cast<uint64_t>(bytes);
 }
 
 int64_t multiprocessors(const Driver &driver) {
-  int device = 0, count = 0;
+  static thread_local int asked = -1, count = 0;
+  int device = 0;
   check(driver, driver.ctxGetDevice(&device), "asking for the current GPU");
-  check(driver, driver.deviceGetAttribute(&count, kMultiprocessors, device),
-        "asking for its multiprocessors");
+  if (device != asked)
+    check(driver, driver.deviceGetAttribute(&count, kMultiprocessors, device),
+          "asking for its multiprocessors");
+  asked = device;
   return std::max(count, 1);
+}
+
+/// All that a tensor map is made of.
+struct MapFacts {
+  DevicePointer start = 0;
+  int64_t kind = 0, inner = 0, outer = 0, outerDim = 0, rank = 0;
+  std::array<uint64_t, kMaxRank> sizes{}, strides{};
+
+  bool operator==(const MapFacts &other) const {
+    return start == other.start && kind == other.kind && inner == other.inner &&
+           outer == other.outer && outerDim == other.outerDim && rank == other.rank &&
+           sizes == other.sizes && strides == other.strides;
+  }
+};
+
+/// The maps of this thread's last launches, which are often on the same arrays.
+struct KnownMap {
+  MapFacts facts;
+  TensorMap map;
+};
+
+KnownMap &placeOf(const MapFacts &facts) {
+  constexpr size_t kKnown = 64;
+  static thread_local std::array<KnownMap, kKnown> known{};
+  uint64_t hash = facts.start / kAlign + static_cast<uint64_t>(facts.outer * 7 + facts.inner * 3);
+  return known[(hash ^ (hash >> 7) ^ (hash >> 17)) % kKnown];
 }
 
 } // namespace
@@ -108,45 +138,53 @@ void Launch::addNumber(int64_t value) {
   values.push_back(value);
 }
 
-void Launch::addMap(int64_t argument, int64_t kind, int64_t inner, int64_t outer) {
-  if (argument < 0 || argument >= static_cast<int64_t>(arguments.size()) ||
-      arguments[argument].matrix.rank < 2)
+void Launch::addMap(int64_t argument, int64_t kind, int64_t inner, int64_t outer,
+                    int64_t outerDim) {
+  if (argument < 0 || argument >= static_cast<int64_t>(arguments.size()) || outerDim < 1 ||
+      arguments[argument].matrix.rank <= outerDim)
     throw Error("a tensor map of the kernel '" + name + "' is of argument " +
                 std::to_string(argument) +
                 ", which is no matrix. Host code and kernel must come "
                 "from one compilation");
   const Matrix &matrix = arguments[argument].matrix;
-  std::string which = "argument " + std::to_string(argument) + " of the kernel '" + name + "'";
+  auto which = [&] {
+    return "argument " + std::to_string(argument) + " of the kernel '" + name + "'";
+  };
   DevicePointer start = arguments[argument].base + matrix.offset * matrix.bytes;
   auto last = static_cast<size_t>(matrix.rank - 1);
   if (matrix.strides[last] != 1 && matrix.sizes[last] > 1)
-    throw Error(which + " has columns " + std::to_string(matrix.strides[last]) +
+    throw Error(which() + " has columns " + std::to_string(matrix.strides[last]) +
                 " elements apart; expected contiguous rows");
   if (start % kAlign)
-    throw Error(which + " begins " + std::to_string(start % kAlign) +
+    throw Error(which() + " begins " + std::to_string(start % kAlign) +
                 " bytes behind a multiple of 16; expected such a multiple: copy the array");
-  std::array<uint64_t, kMaxRank> sizes{}, strides{};
-  std::array<uint32_t, kMaxRank> box{}, steps{};
-  box.fill(1);
-  steps.fill(1);
-  box[0] = static_cast<uint32_t>(inner);
-  box[1] = static_cast<uint32_t>(outer);
+  MapFacts facts{start, kind, inner, outer, outerDim, matrix.rank, {}, {}};
   // The adjacent dimension comes first, and its stride is none.
   for (size_t i = 0; i <= last; ++i) {
     int64_t size = isEmpty(matrix) ? 1 : matrix.sizes[last - i];
     if (size > kMaxSide)
-      throw Error(which + " has a side of " + std::to_string(size) + "; expected at most 2^32");
-    sizes[i] = static_cast<uint64_t>(size);
+      throw Error(which() + " has a side of " + std::to_string(size) + "; expected at most 2^32");
+    facts.sizes[i] = static_cast<uint64_t>(size);
     if (i)
-      strides[i - 1] = pitchOf(matrix, last - i, which);
+      facts.strides[i - 1] = pitchOf(matrix, last - i, which);
   }
-  maps.emplace_back();
-  check(driver,
-        driver.tensorMapEncodeTiled(
-            &maps.back(), static_cast<int>(kind), static_cast<uint32_t>(matrix.rank),
-            reinterpret_cast<void *>(start), sizes.data(), strides.data(), box.data(), steps.data(),
-            /*interleave=*/0, kSwizzle128, kPromote256, /*fill=*/0),
-        "describing " + which + " to the copy engine");
+  KnownMap &known = placeOf(facts);
+  if (!(known.facts == facts)) {
+    std::array<uint32_t, kMaxRank> box{}, steps{};
+    box.fill(1);
+    steps.fill(1);
+    box[0] = static_cast<uint32_t>(inner);
+    box[static_cast<size_t>(outerDim)] = static_cast<uint32_t>(outer);
+    known.facts = {};
+    Result result = driver.tensorMapEncodeTiled(
+        &known.map, static_cast<int>(kind), static_cast<uint32_t>(matrix.rank),
+        reinterpret_cast<void *>(start), facts.sizes.data(), facts.strides.data(), box.data(),
+        steps.data(), /*interleave=*/0, kSwizzle128, kPromote256, /*fill=*/0);
+    if (result)
+      fail(driver, result, "describing " + which() + " to the copy engine");
+    known.facts = facts;
+  }
+  maps.push_back(known.map);
 }
 
 void Launch::checkAligned(int64_t argument, int64_t bytes) const {
@@ -173,22 +211,27 @@ void Launch::run(int64_t x, int64_t y, int64_t z, int64_t threads) {
     parameters.push_back(&value);
   for (TensorMap &map : maps)
     parameters.push_back(&map);
-  int32_t sizes[] = {static_cast<int32_t>(x), static_cast<int32_t>(y), static_cast<int32_t>(z)};
+  struct {
+    int32_t sizes[4];
+    DevicePointer counter;
+  } grid = {{static_cast<int32_t>(x), static_cast<int32_t>(y), static_cast<int32_t>(z), 0}, 0};
   if (walks) {
     if (x * y > kMaxX / z)
       throw Error("the kernel '" + name + "' walks over " + std::to_string(x) + " x " +
                   std::to_string(y) + " x " + std::to_string(z) +
                   " tiles; expected at most 2147483647: use larger tiles");
-    parameters.push_back(sizes);
+    if (draws)
+      grid.counter = streamCounter(driver);
+    parameters.push_back(&grid);
     x = std::min(x * y * z, multiprocessors(driver));
     y = z = 1;
   }
-  check(driver,
-        driver.launchKernel(function, static_cast<unsigned>(x), static_cast<unsigned>(y),
-                            static_cast<unsigned>(z), static_cast<unsigned>(threads), 1, 1,
-                            static_cast<unsigned>(sharedBytes), currentStream(), parameters.data(),
-                            nullptr),
-        "launching the kernel '" + name + "'");
+  Result result = driver.launchKernel(function, static_cast<unsigned>(x), static_cast<unsigned>(y),
+                                      static_cast<unsigned>(z), static_cast<unsigned>(threads), 1,
+                                      1, static_cast<unsigned>(sharedBytes), currentStream(),
+                                      parameters.data(), nullptr);
+  if (result)
+    fail(driver, result, "launching the kernel '" + name + "'");
   copyBack();
 }
 

@@ -36,9 +36,12 @@ public:
 
   void addMatrix(const Matrix &matrix);
   void addNumber(int64_t value);
-  void addMap(int64_t argument, int64_t kind, int64_t inner, int64_t outer);
+  void addMap(int64_t argument, int64_t kind, int64_t inner, int64_t outer, int64_t outerDim);
   void checkAligned(int64_t argument, int64_t bytes) const;
-  void walk() { walks = true; }
+  void walk(bool byCounter) {
+    walks = true;
+    draws = byCounter;
+  }
   void run(int64_t x, int64_t y, int64_t z, int64_t threads);
 
 private:
@@ -64,6 +67,7 @@ private:
   std::deque<TensorMap> maps;
   std::vector<Copy> copies;
   bool walks = false; // over the grid, by fewer workgroups
+  bool draws = false;
 };
 
 /// The kernel of a PTX text, compiled at the first call for the current context.

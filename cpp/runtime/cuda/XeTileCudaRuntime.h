@@ -42,12 +42,21 @@ XETILE_CUDA_EXPORT void xetileCudaNumber(void *launch, int64_t value, int64_t by
 XETILE_CUDA_EXPORT void xetileCudaMap(void *launch, int64_t argument, int64_t kind, int64_t inner,
                                       int64_t outer);
 
+/// The same where the outer side of boxes is along dimension `outerDim` of the array, counted from
+/// the innermost, which is 0; xetileCudaMap has 1.
+XETILE_CUDA_EXPORT void xetileCudaMapAlong(void *launch, int64_t argument, int64_t kind,
+                                           int64_t inner, int64_t outer, int64_t outerDim);
+
 /// The kernel reads an argument in units of so many bytes: it has to begin at a multiple of them.
 XETILE_CUDA_EXPORT void xetileCudaAligned(void *launch, int64_t argument, int64_t bytes);
 
 /// The kernel's workgroups walk over the grid: as many are launched as the device runs at once, and
 /// the grid's sizes become a parameter behind all others.
 XETILE_CUDA_EXPORT void xetileCudaWalk(void *launch);
+
+/// The same for a kernel whose workgroups draw tiles from a counter of this thread's stream, whose
+/// address is 16 bytes behind the grid's sizes. It is zero before and after each launch.
+XETILE_CUDA_EXPORT void xetileCudaDraw(void *launch);
 
 /// Launches and forgets the launch. Waits for the kernel if an array was copied.
 XETILE_CUDA_EXPORT void xetileCudaLaunch(void *launch, int64_t x, int64_t y, int64_t z,
@@ -56,6 +65,11 @@ XETILE_CUDA_EXPORT void xetileCudaLaunch(void *launch, int64_t x, int64_t y, int
 /// Kernels that this thread launches from now on, and its copies on the device, run on that stream
 /// of the driver (CUstream), null for the default one. Returns the stream before.
 XETILE_CUDA_EXPORT void *xetileCudaSetStream(void *stream);
+
+/// Memory of the device for what kernels of one call hand on; null after an error. Freed, it serves
+/// later calls on the same stream.
+XETILE_CUDA_EXPORT void *xetileCudaAllocate(int64_t bytes);
+XETILE_CUDA_EXPORT void xetileCudaFree(void *memory);
 
 /// Copies memory, each side on the host or the device.
 XETILE_CUDA_EXPORT void xetileCudaCopy(int64_t to, int64_t from, int64_t bytes);

@@ -39,14 +39,17 @@ template <StringLiteral const &...texts> bool isOneOf(Attribute value) {
 
 bool isRing(Attribute value) {
   auto fields = dyn_cast<DictionaryAttr>(value);
-  auto has = [&](StringRef name) {
-    auto number = fields.getAs<IntegerAttr>(name);
-    return number && number.getType().isInteger(64) && number.getInt() > 0;
-  };
   auto pipeline = fields ? fields.getAs<StringAttr>("pipeline") : StringAttr();
+  // Threads that share tiles have no stages, and maybe nothing to exchange.
+  bool isShared = pipeline && pipeline == "threads";
+  auto has = [&](StringRef name, bool mayBeZero = false) {
+    auto number = fields.getAs<IntegerAttr>(name);
+    return number && number.getType().isInteger(64) && number.getInt() >= (mayBeZero ? 0 : 1);
+  };
   bool isPipeline = !fields || !fields.get("pipeline") ||
-                    (pipeline && (pipeline == "simple" || pipeline == "specialized"));
-  return fields && has("stages") && has("stage_bytes") && has("shared_bytes") && has("threads") &&
+                    (pipeline && (pipeline == "simple" || pipeline == "specialized" || isShared));
+  return fields && has("stages", isShared) && has("stage_bytes", isShared) &&
+         has("shared_bytes", isShared) && has("threads") &&
          fields.getAs<DenseI64ArrayAttr>("written") && isPipeline;
 }
 

@@ -4,6 +4,7 @@
 // takes the matrices. Refused: nothing; other tensors are no views in parts.
 #include "xetile/Schedule/KParts.h"
 #include "mlir/IR/Matchers.h"
+#include "xetile/Facts/SaturatingProduct.h"
 #include "xetile/IR/BytesOf.h"
 #include "xetile/IR/XeTileTypes.h"
 #include "llvm/Support/MathExtras.h"
@@ -83,6 +84,10 @@ MatmulProblem describeMatmul(const MatmulLoops &contraction, const TargetInfo *d
   MatmulProblem problem = {known(sizes[contraction.m]), known(sizes[contraction.n]),
                            known(sizes[contraction.k]), memoryBits(contraction.elementType(0)),
                            false};
+  for (unsigned loop : contraction.outer) {
+    bool isKnown = problem.batches >= 0 && !ShapedType::isDynamic(sizes[loop]);
+    problem.batches = isKnown ? saturatingProduct(problem.batches, sizes[loop]) : -1;
+  }
   std::array<unsigned, 3> loops = {contraction.m, contraction.n, contraction.k};
   for (OpOperand &operand : op->getOpOperands()) {
     Value tensor = operand.get();

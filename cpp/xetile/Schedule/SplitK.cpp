@@ -210,7 +210,9 @@ static DiagnosedSilenceableFailure read(SplitKOp split, TransformState &state, G
   if (auto diag = readString(op, state, split.getTarget(), "target", given.target);
       !diag.succeeded())
     return diag;
-  if (findTilingTarget(given.target)) {
+  if (const Target *other = findTilingTarget(given.target)) {
+    if (other->chooseParts)
+      return DiagnosedSilenceableFailure::success();
     if (given.parts > 1)
       return op.emitDefiniteFailure() << "split_k = " << given.parts << ": the target "
                                       << given.target << " has no kernels of sums; expected 0 or 1";
@@ -222,6 +224,22 @@ static DiagnosedSilenceableFailure read(SplitKOp split, TransformState &state, G
   return DiagnosedSilenceableFailure::success();
 }
 
+/// The same where the target has rules of its own: all parts are as long.
+static Result<int64_t> choosePartFor(const Target &target, const MatmulLoops &loops,
+                                     const Given &given) {
+  MatmulProblem problem = describeMatmul(loops, nullptr);
+  MatmulTiling tiling = target.chooseTiling(problem, given.tiling);
+  int64_t parts = given.parts ? given.parts : target.chooseParts(problem, tiling);
+  if (parts < 2)
+    return 0;
+  int64_t unit = std::max<int64_t>(tiling.kStep, 1);
+  if (problem.k % (parts * unit) == 0)
+    return problem.k / parts;
+  return Error("split_k = " + Twine(parts) + ": k = " + Twine(problem.k) +
+               " has no so many parts of whole steps (k_step = " + Twine(unit) +
+               ") of one size; expected a divisor of k / " + Twine(unit));
+}
+
 /// The elements of a part, or 0 to leave `loops` as they are; what is wrong with a number of parts
 /// that was asked for.
 static Result<int64_t> choosePart(const MatmulLoops &loops, const Given &given) {
@@ -230,6 +248,8 @@ static Result<int64_t> choosePart(const MatmulLoops &loops, const Given &given) 
     return 0;
   if (Problem why = whyWhole(loops))
     return given.parts == 0 ? Result<int64_t>(0) : Result<int64_t>(Error(*why));
+  if (const Target *other = findTilingTarget(given.target))
+    return choosePartFor(*other, loops, given);
   const TargetInfo &device = *lookupTarget(given.target);
   MatmulProblem problem = describeMatmul(loops, &device);
   MatmulTiling tiling = chooseMatmulTiling(problem, given.tiling, device);

@@ -15,6 +15,8 @@ struct MatmulProblem {
   /// True if some matrix is not known to fit the 2D unit's limits and may be accessed element by
   /// element.
   bool byElements;
+  /// Products of that size; below zero if it is dynamic.
+  int64_t batches = 1;
 };
 
 /// A workgroup computes workgroupM x workgroupN of C by subgroupsM x subgroupsN subgroups, in steps

@@ -37,7 +37,10 @@ _SCHEDULE = "matmul"
 _OPT_LEVEL = 2  # of host code
 _PTX = "4-ptx"  # the level that has it
 _GROUP_ROWS = 8
-_TILES = {"attention": {"workgroup_m": 128, "subgroups_m": 2, "keys": 128}}  # of schedules that choose Xe's
+_ATTENTION = "attention"
+_SWITCHES = {"overlap": True, "lazy": None, "counter": True}  # options of attentions, by default
+_QUERIES = 64  # of a warpgroup
+_KEYS = 128  # of a step
 _LOADS = ("auto", "plain")
 _PIPELINES = ("auto", "simple", "specialized")
 
@@ -58,8 +61,16 @@ class NvidiaTarget(Target):
         ),
         Option(
             "overlap",
-            "of an attention, multiply scores of the next keys before the powers of these, where that gains; True by "
-            "default",
+            "of an attention, multiply scores of the next keys before the powers of these; True by default",
+        ),
+        Option(
+            "lazy",
+            "of an attention, multiply the output for a new maximum only where that is much larger; by default for "
+            "values of at most 64 elements, where that gains",
+        ),
+        Option(
+            "counter",
+            "of an attention, workgroups draw tiles from a counter instead of every so many; True by default",
         ),
         Option(
             "pipeline",
@@ -114,10 +125,6 @@ class NvidiaTarget(Target):
         if "target" not in chosen.params:
             raise XeTileError(f"schedule {chosen.name!r} is not for GPUs: expected {_SCHEDULE}, or one with its parts")
         values["target"] = self.name
-        for name, value in _TILES.get(chosen.name, {}).items():
-            # 0 leaves it to the compiler.
-            if name in chosen.params and not chosen.params[name].value:
-                values.setdefault(name, value)
         given = self._options(options)
         rows = _GROUP_ROWS if given["group_rows"] is None else given["group_rows"]
         if not isinstance(rows, int) or isinstance(rows, bool) or not 1 <= rows < 2**15:
@@ -128,10 +135,11 @@ class NvidiaTarget(Target):
         loads = given["loads"] or "auto"
         if loads not in _LOADS:
             raise XeTileError(f"loads: expected {', '.join(_LOADS)}, got {told(loads)}")
-        overlap = True if given["overlap"] is None else given["overlap"]
-        if not isinstance(overlap, bool):
-            raise XeTileError(f"overlap: expected True or False, got {told(overlap)}")
-        return NvidiaPlan(self, chosen.with_values(values), rows, pipeline, loads, overlap)
+        switches = {name: usual if given[name] is None else given[name] for name, usual in _SWITCHES.items()}
+        for name, value in switches.items():
+            if value is not None and not isinstance(value, bool):
+                raise XeTileError(f"{name}: expected True or False, got {told(value)}")
+        return NvidiaPlan(self, chosen.with_values(values), rows, pipeline, loads, **switches)
 
     def __str__(self) -> str:
         return self.name
@@ -145,16 +153,25 @@ class NvidiaPlan(Plan):
     pipeline: str
     loads: str
     overlap: bool
+    lazy: bool | None
+    counter: bool
 
     def for_payload(self, payload: ir.Module) -> NvidiaPlan:
-        """Itself. XeTileError if the payload is a kernel already, or has frozen arguments."""
+        """With tiles that fit the values of an attention. XeTileError if the payload is a kernel already, or has frozen
+        arguments."""
         if _xetile.find_level(payload):
             raise XeTileError(
                 f"expected a function on tensors for the target {_NAME}, got a module with kernels (gpu.module)"
             )
         if has_frozen(payload):
             raise XeTileError(f"expected no arguments that are {FROZEN} for the target {_NAME}")
-        return replace(self)
+        schedule = self.schedule
+        if schedule is None or schedule.name != _ATTENTION:
+            return replace(self)
+        # 0 leaves it to the compiler, whose choices are those for Intel's GPUs.
+        tiles = _attention_tiles(payload) | {"keys": _KEYS}
+        open_ = {name: value for name, value in tiles.items() if not schedule.params[name].value}
+        return replace(self, schedule=schedule.with_values(open_))
 
     @property
     def host_opt_level(self) -> int:
@@ -164,7 +181,8 @@ class NvidiaPlan(Plan):
     def options(self) -> dict[str, str]:
         """Options of the levels, as `xetile-compile` takes them."""
         options = {"group-rows": str(self.group_rows), "pipeline": self.pipeline, "loads": self.loads}
-        return options | {"overlap": "true" if self.overlap else "false"}
+        spelling = {True: "true", False: "false", None: "auto"}
+        return options | {name: spelling[getattr(self, name)] for name in _SWITCHES}
 
     def code(self, stages: Stages, signature: Signature) -> NvidiaCode:
         """The kernel with the host's code that launches it."""
@@ -219,6 +237,19 @@ class NvidiaCode:
         raise XeTileError(
             f"report: expected a kernel for an Intel GPU, got one for {_NAME}: its `binaries` have the PTX"
         )
+
+
+def _attention_tiles(payload: ir.Module) -> dict[str, int]:
+    """Queries of a workgroup and its warpgroups: three where a row of the output is 64 elements or less, whose
+    registers leave room for one more to compute powers while others multiply."""
+    warpgroups = 2
+    for op in payload.body.operations:
+        if op.operation.name == "func.func":
+            results = ir.FunctionType(op.operation.attributes["function_type"].value).results
+            if results and isinstance(results[0], ir.RankedTensorType):
+                shape = results[0].shape
+                warpgroups = 3 if shape and 0 < shape[-1] <= 64 else 2
+    return {"workgroup_m": _QUERIES * warpgroups, "subgroups_m": warpgroups}
 
 
 def _rings(module: ir.Operation) -> list[dict[str, int]]:

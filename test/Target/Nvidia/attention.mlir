@@ -2,26 +2,37 @@
 // softmax(Q K^T / 8) V: a ring of keys and values, products of what is in registers.
 // RUN: sed s/x64x/x128x/g %s | xetile-opt --pass-pipeline="builtin.module(xetile-compile{target=sm_90a schedule=%schedules/attention.mlir to=2-ring set=workgroup_m=128,subgroups_m=2,keys=128})" | FileCheck %s --check-prefix=RING
 // RUN: sed s/x64x/x128x/g %s | xetile-opt --pass-pipeline="builtin.module(xetile-compile{target=sm_90a schedule=%schedules/attention.mlir to=2-ring set=workgroup_m=128,subgroups_m=2,keys=128},gpu.module(convert-xetile-to-nvvm,canonicalize))" | FileCheck %s --check-prefix=NVVM
-// RUN: xetile-opt %s --pass-pipeline="builtin.module(xetile-compile{target=sm_90a schedule=%schedules/attention.mlir to=2-ring set=workgroup_m=128,subgroups_m=2,keys=128},gpu.module(convert-xetile-to-nvvm,canonicalize))" | FileCheck %s --check-prefix=ORDER
+// RUN: xetile-opt %s --pass-pipeline="builtin.module(xetile-compile{target=sm_90a schedule=%schedules/attention.mlir to=2-ring overlap=false counter=false set=workgroup_m=128,subgroups_m=2,keys=128},gpu.module(convert-xetile-to-nvvm,canonicalize))" | FileCheck %s --check-prefix=ORDER
+// RUN: xetile-opt %s --pass-pipeline="builtin.module(xetile-compile{target=sm_90a schedule=%schedules/attention.mlir to=2-ring set=workgroup_m=192,subgroups_m=3,keys=128},gpu.module(convert-xetile-to-nvvm,canonicalize))" | FileCheck %s --check-prefix=LAZY
 // RUN: xetile-opt %s --pass-pipeline="builtin.module(xetile-compile{target=sm_90a schedule=%schedules/attention.mlir to=4-ptx set=workgroup_m=128,subgroups_m=2,keys=128})" | FileCheck %s --check-prefix=PTX
 
-// 128 keys and values of 128 elements a stage; beside two of them 128 queries, buffers of results, four barriers for each stage and two
-// for the queries. Of 64 elements nothing overlaps: it would not gain.
-// RING: xetile.ring = {overlap = true, pipeline = "specialized", shared_bytes = 196688 : i64, stage_bytes = 65536 : i64, stages = 2 : i64, threads = 384 : i64
+// 128 keys and values of 128 elements a stage; beside two of them 128 queries, buffers of results, four barriers for each stage, two
+// for the queries, one that is over, the number of a tile.
+// RING: xetile.ring = {counter = true, lazy = false, overlap = true, pipeline = "specialized", shared_bytes = 196704 : i64, stage_bytes = 65536 : i64, stages = 2 : i64, threads = 384 : i64
 
 // NVVM-LABEL: gpu.func @attention_kernel
-// NVVM-COUNT-10: nvvm.mbarrier.init
+// NVVM-COUNT-11: nvvm.mbarrier.init
 // NVVM-NOT: nvvm.mbarrier.init
-// The loader: queries, then keys and values step by step, each when there is room.
+// The loader draws tiles: queries when those before are read, then keys and values step by step, each when there is room, keys first.
 // NVVM: nvvm.setmaxregister decrease 40
+// NVVM: scf.while
+// NVVM: llvm.atomicrmw add
 // NVVM: nvvm.mbarrier.try_wait.parity
+// NVVM: scf.condition
+// NVVM: nvvm.mbarrier.arrive.expect_tx %{{.*}}, %c32768_i32
+// NVVM-COUNT-2: nvvm.cp.async.bulk.tensor.shared.cluster.global
 // NVVM: nvvm.mbarrier.arrive.expect_tx %{{.*}}, %c32768_i32
 // NVVM-COUNT-2: nvvm.cp.async.bulk.tensor.shared.cluster.global
 // NVVM: scf.for
 // NVVM-COUNT-2: nvvm.mbarrier.arrive.expect_tx %{{.*}}, %c32768_i32
+// NVVM: scf.yield
+// The last values; then the last workgroup leaves the counter as it was.
+// NVVM: nvvm.mbarrier.arrive.expect_tx %{{.*}}, %c32768_i32
+// NVVM: llvm.atomicrmw add
 // NVVM: nvvm.setmaxregister increase 232
 // The last warpgroup lets the first one begin.
 // NVVM: nvvm.barrier.arrive
+// NVVM: scf.while
 // The first scores: 128 elements in eight products, the first of them onto nothing.
 // NVVM: nvvm.barrier id
 // NVVM: nvvm.wgmma.fence.aligned
@@ -39,20 +50,25 @@
 // NVVM: nvvm.mbarrier.try_wait.parity
 // NVVM: llvm.inline_asm has_side_effects asm_dialect = att "wgmma.fence.sync.aligned;{{.*}}m64n128k16.f32.f16.f16{{.*}}wgmma.commit_group.sync.aligned;"
 // NVVM: nvvm.barrier.arrive
-// Scores are there, keys are read; powers of these while those before are multiplied.
+// Scores are there, keys are read; powers of these, and sums of rows as they are before rounding, while those before are multiplied.
 // NVVM: "wgmma.wait_group.sync.aligned 1;"
 // NVVM: nvvm.mbarrier.arrive %
 // NVVM: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
+// NVVM-NOT: arith.extf
+// NVVM: nvvm.mbarrier.try_wait.parity
 // NVVM: "wgmma.wait_group.sync.aligned 0;"
 // NVVM: nvvm.mbarrier.arrive %
 // NVVM: scf.yield
-// The last powers.
+// The last powers, and then the sums of four threads.
 // NVVM: m64n128k16.f32.f16.f16
 // NVVM: "wgmma.wait_group.sync.aligned 0;"
+// NVVM-COUNT-4: nvvm.shfl.sync bfly
+// NVVM-NOT: nvvm.shfl.sync bfly
 
-// One after the other, without turns.
+// One after the other, without turns, every so many tiles.
 // ORDER-LABEL: gpu.func @attention_kernel
 // ORDER-NOT: nvvm.barrier.arrive
+// ORDER-NOT: llvm.atomicrmw
 // ORDER: nvvm.setmaxregister increase 232
 // ORDER: scf.for
 // ORDER: scf.for
@@ -63,11 +79,21 @@
 // ORDER: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
 // ORDER: nvvm.mbarrier.try_wait.parity
 // ORDER: m64n64k16.f32.f16.f16
-// Rows are summed while that runs.
-// ORDER: arith.extf
 // ORDER: "wgmma.wait_group.sync.aligned 0;"
 // ORDER: nvvm.mbarrier.arrive %
 // ORDER: scf.yield
+
+// Three warpgroups; the output is multiplied where a row of the warp has grown.
+// LAZY-LABEL: gpu.func @attention_kernel
+// LAZY-SAME: lazy = true
+// LAZY: nvvm.setmaxregister decrease 32
+// LAZY: nvvm.setmaxregister increase 160
+// LAZY: "wgmma.wait_group.sync.aligned 1;"
+// LAZY: nvvm.vote.sync any
+// LAZY: "wgmma.wait_group.sync.aligned 0;"
+// LAZY: scf.if %{{.*}} -> (f32, f32,
+// LAZY: arith.mulf
+// LAZY: } else {
 
 // PTX: gpu.binary
 #head = affine_map<(h, m, n) -> (h, m, n)>

@@ -12,8 +12,8 @@ module attributes {gpu.container_module} {
   func.func @launch(%A: memref<40x48xbf16>, %B: memref<?xf32>, %n: i32, %x: index) {
     %c1 = arith.constant 1 : index
     // CHECK: %[[PTX:.*]] = llvm.mlir.addressof @kernels_ptx
-    // CHECK: %[[NAME:.*]] = llvm.mlir.addressof @kernels_name
-    // CHECK: %[[SLOT:.*]] = llvm.mlir.addressof @kernels_slot
+    // CHECK: %[[NAME:.*]] = llvm.mlir.addressof @kernels_kernel_name
+    // CHECK: %[[SLOT:.*]] = llvm.mlir.addressof @kernels_kernel_slot
     // CHECK: %[[SHARED:.*]] = arith.constant 49168 : i64
     // CHECK: %[[L:.*]] = call @xetileCudaBegin(%[[SLOT]], %[[PTX]], %[[NAME]], %[[SHARED]])
     // CHECK: %[[READ:.*]] = arith.constant 1 : i64
@@ -42,6 +42,6 @@ module attributes {gpu.container_module} {
     return
   }
   // CHECK: llvm.mlir.global internal constant @kernels_ptx("PTX\00")
-  // CHECK: llvm.mlir.global internal constant @kernels_name("kernel\00")
-  // CHECK: llvm.mlir.global internal @kernels_slot(0 : i64)
+  // CHECK: llvm.mlir.global internal constant @kernels_kernel_name("kernel\00")
+  // CHECK: llvm.mlir.global internal @kernels_kernel_slot(0 : i64)
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: xetile-opt %s --xetile-plan-ring=pipeline=simple --split-input-file --verify-diagnostics
 // RUN: not xetile-opt %s --xetile-plan-ring=pipeline=fast --split-input-file 2>&1 | FileCheck %s --check-prefix=FAST
+// RUN: not xetile-opt %s --xetile-plan-ring=lazy=maybe --split-input-file 2>&1 | FileCheck %s --check-prefix=LAZY
 // RUN: not xetile-opt %s --xetile-plan-ring=loads=tma --split-input-file 2>&1 | FileCheck %s --check-prefix=LOADS
 
 // FAST: option pipeline is fast, expected auto, simple or specialized
+// LAZY: option lazy is maybe, expected auto, true or false
 // LOADS: option loads is tma, expected auto or plain
 #map = #xetile.tile_attr<wg_map = <sg_layout = [1, 1], sg_data = [64, 64]>>
 gpu.module @kernels {

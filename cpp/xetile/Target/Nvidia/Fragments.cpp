@@ -60,14 +60,24 @@ Value KernelWriter::computePair(Value value, Place place) {
   Operation *op = value.getDefiningOp();
   if (auto load = dyn_cast<LoadTileOp>(op))
     return loadPair(load, place);
-  if (auto broadcast = dyn_cast<vector::BroadcastOp>(op))
-    return makePair(broadcast.getSource(), broadcast.getSource());
+  if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
+    Value source = scalarOf(broadcast.getSource());
+    return makePair(source, source);
+  }
+  if (auto steps = dyn_cast<vector::ShapeCastOp>(op))
+    return indexPair(steps, place);
   if (auto broadcast = dyn_cast<TileBroadcastOp>(op))
     return pairOf(broadcast.getVector(), place);
   if (auto reduce = dyn_cast<TileReduceOp>(op))
     return reducePairs(reduce, place);
   if (plan.isOnline() && isa<math::Exp2Op>(op) && type.getElementType().isF32())
     return exp2Pair(pairOf(op->getOperand(0), place));
+  if (auto compare = dyn_cast<arith::CmpIOp>(op); compare && plan.isOnline())
+    if (Value pair = comparePlaces(compare, place))
+      return pair;
+  if (auto quotient = dyn_cast<arith::DivFOp>(op); quotient && plan.isOnline())
+    if (Value product = divideByRows(quotient, place))
+      return product;
   IRMapping mapping;
   for (Value operand : op->getOperands())
     if (isa<VectorType>(operand.getType()))
@@ -75,6 +85,27 @@ Value KernelWriter::computePair(Value value, Place place) {
   Operation *copy = b.clone(*op, mapping);
   copy->getResult(0).setType(pairType);
   return copy->getResult(0);
+}
+
+/// A quotient by a number of each row as a product with its inverse, which is made once; null for
+/// others.
+Value KernelWriter::divideByRows(arith::DivFOp quotient, Place place) {
+  auto rows = quotient.getRhs().getDefiningOp<TileBroadcastOp>();
+  auto type = cast<VectorType>(quotient.getType());
+  if (!rows || !type.getElementType().isF32() || columnsOf(rows.getVector()) != 1 ||
+      columnsOf(quotient.getResult()) == 1)
+    return {};
+  // Beside the row's number itself in `pairs`: no value has a column below zero.
+  auto key =
+      std::make_tuple(rows.getVector().getAsOpaquePointer(), place.block, int64_t(-1), place.half);
+  Value &inverse = pairs[key];
+  if (!inverse) {
+    Value row = partOf(pairOf(rows.getVector(), place), 0);
+    Value one = arith::ConstantOp::create(b, b.getFloatAttr(b.getF32Type(), 1.0));
+    Value made = arith::DivFOp::create(b, one, row);
+    pairs[key] = makePair(made, made);
+  }
+  return arith::MulFOp::create(b, pairOf(quotient.getLhs(), place), pairs[key]);
 }
 
 /// Indices beyond the edges read the last element: what is computed of it is not stored.
@@ -85,15 +116,16 @@ Value KernelWriter::loadPair(LoadTileOp load, Place place) {
   Type element = memory.getElementType();
   bool isOneRow = type.getDimSize(0) == 1, isOneColumn = type.getDimSize(1) == 1;
   SmallVector<OpFoldResult> offsets = init.getMixedOffsets();
-  Value row = fromIndex(offsets[0]), column = fromIndex(offsets[1]);
-  if (!isOneRow) {
-    Value own = add(mul(warpgroup, plan.warpgroupRows()), mul(shiftRight(lane, 5), 16));
-    own = add(own, bitAnd(shiftRight(lane, 2), 7));
-    row = add(row, add(own, place.block * kWgmmaM + place.half * 8));
-  }
+  auto offsetOf = [&](OpFoldResult offset) {
+    auto value = dyn_cast<Value>(offset);
+    return fromIndex(value ? OpFoldResult(scalarOf(value)) : offset);
+  };
+  Value row = offsetOf(offsets[0]), column = offsetOf(offsets[1]);
+  if (!isOneRow)
+    row = add(row, ownRow(place));
   if (!isOneColumn)
-    column = add(column, add(shiftLeft(bitAnd(lane, 3), 1), place.column * 8));
-  Value source = init.getSource();
+    column = add(column, ownColumn(place));
+  Value source = scalarOf(init.getSource());
   auto within = [&](Value at, unsigned dim, int64_t last) -> Value {
     Value wide = arith::IndexCastOp::create(b, b.getIndexType(), at);
     Value most = arith::SubIOp::create(b, sizeOf(source, dim),

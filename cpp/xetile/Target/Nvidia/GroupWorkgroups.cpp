@@ -3,6 +3,7 @@
 // In: kernels on a grid of tiles, x along columns, y along rows. Out: the same tiles in groups of
 // rows. Refused: groups of less than one row.
 //===----------------------------------------------------------------------===//
+#include "xetile/IR/XeTileOps.h"
 #include "xetile/Target/Nvidia/Passes.h"
 #include "xetile/Transforms/WorkgroupOrder.h"
 
@@ -12,6 +13,7 @@ namespace xetile {
 } // namespace xetile
 
 using namespace mlir;
+using namespace xetile;
 
 namespace {
 struct GroupWorkgroups : xetile::impl::GroupWorkgroupsBase<GroupWorkgroups> {
@@ -23,7 +25,14 @@ struct GroupWorkgroups : xetile::impl::GroupWorkgroupsBase<GroupWorkgroups> {
       return signalPassFailure();
     }
     if (rows > 1)
-      getOperation().walk([&](gpu::GPUFuncOp kernel) { xetile::orderByGroups(kernel, rows); });
+      getOperation().walk([&](gpu::GPUFuncOp kernel) {
+        // What no other workgroup reads is in no order better.
+        auto has = [&](auto find) { return kernel.walk(find).wasInterrupted(); };
+        bool isByElement = has([](StoreTileOp) { return WalkResult::interrupt(); }) &&
+                           !has([](TileMmaOp) { return WalkResult::interrupt(); });
+        if (!isByElement)
+          orderByGroups(kernel, rows);
+      });
   }
 };
 } // namespace

@@ -32,7 +32,8 @@ constexpr Tile kTiles[] = {{128, 256, 1.0}, {256, 128, 0.98}, {128, 192, 0.97}, 
 /// Cycles of a multiprocessor: those of its products, 8192 operations each over the bytes of an
 /// element, once for each round of workgroups, and what begins and ends a workgroup.
 double costOf(const Tile &tile, const MatmulProblem &problem, int64_t kStep) {
-  int64_t tiles = llvm::divideCeil(problem.m, tile.m) * llvm::divideCeil(problem.n, tile.n);
+  int64_t tiles = llvm::divideCeil(problem.m, tile.m) * llvm::divideCeil(problem.n, tile.n) *
+                  std::max<int64_t>(problem.batches, 1);
   int64_t rounds = llvm::divideCeil(tiles, kMultiprocessors);
   int64_t k = problem.k > 0 ? llvm::divideCeil(problem.k, kStep) * kStep : 4096;
   double area = double(tile.m) * double(tile.n);
@@ -40,17 +41,19 @@ double costOf(const Tile &tile, const MatmulProblem &problem, int64_t kStep) {
   return double(rounds) * (products + 2000 + area / 16);
 }
 
+bool isOpenFor(const Tile &tile, const MatmulProblem &problem, const MatmulTiling &given) {
+  // Schedules share a prefetch of such a tile of elements of 1 or 4 bytes among no two subgroups.
+  bool isShared = tile.n != 192 || problem.inputBits == 16;
+  return isShared && (given.workgroupM == MatmulTiling::kOpen || given.workgroupM == tile.m) &&
+         (given.workgroupN == MatmulTiling::kOpen || given.workgroupN == tile.n);
+}
+
 /// The tile of the least cost among those that a user left open.
 Tile chooseTile(const MatmulProblem &problem, const MatmulTiling &given, int64_t kStep) {
   bool isKnown = problem.m > 0 && problem.n > 0;
   std::optional<Tile> best;
   for (const Tile &tile : kTiles) {
-    // Schedules share a prefetch of such a tile of elements of 1 or 4 bytes among no two subgroups.
-    bool isShared = tile.n != 192 || problem.inputBits == 16;
-    bool fits = isShared &&
-                (given.workgroupM == MatmulTiling::kOpen || given.workgroupM == tile.m) &&
-                (given.workgroupN == MatmulTiling::kOpen || given.workgroupN == tile.n);
-    if (fits &&
+    if (isOpenFor(tile, problem, given) &&
         (!best || (isKnown && costOf(tile, problem, kStep) < costOf(*best, problem, kStep))))
       best = tile;
   }
@@ -78,7 +81,7 @@ int64_t sumsOf(const MatmulTiling &tiling) {
 
 RegisterSplit hopper::splitRegisters(int64_t warpgroups, bool loadsPlainly) {
   // In steps of 8; ptxas gives each thread kRegisters / threads, rounded down to such a step.
-  int64_t loading = loadsPlainly ? 72 : 40;
+  int64_t loading = loadsPlainly ? 72 : warpgroups > 2 ? 32 : 40;
   int64_t each = kRegisters / ((warpgroups + 1) * kWarpgroup) / 8 * 8;
   if (each > kThreadRegisters)
     return {0, 0};
@@ -134,6 +137,40 @@ MatmulTiling hopper::chooseTiling(const MatmulProblem &problem, MatmulTiling til
   if (tiling.prefetch == MatmulTiling::kOpenPrefetch)
     tiling.prefetch = std::min<int64_t>(stagesThatFit(tiling, inputBytes), 6) - 1;
   return tiling;
+}
+
+int64_t hopper::chooseParts(const MatmulProblem &problem, const MatmulTiling &tiling) {
+  constexpr int64_t kMostParts = 16, kFewestSteps = 8;
+  // Cycles: a second launch, and 4 bytes that are written and read again at 1800 bytes a cycle,
+  // what memory and the second-level cache give together.
+  constexpr double kLaunch = 4000, kBytesOfCycle = 1800;
+  if (problem.m <= 0 || problem.n <= 0 || problem.k <= 0 || problem.batches <= 0)
+    return 1;
+  auto leastOf = [&](int64_t parts) {
+    MatmulProblem part = problem;
+    part.k /= parts;
+    part.batches *= parts;
+    double least = -1;
+    for (const Tile &tile : kTiles)
+      if (isOpenFor(tile, part, tiling) ||
+          (tiling.workgroupM == tile.m && tiling.workgroupN == tile.n))
+        if (double cost = costOf(tile, part, tiling.kStep); least < 0 || cost < least)
+          least = cost;
+    double bytes = double(problem.m) * double(problem.n) * double(problem.batches) * 4;
+    double sums = parts > 1 ? kLaunch + bytes * double(2 * parts + 1) / kBytesOfCycle : 0;
+    return least + sums;
+  };
+  int64_t best = 1;
+  double least = leastOf(1);
+  for (int64_t parts = 2; parts <= kMostParts; ++parts) {
+    bool isWhole = problem.k % (parts * tiling.kStep) == 0 &&
+                   problem.k / (parts * tiling.kStep) >= kFewestSteps;
+    if (double cost = isWhole ? leastOf(parts) : least; cost < least) {
+      least = cost;
+      best = parts;
+    }
+  }
+  return best;
 }
 
 Problem hopper::checkTiling(const MatmulTiling &tiling, mlir::Type input, mlir::Type sum) {

@@ -48,6 +48,9 @@ bool gainsByWalking(int64_t tiles);
 
 /// All sizes of a matmul's tiles.
 MatmulTiling chooseTiling(const MatmulProblem &problem, MatmulTiling given);
+/// Into how many parts to split k, of whole steps and one size, which a second kernel adds up; 1
+/// for not at all. Tiles of parts may be others than `tiling`.
+int64_t chooseParts(const MatmulProblem &problem, const MatmulTiling &tiling);
 /// The first limit that they exceed.
 Problem checkTiling(const MatmulTiling &tiling, mlir::Type input, mlir::Type sum);
 

@@ -3,49 +3,14 @@
 #ifndef XETILE_TARGET_NVIDIA_KERNELWRITER_H
 #define XETILE_TARGET_NVIDIA_KERNELWRITER_H
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "xetile/Target/Nvidia/RingPlan.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include "xetile/Target/Nvidia/ThreadCode.h"
 #include <map>
 #include <tuple>
 
 namespace xetile::hopper {
-
-/// Numbers of 32 bits, as a thread computes with.
-struct ThreadCode {
-  explicit ThreadCode(mlir::Location loc, mlir::OpBuilder &builder) : b(loc, builder) {}
-
-  mlir::ImplicitLocOpBuilder b;
-
-  mlir::Value number(int64_t value);
-  mlir::Value wide(int64_t value); // 64 bits
-  mlir::Value add(mlir::Value l, mlir::Value r);
-  mlir::Value add(mlir::Value l, int64_t r) { return r ? add(l, number(r)) : l; }
-  mlir::Value mul(mlir::Value l, int64_t r);
-  mlir::Value bitAnd(mlir::Value l, int64_t r);
-  mlir::Value bitXor(mlir::Value l, mlir::Value r);
-  mlir::Value shiftLeft(mlir::Value l, int64_t r);
-  mlir::Value shiftRight(mlir::Value l, int64_t r);
-  mlir::Value isEqual(mlir::Value l, mlir::Value r);
-  mlir::Value isBelow(mlir::Value l, mlir::Value r);
-  mlir::Value select(mlir::Value condition, mlir::Value l, mlir::Value r);
-  /// An offset of a tile, which is an index.
-  mlir::Value fromIndex(mlir::OpFoldResult index);
-  /// `base` + `bytes`, in shared memory.
-  mlir::Value at(mlir::Value base, mlir::Value bytes);
-  /// Where an element of a matrix is in memory; indices of 64 bits.
-  mlir::Value elementOf(mlir::Value matrix, mlir::Value row, mlir::Value column);
-  mlir::Value sizeOf(mlir::Value matrix, unsigned dim);
-  /// Both within their sides.
-  mlir::Value isInside(mlir::Value matrix, mlir::Value row, mlir::Value column);
-  /// An index of 64 bits.
-  mlir::Value toIndex(mlir::Value number);
-  void onlyIf(mlir::Value condition, llvm::function_ref<void()> body);
-};
 
 /// Writes the kernel of a plan, at the place of its loop and its stores.
 class KernelWriter : ThreadCode {
@@ -66,6 +31,7 @@ private:
   };
   void writeSpecialized();
   void loadTiles(mlir::Value first, mlir::Value tiles, mlir::Value step);
+  Turn loadSteps(Turn turn);
   void copyPlaces(llvm::ArrayRef<mlir::Operation *> body, mlir::Value tile);
   void multiplyTiles(llvm::ArrayRef<mlir::Operation *> body, mlir::Value first, mlir::Value tiles,
                      mlir::Value step);
@@ -74,7 +40,9 @@ private:
   mlir::Value gridSize(unsigned dimension);
   Turn next(Turn turn);
   llvm::SmallVector<mlir::Value> firstTurn();
-  void yieldTurn(mlir::scf::ForOp walk, Turn turn);
+  void yieldTurn(Turn turn, mlir::ValueRange carried);
+  void walkTiles(bool loads, mlir::Value first, mlir::Value tiles, mlir::Value step,
+                 llvm::function_ref<Turn(mlir::Value, Turn)> body);
   void release(mlir::Value stage, mlir::Value isSafe);
   Turn multiplyTile(Turn turn);
   void writeStores();
@@ -109,34 +77,76 @@ private:
   Late arriveLate(Late late);
 
   // Online.cpp: attentions, by products of what is in registers.
+  enum class StageBarrier { KeysFull, KeysEmpty, ValuesFull, ValuesEmpty };
   mlir::Value barrierOfQueries(bool empty);
-  void loadQueries(mlir::Value parity);
-  Turn attendTile(Turn turn, mlir::Value parity);
+  mlir::Value barrierThatIsOver();
+  mlir::Value barrierOfStage(StageBarrier which, mlir::Value stage);
+  void releasePart(StageBarrier which, mlir::Value stage);
+  void releaseQueries();
+  void beginOnlineBarriers();
+  void waitForQueries(bool loads, mlir::Value parity);
+  void loadQueries();
+  void loadPart(bool isValues, Turn turn, mlir::Value step);
+  Turn loadAttention(Turn turn);
+  mlir::Value firstKey();
+  void waitForTurn();
+  void passTurn();
+  void giveFirstTurn();
+  Turn attendTile(Turn turn);
+  void beginStep(const OnlineLoop &online, mlir::Value key);
+  mlir::Value scalarOf(mlir::Value value);
+  Turn attendInOrder(Turn turn);
+  /// What is made of a step's scores.
+  struct Followed {
+    llvm::SmallVector<mlir::Value> powers, others;
+    mlir::Value grown;
+  };
+  Followed followScores(const OnlineLoop &online, bool isFirst);
+  Turn attendOverlapped(Turn turn);
+
+  // OnlineTiles.cpp: tiles from a counter.
+  mlir::Value placeOfTileNumber();
+  mlir::Value addTo(mlir::Value counter, mlir::LLVM::AtomicOrdering ordering);
+  void drawTiles(bool loads, mlir::Value tiles, llvm::function_ref<Turn(mlir::Value, Turn)> body);
+
+  // OnlineProducts.cpp: wgmma of an attention.
   llvm::SmallVector<mlir::Value> multiplyScores(mlir::Value stage);
   llvm::SmallVector<mlir::Value> multiplyPowers(mlir::ValueRange powers, mlir::ValueRange sums,
                                                 mlir::Value stage);
   llvm::SmallVector<mlir::Value> landed(mlir::ValueRange sums, int64_t onTheirWay);
-  enum class StageBarrier { KeysFull, KeysEmpty, ValuesFull, ValuesEmpty };
-  mlir::Value barrierOfStage(StageBarrier which, mlir::Value stage);
-  void releasePart(StageBarrier which, mlir::Value stage);
-  void loadKeysAndValues(Turn turn, mlir::Value step);
-  void waitForTurn();
-  void passTurn();
-  void giveFirstTurn();
-  Turn attendInOrder(Turn turn);
-  Turn attendOverlapped(Turn turn);
-  llvm::SmallVector<mlir::Value> powersOfScores();
-  mlir::ValueRange holdAll(mlir::ValueRange values, mlir::ValueRange elements);
-  mlir::Value reducePairs(TileReduceOp reduce, Place place);
-  mlir::Value exp2Pair(mlir::Value pair);
-  llvm::SmallVector<mlir::Value> sumRows();
-  void hold(mlir::Value value, mlir::ValueRange elements);
-  llvm::SmallVector<mlir::Value> elementsOf(mlir::Value value);
+
+  // OnlineRows.cpp: powers, maxima and sums of rows.
   int64_t columnsOf(mlir::Value value) const;
+  void hold(mlir::Value value, mlir::ValueRange elements);
+  mlir::ValueRange holdAll(mlir::ValueRange values, mlir::ValueRange elements);
+  llvm::SmallVector<mlir::Value> elementsOf(mlir::Value value);
+  mlir::Value partOf(mlir::Value pair, int64_t at);
+  mlir::Value exp2Pair(mlir::Value pair);
+  mlir::Value ofFour(mlir::Value own, mlir::vector::CombiningKind kind);
+  mlir::Value reduceOwn(mlir::Value from, Place place, mlir::vector::CombiningKind kind);
+  mlir::Value reducePairs(TileReduceOp reduce, Place place);
+  llvm::SmallVector<mlir::Value> powersOfScores(const OnlineLoop &online);
+  void sumRows(const OnlineLoop &online);
+  void finishSums();
+  mlir::Value keepMaxima(const OnlineLoop &online);
+  llvm::SmallVector<mlir::Value> rescale(const OnlineLoop &online, mlir::Value grown);
+
+  // OnlineMasks.cpp: numbers of rows and columns.
+  struct Linear {
+    mlir::Value row;
+    int64_t column; // its factor
+    bool maySign;   // it may be below zero
+  };
+  mlir::Value ownRow(Place place);
+  mlir::Value ownColumn(Place place);
+  mlir::Value indexPair(mlir::vector::ShapeCastOp steps, Place place);
+  std::optional<Linear> linearOf(mlir::Value value, Place place);
+  mlir::Value comparePlaces(mlir::arith::CmpIOp compare, Place place);
 
   // Products.cpp: wgmma.
   void beginProducts();
   mlir::Value descriptor(mlir::Value address, int64_t leading);
+  mlir::Value descriptorAt(mlir::Value base, int64_t bytes);
   llvm::SmallVector<mlir::Value> firstSums();
   void multiply(llvm::SmallVectorImpl<mlir::Value> &sums, mlir::Value stage);
   llvm::SmallVector<mlir::Value> writeLoop();
@@ -145,6 +155,7 @@ private:
   mlir::Value pairOf(mlir::Value value, Place place);
   mlir::Value computePair(mlir::Value value, Place place);
   mlir::Value loadPair(LoadTileOp load, Place place);
+  mlir::Value divideByRows(mlir::arith::DivFOp quotient, Place place);
   mlir::Value makePair(mlir::Value first, mlir::Value second);
 
   // Lookahead.cpp: what chunks of results need of memory, before it is waited for.
@@ -173,6 +184,7 @@ private:
   mlir::Value mapA, mapB, mapQueries;
   mlir::Value grid;       // of a kernel that walks over tiles: their numbers
   mlir::IRMapping copies; // of what a tile's place is computed of, for the warpgroup that loads
+  mlir::IRMapping inStep; // of numbers of an attention's loop, for the step that is written
   mlir::Value descriptorA, descriptorB;
   mlir::Type sumsType;
   llvm::SmallVector<mlir::Value> sums;                   // one struct for each 64 rows

@@ -54,6 +54,13 @@ struct LaunchByCuda : xetile::impl::LaunchByCudaBase<LaunchByCuda> {
         return signalPassFailure();
     for (memref::CopyOp copy : copies)
       lowerCopy(copy);
+    getOperation().walk([&](gpu::MemcpyOp copy) { lowerCopy(copy, copy.getSrc(), copy.getDst()); });
+    getOperation().walk([&](gpu::DeallocOp free) { lowerFree(free); });
+    WalkResult allocated = getOperation().walk([&](gpu::AllocOp alloc) {
+      return succeeded(lowerAlloc(alloc)) ? WalkResult::advance() : WalkResult::interrupt();
+    });
+    if (allocated.wasInterrupted())
+      return signalPassFailure();
     for (auto binary : llvm::make_early_inc_range(getOperation().getOps<gpu::BinaryOp>()))
       binary.erase();
   }
@@ -128,9 +135,10 @@ private:
       return number(kernel->ring.getAs<IntegerAttr>(field).getInt());
     };
     Value ptx = addressOf(b, name + "_ptx", kernel->ptx.getValue());
-    Value symbol = addressOf(b, name + "_name", launch.getKernelName().getValue());
-    Value handle = call(b, "xetileCudaBegin",
-                        {slotOf(b, name), ptx, symbol, ringNumber("shared_bytes")}, true);
+    std::string own = name + "_" + launch.getKernelName().getValue().str();
+    Value symbol = addressOf(b, own + "_name", launch.getKernelName().getValue());
+    Value handle =
+        call(b, "xetileCudaBegin", {slotOf(b, own), ptx, symbol, ringNumber("shared_bytes")}, true);
     ArrayRef<int64_t> written = kernel->ring.getAs<DenseI64ArrayAttr>("written");
     for (auto [at, operand] : llvm::enumerate(launch.getKernelOperands())) {
       if (!isa<MemRefType>(operand.getType())) {
@@ -146,17 +154,22 @@ private:
       int64_t argument = map.getAs<IntegerAttr>("argument").getInt();
       ArrayRef<int64_t> box = map.getAs<DenseI64ArrayAttr>("box");
       auto type = cast<MemRefType>(launch.getKernelOperand(argument).getType());
-      call(b, "xetileCudaMap",
-           {handle, number(argument),
-            number(kindOf(type.getElementType(), llvm::is_contained(written, argument))),
-            number(box[0]), number(box[1])});
+      SmallVector<Value> facts = {
+          handle, number(argument),
+          number(kindOf(type.getElementType(), llvm::is_contained(written, argument))),
+          number(box[0]), number(box[1])};
+      auto along = map.getAs<IntegerAttr>("outer_dim");
+      if (along)
+        facts.push_back(number(along.getInt()));
+      call(b, along ? "xetileCudaMapAlong" : "xetileCudaMap", facts);
     }
     if (auto aligned = kernel->ring.getAs<DenseI64ArrayAttr>("aligned"))
       for (ArrayRef<int64_t> rest = aligned; rest.size() >= 2; rest = rest.drop_front(2))
         call(b, "xetileCudaAligned", {handle, number(rest[0]), number(rest[1])});
     auto pipeline = kernel->ring.getAs<StringAttr>("pipeline");
+    auto counter = kernel->ring.getAs<BoolAttr>("counter");
     if (pipeline && pipeline == "specialized")
-      call(b, "xetileCudaWalk", {handle});
+      call(b, counter && counter.getValue() ? "xetileCudaDraw" : "xetileCudaWalk", {handle});
     gpu::KernelDim3 grid = launch.getGridSizeOperandValues();
     call(b, "xetileCudaLaunch",
          {handle, fromIndex(grid.x), fromIndex(grid.y), fromIndex(grid.z), ringNumber("threads")});
@@ -201,25 +214,82 @@ private:
   }
 
   /// Arrays that are on the device are copied there.
-  void lowerCopy(memref::CopyOp copy) {
-    auto from = dyn_cast<MemRefType>(copy.getSource().getType());
-    auto to = dyn_cast<MemRefType>(copy.getTarget().getType());
+  void lowerCopy(memref::CopyOp copy) { lowerCopy(copy, copy.getSource(), copy.getTarget()); }
+
+  void lowerCopy(Operation *copy, Value source, Value target) {
+    auto from = dyn_cast<MemRefType>(source.getType());
+    auto to = dyn_cast<MemRefType>(target.getType());
     if (!from || !to || !from.getLayout().isIdentity() || !to.getLayout().isIdentity())
       return;
-    ImplicitLocOpBuilder b(copy.getLoc(), copy);
+    ImplicitLocOpBuilder b(copy->getLoc(), copy);
     auto address = [&](Value memory) -> Value {
       return arith::IndexCastOp::create(b, b.getI64Type(),
                                         memref::ExtractAlignedPointerAsIndexOp::create(b, memory));
     };
-    auto facts = memref::ExtractStridedMetadataOp::create(b, copy.getSource());
+    auto facts = memref::ExtractStridedMetadataOp::create(b, source);
     Value bytes =
         arith::ConstantOp::create(b, b.getIndexAttr((from.getElementTypeBitWidth() + 7) / 8));
     for (Value size : facts.getSizes())
       bytes = arith::MulIOp::create(b, bytes, size);
     call(b, "xetileCudaCopy",
-         {address(copy.getTarget()), address(copy.getSource()),
-          arith::IndexCastOp::create(b, b.getI64Type(), bytes)});
-    copy.erase();
+         {address(target), address(source), arith::IndexCastOp::create(b, b.getI64Type(), bytes)});
+    copy->erase();
+  }
+
+  /// Memory of the device as the descriptor that a memref becomes.
+  LogicalResult lowerAlloc(gpu::AllocOp alloc) {
+    MemRefType type = alloc.getType();
+    if (!type.getLayout().isIdentity())
+      return alloc.emitOpError("allocates ") << type << "; expected contiguous memory";
+    ImplicitLocOpBuilder b(alloc.getLoc(), alloc);
+    auto number = [&](int64_t value) -> Value {
+      return arith::ConstantOp::create(b, b.getI64IntegerAttr(value));
+    };
+    SmallVector<Value> sizes, strides(size_t(type.getRank()));
+    ValueRange given = alloc.getDynamicSizes();
+    for (int64_t size : type.getShape()) {
+      bool isOpen = ShapedType::isDynamic(size);
+      sizes.push_back(isOpen ? arith::IndexCastOp::create(b, b.getI64Type(), given.front())
+                             : number(size));
+      given = isOpen ? given.drop_front() : given;
+    }
+    Value elements = number(1);
+    for (size_t dim = sizes.size(); dim-- > 0;) {
+      strides[dim] = elements;
+      elements = b.createOrFold<arith::MulIOp>(elements, sizes[dim]);
+    }
+    Value bytes =
+        b.createOrFold<arith::MulIOp>(elements, number((type.getElementTypeBitWidth() + 7) / 8));
+    Value memory = call(b, "xetileCudaAllocate", {bytes}, true);
+    auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+    SmallVector<Type> fields = {pointer, pointer, b.getI64Type()};
+    if (type.getRank() != 0)
+      fields.append(2, LLVM::LLVMArrayType::get(b.getI64Type(), unsigned(type.getRank())));
+    Value descriptor =
+        LLVM::UndefOp::create(b, LLVM::LLVMStructType::getLiteral(b.getContext(), fields));
+    auto insert = [&](Value value, ArrayRef<int64_t> at) {
+      descriptor = LLVM::InsertValueOp::create(b, descriptor, value, at);
+    };
+    insert(memory, {0});
+    insert(memory, {1});
+    insert(number(0), {2});
+    for (auto [dim, size, stride] : llvm::enumerate(sizes, strides)) {
+      insert(size, {3, int64_t(dim)});
+      insert(stride, {4, int64_t(dim)});
+    }
+    Value made = UnrealizedConversionCastOp::create(b, type, descriptor).getResult(0);
+    alloc.getMemref().replaceAllUsesWith(made);
+    alloc.erase();
+    return success();
+  }
+
+  void lowerFree(gpu::DeallocOp free) {
+    ImplicitLocOpBuilder b(free.getLoc(), free);
+    Value index = memref::ExtractAlignedPointerAsIndexOp::create(b, free.getMemref());
+    Value address = arith::IndexCastOp::create(b, b.getI64Type(), index);
+    auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+    call(b, "xetileCudaFree", {LLVM::IntToPtrOp::create(b, pointer, address)});
+    free.erase();
   }
 
   Value call(ImplicitLocOpBuilder &b, StringRef name, ArrayRef<Value> arguments,

@@ -29,6 +29,17 @@ struct NvidiaOptions : TargetOptions {
       llvm::cl::desc("plain: without TMA, for sizes of a run whose rows are no multiples of 16 "
                      "bytes; auto: where that is known"),
       llvm::cl::init("auto")};
+  Option<bool> counter{
+      *this, "counter",
+      llvm::cl::desc(
+          "Of an attention, workgroups draw tiles from a counter instead of every so many"),
+      llvm::cl::init(true)};
+  Option<std::string> lazy{
+      *this, "lazy",
+      llvm::cl::desc(
+          "Of an attention, multiply the output for a new maximum only where that is much "
+          "larger: true, false, or auto, where that gains"),
+      llvm::cl::init("auto")};
   Option<int64_t> groupRows{
       *this, "group-rows",
       llvm::cl::desc("Rows of tiles that workgroups walk together, for the second-level cache"),
@@ -86,6 +97,8 @@ void addRing(OpPassManager &pm, const NvidiaOptions &options) {
   PlanRingOptions plan;
   plan.loads = options.loads;
   plan.overlap = options.overlap;
+  plan.lazy = options.lazy;
+  plan.counter = options.counter;
   plan.pipeline = options.pipeline;
   device.addPass(createPlanRing(plan));
 }
@@ -122,6 +135,7 @@ void addPtx(OpPassManager &pm) {
 }
 
 void addHost(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createAllocOnDevice());
   pm.addPass(createLaunchByCuda());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());
@@ -152,6 +166,7 @@ void xetile::registerNvidiaTarget() {
   target.begin = [](OpPassManager &pm, const TargetOptions &) { addAttachTarget(pm); };
   target.chooseTiling = hopper::chooseTiling;
   target.checkTiling = hopper::checkTiling;
+  target.chooseParts = hopper::chooseParts;
   target.levels = {
       plain("0-linalg", "take the function", addPreparation),
       level("1-xetile-workgroup", "apply the schedule", nullptr),

@@ -49,9 +49,13 @@ def PlanRing : Pass<"xetile-plan-ring", "::mlir::gpu::GPUModuleOp"> {
     have to begin at (`aligned`). `loads = plain` says so of sizes of a run.
 
     A kernel of several products is an attention: queries, loaded once, times keys, and what is computed of these scores
-    times values, in one loop over keys. A stage of the ring then has the keys and the values of a step, and the pipeline
-    is `specialized`. What is computed between the products stays in registers: elementwise operations, broadcasts, and
-    maxima and sums along rows.
+    times values, in one loop over keys, or in several that go on with each other's results, as those of a causal mask. A
+    stage of the ring then has the keys and the values of a step, and the pipeline is `specialized`. What is computed
+    between the products stays in registers: elementwise operations, comparisons of places, loads of masks, broadcasts, and
+    maxima and sums along rows. Three options say how: `overlap`, `lazy`, `counter`.
+
+    A kernel without products has the pipeline `threads`: they share a workgroup's tile in chunks of 16 bytes of a row, and
+    shared memory is for reductions.
 
     Refused, each with an error at the operation: kernels of another form; operands of `tile_mma` that are no loads of a
     matrix that the kernel takes as argument, alone or in a batch; types other than f16, bf16, f32 (multiplied as tf32) with
@@ -65,7 +69,12 @@ def PlanRing : Pass<"xetile-plan-ring", "::mlir::gpu::GPUModuleOp"> {
       Option<"loads", "loads", "std::string", "\"auto\"",
       "plain: without TMA, for sizes of a run whose rows are no multiples of 16 bytes; auto: where that is known">,
       Option<"overlap", "overlap", "bool", "true",
-      "Of an attention, multiply scores of the next keys before the powers of these, where that gains">];
+      "Of an attention, multiply scores of the next keys before the powers of these">,
+      Option<"lazy", "lazy", "std::string", "\"auto\"",
+      "Of an attention, multiply the output for a new maximum only where that is much larger: true, false, or auto, where "
+      "that gains">,
+      Option<"counter", "counter", "bool", "true",
+      "Of an attention, workgroups draw tiles from a counter instead of every so many">];
 }
 
 def ConvertXeTileToNVVM : Pass<"convert-xetile-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
@@ -79,9 +88,16 @@ def ConvertXeTileToNVVM : Pass<"convert-xetile-to-nvvm", "::mlir::gpu::GPUModule
     - In the pipeline `specialized` a warpgroup more loads, and gives registers to the others (setmaxnreg). A second barrier
       of each stage counts the warpgroups that have read it. Workgroups walk over tiles, as many as the device runs at once,
       so that the next tile's stages fill while one is stored. The numbers of tiles are a parameter, `xetile.grid`.
-    - Of an attention, scores are waited for, and powers are the operand of the second product in the registers in which
-      they were computed: two groups of 8 columns are what wgmma takes for 16 of k. `tile_reduce` along rows is made of
-      shuffles of four threads; a `tile_mma` with a constant of sums of rows.
+    - Of an attention, powers are the operand of the second product in the registers in which they were computed: two
+      groups of 8 columns are what wgmma takes for 16 of k. `tile_reduce` along rows is made of shuffles of four threads; a
+      `tile_mma` with a constant of sums of rows, of powers as they were before they were rounded, each thread's own until
+      the last step.
+    - With `overlap` the scores of a step are multiplied before the powers of the step before, which run while those of this
+      step are computed; warpgroups take turns at products by named barriers. With `lazy` the output is multiplied for a new
+      maximum only where a row's has grown by more than 8 in the exponent; until then the old one serves. With `counter`
+      workgroups draw tiles from a counter in memory, one ahead, the longest first where a mask ends rows.
+    - Kernels of the pipeline `threads` compute on a vector for each chunk, loaded and stored at once where it is inside of
+      its matrix. Reductions are made by shuffles within a warp, and through shared memory between warps.
     - Tiles that TMA does not take are copied by that warpgroup's threads, by cp.async or through registers, and results
       with such rows are stored element by element.
     - Elementwise operations work on pairs of sums in registers. `store_tile` goes through two buffers of each warpgroup

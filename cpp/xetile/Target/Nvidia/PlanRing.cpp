@@ -4,10 +4,13 @@
 // bytes and threads at each. Refused: what RingPlan.cpp and Hopper.cpp refuse; kernels of
 // workgroups with a limit below what the subgroups need.
 //===----------------------------------------------------------------------===//
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "xetile/Target/Nvidia/Hopper.h"
 #include "xetile/Target/Nvidia/Passes.h"
 #include "xetile/Target/Nvidia/RestoreLoop.h"
 #include "xetile/Target/Nvidia/RingPlan.h"
+#include "xetile/Target/Nvidia/SimtPlan.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_PLANRING
@@ -30,6 +33,10 @@ struct PlanRing : xetile::impl::PlanRingBase<PlanRing> {
     if (pipeline != "auto" && pipeline != "simple" && pipeline != "specialized") {
       getOperation().emitOpError()
           << "option pipeline is " << pipeline << ", expected auto, simple or specialized";
+      return signalPassFailure();
+    }
+    if (lazy != "auto" && lazy != "true" && lazy != "false") {
+      getOperation().emitOpError() << "option lazy is " << lazy << ", expected auto, true or false";
       return signalPassFailure();
     }
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
@@ -74,7 +81,69 @@ private:
            (pipeline == "auto" && !why && gainsByWalking(tilesOf(plan)));
   }
 
+  /// Without products: threads share tiles, and nothing goes through a ring.
+  LogicalResult planThreads(gpu::GPUFuncOp kernel) {
+    FailureOr<SimtPlan> plan = planSimt(kernel);
+    if (failed(plan))
+      return failure();
+    llvm::SetVector<int64_t> written, read;
+    WalkResult result = kernel.walk([&](xetile::InitTileOp init) {
+      std::optional<int64_t> argument = argumentOf(init.getSource());
+      if (!argument) {
+        init.emitOpError("is a tile of memory that the kernel does not take as argument; expected "
+                         "a memref among its arguments, or a view of one");
+        return WalkResult::interrupt();
+      }
+      bool isWritten = llvm::any_of(init->getUsers(), llvm::IsaPred<xetile::StoreTileOp>);
+      (isWritten ? written : read).insert(*argument);
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return failure();
+    SmallVector<int64_t> aligned;
+    llvm::SetVector<int64_t> accessed(written.begin(), written.end());
+    accessed.insert_range(read);
+    for (int64_t argument : accessed) {
+      auto type = cast<MemRefType>(kernel.getArgument(unsigned(argument)).getType());
+      if (type.getLayout().isIdentity())
+        aligned.append({argument, 16});
+    }
+    Builder b(&getContext());
+    auto number = [&](StringRef name, int64_t value) {
+      return b.getNamedAttr(name, b.getI64IntegerAttr(value));
+    };
+    NamedAttrList fields;
+    fields.append(stagesOf(0));
+    fields.append(number("stage_bytes", 0));
+    fields.append(number("shared_bytes", plan->sharedBytes));
+    fields.append(number("threads", plan->threads));
+    fields.append("pipeline", b.getStringAttr("threads"));
+    fields.append("written", b.getDenseI64ArrayAttr(written.getArrayRef()));
+    fields.append("aligned", b.getDenseI64ArrayAttr(aligned));
+    kernel->setAttr(kRingAttr, fields.getDictionary(&getContext()));
+    kernel.setKnownBlockSizeAttr(b.getDenseI32ArrayAttr({int32_t(plan->threads), 1, 1}));
+    return success();
+  }
+
+  /// The argument of a kernel that a memref is, or a view of.
+  static std::optional<int64_t> argumentOf(Value memory) {
+    while (Operation *op = memory.getDefiningOp()) {
+      if (!isa<memref::SubViewOp, memref::ExpandShapeOp, memref::CollapseShapeOp,
+               memref::TransposeOp, memref::CastOp, memref::ReinterpretCastOp>(op))
+        return std::nullopt;
+      memory = op->getOperand(0);
+    }
+    auto argument = cast<BlockArgument>(memory);
+    return isa<gpu::GPUFuncOp>(argument.getOwner()->getParentOp())
+               ? std::optional<int64_t>(argument.getArgNumber())
+               : std::nullopt;
+  }
+
   LogicalResult plan(gpu::GPUFuncOp kernel) {
+    auto has = [&](auto find) { return kernel.walk(find).wasInterrupted(); };
+    if (has([](xetile::StoreTileOp) { return WalkResult::interrupt(); }) &&
+        !has([](xetile::TileMmaOp) { return WalkResult::interrupt(); }))
+      return planThreads(kernel);
     // A single step needs no stage ahead, but the ring has two.
     NamedAttrList given;
     if (restoreLoop(kernel))
@@ -83,6 +152,10 @@ private:
       given.append("loads", Builder(&getContext()).getStringAttr("plain"));
     if (!overlap)
       given.append("overlap", Builder(&getContext()).getBoolAttr(false));
+    if (lazy != "auto")
+      given.append("lazy", Builder(&getContext()).getBoolAttr(lazy == "true"));
+    if (!counter)
+      given.append("counter", Builder(&getContext()).getBoolAttr(false));
     if (!given.empty())
       kernel->setAttr(kRingAttr, given.getDictionary(&getContext()));
     FailureOr<RingPlan> plan = planRing(kernel);
@@ -123,8 +196,11 @@ private:
     fields.append("written", b.getDenseI64ArrayAttr(written));
     if (plan->isAllPlain)
       fields.append("loads", b.getStringAttr("plain"));
-    if (plan->isOnline())
+    if (plan->isOnline()) {
       fields.append("overlap", b.getBoolAttr(plan->overlaps));
+      fields.append("lazy", b.getBoolAttr(plan->isLazy));
+      fields.append("counter", b.getBoolAttr(plan->drawsTiles));
+    }
     if (!aligned.empty())
       fields.append("aligned", b.getDenseI64ArrayAttr(aligned));
     kernel->setAttr(kRingAttr, fields.getDictionary(&getContext()));

@@ -13,12 +13,21 @@ using namespace xetile::hopper;
 
 constexpr int64_t kGroup = 8 * kSwizzleBytes; // of the swizzle: 8 rows
 
-/// Of a matrix in shared memory: its address, the distance of its columns of chunks, and of groups
-/// of 8 rows; 128-byte swizzle.
+/// The half of a descriptor that differs between matrices in shared memory: the address, and the
+/// distance of columns of chunks. Arithmetic of 32 bits on what is the same in a warp stays with
+/// the uniform registers that wgmma reads descriptors from; that of 64 bits goes through each
+/// thread's.
 Value KernelWriter::descriptor(Value address, int64_t leading) {
-  int64_t known = (leading >> 4) << 16 | (kGroup >> 4) << 32 | int64_t(1) << 62;
-  Value low = arith::ExtUIOp::create(b, b.getI64Type(), shiftRight(bitAnd(address, 0x3FFFF), 4));
-  return arith::OrIOp::create(b, low, wide(known));
+  Value low = shiftRight(bitAnd(address, 0x3FFFF), 4);
+  return b.createOrFold<arith::OrIOp>(low, number((leading >> 4) << 16));
+}
+
+/// The descriptor of what is `bytes` behind: with the distance of groups of 8 rows, and the swizzle
+/// of 128 bytes.
+Value KernelWriter::descriptorAt(Value base, int64_t bytes) {
+  constexpr int64_t kUpper = (kGroup >> 4) << 32 | int64_t(1) << 62;
+  Value low = arith::ExtUIOp::create(b, b.getI64Type(), add(base, bytes >> 4));
+  return arith::OrIOp::create(b, low, wide(kUpper));
 }
 
 void KernelWriter::beginProducts() {
@@ -65,11 +74,7 @@ static NVVM::WGMMATypes kindOf(Type type, bool isUnsigned) {
 
 void KernelWriter::multiply(SmallVectorImpl<Value> &sums, Value stage) {
   const MatmulTiling &tiling = plan.tiling;
-  Value offset = arith::ExtUIOp::create(b, b.getI64Type(), mul(stage, plan.stageBytes() >> 4));
-  auto moved = [&](Value base, int64_t bytes) {
-    Value by = bytes ? arith::AddIOp::create(b, base, wide(bytes >> 4)) : base;
-    return by;
-  };
+  Value offset = mul(stage, plan.stageBytes() >> 4);
   // One wgmma's part of k: 32 bytes of a row of 128, or rows.
   auto alongK = [&](const TilePlace &place, bool kIsInner, int64_t number) {
     if (!kIsInner)
@@ -77,8 +82,7 @@ void KernelWriter::multiply(SmallVectorImpl<Value> &sums, Value stage) {
     int64_t perRow = kSwizzleBytes / kWgmmaKBytes;
     return number / perRow * place.outerInRing() * kSwizzleBytes + number % perRow * kWgmmaKBytes;
   };
-  Value a = arith::AddIOp::create(b, descriptorA, offset);
-  Value c = arith::AddIOp::create(b, descriptorB, offset);
+  Value a = add(descriptorA, offset), c = add(descriptorB, offset);
   NVVM::WGMMATypes kindA = kindOf(plan.input(), plan.mma.getUnsignedA());
   NVVM::WGMMATypes kindB = kindOf(plan.input(), plan.mma.getUnsignedB());
   NVVM::WGMMATypes kindOfSums = plan.sum().isF32() ? NVVM::WGMMATypes::f32 : NVVM::WGMMATypes::s32;
@@ -91,9 +95,10 @@ void KernelWriter::multiply(SmallVectorImpl<Value> &sums, Value stage) {
   int64_t blockBytes = (aIsTransposed ? plan.a.outerInRing() : kWgmmaM) * kSwizzleBytes;
   NVVM::WgmmaFenceAlignedOp::create(b);
   for (int64_t k = 0; k < tiling.kStep / plan.wgmmaK(); ++k) {
-    Value fromB = moved(c, alongK(plan.b, bIsTransposed, k));
+    Value fromB = descriptorAt(c, alongK(plan.b, bIsTransposed, k));
     for (auto [block, sum] : llvm::enumerate(sums)) {
-      Value fromA = moved(a, alongK(plan.a, !aIsTransposed, k) + int64_t(block) * blockBytes);
+      Value fromA =
+          descriptorAt(a, alongK(plan.a, !aIsTransposed, k) + int64_t(block) * blockBytes);
       sum = NVVM::WgmmaMmaAsyncOp::create(
           b, sumsType, sum, fromA, fromB, shape, kindA, kindB, kindOfSums, NVVM::WGMMAScaleOut::one,
           NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one, layout(aIsTransposed),

@@ -22,7 +22,8 @@ Value KernelWriter::makeGrid() {
   OpBuilder::InsertionGuard guard(b);
   auto module = kernel->getParentOfType<gpu::GPUModuleOp>();
   std::string name = (kernel.getName() + "_grid").str();
-  auto type = LLVM::LLVMArrayType::get(b.getI32Type(), 3);
+  // Three numbers, and behind them the address of a counter.
+  auto type = LLVM::LLVMArrayType::get(b.getI32Type(), plan.drawsTiles ? 6 : 3);
   b.setInsertionPointToStart(module.getBody());
   auto global = LLVM::GlobalOp::create(b, type, /*isConstant=*/false, LLVM::Linkage::External, name,
                                        Attribute());
@@ -39,10 +40,12 @@ Value KernelWriter::makeMap(const TilePlace &place, int64_t inner, int64_t outer
   b.setInsertionPointToStart(module.getBody());
   auto map = LLVM::GlobalOp::create(b, type, /*isConstant=*/false, LLVM::Linkage::External, name,
                                     Attribute());
-  map->setAttr(kMapAttr,
-               b.getDictionaryAttr(
-                   {b.getNamedAttr("argument", b.getI64IntegerAttr(place.matrix.getArgNumber())),
-                    b.getNamedAttr("box", b.getDenseI64ArrayAttr({inner, outer}))}));
+  NamedAttrList described;
+  described.append("argument", b.getI64IntegerAttr(place.matrix.getArgNumber()));
+  described.append("box", b.getDenseI64ArrayAttr({inner, outer}));
+  if (place.outerDim != 1)
+    described.append("outer_dim", b.getI64IntegerAttr(place.outerDim));
+  map->setAttr(kMapAttr, described.getDictionary(b.getContext()));
   b.setInsertionPointToStart(&kernel.getBody().front());
   return LLVM::AddressOfOp::create(b, pointerTo(b, 0), name);
 }
@@ -76,21 +79,13 @@ void KernelWriter::beginRing() {
   isFirst = isEqual(thread, number(0));
   onlyIf(isFirst, [&] {
     if (plan.isOnline())
-      for (int64_t barrier = 0; barrier < 4 * plan.stages(); ++barrier) {
-        bool isEmpty = barrier / plan.stages() % 2 == 1;
-        NVVM::MBarrierInitOp::create(b, barrierOf(number(barrier)),
-                                     number(isEmpty ? tiling.subgroupsM : 1), Value());
-      }
+      beginOnlineBarriers();
     int64_t count = plan.isOnline() ? 0 : plan.stages();
     for (int64_t stage = 0; stage < count; ++stage)
       NVVM::MBarrierInitOp::create(b, barrierOf(number(stage)), number(fullArrivals()), Value());
     // One thread of each warpgroup that multiplies says that it has read a stage.
     for (int64_t stage = 0; plan.isSpecialized && stage < count; ++stage)
       NVVM::MBarrierInitOp::create(b, emptyOf(number(stage)), number(tiling.subgroupsM), Value());
-    if (plan.isOnline()) {
-      NVVM::MBarrierInitOp::create(b, barrierOfQueries(false), number(1), Value());
-      NVVM::MBarrierInitOp::create(b, barrierOfQueries(true), number(tiling.subgroupsM), Value());
-    }
     NVVM::FenceMbarrierInitOp::create(b);
   });
   onlyIf(isEqual(thread, number(32)), [&] {
@@ -115,6 +110,11 @@ void KernelWriter::waitFor(Value barrier, Value phase) {
 Value KernelWriter::numberOfSteps() {
   int64_t step = plan.tiling.kStep;
   Value end = fromIndex(copies.lookupOrDefault(plan.loop.getUpperBound()));
+  if (plan.isOnline()) {
+    // Of a mask that leaves nothing to see: none, or the one that always goes first.
+    Value keys = b.createOrFold<arith::SubIOp>(end, firstKey());
+    end = b.createOrFold<arith::MaxSIOp>(keys, number(plan.overlaps ? step : 0));
+  }
   return arith::DivUIOp::create(b, add(end, step - 1), number(step));
 }
 
@@ -125,11 +125,12 @@ void KernelWriter::waitForAll(Value barrier, int64_t threads) {
 
 /// Where a box begins, the adjacent dimension first.
 SmallVector<Value> KernelWriter::boxOf(const TilePlace &place, Value inner, Value outer) {
-  SmallVector<Value> at = {inner, outer};
+  SmallVector<Value> at = {inner};
   for (OpFoldResult index : llvm::reverse(place.batch)) {
     auto value = dyn_cast<Value>(index);
     at.push_back(fromIndex(value ? OpFoldResult(copies.lookupOrDefault(value)) : index));
   }
+  at.insert(at.begin() + place.outerDim, outer);
   return at;
 }
 

@@ -207,8 +207,9 @@ LogicalResult checkStores(RingPlan &plan, gpu::GPUFuncOp kernel) {
   return success();
 }
 
-/// True if a tile of a dynamic memref has that memref's sizes and strides.
-bool describesSource(InitTileOp init) {
+} // namespace
+
+bool hopper::describesSource(InitTileOp init) {
   auto belongs = [&](OpFoldResult part) {
     auto value = dyn_cast<Value>(part);
     if (!value)
@@ -221,6 +222,8 @@ bool describesSource(InitTileOp init) {
   return llvm::all_of(init.getMixedBaseShape(), belongs) &&
          llvm::all_of(init.getMixedBaseStrides(), belongs);
 }
+
+namespace {
 
 /// False if TMA does not take rows, or matrices, as far apart as these. Sizes of a run are checked
 /// then.
@@ -235,12 +238,13 @@ bool takesTma(MemRefType type) {
   return llvm::all_of(ArrayRef<int64_t>(strides).drop_back(), isMultiple) && isMultiple(offset);
 }
 
-/// True for one of the matrices of an array: all of its two inner dimensions.
-bool isMatrixOfBatch(memref::SubViewOp view) {
+/// Which dimension of an array has the rows of one of its matrices, all of whose elements `view`
+/// has; the columns are the innermost.
+std::optional<int64_t> rowsInBatch(memref::SubViewOp view) {
   MemRefType from = view.getSourceType(), to = view.getType();
-  int64_t outer = from.getRank() - 2;
-  if (outer < 1 || to.getRank() != 2 || !view.hasUnitStride())
-    return false;
+  int64_t last = from.getRank() - 1;
+  if (last < 2 || to.getRank() != 2 || !view.hasUnitStride())
+    return std::nullopt;
   SmallVector<OpFoldResult> offsets = view.getMixedOffsets(), sizes = view.getMixedSizes();
   auto isWhole = [&](int64_t dim) {
     if (!isConstantIntValue(offsets[dim], 0))
@@ -253,10 +257,14 @@ bool isMatrixOfBatch(memref::SubViewOp view) {
     auto size = value.getDefiningOp<memref::DimOp>();
     return size && size.getSource() == view.getSource() && size.getConstantIndex() == dim;
   };
-  for (int64_t dim = 0; dim < outer; ++dim)
-    if (!isConstantIntValue(sizes[dim], 1))
-      return false;
-  return isWhole(outer) && isWhole(outer + 1);
+  if (!isWhole(last) || view.getDroppedDims().test(unsigned(last)))
+    return std::nullopt;
+  // Rows are what is left beside columns.
+  std::optional<int64_t> rows;
+  for (int64_t dim = 0; dim < last; ++dim)
+    if (!view.getDroppedDims().test(unsigned(dim)))
+      rows = dim;
+  return rows && isWhole(*rows) ? rows : std::nullopt;
 }
 
 } // namespace
@@ -273,10 +281,13 @@ FailureOr<TilePlace> hopper::placeOfTile(Operation *user, Value tile) {
     place.isTransposed = !place.isTransposed;
   }
   auto type = dyn_cast<MemRefType>(source.getType());
-  if (auto view = source.getDefiningOp<memref::SubViewOp>(); view && isMatrixOfBatch(view)) {
+  auto view = source.getDefiningOp<memref::SubViewOp>();
+  if (std::optional<int64_t> rows = view ? rowsInBatch(view) : std::nullopt) {
     source = view.getSource();
-    SmallVector<OpFoldResult> offsets = view.getMixedOffsets();
-    place.batch.assign(offsets.begin(), offsets.end() - 2);
+    place.batch = view.getMixedOffsets();
+    place.outerDim = int64_t(place.batch.size()) - 1 - *rows;
+    place.batch.pop_back();
+    place.batch.erase(place.batch.begin() + *rows);
   }
   auto argument = dyn_cast<BlockArgument>(source);
   int64_t rank = 2 + int64_t(place.batch.size());

@@ -9,6 +9,7 @@
 #include "xetile/IR/XeTileOps.h"
 #include "xetile/Target/MatmulTiling.h"
 #include "xetile/Target/Nvidia/Hopper.h"
+#include <optional>
 
 namespace xetile::hopper {
 
@@ -18,7 +19,8 @@ struct TilePlace {
   bool isTransposed = false;  // the tile's rows are adjacent in memory
   int64_t outer = 0, inner = 0;
   mlir::OpFoldResult outerOffset, innerOffset;
-  llvm::SmallVector<mlir::OpFoldResult> batch; // places along the matrix's outer dimensions
+  llvm::SmallVector<mlir::OpFoldResult> batch; // places along the array's other dimensions
+  int64_t outerDim = 1;                        // of the array, 0 is the innermost
   mlir::Value source;                          // the memref of two dimensions, row-major
   /// Not by TMA: rows are no multiples of 16 bytes apart, or `isSwapped`.
   bool isPlain = false;
@@ -32,6 +34,14 @@ struct TilePlace {
   int64_t innerInRing() const { return isSwapped ? outer : inner; }
 };
 
+/// A loop over keys of an attention: scores of queries and keys, powers of these times values, and
+/// maybe times ones, which are sums of rows.
+struct OnlineLoop {
+  // Handles of ops, whose accessors are none of const objects.
+  mutable mlir::scf::ForOp loop;
+  mutable TileMmaOp scores, values, rowSums;
+};
+
 struct RingPlan {
   // Handles of ops, whose accessors are none of const objects.
   mutable mlir::scf::ForOp loop;
@@ -40,17 +50,30 @@ struct RingPlan {
   llvm::SmallVector<StoreTileOp> stores; // behind the loop, in order
   MatmulTiling tiling;
 
-  /// An attention: `mma` multiplies queries, which are loaded once, with keys (`a`), `values` what
-  /// is computed of these scores with values (`b`), and `rowSums` sums its rows. A step of the ring
-  /// has `tiling.kStep` keys, and elements of a key and of a value for m and n.
-  mutable TileMmaOp values, rowSums;
+  /// An attention: queries, which are loaded once, times keys (`a`), and what is computed of these
+  /// scores times values (`b`). A step of the ring has `tiling.kStep` keys, and elements of a key
+  /// and of a value for m and n. Where a mask begins or ends rows there are several loops, each of
+  /// which goes on with the results of the one before: the last one, whose ops are `loop` and
+  /// `mma`, is right for any step.
+  llvm::SmallVector<OnlineLoop> online;
   TilePlace queries;
+  /// Which of what the loops carry is the output, the maxima of rows, and their sums; the latter
+  /// two where they have the usual form (OnlineForms.cpp).
+  unsigned output = 0;
+  std::optional<unsigned> maxima, sums;
   /// Scores of a step are multiplied before the powers of the step before.
   bool overlaps = false;
-  bool isOnline() const { return bool(values); }
+  /// The output is multiplied for a new maximum only where that is much larger.
+  bool isLazy = false;
+  /// Workgroups draw tiles from a counter.
+  bool drawsTiles = false;
+  bool isOnline() const { return !online.empty(); }
   int64_t queryBytes() const { return isOnline() ? queries.outer * queries.inner * 2 : 0; }
   /// Columns of vectors that have the same in all of them.
-  int64_t sameColumns() const { return rowSums ? rowSums.getResult().getType().getDimSize(1) : 1; }
+  int64_t sameColumns() const {
+    TileMmaOp sums = isOnline() ? online.back().rowSums : TileMmaOp();
+    return sums ? sums.getResult().getType().getDimSize(1) : 1;
+  }
   /// One warpgroup loads, the others multiply; workgroups walk over tiles.
   bool isSpecialized = false;
   /// All accesses are plain, as rows of sizes of a run may be any number of bytes apart.
@@ -79,14 +102,21 @@ struct RingPlan {
 /// Where the tile is in memory that an argument of the kernel describes. Emits an error at `user`.
 mlir::FailureOr<TilePlace> placeOfTile(mlir::Operation *user, mlir::Value tile);
 
+/// True for a constant that is the same in all elements.
+bool isSplat(mlir::Value value);
+/// True if a tile of a dynamic memref has that memref's sizes and strides.
+bool describesSource(InitTileOp init);
+
 /// The plan of a kernel that multiplies what it computes of a product, as an attention. Emits an
 /// error at what does not fit.
 mlir::FailureOr<RingPlan> planOnline(mlir::gpu::GPUFuncOp kernel,
                                      llvm::ArrayRef<TileMmaOp> products);
-/// Which of what an attention's loop carries is the output.
-unsigned outputOf(const RingPlan &plan);
+/// Finds which of what an attention carries is what. Emits an error if nothing is the output.
+mlir::LogicalResult findCarried(RingPlan &plan);
 /// True if scores and powers of a step do not depend on the output before it.
 bool canOverlap(const RingPlan &plan);
+/// True if the output and sums are used as their quotient alone, so that both may be multiples.
+bool canBeLazy(const RingPlan &plan);
 /// All of a workgroup's shared memory: those of the ring, queries, results, barriers.
 int64_t onlineSharedBytes(const RingPlan &plan);
 /// How many steps ahead the loop's prefetches are, 0 without any. Emits an error at others.
@@ -103,6 +133,9 @@ mlir::LogicalResult findStores(RingPlan &plan, mlir::gpu::GPUFuncOp kernel);
 /// The plan of a kernel, the distance of its prefetches as it was written, or `stages` of the
 /// attribute where they are gone. Emits an error at what does not fit.
 mlir::FailureOr<RingPlan> planRing(mlir::gpu::GPUFuncOp kernel);
+
+/// That all values of an attention are those of pairs that a thread has. Emits an error at others.
+mlir::LogicalResult checkOnlineValues(const RingPlan &plan);
 
 /// That pairs of values of `value` can be computed by the thread that holds the sums. Emits an
 /// error at what cannot.

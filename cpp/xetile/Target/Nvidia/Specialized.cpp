@@ -34,6 +34,9 @@ void KernelWriter::mapIds(ArrayRef<Operation *> body, Value tile, IRMapping &map
       id = arith::DivUIOp::create(b, id, sizeOf(inner));
     if (dimension < 2)
       id = arith::RemUIOp::create(b, id, sizeOf(dimension));
+    // Where a mask ends the keys of the first rows early, the last ones go first.
+    if (dimension == 1 && plan.online.size() > 1)
+      id = arith::SubIOp::create(b, add(sizeOf(1), -1), id);
     return ids[dimension] = id;
   };
   for (Operation *op : body) {
@@ -70,10 +73,10 @@ SmallVector<Value> KernelWriter::firstTurn() {
   return SmallVector<Value>(plan.isOnline() ? 3 : 2, number(0));
 }
 
-void KernelWriter::yieldTurn(scf::ForOp walk, Turn turn) {
+void KernelWriter::yieldTurn(Turn turn, ValueRange carried) {
   SmallVector<Value> after = {turn.stage, turn.phase};
   if (plan.isOnline())
-    after.push_back(bitXor(walk.getRegionIterArgs()[2], number(1)));
+    after.push_back(bitXor(carried[2], number(1)));
   scf::YieldOp::create(b, after);
 }
 
@@ -82,6 +85,8 @@ void KernelWriter::yieldTurn(scf::ForOp walk, Turn turn) {
 void KernelWriter::copyPlaces(ArrayRef<Operation *> body, Value tile) {
   mapIds(body, tile, copies);
   copyFor(plan.loop.getUpperBound(), copies);
+  if (plan.isOnline())
+    copyFor(plan.online.front().loop.getLowerBound(), copies);
   SmallVector<const TilePlace *> places = {&plan.a, &plan.b};
   if (plan.isOnline())
     places.push_back(&plan.queries);
@@ -101,26 +106,42 @@ void KernelWriter::loadTiles(Value first, Value tiles, Value step) {
   SmallVector<Operation *> body;
   for (Operation &op : *plan.loop->getBlock())
     body.push_back(&op);
-  OpBuilder::InsertionGuard guard(b);
-  auto walk = scf::ForOp::create(b, first, tiles, step, firstTurn());
-  b.setInsertionPointToStart(walk.getBody());
-  copyPlaces(body, walk.getInductionVar());
-  if (plan.isOnline())
-    loadQueries(walk.getRegionIterArgs()[2]);
-  auto loop = scf::ForOp::create(b, number(0), numberOfSteps(), number(1),
-                                 walk.getRegionIterArgs().take_front(2));
-  yieldTurn(walk, {loop.getResult(0), loop.getResult(1)});
-  b.setInsertionPointToStart(loop.getBody());
-  Turn turn{loop.getRegionIterArgs()[0], loop.getRegionIterArgs()[1]};
-  if (plan.isOnline()) {
-    loadKeysAndValues(turn, loop.getInductionVar());
-  } else {
-    waitFor(emptyOf(turn.stage), bitXor(turn.phase, number(1)));
-    loadStage(turn.stage, loop.getInductionVar());
-  }
-  Turn after = next(turn);
-  scf::YieldOp::create(b, ValueRange{after.stage, after.phase});
+  walkTiles(/*loads=*/true, first, tiles, step, [&](Value tile, Turn turn) {
+    copyPlaces(body, tile);
+    if (plan.isOnline())
+      loadQueries();
+    return plan.isOnline() ? loadAttention(turn) : loadSteps(turn);
+  });
   copies.clear();
+}
+
+/// A loop over the tiles of a workgroup: every so many, or those that it draws.
+void KernelWriter::walkTiles(bool loads, Value first, Value tiles, Value step,
+                             llvm::function_ref<Turn(Value, Turn)> body) {
+  if (plan.drawsTiles)
+    return drawTiles(loads, tiles, body);
+  auto walk = scf::ForOp::create(b, first, tiles, step, firstTurn());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(walk.getBody());
+  ValueRange carried = walk.getRegionIterArgs();
+  if (plan.isOnline())
+    waitForQueries(loads, carried[2]);
+  Turn after = body(walk.getInductionVar(), {carried[0], carried[1]});
+  yieldTurn(after, carried);
+}
+
+/// The steps of a tile.
+KernelWriter::Turn KernelWriter::loadSteps(Turn turn) {
+  auto loop = scf::ForOp::create(b, number(0), numberOfSteps(), number(1),
+                                 ValueRange{turn.stage, turn.phase});
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Turn now{loop.getRegionIterArgs()[0], loop.getRegionIterArgs()[1]};
+  waitFor(emptyOf(now.stage), bitXor(now.phase, number(1)));
+  loadStage(now.stage, loop.getInductionVar());
+  Turn after = next(now);
+  scf::YieldOp::create(b, ValueRange{after.stage, after.phase});
+  return {loop.getResult(0), loop.getResult(1)};
 }
 
 /// One thread says it for its warpgroup. That is safe behind a product of the whole warpgroup that
@@ -167,22 +188,22 @@ KernelWriter::Turn KernelWriter::multiplyTile(Turn turn) {
 void KernelWriter::multiplyTiles(ArrayRef<Operation *> body, Value first, Value tiles, Value step) {
   beginProducts();
   giveFirstTurn();
-  auto walk = scf::ForOp::create(b, first, tiles, step, firstTurn());
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(walk.getBody());
+  walkTiles(/*loads=*/false, first, tiles, step, [&](Value tile, Turn turn) {
+    Block *block = b.getInsertionBlock();
     IRMapping ids;
-    mapIds(body, walk.getInductionVar(), ids);
+    mapIds(body, tile, ids);
     for (Operation *op : body)
-      op->moveBefore(walk.getBody(), walk.getBody()->end());
+      op->moveBefore(block, block->end());
     for (auto [before, now] : ids.getValueMap())
       Value(before).replaceAllUsesWith(now);
     hoistAddresses();
     b.setInsertionPoint(plan.loop);
-    Turn now{walk.getRegionIterArgs()[0], walk.getRegionIterArgs()[1]};
-    Turn after = plan.isOnline() ? attendTile(now, walk.getRegionIterArgs()[2]) : multiplyTile(now);
-    b.setInsertionPointToEnd(walk.getBody());
-    yieldTurn(walk, after);
+    Turn after = plan.isOnline() ? attendTile(turn) : multiplyTile(turn);
+    b.setInsertionPointToEnd(block);
+    return after;
+  });
+  {
+    OpBuilder::InsertionGuard guard(b);
     writeStores();
   }
   finishStores();

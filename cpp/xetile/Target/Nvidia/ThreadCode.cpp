@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: numbers of 32 bits. Out: ops on them, folded where both sides are known. Refused: nothing.
 //===----------------------------------------------------------------------===//
+#include "xetile/Target/Nvidia/ThreadCode.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "xetile/Target/Nvidia/KernelWriter.h"
 
 using namespace mlir;
 using namespace xetile::hopper;

@@ -8,6 +8,7 @@
 #include "xetile/Target/Nvidia/Hopper.h"
 #include "xetile/Target/Nvidia/KernelWriter.h"
 #include "xetile/Target/Nvidia/Passes.h"
+#include "xetile/Target/Nvidia/SimtWriter.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_CONVERTXETILETONVVM
@@ -60,9 +61,22 @@ struct ConvertXeTileToNVVM : xetile::impl::ConvertXeTileToNVVMBase<ConvertXeTile
   }
 
 private:
+  static bool isOfThreads(gpu::GPUFuncOp kernel) {
+    auto pipeline = kernel->getAttrOfType<DictionaryAttr>(kRingAttr).getAs<StringAttr>("pipeline");
+    return pipeline && pipeline == "threads";
+  }
+
   static LogicalResult lower(gpu::GPUFuncOp kernel) {
     if (!kernel->hasAttr(kRingAttr))
       return kernel.emitOpError("has no plan: run xetile-plan-ring before");
+    if (isOfThreads(kernel)) {
+      FailureOr<SimtPlan> plan = planSimt(kernel);
+      if (failed(plan))
+        return failure();
+      OpBuilder builder(kernel);
+      SimtWriter(*plan, kernel, builder).write();
+      return success();
+    }
     FailureOr<RingPlan> plan = planRing(kernel);
     if (failed(plan))
       return failure();
@@ -70,17 +84,21 @@ private:
     KernelWriter(*plan, kernel, builder).write();
     for (StoreTileOp store : plan->stores)
       store.erase();
-    eraseVectors(plan->loop);
+    eraseVectors(*plan);
     return success();
   }
 
   /// Erases the ops on a workgroup's vectors, which nothing uses any more.
-  static void eraseVectors(scf::ForOp loop) {
+  static void eraseVectors(const RingPlan &plan) {
+    auto isPlanned = [&](Operation *op) {
+      return op == plan.loop ||
+             llvm::any_of(plan.online, [&](const OnlineLoop &online) { return op == online.loop; });
+    };
     SmallVector<Operation *> ops;
-    for (Operation &op : loop->getBlock()->without_terminator())
+    for (Operation &op : plan.loop->getBlock()->without_terminator())
       ops.push_back(&op);
     for (Operation *op : llvm::reverse(ops))
-      if (op->use_empty() && (op == loop || isMemoryEffectFree(op) || isa<LoadTileOp>(op)))
+      if (op->use_empty() && (isPlanned(op) || isMemoryEffectFree(op) || isa<LoadTileOp>(op)))
         op->erase();
   }
 };

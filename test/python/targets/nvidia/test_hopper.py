@@ -427,15 +427,114 @@ def call_bf16(kernel, driver, tmp_path, given) -> tuple[str, list[str]]:
 
 
 def test_attentions_have_tiles_for_warpgroups_and_what_is_given_stays():
-    """64 queries for each of two warpgroups; the other values are the schedule's."""
+    """64 queries for each of three warpgroups, whose registers rows of 64 elements leave; the other values are the
+    schedule's."""
     payload = Path(xetile.__file__).parent / "schedules" / "payloads" / "attention_f16.mlir"
     kernel = xetile.compile(payload, schedule="attention", target="sm_90a")
     values = {name: param.value for name, param in kernel.schedule.params.items()}
-    assert (values["workgroup_m"], values["subgroups_m"], values["keys"]) == (128, 2, 128)
+    assert (values["workgroup_m"], values["subgroups_m"], values["keys"]) == (192, 3, 128)
     ptx = ptx_of(kernel)
     assert "m64n128k16.f32.f16.f16" in ptx and "m64n64k16.f32.f16.f16" in ptx
     kernel = xetile.compile(payload, schedule="attention", target="sm_90a", params={"keys": 64}, overlap=False)
     assert "m64n128k16" not in ptx_of(kernel)
+
+
+def test_of_wider_rows_of_an_attention_there_are_two_warpgroups(tmp_path):
+    payload = Path(xetile.__file__).parent / "schedules" / "payloads" / "attention_f16.mlir"
+    wide = re.sub(r"x64x(f\d+)", r"x128x\1", payload.read_text()).replace("x64x1024x", "x128x1024x")
+    (tmp_path / "wide.mlir").write_text(wide)
+    kernel = xetile.compile(tmp_path / "wide.mlir", schedule="attention", target="sm_90a")
+    values = {name: param.value for name, param in kernel.schedule.params.items()}
+    assert (values["workgroup_m"], values["subgroups_m"]) == (128, 2)
+
+
+@pytest.mark.parametrize(
+    ("option", "instruction"), [("lazy", "vote.sync.any"), ("counter", "atom."), ("overlap", "bar.arrive")]
+)
+def test_ways_of_an_attention_can_be_switched_off(option, instruction):
+    payload = Path(xetile.__file__).parent / "schedules" / "payloads" / "attention_f16.mlir"
+    on, off = (xetile.compile(payload, schedule="attention", target="sm_90a", **{option: way}) for way in (True, False))
+    assert instruction in ptx_of(on)
+    assert instruction not in ptx_of(off)
+
+
+CAUSAL = """
+    %i = linalg.index 1 : index
+    %j = linalg.index 2 : index
+    %seen = arith.cmpi ule, %j, %i : index
+    %low = arith.constant 0xFF800000 : f32
+    %masked = arith.select %seen, %f, %low : f32
+    linalg.yield %masked : f32"""
+
+
+def test_a_causal_mask_compares_only_in_steps_across_the_diagonal(tmp_path):
+    """One loop of steps that all queries see, one of the others; the first step is compared, too."""
+    payload = Path(xetile.__file__).parent / "schedules" / "payloads" / "attention_f16.mlir"
+    text = payload.read_text().replace("linalg.yield %f : f32", CAUSAL.strip(), 1)
+    (tmp_path / "causal.mlir").write_text(text)
+    kernel = xetile.compile(tmp_path / "causal.mlir", schedule="attention", target="sm_90a")
+    nvvm = str(kernel.stages["3-nvvm"])
+    products = re.findall(r"m64n64k16.f32.f16.f16", nvvm)
+    assert len(products) >= 3 * 8  # in either loop, and behind them
+    assert nvvm.count("arith.cmpi sle") <= nvvm.count("llvm.nvvm.ex2.approx.ftz.f32")
+
+
+SOFTMAX = """func.func @softmax(%A: tensor<512x4096xf32>) -> tensor<512x4096xf32> {
+  %e = tensor.empty() : tensor<512x4096xf32>
+  %D = linalg.softmax dimension(1) ins(%A : tensor<512x4096xf32>) outs(%e : tensor<512x4096xf32>)
+      -> tensor<512x4096xf32>
+  return %D : tensor<512x4096xf32>
+}"""
+
+
+def test_rows_are_loaded_by_16_bytes_and_reduced_by_shuffles():
+    kernel = compiled(SOFTMAX, schedule="rows", params={})
+    ptx = ptx_of(kernel)
+    assert len(re.findall(r"ld.global.v4", ptx)) == 4 and len(re.findall(r"st.global.v4", ptx)) == 4
+    assert not re.search(r"ld.global.[bf]32", ptx)
+    assert len(re.findall("shfl.sync.bfly", ptx)) == 10
+    assert 'pipeline = "threads"' in str(kernel.stages["2-ring"])
+
+
+@pytest.mark.parametrize(("split", "parts"), [(4, 4)])
+def test_a_long_k_is_split_and_summed_by_a_second_kernel(split, parts):
+    text = MATMUL_K.format(k=32768)
+    kernel = compiled(text, params={"split_k": split})
+    host = str(kernel.stages["5-llvm"])
+    assert f"{parts}x1024x1024xf32" in str(kernel.stages["2-ring"])
+    assert host.count("llvm.call @xetileCudaLaunch") == 2 and "xetileCudaAllocate" in host
+
+
+def test_parts_stay_on_the_device_in_memory_that_the_next_call_takes(driver, tmp_path):
+    text = MATMUL_K.format(k=2048).replace("1024", "64").replace("bf16", "f16")
+    kernel = compiled(text, params={"split_k": 4})
+    given = [np.ones((64, 2048), np.float16), np.ones((2048, 64), np.float16), np.ones((64, 64), np.float32)]
+    _, log = call(kernel, driver, tmp_path, given, FAKE_DRIVER_OWNS_MEMORY="1")
+    assert len([line for line in log if line.startswith("launch")]) == 4  # of two calls
+    assert len([line for line in log if line.startswith(f"allocate {4 * 64 * 64 * 4},")]) == 1
+    # Rows of A are behind its parts: a box has one of these, and 64 rows.
+    assert any("rank 3 sizes 512 x 4" in line and "box 64 x 1" in line for line in log)
+
+
+def test_the_counter_of_tiles_is_made_once(driver, tmp_path):
+    payload = Path(xetile.__file__).parent / "schedules" / "payloads" / "attention_f16.mlir"
+    kernel = xetile.compile(payload, schedule="attention", target="sm_90a")
+    _, log = call(kernel, driver, tmp_path, [np.ones((16, 1024, 64), np.float16)] * 3)
+    assert len([line for line in log if line.startswith("launch 4 x 1 x 1 of 512")]) == 2
+    assert len([line for line in log if line.startswith("allocate 8,")]) == 1
+
+
+def test_parts_of_k_have_one_size():
+    with pytest.raises(xetile.XeTileError, match="expected a divisor of k / 64"):
+        compiled(MATMUL_K.format(k=32768), params={"split_k": 3})
+
+
+MATMUL_K = """func.func @f(%A: tensor<1024x{k}xbf16>, %B: tensor<{k}x1024xbf16>, %C: tensor<1024x1024xf32>)
+    -> tensor<1024x1024xf32> {{
+  %D = linalg.matmul ins(%A, %B : tensor<1024x{k}xbf16>, tensor<{k}x1024xbf16>) outs(%C : tensor<1024x1024xf32>)
+      -> tensor<1024x1024xf32>
+  return %D : tensor<1024x1024xf32>
+}}"""
 
 
 @pytest.mark.parametrize(

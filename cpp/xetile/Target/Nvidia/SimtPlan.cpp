@@ -1,0 +1,191 @@
+//===- SimtPlan.cpp - which thread has which elements of a tile --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: a kernel of workgroup-level XeTile without products. Out: chunks of 16 bytes, threads.
+// Refused: operations between other elements, tiles of several sizes, accesses to memory other than
+// load_tile and store_tile.
+//===----------------------------------------------------------------------===//
+#include "xetile/Target/Nvidia/SimtPlan.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "xetile/Target/Nvidia/Hopper.h"
+#include "xetile/Target/Nvidia/RingPlan.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace xetile;
+using namespace xetile::hopper;
+
+namespace {
+
+constexpr int64_t kWarp = 32, kMostThreads = 512, kChunksOfThread = 4, kChunkBytes = 16;
+
+int64_t bytesOf(Type type) {
+  return type.isIndex() ? 8 : std::max<int64_t>(type.getIntOrFloatBitWidth() / 8, 1);
+}
+
+/// True for an operation that gives each element from those of its operands at the same place.
+bool isByElement(Operation *op) {
+  if (isa<TileBroadcastOp>(op))
+    return true;
+  if (auto broadcast = dyn_cast<vector::BroadcastOp>(op))
+    return !isa<VectorType>(broadcast.getSource().getType());
+  if (isa<vector::StepOp>(op))
+    return llvm::all_of(op->getUsers(), llvm::IsaPred<vector::ShapeCastOp>);
+  if (auto cast = dyn_cast<vector::ShapeCastOp>(op))
+    return bool(cast.getSource().getDefiningOp<vector::StepOp>());
+  DenseElementsAttr constant;
+  if (matchPattern(op, m_Constant(&constant)))
+    return constant.isSplat();
+  return OpTrait::hasElementwiseMappableTraits(op) && op->getNumResults() == 1 &&
+         op->getNumRegions() == 0;
+}
+
+bool isReducible(TileReduceOp reduce) {
+  auto type = cast<VectorType>(reduce.getVector().getType());
+  unsigned bits = type.getElementType().isIntOrFloat() ? type.getElementTypeBitWidth() : 0;
+  return type.getRank() == 2 && (bits == 8 || bits == 16 || bits == 32 || bits == 64);
+}
+
+LogicalResult checkOp(Operation *op) {
+  auto hasVector = [](TypeRange types) { return llvm::any_of(types, llvm::IsaPred<VectorType>); };
+  if (auto load = dyn_cast<LoadTileOp>(op)) {
+    if (cast<VectorType>(load.getValue().getType()).getRank() != 2)
+      return op->emitOpError("loads blocks; expected a tile of a workgroup");
+    return success();
+  }
+  if (auto init = dyn_cast<InitTileOp>(op)) {
+    if (!isa<MemRefType>(init.getSource().getType()))
+      return op->emitOpError("describes a tile of an address; expected one of a memref");
+    if (!describesSource(init))
+      return op->emitOpError("describes a part of a matrix by itself; expected the sizes and "
+                             "strides of the memref");
+    return success();
+  }
+  if (isa<StoreTileOp, PrefetchTileOp>(op))
+    return success();
+  if (auto reduce = dyn_cast<TileReduceOp>(op)) {
+    if (isReducible(reduce))
+      return success();
+    return op->emitOpError("reduces ")
+           << reduce.getVector().getType() << "; expected numbers of 8 to 64 bits on " << kChip;
+  }
+  if (isa<scf::ForOp, scf::YieldOp>(op))
+    return success();
+  if (!hasVector(op->getOperandTypes()) && !hasVector(op->getResultTypes())) {
+    bool isOther = op->getDialect()->getNamespace() == "xetile" || isa<gpu::BarrierOp>(op) ||
+                   (op->getNumRegions() != 0 && !isa<gpu::GPUFuncOp>(op));
+    if (!isOther)
+      return success();
+  } else if (isByElement(op)) {
+    return success();
+  }
+  return op->emitOpError("has no lowering for ")
+         << kChip << " beside matmuls and attentions: expected tiles that are loaded and stored, "
+         << "elementwise operations, broadcasts and reductions of them, in loops";
+}
+
+/// The tile that all vectors are a part of.
+LogicalResult findTile(gpu::GPUFuncOp kernel, SimtPlan &plan, int64_t &narrowest) {
+  auto each = [&](llvm::function_ref<LogicalResult(Operation *, VectorType)> body) {
+    WalkResult result = kernel.walk([&](Operation *op) {
+      for (Type type : llvm::concat<Type>(op->getResultTypes(), op->getOperandTypes()))
+        if (auto vector = dyn_cast<VectorType>(type); vector && !isa<vector::StepOp>(op))
+          if (!isa<vector::ShapeCastOp>(op) || vector.getRank() == 2)
+            if (failed(body(op, vector)))
+              return WalkResult::interrupt();
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
+  };
+  LogicalResult areMatrices = each([&](Operation *op, VectorType type) -> LogicalResult {
+    if (type.getRank() != 2)
+      return op->emitOpError("computes with ") << type << "; expected two dimensions";
+    plan.rows = std::max(plan.rows, type.getDimSize(0));
+    plan.columns = std::max(plan.columns, type.getDimSize(1));
+    return success();
+  });
+  if (failed(areMatrices))
+    return failure();
+  kernel.walk([&](Operation *op) {
+    if (auto load = dyn_cast<LoadTileOp>(op))
+      narrowest = std::min(narrowest, bytesOf(getElementTypeOrSelf(load.getValue().getType())));
+    if (auto store = dyn_cast<StoreTileOp>(op))
+      narrowest = std::min(narrowest, bytesOf(getElementTypeOrSelf(store.getValue().getType())));
+  });
+  return each([&](Operation *op, VectorType type) -> LogicalResult {
+    auto isPart = [](int64_t size, int64_t all) { return size == 1 || size == all; };
+    if (isPart(type.getDimSize(0), plan.rows) && isPart(type.getDimSize(1), plan.columns))
+      return success();
+    return op->emitOpError("computes with ")
+           << type << " in a kernel of tiles of " << plan.rows << " x " << plan.columns
+           << "; expected vectors of that size, or with one row or column of it";
+  });
+}
+
+} // namespace
+
+bool hopper::isFirstOfTwo(TileReduceOp reduce) {
+  if (reduce.getReductionDims() != ArrayRef<int64_t>{0} || !reduce->hasOneUse())
+    return false;
+  auto next = dyn_cast<TileReduceOp>(*reduce->user_begin());
+  return next && next.getReductionDims() == ArrayRef<int64_t>{1} &&
+         next.getKind() == reduce.getKind() && next->getBlock() == reduce->getBlock();
+}
+
+Exchange hopper::exchangeOf(const SimtPlan &plan, TileReduceOp reduce) {
+  ArrayRef<int64_t> shape = cast<VectorType>(reduce.getVector().getType()).getShape();
+  auto reduces = [&](int64_t dim) {
+    return shape[dim] > 1 && llvm::is_contained(reduce.getReductionDims(), dim);
+  };
+  bool areRows = reduces(0), areColumns = reduces(1);
+  if (!areRows && !areColumns)
+    return Exchange::None;
+  auto first = reduce.getVector().getDefiningOp<TileReduceOp>();
+  bool isSecond = first && isFirstOfTwo(first) && areColumns;
+  if (isSecond)
+    areRows = cast<VectorType>(first.getVector().getType()).getDimSize(0) > 1;
+  bool isRegular = plan.isEven() && llvm::isPowerOf2_64(plan.chunksOfRow());
+  bool isFull = plan.isEven() && shape[1] == plan.columns &&
+                (isSecond ? cast<VectorType>(first.getVector().getType()).getDimSize(0)
+                          : shape[0]) == plan.rows;
+  if (areRows && areColumns)
+    return isFull ? Exchange::All : Exchange::Memory;
+  if (!isRegular)
+    return Exchange::Memory;
+  return areColumns ? Exchange::Neighbours : Exchange::Strided;
+}
+
+FailureOr<SimtPlan> hopper::planSimt(gpu::GPUFuncOp kernel) {
+  SimtPlan plan;
+  WalkResult known = kernel.walk([&](Operation *op) {
+    return op == kernel || succeeded(checkOp(op)) ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  int64_t narrowest = kChunkBytes;
+  if (known.wasInterrupted() || failed(findTile(kernel, plan, narrowest)))
+    return failure();
+  plan.width = kChunkBytes / narrowest;
+  while (plan.columns % plan.width != 0)
+    plan.width /= 2;
+  int64_t all = plan.allChunks();
+  while (plan.threads < kMostThreads && all % (2 * plan.threads) == 0 &&
+         2 * plan.threads * kChunksOfThread <= all)
+    plan.threads *= 2;
+  kernel.walk([&](TileReduceOp reduce) {
+    int64_t bytes =
+        std::max<int64_t>(bytesOf(getElementTypeOrSelf(reduce.getVector().getType())), 4);
+    Exchange exchange = exchangeOf(plan, reduce);
+    if (exchange == Exchange::None)
+      return;
+    int64_t elements = exchange == Exchange::Memory
+                           ? plan.rows * plan.columns
+                           : plan.threads * std::max(plan.width, plan.chunks());
+    plan.sharedBytes = std::max(plan.sharedBytes, bytes * elements);
+  });
+  if (plan.sharedBytes > kSharedBytes)
+    return kernel.emitOpError("needs ")
+           << plan.sharedBytes << " bytes of shared memory for reductions of tiles of " << plan.rows
+           << " x " << plan.columns << "; expected at most " << kSharedBytes
+           << ": make workgroup_m or workgroup_n smaller";
+  return plan;
+}

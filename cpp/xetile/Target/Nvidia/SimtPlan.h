@@ -1,0 +1,44 @@
+//===- SimtPlan.h - a kernel without products, as threads share it --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef XETILE_TARGET_NVIDIA_SIMTPLAN_H
+#define XETILE_TARGET_NVIDIA_SIMTPLAN_H
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "xetile/IR/XeTileOps.h"
+
+namespace xetile::hopper {
+
+/// Threads share a workgroup's tile of rows x columns in chunks of `width` elements of a row: the
+/// thread t has those of number t, t + threads, t + 2 * threads. Vectors with one row, or one
+/// column, are repeated: a thread has of them what belongs to its chunks.
+struct SimtPlan {
+  int64_t rows = 1, columns = 1, width = 1, threads = 32;
+
+  int64_t chunksOfRow() const { return columns / width; }
+  int64_t allChunks() const { return rows * chunksOfRow(); }
+  /// Of a thread.
+  int64_t chunks() const { return (allChunks() + threads - 1) / threads; }
+  /// Every thread has as many as the others.
+  bool isEven() const { return allChunks() % threads == 0; }
+  /// Of shared memory, for what reductions exchange.
+  int64_t sharedBytes = 0;
+};
+
+/// How what threads have of a reduction is put together.
+enum class Exchange {
+  None,       // it is one element already
+  Neighbours, // along a row: those of neighbours, in registers and between warps
+  Strided,    // along a column: those that are a row's chunks apart
+  All,        // both, in one step
+  Memory      // each thread reads all that it needs from shared memory
+};
+Exchange exchangeOf(const SimtPlan &plan, TileReduceOp reduce);
+/// True for a reduction of columns whose result is only reduced further along its row.
+bool isFirstOfTwo(TileReduceOp reduce);
+
+/// The plan of a kernel of elementwise operations and reductions. Emits an error at others.
+mlir::FailureOr<SimtPlan> planSimt(mlir::gpu::GPUFuncOp kernel);
+
+} // namespace xetile::hopper
+
+#endif // XETILE_TARGET_NVIDIA_SIMTPLAN_H

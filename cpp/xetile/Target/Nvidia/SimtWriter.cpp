@@ -1,0 +1,201 @@
+//===- SimtWriter.cpp - elementwise code on chunks of a tile -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: a planned kernel without products. Out: the same on vectors of one chunk each, as many as a
+// thread has. Refused: nothing; SimtPlan.cpp has.
+//===----------------------------------------------------------------------===//
+#include "xetile/Target/Nvidia/SimtWriter.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "xetile/Target/Nvidia/Hopper.h"
+
+using namespace mlir;
+using namespace xetile;
+using namespace xetile::hopper;
+
+SimtWriter::SimtWriter(const SimtPlan &plan, gpu::GPUFuncOp kernel, OpBuilder &builder)
+    : ThreadCode(kernel.getLoc(), builder), plan(plan), kernel(kernel) {}
+
+VectorType SimtWriter::chunkType(Type element) const {
+  return VectorType::get({plan.width}, element);
+}
+
+Value SimtWriter::splat(Value element) {
+  return vector::BroadcastOp::create(b, chunkType(element.getType()), element);
+}
+
+Value SimtWriter::part(Value vector, int64_t at) {
+  return vector::ExtractOp::create(b, vector, ArrayRef<int64_t>{at});
+}
+
+Value SimtWriter::pack(ArrayRef<Value> elements) {
+  return vector::FromElementsOp::create(
+      b, VectorType::get({int64_t(elements.size())}, elements.front().getType()), elements);
+}
+
+/// Which chunks this thread has.
+void SimtWriter::begin() {
+  b.setInsertionPointToStart(&kernel.getBody().front());
+  thread = NVVM::ThreadIdXOp::create(b, b.getI32Type());
+  Value perRow = number(plan.chunksOfRow());
+  for (int64_t chunk = 0; chunk < plan.chunks(); ++chunk) {
+    Value own = add(thread, chunk * plan.threads);
+    rowOf.push_back(arith::DivUIOp::create(b, own, perRow));
+    columnOf.push_back(mul(arith::RemUIOp::create(b, own, perRow), plan.width));
+  }
+  if (plan.sharedBytes == 0)
+    return;
+  std::string name = (kernel.getName() + "_shared").str();
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(kernel->getParentOfType<gpu::GPUModuleOp>().getBody());
+    LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(b.getI8Type(), 0), /*isConstant=*/false,
+                           LLVM::Linkage::External, name, Attribute(), kSwizzleAlign, 3);
+  }
+  shared = LLVM::AddressOfOp::create(b, LLVM::LLVMPointerType::get(b.getContext(), 3), name);
+}
+
+void SimtWriter::write() {
+  begin();
+  writeBlock(kernel.getBody().front());
+  for (Operation *op : done)
+    op->dropAllReferences();
+  for (Operation *op : done)
+    op->erase();
+}
+
+void SimtWriter::writeBlock(Block &block) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : block)
+    ops.push_back(&op);
+  auto isVector = llvm::IsaPred<VectorType>;
+  for (Operation *op : ops) {
+    if (op->getBlock() != &block)
+      continue;
+    b.setInsertionPoint(op);
+    b.setLoc(op->getLoc());
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      writeLoop(loop);
+      continue;
+    }
+    if (auto load = dyn_cast<LoadTileOp>(op))
+      held[load.getValue()] = this->load(load);
+    else if (auto store = dyn_cast<StoreTileOp>(op))
+      this->store(store);
+    else if (auto reduce = dyn_cast<TileReduceOp>(op))
+      held[reduce.getResult()] = isFirstOfTwo(reduce) ? Chunks() : this->reduce(reduce);
+    else if (isa<vector::StepOp, InitTileOp, PrefetchTileOp>(op))
+      ;
+    else if (llvm::any_of(op->getResultTypes(), isVector) && !isa<scf::YieldOp>(op))
+      writeByElement(op);
+    else
+      continue;
+    done.push_back(op);
+  }
+}
+
+/// A loop that carries the chunks of the vectors that it carried.
+void SimtWriter::writeLoop(scf::ForOp loop) {
+  SmallVector<Value> inits;
+  for (Value init : loop.getInitArgs()) {
+    if (isa<VectorType>(init.getType()))
+      llvm::append_range(inits, chunksOf(init));
+    else
+      inits.push_back(init);
+  }
+  auto made =
+      scf::ForOp::create(b, loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), inits);
+  if (!made.getBody()->empty())
+    made.getBody()->clear();
+  auto hold = [&](ValueRange values, ValueRange parts) {
+    for (Value value : values) {
+      if (!isa<VectorType>(value.getType())) {
+        value.replaceAllUsesWith(parts.front());
+        parts = parts.drop_front();
+        continue;
+      }
+      held[value] = Chunks(parts.take_front(size_t(plan.chunks())));
+      parts = parts.drop_front(size_t(plan.chunks()));
+    }
+  };
+  loop.getInductionVar().replaceAllUsesWith(made.getInductionVar());
+  hold(loop.getRegionIterArgs(), made.getRegionIterArgs());
+  Block *body = made.getBody();
+  body->getOperations().splice(body->end(), loop.getBody()->getOperations());
+  writeBlock(*body);
+  auto yield = cast<scf::YieldOp>(body->back());
+  SmallVector<Value> yielded;
+  b.setInsertionPoint(yield);
+  for (Value value : yield.getOperands()) {
+    if (isa<VectorType>(value.getType()))
+      llvm::append_range(yielded, chunksOf(value));
+    else
+      yielded.push_back(value);
+  }
+  yield->setOperands(yielded);
+  hold(loop.getResults(), made.getResults());
+  done.push_back(loop);
+}
+
+SimtWriter::Chunks SimtWriter::chunksOf(Value value) {
+  auto found = held.find(value);
+  if (found != held.end())
+    return found->second;
+  DenseElementsAttr constant;
+  (void)matchPattern(value, m_Constant(&constant));
+  auto type = chunkType(cast<VectorType>(value.getType()).getElementType());
+  Value same = arith::ConstantOp::create(
+      b, DenseElementsAttr::get(type, constant.getSplatValue<Attribute>()));
+  return Chunks(size_t(plan.chunks()), same);
+}
+
+/// Numbers of rows, or of columns.
+SimtWriter::Chunks SimtWriter::indices(vector::ShapeCastOp steps) {
+  auto type = cast<VectorType>(steps.getType());
+  auto typed = [&](Value number) {
+    return type.getElementType().isIndex() ? toIndex(number) : number;
+  };
+  Chunks made;
+  for (auto [row, column] : llvm::zip_equal(rowOf, columnOf)) {
+    if (type.getDimSize(0) > 1) {
+      made.push_back(splat(typed(row)));
+      continue;
+    }
+    SmallVector<Value> elements;
+    for (int64_t at = 0; at < plan.width; ++at)
+      elements.push_back(typed(type.getDimSize(1) > 1 ? add(column, at) : number(0)));
+    made.push_back(pack(elements));
+  }
+  return made;
+}
+
+void SimtWriter::writeByElement(Operation *op) {
+  Value result = op->getResult(0);
+  if (auto broadcast = dyn_cast<TileBroadcastOp>(op)) {
+    held[result] = chunksOf(broadcast.getVector());
+    return;
+  }
+  if (auto steps = dyn_cast<vector::ShapeCastOp>(op)) {
+    held[result] = indices(steps);
+    return;
+  }
+  DenseElementsAttr constant;
+  if (matchPattern(op, m_Constant(&constant))) {
+    held[result] = chunksOf(result);
+    return;
+  }
+  if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
+    held[result] = Chunks(size_t(plan.chunks()), splat(broadcast.getSource()));
+    return;
+  }
+  Chunks made;
+  for (int64_t chunk = 0; chunk < plan.chunks(); ++chunk) {
+    IRMapping mapping;
+    for (Value operand : op->getOperands())
+      if (isa<VectorType>(operand.getType()))
+        mapping.map(operand, chunksOf(operand)[size_t(chunk)]);
+    Operation *copy = b.clone(*op, mapping);
+    copy->getResult(0).setType(chunkType(cast<VectorType>(result.getType()).getElementType()));
+    made.push_back(copy->getResult(0));
+  }
+  held[result] = made;
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What threads that share a tile do not compute.
+// RUN: xetile-opt %s --xetile-plan-ring --split-input-file --verify-diagnostics
+
+gpu.module @kernels {
+  gpu.func @two_sizes(%A: memref<64x64xf32>, %B: memref<64x32xf32>, %D: memref<64x64xf32>) kernel {
+    %at = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<8x64xf32>
+    %a = xetile.load_tile %at : !xetile.tile<8x64xf32> -> vector<8x64xf32>
+    %bt = xetile.init_tile %B[0, 0] : memref<64x32xf32> -> !xetile.tile<8x32xf32>
+    // expected-error@+1 {{computes with 'vector<8x32xf32>' in a kernel of tiles of 8 x 64; expected vectors of that size, or with one row or column of it}}
+    %b = xetile.load_tile %bt : !xetile.tile<8x32xf32> -> vector<8x32xf32>
+    %dt = xetile.init_tile %D[0, 0] : memref<64x64xf32> -> !xetile.tile<8x64xf32>
+    xetile.store_tile %a, %dt : vector<8x64xf32>, !xetile.tile<8x64xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @transposes(%A: memref<64x64xf32>, %D: memref<64x64xf32>) kernel {
+    %at = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<16x16xf32>
+    %a = xetile.load_tile %at : !xetile.tile<16x16xf32> -> vector<16x16xf32>
+    // expected-error@+1 {{has no lowering for sm_90a beside matmuls and attentions}}
+    %t = xetile.tile_transpose %a, [1, 0] : vector<16x16xf32> -> vector<16x16xf32>
+    %dt = xetile.init_tile %D[0, 0] : memref<64x64xf32> -> !xetile.tile<16x16xf32>
+    xetile.store_tile %t, %dt : vector<16x16xf32>, !xetile.tile<16x16xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @own_memory(%D: memref<64x64xf32>) kernel {
+    %zero = arith.constant dense<0.0> : vector<16x16xf32>
+    %own = memref.alloca() : memref<64x64xf32>
+    // expected-error@+1 {{is a tile of memory that the kernel does not take as argument}}
+    %dt = xetile.init_tile %own[0, 0] : memref<64x64xf32> -> !xetile.tile<16x16xf32>
+    xetile.store_tile %zero, %dt : vector<16x16xf32>, !xetile.tile<16x16xf32>
+    gpu.return
+  }
+}
