@@ -229,7 +229,10 @@ static Result<int64_t> choosePartFor(const Target &target, const MatmulLoops &lo
                                      const Given &given) {
   MatmulProblem problem = describeMatmul(loops, nullptr);
   MatmulTiling tiling = target.chooseTiling(problem, given.tiling);
-  int64_t parts = given.parts ? given.parts : target.chooseParts(problem, tiling);
+  // Tiles of parts may be others.
+  MatmulTiling open = given.tiling;
+  open.kStep = tiling.kStep;
+  int64_t parts = given.parts ? given.parts : target.chooseParts(problem, open);
   if (parts < 2)
     return 0;
   int64_t unit = std::max<int64_t>(tiling.kStep, 1);

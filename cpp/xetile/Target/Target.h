@@ -60,8 +60,8 @@ struct Target {
   /// Why it cannot multiply `input` into sums of type `sum` by these tiles; beside the former.
   std::function<Problem(const MatmulTiling &, mlir::Type input, mlir::Type sum)> checkTiling;
 
-  /// Into how many parts of k to split a matmul of these tiles, which are whole steps of them; null
-  /// where none is split.
+  /// Into how many parts of k, of whole steps, to split a matmul, where tiles are open but for the
+  /// step along k; null where none is split.
   std::function<int64_t(const MatmulProblem &, const MatmulTiling &)> chooseParts;
 
   /// True if only a schedule leads from level 0 to level 1.

@@ -139,7 +139,7 @@ MatmulTiling hopper::chooseTiling(const MatmulProblem &problem, MatmulTiling til
   return tiling;
 }
 
-int64_t hopper::chooseParts(const MatmulProblem &problem, const MatmulTiling &tiling) {
+int64_t hopper::chooseParts(const MatmulProblem &problem, const MatmulTiling &given) {
   constexpr int64_t kMostParts = 16, kFewestSteps = 8;
   // Cycles: a second launch, and 4 bytes that are written and read again at 1800 bytes a cycle,
   // what memory and the second-level cache give together.
@@ -152,9 +152,9 @@ int64_t hopper::chooseParts(const MatmulProblem &problem, const MatmulTiling &ti
     part.batches *= parts;
     double least = -1;
     for (const Tile &tile : kTiles)
-      if (isOpenFor(tile, part, tiling) ||
-          (tiling.workgroupM == tile.m && tiling.workgroupN == tile.n))
-        if (double cost = costOf(tile, part, tiling.kStep); least < 0 || cost < least)
+      if (isOpenFor(tile, part, given) ||
+          (given.workgroupM == tile.m && given.workgroupN == tile.n))
+        if (double cost = costOf(tile, part, given.kStep); least < 0 || cost < least)
           least = cost;
     double bytes = double(problem.m) * double(problem.n) * double(problem.batches) * 4;
     double sums = parts > 1 ? kLaunch + bytes * double(2 * parts + 1) / kBytesOfCycle : 0;
@@ -163,8 +163,8 @@ int64_t hopper::chooseParts(const MatmulProblem &problem, const MatmulTiling &ti
   int64_t best = 1;
   double least = leastOf(1);
   for (int64_t parts = 2; parts <= kMostParts; ++parts) {
-    bool isWhole = problem.k % (parts * tiling.kStep) == 0 &&
-                   problem.k / (parts * tiling.kStep) >= kFewestSteps;
+    bool isWhole =
+        problem.k % (parts * given.kStep) == 0 && problem.k / (parts * given.kStep) >= kFewestSteps;
     if (double cost = isWhole ? leastOf(parts) : least; cost < least) {
       least = cost;
       best = parts;

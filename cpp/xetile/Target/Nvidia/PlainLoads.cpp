@@ -48,7 +48,7 @@ Value KernelWriter::unitInRing(const TilePlace &place, Value row, Value column) 
   return add(add(chunk, mul(row, kSwizzleBytes)), inside);
 }
 
-/// The threads' parts of a tile. Indices beyond the edges read the last element and write zeros.
+/// The threads' parts of a tile. Units beyond the edges read the last one and write zeros.
 void KernelWriter::copyTile(const TilePlace &place, Value to, Value k) {
   int64_t unit = place.unitBytes, elements = unit / plan.inputBytes();
   int64_t perRow = place.inner / elements, each = place.outer * perRow / kWarpgroup;
@@ -61,9 +61,10 @@ void KernelWriter::copyTile(const TilePlace &place, Value to, Value k) {
   };
   Value outerOffset = offset(place.outerOffset), innerOffset = offset(place.innerOffset);
   Value source = copies.lookupOrDefault(place.source);
-  auto within = [&](Value at, unsigned dim) -> Value {
-    Value one = arith::ConstantIndexOp::create(b, 1);
-    return arith::MinUIOp::create(b, at, arith::SubIOp::create(b, sizeOf(source, dim), one));
+  auto within = [&](Value at, unsigned dim, int64_t count) -> Value {
+    Value last = arith::SubIOp::create(b, sizeOf(source, dim),
+                                       arith::ConstantIndexOp::create(b, count).getResult());
+    return arith::MinUIOp::create(b, at, last);
   };
   auto loop = scf::ForOp::create(b, number(0), number(each), number(atOnce));
   OpBuilder::InsertionGuard guard(b);
@@ -77,7 +78,7 @@ void KernelWriter::copyTile(const TilePlace &place, Value to, Value k) {
     Value outer = toIndex(add(outerOffset, row));
     Value inner = toIndex(add(innerOffset, mul(column, elements)));
     Value isThere = isInside(source, outer, inner);
-    Value pointer = elementOf(source, within(outer, 0), within(inner, 1));
+    Value pointer = elementOf(source, within(outer, 0, 1), within(inner, 1, elements));
     if (isAsync(place)) {
       auto kind = unit == 16 ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
       NVVM::CpAsyncOp::create(b, target, pointer, uint32_t(unit), kind,

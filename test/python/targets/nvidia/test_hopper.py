@@ -399,6 +399,14 @@ def test_what_tma_does_not_take_is_copied_by_threads(maps, element, sizes, copie
     assert f"llvm.mlir.constant({129 if swaps else 128} : i32)" in nvvm
 
 
+def test_units_beyond_an_edge_read_the_last_unit():
+    """Of two bytes: the last byte of 66 is at an odd address."""
+    ring = compiled(matmul_of("mk,nk", {"m": 70, "n": 80, "k": 66}, "i8", "i32"), params={})
+    nvvm = str(ring.stages["3-nvvm"])
+    assert "llvm.load" in nvvm and "-> i16" in nvvm
+    assert "constant(64 : index)" in nvvm and "constant(65 : index)" not in nvvm
+
+
 def test_units_need_their_alignment():
     """The runtime refuses an array that begins between two of them."""
     kernel = compiled(matmul_of("mk,kn", {"m": 200, "n": 140, "k": 1004}, "f16"))
@@ -496,7 +504,7 @@ def test_rows_are_loaded_by_16_bytes_and_reduced_by_shuffles():
     assert 'pipeline = "threads"' in str(kernel.stages["2-ring"])
 
 
-@pytest.mark.parametrize(("split", "parts"), [(4, 4)])
+@pytest.mark.parametrize(("split", "parts"), [(4, 4), (0, 4)])
 def test_a_long_k_is_split_and_summed_by_a_second_kernel(split, parts):
     text = MATMUL_K.format(k=32768)
     kernel = compiled(text, params={"split_k": split})
