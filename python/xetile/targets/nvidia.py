@@ -135,7 +135,9 @@ class NvidiaTarget(Target):
         loads = given["loads"] or "auto"
         if loads not in _LOADS:
             raise XeTileError(f"loads: expected {', '.join(_LOADS)}, got {told(loads)}")
-        switches = {name: usual if given[name] is None else given[name] for name, usual in _SWITCHES.items()}
+        switches: dict[str, Any] = {
+            name: usual if given[name] is None else given[name] for name, usual in _SWITCHES.items()
+        }
         for name, value in switches.items():
             if value is not None and not isinstance(value, bool):
                 raise XeTileError(f"{name}: expected True or False, got {told(value)}")
@@ -245,7 +247,7 @@ def _attention_tiles(payload: ir.Module) -> dict[str, int]:
     warpgroups = 2
     for op in payload.body.operations:
         if op.operation.name == "func.func":
-            results = ir.FunctionType(op.operation.attributes["function_type"].value).results
+            results = ir.FunctionType(ir.TypeAttr(op.operation.attributes["function_type"]).value).results
             if results and isinstance(results[0], ir.RankedTensorType):
                 shape = results[0].shape
                 warpgroups = 3 if shape and 0 < shape[-1] <= 64 else 2
