@@ -26,7 +26,7 @@ struct GroupWorkgroups : xetile::impl::GroupWorkgroupsBase<GroupWorkgroups> {
     }
     if (rows > 1)
       getOperation().walk([&](gpu::GPUFuncOp kernel) {
-        // What no other workgroup reads is in no order better.
+        // No order is better where no other workgroup reads the same.
         auto has = [&](auto find) { return kernel.walk(find).wasInterrupted(); };
         bool isByElement = has([](StoreTileOp) { return WalkResult::interrupt(); }) &&
                            !has([](TileMmaOp) { return WalkResult::interrupt(); });

@@ -48,8 +48,8 @@ bool gainsByWalking(int64_t tiles);
 
 /// All sizes of a matmul's tiles.
 MatmulTiling chooseTiling(const MatmulProblem &problem, MatmulTiling given);
-/// Into how many parts to split k, of whole steps and one size, which a second kernel adds up; 1 for
-/// not at all. `given` has the step along k, and the tile as far as it is not open.
+/// Into how many parts to split k, of whole steps and one size, which a second kernel adds up; 1
+/// for not at all. `given` has the step along k, and the tile as far as it is not open.
 int64_t chooseParts(const MatmulProblem &problem, const MatmulTiling &given);
 /// The first limit that they exceed.
 Problem checkTiling(const MatmulTiling &tiling, mlir::Type input, mlir::Type sum);

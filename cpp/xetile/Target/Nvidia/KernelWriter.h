@@ -96,7 +96,7 @@ private:
   void beginStep(const OnlineLoop &online, mlir::Value key);
   mlir::Value scalarOf(mlir::Value value);
   Turn attendInOrder(Turn turn);
-  /// What is made of a step's scores.
+  /// Values that are made of a step's scores.
   struct Followed {
     llvm::SmallVector<mlir::Value> powers, others;
     mlir::Value grown;

@@ -290,7 +290,7 @@ KernelWriter::Turn KernelWriter::attendOverlapped(Turn turn) {
     Followed after = followScores(online, /*isFirst=*/false);
     // Compilers move the wait for the powers above what is computed here, but not above a branch.
     waitFor(barrierThatIsOver(), number(0));
-    // What is carried goes through the wait, so that sums of rows are made before it, too.
+    // All that is carried goes through the wait, so that sums of rows are made before it, too.
     onTheirWay.append(after.others);
     SmallVector<Value> there = landed(onTheirWay, 0);
     after.others.assign(there.begin() + int64_t(numSums), there.end());

@@ -76,7 +76,7 @@ Value KernelWriter::exp2Pair(Value pair) {
   return makePair(power(0), power(1));
 }
 
-/// What the four threads of a row have, together.
+/// The values of the four threads of a row, together.
 Value KernelWriter::ofFour(Value own, vector::CombiningKind kind) {
   for (int64_t distance : {1, 2}) {
     Value other = NVVM::ShflOp::create(b, own.getType(), number(-1), own, number(distance),
@@ -86,7 +86,7 @@ Value KernelWriter::ofFour(Value own, vector::CombiningKind kind) {
   return own;
 }
 
-/// What a thread has of a row.
+/// The elements of a row that a thread has, together.
 Value KernelWriter::reduceOwn(Value from, Place place, vector::CombiningKind kind) {
   auto combine = [&](Value l, Value r) {
     return vector::makeArithReduction(b, b.getLoc(), kind, l, r);
@@ -182,7 +182,7 @@ Value KernelWriter::keepMaxima(const OnlineLoop &online) {
   return any;
 }
 
-/// What the second product adds to, of the output before it: multiplied for new maxima.
+/// The output before the second product, which adds to it: multiplied for new maxima.
 SmallVector<Value> KernelWriter::rescale(const OnlineLoop &online, Value grown) {
   if (!grown)
     return elementsOf(online.values.getC());

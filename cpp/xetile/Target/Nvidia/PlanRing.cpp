@@ -139,11 +139,8 @@ private:
                : std::nullopt;
   }
 
-  LogicalResult plan(gpu::GPUFuncOp kernel) {
-    auto has = [&](auto find) { return kernel.walk(find).wasInterrupted(); };
-    if (has([](xetile::StoreTileOp) { return WalkResult::interrupt(); }) &&
-        !has([](xetile::TileMmaOp) { return WalkResult::interrupt(); }))
-      return planThreads(kernel);
+  /// The ways that options name, as planRing reads them.
+  NamedAttrList givenWays(gpu::GPUFuncOp kernel) {
     // A single step needs no stage ahead, but the ring has two.
     NamedAttrList given;
     if (restoreLoop(kernel))
@@ -156,11 +153,10 @@ private:
       given.append("lazy", Builder(&getContext()).getBoolAttr(lazy == "true"));
     if (!counter)
       given.append("counter", Builder(&getContext()).getBoolAttr(false));
-    if (!given.empty())
-      kernel->setAttr(kRingAttr, given.getDictionary(&getContext()));
-    FailureOr<RingPlan> plan = planRing(kernel);
-    if (failed(plan))
-      return failure();
+    return given;
+  }
+
+  static void dropPrefetches(gpu::GPUFuncOp kernel) {
     SmallVector<xetile::PrefetchTileOp> prefetches;
     kernel.walk([&](xetile::PrefetchTileOp prefetch) { prefetches.push_back(prefetch); });
     for (xetile::PrefetchTileOp prefetch : prefetches) {
@@ -169,6 +165,20 @@ private:
       if (tile && tile->use_empty())
         tile->erase();
     }
+  }
+
+  LogicalResult plan(gpu::GPUFuncOp kernel) {
+    auto has = [&](auto find) { return kernel.walk(find).wasInterrupted(); };
+    if (has([](xetile::StoreTileOp) { return WalkResult::interrupt(); }) &&
+        !has([](xetile::TileMmaOp) { return WalkResult::interrupt(); }))
+      return planThreads(kernel);
+    NamedAttrList given = givenWays(kernel);
+    if (!given.empty())
+      kernel->setAttr(kRingAttr, given.getDictionary(&getContext()));
+    FailureOr<RingPlan> plan = planRing(kernel);
+    if (failed(plan))
+      return failure();
+    dropPrefetches(kernel);
     FailureOr<bool> specialized = isSpecialized(*plan);
     if (failed(specialized))
       return failure();

@@ -24,7 +24,7 @@ Value SimtWriter::combineParts(Value vector) {
   return all;
 }
 
-/// What the thread `distance` away has; a shuffle moves 32 bits.
+/// The vector of the thread `distance` away; a shuffle moves 32 bits.
 Value SimtWriter::shuffle(Value vector, int64_t distance) {
   auto type = cast<VectorType>(vector.getType());
   Type element = type.getElementType();

@@ -18,7 +18,7 @@ public:
   void write();
 
 private:
-  /// What a thread has of a vector: one of `width` elements for each chunk.
+  /// A thread's part of a vector: one of `width` elements for each chunk.
   using Chunks = llvm::SmallVector<mlir::Value>;
 
   void begin();
