@@ -15,6 +15,7 @@
 #include "xetile/Target/Xe/Llvm/Loops/LoopPasses.h"
 #include "xetile/Target/Xe/Llvm/OddIntegers.h"
 #include "xetile/Target/Xe/Llvm/SpellOutAbs.h"
+#include "xetile/Target/Xe/Llvm/SubtractNegated.h"
 #include "xetile/Target/Xe/Llvm/WideVectors.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/IRBuilder.h"
@@ -249,6 +250,7 @@ std::optional<std::string> xetile::optimizeForSpirv(Module &module, StringRef tr
   callLdexp(module);
   pointToWords(module);
   spellOutAbs(module);
+  subtractNegated(module);
   if (std::optional<std::string> why = splitWideVectors(module))
     return why;
   raw_string_ostream stream(error);
