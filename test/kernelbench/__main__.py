@@ -8,7 +8,8 @@ DIR is the checkout (its folder KernelBench/level1 and so on). Sizes are halved 
 elements; 0 leaves them as they are. Printed: how many problems torch-mlir imported, that were compiled, right, wrong,
 crashed or out of time, and how much faster than PyTorch they are (eager/ours: above 1 is faster), as geometric mean.
 For a GPU also how many kernels a call launches, beside those that PyTorch's inductor makes of the model (generated and
-calls of libraries, see inductor.py; "cpu" where its CPU backend was asked), and the medians of both.
+calls of libraries, see inductor.py; "cpu" where its CPU backend was asked), and the medians of both; and which of them
+spill registers, in bytes of a thread, where ocloc is found (scripts/install-ocloc).
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def run(file: Path, options: argparse.Namespace) -> dict[str, Any]:
         row = {"state": "out of time", "reason": f"over {options.timeout:.0f} s"}
     row = {"name": file.stem, **row}
     ratio = f" eager/ours {ratio_of(row):.2f}, compiled in {row['compile_seconds']:.1f} s" if "seconds" in row else ""
-    print(f"  {file.stem}: {row['state']}{ratio}{kernels(row)}{reason(row)}", flush=True)
+    print(f"  {file.stem}: {row['state']}{ratio}{kernels(row)}{spills(row)}{reason(row)}", flush=True)
     return row
 
 
@@ -101,6 +102,10 @@ def kernels(row: dict[str, Any]) -> str:
     other = row["inductor_kernels"]
     parts = f"{other['generated']} + {other['library']} of libraries, {other['device']}"
     return f", {row['kernels']} kernels, inductor {inductor_kernels(row)} ({parts})"
+
+
+def spills(row: dict[str, Any]) -> str:
+    return "".join(f", {kernel} spills {count} bytes" for kernel, count in (row.get("spills") or {}).items())
 
 
 def inductor_kernels(row: dict[str, Any]) -> int:
@@ -130,6 +135,9 @@ def summary(level: int, rows: list[dict[str, Any]]) -> str:
         ours, others = ([row["kernels"] for row in counted], [inductor_kernels(row) for row in counted])
         more = sum(mine > other for mine, other in zip(ours, others, strict=True))
         text += f"; kernels {statistics.median(ours):g}, inductor {statistics.median(others):g} (medians), {more} more"
+    if told := [row["spills"] for row in counted if row.get("spills") is not None]:
+        spilled = sum(sum(each.values()) for each in told)
+        text += f"; {sum(map(bool, told))} of {len(told)} spill, {spilled} bytes in all"
     seconds = sorted(row["compile_seconds"] for row in timed)
     return text + (f"; compiled in {seconds[len(seconds) // 2]:.1f} s (median)" if seconds else "")
 

@@ -22,6 +22,8 @@ from xetile import XeTileError
 from xetile.compiling import compiler
 from xetile.kernels.kernel import Kernel
 from xetile.reports.launches import launches_in
+from xetile.reports.report import statistics
+from xetile.system import tools
 from xetile.torch.importing import NotImportedError
 
 TOLERANCE = 1e-3
@@ -71,6 +73,7 @@ def run(problem: Problem, options: argparse.Namespace) -> dict[str, Any]:
             launches = [launches_in(kernel.stages.stage("4-xegpu").module, kernel.name) for kernel in kernels]
             found["kernels"] = sum(each.places for names in launches for each in names.values())
             found["inductor_kernels"] = count_kernels(copy.deepcopy(model), inputs)
+            found["spills"] = spills(kernels, options.target)
         error = difference(got, expected)
         if not error <= TOLERANCE:
             # Where little is left of large numbers, eager's own result has no digits either: f64 tells.
@@ -101,6 +104,14 @@ def recorded() -> list[Kernel]:
 
     compiler.compile = record
     return made
+
+
+def spills(kernels: list[Kernel], chip: str) -> dict[str, int] | None:
+    """What machine code of the kernels spills to memory, in bytes of a thread, of those that do; None without ocloc."""
+    if not tools.find_ocloc():
+        return None
+    counted = [each for kernel in kernels if kernel.spirv for each in statistics(kernel.spirv, chip)]
+    return {each.kernel: each.spill_bytes for each in counted if each.spill_bytes}
 
 
 def in_f64(model: torch.nn.Module, inputs: list[Any]) -> Any:

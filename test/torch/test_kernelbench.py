@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -62,6 +63,26 @@ def test_problems_are_shrunk_run_and_told(options, tmp_path):
     assert rows["1_right"]["seconds"]["ours"] > 0 and "digamma" in rows["2_not_imported"]["reason"]
     assert "level 1: 3 tried, 1 imported, 1 compiled, 0 wrong, 1 crashed, 0 out of time, 1 right" in run.stdout
     assert page.read_text().count("<rect") == 1
+
+
+def test_for_a_gpu_kernels_and_their_spills_are_counted(tmp_path):
+    level = tmp_path / "KernelBench" / "level2"
+    level.mkdir(parents=True)
+    (level / "1_right.py").write_text(PROBLEM.format(body=BODIES["1_right"]))
+    found = tmp_path / "found.json"
+    command = [sys.executable, ROOT / "test" / "kernelbench", tmp_path, "--level", "2", "--seconds", "0.01"]
+    command += ["--elements", "5000", "--json", found, "--target", "pvc"]
+    run = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "build" / "python_packages")},
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    (row,) = json.loads(found.read_text())["rows"]
+    assert row["kernels"] >= 1 and row["inductor_kernels"]["library"] == 1
+    if row["spills"] is not None:
+        assert row["spills"] == {} and "; 0 of 1 spill, 0 bytes in all" in run.stdout
 
 
 def test_a_folder_that_is_no_checkout_is_refused(tmp_path):
