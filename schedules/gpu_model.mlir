@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program on tensors, any number of linalg ops -> kernels in XeTile at workgroup level (levels 0 to 1).
 //
+//   give each op the schedule that it is an anchor of        // match_kernels: change what takes what there
 //   give each op the number of a kernel                      // assign_kernels
 //   for each kernel, in a module of its own:
 //     matmul: for each workgroup, for k: acc += A * B; and what is computed of acc     // as matmul.mlir
 //     attention: for each workgroup, for blocks of keys: its scores, and what they weigh // as attention.mlir
 //     rows: for each workgroup: all that its rows need, in registers                   // as rows.mlir
+//     convolution: for each workgroup, for windows and channels: acc += A * B          // as convolution.mlir
+//     windows: for each workgroup, for windows: acc = max(acc, A)                      // as windows.mlir
 //     scan: for each workgroup, for n: s += A[n], and what is computed of s            // as scan.mlir
+//     gather: for each workgroup: a tile of elements at indices                        // as gather.mlir
 //     elementwise: for each workgroup: a tile of the results                           // as elementwise.mlir
 //   function: launch the kernels, one after the other, in the loops and branches that their ops are in
 //
@@ -59,6 +63,7 @@ module attributes {transform.with_named_sequence} {
   transform.named_sequence private @prefetch_blocks(
       !transform.any_op {transform.readonly}, !transform.param<i64> {transform.readonly})
 
+  transform.named_sequence private @match_kernels(!transform.any_op {transform.consumed}) -> !transform.any_op
   transform.named_sequence private @link_rest(!transform.any_op {transform.consumed}) -> !transform.any_op
 
   // The entry yields the transformed module, so that further steps can be appended.
@@ -101,9 +106,27 @@ module attributes {transform.with_named_sequence} {
     ^bb0(%kernel: !transform.any_op):
       transform.include @tiles failures(propagate) (%kernel, %target) : (!transform.any_op, !transform.any_param) -> ()
     }
+    %convolutions = transform.structured.match ops{["builtin.module"]} attributes {xetile.schedule = "convolution"} in %fused
+        : (!transform.any_op) -> !transform.any_op
+    transform.foreach %convolutions : !transform.any_op {
+    ^bb0(%kernel: !transform.any_op):
+      transform.include @tiles failures(propagate) (%kernel, %target) : (!transform.any_op, !transform.any_param) -> ()
+    }
+    %windows = transform.structured.match ops{["builtin.module"]} attributes {xetile.schedule = "windows"} in %fused
+        : (!transform.any_op) -> !transform.any_op
+    transform.foreach %windows : !transform.any_op {
+    ^bb0(%kernel: !transform.any_op):
+      transform.include @tiles failures(propagate) (%kernel, %target) : (!transform.any_op, !transform.any_param) -> ()
+    }
     %scans = transform.structured.match ops{["builtin.module"]} attributes {xetile.schedule = "scan"} in %fused
         : (!transform.any_op) -> !transform.any_op
     transform.foreach %scans : !transform.any_op {
+    ^bb0(%kernel: !transform.any_op):
+      transform.include @tiles failures(propagate) (%kernel, %target) : (!transform.any_op, !transform.any_param) -> ()
+    }
+    %gathers = transform.structured.match ops{["builtin.module"]} attributes {xetile.schedule = "gather"} in %fused
+        : (!transform.any_op) -> !transform.any_op
+    transform.foreach %gathers : !transform.any_op {
     ^bb0(%kernel: !transform.any_op):
       transform.include @tiles failures(propagate) (%kernel, %target) : (!transform.any_op, !transform.any_param) -> ()
     }
@@ -165,7 +188,8 @@ module attributes {transform.with_named_sequence} {
     %own = transform.apply_registered_pass "xetile-copy-broadcasts" to %fused : (!transform.any_op) -> !transform.any_op
     %written = transform.apply_registered_pass "xetile-write-results" to %own
         : (!transform.any_op) -> !transform.any_op
-    transform.yield %written : !transform.any_op
+    %matched = transform.include @match_kernels failures(propagate) (%written) : (!transform.any_op) -> !transform.any_op
+    transform.yield %matched : !transform.any_op
   }
 
   // One matmul, with elementwise ops before and after: the steps of matmul.mlir, sizes chosen by the compiler.
@@ -238,7 +262,8 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 
-  // All else, with and without reductions: the steps of rows.mlir, scan.mlir and elementwise.mlir.
+  // All else, with and without reductions: the steps of rows.mlir, convolution.mlir, windows.mlir, scan.mlir, gather.mlir
+  // and elementwise.mlir.
   transform.named_sequence @tiles(%module: !transform.any_op {transform.consumed},
                                   %target: !transform.any_param {transform.readonly}) {
     %open = transform.param.constant 0 : i64 -> !transform.param<i64>

@@ -30,6 +30,7 @@ KINDS = {
     "linked": "Module",
     "mapped": "Kernel",
     "mapped_mma": "Matmul",
+    "matched": "Module",
     "matmul": "Matmul",
     "mma": "Matmul",
     "module": "Module",

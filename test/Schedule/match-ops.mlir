@@ -1,6 +1,6 @@
 // RUN: xetile-opt %s --transform-interpreter --verify-diagnostics | FileCheck %s
 
-// What steps for CPUs take, as transform.foreach_match asks.
+// What steps take, as transform.foreach_match asks.
 #row = affine_map<(m, k) -> (m, k)>
 #sum = affine_map<(m, k) -> (m)>
 module attributes {transform.with_named_sequence} {
@@ -23,6 +23,41 @@ func.func @ops(%a: tensor<8x64xf32>, %b: tensor<64x8xf32>, %c: tensor<8x8xf32>, 
   return
 }
 
+// What kernels of GPUs are anchors of.
+// CHECK-LABEL: func.func @anchors
+func.func @anchors(%a: tensor<8x64xf16>, %b: tensor<64x8xf16>, %c: tensor<8x8xf32>, %wide: tensor<8x64xf32>,
+                   %tall: tensor<64x8xf32>, %line: tensor<8xf32>, %at: tensor<8xi64>) {
+  // CHECK: linalg.matmul {found = "product"}
+  %0 = linalg.matmul ins(%a, %b : tensor<8x64xf16>, tensor<64x8xf16>) outs(%c : tensor<8x8xf32>) -> tensor<8x8xf32>
+  // The matrix unit would round f32; every second column is no tile.
+  // CHECK: linalg.matmul {{{.*}}matmul"}
+  %1 = linalg.matmul ins(%wide, %tall : tensor<8x64xf32>, tensor<64x8xf32>) outs(%c : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %steps = tensor.extract_slice %a[0, 0] [8, 32] [1, 2] : tensor<8x64xf16> to tensor<8x32xf16>
+  %half = tensor.extract_slice %b[0, 0] [32, 8] [1, 1] : tensor<64x8xf16> to tensor<32x8xf16>
+  // CHECK: linalg.matmul {{{.*}}matmul"}
+  %2 = linalg.matmul ins(%steps, %half : tensor<8x32xf16>, tensor<32x8xf16>) outs(%c : tensor<8x8xf32>)
+      -> tensor<8x8xf32>
+  // CHECK: linalg.generic {{.*}} attrs = {{.*}}found = "scan"
+  %3:2 = linalg.generic {indexing_maps = [#row, #row, #sum], iterator_types = ["parallel", "reduction"]}
+      ins(%wide : tensor<8x64xf32>) outs(%wide, %line : tensor<8x64xf32>, tensor<8xf32>) {
+  ^bb0(%x: f32, %o: f32, %last: f32):
+    %y = arith.addf %last, %x : f32
+    linalg.yield %y, %y : f32, f32
+  } -> (tensor<8x64xf32>, tensor<8xf32>)
+  // CHECK: linalg.generic {{.*}} attrs = {{.*}}found = "gather"
+  %4 = linalg.generic {indexing_maps = [#sum, #row], iterator_types = ["parallel", "parallel"]}
+      ins(%at : tensor<8xi64>) outs(%wide : tensor<8x64xf32>) {
+  ^bb0(%i: i64, %o: f32):
+    %row = arith.index_cast %i : i64 to index
+    %column = linalg.index 1 : index
+    %y = tensor.extract %wide[%row, %column] : tensor<8x64xf32>
+    linalg.yield %y : f32
+  } -> tensor<8x64xf32>
+  // CHECK: linalg.exp ins
+  %5 = linalg.exp ins(%wide : tensor<8x64xf32>) outs(%wide : tensor<8x64xf32>) -> tensor<8x64xf32>
+  return
+}
+
 transform.named_sequence @is_matmul(%op: !transform.any_op {transform.readonly}) -> !transform.any_op {
   transform.xetile.match_matmul %op : !transform.any_op
   transform.yield %op : !transform.any_op
@@ -30,6 +65,33 @@ transform.named_sequence @is_matmul(%op: !transform.any_op {transform.readonly})
 transform.named_sequence @is_convolution(%op: !transform.any_op {transform.readonly}) -> !transform.any_op {
   transform.xetile.match_convolution %op : !transform.any_op
   transform.yield %op : !transform.any_op
+}
+transform.named_sequence @is_product(%op: !transform.any_op {transform.readonly}) -> !transform.any_op {
+  transform.xetile.match_product %op : !transform.any_op
+  transform.yield %op : !transform.any_op
+}
+transform.named_sequence @is_scan(%op: !transform.any_op {transform.readonly}) -> !transform.any_op {
+  transform.xetile.match_scan %op : !transform.any_op
+  transform.yield %op : !transform.any_op
+}
+transform.named_sequence @is_gather(%op: !transform.any_op {transform.readonly}) -> !transform.any_op {
+  transform.xetile.match_gather %op : !transform.any_op
+  transform.yield %op : !transform.any_op
+}
+transform.named_sequence @product(%op: !transform.any_op {transform.readonly}) {
+  %name = transform.param.constant "product" -> !transform.any_param
+  transform.annotate %op "found" = %name : !transform.any_op, !transform.any_param
+  transform.yield
+}
+transform.named_sequence @scan(%op: !transform.any_op {transform.readonly}) {
+  %name = transform.param.constant "scan" -> !transform.any_param
+  transform.annotate %op "found" = %name : !transform.any_op, !transform.any_param
+  transform.yield
+}
+transform.named_sequence @gather(%op: !transform.any_op {transform.readonly}) {
+  %name = transform.param.constant "gather" -> !transform.any_param
+  transform.annotate %op "found" = %name : !transform.any_op, !transform.any_param
+  transform.yield
 }
 transform.named_sequence @matmul(%op: !transform.any_op {transform.readonly}) {
   %name = transform.param.constant "matmul" -> !transform.any_param
@@ -42,9 +104,9 @@ transform.named_sequence @convolution(%op: !transform.any_op {transform.readonly
   transform.yield
 }
 transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
-  %function = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
-  transform.foreach_match in %function @is_matmul -> @matmul, @is_convolution -> @convolution
-      : (!transform.any_op) -> !transform.any_op
+  %functions = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+  transform.foreach_match in %functions @is_product -> @product, @is_matmul -> @matmul, @is_convolution -> @convolution,
+      @is_scan -> @scan, @is_gather -> @gather : (!transform.any_op) -> !transform.any_op
   transform.yield
 }
 }

@@ -23,6 +23,9 @@ KNOBS = {
     "rows": ("workgroup_m", "workgroup_n", "subgroups_m", "subgroups_n"),
     "elementwise": ("workgroup_m", "workgroup_n", "subgroups_m", "subgroups_n"),
     "scan": ("workgroup_m", "workgroup_n", "subgroups_m", "subgroups_n"),
+    "convolution": ("workgroup_m", "workgroup_n", "subgroups_m", "subgroups_n"),
+    "windows": ("workgroup_m", "workgroup_n", "subgroups_m", "subgroups_n"),
+    "gather": ("workgroup_m", "workgroup_n", "subgroups_m", "subgroups_n"),
 }
 WILD = (0, 0, 1, 1, 2, 3, 4, 5, 8, 12, 16, 16, 24, 32, 32, 33, 48, 64, -1, -7, 100, 1 << 40)
 # Most elements of a workgroup's tile in wild cases: linking code of more takes minutes.

@@ -349,6 +349,40 @@ def convolution(
     return Case(text, [x, k], expected, NARROW["f32"] * 2)
 
 
+def pool(
+    rng: np.random.Generator, planes: int, height: int, width: int, dtype: str = "f32", window: int = 2,
+    stride: int = 1,
+) -> Case:  # fmt: skip
+    """Maxima of windows, planes one after the other; `height` and `width` are the results'."""
+    x = numbers(rng, (1, planes, (height - 1) * stride + window, (width - 1) * stride + window), dtype)
+    kind, result = tensor(x.shape, dtype), tensor((1, planes, height, width), dtype)
+    body = f"""%e = tensor.empty() : {result}
+%w = tensor.empty() : tensor<{window}x{window}x{dtype}>
+%low = arith.constant {"0xFF800000" if dtype == "f32" else "0xFC00"} : {dtype}
+%i = linalg.fill ins(%low : {dtype}) outs(%e : {result}) -> {result}
+%y = linalg.pooling_nchw_max {{dilations = dense<1> : tensor<2xi64>, strides = dense<{stride}> : tensor<2xi64>}}
+  ins(%x, %w : {kind}, tensor<{window}x{window}x{dtype}>) outs(%i : {result}) -> {result}
+"""
+    places = np.ix_(*(np.arange(count) * stride for count in (height, width)))
+    taps = [(row, column) for row in range(window) for column in range(window)]
+    expected = np.max([wide(x)[..., places[0] + row, places[1] + column] for row, column in taps], axis=0)
+    return Case(function([("%x", kind)], [("%y", result)], body), [x], expected, 0.0)
+
+
+def embedding(rng: np.random.Generator, rows: int, places: int, size: int, dtype: str = "f32") -> Case:
+    """Rows of a table, by `places` indices."""
+    table, at = numbers(rng, (rows, size), dtype), rng.integers(0, rows, places)
+    names = [("%at", tensor((places,), "i64")), ("%table", tensor((rows, size), dtype))]
+    body = (
+        "%i = arith.index_cast %a0 : i64 to index\n%j = linalg.index 1 : index\n"
+        f"%r = tensor.extract %table[%i, %j] : {names[1][1]}\nlinalg.yield %r : {dtype}\n"
+    )
+    maps = ["(m, n) -> (m)", "(m, n) -> (m, n)"]
+    text = generic("%y", names[:1], (places, size), dtype, maps, "pp", body)
+    result = [("%y", tensor((places, size), dtype))]
+    return Case(function(names, result, text), [at, table], wide(table)[at], 0.0)
+
+
 def transpose(rng: np.random.Generator, shape: tuple[int, ...], order: tuple[int, ...], dtype: str = "f32") -> Case:
     x = numbers(rng, shape, dtype)
     kind, turned = tensor(shape, dtype), tensor([shape[i] for i in order], dtype)
@@ -404,5 +438,8 @@ def attention(rng: np.random.Generator, parts: int = 0, size: float = 1.0, **siz
 
 
 MAKERS: dict[str, Callable[..., Case]] = {
-    each.__name__: each for each in (attention, chain, convolution, matmul, mlp, norm, rotary, scan, softmax, transpose)
-}
+    each.__name__: each
+    for each in (
+        attention, chain, convolution, embedding, matmul, mlp, norm, pool, rotary, scan, softmax, transpose
+    )
+}  # fmt: skip

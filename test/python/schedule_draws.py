@@ -138,6 +138,20 @@ def _convolution(rng: random.Random) -> Sizes:
     }  # fmt: skip
 
 
+def _pool(rng: random.Random) -> Sizes:
+    return {
+        "planes": rng.choice([1, 2, 5]), "height": rng.choice([2, 3, 9]), "width": rng.choice([2, 7, 16, 33]),
+        "dtype": rng.choice(["f32", "f16"]), "window": rng.choice([2, 2, 3]), "stride": rng.choice([1, 2, 2, 3]),
+    }  # fmt: skip
+
+
+def _embedding(rng: random.Random) -> Sizes:
+    return {
+        "rows": rng.choice(ODD), "places": rng.choice(ODD), "size": rng.choice(ODD),
+        "dtype": rng.choice(["f32", "f16", "bf16"]),
+    }  # fmt: skip
+
+
 def _transpose(rng: random.Random) -> Sizes:
     rank = rng.choice([2, 2, 3, 4])
     order = list(range(rank))
@@ -208,7 +222,9 @@ WORKLOADS: dict[str, Workload] = {
     "rotary embedding": Workload("rotary", "elementwise", _rotary, _none),
     "rotary embedding in a product": Workload("rotary", "rows", _rotary_product, _none, "gpu_model"),
     "rotary embedding in an attention": Workload("rotary", "attention", _rotary_attention, _short_steps, "gpu_model"),
-    "convolution": Workload("convolution", "rows", _convolution, _none),
+    "convolution": Workload("convolution", "convolution", _convolution, _none),
+    "pooling": Workload("pool", "windows", _pool, _none),
+    "embedding": Workload("embedding", "gather", _embedding, _tile_params),
     "transpose": Workload("transpose", "elementwise", _transpose, _tile_params),
     "chain": Workload("chain", "elementwise", _chain, _tile_params),
     "scan": Workload("scan", "scan", lambda rng: _pair(rng) | {"axis": rng.choice([0, 1])}, _none),

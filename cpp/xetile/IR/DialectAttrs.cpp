@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "xetile/IR/DialectAttrs.h"
 #include "mlir/IR/Operation.h"
+#include "xetile/IR/AnchorAttr.h"
 #include "xetile/IR/LazyAttr.h"
 #include "xetile/IR/ReachAttrs.h"
 #include "xetile/IR/RingAttrs.h"
@@ -80,6 +81,7 @@ const Row rows[] = {
     {kResultAttr, Place::Argument, "a unit", is<UnitAttr>},
     {kWrittenAttr, Place::Argument, "a unit", is<UnitAttr>},
     {kScheduleAttr, Place::Operation, "the name of a schedule", is<StringAttr>},
+    {kAnchorAttr, Place::Operation, "the name of a schedule", is<StringAttr>},
     {kKernelAttr, Place::Operation, "an integer", is<IntegerAttr>},
     {kIsolatedAttr, Place::Operation, "a unit", is<UnitAttr>},
     {kConfigAttr, Place::Operation, "a #xetile.matmul_config", is<MatmulConfigAttr>},

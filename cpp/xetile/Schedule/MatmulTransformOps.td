@@ -246,4 +246,41 @@ def MatchConvolutionOp : XeTile_MatchOp<"match_convolution"> {
   }];
 }
 
+def MatchProductOp : XeTile_MatchOp<"match_product"> {
+  let summary = "Succeeds for what a matrix unit multiplies exactly";
+  let description = [{
+    Contractions on tensors whose factors are of f16, bf16 or bytes, or were extended from f16 or bf16, in tiles that block
+    loads take. Products of f32 and of wider types are sums on vector units, those with a number no products of matrices,
+    and factors with steps between the elements of a row no tiles: silenceable failures.
+
+    ```mlir
+    transform.xetile.match_product %op : !transform.any_op
+    ```
+  }];
+}
+
+def MatchScanOp : XeTile_MatchOp<"match_scan"> {
+  let summary = "Succeeds for ops that combine each element with those before";
+  let description = [{
+    A `linalg.generic` with one loop that is no parallel one, over which its first result runs, too, and whose second result
+    nobody uses, as `xetile-block-scans` leaves them. Others are a silenceable failure.
+
+    ```mlir
+    transform.xetile.match_scan %op : !transform.any_op
+    ```
+  }];
+}
+
+def MatchGatherOp : XeTile_MatchOp<"match_gather"> {
+  let summary = "Succeeds for ops that read elements at indices that they compute";
+  let description = [{
+    Linalg ops on tensors all of whose loops are parallel ones and whose bodies have a `tensor.extract`: embeddings,
+    selections along a dimension. Others are a silenceable failure.
+
+    ```mlir
+    transform.xetile.match_gather %op : !transform.any_op
+    ```
+  }];
+}
+
 #endif // XETILE_SCHEDULE_MATMULTRANSFORMOPS_TD

@@ -8,7 +8,8 @@ def AssignKernelsOp : XeTile_TransformOp<"assign_kernels"> {
   let summary = "Decides which op of a program belongs to which kernel";
   let description = [{
     Every op on tensors of the functions in `target` gets `xetile.kernel`, the number of a kernel, and `xetile.schedule`, the
-    schedule of it: `"matmul"`, `"rows"` or `"elementwise"`. Matmuls and reductions are kernels. They take elementwise ops
+    schedule of it: that of its anchor, which `xetile.anchor` says, as `schedules/parts/match_kernels.mlir` writes it, of ops
+    without it `"matmul"`, `"scan"`, `"rows"` or `"elementwise"`. Matmuls and reductions are kernels. They take elementwise ops
     with them where each element is computed about once: what follows a matmul in its shape, casts before it, what surrounds
     reductions along rows, as in a softmax, which is one kernel. Elementwise ops that are left are kernels by chains.
     Kernels of elementwise ops, or of reductions, that do not wait for one another and have the same loops become one if

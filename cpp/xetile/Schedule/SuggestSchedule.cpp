@@ -59,7 +59,7 @@ bool needsHost(Operation *module) {
 /// The schedule of one kernel that takes all of `module`, or the one whose errors say why none
 /// does. `planned` is what the program schedule would choose for it.
 StringRef suggestForOneKernel(Operation *module, StringRef planned) {
-  if (planned == "scan" || planned == "attention")
+  if (llvm::is_contained({"attention", "convolution", "gather", "scan", "windows"}, planned))
     return planned;
   SmallVector<Operation *> matmuls;
   bool reduces = false, computes = !planned.empty(), untakable = false, onTensors = false;

@@ -67,8 +67,11 @@ __all__ = [
     "link_kernels",
     "match",
     "match_convolution",
+    "match_gather",
     "match_matmul",
     "match_operation_name",
+    "match_product",
+    "match_scan",
     "match_structured",
     "normalize_matmul",
     "one_shot_bufferize",
@@ -180,7 +183,8 @@ def assign_kernels(target: Handle) -> None:
     """Decides which op of a program belongs to which kernel.
 
     Every op on tensors of the functions in `target` gets `xetile.kernel`, the number of a kernel, and `xetile.schedule`, the
-    schedule of it: `"matmul"`, `"rows"` or `"elementwise"`. Matmuls and reductions are kernels. They take elementwise ops
+    schedule of it: that of its anchor, which `xetile.anchor` says, as `schedules/parts/match_kernels.mlir` writes it, of ops
+    without it `"matmul"`, `"scan"`, `"rows"` or `"elementwise"`. Matmuls and reductions are kernels. They take elementwise ops
     with them where each element is computed about once: what follows a matmul in its shape, casts before it, what surrounds
     reductions along rows, as in a softmax, which is one kernel. Elementwise ops that are left are kernels by chains.
     Kernels of elementwise ops, or of reductions, that do not wait for one another and have the same loops become one if
@@ -905,6 +909,19 @@ def match_convolution(operand_handle: Handle) -> None:
     emit("xetile.match_convolution", [Argument("operand_handle", operand_handle, Handle)])
 
 
+def match_gather(operand_handle: Handle) -> None:
+    """Succeeds for ops that read elements at indices that they compute.
+
+    Linalg ops on tensors all of whose loops are parallel ones and whose bodies have a `tensor.extract`: embeddings,
+    selections along a dimension. Others are a silenceable failure.
+
+    ```mlir
+    transform.xetile.match_gather %op : !transform.any_op
+    ```
+    """
+    emit("xetile.match_gather", [Argument("operand_handle", operand_handle, Handle)])
+
+
 def match_matmul(operand_handle: Handle) -> None:
     """Succeeds for what deep_tile_matmul takes.
 
@@ -919,6 +936,33 @@ def match_matmul(operand_handle: Handle) -> None:
     ```
     """
     emit("xetile.match_matmul", [Argument("operand_handle", operand_handle, Handle)])
+
+
+def match_product(operand_handle: Handle) -> None:
+    """Succeeds for what a matrix unit multiplies exactly.
+
+    Contractions on tensors whose factors are of f16, bf16 or bytes, or were extended from f16 or bf16, in tiles that block
+    loads take. Products of f32 and of wider types are sums on vector units, those with a number no products of matrices,
+    and factors with steps between the elements of a row no tiles: silenceable failures.
+
+    ```mlir
+    transform.xetile.match_product %op : !transform.any_op
+    ```
+    """
+    emit("xetile.match_product", [Argument("operand_handle", operand_handle, Handle)])
+
+
+def match_scan(operand_handle: Handle) -> None:
+    """Succeeds for ops that combine each element with those before.
+
+    A `linalg.generic` with one loop that is no parallel one, over which its first result runs, too, and whose second result
+    nobody uses, as `xetile-block-scans` leaves them. Others are a silenceable failure.
+
+    ```mlir
+    transform.xetile.match_scan %op : !transform.any_op
+    ```
+    """
+    emit("xetile.match_scan", [Argument("operand_handle", operand_handle, Handle)])
 
 
 def normalize_matmul(matmul: Matmul) -> Matmul:

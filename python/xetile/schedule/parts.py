@@ -23,6 +23,7 @@ __all__ = [
     "find_matmul",
     "link_rest",
     "load_ahead",
+    "match_kernels",
     "order_workgroups",
     "outline_kernel",
     "prefetch_blocks",
@@ -147,6 +148,28 @@ def load_ahead(kernel: Kernel, steps: Int) -> None:
     `steps` is how far ahead they are; 0 changes nothing.
     """
     include("load_ahead", [Argument("kernel", kernel, Kernel), Argument("steps", steps, IntParam)])
+
+
+def match_kernels(module: Module) -> Module:
+    """Each linalg op of a program gets the name of the schedule of kernels that it is the anchor of, as the attribute
+    xetile.anchor. For each op, the first that fits:
+
+      S[.., n, ..] = S[.., n - 1, ..] + A[.., n, ..]               -> scan
+      C[.., m, n] += A[.., m, k] * B[.., k, n], on a matrix unit   -> matmul
+      a convolution that adds up over channels                     -> convolution    // 1D to 3D, strides, dilations, groups
+      each element by itself, read at indices that are computed    -> gather
+      each element of the result by itself                         -> elementwise
+      sums, maxima, ... along dimensions                           -> rows           // products of f32 and f64, too
+      sums, maxima, ... over windows                               -> windows        // poolings, depthwise convolutions
+
+    The names of the matchers are those of match.mlir. assign_kernels reads the anchors: an op that joins no other kernel starts
+    one of its own schedule. To change what happens to ops of a kind write another name behind the arrow, or a matcher of your
+    own before it; a name that no step of gpu_model.mlir is for wants a step of its own there.
+
+    Consumes `module`.
+    """
+    found: Module = include("match_kernels", [Argument("module", module, Module)], [Module], consumes=["module"])[0]
+    return found
 
 
 def order_workgroups(kernel: Kernel, order: Str, size: Int) -> None:

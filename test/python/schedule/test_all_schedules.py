@@ -91,7 +91,9 @@ def test_the_table_of_the_readme_is_what_is_tested():
 def test_schedules_that_come_along_are_for_something():
     """All but those that are for CPUs, or for programs; a new one may have its numbers in a test of its own."""
     named = {workload.schedule for workload in WORKLOADS.values()}
-    assert named == {"attention", "elementwise", "matmul", "mlp", "rows", "scan"}
+    assert named == {
+        "attention", "convolution", "elementwise", "gather", "matmul", "mlp", "rows", "scan", "windows"
+    }  # fmt: skip
     assert named <= set(xetile.schedule.available()) & set(WRITTEN)
 
 

@@ -27,12 +27,15 @@ PAYLOADS = ROOT / "schedules" / "payloads"
 MATMUL = runpy.run_path(str(ROOT / "examples" / "schedule.py"))["matmul"]
 WRITTEN = {
     "attention": written_schedules.attention,
+    "convolution": written_schedules.convolution,
     "elementwise": written_schedules.elementwise,
+    "gather": written_schedules.gather,
     "gpu_model": written_gpu_model.gpu_model,
     "matmul": MATMUL,
     "mlp": written_schedules.mlp,
     "rows": written_schedules.rows,
     "scan": written_schedules.scan,
+    "windows": written_schedules.windows,
 }
 CHAIN = """func.func @chain(%a: tensor<64x96xf32>, %b: tensor<64x96xf32>) -> tensor<64x96xf32> {
   %0 = arith.addf %a, %b : tensor<64x96xf32>
@@ -46,12 +49,15 @@ SOFTMAX = """func.func @softmax(%a: tensor<64x128xf32>) -> tensor<64x128xf32> {
 }"""
 PAYLOAD = {
     "attention": (PAYLOADS / "attention_f16.mlir").read_text(),
+    "convolution": schedule_cases.convolution(np.random.default_rng(0), 1, 3, 20, 16, 32).text,
     "elementwise": CHAIN,
+    "gather": schedule_cases.embedding(np.random.default_rng(0), 40, 30, 100).text,
     "gpu_model": SOFTMAX,
     "matmul": str(xetile.matmul(256, 256, 64)),
     "mlp": schedule_cases.mlp(np.random.default_rng(0), 100, 40, 100, 48, gated=True).text,
     "rows": SOFTMAX,
     "scan": schedule_cases.scan(np.random.default_rng(0), 40, 100).text,
+    "windows": schedule_cases.pool(np.random.default_rng(0), 3, 9, 20).text,
 }
 
 

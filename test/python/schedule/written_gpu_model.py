@@ -20,7 +20,8 @@ def prepare(module: Module) -> Module:
     ops.apply_cse(functions)
     ops.apply_patterns(functions, ["linalg.erase_unnecessary_inputs"])
     module = ops.apply_registered_pass(module, "xetile-copy-broadcasts")
-    return ops.apply_registered_pass(module, "xetile-write-results")
+    module = ops.apply_registered_pass(module, "xetile-write-results")
+    return parts.match_kernels(module)
 
 
 @sequence
@@ -84,10 +85,10 @@ def gpu_model(
     steps = {
         "matmul": partial(matmul, precision=precision, slm_buffers=slm_buffers, target=target),
         "attention": partial(attention, target=target),
-        "rows": partial(tiles, target=target),
-        "scan": partial(tiles, target=target),
-        "elementwise": partial(tiles, target=target),
     }
+    steps |= dict.fromkeys(
+        ("rows", "convolution", "windows", "scan", "gather", "elementwise"), partial(tiles, target=target)
+    )
     for name, step in steps.items():
         kernels = ops.match(fused, Module, ops=["builtin.module"], op_attrs={"xetile.schedule": name})
         ops.foreach(kernels, step)

@@ -5,6 +5,7 @@ from xetile.schedule import Module, define, knob, ops, parts
 from xetile.schedule.handles import Function
 
 _ROWS = "rows of a workgroup's tile; 0 leaves it to the compiler, here and below"
+_PLAIN = ("xetile-drop-empty-pieces", "xetile-elementwise-to-linalg", "xetile-fuse-elementwise")
 
 
 @define
@@ -42,6 +43,57 @@ def rows(
     for name in steps:
         module = ops.apply_registered_pass(module, f"xetile-{name}")
     return parts.tile_program(module, workgroup_m, workgroup_n, subgroups_m, subgroups_n, target).outlined
+
+
+@define
+def convolution(
+    module: Module,
+    *,
+    workgroup_m: int = knob(0, min=0, doc=_ROWS),
+    workgroup_n: int = knob(0, min=0, doc="columns of a workgroup's tile"),
+    subgroups_m: int = knob(0, min=0, doc="subgroups along the rows of a workgroup's tile"),
+    subgroups_n: int = knob(0, min=0, doc="subgroups along the columns of a workgroup's tile"),
+    target: str = knob("pvc", doc="chip to compile for"),
+) -> Module:
+    for name in _PLAIN:
+        module = ops.apply_registered_pass(module, name)
+    return parts.tile_program(module, workgroup_m, workgroup_n, subgroups_m, subgroups_n, target).outlined
+
+
+@define
+def windows(
+    module: Module,
+    *,
+    workgroup_m: int = knob(0, min=0, doc=_ROWS),
+    workgroup_n: int = knob(0, min=0, doc="columns of a workgroup's tile"),
+    subgroups_m: int = knob(0, min=0, doc="subgroups along the rows of a workgroup's tile"),
+    subgroups_n: int = knob(0, min=0, doc="subgroups along the columns of a workgroup's tile"),
+    target: str = knob("pvc", doc="chip to compile for"),
+) -> Module:
+    for name in _PLAIN:
+        module = ops.apply_registered_pass(module, name)
+    return parts.tile_program(module, workgroup_m, workgroup_n, subgroups_m, subgroups_n, target).outlined
+
+
+@define
+def gather(
+    module: Module,
+    *,
+    workgroup_m: int = knob(0, min=0, doc=_ROWS),
+    workgroup_n: int = knob(0, min=0, doc="columns of a workgroup's tile"),
+    subgroups_m: int = knob(0, min=0, doc="subgroups along the rows of a workgroup's tile"),
+    subgroups_n: int = knob(0, min=0, doc="subgroups along the columns of a workgroup's tile"),
+    target: str = knob("pvc", doc="chip to compile for"),
+) -> Module:
+    for name in _PLAIN:
+        module = ops.apply_registered_pass(module, name)
+    function = ops.match(module, Function, ops=["func.func"])
+    tiles = ops.to_tiles(function, workgroup_m, workgroup_n, subgroups_m, subgroups_n, elementwise=True)
+    parts.clean_tiles(module)
+    buffers = parts.bufferize(module)
+    outlined, kernel = parts.outline_kernel(buffers, tiles.subgroups_m, tiles.subgroups_n, target)
+    ops.apply_registered_pass(kernel, "xetile-infer-wg-map")
+    return outlined
 
 
 @define

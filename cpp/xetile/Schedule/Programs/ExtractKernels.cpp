@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "xetile/IR/AnchorAttr.h"
 #include "xetile/Linalg/BitsAsBytes.h"
 #include "xetile/Linalg/ScheduleMark.h"
 #include "xetile/Schedule/Programs/KernelOps.h"
@@ -33,7 +34,11 @@ public:
 
   /// Reads the numbers; returns whether they serve.
   bool read();
-  void run() { runBlock(func.getBody().front()); }
+  void run() {
+    // Kernels have their schedules.
+    func.walk([](Operation *op) { op->removeDiscardableAttr(kAnchorAttr); });
+    runBlock(func.getBody().front());
+  }
 
   Operation *where = nullptr;
   std::string why;

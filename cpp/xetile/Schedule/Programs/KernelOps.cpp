@@ -14,6 +14,7 @@
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "xetile/IR/AnchorAttr.h"
 #include "xetile/Linalg/Elementwise.h"
 #include "xetile/Linalg/Scan.h"
 #include "xetile/Schedule/MatmulLoops.h"
@@ -345,20 +346,38 @@ static bool isOneNumber(Value value) {
          llvm::all_of(linalgOp.getDpsInputs(), isOneNumber);
 }
 
-StringRef scheduleOfAnchor(Operation *op) {
+bool isProductOfMatrixUnit(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  if (Scan::match(op))
-    return "scan";
-  if (!linalgOp || !looksLikeMatmul(op))
-    return "rows";
+  if (!linalgOp || Scan::match(op) || !looksLikeMatmul(op))
+    return false;
   Result<MatmulLoops> contraction = matchMatmul(op);
   if (!contraction)
-    return "rows";
+    return false;
   bool exactOnlyOnVectors = contraction->elementType(0).isF32() && !areExtended(op);
   bool noTiles = llvm::any_of(linalgOp.getDpsInputs(), [](Value input) {
     return skipsElements(input) || isOneNumber(input);
   });
-  return exactOnlyOnVectors || noTiles ? "rows" : "matmul";
+  return !exactOnlyOnVectors && !noTiles;
+}
+
+bool readsByIndices(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return linalgOp && linalgOp.hasPureTensorSemantics() && !reduces(op) &&
+         !linalgOp.getBlock()->getOps<tensor::ExtractOp>().empty();
+}
+
+bool walksOverReduced(StringRef schedule) {
+  return schedule == "rows" || schedule == "windows" || schedule == "convolution";
+}
+
+bool isOfElements(StringRef schedule) { return schedule == "elementwise" || schedule == "gather"; }
+
+StringRef scheduleOfAnchor(Operation *op) {
+  if (auto anchor = op->getAttrOfType<StringAttr>(kAnchorAttr))
+    return anchor.getValue();
+  if (!reduces(op))
+    return "elementwise";
+  return Scan::match(op) ? "scan" : isProductOfMatrixUnit(op) ? "matmul" : "rows";
 }
 
 bool reduces(Operation *op) {
@@ -390,7 +409,11 @@ bool isCollapsed(Operation *op, const Reader &reader) {
 StringRef whatStarts(StringRef schedule) {
   return llvm::StringSwitch<StringRef>(schedule)
       .Case("matmul", "multiplies on the matrix unit")
+      .Case("scan", "combines each element with those before")
+      .Case("convolution", "adds up products over windows and channels")
+      .Case("windows", "reduces windows")
       .Case("rows", "reduces along dimensions")
+      .Case("gather", "reads by indices")
       .Default("each element by itself");
 }
 

@@ -100,9 +100,23 @@ HostSteps orderSteps(llvm::ArrayRef<KernelOps> kernels, mlir::Block &block);
 /// Who reads what the terminator of `block` takes, for messages; `too` where others do as well.
 llvm::StringRef readerBehind(mlir::Block &block, bool too = false);
 
-/// The schedule of an op that is no elementwise one: "matmul" where a matrix unit multiplies,
-/// "scan" where each element is combined with those before, else "rows".
+/// The schedule of a kernel that `op` is the anchor of: what `xetile.anchor` says, else "matmul"
+/// where a matrix unit multiplies, "scan" where each element is combined with those before, "rows"
+/// where something else is reduced, and "elementwise".
 llvm::StringRef scheduleOfAnchor(mlir::Operation *op);
+
+/// True if a matrix unit multiplies what `op` sums up.
+bool isProductOfMatrixUnit(mlir::Operation *op);
+
+/// True if `op` computes each element by itself, of elements at indices that it computes, too.
+bool readsByIndices(mlir::Operation *op);
+
+/// True for schedules of kernels whose workgroups walk over all that they reduce: "rows", and
+/// "windows" and "convolution" beside it.
+bool walksOverReduced(llvm::StringRef schedule);
+
+/// True for schedules of kernels that compute each element by itself: "elementwise", "gather".
+bool isOfElements(llvm::StringRef schedule);
 
 /// True if `op` is a linalg op with a reduction dimension.
 bool reduces(mlir::Operation *op);

@@ -25,14 +25,14 @@ struct Loops {
 };
 
 std::optional<Loops> loopsOf(const KernelOps &kernel) {
-  if (kernel.given || (kernel.schedule != "elementwise" && kernel.schedule != "rows"))
+  bool walks = walksOverReduced(kernel.schedule);
+  if (kernel.given || (!walks && !isOfElements(kernel.schedule)))
     return std::nullopt;
   std::optional<Loops> common;
   for (Value output : outputsOf(kernel)) {
     auto op = output.getDefiningOp<linalg::LinalgOp>();
-    // Of "rows" only reductions say by their loops all that the kernel walks over.
-    if (!op || (op.getNumReductionLoops() != 0) != (kernel.schedule == "rows") ||
-        op.hasDynamicShape())
+    // Where it reduces only reductions say by their loops all that the kernel walks over.
+    if (!op || (op.getNumReductionLoops() != 0) != walks || op.hasDynamicShape())
       return std::nullopt;
     Loops loops = {op.getStaticLoopRanges(), op.getIteratorTypesArray(),
                    op.getIndexingMapMatchingResult(cast<OpResult>(output))};
@@ -91,7 +91,7 @@ std::optional<Merge> findMerge(ArrayRef<KernelOps> kernels) {
   for (size_t i = 0; i < kernels.size(); ++i) {
     for (size_t j = i + 1; loops[i] && j < kernels.size(); ++j) {
       const KernelOps &x = kernels[i], &y = kernels[j];
-      if (!(loops[i] == loops[j]) || x.schedule != y.schedule ||
+      if (!(loops[i] == loops[j]) || walksOverReduced(x.schedule) != walksOverReduced(y.schedule) ||
           x.ops.size() + y.ops.size() > kMostOps)
         continue;
       bool same = readTheSame(x, y);

@@ -47,7 +47,7 @@ KernelOps *destination(Operation *op, const KernelOps &reader, MutableArrayRef<K
   if (!linalgOp.getMatchingIndexingMap(linalgOp.getDpsInitOperand(0)).isIdentity())
     return nullptr;
   KernelOps *kernel = kernelOfOperands(linalgOp, kernels, sizes);
-  if (!kernel || kernel == &reader || kernel->given || kernel->schedule != "rows" ||
+  if (!kernel || kernel == &reader || kernel->given || !walksOverReduced(kernel->schedule) ||
       kernel->ops.size() >= kMostOps || takesTooMuch(*kernel, op) ||
       !haveShapeOf(outputsOf(*kernel), op->getResult(0), sizes))
     return nullptr;

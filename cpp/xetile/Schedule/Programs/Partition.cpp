@@ -134,7 +134,7 @@ bool Partitioner::isBefore(unsigned draft, unsigned other) {
 /// `readers` become those in that kernel.
 std::optional<unsigned> Partitioner::kernelBeforeOthers(Operation *op,
                                                         SmallVector<Reader> &readers) {
-  if (!reduces(op) || scheduleOfAnchor(op) != "rows")
+  if (!reduces(op) || !walksOverReduced(scheduleOfAnchor(op)))
     return std::nullopt;
   llvm::SetVector<unsigned> read;
   for (const Reader &reader : readers) {
@@ -144,7 +144,7 @@ std::optional<unsigned> Partitioner::kernelBeforeOthers(Operation *op,
     read.insert(found->second);
   }
   for (unsigned draft : read) {
-    if (drafts[draft].kernel.schedule != "rows" ||
+    if (!walksOverReduced(drafts[draft].kernel.schedule) ||
         !sizes.haveOneShape(op->getResult(0), drafts[draft].shape) ||
         llvm::any_of(read,
                      [&](unsigned other) { return other != draft && isBefore(other, draft); }))
@@ -238,7 +238,7 @@ static bool keepTilesContiguous(Value result, ArrayRef<Operation *> ops) {
 
 /// A matmul, and a scan, joins elementwise ops of its own shape, each of which comes after it.
 bool Partitioner::anchorMayJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers) {
-  if (draft.kernel.schedule != "elementwise" || !sizes.haveOneShape(op->getResult(0), draft.shape))
+  if (!isOfElements(draft.kernel.schedule) || !sizes.haveOneShape(op->getResult(0), draft.shape))
     return false;
   for (const Reader &reader : readers)
     if (reader.viewed || !isElementwiseOnTensors(reader.op) ||
@@ -309,7 +309,7 @@ std::optional<unsigned> Partitioner::draftBeside(Operation *op) {
 void Partitioner::start(Operation *op) {
   Draft draft;
   draft.kernel.given = op->hasAttr(kKernelAttr);
-  draft.kernel.schedule = reduces(op) ? scheduleOfAnchor(op) : "elementwise";
+  draft.kernel.schedule = scheduleOfAnchor(op);
   draft.shape = op->getResult(0);
   draft.kernel.ops.insert(op);
   draftOf[op] = drafts.size();
@@ -323,7 +323,7 @@ void Partitioner::add(Operation *op, unsigned draft, ArrayRef<Reader> readers) {
   drafts[draft].kernel.ops.insert(op);
   if (llvm::any_of(readers, [&](const Reader &reader) { return readsAgain(reader); }))
     readAgain.insert(op);
-  if (reduces(op))
+  if (reduces(op) || drafts[draft].kernel.schedule == "elementwise")
     drafts[draft].kernel.schedule = scheduleOfAnchor(op);
 }
 
@@ -373,8 +373,7 @@ SmallVector<KernelOps> Partitioner::run() {
       add(&op, *only, readers);
       reasons[&op] = "each element is computed about once for its readers in the kernel";
     } else {
-      std::string reason =
-          (whatStarts(reduces(&op) ? scheduleOfAnchor(&op) : "elementwise") + "; " + refused).str();
+      std::string reason = (whatStarts(scheduleOfAnchor(&op)) + "; " + refused).str();
       if (std::optional<unsigned> found = draftBeside(&op)) {
         reason += ("; " + whyBeside[&op]).str();
         draftOf[&op] = *found;
