@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+import xetile
 from xetile.mlir import ir
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -12,10 +13,20 @@ TEXT = (ROOT / "docs" / "path.md").read_text()
 
 
 def test_all_targets_have_the_same_headings():
-    _, *targets = re.split(r"^## .*$", TEXT, flags=re.MULTILINE)
+    _, *targets, _ = re.split(r"^## .*$", TEXT, flags=re.MULTILINE)
     headings = [re.findall(r"^### (.*)$", part, flags=re.MULTILINE) for part in targets]
     assert len(targets) == 3
     assert headings[0] == headings[1] == headings[2] != []
+
+
+def test_the_kernels_of_the_program_are_those_that_explain_tells():
+    with ir.Context():
+        module = ir.Module.parse((ROOT / "schedules" / "payloads" / "program_f16.mlir").read_text())
+    told = xetile.compile(module, target="pvc", native="off").explain()
+    rows = [re.split(r" {2,}", line) for line in told.splitlines()]
+    assert re.findall(r"^\| (\d) \| (\w+) \| ([\d,]+) \| ([\d,]+) \|$", TEXT, flags=re.MULTILINE) == [
+        tuple(row) for row in rows if len(row) == 4 and row[0].isdecimal()
+    ]
 
 
 def test_every_file_that_is_named_exists():
