@@ -31,7 +31,7 @@
 // RUN: not xetile-opt %s --xetile-compile="schedule=%schedules/matmul.mlir set=target=bmg" 2>&1 | FileCheck %s --check-prefix=SET-TARGET
 // SET-TARGET: option set=target=bmg: expected the option target instead
 // RUN: not xetile-opt %s --xetile-compile="schedule=%schedules/matmul.mlir set=k=16" 2>&1 | FileCheck %s --check-prefix=PARAMETER
-// PARAMETER: matmul.mlir:{{.*}} error: the schedule has no parameter 'k', expected one of: workgroup_m, workgroup_n, subgroups_m, subgroups_n, k_step, prefetch, slm_buffers, split_k, precision, target
+// PARAMETER: matmul.mlir:{{.*}} error: the schedule has no parameter 'k', expected one of: workgroup_m, workgroup_n, subgroups_m, subgroups_n, k_step, prefetch, prefetch_far, load_ahead, order, order_size, slm_buffers, split_k, precision, target
 // RUN: not xetile-opt %s --xetile-compile="schedule=%schedules/matmul.mlir set=prefetch=65" 2>&1 | FileCheck %s --check-prefix=RANGE
 // RANGE: matmul.mlir:{{[0-9]+}}:{{[0-9]+}}: error: parameter 'prefetch' is '65', expected an integer from -1 to 64
 // RUN: not xetile-opt %s --xetile-compile="schedule=%t.gone" 2>&1 | FileCheck %s --check-prefix=GONE
