@@ -177,7 +177,8 @@ SimtWriter::Chunks SimtWriter::load(LoadTileOp load) {
                                             : cast<TypedAttr>(b.getZeroAttr(element));
   Chunks made;
   for (size_t chunk = 0; chunk < size_t(plan.chunks()); ++chunk) {
-    auto [row, column] = placeOf(where, chunk);
+    std::pair<Value, Value> place = placeOf(where, chunk);
+    Value row = place.first, column = place.second;
     Value inRows = both(b, b.getLoc(), isWithin(where, row, 0, 0), hasChunk(chunk));
     auto outside = [&]() -> Value { return arith::ConstantOp::create(b, padding); };
     auto one = [&](Value at) {

@@ -18,7 +18,7 @@ using namespace xetile::hopper;
 
 namespace {
 
-constexpr int64_t kWarp = 32, kMostThreads = 512, kChunksOfThread = 4, kChunkBytes = 16;
+constexpr int64_t kMostThreads = 512, kChunksOfThread = 4, kChunkBytes = 16;
 
 int64_t bytesOf(Type type) {
   return type.isIndex() ? 8 : std::max<int64_t>(type.getIntOrFloatBitWidth() / 8, 1);
