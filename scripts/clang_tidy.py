@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs clang-tidy, with the checks of .clang-tidy, over the C++ files that git knows and the build compiles.
 
-usage: .venv/bin/python scripts/clang_tidy.py [FILE...]     (default: what has changed below cpp, but for the bindings,
-thin files that see upstream's)
+usage: .venv/bin/python scripts/clang_tidy.py [--seconds N] [FILE...]
+
+Without files it is what has changed below cpp, but for the bindings, thin files that see upstream's.
 
 Headers are not taken precompiled: a file must include what it uses, and checks walk through nothing else.
 A file takes seconds, so one that was clean is not looked at again until it, a header that it includes, the checks or
 the tool change. What is known to be clean is in XeTile's cache, as empty files named by a hash of all these; paths are
 relative in it, so that checkouts share it. Only the compiler knows the headers: `make build` first.
+With --seconds no file is begun after that time. Files of the newest commits come first, and how many are left is
+printed: on two slow cores all of them take over half an hour, once, and the next run goes on where this one ended.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import os
@@ -33,7 +37,12 @@ CHECKS = ROOT / ".clang-tidy"
 DAYS_KEPT = 30
 
 
-def main(chosen: list[str]) -> int:
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="clang_tidy", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--seconds", type=float, help="after which no file is begun (default: no limit)")
+    parser.add_argument("chosen", nargs="*", metavar="FILE", help="default: what has changed below cpp")
+    options = parser.parse_args(arguments)
+    chosen = options.chosen
     files = [Path(name).resolve() for name in chosen] or list(known_files())
     commands = compile_commands()
     database = write_commands(commands)
@@ -54,10 +63,25 @@ def main(chosen: list[str]) -> int:
         else:
             todo.append((file, stamp))
 
+    newest = {
+        name: place
+        for place, name in enumerate(run("git", "log", "--format=", "--name-only", "--", "cpp").split()[::-1])
+    }
+    todo.sort(key=lambda work: -newest.get(str(work[0].relative_to(ROOT)), len(newest)))
+
     said: set[str] = set()
+    left = 0
     start = time.monotonic()
+
+    def in_time(work: tuple[Path, Path]) -> list[str] | None:
+        late = options.seconds is not None and time.monotonic() - start > options.seconds
+        return None if late else check(*work, database)
+
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        for finds in pool.map(lambda work: check(work[0], work[1], database), todo):
+        for finds in pool.map(in_time, todo):
+            if finds is None:
+                left += 1
+                continue
             # A header's find comes with every file that includes it.
             for find in finds:
                 if find not in said:
@@ -65,7 +89,9 @@ def main(chosen: list[str]) -> int:
                     said.add(find)
     drop_old(folder)
     if todo:
-        print(f"clang_tidy: {len(todo)} of {len(files)} files in {time.monotonic() - start:.0f} s")
+        print(f"clang_tidy: {len(todo) - left} of {len(files)} files in {time.monotonic() - start:.0f} s")
+    if left:
+        print(f"clang_tidy: {left} files are left for the next run; scripts/clang_tidy.py looks at all of them")
     return 1 if said else 0
 
 
