@@ -113,6 +113,15 @@ SUBGROUP WORKGROUP(1) __kernel
 #if defined(ATTENTION) || defined(ROTARY_PRODUCT) || defined(PERCEPTRON)
 #define SUBGROUPS (128 / ROWS)
 #define BLOCKS (C / 16)
+// The subgroup's `out`, ROWS from `row` on, to a matrix of f32 of `height` rows and C columns.
+#define WRITE_ROWS(matrix, height)                                                                 \
+  for (int m = 0; m < ROWS / 8; ++m)                                                               \
+    for (int c = 0; c < BLOCKS; ++c) {                                                             \
+      uint block[8];                                                                               \
+      *(__private float8 *)block = out[m][c];                                                      \
+      intel_sub_group_2d_block_write_32b_8r16x1c(matrix, C * 4, height, C * 4,                     \
+                                                 (int2)(c * 16, row + m * 8), block);              \
+    }
 typedef __private short8 *rows8;
 typedef __private int8 *pairs8;
 #endif
@@ -317,13 +326,7 @@ __kernel void attention(__global ushort *q, __global ushort *k, __global ushort 
   }
   WHOLLY for (int r = 0; r < ROWS; ++r) WHOLLY for (int c = 0; c < BLOCKS; ++c)
       out[r / 8][c][r % 8] /= sums[r / 8][r % 8];
-  for (int m = 0; m < ROWS / 8; ++m)
-    for (int c = 0; c < BLOCKS; ++c) {
-      uint block[8];
-      *(__private float8 *)block = out[m][c];
-      intel_sub_group_2d_block_write_32b_8r16x1c(o, C * 4, N, C * 4, (int2)(c * 16, row + m * 8),
-                                                 block);
-    }
+  WRITE_ROWS(o, N);
 }
 #endif
 
@@ -398,13 +401,7 @@ __kernel void perceptron(__global ushort *x, __global ushort *w, __global ushort
                 hidden[m][n + i], *(pairs8)columns[j][i], out[m][c + j]);
     }
   }
-  for (int m = 0; m < ROWS / 8; ++m)
-    for (int c = 0; c < BLOCKS; ++c) {
-      uint block[8];
-      *(__private float8 *)block = out[m][c];
-      intel_sub_group_2d_block_write_32b_8r16x1c(y, C * 4, M, C * 4, (int2)(c * 16, row + m * 8),
-                                                 block);
-    }
+  WRITE_ROWS(y, M);
 }
 #endif
 

@@ -4,39 +4,18 @@ nothing. `test/device` has what runs on a GPU."""
 
 import os
 import re
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 import xetile
+from hopper_kernels import MATMUL, PARAMS, K, M, N, call, compiled, ptx_of
 from xetile import XeTileError
 from xetile.kernels import cuda
 
 if "sm_90a" not in [target.name for target in xetile.targets.available()]:
     pytest.skip("built without the target sm_90a", allow_module_level=True)
-
-M, N, K = 200, 136, 1000
-MATMUL = f"""
-func.func @matmul(%A: tensor<{M}x{K}xf16>, %B: tensor<{K}x{N}xf16>, %C: tensor<{M}x{N}xf32>) -> tensor<{M}x{N}xf32> {{
-  %D = linalg.matmul ins(%A, %B : tensor<{M}x{K}xf16>, tensor<{K}x{N}xf16>) outs(%C : tensor<{M}x{N}xf32>)
-      -> tensor<{M}x{N}xf32>
-  return %D : tensor<{M}x{N}xf32>
-}}"""
-PARAMS = {"workgroup_m": 128, "workgroup_n": 64, "prefetch": 2}
-
-
-def compiled(text: str = MATMUL, **options) -> xetile.Kernel:
-    return xetile.compile(parse(text), target="sm_90a", **({"params": PARAMS} | options))
-
-
-def parse(text: str):
-    from xetile.mlir import ir
-
-    with ir.Context():
-        return ir.Module.parse(text)
 
 
 @pytest.fixture(scope="module")
@@ -58,10 +37,6 @@ def test_it_is_a_target_with_six_levels(kernel):
 def test_explain_tells_of_the_ring(kernel):
     stage = (128 + 64) * 64 * 2
     assert f"a ring of 3 stages of {stage} bytes, {3 * (stage + 16) + 2 * 16384} bytes of shared" in kernel.explain()
-
-
-def ptx_of(kernel: xetile.Kernel) -> str:
-    return kernel.binaries["ptx"].decode()
 
 
 def test_ptx_counts_what_the_ring_promises(kernel):
@@ -197,48 +172,6 @@ except xetile.XeTileError as error:
     assert "no driver of Nvidia's GPUs" in run.stdout and "an H100 or H200 and its driver" in run.stdout, run.stderr
 
 
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory) -> Path:
-    """A driver that computes nothing."""
-    compiler = next(filter(None, map(shutil.which, ("cc", "clang", "clang-22", "gcc"))), None)
-    if compiler is None:
-        pytest.skip("no C compiler")
-    place = tmp_path_factory.mktemp("driver") / "libcuda.so"
-    source = Path(__file__).parent / "Inputs" / "fake_driver.c"
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", place, source], check=True)
-    return place
-
-
-CALL = """
-import numpy as np, sys, xetile
-from xetile.kernels import cuda
-arrays = [np.load(path) for path in sys.argv[2:]]
-kernel = xetile.load(sys.argv[1])
-try:
-    print("result", kernel(*arrays).sum(), kernel(*arrays).shape)
-    print(cuda.describe_device())
-except xetile.XeTileError as error:
-    print("error", error)
-"""
-
-
-def call(kernel, driver, tmp_path, given, **environment) -> tuple[str, list[str]]:
-    """What calls print, and what the driver was asked for."""
-    kernel.save(tmp_path / "k.so")
-    paths = []
-    for number, array in enumerate(given):
-        paths.append(tmp_path / f"{number}.npy")
-        np.save(paths[-1], array)
-    log = tmp_path / "log"
-    log.write_text("")
-    environment = os.environ | {"XETILE_CUDA_DRIVER": str(driver), "FAKE_DRIVER_LOG": str(log)} | environment
-    run = subprocess.run(
-        [sys.executable, "-c", CALL, tmp_path / "k.so", *paths], capture_output=True, text=True, env=environment
-    )
-    assert run.returncode == 0, run.stderr
-    return run.stdout, log.read_text().splitlines()
-
-
 def test_calls_ask_the_driver_for_what_the_kernel_needs(kernel, driver, tmp_path):
     printed, log = call(kernel, driver, tmp_path, arrays())
     # Nothing is computed: what comes back is C, which went there.
@@ -295,7 +228,7 @@ def test_sizes_of_a_run_make_the_grid_and_the_maps(driver, tmp_path, pipeline, l
 
     kernel = compiled(DYNAMIC, pipeline=pipeline)
     given = [np.ones((300, 72), ml_dtypes.bfloat16), np.ones((72, 80), ml_dtypes.bfloat16)]
-    _, log = call_bf16(kernel, driver, tmp_path, given)
+    _, log = call(kernel, driver, tmp_path, given)
     assert any(line.startswith(f"launch {launch}") for line in log)
     assert any("sizes 72 x 300 pitch 144 box 64 x 128" in line for line in log)
 
@@ -305,11 +238,11 @@ def test_rows_of_a_run_that_tma_does_not_take_are_refused(driver, tmp_path):
 
     kernel = compiled(DYNAMIC)
     given = [np.ones((300, 71), ml_dtypes.bfloat16), np.ones((71, 80), ml_dtypes.bfloat16)]
-    printed, log = call_bf16(kernel, driver, tmp_path, given)
+    printed, log = call(kernel, driver, tmp_path, given)
     assert "argument 0 of the kernel 'matmul_kernel' has rows 142 bytes apart; expected a multiple of 16" in printed
     assert "or compile with loads=plain" in printed
     assert not any(line.startswith("launch") for line in log)
-    _, log = call_bf16(compiled(DYNAMIC, loads="plain"), driver, tmp_path, given)
+    _, log = call(compiled(DYNAMIC, loads="plain"), driver, tmp_path, given)
     assert any(line.startswith("launch") for line in log) and not any(line.startswith("map") for line in log)
 
 
@@ -413,136 +346,6 @@ def test_units_need_their_alignment():
     ring = str(kernel.stages["2-ring"])
     assert re.search(r"aligned = array<i64: \d, 8, \d, 8>", ring)
     assert "xetileCudaAligned" in str(kernel.stages["5-llvm"])
-
-
-def call_bf16(kernel, driver, tmp_path, given) -> tuple[str, list[str]]:
-    """NumPy's files have no bf16: their bits go as whole numbers."""
-    text = CALL.replace("np.load(path)", "np.load(path).view(ml_dtypes.bfloat16)").replace(
-        "import", "import ml_dtypes,", 1
-    )
-    kernel.save(tmp_path / "k.so")
-    paths = [tmp_path / f"{number}.npy" for number in range(len(given))]
-    for path, array in zip(paths, given, strict=True):
-        np.save(path, array.view(np.uint16))
-    log = tmp_path / "log"
-    log.write_text("")
-    environment = os.environ | {"XETILE_CUDA_DRIVER": str(driver), "FAKE_DRIVER_LOG": str(log)}
-    run = subprocess.run(
-        [sys.executable, "-c", text, tmp_path / "k.so", *paths], capture_output=True, text=True, env=environment
-    )
-    assert run.returncode == 0, run.stderr
-    return run.stdout, log.read_text().splitlines()
-
-
-def test_attentions_have_tiles_for_warpgroups_and_what_is_given_stays():
-    """64 queries for each of three warpgroups, whose registers rows of 64 elements leave; the other values are the
-    schedule's."""
-    payload = Path(xetile.__file__).parent / "schedules" / "payloads" / "attention_f16.mlir"
-    kernel = xetile.compile(payload, schedule="attention", target="sm_90a")
-    values = {name: param.value for name, param in kernel.schedule.params.items()}
-    assert (values["workgroup_m"], values["subgroups_m"], values["keys"]) == (192, 3, 128)
-    ptx = ptx_of(kernel)
-    assert "m64n128k16.f32.f16.f16" in ptx and "m64n64k16.f32.f16.f16" in ptx
-    kernel = xetile.compile(payload, schedule="attention", target="sm_90a", params={"keys": 64}, overlap=False)
-    assert "m64n128k16" not in ptx_of(kernel)
-
-
-def test_of_wider_rows_of_an_attention_there_are_two_warpgroups(tmp_path):
-    payload = Path(xetile.__file__).parent / "schedules" / "payloads" / "attention_f16.mlir"
-    wide = re.sub(r"x64x(f\d+)", r"x128x\1", payload.read_text()).replace("x64x1024x", "x128x1024x")
-    (tmp_path / "wide.mlir").write_text(wide)
-    kernel = xetile.compile(tmp_path / "wide.mlir", schedule="attention", target="sm_90a")
-    values = {name: param.value for name, param in kernel.schedule.params.items()}
-    assert (values["workgroup_m"], values["subgroups_m"]) == (128, 2)
-
-
-@pytest.mark.parametrize(
-    ("option", "instruction"), [("lazy", "vote.sync.any"), ("counter", "atom."), ("overlap", "bar.arrive")]
-)
-def test_ways_of_an_attention_can_be_switched_off(option, instruction):
-    payload = Path(xetile.__file__).parent / "schedules" / "payloads" / "attention_f16.mlir"
-    on, off = (xetile.compile(payload, schedule="attention", target="sm_90a", **{option: way}) for way in (True, False))
-    assert instruction in ptx_of(on)
-    assert instruction not in ptx_of(off)
-
-
-CAUSAL = """
-    %i = linalg.index 1 : index
-    %j = linalg.index 2 : index
-    %seen = arith.cmpi ule, %j, %i : index
-    %low = arith.constant 0xFF800000 : f32
-    %masked = arith.select %seen, %f, %low : f32
-    linalg.yield %masked : f32"""
-
-
-def test_a_causal_mask_compares_only_in_steps_across_the_diagonal(tmp_path):
-    """One loop of steps that all queries see, one of the others; the first step is compared, too."""
-    payload = Path(xetile.__file__).parent / "schedules" / "payloads" / "attention_f16.mlir"
-    text = payload.read_text().replace("linalg.yield %f : f32", CAUSAL.strip(), 1)
-    (tmp_path / "causal.mlir").write_text(text)
-    kernel = xetile.compile(tmp_path / "causal.mlir", schedule="attention", target="sm_90a")
-    nvvm = str(kernel.stages["3-nvvm"])
-    products = re.findall(r"m64n64k16.f32.f16.f16", nvvm)
-    assert len(products) >= 3 * 8  # in either loop, and behind them
-    assert nvvm.count("arith.cmpi sle") <= nvvm.count("llvm.nvvm.ex2.approx.ftz.f32")
-
-
-SOFTMAX = """func.func @softmax(%A: tensor<512x4096xf32>) -> tensor<512x4096xf32> {
-  %e = tensor.empty() : tensor<512x4096xf32>
-  %D = linalg.softmax dimension(1) ins(%A : tensor<512x4096xf32>) outs(%e : tensor<512x4096xf32>)
-      -> tensor<512x4096xf32>
-  return %D : tensor<512x4096xf32>
-}"""
-
-
-def test_rows_are_loaded_by_16_bytes_and_reduced_by_shuffles():
-    kernel = compiled(SOFTMAX, schedule="rows", params={})
-    ptx = ptx_of(kernel)
-    assert len(re.findall(r"ld.global.v4", ptx)) == 4 and len(re.findall(r"st.global.v4", ptx)) == 4
-    assert not re.search(r"ld.global.[bf]32", ptx)
-    assert len(re.findall("shfl.sync.bfly", ptx)) == 10
-    assert 'pipeline = "threads"' in str(kernel.stages["2-ring"])
-
-
-@pytest.mark.parametrize(("split", "parts"), [(4, 4), (0, 2)])
-def test_a_long_k_is_split_and_summed_by_a_second_kernel(split, parts):
-    text = MATMUL_K.format(k=32768)
-    kernel = compiled(text, params={"split_k": split})
-    host = str(kernel.stages["5-llvm"])
-    assert f"{parts}x1024x1024xf32" in str(kernel.stages["2-ring"])
-    assert host.count("llvm.call @xetileCudaLaunch") == 2 and "xetileCudaAllocate" in host
-
-
-def test_parts_stay_on_the_device_in_memory_that_the_next_call_takes(driver, tmp_path):
-    text = MATMUL_K.format(k=2048).replace("1024", "64").replace("bf16", "f16")
-    kernel = compiled(text, params={"split_k": 4})
-    given = [np.ones((64, 2048), np.float16), np.ones((2048, 64), np.float16), np.ones((64, 64), np.float32)]
-    _, log = call(kernel, driver, tmp_path, given, FAKE_DRIVER_OWNS_MEMORY="1")
-    assert len([line for line in log if line.startswith("launch")]) == 4  # of two calls
-    assert len([line for line in log if line.startswith(f"allocate {4 * 64 * 64 * 4},")]) == 1
-    # Rows of A are behind its parts: a box has one of these, and 64 rows.
-    assert any("rank 3 sizes 512 x 4" in line and "box 64 x 1" in line for line in log)
-
-
-def test_the_counter_of_tiles_is_made_once(driver, tmp_path):
-    payload = Path(xetile.__file__).parent / "schedules" / "payloads" / "attention_f16.mlir"
-    kernel = xetile.compile(payload, schedule="attention", target="sm_90a")
-    _, log = call(kernel, driver, tmp_path, [np.ones((16, 1024, 64), np.float16)] * 3)
-    assert len([line for line in log if line.startswith("launch 4 x 1 x 1 of 512")]) == 2
-    assert len([line for line in log if line.startswith("allocate 8,")]) == 1
-
-
-def test_parts_of_k_have_one_size():
-    with pytest.raises(xetile.XeTileError, match="expected a divisor of k / 64"):
-        compiled(MATMUL_K.format(k=32768), params={"split_k": 3})
-
-
-MATMUL_K = """func.func @f(%A: tensor<1024x{k}xbf16>, %B: tensor<{k}x1024xbf16>, %C: tensor<1024x1024xf32>)
-    -> tensor<1024x1024xf32> {{
-  %D = linalg.matmul ins(%A, %B : tensor<1024x{k}xbf16>, tensor<{k}x1024xbf16>) outs(%C : tensor<1024x1024xf32>)
-      -> tensor<1024x1024xf32>
-  return %D : tensor<1024x1024xf32>
-}}"""
 
 
 @pytest.mark.parametrize(

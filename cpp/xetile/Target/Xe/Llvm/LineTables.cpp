@@ -4,6 +4,8 @@
 // Out: that SPIR-V with OpLine and a scope of OpenCL.DebugInfo.100 for each function.
 // Refused: SPIR-V in which the marks of lines do not stand as they were left.
 #include "xetile/Target/Xe/Llvm/LineTables.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVEnums.h"
+#include "mlir/Target/SPIRV/SPIRVBinaryUtils.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/IR/DebugInfo.h"
@@ -21,30 +23,9 @@ static constexpr StringLiteral kMark = "__xetile_line";
 
 namespace {
 
-// Of the SPIR-V specification, unified1.
-namespace op {
-enum : uint32_t {
-  Name = 5,
-  String = 7,
-  Line = 8,
-  Extension = 10,
-  ExtInstImport = 11,
-  ExtInst = 12,
-  MemoryModel = 14,
-  EntryPoint = 15,
-  ExecutionMode = 16,
-  Capability = 17,
-  TypeVoid = 19,
-  Constant = 43,
-  Function = 54,
-  FunctionEnd = 56,
-  FunctionCall = 57,
-  Decorate = 71,
-  Label = 248,
-  NoLine = 317,
-  ExecutionModeId = 331
-};
-} // namespace op
+using mlir::spirv::Opcode;
+// MLIR's enumeration lacks it.
+constexpr Opcode kExecutionModeId = Opcode(331);
 
 // Of OpenCL.DebugInfo.100.
 namespace debug {
@@ -52,12 +33,12 @@ enum : uint32_t { CompilationUnit = 1, TypeFunction = 8, Function = 20, Scope = 
 constexpr uint32_t version = 65536, dwarf = 4, openclC = 3, isDefinition = 8, isOptimized = 1 << 13;
 } // namespace debug
 
-constexpr size_t kHeaderWords = 5;
-using Words = std::vector<uint32_t>;
+constexpr size_t kHeaderWords = mlir::spirv::kHeaderWordCount;
+using Words = SmallVector<uint32_t, 0>;
 
 struct Instruction {
   const uint32_t *at;
-  uint32_t opcode() const { return at[0] & 0xffff; }
+  Opcode opcode() const { return Opcode(at[0] & 0xffff); }
   uint32_t length() const { return at[0] >> 16; }
   uint32_t operator[](uint32_t index) const { return index < length() ? at[index] : 0; }
   StringRef text(uint32_t from) const {
@@ -67,9 +48,10 @@ struct Instruction {
   }
 };
 
-Words wordsOf(StringRef text) {
-  Words words(text.size() / 4 + 1);
-  std::memcpy(words.data(), text.data(), text.size());
+/// An id and a string behind it.
+Words named(uint32_t id, StringRef text) {
+  Words words{id};
+  mlir::spirv::encodeStringLiteralInto(words, text);
   return words;
 }
 
@@ -84,18 +66,16 @@ public:
   ArrayRef<uint32_t> result() const { return out; }
 
 private:
-  void emit(uint32_t opcode, const Words &operands) {
-    out.push_back(uint32_t(operands.size() + 1) << 16 | opcode);
-    out.insert(out.end(), operands.begin(), operands.end());
+  void emit(Opcode opcode, ArrayRef<uint32_t> operands) {
+    out.push_back(mlir::spirv::getPrefixedOpcode(operands.size() + 1, opcode));
+    out.append(operands.begin(), operands.end());
   }
   void emitDebug(uint32_t id, uint32_t opcode, Words operands = {}) {
     operands.insert(operands.begin(), {voidType, id, set, opcode});
-    emit(op::ExtInst, operands);
+    emit(Opcode::OpExtInst, operands);
   }
   uint32_t emitString(StringRef text) {
-    Words operands = wordsOf(text);
-    operands.insert(operands.begin(), bound);
-    emit(op::String, operands);
+    emit(Opcode::OpString, named(bound, text));
     return bound++;
   }
   void emitStrings(ArrayRef<std::pair<std::string, uint32_t>> places);
@@ -122,21 +102,21 @@ std::optional<std::string> Rewriter::read() {
     if (!in.length() || at + in.length() > words.size())
       return "an instruction runs past its end";
     all.push_back(in);
-    if (in.opcode() == op::Name)
+    if (in.opcode() == Opcode::OpName)
       names[in[1]] = in.text(2).str();
-    else if (in.opcode() == op::TypeVoid)
+    else if (in.opcode() == Opcode::OpTypeVoid)
       voidType = in[1];
-    else if (in.opcode() == op::Constant && in.length() == 4)
+    else if (in.opcode() == Opcode::OpConstant && in.length() == 4)
       constants[in[2]] = in[3];
-    else if (in.opcode() == op::Function)
+    else if (in.opcode() == Opcode::OpFunction)
       function = in[2];
-    else if (in.opcode() == op::Label)
+    else if (in.opcode() == Opcode::OpLabel)
       defined.insert(function);
     if (function && names[function] == kMark && in.length() > 2) {
       mark = function;
       gone.insert(in[2]);
     }
-    if (in.opcode() == op::FunctionEnd)
+    if (in.opcode() == Opcode::OpFunctionEnd)
       function = 0;
   }
   return voidType ? std::nullopt : std::optional<std::string>("it has no functions");
@@ -168,35 +148,34 @@ void Rewriter::emitScopes() {
 
 std::optional<std::string> Rewriter::write(ArrayRef<std::pair<std::string, uint32_t>> places) {
   out.assign(words.begin(), words.begin() + kHeaderWords);
-  static const std::set<uint32_t> head = {op::Capability,     op::Extension,  op::ExtInstImport,
-                                          op::MemoryModel,    op::EntryPoint, op::ExecutionMode,
-                                          op::ExecutionModeId};
+  static const std::set<Opcode> head = {
+      Opcode::OpCapability, Opcode::OpExtension,     Opcode::OpExtInstImport, Opcode::OpMemoryModel,
+      Opcode::OpEntryPoint, Opcode::OpExecutionMode, kExecutionModeId};
   bool hasStrings = false, hasScope = false;
   uint32_t function = 0;
   for (Instruction in : all) {
-    uint32_t opcode = in.opcode();
-    if (opcode == op::MemoryModel) {
-      Words operands = wordsOf("OpenCL.DebugInfo.100");
-      operands.insert(operands.begin(), set = bound++);
-      emit(op::ExtInstImport, operands);
+    Opcode opcode = in.opcode();
+    if (opcode == Opcode::OpMemoryModel) {
+      set = bound++;
+      emit(Opcode::OpExtInstImport, named(set, "OpenCL.DebugInfo.100"));
     } else if (!hasStrings && !head.count(opcode)) {
       emitStrings(places);
       hasStrings = true;
-    } else if (opcode == op::Function) {
+    } else if (opcode == Opcode::OpFunction) {
       if (scopes.empty())
         emitScopes();
       function = in[2];
-    } else if (opcode == op::Label) {
+    } else if (opcode == Opcode::OpLabel) {
       hasScope = false;
     }
-    bool isGone =
-        function == mark || ((opcode == op::Name || opcode == op::Decorate) && gone.count(in[1]));
-    if (opcode == op::FunctionEnd)
+    bool isGone = function == mark ||
+                  ((opcode == Opcode::OpName || opcode == Opcode::OpDecorate) && gone.count(in[1]));
+    if (opcode == Opcode::OpFunctionEnd)
       function = 0;
     if (isGone)
       continue;
-    if (opcode != op::FunctionCall || in[3] != mark) {
-      out.insert(out.end(), in.at, in.at + in.length());
+    if (opcode != Opcode::OpFunctionCall || in[3] != mark) {
+      out.append(in.at, in.at + in.length());
       continue;
     }
     auto number = constants.find(in[4]);
@@ -206,9 +185,9 @@ std::optional<std::string> Rewriter::write(ArrayRef<std::pair<std::string, uint3
       emitDebug(bound++, debug::Scope, {scopes[function]});
     hasScope = true;
     if (number->second > places.size())
-      emit(op::NoLine, {});
+      emit(Opcode::OpNoLine, {});
     else
-      emit(op::Line,
+      emit(Opcode::OpLine,
            {files[places[number->second - 1].first], places[number->second - 1].second, 0});
   }
   out[3] = bound;

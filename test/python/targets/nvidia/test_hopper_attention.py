@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Attentions for Hopper GPUs, where there is none: tiles, ways to compute, masks, and what the driver is asked for."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xetile
+from hopper_kernels import call, ptx_of
+
+if "sm_90a" not in [target.name for target in xetile.targets.available()]:
+    pytest.skip("built without the target sm_90a", allow_module_level=True)
+
+PAYLOAD = Path(xetile.__file__).parent / "schedules" / "payloads" / "attention_f16.mlir"
+
+
+def test_attentions_have_tiles_for_warpgroups_and_what_is_given_stays():
+    """64 queries for each of three warpgroups, whose registers rows of 64 elements leave; the other values are the
+    schedule's."""
+    kernel = xetile.compile(PAYLOAD, schedule="attention", target="sm_90a")
+    values = {name: param.value for name, param in kernel.schedule.params.items()}
+    assert (values["workgroup_m"], values["subgroups_m"], values["keys"]) == (192, 3, 128)
+    ptx = ptx_of(kernel)
+    assert "m64n128k16.f32.f16.f16" in ptx and "m64n64k16.f32.f16.f16" in ptx
+    kernel = xetile.compile(PAYLOAD, schedule="attention", target="sm_90a", params={"keys": 64}, overlap=False)
+    assert "m64n128k16" not in ptx_of(kernel)
+
+
+def test_of_wider_rows_of_an_attention_there_are_two_warpgroups(tmp_path):
+    wide = re.sub(r"x64x(f\d+)", r"x128x\1", PAYLOAD.read_text()).replace("x64x1024x", "x128x1024x")
+    (tmp_path / "wide.mlir").write_text(wide)
+    kernel = xetile.compile(tmp_path / "wide.mlir", schedule="attention", target="sm_90a")
+    values = {name: param.value for name, param in kernel.schedule.params.items()}
+    assert (values["workgroup_m"], values["subgroups_m"]) == (128, 2)
+
+
+@pytest.mark.parametrize(
+    ("option", "instruction"), [("lazy", "vote.sync.any"), ("counter", "atom."), ("overlap", "bar.arrive")]
+)
+def test_ways_of_an_attention_can_be_switched_off(option, instruction):
+    on, off = (xetile.compile(PAYLOAD, schedule="attention", target="sm_90a", **{option: way}) for way in (True, False))
+    assert instruction in ptx_of(on)
+    assert instruction not in ptx_of(off)
+
+
+CAUSAL = """
+    %i = linalg.index 1 : index
+    %j = linalg.index 2 : index
+    %seen = arith.cmpi ule, %j, %i : index
+    %low = arith.constant 0xFF800000 : f32
+    %masked = arith.select %seen, %f, %low : f32
+    linalg.yield %masked : f32"""
+
+
+def test_a_causal_mask_compares_only_in_steps_across_the_diagonal(tmp_path):
+    """One loop of steps that all queries see, one of the others; the first step is compared, too."""
+    text = PAYLOAD.read_text().replace("linalg.yield %f : f32", CAUSAL.strip(), 1)
+    (tmp_path / "causal.mlir").write_text(text)
+    kernel = xetile.compile(tmp_path / "causal.mlir", schedule="attention", target="sm_90a")
+    nvvm = str(kernel.stages["3-nvvm"])
+    products = re.findall(r"m64n64k16.f32.f16.f16", nvvm)
+    assert len(products) >= 3 * 8  # in either loop, and behind them
+    assert nvvm.count("arith.cmpi sle") <= nvvm.count("llvm.nvvm.ex2.approx.ftz.f32")
+
+
+def test_the_counter_of_tiles_is_made_once(driver, tmp_path):
+    kernel = xetile.compile(PAYLOAD, schedule="attention", target="sm_90a")
+    _, log = call(kernel, driver, tmp_path, [np.ones((16, 1024, 64), np.float16)] * 3)
+    assert len([line for line in log if line.startswith("launch 4 x 1 x 1 of 512")]) == 2
+    assert len([line for line in log if line.startswith("allocate 8,")]) == 1
