@@ -8,12 +8,13 @@ NINJA := $(firstword $(wildcard /usr/bin/ninja) ninja)
 LIT_FLAGS := -sv
 # How many random cases of each kind `make fuzz` checks; SEED=7 and KIND=ir choose, test/fuzz/README.md tells more.
 N := 1000
-PYTEST_FLAGS := -q
+# A run that is cut short has told what failed until then.
+PYTEST_FLAGS := -q --instafail
 
 # Each takes all cores: with -j, too, one target after the other.
 .NOTPARALLEL:
 .PHONY: build build-sanitized test test-all test-exhaustive test-machines test-sanitized test-sanitized-fuzz test-torch \
-  test-triton test-without-cpu torch-ops linalg-ops fuzz check demo docs bench kernelbench wheel test-wheel clean bootstrap
+  test-triton test-without-cpu torch-ops linalg-ops fuzz check check-all demo docs bench kernelbench wheel test-wheel clean bootstrap
 
 build: bootstrap
 	@[ -e $(BUILD)/build.ninja ] || $(CMAKE) -G Ninja -S . -B $(BUILD) -DCMAKE_MAKE_PROGRAM=$(NINJA) \
@@ -25,7 +26,7 @@ test: build
 	$(PYTHON) -m pytest $(PYTEST_FLAGS) -n auto
 
 # What takes minutes, too, in parts that aim at less than an hour on two cores. A part first builds what it needs.
-test-all: test test-without-cpu test-exhaustive test-machines test-sanitized test-sanitized-fuzz
+test-all: check-all test test-without-cpu test-exhaustive test-machines test-sanitized test-sanitized-fuzz
 
 # Every configuration of the conformance table, many more random cases, kernels under AddressSanitizer.
 test-exhaustive: build
@@ -92,6 +93,10 @@ fuzz: build
 # Formatting, spelling and static checks; some ask what was built.
 check: build
 	@scripts/check
+
+# clang-tidy of every C++ file that is not known to be clean; where none is, that takes over half an hour on two cores.
+check-all: check
+	@$(PYTHON) scripts/clang_tidy.py
 
 # The site, in build/site: tutorial, reference, levels of some programs. Links that lead nowhere fail it.
 docs: build
