@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -99,7 +100,7 @@ def test_check_tells_what_leaves_an_array(spirv, tmp_path, capsys):
     assert main([*command, "--grid", "3"]) == 1
     message = capsys.readouterr().err
     assert "XETILE_CHECK: the kernel 'axpy'" in message
-    assert "which has 256 bytes: 0 bytes behind it" in message
+    assert re.search(r"which has 256 bytes: \d+ bytes behind it", message)
     assert main(["check", str(tmp_path / "k.mlir")]) == 1
     assert "expected a kernel, K.spv or K.cl" in capsys.readouterr().err
 
@@ -109,4 +110,5 @@ def test_check_of_opencl_c_names_the_line(tmp_path, capsys):
     (tmp_path / "k.cl").write_text(SOURCE)
     command = ["check", str(tmp_path / "k.cl"), "--kernel", "axpy", "--arg", "f32:64:ones", "--arg", "f32:96:iota"]
     assert main([*command, "--arg", "f32:1", "--grid", "3"]) == 1
-    assert f"0 bytes behind it, at {tmp_path / 'k.cl'}:4. " in capsys.readouterr().err
+    # Which lanes of the subgroup touch the guard page first is the driver's matter.
+    assert re.search(rf"\d+ bytes behind it, at {re.escape(str(tmp_path / 'k.cl'))}:4\. ", capsys.readouterr().err)
