@@ -91,7 +91,7 @@ def _run(options: argparse.Namespace) -> int:
     compiled = compiler.compile(*request.arguments, on_stage=watch(options), **more)
 
     seed = secrets.randbits(32) if options.seed is None else options.seed
-    arguments = reference.random_arguments(compiled.signature, np.random.default_rng(seed))
+    arguments = reference.random_arguments(compiled.signature, np.random.default_rng(seed), request.payload)
     results = compiled(*arguments)
     clock = _Clock(request.target.has_device)
     for _ in range(options.repeat):

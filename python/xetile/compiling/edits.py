@@ -119,7 +119,8 @@ def compile_edit(
         whole, signature = None, Signature.of(before)
     if _kinds(signature) != _kinds(kernel.signature):
         raise XeTileError(f"the edit has another interface: before it {signature}, after it {kernel.signature}")
-    arguments = reference.random_arguments(kernel.signature, np.random.default_rng(seed))
+    payload = before if whole is None else None
+    arguments = reference.random_arguments(kernel.signature, np.random.default_rng(seed), payload)
     expected = reference.evaluate(before, arguments) if whole is None else _run(whole, arguments)
     found = []
     for name, old, new in zip(_names(kernel), expected, _run(kernel, arguments), strict=True):

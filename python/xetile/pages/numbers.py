@@ -30,7 +30,7 @@ def of_levels(
     """
     seed = secrets.randbits(32)
     try:
-        arguments = reference.random_arguments(kernel.signature, np.random.default_rng(seed))
+        arguments = reference.random_arguments(kernel.signature, np.random.default_rng(seed), payload)
         expected = reference.evaluate(payload, arguments)
         limit = reference.tolerance(payload)
     except XeTileError as error:

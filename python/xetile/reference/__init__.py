@@ -20,7 +20,7 @@ from xetile.errors import XeTileError, expect
 from xetile.kernels.signature import ArraySpec, Signature, find_function
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
-from xetile.reference import linalg, scalars, tensors
+from xetile.reference import linalg, places, scalars, tensors
 
 __all__ = ["Difference", "compare", "count_flops", "evaluate", "random_arguments", "tolerance"]
 
@@ -104,10 +104,13 @@ def _generic(module: ir.Module) -> ir.Module:
     return copy
 
 
-def random_arguments(signature: Signature, rng: np.random.Generator) -> tuple[NDArray[Any], ...]:
+def random_arguments(
+    signature: Signature, rng: np.random.Generator, payload: ir.Module | None = None
+) -> tuple[NDArray[Any], ...]:
     """Arrays for a function's arguments: floats from a normal distribution, integers from -4 to 4 (0 to 4), bools.
 
-    XeTileError for sizes that are known at run time only.
+    Integers by which `payload` reads an array are places of that array. XeTileError for sizes that are known at run
+    time only.
     """
     expect("signature", signature, Signature, "a Signature")
     expect("rng", rng, np.random.Generator, "a numpy.random.Generator")
@@ -115,7 +118,8 @@ def random_arguments(signature: Signature, rng: np.random.Generator) -> tuple[ND
         raise XeTileError(f"@{signature.name} cannot be called with arrays: {signature.reason}")
     if not all(spec.is_static for spec in signature.arguments):
         raise XeTileError(f"{signature}: expected arguments of static sizes to draw; call it with arrays of your own")
-    return tuple(_random(spec, rng) for spec in signature.arguments)
+    limits = places.limits(find_function(payload.operation, signature.name).operation) if payload else {}
+    return tuple(_random(spec, rng, limits.get(number)) for number, spec in enumerate(signature.arguments))
 
 
 def compare(result: NDArray[Any], expected: NDArray[Any]) -> Difference:
@@ -148,8 +152,10 @@ def _widen(array: NDArray[Any], precision: type[np.floating[Any]] = np.float64) 
     return array.astype(np.int64 if np.issubdtype(array.dtype, np.integer) else precision)
 
 
-def _random(spec: ArraySpec, rng: np.random.Generator) -> NDArray[Any]:
+def _random(spec: ArraySpec, rng: np.random.Generator, limit: int | None) -> NDArray[Any]:
     dtype = spec.numpy_dtype
+    if limit is not None and np.issubdtype(dtype, np.integer):
+        return rng.integers(0, min(limit, np.iinfo(dtype).max), spec.shape).astype(dtype)
     if dtype == np.bool_:
         return np.asarray(rng.integers(0, 2, spec.shape)).astype(dtype)
     if np.issubdtype(dtype, np.integer):

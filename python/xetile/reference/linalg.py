@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from xetile.errors import XeTileError
 from xetile.mlir import ir
-from xetile.reference import scalars
+from xetile.reference import places, scalars
 
 __all__ = ["Generic", "count_products"]
 
@@ -147,8 +147,7 @@ class Generic:
             return scalars.conform(number, op.results[0].type, self._precision).reshape([1] * rank)
         operands = [values[operand] for operand in op.operands]
         if op.name == "tensor.extract":
-            found: Array = operands[0][tuple(operands[1:])] if len(operands) > 1 else operands[0]
-            return found
+            return places.read(operands[0], operands[1:], op) if len(operands) > 1 else operands[0]
         result = scalars.compute(op, operands, self._precision)
         if result is None:
             raise XeTileError(f"cannot compute {op.name} in linalg.generic with NumPy")

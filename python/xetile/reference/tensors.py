@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xetile.mlir import ir
-from xetile.reference import scalars
+from xetile.reference import places, scalars
 
 __all__ = ["compute"]
 
@@ -120,8 +120,8 @@ def _pad(op: ir.Operation, operands: list[Array], precision: Any) -> Array | Non
     return np.pad(source, list(widths), constant_values=number)
 
 
-def _extract(_: ir.Operation, operands: list[Array], __: Any) -> Array:
-    return np.asarray(operands[0][tuple(int(index) for index in operands[1:])])
+def _extract(op: ir.Operation, operands: list[Array], _: Any) -> Array:
+    return places.read(operands[0], operands[1:], op)
 
 
 def _from_elements(op: ir.Operation, operands: list[Array], _: Any) -> Array:

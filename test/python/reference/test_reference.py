@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from xetile import XeTileError, reference
+from xetile.kernels.signature import Signature
 from xetile.mlir import ir
 
 
@@ -306,3 +307,35 @@ def test_what_is_not_known_is_refused():
             evaluate(f"func.func @f(%a: {t}) -> {t} {{ {text}\n return %r : {t} }}", np.zeros(4, np.float32))
     with pytest.raises(XeTileError, match=r"expected an argument of 4xf32, got one of \[5\]"):
         evaluate(f"func.func @f(%a: {t}) -> {t} {{ return %a : {t} }}", np.zeros(5, np.float32))
+
+
+GATHER = """
+func.func @rows(%at: tensor<6xi64>, %table: tensor<7x3xf32>, %other: tensor<4xi32>) -> tensor<6x3xf32> {
+  %e = tensor.empty() : tensor<6x3xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m)>, affine_map<(m, n) -> (m, n)>],
+      iterator_types = ["parallel", "parallel"]} ins(%at : tensor<6xi64>) outs(%e : tensor<6x3xf32>) {
+  ^bb0(%place: i64, %o: f32):
+    %i = arith.index_cast %place : i64 to index
+    %j = linalg.index 1 : index
+    %x = tensor.extract %table[%i, %j] : tensor<7x3xf32>
+    linalg.yield %x : f32
+  } -> tensor<6x3xf32>
+  return %r : tensor<6x3xf32>
+}
+"""
+
+
+def test_random_indices_are_places_of_what_they_index(rng):
+    with ir.Context():
+        payload = ir.Module.parse(GATHER)
+        signature = Signature.of(payload)
+        drawn = [reference.random_arguments(signature, rng, payload) for _ in range(30)]
+        places = np.concatenate([arrays[0] for arrays in drawn])
+        assert (places.min(), places.max()) == (0, 6)
+        assert np.concatenate([arrays[2] for arrays in drawn]).min() < 0
+        at, table, other = drawn[0]
+        (result,) = reference.evaluate(payload, drawn[0])
+        np.testing.assert_array_equal(result, table[at])
+        for wrong in (-1, 7):
+            with pytest.raises(XeTileError, match=f"expected indices from 0 to 6 in dimension 0, got {wrong}"):
+                reference.evaluate(payload, [np.where(np.arange(6) == 2, wrong, at), table, other])
