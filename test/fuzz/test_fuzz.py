@@ -13,8 +13,17 @@ import pipelines
 import pytest
 
 FUZZ = Path(__file__).parent
-# 200 of each kind but of those of which a case takes a second or more.
-COUNTS = {"subgroups": 50, "workgroups": 50, "gpu": 100, "splits": 25, "programs": 40}
+# 200 of each kind but of those of which a case takes a tenth of a second or more.
+COUNTS = {
+    "subgroups": 25,
+    "workgroups": 25,
+    "gpu": 50,
+    "splits": 12,
+    "programs": 40,
+    "schedules": 50,
+    "edits": 100,
+    "cpu": 100,
+}
 
 
 @pytest.mark.parametrize("kind", kinds.MODULES)

@@ -56,6 +56,7 @@ def run(
     return COLUMNS[column](Kernel(more + body, arrays, subgroups, aliases=aliases), rng)
 
 
+@pytest.mark.one_in(2)
 @each_column
 @pytest.mark.parametrize("appendix", ["2-1", "2-5"])
 def test_gemm_with_prefetch(rng, column, appendix):

@@ -243,6 +243,7 @@ PRODUCTS = [
 ]
 
 
+@pytest.mark.one_in(2)
 @each_chip
 @pytest.mark.parametrize(("dtype", "sums", "out"), PRODUCTS)
 def test_types_of_products(rng, dtype, sums, out, chip):

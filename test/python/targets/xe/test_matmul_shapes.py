@@ -272,6 +272,7 @@ def random_sizes(rng, largest: int) -> tuple[int, int, int]:
     return tuple(int(size) for size in sizes)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("number", range(25))
 def test_random_sizes(compile_kernel, rng, number):
     m, n, k = random_sizes(rng, 256)
@@ -280,6 +281,7 @@ def test_random_sizes(compile_kernel, rng, number):
     check_exact(compile_kernel, rng, m, n, k, dtype)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     "number", [*range(25), *(pytest.param(number, marks=pytest.mark.exhaustive) for number in range(25, 200))]
 )
