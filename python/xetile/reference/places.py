@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from xetile.errors import XeTileError
 from xetile.mlir import ir
 
-# What an index may have been made by from a number of an array.
+# Ops between a number of an array and the index that it becomes.
 _CASTS = {"arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci"}
 
 
