@@ -51,6 +51,7 @@ SUBGROUPS = [4, 6, 8]
 AXES = [(0,), (1,), (0, 1)]
 
 
-def drawn(rng: np.random.Generator) -> tuple[tuple[int, int], int]:
-    """A shape of a vector, and how many subgroups share it."""
-    return SHAPES[rng.integers(len(SHAPES))], int(rng.choice(SUBGROUPS))
+def drawn(rng: np.random.Generator, most: int = 1 << 20) -> tuple[tuple[int, int], int]:
+    """A shape of a vector, of `most` elements, and how many subgroups share it."""
+    shapes = [shape for shape in SHAPES if shape[0] * shape[1] <= most]
+    return shapes[rng.integers(len(shapes))], int(rng.choice(SUBGROUPS))
