@@ -11,6 +11,7 @@
 
 #include "LaunchRecord.h"
 #include "SpirvEdit.h"
+#include "SpirvNumbers.h"
 
 #include <map>
 #include <optional>
@@ -19,16 +20,7 @@
 namespace xetile::runtime {
 namespace {
 
-// Numbers of the SPIR-V specification, unified1.
-namespace op {
-constexpr unsigned string = 7, line = 8, extInstImport = 11, extInst = 12, capability = 17,
-                   function = 54, functionCall = 57, load = 61, store = 62, copyMemory = 63,
-                   copyMemorySized = 64, decorate = 71, convertPtrToU = 117, atomicLoad = 227,
-                   atomicStore = 228, atomicExchange = 229, atomicXor = 242, label = 248,
-                   noLine = 317, flagTestAndSet = 318, flagClear = 319, blockRead = 5575,
-                   blockWrite = 5576, atomicFMin = 5614, atomicFMax = 5615, atomicFAdd = 6035;
-}
-constexpr uint32_t int64Capability = 11, linkageAttributes = 41;
+constexpr uint32_t int64Capability = 11;
 // Of OpenCL.std and NonSemantic.Shader.DebugInfo.100.
 constexpr uint32_t vload = 171, vstore = 172, debugSource = 35, debugLine = 103, debugNoLine = 104;
 constexpr uint32_t largestSubgroup = 32;

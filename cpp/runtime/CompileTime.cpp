@@ -11,6 +11,7 @@
 #include "CompileTime.h"
 
 #include "SpirvEdit.h"
+#include "SpirvNumbers.h"
 
 #include <map>
 #include <optional>
@@ -19,13 +20,6 @@
 namespace xetile::runtime {
 namespace {
 
-// Numbers of the SPIR-V specification, unified1.
-namespace op {
-constexpr unsigned executionMode = 16, function = 54, functionEnd = 56, variable = 59, load = 61,
-                   store = 62, bitcast = 124, controlBarrier = 224, label = 248, switchOf = 251,
-                   returnVoid = 253;
-}
-constexpr uint32_t subgroupSize = 35;
 /// Accesses of a kernel with barriers that stay instructions: the driver takes seconds for them,
 /// and they run faster than calls.
 constexpr unsigned mostAccesses = 256;
@@ -56,7 +50,7 @@ private:
     for (const SpirvInstruction &in : edit.instructions())
       switch (in.opcode()) {
       case op::executionMode:
-        if (subgroups == Subgroups::Whole && in.length() > 3 && in[2] == subgroupSize && in[3])
+        if (subgroups == Subgroups::Whole && in.length() > 3 && in[2] == modeSubgroupSize && in[3])
           sizes[in[1]] = in[3];
         break;
       case op::function:

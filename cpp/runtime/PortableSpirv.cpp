@@ -10,6 +10,7 @@
 #include "PortableTables.h"
 #include "SpirvEdit.h"
 #include "SpirvModule.h"
+#include "SpirvNumbers.h"
 
 #include <algorithm>
 #include <cstring>
@@ -19,20 +20,7 @@
 namespace xetile::runtime {
 namespace {
 
-// Numbers of the SPIR-V specification, unified1.
-namespace op {
-constexpr unsigned extension = 10, executionMode = 16, capability = 17, function = 54,
-                   functionCall = 57, load = 61, decorate = 71, compositeConstruct = 80,
-                   bitcast = 124, controlBarrier = 224, executionModeId = 331, decorateId = 332,
-                   decorateString = 5632, memberDecorateString = 5633, functionEnd = 56,
-                   label = 248, nonUniformShuffle = 345, nonUniformShuffleXor = 346,
-                   nonUniformShuffleUp = 347, nonUniformShuffleDown = 348, shuffle = 5571,
-                   shuffleDown = 5572, shuffleUp = 5573, shuffleXor = 5574, blockWrite = 5576,
-                   arrive = 6142, wait = 6143, roundToTf32 = 6426, blockLoad = 6231,
-                   blockTransform = 6232, blockTranspose = 6233, blockPrefetch = 6234,
-                   blockStore = 6235, multiplyAccumulate = 6237;
-}
-constexpr uint32_t linkageAttributes = 41, subgroupShuffleIntel = 5568;
+constexpr uint32_t subgroupShuffleIntel = 5568;
 constexpr const char *payloadFunctions = "__builtin_IB_subgroup_";
 namespace builtin {
 constexpr uint32_t localInvocationId = 27, globalInvocationId = 28, localInvocationIndex = 29,

@@ -5,6 +5,7 @@
 #include "SpirvEdit.h"
 
 #include "Errors.h"
+#include "SpirvNumbers.h"
 
 #include <algorithm>
 #include <cstring>
@@ -12,15 +13,7 @@
 namespace xetile::runtime {
 namespace {
 
-// Numbers of the SPIR-V specification, unified1.
-namespace op {
-constexpr unsigned capability = 17, typeVoid = 19, typeInt = 21, typeFloat = 22, typeVector = 23,
-                   typeArray = 28, typePointer = 32, typeFunction = 33, typeForward = 39,
-                   constant = 43, function = 54, functionParameter = 55, functionEnd = 56,
-                   functionCall = 57, decorate = 71, groupDecorate = 74, decorateId = 332,
-                   decorateString = 5632, memberDecorateString = 5633;
-}
-constexpr uint32_t linkageCapability = 5, linkageAttributes = 41, importLinkage = 1, builtIn = 11;
+constexpr uint32_t linkageCapability = 5, builtIn = 11;
 constexpr unsigned headerWords = 5;
 
 bool isType(unsigned opcode) { return opcode >= op::typeVoid && opcode < op::typeForward; }

@@ -6,6 +6,7 @@
 #include "SpirvModule.h"
 
 #include "Errors.h"
+#include "SpirvNumbers.h"
 
 #include <algorithm>
 #include <cctype>
@@ -16,20 +17,9 @@
 namespace xetile::runtime {
 namespace {
 
-// Numbers of the SPIR-V specification, unified1.
-namespace op {
-constexpr unsigned name = 5, memoryModel = 14, entryPoint = 15, executionMode = 16, capability = 17,
-                   typeVoid = 19, typeBool = 20, typeInt = 21, typeFloat = 22, typeVector = 23,
-                   typeArray = 28, typeStruct = 30, typePointer = 32, constant = 43, function = 54,
-                   functionParameter = 55, functionEnd = 56, functionCall = 57, decorate = 71,
-                   atomicExchange = 229, atomicXor = 242, atomicFMin = 5614, atomicFMax = 5615,
-                   atomicFAdd = 6035;
-}
 constexpr uint32_t magic = 0x07230203, swappedMagic = 0x03022307;
-constexpr uint32_t kernelModel = 6, modeLocalSize = 17, modeSubgroupSize = 35,
-                   linkageAttributes = 41, importLinkage = 1, funcParamAttr = 38, byValue = 2,
-                   noWrite = 6, noReadWrite = 7, shaderCapability = 1, physical64 = 2,
-                   openclMemory = 2;
+constexpr uint32_t kernelModel = 6, funcParamAttr = 38, byValue = 2, noWrite = 6, noReadWrite = 7,
+                   shaderCapability = 1, physical64 = 2, openclMemory = 2;
 
 struct Function {
   SpirvType result;
