@@ -14,7 +14,9 @@ import pytest
 import torch
 import triton
 import triton.language as tl
+import triton_gemm
 import xetile.triton
+from triton_gemm import gemm
 from xetile import XeTileError
 from xetile.system import tools
 
@@ -44,18 +46,6 @@ def by_pointers(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.con
         y = tl.load(b + (k + rk)[:, None] * N + rn, mask=((k + rk)[:, None] < K) & (rn < N), other=0.0)
         sums += tl.dot(x, y)
     tl.store(c + rm[:, None] * N + rn, sums, mask=(rm[:, None] < M) & (rn < N))
-
-
-@triton.jit
-def by_blocks(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
-    m, n = tl.program_id(0) * BM, tl.program_id(1) * BN
-    x = tl.make_block_ptr(a, (M, K), (K, 1), (m, 0), (BM, BK), (1, 0))
-    y = tl.make_block_ptr(b, (K, N), (N, 1), (0, n), (BK, BN), (1, 0))
-    sums = tl.zeros((BM, BN), dtype=tl.float32)
-    for _ in range(0, K, BK):
-        sums += tl.dot(tl.load(x, boundary_check=(0, 1)), tl.load(y, boundary_check=(0, 1)))
-        x, y = tl.advance(x, (0, BK)), tl.advance(y, (BK, 0))
-    tl.store(tl.make_block_ptr(c, (M, N), (N, 1), (m, n), (BM, BN), (1, 0)), sums, boundary_check=(0, 1))
 
 
 @triton.jit
@@ -129,13 +119,13 @@ def test_softmax_by_shared_memory(seed):
     near(out, x.double().softmax(1), 1e-6)
 
 
-@pytest.mark.parametrize("kernel", [by_pointers, by_blocks])
+@pytest.mark.parametrize(("kernel", "grid"), [(by_pointers, (2, 2)), (gemm, (4,))])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_matmul_over_the_edges(kernel, dtype, seed):
+def test_matmul_over_the_edges(kernel, grid, dtype, seed):
     m, n, k = 100, 96, 80
     a, b = torch.randn(m, k).to(dtype), torch.randn(k, n).to(dtype)
     c = torch.full((m, n), torch.nan)
-    kernel[(2, 2)](a, b, c, m, n, k, BM=64, BN=64, BK=32)
+    kernel[grid](a, b, c, m, n, k, BM=64, BN=64, BK=32)
     near(c, a.double() @ b.double(), 1e-6)
 
 
@@ -191,9 +181,9 @@ def test_checks_name_the_line_of_the_source(seed, monkeypatch):
         unmasked[(4,)](x, small, 1000, BLOCK=256)
     a, b, c = torch.randn(128, 64).half(), torch.randn(60, 128).half(), torch.zeros(128, 128)
     with pytest.raises(
-        XeTileError, match=rf"needs 16384 bytes, and behind its base are 15360, at {re.escape(__file__)}:"
+        XeTileError, match=rf"needs 16384 bytes, and behind its base are 15360, at {re.escape(triton_gemm.__file__)}:"
     ):
-        by_blocks[(2, 2)](a, b, c, 128, 128, 64, BM=64, BN=64, BK=32)
+        gemm[(4,)](a, b, c, 128, 128, 64, BM=64, BN=64, BK=32)
 
 
 @triton.jit
