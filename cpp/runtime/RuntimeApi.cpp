@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RuntimeApi.cpp: the C functions of XeTileRuntime.h.
 // Input: plain C values; output: text and counters. Refused: nothing is thrown to the caller.
+#include "BuiltinName.h"
 #include "BuiltinText.h"
 #include "CompileTime.h"
 #include "Device.h"
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 using namespace xetile::runtime;
 
@@ -89,6 +91,16 @@ std::string describe(const SpirvKernel &kernel, size_t index) {
          ", \"only_read\": " + truth(kernel.onlyRead[index]) + "}";
 }
 
+/// Of functions that a module leaves to its device; those that notes tell of are left out.
+std::set<std::string> importedNames(const std::vector<uint32_t> &words) {
+  std::set<std::string> names;
+  for (const SpirvImport &import :
+       SpirvModule::parse(words.data(), words.size() * sizeof(uint32_t)).imports)
+    if (import.name.rfind("xt_", 0) != 0)
+      names.insert(unmangledName(import.name));
+  return names;
+}
+
 std::string describe(const SpirvKernel &kernel) {
   std::string parameters;
   for (size_t i = 0; i < kernel.parameters.size(); ++i)
@@ -154,7 +166,7 @@ size_t xetileRuntimeDescribeModule(const void *spirv, size_t spirvSize, char *ou
     out[0] = '\0';
   return guarded<size_t>(0, [&] {
     SpirvModule module = SpirvModule::parse(spirv, spirvSize);
-    std::string kernels, notes;
+    std::string kernels, notes, defined;
     for (const SpirvKernel &kernel : module.kernels)
       kernels += (kernels.empty() ? "" : ",\n ") + describe(kernel);
     PortableSpirv portable = makePortable(spirv, spirvSize, SubgroupOrder::AsDriven);
@@ -162,7 +174,11 @@ size_t xetileRuntimeDescribeModule(const void *spirv, size_t spirvSize, char *ou
          {portable.notes, shortenCompilation(portable.words, Subgroups::Whole).notes})
       for (const std::string &note : part)
         notes += (notes.empty() ? "" : ", ") + quoted(note);
-    return copyText("{\"kernels\": [" + kernels + "], \"notes\": [" + notes + "]}", out, size);
+    for (const std::string &name : importedNames(portable.words))
+      defined += (defined.empty() ? "" : ", ") + quoted(name);
+    return copyText("{\"kernels\": [" + kernels + "], \"notes\": [" + notes + "], \"defined\": [" +
+                        defined + "]}",
+                    out, size);
   });
 }
 

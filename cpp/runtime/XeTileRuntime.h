@@ -85,9 +85,9 @@ XETILE_RUNTIME_EXPORT size_t xetileRuntimeGenerateBuiltins(const void *spirv, si
 ///   "parameters": [{"name" ("" if the module does not tell), "kind"
 ///     ("pointer"|"constant"|"local"|"int"|"float"|"struct"|"other"), "bits" (of a component),
 ///     "lanes", "bytes"}]}],
-///  "notes": ["dropped ...", "rewritten ..."]}, the notes being what a device other than a GPU
-///  makes of it. Empty, with a recorded error, for what is no module, or holds what nobody here
-///  knows.
+///  "notes": ["dropped ...", "rewritten ..."], "defined": [functions]}, the notes being what a
+///  device other than a GPU makes of it, the functions what this runtime brings there. Empty, with
+///  a recorded error, for what is no module, or holds what nobody here knows.
 XETILE_RUNTIME_EXPORT size_t xetileRuntimeDescribeModule(const void *spirv, size_t spirvSize,
                                                          char *out, size_t size);
 

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`xetile explain`: how a payload is cut, and why."""
+"""`xetile explain`: how a payload is cut, and why; what becomes of a kernel in SPIR-V."""
 
 from __future__ import annotations
 
 import argparse
 from typing import Any
 
+from xetile.cli import kernel
 from xetile.cli.payload import add_options, read_request, watch
+from xetile.errors import XeTileError
 
 __all__ = ["add_parser"]
 
@@ -16,13 +18,18 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "explain",
         help="tell how matmuls are cut: for cpu (default) the scores that decided, and what is beside them; for GPUs "
-        "messages and dpas",
+        "messages and dpas; for K.spv what is dropped, rewritten and defined where no GPU is",
     )
     add_options(parser)
     parser.set_defaults(command=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
+    if kernel.is_kernel(options.input):
+        if options.schedule is not None or options.set or options.dump_stages:
+            raise XeTileError("--schedule, --set, --dump-stages: expected none for a kernel in SPIR-V")
+        print(kernel.explain(options.input, options.target))
+        return 0
     from xetile.compiling import compiler
 
     request = read_request(options, unsaid="cpu")

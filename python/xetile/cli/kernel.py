@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from xetile.errors import XeTileError
 
-__all__ = ["add_options", "is_kernel", "read_spirv", "run"]
+__all__ = ["add_options", "explain", "is_kernel", "read_spirv", "run"]
 
 _TYPES = {f"f{bits}": f"f{bits // 8}" for bits in (16, 32, 64)}
 _TYPES |= {f"{sign}{bits}": f"{sign}{bits // 8}" for sign in "iu" for bits in (8, 16, 32, 64)}
@@ -103,6 +103,22 @@ def run(options: argparse.Namespace) -> int:
         if file:
             np.save(file, copies[number])
     return 0
+
+
+def explain(path: str, chip: str | None) -> str:
+    """A module's kernels, and what is dropped, rewritten and defined for it on a device that is no GPU."""
+    from xetile.kernels import runtime
+
+    module = runtime.Module(read_spirv(path, chip))
+    lines = []
+    for kernel in module.values():
+        block = "x".join(map(str, kernel.local_size)) if kernel.local_size else "any size"
+        lines.append(f"{kernel}: subgroups of {kernel.subgroup_size or 'any size'}, workgroups of {block}")
+        lines += [f"  {reason}" for reason in kernel.may_differ]
+    lines.append("on a device that is no GPU:" if module.notes or module.defined else "taken as it is")
+    lines += [f"  {note}" for note in module.notes]
+    lines += [f"  defined {name}" for name in module.defined]
+    return "\n".join(lines)
 
 
 def _choose(module: Any, name: str | None) -> Any:

@@ -23,8 +23,9 @@ __all__ = ["Launch", "Module", "Parameter", "SpirvKernel"]
 class Module(Mapping[str, "SpirvKernel"]):
     """A SPIR-V module for OpenCL or Level Zero: its bytes, or the path of a file. A mapping of its kernels by name.
 
-    `notes` tells what is dropped or rewritten on a device that is no GPU. XeTileError for what is no module, is one for
-    Vulkan, or has an instruction that does not run here, named.
+    `notes` tells what is dropped or rewritten on a device that is no GPU, `defined` has the functions that the
+    runtime brings there. XeTileError for what is no module, is one for Vulkan, or has an instruction that does not run
+    here, named.
     """
 
     def __init__(self, spirv: bytes | bytearray | memoryview | str | Path) -> None:
@@ -39,6 +40,7 @@ class Module(Mapping[str, "SpirvKernel"]):
         self.spirv = bytes(spirv)
         described = json.loads(text(library().xetileRuntimeDescribeModule, self.spirv, len(self.spirv)))
         self.notes: tuple[str, ...] = tuple(described["notes"])
+        self.defined: tuple[str, ...] = tuple(described["defined"])
         self._kernels = {entry["name"]: SpirvKernel(self, entry) for entry in described["kernels"]}
         self._handle: int | None = None
 

@@ -13,6 +13,7 @@ from xetile.cli import main
 from xetile.system import tools
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "runtime"))
+import spirv_words  # noqa: E402
 from gpu_runtime import compile_opencl  # noqa: E402
 
 SOURCE = """
@@ -25,6 +26,19 @@ kernel void turn(global short *x, local short *t) {
   t[i] = x[i];
   barrier(CLK_LOCAL_MEM_FENCE);
   x[i] = t[get_local_size(0) - 1 - i];
+}
+"""
+
+FOREIGN = """
+#define OVERLOAD __attribute__((overloadable))
+void OVERLOAD intel_sub_group_2d_block_prefetch_16b_8r16x1c(global void *, int, int, int, int2);
+void OVERLOAD __spirv_ControlBarrierArriveINTEL(int, int, int);
+void OVERLOAD __spirv_ControlBarrierWaitINTEL(int, int, int);
+__attribute__((intel_reqd_sub_group_size(16))) kernel void k(global ushort *a) {
+  intel_sub_group_2d_block_prefetch_16b_8r16x1c(a, 64, 8, 64, (int2)(0, 0));
+  __spirv_ControlBarrierArriveINTEL(2, 2, 0x108);
+  a[get_global_id(0)] = 1;
+  __spirv_ControlBarrierWaitINTEL(2, 2, 0x104);
 }
 """
 
@@ -53,6 +67,34 @@ def test_local_memory_and_integers(spirv, capsys):
     command = ["run", spirv, "--kernel", "turn", "--grid", "1", "--block", "16", "--arg", "i16:4x4:iota"]
     assert main([*command, "--arg", "local:32", "--out", "0"]) == 0
     assert "argument 0: int16[4, 4]: 0 to 15, mean 7.5; begins 15 14 13 12" in capsys.readouterr().out
+
+
+def test_what_is_rewritten_and_defined_is_explained(tmp_path, capsys):
+    """Halves of a barrier become one, the message of a 2D block is the runtime's."""
+    file = tmp_path / "k.spv"
+    file.write_bytes(compile_opencl(FOREIGN, ["SPV_INTEL_split_barrier"], validate=False))
+    assert main(["explain", str(file)]) == 0
+    printed = capsys.readouterr().out
+    assert "k(an array): subgroups of 16, workgroups of any size\n" in printed
+    assert "\n  rewritten OpControlBarrierArriveINTEL, OpControlBarrierWaitINTEL: a barrier at the wait\n" in printed
+    assert printed.endswith("\n  defined intel_sub_group_2d_block_prefetch_16b_8r16x1c\n")
+
+
+def test_what_is_dropped_is_explained_with_the_reason(tmp_path, capsys):
+    file = tmp_path / "k.spv"
+    file.write_bytes(spirv_words.with_capability(6441))
+    assert main(["explain", str(file)]) == 0
+    assert "\n  dropped capability CacheControlsINTEL: caches change no result\n" in capsys.readouterr().out
+
+
+def test_a_kernel_that_every_device_takes_is_said_to_be_one(spirv, capsys):
+    assert main(["explain", spirv]) == 0
+    printed = capsys.readouterr().out
+    assert "axpy(an array, an array, f32): subgroups of any size, workgroups of 32x1x1\n" in printed
+    assert "  the kernel requires no subgroup size" in printed
+    assert printed.endswith("\ntaken as it is\n")
+    assert main(["explain", spirv, "--set", "a=1"]) == 1
+    assert "--set" in capsys.readouterr().err
 
 
 def test_the_seed_is_told_and_gives_the_same_numbers(spirv, capsys):
