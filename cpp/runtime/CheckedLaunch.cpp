@@ -4,7 +4,9 @@
 // arrays, results that depend on the order of subgroups.
 //
 // The first run has its arrays in front of a guard, the second one, with subgroups in the other
-// order, has copies of them behind one: accesses in front of an array are found by that.
+// order, has copies of them behind one: accesses in front of an array are found by that. Arrays
+// that are only read are not copied: the bytes between them and the page's begin, less than a page,
+// are others in the second run, and where results differ there is a third one, with copies of all.
 #include "CheckedLaunch.h"
 
 #include "AccessLines.h"
@@ -13,6 +15,7 @@
 #include "Memory.h"
 #include "SurfaceCheck.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -20,7 +23,7 @@
 namespace xetile::runtime {
 namespace {
 
-/// An allocation that arguments point into, and its copy.
+/// An allocation that arguments point into, and its copy; null where it is its own.
 struct Twin {
   size_t size = 0;
   unsigned char *copy = nullptr;
@@ -29,9 +32,12 @@ struct Twin {
   bool onlyRead = true;
 };
 
+/// Which allocations have copies.
+enum class Copies { Written, All };
+
 class Twins {
 public:
-  Twins(const Kernel &kernel, void **arguments, size_t count)
+  Twins(const Kernel &kernel, void **arguments, size_t count, Copies copies)
       : kernel(kernel), pointers(count), values(arguments, arguments + count) {
     size_t next = 0;
     const std::vector<SpirvType> &parameters = kernel.declaration->parameters;
@@ -42,6 +48,11 @@ public:
         add(i, next);
       ++next;
     }
+    for (auto &[address, twin] : twins)
+      if (copies == Copies::All || !twin.onlyRead)
+        copy(reinterpret_cast<void *>(address), twin);
+    for (size_t argument : placed)
+      place(argument);
   }
   ~Twins() {
     for (auto &[address, twin] : twins)
@@ -70,12 +81,32 @@ public:
   /// The same place in the copy of its allocation; the place itself where there is none.
   uintptr_t inCopy(uintptr_t address) const {
     for (const auto &[start, twin] : twins)
-      if (address >= start && address - start <= twin.size)
+      if (twin.copy && address >= start && address - start <= twin.size)
         return reinterpret_cast<uintptr_t>(twin.copy) + (address - start);
     return address;
   }
 
-  void compare() const {
+  /// Of the bytes in front of what has no copy.
+  void fillFronts(Front front) const {
+    for (const auto &[address, twin] : twins)
+      if (!twin.copy)
+        fillFront(reinterpret_cast<void *>(address), front);
+  }
+
+  bool hasCopiesOfAll() const {
+    return std::all_of(twins.begin(), twins.end(),
+                       [](const auto &entry) { return entry.second.copy != nullptr; });
+  }
+
+  bool differ() const {
+    return std::any_of(twins.begin(), twins.end(), [](const auto &entry) {
+      const Twin &twin = entry.second;
+      return !twin.onlyRead &&
+             std::memcmp(reinterpret_cast<const void *>(entry.first), twin.copy, twin.size) != 0;
+    });
+  }
+
+  void reportDifference() const {
     for (const auto &[address, twin] : twins) {
       const auto *first = reinterpret_cast<const unsigned char *>(address);
       if (twin.onlyRead || std::memcmp(first, twin.copy, twin.size) == 0)
@@ -103,20 +134,28 @@ private:
       return;
     auto start = reinterpret_cast<uintptr_t>(extent->start);
     Twin &twin = twins[start];
-    if (!twin.copy) {
-      twin.size = extent->size;
-      twin.copy =
-          static_cast<unsigned char *>(allocateBehindGuard(kernel.program->device(), extent->size));
-      std::memcpy(twin.copy, extent->start, extent->size);
-    }
+    twin.size = extent->size;
     twin.parameters.push_back(parameter);
     twin.onlyRead &= kernel.declaration->onlyRead[parameter];
-    pointers[argument] = twin.copy + (pointer - static_cast<unsigned char *>(extent->start));
+    placed.push_back(argument);
+  }
+
+  void copy(const void *from, Twin &twin) {
+    twin.copy =
+        static_cast<unsigned char *>(allocateBehindGuard(kernel.program->device(), twin.size));
+    copyBytes(twin.copy, from, twin.size);
+  }
+
+  void place(size_t argument) {
+    auto address = reinterpret_cast<uintptr_t>(*static_cast<void **>(values[argument]));
+    pointers[argument] = reinterpret_cast<void *>(inCopy(address));
     values[argument] = &pointers[argument];
   }
 
   const Kernel &kernel;
   std::vector<void *> pointers, values;
+  /// Arguments that point into allocations.
+  std::vector<size_t> placed;
   std::map<uintptr_t, Twin> twins;
 };
 
@@ -191,33 +230,59 @@ void report(const Kernel &kernel, const Twins &twins, const OutsideAccess &acces
               ". Its results are not to be used");
 }
 
+/// Runs a launch once and throws what was found.
+class Checks {
+public:
+  Checks(Kernel &kernel, const LaunchConfig &config, size_t argumentCount, cl_command_queue queue,
+         Enqueue enqueue)
+      : kernel(kernel), config(config), argumentCount(argumentCount), queue(queue),
+        enqueue(enqueue), watch(kernel.declaration->name.c_str()) {}
+
+  void run(Kernel &one, Twins &twins, void **values) {
+    enqueue(one, config, values, argumentCount, queue);
+    std::optional<OutsideAccess> access = watch.take();
+    LineSearch search(kernel, config, twins, argumentCount, queue, enqueue, watch);
+    // A matrix that is larger than its array says more than the access that this led to.
+    one.program->examine(queue, kernel.declaration->name,
+                         [&](const BrokenMessage &message) { return search.lineOf(message); });
+    if (access)
+      report(kernel, twins, *access, search.lineOf(*access));
+  }
+
+private:
+  Kernel &kernel;
+  const LaunchConfig &config;
+  size_t argumentCount;
+  cl_command_queue queue;
+  Enqueue enqueue;
+  FaultWatch watch;
+};
+
 } // namespace
 
 void launchChecked(Kernel &kernel, const LaunchConfig &config, void **arguments,
                    size_t argumentCount, cl_command_queue queue, Enqueue enqueue) {
   // Copies to the arrays may still be on their way.
   check(clFinish(queue), "waiting for the device");
-  Twins twins(kernel, arguments, argumentCount);
-  const std::string &name = kernel.declaration->name;
-  FaultWatch watch(name.c_str());
-  LineSearch search(kernel, config, twins, argumentCount, queue, enqueue, watch);
-  auto run = [&](Kernel &one, void **values) {
-    enqueue(one, config, values, argumentCount, queue);
-    std::optional<OutsideAccess> access = watch.take();
-    // A matrix that is larger than its array says more than the access that this led to.
-    one.program->examine(queue, name,
-                         [&](const BrokenMessage &message) { return search.lineOf(message); });
-    if (access)
-      report(kernel, twins, *access, search.lineOf(*access));
-  };
-  run(kernel, arguments);
-  Program *reversed = kernel.program->reversed();
-  if (!reversed)
+  // Which of several atomic operations comes first is nobody's to say: results are not compared.
+  bool compares = !kernel.declaration->hasAtomics;
+  Twins twins(kernel, arguments, argumentCount, compares ? Copies::Written : Copies::All);
+  Checks checks(kernel, config, argumentCount, queue, enqueue);
+  checks.run(kernel, twins, arguments);
+  Program *program = kernel.program->reversed();
+  if (!program)
     return;
-  run(*reversed->kernel(name), twins.copied());
-  // Which of several atomic operations comes first is nobody's to say.
-  if (!kernel.declaration->hasAtomics)
-    twins.compare();
+  Kernel &reversed = *program->kernel(kernel.declaration->name);
+  twins.fillFronts(Front::Zero);
+  checks.run(reversed, twins, twins.copied());
+  twins.fillFronts(Front::Poisoned);
+  if (!compares || !twins.differ())
+    return;
+  if (!twins.hasCopiesOfAll()) {
+    Twins all(kernel, arguments, argumentCount, Copies::All);
+    checks.run(reversed, all, all.copied());
+  }
+  twins.reportDifference();
 }
 
 } // namespace xetile::runtime

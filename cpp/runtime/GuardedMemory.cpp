@@ -18,7 +18,9 @@
 #include <mutex>
 #include <string>
 #include <sys/mman.h>
+#include <thread>
 #include <unistd.h>
+#include <vector>
 
 #if defined(__x86_64__)
 #include <ucontext.h>
@@ -35,6 +37,7 @@ struct Region {
   /// One that is not used may be kept, its pages closed like its guards; else it is null.
   unsigned char *mapping = nullptr, *pages = nullptr, *data = nullptr;
   size_t mapped = 0, pageBytes = 0, size = 0;
+  unsigned char front = poison;
 };
 constexpr size_t maxRegions = 1024;
 Region regions[maxRegions];
@@ -169,9 +172,9 @@ std::optional<OutsideAccess> writtenOutside(const Region &region) {
     if (*at != poison)
       return found(at);
   for (const unsigned char *at = region.data; at != region.pages; --at)
-    if (at[-1] != poison) {
+    if (at[-1] != region.front) {
       // The first of those that were written together.
-      while (at != region.pages && at[-1] != poison)
+      while (at != region.pages && at[-1] != region.front)
         --at;
       return found(at);
     }
@@ -202,6 +205,7 @@ void *allocateGuarded(size_t size, Against against, Fill fill) {
                 " bytes with guards failed. Free memory or use a smaller problem");
   mprotect(region->pages, pageBytes, PROT_READ | PROT_WRITE);
   region->size = size;
+  region->front = poison;
   region->data = region->pages;
   if (against == Against::End)
     region->data += pageBytes - roundUp(size, alignment);
@@ -211,6 +215,39 @@ void *allocateGuarded(size_t size, Against against, Fill fill) {
   std::memset(end, poison, static_cast<size_t>(region->pages + pageBytes - end));
   region->used.store(true, std::memory_order_release);
   return region->data;
+}
+
+void fillFront(void *pointer, Front front) {
+  std::lock_guard<std::mutex> lock(tableMutex());
+  for (Region &region : regions)
+    if (region.used && region.data == pointer) {
+      region.front = front == Front::Zero ? 0 : poison;
+      std::memset(region.pages, region.front, static_cast<size_t>(region.data - region.pages));
+      return;
+    }
+}
+
+void copyBytes(void *to, const void *from, size_t size) {
+  constexpr size_t part = size_t(2) << 20;
+  size_t count = std::min<size_t>({size / part, std::thread::hardware_concurrency(), 8});
+  if (count < 2) {
+    std::memcpy(to, from, size);
+    return;
+  }
+  size_t step = roundUp(size / count, alignment);
+  auto copy = [&](size_t begin) {
+    size_t end = std::min(begin + step, size);
+    if (begin < end)
+      std::memcpy(static_cast<char *>(to) + begin, static_cast<const char *>(from) + begin,
+                  end - begin);
+  };
+  std::vector<std::thread> others;
+  others.reserve(count - 1);
+  for (size_t i = 1; i < count; ++i)
+    others.emplace_back(copy, i * step);
+  copy(0);
+  for (std::thread &other : others)
+    other.join();
 }
 
 void releaseGuarded(void *pointer) {
@@ -268,7 +305,7 @@ std::optional<OutsideAccess> FaultWatch::take() {
     if (std::optional<OutsideAccess> written = writtenOutside(region)) {
       if (!first)
         first = written;
-      std::memset(region.pages, poison, static_cast<size_t>(region.data - region.pages));
+      std::memset(region.pages, region.front, static_cast<size_t>(region.data - region.pages));
       unsigned char *end = region.data + region.size;
       std::memset(end, poison, static_cast<size_t>(region.pages + region.pageBytes - end));
     }

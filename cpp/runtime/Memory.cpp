@@ -62,18 +62,22 @@ std::string remedyFor(const Device &device) {
          " of it. Free memory, use a smaller problem, or cut it into parts";
 }
 
+void *allocateInFrontOfGuard(Device &device, size_t size, Fill fill) {
+  const DeviceInfo &info = device.info();
+  if (!info.readsHostMemory())
+    throw Error("XETILE_CHECK=1 needs a device that reads the host's memory, which '" + info.name +
+                "' does not; unset it, or choose a CPU with XETILE_DEVICE");
+  return record(allocateGuarded(size, Against::End, fill), {size, Kind::Guarded, &device});
+}
+
 } // namespace
 
 void *allocate(Device &device, size_t size, bool hostShared) {
   if (size == 0)
     return nullptr;
+  if (checksLaunches())
+    return allocateInFrontOfGuard(device, size, Fill::All);
   const DeviceInfo &info = device.info();
-  if (checksLaunches()) {
-    if (!info.readsHostMemory())
-      throw Error("XETILE_CHECK=1 needs a device that reads the host's memory, which '" +
-                  info.name + "' does not; unset it, or choose a CPU with XETILE_DEVICE");
-    return record(allocateGuarded(size, Against::End, Fill::All), {size, Kind::Guarded, &device});
-  }
   cl_int status = CL_SUCCESS;
   if (info.usm) {
     void *pointer =
@@ -100,6 +104,17 @@ void *allocate(Device &device, size_t size, bool hostShared) {
     throw Error("allocating " + sizeText(size) + " on '" + info.name + "' failed. " +
                 remedyFor(device));
   return record(pointer, {size, Kind::Svm, &device});
+}
+
+void *allocateCopy(Device &device, const void *host, size_t size) {
+  if (size && checksLaunches()) {
+    void *pointer = allocateInFrontOfGuard(device, size, Fill::Around);
+    copyBytes(pointer, host, size);
+    return pointer;
+  }
+  void *pointer = allocate(device, size, false);
+  copy(device, pointer, host, size, nullptr);
+  return pointer;
 }
 
 void *allocateBehindGuard(Device &device, size_t size) {

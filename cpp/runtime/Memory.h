@@ -15,6 +15,9 @@ namespace xetile::runtime {
 /// At least 64-byte aligned, as 2D block messages need their base. Null for size 0.
 void *allocate(Device &device, size_t size, bool hostShared);
 
+/// The same with a copy of host memory, which is there on return.
+void *allocateCopy(Device &device, const void *host, size_t size);
+
 /// Memory behind a guard (GuardedMemory.h), of which allocate() gives none.
 void *allocateBehindGuard(Device &device, size_t size);
 

@@ -193,6 +193,12 @@ size_t xetileRuntimePortableSpirv(const void *spirv, size_t spirvSize, char *out
   });
 }
 
+void *xetileRuntimeCopyIn(const void *host, size_t size) {
+  if (errorPending())
+    return nullptr;
+  return guarded<void *>(nullptr, [&] { return allocateCopy(currentDevice(), host, size); });
+}
+
 void xetileRuntimeLaunch(void *kernel, const int64_t *grid, const int64_t *block,
                          const size_t *localBytes, size_t localCount, void **params,
                          size_t paramsCount) {

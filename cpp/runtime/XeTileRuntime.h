@@ -96,6 +96,10 @@ XETILE_RUNTIME_EXPORT size_t xetileRuntimeDescribeModule(const void *spirv, size
 XETILE_RUNTIME_EXPORT size_t xetileRuntimePortableSpirv(const void *spirv, size_t spirvSize,
                                                         char *out, size_t size);
 
+/// Memory of the current device with a copy of `size` bytes of the host's, for mgpuMemFree. Null
+/// with a recorded error if there is none.
+XETILE_RUNTIME_EXPORT void *xetileRuntimeCopyIn(const void *host, size_t size);
+
 /// Runs a kernel of mgpuModuleGetFunction and waits for it. `grid` counts groups, `block` the
 /// work-items of one. `localBytes` has a size for each parameter that is local memory, `params` the
 /// address of a value for each other one, in their order. A failure is recorded.

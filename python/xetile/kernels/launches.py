@@ -194,9 +194,8 @@ class Memory:
                 merged.append([low, high])
         with launching():
             for low, high in merged:
-                there = library().mgpuMemAlloc(high - low, None, 0)
+                there = library().xetileRuntimeCopyIn(low, high - low)
                 self._blocks.append((low, high - low, there))
-                library().mgpuMemcpy(there, low, high - low, None)
 
     def _copy_out(self) -> None:
         writable = [

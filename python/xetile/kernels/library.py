@@ -85,6 +85,7 @@ def library() -> ctypes.CDLL:
         function.restype, function.argtypes = size, arguments
     functions: tuple[tuple[str, Any, list[Any]], ...] = (
         ("xetileRuntimeLaunch", None, [pointer, pointer, pointer, pointer, size, pointer, size]),
+        ("xetileRuntimeCopyIn", pointer, [pointer, size]),
         ("mgpuModuleLoad", pointer, [string, size]),
         ("mgpuModuleUnload", None, [pointer]),
         ("mgpuModuleGetFunction", pointer, [pointer, string]),
