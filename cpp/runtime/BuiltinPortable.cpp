@@ -39,44 +39,44 @@ void addReversedId(BuiltinText &out, const SpirvImport &import) {
   out.add(R"cl(
 #ifndef XT_REVERSED
 #define XT_REVERSED
-// How far behind the work-item its mirror image is: the same for a subgroup, so that the driver still
-// sees that its lanes access one element after another.
-long xt_mirror(void) {
-  long size = get_max_sub_group_size(), x = get_local_size(0), y = get_local_size(1);
-  long own = (get_local_id(2) * y + get_local_id(1)) * x + get_local_id(0), which = get_sub_group_id();
-  bool numbered = sub_group_all(which * size + get_sub_group_local_id() == own);
-  bool full = (uint)(x * y * get_local_size(2)) % (uint)size == 0;
-  return numbered && full ? (get_num_sub_groups() - 1 - 2 * which) * size : 0;
+#define XT_INLINE __attribute__((always_inline))
+#define XT_SUBGROUP uint own, uint count, uint size
+// Subgroups are parts of rows of work-items. How far behind the work-item its mirror image is along an
+// axis is the same for a subgroup, and told without a branch, so that the driver still sees that lanes
+// access one element after another: else each access is one of every lane.
+XT_INLINE int xt_mirror(uint axis, XT_SUBGROUP) {
+  uint x = get_local_size(0), y = get_local_size(1), parts = (x + size - 1) / size;
+  uint other = x % size ? own : count - 1 - own;
+  return axis == 0   ? (int)(other % parts - own % parts) * (int)size
+         : axis == 1 ? (int)(other / parts % y - own / parts % y)
+                     : (int)(other / parts / y - own / parts / y);
 }
-size_t xt_mirrored(void) {
-  size_t x = get_local_size(0), y = get_local_size(1);
-  return (get_local_id(2) * y + get_local_id(1)) * x + get_local_id(0) + xt_mirror();
+XT_INLINE size_t xt_mirrored_id(uint axis, XT_SUBGROUP) {
+  return get_local_id(axis) + xt_mirror(axis, own, count, size);
 }
-// Most groups are rows, and kernels ask for all axes: no division then.
-size_t xt_mirrored_id(uint axis) {
-  uint x = get_local_size(0), y = get_local_size(1);
-  if (y * (uint)get_local_size(2) == 1)
-    return axis == 0 ? get_local_id(0) + xt_mirror() : 0;
-  uint id = xt_mirrored();
-  return axis == 0 ? id % x : axis == 1 ? id / x % y : id / (x * y);
-}
-size_t xt_mirrored_global_id(uint axis) {
-  return get_global_id(axis) + (long)xt_mirrored_id(axis) - (long)get_local_id(axis);
+XT_INLINE size_t xt_mirrored_global_id(uint axis, XT_SUBGROUP) {
+  return get_global_id(axis) + xt_mirror(axis, own, count, size);
 }
 #endif
 )cl");
   std::string what = import.name.substr(12), axis = number(what.empty() ? 0 : what.back() - 'x');
-  std::string value = what == "subgroup" ? "xt_mirrored() / get_max_sub_group_size()"
-                      : what == "index"  ? "xt_mirrored()"
-                      : what == "global_index"
-                          ? "((xt_mirrored_global_id(2) - get_global_offset(2)) * "
-                            "get_global_size(1) + xt_mirrored_global_id(1) - "
-                            "get_global_offset(1)) * get_global_size(0) + "
-                            "xt_mirrored_global_id(0) - get_global_offset(0)"
-                      : what.rfind("global", 0) == 0 ? "xt_mirrored_global_id(" + axis + ")"
-                                                     : "xt_mirrored_id(" + axis + ")";
+  auto id = [](const std::string &name, const std::string &axis) {
+    return "xt_mirrored" + name + "(" + axis + ", own, count, size)";
+  };
+  auto global = [&](const std::string &axis) {
+    return "(" + id("_global_id", axis) + " - get_global_offset(" + axis + "))";
+  };
+  std::string value =
+      what == "subgroup"       ? "get_local_size(0) % size ? own : count - 1 - own"
+      : what == "index"        ? "(" + id("_id", "2") + " * get_local_size(1) + " + id("_id", "1") +
+                                     ") * get_local_size(0) + " + id("_id", "0")
+      : what == "global_index" ? "(" + global("2") + " * get_global_size(1) + " + global("1") +
+                                     ") * get_global_size(0) + " + global("0")
+      : what.rfind("global", 0) == 0 ? id("_global_id", axis)
+                                     : id("_id", axis);
   std::string type = import.result.bits == 32 ? "uint" : "ulong";
-  out.add(type + " " + import.name + "(void) { return (" + type + ")(" + value + "); }\n");
+  out.add("XT_INLINE " + type + " " + import.name + "(XT_SUBGROUP) { return (" + type + ")(" +
+          value + "); }\n");
 }
 
 // The message of a plain function, with what the payload was made of.

@@ -24,7 +24,8 @@ constexpr uint32_t subgroupShuffleIntel = 5568;
 constexpr const char *payloadFunctions = "__builtin_IB_subgroup_";
 namespace builtin {
 constexpr uint32_t localInvocationId = 27, globalInvocationId = 28, localInvocationIndex = 29,
-                   globalLinearId = 34, subgroupId = 40, subgroupLocalInvocationId = 41;
+                   globalLinearId = 34, subgroupMaxSize = 37, numSubgroups = 38, subgroupId = 40,
+                   subgroupLocalInvocationId = 41;
 }
 
 /// As unmangledName() of BuiltinName.h reads it.
@@ -418,18 +419,25 @@ private:
       edit.call(*which == builtin::subgroupId             ? "xt_reversed_subgroup"
                 : *which == builtin::localInvocationIndex ? "xt_reversed_index"
                                                           : "xt_reversed_global_index",
-                in[1], {}, in[2]);
+                in[1], subgroupOf(), in[2]);
       return true;
     default:
       return false;
     }
     if (!element)
       return false;
-    std::vector<uint32_t> parts{in[1], in[2]};
+    std::vector<uint32_t> parts{in[1], in[2]}, subgroup = subgroupOf();
     for (const char *axis : {"_x", "_y", "_z"})
-      parts.push_back(edit.call(name + axis, element, {}));
+      parts.push_back(edit.call(name + axis, element, subgroup));
     edit.emit(op::compositeConstruct, parts);
     return true;
+  }
+
+  /// Its number, how many there are, and their size. The kernel asks itself: in a function of ours
+  /// the driver would not see that they are the same for all lanes.
+  std::vector<uint32_t> subgroupOf() {
+    return {edit.builtinValue(builtin::subgroupId), edit.builtinValue(builtin::numSubgroups),
+            edit.builtinValue(builtin::subgroupMaxSize)};
   }
 
   SpirvEdit edit;

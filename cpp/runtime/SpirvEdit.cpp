@@ -5,6 +5,7 @@
 #include "SpirvEdit.h"
 
 #include "Errors.h"
+#include "SpirvModule.h"
 #include "SpirvNumbers.h"
 
 #include <algorithm>
@@ -254,6 +255,35 @@ uint32_t SpirvEdit::call(const std::string &name, uint32_t resultType,
   emit(op::functionCall, operands);
   types[operands[1]] = resultType;
   return operands[1];
+}
+
+uint32_t SpirvEdit::builtinValue(uint32_t number) {
+  uint32_t type = uintType();
+  uint32_t &own = ownBuiltins[number];
+  // The driver links no second variable of a builtin.
+  for (const auto &[variable, which] : builtins)
+    if (which == number && pointeeOf(typeOf(variable)) == type)
+      own = variable;
+  if (!own) {
+    // A type may be declared once only.
+    uint32_t pointer = 0;
+    for (const auto &[id, known] : typeTable)
+      if (known.opcode == op::typePointer &&
+          known.operands == std::vector<uint32_t>{storage::input, type})
+        pointer = id;
+    if (!pointer) {
+      pointer = newId();
+      typeTable[pointer] = {op::typePointer, {storage::input, type}};
+      append(newTypes, op::typePointer, {pointer, storage::input, type});
+    }
+    own = newId();
+    append(newDecorations, op::decorate, {own, builtIn, number});
+    append(newTypes, op::variable, {pointer, own, storage::input});
+  }
+  uint32_t value = newId();
+  emit(op::load, {type, value, own});
+  types[value] = type;
+  return value;
 }
 
 std::vector<uint32_t> SpirvEdit::finish() const {

@@ -72,6 +72,9 @@ public:
                 uint32_t result = 0);
   void declareType(uint32_t id, uint32_t type) { types[id] = type; }
 
+  /// The value of a builtin that is a number of 32 bits.
+  uint32_t builtinValue(uint32_t number);
+
   /// Where the section of capabilities ends in what was emitted so far, and so on.
   void endCapabilities() { capabilitiesEnd = out.size(); }
   /// To be told of each instruction of the module before what becomes of it is emitted.
@@ -91,7 +94,7 @@ private:
   std::vector<uint32_t> header, out;
   std::vector<SpirvInstruction> all;
   std::map<uint32_t, Type> typeTable;
-  std::map<uint32_t, uint32_t> types, constants, builtins, sizeConstants;
+  std::map<uint32_t, uint32_t> types, constants, builtins, sizeConstants, ownBuiltins;
   std::map<std::pair<std::string, std::vector<uint32_t>>, uint32_t> imports;
   std::vector<uint32_t> newDecorations, newTypes, newDeclarations;
   bool hasLinkage = false, inAnnotations = false, inFunctions = false;

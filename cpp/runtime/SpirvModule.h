@@ -37,7 +37,7 @@ struct SpirvType {
 };
 
 namespace storage {
-constexpr unsigned uniformConstant = 0, workgroup = 4, crossWorkgroup = 5, function = 7,
+constexpr unsigned uniformConstant = 0, input = 1, workgroup = 4, crossWorkgroup = 5, function = 7,
                    generic = 8;
 }
 

@@ -58,6 +58,11 @@ SG16 kernel void ids(global ulong *x) {
 SG16 kernel void count(global int *x) { x[1 + __spirv_AtomicIAdd(x, 1, 0, 1)] = get_local_id(0); }
 """
 
+ALONE = """__attribute__((intel_reqd_sub_group_size(16))) kernel void k(global int *x) {
+  x[get_group_id(0)] = get_local_id(0) / 16;
+}
+"""
+
 
 @functools.cache
 def module() -> runtime.Module:
@@ -135,6 +140,14 @@ def test_races_are_told():
     with pytest.raises(XeTileError, match="leaves other results in argument 0"):
         module()["last"][4, 64](np.zeros(4, "i4"))
     module()["last"][4, 16](np.zeros(4, "i4"))  # one subgroup
+
+
+def test_races_of_modules_that_do_not_ask_for_subgroups_are_told():
+    """Which subgroup it is, is asked for by the runtime alone."""
+    alone = runtime.Module(compile_opencl(ALONE))
+    with pytest.raises(XeTileError, match="leaves other results in argument 0"):
+        alone["k"][4, 64](np.zeros(4, "i4"))
+    alone["k"][4, 16](np.zeros(4, "i4"))
 
 
 @pytest.mark.parametrize("block", [(64, 1, 1), (16, 2, 3), (32, 4, 2)])
