@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from environments import ROOT, Environment, make_environment, wheel_of
+import readme_blocks
+from environments import ROOT, Environment, make_environment, wheel_of, with_driver_of
 
 _FIGURES = pytest.StashKey[list[str]]()
 
@@ -54,16 +55,21 @@ def outside(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def environment(dist: Path, outside: Path) -> Environment:
-    """What `pip install 'xetile[run]'` gives."""
-    base = sys._base_executable
-    return make_environment(outside / "all", base, "--find-links", dist, f"{wheel_of(dist, 'xetile')}[run]")
+    """What the command of README.md gives, `pip install 'xetile[run]'`, with the folder that `make wheel` writes beside
+    it."""
+    fresh = make_environment(outside / "all", sys._base_executable)
+    (fresh.home / "dist").symlink_to(dist)
+    (command,) = readme_blocks.blocks_after("test: install")[:1]
+    readme_blocks.run_shell(command, fresh.home, fresh.variables(PATH=f"{fresh.place}/bin:/usr/bin:/bin"))
+    return fresh
 
 
 @pytest.fixture(scope="session")
-def runtime_alone(dist: Path, outside: Path) -> Environment:
-    """What `pip install 'xetile-runtime[run]'` gives."""
-    base = sys._base_executable
-    return make_environment(outside / "runtime", base, f"{wheel_of(dist, 'xetile_runtime')}[run]")
+def runtime_alone(dist: Path, outside: Path, environment: Environment) -> Environment:
+    """What `pip install 'xetile-runtime[run]'` gives, where the driver is there."""
+    place = outside / "runtime"
+    with_driver_of(place, environment)
+    return make_environment(place, sys._base_executable, f"{wheel_of(dist, 'xetile_runtime')}[run]")
 
 
 @pytest.fixture

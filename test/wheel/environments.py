@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Fresh environments outside of the tree, run as by a user who has nothing else."""
 
+import importlib.metadata
 import os
 import re
 import subprocess
@@ -78,9 +79,10 @@ class Environment:
 
 
 def make_environment(place: Path, python: str, *packages: str | Path) -> Environment:
-    """A fresh environment with packages. Nothing of .venv is in it."""
+    """An environment with packages, a fresh one where there is none. Nothing of .venv is in it."""
     clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    subprocess.run([python, "-m", "venv", place], check=True, env=clean)
+    if not place.exists():
+        subprocess.run([python, "-m", "venv", place], check=True, env=clean)
     home = place.parent / f"{place.name}-home"
     home.mkdir()
     if not packages:
@@ -89,6 +91,24 @@ def make_environment(place: Path, python: str, *packages: str | Path) -> Environ
     run = subprocess.run(command, cwd=home, env=clean, capture_output=True, text=True, timeout=900)
     assert run.returncode == 0, run.stdout + run.stderr
     return Environment(place, home)
+
+
+_DRIVER = ("intel-opencl-rt", "intel-cmplr-lib-rt", "intel-cmplr-lic-rt", "tbb", "tcmlib")
+
+
+def with_driver_of(place: Path, environment: Environment) -> None:
+    """Makes an environment with what another one has of the OpenCL driver, nearly a gigabyte, by hard links: pip then
+    finds it installed."""
+    subprocess.run([sys._base_executable, "-m", "venv", place], check=True)
+    base = environment.place.resolve()
+    for name in _DRIVER:
+        for found in importlib.metadata.distributions(name=name, path=[str(environment.site)]):
+            for file in found.files or ():
+                source = Path(found.locate_file(file)).resolve()
+                copy = place / source.relative_to(base)
+                if source.exists() and "__pycache__" not in source.parts:
+                    copy.parent.mkdir(parents=True, exist_ok=True)
+                    os.link(source, copy)
 
 
 def with_torch() -> dict[str, str]:

@@ -2,12 +2,11 @@
 """README.md's commands, from the wheel. test/python/test_readme.py has the same from the tree."""
 
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 import readme_blocks
-from environments import make_environment, with_torch
+from environments import with_torch
 from xetile.system import tools
 
 
@@ -25,14 +24,10 @@ def variables(environment) -> dict[str, str]:
     return environment.variables(PATH=f"{environment.place}/bin:/usr/bin:/bin", **more)
 
 
-def test_the_command_that_installs(dist, outside, readme):
-    """In an environment of its own, with the folder that `make wheel` writes beside it."""
-    (readme / "dist").symlink_to(dist)
-    fresh = make_environment(outside / "readme", sys._base_executable)
-    (command,) = readme_blocks.blocks_after("test: install")[:1]
-    readme_blocks.run_shell(command, readme, fresh.variables(PATH=f"{fresh.place}/bin:/usr/bin:/bin"))
-    assert fresh.run("xetile", "--version").startswith("xetile ")
-    assert fresh.code("import xetile; print(xetile.matmul(8, 8, 8))")
+def test_the_command_that_installs(environment):
+    """All tests of the wheel are in the environment that it makes (conftest.py)."""
+    assert environment.run("xetile", "--version").startswith("xetile ")
+    assert environment.code("import xetile; print(xetile.matmul(8, 8, 8))")
 
 
 @pytest.mark.skipif(not shutil.which("mlir-opt-22"), reason="no mlir-opt-22 here: scripts/bootstrap installs it")
