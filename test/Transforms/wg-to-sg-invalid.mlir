@@ -22,6 +22,33 @@ func.func @different_numbers_of_subgroups(%A: memref<64x64xf32>) {
 
 // -----
 
+// Each of the subgroups would load and add the whole vector.
+#attr = #xetile.tile_attr<wg_map = <sg_layout = [2, 2], sg_data = [32, 32]>>
+func.func @vector_of_no_tile(%A: memref<64x64xf32>, %i: index) {
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32, #attr>
+  xetile.prefetch_tile %t locality<3> : !xetile.tile<64x64xf32, #attr>
+  // expected-error @+1 {{'vector.load' op has a value of type 'vector<64xf32>' without a wg_map in a kernel of 4 subgroups, each of which would do all of it; expected its elements to come from xetile.load_tile, or wg_map at an operation of xetile that it depends on}}
+  %v = vector.load %A[%i, %i] : memref<64x64xf32>, vector<64xf32>
+  return
+}
+
+// -----
+
+#attr = #xetile.tile_attr<wg_map = <sg_layout = [2, 2], sg_data = [32, 32]>>
+func.func @constants_that_nothing_distributes(%A: memref<64x64xf32>, %i: index, %f: f32) {
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32, #attr>
+  xetile.prefetch_tile %t locality<3> : !xetile.tile<64x64xf32, #attr>
+  // A number is the same in each subgroup.
+  %one = vector.broadcast %f : f32 to vector<1xf32>
+  %two = arith.addf %one, %one : vector<1xf32>
+  %c = arith.constant dense<1.0> : vector<64xf32>
+  // expected-error @+1 {{'vector.store' op has a value of type 'vector<64xf32>' without a wg_map in a kernel of 4 subgroups}}
+  vector.store %c, %A[%i, %i] : memref<64x64xf32>, vector<64xf32>
+  return
+}
+
+// -----
+
 #attr = #xetile.tile_attr<wg_map = <sg_layout = [2, 2], sg_data = [32, 32]>>
 gpu.module @kernels {
   // expected-error @+1 {{'gpu.func' op is launched with workgroups of 128 work-items (known_block_size), but its wg_maps need 4 subgroups of 16 = 64}}

@@ -147,7 +147,8 @@ def WgToSg : Pass<"xetile-wg-to-sg"> {
     Tiles in memory are accessed by each subgroup when it comes to the operation: what one subgroup stores another one loads
     after a `gpu.barrier`, which the user writes, also in code at workgroup level.
 
-    Refused, each with an error at the operation: values without a map beside values with one, maps for different
+    Refused, each with an error at the operation: vectors without a map in a kernel of several subgroups (each would do all
+    of it), values without a map beside values with one, maps for different
     numbers of subgroups in one kernel or another number than the launch has, operations without a distribution rule, a
     workgroup's tiles and vectors as arguments of functions, more than 1024 pieces of a value for one subgroup, more shared
     local memory than there is, exchanges in branches and loops that depend on the subgroup. The pass finds the maps that

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: XeTile whose tiles and operations carry wg_maps (as xetile-infer-wg-map completes them).
 // Out: XeTile on the pieces of one subgroup, placed by gpu.subgroup_id; no wg_map is left. Refused:
-// unmapped values beside mapped ones, different numbers of subgroups, operations without a rule,
+// vectors without a map in kernels of several subgroups, unmapped values beside mapped ones,
+// different numbers of subgroups, operations without a rule,
 // more shared local memory than there is, exchanges where not all subgroups meet.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -55,12 +56,27 @@ static LogicalResult checkXeTileOp(Operation *op, const WgMapInference &maps) {
   return success();
 }
 
-/// Checks what the rewrites rely on.
-static LogicalResult checkOp(Operation *op, const WgMapInference &maps) {
+/// Each of several subgroups would compute the same whole vector, or write it. What comes from
+/// nothing distributed is a matter of its users; single elements are numbers.
+static LogicalResult checkUnmapped(Operation *op, int64_t subgroups) {
+  if (subgroups == 1 || isFreelyDistributed(op) || op->hasTrait<OpTrait::IsTerminator>())
+    return success();
+  for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
+    if (auto vector = dyn_cast<VectorType>(type);
+        vector && (vector.isScalable() || vector.getNumElements() > 1))
+      return op->emitOpError("has a value of type ")
+             << type << " without a wg_map in a kernel of " << subgroups
+             << " subgroups, each of which would do all of it; expected its elements to come from "
+                "xetile.load_tile, or wg_map at an operation of xetile that it depends on";
+  return success();
+}
+
+/// Checks what the rewrites rely on, in a kernel of so many subgroups.
+static LogicalResult checkOp(Operation *op, const WgMapInference &maps, int64_t subgroups) {
   if (isa_and_present<XeTileDialect>(op->getDialect()))
     return checkXeTileOp(op, maps);
   if (!isMapped(maps, op->getOperands()) && !isMapped(maps, op->getResults()))
-    return success();
+    return checkUnmapped(op, subgroups);
   if (isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::IndexSwitchOp, scf::YieldOp, scf::ConditionOp>(
           op))
     return success();
@@ -172,14 +188,14 @@ struct WgToSg : xetile::impl::WgToSgBase<WgToSg> {
   llvm::SmallMapVector<Operation *, int64_t, 4> numSubgroups;
 
   LogicalResult check(const WgMapInference &maps) {
+    if (failed(checkNumSubgroups(maps)))
+      return failure();
     // Other kernels of the module may be those of one subgroup.
-    llvm::SmallPtrSet<Operation *, 4> scopes;
-    for (Value value : llvm::make_first_range(maps.getMaps()))
-      scopes.insert(SubgroupPlace::getScope(value.getParentBlock()->getParentOp()));
     auto checkOne = [&](Operation *op) -> WalkResult {
-      return scopes.contains(SubgroupPlace::getScope(op)) ? checkOp(op, maps) : success();
+      auto *scope = numSubgroups.find(SubgroupPlace::getScope(op));
+      return scope == numSubgroups.end() ? success() : checkOp(op, maps, scope->second);
     };
-    if (failed(checkNumSubgroups(maps)) || getOperation()->walk(checkOne).wasInterrupted())
+    if (getOperation()->walk(checkOne).wasInterrupted())
       return failure();
     for (auto [value, map] : maps.getMaps())
       if (failed(checkValue(value, map)))
