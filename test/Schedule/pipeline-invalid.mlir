@@ -145,6 +145,36 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
+// pipeline_c6: of four subgroups each has 32 x 64 sums, 32 x 64 elements of A and 64 x 64 of B.
+#a = #xetile.tile_attr<wg_map = <sg_layout = [2, 2], sg_data = [32, 64]>>
+#b = #xetile.tile_attr<wg_map = <sg_layout = [2, 2], sg_data = [64, 64]>>
+func.func @too_much(%A: memref<64x1024xf16>, %B: memref<1024x128xf16>, %zero: vector<64x128xf32>, %n: index) -> vector<64x128xf32> {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  // expected-note @below {{target op}}
+  %sum = scf.for %k = %c0 to %n step %c64 iter_args(%acc = %zero) -> (vector<64x128xf32>) {
+    %ta = xetile.init_tile %A[0, %k] : memref<64x1024xf16> -> !xetile.tile<64x64xf16, #a>
+    %tb = xetile.init_tile %B[%k, 0] : memref<1024x128xf16> -> !xetile.tile<64x128xf16, #b>
+    %a = xetile.load_tile %ta : !xetile.tile<64x64xf16, #a> -> vector<64x64xf16>
+    %b = xetile.load_tile %tb : !xetile.tile<64x128xf16, #b> -> vector<64x128xf16>
+    %d = xetile.tile_mma %a, %b, %acc {wg_map = #xetile.wg_map<sg_layout = [2, 2], sg_data = [32, 64]>} : vector<64x64xf16>, vector<64x128xf16>, vector<64x128xf32> -> vector<64x128xf32>
+    scf.yield %d : vector<64x128xf32>
+  }
+  return %sum : vector<64x128xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %depth = transform.param.constant 1 : i64 -> !transform.param<i64>
+    %loops = transform.structured.match ops{["scf.for"]} in %root : (!transform.any_op) -> !transform.any_op
+    // expected-error @below {{cannot load 1 steps ahead: a subgroup would carry 1 x 12288 bytes of loads and 8192 of results, expected at most 16384, its registers; loads of a step must be at most 8192 bytes: make the loop's step smaller}}
+    %ahead = transform.xetile.pipeline %loops depth = %depth
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
 // pipeline_c5
 module attributes {transform.with_named_sequence} {
   transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {

@@ -367,6 +367,14 @@ def benches() -> list[Bench]:
         )  # fmt: skip
     rows.append(
         Bench(
+            "attention with lazy maxima, heads of 64, by hand exact", "f16", attention(64),
+            f"-D ATTENTION -D N={QUERIES} -D C=64 -D ROWS=16 -D KEYS=64",
+            2 * HEADS * QUERIES * QUERIES * 64, HEADS * QUERIES // 16, 2048, "2048 products", True,
+            "attention", {"lazy": 60}, turns=QUERIES // 64,
+        )
+    )  # fmt: skip
+    rows.append(
+        Bench(
             "attention of bf16, heads of 128, by hand of f16", "f16", attention(128).replace("f16", "bf16"),
             f"-D ATTENTION -D N={QUERIES} -D C=128 -D ROWS=8 -D KEYS=64",
             2 * HEADS * QUERIES * QUERIES * 128, HEADS * QUERIES // 8, 2048, "2048 products", True, turns=QUERIES // 64,

@@ -125,6 +125,8 @@ def PipelineOp : XeTile_TransformOp<"pipeline"> {
       offsets are pure functions of the induction variable and of values from outside of the loop.
     - pipeline_c3: nothing in the loop writes to memory, or waits for others.
     - pipeline_c4: what the loop carries is computed in its body.
+    - pipeline_c6: a subgroup's registers hold what the loop then carries, `depth` steps of loads and its results. What
+      spills by construction is not compiled: Intel's compiler looks for registers for minutes.
     Definite failures:
     - pipeline_c5: the depth is 0 to 8.
   }];

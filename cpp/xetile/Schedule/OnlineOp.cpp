@@ -21,8 +21,9 @@ namespace xetile::transform_ops {
 
 /// Elements of n at once, where the schedule leaves it open: as many as make what is done once a
 /// row and block little beside the products, and whose scores fit the registers with a row of
-/// outputs. Powers of bf16 are registers of their own, where those of f16 take the place of scores.
-static int64_t chooseBlock(Online &online) {
+/// outputs. Powers of bf16 are registers of their own, where those of f16 take the place of scores;
+/// with lazy maxima scores are needed until the sums are known to be small enough.
+static int64_t chooseBlock(Online &online, bool isLazy) {
   constexpr int64_t kUsual = 64, kLong = 128;
   for (OnlineReduction &reduction : online.reductions)
     if (isContraction(reduction.op)) {
@@ -31,7 +32,7 @@ static int64_t chooseBlock(Online &online) {
       bool isBf16 = llvm::any_of(reduction.op.getDpsInputs(), [](Value input) {
         return getElementTypeOrSelf(input.getType()).isBF16();
       });
-      return columns > kUsual && columns <= kLong && !isBf16 ? kLong : kUsual;
+      return columns > kUsual && columns <= kLong && !isBf16 && !isLazy ? kLong : kUsual;
     }
   return kUsual;
 }
@@ -112,7 +113,7 @@ DiagnosedSilenceableFailure OnlineOp::apply(TransformRewriter &rewriter, Transfo
       diag.attachNote(op->getLoc()) << "required by this step of the schedule";
       return diag;
     }
-    int64_t size = std::min(block == 0 ? chooseBlock(*found) : block, found->extent);
+    int64_t size = std::min(block == 0 ? chooseBlock(*found, lazy != 0) : block, found->extent);
     if (lazy != 0 && !found->binary) {
       DiagnosedSilenceableFailure diag = emitSilenceableFailure(
           found->reductions.back().op.getLoc(), "lazy: expected scores that are products of f16 or "

@@ -1,13 +1,15 @@
 //===- Pipeline.cpp - transform.xetile.pipeline --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: xetile.load_tile in scf.for. Out: loops that carry what they load for later steps.
-// Refused, silenceably: loops that write to memory, in which no load moves, or that carry what
-// their body does not compute.
+// Refused, silenceably: loops that write to memory, in which no load moves, that carry what their
+// body does not compute, or would carry more than a subgroup's registers.
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
 #include "mlir/IR/IRMapping.h"
 #include "xetile/Schedule/LoopSteps.h"
 #include "xetile/Schedule/Params.h"
 #include "xetile/Schedule/TransformOps.h"
+#include "xetile/Transforms/Distribution.h"
+#include "xetile/Transforms/WorkgroupSize.h"
 
 using namespace mlir;
 using namespace mlir::transform;
@@ -32,6 +34,21 @@ Operation *findObstacle(scf::ForOp loop) {
   return found;
 }
 
+/// Bytes that a subgroup has of a vector by the map of what makes it; 0 where that has none.
+int64_t getOwnBytes(Value value) {
+  auto type = dyn_cast<VectorType>(value.getType());
+  Operation *op = value.getDefiningOp();
+  if (!type || !op)
+    return 0;
+  auto load = dyn_cast<LoadTileOp>(op);
+  WgMapAttr map = load ? load.getTile().getType().getWgMap() : getResultWgMap(op);
+  if (!map)
+    return 0;
+  Ownership own = getOwnership(map, type);
+  int64_t elements = own.numPieces() * ShapedType::getNumElements(own.pieceShape());
+  return elements * memoryBits(type.getElementType()) / 8;
+}
+
 /// Loads of a loop's body that move with the loop, and the operations that each needs for that.
 class AheadLoads {
 public:
@@ -45,6 +62,31 @@ public:
   }
 
   bool empty() const { return found.empty(); }
+
+  /// Why a subgroup's registers do not hold what the loop carries, `depth` steps of loads and the
+  /// rest; an empty string where they do.
+  std::string findExcess(int64_t depth) const {
+    int64_t loads = 0, rest = 0;
+    for (auto &each : found)
+      loads += getOwnBytes(each.first->getResult(0));
+    for (Value value : loop.getYieldedValues())
+      rest += getOwnBytes(value);
+    const TargetInfo &target = getSmallestTarget();
+    int64_t limit = int64_t(target.largeRegisters) * target.registerBytes;
+    if (loads == 0 || depth * loads + rest <= limit)
+      return {};
+    std::string why;
+    llvm::raw_string_ostream os(why);
+    os << "cannot load " << depth << " steps ahead: a subgroup would carry " << depth << " x "
+       << loads << " bytes of loads and " << rest << " of results, expected at most " << limit
+       << ", its registers; ";
+    if (int64_t most = (limit - rest) / loads; most > 0)
+      os << "the most steps are " << most;
+    else
+      os << "loads of a step must be at most " << std::max<int64_t>(0, limit - rest)
+         << " bytes: make the loop's step smaller";
+    return why;
+  }
 
   /// Gives each load operations of its own for its tile's offsets: those of the step of the moment
   /// are asked for by others.
@@ -147,6 +189,8 @@ DiagnosedSilenceableFailure PipelineOp::apply(TransformRewriter &rewriter,
         return refuse("cannot load ahead: expected what the loop carries to be computed in its "
                       "body",
                       loop.getBody()->getTerminator(), "carried to the next step");
+      if (std::string why = AheadLoads(loop).findExcess(depth); !why.empty())
+        return refuse(why, loop, "target op");
     }
     loops.push_back(loop);
   }
