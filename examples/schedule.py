@@ -58,6 +58,17 @@ def matmul(
     found = parts.find_matmul(
         own, workgroup_m, workgroup_n, subgroups_m, subgroups_n, k_step, prefetch, precision, target
     )
+    ops.check_matmul_tiling(
+        found.matmul,
+        found.m,
+        found.n,
+        found.rows,
+        found.columns,
+        found.k,
+        found.ahead,
+        target,
+        slm_buffers=slm_buffers,
+    )
     workgroup_matmul, workgroups = parts.tile_workgroups(found.matmul, found.init, found.tile)
     parts.tile_k(workgroup_matmul, found.k)
     parts.vectorize(workgroups, found.m, found.n, found.k)

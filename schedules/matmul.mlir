@@ -152,6 +152,10 @@ module attributes {transform.with_named_sequence} {
            !transform.param<i64>, !transform.param<i64>, !transform.param<i64>, !transform.any_param, !transform.any_param)
         -> (!transform.any_op, !transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,
             !transform.param<i64>, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>)
+    transform.xetile.check_matmul_tiling %matmul workgroup_tile = [%workgroup_m, %workgroup_n]
+        subgroup_layout = [%subgroups_m, %subgroups_n] k_step = %k_step prefetch = %prefetch target = %target
+        slm_buffers = %slm_buffers
+        : !transform.any_op, !transform.param<i64>, !transform.any_param, !transform.param<i64>
     %workgroup_matmul, %workgroups = transform.include @tile_workgroups failures(propagate) (%matmul, %init, %tile)
         : (!transform.any_op, !transform.any_op, !transform.param<i64>) -> (!transform.any_op, !transform.any_op)
     %slice_matmul, %k_loop = transform.include @tile_k failures(propagate) (%workgroup_matmul, %k_step)

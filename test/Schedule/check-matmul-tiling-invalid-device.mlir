@@ -16,7 +16,7 @@ module attributes {transform.with_named_sequence} {
     %prefetch = transform.param.constant 3 : i64 -> !transform.param<i64>
     %target = transform.param.constant "pvc" -> !transform.any_param
     %matmul = transform.structured.match ops{["linalg.matmul"]} in %root : (!transform.any_op) -> !transform.any_op
-    // expected-error @below {{workgroup_m = 32 over subgroups_m = 8 gives each subgroup 4 of m; expected a multiple of 8, the m of DPAS for f16 on pvc}}
+    // expected-error @below {{workgroup_m = 32 over subgroups_m = 8 gives each subgroup 4 of m; expected a multiple of 8, the m of DPAS for f16 on pvc: the nearest workgroup_m is 64}}
     transform.xetile.check_matmul_tiling %matmul
         workgroup_tile = [%workgroup_m, %workgroup_n] subgroup_layout = [%subgroups_m, %subgroups_n]
         k_step = %k_step prefetch = %prefetch target = %target
@@ -43,7 +43,7 @@ module attributes {transform.with_named_sequence} {
     %prefetch = transform.param.constant 3 : i64 -> !transform.param<i64>
     %target = transform.param.constant "pvc" -> !transform.any_param
     %matmul = transform.structured.match ops{["linalg.matmul"]} in %root : (!transform.any_op) -> !transform.any_op
-    // expected-error @below {{workgroup_n = 64 over subgroups_n = 8 gives each subgroup 8 of n; expected a multiple of 16}}
+    // expected-error @below {{workgroup_n = 64 over subgroups_n = 8 gives each subgroup 8 of n; expected a multiple of 16, the n of DPAS for f16 on pvc: the nearest workgroup_n is 128}}
     transform.xetile.check_matmul_tiling %matmul
         workgroup_tile = [%workgroup_m, %workgroup_n] subgroup_layout = [%subgroups_m, %subgroups_n]
         k_step = %k_step prefetch = %prefetch target = %target
@@ -70,7 +70,7 @@ module attributes {transform.with_named_sequence} {
     %prefetch = transform.param.constant 3 : i64 -> !transform.param<i64>
     %target = transform.param.constant "pvc" -> !transform.any_param
     %matmul = transform.structured.match ops{["linalg.matmul"]} in %root : (!transform.any_op) -> !transform.any_op
-    // expected-error @below {{k_step = 8 gives each subgroup 8 of k; expected a multiple of 16, the k of DPAS for bf16 on pvc}}
+    // expected-error @below {{k_step = 8 gives each subgroup 8 of k; expected a multiple of 16, the k of DPAS for bf16 on pvc: the nearest k_step is 16}}
     transform.xetile.check_matmul_tiling %matmul
         workgroup_tile = [%workgroup_m, %workgroup_n] subgroup_layout = [%subgroups_m, %subgroups_n]
         k_step = %k_step prefetch = %prefetch target = %target
@@ -97,7 +97,7 @@ module attributes {transform.with_named_sequence} {
     %prefetch = transform.param.constant 3 : i64 -> !transform.param<i64>
     %target = transform.param.constant "pvc" -> !transform.any_param
     %matmul = transform.structured.match ops{["linalg.matmul"]} in %root : (!transform.any_op) -> !transform.any_op
-    // expected-error @below {{subgroups_m * subgroups_n = 16 * 8 = 128; expected at most 64 subgroups in a workgroup on pvc with 128 registers each}}
+    // expected-error @below {{subgroups_m * subgroups_n = 16 * 8 = 128; expected at most 64 subgroups in a workgroup on pvc with 128 registers each: the nearest layout of subgroups is 8 x 8}}
     transform.xetile.check_matmul_tiling %matmul
         workgroup_tile = [%workgroup_m, %workgroup_n] subgroup_layout = [%subgroups_m, %subgroups_n]
         k_step = %k_step prefetch = %prefetch target = %target
@@ -124,7 +124,7 @@ module attributes {transform.with_named_sequence} {
     %prefetch = transform.param.constant 3 : i64 -> !transform.param<i64>
     %target = transform.param.constant "pvc" -> !transform.any_param
     %matmul = transform.structured.match ops{["linalg.matmul"]} in %root : (!transform.any_op) -> !transform.any_op
-    // expected-error @below {{subgroups_m * subgroups_n = 8 * 8 = 64; expected at most 32 subgroups in a workgroup on pvc with 256 registers each}}
+    // expected-error @below {{subgroups_m * subgroups_n = 8 * 8 = 64; expected at most 32 subgroups in a workgroup on pvc with 256 registers each: make workgroup_m or workgroup_n smaller, no layout of subgroups fits 256 x 512}}
     transform.xetile.check_matmul_tiling %matmul
         workgroup_tile = [%workgroup_m, %workgroup_n] subgroup_layout = [%subgroups_m, %subgroups_n]
         k_step = %k_step prefetch = %prefetch target = %target
@@ -151,7 +151,7 @@ module attributes {transform.with_named_sequence} {
     %prefetch = transform.param.constant 3 : i64 -> !transform.param<i64>
     %target = transform.param.constant "pvc" -> !transform.any_param
     %matmul = transform.structured.match ops{["linalg.matmul"]} in %root : (!transform.any_op) -> !transform.any_op
-    // expected-error @below {{a subgroup's tile of 64 x 64 needs 20480 bytes of registers (16384 of accumulators, 4096 of operands for k = 16); expected at most 16384 on pvc: make workgroup_m or workgroup_n smaller or the subgroup layout larger}}
+    // expected-error @below {{a subgroup's tile of 64 x 64 needs 20480 bytes of registers (16384 of accumulators, 4096 of operands for k = 16); expected at most 16384 on pvc: the nearest layout of subgroups is 4 x 8}}
     transform.xetile.check_matmul_tiling %matmul
         workgroup_tile = [%workgroup_m, %workgroup_n] subgroup_layout = [%subgroups_m, %subgroups_n]
         k_step = %k_step prefetch = %prefetch target = %target

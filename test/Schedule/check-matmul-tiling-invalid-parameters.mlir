@@ -198,7 +198,7 @@ module attributes {transform.with_named_sequence} {
     %prefetch = transform.param.constant 3 : i64 -> !transform.param<i64>
     %target = transform.param.constant "pvc" -> !transform.any_param
     %matmul = transform.structured.match ops{["linalg.matmul"]} in %root : (!transform.any_op) -> !transform.any_op
-    // expected-error @below {{subgroups_m = 7 does not divide workgroup_m = 256; expected a divisor of 256}}
+    // expected-error @below {{subgroups_m = 7 does not divide workgroup_m = 256; expected a divisor of 256, the nearest is 8}}
     transform.xetile.check_matmul_tiling %matmul
         workgroup_tile = [%workgroup_m, %workgroup_n] subgroup_layout = [%subgroups_m, %subgroups_n]
         k_step = %k_step prefetch = %prefetch target = %target
@@ -225,7 +225,7 @@ module attributes {transform.with_named_sequence} {
     %prefetch = transform.param.constant 3 : i64 -> !transform.param<i64>
     %target = transform.param.constant "pvc" -> !transform.any_param
     %matmul = transform.structured.match ops{["linalg.matmul"]} in %root : (!transform.any_op) -> !transform.any_op
-    // expected-error @below {{subgroups_n = 3 does not divide workgroup_n = 256; expected a divisor of 256}}
+    // expected-error @below {{subgroups_n = 3 does not divide workgroup_n = 256; expected a divisor of 256, the nearest is 2}}
     transform.xetile.check_matmul_tiling %matmul
         workgroup_tile = [%workgroup_m, %workgroup_n] subgroup_layout = [%subgroups_m, %subgroups_n]
         k_step = %k_step prefetch = %prefetch target = %target

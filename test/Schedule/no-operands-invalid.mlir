@@ -44,7 +44,7 @@ module attributes {transform.with_named_sequence} {
 
 module attributes {transform.with_named_sequence} {
   transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
-    // expected-error @below {{expected 8 operands}}
+    // expected-error @below {{expected 8 or more operands}}
     "transform.xetile.check_matmul_tiling"() : () -> ()
     transform.yield
   }

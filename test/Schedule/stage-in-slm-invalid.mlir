@@ -42,7 +42,7 @@ module attributes {transform.with_named_sequence} {
     %buffers = transform.param.constant 1 : i64 -> !transform.param<i64>
     %target = transform.param.constant "pvc" -> !transform.any_param
     %ops = transform.structured.match ops{["xetile.load_tile"]} in %root : (!transform.any_op) -> !transform.any_op
-    // expected-error @below {{buffers = 1: expected 0 to stage nothing, or 2 to 8: one is read while the next one is filled}}
+    // expected-error @below {{buffers = 1: expected 0 to stage nothing, or 2 to 8, one of which is read while the next one is filled: the nearest is 2}}
     transform.xetile.stage_in_slm %ops buffers = %buffers target = %target
         : (!transform.any_op, !transform.param<i64>, !transform.any_param) -> !transform.any_op
     transform.yield

@@ -142,17 +142,19 @@ def CheckMatmulTilingOp : XeTile_TransformOp<"check_matmul_tiling",
     - check_tiling_c6: a subgroup's accumulators and operands for one DPAS along k fit its registers, in large-register mode
       if need be (the lowering loads larger steps of k in slices).
     - check_tiling_c7: the matmul is one that `get_matmul` takes.
+    - check_tiling_c8: `slm_buffers`, where it is given, is 0 or 2 to 8, subgroups share the blocks of a step's tiles evenly,
+      and `slm_buffers * k_step * (workgroup_m * bytes of A + workgroup_n * bytes of B)` bytes fit shared local memory.
   }];
   let arguments = (ins TransformHandleTypeInterface:$matmul,
       TransformParamTypeInterface:$workgroup_m, TransformParamTypeInterface:$workgroup_n,
       TransformParamTypeInterface:$subgroups_m, TransformParamTypeInterface:$subgroups_n,
       TransformParamTypeInterface:$k_step, TransformParamTypeInterface:$prefetch,
-      TransformParamTypeInterface:$target);
+      TransformParamTypeInterface:$target, Optional<TransformParamTypeInterface>:$slm_buffers);
   let assemblyFormat = [{
     $matmul `workgroup_tile` `=` `[` $workgroup_m `,` $workgroup_n `]`
     `subgroup_layout` `=` `[` $subgroups_m `,` $subgroups_n `]`
-    `k_step` `=` $k_step `prefetch` `=` $prefetch `target` `=` $target
-    attr-dict `:` type($matmul) `,` type($workgroup_m) `,` type($target)
+    `k_step` `=` $k_step `prefetch` `=` $prefetch `target` `=` $target (`slm_buffers` `=` $slm_buffers^)?
+    attr-dict `:` type($matmul) `,` type($workgroup_m) `,` type($target) (`,` type($slm_buffers)^)?
   }];
 }
 

@@ -11,6 +11,7 @@
 #include "xetile/IR/WgMap.h"
 #include "xetile/Schedule/LoopSteps.h"
 #include "xetile/Schedule/Params.h"
+#include "xetile/Schedule/SlmRings.h"
 #include "xetile/Schedule/TransformOps.h"
 #include "xetile/Transforms/ScratchMemory.h"
 #include "xetile/Transforms/TiedValues.h"
@@ -23,7 +24,7 @@ using namespace mlir::transform;
 namespace xetile::transform_ops {
 namespace {
 
-constexpr int64_t kMostBuffers = 8, kLineBytes = 64;
+constexpr int64_t kLineBytes = 64;
 
 /// A load that is staged: where its tile comes from, and how subgroups share the copy.
 struct Staged {
@@ -77,9 +78,7 @@ WgMapAttr getCopyMap(MLIRContext *context, TileType tile, std::array<int64_t, 2>
   int64_t bestCost = 0;
   for (int64_t rows = 1; rows <= subgroups; ++rows) {
     int64_t columns = subgroups / rows;
-    bool divides = rows * columns == subgroups && (gridRows % rows == 0 || rows % gridRows == 0) &&
-                   (gridColumns % columns == 0 || columns % gridColumns == 0);
-    if (!divides)
+    if (rows * columns != subgroups || !sharesBlocks(gridRows, gridColumns, rows, columns))
       continue;
     int64_t pieceRows = std::max<int64_t>(1, gridRows / rows);
     int64_t pieceColumns = std::max<int64_t>(1, gridColumns / columns);
@@ -344,10 +343,8 @@ DiagnosedSilenceableFailure StageInSlmOp::apply(TransformRewriter &rewriter,
     diag = readString(op, state, getChip(), "target", chip);
   if (!diag.succeeded())
     return diag;
-  if (buffers == 1 || buffers > kMostBuffers)
-    return op.emitDefiniteFailure()
-           << "buffers = " << buffers << ": expected 0 to stage nothing, or 2 to " << kMostBuffers
-           << ": one is read while the next one is filled";
+  if (Problem outside = checkRingBuffers(buffers))
+    return op.emitDefiniteFailure() << "buffers = " << buffers << ": " << *outside;
 
   StagedLoops loops;
   for (Operation *target : state.getPayloadOps(getTarget())) {

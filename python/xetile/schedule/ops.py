@@ -229,6 +229,8 @@ def check_matmul_tiling(
     k_step: Int,
     prefetch: Int,
     target: Str,
+    *,
+    slm_buffers: Int | None = None,
 ) -> None:
     """Refuses tile sizes that the device does not take.
 
@@ -251,6 +253,8 @@ def check_matmul_tiling(
     - check_tiling_c6: a subgroup's accumulators and operands for one DPAS along k fit its registers, in large-register mode
       if need be (the lowering loads larger steps of k in slices).
     - check_tiling_c7: the matmul is one that `get_matmul` takes.
+    - check_tiling_c8: `slm_buffers`, where it is given, is 0 or 2 to 8, subgroups share the blocks of a step's tiles evenly,
+      and `slm_buffers * k_step * (workgroup_m * bytes of A + workgroup_n * bytes of B)` bytes fit shared local memory.
     """
     emit(
         "xetile.check_matmul_tiling",
@@ -263,6 +267,7 @@ def check_matmul_tiling(
             Argument("k_step", k_step, IntParam),
             Argument("prefetch", prefetch, IntParam),
             Argument("target", target, StrParam),
+            Argument("slm_buffers", slm_buffers, IntParam, "?"),
         ],
     )
 
@@ -1293,6 +1298,8 @@ def pipeline(target: Loop, depth: Int) -> Loop:
       offsets are pure functions of the induction variable and of values from outside of the loop.
     - pipeline_c3: nothing in the loop writes to memory, or waits for others.
     - pipeline_c4: what the loop carries is computed in its body.
+    - pipeline_c6: a subgroup's registers hold what the loop then carries, `depth` steps of loads and its results. What
+      spills by construction is not compiled: Intel's compiler looks for registers for minutes.
     Definite failures:
     - pipeline_c5: the depth is 0 to 8.
 

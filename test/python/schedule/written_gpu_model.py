@@ -30,6 +30,17 @@ def matmul(module: Module, precision: str, slm_buffers: int, target: str) -> Non
     for name in ("widen-sums", "elementwise-to-linalg", "fuse-elementwise"):
         module = ops.apply_registered_pass(module, f"xetile-{name}")
     found = parts.find_matmul(module, open_, open_, open_, open_, open_, -1, precision, target)
+    ops.check_matmul_tiling(
+        found.matmul,
+        found.m,
+        found.n,
+        found.rows,
+        found.columns,
+        found.k,
+        found.ahead,
+        target,
+        slm_buffers=slm_buffers,
+    )
     workgroup_matmul, workgroups = parts.tile_workgroups(found.matmul, found.init, found.tile)
     parts.tile_k(workgroup_matmul, found.k)
     parts.vectorize(workgroups, found.m, found.n, found.k)
