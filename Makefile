@@ -10,6 +10,7 @@ LIT_FLAGS := -sv
 N := 1000
 # A run that is cut short has told what failed until then.
 PYTEST_FLAGS := -q --instafail
+WITH_TORCH := PYTHONPATH=$(BUILD)/python_packages .venv-torch/bin/python
 
 # Each takes all cores: with -j, too, one target after the other.
 .NOTPARALLEL:
@@ -28,9 +29,11 @@ test: build
 # What takes minutes, too, in parts that aim at less than an hour on two cores. A part first builds what it needs.
 test-all: check-all test test-without-cpu test-exhaustive test-machines test-sanitized test-sanitized-fuzz
 
-# Every configuration of the conformance table, many more random cases, kernels under AddressSanitizer.
+# Every configuration of the conformance table, many more random cases, kernels under AddressSanitizer; with PyTorch where
+# scripts/bootstrap-torch made its environment.
 test-exhaustive: build
 	$(PYTHON) -m pytest $(PYTEST_FLAGS) -n auto -m exhaustive
+	[ ! -d .venv-torch ] || $(WITH_TORCH) -m pytest $(PYTEST_FLAGS) -n auto -m exhaustive test/torch
 
 # The code that the cost model would choose for other machines (test/python/machines.py).
 test-machines: build
@@ -65,7 +68,6 @@ test-without-cpu: build
 	.venv/bin/lit $(LIT_FLAGS) $(BUILD)-gpu/test
 
 # With PyTorch, in an environment of its own, .venv-torch, which takes a minute to install.
-WITH_TORCH := PYTHONPATH=$(BUILD)/python_packages .venv-torch/bin/python
 test-torch: build
 	@scripts/bootstrap-torch
 	$(WITH_TORCH) -m pytest $(PYTEST_FLAGS) -n auto test/torch
