@@ -176,13 +176,13 @@ def coefficients(x: torch.Tensor, phi: torch.Tensor, b: torch.Tensor, *factors: 
     return joined((pre.sigmoid() + 1e-6, 2 * post.sigmoid(), mixing))
 
 
-def in_tiles(x: torch.Tensor, up: torch.Tensor, gate: torch.Tensor) -> torch.Tensor:
-    """An MLP with gates, three parts of the rows after one another."""
+def in_tiles(x: torch.Tensor, up: torch.Tensor, gate: torch.Tensor, down: torch.Tensor) -> torch.Tensor:
+    """An MLP with gates, three parts of the rows after one another: its results are as wide as x."""
     module = torch.nn.Module()
-    module.up, module.gate = up, gate
+    module.up, module.gate, module.down = up, gate, down
     silu = liger("swiglu", "LigerSiLUMulFunction")
     return liger("tiled_mlp", "LigerTiledMLPFunction")(
-        lambda own, rows: silu(rows @ own.gate.mT, rows @ own.up.mT), module, x, 3, [up, gate]
+        lambda own, rows: silu(rows @ own.gate.mT, rows @ own.up.mT) @ own.down.mT, module, x, 3, [up, gate, down]
     )
 
 
@@ -317,7 +317,11 @@ CASES = {
         lambda x, f, post, rest: post[..., None] * f[:, None] + rest @ x,
         (STREAMS, (ROWS, 64), (ROWS, 4), (ROWS, 4, 4)),
     ),
-    "tiled_mlp": (in_tiles, lambda x, up, gate: F.silu(x @ gate.mT) * (x @ up.mT), (HIDDEN, VOCABULARY, VOCABULARY)),
+    "tiled_mlp": (
+        in_tiles,
+        lambda x, up, gate, down: (F.silu(x @ gate.mT) * (x @ up.mT)) @ down.mT,
+        (HIDDEN, VOCABULARY, VOCABULARY, (64, COLUMNS)),
+    ),
     "embedding": (
         liger("experimental.embedding", "LigerEmbeddingFunction", TARGETS),
         lambda table: F.embedding(TARGETS, table),

@@ -60,7 +60,9 @@ def environment(dist: Path, outside: Path) -> Environment:
     fresh = make_environment(outside / "all", sys._base_executable)
     (fresh.home / "dist").symlink_to(dist)
     (command,) = readme_blocks.blocks_after("test: install")[:1]
-    readme_blocks.run_shell(command, fresh.home, fresh.variables(PATH=f"{fresh.place}/bin:/usr/bin:/bin"))
+    # What is never imported need not be compiled.
+    variables = fresh.variables(PATH=f"{fresh.place}/bin:/usr/bin:/bin", PIP_NO_COMPILE="1")
+    readme_blocks.run_shell(command, fresh.home, variables)
     return fresh
 
 

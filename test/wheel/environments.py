@@ -81,6 +81,7 @@ class Environment:
 def make_environment(place: Path, python: str, *packages: str | Path) -> Environment:
     """An environment with packages, a fresh one where there is none. Nothing of .venv is in it."""
     clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    clean["PIP_NO_COMPILE"] = "1"
     if not place.exists():
         subprocess.run([python, "-m", "venv", place], check=True, env=clean)
     home = place.parent / f"{place.name}-home"

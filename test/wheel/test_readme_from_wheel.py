@@ -10,6 +10,11 @@ from environments import with_torch
 from xetile.system import tools
 
 
+def own_first(count: int) -> list[object]:
+    """Numbers of examples: that of README.md, and those of the pages that go on from it, which are minutes together."""
+    return [0, *(pytest.param(number, marks=pytest.mark.exhaustive) for number in range(1, count))]
+
+
 @pytest.fixture
 def readme(folder) -> Path:
     readme_blocks.prepare(folder)
@@ -35,17 +40,18 @@ def test_mlir_opt_prints_the_loop(readme, variables):
     readme_blocks.check_level_1(readme, variables)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not shutil.which("mlir-runner-22"), reason="no mlir-runner-22 here: scripts/bootstrap installs it")
 def test_mlir_runner_finds_no_wrong_element(readme, variables):
     readme_blocks.check_run(readme, variables)
 
 
-@pytest.mark.parametrize("number", range(len(readme_blocks.python_blocks())))
+@pytest.mark.parametrize("number", own_first(len(readme_blocks.python_blocks())))
 def test_python_example(number, readme, variables, environment):
     readme_blocks.check_python(number, readme, variables, environment.python)
 
 
-@pytest.mark.parametrize("number", range(len(readme_blocks.shell_blocks())))
+@pytest.mark.parametrize("number", own_first(len(readme_blocks.shell_blocks())))
 def test_shell_commands(number, readme, variables):
     commands = readme_blocks.shell_blocks()[number]
     if "report" in commands and "XETILE_OCLOC" not in variables:

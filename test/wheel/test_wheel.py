@@ -173,11 +173,11 @@ def test_where_names_parts_that_are_there_and_refuses_others(environment):
     ("name", "limit"), [("xetile", 0.5), ("xetile.runtime", 0.1), ("xetile.compiling.compiler", None)]
 )
 def test_imports_are_quick(environment, tell, name, limit):
-    """Seconds of the processor, as others may use the machine; NumPy's, which the second needs, are told besides."""
-    needed = float(environment.code(TIMED.format("numpy")))
+    """Seconds of the processor, as others may use the machine, beside NumPy's, which all but the first need."""
+    needed = min(float(environment.code(TIMED.format("numpy"))) for _ in range(3))
     best = min(float(environment.code(TIMED.format(name))) for _ in range(5))
     tell(f"{best:8.3f} s   import {name} (NumPy's alone {needed:.3f} s)")
-    assert limit is None or best < limit
+    assert limit is None or best - (needed if name != "xetile" else 0) < limit
 
 
 @pytest.mark.parametrize("target", ["pvc", "cpu"])
