@@ -7,6 +7,11 @@
 #include <cstdint>
 #include <cstring>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
+
 namespace xetile::runtime {
 namespace {
 
@@ -34,17 +39,71 @@ void addBlock(uint32_t (&state)[8], const unsigned char *block) {
   }
   uint32_t v[8];
   std::memcpy(v, state, sizeof v);
-  for (unsigned i = 0; i < 64; ++i) {
-    uint32_t s1 = rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25);
-    uint32_t t1 = v[7] + s1 + ((v[4] & v[5]) ^ (~v[4] & v[6])) + roundConstants[i] + w[i];
-    uint32_t s0 = rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22);
-    uint32_t t2 = s0 + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
-    std::memmove(v + 1, v, 7 * sizeof v[0]);
-    v[4] += t1;
-    v[0] = t1 + t2;
-  }
+  // Each round's a is the place of the last one's h.
+  for (unsigned i = 0; i < 64; i += 8)
+    for (unsigned k = 0; k < 8; ++k) {
+      auto at = [&](unsigned which) -> uint32_t & { return v[(which - k) % 8]; };
+      uint32_t s1 = rotate(at(4), 6) ^ rotate(at(4), 11) ^ rotate(at(4), 25);
+      uint32_t t1 =
+          at(7) + s1 + ((at(4) & at(5)) ^ (~at(4) & at(6))) + roundConstants[i + k] + w[i + k];
+      uint32_t s0 = rotate(at(0), 2) ^ rotate(at(0), 13) ^ rotate(at(0), 22);
+      at(3) += t1;
+      at(7) = t1 + s0 + ((at(0) & at(1)) ^ (at(0) & at(2)) ^ (at(1) & at(2)));
+    }
   for (unsigned i = 0; i < 8; ++i)
     state[i] += v[i];
+}
+
+#if defined(__x86_64__)
+bool hasInstructions() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  constexpr unsigned sse41 = 1u << 19, sha = 1u << 29;
+  return __get_cpuid_count(1, 0, &a, &b, &c, &d) && (c & sse41) &&
+         __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & sha);
+}
+
+/// The same by the processor's own rounds, two at a time: a program of a megabyte takes 15 ms
+/// without.
+__attribute__((target("sha,sse4.1"))) void
+addBlocksByInstructions(uint32_t (&state)[8], const unsigned char *bytes, size_t size) {
+  auto *words = reinterpret_cast<__m128i *>(state);
+  const __m128i bigEndian = _mm_set_epi64x(0x0c0d0e0f08090a0bll, 0x0405060700010203ll);
+  __m128i low = _mm_shuffle_epi32(_mm_loadu_si128(words), 0xb1);
+  __m128i high = _mm_shuffle_epi32(_mm_loadu_si128(words + 1), 0x1b);
+  __m128i abef = _mm_alignr_epi8(low, high, 8), cdgh = _mm_blend_epi16(high, low, 0xf0);
+  for (size_t at = 0; at < size; at += 64) {
+    __m128i w[16], first = abef, second = cdgh;
+    for (unsigned i = 0; i < 16; ++i) {
+      if (i < 4)
+        w[i] = _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i *>(bytes + at) + i),
+                                bigEndian);
+      else
+        w[i] = _mm_sha256msg2_epu32(_mm_add_epi32(_mm_sha256msg1_epu32(w[i - 4], w[i - 3]),
+                                                  _mm_alignr_epi8(w[i - 1], w[i - 2], 4)),
+                                    w[i - 1]);
+      __m128i sum = _mm_add_epi32(
+          w[i], _mm_loadu_si128(reinterpret_cast<const __m128i *>(roundConstants + 4 * i)));
+      cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
+      abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0e));
+    }
+    abef = _mm_add_epi32(abef, first);
+    cdgh = _mm_add_epi32(cdgh, second);
+  }
+  low = _mm_shuffle_epi32(abef, 0x1b);
+  high = _mm_shuffle_epi32(cdgh, 0xb1);
+  _mm_storeu_si128(words, _mm_blend_epi16(low, high, 0xf0));
+  _mm_storeu_si128(words + 1, _mm_alignr_epi8(high, low, 8));
+}
+#endif
+
+void addBlocks(uint32_t (&state)[8], const unsigned char *bytes, size_t size) {
+#if defined(__x86_64__)
+  static const bool byInstructions = hasInstructions();
+  if (byInstructions)
+    return addBlocksByInstructions(state, bytes, size);
+#endif
+  for (size_t at = 0; at < size; at += 64)
+    addBlock(state, bytes + at);
 }
 
 } // namespace
@@ -54,8 +113,7 @@ std::string sha256(const void *data, size_t size) {
                        0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   const unsigned char *bytes = static_cast<const unsigned char *>(data);
   size_t whole = size / 64 * 64;
-  for (size_t at = 0; at < whole; at += 64)
-    addBlock(state, bytes + at);
+  addBlocks(state, bytes, whole);
   unsigned char tail[128] = {};
   size_t rest = size - whole, tailSize = rest < 56 ? 64 : 128;
   if (rest)
@@ -63,8 +121,7 @@ std::string sha256(const void *data, size_t size) {
   tail[rest] = 0x80;
   for (unsigned i = 0; i < 8; ++i)
     tail[tailSize - 1 - i] = static_cast<unsigned char>(uint64_t(size) * 8 >> (8 * i));
-  for (size_t at = 0; at < tailSize; at += 64)
-    addBlock(state, tail + at);
+  addBlocks(state, tail, tailSize);
   std::string text;
   for (uint32_t word : state)
     for (int shift = 28; shift >= 0; shift -= 4)
