@@ -67,6 +67,7 @@ bool hasInstructions() {
 __attribute__((target("sha,sse4.1"))) void
 addBlocksByInstructions(uint32_t (&state)[8], const unsigned char *bytes, size_t size) {
   auto *words = reinterpret_cast<__m128i *>(state);
+  const auto *constants = reinterpret_cast<const __m128i *>(roundConstants);
   const __m128i bigEndian = _mm_set_epi64x(0x0c0d0e0f08090a0bll, 0x0405060700010203ll);
   __m128i low = _mm_shuffle_epi32(_mm_loadu_si128(words), 0xb1);
   __m128i high = _mm_shuffle_epi32(_mm_loadu_si128(words + 1), 0x1b);
@@ -81,8 +82,7 @@ addBlocksByInstructions(uint32_t (&state)[8], const unsigned char *bytes, size_t
         w[i] = _mm_sha256msg2_epu32(_mm_add_epi32(_mm_sha256msg1_epu32(w[i - 4], w[i - 3]),
                                                   _mm_alignr_epi8(w[i - 1], w[i - 2], 4)),
                                     w[i - 1]);
-      __m128i sum = _mm_add_epi32(
-          w[i], _mm_loadu_si128(reinterpret_cast<const __m128i *>(roundConstants + 4 * i)));
+      __m128i sum = _mm_add_epi32(w[i], _mm_loadu_si128(constants + i));
       cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
       abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0e));
     }
