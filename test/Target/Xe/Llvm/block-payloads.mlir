@@ -4,11 +4,12 @@
 // RUN: cat %t/on/shared.ll | FileCheck %s --check-prefix=SHARED
 // RUN: cat %t/on/alone.ll | FileCheck %s --check-prefix=ALONE
 // RUN: cat %t/on/loads.ll | FileCheck %s --check-prefix=LOADS
+// RUN: cat %t/on/halves.ll | FileCheck %s --check-prefix=HALVES
 // RUN: xetile-opt %s --xetile-emit-binary="native=off prefetch-payloads=false dump-dir=%t/off" -o /dev/null
 // RUN: cat %t/off/*.ll | FileCheck %s --check-prefix=OFF
 // RUN: xetile-opt %s --xetile-emit-binary="native=off cache-controls dump-dir=%t/hints" -o /dev/null
 // RUN: cat %t/hints/*.ll | FileCheck %s --check-prefix=OFF
-// RUN: spirv-val --target-env spv1.4 %t/on/shared.spv && spirv-val --target-env spv1.4 %t/on/loads.spv
+// RUN: spirv-val --target-env spv1.4 %t/on/shared.spv && spirv-val --target-env spv1.4 %t/on/loads.spv && spirv-val --target-env spv1.4 %t/on/halves.spv
 
 // OFF-NOT: Payload
 
@@ -141,6 +142,47 @@ gpu.module @m2 [#xevm.target<chip = "pvc">] {
     llvm.cond_br %more, ^head(%next, %all : i32, vector<16xi32>), ^exit
   ^exit:
     llvm.store %all, %q : vector<16xi32>, !llvm.ptr<1>
+    llvm.return
+  }
+}
+
+// Where messages carry distances, blocks of 32 registers are two of 16, and share a payload with others; not beyond the
+// distance that a message carries, and not alone.
+// HALVES-LABEL: @halves(
+// HALVES: %[[P:.*]] = call spir_func ptr @__builtin_IB_subgroup_createBlock2DAddressPayload(i64 %{{.*}}, i32 4095, i32 1023, i32 4095, i32 %{{.*}}, i32 %{{.*}}, i32 16, i32 16, i32 1)
+// HALVES-COUNT-2: call spir_func <16 x i32> @__builtin_IB_subgroup_block_read_ap_u32_m16k16v1(ptr %[[P]], i32 0, i32 {{0|16}}, i32 0)
+// HALVES: call spir_func <16 x i32> @__builtin_IB_subgroup_block_read_ap_u32_m16k16v1(ptr %[[P]], i32 0, i32 32, i32 0)
+// HALVES: call spir_func <16 x i32> @__builtin_IB_subgroup_block_read_ap_u32_m16k16v1(ptr %[[P]], i32 0, i32 48, i32 0)
+// HALVES-NOT: Payload
+// HALVES: read_32b_32r16x1c
+gpu.module @m3 [#xevm.target<chip = "bmg">] {
+  llvm.func spir_funccc @_Z42intel_sub_group_2d_block_read_32b_32r16x1cPU3AS1viiiDv2_iPj(!llvm.ptr<1>, i32, i32, i32, vector<2xi32>, !llvm.ptr)
+  llvm.func spir_kernelcc @halves(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>, %x: i32, %y: i32) attributes {gpu.kernel} {
+    %zero = llvm.mlir.constant(0 : i32) : i32
+    %one = llvm.mlir.constant(1 : i32) : i32
+    %many = llvm.mlir.constant(32 : i32) : i32
+    %far = llvm.mlir.constant(500 : i32) : i32
+    %height = llvm.mlir.constant(1024 : i32) : i32
+    %bytes = llvm.mlir.constant(4096 : i32) : i32
+    %none = llvm.mlir.poison : vector<2xi32>
+    %own = llvm.alloca %many x i32 : (i32) -> !llvm.ptr
+    %other = llvm.alloca %many x i32 : (i32) -> !llvm.ptr
+    %third = llvm.alloca %many x i32 : (i32) -> !llvm.ptr
+    %v = llvm.insertelement %x, %none[%zero : i32] : vector<2xi32>
+    %at = llvm.insertelement %y, %v[%one : i32] : vector<2xi32>
+    %y1 = llvm.add %y, %many : i32
+    %at1 = llvm.insertelement %y1, %v[%one : i32] : vector<2xi32>
+    %y2 = llvm.add %y, %far : i32
+    %at2 = llvm.insertelement %y2, %v[%one : i32] : vector<2xi32>
+    llvm.call spir_funccc @_Z42intel_sub_group_2d_block_read_32b_32r16x1cPU3AS1viiiDv2_iPj(%p, %bytes, %height, %bytes, %at, %own) : (!llvm.ptr<1>, i32, i32, i32, vector<2xi32>, !llvm.ptr) -> ()
+    llvm.call spir_funccc @_Z42intel_sub_group_2d_block_read_32b_32r16x1cPU3AS1viiiDv2_iPj(%p, %bytes, %height, %bytes, %at1, %other) : (!llvm.ptr<1>, i32, i32, i32, vector<2xi32>, !llvm.ptr) -> ()
+    llvm.call spir_funccc @_Z42intel_sub_group_2d_block_read_32b_32r16x1cPU3AS1viiiDv2_iPj(%p, %bytes, %height, %bytes, %at2, %third) : (!llvm.ptr<1>, i32, i32, i32, vector<2xi32>, !llvm.ptr) -> ()
+    %a = llvm.load %own : !llvm.ptr -> vector<32xi32>
+    %b = llvm.load %other : !llvm.ptr -> vector<32xi32>
+    %c = llvm.load %third : !llvm.ptr -> vector<32xi32>
+    %ab = llvm.add %a, %b : vector<32xi32>
+    %all = llvm.add %ab, %c : vector<32xi32>
+    llvm.store %all, %q : vector<32xi32>, !llvm.ptr<1>
     llvm.return
   }
 }

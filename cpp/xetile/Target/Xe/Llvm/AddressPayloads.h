@@ -41,8 +41,10 @@ llvm::Value *createPayload(llvm::IRBuilder<> &builder, const llvm::CallInst &mes
                            const BlockShape &shape, llvm::ArrayRef<llvm::Value *> place);
 
 /// Stores of blocks of one matrix at constant distances share a payload, and so do loads outside of
-/// loops.
+/// loops; with `immediates` messages carry these distances.
 struct BlockPayloads : llvm::PassInfoMixin<BlockPayloads> {
+  bool immediates;
+  explicit BlockPayloads(bool immediates) : immediates(immediates) {}
   llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
 };
 

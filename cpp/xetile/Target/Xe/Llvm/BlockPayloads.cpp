@@ -3,6 +3,7 @@
 // In: LLVM IR with 2D block stores, and loads outside of loops. Out: those of one matrix and one
 // shape, at constant distances in one block of code, by one address payload. Refused: nothing; a
 // message without others, and one whose elements the library has no function for, stays plain.
+// Where messages carry distances, loads of 32 rows of 32 bits are two of 16.
 //
 // Intel's compiler writes the six fields of a payload anew for each plain message; bmg's messages
 // carry the distance, for pvc it copies the payload and changes one field. For loads in loops it
@@ -26,9 +27,14 @@ struct Message {
   CallInst *call;
   BlockShape shape;
   bool isStore;
+  // The messages that it becomes, of a part of its rows each.
+  unsigned parts;
   // x in elements, y in rows
   Value *place[2];
 };
+
+// SPIR-V's vectors have 16 elements at most: of 32 rows of a lane, these are half.
+bool hasHalves(const BlockShape &shape) { return shape.key() == BlockShape{32, 32, 16, 1}.key(); }
 
 /// The vector of a lane, as the library's function of the shape has it; null where it has none.
 Type *laneType(const BlockShape &shape, bool isStore, LLVMContext &context) {
@@ -41,7 +47,7 @@ Type *laneType(const BlockShape &shape, bool isStore, LLVMContext &context) {
   return FixedVectorType::get(IntegerType::get(context, bits / 16), count);
 }
 
-std::optional<Message> asMessage(Instruction &inst, bool isInLoop) {
+std::optional<Message> asMessage(Instruction &inst, bool isInLoop, bool immediates) {
   auto *call = dyn_cast<CallInst>(&inst);
   Function *callee = call ? call->getCalledFunction() : nullptr;
   if (!callee || call->arg_size() != 6)
@@ -50,9 +56,13 @@ std::optional<Message> asMessage(Instruction &inst, bool isInLoop) {
   bool isStore = shape.has_value();
   if (!isStore && !isInLoop)
     shape = shapeOfBlock(callee->getName(), "read");
-  if (!shape || !laneType(*shape, isStore, inst.getContext()))
+  if (!shape)
     return std::nullopt;
-  Message message = {call, *shape, isStore, {}};
+  unsigned parts = immediates && !isStore && hasHalves(*shape) ? 2 : 1;
+  shape->rows /= parts;
+  if (!laneType(*shape, isStore, inst.getContext()))
+    return std::nullopt;
+  Message message = {call, *shape, isStore, parts, {}};
   for (unsigned i = 0; i < 2; ++i)
     message.place[i] = placeOfBlock(call->getArgOperand(4), i);
   return message.place[0] && message.place[1] ? std::optional(message) : std::nullopt;
@@ -64,8 +74,11 @@ std::optional<int64_t> distance(const Message &from, const Message &to, unsigned
       se.getMinusSCEV(se.getSCEV(to.place[direction]), se.getSCEV(from.place[direction])));
   if (!constant)
     return std::nullopt;
-  int64_t value = constant->getAPInt().getSExtValue();
-  return isOffsetOfMessage(value, direction, from.shape) ? std::optional(value) : std::nullopt;
+  int64_t value = constant->getAPInt().getSExtValue(),
+          last = direction == 0 ? value : value + int64_t((to.parts - 1) * to.shape.rows);
+  bool fits = isOffsetOfMessage(value, direction, from.shape) &&
+              isOffsetOfMessage(last, direction, from.shape);
+  return fits ? std::optional(value) : std::nullopt;
 }
 
 bool canShare(const Message &first, const Message &other, ScalarEvolution &se) {
@@ -85,16 +98,21 @@ void rewrite(ArrayRef<Message> group, ScalarEvolution &se) {
   for (const Message &message : group) {
     builder.SetInsertPoint(message.call);
     Value *array = message.call->getArgOperand(5);
-    SmallVector<Value *> operands = {payload, builder.getInt32(*distance(first, message, 0, se)),
-                                     builder.getInt32(*distance(first, message, 1, se))};
-    if (message.isStore) {
-      operands.push_back(builder.CreateAlignedLoad(lane, array, Align(1)));
-      operands.push_back(builder.getInt32(kOwnChoice));
-      callPayload(builder, "block_write_ap_" + message.shape.name(), builder.getVoidTy(), operands);
-    } else {
+    int64_t x = *distance(first, message, 0, se), y = *distance(first, message, 1, se);
+    for (unsigned part = 0; part < message.parts; ++part) {
+      SmallVector<Value *> operands = {payload, builder.getInt32(x),
+                                       builder.getInt32(y + part * message.shape.rows)};
+      if (message.isStore) {
+        operands.push_back(builder.CreateAlignedLoad(lane, array, Align(1)));
+        operands.push_back(builder.getInt32(kOwnChoice));
+        callPayload(builder, "block_write_ap_" + message.shape.name(), builder.getVoidTy(),
+                    operands);
+        continue;
+      }
       operands.push_back(builder.getInt32(kOwnChoice));
       Value *value = callPayload(builder, "block_read_ap_" + message.shape.name(), lane, operands);
-      builder.CreateAlignedStore(value, array, Align(1));
+      Value *to = part == 0 ? array : builder.CreateConstInBoundsGEP1_32(lane, array, part);
+      builder.CreateAlignedStore(value, to, Align(1));
     }
   }
   for (const Message &message : group)
@@ -110,7 +128,7 @@ PreservedAnalyses BlockPayloads::run(Function &function, FunctionAnalysisManager
   for (BasicBlock &block : function) {
     SmallVector<SmallVector<Message>> groups;
     for (Instruction &inst : block) {
-      std::optional<Message> message = asMessage(inst, loops.getLoopFor(&block));
+      std::optional<Message> message = asMessage(inst, loops.getLoopFor(&block), immediates);
       if (!message)
         continue;
       auto *group =

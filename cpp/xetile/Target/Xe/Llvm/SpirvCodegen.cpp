@@ -187,7 +187,7 @@ void addLoopPasses(ModulePassManager &passes, const xetile::SpirvOptions &option
   if (options.prefetchPayloads)
     function.addPass(xetile::PrefetchPayloads(options.hasMessageOffsets));
   if (options.blockPayloads) {
-    function.addPass(xetile::BlockPayloads());
+    function.addPass(xetile::BlockPayloads(options.hasMessageOffsets));
     // The private arrays of messages become registers.
     function.addPass(SROAPass(SROAOptions::PreserveCFG));
   }
