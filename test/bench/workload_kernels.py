@@ -15,7 +15,7 @@ from program_code_kernels import ROWS_BY_HAND, SIDE, Bench
 sys.path += [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "python")]
 
 PRODUCTS = "2048 products"
-GROUPS, CHANNELS = 64, 8  # of a group norm: groups of an image, channels of a group
+GROUPS, CHANNELS = 64, (8, 4)  # of group norms: groups of an image, channels of a group
 HEADS, PLACES, HEAD = 4, 512, 64  # of turned heads that are multiplied
 EMBEDDED = (8, 1024, 128)  # heads, places and elements of those that are not
 BATCHES, BATCHED = 8, (256, 256, 512)  # of batched products: m, n, k
@@ -40,10 +40,13 @@ def _rows() -> list[Bench]:
     for dtype in ("f32", "f16"):
         for name, sizes, defines in (
             ("rms norm", {"kind": "rms", "outer": (SIDE,), "inner": (SIDE,)}, "RMS_NORM"),
-            (
-                "group norm",
-                {"kind": "group", "outer": (SIDE // GROUPS, GROUPS), "inner": (CHANNELS, SIDE // CHANNELS)},
-                f"GROUP_NORM -D GROUPS={GROUPS} -D CHANNELS={CHANNELS}",
+            *(
+                (
+                    f"group norm, {channels} channels",
+                    {"kind": "group", "outer": (SIDE // GROUPS, GROUPS), "inner": (channels, SIDE // channels)},
+                    f"GROUP_NORM -D GROUPS={GROUPS} -D CHANNELS={channels}",
+                )
+                for channels in CHANNELS
             ),
         ):
             text = payload("norm", dtype=dtype, **sizes)

@@ -125,3 +125,31 @@ Result<Contraction> xetile::matchContraction(Operation *op, bool onTensors) {
 }
 
 bool xetile::isContraction(Operation *op) { return op && matchContraction(op, /*onTensors=*/true); }
+
+bool xetile::hasComputedFactor(linalg::LinalgOp product) {
+  return llvm::any_of(product.getDpsInputs(), [](Value factor) {
+    Operation *made = factor.getDefiningOp();
+    while (isa_and_present<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
+        made))
+      made = made->getOperand(0).getDefiningOp();
+    if (!isa_and_present<linalg::LinalgOp>(made) || isa<linalg::FillOp>(made))
+      return false;
+    llvm::SetVector<Operation *> before;
+    before.insert(made);
+    unsigned tensors = 0;
+    for (unsigned i = 0; i < before.size(); ++i) {
+      auto op = dyn_cast<linalg::LinalgOp>(before[i]);
+      if (op && op.getNumReductionLoops() != 0)
+        return false;
+      for (Value operand : op ? SmallVector<Value>(op.getDpsInputs())
+                              : SmallVector<Value>(before[i]->getOperands()))
+        if (isa<RankedTensorType>(operand.getType())) {
+          if (Operation *other = operand.getDefiningOp())
+            before.insert(other);
+          else
+            ++tensors;
+        }
+    }
+    return tensors > 1;
+  });
+}

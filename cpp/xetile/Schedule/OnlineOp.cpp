@@ -22,9 +22,16 @@ namespace xetile::transform_ops {
 /// Elements of n at once, where the schedule leaves it open: as many as make what is done once a
 /// row and block little beside the products, and whose scores fit the registers with a row of
 /// outputs. Powers of bf16 are registers of their own, where those of f16 take the place of scores;
-/// with lazy maxima scores are needed until the sums are known to be small enough.
+/// with lazy maxima scores are needed until the sums are known to be small enough. Of what is
+/// computed in each step, a few: what it is computed of is in registers, too.
 static int64_t chooseBlock(Online &online, bool isLazy) {
-  constexpr int64_t kUsual = 64, kLong = 128;
+  constexpr int64_t kUsual = 64, kLong = 128, kComputed = 16;
+  WalkResult computes = online.reductions.front().op->getParentOp()->walk([](linalg::LinalgOp op) {
+    return isContraction(op) && hasComputedFactor(op) ? WalkResult::interrupt()
+                                                      : WalkResult::advance();
+  });
+  if (computes.wasInterrupted())
+    return kComputed;
   for (OnlineReduction &reduction : online.reductions)
     if (isContraction(reduction.op)) {
       int64_t columns =

@@ -45,6 +45,7 @@ private:
   void makeLoop();
   void boundPlaces(TileWriter &writer);
   LogicalResult writeRows(TileWriter &writer);
+  LogicalResult writeColumns(TileWriter &writer);
   LogicalResult write(TileWriter &writer, unsigned role);
   LogicalResult checkLayout();
   LogicalResult writeScan(TileWriter &writer);
@@ -154,7 +155,7 @@ void FunctionTiler::makeLoop() {
   for (auto [use, role] : {std::pair(DimUse::Rows, kRows), std::pair(DimUse::Columns, kColumns)})
     for (auto [dim, is] : llvm::enumerate(plan.dims))
       if (is == use && !plan.whole[role])
-        add(dim, plan.tile[role]);
+        add(dim, plan.tile[role] * (role == kColumns ? plan.columnsInTurn : 1));
   for (auto [dim, is] : llvm::enumerate(plan.dims))
     if (is == DimUse::Number && !shape[dim].is(1))
       add(dim, 1);
@@ -205,6 +206,8 @@ void FunctionTiler::boundPlaces(TileWriter &writer) {
 
 /// Stores the results of each of a workgroup's rows.
 LogicalResult FunctionTiler::writeRows(TileWriter &writer) {
+  if (plan.columnsInTurn > 1)
+    return writeColumns(writer);
   if (!inTurn)
     return write(writer, 0);
   Value first = places[*inTurn].base;
@@ -212,6 +215,24 @@ LogicalResult FunctionTiler::writeRows(TileWriter &writer) {
     Value row = arith::AddIOp::create(rewriter, func.getLoc(), first, variable);
     places[*inTurn].base = row;
     writer.setHighest(row, shape[*inTurn].number - 1);
+    return write(writer, 0);
+  });
+}
+
+/// Stores the results of each of a workgroup's tiles beside each other.
+LogicalResult FunctionTiler::writeColumns(TileWriter &writer) {
+  Place &place = places[llvm::find(plan.dims, DimUse::Columns) - plan.dims.begin()];
+  int64_t width = plan.tile[kColumns], all = width * plan.columnsInTurn;
+  if (plan.partsDiffer) {
+    // All columns of the results.
+    for (place = Place::along(kColumns); place.shift < all; place.shift += width)
+      if (failed(write(writer, 0)))
+        return failure();
+    return success();
+  }
+  Value first = place.base;
+  return writer.inLoop(all, width, [&](Value variable) {
+    place.base = arith::AddIOp::create(rewriter, func.getLoc(), first, variable);
     return write(writer, 0);
   });
 }
@@ -275,9 +296,9 @@ LogicalResult FunctionTiler::checkLayout() {
 LogicalResult FunctionTiler::run(std::array<int64_t, 2> tile, std::array<int64_t, 2> layout) {
   SmallVector<int64_t> planned = sizes.planned(results.front());
   // Other products are sums along a loop.
-  std::optional<TilePlan> ofProducts;
-  if (!func.getOps<scf::ForOp>().empty())
-    ofProducts = planProducts(results.getArrayRef(), sizes, tile, layout);
+  bool isAlone = func.getOps<scf::ForOp>().empty();
+  std::optional<TilePlan> ofProducts =
+      (isAlone ? planComputedFactors : planProducts)(results.getArrayRef(), sizes, tile, layout);
   plan = scan         ? planScan(planned, scan->scanned(), tile, layout)
          : ofProducts ? *ofProducts
                       : planTiles(results.getArrayRef(), sizes, tile, layout);

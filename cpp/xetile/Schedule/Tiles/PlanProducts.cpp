@@ -4,6 +4,7 @@
 // those of the last product that they are computed of. Refused: nothing; without a product there is
 // no plan.
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "xetile/Facts/SaturatingProduct.h"
 #include "xetile/Linalg/Contraction.h"
 #include "xetile/Schedule/Tiles/TilePlan.h"
 #include "xetile/Schedule/Tiles/TileWriter.h"
@@ -98,10 +99,11 @@ int64_t sideOf(const Found &found, TileSizes &sizes, unsigned with, unsigned wit
 
 } // namespace
 
-TilePlan planAttention(int64_t rows, int64_t columns) {
+TilePlan planAttention(int64_t rows, int64_t columns, bool computes) {
   TilePlan plan;
   // Scores, powers and sums of a row stay in the registers of one subgroup.
-  int64_t ofSubgroup = columns > 64 || rows <= 8 ? 8 : 16, most = columns > 64 ? 16 : 8;
+  bool areMany = columns > 64 || computes;
+  int64_t ofSubgroup = areMany || rows <= 8 ? 8 : 16, most = areMany ? 16 : 8;
   plan.layout = {
       std::clamp<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(rows, ofSubgroup)), 1, most), 1};
   // Wider rows, and what they are multiplied from, are more than the registers of a subgroup.
@@ -112,35 +114,123 @@ TilePlan planAttention(int64_t rows, int64_t columns) {
   return plan;
 }
 
+/// Rows and columns of results are those of a product; none where they are not.
+static std::optional<TilePlan> planSides(const Found &found, TileSizes &sizes,
+                                         ArrayRef<int64_t> shape) {
+  int64_t rows = sideOf(found, sizes, 0, 1), columns = sideOf(found, sizes, 1, 0);
+  if (rows < 0 || columns < 0)
+    return std::nullopt;
+  TilePlan plan;
+  plan.blocks = true;
+  plan.dims.assign(shape.size(), DimUse::Number);
+  plan.dims[rows] = DimUse::Rows;
+  plan.dims[columns] = DimUse::Columns;
+  return plan;
+}
+
+static std::optional<Found> findProductOf(Value result, ArrayRef<int64_t> shape) {
+  return findProduct(result, llvm::to_vector(llvm::seq<int64_t>(0, shape.size())), 0);
+}
+
+static int64_t extentOf(const TilePlan &plan, DimUse use, ArrayRef<int64_t> shape) {
+  return shape[llvm::find(plan.dims, use) - plan.dims.begin()];
+}
+
+/// Sides that `tile` and `layout` give stay, of others a subgroup has as much as before.
+static void takeGiven(TilePlan &plan, std::array<int64_t, 2> tile, std::array<int64_t, 2> layout) {
+  if (layout[kRows] != 0)
+    plan.tile[kRows] = plan.tile[kRows] / plan.layout[kRows] * layout[kRows];
+  for (unsigned role : {kRows, kColumns}) {
+    if (layout[role] != 0)
+      plan.layout[role] = layout[role];
+    if (tile[role] != 0)
+      plan.tile[role] = tile[role];
+  }
+}
+
 std::optional<TilePlan> planProducts(ArrayRef<Value> results, TileSizes &sizes,
                                      std::array<int64_t, 2> tile, std::array<int64_t, 2> layout) {
   constexpr int64_t kWidest = 256;
   SmallVector<int64_t> shape = sizes.planned(results.front());
-  std::optional<Found> found =
-      findProduct(results.front(), llvm::to_vector(llvm::seq<int64_t>(0, shape.size())), 0);
-  if (!found)
+  std::optional<Found> found = findProductOf(results.front(), shape);
+  std::optional<TilePlan> plan = found ? planSides(*found, sizes, shape) : std::nullopt;
+  if (!plan || extentOf(*plan, DimUse::Columns, shape) > kWidest)
     return std::nullopt;
-  int64_t rows = sideOf(*found, sizes, 0, 1), columns = sideOf(*found, sizes, 1, 0);
-  if (rows < 0 || columns < 0 || shape[columns] > kWidest)
-    return std::nullopt;
-  TilePlan plan;
-  plan.blocks = true;
   if (Type type = getElementTypeOrSelf(found->op->getOperand(0).getType());
       isa<Float16Type, BFloat16Type>(type))
-    plan.narrow = type;
-  plan.dims.assign(shape.size(), DimUse::Number);
-  plan.dims[rows] = DimUse::Rows;
-  plan.dims[columns] = DimUse::Columns;
-  TilePlan usual = planAttention(shape[rows], shape[columns]);
-  plan.layout = usual.layout;
-  if (layout[kRows] != 0)
-    plan.layout[kRows] = layout[kRows];
-  plan.tile = {usual.tile[kRows] / usual.layout[kRows] * plan.layout[kRows], usual.tile[kColumns]};
-  if (layout[kColumns] != 0)
-    plan.layout[kColumns] = layout[kColumns];
-  for (unsigned role : {kRows, kColumns})
-    if (tile[role] != 0)
-      plan.tile[role] = tile[role];
+    plan->narrow = type;
+  WalkResult computes = found->op->getParentOfType<func::FuncOp>()->walk([](linalg::LinalgOp op) {
+    return isContraction(op) && hasComputedFactor(op) ? WalkResult::interrupt()
+                                                      : WalkResult::advance();
+  });
+  TilePlan usual =
+      planAttention(extentOf(*plan, DimUse::Rows, shape), extentOf(*plan, DimUse::Columns, shape),
+                    computes.wasInterrupted());
+  plan->layout = usual.layout;
+  plan->tile = usual.tile;
+  takeGiven(*plan, tile, layout);
+  return plan;
+}
+
+/// True if `op` is all that the results' kernel reduces.
+static bool reducesAlone(linalg::LinalgOp op) {
+  WalkResult others = op->getParentOp()->walk([&](linalg::LinalgOp each) {
+    return each != op && each.getNumReductionLoops() != 0 ? WalkResult::interrupt()
+                                                          : WalkResult::advance();
+  });
+  return !others.wasInterrupted();
+}
+
+/// True if the matrix unit takes the operands of `op`, one of which is computed, and all of k at a
+/// time is few registers.
+static bool takesFactors(linalg::LinalgOp op) {
+  constexpr int64_t kFewest = 16, kMost = 256;
+  SmallVector<unsigned> reduced;
+  op.getReductionDims(reduced);
+  Type left = getElementTypeOrSelf(op->getOperand(0).getType());
+  auto isComputed = [](Value factor) { return !isInMemory(factor) && !getSplat(factor); };
+  if (reduced.size() != 1 || op.getNumDpsInputs() != 2 || !isa<Float16Type, BFloat16Type>(left) ||
+      left != getElementTypeOrSelf(op->getOperand(1).getType()) ||
+      !getElementTypeOrSelf(op->getResult(0).getType()).isF32() ||
+      llvm::none_of(op.getDpsInputs(), isComputed))
+    return false;
+  int64_t k = op.getStaticLoopRanges()[reduced.front()];
+  return k >= kFewest && k <= kMost;
+}
+
+std::optional<TilePlan> planComputedFactors(ArrayRef<Value> results, TileSizes &sizes,
+                                            std::array<int64_t, 2> tile,
+                                            std::array<int64_t, 2> layout) {
+  constexpr int64_t kFactor = 2048, kMostRows = 32, kLeastRows = 8, kWidth = 16, kMostSubgroups = 8;
+  SmallVector<int64_t> shape = sizes.planned(results.front());
+  std::optional<Found> found = findProductOf(results.front(), shape);
+  if (!found || !takesFactors(found->op) || !reducesAlone(found->op))
+    return std::nullopt;
+  std::optional<TilePlan> plan = planSides(*found, sizes, shape);
+  if (!plan)
+    return std::nullopt;
+  int64_t rows = extentOf(*plan, DimUse::Rows, shape),
+          columns = extentOf(*plan, DimUse::Columns, shape);
+  SmallVector<unsigned> reduced;
+  found->op.getReductionDims(reduced);
+  int64_t k = found->op.getStaticLoopRanges()[reduced.front()];
+  // Each subgroup computes all columns that it multiplies: the more rows it has, the less often.
+  int64_t height = std::clamp<int64_t>(kFactor / llvm::PowerOf2Ceil(k), kLeastRows, kMostRows);
+  height = std::min<int64_t>(height, llvm::alignTo(rows, kLeastRows));
+  plan->layout = {
+      std::clamp<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(rows, height)), 1, kMostSubgroups),
+      1};
+  plan->tile = {height * plan->layout[kRows], kWidth};
+  takeGiven(*plan, tile, layout);
+  // Rows are computed once for several tiles, as long as all hardware threads have work.
+  constexpr int64_t kThreads = 4096, kFewestTiles = 4;
+  int64_t tiles = llvm::divideCeil(columns, plan->tile[kColumns]), threads = plan->layout[kRows];
+  for (auto [extent, use] : llvm::zip_equal(shape, plan->dims))
+    if (use != DimUse::Columns)
+      threads = saturatingProduct(
+          threads, use == DimUse::Rows ? llvm::divideCeil(extent, plan->tile[kRows]) : extent);
+  plan->columnsInTurn =
+      std::min(tiles, std::max(kFewestTiles, saturatingProduct(threads, tiles) / kThreads));
   return plan;
 }
 

@@ -203,22 +203,32 @@ bool TileWriter::divideExactly(Value index, int64_t by, Value &quotient) {
   return false;
 }
 
-bool TileWriter::isInside(const Place &place, Extent extent) const {
-  if (!extent.isKnown())
-    return place.isNumber() && place.base && place.shift == 0 &&
-           below.lookup(place.base) == extent.value;
+std::optional<std::pair<int64_t, int64_t>> TileWriter::rangeOf(const Place &place) const {
   int64_t least = place.shift, most = place.shift;
   if (place.base) {
     auto found = highest.find(place.base);
     if (found == highest.end())
-      return false;
+      return std::nullopt;
     most += found->second;
   }
   for (unsigned role : {kRows, kColumns}) {
     int64_t last = place.steps[role] * (sizes[role] - 1);
     (last < 0 ? least : most) += last;
   }
-  return least >= 0 && most < extent.number;
+  return std::pair(least, most);
+}
+
+bool TileWriter::isInside(const Place &place, Extent extent) const {
+  if (!extent.isKnown())
+    return place.isNumber() && place.base && place.shift == 0 &&
+           below.lookup(place.base) == extent.value;
+  auto bounds = rangeOf(place);
+  return bounds && bounds->first >= 0 && bounds->second < extent.number;
+}
+
+bool TileWriter::isOutside(const Place &place, Extent extent) const {
+  auto bounds = extent.isKnown() ? rangeOf(place) : std::nullopt;
+  return bounds && (bounds->second < 0 || bounds->first >= extent.number);
 }
 
 FailureOr<Place> TileWriter::placeOf(AffineExpr expr, ArrayRef<Place> dims) {

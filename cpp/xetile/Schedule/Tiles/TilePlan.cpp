@@ -5,8 +5,10 @@
 // the writer refuses.
 #include "xetile/Schedule/Tiles/TilePlan.h"
 #include "xetile/Facts/SaturatingProduct.h"
+#include "xetile/Schedule/Tiles/Seams.h"
 #include "xetile/Schedule/Tiles/TileProbe.h"
 #include "xetile/Schedule/Tiles/TileWriter.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -70,7 +72,8 @@ int64_t countRowsInTurn(ArrayRef<Extent> extents, const TilePlan &plan, const Pr
 /// Whole rows of memory folded into tiles whose rows are 64 bytes at least, which blocks of memory
 /// need: a row a subgroup where it fits, else a row for several.
 bool planFolded(ArrayRef<Value> results, TileSizes &sizes, TilePlan &plan) {
-  constexpr int64_t kLeastColumns = 16, kLeastBytes = 64, kMinimum = 256, kMost = 1024;
+  constexpr int64_t kLeastColumns = 16, kLeastBytes = 64, kMinimum = 256, kMost = 1024,
+                    kLeastInTurn = 4, kMostSubgroups = 16;
   SmallVector<Extent> extents = sizes.of(results.front());
   SmallVector<int64_t> shape = sizes.planned(results.front());
   for (bool keepsRow : {true, false}) {
@@ -96,15 +99,24 @@ bool planFolded(ArrayRef<Value> results, TileSizes &sizes, TilePlan &plan) {
       continue;
     int64_t rows = found.folded / folded.tile[kColumns],
             subgroups = llvm::divideCeil(found.folded, kMost);
-    while (subgroups <= 16 && rows % subgroups != 0)
+    while (subgroups <= kMostSubgroups && rows % subgroups != 0)
       ++subgroups;
-    if (subgroups > 16)
+    if (subgroups > kMostSubgroups)
       continue;
     folded.tile[kRows] = rows;
     folded.layout = {subgroups, 1};
     folded.whole = {true, true};
     folded.rowsInTurn = countRowsInTurn(extents, folded, found);
     plan = folded;
+    // A gain and a bias that do not fit beside a row fit those of twice as many subgroups: they
+    // exchange sums, and read gains and biases once for many rows.
+    folded.layout[kRows] = 2 * subgroups;
+    if (plan.rowsInTurn > 1 || folded.layout[kRows] > kMostSubgroups ||
+        rows % folded.layout[kRows] != 0)
+      return true;
+    folded.rowsInTurn = countRowsInTurn(extents, folded, found);
+    if (folded.rowsInTurn >= kLeastInTurn)
+      plan = folded;
     return true;
   }
   return false;
@@ -134,11 +146,14 @@ void sizeProduct(int64_t rows, int64_t columns, bool exact, TilePlan &plan) {
 /// Tiles for memory that blocks do not take, which lie inside of the results: elements at their
 /// edges would be tested one by one.
 void sizeInside(int64_t rows, int64_t columns, int64_t height, int64_t width, TilePlan &plan) {
+  constexpr int64_t kMostTwice = 64; // one of as many
   plan.layout = {1, 1};
   for (auto [role, extent, side, most] :
        {std::tuple(kRows, rows, height, 8), std::tuple(kColumns, columns, width, 2)})
-    while (plan.layout[role] < most && 2 * plan.layout[role] * side <= extent)
-      plan.layout[role] *= 2;
+    // As many as compute few elements twice.
+    for (int64_t count = 2; count <= most && count * side <= extent; count *= 2)
+      if (roundUp(extent, count * side) * kMostTwice <= roundUp(extent, side) * (kMostTwice + 1))
+        plan.layout[role] = count;
   plan.tile = {height * plan.layout[kRows], width * plan.layout[kColumns]};
   plan.movesInside = true;
 }
@@ -171,6 +186,53 @@ void sizeElementwise(int64_t rows, int64_t columns, const Probe &found, TilePlan
   plan.tile = {height * plan.layout[kRows], width * plan.layout[kColumns]};
 }
 
+/// The width of the parts that columns consist of, whose elements are computed alike: between seams
+/// of what is put together. All columns where there are none.
+int64_t widthOfParts(ArrayRef<Value> results, const TilePlan &plan, ArrayRef<int64_t> shape) {
+  auto found = llvm::find(plan.dims, DimUse::Columns);
+  if (found == plan.dims.end())
+    return 1;
+  unsigned dim = found - plan.dims.begin();
+  llvm::SmallSet<int64_t, 4> seams;
+  for (Value result : results)
+    findSeams(result, dim, seams);
+  int64_t width = shape[dim];
+  for (int64_t seam : seams)
+    if (seam > 0 && seam < shape[dim])
+      width = std::gcd(width, seam);
+  return width;
+}
+
+/// Tiles of a part each, all parts of some rows for one workgroup: they may read the same. False
+/// where parts are no tiles.
+bool sizeParts(int64_t rows, int64_t columns, int64_t width, const Probe &found, TilePlan &plan) {
+  constexpr int64_t kWidest = 64, kMostParts = 8, kHeight = 8;
+  if (width == columns || width % 16 != 0 || width > kWidest || columns / width > kMostParts ||
+      rows < kHeight || found.misaligned || found.maybeMisaligned || found.strided)
+    return false;
+  plan.layout = {subgroupsAlong(rows, kHeight, 8), 1};
+  plan.tile = {kHeight * plan.layout[kRows], width};
+  plan.columnsInTurn = columns / width;
+  plan.partsDiffer = true;
+  return true;
+}
+
+/// Tiles for what is reduced along rows and columns: all of it in registers where `isWhole`, by one
+/// op, and it fits those of some subgroups, which share its columns; else a block of it.
+void sizePlane(int64_t down, int64_t along, bool isWhole, TilePlan &plan) {
+  constexpr int64_t kMost = 1024, kMostRows = 64, kMostSubgroups = 8;
+  int64_t height = down < 8 ? static_cast<int64_t>(llvm::PowerOf2Ceil(down)) : roundUp(down, 8);
+  int64_t subgroups = llvm::divideCeil(saturatingProduct(height, roundUp(along, 16)), kMost);
+  if (isWhole && height <= kMostRows && subgroups <= kMostSubgroups) {
+    plan.layout = {1, subgroups};
+    plan.tile = {height, roundUp(llvm::divideCeil(along, subgroups), 16) * subgroups};
+    return;
+  }
+  plan.layout = {1, along > 64 ? 4 : 1};
+  plan.tile = {std::min<int64_t>(roundUp(down, 8), 32),
+               std::min<int64_t>(roundUp(along, 16), 32) * plan.layout[1]};
+}
+
 /// Tiles that hold all that is reduced, or a block of it.
 void sizeReduction(int64_t rows, int64_t columns, const Probe &found, TilePlan &plan) {
   auto [down, along] = found.reduced;
@@ -181,9 +243,7 @@ void sizeReduction(int64_t rows, int64_t columns, const Probe &found, TilePlan &
     return;
   }
   if (down > 0 && along > 0) {
-    plan.layout = {1, along > 64 ? 4 : 1};
-    plan.tile = {std::min<int64_t>(roundUp(down, 8), 32),
-                 std::min<int64_t>(roundUp(along, 16), 32) * plan.layout[1]};
+    sizePlane(down, along, found.planes, plan);
   } else if (along > 128) {
     int64_t subgroups = std::min<int64_t>(llvm::divideCeil(along, 128), 8);
     int64_t width = std::min<int64_t>(roundUp(llvm::divideCeil(along, subgroups), 16), 128);
@@ -253,7 +313,8 @@ TilePlan planTiles(ArrayRef<Value> results, TileSizes &sizes, std::array<int64_t
     sizeProduct(extents[kRows], extents[kColumns], chosen.exact, best);
   else if (reduces)
     sizeReduction(extents[kRows], extents[kColumns], chosen, best);
-  else
+  else if (given || !sizeParts(extents[kRows], extents[kColumns],
+                               widthOfParts(results, best, shape), chosen, best))
     sizeElementwise(extents[kRows], extents[kColumns], chosen, best);
   for (unsigned role : {kRows, kColumns}) {
     best.whole[role] = chosen.reduced[role] > 0;

@@ -36,6 +36,12 @@ struct TilePlan {
   /// How many folded rows a workgroup computes one after the other, along the last dimension that
   /// is none of the tile's: what all rows read stays in registers.
   int64_t rowsInTurn = 1;
+  /// How many tiles beside each other a workgroup computes one after the other: what its rows read
+  /// stays in registers.
+  int64_t columnsInTurn = 1;
+  /// True if these are written one by one, as they are computed differently: the halves of turned
+  /// heads.
+  bool partsDiffer = false;
   /// True if sums of products may be computed by the matrix unit.
   bool multiplies = true;
 };
@@ -69,13 +75,19 @@ TilePlan planTiles(llvm::ArrayRef<mlir::Value> results, TileSizes &sizes,
                    std::array<int64_t, 2> tile, std::array<int64_t, 2> layout);
 
 /// The tile and the subgroups for a product of powers, of `rows` and `columns`; nothing else of the
-/// plan.
-TilePlan planAttention(int64_t rows, int64_t columns);
+/// plan. True for `computes`: queries or keys are computed in the kernel, which takes registers.
+TilePlan planAttention(int64_t rows, int64_t columns, bool computes = false);
 
 /// The tile for computing `results`, which are computed element by element of the rows and columns
 /// of a product; none where they are not. Sides that `tile` and `layout` give stay.
 std::optional<TilePlan> planProducts(llvm::ArrayRef<mlir::Value> results, TileSizes &sizes,
                                      std::array<int64_t, 2> tile, std::array<int64_t, 2> layout);
+
+/// The same for results of one product, of operands that are computed element by element: whole
+/// rows of the first, and some columns of the second at a time, are in registers. None for others.
+std::optional<TilePlan> planComputedFactors(llvm::ArrayRef<mlir::Value> results, TileSizes &sizes,
+                                            std::array<int64_t, 2> tile,
+                                            std::array<int64_t, 2> layout);
 
 /// The tile for computing results of `shape`, whose dimension `scanned` a workgroup walks over.
 /// Sides that `tile` and `layout` give stay.

@@ -91,6 +91,8 @@ void probeLinalg(linalg::LinalgOp op, unsigned result, ArrayRef<unsigned> roles,
     found.multiplies = true;
     found.exact |= product->exact;
   }
+  found.planes |= llvm::is_contained(planned, ReducedAs::Rows) &&
+                  llvm::is_contained(planned, ReducedAs::Columns);
   for (auto [dim, as] : llvm::zip_equal(reduced, planned)) {
     found.reduces = true;
     if (as == ReducedAs::Product)
@@ -243,6 +245,19 @@ Probe probeAll(ArrayRef<Value> results, TileSizes &sizes, const TilePlan &plan) 
   return found;
 }
 
+/// True if two or four rows of `columns` lie behind each other in memory along `loop`, and are few
+/// registers.
+static bool isBeside(linalg::LinalgOp op, ArrayRef<int64_t> extents, unsigned loop,
+                     unsigned columns) {
+  constexpr int64_t kLeast = 64, kMost = 1024;
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
+  std::optional<unsigned> row = map.getResultPosition(getAffineDimExpr(loop, op.getContext())),
+                          column =
+                              map.getResultPosition(getAffineDimExpr(columns, op.getContext()));
+  return row && column && *row + 1 == *column && (extents[loop] == 2 || extents[loop] == 4) &&
+         extents[columns] >= kLeast && extents[loop] * extents[columns] <= kMost;
+}
+
 SmallVector<ReducedAs> planReduction(linalg::LinalgOp op, ArrayRef<int64_t> extents,
                                      ArrayRef<unsigned> reduced, std::array<bool, 2> used,
                                      const TilePlan &plan) {
@@ -260,7 +275,9 @@ SmallVector<ReducedAs> planReduction(linalg::LinalgOp op, ArrayRef<int64_t> exte
   });
   for (unsigned i : order) {
     int64_t extent = extents[reduced[i]];
-    if (extent <= kShort)
+    if (extent <= kShort &&
+        !(used[kColumns] && !used[kRows] && as[order.front()] == ReducedAs::Columns &&
+          isBeside(op, extents, reduced[i], reduced[order.front()])))
       continue;
     if (plan.folds && !used[kRows] && !used[kColumns] && extent % plan.tile[kColumns] == 0 &&
         contiguous == reduced[i]) {

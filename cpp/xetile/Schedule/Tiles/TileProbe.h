@@ -17,6 +17,8 @@ struct Probe {
   /// All that is reduced is one length, along both roles.
   int64_t folded = 0;
   bool foldsAll = true, reduces = false;
+  /// True if one op reduces along rows and columns.
+  bool planes = false;
   /// Sums that the matrix unit makes, steps of other short reductions.
   bool multiplies = false, exact = false;
   int64_t windows = 1;

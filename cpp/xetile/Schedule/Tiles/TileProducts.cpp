@@ -4,6 +4,7 @@
 // operands, each as long as k. Refused: nothing; other contractions are sums.
 #include "xetile/IR/XeTileOps.h"
 #include "xetile/Linalg/Contraction.h"
+#include "xetile/Schedule/Tiles/Seams.h"
 #include "xetile/Schedule/Tiles/WithSizes.h"
 
 using namespace mlir;
@@ -26,7 +27,6 @@ TileWriter::matchProduct(linalg::LinalgOp op, ArrayRef<Place> loops, ArrayRef<un
   product.op = op;
   product.k = reduced.front();
   product.extent = op.getStaticLoopRanges()[product.k];
-  product.steps = static_cast<int64_t>(llvm::alignTo(product.extent, 16));
   if (product.extent <= kFewest)
     return std::nullopt;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
@@ -62,13 +62,46 @@ static bool endsWithMemory(Value tensor, unsigned dim) {
   return isInMemory(tensor);
 }
 
+/// Elements of k of one multiplication of the matrix unit.
+constexpr int64_t kDepth = 16;
+
+/// All of k at once; or what lies between the seams of operands that are put together of others, as
+/// the halves of turned heads are: of each part, their elements are read where they are.
+SmallVector<TileWriter::KPart> TileWriter::partsOf(const Product &product) const {
+  linalg::LinalgOp op = product.op;
+  llvm::SmallSet<int64_t, 4> seams;
+  AffineExpr k = getAffineDimExpr(product.k, b.getContext());
+  // Attentions have few keys in a step: two more products take more than the selects.
+  if (!plan.narrow)
+    for (OpOperand *operand : op.getDpsInputOperands())
+      findSeams(operand->get(), *op.getMatchingIndexingMap(operand).getResultPosition(k), seams);
+  SmallVector<int64_t> ends;
+  for (int64_t seam : seams)
+    if (seam > 0 && seam < product.extent)
+      ends.push_back(seam);
+  // Blocks of memory and of the matrix unit begin there.
+  if (llvm::any_of(ends, [](int64_t end) { return end % kDepth != 0; }))
+    ends.clear();
+  llvm::sort(ends);
+  ends.push_back(product.extent);
+  SmallVector<KPart> parts;
+  int64_t first = 0;
+  for (int64_t end : ends) {
+    parts.push_back({first, end - first, static_cast<int64_t>(llvm::alignTo(end - first, kDepth))});
+    first = end;
+  }
+  return parts;
+}
+
 /// An operand with k along the side that it has; elements beyond its end are zero.
-FailureOr<Value> TileWriter::factor(Product &product, unsigned operand, SmallVector<Place> loops) {
+FailureOr<Value> TileWriter::factor(Product &product, const KPart &part, unsigned operand,
+                                    SmallVector<Place> loops) {
   bool isA = operand == product.a;
   Role along = isA ? kColumns : kRows;
   loops[product.k] = Place::along(along);
+  loops[product.k].shift = part.first;
   WithSizes sizes(*this);
-  sizes.set(along, product.steps);
+  sizes.set(along, part.steps);
   if (!isA)
     sizes.shareNothing();
   OpOperand &use = product.op->getOpOperand(operand);
@@ -77,7 +110,7 @@ FailureOr<Value> TileWriter::factor(Product &product, unsigned operand, SmallVec
     return failure();
   std::optional<unsigned> dim = product.op.getMatchingIndexingMap(&use).getResultPosition(
       getAffineDimExpr(product.k, b.getContext()));
-  if (product.extent != product.steps && !endsWithMemory(use.get(), *dim)) {
+  if (part.extent != part.steps && !endsWithMemory(use.get(), *dim)) {
     Type element = cast<VectorType>(result->getType()).getElementType();
     result = select(isBelow(indices(loops[product.k]), product.extent), *result,
                     splat(cast<TypedAttr>(b.getZeroAttr(element))));
@@ -100,17 +133,20 @@ FailureOr<Value> TileWriter::multiply(Product &product, ArrayRef<Place> loops) {
   FailureOr<Value> init = read(product.op, *product.op.getDpsInitOperand(0), loops);
   if (failed(init))
     return failure();
-  SmallVector<Value> factors;
-  for (unsigned operand : {product.a, 1 - product.a}) {
-    FailureOr<Value> each = factor(product, operand, SmallVector<Place>(loops));
-    if (failed(each))
-      return failure();
-    factors.push_back(*each);
-  }
   SmallVector<int64_t> shape{size(kRows), size(kColumns)};
   Value sum = repeat(*init, shape);
-  return Value(TileMmaOp::create(b, loc, sum.getType(), factors[0], factors[1], sum, mapOf(shape),
-                                 false, false));
+  for (const KPart &part : partsOf(product)) {
+    std::array<Value, 2> factors;
+    for (auto [each, operand] : llvm::zip_equal(factors, std::array{product.a, 1 - product.a})) {
+      FailureOr<Value> read = factor(product, part, operand, SmallVector<Place>(loops));
+      if (failed(read))
+        return failure();
+      each = *read;
+    }
+    sum = TileMmaOp::create(b, loc, sum.getType(), factors[0], factors[1], sum, mapOf(shape),
+                            /*unsigned_a=*/false, /*unsigned_b=*/false);
+  }
+  return sum;
 }
 
 } // namespace xetile::transform_ops

@@ -173,11 +173,16 @@ FailureOr<Value> TileWriter::ofConcat(tensor::ConcatOp op, ArrayRef<Place> place
     SmallVector<Place> inner(places);
     Place place = rest;
     inner[dim] = inBounds(place, extent);
+    // Of one input alone, nothing is selected.
+    if (isInside(place, extent))
+      return value(input, inner);
+    rest = subtract(rest, extent.fold(b));
+    if (isOutside(place, extent) && (succeeded(result) || input != op.getInputs().back()))
+      continue;
     FailureOr<Value> part = value(input, inner);
     if (failed(part))
       return failure();
     result = failed(result) ? part : select(isBelow(indices(place), extent), *part, *result);
-    rest = subtract(rest, extent.fold(b));
   }
   return result;
 }

@@ -162,8 +162,12 @@ private:
   mlir::OpFoldResult start(const Place &place);
   /// The index by which `by` is multiplied to give `index`; false where it is not known.
   bool divideExactly(mlir::Value index, int64_t by, mlir::Value &quotient);
+  /// The least and the greatest index of `place`; nothing where these are not known.
+  std::optional<std::pair<int64_t, int64_t>> rangeOf(const Place &place) const;
   /// True if all elements at `place` are in bounds of a dimension of `extent`.
   bool isInside(const Place &place, Extent extent) const;
+  /// True if none is, as far as that is known.
+  bool isOutside(const Place &place, Extent extent) const;
   /// `place`, but that of the last element for a number outside of a dimension of `extent`
   /// elements: what is read there is dropped, and must exist.
   Place inBounds(const Place &place, Extent extent);
@@ -270,13 +274,18 @@ private:
   struct Product {
     mlir::linalg::LinalgOp op;
     unsigned k = 0, a = 0;
-    int64_t extent = 0, steps = 0;
+    int64_t extent = 0;
+  };
+  /// Elements of k that are multiplied at a time: from `first` on, `extent` of them exist.
+  struct KPart {
+    int64_t first = 0, extent = 0, steps = 0;
   };
   std::optional<Product> matchProduct(mlir::linalg::LinalgOp op, llvm::ArrayRef<Place> loops,
                                       llvm::ArrayRef<unsigned> reduced);
   mlir::FailureOr<mlir::Value> multiply(Product &product, llvm::ArrayRef<Place> loops);
-  mlir::FailureOr<mlir::Value> factor(Product &product, unsigned operand,
+  mlir::FailureOr<mlir::Value> factor(Product &product, const KPart &part, unsigned operand,
                                       llvm::SmallVector<Place> loops);
+  llvm::SmallVector<KPart> partsOf(const Product &product) const;
 
   mlir::Value power(mlir::Value exponent);
   mlir::Value binaryPower(mlir::Value exponent);

@@ -142,6 +142,8 @@ def test_rows_of_narrow_elements_are_folded_to_whole_lines(run, rng, columns, fo
         (4096, 2048, "f16", 2),
         (8191, 256, "f32", 1),
         (12290, 256, "f32", 2),
+        # Two subgroups share a row: beside it, a gain and a bias do not fit the registers of one.
+        pytest.param(8192, 704, "f32", 4, marks=pytest.mark.exhaustive),
     ],
 )
 def test_many_rows_share_what_all_of_them_read(run, rng, rows, columns, dtype, in_turn):

@@ -17,6 +17,7 @@ from gpu_programs import (
     run_poisoned,
     tensor,
 )
+from xetile.mlir import ir
 
 
 @pytest.fixture
@@ -170,3 +171,31 @@ def test_what_is_outside_along_other_dimensions_than_the_tiles_is_not_read(run, 
     text = function([("%x", kind)], [("%y", tensor(result.shape, "f32"))], body)
     (got,) = run(text, (x,), [result], schedule="elementwise")
     np.testing.assert_array_equal(got, result)
+
+
+@pytest.mark.parametrize(
+    ("rows", "widths", "target", "are_parts"),
+    [
+        (21, (32, 32, 64), "pvc", True),
+        (9, (64, 64), "bmg", True),
+        # Parts that are no blocks, and few rows: elements of all inputs are read, and selected.
+        (21, (24, 40), "bmg", False),
+        (5, (32, 32), "pvc", False),
+    ],
+)
+def test_parts_of_rows_are_read_where_they_are(compile_kernel, rng, rows, widths, target, are_parts):
+    """As halves of turned heads: inputs beside each other, times numbers of each column."""
+    width, kinds = sum(widths), [tensor((rows, each), "f32") for each in widths]
+    whole, line = tensor((rows, width), "f32"), tensor((width,), "f32")
+    names = [f"%x{i}" for i in range(len(widths))]
+    body = f"%c = tensor.concat dim(1) {', '.join(names)} : ({', '.join(kinds)}) -> {whole}\n" + generic(
+        "%y", [("%c", whole), ("%w", line)], (rows, width), "f32", [BOTH, "(m, n) -> (n)", BOTH], "pp",
+        "%1 = arith.mulf %a0, %a1 : f32\nlinalg.yield %1 : f32\n",
+    )  # fmt: skip
+    text = function([*zip(names, kinds, strict=True), ("%w", line)], [("%y", whole)], body)
+    parts, weights = [draw(rng, (rows, each), "f32") for each in widths], draw(rng, (width,), "f32")
+    expected = np.concatenate(parts, 1) * weights
+    with ir.Context():
+        kernel = compile_kernel(ir.Module.parse(text), schedule="elementwise", target=target)
+    np.testing.assert_array_equal(kernel(*parts, weights), expected)
+    assert ("arith.select" not in kernel.stages["1-xetile-workgroup"]) == are_parts
