@@ -38,3 +38,31 @@ gpu.module @m [#xevm.target<chip = "pvc">] {
     gpu.return
   }
 }
+
+// -----
+
+// A lane has a column of operand B, which it moves as words of 32 bits; what is the same for all blocks comes before.
+// CHECK-LABEL: llvm.func spir_kernelcc @columns
+// CHECK:         %[[B:.*]] = xevm.blockload2d {{.*}}pack_register = true{{.*}} -> vector<8xi32>
+// CHECK:         llvm.store %[[B]], %{{.*}} {alignment = 4 : i64} : vector<8xi32>, !llvm.ptr<3>
+// CHECK:         %[[AT:.*]] = llvm.getelementptr %{{.*}}[512] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+// CHECK:         %[[WORDS:.*]] = llvm.load %[[AT]] {alignment = 4 : i64} : !llvm.ptr<3> -> vector<8xi32>
+// CHECK-NOT:     llvm.load
+// CHECK:         xevm.mma
+gpu.module @m [#xevm.target<chip = "pvc">] {
+  gpu.func @columns(%X: memref<64x64xf16>, %C: memref<8x16xf32>) kernel {
+    %b = memref.alloca() : memref<32x16xf16, 3>
+    %mb = xegpu.create_mem_desc %b : memref<32x16xf16, 3> -> !xegpu.mem_desc<16x32xf16, #xegpu.mem_layout<stride = [1, 16]>>
+    %ta = xegpu.create_nd_tdesc %X : memref<64x64xf16> -> !xegpu.tensor_desc<8x16xf16>
+    %va = xegpu.load_nd %ta[0, 0] : !xegpu.tensor_desc<8x16xf16> -> vector<8x16xf16>
+    %tb = xegpu.create_nd_tdesc %X : memref<64x64xf16> -> !xegpu.tensor_desc<16x16xf16>
+    %vb = xegpu.load_nd %tb[16, 0] : !xegpu.tensor_desc<16x16xf16> -> vector<16x16xf16>
+    xegpu.store_matrix %vb, %mb[0, 0] : vector<16x16xf16>, !xegpu.mem_desc<16x32xf16, #xegpu.mem_layout<stride = [1, 16]>>
+    gpu.barrier
+    %right = xegpu.load_matrix %mb[0, 16] : !xegpu.mem_desc<16x32xf16, #xegpu.mem_layout<stride = [1, 16]>> -> vector<16x16xf16>
+    %d = xegpu.dpas %va, %right : vector<8x16xf16>, vector<16x16xf16> -> vector<8x16xf32>
+    %tc = xegpu.create_nd_tdesc %C : memref<8x16xf32> -> !xegpu.tensor_desc<8x16xf32>
+    xegpu.store_nd %d, %tc[0, 0] : vector<8x16xf32>, !xegpu.tensor_desc<8x16xf32>
+    gpu.return
+  }
+}

@@ -1,7 +1,7 @@
 // RUN: xetile-opt %s --convert-xetile-to-xegpu=chip=pvc --canonicalize --cse --split-input-file | FileCheck %s
 
 // Shared memory that only whole blocks are read from and written to has the order of registers: each block is rows of a
-// word of each lane; of operand B two rows of the block stand together, in pairs.
+// word of each lane; of operand B columns, each of which a lane has.
 #slm = #xetile.tile_attr<memory_space = slm>
 // CHECK-LABEL: gpu.func @operands
 // CHECK:         %[[A:.*]] = memref.alloca() : memref<32x32xf16, 3>
@@ -9,14 +9,12 @@
 // CHECK:         %[[DA:.*]] = xegpu.create_mem_desc %[[A]] : memref<32x32xf16, 3> -> !xegpu.mem_desc<64x16xf16>
 // CHECK:         xegpu.store_matrix %{{.*}}, %[[DA]][%c0, 0] <{subgroup_block_io}>: vector<8x16xf16>
 // CHECK:         xegpu.store_matrix %{{.*}}, %[[DA]][%c8, 0] <{subgroup_block_io}>: vector<8x16xf16>
-// CHECK:         %[[DB:.*]] = xegpu.create_mem_desc %[[B]] : memref<32x16xf16, 3> -> !xegpu.mem_desc<16x32xf16>
-// CHECK:         %[[PAIRS:.*]] = vector.shape_cast %{{.*}} : vector<16x16xf16> to vector<8x2x16xf16>
-// CHECK:         %[[SORTED:.*]] = vector.transpose %[[PAIRS]], [0, 2, 1] : vector<8x2x16xf16> to vector<8x16x2xf16>
-// CHECK:         %[[ROWS:.*]] = vector.shape_cast %[[SORTED]] : vector<8x16x2xf16> to vector<8x32xf16>
-// CHECK:         xegpu.store_matrix %[[ROWS]], %[[DB]][%c0, 0] <{subgroup_block_io}>: vector<8x32xf16>
+// CHECK:         %[[DB:.*]] = xegpu.create_mem_desc %[[B]] : memref<32x16xf16, 3> -> !xegpu.mem_desc<16x32xf16, #xegpu.mem_layout<stride = [1, 16]>>
+// CHECK:         xegpu.store_matrix %{{.*}}, %[[DB]][0, %c0] : vector<16x16xf16>
+// CHECK:         xegpu.store_matrix %{{.*}}, %[[DB]][0, %c16] : vector<16x16xf16>
 // CHECK:         gpu.barrier
 // CHECK:         xegpu.load_matrix %[[DA]][%c32, 0] <{subgroup_block_io}>: {{.*}} -> vector<8x16xf16>
-// CHECK:         xegpu.load_matrix %[[DB]][%c8, 0] <{subgroup_block_io}>: {{.*}} -> vector<8x32xf16>
+// CHECK:         xegpu.load_matrix %[[DB]][0, %c16] : {{.*}} -> vector<16x16xf16>
 // CHECK-NOT:     xegpu.load {{.*}}memref
 gpu.module @m {
   gpu.func @operands(%X: memref<64x64xf16>, %C: memref<8x16xf32>) {

@@ -57,11 +57,19 @@ def test_products_are_exact(compile_kernel, rng, case, chip):
 
 
 def test_registers_lie_in_memory_as_they_are(compile_kernel):
-    """Each access to shared memory moves a block of the matrix unit."""
+    """Each access to shared memory moves a block of the matrix unit: rows of A, of B a column to each lane in words."""
     kernel = staged(compile_kernel, xetile.matmul(256, 256, 256), {"slm_buffers": 2})
     code = str(kernel.stages["4-xegpu"])
-    assert code.count("subgroup_block_io") == code.count("xegpu.load_matrix") + code.count("xegpu.store_matrix") > 0
+    accesses = [line for line in code.splitlines() if "xegpu.load_matrix" in line or "xegpu.store_matrix" in line]
+    assert accesses
+    assert all(("subgroup_block_io" in line) != ("stride = [1, 16]" in line) for line in accesses)
     assert "memref.reinterpret_cast" not in code
+    lanes = str(kernel.stages["5-xevm"])
+    shared = [
+        line for line in lanes.splitlines() if "!llvm.ptr<3>" in line and ("llvm.load" in line or "llvm.store" in line)
+    ]
+    assert shared
+    assert all("vector<8xi32>" in line for line in shared)
 
 
 def test_infinities_and_nan_stay_in_their_rows(compile_kernel, rng):
@@ -98,6 +106,13 @@ def test_matmuls_of_a_program_are_staged(rng):
     case = schedule_cases.mlp(rng, m=8, inner=70, hidden=72, n=16)
     kernel = xetile.compile(parse(case.text), "gpu_model", "pvc", {"slm_buffers": 2}, native="off")
     assert str(kernel.stages["1-xetile-workgroup"]).count("memref.alloca()") == 4
+
+
+@pytest.mark.exhaustive
+def test_a_program_whose_matmuls_are_staged_is_right(rng):
+    case = schedule_cases.mlp(rng, m=8, inner=64, hidden=64, n=16)
+    kernel = xetile.compile(parse(case.text), "gpu_model", "pvc", {"slm_buffers": 2}, native="off")
+    assert not case.difference(kernel(*case.arrays))
 
 
 @pytest.mark.parametrize(

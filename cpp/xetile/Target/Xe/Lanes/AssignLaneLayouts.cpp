@@ -43,6 +43,8 @@ void LaneAssigner::anchorBlockRows(Operation *op) {
     auto vector = dyn_cast<VectorType>(value.getType());
     if (vector && access.getSubgroupBlockIo())
       set(value, mapOfBlockRows(access.getMemDesc().getType(), vector, lanes));
+    else if (vector)
+      set(value, mapOfBlockColumns(access.getMemDesc(), vector, lanes));
   };
   if (auto load = dyn_cast<xegpu::LoadMatrixOp>(op))
     anchor(load, load.getRes());

@@ -61,13 +61,15 @@ void LaneAssigner::convertOperands(xegpu::StoreNdOp op) {
     convertOperand(op.getValueMutable(), request.lanes);
 }
 
-/// To the lanes of rows, where it is stored by blocks.
+/// To the lanes of rows, where it is stored by blocks, or of columns.
 void LaneAssigner::convertOperands(xegpu::StoreMatrixOp op) {
   auto vector = dyn_cast<VectorType>(op.getData().getType());
-  if (!vector || !op.getSubgroupBlockIo())
+  if (!vector)
     return;
-  if (std::optional<LaneMap> rows = mapOfBlockRows(op.getMemDesc().getType(), vector, lanes))
-    convertOperand(op.getDataMutable(), rows->attr(op->getContext()));
+  if (std::optional<LaneMap> words = op.getSubgroupBlockIo()
+                                         ? mapOfBlockRows(op.getMemDesc().getType(), vector, lanes)
+                                         : mapOfBlockColumns(op.getMemDesc(), vector, lanes))
+    convertOperand(op.getDataMutable(), words->attr(op->getContext()));
 }
 
 /// Values that regions carry, to the lanes of their arguments or results.

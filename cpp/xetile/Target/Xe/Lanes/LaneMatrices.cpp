@@ -1,10 +1,12 @@
 //===- LaneMatrices.cpp - matrices in shared local memory --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: create_mem_desc, load_matrix and store_matrix. Out: loads and stores of each lane, blocks of
-// the whole subgroup where rows in memory are its registers. Refused: what lanes hold instead of
+// In: create_mem_desc, load_matrix and store_matrix. Out: loads and stores of each lane, in words
+// where it has whole columns, blocks of the whole subgroup where rows in memory are its registers.
+// Refused: what lanes hold instead of
 // what a subgroup does, elements that are no whole bytes, offsets that do not fit the matrix.
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/LLVMIR/XeVMDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "xetile/IR/XeTileTypes.h"
 #include "xetile/Target/Xe/Lanes/LaneAccess.h"
 #include "xetile/Target/Xe/Lanes/LaneLowering.h"
@@ -97,6 +99,17 @@ static std::optional<BlockWords> blockWordsOf(LaneContext &lanes, Op op, Value v
   return BlockWords{bits, unsigned(std::min(words & -words, most))};
 }
 
+/// The part of a sum that is no constant, null for none, and the constant.
+static std::pair<Value, int64_t> splitConstant(Value value) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return {Value(), *constant};
+  auto sum = value.getDefiningOp<arith::AddIOp>();
+  if (std::optional<int64_t> constant =
+          sum ? getConstantIntValue(sum.getRhs()) : std::optional<int64_t>())
+    return {sum.getLhs(), *constant};
+  return {value, 0};
+}
+
 /// Calls `visit` with the pointer to each block access, and its first register of all pieces.
 static void forEachBlock(LaneContext &lanes, const LaneMatrix &matrix, VectorType vector,
                          const BlockWords &words,
@@ -104,14 +117,18 @@ static void forEachBlock(LaneContext &lanes, const LaneMatrix &matrix, VectorTyp
   LaneBuilder &b = lanes.b;
   int64_t columns = vector.getDimSize(1), perLane = columns / lanes.count;
   unsigned bytes = memoryBits(LaneFragments::storedType(vector.getElementType())) / 8;
-  Value start = advance(b, matrix.address, b.mul(matrix.offsets[0], b.index(columns)), bytes);
+  auto [first, fixed] = splitConstant(matrix.offsets[0]);
+  Value start = matrix.address;
+  if (first)
+    start = advance(b, start, b.mul(first, b.index(columns)), bytes);
   auto type = LLVM::LLVMPointerType::get(b.getContext(), matrix.space);
   Value base = LLVM::IntToPtrOp::create(b, type, start);
   for (int64_t row = 0; row < vector.getDimSize(0); row += words.perAccess) {
     Value pointer = base;
-    if (row)
-      pointer = LLVM::GEPOp::create(b, type, b.getI8Type(), base,
-                                    ArrayRef<LLVM::GEPArg>{int32_t(row * columns * bytes)});
+    if (fixed + row)
+      pointer =
+          LLVM::GEPOp::create(b, type, b.getI8Type(), base,
+                              ArrayRef<LLVM::GEPArg>{int32_t((fixed + row) * columns * bytes)});
     visit(pointer, row * perLane);
   }
 }
@@ -171,10 +188,78 @@ static void storeBlocks(xegpu::StoreMatrixOp op, LaneContext &lanes, const LaneM
   });
 }
 
+/// True for an access of whole columns, in the lanes that `mapOfBlockColumns` says.
+template <typename Op> static bool movesColumns(LaneContext &lanes, Op op, Value value) {
+  auto vector = cast<VectorType>(value.getType());
+  std::optional<LaneMap> columns = op.getSubgroupBlockIo()
+                                       ? std::nullopt
+                                       : mapOfBlockColumns(op.getMemDesc(), vector, lanes.count);
+  return columns && haveSameRegisters(*columns, LaneMap(lanes.held.layoutOf(value)),
+                                      vector.getShape(), lanes.count);
+}
+
+/// Calls `visit` with the pointer to the column of each piece. What is the same for all of them
+/// comes first, so that messages carry the rest.
+static void forEachColumn(LaneContext &lanes, const LaneMatrix &matrix, VectorType vector,
+                          function_ref<void(Value pointer, unsigned piece)> visit) {
+  LaneBuilder &b = lanes.b;
+  int64_t rows = vector.getDimSize(0);
+  unsigned bytes = memoryBits(LaneFragments::storedType(vector.getElementType())) / 8;
+  SmallVector<int64_t> places;
+  for (int64_t lane = 0; lane < int64_t(lanes.count); ++lane)
+    places.push_back(lane * rows);
+  auto [column, fixed] = splitConstant(matrix.offsets[1]);
+  Value start = advance(b, matrix.address, lanes.numbers.index(places), bytes);
+  if (column)
+    start = advance(b, start, b.mul(column, b.index(rows)), bytes);
+  auto type = LLVM::LLVMPointerType::get(b.getContext(), matrix.space);
+  Value base = LLVM::IntToPtrOp::create(b, type, start);
+  for (unsigned piece = 0, pieces = vector.getDimSize(1) / lanes.count; piece < pieces; ++piece) {
+    int64_t behind = (fixed + piece * lanes.count) * rows * bytes;
+    visit(
+        LLVM::GEPOp::create(b, type, b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{int32_t(behind)}),
+        piece);
+    ++b.moves.messages;
+  }
+}
+
+/// A column as 32-bit words.
+static VectorType typeOfColumn(LaneBuilder &b, VectorType piece) {
+  int64_t bits = piece.getNumElements() * memoryBits(piece.getElementType());
+  return VectorType::get({bits / 32}, b.getI32Type());
+}
+
+static void loadColumns(xegpu::LoadMatrixOp op, LaneContext &lanes, const LaneMatrix &matrix) {
+  LaneBuilder &b = lanes.b;
+  VectorType piece = lanes.held.pieceType(op.getRes());
+  Values pieces;
+  forEachColumn(lanes, matrix, cast<VectorType>(op.getRes().getType()),
+                [&](Value pointer, unsigned) {
+                  Value words = LLVM::LoadOp::create(b, typeOfColumn(b, piece), pointer, 4);
+                  pieces.push_back(b.createOrFold<vector::BitCastOp>(piece, words));
+                });
+  lanes.held.define(op.getRes(), pieces);
+}
+
+static void storeColumns(xegpu::StoreMatrixOp op, LaneContext &lanes, const LaneMatrix &matrix) {
+  LaneBuilder &b = lanes.b;
+  VectorType type = typeOfColumn(b, lanes.held.pieceType(op.getData()));
+  SmallVector<Value> pieces(lanes.held.piecesOf(op.getData()));
+  forEachColumn(lanes, matrix, cast<VectorType>(op.getData().getType()),
+                [&](Value pointer, unsigned piece) {
+                  Value words = b.createOrFold<vector::BitCastOp>(type, pieces[piece]);
+                  LLVM::StoreOp::create(b, words, pointer, 4);
+                });
+}
+
 static LogicalResult lower(xegpu::LoadMatrixOp op, LaneContext &lanes) {
   FailureOr<LaneMatrix> matrix = accessOf(lanes, op, op.getRes());
   if (failed(matrix))
     return failure();
+  if (movesColumns(lanes, op, op.getRes())) {
+    loadColumns(op, lanes, *matrix);
+    return success();
+  }
   if (std::optional<BlockWords> words = blockWordsOf(lanes, op, op.getRes())) {
     loadBlocks(op, lanes, *matrix, *words);
     return success();
@@ -209,6 +294,10 @@ static LogicalResult lower(xegpu::StoreMatrixOp op, LaneContext &lanes) {
   FailureOr<LaneMatrix> matrix = accessOf(lanes, op, op.getData());
   if (failed(matrix))
     return failure();
+  if (movesColumns(lanes, op, op.getData())) {
+    storeColumns(op, lanes, *matrix);
+    return success();
+  }
   if (std::optional<BlockWords> words = blockWordsOf(lanes, op, op.getData())) {
     storeBlocks(op, lanes, *matrix, *words);
     return success();

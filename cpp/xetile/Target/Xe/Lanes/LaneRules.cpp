@@ -4,6 +4,7 @@
 // no instruction. Refused: layouts that do not fit.
 #include "xetile/Target/Xe/Lanes/LaneRules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -163,6 +164,10 @@ bool xetile::feedsDpasB(Value value) {
         if (bits < 32 && vector.getShape().back() * bits == 32 * kBlockLanes)
           return true;
       }
+      // Columns of it, which a lane has in words.
+      if (store &&
+          mapOfBlockColumns(store.getMemDesc(), cast<VectorType>(next.getType()), kBlockLanes))
+        return true;
       if (isa<vector::ExtractOp, vector::ExtractStridedSliceOp, vector::ShapeCastOp,
               vector::BitCastOp, vector::TransposeOp>(user))
         llvm::append_range(pending, user->getResults());
@@ -270,6 +275,38 @@ std::optional<LaneMap> xetile::mapOfBlockRows(xegpu::MemDescType memory, VectorT
   for (int64_t lane = 1; lane < int64_t(subgroupSize); lane *= 2)
     map.lanes.push_back({0, lane * perLane});
   map.block = {rows, columns};
+  return map;
+}
+
+/// True for shared memory that begins at a whole word.
+static bool beginsAtWord(Value memory) {
+  auto descriptor = memory.getDefiningOp<xegpu::CreateMemDescOp>();
+  auto buffer = descriptor ? descriptor.getSource().getDefiningOp<memref::GetGlobalOp>() : nullptr;
+  auto global =
+      buffer ? SymbolTable::lookupNearestSymbolFrom<memref::GlobalOp>(buffer, buffer.getNameAttr())
+             : nullptr;
+  return global && global.getAlignment().value_or(1) % 4 == 0;
+}
+
+std::optional<LaneMap> xetile::mapOfBlockColumns(Value memory, VectorType vector,
+                                                 unsigned subgroupSize) {
+  auto type = cast<xegpu::MemDescType>(memory.getType());
+  if (type.getRank() != 2 || vector.getRank() != 2 || !type.getMemLayout() ||
+      !type.getBlockAttr().empty())
+    return std::nullopt;
+  int64_t rows = vector.getDimSize(0), columns = vector.getDimSize(1);
+  int64_t bits = rows * memoryBits(vector.getElementType());
+  Builder builder(memory.getContext());
+  if (type.getStrideAttr() != builder.getI64ArrayAttr({1, rows}) || type.getShape()[0] != rows ||
+      !llvm::isPowerOf2_64(rows) || !llvm::is_contained({32, 64, 128, 256}, bits) ||
+      columns % int64_t(subgroupSize) || !beginsAtWord(memory))
+    return std::nullopt;
+  LaneMap map;
+  for (int64_t step = 1; step < rows; step *= 2)
+    map.registers.push_back({step, 0});
+  for (int64_t lane = 1; lane < int64_t(subgroupSize); lane *= 2)
+    map.lanes.push_back({0, lane});
+  map.block = {rows, int64_t(subgroupSize)};
   return map;
 }
 

@@ -55,6 +55,11 @@ bool feedsDpasB(mlir::Value value);
 std::optional<LaneMap> mapOfBlockRows(mlir::xegpu::MemDescType memory, mlir::VectorType vector,
                                       unsigned subgroupSize);
 
+/// The same of whole columns of shared memory that is stored by columns, a power of two of words
+/// each: a lane has a column. Nothing for others, or where words may be cut by lines.
+std::optional<LaneMap> mapOfBlockColumns(mlir::Value memory, mlir::VectorType vector,
+                                         unsigned subgroupSize);
+
 /// The map that XeGPU's lane_layout and lane_data give a vector of `shape`.
 Result<LaneMap> mapOfLayout(mlir::xegpu::DistributeLayoutAttr layout, llvm::ArrayRef<int64_t> shape,
                             unsigned subgroupSize);

@@ -1,8 +1,9 @@
 //===- SharedBlocks.cpp - shared memory in the order of registers -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: loads and stores of tiles in blocks, in buffers of shared memory that nothing else accesses.
-// Out: xegpu.load_matrix and store_matrix with subgroup_block_io, one for each block. Refused:
-// nothing; other buffers are accessed element by element.
+// Out: xegpu.load_matrix and store_matrix, one for each block: with subgroup_block_io of rows, of a
+// matrix by columns for the matrix unit's operand B. Refused: nothing; other buffers are accessed
+// element by element.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Xe/ToXeGPU/SharedBlocks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,8 +17,8 @@
 using namespace mlir;
 using namespace xetile;
 
-// Lanes of a block access, and bits of a word of the matrix unit's operand B.
-static constexpr int64_t kLanes = 16, kPackedBits = 32;
+// Lanes of a block access, and the most bits of a column that a lane moves at once.
+static constexpr int64_t kLanes = 16, kColumnBits = 256;
 
 /// True if a product takes the value, or a slice of it, as its right operand.
 static bool feedsRightOperand(Value value) {
@@ -68,12 +69,19 @@ static Operation *getBlockAccess(InitTileOp init, const SurfaceVersions &version
   return access;
 }
 
+/// True if lanes can have columns of the block in words of 32 bits.
+static bool hasColumnsOfWords(const SharedBlock &block, int64_t bits) {
+  int64_t column = block.rows * bits;
+  return block.columns % kLanes == 0 && llvm::isPowerOf2_64(column) && column % 32 == 0 &&
+         column <= kColumnBits;
+}
+
 void SharedBlocks::run(Operation *root, const SurfaceVersions &versions) {
   for (Value buffer : findBuffers(root)) {
     auto type = cast<MemRefType>(buffer.getType());
     SmallVector<Operation *> found;
     std::optional<SharedBlock> block;
-    bool isWhole = true, isPacked = false;
+    bool isWhole = true, isRight = false;
     for (Operation *user : buffer.getUsers()) {
       auto init = dyn_cast<InitTileOp>(user);
       Operation *access = init ? getBlockAccess(init, versions) : nullptr;
@@ -83,10 +91,10 @@ void SharedBlocks::run(Operation *root, const SurfaceVersions &versions) {
       }
       ArrayRef<int64_t> sides = init.getTile().getType().getInnerBlocks();
       if (!block)
-        block = SharedBlock{sides[0], sides[1], 1};
+        block = SharedBlock{sides[0], sides[1], /*byColumns=*/false};
       isWhole &= block->rows == sides[0] && block->columns == sides[1];
       if (auto load = dyn_cast<LoadTileOp>(access))
-        isPacked |= feedsRightOperand(load.getValue());
+        isRight |= feedsRightOperand(load.getValue());
       found.push_back(access);
     }
     Type element = type.getElementType();
@@ -95,10 +103,9 @@ void SharedBlocks::run(Operation *root, const SurfaceVersions &versions) {
         type.getDimSize(1) % block->columns || block->columns % kLanes ||
         !llvm::is_contained({8, 16, 32}, bits))
       continue;
-    if (isPacked && bits < kPackedBits)
-      block->pack = kPackedBits / bits;
-    int64_t word = block->columns / kLanes * block->pack * bits;
-    if (!llvm::is_contained({8, 16, 32}, word) || block->rows % block->pack)
+    block->byColumns = isRight && hasColumnsOfWords(*block, bits);
+    int64_t word = block->columns / kLanes * bits;
+    if (!block->byColumns && !llvm::is_contained({8, 16, 32}, word))
       continue;
     for (Operation *access : found)
       accesses[access] = *block;
@@ -106,7 +113,7 @@ void SharedBlocks::run(Operation *root, const SurfaceVersions &versions) {
 }
 
 namespace {
-/// The rows of memory that blocks of a tile are.
+/// The rows or columns of memory that blocks of a tile are.
 class BlockPlaces {
 public:
   BlockPlaces(OpBuilder &builder, Location loc, TileType tile, Value memory, ValueRange offsets,
@@ -114,51 +121,38 @@ public:
       : builder(builder), loc(loc), tile(tile), block(block) {
     auto type = cast<MemRefType>(memory.getType());
     gridColumns = type.getDimSize(1) / block.columns;
-    rowsOfBlock = block.rows / block.pack;
-    int64_t columns = block.columns * block.pack;
+    linesOfBlock = block.byColumns ? block.columns : block.rows;
+    int64_t length = block.byColumns ? block.rows : block.columns,
+            lines = type.getNumElements() / length;
+    SmallVector<int64_t, 2> shape = {lines, length};
+    xegpu::MemLayoutAttr layout;
+    if (block.byColumns) {
+      shape = {length, lines};
+      layout = xegpu::MemLayoutAttr::get(builder.getContext(),
+                                         builder.getDictionaryAttr(builder.getNamedAttr(
+                                             "stride", builder.getI64ArrayAttr({1, length}))));
+    }
     auto matrix =
-        xegpu::MemDescType::get(builder.getContext(), {type.getNumElements() / columns, columns},
-                                type.getElementType(), xegpu::MemLayoutAttr());
+        xegpu::MemDescType::get(builder.getContext(), shape, type.getElementType(), layout);
     descriptor = xegpu::CreateMemDescOp::create(builder, loc, matrix, memory);
     // Offsets are whole blocks.
-    Value row = times(divided(offsets[0], block.rows), gridColumns * rowsOfBlock);
-    Value column = times(divided(offsets[1], block.columns), rowsOfBlock);
+    Value row = times(divided(offsets[0], block.rows), gridColumns * linesOfBlock);
+    Value column = times(divided(offsets[1], block.columns), linesOfBlock);
     start = builder.createOrFold<arith::AddIOp>(loc, row, column);
-  }
-
-  VectorType getRowsType() const {
-    return VectorType::get({rowsOfBlock, block.columns * block.pack}, tile.getElementType());
   }
 
   void forEach(function_ref<void(ArrayRef<OpFoldResult> place, int64_t number)> visit) {
     int64_t number = 0;
+    OpFoldResult zero = builder.getIndexAttr(0);
     for (int64_t row = 0; row < tile.getDimSize(0) / block.rows; ++row)
       for (int64_t column = 0; column < tile.getDimSize(1) / block.columns; ++column) {
-        Value delta = index((row * gridColumns + column) * rowsOfBlock);
+        Value delta = index((row * gridColumns + column) * linesOfBlock);
         OpFoldResult place = builder.createOrFold<arith::AddIOp>(loc, start, delta);
-        visit({place, builder.getIndexAttr(0)}, number++);
+        if (block.byColumns)
+          visit({zero, place}, number++);
+        else
+          visit({place, zero}, number++);
       }
-  }
-
-  /// A block from the rows of memory, and the reverse.
-  Value unpack(Value rows) {
-    if (block.pack == 1)
-      return rows;
-    Type element = tile.getElementType();
-    Value pairs = vector::ShapeCastOp::create(
-        builder, loc, VectorType::get({rowsOfBlock, block.columns, block.pack}, element), rows);
-    Value sorted = vector::TransposeOp::create(builder, loc, pairs, ArrayRef<int64_t>{0, 2, 1});
-    return vector::ShapeCastOp::create(
-        builder, loc, VectorType::get({block.rows, block.columns}, element), sorted);
-  }
-  Value pack(Value whole) {
-    if (block.pack == 1)
-      return whole;
-    Value rows = vector::ShapeCastOp::create(
-        builder, loc,
-        VectorType::get({rowsOfBlock, block.pack, block.columns}, tile.getElementType()), whole);
-    Value sorted = vector::TransposeOp::create(builder, loc, rows, ArrayRef<int64_t>{0, 2, 1});
-    return vector::ShapeCastOp::create(builder, loc, getRowsType(), sorted);
   }
 
   TypedValue<xegpu::MemDescType> descriptor;
@@ -176,7 +170,7 @@ private:
   Location loc;
   TileType tile;
   const SharedBlock &block;
-  int64_t gridColumns, rowsOfBlock;
+  int64_t gridColumns, linesOfBlock;
   Value start;
 };
 } // namespace
@@ -184,13 +178,16 @@ private:
 SmallVector<Value> SharedBlocks::load(OpBuilder &builder, LoadTileOp op, Value memory,
                                       ValueRange offsets, const SharedBlock &block) {
   Location loc = op.getLoc();
-  BlockPlaces places(builder, loc, op.getTile().getType(), memory, offsets, block);
+  TileType tile = op.getTile().getType();
+  BlockPlaces places(builder, loc, tile, memory, offsets, block);
+  auto type = VectorType::get({block.rows, block.columns}, tile.getElementType());
   SmallVector<Value> blocks;
   places.forEach([&](ArrayRef<OpFoldResult> place, int64_t) {
-    auto load = xegpu::LoadMatrixOp::create(builder, loc, places.getRowsType(), places.descriptor,
-                                            place, xegpu::DistributeLayoutAttr());
-    load.setSubgroupBlockIoAttr(builder.getUnitAttr());
-    blocks.push_back(places.unpack(load.getRes()));
+    auto load = xegpu::LoadMatrixOp::create(builder, loc, type, places.descriptor, place,
+                                            xegpu::DistributeLayoutAttr());
+    if (!block.byColumns)
+      load.setSubgroupBlockIoAttr(builder.getUnitAttr());
+    blocks.push_back(load.getRes());
   });
   return blocks;
 }
@@ -200,9 +197,9 @@ void SharedBlocks::store(OpBuilder &builder, StoreTileOp op, Value memory, Value
   Location loc = op.getLoc();
   BlockPlaces places(builder, loc, op.getTile().getType(), memory, offsets, block);
   places.forEach([&](ArrayRef<OpFoldResult> place, int64_t number) {
-    auto store =
-        xegpu::StoreMatrixOp::create(builder, loc, places.pack(blocks[number]), places.descriptor,
-                                     place, xegpu::DistributeLayoutAttr());
-    store.setSubgroupBlockIoAttr(builder.getUnitAttr());
+    auto store = xegpu::StoreMatrixOp::create(builder, loc, blocks[number], places.descriptor,
+                                              place, xegpu::DistributeLayoutAttr());
+    if (!block.byColumns)
+      store.setSubgroupBlockIoAttr(builder.getUnitAttr());
   });
 }

@@ -7,11 +7,12 @@
 
 namespace xetile {
 
-/// A buffer in shared memory that lies there block after block: a block is rows of one word of each
-/// lane, which one access moves to the registers as they are. `pack` rows of the block stand
-/// together in one of memory, their elements interleaved, as the matrix unit wants its operand B.
+/// A buffer in shared memory that lies there block after block, so that one access moves a block to
+/// the registers as they are: rows of one word of each lane, or `byColumns`, each of which is a
+/// lane's, as the matrix unit wants its operand B.
 struct SharedBlock {
-  int64_t rows, columns, pack;
+  int64_t rows, columns;
+  bool byColumns;
 };
 
 /// Which buffers are only accessed by whole blocks of one shape, so that nobody can tell their
