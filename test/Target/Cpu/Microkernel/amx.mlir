@@ -113,11 +113,22 @@ func.func @bytes(%a: tensor<21x72xi8>, %b: tensor<72x51xi8>, %c: tensor<21x51xi3
   return %d : tensor<21x51xi32>
 }
 
-// The same in place, as A is read once for 19 columns: vector code does what is left of k.
+// The same in place, as A is read once for 19 columns: the last 2 of 18 groups of k are copied to tiles, with zeros.
 // CHECK-LABEL: func @in_place
+// CHECK: %[[LAST:.*]] = memref.alloca() {alignment = 64 : i64} : memref<64x64xi8>
 // CHECK-NOT: vector.transfer_write {{.*}} memref<32x192xi8>
+// CHECK: amx.tile_load {{.*}} into !amx.tile<11x64xi8>
+// CHECK: %[[THERE:.*]] = vector.c{{.*}}mask {{.*}} : vector<64xi1>
+// CHECK: vector.maskedload {{.*}}, %[[THERE]]
+// CHECK: vector.store %{{.*}}, %[[LAST]]
+// CHECK: arith.cmpi ult
+// CHECK: vector.maskedload
+// CHECK: vector.store %{{.*}}, %[[LAST]]
+// CHECK: %[[A:.*]] = amx.tile_load %[[LAST]]{{.*}} into !amx.tile<11x64xi8>
+// CHECK: %[[B:.*]] = amx.tile_load %[[LAST]]{{.*}} into !amx.tile<16x40xi8>
+// CHECK: amx.tile_muli %[[A]] zext, %[[B]],
 // CHECK: amx.tile_store
-// CHECK: vpdpbusd
+// CHECK-NOT: vpdpbusd
 // CHECK-LABEL: func @rows
 func.func @in_place(%a: tensor<21x72xi8>, %b: tensor<72x19xi8>, %c: tensor<21x19xi32>) -> tensor<21x19xi32> {
   %d = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,

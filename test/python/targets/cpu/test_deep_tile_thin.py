@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +21,7 @@ MACHINES = {
     "AVX2": {"max_vector_width": 256, "int8_dot": 0, "bf16_dot": 0},
     "AVX-512": {"max_vector_width": 512, "int8_dot": 0, "bf16_dot": 0},
 }
+DOTS = {"max_vector_width": 512, "int8_dot": 1, "bf16_dot": 1}
 
 
 def some_shapes(rng: np.random.Generator) -> list[tuple[int, int]]:
@@ -36,7 +38,6 @@ def configuration(problem: Problem, **options) -> tuple[dict[str, int], str]:
     return json.loads(first[first.index("{") :]), "\n".join(terms)
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("types", TYPES, ids="-".join)
 def test_types(rng, form, types):
@@ -51,7 +52,6 @@ def test_configurations(rng, form):
         check(rng, problem, random_config(rng, problem, threads=2))
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.parametrize("form", ["plain", "transposed A", "transposed B"])
 @pytest.mark.parametrize("dynamic", ["m", "n", "k", "mnk"])
 def test_sizes_at_run_time(rng, form, dynamic):
@@ -80,13 +80,26 @@ def test_more_sums_than_a_vector_has_lanes(rng, columns):
         check(rng, replace(problem, fill=fill), config, threads=2)
 
 
+@pytest.mark.parametrize("machine", [MACHINES["AVX2"], DOTS, DOTS | {"amx": 1}], ids=["AVX2", "AVX-512", "AMX"])
 @pytest.mark.parametrize("types", [F32, ("bf16", "bf16", "f32"), ("i8", "i8", "i32")], ids="-".join)
-def test_nothing_is_packed_for_a_column(types):
+def test_nothing_is_packed_for_a_column(types, machine):
     for form in ("plain", "transposed A", "transposed B"):
-        _, terms = configuration(Problem(form, blocked(form, 1000, 1, 512), types, fill=True))
+        _, terms = configuration(Problem(form, blocked(form, 1000, 1, 512), types, fill=True, machine=machine))
         assert "pack A: no" in terms
         assert "pack B: no" in terms
         assert ("vectors run along m" if form == "transposed A" else "run along k") in terms
+
+
+def test_threads_have_lines_of_c_of_their_own(rng):
+    """Vectors run along k, for four columns at a time, and a line has sixteen."""
+    problem = Problem("plain", blocked("plain", 2016, 16, 240), F32, machine=MACHINES["AVX-512"])
+    config = json.loads(re.search(r"\{.*\}", cpu.explain(problem.module(), threads=4))[0])
+    assert config["innermostNBlock"] < 16 and (config["MThreads"], config["NThreads"]) == (4, 1)
+    # Threads that are asked for have whole lines where there are enough, else whole innermost blocks.
+    problem = replace(problem, sizes=blocked("plain", 40, 56, 70))
+    for count in (2, 3, 4, 14):
+        own = {"MThreads": 1, "NThreads": count, "KThreads": 1, "innermostNBlock": 4}
+        check(rng, problem, own, threads=count)
 
 
 def test_rows_that_share_a_set_of_the_first_level_are_few():

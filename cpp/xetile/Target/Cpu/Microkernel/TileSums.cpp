@@ -1,9 +1,9 @@
 //===- TileSums.cpp - sums in tile registers ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: bf16 or bytes in groups of k (VNNI layout). Out: amx ops on tiles of 16 x 16 sums, two by two
-// at a time, and prefetches of C; up to 32 rows and columns in tiles of as many. Vector code does
-// the edges of k, the caller those of more, or unknown, m and n. Refused by fitsTiles: other types
-// and layouts.
+// at a time, and prefetches of C; up to 32 rows and columns in tiles of as many. The last groups of
+// k that fill no tile are copied to ones that they do; the caller does the edges of more, or
+// unknown, m and n. Refused by fitsTiles: other types and layouts.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Microkernel/TileSums.h"
 #include "mlir/Dialect/AMX/AMXDialect.h"
@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "xetile/Target/Cpu/Microkernel/LastTiles.h"
 #include "xetile/Target/Cpu/Microkernel/TileTraffic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -68,8 +69,24 @@ static Index wholeTiles(const KernelBuilder &kernel, Index extent, int64_t tiles
   return mulIndex(kernel.b, kernel.loc, floorDivIndex(kernel.b, kernel.loc, extent, size), size);
 }
 
+/// True if all of k is known to be in whole tiles.
+static bool hasWholeSteps(const KernelBuilder &kernel) {
+  const KernelPlan &plan = kernel.plan;
+  unsigned dim = plan.stepDims().back();
+  if (int64_t known = plan.kernel.sizes[dim]; !ShapedType::isDynamic(known))
+    return known % kTileRows == 0;
+  auto [operand, place] = *plan.indexedBy(dim); // planKernel has checked
+  auto view = plan.operands[operand].getDefiningOp<memref::ExpandShapeOp>();
+  auto size = view ? dyn_cast<Value>(view.getMixedOutputShape()[place]) : Value();
+  auto computed = size ? size.getDefiningOp<affine::AffineApplyOp>() : affine::AffineApplyOp();
+  return computed && computed.getAffineMap().getResult(0).isMultipleOf(kTileRows);
+}
+
 namespace {
-/// Up to two by two tiles of sums, in all whole tiles of k.
+/// Loads tile `number` of an operand.
+using LoadTile = llvm::function_ref<Value(unsigned operand, size_t number)>;
+
+/// Up to two by two tiles of sums, through all of k.
 class TileBlock {
 public:
   TileBlock(const KernelBuilder &kernel, const SumStart &start, const TileTraffic &traffic,
@@ -84,11 +101,15 @@ private:
   Value shifted(Value first, Index distance) {
     return asValue(b, loc, addIndex(b, loc, first, distance));
   }
+  amx::TileType tileOf(unsigned operand);
+  /// The tile at `place`, but for the row or column, which is `at`.
   Value load(unsigned operand, Value at);
-  Values multiply(Values sums);
+  Values multiply(Values sums, LoadTile loadTile);
   /// Writes to C come to lines that are there: `rows` of them are fetched in step `step` of k.
   void fetch(Value step, int64_t rows);
   Values throughSteps(Values sums);
+  /// Steps of k from `first` on, which fill no tile.
+  Values throughLastSteps(Values sums, Index first);
 
   const KernelBuilder &kernel;
   const KernelPlan &plan;
@@ -105,30 +126,33 @@ private:
 };
 } // namespace
 
+amx::TileType TileBlock::tileOf(unsigned operand) {
+  return amx::TileType::get(operand == 0 ? ArrayRef{height, kTileRows * plan.group}
+                                         : ArrayRef{kTileRows, width * plan.group},
+                            plan.elementOf(operand));
+}
+
 Value TileBlock::load(unsigned operand, Value at) {
   place[operand == 0 ? plan.rowDim : plan.columnDim] = at;
   // Groups are flattened.
   Values indices = kernel.at(operand, place);
   indices.pop_back();
   indices.back() = asValue(b, loc, mulIndex(b, loc, indices.back(), plan.group));
-  auto tile = amx::TileType::get(operand == 0 ? ArrayRef{height, kTileRows * plan.group}
-                                              : ArrayRef{kTileRows, width * plan.group},
-                                 plan.elementOf(operand));
-  auto loaded = amx::TileLoadOp::create(b, loc, tile, flat[operand], indices);
+  auto loaded = amx::TileLoadOp::create(b, loc, tileOf(operand), flat[operand], indices);
   if (operand == traffic.streamed)
     loaded->setDiscardableAttr(kStreamedAttr, b.getUnitAttr());
   return loaded;
 }
 
-Values TileBlock::multiply(Values sums) {
+Values TileBlock::multiply(Values sums, LoadTile loadTile) {
   // Products begin before all tiles are loaded.
   Values left(rowsAt.size()), right(columnsAt.size());
   for (auto [number, sum] : llvm::enumerate(sums)) {
     size_t row = number / columnsAt.size(), column = number % columnsAt.size();
     if (!left[row])
-      left[row] = load(0, rowsAt[row]);
+      left[row] = loadTile(0, row);
     if (!right[column])
-      right[column] = load(1, columnsAt[column]);
+      right[column] = loadTile(1, column);
     if (isa<FloatType>(plan.element))
       sum = amx::TileMulFOp::create(b, loc, sumTile, left[row], right[column], sum);
     else
@@ -169,7 +193,9 @@ Values TileBlock::throughSteps(Values sums) {
         Value distance = arith::MulIOp::create(b, loc, place[dim], sign);
         place[dim] = arith::AddIOp::create(b, loc, origin, distance);
       }
-      return multiply(std::move(carried));
+      return multiply(std::move(carried), [&](unsigned operand, size_t number) {
+        return load(operand, operand == 0 ? rowsAt[number] : columnsAt[number]);
+      });
     });
   };
   Index from = b.getIndexAttr(0);
@@ -185,7 +211,27 @@ Values TileBlock::throughSteps(Values sums) {
   }
   if (!known || getConstantIntValue(from) != known)
     go(from, last, 0);
-  return sums;
+  return hasWholeSteps(kernel) ? sums : throughLastSteps(std::move(sums), last);
+}
+
+Values TileBlock::throughLastSteps(Values sums, Index first) {
+  unsigned dim = plan.stepDims().back();
+  Index end = kernel.extentOf(dim);
+  // One step, or none.
+  return kernel.carry({first, end, kTileRows}, place, std::move(sums), [&](Values carried) {
+    LastTiles last(kernel, flat, subIndex(b, loc, end, place[dim]));
+    for (auto [number, row] : llvm::enumerate(rowsAt)) {
+      place[plan.rowDim] = row;
+      last.copy(0, int64_t(number), place, height);
+    }
+    for (auto [number, column] : llvm::enumerate(columnsAt)) {
+      place[plan.columnDim] = column;
+      last.copy(1, int64_t(number), place, width);
+    }
+    return multiply(std::move(carried), [&](unsigned operand, size_t number) {
+      return last.load(operand, int64_t(number), tileOf(operand));
+    });
+  });
 }
 
 void TileBlock::emit(Value row, Value column, const TileCover &rows, const TileCover &columns) {
@@ -221,35 +267,6 @@ void TileBlock::emit(Value row, Value column, const TileCover &rows, const TileC
   });
 }
 
-/// True if all of k is known to be in whole tiles.
-static bool hasWholeSteps(const KernelBuilder &kernel) {
-  const KernelPlan &plan = kernel.plan;
-  unsigned dim = plan.stepDims().back();
-  if (int64_t known = plan.kernel.sizes[dim]; !ShapedType::isDynamic(known))
-    return known % kTileRows == 0;
-  auto [operand, place] = *plan.indexedBy(dim); // planKernel has checked
-  auto view = plan.operands[operand].getDefiningOp<memref::ExpandShapeOp>();
-  auto size = view ? dyn_cast<Value>(view.getMixedOutputShape()[place]) : Value();
-  auto computed = size ? size.getDefiningOp<affine::AffineApplyOp>() : affine::AffineApplyOp();
-  return computed && computed.getAffineMap().getResult(0).isMultipleOf(kTileRows);
-}
-
-/// The rest of k goes on from the sums in C.
-static void emitRestOfSteps(const KernelBuilder &kernel, Indices &place, const Area &area) {
-  OpBuilder &b = kernel.b;
-  Location loc = kernel.loc;
-  if (hasWholeSteps(kernel))
-    return;
-  Index steps = kernel.extentOf(kernel.plan.stepDims().back()),
-        wholeSteps = wholeTiles(kernel, steps, 1);
-  Value left = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, asValue(b, loc, wholeSteps),
-                                     asValue(b, loc, steps));
-  auto rest = scf::IfOp::create(b, loc, left);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(rest.thenBlock());
-  emitVectorSums(kernel, SumStart(), wholeSteps, place, area);
-}
-
 Area xetile::emitTileSums(const KernelBuilder &kernel, const SumStart &start, Indices &place) {
   const KernelPlan &plan = kernel.plan;
   OpBuilder &b = kernel.b;
@@ -270,7 +287,6 @@ Area xetile::emitTileSums(const KernelBuilder &kernel, const SumStart &start, In
       b.setInsertionPoint(scf::YieldOp::create(b, kernel.loc));
     }
     block.emit(origin, origin, *rowCover, *columnCover);
-    emitRestOfSteps(kernel, place, all);
     return all;
   }
   Area area = {zero, wholeTiles(kernel, rows, 1), zero, wholeTiles(kernel, columns, 1)};
@@ -283,6 +299,5 @@ Area xetile::emitTileSums(const KernelBuilder &kernel, const SumStart &start, In
   };
   kernel.loop(zero, rowPairs, 2 * kTileRows, [&](Value row) { alongColumns(row, kTwoTiles); });
   kernel.loop(rowPairs, area.rowHigh, kTileRows, [&](Value row) { alongColumns(row, kOneTile); });
-  emitRestOfSteps(kernel, place, area);
   return area;
 }

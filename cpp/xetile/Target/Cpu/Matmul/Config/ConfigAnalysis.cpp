@@ -172,7 +172,8 @@ static void chooseThreads(const CostModel &model, const PartialConfig &given, do
   int64_t asked = 1;
   std::array<SmallVector<int64_t>, 3> counts;
   for (MatmulDim dim : {kM, kN, kK}) {
-    int64_t blocks = llvm::divideCeil(model.extents[dim], config.innermost[dim]);
+    int64_t step = threadStep(model.matmul, config, dim, /*count=*/2);
+    int64_t blocks = llvm::divideCeil(model.extents[dim], step);
     std::optional<int64_t> count = given.threads[dim];
     counts[dim] = count ? SmallVector<int64_t>{*count} : threadCounts(blocks, kMostThreads);
     asked *= count.value_or(1);
@@ -303,6 +304,19 @@ static double stepsOfK(const CostModel &model, const MatmulConfig &config, doubl
   return k;
 }
 
+/// Columns of B in a block for tiles, once its steps of k are chosen.
+static double columnsOfTiles(const CostModel &model, const ConfigChoice &choice) {
+  // Measured on an Emerald Rapids: what is packed for few rows is read again while it is near. More
+  // rows lose by reading A for more blocks what they gain.
+  constexpr int64_t kFewRows = 320;
+  constexpr double kParts = 8;
+  auto columns = double(model.tileColumns());
+  if (!choice.packB || model.packing.aheadB || model.share(choice.config, kM) > kFewRows)
+    return columns;
+  double bytes = double(choice.config.block[kK]) * double(model.inputBytes);
+  return std::min(columns, double(model.machine.l2) / kParts / bytes);
+}
+
 static void chooseBlocks(const CostModel &model, const PartialConfig &given, ConfigChoice &choice) {
   MatmulConfig &config = choice.config;
   const Machine &machine = model.machine;
@@ -343,7 +357,7 @@ static void chooseBlocks(const CostModel &model, const PartialConfig &given, Con
   double columns = (oneBlock ? machine.l2 : l3) / 2.0 /
                    (config.block[kK] * (choice.fetchB ? bytesB + bytes : bytesB));
   if (model.usesTiles())
-    columns = double(model.tileColumns());
+    columns = columnsOfTiles(model, choice);
   config.block[kN] = given.block[kN].value_or(fit(kN, columns));
   auto kib = [](int64_t a, int64_t b, double size) { return double(a) * b * size / 1024; };
   choice.reasons.push_back(llvm::formatv(

@@ -17,6 +17,21 @@ static constexpr int64_t kTypicalExtent = 1024;
 /// Copying B to rows along k instead of panels, as a factor:
 static constexpr double kTurnCost = 4;
 
+int64_t xetile::threadStep(const Contraction &matmul, const MatmulConfig &config, MatmulDim dim,
+                           int64_t count) {
+  int64_t innermost = config.innermost[dim];
+  AffineMap c = matmul.map(2);
+  if (count == 1 || c.getDimPosition(c.getNumResults() - 1) != matmul.tiled(dim))
+    return innermost;
+  int64_t bits = matmul.elementType(2).getIntOrFloatBitWidth();
+  int64_t inLine = std::max<int64_t>(kCacheLineBytes * 8 / bits, 1), extent = matmul.extent(dim);
+  if (innermost >= inLine)
+    return innermost;
+  int64_t step = llvm::alignTo(inLine, innermost);
+  bool isEnough = ShapedType::isDynamic(extent) || int64_t(llvm::divideCeil(extent, step)) >= count;
+  return isEnough ? step : innermost;
+}
+
 CostModel::CostModel(const Contraction &matmul, const Machine &machine, PackingWish packing)
     : matmul(matmul), machine(machine), group(dotGroup(matmul, machine)), packing(packing) {
   for (MatmulDim dim : {kM, kN, kK}) {
@@ -105,7 +120,7 @@ MatmulDim CostModel::chooseVectorDim() const {
       std::min(extents[kM], extents[kN]) > kThin)
     return kN;
   // Tiles multiply faster, where they are filled.
-  if (machine.amx && group > 1 && std::min(extents[kM], extents[kN]) >= kTileSide)
+  if (fitsTiles() && std::min(extents[kM], extents[kN]) >= kTileSide)
     return kN;
   if (!runsAlongK(0))
     return matmul.extent(kN) == 1 && runsAlong(0, kM) ? kM : kN;
@@ -147,7 +162,7 @@ bool CostModel::readsAInPlace(const MatmulConfig &config) const {
 }
 
 int64_t CostModel::share(const MatmulConfig &config, MatmulDim dim, int64_t count) const {
-  int64_t block = config.innermost[dim];
+  int64_t block = threadStep(matmul, config, dim, count);
   int64_t blocks = llvm::divideCeil(llvm::divideCeil(extents[dim], block), count);
   return std::min(extents[dim], blocks * block);
 }

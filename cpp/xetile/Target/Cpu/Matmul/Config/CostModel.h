@@ -10,6 +10,11 @@
 
 namespace xetile {
 
+/// Elements of `dim` that `count` threads have whole ones of: innermost blocks, or lines of C where
+/// these are larger and there are enough of them. Cores that write to one line wait for each other.
+int64_t threadStep(const Contraction &matmul, const MatmulConfig &config, MatmulDim dim,
+                   int64_t count);
+
 /// Costs are in cycles, each of which is one multiply-add of f32 vectors. What no calibration
 /// measures: writing one partial result and adding it up,
 constexpr double kPartialCycles = 1.5;
@@ -53,7 +58,9 @@ struct CostModel {
   /// True for an input that is a matrix, contiguous along k.
   bool runsAlongK(unsigned operand) const;
   /// True if the accumulators are in tile registers.
-  bool usesTiles() const { return vectorDim == kN && group > 1 && machine.amx; }
+  bool usesTiles() const { return vectorDim == kN && fitsTiles(); }
+  /// True for products that tiles of A and B can have; a column of B fills none.
+  bool fitsTiles() const { return group > 1 && machine.amx && matmul.extent(kN) != 1; }
   /// Columns of B that stay near for tiles: 1 KiB of each row.
   int64_t tileColumns() const { return 1024 / inputBytes; }
   /// Steps of k of a product of tiles.

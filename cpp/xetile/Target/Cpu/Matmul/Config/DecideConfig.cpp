@@ -132,11 +132,16 @@ static void decidePacking(const Contraction &matmul, const Machine &machine, Con
   if (choice.packB && isPlain && (choice.packA || inPlace))
     choice.group = group;
   choice.offsetA = choice.group > 1 && choice.packA && offsetsBytes(matmul, machine);
-  choice.usesTiles = choice.group > 1 && machine.amx && fillsATile(matmul, choice.group);
+  choice.usesTiles =
+      choice.group > 1 && machine.amx && matmul.extent(kN) != 1 && fillsATile(matmul, choice.group);
   int64_t k = matmul.extent(kK);
+  int64_t steps = kTileSide * choice.group;
+  bool isKnown = !ShapedType::isDynamic(k);
+  // Blocks of k that a configuration asks for may begin within a tile.
+  bool wholeBlocks = choice.config.innermost[kK] % steps == 0 ||
+                     (isKnown && choice.config.threads[kK] == 1 && choice.config.block[kK] >= k);
   choice.fillsTiles =
-      choice.usesTiles &&
-      (choice.packA || (!ShapedType::isDynamic(k) && k % (kTileSide * choice.group) == 0));
+      choice.usesTiles && wholeBlocks && (choice.packA || (isKnown && k % steps == 0));
   if (choice.group == 1)
     return;
   std::string note = llvm::formatv("k in groups of {0}: an instruction adds {0} products of {1}",

@@ -9,11 +9,13 @@
 using namespace mlir;
 using namespace xetile;
 
-/// The configuration's block, less what makes all blocks of a thread's part nearly equal.
-static int64_t evenBlock(int64_t block, int64_t step, int64_t extent, int64_t threads) {
+/// The configuration's block, less what makes all blocks of a thread's part, of some `shareStep`,
+/// nearly equal.
+static int64_t evenBlock(int64_t block, int64_t step, int64_t extent, int64_t threads,
+                         int64_t shareStep) {
   if (ShapedType::isDynamic(extent))
     return block;
-  int64_t share = llvm::divideCeil(llvm::divideCeil(extent, step), threads) * step;
+  int64_t share = llvm::divideCeil(llvm::divideCeil(extent, shareStep), threads) * shareStep;
   int64_t blocks = std::max<int64_t>(llvm::divideCeil(share, block), 1);
   return llvm::divideCeil(std::max<int64_t>(llvm::divideCeil(share, step), 1), blocks) * step;
 }
@@ -26,8 +28,9 @@ BlockPlan xetile::planBlocks(const Contraction &matmul, const ConfigChoice &choi
   plan.order = config.middleLoops();
   bool outsideK = true;
   for (MatmulDim dim : plan.order) {
-    plan.sizes[dim] = evenBlock(config.block[dim] / matmul.unit[dim], threads.innermost[dim],
-                                matmul.sizes[matmul.tiled(dim)], threads.counts[dim]);
+    plan.sizes[dim] =
+        evenBlock(config.block[dim] / matmul.unit[dim], threads.innermost[dim],
+                  matmul.sizes[matmul.tiled(dim)], threads.counts[dim], threads.steps[dim]);
     int64_t part = threads.parts[dim];
     plan.whole[dim] = !ShapedType::isDynamic(part) && part <= plan.sizes[dim];
     outsideK &= dim != kK;

@@ -52,13 +52,12 @@ static Bounds boundsOf(const DeepTilePlan &plan, const IterationSpace &space) {
 /// The offset and the size of thread `id`'s part of `dim`.
 static std::pair<Index, Index> partOf(OpBuilder &b, Location loc, const ThreadPlan &plan,
                                       MatmulDim dim, Index extent, Index id) {
-  int64_t count = plan.counts[dim], step = plan.innermost[dim], part = plan.parts[dim];
+  int64_t count = plan.counts[dim], step = plan.steps[dim], part = plan.parts[dim];
   if (count == 1)
     return {b.getIndexAttr(0), extent};
   if (!ShapedType::isDynamic(part))
     return {mulIndex(b, loc, id, part), b.getIndexAttr(part)};
-  // Innermost blocks [id * blocks / count, (id + 1) * blocks / count): shares differ by one at
-  // most.
+  // Steps [id * blocks / count, (id + 1) * blocks / count): shares differ by one at most.
   Index blocks = ceilDivIndex(b, loc, extent, step);
   auto share = [&](Index number) -> Index {
     Value product = arith::MulIOp::create(b, loc, asValue(b, loc, number), asValue(b, loc, blocks));

@@ -4,6 +4,7 @@
 // parts. Nothing is refused: the configuration is legal.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Matmul/LoopNest/ThreadPlan.h"
+#include "xetile/Target/Cpu/Matmul/Config/CostModel.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -12,10 +13,11 @@ ThreadPlan xetile::planThreads(const Contraction &matmul, const MatmulConfig &co
   ThreadPlan plan;
   for (MatmulDim dim : {kM, kN, kK}) {
     int64_t extent = matmul.sizes[matmul.tiled(dim)], count = config.threads[dim];
-    int64_t step = config.innermost[dim] / matmul.unit[dim];
+    int64_t step = threadStep(matmul, config, dim, count) / matmul.unit[dim];
     bool isEven = !ShapedType::isDynamic(extent) && extent % (count * step) == 0;
     plan.counts[dim] = count;
-    plan.innermost[dim] = step;
+    plan.innermost[dim] = config.innermost[dim] / matmul.unit[dim];
+    plan.steps[dim] = step;
     plan.parts[dim] = count == 1 ? extent : isEven ? extent / count : ShapedType::kDynamic;
   }
   for (unsigned operand : {0, 1, 2})

@@ -11,8 +11,8 @@ namespace xetile {
 struct ThreadPlan {
   /// Threads along m, n and k.
   std::array<int64_t, 3> counts;
-  /// Innermost blocks, which are not divided between threads.
-  std::array<int64_t, 3> innermost;
+  /// Innermost blocks, and what is not divided between threads: some of these.
+  std::array<int64_t, 3> innermost, steps;
   /// A thread's part, kDynamic where it is known at run time only or threads have different ones.
   std::array<int64_t, 3> parts;
   /// How the operands of a thread, which have no batch dimensions, are indexed.
