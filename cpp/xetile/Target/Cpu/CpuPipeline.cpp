@@ -77,6 +77,9 @@ void xetile::buildBufferizeForCpu(OpPassManager &pm, const CpuBufferizeOptions &
   ShareRowsOptions shares;
   shares.threads = options.threads;
   pm.addPass(createShareRows(shares));
+  ShareOpsOptions ops;
+  ops.threads = options.threads;
+  pm.addPass(createShareOps(ops));
   pm.addPass(createSplitSubviews());
   pm.addPass(createExpandDynamicShapes());
   pm.addPass(createReportExpectations());

@@ -29,6 +29,32 @@ def SplitSubviews : Pass<"xetile-split-subviews"> {
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
+def ShareOps : Pass<"xetile-share-ops"> {
+  let summary = "Give each thread its share of a linalg op on memory that takes long";
+  let description = [{
+    Windows that are copied for convolutions, poolings, pads and transposes are loop nests of their own, without
+    threads. Before:
+    ```mlir
+    linalg.pooling_nchw_max ins(%x, %window : memref<1x64x112x112xf32>, memref<3x3xf32>) outs(%y : memref<1x64x110x110xf32>)
+    ```
+    After, for two threads:
+    ```mlir
+    scf.forall (%thread) in (2) {
+      %first = affine.apply affine_map<(d0) -> (d0 * 32)>(%thread)
+      %from = memref.subview %x[0, %first, 0, 0] [1, 32, 112, 112] [1, 1, 1, 1] : ...
+      %to = memref.subview %y[0, %first, 0, 0] [1, 32, 110, 110] [1, 1, 1, 1] : ...
+      linalg.pooling_nchw_max ins(%from, %window : ...) outs(%to : ...)
+    }
+    ```
+    The outermost dimension of the result that threads share nearly evenly is cut. There are as many threads as have to
+    compute at least as long as starting them takes. Left alone: what is in a loop of threads; microkernels; sizes that
+    only the run knows; short ops.
+  }];
+  let options = [Option<"threads", "threads", "int64_t", /*default=*/"1", "Threads to use; 0 for the machine's cores">];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+      "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
 def OutlineLoops : Pass<"xetile-outline-loops", "::mlir::ModuleOp"> {
   let summary = "Make functions of the loop nests of long functions, one of equal nests";
   let description = [{

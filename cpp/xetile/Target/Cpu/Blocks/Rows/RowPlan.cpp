@@ -16,6 +16,8 @@ using namespace xetile;
 
 /// Columns of a block: some vectors and some lines of a cache.
 static constexpr int64_t kColumns = 64;
+/// Bytes of several ops that threads start for, and of a block that is not cut for them.
+static constexpr int64_t kShared = 256 << 10, kLeastShare = 16 << 10;
 /// Bytes of what has dimensions of unknown sizes.
 static constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
 
@@ -40,6 +42,7 @@ private:
   std::optional<unsigned> column();
 
   bool isSmallEnough(ArrayRef<int64_t> tiles);
+  bool isShared(ArrayRef<int64_t> tiles, int64_t blocks);
 
   linalg::LinalgOp root;
   const RowOptions &options;
@@ -200,13 +203,23 @@ bool Planner::isSmallEnough(ArrayRef<int64_t> tiles) {
   return count <= options.rows;
 }
 
+/// True if threads have nearly equal shares of `blocks`.
+bool Planner::isShared(ArrayRef<int64_t> tiles, int64_t blocks) {
+  int64_t threads = options.threads;
+  if (options.rows != 0 || threads == 1 || ShapedType::isDynamic(blocks))
+    return true;
+  constexpr double kMostLoad = 1.25;
+  double most = double(llvm::divideCeil(blocks, threads)) * double(threads);
+  return most <= kMostLoad * double(blocks) || bytes(tiles) <= kLeastShare;
+}
+
 bool Planner::chooseTiles(RowPlan &plan) {
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
   plan.tiles.assign(extents.size(), 0);
   std::optional<unsigned> inLines = column();
   plan.blocks = 1;
   for (unsigned row : rows) {
-    if (isSmallEnough(plan.tiles))
+    if (isSmallEnough(plan.tiles) && isShared(plan.tiles, plan.blocks))
       break;
     int64_t extent = extents[row];
     int64_t least = row == inLines ? kColumns : 1;
@@ -223,7 +236,8 @@ bool Planner::chooseTiles(RowPlan &plan) {
       if (extent % count != 0 || (row == inLines && extent / count % least != 0))
         continue;
       best = plan.tiles[row] = extent / count;
-      if (isSmallEnough(plan.tiles))
+      int64_t blocks = ShapedType::isDynamic(plan.blocks) ? plan.blocks : plan.blocks * count;
+      if (isSmallEnough(plan.tiles) && isShared(plan.tiles, blocks))
         break;
     }
     if (!ShapedType::isDynamic(plan.blocks))
@@ -262,7 +276,8 @@ Result<RowPlan> Planner::plan() {
     if (entry.first != root)
       plan.producers.insert(entry.first);
   int64_t all = bytes(SmallVector<int64_t>(root.getNumLoops(), 0));
-  if (options.rows == 0 && all <= options.cacheBytes)
+  bool isSharedAll = hasProducers && options.threads > 1 && all >= kShared;
+  if (options.rows == 0 && all <= options.cacheBytes && !isSharedAll)
     return Error("all that it touches, " + Twine(all) + " bytes, stays in a cache");
   if (!chooseTiles(plan))
     return Error("its rows cannot be cut into equal blocks");

@@ -29,13 +29,15 @@ struct RowOptions {
   int64_t cacheBytes = 0;
   /// Rows of a block at most, whatever they touch; 0 for as many as `cacheBytes` hold.
   int64_t rows = 0;
+  /// Threads that are to have equal shares of the blocks.
+  int64_t threads = 1;
   bool alone = false;
   /// Those whose marks ops may have (ScheduleMark.h).
   llvm::ArrayRef<std::string> schedules;
 };
 
 /// A plan for the ops that end in `root`; an error if they have no rows in common, or if all that
-/// they touch takes no more than `options.cacheBytes`.
+/// they touch takes no more than `options.cacheBytes` and is too little for several threads.
 /// - rows: the loops of `root` along which each producer computes a part of its own for a block;
 /// - a producer that other ops read, too, or that blocks would compute again is none.
 /// `options.alone`: whether an op without producers is worth a plan.
