@@ -1,9 +1,11 @@
-// RUN: xetile-opt %s --xetile-share-ops=threads=2 --canonicalize | FileCheck %s
+// RUN: xetile-opt %s --xetile-share-ops=threads=2 --canonicalize --cse | FileCheck %s
 // RUN: xetile-opt %s --xetile-share-ops | FileCheck %s --check-prefix=ONE
 // RUN: not xetile-opt %s --xetile-share-ops=threads=-1 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 
 // NEGATIVE: error: threads = -1: expected 0 (the machine's cores) or more
+// ONE-LABEL: func @pool
 // ONE-NOT: scf.forall
+// ONE-LABEL: func @others
 
 #machine = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"max_vector_width" = 512 : i32, "fork_ns" = 10.0 : f64>>
 #windows = affine_map<(c, h, w, i, j) -> (c, h * 2 + i, w * 2 + j)>
@@ -12,7 +14,7 @@ module attributes {dlti.target_system_spec = #machine} {
 // CHECK-LABEL: func @pool
 // CHECK-SAME: (%[[X:.*]]: memref<1x6x18x18xf32>, %[[WINDOW:.*]]: memref<3x3xf32>, %[[Y:.*]]: memref<1x6x16x16xf32>)
 // CHECK: scf.forall (%[[ID:.*]]) in (2) {
-// CHECK: %[[FIRST:.*]] = affine.apply #{{.*}}(%[[ID]])
+// CHECK: %[[FIRST:.*]] = affine.apply #{{.*}}()[%[[ID]]]
 // CHECK: %[[FROM:.*]] = memref.subview %[[X]][0, %[[FIRST]], 0, 0] [1, 3, 18, 18] [1, 1, 1, 1]
 // CHECK: %[[TO:.*]] = memref.subview %[[Y]][0, %[[FIRST]], 0, 0] [1, 3, 16, 16] [1, 1, 1, 1]
 // CHECK: linalg.pooling_nchw_max {{.*}}ins(%[[FROM]], %{{.*}} outs(%[[TO]]
@@ -44,10 +46,9 @@ func.func @windows(%x: memref<7x17x17xf32>, %y: memref<7x3x3x8x8xf32>) {
 // Indices are those of all of the op.
 // CHECK-LABEL: func @index
 // CHECK: scf.forall (%[[ID:.*]]) in (2)
-// CHECK: %[[FIRST:.*]] = affine.apply #{{.*}}(%[[ID]])
 // CHECK: linalg.generic
 // CHECK: %[[INSIDE:.*]] = linalg.index 0
-// CHECK: affine.apply #{{.*}}(%[[INSIDE]], %[[FIRST]])
+// CHECK: affine.apply #{{.*}}()[%[[ID]], %[[INSIDE]]]
 func.func @index(%y: memref<64x64xi64>) {
   linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]} outs(%y : memref<64x64xi64>) {
   ^bb0(%b: i64):
