@@ -164,6 +164,15 @@ static SmallVector<int64_t> threadCounts(int64_t blocks, int64_t most) {
   return counts;
 }
 
+/// True if `count` threads have less than a line of C each: cores that write to one line wait for
+/// each other.
+static bool sharesLines(const CostModel &model, const MatmulConfig &config, MatmulDim dim,
+                        int64_t count) {
+  int64_t bits = model.matmul.elementType(2).getIntOrFloatBitWidth();
+  return count > 1 && model.runsAlong(2, dim) &&
+         model.share(config, dim, count) * bits < kCacheLineBytes * 8;
+}
+
 static void chooseThreads(const CostModel &model, const PartialConfig &given, double cyclesPerStep,
                           ConfigChoice &choice) {
   // More threads than this have to be asked for.
@@ -172,10 +181,12 @@ static void chooseThreads(const CostModel &model, const PartialConfig &given, do
   int64_t asked = 1;
   std::array<SmallVector<int64_t>, 3> counts;
   for (MatmulDim dim : {kM, kN, kK}) {
-    int64_t step = threadStep(model.matmul, config, dim, /*count=*/2);
-    int64_t blocks = llvm::divideCeil(model.extents[dim], step);
+    int64_t blocks = llvm::divideCeil(model.extents[dim], config.innermost[dim]);
     std::optional<int64_t> count = given.threads[dim];
     counts[dim] = count ? SmallVector<int64_t>{*count} : threadCounts(blocks, kMostThreads);
+    if (!count)
+      llvm::erase_if(counts[dim],
+                     [&](int64_t some) { return sharesLines(model, config, dim, some); });
     asked *= count.value_or(1);
   }
   int64_t cores = std::min(model.machine.cores, std::max(kMostThreads, asked));
@@ -314,7 +325,9 @@ static double columnsOfTiles(const CostModel &model, const ConfigChoice &choice)
   if (!choice.packB || model.packing.aheadB || model.share(choice.config, kM) > kFewRows)
     return columns;
   double bytes = double(choice.config.block[kK]) * double(model.inputBytes);
-  return std::min(columns, double(model.machine.l2) / kParts / bytes);
+  // A power of two, as a last block of another size has loops of unknown sizes.
+  auto near = uint64_t(std::max(double(model.machine.l2) / kParts / bytes, 1.0));
+  return std::min(columns, double(llvm::bit_floor(near)));
 }
 
 static void chooseBlocks(const CostModel &model, const PartialConfig &given, ConfigChoice &choice) {
