@@ -5,7 +5,7 @@
 // RUN:   | FileCheck %s --check-prefix=ASM
 
 #machine = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"max_vector_width" = 512 : i32, "amx" = 1 : i32,
-                                                                               "L1_cache_size_in_bytes" = 49152 : i32>>
+                                                                               "L1_cache_size_in_bytes" = 49152 : i32, "L2_cache_size_in_bytes" = 2097152 : i32>>
 module attributes {dlti.target_system_spec = #machine} {
 // Two by two tiles of sums in registers through all of k; nothing else.
 // CHECK-LABEL: func @bf16

@@ -401,7 +401,7 @@ def test_blocks_are_those_that_were_measured_to_be_fast():
     # All of m, whatever is left of it: B is packed once. All of k where the part of B fits half of L2.
     assert configuration(77, 1024, 1280)["MBlock"] == 96
     # Few rows: what is packed of B is read again while it is near, in blocks of one size.
-    assert (configuration(77, 1024, 1280)["NBlock"], configuration(24, 1024, 2048)["NBlock"]) == (64, 128)
+    assert (configuration(77, 1024, 1280)["NBlock"], configuration(24, 1024, 2048)["NBlock"]) == (128, 128)
     assert configuration(2048, 320, 1280)["KBlock"] == 1280
     assert configuration(1536, 1536, 1536)["KBlock"] == 1024
 
