@@ -215,7 +215,7 @@ static void forEachColumn(LaneContext &lanes, const LaneMatrix &matrix, VectorTy
   auto type = LLVM::LLVMPointerType::get(b.getContext(), matrix.space);
   Value base = LLVM::IntToPtrOp::create(b, type, start);
   for (unsigned piece = 0, pieces = vector.getDimSize(1) / lanes.count; piece < pieces; ++piece) {
-    int64_t behind = (fixed + piece * lanes.count) * rows * bytes;
+    int64_t behind = (fixed + int64_t(piece) * int64_t(lanes.count)) * rows * bytes;
     visit(
         LLVM::GEPOp::create(b, type, b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{int32_t(behind)}),
         piece);
