@@ -51,9 +51,18 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_path_of_a_matmul(folder):
-    (block,) = commands("docs/path.md")
+    block = commands("docs/path.md")[0]
     assert "xetile.tile_mma" in type_block(block, folder)
     assert (folder / "k.so").is_file() and len(list((folder / "stages").iterdir())) > 3
+
+
+def test_the_path_of_a_program(folder):
+    (folder / "schedules").symlink_to(ROOT / "schedules")
+    _, block = commands("docs/path.md")
+    told = type_block(block, folder)
+    kernels = ["program_0_gather_kernel", "program_1_matmul_kernel", "program_2_rows_kernel"]
+    assert all(name in told for name in kernels)
+    assert (folder / "program.so").is_file()
 
 
 @pytest.mark.skipif(tools.find_ocloc() is None, reason="no ocloc: scripts/install-ocloc")

@@ -102,6 +102,9 @@ class _Engine:
         """False if that was the thread's last one."""
         self.free["front"] = max(self.free["front"], at) + 1 / self.chip["issue_width"]
         thread.at = at + 1
+        # A sequence of atomic products ends with what is no product, whatever the last one says.
+        if self.owner is thread:
+            self.owner = None
         if instruction.kind == "dpas":
             self._multiply(thread, instruction, at)
         elif instruction.kind == "message":
