@@ -27,6 +27,8 @@ from messages import error_line
 TARGETS = ("pvc", "bmg", "lnl")
 # The one reason for which a kernel may be refused: what a value takes of them depends on how it is cut.
 TOO_LARGE = " bytes of registers "
+# What no tile tells the owner of: a kernel of several subgroups must not compute it in each of them.
+UNMAPPED = " without a wg_map in a kernel of "
 ELEMENT_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "i8": 1, "i32": 4}
 # Steps that may follow in a schedule and change no result.
 EXTENSIONS = ("canonicalize", "cse", "annotate", "infer maps", "distribute", "hoist", "prefetch more")
@@ -103,7 +105,7 @@ class GpuSchedules(DeviceKind):
             try:
                 passes.run(module, f"xetile-lower-to-binary{{chip={case['target']} native=off}}")
             except XeTileError as error:
-                if TOO_LARGE in str(error):
+                if TOO_LARGE in str(error) or (UNMAPPED in str(error) and _has_a_sum_of_no_tile(case)):
                     count("refused kernels")
                     return None
                 return f"kernel refused: {error_line(error)}\n{error}"
@@ -200,6 +202,15 @@ def _draw_schedule(rng: random.Random) -> dict[str, Any]:
         "extend": rng.sample(EXTENSIONS, rng.choice([0, 0, 0, 1, 2])),
         "data": rng.choice(["normal", "normal", "integers"]),
     }
+
+
+def _has_a_sum_of_no_tile(case: dict[str, Any]) -> bool:
+    """Whether the walk's loop carries what reads no load, and no store reads it."""
+    walk = case["walk"]
+    if not walk or xetile_kernel.reads(walk["body"], 0):
+        return False
+    number = len(xetile_kernel.input_types(case)) - 1
+    return not any(xetile_kernel.reads(store["body"], number) for store in case["stores"])
 
 
 def must_refuse(case: dict[str, Any], narrow: bool = False) -> str:
