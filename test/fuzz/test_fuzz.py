@@ -15,14 +15,14 @@ import pytest
 FUZZ = Path(__file__).parent
 # 200 of each kind but of those of which a case takes a tenth of a second or more.
 COUNTS = {
-    "subgroups": 25,
-    "workgroups": 25,
-    "gpu": 50,
-    "splits": 12,
+    "subgroups": 20,
+    "workgroups": 20,
+    "gpu": 40,
+    "splits": 10,
     "programs": 40,
-    "schedules": 50,
-    "edits": 100,
-    "cpu": 100,
+    "schedules": 40,
+    "edits": 60,
+    "cpu": 60,
 }
 
 

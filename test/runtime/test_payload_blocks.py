@@ -78,7 +78,7 @@ def run(shape: str, body: str, x: int, y: int) -> tuple[np.ndarray, np.ndarray, 
 PLACES = [(4, 3), (-4, 17), (-8, -5), (1000, 0)]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("place", [*PLACES, "right"])
 def test_stores_by_payloads_write_what_lies_inside(shape, place, flavour):

@@ -65,7 +65,7 @@ SCANS = {
 }
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("shape", [(7, 30), (3, 2100)], ids=str)
 @pytest.mark.parametrize("name", SCANS)
 def test_scans_are_pytorchs(name, shape, fresh):
@@ -207,7 +207,7 @@ def test_attentions_that_share_a_mask_are_a_kernel_each():
     close(torch.from_numpy(kernel(*(each.numpy() for each in inputs))), Two(), inputs, 2e-3)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", ATTENTIONS)
 def test_attention_is_one_kernel_and_pytorchs(name):
     torch.manual_seed(1)

@@ -28,7 +28,7 @@ _ROUNDED_ONCE = {
 }
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @NARROW
 @pytest.mark.parametrize("name", _ROUNDED_ONCE)
 def test_what_eager_computes_in_one_operation_is_rounded_once(name, dtype):

@@ -22,7 +22,7 @@ class Recurrent(torch.nn.Module):
         return self.head(steps).relu(), last[0] if isinstance(last, tuple) else last
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", [torch.nn.LSTM, torch.nn.GRU, torch.nn.RNN])
 @pytest.mark.parametrize("settings", [{}, {"batch_first": True, "bidirectional": True}, {"bias": False}])
 def test_recurrent_layers(kind, settings):

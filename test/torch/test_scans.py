@@ -44,7 +44,7 @@ def close_to_exact(got, x, function, dim):
     return ((got.double() - exact).abs() <= bound + torch.finfo(x.dtype).smallest_normal).all()
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 @pytest.mark.parametrize("function", [torch.cumsum, torch.cumprod], ids=lambda function: function.__name__)
@@ -57,7 +57,7 @@ def test_floats(shape, dim, function, dtype, threads, fresh):
     assert close_to_exact(got, x, function, dim)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("dtype", OTHERS, ids=str)
 @pytest.mark.parametrize("function", [torch.cumsum, torch.cumprod], ids=lambda function: function.__name__)
 @pytest.mark.parametrize("shape,dim", SHAPES, ids=str)

@@ -79,7 +79,7 @@ def padded(array: np.ndarray, rows: int, columns: int) -> np.ndarray:
     return view
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @each_stage
 @pytest.mark.parametrize(("dtype", "sums", "step"), [*PRODUCTS, TF32])
 def test_product(rng, stage, dtype, sums, step):
@@ -98,7 +98,7 @@ def test_product_of_few_rows(rng, stage, rows):
     assert_equal(c, product(a, b, "f32"))
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @each_stage
 @pytest.mark.parametrize("operands", ["a", "b", "ab"])
 @pytest.mark.parametrize("dtype", ["f16", "bf16", "f32", "i8"])
@@ -119,7 +119,7 @@ def test_column_major_operands(rng, stage, dtype, operands):
 SIZES = [(12, 32, 80), (1, 1, 1), (13, 17, 19), (12, 20, 100), (7, 33, 35)]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @each_stage
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("dtype", ["f16", "i8", "f32"])
@@ -143,7 +143,7 @@ def test_padded_leading_dimension(rng, stage, columns):
     assert np.isnan(c[16:]).all() and np.isnan(c[:, 32:]).all()
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @each_stage
 @pytest.mark.parametrize("dims", [[0], [1], [0, 1]])
 @pytest.mark.parametrize("kind", ["add", "maxnumf", "minimumf", "mul"])

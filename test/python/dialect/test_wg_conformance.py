@@ -243,7 +243,7 @@ PRODUCTS = [
 ]
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @each_chip
 @pytest.mark.parametrize(("dtype", "sums", "out"), PRODUCTS)
 def test_types_of_products(rng, dtype, sums, out, chip):

@@ -16,7 +16,7 @@ from workgroups import COLUMNS, Kernel, poisoned, random_map, wg_map
 from xetile_programs import DTYPES, values, vector
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @each_column
 @pytest.mark.parametrize("dtype", ["f16", "bf16", "f32", "i8", "i32"])
 def test_conversion_of_maps(rng, column, dtype):
@@ -42,7 +42,7 @@ def test_in_parts_where_shared_memory_is_short(rng, transposed):
     check(kernel, "subgroup", rng, Y=x.T if transposed else x)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @most_columns
 @pytest.mark.parametrize("dtype", ["f16", "bf16", "f32", "i8"])
 def test_transpose(rng, column, dtype):
@@ -72,7 +72,7 @@ REDUCE = [
 ]  # fmt: skip
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @each_column
 @pytest.mark.parametrize(("kind", "dtype"), REDUCE)
 def test_reduce(rng, column, kind, dtype):
@@ -132,7 +132,7 @@ def test_broadcast_in_rounds(rng, column, axes):
     check(through(op, x, y, ("f32", "f32"), ("", map_), subgroups=4), column, rng, Y=np.broadcast_to(x, shape).copy())
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @each_column
 def test_elementwise_of_differently_owned_vectors(rng, column):
     """Mixed types, a select by a mask, a scalar in all elements; operands are brought to one map."""

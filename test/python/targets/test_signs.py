@@ -74,7 +74,7 @@ def check(
     np.testing.assert_array_equal(out, expected)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("signs", SIGNS)
 @pytest.mark.parametrize("way", WAYS)
@@ -97,7 +97,7 @@ BETWEEN = {
 }
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("signs", SIGNS)
 @pytest.mark.parametrize("between", BETWEEN)
 @pytest.mark.parametrize("way", ["cpu", "cpu_model", "matmul on pvc"])

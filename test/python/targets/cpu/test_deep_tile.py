@@ -15,7 +15,7 @@ from xetile import XeTileError, cli, cpu
 F32 = ("f32", "f32", "f32")
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("types", [F32, ("bf16", "bf16", "f32"), ("i8", "i8", "i32")], ids=["f32", "bf16", "i8"])
 @pytest.mark.parametrize("pack", ["auto", "always"])

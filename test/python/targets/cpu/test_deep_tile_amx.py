@@ -252,7 +252,7 @@ def test_bf16_of_every_remainder(rng, part):
         test_bf16(rng, shape, fill=bool(rng.integers(2)))
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("part", range(4))
 @pytest.mark.parametrize("signs", ["ss", "us", "uu"])
 def test_bytes_of_every_remainder(rng, part, signs):
@@ -344,7 +344,7 @@ func.func @f(%A: tensor<{a}xbf16>, %B: tensor<{b}xbf16>, %C: tensor<{m}x{n}xf32>
 """.replace("#machine", machines.spec(machines.CALIBRATIONS["Xeon"] | {"max_vector_width": 512, "amx": 1}))
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("team", [None, {"NThreads": 2}, {"KThreads": 2}], ids=["1", "N2", "K2"])
 @pytest.mark.parametrize("form", ["plain", "constant", "turned A", "turned B", "turned constant"])
 @pytest.mark.parametrize("shape", [(77, 70, 1030), (29, 100, 65), (45, 530, 96)], ids=lambda s: "x".join(map(str, s)))

@@ -50,13 +50,13 @@ def run(rng: np.random.Generator, problem: Problem, kind: str) -> None:
     check(rng, problem, config, THREADS)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("problem", rows(), ids=name)
 def test_rows_by_default(rng, problem):
     run(rng, problem, "default")
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("problem", rows(), ids=name)
 def test_rows_with_one_configuration(rng, problem):
     run(rng, problem, CONFIGS[int(rng.integers(1, len(CONFIGS)))])
@@ -69,7 +69,7 @@ def test_rows_with_all_configurations(rng, problem, kind):
     run(rng, problem, kind)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     "number", [*range(60), *(pytest.param(n, marks=pytest.mark.exhaustive) for n in range(60, 300))]
 )

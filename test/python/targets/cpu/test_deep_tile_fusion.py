@@ -448,7 +448,7 @@ def test_schedule_tiles_instead_of_the_pass(rng, tmp_path, capsys):
         cpu.compile(source, schedule=schedule.load("cpu_matmul"), threads=2)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("narrow", [False, True], ids=["f32", "bf16"])

@@ -133,7 +133,7 @@ CASES = {
 }
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("pack", ["auto", "always", "never"])
 def test_memory_is_packed_copies_and_sums(rng, counter, name, pack):

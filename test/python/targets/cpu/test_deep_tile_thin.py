@@ -37,7 +37,7 @@ def configuration(problem: Problem, **options) -> tuple[dict[str, int], str]:
     return json.loads(first[first.index("{") :]), "\n".join(terms)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("types", TYPES, ids="-".join)
 def test_types(rng, form, types):
@@ -52,7 +52,7 @@ def test_configurations(rng, form):
         check(rng, problem, random_config(rng, problem, threads=2))
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("form", ["plain", "transposed A", "transposed B"])
 @pytest.mark.parametrize("dynamic", ["m", "n", "k", "mnk"])
 def test_sizes_at_run_time(rng, form, dynamic):

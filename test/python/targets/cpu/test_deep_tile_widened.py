@@ -29,7 +29,7 @@ def widened(rng: np.random.Generator, form: str, types: tuple[str, str, str], ma
     return Problem(form, blocked(form, m, n, k), types, fill=bool(rng.integers(2)), machine=MACHINES[machine])
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("form", FORMS)
 def test_forms(rng, form):
     for pack in ("auto", "always"):
@@ -42,7 +42,7 @@ def test_types(rng, types):
     check(rng, widened(rng, "plain", types))
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("form", FORMS)
 def test_configurations(rng, form):
     for pack in ("auto", "always", "never"):

@@ -73,7 +73,7 @@ def expected_softmax(x, axis):
     return raised / raised.sum(axis=axis, keepdims=True)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     ("shape", "dtype", "axis", "target"),
     sampled(
@@ -116,7 +116,7 @@ KINDS = [("addf", "f16"), ("addf", "bf16"), ("addf", "f32"), ("mulf", "f32"), ("
 KINDS += [("addi", "i32"), ("addi", "i64"), ("maxsi", "i8"), ("minsi", "i32"), ("xori", "i32")]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     ("axes", "which", "computed"),
     sampled([(0,), (1,), (2,), (0, 2), (1, 2), (0, 1, 2)], KINDS, [False, True], every=7),

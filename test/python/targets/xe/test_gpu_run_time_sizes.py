@@ -108,7 +108,7 @@ def expected_softmax(x, axis):
         return raised / raised.sum(axis=axis, keepdims=True)
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("m", "n", "dtype", "axis", "target"),
     [
@@ -160,7 +160,7 @@ def reduction(axes, dtype, op, init):
     )
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("axes", "dtype", "op", "init"),
     [
@@ -252,7 +252,7 @@ MOVES = {
 }
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", MOVES)
 def test_moves_of_elements(rng, name):
     body, move = MOVES[name]

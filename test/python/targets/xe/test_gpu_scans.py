@@ -118,7 +118,7 @@ def launches(kernel):
     return re.findall(r"gpu.launch_func +@\w+::@(\w+)_kernel", kernel.stages["1-xetile-workgroup"])
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", OPS)
 @pytest.mark.parametrize("shape,dim", SHAPES, ids=str)
 def test_each_element_is_combined_with_those_before(run, rng, shape, dim, name):

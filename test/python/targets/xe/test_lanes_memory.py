@@ -13,7 +13,7 @@ def given(dtype: str, *shape: int) -> np.ndarray:
     return numbers(dtype, *shape, seed=SEED)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("dtype", ["i8", "f16", "f32", "i64"])
 @pytest.mark.parametrize("shape", [(8, 16), (32, 64), (3, 16), (24, 64), (16, 8), (5, 24)])
 def test_copy_of_a_tile(shape, dtype):
@@ -214,7 +214,7 @@ def test_atomics(kind, dtype, function):
         assert_same(old[:12], before[places[:12]])
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("dtype", ["f16", "f32", "i8"])
 @pytest.mark.parametrize(
     "layout", ["", ", #xegpu.mem_layout<stride = [1, 64]>", ", #xegpu.mem_layout<block = [16, 16]>"]

@@ -77,7 +77,7 @@ KINDS = {
 }
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("kind", [*KINDS, "add of f32"])
 @pytest.mark.parametrize("dims", [(0,), (1,), (0, 1)])
 def test_multi_reduction(kind, dims):
@@ -412,7 +412,7 @@ def test_subgroups_have_memory_of_their_own(steps):
 LAYOUTS = [((1, 16), (1, 1)), ((8, 2), (1, 2)), ((2, 8), (1, 4)), ((4, 4), (2, 1)), ((2, 8), (4, 2)), ((16, 1), (1, 4))]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("target", LAYOUTS)
 @pytest.mark.parametrize("source", LAYOUTS)
 def test_conversions_between_layouts_of_lanes(source, target):

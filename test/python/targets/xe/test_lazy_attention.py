@@ -43,7 +43,7 @@ def run(compile_kernel):
     return run_
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("size", [1.0, 60.0])
 @pytest.mark.parametrize("name", CASES)
 def test_lazy_maxima_give_what_numpy_does(run, name, size):

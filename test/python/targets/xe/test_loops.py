@@ -80,7 +80,7 @@ def test_a_loop_in_a_loop_whose_length_the_outer_one_tells():
 
 
 # Steps of 32: an even number (two of them become one on chips whose messages carry offsets), an odd one, two, one.
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("k", [256, 160, 64, 32])
 @pytest.mark.parametrize("chip", ["pvc", "bmg"])
 def test_both_forms_prefetch_the_same_and_multiply_alike(chip, k, monkeypatch):

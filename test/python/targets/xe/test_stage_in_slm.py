@@ -41,7 +41,7 @@ def staged(compile_kernel, payload, params, chip="pvc", **more):
     return kernel
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     ("case", "chip"), [(case, CHIPS[number % 3]) for number, case in enumerate(CASES)] + [(CASES[0], "lnl")]
 )

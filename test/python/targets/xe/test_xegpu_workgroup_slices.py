@@ -27,7 +27,7 @@ def test_row_of_a_matrix(how):
     assert_same(distributed(body, a, c, how), a + a[37])
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("how", HOWS)
 def test_number_of_a_matrix(how):
     a, c = given("i32", 64, 64), np.zeros((64, 64), np.int32)
@@ -37,7 +37,7 @@ def test_number_of_a_matrix(how):
     assert_same(distributed(body, a, c, how), a * a[50, 19])
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("how", HOWS)
 @pytest.mark.parametrize(("rows", "columns"), [((0, 64), (32, 32)), ((16, 32), (0, 64)), ((24, 16), (8, 32))])
 def test_slice(how, rows, columns):
@@ -52,7 +52,7 @@ def test_slice(how, rows, columns):
     assert_same(distributed(body, a, c, how), 2 * a[row : row + height, column : column + width])
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("how", HOWS)
 @pytest.mark.parametrize(("row", "column", "height", "width"), [(0, 32, 64, 32), (16, 0, 16, 64), (40, 8, 8, 32)])
 def test_slice_put_into_a_matrix(how, row, column, height, width):

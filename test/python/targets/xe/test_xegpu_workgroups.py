@@ -167,7 +167,7 @@ GEMMS = {
 }  # fmt: skip
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", GEMMS)
 def test_gemm(name):
     kind, out, m, n, k, step, a, b, c = GEMMS[name]
@@ -225,7 +225,7 @@ CONVERSIONS = {
 }
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     ("name", "dtype"), list(zip(CONVERSIONS, itertools.cycle(["f16", "i8", "f32", "i64"]), strict=False))
 )
