@@ -137,9 +137,7 @@ def test_options(options, told):
 
 @pytest.mark.parametrize("approximate", ["none", "tanh"])
 @pytest.mark.parametrize(("dtype", "allowed"), [(torch.float32, 3e-6), (torch.bfloat16, 1e-2)])
-def test_linear_layers_with_gelu_are_one_matmul_with_a_tail(approximate, dtype, allowed, monkeypatch):
-    # Tiles of AMX take rows in blocks of two sizes, each with a tail of its own.
-    monkeypatch.setenv("XETILE_CPU_WITHOUT", "amx-tile")
+def test_linear_layers_with_gelu_are_one_matmul_with_a_tail(approximate, dtype, allowed):
     torch.manual_seed(1)
     model = torch.nn.Sequential(torch.nn.Linear(96, 80), torch.nn.GELU(approximate)).to(dtype).eval()
     x = (2 * torch.randn(33, 96)).to(dtype)
@@ -148,7 +146,8 @@ def test_linear_layers_with_gelu_are_one_matmul_with_a_tail(approximate, dtype, 
         expected = copy.deepcopy(model).double()(x.double())
     error = (torch.from_numpy(kernel(x).astype("f8")) - expected).abs().max() / expected.abs().max()
     assert error <= allowed
-    # The matmul reads what is in memory, and what follows it is one op.
+    # The matmul reads what is in memory, and what follows it, or each of the blocks in which AMX's tiles take it, is one op.
     tiled = kernel.stages["1-tiled"]
     assert "linalg.transpose" not in tiled
-    assert tiled.count("linalg.generic") - tiled.count('"parallel", "reduction"') == 1
+    sums = tiled.count('"parallel", "reduction"')
+    assert tiled.count("linalg.generic") - sums == max(1, sums)
