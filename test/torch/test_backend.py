@@ -146,7 +146,7 @@ def test_linear_layers_with_gelu_are_one_matmul_with_a_tail(approximate, dtype, 
         expected = copy.deepcopy(model).double()(x.double())
     error = (torch.from_numpy(kernel(x).astype("f8")) - expected).abs().max() / expected.abs().max()
     assert error <= allowed
-    # The matmul reads what is in memory, and what follows it, or each of the blocks in which AMX's tiles take it, is one op.
+    # The matmul reads what is in memory, and one op follows it, or each of the blocks in which AMX's tiles take it.
     tiled = kernel.stages["1-tiled"]
     assert "linalg.transpose" not in tiled
     sums = tiled.count('"parallel", "reduction"')
