@@ -16,7 +16,7 @@ os.environ["XETILE_CALIBRATION"] = "off"
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Of a test with `@pytest.mark.one_in(n)` one case in n stays, and others are exhaustive: chosen by a hash of what
-    names a case, so that new cases change nothing for others, and at least one."""
+    names a case, so that neighbours of a sweep are apart and a run is like the next one; at least one stays."""
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
         if item.get_closest_marker("one_in"):

@@ -126,30 +126,45 @@ Result<Contraction> xetile::matchContraction(Operation *op, bool onTensors) {
 
 bool xetile::isContraction(Operation *op) { return op && matchContraction(op, /*onTensors=*/true); }
 
-bool xetile::hasComputedFactor(linalg::LinalgOp product) {
-  return llvm::any_of(product.getDpsInputs(), [](Value factor) {
-    Operation *made = factor.getDefiningOp();
-    while (isa_and_present<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
-        made))
-      made = made->getOperand(0).getDefiningOp();
-    if (!isa_and_present<linalg::LinalgOp>(made) || isa<linalg::FillOp>(made))
+/// Past reshapes and slices, what makes `factor`; null for arguments.
+static Operation *findMaker(Value factor) {
+  Operation *made = factor.getDefiningOp();
+  while (
+      isa_and_present<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(made))
+    made = made->getOperand(0).getDefiningOp();
+  return made;
+}
+
+static bool isComputed(Value factor) {
+  Operation *made = findMaker(factor);
+  if (!isa_and_present<linalg::LinalgOp>(made) || isa<linalg::FillOp>(made))
+    return false;
+  llvm::SetVector<Operation *> before;
+  before.insert(made);
+  unsigned tensors = 0;
+  for (unsigned i = 0; i < before.size(); ++i) {
+    auto op = dyn_cast<linalg::LinalgOp>(before[i]);
+    if (op && op.getNumReductionLoops() != 0)
       return false;
-    llvm::SetVector<Operation *> before;
-    before.insert(made);
-    unsigned tensors = 0;
-    for (unsigned i = 0; i < before.size(); ++i) {
-      auto op = dyn_cast<linalg::LinalgOp>(before[i]);
-      if (op && op.getNumReductionLoops() != 0)
-        return false;
-      for (Value operand : op ? SmallVector<Value>(op.getDpsInputs())
-                              : SmallVector<Value>(before[i]->getOperands()))
-        if (isa<RankedTensorType>(operand.getType())) {
-          if (Operation *other = operand.getDefiningOp())
-            before.insert(other);
-          else
-            ++tensors;
-        }
+    for (Value operand : op ? SmallVector<Value>(op.getDpsInputs())
+                            : SmallVector<Value>(before[i]->getOperands())) {
+      if (!isa<RankedTensorType>(operand.getType()))
+        continue;
+      if (Operation *other = operand.getDefiningOp())
+        before.insert(other);
+      else
+        ++tensors;
     }
-    return tensors > 1;
-  });
+  }
+  return tensors > 1;
+}
+
+bool xetile::hasComputedFactors(Operation *scope) {
+  return scope
+      ->walk([](linalg::LinalgOp op) {
+        return isContraction(op) && llvm::any_of(op.getDpsInputs(), isComputed)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
 }

@@ -49,9 +49,9 @@ Result<Contraction> matchContraction(mlir::Operation *op, bool onTensors);
 /// Returns true if `op`, which may be null, is a contraction on tensors by matchContraction.
 bool isContraction(mlir::Operation *op);
 
-/// True if an operand of `product` is computed element by element of several tensors, none of which
-/// is reduced before, as turned heads are.
-bool hasComputedFactor(mlir::linalg::LinalgOp product);
+/// True if a contraction in `scope` has an operand that is computed element by element of several
+/// tensors, none of which is reduced before, as turned heads are.
+bool hasComputedFactors(mlir::Operation *scope);
 
 /// Builds, before `op`, the same contraction on inputs whose indices are dimensions alone where
 /// `op` has sums of them (d0 * 32 + d1). Fails without a trace if there are none, or others.

@@ -26,11 +26,7 @@ namespace xetile::transform_ops {
 /// computed in each step, a few: what it is computed of is in registers, too.
 static int64_t chooseBlock(Online &online, bool isLazy) {
   constexpr int64_t kUsual = 64, kLong = 128, kComputed = 16;
-  WalkResult computes = online.reductions.front().op->getParentOp()->walk([](linalg::LinalgOp op) {
-    return isContraction(op) && hasComputedFactor(op) ? WalkResult::interrupt()
-                                                      : WalkResult::advance();
-  });
-  if (computes.wasInterrupted())
+  if (hasComputedFactors(online.reductions.front().op->getParentOp()))
     return kComputed;
   for (OnlineReduction &reduction : online.reductions)
     if (isContraction(reduction.op)) {

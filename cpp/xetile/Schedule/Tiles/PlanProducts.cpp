@@ -159,13 +159,9 @@ std::optional<TilePlan> planProducts(ArrayRef<Value> results, TileSizes &sizes,
   if (Type type = getElementTypeOrSelf(found->op->getOperand(0).getType());
       isa<Float16Type, BFloat16Type>(type))
     plan->narrow = type;
-  WalkResult computes = found->op->getParentOfType<func::FuncOp>()->walk([](linalg::LinalgOp op) {
-    return isContraction(op) && hasComputedFactor(op) ? WalkResult::interrupt()
-                                                      : WalkResult::advance();
-  });
-  TilePlan usual =
-      planAttention(extentOf(*plan, DimUse::Rows, shape), extentOf(*plan, DimUse::Columns, shape),
-                    computes.wasInterrupted());
+  bool computes = hasComputedFactors(found->op->getParentOfType<func::FuncOp>());
+  TilePlan usual = planAttention(extentOf(*plan, DimUse::Rows, shape),
+                                 extentOf(*plan, DimUse::Columns, shape), computes);
   plan->layout = usual.layout;
   plan->tile = usual.tile;
   takeGiven(*plan, tile, layout);
