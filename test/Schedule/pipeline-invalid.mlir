@@ -175,6 +175,30 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
+// pipeline_c7
+func.func @lazy(%A: memref<32x1024xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  // expected-note @below {{target op}}
+  scf.for %k = %c0 to %n step %c32 {
+    %t = xetile.init_tile %A[0, %k] : memref<32x1024xf32> -> !xetile.tile<32x32xf32>
+    %a = xetile.load_tile %t : !xetile.tile<32x32xf32> -> vector<32x32xf32>
+  } {xetile.lazy = 1.024000e+03 : f32}
+  return
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %depth = transform.param.constant 1 : i64 -> !transform.param<i64>
+    %loops = transform.structured.match ops{["scf.for"]} in %root : (!transform.any_op) -> !transform.any_op
+    // expected-error @below {{cannot load ahead: the loop's maxima are lazy}}
+    %ahead = transform.xetile.pipeline %loops depth = %depth
+        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
 // pipeline_c5
 module attributes {transform.with_named_sequence} {
   transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {

@@ -265,7 +265,7 @@ module attributes {transform.with_named_sequence} {
 
 // to_tiles_c6: a product whose operand is a product would be computed again and again.
 func.func @f(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %i: tensor<64x64xf32>) -> tensor<64x64xf32> {
-  // expected-error @below {{it would be computed anew in each step of another reduction: compile what comes before and what comes after it by themselves, or all of it for the target cpu}}
+  // expected-error @below {{it would be computed anew in each step of another reduction: compile the program without a schedule by name, which makes several kernels of it (gpu_model.mlir), or for the target cpu}}
   %x = linalg.matmul ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>) outs(%i : tensor<64x64xf32>) -> tensor<64x64xf32>
   %y = linalg.matmul ins(%x, %b : tensor<64x64xf32>, tensor<64x64xf32>) outs(%i : tensor<64x64xf32>) -> tensor<64x64xf32>
   return %y : tensor<64x64xf32>

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: xetile.load_tile in scf.for. Out: loops that carry what they load for later steps.
 // Refused, silenceably: loops that write to memory, in which no load moves, that carry what their
-// body does not compute, or would carry more than a subgroup's registers.
+// body does not compute, whose maxima are lazy, or would carry more than a subgroup's registers.
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
 #include "mlir/IR/IRMapping.h"
+#include "xetile/IR/LazyAttr.h"
 #include "xetile/Schedule/LoopSteps.h"
 #include "xetile/Schedule/Params.h"
 #include "xetile/Schedule/TransformOps.h"
@@ -177,6 +178,10 @@ DiagnosedSilenceableFailure PipelineOp::apply(TransformRewriter &rewriter,
       return refuse("expected scf.for, got " + target->getName().getStringRef(), target,
                     "target op");
     if (depth != 0) {
+      if (loop->hasAttr(kLazyAttr))
+        return refuse("cannot load ahead: the loop's maxima are lazy, and a step that is done again "
+                      "needs its own loads; leave out 'lazy' of xetile.online, or this step",
+                      loop, "target op");
       if (AheadLoads(loop).empty())
         return refuse("no load of this loop moves with it: expected an xetile.load_tile of an "
                       "xetile.init_tile whose offsets are computed from the induction variable",

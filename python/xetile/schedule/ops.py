@@ -1300,6 +1300,7 @@ def pipeline(target: Loop, depth: Int) -> Loop:
     - pipeline_c4: what the loop carries is computed in its body.
     - pipeline_c6: a subgroup's registers hold what the loop then carries, `depth` steps of loads and its results. What
       spills by construction is not compiled: Intel's compiler looks for registers for minutes.
+    - pipeline_c7: the loop's maxima are not lazy (`xetile.lazy`): a step may be done again with what it loaded.
     Definite failures:
     - pipeline_c5: the depth is 0 to 8.
 

@@ -38,8 +38,8 @@ inline constexpr llvm::StringLiteral kTileElements =
 
 /// The remedy that is named where a part of a program would be recomputed again and again.
 inline constexpr llvm::StringLiteral kSeveralKernels =
-    "compile what comes before and what comes after it by themselves, or all of it for the target "
-    "cpu";
+    "compile the program without a schedule by name, which makes several kernels of it "
+    "(gpu_model.mlir), or for the target cpu";
 
 /// The constant that all elements of a tensor or number have; null if there is none.
 mlir::TypedAttr getSplat(mlir::Value value);

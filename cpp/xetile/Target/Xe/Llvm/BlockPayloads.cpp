@@ -101,7 +101,7 @@ void rewrite(ArrayRef<Message> group, ScalarEvolution &se) {
     int64_t x = *distance(first, message, 0, se), y = *distance(first, message, 1, se);
     for (unsigned part = 0; part < message.parts; ++part) {
       SmallVector<Value *> operands = {payload, builder.getInt32(x),
-                                       builder.getInt32(y + part * message.shape.rows)};
+                                       builder.getInt32(y + int64_t(part) * message.shape.rows)};
       if (message.isStore) {
         operands.push_back(builder.CreateAlignedLoad(lane, array, Align(1)));
         operands.push_back(builder.getInt32(kOwnChoice));
