@@ -17,6 +17,7 @@ import argparse
 import importlib
 import importlib.util
 import inspect
+import os
 import re
 import shutil
 import subprocess
@@ -38,11 +39,13 @@ LEVELS = {
     "transformer-pvc": ("examples/tutorial/10_pytorch/exported.mlir", "pvc"),
     "matmul-cpu": ("examples/tutorial/1_run/matmul.mlir", "cpu"),
 }
-# The page of levels that a chapter of the tutorial links; that of 4_by_hand is made by the chapter itself.
+# Pages that a box of a chapter writes itself: chapter and file.
+OF_BOXES = {"edited-matmul-pvc": ("3_schedule", "mine.html"), "softmax-pvc": ("4_by_hand", "softmax.html")}
+# The page of levels that a chapter of the tutorial links.
 OF_CHAPTERS = {
     "1_run": "matmul-pvc",
     "2_levels": "matmul-pvc",
-    "3_schedule": "matmul-pvc",
+    "3_schedule": "edited-matmul-pvc",
     "4_by_hand": "softmax-pvc",
     "5_epilogue": "layer-pvc",
     "6_attention": "small-attention-pvc",
@@ -50,7 +53,7 @@ OF_CHAPTERS = {
     "8_cpu": "matmul-cpu",
     "9_layouts": "matmul-pvc",
     "10_pytorch": "transformer-pvc",
-    "11_production": "matmul-pvc",
+    "11_production": "matmul-cpu",
     "12_tuning": "matmul-cpu",
 }
 # Public modules, besides what `import xetile` has by name.
@@ -225,19 +228,23 @@ def write_levels(source: Path, without: bool) -> None:
             payload, target = LEVELS[name]
             compiler.show(ROOT / payload, target=target, path=page, check=True)
         else:
-            write_by_hand(page)
-        # Beside the site a page links to the site's pages, not to the files of this checkout.
-        page.write_text(page.read_text().replace(f"{(ROOT / 'docs').as_uri()}/passes.md#-", "../docs/passes.html#"))
+            write_by_box(page, *OF_BOXES[name])
+        page.write_text(page.read_text().replace('"docs":""', '"docs":"../docs/passes.html#"', 1))
 
 
-def write_by_hand(page: Path) -> None:
-    """The page of the kernel in Python that 4_by_hand has: its box writes it."""
-    text = (ROOT / "examples" / "tutorial" / "4_by_hand" / "README.md").read_text()
-    (box,) = re.findall(r"^```python\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "box.py").write_text(box)
-        subprocess.run([sys.executable, "box.py"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
-        shutil.copy(Path(folder) / "softmax.html", page)
+def write_by_box(page: Path, chapter: str, name: str) -> None:
+    """The page `name` that a box of a chapter writes, which is run in a copy of its folder."""
+    folder = ROOT / "examples" / "tutorial" / chapter
+    boxes = re.findall(r"^```(python|sh)\n(.*?)^```$", (folder / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    (box,) = [box for box in boxes if name in box[1]]
+    shell = {"python": [sys.executable, "-c"], "sh": ["bash", "-e", "-c"]}[box[0]]
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    with tempfile.TemporaryDirectory() as place:
+        copy = shutil.copytree(folder, Path(place) / chapter)
+        subprocess.run(
+            [*shell, box[1]], cwd=copy, env={**os.environ, "PATH": path}, check=True, stdout=subprocess.DEVNULL
+        )
+        shutil.copy(copy / name, page)
 
 
 def broken_links(out: Path) -> list[tuple[str, str]]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# cmake -DFROM=python/xetile -DTO=<package> -DSCHEDULES=schedules -DLIB=<build>/lib -DBIN=<build>/bin
-#   -DPYPROJECT=pyproject.toml -P LinkPackage.cmake
-# Makes TO hold a link to each of FROM's files and folders, to the schedules, to the native libraries as _lib and to
-# programs as _bin: what is beside __file__ here is there in an installed package too. FROM's folder mlir is built, not linked.
+# cmake -DFROM=python/xetile -DTO=<package> -DSCHEDULES=schedules -DDOCS=docs -DLIB=<build>/lib
+#   -DBIN=<build>/bin -DPYPROJECT=pyproject.toml -P LinkPackage.cmake
+# Makes TO hold a link to each of FROM's files and folders, to the schedules and docs, to the native libraries as _lib
+# and to programs as _bin: what is beside __file__ here is there in an installed package too. FROM's folder mlir is built, not linked.
 # Beside TO, what tells others that the package is there (PyTorch its backend): entry points, as a wheel has them.
 cmake_minimum_required(VERSION 3.25)
 file(MAKE_DIRECTORY ${TO})
@@ -18,6 +18,7 @@ foreach(_entry ${_entries})
   file(CREATE_LINK ${FROM}/${_entry} ${TO}/${_entry} SYMBOLIC)
 endforeach()
 file(CREATE_LINK ${SCHEDULES} ${TO}/schedules SYMBOLIC)
+file(CREATE_LINK ${DOCS} ${TO}/docs SYMBOLIC)
 file(CREATE_LINK ${LIB} ${TO}/_lib SYMBOLIC)
 file(CREATE_LINK ${BIN} ${TO}/_bin SYMBOLIC)
 

@@ -84,6 +84,49 @@ def test_a_schedule_of_ours_is_known():
     assert said(ask(SCHEDULE)) == []
 
 
+def hovered(text: str, name: str) -> str:
+    """What is shown of the first operation of that name."""
+    line = next(number for number, line in enumerate(text.splitlines()) if name in line)
+    hover = ("textDocument/hover", at(line, text.splitlines()[line].index(name) + 3))
+    return answer(ask(text, hover), 1)["contents"]["value"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "page"),
+    [
+        (KERNEL, "xetile.load_tile", "dialects/xetile.md"),
+        (SCHEDULE, "transform.xetile.refuse_rest", "transform-ops.md"),
+    ],
+)
+def test_a_hover_has_what_the_definition_says(text, name, page):
+    told = hovered(text, name)
+    assert told.startswith(f'"{name}"')
+    part = (ROOT / "docs" / page).read_text().partition(f"### `{name}`")[2]
+    summary = next(line for line in part.splitlines() if line.startswith("_"))
+    assert summary in told and "| Operand | Description |" in told
+    # Only this one's: the next heading of the page is another operation's.
+    assert "### `" not in told
+
+
+def test_a_hover_on_upstreams_steps_of_schedules_has_their_definition_too():
+    text = SCHEDULE.replace(
+        "    transform.yield",
+        """    %f = transform.structured.match ops{["func.func"]} in %module
+        : (!transform.any_op) -> !transform.any_op
+    transform.yield""",
+    )
+    assert said(ask(text)) == []
+    told = hovered(text, "transform.structured.match")
+    assert "Match op with the specified constraints, within the target op." in told
+
+
+def test_other_hovers_and_text_that_is_no_message_stay_as_they_are():
+    # Of the dialect func the pages say nothing; --help is no message.
+    assert hovered(KERNEL.replace("  return", "  func.return"), "func.return").rstrip().endswith("```")
+    told = subprocess.run([SERVER, "--help"], capture_output=True, text=True, timeout=60)
+    assert told.returncode == 0 and told.stdout.startswith("OVERVIEW: ") and "--lit-test" in told.stdout
+
+
 def test_an_error_is_told_at_its_place():
     (error, *_) = said(ask(KERNEL.replace("-> vector<32x32xf16>", "-> vector<32x16xf16>")))
     assert error["range"]["start"]["line"] == 2

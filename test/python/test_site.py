@@ -48,6 +48,13 @@ def test_each_chapter_links_a_page_of_levels(site):
         assert f'href="../../../levels/{docs.OF_CHAPTERS[chapter]}.html"' in text
 
 
+def test_each_page_of_levels_is_made_of_a_program_or_by_a_box():
+    assert {*docs.LEVELS} & {*docs.OF_BOXES} == set()
+    assert {*docs.OF_CHAPTERS.values()} <= {*docs.LEVELS, *docs.OF_BOXES}
+    for chapter, name in docs.OF_BOXES.values():
+        assert name in (ROOT / "examples" / "tutorial" / chapter / "README.md").read_text()
+
+
 def test_mlir_is_coloured(site):
     text = (site / "docs" / "passes.html").read_text()
     assert re.search(r'highlight-mlir[^>]*>.*?<span class="nv">%\w+</span>', text, re.DOTALL)

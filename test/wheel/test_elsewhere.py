@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The wheels on other Linuxes and other Pythons, and those that the sdist makes: minutes, by `make test-wheel`."""
 
+import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -11,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import readme_blocks
+import tutorial_boxes
 from environments import ROOT, SAVED, make_environment, save_kernel, wheel_of
 
 pytestmark = pytest.mark.exhaustive
@@ -115,6 +119,46 @@ def test_another_linux_without_llvm_passes_the_shipped_tests(all_wheels, suite, 
     (machine,) = re.findall(r"Python (.*), /.*; (glibc .*)", told)
     (passed,) = re.findall(r"^\d+ passed, 0 failed$", told, re.MULTILINE)
     tell(f"{name}, Python {machine[0]}, {machine[1]}: {passed}")
+    shutil.rmtree(root)
+
+
+def timed(commands: str) -> str:
+    """A script that types commands line by line, and tells how long each took."""
+    lines = [line.partition("  #")[0].rstrip() for line in commands.strip().splitlines()]
+    tell = "printf 'took %s ms: %s\\n' $((($(date +%s%N) - t) / 1000000))"
+    return "".join(f"t=$(date +%s%N)\n{line}\n{tell} {shlex.quote(line)}\n" for line in lines)
+
+
+@needs_debootstrap
+def test_a_new_users_first_ten_minutes(all_wheels, tmp_path, tell):
+    """A bare Debian 13: README's commands, then those of the tutorial's third chapter, up to a page of the levels of a
+    schedule that was edited."""
+    if not list(all_wheels.glob("xetile-*-cp313-*.whl")):
+        pytest.skip("no CPython 3.13 here to make a wheel with")
+    root = tmp_path / "root"
+    make_root("trixie", root, "python3", "python3-venv")
+    download(root / "root" / "dist", (3, 13), all_wheels, f"{wheel_of(all_wheels, 'xetile', (3, 13))}[run]")
+    (edit,) = [text for _, text in tutorial_boxes.boxes("3_schedule") if "--schedule mine.mlir" in text]
+    told = run_in(
+        root,
+        "mount -t proc proc /proc; cd /root; export PIP_NO_INDEX=1 PYTHONDONTWRITEBYTECODE=1\n"
+        + timed("python3 -m venv xetile\n. xetile/bin/activate\n")
+        + timed(readme_blocks.blocks_after("test: install")[0])
+        + timed(readme_blocks.shell_blocks()[0])
+        + timed(edit),
+    )
+    times = re.findall(r"^took (\d+) ms: (.*)$", told, re.MULTILINE)
+    assert told.count("result 0: max|d - ref| / max|ref|") == 2 and len(times) > 9
+    page = (root / "root" / "mine.html").read_text()
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found
+    data = json.loads(found[1])
+    assert len(data["levels"]) == 7 and data["documents"] and data["state"] == data["error"] == ""
+    assert not any("prefetch_tile" in line for line in data["levels"][1]["lines"])
+    assert [row["good"] for row in data["errors"] if "good" in row] == [True] * 6
+    for taken, command in times:
+        tell(f"{int(taken) / 1000:8.1f} s   {command}")
+    tell(f"{sum(int(taken) for taken, _ in times) / 1000:8.1f} s   all of it, Debian 13 without a network")
     shutil.rmtree(root)
 
 

@@ -94,7 +94,7 @@ def show(
     folder = None if printed_to is None else files.path_of(printed_to, "cannot print passes")
     trace = pages.Trace(files.path_of(path, "cannot write a page"), signature.name, plan, folder)
     kernel = _compile(payload, plan, signature, trace, on_stage)
-    trace.finish(kernel, *((payload, compile) if check else ()))
+    trace.finish(kernel, payload if check else None)
     return kernel
 
 

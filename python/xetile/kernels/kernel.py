@@ -329,8 +329,7 @@ class Kernel:
             raise XeTileError(f"@{self.name} was loaded from a file, which has no levels: compile it to see them")
         place = files.path_of(path, "cannot write a page")
         folder = None if printed_to is None else files.path_of(printed_to, "cannot print passes")
-        compile_level = xetile.compile if check else None
-        written: Path = xetile.pages.write(self, self._plan, place, printed_to=folder, compile_level=compile_level)
+        written: Path = xetile.pages.write(self, self._plan, place, printed_to=folder, check=check)
         return written
 
     def __repr__(self) -> str:

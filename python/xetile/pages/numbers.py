@@ -13,20 +13,18 @@ from xetile import reference
 from xetile.errors import XeTileError
 from xetile.kernels.kernel import Kernel
 from xetile.mlir import ir
-from xetile.pages.levels import Level, clone
+from xetile.pages.levels import Level
 
-__all__ = ["Compile", "of_levels"]
-
-Compile = Callable[..., Kernel]
-"""`xetile.compile`; its room is above this one."""
+__all__ = ["of_levels"]
 
 
 def of_levels(
-    payload: ir.Module, kernel: Kernel, levels: list[Level], compile_level: Compile
+    payload: ir.Module, kernel: Kernel, levels: list[Level], resume: Callable[[str], Kernel]
 ) -> Iterator[dict[str, Any]]:
     """A row for each level and result, as they are computed; a row with `why` for a level that cannot run.
 
-    The payload's level is NumPy's in f64; the last one is the kernel itself. Levels between are compiled from there on.
+    The payload's level is NumPy's in f64; the last one is the kernel itself. Those between are what `resume` makes of a
+    level's name.
     """
     seed = secrets.randbits(32)
     try:
@@ -39,12 +37,7 @@ def of_levels(
     yield {"level": levels[0].name, "why": f"the reference: NumPy in f64, random arrays of seed {seed}"}
     for level in levels[1:]:
         try:
-            if level is levels[-1]:
-                callee = kernel
-            elif kernel.target.has_device:
-                callee = compile_level(clone(level.module), target=kernel.target.name, native="off")
-            else:
-                continue  # code for CPUs is compiled from the payload only
+            callee = kernel if level is levels[-1] else resume(level.name)
             results = callee(*arguments)
         except XeTileError as error:
             yield {"level": level.name, "why": f"does not run by itself: {error.message}"}

@@ -157,15 +157,36 @@ function describe(level, op, origins, later) {
   const parts = [where, before, after];
   const pictures = D.levels[level].pictures[op[0]] ?? [];
   if (pictures.length) parts.push(make('div', { class: 'layouts' }, make('h3', {}, 'layout'), ...pictures.map((one) => picture(D.pictures[one], 250))));
-  const passes = [...new Set(D.levels[level].passes)].filter((one) => D.summaries[one]);
+  const passes = [...new Set(D.levels[level].passes)].filter((one) => D.documents[one]);
   if (passes.length) {
     parts.push(make('div', {}, make('h3', {}, 'passes of this level'), ...passes.map((one) => make('div', {}, passLink(one)))));
   }
   details.replaceChildren(...parts);
 }
-const passLink = (flag) => (D.docs && D.summaries[flag]
-  ? make('a', { href: `${D.docs}${flag}`, title: D.summaries[flag], target: '_blank' }, flag)
+
+// ---- Texts about passes.
+const reader = make('div', { id: 'document', hidden: true });
+const passLink = (flag) => (D.documents[flag]
+  ? make('a', { class: 'read', title: D.documents[flag][0], onclick: (event) => { event.stopPropagation(); read(flag); } }, flag)
   : make('span', {}, flag));
+function read(flag) {
+  const [summary, text] = D.documents[flag];
+  const all = D.docs ? [make('a', { href: `${D.docs}${flag}`, target: '_blank' }, 'in the reference')] : [];
+  reader.replaceChildren(make('h3', {}, flag), make('p', {}, summary), ...markdown(text), ...all);
+  reader.hidden = false;
+  reader.scrollTop = 0;
+}
+// As much of Markdown as docs/passes.md has: blocks of code, headings, tables as they are, code in lines.
+function markdown(text) {
+  return text.split(/^(```[^]*?^```)$/m).flatMap((part) => {
+    if (part.startsWith('```')) return [make('pre', { class: 'listing' }, part.replace(/^```.*\n|```$/g, ''))];
+    return part.trim().split(/\n{2,}/).filter(Boolean).map((one) => {
+      const heading = one.match(/^#+ (.*)$/), block = make(heading ? 'h3' : one.startsWith('|') ? 'pre' : 'p');
+      block.innerHTML = html(heading ? heading[1] : one).replace(/`([^`]+)`/g, '<code>$1</code>');
+      return block;
+    });
+  });
+}
 
 // ---- Layouts as pictures.
 function picture(data, most = 640) {
@@ -226,7 +247,7 @@ function passesTab() {
         entry.addEventListener('click', () => {
           for (const old of list.querySelectorAll('.on')) old.classList.remove('on');
           entry.classList.add('on');
-          diff.innerHTML = `${html(run.name)} (${html(run.flag)})${D.summaries[run.flag] ? `: ${html(D.summaries[run.flag])}` : ''}\n\n` + (run.diff.length ? run.diff : ['it changed nothing']).map((line) => {
+          diff.innerHTML = `${html(run.name)} (${html(run.flag)})${D.documents[run.flag] ? `: ${html(D.documents[run.flag][0])}` : ''}\n\n` + (run.diff.length ? run.diff : ['it changed nothing']).map((line) => {
             const kind = line.startsWith('+') ? 'plus' : line.startsWith('-') ? 'minus' : line.startsWith('@@') ? 'at' : '';
             return `<span class="${kind}">${html(line)}</span>`;
           }).join('\n');
@@ -347,6 +368,7 @@ function clear() {
   for (const old of document.querySelectorAll('.own, .from, .into, .hit')) old.classList.remove('own', 'from', 'into', 'hit');
   details.hidden = true;
   help.hidden = true;
+  reader.hidden = true;
   selected = null;
   search.value = found.textContent = '';
   hits = [];
@@ -378,7 +400,7 @@ document.body.prepend(
   make('header', {}, make('h1', { title: D.title }, D.title), make('span', { class: 'target' }, D.target),
     make('nav', {}, ...tabs.map(([id, name]) => make('button', { 'data-tab': id, onclick: () => open(id) }, name))),
     search, found, diffButton, make('button', { class: 'tool', onclick: () => { help.hidden = !help.hidden; } }, '?')),
-  ...(D.state || D.error ? [make('div', { id: 'state' }, [D.state, D.error].filter(Boolean).join('\n'))] : []), main, help);
+  ...(D.state || D.error ? [make('div', { id: 'state' }, [D.state, D.error].filter(Boolean).join('\n'))] : []), main, help, reader);
 const [, level, line] = location.hash.match(/^#(\d+):(\d+)$/) ?? [];
 open(level === undefined ? tabs[0][0] : 'levels');
 focus(0, false);

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,7 +19,7 @@ from xetile.pages.memory import Memory
 from xetile.pages.pictures import Pictures
 from xetile.pages.printed import PassRun
 from xetile.pages.program import Program
-from xetile.system import files
+from xetile.system import files, tools
 
 __all__ = ["Page"]
 
@@ -82,8 +83,8 @@ class Page:
             "levels": levels,
             "sources": self._sources(),
             "passes": {name: [run.to_json() for run in runs] for name, runs in self.runs.items()},
-            "summaries": self._summaries(),
-            "docs": f"{(_HERE.parents[2] / 'docs').as_uri()}/passes.md#-" if _summaries() else "",
+            "documents": self._documents(),
+            "docs": "",  # scripts/docs.py names the site's page of passes, which its pages are beside
             "pictures": self._pictures.all,
             "program": self.program.to_json() if self.program else None,
             "memory": self.memory.to_json() if self.memory else None,
@@ -136,11 +137,11 @@ class Page:
             panes.append({"name": f"machine code, {codes[0].place if codes else ''}", "lines": lines, "ops": ops})
         return panes, kernels
 
-    def _summaries(self) -> dict[str, str]:
-        """Of the passes that there are."""
+    def _documents(self) -> dict[str, list[str]]:
+        """Texts about the passes of these levels: flag -> [summary, Markdown]."""
         named = {name for names in self.passes.values() for name in names}
         named |= {run.flag for runs in self.runs.values() for run in runs}
-        return {name: text for name, text in _summaries().items() if name in named}
+        return {name: text for name, text in _documents().items() if name in named}
 
     def _sources(self) -> dict[str, list[str]]:
         """The users' files that operations name, as far as they are there."""
@@ -160,15 +161,15 @@ def _resource(name: str) -> str:
 
 
 @cache
-def _summaries() -> dict[str, str]:
-    """The line that says what a pass does, from docs/passes.md; empty where the checkout is not there."""
-    path = _HERE.parents[2] / "docs" / "passes.md"
+def _documents() -> dict[str, list[str]]:
+    """Flag of a pass -> the line that says what it does, and what follows in docs/passes.md, which the package has."""
+    path = tools.path_of_part("docs") / "passes.md"
     if not path.is_file():
         return {}
-    found, flag = {}, ""
-    for line in path.read_text().splitlines():
-        if line.startswith("### `-"):
-            flag = line.removeprefix("### `-").rstrip("`")
-        elif flag and line.startswith("_"):
-            found[flag], flag = line.strip("_"), ""
+    found = {}
+    for part in re.split(r"^### `-", path.read_text(), flags=re.MULTILINE)[1:]:
+        # The next folder's heading ends the last part of one.
+        flag, _, text = re.split(r"^## ", part, maxsplit=1, flags=re.MULTILINE)[0].partition("`\n")
+        summary, _, rest = text.strip().partition("\n")
+        found[flag] = [summary.strip("_"), rest.strip()]
     return found

@@ -55,6 +55,9 @@ class Lowering(Protocol):
     def lower(self, payload: ir.Module) -> Iterator[Stage]:
         """The levels, each made when it is asked for."""
 
+    def resume(self, kernel: Kernel, name: str) -> Kernel:
+        """The kernel that a level of one becomes, to run here."""
+
 
 class Trace:
     """A page that is written to `path` again whenever a level was made, and before the next one begins.
@@ -117,9 +120,7 @@ class Trace:
         self.page.state = ""
         self.page.write(self._path)
 
-    def finish(
-        self, kernel: Kernel, payload: ir.Module | None = None, compile_level: numbers.Compile | None = None
-    ) -> None:
+    def finish(self, kernel: Kernel, payload: ir.Module | None = None) -> None:
         """Adds what only a kernel has: how it was cut, its machine code; with `payload` the errors of its levels."""
         page = self.page
         page.title = str(kernel.signature)
@@ -141,9 +142,9 @@ class Trace:
                 page.machine.append(machine.of_host(page.levels[-1], self._name, self._plan.host_opt_level))
             except XeTileError as error:
                 page.notes.append(f"no machine code: {error.message}")
-        if payload is not None and compile_level is not None:
+        if payload is not None:
             page.state = "levels are compared with NumPy"
-            for row in numbers.of_levels(payload, kernel, page.levels, compile_level):
+            for row in numbers.of_levels(payload, kernel, page.levels, lambda name: self._plan.resume(kernel, name)):
                 page.errors.append(row)
                 page.write(self._path)
         page.state = ""
@@ -225,18 +226,18 @@ def write(
     path: Path,
     *,
     printed_to: Path | None = None,
-    compile_level: numbers.Compile | None = None,
+    check: bool = False,
 ) -> Path:
     """Writes the page of a kernel that `plan` compiled: its levels are made once more, this time marked.
 
-    `printed_to` is a folder for what passes print; with `compile_level` levels run, and are compared with NumPy.
+    `printed_to` is a folder for what passes print; with `check` levels run, and are compared with NumPy.
     """
     first = kernel.stages.stage(next(iter(kernel.stages)))
     payload = levels.clone(first.module)
     trace = Trace(path, kernel.name, plan, printed_to)
     for _ in trace.follow(payload):
         pass
-    trace.finish(kernel, payload, compile_level)
+    trace.finish(kernel, payload if check else None)
     return path
 
 

@@ -41,6 +41,7 @@ PARTS = MappingProxyType(
         "plugin": Part("_lib/XeTilePlugin.so", "for mlir-opt: --load-dialect-plugin and --load-pass-plugin"),
         "runtime": Part("_lib/libXeTileRuntime.so", "MLIR's mgpu functions over OpenCL; saved kernels need it"),
         "schedules": Part("schedules", "schedules as files, their parts/, example payloads/"),
+        "docs": Part("docs", "pages: using.md, reference of passes, transform ops and the dialect"),
         "xetile-opt": Part("_bin/xetile-opt", "mlir-opt with XeTile"),
         "xetile-lsp-server": Part("_bin/xetile-lsp-server", "language server for editors"),
         "FileCheck": Part("_bin/FileCheck", "LLVM's, to check what a schedule made"),

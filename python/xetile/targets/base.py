@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from xetile import passes
 from xetile.errors import XeTileError, told
-from xetile.kernels.kernel import Code, Stage, Stages
+from xetile.kernels.kernel import Code, Kernel, Stage, Stages
 from xetile.kernels.signature import Condition, Expectation, Signature
 from xetile.mlir import ir
 from xetile.mlir._mlir_libs import _xetile
@@ -156,6 +156,27 @@ class Plan(ABC):
             else:
                 warnings += passes.run(module, pipeline, action=action)
             yield Stage(name, time.perf_counter() - start, module.operation, warnings)
+
+    def resume(self, kernel: Kernel, name: str) -> Kernel:
+        """The kernel that the module of its level `name` becomes, to run here: later levels are made once more."""
+        plan = self.without_machine_code()
+        kept, later = [], False
+        for level, action, pipeline in _xetile.levels(self.target.name, plan.options()):
+            if not later:
+                kept += [kernel.stages.stage(level)] if level in kernel.stages else []
+                later = level == name
+                continue
+            start = time.perf_counter()
+            module = _xetile.clone_module(kept[-1].module)
+            warnings = passes.run(module, pipeline, action=action)
+            kept.append(Stage(level, time.perf_counter() - start, module.operation, warnings))
+        stages = Stages(kept)
+        code = plan.code(stages, kernel.signature)
+        return Kernel(kernel.signature, self.target.name, code, stages, self.schedule, plan)
+
+    def without_machine_code(self) -> Plan:
+        """The plan without what only other machines run."""
+        return self
 
     @property
     def preparation(self) -> str:

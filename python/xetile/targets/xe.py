@@ -198,6 +198,10 @@ class XePlan(Plan):
         # A schedule that a user names edits kernels, too.
         return self.level if self.schedule is None else 0
 
+    def without_machine_code(self) -> XePlan:
+        """The plan with SPIR-V alone."""
+        return replace(self, native="off")
+
     @property
     def preparation(self) -> str:
         """Passes before the first level that a payload at `start` needs."""

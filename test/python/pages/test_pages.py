@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,23 @@ from page_programs import ATTENTION, LOOP, MATMUL, MODEL, data_of, ops_named
 from xetile import Diagnostic, XeTileError, passes
 from xetile.cli import main
 from xetile.compiling import compiler
+from xetile.kernels.kernel import Stages
 from xetile.mlir import ir
 from xetile.system import tools
+
+SHIFT = """
+func.func @shift(%x: tensor<64xf32>) -> tensor<64xf32> {
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty() : tensor<64xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %one : f32
+    linalg.yield %s : f32
+  } -> tensor<64xf32>
+  return %y : tensor<64xf32>
+}
+"""
 
 
 def written(folder: Path, name: str, text: str) -> Path:
@@ -116,7 +132,15 @@ def test_passes_are_listed_with_what_they_changed(page):
     assert any(line.startswith("+") and "tile_pack" in line for line in blocking["diff"])
     assert any(not run["diff"] for runs in page["passes"].values() for run in runs)
     assert "xetile-blocking" in page["levels"][3]["passes"]
-    assert page["summaries"]["xetile-blocking"]
+
+
+def test_a_page_has_what_there_is_to_read_of_its_passes(page):
+    summary, text = page["documents"]["xetile-blocking"]
+    written = (Path(__file__).resolve().parents[3] / "docs" / "passes.md").read_text()
+    assert f"### `-xetile-blocking`\n\n_{summary}_\n\n{text}\n" in written
+    assert "```mlir" in text and "\n## " not in text
+    assert set(page["documents"]) < {name for level in page["levels"] for name in level["passes"]}
+    assert page["docs"] == ""
 
 
 def test_the_folder_of_passes_must_be_new(folder, kernel):
@@ -193,9 +217,37 @@ def test_levels_are_compared_with_numpy(folder):
     assert status == 0
     rows = {row["level"]: row for row in data_of(folder / "checked.html")["errors"]}
     assert set(rows) == {level["name"] for level in data_of(folder / "checked.html")["levels"]}
-    for name in ("1-xetile-workgroup", "2-xetile-subgroup", "3-xetile-blocked", "4-xegpu", "6-llvm"):
-        assert rows[name]["good"] and rows[name]["max"] < rows[name]["limit"]
-    assert "does not run by itself" in rows["5-xevm"]["why"]
+    assert "NumPy in f64" in rows.pop("0-linalg")["why"]
+    assert len(rows) == 6
+    for row in rows.values():
+        assert row["good"] and row["max"] < row["limit"]
+
+
+def test_levels_of_code_for_cpus_are_compared_with_numpy(folder):
+    source = written(folder, "host-checked.mlir", MATMUL)
+    kernel = xetile.compile(source, target="cpu")
+    kernel.page(folder / "host-checked.html", check=True)
+    first, *rows = data_of(folder / "host-checked.html")["errors"]
+    assert first["level"] == "0-linalg"
+    assert [row["level"] for row in rows] == list(kernel.stages)[1:]
+    assert all(row["good"] for row in rows)
+
+
+@pytest.mark.parametrize(("target", "level"), [("pvc", "3-xetile-blocked"), ("pvc", "5-xevm"), ("cpu", "2-memory")])
+def test_a_level_is_run_from_its_own_module(target, level):
+    """The level adds two where the payload, and the levels before, add one."""
+    with ir.Context():
+        kernel = xetile.compile(ir.Module.parse(SHIFT), target=target)
+    stages = [kernel.stages.stage(name) for name in kernel.stages]
+    number = list(kernel.stages).index(level)
+    edited = stages[number].text.replace("1.000000e+00", "2.000000e+00")
+    assert edited != stages[number].text
+    with ir.Context():
+        stages[number] = replace(stages[number], module=ir.Module.parse(edited).operation)
+    kernel.stages = Stages(stages)
+    x = np.arange(64, dtype=np.float32)
+    before, after = (kernel._plan.resume(kernel, name)(x) for name in (stages[number - 1].name, level))
+    assert (before == x + 1).all() and (after == x + 2).all()
 
 
 def test_a_level_that_fails_is_told_with_those_before(folder):

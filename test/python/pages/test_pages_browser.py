@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Pages in a browser, by clicking and typing: a GEMM, attention and a model, for a GPU and the CPU."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -100,7 +101,7 @@ def test_a_matmul_is_followed_by_links_to_its_instructions(open_page):
     page = open_page("matmul", "pvc")
     line_of(page, 0, "linalg.matmul").click()
     page.locator("#details .became a", has_text="xegpu.dpas").click()
-    assert "xegpu.dpas" in page.locator("#level-4 .own").inner_text()
+    assert "xegpu.dpas" in page.locator("#level-4 .own").text_content()
     assert page.locator("#level-4 .own").is_visible()
     assert "matmul.mlir:3:8" in page.locator("#details .source").inner_text()
     assert page.locator("#details .layouts svg").count() == 3
@@ -147,7 +148,7 @@ def test_keys_go_through_levels_operations_and_hits(open_page):
     hits = page.locator(".hit").count()
     assert hits >= 3 and page.locator("#found").inner_text() == f"{hits} lines"
     page.keyboard.press("Enter")
-    assert "tile_mma" in page.locator(".own").inner_text()
+    assert "tile_mma" in page.locator(".own").text_content()
     page.keyboard.press("Escape")
     page.keyboard.press("n")
     assert page.locator("#found").inner_text() == f"2 of {hits} lines"
@@ -176,7 +177,22 @@ def test_passes_that_changed_nothing_are_hidden(open_page):
     assert "tile_pack" in page.locator(".diffs .plus").all_inner_texts().__str__()
     page.check("#all-passes")
     assert page.locator(".pass").count() > few
-    assert page.locator(".pass a[href*='docs/passes.md#-xetile-blocking']").count() == 1
+
+
+@pytest.mark.parametrize("tab", ["passes", "levels"])
+def test_a_link_shows_what_a_pass_does(open_page, tab):
+    page = open_page("matmul", "pvc")
+    page.click(f"nav button[data-tab={tab}]")
+    if tab == "levels":
+        line_of(page, 3, "tile_mma").click()
+    page.locator(f"#{tab} a.read", has_text=re.compile("^xetile-blocking$")).click()
+    told = page.locator("#document")
+    assert told.is_visible()
+    assert "xetile.tile_pack" in " ".join(told.locator("pre.listing").all_inner_texts())
+    assert told.locator("code").count() > 0 and "`" not in told.inner_text()
+    page.keyboard.press("Escape")
+    assert told.is_hidden()
+    assert page.complaints == []
 
 
 def test_a_program_begins_with_its_graph(open_page):
@@ -188,7 +204,7 @@ def test_a_program_begins_with_its_graph(open_page):
     assert "schedule rows" in told and "the caller reads it" in told
     page.locator("#kernel a").first.click()
     assert page.locator("#levels").is_visible()
-    assert "linalg.softmax" in page.locator("#level-0 .own").inner_text()
+    assert "linalg.softmax" in page.locator("#level-0 .own").text_content()
 
 
 def test_a_level_is_folded_away_and_a_link_leads_to_a_line(open_page):
@@ -198,4 +214,4 @@ def test_a_level_is_folded_away_and_a_link_leads_to_a_line(open_page):
     line = line_of(page, 3, "tile_mma").get_attribute("data-l")
     page.goto(f"{page.url.partition('#')[0]}#3:{line}")
     page.reload()
-    assert "tile_mma" in page.locator("#level-3 .own").inner_text()
+    assert "tile_mma" in page.locator("#level-3 .own").text_content()
