@@ -102,15 +102,16 @@ function select(level, line, scrollOwn = false) {
     lines.forEach((one) => row(number, one)?.classList.add(kind));
     if (!lines.some((one) => visible(number, one))) show(number, lines[0]);
   };
+  // First: it takes height from the levels, out of which lines would go that were in sight.
+  describe(level, op, origins, later);
   origins.forEach(([number, lines]) => mark(number, lines, 'from'));
   later.forEach(([number, lines]) => mark(number, lines, 'into'));
   if (op) {
     row(level, op[0]).classList.add('own');
     history.replaceState(null, '', `#${level}:${op[0]}`);
-    if (scrollOwn) show(level, op[0]);
+    if (scrollOwn || !visible(level, op[0])) show(level, op[0]);
   }
   focus(level, scrollOwn);
-  describe(level, op, origins, later);
 }
 function visible(level, line) {
   const text = panes[level].querySelector('.text').getBoundingClientRect(), one = row(level, line)?.getBoundingClientRect();

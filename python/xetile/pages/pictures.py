@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Layouts of a level's values as data for pictures: which subgroups own which piece of a tile, and which lane and
-register has which element of an operand of the matrix unit."""
+register has which element of an operand of the matrix unit, or of what a block message brings or takes."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ _MOST_PIECES = 1024
 _MAP = re.compile(r"sg_layout = \[(\d+), (\d+)\], sg_data = \[(\d+), (\d+)\]")
 _TILE = re.compile(r"!xetile\.tile<(\d+)x(\d+)x\w+, #xetile\.tile_attr<wg_map = ")
 _VECTOR = re.compile(r"vector<(\d+)x(\d+)x(\w+)>")
+# Each lane has a column of blocks of 16: elements of other sizes share lanes by how they are used.
+_BLOCKS = re.compile(r"vector<(?:(\d+)x)?(\d+)x16x(b?f16|i16|[fi]32|tf32)>")
 
 
 class Pictures:
@@ -47,6 +49,9 @@ class Pictures:
                 for operand, kind in named
                 if kind and (operand != "C" or kind is kinds[-1])
             ]
+        if op.name in ("xegpu.load_nd", "xegpu.store_nd"):
+            blocks = _BLOCKS.match(str((op.results[0] if len(op.results) else op.operands[0]).type))
+            return [self._once(("blocks", *blocks.groups("1")))] if blocks and "transpose" not in op.attributes else []
         if not op.name.startswith("xetile."):
             return []
         pictures = []
@@ -64,7 +69,7 @@ class Pictures:
     def _once(self, key: tuple[Any, ...]) -> int | None:
         if key not in self._known:
             try:
-                made = _owners(*key[1:]) if key[0] == "map" else _lanes(*key[1:])
+                made = {"map": _owners, "dpas": _lanes, "blocks": _blocks}[key[0]](*key[1:])
             except XeTileError:
                 made = None  # of a size that pictures do not have
             self._known[key] = None if made is None else len(self.all)
@@ -107,5 +112,19 @@ def _lanes(operand: str, elements: str, rows: int, columns: int) -> dict[str, An
         "kind": "lanes",
         "title": f"operand {operand} of dpas, {rows} x {columns}, of {elements}: lane L, its register R",
         "size": [rows, columns],
+        "cells": cells,
+    }
+
+
+def _blocks(blocks: str, rows: str, elements: str) -> dict[str, Any] | None:
+    """The same for a message's blocks of 16 columns, side by side: a lane has all rows of a block, then the next."""
+    count, high = int(blocks), int(rows)
+    if count * high * 16 > _MOST_PIECES:
+        return None
+    cells = [[[column % 16, column // 16 * high + row] for column in range(count * 16)] for row in range(high)]
+    return {
+        "kind": "lanes",
+        "title": f"message of {count} x {high} x 16 {elements}: lane L, its register R",
+        "size": [high, count * 16],
         "cells": cells,
     }

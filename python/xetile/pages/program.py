@@ -131,7 +131,12 @@ def draw(program: Program) -> str:
     for kernel in program.kernels:
         x, y = place[kernel.number]
         for source in sorted(kernel.sources):
-            parts.append(_edge(*ends[source], x + _WIDTH / 2, y))
+            if source == -1 and y > _HEIGHT + _DOWN:
+                # From above all others it would go behind them.
+                parts.append(f'<path class="edge" marker-end="url(#tip)" d="M{x + 24:.0f} {y - 22:.0f}v20"/>')
+                parts.append(f'<text class="bytes" x="{x + 30:.0f}" y="{y - 10:.0f}">arguments</text>')
+            else:
+                parts.append(_edge(*ends[source], x + _WIDTH / 2, y))
         if kernel.returned:
             parts.append(_edge(*ends[kernel.number], middle, bottom + 12))
     total = program.moved()

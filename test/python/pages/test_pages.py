@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import xetile
 from page_programs import ATTENTION, LOOP, MATMUL, MODEL, data_of, ops_named
-from xetile import Diagnostic, XeTileError, passes
+from xetile import Diagnostic, XeTileError, layout, passes
 from xetile.cli import main
 from xetile.compiling import compiler
 from xetile.kernels.kernel import Stages
@@ -163,6 +163,24 @@ def test_pictures_tell_who_holds_what(page):
     assert len(page["levels"][4]["pictures"][str(mma[0])]) == 3
 
 
+def test_the_picture_of_a_message_is_what_its_plan_takes_of_it(page):
+    """Each operand of the matrix unit is a slice of the registers that a message of two blocks fills."""
+    plan = layout.plan("B", (32, 32), "f16", layout.Dpas.of("f16", rep_cluster=(1, 2)))
+    (picture,) = [
+        one for one in page["pictures"] if one["title"] == "message of 2 x 32 x 16 f16: lane L, its register R"
+    ]
+    places = {
+        tuple(cell): (row, column) for row, cells in enumerate(picture["cells"]) for column, cell in enumerate(cells)
+    }
+    for register in range(64):
+        (part,) = [part for tile in plan.slices for part in tile if 0 <= register - part.register < part.count]
+        for lane in range(16):
+            wanted = layout.apply(plan.operand, register=register, lane=lane, subgroup=0)
+            assert places[lane, part.source + register - part.register] == (wanted["dim0"], wanted["dim1"])
+    loads = ops_named(page["levels"][4], "xegpu.load_nd")
+    assert loads and all(page["levels"][4]["pictures"][str(load[0])] for load in loads)
+
+
 def test_a_page_needs_no_network(folder, kernel):
     text = (folder / "matmul.html").read_text()
     assert not re.search(r"""(?:src|href)=["'](?:https?:)?//|@import|url\(["']?http""", text)
@@ -185,7 +203,9 @@ def test_a_programs_kernels_have_their_schedule_and_bytes(model):
     assert model["program"]["moved"] == sum(kernel["reads"] + kernel["writes"] for kernel in kernels)
     lines = model["levels"][0]["lines"]
     assert "linalg.matmul" in lines[kernels[0]["ops"][0]["lines"][0] - 1]
-    assert model["program"]["svg"].count('class="kernel"') == 3
+    svg = model["program"]["svg"]
+    # The second kernel reads an argument, too: a short edge of its own tells so.
+    assert svg.count('class="kernel"') == 3 and svg.count(">arguments</text>") == 2 and svg.count('class="edge"') == 5
 
 
 def test_kernels_in_loops_of_the_host_read_from_arguments_and_are_returned(folder):

@@ -134,6 +134,22 @@ def test_an_operation_is_followed_to_its_instructions_and_back(open_page, name, 
     assert page.complaints == []
 
 
+def test_the_chosen_line_stays_in_sight(open_page):
+    """Below the levels there is room for what is known of it then, which they had before."""
+    page = open_page("attention", "pvc")
+    page.click("nav button[data-tab=levels]")
+    line = page.locator("#level-4 .l", has_text="load_nd").first
+    # As a user may have scrolled: it is the last one in sight.
+    line.evaluate(
+        "one => { const text = one.closest('.text');"
+        " text.scrollTop = one.offsetTop - text.offsetTop - text.clientHeight + 20; }"
+    )
+    line.click()
+    own, text = (page.locator(f"#level-4 {part}").bounding_box() for part in (".own", ".text"))
+    assert text["y"] <= own["y"] and own["y"] + own["height"] <= text["y"] + text["height"]
+    assert page.locator("#details .layouts svg").count() == 1
+
+
 def test_keys_go_through_levels_operations_and_hits(open_page):
     page = open_page("matmul", "pvc")
     for key, level in (("j", 1), ("j", 2), ("k", 1)):
