@@ -7,9 +7,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import xetile
 from xetile.cli import main
+from xetile.mlir import ir
+from xetile.mlir.dialects import transform
 from xetile.system import tools
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -102,3 +106,50 @@ def test_an_edited_copy_of_the_cpus_schedule(folder):
     shutil.copy(ROOT / "examples" / "tutorial" / "5_epilogue" / "layer.mlir", folder / "model.mlir")
     assert "cpu_matmul" in type_block(commands("schedules/README.md")[1], folder)
     assert (folder / "model.so").is_file()
+
+
+def test_lines_of_schedules_in_python_and_as_text():
+    text = (ROOT / "schedules" / "README.md").read_text()
+    lines = re.findall(r"^```python\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)[0]
+    names: dict[str, Any] = {"xetile": xetile, "transform": transform}
+    exec(compile(lines, "README.md", "exec"), names)
+    assert "k_step = 16" in names["schedule"].explain() and "transform.print" in str(names["schedule"])
+    (knob,) = re.findall(r"^```mlir\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+    with ir.Context():
+        ir.Module.parse(
+            f"module {{ transform.sequence failures(propagate) {{ ^bb0(%m: !transform.any_op): {knob} }} }}"
+        )
+
+
+# Page of the site -> the test that types its boxes. Commands of test/device are for machines with a GPU.
+TYPED = {
+    "README.md": "test/readme_blocks.py",
+    "docs/dialects/xetile.md": "test/python/test_reference_blocks.py",
+    "docs/from-source.md": "test/readme_blocks.py",
+    "docs/kernels.md": "test/python/test_kernels_page.py",
+    "docs/machine-code.md": "test/python/test_doc_blocks.py",
+    "docs/passes.md": "test/python/test_reference_blocks.py",
+    "docs/path.md": "test/python/test_doc_blocks.py",
+    "docs/tiles.md": "test/python/tiles/test_tiles_build.py",
+    "docs/torch.md": "test/torch/test_readme_torch.py",
+    "docs/transform-ops.md": "test/python/test_reference_blocks.py",
+    "docs/using.md": "test/readme_blocks.py",
+    "docs/xegpu.md": "test/python/test_doc_blocks.py",
+    "schedules/README.md": "test/python/test_doc_blocks.py",
+}
+
+
+def test_every_page_with_code_is_typed_by_a_test():
+    """A new page with a box needs one; those of the tutorial are found by tutorial_boxes.py."""
+    pages = [path for folder in ("docs", "examples", "schedules") for path in (ROOT / folder).rglob("*.md")]
+    pages += [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    apart = (ROOT / "docs" / "site", ROOT / "examples" / "tutorial")
+    coded = {
+        str(path.relative_to(ROOT))
+        for path in pages
+        if not any(path.is_relative_to(folder) for folder in apart)
+        and re.search(r"^```", path.read_text(), re.MULTILINE)
+    }
+    assert coded == set(TYPED)
+    for page, test in TYPED.items():
+        assert Path(page).name in (ROOT / test).read_text(), f"{test} does not name {page}"
