@@ -5,6 +5,7 @@ register has which element of an operand of the matrix unit, or of what a block 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from xetile import layout
@@ -69,7 +70,7 @@ class Pictures:
     def _once(self, key: tuple[Any, ...]) -> int | None:
         if key not in self._known:
             try:
-                made = {"map": _owners, "dpas": _lanes, "blocks": _blocks}[key[0]](*key[1:])
+                made = _DRAWN[key[0]](*key[1:])
             except XeTileError:
                 made = None  # of a size that pictures do not have
             self._known[key] = None if made is None else len(self.all)
@@ -128,3 +129,6 @@ def _blocks(blocks: str, rows: str, elements: str) -> dict[str, Any] | None:
         "size": [high, count * 16],
         "cells": cells,
     }
+
+
+_DRAWN: dict[str, Callable[..., dict[str, Any] | None]] = {"map": _owners, "dpas": _lanes, "blocks": _blocks}
