@@ -16,6 +16,7 @@ const make = (tag, attributes = {}, ...children) => {
 const html = (text) => text.replace(/[&<>"]/g, (one) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[one]);
 const svg = (text) => make('div', {}, document.createRange().createContextualFragment(text));
 const bytes = (count) => (count === null ? 'a run knows' : count.toLocaleString('en-US'));
+const micro = (seconds) => `${(seconds * 1e6).toPrecision(3)} µs`;
 const COLOUR = (number, light = 80) => `hsl(${(number * 137.5) % 360} 65% ${light}%)`;
 
 // Words of MLIR: a value, an alias or a symbol, a type, a string, a comment, an operation's name.
@@ -271,14 +272,18 @@ function programTab() {
     const rows = kernel.ops.map((op) => make('tr', {}, make('td', {}, op.lines.length ? link(0, op.lines[0], op.name) : op.name), make('td', {}, op.sizes), make('td', {}, op.why)));
     told.replaceChildren(make('h3', {}, `kernel ${number}, schedule ${kernel.schedule}`),
       make('p', {}, `reads ${bytes(kernel.reads)} bytes at least, writes ${bytes(kernel.writes)}`),
+      kernel.seconds === null ? null : make('p', { class: 'least' }, `${micro(kernel.seconds)} at least: ${kernel.work < kernel.seconds ? `bound by memory${kernel.work ? `; its products take ${micro(kernel.work)}` : ''}` : 'bound by the matrix units'}`),
       make('table', {}, make('tr', {}, ...['op', 'sizes', 'why it is in this kernel'].map((head) => make('th', {}, head))), ...rows));
   };
   graph.addEventListener('click', (event) => {
     const box = event.target.closest('.kernel');
     if (box) choose(Number(box.dataset.kernel));
   });
-  const total = D.program.moved === null ? '' : `, which move ${bytes(D.program.moved)} bytes at least`;
-  return make('div', {}, make('p', {}, `@${D.program.name}: ${D.program.kernels.length} kernels${total}; bars are shares of these bytes`),
+  const { moved, seconds, product } = D.program;
+  const total = moved === null ? '' : `, which move ${bytes(moved)} bytes at least`;
+  const bars = seconds === null ? 'bars are shares of these bytes'
+    : `${product} takes ${micro(seconds)} at least, memory and matrix units at their peaks; bars are shares of this time`;
+  return make('div', {}, make('p', {}, `@${D.program.name}: ${D.program.kernels.length} kernels${total}; ${bars}`),
     make('div', { class: 'code' }, graph, told));
 }
 

@@ -6,6 +6,7 @@ Kernels are put into rows: one below all those that it reads from, in the order 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -20,12 +21,15 @@ from xetile.schedule import PREPARE, Schedule
 __all__ = ["Kernel", "Program", "draw", "of_payload"]
 
 _WIDTH, _HEIGHT, _ACROSS, _DOWN = 250, 74, 40, 56
+# How much faster matrix units are with elements of a type than with those of 16 bits.
+_TIMES_16 = {"f16": 1, "bf16": 1, "i8": 2}
 
 
 @dataclass
 class Kernel:
     """A kernel to be: its schedule, bytes that it moves at least (None: a run knows), ops as rows of a table, and the
-    numbers of the kernels that it reads from; -1 is the caller."""
+    numbers of the kernels that it reads from; -1 is the caller. `work` are seconds that its products take at least on
+    the chip, `seconds` all of it, None where the chip's rates are not known or a run knows."""
 
     number: int
     schedule: str
@@ -34,6 +38,8 @@ class Kernel:
     ops: list[dict[str, Any]] = field(default_factory=list)
     sources: set[int] = field(default_factory=set)
     returned: bool = False
+    work: float = 0.0
+    seconds: float | None = None
 
 
 @dataclass
@@ -42,6 +48,21 @@ class Program:
 
     name: str
     kernels: list[Kernel]
+    product: str = ""
+    """The chip's, whose rates `seconds` are of."""
+
+    def seconds(self) -> float | None:
+        """The least that all of them take; None where that is not known of each."""
+        amounts = [kernel.seconds for kernel in self.kernels]
+        return None if None in amounts else sum(amount for amount in amounts if amount is not None)
+
+    def share(self, kernel: Kernel) -> float | None:
+        """A kernel's part of the time, of the bytes where that is not known; None where a run knows."""
+        if total := self.seconds():
+            return (kernel.seconds or 0.0) / total
+        # None of the amounts is, where the total is none.
+        moved = self.moved()
+        return ((kernel.reads or 0) + (kernel.writes or 0)) / moved if moved else None
 
     def moved(self) -> int | None:
         """Bytes that all of them move; None where only a run knows."""
@@ -51,10 +72,11 @@ class Program:
     def to_json(self) -> dict[str, Any]:
         """As a page's script reads it."""
         kernels = [{**vars(kernel), "sources": sorted(kernel.sources)} for kernel in self.kernels]
-        return {"name": self.name, "kernels": kernels, "moved": self.moved(), "svg": draw(self)}
+        found = {"name": self.name, "kernels": kernels, "moved": self.moved(), "svg": draw(self)}
+        return found | {"seconds": self.seconds(), "product": self.product}
 
 
-def of_payload(payload: ir.Module, schedule: Schedule | None, name: str) -> Program | None:
+def of_payload(payload: ir.Module, schedule: Schedule | None, name: str, chip: str) -> Program | None:
     """The kernels that a schedule for programs makes of a marked payload; None for other schedules."""
     if schedule is None:
         return None
@@ -64,6 +86,7 @@ def of_payload(payload: ir.Module, schedule: Schedule | None, name: str) -> Prog
     ops, kernels = _xetile.explain_kernels(prepared)
     if not kernels:
         return None
+    rates = next((entry for entry in _xetile.rates() if entry["chip"] == chip), None)
     found = {number: Kernel(number, name, read, written) for number, name, read, written in kernels}
     kernel_of = {op: number for op, number, _, _ in ops}
     for op, number, _, reason in ops:
@@ -71,13 +94,27 @@ def of_payload(payload: ir.Module, schedule: Schedule | None, name: str) -> Prog
         lines = lines_at(op.location, 0)
         kernel = found[number]
         kernel.ops.append({"name": shown.name, "sizes": shown.sizes, "why": reason, "lines": lines})
+        kernel.work += _seconds_of_products(op, rates) if rates else 0.0
         for operand in op.operands:
             kernel.sources |= _makers(operand, kernel_of) - {number}
     function = find_function(prepared.operation, name)
     for value in list(function.entry_block.operations)[-1].operands:
         for number in _makers(value, kernel_of) - {-1}:
             found[number].returned = True
-    return Program(name, [found[number] for number in sorted(found)])
+    for kernel in found.values():
+        if rates and kernel.reads is not None and kernel.writes is not None:
+            memory = (kernel.reads + kernel.writes) / (rates["memory_gbs"] * 1e9)
+            kernel.seconds = max(memory, kernel.work)
+    return Program(name, [found[number] for number in sorted(found)], rates["product"] if rates else "")
+
+
+def _seconds_of_products(op: ir.Operation, rates: Mapping[str, Any]) -> float:
+    """The least that a matrix unit takes for an op's products; nothing for those of other units."""
+    found = operations.products(op)
+    if not found or found[1] not in _TIMES_16:
+        return 0.0
+    peak = rates["cores"] * rates["operations_cycle"] * rates["megahertz"] * 1e6
+    return float(2 * found[0] / (peak * _TIMES_16[found[1]]))
 
 
 def _makers(value: ir.Value[Any], kernel_of: dict[Any, int], seen: set[Any] | None = None) -> set[int]:
@@ -109,7 +146,7 @@ def _yielded(op: ir.Operation) -> list[ir.Value[Any]]:
 
 
 def draw(program: Program) -> str:
-    """The picture, as SVG: boxes with a number, the schedule, and the share of the bytes that are moved."""
+    """The picture, as SVG: boxes with a number, the schedule, and the share of the time, or of the bytes."""
     rows = _rows(program.kernels)
     wide = max(len(row) for row in rows)
     place = {}
@@ -139,12 +176,8 @@ def draw(program: Program) -> str:
                 parts.append(_edge(*ends[source], x + _WIDTH / 2, y))
         if kernel.returned:
             parts.append(_edge(*ends[kernel.number], middle, bottom + 12))
-    total = program.moved()
     for kernel in program.kernels:
-        x, y = place[kernel.number]
-        # None of the amounts is, where the total is none.
-        share = ((kernel.reads or 0) + (kernel.writes or 0)) / total if total else None
-        parts.append(_box(kernel, x, y, share))
+        parts.append(_box(kernel, *place[kernel.number], program.share(kernel)))
     return "".join([*parts, "</svg>"])
 
 

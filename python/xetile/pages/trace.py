@@ -184,7 +184,7 @@ class Trace:
         """Takes from a level all that the page shows beside its text."""
         if payload is not None:
             with suppress(XeTileError):
-                self.page.program = program.of_payload(payload, self._plan.schedule, self._name)
+                self.page.program = program.of_payload(payload, self._plan.schedule, self._name, self._plan.target.name)
         self.page.memory = memory.of_function(stage.module, self._name, stage.name) or self.page.memory
 
     def _pipelines(self, context: ir.Context) -> None:

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations on tensors, as reports name them: what they compute, sizes, and where they were written."""
+"""Operations on tensors, as reports name them: what they compute, sizes, places, products."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 from xetile.mlir import ir
+from xetile.mlir.dialects import linalg
 
-__all__ = ["Operation", "describe"]
+__all__ = ["Operation", "describe", "products"]
 
 _MAX_INNER = 3
 
@@ -41,6 +44,23 @@ def describe(op: ir.Operation) -> Operation:
         read = read[: len(read) - len(results)]
     sizes = f"{', '.join(map(_shape, read))} -> {', '.join(map(_shape, results))}" if results else "no tensors"
     return Operation(name, sizes, str(op.location).removeprefix("loc(").removesuffix(")").replace('"', ""))
+
+
+def products(op: ir.Operation) -> tuple[int, str] | None:
+    """How many elements a contraction or a convolution multiplies, and their type; None for other ops, and where sizes
+    are those of a run."""
+    if not (linalg.isa_contraction_op(op) or linalg.isa_convolution_op(op)):
+        return None
+    maps = [ir.AffineMapAttr(entry).value for entry in linalg.get_indexing_maps(op)]
+    sizes: dict[int, int] = {}
+    for value, places in zip(op.operands, maps, strict=True):
+        kind: Any = value.type
+        for size, place in zip(ir.ShapedType(kind).shape, places.results, strict=True):
+            if isinstance(place, ir.AffineDimExpr):
+                sizes[place.position] = size
+    if len(sizes) < maps[0].n_dims or any(size < 0 for size in sizes.values()):
+        return None
+    return math.prod(sizes.values()), str(ir.ShapedType(op.operands[0].type).element_type)
 
 
 def _shape(kind: str) -> str:

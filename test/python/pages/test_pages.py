@@ -17,6 +17,8 @@ from xetile.cli import main
 from xetile.compiling import compiler
 from xetile.kernels.kernel import Stages
 from xetile.mlir import ir
+from xetile.mlir._mlir_libs import _xetile
+from xetile.pages.program import Kernel, Program
 from xetile.system import tools
 
 SHIFT = """
@@ -206,6 +208,28 @@ def test_a_programs_kernels_have_their_schedule_and_bytes(model):
     svg = model["program"]["svg"]
     # The second kernel reads an argument, too: a short edge of its own tells so.
     assert svg.count('class="kernel"') == 3 and svg.count(">arguments</text>") == 2 and svg.count('class="edge"') == 5
+
+
+def test_shares_are_of_the_least_time_where_the_chips_rates_are_known(model):
+    """Of each kernel what takes longer: its bytes from memory, or its products on the matrix units."""
+    (rates,) = [entry for entry in _xetile.rates() if entry["chip"] == "pvc"]
+    kernels = model["program"]["kernels"]
+    for kernel, products in zip(kernels, (33 * 64 * 48, 33 * 32 * 64, 0), strict=True):
+        peak = rates["cores"] * rates["operations_cycle"] * rates["megahertz"] * 1e6
+        assert kernel["work"] == pytest.approx(2 * products / peak)
+        memory = (kernel["reads"] + kernel["writes"]) / (rates["memory_gbs"] * 1e9)
+        assert kernel["seconds"] == pytest.approx(max(memory, kernel["work"]))
+    assert model["program"]["seconds"] == pytest.approx(sum(kernel["seconds"] for kernel in kernels))
+    assert model["program"]["product"] == rates["product"]
+
+
+def test_shares_are_of_bytes_where_no_rates_are_known():
+    big, small = Kernel(0, "matmul", 300, 0, seconds=4e-6), Kernel(1, "rows", 60, 40, seconds=1e-6)
+    assert Program("f", [big, small]).share(big) == 0.8
+    big.seconds = None
+    assert Program("f", [big, small]).share(big) == 0.75
+    small.writes = None
+    assert Program("f", [big, small]).share(big) is None
 
 
 def test_kernels_in_loops_of_the_host_read_from_arguments_and_are_returned(folder):

@@ -217,7 +217,8 @@ def test_a_program_begins_with_its_graph(open_page):
     assert page.locator(".graph .edge").count() == 5
     page.locator(".graph .kernel").nth(2).click()
     told = page.locator("#kernel").inner_text()
-    assert "schedule rows" in told and "the caller reads it" in told
+    assert "schedule rows" in told and "the caller reads it" in told and "bound by memory" in told
+    assert "Data Center GPU Max 1550 takes" in page.locator("#program p").first.inner_text()
     page.locator("#kernel a").first.click()
     assert page.locator("#levels").is_visible()
     assert "linalg.softmax" in page.locator("#level-0 .own").text_content()
