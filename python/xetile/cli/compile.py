@@ -28,8 +28,8 @@ so is a shared object that xetile.load and C programs call; header declares its 
 Without --emit the name of OUT tells: .so, .spv, .o, .h, .mlir (the lowest level); else spirv, and so for cpu.
 
 --from LEVEL: IN.mlir is a file of --dump-stages that was edited. It is compiled from there on, run on random arrays and
-compared with what --against has, by default the nearest level before it that lies beside IN.mlir. Where results differ
-nothing is written, and an error tells which elements do.
+compared with what --against has, by default the nearest level before it that lies beside IN.mlir (for cpu the payload,
+0-linalg.mlir). Where results differ nothing is written, and an error tells which elements do.
 """
 
 
@@ -53,8 +53,9 @@ def add_parser(commands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     request = read_request(options)
+    made = None
     if options.level is not None:
-        _check_edit(request, options)
+        made = _check_edit(request, options)
     elif options.against is not None or options.seed is not None:
         raise XeTileError("--against, --seed: expected --from LEVEL beside them")
     emits = request.target.emits
@@ -66,25 +67,26 @@ def _run(options: argparse.Namespace) -> int:
     if emit == "native" and not request.target.has_device:
         emit = "so"
     if emit in ("so", "header"):
-        return _write_kernel(request, options, emit)
+        return _write_kernel(request, options, emit, made)
     level = emits.get(emit, emit if emit in request.target.levels else None)
     if level is None:
         known = ", ".join([*emits, "so", "header", *request.target.levels])
         raise XeTileError(f"--emit {emit}: expected for the target {request.target} one of {known}")
     if emit in request.target.binary_emits:
-        kernel = _compile(request, options, native="require" if emit == "native" else None)
+        kernel = made or _compile(request, options, native="require" if emit == "native" else None)
         name = request.target.binary_emits[emit]
         if name not in kernel.binaries:
             raise XeTileError(f"--emit {emit}: the program has no kernel, as its results have no elements; emit an so")
         data = kernel.binaries[name]
     else:
-        data = _lower(request, options, level).text.encode()
+        data = (made.stages.stage(level) if made else _lower(request, options, level)).text.encode()
     _write(options.output, data)
     return 0
 
 
-def _check_edit(request: Request, options: argparse.Namespace) -> None:
-    """Fails unless the edited module computes what the one before does."""
+def _check_edit(request: Request, options: argparse.Namespace) -> Kernel | None:
+    """Fails unless the edited module computes what the one before does. The kernel that it became where it is no
+    payload."""
     from xetile.compiling import compiler, edits
 
     if options.schedule is not None or options.set:
@@ -92,18 +94,26 @@ def _check_edit(request: Request, options: argparse.Namespace) -> None:
     if options.level not in request.target.levels:
         known = ", ".join(request.target.levels)
         raise XeTileError(f"--from {options.level}: expected one of the levels of {request.target}: {known}")
-    before = options.against or edits.find_before(options.input, options.level, request.target.levels)
+    before = options.against or edits.find_before(options.input, options.level, request.target)
     more: dict[str, Any] = dict(edits.without_machine_code(request.target))
-    _, seed = edits.compile_edit(
-        request.payload, compiler.read_payload(before), options.level, request.target, options.seed, **more
+    resumes = edits.resumes(request.target, options.level)
+    kernel, seed = edits.compile_edit(
+        request.payload,
+        compiler.read_payload(before),
+        options.level,
+        request.target,
+        options.seed,
+        watch(options) if resumes else None,
+        **more,
     )
     output.complain(f"{options.input} computes what {before} does, on random arrays of seed {seed}")
+    return kernel if resumes else None
 
 
-def _write_kernel(request: Request, options: argparse.Namespace, emit: str) -> int:
+def _write_kernel(request: Request, options: argparse.Namespace, emit: str, made: Kernel | None) -> int:
     if emit == "so" and options.output == "-":
         raise XeTileError("-o -: expected a file for a shared object")
-    kernel = _compile(request, options)
+    kernel = made or _compile(request, options)
     if emit == "header":
         _write(options.output, kernel.header().encode())
     else:

@@ -25,7 +25,7 @@ from xetile.system import files
 from xetile.targets import Plan, Target
 from xetile.tiles import TileKernel
 
-__all__ = ["compile", "lower", "read_payload", "show"]
+__all__ = ["compile", "lower", "read_payload", "resume", "show"]
 
 _DEFAULT = "pvc"
 
@@ -70,6 +70,29 @@ def compile(
     if trace is not None:
         trace.finish(kernel)
     return kernel
+
+
+def resume(kernel: Kernel, module: ir.Module, level: str) -> Kernel:
+    """A kernel with an edited module at a level: levels behind it are made once more, of this one.
+
+    XeTileError if the kernel's function takes other memory there.
+    """
+    stages = [kernel.stages.stage(name) for name in kernel.stages]
+    number = list(kernel.stages).index(level)
+    was, now = (_function_type(each, kernel.name) for each in (stages[number].module, module.operation))
+    if was != now:
+        raise XeTileError(f"the edit has another interface: before it {was}, after it {now}")
+    kept = Stages([*stages[:number], Stage(level, 0.0, module.operation)])
+    return kernel.with_stages(kept, level)
+
+
+def _function_type(module: ir.Operation, name: str) -> str:
+    """Of a function, of LLVM's dialect, too."""
+    for op in module.regions[0].blocks[0].operations:
+        attributes = op.operation.attributes
+        if "sym_name" in attributes and ir.StringAttr(attributes["sym_name"]).value == name:
+            return str(attributes["function_type"])
+    raise XeTileError(f"the edit has no function @{name}")
 
 
 def show(

@@ -28,7 +28,7 @@ from xetile.mlir._mlir_libs import _xetile
 from xetile.system import files
 from xetile.targets import Target
 
-__all__ = ["Deviation", "compile_edit", "deviation", "find_before", "without_machine_code"]
+__all__ = ["Deviation", "compile_edit", "deviation", "find_before", "resumes", "without_machine_code"]
 
 # Sums in f32 may be in another order after an edit; other floats are rounded once.
 _TOLERANCES = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 1e-3, "float64": 1e-10}
@@ -80,11 +80,11 @@ def deviation(before: NDArray[Any], after: NDArray[Any]) -> Deviation | None:
     return Deviation(int(wrong.sum()), wrong.size, box, worst, before[worst], after[worst], limit)
 
 
-def find_before(edited: str | PathLike[str], level: str, levels: Sequence[str]) -> Path:
-    """The file of the nearest level before `level` that `--dump-stages` wrote beside the edited one. XeTileError if
-    there is none."""
+def find_before(edited: str | PathLike[str], level: str, target: Target) -> Path:
+    """The file of the nearest level before `level` that `--dump-stages` wrote beside the edited one, for code of CPUs
+    that of the payload. XeTileError if there is none."""
     folder = files.path_of(edited, "the edited module").parent
-    earlier = levels[: levels.index(level)]
+    earlier = target.levels[: 1 if resumes(target, level) else target.levels.index(level)]
     for name in reversed(earlier):
         if files.is_file(path := folder / f"{name}.mlir"):
             return path
@@ -110,7 +110,13 @@ def compile_edit(
     XeTileError if the module is at another level, takes other arrays, or computes something else: then with the places.
     """
     _check_level(edited, level, target)
-    kernel = compiler.compile(edited, target=target, on_stage=on_stage, **options)
+    if resumes(target, level):
+        kernel = compiler.resume(compiler.compile(before, target=target, **options), edited, level)
+        if on_stage is not None:
+            for name in kernel.stages:
+                on_stage(kernel.stages.stage(name))
+    else:
+        kernel = compiler.compile(edited, target=target, on_stage=on_stage, **options)
     seed = secrets.randbits(32) if seed is None else seed
     if _xetile.find_level(before):
         whole = compiler.compile(before, target=target, **{**options, **without_machine_code(target)})
@@ -136,9 +142,14 @@ def _check_level(module: ir.Module, level: str, target: Target) -> None:
     levels = target.levels
     if level not in levels:
         raise XeTileError(f"--from {level}: expected one of the levels of {target}: {', '.join(levels)}")
-    found = levels[_xetile.find_level(module)] if target.has_device else levels[0]
-    if found != level:
+    found = levels[_xetile.find_level(module)]
+    if found != level and (found != levels[0] or not resumes(target, level)):
         raise XeTileError(f"--from {level}: the module is at the level {found}, by the operations that it holds")
+
+
+def resumes(target: Target, level: str) -> bool:
+    """True for levels of CPUs' code, which is compiled from the payload and goes on from them only beside it."""
+    return not target.has_device and level in target.levels[1:]
 
 
 def without_machine_code(target: Target) -> dict[str, str]:

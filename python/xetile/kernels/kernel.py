@@ -332,5 +332,12 @@ class Kernel:
         written: Path = xetile.pages.write(self, self._plan, place, printed_to=folder, check=check)
         return written
 
+    def with_stages(self, stages: Stages, name: str) -> Kernel:
+        """The kernel that the level `name` of other stages becomes, to run here."""
+        resumed: Kernel = self._plan.resume(
+            Kernel(self.signature, self._target, self._code, stages, self.schedule, self._plan), name
+        )
+        return resumed
+
     def __repr__(self) -> str:
         return f"<Kernel {self.signature} for {self._target}>"

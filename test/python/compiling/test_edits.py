@@ -7,6 +7,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
+import xetile
 from xetile import XeTileError
 from xetile.cli import main
 from xetile.compiling.edits import deviation
@@ -16,6 +17,19 @@ func.func @matmul(%a: tensor<64x48xf16>, %b: tensor<48x64xf16>, %c: tensor<64x64
   %d = linalg.matmul ins(%a, %b : tensor<64x48xf16>, tensor<48x64xf16>)
       outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
   return %d : tensor<64x64xf32>
+}
+"""
+SHIFT = """
+func.func @shift(%x: tensor<64xf32>) -> tensor<64xf32> {
+  %three = arith.constant 3.0 : f32
+  %e = tensor.empty() : tensor<64xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %three : f32
+    linalg.yield %s : f32
+  } -> tensor<64xf32>
+  return %y : tensor<64xf32>
 }
 """
 LEVELS = ["1-xetile-workgroup", "2-xetile-subgroup", "3-xetile-blocked", "4-xegpu"]
@@ -97,6 +111,47 @@ def test_an_edit_may_not_have_another_interface(dumped, capsys):
     path = edited(dumped, "4-xegpu", "module", "module", "interface.mlir")
     assert run(path, "4-xegpu", "--against", str(other)) == 1
     assert "the edit has another interface: before it matmul(64x80xf16" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def on_cpu(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("cpu-levels")
+    source = folder / "shift.mlir"
+    source.write_text(SHIFT)
+    command = ["compile", str(source), "--target", "cpu", "-o", str(folder / "k.so"), "--dump-stages", str(folder)]
+    assert main(command) == 0
+    return folder
+
+
+@pytest.mark.parametrize("level", ["1-tiled", "2-memory", "3-llvm"])
+def test_levels_of_code_for_cpus_go_on(on_cpu, level, capsys):
+    """A little more is added than before, which counts as the same: the kernel that is written has the edit."""
+    text = (on_cpu / f"{level}.mlir").read_text()
+    assert "3.000000e+00" in text
+    path = on_cpu / f"edited-{level}.mlir"
+    path.write_text(text.replace("3.000000e+00", "3.000001e+00"))
+    assert run(path, level, "--target", "cpu", "--emit", "so") == 0
+    assert f"{path} computes what {on_cpu}/0-linalg.mlir does" in capsys.readouterr().err
+    x = np.zeros(64, np.float32)
+    assert (xetile.load(path.with_suffix(".spv"))(x) == np.float32(3.000001)).all()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("3.000000e+00", "4.000000e+00", "result 0: 64 of 64 elements differ, all of them in [0:64]"),
+        ("memref<64xf32>", "memref<64xf64>", "the edit has another interface: before it (memref<64xf32>"),
+        ("@shift", "@moved", "the edit has no function @shift"),
+    ],
+)
+def test_edits_of_code_for_cpus_that_do_not_fit_are_told(on_cpu, old, new, message, capsys):
+    path = on_cpu / "wrong.mlir"
+    text = (on_cpu / "2-memory.mlir").read_text().replace(old, new)
+    path.write_text(
+        text.replace("vector<16xf32>", "vector<16xf64>").replace(": f32", ": f64") if "f64" in new else text
+    )
+    assert run(path, "2-memory", "--target", "cpu") == 1
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
