@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The wheels themselves, and what an environment that has them does without the tree, a compiler and an LLVM."""
 
+import json
 import os
 import re
 import shutil
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from environments import ROOT, SAVED, save_kernel, wheel_of
@@ -154,9 +156,32 @@ def test_the_plugin_loads_into_a_systems_mlir_opt(environment):
     assert own == told
 
 
+HOVERED = """func.func @f(%t: !xetile.tile<32x32xf16>) {
+  %v = xetile.load_tile %t : !xetile.tile<32x32xf16> -> vector<32x32xf16>
+  return
+}
+"""
+
+
 def test_the_language_server_answers(environment):
-    """A word that asks for its end: it starts, with its libraries."""
+    """It starts, with its libraries, and knows what definitions say."""
     assert "MLIR" in environment.run("xetile-lsp-server", "--help")
+    (page,) = (environment.site / "xetile" / "_bin" / "hovers").glob("XeTileOps.md")
+    assert "### `xetile.load_tile`" in page.read_text()
+    messages: list[dict[str, Any]] = [
+        {"id": 0, "method": "initialize", "params": {"processId": 1, "rootUri": None, "capabilities": {}}},
+        {"method": "textDocument/didOpen", "params": {"textDocument": {"uri": "file:///f.mlir", "languageId": "mlir",
+                                                                      "version": 1, "text": HOVERED}}},
+        {"id": 1, "method": "textDocument/hover", "params": {"textDocument": {"uri": "file:///f.mlir"},
+                                                            "position": {"line": 1, "character": 10}}},
+        {"id": 2, "method": "shutdown", "params": None},
+        {"method": "exit", "params": None},
+    ]  # fmt: skip
+    sent = [json.dumps({"jsonrpc": "2.0", **message}) for message in messages]
+    session = environment.home / "session"
+    session.write_bytes("".join(f"Content-Length: {len(text)}\r\n\r\n{text}" for text in sent).encode())
+    told = environment.run("/bin/sh", "-c", f"{environment.place}/bin/xetile-lsp-server < {session}")
+    assert "Loads a tile to a vector" in told
 
 
 def test_where_names_parts_that_are_there_and_refuses_others(environment):
