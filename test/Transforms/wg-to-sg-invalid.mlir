@@ -61,12 +61,57 @@ gpu.module @kernels {
 // -----
 
 #attr = #xetile.tile_attr<wg_map = <sg_layout = [2, 2], sg_data = [32, 32]>>
-func.func @no_rule(%A: memref<64x64xf32>) -> vector<64xf32> {
+func.func @no_rule(%A: memref<64x64xf32>, %z: vector<64xf32>) -> vector<64xf32> {
   %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32, #attr>
   %v = xetile.load_tile %t : !xetile.tile<64x64xf32, #attr> -> vector<64x64xf32>
-  // expected-error @+1 {{'vector.extract' op has no rule to distribute it over subgroups; expected xetile operations, scf.for, scf.if, scf.while, elementwise operations, vector.shape_cast between a row and a column, vector.broadcast of a scalar, masks or constants on workgroup-level values}}
+  // expected-error @+1 {{'vector.multi_reduction' op has no rule to distribute it over subgroups; expected xetile operations, scf.for, scf.if, scf.while, elementwise operations, vector.shape_cast between a row and a column, vector.extract_strided_slice, vector.extract of an element, vector.broadcast of a scalar, masks or constants on workgroup-level values}}
+  %row = vector.multi_reduction <add>, %v, %z [0] : vector<64x64xf32> to vector<64xf32>
+  return %row : vector<64xf32>
+}
+
+// -----
+
+#attr = #xetile.tile_attr<wg_map = <sg_layout = [2, 2], sg_data = [32, 32]>>
+func.func @row(%A: memref<64x64xf32>) -> vector<64xf32> {
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32, #attr>
+  %v = xetile.load_tile %t : !xetile.tile<64x64xf32, #attr> -> vector<64x64xf32>
+  // expected-error @+1 {{'vector.extract' op takes a row, or an element at a place that only a run knows, of what is distributed over subgroups; expected a vector.extract_strided_slice, or an element at a known place}}
   %row = vector.extract %v[0] : vector<64xf32> from vector<64x64xf32>
   return %row : vector<64xf32>
+}
+
+// -----
+
+#attr = #xetile.tile_attr<wg_map = <sg_layout = [2, 2], sg_data = [32, 32]>>
+func.func @element_of_one(%A: memref<64x64xf32>) -> f32 {
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32, #attr>
+  %v = xetile.load_tile %t : !xetile.tile<64x64xf32, #attr> -> vector<64x64xf32>
+  // expected-error @+1 {{'vector.extract' op takes an element of 'vector<64x64xf32>' that some subgroups do not have under #xetile.wg_map<sg_layout = [2, 2], sg_data = [32, 32]>; expected a tile_reduce before it, or a map that gives each subgroup all elements}}
+  %e = vector.extract %v[0, 0] : f32 from vector<64x64xf32>
+  return %e : f32
+}
+
+// -----
+
+// Rows 16 to 48 are of subgroups 1 and 2 alone.
+#attr = #xetile.tile_attr<wg_map = <sg_layout = [4, 1], sg_data = [16, 32]>>
+func.func @cut(%A: memref<64x64xf32>) {
+  %t = xetile.init_tile %A[0, 0] : memref<64x64xf32> -> !xetile.tile<64x64xf32, #attr>
+  %v = xetile.load_tile %t : !xetile.tile<64x64xf32, #attr> -> vector<64x64xf32>
+  // expected-error @+1 {{'vector.extract_strided_slice' op cuts what each subgroup has under #xetile.wg_map<sg_layout = [4, 1], sg_data = [16, 32]>; expected offsets and sizes of rows and columns that are multiples of 64 and 32, or a tile_conv_layout before it}}
+  %x = vector.extract_strided_slice %v {offsets = [16], sizes = [32], strides = [1]} : vector<64x64xf32> to vector<32x64xf32>
+  return
+}
+
+// -----
+
+#attr = #xetile.tile_attr<wg_map = <sg_layout = [2, 1], sg_data = [16, 32]>, inner_blocks = [8, 16]>
+func.func @slice_of_blocks(%A: memref<32x32xf16>) {
+  %t = xetile.init_tile %A[0, 0] : memref<32x32xf16> -> !xetile.tile<32x32xf16, #attr>
+  %v = xetile.load_tile %t : !xetile.tile<32x32xf16, #attr> -> vector<4x2x8x16xf16>
+  // expected-error @+1 {{'vector.extract_strided_slice' op slices blocks, which belong to one subgroup each; expected a 2D vector, as tile_unpack makes}}
+  %x = vector.extract_strided_slice %v {offsets = [0, 0], sizes = [4, 1], strides = [1, 1]} : vector<4x2x8x16xf16> to vector<4x1x8x16xf16>
+  return
 }
 
 // -----

@@ -33,7 +33,7 @@ class Drawing(node_draw.Drawing):
 
     ops = {
         "load": 3, "body": 6, "transpose": 3, "reduce": 3, "broadcast": 3, "convert": 3, "cast": 1, "mma": 3,
-        "table": 1, "count": 1, "mask": 1, "shared": 2, "packed": 1, "gather": 1, "loop": 1.5, "if": 1, "atomic": 0.7,
+        "slice": 1.5, "table": 1, "count": 1, "mask": 1, "shared": 2, "packed": 1, "gather": 1, "loop": 1.5, "if": 1, "atomic": 0.7,
         "scatter": 0.7,
     }  # fmt: skip
     inner = {"load", "body", "transpose", "reduce", "broadcast", "convert", "mma", "shared"}
@@ -170,6 +170,26 @@ class Drawing(node_draw.Drawing):
         kind = self.rng.choice(FLOAT_KINDS if is_float(dtype) else INT_KINDS)
         self.add(nodes, "reduce", kept, dtype, dims=dims, kind=kind, map=self.map(kept), **{"in": [x]})
         return True
+
+    def draw_slice(self, nodes: list[Node]) -> bool:
+        """A slice of what each subgroup has: along a dimension that is cut, subgroups share nothing out."""
+        rng, x = self.rng, self.pick()
+        if x is None:
+            return False
+        shape, dtype = self.types[x]
+        cut = rng.choice([[0], [1], [0, 1]])
+        grid = [1, self.subgroups] if cut == [0] else [self.subgroups, 1]
+        data = [size if dim in cut else self.map_along(size, grid[dim]) for dim, size in enumerate(shape)]
+        whole = self.add(nodes, "convert", shape, dtype, map=[grid, data], **{"in": [x]})
+        sizes = [rng.randint(1, size) if dim in cut else size for dim, size in enumerate(shape)]
+        at = [rng.randint(0, size - part) for size, part in zip(shape, sizes, strict=True)]
+        self.add(nodes, "slice", sizes, dtype, at=at, map=None, **{"in": [whole]})
+        return True
+
+    def map_along(self, size: int, subgroups: int) -> int:
+        """Elements of a piece of a dimension of `size` elements that so many subgroups share."""
+        counts = [n for n in range(1, size + 1) if size % n == 0 and (n % subgroups == 0 or subgroups % n == 0)]
+        return size // self.rng.choice([n for n in counts if n <= PIECES * subgroups])
 
     def draw_broadcast(self, nodes: list[Node]) -> bool:
         x = self.pick(lambda shape, dtype: 1 in shape)

@@ -138,6 +138,10 @@ class Workgroup:
     def run_cast(self, node: Node, x: Bounded) -> Bounded:
         return x.view(lambda v: v.reshape(node["shape"]))
 
+    def run_slice(self, node: Node, x: Bounded) -> Bounded:
+        (row, column), (rows, columns) = node["at"], node["shape"]
+        return x.view(lambda v: v[row : row + rows, column : column + columns])
+
     def run_broadcast(self, node: Node, x: Bounded) -> Bounded:
         return x.view(lambda v: np.broadcast_to(v, node["shape"]))
 

@@ -9,6 +9,7 @@ A node gives the value of its number `id` from those of `in`; all have `op`, and
              trip, `carried`: the loop carries its tile
   body       `expr` (expressions.py) of its operands, element by element
   transpose, convert, cast (a row to a column or back), broadcast `dims`, reduce `dims` `kind`, mma
+  slice      of its operand from `at` on
   table      a constant of the numbers `values`;  count: a row 0, 1, 2, ...;  mask: true in the first `inside` rows and
              columns
   shared     stored to shared local memory, and a tile at `at` of it loaded
@@ -133,6 +134,12 @@ class Text(node_text.Text):
     def write_cast(self, node: Node) -> None:
         (x,) = node["in"]
         self.set(node, f"vector.shape_cast {self.name(x)} : {self.kind(x)} to {self.kind(node['id'])}")
+
+    def write_slice(self, node: Node) -> None:
+        (x,) = node["in"]
+        places = f"{{offsets = {node['at']}, sizes = {node['shape']}, strides = [1, 1]}}"
+        kinds = f"{self.kind(x)} to {self.kind(node['id'])}"
+        self.set(node, f"vector.extract_strided_slice {self.name(x)} {places} : {kinds}")
 
     def write_broadcast(self, node: Node) -> None:
         (x,) = node["in"]

@@ -211,6 +211,52 @@ static WgMapAttr castMap(WgMapAttr map, VectorType from, VectorType to) {
 
 static bool is2D(Value value) { return cast<VectorType>(value.getType()).getRank() == 2; }
 
+SmallVector<SliceOfDim, 2> getSlicedDims(vector::ExtractStridedSliceOp slice) {
+  ArrayRef<int64_t> whole = slice.getSourceVectorType().getShape();
+  SmallVector<SliceOfDim, 2> dims;
+  for (auto [dim, size] : llvm::enumerate(slice.getType().getShape())) {
+    bool isCut = dim < slice.getOffsets().size();
+    dims.push_back(
+        {isCut ? cast<IntegerAttr>(slice.getOffsets()[dim]).getInt() : 0, size, whole[dim]});
+  }
+  return dims;
+}
+
+/// True if each subgroup has all of a dimension in one piece, so that it has all of each slice.
+static bool hasWholeDim(const DimDistribution &along) { return along.numPieces == 1; }
+
+/// The map of a slice of what `map` distributes: where subgroups share a dimension, a slice of it
+/// is whole rounds of their pieces. Null if it cuts these.
+static WgMapAttr sliceMap(WgMapAttr map, ArrayRef<SliceOfDim> slices) {
+  SmallVector<int64_t> data(map.getSgData());
+  for (auto [number, slice] : llvm::enumerate(slices)) {
+    auto dim = static_cast<unsigned>(number);
+    DimDistribution along = getDimDistribution(map, dim, slice.whole);
+    if (slice.size == slice.whole)
+      continue;
+    if (hasWholeDim(along))
+      data[dim] = slice.size;
+    else if (slice.offset % along.roundStride() != 0 || slice.size % along.roundStride() != 0)
+      return {};
+  }
+  WgMapAttr sliced = WgMapAttr::get(map.getContext(), map.getSgLayout(), data);
+  return fitsWgMap(sliced, {slices[0].size, slices[1].size}) ? sliced : WgMapAttr();
+}
+
+/// The map of what a slice with the map `sliced` is cut of. Null if there is none.
+static WgMapAttr unsliceMap(WgMapAttr sliced, ArrayRef<SliceOfDim> slices) {
+  SmallVector<int64_t> data(sliced.getSgData());
+  for (auto [number, slice] : llvm::enumerate(slices)) {
+    auto dim = static_cast<unsigned>(number);
+    if (slice.size != slice.whole && hasWholeDim(getDimDistribution(sliced, dim, slice.size)))
+      data[dim] = slice.whole;
+  }
+  WgMapAttr map = WgMapAttr::get(sliced.getContext(), sliced.getSgLayout(), data);
+  if (!fitsWgMap(map, {slices[0].whole, slices[1].whole}))
+    return {};
+  return sliceMap(map, slices) == sliced ? map : WgMapAttr();
+}
+
 WgMapAttr deriveOperandMap(OpOperand &operand, WgMapAttr result) {
   Operation *op = operand.getOwner();
   if (auto mma = dyn_cast<TileMmaOp>(op)) {
@@ -237,6 +283,8 @@ WgMapAttr deriveOperandMap(OpOperand &operand, WgMapAttr result) {
     });
   if (auto convert = dyn_cast<TileConvLayoutOp>(op))
     return convert.getSourceWgMapAttr();
+  if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op); slice && is2D(slice.getSource()))
+    return unsliceMap(result, getSlicedDims(slice));
   if (auto cast = dyn_cast<vector::ShapeCastOp>(op))
     return castMap(result, cast.getResultVectorType(), cast.getSourceVectorType());
   return {};
@@ -253,6 +301,8 @@ WgMapAttr deriveResultMap(OpOperand &operand, WgMapAttr map) {
       for (int64_t dim : reduce.getReductionDims())
         data[dim] = 1;
     });
+  if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op); slice && is2D(slice.getSource()))
+    return sliceMap(map, getSlicedDims(slice));
   if (auto cast = dyn_cast<vector::ShapeCastOp>(op))
     return castMap(map, cast.getSourceVectorType(), cast.getResultVectorType());
   return {};

@@ -15,6 +15,10 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
+namespace mlir::vector {
+class ExtractStridedSliceOp;
+} // namespace mlir::vector
+
 namespace xetile {
 
 /// Checks that `map` distributes a tile of `shape`; otherwise emits the reason on the diagnostic
@@ -91,9 +95,20 @@ WgMapAttr getStatedWgMap(mlir::Value value);
 ///   operand does not determine the result's.
 /// - tile_conv_layout: its source_wg_map. The operand says nothing about the result.
 /// - vector.shape_cast between a row and a column: the map under which each subgroup keeps its
-/// elements. Null for other operations and where nothing follows.
+///   elements.
+/// - vector.extract_strided_slice: the same grid; of a dimension that each subgroup has as a whole,
+///   the slice is one piece of each, of others it is whole rounds of their pieces.
+/// Null for other operations and where nothing follows.
 WgMapAttr deriveOperandMap(mlir::OpOperand &operand, WgMapAttr result);
 WgMapAttr deriveResultMap(mlir::OpOperand &operand, WgMapAttr map);
+
+/// `size` elements from `offset` on of the `whole` of a dimension.
+struct SliceOfDim {
+  int64_t offset, size, whole;
+};
+
+/// The part of each dimension that a slice of a vector takes.
+llvm::SmallVector<SliceOfDim, 2> getSlicedDims(mlir::vector::ExtractStridedSliceOp slice);
 
 /// True for the operations whose tiles and vectors are all owned alike: those on tiles in memory.
 bool sharesOneMap(mlir::Operation *op);

@@ -174,7 +174,7 @@ void Solver::collectUses(Operation *op) {
   } else if (isa<TileMmaOp>(op)) {
     for (OpOperand &operand : op->getOpOperands())
       append(operand, op->getResult(0), operand.getOperandNumber() < 2, /*takesAnyMap=*/false);
-  } else if (isa<TileBroadcastOp, vector::ShapeCastOp>(op)) {
+  } else if (isa<TileBroadcastOp, vector::ShapeCastOp, vector::ExtractStridedSliceOp>(op)) {
     append(op->getOpOperand(0), op->getResult(0), /*isDerived=*/true, /*takesAnyMap=*/false);
   } else if (isa<TileTransposeOp, TileReduceOp>(op)) {
     append(op->getOpOperand(0), op->getResult(0), /*isDerived=*/true, /*takesAnyMap=*/true);
@@ -397,15 +397,17 @@ LogicalResult Solver::finish(llvm::MapVector<Value, WgMapAttr> &result) {
     WgMapAttr wanted = getWanted(use, user);
     auto type = dyn_cast<VectorType>(value.getType());
     Operation *op = use.operand->getOwner();
-    // Blocks do not change their owners, and some maps of a row say nothing about a column: then
-    // the result does.
-    if (type && isa<TileUnpackOp, vector::ShapeCastOp>(op) &&
+    // Blocks do not change their owners, some maps of a row say nothing about a column, and some of
+    // a slice nothing about the whole: then the result does.
+    if (type && isa<TileUnpackOp, vector::ShapeCastOp, vector::ExtractStridedSliceOp>(op) &&
         map.getNumSubgroups() == user.getNumSubgroups()) {
       WgMapAttr before = wanted;
       if (isa<TileUnpackOp>(op))
         before = map;
       else if (!wanted)
-        before = getSuggested(use, map) ? map : getMapAlongVector(map, getMatrixShape(type));
+        before = getSuggested(use, map) || isa<vector::ExtractStridedSliceOp>(op)
+                     ? map
+                     : getMapAlongVector(map, getMatrixShape(type));
       // A map that cuts blocks is never that of what is unpacked.
       WgMapAttr own =
           before == wanted && !isa<TileUnpackOp>(op) ? WgMapAttr() : getSuggested(use, before);

@@ -71,6 +71,50 @@ static LogicalResult checkUnmapped(Operation *op, int64_t subgroups) {
   return success();
 }
 
+/// Subgroups that own different elements along each dimension of a vector, and how many elements
+/// they own before the first comes again.
+static std::string describeRounds(WgMapAttr map, VectorType type) {
+  SmallVector<std::string, 2> strides;
+  for (unsigned dim : {0u, 1u}) {
+    DimDistribution along = getDimDistribution(map, dim, getMatrixShape(type)[dim]);
+    strides.push_back(std::to_string(along.numPieces == 1 ? 1 : along.roundStride()));
+  }
+  return strides[0] + " and " + strides[1];
+}
+
+/// Each subgroup cuts its own elements.
+static LogicalResult checkSlice(vector::ExtractStridedSliceOp op, const WgMapInference &maps) {
+  WgMapAttr source = maps.lookup(op.getSource()), result = maps.lookup(op.getResult());
+  if (isBlocked(op.getSource()))
+    return op.emitOpError("slices blocks, which belong to one subgroup each; expected a 2D vector, "
+                          "as tile_unpack makes");
+  if (source && result && deriveResultMap(op->getOpOperand(0), source) == result)
+    return success();
+  WgMapAttr map = source ? source : result;
+  return op.emitOpError("cuts what each subgroup has under ")
+         << map << "; expected offsets and sizes of rows and columns that are multiples of "
+         << describeRounds(map, op.getSourceVectorType())
+         << ", or a tile_conv_layout before it to a map that does not share out what is sliced";
+}
+
+/// An element is a number that all subgroups have.
+static LogicalResult checkElement(vector::ExtractOp op, const WgMapInference &maps) {
+  VectorType type = op.getSourceVectorType();
+  WgMapAttr map = maps.lookup(op.getSource());
+  if (op.hasDynamicPosition() || op.getNumIndices() != type.getRank())
+    return op.emitOpError("takes a row, or an element at a place that only a run knows, of what is "
+                          "distributed over subgroups; expected a vector.extract_strided_slice, or "
+                          "an element at a known place");
+  for (unsigned dim : {0u, 1u})
+    if (DimDistribution along = getDimDistribution(map, dim, getMatrixShape(type)[dim]);
+        along.numOwners() != 1)
+      return op.emitOpError("takes an element of ")
+             << type << " that some subgroups do not have under " << map
+             << "; expected a tile_reduce before it, or a map that gives each subgroup all "
+                "elements";
+  return success();
+}
+
 /// Checks what the rewrites rely on, in a kernel of so many subgroups.
 static LogicalResult checkOp(Operation *op, const WgMapInference &maps, int64_t subgroups) {
   if (isa_and_present<XeTileDialect>(op->getDialect()))
@@ -88,6 +132,10 @@ static LogicalResult checkOp(Operation *op, const WgMapInference &maps, int64_t 
            << " under which each subgroup keeps its elements; expected a map with all subgroups "
               "along the rows or along the columns, which a tile_conv_layout before gives";
   }
+  if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op))
+    return checkSlice(slice, maps);
+  if (auto element = dyn_cast<vector::ExtractOp>(op); element && !isBlocked(element.getSource()))
+    return checkElement(element, maps);
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     if (isa<SplatElementsAttr>(constant.getValue()))
       return success();
@@ -114,7 +162,8 @@ static LogicalResult checkOp(Operation *op, const WgMapInference &maps, int64_t 
   return op->emitOpError(
       "has no rule to distribute it over subgroups; expected xetile operations, scf.for, scf.if, "
       "scf.while, elementwise operations, vector.shape_cast between a row and a column, "
-      "vector.broadcast of a scalar, masks or constants on workgroup-level values");
+      "vector.extract_strided_slice, vector.extract of an element, vector.broadcast of a scalar, "
+      "masks or constants on workgroup-level values");
 }
 
 /// Only loops and branches hand pieces on, and code for so many pieces must stay of a size that can

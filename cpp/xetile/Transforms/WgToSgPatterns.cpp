@@ -233,6 +233,57 @@ struct DistributeShapeCast : Distribute<vector::ShapeCastOp> {
   }
 };
 
+/// Where a place of the whole is among a subgroup's pieces of a dimension, and in that piece.
+static std::pair<int64_t, int64_t> findInPieces(const OwnedDim &along, int64_t place) {
+  return {place / along.roundStride(), place % along.pieceSize};
+}
+
+struct DistributeSlice : Distribute<vector::ExtractStridedSliceOp> {
+  using Distribute::Distribute;
+  LogicalResult matchAndRewrite(vector::ExtractStridedSliceOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Ownership from = getOwnership(op.getSource()), to = getOwnership(op.getResult());
+    SmallVector<SliceOfDim, 2> slices = getSlicedDims(op);
+    SmallVector<Value> pieces;
+    forEachIndex(to.rounds(), [&](ArrayRef<int64_t> round) {
+      SmallVector<int64_t> number, offsets;
+      for (auto [dim, slice] : llvm::enumerate(slices)) {
+        auto [first, within] = findInPieces(from.dims[dim], slice.offset);
+        number.push_back(first + round[dim]);
+        offsets.push_back(within);
+      }
+      Value piece = adaptor.getSource()[numberOf(number, from.rounds())];
+      if (to.pieceShape() != from.pieceShape())
+        piece = vector::ExtractStridedSliceOp::create(rewriter, op.getLoc(), piece, offsets,
+                                                      to.pieceShape(), ArrayRef<int64_t>{1, 1});
+      pieces.push_back(piece);
+    });
+    rewriter.replaceOpWithMultiple(op, {pieces});
+    return success();
+  }
+};
+
+struct DistributeElement : Distribute<vector::ExtractOp> {
+  using Distribute::Distribute;
+  LogicalResult matchAndRewrite(vector::ExtractOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Ownership from = getOwnership(op.getSource());
+    SmallVector<int64_t> number, within;
+    // A vector of one dimension is a row.
+    SmallVector<int64_t> places(from.rank() - op.getNumIndices(), 0);
+    llvm::append_range(places, op.getStaticPosition());
+    for (auto [along, place] : llvm::zip_equal(from.dims, places)) {
+      auto [piece, inside] = findInPieces(along, place);
+      number.push_back(piece);
+      within.push_back(inside);
+    }
+    Value piece = adaptor.getSource()[numberOf(number, from.rounds())];
+    rewriter.replaceOpWithNewOp<vector::ExtractOp>(op, piece,
+                                                   ArrayRef(within).take_back(op.getNumIndices()));
+    return success();
+  }
+};
+
 //===----------------------------------------------------------------------===//
 // Vectors that come from nothing distributed
 //===----------------------------------------------------------------------===//
@@ -253,13 +304,14 @@ template <typename OpTy> struct DistributeFree : Distribute<OpTy> {
 
 void xetile::populateWgToSgPatterns(const TypeConverter &converter, RewritePatternSet &patterns,
                                     WgToSgPlan &plan) {
-  patterns.add<DistributeInitTile, DistributeAtomic, DistributeTileMma,
-               DistributeMove<TileConvLayoutOp>, DistributeMove<TileTransposeOp>,
-               DistributeTileReduce, DistributeTileBroadcast, DistributeShapeCast,
-               DistributeFree<arith::ConstantOp>, DistributeFree<vector::BroadcastOp>,
-               DistributeFree<ub::PoisonOp>, DistributeFree<vector::StepOp>,
-               DistributeFree<vector::CreateMaskOp>, DistributeFree<vector::ConstantMaskOp>>(
-      converter, patterns.getContext(), plan);
+  patterns
+      .add<DistributeInitTile, DistributeAtomic, DistributeTileMma,
+           DistributeMove<TileConvLayoutOp>, DistributeMove<TileTransposeOp>, DistributeTileReduce,
+           DistributeTileBroadcast, DistributeShapeCast, DistributeSlice, DistributeElement,
+           DistributeFree<arith::ConstantOp>, DistributeFree<vector::BroadcastOp>,
+           DistributeFree<ub::PoisonOp>, DistributeFree<vector::StepOp>,
+           DistributeFree<vector::CreateMaskOp>, DistributeFree<vector::ConstantMaskOp>>(
+          converter, patterns.getContext(), plan);
   populatePiecewisePatterns(converter, patterns, [](Operation *op) {
     return isa<UpdateTileOffsetOp, LoadTileOp, StoreTileOp, PrefetchTileOp, AtomicRMWTileOp,
                LoadGatherOp, StoreScatterOp, TilePackOp, TileUnpackOp>(op) ||

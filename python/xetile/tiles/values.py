@@ -6,8 +6,8 @@ Sizes of 1 are repeated as NumPy does it; element types are those of the operand
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias, overload
 
 from xetile.errors import told
 from xetile.mlir import ir
@@ -213,6 +213,32 @@ class Vector(_Arithmetic):
         """As `sum`; of NaN and numbers the numbers count. Costs less than `min`."""
         return self._reduce("fmin", axis, map)
 
+    @overload
+    def __getitem__(self, at: tuple[slice, slice]) -> Vector: ...
+    @overload
+    def __getitem__(self, at: tuple[int, int]) -> Scalar: ...
+    def __getitem__(self, at: Any) -> Any:
+        """`v[0:16, :]` are rows and columns, `v[0, 0]` is an element as a number. Each subgroup cuts what it has:
+        XeTileError of the compiler where that is not the same of all, which `with_map` or a reduction before mends."""
+        if not isinstance(at, tuple) or len(at) != 2:
+            raise wrong(f"v[..]: expected a slice of rows and one of columns, or two numbers, got {told(at)}")
+        if all(isinstance(place, int) and not isinstance(place, bool) for place in at):
+            places = [_place(place, size) for place, size in zip(at, self.shape, strict=True)]
+            static = ir.DenseI64ArrayAttr.get(places)
+            made = emit("vector.extract", [type_of(self.dtype)], [self.value], static_position=static)
+            return Scalar(made.results[0], self.dtype)
+        bounds = [_bounds(part, size) for part, size in zip(at, self.shape, strict=True)]
+        shape = (bounds[0][1], bounds[1][1])
+        made = emit(
+            "vector.extract_strided_slice",
+            [vector_type(shape, self.dtype)],
+            [self.value],
+            offsets=_integers(first for first, _ in bounds),
+            sizes=_integers(shape),
+            strides=_integers((1, 1)),
+        )
+        return Vector(made.results[0], shape, self.dtype)
+
     @property
     def T(self) -> Vector:
         """Transposed."""
@@ -262,6 +288,28 @@ class Vector(_Arithmetic):
 
     def __repr__(self) -> str:
         return f"{self.shape[0]}x{self.shape[1]}x{self.dtype}"
+
+
+def _place(place: int, size: int) -> int:
+    if not -size <= place < size:
+        raise wrong(f"v[..]: expected a place below {size}, got {place}")
+    return place % size
+
+
+def _bounds(part: Any, size: int) -> tuple[int, int]:
+    """The first place of a slice, and its size."""
+    known = (int, type(None))
+    if not isinstance(part, slice) or not all(isinstance(end, known) for end in (part.start, part.stop, part.step)):
+        raise wrong(f"v[..]: expected slices of numbers that are known when the kernel is built, got {told(part)}")
+    first, last, step = part.indices(size)
+    if step != 1 or last <= first:
+        raise wrong(f"v[..]: expected a slice of at least one of {size} places, with step 1, got {told(part)}")
+    return first, last - first
+
+
+def _integers(values: Iterable[int]) -> ir.Attribute:
+    i64 = ir.IntegerType.get_signless(64)
+    return ir.ArrayAttr.get([ir.IntegerAttr.get(i64, value) for value in values])
 
 
 Number: TypeAlias = int | float

@@ -177,6 +177,17 @@ REFUSED: list[tuple[Callable, str]] = [
     (lambda a, b: a.tile((8, 1)).load().broadcast((8,)), "broadcast: expected 2 whole numbers from 1 on"),
     (lambda a, b: a.tile((8, 16)).load() ** 2, "**: expected products"),
     (lambda a, b: a.tile((8, 16)).load() @ a.tile((16, 8)).load(), "@: expected tiles.mma(a, b)"),
+    (
+        lambda a, b: a.tile((8, 16)).load()[0:4],
+        "v[..]: expected a slice of rows and one of columns, or two numbers, got",
+    ),
+    (lambda a, b: a.tile((8, 16)).load()[8, 0], "v[..]: expected a place below 8, got 8"),
+    (lambda a, b: a.tile((8, 16)).load()[4:4, :], "v[..]: expected a slice of at least one of 8 places, with step 1"),
+    (lambda a, b: a.tile((8, 16)).load()[:, ::2], "v[..]: expected a slice of at least one of 16 places, with step 1"),
+    (
+        lambda a, b: a.tile((8, 16)).load()[tiles.workgroup_id(0) :, :],
+        "v[..]: expected slices of numbers that are known when the kernel is built",
+    ),
     (lambda a, b: a.tile((8, 16)), "expected a function that returns nothing"),
 ]
 

@@ -257,3 +257,47 @@ def test_views_maps_and_atomics(rng):
     x, y = rng.integers(-9, 9, (3, 2, 32, 16)).astype(np.float32), np.ones((16, 32), np.float32)
     run(gather, x, y)
     np.testing.assert_array_equal(y, 1 + 2 * x.sum((0, 1)).T)
+
+
+@pytest.mark.parametrize(
+    ("chip", "dtype"), [("pvc", "f32"), ("bmg", "f16"), ("lnl", "i8"), ("pvc", "bf16"), ("bmg", "i32")]
+)
+def test_slices_are_numpys(rng, chip, dtype):
+    """Columns of rows that a subgroup has; rounds of rows that subgroups share; an element, which is a number."""
+    own, few = tiles.wg_map((4, 1), (8, 64)), tiles.wg_map((4, 1), (8, 16))
+
+    @xetile.kernel(f"96x64x{dtype}", f"96x16x{dtype}", f"32x64x{dtype}", f"1x1x{dtype}", grid=(1,))
+    def cut(x: tiles.Array, columns: tiles.Array, rows: tiles.Array, one: tiles.Array) -> None:
+        whole = x.tile((96, 64), map=own).load()
+        columns.tile((96, 16), map=few).store(whole[:, 8:24] + whole[:, -16:])
+        rows.tile((32, 64), map=own).store(whole[32:64, :])
+        number = whole.max(0).max(1)[0, 0]
+        one.tile((1, 1), map=tiles.wg_map((4, 1), (1, 1))).store(tiles.full((1, 1), 0, dtype) + number)
+
+    x = rng.integers(-50, 50, (96, 64)).astype(NUMPY[dtype])
+    outs = [np.full(shape, 77).astype(x.dtype) for shape in ((96, 16), (32, 64), (1, 1))]
+    run(cut, x, *outs, chip=chip)
+    wide = x.astype(np.int64)
+    for got, expected in zip(outs, (wide[:, 8:24] + wide[:, -16:], wide[32:64], wide.max().reshape(1, 1)), strict=True):
+        np.testing.assert_array_equal(got.astype(np.int64), expected)
+
+
+def test_a_slice_that_subgroups_share_says_what_to_do(rng):
+    @xetile.kernel("64x64xf32", "32x64xf32", grid=(1,))
+    def cut(x: tiles.Array, y: tiles.Array) -> None:
+        y.tile((32, 64), map=tiles.wg_map((4, 1), (8, 64))).store(
+            x.tile((64, 64), map=tiles.wg_map((4, 1), (16, 64))).load()[16:48, :]
+        )
+
+    with pytest.raises(xetile.XeTileError, match="multiples of 64 and 1, or a tile_conv_layout before it"):
+        xetile.compile(cut, target="pvc", native="off")
+
+    @xetile.kernel("64x64xf32", "32x64xf32", grid=(1,))
+    def given(x: tiles.Array, y: tiles.Array) -> None:
+        rows, columns = tiles.wg_map((4, 1), (16, 64)), tiles.wg_map((1, 4), (64, 16))
+        value = x.tile((64, 64), map=rows).load().with_map(columns, rows)[16:48, :]
+        y.tile((32, 64), map=tiles.wg_map((1, 4), (32, 16))).store(value)
+
+    x, y = rng.standard_normal((64, 64)).astype(np.float32), np.full((32, 64), np.nan, np.float32)
+    run(given, x, y)
+    np.testing.assert_array_equal(y, x[16:48])
