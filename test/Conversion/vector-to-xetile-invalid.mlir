@@ -11,7 +11,7 @@ func.func @tensor(%A: tensor<64x64xf16>, %i: index) -> vector<32x16xf16> {
 
 func.func @rank(%A: memref<4x64x64xf16>, %i: index) -> vector<4x32x16xf16> {
   %h = arith.constant 0.0 : f16
-  // expected-error @+1 {{'vector.transfer_read' op cannot become a tile: expected a 2D vector, got 'vector<4x32x16xf16>'}}
+  // expected-error @+1 {{'vector.transfer_read' op cannot become a tile: expected a vector of one or two dimensions, got 'vector<4x32x16xf16>'}}
   %a = vector.transfer_read %A[%i, %i, %i], %h : memref<4x64x64xf16>, vector<4x32x16xf16>
   return %a : vector<4x32x16xf16>
 }
@@ -61,11 +61,21 @@ func.func @column_stride(%A: memref<64x64xf16, strided<[128, 2]>>, %v: vector<32
 
 // -----
 
-func.func @transposed_b(%a: vector<32x16xf16>, %b: vector<32x16xf16>, %c: vector<32x32xf32>) -> vector<32x32xf32> {
-  // expected-error @+1 {{'vector.contract' op cannot become a tile_mma: expected the sum over k of a[m, k] * b[k, n]}}
+func.func @several_k(%a: vector<32x4x16xf16>, %b: vector<4x16x32xf16>, %c: vector<32x32xf32>) -> vector<32x32xf32> {
+  // expected-error @+1 {{'vector.contract' op cannot become a tile_mma: expected the sum over k of a[m, k] * b[k, n], or of these transposed}}
+  %d = vector.contract {indexing_maps = [affine_map<(m, n, j, k) -> (m, j, k)>, affine_map<(m, n, j, k) -> (j, k, n)>,
+      affine_map<(m, n, j, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction", "reduction"],
+      kind = #vector.kind<add>} %a, %b, %c : vector<32x4x16xf16>, vector<4x16x32xf16> into vector<32x32xf32>
+  return %d : vector<32x32xf32>
+}
+
+// -----
+
+func.func @maximum(%a: vector<32x16xf32>, %b: vector<32x16xf32>, %c: vector<32x32xf32>) -> vector<32x32xf32> {
+  // expected-error @+1 {{'vector.contract' op cannot become a tile_mma: expected the sum over k of a[m, k] * b[k, n], or of these transposed}}
   %d = vector.contract {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>,
       affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"],
-      kind = #vector.kind<add>} %a, %b, %c : vector<32x16xf16>, vector<32x16xf16> into vector<32x32xf32>
+      kind = #vector.kind<maxnumf>} %a, %b, %c : vector<32x16xf32>, vector<32x16xf32> into vector<32x32xf32>
   return %d : vector<32x32xf32>
 }
 
@@ -130,4 +140,13 @@ func.func @lost_extension(%x: vector<8x32xi8>, %b: vector<32x16xi32>, %c: vector
   %d = vector.contract {indexing_maps = [#map_a, #map_b, #map_c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>}
       %a, %b, %c : vector<8x32xi32>, vector<32x16xi32> into vector<8x16xi32>
   return %d : vector<8x16xi32>
+}
+
+// -----
+
+func.func @mask_of_a_line(%A: memref<64xf16>, %i: index, %mask: vector<16xi1>) -> vector<16xf16> {
+  %h = arith.constant 0.0 : f16
+  // expected-error @+1 {{'vector.transfer_read' op cannot become a tile: expected a vector of one or two dimensions, got}}
+  %a = vector.transfer_read %A[%i], %h, %mask : memref<64xf16>, vector<16xf16>
+  return %a : vector<16xf16>
 }

@@ -33,8 +33,8 @@ class Drawing(node_draw.Drawing):
 
     ops = {
         "load": 3, "body": 6, "transpose": 3, "reduce": 3, "broadcast": 3, "convert": 3, "cast": 1, "mma": 3,
-        "slice": 1.5, "table": 1, "count": 1, "mask": 1, "shared": 2, "packed": 1, "gather": 1, "loop": 1.5, "if": 1, "atomic": 0.7,
-        "scatter": 0.7,
+        "slice": 1.5, "table": 1, "count": 1, "mask": 1, "shared": 2, "packed": 1, "gather": 1, "loop": 1.5, "if": 1,
+        "atomic": 0.7, "scatter": 0.7,
     }  # fmt: skip
     inner = {"load", "body", "transpose", "reduce", "broadcast", "convert", "mma", "shared"}
     dtypes = TYPES

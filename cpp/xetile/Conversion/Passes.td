@@ -7,8 +7,8 @@ include "mlir/Pass/PassBase.td"
 def ConvertVectorToXeTile : Pass<"convert-vector-to-xetile"> {
   let summary = "Convert vector transfers and contractions to XeTile";
   let description = [{
-    Converts every 2D `vector.transfer_read`, `vector.transfer_write` and matrix-multiplying `vector.contract`. Offsets
-    stay where they are computed, so a read in a loop becomes an `init_tile` in the loop.
+    Converts every `vector.transfer_read` and `vector.transfer_write` of one or two dimensions and matrix-multiplying
+    `vector.contract`. Offsets stay where they are computed, so a read in a loop becomes an `init_tile` in the loop.
 
     Before:
     ```mlir
@@ -23,14 +23,16 @@ def ConvertVectorToXeTile : Pass<"convert-vector-to-xetile"> {
     ```
     A transfer that may be out of bounds becomes a tile that hangs over the edge; its padding becomes that of the load.
     A transfer inside of a `memref.subview` becomes a tile of the viewed memref; one on a column-major memref a tile with
-    `order = [0, 1]`. A 2D `vector.transpose` becomes `tile_transpose`.
+    `order = [0, 1]`. A 2D `vector.transpose` becomes `tile_transpose`, and operands of a product that it takes transposed
+    are read so. A `vector.multi_reduction` of a matrix becomes `tile_reduce`, a repeated row or column `tile_broadcast`;
+    between these and vectors of one dimension stand `vector.shape_cast`s.
 
     A transfer's `permutation_map` says which dimensions of the memref are rows and columns: the tile is one of a
     `memref.transpose`, for a memref with batches of a `memref.subview`. Where it repeats a row or a column, the tile is one
     of `memref.expand_shape`, and its vector goes through `tile_broadcast`.
 
-    Refused, each with an error at the operation: masks, vectors of more or fewer than two dimensions, memrefs that are
-    contiguous neither along rows nor along columns, other contractions.
+    Refused, each with an error at the operation: masks, vectors of more than two dimensions, memrefs that are contiguous
+    neither along rows nor along columns, other contractions.
   }];
   let dependentDialects = ["::xetile::XeTileDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }

@@ -1,13 +1,15 @@
 //===- VectorToXeTile.cpp - vector transfers and contractions to XeTile ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: vector.transfer_read/write of 2D vectors on memrefs, vector.contract of the matmul form,
-// vector.transpose. Out: init_tile with load_tile/store_tile, tile_mma, tile_transpose,
-// tile_broadcast; nothing else changes. Refused: masks, vectors of other ranks, memrefs without a
-// stride of 1 along the vector, other contractions.
+// In: vector.transfer_read/write of 1D and 2D vectors on memrefs, vector.contract of two matrices,
+// vector.transpose, multi_reduction and broadcast of them. Out: init_tile with
+// load_tile/store_tile, tile_mma, tile_transpose, tile_reduce, tile_broadcast; nothing else
+// changes. Refused: masks, vectors of other ranks, memrefs without a stride of 1 along the vector,
+// other contractions.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 #include "mlir/IR/Matchers.h"
+#include "xetile/Conversion/MatrixForms.h"
 #include "xetile/Conversion/Passes.h"
 #include "xetile/IR/XeTileOps.h"
 
@@ -57,7 +59,8 @@ static LogicalResult checkTransfer(VectorTransferOpInterface op) {
     return op.emitOpError("cannot become a tile: expected a memref, got ")
            << op.getShapedType() << "; bufferize before";
   if (op.getVectorType().getRank() != 2)
-    return op.emitOpError("cannot become a tile: expected a 2D vector, got ") << op.getVectorType();
+    return op.emitOpError("cannot become a tile: expected a vector of one or two dimensions, got ")
+           << op.getVectorType();
   if (op.getMask())
     return op.emitOpError(
         "cannot become a tile: masked transfers are not supported; vectorize with tile sizes that "
@@ -300,7 +303,8 @@ static Factor getBytes(OpBuilder &builder, Value operand) {
 
 static LogicalResult convertContract(IRRewriter &rewriter, vector::ContractionOp op) {
   if (!isRowMajorMatmul(op.getIndexingMaps()) || op.getKind() != vector::CombiningKind::ADD)
-    return op.emitOpError("cannot become a tile_mma: expected the sum over k of a[m, k] * b[k, n]");
+    return op.emitOpError("cannot become a tile_mma: expected the sum over k of a[m, k] * b[k, n], "
+                          "or of these transposed");
   if (isa<vector::MaskOp>(op->getParentOp()))
     return op.emitOpError("cannot become a tile_mma: masked contractions are not supported; "
                           "vectorize with tile sizes "
@@ -332,9 +336,80 @@ static LogicalResult convertContract(IRRewriter &rewriter, vector::ContractionOp
   return success();
 }
 
+/// True for matrices and rows of fixed sizes; other vectors are left alone, as not all of them
+/// belong to tiles.
+static bool isOfTiles(VectorType type) {
+  return (type.getRank() == 1 || type.getRank() == 2) && !type.isScalable() &&
+         isBoundedShape(type.getShape());
+}
+
+/// The rows or columns of a matrix are reduced to a row, as upstream's op has it, or all of it to a
+/// number.
+static void convertReduction(IRRewriter &rewriter, vector::MultiDimReductionOp op) {
+  VectorType from = op.getSourceVectorType();
+  ArrayRef<int64_t> dims = op.getReductionDims();
+  if (from.getRank() != 2 || !isOfTiles(from) || dims.empty())
+    return;
+  Location loc = op.getLoc();
+  SmallVector<int64_t> shape(from.getShape());
+  for (int64_t dim : dims)
+    shape[dim] = 1;
+  Value reduced = TileReduceOp::create(rewriter, loc, VectorType::get(shape, from.getElementType()),
+                                       op.getKind(), op.getSource(), dims, WgMapAttr());
+  if (auto to = dyn_cast<VectorType>(op.getDestType()))
+    reduced = vector::ShapeCastOp::create(rewriter, loc, to, reduced);
+  else
+    reduced = vector::ExtractOp::create(rewriter, loc, reduced, ArrayRef<int64_t>{0, 0});
+  rewriter.replaceOp(op,
+                     vector::makeArithReduction(rewriter, loc, op.getKind(), op.getAcc(), reduced));
+}
+
+/// A row or a column that is repeated; numbers are left alone.
+static void convertBroadcast(IRRewriter &rewriter, vector::BroadcastOp op) {
+  auto from = dyn_cast<VectorType>(op.getSourceType());
+  VectorType to = op.getResultVectorType();
+  if (!from || to.getRank() != 2 || !isOfTiles(from) || !isOfTiles(to))
+    return;
+  Location loc = op.getLoc();
+  Value source = op.getSource();
+  if (from.getRank() == 1) {
+    from = VectorType::get({1, from.getDimSize(0)}, from.getElementType());
+    source = vector::ShapeCastOp::create(rewriter, loc, from, source);
+  }
+  SmallVector<int64_t> dims;
+  for (int64_t dim : {0, 1})
+    if (from.getDimSize(dim) != to.getDimSize(dim))
+      dims.push_back(dim);
+  if (dims.empty())
+    rewriter.replaceOp(op, source);
+  else
+    rewriter.replaceOpWithNewOp<TileBroadcastOp>(op, to, source, dims, WgMapAttr());
+}
+
+/// A vector of one dimension that is repeated as a column; null for other transposes.
+static Value repeatColumn(IRRewriter &rewriter, vector::TransposeOp op) {
+  auto repeated = op.getVector().getDefiningOp<TileBroadcastOp>();
+  auto row =
+      repeated ? repeated.getVector().getDefiningOp<vector::ShapeCastOp>() : vector::ShapeCastOp();
+  if (!row || row.getSourceVectorType().getRank() != 1 ||
+      row.getResultVectorType().getDimSize(0) != 1)
+    return {};
+  VectorType vector = row.getSourceVectorType();
+  Value column = vector::ShapeCastOp::create(
+      rewriter, op.getLoc(), VectorType::get({vector.getDimSize(0), 1}, vector.getElementType()),
+      row.getSource());
+  return TileBroadcastOp::create(rewriter, op.getLoc(), op.getResultVectorType(), column,
+                                 ArrayRef<int64_t>{1}, WgMapAttr());
+}
+
 /// Other transposes than that of a matrix are left alone: not all vectors belong to tiles.
 static void convertTranspose(IRRewriter &rewriter, vector::TransposeOp op) {
   VectorType type = op.getResultVectorType();
+  if (op.getPermutation() == ArrayRef<int64_t>{1, 0})
+    if (Value column = repeatColumn(rewriter, op)) {
+      rewriter.replaceOp(op, column);
+      return;
+    }
   if (op.getPermutation() == ArrayRef<int64_t>{1, 0} && !type.isScalable() &&
       isBoundedShape(type.getShape()))
     rewriter.replaceOpWithNewOp<TileTransposeOp>(op, op.getResultVectorType(), op.getVector(),
@@ -344,6 +419,7 @@ static void convertTranspose(IRRewriter &rewriter, vector::TransposeOp op) {
 namespace {
 struct ConvertVectorToXeTile : xetile::impl::ConvertVectorToXeTileBase<ConvertVectorToXeTile> {
   void runOnOperation() override {
+    makeMatrixForms(getOperation());
     IRRewriter rewriter(&getContext());
     auto convert = [&](Operation *op) -> WalkResult {
       rewriter.setInsertionPoint(op);
@@ -355,6 +431,10 @@ struct ConvertVectorToXeTile : xetile::impl::ConvertVectorToXeTileBase<ConvertVe
         return convertContract(rewriter, contract);
       if (auto transpose = dyn_cast<vector::TransposeOp>(op))
         convertTranspose(rewriter, transpose);
+      else if (auto reduction = dyn_cast<vector::MultiDimReductionOp>(op))
+        convertReduction(rewriter, reduction);
+      else if (auto broadcast = dyn_cast<vector::BroadcastOp>(op))
+        convertBroadcast(rewriter, broadcast);
       return WalkResult::advance();
     };
     if (getOperation()->walk(convert).wasInterrupted())
