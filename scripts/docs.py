@@ -5,7 +5,7 @@ Sphinx, not MkDocs: its configuration takes a lexer for MLIR where MkDocs wants 
 link or page that leads nowhere, and the theme needs no network, fonts included. Nothing is fetched:
 `scripts/install-docs` installs what is needed. The site is made of
 - README.md and what it links, CONTRIBUTING.md, CHANGELOG.md, docs/, READMEs of examples/ and schedules/, as they are;
-- pages of commands, of Python's public names and of schedules, written here;
+- pages of commands, of Python's public names, of schedules and of targets, written here;
 - pages of levels of some programs (`xetile stages`), unless --without-levels.
 
 usage: scripts/docs.py [--out DIR] [--without-levels]
@@ -23,6 +23,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from contextlib import redirect_stdout, suppress
 from io import StringIO
 from pathlib import Path
@@ -163,6 +164,7 @@ def write_reference(folder: Path) -> None:
                 lines += documented(f"xetile.{name}.{member}", value, "##")
         (folder / f"xetile.{name}.md").write_text("\n".join(lines))
 
+    (folder / "targets.md").write_text("\n".join(pages_of_targets()))
     lines = [
         "# Schedules\n",
         "`xetile schedules` lists them with their parameters; this is what their files begin with.\n",
@@ -178,6 +180,37 @@ def write_reference(folder: Path) -> None:
             ]
         lines.append("")
     (folder / "schedules.md").write_text("\n".join(lines))
+
+
+def pages_of_targets() -> list[str]:
+    """What each target is, its levels, options and what `xetile compile --emit` takes; chips of one kind together."""
+    from xetile.mlir._mlir_libs import _xetile
+    from xetile.targets import Target
+
+    entries = {entry["name"]: entry for entry in _xetile.describe_targets()}
+    kinds: dict[type[Target], list[str]] = {}
+    for name in entries:
+        kinds.setdefault(type(Target(name)), []).append(name)
+    lines = ["# Targets\n", "`xetile.compile(..., target=NAME)` and `--target NAME`.\n"]
+    for names in kinds.values():
+        target, entry = Target(names[0]), entries[names[0]]
+        lines += [f"## {', '.join(names)}\n", *(f"- `{name}`: {entries[name]['description']}" for name in names)]
+        lines += [f"\nBinary: {entry['binary']}. Levels: {', '.join(f'`{level}`' for level in entry['levels'])}.\n"]
+        emits = ", ".join(f"`{name}` ({level})" for name, level in target.emits.items())
+        lines += [f"`xetile compile --emit` takes the levels' names and {emits}, `so`, `header`.\n"]
+        lines += table("`xetile.compile(..., OPTION=...)`", {one.name: one.doc for one in target.options})
+        lines += table("the pass `xetile-compile{OPTION=...}`", entry["options"])
+    return lines
+
+
+def table(title: str, rows: Mapping[str, str]) -> list[str]:
+    """Two columns: a name, and what it means."""
+    return [
+        f"| {title} | |",
+        "|---|---|",
+        *(f"| `{name}` | {text.replace('|', '/')} |" for name, text in rows.items()),
+        "",
+    ]
 
 
 def documented(name: str, value: Any, heading: str) -> list[str]:

@@ -47,6 +47,20 @@ def test_every_guard_that_is_named_exists_and_every_workaround_is_named():
     assert {path.name for path in workarounds - named} == set()
 
 
+def test_every_variable_that_is_read_is_in_the_table():
+    """Not those of the build, nor the one by which it makes stubs."""
+    calls = r"getenv\(|fromEnvironment\(|environ(?:\.get\(|\[)"
+    reads = re.compile(rf'(?:{calls}|_VARIABLE = |kTimeout\[\] = |kWithoutVariable = )"(XETILE_\w+)')
+    read = set()
+    for folder, suffixes in (("cpp", (".cpp", ".h")), ("python", (".py",))):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in suffixes:
+                read |= set(reads.findall(path.read_text()))
+    text = (ROOT / "docs" / "variables.md").read_text()
+    assert read - {"XETILE_MLIR_BARE"} == set(re.findall(r"^\| `(XETILE_\w+)` \|", text, flags=re.MULTILINE))
+    assert len(read) > 15
+
+
 def attributes_of_the_table() -> set[str]:
     told = set()
     for line in (ROOT / "docs" / "attributes.md").read_text().splitlines():

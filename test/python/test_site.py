@@ -38,6 +38,9 @@ def test_every_page_of_the_tree_and_of_the_package_is_there(site):
     assert "--from LEVEL" in commands
     assert "xetile.Kernel.page" in (site / "reference" / "python.html").read_text()
     assert "workgroup_m" in (site / "reference" / "schedules.html").read_text()
+    targets = (site / "reference" / "targets.html").read_text()
+    for word in ("pvc", "sm_90a", "cpu", "6-llvm", "prefetch_payloads", "prefetch-payloads", "group_rows", "fuse"):
+        assert word in targets
 
 
 def test_each_chapter_links_a_page_of_levels(site):
