@@ -39,7 +39,7 @@ class Code:
     lines: list[list[Any]]
     facts: str
     spilled: str
-    """Empty where nothing is."""
+    """Empty where nothing is: on a CPU in the hottest loop, as arguments may be on the stack, too."""
     loop: str
     table: str
 
@@ -123,9 +123,12 @@ def _lines_of_kernel(program: assembly.Program, places: Sequence[int]) -> list[l
 
 
 def of_host(level: Level, name: str, opt_level: int) -> list[Code]:
-    """The code that LLVM makes of each function of the last level for this CPU. XeTileError if it makes none."""
+    """The code that LLVM makes of a level's functions for this CPU, those with loops first. XeTileError if it makes
+    none."""
     text = engines.assembly(located(level), name, opt_level)
-    return [_of_function(function) for function in host_assembly.read(text)]
+    codes = [_of_function(function) for function in host_assembly.read(text)]
+    # The function that users call is often only the one that starts threads with another.
+    return sorted(codes, key=lambda code: not code.loop)
 
 
 def _of_function(function: host_assembly.Function) -> Code:
@@ -135,13 +138,14 @@ def _of_function(function: host_assembly.Function) -> Code:
         [f"{one.opcode:16} {one.operands}".rstrip(), one.purpose, id(one) in inside, one.opcode, one.line]
         for one in function.code[:_MOST_LINES]
     ]
-    spills = function.spills()
+    stack = function.spills()
+    spilled = hot.purposes()["spill"] if hot else 0
     return Code(
         function.name,
         "this CPU",
         lines,
-        f"{len(function.code)} instructions",
-        f"{spills} instructions reach the stack" if spills else "",
+        f"{len(function.code)} instructions{f', of which {stack} reach the stack' if stack else ''}",
+        f"{spilled} instructions of its hottest loop reach the stack" if spilled else "",
         _describe(function.name, hot) if hot else "",
         "",
     )

@@ -228,7 +228,8 @@ const machineTab = () => make('div', {}, ...D.notes.map((note) => make('p', { cl
     const line = event.target.closest('.m');
     if (line && !String(getSelection())) select(...line.dataset.at.split(':').map(Number), true);
   });
-  const spills = make('p', { class: kernel.spilled ? 'bad' : 'good' }, kernel.spilled || 'nothing is spilled');
+  const none = kernel.chip !== 'this CPU' ? 'nothing is spilled' : kernel.loop ? 'nothing is spilled in its hottest loop' : '';
+  const spills = make('p', { class: kernel.spilled ? 'bad' : 'good' }, kernel.spilled || none);
   return make('div', {}, make('h3', {}, `${kernel.name} on ${kernel.chip}: ${kernel.facts}`), spills,
     make('div', { class: 'code' }, make('div', {}, make('p', { class: 'dim' }, 'all instructions; those of the hottest loop have a background; a click shows what one was made of'), code),
       make('div', {}, make('pre', {}, kernel.table), make('pre', {}, kernel.loop))));

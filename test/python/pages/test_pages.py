@@ -399,6 +399,12 @@ def test_instructions_of_a_cpu_name_the_operations_that_they_were_made_of(folder
     names = {kernel["name"] for kernel in page["machine"]}
     assert any("matmul" in name for name in names)
     (hottest,) = [kernel for kernel in page["machine"] if "roofline" in kernel["loop"]][:1]
+    # Functions with loops come first; what a call has on the stack is no spill of theirs.
+    looping = [bool(kernel["loop"]) for kernel in page["machine"]]
+    assert looping == sorted(looping, reverse=True) and looping[0]
+    for kernel in page["machine"]:
+        spills = sum(purpose == "spill" and inside for _, purpose, inside, *_ in kernel["lines"])
+        assert kernel["spilled"] == (f"{spills} instructions of its hottest loop reach the stack" if spills else "")
     assert "product" in hottest["loop"] and any(hot for *_, hot, _, _ in hottest["lines"])
 
 
