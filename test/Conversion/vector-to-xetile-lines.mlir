@@ -109,3 +109,13 @@ func.func @read_twice(%a: vector<32x16xf16>, %B: memref<64x64xf16>, %c: vector<3
       kind = #vector.kind<add>} %a, %b, %c : vector<32x16xf16>, vector<32x16xf16> into vector<32x32xf32>
   return %d, %b : vector<32x32xf32>, vector<32x16xf16>
 }
+
+// -----
+
+// Places are reduced by no tile_reduce.
+// CHECK-LABEL: func.func @places
+// CHECK:         vector.multi_reduction
+func.func @places(%x: vector<16x64xindex>, %start: vector<64xindex>) -> vector<64xindex> {
+  %s = vector.multi_reduction <add>, %x, %start [0] : vector<16x64xindex> to vector<64xindex>
+  return %s : vector<64xindex>
+}

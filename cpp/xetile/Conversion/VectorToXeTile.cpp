@@ -348,7 +348,8 @@ static bool isOfTiles(VectorType type) {
 static void convertReduction(IRRewriter &rewriter, vector::MultiDimReductionOp op) {
   VectorType from = op.getSourceVectorType();
   ArrayRef<int64_t> dims = op.getReductionDims();
-  if (from.getRank() != 2 || !isOfTiles(from) || dims.empty())
+  if (from.getRank() != 2 || !isOfTiles(from) || dims.empty() ||
+      !from.getElementType().isIntOrFloat())
     return;
   Location loc = op.getLoc();
   SmallVector<int64_t> shape(from.getShape());
