@@ -40,3 +40,28 @@ def test_names_all_that_is_missing(elsewhere, manager, command):
     assert (command in run.stderr) and ("dnf" in run.stderr) == (manager == "dnf")
     assert "a wheel brings it" in run.stderr
     assert not (elsewhere / "checkout" / ".venv").exists()
+
+
+# Of Ubuntu 24.04: dpkg knows no package of the list, apt those that are not LLVM's.
+UBUNTU = {
+    "dpkg-query": "exit 1",
+    "apt-get": "exit 0",
+    "apt-cache": 'case $2 in *-22*) echo "  Candidate: (none)";; *) echo "  Candidate: 1.0";; esac',
+    "id": "echo 0",
+}
+
+
+def test_ubuntu_is_told_where_llvm_is(elsewhere):
+    for name, script in UBUNTU.items():
+        (elsewhere / "bin" / name).unlink(missing_ok=True)
+        (elsewhere / "bin" / name).write_text(f"#!/bin/sh\n{script}\n")
+        (elsewhere / "bin" / name).chmod(0o755)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("XETILE_", "MLIR_"))}
+    env = {**kept, "PATH": str(elsewhere / "bin"), "XETILE_CACHE": str(elsewhere / "cache")}
+    run = subprocess.run([elsewhere / "checkout" / "scripts" / "bootstrap"], env=env, capture_output=True, text=True)
+    assert run.returncode == 1, run.stderr
+    (line,) = [line for line in run.stderr.splitlines() if "apt knows no" in line]
+    assert {"clang-22", "libmlir-22-dev", "mlir-22-tools", "llvm-22-dev"} <= set(line.split())
+    assert "cmake" not in line.split()
+    assert 'on Ubuntu run eval "$(sudo scripts/prepare-ubuntu)"' in run.stderr and "a wheel brings it" in run.stderr
+    assert not (elsewhere / "checkout" / ".venv").exists()
