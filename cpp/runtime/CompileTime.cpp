@@ -69,7 +69,7 @@ private:
         break;
       case op::load:
       case op::store:
-        accesses += pointerOf(in) && bitsAt(pointerOf(in)) != 0;
+        accesses += pointerOf(in) && bytesAt(pointerOf(in)) != 0;
         break;
       case op::functionEnd:
         if (barriers && accesses > mostAccesses)
@@ -86,8 +86,9 @@ private:
     return in.length() > 2 ? in[1] : 0;
   }
 
-  /// Bits of what a pointer to shared or global memory points to; 0 where no integer has as many.
-  uint32_t bitsAt(uint32_t pointer) const {
+  /// Bytes of what a pointer to shared or global memory points to; 0 where no integer, or vector of
+  /// integers, has as many.
+  uint32_t bytesAt(uint32_t pointer) const {
     uint32_t type = edit.typeOf(pointer);
     std::optional<uint32_t> where = type ? edit.storageOf(type) : std::nullopt;
     if (!where || (*where != storage::workgroup && *where != storage::crossWorkgroup))
@@ -96,8 +97,13 @@ private:
     if (edit.storageOf(pointee) || edit.lanesOf(pointee) == 3)
       return 0;
     uint64_t bytes = edit.bytesOf(pointee);
-    return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 ? static_cast<uint32_t>(bytes) * 8
-                                                                : 0;
+    bool power = bytes && (bytes & (bytes - 1)) == 0;
+    return power && bytes <= 64 ? static_cast<uint32_t>(bytes) : 0;
+  }
+
+  /// An integer, or a vector of them, of so many bytes.
+  uint32_t typeOfBytes(uint32_t bytes) {
+    return bytes <= 8 ? edit.intType(bytes * 8) : edit.vectorType(edit.uintType(), bytes / 4);
   }
 
   bool rewrite(const SpirvInstruction &in) {
@@ -144,10 +150,10 @@ private:
   }
 
   bool load(const SpirvInstruction &in) {
-    uint32_t pointer = pointerOf(in), bits = pointer ? bitsAt(pointer) : 0;
-    if (!bits)
+    uint32_t pointer = pointerOf(in), bytes = pointer ? bytesAt(pointer) : 0;
+    if (!bytes)
       return false;
-    uint32_t type = edit.intType(bits);
+    uint32_t type = typeOfBytes(bytes);
     if (type == in[1])
       edit.call("xt_load", type, {pointer}, in[2]);
     else
@@ -156,10 +162,10 @@ private:
   }
 
   bool store(const SpirvInstruction &in) {
-    uint32_t pointer = pointerOf(in), bits = pointer ? bitsAt(pointer) : 0;
-    if (!bits)
+    uint32_t pointer = pointerOf(in), bytes = pointer ? bytesAt(pointer) : 0;
+    if (!bytes)
       return false;
-    uint32_t type = edit.intType(bits), value = in[2];
+    uint32_t type = typeOfBytes(bytes), value = in[2];
     if (edit.typeOf(value) != type) {
       value = edit.newId();
       edit.emit(op::bitcast, {type, value, in[2]});
@@ -202,9 +208,11 @@ void addCompileTimePart(BuiltinText &out, const SpirvImport &import) {
     return out.add("__attribute__((always_inline)) uint xt_lanes_of_last_subgroup(uint size) {\n"
                    "  return (uint)get_local_size(0) % size;\n}\n");
   bool stores = begins(import, "xt_store");
-  std::string value = (stores ? import.parameters[1] : import.result).openclName();
+  const SpirvType &type = stores ? import.parameters[1] : import.result;
+  std::string value = type.openclName();
   std::string pointer = import.parameters[0].openclName(), place = pointer;
-  place.replace(place.find("void"), 4, value);
+  // Pointers to vectors may be aligned as their elements.
+  place.replace(place.find("void"), 4, type.lanes > 1 ? out.vectorType("int", type.lanes) : value);
   // Volatile: a function that only reads is inlined whatever it asks for.
   out.add("XT_FUNCTION " + import.result.openclName() + " " + import.name + "(" + pointer + "p" +
           (stores ? ", " + value + " value) { *(" + place + ")p = value; }\n"

@@ -34,13 +34,22 @@ constexpr unsigned char poison = 0xff;
 
 struct Region {
   std::atomic<bool> used{false}, opened{false};
-  /// One that is not used may be kept, its pages closed like its guards; else it is null.
+  /// One that is not used may be kept; else it is null.
   unsigned char *mapping = nullptr, *pages = nullptr, *data = nullptr;
+  /// True if the pages can be accessed; the guards on both sides cannot.
+  bool accessible = false;
+  Fill fill = Fill::All;
   size_t mapped = 0, pageBytes = 0, size = 0;
   unsigned char front = poison;
 };
 constexpr size_t maxRegions = 1024;
 Region regions[maxRegions];
+/// Those behind were never used.
+std::atomic<size_t> regionCount{0};
+struct Regions {
+  Region *begin() const { return regions; }
+  Region *end() const { return regions + regionCount.load(std::memory_order_acquire); }
+};
 std::mutex &tableMutex() {
   static auto *mutex = new std::mutex;
   return *mutex;
@@ -90,8 +99,14 @@ bool map(Region &region, size_t pageBytes) {
   region.pageBytes = pageBytes;
   // A wish: opening and closing thousands of small pages costs more than filling them.
   madvise(region.pages, pageBytes, MADV_HUGEPAGE);
-  region.opened = false;
+  region.opened = region.accessible = false;
   return true;
+}
+
+void setAccessible(Region &region, bool accessible) {
+  if (region.accessible != accessible)
+    mprotect(region.pages, region.pageBytes, accessible ? PROT_READ | PROT_WRITE : PROT_NONE);
+  region.accessible = accessible;
 }
 
 void unmap(Region &region) {
@@ -103,7 +118,7 @@ void unmap(Region &region) {
 /// without what it had. Null if all are used.
 Region *regionOf(size_t pageBytes) {
   Region *empty = nullptr, *other = nullptr;
-  for (Region &region : regions) {
+  for (Region &region : Regions()) {
     if (region.used)
       continue;
     if (region.mapping && region.pageBytes == pageBytes) {
@@ -112,6 +127,8 @@ Region *regionOf(size_t pageBytes) {
     }
     (region.mapping ? other : empty) = &region;
   }
+  if (!empty && regionCount < maxRegions)
+    return &regions[regionCount++];
   if (empty || !other)
     return empty;
   keptBytes -= other->pageBytes;
@@ -136,8 +153,7 @@ void sayAndFall(int number, siginfo_t *info) {
 
 void handle(int number, siginfo_t *info, void *context) {
   auto address = reinterpret_cast<uintptr_t>(info->si_addr);
-  for (size_t i = 0; i < maxRegions; ++i) {
-    Region &region = regions[i];
+  for (Region &region : Regions()) {
     if (!region.used.load(std::memory_order_acquire))
       continue;
     auto begin = reinterpret_cast<uintptr_t>(region.mapping);
@@ -145,7 +161,7 @@ void handle(int number, siginfo_t *info, void *context) {
       continue;
     int none = 0;
     if (fault.state.compare_exchange_strong(none, 1)) {
-      fault.region = i;
+      fault.region = static_cast<size_t>(&region - regions);
       fault.address = address;
 #if defined(__x86_64__)
       constexpr long long writeBit = 2; // of the page fault's error code
@@ -203,8 +219,9 @@ void *allocateGuarded(size_t size, Against against, Fill fill) {
   if (!region->mapping && !map(*region, pageBytes))
     throw Error("allocating " + std::to_string(size) +
                 " bytes with guards failed. Free memory or use a smaller problem");
-  mprotect(region->pages, pageBytes, PROT_READ | PROT_WRITE);
+  setAccessible(*region, true);
   region->size = size;
+  region->fill = fill;
   region->front = poison;
   region->data = region->pages;
   if (against == Against::End)
@@ -219,7 +236,7 @@ void *allocateGuarded(size_t size, Against against, Fill fill) {
 
 void fillFront(void *pointer, Front front) {
   std::lock_guard<std::mutex> lock(tableMutex());
-  for (Region &region : regions)
+  for (Region &region : Regions())
     if (region.used && region.data == pointer) {
       region.front = front == Front::Zero ? 0 : poison;
       std::memset(region.pages, region.front, static_cast<size_t>(region.data - region.pages));
@@ -252,15 +269,17 @@ void copyBytes(void *to, const void *from, size_t size) {
 
 void releaseGuarded(void *pointer) {
   std::lock_guard<std::mutex> lock(tableMutex());
-  for (Region &region : regions)
+  for (Region &region : Regions())
     if (region.used && region.data == pointer) {
       region.used = false;
       if (region.opened)
         closeGuards(region);
       if (keptBytes + region.pageBytes > mostKept)
         return unmap(region);
-      // Who still has the pointer is to fail.
-      mprotect(region.pages, region.pageBytes, PROT_NONE);
+      // Who still has the pointer is to fail. Nobody has one to a launch's own memory, and to close
+      // and open pages takes as long as some kernels.
+      if (region.fill == Fill::All)
+        setAccessible(region, false);
       keptBytes += region.pageBytes;
       return;
     }
@@ -297,7 +316,7 @@ std::optional<OutsideAccess> FaultWatch::take() {
         OutsideAccess{data, region.size, static_cast<int64_t>(fault.address - data), fault.isWrite};
     fault.state = 0;
   }
-  for (Region &region : regions) {
+  for (Region &region : Regions()) {
     if (!region.used)
       continue;
     if (region.opened)

@@ -22,8 +22,8 @@ constexpr size_t guardBytes = size_t(16) << 20;
 /// what is written there.
 enum class Against { End, Start };
 
-/// All bits of the memory are set, which are NaN as floats; or only those around it, where the
-/// caller writes to all of it.
+/// All bits of the memory are set, which are NaN as floats; or only those around it, for memory of
+/// one launch, to all of which the caller writes.
 enum class Fill { All, Around };
 
 /// Aligned to 64 bytes.

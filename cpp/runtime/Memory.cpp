@@ -117,6 +117,13 @@ void *allocateCopy(Device &device, const void *host, size_t size) {
   return pointer;
 }
 
+void copyToHost(Device &device, void *host, const void *from, size_t size) {
+  if (checksLaunches())
+    copyBytes(host, from, size);
+  else
+    copy(device, host, from, size, nullptr);
+}
+
 void *allocateBehindGuard(Device &device, size_t size) {
   return record(allocateGuarded(size, Against::Start, Fill::Around),
                 {size, Kind::Guarded, &device});

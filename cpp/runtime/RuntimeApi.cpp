@@ -7,6 +7,7 @@
 #include "Device.h"
 #include "Errors.h"
 #include "GuardedMemory.h"
+#include "HostCopies.h"
 #include "Kept.h"
 #include "Launch.h"
 #include "Memory.h"
@@ -193,15 +194,9 @@ size_t xetileRuntimePortableSpirv(const void *spirv, size_t spirvSize, char *out
   });
 }
 
-void *xetileRuntimeCopyIn(const void *host, size_t size) {
-  if (errorPending())
-    return nullptr;
-  return guarded<void *>(nullptr, [&] { return allocateCopy(currentDevice(), host, size); });
-}
-
 void xetileRuntimeLaunch(void *kernel, const int64_t *grid, const int64_t *block,
                          const size_t *localBytes, size_t localCount, void **params,
-                         size_t paramsCount) {
+                         size_t paramsCount, const XeTileHostBlock *blocks, size_t blockCount) {
   if (errorPending())
     return;
   guarded([&] {
@@ -216,8 +211,13 @@ void xetileRuntimeLaunch(void *kernel, const int64_t *grid, const int64_t *block
     std::optional<FaultWatch> watch;
     if (!checksLaunches())
       watch.emplace(own->declaration->name.c_str());
-    launch(*own, {{grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, std::move(local)},
-           nullptr, params, paramsCount);
+    LaunchConfig config{
+        {grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, std::move(local)};
+    if (!blockCount)
+      return launch(*own, config, nullptr, params, paramsCount);
+    HostCopies copies(*own, blocks, blockCount, params, paramsCount);
+    launch(*own, config, nullptr, copies.arguments(), paramsCount);
+    copies.copyBack();
   });
 }
 

@@ -96,17 +96,22 @@ XETILE_RUNTIME_EXPORT size_t xetileRuntimeDescribeModule(const void *spirv, size
 XETILE_RUNTIME_EXPORT size_t xetileRuntimePortableSpirv(const void *spirv, size_t spirvSize,
                                                         char *out, size_t size);
 
-/// Memory of the current device with a copy of `size` bytes of the host's, for mgpuMemFree. Null
-/// with a recorded error if there is none.
-XETILE_RUNTIME_EXPORT void *xetileRuntimeCopyIn(const void *host, size_t size);
+/// A block of host memory that arguments of a launch point into.
+typedef struct XeTileHostBlock {
+  void *host;
+  size_t bytes;   ///< at least 1
+  size_t written; ///< 1 if the host is to have what the kernel leaves there
+} XeTileHostBlock;
 
 /// Runs a kernel of mgpuModuleGetFunction and waits for it. `grid` counts groups, `block` the
 /// work-items of one. `localBytes` has a size for each parameter that is local memory, `params` the
-/// address of a value for each other one, in their order. A failure is recorded.
+/// address of a value for each other one, in their order. `blocks`, which do not overlap, are
+/// copied to the device first, and back if there was no error; pointers to them are those to the
+/// copies for the kernel. A failure is recorded.
 XETILE_RUNTIME_EXPORT void xetileRuntimeLaunch(void *kernel, const int64_t *grid,
                                                const int64_t *block, const size_t *localBytes,
-                                               size_t localCount, void **params,
-                                               size_t paramsCount);
+                                               size_t localCount, void **params, size_t paramsCount,
+                                               const XeTileHostBlock *blocks, size_t blockCount);
 
 /// Counters of this process. Times are in nanoseconds.
 typedef struct XeTileRuntimeStats {

@@ -14,7 +14,7 @@ from xetile import XeTileError, runtime
 from xetile.kernels.library import library
 
 HEAD = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n__attribute__((intel_reqd_sub_group_size(16))) "
-TYPES = {"char": "i1", "half": "f2", "float": "f4", "int2": "i4"}
+BYTES = {"char": 1, "half": 2, "float": 4, "int2": 8, "uint4": 16, "half16": 32, "float16": 64}
 # Each thread moves 66 elements by shared memory to where the thread of the other end has its own.
 MOVE = """kernel void move_@(global @ *to, global const @ *from, local @ *t) {
   int l = get_local_id(0), n = get_local_size(0), g = get_group_id(0) * n * 66;
@@ -97,12 +97,12 @@ def test_checks_find_what_subgroups_that_are_not_whole_do(monkeypatch):
         module(TURN)["turn"][1, 24](np.zeros(20, "i4"), local=96)
 
 
-@pytest.mark.parametrize("name", TYPES)
+@pytest.mark.parametrize("name", BYTES)
 def test_accesses_that_become_calls(name, rng):
     program = module(HEAD + MOVE.replace("@", name))
     assert program.notes == ("rewritten OpLoad, OpStore: calls, where they are many between barriers",)
     move = program[f"move_{name}"]
-    number = np.dtype(f"V{np.dtype(TYPES[name]).itemsize * (2 if name.endswith('2') else 1)}")
+    number = np.dtype(f"V{BYTES[name]}")
     bits = rng.integers(0, 256, 2 * 66 * 32 * number.itemsize, "u1")
     out = np.full_like(bits, 0xA5)
     move[2, 32](out, bits, local=bits.size // 2)

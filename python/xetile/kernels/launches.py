@@ -127,23 +127,27 @@ def _reads_host_memory(environment: str | None) -> bool:
 class Memory:
     """The arrays of a launch where the device finds them, and `addresses` of all values, for as long as it lasts.
 
-    A device that reads the host's memory is given the arrays as they are. For others they are copied, and what the
-    kernel left is copied back. Arrays that share memory share it there, too.
+    A device that reads the host's memory is given the arrays as they are. For others, and for checks, which need memory
+    between guards, `blocks` are copied by the library, and what the kernel left is copied back. Arrays that share memory
+    share it there, too.
     """
 
     def __init__(self, kernel: str, bound: Sequence[Bound]) -> None:
         self._kernel, self._bound = kernel, bound
-        # Checks need memory of the library's, between guards.
         checks = os.environ.get("XETILE_CHECK", "0") not in ("", "0")
         self._copies = checks or not _reads_host_memory(os.environ.get("XETILE_DEVICE"))
         self._keep: list[Any] = []
         self._read_only: list[tuple[int, NDArray[Any], NDArray[Any]]] = []
-        self._blocks: list[tuple[int, int, int]] = []  # of the host: address, bytes; of the device: address
         self.addresses = (ctypes.c_void_p * max(len(bound), 1))()
+        # An address, its bytes, and 1 if they are copied back, of each block.
+        self.blocks: ctypes.Array[ctypes.c_size_t] | None = None
+        self.block_count = 0
 
     def __enter__(self) -> Memory:
         if self._copies:
-            self._copy_in()
+            blocks = _blocks(self._bound)
+            self.block_count = len(blocks)
+            self.blocks = (ctypes.c_size_t * (3 * len(blocks)))(*(number for block in blocks for number in block))
         for number, value in enumerate(self._bound):
             if value.value is not None:
                 place: Any = ctypes.create_string_buffer(value.value, len(value.value))
@@ -164,18 +168,9 @@ class Memory:
             self._read_only.append((number, array, copy))
             array = copy
         address: int = array.__array_interface__["data"][0] + value.offset
-        for start, size, there in self._blocks:
-            if start <= address < start + max(size, 1):
-                return there + address - start
         return address
 
     def __exit__(self, kind: Any, *_: Any) -> None:
-        try:
-            if kind is None and self._copies:
-                self._copy_out()
-        finally:
-            for _start, _size, there in self._blocks:
-                library().mgpuMemFree(there, None)
         if kind is None:
             for which, original, copy in self._read_only:
                 if original.tobytes() != copy.tobytes():
@@ -184,32 +179,28 @@ class Memory:
                         "pass a writable array"
                     )
 
-    def _copy_in(self) -> None:
-        spans = sorted(_span(value.array) for value in self._bound if value.array is not None and value.array.size)
-        merged: list[list[int]] = []
-        for low, high in spans:
-            if merged and low < merged[-1][1]:
-                merged[-1][1] = max(merged[-1][1], high)
-            else:
-                merged.append([low, high])
-        with launching():
-            for low, high in merged:
-                there = library().xetileRuntimeCopyIn(low, high - low)
-                self._blocks.append((low, high - low, there))
 
-    def _copy_out(self) -> None:
-        writable = [
-            _span(v.array)
-            for v in self._bound
-            if v.array is not None and v.array.size and v.array.flags.writeable and not v.constant
-        ]
-        with launching():
-            for low, size, there in self._blocks:
-                if any(start < low + size and end > low for start, end in writable):
-                    library().mgpuMemcpy(low, there, size, None)
+def _blocks(bound: Sequence[Bound]) -> list[list[int]]:
+    """Memory that the arrays share, or have alone: its address, its bytes, and 1 if it is written."""
+    spans = sorted(
+        (*_span(value.array), int(value.array.flags.writeable and not value.constant))
+        for value in bound
+        if value.array is not None and value.array.size
+    )
+    merged: list[list[int]] = []
+    for low, high, written in spans:
+        if merged and low < merged[-1][0] + merged[-1][1]:
+            last = merged[-1]
+            last[1], last[2] = max(last[1], high - last[0]), last[2] | written
+        else:
+            merged.append([low, high - low, written])
+    return merged
 
 
 def _span(array: NDArray[Any]) -> tuple[int, int]:
     """The addresses from the lowest to behind the highest byte of an array."""
+    if array.flags.c_contiguous:
+        start: int = array.__array_interface__["data"][0]
+        return start, start + array.nbytes
     low, high = np.lib.array_utils.byte_bounds(array)
     return int(low), int(high)

@@ -84,8 +84,7 @@ def library() -> ctypes.CDLL:
         function = getattr(library, name)
         function.restype, function.argtypes = size, arguments
     functions: tuple[tuple[str, Any, list[Any]], ...] = (
-        ("xetileRuntimeLaunch", None, [pointer, pointer, pointer, pointer, size, pointer, size]),
-        ("xetileRuntimeCopyIn", pointer, [pointer, size]),
+        ("xetileRuntimeLaunch", None, [*[pointer] * 4, size, pointer, size, pointer, size]),
         ("mgpuModuleLoad", pointer, [string, size]),
         ("mgpuModuleUnload", None, [pointer]),
         ("mgpuModuleGetFunction", pointer, [pointer, string]),

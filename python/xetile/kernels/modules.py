@@ -129,7 +129,17 @@ class SpirvKernel:
 def _launch(kernel: SpirvKernel, grid: Any, block: Any, values: Sequence[Bound], local: Any) -> None:
     handle = kernel.handle()
     with Memory(kernel.name, values) as memory, launching():
-        library().xetileRuntimeLaunch(handle, grid, block, local, len(local), memory.addresses, len(values))
+        library().xetileRuntimeLaunch(
+            handle,
+            grid,
+            block,
+            local,
+            len(local),
+            memory.addresses,
+            len(values),
+            memory.blocks,
+            memory.block_count,
+        )
 
 
 def _three(kernel: str, what: str, size: Any) -> tuple[int, int, int]:
