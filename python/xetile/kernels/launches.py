@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from xetile.errors import XeTileError, told
 from xetile.kernels import dlpack
-from xetile.kernels.library import launching, library, text
+from xetile.kernels.library import library, text
 
 __all__ = ["Bound", "Memory", "Parameter", "convert"]
 
@@ -128,8 +128,8 @@ class Memory:
     """The arrays of a launch where the device finds them, and `addresses` of all values, for as long as it lasts.
 
     A device that reads the host's memory is given the arrays as they are. For others, and for checks, which need memory
-    between guards, `blocks` are copied by the library, and what the kernel left is copied back. Arrays that share memory
-    share it there, too.
+    between guards, `blocks` are copied by the library, and what the kernel left is copied back. Arrays that share
+    memory share it there, too.
     """
 
     def __init__(self, kernel: str, bound: Sequence[Bound]) -> None:
