@@ -6,8 +6,9 @@
 // Two things take that driver long. It compiles a kernel of subgroups twice, the second time with
 // masks, for a last subgroup that is not whole: here a kernel first asks for the size of its
 // workgroup, by which all of that is dead. And in kernels with barriers everything has masks, so
-// that an access of memory becomes a branch for each lane: hundreds of them take minutes. They
-// become calls here, of functions that have these branches once.
+// that an access of memory, a conversion of bf16 and a shuffle become a branch for each lane:
+// hundreds of them take minutes. They become calls here, of functions that have these branches
+// once.
 #include "CompileTime.h"
 
 #include "SpirvEdit.h"
@@ -37,9 +38,8 @@ public:
         edit.copy(in);
     }
     PortableSpirv result{edit.finish(), {}};
-    if (!crowded.empty())
-      result.notes.emplace_back(
-          "rewritten OpLoad, OpStore: calls, where they are many between barriers");
+    for (const std::string &name : called)
+      result.notes.push_back("rewritten " + name + ": calls, where they are many between barriers");
     return result;
   }
 
@@ -70,6 +70,11 @@ private:
       case op::load:
       case op::store:
         accesses += pointerOf(in) && bytesAt(pointerOf(in)) != 0;
+        break;
+      case op::bf16FromFloat:
+      case op::floatFromBf16:
+      case op::shuffle:
+        ++accesses;
         break;
       case op::functionEnd:
         if (barriers && accesses > mostAccesses)
@@ -126,6 +131,12 @@ private:
       return crowded.count(current) && load(in);
     case op::store:
       return crowded.count(current) && store(in);
+    case op::bf16FromFloat:
+      return crowded.count(current) && convert(in, "xt_bf16_of_");
+    case op::floatFromBf16:
+      return crowded.count(current) && convert(in, "xt_float_of_");
+    case op::shuffle:
+      return crowded.count(current) && shuffle(in);
     default:
       return false;
     }
@@ -153,6 +164,7 @@ private:
     uint32_t pointer = pointerOf(in), bytes = pointer ? bytesAt(pointer) : 0;
     if (!bytes)
       return false;
+    called.insert("OpLoad, OpStore");
     uint32_t type = typeOfBytes(bytes);
     if (type == in[1])
       edit.call("xt_load", type, {pointer}, in[2]);
@@ -165,6 +177,7 @@ private:
     uint32_t pointer = pointerOf(in), bytes = pointer ? bytesAt(pointer) : 0;
     if (!bytes)
       return false;
+    called.insert("OpLoad, OpStore");
     uint32_t type = typeOfBytes(bytes), value = in[2];
     if (edit.typeOf(value) != type) {
       value = edit.newId();
@@ -175,20 +188,57 @@ private:
     return true;
   }
 
+  bool convert(const SpirvInstruction &in, const char *name) {
+    if (in.length() < 4 || !edit.typeOf(in[3]))
+      return false;
+    called.insert("OpConvertFToBF16INTEL, OpConvertBF16ToFINTEL");
+    edit.call(name + std::to_string(edit.lanesOf(in[1])), in[1], {in[3]}, in[2]);
+    return true;
+  }
+
+  bool shuffle(const SpirvInstruction &in) {
+    if (in.length() < 5 || edit.lanesOf(in[1]) > 1 || edit.floatBitsOf(in[1]) == 16 ||
+        !edit.typeOf(in[3]) || !edit.typeOf(in[4]))
+      return false;
+    called.insert("OpSubgroupShuffleINTEL");
+    edit.call("xt_shuffle", in[1], {in[3], in[4]}, in[2]);
+    return true;
+  }
+
   SpirvEdit edit;
   Subgroups subgroups;
   /// Of kernels whose first block was not reached yet.
   std::map<uint32_t, uint32_t> sizes;
   /// Of first blocks.
   std::map<uint32_t, std::vector<SpirvInstruction>> variables;
-  /// Functions whose accesses become calls.
+  /// Functions whose accesses, conversions and shuffles become calls.
   std::set<uint32_t> crowded;
+  /// Instructions that became calls.
+  std::set<std::string> called;
   /// The label of the kernel's end, in a kernel that has a branch to it.
   uint32_t current = 0, skipped = 0;
 };
 
 bool begins(const SpirvImport &import, const char *start) {
   return import.name.rfind(start, 0) == 0;
+}
+
+bool isConversion(const SpirvImport &import) {
+  return begins(import, "xt_bf16_of_") || begins(import, "xt_float_of_");
+}
+
+// Inlined: it is as short as a call, and the instruction is a call for each lane.
+void addConversion(BuiltinText &out, const SpirvImport &import) {
+  unsigned lanes = import.result.lanes;
+  bool narrows = begins(import, "xt_bf16_of_");
+  std::string n = lanes == 1 ? "" : number(lanes), to = import.result.openclName();
+  if (narrows)
+    out.add(bf16RoundingText(lanes));
+  out.add("\n__attribute__((always_inline)) " + to + " " + import.name + "(" +
+          import.parameters[0].openclName() + " x) { return as_" + to + "(" +
+          (narrows ? "xt_bf16_" + number(lanes) + "(x)"
+                   : "convert_uint" + n + "(as_ushort" + n + "(x)) << 16") +
+          "); }\n");
 }
 
 } // namespace
@@ -198,8 +248,8 @@ PortableSpirv shortenCompilation(const std::vector<uint32_t> &spirv, Subgroups s
 }
 
 bool isCompileTimePart(const SpirvImport &import) {
-  return begins(import, "xt_load") || begins(import, "xt_store") ||
-         import.name == "xt_lanes_of_last_subgroup";
+  return begins(import, "xt_load") || begins(import, "xt_store") || begins(import, "xt_shuffle") ||
+         isConversion(import) || import.name == "xt_lanes_of_last_subgroup";
 }
 
 void addCompileTimePart(BuiltinText &out, const SpirvImport &import) {
@@ -207,6 +257,14 @@ void addCompileTimePart(BuiltinText &out, const SpirvImport &import) {
     // Inlined: else the driver does not see what is dead.
     return out.add("__attribute__((always_inline)) uint xt_lanes_of_last_subgroup(uint size) {\n"
                    "  return (uint)get_local_size(0) % size;\n}\n");
+  if (isConversion(import))
+    return addConversion(out, import);
+  if (begins(import, "xt_shuffle")) {
+    std::string type = import.result.openclName();
+    return out.add("XT_FUNCTION " + type + " " + import.name + "(" + type +
+                   " value, uint lane) { return (" + type + ")intel_sub_group_shuffle(" +
+                   (import.result.bits < 32 ? "(int)" : "") + "value, lane); }\n");
+  }
   bool stores = begins(import, "xt_store");
   const SpirvType &type = stores ? import.parameters[1] : import.result;
   std::string value = type.openclName();

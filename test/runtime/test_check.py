@@ -223,6 +223,17 @@ def test_arrays_that_are_only_read_are_not_written_back():
     np.testing.assert_array_equal(x, y)
 
 
+def test_arrays_that_overlap_share_memory():
+    x = np.arange(64, dtype="f4")
+    module()["copy"][2, 16](x[32:], x[:40], 0, 32)
+    np.testing.assert_array_equal(x, np.tile(np.arange(32), 2))
+    # Written by one of them is written.
+    module()["copy"][2, 16](x[:33], x[32:], 1, 3)
+    np.testing.assert_array_equal(x, np.tile(np.arange(32), 2))
+    module()["copy"][2, 16](x[:33], x[31:], 0, 1)
+    assert x[0] == 31
+
+
 def test_other_values_are_refused(monkeypatch):
     monkeypatch.setenv("XETILE_CHECK", "yes")
     with pytest.raises(XeTileError, match="XETILE_CHECK='yes' is neither '0' nor '1'"):

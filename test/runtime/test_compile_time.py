@@ -109,3 +109,53 @@ def test_accesses_that_become_calls(name, rng):
     rows = bits.view(number).reshape(2, 66, 32)
     expected = rows[:, [(i * 19 + 9) % 66 for i in range(66)]][:, :, ::-1]
     np.testing.assert_array_equal(out.view(number).reshape(2, 66, 32), expected)
+
+
+# 36 times eight of what becomes a call: a load, a store, two conversions, four shuffles.
+MIXED = """
+#define OVERLOAD __attribute__((overloadable))
+short OVERLOAD __spirv_ConvertFToBF16INTEL(float);
+float OVERLOAD __spirv_ConvertBF16ToFINTEL(short);
+char OVERLOAD intel_sub_group_shuffle(char, uint);
+short OVERLOAD intel_sub_group_shuffle(short, uint);
+int OVERLOAD intel_sub_group_shuffle(int, uint);
+long OVERLOAD intel_sub_group_shuffle(long, uint);
+float OVERLOAD intel_sub_group_shuffle(float, uint);
+__attribute__((intel_reqd_sub_group_size(16)))
+kernel void mixed(global float *x, global long *to, local int *t) {
+  int l = get_local_id(0), n = get_local_size(0);
+  uint there = 15 - l % 16;
+  t[l] = 1000 * l;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  int v = t[n - 1 - l] + l;
+  #pragma unroll
+  for (int i = 0; i < 36; ++i) {
+    float y = x[l + n * i];
+    short bits = intel_sub_group_shuffle(__spirv_ConvertFToBF16INTEL(y), there);
+    y = intel_sub_group_shuffle(y, there ^ 1) - __spirv_ConvertBF16ToFINTEL(bits);
+    x[l + n * i] = y;
+    v = intel_sub_group_shuffle(v, there) + intel_sub_group_shuffle((char)(v + i), there);
+  }
+  to[l] = intel_sub_group_shuffle((long)v << 30, there);
+}
+"""
+
+
+def bf16(x: np.ndarray) -> np.ndarray:
+    bits = x.view("u4").astype("u8")
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).astype("u4").view("f4")
+
+
+def test_conversions_and_shuffles_that_become_calls(rng):
+    extensions = ["SPV_INTEL_bfloat16_conversion", "SPV_INTEL_subgroups"]
+    program = runtime.Module(compile_opencl(MIXED, extensions, validate=False))
+    assert "rewritten OpSubgroupShuffleINTEL: calls, where they are many between barriers" in program.notes
+    x, to, lane = rng.standard_normal((36, 32)).astype("f4"), np.zeros(32, "i8"), np.arange(32)
+    there = lane // 16 * 16 + 15 - lane % 16
+    expected = x[:, there ^ 1] - bf16(x)[:, there]
+    v = 1000 * (31 - lane) + lane
+    for i in range(36):
+        v = (v + (v + i).astype("i1"))[there]
+    program["mixed"][1, 32](x, to, local=128)
+    np.testing.assert_array_equal(x, expected)
+    np.testing.assert_array_equal(to, v[there] << 30)
