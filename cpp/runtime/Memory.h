@@ -18,7 +18,7 @@ void *allocate(Device &device, size_t size, bool hostShared);
 /// The same with a copy of host memory, which is there on return.
 void *allocateCopy(Device &device, const void *host, size_t size);
 
-/// What is in such a copy, when all kernels have ended.
+/// The content of such a copy, when all kernels have ended.
 void copyToHost(Device &device, void *host, const void *from, size_t size);
 
 /// Memory behind a guard (GuardedMemory.h), of which allocate() gives none.

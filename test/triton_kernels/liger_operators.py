@@ -4,9 +4,10 @@
 Not a test: liger-kernel is not installed here. `pip install --no-deps --target LIGER liger-kernel==0.8.5`, then
     XETILE_TRITON=.triton-xpu PYTHONPATH=build/python_packages:LIGER .venv-torch/bin/python \\
       test/triton_kernels/liger_operators.py [NAME ...]
-Not here are fused_moe, mhc_coeffs and mhc_post_res, which were not seen to be right: the driver had not linked the last
-one after five minutes of a busy machine; mlp, which asks for CUDA; vocab_parallel_cross_entropy, which needs several
-processes; and fused_linear_scaled_cross_entropy, which is PyTorch's operators alone on these GPUs.
+Not here are fused_moe, mhc_coeffs and mhc_post_res, which were not seen to be right: the driver had not linked the first
+and the last one after three minutes of a busy machine; mm_int8int2, which has no gradients; mlp, which asks for CUDA;
+vocab_parallel_cross_entropy, which needs several processes; and fused_linear_scaled_cross_entropy, which is PyTorch's
+operators alone on these GPUs.
 """
 
 from __future__ import annotations
@@ -181,6 +182,11 @@ CASES = {
         ((3, 8, 40), (8,), (8,)),
     ),
     "swiglu": (liger("swiglu", "LigerSiLUMulFunction"), lambda a, b: F.silu(a) * b, (WIDE, WIDE)),
+    "fused_gate_up_swiglu": (
+        liger("swiglu", "LigerFusedGateUpSiLUMulFunction"),
+        lambda x: F.silu(x.chunk(2, -1)[0]) * x.chunk(2, -1)[1],
+        ((ROWS, 2 * COLUMNS),),
+    ),
     "geglu": (liger("geglu", "LigerGELUMulFunction"), lambda a, b: F.gelu(a, approximate="tanh") * b, (WIDE, WIDE)),
     "softmax": (liger("softmax", "LigerSoftmaxFunction"), lambda x: x.softmax(-1), (WIDE,)),
     "cross_entropy": (
