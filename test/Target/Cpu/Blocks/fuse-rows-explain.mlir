@@ -44,6 +44,23 @@ func.func @others(%x: tensor<64x64xf32>, %n: tensor<0x4xf32>, %f: tensor<64x64xf
   return
 }
 
+// Nothing is tried for each of so many rows, be they none of any memory or a prime.
+func.func @huge(%x: tensor<9223372036854775807x9223372036854775807xf32>, %p: tensor<2147483647x4xf32>)
+    -> (tensor<9223372036854775807x9223372036854775807xf32>, tensor<2147483647x4xf32>) {
+  // expected-remark @+2 {{a loop nest of its own}}
+  // expected-note @+1 {{no op before it could share its rows}}
+  %0 = linalg.exp ins(%x : tensor<9223372036854775807x9223372036854775807xf32>) outs(%x : tensor<9223372036854775807x9223372036854775807xf32>) -> tensor<9223372036854775807x9223372036854775807xf32>
+  // expected-remark @+2 {{a loop nest of its own}}
+  // expected-note @+1 {{its rows cannot be cut into equal blocks}}
+  %1 = linalg.sqrt ins(%0 : tensor<9223372036854775807x9223372036854775807xf32>) outs(%x : tensor<9223372036854775807x9223372036854775807xf32>) -> tensor<9223372036854775807x9223372036854775807xf32>
+  // expected-note @+1 {{linalg.exp}}
+  %2 = linalg.exp ins(%p : tensor<2147483647x4xf32>) outs(%p : tensor<2147483647x4xf32>) -> tensor<2147483647x4xf32>
+  // expected-remark @+2 {{rows: 2147483647 blocks of 1x4, each through 2 ops}}
+  // expected-note @+1 {{a block touches}}
+  %3 = linalg.sqrt ins(%2 : tensor<2147483647x4xf32>) outs(%p : tensor<2147483647x4xf32>) -> tensor<2147483647x4xf32>
+  return %1, %3 : tensor<9223372036854775807x9223372036854775807xf32>, tensor<2147483647x4xf32>
+}
+
 func.func @small(%x: tensor<8x8xf32>, %f: tensor<8x8xf32>) -> tensor<8x8xf32> {
   // expected-remark @+2 {{a loop nest of its own}}
   // expected-note @+1 {{no op before it could share its rows}}

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Cpu/Blocks/Rows/RowPlan.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "xetile/Facts/SaturatingProduct.h"
 #include "xetile/IR/XeTileTypes.h"
 #include "xetile/Linalg/HasElements.h"
 #include "xetile/Linalg/InFunction.h"
@@ -213,6 +214,22 @@ bool Planner::isShared(ArrayRef<int64_t> tiles, int64_t blocks) {
   return most <= kMostLoad * double(blocks) || bytes(tiles) <= kLeastShare;
 }
 
+/// Divisors of `number` from 2 on, ascending. None of numbers of rows that no process has: there
+/// are too many to try.
+static SmallVector<int64_t> divisorsOf(int64_t number) {
+  constexpr int64_t kMost = int64_t(1) << 40;
+  SmallVector<int64_t> small, large;
+  for (int64_t each = 1; number <= kMost && each * each <= number; ++each)
+    if (number % each == 0) {
+      if (each > 1)
+        small.push_back(each);
+      if (each * each != number)
+        large.push_back(number / each);
+    }
+  small.append(large.rbegin(), large.rend());
+  return small;
+}
+
 bool Planner::chooseTiles(RowPlan &plan) {
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
   plan.tiles.assign(extents.size(), 0);
@@ -232,16 +249,17 @@ bool Planner::chooseTiles(RowPlan &plan) {
     }
     // The largest part that divides it and fits, so that all blocks have one size.
     int64_t best = extent;
-    for (int64_t count = 2; count <= extent / least; ++count) {
-      if (extent % count != 0 || (row == inLines && extent / count % least != 0))
+    for (int64_t count : divisorsOf(extent)) {
+      if (count > extent / least || extent / count % least != 0)
         continue;
       best = plan.tiles[row] = extent / count;
-      int64_t blocks = ShapedType::isDynamic(plan.blocks) ? plan.blocks : plan.blocks * count;
+      int64_t blocks =
+          ShapedType::isDynamic(plan.blocks) ? plan.blocks : saturatingProduct(plan.blocks, count);
       if (isSmallEnough(plan.tiles) && isShared(plan.tiles, blocks))
         break;
     }
     if (!ShapedType::isDynamic(plan.blocks))
-      plan.blocks *= extent / best;
+      plan.blocks = saturatingProduct(plan.blocks, extent / best);
   }
   return plan.blocks != 1;
 }
