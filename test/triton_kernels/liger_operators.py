@@ -4,8 +4,9 @@
 Not a test: liger-kernel is not installed here. `pip install --no-deps --target LIGER liger-kernel==0.8.5`, then
     XETILE_TRITON=.triton-xpu PYTHONPATH=build/python_packages:LIGER .venv-torch/bin/python \\
       test/triton_kernels/liger_operators.py [NAME ...]
-Not here are fused_moe, mhc_coeffs and mhc_post_res, which were not seen to be right: the driver had not linked the first
-and the last one after three minutes of a busy machine; mm_int8int2, which has no gradients; mlp, which asks for CUDA;
+Set LIGER_FUSED_MOE_AUTOTUNE=0: fused_moe has many configurations, each of which is compiled. The driver links the
+kernel of mhc_post_res backwards for most of a minute.
+Not here are mhc_coeffs, which nobody has tried since; mm_int8int2, which has no gradients; mlp, which asks for CUDA;
 vocab_parallel_cross_entropy, which needs several processes; and fused_linear_scaled_cross_entropy, which is PyTorch's
 operators alone on these GPUs.
 """
@@ -158,6 +159,15 @@ def in_tiles(x: torch.Tensor, up: torch.Tensor, gate: torch.Tensor, down: torch.
     )
 
 
+# Of four, the two that a row goes through.
+EXPERTS = torch.stack([torch.randperm(4)[:2] for _ in range(ROWS)]).int()
+
+
+def experts(x: torch.Tensor, up: torch.Tensor, down: torch.Tensor, worth: torch.Tensor) -> torch.Tensor:
+    gate, value = torch.einsum("th,tkih->tki", x, up[EXPERTS.long()]).chunk(2, -1)
+    return torch.einsum("tki,tkhi,tk->th", F.silu(gate) * value, down[EXPERTS.long()], worth)
+
+
 WIDE, ROW = (ROWS, COLUMNS), (COLUMNS,)
 # Streams of a residual connection.
 STREAMS = (ROWS, 4, 64)
@@ -283,6 +293,16 @@ CASES = {
         ((3, 9, COLUMNS),),
     ),
     "mhc_pre": (liger("mhc", "LigerMHCPreFunction"), lambda x, h: (h[..., None] * x).sum(1), (STREAMS, (ROWS, 4))),
+    "mhc_post_res": (
+        liger("mhc", "LigerMHCPostResFunction"),
+        lambda x, f, post, res: post[..., None] * f[:, None] + res @ x,
+        (STREAMS, (ROWS, 64), (ROWS, 4), (ROWS, 4, 4)),
+    ),
+    "fused_moe": (
+        lambda x, up, down, worth: liger("fused_moe", "LigerFusedMoEFunction")(x, up, down, EXPERTS, worth),
+        experts,
+        (HIDDEN, (4, 192, 64), (4, 64, 96), (ROWS, 2)),
+    ),
     "tiled_mlp": (
         in_tiles,
         lambda x, up, gate, down: (F.silu(x @ gate.mT) * (x @ up.mT)) @ down.mT,
@@ -297,7 +317,7 @@ CASES = {
 
 
 # Their products of f32 are of tf32, which has 10 bits.
-BY_TF32 = ("fused_neighborhood_attention",)
+BY_TF32 = ("fused_neighborhood_attention", "fused_moe")
 
 
 def error(got: torch.Tensor, expected: torch.Tensor) -> float:
