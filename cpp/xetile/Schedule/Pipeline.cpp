@@ -179,9 +179,10 @@ DiagnosedSilenceableFailure PipelineOp::apply(TransformRewriter &rewriter,
                     "target op");
     if (depth != 0) {
       if (loop->hasAttr(kLazyAttr))
-        return refuse("cannot load ahead: the loop's maxima are lazy, and a step that is done again "
-                      "needs its own loads; leave out 'lazy' of xetile.online, or this step",
-                      loop, "target op");
+        return refuse(
+            "cannot load ahead: the loop's maxima are lazy, and a step that is done again "
+            "needs its own loads; leave out 'lazy' of xetile.online, or this step",
+            loop, "target op");
       if (AheadLoads(loop).empty())
         return refuse("no load of this loop moves with it: expected an xetile.load_tile of an "
                       "xetile.init_tile whose offsets are computed from the induction variable",
