@@ -102,8 +102,8 @@ def test_a_softmax_with_a_gain_and_the_sums_of_columns(rng, chip, rows, columns)
       vector.transfer_write %w, %Y[%c0, %c0] {{in_bounds = [true, true]}} : {full}, memref<{rows}x{columns}xf32>
       %t = vector.multi_reduction <add>, %y, %zero [0] : {full} to {column}
       %all = vector.multi_reduction <add>, %y, %start [0, 1] : {full} to f32
-      %alls = vector.broadcast %all : f32 to {column}
-      %u = arith.addf %t, %alls : {column}
+      %each = vector.broadcast %all : f32 to {column}
+      %u = arith.addf %t, %each : {column}
       vector.transfer_write %u, %T[%c0] {{in_bounds = [true]}} : {column}, memref<{columns}xf32>"""
     matrix, line = f"memref<{rows}x{columns}xf32>", f"memref<{columns}xf32>"
     kernel = compiled(chip, {"X": matrix, "G": line, "Y": matrix, "T": line}, body)
