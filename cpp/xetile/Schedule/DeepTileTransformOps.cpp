@@ -17,6 +17,7 @@ using namespace mlir::transform;
 
 #define GET_OP_CLASSES
 #include "xetile/Schedule/DeepTileTransformOps.cpp.inc"
+#include "xetile/Schedule/TargetEffects.h"
 
 namespace xetile {
 namespace {
@@ -142,11 +143,7 @@ DiagnosedSilenceableFailure DeepTileMatmulOp::apply(TransformRewriter &rewriter,
 }
 
 void DeepTileMatmulOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  // The verifier of a sequence asks before this op's own: there may be no operands.
-  MutableArrayRef<OpOperand> operands = getOperation()->getOpOperands();
-  consumesHandle(operands.take_front(1), effects);
-  onlyReadsHandle(operands.drop_front(std::min<size_t>(1, operands.size())), effects);
-  modifiesPayload(effects);
+  consumesTarget(getOperation(), effects);
 }
 
 } // namespace transform_ops

@@ -8,6 +8,7 @@
 #include "xetile/IR/LazyAttr.h"
 #include "xetile/Schedule/LoopSteps.h"
 #include "xetile/Schedule/Params.h"
+#include "xetile/Schedule/TargetEffects.h"
 #include "xetile/Schedule/TransformOps.h"
 #include "xetile/Transforms/Distribution.h"
 #include "xetile/Transforms/WorkgroupSize.h"
@@ -228,10 +229,7 @@ DiagnosedSilenceableFailure PipelineOp::apply(TransformRewriter &rewriter,
 }
 
 void PipelineOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  consumesHandle(getTargetMutable(), effects);
-  onlyReadsHandle(getDepthMutable(), effects);
-  producesHandle(getOperation()->getOpResults(), effects);
-  modifiesPayload(effects);
+  consumesTarget(getOperation(), effects);
 }
 
 } // namespace xetile::transform_ops

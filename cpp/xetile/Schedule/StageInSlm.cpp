@@ -12,6 +12,7 @@
 #include "xetile/Schedule/LoopSteps.h"
 #include "xetile/Schedule/Params.h"
 #include "xetile/Schedule/SlmRings.h"
+#include "xetile/Schedule/TargetEffects.h"
 #include "xetile/Schedule/TransformOps.h"
 #include "xetile/Transforms/ScratchMemory.h"
 #include "xetile/Transforms/TiedValues.h"
@@ -384,11 +385,7 @@ DiagnosedSilenceableFailure StageInSlmOp::apply(TransformRewriter &rewriter,
 }
 
 void StageInSlmOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  consumesHandle(getTargetMutable(), effects);
-  onlyReadsHandle(getBuffersMutable(), effects);
-  onlyReadsHandle(getChipMutable(), effects);
-  producesHandle(getOperation()->getOpResults(), effects);
-  modifiesPayload(effects);
+  consumesTarget(getOperation(), effects);
 }
 
 } // namespace xetile::transform_ops
