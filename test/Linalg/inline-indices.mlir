@@ -118,3 +118,20 @@ func.func @left(%x: tensor<200xf32>) -> (tensor<200xf32>, tensor<200xi1>) {
   } -> tensor<200xi1>
   return %y, %z : tensor<200xf32>, tensor<200xi1>
 }
+
+// Numbers of ops without operands are no sums of indices.
+// CHECK-LABEL: func.func @no_operands
+// CHECK:         %[[P:.*]] = gpu.lane_id
+// CHECK:         %[[M:.*]] = arith.muli %[[P]]
+// CHECK:         arith.cmpi ult, %[[M]]
+func.func @no_operands(%o: tensor<8x9xi1>) -> tensor<8x9xi1> {
+  %c3 = arith.constant 3 : index
+  %r = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]} outs(%o : tensor<8x9xi1>) {
+  ^bb0(%out: i1):
+    %p = gpu.lane_id
+    %m = arith.muli %p, %c3 : index
+    %c = arith.cmpi ult, %m, %c3 : index
+    linalg.yield %c : i1
+  } -> tensor<8x9xi1>
+  return %r : tensor<8x9xi1>
+}

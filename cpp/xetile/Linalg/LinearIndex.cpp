@@ -41,6 +41,9 @@ static bool holds(Type type, const LinearIndex &index) {
 }
 
 static std::optional<LinearIndex> combine(linalg::LinalgOp op, Operation *by) {
+  if (!isa<arith::IndexCastOp, arith::ExtSIOp, arith::TruncIOp, arith::IndexCastUIOp,
+           arith::ExtUIOp, arith::AddIOp, arith::SubIOp, arith::MulIOp>(by))
+    return std::nullopt;
   std::optional<LinearIndex> left = linearIndexOf(op, by->getOperand(0));
   if (!left)
     return std::nullopt;
@@ -48,8 +51,6 @@ static std::optional<LinearIndex> combine(linalg::LinalgOp op, Operation *by) {
     return left;
   if (isa<arith::IndexCastUIOp, arith::ExtUIOp>(by))
     return left->least >= 0 ? left : std::nullopt;
-  if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(by))
-    return std::nullopt;
   std::optional<LinearIndex> right = linearIndexOf(op, by->getOperand(1));
   if (!right)
     return std::nullopt;

@@ -23,6 +23,15 @@ static int64_t staticSize(Value tensor, unsigned dim) {
   return cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
 }
 
+/// The dimension that is asked for; none where only a run knows it, or the tensor has no such.
+static std::optional<unsigned> dimOf(tensor::DimOp op) {
+  std::optional<int64_t> number = op.getConstantIndex();
+  auto type = dyn_cast<RankedTensorType>(op.getSource().getType());
+  if (!type || !number || *number < 0 || *number >= type.getRank())
+    return std::nullopt;
+  return static_cast<unsigned>(*number);
+}
+
 TileSizes::TileSizes(RewriterBase &rewriter, func::FuncOp func) : rewriter(rewriter), func(func) {
   func.walk([&](Operation *op) {
     for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
@@ -57,11 +66,11 @@ void TileSizes::replaceDims() {
   func.walk([&](tensor::DimOp op) { asked.push_back(op); });
   OpBuilder::InsertionGuard guard(rewriter);
   for (tensor::DimOp op : asked) {
-    std::optional<int64_t> dim = op.getConstantIndex();
+    std::optional<unsigned> dim = dimOf(op);
     // Of an argument it is the argument's; bodies of ops get it as a number.
     if (!dim || (!op.getSource().getDefiningOp() && op->getBlock() == &func.getBody().front()))
       continue;
-    Extent extent = of(op.getSource(), static_cast<unsigned>(*dim));
+    Extent extent = of(op.getSource(), *dim);
     if (extent.value == op.getResult())
       continue;
     // Numbers that the function computes may come later.
@@ -128,10 +137,8 @@ void TileSizes::unify(Operation *op) {
   };
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](tensor::DimOp dim) {
-        std::optional<int64_t> number = dim.getConstantIndex();
-        auto type = dyn_cast<RankedTensorType>(dim.getSource().getType());
-        if (type && number && *number >= 0 && *number < type.getRank())
-          joinNumber(dim.getSource(), static_cast<unsigned>(*number), dim.getResult());
+        if (std::optional<unsigned> number = dimOf(dim))
+          joinNumber(dim.getSource(), *number, dim.getResult());
       })
       .Case([&](tensor::CastOp cast) { joinAll(cast.getSource(), cast.getResult()); })
       .Case([&](tensor::EmptyOp empty) { joinSizes(empty, empty.getMixedSizes()); })
