@@ -157,8 +157,7 @@ class IrMutations:
             module, found = self._round_trip(module, "the input")
             if found:
                 # Upstream's verifier takes operations of its own that its printer has no text for.
-                theirs = "xetile" not in case["text"] or re.search(r"does not parse: custom op '(?!xetile\.)", found)
-                return None if theirs else found
+                return None if "xetile" not in case["text"] or is_of_upstreams_op(found) else found
             casts = case["text"].count(_CAST)
             all_ours = True
             for element in case["passes"]:
@@ -309,6 +308,11 @@ class IrMutations:
 def _stage(name: str, is_ours: bool) -> None:
     """Into the worker's log, where `excuse` finds what was running."""
     print(f"stage {'ours' if is_ours else 'upstream'}: {name}", file=sys.stderr, flush=True)
+
+
+def is_of_upstreams_op(found: str) -> bool:
+    """Whether a text that was printed does not parse because of an operation that is none of ours."""
+    return bool(re.search(r"does not parse: (custom op )?'(?!xetile\.|transform\.xetile\.)[\w.]+'", found))
 
 
 def _without_numbers(text: str) -> str:

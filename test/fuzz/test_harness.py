@@ -283,3 +283,17 @@ def test_workers_die_with_the_parent(tmp_path):
             return
         time.sleep(0.05)
     pytest.fail("the worker lives on")
+
+
+@pytest.mark.parametrize(
+    ("said", "theirs"),
+    [
+        ("'linalg.depthwise_conv_2d_nchw_chw' op inferred input/output operand #0 has shape's dimension", True),
+        ("custom op 'tensor.pad' expected a region", True),
+        ("'xetile.tile_mma' op expected ..", False),
+        ("custom op 'transform.xetile.pipeline' expected '='", False),
+        ("expected ']'", False),
+    ],
+)
+def test_text_that_does_not_parse_is_upstreams_if_its_op_is(said, theirs):
+    assert ir_mutations.is_of_upstreams_op(f"the input, printed in form, does not parse: {said}\n..") == theirs
