@@ -450,3 +450,26 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+// Numbers that are given may be any.
+// CHECK-LABEL: func.func @any_numbers
+// CHECK: linalg.exp {xetile.kernel = 0 : i64
+// CHECK: linalg.abs {xetile.kernel = 1 : i64
+// CHECK: linalg.tanh {xetile.kernel = 2 : i64
+// CHECK: linalg.log {xetile.kernel = 2 : i64
+func.func @any_numbers(%x: tensor<1x64xf32>) -> tensor<1x64xf32> {
+  %e = tensor.empty() : tensor<1x64xf32>
+  %0 = linalg.exp {xetile.kernel = -1 : i64} ins(%x : tensor<1x64xf32>) outs(%e : tensor<1x64xf32>) -> tensor<1x64xf32>
+  %1 = linalg.abs {xetile.kernel = -9223372036854775808 : i64} ins(%0 : tensor<1x64xf32>) outs(%e : tensor<1x64xf32>) -> tensor<1x64xf32>
+  %2 = linalg.tanh {xetile.kernel = 9223372036854775807 : i64} ins(%1 : tensor<1x64xf32>) outs(%e : tensor<1x64xf32>) -> tensor<1x64xf32>
+  %3 = linalg.log {xetile.kernel = 9223372036854775807 : i64} ins(%2 : tensor<1x64xf32>) outs(%e : tensor<1x64xf32>) -> tensor<1x64xf32>
+  return %3 : tensor<1x64xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    transform.xetile.assign_kernels %root : !transform.any_op
+    transform.yield
+  }
+}

@@ -67,7 +67,7 @@ LogicalResult Numbering::checkOps() {
 
 /// A kernel runs in one block, by one schedule.
 LogicalResult Numbering::checkGiven() {
-  llvm::DenseMap<int64_t, Operation *> first;
+  std::map<int64_t, Operation *> first;
   std::map<int64_t, std::pair<Operation *, StringRef>> schedules;
   for (Block *block : hostBlocks(func))
     for (Operation &op : block->without_terminator()) {

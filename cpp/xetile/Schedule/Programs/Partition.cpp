@@ -27,6 +27,7 @@
 #include "xetile/Schedule/Programs/MoveStatistics.h"
 #include "xetile/Schedule/Tiles/TileSizes.h"
 #include "llvm/ADT/EquivalenceClasses.h"
+#include <map>
 
 using namespace mlir;
 
@@ -85,8 +86,9 @@ private:
   llvm::DenseMap<Operation *, unsigned> attentionOf;
   /// Ops of kernels whose elements are computed several times.
   llvm::SmallPtrSet<Operation *, 8> readAgain;
-  /// Drafts of kernels that were given, by their number; attentions are below zero.
-  llvm::DenseMap<int64_t, unsigned> given;
+  /// Drafts of kernels that were given: attentions, and those of users, by their numbers, which may
+  /// be any.
+  std::map<std::pair<bool, int64_t>, unsigned> given;
 };
 
 /// The one kernel that all readers are in; none where they are in several, or there is none.
@@ -334,8 +336,8 @@ bool Partitioner::joinsGiven(Operation *op, ArrayRef<Reader> readers) {
   auto attention = attentionOf.find(op);
   if (!number && attention == attentionOf.end())
     return false;
-  auto [at, isNew] = number ? given.try_emplace(number.getInt(), drafts.size())
-                            : given.try_emplace(-1 - int64_t(attention->second), drafts.size());
+  std::pair<bool, int64_t> key{!number, number ? number.getInt() : int64_t(attention->second)};
+  auto [at, isNew] = given.try_emplace(key, drafts.size());
   if (isNew)
     start(op);
   else
