@@ -119,3 +119,15 @@ func.func @places(%x: vector<16x64xindex>, %start: vector<64xindex>) -> vector<6
   %s = vector.multi_reduction <add>, %x, %start [0] : vector<16x64xindex> to vector<64xindex>
   return %s : vector<64xindex>
 }
+
+// -----
+
+// A single number is repeated along both dimensions, transposed or not.
+// CHECK-LABEL: func.func @single
+// CHECK:         %[[R:.*]] = xetile.tile_broadcast %{{.*}}, [0, 1] : vector<1x1xf32> -> vector<8x16xf32>
+// CHECK:         xetile.tile_transpose %[[R]], [1, 0] : vector<8x16xf32> -> vector<16x8xf32>
+func.func @single(%x: vector<1xf32>) -> vector<16x8xf32> {
+  %r = vector.broadcast %x : vector<1xf32> to vector<8x16xf32>
+  %t = vector.transpose %r, [1, 0] : vector<8x16xf32> to vector<16x8xf32>
+  return %t : vector<16x8xf32>
+}

@@ -134,7 +134,7 @@ def test_a_new_users_first_ten_minutes(all_wheels, tmp_path, tell):
     """A bare Debian 13: README's commands, then those of the tutorial's third chapter, up to a page of the levels of a
     schedule that was edited."""
     if not list(all_wheels.glob("xetile-*-cp313-*.whl")):
-        pytest.skip("no CPython 3.13 here to make a wheel with")
+        pytest.skip("no CPython 3.13: scripts/install-python 3.13 installs it")
     root = tmp_path / "root"
     make_root("trixie", root, "python3", "python3-venv")
     download(root / "root" / "dist", (3, 13), all_wheels, f"{wheel_of(all_wheels, 'xetile', (3, 13))}[run]")

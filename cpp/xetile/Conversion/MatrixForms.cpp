@@ -110,7 +110,7 @@ struct Line {
   bool isRow;
 };
 
-std::optional<Line> findLine(RewriterBase &rewriter, VectorTransferOpInterface op) {
+std::optional<Line> makeLine(RewriterBase &rewriter, VectorTransferOpInterface op) {
   auto memref = dyn_cast<MemRefType>(op.getShapedType());
   VectorType type = op.getVectorType();
   AffineMap map = op.getPermutationMap();
@@ -153,7 +153,7 @@ ArrayAttr boundsOf(RewriterBase &rewriter, const Line &line, VectorTransferOpInt
 
 void widen(RewriterBase &rewriter, vector::TransferReadOp op) {
   rewriter.setInsertionPoint(op);
-  std::optional<Line> line = findLine(rewriter, op);
+  std::optional<Line> line = makeLine(rewriter, op);
   if (!line)
     return;
   auto read = vector::TransferReadOp::create(
@@ -164,7 +164,7 @@ void widen(RewriterBase &rewriter, vector::TransferReadOp op) {
 
 void widen(RewriterBase &rewriter, vector::TransferWriteOp op) {
   rewriter.setInsertionPoint(op);
-  std::optional<Line> line = findLine(rewriter, op);
+  std::optional<Line> line = makeLine(rewriter, op);
   if (!line)
     return;
   Value matrix =

@@ -392,8 +392,9 @@ static Value repeatColumn(IRRewriter &rewriter, vector::TransposeOp op) {
   auto repeated = op.getVector().getDefiningOp<TileBroadcastOp>();
   auto row =
       repeated ? repeated.getVector().getDefiningOp<vector::ShapeCastOp>() : vector::ShapeCastOp();
-  if (!row || row.getSourceVectorType().getRank() != 1 ||
-      row.getResultVectorType().getDimSize(0) != 1)
+  // A single number may be repeated along both.
+  if (!row || repeated.getBroadcastDims() != ArrayRef<int64_t>{0} ||
+      row.getSourceVectorType().getRank() != 1 || row.getResultVectorType().getDimSize(0) != 1)
     return {};
   VectorType vector = row.getSourceVectorType();
   Value column = vector::ShapeCastOp::create(

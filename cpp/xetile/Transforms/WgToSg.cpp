@@ -71,8 +71,8 @@ static LogicalResult checkUnmapped(Operation *op, int64_t subgroups) {
   return success();
 }
 
-/// Subgroups that own different elements along each dimension of a vector, and how many elements
-/// they own before the first comes again.
+/// How many rows and columns the subgroups own before the first of them comes again, in words; 1
+/// where each has all.
 static std::string describeRounds(WgMapAttr map, VectorType type) {
   SmallVector<std::string, 2> strides;
   for (unsigned dim : {0u, 1u}) {
