@@ -57,6 +57,8 @@ module attributes {transform.with_named_sequence} {
     %given_m = transform.tune.knob<"workgroup_m"> = 0 from
         options = {min = 0, doc = "queries of a workgroup; 0 leaves it to the compiler, here and below"}
         -> !transform.param<i64>
+    %given_n = transform.tune.knob<"workgroup_n"> = 0 from
+        options = {min = 0, doc = "elements of a value that a workgroup computes"} -> !transform.param<i64>
     %given_rows = transform.tune.knob<"subgroups_m"> = 0 from
         options = {min = 0, doc = "subgroups of a workgroup, which share its queries"} -> !transform.param<i64>
     %given_keys = transform.tune.knob<"keys"> = 0 from
@@ -95,11 +97,11 @@ module attributes {transform.with_named_sequence} {
           : (!transform.any_op, !transform.any_param) -> ()
     }
     %func = transform.structured.match ops{["func.func"]} in %own : (!transform.any_op) -> !transform.any_op
-    %loop = transform.xetile.online %func block = %given_keys lazy = %lazy
-        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>) -> !transform.any_op
+    %loop = transform.xetile.online %func block = %given_keys lazy = %lazy target = %target
+        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.any_param) -> !transform.any_op
     %open = transform.param.constant 0 : i64 -> !transform.param<i64>
     %outlined, %kernel = transform.include @tile_program failures(propagate)
-        (%own, %given_m, %open, %given_rows, %open, %target)
+        (%own, %given_m, %given_n, %given_rows, %open, %target)
         : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,
            !transform.param<i64>, !transform.any_param) -> (!transform.any_op, !transform.any_op)
     transform.include @prefetch_blocks failures(propagate) (%kernel, %prefetch)

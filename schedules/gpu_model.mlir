@@ -254,7 +254,8 @@ module attributes {transform.with_named_sequence} {
       transform.include @tiles failures(propagate) (%other, %target) : (!transform.any_op, !transform.any_param) -> ()
     }
     %func = transform.structured.match ops{["func.func"]} in %own : (!transform.any_op) -> !transform.any_op
-    %loop = transform.xetile.online %func block = %open : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    %loop = transform.xetile.online %func block = %open target = %target
+        : (!transform.any_op, !transform.param<i64>, !transform.any_param) -> !transform.any_op
     %outlined, %kernel = transform.include @tile_program failures(propagate)
         (%own, %open, %open, %open, %open, %target)
         : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,

@@ -5,11 +5,13 @@
 // Out: one loop over blocks of what it sums, with all reductions that it depends on. Refused,
 // silenceably: elements of other forms, loops of blocks of less than one.
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "xetile/Facts/TargetInfo.h"
 #include "xetile/IR/LazyAttr.h"
 #include "xetile/Linalg/Contraction.h"
 #include "xetile/Schedule/OnlineIn.h"
 #include "xetile/Schedule/Params.h"
 #include "xetile/Schedule/TransformOps.h"
+#include "xetile/Target/Target.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>
@@ -99,6 +101,16 @@ DiagnosedSilenceableFailure OnlineOp::apply(TransformRewriter &rewriter, Transfo
   if (getLazy())
     if (auto diag = readInteger(op, state, getLazy(), "lazy", 0, lazy); !diag.succeeded())
       return diag;
+  // Steps of one size, the last one masked.
+  bool masks = false;
+  if (getChip()) {
+    StringRef chip;
+    if (auto diag = readString(op, state, getChip(), "target", chip); !diag.succeeded())
+      return diag;
+    masks = findTilingTarget(chip);
+    if (std::optional<std::string> why = checkChip(chip); why && !masks)
+      return op.emitDefiniteFailure() << "target: " << *why;
+  }
   SmallVector<Operation *> loops;
   for (Operation *target : llvm::to_vector(state.getPayloadOps(getTarget()))) {
     Operation *where = target;
@@ -116,7 +128,10 @@ DiagnosedSilenceableFailure OnlineOp::apply(TransformRewriter &rewriter, Transfo
       diag.attachNote(op->getLoc()) << "required by this step of the schedule";
       return diag;
     }
-    int64_t size = std::min(block == 0 ? chooseBlock(*found, lazy != 0) : block, found->extent);
+    bool isMasked = masks && mayMask(*found);
+    int64_t size = block == 0 ? chooseBlock(*found, lazy != 0) : block;
+    if (!isMasked)
+      size = std::min(size, found->extent);
     if (lazy != 0 && !found->binary) {
       DiagnosedSilenceableFailure diag = emitSilenceableFailure(
           found->reductions.back().op.getLoc(), "lazy: expected scores that are products of f16 or "
@@ -126,7 +141,7 @@ DiagnosedSilenceableFailure OnlineOp::apply(TransformRewriter &rewriter, Transfo
     }
     if (std::string why = lazy == 0 ? "" : whyNotLazy(*found, lazy, size); !why.empty())
       return op.emitDefiniteFailure() << "lazy = " << lazy << ": " << why;
-    scf::ForOp loop = makeOnline(rewriter, *found, size);
+    scf::ForOp loop = makeOnline(rewriter, *found, size, isMasked);
     if (lazy != 0)
       loop->setAttr(kLazyAttr, rewriter.getF32FloatAttr(std::ldexp(1.0f, static_cast<int>(lazy))));
     loops.push_back(loop);

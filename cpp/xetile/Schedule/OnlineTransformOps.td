@@ -4,7 +4,7 @@
 
 include "xetile/Schedule/TransformOpBase.td"
 
-def OnlineOp : XeTile_TransformOp<"online"> {
+def OnlineOp : XeTile_TransformOp<"online", [AttrSizedOperandSegments]> {
   let summary = "Computes reductions that depend on a maximum, a mean or products in one loop over blocks";
   let description = [{
     A softmax needs the maximum of a row before it can sum powers, and the sums before it can divide:
@@ -27,6 +27,9 @@ def OnlineOp : XeTile_TransformOp<"online"> {
     is taken. With it go the reductions along the same dimension that it depends on, and those of the same elements beside
     it. `block` is the number of elements of n in a block, 0 leaves it to the op: 64, or 128 where O has 65 to 128
     columns and no operand is bf16. What is left over of n, less than a block, follows behind the loop. `loops` are the loops.
+
+    Of a `target` whose tiles have sizes of its own, as "sm_90a", what is left over is a block like the others, in the same
+    loop: scores of elements that do not exist are minus infinity, and tiles read zeros there.
 
     ```mlir
     %loop = transform.xetile.online %func block = %keys : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
@@ -148,10 +151,10 @@ def OnlineOp : XeTile_TransformOp<"online"> {
       block at least, so that a step is not done again for ever.
   }];
   let arguments = (ins TransformHandleTypeInterface:$target, TransformParamTypeInterface:$block,
-      Optional<TransformParamTypeInterface>:$lazy, UnitAttr:$products);
+      Optional<TransformParamTypeInterface>:$lazy, Optional<TransformParamTypeInterface>:$chip, UnitAttr:$products);
   let results = (outs TransformHandleTypeInterface:$loops);
   let assemblyFormat = [{
-    $target `block` `=` $block (`lazy` `=` $lazy^)? (`products` $products^)?
+    $target `block` `=` $block (`lazy` `=` $lazy^)? (`target` `=` $chip^)? (`products` $products^)?
     attr-dict `:` functional-type(operands, results)
   }];
 }

@@ -1049,7 +1049,9 @@ def one_shot_bufferize(
     return found
 
 
-def online(target: Handle, block: Int, *, lazy: Int | None = None, products: bool = False) -> Loop:
+def online(
+    target: Handle, block: Int, *, lazy: Int | None = None, chip: Str | None = None, products: bool = False
+) -> Loop:
     """Computes reductions that depend on a maximum, a mean or products in one loop over blocks.
 
     A softmax needs the maximum of a row before it can sum powers, and the sums before it can divide:
@@ -1072,6 +1074,9 @@ def online(target: Handle, block: Int, *, lazy: Int | None = None, products: boo
     is taken. With it go the reductions along the same dimension that it depends on, and those of the same elements beside
     it. `block` is the number of elements of n in a block, 0 leaves it to the op: 64, or 128 where O has 65 to 128
     columns and no operand is bf16. What is left over of n, less than a block, follows behind the loop. `loops` are the loops.
+
+    Of a `target` whose tiles have sizes of its own, as "sm_90a", what is left over is a block like the others, in the same
+    loop: scores of elements that do not exist are minus infinity, and tiles read zeros there.
 
     ```mlir
     %loop = transform.xetile.online %func block = %keys : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
@@ -1194,9 +1199,15 @@ def online(target: Handle, block: Int, *, lazy: Int | None = None, products: boo
     """
     found: Loop = emit(
         "xetile.online",
-        [Argument("target", target, Handle), Argument("block", block, IntParam), Argument("lazy", lazy, IntParam, "?")],
+        [
+            Argument("target", target, Handle),
+            Argument("block", block, IntParam),
+            Argument("lazy", lazy, IntParam, "?"),
+            Argument("chip", chip, StrParam, "?"),
+        ],
         [Loop],
         attributes={"products": attributes.unit("ops.online: products", products)},
+        segments=True,
     )[0]
     return found
 

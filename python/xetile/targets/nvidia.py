@@ -3,7 +3,7 @@
 
 `xetile.compile(payload, target="sm_90a")` with the options of `NvidiaTarget.options`. Matmuls of f16, bf16, f32 as tf32
 and i8, in batches, with what is computed of their results element by element; by the schedule `attention` attentions
-without masks. No CUDA toolkit is needed.
+of any length with masks. No CUDA toolkit is needed.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ _ATTENTION = "attention"
 _SWITCHES = {"overlap": True, "lazy": None, "counter": True}  # options of attentions, by default
 _QUERIES = 64  # of a warpgroup
 _KEYS = 128  # of a step
+_ROW = 64  # elements of 2 bytes of a row of shared memory
 _LOADS = ("auto", "plain")
 _PIPELINES = ("auto", "simple", "specialized")
 
@@ -171,7 +172,7 @@ class NvidiaPlan(Plan):
         if schedule is None or schedule.name != _ATTENTION:
             return replace(self)
         # 0 leaves it to the compiler, whose choices are those for Intel's GPUs.
-        tiles = _attention_tiles(payload) | {"keys": _KEYS}
+        tiles = _attention_tiles(payload)
         open_ = {name: value for name, value in tiles.items() if not schedule.params[name].value}
         return replace(self, schedule=schedule.with_values(open_))
 
@@ -243,15 +244,21 @@ class NvidiaCode:
 
 def _attention_tiles(payload: ir.Module) -> dict[str, int]:
     """Queries of a workgroup and its warpgroups: three where a row of the output is 64 elements or less, whose
-    registers leave room for one more to compute powers while others multiply."""
-    warpgroups = 2
+    registers leave room for one more to compute powers while others multiply. Elements of values as whole rows of
+    shared memory, and fewer keys of a step where these are many."""
+    columns = 0
     for op in payload.body.operations:
         if op.operation.name == "func.func":
             results = ir.FunctionType(ir.TypeAttr(op.operation.attributes["function_type"]).value).results
             if results and isinstance(results[0], ir.RankedTensorType):
                 shape = results[0].shape
-                warpgroups = 3 if shape and 0 < shape[-1] <= 64 else 2
-    return {"workgroup_m": _QUERIES * warpgroups, "subgroups_m": warpgroups}
+                columns = max(0, shape[-1]) if shape else 0
+    warpgroups = 3 if 0 < columns <= _ROW else 2
+    tiles = {"workgroup_m": _QUERIES * warpgroups, "subgroups_m": warpgroups}
+    tiles["keys"] = _KEYS if columns <= 2 * _ROW else _KEYS // 2
+    if 0 < columns <= 4 * _ROW:
+        tiles["workgroup_n"] = -(-columns // _ROW) * _ROW
+    return tiles
 
 
 def _rings(module: ir.Operation) -> list[dict[str, int]]:

@@ -5,9 +5,9 @@
 // RUN: not xetile-opt %s --pass-pipeline="builtin.module(xetile-compile{target=sm_90a schedule=%schedules/attention.mlir to=2-ring set=workgroup_m=128,subgroups_m=2,keys=256})" 2>&1 | FileCheck %s --check-prefix=REGISTERS
 // REGISTERS: needs 256 registers of a thread for scores of 256 keys and values of 64 elements; expected at most 232: make keys smaller
 // RUN: not xetile-opt %s --pass-pipeline="builtin.module(xetile-compile{target=sm_90a schedule=%schedules/attention.mlir to=2-ring set=workgroup_m=128,subgroups_m=2,keys=48})" 2>&1 | FileCheck %s --check-prefix=REST
-// REST: is in no loop over keys; expected one around the products of an attention: make keys, those of a step, a divisor of all and less
+// REST: has tiles of 48 keys, and elements of 64 and 64 in keys and values; expected multiples of 64, 16 and 64 of at most 256: the schedule's keys and workgroup_n
 // RUN: not xetile-opt %s --pass-pipeline="builtin.module(xetile-compile{target=sm_90a schedule=%schedules/attention.mlir to=2-ring set=workgroup_m=128,subgroups_m=2,keys=1024})" 2>&1 | FileCheck %s --check-prefix=STEP
-// STEP: is in no loop over keys; expected one around the products of an attention: make keys, those of a step, a divisor of all and less
+// STEP: has tiles of 1024 keys
 #head = affine_map<(h, m, n) -> (h, m, n)>
 func.func @attention(%Q: tensor<16x1024x64xf16>, %K: tensor<16x1024x64xf16>, %V: tensor<16x1024x64xf16>)
     -> tensor<16x1024x64xf32> {

@@ -104,6 +104,43 @@ Value OnlineMaker::slice(Value tensor, unsigned dim) {
   return slices[{tensor, dim}] = result;
 }
 
+/// `scalar`, or minus infinity in elements beyond the end of n.
+Value OnlineMaker::masked(Value scalar, unsigned loop) {
+  Value place = linalg::IndexOp::create(b, loc, loop);
+  place = arith::AddIOp::create(b, loc, place, variable);
+  Value last = arith::ConstantIndexOp::create(b, loc, end);
+  auto isThere = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, place, last);
+  // Steps that all rows see are whole, but for one that is longer than n.
+  if (end >= size)
+    isThere->setAttr(kSeenAttr, b.getBoolAttr(true));
+  auto type = cast<FloatType>(scalar.getType());
+  Value lowest = arith::ConstantOp::create(
+      b, loc, b.getFloatAttr(type, APFloat::getInf(type.getFloatSemantics(), /*Negative=*/true)));
+  return arith::SelectOp::create(b, loc, isThere, scalar, lowest);
+}
+
+/// Masks what maxima are made of, and what these are subtracted from.
+void OnlineMaker::maskScores(linalg::GenericOp from, linalg::GenericOp to, unsigned loop) {
+  OpBuilder::InsertionGuard guard(b);
+  auto mask = [&](Operation *op, unsigned operand) {
+    b.setInsertionPoint(op);
+    op->setOperand(operand, masked(op->getOperand(operand), loop));
+  };
+  for (auto [old, made] :
+       llvm::zip_equal(from.getBody()->without_terminator(), to.getBody()->without_terminator()))
+    for (OnlineReduction &reduction : online.reductions)
+      if (reduction.power && reduction.power->difference == &old) {
+        mask(&made, 0);
+        return;
+      }
+  for (OnlineReduction &reduction : online.reductions)
+    if (!reduction.power && reduction.op == from) {
+      BlockArgument top = to.getBody()->getArguments().back();
+      Operation *combiner = yielded(to).getDefiningOp();
+      mask(combiner, combiner->getOperand(0) == top ? 1 : 0);
+    }
+}
+
 /// Clones the body of `from` to `to`, which has a block of it: indices along `loop` start there,
 /// differences are never those of infinities, and steps of rows are left out.
 void OnlineMaker::cloneBody(linalg::GenericOp from, linalg::GenericOp to,
@@ -113,6 +150,8 @@ void OnlineMaker::cloneBody(linalg::GenericOp from, linalg::GenericOp to,
   for (auto [old, made] :
        llvm::zip_equal(from.getBody()->without_terminator(), to.getBody()->without_terminator()))
     pairs.push_back({&old, &made});
+  if (end && loop)
+    maskScores(from, to, *loop);
   for (auto [old, made] : pairs) {
     b.setInsertionPointAfter(made);
     if (online.reach)
@@ -346,12 +385,17 @@ void OnlineMaker::markReach(scf::ForOp loop) {
                                         online.reach->last.value_or(kReachesAll)}));
 }
 
-scf::ForOp OnlineMaker::make(int64_t block) {
+scf::ForOp OnlineMaker::make(int64_t block, bool masks) {
   Operation *last = online.reductions.back().op;
   b.setInsertionPointAfter(last);
   SmallVector<Value> totals = starts();
-  block = std::min(block, online.extent);
+  if (!masks)
+    block = std::min(block, online.extent);
   int64_t whole = online.extent / block * block;
+  if (masks && (whole < online.extent || whole == block)) {
+    end = online.extent;
+    whole = std::max(end, block + 1);
+  }
   Value from = arith::ConstantIndexOp::create(b, loc, 0),
         to = arith::ConstantIndexOp::create(b, loc, whole),
         by = arith::ConstantIndexOp::create(b, loc, block);
@@ -374,6 +418,22 @@ scf::ForOp OnlineMaker::make(int64_t block) {
   return loop;
 }
 
-scf::ForOp xetile::makeOnline(RewriterBase &b, Online &online, int64_t block) {
-  return OnlineMaker(b, online).make(block);
+scf::ForOp xetile::makeOnline(RewriterBase &b, Online &online, int64_t block, bool masks) {
+  return OnlineMaker(b, online).make(block, masks);
+}
+
+bool xetile::mayMask(const Online &online) {
+  return !online.products && llvm::all_of(online.reductions, [&](const OnlineReduction &reduction) {
+    if (!reduction.power)
+      return online.isSubtracted(reduction);
+    linalg::GenericOp op = reduction.op;
+    return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
+      Value tensor = operand.get();
+      bool isAlongN = isa<RankedTensorType>(tensor.getType()) &&
+                      op.getMatchingIndexingMap(&operand).isFunctionOfDim(reduction.loop);
+      Operation *by = tensor.getDefiningOp();
+      return !isAlongN || !by || online.ops.contains(by) ||
+             !isa<linalg::LinalgOp, tensor::PadOp>(by);
+    });
+  });
 }

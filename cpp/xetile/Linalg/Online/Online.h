@@ -153,8 +153,16 @@ std::optional<OnlineReach> findReach(const Online &online);
 mlir::Value elementOf(mlir::linalg::GenericOp op, mlir::Operation *&combiner);
 
 /// Computes them in one loop over blocks of `block` elements of n, and what is left over behind it.
-/// Producers of what is reduced are computed for a block at a time. Returns the loop.
-mlir::scf::ForOp makeOnline(mlir::RewriterBase &b, Online &online, int64_t block);
+/// Producers of what is reduced are computed for a block at a time. Returns the loop. With `masks`
+/// what is left over is a block like the others, and the loop has two steps at least: elements
+/// beyond n are minus infinity among the scores, and read beyond the ends of memory, which tiles
+/// make zeros of.
+mlir::scf::ForOp makeOnline(mlir::RewriterBase &b, Online &online, int64_t block,
+                            bool masks = false);
+
+/// True if that is right: only maxima and sums of powers are reduced, and what multiplies powers
+/// along n is in memory.
+bool mayMask(const Online &online);
 
 /// Computes them for blocks of `block` elements of n, each by itself, and what all blocks give of
 /// these results.

@@ -31,7 +31,7 @@ public:
       : b(b), online(online), loc(online.reductions.back().op.getLoc()) {}
 
   /// In a loop that carries them.
-  mlir::scf::ForOp make(int64_t block);
+  mlir::scf::ForOp make(int64_t block, bool masks = false);
   /// Each block by itself, then what these give. Of products, the blocks' number is the first
   /// dimension, and their ops are added to `made`.
   void split(int64_t block, llvm::SmallVectorImpl<mlir::Operation *> *made = nullptr);
@@ -66,6 +66,8 @@ private:
                        mlir::Value sum, Substitute element);
   mlir::Value scaled(const OnlineReduction &reduction, mlir::Value total);
   void reduceBinary(mlir::linalg::GenericOp op);
+  mlir::Value masked(mlir::Value scalar, unsigned loop);
+  void maskScores(mlir::linalg::GenericOp from, mlir::linalg::GenericOp to, unsigned loop);
   bool isOnRows(mlir::Value scores);
   bool mayCompute(mlir::linalg::GenericOp op, unsigned loop);
 
@@ -88,6 +90,8 @@ private:
   /// Where the block of the moment starts, and its size.
   mlir::Value variable;
   int64_t number = 0, size = 0;
+  /// Elements of n from here on are none; zero where all blocks are whole.
+  int64_t end = 0;
   llvm::DenseMap<mlir::Value, mlir::Value> before, after, rows;
   /// Sums of the block of the moment alone.
   llvm::DenseMap<mlir::Value, mlir::Value> blockSums;

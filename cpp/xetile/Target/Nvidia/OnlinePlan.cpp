@@ -154,11 +154,12 @@ LogicalResult checkSizes(const RingPlan &plan) {
     return refuse() << "gives " << m << " queries to " << layout[0] << " x " << layout[1]
                     << " subgroups; expected " << kWgmmaM << " for each warpgroup, in a row: "
                     << "workgroup_m = " << kWgmmaM << " * subgroups_m";
-  for (int64_t size : {keys, n, plan.queries.inner})
-    if (size % 64 || size > kWgmmaMaxN)
-      return refuse() << "has tiles of " << keys << " keys, and elements of " << plan.queries.inner
-                      << " and " << n << " in keys and values; expected multiples of 64 of at most "
-                      << kWgmmaMaxN;
+  // Keys whose elements are not adjacent have rows of keys.
+  int64_t inner = plan.queries.inner, multiple = plan.a.isTransposed ? plan.wgmmaK() : 64;
+  if (keys % 64 || n % 64 || inner % multiple || std::max({keys, n, inner}) > kWgmmaMaxN)
+    return refuse() << "has tiles of " << keys << " keys, and elements of " << inner << " and " << n
+                    << " in keys and values; expected multiples of 64, " << multiple << " and 64 "
+                    << "of at most " << kWgmmaMaxN << ": the schedule's keys and workgroup_n";
   constexpr int64_t kOthers = 32;
   int64_t needed = keys / 2 + keys / 4 + n / 2 + kOthers;
   int64_t given = splitRegisters(layout[0], false).multiplying;
@@ -219,7 +220,7 @@ FailureOr<RingPlan> hopper::planOnline(gpu::GPUFuncOp kernel, ArrayRef<TileMmaOp
   FailureOr<int64_t> distance = findDistance(plan, kernel, keys);
   if (failed(distance))
     return failure();
-  plan.tiling = {plan.queries.inner,
+  plan.tiling = {int64_t(llvm::alignTo(plan.queries.inner, plan.rowElements())),
                  plan.online.back().values.getResult().getType().getDimSize(1),
                  layoutOf(plan.mma)[0],
                  1,

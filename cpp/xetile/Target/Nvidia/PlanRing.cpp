@@ -7,6 +7,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "xetile/Target/Nvidia/Hopper.h"
 #include "xetile/Target/Nvidia/Passes.h"
+#include "xetile/Target/Nvidia/PeelMasks.h"
 #include "xetile/Target/Nvidia/RestoreLoop.h"
 #include "xetile/Target/Nvidia/RingPlan.h"
 #include "xetile/Target/Nvidia/SimtPlan.h"
@@ -172,6 +173,7 @@ private:
     if (has([](xetile::StoreTileOp) { return WalkResult::interrupt(); }) &&
         !has([](xetile::TileMmaOp) { return WalkResult::interrupt(); }))
       return planThreads(kernel);
+    peelMasks(kernel);
     NamedAttrList given = givenWays(kernel);
     if (!given.empty())
       kernel->setAttr(kRingAttr, given.getDictionary(&getContext()));

@@ -267,6 +267,43 @@ std::optional<int64_t> rowsInBatch(memref::SubViewOp view) {
   return rows && isWhole(*rows) ? rows : std::nullopt;
 }
 
+/// Of a view without dimensions of one element: the memory that has them, as dimensions of a batch.
+void addUnitDimensions(TilePlace &place, Value &source) {
+  auto collapse = source.getDefiningOp<memref::CollapseShapeOp>();
+  if (!collapse)
+    return;
+  ArrayRef<int64_t> shape = collapse.getSrcType().getShape();
+  int64_t last = int64_t(collapse.getResultType().getRank()) - 1, rows = last - place.outerDim;
+  // Places of all dimensions but the innermost; none for rows.
+  SmallVector<std::optional<OpFoldResult>> places;
+  size_t next = 0;
+  for (auto [number, group] : llvm::enumerate(collapse.getReassociationIndices())) {
+    SmallVector<int64_t> live;
+    for (int64_t dim : group)
+      if (shape[dim] != 1)
+        live.push_back(dim);
+    // Of one element alone any may be it; of several live ones the places are quotients.
+    if (live.size() > 1 || (int64_t(number) == last && group.size() > 1))
+      return;
+    int64_t at = live.empty() ? group.back() : live.front();
+    if (int64_t(number) == last)
+      continue;
+    std::optional<OpFoldResult> own;
+    if (int64_t(number) != rows)
+      own = place.batch[next++];
+    for (int64_t dim : group)
+      places.push_back(dim == at ? own : OpFoldResult(Builder(collapse).getIndexAttr(0)));
+  }
+  place.batch.clear();
+  for (auto [dim, each] : llvm::enumerate(places)) {
+    if (each)
+      place.batch.push_back(*each);
+    else
+      place.outerDim = int64_t(places.size()) - int64_t(dim);
+  }
+  source = collapse.getSrc();
+}
+
 } // namespace
 
 FailureOr<TilePlace> hopper::placeOfTile(Operation *user, Value tile) {
@@ -289,6 +326,7 @@ FailureOr<TilePlace> hopper::placeOfTile(Operation *user, Value tile) {
     place.batch.pop_back();
     place.batch.erase(place.batch.begin() + *rows);
   }
+  addUnitDimensions(place, source);
   auto argument = dyn_cast<BlockArgument>(source);
   int64_t rank = 2 + int64_t(place.batch.size());
   if (!argument || !type || type.getRank() != 2 || rank > kMaxMapRank ||

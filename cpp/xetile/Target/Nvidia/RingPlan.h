@@ -9,6 +9,7 @@
 #include "xetile/IR/XeTileOps.h"
 #include "xetile/Target/MatmulTiling.h"
 #include "xetile/Target/Nvidia/Hopper.h"
+#include "llvm/Support/MathExtras.h"
 #include <optional>
 
 namespace xetile::hopper {
@@ -68,7 +69,11 @@ struct RingPlan {
   /// Workgroups draw tiles from a counter.
   bool drawsTiles = false;
   bool isOnline() const { return !online.empty(); }
-  int64_t queryBytes() const { return isOnline() ? queries.outer * queries.inner * 2 : 0; }
+  /// In shared memory rows of queries and keys are whole ones of 128 bytes, zeros behind their
+  /// ends.
+  int64_t queryBytes() const {
+    return isOnline() ? queries.outer * llvm::alignTo(queries.inner, kSwizzleBytes / 2) * 2 : 0;
+  }
   /// Columns of vectors that have the same in all of them.
   int64_t sameColumns() const {
     TileMmaOp sums = isOnline() ? online.back().rowSums : TileMmaOp();

@@ -2,12 +2,14 @@
 """Attentions for Hopper GPUs, where there is none: tiles, ways to compute, masks, and what the driver is asked for."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import xetile
-from hopper_kernels import call, ptx_of
+from attention_programs import Attention
+from hopper_kernels import call, parse, ptx_of
 
 if "sm_90a" not in [target.name for target in xetile.targets.available()]:
     pytest.skip("built without the target sm_90a", allow_module_level=True)
@@ -69,3 +71,45 @@ def test_the_counter_of_tiles_is_made_once(driver, tmp_path):
     _, log = call(kernel, driver, tmp_path, [np.ones((16, 1024, 64), np.float16)] * 3)
     assert len([line for line in log if line.startswith("launch 4 x 1 x 1 of 512")]) == 2
     assert len([line for line in log if line.startswith("allocate 8,")]) == 1
+
+
+FORMS = {
+    "keys that are no whole step": Attention(keys=200),
+    "fewer keys than a step": Attention(keys=8),
+    "heads share keys": Attention(heads=8, key_heads=2, rows=128, keys=256),
+    "a mask that is added": Attention(rows=200, keys=333, mask="added"),
+    "a mask that selects": Attention(rows=100, keys=200, mask="selected"),
+    "keys before the queries": Attention(rows=100, keys=333, mask="causal", offset=233),
+    "a window": Attention(rows=500, keys=500, mask="window", first=-64),
+    "heads of 40": Attention(inner=40, values=40, keys=256),
+    "heads of 80": Attention(inner=80, values=80, keys=256),
+    "heads of 256": Attention(inner=256, values=256, keys=256),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_forms_of_attentions_become_ptx(name):
+    case = FORMS[name]
+    kernel = xetile.compile(parse(case.text()), schedule="attention", target="sm_90a")
+    columns = -(-case.values // 64) * 64
+    assert f"m64n{columns}k16.f32.f16.f16" in ptx_of(kernel)
+
+
+def test_keys_that_a_longer_step_masks_are_none(tmp_path, compile_kernel):
+    """The numbers of such a loop, whose tiles are those of another target: 37 keys are two steps of 16 and one of 5."""
+    text = (Path(xetile.__file__).parent / "schedules" / "attention.mlir").read_text()
+    text = text.replace("lazy = %lazy target = %target", "lazy = %lazy target = %masks")
+    first = "    // linalg.softmax has no loops"
+    text = text.replace(first, f'    %masks = transform.param.constant "sm_90a" -> !transform.any_param\n{first}', 1)
+    (tmp_path / "masked.mlir").write_text(text)
+    small = Attention(heads=1, rows=20, keys=37, inner=32, values=32)
+    for case in (small, replace(small, keys=7)):
+        params = {"keys": 16, "subgroups_m": 2}
+        kernel = compile_kernel(parse(case.text()), schedule=tmp_path / "masked.mlir", target="pvc", params=params)
+        assert f"scf.for %{{}} = %c0 to %c{max(case.keys, 17)} step %c16" in re.sub(
+            r"scf.for %\w+", "scf.for %{}", str(kernel.stages["1-xetile-workgroup"])
+        )
+        arrays = case.arrays()
+        out = np.full((*arrays[0].shape[:-1], case.values), np.nan, np.float32)
+        kernel(*arrays, out=out)
+        np.testing.assert_allclose(out, case.reference(arrays), atol=2e-3)
