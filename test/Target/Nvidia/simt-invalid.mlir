@@ -41,3 +41,17 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @own_address(%address: i64) kernel {
+    %zero = arith.constant dense<0.0> : vector<1x1xf32>
+    %yes = arith.constant dense<true> : vector<1x1xi1>
+    %first = arith.constant dense<0> : vector<1x1xindex>
+    // expected-error@+1 {{is a tile of memory that the kernel does not take as argument; expected a memref among its arguments, a view of one, or an address in one}}
+    %t = xetile.init_tile %address, %first : i64, vector<1x1xindex> -> !xetile.tile<1x1xf32, #xetile.tile_attr<scatter = true>>
+    xetile.store_scatter %zero, %yes, %t : vector<1x1xf32>, vector<1x1xi1>, !xetile.tile<1x1xf32, #xetile.tile_attr<scatter = true>>
+    gpu.return
+  }
+}

@@ -89,13 +89,14 @@ private:
       return failure();
     llvm::SetVector<int64_t> written, read;
     WalkResult result = kernel.walk([&](xetile::InitTileOp init) {
-      std::optional<int64_t> argument = argumentOf(init.getSource());
+      std::optional<int64_t> argument = argumentOf(memoryOf(init.getSource()));
       if (!argument) {
         init.emitOpError("is a tile of memory that the kernel does not take as argument; expected "
-                         "a memref among its arguments, or a view of one");
+                         "a memref among its arguments, a view of one, or an address in one");
         return WalkResult::interrupt();
       }
-      bool isWritten = llvm::any_of(init->getUsers(), llvm::IsaPred<xetile::StoreTileOp>);
+      bool isWritten = llvm::any_of(init->getUsers(),
+                                    llvm::IsaPred<xetile::StoreTileOp, xetile::StoreScatterOp>);
       (isWritten ? written : read).insert(*argument);
       return WalkResult::advance();
     });
@@ -126,8 +127,26 @@ private:
     return success();
   }
 
+  /// A memref itself; of an address the one whose address it is computed of, null without one.
+  static Value memoryOf(Value source) {
+    llvm::SetVector<Value> values;
+    values.insert(source);
+    for (unsigned at = 0; at < values.size(); ++at) {
+      Operation *op = values[at].getDefiningOp();
+      if (isa<MemRefType>(values[at].getType()))
+        return values[at];
+      if (auto pointer = dyn_cast_or_null<memref::ExtractAlignedPointerAsIndexOp>(op))
+        return pointer.getSource();
+      if (op && isa<arith::AddIOp, arith::IndexCastOp, arith::IndexCastUIOp>(op))
+        values.insert_range(op->getOperands());
+    }
+    return {};
+  }
+
   /// The argument of a kernel that a memref is, or a view of.
   static std::optional<int64_t> argumentOf(Value memory) {
+    if (!memory)
+      return std::nullopt;
     while (Operation *op = memory.getDefiningOp()) {
       if (!isa<memref::SubViewOp, memref::ExpandShapeOp, memref::CollapseShapeOp,
                memref::TransposeOp, memref::CastOp, memref::ReinterpretCastOp>(op))
@@ -170,7 +189,8 @@ private:
 
   LogicalResult plan(gpu::GPUFuncOp kernel) {
     auto has = [&](auto find) { return kernel.walk(find).wasInterrupted(); };
-    if (has([](xetile::StoreTileOp) { return WalkResult::interrupt(); }) &&
+    if ((has([](xetile::StoreTileOp) { return WalkResult::interrupt(); }) ||
+         has([](xetile::StoreScatterOp) { return WalkResult::interrupt(); })) &&
         !has([](xetile::TileMmaOp) { return WalkResult::interrupt(); }))
       return planThreads(kernel);
     peelMasks(kernel);

@@ -276,3 +276,58 @@ void SimtWriter::store(StoreTileOp store) {
     });
   }
 }
+
+/// Where an element of a scattered tile is.
+Value SimtWriter::scattered(InitTileOp init, Value index) {
+  int64_t bytes = std::max<int64_t>(init.getTile().getType().getElementTypeBitWidth() / 8, 1);
+  auto mul = [&](Value l, Value r) -> Value { return arith::MulIOp::create(b, l, r); };
+  Value at = arith::IndexCastOp::create(b, b.getI64Type(), index);
+  at = arith::AddIOp::create(b, init.getSource(), mul(at, wide(bytes)));
+  return LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext(), 1), at);
+}
+
+/// One load for each element that is there and wanted.
+SimtWriter::Chunks SimtWriter::gather(LoadGatherOp load) {
+  auto init = load.getTile().getDefiningOp<InitTileOp>();
+  auto type = cast<VectorType>(load.getValue().getType());
+  Type element = type.getElementType();
+  TypedAttr padding = load.getPaddingAttr() ? cast<TypedAttr>(load.getPaddingAttr())
+                                            : cast<TypedAttr>(b.getZeroAttr(element));
+  Chunks indices = chunksOf(init.getIndices()), masks = chunksOf(load.getMask()), made;
+  int64_t bytes = std::max<int64_t>(type.getElementTypeBitWidth() / 8, 1);
+  for (size_t chunk = 0; chunk < indices.size(); ++chunk) {
+    SmallVector<Value> elements;
+    for (int64_t at = 0; at < (type.getDimSize(1) == 1 ? 1 : plan.width); ++at)
+      elements.push_back(choose(
+          both(b, b.getLoc(), part(masks[chunk], at), hasChunk(chunk)), element,
+          [&]() -> Value {
+            return LLVM::LoadOp::create(b, element, scattered(init, part(indices[chunk], at)),
+                                        unsigned(bytes));
+          },
+          [&]() -> Value { return arith::ConstantOp::create(b, padding); }));
+    made.push_back(elements.size() == 1 ? splat(elements.front()) : pack(elements));
+  }
+  return made;
+}
+
+/// Of a row or column that is repeated, one is stored.
+void SimtWriter::scatter(StoreScatterOp store) {
+  auto init = store.getTile().getDefiningOp<InitTileOp>();
+  auto type = cast<VectorType>(store.getValue().getType());
+  Chunks values = chunksOf(store.getValue()), indices = chunksOf(init.getIndices()),
+         masks = chunksOf(store.getMask());
+  int64_t bytes = std::max<int64_t>(type.getElementTypeBitWidth() / 8, 1);
+  bool oneRow = type.getDimSize(0) == 1, oneColumn = type.getDimSize(1) == 1;
+  for (auto [chunk, value] : llvm::enumerate(values)) {
+    Value has = hasChunk(chunk);
+    if (oneRow && plan.rows > 1)
+      has = both(b, b.getLoc(), has, isEqual(rowOf[chunk], number(0)));
+    if (oneColumn && plan.columns > 1)
+      has = both(b, b.getLoc(), has, isEqual(columnOf[chunk], number(0)));
+    for (int64_t at = 0; at < (oneColumn ? 1 : plan.width); ++at)
+      onlyIf(both(b, b.getLoc(), has, part(masks[chunk], at)), [&, chunk = chunk, value = value] {
+        LLVM::StoreOp::create(b, part(value, at), scattered(init, part(indices[chunk], at)),
+                              unsigned(bytes));
+      });
+  }
+}

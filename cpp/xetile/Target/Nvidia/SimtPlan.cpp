@@ -55,6 +55,8 @@ LogicalResult checkOp(Operation *op) {
     return success();
   }
   if (auto init = dyn_cast<InitTileOp>(op)) {
+    if (init.getIndices())
+      return success();
     if (!isa<MemRefType>(init.getSource().getType()))
       return op->emitOpError("describes a tile of an address; expected one of a memref");
     if (!describesSource(init))
@@ -62,7 +64,7 @@ LogicalResult checkOp(Operation *op) {
                              "strides of the memref");
     return success();
   }
-  if (isa<StoreTileOp, PrefetchTileOp>(op))
+  if (isa<StoreTileOp, PrefetchTileOp, LoadGatherOp, StoreScatterOp>(op))
     return success();
   if (auto reduce = dyn_cast<TileReduceOp>(op)) {
     if (isReducible(reduce))
@@ -109,6 +111,8 @@ LogicalResult findTile(gpu::GPUFuncOp kernel, SimtPlan &plan, int64_t &narrowest
     return failure();
   kernel.walk([&](Operation *op) {
     if (auto load = dyn_cast<LoadTileOp>(op))
+      narrowest = std::min(narrowest, bytesOf(getElementTypeOrSelf(load.getValue().getType())));
+    if (auto load = dyn_cast<LoadGatherOp>(op))
       narrowest = std::min(narrowest, bytesOf(getElementTypeOrSelf(load.getValue().getType())));
     if (auto store = dyn_cast<StoreTileOp>(op))
       narrowest = std::min(narrowest, bytesOf(getElementTypeOrSelf(store.getValue().getType())));

@@ -81,6 +81,10 @@ void SimtWriter::writeBlock(Block &block) {
       held[load.getValue()] = this->load(load);
     else if (auto store = dyn_cast<StoreTileOp>(op))
       this->store(store);
+    else if (auto load = dyn_cast<LoadGatherOp>(op))
+      held[load.getValue()] = gather(load);
+    else if (auto store = dyn_cast<StoreScatterOp>(op))
+      scatter(store);
     else if (auto reduce = dyn_cast<TileReduceOp>(op))
       held[reduce.getResult()] = isFirstOfTwo(reduce) ? Chunks() : this->reduce(reduce);
     else if (isa<vector::StepOp, InitTileOp, PrefetchTileOp>(op))

@@ -44,6 +44,9 @@ private:
   Where whereOf(InitTileOp init, mlir::ArrayRef<int64_t> shape);
   Chunks load(LoadTileOp load);
   void store(StoreTileOp store);
+  mlir::Value scattered(InitTileOp init, mlir::Value index);
+  Chunks gather(LoadGatherOp load);
+  void scatter(StoreScatterOp store);
   std::pair<mlir::Value, mlir::Value> placeOf(const Where &where, size_t chunk);
   mlir::Value isWithin(const Where &where, mlir::Value at, unsigned dim, int64_t last);
   mlir::Value hasChunk(size_t chunk);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A driver of Nvidia's GPUs that computes nothing: it writes what it is asked for to the file FAKE_DRIVER_LOG. Memory is the
 // host's; FAKE_DRIVER_CAPABILITY is the GPU's (90 by default), FAKE_DRIVER_REFUSES makes it refuse PTX,
-// FAKE_DRIVER_OWNS_MEMORY says of all memory that it is the GPU's.
+// FAKE_DRIVER_OWNS_MEMORY says of all memory that it is the GPU's. What fakeDriverHook is given is called for each launch, with
+// the PTX, the kernel's name, six sizes and bytes of shared memory, the parameters; fakeDriverMemory tells what is allocated.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,18 @@ static FILE *out(void) {
 }
 static void *current;
 static int64_t live;
+typedef void (*Hook)(const char *ptx, const char *name, const unsigned *sizes, void **parameters);
+typedef struct {
+  char *ptx, *name;
+} Function;
+static Hook hook;
+static struct {
+  uint64_t start, size;
+} memory[1024];
+void fakeDriverHook(Hook given) { hook = given; }
+int fakeDriverMemory(int number, uint64_t *start, uint64_t *size) {
+  return *start = memory[number].start, *size = memory[number].size, number + 1 < 1024;
+}
 
 int cuInit(unsigned flags) { return (int)flags; }
 int cuDriverGetVersion(int *version) { return *version = 13000, 0; }
@@ -35,7 +48,9 @@ int cuCtxGetDevice(int *device) { return *device = 0, 0; }
 int cuCtxSynchronize(void) { return fprintf(out(), "synchronize\n"), 0; }
 int cuModuleLoadDataEx(void **module, const void *ptx, unsigned count, int *options, void **values) {
   fprintf(out(), "load %zu bytes\n", strlen(ptx));
-  *module = &live;
+  Function *made = calloc(1, sizeof(Function));
+  made->ptx = strdup(ptx);
+  *module = made;
   if (!getenv("FAKE_DRIVER_REFUSES"))
     return 0;
   for (unsigned i = 0; i < count; ++i)
@@ -45,16 +60,28 @@ int cuModuleLoadDataEx(void **module, const void *ptx, unsigned count, int *opti
 }
 int cuModuleGetFunction(void **function, void *module, const char *name) {
   fprintf(out(), "function %s\n", name);
-  return *function = module, 0;
+  Function *made = malloc(sizeof(Function));
+  *made = *(Function *)module;
+  made->name = strdup(name);
+  return *function = made, 0;
 }
 int cuFuncSetAttribute(void *function, int attribute, int value) {
   return fprintf(out(), "attribute %d = %d\n", attribute, value), function == NULL;
 }
 int cuMemAlloc_v2(uint64_t *pointer, size_t size) {
   *pointer = (uint64_t)aligned_alloc(256, (size + 255) / 256 * 256);
+  for (int i = 0; i < 1024; ++i)
+    if (!memory[i].start) {
+      memory[i].start = *pointer;
+      memory[i].size = size;
+      break;
+    }
   return fprintf(out(), "allocate %zu, %lld live\n", size, (long long)++live), 0;
 }
 int cuMemFree_v2(uint64_t pointer) {
+  for (int i = 0; i < 1024; ++i)
+    if (memory[i].start == pointer)
+      memory[i].start = memory[i].size = 0;
   free((void *)pointer);
   return fprintf(out(), "free, %lld live\n", (long long)--live), 0;
 }
@@ -93,6 +120,9 @@ int cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned 
   if (stream)
     fprintf(out(), ", stream %p", stream);
   fprintf(out(), "\n");
+  const unsigned sizes[] = {x, y, z, tx, ty, tz, shared};
+  if (hook && function)
+    hook(((Function *)function)->ptx, ((Function *)function)->name, sizes, parameters);
   return function == NULL || extra != NULL || *parameters == NULL;
 }
 int cuGetErrorString(int error, const char **text) { return *text = error == 218 ? "invalid PTX" : "some error", 0; }

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Numbers of kernels for Hopper GPUs where there is none: their PTX runs on this CPU (ptx_machine)."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import ptx_machine
+import pytest
+import xetile
+from hopper_kernels import compiled
+
+if "sm_90a" not in [target.name for target in xetile.targets.available()]:
+    pytest.skip("built without the target sm_90a", allow_module_level=True)
+
+SCRIPT = Path(__file__).with_name("ptx_programs.py")
+
+
+@pytest.fixture
+def run(driver, tmp_path) -> Callable[..., list[np.ndarray]]:
+    """What a payload gives for arrays."""
+
+    def run_(text: str, *arrays: np.ndarray, schedule: str = "gpu_model") -> list[np.ndarray]:
+        compiled(text, schedule=schedule, params={}).save(tmp_path / "k.so")
+        files = []
+        for number, array in enumerate(arrays):
+            files.append(tmp_path / f"{number}.npy")
+            np.save(files[-1], array)
+        environment = os.environ | {"XETILE_CUDA_DRIVER": str(driver), "FAKE_DRIVER_LOG": str(tmp_path / "log")}
+        command = [sys.executable, SCRIPT, tmp_path / "k.so", driver, tmp_path / "r.npz", *files]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
+        assert done.returncode == 0, done.stderr
+        return list(np.load(tmp_path / "r.npz").values())
+
+    return run_
+
+
+def generic(m: int, n: int, maps: list[str], kinds: str, body: str, out: str) -> str:
+    indexing = ", ".join(f"affine_map<(m, n) -> ({text})>" for text in maps)
+    iterators = ", ".join(f'"{kind}"' for kind in kinds.split())
+    return (
+        f"linalg.generic {{indexing_maps = [{indexing}], iterator_types = [{iterators}]}} "
+        f"ins(%A : tensor<{m}x{n}xf32>) outs({out}) {{\n^bb0(%a: f32, %o: f32):\n{body}\n}}"
+    )
+
+
+def sums(m: int, n: int) -> str:
+    body = "%s = arith.addf %a, %o : f32\nlinalg.yield %s : f32"
+    return f"""func.func @f(%A: tensor<{m}x{n}xf32>) -> tensor<{m}xf32> {{
+      %zero = arith.constant 0.0 : f32
+      %e = tensor.empty() : tensor<{m}xf32>
+      %z = linalg.fill ins(%zero : f32) outs(%e : tensor<{m}xf32>) -> tensor<{m}xf32>
+      %D = {generic(m, n, ["m, n", "m"], "parallel reduction", body, f"%z : tensor<{m}xf32>")} -> tensor<{m}xf32>
+      return %D : tensor<{m}xf32>
+    }}"""
+
+
+@pytest.mark.parametrize("shape", [(3, 512), (5, 77), (2, 1024)])
+def test_sums_of_rows(run, shape):
+    """Those of a power of two go to memory as scattered tiles of one element."""
+    array = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    (got,) = run(sums(*shape), array)
+    np.testing.assert_allclose(got, array.sum(1), rtol=1e-5, atol=1e-4)
+
+
+def test_a_softmax_of_rows(run):
+    text = """func.func @f(%A: tensor<4x200xf32>) -> tensor<4x200xf32> {
+      %e = tensor.empty() : tensor<4x200xf32>
+      %D = linalg.softmax dimension(1) ins(%A : tensor<4x200xf32>) outs(%e : tensor<4x200xf32>) -> tensor<4x200xf32>
+      return %D : tensor<4x200xf32>
+    }"""
+    array = np.random.default_rng(1).standard_normal((4, 200)).astype(np.float32) * 4
+    (got,) = run(text, array)
+    powers = np.exp(array.astype(np.float64) - array.max(1, keepdims=True))
+    np.testing.assert_allclose(got, powers / powers.sum(1, keepdims=True), rtol=2e-6)
+
+
+def test_the_machine_refuses_accesses_that_no_array_has():
+    memory = ptx_machine.Memory([(4096, np.zeros(64, np.uint8))])
+    assert memory.load(np.array([4096], np.uint64), 4).shape == (1, 4)
+    for address in (4096 + 64, 4097, 100):
+        with pytest.raises(IndexError):
+            memory.load(np.array([address], np.uint64), 4)
+
+
+def test_the_machine_rounds_and_converts_as_ptx_says():
+    ptx = """.visible .entry f(.param .u64 .ptr .align 1 f_param_0)
+{
+  ld.param.b64 %rd1, [f_param_0];
+  ld.global.b32 %r1, [%rd1];
+  cvt.rn.bf16x2.f32 %r2, %r1, %r1;
+  cvt.rzi.s32.f32 %r3, %r1;
+  st.global.v2.b32 [%rd1], {%r2, %r3};
+  ret;
+}
+"""
+    array = np.array([-2.7, 0], np.float32).view(np.uint8)
+    entry = ptx_machine.parse(ptx)["f"]
+    memory = ptx_machine.Memory([(256, array)])
+    ptx_machine.launch(entry, (1, 1, 1, 1, 1, 1), 0, {"f_param_0": (256).to_bytes(8, "little")}, memory)
+    assert array.view(ml_dtypes.bfloat16)[:2].tolist() == [float(ml_dtypes.bfloat16(-2.7))] * 2
+    assert array.view(np.int32)[1] == -2
