@@ -25,6 +25,8 @@ from pathlib import Path
 from typing import Any
 
 import attention_kernels
+import form_kernels
+import program_kernels
 import row_kernels
 
 HERE = Path(__file__).resolve().parent
@@ -50,10 +52,10 @@ def why_not() -> str | None:
 class Kernel:
     """A saved kernel by its C interface, on tensors of PyTorch."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, name: str = "kernel") -> None:
         self.runtime = ctypes.CDLL(str(HERE / RUNTIME), mode=ctypes.RTLD_GLOBAL)
         self.runtime.xetileCudaSetErrorMode(1)
-        self.function = ctypes.CDLL(str(HERE / file))._mlir_ciface_kernel
+        self.function = getattr(ctypes.CDLL(str(HERE / file)), f"_mlir_ciface_{name}")
 
     @staticmethod
     def describe(tensor: Any) -> Any:
@@ -294,7 +296,11 @@ def work(kind: str, numbers: list[int], seed: int, rounds: int) -> None:
         print(f"BEGIN {number}", flush=True)
         case = cases[number] | {"rounds": rounds}
         try:
-            if kind.startswith("attention"):
+            if kind == form_kernels.KIND:
+                result = form_kernels.run(case, Kernel(case["file"]), rounds, seed, guarded)
+            elif kind == "programs":
+                result = program_kernels.run(case, Kernel(case["file"], case["function"]), rounds, seed, guarded)
+            elif kind.startswith("attention"):
                 result = attention_kernels.run(case, Kernel(case["file"]), rounds, seed, guarded)
             elif kind.startswith("rows"):
                 result = row_kernels.run(case, Kernel(case["file"]), rounds, seed, guarded)
@@ -356,6 +362,7 @@ CHECKED = (
     "random",
     "attention_numbers",
     "rows_numbers",
+    "attention_forms",
 )  # kinds of which the results matter; the others are timed, one at a time
 
 
@@ -405,7 +412,19 @@ def tell_speed(cases: list[dict[str, Any]], results: dict[int, dict[str, Any]]) 
     return fine
 
 
-KINDS = ("numbers", "random", "attention_numbers", "rows_numbers", "attention", "rows", "speed", "pipelines", "tilings")
+KINDS = (
+    "numbers",
+    "random",
+    "attention_numbers",
+    "rows_numbers",
+    "attention_forms",
+    "programs",
+    "attention",
+    "rows",
+    "speed",
+    "pipelines",
+    "tilings",
+)
 
 
 def main() -> int:
@@ -437,7 +456,7 @@ def main() -> int:
         if chosen:
             start = time.perf_counter()
             results = supervise_all(kind, chosen, options, options.seed)
-            others = {"attention": attention_kernels.tell, "rows": row_kernels.tell}
+            others = {"attention": attention_kernels.tell, "rows": row_kernels.tell, "programs": program_kernels.tell}
             is_checked = kind in CHECKED or kind in others
             fine &= (tell_numbers if is_checked else tell_speed)(cases, results)
             if kind in others:

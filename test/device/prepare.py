@@ -19,9 +19,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import form_kernels
 import row_kernels
 import xetile
 from attention_kernels import Attention, attentions
+from form_kernels import Form
 from row_kernels import Rows
 from xetile.kernels import cuda
 
@@ -282,14 +284,14 @@ def tilings() -> Iterator[Case]:
             yield Case("tilings", size, size, size, options={"group_rows": rows})
 
 
-def write(folder: Path, cases: Iterable[Case | Attention | Rows], drawn: int) -> None:
+def write(folder: Path, cases: Iterable[Case | Attention | Form | Rows], drawn: int) -> None:
     """Compiles the cases, and of those that are drawn as many as said, and writes all that the other machine needs.
     Drawn ones that are refused are left out."""
     folder.mkdir(parents=True, exist_ok=True)
     entries: list[dict[str, Any]] = []
     refused: list[str] = []
     for case in cases:
-        if isinstance(case, Attention | Rows):
+        if isinstance(case, Attention | Form | Rows):
             source = folder / "payload.mlir"
             source.write_text(case.payload())
             kernel = xetile.compile(source, schedule=case.schedule, target=TARGET, params=case.params, **case.options)
@@ -315,11 +317,11 @@ def write(folder: Path, cases: Iterable[Case | Attention | Rows], drawn: int) ->
     (folder / "cases.json").write_text(json.dumps(entries, indent=1))
     (folder / "refused.txt").write_text("\n".join(refused))
     shutil.copy(cuda.library_path(), folder)
-    for file in ("on_device.py", "attention_kernels.py", "row_kernels.py"):
+    for file in ("on_device.py", *(file.name for file in HERE.glob("*_kernels.py"))):
         shutil.copy(HERE / file, folder)
 
 
-KINDS = ("numbers", "random", "speed", "pipelines", "tilings", "attention", "rows")
+KINDS = ("numbers", "random", "speed", "pipelines", "tilings", "attention", "rows", "forms")
 
 
 def main() -> int:
@@ -330,9 +332,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=int(time.time()) % 2**31)
     options = parser.parse_args()
     chosen = options.only or ["numbers", "speed"]
-    kinds: dict[str, Callable[[], Iterator[Case | Attention | Rows]]]
+    kinds: dict[str, Callable[[], Iterator[Case | Attention | Form | Rows]]]
     kinds = {"numbers": numbers, "speed": speed, "tilings": tilings, "pipelines": pipelines, "attention": attentions}
-    kinds["rows"] = row_kernels.cases
+    kinds |= {"rows": row_kernels.cases, "forms": form_kernels.cases}
     kinds["random"] = lambda: random_cases(options.seed)
     chosen.sort(key="random".__eq__)
     write(options.folder, (case for kind in chosen for case in kinds[kind]()), options.random)

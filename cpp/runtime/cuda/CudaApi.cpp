@@ -44,15 +44,25 @@ void xetileCudaMatrix(void *launch, int64_t address, int64_t offset, int64_t acc
                       int64_t rank, int64_t size0, int64_t size1, int64_t size2, int64_t size3,
                       int64_t size4, int64_t stride0, int64_t stride1, int64_t stride2,
                       int64_t stride3, int64_t stride4) {
+  xetileCudaArray(launch, address, offset, access, bytes, rank, size0, size1, size2, size3, size4,
+                  1, 1, 1, stride0, stride1, stride2, stride3, stride4, 1, 1, 1);
+}
+
+void xetileCudaArray(void *launch, int64_t address, int64_t offset, int64_t access, int64_t bytes,
+                     int64_t rank, int64_t size0, int64_t size1, int64_t size2, int64_t size3,
+                     int64_t size4, int64_t size5, int64_t size6, int64_t size7, int64_t stride0,
+                     int64_t stride1, int64_t stride2, int64_t stride3, int64_t stride4,
+                     int64_t stride5, int64_t stride6, int64_t stride7) {
   if (launch && !errorPending())
     guarded([&] {
-      launchOf(launch)->addMatrix({address,
-                                   offset,
-                                   access,
-                                   bytes,
-                                   rank,
-                                   {size0, size1, size2, size3, size4},
-                                   {stride0, stride1, stride2, stride3, stride4}});
+      launchOf(launch)->addMatrix(
+          {address,
+           offset,
+           access,
+           bytes,
+           rank,
+           {size0, size1, size2, size3, size4, size5, size6, size7},
+           {stride0, stride1, stride2, stride3, stride4, stride5, stride6, stride7}});
     });
 }
 

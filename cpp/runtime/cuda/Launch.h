@@ -18,7 +18,7 @@ struct Kernel {
   std::map<void *, void *> functions;
 };
 
-constexpr size_t kMaxRank = 5;
+constexpr size_t kMaxRank = 8;
 
 /// An array as a memref describes it.
 struct Matrix {

@@ -33,6 +33,15 @@ XETILE_CUDA_EXPORT void xetileCudaMatrix(void *launch, int64_t address, int64_t 
                                          int64_t stride0, int64_t stride1, int64_t stride2,
                                          int64_t stride3, int64_t stride4);
 
+/// The same of an array of up to 8 dimensions.
+XETILE_CUDA_EXPORT void xetileCudaArray(void *launch, int64_t address, int64_t offset,
+                                        int64_t access, int64_t bytes, int64_t rank, int64_t size0,
+                                        int64_t size1, int64_t size2, int64_t size3, int64_t size4,
+                                        int64_t size5, int64_t size6, int64_t size7,
+                                        int64_t stride0, int64_t stride1, int64_t stride2,
+                                        int64_t stride3, int64_t stride4, int64_t stride5,
+                                        int64_t stride6, int64_t stride7);
+
 /// The next argument, a number of so many bytes.
 XETILE_CUDA_EXPORT void xetileCudaNumber(void *launch, int64_t value, int64_t bytes);
 

@@ -20,9 +20,9 @@ module attributes {gpu.container_module} {
   gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_90a">, properties = {kernel = {maps = [],
       ring = {stages = 2 : i64, stage_bytes = 8 : i64, shared_bytes = 16 : i64, threads = 256 : i64,
               written = array<i64: 1>}}}, assembly = "PTX">]
-  func.func @batches(%x: index, %A: memref<2x2x2x2x2x2xf32>) {
-    // expected-error@+1 {{passes 'memref<2x2x2x2x2x2xf32>'; expected memrefs of at most 5 dimensions, integers and floats}}
-    gpu.launch_func @kernels::@kernel blocks in (%x, %x, %x) threads in (%x, %x, %x) args(%A : memref<2x2x2x2x2x2xf32>)
+  func.func @batches(%x: index, %A: memref<2x2x2x2x2x2x2x2x2xf32>) {
+    // expected-error@+1 {{passes 'memref<2x2x2x2x2x2x2x2x2xf32>'; expected memrefs of at most 8 dimensions, integers and floats}}
+    gpu.launch_func @kernels::@kernel blocks in (%x, %x, %x) threads in (%x, %x, %x) args(%A : memref<2x2x2x2x2x2x2x2x2xf32>)
     return
   }
 }

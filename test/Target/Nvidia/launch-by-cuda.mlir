@@ -6,7 +6,9 @@ module attributes {gpu.container_module} {
   gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_90a">, properties = {kernel = {
       maps = [{argument = 0 : i64, box = array<i64: 64, 128>}],
       ring = {stages = 2 : i64, stage_bytes = 8 : i64, shared_bytes = 49168 : i64, threads = 256 : i64,
-              written = array<i64: 1>}}}, assembly = "PTX">]
+              written = array<i64: 1>}}, array = {maps = [],
+      ring = {stages = 0 : i64, stage_bytes = 0 : i64, shared_bytes = 0 : i64, threads = 32 : i64,
+              written = array<i64: 0>}}}, assembly = "PTX">]
   // CHECK-LABEL: func.func @launch
   // CHECK-SAME: %[[A:.*]]: memref<40x48xbf16>, %[[B:.*]]: memref<?xf32>, %[[N:.*]]: i32, %[[X:.*]]: index
   func.func @launch(%A: memref<40x48xbf16>, %B: memref<?xf32>, %n: i32, %x: index) {
@@ -31,6 +33,14 @@ module attributes {gpu.container_module} {
     // CHECK: call @xetileCudaLaunch(%[[L]], %[[GRID]], %{{.*}}, %{{.*}}, %[[THREADS]])
     gpu.launch_func @kernels::@kernel blocks in (%x, %c1, %c1) threads in (%c1, %c1, %c1)
         args(%A : memref<40x48xbf16>, %B : memref<?xf32>, %n : i32)
+    return
+  }
+  // Of more than 5 dimensions another function takes up to 8.
+  // CHECK-LABEL: func.func @six
+  // CHECK: %[[RANK:.*]] = arith.constant 6 : i64
+  // CHECK: call @xetileCudaArray(%{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %[[RANK]], {{.*}}) : (!llvm.ptr{{(, i64)+}}) -> ()
+  func.func @six(%A: memref<2x3x4x5x6x7xf32>, %B: memref<?xf32>, %n: i32, %x: index) {
+    gpu.launch_func @kernels::@array blocks in (%x, %x, %x) threads in (%x, %x, %x) args(%A : memref<2x3x4x5x6x7xf32>)
     return
   }
   // Memory on either side: the runtime knows.

@@ -66,7 +66,9 @@ gpu.module @kernels {
     %first = arith.muli %y, %c24 : index
     %from = xetile.init_tile %A[%first, 0] : memref<100x18xbf16> -> !xetile.tile<24x20xbf16>
     %x = xetile.load_tile %from {padding = 1.0 : bf16} : !xetile.tile<24x20xbf16> -> vector<24x20xbf16>
-    %n = arith.negf %x : vector<24x20xbf16>
+    // Layouts of subgroups are nothing to threads.
+    %l = xetile.tile_conv_layout %x {wg_map = #xetile.wg_map<sg_layout = [1, 1], sg_data = [24, 20]>} : vector<24x20xbf16>
+    %n = arith.negf %l : vector<24x20xbf16>
     %to = xetile.init_tile %D[%first, 0] : memref<100x18xbf16> -> !xetile.tile<24x20xbf16>
     xetile.store_tile %n, %to : vector<24x20xbf16>, !xetile.tile<24x20xbf16>
     gpu.return

@@ -16,7 +16,7 @@ using namespace mlir;
 
 namespace {
 
-constexpr int64_t kMaxRank = 5; // of arrays
+constexpr int64_t kMaxRank = 8, kUsualRank = 5; // of arrays
 
 /// Elements of a tensor map, as the driver numbers them (CUtensorMapDataType). f32 that wgmma reads
 /// is rounded to tf32 on its way, else it would be cut.
@@ -147,7 +147,8 @@ private:
       }
       SmallVector<Value> parts = {handle};
       parts.append(describe(b, operand, llvm::is_contained(written, int64_t(at)) ? 3 : 1));
-      call(b, "xetileCudaMatrix", parts);
+      bool isUsual = cast<MemRefType>(operand.getType()).getRank() <= kUsualRank;
+      call(b, isUsual ? "xetileCudaMatrix" : "xetileCudaArray", parts);
     }
     for (Attribute entry : kernel->maps) {
       auto map = cast<DictionaryAttr>(entry);
@@ -194,7 +195,8 @@ private:
     for (ValueRange values : {ValueRange(facts.getSizes()), ValueRange(facts.getStrides())}) {
       for (Value value : values)
         parts.push_back(wide(value));
-      parts.append(kMaxRank - values.size(), number(1));
+      int64_t rank = type.getRank() <= kUsualRank ? kUsualRank : kMaxRank;
+      parts.append(size_t(rank) - values.size(), number(1));
     }
     return parts;
   }

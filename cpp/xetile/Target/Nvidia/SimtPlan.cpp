@@ -26,7 +26,7 @@ int64_t bytesOf(Type type) {
 
 /// True for an operation that gives each element from those of its operands at the same place.
 bool isByElement(Operation *op) {
-  if (isa<TileBroadcastOp>(op))
+  if (isa<TileBroadcastOp, TileConvLayoutOp>(op))
     return true;
   if (auto broadcast = dyn_cast<vector::BroadcastOp>(op))
     return !isa<VectorType>(broadcast.getSource().getType());

@@ -174,8 +174,9 @@ SimtWriter::Chunks SimtWriter::indices(vector::ShapeCastOp steps) {
 
 void SimtWriter::writeByElement(Operation *op) {
   Value result = op->getResult(0);
-  if (auto broadcast = dyn_cast<TileBroadcastOp>(op)) {
-    held[result] = chunksOf(broadcast.getVector());
+  // Of subgroups' layouts threads know nothing.
+  if (isa<TileBroadcastOp, TileConvLayoutOp>(op)) {
+    held[result] = chunksOf(op->getOperand(0));
     return;
   }
   if (auto steps = dyn_cast<vector::ShapeCastOp>(op)) {
