@@ -101,6 +101,7 @@ SimtWriter::Where SimtWriter::whereOf(InitTileOp init, ArrayRef<int64_t> shape) 
   where.oneColumn = shape[1] == 1;
   for (unsigned dim : {0, 1}) {
     std::optional<int64_t> most = mostOf(offsets[dim]);
+    where.mayBeBefore[dim] = !most;
     where.areInside[dim] =
         most && !type.isDynamicDim(dim) && *most + shape[dim] <= type.getDimSize(dim);
   }
@@ -138,9 +139,15 @@ std::pair<Value, Value> SimtWriter::placeOf(const Where &where, size_t chunk) {
 Value SimtWriter::isWithin(const Where &where, Value at, unsigned dim, int64_t last) {
   if (where.areInside[dim])
     return {};
-  Value end =
-      last ? b.createOrFold<arith::AddIOp>(at, arith::ConstantIndexOp::create(b, last)) : at;
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, end, sizeOf(where.matrix, dim));
+  Value size = sizeOf(where.matrix, dim);
+  auto isThere = [&](Value place) -> Value {
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, place, size);
+  };
+  if (last == 0)
+    return isThere(at);
+  Value end = isThere(b.createOrFold<arith::AddIOp>(at, arith::ConstantIndexOp::create(b, last)));
+  // The first may be before the matrix where the last is not.
+  return where.mayBeBefore[dim] ? arith::AndIOp::create(b, end, isThere(at)).getResult() : end;
 }
 
 /// True where this thread has a chunk of that number; null if all have.

@@ -38,6 +38,7 @@ private:
     mlir::OpFoldResult row, column; // of the tile
     bool oneRow, oneColumn;         // the tile has no more
     bool areInside[2];              // rows, columns: nothing of the tile is beyond an edge
+    bool mayBeBefore[2];            // something may be before the first one
     bool isAdjacent;                // elements of a row in memory
     int64_t alignment;              // bytes, of chunks
   };

@@ -79,6 +79,28 @@ def test_a_softmax_of_rows(run):
     np.testing.assert_allclose(got, powers / powers.sum(1, keepdims=True), rtol=2e-6)
 
 
+def test_windows_that_begin_before_the_first_column(run):
+    """Chunks of four elements of which the first is none: what is beside an array is another row, or nobody's."""
+    text = """func.func @f(%A: tensor<1x2x12x12xf32>) -> tensor<1x2x12x12xf32> {
+      %low = arith.constant 0xFF800000 : f32
+      %p = tensor.pad %A low[0, 0, 1, 1] high[0, 0, 1, 1] {
+      ^bb0(%a: index, %b: index, %c: index, %d: index):
+        tensor.yield %low : f32
+      } : tensor<1x2x12x12xf32> to tensor<1x2x14x14xf32>
+      %w = tensor.empty() : tensor<3x3xf32>
+      %e = tensor.empty() : tensor<1x2x12x12xf32>
+      %l = linalg.fill ins(%low : f32) outs(%e : tensor<1x2x12x12xf32>) -> tensor<1x2x12x12xf32>
+      %D = linalg.pooling_nchw_max ins(%p, %w : tensor<1x2x14x14xf32>, tensor<3x3xf32>)
+          outs(%l : tensor<1x2x12x12xf32>) -> tensor<1x2x12x12xf32>
+      return %D : tensor<1x2x12x12xf32>
+    }"""
+    array = np.random.default_rng(2).standard_normal((1, 2, 12, 12)).astype(np.float32)
+    (got,) = run(text, array)
+    padded = np.pad(array, ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=-np.inf)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))
+    np.testing.assert_array_equal(got, windows.max((-1, -2)))
+
+
 def test_the_machine_refuses_accesses_that_no_array_has():
     memory = ptx_machine.Memory([(4096, np.zeros(64, np.uint8))])
     assert memory.load(np.array([4096], np.uint64), 4).shape == (1, 4)
