@@ -119,6 +119,11 @@ void addImport(BuiltinText &out, const SpirvModule &module, const NativeBuiltins
 
 std::string number(unsigned value) { return std::to_string(value); }
 
+std::string convertedText(const std::string &value, const std::string &type, unsigned lanes) {
+  return lanes == 1 ? "(" + type + ")(" + value + ")"
+                    : "__builtin_convertvector(" + value + ", " + type + number(lanes) + ")";
+}
+
 std::string bf16RoundingText(unsigned lanes) {
   return expand(R"(
 #ifndef XT_BF16_@lanes@
@@ -126,11 +131,11 @@ std::string bf16RoundingText(unsigned lanes) {
 static __attribute__((always_inline)) short@n@ xt_bf16_@lanes@(float@n@ value) {
   uint@n@ bits = as_uint@n@(value);
   uint@n@ rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16, nan = (bits >> 16) | 0x40u;
-  return as_short@n@(convert_ushort@n@(select(rounded, nan, @is_nan@)));
+  return as_short@n@(@narrowed@);
 }
 #endif
 )",
-                {{"is_nan", lanes == 1 ? "(uint)isnan(value)" : "isnan(value)"},
+                {{"narrowed", convertedText("value != value ? nan : rounded", "ushort", lanes)},
                  {"lanes", number(lanes)},
                  {"n", lanes == 1 ? "" : number(lanes)}});
 }

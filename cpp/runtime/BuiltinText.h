@@ -67,6 +67,10 @@ std::string expand(std::string text,
                    std::initializer_list<std::pair<const char *, std::string>> values);
 std::string number(unsigned value);
 
+/// Integers of another type, without OpenCL's convert_*: the driver for CPUs makes a call of it for
+/// each lane where there are masks.
+std::string convertedText(const std::string &value, const std::string &type, unsigned lanes);
+
 /// Defines xt_bf16_<lanes>, which rounds f32 to bf16: ties to even, NaN quiet with its sign and
 /// upper bits. May be repeated.
 std::string bf16RoundingText(unsigned lanes);

@@ -6,11 +6,12 @@
 // Two things take that driver long. It compiles a kernel of subgroups twice, the second time with
 // masks, for a last subgroup that is not whole: here a kernel first asks for the size of its
 // workgroup, by which all of that is dead. And in kernels with barriers everything has masks, so
-// that an access of memory, a conversion of bf16 and a shuffle become a branch for each lane:
-// hundreds of them take minutes. They become calls here, of functions that have these branches
-// once.
+// that an access of memory, a conversion of bf16, a shuffle and each element of a vector become a
+// branch for each lane: hundreds of them take minutes. They become calls here, of functions that
+// have these branches once.
 #include "CompileTime.h"
 
+#include "CompileTimeVectors.h"
 #include "SpirvEdit.h"
 #include "SpirvNumbers.h"
 
@@ -28,13 +29,14 @@ constexpr unsigned mostAccesses = 256;
 class Shortener {
 public:
   Shortener(const std::vector<uint32_t> &words, Subgroups subgroups)
-      : edit(words.data(), words.size()), subgroups(subgroups) {}
+      : edit(words.data(), words.size()), vectors(edit), subgroups(subgroups) {}
 
   PortableSpirv run() {
+    findDebug();
     find();
     for (const SpirvInstruction &in : edit.instructions()) {
       edit.reach(in);
-      if (!rewrite(in))
+      if (!isDebug(in) && !rewrite(in))
         edit.copy(in);
     }
     PortableSpirv result{edit.finish(), {}};
@@ -44,10 +46,41 @@ public:
   }
 
 private:
+  void findDebug() {
+    for (const SpirvInstruction &in : edit.instructions())
+      if (in.opcode() == op::extInstImport && in.length() > 2) {
+        std::string set = spirvText(in.at + 2, in.at + in.length());
+        if (set.find("DebugInfo") != std::string::npos)
+          debug.insert(in[1]);
+      } else if (in.opcode() == op::extInst && in.length() > 4 && debug.count(in[3])) {
+        debug.insert(in[2]);
+      }
+  }
+
+  /// Lines, scopes and variables of the source: with these the driver keeps track of each register
+  /// in each block of the machine code, for nobody.
+  bool isDebug(const SpirvInstruction &in) const {
+    switch (in.opcode()) {
+    case op::line:
+    case op::noLine:
+      return true;
+    case op::name:
+    case op::decorate:
+    case op::extInstImport:
+      return in.length() > 1 && debug.count(in[1]);
+    case op::extInst:
+      return in.length() > 4 && debug.count(in[2]);
+    default:
+      return false;
+    }
+  }
+
   void find() {
     uint32_t function = 0;
     unsigned accesses = 0, barriers = 0, labels = 0;
-    for (const SpirvInstruction &in : edit.instructions())
+    for (const SpirvInstruction &in : edit.instructions()) {
+      if (!isDebug(in))
+        vectors.find(in);
       switch (in.opcode()) {
       case op::executionMode:
         if (subgroups == Subgroups::Whole && in.length() > 3 && in[2] == modeSubgroupSize && in[3])
@@ -83,6 +116,7 @@ private:
       default:
         break;
       }
+    }
   }
 
   static uint32_t pointerOf(const SpirvInstruction &in) {
@@ -117,6 +151,7 @@ private:
       current = in.length() > 2 ? in[2] : 0;
       return false;
     case op::label:
+      vectors.beginBlock();
       return in.length() > 1 && branch(in);
     case op::variable:
       return skipped != 0;
@@ -128,7 +163,7 @@ private:
       }
       return false;
     case op::load:
-      return crowded.count(current) && load(in);
+      return crowded.count(current) && (load(in) || mix(in));
     case op::store:
       return crowded.count(current) && store(in);
     case op::bf16FromFloat:
@@ -138,7 +173,7 @@ private:
     case op::shuffle:
       return crowded.count(current) && shuffle(in);
     default:
-      return false;
+      return crowded.count(current) && mix(in);
     }
   }
 
@@ -196,6 +231,13 @@ private:
     return true;
   }
 
+  bool mix(const SpirvInstruction &in) {
+    if (!vectors.rewrite(in))
+      return false;
+    called.insert("OpVectorShuffle, OpComposite*");
+    return true;
+  }
+
   bool shuffle(const SpirvInstruction &in) {
     if (in.length() < 5 || edit.lanesOf(in[1]) > 1 || edit.floatBitsOf(in[1]) == 16 ||
         !edit.typeOf(in[3]) || !edit.typeOf(in[4]))
@@ -206,6 +248,7 @@ private:
   }
 
   SpirvEdit edit;
+  CompileTimeVectors vectors;
   Subgroups subgroups;
   /// Of kernels whose first block was not reached yet.
   std::map<uint32_t, uint32_t> sizes;
@@ -213,6 +256,8 @@ private:
   std::map<uint32_t, std::vector<SpirvInstruction>> variables;
   /// Functions whose accesses, conversions and shuffles become calls.
   std::set<uint32_t> crowded;
+  /// Sets of instructions for debuggers, and what these define.
+  std::set<uint32_t> debug;
   /// Instructions that became calls.
   std::set<std::string> called;
   /// The label of the kernel's end, in a kernel that has a branch to it.
@@ -237,8 +282,16 @@ void addConversion(BuiltinText &out, const SpirvImport &import) {
   out.add("\n__attribute__((always_inline)) " + to + " " + import.name + "(" +
           import.parameters[0].openclName() + " x) { return as_" + to + "(" +
           (narrows ? "xt_bf16_" + number(lanes) + "(x)"
-                   : "convert_uint" + n + "(as_ushort" + n + "(x)) << 16") +
+                   : convertedText("as_ushort" + n + "(x)", "uint", lanes) + " << 16") +
           "); }\n");
+}
+
+void addElementLoad(BuiltinText &out, const SpirvImport &import) {
+  std::string value = import.result.openclName(), pointer = import.parameters[0].openclName();
+  std::string place = pointer;
+  place.replace(place.find("void"), 4, value);
+  out.add("XT_FUNCTION " + value + " " + import.name + "(" + pointer +
+          "p, uint i) { return ((volatile " + place + ")p)[i]; }\n");
 }
 
 } // namespace
@@ -249,7 +302,7 @@ PortableSpirv shortenCompilation(const std::vector<uint32_t> &spirv, Subgroups s
 
 bool isCompileTimePart(const SpirvImport &import) {
   return begins(import, "xt_load") || begins(import, "xt_store") || begins(import, "xt_shuffle") ||
-         isConversion(import) || import.name == "xt_lanes_of_last_subgroup";
+         isConversion(import) || isVectorMix(import) || import.name == "xt_lanes_of_last_subgroup";
 }
 
 void addCompileTimePart(BuiltinText &out, const SpirvImport &import) {
@@ -259,12 +312,16 @@ void addCompileTimePart(BuiltinText &out, const SpirvImport &import) {
                    "  return (uint)get_local_size(0) % size;\n}\n");
   if (isConversion(import))
     return addConversion(out, import);
+  if (isVectorMix(import))
+    return addVectorMix(out, import);
   if (begins(import, "xt_shuffle")) {
     std::string type = import.result.openclName();
     return out.add("XT_FUNCTION " + type + " " + import.name + "(" + type +
                    " value, uint lane) { return (" + type + ")intel_sub_group_shuffle(" +
                    (import.result.bits < 32 ? "(int)" : "") + "value, lane); }\n");
   }
+  if (begins(import, "xt_load_element"))
+    return addElementLoad(out, import);
   bool stores = begins(import, "xt_store");
   const SpirvType &type = stores ? import.parameters[1] : import.result;
   std::string value = type.openclName();

@@ -11,6 +11,7 @@ namespace xetile::runtime {
 
 /// Opcodes, in their order, each named as its instruction without Op and the vendor.
 namespace op {
+constexpr unsigned undef = 1;
 constexpr unsigned name = 5;
 constexpr unsigned string = 7;
 constexpr unsigned line = 8;
@@ -32,6 +33,7 @@ constexpr unsigned typePointer = 32;
 constexpr unsigned typeFunction = 33;
 constexpr unsigned typeForward = 39;
 constexpr unsigned constant = 43;
+constexpr unsigned constantComposite = 44;
 constexpr unsigned function = 54;
 constexpr unsigned functionParameter = 55;
 constexpr unsigned functionEnd = 56;
@@ -43,7 +45,12 @@ constexpr unsigned copyMemory = 63;
 constexpr unsigned copyMemorySized = 64;
 constexpr unsigned decorate = 71;
 constexpr unsigned groupDecorate = 74;
+constexpr unsigned vectorExtractDynamic = 77;
+constexpr unsigned vectorShuffle = 79;
 constexpr unsigned compositeConstruct = 80;
+constexpr unsigned compositeExtract = 81;
+constexpr unsigned compositeInsert = 82;
+constexpr unsigned copyObject = 83;
 constexpr unsigned convertPtrToU = 117;
 constexpr unsigned bitcast = 124;
 constexpr unsigned controlBarrier = 224;

@@ -10,7 +10,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from gpu_runtime import aligned, compile_opencl, tool
+from gpu_runtime import aligned, compile_opencl, instructions, tool
 from xetile import XeTileError, runtime
 
 SOURCE = """
@@ -141,3 +141,12 @@ def test_modules_without_lines_name_none():
     plain = runtime.Module(compile_opencl(SOURCE, ["SPV_INTEL_subgroups"], validate=False))
     with pytest.raises(XeTileError, match=r"16000 bytes behind it\. Its results are not to be used"):
         plain["load"][1, 16](np.zeros(1000, "f4"), np.zeros(1000, "f4"), 5000)
+
+
+@pytest.mark.parametrize("form", HEAD)
+def test_the_driver_is_given_no_lines(form):
+    line, import_of_instructions, extended = 8, 11, 12
+    given = instructions(module(form)[0].spirv)
+    assert line not in given
+    assert given.count(import_of_instructions) == 1  # OpenCL's
+    assert given.count(extended) == instructions(module("OpLine")[0].spirv).count(extended)

@@ -4,14 +4,12 @@ which is linked when it is asked for; kernels with barriers and many accesses of
 
 from __future__ import annotations
 
-import ctypes
 import functools
 
 import numpy as np
 import pytest
-from gpu_runtime import compile_opencl
+from gpu_runtime import compile_opencl, instructions
 from xetile import XeTileError, runtime
-from xetile.kernels.library import library
 
 HEAD = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n__attribute__((intel_reqd_sub_group_size(16))) "
 BYTES = {"char": 1, "half": 2, "float": 4, "int2": 8, "uint4": 16, "half16": 32, "float16": 64}
@@ -45,18 +43,6 @@ def turned(x: np.ndarray, rows: int, columns: int) -> np.ndarray:
     """Rows of each group backwards; and a thousand for each lane of the subgroup that wrote."""
     lanes = np.minimum(16, columns - np.arange(columns) // 16 * 16)
     return (x.reshape(-1, rows, columns)[:, :, ::-1] + 1000 * lanes).reshape(x.shape)
-
-
-def instructions(spirv: bytes) -> list[int]:
-    """Numbers of the instructions that the driver is given."""
-    size = library().xetileRuntimePortableSpirv(spirv, len(spirv), None, 0)
-    out = ctypes.create_string_buffer(size)
-    library().xetileRuntimePortableSpirv(spirv, len(spirv), out, size)
-    words, at, found = np.frombuffer(out, "u4"), 5, []
-    while at < words.size:
-        found.append(int(words[at]) & 0xFFFF)
-        at += int(words[at]) >> 16
-    return found
 
 
 def test_kernels_that_require_a_subgroup_size_begin_with_a_branch():
@@ -159,3 +145,44 @@ def test_conversions_and_shuffles_that_become_calls(rng):
     program["mixed"][1, 32](x, to, local=128)
     np.testing.assert_array_equal(x, expected)
     np.testing.assert_array_equal(to, v[there] << 30)
+
+
+# Vectors that are put together of elements of others: 72 of them, each of four loads and a store, and elements that are
+# taken out, one of them at a place that is not known.
+VECTORS = """
+__attribute__((intel_reqd_sub_group_size(16)))
+kernel void puzzle_@(global @4 *to, global const @ *x, local @ *t, int place) {
+  int l = get_local_id(0), n = get_local_size(0);
+  t[l] = x[l];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  @ own = t[n - 1 - l] + (@)sub_group_reduce_add(1);
+  #pragma unroll
+  for (int i = 0; i < 72; ++i) {
+    global const @ *from = x + i * 4 * n + l;
+    @4 a = (@4)(from[0], from[n], from[2 * n], from[3 * n]);
+    @4 b = vload4(0, from);
+    @8 both = (@8)(a.wzyx, b.s1302);
+    both.s5 = own;
+    own = both[(place + i) & 7];
+    to[i * n + l] = both.s3571 + (@4)(7, 8, 9, own);
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("name, dtype", [("char", "i1"), ("short", "i2"), ("float", "f4"), ("long", "i8")])
+def test_vectors_that_become_calls(name, dtype, rng):
+    program = module(VECTORS.replace("@", name))
+    assert "rewritten OpVectorShuffle, OpComposite*: calls, where they are many between barriers" in program.notes
+    x = rng.integers(-9, 9, 72 * 128 + 4).astype(dtype)
+    to = np.zeros((72, 32, 4), dtype)
+    program[f"puzzle_{name}"][1, 32](to, x, 3, local=32 * x.itemsize)
+    lane = np.arange(32)
+    own = x[31 - lane] + np.array(16, dtype)
+    for i in range(72):
+        at = i * 128 + lane
+        both = np.stack([x[at + k] for k in (96, 64, 32, 0, 1, 3, 0, 2)])
+        both[5] = own
+        own = both[(3 + i) & 7]
+        expected = both[[3, 5, 7, 1]] + np.stack([np.full_like(own, k) for k in (7, 8, 9)] + [own])
+        np.testing.assert_array_equal(to[i], expected.T)
