@@ -6,6 +6,7 @@
 //   for each kernel, in a module of its own:
 //     matmul: for each workgroup, for k: acc += A * B; and what is computed of acc     // as matmul.mlir
 //     attention: for each workgroup, for blocks of keys: its scores, and what they weigh // as attention.mlir
+//     matmul_rows: the same where a workgroup has whole rows, and what is reduced along these
 //     rows: for each workgroup: all that its rows need, in registers                   // as rows.mlir
 //     convolution: for each workgroup, for windows and channels: acc += A * B          // as convolution.mlir
 //     windows: for each workgroup, for windows: acc = max(acc, A)                      // as windows.mlir
@@ -14,7 +15,7 @@
 //     elementwise: for each workgroup: a tile of the results                           // as elementwise.mlir
 //   function: launch the kernels, one after the other, in the loops and branches that their ops are in
 //
-//   %h = matmul(%x, %w);  %y = softmax(relu(%h))
+//   %h = matmul(%x, %w);  %y = softmax(relu(%h))         // rows of more than 256 columns
 // becomes
 //   func: %h = alloc; launch @f_0_matmul(%x, %w, %h); %y = alloc; launch @f_1_rows(%h, %y)
 //
@@ -98,6 +99,13 @@ module attributes {transform.with_named_sequence} {
     transform.foreach %attentions : !transform.any_op {
     ^bb0(%kernel: !transform.any_op):
       transform.include @attention failures(propagate) (%kernel, %target)
+          : (!transform.any_op, !transform.any_param) -> ()
+    }
+    %matmul_rows = transform.structured.match ops{["builtin.module"]} attributes {xetile.schedule = "matmul_rows"} in %fused
+        : (!transform.any_op) -> !transform.any_op
+    transform.foreach %matmul_rows : !transform.any_op {
+    ^bb0(%kernel: !transform.any_op):
+      transform.include @matmul_rows failures(propagate) (%kernel, %target)
           : (!transform.any_op, !transform.any_param) -> ()
     }
     %rows = transform.structured.match ops{["builtin.module"]} attributes {xetile.schedule = "rows"} in %fused
@@ -264,6 +272,20 @@ module attributes {transform.with_named_sequence} {
     transform.include @prefetch_blocks failures(propagate) (%kernel, %ahead)
         : (!transform.any_op, !transform.param<i64>) -> ()
     %linked = transform.include @link_rest failures(propagate) (%outlined) : (!transform.any_op) -> !transform.any_op
+    transform.yield
+  }
+
+  // One matmul whose rows are reduced behind it, as by a softmax: all of a row in the registers of some subgroups.
+  transform.named_sequence @matmul_rows(%module: !transform.any_op {transform.consumed},
+                                        %target: !transform.any_param {transform.readonly}) {
+    %open = transform.param.constant 0 : i64 -> !transform.param<i64>
+    %outlined, %kernel = transform.include @tile_program failures(propagate)
+        (%module, %open, %open, %open, %open, %target)
+        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.param<i64>,
+           !transform.param<i64>, !transform.any_param) -> (!transform.any_op, !transform.any_op)
+    %ahead = transform.param.constant 3 : i64 -> !transform.param<i64>
+    transform.include @prefetch_blocks failures(propagate) (%kernel, %ahead)
+        : (!transform.any_op, !transform.param<i64>) -> ()
     transform.yield
   }
 

@@ -8,12 +8,12 @@
 // RUN:     --transform-interpreter | FileCheck %s
 
 // CHECK-LABEL: func.func @mlp(
-// CHECK-SAME: %[[X:.*]]: memref<64x32xf16>, %[[W:.*]]: memref<32x64xf16>
+// CHECK-SAME: %[[X:.*]]: memref<64x32xf16>, %[[W:.*]]: memref<32x512xf16>
 // CHECK-NOT: linalg
-// CHECK: %[[H:.*]] = memref.alloc() {{.*}} : memref<64x64xf32>
-// CHECK: gpu.launch_func @mlp_0_matmul_kernel::@mlp_0_matmul_kernel {{.*}} args(%[[X]] : memref<64x32xf16>, %[[W]] : memref<32x64xf16>, %[[H]] : memref<64x64xf32>)
-// CHECK: %[[Y:.*]] = memref.alloc() : memref<64x64xf32>
-// CHECK: gpu.launch_func @mlp_0_matmul_kernel::@mlp_1_rows_kernel {{.*}} args(%[[H]] : memref<64x64xf32>, %[[Y]] : memref<64x64xf32>)
+// CHECK: %[[H:.*]] = memref.alloc() {{.*}} : memref<64x512xf32>
+// CHECK: gpu.launch_func @mlp_0_matmul_kernel::@mlp_0_matmul_kernel {{.*}} args(%[[X]] : memref<64x32xf16>, %[[W]] : memref<32x512xf16>, %[[H]] : memref<64x512xf32>)
+// CHECK: %[[Y:.*]] = memref.alloc() : memref<64x512xf32>
+// CHECK: gpu.launch_func @mlp_0_matmul_kernel::@mlp_1_rows_kernel {{.*}} args(%[[H]] : memref<64x512xf32>, %[[Y]] : memref<64x512xf32>)
 // CHECK: return %[[Y]]
 // CHECK: gpu.module @mlp_0_matmul_kernel
 // CHECK: gpu.func @mlp_0_matmul_kernel
@@ -22,11 +22,11 @@
 // CHECK: xetile.tile_reduce <maxnumf>
 // CHECK: xetile.tile_reduce <add>
 // CHECK-NOT: gpu.module
-func.func @mlp(%x: tensor<64x32xf16>, %w: tensor<32x64xf16>) -> tensor<64x64xf32> {
+func.func @mlp(%x: tensor<64x32xf16>, %w: tensor<32x512xf16>) -> tensor<64x512xf32> {
   %zero = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<64x64xf32>
-  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
-  %h = linalg.matmul ins(%x, %w : tensor<64x32xf16>, tensor<32x64xf16>) outs(%z : tensor<64x64xf32>) -> tensor<64x64xf32>
-  %y = linalg.softmax dimension(1) ins(%h : tensor<64x64xf32>) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
-  return %y : tensor<64x64xf32>
+  %e = tensor.empty() : tensor<64x512xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<64x512xf32>) -> tensor<64x512xf32>
+  %h = linalg.matmul ins(%x, %w : tensor<64x32xf16>, tensor<32x512xf16>) outs(%z : tensor<64x512xf32>) -> tensor<64x512xf32>
+  %y = linalg.softmax dimension(1) ins(%h : tensor<64x512xf32>) outs(%e : tensor<64x512xf32>) -> tensor<64x512xf32>
+  return %y : tensor<64x512xf32>
 }

@@ -12,6 +12,8 @@ def AssignKernelsOp : XeTile_TransformOp<"assign_kernels"> {
     without it `"matmul"`, `"scan"`, `"rows"` or `"elementwise"`. Matmuls and reductions are kernels. They take elementwise ops
     with them where each element is computed about once: what follows a matmul in its shape, casts before it, what surrounds
     reductions along rows, as in a softmax, which is one kernel. Elementwise ops that are left are kernels by chains.
+    A matmul that only such a kernel reads is part of it, of schedule `"matmul_rows"`, where a workgroup has whole rows of
+    the product in registers: up to 256 columns, 64 where f32 is multiplied exactly.
     Kernels of elementwise ops, or of reductions, that do not wait for one another and have the same loops become one if
     they read the same memory or are small (1 MiB).
 
@@ -24,7 +26,7 @@ def AssignKernelsOp : XeTile_TransformOp<"assign_kernels"> {
     in
 
     ```mlir
-    %h = linalg.matmul ins(%x, %w : tensor<64x32xf16>, tensor<32x64xf16>) outs(%zeros : tensor<64x64xf32>)
+    %h = linalg.matmul ins(%x, %w : tensor<64x32xf16>, tensor<32x512xf16>) outs(%zeros : tensor<64x512xf32>)
     %r = linalg.generic ... ins(%h) { arith.maximumf }                          // relu
     %s = linalg.generic {iterator_types = ["parallel", "reduction"], ...} ins(%r) { arith.addf }
     %y = linalg.generic ... ins(%r, %s) { arith.divf }

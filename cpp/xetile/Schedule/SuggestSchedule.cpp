@@ -11,6 +11,7 @@
 #include "xetile/Linalg/ElementwiseToLinalg.h"
 #include "xetile/Linalg/WriteResults.h"
 #include "xetile/Schedule/MatmulLoops.h"
+#include "xetile/Schedule/Programs/JoinProducts.h"
 #include "xetile/Schedule/Programs/Partition.h"
 #include "xetile/Schedule/Tiles/TileSizes.h"
 #include "xetile/Schedule/Untaken.h"
@@ -61,6 +62,9 @@ bool needsHost(Operation *module) {
 StringRef suggestForOneKernel(Operation *module, StringRef planned) {
   if (llvm::is_contained({"attention", "convolution", "gather", "scan", "windows"}, planned))
     return planned;
+  // A kernel of the program schedule alone.
+  if (planned == kMatmulRows)
+    return "gpu_model";
   SmallVector<Operation *> matmuls;
   bool reduces = false, computes = !planned.empty(), untakable = false, onTensors = false;
   module->walk([&](Operation *op) {

@@ -31,6 +31,8 @@ public:
 
   scf::ForallOp loop;
   TilePlan plan;
+  /// True if the function is one product, computed once, and what follows on its rows.
+  bool hasRowsOfProduct = false;
   Operation *where = nullptr;
   std::string why;
 
@@ -299,6 +301,9 @@ LogicalResult FunctionTiler::run(std::array<int64_t, 2> tile, std::array<int64_t
   bool isAlone = func.getOps<scf::ForOp>().empty();
   std::optional<TilePlan> ofProducts =
       (isAlone ? planComputedFactors : planProducts)(results.getArrayRef(), sizes, tile, layout);
+  bool isGiven = tile != std::array<int64_t, 2>{0, 0} || layout != std::array<int64_t, 2>{0, 0};
+  if (isAlone && !ofProducts && !isGiven)
+    ofProducts = planRowsOfProduct(results.getArrayRef(), sizes);
   plan = scan         ? planScan(planned, scan->scanned(), tile, layout)
          : ofProducts ? *ofProducts
                       : planTiles(results.getArrayRef(), sizes, tile, layout);
@@ -333,7 +338,9 @@ LogicalResult FunctionTiler::run(std::array<int64_t, 2> tile, std::array<int64_t
   rewriter.setInsertionPoint(loop.getTerminator());
   TileWriter writer(rewriter, loop, plan, sizes);
   boundPlaces(writer);
-  if (succeeded(scan ? writeScan(writer) : writeRows(writer)))
+  bool isWritten = succeeded(scan ? writeScan(writer) : writeRows(writer));
+  hasRowsOfProduct = plan.rowsOfProduct && writer.products == 1 && writer.contractions == 1;
+  if (isWritten)
     return success();
   where = writer.where;
   why = writer.why;
@@ -341,6 +348,11 @@ LogicalResult FunctionTiler::run(std::array<int64_t, 2> tile, std::array<int64_t
 }
 
 } // namespace
+
+bool computesRowsOfProduct(RewriterBase &rewriter, func::FuncOp func) {
+  FunctionTiler tiler(rewriter, func, /*elementwise=*/false);
+  return succeeded(tiler.check()) && succeeded(tiler.run({0, 0}, {0, 0})) && tiler.hasRowsOfProduct;
+}
 
 DiagnosedSilenceableFailure ToTilesOp::apply(TransformRewriter &rewriter, TransformResults &results,
                                              TransformState &state) {

@@ -59,6 +59,13 @@ def tiles(module: Module, target: str) -> None:
 
 
 @sequence
+def matmul_rows(module: Module, target: str) -> None:
+    open_ = ops.constant(0)
+    _, kernel = parts.tile_program(module, open_, open_, open_, open_, target)
+    parts.prefetch_blocks(kernel, 3)
+
+
+@sequence
 def attention(module: Module, target: str) -> None:
     open_ = ops.constant(0)
     simple = ops.apply_registered_pass(module, "xetile-simplify-attention", options={"narrow": True})
@@ -96,6 +103,7 @@ def gpu_model(
     steps = {
         "matmul": partial(matmul, precision=precision, slm_buffers=slm_buffers, target=target),
         "attention": partial(attention, target=target),
+        "matmul_rows": partial(matmul_rows, target=target),
     }
     steps |= dict.fromkeys(
         ("rows", "convolution", "windows", "scan", "gather", "elementwise"), partial(tiles, target=target)

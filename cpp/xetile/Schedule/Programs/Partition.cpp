@@ -13,8 +13,9 @@
 //   matmuls, scans       where elementwise ops of the same shape are all that follows
 //
 // Then two kernels that do not wait for one another are made one (MergeKernels.cpp), and all is
-// decided anew, until there are no such. In the end ops of statistics alone go to the kernels that
-// compute these (MoveStatistics.cpp).
+// decided anew, until there are no such. In the end matmuls join reductions of their rows
+// (JoinProducts.cpp), and ops of statistics alone go to the kernels that compute these
+// (MoveStatistics.cpp).
 #include "xetile/Schedule/Programs/Partition.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -22,6 +23,7 @@
 #include "xetile/Linalg/ScheduleMark.h"
 #include "xetile/Schedule/MatmulLoops.h"
 #include "xetile/Schedule/Programs/AttentionKernels.h"
+#include "xetile/Schedule/Programs/JoinProducts.h"
 #include "xetile/Schedule/Programs/LoopNames.h"
 #include "xetile/Schedule/Programs/MergeKernels.h"
 #include "xetile/Schedule/Programs/MoveStatistics.h"
@@ -411,6 +413,7 @@ SmallVector<KernelOps> partition(Block &block) {
     // Ops that both kernels use may join the merged one: partition again.
     std::optional<Merge> merge = findMerge(kernels);
     if (!merge) {
+      joinProducts(kernels);
       moveStatistics(kernels, sizes);
       return kernels;
     }

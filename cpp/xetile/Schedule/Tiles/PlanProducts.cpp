@@ -8,6 +8,7 @@
 #include "xetile/Linalg/Contraction.h"
 #include "xetile/Schedule/Tiles/TilePlan.h"
 #include "xetile/Schedule/Tiles/TileWriter.h"
+#include <set>
 
 using namespace mlir;
 
@@ -20,10 +21,27 @@ struct Found {
   SmallVector<int64_t> loops;
 };
 
-std::optional<Found> findProduct(Value tensor, ArrayRef<int64_t> dims, unsigned depth);
+/// The way from a result to a product.
+struct Finder {
+  /// True if reductions along the columns of a product may lie on it.
+  bool passesReductions = false;
+  std::set<std::pair<void *, std::vector<int64_t>>> seen;
 
-std::optional<Found> throughLinalg(linalg::LinalgOp op, unsigned result, ArrayRef<int64_t> dims,
-                                   unsigned depth) {
+  std::optional<Found> find(Value tensor, ArrayRef<int64_t> dims, unsigned depth);
+  std::optional<Found> throughLinalg(linalg::LinalgOp op, unsigned result, ArrayRef<int64_t> dims,
+                                     unsigned depth);
+};
+
+/// True if there is a dimension for each parallel loop of a product.
+bool isWhole(Found &found) {
+  return llvm::all_of(
+      llvm::zip_equal(found.loops, found.op.getIteratorTypesArray()), [](auto each) {
+        return std::get<0>(each) >= 0 || std::get<1>(each) == utils::IteratorType::reduction;
+      });
+}
+
+std::optional<Found> Finder::throughLinalg(linalg::LinalgOp op, unsigned result,
+                                           ArrayRef<int64_t> dims, unsigned depth) {
   SmallVector<int64_t> loops(op.getNumLoops(), -1);
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(result));
   for (auto [expr, dim] : llvm::zip_equal(map.getResults(), dims))
@@ -31,27 +49,32 @@ std::optional<Found> throughLinalg(linalg::LinalgOp op, unsigned result, ArrayRe
       loops[loop.getPosition()] = dim;
   if (isContraction(op))
     return Found{op, loops};
-  if (op.getNumReductionLoops() != 0)
+  if (op.getNumReductionLoops() != 0 && !passesReductions)
     return std::nullopt;
+  std::optional<Found> best;
   for (OpOperand *operand : op.getDpsInputOperands()) {
     SmallVector<int64_t> inner;
     for (AffineExpr expr : op.getMatchingIndexingMap(operand).getResults()) {
       auto loop = dyn_cast<AffineDimExpr>(expr);
       inner.push_back(loop ? loops[loop.getPosition()] : -1);
     }
-    if (auto found = findProduct(operand->get(), inner, depth))
+    auto found = find(operand->get(), inner, depth);
+    if (found && (!passesReductions || isWhole(*found)))
       return found;
+    if (found && !best)
+      best = found;
   }
-  return std::nullopt;
+  return best;
 }
 
-std::optional<Found> findProduct(Value tensor, ArrayRef<int64_t> dims, unsigned depth) {
+std::optional<Found> Finder::find(Value tensor, ArrayRef<int64_t> dims, unsigned depth) {
   constexpr unsigned kDeepest = 40;
   Operation *op = tensor.getDefiningOp();
-  if (!op || depth > kDeepest || !isa<RankedTensorType>(tensor.getType()))
+  if (!op || depth > kDeepest || !isa<RankedTensorType>(tensor.getType()) ||
+      !seen.insert({tensor.getAsOpaquePointer(), dims.vec()}).second)
     return std::nullopt;
   if (auto loop = dyn_cast<scf::ForOp>(op))
-    return findProduct(
+    return find(
         loop.getBody()->getTerminator()->getOperand(cast<OpResult>(tensor).getResultNumber()), dims,
         depth + 1);
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
@@ -77,7 +100,7 @@ std::optional<Found> findProduct(Value tensor, ArrayRef<int64_t> dims, unsigned 
       for (int64_t dim : group)
         inner.push_back(live.size() == 1 && live.front() == dim ? dims[number] : -1);
   }
-  return findProduct(op->getOperand(0), inner, depth + 1);
+  return find(op->getOperand(0), inner, depth + 1);
 }
 
 /// The longest loop that one input has and the other lacks, with a dimension of the results; of
@@ -129,7 +152,7 @@ static std::optional<TilePlan> planSides(const Found &found, TileSizes &sizes,
 }
 
 static std::optional<Found> findProductOf(Value result, ArrayRef<int64_t> shape) {
-  return findProduct(result, llvm::to_vector(llvm::seq<int64_t>(0, shape.size())), 0);
+  return Finder().find(result, llvm::to_vector(llvm::seq<int64_t>(0, shape.size())), 0);
 }
 
 static int64_t extentOf(const TilePlan &plan, DimUse use, ArrayRef<int64_t> shape) {
@@ -197,7 +220,7 @@ static bool takesFactors(linalg::LinalgOp op) {
 std::optional<TilePlan> planComputedFactors(ArrayRef<Value> results, TileSizes &sizes,
                                             std::array<int64_t, 2> tile,
                                             std::array<int64_t, 2> layout) {
-  constexpr int64_t kFactor = 2048, kMostRows = 32, kLeastRows = 8, kWidth = 16, kMostSubgroups = 8;
+  constexpr int64_t kFactor = 2048, kMostRows = 16, kLeastRows = 8, kWidth = 16, kMostSubgroups = 8;
   SmallVector<int64_t> shape = sizes.planned(results.front());
   std::optional<Found> found = findProductOf(results.front(), shape);
   if (!found || !takesFactors(found->op) || !reducesAlone(found->op))
@@ -227,6 +250,65 @@ std::optional<TilePlan> planComputedFactors(ArrayRef<Value> results, TileSizes &
           threads, use == DimUse::Rows ? llvm::divideCeil(extent, plan->tile[kRows]) : extent);
   plan->columnsInTurn =
       std::min(tiles, std::max(kFewestTiles, saturatingProduct(threads, tiles) / kThreads));
+  return plan;
+}
+
+/// True if each other reduction of the function of `product` is along one dimension, of elements
+/// where they are.
+static bool reducesRows(linalg::LinalgOp product) {
+  bool reduces = false;
+  WalkResult others = product->getParentOp()->walk([&](linalg::LinalgOp each) {
+    if (each == product || each.getNumReductionLoops() == 0)
+      return WalkResult::advance();
+    reduces = true;
+    bool isPlain = each.getNumReductionLoops() == 1 && !isContraction(each) &&
+                   llvm::all_of(each.getIndexingMapsArray(), [](AffineMap map) {
+                     return map.isProjectedPermutation(/*allowZeroInResults=*/true);
+                   });
+    return isPlain ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return reduces && !others.wasInterrupted();
+}
+
+std::optional<TilePlan> planRowsOfProduct(ArrayRef<Value> results, TileSizes &sizes) {
+  constexpr int64_t kWidest = 256, kWidestExact = 64, kWidth = 64, kLeastRows = 8, kMostRows = 16,
+                    kMostSubgroups = 4;
+  SmallVector<int64_t> shape = sizes.planned(results.front());
+  Finder finder;
+  finder.passesReductions = true;
+  std::optional<Found> found =
+      finder.find(results.front(), llvm::to_vector(llvm::seq<int64_t>(0, shape.size())), 0);
+  if (!found || !reducesRows(found->op) || found->op.getNumDpsInputs() != 2)
+    return std::nullopt;
+  SmallVector<AffineMap> maps = found->op.getIndexingMapsArray();
+  // A row is what one operand alone has: its dimension is one of the results, or was reduced.
+  int64_t width = 0, rows = sideOf(*found, sizes, 0, 1), columns = sideOf(*found, sizes, 1, 0);
+  for (auto [loop, extent] : llvm::enumerate(sizes.loopsOf(found->op)))
+    if (maps[1].isFunctionOfDim(loop) && !maps[0].isFunctionOfDim(loop)) {
+      if (width != 0 || !extent.isKnown())
+        return std::nullopt;
+      width = extent.number;
+    }
+  bool isExact = getElementTypeOrSelf(found->op->getOperand(0).getType()).isF32();
+  if (rows < 0 || width < 2 || width > (isExact ? kWidestExact : kWidest))
+    return std::nullopt;
+  TilePlan plan;
+  plan.rowsOfProduct = true;
+  plan.dims.assign(shape.size(), DimUse::Number);
+  plan.dims[rows] = DimUse::Rows;
+  if (columns >= 0)
+    plan.dims[columns] = DimUse::Columns;
+  plan.whole[kColumns] = true;
+  int64_t height = std::min<int64_t>(llvm::alignTo(shape[rows], kLeastRows), kMostRows);
+  if (!isExact) {
+    plan.layout[kColumns] = llvm::PowerOf2Ceil(llvm::divideCeil(width, kWidth));
+    plan.layout[kRows] = std::min<int64_t>(
+        llvm::PowerOf2Ceil(llvm::divideCeil(shape[rows], height)), kMostSubgroups);
+  }
+  plan.tile = {
+      height * plan.layout[kRows],
+      static_cast<int64_t>(llvm::alignTo(llvm::divideCeil(width, plan.layout[kColumns]), 16)) *
+          plan.layout[kColumns]};
   return plan;
 }
 

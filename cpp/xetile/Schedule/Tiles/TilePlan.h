@@ -3,6 +3,7 @@
 #ifndef XETILE_SCHEDULE_TILES_TILEPLAN_H
 #define XETILE_SCHEDULE_TILES_TILEPLAN_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "xetile/Schedule/Tiles/Place.h"
 
@@ -44,6 +45,9 @@ struct TilePlan {
   bool partsDiffer = false;
   /// True if sums of products may be computed by the matrix unit.
   bool multiplies = true;
+  /// True if whole rows of one product are reduced behind it: it is computed once, of operands in
+  /// memory.
+  bool rowsOfProduct = false;
 };
 
 /// How a reduced loop is computed.
@@ -57,11 +61,15 @@ struct ProductLoops {
   bool exact = false;
 };
 
+/// Dimensions that may come last in the second operand: columns alone, or the loop of k, too.
+enum class RightOperand { OfRows, OfRowsOrColumns };
+
 /// The operands as the matrix unit takes them where `roles` has bit 0 for the loops that are rows,
 /// bit 1 for those that are columns, and 0 for others. Nothing for other reductions.
 std::optional<ProductLoops> matchProductSum(mlir::linalg::LinalgOp op,
                                             llvm::ArrayRef<int64_t> ranges,
-                                            llvm::ArrayRef<unsigned> roles);
+                                            llvm::ArrayRef<unsigned> roles,
+                                            RightOperand right = RightOperand::OfRows);
 
 /// How each of the loops `reduced` is computed where rows and columns are in use or not.
 llvm::SmallVector<ReducedAs> planReduction(mlir::linalg::LinalgOp op,
@@ -88,6 +96,14 @@ std::optional<TilePlan> planProducts(llvm::ArrayRef<mlir::Value> results, TileSi
 std::optional<TilePlan> planComputedFactors(llvm::ArrayRef<mlir::Value> results, TileSizes &sizes,
                                             std::array<int64_t, 2> tile,
                                             std::array<int64_t, 2> layout);
+
+/// The same for results that are computed of whole rows of one product, which some subgroups have
+/// in their registers. None for others, among them wider rows.
+std::optional<TilePlan> planRowsOfProduct(llvm::ArrayRef<mlir::Value> results, TileSizes &sizes);
+
+/// True if `func`, of which nothing is left to use then, becomes a kernel that computes one
+/// product, once, and reduces whole rows of it.
+bool computesRowsOfProduct(mlir::RewriterBase &rewriter, mlir::func::FuncOp func);
 
 /// The tile for computing results of `shape`, whose dimension `scanned` a workgroup walks over.
 /// Sides that `tile` and `layout` give stay.

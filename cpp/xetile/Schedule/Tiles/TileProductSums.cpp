@@ -51,7 +51,7 @@ static std::optional<std::array<BlockArgument, 2>> matchProducts(linalg::LinalgO
 }
 
 std::optional<ProductLoops> matchProductSum(linalg::LinalgOp op, ArrayRef<int64_t> ranges,
-                                            ArrayRef<unsigned> roles) {
+                                            ArrayRef<unsigned> roles, RightOperand order) {
   std::optional<std::array<BlockArgument, 2>> arguments = matchProducts(op);
   if (!arguments)
     return std::nullopt;
@@ -74,10 +74,12 @@ std::optional<ProductLoops> matchProductSum(linalg::LinalgOp op, ArrayRef<int64_
   AffineMap left = op.getMatchingIndexingMap(operands[0]),
             right = op.getMatchingIndexingMap(operands[1]);
   auto k = dyn_cast<AffineDimExpr>(left.getResults().back());
-  auto column = dyn_cast<AffineDimExpr>(right.getResults().back());
+  auto last = dyn_cast<AffineDimExpr>(right.getResults().back());
   constexpr int64_t kLeast = 16;
-  if (!k || !column || roles[column.getPosition()] != kColumnBit ||
-      op.getIteratorTypesArray()[k.getPosition()] != utils::IteratorType::reduction ||
+  bool isTaken = k && last &&
+                 (roles[last.getPosition()] == kColumnBit ||
+                  (order == RightOperand::OfRowsOrColumns && last == k));
+  if (!isTaken || op.getIteratorTypesArray()[k.getPosition()] != utils::IteratorType::reduction ||
       ranges[k.getPosition()] < kLeast || !right.getResultPosition(k))
     return std::nullopt;
   return ProductLoops{operands[0]->getOperandNumber(), operands[1]->getOperandNumber(),
@@ -129,7 +131,7 @@ std::optional<Value> TileWriter::loadBlock(ProductSum &p, unsigned number) {
   Memory memory = describe(operand.get(), memoryOf(operand.get()));
   if (places.size() == memory.extents.size())
     if (std::optional<View> found = view(memory, places);
-        found && !found->columnMajor && !found->mayBeEmpty) {
+        found && (!found->columnMajor || plan.rowsOfProduct) && !found->mayBeEmpty) {
       Type element = cast<MemRefType>(memory.buffer.getType()).getElementType();
       Value tile = tileOf(*found, element, /*mapped=*/false);
       loaded = LoadTileOp::create(b, loc, VectorType::get(found->shape, element), tile, TypedAttr())
@@ -278,7 +280,9 @@ TileWriter::sumOfProducts(linalg::LinalgOp op, ArrayRef<Place> loops, ArrayRef<u
   for (const Place &place : loops)
     roles.push_back((place.steps[kRows] != 0 ? kRowBit : 0) |
                     (place.steps[kColumns] != 0 ? kColumnBit : 0));
-  std::optional<ProductLoops> operands = matchProductSum(op, extents.planned(op), roles);
+  std::optional<ProductLoops> operands =
+      matchProductSum(op, extents.planned(op), roles,
+                      plan.rowsOfProduct ? RightOperand::OfRowsOrColumns : RightOperand::OfRows);
   if (!operands)
     return std::nullopt;
   ProductSum p;
@@ -303,6 +307,7 @@ TileWriter::sumOfProducts(linalg::LinalgOp op, ArrayRef<Place> loops, ArrayRef<u
     if (!block)
       return std::nullopt;
   }
+  ++products;
   FailureOr<Value> init = read(op, *op.getDpsInitOperand(0), loops);
   if (failed(init))
     return init;

@@ -7,6 +7,7 @@
 #include "mlir/IR/Matchers.h"
 #include "xetile/IR/NeutralValue.h"
 #include "xetile/IR/XeTileOps.h"
+#include "xetile/Linalg/Contraction.h"
 #include "xetile/Schedule/Tiles/TileFold.h"
 #include "xetile/Schedule/Tiles/WithSizes.h"
 
@@ -214,6 +215,7 @@ void TileWriter::unroll(Reduction &r, SmallVector<unsigned> serial) {
 
 FailureOr<Value> TileWriter::reduce(linalg::LinalgOp op, unsigned result, SmallVector<Place> loops,
                                     ArrayRef<unsigned> reduced) {
+  contractions += isContraction(op);
   if (isFold(op))
     return fold(op, result, std::move(loops), reduced);
   if (std::optional<Product> product = matchProduct(op, loops, reduced))

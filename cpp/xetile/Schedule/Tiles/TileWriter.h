@@ -88,6 +88,9 @@ public:
   /// Says that an index is below the size `extent` of a run.
   void setBelow(mlir::Value index, Extent extent) { below[index] = extent.value; }
 
+  /// Sums of products that were written as such, and contractions that were asked for.
+  unsigned products = 0, contractions = 0;
+
   /// Where, and why it cannot be written.
   mlir::Operation *where = nullptr;
   std::string why;

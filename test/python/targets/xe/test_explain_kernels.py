@@ -116,8 +116,13 @@ RULES = {
         function([HALF, WEIGHT], [("%y", FULL)], matmul("%m", "%h", "%w") + ones("%y", "%m")),
         [(0, JOINED), (0, ALONE)],
     ),
-    "a matmul takes no sum of its rows": (
+    "a matmul takes a sum of its rows": (
         function([HALF, WEIGHT], [("%s", LINE)], matmul("%m", "%h", "%w") + rows("%s", "%m")),
+        [(0, "its readers' workgroups have whole rows of the product in registers")]
+        + [(0, "reduces along dimensions; the caller reads it")],
+    ),
+    "a matmul takes no sum of its columns": (
+        function([HALF, WEIGHT], [("%s", tensor((N,), "f32"))], matmul("%m", "%h", "%w") + columns("%s", "%m")),
         [(0, "multiplies on the matrix unit; no elementwise ops of its shape follow")]
         + [(1, "reduces along dimensions; the caller reads it")],
     ),
@@ -319,8 +324,11 @@ def test_booleans_are_bytes_and_constants_and_destinations_nothing():
 
 
 def test_what_kernels_pass_on_is_written_and_read():
+    text = function([HALF, WEIGHT], [("%s", tensor((N,), "f32"))], matmul("%m", "%h", "%w") + columns("%s", "%m"))
+    assert traffic(text) == [(2 * M * N + 2 * N * N, 4 * M * N), (4 * M * N, 4 * N)]
+    # As one kernel it is not.
     text = function([HALF, WEIGHT], [("%s", LINE)], matmul("%m", "%h", "%w") + rows("%s", "%m"))
-    assert traffic(text) == [(2 * M * N + 2 * N * N, 4 * M * N), (4 * M * N, 4 * M)]
+    assert traffic(text) == [(2 * M * N + 2 * N * N, 4 * M)]
 
 
 def test_sizes_of_a_run_are_not_guessed():
@@ -337,8 +345,13 @@ def test_sizes_of_a_run_are_not_guessed():
 
 
 def test_explain_tells_kernels_tiles_and_operations_of_each():
+    sums = [("%m", FULL), ("%s", tensor((N,), "f32"))]
     text = function(
-        [HALF, WEIGHT], [("%y", FULL)], matmul("%m", "%h", "%w") + rows("%s", "%m") + by_rows("%y", "%m", "%s")
+        [HALF, WEIGHT],
+        [("%y", FULL)],
+        matmul("%m", "%h", "%w")
+        + columns("%s", "%m")
+        + generic("%y", sums, (M, N), "f32", [BOTH, ROW, BOTH], "pp", DIVIDE),
     )
     with ir.Context(), ir.Location.unknown():
         told = xetile.compile(ir.Module.parse(text), target="pvc", native="off").explain()

@@ -75,10 +75,10 @@ def mlp(dtype, m=37, k=40, n=72, p=33):
 
 @pytest.mark.parametrize("target", CHIPS)
 @pytest.mark.parametrize("dtype", NARROW)
-def test_matmuls_take_what_follows_and_a_softmax_is_one_kernel(compile_kernel, dtype, target):
+def test_matmuls_take_what_follows_and_a_softmax_of_short_rows(compile_kernel, dtype, target):
     kernel = compile_kernel(parse(mlp(dtype)), target=target)
     assert kernel.schedule.name == "gpu_model"
-    assert kernels_of(kernel) == 3
+    assert kernels_of(kernel) == 2
     scalar, error = NARROW[dtype]
     x, w, v = (random(s, scalar, i) for i, s in enumerate(((37, 40), (40, 72), (72, 33))))
     (y,) = call(kernel, (x, w, v), np.empty((37, 33), np.float32))
@@ -160,7 +160,7 @@ def test_what_one_kernel_writes_for_the_next_stays_on_the_device(compile_kernel)
     # Three arguments there, the result back: what the caller passes for it has no contents.
     assert len(re.findall(r"gpu\.memcpy", copies)) == 4
     assert len(re.findall(r"gpu\.alloc ", copies)) == len(re.findall(r"gpu\.dealloc ", copies)) == 1
-    assert len(re.findall(r"gpu\.launch_func", copies)) == 3
+    assert len(re.findall(r"gpu\.launch_func", copies)) == 2
 
 
 def test_a_tensor_that_several_kernels_read_stays_as_it_is(compile_kernel):
