@@ -32,6 +32,8 @@ bool isByElement(Operation *op) {
     return !isa<VectorType>(broadcast.getSource().getType());
   if (isa<vector::StepOp>(op))
     return llvm::all_of(op->getUsers(), llvm::IsaPred<vector::ShapeCastOp>);
+  if (sliceOf(op) || isa_and_present<vector::ExtractOp>(op))
+    return bool(sliceOf(op));
   if (auto cast = dyn_cast<vector::ShapeCastOp>(op))
     return bool(cast.getSource().getDefiningOp<vector::StepOp>());
   DenseElementsAttr constant;
@@ -87,12 +89,22 @@ LogicalResult checkOp(Operation *op) {
          << "elementwise operations, broadcasts and reductions of them, in loops";
 }
 
+/// True if `type`, of an operand or a result of `op`, is a vector that threads share by the plan.
+bool isShared(Operation *op, VectorType type) {
+  if (isa<vector::StepOp, vector::ExtractOp>(op))
+    return false;
+  if (auto load = dyn_cast<LoadTileOp>(op))
+    return !isSliced(load);
+  std::optional<Slice> slice = sliceOf(op);
+  return !slice || type == op->getResult(0).getType();
+}
+
 /// The tile that all vectors are a part of.
 LogicalResult findTile(gpu::GPUFuncOp kernel, SimtPlan &plan, int64_t &narrowest) {
   auto each = [&](llvm::function_ref<LogicalResult(Operation *, VectorType)> body) {
     WalkResult result = kernel.walk([&](Operation *op) {
       for (Type type : llvm::concat<Type>(op->getResultTypes(), op->getOperandTypes()))
-        if (auto vector = dyn_cast<VectorType>(type); vector && !isa<vector::StepOp>(op))
+        if (auto vector = dyn_cast<VectorType>(type); vector && isShared(op, vector))
           if (!isa<vector::ShapeCastOp>(op) || vector.getRank() == 2)
             if (failed(body(op, vector)))
               return WalkResult::interrupt();
@@ -127,7 +139,62 @@ LogicalResult findTile(gpu::GPUFuncOp kernel, SimtPlan &plan, int64_t &narrowest
   });
 }
 
+/// Bytes of a tile in shared memory, in whole ones of 16.
+int64_t copyBytes(LoadTileOp load) {
+  auto type = cast<VectorType>(load.getValue().getType());
+  return int64_t(llvm::alignTo(type.getNumElements() * bytesOf(type.getElementType()), 16));
+}
+
 } // namespace
+
+bool hopper::isSliced(LoadTileOp load) {
+  return !load->use_empty() && llvm::all_of(load->getUsers(), [](Operation *user) {
+    if (auto row = dyn_cast<vector::ExtractOp>(user))
+      return row.getNumIndices() == 1 && !row.hasDynamicPosition() &&
+             isa<VectorType>(row.getType()) && llvm::all_of(row->getUsers(), [](Operation *next) {
+               auto cast = dyn_cast<vector::ShapeCastOp>(next);
+               return cast && cast.getResultVectorType().getRank() == 2 &&
+                      cast.getResultVectorType().getDimSize(0) == 1;
+             });
+    auto part = dyn_cast<vector::ExtractStridedSliceOp>(user);
+    return part && part.getSizes().size() == 2 && !part.hasNonUnitStrides() &&
+           llvm::is_contained(cast<VectorType>(part.getType()).getShape(), 1);
+  });
+}
+
+std::optional<Slice> hopper::sliceOf(Operation *op) {
+  Slice slice;
+  Value from;
+  if (auto part = dyn_cast<vector::ExtractStridedSliceOp>(op)) {
+    if (part.getOffsets().size() != 2)
+      return std::nullopt;
+    from = part.getSource();
+    slice.row = cast<IntegerAttr>(part.getOffsets()[0]).getInt();
+    slice.column = cast<IntegerAttr>(part.getOffsets()[1]).getInt();
+  } else {
+    auto shaped = dyn_cast<vector::ShapeCastOp>(op);
+    auto row = shaped ? shaped.getSource().getDefiningOp<vector::ExtractOp>()
+                      : dyn_cast<vector::ExtractOp>(op);
+    if (!row || row.getNumIndices() != 1 || row.hasDynamicPosition())
+      return std::nullopt;
+    from = row.getSource();
+    slice.row = row.getStaticPosition()[0];
+  }
+  slice.load = from.getDefiningOp<LoadTileOp>();
+  return slice.load && isSliced(slice.load) ? std::optional<Slice>(slice) : std::nullopt;
+}
+
+int64_t hopper::placeOfSliced(const SimtPlan &plan, LoadTileOp load) {
+  int64_t bytes = int64_t(llvm::alignTo(plan.exchangedBytes, 16));
+  load->getParentOfType<gpu::GPUFuncOp>().walk([&](LoadTileOp other) {
+    if (other == load)
+      return WalkResult::interrupt();
+    if (isSliced(other))
+      bytes += copyBytes(other);
+    return WalkResult::advance();
+  });
+  return bytes;
+}
 
 bool hopper::isFirstOfTwo(TileReduceOp reduce) {
   if (reduce.getReductionDims() != ArrayRef<int64_t>{0} || !reduce->hasOneUse())
@@ -186,10 +253,15 @@ FailureOr<SimtPlan> hopper::planSimt(gpu::GPUFuncOp kernel) {
                            : plan.threads * std::max(plan.width, plan.chunks());
     plan.sharedBytes = std::max(plan.sharedBytes, bytes * elements);
   });
+  plan.exchangedBytes = plan.sharedBytes;
+  kernel.walk([&](LoadTileOp load) {
+    if (isSliced(load))
+      plan.sharedBytes = placeOfSliced(plan, load) + copyBytes(load);
+  });
   if (plan.sharedBytes > kSharedBytes)
     return kernel.emitOpError("needs ")
-           << plan.sharedBytes << " bytes of shared memory for reductions of tiles of " << plan.rows
-           << " x " << plan.columns << "; expected at most " << kSharedBytes
+           << plan.sharedBytes << " bytes of shared memory for reductions and products of tiles of "
+           << plan.rows << " x " << plan.columns << "; expected at most " << kSharedBytes
            << ": make workgroup_m or workgroup_n smaller";
   return plan;
 }

@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "xetile/IR/XeTileOps.h"
+#include <optional>
 
 namespace xetile::hopper {
 
@@ -20,9 +21,21 @@ struct SimtPlan {
   int64_t chunks() const { return (allChunks() + threads - 1) / threads; }
   /// Every thread has as many as the others.
   bool isEven() const { return allChunks() % threads == 0; }
-  /// Of shared memory, for what reductions exchange.
-  int64_t sharedBytes = 0;
+  /// Of shared memory, for what reductions exchange, and with copies of tiles behind it.
+  int64_t exchangedBytes = 0, sharedBytes = 0;
 };
+
+/// True for a tile of any size of which only rows, columns and parts of them are used: it is copied
+/// to shared memory, where each thread reads what it needs.
+bool isSliced(LoadTileOp load);
+/// A row, a column or a part of such a tile; null for others.
+struct Slice {
+  LoadTileOp load;
+  int64_t row = 0, column = 0;
+};
+std::optional<Slice> sliceOf(mlir::Operation *op);
+/// Where the copy of a tile begins in shared memory, behind what reductions exchange.
+int64_t placeOfSliced(const SimtPlan &plan, LoadTileOp load);
 
 /// How what threads have of a reduction is put together.
 enum class Exchange {

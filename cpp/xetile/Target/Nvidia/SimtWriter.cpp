@@ -77,9 +77,12 @@ void SimtWriter::writeBlock(Block &block) {
       writeLoop(loop);
       continue;
     }
-    if (auto load = dyn_cast<LoadTileOp>(op))
-      held[load.getValue()] = this->load(load);
-    else if (auto store = dyn_cast<StoreTileOp>(op))
+    if (auto load = dyn_cast<LoadTileOp>(op)) {
+      if (isSliced(load))
+        copyToShared(load);
+      else
+        held[load.getValue()] = this->load(load);
+    } else if (auto store = dyn_cast<StoreTileOp>(op))
       this->store(store);
     else if (auto load = dyn_cast<LoadGatherOp>(op))
       held[load.getValue()] = gather(load);
@@ -87,7 +90,7 @@ void SimtWriter::writeBlock(Block &block) {
       scatter(store);
     else if (auto reduce = dyn_cast<TileReduceOp>(op))
       held[reduce.getResult()] = isFirstOfTwo(reduce) ? Chunks() : this->reduce(reduce);
-    else if (isa<vector::StepOp, InitTileOp, PrefetchTileOp>(op))
+    else if (isa<vector::StepOp, InitTileOp, PrefetchTileOp, vector::ExtractOp>(op))
       ;
     else if (llvm::any_of(op->getResultTypes(), isVector) && !isa<scf::YieldOp>(op))
       writeByElement(op);
@@ -177,6 +180,10 @@ void SimtWriter::writeByElement(Operation *op) {
   // Of subgroups' layouts threads know nothing.
   if (isa<TileBroadcastOp, TileConvLayoutOp>(op)) {
     held[result] = chunksOf(op->getOperand(0));
+    return;
+  }
+  if (std::optional<Slice> slice = sliceOf(op)) {
+    held[result] = fromShared(*slice, cast<VectorType>(result.getType()));
     return;
   }
   if (auto steps = dyn_cast<vector::ShapeCastOp>(op)) {

@@ -54,6 +54,10 @@ private:
   mlir::Value choose(mlir::Value condition, mlir::Type type, llvm::function_ref<mlir::Value()> yes,
                      llvm::function_ref<mlir::Value()> no);
 
+  // SimtSlices.cpp: tiles of which rows and columns are used.
+  void copyToShared(LoadTileOp load);
+  Chunks fromShared(const Slice &slice, mlir::VectorType type);
+
   // SimtReductions.cpp: what threads exchange.
   Chunks reduce(TileReduceOp reduce);
   mlir::Value combine(mlir::Value l, mlir::Value r);

@@ -101,6 +101,24 @@ def test_windows_that_begin_before_the_first_column(run):
     np.testing.assert_array_equal(got, windows.max((-1, -2)))
 
 
+@pytest.mark.parametrize("shape", [(40, 36, 20), (33, 50, 45)])
+def test_products_of_f32_on_vector_units(run, shape):
+    """Columns of A and rows of B are read in shared memory."""
+    m, n, k = shape
+    text = f"""func.func @f(%A: tensor<{m}x{k}xf32>, %B: tensor<{k}x{n}xf32>) -> tensor<{m}x{n}xf32> {{
+      %zero = arith.constant 0.0 : f32
+      %e = tensor.empty() : tensor<{m}x{n}xf32>
+      %z = linalg.fill ins(%zero : f32) outs(%e : tensor<{m}x{n}xf32>) -> tensor<{m}x{n}xf32>
+      %D = linalg.matmul ins(%A, %B : tensor<{m}x{k}xf32>, tensor<{k}x{n}xf32>) outs(%z : tensor<{m}x{n}xf32>)
+          -> tensor<{m}x{n}xf32>
+      return %D : tensor<{m}x{n}xf32>
+    }}"""
+    rng = np.random.default_rng(3)
+    a, b = rng.standard_normal((m, k)).astype(np.float32), rng.standard_normal((k, n)).astype(np.float32)
+    (got,) = run(text, a, b)
+    np.testing.assert_allclose(got, a.astype(np.float64) @ b, rtol=1e-5, atol=1e-5)
+
+
 def test_the_machine_refuses_accesses_that_no_array_has():
     memory = ptx_machine.Memory([(4096, np.zeros(64, np.uint8))])
     assert memory.load(np.array([4096], np.uint64), 4).shape == (1, 4)
