@@ -2,8 +2,8 @@
 """Nvidia's Hopper GPUs: the schedule `matmul` tiles the payload, C++ passes lower it to PTX, the driver compiles that.
 
 `xetile.compile(payload, target="sm_90a")` with the options of `NvidiaTarget.options`. Matmuls of f16, bf16, f32 as tf32
-and i8, in batches, with what is computed of their results element by element; by the schedule `attention` attentions
-of any length with masks. No CUDA toolkit is needed.
+and i8, in batches, with what is computed of their results element by element; attentions of any length with masks;
+rows, elementwise chains and whole programs, each by the schedule that is suggested or given. No CUDA toolkit is needed.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from xetile.mlir._mlir_libs import _xetile
 from xetile.mlir.dialects import gpu
 from xetile.schedule import Schedule
 from xetile.schedule import load as load_schedule
+from xetile.schedule import suggest as suggest_schedule
 from xetile.targets.base import Option, Plan, Target
 
 __all__ = ["NvidiaPlan", "NvidiaTarget"]
@@ -42,6 +43,7 @@ _SWITCHES = {"overlap": True, "lazy": None, "counter": True}  # options of atten
 _QUERIES = 64  # of a warpgroup
 _KEYS = 128  # of a step
 _ROW = 64  # elements of 2 bytes of a row of shared memory
+_PRODUCTS = ("linalg.matmul", "linalg.batch_matmul", "linalg.contract")
 _LOADS = ("auto", "plain")
 _PIPELINES = ("auto", "simple", "specialized")
 
@@ -118,7 +120,7 @@ class NvidiaTarget(Target):
         return None
 
     def plan(self, schedule: Schedule | None, params: Mapping[str, Any], options: Mapping[str, Any]) -> NvidiaPlan:
-        """The compilation by `schedule`, by default "matmul". XeTileError for options that contradict."""
+        """The compilation by `schedule`, or by what the payload suggests. XeTileError for options that contradict."""
         chosen = schedule or load_schedule(_SCHEDULE)
         values = dict(params)
         if "target" in values:
@@ -142,7 +144,8 @@ class NvidiaTarget(Target):
         for name, value in switches.items():
             if value is not None and not isinstance(value, bool):
                 raise XeTileError(f"{name}: expected True or False, got {told(value)}")
-        return NvidiaPlan(self, chosen.with_values(values), rows, pipeline, loads, **switches)
+        is_open = schedule is None and not params
+        return NvidiaPlan(self, chosen.with_values(values), rows, pipeline, loads, **switches, is_open=is_open)
 
     def __str__(self) -> str:
         return self.name
@@ -158,6 +161,8 @@ class NvidiaPlan(Plan):
     overlap: bool
     lazy: bool | None
     counter: bool
+    is_open: bool = False
+    """True if the payload decides the schedule."""
 
     def for_payload(self, payload: ir.Module) -> NvidiaPlan:
         """With tiles that fit the values of an attention. XeTileError if the payload is a kernel already, or has frozen
@@ -169,6 +174,13 @@ class NvidiaPlan(Plan):
         if has_frozen(payload):
             raise XeTileError(f"expected no arguments that are {FROZEN} for the target {_NAME}")
         schedule = self.schedule
+        if self.is_open:
+            name = suggest_schedule(payload)
+            # Alone, products of types that wgmma does not take are slow on vector units: "matmul" says what it takes.
+            if name == "rows" and any(op.name in _PRODUCTS for op in _ops(payload)):
+                name = _SCHEDULE
+            schedule = load_schedule(name).with_values({"target": self.target.name})
+            return replace(self, schedule=schedule, is_open=False).for_payload(payload)
         if schedule is None or schedule.name != _ATTENTION:
             return replace(self)
         # 0 leaves it to the compiler, whose choices are those for Intel's GPUs.
@@ -259,6 +271,12 @@ def _attention_tiles(payload: ir.Module) -> dict[str, int]:
     if 0 < columns <= 4 * _ROW:
         tiles["workgroup_n"] = -(-columns // _ROW) * _ROW
     return tiles
+
+
+def _ops(module: ir.Module) -> list[ir.Operation]:
+    """The ops of the functions' bodies."""
+    functions = [op for op in module.body.operations if op.operation.name == "func.func"]
+    return [op.operation for function in functions for block in function.regions[0] for op in block.operations]
 
 
 def _rings(module: ir.Operation) -> list[dict[str, int]]:

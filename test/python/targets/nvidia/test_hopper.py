@@ -354,17 +354,24 @@ def test_units_need_their_alignment():
         (MATMUL.replace("f16", "i4").replace("xf32", "xi32"), "got i4 x i4 -> i32"),
         (MATMUL.replace("f16", "f32"), "precision=tf32"),
         (MATMUL.replace("f16", "f64").replace("xf32", "xf64"), "got f64 x f64 -> f64"),
-        (
-            "func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {\n %o = tensor.empty() : tensor<64xf32>\n"
-            " %y = linalg.exp ins(%x : tensor<64xf32>) outs(%o : tensor<64xf32>) -> tensor<64xf32>\n"
-            " return %y : tensor<64xf32>\n}",
-            "matmul",
-        ),
     ],
 )
 def test_other_programs_are_refused(text, message):
     with pytest.raises(XeTileError, match=re.escape(message)):
         compiled(text, params={})
+
+
+def test_the_payload_decides_the_schedule():
+    """As on Intel's GPUs: one that is named, or parameters, are taken as they are."""
+    text = """func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+      %o = tensor.empty() : tensor<64xf32>
+      %y = linalg.exp ins(%x : tensor<64xf32>) outs(%o : tensor<64xf32>) -> tensor<64xf32>
+      return %y : tensor<64xf32>
+    }"""
+    assert compiled(text, params={}).schedule.name == "elementwise"
+    assert compiled(params={}).schedule.name == "matmul"
+    with pytest.raises(XeTileError, match="matmul"):
+        compiled(text, params=PARAMS)
 
 
 def test_options_are_checked():
