@@ -8,7 +8,7 @@ import functools
 
 import numpy as np
 import pytest
-from gpu_runtime import compile_opencl, instructions
+from gpu_runtime import assemble, compile_opencl, instructions
 from xetile import XeTileError, runtime
 
 HEAD = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n__attribute__((intel_reqd_sub_group_size(16))) "
@@ -186,3 +186,47 @@ def test_vectors_that_become_calls(name, dtype, rng):
         own = both[(3 + i) & 7]
         expected = both[[3, 5, 7, 1]] + np.stack([np.full_like(own, k) for k in (7, 8, 9)] + [own])
         np.testing.assert_array_equal(to[i], expected.T)
+
+
+def wide_loads() -> str:
+    """Nine loads of 32 numbers, as Triton has them; the threads store each backwards, number by number."""
+    constants = [f"%n{i} = OpConstant %ulong {i}" for i in range(289)]
+    body = []
+    for i in range(9):
+        body += [f"%at{i} = OpIAdd %ulong %start %n{32 * i}", f"%from{i} = OpInBoundsPtrAccessChain %p %from %at{i}"]
+        body += [f"%place{i} = OpBitcast %pv32 %from{i}", f"%x{i} = OpLoad %v32 %place{i} Aligned 4"]
+        for j in range(32):
+            n = 32 * i + j
+            body += [f"%two{n} = OpVectorShuffle %v2 %x{i} %x{i} {63 - j} {j}"]
+            body += [f"%one{n} = OpCompositeExtract %uint %two{n} 0", f"%o{n} = OpIAdd %ulong %start %n{n}"]
+            body += [f"%to{n} = OpInBoundsPtrAccessChain %p %to %o{n}", f"OpStore %to{n} %one{n} Aligned 4"]
+    return "\n".join(
+        [
+            *(f"OpCapability {name}" for name in ("Addresses", "Kernel", "Int64", "VectorAnyINTEL")),
+            'OpExtension "SPV_INTEL_vector_compute"',
+            "OpMemoryModel Physical64 OpenCL",
+            'OpEntryPoint Kernel %k "wide" %id',
+            "OpExecutionMode %k SubgroupSize 16",
+            "OpDecorate %id BuiltIn LocalInvocationId",
+            *("%void = OpTypeVoid", "%uint = OpTypeInt 32 0", "%ulong = OpTypeInt 64 0"),
+            *("%v3 = OpTypeVector %ulong 3", "%v2 = OpTypeVector %uint 2", "%v32 = OpTypeVector %uint 32"),
+            *("%pin = OpTypePointer Input %v3", "%p = OpTypePointer CrossWorkgroup %uint"),
+            *("%pv32 = OpTypePointer CrossWorkgroup %v32", "%type = OpTypeFunction %void %p %p"),
+            *("%id = OpVariable %pin Input", "%scope = OpConstant %uint 2", "%order = OpConstant %uint 272"),
+            *constants,
+            *("%k = OpFunction %void None %type", "%to = OpFunctionParameter %p", "%from = OpFunctionParameter %p"),
+            *("%entry = OpLabel", "%ids = OpLoad %v3 %id", "%lane = OpCompositeExtract %ulong %ids 0"),
+            "OpControlBarrier %scope %scope %order",
+            "%start = OpIMul %ulong %lane %n288",
+            *body,
+            *("OpReturn", "OpFunctionEnd"),
+        ]
+    )
+
+
+def test_loads_of_long_vectors_become_calls_for_their_elements(rng):
+    spirv, copy_object = assemble(wide_loads()), 83
+    assert instructions(spirv).count(copy_object) == 288
+    x, to = rng.integers(0, 99, (32, 9, 32)).astype("u4"), np.zeros((32, 9, 32), "u4")
+    runtime.Module(spirv)["wide"][1, 32](to, x)
+    np.testing.assert_array_equal(to, x[:, :, ::-1])

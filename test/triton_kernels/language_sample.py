@@ -4,7 +4,7 @@
 Of the commit of March 10, 2025 of github.com/intel/intel-xpu-backend-for-triton, in its folder python/test/unit:
     STEP=46 XETILE_TRITON=.triton-xpu PYTHONPATH=HERE/build/python_packages:HERE/test/triton_kernels python -m pytest \\
       -c /dev/null --rootdir . -p language_sample --device cpu language/test_{core,standard,block_pointer}.py
-Left out are those that parse IR with layouts of another version, and scaled_dot.
+Left out are those that parse IR with layouts of another version.
 """
 
 from __future__ import annotations
@@ -14,9 +14,7 @@ from typing import Any
 
 import pytest
 
-_LEFT_OUT = (
-    "convert2d layout scaled_dot local_load_store mma2mma convert_mma scan_layouts reduce_layouts histogram_layout"
-)
+_LEFT_OUT = "convert2d layout local_load_store mma2mma convert_mma scan_layouts reduce_layouts histogram_layout"
 
 
 def pytest_configure() -> None:

@@ -6,7 +6,7 @@ Not a test: liger-kernel is not installed here. `pip install --no-deps --target 
       test/triton_kernels/liger_operators.py [NAME ...]
 Set LIGER_FUSED_MOE_AUTOTUNE=0: fused_moe has many configurations, each of which is compiled. The driver links the
 kernel of mhc_post_res backwards for most of a minute.
-Not here are mhc_coeffs, which nobody has tried since; mm_int8int2, which has no gradients; mlp, which asks for CUDA;
+Not here are mm_int8int2, which has no gradients; mlp, which asks for CUDA;
 vocab_parallel_cross_entropy, which needs several processes; and fused_linear_scaled_cross_entropy, which is PyTorch's
 operators alone on these GPUs.
 """
@@ -168,6 +168,27 @@ def experts(x: torch.Tensor, up: torch.Tensor, down: torch.Tensor, worth: torch.
     return torch.einsum("tki,tkhi,tk->th", F.silu(gate) * value, down[EXPERTS.long()], worth)
 
 
+def coefficients(x: torch.Tensor, phi: torch.Tensor, b: torch.Tensor, *scales: torch.Tensor) -> torch.Tensor:
+    """What four streams of a residual connection are weighted with, after 3 norms of rows and columns."""
+    options = (True, 3, 1e-6, 0.0, 1e-6, 2.0)
+    parts = liger("mhc", "LigerMHCCoeffsFunction", *options)(x, phi / 16, b, *scales)
+    return torch.cat([part.flatten(1) for part in parts], -1)
+
+
+def weights(x: torch.Tensor, phi: torch.Tensor, b: torch.Tensor, *scales: torch.Tensor) -> torch.Tensor:
+    flat = x.flatten(1)
+    mix = flat @ (phi / 16) * (flat.square().mean(-1, keepdim=True) + 1e-6).rsqrt()
+    pre, post, res = (
+        part * scale + c for part, scale, c in zip(mix.split((4, 4, 16), -1), scales, b.split((4, 4, 16)), strict=True)
+    )
+    mat = res.unflatten(-1, (4, 4)).softmax(-1) + 1e-6
+    mat = mat / (mat.sum(1, keepdim=True) + 1e-6)
+    for _ in range(2):
+        mat = mat / (mat.sum(2, keepdim=True) + 1e-6)
+        mat = mat / (mat.sum(1, keepdim=True) + 1e-6)
+    return torch.cat((pre.sigmoid(), 2 * post.sigmoid(), mat.flatten(1)), -1)
+
+
 WIDE, ROW = (ROWS, COLUMNS), (COLUMNS,)
 # Streams of a residual connection.
 STREAMS = (ROWS, 4, 64)
@@ -298,6 +319,7 @@ CASES = {
         lambda x, f, post, res: post[..., None] * f[:, None] + res @ x,
         (STREAMS, (ROWS, 64), (ROWS, 4), (ROWS, 4, 4)),
     ),
+    "mhc_coeffs": (coefficients, weights, (STREAMS, (256, 24), (24,), (), (), ())),
     "fused_moe": (
         lambda x, up, down, worth: liger("fused_moe", "LigerFusedMoEFunction")(x, up, down, EXPERTS, worth),
         experts,
@@ -317,7 +339,7 @@ CASES = {
 
 
 # Their products of f32 are of tf32, which has 10 bits.
-BY_TF32 = ("fused_neighborhood_attention", "fused_moe")
+BY_TF32 = ("fused_neighborhood_attention", "fused_moe", "mhc_coeffs")
 
 
 def error(got: torch.Tensor, expected: torch.Tensor) -> float:
