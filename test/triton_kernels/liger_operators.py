@@ -5,10 +5,10 @@ Not a test: liger-kernel is not installed here. `pip install --no-deps --target 
     XETILE_TRITON=.triton-xpu PYTHONPATH=build/python_packages:LIGER .venv-torch/bin/python \\
       test/triton_kernels/liger_operators.py [NAME ...]
 Set LIGER_FUSED_MOE_AUTOTUNE=0: fused_moe has many configurations, each of which is compiled. The driver links the
-kernel of mhc_post_res backwards for most of a minute.
-Not here are mm_int8int2, which has no gradients; mlp, which asks for CUDA;
-vocab_parallel_cross_entropy, which needs several processes; and fused_linear_scaled_cross_entropy, which is PyTorch's
-operators alone on these GPUs.
+kernel of mhc_post_res backwards for most of a minute. mhc_coeffs has 3 norms here instead of its 20: it unrolls them,
+and Triton's own passes had not ended after minutes.
+Not here are mm_int8int2, which has no gradients; mlp, which asks for CUDA; vocab_parallel_cross_entropy, which needs
+several processes; and fused_linear_scaled_cross_entropy, which is PyTorch's operators alone on these GPUs.
 """
 
 from __future__ import annotations
