@@ -83,7 +83,7 @@ module attributes {transform.with_named_sequence} {
     %open = transform.param.constant 0 : i64 -> !transform.param<i64>
     transform.xetile.split_k %fused parts = %open workgroup_tile = [%open, %open] subgroup_layout = [%open, %open]
         k_step = %open target = %target : !transform.any_op, !transform.param<i64>, !transform.any_param
-    transform.xetile.assign_kernels %fused : !transform.any_op
+    transform.xetile.assign_kernels %fused chip = %target : !transform.any_op, !transform.any_param
     transform.xetile.extract_kernels %fused : !transform.any_op
     // The layers of a model have the same kernels: each is compiled once.
     transform.xetile.share_kernels %fused : !transform.any_op

@@ -1,5 +1,5 @@
 // Copies of gpu_model.mlir, applied by stock mlir-opt with the plugin. One leaves ops alone: they are listed.
-// RUN: sed 's/^    transform.xetile.assign_kernels %fused : !transform.any_op$/    transform.xetile.assign_kernels %fused : !transform.any_op\n    %ops = transform.structured.match ops{["linalg.reduce"]} in %fused : (!transform.any_op) -> !transform.any_op\n    transform.annotate %ops "xetile.schedule" : !transform.any_op/' %schedules/gpu_model.mlir > %t-leaves.mlir
+// RUN: sed 's/^    transform.xetile.assign_kernels %fused chip = .*$/    transform.xetile.assign_kernels %fused : !transform.any_op\n    %ops = transform.structured.match ops{["linalg.reduce"]} in %fused : (!transform.any_op) -> !transform.any_op\n    transform.annotate %ops "xetile.schedule" : !transform.any_op/' %schedules/gpu_model.mlir > %t-leaves.mlir
 // RUN: not mlir-opt --load-dialect-plugin=%plugin --load-pass-plugin=%plugin %s \
 // RUN:     --transform-preload-library='transform-library-paths=%schedules/parts,%t-leaves.mlir' \
 // RUN:     --transform-interpreter 2>&1 | FileCheck %s --check-prefix=LEFT
@@ -13,7 +13,7 @@
 // RUN:     --transform-interpreter | FileCheck %s --check-prefix=TWO
 // TWO-COUNT-2: gpu.launch_func
 // TWO-NOT: gpu.launch_func
-// RUN: sed 's/^    transform.xetile.assign_kernels %fused : !transform.any_op$/    %ops = transform.structured.match ops{["linalg.reduce"]} in %fused : (!transform.any_op) -> !transform.any_op\n    %number = transform.param.constant 0 : i64 -> !transform.param<i64>\n    transform.annotate %ops "xetile.kernel" = %number : !transform.any_op, !transform.param<i64>\n    transform.xetile.assign_kernels %fused : !transform.any_op/' %schedules/gpu_model.mlir > %t-merges.mlir
+// RUN: sed 's/^    transform.xetile.assign_kernels %fused chip = .*$/    %ops = transform.structured.match ops{["linalg.reduce"]} in %fused : (!transform.any_op) -> !transform.any_op\n    %number = transform.param.constant 0 : i64 -> !transform.param<i64>\n    transform.annotate %ops "xetile.kernel" = %number : !transform.any_op, !transform.param<i64>\n    transform.xetile.assign_kernels %fused : !transform.any_op/' %schedules/gpu_model.mlir > %t-merges.mlir
 // RUN: mlir-opt --load-dialect-plugin=%plugin --load-pass-plugin=%plugin %s \
 // RUN:     --transform-preload-library='transform-library-paths=%schedules/parts,%t-merges.mlir' \
 // RUN:     --transform-interpreter | FileCheck %s --check-prefix=ONE

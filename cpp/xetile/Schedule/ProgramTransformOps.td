@@ -13,7 +13,8 @@ def AssignKernelsOp : XeTile_TransformOp<"assign_kernels"> {
     with them where each element is computed about once: what follows a matmul in its shape, casts before it, what surrounds
     reductions along rows, as in a softmax, which is one kernel. Elementwise ops that are left are kernels by chains.
     A matmul that only such a kernel reads is part of it, of schedule `"matmul_rows"`, where a workgroup has whole rows of
-    the product in registers: up to 256 columns, 64 where f32 is multiplied exactly.
+    the product in registers: up to 256 columns, 64 where f32 is multiplied exactly. Where `chip` is given it is one of
+    Intel's: others have tiles of their own, and such matmuls stay kernels of theirs.
     Kernels of elementwise ops, or of reductions, that do not wait for one another and have the same loops become one if
     they read the same memory or are small (1 MiB).
 
@@ -44,8 +45,10 @@ def AssignKernelsOp : XeTile_TransformOp<"assign_kernels"> {
     Definite failures:
     - assign_kernels_c1: kernels of numbers that were given do not read one another's results in a circle.
   }];
-  let arguments = (ins TransformHandleTypeInterface:$target);
-  let assemblyFormat = "$target attr-dict `:` type($target)";
+  let arguments = (ins TransformHandleTypeInterface:$target, Optional<TransformParamTypeInterface>:$chip);
+  let assemblyFormat = [{
+    $target (`chip` `=` $chip^)? attr-dict `:` type($target) (`,` type($chip)^)?
+  }];
 }
 
 def ExtractKernelsOp : XeTile_TransformOp<"extract_kernels"> {

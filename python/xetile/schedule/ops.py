@@ -179,7 +179,7 @@ def apply_registered_pass(target: _K, pass_name: str, *, options: attributes.Opt
     return found
 
 
-def assign_kernels(target: Handle) -> None:
+def assign_kernels(target: Handle, *, chip: Str | None = None) -> None:
     """Decides which op of a program belongs to which kernel.
 
     Every op on tensors of the functions in `target` gets `xetile.kernel`, the number of a kernel, and `xetile.schedule`, the
@@ -188,7 +188,8 @@ def assign_kernels(target: Handle) -> None:
     with them where each element is computed about once: what follows a matmul in its shape, casts before it, what surrounds
     reductions along rows, as in a softmax, which is one kernel. Elementwise ops that are left are kernels by chains.
     A matmul that only such a kernel reads is part of it, of schedule `"matmul_rows"`, where a workgroup has whole rows of
-    the product in registers: up to 256 columns, 64 where f32 is multiplied exactly.
+    the product in registers: up to 256 columns, 64 where f32 is multiplied exactly. Where `chip` is given it is one of
+    Intel's: others have tiles of their own, and such matmuls stay kernels of theirs.
     Kernels of elementwise ops, or of reductions, that do not wait for one another and have the same loops become one if
     they read the same memory or are small (1 MiB).
 
@@ -219,7 +220,7 @@ def assign_kernels(target: Handle) -> None:
     Definite failures:
     - assign_kernels_c1: kernels of numbers that were given do not read one another's results in a circle.
     """
-    emit("xetile.assign_kernels", [Argument("target", target, Handle)])
+    emit("xetile.assign_kernels", [Argument("target", target, Handle), Argument("chip", chip, StrParam, "?")])
 
 
 def check_matmul_tiling(

@@ -97,7 +97,7 @@ def gpu_model(
     fused = prepare(module)
     open_ = ops.constant(0)
     ops.split_k(fused, open_, open_, open_, open_, open_, open_, target)
-    ops.assign_kernels(fused)
+    ops.assign_kernels(fused, chip=target)
     ops.extract_kernels(fused)
     ops.share_kernels(fused)
     steps = {

@@ -9,9 +9,11 @@
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "xetile/Linalg/ScheduleMark.h"
+#include "xetile/Schedule/Params.h"
 #include "xetile/Schedule/Programs/Partition.h"
 #include "xetile/Schedule/Programs/ProgramSteps.h"
 #include "xetile/Schedule/TransformOps.h"
+#include "xetile/Target/Target.h"
 #include <map>
 
 using namespace mlir;
@@ -24,7 +26,8 @@ namespace {
 /// Numbers the kernels of a function, in the order in which they run.
 class Numbering {
 public:
-  Numbering(RewriterBase &rewriter, func::FuncOp func) : rewriter(rewriter), func(func) {}
+  Numbering(RewriterBase &rewriter, func::FuncOp func, bool joinsProducts)
+      : rewriter(rewriter), func(func), joinsProducts(joinsProducts) {}
 
   LogicalResult run() {
     if (failed(checkOps()) || failed(checkGiven()))
@@ -44,6 +47,7 @@ private:
 
   RewriterBase &rewriter;
   func::FuncOp func;
+  bool joinsProducts;
   int64_t next = 0;
 };
 
@@ -104,7 +108,7 @@ LogicalResult Numbering::checkGiven() {
 }
 
 LogicalResult Numbering::number(Block &block) {
-  SmallVector<KernelOps> kernels = partition(block);
+  SmallVector<KernelOps> kernels = partition(block, joinsProducts);
   HostSteps order = orderSteps(kernels, block);
   if ((where = order.waiting)) {
     why = "the kernel of this op and others wait for one another's results: expected numbers "
@@ -134,13 +138,13 @@ LogicalResult Numbering::number(Block &block) {
 } // namespace
 
 DiagnosedSilenceableFailure assignKernels(RewriterBase &rewriter, func::FuncOp func,
-                                          Operation *step) {
+                                          Operation *step, bool joinsProducts) {
   // Dead ops belong to no kernel.
   func.walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *each) {
     if (isOpTriviallyDead(each))
       rewriter.eraseOp(each);
   });
-  Numbering numbering(rewriter, func);
+  Numbering numbering(rewriter, func, joinsProducts);
   if (succeeded(numbering.run()))
     return DiagnosedSilenceableFailure::success();
   DiagnosedDefiniteFailure diag = ::emitDefiniteFailure(numbering.where->getLoc(), numbering.why);
@@ -152,6 +156,12 @@ DiagnosedSilenceableFailure assignKernels(RewriterBase &rewriter, func::FuncOp f
 
 DiagnosedSilenceableFailure AssignKernelsOp::apply(TransformRewriter &rewriter, TransformResults &,
                                                    TransformState &state) {
+  auto op = cast<TransformOpInterface>(getOperation());
+  StringRef chip;
+  if (Value given = getChip())
+    if (auto diag = readString(op, state, given, "chip", chip); !diag.succeeded())
+      return diag;
+  bool isOfOthers = findTilingTarget(chip) != nullptr;
   SmallVector<func::FuncOp> funcs;
   for (Operation *target : state.getPayloadOps(getTarget()))
     target->walk([&](func::FuncOp func) {
@@ -159,7 +169,7 @@ DiagnosedSilenceableFailure AssignKernelsOp::apply(TransformRewriter &rewriter, 
         funcs.push_back(func);
     });
   for (func::FuncOp func : funcs)
-    if (auto diag = assignKernels(rewriter, func, getOperation()); !diag.succeeded())
+    if (auto diag = assignKernels(rewriter, func, getOperation(), !isOfOthers); !diag.succeeded())
       return diag;
   return DiagnosedSilenceableFailure::success();
 }

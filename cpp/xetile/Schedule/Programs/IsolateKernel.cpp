@@ -42,7 +42,7 @@ DiagnosedSilenceableFailure IsolateKernelOp::apply(TransformRewriter &rewriter,
         funcs.push_back(func);
     });
     for (func::FuncOp func : funcs)
-      if (auto diag = assignKernels(rewriter, func, op); !diag.succeeded())
+      if (auto diag = assignKernels(rewriter, func, op, /*joinsProducts=*/false); !diag.succeeded())
         return diag;
     if (auto diag = extractKernels(rewriter, module, op); !diag.succeeded())
       return diag;

@@ -401,7 +401,7 @@ SmallVector<KernelOps> Partitioner::run() {
 
 } // namespace
 
-SmallVector<KernelOps> partition(Block &block) {
+SmallVector<KernelOps> partition(Block &block, bool joinsProducts) {
   SmallVector<Merge> merges;
   Operation *parent = block.getParentOp();
   auto func = dyn_cast<func::FuncOp>(parent);
@@ -413,7 +413,8 @@ SmallVector<KernelOps> partition(Block &block) {
     // Ops that both kernels use may join the merged one: partition again.
     std::optional<Merge> merge = findMerge(kernels);
     if (!merge) {
-      joinProducts(kernels);
+      if (joinsProducts)
+        joinProducts(kernels);
       moveStatistics(kernels, sizes);
       return kernels;
     }

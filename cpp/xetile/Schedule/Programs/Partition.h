@@ -8,8 +8,8 @@
 namespace xetile::transform_ops {
 
 /// The kernels of a block of `hostBlocks`. Ops with a number keep it and are alone with those of
-/// the same number.
-llvm::SmallVector<KernelOps> partition(mlir::Block &block);
+/// the same number. Matmuls join reductions of their rows unless `joinsProducts` is false.
+llvm::SmallVector<KernelOps> partition(mlir::Block &block, bool joinsProducts = true);
 
 } // namespace xetile::transform_ops
 

@@ -9,9 +9,11 @@
 
 namespace xetile::transform_ops {
 
-/// Numbers the kernels of `func`: `transform.xetile.assign_kernels`. Failures name `step`.
+/// Numbers the kernels of `func`: `transform.xetile.assign_kernels`. Failures name `step`. Matmuls
+/// join reductions of their rows where `joinsProducts`.
 mlir::DiagnosedSilenceableFailure assignKernels(mlir::RewriterBase &rewriter,
-                                                mlir::func::FuncOp func, mlir::Operation *step);
+                                                mlir::func::FuncOp func, mlir::Operation *step,
+                                                bool joinsProducts);
 
 /// Makes a module of each kernel of the functions in `target`: `transform.xetile.extract_kernels`.
 mlir::DiagnosedSilenceableFailure extractKernels(mlir::RewriterBase &rewriter,

@@ -274,7 +274,7 @@ def test_two_kernels_become_one_by_hand(compile_kernel):
 def test_a_schedule_that_leaves_an_op_alone_lists_it(tmp_path, compile_kernel):
     """A copy of gpu_model.mlir without assign_kernels: the payload's own numbers are all that there is."""
     text = (xetile.schedule._SCHEDULES / "gpu_model.mlir").read_text()
-    left = "    transform.xetile.assign_kernels %fused : !transform.any_op\n"
+    left = "    transform.xetile.assign_kernels %fused chip = %target : !transform.any_op, !transform.any_param\n"
     assert left in text
     (tmp_path / "mine.mlir").write_text(text.replace(left, ""))
     with pytest.raises(XeTileError, match="expected the number of a kernel") as caught:

@@ -298,3 +298,9 @@ def test_nothing_is_spilled(chip):
     spirv = xetile.compile(parse(program("softmax", 1024, 256, 512, "f16")), target=chip, native="off").spirv
     (kernel,) = report.statistics(spirv, chip)
     assert kernel.spill_bytes == 0
+
+
+def test_chips_with_tiles_of_their_own_keep_two_kernels():
+    kernel = xetile.compile(parse(program("softmax", 128, 64, 64, "f16")), "gpu_model", "sm_90a")
+    names = re.findall(r"gpu\.func @program_\d_(\w+)_kernel", kernel.stages["1-xetile-workgroup"])
+    assert names == ["matmul", "rows"]
