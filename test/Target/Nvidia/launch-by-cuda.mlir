@@ -7,7 +7,7 @@ module attributes {gpu.container_module} {
       maps = [{argument = 0 : i64, box = array<i64: 64, 128>}],
       ring = {stages = 2 : i64, stage_bytes = 8 : i64, shared_bytes = 49168 : i64, threads = 256 : i64,
               written = array<i64: 1>}}, array = {maps = [],
-      ring = {stages = 0 : i64, stage_bytes = 0 : i64, shared_bytes = 0 : i64, threads = 32 : i64,
+      ring = {stages = 0 : i64, stage_bytes = 0 : i64, shared_bytes = 0 : i64, threads = 32 : i64, flat,
               written = array<i64: 0>}}}, assembly = "PTX">]
   // CHECK-LABEL: func.func @launch
   // CHECK-SAME: %[[A:.*]]: memref<40x48xbf16>, %[[B:.*]]: memref<?xf32>, %[[N:.*]]: i32, %[[X:.*]]: index
@@ -39,6 +39,11 @@ module attributes {gpu.container_module} {
   // CHECK-LABEL: func.func @six
   // CHECK: %[[RANK:.*]] = arith.constant 6 : i64
   // CHECK: call @xetileCudaArray(%{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %[[RANK]], {{.*}}) : (!llvm.ptr{{(, i64)+}}) -> ()
+  // All workgroups are along x where the kernel says so.
+  // CHECK: %[[YZ:.*]] = arith.muli %[[Y:.*]], %[[Z:.*]] : i64
+  // CHECK: %[[ALL:.*]] = arith.muli %{{.*}}, %[[YZ]] : i64
+  // CHECK: %[[ONE:.*]] = arith.constant 1 : i64
+  // CHECK: call @xetileCudaLaunch(%{{[^,]*}}, %[[ALL]], %[[ONE]], %[[ONE]],
   func.func @six(%A: memref<2x3x4x5x6x7xf32>, %B: memref<?xf32>, %n: i32, %x: index) {
     gpu.launch_func @kernels::@array blocks in (%x, %x, %x) threads in (%x, %x, %x) args(%A : memref<2x3x4x5x6x7xf32>)
     return

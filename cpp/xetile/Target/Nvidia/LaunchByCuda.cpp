@@ -172,8 +172,12 @@ private:
     if (pipeline && pipeline == "specialized")
       call(b, counter && counter.getValue() ? "xetileCudaDraw" : "xetileCudaWalk", {handle});
     gpu::KernelDim3 grid = launch.getGridSizeOperandValues();
-    call(b, "xetileCudaLaunch",
-         {handle, fromIndex(grid.x), fromIndex(grid.y), fromIndex(grid.z), ringNumber("threads")});
+    std::array<Value, 3> sizes = {fromIndex(grid.x), fromIndex(grid.y), fromIndex(grid.z)};
+    if (kernel->ring.get("flat")) {
+      sizes[0] = arith::MulIOp::create(b, sizes[0], arith::MulIOp::create(b, sizes[1], sizes[2]));
+      sizes[1] = sizes[2] = number(1);
+    }
+    call(b, "xetileCudaLaunch", {handle, sizes[0], sizes[1], sizes[2], ringNumber("threads")});
     launch.erase();
     return success();
   }

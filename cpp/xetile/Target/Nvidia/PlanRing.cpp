@@ -120,11 +120,44 @@ private:
     fields.append(number("shared_bytes", plan->sharedBytes));
     fields.append(number("threads", plan->threads));
     fields.append("pipeline", b.getStringAttr("threads"));
+    if (flattenGrid(kernel))
+      fields.append("flat", b.getUnitAttr());
     fields.append("written", b.getDenseI64ArrayAttr(written.getArrayRef()));
     fields.append("aligned", b.getDenseI64ArrayAttr(aligned));
     kernel->setAttr(kRingAttr, fields.getDictionary(&getContext()));
     kernel.setKnownBlockSizeAttr(b.getDenseI32ArrayAttr({int32_t(plan->threads), 1, 1}));
     return success();
+  }
+
+  /// Numbers all workgroups along x where the others have more than a launch takes. True if so.
+  static bool flattenGrid(gpu::GPUFuncOp kernel) {
+    constexpr int64_t kMostYZ = 65535, kMostX = 0x7fffffff;
+    std::optional<ArrayRef<int32_t>> grid = kernel.getKnownGridSize();
+    if (!grid || grid->size() != 3)
+      return false;
+    int64_t x = (*grid)[0], y = (*grid)[1], z = (*grid)[2];
+    if (std::max(y, z) <= kMostYZ || x * y > kMostX || x * y * z > kMostX)
+      return false;
+    if (kernel.walk([](gpu::GridDimOp) { return WalkResult::interrupt(); }).wasInterrupted())
+      return false;
+    SmallVector<gpu::BlockIdOp> ids;
+    kernel.walk([&](gpu::BlockIdOp id) { ids.push_back(id); });
+    auto b = OpBuilder::atBlockBegin(&kernel.getBody().front());
+    Location loc = kernel.getLoc();
+    auto number = [&](int64_t value) -> Value {
+      return arith::ConstantIndexOp::create(b, loc, value);
+    };
+    Value all = gpu::BlockIdOp::create(b, loc, gpu::Dimension::x);
+    Value rows = arith::DivUIOp::create(b, loc, all, number(x));
+    std::array<Value, 3> places = {arith::RemUIOp::create(b, loc, all, number(x)),
+                                   arith::RemUIOp::create(b, loc, rows, number(y)),
+                                   arith::DivUIOp::create(b, loc, rows, number(y))};
+    for (gpu::BlockIdOp id : ids) {
+      id.getResult().replaceAllUsesWith(places[size_t(id.getDimension())]);
+      id.erase();
+    }
+    kernel.setKnownGridSizeAttr(b.getDenseI32ArrayAttr({int32_t(x * y * z), 1, 1}));
+    return true;
   }
 
   /// A memref itself; of an address the one whose address it is computed of, null without one.
