@@ -118,6 +118,26 @@ private:
     return success();
   }
 
+  /// With all workgroups along x where the kernel numbers them so.
+  void callLaunch(ImplicitLocOpBuilder &b, gpu::LaunchFuncOp launch, const Kernel &kernel,
+                  Value handle) {
+    gpu::KernelDim3 grid = launch.getGridSizeOperandValues();
+    auto number = [&](int64_t value) -> Value {
+      return arith::ConstantOp::create(b, b.getI64IntegerAttr(value));
+    };
+    SmallVector<Value> facts = {handle};
+    for (Value size : {grid.x, grid.y, grid.z})
+      facts.push_back(size.getType().isIndex() ? arith::IndexCastOp::create(b, b.getI64Type(), size)
+                                               : size);
+    if (kernel.ring.get("flat")) {
+      Value others = arith::MulIOp::create(b, facts[2], facts[3]);
+      facts[1] = arith::MulIOp::create(b, facts[1], others);
+      facts[2] = facts[3] = number(1);
+    }
+    facts.push_back(number(kernel.ring.getAs<IntegerAttr>("threads").getInt()));
+    call(b, "xetileCudaLaunch", facts);
+  }
+
   LogicalResult lower(gpu::LaunchFuncOp launch) {
     FailureOr<Kernel> kernel = find(launch);
     if (failed(check(launch)) || failed(kernel))
@@ -126,10 +146,6 @@ private:
     std::string name = launch.getKernelModuleName().getValue().str();
     auto number = [&](int64_t value) -> Value {
       return arith::ConstantOp::create(b, b.getI64IntegerAttr(value));
-    };
-    auto fromIndex = [&](Value value) -> Value {
-      return value.getType().isIndex() ? arith::IndexCastOp::create(b, b.getI64Type(), value)
-                                       : value;
     };
     auto ringNumber = [&](StringRef field) {
       return number(kernel->ring.getAs<IntegerAttr>(field).getInt());
@@ -171,13 +187,7 @@ private:
     auto counter = kernel->ring.getAs<BoolAttr>("counter");
     if (pipeline && pipeline == "specialized")
       call(b, counter && counter.getValue() ? "xetileCudaDraw" : "xetileCudaWalk", {handle});
-    gpu::KernelDim3 grid = launch.getGridSizeOperandValues();
-    std::array<Value, 3> sizes = {fromIndex(grid.x), fromIndex(grid.y), fromIndex(grid.z)};
-    if (kernel->ring.get("flat")) {
-      sizes[0] = arith::MulIOp::create(b, sizes[0], arith::MulIOp::create(b, sizes[1], sizes[2]));
-      sizes[1] = sizes[2] = number(1);
-    }
-    call(b, "xetileCudaLaunch", {handle, sizes[0], sizes[1], sizes[2], ringNumber("threads")});
+    callLaunch(b, launch, *kernel, handle);
     launch.erase();
     return success();
   }
