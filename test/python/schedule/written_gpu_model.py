@@ -73,7 +73,7 @@ def attention(module: Module, target: str) -> None:
     own, rest = ops.isolate_kernel(simple, schedule="attention")
     ops.foreach(rest, partial(tiles, target=target))
     function = ops.match(own, Function, ops=["func.func"])
-    ops.online(function, open_)
+    ops.online(function, open_, chip=target)
     outlined, kernel = parts.tile_program(own, open_, open_, open_, open_, target)
     parts.prefetch_blocks(kernel, 2)
     parts.link_rest(outlined)

@@ -116,6 +116,7 @@ def attention(
     module: Module,
     *,
     workgroup_m: int = knob(0, min=0, doc="queries of a workgroup; 0 leaves it to the compiler, here and below"),
+    workgroup_n: int = knob(0, min=0, doc="elements of a value that a workgroup computes"),
     subgroups_m: int = knob(0, min=0, doc="subgroups of a workgroup, which share its queries"),
     keys: int = knob(0, min=0, doc="keys of a step"),
     split_keys: int = knob(
@@ -133,8 +134,8 @@ def attention(
     ops.split_keys(ops.match(module, Function, ops=["func.func"]), split_keys, target)
     own, rest = ops.isolate_kernel(module, schedule="attention")
     ops.foreach(rest, lambda other: parts.tile_rest(other, target))
-    ops.online(ops.match(own, Function, ops=["func.func"]), keys, lazy=lazy)
-    outlined, kernel = parts.tile_program(own, workgroup_m, 0, subgroups_m, 0, target)
+    ops.online(ops.match(own, Function, ops=["func.func"]), keys, lazy=lazy, chip=target)
+    outlined, kernel = parts.tile_program(own, workgroup_m, workgroup_n, subgroups_m, 0, target)
     parts.prefetch_blocks(kernel, prefetch)
     return parts.link_rest(outlined)
 
