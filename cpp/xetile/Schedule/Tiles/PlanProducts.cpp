@@ -88,7 +88,9 @@ std::optional<Found> Finder::find(Value tensor, ArrayRef<int64_t> dims, unsigned
   groups = expand ? expand.getReassociationIndices() : collapse.getReassociationIndices();
   ArrayRef<int64_t> wide =
       expand ? expand.getResultType().getShape() : collapse.getSrcType().getShape();
-  SmallVector<int64_t> inner;
+  // A number is of no group: none of its dimensions is one of the results.
+  SmallVector<int64_t> inner(
+      groups.empty() ? cast<RankedTensorType>(op->getOperand(0).getType()).getRank() : 0, -1);
   for (auto [number, group] : llvm::enumerate(groups)) {
     SmallVector<int64_t> live;
     for (int64_t dim : group)

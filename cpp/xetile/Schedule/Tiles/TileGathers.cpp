@@ -1,8 +1,8 @@
 //===- TileGathers.cpp - elements of tensors at any indices -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a tensor and a vector of indices for each of its dimensions. Out: the vector of its elements
-// there: gathered from memory, or computed of what is gathered. Refused: what reduces, pads,
-// inserts or concatenates, which has to be in memory.
+// there: gathered from memory, or computed of what is gathered. Refused: what reduces, inserts or
+// concatenates, which has to be in memory.
 #include "xetile/IR/XeTileOps.h"
 #include "xetile/Schedule/Tiles/TileWriter.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -51,6 +51,8 @@ FailureOr<Value> TileWriter::valueAt(Operation *reader, Value tensor, ArrayRef<V
   if (auto op = tensor.getDefiningOp<linalg::LinalgOp>();
       op && op.getNumLoops() == op.getNumParallelLoops())
     return computedAt(op, cast<OpResult>(tensor).getResultNumber(), indices);
+  if (auto pad = tensor.getDefiningOp<tensor::PadOp>())
+    return paddedAt(pad, indices);
   return movedAt(reader, tensor.getDefiningOp(), indices);
 }
 
@@ -111,6 +113,28 @@ FailureOr<Value> TileWriter::movedAt(Operation *reader, Operation *op, ArrayRef<
                   "element of what is: it is computed by " +
                       op->getName().getStringRef());
   return valueAt(reader, op->getOperand(0), vectors);
+}
+
+/// What is padded where the indices less the padding before it are its own, else the padding.
+FailureOr<Value> TileWriter::paddedAt(tensor::PadOp op, ArrayRef<Value> indices) {
+  Value padding = op.getConstantPaddingValue();
+  TypedAttr around = padding ? getSplat(padding) : TypedAttr();
+  if (!around)
+    return refuse(op, "expected a constant around a padded tensor");
+  SmallVector<Value> inner;
+  Value inside;
+  for (auto [index, low, high, extent] : llvm::zip_equal(
+           indices, op.getStaticLow(), op.getStaticHigh(), extents.of(op.getSource()))) {
+    if (ShapedType::isDynamic(low))
+      return refuse(op, "expected padding known when compiled of what is read by indices");
+    inner.push_back(low == 0 ? index : addVectors(index, indexSplat(-low, {1, 1})));
+    if (low != 0 || high != 0)
+      inside = both(inside, isBelow(inner.back(), extent));
+  }
+  FailureOr<Value> result = valueAt(op, op.getSource(), inner);
+  if (failed(result) || !inside)
+    return result;
+  return select(inside, *result, splat(around));
 }
 
 FailureOr<Value> TileWriter::computedAt(linalg::LinalgOp op, unsigned result,

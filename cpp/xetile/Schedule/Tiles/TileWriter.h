@@ -317,6 +317,8 @@ private:
                                        llvm::ArrayRef<mlir::Value> indices);
   mlir::FailureOr<mlir::Value> movedAt(mlir::Operation *reader, mlir::Operation *op,
                                        llvm::ArrayRef<mlir::Value> indices);
+  mlir::FailureOr<mlir::Value> paddedAt(mlir::tensor::PadOp op,
+                                        llvm::ArrayRef<mlir::Value> indices);
   mlir::FailureOr<mlir::Value> computedAt(mlir::linalg::LinalgOp op, unsigned result,
                                           llvm::ArrayRef<mlir::Value> indices);
   mlir::FailureOr<llvm::SmallVector<mlir::Value>> throughMap(mlir::linalg::LinalgOp op,

@@ -199,3 +199,40 @@ def test_parts_of_rows_are_read_where_they_are(compile_kernel, rng, rows, widths
         kernel = compile_kernel(ir.Module.parse(text), schedule="elementwise", target=target)
     np.testing.assert_array_equal(kernel(*parts, weights), expected)
     assert ("arith.select" not in kernel.stages["1-xetile-workgroup"]) == are_parts
+
+
+@pytest.mark.parametrize("computed", [False, True], ids=["memory", "computed"])
+@pytest.mark.parametrize("low, high", [((3, 0), (0, 0)), ((0, 0), (2, 0)), ((1, 2), (3, 1))])
+def test_what_is_padded_is_read_by_indices(run, rng, low, high, computed):
+    """Rows of an odd number of elements, one after the other: no tile of what is padded is one of the result."""
+    x = rng.standard_normal((9, 9)).astype(np.float32)
+    kind = tensor(x.shape, "f32")
+    body = generic("%q", [("%x", kind)], x.shape, "f32", [BOTH, BOTH], "pp", SQUARES) if computed else ""
+    padded = np.pad(x * x if computed else x, tuple(zip(low, high, strict=True)), constant_values=5)
+    whole, result = tensor(padded.shape, "f32"), tensor((padded.size,), "f32")
+    body += (
+        f"%z = arith.constant 5.0 : f32\n%p = tensor.pad {'%q' if computed else '%x'} low{[*low]} high{[*high]} {{\n"
+        f"^bb0(%i: index, %j: index):\ntensor.yield %z : f32\n}} : {kind} to {whole}\n"
+        f"%y = tensor.collapse_shape %p [[0, 1]] : {whole} into {result}\n"
+    )
+    (got,) = run(function([("%x", kind)], [("%y", result)], body), [x], [padded.ravel()], schedule="gpu_model")
+    np.testing.assert_array_equal(got, padded.ravel())
+
+
+def test_a_tensor_of_one_element_becomes_a_number(run, rng):
+    one, number, kind = tensor((1,), "f32"), tensor((), "f32"), tensor((129,), "f32")
+    body = generic("%q", [("%v", one)], (1,), "f32", ["(i) -> (i)"] * 2, "p", SQUARES)
+    body += f"%n = tensor.collapse_shape %q [] : {one} into {number}\n"
+    body += generic(
+        "%y",
+        [("%x", kind), ("%n", number)],
+        (129,),
+        "f32",
+        ["(i) -> (i)", "(i) -> ()", "(i) -> (i)"],
+        "p",
+        "%1 = arith.addf %a0, %a1 : f32\nlinalg.yield %1 : f32\n",
+    )
+    x, v = rng.standard_normal(129).astype(np.float32), rng.standard_normal(1).astype(np.float32)
+    text = function([("%x", kind), ("%v", one)], [("%y", kind)], body)
+    (got,) = run(text, [x, v], [x], schedule="gpu_model")
+    np.testing.assert_array_equal(got, x + v * v)
