@@ -1870,7 +1870,7 @@ def to_tiles(
       reshapes, of tensors in memory; with `elementwise`, by none that reduces.
     - to_tiles_c4: linalg ops compute by elementwise ops (what reduces by other than one sum, product, minimum, maximum,
       and, or, xor does so one element after the other); what is read by other indices (extracted in a body, inserted
-      with steps) is in memory, or computed of what is element by element.
+      with steps) is in memory, or computed of what is element by element, or what is padded.
     - to_tiles_c5: `sg_layout` divides `tile`.
     - to_tiles_c6: no reduction is computed anew in each step of another one.
     - to_tiles_c7: there is one scan at most, and what follows it is elementwise: it reads each value where it is written.
