@@ -45,3 +45,8 @@ func.func @signs(%a: vector<8x32xi8>, %b: vector<32x16xi8>) {
   %d = xetile.tile_mma %a, %b {xetile.unsigned_a} : vector<8x32xi8>, vector<32x16xi8> -> vector<8x16xi32>
   return
 }
+
+// -----
+
+// expected-error @+1 {{'llvm.func' op expected xetile.conditions to be an array of arrays of two or four strings, got}}
+llvm.func @f_check() attributes {xetile.conditions = [["argument 0, dimension 0", "==", "its type"]]}

@@ -66,6 +66,18 @@ bool areMaps(Attribute value) {
   return maps && llvm::all_of(maps, isMap);
 }
 
+/// Where and what is said, or two sides, their relation and a reason.
+bool isCondition(Attribute value) {
+  auto texts = dyn_cast<ArrayAttr>(value);
+  return texts && (texts.size() == 2 || texts.size() == 4) &&
+         llvm::all_of(texts, llvm::IsaPred<StringAttr>);
+}
+
+bool areConditions(Attribute value) {
+  auto conditions = dyn_cast<ArrayAttr>(value);
+  return conditions && llvm::all_of(conditions, isCondition);
+}
+
 bool isFloat32(Attribute value) {
   auto number = dyn_cast<FloatAttr>(value);
   return number && number.getType().isF32();
@@ -99,8 +111,9 @@ const Row rows[] = {
      is<DenseI64ArrayAttr>},
     {kLazyAttr, Place::Operation, "a float of 32 bits", isFloat32},
     {kSeenAttr, Place::Operation, "a boolean", is<BoolAttr>},
-    {kConditionsAttr, Place::Operation, "an array of arrays", isArrayOf<ArrayAttr>},
-    {kExpectationsAttr, Place::Operation, "an array of arrays", isArrayOf<ArrayAttr>},
+    {kConditionsAttr, Place::Operation, "an array of arrays of two or four strings", areConditions},
+    {kExpectationsAttr, Place::Operation, "an array of arrays of two or four strings",
+     areConditions},
     {kTilingAttr, Place::Operation, "a dictionary", is<DictionaryAttr>},
     {kSubgroupsAttr, Place::Operation, "an integer", is<IntegerAttr>},
     {kSlmBytesAttr, Place::Operation, "an integer", is<IntegerAttr>},

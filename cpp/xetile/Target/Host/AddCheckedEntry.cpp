@@ -3,7 +3,8 @@
 // In: the LLVM dialect, C interfaces of @f and of its checks. Out: besides, @f_checked, which calls
 // these and, where all is well, @f; it returns null or a text that says what is wrong, with what @f
 // was called with or with what it found in data.
-// Refused: nothing; functions without both interfaces stay alone.
+// Refused: nothing; functions without both interfaces, or whose checks take other arguments, stay
+// alone.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "xetile/Target/Host/Expectations.h"
@@ -31,10 +32,12 @@ struct AddCheckedEntry : xetile::impl::AddCheckedEntryBase<AddCheckedEntry> {
         LLVM::LLVMFuncOp check = find(name + suffix.str());
         auto conditions = check ? check->getAttrOfType<ArrayAttr>(kConditionsAttr) : ArrayAttr();
         LLVM::LLVMFuncOp checkCall = find(kInterface.str() + name + suffix.str());
-        if (conditions && checkCall)
+        if (conditions && checkCall && isCheckOf(checkCall, call))
           checks.push_back({checkCall, conditions});
       }
       auto expectations = function->getAttrOfType<ArrayAttr>(kExpectationsAttr);
+      if (!tells(function))
+        expectations = {};
       if (!checks.empty() || expectations)
         addEntry(function, call, checks, expectations);
     }
@@ -49,6 +52,20 @@ private:
     LLVM::LLVMFuncOp function;
     ArrayAttr conditions;
   };
+
+  /// True if a check takes a place for what it tells, and arguments of the function.
+  static bool isCheckOf(LLVM::LLVMFuncOp check, LLVM::LLVMFuncOp call) {
+    ArrayRef<Type> taken = check.getFunctionType().getParams();
+    ArrayRef<Type> given = call.getFunctionType().getParams();
+    return !taken.empty() && taken.size() - 1 <= given.size() &&
+           taken.drop_front() == given.take_back(taken.size() - 1);
+  }
+
+  /// True if the last results of a function tell which expectation did not hold.
+  static bool tells(LLVM::LLVMFuncOp function) {
+    auto returned = dyn_cast<LLVM::LLVMStructType>(function.getFunctionType().getReturnType());
+    return returned && !returned.isOpaque() && returned.getBody().size() >= kTold;
+  }
 
   LLVM::LLVMFuncOp find(const std::string &name) {
     return getOperation().lookupSymbol<LLVM::LLVMFuncOp>(name);
