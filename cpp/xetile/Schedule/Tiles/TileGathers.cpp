@@ -115,7 +115,8 @@ FailureOr<Value> TileWriter::movedAt(Operation *reader, Operation *op, ArrayRef<
   return valueAt(reader, op->getOperand(0), vectors);
 }
 
-/// What is padded where the indices less the padding before it are its own, else the padding.
+/// Elements of the padded tensor where the indices, less the padding before it, are its own; else
+/// the padding.
 FailureOr<Value> TileWriter::paddedAt(tensor::PadOp op, ArrayRef<Value> indices) {
   Value padding = op.getConstantPaddingValue();
   TypedAttr around = padding ? getSplat(padding) : TypedAttr();
