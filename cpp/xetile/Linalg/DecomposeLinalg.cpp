@@ -1,8 +1,8 @@
 //===- DecomposeLinalg.cpp - linalg ops without loops of their own ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: linalg.softmax, pack, unpack and Winograd's transforms on tensors. Out: linalg ops with
-// loops, pads and reshapes. Refused: Winograd's transforms of integers, and of sizes known at run
-// time only.
+// loops, pads and reshapes. Refused: a softmax of other elements than floats; Winograd's transforms
+// of integers, and of sizes known at run time only.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -42,6 +42,9 @@ Value xetile::castElements(RewriterBase &b, Location loc, Value tensor, Type ele
 static LogicalResult decompose(RewriterBase &b, linalg::SoftmaxOp op) {
   Location loc = op.getLoc();
   Type input = getElementTypeOrSelf(op.getInput()), output = getElementTypeOrSelf(op.getOutput());
+  if (!isa<FloatType>(input))
+    return op.emitOpError() << "has elements of type " << input
+                            << "; expected floats: convert them before and after";
   auto isNarrow = [](Type type) { return type.getIntOrFloatBitWidth() < 32; };
   linalg::SoftmaxOp wide = op;
   if (isNarrow(output) || input != output) {
