@@ -15,7 +15,7 @@ func.func @matmul(%a: tensor<40x48xf16>, %b: tensor<48x64xf16>, %c: tensor<40x64
   return %d : tensor<40x64xf32>
 }
 """
-# Two matmuls and a softmax: on a GPU two kernels; the second one reads what the first one writes, and has the softmax of its rows.
+# Two matmuls and a softmax: on a GPU two kernels. The second one reads what the first one writes, and has the softmax.
 MODEL = """
 func.func @model(%x: tensor<33x48xf16>, %w: tensor<48x64xf16>, %v: tensor<64x32xf16>) -> tensor<33x32xf32> {
   %zero = arith.constant 0.0 : f32
