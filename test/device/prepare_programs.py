@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -23,11 +22,13 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 KERNELBENCH = HERE.parent / "kernelbench"
+sys.path.append(str(KERNELBENCH))
+
+from checkout import problems  # noqa: E402
 
 
 def compile_one(source: Path, folder: Path, number: int, elements: int) -> dict[str, Any]:
     """The case of a problem, whose kernel is written; `refused` says why there is none."""
-    sys.path.insert(0, str(KERNELBENCH))
     import torch
     import xetile.torch
     from problem import Problem
@@ -75,16 +76,6 @@ def compile_one(source: Path, folder: Path, number: int, elements: int) -> dict[
     }  # fmt: skip
 
 
-def problems(checkout: Path, levels: list[int], only: list[int] | None) -> list[Path]:
-    found = []
-    for level in levels:
-        for file in (checkout / "KernelBench" / f"level{level}").glob("*.py"):
-            number = re.match(r"(\d+)_", file.name)
-            if number and (only is None or int(number[1]) in only):
-                found.append((level, int(number[1]), file))
-    return [file for _, _, file in sorted(found)]
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
@@ -114,7 +105,7 @@ def main() -> int:
         print(source.stem, row.get("refused", "compiled").splitlines()[-1][:200], flush=True)
         return {"name": source.stem, **row}
 
-    sources = problems(options.checkout, options.level, options.only)
+    sources = [file for level in options.level for file in problems(options.checkout, level, options.only)]
     with ThreadPoolExecutor(options.jobs) as pool:
         rows = list(pool.map(one, enumerate(sources)))
     cases = [row for row in rows if "refused" not in row]

@@ -29,6 +29,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from checkout import problems
+
 CHILD = Path(__file__).with_name("child.py")
 STATES = ("not imported", "not compiled", "wrong", "crashed", "out of time", "right")
 
@@ -61,14 +63,6 @@ def main() -> int:
     if options.page:
         options.page.write_text(page(rows))
     return 0 if all(row["state"] == "right" for row in rows) else 1
-
-
-def problems(checkout: Path, level: int, only: list[int] | None) -> list[Path]:
-    folder = checkout / "KernelBench" / f"level{level}"
-    if not folder.is_dir():
-        sys.exit(f"kernelbench: error: there is no {folder}; expected a checkout of KernelBench")
-    numbered = {int(found[1]): file for file in folder.glob("*.py") if (found := re.match(r"(\d+)_", file.name))}
-    return [numbered[number] for number in sorted(numbered) if only is None or number in only]
 
 
 def run(file: Path, options: argparse.Namespace) -> dict[str, Any]:
