@@ -53,9 +53,11 @@ static bool endsWithMemory(Value tensor, unsigned dim) {
   while (auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>()) {
     if (slice.getDroppedDims().any() || !slice.hasUnitStride())
       return false;
-    int64_t offset = slice.getStaticOffsets()[dim];
-    if (ShapedType::isDynamic(offset) ||
-        offset + slice.getStaticSizes()[dim] != slice.getSourceType().getDimSize(dim))
+    int64_t offset = slice.getStaticOffsets()[dim], size = slice.getStaticSizes()[dim];
+    int64_t whole = slice.getSourceType().getDimSize(dim);
+    // All elements of a dimension begin at its first one, whatever the slice calls it.
+    if (ShapedType::isDynamic(size) || ShapedType::isDynamic(whole) ||
+        (size != whole && (ShapedType::isDynamic(offset) || offset + size != whole)))
       return false;
     tensor = slice.getSource();
   }

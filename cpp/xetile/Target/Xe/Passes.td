@@ -230,7 +230,8 @@ def MathToOpenCL : Pass<"xetile-math-to-opencl", "::mlir::gpu::GPUModuleOp"> {
     ...
     %y = vector.from_elements %y0, %y1 : vector<2xf32>
     ```
-    Functions of f16 are computed in f32 and rounded once; roundings, magnitudes and products stay what they are.
+    Functions of f16 are computed in f32 and rounded once; roundings, magnitudes and products stay what they are. A call for each
+    element of a vector of over 4096, more than a subgroup's registers hold, is refused, as are scalable vectors.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::vector::VectorDialect"];
 }

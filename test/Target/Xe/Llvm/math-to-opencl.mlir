@@ -1,4 +1,4 @@
-// RUN: xetile-opt %s --pass-pipeline="builtin.module(gpu.module(xetile-math-to-opencl))" | FileCheck %s
+// RUN: xetile-opt %s --pass-pipeline="builtin.module(gpu.module(xetile-math-to-opencl))" -split-input-file -verify-diagnostics | FileCheck %s
 
 // What LLVM has no function for, and what upstream writes without digits near zero; the others stay.
 // CHECK-DAG: llvm.func spir_funccc @_Z5asinhf(f32) -> f32
@@ -37,5 +37,27 @@ gpu.module @device {
     %a = math.absf %x : f16
     %f = math.fma %x, %x, %x : f16
     return %e, %a, %f : f16, f16, f16
+  }
+}
+
+// -----
+
+// No call for each of a million elements: no lane has such a vector.
+gpu.module @device {
+  func.func @of_no_lane(%x: vector<4096xf32>, %y: vector<4097xf32>) -> (vector<4096xf32>, vector<4097xf32>) {
+    %a = math.asinh %x : vector<4096xf32>
+    // expected-error @+1 {{'math.asinh' op has a vector of type 'vector<4097xf32>' in device code; expected at most 4096 elements, a known number, which a lane's registers hold; distribute the vector over lanes or cut it before}}
+    %b = math.asinh %y : vector<4097xf32>
+    return %a, %b : vector<4096xf32>, vector<4097xf32>
+  }
+}
+
+// -----
+
+gpu.module @device {
+  func.func @of_unknown_length(%x: vector<[4]xf64>) -> vector<[4]xf64> {
+    // expected-error @+1 {{'math.erf' op has a vector of type 'vector<[4]xf64>'}}
+    %a = math.erf %x : vector<[4]xf64>
+    return %a : vector<[4]xf64>
   }
 }

@@ -81,6 +81,12 @@ def test_fewer_keys_than_a_step_and_no_multiple_of_16(run, mask):
     np.testing.assert_allclose(got, case.reference(arrays), atol=ERROR["f16"])
 
 
+def test_values_of_all_keys_in_a_step_of_a_loop_need_no_registers_but_those_of_a_slice(run):
+    case = Attention(heads=1, rows=3, keys=45, inner=2, values=128, dtype="bf16", mask="window", first=1, offset=1)
+    arrays = case.arrays()
+    np.testing.assert_allclose(run(case, arrays), case.reference(arrays), atol=ERROR["bf16"])
+
+
 def test_scores_of_sixty(run):
     case = replace(SMALL, keys=64)
     arrays = case.arrays(size=30.0)

@@ -1,8 +1,8 @@
 //===- MathToOpenCL.cpp - functions that only OpenCL has ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: device code with math operations on scalars and vectors. Out: calls of OpenCL's functions
-// where LLVM has none, or one that is wrong near zero; functions of f16 in f32. Refused: nothing;
-// others stay.
+// where LLVM has none, or one that is wrong near zero; functions of f16 in f32. Refused: such
+// functions of vectors that no lane can hold; others stay.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -53,6 +53,10 @@ void computeInF32(Operation *op) {
   result.replaceAllUsesExcept(rounded, rounded);
 }
 
+/// What a subgroup's whole register file holds of f32, 256 registers of 64 bytes (pvc, large): a
+/// lane's vector has fewer elements, and each becomes a call.
+constexpr int64_t maxElements = 4096;
+
 /// The function of OpenCL C that `op` is, mangled for f32 or f64; empty where others serve.
 std::string functionFor(Operation *op) {
   Type type =
@@ -73,6 +77,17 @@ std::string functionFor(Operation *op) {
   return ("_Z" + Twine(name.size()) + name + (element.isF32() ? "f" : "d")).str();
 }
 
+/// Emits an error where a lane cannot hold the vector of `op`.
+bool fitsLane(Operation *op) {
+  auto type = dyn_cast<VectorType>(op->getResult(0).getType());
+  if (!type || (!type.isScalable() && type.getNumElements() <= maxElements))
+    return true;
+  op->emitOpError() << "has a vector of type " << type << " in device code; expected at most "
+                    << maxElements << " elements, a known number, which a lane's registers hold;"
+                    << " distribute the vector over lanes or cut it before";
+  return false;
+}
+
 struct MathToOpenCL : xetile::impl::MathToOpenCLBase<MathToOpenCL> {
   void runOnOperation() override {
     SmallVector<Operation *> functions, narrow;
@@ -85,6 +100,8 @@ struct MathToOpenCL : xetile::impl::MathToOpenCLBase<MathToOpenCL> {
       if (!functionFor(op).empty())
         functions.push_back(op);
     });
+    if (!llvm::all_of(functions, fitsLane))
+      return signalPassFailure();
     for (Operation *op : functions)
       call(op, functionFor(op));
   }
