@@ -222,7 +222,7 @@ static bool takesFactors(linalg::LinalgOp op) {
 std::optional<TilePlan> planComputedFactors(ArrayRef<Value> results, TileSizes &sizes,
                                             std::array<int64_t, 2> tile,
                                             std::array<int64_t, 2> layout) {
-  constexpr int64_t kFactor = 2048, kMostRows = 16, kLeastRows = 8, kWidth = 16, kMostSubgroups = 8;
+  constexpr int64_t kFactor = 2048, kMostRows = 32, kLeastRows = 8, kWidth = 16, kMostSubgroups = 8;
   SmallVector<int64_t> shape = sizes.planned(results.front());
   std::optional<Found> found = findProductOf(results.front(), shape);
   if (!found || !takesFactors(found->op) || !reducesAlone(found->op))

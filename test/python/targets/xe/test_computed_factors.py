@@ -43,6 +43,14 @@ def test_turned_heads_are_multiplied_on_the_matrix_unit(compile_case, rng, rows,
     assert not case.difference(np.asarray(kernel(*case.arrays)))
 
 
+@pytest.mark.parametrize(("size", "rows_each"), [(64, 32), (128, 16), (256, 8)])
+def test_a_subgroup_has_as_many_rows_as_its_registers_hold_of_turned_heads(compile_case, rng, size, rows_each):
+    """Each subgroup computes all columns that it multiplies: with half of the rows that is done twice as often."""
+    case = schedule_cases.rotary(rng, heads=1, rows=256, size=size, keys=16)
+    _, tiles = compile_case(case.text)
+    assert f"sg_data = [{rows_each}, 16]" in tiles
+
+
 def test_tiles_and_subgroups_may_be_given(compile_case, rng):
     case = schedule_cases.rotary(rng, heads=1, rows=40, size=32, keys=50)
     kernel, tiles = compile_case(case.text, workgroup_m=32, workgroup_n=32, subgroups_m=2, subgroups_n=2)
