@@ -16,11 +16,13 @@ from xetile.pages.levels import Level
 __all__ = ["Pictures"]
 
 _MOST_PIECES = 1024
+_MOST_ELEMENTS = 2048  # of a message: as many bytes as one brings
 _MAP = re.compile(r"sg_layout = \[(\d+), (\d+)\], sg_data = \[(\d+), (\d+)\]")
 _TILE = re.compile(r"!xetile\.tile<(\d+)x(\d+)x\w+, #xetile\.tile_attr<wg_map = ")
 _VECTOR = re.compile(r"vector<(\d+)x(\d+)x(\w+)>")
-# Each lane has a column of blocks of 16: elements of other sizes share lanes by how they are used.
-_BLOCKS = re.compile(r"vector<(?:(\d+)x)?(\d+)x16x(b?f16|i16|[fi]32|tf32)>")
+_MESSAGE = re.compile(r"vector<(?:(\d+)x)?(\d+)x(\d+)x(b?f16|i16|[fi]32|tf32|i8)>")
+_LANES = 16
+_DWORD = 32
 
 
 class Pictures:
@@ -51,8 +53,13 @@ class Pictures:
                 if kind and (operand != "C" or kind is kinds[-1])
             ]
         if op.name in ("xegpu.load_nd", "xegpu.store_nd"):
-            blocks = _BLOCKS.match(str((op.results[0] if len(op.results) else op.operands[0]).type))
-            return [self._once(("blocks", *blocks.groups("1")))] if blocks and "transpose" not in op.attributes else []
+            found = _MESSAGE.match(str((op.results[0] if len(op.results) else op.operands[0]).type))
+            if not found:
+                return []
+            blocks, rows, columns, elements = int(found[1] or 1), int(found[2]), int(found[3]), found[4]
+            if "transpose" in op.attributes:
+                return [self._once(("turned", columns, rows, elements))] if blocks == 1 else []
+            return [self._once(("blocks", blocks, rows, columns, elements))]
         if not op.name.startswith("xetile."):
             return []
         pictures = []
@@ -117,18 +124,49 @@ def _lanes(operand: str, elements: str, rows: int, columns: int) -> dict[str, An
     }
 
 
-def _blocks(blocks: str, rows: str, elements: str) -> dict[str, Any] | None:
-    """The same for a message's blocks of 16 columns, side by side: a lane has all rows of a block, then the next."""
-    count, high = int(blocks), int(rows)
-    if count * high * 16 > _MOST_PIECES:
+def _blocks(blocks: int, rows: int, columns: int, elements: str) -> dict[str, Any] | None:
+    """The same for a message's blocks, side by side: a lane has all rows of a block, then the next; of rows of 32
+    bytes two neighbours in each."""
+    each = columns // _LANES
+    if columns % _LANES or blocks * rows * columns > _MOST_ELEMENTS or each > (2 if elements == "i8" else 1):
         return None
-    cells = [[[column % 16, column // 16 * high + row] for column in range(count * 16)] for row in range(high)]
+    cells = [
+        [
+            [column % columns // each, (column // columns * rows + row) * each + column % each]
+            for column in range(blocks * columns)
+        ]
+        for row in range(rows)
+    ]
     return {
         "kind": "lanes",
-        "title": f"message of {count} x {high} x 16 {elements}: lane L, its register R",
-        "size": [high, count * 16],
+        "title": f"message of {blocks} x {rows} x {columns} {elements}: lane L, its register R",
+        "size": [rows, blocks * columns],
         "cells": cells,
     }
 
 
-_DRAWN: dict[str, Callable[..., dict[str, Any] | None]] = {"map": _owners, "dpas": _lanes, "blocks": _blocks}
+def _turned(rows: int, columns: int, elements: str) -> dict[str, Any] | None:
+    """The same for a transposing message, as its elements lie in memory: each lane has rows 16 apart, of all of them
+    32 bits of a column, then the next ones."""
+    each = _DWORD // int(re.sub(r"\D", "", elements.replace("tf", "")))
+    if rows % _LANES or columns % each or rows * columns > _MOST_ELEMENTS:
+        return None
+    held = rows // _LANES
+    cells = [
+        [[row % _LANES, (column // each * held + row // _LANES) * each + column % each] for column in range(columns)]
+        for row in range(rows)
+    ]
+    return {
+        "kind": "lanes",
+        "title": f"transposing message of {rows} x {columns} {elements} of memory: lane L, its register R",
+        "size": [rows, columns],
+        "cells": cells,
+    }
+
+
+_DRAWN: dict[str, Callable[..., dict[str, Any] | None]] = {
+    "map": _owners,
+    "dpas": _lanes,
+    "blocks": _blocks,
+    "turned": _turned,
+}
