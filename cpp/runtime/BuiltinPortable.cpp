@@ -5,8 +5,10 @@
 //
 // Reversed ids: the device runs the subgroups of a workgroup one after another between barriers.
 // The first one does the work of the last here, so that what depends on their order comes out
-// differently. Where work-items are not numbered subgroup by subgroup, or the last subgroup is not
-// full, all stay.
+// differently. So do workgroups: one after another they go through memory from its end to its
+// begin, where jumps forwards would leave caches nothing to fetch ahead, which took three times the
+// time. Where work-items are not numbered subgroup by subgroup, or the last subgroup is not full,
+// all stay.
 #include "AccessLines.h"
 #include "BuiltinText.h"
 #include "CompileTime.h"
@@ -54,8 +56,10 @@ XT_INLINE int xt_mirror(uint axis, XT_SUBGROUP) {
 XT_INLINE size_t xt_mirrored_id(uint axis, XT_SUBGROUP) {
   return get_local_id(axis) + xt_mirror(axis, own, count, size);
 }
+XT_INLINE size_t xt_mirrored_group(uint axis) { return get_num_groups(axis) - 1 - get_group_id(axis); }
 XT_INLINE size_t xt_mirrored_global_id(uint axis, XT_SUBGROUP) {
-  return get_global_id(axis) + xt_mirror(axis, own, count, size);
+  size_t groups = xt_mirrored_group(axis) - get_group_id(axis);
+  return get_global_id(axis) + groups * get_local_size(axis) + xt_mirror(axis, own, count, size);
 }
 #endif
 )cl");
@@ -75,6 +79,11 @@ XT_INLINE size_t xt_mirrored_global_id(uint axis, XT_SUBGROUP) {
       : what.rfind("global", 0) == 0 ? id("_global_id", axis)
                                      : id("_id", axis);
   std::string type = import.result.bits == 32 ? "uint" : "ulong";
+  if (what.rfind("group", 0) == 0) {
+    out.add("XT_INLINE " + type + " " + import.name + "(void) { return (" + type +
+            ")xt_mirrored_group(" + axis + "); }\n");
+    return;
+  }
   out.add("XT_INLINE " + type + " " + import.name + "(XT_SUBGROUP) { return (" + type + ")(" +
           value + "); }\n");
 }

@@ -9,12 +9,14 @@
 
 namespace xetile::runtime {
 
-/// Runs the kernel on its arrays, and again on copies of them with the subgroups of a workgroup in
-/// the other order; `enqueue` runs a kernel with arguments and waits for it.
+/// Runs the kernel on its arrays, and again on copies of them, or on the host's own, with
+/// workgroups and their subgroups in the other order; `enqueue` runs a kernel with arguments and
+/// waits for it. `hosts` may be null.
 using Enqueue = void (*)(Kernel &kernel, const LaunchConfig &config, void **arguments,
                          size_t argumentCount, cl_command_queue queue);
 void launchChecked(Kernel &kernel, const LaunchConfig &config, void **arguments,
-                   size_t argumentCount, cl_command_queue queue, Enqueue enqueue);
+                   size_t argumentCount, HostCopies *hosts, cl_command_queue queue,
+                   Enqueue enqueue);
 
 } // namespace xetile::runtime
 #endif

@@ -23,6 +23,7 @@
 #include <vector>
 
 #if defined(__x86_64__)
+#include <emmintrin.h>
 #include <ucontext.h>
 #endif
 
@@ -31,6 +32,7 @@ namespace {
 
 constexpr size_t alignment = 64;
 constexpr unsigned char poison = 0xff;
+constexpr size_t hugePage = size_t(2) << 20;
 
 struct Region {
   std::atomic<bool> used{false}, opened{false};
@@ -73,22 +75,32 @@ std::atomic<const char *> running{nullptr};
 
 size_t roundUp(size_t value, size_t to) { return (value + to - 1) / to * to; }
 
+/// Calls it with the begin and the bytes of each of the two.
+template <typename Call> void forGuards(const Region &region, Call call) {
+  unsigned char *end = region.pages + region.pageBytes;
+  call(region.mapping, static_cast<size_t>(region.pages - region.mapping));
+  call(end, static_cast<size_t>(region.mapping + region.mapped - end));
+}
+
 void openGuards(Region &region) {
   region.opened = true;
-  mprotect(region.mapping, guardBytes, PROT_READ | PROT_WRITE);
-  mprotect(region.pages + region.pageBytes, guardBytes, PROT_READ | PROT_WRITE);
+  forGuards(region, [](unsigned char *guard, size_t bytes) {
+    mprotect(guard, bytes, PROT_READ | PROT_WRITE);
+  });
 }
 
 void closeGuards(Region &region) {
-  for (unsigned char *guard : {region.mapping, region.pages + region.pageBytes}) {
-    mprotect(guard, guardBytes, PROT_NONE);
-    madvise(guard, guardBytes, MADV_DONTNEED);
-  }
+  forGuards(region, [](unsigned char *guard, size_t bytes) {
+    mprotect(guard, bytes, PROT_NONE);
+    madvise(guard, bytes, MADV_DONTNEED);
+  });
   region.opened = false;
 }
 
 bool map(Region &region, size_t pageBytes) {
-  size_t mapped = pageBytes + 2 * guardBytes;
+  // A wish: opening and closing thousands of small pages costs more than filling them.
+  bool huge = pageBytes >= hugePage;
+  size_t mapped = pageBytes + 2 * guardBytes + (huge ? hugePage : 0);
   void *mapping =
       mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED)
@@ -97,8 +109,11 @@ bool map(Region &region, size_t pageBytes) {
   region.mapped = mapped;
   region.pages = region.mapping + guardBytes;
   region.pageBytes = pageBytes;
-  // A wish: opening and closing thousands of small pages costs more than filling them.
-  madvise(region.pages, pageBytes, MADV_HUGEPAGE);
+  if (huge) {
+    auto begin = reinterpret_cast<uintptr_t>(region.pages);
+    region.pages += roundUp(begin, hugePage) - begin;
+    madvise(region.pages, pageBytes, MADV_HUGEPAGE);
+  }
   region.opened = region.accessible = false;
   return true;
 }
@@ -197,6 +212,42 @@ std::optional<OutsideAccess> writtenOutside(const Region &region) {
   return std::nullopt;
 }
 
+/// `part` with the first of its bytes and their number, on several threads where one would take
+/// long.
+template <typename Part> void inParts(size_t size, Part part) {
+  constexpr size_t least = size_t(8) << 20;
+  // Asked for once: the system looks for it in files.
+  static const size_t cores = std::thread::hardware_concurrency();
+  size_t count = std::min<size_t>({size / least, cores, 8});
+  if (count < 2)
+    return part(0, size);
+  size_t step = roundUp(size / count, alignment);
+  std::vector<std::thread> others;
+  others.reserve(count - 1);
+  for (size_t begin = step; begin < size; begin += step)
+    others.emplace_back(part, begin, std::min(step, size - begin));
+  part(0, std::min(step, size));
+  for (std::thread &other : others)
+    other.join();
+}
+
+constexpr size_t beyondCaches = size_t(8) << 20;
+
+/// Copies past the caches; the target is on a boundary of 16 bytes.
+void stream(char *to, const char *from, size_t bytes) {
+#if defined(__x86_64__)
+  size_t i = 0;
+  for (; i + 64 <= bytes; i += 64)
+    for (size_t k = i; k < i + 64; k += 16)
+      _mm_stream_si128(reinterpret_cast<__m128i *>(to + k),
+                       _mm_loadu_si128(reinterpret_cast<const __m128i *>(from + k)));
+  _mm_sfence();
+  std::memcpy(to + i, from + i, bytes - i);
+#else
+  std::memcpy(to, from, bytes);
+#endif
+}
+
 } // namespace
 
 bool checksLaunches() {
@@ -244,27 +295,27 @@ void fillFront(void *pointer, Front front) {
     }
 }
 
+bool fillsPages(size_t size) { return size % static_cast<size_t>(sysconf(_SC_PAGESIZE)) == 0; }
+
 void copyBytes(void *to, const void *from, size_t size) {
-  constexpr size_t part = size_t(2) << 20;
-  size_t count = std::min<size_t>({size / part, std::thread::hardware_concurrency(), 8});
-  if (count < 2) {
-    std::memcpy(to, from, size);
-    return;
-  }
-  size_t step = roundUp(size / count, alignment);
-  auto copy = [&](size_t begin) {
-    size_t end = std::min(begin + step, size);
-    if (begin < end)
-      std::memcpy(static_cast<char *>(to) + begin, static_cast<const char *>(from) + begin,
-                  end - begin);
-  };
-  std::vector<std::thread> others;
-  others.reserve(count - 1);
-  for (size_t i = 1; i < count; ++i)
-    others.emplace_back(copy, i * step);
-  copy(0);
-  for (std::thread &other : others)
-    other.join();
+  inParts(size, [&](size_t begin, size_t bytes) {
+    auto *target = static_cast<char *>(to) + begin;
+    const auto *source = static_cast<const char *>(from) + begin;
+    if (size >= beyondCaches)
+      stream(target, source, bytes);
+    else
+      std::memcpy(target, source, bytes);
+  });
+}
+
+bool equalBytes(const void *one, const void *other, size_t size) {
+  std::atomic<bool> equal{true};
+  inParts(size, [&](size_t begin, size_t bytes) {
+    if (std::memcmp(static_cast<const char *>(one) + begin,
+                    static_cast<const char *>(other) + begin, bytes) != 0)
+      equal = false;
+  });
+  return equal;
 }
 
 void releaseGuarded(void *pointer) {

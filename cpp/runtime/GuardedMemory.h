@@ -30,12 +30,16 @@ enum class Fill { All, Around };
 void *allocateGuarded(size_t size, Against against, Fill fill);
 void releaseGuarded(void *pointer);
 
+/// True for memory of such a size whose guards touch it on both sides.
+bool fillsPages(size_t size);
+
 /// Two values that the bytes between an allocation and the guard in front of it have.
 enum class Front { Poisoned, Zero };
 void fillFront(void *pointer, Front front);
 
-/// Copies by several threads where one would take long.
+/// Copies, and compares, by several threads where one would take long.
 void copyBytes(void *to, const void *from, size_t size);
+bool equalBytes(const void *one, const void *other, size_t size);
 
 /// An access outside of a guarded allocation.
 struct OutsideAccess {

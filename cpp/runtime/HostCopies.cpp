@@ -4,6 +4,7 @@
 // of the blocks, and what the kernel left in them. Refused: nothing.
 #include "HostCopies.h"
 
+#include "GuardedMemory.h"
 #include "Memory.h"
 
 namespace xetile::runtime {
@@ -15,12 +16,15 @@ HostCopies::HostCopies(const Kernel &kernel, const XeTileHostBlock *given, size_
   // Who throws in a constructor is not destroyed.
   try {
     for (const XeTileHostBlock &block : blocks)
-      copies.push_back(allocateCopy(device, block.host, block.bytes));
+      copies.push_back(allocateForCopy(device, block.bytes));
   } catch (...) {
     for (void *copy : copies)
       release(copy, nullptr);
     throw;
   }
+  if (!checksLaunches())
+    for (void *copy : copies)
+      fill(copy);
   size_t next = 0;
   const std::vector<SpirvType> &parameters = kernel.declaration->parameters;
   for (size_t i = 0; i < parameters.size() && next < argumentCount; ++i) {
@@ -36,8 +40,28 @@ HostCopies::HostCopies(const Kernel &kernel, const XeTileHostBlock *given, size_
 }
 
 HostCopies::~HostCopies() {
+  // Who launched has waited for the kernel, and errors of a launch come before or behind it.
   for (void *copy : copies)
-    release(copy, nullptr);
+    releaseIdle(copy);
+}
+
+unsigned char *HostCopies::written(const void *copy) const {
+  for (size_t i = 0; i < blocks.size(); ++i)
+    if (copies[i] == copy && blocks[i].written)
+      return static_cast<unsigned char *>(blocks[i].host);
+  return nullptr;
+}
+
+void HostCopies::fill(const void *copy) const {
+  for (size_t i = 0; i < blocks.size(); ++i)
+    if (copies[i] == copy)
+      copyToDevice(device, copies[i], blocks[i].host, blocks[i].bytes);
+}
+
+void HostCopies::settle(const void *copy) {
+  for (size_t i = 0; i < blocks.size(); ++i)
+    if (copies[i] == copy)
+      blocks[i].written = 0;
 }
 
 void HostCopies::copyBack() const {

@@ -14,7 +14,8 @@ namespace xetile::runtime {
 
 class HostCopies {
 public:
-  /// Pointers that lie in none of the blocks stay as they are.
+  /// Pointers that lie in none of the blocks stay as they are. Under checks, the copies are filled
+  /// by the launch, which knows what the kernel reads.
   HostCopies(const Kernel &kernel, const XeTileHostBlock *blocks, size_t blockCount,
              void **arguments, size_t argumentCount);
   ~HostCopies();
@@ -22,6 +23,13 @@ public:
   HostCopies &operator=(const HostCopies &) = delete;
 
   void **arguments() { return values.data(); }
+
+  /// The block whose copy begins there, if the host is to have what the kernel leaves; else null.
+  unsigned char *written(const void *copy) const;
+  /// Copies a block to its copy, which begins there; nothing for other memory.
+  void fill(const void *copy) const;
+  /// The host has already what the kernel leaves in the block whose copy begins there.
+  void settle(const void *copy);
 
   /// Of the blocks that are written.
   void copyBack() const;

@@ -161,7 +161,7 @@ void enqueueAndWait(Kernel &kernel, const LaunchConfig &config, void **arguments
 } // namespace
 
 void launch(Kernel &asked, const LaunchConfig &config, Stream *stream, void **arguments,
-            size_t argumentCount) {
+            size_t argumentCount, HostCopies *hosts) {
   Device &device = asked.program->device();
   const SpirvKernel &declaration = *asked.declaration;
   if (stream && stream->device != &device)
@@ -174,7 +174,7 @@ void launch(Kernel &asked, const LaunchConfig &config, Stream *stream, void **ar
   Kernel &kernel = whole ? asked : *asked.program->partial().kernel(declaration.name);
   cl_command_queue queue = (stream ? *stream : device.defaultStream()).queue;
   if (checksLaunches())
-    return launchChecked(kernel, config, arguments, argumentCount, queue, enqueueAndWait);
+    return launchChecked(kernel, config, arguments, argumentCount, hosts, queue, enqueueAndWait);
   enqueue(kernel, config, arguments, argumentCount, queue);
   if (!stream)
     finish(queue);

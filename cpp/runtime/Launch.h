@@ -13,6 +13,8 @@
 
 namespace xetile::runtime {
 
+class HostCopies;
+
 struct LaunchConfig {
   /// Groups, and work-items of a group.
   std::array<intptr_t, 3> grid, block;
@@ -22,9 +24,10 @@ struct LaunchConfig {
 };
 
 /// `arguments[i]` points to the value of the parameter i of those that are not local memory.
-/// Asynchronous only if `stream` is given.
+/// Asynchronous only if `stream` is given. `hosts` has the blocks that arguments are copies of, if
+/// they are, and is told which of them the launch left in the host's memory itself.
 void launch(Kernel &kernel, const LaunchConfig &config, Stream *stream, void **arguments,
-            size_t argumentCount);
+            size_t argumentCount, HostCopies *hosts = nullptr);
 
 uint64_t launchCount();
 /// Waits for the last kernel; 0 before the first.

@@ -106,15 +106,16 @@ void *allocate(Device &device, size_t size, bool hostShared) {
   return record(pointer, {size, Kind::Svm, &device});
 }
 
-void *allocateCopy(Device &device, const void *host, size_t size) {
-  if (size && checksLaunches()) {
-    void *pointer = allocateInFrontOfGuard(device, size, Fill::Around);
-    copyBytes(pointer, host, size);
-    return pointer;
-  }
-  void *pointer = allocate(device, size, false);
-  copy(device, pointer, host, size, nullptr);
-  return pointer;
+void *allocateForCopy(Device &device, size_t size) {
+  return size && checksLaunches() ? allocateInFrontOfGuard(device, size, Fill::Around)
+                                  : allocate(device, size, false);
+}
+
+void copyToDevice(Device &device, void *to, const void *host, size_t size) {
+  if (checksLaunches())
+    copyBytes(to, host, size);
+  else
+    copy(device, to, host, size, nullptr);
 }
 
 void copyToHost(Device &device, void *host, const void *from, size_t size) {
@@ -134,37 +135,56 @@ void *allocateHostFallback(size_t size) {
   return pointer ? record(pointer, {size, Kind::Host, nullptr}) : nullptr;
 }
 
-void release(void *pointer, Stream *stream) {
-  if (!pointer)
-    return;
-  Allocation allocation;
-  {
-    std::lock_guard<std::mutex> lock(tableMutex());
-    auto found = table().find(reinterpret_cast<uintptr_t>(pointer));
-    if (found == table().end()) {
-      std::ostringstream text;
-      text << "gpu.dealloc of " << pointer
-           << ", which gpu.alloc did not return or which was freed before";
-      throw Error(text.str());
-    }
-    allocation = found->second;
-    table().erase(found);
+namespace {
+
+/// Takes an allocation out of the table.
+Allocation forget(void *pointer) {
+  std::lock_guard<std::mutex> lock(tableMutex());
+  auto found = table().find(reinterpret_cast<uintptr_t>(pointer));
+  if (found == table().end()) {
+    std::ostringstream text;
+    text << "gpu.dealloc of " << pointer
+         << ", which gpu.alloc did not return or which was freed before";
+    throw Error(text.str());
   }
-  if (allocation.kind == Kind::Host) {
-    std::free(pointer);
-    return;
-  }
+  Allocation allocation = found->second;
+  table().erase(found);
+  return allocation;
+}
+
+void waitForUsers(const Allocation &allocation, Stream *stream) {
   // Drivers know what uses an allocation by the pointers that commands were given:
   // clMemBlockingFree of Intel's for CPUs does not wait for copies to and from its inside.
   check(clFinish((stream ? *stream : allocation.device->defaultStream()).queue),
         "waiting for a command queue");
-  if (allocation.kind == Kind::Guarded)
+}
+
+void free(void *pointer, const Allocation &allocation) {
+  if (allocation.kind == Kind::Host)
+    std::free(pointer);
+  else if (allocation.kind == Kind::Guarded)
     releaseGuarded(pointer);
   else if (allocation.kind == Kind::Usm)
     check(allocation.device->memBlockingFree(allocation.device->context(), pointer),
           "freeing device memory");
   else
     clSVMFree(allocation.device->context(), pointer);
+}
+
+} // namespace
+
+void release(void *pointer, Stream *stream) {
+  if (!pointer)
+    return;
+  Allocation allocation = forget(pointer);
+  if (allocation.kind != Kind::Host)
+    waitForUsers(allocation, stream);
+  free(pointer, allocation);
+}
+
+void releaseIdle(void *pointer) {
+  if (pointer)
+    free(pointer, forget(pointer));
 }
 
 bool isAllocatedFor(const Device &device, const void *pointer) {

@@ -15,10 +15,11 @@ namespace xetile::runtime {
 /// At least 64-byte aligned, as 2D block messages need their base. Null for size 0.
 void *allocate(Device &device, size_t size, bool hostShared);
 
-/// The same with a copy of host memory, which is there on return.
-void *allocateCopy(Device &device, const void *host, size_t size);
+/// The same for a copy of host memory of one launch.
+void *allocateForCopy(Device &device, size_t size);
 
-/// The content of such a copy, when all kernels have ended.
+/// To such a copy, where it is on return, and back, when all kernels have ended.
+void copyToDevice(Device &device, void *to, const void *host, size_t size);
 void copyToHost(Device &device, void *host, const void *from, size_t size);
 
 /// Memory behind a guard (GuardedMemory.h), of which allocate() gives none.
@@ -29,6 +30,9 @@ void *allocateHostFallback(size_t size);
 
 /// Waits for the work that may still use the memory. Null is ignored.
 void release(void *pointer, Stream *stream);
+
+/// The same for memory that no work uses any more: to wait costs more than some kernels.
+void releaseIdle(void *pointer);
 
 /// True if `pointer` lies in an allocation that `device` can access.
 bool isAllocatedFor(const Device &device, const void *pointer);

@@ -23,9 +23,9 @@ namespace {
 constexpr uint32_t subgroupShuffleIntel = 5568;
 constexpr const char *payloadFunctions = "__builtin_IB_subgroup_";
 namespace builtin {
-constexpr uint32_t localInvocationId = 27, globalInvocationId = 28, localInvocationIndex = 29,
-                   globalLinearId = 34, subgroupMaxSize = 37, numSubgroups = 38, subgroupId = 40,
-                   subgroupLocalInvocationId = 41;
+constexpr uint32_t workgroupId = 26, localInvocationId = 27, globalInvocationId = 28,
+                   localInvocationIndex = 29, globalLinearId = 34, subgroupMaxSize = 37,
+                   numSubgroups = 38, subgroupId = 40, subgroupLocalInvocationId = 41;
 }
 
 /// As unmangledName() of BuiltinName.h reads it.
@@ -396,7 +396,7 @@ private:
     return text;
   }
 
-  /// A read of the ids that tell a subgroup which one it is.
+  /// A read of the ids that tell a workgroup or a subgroup which one it is.
   bool reverse(const SpirvInstruction &in) {
     need(in, 4);
     std::optional<uint32_t> which = edit.builtinOf(in[3]);
@@ -404,7 +404,13 @@ private:
       return false;
     uint32_t element = edit.elementOf(in[1]);
     std::string name;
+    std::vector<uint32_t> args;
+    if (*which != builtin::workgroupId)
+      args = subgroupOf();
     switch (*which) {
+    case builtin::workgroupId:
+      name = "xt_reversed_group";
+      break;
     case builtin::localInvocationId:
       name = "xt_reversed_local_id";
       break;
@@ -419,16 +425,16 @@ private:
       edit.call(*which == builtin::subgroupId             ? "xt_reversed_subgroup"
                 : *which == builtin::localInvocationIndex ? "xt_reversed_index"
                                                           : "xt_reversed_global_index",
-                in[1], subgroupOf(), in[2]);
+                in[1], args, in[2]);
       return true;
     default:
       return false;
     }
     if (!element)
       return false;
-    std::vector<uint32_t> parts{in[1], in[2]}, subgroup = subgroupOf();
+    std::vector<uint32_t> parts{in[1], in[2]};
     for (const char *axis : {"_x", "_y", "_z"})
-      parts.push_back(edit.call(name + axis, element, subgroup));
+      parts.push_back(edit.call(name + axis, element, args));
     edit.emit(op::compositeConstruct, parts);
     return true;
   }

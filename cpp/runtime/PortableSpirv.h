@@ -22,8 +22,8 @@ struct PortableSpirv {
 
 enum class SubgroupOrder {
   AsDriven,
-  /// Each subgroup takes the place of its mirror image, so the device runs them the other way
-  /// round.
+  /// Each workgroup, and each subgroup in it, takes the place of its mirror image, so the device
+  /// runs them the other way round.
   Reversed
 };
 

@@ -163,6 +163,7 @@ std::shared_ptr<Program> build(Device &device,
   const DeviceInfo &info = device.info();
   PortableSpirv portable;
   std::vector<std::string> lines;
+  std::map<std::string, AccessFlow> flows;
   std::shared_ptr<const SpirvModule> taken = module;
   const unsigned char *code = spirv->data();
   size_t size = spirv->size();
@@ -175,6 +176,8 @@ std::shared_ptr<Program> build(Device &device,
       portable.words = std::move(lined.words);
       lines = std::move(lined.lines);
     }
+    if (form.checksLaunches)
+      flows = accessFlows(portable.words);
     portable = shortenCompilation(portable.words, form.subgroups);
     code = reinterpret_cast<const unsigned char *>(portable.words.data());
     size = portable.words.size() * sizeof(uint32_t);
@@ -206,6 +209,7 @@ std::shared_ptr<Program> build(Device &device,
           .count());
   auto program = std::make_shared<Program>(device, module, handle, builtins, form);
   program->setLines(std::move(lines));
+  program->setFlows(std::move(flows));
   if (rewritten)
     program->setSource(spirv);
   return program;
@@ -292,8 +296,11 @@ Kernel *Program::kernel(const std::string &name) {
   cl_int status = CL_SUCCESS;
   cl_kernel handle = clCreateKernel(clProgram, name.c_str(), &status);
   check(status, "making the kernel '" + name + "'");
-  auto kernel = std::make_unique<Kernel>(Kernel{this, declaration, handle});
-  return (kernels[name] = std::move(kernel)).get();
+  auto flow = flows.find(name);
+  std::unique_ptr<Kernel> &kernel = kernels[name];
+  kernel.reset(
+      new Kernel{this, declaration, handle, flow == flows.end() ? AccessFlow() : flow->second});
+  return kernel.get();
 }
 
 Module::Module(const void *data, size_t size) {

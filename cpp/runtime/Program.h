@@ -6,10 +6,12 @@
 #ifndef XETILE_RUNTIME_PROGRAM_H
 #define XETILE_RUNTIME_PROGRAM_H
 
+#include "AccessFlow.h"
 #include "CompileTime.h"
 #include "Device.h"
 #include "SpirvModule.h"
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -29,6 +31,9 @@ struct Kernel {
   Program *program;
   const SpirvKernel *declaration;
   cl_kernel handle;
+  AccessFlow flow{};
+  /// Of checked launches: it did not write all of an array that it only writes to.
+  std::atomic<bool> leavesSome{false};
 };
 
 /// The use that a module is built for.
@@ -59,7 +64,7 @@ public:
   /// points nowhere, or if 2D block messages are checked and one breaks a rule.
   void examine(cl_command_queue queue, const std::string &kernel, const Whereabouts &where = {});
 
-  /// The same with the subgroups of a workgroup in the other order; null unless launches are
+  /// The same with workgroups and their subgroups in the other order; null unless launches are
   /// checked.
   Program *reversed() { return mirror.get(); }
   void setReversed(std::shared_ptr<Program> program) { mirror = std::move(program); }
@@ -73,6 +78,7 @@ public:
   void setSource(std::shared_ptr<const std::vector<unsigned char>> binary) {
     source = std::move(binary);
   }
+  void setFlows(std::map<std::string, AccessFlow> kernelFlows) { flows = std::move(kernelFlows); }
   const std::vector<std::string> &lines() const { return sourceLines; }
   void setLines(std::vector<std::string> texts) { sourceLines = std::move(texts); }
   cl_program handle() const { return clProgram; }
@@ -91,6 +97,8 @@ private:
   bool wasLocated = false;
   std::shared_ptr<const std::vector<unsigned char>> source;
   std::vector<std::string> sourceLines;
+  /// If launches are checked.
+  std::map<std::string, AccessFlow> flows;
   std::map<std::string, std::unique_ptr<Kernel>> kernels;
 };
 

@@ -216,7 +216,7 @@ void xetileRuntimeLaunch(void *kernel, const int64_t *grid, const int64_t *block
     if (!blockCount)
       return launch(*own, config, nullptr, params, paramsCount);
     HostCopies copies(*own, blocks, blockCount, params, paramsCount);
-    launch(*own, config, nullptr, copies.arguments(), paramsCount);
+    launch(*own, config, nullptr, copies.arguments(), paramsCount, &copies);
     copies.copyBack();
   });
 }

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The second run of XETILE_CHECK=1: on the caller's own arrays, where no address depends on what subgroups leave for
+each other, else between guards. Each way in which one can is a kernel here that goes outside in that run alone."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+from gpu_runtime import compile_opencl
+from xetile import XeTileError, runtime
+
+FAR = 5000  # elements
+PAGE = 4096  # bytes; of more, guards lie further away than pages' ends, and tests hold as well
+
+SOURCE = """
+#define SG16 __attribute__((intel_reqd_sub_group_size(16)))
+#define FAR 5000
+// The first subgroup takes what the last one leaves in *place, which is there too early in the other order.
+#define WANDER(place) \\
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); \\
+  if (get_sub_group_id() == get_num_sub_groups() - 1) *(place) = FAR; \\
+  if (get_sub_group_id() == 0)
+SG16 kernel void by_local(global int *x, local int *t) {
+  t[0] = 0;
+  WANDER(t) x[t[0]] = 1;
+}
+SG16 kernel void by_global(global int *x, global int *t) {
+  t[0] = 0;
+  WANDER(t) x[t[0]] = 1;
+}
+SG16 kernel void by_itself(global int *x) {
+  x[1] = 0;
+  WANDER(x + 1) x[x[1]] = 1;
+}
+SG16 kernel void by_private(global int *x, local int *t) {
+  t[0] = 0;
+  int own[4];
+  WANDER(t) {
+    own[get_local_id(0) & 3] = t[0];
+    x[own[get_local_id(0) & 3]] = 1;
+  }
+}
+SG16 kernel void by_branch(global int *x, local int *t) {
+  t[0] = 0;
+  WANDER(t) { if (t[0]) x[FAR] = 1; else x[0] = 1; }
+}
+SG16 kernel void by_loop(global int *x, local int *t) {
+  t[0] = 0;
+  int i = 0;
+  WANDER(t) {
+    for (; i < t[0]; ++i) x[i & 1] = 1;
+    x[i] = 1;
+  }
+}
+SG16 kernel void by_pointer(global int *x, local int *t) {
+  t[0] = 0;
+  WANDER(t) {
+    global int *at = t[0] ? x + FAR : x;
+    *at = 1;
+  }
+}
+__attribute__((noinline)) void put(global int *x, local int *t) { x[t[0]] = 1; }
+SG16 kernel void by_call(global int *x, local int *t) {
+  t[0] = 0;
+  WANDER(t) put(x, t);
+}
+SG16 kernel void by_offset(global int *x, local int *t) {
+  t[0] = 0;
+  WANDER(t) vstore2((int2)(1, 0), t[0] / 2, x);
+}
+SG16 kernel void by_shuffle(global int *x, local int *t) {
+  t[0] = 0;
+  WANDER(t) x[sub_group_broadcast(t[0], 3)] = 1;
+}
+kernel void shift(global int *x, int by) { x[get_global_id(0)] += x[(int)get_global_id(0) + by]; }
+kernel void some(global int *to, global const int *from, int step) {
+  int i = get_global_id(0);
+  if (i % step == 0) to[i] = from[i];
+}
+SG16 kernel void one_place(global int *x) { x[0] = get_group_id(0); }
+SG16 kernel void groups(global int *x) {
+  bool same = true;
+  for (int d = 0; d < 3; ++d)
+    same &= get_global_id(d) == get_group_id(d) * get_local_size(d) + get_local_id(d);
+  int group = (get_group_id(2) * get_num_groups(1) + get_group_id(1)) * get_num_groups(0) + get_group_id(0);
+  int items = get_local_size(0) * get_local_size(1) * get_local_size(2);
+  x[group * items + get_local_linear_id()] = same ? group : -1;
+}
+"""
+
+
+@functools.cache
+def module() -> runtime.Module:
+    return runtime.Module(compile_opencl(SOURCE))
+
+
+@pytest.fixture(autouse=True)
+def checks(monkeypatch):
+    monkeypatch.setenv("XETILE_CHECK", "1")
+    module.cache_clear()  # a module that is linked stays as it is
+
+
+# An array that fills pages, and one that does not: the caller's memory around it is watched.
+@pytest.mark.parametrize("bytes_", [PAGE, 200])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "by_local",
+        "by_global",
+        "by_itself",
+        "by_private",
+        "by_branch",
+        "by_loop",
+        "by_pointer",
+        "by_call",
+        "by_offset",
+        "by_shuffle",
+    ],
+)
+def test_what_goes_outside_in_the_second_run_alone_is_told_and_does_nothing(name, bytes_):
+    whole = np.full(4 * FAR, 7, "i4")
+    x = whole[FAR : FAR + bytes_ // 4]
+    kernel = module()[name]
+    given = [x] if name == "by_itself" else [x, np.zeros(PAGE // 4, "i4")] if name == "by_global" else [x]
+    local = {"local": 64} if len(kernel.parameters) > len(given) else {}
+    with pytest.raises(XeTileError, match=rf"'{name}' writes to offset {4 * FAR} of argument 0, which has {bytes_} "):
+        kernel[1, 64](*given, **local)
+    assert (whole == 7).all()
+
+
+@pytest.mark.parametrize("elements", [1024, 1000])
+def test_what_is_read_and_written_is_so_once(elements):
+    whole = np.arange(3000, dtype="i4")
+    expected = whole.copy()
+    expected[500 : 500 + elements] *= 2
+    x = whole[500 : 500 + elements]
+    module()["shift"][elements // 8, 8](x, 0)
+    np.testing.assert_array_equal(whole, expected)
+
+
+@pytest.mark.parametrize("elements", [1024, 1000])
+@pytest.mark.parametrize("by", [-1, -3, -300, -5000])
+def test_reads_in_front_of_what_is_written_are_told(elements, by):
+    x = np.zeros(elements, "i4")  # nothing that is read changes a result
+    with pytest.raises(XeTileError, match=rf"'shift' reads from offset {4 * by} of argument 0"):
+        module()["shift"][1, 1](x, by)
+    assert not x.any()
+
+
+@pytest.mark.parametrize("step", [1, 3])
+@pytest.mark.parametrize("elements", [1024, 1000])
+def test_what_is_not_written_stays(step, elements, rng):
+    """More than once: what an array's copy holds is not what the array holds."""
+    kernel = module()["some"]
+    for _ in range(3):
+        x, y = (rng.integers(-1, 100, elements, "i4") for _ in range(2))
+        expected = y.copy()
+        expected[::step] = x[::step]
+        kernel[elements // 8, 8](y, x, step)
+        np.testing.assert_array_equal(y, expected)
+
+
+def test_an_array_may_be_given_twice(rng):
+    x = rng.integers(0, 100, 2048, "i4")
+    expected = x.copy()
+    module()["some"][128, 8](x[:1024], x[:1024], 3)
+    np.testing.assert_array_equal(x, expected)
+    module()["some"][128, 8](x[512:1536], x[:1024], 1024)
+    expected[512] = expected[0]
+    np.testing.assert_array_equal(x, expected)
+
+
+def test_what_the_process_may_not_write_to_stays(rng):
+    x, y = rng.integers(0, 100, 1024, "i4"), np.zeros(1024, "i4")
+    y.flags.writeable = False
+    module()["some"][128, 8](y, x, 1)
+    assert not y.any()
+    x.flags.writeable = False
+    y = np.zeros(1024, "i4")
+    module()["some"][128, 8](y, x, 1)
+    np.testing.assert_array_equal(x, y)
+
+
+def test_workgroups_that_write_to_one_place_are_told():
+    with pytest.raises(XeTileError, match="'one_place' leaves other results in argument 0 .* in the other order"):
+        module()["one_place"][64, 16](np.zeros(1, "i4"))
+    module()["one_place"][1, 16](np.zeros(1, "i4"))
+
+
+@pytest.mark.parametrize("grid", [(5, 1, 1), (2, 3, 4)])
+@pytest.mark.parametrize("block", [(16, 1, 1), (32, 2, 1), (24, 1, 2)])
+def test_ids_of_workgroups_are_consistent_in_both_orders(grid, block):
+    x = np.zeros((np.prod(grid), np.prod(block)), "i4")
+    module()["groups"][grid, block](x)
+    np.testing.assert_array_equal(x, np.indices(x.shape)[0])
+
+
+def test_big_arrays_are_copied_and_compared_in_parts(rng):
+    """Longer than what one thread copies, past the caches, and no multiple of anything."""
+    elements = (20 << 20) // 4 + 3
+    x, y = rng.integers(0, 100, elements, "i4"), np.full(elements + 1, 7, "i4")
+    module()["some"][elements, 1](y[1:], x, 1)
+    np.testing.assert_array_equal(y[1:], x)
+    assert y[0] == 7
