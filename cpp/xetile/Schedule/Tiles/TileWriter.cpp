@@ -128,8 +128,11 @@ WgMapAttr TileWriter::mapOf(ArrayRef<int64_t> shape) const {
   if (plan.layout[0] * plan.layout[1] == 1)
     return {};
   std::array<int64_t, 2> data;
-  for (unsigned role : {kRows, kColumns})
-    data[role] = std::max<int64_t>(1, shape[role] / plan.layout[role]);
+  for (unsigned role : {kRows, kColumns}) {
+    int64_t size = shape[role], subgroups = plan.layout[role];
+    // What cannot be shared out evenly each subgroup has whole, as k of a factor among three.
+    data[role] = size % subgroups == 0 ? size / subgroups : subgroups % size == 0 ? 1 : size;
+  }
   return WgMapAttr::get(b.getContext(), plan.layout, data);
 }
 

@@ -58,6 +58,13 @@ def test_tiles_and_subgroups_may_be_given(compile_case, rng):
     assert not case.difference(np.asarray(kernel(*case.arrays)))
 
 
+def test_subgroups_that_do_not_divide_k_have_all_of_it(compile_case, rng):
+    case = schedule_cases.rotary(rng, heads=1, rows=20, size=24, keys=50)
+    kernel, tiles = compile_case(case.text, workgroup_n=48, subgroups_n=3)
+    assert "sg_layout = [1, 3], sg_data = [24, 32]" in tiles
+    assert not case.difference(np.asarray(kernel(*case.arrays)))
+
+
 @pytest.mark.parametrize("k", [23, 300])
 def test_one_operand_may_be_computed_and_what_follows_joins(compile_case, rng, k):
     """(|a| b + c)^2; all of a long k does not fit the registers, and is summed in blocks."""
