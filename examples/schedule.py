@@ -41,7 +41,9 @@ def matmul(
     split_k: int = knob(
         0, min=0, max=1024, doc="parts of k that workgroups share and a second kernel adds up; 1 for none"
     ),
-    precision: str = knob("exact", doc="tf32 allows to multiply f32 with 10 bits of mantissa; exact refuses f32"),
+    precision: str = knob(
+        "exact", doc="tf32 allows to multiply f32 with 10 bits of mantissa; exact refuses f32 on Intel's chips"
+    ),
     target: str = knob("pvc", doc="chip to compile for"),
 ) -> Module:
     # Sums of f16 and bf16 are made in f32 and rounded once.
@@ -76,6 +78,7 @@ def matmul(
     buffers = parts.bufferize(own)
     outlined, kernel = parts.outline_kernel(buffers, found.rows, found.columns, target)
     tiled, mma = parts.to_xetile(kernel, found.rows, found.columns)
+    ops.set_precision(mma, precision)
     parts.prefetch_far(mma, prefetch_far)
     parts.prefetch_operands(mma, found.ahead)
     parts.stage_operands(mma, slm_buffers, target)

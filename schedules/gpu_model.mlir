@@ -72,6 +72,9 @@ module attributes {transform.with_named_sequence} {
     %precision = transform.tune.knob<"precision"> = "exact" from
         options = {doc = "tf32 allows to multiply f32 with 10 bits of mantissa; exact does so on vector units"}
         -> !transform.any_param
+    %f32_units = transform.tune.knob<"f32_units"> = "vector" from
+        options = {doc = "where f32 is multiplied exactly: matrix, as products of its parts, where a chip gains by that; vector"}
+        -> !transform.any_param
     %slm_buffers = transform.tune.knob<"slm_buffers"> = 0 from
         options = {min = 0, max = 8,
                    doc = "buffers of the rings in shared local memory that operands of matmuls go through; 0 for none"}
@@ -80,6 +83,8 @@ module attributes {transform.with_named_sequence} {
         options = {doc = "chip to compile for"} -> !transform.any_param
 
     %fused = transform.include @prepare failures(propagate) (%module) : (!transform.any_op) -> !transform.any_op
+    transform.xetile.anchor_f32_products %fused units = %f32_units chip = %target
+        : !transform.any_op, !transform.any_param
     %open = transform.param.constant 0 : i64 -> !transform.param<i64>
     transform.xetile.split_k %fused parts = %open workgroup_tile = [%open, %open] subgroup_layout = [%open, %open]
         k_step = %open target = %target : !transform.any_op, !transform.param<i64>, !transform.any_param
@@ -238,6 +243,7 @@ module attributes {transform.with_named_sequence} {
         -> (!transform.any_op, !transform.any_op)
     %tiled_kernel, %mma = transform.include @to_xetile failures(propagate) (%kernel, %subgroups_m, %subgroups_n)
         : (!transform.any_op, !transform.param<i64>, !transform.param<i64>) -> (!transform.any_op, !transform.any_op)
+    transform.xetile.set_precision %mma precision = %precision : !transform.any_op, !transform.any_param
     transform.include @prefetch_operands failures(propagate) (%mma, %prefetch)
         : (!transform.any_op, !transform.param<i64>) -> ()
     transform.include @stage_operands failures(propagate) (%mma, %slm_buffers, %target)

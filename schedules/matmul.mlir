@@ -120,7 +120,7 @@ module attributes {transform.with_named_sequence} {
         options = {min = 0, max = 1024, doc = "parts of k that workgroups share and a second kernel adds up; 1 for none"}
         -> !transform.param<i64>
     %precision = transform.tune.knob<"precision"> = "exact" from
-        options = {doc = "tf32 allows to multiply f32 with 10 bits of mantissa; exact refuses f32"} -> !transform.any_param
+        options = {doc = "tf32 allows to multiply f32 with 10 bits of mantissa; exact refuses f32 on Intel's chips"} -> !transform.any_param
     %target = transform.tune.knob<"target"> = "pvc" from
         options = {doc = "chip to compile for"} -> !transform.any_param
 
@@ -170,6 +170,7 @@ module attributes {transform.with_named_sequence} {
         -> (!transform.any_op, !transform.any_op)
     %tiled_kernel, %mma = transform.include @to_xetile failures(propagate) (%kernel, %subgroups_m, %subgroups_n)
         : (!transform.any_op, !transform.param<i64>, !transform.param<i64>) -> (!transform.any_op, !transform.any_op)
+    transform.xetile.set_precision %mma precision = %precision : !transform.any_op, !transform.any_param
     transform.include @prefetch_far failures(propagate) (%mma, %far)
         : (!transform.any_op, !transform.param<i64>) -> ()
     transform.include @prefetch_operands failures(propagate) (%mma, %prefetch)

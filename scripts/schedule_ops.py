@@ -96,7 +96,7 @@ KINDS = {
     "xetile.to_tiles": {"target": "Function", "workgroups": "Loop"},
 }  # fmt: skip
 # Parameters that are strings, by name; `values` of several kinds.
-STRINGS = {"precision", "target", "config", "chip", "by"}
+STRINGS = {"precision", "target", "config", "chip", "by", "units"}
 ANY = {"values", "param"}
 # Attribute -> the type of an argument, and the function of xetile.schedule.attributes that makes it.
 ATTRIBUTES = {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks and times the kernels of this folder on a Hopper GPU; `prepare.py` wrote it. Needs PyTorch, and no compiler.
 
-    python3 on_device.py [--kind numbers|random|speed|pipelines|tilings] [--rounds 3] [--limit 60] [--workers 8]
+    python3 on_device.py [--kind numbers|random|speed|pipelines|tilings|f32] [--rounds 3] [--limit 60] [--workers 8]
 
 Each kernel runs in a process that has a time limit: one that hangs is killed, and the next ones go on. What is computed
 is compared with PyTorch's product in f64, on arrays between NaNs; what is timed, with cuBLAS in the same rounds.
@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import attention_kernels
+import exact_kernels
 import form_kernels
 import program_kernels
 import row_kernels
@@ -111,8 +112,8 @@ def guarded(shape: tuple[int, ...], dtype: Any, fill: Any = None) -> tuple[Any, 
     return view, whole
 
 
-def inputs_of(case: dict[str, Any], seed: int) -> list[Any]:
-    """Random arrays in the order of the kernel's arguments; the last one is for the result."""
+def inputs_of(case: dict[str, Any], seed: int, positive: bool = False) -> list[Any]:
+    """Random arrays in the order of the kernel's arguments, of a normal distribution or, `positive`, from 0 to 1."""
     import torch
 
     generator = torch.Generator(device="cuda").manual_seed(seed)
@@ -124,7 +125,8 @@ def inputs_of(case: dict[str, Any], seed: int) -> list[Any]:
         if dtype == "s8":
             values = torch.randint(-128, 128, shape, device="cuda", generator=generator, dtype=torch.int32)
         else:
-            values = torch.randn(*shape, device="cuda", generator=generator, dtype=torch.float32)
+            draw = torch.rand if positive else torch.randn
+            values = draw(*shape, device="cuda", generator=generator, dtype=torch.float32)
         return guarded(shape, dtype_of(dtype), values.to(dtype_of(dtype)))[0]
 
     a = random(*batch, *((k, m) if "a" in case["transposed"] else (m, k)), dtype=case["input"])
@@ -202,11 +204,13 @@ def check(case: dict[str, Any], seed: int) -> dict[str, Any]:
     found = {}
     shape = (*((case["batch"],) if case["batch"] else ()), case["m"], case["n"])
     rounds = ("random", "special") if case["kind"] == "random" else ("random", "again", "special", "host")
+    rounds += exact_kernels.ROUNDS if case["kind"] == exact_kernels.NUMBERS else ()
     for round_, what in enumerate(rounds):
-        arrays = inputs_of(case, seed + round_)
+        arrays = inputs_of(case, seed + round_, what == "positive")
+        exact_kernels.scale(what, arrays)
         slack = slack_of(case, arrays)
         # tf32 may round what is small to zero beside an infinity.
-        if what == "special" and case["after"] != "bias_relu" and case["input"] in ("bf16", "f16"):
+        if what == "special" and case["after"] != "bias_relu" and case["input"] in ("bf16", "f16", "f32"):
             arrays[0][..., 0, 0] = math.nan
             arrays[1][..., -1, -1] = math.inf
         out, whole = guarded(shape, dtype_of(case["output"]))
@@ -277,6 +281,9 @@ def measure(case: dict[str, Any], seed: int) -> dict[str, Any]:
         wide = (arrays[0] if "a" not in case["transposed"] else arrays[0].t())[:256].double()
         error = compare(case, out[:256], wide @ arrays[1].double()) if not case["after"] else error
     peer = peer_of(case, arrays, out)
+    more = {}
+    if case["kind"] == exact_kernels.KIND:
+        more = exact_kernels.errors(case, kernel, seed, inputs_of, expected_of, peer_of)
     ours, theirs = [], []
     for _ in range(case["rounds"]):
         theirs.append(do_bench(peer, warmup=15, rep=60, return_mode="median") * 1e3)
@@ -287,7 +294,7 @@ def measure(case: dict[str, Any], seed: int) -> dict[str, Any]:
         call()
     host = (time.perf_counter() - start) / 20 * 1e6
     torch.cuda.synchronize()
-    return {"ours": statistics.median(ours), "peer": statistics.median(theirs), "error": error, "host": host}
+    return {"ours": statistics.median(ours), "peer": statistics.median(theirs), "error": error, "host": host} | more
 
 
 def work(kind: str, numbers: list[int], seed: int, rounds: int) -> None:
@@ -363,6 +370,7 @@ CHECKED = (
     "attention_numbers",
     "rows_numbers",
     "attention_forms",
+    exact_kernels.NUMBERS,
 )  # kinds of which the results matter; the others are timed, one at a time
 
 
@@ -405,6 +413,7 @@ def tell_speed(cases: list[dict[str, Any]], results: dict[int, dict[str, Any]]) 
             f"| {case['name']} | {ours:.1f} | {peer:.1f} | {ours / peer:.3f} | {result['ours']:.1f} | "
             f"{result['host']:.1f} | {result['error']:.2f} |"
         )
+        exact_kernels.tell(result)
     if ratios:
         print(
             f"geometric mean of ratios {math.exp(statistics.fmean(map(math.log, ratios))):.3f}, least {min(ratios):.3f}"
@@ -424,6 +433,9 @@ KINDS = (
     "speed",
     "pipelines",
     "tilings",
+    exact_kernels.NUMBERS,
+    exact_kernels.KIND,
+    "f32_tilings",
 )
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes a folder with kernels for a Hopper GPU, the runtime library and `on_device.py`, which needs no compiler.
 
-.venv/bin/python test/device/prepare.py FOLDER [--only numbers|random|speed|pipelines|tilings] [--random 500] [--seed N]
+.venv/bin/python test/device/prepare.py FOLDER [--only numbers|random|speed|f32|...] [--random 500] [--seed N]
 python3 FOLDER/on_device.py                        # on the machine with the GPU: PyTorch is all that it needs
 """
 
@@ -33,7 +33,8 @@ TARGET = "sm_90a"
 
 @dataclass(frozen=True)
 class Case:
-    """A product, what follows on it, and how it is compiled. `input` is bf16, f16, s8 (sums are i32 then) or tf32."""
+    """A product, what follows on it, and how it is compiled. `input` is bf16, f16, s8 (sums are i32 then), tf32,
+    or f32, which is multiplied exactly."""
 
     kind: str
     m: int
@@ -284,6 +285,41 @@ def tilings() -> Iterator[Case]:
             yield Case("tilings", size, size, size, options={"group_rows": rows})
 
 
+def exact() -> Iterator[Case]:
+    """Products of f32 that are exact: numbers, times beside cuBLAS without tf32, other tiles."""
+    tiles = ((128, 128, 2), (256, 64, 2), (128, 64, 1), (128, 64, 2), (64, 128, 1), (64, 64, 1))
+    ways = tuple({"pipeline": name} for name in ("simple", "specialized"))
+    for options in ways:
+        for transposed in ("", "a", "b", "ab"):
+            yield Case("f32_numbers", 516, 776, 840, "f32", "f32", transposed, options=options)
+        for m, n, count in tiles:
+            params = {"workgroup_m": m, "workgroup_n": n, "subgroups_m": count, "prefetch": 2}
+            yield Case("f32_numbers", 515, 776, 1192, "f32", "f32", "b", params=params, options=options)
+            yield Case("f32_numbers", 516, 520, 264, "f32", "f32", "a", params=params, options=options)
+    for transposed in ("", "a", "b", "ab"):
+        yield Case("f32_numbers", 301, 333, 1001, "f32", "f32", transposed)
+    for after in ("bias_relu", "bias_gelu", "residual", "accumulate"):
+        yield Case("f32_numbers", 333, 520, 776, "f32", "f32", after=after)
+    for output in ("bf16", "f16"):
+        yield Case("f32_numbers", 2050, 2056, 1040, "f32", output, "b", "bias_relu")
+    yield Case("f32_numbers", 300, 200, 264, "f32", "f32", "b", "residual", batch=5)
+    yield Case("f32_numbers", 304, 264, 520, "f32", "f32", "a", batch=3)
+    yield Case("f32_numbers", 1, 8, 4096, "f32", "f32")
+    yield Case("f32_numbers", 130, 136, 50304, "f32", "f32")
+    for size in (1024, 2048, 4096, 8192):
+        yield Case("f32", size, size, size, "f32", "f32")
+    for m, n, k in ((1000, 1000, 1000), (777, 1555, 3001), (197, 3072, 768), (2048, 768, 50304), (64, 4096, 4096),
+                    (16384, 96, 384), (3136, 576, 64), (4095, 4097, 1023)):  # fmt: skip
+        yield Case("f32", m, n, k, "f32", "f32")
+    yield Case("f32", 4096, 4096, 4096, "f32", "f32", "b")
+    yield Case("f32", 2048, 2048, 2048, "f32", "f32", "a", "bias_gelu")
+    for size in (1024, 2048, 4096):
+        for options in ways:
+            for m, n, count in tiles:
+                params = {"workgroup_m": m, "workgroup_n": n, "subgroups_m": count}
+                yield Case("f32_tilings", size, size, size, "f32", "f32", params=params, options=options)
+
+
 def write(folder: Path, cases: Iterable[Case | Attention | Form | Rows], drawn: int) -> None:
     """Compiles the cases, and of those that are drawn as many as said, and writes all that the other machine needs.
     Drawn ones that are refused are left out."""
@@ -321,7 +357,7 @@ def write(folder: Path, cases: Iterable[Case | Attention | Form | Rows], drawn: 
         shutil.copy(HERE / file, folder)
 
 
-KINDS = ("numbers", "random", "speed", "pipelines", "tilings", "attention", "rows", "forms")
+KINDS = ("numbers", "random", "speed", "pipelines", "tilings", "attention", "rows", "forms", "f32")
 
 
 def main() -> int:
@@ -334,7 +370,7 @@ def main() -> int:
     chosen = options.only or ["numbers", "speed"]
     kinds: dict[str, Callable[[], Iterator[Case | Attention | Form | Rows]]]
     kinds = {"numbers": numbers, "speed": speed, "tilings": tilings, "pipelines": pipelines, "attention": attentions}
-    kinds |= {"rows": row_kernels.cases, "forms": form_kernels.cases}
+    kinds |= {"rows": row_kernels.cases, "forms": form_kernels.cases, "f32": exact}
     kinds["random"] = lambda: random_cases(options.seed)
     chosen.sort(key="random".__eq__)
     write(options.folder, (case for kind in chosen for case in kinds[kind]()), options.random)

@@ -127,6 +127,7 @@ const Row rows[] = {
     {kRingAttr, Place::Operation,
      "a dictionary of stages, stage_bytes, shared_bytes, threads, written, maybe pipeline", isRing},
     {kGridAttr, Place::Operation, "a unit", is<UnitAttr>},
+    {kTf32Attr, Place::Operation, "a unit", is<UnitAttr>},
     {kMapAttr, Place::Operation, "a dictionary of argument and box", isMap},
     {kMapsAttr, Place::Operation, "an array of dictionaries of argument and box", areMaps},
 };

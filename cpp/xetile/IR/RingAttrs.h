@@ -14,10 +14,12 @@ namespace xetile {
 inline constexpr llvm::StringLiteral kRingAttr = "xetile.ring";
 /// Of a global: the matrix (`argument`) and the `box` of elements that a tensor map describes, the
 /// adjacent ones first; maybe `outer_dim`, along which dimension of the array its other side is, 1
-/// by default.
+/// by default, and `exact`: elements of f32 are not rounded to tf32.
 inline constexpr llvm::StringLiteral kMapAttr = "xetile.tensor_map";
 /// Of a kernel: those of its last parameters, in order.
 inline constexpr llvm::StringLiteral kMapsAttr = "xetile.tensor_maps";
+/// Of an xetile.tile_mma of f32: its operands may be rounded to tf32.
+inline constexpr llvm::StringLiteral kTf32Attr = "xetile.tf32";
 /// Of a global: it has the numbers of tiles along x, y and z, which a kernel walks by itself.
 inline constexpr llvm::StringLiteral kGridAttr = "xetile.grid";
 

@@ -1,7 +1,8 @@
 //===- ChooseMatmulTiling.cpp - transform.xetile.choose_matmul_tiling --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a matmul, the sizes that a schedule was told. Out: all sizes, as parameters and written at
-// the function. Refused: negative sizes, unknown chips, f32 without leave to multiply it as tf32.
+// the function. Refused: negative sizes, unknown chips, f32 without leave to multiply it as tf32,
+// but where the target multiplies it exactly.
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "xetile/IR/DialectAttrs.h"
 #include "xetile/IR/XeTileTypes.h"
@@ -17,9 +18,12 @@ using namespace mlir::transform;
 namespace xetile::transform_ops {
 
 static MatmulTiling choose(const MatmulLoops &contraction, const MatmulTiling &given,
-                           StringRef target) {
-  if (const Target *other = findTilingTarget(target))
-    return other->chooseTiling(describeMatmul(contraction, nullptr), given);
+                           StringRef target, bool isExact) {
+  if (const Target *other = findTilingTarget(target)) {
+    MatmulProblem problem = describeMatmul(contraction, nullptr);
+    problem.isExact = isExact;
+    return other->chooseTiling(problem, given);
+  }
   const TargetInfo &device = *lookupTarget(target);
   return chooseMatmulTiling(describeMatmul(contraction, &device), given, device);
 }
@@ -101,7 +105,8 @@ DiagnosedSilenceableFailure ChooseMatmulTilingOp::apply(TransformRewriter &rewri
     mistake = contraction.error().message;
   else if (!contraction->isNormalized())
     mistake = "expected the loops in the order m, n, k, batches; run normalize_matmul before";
-  else if (contraction->elementType(0).isF32() && precision != "tf32")
+  else if (contraction->elementType(0).isF32() && precision != "tf32" &&
+           !(other && other->multipliesF32))
     mistake = "the matrix unit multiplies f32 as tf32, with 10 bits of mantissa; allow it with "
               "precision=tf32, or make the inputs f16 or bf16";
   if (mistake) {
@@ -110,7 +115,8 @@ DiagnosedSilenceableFailure ChooseMatmulTilingOp::apply(TransformRewriter &rewri
     return diag;
   }
 
-  MatmulTiling tiling = choose(*contraction, given, target);
+  bool isExact = contraction->elementType(0).isF32() && precision == "exact";
+  MatmulTiling tiling = choose(*contraction, given, target, isExact);
   writeDown(rewriter, matmul, tiling);
   Builder b(getContext());
   auto set = [&](Value result, ArrayRef<int64_t> values) {

@@ -94,13 +94,14 @@ def ChooseMatmulTilingOp : XeTile_TransformOp<"choose_matmul_tiling",
     `%tile` has one size for each loop of the matmul, as `tile_using_forall` takes them: the workgroup's tile, 0 for k,
     1 for each batch.
 
-    `precision` says how f32 is multiplied: "tf32" allows the matrix unit's 10 bits of mantissa, "exact" does not.
+    `precision` says how f32 is multiplied: "tf32" allows the matrix unit's 10 bits of mantissa, "exact" does not: only
+    targets take that whose matrix unit multiplies parts of f32 (sm_90a).
 
     Definite failures:
     - choose_tiling_c1: sizes are not negative (`prefetch`: -1 or more).
     - choose_tiling_c2: the target is a chip of the device tables.
     - choose_tiling_c3: the matmul is one that `normalize_matmul` gives.
-    - choose_tiling_c4: `precision` is "exact" or "tf32", and "tf32" for f32.
+    - choose_tiling_c4: `precision` is "exact" or "tf32", and "tf32" for f32 on chips that do not multiply it exactly.
   }];
   let arguments = (ins TransformHandleTypeInterface:$matmul,
       TransformParamTypeInterface:$workgroup_m, TransformParamTypeInterface:$workgroup_n,
@@ -117,6 +118,35 @@ def ChooseMatmulTilingOp : XeTile_TransformOp<"choose_matmul_tiling",
     `k_step` `=` $k_step `prefetch` `=` $prefetch `precision` `=` $precision `target` `=` $target
     attr-dict `:` type($matmul) `,` type($workgroup_m) `,` type($target)
   }];
+}
+
+def SetPrecisionOp : XeTile_TransformOp<"set_precision"> {
+  let summary = "Allows products of f32 to be rounded to tf32, or not";
+  let description = [{
+    With "tf32" each `xetile.tile_mma` of f32 in `target` gets `xetile.tf32`: its operands may be rounded to 10 bits of
+    mantissa. With "exact" nothing changes, and f32 is multiplied as it is. Other types are left alone.
+
+    ```mlir
+    transform.xetile.set_precision %mma precision = %precision : !transform.any_op, !transform.any_param
+    ```
+
+    makes of
+
+    ```mlir
+    %d = xetile.tile_mma %a, %b, %c : vector<128x32xf32>, vector<32x128xf32>, vector<128x128xf32> -> vector<128x128xf32>
+    ```
+
+    with `precision = "tf32"`
+
+    ```mlir
+    %d = xetile.tile_mma %a, %b, %c {xetile.tf32} : vector<128x32xf32>, ...
+    ```
+
+    Definite failures:
+    - set_precision_c1: `precision` is "exact" or "tf32".
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target, TransformParamTypeInterface:$precision);
+  let assemblyFormat = "$target `precision` `=` $precision attr-dict `:` type($target) `,` type($precision)";
 }
 
 def CheckMatmulTilingOp : XeTile_TransformOp<"check_matmul_tiling",

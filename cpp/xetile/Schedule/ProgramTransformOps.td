@@ -51,6 +51,42 @@ def AssignKernelsOp : XeTile_TransformOp<"assign_kernels"> {
   }];
 }
 
+def AnchorF32ProductsOp
+    : XeTile_TransformOp<"anchor_f32_products", [AllTypesMatch<["units", "chip"]>]> {
+  let summary = "Makes products of f32 kernels of the matrix unit where that multiplies them exactly";
+  let description = [{
+    Behind `schedules/parts/match_kernels.mlir`, which leaves contractions of f32 to vector units (`"rows"`). With `units =
+    "matrix"` those that gain on the chip `chip` become anchors of kernels of schedule `"matmul"`: on sm_90a, where f32 is
+    multiplied as three products of tf32, with 8 or more rows and columns, 16 or more elements of k, and 131072 products
+    of elements in all. Sizes that are not known count as large. With `units = "vector"`, and for chips without such a
+    way, nothing changes.
+
+    ```mlir
+    transform.xetile.anchor_f32_products %module units = %units chip = %chip : !transform.any_op, !transform.any_param
+    ```
+
+    makes of
+
+    ```mlir
+    %d = linalg.matmul {xetile.anchor = "rows"} ins(%a, %b : tensor<512x512xf32>, tensor<512x512xf32>) ...
+    ```
+
+    this:
+
+    ```mlir
+    %d = linalg.matmul {xetile.anchor = "matmul"} ins(%a, %b : tensor<512x512xf32>, tensor<512x512xf32>) ...
+    ```
+
+    Definite failures:
+    - anchor_f32_products_c1: `units` is "matrix" or "vector".
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target, TransformParamTypeInterface:$units,
+      TransformParamTypeInterface:$chip);
+  let assemblyFormat = [{
+    $target `units` `=` $units `chip` `=` $chip attr-dict `:` type($target) `,` type($units)
+  }];
+}
+
 def ExtractKernelsOp : XeTile_TransformOp<"extract_kernels"> {
   let summary = "Makes a module of each kernel of a program";
   let description = [{

@@ -228,6 +228,7 @@ static DiagnosedSilenceableFailure read(SplitKOp split, TransformState &state, G
 static Result<int64_t> choosePartFor(const Target &target, const MatmulLoops &loops,
                                      const Given &given) {
   MatmulProblem problem = describeMatmul(loops, nullptr);
+  problem.isExact = loops.elementType(0).isF32() && target.multipliesF32;
   MatmulTiling tiling = target.chooseTiling(problem, given.tiling);
   // Tiles of parts may be others.
   MatmulTiling open = given.tiling;

@@ -17,6 +17,8 @@ struct MatmulProblem {
   bool byElements;
   /// Products of that size; below zero if it is dynamic.
   int64_t batches = 1;
+  /// Of f32: not rounded to tf32.
+  bool isExact = false;
 };
 
 /// A workgroup computes workgroupM x workgroupN of C by subgroupsM x subgroupsN subgroups, in steps

@@ -64,6 +64,10 @@ struct Target {
   /// step along k; null where none is split.
   std::function<int64_t(const MatmulProblem &, const MatmulTiling &)> chooseParts;
 
+  /// True if it gains by multiplying f32 exactly on its matrix unit, in tiles; null where there is
+  /// no such way.
+  std::function<bool(const MatmulProblem &)> multipliesF32;
+
   /// True if only a schedule leads from level 0 to level 1.
   bool needsSchedule() const { return !levels[1].addPasses; }
   /// The number of the level of that name.

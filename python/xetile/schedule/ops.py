@@ -40,6 +40,7 @@ __all__ = [
     "TileUsingForall",
     "ToTiles",
     "When",
+    "anchor_f32_products",
     "annotate",
     "apply_cse",
     "apply_dce",
@@ -82,6 +83,7 @@ __all__ = [
     "print_",
     "refuse_rest",
     "set_launch_subgroups",
+    "set_precision",
     "set_wg_map",
     "share_kernels",
     "split_k",
@@ -95,6 +97,40 @@ __all__ = [
 ]
 
 _K = TypeVar("_K", bound=Handle)
+
+
+def anchor_f32_products(target: Handle, units: Str, chip: Str) -> None:
+    """Makes products of f32 kernels of the matrix unit where that multiplies them exactly.
+
+    Behind `schedules/parts/match_kernels.mlir`, which leaves contractions of f32 to vector units (`"rows"`). With `units =
+    "matrix"` those that gain on the chip `chip` become anchors of kernels of schedule `"matmul"`: on sm_90a, where f32 is
+    multiplied as three products of tf32, with 8 or more rows and columns, 16 or more elements of k, and 131072 products
+    of elements in all. Sizes that are not known count as large. With `units = "vector"`, and for chips without such a
+    way, nothing changes.
+
+    ```mlir
+    transform.xetile.anchor_f32_products %module units = %units chip = %chip : !transform.any_op, !transform.any_param
+    ```
+
+    makes of
+
+    ```mlir
+    %d = linalg.matmul {xetile.anchor = "rows"} ins(%a, %b : tensor<512x512xf32>, tensor<512x512xf32>) ...
+    ```
+
+    this:
+
+    ```mlir
+    %d = linalg.matmul {xetile.anchor = "matmul"} ins(%a, %b : tensor<512x512xf32>, tensor<512x512xf32>) ...
+    ```
+
+    Definite failures:
+    - anchor_f32_products_c1: `units` is "matrix" or "vector".
+    """
+    emit(
+        "xetile.anchor_f32_products",
+        [Argument("target", target, Handle), Argument("units", units, StrParam), Argument("chip", chip, StrParam)],
+    )
 
 
 def annotate(target: Handle, name: str, *, param: Int | Str | None = None) -> None:
@@ -319,13 +355,14 @@ def choose_matmul_tiling(
     `%tile` has one size for each loop of the matmul, as `tile_using_forall` takes them: the workgroup's tile, 0 for k,
     1 for each batch.
 
-    `precision` says how f32 is multiplied: "tf32" allows the matrix unit's 10 bits of mantissa, "exact" does not.
+    `precision` says how f32 is multiplied: "tf32" allows the matrix unit's 10 bits of mantissa, "exact" does not: only
+    targets take that whose matrix unit multiplies parts of f32 (sm_90a).
 
     Definite failures:
     - choose_tiling_c1: sizes are not negative (`prefetch`: -1 or more).
     - choose_tiling_c2: the target is a chip of the device tables.
     - choose_tiling_c3: the matmul is one that `normalize_matmul` gives.
-    - choose_tiling_c4: `precision` is "exact" or "tf32", and "tf32" for f32.
+    - choose_tiling_c4: `precision` is "exact" or "tf32", and "tf32" for f32 on chips that do not multiply it exactly.
     """
     return ChooseMatmulTiling(
         *emit(
@@ -1433,6 +1470,34 @@ def set_launch_subgroups(target: Launch, subgroups_m: Int, subgroups_n: Int, *, 
         ],
         attributes={"subgroup_size": attributes.integer("ops.set_launch_subgroups: subgroup_size", subgroup_size)},
     )
+
+
+def set_precision(target: Handle, precision: Str) -> None:
+    """Allows products of f32 to be rounded to tf32, or not.
+
+    With "tf32" each `xetile.tile_mma` of f32 in `target` gets `xetile.tf32`: its operands may be rounded to 10 bits of
+    mantissa. With "exact" nothing changes, and f32 is multiplied as it is. Other types are left alone.
+
+    ```mlir
+    transform.xetile.set_precision %mma precision = %precision : !transform.any_op, !transform.any_param
+    ```
+
+    makes of
+
+    ```mlir
+    %d = xetile.tile_mma %a, %b, %c : vector<128x32xf32>, vector<32x128xf32>, vector<128x128xf32> -> vector<128x128xf32>
+    ```
+
+    with `precision = "tf32"`
+
+    ```mlir
+    %d = xetile.tile_mma %a, %b, %c {xetile.tf32} : vector<128x32xf32>, ...
+    ```
+
+    Definite failures:
+    - set_precision_c1: `precision` is "exact" or "tf32".
+    """
+    emit("xetile.set_precision", [Argument("target", target, Handle), Argument("precision", precision, StrParam)])
 
 
 def set_wg_map(target: Handle, subgroups_m: Int, subgroups_n: Int) -> None:

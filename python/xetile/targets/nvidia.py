@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Nvidia's Hopper GPUs: the schedule `matmul` tiles the payload, C++ passes lower it to PTX, the driver compiles that.
 
-`xetile.compile(payload, target="sm_90a")` with the options of `NvidiaTarget.options`. Matmuls of f16, bf16, f32 as tf32
+`xetile.compile(payload, target="sm_90a")` with the options of `NvidiaTarget.options`. Matmuls of f16, bf16, f32
 and i8, in batches, with what is computed of their results element by element; attentions of any length with masks;
 rows, elementwise chains and whole programs, each by the schedule that is suggested or given. No CUDA toolkit is needed.
 """

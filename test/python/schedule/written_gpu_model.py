@@ -48,6 +48,7 @@ def matmul(module: Module, precision: str, slm_buffers: int, target: str) -> Non
     buffers = parts.bufferize(module)
     _, kernel = parts.outline_kernel(buffers, found.rows, found.columns, target)
     _, mma = parts.to_xetile(kernel, found.rows, found.columns)
+    ops.set_precision(mma, precision)
     parts.prefetch_operands(mma, found.ahead)
     parts.stage_operands(mma, slm_buffers, target)
 
@@ -86,6 +87,10 @@ def gpu_model(
     precision: str = knob(
         "exact", doc="tf32 allows to multiply f32 with 10 bits of mantissa; exact does so on vector units"
     ),
+    f32_units: str = knob(
+        "vector",
+        doc="where f32 is multiplied exactly: matrix, as products of its parts, where a chip gains by that; vector",
+    ),
     slm_buffers: int = knob(
         0,
         min=0,
@@ -95,6 +100,7 @@ def gpu_model(
     target: str = knob("pvc", doc="chip to compile for"),
 ) -> Module:
     fused = prepare(module)
+    ops.anchor_f32_products(fused, f32_units, target)
     open_ = ops.constant(0)
     ops.split_k(fused, open_, open_, open_, open_, open_, open_, target)
     ops.assign_kernels(fused, chip=target)

@@ -346,18 +346,18 @@ static bool isOneNumber(Value value) {
          llvm::all_of(linalgOp.getDpsInputs(), isOneNumber);
 }
 
-bool isProductOfMatrixUnit(Operation *op) {
+bool isProductInTiles(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  if (!linalgOp || Scan::match(op) || !looksLikeMatmul(op))
+  if (!linalgOp || Scan::match(op) || !looksLikeMatmul(op) || !matchMatmul(op))
     return false;
-  Result<MatmulLoops> contraction = matchMatmul(op);
-  if (!contraction)
+  return llvm::none_of(linalgOp.getDpsInputs(),
+                       [](Value input) { return skipsElements(input) || isOneNumber(input); });
+}
+
+bool isProductOfMatrixUnit(Operation *op) {
+  if (!isProductInTiles(op))
     return false;
-  bool exactOnlyOnVectors = contraction->elementType(0).isF32() && !areExtended(op);
-  bool noTiles = llvm::any_of(linalgOp.getDpsInputs(), [](Value input) {
-    return skipsElements(input) || isOneNumber(input);
-  });
-  return !exactOnlyOnVectors && !noTiles;
+  return !matchMatmul(op)->elementType(0).isF32() || areExtended(op);
 }
 
 bool readsByIndices(Operation *op) {

@@ -105,7 +105,10 @@ llvm::StringRef readerBehind(mlir::Block &block, bool too = false);
 /// where something else is reduced, and "elementwise".
 llvm::StringRef scheduleOfAnchor(mlir::Operation *op);
 
-/// True if a matrix unit multiplies what `op` sums up.
+/// True if `op` sums up products of tiles of two matrices, whatever multiplies them.
+bool isProductInTiles(mlir::Operation *op);
+
+/// True if a matrix unit multiplies what `op` sums up, exactly and on every chip.
 bool isProductOfMatrixUnit(mlir::Operation *op);
 
 /// True if `op` computes each element by itself, of elements at indices that it computes, too.

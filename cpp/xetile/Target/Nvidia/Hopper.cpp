@@ -11,6 +11,7 @@
 
 using namespace xetile;
 using namespace xetile::hopper;
+using llvm::ArrayRef;
 
 namespace {
 
@@ -29,15 +30,27 @@ struct Tile {
 constexpr Tile kTiles[] = {{128, 256, 1.0}, {256, 128, 0.98}, {128, 192, 0.97}, {128, 128, 0.94},
                            {64, 256, 0.84}, {128, 64, 0.64},  {64, 128, 0.64},  {64, 64, 0.4}};
 
-/// Cycles of a multiprocessor: those of its products, 8192 operations each over the bytes of an
-/// element, once for each round of workgroups, and what begins and ends a workgroup.
+/// Of f32 as three products of tf32: tiles whose parts fit in registers.
+constexpr Tile kSplitTiles[] = {{128, 128, 1.0}, {256, 64, 1.0}, {128, 64, 0.8}, {64, 64, 0.6}};
+
+ArrayRef<Tile> tilesFor(const MatmulProblem &problem) {
+  return problem.isExact ? ArrayRef<Tile>(kSplitTiles) : ArrayRef<Tile>(kTiles);
+}
+
+/// Operations of a multiprocessor in a cycle, of bytes by wgmma; a third of what mma.sync does with
+/// tf32.
+constexpr double kOperations = 8192, kSplitOperations = 400;
+
+/// Cycles of a multiprocessor: those of its products, once for each round of workgroups, and what
+/// begins and ends a workgroup.
 double costOf(const Tile &tile, const MatmulProblem &problem, int64_t kStep) {
   int64_t tiles = llvm::divideCeil(problem.m, tile.m) * llvm::divideCeil(problem.n, tile.n) *
                   std::max<int64_t>(problem.batches, 1);
   int64_t rounds = llvm::divideCeil(tiles, kMultiprocessors);
   int64_t k = problem.k > 0 ? llvm::divideCeil(problem.k, kStep) * kStep : 4096;
   double area = double(tile.m) * double(tile.n);
-  double products = area * double(k) * problem.inputBits / 8 * 2 / 8192 / tile.rate;
+  double operations = problem.isExact ? kSplitOperations : kOperations * 8 / problem.inputBits;
+  double products = area * double(k) * 2 / operations / tile.rate;
   return double(rounds) * (products + 2000 + area / 16);
 }
 
@@ -52,7 +65,7 @@ bool isOpenFor(const Tile &tile, const MatmulProblem &problem, const MatmulTilin
 Tile chooseTile(const MatmulProblem &problem, const MatmulTiling &given, int64_t kStep) {
   bool isKnown = problem.m > 0 && problem.n > 0;
   std::optional<Tile> best;
-  for (const Tile &tile : kTiles) {
+  for (const Tile &tile : tilesFor(problem)) {
     if (isOpenFor(tile, problem, given) &&
         (!best || (isKnown && costOf(tile, problem, kStep) < costOf(*best, problem, kStep))))
       best = tile;
@@ -77,6 +90,12 @@ int64_t sumsOf(const MatmulTiling &tiling) {
   return tiling.workgroupM / tiling.subgroupsM * tiling.workgroupN / kWarpgroup;
 }
 
+/// Registers of the parts of f32: of A's for a row of shared memory, two of each of 64 rows x 32,
+/// and 32 sums that are not yet added to others.
+int64_t partsOf(const MatmulTiling &tiling) {
+  return tiling.workgroupM / tiling.subgroupsM / kWgmmaM * 32 + 32;
+}
+
 } // namespace
 
 RegisterSplit hopper::splitRegisters(int64_t warpgroups, bool loadsPlainly) {
@@ -89,11 +108,11 @@ RegisterSplit hopper::splitRegisters(int64_t warpgroups, bool loadsPlainly) {
   return {std::min<int64_t>(multiplying, 240), loading};
 }
 
-Problem hopper::checkSpecialized(const MatmulTiling &tiling, bool loadsPlainly) {
+Problem hopper::checkSpecialized(const MatmulTiling &tiling, bool loadsPlainly, bool isSplit) {
   int64_t all = splitRegisters(tiling.subgroupsM, loadsPlainly).multiplying;
   if (!all)
     all = kThreadRegisters;
-  int64_t sums = sumsOf(tiling);
+  int64_t sums = sumsOf(tiling) + (isSplit ? partsOf(tiling) : 0);
   if (sums + kOtherRegisters <= all)
     return std::nullopt;
   std::string mistake;
@@ -104,6 +123,28 @@ Problem hopper::checkSpecialized(const MatmulTiling &tiling, bool loadsPlainly) 
       << all - kOtherRegisters << ": make workgroup_m or workgroup_n smaller"
       << (loadsPlainly ? "" : ", or take the pipeline simple");
   return mistake;
+}
+
+Problem hopper::checkSplit(const MatmulTiling &tiling) {
+  int64_t sums = sumsOf(tiling), parts = partsOf(tiling), all = registersFor(tiling.subgroupsM);
+  if (sums + parts + kOtherRegisters <= all)
+    return std::nullopt;
+  std::string mistake;
+  llvm::raw_string_ostream(mistake)
+      << "a warpgroup's " << tiling.workgroupM / tiling.subgroupsM << " x " << tiling.workgroupN
+      << " sums of f32 take " << sums << " registers of a thread, and parts of f32 " << parts
+      << "; expected at most " << all - kOtherRegisters << " of " << all
+      << ": make workgroup_m or workgroup_n smaller, or allow precision=tf32";
+  return mistake;
+}
+
+bool hopper::gainsBySplitting(const MatmulProblem &problem) {
+  constexpr int64_t kFewest = 8, kFewestK = 16, kFewestProducts = int64_t(1) << 17;
+  auto isBelow = [](int64_t size, int64_t least) { return size >= 0 && size < least; };
+  if (isBelow(problem.m, kFewest) || isBelow(problem.n, kFewest) || isBelow(problem.k, kFewestK))
+    return false;
+  bool isKnown = problem.m >= 0 && problem.n >= 0 && problem.k >= 0 && problem.batches >= 0;
+  return !isKnown || problem.m * problem.n * problem.k * problem.batches >= kFewestProducts;
 }
 
 bool hopper::gainsByWalking(int64_t tiles) { return tiles < 0 || tiles > kMultiprocessors; }
@@ -130,12 +171,17 @@ MatmulTiling hopper::chooseTiling(const MatmulProblem &problem, MatmulTiling til
     tiling.workgroupM = tile.m;
   if (tiling.workgroupN == MatmulTiling::kOpen)
     tiling.workgroupN = tile.n;
+  // Parts of B that serve 128 rows are made once for all of them, where sums leave room for it.
+  int64_t rows = problem.isExact && tiling.workgroupN <= kWgmmaM ? 2 * kWgmmaM : kWgmmaM;
   if (tiling.subgroupsM == MatmulTiling::kOpen)
-    tiling.subgroupsM = std::clamp<int64_t>(tiling.workgroupM / kWgmmaM, 1, 2);
+    tiling.subgroupsM = std::clamp<int64_t>(tiling.workgroupM / rows, 1, 2);
   if (tiling.subgroupsN == MatmulTiling::kOpen)
     tiling.subgroupsN = 1;
+  // Where one warpgroup multiplies f32 exactly, there is room for two workgroups with 4 stages
+  // each.
+  int64_t most = problem.isExact && tiling.subgroupsM == 1 ? 4 : 6;
   if (tiling.prefetch == MatmulTiling::kOpenPrefetch)
-    tiling.prefetch = std::min<int64_t>(stagesThatFit(tiling, inputBytes), 6) - 1;
+    tiling.prefetch = std::min<int64_t>(stagesThatFit(tiling, inputBytes), most) - 1;
   return tiling;
 }
 
@@ -151,7 +197,7 @@ int64_t hopper::chooseParts(const MatmulProblem &problem, const MatmulTiling &gi
     part.k /= parts;
     part.batches *= parts;
     double least = -1;
-    for (const Tile &tile : kTiles)
+    for (const Tile &tile : tilesFor(part))
       if (isOpenFor(tile, part, given) ||
           (given.workgroupM == tile.m && given.workgroupN == tile.n))
         if (double cost = costOf(tile, part, given.kStep); least < 0 || cost < least)

@@ -40,8 +40,9 @@ struct RegisterSplit {
   int64_t multiplying, loading; // 0 where nothing is handed over
 };
 RegisterSplit splitRegisters(int64_t warpgroups, bool loadsPlainly);
-/// Why warpgroups that multiply by these tiles leave no room for one that loads.
-Problem checkSpecialized(const MatmulTiling &tiling, bool loadsPlainly);
+/// Why warpgroups that multiply by these tiles, maybe of f32 that is split into parts, leave no
+/// room for one that loads.
+Problem checkSpecialized(const MatmulTiling &tiling, bool loadsPlainly, bool isSplit);
 /// True if workgroups that walk several tiles gain by loading one while another is stored: `tiles`
 /// is below zero if it is not known.
 bool gainsByWalking(int64_t tiles);
@@ -53,6 +54,11 @@ MatmulTiling chooseTiling(const MatmulProblem &problem, MatmulTiling given);
 int64_t chooseParts(const MatmulProblem &problem, const MatmulTiling &given);
 /// The first limit that they exceed.
 Problem checkTiling(const MatmulTiling &tiling, mlir::Type input, mlir::Type sum);
+
+/// The same of f32 that is multiplied exactly, whose parts take registers, too.
+Problem checkSplit(const MatmulTiling &tiling);
+/// True if a product of f32 is faster in tiles of the matrix unit, exactly, than on vector units.
+bool gainsBySplitting(const MatmulProblem &problem);
 
 } // namespace xetile::hopper
 

@@ -149,7 +149,35 @@ private:
   mlir::Value descriptorAt(mlir::Value base, int64_t bytes);
   llvm::SmallVector<mlir::Value> firstSums();
   void multiply(llvm::SmallVectorImpl<mlir::Value> &sums, mlir::Value stage);
+  void waitForProducts(int64_t most);
   llvm::SmallVector<mlir::Value> writeLoop();
+
+  // SplitProducts.cpp: f32 as products of tf32.
+  struct Parts {
+    mlir::Value high, low;
+  };
+  struct Fragment {
+    llvm::SmallVector<mlir::Value> high, low;
+  };
+  /// A tile of the ring: offsets that exclusive-or tells apart, of two halves of k and of 4 groups
+  /// of 8 along the adjacent side.
+  struct SplitOperand {
+    static constexpr int64_t kPatterns = 8;
+    bool kIsInner = false;
+    int64_t column = 0; // bytes of all rows of 128 bytes
+    std::array<mlir::Value, kPatterns> places, pointers;
+  };
+  void beginSplitProducts();
+  void beginOperand(SplitOperand &operand, const TilePlace &place, bool kIsInner, int64_t rows);
+  Parts loadParts(const SplitOperand &operand, int64_t group, int64_t k, int64_t half);
+  Fragment loadFragment(const SplitOperand &operand, int64_t group, int64_t groups, int64_t k);
+  mlir::Value multiplyParts(mlir::ValueRange a, mlir::ValueRange columns, mlir::Value sums);
+  mlir::Value addParts(mlir::Value sum, mlir::Value high, mlir::Value low);
+  void addColumns(llvm::SmallVectorImpl<mlir::Value> &sums,
+                  llvm::ArrayRef<llvm::SmallVector<Fragment>> fragments, int64_t firstK,
+                  int64_t column, int64_t count);
+  void multiplySplit(llvm::SmallVectorImpl<mlir::Value> &sums, mlir::Value stage);
+  void releaseByWarp(mlir::Value stage);
 
   // Fragments.cpp: pairs of elements that a thread holds.
   mlir::Value pairOf(mlir::Value value, Place place);
@@ -186,6 +214,7 @@ private:
   mlir::IRMapping copies; // of what a tile's place is computed of, for the warpgroup that loads
   mlir::IRMapping inStep; // of numbers of an attention's loop, for the step that is written
   mlir::Value descriptorA, descriptorB;
+  SplitOperand splitA, splitB;
   mlir::Type sumsType;
   llvm::SmallVector<mlir::Value> sums;                   // one struct for each 64 rows
   std::map<void *, llvm::SmallVector<mlir::Value>> held; // pairs of products, of what loops carry

@@ -19,14 +19,14 @@ namespace {
 constexpr int64_t kMaxRank = 8, kUsualRank = 5; // of arrays
 
 /// Elements of a tensor map, as the driver numbers them (CUtensorMapDataType). f32 that wgmma reads
-/// is rounded to tf32 on its way, else it would be cut.
-int64_t kindOf(Type type, bool isWritten) {
+/// is rounded to tf32 on its way, else it would be cut; `isExact` is f32 that stays as it is.
+int64_t kindOf(Type type, bool isExact) {
   if (type.isInteger(8))
     return 0;
   if (type.isInteger(32))
     return 3;
   if (type.isF32())
-    return isWritten ? 7 : 11;
+    return isExact ? 7 : 11;
   return type.isF16() ? 6 : 9;
 }
 
@@ -171,10 +171,10 @@ private:
       int64_t argument = map.getAs<IntegerAttr>("argument").getInt();
       ArrayRef<int64_t> box = map.getAs<DenseI64ArrayAttr>("box");
       auto type = cast<MemRefType>(launch.getKernelOperand(argument).getType());
-      SmallVector<Value> facts = {
-          handle, number(argument),
-          number(kindOf(type.getElementType(), llvm::is_contained(written, argument))),
-          number(box[0]), number(box[1])};
+      bool isExact = map.contains("exact") || llvm::is_contained(written, argument);
+      SmallVector<Value> facts = {handle, number(argument),
+                                  number(kindOf(type.getElementType(), isExact)), number(box[0]),
+                                  number(box[1])};
       auto along = map.getAs<IntegerAttr>("outer_dim");
       if (along)
         facts.push_back(number(along.getInt()));

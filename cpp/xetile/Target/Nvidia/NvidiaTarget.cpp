@@ -167,6 +167,7 @@ void xetile::registerNvidiaTarget() {
   target.chooseTiling = hopper::chooseTiling;
   target.checkTiling = hopper::checkTiling;
   target.chooseParts = hopper::chooseParts;
+  target.multipliesF32 = hopper::gainsBySplitting;
   target.levels = {
       plain("0-linalg", "take the function", addPreparation),
       level("1-xetile-workgroup", "apply the schedule", nullptr),

@@ -58,7 +58,7 @@ def PlanRing : Pass<"xetile-plan-ring", "::mlir::gpu::GPUModuleOp"> {
     shared memory is for reductions.
 
     Refused, each with an error at the operation: kernels of another form; operands of `tile_mma` that are no loads of a
-    matrix that the kernel takes as argument, alone or in a batch; types other than f16, bf16, f32 (multiplied as tf32) with
+    matrix that the kernel takes as argument, alone or in a batch; types other than f16, bf16 and f32 with
     sums in f32, and i8 with sums in i32; tiles that wgmma does not
     multiply (a subgroup is a warpgroup: multiples of 64 rows each, of 64 columns and of 128 bytes along k); more sums than
     registers hold; more shared memory than 227 KB; elementwise operations that need other threads' values.
@@ -102,6 +102,11 @@ def ConvertXeTileToNVVM : Pass<"convert-xetile-to-nvvm", "::mlir::gpu::GPUModule
       with such rows are stored element by element.
     - Elementwise operations work on pairs of sums in registers. `store_tile` goes through two buffers of each warpgroup
       (stmatrix) to TMA, which drops what is outside.
+
+    - f32 is multiplied exactly where `xetile.tf32` does not allow to round it: each element is split into two parts in
+      registers, the first 11 bits of its significand and the rest, and `mma.sync` of tf32 multiplies high and low parts,
+      low and high, high and high. Sums of 32 products of k are made by the matrix unit, which cuts them, and added in
+      f32. Infinities and NaNs are those of f32; what is below 2^-136 of a number is lost. Operands may have either order.
 
     Each matrix that TMA accesses has a tensor map: a global that `xetile-pass-tensor-maps` makes a parameter.
 

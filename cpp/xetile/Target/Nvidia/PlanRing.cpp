@@ -70,7 +70,7 @@ private:
     if (plan.isOnline())
       return true;
     bool isPlain = plan.hasPlainLoads();
-    xetile::Problem why = checkSpecialized(plan.tiling, isPlain);
+    xetile::Problem why = checkSpecialized(plan.tiling, isPlain, plan.isSplit());
     if ((pipeline == "specialized" || isPlain) && why)
       return plan.mma.emitOpError() << *why;
     if (isPlain && pipeline == "simple")
@@ -78,8 +78,10 @@ private:
           "multiplies matrices that TMA does not take, as their rows are no "
           "multiples of 16 bytes apart or not adjacent along k: expected the "
           "pipeline specialized, where a warpgroup loads without it");
+    // Of one warpgroup that splits f32 two workgroups run at a time, whose loads hide one another.
+    bool hasCompany = plan.isSplit() && plan.tiling.subgroupsM == 1;
     return isPlain || pipeline == "specialized" ||
-           (pipeline == "auto" && !why && gainsByWalking(tilesOf(plan)));
+           (pipeline == "auto" && !why && !hasCompany && gainsByWalking(tilesOf(plan)));
   }
 
   /// Without products: threads share tiles, and nothing goes through a ring.

@@ -34,6 +34,10 @@ void KernelWriter::beginProducts() {
   if (plan.isOnline())
     return;
   const MatmulTiling &tiling = plan.tiling;
+  SmallVector<Type> types(tiling.workgroupN / 2, plan.sum());
+  sumsType = LLVM::LLVMStructType::getLiteral(b.getContext(), types);
+  if (plan.isSplit())
+    return beginSplitProducts();
   int64_t rows = plan.warpgroupRows();
   // Rows of A: behind one another, or a chunk of 64 for each warpgroup's block.
   bool aIsTransposed = plan.a.isTransposedInRing(), bIsTransposed = plan.b.isTransposedInRing();
@@ -43,8 +47,6 @@ void KernelWriter::beginProducts() {
   int64_t leadingB = bIsTransposed ? 16 : plan.b.outerInRing() * kSwizzleBytes;
   descriptorA = descriptor(add(address, mul(warpgroup, share)), leadingA);
   descriptorB = descriptor(add(address, plan.bytesOfA()), leadingB);
-  SmallVector<Type> types(tiling.workgroupN / 2, plan.sum());
-  sumsType = LLVM::LLVMStructType::getLiteral(b.getContext(), types);
 }
 
 SmallVector<Value> KernelWriter::firstSums() {
@@ -73,6 +75,8 @@ static NVVM::WGMMATypes kindOf(Type type, bool isUnsigned) {
 }
 
 void KernelWriter::multiply(SmallVectorImpl<Value> &sums, Value stage) {
+  if (plan.isSplit())
+    return multiplySplit(sums, stage);
   const MatmulTiling &tiling = plan.tiling;
   Value offset = mul(stage, plan.stageBytes() >> 4);
   // One wgmma's part of k: 32 bytes of a row of 128, or rows.
@@ -108,6 +112,12 @@ void KernelWriter::multiply(SmallVectorImpl<Value> &sums, Value stage) {
   NVVM::WgmmaGroupSyncAlignedOp::create(b);
 }
 
+/// Until no more than `most` products of this warpgroup are on their way.
+void KernelWriter::waitForProducts(int64_t most) {
+  if (!plan.isSplit())
+    NVVM::WgmmaWaitGroupSyncOp::create(b, uint64_t(most));
+}
+
 SmallVector<Value> KernelWriter::writeLoop() {
   int64_t stages = plan.stages(), ahead = stages - 1;
   steps = numberOfSteps();
@@ -130,7 +140,7 @@ SmallVector<Value> KernelWriter::writeLoop() {
   waitFor(barrierOf(stage), phase);
   multiply(now, stage);
   // The product before this one is done, and so is everybody's after the barrier.
-  NVVM::WgmmaWaitGroupSyncOp::create(b, uint64_t(1));
+  waitForProducts(1);
   waitForAll();
   Value next = add(loop.getInductionVar(), ahead);
   Value refills = arith::AndIOp::create(b, isFirst, isBelow(next, steps));

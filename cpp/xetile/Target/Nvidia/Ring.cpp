@@ -45,6 +45,8 @@ Value KernelWriter::makeMap(const TilePlace &place, int64_t inner, int64_t outer
   described.append("box", b.getDenseI64ArrayAttr({inner, outer}));
   if (place.outerDim != 1)
     described.append("outer_dim", b.getI64IntegerAttr(place.outerDim));
+  if (plan.isSplit())
+    described.append("exact", b.getUnitAttr());
   map->setAttr(kMapAttr, described.getDictionary(b.getContext()));
   b.setInsertionPointToStart(&kernel.getBody().front());
   return LLVM::AddressOfOp::create(b, pointerTo(b, 0), name);
@@ -83,9 +85,10 @@ void KernelWriter::beginRing() {
     int64_t count = plan.isOnline() ? 0 : plan.stages();
     for (int64_t stage = 0; stage < count; ++stage)
       NVVM::MBarrierInitOp::create(b, barrierOf(number(stage)), number(fullArrivals()), Value());
-    // One thread of each warpgroup that multiplies says that it has read a stage.
+    // One thread of each warpgroup that multiplies says that it has read a stage, or of each warp.
+    int64_t readers = tiling.subgroupsM * (plan.isSplit() ? kWarpgroup / 32 : 1);
     for (int64_t stage = 0; plan.isSpecialized && stage < count; ++stage)
-      NVVM::MBarrierInitOp::create(b, emptyOf(number(stage)), number(tiling.subgroupsM), Value());
+      NVVM::MBarrierInitOp::create(b, emptyOf(number(stage)), number(readers), Value());
     NVVM::FenceMbarrierInitOp::create(b);
   });
   onlyIf(isEqual(thread, number(32)), [&] {

@@ -119,10 +119,10 @@ int64_t unitOf(const TilePlace &place, int64_t bytes, const RingPlan &plan) {
 }
 
 /// wgmma reads elements of 2 bytes in either order, others along k only: what is adjacent along the
-/// other side is swapped on its way.
+/// other side is swapped on its way. Threads that split f32 read any order.
 void chooseLoads(RingPlan &plan) {
   auto choose = [&](TilePlace &place, bool isAlongK) {
-    place.isSwapped = plan.inputBytes() != 2 && !isAlongK;
+    place.isSwapped = plan.inputBytes() != 2 && !isAlongK && !plan.isSplit();
     place.isPlain |= place.isSwapped || plan.isAllPlain;
     if (place.isPlain)
       place.unitBytes = unitOf(place, plan.inputBytes(), plan);
@@ -397,7 +397,10 @@ FailureOr<RingPlan> hopper::planRing(gpu::GPUFuncOp kernel) {
   }
   auto sums = cast<VectorType>(dType);
   plan.tiling = {sums.getDimSize(0), sums.getDimSize(1), layout[0], layout[1], k, *distance};
-  if (Problem why = checkTiling(plan.tiling, aType.getElementType(), sums.getElementType()))
+  Problem why = checkTiling(plan.tiling, aType.getElementType(), sums.getElementType());
+  if (!why && plan.isSplit())
+    why = checkSplit(plan.tiling);
+  if (why)
     return mma->emitOpError() << *why;
   if (mma->getB() &&
       cast<VectorType>(mma->getB().getType()).getElementType() != aType.getElementType())

@@ -88,6 +88,8 @@ struct RingPlan {
   int64_t warpgroupRows() const { return rows() / tiling.subgroupsM; }
   /// Stages, and queries behind them.
   int64_t ringBytes() const { return stages() * stageBytes() + queryBytes(); }
+  /// f32 is multiplied exactly, as products of parts.
+  bool isSplit() const { return input().isF32() && !mma->hasAttr(kTf32Attr); }
   bool hasPlainLoads() const { return a.isPlain || b.isPlain; }
   int64_t stages() const { return tiling.prefetch + 1; }
   /// Of the matrices that are multiplied.

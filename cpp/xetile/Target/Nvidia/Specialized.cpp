@@ -168,10 +168,13 @@ KernelWriter::Turn KernelWriter::multiplyTile(Turn turn) {
     Turn inside{rest[0], rest[1]};
     waitFor(barrierOf(inside.stage), inside.phase);
     multiply(now, inside.stage);
-    NVVM::WgmmaWaitGroupSyncOp::create(b, uint64_t(1));
+    waitForProducts(1);
     Value isLater =
         arith::CmpIOp::create(b, arith::CmpIPredicate::ne, loop.getInductionVar(), number(0));
-    release(rest[2], isLater);
+    if (plan.isSplit())
+      releaseByWarp(inside.stage);
+    else
+      release(rest[2], isLater);
     Turn after = next(inside);
     SmallVector<Value> yielded(now);
     yielded.append({after.stage, after.phase, inside.stage});
@@ -179,8 +182,9 @@ KernelWriter::Turn KernelWriter::multiplyTile(Turn turn) {
   }
   sums.assign(loop.result_begin(), loop.result_begin() + int64_t(first.size()));
   ValueRange rest = loop.getResults().drop_front(first.size());
-  NVVM::WgmmaWaitGroupSyncOp::create(b, uint64_t(0));
-  release(rest[2], isBelow(number(0), steps));
+  waitForProducts(0);
+  if (!plan.isSplit())
+    release(rest[2], isBelow(number(0), steps));
   return {rest[0], rest[1]};
 }
 

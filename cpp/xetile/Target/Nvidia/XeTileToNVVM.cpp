@@ -32,7 +32,7 @@ void KernelWriter::write() {
   sums = writeLoop();
   b.setInsertionPointAfter(plan.loop);
   // The sums are there before anybody uses them.
-  NVVM::WgmmaWaitGroupSyncOp::create(b, uint64_t(0));
+  waitForProducts(0);
   writeStores();
   finishStores();
 }

@@ -57,7 +57,8 @@ def parse(ptx: str) -> dict[str, Entry]:
         for parameter in re.finditer(
             r"\.param \.(?:align \d+ )?\.?([bufs]\d+)?[^,\n]*?(\w+_param_\d+)(\[\d+\])?", head
         ):
-            entry.parameters[parameter[2]] = int(parameter[1][1:]) // 8 if parameter[1] else 8
+            size = int(parameter[1][1:]) // 8 if parameter[1] else 8
+            entry.parameters[parameter[2]] = size * int((parameter[3] or "[1]")[1:-1])
         for line in re.sub(r"//.*", "", body).split("\n"):
             line = line.strip().rstrip(";")
             if label := re.fullmatch(r"(\$\w+):", line):

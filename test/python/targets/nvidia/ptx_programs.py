@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import ptx_machine
+import ptx_ring
 
 HOOK = ctypes.CFUNCTYPE(
     None, ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_uint), ctypes.POINTER(ctypes.c_void_p)
@@ -36,13 +37,15 @@ def install(driver: Any) -> Any:
 
     def launch(ptx: bytes, name: bytes, sizes: Any, parameters: Any) -> None:
         try:
-            entries = parsed.setdefault(ptx, ptx_machine.parse(ptx.decode()))
+            # Kernels with barriers in memory have a ring of tiles.
+            machine = ptx_ring if b"mbarrier" in ptx else ptx_machine
+            entries = parsed.setdefault(ptx, machine.parse(ptx.decode()))
             entry = entries[name.decode()]
             values = {
                 parameter: ctypes.string_at(parameters[number], size)
                 for number, (parameter, size) in enumerate(entry.parameters.items())
             }
-            ptx_machine.launch(entry, tuple(sizes[:6]), sizes[6], values, allocated(driver))
+            machine.launch(entry, tuple(sizes[:6]), sizes[6], values, allocated(driver))
         except BaseException as error:  # a callback of C gives none further
             failed.append(error)
 

@@ -2,7 +2,8 @@
 // A driver of Nvidia's GPUs that computes nothing: it writes what it is asked for to the file FAKE_DRIVER_LOG. Memory is the
 // host's; FAKE_DRIVER_CAPABILITY is the GPU's (90 by default), FAKE_DRIVER_REFUSES makes it refuse PTX,
 // FAKE_DRIVER_OWNS_MEMORY says of all memory that it is the GPU's. What fakeDriverHook is given is called for each launch, with
-// the PTX, the kernel's name, six sizes and bytes of shared memory, the parameters; fakeDriverMemory tells what is allocated.
+// the PTX, the kernel's name, six sizes and bytes of shared memory, the parameters; fakeDriverMemory tells what is allocated. A
+// tensor map holds what it was made of, which ptx_ring.py reads.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,7 +109,15 @@ int cuPointerGetAttribute(void *value, int attribute, uint64_t pointer) {
 int cuTensorMapEncodeTiled(void *map, int kind, uint32_t rank, void *address, const uint64_t *sizes,
                            const uint64_t *strides, const uint32_t *box, const uint32_t *steps, int interleave,
                            int swizzle, int promotion, int fill) {
+  struct {
+    uint64_t address, sizes[5], strides[4];
+    uint32_t rank, kind, swizzle, box[5];
+  } described = {.address = (uint64_t)address, .rank = rank, .kind = (uint32_t)kind, .swizzle = (uint32_t)swizzle};
+  memcpy(described.sizes, sizes, rank * sizeof *sizes);
+  memcpy(described.strides, strides, (rank - 1) * sizeof *strides);
+  memcpy(described.box, box, rank * sizeof *box);
   memset(map, 0, 128);
+  memcpy(map, &described, sizeof described);
   fprintf(out(), "map kind %d rank %u sizes %llu x %llu pitch %llu box %u x %u swizzle %d fill %d aligned %d steps %u\n",
           kind, rank, (unsigned long long)sizes[0], (unsigned long long)sizes[1], (unsigned long long)strides[0], box[0],
           box[1], swizzle, fill, (uint64_t)address % 16 == 0, steps[0] + steps[1] + (unsigned)(interleave + promotion));
