@@ -352,7 +352,6 @@ def test_units_need_their_alignment():
     ("text", "message"),
     [
         (MATMUL.replace("f16", "i4").replace("xf32", "xi32"), "got i4 x i4 -> i32"),
-        (MATMUL.replace("f16", "f32"), "precision=tf32"),
         (MATMUL.replace("f16", "f64").replace("xf32", "xf64"), "got f64 x f64 -> f64"),
     ],
 )

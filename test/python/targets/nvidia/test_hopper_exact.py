@@ -71,9 +71,10 @@ def expected(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
 
 def check(got: np.ndarray, right: np.ndarray, allowed: float = ROUNDING) -> None:
     finite = np.isfinite(right)
+    got, right = got.astype(np.float64), right.astype(np.float64)
     np.testing.assert_array_equal(np.isnan(got), np.isnan(right))
-    np.testing.assert_array_equal(got[~finite], right[~finite].astype(np.float32))
-    assert np.abs(got - right)[finite].max(initial=0) <= allowed * np.abs(right[finite]).max(initial=0)
+    np.testing.assert_array_equal(got[~finite], right[~finite])
+    assert np.abs(got[finite] - right[finite]).max(initial=0) <= allowed * np.abs(right[finite]).max(initial=0)
 
 
 @pytest.mark.parametrize("pipeline", ["simple", "specialized"])
@@ -98,7 +99,7 @@ def test_products_whose_rows_tma_does_not_take(run, transposed):
 @pytest.mark.parametrize("transposed", ["a", "b"])
 def test_tiles(run, tile, transposed):
     """Of one and of two blocks of 64 rows for each warpgroup; two rows of shared memory in a step of k."""
-    m, n, k = 140, 136, 100
+    m, n, k = 140, 68, 100
     a, b, c = draw(3, (m, k), (k, n), (m, n))
     given = [a.T.copy() if transposed == "a" else a, b.T.copy() if transposed == "b" else b, c]
     params = dict(zip(("workgroup_m", "workgroup_n", "subgroups_m"), tile, strict=True))
@@ -141,10 +142,10 @@ def test_the_ends_of_the_range(run, exponents):
 
 
 def test_long_sums_of_one_sign_are_as_exact_as_others(run):
-    """The matrix unit cuts its sums: 4096 of them, one behind the other, would be off by 1e-4."""
-    a, b = (np.abs(array) for array in draw(7, (8, 4096), (4096, 8)))
+    """The matrix unit cuts its sums: those of 1024, one behind the other, would be off by 2e-5."""
+    a, b = (np.abs(array) for array in draw(7, (8, 1024), (1024, 8)))
     c = np.zeros((8, 8), np.float32)
-    check(run(product(8, 8, 4096), a, b, c), expected(a, b, c), 1.5e-6)
+    check(run(product(8, 8, 1024), a, b, c), expected(a, b, c), 1e-6)
 
 
 GELU = """
