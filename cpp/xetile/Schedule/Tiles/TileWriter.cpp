@@ -130,7 +130,8 @@ WgMapAttr TileWriter::mapOf(ArrayRef<int64_t> shape) const {
   std::array<int64_t, 2> data;
   for (unsigned role : {kRows, kColumns}) {
     int64_t size = shape[role], subgroups = plan.layout[role];
-    // What cannot be shared out evenly each subgroup has whole, as k of a factor among three.
+    // A side that cannot be shared out evenly each subgroup has whole, as k of a factor among
+    // three.
     data[role] = size % subgroups == 0 ? size / subgroups : subgroups % size == 0 ? 1 : size;
   }
   return WgMapAttr::get(b.getContext(), plan.layout, data);

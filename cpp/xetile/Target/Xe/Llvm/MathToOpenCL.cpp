@@ -53,7 +53,7 @@ void computeInF32(Operation *op) {
   result.replaceAllUsesExcept(rounded, rounded);
 }
 
-/// What a subgroup's whole register file holds of f32, 256 registers of 64 bytes (pvc, large): a
+/// As much f32 as a subgroup's whole register file holds, 256 registers of 64 bytes (pvc, large): a
 /// lane's vector has fewer elements, and each becomes a call.
 constexpr int64_t maxElements = 4096;
 
