@@ -2,6 +2,7 @@
 // A model on tensors, any number of linalg ops -> tiled and fused loops, for a CPU (level 0 to 1).
 //
 //   give each op the name of a schedule                     // match.mlir: change what takes what there
+//   sums of rows by their numbers, and what else updates these: a loop over the updates
 //   cpu_convolution: for each image, for some rows: copy what the windows see, multiply it with the filter
 //   attention: for each head, for blocks of its queries: the scores of all keys, their softmax, its product with the values
 //   cpu_matmul: nine loops around a microkernel, as in cpu_matmul.mlir; elementwise ops before and after inside of them
@@ -44,7 +45,10 @@ module attributes {transform.with_named_sequence} {
         options = {doc = "fields of the configuration of all matmuls, as a JSON object; the cost model chooses the others"}
         -> !transform.any_param
 
-    %found = transform.include @find_matmuls failures(propagate) (%module) : (!transform.any_op) -> !transform.any_op
+    // Updates of rows by their numbers, one after the other.
+    %updated = transform.apply_registered_pass "xetile-scatters-to-loops" to %module
+        : (!transform.any_op) -> !transform.any_op
+    %found = transform.include @find_matmuls failures(propagate) (%updated) : (!transform.any_op) -> !transform.any_op
 
     // Attention first: blocks of its rows, whose matmuls are smaller ones. Without this step its scores are a tensor.
     %attended = transform.apply_registered_pass "xetile-fuse-attention"

@@ -11,6 +11,7 @@
 //     convolution: for each workgroup, for windows and channels: acc += A * B          // as convolution.mlir
 //     windows: for each workgroup, for windows: acc = max(acc, A)                      // as windows.mlir
 //     scan: for each workgroup, for n: s += A[n], and what is computed of s            // as scan.mlir
+//     scatter: for each workgroup: a tile of updates, added by atomics to what a first kernel wrote
 //     gather: for each workgroup: a tile of elements at indices                        // as gather.mlir
 //     elementwise: for each workgroup: a tile of the results                           // as elementwise.mlir
 //   function: launch the kernels, one after the other, in the loops and branches that their ops are in
@@ -134,6 +135,12 @@ module attributes {transform.with_named_sequence} {
     %scans = transform.structured.match ops{["builtin.module"]} attributes {xetile.schedule = "scan"} in %fused
         : (!transform.any_op) -> !transform.any_op
     transform.foreach %scans : !transform.any_op {
+    ^bb0(%kernel: !transform.any_op):
+      transform.include @tiles failures(propagate) (%kernel, %target) : (!transform.any_op, !transform.any_param) -> ()
+    }
+    %scatters = transform.structured.match ops{["builtin.module"]} attributes {xetile.schedule = "scatter"} in %fused
+        : (!transform.any_op) -> !transform.any_op
+    transform.foreach %scatters : !transform.any_op {
     ^bb0(%kernel: !transform.any_op):
       transform.include @tiles failures(propagate) (%kernel, %target) : (!transform.any_op, !transform.any_param) -> ()
     }

@@ -9,10 +9,10 @@ module attributes {transform.with_named_sequence} {
   transform.named_sequence @clean_tiles(%module: !transform.any_op {transform.readonly}) {
     %workgroups = transform.structured.match ops{["scf.forall"]} in %module : (!transform.any_op) -> !transform.any_op
     // The ops on whole tensors, which nobody uses any more. A loop over a single workgroup must stay.
-    %func = transform.get_parent_op %workgroups {op_name = "func.func"} : (!transform.any_op) -> !transform.any_op
+    %func = transform.get_parent_op %workgroups {deduplicate, op_name = "func.func"} : (!transform.any_op) -> !transform.any_op
     transform.apply_dce to %func : !transform.any_op
     transform.apply_patterns to %workgroups { transform.apply_patterns.canonicalization } {apply_cse} : !transform.any_op
-    %loops = transform.structured.match ops{["scf.for"]} in %workgroups : (!transform.any_op) -> !transform.any_op
+    %loops = transform.structured.match ops{["scf.for"]} in %func : (!transform.any_op) -> !transform.any_op
     transform.apply_licm to %loops : !transform.any_op
     transform.xetile.refuse_rest in %module : !transform.any_op
     transform.yield

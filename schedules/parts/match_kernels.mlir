@@ -3,6 +3,7 @@
 // xetile.anchor. For each op, the first that fits:
 //
 //   S[.., n, ..] = S[.., n - 1, ..] + A[.., n, ..]               -> scan
+//   S[.., row[n], ..] += A[n, ..], or = A[n, ..]                 -> scatter
 //   C[.., m, n] += A[.., m, k] * B[.., k, n], on a matrix unit   -> matmul
 //   a convolution that adds up over channels                     -> convolution    // 1D to 3D, strides, dilations, groups
 //   each element by itself, read at indices that are computed    -> gather
@@ -17,6 +18,7 @@ module attributes {transform.with_named_sequence} {
   transform.named_sequence @match_kernels(%module: !transform.any_op {transform.consumed}) -> !transform.any_op {
     %matched = transform.foreach_match in %module
         @is_scan -> @anchors_scan,
+        @is_scatter -> @anchors_scatter,
         @is_product -> @anchors_matmul,
         @is_convolution -> @anchors_convolution,
         @is_gather -> @anchors_gather,
@@ -32,6 +34,10 @@ module attributes {transform.with_named_sequence} {
 
   transform.named_sequence private @is_scan(%op: !transform.any_op {transform.readonly}) -> !transform.any_op {
     transform.xetile.match_scan %op : !transform.any_op
+    transform.yield %op : !transform.any_op
+  }
+  transform.named_sequence private @is_scatter(%op: !transform.any_op {transform.readonly}) -> !transform.any_op {
+    transform.xetile.match_scatter %op : !transform.any_op
     transform.yield %op : !transform.any_op
   }
   transform.named_sequence private @is_product(%op: !transform.any_op {transform.readonly}) -> !transform.any_op {
@@ -84,6 +90,11 @@ module attributes {transform.with_named_sequence} {
 
   transform.named_sequence private @anchors_scan(%op: !transform.any_op {transform.readonly}) {
     %name = transform.param.constant "scan" -> !transform.any_param
+    transform.annotate %op "xetile.anchor" = %name : !transform.any_op, !transform.any_param
+    transform.yield
+  }
+  transform.named_sequence private @anchors_scatter(%op: !transform.any_op {transform.readonly}) {
+    %name = transform.param.constant "scatter" -> !transform.any_param
     transform.annotate %op "xetile.anchor" = %name : !transform.any_op, !transform.any_param
     transform.yield
   }

@@ -20,7 +20,7 @@ module attributes {transform.with_named_sequence} {
         : !transform.any_op, !transform.param<i64>
 
     // Offsets and constants move into the launch, so that only the matrices are the kernel's arguments.
-    %host = transform.get_parent_op %launch {op_name = "func.func"} : (!transform.any_op) -> !transform.any_op
+    %host = transform.get_parent_op %launch {deduplicate, op_name = "func.func"} : (!transform.any_op) -> !transform.any_op
     %arith = transform.apply_registered_pass "lower-affine" to %host : (!transform.any_op) -> !transform.any_op
     %sunk = transform.apply_registered_pass "gpu-launch-sink-index-computations" to %arith
         : (!transform.any_op) -> !transform.any_op

@@ -112,7 +112,75 @@ func.func @numbers(%x: tensor<f32>) -> tensor<f32> {
 // -----
 
 func.func @sort(%x: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error @+1 {{expected no op of torch-mlir's own dialect but tm_tensor.scan, got tm_tensor.sort}}
+  // expected-error @+1 {{expected no op of torch-mlir's own dialect but tm_tensor.scan and tm_tensor.scatter, got tm_tensor.sort}}
   %y = "tm_tensor.sort"(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  return %y : tensor<8xf32>
+}
+
+// -----
+
+func.func @scatter_columns(%x: tensor<7x5xf32>, %i: tensor<9x1xi64>, %u: tensor<9x1x5xf32>) -> tensor<7x5xf32> {
+  // expected-error @+1 {{a scatter of torch-mlir: expected indices of the first dimensions, one column for each number of `dimension_map`}}
+  %y = "tm_tensor.scatter"(%u, %i, %x) <{dimension_map = array<i64: 0, 1>, unique_indices = false}> ({
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %b, %a : f32
+    "tm_tensor.yield"(%s) : (f32) -> ()
+  }) : (tensor<9x1x5xf32>, tensor<9x1xi64>, tensor<7x5xf32>) -> tensor<7x5xf32>
+  return %y : tensor<7x5xf32>
+}
+
+// -----
+
+func.func @scatter_last(%x: tensor<7x5xf32>, %i: tensor<9x1xi64>, %u: tensor<9x1x5xf32>) -> tensor<7x5xf32> {
+  // expected-error @+1 {{a scatter of torch-mlir: expected indices of the first dimensions, one column for each number of `dimension_map`}}
+  %y = "tm_tensor.scatter"(%u, %i, %x) <{dimension_map = array<i64: 1>, unique_indices = false}> ({
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %b, %a : f32
+    "tm_tensor.yield"(%s) : (f32) -> ()
+  }) : (tensor<9x1x5xf32>, tensor<9x1xi64>, tensor<7x5xf32>) -> tensor<7x5xf32>
+  return %y : tensor<7x5xf32>
+}
+
+// -----
+
+func.func @scatter_parts(%x: tensor<7x5xf32>, %i: tensor<9x1xi64>, %u: tensor<9x1x4xf32>) -> tensor<7x5xf32> {
+  // expected-error @+1 {{a scatter of torch-mlir: expected an update of each row, in all of its other dimensions, got 'tensor<9x1x4xf32>' for 'tensor<7x5xf32>'}}
+  %y = "tm_tensor.scatter"(%u, %i, %x) <{dimension_map = array<i64: 0>, unique_indices = false}> ({
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %b, %a : f32
+    "tm_tensor.yield"(%s) : (f32) -> ()
+  }) : (tensor<9x1x4xf32>, tensor<9x1xi64>, tensor<7x5xf32>) -> tensor<7x5xf32>
+  return %y : tensor<7x5xf32>
+}
+
+// -----
+
+func.func @scatter_difference(%x: tensor<7x5xf32>, %i: tensor<9x1xi64>, %u: tensor<9x1x5xf32>) -> tensor<7x5xf32> {
+  // expected-error @+1 {{a scatter of torch-mlir: expected a body of one commutative op with a neutral element, as arith.addf, of an update and an element, or of the update alone}}
+  %y = "tm_tensor.scatter"(%u, %i, %x) <{dimension_map = array<i64: 0>, unique_indices = false}> ({
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.subf %b, %a : f32
+    "tm_tensor.yield"(%s) : (f32) -> ()
+  }) : (tensor<9x1x5xf32>, tensor<9x1xi64>, tensor<7x5xf32>) -> tensor<7x5xf32>
+  return %y : tensor<7x5xf32>
+}
+
+// -----
+
+func.func @scatter_indices(%x: tensor<7x5xf32>, %i: tensor<9xi64>, %u: tensor<9x1x5xf32>) -> tensor<7x5xf32> {
+  // expected-error @+1 {{a scatter of torch-mlir: expected tensors, with a matrix of integers as indices, and `dimension_map`}}
+  %y = "tm_tensor.scatter"(%u, %i, %x) <{dimension_map = array<i64: 0>, unique_indices = false}> ({
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %b, %a : f32
+    "tm_tensor.yield"(%s) : (f32) -> ()
+  }) : (tensor<9x1x5xf32>, tensor<9xi64>, tensor<7x5xf32>) -> tensor<7x5xf32>
+  return %y : tensor<7x5xf32>
+}
+
+// -----
+
+func.func @scatter_operands(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @+1 {{a scatter of torch-mlir: expected updates, indices, an output and a body}}
+  %y = "tm_tensor.scatter"(%x) : (tensor<8xf32>) -> tensor<8xf32>
   return %y : tensor<8xf32>
 }

@@ -129,7 +129,7 @@ func.func @load_tile_c2_number(%t: !xetile.tile<64x32xf16>) {
 // -----
 
 func.func @load_tile_c3(%t: !xetile.tile<1x16xf16, #xetile.tile_attr<scatter = true>>) {
-  // expected-error @+1 {{'xetile.load_tile' op expected a tile without scatter, got '!xetile.tile<1x16xf16, #xetile.tile_attr<scatter = true>>'; load_gather and store_scatter access scattered tiles}}
+  // expected-error @+1 {{'xetile.load_tile' op expected a tile without scatter, got '!xetile.tile<1x16xf16, #xetile.tile_attr<scatter = true>>'; load_gather, store_scatter and atomic_rmw_scatter access scattered tiles}}
   %v = xetile.load_tile %t : !xetile.tile<1x16xf16, #xetile.tile_attr<scatter = true>> -> vector<1x16xf16>
   return
 }
@@ -137,7 +137,7 @@ func.func @load_tile_c3(%t: !xetile.tile<1x16xf16, #xetile.tile_attr<scatter = t
 // -----
 
 func.func @store_tile_c2(%v: vector<1x16xf16>, %t: !xetile.tile<1x16xf16, #xetile.tile_attr<scatter = true>>) {
-  // expected-error @+1 {{'xetile.store_tile' op expected a tile without scatter, got '!xetile.tile<1x16xf16, #xetile.tile_attr<scatter = true>>'; load_gather and store_scatter access scattered tiles}}
+  // expected-error @+1 {{'xetile.store_tile' op expected a tile without scatter, got '!xetile.tile<1x16xf16, #xetile.tile_attr<scatter = true>>'; load_gather, store_scatter and atomic_rmw_scatter access scattered tiles}}
   xetile.store_tile %v, %t : vector<1x16xf16>, !xetile.tile<1x16xf16, #xetile.tile_attr<scatter = true>>
   return
 }
@@ -145,7 +145,7 @@ func.func @store_tile_c2(%v: vector<1x16xf16>, %t: !xetile.tile<1x16xf16, #xetil
 // -----
 
 func.func @prefetch_tile_c2(%t: !xetile.tile<1x16xf16, #xetile.tile_attr<scatter = true>>) {
-  // expected-error @+1 {{'xetile.prefetch_tile' op expected a tile without scatter, got '!xetile.tile<1x16xf16, #xetile.tile_attr<scatter = true>>'; load_gather and store_scatter access scattered tiles}}
+  // expected-error @+1 {{'xetile.prefetch_tile' op expected a tile without scatter, got '!xetile.tile<1x16xf16, #xetile.tile_attr<scatter = true>>'; load_gather, store_scatter and atomic_rmw_scatter access scattered tiles}}
   xetile.prefetch_tile %t locality<3> : !xetile.tile<1x16xf16, #xetile.tile_attr<scatter = true>>
   return
 }
@@ -177,7 +177,7 @@ func.func @atomic_rmw_tile_c2_float(%v: vector<8x16xi32>, %t: !xetile.tile<8x16x
 // -----
 
 func.func @atomic_rmw_tile_c3(%v: vector<1x16xf16>, %t: !xetile.tile<1x16xf16, #xetile.tile_attr<scatter = true>>) {
-  // expected-error @+1 {{'xetile.atomic_rmw_tile' op expected a tile without scatter, got '!xetile.tile<1x16xf16, #xetile.tile_attr<scatter = true>>'; load_gather and store_scatter access scattered tiles}}
+  // expected-error @+1 {{'xetile.atomic_rmw_tile' op expected a tile without scatter, got '!xetile.tile<1x16xf16, #xetile.tile_attr<scatter = true>>'; load_gather, store_scatter and atomic_rmw_scatter access scattered tiles}}
   %r = xetile.atomic_rmw_tile <addf> %v, %t : vector<1x16xf16>, !xetile.tile<1x16xf16, #xetile.tile_attr<scatter = true>> -> vector<1x16xf16>
   return
 }
@@ -235,5 +235,37 @@ func.func @store_scatter_c2(%v: vector<1x16xf16>, %t: !xetile.tile<1x16xf16>, %m
 func.func @store_scatter_c3(%v: vector<1x16xf16>, %t: !xetile.tile<1x16xf16, #xetile.tile_attr<scatter = true>>, %m: vector<16x1xi1>) {
   // expected-error @+1 {{'xetile.store_scatter' op expected a mask of the tile's shape, 'vector<1x16xi1>', got 'vector<16x1xi1>'}}
   xetile.store_scatter %v, %m, %t : vector<1x16xf16>, vector<16x1xi1>, !xetile.tile<1x16xf16, #xetile.tile_attr<scatter = true>>
+  return
+}
+
+// -----
+
+func.func @atomic_rmw_scatter_c1(%v: vector<2x8xf16>, %t: !xetile.tile<1x16xf16, #xetile.tile_attr<scatter = true>>, %m: vector<1x16xi1>) {
+  // expected-error @+1 {{'xetile.atomic_rmw_scatter' op expected a vector of the tile's shape and element type, 'vector<1x16xf16>', got 'vector<2x8xf16>'}}
+  xetile.atomic_rmw_scatter <addf> %v, %m, %t : vector<2x8xf16>, vector<1x16xi1>, !xetile.tile<1x16xf16, #xetile.tile_attr<scatter = true>>
+  return
+}
+
+// -----
+
+func.func @atomic_rmw_scatter_c2(%v: vector<1x16xf16>, %t: !xetile.tile<1x16xf16, #xetile.tile_attr<scatter = true>>, %m: vector<1x16xi1>) {
+  // expected-error @+1 {{'xetile.atomic_rmw_scatter' op expected a kind for elements of type 'f16', got addi}}
+  xetile.atomic_rmw_scatter <addi> %v, %m, %t : vector<1x16xf16>, vector<1x16xi1>, !xetile.tile<1x16xf16, #xetile.tile_attr<scatter = true>>
+  return
+}
+
+// -----
+
+func.func @atomic_rmw_scatter_c3(%v: vector<1x16xf16>, %t: !xetile.tile<1x16xf16>, %m: vector<1x16xi1>) {
+  // expected-error @+1 {{'xetile.atomic_rmw_scatter' op expected a tile with scatter = true, got '!xetile.tile<1x16xf16>'}}
+  xetile.atomic_rmw_scatter <addf> %v, %m, %t : vector<1x16xf16>, vector<1x16xi1>, !xetile.tile<1x16xf16>
+  return
+}
+
+// -----
+
+func.func @atomic_rmw_scatter_c4(%v: vector<1x16xf16>, %t: !xetile.tile<1x16xf16, #xetile.tile_attr<scatter = true>>, %m: vector<16x1xi1>) {
+  // expected-error @+1 {{'xetile.atomic_rmw_scatter' op expected a mask of the tile's shape, 'vector<1x16xi1>', got 'vector<16x1xi1>'}}
+  xetile.atomic_rmw_scatter <addf> %v, %m, %t : vector<1x16xf16>, vector<16x1xi1>, !xetile.tile<1x16xf16, #xetile.tile_attr<scatter = true>>
   return
 }

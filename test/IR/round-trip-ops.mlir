@@ -64,6 +64,8 @@ func.func @scattered(%address: i64, %indices: vector<1x256xindex>, %mask: vector
   %u = xetile.update_tile_offset %t, %indices : !xetile.tile<1x256xbf16, #scatter>, vector<1x256xindex>
   // CHECK: xetile.store_scatter %[[V]], %[[M]], %[[U]] : vector<1x256xbf16>, vector<1x256xi1>, !xetile.tile<1x256xbf16, #[[SCATTER]]>
   xetile.store_scatter %v, %mask, %u : vector<1x256xbf16>, vector<1x256xi1>, !xetile.tile<1x256xbf16, #scatter>
+  // CHECK: xetile.atomic_rmw_scatter <addf> %[[V]], %[[M]], %[[U]] : vector<1x256xbf16>, vector<1x256xi1>, !xetile.tile<1x256xbf16, #[[SCATTER]]>
+  xetile.atomic_rmw_scatter <addf> %v, %mask, %u : vector<1x256xbf16>, vector<1x256xi1>, !xetile.tile<1x256xbf16, #scatter>
   return
 }
 

@@ -58,6 +58,21 @@ func.func @anchors(%a: tensor<8x64xf16>, %b: tensor<64x8xf16>, %c: tensor<8x8xf3
   return
 }
 
+// CHECK-LABEL: func.func @rows_by_number
+// CHECK: linalg.generic {{.*}} attrs = {{.*}}found = "scatter"
+func.func @rows_by_number(%x: tensor<7x5xf32>, %rows: tensor<9xi64>, %updates: tensor<9x5xf32>) -> tensor<7x5xf32> {
+  %y = linalg.generic {indexing_maps = [affine_map<(d, w, n) -> (n)>, affine_map<(d, w, n) -> (n, w)>, affine_map<(d, w, n) -> (d, w)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%rows, %updates : tensor<9xi64>, tensor<9x5xf32>) outs(%x : tensor<7x5xf32>) {
+  ^bb0(%row: i64, %update: f32, %before: f32):
+    %d = linalg.index 0 : index
+    %n = arith.index_cast %d : index to i64
+    %here = arith.cmpi eq, %n, %row : i64
+    %taken = arith.select %here, %update, %before : f32
+    linalg.yield %taken : f32
+  } -> tensor<7x5xf32>
+  return %y : tensor<7x5xf32>
+}
 transform.named_sequence @is_matmul(%op: !transform.any_op {transform.readonly}) -> !transform.any_op {
   transform.xetile.match_matmul %op : !transform.any_op
   transform.yield %op : !transform.any_op
@@ -77,6 +92,15 @@ transform.named_sequence @is_scan(%op: !transform.any_op {transform.readonly}) -
 transform.named_sequence @is_gather(%op: !transform.any_op {transform.readonly}) -> !transform.any_op {
   transform.xetile.match_gather %op : !transform.any_op
   transform.yield %op : !transform.any_op
+}
+transform.named_sequence @is_scatter(%op: !transform.any_op {transform.readonly}) -> !transform.any_op {
+  transform.xetile.match_scatter %op : !transform.any_op
+  transform.yield %op : !transform.any_op
+}
+transform.named_sequence @scatter(%op: !transform.any_op {transform.readonly}) {
+  %name = transform.param.constant "scatter" -> !transform.any_param
+  transform.annotate %op "found" = %name : !transform.any_op, !transform.any_param
+  transform.yield
 }
 transform.named_sequence @product(%op: !transform.any_op {transform.readonly}) {
   %name = transform.param.constant "product" -> !transform.any_param
@@ -106,7 +130,7 @@ transform.named_sequence @convolution(%op: !transform.any_op {transform.readonly
 transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
   %functions = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
   transform.foreach_match in %functions @is_product -> @product, @is_matmul -> @matmul, @is_convolution -> @convolution,
-      @is_scan -> @scan, @is_gather -> @gather : (!transform.any_op) -> !transform.any_op
+      @is_scan -> @scan, @is_scatter -> @scatter, @is_gather -> @gather : (!transform.any_op) -> !transform.any_op
   transform.yield
 }
 }

@@ -320,3 +320,14 @@ func.func @conversion_of_elements(%v: vector<64x64xf32>) {
   %w = "xetile.tile_conv_layout"(%v) {wg_map = #xetile.wg_map<sg_layout = [2, 2], sg_data = [32, 32]>} : (vector<64x64xf32>) -> vector<64x64xf16>
   return
 }
+
+// -----
+
+// Both rows of subgroups would add the updates.
+#shared = #xetile.tile_attr<wg_map = <sg_layout = [2, 1], sg_data = [1, 32]>, scatter = true>
+func.func @updates_of_several_owners(%a: i64, %i: vector<1x32xindex>, %v: vector<1x32xf32>, %m: vector<1x32xi1>) {
+  %t = xetile.init_tile %a, %i : i64, vector<1x32xindex> -> !xetile.tile<1x32xf32, #shared>
+  // expected-error @+1 {{'xetile.atomic_rmw_scatter' op has a tile of 1 x 32 elements that several subgroups own; expected a wg_map under which each piece has one owner}}
+  xetile.atomic_rmw_scatter <addf> %v, %m, %t : vector<1x32xf32>, vector<1x32xi1>, !xetile.tile<1x32xf32, #shared>
+  return
+}

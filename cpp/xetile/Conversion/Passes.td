@@ -74,10 +74,11 @@ def ConvertXeTileToVector : Pass<"convert-xetile-to-vector"> {
 }
 
 def ConvertTmTensorToLinalg : Pass<"convert-tm-tensor-to-linalg"> {
-  let summary = "Convert scans as torch-mlir writes them to linalg on tensors";
+  let summary = "Convert scans and scatters as torch-mlir writes them to linalg on tensors";
   let description = [{
-    Torch-mlir takes cumsum and cumprod to `tm_tensor.scan`, of a dialect that only it has. The op is expected in its generic
-    form, in a context that allows dialects which are not registered.
+    Torch-mlir takes cumsum and cumprod to `tm_tensor.scan`, and index_add, index_put, scatter_reduce and gradients of
+    embeddings to `tm_tensor.scatter`, of a dialect that only it has. The ops are expected in their generic form, in a context
+    that allows dialects which are not registered.
 
     Before:
     ```mlir
@@ -102,10 +103,37 @@ def ConvertTmTensorToLinalg : Pass<"convert-tm-tensor-to-linalg"> {
     was on the way. Sums and products of f32 are computed in f64 and those of f16 and bf16 in f32, each rounded once, as PyTorch
     does on CPUs.
 
+    A scatter becomes the reduction that it is, which any path takes; who knows it for a scatter (`match_scatter`,
+    `xetile-scatters-to-loops`) goes over the updates once:
+    ```mlir
+    %y = "tm_tensor.scatter"(%updates, %indices, %x) <{dimension_map = array<i64: 0>, unique_indices = false}> ({
+    ^bb0(%a: f32, %b: f32):
+      %sum = arith.addf %b, %a : f32
+      "tm_tensor.yield"(%sum) : (f32) -> ()
+    }) : (tensor<9x1x5xf32>, tensor<9x1xi64>, tensor<7x5xf32>) -> tensor<7x5xf32>
+    ```
+    After:
+    ```mlir
+    %rows = linalg.generic ... ins(%index : tensor<9xi64>)     // index < 0 ? index + 7 : index; -1 where that is out of bounds
+    %y = linalg.generic {indexing_maps = [(d, w, n) -> (n), (d, w, n) -> (n, w), (d, w, n) -> (d, w)], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%rows, %updates : tensor<9xi64>, tensor<9x5xf32>) outs(%x : tensor<7x5xf32>) {
+    ^bb0(%row: i64, %update: f32, %before: f32):
+      %d = arith.index_cast (linalg.index 0) : index to i64
+      %here = arith.cmpi eq, %d, %row : i64
+      %taken = arith.select %here, %update, %cst : f32      // -0.0
+      %sum = arith.addf %before, %taken : f32
+      linalg.yield %sum : f32
+    }
+    ```
+    Several dimensions that are indexed become one. Sums and products of f16 and bf16 are computed in f32 and rounded once.
+    Indices out of bounds update nothing; with `asserts` that none is, is asserted (`cf.assert`), which CPUs tell the caller.
+
     Refused, each with an error at the operation: exclusive scans, uses of the second result, bodies other than one commutative
-    op with a neutral element, other operations of that dialect.
+    op with a neutral element, updates of parts of a row, other operations of that dialect.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let options = [Option<"asserts", "asserts", "bool", /*default=*/"false", "Assert that indices of scatters are in bounds">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::linalg::LinalgDialect",
+      "::mlir::tensor::TensorDialect"];
 }
 
 #endif // XETILE_CONVERSION_PASSES_TD

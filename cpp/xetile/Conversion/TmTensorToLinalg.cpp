@@ -3,11 +3,13 @@
 // In: tm_tensor.scan in its generic form, of a dialect that is not registered here. Out: a
 // linalg.generic that combines each element with those before. Refused: exclusive scans, last
 // values that are used, other bodies than one op with a neutral element; other ops of that dialect.
+// Scatters are those of TmTensorScatters.cpp.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "xetile/Conversion/Passes.h"
+#include "xetile/Conversion/TmTensorScatters.h"
 #include "xetile/Linalg/Scan.h"
 
 namespace xetile {
@@ -96,6 +98,7 @@ Value TheirScan::emit(OpBuilder &b) {
 namespace {
 struct ConvertTmTensorToLinalg
     : xetile::impl::ConvertTmTensorToLinalgBase<ConvertTmTensorToLinalg> {
+  using ConvertTmTensorToLinalgBase::ConvertTmTensorToLinalgBase;
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) {
@@ -103,9 +106,22 @@ struct ConvertTmTensorToLinalg
           op->getName().stripDialect() != "yield")
         ops.push_back(op);
     });
+    bool scatters = false;
     for (Operation *op : ops) {
-      if (op->getName().stripDialect() != "scan") {
-        op->emitError() << "expected no op of torch-mlir's own dialect but tm_tensor.scan, got "
+      StringRef name = op->getName().stripDialect();
+      if (name == "scatter") {
+        OpBuilder builder(op);
+        FailureOr<Value> result = xetile::convertTmTensorScatter(builder, op, asserts);
+        if (failed(result))
+          return signalPassFailure();
+        op->getResult(0).replaceAllUsesWith(*result);
+        op->erase();
+        scatters = true;
+        continue;
+      }
+      if (name != "scan") {
+        op->emitError() << "expected no op of torch-mlir's own dialect but tm_tensor.scan and "
+                           "tm_tensor.scatter, got "
                         << op->getName();
         return signalPassFailure();
       }
@@ -117,6 +133,8 @@ struct ConvertTmTensorToLinalg
       op->getResult(0).replaceAllUsesWith(result);
       op->erase();
     }
+    if (scatters)
+      xetile::splitIndexOps(getOperation());
   }
 };
 } // namespace

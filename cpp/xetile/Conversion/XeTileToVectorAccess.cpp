@@ -201,65 +201,73 @@ struct ConvertPrefetchTile : OpConversionPattern<PrefetchTileOp> {
   }
 };
 
+/// Kinds that processors have no instruction for: multiplication, and minima and maxima of narrow
+/// floats, at whose atomic form LLVM's code generation stops.
+bool needsLoop(arith::AtomicRMWKind kind, Type type) {
+  using Kind = arith::AtomicRMWKind;
+  if (kind == Kind::mulf || kind == Kind::muli)
+    return true;
+  return (type.isF16() || type.isBF16()) && kind != Kind::addf && kind != Kind::assign;
+}
+
+/// Compares and exchanges until nobody else wrote between; narrow floats are computed as f32.
+Value createLoop(OpBuilder &builder, Location loc, arith::AtomicRMWKind kind, Value value,
+                 Value base, ValueRange element) {
+  Type type = value.getType();
+  Type wide = type.isF16() || type.isBF16() ? builder.getF32Type() : type;
+  Type integer = builder.getIntegerType(type.getIntOrFloatBitWidth());
+  auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, base);
+  Value offset = metadata.getOffset();
+  for (auto [index, stride] : llvm::zip_equal(element, metadata.getStrides()))
+    offset = arith::AddIOp::create(builder, loc, offset,
+                                   arith::MulIOp::create(builder, loc, index, stride));
+  Value bytes = arith::ConstantIndexOp::create(builder, loc, type.getIntOrFloatBitWidth() / 8);
+  Value start = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, base);
+  Value address = arith::AddIOp::create(builder, loc, start,
+                                        arith::MulIOp::create(builder, loc, offset, bytes));
+  Value number = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), address);
+  Value pointer = LLVM::IntToPtrOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), number);
+  auto cast = [&](Type to, Value from) -> Value {
+    return from.getType() == to ? from : arith::BitcastOp::create(builder, loc, to, from);
+  };
+  Value first = LLVM::LoadOp::create(builder, loc, integer, pointer);
+  auto loop = scf::WhileOp::create(
+      builder, loc, TypeRange(integer), ValueRange(first),
+      [&](OpBuilder &, Location, ValueRange seen) {
+        Value old = cast(type, seen[0]), operand = value;
+        if (wide != type) {
+          old = arith::ExtFOp::create(builder, loc, wide, old);
+          operand = arith::ExtFOp::create(builder, loc, wide, operand);
+        }
+        Value result = arith::getReductionOp(kind, builder, loc, old, operand);
+        if (wide != type)
+          result = arith::TruncFOp::create(builder, loc, type, result);
+        auto exchange = LLVM::AtomicCmpXchgOp::create(
+            builder, loc, pointer, seen[0], cast(integer, result), LLVM::AtomicOrdering::acq_rel,
+            LLVM::AtomicOrdering::monotonic);
+        Value current = LLVM::ExtractValueOp::create(builder, loc, exchange, 0);
+        Value done = LLVM::ExtractValueOp::create(builder, loc, exchange, 1);
+        Value truth = arith::ConstantIntOp::create(builder, loc, 1, 1);
+        Value again = arith::XOrIOp::create(builder, loc, done, truth);
+        scf::ConditionOp::create(builder, loc, again, current);
+      },
+      [&](OpBuilder &, Location, ValueRange current) {
+        scf::YieldOp::create(builder, loc, current);
+      });
+  return cast(type, loop.getResult(0));
+}
+
+/// Updates an element of a memref; what was there.
+Value updateAtomically(OpBuilder &builder, Location loc, arith::AtomicRMWKind kind, Value value,
+                       Value base, ValueRange element) {
+  if (needsLoop(kind, value.getType()))
+    return createLoop(builder, loc, kind, value, base, element);
+  return memref::AtomicRMWOp::create(builder, loc, kind, value, base, element);
+}
+
 struct ConvertAtomicRMWTile : MemoryPattern<AtomicRMWTileOp> {
   using MemoryPattern::MemoryPattern;
-
-  /// Kinds that processors have no instruction for: multiplication, and minima and maxima of narrow
-  /// floats, at whose atomic form LLVM's code generation stops.
-  static bool needsLoop(arith::AtomicRMWKind kind, Type type) {
-    using Kind = arith::AtomicRMWKind;
-    if (kind == Kind::mulf || kind == Kind::muli)
-      return true;
-    return (type.isF16() || type.isBF16()) && kind != Kind::addf && kind != Kind::assign;
-  }
-
-  /// Compares and exchanges until nobody else wrote between; narrow floats are computed as f32.
-  static Value createLoop(OpBuilder &builder, Location loc, arith::AtomicRMWKind kind, Value value,
-                          Value base, ValueRange element) {
-    Type type = value.getType();
-    Type wide = type.isF16() || type.isBF16() ? builder.getF32Type() : type;
-    Type integer = builder.getIntegerType(type.getIntOrFloatBitWidth());
-    auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, base);
-    Value offset = metadata.getOffset();
-    for (auto [index, stride] : llvm::zip_equal(element, metadata.getStrides()))
-      offset = arith::AddIOp::create(builder, loc, offset,
-                                     arith::MulIOp::create(builder, loc, index, stride));
-    Value bytes = arith::ConstantIndexOp::create(builder, loc, type.getIntOrFloatBitWidth() / 8);
-    Value start = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, base);
-    Value address = arith::AddIOp::create(builder, loc, start,
-                                          arith::MulIOp::create(builder, loc, offset, bytes));
-    Value number = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), address);
-    Value pointer = LLVM::IntToPtrOp::create(
-        builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), number);
-    auto cast = [&](Type to, Value from) -> Value {
-      return from.getType() == to ? from : arith::BitcastOp::create(builder, loc, to, from);
-    };
-    Value first = LLVM::LoadOp::create(builder, loc, integer, pointer);
-    auto loop = scf::WhileOp::create(
-        builder, loc, TypeRange(integer), ValueRange(first),
-        [&](OpBuilder &, Location, ValueRange seen) {
-          Value old = cast(type, seen[0]), operand = value;
-          if (wide != type) {
-            old = arith::ExtFOp::create(builder, loc, wide, old);
-            operand = arith::ExtFOp::create(builder, loc, wide, operand);
-          }
-          Value result = arith::getReductionOp(kind, builder, loc, old, operand);
-          if (wide != type)
-            result = arith::TruncFOp::create(builder, loc, type, result);
-          auto exchange = LLVM::AtomicCmpXchgOp::create(
-              builder, loc, pointer, seen[0], cast(integer, result), LLVM::AtomicOrdering::acq_rel,
-              LLVM::AtomicOrdering::monotonic);
-          Value current = LLVM::ExtractValueOp::create(builder, loc, exchange, 0);
-          Value done = LLVM::ExtractValueOp::create(builder, loc, exchange, 1);
-          Value truth = arith::ConstantIntOp::create(builder, loc, 1, 1);
-          Value again = arith::XOrIOp::create(builder, loc, done, truth);
-          scf::ConditionOp::create(builder, loc, again, current);
-        },
-        [&](OpBuilder &, Location, ValueRange current) {
-          scf::YieldOp::create(builder, loc, current);
-        });
-    return cast(type, loop.getResult(0));
-  }
 
   LogicalResult matchAndRewrite(AtomicRMWTileOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
@@ -277,11 +285,7 @@ struct ConvertAtomicRMWTile : MemoryPattern<AtomicRMWTileOp> {
     createLoops(rewriter, loc, tile, /*step=*/1,
                 [&](OpBuilder &nested, ValueRange position, ValueRange element) {
                   Value value = memref::LoadOp::create(nested, loc, operands, position);
-                  Value old = needsLoop(kind, type.getElementType())
-                                  ? createLoop(nested, loc, kind, value, tile.base, element)
-                                  : memref::AtomicRMWOp::create(nested, loc, kind, value, tile.base,
-                                                                element)
-                                        .getResult();
+                  Value old = updateAtomically(nested, loc, kind, value, tile.base, element);
                   memref::StoreOp::create(nested, loc, old, results, position);
                 });
     Value result = readInside(rewriter, loc, vector, results, zeros(rewriter, loc));
@@ -332,13 +336,40 @@ struct ConvertStoreScatter : OpConversionPattern<StoreScatterOp> {
     return success();
   }
 };
+
+/// One element after the other, in row-major order.
+struct ConvertAtomicRMWScatter : OpConversionPattern<AtomicRMWScatterOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(AtomicRMWScatterOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value base = adaptor.getTile()[0], places = flatten(rewriter, loc, adaptor.getTile()[1]),
+          mask = flatten(rewriter, loc, op.getMask()),
+          values = flatten(rewriter, loc, op.getValue());
+    auto index = [&](int64_t value) {
+      return arith::ConstantIndexOp::create(rewriter, loc, value).getResult();
+    };
+    auto elements = scf::ForOp::create(rewriter, loc, index(0),
+                                       index(op.getValue().getType().getNumElements()), index(1));
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPointToStart(elements.getBody());
+    auto at = [&](Value vector) -> Value {
+      return vector::ExtractOp::create(rewriter, loc, vector, elements.getInductionVar());
+    };
+    auto branch = scf::IfOp::create(rewriter, loc, at(mask), /*withElseRegion=*/false);
+    rewriter.setInsertionPointToStart(branch.thenBlock());
+    updateAtomically(rewriter, loc, op.getKind(), at(values), base, at(places));
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
 } // namespace
 
 void xetile::populateTileAccessPatterns(const TypeConverter &converter, RewritePatternSet &patterns,
                                         StackBuffers &buffers) {
   MLIRContext *context = patterns.getContext();
   patterns.add<ConvertInitTile, ConvertUpdateTileOffset, ConvertPrefetchTile, ConvertLoadGather,
-               ConvertStoreScatter>(converter, context);
+               ConvertStoreScatter, ConvertAtomicRMWScatter>(converter, context);
   patterns.add<ConvertLoadTile, ConvertStoreTile, ConvertAtomicRMWTile>(converter, context,
                                                                         buffers);
 }

@@ -14,11 +14,11 @@ static StringRef getReplacement(StringRef op, StringRef name) {
            "vector with xetile.tile_transpose";
   if (op == "xetile.store_tile" && name == "padding")
     return "a store drops what is out of bounds; load_tile takes the padding";
-  bool takesTile = llvm::is_contained<StringRef>({"xetile.init_tile", "xetile.update_tile_offset",
-                                                  "xetile.load_tile", "xetile.store_tile",
-                                                  "xetile.prefetch_tile", "xetile.atomic_rmw_tile",
-                                                  "xetile.load_gather", "xetile.store_scatter"},
-                                                 op);
+  bool takesTile = llvm::is_contained<StringRef>(
+      {"xetile.init_tile", "xetile.update_tile_offset", "xetile.load_tile", "xetile.store_tile",
+       "xetile.prefetch_tile", "xetile.atomic_rmw_tile", "xetile.load_gather",
+       "xetile.store_scatter", "xetile.atomic_rmw_scatter"},
+      op);
   if (!takesTile)
     return {};
   if (name == "wg_map" || name == "order" || name == "inner_blocks" || name == "memory_space" ||

@@ -310,7 +310,7 @@ WgMapAttr deriveResultMap(OpOperand &operand, WgMapAttr map) {
 
 bool sharesOneMap(Operation *op) {
   return isa<InitTileOp, UpdateTileOffsetOp, LoadTileOp, StoreTileOp, PrefetchTileOp,
-             AtomicRMWTileOp, LoadGatherOp, StoreScatterOp>(op);
+             AtomicRMWTileOp, LoadGatherOp, StoreScatterOp, AtomicRMWScatterOp>(op);
 }
 
 WgMapAttr getCooperativeMap(MLIRContext *context, ArrayRef<int64_t> shape, unsigned elementBits,

@@ -226,7 +226,7 @@ static LogicalResult verifyScatter(Operation *op, TileType tile, bool expected) 
   if (expected)
     return op->emitOpError("expected a tile with scatter = true, got ") << tile;
   return op->emitOpError("expected a tile without scatter, got ")
-         << tile << "; load_gather and store_scatter access scattered tiles";
+         << tile << "; load_gather, store_scatter and atomic_rmw_scatter access scattered tiles";
 }
 
 static LogicalResult verifyPadding(Operation *op, std::optional<TypedAttr> padding, Type element) {
@@ -315,15 +315,19 @@ static bool isAtomicKindFor(arith::AtomicRMWKind kind, Type element) {
   }
 }
 
+static LogicalResult verifyAtomicKind(Operation *op, arith::AtomicRMWKind kind, Type element) {
+  if (isAtomicKindFor(kind, element))
+    return success();
+  return op->emitOpError("expected a kind for elements of type ")
+         << element << ", got " << arith::stringifyAtomicRMWKind(kind);
+}
+
 LogicalResult AtomicRMWTileOp::verify() {
   TileType tile = getTile().getType();
   if (failed(verifyScatter(*this, tile, false)) ||                   // atomic_rmw_tile_c3
       failed(verifyVectorOfTile(*this, getValue().getType(), tile))) // atomic_rmw_tile_c1
     return failure();
-  if (!isAtomicKindFor(getKind(), tile.getElementType())) // atomic_rmw_tile_c2
-    return emitOpError("expected a kind for elements of type ")
-           << tile.getElementType() << ", got " << arith::stringifyAtomicRMWKind(getKind());
-  return success();
+  return verifyAtomicKind(*this, getKind(), tile.getElementType()); // atomic_rmw_tile_c2
 }
 
 LogicalResult LoadGatherOp::verify() {
@@ -349,4 +353,13 @@ LogicalResult StoreScatterOp::verify() {
       failed(verifyMask(*this, getMask().getType(), tile))) // store_scatter_c3
     return failure();
   return verifyVectorOfTile(*this, getValue().getType(), tile); // store_scatter_c1
+}
+
+LogicalResult AtomicRMWScatterOp::verify() {
+  TileType tile = getTile().getType();
+  if (failed(verifyScatter(*this, tile, true)) ||                    // atomic_rmw_scatter_c3
+      failed(verifyMask(*this, getMask().getType(), tile)) ||        // atomic_rmw_scatter_c4
+      failed(verifyVectorOfTile(*this, getValue().getType(), tile))) // atomic_rmw_scatter_c1
+    return failure();
+  return verifyAtomicKind(*this, getKind(), tile.getElementType()); // atomic_rmw_scatter_c2
 }

@@ -238,4 +238,29 @@ def XeTile_StoreScatterOp : XeTile_Op<"store_scatter", [MemoryEffects<[MemWrite]
   let hasVerifier = 1;
 }
 
+def XeTile_AtomicRMWScatterOp : XeTile_Op<"atomic_rmw_scatter", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Updates the elements of a scattered tile atomically";
+  let description = [{
+    Replaces each element `x` whose mask is true by `kind(x, value)`, atomically for each element: where several go to one
+    place, each of them counts, in any order. The kinds are those of `arith`'s `AtomicRMWKind`.
+
+    ```mlir
+    xetile.atomic_rmw_scatter <addf> %v, %mask, %tile
+        : vector<1x256xf32>, vector<1x256xi1>, !xetile.tile<1x256xf32, #xetile.tile_attr<scatter = true>>
+    ```
+
+    Constraints:
+    - atomic_rmw_scatter_c1: the vector has the tile's shape and element type.
+    - atomic_rmw_scatter_c2: `kind` is one for the element type, as for `atomic_rmw_tile`.
+    - atomic_rmw_scatter_c3: the tile has `scatter`.
+    - atomic_rmw_scatter_c4: the mask has the tile's shape.
+  }];
+  let arguments = (ins AtomicRMWKindAttr:$kind, XeTile_Vector2D:$value, XeTile_MaskVector:$mask,
+      XeTile_TileType:$tile);
+  let assemblyFormat = [{
+    ` ` `<` $kind `>` $value `,` $mask `,` $tile attr-dict `:` type($value) `,` type($mask) `,` qualified(type($tile))
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // XETILE_IR_XETILEMEMORYOPS_TD

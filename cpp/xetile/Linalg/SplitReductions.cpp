@@ -13,6 +13,7 @@
 #include "xetile/Linalg/InFunction.h"
 #include "xetile/Linalg/Online/Online.h"
 #include "xetile/Linalg/Passes.h"
+#include "xetile/Linalg/Scatter.h"
 #include "xetile/Linalg/Simplify.h"
 
 namespace xetile {
@@ -101,7 +102,7 @@ std::optional<unsigned> SplitReductions::longest(linalg::GenericOp op) {
   Operation *combiner = nullptr;
   if (!isInFunction(op) || !op.hasPureTensorSemantics() || op->getNumResults() != 1 ||
       op.hasDynamicShape() || op.getNumReductionLoops() == 0 || isContraction(op) ||
-      !elementOf(op, combiner) || !linalg::getCombinerOpKind(combiner))
+      Scatter::match(op) || !elementOf(op, combiner) || !linalg::getCombinerOpKind(combiner))
     return std::nullopt;
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
   SmallVector<unsigned> loops;

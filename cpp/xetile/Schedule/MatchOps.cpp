@@ -7,6 +7,7 @@
 #include "xetile/Linalg/Contraction.h"
 #include "xetile/Linalg/ConvolutionsToMatmuls.h"
 #include "xetile/Linalg/Scan.h"
+#include "xetile/Linalg/Scatter.h"
 #include "xetile/Schedule/Programs/KernelOps.h"
 #include "xetile/Schedule/TransformOps.h"
 
@@ -47,6 +48,13 @@ DiagnosedSilenceableFailure MatchScanOp::matchOperation(Operation *current, Tran
                                                         TransformState &) {
   if (!Scan::match(current))
     return emitSilenceableError() << "expected an op that combines each element with those before";
+  return DiagnosedSilenceableFailure::success();
+}
+
+DiagnosedSilenceableFailure MatchScatterOp::matchOperation(Operation *current, TransformResults &,
+                                                           TransformState &) {
+  if (!Scatter::match(current))
+    return emitSilenceableError() << "expected an op that updates rows by their numbers";
   return DiagnosedSilenceableFailure::success();
 }
 

@@ -303,6 +303,19 @@ def MatchScanOp : XeTile_MatchOp<"match_scan"> {
   }];
 }
 
+def MatchScatterOp : XeTile_MatchOp<"match_scatter"> {
+  let summary = "Succeeds for ops that update rows by their numbers";
+  let description = [{
+    A `linalg.generic` on tensors with one result, `all[d, w] = combine(all[d, w], select(row(n) == d, update(n, w), neutral))` or
+    `select(row(n) == d, update(n, w), all[d, w])`: sums of rows by their numbers, gradients of embeddings. Others are a
+    silenceable failure.
+
+    ```mlir
+    transform.xetile.match_scatter %op : !transform.any_op
+    ```
+  }];
+}
+
 def MatchGatherOp : XeTile_MatchOp<"match_gather"> {
   let summary = "Succeeds for ops that read elements at indices that they compute";
   let description = [{

@@ -62,8 +62,8 @@ bool needsHost(Operation *module) {
 StringRef suggestForOneKernel(Operation *module, StringRef planned) {
   if (llvm::is_contained({"attention", "convolution", "gather", "scan", "windows"}, planned))
     return planned;
-  // A kernel of the program schedule alone.
-  if (planned == kMatmulRows)
+  // Kernels of the program schedule alone.
+  if (planned == kMatmulRows || planned == "scatter")
     return "gpu_model";
   SmallVector<Operation *> matmuls;
   bool reduces = false, computes = !planned.empty(), untakable = false, onTensors = false;

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "xetile/IR/DialectAttrs.h"
+#include "xetile/Linalg/ScheduleMark.h"
 #include "xetile/Schedule/Params.h"
 #include "xetile/Schedule/Tiles/ScanOf.h"
 #include "xetile/Schedule/Tiles/TileWriter.h"
@@ -30,6 +31,8 @@ public:
   LogicalResult run(std::array<int64_t, 2> tile, std::array<int64_t, 2> layout);
 
   scf::ForallOp loop;
+  /// Of a scatter: the loop that writes what its result starts from, before `loop`.
+  scf::ForallOp first;
   TilePlan plan;
   /// True if the function is one product, computed once, and what follows on its rows.
   bool hasRowsOfProduct = false;
@@ -51,6 +54,10 @@ private:
   LogicalResult write(TileWriter &writer, unsigned role);
   LogicalResult checkLayout();
   LogicalResult writeScan(TileWriter &writer);
+  void allocate();
+  void returnMemory();
+  LogicalResult inWorkgroups(llvm::function_ref<LogicalResult(TileWriter &)> write);
+  LogicalResult runScatter(std::array<int64_t, 2> tile, std::array<int64_t, 2> layout);
 
   RewriterBase &rewriter;
   func::FuncOp func;
@@ -60,6 +67,7 @@ private:
   /// Of the results.
   SmallVector<Extent> shape;
   std::optional<ScanOf> scan;
+  std::optional<Scatter> scatter;
   SmallVector<Value> memories;
   /// Of the results' dimensions.
   SmallVector<Place> places;
@@ -141,6 +149,10 @@ LogicalResult FunctionTiler::check() {
   if (failed(found))
     return failure();
   scan = *found;
+  // Other schedules take it for the reduction that it is, too.
+  auto module = func->getParentOfType<ModuleOp>();
+  if (results.size() == 1 && module && scheduleOf(module) == "scatter")
+    scatter = Scatter::match(results.front().getDefiningOp());
   return success();
 }
 
@@ -296,6 +308,8 @@ LogicalResult FunctionTiler::checkLayout() {
 }
 
 LogicalResult FunctionTiler::run(std::array<int64_t, 2> tile, std::array<int64_t, 2> layout) {
+  if (scatter)
+    return runScatter(tile, layout);
   SmallVector<int64_t> planned = sizes.planned(results.front());
   // Other products are sums along a loop.
   bool isAlone = func.getOps<scf::ForOp>().empty();
@@ -313,8 +327,19 @@ LogicalResult FunctionTiler::run(std::array<int64_t, 2> tile, std::array<int64_t
     if (isOfRows(result) && (!ofProducts || plan.dims.back() != DimUse::Columns))
       return refuse(result.getDefiningOp(),
                     "expected results of one shape, or of the rows of a product");
-  Operation *end = func.getBody().front().getTerminator();
-  rewriter.setInsertionPoint(end);
+  allocate();
+  makeLoop();
+  returnMemory();
+  return inWorkgroups([&](TileWriter &writer) {
+    LogicalResult written = scan ? writeScan(writer) : writeRows(writer);
+    hasRowsOfProduct = plan.rowsOfProduct && writer.products == 1 && writer.contractions == 1;
+    return written;
+  });
+}
+
+/// Memory for the results.
+void FunctionTiler::allocate() {
+  rewriter.setInsertionPoint(func.getBody().front().getTerminator());
   for (Value result : results) {
     auto type = cast<RankedTensorType>(result.getType());
     SmallVector<Value> ofRun;
@@ -327,7 +352,11 @@ LogicalResult FunctionTiler::run(std::array<int64_t, 2> tile, std::array<int64_t
     memories.push_back(memref::AllocOp::create(
         rewriter, result.getLoc(), MemRefType::get(type.getShape(), type.getElementType()), ofRun));
   }
-  makeLoop();
+}
+
+/// Returns what the loops wrote.
+void FunctionTiler::returnMemory() {
+  Operation *end = func.getBody().front().getTerminator();
   for (auto [i, memory] : llvm::enumerate(memories)) {
     Value result = results[i];
     Value tensor =
@@ -335,16 +364,62 @@ LogicalResult FunctionTiler::run(std::array<int64_t, 2> tile, std::array<int64_t
                                           /*restrict=*/true, /*writable=*/true);
     rewriter.modifyOpInPlace(end, [&] { end->replaceUsesOfWith(result, tensor); });
   }
+}
+
+/// Runs `write` in the loop over workgroups.
+LogicalResult FunctionTiler::inWorkgroups(llvm::function_ref<LogicalResult(TileWriter &)> write) {
+  OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(loop.getTerminator());
   TileWriter writer(rewriter, loop, plan, sizes);
   boundPlaces(writer);
-  bool isWritten = succeeded(scan ? writeScan(writer) : writeRows(writer));
-  hasRowsOfProduct = plan.rowsOfProduct && writer.products == 1 && writer.contractions == 1;
-  if (isWritten)
+  if (succeeded(write(writer)))
     return success();
   where = writer.where;
   why = writer.why;
   return failure();
+}
+
+/// Two loops over workgroups: the first writes what the result starts from, the second updates it.
+LogicalResult FunctionTiler::runScatter(std::array<int64_t, 2> tile,
+                                        std::array<int64_t, 2> layout) {
+  SmallVector<Extent> extents = sizes.loopsOf(scatter->op);
+  SmallVector<utils::IteratorType> kinds = scatter->op.getIteratorTypesArray();
+  extents.erase(extents.begin() + scatter->loop);
+  kinds.erase(kinds.begin() + scatter->loop);
+  TilePlan updates = planScatter(extents, kinds);
+  for (unsigned role : {kRows, kColumns}) {
+    if (layout[role] != 0)
+      updates.layout[role] = layout[role];
+    if (tile[role] != 0)
+      updates.tile[role] = tile[role];
+  }
+  allocate();
+  // Both are launched with as many subgroups.
+  Value init = scatter->init();
+  bool isLine = shape.size() == 1;
+  plan = planTiles(init, sizes,
+                   {updates.layout[kRows] * (isLine ? 1 : 8), updates.layout[kColumns] * 32},
+                   updates.layout);
+  makeLoop();
+  first = loop;
+  auto copy = [&](TileWriter &writer) -> LogicalResult {
+    FailureOr<Value> vector = writer.value(init, places);
+    if (succeeded(vector))
+      writer.store(*vector, scatter->op->getResult(0), memories.front(), places);
+    return success(succeeded(vector));
+  };
+  if (failed(checkLayout()) || failed(inWorkgroups(copy)))
+    return failure();
+  shape = extents;
+  plan = updates;
+  places.clear();
+  makeLoop();
+  returnMemory();
+  auto update = [&](TileWriter &writer) {
+    places.insert(places.begin() + scatter->loop, Place());
+    return writer.scatter(*scatter, memories.front(), places);
+  };
+  return success(succeeded(checkLayout()) && succeeded(inWorkgroups(update)));
 }
 
 } // namespace
@@ -382,7 +457,10 @@ DiagnosedSilenceableFailure ToTilesOp::apply(TransformRewriter &rewriter, Transf
     diag.attachNote(op->getLoc()) << "required by this step of the schedule";
     return diag;
   }
-  results.set(cast<OpResult>(getWorkgroups()), {tiler.loop.getOperation()});
+  SmallVector<Operation *> workgroups{tiler.loop};
+  if (tiler.first)
+    workgroups.insert(workgroups.begin(), tiler.first);
+  results.set(cast<OpResult>(getWorkgroups()), workgroups);
   Builder b(getContext());
   results.setParams(cast<OpResult>(getSubgroupsM()), {b.getI64IntegerAttr(tiler.plan.layout[0])});
   results.setParams(cast<OpResult>(getSubgroupsN()), {b.getI64IntegerAttr(tiler.plan.layout[1])});

@@ -314,7 +314,7 @@ void xetile::populateWgToSgPatterns(const TypeConverter &converter, RewritePatte
           converter, patterns.getContext(), plan);
   populatePiecewisePatterns(converter, patterns, [](Operation *op) {
     return isa<UpdateTileOffsetOp, LoadTileOp, StoreTileOp, PrefetchTileOp, AtomicRMWTileOp,
-               LoadGatherOp, StoreScatterOp, TilePackOp, TileUnpackOp>(op) ||
+               LoadGatherOp, StoreScatterOp, AtomicRMWScatterOp, TilePackOp, TileUnpackOp>(op) ||
            isElementwiseOnVectors(op);
   });
 }

@@ -39,6 +39,17 @@ LogicalResult WgToSgPlan::decideReduction(TileReduceOp op, int64_t slmBytes) {
   return success();
 }
 
+/// Elements that several subgroups own would be updated by each of them.
+static LogicalResult checkOwners(AtomicRMWScatterOp op, WgMapAttr map) {
+  TileType tile = op.getTile().getType();
+  if (!hasSharedPieces(map, tile.getShape()))
+    return success();
+  return op->emitOpError("has a tile of ")
+         << tile.getDimSize(0) << " x " << tile.getDimSize(1)
+         << " elements that several subgroups own; expected a wg_map under which each piece has "
+            "one owner";
+}
+
 LogicalResult WgToSgPlan::decide(Operation *op, int64_t slmBytes) {
   auto plan = [&](Value vector, Value result, ArrayRef<int64_t> permutation) -> LogicalResult {
     auto type = cast<VectorType>(vector.getType());
@@ -56,6 +67,8 @@ LogicalResult WgToSgPlan::decide(Operation *op, int64_t slmBytes) {
     return plan(transpose.getVector(), transpose.getResult(), transpose.getPermutation());
   if (auto reduce = dyn_cast<TileReduceOp>(op))
     return decideReduction(reduce, slmBytes);
+  if (auto scatter = dyn_cast<AtomicRMWScatterOp>(op))
+    return checkOwners(scatter, maps.lookup(scatter.getTile()));
   auto atomic = dyn_cast<AtomicRMWTileOp>(op);
   if (!atomic)
     return success();
@@ -87,7 +100,8 @@ LogicalResult WgToSgPlan::make(Operation *root, int64_t slmBytes) {
   llvm::DenseMap<Operation *, int64_t> available;
   llvm::DenseMap<Operation *, Uniformity> uniformities;
   auto visit = [&](Operation *op) -> WalkResult {
-    if (!isa<TileConvLayoutOp, TileTransposeOp, TileReduceOp, AtomicRMWTileOp>(op) ||
+    if (!isa<TileConvLayoutOp, TileTransposeOp, TileReduceOp, AtomicRMWTileOp, AtomicRMWScatterOp>(
+            op) ||
         llvm::none_of(op->getOperands(), [&](Value value) { return maps.lookup(value); }))
       return success();
     Operation *scope = SubgroupPlace::getScope(op);

@@ -73,6 +73,7 @@ __all__ = [
     "match_operation_name",
     "match_product",
     "match_scan",
+    "match_scatter",
     "match_structured",
     "normalize_matmul",
     "one_shot_bufferize",
@@ -1008,6 +1009,20 @@ def match_scan(operand_handle: Handle) -> None:
     ```
     """
     emit("xetile.match_scan", [Argument("operand_handle", operand_handle, Handle)])
+
+
+def match_scatter(operand_handle: Handle) -> None:
+    """Succeeds for ops that update rows by their numbers.
+
+    A `linalg.generic` on tensors with one result, `all[d, w] = combine(all[d, w], select(row(n) == d, update(n, w), neutral))` or
+    `select(row(n) == d, update(n, w), all[d, w])`: sums of rows by their numbers, gradients of embeddings. Others are a
+    silenceable failure.
+
+    ```mlir
+    transform.xetile.match_scatter %op : !transform.any_op
+    ```
+    """
+    emit("xetile.match_scatter", [Argument("operand_handle", operand_handle, Handle)])
 
 
 def normalize_matmul(matmul: Matmul) -> Matmul:

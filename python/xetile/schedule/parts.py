@@ -155,6 +155,7 @@ def match_kernels(module: Module) -> Module:
     xetile.anchor. For each op, the first that fits:
 
       S[.., n, ..] = S[.., n - 1, ..] + A[.., n, ..]               -> scan
+      S[.., row[n], ..] += A[n, ..], or = A[n, ..]                 -> scatter
       C[.., m, n] += A[.., m, k] * B[.., k, n], on a matrix unit   -> matmul
       a convolution that adds up over channels                     -> convolution    // 1D to 3D, strides, dilations, groups
       each element by itself, read at indices that are computed    -> gather

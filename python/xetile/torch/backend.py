@@ -119,7 +119,7 @@ def _function(
             return graph.forward  # nothing is computed
         looked_at = checks.with_checks(outputs.kernel)
         kernel_graph, arguments, results = in_memory_order(outputs.kernel)
-        module = import_graph(kernel_graph, _NAME, frozen)
+        module = import_graph(kernel_graph, _NAME, frozen, asserts=settings["target"].name == "cpu")
         call = call_of(compiler.compile(module, **settings), arguments, results)
     except XeTileError as error:
         if strict:

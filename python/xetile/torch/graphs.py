@@ -28,7 +28,6 @@ __all__ = ["EAGER", "Outputs", "eager_nodes", "has_foreign_arguments", "output_o
 _POWER = torch.ops.aten.pow
 _RANDOM = "random numbers are those of PyTorch's generator"
 _SORTS = "linalg has no sorting"
-_SCATTERS = "linalg has no scattering"
 _RECURRENCES = "linalg has no recurrences over sequences"
 _POWERS = "torch-mlir adds powers of the numbers themselves, which overflow"
 _RUNNING = "linalg has no running extremes with their places"
@@ -36,10 +35,6 @@ _COUNTS = "sizes of its result depend on data"
 _REASONS = {
     _RANDOM: ("bernoulli native_dropout normal rand rand_like randint randint_like randn randn_like randperm uniform"),
     _SORTS: "kthvalue median mode sort topk",
-    _SCATTERS: (
-        "_unsafe_index_put embedding_dense_backward index_put max_pool2d_with_indices_backward scatter scatter_add "
-        "scatter_reduce"
-    ),
     _RECURRENCES: "mkldnn_rnn_layer",
     _POWERS: "logcumsumexp",
     _RUNNING: "cummax cummin",
@@ -80,10 +75,19 @@ def _other_reason(node: fx.Node) -> str | None:
         return "torch-mlir has no powers of integers, nor remainders by a number"
     if _has_remainder(node) and any(tensor.dtype.is_floating_point for tensor in tensors_of(node)):
         return "torch-mlir makes remainders of quotients and rounds these down, not as PyTorch does from remainders"
+    if packet is torch.ops.aten.scatter_reduce and not _is_of_floats(node):
+        if node.args[4] == "mean":
+            return "torch-mlir rounds means of integers towards zero, not down"
+        if any(tensor.dtype == torch.bool for tensor in tensors_of(node)):
+            return "torch-mlir starts extremes of booleans as those of numbers with a sign"
     for tensor in tensors_of([node, node.args, node.kwargs]):
         if reason := reason_against(tensor):
             return reason
     return reason_against_range(node) or reason_against_wide(node) or reason_against_check(node)
+
+
+def _is_of_floats(node: fx.Node) -> bool:
+    return all(tensor.dtype.is_floating_point for tensor in tensors_of(node))
 
 
 def _gives(node: fx.Node, number: int) -> bool:

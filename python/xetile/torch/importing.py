@@ -27,7 +27,7 @@ from xetile.torch import decompositions, extremes, integers, narrow, norms, rang
 __all__ = ["NotImportedError", "decomposition_table", "import_graph"]
 
 _ONLY_THEIRS = ("tm_tensor.", "torch.", "torch_c.")
-_SCANS = ("tm_tensor.scan", "tm_tensor.yield")
+_CONVERTED = ("tm_tensor.scan", "tm_tensor.scatter", "tm_tensor.yield")
 _MAX_ERRORS = 4
 
 
@@ -53,9 +53,10 @@ def _first(ours: Callable[..., Any], theirs: Callable[..., Any] | None) -> Calla
     return decompose
 
 
-def import_graph(graph: fx.GraphModule, name: str, frozen: Collection[int] = ()) -> ir.Module:
+def import_graph(graph: fx.GraphModule, name: str, frozen: Collection[int] = (), *, asserts: bool = False) -> ir.Module:
     """The module with the function `name`, whose arguments and results are those of the graph, in a context of its own.
-    `frozen` lists arguments that do not change between calls.
+    `frozen` lists arguments that do not change between calls. With `asserts` the function asserts that indices of rows
+    that it updates are in bounds, as CPUs can.
 
     NotImportedError for a graph with operations that torch-mlir does not lower, with their lines of the model, and for
     what MLIR of our version does not read.
@@ -76,23 +77,24 @@ def import_graph(graph: fx.GraphModule, name: str, frozen: Collection[int] = ())
         raise NotImportedError("\n  ".join(["torch-mlir does not import the graph:", *told[:_MAX_ERRORS]])) from None
     finally:
         handler.detach()
-    scans = False
+    converts = False
     for op in _inner(imported):
-        scans |= op.name in _SCANS
-        if op.name.startswith(_ONLY_THEIRS) and op.name not in _SCANS:
+        converts |= op.name in _CONVERTED
+        if op.name.startswith(_ONLY_THEIRS) and op.name not in _CONVERTED:
             raise NotImportedError(
                 f"torch-mlir makes {op.name} of an operation, which only it knows{_place(op.location)}"
             )
     # Its bytecode is of a newer MLIR, its text can be read; what only it knows in the generic form.
-    text = imported.get_asm(enable_debug_info=True, print_generic_op_form=scans)
+    text = imported.get_asm(enable_debug_info=True, print_generic_op_form=converts)
     with ir.Context() as ours, Heard(ours) as heard:
-        ours.allow_unregistered_dialects = scans
+        ours.allow_unregistered_dialects = converts
         try:
             module = ir.Module.parse(text)
         except ir.MLIRError:
             raise NotImportedError("MLIR does not read what torch-mlir wrote", heard.errors[:_MAX_ERRORS]) from None
-    if scans:
-        passes.run(module, "convert-tm-tensor-to-linalg,canonicalize", action="import scans")
+    if converts:
+        pipeline = f"convert-tm-tensor-to-linalg{{asserts={str(asserts).lower()}}},canonicalize"
+        passes.run(module, pipeline, action="import scans and scatters")
         ours.allow_unregistered_dialects = False
     if frozen:
         with ours:

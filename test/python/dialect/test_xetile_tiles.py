@@ -316,6 +316,43 @@ ATOMICS = [(kind, dtype) for kind in ATOMIC_INTEGERS for dtype in ("i8", "i32")]
 
 
 @pytest.mark.parametrize(("kind", "dtype"), ATOMICS)
+def test_atomics_of_scattered_elements_count_each_of_those_at_one_place(rng, kind, dtype):
+    if kind == "assign":
+        pytest.skip("the order is open")
+    shape = sizes(rng, dtype, 2, 9 // granule(dtype))
+    memory, source = values(rng, dtype, 8), values(rng, dtype, *shape)
+    mask = rng.integers(0, 2, shape).astype(bool)
+    # Masked elements must not be touched: send them far away.
+    indices = np.where(mask, rng.integers(0, 8, shape), 1 << 40)
+    compute = ATOMIC_INTEGERS.get(kind) if dtype.startswith("i") else ATOMIC_FLOATS.get(kind)
+    expected = memory.copy()
+    for at, value in zip(indices[mask], source[mask], strict=True):
+        with np.errstate(over="ignore"):
+            expected[at : at + 1] = compute(expected[at : at + 1], np.array([value], memory.dtype))
+    tile, masked = tile_type(shape, dtype, scatter="true"), vector(shape, "i1")
+    run(
+        ZERO
+        + read("s", 1, source, dtype)
+        + read_indices("i", 2, indices)
+        + f"""%m8 = arith.constant 0 : i8
+        %mv = vector.transfer_read %3[%zero, %zero], %m8 {{in_bounds = [true, true]}}
+          : {memref_type(mask.astype(np.int8))}, {vector(shape, "i8")}
+        %m0 = arith.constant dense<0> : {vector(shape, "i8")}
+        %m = arith.cmpi ne, %mv, %m0 : {vector(shape, "i8")}
+        %p = memref.extract_aligned_pointer_as_index %0 : {memref_type(memory)} -> index
+        %a = arith.index_cast %p : index to i64
+        %t = xetile.init_tile %a, %i : i64, {vector(shape, "index")} -> {tile}
+        xetile.atomic_rmw_scatter <{kind}> %s, %m, %t : {vector(shape, dtype)}, {masked}, {tile}
+        """,
+        memory,
+        source,
+        indices,
+        mask.astype(np.int8),
+    )
+    assert_same(memory, expected)
+
+
+@pytest.mark.parametrize(("kind", "dtype"), ATOMICS)
 def test_atomics(rng, kind, dtype):
     blocks = sizes(rng, dtype, 2, 4)
     at = place(rng, rng.choice(EDGES), blocks)

@@ -17,6 +17,7 @@
 #include "xetile/IR/AnchorAttr.h"
 #include "xetile/Linalg/Elementwise.h"
 #include "xetile/Linalg/Scan.h"
+#include "xetile/Linalg/Scatter.h"
 #include "xetile/Schedule/MatmulLoops.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -377,7 +378,10 @@ StringRef scheduleOfAnchor(Operation *op) {
     return anchor.getValue();
   if (!reduces(op))
     return "elementwise";
-  return Scan::match(op) ? "scan" : isProductOfMatrixUnit(op) ? "matmul" : "rows";
+  return Scan::match(op)             ? "scan"
+         : Scatter::match(op)        ? "scatter"
+         : isProductOfMatrixUnit(op) ? "matmul"
+                                     : "rows";
 }
 
 bool reduces(Operation *op) {
@@ -410,6 +414,7 @@ StringRef whatStarts(StringRef schedule) {
   return llvm::StringSwitch<StringRef>(schedule)
       .Case("matmul", "multiplies on the matrix unit")
       .Case("scan", "combines each element with those before")
+      .Case("scatter", "updates rows by their numbers")
       .Case("convolution", "adds up products over windows and channels")
       .Case("windows", "reduces windows")
       .Case("rows", "reduces along dimensions")

@@ -289,6 +289,9 @@ StringRef Partitioner::whyNotJoin(Operation *op, Draft &draft, ArrayRef<Reader> 
     return readersTakeEach(op, readers) ? "" : "its readers need an element several times";
   if (draft.kernel.schedule == "scan")
     return "a scan's kernel reduces nothing else";
+  if (draft.kernel.schedule == "scatter" || scheduleOfAnchor(op) == "scatter")
+    return "a scatter's result is there when all of its updates are done, and its kernel reduces "
+           "nothing else";
   if (StringRef schedule = scheduleOfAnchor(op); schedule == "matmul" || schedule == "scan")
     return anchorMayJoin(op, draft, readers) ? "" : "no elementwise ops of its shape follow";
   if (llvm::any_of(readers, [](const Reader &reader) { return looksLikeMatmul(reader.op); }))

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "xetile/IR/XeTileTypes.h"
 #include "xetile/Linalg/Scan.h"
+#include "xetile/Linalg/Scatter.h"
 #include "xetile/Schedule/Tiles/Place.h"
 #include "xetile/Schedule/Tiles/TilePlan.h"
 #include "xetile/Schedule/Tiles/TileSizes.h"
@@ -56,6 +57,11 @@ bool mayBeNegative(mlir::AffineExpr expr);
 bool hasKnownInnerSizes(llvm::ArrayRef<int64_t> wide,
                         llvm::ArrayRef<mlir::ReassociationIndices> groups);
 
+/// The tile for the updates of a scatter, of `extents` without its result's rows: the dimensions
+/// that reduce are those of updates.
+TilePlan planScatter(llvm::ArrayRef<Extent> extents,
+                     llvm::ArrayRef<mlir::utils::IteratorType> kinds);
+
 class TileWriter {
 public:
   /// Writes at the insertion point of `b`, in `workgroups`; memory is asked for before it.
@@ -81,6 +87,10 @@ public:
   mlir::LogicalResult
   inScan(Scan scan, llvm::function_ref<llvm::SmallVector<Place>(mlir::Value, int64_t)> placesAt,
          llvm::function_ref<mlir::LogicalResult()> write);
+
+  /// Updates `memory`, where the scatter's result is, by what it has at the places of its loops;
+  /// that of the result's rows is open.
+  mlir::LogicalResult scatter(Scatter &scatter, mlir::Value memory, llvm::ArrayRef<Place> loops);
 
   /// Says that an index is never above `most`.
   void setHighest(mlir::Value index, int64_t most) { highest[index] = most; }

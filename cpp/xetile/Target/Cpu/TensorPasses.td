@@ -186,6 +186,43 @@ def ScansToLoops : Pass<"xetile-scans-to-loops"> {
       "::mlir::tensor::TensorDialect"];
 }
 
+def ScattersToLoops : Pass<"xetile-scatters-to-loops"> {
+  let summary = "Combine updates with the rows that they are for, one after the other";
+  let description = [{
+    A scatter is a `linalg.generic` that combines each row of its result with the updates whose number is this row's, as
+    `convert-tm-tensor-to-linalg` writes it. As it stands it is a reduction over all updates for each row.
+
+    Before:
+    ```mlir
+    %y = linalg.generic {indexing_maps = [(d, w, n) -> (n), (d, w, n) -> (n, w), (d, w, n) -> (d, w)], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%rows, %updates : tensor<9xi64>, tensor<9x5xf32>) outs(%x : tensor<7x5xf32>) {
+    ^bb0(%row: i64, %update: f32, %before: f32):
+      %d = arith.index_cast (linalg.index 0) : index to i64
+      %here = arith.cmpi eq, %d, %row : i64
+      %taken = arith.select %here, %update, %cst : f32      // -0.0
+      %sum = arith.addf %before, %taken : f32
+      linalg.yield %sum : f32
+    }
+    ```
+    After:
+    ```mlir
+    %y = scf.for %n = %c0 to %c9 step %c1 iter_args(%all = %x) -> (tensor<7x5xf32>) {
+      %row = tensor.extract %rows[%n] : tensor<9xi64>
+      %exists = arith.cmpi ult, (arith.index_cast %row), %c7 : index
+      %next = scf.if %exists -> (tensor<7x5xf32>) {
+        %sums = scf.for %w = %c0 to %c5 step %c1 iter_args(%out = %all) -> (tensor<7x5xf32>) { ... tensor.insert ... }
+        scf.yield %sums : tensor<7x5xf32>
+      } else {
+        scf.yield %all : tensor<7x5xf32>
+      }
+      scf.yield %next : tensor<7x5xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+      "::mlir::tensor::TensorDialect"];
+}
+
 def VectorizeScans : Pass<"xetile-vectorize-scans"> {
   let summary = "Compute scans along rows a vector at a time, rows shared by threads";
   let description = [{

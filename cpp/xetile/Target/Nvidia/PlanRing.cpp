@@ -97,8 +97,9 @@ private:
                          "a memref among its arguments, a view of one, or an address in one");
         return WalkResult::interrupt();
       }
-      bool isWritten = llvm::any_of(init->getUsers(),
-                                    llvm::IsaPred<xetile::StoreTileOp, xetile::StoreScatterOp>);
+      bool isWritten = llvm::any_of(
+          init->getUsers(),
+          llvm::IsaPred<xetile::StoreTileOp, xetile::StoreScatterOp, xetile::AtomicRMWScatterOp>);
       (isWritten ? written : read).insert(*argument);
       return WalkResult::advance();
     });
@@ -225,7 +226,8 @@ private:
   LogicalResult plan(gpu::GPUFuncOp kernel) {
     auto has = [&](auto find) { return kernel.walk(find).wasInterrupted(); };
     if ((has([](xetile::StoreTileOp) { return WalkResult::interrupt(); }) ||
-         has([](xetile::StoreScatterOp) { return WalkResult::interrupt(); })) &&
+         has([](xetile::StoreScatterOp) { return WalkResult::interrupt(); }) ||
+         has([](xetile::AtomicRMWScatterOp) { return WalkResult::interrupt(); })) &&
         !has([](xetile::TileMmaOp) { return WalkResult::interrupt(); }))
       return planThreads(kernel);
     peelMasks(kernel);

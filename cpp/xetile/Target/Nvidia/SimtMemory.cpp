@@ -317,24 +317,51 @@ SimtWriter::Chunks SimtWriter::gather(LoadGatherOp load) {
   return made;
 }
 
-/// Of a row or column that is repeated, one is stored.
-void SimtWriter::scatter(StoreScatterOp store) {
-  auto init = store.getTile().getDefiningOp<InitTileOp>();
-  auto type = cast<VectorType>(store.getValue().getType());
-  Chunks values = chunksOf(store.getValue()), indices = chunksOf(init.getIndices()),
-         masks = chunksOf(store.getMask());
-  int64_t bytes = std::max<int64_t>(type.getElementTypeBitWidth() / 8, 1);
-  bool oneRow = type.getDimSize(0) == 1, oneColumn = type.getDimSize(1) == 1;
-  for (auto [chunk, value] : llvm::enumerate(values)) {
+void SimtWriter::forEachScattered(TypedValue<TileType> tile, Value mask, Value value,
+                                  llvm::function_ref<void(Value, Value)> write) {
+  auto init = tile.getDefiningOp<InitTileOp>();
+  ArrayRef<int64_t> shape = tile.getType().getShape();
+  Chunks values = chunksOf(value), indices = chunksOf(init.getIndices()), masks = chunksOf(mask);
+  bool oneRow = shape[0] == 1, oneColumn = shape[1] == 1;
+  for (auto [chunk, part_] : llvm::enumerate(values)) {
     Value has = hasChunk(chunk);
     if (oneRow && plan.rows > 1)
       has = both(b, b.getLoc(), has, isEqual(rowOf[chunk], number(0)));
     if (oneColumn && plan.columns > 1)
       has = both(b, b.getLoc(), has, isEqual(columnOf[chunk], number(0)));
     for (int64_t at = 0; at < (oneColumn ? 1 : plan.width); ++at)
-      onlyIf(both(b, b.getLoc(), has, part(masks[chunk], at)), [&, chunk = chunk, value = value] {
-        LLVM::StoreOp::create(b, part(value, at), scattered(init, part(indices[chunk], at)),
-                              unsigned(bytes));
+      onlyIf(both(b, b.getLoc(), has, part(masks[chunk], at)), [&, chunk = chunk, part_ = part_] {
+        write(scattered(init, part(indices[chunk], at)), part(part_, at));
       });
   }
+}
+
+void SimtWriter::scatter(StoreScatterOp store) {
+  unsigned bits = store.getValue().getType().getElementTypeBitWidth();
+  forEachScattered(store.getTile(), store.getMask(), store.getValue(),
+                   [&](Value address, Value value) {
+                     LLVM::StoreOp::create(b, value, address, std::max(bits / 8, 1u));
+                   });
+}
+
+std::optional<LLVM::AtomicBinOp> xetile::hopper::atomicOf(arith::AtomicRMWKind kind) {
+  using Kind = arith::AtomicRMWKind;
+  using Op = LLVM::AtomicBinOp;
+  static const llvm::SmallDenseMap<Kind, Op> ops = {
+      {Kind::addf, Op::fadd},         {Kind::addi, Op::add},          {Kind::andi, Op::_and},
+      {Kind::ori, Op::_or},           {Kind::xori, Op::_xor},         {Kind::maxs, Op::max},
+      {Kind::maxu, Op::umax},         {Kind::mins, Op::min},          {Kind::minu, Op::umin},
+      {Kind::maximumf, Op::fmaximum}, {Kind::minimumf, Op::fminimum}, {Kind::maxnumf, Op::fmax},
+      {Kind::minnumf, Op::fmin},      {Kind::assign, Op::xchg}};
+  auto found = ops.find(kind);
+  return found == ops.end() ? std::nullopt : std::optional<Op>(found->second);
+}
+
+/// The driver's compiler knows what the chip has; others compare and exchange.
+void SimtWriter::scatter(AtomicRMWScatterOp update) {
+  forEachScattered(update.getTile(), update.getMask(), update.getValue(),
+                   [&](Value address, Value value) {
+                     LLVM::AtomicRMWOp::create(b, *atomicOf(update.getKind()), address, value,
+                                               LLVM::AtomicOrdering::monotonic, "device");
+                   });
 }

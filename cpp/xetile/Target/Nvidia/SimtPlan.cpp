@@ -66,7 +66,11 @@ LogicalResult checkOp(Operation *op) {
                              "strides of the memref");
     return success();
   }
-  if (isa<StoreTileOp, PrefetchTileOp, LoadGatherOp, StoreScatterOp>(op))
+  if (auto update = dyn_cast<AtomicRMWScatterOp>(op); update && !atomicOf(update.getKind()))
+    return op->emitOpError("multiplies what is in memory, which ")
+           << kChip << " has no operation for; expected sums, extremes or what replaces it. "
+           << "The schedule 'rows' computes products, one row after the other";
+  if (isa<StoreTileOp, PrefetchTileOp, LoadGatherOp, StoreScatterOp, AtomicRMWScatterOp>(op))
     return success();
   if (auto reduce = dyn_cast<TileReduceOp>(op)) {
     if (isReducible(reduce))

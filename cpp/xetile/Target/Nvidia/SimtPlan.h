@@ -3,11 +3,16 @@
 #ifndef XETILE_TARGET_NVIDIA_SIMTPLAN_H
 #define XETILE_TARGET_NVIDIA_SIMTPLAN_H
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "xetile/IR/XeTileOps.h"
 #include <optional>
 
 namespace xetile::hopper {
+
+/// The operation on memory of a kind; nothing for products, which chips have none for.
+std::optional<mlir::LLVM::AtomicBinOp> atomicOf(mlir::arith::AtomicRMWKind kind);
 
 /// Threads share a workgroup's tile of rows x columns in chunks of `width` elements of a row: the
 /// thread t has those of number t, t + threads, t + 2 * threads. Vectors with one row, or one

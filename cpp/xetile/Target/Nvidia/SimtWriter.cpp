@@ -88,6 +88,8 @@ void SimtWriter::writeBlock(Block &block) {
       held[load.getValue()] = gather(load);
     else if (auto store = dyn_cast<StoreScatterOp>(op))
       scatter(store);
+    else if (auto update = dyn_cast<AtomicRMWScatterOp>(op))
+      scatter(update);
     else if (auto reduce = dyn_cast<TileReduceOp>(op))
       held[reduce.getResult()] = isFirstOfTwo(reduce) ? Chunks() : this->reduce(reduce);
     else if (isa<vector::StepOp, InitTileOp, PrefetchTileOp, vector::ExtractOp>(op))

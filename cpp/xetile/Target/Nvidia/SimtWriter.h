@@ -48,6 +48,11 @@ private:
   mlir::Value scattered(InitTileOp init, mlir::Value index);
   Chunks gather(LoadGatherOp load);
   void scatter(StoreScatterOp store);
+  void scatter(AtomicRMWScatterOp update);
+  /// Calls `write` for each element of a scattered tile whose mask holds, with its address and
+  /// value: of a row or column that is repeated, one.
+  void forEachScattered(mlir::TypedValue<TileType> tile, mlir::Value mask, mlir::Value value,
+                        llvm::function_ref<void(mlir::Value, mlir::Value)> write);
   std::pair<mlir::Value, mlir::Value> placeOf(const Where &where, size_t chunk);
   mlir::Value isWithin(const Where &where, mlir::Value at, unsigned dim, int64_t last);
   mlir::Value hasChunk(size_t chunk);

@@ -84,7 +84,7 @@ static bool hasLongRowsOnly(Operation *root, StringRef chip) {
   bool any = false;
   auto visit = [&](Operation *op) -> WalkResult {
     if (isa<TileMmaOp, TileReduceOp, TileTransposeOp, TileConvLayoutOp, LoadGatherOp,
-            StoreScatterOp, AtomicRMWTileOp>(op))
+            StoreScatterOp, AtomicRMWTileOp, AtomicRMWScatterOp>(op))
       return WalkResult::interrupt();
     if (!isa<LoadTileOp, StoreTileOp>(op))
       return WalkResult::advance();
@@ -178,7 +178,7 @@ LogicalResult BlockChoice::run(Operation *root, StringRef chip) {
   assignThroughShared(root);
   // Scattered accesses take their vectors whole: what these are made of is one block.
   root->walk([&](Operation *op) {
-    if (!isa<LoadGatherOp, StoreScatterOp>(op))
+    if (!isa<LoadGatherOp, StoreScatterOp, AtomicRMWScatterOp>(op))
       return;
     SmallVector<Value> values(op->getOperands());
     llvm::append_range(values, op->getResults());
@@ -200,7 +200,7 @@ LogicalResult BlockChoice::run(Operation *root, StringRef chip) {
     auto type = cast<VectorType>(value.getType());
     if (!target || failed(checkRegisters(op, type, *target)))
       return failure();
-    if (!isa<LoadGatherOp, StoreScatterOp>(op))
+    if (!isa<LoadGatherOp, StoreScatterOp, AtomicRMWScatterOp>(op))
       assignPlain(value);
     return WalkResult::advance();
   };

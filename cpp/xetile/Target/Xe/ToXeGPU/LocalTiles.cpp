@@ -18,8 +18,8 @@ using namespace mlir;
 using namespace xetile;
 
 bool xetile::isTileAccess(Operation *op) {
-  return isa<LoadTileOp, StoreTileOp, PrefetchTileOp, AtomicRMWTileOp, LoadGatherOp,
-             StoreScatterOp>(op);
+  return isa<LoadTileOp, StoreTileOp, PrefetchTileOp, AtomicRMWTileOp, LoadGatherOp, StoreScatterOp,
+             AtomicRMWScatterOp>(op);
 }
 
 TypedValue<TileType> xetile::getAccessedTile(Operation *access) {
@@ -221,8 +221,8 @@ LogicalResult xetile::makeTilesLocal(Operation *root) {
   patterns.add<SplitInitTile, SplitUpdateTileOffset>(converter, context);
   patterns.add<DescribeAtAccess<LoadTileOp>, DescribeAtAccess<StoreTileOp>,
                DescribeAtAccess<PrefetchTileOp>, DescribeAtAccess<AtomicRMWTileOp>,
-               DescribeAtAccess<LoadGatherOp>, DescribeAtAccess<StoreScatterOp>>(converter, context,
-                                                                                 bases);
+               DescribeAtAccess<LoadGatherOp>, DescribeAtAccess<StoreScatterOp>,
+               DescribeAtAccess<AtomicRMWScatterOp>>(converter, context, bases);
   scf::populateSCFStructuralTypeConversions(converter, patterns);
   ConversionTarget target(*context);
   auto isKept = [&](Value value) { return !bases.contains(value); };

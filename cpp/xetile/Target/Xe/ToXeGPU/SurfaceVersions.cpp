@@ -43,7 +43,7 @@ LogicalResult SurfaceVersions::classify(Operation *root, StringRef chip) {
   // The 2D unit tests for itself, but fills in zeros only. Rows inside have a quicker message.
   SmallVector<Operation *> tested;
   root->walk([&](Operation *op) {
-    if (!kinds.contains(op) || isa<LoadGatherOp, StoreScatterOp>(op))
+    if (!kinds.contains(op) || isa<LoadGatherOp, StoreScatterOp, AtomicRMWScatterOp>(op))
       return;
     auto load = dyn_cast<LoadTileOp>(op);
     bool isRow = load && load.getTile().getType().getDimSize(0) == 1;

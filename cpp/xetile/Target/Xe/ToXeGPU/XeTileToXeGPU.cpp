@@ -28,7 +28,7 @@ using namespace xetile;
 
 namespace {
 
-constexpr int64_t kCacheLineBytes = 64;
+constexpr int64_t kCacheLineBytes = 64, kLanes = 16;
 // Of one prefetch_tile: more would replace one another.
 constexpr int64_t kMaxPrefetchLines = 16384;
 
@@ -256,6 +256,42 @@ struct ConvertStoreScatter : OpConversionPattern<StoreScatterOp> {
   }
 };
 
+/// An atomic operation of XeGPU has an element for each lane.
+struct ConvertAtomicRMWScatter : OpConversionPattern<AtomicRMWScatterOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(AtomicRMWScatterOp op, OneToNOpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    InitTileOp init = getLocalInit(op);
+    VectorType type = op.getValue().getType();
+    int64_t number = type.getNumElements();
+    auto inOneRow = [&](Value vector) -> Value {
+      Type element = cast<VectorType>(vector.getType()).getElementType();
+      return vector::ShapeCastOp::create(rewriter, loc, VectorType::get({number}, element), vector);
+    };
+    Value places = inOneRow(init.getIndices()), mask = inOneRow(op.getMask()),
+          values = inOneRow(op.getValue());
+    for (int64_t start = 0; start < number; start += kLanes) {
+      int64_t count = std::min<int64_t>(kLanes, number - start);
+      auto part = [&](Value row) -> Value {
+        return vector::ExtractStridedSliceOp::create(rewriter, loc, row, ArrayRef<int64_t>{start},
+                                                     ArrayRef<int64_t>{count},
+                                                     ArrayRef<int64_t>{1});
+      };
+      auto descriptorType =
+          xegpu::TensorDescType::get({count}, type.getElementType(), /*chunk_size=*/1,
+                                     xegpu::MemorySpace::Global, /*layout=*/nullptr);
+      Value descriptor = xegpu::CreateDescOp::create(rewriter, loc, descriptorType,
+                                                     init.getSource(), part(places));
+      xegpu::AtomicRMWOp::create(rewriter, loc, VectorType::get({count}, type.getElementType()),
+                                 op.getKind(), descriptor, part(mask), part(values),
+                                 /*layout=*/xegpu::DistributeLayoutAttr());
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 //===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
@@ -327,7 +363,8 @@ struct ConvertXeTileToXeGPU : xetile::impl::ConvertXeTileToXeGPUBase<ConvertXeTi
     RewritePatternSet patterns(context);
     patterns.add<ConvertLoadTile, ConvertStoreTile, ConvertPrefetchTile, ConvertAtomicRMWTile>(
         converter, context, accesses);
-    patterns.add<ConvertLoadGather, ConvertStoreScatter>(converter, context);
+    patterns.add<ConvertLoadGather, ConvertStoreScatter, ConvertAtomicRMWScatter>(converter,
+                                                                                  context);
     populateBlockPatterns(converter, patterns);
     populatePiecewisePatterns(converter, patterns, isElementwiseOnVectors);
     scf::populateSCFStructuralTypeConversions(converter, patterns);
