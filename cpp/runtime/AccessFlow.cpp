@@ -33,15 +33,15 @@ constexpr uint32_t vload = 171, vstore = 172, vloadHalf = 173, vloadHalfn = 174,
 
 // Opcodes that nobody else asks for.
 constexpr unsigned accessChain = 65, inBoundsPtrAccessChain = 70, transpose = 84,
-                   firstConversion = 109, convertUToPtr = 120, lastOfBits = 205,
-                   memoryBarrier = 225, phi = 245, loopMerge = 246, selectionMerge = 247,
-                   branch = 249, branchConditional = 250, returnValue = 254, lifetimeStart = 256,
-                   lifetimeStop = 257, firstGroup = 261, lastGroup = 271, firstNonUniform = 333,
-                   lastNonUniform = 366, firstPointerMath = 401, lastPointerMath = 403,
-                   assumeTrue = 5630;
+                   firstConversion = 109, convertUToPtr = 120, lastOfBits = 205, integerAdd = 128,
+                   integerSub = 130, select = 169, memoryBarrier = 225, phi = 245, loopMerge = 246,
+                   selectionMerge = 247, branch = 249, branchConditional = 250, returnValue = 254,
+                   lifetimeStart = 256, lifetimeStop = 257, firstGroup = 261, lastGroup = 271,
+                   firstNonUniform = 333, lastNonUniform = 366, firstPointerMath = 401,
+                   lastPointerMath = 403, assumeTrue = 5630;
 
-/// Of a value: the places that it may point into, and the arrays that it may have been computed of,
-/// with AccessFlow::exchanged.
+/// Of a value: the places that it may point into, and the parameters that it may have been computed
+/// of, numbers and the contents of arrays, with AccessFlow::exchanged.
 struct Value {
   uint64_t places = 0, sources = 0;
 
@@ -137,8 +137,10 @@ private:
 
   void enter(uint32_t parameter, size_t number) {
     std::optional<uint32_t> where = edit.storageOf(edit.typeOf(parameter));
-    if (!where)
+    if (!where) {
+      values[parameter].sources = uint64_t(1) << number;
       return;
+    }
     if (*where == storage::crossWorkgroup || *where == storage::uniformConstant) {
       values[parameter].places = uint64_t(1) << number;
       return;
@@ -146,7 +148,7 @@ private:
     values[parameter].places = placeOf(*where);
     // A struct may hold pointers.
     if (*where == storage::function)
-      own.places |= unknownPlace;
+      own = own | Value{unknownPlace, uint64_t(1) << number};
   }
 
   Value of(uint32_t id) const {
@@ -301,6 +303,16 @@ private:
            opcode == op::floatFromBf16 || opcode == op::roundToTf32;
   }
 
+  /// Of addresses these make addresses, at the same distances.
+  static bool keepsAddresses(unsigned opcode) {
+    return opcode == op::undef || (opcode >= accessChain && opcode <= inBoundsPtrAccessChain) ||
+           (opcode >= op::vectorExtractDynamic && opcode <= transpose) ||
+           (opcode >= op::convertPtrToU && opcode <= op::bitcast) || opcode == integerAdd ||
+           opcode == integerSub || opcode == select || opcode == phi ||
+           (opcode >= firstGroup && opcode <= lastGroup) ||
+           (opcode >= op::shuffle && opcode <= op::shuffleXor);
+  }
+
   void visit(uint32_t function, const SpirvInstruction &in) {
     unsigned opcode = in.opcode(), length = in.length();
     bool hasResult = length > 2 && edit.typeOf(in[2]) == in[1];
@@ -355,6 +367,9 @@ private:
     Value all;
     for (const uint32_t *id = first; id < end; ++id)
       all = all | of(*id);
+    // Else a copy elsewhere may be accessed in another way.
+    if (all.places & ~ownPlace && !keepsAddresses(opcode))
+      all.sources |= AccessFlow::exchanged;
     if (opcode == convertUToPtr && !all.places)
       all.places = unknownPlace;
     set(in[2], all);

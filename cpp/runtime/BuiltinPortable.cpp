@@ -53,13 +53,17 @@ XT_INLINE int xt_mirror(uint axis, XT_SUBGROUP) {
          : axis == 1 ? (int)(other / parts % y - own / parts % y)
                      : (int)(other / parts / y - own / parts / y);
 }
-XT_INLINE size_t xt_mirrored_id(uint axis, XT_SUBGROUP) {
-  return get_local_id(axis) + xt_mirror(axis, own, count, size);
+// Signed: a sum that may not overflow keeps lanes one after another in the eyes of the driver, where a
+// kernel makes 32 bits of it, too.
+XT_INLINE int xt_mirrored_id(uint axis, XT_SUBGROUP) {
+  return (int)get_local_id(axis) + xt_mirror(axis, own, count, size);
 }
-XT_INLINE size_t xt_mirrored_group(uint axis) { return get_num_groups(axis) - 1 - get_group_id(axis); }
-XT_INLINE size_t xt_mirrored_global_id(uint axis, XT_SUBGROUP) {
-  size_t groups = xt_mirrored_group(axis) - get_group_id(axis);
-  return get_global_id(axis) + groups * get_local_size(axis) + xt_mirror(axis, own, count, size);
+XT_INLINE int xt_mirrored_group(uint axis) {
+  return (int)get_num_groups(axis) - 1 - (int)get_group_id(axis);
+}
+XT_INLINE int xt_mirrored_global_id(uint axis, XT_SUBGROUP) {
+  int groups = xt_mirrored_group(axis) - (int)get_group_id(axis);
+  return (int)get_global_id(axis) + (groups * (int)get_local_size(axis) + xt_mirror(axis, own, count, size));
 }
 #endif
 )cl");

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CheckedArrays.h: the arrays of both runs of a checked launch.
-// Input: a kernel's arguments; output: arguments of the second run, and where results of the two
-// differ. Refused: nothing.
+// Input: a kernel's arguments; output: arguments of both runs, and where results of the two differ.
+// Refused: nothing.
 #ifndef XETILE_RUNTIME_CHECKEDARRAYS_H
 #define XETILE_RUNTIME_CHECKEDARRAYS_H
 
 #include "GuardedMemory.h"
 #include "HostCopies.h"
+#include "Launch.h"
 
 #include <map>
 #include <optional>
@@ -18,8 +19,8 @@ namespace xetile::runtime {
 /// An allocation that arguments point into.
 struct CheckedArray {
   size_t size = 0;
-  /// Where the second run finds it; null where it is the same memory.
-  unsigned char *second = nullptr;
+  /// Where each run finds it.
+  unsigned char *first = nullptr, *second = nullptr;
   /// Numbers of the parameters.
   std::vector<size_t> parameters;
   bool onlyRead = true, onlyWritten = true;
@@ -31,51 +32,68 @@ enum class Separate { Written, All };
 class CheckedArrays {
 public:
   /// Fills the copies of `hosts`, which may be null, as far as the kernel reads them.
-  CheckedArrays(Kernel &kernel, void **arguments, size_t count, HostCopies *hosts,
-                Separate separate);
+  CheckedArrays(Kernel &kernel, const LaunchConfig &config, void **arguments, size_t count,
+                HostCopies *hosts, Separate separate);
   ~CheckedArrays();
   CheckedArrays(const CheckedArrays &) = delete;
   CheckedArrays &operator=(const CheckedArrays &) = delete;
 
-  void **second() { return values.data(); }
-
-  /// True if the second run has the host's own arrays, and no copies. Then the first one, which has
-  /// copies between guards, showed what both access: no address depends on the order of subgroups.
-  bool inPlace() const { return hostsOwn; }
+  void **first() { return firstValues.data(); }
+  void **second() { return secondValues.data(); }
 
   /// Where the line of an access is looked for: arguments between guards, and the place in them of
   /// one in the first run's arrays.
-  void **searched() { return hostsOwn ? first.data() : values.data(); }
+  void **searched() { return where == Where::HostSecond ? first() : second(); }
   uintptr_t inSearched(uintptr_t address) const;
 
   /// "argument 2 ('b')" for the allocation at an address, or its copy.
   std::optional<std::string> nameOf(uintptr_t allocation) const;
 
-  /// Of the bytes in front of what has no copy.
+  /// Of the bytes in front of what both runs have between the same guards.
   void fillFronts(Front front) const;
 
-  bool allSeparate() const;
+  /// True if accesses in front of an array that is only read are seen by results alone.
+  bool sharesGuards() const;
   bool differ() const;
-  /// Fills what was not filled, and may differ where the kernel does not write. If there is such,
-  /// its run is to be repeated: the first one, if inPlace(), else the second one.
-  bool fillRest();
+  /// The run that is to be repeated, after what it did not fill has what the other one left: what
+  /// the kernel does not write is equal then.
+  enum class Repeat { None, First, Second };
+  Repeat fillRest();
   /// Throws an Error if they differ.
   void reportDifference() const;
-  /// The host has the results of the second run.
+  /// The host has the results itself.
   void settle(HostCopies *hosts) const;
 
+  /// After a launch without an error: true if one more run, with all arrays behind guards, is to
+  /// show that launches of its kind access nothing outside, before the next one takes that as
+  /// known.
+  bool wantsProof() const;
+  void countKind() const;
+
 private:
+  /// Guarded: both runs have copies between guards. HostSecond: the second one has the arrays
+  /// themselves where they are written: the first one showed what both access, as no address
+  /// depends on the order of subgroups. HostFirst: the first run has the arrays themselves, and the
+  /// second one where they are only read: earlier launches of this kind showed what it accesses.
+  enum class Where { Guarded, HostSecond, HostFirst };
+
   void add(size_t parameter, size_t argument);
   void choose(HostCopies *hosts, Separate separate);
-  void separate(uintptr_t start, CheckedArray &array, HostCopies *hosts);
+  bool isOfKind(HostCopies *hosts) const;
+  std::string kindOf(const LaunchConfig &config, size_t count) const;
+  void separate(CheckedArray &array, HostCopies *hosts, bool all);
   void place(size_t argument);
 
   Kernel &kernel;
-  std::vector<void *> pointers, first, values;
+  std::vector<void *> firstPointers, secondPointers, firstValues, secondValues;
   /// Arguments that point into allocations.
   std::vector<size_t> placed;
+  /// By the address that the caller gave.
   std::map<uintptr_t, CheckedArray> arrays;
-  bool hostsOwn = false, unfilled = false;
+  Where where = Where::Guarded;
+  bool unfilled = false;
+  /// Equal for launches that access the same bytes of their arrays; "" if nobody knows that.
+  std::string kind;
 };
 
 } // namespace xetile::runtime

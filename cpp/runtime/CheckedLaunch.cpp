@@ -16,6 +16,7 @@
 #include "GuardedMemory.h"
 #include "SurfaceCheck.h"
 
+#include <limits>
 #include <optional>
 
 namespace xetile::runtime {
@@ -120,6 +121,14 @@ private:
   FaultWatch watch;
 };
 
+/// Ids of the other order are signed numbers of 32 bits.
+bool fitsReversed(const LaunchConfig &config) {
+  for (unsigned d = 0; d < 3; ++d)
+    if (config.grid[d] > std::numeric_limits<int32_t>::max() / config.block[d])
+      return false;
+  return true;
+}
+
 } // namespace
 
 void launchChecked(Kernel &kernel, const LaunchConfig &config, void **arguments,
@@ -130,33 +139,36 @@ void launchChecked(Kernel &kernel, const LaunchConfig &config, void **arguments,
     check(clFinish(queue), "waiting for the device");
   // Which of several atomic operations comes first is nobody's to say: results are not compared.
   bool compares = !kernel.declaration->hasAtomics;
-  CheckedArrays arrays(kernel, arguments, argumentCount, hosts,
+  CheckedArrays arrays(kernel, config, arguments, argumentCount, hosts,
                        compares ? Separate::Written : Separate::All);
   Checks checks(kernel, config, argumentCount, queue, enqueue);
-  checks.run(kernel, arrays, arguments);
+  checks.run(kernel, arrays, arrays.first());
   Program *program = kernel.program->reversed();
   if (!program)
     return;
-  Kernel &reversed = *program->kernel(kernel.declaration->name);
+  Kernel &reversed = fitsReversed(config) ? *program->kernel(kernel.declaration->name) : kernel;
   arrays.fillFronts(Front::Zero);
   checks.run(reversed, arrays, arrays.second());
   arrays.fillFronts(Front::Poisoned);
   arrays.settle(hosts);
-  if (!compares || !arrays.differ())
-    return;
-  if (arrays.fillRest()) {
-    if (arrays.inPlace())
-      checks.run(kernel, arrays, arguments);
-    else
-      checks.run(reversed, arrays, arrays.second());
-    if (!arrays.differ())
-      return;
-  }
-  if (!arrays.allSeparate()) {
-    CheckedArrays all(kernel, arguments, argumentCount, nullptr, Separate::All);
+  auto allBehindGuards = [&] {
+    CheckedArrays all(kernel, config, arguments, argumentCount, nullptr, Separate::All);
     checks.run(reversed, all, all.second());
+  };
+  bool differs = compares && arrays.differ();
+  if (differs) {
+    CheckedArrays::Repeat repeat = arrays.fillRest();
+    if (repeat == CheckedArrays::Repeat::First)
+      checks.run(kernel, arrays, arrays.first());
+    else if (repeat == CheckedArrays::Repeat::Second)
+      checks.run(reversed, arrays, arrays.second());
+    differs = repeat == CheckedArrays::Repeat::None || arrays.differ();
   }
-  arrays.reportDifference();
+  if ((differs && arrays.sharesGuards()) || arrays.wantsProof())
+    allBehindGuards();
+  if (differs)
+    arrays.reportDifference();
+  arrays.countKind();
 }
 
 } // namespace xetile::runtime

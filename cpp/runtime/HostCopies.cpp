@@ -52,6 +52,13 @@ unsigned char *HostCopies::written(const void *copy) const {
   return nullptr;
 }
 
+unsigned char *HostCopies::host(const void *copy) const {
+  for (size_t i = 0; i < blocks.size(); ++i)
+    if (copies[i] == copy)
+      return static_cast<unsigned char *>(blocks[i].host);
+  return nullptr;
+}
+
 void HostCopies::fill(const void *copy) const {
   for (size_t i = 0; i < blocks.size(); ++i)
     if (copies[i] == copy)

@@ -26,6 +26,8 @@ public:
 
   /// The block whose copy begins there, if the host is to have what the kernel leaves; else null.
   unsigned char *written(const void *copy) const;
+  /// The block whose copy begins there; null if there is none.
+  unsigned char *host(const void *copy) const;
   /// Copies a block to its copy, which begins there; nothing for other memory.
   void fill(const void *copy) const;
   /// The host has already what the kernel leaves in the block whose copy begins there.

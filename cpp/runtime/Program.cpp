@@ -244,6 +244,20 @@ Flavour flavourFor(const DeviceInfo &device) {
   throw Error("XETILE_BUILTINS='" + name + "' is neither 'portable' nor 'lockstep'");
 }
 
+unsigned LaunchKinds::operator[](const std::string &kind) {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto found = counts.find(kind);
+  return found == counts.end() ? 0 : found->second;
+}
+
+void LaunchKinds::count(const std::string &kind) {
+  constexpr size_t most = 1024;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (counts.size() >= most)
+    counts.clear();
+  ++counts[kind];
+}
+
 Program::~Program() {
   for (auto &[name, kernel] : kernels)
     clReleaseKernel(kernel->handle);

@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,17 @@ struct BrokenMessage;
 /// Where a 2D block message stands in the source, " at FILE:LINE"; "" if that is not known.
 using Whereabouts = std::function<std::string(const BrokenMessage &)>;
 
+class LaunchKinds {
+public:
+  /// How often it was counted.
+  unsigned operator[](const std::string &kind);
+  void count(const std::string &kind);
+
+private:
+  std::mutex mutex;
+  std::map<std::string, unsigned> counts;
+};
+
 /// A kernel of a program; lives as long as the program.
 struct Kernel {
   Program *program;
@@ -34,6 +46,9 @@ struct Kernel {
   AccessFlow flow{};
   /// Of checked launches: it did not write all of an array that it only writes to.
   std::atomic<bool> leavesSome{false};
+  /// Of checked launches: those that access the same bytes of their arrays, and how many there
+  /// were.
+  LaunchKinds kinds{};
 };
 
 /// The use that a module is built for.
@@ -63,6 +78,8 @@ public:
   /// After a launch: throws an Error if an assertion failed, if prefetches are checked and one
   /// points nowhere, or if 2D block messages are checked and one breaks a rule.
   void examine(cl_command_queue queue, const std::string &kernel, const Whereabouts &where = {});
+  /// True if 2D block messages are checked, and there are some.
+  bool examinesSurfaces() const { return checksSurfaces; }
 
   /// The same with workgroups and their subgroups in the other order; null unless launches are
   /// checked.

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a launch, a load and checks cost beyond the kernel: the fastest of many, in one process.
+"""What a launch, a load and checks cost beyond the kernel, in one process: the fastest of many; of checks, the median
+of rounds that compare them with launches without.
 
 usage: python test/bench/launches.py [--triton]      (through xetile.triton, with its Python and XETILE_TRITON)
 """
@@ -7,6 +8,7 @@ usage: python test/bench/launches.py [--triton]      (through xetile.triton, wit
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import statistics
 import sys
@@ -66,12 +68,19 @@ def by_module() -> None:
     rows = compile_opencl(ROWS)
     x, y = (np.ones((4000, 1000), "f4") for _ in range(2))
     checks("softmax of 4000 rows of 1000", rows, lambda module: module["softmax"][4000, 16](y, x, 1000))
-    z = np.ones_like(x)
-    checks("sum of 4,000,000, no faster than memory", rows, lambda module: module["add"][15625, 256](y, x, z))
-    for blocks in (64, 256):
-        a, b, c = (np.ones(256 * blocks, "f4") for _ in range(3))
-        name = f"sum of {256 * blocks:,}, arrays of {blocks} KiB"
-        checks(name, rows, lambda module, *arrays: module["add"][arrays[0].size // 256, 256](*arrays), a, b, c)
+    for kib in (64, 256, 1024, 4096, 16384, 65536):
+        a, b, c = (np.ones(256 * kib, "f4") for _ in range(3))
+        name = f"sum, arrays of {kib} KiB"
+        checks(name, rows, lambda module, *arrays: module["add"][arrays[0].size // 256, 256](*arrays, 1 << 30), a, b, c)
+        checks(
+            f"{name}, another number each time",  # so that no launch knows what an earlier one showed
+            rows,
+            lambda module, numbers, *arrays: module["add"][arrays[0].size // 256, 256](*arrays, next(numbers)),
+            itertools.count(1 << 30),
+            a,
+            b,
+            c,
+        )
 
 
 ROWS = """#define SG16 __attribute__((intel_reqd_sub_group_size(16)))
@@ -84,27 +93,41 @@ SG16 kernel void softmax(global float *to, global const float *from, int n) {
   sum = sub_group_reduce_add(sum);
   for (int i = l; i < n; i += 16) to[row + i] = exp(from[row + i] - most) / sum;
 }
-SG16 kernel void add(global float *to, global const float *a, global const float *b) {
-  to[get_global_id(0)] = a[get_global_id(0)] + b[get_global_id(0)];
+SG16 kernel void add(global float *to, global const float *a, global const float *b, int most) {
+  int i = get_global_id(0);
+  if (i < most) to[i] = a[i] + b[i];
 }
 """
 
 
-def checks(name: str, spirv: bytes, launch: Callable[..., object], *arrays: object) -> None:
+def checks(name: str, spirv: bytes, launch: Callable[..., object], *arguments: object) -> None:
     """The ratio of a launch under XETILE_CHECK=1 to one without, in time and in the processor's, which others that use
-    the machine change less."""
-    seconds, busy = [], []
+    the machine change less: the median of rounds of both, and the quarters around it."""
+    calls = []
     for value in "01":
         os.environ["XETILE_CHECK"] = value
-        module = runtime.Module(spirv)
-        call = functools.partial(launch, module, *arrays)
-        call()
-        seconds.append(fastest(call, 20))
-        busy.append(fastest(call, 20, time.process_time))
+        calls.append(functools.partial(launch, runtime.Module(spirv), *arguments))
+        for _ in range(3):
+            calls[-1]()
+    os.environ["XETILE_CHECK"] = "0"
+    times = max(1, int(0.01 / fastest(calls[0], 5)))
+    rounds = []
+    for _ in range(31):
+        figures = []
+        for value, call in zip("01", calls, strict=True):
+            os.environ["XETILE_CHECK"] = value
+            start, busy = time.perf_counter(), time.process_time()
+            for _ in range(times):
+                call()
+            figures += [(time.perf_counter() - start) / times, (time.process_time() - busy) / times]
+        rounds.append(figures)
     del os.environ["XETILE_CHECK"]
+    seconds, busy_seconds, _, _ = np.median(rounds, axis=0)
+    low, middle, high = np.quantile([figures[3] / figures[1] for figures in rounds], (0.25, 0.5, 0.75))
     print(
-        f"checks: {name}: {seconds[1] / seconds[0]:.2f} times ({seconds[0] * 1e3:.1f} ms without), "
-        f"of the processor {busy[1] / busy[0]:.2f} ({busy[0] * 1e3:.1f} ms)"
+        f"checks: {name}: of the processor {middle:.2f} times ({low:.2f} to {high:.2f}; {busy_seconds * 1e3:.2f} ms "
+        f"without), {statistics.median(figures[2] / figures[0] for figures in rounds):.2f} times as long "
+        f"({seconds * 1e3:.2f} ms)"
     )
 
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The second run of XETILE_CHECK=1: on the caller's own arrays, where no address depends on what subgroups leave for
-each other, else between guards. Each way in which one can is a kernel here that goes outside in that run alone."""
+each other, else between guards. Each way in which one can is a kernel here that goes outside in that run alone.
+
+Where numbers alone decide what is accessed, the third launch of a kind, and those behind it, have no guards: here is
+what makes another kind of a launch."""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from gpu_runtime import compile_opencl
 from xetile import XeTileError, runtime
 
 FAR = 5000  # elements
+REPEATED = 5  # launches: more than those that show what a kind accesses
 PAGE = 4096  # bytes; of more, guards lie further away than pages' ends, and tests hold as well
 
 SOURCE = """
@@ -75,6 +79,16 @@ SG16 kernel void by_shuffle(global int *x, local int *t) {
   WANDER(t) x[sub_group_broadcast(t[0], 3)] = 1;
 }
 kernel void shift(global int *x, int by) { x[get_global_id(0)] += x[(int)get_global_id(0) + by]; }
+kernel void gather(global int *to, global const int *from, global const int *at) {
+  to[get_global_id(0)] = from[at[get_global_id(0)]];
+}
+kernel void aligned_only(global int *to, global const int *from) {
+  int outside = (ulong)to & 32 ? FAR : 0;
+  to[get_global_id(0) + outside] = from[get_global_id(0)];
+}
+SG16 kernel void sometimes(global int *to, global const int *from) {
+  to[get_group_id(0)] = from[get_global_id(0)];
+}
 kernel void some(global int *to, global const int *from, int step) {
   int i = get_global_id(0);
   if (i % step == 0) to[i] = from[i];
@@ -134,10 +148,12 @@ def test_what_goes_outside_in_the_second_run_alone_is_told_and_does_nothing(name
 def test_what_is_read_and_written_is_so_once(elements):
     whole = np.arange(3000, dtype="i4")
     expected = whole.copy()
-    expected[500 : 500 + elements] *= 2
     x = whole[500 : 500 + elements]
-    module()["shift"][elements // 8, 8](x, 0)
-    np.testing.assert_array_equal(whole, expected)
+    kernel = module()["shift"]
+    for _ in range(REPEATED):
+        expected[500 : 500 + elements] *= 2
+        kernel[elements // 8, 8](x, 0)
+        np.testing.assert_array_equal(whole, expected)
 
 
 @pytest.mark.parametrize("elements", [1024, 1000])
@@ -154,7 +170,7 @@ def test_reads_in_front_of_what_is_written_are_told(elements, by):
 def test_what_is_not_written_stays(step, elements, rng):
     """More than once: what an array's copy holds is not what the array holds."""
     kernel = module()["some"]
-    for _ in range(3):
+    for _ in range(REPEATED):
         x, y = (rng.integers(-1, 100, elements, "i4") for _ in range(2))
         expected = y.copy()
         expected[::step] = x[::step]
@@ -195,6 +211,85 @@ def test_ids_of_workgroups_are_consistent_in_both_orders(grid, block):
     x = np.zeros((np.prod(grid), np.prod(block)), "i4")
     module()["groups"][grid, block](x)
     np.testing.assert_array_equal(x, np.indices(x.shape)[0])
+
+
+@functools.cache
+def repeated(name: str, *arguments: object) -> runtime.Kernel:
+    """The kernel, after launches of this kind."""
+    kernel = module()[name]
+    for _ in range(REPEATED):
+        kernel[64, 16](*(np.zeros(1024, "i4") if argument == "array" else argument for argument in arguments))
+    return kernel
+
+
+@pytest.mark.parametrize(
+    ("to", "grid", "step"),
+    [
+        (1008, (64, 16), 1),
+        (1024, (65, 16), 1),
+        (1024, (64, 17), 1),
+    ],
+)
+def test_what_is_smaller_or_launched_otherwise_is_checked(to, grid, step):
+    kernel = repeated("some", "array", "array", 1)
+    with pytest.raises(XeTileError, match="'some' writes to offset"):
+        kernel[grid](np.zeros(to, "i4"), np.zeros(2048, "i4"), step)
+
+
+def test_other_numbers_are_checked():
+    kernel = repeated("shift", "array", 0)
+    with pytest.raises(XeTileError, match="'shift' reads from offset -4 of argument 0"):
+        kernel[64, 16](np.zeros(1024, "i4"), -1)
+
+
+def test_another_place_in_an_array_is_checked():
+    kernel, x = module()["some"], np.zeros(2048, "i4")
+    for _ in range(REPEATED):
+        kernel[64, 16](x[:1024], x[512:1536], 1)
+    with pytest.raises(XeTileError, match="'some' reads from offset 6144 of argument 0 and argument 1"):
+        kernel[64, 16](x[:1536], x[1024:1536], 1)
+    assert not x.any()
+
+
+def test_what_an_array_decides_is_checked_each_time():
+    kernel, at = module()["gather"], np.arange(1024, dtype="i4")
+    for _ in range(REPEATED):
+        to, x = np.zeros(1024, "i4"), np.arange(1024, dtype="i4")
+        kernel[64, 16](to, x, at)
+        np.testing.assert_array_equal(to, x)
+    at[77] = 1024 + 77
+    with pytest.raises(XeTileError, match=f"'gather' reads from offset {4 * (1024 + 77)} of argument 1"):
+        kernel[64, 16](to, x, at)
+
+
+def test_what_bits_of_addresses_decide_is_never_done_in_place():
+    """Copies lie at multiples of 64 bytes, the array does not."""
+    whole = np.zeros(4 * FAR, "i4")
+    start = next(i for i in range(100, 200) if (whole.ctypes.data + 4 * i) % 64 == 32)
+    kernel, x = module()["aligned_only"], np.arange(1024, dtype="i4")
+    for _ in range(REPEATED):
+        kernel[64, 16](whole[start : start + 1024], x)
+    np.testing.assert_array_equal(whole[start : start + 1024], x)
+    assert not whole[start + 1024 :].any()
+
+
+def test_results_are_compared_each_time():
+    kernel = module()["sometimes"]
+    x, to = np.ones(4096, "i4"), np.zeros(64, "i4")
+    for _ in range(REPEATED):
+        kernel[64, 64](to, x)
+    x[-1] = 2
+    with pytest.raises(XeTileError, match="'sometimes' leaves other results in argument 0 .* 1 of 256 bytes"):
+        kernel[64, 64](to, x)
+
+
+def test_arrays_that_are_given_twice_are_another_kind(rng):
+    kernel = repeated("some", "array", "array", 3)
+    x = rng.integers(0, 100, 1024, "i4")
+    expected = x.copy()
+    for _ in range(REPEATED):
+        kernel[64, 16](x, x, 3)
+        np.testing.assert_array_equal(x, expected)
 
 
 def test_big_arrays_are_copied_and_compared_in_parts(rng):
