@@ -20,11 +20,12 @@
 namespace xetile::runtime {
 namespace {
 
-// Places besides the arrays of parameters: memory of a work-item and constants, memory that
+// Places besides the arrays of parameters: constants and ids, memory of a work-item, memory that
 // subgroups have in common, and what nobody knows.
-constexpr uint64_t ownPlace = uint64_t(1) << 61, commonPlace = uint64_t(1) << 62,
-                   unknownPlace = uint64_t(1) << 63, parameterPlaces = ownPlace - 1;
-constexpr size_t mostParameters = 61;
+constexpr uint64_t constantPlace = uint64_t(1) << 60, ownPlace = uint64_t(1) << 61,
+                   commonPlace = uint64_t(1) << 62, unknownPlace = uint64_t(1) << 63,
+                   parameterPlaces = constantPlace - 1, privatePlaces = constantPlace | ownPlace;
+constexpr size_t mostParameters = 60;
 
 // Of OpenCL.std.
 constexpr uint32_t vload = 171, vstore = 172, vloadHalf = 173, vloadHalfn = 174, vstoreHalf = 175,
@@ -132,6 +133,8 @@ private:
   static uint64_t placeOf(uint32_t storageClass) {
     return storageClass == storage::workgroup || storageClass == storage::crossWorkgroup
                ? commonPlace
+           : storageClass == storage::input || storageClass == storage::uniformConstant
+               ? constantPlace
                : ownPlace;
   }
 
@@ -214,7 +217,7 @@ private:
     bool foreign = false;
     for (const uint32_t *id = first; id < end; ++id) {
       all = all | of(*id);
-      foreign |= (of(*id).places & ~ownPlace) != 0;
+      foreign |= (of(*id).places & ~privatePlaces) != 0;
     }
     if (foreign)
       all.sources |= AccessFlow::exchanged;
@@ -313,9 +316,25 @@ private:
            (opcode >= op::shuffle && opcode <= op::shuffleXor);
   }
 
-  void visit(uint32_t function, const SpirvInstruction &in) {
+  void visitOther(const SpirvInstruction &in) {
     unsigned opcode = in.opcode(), length = in.length();
     bool hasResult = length > 2 && edit.typeOf(in[2]) == in[1];
+    const uint32_t *first = in.at + (hasResult ? 3 : 1), *end = in.at + length;
+    if (!hasResult || !computes(opcode))
+      return touch(hasResult ? in[2] : 0, first, end);
+    Value all;
+    for (const uint32_t *id = first; id < end; ++id)
+      all = all | of(*id);
+    // Else a copy elsewhere may be accessed in another way.
+    if (all.places & ~privatePlaces && !keepsAddresses(opcode))
+      all.sources |= AccessFlow::exchanged;
+    if (opcode == convertUToPtr && !all.places)
+      all.places = unknownPlace;
+    set(in[2], all);
+  }
+
+  void visit(uint32_t function, const SpirvInstruction &in) {
+    unsigned opcode = in.opcode(), length = in.length();
     switch (opcode) {
     case op::label:
     case op::line:
@@ -359,20 +378,8 @@ private:
     case op::vectorShuffle:
       return set(in[2], of(in[3]) | of(in[4]));
     default:
-      break;
+      return visitOther(in);
     }
-    const uint32_t *first = in.at + (hasResult ? 3 : 1), *end = in.at + length;
-    if (!hasResult || !computes(opcode))
-      return touch(hasResult ? in[2] : 0, first, end);
-    Value all;
-    for (const uint32_t *id = first; id < end; ++id)
-      all = all | of(*id);
-    // Else a copy elsewhere may be accessed in another way.
-    if (all.places & ~ownPlace && !keepsAddresses(opcode))
-      all.sources |= AccessFlow::exchanged;
-    if (opcode == convertUToPtr && !all.places)
-      all.places = unknownPlace;
-    set(in[2], all);
   }
 
   const ModuleBodies &module;
