@@ -190,7 +190,7 @@ private:
       value = value | own;
     if (places & (commonPlace | unknownPlace))
       value.sources |= AccessFlow::exchanged;
-    if (places & ~ownPlace)
+    if (places & ~privatePlaces)
       value.places |= unknownPlace;
     if (!holdsPointers)
       value.places = 0;

@@ -233,12 +233,14 @@ template <typename Part> void inParts(size_t size, Part part) {
 
 constexpr size_t beyondCaches = size_t(8) << 20;
 
-/// Copies past the caches; the target is on a boundary of 16 bytes.
+/// Copies past the caches.
 void stream(char *to, const char *from, size_t bytes) {
 #if defined(__x86_64__)
-  size_t i = 0;
-  for (; i + 64 <= bytes; i += 64)
-    for (size_t k = i; k < i + 64; k += 16)
+  constexpr size_t word = sizeof(__m128i), line = 4 * word;
+  size_t i = std::min(bytes, (word - reinterpret_cast<uintptr_t>(to) % word) % word);
+  std::memcpy(to, from, i);
+  for (; i + line <= bytes; i += line)
+    for (size_t k = i; k < i + line; k += word)
       _mm_stream_si128(reinterpret_cast<__m128i *>(to + k),
                        _mm_loadu_si128(reinterpret_cast<const __m128i *>(from + k)));
   _mm_sfence();

@@ -82,6 +82,11 @@ kernel void shift(global int *x, int by) { x[get_global_id(0)] += x[(int)get_glo
 kernel void gather(global int *to, global const int *from, global const int *at) {
   to[get_global_id(0)] = from[at[get_global_id(0)]];
 }
+SG16 kernel void gather_all(global int *to, global const int *from, int step, local int *t) {
+  t[get_local_id(0)] = get_global_id(0) * step;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  to[t[get_local_id(0)]] = from[t[get_local_id(0)]];
+}
 kernel void aligned_only(global int *to, global const int *from) {
   int outside = (ulong)to & 32 ? FAR : 0;
   to[get_global_id(0) + outside] = from[get_global_id(0)];
@@ -292,10 +297,13 @@ def test_arrays_that_are_given_twice_are_another_kind(rng):
         np.testing.assert_array_equal(x, expected)
 
 
-def test_big_arrays_are_copied_and_compared_in_parts(rng):
-    """Longer than what one thread copies, past the caches, and no multiple of anything."""
-    elements = (20 << 20) // 4 + 3
+@pytest.mark.parametrize("name", ["some", "gather_all"])
+def test_big_arrays_are_copied_and_compared_in_parts(name, rng):
+    """Longer than what one thread copies, past the caches, no multiple of anything and at no boundary. What is gathered
+    is copied back."""
+    elements = (20 << 20) // 4 + 48
     x, y = rng.integers(0, 100, elements, "i4"), np.full(elements + 1, 7, "i4")
-    module()["some"][elements, 1](y[1:], x, 1)
+    local = {"local": 64} if name == "gather_all" else {}
+    module()[name][elements // 16, 16](y[1:], x, 1, **local)
     np.testing.assert_array_equal(y[1:], x)
     assert y[0] == 7
