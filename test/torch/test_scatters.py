@@ -61,6 +61,14 @@ CASES = {
         lambda x, i, u: x.scatter_reduce(1, i, u, "mean"),
         lambda t: (numbers((6, 5), t), places(), numbers((6, 5), t)),
     ),
+    "from the end": (
+        lambda x, i, u: x.scatter_reduce(-1, i, u, "amax"),
+        lambda t: (numbers((6, 5), t), places(), numbers((6, 5), t)),
+    ),
+    "no dimensions": (
+        lambda x, i, u: x.scatter_add(0, i, u),
+        lambda t: (numbers((), t), torch.tensor(0), numbers((), t)),
+    ),
     "gradient of an embedding": (
         lambda g, i: aten.embedding_dense_backward(g, i, 10, 3, False),
         lambda t: (numbers((3, 4, 8), t), torch.randint(0, 10, (3, 4))),

@@ -163,6 +163,16 @@ def _encoder_layer(
     return norm(x + feed(x), norm2_weight, norm2_bias)
 
 
+def _scatter(scatter: Any, x: torch.Tensor, dim: int, *rest: Any, **more: Any) -> Any:
+    """torch-mlir ends the process at dimensions from the end, and has no tensors without dimensions here."""
+    if x.ndim == 0:
+        line = [_aten.view(each, [1]) if isinstance(each, torch.Tensor) else each for each in rest]
+        return _aten.view(scatter(_aten.view(x, [1]), 0, *line, **more), [])
+    return scatter(x, dim + x.ndim, *rest, **more) if dim < 0 else NotImplemented
+
+
+_SCATTERS = (_aten.scatter.src, _aten.scatter.value, _aten.scatter_add.default, _aten.scatter_reduce.two)
+
 TABLE: dict[Any, Callable[..., Any]] = {
     _aten.cumsum.default: functools.partial(_scan, _aten.cumsum.default),
     _aten.cumprod.default: functools.partial(_scan, _aten.cumprod.default),
@@ -176,5 +186,6 @@ TABLE: dict[Any, Callable[..., Any]] = {
     _aten.bitwise_or.Scalar: _or_number,
     _aten.bitwise_xor.Scalar: _xor_number,
     _aten._transformer_encoder_layer_fwd.default: _encoder_layer,
+    **{scatter: functools.partial(_scatter, scatter) for scatter in _SCATTERS},
 }
 """Overload -> function of the same arguments."""

@@ -75,6 +75,8 @@ def _other_reason(node: fx.Node) -> str | None:
         return "torch-mlir has no powers of integers, nor remainders by a number"
     if _has_remainder(node) and any(tensor.dtype.is_floating_point for tensor in tensors_of(node)):
         return "torch-mlir makes remainders of quotients and rounds these down, not as PyTorch does from remainders"
+    if packet is torch.ops.aten.scatter and node.target not in _PLAIN_SCATTERS:
+        return "torch-mlir has no scatter with a reduction but scatter_reduce"
     if packet is torch.ops.aten.scatter_reduce and not _is_of_floats(node):
         if node.args[4] == "mean":
             return "torch-mlir rounds means of integers towards zero, not down"
@@ -106,6 +108,7 @@ def has_foreign_arguments(graph: fx.GraphModule) -> bool:
     return any(reason_against(tensor) is not None for tensor in tensors_of(arguments))
 
 
+_PLAIN_SCATTERS = (torch.ops.aten.scatter.src, torch.ops.aten.scatter.value)
 _REMAINDERS = (torch.ops.aten.floor_divide, torch.ops.aten.fmod)
 _POOLS = (torch.ops.aten.max_pool2d_with_indices, torch.ops.aten.max_pool3d_with_indices)
 _POOL_3D = torch.ops.aten.max_pool3d_with_indices.default
