@@ -81,7 +81,7 @@ void CheckedArrays::add(size_t parameter, size_t argument) {
 /// True if launches with the same numbers and sizes access the same bytes, and the host's own
 /// arrays will do. Those of 2D block messages will not: their rules are those of a device's memory.
 bool CheckedArrays::isOfKind(HostCopies *hosts) const {
-  if (!hosts || !kernel.program->reversed() || kernel.program->examinesSurfaces() ||
+  if (!hosts || !kernel.program->hasReversed() || kernel.program->examinesSurfaces() ||
       !kernel.flow.isKnown())
     return false;
   return std::all_of(arrays.begin(), arrays.end(), [&](const auto &entry) {
@@ -136,7 +136,7 @@ void CheckedArrays::choose(HostCopies *hosts, Separate separated) {
   bool all = separated == Separate::All;
   // Both runs access the same bytes, whatever they find there.
   bool fixed = !all && !(kernel.flow.decides & AccessFlow::exchanged);
-  bool rewrites = true, ofHost = hosts && kernel.program->reversed();
+  bool rewrites = true, ofHost = hosts && kernel.program->hasReversed();
   for (const auto &[start, array] : arrays) {
     if (array.onlyRead)
       continue;

@@ -212,19 +212,8 @@ std::shared_ptr<Program> build(Device &device,
   program->setFlows(std::move(flows));
   if (rewritten)
     program->setSource(spirv);
-  return program;
-}
-
-/// With the other order of subgroups where launches are checked.
-std::shared_ptr<Program> buildPair(Device &device,
-                                   const std::shared_ptr<const std::vector<unsigned char>> &spirv,
-                                   const std::shared_ptr<const SpirvModule> &module,
-                                   ProgramForm form, BuildCounters &counters) {
-  std::shared_ptr<Program> program = build(device, spirv, module, form, counters);
-  if (form.checksLaunches) {
-    form.order = SubgroupOrder::Reversed;
-    program->setReversed(build(device, spirv, module, form, counters));
-  }
+  if (form.checksLaunches && form.order == SubgroupOrder::AsDriven)
+    program->setChecked(spirv);
   return program;
 }
 
@@ -276,6 +265,16 @@ Program *Program::locator() {
   return located.get();
 }
 
+Program *Program::reversed() {
+  std::lock_guard<std::mutex> lock(shared().mutex);
+  if (checked && !mirror) {
+    ProgramForm other = form;
+    other.order = SubgroupOrder::Reversed;
+    mirror = build(target, checked, parsed, other, shared().counters);
+  }
+  return mirror.get();
+}
+
 Program &Program::partial() {
   std::lock_guard<std::mutex> lock(shared().mutex);
   if (!source || form.subgroups == Subgroups::Any)
@@ -283,7 +282,7 @@ Program &Program::partial() {
   if (!general) {
     ProgramForm any = form;
     any.subgroups = Subgroups::Any;
-    general = buildPair(target, source, parsed, any, shared().counters);
+    general = build(target, source, parsed, any, shared().counters);
   }
   return *general;
 }
@@ -345,7 +344,7 @@ Program &Module::programFor(Device &device) {
   if (own) {
     ++state.counters.memoryHits;
   } else {
-    own = buildPair(device, spirv, parsed, form, state.counters);
+    own = build(device, spirv, parsed, form, state.counters);
     state.programs[key] = own;
   }
   touch(state, own);

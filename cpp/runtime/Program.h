@@ -81,10 +81,14 @@ public:
   /// True if 2D block messages are checked, and there are some.
   bool examinesSurfaces() const { return checksSurfaces; }
 
-  /// The same with workgroups and their subgroups in the other order; null unless launches are
-  /// checked.
-  Program *reversed() { return mirror.get(); }
-  void setReversed(std::shared_ptr<Program> program) { mirror = std::move(program); }
+  /// The same with workgroups and their subgroups in the other order, built when it is asked for,
+  /// as a kernel with an error may never need it; null unless launches are checked.
+  Program *reversed();
+  bool hasReversed() const { return checked != nullptr; }
+  /// The module, if launches are checked.
+  void setChecked(std::shared_ptr<const std::vector<unsigned char>> binary) {
+    checked = std::move(binary);
+  }
   /// The same with calls that look for the line of an access (AccessLines.h), built when it is
   /// asked for; null if the module has no lines, or launches are not checked.
   Program *locator();
@@ -112,7 +116,7 @@ private:
   bool checksPrefetches, hasAssertions, checksSurfaces;
   std::shared_ptr<Program> mirror, located, general;
   bool wasLocated = false;
-  std::shared_ptr<const std::vector<unsigned char>> source;
+  std::shared_ptr<const std::vector<unsigned char>> source, checked;
   std::vector<std::string> sourceLines;
   /// If launches are checked.
   std::map<std::string, AccessFlow> flows;
