@@ -183,7 +183,7 @@ def test_checks_name_the_line_of_the_source(seed, monkeypatch):
     with pytest.raises(
         XeTileError, match=rf"needs 16384 bytes, and behind its base are 15360, at {re.escape(triton_gemm.__file__)}:"
     ):
-        gemm[(4,)](a, b, c, 128, 128, 64, BM=64, BN=64, BK=32)
+        gemm[(16,)](a, b, c, 128, 128, 64, BM=32, BN=32, BK=32)
 
 
 @triton.jit
