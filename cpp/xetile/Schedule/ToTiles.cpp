@@ -429,6 +429,12 @@ bool computesRowsOfProduct(RewriterBase &rewriter, func::FuncOp func) {
   return succeeded(tiler.check()) && succeeded(tiler.run({0, 0}, {0, 0})) && tiler.hasRowsOfProduct;
 }
 
+int64_t timesOfFactors(RewriterBase &rewriter, func::FuncOp func) {
+  FunctionTiler tiler(rewriter, func, /*elementwise=*/false);
+  bool isWritten = succeeded(tiler.check()) && succeeded(tiler.run({0, 0}, {0, 0}));
+  return isWritten ? tiler.plan.timesOfFactors : 0;
+}
+
 DiagnosedSilenceableFailure ToTilesOp::apply(TransformRewriter &rewriter, TransformResults &results,
                                              TransformState &state) {
   auto op = cast<TransformOpInterface>(getOperation());

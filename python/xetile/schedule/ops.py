@@ -221,11 +221,13 @@ def assign_kernels(target: Handle, *, chip: Str | None = None) -> None:
 
     Every op on tensors of the functions in `target` gets `xetile.kernel`, the number of a kernel, and `xetile.schedule`, the
     schedule of it: that of its anchor, which `xetile.anchor` says, as `schedules/parts/match_kernels.mlir` writes it, of ops
-    without it `"matmul"`, `"scan"`, `"rows"` or `"elementwise"`. Matmuls and reductions are kernels. They take elementwise ops
+    without it `"matmul"`, `"scan"`, `"scatter"`, `"rows"` or `"elementwise"`. Matmuls and reductions are kernels. They take elementwise ops
     with them where each element is computed about once: what follows a matmul in its shape, casts before it, what surrounds
     reductions along rows, as in a softmax, which is one kernel. Elementwise ops that are left are kernels by chains.
     A matmul that only such a kernel reads is part of it, of schedule `"matmul_rows"`, where a workgroup has whole rows of
-    the product in registers: up to 256 columns, 64 where f32 is multiplied exactly. Where `chip` is given it is one of
+    the product in registers: up to 256 columns, 64 where f32 is multiplied exactly. A matmul of f16
+    or bf16 whose operand is computed element by element, for it alone, is one kernel of `"rows"` with that where each element is
+    computed at most twice, as turned heads before a product of few rows. Where `chip` is given it is one of
     Intel's: others have tiles of their own, and such matmuls stay kernels of theirs.
     Kernels of elementwise ops, or of reductions, that do not wait for one another and have the same loops become one if
     they read the same memory or are small (1 MiB).

@@ -1,7 +1,8 @@
 //===- JoinProducts.cpp - products whose rows are reduced behind them ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: kernels of a program. Out: the same, with one of a matmul and of a softmax, a norm or another
-// reduction of its rows, where a workgroup has whole rows in registers: tried on a copy. Refused:
+// reduction of its rows, where a workgroup has whole rows in registers, and with one of a matmul
+// and of what it alone reads, where few elements are computed again: tried on a copy. Refused:
 // nothing; kernels that were given, products that others read, and wide rows stay two kernels.
 #include "xetile/Schedule/Programs/JoinProducts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -89,16 +90,17 @@ bool reducesRows(const KernelOps &kernel) {
          llvm::none_of(kernel.ops, isContraction);
 }
 
-/// Both in the order of the block.
-KernelOps join(const KernelOps &product, const KernelOps &reader) {
+/// Both in the order of the block; `why` ops of `product` are in the kernel of `reader`.
+KernelOps join(const KernelOps &product, const KernelOps &reader, StringRef schedule,
+               StringRef why) {
   SmallVector<std::pair<Operation *, std::string>> all;
   for (Operation *op : product.ops)
-    all.emplace_back(op, "its readers' workgroups have whole rows of the product in registers");
+    all.emplace_back(op, why);
   for (auto [op, reason] : llvm::zip_equal(reader.ops, reader.reasons))
     all.emplace_back(op, reason);
   llvm::sort(all, [](const auto &x, const auto &y) { return x.first->isBeforeInBlock(y.first); });
   KernelOps joined;
-  joined.schedule = kMatmulRows;
+  joined.schedule = schedule;
   for (auto &[op, reason] : all) {
     joined.ops.insert(op);
     joined.reasons.push_back(std::move(reason));
@@ -114,7 +116,9 @@ bool joinsOne(SmallVectorImpl<KernelOps> &kernels) {
       if (!isProductFor(product, reader) || product.ops.size() + reader.ops.size() > kMostOps ||
           takesTooMuch(reader, product.ops.getArrayRef()) || outputsOf(product).empty())
         continue;
-      KernelOps joined = join(product, reader);
+      KernelOps joined =
+          join(product, reader, kMatmulRows,
+               "its readers' workgroups have whole rows of the product in registers");
       Outline outline(joined);
       IRRewriter rewriter(outline.func->getContext());
       if (outline.hasBits || !computesRowsOfProduct(rewriter, *outline.func))
@@ -127,10 +131,56 @@ bool joinsOne(SmallVectorImpl<KernelOps> &kernels) {
   return false;
 }
 
+/// True if `product` is a matmul, and alone reads what `factor` computes element by element.
+bool isFactorOf(const KernelOps &factor, const KernelOps &product) {
+  if (factor.given || product.given || factor.schedule != "elementwise" ||
+      llvm::count_if(product.ops, reduces) != 1 || llvm::none_of(product.ops, isContraction) ||
+      outputsOf(factor).empty())
+    return false;
+  return llvm::all_of(outputsOf(factor), [&](Value output) {
+    return llvm::all_of(readersOf(output), [&](const Reader &each) {
+      return factor.ops.contains(each.op) || product.ops.contains(each.op);
+    });
+  });
+}
+
+/// Joins one product and all that it alone reads. What each of a workgroup's subgroups computes
+/// again and again is better computed once, in a kernel of its own.
+bool joinsFactors(SmallVectorImpl<KernelOps> &kernels) {
+  constexpr int64_t kMostTimes = 2;
+  for (KernelOps &product : kernels) {
+    KernelOps joined = product;
+    SmallVector<KernelOps *> factors;
+    for (KernelOps &factor : kernels)
+      if (&factor != &product && isFactorOf(factor, product) &&
+          factor.ops.size() + joined.ops.size() <= kMostOps &&
+          !takesTooMuch(joined, factor.ops.getArrayRef())) {
+        joined = join(factor, joined, "rows", "the product that reads it computes it about once");
+        factors.push_back(&factor);
+      }
+    if (factors.empty())
+      continue;
+    Outline outline(joined);
+    IRRewriter rewriter(outline.func->getContext());
+    if (outline.hasBits)
+      continue;
+    int64_t times = timesOfFactors(rewriter, *outline.func);
+    if (times < 1 || times > kMostTimes)
+      continue;
+    product = std::move(joined);
+    for (KernelOps *factor : llvm::reverse(factors))
+      kernels.erase(factor);
+    return true;
+  }
+  return false;
+}
+
 } // namespace
 
 void joinProducts(SmallVectorImpl<KernelOps> &kernels) {
   while (joinsOne(kernels)) {
+  }
+  while (joinsFactors(kernels)) {
   }
 }
 

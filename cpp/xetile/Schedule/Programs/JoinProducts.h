@@ -11,7 +11,8 @@ namespace xetile::transform_ops {
 inline constexpr llvm::StringLiteral kMatmulRows = "matmul_rows";
 
 /// Makes one kernel of a product and of reductions along its rows, where a workgroup has whole rows
-/// in its registers.
+/// in its registers, and of a product and of what it alone reads, where that is computed about
+/// once.
 void joinProducts(llvm::SmallVectorImpl<KernelOps> &kernels);
 
 } // namespace xetile::transform_ops

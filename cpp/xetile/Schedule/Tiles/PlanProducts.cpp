@@ -202,6 +202,8 @@ static bool reducesAlone(linalg::LinalgOp op) {
   return !others.wasInterrupted();
 }
 
+static bool isComputed(Value factor) { return !isInMemory(factor) && !getSplat(factor); }
+
 /// True if the matrix unit takes the operands of `op`, one of which is computed, and all of k at a
 /// time is few registers.
 static bool takesFactors(linalg::LinalgOp op) {
@@ -209,7 +211,6 @@ static bool takesFactors(linalg::LinalgOp op) {
   SmallVector<unsigned> reduced;
   op.getReductionDims(reduced);
   Type left = getElementTypeOrSelf(op->getOperand(0).getType());
-  auto isComputed = [](Value factor) { return !isInMemory(factor) && !getSplat(factor); };
   if (reduced.size() != 1 || op.getNumDpsInputs() != 2 || !isa<Float16Type, BFloat16Type>(left) ||
       left != getElementTypeOrSelf(op->getOperand(1).getType()) ||
       !getElementTypeOrSelf(op->getResult(0).getType()).isF32() ||
@@ -252,6 +253,12 @@ std::optional<TilePlan> planComputedFactors(ArrayRef<Value> results, TileSizes &
           threads, use == DimUse::Rows ? llvm::divideCeil(extent, plan->tile[kRows]) : extent);
   plan->columnsInTurn =
       std::min(tiles, std::max(kFewestTiles, saturatingProduct(threads, tiles) / kThreads));
+  // Columns of the right operand once for the rows of each subgroup.
+  plan->timesOfFactors =
+      isComputed(found->op->getOperand(0)) ? llvm::divideCeil(tiles, plan->columnsInTurn) : 1;
+  if (isComputed(found->op->getOperand(1)))
+    plan->timesOfFactors = std::max<int64_t>(
+        plan->timesOfFactors, llvm::divideCeil(rows, plan->tile[kRows] / plan->layout[kRows]));
   return plan;
 }
 

@@ -45,6 +45,9 @@ struct TilePlan {
   bool partsDiffer = false;
   /// True if sums of products may be computed by the matrix unit.
   bool multiplies = true;
+  /// How often an element of a product's operand is computed, at most, where one of them is; 0
+  /// where there is none.
+  int64_t timesOfFactors = 0;
   /// True if whole rows of one product are reduced behind it: it is computed once, of operands in
   /// memory.
   bool rowsOfProduct = false;
@@ -104,6 +107,10 @@ std::optional<TilePlan> planRowsOfProduct(llvm::ArrayRef<mlir::Value> results, T
 /// True if `func`, of which nothing is left to use then, becomes a kernel that computes one
 /// product, once, and reduces whole rows of it.
 bool computesRowsOfProduct(mlir::RewriterBase &rewriter, mlir::func::FuncOp func);
+
+/// How often a kernel of `func`, of which nothing is left to use then, would compute an element of
+/// a product's operand, at most; 0 where that is no kernel, or none of the operands is computed.
+int64_t timesOfFactors(mlir::RewriterBase &rewriter, mlir::func::FuncOp func);
 
 /// The tile for computing results of `shape`, whose dimension `scanned` a workgroup walks over.
 /// Sides that `tile` and `layout` give stay.

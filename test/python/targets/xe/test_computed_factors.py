@@ -88,3 +88,11 @@ def test_one_operand_may_be_computed_and_what_follows_joins(compile_case, rng, k
     assert ("xetile.tile_mma" in tiles) == (k < 256)
     expected = (np.abs(a.astype(np.float64)) @ b.astype(np.float64) + c) ** 2
     np.testing.assert_allclose(np.asarray(kernel(a, b, c)), expected, rtol=2e-3, atol=2e-3)
+
+
+def test_the_schedule_of_programs_makes_one_kernel_of_turned_heads_and_their_product(compile_kernel, rng):
+    case = schedule_cases.rotary(rng, heads=2, rows=21, size=32, keys=69)
+    with ir.Context(), ir.Location.unknown():
+        kernel = compile_kernel(ir.Module.parse(case.text), target="pvc", schedule="gpu_model", native="off")
+    assert kernel.stages["1-xetile-workgroup"].count("gpu.func @") == 1
+    assert not case.difference(np.asarray(kernel(*case.arrays)))

@@ -135,15 +135,15 @@ RULES = {
         ),
         [(0, JOINED), (0, "multiplies on the matrix unit; the caller reads it")],
     ),
-    "a matmul takes no exponentials before it": (
+    "a matmul takes what it computes about once": (
         function(
             [X, WEIGHT],
             [("%m", FULL)],
             generic("%c", [X], (M, N), "f16", [BOTH, BOTH], "pp", NARROW) + matmul("%m", "%c", "%w"),
         ),
         [
-            (0, "each element by itself; the matmul that reads it would compute it per tile"),
-            (1, "multiplies on the matrix unit; the caller reads it"),
+            (0, "the product that reads it computes it about once"),
+            (0, "multiplies on the matrix unit; the caller reads it"),
         ],
     ),
     "a matmul's kernel takes no sum that it reads": (
