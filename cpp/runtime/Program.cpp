@@ -204,9 +204,8 @@ std::shared_ptr<Program> build(Device &device,
     if (std::vector<unsigned char> binary = binaryOf(handle); !binary.empty())
       storeProgram(key, binary);
   }
-  counters.lastNanoseconds = static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start)
-          .count());
+  std::chrono::nanoseconds duration = std::chrono::steady_clock::now() - start;
+  counters.lastNanoseconds = static_cast<uint64_t>(duration.count());
   auto program = std::make_shared<Program>(device, module, handle, builtins, form);
   program->setLines(std::move(lines));
   program->setFlows(std::move(flows));
