@@ -10,6 +10,11 @@
 //
 // The vectors have the size of whole tiles at the edges of the matrices, too: reads give zeros there, writes are dropped.
 // What A, B and the start of D are computed from is computed where they are read.
+//
+// The general way to vectors is to_tiles (tile_program.mlir). Of f16 it makes the same loop: for 1024 x 1024 x 1024 on
+// pvc, tiles of 256 x 256 and no prefetches, 366 instructions for the 364 of here, 0.09 moves for a dpas in both. This
+// step stays for what to_tiles does not have: products of bytes on the matrix unit, the step of k as a parameter, and
+// loops that tile_workgroups and tile_k leave for other steps to change before there are vectors.
 module attributes {transform.with_named_sequence} {
   transform.named_sequence @vectorize(%workgroups: !transform.any_op {transform.readonly},
                                       %workgroup_m: !transform.param<i64> {transform.readonly},
