@@ -71,9 +71,9 @@ module attributes {transform.with_named_sequence} {
   // The entry yields the transformed module, so that further steps can be appended.
   transform.named_sequence @__transform_main(%module: !transform.any_op {transform.consumed}) -> !transform.any_op {
     %precision = transform.tune.knob<"precision"> = "exact" from
-        options = {doc = "tf32 allows to multiply f32 with 10 bits of mantissa; exact does so on vector units"}
+        options = {doc = "tf32 allows to multiply f32 with 10 bits of mantissa; exact does not"}
         -> !transform.any_param
-    %f32_units = transform.tune.knob<"f32_units"> = "vector" from
+    %f32_units = transform.tune.knob<"f32_units"> = "matrix" from
         options = {doc = "where f32 is multiplied exactly: matrix, as products of its parts, where a chip gains by that; vector"}
         -> !transform.any_param
     %slm_buffers = transform.tune.knob<"slm_buffers"> = 0 from

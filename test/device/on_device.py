@@ -204,7 +204,7 @@ def check(case: dict[str, Any], seed: int) -> dict[str, Any]:
     found = {}
     shape = (*((case["batch"],) if case["batch"] else ()), case["m"], case["n"])
     rounds = ("random", "special") if case["kind"] == "random" else ("random", "again", "special", "host")
-    rounds += exact_kernels.ROUNDS if case["kind"] == exact_kernels.NUMBERS else ()
+    rounds += exact_kernels.rounds(case) if case["kind"] == exact_kernels.NUMBERS else ()
     for round_, what in enumerate(rounds):
         arrays = inputs_of(case, seed + round_, what == "positive")
         exact_kernels.scale(what, arrays)

@@ -306,6 +306,9 @@ def exact() -> Iterator[Case]:
     yield Case("f32_numbers", 304, 264, 520, "f32", "f32", "a", batch=3)
     yield Case("f32_numbers", 1, 8, 4096, "f32", "f32")
     yield Case("f32_numbers", 130, 136, 50304, "f32", "f32")
+    for transposed in ("", "ab"):
+        # Workgroups share k.
+        yield Case("f32_numbers", 64, 1024, 4096, "f32", "f32", transposed, "bias_gelu")
     for size in (1024, 2048, 4096, 8192):
         yield Case("f32", size, size, size, "f32", "f32")
     for m, n, k in ((1000, 1000, 1000), (777, 1555, 3001), (197, 3072, 768), (2048, 768, 50304), (64, 4096, 4096),

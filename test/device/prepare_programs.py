@@ -42,8 +42,7 @@ def compile_one(source: Path, folder: Path, number: int, elements: int) -> dict[
     try:
         model, inputs = problem.make(seed=1)
         exported = _Exported.of(model, tuple(inputs), {}, None, checked=False)
-        params = {"precision": "tf32"}
-        kernel = xetile.compile(exported.module, target="sm_90a", schedule="gpu_model", params=params)
+        kernel = xetile.compile(exported.module, target="sm_90a", schedule="gpu_model")
         file = f"p{number:03}.so"
         kernel.save(folder / file)
     except xetile.XeTileError as error:

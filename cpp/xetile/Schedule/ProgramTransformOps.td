@@ -60,7 +60,9 @@ def AnchorF32ProductsOp
     Behind `schedules/parts/match_kernels.mlir`, which leaves contractions of f32 to vector units (`"rows"`). With `units =
     "matrix"` those that gain on the chip `chip` become anchors of kernels of schedule `"matmul"`: on sm_90a, where f32 is
     multiplied as three products of tf32, with 8 or more rows and columns, 16 or more elements of k, and 131072 products
-    of elements in all. Sizes that are not known count as large. With `units = "vector"`, and for chips without such a
+    of elements in all. Sizes that are not known count as large. Products stay on vector units whose kernels
+    (`assign_kernels`) compute an operand on the way, store types other than f32, f16, bf16 and i32, or in another order
+    of their dimensions. With `units = "vector"`, and for chips without such a
     way, nothing changes.
 
     ```mlir

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "xetile/Facts/MachineFacts.h"
 #include "xetile/Facts/SaturatingProduct.h"
+#include "xetile/IR/AnchorAttr.h"
 #include "xetile/IR/DialectAttrs.h"
 #include "xetile/Linalg/CutDimension.h"
 #include "xetile/Linalg/Elementwise.h"
@@ -244,11 +245,22 @@ static Result<int64_t> choosePartFor(const Target &target, const MatmulLoops &lo
                ") of one size; expected a divisor of k / " + Twine(unit));
 }
 
+/// True if a matrix unit of the target multiplies `loops`, as far as is known here.
+static bool isForMatrixUnit(const MatmulLoops &loops, StringRef chip) {
+  Operation *op = loops.op;
+  if (scheduleOfAnchor(op) == "matmul")
+    return true;
+  // Of one matmul by itself nobody said that f32 is for vector units.
+  const Target *target = findTilingTarget(chip);
+  return target && target->multipliesF32 && !op->hasAttr(kAnchorAttr) && isProductInTiles(op) &&
+         loops.elementType(0).isF32();
+}
+
 /// The elements of a part, or 0 to leave `loops` as they are; what is wrong with a number of parts
 /// that was asked for.
 static Result<int64_t> choosePart(const MatmulLoops &loops, const Given &given) {
   // Whoever asks for parts of f32 may allow to multiply it as tf32.
-  if (given.parts == 1 || (given.parts == 0 && scheduleOfAnchor(loops.op) != "matmul"))
+  if (given.parts == 1 || (given.parts == 0 && !isForMatrixUnit(loops, given.target)))
     return 0;
   if (Problem why = whyWhole(loops))
     return given.parts == 0 ? Result<int64_t>(0) : Result<int64_t>(Error(*why));

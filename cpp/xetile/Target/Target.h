@@ -67,6 +67,8 @@ struct Target {
   /// True if it gains by multiplying f32 exactly on its matrix unit, in tiles; null where there is
   /// no such way.
   std::function<bool(const MatmulProblem &)> multipliesF32;
+  /// True if kernels of its matrix unit store elements of that type; beside the former.
+  std::function<bool(mlir::Type)> storesOfProducts;
 
   /// True if only a schedule leads from level 0 to level 1.
   bool needsSchedule() const { return !levels[1].addPasses; }

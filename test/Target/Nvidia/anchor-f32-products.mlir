@@ -62,3 +62,82 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+// What kernels of the matrix unit do not take is multiplied by vector units: operands that are computed on the way,
+// results of other types, and transposed ones. What else follows is taken.
+// CHECK-LABEL: func.func @computed_before
+func.func @computed_before(%A: tensor<96x96xf32>, %B: tensor<96x96xf32>, %C: tensor<96x96xf32>) -> tensor<96x96xf32> {
+  %e = tensor.empty() : tensor<96x96xf32>
+  %a = linalg.exp {xetile.anchor = "elementwise"} ins(%A : tensor<96x96xf32>) outs(%e : tensor<96x96xf32>)
+      -> tensor<96x96xf32>
+  // CHECK: linalg.matmul {xetile.anchor = "matmul"}
+  %0 = linalg.matmul {xetile.anchor = "rows"} ins(%a, %B : tensor<96x96xf32>, tensor<96x96xf32>)
+      outs(%C : tensor<96x96xf32>) -> tensor<96x96xf32>
+  return %0 : tensor<96x96xf32>
+}
+// CHECK-LABEL: func.func @computed_on_the_way
+func.func @computed_on_the_way(%A: tensor<96x96xf32>, %B: tensor<96x96xf32>, %C: tensor<96x96xf32>)
+    -> tensor<96x96xf32> {
+  %e = tensor.empty() : tensor<96x96xf32>
+  %a = linalg.negf {xetile.anchor = "elementwise"} ins(%A : tensor<96x96xf32>) outs(%e : tensor<96x96xf32>)
+      -> tensor<96x96xf32>
+  // CHECK: linalg.matmul {xetile.anchor = "rows"}
+  %0 = linalg.matmul {xetile.anchor = "rows"} ins(%a, %B : tensor<96x96xf32>, tensor<96x96xf32>)
+      outs(%C : tensor<96x96xf32>) -> tensor<96x96xf32>
+  return %0 : tensor<96x96xf32>
+}
+// CHECK-LABEL: func.func @stored_as_f64
+func.func @stored_as_f64(%A: tensor<96x96xf32>, %B: tensor<96x96xf32>, %C: tensor<96x96xf32>) -> tensor<96x96xf64> {
+  // CHECK: linalg.matmul {xetile.anchor = "rows"}
+  %0 = linalg.matmul {xetile.anchor = "rows"} ins(%A, %B : tensor<96x96xf32>, tensor<96x96xf32>)
+      outs(%C : tensor<96x96xf32>) -> tensor<96x96xf32>
+  %e = tensor.empty() : tensor<96x96xf64>
+  %1 = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>],
+      iterator_types = ["parallel", "parallel"], xetile.anchor = "elementwise"} ins(%0 : tensor<96x96xf32>) outs(%e : tensor<96x96xf64>) {
+  ^bb0(%x: f32, %o: f64):
+    %wide = arith.extf %x : f32 to f64
+    linalg.yield %wide : f64
+  } -> tensor<96x96xf64>
+  return %1 : tensor<96x96xf64>
+}
+// CHECK-LABEL: func.func @transposed_behind
+func.func @transposed_behind(%A: tensor<96x96xf32>, %B: tensor<96x96xf32>, %C: tensor<96x96xf32>) -> tensor<96x96xf32> {
+  // CHECK: linalg.matmul {xetile.anchor = "rows"}
+  %0 = linalg.matmul {xetile.anchor = "rows"} ins(%A, %B : tensor<96x96xf32>, tensor<96x96xf32>)
+      outs(%C : tensor<96x96xf32>) -> tensor<96x96xf32>
+  %e = tensor.empty() : tensor<96x96xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(m, n) -> (n, m)>, affine_map<(m, n) -> (m, n)>],
+      iterator_types = ["parallel", "parallel"], xetile.anchor = "elementwise"} ins(%0 : tensor<96x96xf32>) outs(%e : tensor<96x96xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = arith.negf %x : f32
+    linalg.yield %y : f32
+  } -> tensor<96x96xf32>
+  return %1 : tensor<96x96xf32>
+}
+// CHECK-LABEL: func.func @columns_added_behind
+func.func @columns_added_behind(%A: tensor<96x96xf32>, %B: tensor<96x96xf32>, %C: tensor<96x96xf32>, %x: tensor<96xf32>)
+    -> tensor<96x96xf32> {
+  // CHECK: linalg.matmul {xetile.anchor = "matmul"}
+  %0 = linalg.matmul {xetile.anchor = "rows"} ins(%A, %B : tensor<96x96xf32>, tensor<96x96xf32>)
+      outs(%C : tensor<96x96xf32>) -> tensor<96x96xf32>
+  %e = tensor.empty() : tensor<96x96xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m)>, affine_map<(m, n) -> (m, n)>],
+      iterator_types = ["parallel", "parallel"], xetile.anchor = "elementwise"}
+      ins(%0, %x : tensor<96x96xf32>, tensor<96xf32>) outs(%e : tensor<96x96xf32>) {
+  ^bb0(%y: f32, %z: f32, %o: f32):
+    %sum = arith.addf %y, %z : f32
+    linalg.yield %sum : f32
+  } -> tensor<96x96xf32>
+  return %1 : tensor<96x96xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %units = transform.param.constant "matrix" -> !transform.any_param
+    %chip = transform.param.constant "sm_90a" -> !transform.any_param
+    transform.xetile.anchor_f32_products %root units = %units chip = %chip
+        : !transform.any_op, !transform.any_param
+    transform.yield
+  }
+}

@@ -84,11 +84,9 @@ def attention(module: Module, target: str) -> None:
 def gpu_model(
     module: Module,
     *,
-    precision: str = knob(
-        "exact", doc="tf32 allows to multiply f32 with 10 bits of mantissa; exact does so on vector units"
-    ),
+    precision: str = knob("exact", doc="tf32 allows to multiply f32 with 10 bits of mantissa; exact does not"),
     f32_units: str = knob(
-        "vector",
+        "matrix",
         doc="where f32 is multiplied exactly: matrix, as products of its parts, where a chip gains by that; vector",
     ),
     slm_buffers: int = knob(

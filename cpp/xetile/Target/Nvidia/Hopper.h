@@ -43,6 +43,8 @@ RegisterSplit splitRegisters(int64_t warpgroups, bool loadsPlainly);
 /// Why warpgroups that multiply by these tiles, maybe of f32 that is split into parts, leave no
 /// room for one that loads.
 Problem checkSpecialized(const MatmulTiling &tiling, bool loadsPlainly, bool isSplit);
+/// True if results of products are stored as that type.
+bool isStored(mlir::Type type);
 /// True if workgroups that walk several tiles gain by loading one while another is stored: `tiles`
 /// is below zero if it is not known.
 bool gainsByWalking(int64_t tiles);

@@ -168,6 +168,7 @@ void xetile::registerNvidiaTarget() {
   target.checkTiling = hopper::checkTiling;
   target.chooseParts = hopper::chooseParts;
   target.multipliesF32 = hopper::gainsBySplitting;
+  target.storesOfProducts = hopper::isStored;
   target.levels = {
       plain("0-linalg", "take the function", addPreparation),
       level("1-xetile-workgroup", "apply the schedule", nullptr),

@@ -78,10 +78,9 @@ private:
           "multiplies matrices that TMA does not take, as their rows are no "
           "multiples of 16 bytes apart or not adjacent along k: expected the "
           "pipeline specialized, where a warpgroup loads without it");
-    // Of one warpgroup that splits f32 two workgroups run at a time, whose loads hide one another.
-    bool hasCompany = plan.isSplit() && plan.tiling.subgroupsM == 1;
+    // Whoever splits f32 waits for the matrix unit, not for loads, and wants registers.
     return isPlain || pipeline == "specialized" ||
-           (pipeline == "auto" && !why && !hasCompany && gainsByWalking(tilesOf(plan)));
+           (pipeline == "auto" && !why && !plan.isSplit() && gainsByWalking(tilesOf(plan)));
   }
 
   /// Without products: threads share tiles, and nothing goes through a ring.

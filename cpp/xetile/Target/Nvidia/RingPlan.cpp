@@ -189,7 +189,7 @@ LogicalResult hopper::findStores(RingPlan &plan, gpu::GPUFuncOp kernel) {
     if (place->isTransposed)
       return store.emitOpError("stores to a matrix of order [0, 1]; expected one whose rows are "
                                "contiguous");
-    if (!type.isF32() && !type.isF16() && !type.isBF16() && !type.isInteger(32))
+    if (!isStored(type))
       return store.emitOpError("stores ")
              << type << "; expected f32, f16, bf16 or i32 on " << kChip;
   }

@@ -113,6 +113,36 @@ def test_batches(run, pipeline):
     check(run(product(40, 72, 36, batch=3), a, b, c, pipeline=pipeline), expected(a, b, c))
 
 
+@pytest.mark.parametrize("transposed", ["", "ab"])
+def test_parts_of_k(run, transposed):
+    """Workgroups share k; a second kernel adds up."""
+    m, n, k = 40, 72, 1024
+    a, b, c = draw(9, (m, k), (k, n), (m, n))
+    given = [a.T.copy() if transposed else a, b.T.copy() if transposed else b, c]
+    check(run(product(m, n, k, transposed), *given, params=SMALL | {"split_k": 4}), expected(a, b, c))
+
+
+def test_k_is_split_where_tiles_are_few():
+    def kernels(m: int, n: int, k: int, schedule: str, **params: str) -> int:
+        return ptx_of(compiled(product(m, n, k), schedule=schedule, params=params)).count(".entry")
+
+    for schedule in ("matmul", "gpu_model"):
+        assert kernels(64, 4096, 4096, schedule) == 2
+        assert kernels(2048, 768, 50304, schedule) == 2
+        assert kernels(1024, 1024, 1024, schedule) == 1
+        assert kernels(64, 4096, 4099, schedule) == 1  # no parts of whole steps
+
+
+@pytest.mark.parametrize(
+    ("shape", "tile", "threads"),
+    [((4096, 4096, 4096), "256x64", 256), ((1024, 1024, 1024), "128x64", 256), ((4095, 4097, 1023), "128x128", 384)],
+)
+def test_tiles_that_are_chosen(shape, tile, threads):
+    """By what they reach on the device: others where tiles are few, and where threads load 4 bytes at a time."""
+    ring = compiled(product(*shape), params={}).stages["2-ring"]
+    assert f"vector<{tile}xf32>" in ring and f"threads = {threads}" in ring
+
+
 def test_nans_and_infinities(run):
     """As a sum of products in f32 has them: none comes of a part that an infinity does not have."""
     m, n, k = 64, 64, 64
@@ -177,7 +207,7 @@ func.func @f(%A: tensor<68x100xf32>, %B: tensor<100x72xf32>, %bias: tensor<72xf3
 @pytest.mark.parametrize("schedule", ["matmul", "gpu_model"])
 def test_what_follows_on_a_product(run, schedule):
     a, b, bias = draw(8, (68, 100), (100, 72), (72,))
-    params = SMALL if schedule == "matmul" else {"f32_units": "matrix"}
+    params = SMALL if schedule == "matmul" else {}
     sums = expected(a, b, bias[None, :].astype(np.float64))
     right = sums / 2 * (1 + np.vectorize(math.erf)(sums / math.sqrt(2)))
     check(run(GELU, a, b, bias, schedule=schedule, params=params), right)
@@ -187,13 +217,13 @@ def test_products_of_a_program_stay_on_vector_units_where_that_is_said_or_they_a
     def uses_matrix_unit(text: str, **params: str) -> bool:
         return "mma.sync" in ptx_of(compiled(text, schedule="gpu_model", params=params))
 
-    assert uses_matrix_unit(GELU, f32_units="matrix")
+    assert uses_matrix_unit(GELU)
     assert not uses_matrix_unit(GELU, f32_units="vector")
-    assert uses_matrix_unit(product(8, 256, 64), f32_units="matrix")
-    assert not uses_matrix_unit(product(7, 256, 256), f32_units="matrix")
-    assert not uses_matrix_unit(product(256, 7, 256), f32_units="matrix")
-    assert not uses_matrix_unit(product(256, 256, 15), f32_units="matrix")
-    assert not uses_matrix_unit(product(8, 256, 63), f32_units="matrix")
+    assert uses_matrix_unit(product(8, 256, 64))
+    assert not uses_matrix_unit(product(7, 256, 256))
+    assert not uses_matrix_unit(product(256, 7, 256))
+    assert not uses_matrix_unit(product(256, 256, 15))
+    assert not uses_matrix_unit(product(8, 256, 63))
 
 
 def test_tf32_is_rounded_where_it_is_allowed():
