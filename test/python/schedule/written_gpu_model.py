@@ -110,7 +110,7 @@ def gpu_model(
         "matmul_rows": partial(matmul_rows, target=target),
     }
     steps |= dict.fromkeys(
-        ("rows", "convolution", "windows", "scan", "gather", "elementwise"), partial(tiles, target=target)
+        ("rows", "convolution", "windows", "scan", "scatter", "gather", "elementwise"), partial(tiles, target=target)
     )
     for name, step in steps.items():
         kernels = ops.match(fused, Module, ops=["builtin.module"], op_attrs={"xetile.schedule": name})
