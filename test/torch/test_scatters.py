@@ -114,3 +114,7 @@ def test_an_index_out_of_bounds_is_an_error_on_cpus(fresh):
     function(x, torch.tensor([0, 5, -6]), updates)
     with pytest.raises(XeTileError, match="an index of what is updated is out of bounds"):
         function(x, torch.tensor([0, 6, 1]), updates)
+
+
+def test_one_update_of_one_number_is_a_kernel(fresh):
+    check("no dimensions", torch.float32, "pvc")

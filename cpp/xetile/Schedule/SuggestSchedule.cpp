@@ -60,6 +60,12 @@ bool needsHost(Operation *module) {
 /// The schedule of one kernel that takes all of `module`, or the one whose errors say why none
 /// does. `planned` is what the program schedule would choose for it.
 StringRef suggestForOneKernel(Operation *module, StringRef planned) {
+  // A sum of one update becomes elements at an index in the first steps of the program schedule.
+  auto sums = [](Operation *op) {
+    return reduces(op) ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  if (planned == "gather" && module->walk(sums).wasInterrupted())
+    return "gpu_model";
   if (llvm::is_contained({"attention", "convolution", "gather", "scan", "windows"}, planned))
     return planned;
   // Kernels of the program schedule alone.
