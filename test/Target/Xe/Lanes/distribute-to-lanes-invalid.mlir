@@ -222,3 +222,27 @@ gpu.module @branches {
     return %w : vector<16x16xf32>
   }
 }
+
+// -----
+
+gpu.module @spaces_that_are_no_numbers {
+  gpu.func @k(%a: memref<16xi16, #gpu.address_space<private>>) kernel {
+    %c0 = arith.constant 0 : index
+    %v = arith.constant dense<1> : vector<16xi16>
+    // expected-error @below {{'vector.store' op has memory in space #gpu.address_space<private>, expected global or shared memory}}
+    vector.store %v, %a[%c0] : memref<16xi16, #gpu.address_space<private>>, vector<16xi16>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @spaces_of_others {
+  gpu.func @k(%a: memref<16xi16, "host">) kernel {
+    %c0 = arith.constant 0 : index
+    %v = arith.constant dense<1> : vector<16xi16>
+    // expected-error @below {{'vector.store' op has memory in space "host", expected global or shared memory}}
+    vector.store %v, %a[%c0] : memref<16xi16, "host">, vector<16xi16>
+    gpu.return
+  }
+}

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "xetile/IR/XeTileTypes.h"
+#include "xetile/Target/Xe/SpaceNumber.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -19,17 +20,17 @@ using namespace xetile;
 
 /// Where an integer or a memref says that its memory is.
 static FailureOr<unsigned> memorySpaceOf(Operation *op, MemRefType type) {
-  unsigned space = type.getMemorySpaceAsInt();
+  std::optional<int64_t> space = spaceNumber(type);
   if (auto named = dyn_cast_or_null<gpu::AddressSpaceAttr>(type.getMemorySpace()))
     space = named.getValue() == gpu::AddressSpace::Workgroup ? sharedSpace
             : named.getValue() == gpu::AddressSpace::Private ? 0
                                                              : globalSpace;
-  else if (!space)
+  else if (space == 0)
     space = globalSpace;
   if (space != globalSpace && space != sharedSpace)
     return op->emitOpError("has memory in space ")
            << type.getMemorySpace() << ", expected global or shared memory";
-  return space;
+  return static_cast<unsigned>(*space);
 }
 
 static LaneMatrix matrixAt(LaneBuilder &b, Value address) {

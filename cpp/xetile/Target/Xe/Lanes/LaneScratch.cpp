@@ -9,6 +9,7 @@
 #include "xetile/Target/Xe/Lanes/LaneAccess.h"
 #include "xetile/Target/Xe/Lanes/LaneGather.h"
 #include "xetile/Target/Xe/Lanes/LaneShuffle.h"
+#include "xetile/Target/Xe/SpaceNumber.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -35,7 +36,7 @@ int64_t LaneScratch::limit() {
   function.subgroups = llvm::divideCeil(llvm::product_of(*block), int64_t(target.subgroupSize));
   int64_t left = target.slmBytes;
   for (auto global : module.getOps<memref::GlobalOp>())
-    if (global.getType().getMemorySpaceAsInt() == sharedSpace)
+    if (spaceNumber(global.getType()) == sharedSpace)
       left -= global.getType().getNumElements() *
               llvm::divideCeil(memoryBits(global.getType().getElementType()), 8);
   return function.limit = std::max<int64_t>(left, 0) / function.subgroups;

@@ -9,6 +9,7 @@
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/SymbolTable.h"
 #include "xetile/Target/Xe/Passes.h"
+#include "xetile/Target/Xe/SpaceNumber.h"
 
 namespace xetile {
 #define GEN_PASS_DEF_ALLOCATESHAREDMEMORY
@@ -30,7 +31,7 @@ bool isShared(Type type) {
     return space.getValue() == gpu::AddressSpace::Workgroup;
   if (auto space = dyn_cast_or_null<xegpu::MemorySpaceAttr>(memref.getMemorySpace()))
     return space.getValue() == xegpu::MemorySpace::SLM;
-  return memref.getMemorySpaceAsInt() == sharedSpace;
+  return xetile::spaceNumber(memref) == sharedSpace;
 }
 
 LogicalResult checkSize(Operation *op, MemRefType type) {
