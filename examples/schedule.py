@@ -54,7 +54,7 @@ def matmul(
     fused = ops.apply_registered_pass(straight, "xetile-fuse-elementwise")
     ops.refuse_rest(fused)
     # Of few tiles and a long k: parts of k are the matmul, what adds them up is a kernel of the rest.
-    ops.split_k(fused, split_k, workgroup_m, workgroup_n, subgroups_m, subgroups_n, k_step, target)
+    ops.split_k(fused, split_k, workgroup_m, workgroup_n, subgroups_m, subgroups_n, k_step, target, precision=precision)
     own, rest = ops.isolate_kernel(fused, schedule="matmul")
     ops.foreach(rest, lambda other: parts.tile_rest(other, target))
     found = parts.find_matmul(

@@ -137,7 +137,8 @@ module attributes {transform.with_named_sequence} {
     transform.xetile.refuse_rest in %fused : !transform.any_op
     transform.xetile.split_k %fused parts = %given_parts
         workgroup_tile = [%given_m, %given_n] subgroup_layout = [%given_rows, %given_columns]
-        k_step = %given_k target = %target : !transform.any_op, !transform.param<i64>, !transform.any_param
+        k_step = %given_k target = %target precision = %precision
+        : !transform.any_op, !transform.param<i64>, !transform.any_param, !transform.any_param
     %own, %rest = transform.xetile.isolate_kernel %fused {schedule = "matmul"}
         : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
     transform.foreach %rest : !transform.any_op {

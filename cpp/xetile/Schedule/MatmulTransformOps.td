@@ -215,7 +215,8 @@ def SplitKOp : XeTile_TransformOp<"split_k",
     A part is ceil(k / parts) elements, as a multiple of `k_step` and of a cache line. With 0 parts a matmul is split where
     its tiles, of the sizes that are given or of those that `choose_matmul_tiling` chooses, leave half of the device's
     workgroups idle or more, into as many parts as there are places (`chooseParts` in `cpp/xetile/Target/MatmulTiling.h`
-    tells the rule); 1 splits nothing. Matmuls that have a kernel's number, and such that `get_matmul` refuses stay.
+    tells the rule); 1 splits nothing. The `precision` of products of f32, exact or tf32, counts where the target multiplies
+    both on its matrix unit: what takes longer is split sooner. Matmuls that have a kernel's number, and such that `get_matmul` refuses stay.
 
     ```mlir
     transform.xetile.split_k %module parts = %parts
@@ -224,7 +225,7 @@ def SplitKOp : XeTile_TransformOp<"split_k",
     ```
 
     Definite failures, of 2 parts or more at the matmul:
-    - split_k_c1: parameters are 0 to 1048576, the target is a chip of the device tables. Other targets that matmuls are
+    - split_k_c1: parameters are 0 to 1048576, the target is a chip of the device tables, `precision` is exact or tf32. Other targets that matmuls are
       tiled for have 0 or 1 parts, and stay.
     - split_k_c2: sizes are known when compiled.
     - split_k_c3: sums are of f32 or i32.
@@ -234,11 +235,13 @@ def SplitKOp : XeTile_TransformOp<"split_k",
   let arguments = (ins TransformHandleTypeInterface:$module, TransformParamTypeInterface:$parts,
       TransformParamTypeInterface:$workgroup_m, TransformParamTypeInterface:$workgroup_n,
       TransformParamTypeInterface:$subgroups_m, TransformParamTypeInterface:$subgroups_n,
-      TransformParamTypeInterface:$k_step, TransformParamTypeInterface:$target);
+      TransformParamTypeInterface:$k_step, TransformParamTypeInterface:$target,
+      Optional<TransformParamTypeInterface>:$precision);
   let assemblyFormat = [{
     $module `parts` `=` $parts `workgroup_tile` `=` `[` $workgroup_m `,` $workgroup_n `]`
     `subgroup_layout` `=` `[` $subgroups_m `,` $subgroups_n `]` `k_step` `=` $k_step `target` `=` $target
-    attr-dict `:` type($module) `,` type($parts) `,` type($target)
+    (`precision` `=` $precision^)? attr-dict `:` type($module) `,` type($parts) `,` type($target)
+    (`,` type($precision)^)?
   }];
 }
 

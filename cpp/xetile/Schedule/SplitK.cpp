@@ -27,6 +27,8 @@ struct Given {
   int64_t parts = 0;
   MatmulTiling tiling;
   StringRef target;
+  /// Products of f32 are rounded to tf32.
+  bool isTf32 = false;
 };
 
 /// The op that computes `tensor` element by element on the way to the product, or null.
@@ -211,6 +213,14 @@ static DiagnosedSilenceableFailure read(SplitKOp split, TransformState &state, G
   if (auto diag = readString(op, state, split.getTarget(), "target", given.target);
       !diag.succeeded())
     return diag;
+  if (Value param = split.getPrecision()) {
+    StringRef precision;
+    if (auto diag = readString(op, state, param, "precision", precision); !diag.succeeded())
+      return diag;
+    if (precision != "exact" && precision != "tf32")
+      return op.emitDefiniteFailure() << "precision = " << precision << ": expected exact or tf32";
+    given.isTf32 = precision == "tf32";
+  }
   if (const Target *other = findTilingTarget(given.target)) {
     if (other->chooseParts)
       return DiagnosedSilenceableFailure::success();
@@ -229,7 +239,7 @@ static DiagnosedSilenceableFailure read(SplitKOp split, TransformState &state, G
 static Result<int64_t> choosePartFor(const Target &target, const MatmulLoops &loops,
                                      const Given &given) {
   MatmulProblem problem = describeMatmul(loops, nullptr);
-  problem.isExact = loops.elementType(0).isF32() && target.multipliesF32;
+  problem.isExact = loops.elementType(0).isF32() && target.multipliesF32 && !given.isTf32;
   MatmulTiling tiling = target.chooseTiling(problem, given.tiling);
   // Tiles of parts may be others.
   MatmulTiling open = given.tiling;

@@ -1617,6 +1617,8 @@ def split_k(
     subgroups_n: Int,
     k_step: Int,
     target: Str,
+    *,
+    precision: Str | None = None,
 ) -> None:
     """Splits long sums of matmuls with few tiles among workgroups.
 
@@ -1643,7 +1645,8 @@ def split_k(
     A part is ceil(k / parts) elements, as a multiple of `k_step` and of a cache line. With 0 parts a matmul is split where
     its tiles, of the sizes that are given or of those that `choose_matmul_tiling` chooses, leave half of the device's
     workgroups idle or more, into as many parts as there are places (`chooseParts` in `cpp/xetile/Target/MatmulTiling.h`
-    tells the rule); 1 splits nothing. Matmuls that have a kernel's number, and such that `get_matmul` refuses stay.
+    tells the rule); 1 splits nothing. The `precision` of products of f32, exact or tf32, counts where the target multiplies
+    both on its matrix unit: what takes longer is split sooner. Matmuls that have a kernel's number, and such that `get_matmul` refuses stay.
 
     ```mlir
     transform.xetile.split_k %module parts = %parts
@@ -1652,7 +1655,7 @@ def split_k(
     ```
 
     Definite failures, of 2 parts or more at the matmul:
-    - split_k_c1: parameters are 0 to 1048576, the target is a chip of the device tables. Other targets that matmuls are
+    - split_k_c1: parameters are 0 to 1048576, the target is a chip of the device tables, `precision` is exact or tf32. Other targets that matmuls are
       tiled for have 0 or 1 parts, and stay.
     - split_k_c2: sizes are known when compiled.
     - split_k_c3: sums are of f32 or i32.
@@ -1670,6 +1673,7 @@ def split_k(
             Argument("subgroups_n", subgroups_n, IntParam),
             Argument("k_step", k_step, IntParam),
             Argument("target", target, StrParam),
+            Argument("precision", precision, StrParam, "?"),
         ],
     )
 

@@ -314,7 +314,7 @@ def test_batches_are_a_dimension_of_the_maps(driver, tmp_path):
 )
 def test_what_tma_does_not_take_is_copied_by_threads(maps, element, sizes, copies, loads):
     result = "i32" if element == "i8" else "f32"
-    kernel = compiled(matmul_of(maps, sizes, element, result), params={"precision": "tf32"})
+    kernel = compiled(matmul_of(maps, sizes, element, result), params={"precision": "tf32", "split_k": 1})
     ptx = ptx_of(kernel)
     found = {
         re.sub(r"\[[^]]*\]", "[%]", text) for text in re.findall(r"cp\.async\.c[ag]\S+\s+\[.*?\], \[.*?\], \d+", ptx)
