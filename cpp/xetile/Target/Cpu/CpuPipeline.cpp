@@ -28,6 +28,12 @@ void add(OpPassManager &pm, StringRef passes) {
 } // namespace
 
 void xetile::buildPrepareForCpu(OpPassManager &pm) {
+  // Upstream's inliner ends the process at bodies of ops that nobody registered.
+  CheckLoweredOptions imported;
+  imported.scope = "host";
+  imported.forbid = {"tm_tensor"};
+  imported.hint = "convert-tm-tensor-to-linalg comes before";
+  pm.addPass(createCheckLowered(imported));
   add(pm, "inline{default-pipeline=}");
   pm.addPass(createBoxScalars());
   pm.addPass(createReplacePoison());

@@ -1,4 +1,4 @@
-// RUN: xetile-opt %s --pass-pipeline="builtin.module(gpu.module(xetile-math-to-opencl))" -split-input-file -verify-diagnostics | FileCheck %s
+// RUN: xetile-opt %s --allow-unregistered-dialect --pass-pipeline="builtin.module(gpu.module(xetile-math-to-opencl))" -split-input-file -verify-diagnostics | FileCheck %s
 
 // What LLVM has no function for, and what upstream writes without digits near zero; the others stay.
 // CHECK-DAG: llvm.func spir_funccc @_Z5asinhf(f32) -> f32
@@ -59,5 +59,17 @@ gpu.module @device {
     // expected-error @+1 {{'math.erf' op has a vector of type 'vector<[4]xf64>'}}
     %a = math.erf %x : vector<[4]xf64>
     return %a : vector<[4]xf64>
+  }
+}
+
+// -----
+
+// Ops of no dialect are none of math's.
+// CHECK-LABEL: func @of_no_dialect
+// CHECK: "foo.bar"
+gpu.module @device {
+  func.func @of_no_dialect(%x: f16) -> f16 {
+    %a = "foo.bar"(%x) : (f16) -> f16
+    return %a : f16
   }
 }

@@ -30,7 +30,7 @@ Type withElement(Type type, Type element) {
 /// True if the result may be off by some units in the last place, so that f16 has to be rounded
 /// from f32.
 bool isFunction(Operation *op) {
-  if (!isa<math::MathDialect>(op->getDialect()) || op->getNumResults() != 1 ||
+  if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) || op->getNumResults() != 1 ||
       isa<math::FPowIOp>(op))
     return false;
   return !isa<math::AbsFOp, math::CeilOp, math::CopySignOp, math::FloorOp, math::FmaOp,
