@@ -55,6 +55,21 @@ except xetile.XeTileError as error:
 """
 
 
+def on_this_cpu(kernel: xetile.Kernel, driver: Path, folder: Path, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The results of a kernel whose PTX this CPU runs (ptx_programs.py), in a process of its own."""
+    kernel.save(folder / "k.so")
+    files = []
+    for number, array in enumerate(arrays):
+        files.append(folder / f"{number}.npy")
+        np.save(files[-1], array)
+    environment = os.environ | {"XETILE_CUDA_DRIVER": str(driver), "FAKE_DRIVER_LOG": str(folder / "log")}
+    script = Path(__file__).with_name("ptx_programs.py")
+    command = [sys.executable, script, folder / "k.so", driver, folder / "r.npz", *files]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    return list(np.load(folder / "r.npz").values())
+
+
 def call(
     kernel: xetile.Kernel, driver: Path, tmp_path: Path, given: Sequence[np.ndarray], **environment: str
 ) -> tuple[str, list[str]]:

@@ -2,22 +2,17 @@
 """Numbers of products of f32 on the matrix unit of Hopper GPUs, as three of tf32, where there is none (ptx_ring)."""
 
 import math
-import os
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import xetile
-from hopper_kernels import compiled, ptx_of
+from hopper_kernels import compiled, on_this_cpu, ptx_of
 
 if "sm_90a" not in [target.name for target in xetile.targets.available()]:
     pytest.skip("built without the target sm_90a", allow_module_level=True)
 
-SCRIPT = Path(__file__).with_name("ptx_programs.py")
 SMALL = {"workgroup_m": 64, "workgroup_n": 64}
 ROUNDING = 2e-6
 """Of the largest result: sums of some hundred products in f32."""
@@ -30,16 +25,7 @@ def run(driver, tmp_path) -> Callable[..., np.ndarray]:
     def run_(text: str, *arrays: np.ndarray, schedule: str = "matmul", params: Any = SMALL, **options: Any) -> Any:
         kernel = compiled(text, schedule=schedule, params=params, **options)
         assert "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32" in ptx_of(kernel)
-        kernel.save(tmp_path / "k.so")
-        files = []
-        for number, array in enumerate(arrays):
-            files.append(tmp_path / f"{number}.npy")
-            np.save(files[-1], array)
-        environment = os.environ | {"XETILE_CUDA_DRIVER": str(driver), "FAKE_DRIVER_LOG": str(tmp_path / "log")}
-        command = [sys.executable, SCRIPT, tmp_path / "k.so", driver, tmp_path / "r.npz", *files]
-        done = subprocess.run(command, capture_output=True, text=True, env=environment)
-        assert done.returncode == 0, done.stderr
-        (result,) = np.load(tmp_path / "r.npz").values()
+        (result,) = on_this_cpu(kernel, driver, tmp_path, arrays)
         return result
 
     return run_

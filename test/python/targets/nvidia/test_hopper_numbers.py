@@ -1,23 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Numbers of kernels for Hopper GPUs where there is none: their PTX runs on this CPU (ptx_machine)."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 import ptx_machine
 import pytest
 import xetile
-from hopper_kernels import compiled
+from hopper_kernels import compiled, on_this_cpu
 
 if "sm_90a" not in [target.name for target in xetile.targets.available()]:
     pytest.skip("built without the target sm_90a", allow_module_level=True)
-
-SCRIPT = Path(__file__).with_name("ptx_programs.py")
 
 
 @pytest.fixture
@@ -25,16 +19,7 @@ def run(driver, tmp_path) -> Callable[..., list[np.ndarray]]:
     """What a payload gives for arrays."""
 
     def run_(text: str, *arrays: np.ndarray, schedule: str = "gpu_model") -> list[np.ndarray]:
-        compiled(text, schedule=schedule, params={}).save(tmp_path / "k.so")
-        files = []
-        for number, array in enumerate(arrays):
-            files.append(tmp_path / f"{number}.npy")
-            np.save(files[-1], array)
-        environment = os.environ | {"XETILE_CUDA_DRIVER": str(driver), "FAKE_DRIVER_LOG": str(tmp_path / "log")}
-        command = [sys.executable, SCRIPT, tmp_path / "k.so", driver, tmp_path / "r.npz", *files]
-        done = subprocess.run(command, capture_output=True, text=True, env=environment)
-        assert done.returncode == 0, done.stderr
-        return list(np.load(tmp_path / "r.npz").values())
+        return on_this_cpu(compiled(text, schedule=schedule, params={}), driver, tmp_path, arrays)
 
     return run_
 
