@@ -50,17 +50,18 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op) -> !transform.any_op
     %found = transform.include @find_matmuls failures(propagate) (%updated) : (!transform.any_op) -> !transform.any_op
 
+    // Options are in the alphabet's order here and below: MLIR prints them so, but their types as they were written.
     // Attention first: blocks of its rows, whose matmuls are smaller ones. Without this step its scores are a tensor.
     %attended = transform.apply_registered_pass "xetile-fuse-attention"
-        with options = {"threads" = %threads, "enabled" = %attention, "config" = %config} to %found
-        : (!transform.any_op, !transform.param<i64>, !transform.param<i64>, !transform.any_param) -> !transform.any_op
+        with options = {"config" = %config, "enabled" = %attention, "threads" = %threads} to %found
+        : (!transform.any_op, !transform.any_param, !transform.param<i64>, !transform.param<i64>) -> !transform.any_op
     %ready = transform.include @match failures(propagate) (%attended) : (!transform.any_op) -> !transform.any_op
 
     // cpu_matmul.
     %tiled = transform.apply_registered_pass "deep-tile-matmul"
-        with options = {"threads" = %threads, "pack" = %pack, "fuse" = %fuse, "config" = %config,
-                        "schedules" = ["cpu_matmul"]} to %ready
-        : (!transform.any_op, !transform.param<i64>, !transform.any_param, !transform.param<i64>, !transform.any_param)
+        with options = {"config" = %config, "fuse" = %fuse, "pack" = %pack, "schedules" = ["cpu_matmul"],
+                        "threads" = %threads} to %ready
+        : (!transform.any_op, !transform.any_param, !transform.param<i64>, !transform.any_param, !transform.param<i64>)
         -> !transform.any_op
     %split = transform.apply_registered_pass "xetile-split-frozen" to %tiled : (!transform.any_op) -> !transform.any_op
 

@@ -291,6 +291,21 @@ gpu.module @kernels {
 
 // -----
 
+// Each part fits, but there are hundreds of them.
+#attr = #xetile.tile_attr<wg_map = <sg_layout = [8, 4], sg_data = [64, 16]>>
+#map = #xetile.wg_map<sg_layout = [4, 8], sg_data = [128, 32]>
+gpu.module @kernels {
+  gpu.func @many_parts(%A: memref<65536x256xf32>) kernel {
+    %t = xetile.init_tile %A[0, 0] : memref<65536x256xf32> -> !xetile.tile<65536x256xf32, #attr>
+    %v = xetile.load_tile %t : !xetile.tile<65536x256xf32, #attr> -> vector<65536x256xf32>
+    // expected-error @+1 {{'xetile.tile_conv_layout' op brings 524288 slices of its vector to and from 131072 bytes of shared local memory in each subgroup, expected at most 16384: make the vector smaller, or choose maps with larger pieces or under which each subgroup has the elements it needs}}
+    %w = xetile.tile_conv_layout %v {wg_map = #map} : vector<65536x256xf32>
+    gpu.return
+  }
+}
+
+// -----
+
 // Elements that no tile has.
 #map = #xetile.wg_map<sg_layout = [2, 1], sg_data = [32, 64]>
 #other = #xetile.wg_map<sg_layout = [1, 2], sg_data = [64, 32]>

@@ -77,6 +77,22 @@ static bool chooseParts(Move &move, Type storage, int64_t slmBytes) {
   return best != 0;
 }
 
+/// Far more than the registers of any chip hold: only code that nobody wants has more.
+constexpr int64_t kMostSlices = 16384;
+
+/// Slices that a subgroup brings to and from shared local memory: each period of each of its pieces,
+/// once for each part of the vector.
+static int64_t countSlices(const Move &move) {
+  int64_t parts = computeProduct(move.parts), periods = 0;
+  for (const Ownership *own : {&move.from, &move.to}) {
+    int64_t inPiece = 1;
+    for (auto [dim, size] : llvm::enumerate(own->pieceShape()))
+      inPiece *= size / move.getPeriod(own == &move.to ? move.permutation[dim] : dim);
+    periods += own->numPieces() * (parts == 1 ? 1 : inPiece);
+  }
+  return parts * periods;
+}
+
 FailureOr<Move> planMove(Operation *op, VectorType type, const Ownership &from, const Ownership &to,
                          ArrayRef<int64_t> permutation, int64_t slmBytes) {
   Move move{
@@ -96,6 +112,12 @@ FailureOr<Move> planMove(Operation *op, VectorType type, const Ownership &from, 
       most.push_back(move.getPeriod(dim));
     return emitSlmOverflow(op, getBufferBytes(divide(type.getShape(), most), storage), slmBytes);
   }
+  if (int64_t slices = countSlices(move); slices > kMostSlices)
+    return op->emitOpError("brings ")
+           << slices << " slices of its vector to and from " << slmBytes
+           << " bytes of shared local memory in each subgroup, expected at most " << kMostSlices
+           << ": make the vector smaller, or choose maps with larger pieces or under which each "
+              "subgroup has the elements it needs";
   return move;
 }
 

@@ -131,15 +131,19 @@ class PassOptions(NamedTuple):
 
 
 def options(what: str, values: Options | None) -> PassOptions:
-    """Options of a pass: constants by name, and parameters as operands."""
+    """Options of a pass: constants by name, and parameters as operands.
+
+    Their operands are in the order of the names: MLIR prints the names in it, but the types as the operands are.
+    """
     values = {} if values is None else values
     expect(what, values, Mapping, "a mapping of names to values")
     found: dict[str, ir.Attribute] = {}
     dynamic: list[ir.Value[Any]] = []
-    for name, value in values.items():
+    for name in values:
         string(f"{what}: a name", name)
         if not name:
             raise XeTileError(f"{what}: expected names of characters, got ''")
+    for name, value in sorted(values.items()):
         found[name] = _option(f"{what}: {name}", value, dynamic)
     return PassOptions(ir.DictAttr.get(found), dynamic)
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from xetile.mlir import ir
 from xetile.passes.diagnostics import Heard
-from xetile.schedule import Module, building, calls, handles, ops, parts
+from xetile.schedule import Module, building, calls, define, handles, knob, ops, parts
 from xetile.schedule.building import Builder
 
 ROOT = Path(__file__).parents[3]
@@ -40,6 +40,24 @@ def test_every_part_has_a_function():
 
 def test_every_function_is_documented():
     assert [name for name, function in FUNCTIONS.items() if len(function.__doc__ or "") < 30] == []
+
+
+def test_every_schedule_that_is_printed_parses_again():
+    for file in sorted((ROOT / "schedules").rglob("*.mlir")):
+        with ir.Context():
+            printed = str(ir.Module.parse(file.read_text()))
+            assert str(ir.Module.parse(printed)) == printed, file
+
+
+@define
+def with_options(module: Module, *, threads: int = knob(2, min=1, doc=""), pack: str = knob("auto", doc="")) -> Module:
+    return ops.apply_registered_pass(module, "deep-tile-matmul", options={"threads": threads, "pack": pack})
+
+
+def test_options_of_several_types_print_so_that_they_parse_again():
+    printed = str(with_options)
+    with ir.Context():
+        assert str(ir.Module.parse(printed)) in printed
 
 
 def sample(name: str, type_: Any, module: Module) -> Any:
