@@ -14,6 +14,8 @@ import pytest
 from gpu_runtime import aligned, compile_opencl
 from xetile import XeTileError, runtime
 
+pytestmark = pytest.mark.usefixtures("checks")
+
 SOURCE = """
 #define OVERLOAD __attribute__((overloadable))
 #define SG16 __attribute__((intel_reqd_sub_group_size(16)))
@@ -67,12 +69,6 @@ ALONE = """__attribute__((intel_reqd_sub_group_size(16))) kernel void k(global i
 @functools.cache
 def module() -> runtime.Module:
     return runtime.Module(compile_opencl(SOURCE))
-
-
-@pytest.fixture(autouse=True)
-def checks(monkeypatch):
-    monkeypatch.setenv("XETILE_CHECK", "1")
-    module.cache_clear()  # a module that is linked stays as it is
 
 
 def test_kernels_without_a_fault_give_their_results(rng):

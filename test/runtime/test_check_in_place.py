@@ -14,6 +14,8 @@ import pytest
 from gpu_runtime import compile_opencl
 from xetile import XeTileError, runtime
 
+pytestmark = pytest.mark.usefixtures("checks")
+
 FAR = 5000  # elements
 REPEATED = 5  # launches: more than those that show what a kind accesses
 PAGE = 4096  # bytes; of more, guards lie further away than pages' ends, and tests hold as well
@@ -98,6 +100,7 @@ kernel void some(global int *to, global const int *from, int step) {
   int i = get_global_id(0);
   if (i % step == 0) to[i] = from[i];
 }
+kernel void reach_back(global int *to, global int *from) { to[get_global_id(0)] = from[-(int)get_global_id(0)]; }
 SG16 kernel void one_place(global int *x) { x[0] = get_group_id(0); }
 SG16 kernel void groups(global int *x) {
   bool same = true;
@@ -113,12 +116,6 @@ SG16 kernel void groups(global int *x) {
 @functools.cache
 def module() -> runtime.Module:
     return runtime.Module(compile_opencl(SOURCE))
-
-
-@pytest.fixture(autouse=True)
-def checks(monkeypatch):
-    monkeypatch.setenv("XETILE_CHECK", "1")
-    module.cache_clear()  # a module that is linked stays as it is
 
 
 # An array that fills pages, and one that does not: the caller's memory around it is watched.
@@ -193,15 +190,28 @@ def test_an_array_may_be_given_twice(rng):
     np.testing.assert_array_equal(x, expected)
 
 
-def test_what_the_process_may_not_write_to_stays(rng):
-    x, y = rng.integers(0, 100, 1024, "i4"), np.zeros(1024, "i4")
-    y.flags.writeable = False
-    module()["some"][128, 8](y, x, 1)
-    assert not y.any()
-    x.flags.writeable = False
-    y = np.zeros(1024, "i4")
-    module()["some"][128, 8](y, x, 1)
-    np.testing.assert_array_equal(x, y)
+def test_a_read_only_array_that_is_written_is_told_and_stays(rng):
+    """In each launch of a kind, also where it is a part of another array and not every element is its own."""
+    x, whole = rng.integers(1, 100, 1024, "i4"), np.zeros(2048, "i4")
+    for y in (whole[:1024], whole[::2]):
+        y.flags.writeable = False
+        for _ in range(REPEATED):
+            with pytest.raises(
+                XeTileError, match="'some': argument 0: it is read-only, and the kernel wrote to it: pa"
+            ):
+                module()["some"][128, 8](y, x, 1)
+    assert not whole.any()
+    module()["some"][128, 8](whole[:1024], x, 1)  # of which those are read-only views
+
+
+def test_a_read_only_array_that_is_read_is_no_error(rng):
+    x, y = rng.integers(0, 100, 2048, "i4"), np.zeros(1024, "i4")
+    given = x[::-2]
+    given.flags.writeable = False
+    # The kernel sees the memory behind the first element, none of the strides.
+    kernel = module()["reach_back"]
+    kernel[64, 16](y, given)
+    np.testing.assert_array_equal(y, x[:1023:-1])
 
 
 def test_workgroups_that_write_to_one_place_are_told():

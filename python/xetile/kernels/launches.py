@@ -10,7 +10,7 @@ import math
 import numbers
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -137,43 +137,47 @@ class Memory:
         checks = os.environ.get("XETILE_CHECK", "0") not in ("", "0")
         self._copies = checks or not _reads_host_memory(os.environ.get("XETILE_DEVICE"))
         self._keep: list[Any] = []
-        self._read_only: list[tuple[int, NDArray[Any], NDArray[Any]]] = []
+        # Numbers of arguments, and the bytes of the array and of its copy.
+        self._read_only: list[tuple[int, NDArray[np.uint8], NDArray[np.uint8]]] = []
         self.addresses = (ctypes.c_void_p * max(len(bound), 1))()
         # An address, its bytes, and 1 if they are copied back, of each block.
         self.blocks: ctypes.Array[ctypes.c_size_t] | None = None
         self.block_count = 0
 
     def __enter__(self) -> Memory:
+        bound = [self._apart(number, value) for number, value in enumerate(self._bound)]
         if self._copies:
-            blocks = _blocks(self._bound)
+            blocks = _blocks(bound)
             self.block_count = len(blocks)
             self.blocks = (ctypes.c_size_t * (3 * len(blocks)))(*(number for block in blocks for number in block))
-        for number, value in enumerate(self._bound):
+        for number, value in enumerate(bound):
             if value.value is not None:
                 place: Any = ctypes.create_string_buffer(value.value, len(value.value))
             elif value.array is None:
                 place = ctypes.c_void_p(0)
             else:
-                place = ctypes.c_void_p(self._address(number, value))
+                place = ctypes.c_void_p(value.array.__array_interface__["data"][0] + value.offset)
             self._keep.append(place)
             self.addresses[number] = ctypes.addressof(place)
         return self
 
-    def _address(self, number: int, value: Bound) -> int:
+    def _apart(self, number: int, value: Bound) -> Bound:
+        """The value, or a copy of a read-only array that the kernel may write to: whoever gave it must not see it
+        change, and what the kernel writes to it would be lost."""
         array = value.array
-        assert array is not None
-        if not array.flags.writeable and not value.constant and not self._copies:
-            # Whoever gave it must not see it change; what the kernel writes to it would be lost.
-            copy = np.array(array)
-            self._read_only.append((number, array, copy))
-            array = copy
-        address: int = array.__array_interface__["data"][0] + value.offset
-        return address
+        if array is None or array.flags.writeable or value.constant or not array.size:
+            return value
+        low, high = _span(array)
+        original = np.ctypeslib.as_array((ctypes.c_uint8 * (high - low)).from_address(low))
+        copy = original.copy()
+        self._read_only.append((number, original, copy))
+        first: int = array.__array_interface__["data"][0]
+        return replace(value, array=copy, offset=value.offset + first - low)
 
     def __exit__(self, kind: Any, *_: Any) -> None:
         if kind is None:
             for which, original, copy in self._read_only:
-                if original.tobytes() != copy.tobytes():
+                if not np.array_equal(original, copy):
                     raise XeTileError(
                         f"kernel {self._kernel!r}: argument {which}: it is read-only, and the kernel wrote to it: "
                         "pass a writable array"
