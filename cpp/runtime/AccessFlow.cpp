@@ -35,11 +35,13 @@ constexpr uint32_t vload = 171, vstore = 172, vloadHalf = 173, vloadHalfn = 174,
 // Opcodes that nobody else asks for.
 constexpr unsigned accessChain = 65, inBoundsPtrAccessChain = 70, transpose = 84,
                    firstConversion = 109, convertUToPtr = 120, lastOfBits = 205, integerAdd = 128,
-                   integerSub = 130, select = 169, memoryBarrier = 225, phi = 245, loopMerge = 246,
-                   selectionMerge = 247, branch = 249, branchConditional = 250, returnValue = 254,
-                   lifetimeStart = 256, lifetimeStop = 257, firstGroup = 261, lastGroup = 271,
-                   firstNonUniform = 333, lastNonUniform = 366, firstPointerMath = 401,
-                   lastPointerMath = 403, assumeTrue = 5630;
+                   integerSub = 130, unsignedDivision = 134, signedDivision = 135,
+                   unsignedModulo = 137, signedModulo = 139, select = 169, memoryBarrier = 225,
+                   phi = 245, loopMerge = 246, selectionMerge = 247, branch = 249,
+                   branchConditional = 250, returnValue = 254, lifetimeStart = 256,
+                   lifetimeStop = 257, firstGroup = 261, lastGroup = 271, firstNonUniform = 333,
+                   lastNonUniform = 366, firstPointerMath = 401, lastPointerMath = 403,
+                   assumeTrue = 5630;
 
 /// Of a value: the places that it may point into, and the parameters that it may have been computed
 /// of, numbers and the contents of arrays, with AccessFlow::exchanged.
@@ -277,8 +279,11 @@ private:
   void visitBuiltin(const SpirvInstruction &in) {
     uint32_t number = in[4];
     const uint32_t *first = in.at + 5, *end = in.at + in.length();
-    if (!module.openclSets.count(in[3]) || number == printf || number == prefetch)
+    if (!module.openclSets.count(in[3]) || number == prefetch)
       return;
+    // A run on memory of any content is not to print it.
+    if (number == printf)
+      return add(flow.decides, AccessFlow::exchanged);
     bool loads =
         number == vload || number == vloadHalf || number == vloadHalfn || number == vloadaHalfn;
     bool stores = number == vstore || (number >= vstoreHalf && number <= vstoreHalfnR) ||
@@ -306,6 +311,11 @@ private:
            opcode == op::floatFromBf16 || opcode == op::roundToTf32;
   }
 
+  static bool dividesIntegers(unsigned opcode) {
+    return opcode == unsignedDivision || opcode == signedDivision ||
+           (opcode >= unsignedModulo && opcode <= signedModulo);
+  }
+
   /// Of addresses these make addresses, at the same distances.
   static bool keepsAddresses(unsigned opcode) {
     return opcode == op::undef || (opcode >= accessChain && opcode <= inBoundsPtrAccessChain) ||
@@ -325,6 +335,9 @@ private:
     Value all;
     for (const uint32_t *id = first; id < end; ++id)
       all = all | of(*id);
+    // A process may end by a division, which contents would decide.
+    if (dividesIntegers(opcode) && length > 4 && of(in[4]).sources)
+      add(flow.decides, all.sources);
     // Else a copy elsewhere may be accessed in another way.
     if (all.places & ~privatePlaces && !keepsAddresses(opcode))
       all.sources |= AccessFlow::exchanged;

@@ -24,8 +24,9 @@ struct AccessFlow {
 
   /// Arrays that may be read, and written.
   uint64_t reads = anything, writes = anything;
-  /// Arrays whose contents, and numbers that, may decide which bytes are accessed. Where none of
-  /// the arrays is written, and `exchanged` is not set, the order of subgroups changes no address.
+  /// Arrays whose contents, and numbers that, may decide which bytes are accessed, or are divided
+  /// by, which may end a process. Where none of the arrays is written, and `exchanged` is not set,
+  /// the order of subgroups changes no address.
   uint64_t decides = anything;
 
   bool readsThrough(size_t parameter) const { return reads >> std::min<size_t>(parameter, 63) & 1; }

@@ -47,11 +47,11 @@ void addReversedId(BuiltinText &out, const SpirvImport &import) {
 // axis is the same for a subgroup, and told without a branch, so that the driver still sees that lanes
 // access one element after another: else each access is one of every lane.
 XT_INLINE int xt_mirror(uint axis, XT_SUBGROUP) {
-  uint x = get_local_size(0), y = get_local_size(1), parts = (x + size - 1) / size;
-  uint other = x % size ? own : count - 1 - own;
-  return axis == 0   ? (int)(other % parts - own % parts) * (int)size
-         : axis == 1 ? (int)(other / parts % y - own / parts % y)
-                     : (int)(other / parts / y - own / parts / y);
+  uint x = get_local_size(0), y = get_local_size(1), z = get_local_size(2), parts = x / size;
+  int far = axis == 0   ? (int)(parts - 1 - 2 * (own % parts)) * (int)size
+            : axis == 1 ? (int)(y - 1 - 2 * (own / parts % y))
+                        : (int)(z - 1 - 2 * (own / parts / y));
+  return x % size ? 0 : far;
 }
 // Signed: a sum that may not overflow keeps lanes one after another in the eyes of the driver, where a
 // kernel makes 32 bits of it, too.

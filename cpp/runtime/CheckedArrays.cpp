@@ -10,12 +10,15 @@
 // or nothing reads it, as writes are seen in any case.
 //
 // Where numbers alone decide which bytes are accessed, launches with the same numbers and sizes
-// access the same ones. Two of them are checked so, the second one with all arrays behind guards
-// besides; all others only compare the results of both orders, on the host's own arrays and one
-// copy of those that are written.
+// access the same ones, whatever their arrays hold. A run on shadows, memory between guards that
+// has nothing of the arrays and takes no place in caches, proves that these lie within them; then
+// both orders run on the host's own arrays. Of what is only written a digest is compared; what is
+// read and written has one copy. Where a run takes longer than copies, the first launch of a kind
+// has copies instead of a proof, which comes with the second one.
 #include "CheckedArrays.h"
 
 #include "Errors.h"
+#include "HostBytes.h"
 #include "Memory.h"
 
 #include <algorithm>
@@ -23,8 +26,8 @@
 namespace xetile::runtime {
 namespace {
 
-/// Launches of a kind that show what it accesses.
-constexpr unsigned proofs = 2;
+/// About what one thread copies. Which of two ways a launch is checked in depends on it, no result.
+constexpr uint64_t copiedPerNanosecond = 4;
 
 /// Guards behind arrays of other sizes are not at their ends.
 constexpr size_t guardAlignment = 64;
@@ -56,10 +59,14 @@ CheckedArrays::CheckedArrays(Kernel &kernel, const LaunchConfig &config, void **
 }
 
 CheckedArrays::~CheckedArrays() {
-  if (where == Where::Guarded)
-    for (auto &[start, array] : arrays)
-      if (array.second != array.first)
-        releaseIdle(array.second);
+  if (where != Where::Guarded && where != Where::Shadow)
+    return;
+  for (auto &[start, array] : arrays) {
+    if (array.second != array.first)
+      releaseIdle(array.second);
+    if (where == Where::Shadow)
+      releaseIdle(array.first);
+  }
 }
 
 void CheckedArrays::add(size_t parameter, size_t argument) {
@@ -133,6 +140,8 @@ std::string CheckedArrays::kindOf(const LaunchConfig &config, size_t count) cons
 }
 
 void CheckedArrays::choose(HostCopies *hosts, Separate separated) {
+  if (separated == Separate::Shadows)
+    return placeShadows();
   bool all = separated == Separate::All;
   // Both runs access the same bytes, whatever they find there.
   bool fixed = !all && !(kernel.flow.decides & AccessFlow::exchanged);
@@ -147,24 +156,41 @@ void CheckedArrays::choose(HostCopies *hosts, Separate separated) {
   }
   // A run may be repeated, as none of them reads what another one wrote.
   unfilled = fixed && rewrites && !kernel.leavesSome;
-  if (!kind.empty() && kernel.kinds[kind] >= proofs)
-    where = Where::HostFirst;
+  if (!kind.empty() && (kernel.copiesTakeLonger || kernel.kinds[kind] != Known::Nothing))
+    where = rewrites ? Where::InPlace : Where::HostFirst;
   else if (fixed && ofHost)
     where = Where::HostSecond;
+  // From the first run on there is in place all that a kernel leaves.
+  unfilled |= where == Where::InPlace;
   for (auto &[start, array] : arrays) {
     bool filled = where == Where::Guarded      ? true
                   : where == Where::HostSecond ? array.onlyRead || !unfilled
-                                               : !array.onlyRead && !unfilled;
+                  : where == Where::HostFirst  ? !array.onlyRead
+                                               : false;
     if (hosts && filled)
       hosts->fill(array.first);
     separate(array, hosts, all);
   }
 }
 
+void CheckedArrays::placeShadows() {
+  where = Where::Shadow;
+  Device &device = kernel.program->device();
+  auto shadow = [&](const CheckedArray &array, Against against) {
+    return static_cast<unsigned char *>(
+        allocateShadow(device, array.size, against, !array.onlyRead));
+  };
+  for (auto &[start, array] : arrays) {
+    array.first = array.second = shadow(array, Against::End);
+    if (!fillsPages(array.size))
+      array.second = shadow(array, Against::Start);
+  }
+}
+
 void CheckedArrays::separate(CheckedArray &array, HostCopies *hosts, bool all) {
-  if (where == Where::HostFirst) {
+  if (ofHostAlone()) {
     array.first = hosts->host(array.first);
-    if (array.onlyRead)
+    if (array.onlyRead || where == Where::InPlace)
       array.second = array.first;
     return;
   }
@@ -190,15 +216,20 @@ void CheckedArrays::place(size_t argument) {
 }
 
 uintptr_t CheckedArrays::inSearched(uintptr_t address) const {
-  for (const auto &[start, array] : arrays)
-    if (where == Where::Guarded && address >= start && address - start <= array.size)
-      return reinterpret_cast<uintptr_t>(array.second) + (address - start);
+  for (const auto &[start, array] : arrays) {
+    bool shadow = where == Where::Shadow;
+    uintptr_t from = shadow ? reinterpret_cast<uintptr_t>(array.second) : start;
+    const unsigned char *to = shadow ? array.first : array.second;
+    if ((shadow || where == Where::Guarded) && address >= from && address - from <= array.size)
+      return reinterpret_cast<uintptr_t>(to) + (address - from);
+  }
   return address;
 }
 
 std::optional<std::string> CheckedArrays::nameOf(uintptr_t allocation) const {
   for (const auto &[start, array] : arrays)
-    if (start == allocation || reinterpret_cast<uintptr_t>(array.second) == allocation) {
+    if (start == allocation || reinterpret_cast<uintptr_t>(array.first) == allocation ||
+        reinterpret_cast<uintptr_t>(array.second) == allocation) {
       std::string text;
       for (size_t parameter : array.parameters) {
         const std::string &name = kernel.declaration->parameterNames[parameter];
@@ -212,37 +243,81 @@ std::optional<std::string> CheckedArrays::nameOf(uintptr_t allocation) const {
 
 void CheckedArrays::fillFronts(Front front) const {
   for (const auto &[start, array] : arrays)
-    if (where != Where::HostFirst && array.first == array.second)
+    if (!ofHostAlone() && array.first == array.second)
       fillFront(array.first, front);
 }
 
 bool CheckedArrays::sharesGuards() const {
-  return where != Where::HostFirst &&
-         std::any_of(arrays.begin(), arrays.end(),
-                     [](const auto &entry) { return entry.second.first == entry.second.second; });
+  return !ofHostAlone() && std::any_of(arrays.begin(), arrays.end(), [](const auto &entry) {
+    return entry.second.first == entry.second.second;
+  });
 }
 
-bool CheckedArrays::differ() const {
-  return std::any_of(arrays.begin(), arrays.end(), [](const auto &entry) {
-    const CheckedArray &array = entry.second;
-    return !array.onlyRead && !equalBytes(array.first, array.second, array.size);
-  });
+bool CheckedArrays::wantsProof() const {
+  return ofHostAlone() && kernel.kinds[kind] != Known::Proven;
+}
+
+bool CheckedArrays::hasOtherGuards() const {
+  return std::any_of(arrays.begin(), arrays.end(),
+                     [](const auto &entry) { return entry.second.first != entry.second.second; });
+}
+
+void CheckedArrays::endFirst(uint64_t nanoseconds) {
+  uint64_t copied = 0;
+  for (auto &[start, array] : arrays) {
+    if (array.onlyRead)
+      copied += array.size;
+    else if (where == Where::InPlace)
+      array.digest = digestOf(array.first, array.size);
+  }
+  kernel.copiesTakeLonger = nanoseconds < copied / copiedPerNanosecond;
+}
+
+bool CheckedArrays::differ() {
+  bool differs = false;
+  for (auto &[start, array] : arrays) {
+    if (array.onlyRead)
+      continue;
+    if (where != Where::InPlace) {
+      differs |= !equalBytes(array.first, array.second, array.size);
+      continue;
+    }
+    array.different = firstDifference(array.digest, digestOf(array.first, array.size), array.size);
+    differs |= array.different < array.size;
+  }
+  return differs;
 }
 
 CheckedArrays::Repeat CheckedArrays::fillRest() {
   if (!unfilled)
     return Repeat::None;
   unfilled = false;
-  kernel.leavesSome = true;
-  bool repeatsFirst = where == Where::HostSecond;
+  bool repeatsFirst = where == Where::HostSecond || where == Where::InPlace;
+  if (where == Where::InPlace) {
+    // To tell which bytes differ takes the results of both.
+    where = Where::HostFirst;
+    differsInPlace = true;
+    for (auto &[start, array] : arrays)
+      if (!array.onlyRead)
+        array.second = reinterpret_cast<unsigned char *>(start);
+  } else {
+    kernel.leavesSome = true;
+  }
+  bool toSecond = !repeatsFirst || differsInPlace;
   for (const auto &[start, array] : arrays)
     if (!array.onlyRead)
-      copyBytes(repeatsFirst ? array.first : array.second,
-                repeatsFirst ? array.second : array.first, array.size);
+      copyBytes(toSecond ? array.second : array.first, toSecond ? array.first : array.second,
+                array.size);
   return repeatsFirst ? Repeat::First : Repeat::Second;
 }
 
 void CheckedArrays::reportDifference() const {
+  auto report = [&](uintptr_t start, const std::string &what) {
+    throw Error("XETILE_CHECK: the kernel '" + kernel.declaration->name +
+                "' leaves other results in " + *nameOf(start) +
+                " when workgroups and their subgroups run in the other order: " + what +
+                ". Look for a missing barrier, or for two subgroups that write to one place");
+  };
   for (const auto &[start, array] : arrays) {
     if (array.onlyRead || equalBytes(array.first, array.second, array.size))
       continue;
@@ -252,13 +327,14 @@ void CheckedArrays::reportDifference() const {
         at = i;
         ++different;
       }
-    throw Error("XETILE_CHECK: the kernel '" + kernel.declaration->name +
-                "' leaves other results in " + *nameOf(start) +
-                " when workgroups and their subgroups run in the other order: " +
-                std::to_string(different) + " of " + std::to_string(array.size) +
-                " bytes, the first at offset " + std::to_string(at) +
-                ". Look for a missing barrier, or for two subgroups that write to one place");
+    report(start, std::to_string(different) + " of " + std::to_string(array.size) +
+                      " bytes, the first at offset " + std::to_string(at));
   }
+  // Of those that differed, what was repeated was equal.
+  for (const auto &[start, array] : arrays)
+    if (array.different < array.size)
+      report(start, "not in each launch, behind offset " + std::to_string(array.different) +
+                        " of " + std::to_string(array.size) + " bytes");
 }
 
 void CheckedArrays::settle(HostCopies *hosts) const {
@@ -267,13 +343,9 @@ void CheckedArrays::settle(HostCopies *hosts) const {
       hosts->settle(reinterpret_cast<void *>(start));
 }
 
-bool CheckedArrays::wantsProof() const {
-  return !kind.empty() && where != Where::HostFirst && kernel.kinds[kind] + 1 == proofs;
-}
-
-void CheckedArrays::countKind() const {
-  if (!kind.empty() && where != Where::HostFirst)
-    kernel.kinds.count(kind);
+void CheckedArrays::know(Known known) const {
+  if (!kind.empty() && kernel.kinds[kind] < known)
+    kernel.kinds.set(kind, known);
 }
 
 } // namespace xetile::runtime

@@ -7,7 +7,8 @@
 // subgroups in the other order, has those that are written elsewhere (CheckedArrays.h). Arrays that
 // are only read are not copied for it: the bytes between them and the page's begin, less than a
 // page, are others in the second run, and where results differ there is a third one, with copies of
-// all.
+// all. Where numbers alone decide what is accessed, a run on shadows shows that it lies within the
+// arrays, and both orders run on the arrays themselves.
 #include "CheckedLaunch.h"
 
 #include "AccessLines.h"
@@ -16,6 +17,7 @@
 #include "GuardedMemory.h"
 #include "SurfaceCheck.h"
 
+#include <chrono>
 #include <limits>
 #include <optional>
 
@@ -101,8 +103,11 @@ public:
       : kernel(kernel), config(config), argumentCount(argumentCount), queue(queue),
         enqueue(enqueue), watch(kernel.declaration->name.c_str()) {}
 
-  void run(Kernel &one, CheckedArrays &arrays, void **values) {
+  /// Its nanoseconds.
+  uint64_t run(Kernel &one, CheckedArrays &arrays, void **values) {
+    auto start = std::chrono::steady_clock::now();
     enqueue(one, config, values, argumentCount, queue);
+    auto taken = std::chrono::steady_clock::now() - start;
     std::optional<OutsideAccess> access = watch.take();
     LineSearch search(kernel, config, arrays, argumentCount, queue, enqueue, watch);
     // A matrix that is larger than its array says more than the access that this led to.
@@ -110,6 +115,8 @@ public:
                          [&](const BrokenMessage &message) { return search.lineOf(message); });
     if (access)
       report(kernel, arrays, *access, search.lineOf(*access));
+    return static_cast<uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(taken).count());
   }
 
 private:
@@ -142,7 +149,14 @@ void launchChecked(Kernel &kernel, const LaunchConfig &config, void **arguments,
   CheckedArrays arrays(kernel, config, arguments, argumentCount, hosts,
                        compares ? Separate::Written : Separate::All);
   Checks checks(kernel, config, argumentCount, queue, enqueue);
-  checks.run(kernel, arrays, arrays.first());
+  if (arrays.wantsProof()) {
+    CheckedArrays shadows(kernel, config, arguments, argumentCount, nullptr, Separate::Shadows);
+    shadows.endFirst(checks.run(kernel, shadows, shadows.first()));
+    if (shadows.hasOtherGuards())
+      checks.run(kernel, shadows, shadows.second());
+    arrays.know(Known::Proven);
+  }
+  arrays.endFirst(checks.run(kernel, arrays, arrays.first()));
   Program *program = kernel.program->reversed();
   if (!program)
     return;
@@ -151,10 +165,6 @@ void launchChecked(Kernel &kernel, const LaunchConfig &config, void **arguments,
   checks.run(reversed, arrays, arrays.second());
   arrays.fillFronts(Front::Poisoned);
   arrays.settle(hosts);
-  auto allBehindGuards = [&] {
-    CheckedArrays all(kernel, config, arguments, argumentCount, nullptr, Separate::All);
-    checks.run(reversed, all, all.second());
-  };
   bool differs = compares && arrays.differ();
   if (differs) {
     CheckedArrays::Repeat repeat = arrays.fillRest();
@@ -162,13 +172,15 @@ void launchChecked(Kernel &kernel, const LaunchConfig &config, void **arguments,
       checks.run(kernel, arrays, arrays.first());
     else if (repeat == CheckedArrays::Repeat::Second)
       checks.run(reversed, arrays, arrays.second());
-    differs = repeat == CheckedArrays::Repeat::None || arrays.differ();
+    differs = repeat == CheckedArrays::Repeat::None || arrays.differ() || arrays.differedInPlace();
   }
-  if ((differs && arrays.sharesGuards()) || arrays.wantsProof())
-    allBehindGuards();
+  if (differs && arrays.sharesGuards()) {
+    CheckedArrays all(kernel, config, arguments, argumentCount, nullptr, Separate::All);
+    checks.run(reversed, all, all.second());
+  }
   if (differs)
     arrays.reportDifference();
-  arrays.countKind();
+  arrays.know(Known::Seen);
 }
 
 } // namespace xetile::runtime

@@ -18,12 +18,9 @@
 #include <mutex>
 #include <string>
 #include <sys/mman.h>
-#include <thread>
 #include <unistd.h>
-#include <vector>
 
 #if defined(__x86_64__)
-#include <emmintrin.h>
 #include <ucontext.h>
 #endif
 
@@ -73,6 +70,9 @@ struct sigaction previous;
 size_t watches = 0;
 std::atomic<const char *> running{nullptr};
 
+/// True if nobody asks for the content.
+bool isShadow(Fill fill) { return fill == Fill::ToRead || fill == Fill::ToWrite; }
+
 size_t roundUp(size_t value, size_t to) { return (value + to - 1) / to * to; }
 
 /// Calls it with the begin and the bytes of each of the two.
@@ -97,9 +97,50 @@ void closeGuards(Region &region) {
   region.opened = false;
 }
 
-bool map(Region &region, size_t pageBytes) {
+/// Of all arrays whose content nobody asks for and that are written: so little stays in caches. No
+/// power of two, as threads that are at halves or quarters of an array would share lines.
+constexpr size_t scratchBytes = size_t(320) << 10;
+/// Mappings that an array may take of those that the system gives a process, 65530.
+constexpr size_t mostScratchMappings = 2048;
+
+/// A file in memory; -1 if the system has none.
+int scratchFile() {
+  static const int file = [] {
+    int made = memfd_create("xetile-scratch", MFD_CLOEXEC);
+    return made >= 0 && ftruncate(made, scratchBytes) == 0 ? made : -1;
+  }();
+  return file;
+}
+
+/// A wish, which stays undone if it fails.
+void spareMemory(Region &region, Fill fill) {
+#ifdef MADV_POPULATE_READ
+  // Of pages that nobody wrote to the system has one for all, of 4 KiB.
+  if (fill == Fill::ToRead) {
+    madvise(region.pages, region.pageBytes, MADV_NOHUGEPAGE);
+    mprotect(region.pages, region.pageBytes, PROT_READ | PROT_WRITE);
+    madvise(region.pages, region.pageBytes, MADV_POPULATE_READ);
+    region.accessible = true;
+  }
+#endif
+  // The first and the last page have bytes that are looked at.
+  auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  if (fill != Fill::ToWrite || region.pageBytes < 2 * scratchBytes ||
+      region.pageBytes / scratchBytes > mostScratchMappings || scratchFile() < 0)
+    return;
+  unsigned char *end = region.pages + region.pageBytes - page;
+  for (unsigned char *at = region.pages + page; at < end; at += scratchBytes)
+    if (mmap(at, std::min(scratchBytes, static_cast<size_t>(end - at)), PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_FIXED | MAP_POPULATE, scratchFile(), 0) == MAP_FAILED) {
+      mmap(at, static_cast<size_t>(end - at), PROT_NONE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+      return;
+    }
+}
+
+bool map(Region &region, size_t pageBytes, Fill fill) {
   // A wish: opening and closing thousands of small pages costs more than filling them.
-  bool huge = pageBytes >= hugePage;
+  bool huge = pageBytes >= hugePage && !isShadow(fill);
   size_t mapped = pageBytes + 2 * guardBytes + (huge ? hugePage : 0);
   void *mapping =
       mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -115,6 +156,8 @@ bool map(Region &region, size_t pageBytes) {
     madvise(region.pages, pageBytes, MADV_HUGEPAGE);
   }
   region.opened = region.accessible = false;
+  region.fill = fill;
+  spareMemory(region, fill);
   return true;
 }
 
@@ -129,14 +172,17 @@ void unmap(Region &region) {
   region.mapping = nullptr;
 }
 
+/// True if memory that was mapped for one does for the other.
+bool alike(Fill one, Fill other) { return one == other || (!isShadow(one) && !isShadow(other)); }
+
 /// One that is not used: kept with so many bytes, else one without a mapping, else another kept one
 /// without what it had. Null if all are used.
-Region *regionOf(size_t pageBytes) {
+Region *regionOf(size_t pageBytes, Fill fill) {
   Region *empty = nullptr, *other = nullptr;
   for (Region &region : Regions()) {
     if (region.used)
       continue;
-    if (region.mapping && region.pageBytes == pageBytes) {
+    if (region.mapping && region.pageBytes == pageBytes && alike(region.fill, fill)) {
       keptBytes -= pageBytes;
       return &region;
     }
@@ -212,44 +258,6 @@ std::optional<OutsideAccess> writtenOutside(const Region &region) {
   return std::nullopt;
 }
 
-/// `part` with the first of its bytes and their number, on several threads where one would take
-/// long.
-template <typename Part> void inParts(size_t size, Part part) {
-  constexpr size_t least = size_t(8) << 20;
-  // Asked for once: the system looks for it in files.
-  static const size_t cores = std::thread::hardware_concurrency();
-  size_t count = std::min<size_t>({size / least, cores, 8});
-  if (count < 2)
-    return part(0, size);
-  size_t step = roundUp(size / count, alignment);
-  std::vector<std::thread> others;
-  others.reserve(count - 1);
-  for (size_t begin = step; begin < size; begin += step)
-    others.emplace_back(part, begin, std::min(step, size - begin));
-  part(0, std::min(step, size));
-  for (std::thread &other : others)
-    other.join();
-}
-
-constexpr size_t beyondCaches = size_t(8) << 20;
-
-/// Copies past the caches.
-void stream(char *to, const char *from, size_t bytes) {
-#if defined(__x86_64__)
-  constexpr size_t word = sizeof(__m128i), line = 4 * word;
-  size_t i = std::min(bytes, (word - reinterpret_cast<uintptr_t>(to) % word) % word);
-  std::memcpy(to, from, i);
-  for (; i + line <= bytes; i += line)
-    for (size_t k = i; k < i + line; k += word)
-      _mm_stream_si128(reinterpret_cast<__m128i *>(to + k),
-                       _mm_loadu_si128(reinterpret_cast<const __m128i *>(from + k)));
-  _mm_sfence();
-  std::memcpy(to + i, from + i, bytes - i);
-#else
-  std::memcpy(to, from, bytes);
-#endif
-}
-
 } // namespace
 
 bool checksLaunches() {
@@ -265,11 +273,11 @@ bool checksLaunches() {
 void *allocateGuarded(size_t size, Against against, Fill fill) {
   std::lock_guard<std::mutex> lock(tableMutex());
   size_t pageBytes = roundUp(size, static_cast<size_t>(sysconf(_SC_PAGESIZE)));
-  Region *region = regionOf(pageBytes);
+  Region *region = regionOf(pageBytes, fill);
   if (!region)
     throw Error("XETILE_CHECK=1 keeps at most " + std::to_string(maxRegions) +
                 " allocations at a time. Free some, or check a smaller part of the program");
-  if (!region->mapping && !map(*region, pageBytes))
+  if (!region->mapping && !map(*region, pageBytes, fill))
     throw Error("allocating " + std::to_string(size) +
                 " bytes with guards failed. Free memory or use a smaller problem");
   setAccessible(*region, true);
@@ -298,27 +306,6 @@ void fillFront(void *pointer, Front front) {
 }
 
 bool fillsPages(size_t size) { return size % static_cast<size_t>(sysconf(_SC_PAGESIZE)) == 0; }
-
-void copyBytes(void *to, const void *from, size_t size) {
-  inParts(size, [&](size_t begin, size_t bytes) {
-    auto *target = static_cast<char *>(to) + begin;
-    const auto *source = static_cast<const char *>(from) + begin;
-    if (size >= beyondCaches)
-      stream(target, source, bytes);
-    else
-      std::memcpy(target, source, bytes);
-  });
-}
-
-bool equalBytes(const void *one, const void *other, size_t size) {
-  std::atomic<bool> equal{true};
-  inParts(size, [&](size_t begin, size_t bytes) {
-    if (std::memcmp(static_cast<const char *>(one) + begin,
-                    static_cast<const char *>(other) + begin, bytes) != 0)
-      equal = false;
-  });
-  return equal;
-}
 
 void releaseGuarded(void *pointer) {
   std::lock_guard<std::mutex> lock(tableMutex());

@@ -23,8 +23,9 @@ constexpr size_t guardBytes = size_t(16) << 20;
 enum class Against { End, Start };
 
 /// All bits of the memory are set, which are NaN as floats; or only those around it, for memory of
-/// one launch, to all of which the caller writes.
-enum class Fill { All, Around };
+/// one launch: one to all of which the caller writes, or one whose content nobody asks for, to be
+/// read alone or written, too, which takes next to no place in memory and caches.
+enum class Fill { All, Around, ToRead, ToWrite };
 
 /// Aligned to 64 bytes.
 void *allocateGuarded(size_t size, Against against, Fill fill);
@@ -36,10 +37,6 @@ bool fillsPages(size_t size);
 /// Two values that the bytes between an allocation and the guard in front of it have.
 enum class Front { Poisoned, Zero };
 void fillFront(void *pointer, Front front);
-
-/// Copies, and compares, by several threads where one would take long.
-void copyBytes(void *to, const void *from, size_t size);
-bool equalBytes(const void *one, const void *other, size_t size);
 
 /// An access outside of a guarded allocation.
 struct OutsideAccess {

@@ -5,7 +5,7 @@
 #include "Memory.h"
 
 #include "Errors.h"
-#include "GuardedMemory.h"
+#include "HostBytes.h"
 
 #include <cstdint>
 #include <cstdlib>
@@ -127,6 +127,11 @@ void copyToHost(Device &device, void *host, const void *from, size_t size) {
 
 void *allocateBehindGuard(Device &device, size_t size) {
   return record(allocateGuarded(size, Against::Start, Fill::Around),
+                {size, Kind::Guarded, &device});
+}
+
+void *allocateShadow(Device &device, size_t size, Against against, bool written) {
+  return record(allocateGuarded(size, against, written ? Fill::ToWrite : Fill::ToRead),
                 {size, Kind::Guarded, &device});
 }
 

@@ -6,6 +6,7 @@
 #define XETILE_RUNTIME_MEMORY_H
 
 #include "Device.h"
+#include "GuardedMemory.h"
 
 #include <cstddef>
 #include <optional>
@@ -24,6 +25,9 @@ void copyToHost(Device &device, void *host, const void *from, size_t size);
 
 /// Memory behind a guard (GuardedMemory.h), of which allocate() gives none.
 void *allocateBehindGuard(Device &device, size_t size);
+
+/// Memory of any content in front of a guard or behind one, which takes next to no place.
+void *allocateShadow(Device &device, size_t size, Against against, bool written);
 
 /// Host memory that release() knows, for host code that goes on after a recorded error.
 void *allocateHostFallback(size_t size);

@@ -232,18 +232,18 @@ Flavour flavourFor(const DeviceInfo &device) {
   throw Error("XETILE_BUILTINS='" + name + "' is neither 'portable' nor 'lockstep'");
 }
 
-unsigned LaunchKinds::operator[](const std::string &kind) {
+Known LaunchKinds::operator[](const std::string &kind) {
   std::lock_guard<std::mutex> lock(mutex);
-  auto found = counts.find(kind);
-  return found == counts.end() ? 0 : found->second;
+  auto found = kinds.find(kind);
+  return found == kinds.end() ? Known::Nothing : found->second;
 }
 
-void LaunchKinds::count(const std::string &kind) {
+void LaunchKinds::set(const std::string &kind, Known known) {
   constexpr size_t most = 1024;
   std::lock_guard<std::mutex> lock(mutex);
-  if (counts.size() >= most)
-    counts.clear();
-  ++counts[kind];
+  if (kinds.size() >= most)
+    kinds.clear();
+  kinds[kind] = known;
 }
 
 Program::~Program() {

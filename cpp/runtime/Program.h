@@ -27,15 +27,18 @@ struct BrokenMessage;
 /// Where a 2D block message stands in the source, " at FILE:LINE"; "" if that is not known.
 using Whereabouts = std::function<std::string(const BrokenMessage &)>;
 
+/// Of launches that access the same bytes of their arrays: one had no error; or a proof has shown
+/// that they lie within.
+enum class Known { Nothing, Seen, Proven };
+
 class LaunchKinds {
 public:
-  /// How often it was counted.
-  unsigned operator[](const std::string &kind);
-  void count(const std::string &kind);
+  Known operator[](const std::string &kind);
+  void set(const std::string &kind, Known known);
 
 private:
   std::mutex mutex;
-  std::map<std::string, unsigned> counts;
+  std::map<std::string, Known> kinds;
 };
 
 /// A kernel of a program; lives as long as the program.
@@ -46,9 +49,9 @@ struct Kernel {
   AccessFlow flow{};
   /// Of checked launches: it did not write all of an array that it only writes to.
   std::atomic<bool> leavesSome{false};
-  /// Of checked launches: those that access the same bytes of their arrays, and how many there
-  /// were.
   LaunchKinds kinds{};
+  /// Of the last checked launch: a run takes less time than copies of what it reads.
+  std::atomic<bool> copiesTakeLonger{false};
 };
 
 /// The use that a module is built for.
