@@ -5,7 +5,10 @@
 #include "../Errors.h"
 #include "Launch.h"
 
+#include <map>
 #include <mutex>
+#include <string>
+#include <utility>
 
 namespace xetile::runtime::cuda {
 namespace {
@@ -18,17 +21,29 @@ std::mutex &moduleMutex() {
   return *mutex;
 }
 
-void *compile(const Driver &driver, const char *ptx, const char *name, int64_t sharedBytes) {
+/// The kernels of a program are in one text, which is compiled for all of them once in each
+/// context. Texts are kept: those of code that is unloaded leave their addresses to others.
+void *loadText(const Driver &driver, void *context, const char *ptx, const char *name) {
+  static auto *loaded = new std::map<std::pair<void *, std::string>, void *>;
+  void *&module = (*loaded)[{context, ptx}];
+  if (module)
+    return module;
   std::string log(16384, '\0');
   int options[] = {kErrorLog, kErrorLogBytes};
   void *values[] = {log.data(), reinterpret_cast<void *>(log.size())};
-  void *module = nullptr, *function = nullptr;
-  if (driver.moduleLoadDataEx(&module, ptx, 2, options, values)) {
+  void *made = nullptr;
+  if (driver.moduleLoadDataEx(&made, ptx, 2, options, values)) {
     log.resize(log.find('\0'));
     throw Error(std::string("the driver does not compile the PTX of the kernel '") + name +
                     "': expected a driver for PTX 8.6 (CUDA 12.7) or newer",
                 log);
   }
+  return module = made;
+}
+
+void *compile(const Driver &driver, void *context, const char *ptx, const char *name,
+              int64_t sharedBytes) {
+  void *module = loadText(driver, context, ptx, name), *function = nullptr;
   std::string doing = std::string("loading the kernel '") + name + "'";
   check(driver, driver.moduleGetFunction(&function, module, name), doing);
   check(driver, driver.funcSetAttribute(function, kMaxDynamicShared, static_cast<int>(sharedBytes)),
@@ -49,7 +64,7 @@ void *findFunction(const Driver &driver, int64_t *slot, const char *ptx, const c
   auto *kernel = reinterpret_cast<Kernel *>(*slot);
   void *&function = kernel->functions[context];
   if (!function)
-    function = compile(driver, ptx, name, sharedBytes);
+    function = compile(driver, context, ptx, name, sharedBytes);
   return function;
 }
 
