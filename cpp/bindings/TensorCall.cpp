@@ -1,8 +1,9 @@
 //===- TensorCall.cpp - calls of compiled functions with tensors -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In: the addresses of a compiled function and of its check (0 for none), a framework's tensors.
-// Out: the call, with new tensors for the results. Refused: nothing; tensors that are not exactly
-// as declared are left to the caller. Knows the framework by DLPack's table of functions only.
+// In: the addresses of a compiled function and of its check (0 for none), a framework's tensors, of
+// the host or of a GPU with its runtime's functions. Out: the call, with new tensors for the
+// results. Refused: nothing; tensors that are not exactly as declared are left to the caller. Knows
+// the framework by DLPack's table of functions only.
 //===----------------------------------------------------------------------===//
 #include "TensorCall.h"
 #include "Callers.h"
@@ -35,14 +36,24 @@ struct Framework {
   Framework *older;
   void *allocate, *shareOwned, *makeOwned;
   int (*view)(void *object, TensorView *out);
-  void *stream;
+  int (*stream)(int32_t device, int32_t deviceNumber, void **out);
 };
 
 constexpr int32_t kHost = 1;
+
+/// Where tensors are, and how launches there are told their stream: two functions of a runtime
+/// library, null for the host.
+struct Place {
+  int32_t device = kHost, number = 0;
+  void *(*setStream)(void *stream) = nullptr;
+  size_t (*takeError)(char *out, size_t size) = nullptr;
+};
+
 /// From this size on glibc maps and unmaps memory at each allocation, and NumPy asks for huge
 /// pages: writing to fresh memory is mostly page faults.
 constexpr int64_t kHugeBytes = 4 << 20;
 constexpr uintptr_t kPage = 4096;
+constexpr int kGpuAlign = 16;
 
 /// One argument or result. Its descriptor of memory is complete but for the address, where all is
 /// static.
@@ -59,13 +70,19 @@ class TensorFunction {
 public:
   TensorFunction(uintptr_t address, uintptr_t check, bool reports, nb::sequence arguments,
                  nb::sequence results, nb::callable makeResult, nb::sequence types,
-                 nb::object exchange)
+                 nb::object exchange, nb::sequence place)
       : address(address), check(check), reports(reports), makeResult(std::move(makeResult)) {
+    this->place.device = nb::cast<int32_t>(place[0]);
+    this->place.number = nb::cast<int32_t>(place[1]);
+    this->place.setStream = reinterpret_cast<void *(*)(void *)>(nb::cast<uintptr_t>(place[2]));
+    this->place.takeError =
+        reinterpret_cast<size_t (*)(char *, size_t)>(nb::cast<uintptr_t>(place[3]));
     auto *framework =
         static_cast<Framework *>(PyCapsule_GetPointer(exchange.ptr(), "dlpack_exchange_api"));
     if (!framework)
       throw nb::python_error();
     view = framework->major == 1 ? framework->view : nullptr;
+    askStream = framework->stream;
     for (nb::handle type : types)
       this->types.push_back(nb::borrow(type));
     for (nb::handle item : arguments)
@@ -82,8 +99,9 @@ public:
       numWords += parameter.words.size();
   }
 
-  /// The results, or None, without a call, for tensors that are not as declared. None, too, after a
-  /// call that did not find in its data what it expects: the caller calls again, and tells.
+  /// The results, or None, without a call, for tensors that are not as declared, or new ones that
+  /// are elsewhere. None, too, after a call that did not find in its data what it expects, or met
+  /// an error of the runtime library, which keeps it: the caller calls again, and tells.
   nb::object call(nb::list arguments) const {
     if (!isCallable || arguments.size() != numArguments)
       return nb::none();
@@ -104,7 +122,8 @@ public:
       nb::object result = makeResult(*resultArguments[number - numArguments]);
       if (!describe(parameters[number], result, next))
         return nb::none();
-      adviseHugePages(static_cast<uintptr_t>(words[0]), parameters[number].bytes);
+      if (place.device == kHost)
+        adviseHugePages(static_cast<uintptr_t>(words[0]), parameters[number].bytes);
       results.append(std::move(result));
     }
     if (check) {
@@ -112,13 +131,22 @@ public:
       if (status[0] != 0)
         return nb::none();
     }
+    void *stream = nullptr;
+    if (place.setStream && askStream && place.device != kHost &&
+        askStream(place.device, place.number, &stream) != 0) {
+      PyErr_Clear();
+      return nb::none();
+    }
     // The lists keep the tensors while other Python threads run.
     {
       nb::gil_scoped_release release;
       status[0] = 0;
+      void *before = place.setStream ? place.setStream(stream) : nullptr;
       xetile::callWith(address, addresses.data() + !reports, parameters.size() + reports);
+      if (place.setStream)
+        place.setStream(before);
     }
-    if (status[0] != 0)
+    if (status[0] != 0 || (place.takeError && place.takeError(nullptr, 0) != 0))
       return nb::none();
     return std::move(results);
   }
@@ -160,12 +188,14 @@ private:
       PyErr_Clear();
       return false;
     }
-    if (seen.device != kHost || seen.kind != parameter.kind || seen.bits != parameter.bits ||
-        seen.lanes != 1 || size_t(seen.rank) != parameter.sizes.size())
+    if (seen.device != place.device ||
+        (seen.device != kHost && seen.deviceNumber != place.number) ||
+        seen.kind != parameter.kind || seen.bits != parameter.bits || seen.lanes != 1 ||
+        size_t(seen.rank) != parameter.sizes.size())
       return false;
     auto data = reinterpret_cast<uintptr_t>(seen.data) + seen.byteOffset;
-    // DLPack's elements are bytes where types are narrower.
-    if (data % std::max(parameter.bits / 8, 1) != 0)
+    // DLPack's elements are bytes where types are narrower; GPUs load units of 16 bytes.
+    if (data % std::max(place.device == kHost ? parameter.bits / 8 : kGpuAlign, 1) != 0)
       return false;
     // Views whose bits are those of other numbers.
     nb::object isNegated =
@@ -218,6 +248,8 @@ private:
   std::vector<nb::tuple> resultArguments;
   std::vector<Parameter> parameters;
   int (*view)(void *object, TensorView *out) = nullptr;
+  int (*askStream)(int32_t device, int32_t deviceNumber, void **out) = nullptr;
+  Place place;
   size_t numArguments = 0, numWords = 0;
   bool isCallable = true;
 };
@@ -227,14 +259,16 @@ private:
 void xetile::addTensorCall(nb::module_ &module) {
   nb::class_<TensorFunction>(module, "TensorFunction")
       .def(nb::init<uintptr_t, uintptr_t, bool, nb::sequence, nb::sequence, nb::callable,
-                    nb::sequence, nb::object>(),
+                    nb::sequence, nb::object, nb::sequence>(),
            nb::sig("def __init__(self, address: int, check: int, reports: bool, "
                    "arguments: collections.abc.Sequence[tuple[object, ...]], "
                    "results: collections.abc.Sequence[tuple[object, ...]], "
                    "make_result: collections.abc.Callable[..., object], "
-                   "types: collections.abc.Sequence[type], exchange: object) -> None"),
+                   "types: collections.abc.Sequence[type], exchange: object, "
+                   "place: collections.abc.Sequence[int]) -> None"),
            nb::arg("address"), nb::arg("check"), nb::arg("reports"), nb::arg("arguments"),
-           nb::arg("results"), nb::arg("make_result"), nb::arg("types"), nb::arg("exchange"))
+           nb::arg("results"), nb::arg("make_result"), nb::arg("types"), nb::arg("exchange"),
+           nb::arg("place"))
       .def("__call__", &TensorFunction::call,
            nb::sig("def __call__(self, arguments: list[object]) -> list[object] | None"),
            nb::arg("arguments"));

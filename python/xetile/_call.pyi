@@ -23,5 +23,6 @@ class TensorFunction:
         make_result: Callable[..., object],
         types: Sequence[type],
         exchange: object,
+        place: Sequence[int],
     ) -> None: ...
     def __call__(self, arguments: list[object]) -> list[object] | None: ...

@@ -15,7 +15,7 @@ from pathlib import Path
 from xetile.kernels import recorded
 from xetile.system import forks
 
-__all__ = ["describe_device", "launching", "library_path", "on_stream"]
+__all__ = ["describe_device", "entries", "launching", "library_path", "on_stream", "one_at_a_time"]
 
 _NAME = "libXeTileCudaRuntime.so"
 _RECORD_ERRORS = 1
@@ -28,13 +28,14 @@ def library_path() -> Path:
 
 
 # The library records one error for the whole process.
-_one_at_a_time = forks.held_over_fork()
+one_at_a_time = forks.held_over_fork()
+"""Held by who runs host code of kernels outside of `launching`, and looks itself for a recorded error."""
 
 
 @contextmanager
 def launching() -> Iterator[None]:
     """Runs host code of kernels, one thread at a time; raises what the library recorded meanwhile as XeTileError."""
-    with _one_at_a_time, recorded.raising(_take_error):
+    with one_at_a_time, recorded.raising(_take_error):
         yield
 
 
@@ -47,6 +48,16 @@ def on_stream(stream: int) -> Iterator[None]:
         yield
     finally:
         set_stream(before)
+
+
+def entries() -> tuple[int, int]:
+    """The addresses of the library's functions that set this thread's stream and tell a recorded error."""
+    library = _library()
+    found = (
+        ctypes.cast(each, ctypes.c_void_p).value for each in (library.xetileCudaSetStream, library.xetileCudaTakeError)
+    )
+    set_stream, take_error = found
+    return set_stream or 0, take_error or 0
 
 
 def describe_device() -> str:

@@ -20,7 +20,7 @@ from xetile.kernels import cuda, dlpack
 from xetile.kernels.function import CompiledFunction
 from xetile.kernels.signature import ArraySpec
 
-__all__ = ["CudaArray", "CudaFunction"]
+__all__ = ["CudaArray", "CudaFunction", "on_device"]
 
 _CUDA = 2  # of DLPack's devices
 _DEFAULT_STREAM = 1  # as DLPack numbers it
@@ -76,6 +76,14 @@ def is_on_cuda(value: Any) -> bool:
 class CudaFunction(CompiledFunction):
     """A function whose kernels run on an Nvidia GPU: it takes arrays of the host, or arrays that are there."""
 
+    @property
+    def on_gpu(self) -> tuple[int, int, bool] | None:
+        """As `addresses`, for who passes it memory of the GPU, one thread at a time and with the stream set
+        (`cuda.calling`); None for results of sizes that only a run knows."""
+        if self.signature.returns or self.signature.written:
+            return None
+        return self._address, self._check_address, self._reports
+
     def __call__(self, values: tuple[Any, ...], out: Any = None) -> Any:
         """See `Kernel.__call__`; with arrays on the GPU, results are tensors there."""
         outputs = out if isinstance(out, tuple) else () if out is None else (out,)
@@ -109,7 +117,7 @@ class CudaFunction(CompiledFunction):
             arrays.append(self._array(f"out {number}", spec, value, stream, device, in_place=True))
             written.append(arrays[-1])
         _expect_apart(name, arrays, written)
-        with _on_device(device), cuda.on_stream(stream):
+        with on_device(device), cuda.on_stream(stream):
             self._invoke_on(arrays)
         if signature.written and not outputs:
             return None
@@ -191,8 +199,8 @@ def _expect_apart(name: str, arrays: list[Any], written: list[Any]) -> None:
                 raise XeTileError(f"@{name}: an array that is written shares memory with another one; pass a copy")
 
 
-def _on_device(device: int) -> contextlib.AbstractContextManager[Any]:
-    """The driver's context is that of this GPU inside."""
+def on_device(device: int) -> contextlib.AbstractContextManager[Any]:
+    """The driver's context is that of this GPU inside, where PyTorch is there to set it."""
     torch = sys.modules.get("torch")
     if torch is None or not torch.cuda.is_available():
         return contextlib.nullcontext()

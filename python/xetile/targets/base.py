@@ -50,6 +50,8 @@ class Target:
     default_emit: ClassVar[str]
     has_device: ClassVar[bool]
     """True if kernels run on a device, through the runtime library."""
+    tensors_on: ClassVar[str] = "cpu"
+    """Where the tensors of PyTorch's graphs are that `torch.compile(backend="xetile")` compiles for it."""
 
     _rooms: ClassVar[list[type[Target]]] = []
 

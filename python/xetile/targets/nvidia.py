@@ -94,6 +94,7 @@ class NvidiaTarget(Target):
     default_emit = "ptx"
     has_device = False
     """Of OpenCL: its kernels run by another runtime library."""
+    tensors_on = "cuda"
 
     name: str = _NAME
     description: str = field(default="Nvidia H100 and H200 (Hopper)", init=False)

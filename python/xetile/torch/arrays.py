@@ -19,6 +19,10 @@ def array_of(value: Any) -> Any:
     CPU or has no plain memory."""
     if not isinstance(value, torch.Tensor):
         return value
+    if value.device.type != "cpu":
+        raise XeTileError(
+            f"expected tensors on the device cpu, got one on {value.device}: move the model and its inputs"
+        )
     plain = plain_of(value)
     if plain.dtype is torch.bfloat16:
         # NumPy knows the type by the package ml_dtypes, PyTorch does not.
@@ -27,11 +31,7 @@ def array_of(value: Any) -> Any:
 
 
 def plain_of(value: torch.Tensor) -> torch.Tensor:
-    """A tensor without gradients whose memory has its elements. XeTileError as for `array_of`."""
-    if value.device.type != "cpu":
-        raise XeTileError(
-            f"expected tensors on the device cpu, got one on {value.device}: move the model and its inputs"
-        )
+    """A tensor without gradients whose memory has its elements. XeTileError for one that has no plain memory."""
     if value.layout is not torch.strided:
         raise XeTileError(f"expected dense tensors, got one of layout {value.layout}: call its to_dense()")
     # Views that are conjugated or negated when they are read have other bits in memory.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The backend "xetile" of torch.compile: graphs forwards and backwards become kernels, for this CPU by default.
+"""The backend "xetile" of torch.compile: graphs forwards and backwards become kernels, for where their tensors are.
 
 AOTAutograd hands over graphs of ATen operations without side effects; what a model writes to its buffers, and
 gradients, are results of such graphs. A graph that cannot be compiled runs as PyTorch runs it, and so do the operations
@@ -8,6 +8,7 @@ that `xetile.torch.graphs.EAGER` lists; the logger "xetile.torch" tells.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -21,8 +22,9 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from xetile.compiling import compiler
 from xetile.errors import XeTileError
-from xetile.torch import checks, graphs
+from xetile.torch import checks, devices, graphs
 from xetile.torch.calls import call_of
+from xetile.torch.cuda_calls import call_on_gpu, expect_known_sizes
 from xetile.torch.freezing import static_inputs
 from xetile.torch.importing import decomposition_table, import_graph
 from xetile.torch.layouts import in_memory_order
@@ -40,17 +42,21 @@ def backend(
 ) -> Callable[..., Any]:
     """The backend of torch.compile, called for each graph: `torch.compile(model, backend="xetile", options={...})`.
 
-    `options` are those of `xetile.compile(..., target="cpu")`, and
-    `target`   a GPU to compile for instead, as "pvc", with its options; the model's tensors stay in the CPU's memory,
-               kernels run on the device that XETILE_DEVICE chooses;
+    A graph of tensors in the CPU's memory is compiled for this CPU, one of CUDA tensors for their GPU, a Hopper:
+    results are new CUDA tensors, on the current stream, parameters are read where they are. `options` are those of
+    `xetile.compile(..., target="cpu")`, or of "sm_90a" for CUDA tensors, and
+    `target`   a GPU of Intel's to compile for instead, as "pvc", with its options; the model's tensors stay in the
+               CPU's memory, kernels run on the device that XETILE_DEVICE chooses;
     `threads`  by default as many as PyTorch uses when the graph is compiled (`torch.set_num_threads`);
     `schedule`, `params`   what tiles and fuses instead, as "cpu_model" or a file of one's own, and its parameters;
     `strict`   whether a graph that cannot be compiled is an error; by default PyTorch runs it and a warning says why;
     `freeze`   whether parameters and buffers are packed in the first call, and when PyTorch counts that they changed,
                instead of in each call; for a GPU: copied to its memory, where they stay, with what depends on them
-               alone. For inference; they must not be written to through `tensor.data` or arrays.
+               alone. For inference; they must not be written to through `tensor.data` or arrays. CUDA tensors are
+               read where they are with it, too.
 
-    XeTileError for options that do not exist or fit. `mode` has no meaning here.
+    XeTileError for options that do not exist or fit, as a target whose kernels do not take the tensors. `mode` has no
+    meaning here.
     """
     settings = dict(options or {})
     strict, freeze = settings.pop("strict", False), settings.pop("freeze", False)
@@ -59,15 +65,28 @@ def backend(
             raise XeTileError(f"{name}: expected True or False, got {value!r}")
     if mode not in (None, "default"):
         raise XeTileError(f"mode: expected none, got {mode!r}; `options` has what can be chosen")
+    asked = settings.get("target") is not None
+    try:
+        device = devices.device_of(devices.tensors_of_graph(graph, inputs))
+        if not asked:
+            settings["target"] = devices.target_for(device)
+    except XeTileError as error:
+        if strict or asked:
+            raise
+        _LOG.warning("a graph runs in PyTorch: %s", error)
+        return graph.forward
     settings = kernel_options(settings)  # an option that is wrong is no reason to run a graph in PyTorch
-    compile_graph = functools.partial(_compile, settings=settings, strict=strict)
+    if asked:
+        devices.expect_device(settings["target"], device)
+    compile_graph = functools.partial(_compile, settings=settings, strict=strict, device=device)
     compiled = aot_autograd(
         fw_compiler=_refuse_training if freeze else compile_graph,
         inference_compiler=functools.partial(compile_graph, freeze=freeze),
-        decompositions=decomposition_table(),
+        decompositions=decomposition_table(with_attention=device.type == "cpu"),
     )
-    # Attention in ATen's operations, with their gradients. The fused one of CPUs would keep its forward part only.
-    with sdpa_kernel(SDPBackend.MATH):
+    # Attention in ATen's operations, with their gradients. The fused one of CPUs would keep its forward part only;
+    # those for CUDA have gradients and stay PyTorch's.
+    with sdpa_kernel(SDPBackend.MATH) if device.type == "cpu" else contextlib.nullcontext():
         return compiled(keep_whole(graph, inputs), inputs)
 
 
@@ -79,13 +98,20 @@ def _refuse_training(graph: fx.GraphModule, inputs: Sequence[Any]) -> Any:
 
 
 def _compile(
-    graph: fx.GraphModule, inputs: Sequence[Any], *, settings: Mapping[str, Any], strict: bool, freeze: bool = False
+    graph: fx.GraphModule,
+    inputs: Sequence[Any],
+    *,
+    settings: Mapping[str, Any],
+    strict: bool,
+    device: torch.device,
+    freeze: bool = False,
 ) -> Any:
     del inputs  # nodes know their types
-    frozen = static_inputs() if freeze else frozenset()
-    eager = graphs.eager_nodes(graph)
-    if not eager and not graphs.has_foreign_arguments(graph):
-        return _boxed(_function(graph, settings, strict, frozen))
+    # CUDA tensors are where kernels read them.
+    frozen = static_inputs() if freeze and device.type == "cpu" else frozenset()
+    eager = graphs.eager_nodes(graph) | devices.foreign_nodes(graph, device)
+    if not eager and not graphs.has_foreign_arguments(graph) and not devices.has_foreign_arguments(graph, device):
+        return _boxed(_function(graph, settings, strict, device, frozen))
     for node, reason in eager.items():
         _LOG.info("%s runs in PyTorch: %s%s", node.target, reason, _line(node))
     whole, calls = graphs.partition(graph, eager)
@@ -93,7 +119,7 @@ def _compile(
     weights = {arguments[number] for number in frozen}
     for call in calls:
         part = frozenset(number for number, node in enumerate(call.args) if node in weights)
-        setattr(whole, call.target, _Call(_function(getattr(whole, call.target), settings, strict, part)))
+        setattr(whole, call.target, _Call(_function(getattr(whole, call.target), settings, strict, device, part)))
     return make_boxed_func(whole.forward)
 
 
@@ -109,7 +135,7 @@ class _Call(torch.nn.Module):
 
 
 def _function(
-    graph: fx.GraphModule, settings: Mapping[str, Any], strict: bool, frozen: frozenset[int]
+    graph: fx.GraphModule, settings: Mapping[str, Any], strict: bool, device: torch.device, frozen: frozenset[int]
 ) -> Callable[..., Any]:
     """The callable of the graph: a kernel, or PyTorch. `frozen` are the arguments that are packed once."""
     single = not isinstance(graphs.output_of(graph), (list, tuple))
@@ -117,10 +143,14 @@ def _function(
         outputs = graphs.split_outputs(graph)
         if all(place is None for place in outputs.places):
             return graph.forward  # nothing is computed
-        looked_at = checks.with_checks(outputs.kernel)
+        on_cpu = device.type == "cpu"
+        looked_at = checks.with_checks(outputs.kernel) if on_cpu else checks.with_flag(outputs.kernel)
         kernel_graph, arguments, results = in_memory_order(outputs.kernel)
+        if not on_cpu:
+            expect_known_sizes(results)
         module = import_graph(kernel_graph, _NAME, frozen, asserts=settings["target"].name == "cpu")
-        call = call_of(compiler.compile(module, **settings), arguments, results)
+        kernel = compiler.compile(module, **settings)
+        call = call_of(kernel, arguments, results) if on_cpu else call_on_gpu(kernel, arguments, results, device)
     except XeTileError as error:
         if strict:
             raise
@@ -133,7 +163,7 @@ class _KernelCall:
     """The graph's function of tensors and numbers."""
 
     def __init__(
-        self, call: Callable[..., Any], outputs: graphs.Outputs, single: bool, looked_at: Sequence[checks.Check]
+        self, call: Callable[..., Any], outputs: graphs.Outputs, single: bool, looked_at: Sequence[checks.Check] | str
     ) -> None:
         self._call, self._outputs, self._single, self._checks = call, outputs, single, looked_at
         self._only_kernel = outputs.places == tuple(range(len(outputs.places)))
@@ -143,9 +173,13 @@ class _KernelCall:
         return results[0] if self._single else results
 
     def run(self, inputs: list[Any]) -> list[Any]:
-        """All results. XeTileError for indices that are out of range, and divisions by 0."""
+        """All results. XeTileError for indices that are out of range, and divisions by 0; on a GPU its assertion, as
+        PyTorch's own kernels have."""
         tensors = self._call(inputs)
-        if self._checks:
+        if isinstance(self._checks, str):
+            if self._checks:
+                torch._assert_async(tensors.pop(), self._checks)
+        elif self._checks:
             own = len(tensors) - checks.count_results(self._checks)
             checks.expect_in_range(self._checks, tensors[own:])
             del tensors[own:]

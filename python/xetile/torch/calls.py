@@ -29,9 +29,10 @@ try:
 except ImportError:  # a package without extension modules still calls, slower
     _call = None  # type: ignore[assignment]
 
-__all__ = ["TensorCall", "call_of"]
+__all__ = ["TensorCall", "call_of", "direct_call", "memory_of", "typed"]
 
 _TYPES = (torch.Tensor, torch.nn.Parameter)
+_HOST = (1, 0, 0, 0)
 # DLPack's kinds of elements and their bits.
 _ELEMENTS = {
     torch.uint8: (1, 8),
@@ -67,16 +68,8 @@ class TensorCall:
         self, function: Function, arguments: Sequence[Layout | None], results: Sequence[Layout | None]
     ) -> None:
         self._function, self._arguments, self._results = function, arguments, results
-        self._direct: Any = None
-        exchange = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
         addresses = function.addresses
-        layouts = [layout for layout in (*arguments, *results) if layout is not None and layout.dtype in _ELEMENTS]
-        if len(layouts) != len(arguments) + len(results) or _call is None or exchange is None or addresses is None:
-            return
-        declared = [*map(_declare, layouts)]
-        self._direct = _call.TensorFunction(
-            *addresses, declared[: len(arguments)], declared[len(arguments) :], _EMPTY, _TYPES, exchange
-        )
+        self._direct = direct_call(addresses, arguments, results, _EMPTY, _HOST) if addresses is not None else None
 
     def __call__(self, inputs: list[Any]) -> list[Any]:
         """Calls the kernel with a graph's inputs, and returns its results."""
@@ -85,11 +78,11 @@ class TensorCall:
             if results is not None:
                 return results
         # The function tells if they are too many or too few.
-        arrays = [_memory_of(value, layout) for value, layout in zip_longest(inputs, self._arguments)][: len(inputs)]
+        arrays = [memory_of(value, layout) for value, layout in zip_longest(inputs, self._arguments)][: len(inputs)]
         given = self._function(tuple(map(array_of, arrays)))
         made = given if isinstance(given, tuple) else (given,)
         return [
-            array if layout is None else _typed(layout.tensor_of(tensor_of(array)), layout)
+            array if layout is None else typed(layout.tensor_of(tensor_of(array)), layout)
             for array, layout in zip(made, self._results, strict=True)
         ]
 
@@ -121,7 +114,27 @@ class _FrozenCall:
         return self._call([*(inputs[number] for number in self._parts.taken), *packed[2]])
 
 
-def _memory_of(value: Any, layout: Layout | None) -> Any:
+def direct_call(
+    addresses: tuple[int, int, bool],
+    arguments: Sequence[Layout | None],
+    results: Sequence[Layout | None],
+    empty: Callable[..., torch.Tensor],
+    place: tuple[int, int, int, int],
+) -> Any:
+    """A call of the extension module, of a list of tensors that are exactly those that are declared; None where it has
+    none. `empty` makes results, of sizes, strides and a type; `place` is DLPack's device and its number, then addresses
+    of functions that set the stream of launches and tell of an error, 0 for the host."""
+    exchange = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
+    layouts = [layout for layout in (*arguments, *results) if layout is not None and layout.dtype in _ELEMENTS]
+    if len(layouts) != len(arguments) + len(results) or _call is None or exchange is None:
+        return None
+    declared = [*map(_declare, layouts)]
+    taken, made = declared[: len(arguments)], declared[len(arguments) :]
+    return _call.TensorFunction(*addresses, taken, made, empty, _TYPES, exchange, place)
+
+
+def memory_of(value: Any, layout: Layout | None) -> Any:
+    """The memory of a tensor as the kernel takes it; other values stay."""
     if layout is None or not isinstance(value, torch.Tensor):
         return value
     # Sizes of tensors in C order are the kernel's to check.
@@ -129,7 +142,7 @@ def _memory_of(value: Any, layout: Layout | None) -> Any:
     return memory.view(MEMORY[value.dtype]) if value.dtype == layout.dtype and value.dtype in MEMORY else memory
 
 
-def _typed(tensor: torch.Tensor, layout: Layout) -> torch.Tensor:
+def typed(tensor: torch.Tensor, layout: Layout) -> torch.Tensor:
     """A view of a kernel's signless integers in the tensor's type."""
     return tensor.view(layout.dtype) if layout.dtype in MEMORY else tensor
 

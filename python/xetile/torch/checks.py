@@ -8,6 +8,7 @@ number of each tensor of indices, which the call looks at before it gives the ot
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,15 @@ from torch import fx
 from xetile.errors import XeTileError
 from xetile.torch.nodes import call, tensors_of, value_of
 
-__all__ = ["Check", "IndexRangeError", "IntegerDivisionError", "expect_in_range", "reason_against_check", "with_checks"]
+__all__ = [
+    "Check",
+    "IndexRangeError",
+    "IntegerDivisionError",
+    "expect_in_range",
+    "reason_against_check",
+    "with_checks",
+    "with_flag",
+]
 
 _aten = torch.ops.aten
 _MOST_APART = 4  # to put fewer numbers together takes a kernel longer than to read them one by one
@@ -54,6 +63,10 @@ class Check:
                 f"{least if least < self.low else most}{self.place}"
             )
 
+    def __str__(self) -> str:
+        what = "an integer is divided by 0" if self.high is None else f"an index is not from {self.low} to {self.high}"
+        return f"{self.operation}: {what}{self.place}"
+
 
 def count_results(checks: Sequence[Check]) -> int:
     """How many results a graph with checks gives besides: its numbers, together where these are many."""
@@ -72,11 +85,7 @@ def with_checks(graph: fx.GraphModule) -> list[Check]:
     `count_results` tensors more, the numbers that the checks look at."""
     checks: list[Check] = []
     numbers: list[fx.Node] = []
-    for node in list(graph.graph.nodes):
-        packet = getattr(node.target, "overloadpacket", None)
-        rule = _RULES.get(packet) if node.op == "call_function" else None
-        if rule is not None:
-            rule(_Writer(graph.graph, node, checks, numbers))
+    _write_checks(graph, checks, numbers)
     if not checks:
         return checks
     output = next(iter(reversed(graph.graph.nodes)))
@@ -88,6 +97,22 @@ def with_checks(graph: fx.GraphModule) -> list[Check]:
     return checks
 
 
+def with_flag(graph: fx.GraphModule) -> str:
+    """As `with_checks`, of a graph on a GPU, where nobody waits for numbers: its last result is 1 if all are within
+    range, else 0. Returns what to say then; empty if there is nothing to look at, and no such result."""
+    checks: list[Check] = []
+    numbers: list[fx.Node] = []
+    _write_checks(graph, checks, numbers, as_flags=True)
+    if not checks:
+        return ""
+    output = next(iter(reversed(graph.graph.nodes)))
+    with graph.graph.inserting_before(output):
+        flag = functools.reduce(lambda left, right: call(graph.graph, _aten.mul.Tensor, left, right), numbers)
+    output.args = ([*output.args[0], flag],)
+    graph.recompile()
+    return "; or ".join(map(str, checks))
+
+
 def reason_against_check(node: fx.Node) -> str | None:
     """Why a kernel cannot look at the indices of a node; None if it can, or has none to look at."""
     packet = getattr(node.target, "overloadpacket", None)
@@ -96,11 +121,24 @@ def reason_against_check(node: fx.Node) -> str | None:
     return "the run alone knows what its indices may be"
 
 
+def _write_checks(
+    graph: fx.GraphModule, checks: list[Check], numbers: list[fx.Node], *, as_flags: bool = False
+) -> None:
+    for node in list(graph.graph.nodes):
+        packet = getattr(node.target, "overloadpacket", None)
+        rule = _RULES.get(packet) if node.op == "call_function" else None
+        if rule is not None:
+            rule(_Writer(graph.graph, node, checks, numbers, as_flags))
+
+
 class _Writer:
     """Checks of one node."""
 
-    def __init__(self, graph: fx.Graph, node: fx.Node, checks: list[Check], numbers: list[fx.Node]) -> None:
+    def __init__(
+        self, graph: fx.Graph, node: fx.Node, checks: list[Check], numbers: list[fx.Node], as_flags: bool
+    ) -> None:
         self.graph, self.node, self._checks, self._numbers = graph, node, checks, numbers
+        self._as_flags = as_flags
 
     def call(self, target: Any, *args: Any, **kwargs: Any) -> fx.Node:
         with self.graph.inserting_before(self.node):
@@ -133,10 +171,22 @@ class _Writer:
     def _check(self, values: fx.Node, low: int, high: int | None) -> None:
         wide = self.call(_aten._to_copy.default, values, dtype=torch.int64)
         flat = self.call(_aten.reshape.default, wide, [-1])
-        for target in (_aten.amin.default, _aten.amax.default):
-            self._numbers.append(self.call(target, flat, [0], True))
+        if self._as_flags:
+            self._numbers.append(self._flag(flat, low, high))
+        else:
+            for target in (_aten.amin.default, _aten.amax.default):
+                self._numbers.append(self.call(target, flat, [0], True))
         trace = str(self.node.meta.get("stack_trace") or "").strip()
         self._checks.append(Check(str(self.node.target), f"\n{trace}" if trace else "", low, high))
+
+    def _flag(self, values: fx.Node, low: int, high: int | None) -> fx.Node:
+        """1 if all values are fine, else 0; a tensor of one number."""
+        if high is None:
+            fine = self.call(_aten.ne.Scalar, values, 0)
+        else:
+            above, below = self.call(_aten.ge.Scalar, values, low), self.call(_aten.le.Scalar, values, high)
+            fine = self.call(_aten.logical_and.default, above, below)
+        return self.call(_aten.amin.default, self.call(_aten._to_copy.default, fine, dtype=torch.int32), [0], True)
 
     def replace(self, place: int, value: Any) -> None:
         self.node.args = (*self.node.args[:place], value, *self.node.args[place + 1 :])

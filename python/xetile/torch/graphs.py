@@ -32,10 +32,16 @@ _RECURRENCES = "linalg has no recurrences over sequences"
 _POWERS = "torch-mlir adds powers of the numbers themselves, which overflow"
 _RUNNING = "linalg has no running extremes with their places"
 _COUNTS = "sizes of its result depend on data"
+_ATTENTION = "PyTorch has kernels of attention for its CUDA tensors"
+_FUSED = [f"_scaled_dot_product_{kind}_attention" for kind in ("flash", "efficient", "cudnn")]
 _REASONS = {
     _RANDOM: ("bernoulli native_dropout normal rand rand_like randint randint_like randn randn_like randperm uniform"),
     _SORTS: "kthvalue median mode sort topk",
-    _RECURRENCES: "mkldnn_rnn_layer",
+    _RECURRENCES: (
+        "mkldnn_rnn_layer _cudnn_rnn _cudnn_rnn_backward _thnn_fused_lstm_cell _thnn_fused_lstm_cell_backward_impl "
+        "_thnn_fused_gru_cell _thnn_fused_gru_cell_backward"
+    ),
+    _ATTENTION: " ".join(["scaled_dot_product_attention", *_FUSED, *(f"{name}_backward" for name in _FUSED)]),
     _POWERS: "logcumsumexp",
     _RUNNING: "cummax cummin",
     _COUNTS: "masked_select nonzero",

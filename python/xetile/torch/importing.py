@@ -8,7 +8,9 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
+import torch
 from torch import fx
+from torch._decomp import get_decompositions
 from torch_mlir import compiler_utils
 from torch_mlir import fx as torch_mlir
 from torch_mlir import ir as their_ir
@@ -26,6 +28,8 @@ from xetile.torch import decompositions, extremes, integers, narrow, norms, rang
 
 __all__ = ["NotImportedError", "decomposition_table", "import_graph"]
 
+# Norms of CUDA tensors are operations of their own.
+_OF_CUDA = [torch.ops.aten.cudnn_batch_norm, torch.ops.aten.cudnn_batch_norm_backward]
 _ONLY_THEIRS = ("tm_tensor.", "torch.", "torch_c.")
 _CONVERTED = ("tm_tensor.scan", "tm_tensor.scatter", "tm_tensor.yield")
 _MAX_ERRORS = 4
@@ -35,11 +39,15 @@ class NotImportedError(XeTileError):
     """torch-mlir made nothing of a graph that MLIR of our version has."""
 
 
-def decomposition_table() -> dict[Any, Callable[..., Any]]:
-    """torch-mlir's, and ours for operations that it lowers to dialects which nobody else has or to other numbers."""
-    table = {**get_decomposition_table(), **decompositions.TABLE, **norms.TABLE, **ranges.TABLE}
+def decomposition_table(*, with_attention: bool = True) -> dict[Any, Callable[..., Any]]:
+    """torch-mlir's, and ours for operations that it lowers to dialects which nobody else has or to other numbers.
+    Without attention PyTorch chooses which operation that is."""
+    table = {**get_decomposition_table(), **get_decompositions(_OF_CUDA), **decompositions.TABLE}
+    table |= {**norms.TABLE, **ranges.TABLE}
     for operation, ours in {**extremes.TABLE, **sums.TABLE}.items():
         table[operation] = _first(ours, table.get(operation))
+    if not with_attention:
+        table = {operation: function for operation, function in table.items() if "attention" not in str(operation)}
     return table
 
 

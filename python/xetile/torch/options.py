@@ -32,7 +32,7 @@ def kernel_options(given: Mapping[str, Any]) -> dict[str, Any]:
             threads = options.pop("threads", torch.get_num_threads() if own.value == own.default else own.value)
             params.setdefault("threads", threads)
         options |= {"schedule": schedule, "params": params}
-    elif not target.has_device:
+    elif any(option.name == "threads" for option in target.options):
         options.setdefault("threads", torch.get_num_threads())
     rest = {name: value for name, value in options.items() if name not in ("schedule", "params", "target")}
     target.plan(options.get("schedule"), schedules.values_of(options.get("params")), rest)

@@ -35,7 +35,8 @@ def _define(name: str) -> Any:
         return x.new_empty((*x.shape[:-1], directions * start.shape[-1])), start.new_empty(start.shape)
 
     _LIBRARY.define(name + _SIGNATURE)
-    _LIBRARY.impl(name, compute, "CPU")
+    for place in ("CPU", "CUDA"):
+        _LIBRARY.impl(name, compute, place)
     torch.library.register_fake(f"xetile::{name}", describe, lib=_LIBRARY)
     return getattr(torch.ops.xetile, name)
 
@@ -65,4 +66,4 @@ def _has_gradients(graph: fx.GraphModule, inputs: Sequence[Any]) -> bool:
 
 def _has_autocast(graph: fx.GraphModule) -> bool:
     inside = any("autocast" in str(node.target) for node in graph.graph.nodes if node.op == "call_function")
-    return inside or torch.is_autocast_enabled("cpu")
+    return inside or torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda")

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Graphs of CUDA tensors, without a GPU: which device they are for, and calls whose launches run PTX on this CPU."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the extra: pip install 'xetile[torch]'")
+pytest.importorskip("torch_mlir", reason="needs the extra: pip install 'xetile[torch]'")
+
+import xetile.torch  # noqa: E402
+from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
+from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
+from xetile import Target, XeTileError  # noqa: E402
+from xetile.torch import devices  # noqa: E402
+from xetile.torch.importing import decomposition_table  # noqa: E402
+
+if "sm_90a" not in [target.name for target in xetile.targets.available()]:
+    pytest.skip("built without the target sm_90a", allow_module_level=True)
+
+HERE = Path(__file__).parent
+DRIVER = HERE.parent / "python" / "targets" / "nvidia" / "Inputs" / "fake_driver.c"
+MLP = "torch.nn.Sequential(torch.nn.Linear(16, 24), torch.nn.GELU(), torch.nn.Linear(24, 8))"
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory) -> Path:
+    compiler = next(filter(None, map(shutil.which, ("cc", "clang", "clang-22", "gcc"))), None)
+    if compiler is None:
+        pytest.skip("no C compiler")
+    place = tmp_path_factory.mktemp("driver") / "libcuda.so"
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", place, DRIVER], check=True)
+    return place
+
+
+def printed_by(code: str, driver: Path | str, log: Path, **environment: str) -> list[list]:
+    seed = str(time.time_ns() % 2**31)
+    print(f"SEED={seed}")
+    environment |= {"XETILE_CUDA_DRIVER": str(driver), "FAKE_DRIVER_LOG": str(log), "SEED": seed}
+    command = [sys.executable, "-W", "ignore", HERE / "cuda_stand_in.py", "stand_in()\n" + code]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | environment)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def tensors(*places: str | tuple[str, tuple[int, ...]]):
+    with FakeTensorMode():
+        pairs = [place if isinstance(place, tuple) else (place, (3, 4)) for place in places]
+        return [torch.empty(shape, device=place) for place, shape in pairs]
+
+
+NUMBERS = f"""
+run("mlp", {MLP}, torch.randn(8, 16))
+model = torch.nn.Sequential(torch.nn.Embedding(20, 16), torch.nn.LayerNorm(16))
+run("gather", model, torch.randint(0, 20, (2, 5)))
+run("frozen", {MLP}.eval(), torch.randn(8, 16), freeze=True)
+run("bytes", lambda x: x.float() * 2, torch.randint(0, 255, (9, 33), dtype=torch.uint8))
+run("permuted", lambda x: x * 2 + 1, torch.randn(8, 40).t())
+function = compiled(lambda x: x.exp())
+tell("first", function(x := torch.randn(20, 24)), x.exp())
+# Within a unit of 16 bytes, or with gaps: not what the graph was compiled for.
+tell("within a unit", function(x := torch.randn(20 * 24 + 1)[1:].view(20, 24)), x.exp())
+x = torch.randn(8, 16)
+model = {MLP}
+got, exact = compiled(model)(x), model(x)
+tell("training", got, exact)
+ours, theirs = (torch.autograd.grad(y.square().sum(), list(model.parameters())) for y in (got, exact))
+for number, pair in enumerate(zip(ours, theirs)):
+    tell(f"gradient {{number}}", *pair)
+run("norm in training", torch.nn.BatchNorm1d(12).train(), torch.randn(10, 12))
+"""
+
+
+def test_results_and_gradients_are_pytorchs(driver, tmp_path):
+    rows = printed_by(NUMBERS, driver, tmp_path / "log")
+    assert len(rows) == 13
+    assert {name: error for name, error in rows if not error <= 2e-5} == {}
+
+
+@pytest.mark.parametrize("freeze", [False, True])
+def test_tensors_are_read_where_they_are(freeze, driver, tmp_path):
+    code = f"""
+function, x = compiled({MLP}.eval(), freeze={freeze}), torch.randn(64, 16)
+with torch.no_grad():
+    for _ in range(3):
+        function(x)
+"""
+    log = tmp_path / "log"
+    printed_by(code, driver, log, FAKE_DRIVER_OWNS_MEMORY="1")
+    asked = log.read_text().splitlines()
+    assert sum(line.startswith("launch") for line in asked) == 6
+    assert not [line for line in asked if line.startswith(("copy", "synchronize"))]
+    # The first kernel hands it to the second.
+    assert len([line for line in asked if line.startswith("allocate")]) == 1
+    # One text for both kernels.
+    assert len([line for line in asked if line.startswith("load")]) == 1
+
+
+FALLS_BACK = """
+told(lambda: compiled(lambda x: torch.sort(x, dim=1).values * 2)(torch.randn(5, 6)))
+told(lambda: compiled(lambda x: x * 2, dynamic=True)(torch.randn(5, 6)))
+told(lambda: compiled(lambda x: x * 2, dynamic=True, strict=False)(torch.randn(5, 6)))
+table = torch.nn.Embedding(20, 16)
+told(lambda: compiled(table)(torch.tensor([[3, 20]])))
+"""
+
+
+def test_what_a_graph_cannot_do_is_told(driver, tmp_path):
+    sort, sizes, sizes_in_pytorch, index = printed_by(FALLS_BACK, driver, tmp_path / "log")
+    assert sort[0] == "fine" and "aten.sort.default runs in PyTorch: linalg has no sorting" in sort[1][0]
+    assert "results of sizes that are known when they are compiled: use torch.compile(dynamic=False)" in sizes[0]
+    assert sizes_in_pytorch[0] == "fine" and "a graph runs in PyTorch: kernels for CUDA" in sizes_in_pytorch[1][0]
+    # As an assertion of CUDA's on a GPU.
+    assert "RuntimeError" in index[0] and "aten.embedding.default: an index is not from 0 to 19" in index[0]
+
+
+DOUBLES = """
+told(lambda: compiled(lambda x: x * 2)(torch.randn(5, 6)))
+told(lambda: compiled(lambda x: x * 2, strict=False)(torch.randn(5, 6)))
+told(lambda: compiled(lambda x: x * 2, strict=False, target="sm_90a")(torch.randn(5, 6)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("has_driver", "capability", "message"),
+    [
+        (True, "80", "the GPU 'Fake 0' has compute capability 8.0; expected 9.0, an H100 or H200"),
+        (False, "90", "no driver of Nvidia's GPUs"),
+    ],
+    ids=["an older GPU", "no driver"],
+)
+def test_without_a_hopper_pytorch_runs_graphs_unless_told_otherwise(has_driver, capability, message, driver, tmp_path):
+    place = driver if has_driver else tmp_path / "none.so"
+    strict, loose, asked = printed_by(DOUBLES, place, tmp_path / "log", FAKE_DRIVER_CAPABILITY=capability)
+    assert message in strict[0] and message in asked[0]
+    assert loose[0] == "fine" and loose[1][0].startswith("a graph runs in PyTorch: ") and message in loose[1][0]
+
+
+def test_the_device_of_a_graph_is_that_of_its_tensors():
+    assert devices.device_of([]) == torch.device("cpu")
+    assert devices.device_of(tensors("cpu")) == torch.device("cpu")
+    assert devices.device_of(tensors("cuda:1", ("cpu", ()), "cuda:1")) == torch.device("cuda:1")
+
+
+@pytest.mark.parametrize("places", [("cuda:0", "cuda:1"), ("cuda:0", "cpu")])
+def test_tensors_on_several_devices_are_refused(places):
+    with pytest.raises(XeTileError, match="expected tensors on one device, got some on") as error:
+        devices.device_of(tensors(*places))
+    assert all(place in str(error.value) for place in places)
+
+
+@pytest.mark.parametrize(
+    ("target", "place", "expected"),
+    [("sm_90a", "cpu", "cuda"), ("cpu", "cuda:0", "cpu"), ("pvc", "cuda:0", "cpu")],
+)
+def test_a_target_that_does_not_fit_the_tensors_is_refused(target, place, expected):
+    with pytest.raises(
+        XeTileError, match=f"target {target}: expected tensors on {expected}, got some on {place}: move"
+    ):
+        devices.expect_device(Target(target), torch.device(place))
+
+
+def test_a_target_for_cuda_with_tensors_of_the_cpu_is_an_error_of_the_call():
+    with pytest.raises(torch._dynamo.exc.BackendCompilerFailed, match="target sm_90a: expected tensors on cuda, got"):
+        torch.compile(lambda x: x * 2, backend=xetile.torch.backend, options={"target": "sm_90a"})(torch.ones(3))
+
+
+def test_other_devices_are_refused():
+    with pytest.raises(XeTileError, match="expected tensors on cpu or cuda, got some on meta"):
+        devices.target_for(torch.device("meta"))
+
+
+def test_several_devices_of_a_graph_are_pytorchs_unless_strict(monkeypatch, caplog):
+    monkeypatch.setattr(devices, "place_of", lambda tensor: torch.device("cuda", len(tensor.shape)))
+    function, inputs = lambda x, y: x + y, (torch.ones(3), torch.ones(2, 3))
+    assert torch.equal(torch.compile(function, backend=xetile.torch.backend)(*inputs), torch.full((2, 3), 2.0))
+    assert any("a graph runs in PyTorch: expected tensors on one device" in each.message for each in caplog.records)
+    torch._dynamo.reset()
+    with pytest.raises(torch._dynamo.exc.BackendCompilerFailed, match="got some on cuda:1, cuda:2: move the model"):
+        torch.compile(function, backend=xetile.torch.backend, options={"strict": True})(*inputs)
+
+
+def test_copies_between_devices_are_pytorchs():
+    with FakeTensorMode():
+        x = torch.empty(3, 4, device="cuda")
+        graph = make_fx(lambda x: (x * 2).to("cpu") + 1)(x)
+    found = devices.foreign_nodes(graph, torch.device("cuda:0"))
+    assert [node.target.overloadpacket for node in found] == [torch.ops.aten._to_copy, torch.ops.aten.add]
+    assert set(found.values()) == {"kernels have tensors on cuda:0 only, it has some on cpu"}
+    assert not devices.has_foreign_arguments(graph, torch.device("cuda:0"))
+    assert devices.has_foreign_arguments(graph, torch.device("cuda:1"))
+
+
+def test_norms_of_cudnn_are_decomposed_and_attention_is_left():
+    table = decomposition_table(with_attention=False)
+    assert torch.ops.aten.cudnn_batch_norm.default in table
+    assert not [operation for operation in table if "attention" in str(operation)]
+    assert [operation for operation in decomposition_table() if "attention" in str(operation)]
