@@ -58,6 +58,14 @@ std::mutex &tableMutex() {
 size_t keptBytes = 0;
 constexpr size_t mostKept = size_t(1) << 30;
 
+/// True if nobody asks for the content.
+bool isShadow(Fill fill) { return fill == Fill::ToRead || fill == Fill::ToWrite; }
+
+/// Its own memory: of a shadow, entries of 8 bytes that map pages of 4 KiB.
+size_t ownBytes(const Region &region) {
+  return isShadow(region.fill) ? region.pageBytes / 512 : region.pageBytes;
+}
+
 struct Fault {
   std::atomic<int> state{0}; // 1 while it is written, 2 when it is complete
   size_t region = 0;
@@ -69,9 +77,6 @@ Fault fault;
 struct sigaction previous;
 size_t watches = 0;
 std::atomic<const char *> running{nullptr};
-
-/// True if nobody asks for the content.
-bool isShadow(Fill fill) { return fill == Fill::ToRead || fill == Fill::ToWrite; }
 
 size_t roundUp(size_t value, size_t to) { return (value + to - 1) / to * to; }
 
@@ -183,7 +188,7 @@ Region *regionOf(size_t pageBytes, Fill fill) {
     if (region.used)
       continue;
     if (region.mapping && region.pageBytes == pageBytes && alike(region.fill, fill)) {
-      keptBytes -= pageBytes;
+      keptBytes -= ownBytes(region);
       return &region;
     }
     (region.mapping ? other : empty) = &region;
@@ -192,7 +197,7 @@ Region *regionOf(size_t pageBytes, Fill fill) {
     return &regions[regionCount++];
   if (empty || !other)
     return empty;
-  keptBytes -= other->pageBytes;
+  keptBytes -= ownBytes(*other);
   unmap(*other);
   return other;
 }
@@ -314,13 +319,13 @@ void releaseGuarded(void *pointer) {
       region.used = false;
       if (region.opened)
         closeGuards(region);
-      if (keptBytes + region.pageBytes > mostKept)
+      if (keptBytes + ownBytes(region) > mostKept)
         return unmap(region);
       // Who still has the pointer is to fail. Nobody has one to a launch's own memory, and to close
       // and open pages takes as long as some kernels.
       if (region.fill == Fill::All)
         setAccessible(region, false);
-      keptBytes += region.pageBytes;
+      keptBytes += ownBytes(region);
       return;
     }
 }
