@@ -211,7 +211,8 @@ class IrMutations:
                 module = self.ir.Module.parse(printed)
             except self.ir.MLIRError as error:
                 said = "; ".join(str(info.message) for info in error.error_diagnostics)
-                return module, f"{what}, printed in {form}form, does not parse: {said}\n{printed}"
+                theirs = "" if _names_our_op(error, printed) else _NONE_OF_OURS
+                return module, f"{what}, printed in {form}form, does not parse: {said}{theirs}\n{printed}"
             again = str(module)
             if _without_numbers(again) != _without_numbers(text):
                 rows = zip(text.splitlines(), again.splitlines(), strict=False)
@@ -310,8 +311,21 @@ def _stage(name: str, is_ours: bool) -> None:
     print(f"stage {'ours' if is_ours else 'upstream'}: {name}", file=sys.stderr, flush=True)
 
 
+_NONE_OF_OURS = " (in lines without operations of ours)"
+
+
+def _names_our_op(error: Any, printed: str) -> bool:
+    """Whether one of our operations is in a line that an error of the parser, or a note of it, points at."""
+    rows = printed.splitlines()
+    told = [info for each in error.error_diagnostics for info in (each, *each.notes)]
+    lines = [int(place[1]) for info in told if (place := re.search(r":(\d+):\d+", str(info.location)))]
+    return not lines or any(re.search(r"\bxetile\.", rows[line - 1]) for line in lines if 0 < line <= len(rows))
+
+
 def is_of_upstreams_op(found: str) -> bool:
     """Whether a text that was printed does not parse because of an operation that is none of ours."""
+    if found.partition("\n")[0].endswith(_NONE_OF_OURS):
+        return True
     return bool(re.search(r"does not parse: (custom op )?'(?!xetile\.|transform\.xetile\.)[\w.]+'", found))
 
 

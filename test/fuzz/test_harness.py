@@ -297,3 +297,23 @@ def test_workers_die_with_the_parent(tmp_path):
 )
 def test_text_that_does_not_parse_is_upstreams_if_its_op_is(said, theirs):
     assert ir_mutations.is_of_upstreams_op(f"the input, printed in form, does not parse: {said}\n..") == theirs
+
+
+@pytest.mark.parametrize(
+    ("user", "ours"),
+    [
+        ("xetile.tile_transpose %0, [1, 0] : vector<4x8xf32> -> vector<8x4xf32>", True),
+        ("vector.transpose %0, [1, 0] : vector<4x8xf32> to vector<8x4xf32>", False),
+    ],
+)
+def test_values_of_two_types_are_upstreams_if_no_line_told_of_has_an_op_of_ours(user, ours):
+    from xetile.mlir import ir
+
+    text = f"""func.func @xetile() {{
+      %0 = ub.poison : vector<8x8xf32>
+      %1 = {user}
+      return
+    }}"""
+    with ir.Context(), pytest.raises(ir.MLIRError, match="different type") as error:
+        ir.Module.parse(text)
+    assert ir_mutations._names_our_op(error.value, text) == ours

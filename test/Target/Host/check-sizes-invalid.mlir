@@ -40,3 +40,15 @@ func.func @no_such_dimension(%a: tensor<?xf32>) -> tensor<?xf32> {
   }
   return %r : tensor<?xf32>
 }
+
+// -----
+
+func.func @numbers(%a: tensor<?xf32>) {
+  %c0 = arith.constant 0 : i64
+  %c-1 = arith.constant -1 : i64
+  %true = arith.constant true
+  // expected-error @below {{names expectation 0 of @xetile_expect, whose xetile.expectations has 1; expected a number from 1 to 1}}
+  call @xetile_expect(%c0, %true, %c0, %c-1) : (i64, i1, i64, i64) -> ()
+  return
+}
+func.func private @xetile_expect(i64, i1, i64, i64) attributes {xetile.expectations = [["cf.assert", "a"]]}

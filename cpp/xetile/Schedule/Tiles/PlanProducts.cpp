@@ -258,7 +258,8 @@ std::optional<TilePlan> planComputedFactors(ArrayRef<Value> results, TileSizes &
       isComputed(found->op->getOperand(0)) ? llvm::divideCeil(tiles, plan->columnsInTurn) : 1;
   if (isComputed(found->op->getOperand(1)))
     plan->timesOfFactors = std::max<int64_t>(
-        plan->timesOfFactors, llvm::divideCeil(rows, plan->tile[kRows] / plan->layout[kRows]));
+        plan->timesOfFactors,
+        llvm::divideCeil(rows, llvm::divideCeil(plan->tile[kRows], plan->layout[kRows])));
   return plan;
 }
 

@@ -374,6 +374,8 @@ LogicalResult checkDimensions(func::FuncOp function) {
 
 struct CheckSizes : xetile::impl::CheckSizesBase<CheckSizes> {
   void runOnOperation() override {
+    if (failed(Expectations::checkNumbers(getOperation())))
+      return signalPassFailure();
     for (func::FuncOp function : getEntryPoints(getOperation()))
       if (failed(addCheck(function)))
         return signalPassFailure();

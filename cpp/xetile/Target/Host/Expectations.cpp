@@ -1,10 +1,12 @@
 //===- Expectations.cpp - what a run expects of data --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: conditions on data, as values. Out: a call for each, and their texts.
-// Refused: a module that has the name @xetile_expect for something else.
+// Refused: a module that has the name @xetile_expect for something else; calls of it whose number
+// is of no expectation.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Host/Expectations.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/SymbolTable.h"
 
 using namespace mlir;
@@ -22,6 +24,24 @@ std::string xetile::describePlace(Operation *op) {
 func::FuncOp Expectations::find(ModuleOp module) {
   auto function = module.lookupSymbol<func::FuncOp>(kExpect);
   return function && function->hasAttr(kExpectationsAttr) ? function : func::FuncOp();
+}
+
+LogicalResult Expectations::checkNumbers(ModuleOp module) {
+  func::FuncOp function = find(module);
+  if (!function)
+    return success();
+  int64_t count = function->getAttrOfType<ArrayAttr>(kExpectationsAttr).size();
+  WalkResult result = module.walk([&](func::CallOp call) -> WalkResult {
+    APInt number;
+    if (call.getCallee() != kExpect || call.getNumOperands() == 0 ||
+        !matchPattern(call.getOperand(0), m_ConstantInt(&number)) ||
+        (number.sge(1) && number.sle(count)))
+      return WalkResult::advance();
+    return call.emitOpError("names expectation ")
+           << number.getSExtValue() << " of @" << kExpect << ", whose " << kExpectationsAttr
+           << " has " << count << "; expected a number from 1 to " << count;
+  });
+  return failure(result.wasInterrupted());
 }
 
 LogicalResult Expectations::expect(OpBuilder &b, Operation *op, const llvm::Twine &text,

@@ -28,6 +28,9 @@ public:
   /// The function that is called; null if nothing is expected.
   static mlir::func::FuncOp find(mlir::ModuleOp module);
 
+  /// Fails with an error at a call whose number is of no expectation.
+  static llvm::LogicalResult checkNumbers(mlir::ModuleOp module);
+
 private:
   mlir::ModuleOp module;
 };

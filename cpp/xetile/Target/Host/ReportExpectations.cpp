@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: functions on memory that call @xetile_expect. Out: each call records the first expectation
 // that does not hold, in memory of the function's own, and public functions return that.
-// Refused: such calls in private functions.
+// Refused: such calls in private functions; numbers of no expectation.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -102,6 +102,8 @@ struct ReportExpectations : xetile::impl::ReportExpectationsBase<ReportExpectati
     func::FuncOp expect = Expectations::find(getOperation());
     if (!expect)
       return;
+    if (failed(Expectations::checkNumbers(getOperation())))
+      return signalPassFailure();
     auto expectations = expect->getAttrOfType<ArrayAttr>(kExpectationsAttr);
     for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
       SmallVector<func::CallOp> calls;

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import schedule_cases
 from gpu_programs import function, generic, tensor
+from xetile import XeTileError
 from xetile.mlir import ir
 
 
@@ -56,6 +57,13 @@ def test_tiles_and_subgroups_may_be_given(compile_case, rng):
     kernel, tiles = compile_case(case.text, workgroup_m=32, workgroup_n=32, subgroups_m=2, subgroups_n=2)
     assert "sg_layout = [2, 2]" in tiles
     assert not case.difference(np.asarray(kernel(*case.arrays)))
+
+
+def test_more_subgroups_than_rows_are_refused(compile_case, rng):
+    """Where the right operand is computed, too, its times are counted by rows of a subgroup."""
+    case = schedule_cases.rotary(rng, heads=3, rows=45, size=24, keys=3, dtype="bf16")
+    with pytest.raises(XeTileError, match=r"does not divide the tile of 48 x 2 elements"):
+        compile_case(case.text, workgroup_m=48, workgroup_n=2, subgroups_m=100, subgroups_n=3)
 
 
 def test_subgroups_that_do_not_divide_k_have_all_of_it(compile_case, rng):
