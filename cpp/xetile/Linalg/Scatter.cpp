@@ -31,28 +31,37 @@ static std::optional<arith::AtomicRMWKind> kindOf(Operation *combine) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// True if `value` of the body depends on the loop `loop`, or on what is combined so far.
-static bool dependsOn(linalg::GenericOp op, Value value, unsigned loop) {
+std::optional<llvm::SmallBitVector> xetile::loopsBehind(linalg::GenericOp op, Value value) {
+  llvm::SmallBitVector loops(op.getNumLoops());
   SmallVector<Value> open{value};
   llvm::SmallPtrSet<Operation *, 8> seen;
   while (!open.empty()) {
     Value each = open.pop_back_val();
     if (auto argument = dyn_cast<BlockArgument>(each);
-        argument && argument.getOwner() == op.getBody())
-      if (argument.getArgNumber() >= op.getNumDpsInputs() ||
-          op.getMatchingIndexingMap(&op->getOpOperand(argument.getArgNumber()))
-              .isFunctionOfDim(loop))
-        return true;
+        argument && argument.getOwner() == op.getBody()) {
+      if (argument.getArgNumber() >= op.getNumDpsInputs())
+        return std::nullopt;
+      AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(argument.getArgNumber()));
+      for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+        if (map.isFunctionOfDim(loop))
+          loops.set(loop);
+    }
     Operation *by = each.getDefiningOp();
     if (!by || by->getBlock() != op.getBody() || !seen.insert(by).second)
       continue;
-    if (auto index = dyn_cast<linalg::IndexOp>(by); index && index.getDim() == loop)
-      return true;
+    if (auto index = dyn_cast<linalg::IndexOp>(by))
+      loops.set(index.getDim());
     if (by->getNumRegions() != 0)
-      return true;
+      return std::nullopt;
     llvm::append_range(open, by->getOperands());
   }
-  return false;
+  return loops;
+}
+
+/// True if `value` of the body depends on the loop `loop`, or on what is combined so far.
+static bool dependsOn(linalg::GenericOp op, Value value, unsigned loop) {
+  std::optional<llvm::SmallBitVector> loops = loopsBehind(op, value);
+  return !loops || loops->test(loop);
 }
 
 /// The loop whose index `value` is, maybe of another type.

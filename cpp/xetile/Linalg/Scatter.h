@@ -4,6 +4,7 @@
 #define XETILE_LINALG_SCATTER_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 namespace xetile {
 
@@ -29,6 +30,10 @@ struct Scatter {
   mlir::AffineMap resultMap() { return op.getMatchingIndexingMap(op.getDpsInitOperand(0)); }
   bool replaces() const { return kind == mlir::arith::AtomicRMWKind::assign; }
 };
+
+/// The loops that `value` of the body of `op` depends on; none if it depends on what is combined so
+/// far, or on an op with a region, that nobody looks into.
+std::optional<llvm::SmallBitVector> loopsBehind(mlir::linalg::GenericOp op, mlir::Value value);
 
 /// Writes a scatter of `updates`, [n, w..], at `rows`, n integers, to `init`, [d, w..]. `combine`
 /// is given an element and its update and returns what comes of both; `neutral` changes no element,

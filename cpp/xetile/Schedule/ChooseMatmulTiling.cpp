@@ -82,15 +82,14 @@ DiagnosedSilenceableFailure ChooseMatmulTilingOp::apply(TransformRewriter &rewri
                                                         TransformState &state) {
   auto op = cast<TransformOpInterface>(getOperation());
   MatmulTiling given;
-  StringRef target, precision;
+  StringRef target;
+  bool isTf32 = false;
   if (auto diag = readGiven(*this, state, given); !diag.succeeded())
     return diag;
-  if (auto diag = readString(op, state, getPrecision(), "precision", precision); !diag.succeeded())
+  if (auto diag = readPrecision(op, state, getPrecision(), isTf32); !diag.succeeded())
     return diag;
   if (auto diag = readString(op, state, getTarget(), "target", target); !diag.succeeded())
     return diag;
-  if (precision != "exact" && precision != "tf32")
-    return op.emitDefiniteFailure() << "precision = " << precision << ": expected exact or tf32";
   const Target *other = findTilingTarget(target);
   if (std::optional<std::string> why = other ? std::nullopt : checkChip(target))
     return op.emitDefiniteFailure() << "target: " << *why;
@@ -105,7 +104,7 @@ DiagnosedSilenceableFailure ChooseMatmulTilingOp::apply(TransformRewriter &rewri
     mistake = contraction.error().message;
   else if (!contraction->isNormalized())
     mistake = "expected the loops in the order m, n, k, batches; run normalize_matmul before";
-  else if (contraction->elementType(0).isF32() && precision != "tf32" &&
+  else if (contraction->elementType(0).isF32() && !isTf32 &&
            !(other && other->multipliesF32))
     mistake = "the matrix unit multiplies f32 as tf32, with 10 bits of mantissa; allow it with "
               "precision=tf32, or make the inputs f16 or bf16";
@@ -115,7 +114,7 @@ DiagnosedSilenceableFailure ChooseMatmulTilingOp::apply(TransformRewriter &rewri
     return diag;
   }
 
-  bool isExact = contraction->elementType(0).isF32() && precision == "exact";
+  bool isExact = contraction->elementType(0).isF32() && !isTf32;
   MatmulTiling tiling = choose(*contraction, given, target, isExact);
   writeDown(rewriter, matmul, tiling);
   Builder b(getContext());

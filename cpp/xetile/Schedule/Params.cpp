@@ -50,6 +50,17 @@ DiagnosedSilenceableFailure readString(TransformOpInterface op, TransformState &
   return DiagnosedSilenceableFailure::success();
 }
 
+DiagnosedSilenceableFailure readPrecision(TransformOpInterface op, TransformState &state,
+                                          Value param, bool &isTf32) {
+  StringRef precision;
+  if (auto diag = readString(op, state, param, "precision", precision); !diag.succeeded())
+    return diag;
+  if (precision != "exact" && precision != "tf32")
+    return op.emitDefiniteFailure() << "precision = " << precision << ": expected exact or tf32";
+  isTf32 = precision == "tf32";
+  return DiagnosedSilenceableFailure::success();
+}
+
 DiagnosedSilenceableFailure wrongTarget(TransformOpInterface op, Operation *target,
                                         StringRef expected) {
   DiagnosedDefiniteFailure diag = op.emitDefiniteFailure()

@@ -29,6 +29,11 @@ mlir::DiagnosedSilenceableFailure readString(mlir::transform::TransformOpInterfa
                                              mlir::Value param, llvm::StringRef name,
                                              llvm::StringRef &value);
 
+/// Reads `param`, "exact" or "tf32": how products of f32 are computed.
+mlir::DiagnosedSilenceableFailure readPrecision(mlir::transform::TransformOpInterface op,
+                                                mlir::transform::TransformState &state,
+                                                mlir::Value param, bool &isTf32);
+
 /// A definite failure of `op` because its payload `target` is not an `expected`.
 mlir::DiagnosedSilenceableFailure wrongTarget(mlir::transform::TransformOpInterface op,
                                               mlir::Operation *target, llvm::StringRef expected);

@@ -15,12 +15,10 @@ namespace xetile::transform_ops {
 DiagnosedSilenceableFailure SetPrecisionOp::apply(TransformRewriter &rewriter, TransformResults &,
                                                   TransformState &state) {
   auto op = cast<TransformOpInterface>(getOperation());
-  StringRef precision;
-  if (auto diag = readString(op, state, getPrecision(), "precision", precision); !diag.succeeded())
+  bool isTf32 = false;
+  if (auto diag = readPrecision(op, state, getPrecision(), isTf32); !diag.succeeded())
     return diag;
-  if (precision != "exact" && precision != "tf32")
-    return op.emitDefiniteFailure() << "precision = " << precision << ": expected exact or tf32";
-  if (precision == "exact")
+  if (!isTf32)
     return DiagnosedSilenceableFailure::success();
   for (Operation *target : state.getPayloadOps(getTarget()))
     target->walk([&](TileMmaOp mma) {

@@ -213,14 +213,9 @@ static DiagnosedSilenceableFailure read(SplitKOp split, TransformState &state, G
   if (auto diag = readString(op, state, split.getTarget(), "target", given.target);
       !diag.succeeded())
     return diag;
-  if (Value param = split.getPrecision()) {
-    StringRef precision;
-    if (auto diag = readString(op, state, param, "precision", precision); !diag.succeeded())
+  if (Value param = split.getPrecision())
+    if (auto diag = readPrecision(op, state, param, given.isTf32); !diag.succeeded())
       return diag;
-    if (precision != "exact" && precision != "tf32")
-      return op.emitDefiniteFailure() << "precision = " << precision << ": expected exact or tf32";
-    given.isTf32 = precision == "tf32";
-  }
   if (const Target *other = findTilingTarget(given.target)) {
     if (other->chooseParts)
       return DiagnosedSilenceableFailure::success();

@@ -85,7 +85,7 @@ bool isProductFor(const KernelOps &kernel, const KernelOps &reader) {
 }
 
 /// True if `kernel` reduces, and multiplies nothing.
-bool reducesRows(const KernelOps &kernel) {
+bool reducesOnly(const KernelOps &kernel) {
   return !kernel.given && kernel.schedule == "rows" && llvm::any_of(kernel.ops, reduces) &&
          llvm::none_of(kernel.ops, isContraction);
 }
@@ -110,7 +110,7 @@ KernelOps join(const KernelOps &product, const KernelOps &reader, StringRef sche
 
 bool joinsOne(SmallVectorImpl<KernelOps> &kernels) {
   for (KernelOps &reader : kernels) {
-    if (!reducesRows(reader))
+    if (!reducesOnly(reader))
       continue;
     for (KernelOps &product : kernels) {
       if (!isProductFor(product, reader) || product.ops.size() + reader.ops.size() > kMostOps ||

@@ -56,27 +56,12 @@ private:
 
 /// True if the loops before `next` are all that the row's number depends on.
 bool LoopWriter::rowIsKnown(unsigned next) {
-  llvm::SmallBitVector known(op.getNumLoops());
+  std::optional<llvm::SmallBitVector> loops = loopsBehind(op, scatter.row);
+  if (!loops)
+    return false;
   for (unsigned loop : ArrayRef(order).take_front(next))
-    known.set(loop);
-  SmallVector<Value> open{scatter.row};
-  while (!open.empty()) {
-    Value each = open.pop_back_val();
-    if (auto argument = dyn_cast<BlockArgument>(each);
-        argument && argument.getOwner() == op.getBody()) {
-      AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(argument.getArgNumber()));
-      for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
-        if (!known.test(loop) && map.isFunctionOfDim(loop))
-          return false;
-      continue;
-    }
-    Operation *by = each.getDefiningOp();
-    if (auto index = dyn_cast_if_present<linalg::IndexOp>(by); index && !known.test(index.getDim()))
-      return false;
-    if (by && by->getBlock() == op.getBody())
-      llvm::append_range(open, by->getOperands());
-  }
-  return true;
+    loops->reset(loop);
+  return loops->none();
 }
 
 /// A number of the body, at the loops' indices.
