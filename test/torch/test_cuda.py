@@ -20,13 +20,17 @@ import xetile.torch  # noqa: E402
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 from xetile import Target, XeTileError  # noqa: E402
-from xetile.torch import devices  # noqa: E402
+from xetile.torch import checks, cuda_calls, devices, sizes  # noqa: E402
 from xetile.torch.importing import decomposition_table  # noqa: E402
+from xetile.torch.layouts import Layout  # noqa: E402
+from xetile.torch.options import kernel_options  # noqa: E402
 
 if "sm_90a" not in [target.name for target in xetile.targets.available()]:
     pytest.skip("built without the target sm_90a", allow_module_level=True)
 
 HERE = Path(__file__).parent
+# The package has its function by that name.
+MODULE = sys.modules[xetile.torch.backend.__module__]
 DRIVER = HERE.parent / "python" / "targets" / "nvidia" / "Inputs" / "fake_driver.c"
 MLP = "torch.nn.Sequential(torch.nn.Linear(16, 24), torch.nn.GELU(), torch.nn.Linear(24, 8))"
 
@@ -106,20 +110,63 @@ with torch.no_grad():
 
 FALLS_BACK = """
 told(lambda: compiled(lambda x: torch.sort(x, dim=1).values * 2)(torch.randn(5, 6)))
-told(lambda: compiled(lambda x: x * 2, dynamic=True)(torch.randn(5, 6)))
-told(lambda: compiled(lambda x: x * 2, dynamic=True, strict=False)(torch.randn(5, 6)))
+function = lambda x: torch.linalg.householder_product(x, x[0]).sin()
+told(lambda: compiled(function, strict=False)(torch.randn(8, 4)))
+told(lambda: compiled(function, strict=False, dynamic=True)(torch.randn(8, 4)))
 table = torch.nn.Embedding(20, 16)
 told(lambda: compiled(table)(torch.tensor([[3, 20]])))
 """
 
 
 def test_what_a_graph_cannot_do_is_told(driver, tmp_path):
-    sort, sizes, sizes_in_pytorch, index = printed_by(FALLS_BACK, driver, tmp_path / "log")
+    sort, product, of_any_size, index = printed_by(FALLS_BACK, driver, tmp_path / "log")
     assert sort[0] == "fine" and "aten.sort.default runs in PyTorch: linalg has no sorting" in sort[1][0]
-    assert "results of sizes that are known when they are compiled: use torch.compile(dynamic=False)" in sizes[0]
-    assert sizes_in_pytorch[0] == "fine" and "a graph runs in PyTorch: kernels for CUDA" in sizes_in_pytorch[1][0]
+    for each in (product, of_any_size):
+        assert each[0] == "fine" and "a graph runs in PyTorch: torch-mlir does not import the graph" in each[1][0]
     # As an assertion of CUDA's on a GPU.
     assert "RuntimeError" in index[0] and "aten.embedding.default: an index is not from 0 to 19" in index[0]
+
+
+SIZES = f"""
+model = {MLP}
+function = compiled(model, dynamic=True)
+for rows in (4, 9, 4):
+    x = torch.randn(rows, 16)
+    got, exact = function(x), model(x)
+    tell(f"{{rows}} rows", got, exact)
+    ours, theirs = (torch.autograd.grad(y.square().sum(), list(model.parameters())) for y in (got, exact))
+    for number, pair in enumerate(zip(ours, theirs)):
+        tell(f"gradient {{number}} of {{rows}} rows", *pair)
+function = lambda x: (x.reshape(-1, 4) * 2).sum(1)
+tell("joined sizes", compiled(function, dynamic=True)(x := torch.randn(3, 8)), function(x))
+function = lambda x: torch.sort(x * 2, dim=1).values + 1
+tell("parts", compiled(function, dynamic=True)(x), function(x))
+"""
+
+
+def test_sizes_that_a_run_knows_are_compiled_when_they_come(driver, tmp_path):
+    rows = printed_by(SIZES, driver, tmp_path / "log")
+    assert len(rows) == 17
+    assert {name: error for name, error in rows if not error <= 2e-5} == {}
+
+
+def test_of_too_many_sizes_pytorch_runs_a_graph(monkeypatch, caplog):
+    monkeypatch.setattr(sizes, "_MOST", 1)
+    graph = make_fx(lambda x: x * 2, tracing_mode="symbolic")(torch.empty(3, 4))
+    assert sizes.has_open_sizes(graph)
+    compiled = []
+    run = sizes.PerSizes(graph, lambda known: compiled.append(known) or (lambda tensors: known.forward(*tensors)))
+    for rows in (2, 2, 5):
+        given = [torch.ones(rows, 4)]
+        assert torch.equal(run(given), torch.full((rows, 4), 2.0)) and not given
+    assert len(compiled) == 1 and not sizes.has_open_sizes(compiled[0])
+    assert "a graph runs in PyTorch: it was compiled for 1 kinds of sizes, which is the most" in caplog.messages
+
+
+def test_results_of_sizes_that_depend_on_data_are_refused():
+    layouts = [Layout((3, -1), (), (0, 1), torch.float32)]
+    with pytest.raises(XeTileError, match="whose sizes are known when a graph is compiled, got one of"):
+        cuda_calls.expect_known_sizes(layouts)
 
 
 DOUBLES = """
@@ -197,6 +244,64 @@ def test_copies_between_devices_are_pytorchs():
     assert set(found.values()) == {"kernels have tensors on cuda:0 only, it has some on cpu"}
     assert not devices.has_foreign_arguments(graph, torch.device("cuda:0"))
     assert devices.has_foreign_arguments(graph, torch.device("cuda:1"))
+
+
+def traced(function, *shapes, dtype=torch.float32):
+    """The graph of CUDA tensors, as AOTAutograd decomposes it."""
+    with FakeTensorMode():
+        inputs = [torch.empty(shape, dtype=dtype, device="cuda") for shape in shapes]
+        return make_fx(function, decomposition_table=decomposition_table(with_attention=False))(*inputs)
+
+
+@pytest.fixture
+def kernels(monkeypatch):
+    """The kernels of what is compiled, instead of calls."""
+    made = []
+    monkeypatch.setattr(MODULE, "call_on_gpu", lambda kernel, *rest: made.append(kernel))
+    return made
+
+
+def compile_graph(graph):
+    settings = kernel_options({"target": "sm_90a"})
+    return MODULE._compile(graph, (), settings=settings, strict=True, device=torch.device("cuda:0"))
+
+
+def test_numbers_that_a_graph_makes_are_the_kernels(kernels, caplog):
+    """A quotient of a number makes it a tensor of the CPU, and a limit one of the GPU."""
+    caplog.set_level("INFO", "xetile.torch")
+    graph = traced(lambda x: torch.softmax(x, -1).clamp(max=0.5), (8, 40))
+    on_cpu = [
+        node for node in graph.graph.nodes if getattr(node.meta.get("val"), "device", None) == torch.device("cpu")
+    ]
+    assert on_cpu and any("device" in node.kwargs for node in graph.graph.nodes if node not in on_cpu)
+    compile_graph(graph)
+    assert len(kernels) == 1 and not caplog.messages
+
+
+def test_numbers_of_the_cpu_that_go_elsewhere_are_pytorchs():
+    def function(x):
+        number = torch.full((), 2.0)
+        return x * number, number
+
+    with FakeTensorMode():
+        graph = make_fx(function)(torch.empty(3, device="cuda"))
+    found = devices.foreign_nodes(graph, torch.device("cuda:0"))
+    assert {node.target.overloadpacket for node in found} == {torch.ops.aten.full, torch.ops.aten.mul}
+
+
+def test_attentions_without_a_kernel_are_pytorchs_products_and_ours_between(kernels, caplog):
+    caplog.set_level("INFO", "xetile.torch")
+    shape = (4, 8, 512, 64)
+    function = lambda q, k, v: torch.softmax(q @ k.transpose(-1, -2), -1) @ v  # noqa: E731
+    compile_graph(traced(function, shape, shape, shape, dtype=torch.bfloat16))
+    assert len(kernels) == 1
+    assert len(caplog.messages) == 2 and "aten.bmm.default runs in PyTorch: no kernels of it" in caplog.messages[0]
+
+
+def test_an_assertion_of_many_indices_says_what_cuda_takes():
+    function = lambda x: [sum(x[(x[:, 0] * number).long()] for number in range(9))]  # noqa: E731
+    graph = make_fx(function, tracing_mode="fake")(torch.ones(30, 4))
+    assert 200 < len(checks.with_flag(graph)) < 255
 
 
 def test_norms_of_cudnn_are_decomposed_and_attention_is_left():

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import logging
+import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -30,6 +31,7 @@ from xetile.torch.importing import decomposition_table, import_graph
 from xetile.torch.layouts import in_memory_order
 from xetile.torch.options import kernel_options
 from xetile.torch.recurrent import keep_whole
+from xetile.torch.sizes import PerSizes, has_open_sizes
 
 __all__ = ["backend"]
 
@@ -107,11 +109,27 @@ def _compile(
     freeze: bool = False,
 ) -> Any:
     del inputs  # nodes know their types
+    if device.type != "cpu" and has_open_sizes(graph):
+        known = functools.partial(_compile, inputs=(), settings=settings, strict=strict, device=device, freeze=freeze)
+        return _as_boxed(PerSizes(graph, known))
     # CUDA tensors are where kernels read them.
     frozen = static_inputs() if freeze and device.type == "cpu" else frozenset()
-    eager = graphs.eager_nodes(graph) | devices.foreign_nodes(graph, device)
+    eager = graphs.eager_nodes(graph)
+    eager |= devices.foreign_nodes(graph, device, eager)
     if not eager and not graphs.has_foreign_arguments(graph) and not devices.has_foreign_arguments(graph, device):
         return _boxed(_function(graph, settings, strict, device, frozen))
+    return make_boxed_func(_in_parts(graph, eager, settings, strict, device, frozen))
+
+
+def _in_parts(
+    graph: fx.GraphModule,
+    eager: dict[fx.Node, str],
+    settings: Mapping[str, Any],
+    strict: bool,
+    device: torch.device,
+    frozen: frozenset[int],
+) -> Callable[..., Any]:
+    """The callable of a graph of which PyTorch computes the operations in `eager`, told why, and kernels the others."""
     for node, reason in eager.items():
         _LOG.info("%s runs in PyTorch: %s%s", node.target, reason, _line(node))
     whole, calls = graphs.partition(graph, eager)
@@ -120,7 +138,7 @@ def _compile(
     for call in calls:
         part = frozenset(number for number, node in enumerate(call.args) if node in weights)
         setattr(whole, call.target, _Call(_function(getattr(whole, call.target), settings, strict, device, part)))
-    return make_boxed_func(whole.forward)
+    return whole.forward
 
 
 class _Call(torch.nn.Module):
@@ -148,10 +166,14 @@ def _function(
         kernel_graph, arguments, results = in_memory_order(outputs.kernel)
         if not on_cpu:
             expect_known_sizes(results)
+            kernel_graph = devices.without_devices(kernel_graph)
         module = import_graph(kernel_graph, _NAME, frozen, asserts=settings["target"].name == "cpu")
         kernel = compiler.compile(module, **settings)
         call = call_of(kernel, arguments, results) if on_cpu else call_on_gpu(kernel, arguments, results, device)
     except XeTileError as error:
+        # Attentions are one kernel, which a GPU's units may not take; between products they are several.
+        if device.type != "cpu" and (products := graphs.batched_products(graph, f"no kernels of it: {error}")):
+            return _in_parts(graph, products, settings, strict, device, frozen)
         if strict:
             raise
         _LOG.warning("a graph runs in PyTorch: %s", error)
@@ -201,6 +223,12 @@ def _boxed(function: Callable[..., Any]) -> Callable[[list[Any]], Any]:
         inputs.clear()
         return results
 
+    return _as_boxed(run)
+
+
+def _as_boxed(call: Callable[[list[Any]], Any]) -> Callable[[list[Any]], Any]:
+    """AOTAutograd's mark on a function of one list; it keeps those of functions only."""
+    run = call if isinstance(call, types.FunctionType) else lambda inputs: call(inputs)
     run._boxed_call = True  # type: ignore[attr-defined]
     return run
 

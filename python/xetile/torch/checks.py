@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 _aten = torch.ops.aten
+_MOST_TOLD = 240  # letters; CUDA's assertions take less than 255
 _MOST_APART = 4  # to put fewer numbers together takes a kernel longer than to read them one by one
 
 
@@ -110,7 +111,8 @@ def with_flag(graph: fx.GraphModule) -> str:
         flag = functools.reduce(lambda left, right: call(graph.graph, _aten.mul.Tensor, left, right), numbers)
     output.args = ([*output.args[0], flag],)
     graph.recompile()
-    return "; or ".join(map(str, checks))
+    told = "; or ".join(f"{check}" for check in checks)
+    return told if len(told) <= _MOST_TOLD else f"{told[:_MOST_TOLD]}..."
 
 
 def reason_against_check(node: fx.Node) -> str | None:

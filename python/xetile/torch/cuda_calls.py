@@ -50,11 +50,11 @@ def call_on_gpu(
 
 
 def expect_known_sizes(results: Sequence[Layout]) -> None:
-    """XeTileError if a result has a size that is known at run time only: host code for CUDA allocates no results."""
+    """XeTileError if a result has a size that depends on data: host code for CUDA allocates no results."""
     if any(size == -1 for layout in results for size in layout.sizes):
         raise XeTileError(
-            "kernels for CUDA tensors have results of sizes that are known when they are compiled: use "
-            "torch.compile(dynamic=False), or mark sizes by torch._dynamo.mark_static"
+            "expected results of CUDA tensors whose sizes are known when a graph is compiled, got one of "
+            f"{[layout.sizes for layout in results]}: leave operations whose sizes depend on data out of the graph"
         )
 
 
@@ -80,9 +80,28 @@ class CudaCall:
             # A library's error that is waiting makes all launches harmless: nobody else may take it meanwhile.
             with cuda.one_at_a_time:
                 results: list[torch.Tensor] | None = self._direct(inputs)
+            if results is None and (fitting := self._fitting(inputs)) is not None:
+                with cuda.one_at_a_time:
+                    results = self._direct(fitting)
             if results is not None:
                 return results
         return self._call_with_others(inputs)
+
+    def _fitting(self, inputs: list[Any]) -> list[Any] | None:
+        """The tensors as declared, copies where strides or places in memory are others; None if that is not all. What
+        PyTorch computes in between may lie otherwise than it said when the graph was traced."""
+        if len(inputs) != len(self._arguments):
+            return None
+        fitting = []
+        for value, layout in zip(inputs, self._arguments, strict=True):
+            if layout is None or not isinstance(value, torch.Tensor) or value.shape != layout.sizes:
+                return None
+            if value.stride() != layout.strides or value.data_ptr() % _UNIT or value.is_neg() or value.requires_grad:
+                value = torch.empty_strided(layout.sizes, layout.strides, dtype=value.dtype, device=value.device).copy_(
+                    value.detach()
+                )
+            fitting.append(value)
+        return fitting
 
     def _call_with_others(self, inputs: list[Any]) -> list[torch.Tensor]:
         """The same with what is not exactly as declared. XeTileError for what does not fit, or failed."""

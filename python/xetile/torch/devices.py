@@ -7,7 +7,7 @@ memory. What a graph does with tensors that are elsewhere, as copies between dev
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import torch
@@ -18,6 +18,7 @@ from xetile.errors import XeTileError
 from xetile.kernels import cuda
 from xetile.kernels.cuda_arrays import on_device
 from xetile.targets import Target
+from xetile.torch.layouts import copy_of
 from xetile.torch.nodes import tensors_of
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "place_of",
     "target_for",
     "tensors_of_graph",
+    "without_devices",
 ]
 
 _CPU = torch.device("cpu")
@@ -95,16 +97,47 @@ def expect_device(target: Target, device: torch.device) -> None:
         expect_gpu(device)
 
 
-def foreign_nodes(graph: fx.GraphModule, device: torch.device) -> dict[fx.Node, str]:
-    """The operations that read or give tensors which are not on the graph's device, and how to say so."""
-    found = {}
-    for node in graph.graph.nodes:
-        if node.op != "call_function":
-            continue
-        places = {place_of(tensor) for tensor in tensors_of([node, node.args, node.kwargs])} - {device}
-        if places:
-            found[node] = f"kernels have tensors on {device} only, it has some on {', '.join(sorted(map(str, places)))}"
-    return found
+def foreign_nodes(graph: fx.GraphModule, device: torch.device, eager: Collection[fx.Node] = ()) -> dict[fx.Node, str]:
+    """The operations that read or give tensors which are not on the graph's device, and how to say so. Numbers that a
+    graph makes as tensors of the CPU, for operations there alone, are as good as on its device. `eager` are operations
+    that PyTorch computes anyway.
+    """
+    nodes = [node for node in graph.graph.nodes if node.op == "call_function"]
+    numbers = {node for node in nodes if _is_number(node)}
+    while True:
+        found = {}
+        for node in nodes:
+            read = [each for each in node.all_input_nodes if each not in numbers]
+            places = {place_of(tensor) for tensor in tensors_of([*read, *([] if node in numbers else [node])])} - {
+                device
+            }
+            if places:
+                told = ", ".join(sorted(map(str, places)))
+                found[node] = f"kernels have tensors on {device} only, it has some on {told}"
+        lost = {node for node in numbers if not _stays_inside(node, found.keys() | set(eager))}
+        if not lost:
+            return found
+        numbers -= lost
+
+
+def _is_number(node: fx.Node) -> bool:
+    """True if it gives a number as a tensor of the CPU."""
+    value = node.meta.get("val")
+    return isinstance(value, torch.Tensor) and not value.ndim and value.device.type == "cpu"
+
+
+def _stays_inside(node: fx.Node, others: Collection[fx.Node]) -> bool:
+    return node not in others and all(user.op == "call_function" and user not in others for user in node.users)
+
+
+def without_devices(graph: fx.GraphModule) -> fx.GraphModule:
+    """A copy whose operations do not say where their results are, as those of a graph for one device need not."""
+    copy = fx.GraphModule(graph, copy_of(graph.graph))
+    for node in copy.graph.nodes:
+        if "device" in node.kwargs:
+            node.kwargs = {name: value for name, value in node.kwargs.items() if name not in ("device", "pin_memory")}
+    copy.recompile()
+    return copy
 
 
 def has_foreign_arguments(graph: fx.GraphModule, device: torch.device) -> bool:

@@ -23,7 +23,16 @@ from xetile.torch.nodes import tensors_of
 from xetile.torch.ranges import reason_against_range
 from xetile.torch.recurrent import OPERATIONS
 
-__all__ = ["EAGER", "Outputs", "eager_nodes", "has_foreign_arguments", "output_of", "partition", "split_outputs"]
+__all__ = [
+    "EAGER",
+    "Outputs",
+    "batched_products",
+    "eager_nodes",
+    "has_foreign_arguments",
+    "output_of",
+    "partition",
+    "split_outputs",
+]
 
 _POWER = torch.ops.aten.pow
 _RANDOM = "random numbers are those of PyTorch's generator"
@@ -63,6 +72,11 @@ def eager_nodes(graph: fx.GraphModule) -> dict[fx.Node, str]:
             if reason is not None:
                 found[node] = reason
     return found
+
+
+def batched_products(graph: fx.GraphModule, reason: str) -> dict[fx.Node, str]:
+    """The products in batches, and `reason` for each."""
+    return {node: reason for node in graph.graph.nodes if node.target is torch.ops.aten.bmm.default}
 
 
 def _other_reason(node: fx.Node) -> str | None:

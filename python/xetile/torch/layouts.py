@@ -18,7 +18,7 @@ from torch import fx
 from xetile.errors import XeTileError
 from xetile.torch.graphs import output_of
 
-__all__ = ["Layout", "in_memory_order"]
+__all__ = ["Layout", "copy_of", "in_memory_order"]
 
 _permute = torch.ops.aten.permute.default
 
@@ -86,7 +86,7 @@ class Layout:
 def in_memory_order(graph: fx.GraphModule) -> tuple[fx.GraphModule, list[Layout | None], list[Layout]]:
     """A copy whose tensors are arguments and results as they lie in memory; the layouts of arguments (None for
     numbers), and those of results, which are nodes that compute tensors."""
-    graph = fx.GraphModule(graph, _copy(graph.graph))
+    graph = fx.GraphModule(graph, copy_of(graph.graph))
     arguments: list[Layout | None] = []
     for node in [node for node in graph.graph.nodes if node.op == "placeholder"]:
         value = node.meta.get("val")
@@ -117,7 +117,8 @@ def in_memory_order(graph: fx.GraphModule) -> tuple[fx.GraphModule, list[Layout 
     return graph, arguments, layouts
 
 
-def _copy(graph: fx.Graph) -> fx.Graph:
+def copy_of(graph: fx.Graph) -> fx.Graph:
+    """A copy of the graph, with other nodes."""
     copy = fx.Graph()
     nodes: dict[fx.Node, fx.Node] = {}
     output: Any = copy.graph_copy(graph, nodes)
