@@ -104,8 +104,7 @@ DiagnosedSilenceableFailure ChooseMatmulTilingOp::apply(TransformRewriter &rewri
     mistake = contraction.error().message;
   else if (!contraction->isNormalized())
     mistake = "expected the loops in the order m, n, k, batches; run normalize_matmul before";
-  else if (contraction->elementType(0).isF32() && !isTf32 &&
-           !(other && other->multipliesF32))
+  else if (contraction->elementType(0).isF32() && !isTf32 && !(other && other->multipliesF32))
     mistake = "the matrix unit multiplies f32 as tf32, with 10 bits of mantissa; allow it with "
               "precision=tf32, or make the inputs f16 or bf16";
   if (mistake) {

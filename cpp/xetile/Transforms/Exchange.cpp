@@ -80,8 +80,8 @@ static bool chooseParts(Move &move, Type storage, int64_t slmBytes) {
 /// Far more than the registers of any chip hold: only code that nobody wants has more.
 constexpr int64_t kMostSlices = 16384;
 
-/// Slices that a subgroup brings to and from shared local memory: each period of each of its pieces,
-/// once for each part of the vector.
+/// Slices that a subgroup brings to and from shared local memory: each period of each of its
+/// pieces, once for each part of the vector.
 static int64_t countSlices(const Move &move) {
   int64_t parts = computeProduct(move.parts), periods = 0;
   for (const Ownership *own : {&move.from, &move.to}) {

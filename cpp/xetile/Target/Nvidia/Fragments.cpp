@@ -108,7 +108,42 @@ Value KernelWriter::divideByRows(arith::DivFOp quotient, Place place) {
   return arith::MulFOp::create(b, pairOf(quotient.getLhs(), place), pairs[key]);
 }
 
-/// Indices beyond the edges read the last element: what is computed of it is not stored.
+/// True if a tile's places along a dimension are within its matrix where results are stored.
+bool KernelWriter::isReadWithin(InitTileOp init, unsigned dim) {
+  int64_t size = cast<MemRefType>(init.getSource().getType()).getDimSize(dim);
+  OpFoldResult offset = init.getMixedOffsets()[dim];
+  if (init.getTile().getType().getDimSize(dim) == 1) {
+    std::optional<int64_t> known = getConstantIntValue(offset);
+    return known && *known >= 0 && !ShapedType::isDynamic(size) && *known < size;
+  }
+  return llvm::all_of(plan.stores, [&](StoreTileOp store) {
+    auto to = store.getTile().getDefiningOp<InitTileOp>();
+    int64_t stored = cast<MemRefType>(to.getSource().getType()).getDimSize(dim);
+    return to.getMixedOffsets()[dim] == offset && !ShapedType::isDynamic(size) &&
+           !ShapedType::isDynamic(stored) && stored <= size;
+  });
+}
+
+/// An element, or zero where there is none.
+Value KernelWriter::loadOrZero(Value source, Value row, Value column) {
+  auto wide = [&](Value at) -> Value {
+    return arith::IndexCastOp::create(b, b.getIndexType(), at);
+  };
+  Type element = cast<MemRefType>(source.getType()).getElementType();
+  Value isThere = isInside(source, wide(row), wide(column));
+  auto branch = scf::IfOp::create(b, TypeRange{element}, isThere, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Value at = elementOf(source, wide(row), wide(column));
+  scf::YieldOp::create(
+      b, LLVM::LoadOp::create(b, element, at, element.getIntOrFloatBitWidth() / 8).getResult());
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, arith::ConstantOp::create(b, b.getZeroAttr(element)).getResult());
+  return branch.getResult(0);
+}
+
+/// Indices beyond the edges of the results read the last element: what is computed of it is not
+/// stored. Where results have other edges than what is read, zeros are read beyond the latter.
 Value KernelWriter::loadPair(LoadTileOp load, Place place) {
   auto init = load.getTile().getDefiningOp<InitTileOp>();
   auto type = cast<VectorType>(load.getValue().getType());
@@ -126,6 +161,10 @@ Value KernelWriter::loadPair(LoadTileOp load, Place place) {
   if (!isOneColumn)
     column = add(column, ownColumn(place));
   Value source = scalarOf(init.getSource());
+  if (!plan.isOnline() && !(isReadWithin(init, 0) && isReadWithin(init, 1))) {
+    Value first = loadOrZero(source, row, column);
+    return makePair(first, isOneColumn ? first : loadOrZero(source, row, add(column, 1)));
+  }
   auto within = [&](Value at, unsigned dim, int64_t last) -> Value {
     Value wide = arith::IndexCastOp::create(b, b.getIndexType(), at);
     Value most = arith::SubIOp::create(b, sizeOf(source, dim),

@@ -183,6 +183,8 @@ private:
   mlir::Value pairOf(mlir::Value value, Place place);
   mlir::Value computePair(mlir::Value value, Place place);
   mlir::Value loadPair(LoadTileOp load, Place place);
+  bool isReadWithin(InitTileOp init, unsigned dim);
+  mlir::Value loadOrZero(mlir::Value source, mlir::Value row, mlir::Value column);
   mlir::Value divideByRows(mlir::arith::DivFOp quotient, Place place);
   mlir::Value makePair(mlir::Value first, mlir::Value second);
 

@@ -60,10 +60,10 @@ int64_t alignmentOf(Value matrix) {
   return alignment;
 }
 
-/// The greatest value of an index, where that is known.
+/// The greatest value of an index that is never negative, where that is known.
 std::optional<int64_t> mostOf(OpFoldResult number) {
   if (std::optional<int64_t> known = getConstantIntValue(number))
-    return known;
+    return *known < 0 ? std::nullopt : known;
   auto value = cast<Value>(number);
   Operation *op = value.getDefiningOp();
   if (auto id = dyn_cast_if_present<gpu::BlockIdOp>(op)) {
@@ -73,7 +73,7 @@ std::optional<int64_t> mostOf(OpFoldResult number) {
   }
   if (isa_and_present<arith::AddIOp, arith::MulIOp>(op)) {
     std::optional<int64_t> l = mostOf(op->getOperand(0)), r = mostOf(op->getOperand(1));
-    if (!l || !r || *l < 0 || *r < 0)
+    if (!l || !r)
       return std::nullopt;
     return isa<arith::AddIOp>(op) ? *l + *r : *l * *r;
   }
