@@ -18,6 +18,7 @@
 //
 // Parameters are knobs; what is left open is chosen (cpp/xetile/Schedule/Tiles/TilePlan.cpp):
 //   (1) Sums of products of narrow floats with rows and columns are tile_mma; of f32, exactly, multiply-adds on vector units.
+//       (gpu_model.mlir makes products of f32 of its matrices of windows for chips that gain by it: convolutions_to_products.)
 //   (2) Channels that come first are no columns of memory: each element of the result is a sum along loops there.
 module attributes {transform.with_named_sequence} {
   transform.named_sequence private @tile_program(

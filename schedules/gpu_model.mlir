@@ -93,6 +93,9 @@ module attributes {transform.with_named_sequence} {
     transform.xetile.extract_kernels %fused : !transform.any_op
     // The layers of a model have the same kernels: each is compiled once.
     transform.xetile.share_kernels %fused : !transform.any_op
+    // Convolutions of f32 that gain on the matrix unit are matmuls of what their windows see.
+    transform.xetile.convolutions_to_products %fused units = %f32_units chip = %target
+        : !transform.any_op, !transform.any_param
     %matmuls = transform.structured.match ops{["builtin.module"]} attributes {xetile.schedule = "matmul"} in %fused
         : (!transform.any_op) -> !transform.any_op
     transform.foreach %matmuls : !transform.any_op {

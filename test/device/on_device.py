@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import attention_kernels
+import convolution_kernels
 import exact_kernels
 import form_kernels
 import program_kernels
@@ -305,6 +306,8 @@ def work(kind: str, numbers: list[int], seed: int, rounds: int) -> None:
         try:
             if kind == form_kernels.KIND:
                 result = form_kernels.run(case, Kernel(case["file"]), rounds, seed, guarded)
+            elif kind in (convolution_kernels.NUMBERS, convolution_kernels.KIND):
+                result = convolution_kernels.run(case, Kernel(case["file"]), rounds, seed, guarded)
             elif kind == "programs":
                 result = program_kernels.run(case, Kernel(case["file"], case["function"]), rounds, seed, guarded)
             elif kind.startswith("attention"):
@@ -371,6 +374,7 @@ CHECKED = (
     "rows_numbers",
     "attention_forms",
     exact_kernels.NUMBERS,
+    convolution_kernels.NUMBERS,
 )  # kinds of which the results matter; the others are timed, one at a time
 
 
@@ -436,6 +440,8 @@ KINDS = (
     exact_kernels.NUMBERS,
     exact_kernels.KIND,
     "f32_tilings",
+    convolution_kernels.NUMBERS,
+    convolution_kernels.KIND,
 )
 
 
@@ -469,6 +475,7 @@ def main() -> int:
             start = time.perf_counter()
             results = supervise_all(kind, chosen, options, options.seed)
             others = {"attention": attention_kernels.tell, "rows": row_kernels.tell, "programs": program_kernels.tell}
+            others[convolution_kernels.KIND] = convolution_kernels.tell
             is_checked = kind in CHECKED or kind in others
             fine &= (tell_numbers if is_checked else tell_speed)(cases, results)
             if kind in others:

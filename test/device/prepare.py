@@ -19,10 +19,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import convolution_kernels
 import form_kernels
 import row_kernels
 import xetile
 from attention_kernels import Attention, attentions
+from convolution_kernels import Convolution
 from form_kernels import Form
 from row_kernels import Rows
 from xetile.kernels import cuda
@@ -323,14 +325,14 @@ def exact() -> Iterator[Case]:
                 yield Case("f32_tilings", size, size, size, "f32", "f32", params=params, options=options)
 
 
-def write(folder: Path, cases: Iterable[Case | Attention | Form | Rows], drawn: int) -> None:
+def write(folder: Path, cases: Iterable[Case | Attention | Form | Rows | Convolution], drawn: int) -> None:
     """Compiles the cases, and of those that are drawn as many as said, and writes all that the other machine needs.
     Drawn ones that are refused are left out."""
     folder.mkdir(parents=True, exist_ok=True)
     entries: list[dict[str, Any]] = []
     refused: list[str] = []
     for case in cases:
-        if isinstance(case, Attention | Form | Rows):
+        if isinstance(case, Attention | Form | Rows | Convolution):
             source = folder / "payload.mlir"
             source.write_text(case.payload())
             kernel = xetile.compile(source, schedule=case.schedule, target=TARGET, params=case.params, **case.options)
@@ -360,7 +362,7 @@ def write(folder: Path, cases: Iterable[Case | Attention | Form | Rows], drawn: 
         shutil.copy(HERE / file, folder)
 
 
-KINDS = ("numbers", "random", "speed", "pipelines", "tilings", "attention", "rows", "forms", "f32")
+KINDS = ("numbers", "random", "speed", "pipelines", "tilings", "attention", "rows", "forms", "f32", "f32_convolutions")
 
 
 def main() -> int:
@@ -371,9 +373,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=int(time.time()) % 2**31)
     options = parser.parse_args()
     chosen = options.only or ["numbers", "speed"]
-    kinds: dict[str, Callable[[], Iterator[Case | Attention | Form | Rows]]]
+    kinds: dict[str, Callable[[], Iterator[Case | Attention | Form | Rows | Convolution]]]
     kinds = {"numbers": numbers, "speed": speed, "tilings": tilings, "pipelines": pipelines, "attention": attentions}
     kinds |= {"rows": row_kernels.cases, "forms": form_kernels.cases, "f32": exact}
+    kinds["f32_convolutions"] = convolution_kernels.cases
     kinds["random"] = lambda: random_cases(options.seed)
     chosen.sort(key="random".__eq__)
     write(options.folder, (case for kind in chosen for case in kinds[kind]()), options.random)

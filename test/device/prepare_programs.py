@@ -27,7 +27,7 @@ sys.path.append(str(KERNELBENCH))
 from checkout import problems  # noqa: E402
 
 
-def compile_one(source: Path, folder: Path, number: int, elements: int) -> dict[str, Any]:
+def compile_one(source: Path, folder: Path, number: int, elements: int, params: dict[str, str]) -> dict[str, Any]:
     """The case of a problem, whose kernel is written; `refused` says why there is none."""
     import torch
     import xetile.torch
@@ -42,7 +42,7 @@ def compile_one(source: Path, folder: Path, number: int, elements: int) -> dict[
     try:
         model, inputs = problem.make(seed=1)
         exported = _Exported.of(model, tuple(inputs), {}, None, checked=False)
-        kernel = xetile.compile(exported.module, target="sm_90a", schedule="gpu_model")
+        kernel = xetile.compile(exported.module, target="sm_90a", schedule="gpu_model", params=params)
         file = f"p{number:03}.so"
         kernel.save(folder / file)
     except xetile.XeTileError as error:
@@ -85,16 +85,18 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=120, help="that a problem may take")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--f32-units", choices=("matrix", "vector"), default="matrix", help="that multiply f32")
     options = parser.parse_args()
+    params = {"f32_units": options.f32_units}
     if options.one is not None:
-        print(json.dumps(compile_one(options.checkout, options.folder, options.one, options.elements)))
+        print(json.dumps(compile_one(options.checkout, options.folder, options.one, options.elements, params)))
         return 0
     options.folder.mkdir(parents=True, exist_ok=True)
 
     def one(job: tuple[int, Path]) -> dict[str, Any]:
         number, source = job
         command = [sys.executable, "-W", "ignore", __file__, options.folder, source, "--one", number]
-        command += ["--elements", options.elements]
+        command += ["--elements", options.elements, "--f32-units", options.f32_units]
         try:
             done = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=options.seconds)
             lines = [line for line in done.stdout.splitlines() if line.startswith("{")]

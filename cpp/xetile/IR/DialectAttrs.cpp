@@ -9,6 +9,7 @@
 #include "xetile/IR/LazyAttr.h"
 #include "xetile/IR/ReachAttrs.h"
 #include "xetile/IR/RingAttrs.h"
+#include "xetile/IR/WindowedMatrix.h"
 #include "xetile/IR/XeTileAttrs.h"
 #include "xetile/IR/XeTileDialect.h"
 
@@ -128,6 +129,8 @@ const Row rows[] = {
      "a dictionary of stages, stage_bytes, shared_bytes, threads, written, maybe pipeline", isRing},
     {kGridAttr, Place::Operation, "a unit", is<UnitAttr>},
     {kTf32Attr, Place::Operation, "a unit", is<UnitAttr>},
+    {kWindowAttr, Place::Operation, "a dictionary of axes, batches, k, operand and pixels",
+     [](Attribute value) { return WindowedMatrix::from(value).has_value(); }},
     {kMapAttr, Place::Operation, "a dictionary of argument and box", isMap},
     {kMapsAttr, Place::Operation, "an array of dictionaries of argument and box", areMaps},
 };

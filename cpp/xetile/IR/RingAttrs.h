@@ -10,7 +10,8 @@ namespace xetile {
 /// Of a kernel for Nvidia's GPUs: `stages`, `stage_bytes`, `shared_bytes`, `threads`, `written`,
 /// the arguments that it writes; maybe `pipeline`, who loads ("simple" or "specialized", or
 /// "threads" that share tiles without a ring), `overlap` and `lazy` of an attention, `loads`, how
-/// ("plain"), and `aligned`, arguments each with bytes that they begin at a multiple of.
+/// ("plain"), `image`, the argument that is read as `xetile.window` says, and `aligned`, arguments
+/// each with bytes that they begin at a multiple of.
 inline constexpr llvm::StringLiteral kRingAttr = "xetile.ring";
 /// Of a global: the matrix (`argument`) and the `box` of elements that a tensor map describes, the
 /// adjacent ones first; maybe `outer_dim`, along which dimension of the array its other side is, 1

@@ -3,9 +3,11 @@
 // In: tensors, matmuls. Out: the tensor behind a view in parts; sizes, and whether the 2D unit
 // takes the matrices. Refused: nothing; other tensors are no views in parts.
 #include "xetile/Schedule/KParts.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
 #include "xetile/Facts/SaturatingProduct.h"
 #include "xetile/IR/BytesOf.h"
+#include "xetile/IR/WindowedMatrix.h"
 #include "xetile/IR/XeTileTypes.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -88,6 +90,9 @@ MatmulProblem describeMatmul(const MatmulLoops &contraction, const TargetInfo *d
     bool isKnown = problem.batches >= 0 && !ShapedType::isDynamic(sizes[loop]);
     problem.batches = isKnown ? saturatingProduct(problem.batches, sizes[loop]) : -1;
   }
+  // Windows of an image are no rows of memory.
+  if (auto func = op->getParentOfType<func::FuncOp>())
+    problem.byElements = func->hasAttr(kWindowAttr);
   std::array<unsigned, 3> loops = {contraction.m, contraction.n, contraction.k};
   for (OpOperand &operand : op->getOpOperands()) {
     Value tensor = operand.get();

@@ -91,6 +91,42 @@ def AnchorF32ProductsOp
   }];
 }
 
+def ConvolutionsToProductsOp
+    : XeTile_TransformOp<"convolutions_to_products", [AllTypesMatch<["units", "chip"]>]> {
+  let summary = "Makes kernels of convolutions of f32 kernels of products, where that gains";
+  let description = [{
+    Of the kernels of schedule `"convolution"` in `target`, each a module of its own (`extract_kernels`), those become
+    kernels of schedule `"matmul"` whose convolution of f32 gains on the matrix unit of `chip`: on sm_90a, where f32 is
+    multiplied as three products of tf32, with 8 or more filters and pixels, a window of 16 or more elements, and 131072
+    products of elements in all. Nothing is copied: one operand of the product is the image's memory with the sizes of
+    the matrix of its windows, and `xetile.window` at the function says where its elements are. Zeros around the image
+    become such of the matrix. 1D to 3D, strides, dilations, groups, channels first and last. Convolutions stay on
+    vector units whose sizes are not known, whose image is computed in the kernel, or behind which is more than elementwise ops
+    of the result's shape. With `units = "vector"`, and for chips without such a way, nothing changes.
+
+    ```mlir
+    transform.xetile.convolutions_to_products %module units = %units chip = %chip : !transform.any_op, !transform.any_param
+    ```
+
+    makes of
+
+    ```mlir
+    %d = linalg.conv_2d_nchw_fchw ins(%x, %w : tensor<2x32x30x30xf32>, tensor<48x32x3x3xf32>)
+        outs(%c : tensor<2x48x28x28xf32>) -> tensor<2x48x28x28xf32>
+    ```
+
+    a product of `tensor<48x288xf32>` and `tensor<2x288x784xf32>` to `tensor<2x48x784xf32>`.
+
+    Definite failures:
+    - convolutions_to_products_c1: `units` is "matrix" or "vector".
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target, TransformParamTypeInterface:$units,
+      TransformParamTypeInterface:$chip);
+  let assemblyFormat = [{
+    $target `units` `=` $units `chip` `=` $chip attr-dict `:` type($target) `,` type($units)
+  }];
+}
+
 def ExtractKernelsOp : XeTile_TransformOp<"extract_kernels"> {
   let summary = "Makes a module of each kernel of a program";
   let description = [{

@@ -104,6 +104,7 @@ def gpu_model(
     ops.assign_kernels(fused, chip=target)
     ops.extract_kernels(fused)
     ops.share_kernels(fused)
+    ops.convolutions_to_products(fused, f32_units, target)
     steps = {
         "matmul": partial(matmul, precision=precision, slm_buffers=slm_buffers, target=target),
         "attention": partial(attention, target=target),

@@ -7,6 +7,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "xetile/IR/DialectAttrs.h"
+#include "xetile/IR/WindowedMatrix.h"
 #include "xetile/Linalg/ScheduleMark.h"
 #include "xetile/Schedule/Params.h"
 #include "xetile/Schedule/TransformOps.h"
@@ -35,15 +36,17 @@ void moveSymbols(Operation *from, Operation *to) {
   }
 }
 
-/// Gives the tilings of functions that launch a kernel to the kernel: functions are inlined.
-void keepTilings(ModuleOp nested) {
+/// Gives the tilings and windows of functions that launch a kernel to the kernel: functions are
+/// inlined.
+void keepFacts(ModuleOp nested) {
   for (auto func : nested.getOps<func::FuncOp>())
-    if (Attribute tiling = func->getAttr(kTilingAttr))
-      func.walk([&](gpu::LaunchFuncOp launch) {
-        if (Operation *kernel =
-                SymbolTable::lookupNearestSymbolFrom(launch, launch.getKernelAttr()))
-          kernel->setAttr(kTilingAttr, tiling);
-      });
+    for (StringRef name : {StringRef(kTilingAttr), StringRef(kWindowAttr)})
+      if (Attribute fact = func->getAttr(name))
+        func.walk([&](gpu::LaunchFuncOp launch) {
+          if (Operation *kernel =
+                  SymbolTable::lookupNearestSymbolFrom(launch, launch.getKernelAttr()))
+            kernel->setAttr(name, fact);
+        });
 }
 
 /// Takes the declarations of what `nested` has out of `outer`. Returns a function that is not
@@ -103,7 +106,7 @@ DiagnosedSilenceableFailure LinkKernelsOp::apply(TransformRewriter &, TransformR
         diag.attachNote(op->getLoc()) << "required by this step of the schedule";
         return diag;
       }
-      keepTilings(nested);
+      keepFacts(nested);
       moveSymbols(nested, module);
       if (Attribute mark = nested->getAttr(gpu::GPUDialect::getContainerModuleAttrName()))
         module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(), mark);

@@ -64,9 +64,12 @@ double costOf(const Tile &tile, const MatmulProblem &problem, int64_t kStep) {
   double area = double(tile.m) * double(tile.n);
   double operations = problem.isExact ? kSplitOperations : kOperations * 8 / problem.inputBits;
   double products = area * double(k) * 2 / operations / (rounds > 1 ? tile.rate : tile.alone);
-  bool isPlain = problem.n * problem.inputBits % 128 || problem.k * problem.inputBits % 128;
+  bool isPlain = problem.byElements || problem.n * problem.inputBits % 128 ||
+                 problem.k * problem.inputBits % 128;
+  // An image's elements are loaded by threads, its filter by TMA.
+  int64_t loaded = tile.n + (problem.byElements ? 0 : tile.m);
   if (problem.isExact && isPlain)
-    products = std::max(products, double(tile.m + tile.n) * double(k) * 4 / kPlainBytes);
+    products = std::max(products, double(loaded) * double(k) * 4 / kPlainBytes);
   return double(rounds) * (products + 2000 + area / 16);
 }
 

@@ -72,6 +72,17 @@ private:
   bool hasAsyncCopies() const;
   void loadTilesPlainly(mlir::Value first, mlir::Value tiles, mlir::Value step);
   void copyTile(const TilePlace &place, mlir::Value to, mlir::Value k);
+
+  // Windows.cpp: tiles of images.
+  /// An element's part of its place that one side of the matrix gives.
+  struct InWindow {
+    mlir::Value offset, isThere;
+    llvm::SmallVector<mlir::Value> along; // the axes, null where it does not move
+  };
+  InWindow placeInWindow(const WindowedMatrix &window, bool isK, mlir::Value at);
+  void copyWindow(const TilePlace &place, mlir::Value base, mlir::Value start,
+                  const InWindow &inner, const InWindow &outer, mlir::Value target);
+  void copyWindows(const TilePlace &place, mlir::Value to, mlir::Value k);
   mlir::Value unitInRing(const TilePlace &place, mlir::Value row, mlir::Value column);
   void arriveFull(mlir::Value stage);
   Late arriveLate(Late late);

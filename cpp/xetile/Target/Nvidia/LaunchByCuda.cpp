@@ -156,13 +156,15 @@ private:
     Value handle =
         call(b, "xetileCudaBegin", {slotOf(b, own), ptx, symbol, ringNumber("shared_bytes")}, true);
     ArrayRef<int64_t> written = kernel->ring.getAs<DenseI64ArrayAttr>("written");
+    auto image = kernel->ring.getAs<IntegerAttr>("image");
     for (auto [at, operand] : llvm::enumerate(launch.getKernelOperands())) {
       if (!isa<MemRefType>(operand.getType())) {
         passNumber(b, handle, operand);
         continue;
       }
       SmallVector<Value> parts = {handle};
-      parts.append(describe(b, operand, llvm::is_contained(written, int64_t(at)) ? 3 : 1));
+      Value memory = image && image.getInt() == int64_t(at) ? imageOf(b, operand) : operand;
+      parts.append(describe(b, memory, llvm::is_contained(written, int64_t(at)) ? 3 : 1));
       bool isUsual = cast<MemRefType>(operand.getType()).getRank() <= kUsualRank;
       call(b, isUsual ? "xetileCudaMatrix" : "xetileCudaArray", parts);
     }
@@ -190,6 +192,20 @@ private:
     callLaunch(b, launch, *kernel, handle);
     launch.erase();
     return success();
+  }
+
+  /// The memory that a matrix of windows is in, in as many dimensions but not with its elements,
+  /// which are others.
+  static Value imageOf(ImplicitLocOpBuilder &b, Value matrix) {
+    auto view = matrix.getDefiningOp<memref::ReinterpretCastOp>();
+    if (!view)
+      return matrix;
+    auto image = cast<MemRefType>(view.getSource().getType());
+    SmallVector<int64_t> sizes(size_t(view.getType().getRank()), 1), strides = sizes;
+    sizes.back() = image.getNumElements();
+    llvm::fill(MutableArrayRef(strides).drop_back(), image.getNumElements());
+    return memref::ReinterpretCastOp::create(b, MemRefType::get(sizes, image.getElementType()),
+                                             view.getSource(), /*offset=*/0, sizes, strides);
   }
 
   /// Address, offset, access (1 is read, 2 written), bytes of an element, rank, sizes, strides.

@@ -50,6 +50,8 @@ Value KernelWriter::unitInRing(const TilePlace &place, Value row, Value column) 
 
 /// The threads' parts of a tile. Units beyond the edges read the last one and write zeros.
 void KernelWriter::copyTile(const TilePlace &place, Value to, Value k) {
+  if (place.window)
+    return copyWindows(place, to, k);
   int64_t unit = place.unitBytes, elements = unit / plan.inputBytes();
   int64_t perRow = place.inner / elements, each = place.outer * perRow / kWarpgroup;
   int64_t atOnce = each % 8 ? 4 : 8;

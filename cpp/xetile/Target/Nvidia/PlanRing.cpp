@@ -264,6 +264,9 @@ private:
     fields.append("written", b.getDenseI64ArrayAttr(written));
     if (plan->isAllPlain)
       fields.append("loads", b.getStringAttr("plain"));
+    for (const TilePlace *place : {&plan->a, &plan->b})
+      if (place->window)
+        fields.append(number("image", int64_t(place->matrix.getArgNumber())));
     if (plan->isOnline()) {
       fields.append("overlap", b.getBoolAttr(plan->overlaps));
       fields.append("lazy", b.getBoolAttr(plan->isLazy));

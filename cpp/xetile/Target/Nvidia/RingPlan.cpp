@@ -125,7 +125,8 @@ void chooseLoads(RingPlan &plan) {
     place.isSwapped = plan.inputBytes() != 2 && !isAlongK && !plan.isSplit();
     place.isPlain |= place.isSwapped || plan.isAllPlain;
     if (place.isPlain)
-      place.unitBytes = unitOf(place, plan.inputBytes(), plan);
+      place.unitBytes = place.window ? unitOfWindow(*place.window, isAlongK)
+                                     : unitOf(place, plan.inputBytes(), plan);
   };
   choose(plan.a, !plan.a.isTransposed);
   choose(plan.b, plan.b.isTransposed);
@@ -413,6 +414,8 @@ FailureOr<RingPlan> hopper::planRing(gpu::GPUFuncOp kernel) {
     return failure();
   plan.a = *a;
   plan.b = *b;
+  if (failed(takeWindow(plan, kernel)))
+    return failure();
   chooseLoads(plan);
   if (failed(checkMoves(plan.a, !plan.a.isTransposed, plan.loop, "A")) ||
       failed(checkMoves(plan.b, plan.b.isTransposed, plan.loop, "B")) ||

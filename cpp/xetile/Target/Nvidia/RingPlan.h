@@ -6,6 +6,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "xetile/IR/RingAttrs.h"
+#include "xetile/IR/WindowedMatrix.h"
 #include "xetile/IR/XeTileOps.h"
 #include "xetile/Target/MatmulTiling.h"
 #include "xetile/Target/Nvidia/Hopper.h"
@@ -29,6 +30,8 @@ struct TilePlace {
   bool isSwapped = false;
   /// Bytes that a thread moves at once, of a plain one.
   int64_t unitBytes = 0;
+  /// Where elements are, of an image whose windows are the matrix.
+  std::optional<WindowedMatrix> window;
 
   bool isTransposedInRing() const { return isTransposed != isSwapped; }
   int64_t outerInRing() const { return isSwapped ? inner : outer; }
@@ -136,6 +139,13 @@ mlir::LogicalResult checkMoves(const TilePlace &place, bool kIsInner, mlir::scf:
                                llvm::StringRef name);
 /// Finds the stores behind the loop. Emits an error at others, and at ops without a lowering.
 mlir::LogicalResult findStores(RingPlan &plan, mlir::gpu::GPUFuncOp kernel);
+
+/// Gives the operand that is an image the places of its elements, as the kernel's `xetile.window`
+/// says. Emits an error at what does not fit.
+mlir::LogicalResult takeWindow(RingPlan &plan, mlir::gpu::GPUFuncOp kernel);
+/// Bytes of f32 that are adjacent in an image, and begin at multiples of as many: 16 along channels
+/// that are its last dimension.
+int64_t unitOfWindow(const WindowedMatrix &window, bool isAlongK);
 
 /// The plan of a kernel, the distance of its prefetches as it was written, or `stages` of the
 /// attribute where they are gone. Emits an error at what does not fit.
