@@ -214,6 +214,96 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
+// A fill that is not of zero is no better than an argument.
+#all = affine_map<(m, n) -> (m, n)>
+#row = affine_map<(m, n) -> (m)>
+func.func @f(%x: tensor<8x32xf32>) -> tensor<8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<8x32xf32>
+  %r = tensor.empty() : tensor<8xf32>
+  %zr = linalg.fill ins(%zero : f32) outs(%r : tensor<8xf32>) -> tensor<8xf32>
+  %lr = linalg.fill ins(%low : f32) outs(%r : tensor<8xf32>) -> tensor<8xf32>
+  %m = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<8x32xf32>) outs(%lr : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.maximumf %a, %o : f32
+    linalg.yield %t : f32
+  } -> tensor<8xf32>
+  %p = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %m : tensor<8x32xf32>, tensor<8xf32>) outs(%e : tensor<8x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %d = arith.subf %a, %b : f32
+    %t = math.exp %d : f32
+    linalg.yield %t : f32
+  } -> tensor<8x32xf32>
+  // expected-error @below {{expected a sum of powers or squares to start from zero: add what it starts from behind it}}
+  %l = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%p : tensor<8x32xf32>) outs(%lr : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.addf %o, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<8xf32>
+  return %l : tensor<8xf32>
+}
+
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %block = transform.param.constant 8 : i64 -> !transform.param<i64>
+    // expected-note @below {{required by this step of the schedule}}
+    %loop = transform.xetile.online %func block = %block : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+#all = affine_map<(m, n) -> (m, n)>
+#row = affine_map<(m, n) -> (m)>
+func.func @f(%x: tensor<8x32xf32>) -> tensor<8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<8x32xf32>
+  %r = tensor.empty() : tensor<8xf32>
+  %zr = linalg.fill ins(%zero : f32) outs(%r : tensor<8xf32>) -> tensor<8xf32>
+  %lr = linalg.fill ins(%low : f32) outs(%r : tensor<8xf32>) -> tensor<8xf32>
+  %m = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<8x32xf32>) outs(%lr : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.maximumf %a, %o : f32
+    linalg.yield %t : f32
+  } -> tensor<8xf32>
+  %p = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %m : tensor<8x32xf32>, tensor<8xf32>) outs(%e : tensor<8x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %d = arith.subf %a, %b : f32
+    %t = math.exp %d : f32
+    linalg.yield %t : f32
+  } -> tensor<8x32xf32>
+  // expected-error @below {{expected a reduction that combines the result so far with an element by one op}}
+  %l = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%p : tensor<8x32xf32>) outs(%zr : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.addf %o, %a : f32
+    %u = arith.mulf %t, %a : f32
+    linalg.yield %u : f32
+  } -> tensor<8xf32>
+  return %l : tensor<8xf32>
+}
+
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %func = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+    %block = transform.param.constant 8 : i64 -> !transform.param<i64>
+    // expected-note @below {{required by this step of the schedule}}
+    %loop = transform.xetile.online %func block = %block : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
 #all = affine_map<(m, n) -> (m, n)>
 #row = affine_map<(m, n) -> (m)>
 func.func @f(%x: tensor<8x32xf32>) -> tensor<8xf32> {

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from xetile import XeTileError, layout
 from xetile.cli import layout as layout_cli
+from xetile.layout import draw
 
 INPUTS = Path(__file__).parents[2] / "Layout" / "Inputs"
 DOCUMENT = layout.Dpas.of("f16", subgroups=(8, 4), rep_cluster=(4, 2))
@@ -274,6 +275,14 @@ def test_python_refusals():
         with pytest.raises(XeTileError) as error:
             call()
         assert part in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("ids", "text"),
+    [((3,), "S3"), ((0, 1, 2), "S0-2"), ((1, 5), "S1,5"), ((0, 4, 8, 12), "S0,4..12"), ((0, 2, 3, 7), "S0,2,3,7")],
+)
+def test_owners_are_written_briefly_and_none_is_left_out(ids, text):
+    assert draw._ids(ids) == text
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg"])

@@ -221,6 +221,15 @@ def test_kernels_in_loops_of_the_host_read_from_arguments_and_are_returned(folde
     assert (kernel["schedule"], kernel["sources"], kernel["returned"]) == ("matmul", [-1], True)
 
 
+def test_kernels_in_loops_of_the_host_read_what_the_step_before_made(folder):
+    product = LOOP[LOOP.index("    %n =") : LOOP.index("    scf.yield")]
+    both = product.replace("%n =", "%m =") + product.replace("ins(%v,", "ins(%m,")
+    source = written(folder, "pair.mlir", LOOP.replace(product, both))
+    compiler.show(source, target="pvc", native="off", path=folder / "pair.html")
+    first, second = data_of(folder / "pair.html")["program"]["kernels"]
+    assert (first["sources"], second["sources"]) == ([-1, 1], [-1, 0])
+
+
 def test_memory_is_told_by_time(model):
     memory = model["memory"]
     launches = [step for step in memory["steps"] if step != "copy"]

@@ -184,6 +184,7 @@ FLOATS = {
 INTEGERS = {
     "quotient": (lambda x, y: x // 3 + x % 3 + 7 % (y * y + 1), lambda x, y: x // 3 + x % 3 + 7 % (y * y + 1)),
     "bits": (lambda x, y: (6 & x) ^ (1 | y), lambda x, y: (x & 6) ^ (y | 1)),
+    "inverse": (lambda x, y: ~x, lambda x, y: ~x),
     "shifts": (lambda x, y: (x << 2) + (y >> 1), lambda x, y: (x << 2) + (y >> 1)),
     "by way of floats": (lambda x, y: (x.to("f32") * 1.5).to("i32"), lambda x, y: np.trunc(x * 1.5).astype(int)),
 }
