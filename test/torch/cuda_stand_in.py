@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Calls models for CUDA on a machine without a GPU, in a process of its own: the CPU's tensors pass for CUDA's.
 
-usage: cuda_stand_in.py CODE, which is run with `run`, `tell`, `told`, `compiled` and `torch`. XETILE_CUDA_DRIVER is a
-driver that computes nothing, whose launches run PTX on this CPU if FAKE_DRIVER_OWNS_MEMORY is not set. Lines that are
-printed are JSON.
+usage: cuda_stand_in.py CODE, which is run with `run`, `tell`, `told`, `compiled`, `torch` and `xetile`.
+XETILE_CUDA_DRIVER is a driver that computes nothing, whose launches run PTX on this CPU if FAKE_DRIVER_OWNS_MEMORY is
+not set. Lines that are printed are JSON.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ sys.path.append(str(Path(__file__).parents[1] / "python" / "targets" / "nvidia")
 
 import ptx_programs  # noqa: E402
 import torch  # noqa: E402
+import xetile.torch  # noqa: E402
 from xetile.torch import cuda_calls, devices  # noqa: E402
 
 said: list[str] = []
@@ -33,6 +34,7 @@ class Heard(logging.Handler):
 
 def stand_in() -> None:
     """From now on tensors of the CPU are taken for those of cuda:0."""
+    assert callable(xetile.torch.backend)
     devices.place_of = lambda tensor: torch.device("cuda:0") if tensor.device.type == "cpu" else tensor.device
     cuda_calls._KIND = 1
     cuda_calls._EMPTY = torch._C._dynamo.guards._empty_strided_cpu

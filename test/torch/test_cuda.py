@@ -108,6 +108,29 @@ with torch.no_grad():
     assert len([line for line in asked if line.startswith("load")]) == 1
 
 
+OTHERWISE = """
+import sys
+module, made = sys.modules[xetile.torch.backend.__module__], []
+make = module.call_on_gpu
+module.call_on_gpu = lambda *arguments: made.append(make(*arguments)) or made[-1]
+compiled(lambda x, y: x.exp() + y)(torch.randn(20, 24), torch.randn(20, 24))
+x, y = torch.randn(24, 20).t(), torch.randn(20, 24)
+tell("other strides", made[0]([x, y])[0], x.exp().contiguous() + y)
+x = torch.randn(20, 24)
+tell("negated when it is read", made[0]([torch._neg_view(x), y])[0], (-x).exp() + y)
+x = torch.randn(20, 24, requires_grad=True)
+tell("with gradients", made[0]([x.t().contiguous().t(), y])[0], x.detach().exp() + y)
+told(lambda: made[0]([x]))
+"""
+
+
+def test_tensors_that_lie_otherwise_than_traced_are_copied_to_where_they_should_be(driver, tmp_path):
+    *rows, count = printed_by(OTHERWISE, driver, tmp_path / "log")
+    assert [name for name, _ in rows] == ["other strides", "negated when it is read", "with gradients"]
+    assert all(error <= 2e-5 for _, error in rows)
+    assert "XeTileError: expected 2 tensors, got 1" in count[0]
+
+
 FALLS_BACK = """
 told(lambda: compiled(lambda x: torch.sort(x, dim=1).values * 2)(torch.randn(5, 6)))
 function = lambda x: torch.linalg.householder_product(x, x[0]).sin()
