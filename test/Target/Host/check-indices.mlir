@@ -167,3 +167,33 @@ func.func @branch(%t: tensor<8xf32>, %i: tensor<8xindex>) -> tensor<8xf32> {
   } -> tensor<8xf32>
   return %r : tensor<8xf32>
 }
+
+// -----
+
+// An index may depend on an op that asserts something itself: that stays where it is, and is not asked twice.
+// CHECK-LABEL: func.func @condition_with_an_assertion(
+// CHECK: linalg.generic
+// CHECK-NOT: cf.assert
+// CHECK: call @xetile_expect(
+// CHECK: linalg.generic
+// CHECK: cf.assert %{{.*}}, "small ones are positive"
+#id = affine_map<(d0) -> (d0)>
+func.func @condition_with_an_assertion(%a: tensor<8xindex>, %x: tensor<?xf32>, %out: tensor<8xf32>) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c5 = arith.constant 5 : index
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+    ins(%a : tensor<8xindex>) outs(%out : tensor<8xf32>) {
+  ^bb0(%i: index, %o: f32):
+    %small = arith.cmpi slt, %i, %c5 : index
+    %at = scf.if %small -> index {
+      %positive = arith.cmpi sge, %i, %c0 : index
+      cf.assert %positive, "small ones are positive"
+      scf.yield %i : index
+    } else {
+      scf.yield %c0 : index
+    }
+    %v = tensor.extract %x[%at] : tensor<?xf32>
+    linalg.yield %v : f32
+  } -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}

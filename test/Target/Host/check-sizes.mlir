@@ -131,3 +131,18 @@ func.func @no_rounds(%x: tensor<0xf32>, %e: tensor<0xf32>) -> tensor<0xf32> {
   } -> tensor<0xf32>
   return %y : tensor<0xf32>
 }
+
+// -----
+
+// What is computed is told as it was written.
+// TEXT-LABEL: func @product_check(
+// TEXT-SAME: "argument 0, dimension 0 * argument 0, dimension 1"
+func.func @product(%a: tensor<?x?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = tensor.dim %a, %c0 : tensor<?x?xf32>
+  %n = tensor.dim %a, %c1 : tensor<?x?xf32>
+  %all = arith.muli %m, %n : index
+  %x = tensor.extract_slice %b[0] [%all] [1] : tensor<?xf32> to tensor<?xf32>
+  return %x : tensor<?xf32>
+}
