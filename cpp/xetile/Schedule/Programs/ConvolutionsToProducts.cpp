@@ -51,6 +51,7 @@ private:
   Value collapse(Value tensor, AffineMap map, ArrayRef<unsigned> joined);
   AffineMap joinedMap(AffineMap map, ArrayRef<unsigned> joined, unsigned as);
   Value viewOfImage();
+  linalg::GenericOp dropUnits(linalg::GenericOp op);
   void collapseRest();
 
   RewriterBase &b;
@@ -225,6 +226,21 @@ bool Unfolding::gains() {
          });
 }
 
+/// A map without its results that are no loops.
+AffineMap withoutZeros(AffineMap map) {
+  SmallVector<AffineExpr> results(
+      llvm::make_filter_range(map.getResults(), llvm::IsaPred<AffineDimExpr>));
+  return AffineMap::get(map.getNumDims(), 0, results, map.getContext());
+}
+
+/// True if dimensions that no loop walks over have one element.
+bool zerosAreUnits(OpOperand &operand, AffineMap map) {
+  auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+  return llvm::all_of(llvm::enumerate(map.getResults()), [&](auto each) {
+    return isa<AffineDimExpr>(each.value()) || type.getDimSize(int64_t(each.index())) == 1;
+  });
+}
+
 /// True if `op` computes elements of the result's shape, each from those of its place, of its
 /// channel, or of its pixel.
 bool Unfolding::followsInRows(linalg::LinalgOp each) {
@@ -241,9 +257,11 @@ bool Unfolding::followsInRows(linalg::LinalgOp each) {
   for (unsigned dim : pixels)
     places.push_back(unsigned(llvm::find(output.getResults(), b.getAffineDimExpr(dim)) -
                               output.getResults().begin()));
-  return llvm::all_of(each.getIndexingMapsArray(), [&](AffineMap map) {
-    if (!map.isProjectedPermutation())
+  return llvm::all_of(each->getOpOperands(), [&](OpOperand &operand) {
+    AffineMap map = each.getMatchingIndexingMap(&operand);
+    if (!map.isProjectedPermutation(/*allowZeroInResults=*/true) || !zerosAreUnits(operand, map))
       return false;
+    map = withoutZeros(map);
     bool hasNone =
         llvm::none_of(places, [&](unsigned place) { return map.isFunctionOfDim(place); });
     return hasNone ||
@@ -346,26 +364,55 @@ void Unfolding::rewrite() {
   b.modifyOpInPlace(kernel, [&] { kernel->setAttr(kScheduleAttr, b.getStringAttr("matmul")); });
 }
 
+/// The same op on inputs without the dimensions of one element that no loop walks over.
+linalg::GenericOp Unfolding::dropUnits(linalg::GenericOp op) {
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  SmallVector<Value> inputs;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    AffineMap &map = maps[operand->getOperandNumber()];
+    inputs.push_back(operand->get());
+    if (llvm::all_of(map.getResults(), llvm::IsaPred<AffineDimExpr>))
+      continue;
+    SmallVector<ReassociationIndices> groups;
+    ReassociationIndices leading;
+    for (auto [place, expr] : llvm::enumerate(map.getResults())) {
+      if (isa<AffineDimExpr>(expr)) {
+        groups.push_back(std::exchange(leading, {}));
+        groups.back().push_back(int64_t(place));
+      } else {
+        (groups.empty() ? leading : groups.back()).push_back(int64_t(place));
+      }
+    }
+    map = withoutZeros(map);
+    inputs.back() = tensor::CollapseShapeOp::create(b, op.getLoc(), operand->get(), groups);
+  }
+  auto made = linalg::GenericOp::create(b, op.getLoc(), op.getResultTypes(), inputs,
+                                        op.getOutputs(), maps, op.getIteratorTypesArray());
+  b.inlineRegionBefore(op.getRegion(), made.getRegion(), made.getRegion().begin());
+  b.replaceOp(op, made);
+  return made;
+}
+
 /// Ops before and behind the product get its shape, too.
 void Unfolding::collapseRest() {
-  if (pixels.size() > 1) {
-    SmallVector<ReassociationIndices> groups = groupsOf(output, pixels);
-    for (linalg::LinalgOp each : others) {
-      if (isa<linalg::FillOp>(each))
+  SmallVector<ReassociationIndices> groups = groupsOf(output, pixels);
+  for (linalg::LinalgOp each : others) {
+    if (isa<linalg::FillOp>(each))
+      continue;
+    b.setInsertionPoint(each);
+    auto generic = dyn_cast<linalg::GenericOp>(each.getOperation());
+    if (!generic) {
+      FailureOr<linalg::GenericOp> named = linalg::generalizeNamedOp(b, each);
+      if (failed(named))
         continue;
-      b.setInsertionPoint(each);
-      linalg::LinalgOp whole = each;
-      if (!isa<linalg::GenericOp>(each)) {
-        FailureOr<linalg::GenericOp> generic = linalg::generalizeNamedOp(b, each);
-        if (failed(generic))
-          continue;
-        whole = *generic;
-      }
-      FailureOr<linalg::CollapseResult> collapsed =
-          linalg::collapseOpIterationDims(whole, groups, b);
-      if (succeeded(collapsed))
-        b.replaceOp(whole, collapsed->results);
+      generic = *named;
     }
+    linalg::GenericOp whole = dropUnits(generic);
+    if (pixels.size() < 2)
+      continue;
+    FailureOr<linalg::CollapseResult> collapsed = linalg::collapseOpIterationDims(whole, groups, b);
+    if (succeeded(collapsed))
+      b.replaceOp(whole, collapsed->results);
   }
   RewritePatternSet patterns(b.getContext());
   tensor::populateFoldTensorEmptyPatterns(patterns);

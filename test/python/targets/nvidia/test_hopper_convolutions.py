@@ -60,7 +60,8 @@ class Convolution:
         else:
             weights = (*group, self.filters, self.channels, *self.window)
         given = [self.ordered(self.channels, self.image), weights]
-        return [*given, (self.filters,)] if self.after else given
+        units = (1,) * len(self.image) if self.after == "units" else ()
+        return [*given, (self.filters, *units)] if self.after else given
 
     def payload(self) -> str:
         def tensor(shape: tuple[int, ...]) -> str:
@@ -95,7 +96,7 @@ class Convolution:
             all_ = [f"d{number}" for number in range(rank + 2)]
             channel = all_[-1] if self.layout == "last" else all_[1]
             same = f"affine_map<({', '.join(all_)}) -> ({', '.join(all_)})>"
-            bias = f"affine_map<({', '.join(all_)}) -> ({channel})>"
+            bias = f"affine_map<({', '.join(all_)}) -> ({channel}{', 0' * (len(more[0].split('x')) - 2)})>"
             lines.append(f"""%R = linalg.generic {{indexing_maps = [{same}, {bias}, {same}],
                 iterator_types = [{", ".join(['"parallel"'] * (rank + 2))}]}}
                 ins(%D, %bias : {d}, {more[0]}) outs(%e : {d}) {{
@@ -192,6 +193,8 @@ CASES = {
         (7, 6, 9), (3, 3, 3), layout="last", strides=(1, 2, 1), padding=((1, 1), (1, 1), (1, 1)), channels=2
     ),
     "bias and relu": Convolution((13, 11), (3, 3), after="bias", filters=70),
+    "bias that has dimensions of one element": Convolution((13, 11), (3, 3), after="units"),
+    "bias that has a dimension of one element, 1d": Convolution((150,), (5,), after="units"),
     "bias and relu, last": Convolution((13, 11), (3, 3), after="bias", layout="last"),
     "bias and relu, 1d": Convolution((150,), (5,), after="bias", padding=((2, 2),)),
 }
