@@ -52,6 +52,25 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // What a thread has of a column, what its warp has, and of each warp what the thread with the same columns has.
+  // CHECK-LABEL: gpu.func @columns
+  // CHECK-COUNT-3: nvvm.shfl.sync bfly
+  // CHECK: nvvm.barrier0
+  // CHECK: llvm.store
+  // CHECK: nvvm.barrier0
+  // CHECK: %[[SAME:.*]] = arith.andi %{{.*}}, %c31_i32
+  // CHECK-COUNT-7: arith.addi %[[SAME]], %c{{[0-9]+}}_i32
+  gpu.func @columns(%A: memref<256x16xf32>, %D: memref<256x16xf32>) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %from = xetile.init_tile %A[0, 0] : memref<256x16xf32> -> !xetile.tile<256x16xf32, #tile>
+    %x = xetile.load_tile %from : !xetile.tile<256x16xf32, #tile> -> vector<256x16xf32>
+    %s = xetile.tile_reduce <add> %x, [0] : vector<256x16xf32> -> vector<1x16xf32>
+    %b = xetile.tile_broadcast %s, [0] : vector<1x16xf32> -> vector<256x16xf32>
+    %to = xetile.init_tile %D[0, 0] : memref<256x16xf32> -> !xetile.tile<256x16xf32, #tile>
+    xetile.store_tile %b, %to : vector<256x16xf32>, !xetile.tile<256x16xf32, #tile>
+    gpu.return
+  }
+
   // CHECK-LABEL: gpu.func @edges
   // Rows that hang over are padded, element by element where a chunk crosses the last column.
   // CHECK: arith.cmpi ult
