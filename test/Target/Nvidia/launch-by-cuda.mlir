@@ -8,7 +8,9 @@ module attributes {gpu.container_module} {
       ring = {stages = 2 : i64, stage_bytes = 8 : i64, shared_bytes = 49168 : i64, threads = 256 : i64,
               written = array<i64: 1>}}, array = {maps = [],
       ring = {stages = 0 : i64, stage_bytes = 0 : i64, shared_bytes = 0 : i64, threads = 32 : i64, flat,
-              written = array<i64: 0>}}}, assembly = "PTX">]
+              written = array<i64: 0>}}, windows = {maps = [],
+      ring = {stages = 2 : i64, stage_bytes = 8 : i64, shared_bytes = 8 : i64, threads = 32 : i64, image = 0 : i64,
+              written = array<i64>}}}, assembly = "PTX">]
   // CHECK-LABEL: func.func @launch
   // CHECK-SAME: %[[A:.*]]: memref<40x48xbf16>, %[[B:.*]]: memref<?xf32>, %[[N:.*]]: i32, %[[X:.*]]: index
   func.func @launch(%A: memref<40x48xbf16>, %B: memref<?xf32>, %n: i32, %x: index) {
@@ -46,6 +48,17 @@ module attributes {gpu.container_module} {
   // CHECK: call @xetileCudaLaunch(%{{[^,]*}}, %[[ALL]], %[[ONE]], %[[ONE]],
   func.func @six(%A: memref<2x3x4x5x6x7xf32>, %B: memref<?xf32>, %n: i32, %x: index) {
     gpu.launch_func @kernels::@array blocks in (%x, %x, %x) threads in (%x, %x, %x) args(%A : memref<2x3x4x5x6x7xf32>)
+    return
+  }
+  // A matrix of windows is as long as the image that it is read from, which has fewer elements, and has as many dimensions.
+  // CHECK-LABEL: func.func @image
+  // CHECK: %[[IMAGE:.*]] = memref.reinterpret_cast %arg0 to offset: [0], sizes: [1, 24], strides: [24, 1] : memref<2x3x4xf32> to memref<1x24xf32>
+  // CHECK: memref.extract_strided_metadata %[[IMAGE]]
+  // CHECK: memref.extract_aligned_pointer_as_index %[[IMAGE]]
+  // CHECK: call @xetileCudaMatrix(
+  func.func @image(%A: memref<2x3x4xf32>, %x: index) {
+    %view = memref.reinterpret_cast %A to offset: [0], sizes: [18, 12], strides: [12, 1] : memref<2x3x4xf32> to memref<18x12xf32>
+    gpu.launch_func @kernels::@windows blocks in (%x, %x, %x) threads in (%x, %x, %x) args(%view : memref<18x12xf32>)
     return
   }
   // Memory on either side: the runtime knows.
