@@ -309,6 +309,16 @@ def test_what_is_not_known_is_refused():
         evaluate(f"func.func @f(%a: {t}) -> {t} {{ return %a : {t} }}", np.zeros(5, np.float32))
 
 
+def test_the_public_function_is_computed_wherever_it_is(rng):
+    t = "tensor<4xf32>"
+    private = f"func.func private @other(%a: {t}) -> {t} {{ return %a : {t} }}\n"
+    public = f"func.func @f(%a: {t}) -> {t} {{ %r = arith.addf %a, %a : {t}\n return %r : {t} }}\n"
+    x = rng.standard_normal(4).astype(np.float32)
+    for text in (private + public, public + private):
+        (got,) = evaluate(text, x)
+        np.testing.assert_array_equal(got, x + x)
+
+
 GATHER = """
 func.func @rows(%at: tensor<6xi64>, %table: tensor<7x3xf32>, %other: tensor<4xi32>) -> tensor<6x3xf32> {
   %e = tensor.empty() : tensor<6x3xf32>

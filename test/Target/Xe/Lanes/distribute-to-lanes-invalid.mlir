@@ -176,6 +176,18 @@ gpu.module @bits {
 
 // -----
 
+gpu.module @scattered_space {
+  gpu.func @k(%a: memref<64xf32, 5>) kernel {
+    %offsets = arith.constant dense<0> : vector<16xindex>
+    %mask = arith.constant dense<true> : vector<16xi1>
+    // expected-error @below {{has memory in space 5 : i64, expected global or shared memory}}
+    %v = xegpu.load %a[%offsets], %mask : memref<64xf32, 5>, vector<16xindex>, vector<16xi1> -> vector<16xf32>
+    gpu.return
+  }
+}
+
+// -----
+
 gpu.module @some_subgroups {
   gpu.func @k() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c1 = arith.constant 1 : i8

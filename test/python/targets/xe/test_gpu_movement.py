@@ -52,6 +52,17 @@ def test_slices_pads_concatenations_and_reversed_reads(run, rng):
     np.testing.assert_array_equal(got, expected)
 
 
+def test_diagonals_are_neither_rows_nor_columns(run, rng):
+    """Two dimensions that follow one loop: elements are gathered."""
+    kinds = [("%x", "tensor<48x48xf32>"), ("%w", "tensor<48xf32>")]
+    body = "%1 = arith.addf %a0, %a1 : f32\nlinalg.yield %1 : f32\n"
+    maps = ["(i) -> (i, i)", "(i) -> (i)", "(i) -> (i)"]
+    text = function(kinds, [("%y", "tensor<48xf32>")], generic("%y", kinds, (48,), "f32", maps, "p", body))
+    x, w = draw(rng, (48, 48), "f32"), draw(rng, (48,), "f32")
+    (got,) = run(text, [x, w], [w])
+    np.testing.assert_array_equal(got, x.diagonal() + w)
+
+
 def test_windows_overlap_and_products_are_exact(run, rng):
     """A 3 x 3 convolution of two channels, f32, with a stride."""
     maps = [
