@@ -90,7 +90,7 @@ SmallVector<RankedConfig> Ranking::best(unsigned count) const {
 FailureOr<SmallVector<RankedConfig>>
 xetile::rankConfigs(const Contraction &matmul, const DeepTileRequest &request, unsigned count) {
   Ranking ranking(matmul, request);
-  if (!ranking.add(request.pack, request.given))
+  if (!ranking.add(request.pack, {}))
     return failure();
   // Rows and vectors of C in registers; none leaves both to the model.
   constexpr std::array<std::array<int64_t, 2>, 7> kTiles = {
@@ -100,9 +100,7 @@ xetile::rankConfigs(const Contraction &matmul, const DeepTileRequest &request, u
     packs.append({Pack::Always, Pack::Never});
   for (Pack pack : packs)
     for (auto [rows, columns] : kTiles) {
-      PartialConfig tile = request.given;
-      if (rows && (tile.innermost[kM] || tile.innermost[kN]))
-        continue;
+      PartialConfig tile;
       if (rows) {
         tile.innermost[kM] = rows;
         tile.innermost[kN] = columns;
@@ -110,28 +108,24 @@ xetile::rankConfigs(const Contraction &matmul, const DeepTileRequest &request, u
       std::optional<MatmulConfig> base = ranking.add(pack, tile);
       if (!base)
         continue;
-      if (!tile.block[kK])
-        for (int64_t eighths : {2, 4, 16}) {
-          PartialConfig varied = tile;
-          int64_t steps = base->block[kK] / base->innermost[kK] * eighths / 8;
-          varied.block[kK] = std::max<int64_t>(steps, 1) * base->innermost[kK];
-          // Larger ones are cut to what there is.
-          if (!ShapedType::isDynamic(matmul.extent(kK)) &&
-              *varied.block[kK] - base->innermost[kK] >= matmul.extent(kK))
-            continue;
-          ranking.add(pack, varied);
-        }
-      if (!tile.threads[kM] && !tile.threads[kN]) {
+      for (int64_t eighths : {2, 4, 16}) {
         PartialConfig varied = tile;
-        varied.threads = {base->threads[kN], base->threads[kM], base->threads[kK]};
+        int64_t steps = base->block[kK] / base->innermost[kK] * eighths / 8;
+        varied.block[kK] = std::max<int64_t>(steps, 1) * base->innermost[kK];
+        // Larger ones are cut to what there is.
+        if (!ShapedType::isDynamic(matmul.extent(kK)) &&
+            *varied.block[kK] - base->innermost[kK] >= matmul.extent(kK))
+          continue;
         ranking.add(pack, varied);
       }
-      if (!tile.loopOrder)
-        for (int64_t order = 0; isLoopOrder(order); ++order) {
-          PartialConfig varied = tile;
-          varied.loopOrder = order;
-          ranking.add(pack, varied);
-        }
+      PartialConfig turned = tile;
+      turned.threads = {base->threads[kN], base->threads[kM], base->threads[kK]};
+      ranking.add(pack, turned);
+      for (int64_t order = 0; isLoopOrder(order); ++order) {
+        PartialConfig varied = tile;
+        varied.loopOrder = order;
+        ranking.add(pack, varied);
+      }
     }
   return ranking.best(count);
 }

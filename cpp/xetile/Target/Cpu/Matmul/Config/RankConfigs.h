@@ -20,6 +20,7 @@ struct RankedConfig {
 /// Up to `count` different configurations for `matmul`: first the one that the cost model chooses,
 /// then the best with other copies, then others, those with the fewest cycles first. They differ in
 /// packing, in the block that registers hold, in blocks of k, in threads and in the order of loops.
+/// `request` gives no field of a configuration: all are varied.
 /// Emits an error and fails where decideConfig does.
 mlir::FailureOr<llvm::SmallVector<RankedConfig>>
 rankConfigs(const Contraction &matmul, const DeepTileRequest &request, unsigned count);
