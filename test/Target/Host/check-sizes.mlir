@@ -134,7 +134,7 @@ func.func @no_rounds(%x: tensor<0xf32>, %e: tensor<0xf32>) -> tensor<0xf32> {
 
 // -----
 
-// What is computed is told as it was written.
+// Computed sizes are told as they were written.
 // TEXT-LABEL: func @product_check(
 // TEXT-SAME: "argument 0, dimension 0 * argument 0, dimension 1"
 func.func @product(%a: tensor<?x?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {

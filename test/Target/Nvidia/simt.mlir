@@ -52,7 +52,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // What a thread has of a column, what its warp has, and of each warp what the thread with the same columns has.
+  // A thread adds up its own part of a column, then its warp, then those threads of all warps that have the same columns.
   // CHECK-LABEL: gpu.func @columns
   // CHECK-COUNT-3: nvvm.shfl.sync bfly
   // CHECK: nvvm.barrier0
