@@ -65,6 +65,8 @@ bool OnlineFinder::collect(linalg::GenericOp last) {
     join(cast<linalg::GenericOp>(op));
   found.n = found.axisOf(last, loops.front());
   found.extent = last.getStaticLoopRanges()[loops.front()];
+  if (found.extent == 0)
+    return no(last, "expected elements along the dimension that is reduced, got none");
   return checkAxes();
 }
 
@@ -302,7 +304,7 @@ bool OnlineFinder::findAlone(linalg::GenericOp op, unsigned loop) {
   reduction.op = op;
   reduction.loop = loop;
   found.reductions.push_back(reduction);
-  return checkAxes() && !found.ops.empty();
+  return found.extent != 0 && checkAxes() && !found.ops.empty();
 }
 
 std::optional<Online> xetile::findOnline(linalg::GenericOp last, Operation *&where,

@@ -398,4 +398,52 @@ def DistributeToLanes : Pass<"xetile-distribute-to-lanes", "::mlir::gpu::GPUModu
       "::mlir::xevm::XeVMDialect"];
 }
 
+def NarrowIndices : Pass<"xetile-narrow-indices", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "computes with indices of kernels in 32 bits where 64 cost more";
+  let description = [{
+    Products, minima, maxima, quotients, remainders and comparisons of indices whose operands and
+    result are known to lie between 0 and 2^31 - 1, by upstream's integer range analysis: Intel's
+    vector engines have these in 32 bits, and take two to dozens of instructions for 64. What is
+    known of a workgroup's number is `known_grid_size`, of a work-item's `known_block_size`. Sums
+    and products with powers of two cost the same in 64 bits: they have 32 where they read such a
+    result, in loops where all that they read is one, or where nothing but such operations reads
+    them. Kernels with products on the matrix unit stay as they are.
+
+    Before:
+    ```mlir
+    gpu.module @kernels {
+      gpu.func @last_tile(%A: memref<1031xf32>) kernel attributes {known_grid_size = array<i32: 65, 1, 1>} {
+        %c16 = arith.constant 16 : index
+        %c1015 = arith.constant 1015 : index
+        %block = gpu.block_id x
+        %first = arith.muli %block, %c16 : index
+        %last = arith.minui %first, %c1015 : index
+        %x = memref.load %A[%last] : memref<1031xf32>
+        memref.store %x, %A[%block] : memref<1031xf32>
+        gpu.return
+      }
+    }
+    ```
+    After:
+    ```mlir
+    gpu.module @kernels {
+      gpu.func @last_tile(%A: memref<1031xf32>) kernel attributes {known_grid_size = array<i32: 65, 1, 1>} {
+        %c16 = arith.constant 16 : i32
+        %c1015 = arith.constant 1015 : i32
+        %block = gpu.block_id x
+        %narrow = arith.index_castui %block : index to i32
+        %first = arith.muli %narrow, %c16 : i32
+        %min = arith.minui %first, %c1015 : i32
+        %last = arith.index_castui %min : i32 to index
+        %x = memref.load %A[%last] : memref<1031xf32>
+        memref.store %x, %A[%block] : memref<1031xf32>
+        gpu.return
+      }
+    }
+    ```
+    Refused: nothing.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 #endif // XETILE_TARGET_XE_PASSES_TD

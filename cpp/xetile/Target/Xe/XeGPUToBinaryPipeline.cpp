@@ -114,6 +114,7 @@ void xetile::buildLowerXeGPUToXeVM(OpPassManager &pm, XeGPULevel level) {
   lower.addPass(arith::createArithExpandOpsPass(expand));
   lower.addPass(createExpandDynamicShapes());
   lower.addPass(memref::createExpandStridedMetadataPass());
+  lower.addPass(createNarrowIndices());
   // Before control flow is lowered: it retypes all block arguments of a function, but not the
   // branches to them.
   ConvertGpuOpsToLLVMSPVOpsOptions spirv;
