@@ -126,7 +126,7 @@ struct NarrowIndices : xetile::impl::NarrowIndicesBase<NarrowIndices> {
     solver.load<dataflow::IntegerRangeAnalysis>();
     if (failed(solver.initializeAndRun(getOperation())))
       return signalPassFailure();
-    // What is known is of the values as they are: all is found before anything changes.
+    // All is found before anything changes: values that are made anew are known to nobody.
     SmallVector<llvm::DenseSet<Operation *>> found;
     for (gpu::GPUFuncOp kernel : kernels)
       found.push_back(findNarrow(solver, kernel));
