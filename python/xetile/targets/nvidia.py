@@ -39,6 +39,8 @@ _OPT_LEVEL = 2  # of host code
 _PTX = "4-ptx"  # the level that has it
 _GROUP_ROWS = 8
 _ATTENTION = "attention"
+_CONVOLUTION = "convolution"
+_PROGRAM = "gpu_model"
 _SWITCHES = {"overlap": True, "lazy": None, "counter": True}  # options of attentions, by default
 _QUERIES = 64  # of a warpgroup
 _KEYS = 128  # of a step
@@ -180,6 +182,9 @@ class NvidiaPlan(Plan):
             # Alone, products of types that wgmma does not take are slow on vector units: "matmul" says what it takes.
             if name == "rows" and any(op.name in _PRODUCTS for op in _ops(payload)):
                 name = _SCHEDULE
+            # A program's convolutions of f32 are on the matrix unit.
+            if name == _CONVOLUTION:
+                name = _PROGRAM
             schedule = load_schedule(name).with_values({"target": self.target.name})
             return replace(self, schedule=schedule, is_open=False).for_payload(payload)
         if schedule is None or schedule.name != _ATTENTION:

@@ -65,3 +65,18 @@ module attributes {gpu.container_module} {
     return
   }
 }
+
+// -----
+
+module attributes {gpu.container_module} {
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_90a">, properties = {kernel = {
+      maps = [],
+      ring = {stages = 2 : i64, stage_bytes = 8 : i64, shared_bytes = 16 : i64, threads = 256 : i64,
+              written = array<i64: 1>}}}, assembly = "PTX">]
+  func.func @lost_window(%x: index, %A: memref<8x8xf32>) {
+    %m = memref.reinterpret_cast %A to offset: [0], sizes: [9, 36], strides: [36, 1] : memref<8x8xf32> to memref<9x36xf32, strided<[36, 1]>>
+    // expected-error@+1 {{passes 'memref<8x8xf32>' as argument 0, 'memref<9x36xf32, strided<[36, 1]>>': expected a kernel whose xetile.window says where these elements are}}
+    gpu.launch_func @kernels::@kernel blocks in (%x, %x, %x) threads in (%x, %x, %x) args(%m : memref<9x36xf32, strided<[36, 1]>>)
+    return
+  }
+}

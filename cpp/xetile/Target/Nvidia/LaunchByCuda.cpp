@@ -118,6 +118,25 @@ private:
     return success();
   }
 
+  /// A matrix of an image's windows has more elements than the image: who reads it as it is written
+  /// down reads what is behind.
+  static LogicalResult checkMatrices(gpu::LaunchFuncOp launch, const Kernel &kernel) {
+    auto image = kernel.ring.getAs<IntegerAttr>("image");
+    for (auto [at, operand] : llvm::enumerate(launch.getKernelOperands())) {
+      auto view = operand.getDefiningOp<memref::ReinterpretCastOp>();
+      auto source = view ? dyn_cast<MemRefType>(view.getSource().getType()) : MemRefType();
+      if (!source || !source.hasStaticShape() || !view.getType().hasStaticShape() ||
+          view.getType().getNumElements() <= source.getNumElements() ||
+          (image && image.getInt() == int64_t(at)))
+        continue;
+      return launch.emitOpError("passes ")
+             << source << " as argument " << at << ", " << view.getType()
+             << ": expected a kernel whose xetile.window says where these elements are, until "
+                "xetile-plan-ring";
+    }
+    return success();
+  }
+
   /// With all workgroups along x where the kernel numbers them so.
   void callLaunch(ImplicitLocOpBuilder &b, gpu::LaunchFuncOp launch, const Kernel &kernel,
                   Value handle) {
@@ -140,7 +159,7 @@ private:
 
   LogicalResult lower(gpu::LaunchFuncOp launch) {
     FailureOr<Kernel> kernel = find(launch);
-    if (failed(check(launch)) || failed(kernel))
+    if (failed(check(launch)) || failed(kernel) || failed(checkMatrices(launch, *kernel)))
       return failure();
     ImplicitLocOpBuilder b(launch.getLoc(), launch);
     std::string name = launch.getKernelModuleName().getValue().str();

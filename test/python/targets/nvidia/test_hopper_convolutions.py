@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import xetile
-from hopper_kernels import compiled, on_this_cpu, ptx_of
+from hopper_kernels import compiled, on_this_cpu, parse, ptx_of
 
 if "sm_90a" not in [target.name for target in xetile.targets.available()]:
     pytest.skip("built without the target sm_90a", allow_module_level=True)
@@ -241,3 +241,8 @@ def test_convolutions_stay_on_vector_units_where_that_is_said_or_they_are_small(
     assert not uses_matrix_unit(Convolution((13, 11), (3, 3), filters=7))
     assert not uses_matrix_unit(Convolution((13, 11), (1, 3), channels=5))
     assert not uses_matrix_unit(Convolution((5, 5), (3, 3)))
+
+
+def test_a_convolution_alone_is_compiled_as_one_of_a_program():
+    kernel = xetile.compile(parse(CASES["2d"].payload()), target="sm_90a")
+    assert EXACT in ptx_of(kernel)
