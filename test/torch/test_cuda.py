@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -16,6 +15,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra: pip install 'xetile[torch]'")
 pytest.importorskip("torch_mlir", reason="needs the extra: pip install 'xetile[torch]'")
 
+sys.path.append(str(Path(__file__).parents[1] / "python" / "targets" / "nvidia"))
+
+import fake_driver  # noqa: E402
 import xetile.torch  # noqa: E402
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
@@ -31,18 +33,12 @@ if "sm_90a" not in [target.name for target in xetile.targets.available()]:
 HERE = Path(__file__).parent
 # The package has its function by that name.
 MODULE = sys.modules[xetile.torch.backend.__module__]
-DRIVER = HERE.parent / "python" / "targets" / "nvidia" / "Inputs" / "fake_driver.c"
 MLP = "torch.nn.Sequential(torch.nn.Linear(16, 24), torch.nn.GELU(), torch.nn.Linear(24, 8))"
 
 
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory) -> Path:
-    compiler = next(filter(None, map(shutil.which, ("cc", "clang", "clang-22", "gcc"))), None)
-    if compiler is None:
-        pytest.skip("no C compiler")
-    place = tmp_path_factory.mktemp("driver") / "libcuda.so"
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", place, DRIVER], check=True)
-    return place
+    return fake_driver.built(tmp_path_factory.mktemp("driver"))
 
 
 def printed_by(code: str, driver: Path | str, log: Path, **environment: str) -> list[list]:
