@@ -4,6 +4,7 @@
 // Refused: lists, other kinds of attributes, integers below the minimum or beyond 64 bits.
 #include "xetile/Schedule/Params.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "xetile/Target/Target.h"
 
 using namespace mlir;
 using namespace mlir::transform;
@@ -58,6 +59,21 @@ DiagnosedSilenceableFailure readPrecision(TransformOpInterface op, TransformStat
   if (precision != "exact" && precision != "tf32")
     return op.emitDefiniteFailure() << "precision = " << precision << ": expected exact or tf32";
   isTf32 = precision == "tf32";
+  return DiagnosedSilenceableFailure::success();
+}
+
+DiagnosedSilenceableFailure readF32Units(TransformOpInterface op, TransformState &state,
+                                         Value units, Value chip, const Target *&target) {
+  StringRef which, name;
+  if (auto diag = readString(op, state, units, "units", which); !diag.succeeded())
+    return diag;
+  if (auto diag = readString(op, state, chip, "chip", name); !diag.succeeded())
+    return diag;
+  if (which != "matrix" && which != "vector")
+    return op.emitDefiniteFailure() << "units = " << which << ": expected matrix or vector";
+  target = which == "matrix" ? findTilingTarget(name) : nullptr;
+  if (target && !target->multipliesF32)
+    target = nullptr;
   return DiagnosedSilenceableFailure::success();
 }
 

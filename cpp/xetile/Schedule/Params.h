@@ -11,6 +11,8 @@
 
 namespace xetile {
 
+struct Target;
+
 /// Every step that a prefetch runs ahead is one more prefetch before the loop.
 constexpr int64_t kMaxPrefetchDistance = 64;
 
@@ -33,6 +35,13 @@ mlir::DiagnosedSilenceableFailure readString(mlir::transform::TransformOpInterfa
 mlir::DiagnosedSilenceableFailure readPrecision(mlir::transform::TransformOpInterface op,
                                                 mlir::transform::TransformState &state,
                                                 mlir::Value param, bool &isTf32);
+
+/// Reads on which `units` of a `chip` products of f32 are to be, "matrix" or "vector". Sets
+/// `target` to the chip's where these are matrix units that multiply f32 exactly, else to null.
+mlir::DiagnosedSilenceableFailure readF32Units(mlir::transform::TransformOpInterface op,
+                                               mlir::transform::TransformState &state,
+                                               mlir::Value units, mlir::Value chip,
+                                               const Target *&target);
 
 /// A definite failure of `op` because its payload `target` is not an `expected`.
 mlir::DiagnosedSilenceableFailure wrongTarget(mlir::transform::TransformOpInterface op,

@@ -428,16 +428,10 @@ DiagnosedSilenceableFailure ConvolutionsToProductsOp::apply(TransformRewriter &r
                                                             TransformResults &,
                                                             TransformState &state) {
   auto op = cast<TransformOpInterface>(getOperation());
-  StringRef units, chip;
-  if (auto diag = readString(op, state, getUnits(), "units", units); !diag.succeeded())
+  const Target *target = nullptr;
+  if (auto diag = readF32Units(op, state, getUnits(), getChip(), target);
+      !diag.succeeded() || !target)
     return diag;
-  if (auto diag = readString(op, state, getChip(), "chip", chip); !diag.succeeded())
-    return diag;
-  if (units != "matrix" && units != "vector")
-    return op.emitDefiniteFailure() << "units = " << units << ": expected matrix or vector";
-  const Target *target = findTilingTarget(chip);
-  if (units == "vector" || !target || !target->multipliesF32)
-    return DiagnosedSilenceableFailure::success();
   for (Operation *root : state.getPayloadOps(getTarget())) {
     SmallVector<ModuleOp> kernels;
     root->walk([&](ModuleOp kernel) {

@@ -71,6 +71,7 @@ private:
   int64_t loadsInFlight() const;
   bool hasAsyncCopies() const;
   void loadTilesPlainly(mlir::Value first, mlir::Value tiles, mlir::Value step);
+  mlir::Value offsetAt(mlir::OpFoldResult offset, mlir::Value k);
   void copyTile(const TilePlace &place, mlir::Value to, mlir::Value k);
 
   // Windows.cpp: tiles of images.

@@ -48,6 +48,14 @@ Value KernelWriter::unitInRing(const TilePlace &place, Value row, Value column) 
   return add(add(chunk, mul(row, kSwizzleBytes)), inside);
 }
 
+/// An offset of a tile where the loop's counter is `k`.
+Value KernelWriter::offsetAt(OpFoldResult offset, Value k) {
+  auto value = dyn_cast<Value>(offset);
+  if (value == plan.loop.getInductionVar())
+    return k;
+  return fromIndex(value ? OpFoldResult(copies.lookupOrDefault(value)) : offset);
+}
+
 /// The threads' parts of a tile. Units beyond the edges read the last one and write zeros.
 void KernelWriter::copyTile(const TilePlace &place, Value to, Value k) {
   if (place.window)
@@ -55,13 +63,7 @@ void KernelWriter::copyTile(const TilePlace &place, Value to, Value k) {
   int64_t unit = place.unitBytes, elements = unit / plan.inputBytes();
   int64_t perRow = place.inner / elements, each = place.outer * perRow / kWarpgroup;
   int64_t atOnce = each % 8 ? 4 : 8;
-  auto offset = [&](OpFoldResult at) {
-    auto value = dyn_cast<Value>(at);
-    if (value == plan.loop.getInductionVar())
-      return k;
-    return fromIndex(value ? OpFoldResult(copies.lookupOrDefault(value)) : at);
-  };
-  Value outerOffset = offset(place.outerOffset), innerOffset = offset(place.innerOffset);
+  Value outerOffset = offsetAt(place.outerOffset, k), innerOffset = offsetAt(place.innerOffset, k);
   Value source = copies.lookupOrDefault(place.source);
   auto within = [&](Value at, unsigned dim, int64_t count) -> Value {
     Value last = arith::SubIOp::create(b, sizeOf(source, dim),

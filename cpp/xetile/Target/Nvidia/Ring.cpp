@@ -138,13 +138,7 @@ SmallVector<Value> KernelWriter::boxOf(const TilePlace &place, Value inner, Valu
 }
 
 void KernelWriter::loadTile(const TilePlace &place, Value map, Value to, Value barrier, Value k) {
-  auto offset = [&](OpFoldResult index) {
-    auto value = dyn_cast<Value>(index);
-    if (value == plan.loop.getInductionVar())
-      return k;
-    return fromIndex(value ? OpFoldResult(copies.lookupOrDefault(value)) : index);
-  };
-  Value inner = offset(place.innerOffset), outer = offset(place.outerOffset);
+  Value inner = offsetAt(place.innerOffset, k), outer = offsetAt(place.outerOffset, k);
   int64_t columns = plan.rowElements();
   for (int64_t at = 0; at < place.inner; at += columns) {
     Value target = ThreadCode::at(to, number(at / columns * place.outer * kSwizzleBytes));

@@ -69,16 +69,10 @@ void KernelWriter::copyWindow(const TilePlace &place, Value base, Value start,
 void KernelWriter::copyWindows(const TilePlace &place, Value to, Value k) {
   const WindowedMatrix &window = *place.window;
   bool kIsInner = window.operand ? place.isTransposed : !place.isTransposed;
-  auto offset = [&](OpFoldResult at) {
-    auto value = dyn_cast<Value>(at);
-    if (value == plan.loop.getInductionVar())
-      return k;
-    return fromIndex(value ? OpFoldResult(copies.lookupOrDefault(value)) : at);
-  };
-  Value outerOffset = offset(place.outerOffset), innerOffset = offset(place.innerOffset);
+  Value outerOffset = offsetAt(place.outerOffset, k), innerOffset = offsetAt(place.innerOffset, k);
   Value start = number(0);
   for (auto [at, stride] : llvm::zip_equal(place.batch, window.batches))
-    start = add(start, mul(offset(at), stride));
+    start = add(start, mul(offsetAt(at, k), stride));
   for (const WindowedMatrix::Axis &axis : window.axes)
     start = add(start, -axis.low * axis.stride);
   Value base = arith::IndexCastOp::create(
