@@ -7,6 +7,7 @@
 
 #include "BuiltinName.h"
 #include "Errors.h"
+#include "OddIntegers.h"
 #include "PortableTables.h"
 #include "SpirvEdit.h"
 #include "SpirvModule.h"
@@ -464,8 +465,11 @@ private:
 } // namespace
 
 PortableSpirv makePortable(const void *spirv, size_t size, SubgroupOrder order) {
-  std::vector<uint32_t> words = spirvWords(spirv, size);
-  return Porter(words.data(), words.size(), order).run();
+  std::vector<std::string> notes;
+  std::vector<uint32_t> words = widenOddIntegers(spirvWords(spirv, size), notes);
+  PortableSpirv portable = Porter(words.data(), words.size(), order).run();
+  portable.notes.insert(portable.notes.begin(), notes.begin(), notes.end());
+  return portable;
 }
 
 } // namespace xetile::runtime

@@ -17,7 +17,7 @@ namespace {
 constexpr uint32_t linkageCapability = 5, builtIn = 11;
 constexpr unsigned headerWords = 5;
 
-bool isType(unsigned opcode) { return opcode >= op::typeVoid && opcode < op::typeForward; }
+bool declaresType(unsigned opcode) { return opcode >= op::typeVoid && opcode < op::typeForward; }
 
 std::vector<uint32_t> wordsOf(const std::string &text) {
   std::vector<uint32_t> words(text.size() / 4 + 1);
@@ -59,7 +59,7 @@ void SpirvEdit::readDeclaration(const SpirvInstruction &in) {
     hasLinkage |= in[1] == linkageCapability;
   else if (opcode == op::decorate && length > 3 && in[2] == builtIn)
     builtins[in[1]] = in[3];
-  else if (isType(opcode))
+  else if (declaresType(opcode))
     typeTable[in[1]] = {opcode, {in.at + 2, in.at + length}};
   // No instruction without a result has a type as its first operand.
   else if (length > 2 && typeTable.count(in[1])) {
@@ -87,6 +87,12 @@ uint32_t SpirvEdit::elementOf(uint32_t type) const {
 
 uint32_t SpirvEdit::lanesOf(uint32_t type) const {
   return elementOf(type) ? typeTable.at(type).operands[1] : 1;
+}
+
+uint32_t SpirvEdit::intBitsOf(uint32_t type) const {
+  auto found = typeTable.find(elementOf(type) ? elementOf(type) : type);
+  return found != typeTable.end() && found->second.opcode == op::typeInt ? found->second.operands[0]
+                                                                         : 0;
 }
 
 std::optional<uint32_t> SpirvEdit::storageOf(uint32_t type) const {
@@ -172,6 +178,10 @@ uint32_t SpirvEdit::uintConstant(uint32_t value) {
     append(newTypes, op::constant, {type, place->second, value});
   }
   return place->second;
+}
+
+void SpirvEdit::declare(unsigned opcode, const std::vector<uint32_t> &operands) {
+  append(newTypes, opcode, operands);
 }
 
 uint32_t SpirvEdit::import(const std::string &name, uint32_t result,

@@ -44,6 +44,9 @@ public:
   uint32_t elementOf(uint32_t type) const;
   /// Components of a vector type; 1 for other types.
   uint32_t lanesOf(uint32_t type) const;
+  bool isType(uint32_t id) const { return typeTable.count(id) != 0; }
+  /// Of an integer type, or of a vector's integers; 0 for others.
+  uint32_t intBitsOf(uint32_t type) const;
   /// SPIR-V's storage class of a pointer type.
   std::optional<uint32_t> storageOf(uint32_t type) const;
   uint32_t pointeeOf(uint32_t type) const;
@@ -60,6 +63,9 @@ public:
   /// Of a float type; 0 for others.
   uint32_t floatBitsOf(uint32_t type) const;
   uint32_t uintConstant(uint32_t value);
+  /// A new type or constant in front of all functions; the id is the first operand of a type, the
+  /// second one of a constant.
+  void declare(unsigned opcode, const std::vector<uint32_t> &operands);
   /// A function that the module imports by `name`; one for each name and signature.
   uint32_t import(const std::string &name, uint32_t result,
                   const std::vector<uint32_t> &parameters);

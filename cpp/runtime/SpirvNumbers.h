@@ -9,7 +9,8 @@
 
 namespace xetile::runtime {
 
-/// Opcodes, in their order, each named as its instruction without Op and the vendor.
+/// Opcodes, in their order, each named as its instruction without Op and the vendor; those of
+/// integers without I, U and S, which has Signed or Unsigned behind it where both exist.
 namespace op {
 constexpr unsigned undef = 1;
 constexpr unsigned name = 5;
@@ -34,6 +35,9 @@ constexpr unsigned typeFunction = 33;
 constexpr unsigned typeForward = 39;
 constexpr unsigned constant = 43;
 constexpr unsigned constantComposite = 44;
+constexpr unsigned constantNull = 46;
+constexpr unsigned specConstant = 50;
+constexpr unsigned specConstantOp = 52;
 constexpr unsigned function = 54;
 constexpr unsigned functionParameter = 55;
 constexpr unsigned functionEnd = 56;
@@ -43,29 +47,80 @@ constexpr unsigned load = 61;
 constexpr unsigned store = 62;
 constexpr unsigned copyMemory = 63;
 constexpr unsigned copyMemorySized = 64;
+constexpr unsigned accessChain = 65;
+constexpr unsigned inBoundsAccessChain = 66;
+constexpr unsigned ptrAccessChain = 67;
+constexpr unsigned inBoundsPtrAccessChain = 70;
 constexpr unsigned decorate = 71;
 constexpr unsigned groupDecorate = 74;
 constexpr unsigned vectorExtractDynamic = 77;
+constexpr unsigned vectorInsertDynamic = 78;
 constexpr unsigned vectorShuffle = 79;
 constexpr unsigned compositeConstruct = 80;
 constexpr unsigned compositeExtract = 81;
 constexpr unsigned compositeInsert = 82;
 constexpr unsigned copyObject = 83;
+constexpr unsigned convertFToU = 109;
+constexpr unsigned convertFToS = 110;
+constexpr unsigned convertSToF = 111;
+constexpr unsigned convertUToF = 112;
+constexpr unsigned convertU = 113;
+constexpr unsigned convertS = 114;
 constexpr unsigned convertPtrToU = 117;
+constexpr unsigned convertUToPtr = 120;
 constexpr unsigned bitcast = 124;
+constexpr unsigned negate = 126;
+constexpr unsigned add = 128;
+constexpr unsigned subtract = 130;
+constexpr unsigned multiply = 132;
+constexpr unsigned divideUnsigned = 134;
+constexpr unsigned divideSigned = 135;
+constexpr unsigned modUnsigned = 137;
+constexpr unsigned remSigned = 138;
+constexpr unsigned modSigned = 139;
+constexpr unsigned select = 169;
+constexpr unsigned equal = 170;
+constexpr unsigned notEqual = 171;
+constexpr unsigned greaterUnsigned = 172;
+constexpr unsigned greaterSigned = 173;
+constexpr unsigned greaterEqualUnsigned = 174;
+constexpr unsigned greaterEqualSigned = 175;
+constexpr unsigned lessUnsigned = 176;
+constexpr unsigned lessSigned = 177;
+constexpr unsigned lessEqualUnsigned = 178;
+constexpr unsigned lessEqualSigned = 179;
+constexpr unsigned shiftRight = 194;
+constexpr unsigned shiftRightSigned = 195;
+constexpr unsigned shiftLeft = 196;
+constexpr unsigned bitwiseOr = 197;
+constexpr unsigned bitwiseXor = 198;
+constexpr unsigned bitwiseAnd = 199;
+constexpr unsigned bitwiseNot = 200;
+constexpr unsigned bitReverse = 204;
+constexpr unsigned bitCount = 205;
 constexpr unsigned controlBarrier = 224;
 constexpr unsigned atomicLoad = 227;
 constexpr unsigned atomicStore = 228;
 constexpr unsigned atomicExchange = 229;
 constexpr unsigned atomicXor = 242;
+constexpr unsigned phi = 245;
+constexpr unsigned loopMerge = 246;
+constexpr unsigned selectionMerge = 247;
 constexpr unsigned label = 248;
+constexpr unsigned branchConditional = 250;
 constexpr unsigned switchOf = 251;
 constexpr unsigned returnVoid = 253;
+constexpr unsigned returnValue = 254;
+constexpr unsigned lifetimeStart = 256;
+constexpr unsigned lifetimeStop = 257;
+constexpr unsigned groupBroadcast = 263;
 constexpr unsigned noLine = 317;
 constexpr unsigned flagTestAndSet = 318;
 constexpr unsigned flagClear = 319;
 constexpr unsigned executionModeId = 331;
 constexpr unsigned decorateId = 332;
+constexpr unsigned nonUniformBroadcast = 337;
+constexpr unsigned nonUniformBroadcastFirst = 338;
 constexpr unsigned nonUniformShuffle = 345;
 constexpr unsigned nonUniformShuffleXor = 346;
 constexpr unsigned nonUniformShuffleUp = 347;
@@ -97,6 +152,7 @@ constexpr unsigned roundToTf32 = 6426;
 /// Operands.
 constexpr uint32_t modeLocalSize = 17, modeSubgroupSize = 35;
 constexpr uint32_t linkageAttributes = 41, importLinkage = 1;
+constexpr uint32_t noSignedWrap = 4469, noUnsignedWrap = 4470;
 
 } // namespace xetile::runtime
 #endif

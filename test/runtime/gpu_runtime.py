@@ -227,15 +227,20 @@ def run_python(source: str, **environment: str) -> subprocess.CompletedProcess:
     return subprocess.run([sys.executable, "-c", head + source], capture_output=True, text=True, env=env)
 
 
-def instructions(spirv: bytes) -> list[int]:
-    """Numbers of the instructions that the driver is given."""
+def portable(spirv: bytes) -> list[int]:
+    """The words that the driver is given."""
     from xetile.kernels.library import library
 
     size = library().xetileRuntimePortableSpirv(spirv, len(spirv), None, 0)
     out = ctypes.create_string_buffer(size)
     library().xetileRuntimePortableSpirv(spirv, len(spirv), out, size)
-    words, at, found = np.frombuffer(out, "u4"), 5, []
-    while at < words.size:
-        found.append(int(words[at]) & 0xFFFF)
-        at += int(words[at]) >> 16
+    return np.frombuffer(out, "u4").tolist()
+
+
+def instructions(spirv: bytes) -> list[int]:
+    """Numbers of the instructions that the driver is given."""
+    words, at, found = portable(spirv), 5, []
+    while at < len(words):
+        found.append(words[at] & 0xFFFF)
+        at += words[at] >> 16
     return found
