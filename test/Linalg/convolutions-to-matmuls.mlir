@@ -4,21 +4,49 @@
 // CHECK-DAG: #[[SEEN:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1 + d3, d2 + d4)>
 // CHECK-LABEL: func @channels_first
 // CHECK-SAME: (%[[A:.*]]: tensor<4x32x58x58xf32>, %[[F:.*]]: tensor<64x32x3x3xf32>, %[[C:.*]]: tensor<4x64x56x56xf32>)
-// CHECK: scf.for %[[N:.*]] = %c0 to %c4 step %c1 iter_args
-// CHECK: scf.for %[[H:.*]] = %c0 to %c56 step %c8 iter_args(%[[R:.*]] =
+// CHECK: scf.forall (%[[N:.*]], %[[H:.*]]) = (0, 0) to (4, 56) step (1, 8) shared_outs(%[[R:.*]] = %[[C]])
 // CHECK: %[[IMAGE:.*]] = tensor.extract_slice %[[A]][%[[N]], 0, %[[H]], 0] [1, 32, 10, 58] [1, 1, 1, 1]
 // CHECK: %[[COPY:.*]] = linalg.generic {indexing_maps = [#[[SEEN]], {{.*}}} ins(%[[IMAGE]]
 // CHECK: %[[B:.*]] = tensor.collapse_shape %[[COPY]] {{.*}} into tensor<288x448xf32>
 // CHECK: %[[W:.*]] = tensor.collapse_shape %[[F]] {{.*}} into tensor<64x288xf32>
 // CHECK: %[[OLD:.*]] = tensor.extract_slice %[[R]][%[[N]], 0, %[[H]], 0] [1, 64, 8, 56] [1, 1, 1, 1]
 // CHECK: linalg.generic {{.*}} ins(%[[W]], %[[B]] : {{.*}} outs({{.*}} : tensor<64x448xf32>)
-// CHECK: tensor.insert_slice
+// CHECK: tensor.parallel_insert_slice
+// CHECK: {xetile.rows}
 func.func @channels_first(%a: tensor<4x32x58x58xf32>, %f: tensor<64x32x3x3xf32>, %c: tensor<4x64x56x56xf32>)
     -> tensor<4x64x56x56xf32> {
   %r = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>}
       ins(%a, %f : tensor<4x32x58x58xf32>, tensor<64x32x3x3xf32>) outs(%c : tensor<4x64x56x56xf32>)
       -> tensor<4x64x56x56xf32>
   return %r : tensor<4x64x56x56xf32>
+}
+
+// A block begins with the fill, which is no pass over all of the result.
+// CHECK-LABEL: func @filled
+// CHECK-SAME: , %[[C:[a-z0-9]+]]: tensor<1x64x56x56xf32>)
+// CHECK-NOT: linalg.fill
+// CHECK: scf.forall (%{{.*}}) = (0) to (56) step (2) shared_outs(%{{.*}} = %[[C]])
+// CHECK: linalg.fill {{.*}} tensor<64x112xf32>
+func.func @filled(%a: tensor<1x64x58x58xf32>, %f: tensor<64x64x3x3xf32>, %c: tensor<1x64x56x56xf32>)
+    -> tensor<1x64x56x56xf32> {
+  %zero = arith.constant 0.0 : f32
+  %start = linalg.fill ins(%zero : f32) outs(%c : tensor<1x64x56x56xf32>) -> tensor<1x64x56x56xf32>
+  %r = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>}
+      ins(%a, %f : tensor<1x64x58x58xf32>, tensor<64x64x3x3xf32>) outs(%start : tensor<1x64x56x56xf32>)
+      -> tensor<1x64x56x56xf32>
+  return %r : tensor<1x64x56x56xf32>
+}
+
+// A filter of 2 MiB that each block would read again: threads share the matmul of the whole image.
+// CHECK-LABEL: func @large_filter
+// CHECK-NOT: scf.for
+// CHECK: linalg.generic {{.*}} outs({{.*}} : tensor<256x196xf32>)
+func.func @large_filter(%a: tensor<1x256x16x16xf32>, %f: tensor<256x256x3x3xf32>, %c: tensor<1x256x14x14xf32>)
+    -> tensor<1x256x14x14xf32> {
+  %r = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>}
+      ins(%a, %f : tensor<1x256x16x16xf32>, tensor<256x256x3x3xf32>) outs(%c : tensor<1x256x14x14xf32>)
+      -> tensor<1x256x14x14xf32>
+  return %r : tensor<1x256x14x14xf32>
 }
 
 // Channels last: the image is the left operand, its bytes are widened by the matmul.

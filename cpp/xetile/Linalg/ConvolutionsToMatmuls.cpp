@@ -1,17 +1,20 @@
 //===- ConvolutionsToMatmuls.cpp - windows copied to columns of matmuls ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: convolutions of linalg on tensors. Out: for each image, group and some rows of the result, a
-// copy of what the windows see and a matmul of it with the filter ("im2col"). Refused: nothing;
-// left as they are: those without input or output channels (depthwise ones, poolings), of other
-// bodies than a sum of products, and of operands whose channels are not before or after the image.
+// copy of what the windows see and a matmul of it with the filter ("im2col"), in a parallel loop
+// where the filter is small. Refused: nothing; left as they are: those without input or output
+// channels (depthwise ones, poolings), of other bodies than a sum of products, and of operands
+// whose channels are not before or after the image.
 //===----------------------------------------------------------------------===//
 #include "xetile/Linalg/ConvolutionsToMatmuls.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "xetile/Facts/SaturatingProduct.h"
 #include "xetile/IR/BytesOf.h"
+#include "xetile/IR/DialectAttrs.h"
 #include "xetile/Linalg/Contraction.h"
 #include "xetile/Linalg/Passes.h"
 #include "xetile/Linalg/ScheduleMark.h"
@@ -29,6 +32,11 @@ namespace {
 
 /// Elements of a copy: it is read again from the second-level cache.
 constexpr int64_t kMaxCopied = 1 << 17;
+/// Elements of a filter that each thread keeps in that cache beside its copy.
+constexpr int64_t kMaxFilter = 1 << 18;
+/// Blocks that are enough to share, for machines with few cores to have even parts, and columns of
+/// a block that fill vectors.
+constexpr int64_t kManyBlocks = 16, kFewBlocks = 8, kColumns = 48;
 
 class Convolution {
 public:
@@ -43,8 +51,18 @@ private:
 
   /// Dimensions in the order of `map`, those of `which` only.
   static Dims inOrder(AffineMap map, ArrayRef<unsigned> which);
-  int64_t rowsAtOnce() const;
-  Value part(Value result, ArrayRef<Index> offsets, ArrayRef<Index> sizes);
+  int64_t extentOf(ArrayRef<unsigned> dims) const;
+  /// A divisor of the rows of which a copy has at most so many elements.
+  int64_t rowsAtOnce(int64_t most) const;
+  /// Rows of the blocks of a parallel loop; 0 where threads had better share each matmul: a filter
+  /// is large, blocks are few, or sizes are not known.
+  int64_t sharedRows() const;
+  Value sequential(int64_t rows);
+  Value parallel(int64_t rows);
+  Value start();
+  Value filled();
+  /// The part of the result at `offsets`, to put into `result` where it is.
+  Value compute(Value result, ArrayRef<Index> offsets, ArrayRef<Index> sizes);
   /// The slice of the input that a tile of the iteration domain reads, less the dims of `loops`.
   Value inputPart(ArrayRef<Index> offsets, ArrayRef<Index> sizes);
   /// The input as a matrix of the matmul.
@@ -56,9 +74,11 @@ private:
   Location loc = op.getLoc();
   AffineMap input, filter, output;
   SmallVector<int64_t> extents;
-  Dims loops;  // of batches and groups
-  Dims images; // in the order of the result
-  Dims inner;  // channels of the input and taps of the filter, in the order of the filter
+  SmallVector<Index> whole;
+  Dims loops;   // of batches and groups
+  Dims images;  // in the order of the result
+  Dims channel; // of the result
+  Dims inner;   // channels of the input and taps of the filter, in the order of the filter
   Dims taps;
   bool channelsFirst = false, filterLeadsByOutput = false;
 };
@@ -99,28 +119,44 @@ bool Convolution::match() {
   if (loops.size() + images.size() + inner.size() + 1 != extents.size())
     return false;
 
-  unsigned channel = dims->outputChannel.front();
+  unsigned own = dims->outputChannel.front();
+  channel = {own};
   // Besides what is looped over, channel and image stand side by side, and so do those of a filter.
   Dims results = images, weights = inner;
-  results.push_back(channel), weights.push_back(channel);
+  results.push_back(own), weights.push_back(own);
   Dims outputs = inOrder(output, results), filters = inOrder(filter, weights);
-  channelsFirst = outputs.front() == channel;
-  filterLeadsByOutput = filters.front() == channel;
-  return (channelsFirst || outputs.back() == channel) &&
-         (filterLeadsByOutput || filters.back() == channel);
+  channelsFirst = outputs.front() == own;
+  filterLeadsByOutput = filters.front() == own;
+  return (channelsFirst || outputs.back() == own) &&
+         (filterLeadsByOutput || filters.back() == own);
 }
 
-/// A divisor of the rows, so that all parts have one size.
-int64_t Convolution::rowsAtOnce() const {
-  int64_t rows = extents[images.front()], row = 1;
-  for (unsigned dim : ArrayRef(images).drop_front())
-    row = saturatingProduct(row, extents[dim]);
-  for (unsigned dim : inner)
-    row = saturatingProduct(row, extents[dim]);
-  for (int64_t some = std::min(rows, kMaxCopied / std::max<int64_t>(row, 1)); some > 1; --some)
+int64_t Convolution::extentOf(ArrayRef<unsigned> dims) const {
+  int64_t extent = 1;
+  for (unsigned dim : dims)
+    extent = saturatingProduct(extent, extents[dim]);
+  return extent;
+}
+
+int64_t Convolution::rowsAtOnce(int64_t most) const {
+  int64_t rows = extents[images.front()];
+  int64_t row = saturatingProduct(extentOf(ArrayRef(images).drop_front()), extentOf(inner));
+  for (int64_t some = std::min(rows, most / std::max<int64_t>(row, 1)); some > 1; --some)
     if (rows % some == 0)
       return some;
   return 1;
+}
+
+int64_t Convolution::sharedRows() const {
+  if (saturatingProduct(extentOf(channel), extentOf(inner)) > kMaxFilter)
+    return 0;
+  int64_t rows = extents[images.front()], columns = extentOf(ArrayRef(images).drop_front());
+  int64_t some = rowsAtOnce(kMaxCopied);
+  auto blocks = [&](int64_t size) { return saturatingProduct(extentOf(loops), rows / size); };
+  for (int64_t fewer = some; fewer > 0 && blocks(some) < kManyBlocks; --fewer)
+    if (rows % fewer == 0 && saturatingProduct(fewer, columns) >= kColumns)
+      some = fewer;
+  return blocks(some) < kFewBlocks ? 0 : some;
 }
 
 Value Convolution::inputPart(ArrayRef<Index> offsets, ArrayRef<Index> sizes) {
@@ -186,7 +222,7 @@ Value Convolution::flatten(Value tensor, size_t leading) {
   return tensor::CollapseShapeOp::create(b, loc, tensor, groups);
 }
 
-Value Convolution::part(Value result, ArrayRef<Index> offsets, ArrayRef<Index> sizes) {
+Value Convolution::compute(Value result, ArrayRef<Index> offsets, ArrayRef<Index> sizes) {
   Value image = columns(inputPart(offsets, sizes), sizes);
   SmallVector<Index> whole(offsets.size(), b.getIndexAttr(0));
   for (unsigned dim : loops)
@@ -194,15 +230,18 @@ Value Convolution::part(Value result, ArrayRef<Index> offsets, ArrayRef<Index> s
   Value weights = flatten(extractTile(b, loc, op->getOperand(1), filter, whole, sizes, loops),
                           filterLeadsByOutput ? 1 : inner.size());
   Value tile = extractTile(b, loc, result, output, offsets, sizes, loops);
-  Value sums = flatten(tile, channelsFirst ? 1 : images.size());
+  Value sums = flatten(tile, channelsFirst ? 1 : images.size()), into = sums;
+  // A block's own fill is no step of its own: its matmul begins with it.
+  if (Value start = filled())
+    into = linalg::FillOp::create(b, loc, start, sums).getResult(0);
 
   AffineExpr m, n, k;
   bindDims(b.getContext(), m, n, k);
-  AffineExpr channel = channelsFirst ? m : n;
+  AffineExpr own = channelsFirst ? m : n;
   auto map = [&](AffineExpr row, AffineExpr column) {
     return AffineMap::get(3, 0, {row, column}, b.getContext());
   };
-  AffineMap weightMap = filterLeadsByOutput ? map(channel, k) : map(k, channel);
+  AffineMap weightMap = filterLeadsByOutput ? map(own, k) : map(k, own);
   AffineMap imageMap = channelsFirst ? map(k, n) : map(m, k);
   SmallVector<Value> inputs = {image, weights};
   SmallVector<AffineMap> maps = {imageMap, weightMap, map(m, n)};
@@ -212,7 +251,7 @@ Value Convolution::part(Value result, ArrayRef<Index> offsets, ArrayRef<Index> s
   }
   SmallVector<utils::IteratorType> kinds(2, utils::IteratorType::parallel);
   kinds.push_back(utils::IteratorType::reduction);
-  auto matmul = linalg::GenericOp::create(b, loc, sums.getType(), inputs, sums, maps, kinds,
+  auto matmul = linalg::GenericOp::create(b, loc, sums.getType(), inputs, into, maps, kinds,
                                           [&](OpBuilder &builder, Location, ValueRange arguments) {
                                             SmallVector<Value> ordered(arguments);
                                             if (channelsFirst)
@@ -230,20 +269,21 @@ Value Convolution::part(Value result, ArrayRef<Index> offsets, ArrayRef<Index> s
                                              collapse.getReassociationIndices(),
                                              tensor::getMixedSizes(b, loc, tile));
   }
-  return insertTile(b, loc, computed, result, output, offsets, sizes);
+  return computed;
 }
 
-void Convolution::rewrite() {
-  b.setInsertionPoint(op);
-  SmallVector<Index> offsets(extents.size(), b.getIndexAttr(0)), sizes;
-  for (Range range : op.createLoopRanges(b, loc))
-    sizes.push_back(range.size);
-  SmallVector<Index> whole = sizes;
-  int64_t rows = llvm::any_of(extents, ShapedType::isDynamic) ? 0 : rowsAtOnce();
+/// What the result is before sums are added; null if that is no fill.
+Value Convolution::filled() {
+  auto fill = op->getOperand(2).getDefiningOp<linalg::FillOp>();
+  return fill ? fill.getInputs().front() : Value();
+}
+
+Value Convolution::sequential(int64_t rows) {
+  SmallVector<Index> offsets(extents.size(), b.getIndexAttr(0)), sizes = whole;
   std::function<Value(ArrayRef<unsigned>, Value)> over = [&](ArrayRef<unsigned> dims,
                                                              Value result) -> Value {
     if (dims.empty())
-      return part(result, offsets, sizes);
+      return insertTile(b, loc, compute(result, offsets, sizes), result, output, offsets, sizes);
     unsigned dim = dims.front();
     int64_t step = dim == images.front() ? rows : 1;
     return forEachTile(b, loc, whole[dim], step, result,
@@ -255,7 +295,55 @@ void Convolution::rewrite() {
   Dims order = loops;
   if (rows != 0)
     order.push_back(images.front());
-  b.replaceOp(op, over(order, op->getOperand(2)));
+  return over(order, start());
+}
+
+/// Blocks of `rows` rows of all images and groups, for threads to share.
+Value Convolution::parallel(int64_t rows) {
+  SmallVector<Index> offsets(extents.size(), b.getIndexAttr(0)), sizes = whole, low, high, steps;
+  Dims order = loops;
+  order.push_back(images.front());
+  for (unsigned dim : order) {
+    low.push_back(b.getIndexAttr(0)), high.push_back(whole[dim]);
+    steps.push_back(b.getIndexAttr(dim == images.front() ? rows : 1));
+    sizes[dim] = steps.back();
+  }
+  auto forall =
+      scf::ForallOp::create(b, loc, low, high, steps, ValueRange(start()), std::nullopt);
+  forall->setAttr(kRowsAttr, b.getUnitAttr());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(forall.getBody());
+  for (auto [dim, id] : llvm::zip_equal(order, forall.getInductionVars()))
+    offsets[dim] = id;
+  Value shared = forall.getRegionIterArgs()[0];
+  Value tile = compute(shared, offsets, sizes);
+  SmallVector<Index> at, extent, strides(output.getNumResults(), b.getIndexAttr(1));
+  for (AffineExpr expr : output.getResults()) {
+    at.push_back(offsets[cast<AffineDimExpr>(expr).getPosition()]);
+    extent.push_back(sizes[cast<AffineDimExpr>(expr).getPosition()]);
+  }
+  b.setInsertionPointToEnd(forall.getTerminator().getBody());
+  tensor::ParallelInsertSliceOp::create(b, loc, tile, shared, at, extent, strides);
+  return forall.getResult(0);
+}
+
+/// The tensor that parts are put into.
+Value Convolution::start() {
+  auto fill = op->getOperand(2).getDefiningOp<linalg::FillOp>();
+  return fill ? fill.getOutputs().front() : op->getOperand(2);
+}
+
+void Convolution::rewrite() {
+  b.setInsertionPoint(op);
+  for (Range range : op.createLoopRanges(b, loc))
+    whole.push_back(range.size);
+  if (llvm::any_of(extents, ShapedType::isDynamic))
+    return b.replaceOp(op, sequential(0));
+  if (int64_t rows = sharedRows())
+    return b.replaceOp(op, parallel(rows));
+  // A filter that is read for each block costs more than a copy that is as large.
+  int64_t weights = saturatingProduct(extentOf(channel), extentOf(inner));
+  b.replaceOp(op, sequential(rowsAtOnce(std::max(kMaxCopied, weights))));
 }
 
 bool xetile::becomesMatmuls(linalg::LinalgOp op) {

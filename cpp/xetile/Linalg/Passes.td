@@ -252,11 +252,13 @@ def ConvolutionsToMatmuls : Pass<"xetile-convolutions-to-matmuls"> {
     ```
     After (a matmul of 64 x 448 x 288):
     ```mlir
-    for %n in 0 to 4, for %h in 0 to 56 step 8:
+    scf.forall %n in 0 to 4, %h in 0 to 56 step 8:          // {xetile.rows}
       %seen = linalg.generic (channel, tap, tap, row, column) : %image[%n, channel, %h + row + tap, column + tap]
       %c = %c[%n, :, %h to %h + 8, :] + %filter as 64x288 * %seen as 288x448
     ```
     Images, groups and, where sizes are static, blocks of rows are loops, so that a copy stays in the second-level cache.
+    They are a parallel one where a filter stays there, too, and there are eight blocks or more. Of other filters, which
+    each block reads again, copies are larger, and it is their matmuls that threads share.
     All of linalg's convolutions of a sum over channels: 1D to 3D, strides, dilations, groups, channels first or last, types
     that are widened. Depthwise ones are for `xetile-linalg-to-vector-loops`; those with zero points stay as they are.
   }];

@@ -4,6 +4,7 @@
 // packed and why. Refused: element types that are neither float nor integer; values that do not fit
 // the problem, the machine or each other, with the field, its value and the legal range.
 //===----------------------------------------------------------------------===//
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "xetile/IR/XeTileAttrs.h"
 #include "xetile/Target/Cpu/Matmul/Config/CostModel.h"
 #include "xetile/Target/Cpu/Matmul/Config/DotProducts.h"
@@ -70,12 +71,17 @@ static FailureOr<Machine> machineFor(Operation *op, const DeepTileRequest &reque
   return machine;
 }
 
+/// Threads share the iterations of a parallel loop, not the matmul of one.
+static bool isOnThread(Operation *op) { return op->getParentOfType<scf::ForallOp>() != nullptr; }
+
 /// The fields of the op's attribute, under those of the request.
 static PartialConfig givenFields(Operation *op, const DeepTileRequest &request) {
   PartialConfig given;
   if (auto config = op->getAttrOfType<MatmulConfigAttr>(kConfigAttr))
     given = config.getFields();
   given.overrideBy(request.given);
+  if (isOnThread(op))
+    given.threads = {1, 1, 1};
   return given;
 }
 
@@ -232,6 +238,8 @@ FailureOr<ConfigChoice> xetile::decideConfig(const Contraction &matmul,
   if (Problem wrong = checkConfig(matmul, choice.config))
     return op->emitOpError() << *wrong;
   decidePacking(matmul, *machine, choice);
+  if (isOnThread(op))
+    choice.reasons.push_back("one thread: a parallel loop is around it");
   choice.reasons.push_back(tellTime(*machine, choice.cycles));
   LDBG() << *op << ": " << writeConfig(choice.config);
   for (const std::string &reason : choice.reasons)
