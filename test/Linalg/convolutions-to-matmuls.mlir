@@ -37,6 +37,27 @@ func.func @filled(%a: tensor<1x64x58x58xf32>, %f: tensor<64x64x3x3xf32>, %c: ten
   return %r : tensor<1x64x56x56xf32>
 }
 
+// Blocks are padded where they are read: rows -1 to 2 of the image for the first one.
+// CHECK-LABEL: func @padded
+// CHECK-SAME: (%[[A:.*]]: tensor<1x64x56x56xf32>, %{{.*}}: tensor<64x64x3x3xf32>
+// CHECK-NOT: tensor.pad
+// CHECK: scf.forall
+// CHECK: %[[SEEN:.*]] = tensor.extract_slice %[[A]][0, 0, %{{.*}}, 0] [1, 64, %[[ROWS:.*]], 56] [1, 1, 1, 1]
+// CHECK: %[[BLOCK:.*]] = linalg.fill {{.*}} -> tensor<64x4x58xf32>
+// CHECK: tensor.insert_slice %[[SEEN]] into %[[BLOCK]][0, %{{.*}}, 1] [64, %[[ROWS]], 56] [1, 1, 1]
+func.func @padded(%a: tensor<1x64x56x56xf32>, %f: tensor<64x64x3x3xf32>, %c: tensor<1x64x56x56xf32>)
+    -> tensor<1x64x56x56xf32> {
+  %zero = arith.constant 0.0 : f32
+  %wide = tensor.pad %a low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  ^bb0(%n: index, %ch: index, %h: index, %w: index):
+    tensor.yield %zero : f32
+  } : tensor<1x64x56x56xf32> to tensor<1x64x58x58xf32>
+  %r = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>}
+      ins(%wide, %f : tensor<1x64x58x58xf32>, tensor<64x64x3x3xf32>) outs(%c : tensor<1x64x56x56xf32>)
+      -> tensor<1x64x56x56xf32>
+  return %r : tensor<1x64x56x56xf32>
+}
+
 // A filter of 2 MiB that each block would read again: threads share the matmul of the whole image.
 // CHECK-LABEL: func @large_filter
 // CHECK-NOT: scf.for

@@ -65,6 +65,8 @@ private:
   Value compute(Value result, ArrayRef<Index> offsets, ArrayRef<Index> sizes);
   /// The slice of the input that a tile of the iteration domain reads, less the dims of `loops`.
   Value inputPart(ArrayRef<Index> offsets, ArrayRef<Index> sizes);
+  Value paddedPart(tensor::PadOp pad, RankedTensorType type, ArrayRef<Index> starts,
+                   ArrayRef<Index> counts);
   /// The input as a matrix of the matmul.
   Value columns(Value input, ArrayRef<Index> sizes);
   Value flatten(Value tensor, size_t leading);
@@ -80,7 +82,7 @@ private:
   Dims channel; // of the result
   Dims inner;   // channels of the input and taps of the filter, in the order of the filter
   Dims taps;
-  bool channelsFirst = false, filterLeadsByOutput = false;
+  bool channelsFirst = false, filterLeadsByOutput = false, isParallel = false;
 };
 
 } // namespace
@@ -127,8 +129,7 @@ bool Convolution::match() {
   Dims outputs = inOrder(output, results), filters = inOrder(filter, weights);
   channelsFirst = outputs.front() == own;
   filterLeadsByOutput = filters.front() == own;
-  return (channelsFirst || outputs.back() == own) &&
-         (filterLeadsByOutput || filters.back() == own);
+  return (channelsFirst || outputs.back() == own) && (filterLeadsByOutput || filters.back() == own);
 }
 
 int64_t Convolution::extentOf(ArrayRef<unsigned> dims) const {
@@ -178,7 +179,49 @@ Value Convolution::inputPart(ArrayRef<Index> offsets, ArrayRef<Index> sizes) {
       shape.push_back(getConstantIntValue(counts.back()).value_or(ShapedType::kDynamic));
   }
   auto type = cast<RankedTensorType>(source.getType()).clone(shape);
+  if (auto pad = source.getDefiningOp<tensor::PadOp>(); pad && isParallel && type.hasStaticShape())
+    if (Value padded = paddedPart(pad, type, starts, counts))
+      return padded;
   return tensor::ExtractSliceOp::create(b, loc, type, source, starts, counts, steps);
+}
+
+/// A block of what is padded: its own fill, and in it what there is of the source. Null for other
+/// paddings than with a constant.
+Value Convolution::paddedPart(tensor::PadOp pad, RankedTensorType type, ArrayRef<Index> starts,
+                              ArrayRef<Index> counts) {
+  Value number = pad.getConstantPaddingValue();
+  if (!number || !pad.getSourceType().hasStaticShape() ||
+      llvm::any_of(pad.getStaticLow(), ShapedType::isDynamic))
+    return {};
+  SmallVector<Index> from, sizes, at, kept;
+  SmallVector<int64_t> shape;
+  for (auto [dim, start] : llvm::enumerate(starts)) {
+    Index low = b.getIndexAttr(pad.getStaticLow()[dim]), zero = b.getIndexAttr(0);
+    Index extent = b.getIndexAttr(pad.getSourceType().getDimSize(dim));
+    auto within = [&](Index place) {
+      return minIndex(b, loc, maxIndex(b, loc, subIndex(b, loc, place, low), zero), extent);
+    };
+    Index first = within(start), end = within(addIndex(b, loc, start, counts[dim]));
+    from.push_back(first);
+    sizes.push_back(subIndex(b, loc, end, first));
+    auto loop = dyn_cast<AffineDimExpr>(input.getResult(dim));
+    if (loop && llvm::is_contained(loops, loop.getPosition())) {
+      // A slice of one element at most, whose dimension is dropped.
+      if (!isZeroInteger(low) || pad.getStaticHigh()[dim] != 0)
+        return {};
+      from.back() = start, sizes.back() = b.getIndexAttr(1);
+      continue;
+    }
+    at.push_back(subIndex(b, loc, addIndex(b, loc, first, low), start));
+    kept.push_back(sizes.back());
+    shape.push_back(getConstantIntValue(sizes.back()).value_or(ShapedType::kDynamic));
+  }
+  SmallVector<Index> steps(from.size(), b.getIndexAttr(1)), ones(at.size(), b.getIndexAttr(1));
+  Value seen = tensor::ExtractSliceOp::create(b, loc, type.clone(shape), pad.getSource(), from,
+                                              sizes, steps);
+  Value block = tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
+  block = linalg::FillOp::create(b, loc, number, block).getResult(0);
+  return tensor::InsertSliceOp::create(b, loc, seen, block, at, kept, ones);
 }
 
 Value Convolution::columns(Value part, ArrayRef<Index> sizes) {
@@ -272,7 +315,7 @@ Value Convolution::compute(Value result, ArrayRef<Index> offsets, ArrayRef<Index
   return computed;
 }
 
-/// What the result is before sums are added; null if that is no fill.
+/// The number that sums begin with; null if they are added to more than a fill.
 Value Convolution::filled() {
   auto fill = op->getOperand(2).getDefiningOp<linalg::FillOp>();
   return fill ? fill.getInputs().front() : Value();
@@ -308,8 +351,7 @@ Value Convolution::parallel(int64_t rows) {
     steps.push_back(b.getIndexAttr(dim == images.front() ? rows : 1));
     sizes[dim] = steps.back();
   }
-  auto forall =
-      scf::ForallOp::create(b, loc, low, high, steps, ValueRange(start()), std::nullopt);
+  auto forall = scf::ForallOp::create(b, loc, low, high, steps, ValueRange(start()), std::nullopt);
   forall->setAttr(kRowsAttr, b.getUnitAttr());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(forall.getBody());
@@ -339,8 +381,10 @@ void Convolution::rewrite() {
     whole.push_back(range.size);
   if (llvm::any_of(extents, ShapedType::isDynamic))
     return b.replaceOp(op, sequential(0));
-  if (int64_t rows = sharedRows())
+  if (int64_t rows = sharedRows()) {
+    isParallel = true;
     return b.replaceOp(op, parallel(rows));
+  }
   // A filter that is read for each block costs more than a copy that is as large.
   int64_t weights = saturatingProduct(extentOf(channel), extentOf(inner));
   b.replaceOp(op, sequential(rowsAtOnce(std::max(kMaxCopied, weights))));

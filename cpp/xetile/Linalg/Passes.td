@@ -257,8 +257,9 @@ def ConvolutionsToMatmuls : Pass<"xetile-convolutions-to-matmuls"> {
       %c = %c[%n, :, %h to %h + 8, :] + %filter as 64x288 * %seen as 288x448
     ```
     Images, groups and, where sizes are static, blocks of rows are loops, so that a copy stays in the second-level cache.
-    They are a parallel one where a filter stays there, too, and there are eight blocks or more. Of other filters, which
-    each block reads again, copies are larger, and it is their matmuls that threads share.
+    They are a parallel one where a filter stays there, too, and there are eight blocks or more: then a constant padding of
+    the image (`tensor.pad`) becomes one of each block. Of other filters, which each block reads again, copies are larger,
+    and it is their matmuls that threads share.
     All of linalg's convolutions of a sum over channels: 1D to 3D, strides, dilations, groups, channels first or last, types
     that are widened. Depthwise ones are for `xetile-linalg-to-vector-loops`; those with zero points stay as they are.
   }];

@@ -41,6 +41,15 @@ Index xetile::minIndex(OpBuilder &builder, Location loc, Index a, Index b) {
   return affine::makeComposedFoldedAffineMin(builder, loc, map, {a, b});
 }
 
+Index xetile::maxIndex(OpBuilder &builder, Location loc, Index a, Index b) {
+  if (a == b)
+    return a;
+  MLIRContext *context = builder.getContext();
+  AffineMap map = AffineMap::get(
+      0, 2, {builder.getAffineSymbolExpr(0), builder.getAffineSymbolExpr(1)}, context);
+  return affine::makeComposedFoldedAffineMax(builder, loc, map, {a, b});
+}
+
 Index xetile::mulIndex(OpBuilder &builder, Location loc, Index a, int64_t factor) {
   return factor == 1 ? a : apply(builder, loc, builder.getAffineSymbolExpr(0) * factor, {a});
 }

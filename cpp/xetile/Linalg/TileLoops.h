@@ -16,6 +16,7 @@ using Index = mlir::OpFoldResult;
 Index addIndex(mlir::OpBuilder &builder, mlir::Location loc, Index a, Index b);
 Index subIndex(mlir::OpBuilder &builder, mlir::Location loc, Index a, Index b);
 Index minIndex(mlir::OpBuilder &builder, mlir::Location loc, Index a, Index b);
+Index maxIndex(mlir::OpBuilder &builder, mlir::Location loc, Index a, Index b);
 Index mulIndex(mlir::OpBuilder &builder, mlir::Location loc, Index a, int64_t factor);
 Index floorDivIndex(mlir::OpBuilder &builder, mlir::Location loc, Index a, int64_t divisor);
 Index ceilDivIndex(mlir::OpBuilder &builder, mlir::Location loc, Index a, int64_t divisor);

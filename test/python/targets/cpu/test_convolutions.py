@@ -159,6 +159,47 @@ def test_blocks_of_rows(rng, threads):
     check(rng, "conv_2d_nchw_fchw", SIZES | {"c": 90, "h": 26, "w": 61, "j": 3}, ("f32", "f32"), threads=threads)
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("stride", [1, 3])
+def test_blocks_of_rows_are_padded_where_they_are_read(rng, threads, stride):
+    """So far below the image that the last blocks see none of it; sums begin at a number that is not 0."""
+    (top, bottom, left, right), around, start = (2, 9, 1, 3), 5, -4
+    image = rng.integers(-2, 3, (8, 4, 19, 50)).astype(np.float32)
+    weights = rng.integers(-2, 3, (3, 4, 3, 2)).astype(np.float32)
+    wide = np.pad(image, ((0, 0), (0, 0), (top, bottom), (left, right)), constant_values=around)
+    expected = start + reference("conv_2d_nchw_fchw", wide, weights, stride, 1)
+
+    def type_of(array: np.ndarray) -> str:
+        return f"tensor<{'x'.join(map(str, array.shape))}xf32>"
+
+    types = [*map(type_of, (image, wide, weights, expected))]
+    kernel = compile_text(
+        f"""
+  %around = arith.constant {around}.0 : f32
+  %start = arith.constant {start}.0 : f32
+  %wide = tensor.pad %a low[0, 0, {top}, {left}] high[0, 0, {bottom}, {right}] {{
+  ^bb0(%n: index, %c: index, %h: index, %w: index):
+    tensor.yield %around : f32
+  }} : {types[0]} to {types[1]}
+  %empty = tensor.empty() : {types[3]}
+  %filled = linalg.fill ins(%start : f32) outs(%empty : {types[3]}) -> {types[3]}
+  %r = linalg.conv_2d_nchw_fchw {{dilations = dense<1> : vector<2xi64>, strides = dense<{stride}> : vector<2xi64>}}
+      ins(%wide, %f : {types[1]}, {types[2]}) outs(%filled : {types[3]}) -> {types[3]}
+  return %r : {types[3]}""",
+        f"(%a: {types[0]}, %f: {types[2]}) -> {types[3]}",
+        threads=threads,
+    )
+    tiled = kernel.stages["1-tiled"]
+    assert "tensor.pad" not in tiled and "xetile.rows" in tiled, tiled
+    np.testing.assert_array_equal(kernel(image, weights), expected.astype(np.float32))
+
+
+def test_threads_of_a_config_do_not_count_in_a_parallel_loop(rng):
+    sizes = SIZES | {"n": 9, "h": 8, "w": 9}
+    config = {"MThreads": 2, "NThreads": 1, "KThreads": 1}
+    check(rng, "conv_2d_nchw_fchw", sizes, ("f32", "f32"), threads=2, config=config)
+
+
 def test_a_convolution_is_a_matmul_for_explain():
     a, f, c = "tensor<2x32x16x16xf32>", "tensor<48x32x3x3xf32>", "tensor<2x48x14x14xf32>"
     text = f"""func.func @f(%a: {a}, %f: {f}, %c: {c}) -> {c} {{
