@@ -23,8 +23,8 @@ module attributes {transform.with_named_sequence} {
       %target: !transform.any_param {transform.readonly}) -> (!transform.any_op, !transform.any_op) {
     %func = transform.structured.match ops{["func.func"]} in %module : (!transform.any_op) -> !transform.any_op
     %workgroups, %subgroups_m, %subgroups_n = transform.xetile.to_tiles %func
-        tile = [%tile_m, %tile_n] sg_layout = [%rows, %columns]
-        : (!transform.any_op, !transform.param<i64>) -> !transform.any_op
+        tile = [%tile_m, %tile_n] sg_layout = [%rows, %columns] target = %target
+        : (!transform.any_op, !transform.param<i64>, !transform.any_param) -> !transform.any_op
     transform.include @clean_tiles failures(propagate) (%module) : (!transform.any_op) -> ()
     %buffers = transform.include @bufferize failures(propagate) (%module) : (!transform.any_op) -> !transform.any_op
     %outlined, %kernel = transform.include @outline_kernel failures(propagate)

@@ -8,6 +8,7 @@
 #include "xetile/Facts/TargetInfo.h"
 #include "xetile/IR/LazyAttr.h"
 #include "xetile/Linalg/Contraction.h"
+#include "xetile/Schedule/DescribeAttention.h"
 #include "xetile/Schedule/OnlineIn.h"
 #include "xetile/Schedule/Params.h"
 #include "xetile/Schedule/TransformOps.h"
@@ -25,11 +26,15 @@ namespace xetile::transform_ops {
 /// row and block little beside the products, and whose scores fit the registers with a row of
 /// outputs. Powers of bf16 are registers of their own, where those of f16 take the place of scores;
 /// with lazy maxima scores are needed until the sums are known to be small enough. Of what is
-/// computed in each step, a few: what it is computed of is in registers, too.
-static int64_t chooseBlock(Online &online, bool isLazy) {
+/// computed in each step, a few: what it is computed of is in registers, too. Of a `target` with
+/// tiles of its own, as many as it says.
+static int64_t chooseBlock(Online &online, bool isLazy, const Target *target) {
   constexpr int64_t kUsual = 64, kLong = 128, kComputed = 16;
   if (hasComputedFactors(online.reductions.front().op->getParentOp()))
     return kComputed;
+  if (std::optional<AttentionProblem> problem = describeAttention(online);
+      target && target->chooseAttention && problem)
+    return target->chooseAttention(*problem).keys;
   for (OnlineReduction &reduction : online.reductions)
     if (isContraction(reduction.op)) {
       int64_t columns =
@@ -102,13 +107,13 @@ DiagnosedSilenceableFailure OnlineOp::apply(TransformRewriter &rewriter, Transfo
     if (auto diag = readInteger(op, state, getLazy(), "lazy", 0, lazy); !diag.succeeded())
       return diag;
   // Steps of one size, the last one masked.
-  bool masks = false;
+  const Target *other = nullptr;
   if (getChip()) {
     StringRef chip;
     if (auto diag = readString(op, state, getChip(), "target", chip); !diag.succeeded())
       return diag;
-    masks = findTilingTarget(chip);
-    if (std::optional<std::string> why = checkChip(chip); why && !masks)
+    other = findTilingTarget(chip);
+    if (std::optional<std::string> why = checkChip(chip); why && !other)
       return op.emitDefiniteFailure() << "target: " << *why;
   }
   SmallVector<Operation *> loops;
@@ -128,8 +133,8 @@ DiagnosedSilenceableFailure OnlineOp::apply(TransformRewriter &rewriter, Transfo
       diag.attachNote(op->getLoc()) << "required by this step of the schedule";
       return diag;
     }
-    bool isMasked = masks && mayMask(*found);
-    int64_t size = block == 0 ? chooseBlock(*found, lazy != 0) : block;
+    bool isMasked = other && mayMask(*found);
+    int64_t size = block == 0 ? chooseBlock(*found, lazy != 0, other) : block;
     if (!isMasked)
       size = std::min(size, found->extent);
     if (lazy != 0 && !found->binary) {

@@ -13,6 +13,7 @@
 #include "xetile/Schedule/Tiles/ScanOf.h"
 #include "xetile/Schedule/Tiles/TileWriter.h"
 #include "xetile/Schedule/TransformOps.h"
+#include "xetile/Target/Target.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -28,7 +29,9 @@ public:
       : rewriter(rewriter), func(func), elementwise(elementwise), sizes(rewriter, func) {}
 
   LogicalResult check();
-  LogicalResult run(std::array<int64_t, 2> tile, std::array<int64_t, 2> layout);
+  /// `target`: one with tiles of its own for attentions, or null.
+  LogicalResult run(std::array<int64_t, 2> tile, std::array<int64_t, 2> layout,
+                    const Target *target = nullptr);
 
   scf::ForallOp loop;
   /// Of a scatter: the loop that writes what its result starts from, before `loop`.
@@ -307,14 +310,16 @@ LogicalResult FunctionTiler::checkLayout() {
   return success();
 }
 
-LogicalResult FunctionTiler::run(std::array<int64_t, 2> tile, std::array<int64_t, 2> layout) {
+LogicalResult FunctionTiler::run(std::array<int64_t, 2> tile, std::array<int64_t, 2> layout,
+                                 const Target *target) {
   if (scatter)
     return runScatter(tile, layout);
   SmallVector<int64_t> planned = sizes.planned(results.front());
   // Other products are sums along a loop.
   bool isAlone = func.getOps<scf::ForOp>().empty();
   std::optional<TilePlan> ofProducts =
-      (isAlone ? planComputedFactors : planProducts)(results.getArrayRef(), sizes, tile, layout);
+      isAlone ? planComputedFactors(results.getArrayRef(), sizes, tile, layout)
+              : planProducts(results.getArrayRef(), sizes, tile, layout, target);
   bool isGiven = tile != std::array<int64_t, 2>{0, 0} || layout != std::array<int64_t, 2>{0, 0};
   if (isAlone && !ofProducts && !isGiven)
     ofProducts = planRowsOfProduct(results.getArrayRef(), sizes);
@@ -449,6 +454,13 @@ DiagnosedSilenceableFailure ToTilesOp::apply(TransformRewriter &rewriter, Transf
       return op.emitDefiniteFailure()
              << names[i] << " = " << given[i] << ": expected at most " << kMaxTileSize;
   }
+  const Target *target = nullptr;
+  if (getChip()) {
+    StringRef chip;
+    if (auto diag = readString(op, state, getChip(), "target", chip); !diag.succeeded())
+      return diag;
+    target = findAttentionTarget(chip);
+  }
   // Functions that check sizes stay beside those that compute.
   auto targets = llvm::to_vector(state.getPayloadOps(getTarget()));
   llvm::erase_if(targets, [](Operation *each) { return each->hasAttr(kConditionsAttr); });
@@ -458,7 +470,8 @@ DiagnosedSilenceableFailure ToTilesOp::apply(TransformRewriter &rewriter, Transf
   if (!func || func.isExternal())
     return wrongTarget(op, targets.front(), "func.func with a body");
   FunctionTiler tiler(rewriter, func, getElementwise());
-  if (failed(tiler.check()) || failed(tiler.run({given[0], given[1]}, {given[2], given[3]}))) {
+  if (failed(tiler.check()) ||
+      failed(tiler.run({given[0], given[1]}, {given[2], given[3]}, target))) {
     DiagnosedDefiniteFailure diag = ::emitDefiniteFailure(tiler.where->getLoc(), tiler.why);
     diag.attachNote(op->getLoc()) << "required by this step of the schedule";
     return diag;

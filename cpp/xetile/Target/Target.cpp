@@ -53,6 +53,11 @@ const Target *xetile::findTilingTarget(StringRef name) {
   return hasRules ? &found->second : nullptr;
 }
 
+const Target *xetile::findAttentionTarget(StringRef name) {
+  const Target *target = findTilingTarget(name);
+  return target && target->chooseAttention ? target : nullptr;
+}
+
 Result<const Target *> xetile::findTarget(StringRef name) {
   auto found = registry().find(name.str());
   if (found == registry().end()) {

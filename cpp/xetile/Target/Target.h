@@ -9,6 +9,7 @@
 #include "mlir/Pass/PassOptions.h"
 #include "xetile/Facts/Result.h"
 #include "xetile/Facts/TargetInfo.h"
+#include "xetile/Target/AttentionTiling.h"
 #include "xetile/Target/MatmulTiling.h"
 #include <functional>
 #include <memory>
@@ -64,6 +65,11 @@ struct Target {
   /// step along k; null where none is split.
   std::function<int64_t(const MatmulProblem &, const MatmulTiling &)> chooseParts;
 
+  /// Tiles of an attention; null where the rules for Intel's GPUs hold.
+  std::function<AttentionTiling(const AttentionProblem &)> chooseAttention;
+  /// Why kernels of such tiles do not compute it; beside the former.
+  std::function<Problem(const AttentionProblem &)> checkAttention;
+
   /// True if it gains by multiplying f32 exactly on its matrix unit, in tiles; null where there is
   /// no such way.
   std::function<bool(const MatmulProblem &)> multipliesF32;
@@ -97,6 +103,8 @@ void registerTarget(Target target);
 std::vector<const Target *> registeredTargets();
 /// The target of that name if it tiles matmuls by rules of its own, else null.
 const Target *findTilingTarget(llvm::StringRef name);
+/// The same of a target with tiles of its own for attentions.
+const Target *findAttentionTarget(llvm::StringRef name);
 /// The target of that name, or why there is none that can be compiled for.
 Result<const Target *> findTarget(llvm::StringRef name);
 

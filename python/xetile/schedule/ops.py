@@ -1929,7 +1929,14 @@ class ToTiles(NamedTuple):
 
 
 def to_tiles(
-    target: Function, given_m: Int, given_n: Int, given_rows: Int, given_columns: Int, *, elementwise: bool = False
+    target: Function,
+    given_m: Int,
+    given_n: Int,
+    given_rows: Int,
+    given_columns: Int,
+    *,
+    chip: Str | None = None,
+    elementwise: bool = False,
 ) -> ToTiles:
     """Writes a function on tensors as tiles of workgroups.
 
@@ -1949,7 +1956,8 @@ def to_tiles(
     op, which gives back the grid. Dimensions of size 1 aside, columns are the last dimension of the results and rows
     another one, whichever lets reductions run along memory; rows of a multiple of 16 elements that are reduced whole are
     folded into 16 columns, one row a workgroup. A workgroup walks over all of a dimension that is scanned, with the combined
-    elements of other dimensions in its columns.
+    elements of other dimensions in its columns. What is left open of an attention is the `target`'s choice where it has
+    tiles of its own for it, as "sm_90a" has.
 
     ```mlir
     %workgroups, %rows, %columns = transform.xetile.to_tiles %func tile = [%m, %n] sg_layout = [%sm, %sn]
@@ -2007,6 +2015,7 @@ def to_tiles(
                 Argument("given_n", given_n, IntParam),
                 Argument("given_rows", given_rows, IntParam),
                 Argument("given_columns", given_columns, IntParam),
+                Argument("chip", chip, StrParam, "?"),
             ],
             [Loop, IntParam, IntParam],
             attributes={"elementwise": attributes.unit("ops.to_tiles: elementwise", elementwise)},

@@ -38,13 +38,9 @@ _SCHEDULE = "matmul"
 _OPT_LEVEL = 2  # of host code
 _PTX = "4-ptx"  # the level that has it
 _GROUP_ROWS = 8
-_ATTENTION = "attention"
 _CONVOLUTION = "convolution"
 _PROGRAM = "gpu_model"
 _SWITCHES = {"overlap": True, "lazy": None, "counter": True}  # options of attentions, by default
-_QUERIES = 64  # of a warpgroup
-_KEYS = 128  # of a step
-_ROW = 64  # elements of 2 bytes of a row of shared memory
 _PRODUCTS = ("linalg.matmul", "linalg.batch_matmul", "linalg.contract")
 _LOADS = ("auto", "plain")
 _PIPELINES = ("auto", "simple", "specialized")
@@ -168,7 +164,7 @@ class NvidiaPlan(Plan):
     """True if the payload decides the schedule."""
 
     def for_payload(self, payload: ir.Module) -> NvidiaPlan:
-        """With tiles that fit the values of an attention. XeTileError if the payload is a kernel already, or has frozen
+        """With the schedule that the payload suggests. XeTileError if the payload is a kernel already, or has frozen
         arguments."""
         if _xetile.find_level(payload):
             raise XeTileError(
@@ -187,12 +183,7 @@ class NvidiaPlan(Plan):
                 name = _PROGRAM
             schedule = load_schedule(name).with_values({"target": self.target.name})
             return replace(self, schedule=schedule, is_open=False).for_payload(payload)
-        if schedule is None or schedule.name != _ATTENTION:
-            return replace(self)
-        # 0 leaves it to the compiler, whose choices are those for Intel's GPUs.
-        tiles = _attention_tiles(payload)
-        open_ = {name: value for name, value in tiles.items() if not schedule.params[name].value}
-        return replace(self, schedule=schedule.with_values(open_))
+        return replace(self)
 
     @property
     def host_opt_level(self) -> int:
@@ -258,25 +249,6 @@ class NvidiaCode:
         raise XeTileError(
             f"report: expected a kernel for an Intel GPU, got one for {_NAME}: its `binaries` have the PTX"
         )
-
-
-def _attention_tiles(payload: ir.Module) -> dict[str, int]:
-    """Queries of a workgroup and its warpgroups: three where a row of the output is 64 elements or less, whose
-    registers leave room for one more to compute powers while others multiply. Elements of values as whole rows of
-    shared memory, and fewer keys of a step where these are many."""
-    columns = 0
-    for op in payload.body.operations:
-        if op.operation.name == "func.func":
-            results = ir.FunctionType(ir.TypeAttr(op.operation.attributes["function_type"]).value).results
-            if results and isinstance(results[0], ir.RankedTensorType):
-                shape = results[0].shape
-                columns = max(0, shape[-1]) if shape else 0
-    warpgroups = 3 if 0 < columns <= _ROW else 2
-    tiles = {"workgroup_m": _QUERIES * warpgroups, "subgroups_m": warpgroups}
-    tiles["keys"] = _KEYS if columns <= 2 * _ROW else _KEYS // 2
-    if 0 < columns <= 4 * _ROW:
-        tiles["workgroup_n"] = -(-columns // _ROW) * _ROW
-    return tiles
 
 
 def _ops(module: ir.Module) -> list[ir.Operation]:

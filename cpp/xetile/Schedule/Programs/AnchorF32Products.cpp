@@ -72,8 +72,9 @@ static bool isTaken(Operation *product, const KernelOps &kernel, const Target &t
 /// Gives products of `anchored` back to vector units whose kernels the matrix unit does not take.
 static void giveBack(RewriterBase &rewriter, func::FuncOp func,
                      const llvm::SetVector<Operation *> &anchored, const Target &target) {
+  const Target *attentions = findAttentionTarget(target.name);
   for (Block *block : hostBlocks(func))
-    for (const KernelOps &kernel : partition(*block, /*joinsProducts=*/false))
+    for (const KernelOps &kernel : partition(*block, /*joinsProducts=*/false, attentions))
       for (Operation *op : kernel.ops)
         if (anchored.contains(op) && kernel.schedule == "matmul" && !isTaken(op, kernel, target))
           rewriter.modifyOpInPlace(

@@ -26,8 +26,8 @@ namespace {
 /// Numbers the kernels of a function, in the order in which they run.
 class Numbering {
 public:
-  Numbering(RewriterBase &rewriter, func::FuncOp func, bool joinsProducts)
-      : rewriter(rewriter), func(func), joinsProducts(joinsProducts) {}
+  Numbering(RewriterBase &rewriter, func::FuncOp func, bool joinsProducts, const Target *attentions)
+      : rewriter(rewriter), func(func), joinsProducts(joinsProducts), attentions(attentions) {}
 
   LogicalResult run() {
     if (failed(checkOps()) || failed(checkGiven()))
@@ -48,6 +48,8 @@ private:
   RewriterBase &rewriter;
   func::FuncOp func;
   bool joinsProducts;
+  /// One with tiles of its own for these, or null.
+  const Target *attentions;
   int64_t next = 0;
 };
 
@@ -108,7 +110,7 @@ LogicalResult Numbering::checkGiven() {
 }
 
 LogicalResult Numbering::number(Block &block) {
-  SmallVector<KernelOps> kernels = partition(block, joinsProducts);
+  SmallVector<KernelOps> kernels = partition(block, joinsProducts, attentions);
   HostSteps order = orderSteps(kernels, block);
   if ((where = order.waiting)) {
     why = "the kernel of this op and others wait for one another's results: expected numbers "
@@ -138,13 +140,14 @@ LogicalResult Numbering::number(Block &block) {
 } // namespace
 
 DiagnosedSilenceableFailure assignKernels(RewriterBase &rewriter, func::FuncOp func,
-                                          Operation *step, bool joinsProducts) {
+                                          Operation *step, bool joinsProducts,
+                                          const Target *attentions) {
   // Dead ops belong to no kernel.
   func.walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *each) {
     if (isOpTriviallyDead(each))
       rewriter.eraseOp(each);
   });
-  Numbering numbering(rewriter, func, joinsProducts);
+  Numbering numbering(rewriter, func, joinsProducts, attentions);
   if (succeeded(numbering.run()))
     return DiagnosedSilenceableFailure::success();
   DiagnosedDefiniteFailure diag = ::emitDefiniteFailure(numbering.where->getLoc(), numbering.why);
@@ -169,7 +172,9 @@ DiagnosedSilenceableFailure AssignKernelsOp::apply(TransformRewriter &rewriter, 
         funcs.push_back(func);
     });
   for (func::FuncOp func : funcs)
-    if (auto diag = assignKernels(rewriter, func, getOperation(), !isOfOthers); !diag.succeeded())
+    if (auto diag =
+            assignKernels(rewriter, func, getOperation(), !isOfOthers, findAttentionTarget(chip));
+        !diag.succeeded())
       return diag;
   return DiagnosedSilenceableFailure::success();
 }

@@ -9,9 +9,11 @@
 #include "xetile/Linalg/Attention/AttentionOps.h"
 #include "xetile/Linalg/Elementwise.h"
 #include "xetile/Linalg/Online/Online.h"
+#include "xetile/Schedule/DescribeAttention.h"
 #include "xetile/Schedule/Programs/KernelOps.h"
 #include "xetile/Schedule/Tiles/TilePlan.h"
 #include "xetile/Schedule/Tiles/TileSizes.h"
+#include "xetile/Target/Target.h"
 
 using namespace mlir;
 
@@ -26,7 +28,7 @@ static bool isNarrow(Operation *op) {
 }
 
 /// True if `attention`, simplified, becomes one loop for whose products tiles can be planned.
-static bool isTaken(const AttentionOps &attention) {
+static bool isTaken(const AttentionOps &attention, const Target *target) {
   SmallVector<Value> arguments;
   OwningOpRef<func::FuncOp> function = outlineAttention(attention, arguments);
   if (failed(simplifyAttention(*function)))
@@ -47,6 +49,11 @@ static bool isTaken(const AttentionOps &attention) {
       generic ? findOnline(generic, where, why) : std::optional<Online>();
   if (!online)
     return false;
+  if (target) {
+    std::optional<AttentionProblem> problem = describeAttention(*online);
+    if (!problem || target->checkAttention(*problem))
+      return false;
+  }
   // Of one query, split_keys gives the products rows.
   if (!whyNotSplitProducts(*online) && !sizesOfProduct(*online).hasRows)
     return true;
@@ -74,7 +81,7 @@ static void addFollowing(Value result, llvm::SetVector<Operation *> &ops) {
   }
 }
 
-SmallVector<llvm::SetVector<Operation *>> findAttentionKernels(Block &block) {
+SmallVector<llvm::SetVector<Operation *>> findAttentionKernels(Block &block, const Target *target) {
   SmallVector<llvm::SetVector<Operation *>> kernels;
   llvm::SmallPtrSet<Operation *, 16> taken;
   for (auto op : block.getOps<linalg::LinalgOp>()) {
@@ -88,7 +95,7 @@ SmallVector<llvm::SetVector<Operation *>> findAttentionKernels(Block &block) {
     auto isOthers = [&](Operation *each) {
       return belongsToKernel(each) && (taken.contains(each) || each->hasAttr(kKernelAttr));
     };
-    if (llvm::any_of(attention.ops, isOthers) || !isTaken(attention))
+    if (llvm::any_of(attention.ops, isOthers) || !isTaken(attention, target))
       continue;
     llvm::SetVector<Operation *> all = attention.ops;
     addFollowing(attention.result, all);

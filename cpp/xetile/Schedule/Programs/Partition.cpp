@@ -404,13 +404,13 @@ SmallVector<KernelOps> Partitioner::run() {
 
 } // namespace
 
-SmallVector<KernelOps> partition(Block &block, bool joinsProducts) {
+SmallVector<KernelOps> partition(Block &block, bool joinsProducts, const Target *target) {
   SmallVector<Merge> merges;
   Operation *parent = block.getParentOp();
   auto func = dyn_cast<func::FuncOp>(parent);
   IRRewriter rewriter(parent->getContext());
   const TileSizes sizes(rewriter, func ? func : parent->getParentOfType<func::FuncOp>());
-  SmallVector<llvm::SetVector<Operation *>> attentions = findAttentionKernels(block);
+  SmallVector<llvm::SetVector<Operation *>> attentions = findAttentionKernels(block, target);
   while (true) {
     SmallVector<KernelOps> kernels = Partitioner(block, sizes, merges, attentions).run();
     // Ops that both kernels use may join the merged one: partition again.

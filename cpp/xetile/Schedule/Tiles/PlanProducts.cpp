@@ -8,6 +8,7 @@
 #include "xetile/Linalg/Contraction.h"
 #include "xetile/Schedule/Tiles/TilePlan.h"
 #include "xetile/Schedule/Tiles/TileWriter.h"
+#include "xetile/Target/Target.h"
 #include <set>
 
 using namespace mlir;
@@ -139,6 +140,17 @@ TilePlan planAttention(int64_t rows, int64_t columns, bool computes) {
   return plan;
 }
 
+/// The tile and the subgroups that `target` has for values of `columns` elements.
+static TilePlan planAttentionOf(const Target &target, int64_t columns) {
+  AttentionProblem problem;
+  problem.columns = columns;
+  AttentionTiling tiling = target.chooseAttention(problem);
+  TilePlan plan;
+  plan.tile = {tiling.rows, tiling.columns};
+  plan.layout = {tiling.subgroups, 1};
+  return plan;
+}
+
 /// Rows and columns of results are those of a product; none where they are not.
 static std::optional<TilePlan> planSides(const Found &found, TileSizes &sizes,
                                          ArrayRef<int64_t> shape) {
@@ -174,7 +186,8 @@ static void takeGiven(TilePlan &plan, std::array<int64_t, 2> tile, std::array<in
 }
 
 std::optional<TilePlan> planProducts(ArrayRef<Value> results, TileSizes &sizes,
-                                     std::array<int64_t, 2> tile, std::array<int64_t, 2> layout) {
+                                     std::array<int64_t, 2> tile, std::array<int64_t, 2> layout,
+                                     const Target *target) {
   constexpr int64_t kWidest = 256;
   SmallVector<int64_t> shape = sizes.planned(results.front());
   std::optional<Found> found = findProductOf(results.front(), shape);
@@ -185,8 +198,10 @@ std::optional<TilePlan> planProducts(ArrayRef<Value> results, TileSizes &sizes,
       isa<Float16Type, BFloat16Type>(type))
     plan->narrow = type;
   bool computes = hasComputedFactors(found->op->getParentOfType<func::FuncOp>());
-  TilePlan usual = planAttention(extentOf(*plan, DimUse::Rows, shape),
-                                 extentOf(*plan, DimUse::Columns, shape), computes);
+  int64_t columns = extentOf(*plan, DimUse::Columns, shape);
+  TilePlan usual = target && plan->narrow
+                       ? planAttentionOf(*target, columns)
+                       : planAttention(extentOf(*plan, DimUse::Rows, shape), columns, computes);
   plan->layout = usual.layout;
   plan->tile = usual.tile;
   takeGiven(*plan, tile, layout);

@@ -7,6 +7,10 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "xetile/Schedule/Tiles/Place.h"
 
+namespace xetile {
+struct Target;
+}
+
 namespace xetile::transform_ops {
 
 class TileSizes;
@@ -90,9 +94,11 @@ TilePlan planTiles(llvm::ArrayRef<mlir::Value> results, TileSizes &sizes,
 TilePlan planAttention(int64_t rows, int64_t columns, bool computes = false);
 
 /// The tile for computing `results`, which are computed element by element of the rows and columns
-/// of a product; none where they are not. Sides that `tile` and `layout` give stay.
+/// of a product; none where they are not. Sides that `tile` and `layout` give stay; others are
+/// those that `target` has for attentions, if it is not null.
 std::optional<TilePlan> planProducts(llvm::ArrayRef<mlir::Value> results, TileSizes &sizes,
-                                     std::array<int64_t, 2> tile, std::array<int64_t, 2> layout);
+                                     std::array<int64_t, 2> tile, std::array<int64_t, 2> layout,
+                                     const Target *target = nullptr);
 
 /// The same for results of one product, of operands that are computed element by element: whole
 /// rows of the first, and some columns of the second at a time, are in registers. None for others.

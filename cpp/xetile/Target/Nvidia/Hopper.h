@@ -7,6 +7,7 @@
 
 #include "mlir/IR/Types.h"
 #include "xetile/Facts/Result.h"
+#include "xetile/Target/AttentionTiling.h"
 #include "xetile/Target/MatmulTiling.h"
 
 namespace xetile::hopper {
@@ -24,6 +25,7 @@ inline constexpr int64_t kWgmmaM = 64, kWgmmaMaxN = 256;
 inline constexpr int64_t kWgmmaKBytes = 32;   // of a row of A, by one instruction
 inline constexpr int64_t kSwizzleBytes = 128; // a row of a tile in shared memory
 inline constexpr int64_t kSwizzleAlign = 1024;
+inline constexpr int64_t kTmaUnit = 16;   // bytes that rows in memory are multiples of
 inline constexpr int64_t kMaxBox = 256;   // elements along one side of what a TMA loads
 inline constexpr int64_t kMaxMapRank = 5; // of an array that a tensor map describes
 
@@ -56,6 +58,14 @@ MatmulTiling chooseTiling(const MatmulProblem &problem, MatmulTiling given);
 int64_t chooseParts(const MatmulProblem &problem, const MatmulTiling &given);
 /// The first limit that they exceed.
 Problem checkTiling(const MatmulTiling &tiling, mlir::Type input, mlir::Type sum);
+
+/// Tiles of an attention: queries of a workgroup and its warpgroups, three where a row of the
+/// output is 64 elements or less, whose registers leave room for one more to compute powers while
+/// others multiply. Elements of values as whole rows of shared memory, and fewer keys of a step
+/// where there are many.
+AttentionTiling chooseAttention(const AttentionProblem &problem);
+/// Why kernels of such tiles do not compute it.
+Problem checkAttention(const AttentionProblem &problem);
 
 /// The same of f32 that is multiplied exactly, whose parts take registers, too.
 Problem checkSplit(const MatmulTiling &tiling);

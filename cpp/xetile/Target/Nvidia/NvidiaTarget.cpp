@@ -167,6 +167,8 @@ void xetile::registerNvidiaTarget() {
   target.chooseTiling = hopper::chooseTiling;
   target.checkTiling = hopper::checkTiling;
   target.chooseParts = hopper::chooseParts;
+  target.chooseAttention = hopper::chooseAttention;
+  target.checkAttention = hopper::checkAttention;
   target.multipliesF32 = hopper::gainsBySplitting;
   target.storesOfProducts = hopper::isStored;
   target.levels = {

@@ -11,6 +11,7 @@
 #include "xetile/Target/Nvidia/RestoreLoop.h"
 #include "xetile/Target/Nvidia/RingPlan.h"
 #include "xetile/Target/Nvidia/SimtPlan.h"
+#include "xetile/Target/Nvidia/ViewArguments.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace xetile {
@@ -229,6 +230,7 @@ private:
          has([](xetile::AtomicRMWScatterOp) { return WalkResult::interrupt(); })) &&
         !has([](xetile::TileMmaOp) { return WalkResult::interrupt(); }))
       return planThreads(kernel);
+    viewArguments(kernel);
     peelMasks(kernel);
     NamedAttrList given = givenWays(kernel);
     if (!given.empty())

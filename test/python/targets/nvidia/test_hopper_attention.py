@@ -17,14 +17,27 @@ if "sm_90a" not in [target.name for target in xetile.targets.available()]:
 PAYLOAD = Path(xetile.__file__).parent / "schedules" / "payloads" / "attention_f16.mlir"
 
 
-def test_attentions_have_tiles_for_warpgroups_and_what_is_given_stays():
-    """64 queries for each of three warpgroups, whose registers rows of 64 elements leave; the other values are the
-    schedule's."""
-    kernel = xetile.compile(PAYLOAD, schedule="attention", target="sm_90a")
-    values = {name: param.value for name, param in kernel.schedule.params.items()}
-    assert (values["workgroup_m"], values["subgroups_m"], values["keys"]) == (192, 3, 128)
+def tiles_of(kernel: xetile.Kernel) -> tuple[int, int]:
+    """Workgroups along the queries, and threads of one."""
+    kernels = re.findall(r"gpu.func .*known_grid_size = array<i32: 1, (\d+), .*threads = (\d+)", ring(kernel))
+    assert len(kernels) == 1
+    return int(kernels[0][0]), int(kernels[0][1])
+
+
+def ring(kernel: xetile.Kernel) -> str:
+    return str(kernel.stages["2-ring"])
+
+
+@pytest.mark.parametrize("schedule", ["attention", "gpu_model"])
+def test_attentions_have_tiles_for_warpgroups(schedule):
+    """64 queries for each of three warpgroups, whose registers rows of 64 elements leave, and one that loads."""
+    kernel = xetile.compile(PAYLOAD, schedule=schedule, target="sm_90a")
+    assert tiles_of(kernel) == (6, 4 * 128)
     ptx = ptx_of(kernel)
     assert "m64n128k16.f32.f16.f16" in ptx and "m64n64k16.f32.f16.f16" in ptx
+
+
+def test_what_is_given_of_an_attentions_tiles_stays():
     kernel = xetile.compile(PAYLOAD, schedule="attention", target="sm_90a", params={"keys": 64}, overlap=False)
     assert "m64n128k16" not in ptx_of(kernel)
 
@@ -33,8 +46,7 @@ def test_of_wider_rows_of_an_attention_there_are_two_warpgroups(tmp_path):
     wide = re.sub(r"x64x(f\d+)", r"x128x\1", PAYLOAD.read_text()).replace("x64x1024x", "x128x1024x")
     (tmp_path / "wide.mlir").write_text(wide)
     kernel = xetile.compile(tmp_path / "wide.mlir", schedule="attention", target="sm_90a")
-    values = {name: param.value for name, param in kernel.schedule.params.items()}
-    assert (values["workgroup_m"], values["subgroups_m"]) == (128, 2)
+    assert tiles_of(kernel) == (8, 3 * 128)
 
 
 @pytest.mark.parametrize(
@@ -87,10 +99,13 @@ FORMS = {
 }
 
 
+@pytest.mark.parametrize("schedule", ["attention", "gpu_model"])
 @pytest.mark.parametrize("name", FORMS)
-def test_forms_of_attentions_become_ptx(name):
+def test_forms_of_attentions_become_ptx(name, schedule):
+    """As one kernel."""
     case = FORMS[name]
-    kernel = xetile.compile(parse(case.text()), schedule="attention", target="sm_90a")
+    kernel = xetile.compile(parse(case.text()), schedule=schedule, target="sm_90a")
+    assert len(re.findall("gpu.func ", ring(kernel))) == 1
     columns = -(-case.values // 64) * 64
     assert f"m64n{columns}k16.f32.f16.f16" in ptx_of(kernel)
 
