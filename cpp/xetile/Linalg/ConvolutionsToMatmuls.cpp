@@ -274,9 +274,9 @@ Value Convolution::compute(Value result, ArrayRef<Index> offsets, ArrayRef<Index
                           filterLeadsByOutput ? 1 : inner.size());
   Value tile = extractTile(b, loc, result, output, offsets, sizes, loops);
   Value sums = flatten(tile, channelsFirst ? 1 : images.size()), into = sums;
-  // A block's own fill is no step of its own: its matmul begins with it.
-  if (Value start = filled())
-    into = linalg::FillOp::create(b, loc, start, sums).getResult(0);
+  // A block begins with a fill of its own: one of all the result is a step before.
+  if (Value number = isParallel ? filled() : Value())
+    into = linalg::FillOp::create(b, loc, number, sums).getResult(0);
 
   AffineExpr m, n, k;
   bindDims(b.getContext(), m, n, k);
@@ -338,7 +338,7 @@ Value Convolution::sequential(int64_t rows) {
   Dims order = loops;
   if (rows != 0)
     order.push_back(images.front());
-  return over(order, start());
+  return over(order, op->getOperand(2));
 }
 
 /// Blocks of `rows` rows of all images and groups, for threads to share.

@@ -29,6 +29,9 @@ using namespace xetile;
 /// Vector multiply-adds that take as long as a function of math.
 static constexpr double kFunctionCycles = 15;
 
+/// Work of one thread that is shared, and of each part of it, as parts of what a fork takes.
+static constexpr double kLeastWork = 3, kLeastPart = 0.25;
+
 static bool isOnThread(Operation *op) {
   return op->getParentOfType<scf::ForallOp>() || op->getParentOfType<scf::ParallelOp>();
 }
@@ -36,19 +39,24 @@ static bool isOnThread(Operation *op) {
 /// Nanoseconds on one thread: of vectors, or of elements where it becomes scalar loops, and of what
 /// it reads and writes.
 static double timeOf(linalg::LinalgOp op, const Machine &machine) {
-  double steps = 1, ops = 1, bytes = 0;
+  double steps = 1, ops = 1, read = 0, written = 0;
   for (int64_t extent : op.getStaticLoopRanges())
     steps *= double(extent);
   for (Operation &inner : op->getRegion(0).front().without_terminator())
     ops += inner.getName().getDialectNamespace() == "math" ? kFunctionCycles : 1;
-  for (Value operand : op->getOperands())
-    if (auto type = dyn_cast<MemRefType>(operand.getType()))
-      bytes += double(type.getNumElements()) * double(type.getElementTypeBitWidth()) / 8;
+  for (OpOperand &operand : op->getOpOperands())
+    if (auto type = dyn_cast<MemRefType>(operand.get().getType()))
+      (op.isDpsInit(&operand) ? written : read) +=
+          double(type.getNumElements()) * double(type.getElementTypeBitWidth()) / 8;
   if (std::optional<VectorPlan> plan = planVectors(op, machine.vectorBits))
-    steps /= double(plan->length);
+    steps /= double(std::min(plan->length, op.getStaticLoopRanges()[plan->column]));
   else
     ops += kFunctionCycles / 4;
-  return std::max(steps * ops * machine.rates.multiplyAdd, bytes / 1024 * machine.rates.readL2);
+  const Rates &rates = machine.rates;
+  bool isNear = read + written <= double(machine.l2);
+  double moved = read / 1024 * (isNear ? rates.readL2 : rates.readL3) +
+                 written / 1024 * (isNear ? rates.writeL2 : rates.writeL3);
+  return std::max(steps * ops * rates.multiplyAdd, moved);
 }
 
 /// The outermost dimension of the result whose elements `threads` share nearly evenly; none if all
@@ -133,10 +141,12 @@ struct ShareOps : xetile::impl::ShareOpsBase<ShareOps> {
       FailureOr<Machine> machine = describeMachine(op, /*require=*/false);
       if (failed(machine))
         return signalPassFailure();
-      // Half of the time that a thread takes is for starting it, at most.
-      double most = timeOf(op, *machine) / (2 * std::max(machine->rates.fork, 1.0));
-      auto count = int64_t(std::min(double(threads == 0 ? machine->cores : threads), most));
-      if (count < 2)
+      // All threads of the team start and join, those that have nothing to do, too: they do a part,
+      // if that takes longer than for its data to come from the core that wrote them.
+      double fork = std::max(machine->rates.fork, 1.0), alone = timeOf(op, *machine);
+      auto count = int64_t(
+          std::min(double(threads == 0 ? machine->cores : threads), alone / (kLeastPart * fork)));
+      if (alone < kLeastWork * fork || count < 2)
         continue;
       if (std::optional<unsigned> dim = sharedDim(op, count))
         share(rewriter, op, *dim, count);
