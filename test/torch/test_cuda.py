@@ -308,11 +308,27 @@ def test_numbers_of_the_cpu_that_go_elsewhere_are_pytorchs():
     assert {node.target.overloadpacket for node in found} == {torch.ops.aten.full, torch.ops.aten.mul}
 
 
-def test_attentions_without_a_kernel_are_pytorchs_products_and_ours_between(kernels, caplog):
+def attention(q, k, v):
+    return torch.softmax(q @ k.transpose(-1, -2), -1) @ v
+
+
+def test_attentions_that_are_written_out_are_one_kernel(kernels, caplog):
     caplog.set_level("INFO", "xetile.torch")
-    shape = (4, 8, 512, 64)
-    function = lambda q, k, v: torch.softmax(q @ k.transpose(-1, -2), -1) @ v  # noqa: E731
-    compile_graph(traced(function, shape, shape, shape, dtype=torch.bfloat16))
+    compile_graph(traced(attention, *[(4, 8, 512, 64)] * 3, dtype=torch.bfloat16))
+    assert len(kernels) == 1 and not caplog.messages
+
+
+def test_attentions_without_a_kernel_are_pytorchs_products_and_ours_between(kernels, caplog, monkeypatch):
+    compile_ = MODULE.compiler.compile
+
+    def compile_others(module, **options):
+        if "batch_matmul" in str(module):
+            raise XeTileError("not taken")
+        return compile_(module, **options)
+
+    monkeypatch.setattr(MODULE.compiler, "compile", compile_others)
+    caplog.set_level("INFO", "xetile.torch")
+    compile_graph(traced(attention, *[(4, 8, 512, 64)] * 3, dtype=torch.bfloat16))
     assert len(kernels) == 1
     assert len(caplog.messages) == 2 and "aten.bmm.default runs in PyTorch: no kernels of it" in caplog.messages[0]
 

@@ -23,7 +23,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from xetile.compiling import compiler
 from xetile.errors import XeTileError
-from xetile.torch import checks, devices, graphs
+from xetile.torch import attentions, checks, devices, graphs
 from xetile.torch.calls import call_of
 from xetile.torch.cuda_calls import call_on_gpu, expect_known_sizes
 from xetile.torch.freezing import static_inputs
@@ -114,6 +114,18 @@ def _compile(
         return _as_boxed(PerSizes(graph, known))
     # CUDA tensors are where kernels read them.
     frozen = static_inputs() if freeze and device.type == "cpu" else frozenset()
+    if device.type != "cpu" and (written := attentions.written_out(graph, decomposition_table(with_attention=False))):
+        try:
+            return _compile_known(written, settings, True, device, frozen)
+        except XeTileError as error:
+            _LOG.info("attention runs in PyTorch: %s", error)
+    return _compile_known(graph, settings, strict, device, frozen)
+
+
+def _compile_known(
+    graph: fx.GraphModule, settings: Mapping[str, Any], strict: bool, device: torch.device, frozen: frozenset[int]
+) -> Any:
+    """The boxed callable of a graph of known sizes, or sizes that the target takes."""
     eager = graphs.eager_nodes(graph)
     eager |= devices.foreign_nodes(graph, device, eager)
     if not eager and not graphs.has_foreign_arguments(graph) and not devices.has_foreign_arguments(graph, device):
@@ -157,6 +169,7 @@ def _function(
 ) -> Callable[..., Any]:
     """The callable of the graph: a kernel, or PyTorch. `frozen` are the arguments that are packed once."""
     single = not isinstance(graphs.output_of(graph), (list, tuple))
+    attends = attentions.has_attentions(graph)
     try:
         outputs = graphs.split_outputs(graph)
         if all(place is None for place in outputs.places):
@@ -169,9 +182,13 @@ def _function(
             kernel_graph = devices.without_devices(kernel_graph)
         module = import_graph(kernel_graph, _NAME, frozen, asserts=settings["target"].name == "cpu")
         kernel = compiler.compile(module, **settings)
+        if attends and not attentions.is_fused(kernel):
+            raise XeTileError("no kernel computes it whole: its queries, keys or values are computed beside it")
         call = call_of(kernel, arguments, results) if on_cpu else call_on_gpu(kernel, arguments, results, device)
     except XeTileError as error:
         # Attentions are one kernel, which a GPU's units may not take; between products they are several.
+        if attends:
+            raise
         if device.type != "cpu" and (products := graphs.batched_products(graph, f"no kernels of it: {error}")):
             return _in_parts(graph, products, settings, strict, device, frozen)
         if strict:
