@@ -6,7 +6,8 @@ usage: cpu_bench.py [--threads N ...] [--types T ...] [--random N] [--seed N] [-
 
 13 sizes that are kept aside and `--random` ones drawn anew, a third of them no multiples of 16, against the faster of
 NumPy's BLAS and PyTorch's oneDNN. All sides take turns in one process, on the same arrays, which begin at lines of 64
-bytes; the ratio is the median of the rounds'. Kernels are compiled before, on all cores, and loaded from files: so
+bytes, each with some rows at once; the ratio is the median of the rounds'. A table of all ratios is the last thing that
+is printed. Kernels are compiled before, on all cores, and loaded from files: so
 those of several versions can be compared in one process. A tree is a folder that holds the package xetile; without
 one it is what `import xetile` finds. With variants the regret is told: the time of the last tree's own choice over that
 of the best.
@@ -44,7 +45,7 @@ ASIDE = (
 # Of one size of a random shape, and products of all of them: a call takes microseconds to some milliseconds.
 SIZES, PRODUCTS = (1, 4096), (1 << 21, 1 << 31)
 TYPES = ("f32", "bf16", "s8")
-ROUNDS, ROUND_SECONDS = 3, 0.012
+ROUNDS, ROUND_SECONDS, ROWS_AT_ONCE = 3, 0.012, 11
 # Threads of another library spin for a while after a product, OpenBLAS's for some 30 ms, and who comes next would share
 # their cores: in slices of Linux's scheduler, 8 ms, until it moves threads apart.
 IDLE_SECONDS = 0.3
@@ -168,31 +169,42 @@ def peers_of(a: np.ndarray, b: np.ndarray, dtype: str) -> Sides:
 
 
 def rounds_of(
-    sides: Sides, threads: int, rounds: int = ROUNDS, seconds: float = ROUND_SECONDS
-) -> dict[str, list[float]]:
-    """Seconds of the best call of each side in each round."""
-    times: dict[str, list[float]] = {name: [] for name in sides}
-    for call in sides.values():
-        call()
-    before = ""
+    rows: Sequence[Sides], threads: int, rounds: int = ROUNDS, seconds: float = ROUND_SECONDS
+) -> list[dict[str, list[float]]]:
+    """Seconds of the best call of each side in each round, for each row. The threads of one library do all rows before
+    those of the next one wake up."""
+    times: list[dict[str, list[float]]] = [{name: [] for name in sides} for sides in rows]
+    for sides in rows:
+        for call in sides.values():
+            call()
+    names = list(dict.fromkeys(name for sides in rows for name in sides))
+    libraries = list(dict.fromkeys(map(library_of, names)))
     for number in range(rounds):
-        order, first = list(sides.items()), number % max(len(sides), 1)
-        for name, call in order[first:] + order[:first]:
+        first = number % max(len(libraries), 1)
+        for library in libraries[first:] + libraries[:first]:
             if threads > 1:
-                # All kernels of this project share their threads.
-                own = name if name in PEERS else OURS
-                if own != before:
-                    time.sleep(IDLE_SECONDS)
-                before = own
-                awake = time.perf_counter() + WARM_SECONDS
-                while time.perf_counter() < awake:
-                    call()
-            best, end = math.inf, time.perf_counter() + seconds
-            while (start := time.perf_counter()) < end:
-                call()
-                best = min(best, time.perf_counter() - start)
-            times[name].append(best)
+                time.sleep(IDLE_SECONDS)
+            for name in (name for name in names if library_of(name) == library):
+                for sides, bests in zip(rows, times, strict=True):
+                    if name in sides:
+                        bests[name].append(best_of(sides[name], WARM_SECONDS if threads > 1 else 0, seconds))
     return times
+
+
+def library_of(side: str) -> str:
+    """By whose threads a side computes: all kernels of this project share theirs, and so do PyTorch's."""
+    return side if side == "numpy" else "torch" if side in PEERS else OURS
+
+
+def best_of(call: Callable[[], object], warm: float, seconds: float) -> float:
+    awake = time.perf_counter() + warm
+    while time.perf_counter() < awake:
+        call()
+    best, end = math.inf, time.perf_counter() + seconds
+    while (start := time.perf_counter()) < end:
+        call()
+        best = min(best, time.perf_counter() - start)
+    return best
 
 
 def wrong_by(out: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
@@ -201,9 +213,7 @@ def wrong_by(out: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
 
 
 def measure(path: str) -> None:
-    """Prints a JSON object for each row that a file lists, at once, as the process may be ended."""
-    import xetile
-
+    """Prints a JSON object for each row that a file lists, a few at once, as the process may be ended."""
     listed = json.loads(Path(path).read_text())
     threads, seed, end = listed["threads"], listed["seed"], listed["end"]
     try:
@@ -212,33 +222,44 @@ def measure(path: str) -> None:
         torch.set_num_threads(threads)
     except ImportError:
         pass
-    for row in listed["rows"]:
+    for first in range(0, len(listed["rows"]), ROWS_AT_ONCE):
+        some = listed["rows"][first : first + ROWS_AT_ONCE]
         if time.time() > end:
-            print(json.dumps({"left_out": row["shape"], "dtype": row["dtype"], "threads": threads}), flush=True)
+            for row in some:
+                print(json.dumps({"left_out": row["shape"], "dtype": row["dtype"], "threads": threads}), flush=True)
             continue
-        shape, dtype = tuple(row["shape"]), row["dtype"]
-        a, b = draw(np.random.default_rng([seed, *shape]), shape, dtype)
-        sides, failed, errors = peers_of(a, b, dtype), {}, {}
-        names = list(sides)
-        for name, file in row["files"].items():
-            if not Path(file).exists():
-                reason = Path(file).with_suffix(".failed")
-                failed[name] = reason.read_text()[:300] if reason.exists() else "the compiler ended"
-                continue
-            kernel = xetile.load(file)
-            out = aligned(np.zeros((shape[0], shape[1]), np.int32 if dtype == "s8" else np.float32))
-            kernel(a, b, out=out)
-            errors[name] = wrong_by(out, a, b)
-            if not errors[name] <= ERRORS[dtype]:
-                failed[name] = f"wrong by {errors[name]:.2g}"
-                continue
-            sides[name] = lambda kernel=kernel, out=out, a=a, b=b: kernel(a, b, out=out)
-        times = rounds_of(sides, threads)
-        found = {
-            "shape": shape, "dtype": dtype, "threads": threads, "peers": names, "failed": failed,
-            "us": {name: [round(1e6 * best, 2) for best in bests] for name, bests in times.items()},
-        }  # fmt: skip
-        print(json.dumps(found), flush=True)
+        made = [sides_of(row, seed) for row in some]
+        for row, (_, names, failed), times in zip(
+            some, made, rounds_of([sides for sides, _, _ in made], threads), strict=True
+        ):
+            found = {
+                "shape": row["shape"], "dtype": row["dtype"], "threads": threads, "peers": names, "failed": failed,
+                "us": {name: [round(1e6 * best, 2) for best in bests] for name, bests in times.items()},
+            }  # fmt: skip
+            print(json.dumps(found), flush=True)
+
+
+def sides_of(row: Mapping[str, Any], seed: int) -> tuple[Sides, list[str], dict[str, str]]:
+    """What to call, which of that are peers, and why others are missing."""
+    import xetile
+
+    shape, dtype = tuple(row["shape"]), row["dtype"]
+    a, b = draw(np.random.default_rng([seed, *shape]), shape, dtype)
+    sides, failed = peers_of(a, b, dtype), {}
+    names = list(sides)
+    for name, file in row["files"].items():
+        if not Path(file).exists():
+            reason = Path(file).with_suffix(".failed")
+            failed[name] = reason.read_text()[:300] if reason.exists() else "the compiler ended"
+            continue
+        kernel = xetile.load(file)
+        out = aligned(np.zeros((shape[0], shape[1]), np.int32 if dtype == "s8" else np.float32))
+        kernel(a, b, out=out)
+        if not (error := wrong_by(out, a, b)) <= ERRORS[dtype]:
+            failed[name] = f"wrong by {error:.2g}"
+            continue
+        sides[name] = lambda kernel=kernel, out=out: kernel(a, b, out=out)
+    return sides, names, failed
 
 
 # Layers and models of PyTorch: cpu_models.py in a process for each number of threads.
@@ -355,6 +376,38 @@ def table(rows: Sequence[Mapping[str, Any]], trees: Sequence[str]) -> None:
                 )
 
 
+def ratios_of(row: Mapping[str, Any]) -> dict[str, float]:
+    """Of a layer: ours as part of the other sides."""
+    told = {side: statistics.median(times) for side, times in row.get("us", {}).items()}
+    return {side: told[side] / told[OURS] for side in told if side != OURS} if OURS in told else {}
+
+
+def summary(rows: Sequence[Mapping[str, Any]], tree: str) -> None:
+    """One table of all, in Markdown: of matmuls mean, worst; of layers the parts of eager's speed / inductor's."""
+    counts = list(dict.fromkeys(row["threads"] for row in rows))
+    cells: dict[str, dict[int, str]] = {}
+    for dtype, threads in dict.fromkeys((row.get("dtype", ""), row["threads"]) for row in rows):
+        found = {
+            "x".join(map(str, row["shape"])): ratio
+            for row in rows
+            if row.get("dtype") == dtype and row["threads"] == threads and "us" in row
+            if (ratio := median_ratio(row, tree))
+        }
+        if found:
+            worst = min(found, key=found.__getitem__)
+            cells.setdefault(f"{dtype}: mean, worst", {})[threads] = f"{mean_of(list(found.values()))} ({worst})"
+    for row in rows:
+        if "layer" in row:
+            told = ratios_of(row)
+            text = " / ".join(f"{told[side]:.2f}" if side in told else "none" for side in ("eager", "inductor"))
+            cells.setdefault(row["layer"], {})[row["threads"]] = text
+    if not cells:
+        return
+    print(f"\n| ratios | {' | '.join(f'{threads} threads' for threads in counts)} |\n|{'---|' * (len(counts) + 1)}")
+    for name, found_by in cells.items():
+        print(f"| {name} | {' | '.join(found_by.get(threads, '') for threads in counts)} |")
+
+
 def told_machine() -> str:
     caches = []
     for index in range(5):
@@ -436,6 +489,7 @@ def main() -> int:
             found = models.measure()
             models_table(found)
             rows += found
+    summary(rows, list(trees)[-1])
     if options.json:
         machine = {"machine": told_machine(), "seed": options.seed, "rows": rows}
         Path(options.json).write_text(json.dumps(machine))

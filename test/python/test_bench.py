@@ -2,6 +2,7 @@
 """What `make bench` compares can be compared: its figures are nobody's test."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -151,6 +152,30 @@ def test_cpu_bench_measures_what_it_compiled(monkeypatch, capsys, tmp_path):
     assert "MThreads" in row["failed"]["drawn more"]
     printed = capsys.readouterr().out
     assert "f32, 1 threads" in printed and "13x20x30" in printed and "regret" in printed
+    assert re.search(r"\| ratios \| 1 threads \|\n.*\n\| f32: mean, worst \| .* \(13x20x30\) \|", printed)
+
+
+def test_a_library_of_the_cpu_bench_does_all_rows_in_its_turn(monkeypatch):
+    """Threads of the one before would share its cores, and to wait for them takes longer than to measure."""
+    monkeypatch.syspath_prepend(str(DEVICE))
+    import cpu_bench
+
+    called: list[str] = []
+
+    def side(name: str):
+        return lambda: called.append(name)
+
+    monkeypatch.setattr(cpu_bench, "WARM_SECONDS", 0)
+    waits: list[int] = []
+    monkeypatch.setattr(cpu_bench.time, "sleep", lambda seconds: waits.append(len(called)))
+    rows = [{name: side(f"{row} {name}") for name in ("eager", "xetile", "inductor")} for row in range(2)]
+    times = cpu_bench.rounds_of(rows, threads=2, rounds=2, seconds=1e-6)
+    assert [{name: len(bests) for name, bests in row.items()} for row in times] == 2 * [
+        {"eager": 2, "xetile": 2, "inductor": 2}
+    ]
+    turns = list(dict.fromkeys(called[waits[0] : waits[1]]))
+    assert turns == ["0 eager", "1 eager", "0 inductor", "1 inductor"]
+    assert len(waits) == 4
 
 
 LOOP = """
