@@ -88,3 +88,12 @@ def test_demo_output_is_current() -> None:
 def test_the_schedule_that_is_shown_is_the_file():
     license, _, text = (ROOT / "schedules" / "attention.mlir").read_text().partition("\n")
     assert license.startswith("// SPDX") and blocks_after("attention") == [text]
+
+
+def test_the_schedule_of_the_readme_is_the_one_that_is_compared_with_the_file():
+    """test_schedule_functions.py compares what it makes with what the file makes, op by op."""
+    written = (ROOT / "test" / "python" / "schedule" / "written_schedules.py").read_text()
+    (shown,) = (block for block in readme_blocks.python_blocks() if "def attention(" in block)
+    imports, _, function = shown.partition("@define\n")
+    assert "@define\n" + function.rstrip() in written.split("\n\n\n")
+    assert set(imports.split("\n")) <= set(written.split("\n"))
