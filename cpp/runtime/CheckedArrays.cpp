@@ -17,8 +17,8 @@
 // has copies instead of a proof, which comes with the second one.
 #include "CheckedArrays.h"
 
+#include "DeviceDigest.h"
 #include "Errors.h"
-#include "HostBytes.h"
 #include "Memory.h"
 
 #include <algorithm>
@@ -262,18 +262,18 @@ bool CheckedArrays::hasOtherGuards() const {
                      [](const auto &entry) { return entry.second.first != entry.second.second; });
 }
 
-void CheckedArrays::endFirst(uint64_t nanoseconds) {
+void CheckedArrays::endFirst(uint64_t nanoseconds, cl_command_queue queue) {
   uint64_t copied = 0;
   for (auto &[start, array] : arrays) {
     if (array.onlyRead)
       copied += array.size;
     else if (where == Where::InPlace)
-      array.digest = digestOf(array.first, array.size);
+      array.digest = digestBy(kernel.program->device(), queue, array.first, array.size);
   }
   kernel.copiesTakeLonger = nanoseconds < copied / copiedPerNanosecond;
 }
 
-bool CheckedArrays::differ() {
+bool CheckedArrays::differ(cl_command_queue queue) {
   bool differs = false;
   for (auto &[start, array] : arrays) {
     if (array.onlyRead)
@@ -282,7 +282,8 @@ bool CheckedArrays::differ() {
       differs |= !equalBytes(array.first, array.second, array.size);
       continue;
     }
-    array.different = firstDifference(array.digest, digestOf(array.first, array.size), array.size);
+    Digest digest = digestBy(kernel.program->device(), queue, array.first, array.size);
+    array.different = firstDifference(array.digest, digest, array.size);
     differs |= array.different < array.size;
   }
   return differs;

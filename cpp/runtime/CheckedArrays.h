@@ -6,6 +6,7 @@
 #define XETILE_RUNTIME_CHECKEDARRAYS_H
 
 #include "GuardedMemory.h"
+#include "HostBytes.h"
 #include "HostCopies.h"
 #include "Launch.h"
 
@@ -25,7 +26,7 @@ struct CheckedArray {
   std::vector<size_t> parameters;
   bool onlyRead = true, onlyWritten = true;
   /// Of what the first run left, where the second one leaves its results in the same place.
-  std::vector<uint64_t> digest;
+  Digest digest;
   /// The first byte of a part of the digest that the second run changed; else none of the array's.
   size_t different = SIZE_MAX;
 };
@@ -57,7 +58,7 @@ public:
   /// Of shadows: true if the second run has guards that the first one lacks.
   bool hasOtherGuards() const;
   /// Called when the first run has ended without an error, of shadows as well, in so much time.
-  void endFirst(uint64_t nanoseconds);
+  void endFirst(uint64_t nanoseconds, cl_command_queue queue);
 
   /// "argument 2 ('b')" for the allocation at an address, or its copy.
   std::optional<std::string> nameOf(uintptr_t allocation) const;
@@ -67,7 +68,7 @@ public:
 
   /// True if accesses in front of an array that is only read are seen by results alone.
   bool sharesGuards() const;
-  bool differ();
+  bool differ(cl_command_queue queue);
   /// The run that is to be repeated, after what it did not fill has what the other one left: what
   /// the kernel does not write is equal then.
   enum class Repeat { None, First, Second };

@@ -151,12 +151,12 @@ void launchChecked(Kernel &kernel, const LaunchConfig &config, void **arguments,
   Checks checks(kernel, config, argumentCount, queue, enqueue);
   if (arrays.wantsProof()) {
     CheckedArrays shadows(kernel, config, arguments, argumentCount, nullptr, Separate::Shadows);
-    shadows.endFirst(checks.run(kernel, shadows, shadows.first()));
+    shadows.endFirst(checks.run(kernel, shadows, shadows.first()), queue);
     if (shadows.hasOtherGuards())
       checks.run(kernel, shadows, shadows.second());
     arrays.know(Known::Proven);
   }
-  arrays.endFirst(checks.run(kernel, arrays, arrays.first()));
+  arrays.endFirst(checks.run(kernel, arrays, arrays.first()), queue);
   Program *program = kernel.program->reversed();
   if (!program)
     return;
@@ -165,14 +165,15 @@ void launchChecked(Kernel &kernel, const LaunchConfig &config, void **arguments,
   checks.run(reversed, arrays, arrays.second());
   arrays.fillFronts(Front::Poisoned);
   arrays.settle(hosts);
-  bool differs = compares && arrays.differ();
+  bool differs = compares && arrays.differ(queue);
   if (differs) {
     CheckedArrays::Repeat repeat = arrays.fillRest();
     if (repeat == CheckedArrays::Repeat::First)
       checks.run(kernel, arrays, arrays.first());
     else if (repeat == CheckedArrays::Repeat::Second)
       checks.run(reversed, arrays, arrays.second());
-    differs = repeat == CheckedArrays::Repeat::None || arrays.differ() || arrays.differedInPlace();
+    differs =
+        repeat == CheckedArrays::Repeat::None || arrays.differ(queue) || arrays.differedInPlace();
   }
   if (differs && arrays.sharesGuards()) {
     CheckedArrays all(kernel, config, arguments, argumentCount, nullptr, Separate::All);

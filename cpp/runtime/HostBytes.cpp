@@ -55,7 +55,9 @@ void stream(char *to, const char *from, size_t bytes) {
 #endif
 }
 
-constexpr size_t lanes = 8, stripes = 16;
+constexpr size_t lanes = digestLanes, stripes = digestKeyCount / lanes;
+/// Bytes that one part of a digest tells of.
+constexpr size_t digestedBytes = size_t(16) << 10;
 using Stripe = uint64_t __attribute__((vector_size(lanes * sizeof(uint64_t))));
 
 struct Keys {
@@ -135,23 +137,26 @@ bool equalBytes(const void *one, const void *other, size_t size) {
   return equal;
 }
 
-std::vector<uint64_t> digestOf(const void *bytes, size_t size) {
-  std::vector<uint64_t> digest((size + digestedBytes - 1) / digestedBytes * lanes);
+const uint64_t *digestKeys() { return reinterpret_cast<const uint64_t *>(keys.at); }
+
+Digest digestOf(const void *bytes, size_t size) {
+  std::vector<uint64_t> numbers((size + digestedBytes - 1) / digestedBytes * lanes);
   const auto *data = static_cast<const unsigned char *>(bytes);
   inParts(size, digestedBytes, [&](size_t begin, size_t count) {
     for (size_t at = begin; at < begin + count; at += digestedBytes)
       digestPart(data + at, std::min(digestedBytes, begin + count - at),
-                 &digest[at / digestedBytes * lanes]);
+                 &numbers[at / digestedBytes * lanes]);
   });
-  return digest;
+  return {std::move(numbers), digestedBytes};
 }
 
-size_t firstDifference(const std::vector<uint64_t> &one, const std::vector<uint64_t> &other,
-                       size_t size) {
-  auto found = std::mismatch(one.begin(), one.end(), other.begin(), other.end());
-  if (found.first == one.end())
+size_t firstDifference(const Digest &one, const Digest &other, size_t size) {
+  const std::vector<uint64_t> &numbers = one.numbers;
+  auto found =
+      std::mismatch(numbers.begin(), numbers.end(), other.numbers.begin(), other.numbers.end());
+  if (found.first == numbers.end())
     return size;
-  return static_cast<size_t>(found.first - one.begin()) / lanes * digestedBytes;
+  return static_cast<size_t>(found.first - numbers.begin()) / lanes * one.partBytes;
 }
 
 } // namespace xetile::runtime

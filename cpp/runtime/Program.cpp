@@ -218,6 +218,25 @@ std::shared_ptr<Program> build(Device &device,
 
 } // namespace
 
+cl_program buildFromSource(Device &device, const std::string &text) {
+  const DeviceInfo &info = device.info();
+  std::string key = programKey(info, text.data(), text.size(), "");
+  if (std::optional<std::vector<unsigned char>> binary = loadProgram(key)) {
+    if (cl_program program = buildFromBinary(device, *binary))
+      return program;
+    dropProgram(key);
+  }
+  cl_int status = CL_SUCCESS;
+  const char *source = text.c_str();
+  OwnedProgram program(clCreateProgramWithSource(device.context(), 1, &source, nullptr, &status));
+  check(status, "reading a kernel of the runtime's own on '" + info.name + "'");
+  checkBuild(clBuildProgram(program.get(), 1, &info.id, "-cl-std=CL3.0", nullptr, nullptr),
+             program.get(), info, "building a kernel of the runtime's own");
+  if (std::vector<unsigned char> binary = binaryOf(program.get()); !binary.empty())
+    storeProgram(key, binary);
+  return program.release();
+}
+
 Flavour flavourFor(const DeviceInfo &device) {
   const char *chosen = std::getenv("XETILE_BUILTINS");
   std::string name = chosen ? chosen : "";

@@ -149,5 +149,9 @@ struct BuildCounters {
 };
 BuildCounters buildCounters();
 
+/// A program of OpenCL C of this runtime's own, kept on disk as others are. The caller's to
+/// release.
+cl_program buildFromSource(Device &device, const std::string &text);
+
 } // namespace xetile::runtime
 #endif

@@ -38,6 +38,7 @@ kernel void decide(global int *to, global const int *from) {
   if (from[i]) to[i] = from[i];
 }
 // The last workgroup, which is the first one in the other order, leaves what it has in other places.
+SG16 kernel void race(global int *to, global const int *from, int place) { to[place] = from[get_global_id(0)]; }
 SG16 kernel void swap(global int *to, global const int *from, int apart) {
   size_t group = get_group_id(0);
   if (group == 0 || group == get_num_groups(0) - 1) {
@@ -124,11 +125,12 @@ def test_accesses_outside_are_told_and_nothing_is_done(name, what, argument, at,
 
 
 # Words side by side and in the same lane, under the same key, in other parts of a digest, and of other threads; of an
-# array that ends there, and of one that goes on.
-@pytest.mark.parametrize("more", [0, 4096])
+# array that ends there, of one that goes on, and of one that is long enough for a digest by the device.
+@pytest.mark.parametrize("more", [0, 4096, 600_016])
 @pytest.mark.parametrize("apart", [1, 2, 4, 16, 256, 4096, 5_000_000])
 def test_results_that_change_places_are_told(apart, more):
-    kernel, to = module()["swap"], np.zeros((apart // 16 + 1) * 16 + more, "i4")
+    # At an address that is no multiple of a vector's length.
+    kernel, to = module()["swap"], np.zeros((apart // 16 + 1) * 16 + more + 1, "i4")[1:]
     for _ in range(REPEATED):
         kernel[64, 16](to, np.full(64, 3, "i4"), apart)
     with pytest.raises(
@@ -137,15 +139,29 @@ def test_results_that_change_places_are_told(apart, more):
         kernel[64, 16](to, np.arange(64, dtype="i4"), apart)
 
 
-def test_results_beside_what_makes_a_product_zero_are_told():
+# The first and the last word of vectors, rounds of keys and parts of a digest by the device, of its end, and between.
+@pytest.mark.parametrize("place", [0, 15, 16, 255, 256, 16_383, 16_384, 400_001, -225, -224, -17, -16, -1])
+def test_one_result_anywhere_is_told(place):
+    kernel, to = module()["race"], np.zeros(600_016, "i4")
+    place %= to.size
+    for _ in range(REPEATED):
+        kernel[64, 16](to, np.full(1024, 3, "i4"), place)
+    with pytest.raises(
+        XeTileError, match=rf"'race' leaves other results in argument 0 .*, the first at offset {4 * place}"
+    ):
+        kernel[64, 16](to, np.arange(1024, dtype="i4"), place)
+
+
+@pytest.mark.parametrize("elements", [1024, 1 << 19])
+def test_results_beside_what_makes_a_product_zero_are_told(elements):
     """The first half of a word is that of its key in the digest."""
     number = (6364136223846793005 + 1442695040888963407) % 2**64
     key = (number ^ number >> 32) % 2**32
-    kernel, to = module()["beside"], np.zeros(1024, "u4")
+    kernel, to = module()["beside"], np.zeros(elements, "u4")
     for _ in range(REPEATED):
         kernel[64, 16](to, np.full(64, 3, "u4"), key)
     with pytest.raises(
-        XeTileError, match=r"'beside' leaves other results in argument 0 .* of 4096 bytes, the first at off"
+        XeTileError, match=rf"'beside' leaves other results in argument 0 .* of {4 * elements} bytes, the first at off"
     ):
         kernel[64, 16](to, np.arange(64, dtype="u4"), key)
 
