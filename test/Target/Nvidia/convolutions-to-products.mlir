@@ -82,6 +82,73 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
+// What is computed of channels alone, as a norm of batches is, is computed where it is read.
+// CHECK: module attributes {xetile.schedule = "matmul"}
+// CHECK-LABEL: func.func @norm
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<2x288x784xf32>, tensor<48x288xf32>)
+// CHECK: linalg.generic
+// CHECK-SAME: ins(%{{.*}}, %{{.*}}, %{{.*}} : tensor<2x48x784xf32>, tensor<48xf32>, tensor<48xf32>)
+// CHECK: math.rsqrt
+// CHECK-NOT: math.rsqrt
+// CHECK: return
+// What is computed of the convolution in another shape stays with it on vector units.
+// CHECK: module attributes {xetile.schedule = "convolution"}
+// CHECK-LABEL: func.func @smaller
+#place = affine_map<(n, f, y, x) -> (n, f, y, x)>
+#of_channel = affine_map<(n, f, y, x) -> (f, 0, 0)>
+#units = affine_map<(f, y, x) -> (f, y, x)>
+#first = affine_map<(n, f) -> (n, f, 0, 0)>
+#each = affine_map<(n, f) -> (n, f)>
+module {
+  module attributes {xetile.schedule = "convolution"} {
+    func.func @norm(%X: tensor<2x32x30x30xf32>, %W: tensor<48x32x3x3xf32>, %s: tensor<48x1x1xf32>, %v: tensor<48x1x1xf32>) -> tensor<2x48x28x28xf32> {
+      %zero = arith.constant 0.0 : f32
+      %e = tensor.empty() : tensor<2x48x28x28xf32>
+      %u = tensor.empty() : tensor<48x1x1xf32>
+      %z = linalg.fill ins(%zero : f32) outs(%e : tensor<2x48x28x28xf32>) -> tensor<2x48x28x28xf32>
+      %D = linalg.conv_2d_nchw_fchw ins(%X, %W : tensor<2x32x30x30xf32>, tensor<48x32x3x3xf32>) outs(%z : tensor<2x48x28x28xf32>) -> tensor<2x48x28x28xf32>
+      %r = linalg.generic {indexing_maps = [#units, #units, #units], iterator_types = ["parallel", "parallel", "parallel"]}
+          ins(%s, %v : tensor<48x1x1xf32>, tensor<48x1x1xf32>) outs(%u : tensor<48x1x1xf32>) {
+      ^bb0(%a: f32, %b: f32, %o: f32):
+        %q = math.rsqrt %b : f32
+        %p = arith.mulf %a, %q : f32
+        linalg.yield %p : f32
+      } -> tensor<48x1x1xf32>
+      %R = linalg.generic {indexing_maps = [#place, #of_channel, #place], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+          ins(%D, %r : tensor<2x48x28x28xf32>, tensor<48x1x1xf32>) outs(%e : tensor<2x48x28x28xf32>) {
+      ^bb0(%x: f32, %b: f32, %o: f32):
+        %p = arith.mulf %x, %b : f32
+        linalg.yield %p : f32
+      } -> tensor<2x48x28x28xf32>
+      return %R : tensor<2x48x28x28xf32>
+    }
+  }
+  module attributes {xetile.schedule = "convolution"} {
+    func.func @smaller(%X: tensor<2x32x30x30xf32>, %W: tensor<48x32x3x3xf32>, %C: tensor<2x48x28x28xf32>) -> (tensor<2x48x28x28xf32>, tensor<2x48xf32>) {
+      %D = linalg.conv_2d_nchw_fchw ins(%X, %W : tensor<2x32x30x30xf32>, tensor<48x32x3x3xf32>) outs(%C : tensor<2x48x28x28xf32>) -> tensor<2x48x28x28xf32>
+      %u = tensor.empty() : tensor<2x48xf32>
+      %r = linalg.generic {indexing_maps = [#first, #each], iterator_types = ["parallel", "parallel"]}
+          ins(%D : tensor<2x48x28x28xf32>) outs(%u : tensor<2x48xf32>) {
+      ^bb0(%a: f32, %o: f32):
+        %p = arith.negf %a : f32
+        linalg.yield %p : f32
+      } -> tensor<2x48xf32>
+      return %D, %r : tensor<2x48x28x28xf32>, tensor<2x48xf32>
+    }
+  }
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %units = transform.param.constant "matrix" -> !transform.any_param
+    %chip = transform.param.constant "sm_90a" -> !transform.any_param
+    transform.xetile.convolutions_to_products %root units = %units chip = %chip
+        : !transform.any_op, !transform.any_param
+    transform.yield
+  }
+}
+
+// -----
+
 // What stays: an image that the kernel computes, ones around it, sizes of a run, few filters, a result in another order.
 // CHECK-COUNT-5: module attributes {xetile.schedule = "convolution"}
 // CHECK-NOT: xetile.window

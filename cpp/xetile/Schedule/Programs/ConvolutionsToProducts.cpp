@@ -1,21 +1,15 @@
 //===- ConvolutionsToProducts.cpp - transform.xetile.convolutions_to_products ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: kernels of convolutions of f32. Out: those that gain on the matrix unit as kernels of
-// products, whose one operand is the image as a matrix of its windows (WindowedMatrix.h): nothing
-// is copied. Refused: other units than matrix and vector; what does not fit stays as it is.
-#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
+// products (UnfoldConvolution.cpp), whose one operand is the image as a matrix of its windows
+// (WindowedMatrix.h). Refused: other units than matrix and vector; what does not fit stays.
+#include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "xetile/IR/DialectAttrs.h"
-#include "xetile/IR/WindowedMatrix.h"
 #include "xetile/Linalg/Contraction.h"
 #include "xetile/Schedule/Params.h"
+#include "xetile/Schedule/Programs/UnfoldConvolution.h"
 #include "xetile/Schedule/TransformOps.h"
 #include "xetile/Target/Target.h"
 
@@ -23,53 +17,8 @@ using namespace mlir;
 using namespace mlir::transform;
 
 namespace xetile::transform_ops {
-namespace {
 
 constexpr int64_t kMostElements = int64_t(1) << 30; // that numbers of 32 bits count
-
-using Dims = SmallVector<unsigned, 4>;
-
-/// A kernel whose one convolution is to be a product.
-class Unfolding {
-public:
-  Unfolding(RewriterBase &rewriter, ModuleOp kernel, const Target &target)
-      : b(rewriter), kernel(kernel), target(target) {}
-
-  /// True if the kernel is such a convolution, with elementwise ops behind it.
-  bool match();
-  void rewrite();
-
-private:
-  bool findOps();
-  bool matchOperands();
-  bool matchDims();
-  bool matchImage();
-  bool gains();
-  bool followsInRows(linalg::LinalgOp op);
-  bool isInOrder(AffineMap map, ArrayRef<unsigned> dims);
-  SmallVector<ReassociationIndices> groupsOf(AffineMap map, ArrayRef<unsigned> joined);
-  Value collapse(Value tensor, AffineMap map, ArrayRef<unsigned> joined);
-  AffineMap joinedMap(AffineMap map, ArrayRef<unsigned> joined, unsigned as);
-  Value viewOfImage();
-  linalg::GenericOp dropUnits(linalg::GenericOp op);
-  void collapseRest();
-
-  RewriterBase &b;
-  ModuleOp kernel;
-  const Target &target;
-  func::FuncOp func;
-  linalg::LinalgOp op;
-  SmallVector<linalg::LinalgOp> others; // in the order of the block
-  BlockArgument image;
-  SmallVector<int64_t> low; // zeros before each side of the image
-  bool isPadded = false;
-  AffineMap input, filter, output;
-  SmallVector<int64_t> extents;
-  Dims loops, pixels, inner;
-  unsigned channel = 0;
-  bool channelsLast = false;
-  WindowedMatrix window;
-};
 
 bool Unfolding::findOps() {
   auto functions = kernel.getOps<func::FuncOp>();
@@ -226,28 +175,60 @@ bool Unfolding::gains() {
          });
 }
 
-/// A map without its results that are no loops.
-AffineMap withoutZeros(AffineMap map) {
-  SmallVector<AffineExpr> results(
-      llvm::make_filter_range(map.getResults(), llvm::IsaPred<AffineDimExpr>));
-  return AffineMap::get(map.getNumDims(), 0, results, map.getContext());
-}
-
 /// True if dimensions that no loop walks over have one element.
-bool zerosAreUnits(OpOperand &operand, AffineMap map) {
+static bool zerosAreUnits(OpOperand &operand, AffineMap map) {
   auto type = dyn_cast<RankedTensorType>(operand.get().getType());
   return llvm::all_of(llvm::enumerate(map.getResults()), [&](auto each) {
     return isa<AffineDimExpr>(each.value()) || type.getDimSize(int64_t(each.index())) == 1;
   });
 }
 
+bool Unfolding::hasShapeOfResult(linalg::LinalgOp each) {
+  return each->getNumResults() == 1 &&
+         cast<RankedTensorType>(each->getResult(0).getType()).getShape() ==
+             cast<RankedTensorType>(op->getResult(0).getType()).getShape();
+}
+
+/// The op that computes a tensor, maybe with dimensions of one element besides.
+static Operation *makerOf(Value tensor) {
+  Operation *made = tensor.getDefiningOp();
+  if (isa_and_present<tensor::ExpandShapeOp>(made))
+    made = made->getOperand(0).getDefiningOp();
+  return made;
+}
+
+/// True for an argument, maybe reshaped, and for what has no elements of others.
+static bool isGiven(Value tensor) {
+  Operation *made = tensor.getDefiningOp();
+  if (isa_and_present<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(made))
+    made = made->getOperand(0).getDefiningOp();
+  return !made || isa<tensor::EmptyOp, arith::ConstantOp>(made);
+}
+
+/// Takes ops of another shape than the result's from `others`. True if they do not depend on the
+/// convolution, so that who reads them can compute them, too.
+bool Unfolding::splitOthers() {
+  llvm::SmallPtrSet<Operation *, 8> taken;
+  for (linalg::LinalgOp each : others)
+    if (!hasShapeOfResult(each)) {
+      bool isPlain = isa<linalg::GenericOp>(each) && each->getNumResults() == 1 &&
+                     !each.hasIndexSemantics() &&
+                     each.getMatchingIndexingMap(each.getDpsInitOperand(0)).isIdentity();
+      for (Value operand : each->getOperands())
+        isPlain &= taken.contains(operand.getDefiningOp()) || isGiven(operand);
+      if (!isPlain)
+        return false;
+      taken.insert(each);
+      ofChannels.push_back(each);
+    }
+  llvm::erase_if(others, [&](linalg::LinalgOp each) { return taken.contains(each); });
+  return true;
+}
+
 /// True if `op` computes elements of the result's shape, each from those of its place, of its
 /// channel, or of its pixel.
 bool Unfolding::followsInRows(linalg::LinalgOp each) {
-  if (each->getNumResults() != 1 ||
-      cast<RankedTensorType>(each->getResult(0).getType()).getShape() !=
-          cast<RankedTensorType>(op->getResult(0).getType()).getShape() ||
-      !each.getMatchingIndexingMap(each.getDpsInitOperand(0)).isIdentity() ||
+  if (!each.getMatchingIndexingMap(each.getDpsInitOperand(0)).isIdentity() ||
       each.hasIndexSemantics())
     return false;
   if (isa<linalg::FillOp>(each))
@@ -264,6 +245,8 @@ bool Unfolding::followsInRows(linalg::LinalgOp each) {
     map = withoutZeros(map);
     bool hasNone =
         llvm::none_of(places, [&](unsigned place) { return map.isFunctionOfDim(place); });
+    if (Operation *made = makerOf(operand.get()); llvm::is_contained(ofChannels, made))
+      return hasNone;
     return hasNone ||
            (llvm::all_of(places, [&](unsigned place) { return map.isFunctionOfDim(place); }) &&
             isInOrder(map, places));
@@ -271,158 +254,9 @@ bool Unfolding::followsInRows(linalg::LinalgOp each) {
 }
 
 bool Unfolding::match() {
-  return findOps() && matchOperands() && matchDims() && matchImage() && gains() &&
+  return findOps() && matchOperands() && matchDims() && matchImage() && gains() && splitOthers() &&
          llvm::all_of(others, [&](linalg::LinalgOp each) { return followsInRows(each); });
 }
-
-/// The results of a map, those of `joined` as one.
-SmallVector<ReassociationIndices> Unfolding::groupsOf(AffineMap map, ArrayRef<unsigned> joined) {
-  SmallVector<ReassociationIndices> groups;
-  bool isIn = false;
-  for (auto [place, expr] : llvm::enumerate(map.getResults())) {
-    bool isJoined = llvm::is_contained(joined, cast<AffineDimExpr>(expr).getPosition());
-    if (isJoined && isIn)
-      groups.back().push_back(int64_t(place));
-    else
-      groups.push_back({int64_t(place)});
-    isIn = isJoined;
-  }
-  return groups;
-}
-
-Value Unfolding::collapse(Value tensor, AffineMap map, ArrayRef<unsigned> joined) {
-  if (joined.size() < 2)
-    return tensor;
-  return tensor::CollapseShapeOp::create(b, op.getLoc(), tensor, groupsOf(map, joined));
-}
-
-/// Of loops that are `loops`, then the channel, pixels and k.
-AffineMap Unfolding::joinedMap(AffineMap map, ArrayRef<unsigned> joined, unsigned as) {
-  SmallVector<AffineExpr> results;
-  for (const ReassociationIndices &group : groupsOf(map, joined)) {
-    unsigned dim = cast<AffineDimExpr>(map.getResult(unsigned(group.front()))).getPosition();
-    unsigned number = llvm::is_contained(joined, dim) ? as
-                      : dim == channel ? unsigned(loops.size())
-                                       : unsigned(llvm::find(loops, dim) - loops.begin());
-    results.push_back(b.getAffineDimExpr(number));
-  }
-  return AffineMap::get(unsigned(loops.size()) + 3, 0, results, b.getContext());
-}
-
-/// The memory of the image with the sizes of the matrix.
-Value Unfolding::viewOfImage() {
-  Location loc = op.getLoc();
-  auto type = cast<RankedTensorType>(image.getType());
-  SmallVector<int64_t> shape;
-  for (unsigned loop : loops)
-    shape.push_back(extents[loop]);
-  int64_t k = WindowedMatrix::count(window.k), places = WindowedMatrix::count(window.pixels);
-  shape.append({channelsLast ? places : k, channelsLast ? k : places});
-  SmallVector<int64_t> strides(shape.size(), 1);
-  for (size_t dim = shape.size() - 1; dim > 0; --dim)
-    strides[dim - 1] = strides[dim] * shape[dim];
-  auto memory = MemRefType::get(type.getShape(), type.getElementType());
-  Value buffer =
-      bufferization::ToBufferOp::create(b, loc, memory, image, /*read_only=*/b.getUnitAttr());
-  Value view = memref::ReinterpretCastOp::create(
-      b, loc, MemRefType::get(shape, type.getElementType()), buffer, /*offset=*/0, shape, strides);
-  return bufferization::ToTensorOp::create(b, loc, type.clone(shape), view, /*restrict=*/true);
-}
-
-void Unfolding::rewrite() {
-  b.setInsertionPoint(op);
-  Location loc = op.getLoc();
-  auto rank = unsigned(loops.size());
-  unsigned pixel = rank + 1, k = rank + 2;
-  Value matrix = viewOfImage(), weights = collapse(op->getOperand(1), filter, inner);
-  Value init = collapse(op->getOperand(2), output, pixels);
-  SmallVector<AffineExpr> places;
-  for (unsigned loop = 0; loop < rank; ++loop)
-    places.push_back(b.getAffineDimExpr(loop));
-  places.push_back(b.getAffineDimExpr(channelsLast ? pixel : k));
-  places.push_back(b.getAffineDimExpr(channelsLast ? k : pixel));
-  SmallVector<AffineMap> maps = {AffineMap::get(rank + 3, 0, places, b.getContext()),
-                                 joinedMap(filter, inner, k), joinedMap(output, pixels, pixel)};
-  SmallVector<utils::IteratorType> kinds(rank + 2, utils::IteratorType::parallel);
-  kinds.push_back(utils::IteratorType::reduction);
-  auto product =
-      linalg::GenericOp::create(b, loc, init.getType(), ValueRange{matrix, weights}, init, maps,
-                                kinds, [&](OpBuilder &builder, Location, ValueRange arguments) {
-                                  IRMapping mapping;
-                                  mapping.map(op->getRegion(0).front().getArguments(), arguments);
-                                  for (Operation &inside : op->getRegion(0).front())
-                                    builder.clone(inside, mapping);
-                                });
-  Value result = product.getResult(0);
-  if (pixels.size() > 1)
-    result = tensor::ExpandShapeOp::create(b, loc, op->getResult(0).getType(), result,
-                                           groupsOf(output, pixels));
-  b.replaceOp(op, result);
-  collapseRest();
-  b.modifyOpInPlace(func,
-                    [&] { func->setDiscardableAttr(kWindowAttr, window.toAttr(b.getContext())); });
-  b.modifyOpInPlace(kernel, [&] { kernel->setAttr(kScheduleAttr, b.getStringAttr("matmul")); });
-}
-
-/// The same op on inputs without the dimensions of one element that no loop walks over.
-linalg::GenericOp Unfolding::dropUnits(linalg::GenericOp op) {
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  SmallVector<Value> inputs;
-  for (OpOperand *operand : op.getDpsInputOperands()) {
-    AffineMap &map = maps[operand->getOperandNumber()];
-    inputs.push_back(operand->get());
-    if (llvm::all_of(map.getResults(), llvm::IsaPred<AffineDimExpr>))
-      continue;
-    SmallVector<ReassociationIndices> groups;
-    ReassociationIndices leading;
-    for (auto [place, expr] : llvm::enumerate(map.getResults())) {
-      if (isa<AffineDimExpr>(expr)) {
-        groups.push_back(std::exchange(leading, {}));
-        groups.back().push_back(int64_t(place));
-      } else {
-        (groups.empty() ? leading : groups.back()).push_back(int64_t(place));
-      }
-    }
-    map = withoutZeros(map);
-    inputs.back() = tensor::CollapseShapeOp::create(b, op.getLoc(), operand->get(), groups);
-  }
-  auto made = linalg::GenericOp::create(b, op.getLoc(), op.getResultTypes(), inputs,
-                                        op.getOutputs(), maps, op.getIteratorTypesArray());
-  b.inlineRegionBefore(op.getRegion(), made.getRegion(), made.getRegion().begin());
-  b.replaceOp(op, made);
-  return made;
-}
-
-/// Ops before and behind the product get its shape, too.
-void Unfolding::collapseRest() {
-  SmallVector<ReassociationIndices> groups = groupsOf(output, pixels);
-  for (linalg::LinalgOp each : others) {
-    if (isa<linalg::FillOp>(each))
-      continue;
-    b.setInsertionPoint(each);
-    auto generic = dyn_cast<linalg::GenericOp>(each.getOperation());
-    if (!generic) {
-      FailureOr<linalg::GenericOp> named = linalg::generalizeNamedOp(b, each);
-      if (failed(named))
-        continue;
-      generic = *named;
-    }
-    linalg::GenericOp whole = dropUnits(generic);
-    if (pixels.size() < 2)
-      continue;
-    FailureOr<linalg::CollapseResult> collapsed = linalg::collapseOpIterationDims(whole, groups, b);
-    if (succeeded(collapsed))
-      b.replaceOp(whole, collapsed->results);
-  }
-  RewritePatternSet patterns(b.getContext());
-  tensor::populateFoldTensorEmptyPatterns(patterns);
-  tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, b.getContext());
-  tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, b.getContext());
-  linalg::FillOp::getCanonicalizationPatterns(patterns, b.getContext());
-  (void)applyPatternsGreedily(func, std::move(patterns));
-}
-
-} // namespace
 
 DiagnosedSilenceableFailure ConvolutionsToProductsOp::apply(TransformRewriter &rewriter,
                                                             TransformResults &,

@@ -223,6 +223,51 @@ def test_larger_tiles(run, name):
     check(run(case, *arrays), case.expected(*arrays))
 
 
+SQUARES = """
+    %c0 = tensor.empty() : SHAPE
+    %c1 = linalg.generic {indexing_maps = [MAP, MAP], iterator_types = [KINDS]} ins(%given : SHAPE) outs(%c0 : SHAPE) {
+    ^bb0(%x: f32, %o: f32):
+      %q = arith.mulf %x, %x : f32
+      linalg.yield %q : f32
+    } -> SHAPE
+    %c2 = linalg.generic {indexing_maps = [MAP, MAP, MAP], iterator_types = [KINDS]}
+        ins(%c1, %given : SHAPE, SHAPE) outs(%c0 : SHAPE) {
+    ^bb0(%x: f32, %y: f32, %o: f32):
+      %q = arith.subf %x, %y : f32
+      linalg.yield %q : f32
+    } -> SHAPE"""
+_VECTOR, _UNITS = "tensor<16xf32>", "tensor<16x1x1xf32>"
+# Of a convolution's bias: what it is when it is computed with, and how it is read.
+OF_CHANNELS = {
+    "a vector": ("bias", _VECTOR, "", "%c2"),
+    "dimensions of one element": ("units", _UNITS, "", "%c2"),
+    "a vector that is read with such": (
+        "units",
+        _VECTOR,
+        f"%v = tensor.collapse_shape %bias [[0, 1, 2]] : {_UNITS} into {_VECTOR}",
+        f"%u\n%u = tensor.expand_shape %c2 [[0, 1, 2]] output_shape [16, 1, 1] : {_VECTOR} into {_UNITS}",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_CHANNELS)
+def test_what_is_computed_of_channels_is_computed_where_it_is_read(driver, tmp_path, name):
+    """As a norm of batches is: b * b - b for a bias of b."""
+    after, shape, before, read = OF_CHANNELS[name]
+    case = Convolution((13, 11), (3, 3), after=after)
+    rank = shape.count("x")
+    dims = ", ".join(f"c{number}" for number in range(rank))
+    text = SQUARES.replace("SHAPE", shape).replace("MAP", f"affine_map<({dims}) -> ({dims})>")
+    text = text.replace("KINDS", ", ".join(['"parallel"'] * rank)).replace("%given", "%v" if before else "%bias")
+    read, _, behind = read.partition("\n")
+    payload = case.payload().replace("%R =", f"{before}\n{text}\n{behind}\n%R =").replace("(%D, %bias", f"(%D, {read}")
+    kernel = compiled(payload, schedule="gpu_model", params={})
+    assert EXACT in ptx_of(kernel) and ptx_of(kernel).count(".entry") == 1
+    x, w, bias = draw(case, 4)
+    (got,) = on_this_cpu(kernel, driver, tmp_path, [x, w, bias])
+    check(got, case.expected(x, w, bias * bias - bias))
+
+
 def test_nans_and_infinities(run):
     """Zeros around the image are none of its elements: NaNs beside them come from the image alone."""
     case = Convolution((9, 12), (3, 3), padding=((1, 1), (1, 1)))
