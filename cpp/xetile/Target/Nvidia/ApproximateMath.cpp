@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "xetile/Target/Nvidia/Erf.h"
+#include "xetile/Target/Nvidia/Exponentials.h"
 #include "xetile/Target/Nvidia/Passes.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -46,6 +47,7 @@ struct ApproximateMath : xetile::impl::ApproximateMathBase<ApproximateMath> {
     populateMathF32ExpansionPatterns(patterns, isMissing);
     populateMathPolynomialApproximationPatterns(patterns, isMissing);
     xetile::hopper::populateErf(patterns);
+    xetile::hopper::populateExponentials(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
     WalkResult result = getOperation().walk([&](Operation *op) {

@@ -130,9 +130,11 @@ def ConvertXeTileToNVVM : Pass<"convert-xetile-to-nvvm", "::mlir::gpu::GPUModule
 def ApproximateMath : Pass<"xetile-approximate-math", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Write functions of f32 that PTX does not have as polynomials";
   let description = [{
-    Upstream's approximations of `math.tanh`, `math.exp`, `math.log` and others, exact to a few units in the last place, on
-    vectors as well as on numbers: there is no library of device functions to call. `math.erf` has one of its own, of a
-    third of the instructions. Functions that PTX has become LLVM's intrinsics.
+    Upstream's approximations of `math.log` and others, exact to a few units in the last place, on vectors as well as on
+    numbers: there is no library of device functions to call. `math.exp`, `math.tanh` and `math.erf` have ones of their
+    own, of a third to half of the instructions, by `ex2.approx`. Quotients `c / x` of f32 with a constant of at most 1,
+    as a logistic function's, are `rcp.approx` or `div.approx` where bf16 or f16 is all that is kept of them. Functions
+    that PTX has become LLVM's intrinsics.
 
     ```mlir
     %y = math.sqrt %x : vector<2xf32>

@@ -1,0 +1,130 @@
+//===- Exponentials.cpp - exp and tanh by the power of 2 of the hardware ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In: math.exp and math.tanh of f32, of numbers or vectors. Out: ex2.approx, whose relative error
+// is 2^-22.5, and a few products. Refused: nothing; other types stay as they are.
+//
+// exp(x) = 2^h (1 + c ln 2), where h is x log2(e) in f32, and c what h lacks of it: without c an
+// error of h, which grows with x, is one of the exponent.
+// tanh(x) = x (1 + s P(s)) below 0.6 with s = x x, and 1 - 2 / (2^(2 |x| log2(e)) + 1) from there
+// on. P was fitted for the least largest relative error of the result, by iterated weighted least
+// squares on Chebyshev points: 8.3e-8; in f32 that of tanh is 2.7e-7.
+//===----------------------------------------------------------------------===//
+#include "xetile/Target/Nvidia/Exponentials.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+
+namespace {
+
+constexpr float kLog2E = 1.4426950216293335F, kLog2ERest = 1.925963033500011e-08F;
+constexpr float kLn2 = 0.6931471805599453F;
+// 2^h is 0 below, and infinite above; h has no rest where it is infinite itself.
+constexpr float kLowest = -104.0F, kHighest = 89.0F;
+constexpr float kSmall[] = {-0.33332598209381104F, 0.13313116133213043F, -0.05221180617809296F,
+                            0.01561263483017683F};
+constexpr float kBorder = 0.6F;
+
+bool isF32(Type type) { return getElementTypeOrSelf(type).isF32(); }
+
+/// Builds ops on numbers of f32, or on vectors of a type.
+struct F32Builder : ImplicitLocOpBuilder {
+  F32Builder(Operation *op, OpBuilder &builder)
+      : ImplicitLocOpBuilder(op->getLoc(), builder), type(op->getResult(0).getType()) {}
+
+  Value number(float value) {
+    TypedAttr one = getF32FloatAttr(value);
+    if (auto vector = dyn_cast<VectorType>(type))
+      one = DenseElementsAttr::get(vector, value);
+    return arith::ConstantOp::create(*this, one);
+  }
+  Value fma(Value a, Value b, Value c) { return math::FmaOp::create(*this, a, b, c); }
+  Value multiply(Value a, Value b) { return arith::MulFOp::create(*this, a, b); }
+
+  Type type;
+};
+
+struct ExpPattern : OpRewritePattern<math::ExpOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::ExpOp op, PatternRewriter &rewriter) const override {
+    if (!isF32(op.getType()))
+      return failure();
+    F32Builder b(op, rewriter);
+    // A NaN stays one.
+    Value x = arith::MinimumFOp::create(b, op.getOperand(), b.number(kHighest));
+    x = arith::MaximumFOp::create(b, x, b.number(kLowest));
+    Value high = b.multiply(x, b.number(kLog2E));
+    Value rest = b.fma(x, b.number(kLog2E), arith::NegFOp::create(b, high));
+    rest = b.fma(x, b.number(kLog2ERest), rest);
+    Value power = math::Exp2Op::create(b, high);
+    rewriter.replaceOp(op, b.multiply(power, b.fma(rest, b.number(kLn2), b.number(1.0F))));
+    return success();
+  }
+};
+
+struct TanhPattern : OpRewritePattern<math::TanhOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::TanhOp op, PatternRewriter &rewriter) const override {
+    if (!isF32(op.getType()))
+      return failure();
+    F32Builder b(op, rewriter);
+    Value x = op.getOperand(), size = math::AbsFOp::create(b, x);
+    Value square = b.multiply(x, x), sum = b.number(kSmall[3]);
+    for (float factor : llvm::reverse(ArrayRef(kSmall).drop_back()))
+      sum = b.fma(sum, square, b.number(factor));
+    Value small = b.multiply(x, b.fma(sum, square, b.number(1.0F)));
+    // Below -0.6 the formula loses a bit, and has the sign of x by itself.
+    bool isNarrow = x.getDefiningOp<arith::ExtFOp>();
+    Value power = math::Exp2Op::create(b, b.multiply(isNarrow ? x : size, b.number(2 * kLog2E)));
+    // Of 2^126 and more div.approx makes 0, which no 1 tells from what is right.
+    Value quotient =
+        arith::DivFOp::create(b, b.number(2.0F), arith::AddFOp::create(b, power, b.number(1.0F)),
+                              arith::FastMathFlags::afn);
+    Value large = arith::SubFOp::create(b, b.number(1.0F), quotient);
+    if (!isNarrow)
+      large = math::CopySignOp::create(b, large, x);
+    Value isSmall = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, size, b.number(kBorder));
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, isSmall, small, large);
+    return success();
+  }
+};
+
+/// c / x of f32 that only bf16 or f16 see, as of a logistic function, for c of at most 1: by
+/// div.approx, whose two units in the last place of f32 they do not. Results below 2^-126 are 0.
+struct QuotientPattern : OpRewritePattern<arith::DivFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::DivFOp op, PatternRewriter &rewriter) const override {
+    FloatAttr splat;
+    DenseFPElementsAttr elements;
+    if (!isF32(op.getType()) || bitEnumContainsAny(op.getFastmath(), arith::FastMathFlags::afn))
+      return failure();
+    APFloat size(0.0F);
+    if (matchPattern(op.getLhs(), m_Constant(&splat)))
+      size = abs(splat.getValue());
+    else if (matchPattern(op.getLhs(), m_Constant(&elements)) && elements.isSplat())
+      size = abs(elements.getSplatValue<APFloat>());
+    else
+      return failure();
+    bool isNarrowed = !op->use_empty() && llvm::all_of(op->getUsers(), [](Operation *user) {
+      auto narrow = dyn_cast<arith::TruncFOp>(user);
+      return narrow && getElementTypeOrSelf(narrow.getType()).getIntOrFloatBitWidth() == 16;
+    });
+    if (!isNarrowed || size.compare(APFloat(1.0F)) == APFloat::cmpGreaterThan || size.isNaN())
+      return failure();
+    rewriter.modifyOpInPlace(op,
+                             [&] { op.setFastmath(op.getFastmath() | arith::FastMathFlags::afn); });
+    return success();
+  }
+};
+
+} // namespace
+
+void xetile::hopper::populateExponentials(RewritePatternSet &patterns) {
+  patterns.add<ExpPattern, TanhPattern, QuotientPattern>(patterns.getContext(), /*benefit=*/2);
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: xetile-opt %s --pass-pipeline="builtin.module(gpu.module(xetile-approximate-math))" | FileCheck %s
+
+gpu.module @kernels {
+  // The rest of the product with log2(e) is kept.
+  // CHECK-LABEL: gpu.func @power
+  // CHECK-NOT: arith.select
+  // CHECK: %[[LOW:.*]] = arith.minimumf %{{.*}}, %{{.*}} : f32
+  // CHECK: %[[X:.*]] = arith.maximumf %[[LOW]]
+  // CHECK: %[[HIGH:.*]] = arith.mulf %[[X]]
+  // CHECK: %[[MINUS:.*]] = arith.negf %[[HIGH]]
+  // CHECK: llvm.call_intrinsic "llvm.fma"(%[[X]], %{{.*}}, %[[MINUS]])
+  // CHECK: llvm.call_intrinsic "llvm.exp2"(%[[HIGH]])
+  // CHECK-NOT: arith.select
+  // CHECK: gpu.return
+  gpu.func @power(%x: f32, %out: memref<f32>) {
+    %y = math.exp %x : f32
+    memref.store %y, %out[] : memref<f32>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @tanh
+  // CHECK: llvm.call_intrinsic "llvm.exp2"
+  // CHECK: arith.divf %{{.*}}, %{{.*}} fastmath<afn> : vector<2xf32>
+  // CHECK: copysign
+  // CHECK: arith.select
+  gpu.func @tanh(%x: vector<2xf32>, %out: memref<vector<2xf32>>) {
+    %y = math.tanh %x : vector<2xf32>
+    memref.store %y, %out[] : memref<vector<2xf32>>
+    gpu.return
+  }
+
+  // Of bf16 and f16 the sign comes by itself.
+  // CHECK-LABEL: gpu.func @narrow_tanh
+  // CHECK: %[[X:.*]] = arith.extf
+  // CHECK: llvm.call_intrinsic "llvm.fabs"(%[[X]])
+  // CHECK: llvm.call_intrinsic "llvm.exp2"
+  // CHECK-NOT: copysign
+  // CHECK: arith.select
+  gpu.func @narrow_tanh(%x: f16, %out: memref<f16>) {
+    %y = math.tanh %x : f16
+    memref.store %y, %out[] : memref<f16>
+    gpu.return
+  }
+
+  // What is kept as f32, and what may be large, is divided as IEEE 754 says.
+  // CHECK-LABEL: gpu.func @quotients
+  // CHECK-SAME: %[[A:.*]]: f32, %[[B:.*]]: vector<2xf32>
+  // CHECK: %[[NARROW:.*]] = arith.divf %{{.*}}, %[[A]] fastmath<afn> : f32
+  // CHECK: arith.truncf %[[NARROW]]
+  // CHECK: arith.divf %{{.*}}, %[[B]] fastmath<afn> : vector<2xf32>
+  // CHECK: arith.divf %{{.*}}, %[[A]] : f32
+  // CHECK: arith.divf %{{.*}}, %[[A]] : f32
+  // CHECK: arith.divf %[[A]], %[[A]] : f32
+  gpu.func @quotients(%a: f32, %b: vector<2xf32>, %narrow: memref<4xbf16>, %pair: memref<vector<2xf16>>, %wide: memref<f32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %one = arith.constant 1.0 : f32
+    %two = arith.constant 2.0 : f32
+    %ones = arith.constant dense<1.0> : vector<2xf32>
+    %0 = arith.divf %one, %a : f32
+    %1 = arith.truncf %0 : f32 to bf16
+    memref.store %1, %narrow[%c0] : memref<4xbf16>
+    %2 = arith.divf %ones, %b : vector<2xf32>
+    %3 = arith.truncf %2 : vector<2xf32> to vector<2xf16>
+    memref.store %3, %pair[] : memref<vector<2xf16>>
+    %6 = arith.divf %two, %a : f32
+    %7 = arith.truncf %6 : f32 to bf16
+    memref.store %7, %narrow[%c1] : memref<4xbf16>
+    %8 = arith.divf %one, %a : f32
+    memref.store %8, %wide[] : memref<f32>
+    %9 = arith.divf %a, %a : f32
+    %10 = arith.truncf %9 : f32 to bf16
+    memref.store %10, %narrow[%c2] : memref<4xbf16>
+    gpu.return
+  }
+}
