@@ -53,18 +53,26 @@ CheckedArrays::CheckedArrays(Kernel &kernel, const LaunchConfig &config, void **
   }
   if (separated == Separate::Written && isOfKind(hosts))
     kind = kindOf(config, count);
-  choose(hosts, separated);
+  // Who throws in a constructor is not destroyed.
+  try {
+    choose(hosts, separated);
+  } catch (...) {
+    releaseCopies();
+    throw;
+  }
   for (size_t argument : placed)
     place(argument);
 }
 
-CheckedArrays::~CheckedArrays() {
+CheckedArrays::~CheckedArrays() { releaseCopies(); }
+
+void CheckedArrays::releaseCopies() const {
   if (where != Where::Guarded && where != Where::Shadow)
     return;
-  for (auto &[start, array] : arrays) {
+  for (const auto &[start, array] : arrays) {
     if (array.second != array.first)
       releaseIdle(array.second);
-    if (where == Where::Shadow)
+    if (reinterpret_cast<uintptr_t>(array.first) != start)
       releaseIdle(array.first);
   }
 }

@@ -98,6 +98,8 @@ private:
   void separate(CheckedArray &array, HostCopies *hosts, bool all);
   bool ofHostAlone() const { return where == Where::HostFirst || where == Where::InPlace; }
   void placeShadows();
+  /// Those that are neither the caller's nor the host's.
+  void releaseCopies() const;
   void place(size_t argument);
 
   Kernel &kernel;

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from gpu_runtime import compile_opencl
 from xetile import XeTileError, runtime
+from xetile.kernels.library import launching, library
 
 pytestmark = pytest.mark.usefixtures("checks")
 
@@ -30,6 +31,7 @@ kernel void grow(global int *to, global const int *from, int at) {
   int i = get_global_id(0);
   to[i] += from[i] + to[i == 0 ? at : i];
 }
+kernel void add(global int *to, global const int *from, int at) { atomic_add(to + at, from[get_global_id(0)]); }
 kernel void thirds(global int *to, global const int *from) { to[get_global_id(0)] = from[get_global_id(0)] / 3; }
 kernel void over(global int *to, global const int *from) { to[get_global_id(0)] = 12 / from[get_global_id(0)]; }
 kernel void rest(global uint *to, global const uint *from) { to[get_global_id(0)] = 12u % from[get_global_id(0)]; }
@@ -37,8 +39,8 @@ kernel void decide(global int *to, global const int *from) {
   int i = get_global_id(0);
   if (from[i]) to[i] = from[i];
 }
-// The last workgroup, which is the first one in the other order, leaves what it has in other places.
 SG16 kernel void race(global int *to, global const int *from, int place) { to[place] = from[get_global_id(0)]; }
+// The last workgroup, which is the first one in the other order, leaves what it has in other places.
 SG16 kernel void swap(global int *to, global const int *from, int apart) {
   size_t group = get_group_id(0);
   if (group == 0 || group == get_num_groups(0) - 1) {
@@ -185,3 +187,41 @@ def test_results_are_those_of_one_run(elements, rng):
             expected = x if name == "put" else 2 * to + x
             module()[name][elements // 16, 16](to, x, 0)
             np.testing.assert_array_equal(to, expected)
+
+
+@pytest.mark.parametrize("name", ["get", "add"])
+def test_a_launch_that_gets_no_memory_leaves_none_behind(name):
+    """Of each number of allocations that it may have before there are no more: with shadows, and with copies of all."""
+    kernel, to, x = module()[name], np.zeros(1008, "i4"), np.ones(1008, "i4")
+    refused, numbers = 0, set()
+    # Behind a launch that takes longer than copies, which this one does, the second one of a kind has shadows.
+    kernel[63, 16](to, x, 100)
+    for left in range(9):
+        kernel[63, 16](to, x, left)
+        held = allocations()
+        numbers.add(len(held))
+        release(held, left)
+        try:
+            kernel[63, 16](to, x, left)
+        except XeTileError as error:
+            assert "keeps at most 1024 allocations" in error.message
+            refused += 1
+        release(held, len(held))
+    assert len(numbers) == 1
+    # One of those that can be had is the host's own; two are copies for the device.
+    assert refused == {"get": 7, "add": 5}[name]
+
+
+def allocations() -> list[int]:
+    """All that there can be."""
+    held: list[int] = []
+    with pytest.raises(XeTileError, match="keeps at most"):
+        while True:
+            with launching():
+                held.append(library().mgpuMemAlloc(64, None, 0))
+    return [one for one in held if one]
+
+
+def release(held: list[int], count: int) -> None:
+    for _ in range(count):
+        library().mgpuMemFree(held.pop(), None)
