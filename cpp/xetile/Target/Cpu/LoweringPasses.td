@@ -46,8 +46,8 @@ def ShareOps : Pass<"xetile-share-ops"> {
       linalg.pooling_nchw_max ins(%from, %window : ...) outs(%to : ...)
     }
     ```
-    The outermost dimension of the result that threads share nearly evenly is cut. There are as many threads as have to
-    compute at least as long as starting them takes. Left alone: what is in a loop of threads; microkernels; sizes that
+    The outermost dimension of the result that threads share nearly evenly is cut. What takes three times
+    as long as starting threads is shared by all of them, as long as each computes for a quarter of that. Left alone: what is in a loop of threads; microkernels; sizes that
     only the run knows; short ops.
   }];
   let options = [Option<"threads", "threads", "int64_t", /*default=*/"1", "Threads to use; 0 for the machine's cores">];
