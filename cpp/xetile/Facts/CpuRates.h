@@ -22,6 +22,9 @@ struct Rates {
   /// than where they come from the first: reading overlaps with multiply-adds. From the third level
   /// of rows that begin at a line, and of others.
   double waitL2, waitL3, waitUnaligned;
+  /// The same for a page of 4 KiB that the first translation buffer has lost when rows of B come to
+  /// it again; 0 where that was not seen to take time.
+  double waitPage;
   /// Starting and joining the threads of all cores.
   double fork;
 };

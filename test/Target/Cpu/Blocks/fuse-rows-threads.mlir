@@ -3,7 +3,9 @@
 // RUN: xetile-opt %s --xetile-fuse-rows=threads=16 --canonicalize | FileCheck %s --check-prefix=MANY
 // RUN: xetile-opt %s --xetile-fuse-rows="threads=16 rows=512" --canonicalize | FileCheck %s --check-prefix=ROWS
 
-#machine = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"L2_cache_size_in_bytes" = 2097152 : i32>>
+// The first level is so small that no row fits it.
+#machine = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<"L1_cache_size_in_bytes" = 1024 : i32,
+  "L2_cache_size_in_bytes" = 2097152 : i32>>
 #both = affine_map<(m, n) -> (m, n)>
 #rows = affine_map<(m, n) -> (m)>
 

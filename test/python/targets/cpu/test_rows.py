@@ -169,4 +169,4 @@ def test_explain_tells_of_matmuls_and_of_what_is_beside_them():
     matmul, *others = [line for line in said.splitlines() if not line.startswith(" ")]
     assert '"MBlock": ' in matmul
     # The absolute values and their squares are in the matmul's loops; the second sum takes the rest along.
-    assert [other.partition(": ")[2] for other in others] == ["rows: 60 blocks of 5x500, each through 3 ops"]
+    assert [other.partition(": ")[2] for other in others] == ["rows: 75 blocks of 4x500, each through 3 ops"]

@@ -138,8 +138,12 @@ struct FuseRows : xetile::impl::FuseRowsBase<FuseRows> {
       FailureOr<Machine> machine = describeMachine(op, /*require=*/false);
       if (failed(machine))
         return signalPassFailure();
-      RowOptions options{machine->l2 / 2, rows, threads == 0 ? machine->cores : threads,
-                         /*alone=*/threads != 1, schedules};
+      RowOptions options{machine->l2 / 2,
+                         machine->l1 * 3 / 4,
+                         rows,
+                         threads == 0 ? machine->cores : threads,
+                         /*alone=*/threads != 1,
+                         schedules};
       int64_t cacheBytes = options.cacheBytes;
       Result<RowPlan> plan = planRows(op, options);
       LDBG() << op << (plan ? ": in blocks of rows" : ": " + plan.error().message);

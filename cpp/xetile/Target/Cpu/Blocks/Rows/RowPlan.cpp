@@ -47,6 +47,7 @@ private:
 
   linalg::LinalgOp root;
   const RowOptions &options;
+  int64_t limit = options.cacheBytes;
   /// In the order from the root backwards.
   llvm::SmallMapVector<Operation *, RootLoops, 8> loops;
   SmallVector<unsigned> rows;
@@ -193,7 +194,7 @@ std::optional<unsigned> Planner::column() {
 
 bool Planner::isSmallEnough(ArrayRef<int64_t> tiles) {
   if (options.rows == 0)
-    return bytes(tiles) <= options.cacheBytes;
+    return bytes(tiles) <= limit;
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
   int64_t count = 1;
   for (unsigned row : rows) {
@@ -299,6 +300,12 @@ Result<RowPlan> Planner::plan() {
     return Error("all that it touches, " + Twine(all) + " bytes, stays in a cache");
   if (!chooseTiles(plan))
     return Error("its rows cannot be cut into equal blocks");
+  if (hasProducers && options.rows == 0) {
+    limit = std::min(options.nearBytes, options.cacheBytes);
+    RowPlan nearer = plan;
+    if (chooseTiles(nearer) && isSmallEnough(nearer.tiles))
+      plan = nearer;
+  }
   plan.allBytes = orUnknown(all);
   plan.blockBytes = orUnknown(bytes(plan.tiles));
   return plan;

@@ -27,6 +27,9 @@ struct RowPlan {
 /// Constraints of a plan.
 struct RowOptions {
   int64_t cacheBytes = 0;
+  /// Of the first level: blocks are smaller where some rows fit it, as what streams in and out
+  /// then overlaps with what is computed.
+  int64_t nearBytes = 0;
   /// Rows of a block at most, whatever they touch; 0 for as many as `cacheBytes` hold.
   int64_t rows = 0;
   /// Threads that are to have equal shares of the blocks.

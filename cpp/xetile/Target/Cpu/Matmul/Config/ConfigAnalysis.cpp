@@ -288,6 +288,13 @@ static bool mayFetchB(const CostModel &model, const ConfigChoice &choice) {
          elements * model.inputBytes > model.machine.l2 / 2.0;
 }
 
+/// True if a thread's part of what is streamed stays near from call to call.
+static bool staysInSecondLevel(const CostModel &model, const MatmulConfig &config) {
+  MatmulDim along = model.vectorDim == kM ? kM : kN;
+  double elements = double(model.share(config, along)) * model.share(config, kK);
+  return elements * model.inputBytes <= double(model.machine.l2);
+}
+
 /// Steps of k in a block.
 static double stepsOfK(const CostModel &model, const MatmulConfig &config, double bytesA,
                        double bytesB) {
@@ -301,7 +308,8 @@ static double stepsOfK(const CostModel &model, const MatmulConfig &config, doubl
   // Columns that a single row of tiles reads pass themselves, and rows of A stay.
   if (model.vectorDim == kK && model.share(config, kM) <= model.laneTile.rows)
     k = machine.l1 / 2.0 / (model.laneTile.rows * bytes);
-  if (model.streamedRows)
+  // A part that stays in a core's second level is no stream.
+  if (model.streamedRows && !staysInSecondLevel(model, config))
     k = double(model.streamedRows);
   // Measured on an Emerald Rapids: rows of 2 KiB of k, all of m, B in parts of 1 KiB of n. A little
   // more at once spares a second visit of C, where the part of B fits half of the second level.

@@ -209,7 +209,22 @@ double CostModel::readBCost(const MatmulConfig &config, double m, double n, doub
   double passes = std::ceil(m / config.innermost[kM]), once = readCost(n * k, 1);
   if (once == 0 && panelBytes(config, k) > double(reachOfPanel(config)))
     once = n * k * perElement(machine.rates.waitL3);
-  return once * passes;
+  return once * passes + (passes - 1) * pagesCost(config, n, k);
+}
+
+double CostModel::pagesCost(const MatmulConfig &config, double n, double k) const {
+  constexpr double kPage = 4096, kNear = 64;
+  std::optional<int64_t> pitch = pitchOfB();
+  if (!pitch)
+    return 0;
+  double bytes = double(config.innermost[kN]) * inputBytes, rows = std::min(double(*pitch), kPage);
+  double pagesOfRow = rows / kPage + (double(*pitch) > kPage ? bytes / kPage : 0);
+  double steps =
+      streamedRows ? double(streamedRows) : std::min(k, blockSteps(config, inputBytes, inputBytes));
+  if (steps * pagesOfRow <= kNear)
+    return 0;
+  double panels = std::ceil(n / double(config.innermost[kN]));
+  return cycles(machine.rates.waitPage) * panels * k * pagesOfRow;
 }
 
 double CostModel::writeCost(double results) const {

@@ -99,6 +99,9 @@ struct CostModel {
   double readCost(double elements, unsigned operand) const;
   /// Cycles for reading k x n elements of B where they are, once for each row of tiles of m.
   double readBCost(const MatmulConfig &config, double m, double n, double k) const;
+  /// Cycles for the pages that rows of B are in, where panels of it visit more of them than the
+  /// first translation buffer has; once for all panels.
+  double pagesCost(const MatmulConfig &config, double n, double k) const;
   /// Cycles for writing results, and for reading them and writing them again.
   double writeCost(double results) const;
   double revisitCost(double results) const;
