@@ -308,6 +308,34 @@ def test_numbers_of_the_cpu_that_go_elsewhere_are_pytorchs():
     assert {node.target.overloadpacket for node in found} == {torch.ops.aten.full, torch.ops.aten.mul}
 
 
+CONVOLUTION = """
+model = torch.nn.Sequential(torch.nn.Conv2d(8, 16, 3, padding=1), torch.nn.BatchNorm2d(16), torch.nn.ReLU())
+run("bf16", model.bfloat16().eval(), torch.randn(2, 8, 9, 12).bfloat16())
+"""
+
+
+def test_convolutions_of_narrow_floats_are_exact_ones_rounded_once(driver, tmp_path):
+    ((_, error),) = printed_by(CONVOLUTION, driver, tmp_path / "log")
+    assert error <= 2**-7
+    log = (tmp_path / "log").read_text()
+    # The image as f32, the filter, too; with the norm behind it the product.
+    assert log.count("launch") == 3
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize(
+    ("filters", "channels", "groups", "is_matrix"),
+    [(16, 8, 1, True), (16, 8, 2, False), (8, 8, 8, False), (4, 8, 1, False)],
+)
+def test_convolutions_of_narrow_floats_are_on_the_matrix_unit(kernels, dtype, filters, channels, groups, is_matrix):
+    def function(x, w):
+        return torch.ops.aten.convolution.default(x, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], groups)
+
+    shapes = (2, channels, 32, 32), (filters, channels // groups, 3, 3)
+    compile_graph(traced(function, *shapes, dtype=dtype))
+    assert ("mma.sync" in kernels[0].binaries["ptx"].decode()) == is_matrix
+
+
 def attention(q, k, v):
     return torch.softmax(q @ k.transpose(-1, -2), -1) @ v
 

@@ -14,7 +14,7 @@ from torch import fx
 
 from xetile.torch.nodes import call, tensors_of, value_of
 
-__all__ = ["NARROW", "with_single_rounding"]
+__all__ = ["NARROW", "with_single_rounding", "with_wide_convolutions"]
 
 NARROW = (torch.float16, torch.bfloat16)
 
@@ -28,6 +28,7 @@ _SELECTS = {getattr(_aten, name) for name in _SELECTS_NAMES.split()}
 # One operation of arithmetic on two tensors is rounded once anyway.
 _SINGLE = {_aten.add, _aten.div, _aten.mul, _aten.sub}
 _SUMS = (_aten.sum.default, _aten.sum.dim_IntList)
+_FEWEST_FILTERS = 8  # of a product on the matrix unit
 _VIEWS_NAMES = "_unsafe_view expand permute reshape squeeze transpose unsqueeze view"
 _VIEWS = {getattr(_aten, name) for name in _VIEWS_NAMES.split()} | {torch.ops.prims.squeeze}
 
@@ -41,6 +42,17 @@ def with_single_rounding(graph: fx.GraphModule) -> fx.GraphModule:
     for node in list(graph.graph.nodes):
         if node.target in _SUMS and not node.kwargs:
             _sum_up_wide(graph.graph, node)
+    return graph
+
+
+def with_wide_convolutions(graph: fx.GraphModule) -> fx.GraphModule:
+    """The graph, changed: convolutions of narrow floats are such of f32, rounded once, where a GPU's matrix unit may
+    have them, which takes convolutions of f32 alone."""
+    for node in list(graph.graph.nodes):
+        if node.target is not _aten.convolution.default or node.args[6] or node.args[8] != 1:
+            continue
+        if value_of(node).dtype in NARROW and value_of(node.args[1]).shape[0] >= _FEWEST_FILTERS:
+            _widen(graph.graph, node)
     return graph
 
 

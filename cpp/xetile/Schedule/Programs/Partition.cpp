@@ -19,6 +19,7 @@
 #include "xetile/Schedule/Programs/Partition.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "xetile/Facts/SaturatingProduct.h"
 #include "xetile/Linalg/Elementwise.h"
 #include "xetile/Linalg/ScheduleMark.h"
 #include "xetile/Schedule/MatmulLoops.h"
@@ -28,6 +29,7 @@
 #include "xetile/Schedule/Programs/MergeKernels.h"
 #include "xetile/Schedule/Programs/MoveStatistics.h"
 #include "xetile/Schedule/Tiles/TileSizes.h"
+#include "xetile/Target/Target.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include <map>
 
@@ -47,9 +49,9 @@ struct Draft {
 class Partitioner {
 public:
   /// Of `merges`, kernels that end with x and with y are one.
-  Partitioner(Block &block, const TileSizes &sizes, ArrayRef<Merge> merges,
+  Partitioner(Block &block, const TileSizes &sizes, const Target *target, ArrayRef<Merge> merges,
               ArrayRef<llvm::SetVector<Operation *>> attentions)
-      : block(block), sizes(sizes), loops(block) {
+      : block(block), sizes(sizes), target(target), loops(block) {
     for (auto [number, ops] : llvm::enumerate(attentions))
       for (Operation *op : ops)
         attentionOf[op] = number;
@@ -78,6 +80,7 @@ private:
 
   Block &block;
   const TileSizes &sizes;
+  const Target *target;
   SmallVector<Draft, 0> drafts;
   llvm::DenseMap<Operation *, unsigned> draftOf;
   LoopNames loops;
@@ -261,6 +264,44 @@ bool Partitioner::anchorMayJoin(Operation *op, Draft &draft, ArrayRef<Reader> re
          keepTilesContiguous(op->getResult(0), llvm::to_vector(llvm::reverse(draft.kernel.ops)));
 }
 
+/// True if `op` is a convolution of f32, not in groups, that gains on the matrix unit of `target`.
+static bool isForMatrixUnit(Operation *op, const Target &target) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp || !target.multipliesF32 || scheduleOfAnchor(op) != "convolution" ||
+      llvm::any_of(op->getOperandTypes(), [](Type type) {
+        auto tensor = dyn_cast<RankedTensorType>(type);
+        return !tensor || !tensor.hasStaticShape() || !tensor.getElementType().isF32();
+      }))
+    return false;
+  FailureOr<linalg::ConvolutionDimensions> dims = linalg::inferConvolutionDims(linalgOp);
+  if (failed(dims) || !dims->depth.empty())
+    return false;
+  SmallVector<int64_t> extents = linalgOp.getStaticLoopRanges();
+  auto count = [&](std::initializer_list<ArrayRef<unsigned>> lists) {
+    int64_t all = 1;
+    for (ArrayRef<unsigned> list : lists)
+      for (unsigned dim : list)
+        all = saturatingProduct(all, extents[dim]);
+    return all;
+  };
+  MatmulProblem problem = {count({dims->outputChannel}), count({dims->outputImage}),
+                           count({dims->inputChannel, dims->filterLoop}), 32, /*byElements=*/true};
+  problem.batches = count({dims->batch});
+  problem.isExact = true;
+  return target.multipliesF32(problem);
+}
+
+/// True if a convolution on the matrix unit reads it as image, maybe with zeros around it, or as
+/// filter.
+static bool isFactor(const Reader &reader, const Target &target) {
+  if (auto pad = dyn_cast<tensor::PadOp>(reader.op))
+    return llvm::any_of(readersOf(pad.getResult()), [&](const Reader &next) {
+      return !isa<tensor::PadOp>(next.op) && isFactor(next, target);
+    });
+  return reader.operand->getOwner() == reader.op && reader.operand->getOperandNumber() < 2 &&
+         isForMatrixUnit(reader.op, target);
+}
+
 /// Why `op` is no part of the kernel that all its readers are in; empty if it is.
 StringRef Partitioner::whyNotJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers,
                                   bool escapes) {
@@ -285,6 +326,9 @@ StringRef Partitioner::whyNotJoin(Operation *op, Draft &draft, ArrayRef<Reader> 
       return "a matmul reads it";
     return mayJoinMatmul(op, readers) ? "" : "the matmul that reads it would compute it per tile";
   }
+  if (target && isa<linalg::LinalgOp>(op) &&
+      llvm::any_of(readers, [&](const Reader &reader) { return isFactor(reader, *target); }))
+    return "the matrix unit multiplies what is in memory";
   if (!reduces(op))
     return readersTakeEach(op, readers) ? "" : "its readers need an element several times";
   if (draft.kernel.schedule == "scan")
@@ -412,7 +456,7 @@ SmallVector<KernelOps> partition(Block &block, bool joinsProducts, const Target 
   const TileSizes sizes(rewriter, func ? func : parent->getParentOfType<func::FuncOp>());
   SmallVector<llvm::SetVector<Operation *>> attentions = findAttentionKernels(block, target);
   while (true) {
-    SmallVector<KernelOps> kernels = Partitioner(block, sizes, merges, attentions).run();
+    SmallVector<KernelOps> kernels = Partitioner(block, sizes, target, merges, attentions).run();
     // Ops that both kernels use may join the merged one: partition again.
     std::optional<Merge> merge = findMerge(kernels);
     if (!merge) {

@@ -128,6 +128,8 @@ class RingWorkgroup(ptx_machine.Workgroup):
             self.copy_unit(operands)
         elif operation.startswith("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"):
             self.multiply(operands)
+        elif operation.startswith("stmatrix.sync.aligned.m8n8"):
+            self.store_matrices(operands)
         elif not operation.startswith("cp.async"):
             super().execute(operation, operands)
 
@@ -207,6 +209,15 @@ class RingWorkgroup(ptx_machine.Workgroup):
         values = np.zeros((len(target), size), np.uint8)
         values[read > 0] = self.memory.load(source[read > 0], size)
         self.shared.store(target % np.uint64(2**32), values)
+
+    def store_matrices(self, operands: list[str]) -> None:
+        """stmatrix: eight threads have the addresses of a matrix's rows, four their words each."""
+        rows = (self.address(operands[0]) % np.uint64(2**32)).reshape(-1, 32)[self.mask.reshape(-1, 32).all(1)]
+        lane = np.arange(32)
+        for number, register in enumerate(operands[1].strip("{}").replace(" ", "").split(",")):
+            words = self.bits(register).astype(np.uint32)[self.mask]
+            places = rows[:, 8 * number + lane // 4] + (4 * (lane % 4)).astype(np.uint64)
+            self.shared.store(places.reshape(-1), words.view(np.uint8).reshape(-1, 4))
 
     def multiply(self, operands: list[str]) -> None:
         warps = self.mask.reshape(-1, 32)
