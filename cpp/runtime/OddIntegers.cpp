@@ -196,7 +196,7 @@ private:
     case op::bitcast:
       return isOdd ? rules.bitcast(in) : rules.copy(in);
     case op::vectorShuffle:
-      return isOdd ? shuffleLanes(in) : rules.copy(in);
+      return isOdd && all > 5 ? shuffleLanes(in) : rules.copy(in);
     case op::undef:
       return undefined(in);
     case op::load:
@@ -249,7 +249,7 @@ private:
   }
 
   void undefined(const SpirvInstruction &in) {
-    if (!types.holdsOdd(in[1]))
+    if (in.length() < 3 || !types.holdsOdd(in[1]))
       return rules.copy(in);
     uint32_t zero = edit.newId();
     edit.declare(op::constantNull, {types.written(in[1]), zero});

@@ -10,6 +10,12 @@
 #include <algorithm>
 
 namespace xetile::runtime {
+namespace {
+
+/// Far beyond what GPUs have. Each lane may become instructions.
+constexpr uint32_t mostLanes = 4096;
+
+} // namespace
 
 uint32_t OddTypes::written(uint32_t type) const {
   auto found = same.find(type);
@@ -50,6 +56,12 @@ std::vector<uint32_t> OddTypes::read(const SpirvInstruction &in) {
     operands[0] = wideBits(operands[0]);
     return operands;
   case op::typeVector:
+    if (operands.size() > 1 && operands[1] > mostLanes)
+      throw Error("the kernel has vectors of " + std::to_string(operands[1]) +
+                  " elements beside integers of odd numbers of bits. Expected " +
+                  std::to_string(mostLanes) + " elements at most");
+    end = std::min<size_t>(end, 1);
+    break;
   case op::typeArray:
     end = std::min<size_t>(end, 1);
     break;

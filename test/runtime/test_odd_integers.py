@@ -4,6 +4,7 @@ would be, cut to their bits."""
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 
 import numpy as np
@@ -517,6 +518,25 @@ def test_what_has_no_rule_is_refused_by_number(what):
 def test_more_than_64_bits_are_refused():
     with pytest.raises(XeTileError, match="integers of 65 bits. Expected 64 at most"):
         runtime.Module(Kernel(65).binary())
+
+
+def test_vectors_of_millions_are_refused():
+    with pytest.raises(XeTileError, match="vectors of 5000000 elements .* Expected 4096"):
+        runtime.Module(Kernel(11, "%many = OpTypeVector %odd 5000000").binary())
+
+
+@pytest.mark.parametrize("opcode", [1, 43, 79, 124, 251, 61, 62, 12, 113, 128, 195, 204])
+def test_instructions_that_are_cut_short_end_no_process(opcode):
+    """Of each length; the driver is not asked."""
+    kernel = Kernel(11)
+    kernel.lines += ["%r = OpIAdd %odd %a %b"]
+    words = list(spirv_words.words(kernel.binary()))
+    at = next(i for i in range(5, len(words)) if words[i] == 5 << 16 | 128)
+    for length in range(1, 5):
+        short = [length << 16 | opcode, *words[at + 1 : at + length]]
+        cut = spirv_words.binary([*words[:at], *short, *words[at + 5 :]])
+        with contextlib.suppress(XeTileError):
+            runtime.Module(cut)
 
 
 def test_modules_without_them_stay_as_they_are():
