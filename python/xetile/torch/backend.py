@@ -23,7 +23,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from xetile.compiling import compiler
 from xetile.errors import XeTileError
-from xetile.torch import attentions, checks, devices, graphs, narrow
+from xetile.torch import attentions, checks, devices, flat, graphs, narrow
 from xetile.torch.calls import call_of
 from xetile.torch.cuda_calls import call_on_gpu, expect_known_sizes
 from xetile.torch.freezing import static_inputs
@@ -180,6 +180,7 @@ def _function(
         if not on_cpu:
             expect_known_sizes(results)
             kernel_graph = narrow.with_wide_convolutions(devices.without_devices(kernel_graph))
+            kernel_graph = flat.with_flat_elementwise(kernel_graph)
         module = import_graph(kernel_graph, _NAME, frozen, asserts=settings["target"].name == "cpu")
         kernel = compiler.compile(module, **settings)
         if attends and not attentions.is_fused(kernel):
