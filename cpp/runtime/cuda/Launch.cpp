@@ -93,6 +93,8 @@ KnownMap &placeOf(const MapFacts &facts) {
 bool isOnDevice(const Driver &driver, int64_t address) {
   unsigned type = 0, managed = 0;
   auto pointer = static_cast<DevicePointer>(address);
+  if (isScratch(pointer))
+    return true;
   // Memory that the driver does not know is the host's.
   if (driver.pointerGetAttribute(&type, kMemoryType, pointer))
     return false;

@@ -22,6 +22,7 @@ struct Pool {
   std::map<Stream, Free> ofStream;
   std::map<std::pair<void *, DevicePointer>, size_t> sizes; // of a context's memory
   std::map<Stream, DevicePointer> counters;
+  std::map<DevicePointer, size_t> ranges; // of all memory: contexts share their addresses
 };
 
 Stream thisStream(const Driver &driver) {
@@ -53,6 +54,7 @@ DevicePointer takeScratch(const Driver &driver, size_t bytes) {
   check(driver, driver.memAlloc(&memory, bytes),
         "allocating " + std::to_string(bytes) + " bytes between kernels");
   all.sizes[{stream.first, memory}] = bytes;
+  all.ranges[memory] = bytes;
   return memory;
 }
 
@@ -63,6 +65,16 @@ void giveScratch(const Driver &driver, DevicePointer memory) {
   auto size = all.sizes.find({stream.first, memory});
   if (size != all.sizes.end())
     all.ofStream[stream].emplace(size->second, memory);
+}
+
+bool isScratch(DevicePointer address) {
+  Pool &all = pool();
+  std::lock_guard<std::mutex> lock(all.mutex);
+  auto behind = all.ranges.upper_bound(address);
+  if (behind == all.ranges.begin())
+    return false;
+  const auto &[start, bytes] = *std::prev(behind);
+  return address - start < bytes;
 }
 
 DevicePointer streamCounter(const Driver &driver) {

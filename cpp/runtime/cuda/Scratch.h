@@ -14,6 +14,10 @@ DevicePointer takeScratch(const Driver &driver, size_t bytes);
 /// Gives it back: launches before on this thread's stream may still use it.
 void giveScratch(const Driver &driver, DevicePointer memory);
 
+/// True for an address in memory that takeScratch gave, which is never freed: the driver need not
+/// be asked.
+bool isScratch(DevicePointer address);
+
 /// Two zeros of 4 bytes that are this thread's stream's. Throws Error.
 DevicePointer streamCounter(const Driver &driver);
 

@@ -193,6 +193,40 @@ def test_calls_ask_the_driver_for_what_the_kernel_needs(kernel, driver, tmp_path
     assert log[-1] == "free, 0 live"
 
 
+TWO_KERNELS = """func.func @f(%A: tensor<64x512xf32>) -> tensor<512xf32> {
+  %zero = arith.constant 0.0 : f32
+  %es = tensor.empty() : tensor<64xf32>
+  %zs = linalg.fill ins(%zero : f32) outs(%es : tensor<64xf32>) -> tensor<64xf32>
+  %S = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m)>],
+      iterator_types = ["parallel", "reduction"]} ins(%A : tensor<64x512xf32>) outs(%zs : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<64xf32>
+  %ed = tensor.empty() : tensor<512xf32>
+  %zd = linalg.fill ins(%zero : f32) outs(%ed : tensor<512xf32>) -> tensor<512xf32>
+  %D = linalg.generic {indexing_maps = [
+      affine_map<(n, m) -> (m, n)>, affine_map<(n, m) -> (m)>, affine_map<(n, m) -> (n)>],
+      iterator_types = ["parallel", "reduction"]} ins(%A, %S : tensor<64x512xf32>, tensor<64xf32>)
+      outs(%zd : tensor<512xf32>) {
+  ^bb0(%a: f32, %s: f32, %o: f32):
+    %p = arith.mulf %a, %s : f32
+    %q = arith.addf %p, %o : f32
+    linalg.yield %q : f32
+  } -> tensor<512xf32>
+  return %D : tensor<512xf32>
+}"""
+
+
+def test_memory_between_kernels_is_known_to_be_the_gpus(driver, tmp_path):
+    """The driver, which here takes all memory for the host's, is not asked for it, and nothing of it is copied."""
+    kernel = compiled(TWO_KERNELS, schedule="gpu_model", params={})
+    _, log = call(kernel, driver, tmp_path, [np.ones((64, 512), np.float32)])
+    assert len([line for line in log if line.startswith("launch")]) == 4
+    copied = {line for line in log if line.startswith("copy")}
+    assert copied == {f"copy {64 * 512 * 4} to device", f"copy {512 * 4} to device", f"copy {512 * 4} to host"}
+
+
 def test_an_older_gpu_is_refused(kernel, driver, tmp_path):
     printed, log = call(kernel, driver, tmp_path, arrays(), FAKE_DRIVER_CAPABILITY="89")
     assert "the GPU 'Fake 0' has compute capability 8.9; expected 9.0, an H100 or H200" in printed
