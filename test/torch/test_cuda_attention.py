@@ -100,6 +100,10 @@ KEPT: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "dropout": (lambda q, k, v: _aten._scaled_dot_product_flash_attention(q, k, v, 0.5, False)[0], {}),
     "a mask": (lambda q, k, v: _aten._scaled_dot_product_cudnn_attention(q, k, v, q @ k.mT, False)[0], {}),
     "rows of 20": (lambda q, k, v: flash(*(each.narrow(3, 0, 20) for each in (q, k, v)))[0], {}),
+    "many keys of few queries": (
+        lambda q, k, v: flash(q, *(each.repeat(1, 1, 30, 1) for each in (k, v)))[0],
+        {},
+    ),
     "one query": (lambda q, k, v: flash(q.narrow(2, 0, 1), k, v)[0], {}),
     "a mask of other sizes": (lambda q, k, v: flash(q.narrow(2, 0, 16), k, v, True)[0], {}),
 }

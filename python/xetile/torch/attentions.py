@@ -25,6 +25,7 @@ _aten = torch.ops.aten
 _FUSED = {getattr(_aten, f"_scaled_dot_product_{kind}_attention").default for kind in ("flash", "efficient", "cudnn")}
 _SCHEDULE = "attention"
 _WRITTEN = "xetile_attention"  # in the meta of the products
+_QUERIES, _FEWEST_TILES, _MANY_KEYS = 128, 66, 1024  # of a workgroup; of half of a GPU's multiprocessors
 _UNIT, _MOST = 8, 256  # elements of a row: what kernels load at once, and the most that they multiply
 
 
@@ -68,6 +69,10 @@ def _call_of(node: fx.Node) -> dict[str, Any] | None:
     if query.ndim != 4 or query.dtype not in NARROW or query.shape[1] != key.shape[1]:
         return None
     if any(not 0 < size <= _MOST or size % _UNIT for size in (query.shape[-1], value.shape[-1])):
+        return None
+    # PyTorch's kernels split many keys among multiprocessors where few have queries.
+    tiles = query.shape[0] * query.shape[1] * -(-query.shape[2] // _QUERIES)
+    if tiles < _FEWEST_TILES and key.shape[2] > _MANY_KEYS:
         return None
     # Where a mask of other sizes begins is not the same in all of these operations; a single query is no product.
     if query.shape[2] == 1 or (call["is_causal"] and query.shape[2] != key.shape[2]):
