@@ -15,7 +15,7 @@ COUNT = 20_000
 
 
 def body_of(function: str, narrow: bool = False) -> str:
-    """A loop over %0 that writes to %1, the function as the pass leaves it; of a number of bf16 if that is what x is."""
+    """A loop over %0 that writes to %1, the function as the pass leaves it; `narrow`: of x rounded to bf16."""
     lines = ["%n = arith.truncf %x : f32 to bf16", "%w = arith.extf %n : bf16 to f32"] if narrow else []
     newline = "\n"
     with ir.Context():
