@@ -207,7 +207,8 @@ bool Partitioner::mayJoinMatmul(Operation *op, ArrayRef<Reader> readers) {
 }
 
 /// True if each tensor that elementwise `ops` behind a matmul read and write has rows or columns of
-/// `result` as its last dimension, not a batch: their tiles are contiguous in one dimension.
+/// `result` as its last dimension, not a batch: their tiles are contiguous in one dimension. And if
+/// an op reads one place of `result`: a tile of a square has not that of its transpose.
 static bool keepTilesContiguous(Value result, ArrayRef<Operation *> ops) {
   int64_t rank = cast<RankedTensorType>(result.getType()).getRank();
   // For each tensor whose dimensions are those of `result` in some order, which ones.
@@ -221,9 +222,12 @@ static bool keepTilesContiguous(Value result, ArrayRef<Operation *> ops) {
         AffineMap map = linalgOp.getMatchingIndexingMap(input);
         if (!map.isPermutation())
           return false;
-        loops.resize(map.getNumDims());
+        SmallVector<unsigned> here(map.getNumDims());
         for (auto [dim, expr] : llvm::zip_equal(known->second, map.getResults()))
-          loops[cast<AffineDimExpr>(expr).getPosition()] = dim;
+          here[cast<AffineDimExpr>(expr).getPosition()] = dim;
+        if (!loops.empty() && loops != here)
+          return false;
+        loops = here;
       }
     if (loops.empty())
       continue;
