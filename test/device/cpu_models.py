@@ -17,7 +17,8 @@ import time
 from typing import Any
 
 import torch
-from cpu_bench import OURS, Sides, rounds_of
+from cpu_bench import Sides, rounds_of
+from cpu_tables import OURS
 from torch import nn
 
 ROUND_SECONDS, ROWS_AT_ONCE = 0.03, 4

@@ -3,7 +3,9 @@
 
 import json
 import re
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -229,3 +231,16 @@ def test_loops_that_the_compiler_unrolled_take_fewer_turns(predict):
     whole = simulation.predict(LOOP, "pvc1100", caches.Launch((640, 1, 1), 8, 1000, flops))
     twice = simulation.predict(LOOP, "pvc1100", caches.Launch((640, 1, 1), 8, 2000, flops))
     assert twice == pytest.approx(whole)
+
+
+def test_models_of_the_cpu_bench_that_compile_for_too_long_are_told(capsys, monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(DEVICE))
+    import cpu_bench
+
+    (tmp_path / "models-1.log").touch()
+    models = cpu_bench.Models([], [], "", tmp_path, end=time.time() - 20)
+    pipe = subprocess.PIPE
+    models.processes = {1: subprocess.Popen(["sleep", "60"], stdin=pipe, stdout=pipe, text=True)}
+    models.wait_until_compiled()
+    assert models.measure() == []
+    assert "models with 1 threads ended early: its time was up: give --seconds more" in capsys.readouterr().out

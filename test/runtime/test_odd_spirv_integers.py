@@ -4,30 +4,16 @@ would be, cut to their bits."""
 
 from __future__ import annotations
 
-import contextlib
 import subprocess
 
 import numpy as np
 import pytest
 import spirv_words
-from gpu_runtime import assemble, portable, tool
-from xetile import XeTileError, runtime
+from gpu_runtime import portable, tool
+from odd_kernels import LANES, Kernel, expect, numbers
+from xetile import runtime
 
 WIDTHS = [2, 3, 7, 11, 13, 17, 24, 31, 33, 40, 48, 57, 63]
-LANES = 64
-
-
-def signed(value: int, width: int) -> int:
-    return value - (1 << width) if value >> (width - 1) else value
-
-
-def quotient(a: int, b: int) -> int:
-    """Rounded towards zero."""
-    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-
-
-def saturated(value: int, width: int) -> int:
-    return min(max(value, -(1 << (width - 1))), (1 << (width - 1)) - 1)
 
 
 # Expressions on the odd integers %a and %b, %d which is odd besides, and %s below the width; the same
@@ -93,126 +79,6 @@ COMPARES = {
     "OpSLessThan": "A < B",
     "OpSLessThanEqual": "A <= B",
 }
-
-HEAD = """
-OpCapability Kernel
-OpCapability Addresses
-OpCapability Linkage
-OpCapability SubgroupDispatch
-OpCapability Int64
-OpCapability Float64
-OpCapability BitInstructions
-OpCapability ArbitraryPrecisionIntegersINTEL
-OpExtension "SPV_INTEL_arbitrary_precision_integers"
-OpExtension "SPV_KHR_bit_instructions"
-%std = OpExtInstImport "OpenCL.std"
-%debug = OpExtInstImport "OpenCL.DebugInfo.100"
-OpMemoryModel Physical64 OpenCL
-OpEntryPoint Kernel %k "k" %id
-OpExecutionMode %k SubgroupSize 16
-DECORATIONS
-OpDecorate %id BuiltIn GlobalInvocationId
-OpDecorate %id Constant
-%void = OpTypeVoid
-%bool = OpTypeBool
-%uint = OpTypeInt 32 0
-%ulong = OpTypeInt 64 0
-%odd = OpTypeInt WIDTH 0
-%double = OpTypeFloat 64
-%ids_type = OpTypeVector %ulong 3
-%ptr = OpTypePointer CrossWorkgroup %ulong
-%ptr3 = OpTypePointer Input %ids_type
-%id = OpVariable %ptr3 Input
-%f = OpTypeFunction %void %ptr %ptr %ptr
-%of_odd = OpTypeFunction %odd %odd
-%true = OpConstantTrue %bool
-%one = OpConstant %ulong 1
-%zero = OpConstant %ulong 0
-%lanes = OpConstant %ulong 64
-%width = OpConstant %ulong WIDTH
-TYPES
-%same = OpFunction %odd None %of_odd
-%given = OpFunctionParameter %odd
-%there = OpLabel
-OpReturnValue %given
-OpFunctionEnd
-%k = OpFunction %void None %f
-%out = OpFunctionParameter %ptr
-%x = OpFunctionParameter %ptr
-%y = OpFunctionParameter %ptr
-%entry = OpLabel
-%ids = OpLoad %ids_type %id
-%lane = OpCompositeExtract %ulong %ids 0
-%px = OpInBoundsPtrAccessChain %ptr %x %lane
-%py = OpInBoundsPtrAccessChain %ptr %y %lane
-%lx = OpLoad %ulong %px Aligned 8
-%ly = OpLoad %ulong %py Aligned 8
-%a = OpUConvert %odd %lx
-%b = OpUConvert %odd %ly
-"""
-TAIL = "OpReturn\nOpFunctionEnd\n"
-
-
-class Kernel:
-    """Assembly that stores numbers of 64 bits, one after the other, for each lane."""
-
-    def __init__(self, width: int, types: str = "", decorations: str = "") -> None:
-        self.width, self.types, self.decorations = width, types, decorations
-        self.lines: list[str] = []
-        self.results = 0
-
-    def store(self, value: str) -> None:
-        n = self.results
-        self.types += f"\n%place{n} = OpConstant %ulong {n * LANES}"
-        self.lines += [
-            f"%at{n} = OpIAdd %ulong %lane %place{n}",
-            f"%to{n} = OpInBoundsPtrAccessChain %ptr %out %at{n}",
-            f"OpStore %to{n} {value} Aligned 8",
-        ]
-        self.results += 1
-
-    def store_odd(self, expression: str) -> None:
-        n = self.results
-        self.lines += [f"%odd{n} = {expression}", f"%long{n} = OpUConvert %ulong %odd{n}"]
-        self.store(f"%long{n}")
-
-    def binary(self) -> bytes:
-        head = HEAD.replace("DECORATIONS", self.decorations).replace("TYPES", self.types)
-        return assemble(head.replace("WIDTH", str(self.width)) + "\n".join(self.lines) + "\n" + TAIL)
-
-    def run(self, a: list[int], b: list[int]) -> np.ndarray:
-        out = np.full((self.results, LANES), 0xDEADBEEF12345678, "u8")
-        module = runtime.Module(self.binary())
-        assert any(note.startswith(f"rewritten integers of {self.width} bits") for note in module.notes)
-        module["k"][1, LANES](out, np.array(a, "u8"), np.array(b, "u8"))
-        return out
-
-
-def numbers(rng, width: int) -> tuple[list[int], list[int]]:
-    """Of 64 bits, of which the kernel takes the lower ones; with all pairs of those at the ends."""
-    ends = [0, 1, (1 << width) - 1, 1 << (width - 1), (1 << (width - 1)) - 1]
-    a, b = ([int(x) for x in rng.integers(0, 1 << 64, LANES, "u8")] for _ in range(2))
-    pairs = [(x, y) for x in ends for y in ends]
-    for i, (x, y) in enumerate(pairs):
-        above = (a[i] >> width) << width
-        a[i], b[i] = above | x, above | y
-    return a, b
-
-
-def expect(out: np.ndarray, names: list[str], expressions: list[str], a: list[int], b: list[int], width: int) -> None:
-    mask, wrong = (1 << width) - 1, []
-    for row, name, expression in zip(out, names, expressions, strict=True):
-        for i in range(LANES):
-            x, y = a[i] & mask, b[i] & mask
-            d = y | 1
-            local = {"a": x, "b": y, "d": d, "s": y % width, "w": width}
-            local |= {"A": signed(x, width), "B": signed(y, width), "D": signed(d, width)}
-            value = int(eval(expression, globals(), local))
-            value &= mask if "%odd" in name else (1 << 64) - 1
-            if int(row[i]) != value:
-                wrong.append(f"{name}: {x}, {y}: {int(row[i])} instead of {value}")
-    assert not wrong, "\n".join(wrong[:20])
-
 
 COMMON = [
     "%bits = OpUConvert %odd %width",
@@ -345,11 +211,9 @@ def test_memory(rng, width):
     kernel.results = 1
     kernel.store_odd("OpCopyObject %odd %loaded")
     kernel.store_odd("OpCopyObject %odd %again")
-    head = HEAD.replace("%entry = OpLabel", "%entry = OpLabel\n%variable = OpVariable %own Function")
+    kernel.variables = "%variable = OpVariable %own Function"
     a, b = numbers(rng, width)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(globals(), "HEAD", head)
-        out = kernel.run(a, b)
+    out = kernel.run(a, b)
     bits = (width + 7) // 8 * 8
     stored = f"b | 0xdeadbeef12345678 >> {bits} << {bits}"
     expect(out, ["stored", "%odd", "%odd"], [stored, "a", "a"], a, b, width)
@@ -396,11 +260,9 @@ def test_branches_tables_indices_and_shuffles(rng):
         kernel.store(value)
     kernel.store_odd("OpCopyObject %odd %chosen")
     kernel.store_odd("OpGroupNonUniformShuffleXor %odd %scope %a %seven")
-    head = HEAD.replace("OpCapability Int64", "OpCapability Int64\nOpCapability GroupNonUniformShuffle")
+    kernel.capabilities = "OpCapability GroupNonUniformShuffle"
     a, b = numbers(rng, 3)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(globals(), "HEAD", head)
-        out = kernel.run(a, b)
+    out = kernel.run(a, b)
     assert [int(x) for x in out[0]] == b
     expected = ["A & 0xffff", "A & 31", "0", "(a + b) if a == 7 else b if a == 2 else a"]
     expect(out[1:5], ["", "", "", "%odd"], expected, a, b, 3)
@@ -490,55 +352,3 @@ def test_what_remains_is_valid(tmp_path):
     assert not any(one[0] & 0xFFFF == 1 for one in left)
     assert [one[5:] for one in left if one[0] & 0xFFFF == 79] == [(0, 0)]
     assert runtime.Module(kernel.binary())
-
-
-REFUSED = {
-    "149 on integers of odd numbers of bits": "%r = OpIAddCarry %pair %a %b",
-    "203 on integers of 11": "%r = OpBitFieldUExtract %odd %a %scope %scope",
-    "61 on vectors of integers of 11": "%r = OpLoad %pair_of %vector Aligned 8",
-    "62 on vectors of integers of 11": "OpStore %vector %v Aligned 8",
-    "124 on integers of 11": "%r = OpBitcast %byte %a",
-    "12 on integers of 11": "%r = OpExtInst %odd %std s_clamp %a %b %a",
-}
-
-
-@pytest.mark.parametrize("what", REFUSED)
-def test_what_has_no_rule_is_refused_by_number(what):
-    types = """%pair = OpTypeStruct %odd %odd
-        %byte = OpTypeInt 8 0
-        %pair_of = OpTypeVector %odd 2
-        %scope = OpConstant %uint 3
-        %ppair = OpTypePointer CrossWorkgroup %pair_of"""
-    kernel = Kernel(11, types)
-    kernel.lines += ["%vector = OpBitcast %ppair %out", "%v = OpCompositeConstruct %pair_of %a %b", REFUSED[what]]
-    with pytest.raises(XeTileError, match=f"instruction {what}.* no rule. Compute it with integers of 8, 16, 32 or 64"):
-        runtime.Module(kernel.binary())
-
-
-def test_more_than_64_bits_are_refused():
-    with pytest.raises(XeTileError, match="integers of 65 bits. Expected 64 at most"):
-        runtime.Module(Kernel(65).binary())
-
-
-def test_vectors_of_millions_are_refused():
-    with pytest.raises(XeTileError, match="vectors of 5000000 elements .* Expected 4096"):
-        runtime.Module(Kernel(11, "%many = OpTypeVector %odd 5000000").binary())
-
-
-@pytest.mark.parametrize("opcode", [1, 43, 79, 124, 251, 61, 62, 12, 113, 128, 195, 204])
-def test_instructions_that_are_cut_short_end_no_process(opcode):
-    """Of each length; the driver is not asked."""
-    kernel = Kernel(11)
-    kernel.lines += ["%r = OpIAdd %odd %a %b"]
-    words = list(spirv_words.words(kernel.binary()))
-    at = next(i for i in range(5, len(words)) if words[i] == 5 << 16 | 128)
-    for length in range(1, 5):
-        short = [length << 16 | opcode, *words[at + 1 : at + length]]
-        cut = spirv_words.binary([*words[:at], *short, *words[at + 5 :]])
-        with contextlib.suppress(XeTileError):
-            runtime.Module(cut)
-
-
-def test_modules_without_them_stay_as_they_are():
-    base = spirv_words.BASE.replace("OpCapability Linkage", "OpCapability Linkage\nOpCapability BitInstructions")
-    assert runtime.Module(assemble(base)).notes == ()

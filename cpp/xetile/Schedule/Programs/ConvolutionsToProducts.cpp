@@ -6,6 +6,7 @@
 #include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "xetile/Facts/SaturatingProduct.h"
 #include "xetile/IR/DialectAttrs.h"
 #include "xetile/Linalg/Contraction.h"
 #include "xetile/Schedule/Params.h"
@@ -159,14 +160,29 @@ bool Unfolding::matchImage() {
   return digits[channel].stride == 0;
 }
 
-bool Unfolding::gains() {
-  int64_t filters = extents[channel], places = WindowedMatrix::count(window.pixels);
-  bool isFirst = window.operand == 0;
-  MatmulProblem problem = {isFirst ? places : filters, isFirst ? filters : places,
-                           WindowedMatrix::count(window.k), 32, /*byElements=*/true};
-  for (unsigned loop : loops)
-    problem.batches *= extents[loop];
+std::optional<MatmulProblem> productOf(linalg::LinalgOp convolution) {
+  FailureOr<linalg::ConvolutionDimensions> dims = linalg::inferConvolutionDims(convolution);
+  SmallVector<int64_t> extents = convolution.getStaticLoopRanges();
+  if (failed(dims) || llvm::any_of(extents, ShapedType::isDynamic))
+    return std::nullopt;
+  auto count = [&](std::initializer_list<ArrayRef<unsigned>> lists) {
+    int64_t all = 1;
+    for (ArrayRef<unsigned> list : lists)
+      for (unsigned dim : list)
+        all = saturatingProduct(all, extents[dim]);
+    return all;
+  };
+  MatmulProblem problem = {count({dims->outputChannel}), count({dims->outputImage}),
+                           count({dims->inputChannel, dims->filterLoop}), 32, /*byElements=*/true};
+  problem.batches = count({dims->batch, dims->depth});
   problem.isExact = true;
+  return problem;
+}
+
+bool Unfolding::gains() {
+  MatmulProblem problem = *productOf(op); // of sizes that are known
+  if (window.operand == 0)
+    std::swap(problem.m, problem.n);
   Type f32 = b.getF32Type();
   return target.multipliesF32(problem) &&
          !target.checkTiling(target.chooseTiling(problem, {}), f32, f32) &&

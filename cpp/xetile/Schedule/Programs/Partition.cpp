@@ -19,7 +19,6 @@
 #include "xetile/Schedule/Programs/Partition.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "xetile/Facts/SaturatingProduct.h"
 #include "xetile/Linalg/Elementwise.h"
 #include "xetile/Linalg/ScheduleMark.h"
 #include "xetile/Schedule/MatmulLoops.h"
@@ -28,6 +27,7 @@
 #include "xetile/Schedule/Programs/LoopNames.h"
 #include "xetile/Schedule/Programs/MergeKernels.h"
 #include "xetile/Schedule/Programs/MoveStatistics.h"
+#include "xetile/Schedule/Programs/UnfoldConvolution.h"
 #include "xetile/Schedule/Tiles/TileSizes.h"
 #include "xetile/Target/Target.h"
 #include "llvm/ADT/EquivalenceClasses.h"
@@ -278,21 +278,8 @@ static bool isForMatrixUnit(Operation *op, const Target &target) {
       }))
     return false;
   FailureOr<linalg::ConvolutionDimensions> dims = linalg::inferConvolutionDims(linalgOp);
-  if (failed(dims) || !dims->depth.empty())
-    return false;
-  SmallVector<int64_t> extents = linalgOp.getStaticLoopRanges();
-  auto count = [&](std::initializer_list<ArrayRef<unsigned>> lists) {
-    int64_t all = 1;
-    for (ArrayRef<unsigned> list : lists)
-      for (unsigned dim : list)
-        all = saturatingProduct(all, extents[dim]);
-    return all;
-  };
-  MatmulProblem problem = {count({dims->outputChannel}), count({dims->outputImage}),
-                           count({dims->inputChannel, dims->filterLoop}), 32, /*byElements=*/true};
-  problem.batches = count({dims->batch});
-  problem.isExact = true;
-  return target.multipliesF32(problem);
+  std::optional<MatmulProblem> product = productOf(linalgOp);
+  return succeeded(dims) && dims->depth.empty() && product && target.multipliesF32(*product);
 }
 
 /// True if a convolution on the matrix unit reads it as image, maybe with zeros around it, or as

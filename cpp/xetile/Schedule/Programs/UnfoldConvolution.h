@@ -9,6 +9,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "xetile/IR/WindowedMatrix.h"
+#include "xetile/Target/MatmulTiling.h"
 
 namespace xetile {
 struct Target;
@@ -65,6 +66,10 @@ private:
   bool channelsLast = false;
   WindowedMatrix window;
 };
+
+/// The product that a convolution of known sizes is, of its filters with places of the image;
+/// images and groups are batches. None for others.
+std::optional<MatmulProblem> productOf(mlir::linalg::LinalgOp convolution);
 
 /// A map without its results that are no loops.
 mlir::AffineMap withoutZeros(mlir::AffineMap map);

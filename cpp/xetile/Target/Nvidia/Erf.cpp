@@ -8,12 +8,11 @@
 // Chebyshev points; in f32 it is 1.7e-7, the distance of two numbers is 1.2e-7.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Nvidia/Erf.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "xetile/Target/Nvidia/F32Builder.h"
 
 using namespace mlir;
+using xetile::hopper::F32Builder;
 
 namespace {
 
@@ -29,31 +28,18 @@ struct ErfPattern : OpRewritePattern<math::ErfOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(math::ErfOp op, PatternRewriter &rewriter) const override {
-    Type type = op.getType();
-    if (!getElementTypeOrSelf(type).isF32())
+    if (!getElementTypeOrSelf(op.getType()).isF32())
       return failure();
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    auto number = [&](float value) -> Value {
-      TypedAttr one = b.getF32FloatAttr(value);
-      if (auto vector = dyn_cast<VectorType>(type))
-        one = DenseElementsAttr::get(vector, value);
-      return arith::ConstantOp::create(b, one);
-    };
-    auto polynomial = [&](ArrayRef<float> factors, Value x) {
-      Value sum = number(factors.back());
-      for (float factor : llvm::reverse(factors.drop_back()))
-        sum = math::FmaOp::create(b, sum, x, number(factor));
-      return sum;
-    };
+    F32Builder b(op, rewriter);
     Value x = op.getOperand(), size = math::AbsFOp::create(b, x);
-    Value square = arith::MulFOp::create(b, x, x);
-    Value small = arith::MulFOp::create(b, x, polynomial(kSmall, square));
+    Value square = b.multiply(x, x);
+    Value small = b.multiply(x, b.polynomial(kSmall, square));
     // A NaN stays one.
-    Value limited = arith::MinimumFOp::create(b, size, number(kOne));
-    Value rest = math::Exp2Op::create(b, polynomial(kLarge, limited));
-    Value large = arith::SubFOp::create(b, number(1.0F), rest);
+    Value limited = arith::MinimumFOp::create(b, size, b.number(kOne));
+    Value rest = math::Exp2Op::create(b, b.polynomial(kLarge, limited));
+    Value large = arith::SubFOp::create(b, b.number(1.0F), rest);
     large = math::CopySignOp::create(b, large, x);
-    Value isSmall = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, size, number(kBorder));
+    Value isSmall = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, size, b.number(kBorder));
     rewriter.replaceOpWithNewOp<arith::SelectOp>(op, isSmall, small, large);
     return success();
   }

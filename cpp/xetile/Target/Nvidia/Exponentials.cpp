@@ -10,13 +10,12 @@
 // squares on Chebyshev points: 8.3e-8; in f32 that of tanh is 2.7e-7.
 //===----------------------------------------------------------------------===//
 #include "xetile/Target/Nvidia/Exponentials.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "xetile/Target/Nvidia/F32Builder.h"
 
 using namespace mlir;
+using xetile::hopper::F32Builder;
 
 namespace {
 
@@ -29,23 +28,6 @@ constexpr float kSmall[] = {-0.33332598209381104F, 0.13313116133213043F, -0.0522
 constexpr float kBorder = 0.6F;
 
 bool isF32(Type type) { return getElementTypeOrSelf(type).isF32(); }
-
-/// Builds ops on numbers of f32, or on vectors of a type.
-struct F32Builder : ImplicitLocOpBuilder {
-  F32Builder(Operation *op, OpBuilder &builder)
-      : ImplicitLocOpBuilder(op->getLoc(), builder), type(op->getResult(0).getType()) {}
-
-  Value number(float value) {
-    TypedAttr one = getF32FloatAttr(value);
-    if (auto vector = dyn_cast<VectorType>(type))
-      one = DenseElementsAttr::get(vector, value);
-    return arith::ConstantOp::create(*this, one);
-  }
-  Value fma(Value a, Value b, Value c) { return math::FmaOp::create(*this, a, b, c); }
-  Value multiply(Value a, Value b) { return arith::MulFOp::create(*this, a, b); }
-
-  Type type;
-};
 
 struct ExpPattern : OpRewritePattern<math::ExpOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -74,9 +56,7 @@ struct TanhPattern : OpRewritePattern<math::TanhOp> {
       return failure();
     F32Builder b(op, rewriter);
     Value x = op.getOperand(), size = math::AbsFOp::create(b, x);
-    Value square = b.multiply(x, x), sum = b.number(kSmall[3]);
-    for (float factor : llvm::reverse(ArrayRef(kSmall).drop_back()))
-      sum = b.fma(sum, square, b.number(factor));
+    Value square = b.multiply(x, x), sum = b.polynomial(kSmall, square);
     Value small = b.multiply(x, b.fma(sum, square, b.number(1.0F)));
     // Below -0.6 the formula loses a bit, and has the sign of x by itself.
     bool isNarrow = x.getDefiningOp<arith::ExtFOp>();
