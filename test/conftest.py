@@ -13,6 +13,24 @@ import pytest
 os.environ["XETILE_CALIBRATION"] = "off"
 
 
+def pytest_configure() -> None:
+    """A run has one fresh seed, which its processes inherit: `pytest_terminal_summary` tells it of a crash, too."""
+    if not os.environ.get("XETILE_SEED"):
+        os.environ["XETILE_SEED"] = str(secrets.randbits(31))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Tells what random numbers hang on. What ended a process has no output of its own that would."""
+    seed = os.environ["XETILE_SEED"]
+    terminalreporter.write_line(f"seed {seed}: run again with XETILE_SEED={seed}")
+
+
+@pytest.fixture
+def seed() -> int:
+    """The run's seed, for a test that draws by itself."""
+    return int(os.environ["XETILE_SEED"])
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Of a test with `@pytest.mark.one_in(n)` one case in n stays, and others are exhaustive: chosen by a hash of what
@@ -47,11 +65,6 @@ def same_environment() -> Iterator[None]:
 
 
 @pytest.fixture
-def rng(request: pytest.FixtureRequest) -> np.random.Generator:
-    """Random numbers from a fresh seed, others in each test and each case of it even where all have one seed.
-
-    The seed is printed, which pytest shows for failed tests.
-    """
-    seed = int(os.environ.get("XETILE_SEED") or secrets.randbits(32))
-    print(f"seed {seed}: run again with XETILE_SEED={seed}")
+def rng(request: pytest.FixtureRequest, seed: int) -> np.random.Generator:
+    """Random numbers from the run's seed, others in each test and each case of it."""
     return np.random.default_rng([seed, *request.node.name.encode()])

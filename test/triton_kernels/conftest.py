@@ -2,7 +2,6 @@
 """Surroundings of Triton's tests: xetile's runtime is its driver, and what it compiles is kept for this run only."""
 
 import os
-import secrets
 import tempfile
 from pathlib import Path
 
@@ -22,10 +21,8 @@ def pytest_configure(config):
 
 
 @pytest.fixture
-def seed():
+def seed(seed):
     import torch
 
-    number = int(os.environ.get("XETILE_SEED") or secrets.randbits(32))
-    print(f"seed {number}: run again with XETILE_SEED={number}")
-    torch.manual_seed(number)
-    return number
+    torch.manual_seed(seed)
+    return seed

@@ -8,8 +8,9 @@ Set LIGER_FUSED_MOE_AUTOTUNE=0: fused_moe has many configurations, each of which
 kernel of mhc_post_res backwards for most of a minute. mhc_coeffs has 3 norms here instead of its 20: it unrolls them,
 and Triton's own TritonIntelGPURemoveLayoutConversions, which looks for backward slices to rematerialize, takes 0.8 s
 for 4 norms and 25 s for 6 (MLIR_ENABLE_TIMING=1 tells).
-Not here are mm_int8int2, which has no gradients; mlp, which asks for CUDA; vocab_parallel_cross_entropy, which needs
-several processes; and fused_linear_scaled_cross_entropy, which is PyTorch's operators alone on these GPUs.
+mm_int8int2 has no gradients, and is compared exactly. vocab_parallel_cross_entropy runs in one process, which has all
+words. Not here are mlp, which asks for CUDA, and fused_linear_scaled_cross_entropy, which is PyTorch's operators alone
+on these GPUs.
 """
 
 from __future__ import annotations
@@ -226,6 +227,20 @@ CASES = {
         lambda x: F.cross_entropy(x, TARGETS),
         (WIDE,),
     ),
+    "vocab_parallel_cross_entropy": (
+        liger(
+            "vocab_parallel_cross_entropy",
+            "LigerVocabParallelCEFunction",
+            TARGETS[:, None],
+            None,
+            -100,
+            0.1,
+            "pytorch",
+            "global",
+        ),
+        lambda x: F.cross_entropy(x[:, 0], TARGETS, reduction="none", label_smoothing=0.1)[:, None],
+        ((ROWS, 1, COLUMNS),),
+    ),
     "kl_div": (
         liger("kl_div", "LigerKLDivLossFunction", UNIFORM),
         lambda x: F.kl_div(x, UNIFORM.double(), reduction="batchmean"),
@@ -343,43 +358,61 @@ CASES = {
 BY_TF32 = ("fused_neighborhood_attention", "fused_moe", "mhc_coeffs")
 
 
+def multiplies_bytes_by_packed_numbers() -> bool:
+    """mm_int8int2: bytes times -1, 0 and 1, of which a byte has four."""
+    op = import_module("liger_kernel.ops.experimental.mm_int8int2")
+    a, b = torch.randint(-128, 128, (45, 256), dtype=torch.int8), torch.randint(-1, 2, (256, 72))
+    return torch.equal(op.matmul(a, op.pack_weights(b.clone())).long(), a.long() @ b)
+
+
 def error(got: torch.Tensor, expected: torch.Tensor) -> float:
     return float((got.double() - expected).abs().max() / expected.abs().max())
 
 
-def main() -> int:
-    wrong = 0
-    chosen = {name: case for name, case in CASES.items() if not sys.argv[1:] or name in sys.argv[1:]}
-    for name, (ours, reference, shapes) in chosen.items():
-        inputs = [torch.randn(shape) for shape in shapes]
-        narrow = [x.clone().requires_grad_() for x in inputs]
-        wide = [x.double().requires_grad_() for x in inputs]
-        try:
-            got = ours(*narrow)
-        except Exception as problem:  # noqa: BLE001  the others still run
-            wrong += 1
-            print(f"{name:29} fails: {type(problem).__name__}: {str(problem)[:300]}", flush=True)
-            continue
+# Operators of integers, without gradients.
+EXACT = {"mm_int8int2": multiplies_bytes_by_packed_numbers}
+
+
+def try_exactly(name: str) -> bool:
+    try:
+        right, told = EXACT[name](), ""
+    except Exception as problem:  # noqa: BLE001  the others still run
+        right, told = False, f" fails: {type(problem).__name__}: {str(problem)[:300]}"
+    print(f"{name:29}{told or (' equal' if right else ' differs')}", flush=True)
+    return right
+
+
+def try_with_gradients(name: str) -> bool:
+    ours, reference, shapes = CASES[name]
+    inputs = [torch.randn(shape) for shape in shapes]
+    narrow = [x.clone().requires_grad_() for x in inputs]
+    wide = [x.double().requires_grad_() for x in inputs]
+    way = "forwards"
+    try:
+        got = ours(*narrow)
         expected = reference(*wide)
         got = got[0] if isinstance(got, tuple) else got
         gradient = torch.randn(got.shape)
         expected.backward(gradient.double())
-        try:
-            # Some write their gradients over the ones that they are given.
-            got.backward(gradient.clone())
-        except Exception as problem:  # noqa: BLE001
-            wrong += 1
-            print(f"{name:29} fails backwards: {type(problem).__name__}: {str(problem)[:300]}", flush=True)
-            continue
-        errors = [
-            error(got.detach(), expected.detach()),
-            *(error(a.grad, b.grad) for a, b in zip(narrow, wide, strict=True)),
-        ]
-        right = max(errors) <= (4e-3 if name in BY_TF32 else 1e-5)  # and no NaN
-        wrong += not right
-        print(f"{name:29} forwards {errors[0]:.1e}, backwards {max(errors[1:]):.1e}", flush=True)
-    print(f"{len(chosen) - wrong} of {len(chosen)} right; torch.initial_seed() {torch.initial_seed()}")
-    return int(wrong > 0)
+        way = "backwards"
+        # Some write their gradients over the ones that they are given.
+        got.backward(gradient.clone())
+    except Exception as problem:  # noqa: BLE001  the others still run
+        print(f"{name:29} fails {way}: {type(problem).__name__}: {str(problem)[:300]}", flush=True)
+        return False
+    forwards = error(got.detach(), expected.detach())
+    backwards = [error(a.grad, b.grad) for a, b in zip(narrow, wide, strict=True)]
+    print(f"{name:29} forwards {forwards:.1e}, backwards {max(backwards):.1e}", flush=True)
+    return all(each <= (4e-3 if name in BY_TF32 else 1e-5) for each in (forwards, *backwards))  # and no NaN
+
+
+def main() -> int:
+    chosen = sys.argv[1:] or [*CASES, *EXACT]
+    if unknown := set(chosen) - {*CASES, *EXACT}:
+        sys.exit(f"expected operators among {', '.join([*CASES, *EXACT])}; got {', '.join(sorted(unknown))}")
+    right = sum(try_exactly(name) if name in EXACT else try_with_gradients(name) for name in chosen)
+    print(f"{right} of {len(chosen)} right; torch.initial_seed() {torch.initial_seed()}")
+    return int(right < len(chosen))
 
 
 if __name__ == "__main__":

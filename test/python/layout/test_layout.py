@@ -95,7 +95,7 @@ def test_conformance_cases_through_python():
 
 
 @pytest.mark.parametrize("operand", ["A", "B", "C"])
-def test_registers_hold_what_the_layout_says(operand):
+def test_registers_hold_what_the_layout_says(operand, seed):
     """The register map, applied by hand to what a message means, agrees with the layout; so does the model."""
     type_, shape = ("f32", (32, 32)) if operand == "C" else ("f16", (32, 32))
     dpas = layout.Dpas.of("f16", rep_cluster=(4, 2))
@@ -107,8 +107,6 @@ def test_registers_hold_what_the_layout_says(operand):
         for lane in range(16):
             want = layout.apply(plan.operand, register=register, lane=lane, subgroup=0)
             assert want == {"dim0": message.row + row, "dim1": message.col + block * message.width + lane}
-    seed = random.randrange(2**32)
-    print(f"seed {seed}")
     place = random.Random(seed)
     for _ in range(20):
         height, width = place.randint(1, 80), 2 * place.randint(1, 60)

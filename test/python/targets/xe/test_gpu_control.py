@@ -43,12 +43,10 @@ def check(kernel, arrays, reference):
 @pytest.mark.one_in(5)
 @pytest.mark.parametrize("target", CHIPS)
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_programs_are_right(compile_kernel, name, target):
+def test_programs_are_right(compile_kernel, name, target, seed):
     text, reference = PROGRAMS[name]
     kernel = compile_kernel(parse(text), target=target)
     assert kernel.schedule.name == "gpu_model"
-    seed = int(np.random.default_rng().integers(1 << 30))
-    print(f"seed {seed}")
     for number in range(3):
         check(kernel, draw(text, seed + number), reference)
 

@@ -177,9 +177,7 @@ def expected_messages(access: Access, chip: str) -> list[tuple]:
 
 
 @pytest.mark.parametrize("chip", ["pvc", "bmg"])
-def test_xegpu_has_the_planned_messages(chip):
-    seed = random.randrange(2**32)
-    print(f"seed {seed}")
+def test_xegpu_has_the_planned_messages(chip, seed):
     rng = random.Random(seed)
     for _ in range(50):
         program = Program.draw(rng)
@@ -192,10 +190,8 @@ def test_xegpu_has_the_planned_messages(chip):
 
 
 @pytest.mark.parametrize("chip", ["pvc", "bmg"])
-def test_xevm_transforms_what_the_plan_transforms(chip):
+def test_xevm_transforms_what_the_plan_transforms(chip, seed):
     """Lanes are chosen below XeGPU: the messages there transform and transpose as planned."""
-    seed = random.randrange(2**32)
-    print(f"seed {seed}")
     rng = random.Random(seed)
     for _ in range(5):
         program = Program.draw(rng)
@@ -237,10 +233,8 @@ def test_a_step_of_the_k_loop(chip):
     assert Counter(re.search(r"pack_register = (\w+)", line)[1] for line in loads) == {"false": 1, "true": 2}
 
 
-def test_every_plan_is_proven():
+def test_every_plan_is_proven(seed):
     """The plans that the kernels above make, run on the model of messages."""
-    seed = random.randrange(2**32)
-    print(f"seed {seed}")
     rng = random.Random(seed)
     for _ in range(50):
         for access in Program.draw(rng).accesses():
