@@ -41,11 +41,9 @@ std::vector<std::string> candidateDirectories() {
   return places;
 }
 
-bool isIntelWithAvx512() {
+bool hasAvx512() {
 #if defined(__x86_64__)
   unsigned a = 0, b = 0, c = 0, d = 0;
-  if (!__get_cpuid(0, &a, &b, &c, &d) || b != signature_INTEL_ebx)
-    return false;
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_AVX512F);
 #else
   return false;
@@ -62,14 +60,15 @@ bool isIntelWithAvx512() {
 // For Intel's CPUs with AVX-512 the compiler makes wrong code of kernels that load 16-bit elements
 // at one address in all lanes into a vector (the second gets the first one's value:
 // test_gpu_reductions.py; its targets skx, icelake-server and what a Sapphire Rapids gets by
-// default), and for those with AVX512-FP16 it ends the process in some ("Cannot emit physreg copy
-// instruction") and takes minutes for others. Code for AVX2, which they run as well, has neither.
+// default). For those with AVX512-FP16, and for AMD's, it ends the process in some ("Cannot emit
+// physreg copy instruction": test_linalg_ops.py), and for the former takes minutes for others. Code
+// for AVX2, which they run as well, has none of this.
 void steerCompiler(const fs::path &directory) {
   std::error_code failed;
   for (const fs::directory_entry &entry : fs::directory_iterator(directory, failed))
     if (entry.path().filename().string().rfind("libintelocl.so.2026.", 0) == 0) {
       setenv("CL_CONFIG_LLVM_OPTIONS", "-misched-regpressure=false", /*overwrite=*/0);
-      if (isIntelWithAvx512())
+      if (hasAvx512())
         setenv("CL_CONFIG_CPU_TARGET_ARCH", "core-avx2", /*overwrite=*/0);
       return;
     }

@@ -70,6 +70,12 @@ def test_drawn_cases_are_right(seed):
     run("--draw", str(DRAWN), seed=seed)
 
 
+def test_no_kernel_ends_the_compiler_of_the_opencl_driver():
+    """It had no instruction for a copy between registers of AVX-512 (cpp/runtime/Icd.cpp)."""
+    form = "i16 x i16 -> i16"
+    run("--op", "conv_2d_ngchw_gfchw", "--form", form, "--shapes", "odd", "--target", "pvc", seed=29112901)
+
+
 @pytest.mark.parametrize("form", ["by code bf16 rank 3", "by code i32 rank 2", "largest and its place f32 rank 3"])
 def test_reductions_by_code_of_any_kind_go_in_order(form, seed):
     run("--op", "reduce", "--form", form, seed=seed)
