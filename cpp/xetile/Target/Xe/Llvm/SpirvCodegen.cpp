@@ -9,6 +9,7 @@
 #include "xetile/Target/Xe/Llvm/AddressSums.h"
 #include "xetile/Target/Xe/Llvm/CacheControls.h"
 #include "xetile/Target/Xe/Llvm/CallLdexp.h"
+#include "xetile/Target/Xe/Llvm/ExtendNegated.h"
 #include "xetile/Target/Xe/Llvm/FreshBlockNumbers.h"
 #include "xetile/Target/Xe/Llvm/LineTables.h"
 #include "xetile/Target/Xe/Llvm/LoopControls.h"
@@ -192,6 +193,7 @@ void addLoopPasses(ModulePassManager &passes, const xetile::SpirvOptions &option
     function.addPass(SROAPass(SROAOptions::PreserveCFG));
   }
   function.addPass(xetile::AddressSums());
+  function.addPass(xetile::ExtendNegated());
   function.addPass(EarlyCSEPass());
   passes.addPass(createModuleToFunctionPassAdaptor(std::move(function)));
 }
