@@ -91,19 +91,22 @@ private:
 /// Each lane then has the sum.
 bool TileWriter::isSummedByProduct(Scope &scope, unsigned number, ArrayRef<Place> places) {
   SmallVector<int64_t> shape = shapeFor(places);
-  // Of fewer rows a subgroup's sums across lanes are few.
-  constexpr int64_t kFewest = 16;
-  if (!plan.narrow || shape[kColumns] != 1 || shape[kRows] / plan.layout[kRows] < kFewest)
+  // Of 8 rows, beside wide values sums and ones find no registers, and sums across lanes are few.
+  constexpr int64_t kWidest = 64;
+  int64_t fewest = plan.tile[kColumns] <= kWidest ? 8 : 16;
+  if (!plan.narrow || shape[kColumns] != 1 || shape[kRows] / plan.layout[kRows] < fewest)
     return false;
   auto sum =
       scope.source.getBody()->getTerminator()->getOperand(number).getDefiningOp<linalg::LinalgOp>();
   if (!sum || sum.getNumReductionLoops() != 1 || sum.getNumDpsInputs() != 1)
     return false;
+  SmallVector<unsigned> reduced;
+  sum.getReductionDims(reduced);
   Value yielded = sum.getBlock()->getTerminator()->getOperand(0);
   auto add = yielded.getDefiningOp<arith::AddFOp>();
   // Of what was not computed, infinities had to be told from NaN.
   return add && yielded.getType().isF32() && !isInMemory(sum->getOperand(0)) &&
-         sum.getStaticLoopRanges().back() > 4 &&
+         sum.getStaticLoopRanges()[reduced.front()] > 4 &&
          llvm::all_of(add->getOperands(),
                       [](Value operand) { return isa<BlockArgument>(operand); });
 }

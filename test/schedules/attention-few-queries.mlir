@@ -1,0 +1,21 @@
+// Of 8 queries of a subgroup the matrix unit adds up powers, too, where values leave registers for sums of all lanes.
+// One query, whose keys workgroups share: its dimension comes behind those of the keys in what is reduced.
+// RUN: sed -e 's/%Q: tensor<16x1024x/%Q: tensor<16x1x/; s/ins(%Q, %T : tensor<16x1024x/ins(%Q, %T : tensor<16x1x/' \
+// RUN:     -e 's/16x1024x1024x/16x1x1024x/g; s/16x1024x64xf32/16x1x64xf32/g' %schedules/payloads/attention_f16.mlir > %t.one.mlir
+// RUN: xetile-opt %t.one.mlir --transform-preload-library='transform-library-paths=%schedules/parts,%schedules/attention.mlir' \
+// RUN:     --transform-interpreter | FileCheck %s --check-prefix=ONE
+// RUN: sed -e 's/x64x/x128x/g' %schedules/payloads/attention_f16.mlir > %t.wide.mlir
+// RUN: xetile-opt %t.wide.mlir --transform-preload-library='transform-library-paths=%schedules/parts,%schedules/attention.mlir' \
+// RUN:     --transform-interpreter | FileCheck %s --check-prefix=WIDE
+
+// ONE: gpu.func @attention_0_attention_kernel
+// ONE: scf.for {{.*}} -> (vector<8x64xf32>, vector<8x1xf32>, vector<8x16xf32>)
+// ONE: %[[P:.*]] = arith.truncf %{{.*}} : vector<8x64xf32> to vector<8x64xf16>
+// ONE: xetile.tile_mma %[[P]], %{{.*}}, %{{.*}} : vector<8x64xf16>, vector<64x16xf16>, vector<8x16xf32>
+// ONE-NOT: xetile.tile_reduce <add>
+// ONE: scf.yield
+
+// WIDE: gpu.func @attention_kernel
+// WIDE: scf.for {{.*}} -> (vector<128x128xf32>, vector<128x1xf32>, vector<128x1xf32>)
+// WIDE: xetile.tile_reduce <add>
+// WIDE: scf.yield
