@@ -19,6 +19,9 @@ from xetile.mlir import ir
         (2, 11, 37, "f32", "bmg", ""),
         (2, 4, 203, "bf16", "pvc", ""),
         (1, 2, 70, "f32", "pvc", ""),
+        # Rows one behind the other, of which a store has parts.
+        (2, 2, 256, "f32", "bmg", ""),
+        (3, 4, 96, "f32", "pvc", ""),
         # Several subgroups share the columns.
         (2, 16, 200, "f32", "bmg", "1, 4"),
         # Three rows would be four.

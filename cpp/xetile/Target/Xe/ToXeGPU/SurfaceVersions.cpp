@@ -9,6 +9,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Dominance.h"
 #include "xetile/Target/Xe/TargetAttr.h"
+#include "xetile/Target/Xe/ToXeGPU/TileAccess.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -40,14 +41,15 @@ LogicalResult SurfaceVersions::classify(Operation *root, StringRef chip) {
   };
   if (root->walk(visit).wasInterrupted())
     return failure();
-  // The 2D unit tests for itself, but fills in zeros only. Rows inside have a quicker message.
+  // The 2D unit tests for itself, but fills in zeros only. Rows inside have quicker messages.
   SmallVector<Operation *> tested;
   root->walk([&](Operation *op) {
     if (!kinds.contains(op) || isa<LoadGatherOp, StoreScatterOp, AtomicRMWScatterOp>(op))
       return;
     auto load = dyn_cast<LoadTileOp>(op);
     bool isRow = load && load.getTile().getType().getDimSize(0) == 1;
-    if (kinds[op] != SurfaceKind::Block || places[op] != SurfaceKind::Block || isRow ||
+    bool mayFold = isa<StoreTileOp>(op) && mayFoldStore(getAccessedTile(op).getType());
+    if (kinds[op] != SurfaceKind::Block || places[op] != SurfaceKind::Block || isRow || mayFold ||
         (load && !load.hasZeroPadding()))
       tested.push_back(op);
   });

@@ -167,6 +167,8 @@ SmallVector<Value> TileAccess::loadMessages(TypedAttr padding) {
 }
 
 void TileAccess::storeMessages(ValueRange blocks) {
+  if (std::optional<TileAccess> folded = foldedStore())
+    return folded->storeMessages(foldBlocks(blocks));
   Value descriptor = createDescriptor(getMessage(BlockAccess::Store));
   CacheHints hints = CacheHints::forStores(builder.getContext());
   forEachBlock([&](int64_t number, int64_t row, int64_t column) {

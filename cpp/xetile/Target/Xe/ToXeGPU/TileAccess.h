@@ -22,6 +22,17 @@ struct CacheHints {
   static CacheHints forPrefetches(mlir::MLIRContext *context, int32_t locality);
 };
 
+/// Rows of a store that shares an address payload with others.
+constexpr int64_t kStoredRows = 8;
+
+/// True if stores of the tile's blocks may be some of more, shorter rows: one row alone is stored
+/// by its address.
+inline bool mayFoldStore(TileType tile) {
+  llvm::ArrayRef<int64_t> blocks = tile.getInnerBlocks();
+  return !blocks.empty() && blocks[0] > 1 && blocks[0] < kStoredRows &&
+         kStoredRows % blocks[0] == 0;
+}
+
 /// One access to a tile, at values that are there where code is written: the tile's blocks are
 /// values, row by row. A tile that is not blocked is one block.
 class TileAccess {
@@ -77,6 +88,10 @@ private:
   bool isRowsInside() const;
   llvm::SmallVector<mlir::Value> loadRows();
   mlir::Value createDescriptor(const BlockShape &shape, bool checksBounds = true);
+  /// The same elements in blocks of eight rows, of the matrix with rows of a part of their length;
+  /// none where these are no rows of memory, or blocks have eight.
+  std::optional<TileAccess> foldedStore();
+  llvm::SmallVector<mlir::Value> foldBlocks(mlir::ValueRange blocks);
   llvm::SmallVector<mlir::OpFoldResult> getMessagePlace(int64_t row, int64_t column);
   mlir::Value fillPadding(mlir::Value block, mlir::Value mask, mlir::TypedAttr padding);
   /// The message of a block, in the elements of the tile and in memory order.
