@@ -7,6 +7,12 @@
 // RUN: sed -e 's/x64x/x128x/g' %schedules/payloads/attention_f16.mlir > %t.wide.mlir
 // RUN: xetile-opt %t.wide.mlir --transform-preload-library='transform-library-paths=%schedules/parts,%schedules/attention.mlir' \
 // RUN:     --transform-interpreter | FileCheck %s --check-prefix=WIDE
+// RUN: sed -e 's/f16/bf16/g' %t.wide.mlir > %t.bf16.mlir
+// RUN: xetile-opt %t.bf16.mlir --transform-preload-library='transform-library-paths=%schedules/parts,%schedules/attention.mlir' \
+// RUN:     --transform-interpreter | FileCheck %s --check-prefix=STEPS
+// RUN: sed -e 's/"lazy"> = 0/"lazy"> = 60/' %schedules/attention.mlir > %t.lazy.mlir
+// RUN: xetile-opt %t.wide.mlir --transform-preload-library='transform-library-paths=%schedules/parts,%t.lazy.mlir' \
+// RUN:     --transform-interpreter | FileCheck %s --check-prefix=STEPS
 
 // ONE: gpu.func @attention_0_attention_kernel
 // ONE: scf.for {{.*}} -> (vector<8x64xf32>, vector<8x1xf32>, vector<8x16xf32>)
@@ -15,7 +21,19 @@
 // ONE-NOT: xetile.tile_reduce <add>
 // ONE: scf.yield
 
+// Lanes add up what they have, as a tree, and are put together behind the loop.
 // WIDE: gpu.func @attention_kernel
-// WIDE: scf.for {{.*}} -> (vector<128x128xf32>, vector<128x1xf32>, vector<128x1xf32>)
-// WIDE: xetile.tile_reduce <add>
+// WIDE: %[[LOOP:.*]]:3 = scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %[[L:.*]] = %{{.*}}) -> (vector<128x128xf32>, vector<128x1xf32>, vector<128x16xf32>)
+// WIDE: %[[SCALED:.*]] = arith.mulf %[[L]], %{{.*}} : vector<128x16xf32>
+// WIDE-COUNT-8: vector.extract_strided_slice
+// WIDE-COUNT-7: arith.addf
+// WIDE: arith.addf %[[SCALED]], %{{.*}} : vector<128x16xf32>
+// WIDE-NOT: xetile.tile_reduce <add>
 // WIDE: scf.yield
+// WIDE: xetile.tile_reduce <add> %[[LOOP]]#2, [1]
+
+// Of bf16 there are no registers for it, and sums whose size decides are whole ones.
+// STEPS: gpu.func @attention_kernel
+// STEPS: scf.for {{.*}} -> (vector<128x128xf32>, vector<128x1xf32>, vector<128x1xf32>)
+// STEPS: xetile.tile_reduce <add>
+// STEPS: scf.yield

@@ -54,7 +54,7 @@ FIGURES: tuple[Figure, ...] = (
     _products("convolution", "convolution, stride 2", "f16", (1.4, 1.35)),
     *_both("windows", "max pool 2x2", (14.35, 11.1), (22.2, 16.7)),
     _products("attention", "attention, heads of 64", "f16", (10.15, 9.1)),
-    _products("attention", "attention, heads of 128", "f16", (9.5, 6)),
+    _products("attention", "attention, heads of 128", "f16", (8.6, 5.8)),
     _products("attention", "attention with lazy maxima, heads of 64, by hand exact", "f16", (8.95, 7.8)),
     _products("attention", "attention of one query", "f16", (10.25, 9.45)),
     _products("attention", "attention of bf16, heads of 128, by hand of f16", "f16", (10.95, 8.15)),

@@ -4,6 +4,7 @@
 // result needs, and those of other results at the places that follow. Refused: bounds that are not
 // known.
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
 #include "xetile/IR/LazyAttr.h"
 #include "xetile/IR/ReachAttrs.h"
 #include "xetile/IR/XeTileOps.h"
@@ -87,14 +88,54 @@ private:
 
 } // namespace
 
-/// True if a loop carries row sums of powers: the matrix unit adds those up as products with ones.
-/// Each lane then has the sum.
-bool TileWriter::isSummedByProduct(Scope &scope, unsigned number, ArrayRef<Place> places) {
+/// The op that alone reads a value; null where there are several.
+static Operation *onlyUser(Value value) {
+  if (value.use_empty() || !llvm::all_equal(value.getUsers()))
+    return nullptr;
+  return *value.user_begin();
+}
+
+/// True if a loop adds `sum` to a row of zeros, and otherwise only multiplies it by numbers of
+/// rows: parts of the sum may stay apart until the loop ends.
+static bool isLinear(scf::ForOp loop, unsigned number, linalg::LinalgOp sum) {
+  auto zero = loop.getInitArgs()[number].getDefiningOp<linalg::FillOp>();
+  if (!zero || !matchPattern(zero.getInputs().front(), m_AnyZeroFloat()) ||
+      loop->hasAttr(kLazyAttr))
+    return false;
+  Value carried = loop.getRegionIterArg(number);
+  while (auto op = dyn_cast_if_present<linalg::LinalgOp>(onlyUser(carried))) {
+    OpOperand *input = nullptr;
+    for (OpOperand *operand : op.getDpsInputOperands())
+      if (operand->get() == carried && std::exchange(input, operand))
+        return false;
+    if (op == sum)
+      return !input;
+    if (!input || op.getNumParallelLoops() != op.getNumLoops() || op->getNumResults() != 1 ||
+        !op.getRegionOutputArgs().front().use_empty())
+      return false;
+    auto product = op.getBlock()->getTerminator()->getOperand(0).getDefiningOp<arith::MulFOp>();
+    BlockArgument factor = op.getMatchingBlockArgument(input);
+    if (!product || !factor.hasOneUse() || *factor.user_begin() != product)
+      return false;
+    carried = op->getResult(0);
+  }
+  return false;
+}
+
+/// True if sums of the lanes of a subgroup's `rows` are put together behind a loop. Of 8 rows,
+/// beside wide values the matrix unit's sums and ones find no registers.
+bool TileWriter::sumsStayInLanes(int64_t rows) const {
+  constexpr int64_t kWidest = 64, kMost = 8;
+  return rows / plan.layout[kRows] <= kMost && plan.tile[kColumns] > kWidest;
+}
+
+/// True if a loop carries row sums of powers in 16 columns: the matrix unit adds powers up as
+/// products with ones, of which each lane has all, or each lane adds up those that it has. Powers
+/// of bf16, which do not take the registers of scores, leave none for that.
+bool TileWriter::isSummedInLanes(Scope &scope, unsigned number, ArrayRef<Place> places) {
   SmallVector<int64_t> shape = shapeFor(places);
-  // Of 8 rows, beside wide values sums and ones find no registers, and sums across lanes are few.
-  constexpr int64_t kWidest = 64;
-  int64_t fewest = plan.tile[kColumns] <= kWidest ? 8 : 16;
-  if (!plan.narrow || shape[kColumns] != 1 || shape[kRows] / plan.layout[kRows] < fewest)
+  constexpr int64_t kFewest = 8;
+  if (!plan.narrow || shape[kColumns] != 1 || shape[kRows] / plan.layout[kRows] < kFewest)
     return false;
   auto sum =
       scope.source.getBody()->getTerminator()->getOperand(number).getDefiningOp<linalg::LinalgOp>();
@@ -108,7 +149,9 @@ bool TileWriter::isSummedByProduct(Scope &scope, unsigned number, ArrayRef<Place
   return add && yielded.getType().isF32() && !isInMemory(sum->getOperand(0)) &&
          sum.getStaticLoopRanges()[reduced.front()] > 4 &&
          llvm::all_of(add->getOperands(),
-                      [](Value operand) { return isa<BlockArgument>(operand); });
+                      [](Value operand) { return isa<BlockArgument>(operand); }) &&
+         (!sumsStayInLanes(shape[kRows]) ||
+          (plan.narrow.isF16() && isLinear(scope.source, number, sum)));
 }
 
 /// The vector that a loop on its way carries of a tensor at `places`.
@@ -123,7 +166,7 @@ Value TileWriter::carriedOf(Scope &scope, unsigned number, ArrayRef<Place> place
   }
   Type element = cast<RankedTensorType>(scope.source.getResult(number).getType()).getElementType();
   SmallVector<int64_t> shape = shapeFor(places);
-  if (isSummedByProduct(scope, number, places))
+  if (isSummedInLanes(scope, number, places))
     shape[kColumns] = kLanes;
   Value argument = scope.loop.getBody()->addArgument(VectorType::get(shape, element), loc);
   scope.carried.push_back({number, SmallVector<Place>(places), argument});
@@ -296,12 +339,13 @@ FailureOr<Value> TileWriter::ofLoop(scf::ForOp source, unsigned number, ArrayRef
     append(key, carried.places);
     Value rows = made;
     if (shape != ArrayRef(shapeFor(carried.places)))
-      rows =
-          TileReduceOp::create(b, loc,
-                               VectorType::get(shapeFor(carried.places),
-                                               cast<VectorType>(made.getType()).getElementType()),
-                               vector::CombiningKind::MAXNUMF, made,
-                               ArrayRef<int64_t>(static_cast<int64_t>(kColumns)), WgMapAttr());
+      rows = TileReduceOp::create(
+          b, loc,
+          VectorType::get(shapeFor(carried.places),
+                          cast<VectorType>(made.getType()).getElementType()),
+          sumsStayInLanes(shape[kRows]) ? vector::CombiningKind::ADD
+                                        : vector::CombiningKind::MAXNUMF,
+          made, ArrayRef<int64_t>(static_cast<int64_t>(kColumns)), WgMapAttr());
     scopes.back()->known[key] = rows;
     if (!result)
       result = rows;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a contraction of f16 or bf16 whose result runs along rows and columns. Out: tile_mma of its
 // operands, each as long as k. Refused: nothing; other contractions are sums.
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "xetile/IR/XeTileOps.h"
 #include "xetile/Linalg/Contraction.h"
 #include "xetile/Schedule/Tiles/Seams.h"
@@ -129,6 +130,21 @@ Value TileWriter::sumByProduct(Value powers, Value sums) {
       splat(b.getFloatAttr(plan.narrow, 1.0), {shape[kColumns], lanes.getDimSize(kColumns)});
   return TileMmaOp::create(b, loc, lanes, narrow, ones, sums, mapOf(lanes.getShape()), false,
                            false);
+}
+
+/// Adds rows of powers to sums of which each lane has those of its columns.
+Value TileWriter::sumInLanes(Value powers, Value sums) {
+  auto type = cast<VectorType>(powers.getType());
+  SmallVector<int64_t> shape(cast<VectorType>(sums.getType()).getShape());
+  SmallVector<Value> parts;
+  for (int64_t column = 0; column < type.getDimSize(kColumns); column += shape[kColumns])
+    parts.push_back(vector::ExtractStridedSliceOp::create(
+        b, loc, powers, ArrayRef<int64_t>{0, column}, shape, ArrayRef<int64_t>{1, 1}));
+  // As a tree: errors grow with the steps of the loop only.
+  for (; parts.size() > 1; parts.resize(llvm::divideCeil(parts.size(), 2)))
+    for (size_t i = 0, half = llvm::divideCeil(parts.size(), 2); half + i < parts.size(); ++i)
+      parts[i] = arith::AddFOp::create(b, loc, parts[i], parts[half + i]);
+  return arith::AddFOp::create(b, loc, sums, parts.front());
 }
 
 FailureOr<Value> TileWriter::multiply(Product &product, ArrayRef<Place> loops) {

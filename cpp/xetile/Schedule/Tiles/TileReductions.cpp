@@ -163,8 +163,12 @@ FailureOr<Value> TileWriter::finish(Reduction &r, Value total) {
     if (failed(sums))
       return failure();
     if (cast<VectorType>(sums->getType()).getDimSize(kColumns) > 1 &&
-        llvm::equal(r.as, ArrayRef(ReducedAs::Columns)))
-      return sumByProduct(total, *sums);
+        llvm::equal(r.as, ArrayRef(ReducedAs::Columns))) {
+      SmallVector<int64_t> shape{cast<VectorType>(total.getType()).getDimSize(kRows),
+                                 size(kColumns)};
+      return sumsStayInLanes(shape[kRows]) ? sumInLanes(repeat(total, shape), *sums)
+                                           : sumByProduct(total, *sums);
+    }
   }
   bool isMaximum =
       r.kind == vector::CombiningKind::MAXIMUMF || r.kind == vector::CombiningKind::MAXNUMF;

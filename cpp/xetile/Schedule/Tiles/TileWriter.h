@@ -279,7 +279,8 @@ private:
   mlir::LogicalResult writeCarried(Scope &scope, size_t outside, const Scope *before,
                                    llvm::SmallVector<mlir::Value> &inits,
                                    llvm::SmallVector<mlir::Value> &yields);
-  bool isSummedByProduct(Scope &scope, unsigned number, llvm::ArrayRef<Place> places);
+  bool sumsStayInLanes(int64_t rows) const;
+  bool isSummedInLanes(Scope &scope, unsigned number, llvm::ArrayRef<Place> places);
   mlir::Value carriedOf(Scope &scope, unsigned number, llvm::ArrayRef<Place> places);
 
   // Products of matrices.
@@ -349,6 +350,7 @@ private:
   mlir::FailureOr<mlir::Value> finish(Reduction &reduction, mlir::Value total);
   mlir::Value combine(Reduction &reduction, mlir::Value a, mlir::Value b);
   mlir::Value sumByProduct(mlir::Value powers, mlir::Value sums);
+  mlir::Value sumInLanes(mlir::Value powers, mlir::Value sums);
 
   // Reductions element by element.
   struct Fold;

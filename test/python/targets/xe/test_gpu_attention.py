@@ -31,6 +31,7 @@ CASES = {
     "heads share keys": (replace(SMALL, batch=2, heads=4, key_heads=2, keys=32, values=48), "pvc"),
     "bf16, odd sizes of heads": (replace(SMALL, keys=50, inner=40, values=24, dtype="bf16"), "bmg"),
     "heads of 96": (replace(SMALL, inner=96, values=96, mask="causal", offset=17), "pvc"),
+    "heads of 128": (replace(SMALL, rows=37, keys=69, inner=128, values=128, mask="causal", offset=32), "bmg"),
     "heads of 128, bf16": (replace(SMALL, keys=35, inner=128, values=128, dtype="bf16"), "bmg"),
     "heads of 256": (replace(SMALL, rows=9, keys=21, inner=256, values=256), "pvc"),
     "f32": (replace(SMALL, inner=16, values=16, dtype="f32", mask="causal"), "pvc"),
