@@ -11,8 +11,8 @@ CORE = Path(__file__).parents[2] / "cpp" / "xetile"
 # Room -> the rooms that it may include. Facts are plain data, without IR.
 LAYERS = {"Facts", "IR", "Layout", "Linalg", "Transforms", "Conversion"}
 TARGET = LAYERS | {"Target", "Target/Host"}
-# What all rooms of a target ask for is none's: the declarations of their passes, the chip.
-XE_GROUND = {f"Target/Xe/{name}.h" for name in ("Passes", "TargetAttr", "RegisterFile", "SpaceNumber")}
+# What all rooms of a target ask for is none's: the declarations of their passes, the chip, what divides a number.
+XE_GROUND = {f"Target/Xe/{name}.h" for name in ("Passes", "TargetAttr", "RegisterFile", "SpaceNumber", "KnownMultiple")}
 CPU_GROUND = {"Target/Cpu/Passes.h"}
 NVIDIA_GROUND = {"Target/Nvidia/Passes.h"}
 XE = TARGET | XE_GROUND

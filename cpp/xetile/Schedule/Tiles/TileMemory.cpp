@@ -393,10 +393,18 @@ Value TileWriter::gather(Value tensor, ArrayRef<Value> indices, TypedAttr paddin
   return loadFrom(tile, mask, padding);
 }
 
+/// True if all rows of pairs of elements of 16 bits begin with a word.
+static bool haveWords(MemRefType type) {
+  return type.getElementTypeBitWidth() == 16 && type.hasStaticShape() &&
+         type.getLayout().isIdentity() && type.getRank() > 0 && type.getShape().back() % 2 == 0;
+}
+
 void TileWriter::store(Value vector, Value tensor, Value buffer, ArrayRef<Place> places) {
   Memory memory = describe(tensor, buffer);
   Type element = cast<MemRefType>(buffer.getType()).getElementType();
-  bool scatters = plan.scatters && element.getIntOrFloatBitWidth() == 32 &&
+  bool hasWords = element.getIntOrFloatBitWidth() == 32 ||
+                  (plan.scattersPairs && haveWords(cast<MemRefType>(buffer.getType())));
+  bool scatters = plan.scatters && hasWords &&
                   llvm::all_of(llvm::zip_equal(places, memory.extents), [&](const auto &each) {
                     return isInside(std::get<0>(each), std::get<1>(each));
                   });

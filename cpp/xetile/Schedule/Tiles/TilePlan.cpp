@@ -163,6 +163,7 @@ void sizeElementwise(int64_t rows, int64_t columns, const Probe &found, TilePlan
   // Lanes have neighbours of a row.
   if (found.strided && found.inputs == 1 && rows >= 8 && columns >= 16) {
     plan.scatters = columns >= 32;
+    plan.scattersPairs = plan.scatters && !found.splitsWords;
     return sizeInside(rows, columns, 8, plan.scatters ? 32 : 16, plan);
   }
   if (found.misaligned && rows >= 8 && columns >= 64)

@@ -38,6 +38,8 @@ struct TilePlan {
   /// True if results are stored element by element: lanes have neighbours of a row, as those have
   /// that read elements some steps apart.
   bool scatters = false;
+  /// True if results of 16 bits are, too, as pairs of neighbours.
+  bool scattersPairs = false;
   /// How many folded rows a workgroup computes one after the other, along the last dimension that
   /// is none of the tile's: what all rows read stays in registers.
   int64_t rowsInTurn = 1;

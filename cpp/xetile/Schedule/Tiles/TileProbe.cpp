@@ -50,18 +50,37 @@ void countReduced(linalg::LinalgOp op, unsigned dim, ReducedAs as, Probe &found)
   }
 }
 
-/// True if neighbours along the columns of a tile are some steps of `expr` apart.
-bool passesColumns(AffineExpr expr, ArrayRef<unsigned> loops) {
-  bool passes = false;
+/// How many steps of `expr` neighbours along the columns of a tile are apart at most; 1 where they
+/// are none.
+int64_t stepOfColumns(AffineExpr expr, ArrayRef<unsigned> loops) {
+  int64_t most = 1;
   expr.walk([&](AffineExpr part) {
     auto product = dyn_cast<AffineBinaryOpExpr>(part);
     if (!product || product.getKind() != AffineExprKind::Mul)
       return;
     auto dim = dyn_cast<AffineDimExpr>(product.getLHS());
     auto step = dyn_cast<AffineConstantExpr>(product.getRHS());
-    passes |= dim && step && step.getValue() > 1 && (loops[dim.getPosition()] & kColumnBit) != 0;
+    if (dim && step && (loops[dim.getPosition()] & kColumnBit) != 0)
+      most = std::max(most, step.getValue());
   });
-  return passes;
+  return most;
+}
+
+/// True if elements so many steps apart are words, or begin words of 32 bits.
+bool beginWords(RankedTensorType type, int64_t step) {
+  constexpr int64_t kMostSteps = 4;
+  bool arePairs = type.getElementTypeBitWidth() == 16 && step % 2 == 0 && step <= kMostSteps &&
+                  type.hasStaticShape() && type.getShape().back() % 2 == 0;
+  return type.getElementTypeBitWidth() == 32 || arePairs;
+}
+
+/// Of a tensor in memory, whose elements an op reads at `map`.
+void probeSteps(Value tensor, AffineMap map, ArrayRef<unsigned> loops, Probe &found) {
+  if (map.getNumResults() == 0 || !isInMemory(tensor))
+    return;
+  int64_t step = stepOfColumns(map.getResults().back(), loops);
+  found.strided |= step > 1;
+  found.splitsWords |= step > 1 && !beginWords(cast<RankedTensorType>(tensor.getType()), step);
 }
 
 void probeLinalg(linalg::LinalgOp op, unsigned result, ArrayRef<unsigned> roles,
@@ -108,8 +127,7 @@ void probeLinalg(linalg::LinalgOp op, unsigned result, ArrayRef<unsigned> roles,
       continue;
     std::vector<unsigned> inner;
     AffineMap operandMap = op.getMatchingIndexingMap(&operand);
-    found.strided |= operandMap.getNumResults() > 0 && isInMemory(operand.get()) &&
-                     passesColumns(operandMap.getResults().back(), loops);
+    probeSteps(operand.get(), operandMap, loops, found);
     for (AffineExpr expr : operandMap.getResults()) {
       unsigned mask = 0;
       expr.walk([&](AffineExpr part) {

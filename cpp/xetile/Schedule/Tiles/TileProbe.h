@@ -28,6 +28,8 @@ struct Probe {
   bool transposed = false;
   /// True if elements of rows of memory are read some steps apart.
   bool strided = false;
+  /// True if some of these are in the middle of words of 32 bits.
+  bool splitsWords = false;
   unsigned inputs = 0;
   /// Of these, one number a row, as statistics of rows are.
   unsigned numbersOfRows = 0;

@@ -119,11 +119,37 @@ gpu.module @k {
     gpu.return
   }
 
+  // Elements of 16 bits that are known to begin with a word are as words; where every other row begins in the middle, they are not.
+  // CHECK-LABEL: gpu.func @elements_in_words
+  // CHECK: xegpu.load {{.*}}block = [2, 32], register = {{\[\[}}0, 1], [1, 0]], lane = {{\[\[}}0, 2], [0, 4], [0, 8], [0, 16]]>
+  // CHECK: xegpu.load {{.*}}block = [2, 16], register = {{\[\[}}1, 0]], lane = {{\[\[}}0, 1], [0, 2], [0, 4], [0, 8]]>
+  gpu.func @elements_in_words(%x: memref<8x64xf16>, %b: i64) kernel {
+    %even = arith.constant dense<[[0], [64]]> : vector<2x1xindex>
+    %odd = arith.constant dense<[[0], [65]]> : vector<2x1xindex>
+    %two = arith.constant dense<2> : vector<1x32xindex>
+    %all = arith.constant dense<true> : vector<2x32xi1>
+    %pointer = memref.extract_aligned_pointer_as_index %x : memref<8x64xf16> -> index
+    %a = arith.index_cast %pointer : index to i64
+    %line = vector.step : vector<32xindex>
+    %row = vector.shape_cast %line : vector<32xindex> to vector<1x32xindex>
+    %along = arith.muli %row, %two : vector<1x32xindex>
+    %steps = vector.broadcast %along : vector<1x32xindex> to vector<2x32xindex>
+    %rows = vector.broadcast %even : vector<2x1xindex> to vector<2x32xindex>
+    %offsets = arith.addi %steps, %rows : vector<2x32xindex>
+    %v = xegpu.load %a[%offsets], %all : i64, vector<2x32xindex>, vector<2x32xi1> -> vector<2x32xf16>
+    xegpu.store %v, %b[%offsets], %all : vector<2x32xf16>, i64, vector<2x32xindex>, vector<2x32xi1>
+    %apart = vector.broadcast %odd : vector<2x1xindex> to vector<2x32xindex>
+    %others = arith.addi %steps, %apart : vector<2x32xindex>
+    %w = xegpu.load %a[%others], %all : i64, vector<2x32xindex>, vector<2x32xi1> -> vector<2x32xf16>
+    xegpu.store %w, %b[%others], %all : vector<2x32xf16>, i64, vector<2x32xindex>, vector<2x32xi1>
+    gpu.return
+  }
+
   // Elements of rows two steps apart: a lane has two of them, four with what lies between, which a store follows.
   // CHECK-LABEL: gpu.func @elements_in_steps
   // CHECK: xegpu.load {{.*}}block = [2, 32], register = {{\[\[}}0, 1], [1, 0]], lane = {{\[\[}}0, 2], [0, 4], [0, 8], [0, 16]]>
   // CHECK-NOT: xetile.convert_lanes
-  // Shorter ones are loaded one by one.
+  // Shorter ones, which may begin in the middle of words, are loaded one by one.
   // CHECK: xegpu.load {{.*}}block = [2, 16], register = {{\[\[}}1, 0]], lane = {{\[\[}}0, 1], [0, 2], [0, 4], [0, 8]]>
   // So are those under a mask.
   // CHECK: xegpu.load {{.*}}block = [2, 16], register = {{\[\[}}1, 0]], lane = {{\[\[}}0, 1], [0, 2], [0, 4], [0, 8]]>

@@ -196,6 +196,78 @@ gpu.module @k {
     gpu.return
   }
 
+  // Of 16 bits, too, where they are known to begin with a word.
+  // CHECK-LABEL: gpu.func @neighbours_in_words
+  // CHECK: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> vector<4xf16>
+  // CHECK-NOT: llvm.load
+  // CHECK: llvm.store %{{.*}} {alignment = 4 : i64} : vector<2xf16>, !llvm.ptr<1>
+  // CHECK-NOT: llvm.store
+  gpu.func @neighbours_in_words(%x: memref<4x64xf16>, %y: memref<4x32xf16>, %n: index) kernel {
+    %two = arith.constant dense<2> : vector<1x32xindex>
+    %c2 = arith.constant 2 : i64
+    %all = arith.constant dense<true> : vector<1x32xi1>
+    %c128 = arith.constant 128 : index
+    %px = memref.extract_aligned_pointer_as_index %x : memref<4x64xf16> -> index
+    %py = memref.extract_aligned_pointer_as_index %y : memref<4x32xf16> -> index
+    %down = arith.muli %n, %c128 : index
+    %ax = arith.addi %px, %down : index
+    %a = arith.index_cast %ax : index to i64
+    %b = arith.index_cast %py : index to i64
+    %line = vector.step : vector<32xindex>
+    %row = vector.shape_cast %line : vector<32xindex> to vector<1x32xindex>
+    %offsets = arith.muli %row, %two : vector<1x32xindex>
+    %even = xegpu.load %a[%offsets], %all : i64, vector<1x32xindex>, vector<1x32xi1> -> vector<1x32xf16>
+    %next = arith.addi %a, %c2 : i64
+    %odd = xegpu.load %next[%offsets], %all : i64, vector<1x32xindex>, vector<1x32xi1> -> vector<1x32xf16>
+    %sum = arith.addf %even, %odd : vector<1x32xf16>
+    xegpu.store %sum, %b[%row], %all : vector<1x32xf16>, i64, vector<1x32xindex>, vector<1x32xi1>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @neighbours_anywhere
+  // CHECK-COUNT-4: llvm.load %{{.*}} {alignment = 2 : i64} : !llvm.ptr<1> -> f16
+  // CHECK-COUNT-2: llvm.store %{{.*}} {alignment = 2 : i64} : f16
+  gpu.func @neighbours_anywhere(%a: i64, %b: i64) kernel {
+    %two = arith.constant dense<2> : vector<1x32xindex>
+    %c2 = arith.constant 2 : i64
+    %all = arith.constant dense<true> : vector<1x32xi1>
+    %line = vector.step : vector<32xindex>
+    %row = vector.shape_cast %line : vector<32xindex> to vector<1x32xindex>
+    %offsets = arith.muli %row, %two : vector<1x32xindex>
+    %even = xegpu.load %a[%offsets], %all : i64, vector<1x32xindex>, vector<1x32xi1> -> vector<1x32xf16>
+    %next = arith.addi %a, %c2 : i64
+    %odd = xegpu.load %next[%offsets], %all : i64, vector<1x32xindex>, vector<1x32xi1> -> vector<1x32xf16>
+    %sum = arith.addf %even, %odd : vector<1x32xf16>
+    xegpu.store %sum, %b[%row], %all : vector<1x32xf16>, i64, vector<1x32xindex>, vector<1x32xi1>
+    gpu.return
+  }
+
+  // The first of four is the second half of a word: the two between are one.
+  // CHECK-LABEL: gpu.func @neighbours_within_words
+  // CHECK: llvm.load %{{.*}} -> f16
+  // CHECK: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> vector<2xf16>
+  // CHECK: llvm.load %{{.*}} -> f16
+  gpu.func @neighbours_within_words(%x: memref<4x64xf16>, %y: memref<4x32xf16>) kernel {
+    %two = arith.constant dense<2> : vector<1x32xindex>
+    %c2 = arith.constant 2 : i64
+    %all = arith.constant dense<true> : vector<1x32xi1>
+    %px = memref.extract_aligned_pointer_as_index %x : memref<4x64xf16> -> index
+    %py = memref.extract_aligned_pointer_as_index %y : memref<4x32xf16> -> index
+    %c2_index = arith.constant 2 : index
+    %ax = arith.addi %px, %c2_index : index
+    %a = arith.index_cast %ax : index to i64
+    %b = arith.index_cast %py : index to i64
+    %line = vector.step : vector<32xindex>
+    %row = vector.shape_cast %line : vector<32xindex> to vector<1x32xindex>
+    %offsets = arith.muli %row, %two : vector<1x32xindex>
+    %even = xegpu.load %a[%offsets], %all : i64, vector<1x32xindex>, vector<1x32xi1> -> vector<1x32xf16>
+    %next = arith.addi %a, %c2 : i64
+    %odd = xegpu.load %next[%offsets], %all : i64, vector<1x32xindex>, vector<1x32xi1> -> vector<1x32xf16>
+    %sum = arith.addf %even, %odd : vector<1x32xf16>
+    xegpu.store %sum, %b[%row], %all : vector<1x32xf16>, i64, vector<1x32xindex>, vector<1x32xi1>
+    gpu.return
+  }
+
   // Not across a store, which may change them.
   // CHECK-LABEL: gpu.func @neighbours_of_what_is_stored
   // CHECK-NOT: vector<4xf32>

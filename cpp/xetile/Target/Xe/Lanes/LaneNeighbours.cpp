@@ -17,6 +17,8 @@ using namespace xetile;
 namespace {
 
 constexpr int64_t kMostBytes = 16;
+// A longer access begins at a multiple of them.
+constexpr int64_t kWordBytes = 4;
 
 /// For each lane the bytes from the first element of the first load to one of its elements, and the
 /// registers of loads that hold it.
@@ -45,11 +47,12 @@ template <typename Op> static std::optional<LinearOffsets> addressesOf(Op op, Va
       cast<VectorType>(offsets.getType()).getShape() != type.getShape() ||
       !memory.getType().isInteger(64) || !matchPattern(op.getMask(), m_One()))
     return std::nullopt;
-  // A longer access to shorter elements may not start where they do.
   unsigned bits = memoryBits(type.getElementType());
-  if (bits != 32 || type.getElementType().isIndex())
+  if ((bits != 32 && bits != 16) || type.getElementType().isIndex())
     return std::nullopt;
-  return linearAddresses(memory, offsets, bits / 8);
+  std::optional<LinearOffsets> addresses = linearAddresses(memory, offsets, bits / 8);
+  return bits == 32 || (addresses && addresses->termsAreMultiplesOf(kWordBytes)) ? addresses
+                                                                                 : std::nullopt;
 }
 
 /// True if memory may change by `op`.
@@ -106,9 +109,13 @@ static SmallVector<Piece> piecesOf(const Neighbours &neighbours, const LaneTable
   return pieces;
 }
 
-/// How many pieces from the first on one access takes.
-static unsigned runAt(ArrayRef<Piece> pieces, int64_t bytes) {
+/// How many pieces from the first on one access takes; their places count from the address `first`.
+static unsigned runAt(ArrayRef<Piece> pieces, int64_t first, int64_t bytes) {
   unsigned most = 1;
+  if (bytes < kWordBytes &&
+      llvm::any_of(
+          pieces[0].places, [&](int64_t place) { return (first + place) % kWordBytes != 0; }))
+    return most;
   auto follows = [&](unsigned at) {
     return llvm::all_of(llvm::zip_equal(pieces[0].places, pieces[at].places), [&](auto places) {
       return std::get<1>(places) - std::get<0>(places) == int64_t(at) * bytes;
@@ -134,7 +141,7 @@ static bool forEachRun(LaneContext &lanes, const Neighbours &neighbours, Op op, 
   SmallVector<Piece> pieces = piecesOf(neighbours, table, type.getShape());
   SmallVector<ArrayRef<Piece>> runs;
   for (ArrayRef<Piece> rest = pieces; !rest.empty(); rest = rest.drop_front(runs.back().size()))
-    runs.push_back(rest.take_front(runAt(rest, bytes)));
+    runs.push_back(rest.take_front(runAt(rest, neighbours.first.constant, bytes)));
   if (runs.size() == pieces.size())
     return false;
   // Of two elements that are stored to one place, the last one stays.
@@ -154,6 +161,12 @@ static bool forEachRun(LaneContext &lanes, const Neighbours &neighbours, Op op, 
   return true;
 }
 
+/// Of an access to `count` elements, in bytes.
+static unsigned alignmentOf(Type element, int64_t count) {
+  unsigned bytes = memoryBits(element) / 8;
+  return count == 1 ? bytes : std::max(bytes, unsigned(kWordBytes));
+}
+
 bool xetile::loadNeighbours(xegpu::LoadGatherOp op, LaneContext &lanes) {
   Neighbours neighbours = findNeighbours(op, lanes);
   if (neighbours.loads.empty())
@@ -167,7 +180,7 @@ bool xetile::loadNeighbours(xegpu::LoadGatherOp op, LaneContext &lanes) {
     int64_t count = run.size();
     Type type = count == 1 ? element : Type(VectorType::get({count}, element));
     Values elements;
-    appendRegisters(b, loadElement(b, type, pointer, memoryBits(element) / 8), elements);
+    appendRegisters(b, loadElement(b, type, pointer, alignmentOf(element, count)), elements);
     for (auto [piece, loaded] : llvm::zip_equal(run, elements))
       for (Piece::Holder holder : piece.holders)
         registers[holder.load][holder.flat] = loaded;
@@ -203,7 +216,7 @@ bool xetile::storeNeighbours(xegpu::StoreScatterOp op, LaneContext &lanes) {
     }
     int64_t count = elements.size();
     Value value = count == 1 ? elements[0] : b.build(VectorType::get({count}, element), elements);
-    storeElement(b, value, pointer, memoryBits(element) / 8);
+    storeElement(b, value, pointer, alignmentOf(element, count));
   };
   return forEachRun(lanes, neighbours, op, op.getDest(), store);
 }

@@ -70,18 +70,31 @@ void LaneAssigner::setRows(Value value, int64_t neighbours) {
 }
 
 void LaneAssigner::setNeighbours(xegpu::LoadGatherOp load) {
-  constexpr int64_t kMostBytes = 16;
+  constexpr int64_t kMostBytes = 16, kWordBytes = 4;
   auto type = dyn_cast<VectorType>(load.getValue().getType());
   if (!type || type.getRank() != 2 || !load.getOffsets() || !isVector(load.getOffsets()) ||
       !matchPattern(load.getMask(), m_One()))
     return;
+  int64_t bytes = memoryBits(type.getElementType()) / 8;
   std::optional<LinearOffsets> offsets = linearOffsets(load.getOffsets());
-  // Shorter elements are loaded one by one.
-  if (!offsets || offsets->steps.size() != 2 || memoryBits(type.getElementType()) != 32)
+  if (!offsets || offsets->steps.size() != 2 || (bytes != kWordBytes && bytes != 2))
     return;
   int64_t step = offsets->steps[1];
-  if (int64_t neighbours = step > 1 ? kMostBytes / (step * 4) : 0; neighbours > 1)
-    setRows(load.getValue(), int64_t(llvm::bit_floor(uint64_t(neighbours))));
+  // A word of two elements begins at a multiple of it in all lanes.
+  if (bytes < kWordBytes) {
+    std::optional<LinearOffsets> addresses =
+        load.getSource().getType().isInteger(64)
+            ? linearAddresses(load.getSource(), load.getOffsets(), bytes)
+            : std::nullopt;
+    if (!addresses || !addresses->termsAreMultiplesOf(kWordBytes) ||
+        llvm::any_of(addresses->steps, [](int64_t apart) { return apart % kWordBytes != 0; }))
+      return;
+  }
+  int64_t neighbours = step > 1 ? llvm::bit_floor(uint64_t(kMostBytes / (step * bytes))) : 0;
+  while (neighbours > 1 && type.getDimSize(1) % (neighbours * int64_t(lanes)) != 0)
+    neighbours /= 2;
+  if (neighbours > 1)
+    setRows(load.getValue(), neighbours);
 }
 
 void LaneAssigner::tie(ArrayRef<Value> values) {

@@ -8,6 +8,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "xetile/IR/XeTileOps.h"
+#include "xetile/Target/Xe/KnownMultiple.h"
 
 using namespace mlir;
 using namespace xetile;
@@ -32,6 +33,12 @@ std::optional<int64_t> LinearOffsets::minus(const LinearOffsets &other) const {
   LinearOffsets difference = *this;
   difference.add(other, -1);
   return difference.terms.empty() ? std::optional(difference.constant) : std::nullopt;
+}
+
+bool LinearOffsets::termsAreMultiplesOf(int64_t number) const {
+  return llvm::all_of(terms, [&](const auto &term) {
+    return getKnownMultiple(term.first) * uint64_t(term.second) % uint64_t(number) == 0;
+  });
 }
 
 namespace {

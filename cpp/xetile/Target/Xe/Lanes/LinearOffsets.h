@@ -22,6 +22,8 @@ struct LinearOffsets {
   void scale(int64_t by);
   /// Its value less that of `other`, where this is a constant and the steps are the same.
   std::optional<int64_t> minus(const LinearOffsets &other) const;
+  /// True if all but the constant and the coordinates' steps is known to be a multiple of `number`.
+  bool termsAreMultiplesOf(int64_t number) const;
 };
 
 /// `value` in these terms; nothing where elements differ by more than their coordinates.

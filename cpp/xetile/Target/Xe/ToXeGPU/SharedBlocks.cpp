@@ -11,7 +11,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/XeGPU/IR/XeGPU.h"
-#include "xetile/Target/Xe/ToXeGPU/KnownMultiple.h"
+#include "xetile/Target/Xe/KnownMultiple.h"
 #include "xetile/Target/Xe/ToXeGPU/LocalTiles.h"
 
 using namespace mlir;

@@ -7,7 +7,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "xetile/Target/Xe/ToXeGPU/KnownMultiple.h"
+#include "xetile/Target/Xe/KnownMultiple.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

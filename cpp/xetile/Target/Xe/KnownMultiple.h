@@ -1,7 +1,7 @@
 //===- KnownMultiple.h - what divides a value that only the run knows --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef XETILE_TARGET_XE_TOXEGPU_KNOWNMULTIPLE_H
-#define XETILE_TARGET_XE_TOXEGPU_KNOWNMULTIPLE_H
+#ifndef XETILE_TARGET_XE_KNOWNMULTIPLE_H
+#define XETILE_TARGET_XE_KNOWNMULTIPLE_H
 
 #include "mlir/IR/OpDefinition.h"
 
@@ -17,4 +17,4 @@ uint64_t getKnownAlignment(mlir::Value memref, uint64_t ofBuffer);
 
 } // namespace xetile
 
-#endif // XETILE_TARGET_XE_TOXEGPU_KNOWNMULTIPLE_H
+#endif // XETILE_TARGET_XE_KNOWNMULTIPLE_H

@@ -3,7 +3,7 @@
 // In: an integer, an index or a memref. Out: a number that divides it, or its address.
 // Refused: nothing; 1 is always right.
 //===----------------------------------------------------------------------===//
-#include "xetile/Target/Xe/ToXeGPU/KnownMultiple.h"
+#include "xetile/Target/Xe/KnownMultiple.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
