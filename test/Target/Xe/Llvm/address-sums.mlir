@@ -2,12 +2,13 @@
 // RUN: rm -rf %t && xetile-opt %s --xetile-emit-binary="native=off dump-dir=%t" -o /dev/null
 // RUN: cat %t/shared.ll | FileCheck %s --check-prefix=SHARED
 // RUN: cat %t/apart.ll | FileCheck %s --check-prefix=APART
+// RUN: cat %t/ordered.ll | FileCheck %s --check-prefix=ORDERED
 
 // Lanes and rows have no common bits, so that LLVM writes their sum as `or`.
 // SHARED-LABEL: @shared(
 // SHARED-NOT: or disjoint
-// SHARED: %[[SUM:.*]] = add i64
-// SHARED: inttoptr i64 %[[SUM]]
+// SHARED: add i64
+// SHARED: inttoptr i64 %[[SUM:[0-9]+]] to
 // SHARED: %[[NEXT:.*]] = add i64 %[[SUM]], 512
 // SHARED: inttoptr i64 %[[NEXT]]
 // SHARED-NOT: or disjoint
@@ -44,6 +45,31 @@ gpu.module @m1 [#xevm.target<chip = "pvc">] {
     %l = llvm.call spir_funccc @lane() : () -> i64
     %a = llvm.add %x, %l : i64
     %b = llvm.add %y, %l : i64
+    %p = llvm.inttoptr %a : i64 to !llvm.ptr<1>
+    %q = llvm.inttoptr %b : i64 to !llvm.ptr<1>
+    %v = llvm.load %p : !llvm.ptr<1> -> f32
+    llvm.store %v, %q : f32, !llvm.ptr<1>
+    llvm.return
+  }
+}
+
+// What all lanes share is added first, as one number.
+// ORDERED-LABEL: @ordered(
+// ORDERED: %[[LANE:.*]] = tail call spir_func i64 @lane()
+// ORDERED: %[[GROUP:.*]] = tail call spir_func i64 @_Z12get_group_idj(i32 0)
+// ORDERED: %[[SUM:.*]] = add i64 %0, %[[GROUP]]
+// ORDERED: add i64 %[[SUM]], %[[LANE]]
+gpu.module @m2 [#xevm.target<chip = "pvc">] {
+  llvm.func spir_funccc @lane() -> i64
+  llvm.func spir_funccc @_Z12get_group_idj(i32) -> i64
+  llvm.func spir_kernelcc @ordered(%base: i64) attributes {gpu.kernel} {
+    %zero = llvm.mlir.constant(0 : i32) : i32
+    %row = llvm.mlir.constant(512 : i64) : i64
+    %l = llvm.call spir_funccc @lane() : () -> i64
+    %g = llvm.call spir_funccc @_Z12get_group_idj(%zero) : (i32) -> i64
+    %down = llvm.add %l, %g : i64
+    %a = llvm.add %down, %base : i64
+    %b = llvm.add %a, %row : i64
     %p = llvm.inttoptr %a : i64 to !llvm.ptr<1>
     %q = llvm.inttoptr %b : i64 to !llvm.ptr<1>
     %v = llvm.load %p : !llvm.ptr<1> -> f32

@@ -1,8 +1,9 @@
 //===- AddressSums.cpp - addresses that differ by constants ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: inttoptr of sums of 64 bits. Out: those with the same terms as one common sum, made once, and
-// a constant each, so that Intel's compiler adds once an access, and joins neighbours. LLVM writes
-// sums of numbers without common bits as `or`, which takes two instructions of 64 bits.
+// a constant each, so that Intel's compiler adds once an access, and joins neighbours. What all
+// lanes of a subgroup share is added first, as one number. LLVM writes sums of numbers without
+// common bits as `or`, which takes two instructions of 64 bits.
 // Refused: nothing; addresses that have nothing in common stay as they are.
 #include "xetile/Target/Xe/Llvm/AddressSums.h"
 #include "llvm/ADT/DenseMap.h"
@@ -136,7 +137,25 @@ Instruction *lastOf(const Terms &terms, ArrayRef<Value *> values, const Dominato
   return last;
 }
 
-/// The sum without its constant, where all of its values are known.
+/// True if all lanes of a subgroup are known to have the same value.
+bool isOfSubgroup(Value *value, unsigned depth = 0) {
+  constexpr unsigned kDeepest = 6;
+  if (isa<Constant, Argument>(value))
+    return true;
+  if (auto *call = dyn_cast<CallInst>(value)) {
+    Function *callee = call->getCalledFunction();
+    return callee && (callee->getName().contains("get_group_id") ||
+                      callee->getName().contains("get_sub_group_id"));
+  }
+  auto *instruction = dyn_cast<Instruction>(value);
+  return instruction && isa<CastInst, BinaryOperator>(instruction) && depth < kDeepest &&
+         all_of(
+             instruction->operands(),
+             [&](Value *operand) { return isOfSubgroup(operand, depth + 1); });
+}
+
+/// The sum without its constant, where all of its values are known: first what is one number for
+/// all lanes.
 Value *sumOf(const Terms &terms, ArrayRef<Value *> values, Function &function,
              const DominatorTree &dominators) {
   Instruction *last = lastOf(terms, values, dominators);
@@ -146,7 +165,12 @@ Value *sumOf(const Terms &terms, ArrayRef<Value *> values, Function &function,
     return nullptr;
   IRBuilder<> builder(&**at);
   Value *sum = nullptr;
-  for (auto [number, factor] : terms.values) {
+  auto ordered = terms.values;
+  auto isOne = [&](const auto &term) { return isOfSubgroup(values[term.first]); };
+  // One alone is no sum.
+  if (llvm::count_if(ordered, isOne) > 1)
+    std::stable_partition(ordered.begin(), ordered.end(), isOne);
+  for (auto [number, factor] : ordered) {
     Value *value = values[number];
     if (factor == 0)
       continue;
