@@ -69,6 +69,7 @@ private:
   void convertOperands(mlir::xegpu::DpasOp op);
   void convertOperands(mlir::xegpu::StoreNdOp op);
   void convertOperands(mlir::xegpu::StoreMatrixOp op);
+  void carryLayouts(mlir::Operation *op);
   void convertCarried(mlir::Operation *op);
   void convertScattered(mlir::Operation *op);
   /// To the layout of another value.

@@ -72,14 +72,26 @@ void LaneAssigner::convertOperands(xegpu::StoreMatrixOp op) {
     convertOperand(op.getDataMutable(), words->attr(op->getContext()));
 }
 
+/// Results of a loop have the lanes of what it carries.
+void LaneAssigner::carryLayouts(Operation *op) {
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    for (auto [argument, result] : llvm::zip_equal(loop.getRegionIterArgs(), loop.getResults()))
+      if (isVector(argument))
+        layouts[result] = get(argument);
+  } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    for (auto [argument, result] : llvm::zip_equal(loop.getAfterArguments(), loop.getResults()))
+      if (isVector(argument))
+        layouts[result] = get(argument);
+  }
+}
+
 /// Values that regions carry, to the lanes of their arguments or results.
 void LaneAssigner::convertCarried(Operation *op) {
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    for (auto [init, argument, yielded, result] :
+    for (auto [init, argument, yielded] :
          llvm::zip_equal(loop.getInitArgsMutable(), loop.getRegionIterArgs(),
-                         *loop.getYieldedValuesMutable(), loop.getResults()))
+                         *loop.getYieldedValuesMutable()))
       if (isVector(argument)) {
-        layouts[result] = get(argument);
         convertTo(init, argument);
         convertTo(yielded, argument);
       }
@@ -96,10 +108,8 @@ void LaneAssigner::convertCarried(Operation *op) {
         convertTo(loop.getYieldOp()->getOpOperand(number), argument);
       }
     for (auto [number, argument] : llvm::enumerate(loop.getAfterArguments()))
-      if (isVector(argument)) {
-        layouts[loop.getResult(number)] = get(argument);
+      if (isVector(argument))
         convertTo(loop.getConditionOp()->getOpOperand(number + 1), argument);
-      }
   }
 }
 
@@ -133,6 +143,9 @@ void LaneAssigner::convertScattered(Operation *op) {
 }
 
 void LaneAssigner::insertConversions() {
+  // A loop comes before those in it, whose results it yields.
+  for (Operation *op : ops)
+    carryLayouts(op);
   for (Operation *op : ops) {
     if (isElementwise(op)) {
       for (OpOperand &operand : op->getOpOperands())
