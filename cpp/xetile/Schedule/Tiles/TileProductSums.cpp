@@ -6,6 +6,7 @@
 // reduction like others.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 #include "xetile/Facts/SaturatingProduct.h"
 #include "xetile/IR/XeTileOps.h"
 #include "xetile/Schedule/Tiles/TileWriter.h"
@@ -319,11 +320,18 @@ TileWriter::sumOfProducts(linalg::LinalgOp op, ArrayRef<Place> loops, ArrayRef<u
     return to == wide ? arith::ExtFOp::create(b, loc, type, vector).getResult()
                       : arith::TruncFOp::create(b, loc, type, vector).getResult();
   };
-  Value start = repeat(convert(*init, wide), {size(kRows), size(kColumns)});
+  std::array<int64_t, 2> shape = {size(kRows), size(kColumns)};
+  // Registers of one row that start as many sums as there are rows are moved to each of them, and
+  // spilled: such a row is added behind the loops.
+  bool isAddedLast = cast<VectorType>(init->getType()).getShape() != ArrayRef(shape) &&
+                     !matchPattern(*init, m_Constant());
+  Value first = repeat(convert(*init, wide), shape);
+  Value start = isAddedLast ? splat(b.getZeroAttr(wide), shape) : first;
   FailureOr<Value> total = addProducts(p, 0, start);
   if (failed(total))
     return total;
-  return FailureOr<Value>(convert(*total, narrow));
+  Value sum = isAddedLast ? arith::AddFOp::create(b, loc, *total, first).getResult() : *total;
+  return FailureOr<Value>(convert(sum, narrow));
 }
 
 } // namespace xetile::transform_ops
