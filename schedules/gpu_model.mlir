@@ -83,7 +83,8 @@ module attributes {transform.with_named_sequence} {
     %target = transform.tune.knob<"target"> = "pvc" from
         options = {doc = "chip to compile for"} -> !transform.any_param
 
-    %fused = transform.include @prepare failures(propagate) (%module) : (!transform.any_op) -> !transform.any_op
+    %fused = transform.include @prepare failures(propagate) (%module, %target)
+        : (!transform.any_op, !transform.any_param) -> !transform.any_op
     transform.xetile.anchor_f32_products %fused units = %f32_units chip = %target
         : !transform.any_op, !transform.any_param
     %open = transform.param.constant 0 : i64 -> !transform.param<i64>
@@ -172,14 +173,20 @@ module attributes {transform.with_named_sequence} {
   }
 
   // All ops become such that can be merged. Transposed weights are read as they are. `xetile explain` asks it, too.
-  transform.named_sequence @prepare(%module: !transform.any_op {transform.consumed}) -> !transform.any_op {
+  transform.named_sequence @prepare(%module: !transform.any_op {transform.consumed},
+                                    %target: !transform.any_param {transform.readonly}) -> !transform.any_op {
     %one = transform.apply_registered_pass "inline" with options = {"default-pipeline" = ""} to %module
         : (!transform.any_op) -> !transform.any_op
     %whole = transform.apply_registered_pass "xetile-drop-empty-pieces" to %one
         : (!transform.any_op) -> !transform.any_op
     %linalg = transform.apply_registered_pass "xetile-elementwise-to-linalg" to %whole
         : (!transform.any_op) -> !transform.any_op
-    %decomposed = transform.apply_registered_pass "xetile-decompose-linalg" to %linalg
+    %apart = transform.apply_registered_pass "xetile-expand-groups" to %linalg
+        : (!transform.any_op) -> !transform.any_op
+    // Images of the matrix unit have channels last, on the way from one convolution to the next, too.
+    %last = transform.apply_registered_pass "xetile-channels-last" with options = {"chip" = %target} to %apart
+        : (!transform.any_op, !transform.any_param) -> !transform.any_op
+    %decomposed = transform.apply_registered_pass "xetile-decompose-linalg" to %last
         : (!transform.any_op) -> !transform.any_op
     %computed = transform.apply_registered_pass "xetile-drop-unit-reductions" to %decomposed
         : (!transform.any_op) -> !transform.any_op

@@ -253,6 +253,35 @@ def convolution(dtype: str, stride: int) -> str:
     return function([("x", image, dtype), ("k", kernel, dtype)], ("y", result, "f32"), body)
 
 
+def layer(dtype: str) -> str:
+    """The same of an image that a kernel pads, with a bias and relu: channels first, as PyTorch has them."""
+    outer, result = PIXELS + 2, (IMAGES, CHANNELS, PIXELS, PIXELS)
+    image, padded, kernel = result, (IMAGES, CHANNELS, outer, outer), (CHANNELS, CHANNELS, 3, 3)
+    x, p, k = (tensor(shape, dtype) for shape in (image, padded, kernel))
+    y, narrow = tensor(result, "f32"), tensor(result, dtype)
+    body = f"""%e = tensor.empty() : {y}
+%zero = arith.constant 0.0 : f32
+%none = arith.constant 0.0 : {dtype}
+%p = tensor.pad %x low[0, 0, 1, 1] high[0, 0, 1, 1] {{
+^bb0(%i: index, %j: index, %l: index, %m: index):
+tensor.yield %none : {dtype}
+}} : {x} to {p}
+%s = linalg.broadcast ins(%b : {tensor((CHANNELS,), "f32")}) outs(%e : {y}) dimensions = [0, 2, 3]
+%c = linalg.conv_2d_nchw_fchw {{dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}}
+  ins(%p, %k : {p}, {k}) outs(%s : {y}) -> {y}
+%n = tensor.empty() : {narrow}
+%y = linalg.generic {{indexing_maps = [affine_map<(n, f, h, w) -> (n, f, h, w)>,
+  affine_map<(n, f, h, w) -> (n, f, h, w)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}}
+  ins(%c : {y}) outs(%n : {narrow}) {{
+^bb0(%a: f32, %o: {dtype}):
+%r = arith.maximumf %a, %zero : f32
+%t = arith.truncf %r : f32 to {dtype}
+linalg.yield %t : {dtype}
+}} -> {narrow}
+"""
+    return function([("x", image, dtype), ("k", kernel, dtype), ("b", (CHANNELS,), "f32")], ("y", result, dtype), body)
+
+
 def max_pool(dtype: str) -> str:
     """2 x 2 with stride 2, planes one after the other."""
     image, result = (1, PLANES, 2 * POOLED, 2 * POOLED), (1, PLANES, POOLED, POOLED)
@@ -342,6 +371,13 @@ def benches() -> list[Bench]:
             )
             for stride in (1, 2)
         ]  # fmt: skip
+        if dtype == "f16":
+            rows.append(
+                Bench(
+                    "convolution, channels first, bias, relu", dtype, layer(dtype),
+                    f"-D CONVOLUTION -D STRIDE=1 {size}", results * 9 * CHANNELS, 0, 2048, "2048 products", True,
+                )
+            )  # fmt: skip
         pooled = PLANES * POOLED * POOLED
         rows.append(
             Bench(

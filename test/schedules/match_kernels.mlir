@@ -1,7 +1,7 @@
 // Each op of a program gets the schedule of a kernel that it is the anchor of, and kernels are of these.
 // RUN: xetile-opt %s \
 // RUN:     --transform-preload-library='transform-library-paths=%schedules/parts,%schedules/gpu_model.mlir' \
-// RUN:     --transform-interpreter='entry-point=prepare' | FileCheck %s --check-prefix=ANCHOR
+// RUN:     --transform-interpreter='entry-point=match_kernels' | FileCheck %s --check-prefix=ANCHOR
 // RUN: xetile-opt %s \
 // RUN:     --transform-preload-library='transform-library-paths=%schedules/parts,%schedules/gpu_model.mlir' \
 // RUN:     --transform-interpreter | FileCheck %s --check-prefix=KERNEL

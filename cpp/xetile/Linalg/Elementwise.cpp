@@ -28,6 +28,26 @@ bool xetile::isElementwiseOnTensors(Operation *op) {
   });
 }
 
+bool xetile::comesElementwiseFrom(Value tensor, function_ref<bool(Operation *)> isOne) {
+  auto shapeOf = [](Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return type ? type.getShape() : ArrayRef<int64_t>();
+  };
+  SmallVector<Value> open{tensor};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val().getDefiningOp();
+    if (!op || !seen.insert(op).second)
+      continue;
+    if (isOne(op))
+      return true;
+    if (isElementwiseOnTensors(op))
+      llvm::copy_if(op->getOperands(), std::back_inserter(open),
+                    [&](Value operand) { return shapeOf(operand) == shapeOf(tensor); });
+  }
+  return false;
+}
+
 /// Integer divisions end the process if a lane that nobody asked for, of an edge, divides by zero.
 static bool mayTrap(Operation *op) {
   if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp,

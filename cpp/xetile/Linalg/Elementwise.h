@@ -13,6 +13,10 @@ namespace xetile {
 /// that vectors take, too. Inputs may be transposed or repeated; results have all loops.
 bool isElementwiseOnTensors(mlir::Operation *op);
 
+/// True if `isOne` of the op that makes the tensor, or of one that elementwise ops make it of, all
+/// of its shape.
+bool comesElementwiseFrom(mlir::Value tensor, llvm::function_ref<bool(mlir::Operation *)> isOne);
+
 /// True if `body` is elementwise and speculatable, as vectors also compute lanes that are not used:
 /// it has no integer division, which may trap.
 bool isElementwiseBody(mlir::Block &body);

@@ -357,6 +357,61 @@ def DropUnitReductions : Pass<"xetile-drop-unit-reductions"> {
       "::mlir::tensor::TensorDialect"];
 }
 
+def ExpandGroups : Pass<"xetile-expand-groups"> {
+  let summary = "Give what is around a convolution in groups its dimensions";
+  let description = [{
+    Before:
+    ```mlir
+    %padded = tensor.pad %x low[0, 0, 1, 1] high[0, 0, 1, 1] { ... } : tensor<8x64x28x28xf32> to tensor<8x64x30x30xf32>
+    %image = tensor.expand_shape %padded [[0], [1, 2], [3], [4]] : tensor<8x64x30x30xf32> into tensor<8x4x16x30x30xf32>
+    %sums = linalg.conv_2d_ngchw_gfchw ins(%image, %filters : ...) outs(%start : tensor<8x4x16x28x28xf32>)
+    %y = tensor.collapse_shape %sums [[0], [1, 2], [3], [4]] : tensor<8x4x16x28x28xf32> into tensor<8x64x28x28xf32>
+    %relu = linalg.generic { ... } ins(%y : tensor<8x64x28x28xf32>) ...
+    ```
+    After:
+    ```mlir
+    %apart = tensor.expand_shape %x [[0], [1, 2], [3], [4]] : tensor<8x64x28x28xf32> into tensor<8x4x16x28x28xf32>
+    %image = tensor.pad %apart low[0, 0, 0, 1, 1] high[0, 0, 0, 1, 1] { ... } : tensor<8x4x16x28x28xf32> to tensor<8x4x16x30x30xf32>
+    %sums = linalg.conv_2d_ngchw_gfchw ins(%image, %filters : ...) outs(%start : tensor<8x4x16x28x28xf32>)
+    %y = linalg.generic { ... } ins(%sums : tensor<8x4x16x28x28xf32>) ...
+    %relu = tensor.collapse_shape %y [[0], [1, 2], [3], [4]] : tensor<8x4x16x28x28xf32> into tensor<8x64x28x28xf32>
+    ```
+    So nothing stands between the convolution, its padding, its bias and elementwise ops behind it, and one kernel has them
+    all. Ops that compute the image stay as they are, as they belong to other kernels.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+      "::mlir::tensor::TensorDialect"];
+}
+
+def ChannelsLast : Pass<"xetile-channels-last"> {
+  let summary = "Give convolutions of f16 and bf16 images, filters and results whose channels are last";
+  let description = [{
+    Before:
+    ```mlir
+    %y = linalg.conv_2d_nchw_fchw ins(%x, %w : tensor<8x64x34x34xf16>, tensor<128x64x3x3xf16>) outs(%start : tensor<8x128x32x32xf32>)
+    %relu = linalg.generic { ... } ins(%y : tensor<8x128x32x32xf32>) outs(%e : tensor<8x128x32x32xf16>) ...
+    ```
+    After:
+    ```mlir
+    %image = linalg.transpose ins(%x : tensor<8x64x34x34xf16>) outs(%0 : tensor<8x34x34x64xf16>) permutation = [0, 2, 3, 1]
+    %filter = linalg.transpose ins(%w : tensor<128x64x3x3xf16>) outs(%1 : tensor<3x3x64x128xf16>) permutation = [2, 3, 1, 0]
+    %y = linalg.generic { ... } ins(%image, %filter : tensor<8x34x34x64xf16>, tensor<3x3x64x128xf16>) outs(%s : tensor<8x32x32x128xf32>) ...
+    %last = linalg.generic { ... } ins(%y : tensor<8x32x32x128xf32>) outs(%e : tensor<8x32x32x128xf16>) ...
+    %relu = linalg.transpose ins(%last : tensor<8x32x32x128xf16>) outs(%2 : tensor<8x128x32x32xf16>) permutation = [0, 3, 1, 2]
+    ```
+    The matrix unit multiplies rows of k, which pixels of an image are where its channels are last. Transposes of a next
+    convolution cancel those of the one before; what is between is computed in the new order, too: elementwise ops, poolings,
+    paddings. Channels get zeros behind them, up to a multiple of 32, the steps of k. Convolutions with fewer than 16 channels,
+    fewer than 32 filters or such that are no multiple of 8 stay, in each group if there are some, and filters of one pixel on
+    images that have channels first, which make products of matrices as they are. Groups stand before the channels.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"\"",
+           "Chip to compile for; others than Intel's keep their convolutions">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def FuseElementwise : Pass<"xetile-fuse-elementwise"> {
   let summary = "Merge chains of elementwise ops, outside of loops, and drop results that nobody uses";
   let description = [{

@@ -80,7 +80,7 @@ def of_payload(payload: ir.Module, schedule: Schedule | None, name: str, chip: s
     """The kernels that a schedule for programs makes of a marked payload; None for other schedules."""
     if schedule is None:
         return None
-    prepared = schedule.run(payload, PREPARE)
+    prepared = schedule.run(payload, PREPARE, "target")
     if prepared is None:
         return None
     ops, kernels = _xetile.explain_kernels(prepared)

@@ -92,7 +92,7 @@ def suggest(payload: ir.Module) -> str:
     what is too much.
     """
     try:
-        prepared = load("gpu_model").run(payload, PREPARE)
+        prepared = load("gpu_model").run(payload, PREPARE, "target")
     except XeTileError:
         prepared = None  # the schedule that is taken says why
     return _xetile.suggest_schedule(payload, prepared)

@@ -149,13 +149,20 @@ class Schedule:
         """
         return self.run(payload, _MATCH)
 
-    def run(self, payload: ir.Module, sequence: str) -> ir.Module | None:
+    def run(self, payload: ir.Module, sequence: str, *params: str) -> ir.Module | None:
         """Runs its named sequence `sequence`, which takes a handle of the module, on a copy of `payload`.
 
-        None if it has no such sequence; XeTileError as for `apply`.
+        `params` are names of the schedule's parameters whose values it takes behind the handle, if it takes some. None
+        if it has no such sequence; XeTileError as for `apply`.
         """
         schedule = self.build(payload.context)
-        return self._run(schedule, payload, sequence) if sequence in map(_symbol, schedule.body.operations) else None
+        if sequence not in map(_symbol, schedule.body.operations):
+            return None
+        if len(_entry(schedule, self.name, sequence).regions[0].blocks[0].arguments) > 1:
+            with payload.context, ir.Location.unknown():
+                values = [_attribute(self.params[name].value) for name in params]
+                sequence = _with_values(schedule, self.name, sequence, values)
+        return self._run(schedule, payload, sequence)
 
     def _run(self, schedule: ir.Module, payload: ir.Module, entry: str) -> ir.Module:
         with payload.context, ir.Location.unknown():
@@ -232,6 +239,32 @@ def _entry(module: ir.Module, name: str, entry: str = ENTRY) -> ir.Operation:
         if op.operation.name == "transform.named_sequence" and _symbol(op) == entry:
             return op.operation
     raise XeTileError(f"{name!r} is not a schedule: it has no transform.named_sequence @{entry}")
+
+
+def _with_values(module: ir.Module, name: str, sequence: str, values: list[ir.Attribute]) -> str:
+    """The name of a new sequence that takes a handle alone and includes `sequence` with these values behind it."""
+    root, *types = [argument.type for argument in _entry(module, name, sequence).regions[0].blocks[0].arguments]
+    if len(types) != len(values):
+        raise XeTileError(f"@{sequence} of schedule {name!r} takes {len(types)} parameters, got {len(values)}")
+    lines = [
+        f"%{number} = transform.param.constant {value} -> {type}"
+        for number, (value, type) in enumerate(zip(values, types, strict=True))
+    ]
+    given = ", ".join(["%module", *(f"%{number}" for number in range(len(values)))])
+    taken = ", ".join(map(str, [root, *types]))
+    own = f"{sequence}_with_values"
+    marked = ", ".join([f"{root} {{transform.consumed}}", *(f"{type} {{transform.readonly}}" for type in types)])
+    text = f"""module attributes {{transform.with_named_sequence}} {{
+      transform.named_sequence private @{sequence}({marked}) -> {root}
+      transform.named_sequence @{own}(%module: {root} {{transform.consumed}}) -> {root} {{
+        {" ".join(lines)}
+        %end = transform.include @{sequence} failures(propagate) ({given}) : ({taken}) -> {root}
+        transform.yield %end : {root}
+      }}
+    }}"""
+    made = ir.Module.parse(text)
+    module.body.append(made.body.operations[1].operation.clone())
+    return own
 
 
 def _knobs(module: ir.Module) -> dict[str, ir.Operation]:

@@ -52,6 +52,7 @@ FIGURES: tuple[Figure, ...] = (
     _products("convolution", "convolution, stride 1", "f16", (1.4, 1.35)),
     _products("convolution", "convolution, stride 2", "f32", (138, 138)),
     _products("convolution", "convolution, stride 2", "f16", (1.4, 1.35)),
+    _products("gpu_model", "convolution, channels first, bias, relu", "f16", (1.45, 1.4)),
     *_both("windows", "max pool 2x2", (14.2, 10.95), (17.75, 16)),
     _products("attention", "attention, heads of 64", "f16", (10.15, 9.1)),
     _products("attention", "attention, heads of 128", "f16", (8.6, 5.8)),

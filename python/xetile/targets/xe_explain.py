@@ -24,7 +24,7 @@ def explain_kernels(payload: ir.Module, schedule: Schedule) -> str:
 
     XeTileError if the schedule does not take the payload.
     """
-    prepared = schedule.run(payload, PREPARE)
+    prepared = schedule.run(payload, PREPARE, "target")
     if prepared is None:
         return ""
     ops, kernels = _xetile.explain_kernels(prepared)

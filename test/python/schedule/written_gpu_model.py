@@ -8,11 +8,15 @@ from xetile.schedule.handles import Function, Handle
 
 
 @sequence
-def prepare(module: Module) -> Module:
-    before = ("drop-empty-pieces", "elementwise-to-linalg", "decompose-linalg", "drop-unit-reductions", "split-argmax",
-              "inline-indices", "split-concats", "block-scans", "split-reductions", "fold-transposes")  # fmt: skip
+def prepare(module: Module, target: str) -> Module:
+    before = ("drop-empty-pieces", "elementwise-to-linalg", "expand-groups")
+    behind = ("decompose-linalg", "drop-unit-reductions", "split-argmax", "inline-indices", "split-concats",
+              "block-scans", "split-reductions", "fold-transposes")  # fmt: skip
     module = ops.apply_registered_pass(module, "inline", options={"default-pipeline": ""})
     for name in before:
+        module = ops.apply_registered_pass(module, f"xetile-{name}")
+    module = ops.apply_registered_pass(module, "xetile-channels-last", options={"chip": target})
+    for name in behind:
         module = ops.apply_registered_pass(module, f"xetile-{name}")
     module = ops.apply_registered_pass(module, "xetile-fuse-elementwise", options={"most-inputs": 16})
     ops.generalize(ops.match(module, Handle, ops=["linalg.elementwise", "linalg.map", "linalg.sub"]))
@@ -97,7 +101,7 @@ def gpu_model(
     ),
     target: str = knob("pvc", doc="chip to compile for"),
 ) -> Module:
-    fused = prepare(module)
+    fused = prepare(module, target)
     ops.anchor_f32_products(fused, f32_units, target)
     open_ = ops.constant(0)
     ops.split_k(fused, open_, open_, open_, open_, open_, open_, target)

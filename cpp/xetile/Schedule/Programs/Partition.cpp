@@ -19,6 +19,7 @@
 #include "xetile/Schedule/Programs/Partition.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "xetile/Linalg/ChannelsLast.h"
 #include "xetile/Linalg/Elementwise.h"
 #include "xetile/Linalg/ScheduleMark.h"
 #include "xetile/Schedule/MatmulLoops.h"
@@ -293,6 +294,22 @@ static bool isFactor(const Reader &reader, const Target &target) {
          isForMatrixUnit(reader.op, target);
 }
 
+/// True if the matrix unit multiplies tiles of a convolution's operands as they are in memory.
+static bool readsChannelsLast(Operation *op) {
+  std::optional<ChannelLoops> loops = matchNarrowConvolution(op);
+  return loops && hasChannelsLast(cast<linalg::LinalgOp>(op), *loops);
+}
+
+/// True if results' tiles are none of the operand's.
+static bool movesTiles(const Reader &reader) {
+  return isa<linalg::TransposeOp, tensor::PadOp>(reader.op);
+}
+
+static bool isFactorOfChannelsLast(const Reader &reader) {
+  return readsChannelsLast(reader.op) && reader.operand->getOwner() == reader.op &&
+         reader.operand->getOperandNumber() < 2;
+}
+
 /// Why `op` is no part of the kernel that all its readers are in; empty if it is.
 StringRef Partitioner::whyNotJoin(Operation *op, Draft &draft, ArrayRef<Reader> readers,
                                   bool escapes) {
@@ -320,6 +337,11 @@ StringRef Partitioner::whyNotJoin(Operation *op, Draft &draft, ArrayRef<Reader> 
   if (target && isa<linalg::LinalgOp>(op) &&
       llvm::any_of(readers, [&](const Reader &reader) { return isFactor(reader, *target); }))
     return "the matrix unit multiplies what is in memory";
+  if (!target && llvm::any_of(readers, isFactorOfChannelsLast))
+    return "the matrix unit multiplies what is in memory";
+  if (!target && llvm::any_of(readers, movesTiles) &&
+      comesElementwiseFrom(op->getResult(0), readsChannelsLast))
+    return "the matrix unit's tiles are others";
   if (!reduces(op))
     return readersTakeEach(op, readers) ? "" : "its readers need an element several times";
   if (draft.kernel.schedule == "scan")
